@@ -95,7 +95,8 @@ void check_members(const char *f, const Call<Desc> &call, Refusals &r) {
     const auto invalid = [&](const std::string &words, auto spoil) {
         refused(UCD_ERR__INVALID_ARG, words, UCD_OP__REPLACE, spoil);
     };
-    for (const std::uintptr_t handle : {0, 63, 4095})
+    for (const std::uintptr_t handle :
+         {std::uintptr_t{0}, first_unknown_type(), std::uintptr_t{4095}})
         invalid("type is ", [&](Desc &d) { d.type = reinterpret_cast<ucd_type_t>(handle); });
     invalid("reserved", [](Desc &d) { d.reserved[0] = 1; });
     invalid("reserved", [](Desc &d) { d.reserved[1] = UINT64_MAX; });
@@ -249,7 +250,8 @@ TEST_CASE("Calls with a stream refuse bad types and ops") {
     const Handle v(make_vector);
     std::uintptr_t actual = 7;
     unsigned char data[64];
-    for (const std::uintptr_t handle : {0, 63, 4095}) {
+    for (const std::uintptr_t handle :
+         {std::uintptr_t{0}, first_unknown_type(), std::uintptr_t{4095}}) {
         const auto t = reinterpret_cast<ucd_type_t>(handle);
         CHECK(ucd_pack_stream(data, 1, t, 0, data, packed, &actual, nullptr, 0, cuda) !=
               UCD_SUCCESS);

@@ -72,7 +72,7 @@ TEST_CASE("Lists of moves refuse what is wrong in a member, and name it") {
         const auto no_type = [](std::uintptr_t value) {
             return reinterpret_cast<ucd_type_t>(value);
         };
-        for (const std::uintptr_t handle : {std::uintptr_t{63}, std::uintptr_t{4095}}) {
+        for (const std::uintptr_t handle : {first_unknown_type(), std::uintptr_t{4095}}) {
             invalid(packing, "intype is", [&](ucd_move_t &m) { m.intype = no_type(handle); });
             invalid(unpacking, "outtype is", [&](ucd_move_t &m) { m.outtype = no_type(handle); });
             invalid(copying, "intype is", [&](ucd_move_t &m) { m.intype = no_type(handle); });

@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 
 #include "c_api/allocations.hpp"
+#include "support/oracle/predefined.hpp"
 
 #include <ucd.h>
 #include <ucd_memory.h>
@@ -13,6 +14,11 @@
 #include <string_view>
 
 namespace ucdtest {
+
+// The smallest integer that is no predefined type.
+inline std::uintptr_t first_unknown_type() {
+    return all_predefined().size() + 1;
+}
 
 // Every output that a call may have. Calls under test write nowhere else.
 struct Outputs {
@@ -73,9 +79,10 @@ public:
     template <class Call>
     void bad_handles(const char *function, const std::string &argument, Call call) {
         invalid(function, argument + " is UCD_TYPE__NULL", [&] { return call(UCD_TYPE__NULL); });
-        for (const unsigned value : {63u, 64u, 255u, 4095u})
+        for (const std::uintptr_t value : {first_unknown_type(), first_unknown_type() + 1,
+                                           first_unknown_type() + 200, std::uintptr_t{4095}})
             invalid(function, argument + " is " + std::to_string(value),
-                    [&] { return call(reinterpret_cast<ucd_type_t>(std::uintptr_t{value})); });
+                    [&] { return call(reinterpret_cast<ucd_type_t>(value)); });
     }
 
     template <class Call>
