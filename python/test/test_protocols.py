@@ -582,3 +582,12 @@ except ValueError as error:
     assert [line.partition(': ')[2] for line in said[:2]] == ['plan is started, and that start has not ended'] * 2
     assert said[2:4] == ['False False True 96', '96']
     assert said[4:] == ['members[0]: src is in another kind of memory than the array that it replaces']
+
+
+def test_a_batch_beyond_the_reach_of_a_device_is_not_put_into_a_stream(beside_a_fake):
+    said = beside_a_fake("""
+filled = np.arange(12.0).reshape(3, 4)
+batch = ucd.Batch([('pack', Array(0x10000), Array(0x10100)), ('copy', filled, host)])
+print(batch.run(), (host == filled).all())
+""")
+    assert said.split() == ['192', 'True']
