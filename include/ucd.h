@@ -44,20 +44,23 @@
  *             to an output may never be NULL.
  * Ownership   The caller owns what a function creates: it frees a ucd_type_t with ucd_free, a
  *             ucd_info_t with ucd_info_free and a ucd_plan_t with ucd_plan_free, and completes a
- * ucd_request_t with ucd_test, ucd_wait or ucd_waitall. Types are immutable and reference counted:
- * a type may be freed while requests and derived types still use it. Arrays, strings and infos are
- * read or copied during the call; the caller may change or free them when it returns. Using a
- * handle that UCD did not create, or that was freed, is undefined behaviour. Threads     Any thread
- * may call any function at any time, with these exceptions. A request, a plan, an info that is
- * being modified, and a native stream are used by one thread at a time. No handle is freed while
- * another thread is in a call that uses it. No other thread is in UCD during the last ucd_finalize,
- * but for ucd_init (which waits for its end) and ucd_finalize. Infos that nobody modifies may be
- * shared. share/doc/ucd/reference/thread-safety.md has this as a table. Blocking    A function
- * works in the calling thread, and its work is complete when it returns, unless its comment says
- * otherwise. Only functions that move data access user buffers. struct_size The caller sets it to
- * sizeof the struct as compiled (4 at least, else INVALID_ARG). UCD writes no byte beyond that
- * size, and does not change struct_size. A newer program may have members that this version does
- * not know; these are left alone, so set the whole struct to zero first.
+ *             ucd_request_t with ucd_test, ucd_wait or ucd_waitall. Types are immutable and
+ *             reference counted: a type may be freed while requests and derived types still use it.
+ *             Arrays, strings and infos are read or copied during the call; the caller may change
+ *             or free them when it returns. Using a handle that UCD did not create, or that was
+ *             freed, is undefined behaviour.
+ * Threads     Any thread may call any function at any time, with these exceptions. A request, a
+ *             plan, an info that is being modified, and a native stream are used by one thread at a
+ *             time. No handle is freed while another thread is in a call that uses it. No other
+ *             thread is in UCD during the last ucd_finalize, but for ucd_init (which waits for its
+ *             end) and ucd_finalize. Infos that nobody modifies may be shared.
+ *             share/doc/ucd/reference/thread-safety.md has this as a table.
+ * Blocking    A function works in the calling thread, and its work is complete when it returns,
+ *             unless its comment says otherwise. Only functions that move data access user buffers.
+ * struct_size The caller sets it to sizeof the struct as compiled (4 at least, else INVALID_ARG).
+ *             UCD writes no byte beyond that size, and does not change struct_size. A newer program
+ *             may have members that this version does not know; these are left alone, so set the
+ *             whole struct to zero first.
  */
 #ifndef UCD_H_INCLUDED
 #define UCD_H_INCLUDED
