@@ -2,6 +2,7 @@
 #pragma once
 
 #include "params/batch.h"
+#include "vendor.h"
 
 #include <cstddef>
 #include <cstdint>
