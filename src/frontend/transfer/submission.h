@@ -28,13 +28,14 @@ struct RoutedMembers {
         Executor from, to;
         StagedMove move;
     };
+    // These are destroyed last: prepared launches use lists of the types' plans.
+    KeptTypes types;
+    std::shared_ptr<const void> kept, memory_of_steps;
     ShortList<Launch> launches;
     std::vector<Launch> steps; // in a stream, one after the other
     ShortList<CheckedMove> on_host;
     std::vector<CheckedCopy> host_copies;
     std::vector<Staged> staged;
-    KeptTypes types;
-    std::shared_ptr<const void> kept, memory_of_steps;
 
     bool all_on_host() const { return launches.empty() && staged.empty(); }
     // Whether one launch on the executor is all that has to be done.
