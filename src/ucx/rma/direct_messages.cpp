@@ -1,8 +1,10 @@
 #include "rma/direct_messages.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <new>
+#include <strings.h>
 #include <utility>
 
 namespace ucd_ucx::rma {
@@ -14,6 +16,18 @@ constexpr std::size_t max_idle_bytes = 16 << 10;
 constexpr std::size_t least_bytes = 2048;
 // The limit on endpoints for which answers are gathered at a time.
 constexpr std::size_t max_gathered = 16;
+
+// UCX 1.13 with UCX_PROTO_ENABLE=y omits the reply header when it compares the length of contiguous
+// data with the transport's limit for short messages, and refuses those that are too long then. It
+// tells of that at once, or later, if the message had to wait for its endpoint. A list of one
+// segment takes another code path.
+bool refuses_short_messages() {
+    unsigned major = 0, minor = 0, release = 0;
+    ucp_get_version(&major, &minor, &release);
+    const char *enabled = std::getenv("UCX_PROTO_ENABLE");
+    if (major != 1 || minor > 13 || enabled == nullptr || *enabled == '\0') return false;
+    return std::strchr("yY1", *enabled) != nullptr || ::strcasecmp(enabled, "on") == 0;
+}
 
 } // namespace
 
@@ -334,18 +348,18 @@ Status DirectMessages::send(std::unique_ptr<SendOp> &send_op, ucp_ep_h ep, std::
     p.cb.send = SendOp::on_sent;
     p.user_data = send_op.get();
     p.flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY;
-    ucs_status_ptr_t request =
-        ucp_am_send_nbx(ep, am_id_, header.data(), header.size(), data.data(), data.size(), &p);
-    if (UCS_PTR_STATUS(request) == UCS_ERR_INVALID_PARAM) {
-        // Passed as a list of one segment, which takes another code path: UCX 1.13 with
-        // UCX_PROTO_ENABLE=y omits the reply header when it compares the length with the
-        // transport's limit for short messages.
+    const auto as_list = [&] {
         send_op->segment = {const_cast<char *>(data.data()), data.size()};
         p.op_attr_mask |= UCP_OP_ATTR_FIELD_DATATYPE;
         p.datatype = ucp_dt_make_iov();
-        request =
-            ucp_am_send_nbx(ep, am_id_, header.data(), header.size(), &send_op->segment, 1, &p);
-    }
+        return ucp_am_send_nbx(ep, am_id_, header.data(), header.size(), &send_op->segment, 1, &p);
+    };
+    static const bool lists_only = refuses_short_messages();
+    ucs_status_ptr_t request = lists_only
+                                   ? as_list()
+                                   : ucp_am_send_nbx(ep, am_id_, header.data(), header.size(),
+                                                     data.data(), data.size(), &p);
+    if (UCS_PTR_STATUS(request) == UCS_ERR_INVALID_PARAM && !lists_only) request = as_list();
     if (UCS_PTR_IS_PTR(request)) {
         ++unsent_;
         (void)send_op.release();
