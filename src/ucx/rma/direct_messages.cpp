@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <strings.h>
 #include <utility>
 
 namespace ucd_ucx::rma {
@@ -26,7 +25,7 @@ bool refuses_short_messages() {
     ucp_get_version(&major, &minor, &release);
     const char *enabled = std::getenv("UCX_PROTO_ENABLE");
     if (major != 1 || minor > 13 || enabled == nullptr || *enabled == '\0') return false;
-    return std::strchr("yY1", *enabled) != nullptr || ::strcasecmp(enabled, "on") == 0;
+    return std::strchr("yY1", *enabled) != nullptr || std::strcmp(enabled, "on") == 0;
 }
 
 } // namespace
