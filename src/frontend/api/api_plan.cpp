@@ -37,6 +37,7 @@ int ucd_plan_create(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_
         const CallHints hints(*context, info);
         auto made = std::make_unique<SharedPlan>();
         std::vector<uintptr_t> lengths;
+        lengths.reserve(members.size());
         for (const CheckedMember &m : members) lengths.push_back(m.length());
         UCD_TRY(MovePlan::create(*context, std::move(members), static_cast<Op>(op), hints, *made));
         for (uintptr_t i = 0; i < count; ++i) moves[i].actual_bytes = lengths[i];

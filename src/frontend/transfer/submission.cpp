@@ -192,7 +192,8 @@ Status Submission::check_reached(const LocationHint *hint, const char *address,
             UCD_ERR__INVALID_ARG,
             "%s is in several memories, of which device %d of backend %s does not reach the "
             "one at %p; a stream's device must reach all of them",
-            argument, executor.device, executor.backend->name(), address);
+            argument, executor.device, executor.backend->name(),
+            static_cast<const void *>(address));
     return fail(UCD_ERR__NOT_SUPPORTED,
                 "%s is in memory that device %d of backend %s does not reach", argument,
                 executor.device, executor.backend->name());

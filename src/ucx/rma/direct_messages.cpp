@@ -244,7 +244,7 @@ Status DirectMessages::send(ucp_ep_h ep, const Encoded &message, const Data &dat
     send_op->number = number;
     if (charge) send_op->charge = std::move(charge);
     const Status status = this->send(send_op, ep, {}, {send_op->memory(), bytes});
-    if (send_op != nullptr) [[unlikely]]
+    if (status.code() == UCD_ERR__OUT_OF_MEM) [[unlikely]]
         charge = std::move(send_op->charge);
     return status;
 }
