@@ -20,7 +20,8 @@ namespace ucdpy {
 
 namespace {
 
-// What members do: which of their arrays have layouts, and how a member is written.
+// A kind of member. It says which of the two arrays have layouts, and how such a member is written
+// in Python.
 struct Kind {
     const char *name, *in, *out;
     bool in_is_packed, out_is_packed;
@@ -37,7 +38,8 @@ constexpr Kind kinds[] = {
 };
 constexpr const Kind &packs = kinds[0], &unpacks = kinds[1], &copies = kinds[2];
 
-// How the array of one side of a member is read; the same for all arrays that the side is given.
+// The way in which the array of one side of a member is read. A rebase reads new arrays in the same
+// way.
 struct Form {
     std::shared_ptr<const Side> side_of(nb::handle array) const {
         return is_packed ? std::make_shared<const Side>(array, name)
@@ -91,7 +93,7 @@ Member member_of(const Kind &kind, const nb::tuple &entries, std::size_t first) 
     return member;
 }
 
-// Of a member that begins with the name of its kind.
+// Reads a member. Its first entry is the name of its kind.
 Member member_of(const nb::tuple &entries) {
     const nb::object name = nb::len(entries) > 0 ? nb::object(entries[0]) : nb::none();
     if (PyUnicode_Check(name.ptr()))

@@ -12,7 +12,7 @@ namespace ucdpy {
 
 namespace {
 
-// Why a backend cannot be used; empty if it can.
+// Returns why a backend cannot be used. The text is empty if it can.
 std::string reason_against(const std::string &backend) {
     int count = 0;
     check(ucd_backend_count(&count));
@@ -40,7 +40,8 @@ void require_backend(const View &array, const char *what) {
     known.store(true, std::memory_order_relaxed);
 }
 
-// What the info of a call, or else the environment, says of where a buffer is; empty if nothing.
+// Returns the memory that a key of the info names for a buffer, or else the environment variable.
+// The text is empty if neither names one.
 std::string hinted(ucd_info_t info, const char *key, const char *variable) {
     char value[64] = "";
     uintptr_t needed = 0;

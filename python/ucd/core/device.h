@@ -9,17 +9,19 @@ namespace ucdpy {
 // The hint that says where an array is.
 enum class HintOf { inbuf, outbuf, none };
 
-// How sure libucd is to notice by itself that memory is a device's: calls in a stream fail where
-// the stream's device does not reach it. All others take an unknown address for the host's.
+// Says whether libucd itself refuses memory that it does not know to be a device's. Calls in a
+// stream do, because they fail if the stream's device does not reach the memory. All other calls
+// take an unknown address for the host's.
 enum class Notices { yes, no };
 
-// Raises NotSupported, with the reason, unless libucd can use the backend that an array is said to
-// be in the memory of, and, if it does not notice that by itself, takes the array's memory for that
-// with the hints of a call. `what` is for messages.
+// Raises NotSupported, with the reason, in two cases. The first is that libucd cannot use the
+// backend whose memory the array's protocol names. The second, for Notices::no, is that libucd with
+// the hints of the call would take the array for host memory. `what` is the array's name in
+// messages.
 void require_device(const View &array, HintOf hint, ucd_info_t info, Notices notices,
                     const char *what);
 
-// The same for the arrays of indices that a type reads.
+// Does the same for the arrays of indices that a type reads.
 void require_device(const IndexLists &indices, ucd_info_t info, Notices notices);
 
 } // namespace ucdpy

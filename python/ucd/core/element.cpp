@@ -38,7 +38,7 @@ ucd_type_t complex_of(intptr_t bytes) {
 
 namespace {
 
-// What a function of ucd._dtypes has read.
+// Converts the result of a function of ucd._dtypes.
 template <class... A>
 Element read(const char *function, A... arguments) {
     const nb::object found = nb::module_::import_("ucd._dtypes").attr(function)(arguments...);

@@ -8,7 +8,7 @@
 
 namespace ucdpy {
 
-// How the bytes of an element are read.
+// The one reading of an element: its type for moves, and its dtype for results.
 struct Element {
     ucd_type_t type = UCD_TYPE__NULL;
     nb::object owner; // the Type of `type`, unless that is predefined
@@ -20,7 +20,7 @@ ucd_type_t integer_of(intptr_t bytes, bool is_signed);
 ucd_type_t floating_of(intptr_t bytes);
 ucd_type_t complex_of(intptr_t bytes);
 
-// So many bytes without meaning.
+// Returns an element of this many bytes that have no numeric meaning.
 Element bytes_of(intptr_t bytes);
 
 // By a format of the buffer protocol (NULL: bytes). Common ones are read here, all others by

@@ -40,7 +40,8 @@ void PackCall::require_devices(Notices notices) const {
 
 namespace {
 
-// What is checked and waited for before an array is packed or unpacked.
+// Checks the memories of both arrays, and waits for what has to be complete before a pack or
+// unpack.
 Order prepare(const PackCall &c, const View &from, const View &to, nb::handle stream) {
     // Without hints, arrays of which both are in device memory are a stream's.
     const bool in_stream = from.backend && to.backend && c.info == UCD_INFO__NULL;
@@ -51,7 +52,7 @@ Order prepare(const PackCall &c, const View &from, const View &to, nb::handle st
     return order;
 }
 
-// The same before a call with a request.
+// Does the same before a call with a request, which has no stream.
 void prepare(const PackCall &c) {
     c.require_devices(Notices::no);
     synchronize_producers(c.side.view, c.packed);

@@ -24,7 +24,7 @@ struct Side {
     Side(nb::handle array, nb::handle type, intptr_t count, nb::handle stream, const char *name);
     // A contiguous array of packed bytes: without a type, and as many as there are.
     Side(nb::handle array, const char *name);
-    // Whether it and what its type reads is ordinary host memory.
+    // Whether the array, and the indices that its type reads, are in ordinary host memory.
     bool plain_host() const;
     View view;
     Typed whole;

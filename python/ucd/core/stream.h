@@ -32,17 +32,17 @@ struct Order {
 // is in pageable host memory, that stream is synchronised here.
 Order order_of(const View &a, const View &b, nb::handle stream);
 
-// The same for any number of arrays: of the first one in device memory, nullptr if none is, and
-// whether its device reaches all the others.
+// Does the same for any number of arrays. `on_device` is the first one in device memory, or nullptr
+// if there is none; `reaches_all` says whether its device reaches all the others.
 Order order_of(const View *on_device, bool reaches_all, nb::handle stream);
 
-// Whether devices reach an array: whether it is in device memory, or pinned.
+// Whether devices reach an array, because it is in device memory or in pinned host memory.
 bool devices_reach(const View &array);
 
 // Waits until what is enqueued for two arrays is complete, as far as they are in device memory.
 void synchronize_producers(const View &a, const View &b);
 
-// The same for the arrays of indices that a type reads.
+// Does the same for the arrays of indices that a type reads.
 void synchronize_producers(const IndexLists &indices);
 
 // The number that DLPack's producers are to be given for a stream that a call was given, or None.

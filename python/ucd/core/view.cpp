@@ -47,7 +47,7 @@ bool follows(const char *backend, void *current, int64_t stream) {
 // Classes whose arrays have no mask. They stay, with one reference each.
 std::atomic<PyTypeObject *> without_mask[8];
 
-// Whether an array is one of numpy.ma's, which hand out their data without the mask.
+// Whether an array is a masked array of numpy.ma. Such arrays export their data without the mask.
 bool is_masked(nb::handle array) {
     PyTypeObject *type = Py_TYPE(array.ptr());
     for (const auto &known : without_mask)
