@@ -1,8 +1,10 @@
-"""One word for each concept (docs/internals/glossary.md): keeps names that were given up from coming back.
+"""One word for each concept (docs/internals/glossary.md), and one concept for each name of a class.
 
-Identifiers in code are checked. Comments and strings are not: there, the same words are ordinary ones.
+Names that were given up must not come back. Identifiers in code are checked. Comments and strings are not: there, the
+same words are ordinary ones. Classes of one part of the library have different names.
 """
 
+import collections
 import pathlib
 import re
 import unittest
@@ -55,6 +57,28 @@ GIVEN_UP = [
 # In names of files, too.
 GIVEN_UP_FILES = {'boundary.h': 'api_guard.h', 'mock_buffer.hpp': 'device_buffer.hpp'}
 
+# Names of classes that still have two meanings in a part.
+TWO_MEANINGS = {
+    'src/mpi': {'Kept', 'Known', 'Part', 'Table'},
+    'src/ucx': {'Peer', 'Request', 'SendOp', 'Stage'},
+}
+# The parts whose headers a part includes: a name from there means the same here.
+CONTRACT = 'src/backend/contract'
+GPU = 'src/backend/gpu_common'
+INCLUDES = {
+    'src/frontend': [CONTRACT, 'src/backend/registry'],
+    'src/backend/registry': [CONTRACT],
+    'src/backend/seq': [CONTRACT],
+    GPU: [CONTRACT],
+    'src/backend/cuda': [CONTRACT, GPU],
+    'src/backend/hip': [CONTRACT, GPU],
+    'src/backend/ze': [CONTRACT, GPU],
+}
+# A definition of a class or an enumeration. Specialisations are none: they have the template's meaning.
+CLASS = re.compile(r'''\b(?:class|struct|union|enum(?:\s+(?:class|struct))?)\s+
+                       (?:(?:\[\[[^\]]*\]\]|alignas\([^;{]*\)|[A-Z][A-Z0-9_]*)\s+)*    # attributes and macros
+                       (?:\w+::)*(?!final\b)(\w+)\s*(?:final\s*)?(?::(?!:)[^;{}]*)?\{''', re.X)
+
 PATTERNS = [(where, re.compile(rf'(?<!\w)(?:{names})(?!\w)'), word) for where, names, word in GIVEN_UP]
 PROSE = {
     'c': re.compile(r'//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"', re.S),
@@ -90,6 +114,29 @@ def sources():
                 yield relative
 
 
+def part_of(path):
+    """The part of the library that a file below src/ belongs to: a folder of src/ or src/backend/."""
+    folders = path.parts[:3] if path.parts[1] == 'backend' else path.parts[:2]
+    return '/'.join(folders)
+
+
+def two_meanings(files):
+    """For each part, the classes that are defined there or in what it includes, and places of all their definitions,
+    if there are several. `files` are pairs of a path below the root and the text."""
+    defined = collections.defaultdict(lambda: collections.defaultdict(list))
+    for path, text in files:
+        code = code_of(text, path.suffix)
+        for m in CLASS.finditer(code):
+            defined[part_of(path)][m.group(1)].append(f"{path}:{code.count(chr(10), 0, m.start(1)) + 1}")
+    found = {}
+    for part, classes in defined.items():
+        for name, places in classes.items():
+            others = [place for other in INCLUDES.get(part, ()) for place in defined.get(other, {}).get(name, ())]
+            if len(places) + len(others) > 1:
+                found.setdefault(part, {})[name] = places + others
+    return found
+
+
 class Vocabulary(unittest.TestCase):
     def test_names_that_were_given_up_stay_away(self):
         found = []
@@ -114,6 +161,38 @@ class Vocabulary(unittest.TestCase):
         self.assertEqual(given_up_in('// Places most_x in "Form::blocks".\n/* Way\n Derived */ f("Post");'), [])
         self.assertEqual(given_up_in('Postpone almost_all = FieldPlace::Place2;'), [])
         self.assertEqual(given_up_in("# Places\nf('Way')\n", 'codegen/a.py'), [])
+
+    def test_a_class_name_has_one_meaning_in_a_part(self):
+        library = [path for path in sources() if path.parts[0] == 'src' and path.suffix in {'.h', '.cpp'}]
+        found = two_meanings((path, (ROOT / path).read_text()) for path in library)
+        for part in sorted(set(found) | set(TWO_MEANINGS)):
+            allowed = TWO_MEANINGS.get(part, set())
+            for name, places in found.get(part, {}).items():
+                self.assertIn(name, allowed, f'{part}: {name} is defined several times: {", ".join(places)}')
+            self.assertEqual(allowed - set(found.get(part, {})), set(), f'{part}: these names have one meaning now')
+
+    def test_a_second_meaning_is_found(self):
+        def names(*files):
+            found = two_meanings((pathlib.PurePath(path), text) for path, text in files)
+            return {part: set(classes) for part, classes in found.items()}
+
+        seq, cuda, gpu = 'src/backend/seq', 'src/backend/cuda', 'src/backend/gpu_common'
+        for second in ('enum class A : int {};', 'namespace {\nclass A final : public B {};\n}',
+                       'struct [[nodiscard]] A {};', 'class B { union A { int i; }; };', 'struct alignas(16) A {};', 'struct UCD_X A {};',
+                       'template <class T>\nstruct A : B<T> {};', 'struct B::A {};'):
+            with self.subTest(second):
+                self.assertEqual(names((f'{seq}/a.h', 'struct A {};'), (f'{seq}/b.cpp', second)), {seq: {'A'}})
+        self.assertEqual(names((f'{gpu}/launch/a.h', 'struct A {};'), (f'{cuda}/b.h', 'struct A {};')), {cuda: {'A'}})
+        self.assertEqual(names((f'{CONTRACT}/a.h', 'struct A {};'), (f'{gpu}/launch/b.h', 'struct A {};'),
+                               ('src/ucx/api/a.h', 'class A {};')), {gpu: {'A'}})
+
+    def test_declarations_and_specialisations_are_no_second_meaning(self):
+        for other in ('class A;', 'template <>\nstruct A<int> {};', '// struct A {};', 'enum class A : int;',
+                      'template <class A> void f() {}', 'struct AB {};', 'struct A a{};'):
+            with self.subTest(other):
+                files = [('src/ucx/api/a.h', 'struct A {};'), ('src/ucx/rma/b.h', other),
+                         ('src/mpi/types/a.h', 'struct A {};')]
+                self.assertEqual(two_meanings((pathlib.PurePath(path), text) for path, text in files), {})
 
     def test_sources_are_found(self):
         self.assertGreater(len(list(sources())), 300)

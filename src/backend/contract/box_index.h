@@ -60,7 +60,7 @@ public:
     };
     Entries box_with_entry(const Node &node, uint64_t entry) const {
         const BoxList list(layout_, node);
-        const Mark *mark = marks_of(node) + entry / every;
+        const BoxMark *mark = marks_of(node) + entry / every;
         Entries found{mark->boxes, mark->first, 0};
         for (uint64_t i = entry / every * every + 1; i <= entry; ++i)
             if (!list.continues(found.first, i)) found = {found.box + 1, i, 0};
@@ -74,7 +74,7 @@ public:
     }
 
     std::size_t memory() const {
-        return nodes_.capacity() * sizeof(OfNode) + marks_.capacity() * sizeof(Mark);
+        return nodes_.capacity() * sizeof(OfNode) + marks_.capacity() * sizeof(BoxMark);
     }
     // The memory that the index of such a layout takes.
     static std::size_t memory_for(const Layout &layout) {
@@ -82,7 +82,7 @@ public:
         for (const Node &n : layout.nodes)
             if (n.kind != NodeKind::block && n.kind != NodeKind::strided)
                 marks += (n.count + every - 1) / every;
-        return layout.nodes.size() * sizeof(OfNode) + marks * sizeof(Mark);
+        return layout.nodes.size() * sizeof(OfNode) + marks * sizeof(BoxMark);
     }
 
 private:
@@ -92,7 +92,7 @@ private:
     };
     // For entries 0, `every`, 2 * `every`, ... In a list: the number of the box with that entry,
     // and the first entry of that box. In a structure: the number of boxes before that entry.
-    struct Mark {
+    struct BoxMark {
         uint64_t boxes, first;
     };
     static constexpr uint64_t every = 64;
@@ -100,7 +100,7 @@ private:
     std::size_t id_of(const Node &node) const {
         return static_cast<std::size_t>(&node - layout_.nodes.data());
     }
-    const Mark *marks_of(const Node &node) const {
+    const BoxMark *marks_of(const Node &node) const {
         return marks_.data() + nodes_[id_of(node)].marks_at;
     }
 
@@ -135,10 +135,10 @@ private:
 
     // The index of the node's last mark with at most `box` boxes before it.
     uint64_t mark_before(const Node &node, uint64_t box) const {
-        const Mark *marks = marks_of(node);
-        const Mark *end = marks + (node.count + every - 1) / every;
-        const Mark *beyond = std::upper_bound(
-            marks, end, box, [](uint64_t b, const Mark &mark) { return b < mark.boxes; });
+        const BoxMark *marks = marks_of(node);
+        const BoxMark *end = marks + (node.count + every - 1) / every;
+        const BoxMark *beyond = std::upper_bound(
+            marks, end, box, [](uint64_t b, const BoxMark &mark) { return b < mark.boxes; });
         return static_cast<uint64_t>(beyond - marks) - 1;
     }
 
@@ -180,7 +180,7 @@ private:
 
     const Layout &layout_;
     std::vector<OfNode> nodes_;
-    std::vector<Mark> marks_;
+    std::vector<BoxMark> marks_;
 };
 
 } // namespace ucd

@@ -29,15 +29,15 @@ public:
 
     template <class Body>
     void for_each(Body body) {
-        for (Part &part : parts_) body(part.value);
+        for (Padded &part : parts_) body(part.value);
     }
 
 private:
     // 128, because processors fetch cache lines in pairs.
-    struct alignas(128) Part {
+    struct alignas(128) Padded {
         T value;
     };
-    std::array<Part, thread_parts> parts_;
+    std::array<Padded, thread_parts> parts_;
 };
 
 } // namespace ucd

@@ -36,7 +36,7 @@ int attribute(const DriverLibrary &library, CUdevice device, CUdevice_attribute 
     return library.device_get_attribute(&value, which, device) == CUDA_SUCCESS ? value : 0;
 }
 
-struct Range {
+struct AddressRange {
     uintptr_t start = 0;
     std::size_t bytes = 0;
     uintptr_t end() const { return start + bytes; }
@@ -185,7 +185,7 @@ Status find(const void *address, MemoryLocation &location) {
     last_was_known = false;
     int ordinal = -1;
     CUdeviceptr on_device = 0;
-    Range range, mapping;
+    AddressRange range, mapping;
     CUpointer_attribute attributes[] = {CU_POINTER_ATTRIBUTE_MEMORY_TYPE,
                                         CU_POINTER_ATTRIBUTE_IS_MANAGED,
                                         CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL,

@@ -9,7 +9,7 @@
 namespace ucd::seq {
 namespace {
 
-void execute_range(const Move &move, Range range) {
+void execute_range(const Move &move, Slice range) {
     char *packed = move.packed + (range.offset - move.offset);
     if (move.op == Op::replace)
         move_range(move, range, packed, move.direction);

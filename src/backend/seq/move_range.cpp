@@ -7,7 +7,7 @@
 namespace ucd::seq {
 namespace {
 
-void move_tree(const SeqPlan &plan, const Move &move, Range range, char *packed,
+void move_tree(const SeqPlan &plan, const Move &move, Slice range, char *packed,
                Direction direction) {
     const Layout &layout = plan.layout;
     const Node top = repeat(layout.top(), layout.root, move.count, plan.extent);
@@ -33,7 +33,7 @@ void move_tree(const SeqPlan &plan, const Move &move, Range range, char *packed,
     }
 }
 
-void move_blocks(const SeqPlan &plan, const Move &move, Range range, char *packed,
+void move_blocks(const SeqPlan &plan, const Move &move, Slice range, char *packed,
                  Direction direction) {
     const Layout &layout = plan.layout;
     const Node top = repeat(layout.top(), layout.root, move.count, plan.extent);
@@ -53,7 +53,7 @@ void move_blocks(const SeqPlan &plan, const Move &move, Range range, char *packe
 
 } // namespace
 
-void move_range(const Move &move, Range range, char *packed, Direction direction) {
+void move_range(const Move &move, Slice range, char *packed, Direction direction) {
     const SeqPlan &plan = plan_of(move);
     char *origin = at(move.typed, plan.layout.start);
     switch (plan.form) {

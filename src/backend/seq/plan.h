@@ -2,6 +2,7 @@
 #pragma once
 
 #include "backend.h"
+#include "move.h"
 #include "nest_plan.h"
 
 #include <vector>
@@ -48,5 +49,15 @@ private:
     std::vector<uint32_t> part_; // for each node
     std::vector<NestPlan> parts_;
 };
+
+inline const SeqPlan &plan_of(const Move &move) {
+    return static_cast<const SeqPlan &>(*move.plan);
+}
+
+// The byte at a displacement from an address.
+inline char *at(char *address, int64_t displacement) {
+    return reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(address) +
+                                    static_cast<uintptr_t>(displacement));
+}
 
 } // namespace ucd::seq

@@ -9,7 +9,7 @@
 namespace ucd::seq {
 namespace {
 
-void reduce_packed(const Move &move, Range range, char *out, const char *in) {
+void reduce_packed(const Move &move, Slice range, char *out, const char *in) {
     for_each_element_run(*move.elements, move.count, range.offset, range.length,
                          [&](Element element, uint64_t, uint64_t bytes) {
                              reduce_kernel(move.op, element)(out, in, bytes / packed_size(element));
@@ -21,13 +21,13 @@ void reduce_packed(const Move &move, Range range, char *out, const char *in) {
 
 // Reduces in chunks that fit in the first-level cache together with the lines of the layout: the
 // layout's bytes are gathered in a chunk, reduced in packed form and, when unpacking, put back.
-void reduce_in_chunks(const Move &move, Range range, char *packed) {
+void reduce_in_chunks(const Move &move, Slice range, char *packed) {
     alignas(64) char chunk[8192];
     const uint64_t total = plan_of(move).size * move.count;
     while (range.length > 0) {
         const uint64_t most = std::min<uint64_t>(range.length, sizeof chunk);
         const uint64_t end = element_floor(*move.elements, move.count, total, range.offset + most);
-        const Range part{range.offset, end - range.offset};
+        const Slice part{range.offset, end - range.offset};
         move_range(move, part, chunk, Direction::pack);
         if (move.direction == Direction::pack) {
             reduce_packed(move, part, packed, chunk);
@@ -49,7 +49,7 @@ public:
         : move_(move), size_(packed_size(element)), packed_kernel_(reduce_kernel(move.op, element)),
           row_kernel_(row_reduce_kernel(move.direction, move.op, element)) {}
 
-    void reduce(Range range, char *packed) const {
+    void reduce(Slice range, char *packed) const {
         const SeqPlan &plan = plan_of(move_);
         const Layout &layout = plan.layout;
         const Node top = repeat(layout.top(), layout.root, move_.count, plan.extent);
@@ -57,7 +57,7 @@ public:
         walk.start(range.offset, range.length);
         // Bytes that need a chunk, collected until they are whole elements: an element may have
         // parts in several rows.
-        Range held{range.offset, 0};
+        Slice held{range.offset, 0};
         char *held_packed = packed;
         for (Piece piece; walk.next(piece);) {
             const uint64_t bytes = piece.end - piece.begin;
@@ -134,7 +134,7 @@ private:
 
 } // namespace
 
-void reduce_range(const Move &move, Range range, char *packed) {
+void reduce_range(const Move &move, Slice range, char *packed) {
     const SeqPlan &plan = plan_of(move);
     if (plan.form == SeqPlan::Form::contiguous) {
         char *typed =

@@ -1,6 +1,6 @@
 #include "layout_walk.h"
 #include "nest_plan.h"
-#include "range.h"
+#include "plan.h"
 
 #include <algorithm>
 

@@ -3,7 +3,7 @@
 
 #include "element_runs.h"
 #include "move.h"
-#include "range.h"
+#include "plan.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -36,18 +36,19 @@ Stream::Stream(ze_command_list_handle_t list, int device, Kind kind)
     : computes_(list), device_(device),
       copies_apart_(kind == Kind::own && found().of(device).copy_queues.has_value()) {}
 
-// Changes to the other side's list: commands that follow there wait for those in the list so far.
-ze_result_t Stream::change_to(Side side) {
+// Changes to the list of the other kind: commands that follow there wait for those in the list so
+// far.
+ze_result_t Stream::change_to(QueueKind kind) {
     ze_result_t result = ZE_RESULT_SUCCESS;
     if (copies_ == nullptr)
         result = make_list(device_, *found().of(device_).copy_queues,
                            ZE_COMMAND_QUEUE_PRIORITY_NORMAL, copies_);
     if (result == ZE_RESULT_SUCCESS && !unused_) result = record_locked(changed_);
     if (result != ZE_RESULT_SUCCESS) return result;
-    const Side before = std::exchange(side_, side);
+    const QueueKind before = std::exchange(kind_, kind);
     if (unused_) return ZE_RESULT_SUCCESS;
     result = wait_locked(changed_);
-    if (result != ZE_RESULT_SUCCESS) side_ = before;
+    if (result != ZE_RESULT_SUCCESS) kind_ = before;
     return result;
 }
 

@@ -44,12 +44,12 @@ public:
     // time may use a list.
     template <class Append>
     ze_result_t add(Append append) {
-        return add_to(Side::compute, append);
+        return add_to(QueueKind::compute, append);
     }
     // A copy for the device's copy engines.
     template <class Append>
     ze_result_t add_copy(Append append) {
-        return add_to(copies_apart_ ? Side::copy : Side::compute, append);
+        return add_to(copies_apart_ ? QueueKind::copy : QueueKind::compute, append);
     }
     ze_result_t add_barrier();
     ze_result_t record(StreamPoint &event);
@@ -61,13 +61,13 @@ public:
     ze_result_t destroy();
 
 private:
-    enum class Side { compute, copy };
+    enum class QueueKind { compute, copy };
 
     template <class Append>
-    ze_result_t add_to(Side side, Append append) {
+    ze_result_t add_to(QueueKind kind, Append append) {
         const std::lock_guard lock(mutex_);
-        if (side != side_)
-            if (const ze_result_t result = change_to(side); result != ZE_RESULT_SUCCESS)
+        if (kind != kind_)
+            if (const ze_result_t result = change_to(kind); result != ZE_RESULT_SUCCESS)
                 return result;
         const ze_result_t result = append(list());
         if (result != ZE_RESULT_SUCCESS) return result;
@@ -76,8 +76,8 @@ private:
     }
 
     // These are called with the lock held.
-    ze_command_list_handle_t list() const { return side_ == Side::copy ? copies_ : computes_; }
-    ze_result_t change_to(Side side);
+    ze_command_list_handle_t list() const { return kind_ == QueueKind::copy ? copies_ : computes_; }
+    ze_result_t change_to(QueueKind kind);
     ze_result_t barrier();
     ze_result_t record_end();
     ze_result_t record_locked(StreamPoint &event);
@@ -88,11 +88,11 @@ private:
     const int device_;
     const bool copies_apart_;
     std::mutex mutex_;
-    Side side_ = Side::compute; // the side of the last command
-    StreamPoint changed_;       // the end of the other side when it was left
-    StreamPoint end_;           // the end of all commands, if told_
-    bool told_ = true;          // end_ covers all commands
-    bool unused_ = true;        // no command has been appended yet
+    QueueKind kind_ = QueueKind::compute; // the kind of the last command
+    StreamPoint changed_;                 // the end of the other kind when it was left
+    StreamPoint end_;                     // the end of all commands, if told_
+    bool told_ = true;                    // end_ covers all commands
+    bool unused_ = true;                  // no command has been appended yet
 };
 
 } // namespace ucd::ze

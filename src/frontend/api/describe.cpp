@@ -131,12 +131,12 @@ const Type *user_child(const Type &t) {
 }
 
 void write_tree(const Type &root, std::string &text) {
-    struct Item {
+    struct TreeLine {
         const Type *type;
         std::size_t depth;
         int64_t repeated; // number of consecutive equal members of a struct
     };
-    std::vector<Item> pending{{&root, 0, 1}};
+    std::vector<TreeLine> pending{{&root, 0, 1}};
     for (std::size_t lines = 0; !pending.empty(); ++lines) {
         if (lines == max_lines) {
             text += "type: ...\n";
@@ -158,7 +158,7 @@ void write_tree(const Type &root, std::string &text) {
             pending.push_back({user_child(*t), depth + 1, 1});
             continue;
         }
-        std::vector<Item> members;
+        std::vector<TreeLine> members;
         for (int64_t i = 0; i < t->count && members.size() < max_lines; ++i) {
             if (!members.empty() && members.back().type == t->children[i])
                 ++members.back().repeated;

@@ -240,15 +240,15 @@ std::span<const ShapeId> Shapes::written_children(const Shape &s) const {
 // Writes the shapes in post-order, children in the order of the list. The order therefore depends
 // on the shapes alone, not on the type that they were found in.
 Shapes::Written Shapes::write(ShapeId root, std::vector<uint8_t> &bytes) const {
-    struct Frame {
+    struct PendingShape {
         ShapeId id;
         std::size_t next; // the child to visit next
     };
     std::vector<uint32_t> renamed(shapes_.size(), no_shape);
-    std::vector<Frame> stack{{root, 0}};
+    std::vector<PendingShape> stack{{root, 0}};
     Written written;
     while (!stack.empty()) {
-        Frame &f = stack.back();
+        PendingShape &f = stack.back();
         const Shape &s = shapes_[f.id];
         const std::span<const ShapeId> children = written_children(s);
         while (f.next < children.size() && renamed[children[f.next]] != no_shape) ++f.next;

@@ -38,7 +38,7 @@ public:
     }
 
 private:
-    struct Frame {
+    struct PendingType {
         const Type *type;
         int64_t next; // the child to visit next
     };
@@ -48,7 +48,7 @@ private:
     }
 
     // The next child whose shape is not known yet, or null.
-    const Type *next_child(Frame &f) {
+    const Type *next_child(PendingType &f) {
         const Type &t = *f.type;
         if (t.form == Form::element) return nullptr;
         if (t.form != Form::structure) {
@@ -151,7 +151,7 @@ private:
 
     Shapes &shapes_;
     bool shared_ = false;
-    std::vector<Frame> stack_;
+    std::vector<PendingType> stack_;
     PlacedShape result_;
     std::unordered_map<const Type *, PlacedShape> known_;
 };

@@ -24,7 +24,7 @@ public:
             nodes_ = 0;
             pending_.push_back({root, "", 0});
             while (!pending_.empty()) {
-                const Item item = pending_.back();
+                const PendingNode item = pending_.back();
                 pending_.pop_back();
                 text_ += item.before;
                 if (item.node != none) write(item, numbered);
@@ -35,7 +35,7 @@ public:
 
 private:
     static constexpr NodeId none = UINT32_MAX;
-    struct Item {
+    struct PendingNode {
         NodeId node;        // none: only the text is written
         std::string before; // text that goes before the node
         uint64_t depth;
@@ -44,7 +44,7 @@ private:
         uint64_t times = 0, number = 0;
     };
 
-    void write(const Item &item, bool numbered) {
+    void write(const PendingNode &item, bool numbered) {
         const Node &n = layout_.nodes[item.node];
         if ((item.depth > 8 && item.depth - 8 > most_) || nodes_ / 4 >= most_) {
             text_ += " ...";
@@ -134,7 +134,7 @@ private:
     const Layout &layout_;
     uint64_t most_;
     std::string text_;
-    std::vector<Item> pending_; // items to write; the last one is next
+    std::vector<PendingNode> pending_; // items to write; the last one is next
     std::map<NodeId, Seen> seen_;
     uint64_t nodes_ = 0, numbers_ = 0;
 };

@@ -15,7 +15,7 @@ extern "C" [[gnu::weak]] void *__curbrk;
 namespace ucd {
 namespace {
 
-struct Range {
+struct AddressRange {
     uintptr_t begin = 0, end = 0;
     bool holds(uintptr_t address) const { return address - begin < end - begin; }
 };
@@ -49,8 +49,8 @@ bool in_heap(uintptr_t address) {
     return address < reinterpret_cast<uintptr_t>(end);
 }
 
-Range find_stack() {
-    Range stack;
+AddressRange find_stack() {
+    AddressRange stack;
     pthread_attr_t attributes;
     if (pthread_getattr_np(pthread_self(), &attributes) != 0) return stack;
     void *lowest = nullptr;
@@ -66,7 +66,7 @@ Range find_stack() {
 bool in_stack(uintptr_t address) {
     // Found out once: asking takes longer than a small call.
     thread_local constinit bool known = false;
-    thread_local constinit Range stack;
+    thread_local constinit AddressRange stack;
     if (!known) {
         stack = find_stack();
         known = true;

@@ -4,7 +4,7 @@
 
 namespace ucd {
 
-void Bounds::Range::include(int128 from, int128 to) {
+void Bounds::Interval::include(int128 from, int128 to) {
     low = any ? std::min(low, from) : from;
     high = any ? std::max(high, to) : to;
     any = true;

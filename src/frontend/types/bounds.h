@@ -34,12 +34,12 @@ public:
     Status settle(Type &type) const;
 
 private:
-    struct Range {
+    struct Interval {
         int128 low = 0, high = 0;
         bool any = false;
         void include(int128 from, int128 to);
     };
-    Range data_, marked_;
+    Interval data_, marked_;
     uint128 size_ = 0;
     bool too_large_ = false, unflattened_ = false, by_reference_ = false;
     uint32_t alignment_ = 1, ops_ = ~uint32_t{0}, nested_ = 0;

@@ -68,11 +68,11 @@ UCD_GPU_FUNCTION uintptr_t place_in_element(const ReduceAnyParams &p, const Stre
 }
 
 // The kind of element at stream byte `position`, and the number of bytes of this kind before it.
-struct Found {
+struct LocatedElement {
     uint32_t element;
     uint64_t before;
 };
-UCD_GPU_FUNCTION Found element_at(const ReduceAnyParams &p, uint64_t position) {
+UCD_GPU_FUNCTION LocatedElement element_at(const ReduceAnyParams &p, uint64_t position) {
     if (p.elements.lists == 0) return {static_cast<uint32_t>(p.element), position};
     const Stretch s = locate(p.elements, position);
     return {load_table(&s.block->element), load_table(&s.block->bytes) - s.bytes};
@@ -111,7 +111,7 @@ UCD_GPU_FUNCTION void reduce_any_share(const ReduceAnyParams &p, uint64_t v, Com
     const uint32_t end = v + 1 == p.vectors ? p.tail : vector_bytes;
     uint32_t i = p.head;
     if (v > 0) { // an element that starts in the vector before may reach into this one
-        const Found first = element_at(p, position);
+        const LocatedElement first = element_at(p, position);
         const uint32_t size = p.kinds[first.element].size;
         const auto cut = static_cast<uint32_t>(first.before % size);
         i = cut == 0 ? 0 : size - cut;

@@ -50,7 +50,7 @@ bool is_idle(const std::atomic<unsigned> &uses) {
 
 // Takes an unused table with at least this capacity. Prefers the one used last, whose memory may
 // still be in a cache.
-bool BatchStore::take_idle(OnDevice &on, std::size_t bytes, BatchUse &use) {
+bool BatchStore::take_idle(TablesOnDevice &on, std::size_t bytes, BatchUse &use) {
     std::shared_ptr<BatchTable> best;
     for (const auto &table : on.tables)
         if (is_idle(table->uses_) && table->capacity_ >= bytes &&
@@ -65,7 +65,7 @@ bool BatchStore::take_idle(OnDevice &on, std::size_t bytes, BatchUse &use) {
 // Frees memory as late as possible, because that waits for the device.
 Status BatchStore::take(const Device &device, std::size_t bytes, BatchUse &use) {
     const std::lock_guard lock(mutex_);
-    OnDevice &on = devices_[static_cast<std::size_t>(device.index())];
+    TablesOnDevice &on = devices_[static_cast<std::size_t>(device.index())];
     if (take_idle(on, bytes, use)) return success;
     on.tables.reserve(on.tables.size() + 1);
     auto table = std::make_shared<BatchTable>();
@@ -87,7 +87,7 @@ Status BatchStore::take(const Device &device, std::size_t bytes, BatchUse &use) 
 
 void BatchStore::close(const Device &device) {
     const std::lock_guard lock(mutex_);
-    OnDevice &on = devices_[static_cast<std::size_t>(device.index())];
+    TablesOnDevice &on = devices_[static_cast<std::size_t>(device.index())];
     for (const auto &table : on.tables) release(*table);
     on.tables.clear();
 }

@@ -63,16 +63,16 @@ public:
     void close(const Device &device);
 
 private:
-    struct OnDevice {
+    struct TablesOnDevice {
         std::vector<std::shared_ptr<BatchTable>> tables;
         uint64_t uses = 0;
     };
-    static bool take_idle(OnDevice &on, std::size_t bytes, BatchUse &use);
+    static bool take_idle(TablesOnDevice &on, std::size_t bytes, BatchUse &use);
     static Status allocate(std::size_t bytes, BatchTable &table);
     static void release(BatchTable &table);
 
     std::mutex mutex_;
-    std::array<OnDevice, max_devices> devices_;
+    std::array<TablesOnDevice, max_devices> devices_;
 };
 
 } // namespace ucd::UCD_GPU

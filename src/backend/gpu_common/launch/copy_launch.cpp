@@ -18,14 +18,14 @@ namespace ucd::UCD_GPU {
 namespace {
 
 // One side of a copy, the source or the target.
-struct Side {
+struct PlannedSide {
     const GpuPlan &gpu_plan;
     const LayoutPlan &plan; // gpu_plan without its lists
     uint64_t count;
     uint64_t offset; // where the range begins in this side's stream
     uintptr_t typed; // address of the layout's origin
 
-    explicit Side(const CopyMove::Side &side)
+    explicit PlannedSide(const CopyMove::Side &side)
         : gpu_plan(static_cast<const GpuPlan &>(*side.plan)), plan(gpu_plan.host),
           count(side.count), offset(side.offset), typed(reinterpret_cast<uintptr_t>(side.typed) +
                                                         static_cast<uintptr_t>(plan.layout.start)) {
@@ -34,10 +34,10 @@ struct Side {
     Node top() const { return repeat(plan.layout.top(), plan.layout.root, count, plan.extent); }
 };
 
-struct Copy {
+struct CopyLaunch {
     const Submission &submission;
     const CopyMove &move;
-    Side from, to;
+    PlannedSide from, to;
     MemberTables *tables; // the tables that members are added to; null: launch directly
     bool one_of_many;     // a member of a batch with more words than the device has threads
 
@@ -50,7 +50,7 @@ struct Copy {
 
 // A thread copies several words if there are more words than threads on the device.
 template <class Params>
-void share_words(const Copy &copy, uint64_t words, Params &params) {
+void share_words(const CopyLaunch &copy, uint64_t words, Params &params) {
     constexpr uint64_t several = uint64_t{threads_per_block} * copy_words_per_thread;
     const bool many = words >= tuning.many_threads || (copy.one_of_many && words >= several);
     params.words = static_cast<uint32_t>(words);
@@ -87,7 +87,7 @@ void put_levels(const CopyNest::Levels &levels, uint64_t each, CopyLevel *to) {
         to[k] = {make_divisor(each), 0, levels[k].from, levels[k].to};
 }
 
-Status launch_rows(const Copy &copy, const PlacedNest &placed, uint32_t word) {
+Status launch_rows(const CopyLaunch &copy, const PlacedNest &placed, uint32_t word) {
     CopyRowsParams params{};
     params.from = placed.from;
     params.to = placed.to;
@@ -102,7 +102,7 @@ Status launch_rows(const Copy &copy, const PlacedNest &placed, uint32_t word) {
 
 // Copies in tiles. `placed` is sorted by source strides; `row` is the level with the smallest
 // stride in the target.
-Status launch_tiles(const Copy &copy, const PlacedNest &placed, uint32_t word,
+Status launch_tiles(const CopyLaunch &copy, const PlacedNest &placed, uint32_t word,
                     const CopyNest::Level &row) {
     CopyNest::Levels outer = placed.nest.levels;
     const CopyNest::Level column = outer.back();
@@ -129,7 +129,7 @@ Status launch_tiles(const Copy &copy, const PlacedNest &placed, uint32_t word,
 
 // Orders the levels so that the words of a warp are as close together as possible; if the best
 // orders differ between the sides, copies in tiles.
-Status launch_ordered(const Copy &copy, const PlacedNest &placed) {
+Status launch_ordered(const CopyLaunch &copy, const PlacedNest &placed) {
     using Level = CopyNest::Level;
     const uint32_t word = placed.word();
     PlacedNest by_source = placed, by_target = placed;
@@ -157,7 +157,7 @@ Status launch_ordered(const Copy &copy, const PlacedNest &placed) {
 }
 
 // Positions have 31 bits, so a larger nest is divided along its longest level.
-Status launch_nest(const Copy &copy, const PlacedNest &placed) {
+Status launch_nest(const CopyLaunch &copy, const PlacedNest &placed) {
     const uint64_t words = placed.bytes() / placed.word();
     if (words < max_positions) return launch_ordered(copy, placed);
     PlacedNest first = placed, second = placed;
@@ -185,7 +185,7 @@ Status launch_nest(const Copy &copy, const PlacedNest &placed) {
 }
 
 // Whether the copy consists of nests on both sides that are large enough for a launch each.
-bool are_nests(const Copy &copy, CopyNests &nests) {
+bool are_nests(const CopyLaunch &copy, CopyNests &nests) {
     if (!join_strides({copy.from.plan.layout, copy.from.top(), copy.from.offset},
                       {copy.to.plan.layout, copy.to.top(), copy.to.offset}, copy.move.length,
                       nests))
@@ -205,16 +205,16 @@ struct CopyRange {
     uint64_t from, to, length;
 };
 
-bool fits_places(const Side &side, Slice range, uint32_t word) {
+bool fits_places(const PlannedSide &side, Slice range, uint32_t word) {
     if (side.plan.contiguous) return range.length / word < max_positions;
     return fits_nest(side.plan.shape, skipped_bytes(side.plan.shape, range.offset), range, word);
 }
 
 // Fills in a side's entry of the table, the address that its words are counted from, and the number
 // of the word at which the range begins.
-Status describe_places(const Copy &copy, const Side &side, uint64_t offset, uint32_t word,
-                       TableShape &shape, std::vector<NestList> &lists, uint64_t &typed,
-                       uint32_t &first) {
+Status describe_places(const CopyLaunch &copy, const PlannedSide &side, uint64_t offset,
+                       uint32_t word, TableShape &shape, std::vector<NestList> &lists,
+                       uint64_t &typed, uint32_t &first) {
     uint64_t address = 0;
     if (side.gpu_plan.lists != nullptr) UCD_TRY(copy.submission.use(*side.gpu_plan.lists, address));
     shape = nest_shape(side.plan, word, address, lists);
@@ -232,7 +232,7 @@ Status describe_places(const Copy &copy, const Side &side, uint64_t offset, uint
     return success;
 }
 
-Status launch_places(const Copy &copy, const CopyRange &range, uint32_t word) {
+Status launch_places(const CopyLaunch &copy, const CopyRange &range, uint32_t word) {
     CopyPlacesParams params{};
     std::vector<NestList> lists;
     UCD_TRY(describe_places(copy, copy.from, range.from, word, params.table.shape[0], lists,
@@ -244,7 +244,7 @@ Status launch_places(const Copy &copy, const CopyRange &range, uint32_t word) {
     return copy.launch(copy_places_kernel(word), params.tiles, params);
 }
 
-Status use_interpreter(const Copy &copy, const Side &side, InterpretedLayout &layout) {
+Status use_interpreter(const CopyLaunch &copy, const PlannedSide &side, InterpretedLayout &layout) {
     Interpreter &interpreter = side.gpu_plan.interpreter();
     UCD_TRY(copy.submission.use(interpreter.lists, layout.lists));
     layout.nodes = interpreter.host.nodes;
@@ -253,7 +253,7 @@ Status use_interpreter(const Copy &copy, const Side &side, InterpretedLayout &la
     return success;
 }
 
-Status launch_interpreters(const Copy &copy, const CopyRange &range, uint32_t word) {
+Status launch_interpreters(const CopyLaunch &copy, const CopyRange &range, uint32_t word) {
     CopyInterpretersParams params{};
     UCD_TRY(use_interpreter(copy, copy.from, params.from));
     UCD_TRY(use_interpreter(copy, copy.to, params.to));
@@ -266,9 +266,9 @@ Status launch_interpreters(const Copy &copy, const CopyRange &range, uint32_t wo
 }
 
 // Copies a range in stream order.
-Status launch_range(const Copy &copy, const CopyRange &range) {
+Status launch_range(const CopyLaunch &copy, const CopyRange &range) {
     if (range.length == 0) return success;
-    const Side &from = copy.from, &to = copy.to;
+    const PlannedSide &from = copy.from, &to = copy.to;
     const uint64_t layouts = from.plan.word | to.plan.word | from.typed | to.typed;
     const uint32_t word = common_alignment(layouts | range.from | range.to | range.length);
     if (fits_places(from, {range.from, range.length}, word) &&
@@ -277,8 +277,8 @@ Status launch_range(const Copy &copy, const CopyRange &range) {
     return launch_interpreters(copy, range, word);
 }
 
-Status launch_in_order(const Copy &copy) {
-    const Side &from = copy.from, &to = copy.to;
+Status launch_in_order(const CopyLaunch &copy) {
+    const PlannedSide &from = copy.from, &to = copy.to;
     const CopyRange all{from.offset, to.offset, copy.move.length};
     const uint32_t word = common_alignment(from.plan.word | to.plan.word | from.typed | to.typed |
                                            (all.from - all.to));
@@ -293,7 +293,7 @@ Status launch_in_order(const Copy &copy) {
     return launch_range(copy, {all.from + done, all.to + done, all.length - done});
 }
 
-Status launch_copy(const Copy &copy) {
+Status launch_copy(const CopyLaunch &copy) {
     CopyNests nests;
     if (!are_nests(copy, nests)) return launch_in_order(copy);
     for (const PlacedCopyNest &placed : nests)
@@ -323,8 +323,8 @@ Status launch_copies(const Submission &to, std::span<const CopyMove> copies) {
     for (const CopyMove &move : copies) bytes += move.length;
     const bool many = copies.size() > 1 && bytes / vector_bytes >= tuning.many_threads;
     for (const CopyMove &move : copies)
-        UCD_TRY(launch_copy(
-            {to, move, Side(move.from), Side(move.to), in_tables ? &tables : nullptr, many}));
+        UCD_TRY(launch_copy({to, move, PlannedSide(move.from), PlannedSide(move.to),
+                             in_tables ? &tables : nullptr, many}));
     return tables.launch(to, copies.front().limits.max_blocks);
 }
 

@@ -10,18 +10,18 @@ namespace {
 
 // The levels of one side of which the range covers several children, the innermost first.
 struct Strides {
-    struct Level {
+    struct SideLevel {
         uint64_t each; // packed size of a child
         int64_t stride;
     };
-    ShortList<Level, CopyNest::max_of_a_side> levels;
+    ShortList<SideLevel, CopyNest::max_of_a_side> levels;
     int64_t origin = 0;  // displacement of the child that contains the range
     uint64_t offset = 0; // offset in its stream at which the range begins
 
     // The distance in memory of two positions that are `apart` bytes apart in the stream.
     int64_t stride_of(uint64_t apart) const {
         int64_t stride = static_cast<int64_t>(apart); // within a block
-        for (const Level &level : levels)
+        for (const SideLevel &level : levels)
             if (level.each <= apart)
                 stride =
                     static_cast<int64_t>(apart / level.each * static_cast<uint64_t>(level.stride));
@@ -29,12 +29,12 @@ struct Strides {
     }
     bool has(uint64_t each) const {
         return std::any_of(levels.begin(), levels.end(),
-                           [each](const Level &level) { return level.each == each; });
+                           [each](const SideLevel &level) { return level.each == each; });
     }
     // Whether byte `at` of the range begins a child of every level whose children have at most
     // `each` bytes.
     bool begins_child(uint64_t at, uint64_t each) const {
-        return std::all_of(levels.begin(), levels.end(), [&](const Level &level) {
+        return std::all_of(levels.begin(), levels.end(), [&](const SideLevel &level) {
             return level.each > each || (offset + at) % level.each == 0;
         });
     }
@@ -108,7 +108,7 @@ public:
     // smaller one.
     bool find_sizes() {
         for (const Strides *side : {&from_, &to_})
-            for (const Strides::Level &level : side->levels) sizes_.push_back(level.each);
+            for (const Strides::SideLevel &level : side->levels) sizes_.push_back(level.each);
         std::sort(sizes_.begin(), sizes_.end());
         const uint64_t *const end = std::unique(sizes_.begin(), sizes_.end());
         while (sizes_.end() != end) sizes_.pop_back();

@@ -15,7 +15,7 @@ ListStore &ListStore::instance() {
 
 // Memory of freed lists is kept, because returning it to the driver would wait for the device.
 // `held` has one entry, which is filled in or replaced.
-Status ListStore::allocate(std::size_t size, OnDevice &on, Device &device, ListMemory &held) {
+Status ListStore::allocate(std::size_t size, ListsOnDevice &on, Device &device, ListMemory &held) {
     for (;;) {
         const auto it = on.unused.lower_bound(size);
         if (it != on.unused.end() && it->first <= 2 * size) {
@@ -40,10 +40,10 @@ Status ListStore::allocate(std::size_t size, OnDevice &on, Device &device, ListM
 }
 
 // The clock algorithm: lists that were used since the last pass are skipped once.
-bool ListStore::evict_one(OnDevice &on, const Device &device) {
+bool ListStore::evict_one(ListsOnDevice &on, const Device &device) {
     const auto index = static_cast<std::size_t>(device.index());
     for (std::size_t looks = 2 * on.by_age.size(); looks > 0; --looks) {
-        DeviceLists::Copy &copy = on.by_age.front()->copies_[index];
+        DeviceLists::ListCopy &copy = on.by_age.front()->copies_[index];
         // A call that comes later sees `ready` as 0 and waits for the lock; one that came before is
         // counted in `uses`.
         const uint64_t address = copy.ready.exchange(0);
@@ -62,7 +62,7 @@ bool ListStore::evict_one(OnDevice &on, const Device &device) {
 Status ListStore::upload(DeviceLists &lists, Device &device) {
     constexpr std::size_t granule = 512;
     const auto index = static_cast<std::size_t>(device.index());
-    OnDevice &on = devices_[index];
+    ListsOnDevice &on = devices_[index];
     on.open = true;
     // All calls that may throw come first.
     std::list<DeviceLists *> entry(1, &lists);
@@ -82,7 +82,7 @@ Status ListStore::upload(DeviceLists &lists, Device &device) {
         if (held.begin()->second != nullptr) on.unused.merge(held);
         return status;
     }
-    DeviceLists::Copy &copy = lists.copies_[index];
+    DeviceLists::ListCopy &copy = lists.copies_[index];
     copy.held = held.extract(held.begin());
     copy.uploaded = std::move(uploaded);
     copy.age = entry.begin();
@@ -92,7 +92,7 @@ Status ListStore::upload(DeviceLists &lists, Device &device) {
 
 Status ListStore::use(DeviceLists &lists, Device &device, gpuStream_t stream, LaunchMode mode,
                       uint64_t &address, ListUse &use) {
-    DeviceLists::Copy &copy = lists.copies_[static_cast<std::size_t>(device.index())];
+    DeviceLists::ListCopy &copy = lists.copies_[static_cast<std::size_t>(device.index())];
     ListUse begun(copy.uses); // before `ready` is read, so that no eviction comes between
     address = copy.ready;
     if (address == 0 || (mode == LaunchMode::capture && !copy.stays))
@@ -106,7 +106,7 @@ Status ListStore::use(DeviceLists &lists, Device &device, gpuStream_t stream, La
 Status ListStore::upload_or_find(DeviceLists &lists, Device &device, gpuStream_t stream,
                                  LaunchMode mode, uint64_t &address) {
     const std::lock_guard lock(mutex_);
-    DeviceLists::Copy &copy = lists.copies_[static_cast<std::size_t>(device.index())];
+    DeviceLists::ListCopy &copy = lists.copies_[static_cast<std::size_t>(device.index())];
     if (mode == LaunchMode::capture && !copy.stays) return not_prepared();
     if (copy.held.empty()) UCD_TRY(upload(lists, device));
     address = reinterpret_cast<uintptr_t>(copy.held.mapped());
@@ -125,7 +125,7 @@ Status ListStore::upload_or_find(DeviceLists &lists, Device &device, gpuStream_t
 
 Status ListStore::prepare(DeviceLists &lists, Device &device) {
     const std::lock_guard lock(mutex_);
-    DeviceLists::Copy &copy = lists.copies_[static_cast<std::size_t>(device.index())];
+    DeviceLists::ListCopy &copy = lists.copies_[static_cast<std::size_t>(device.index())];
     if (copy.held.empty()) UCD_TRY(upload(lists, device));
     if (copy.uploaded) {
         UCD_TRY(check(gpuEventSynchronize(copy.uploaded.get()), "uploading lists"));
@@ -139,7 +139,7 @@ Status ListStore::prepare(DeviceLists &lists, Device &device) {
 void ListStore::forget(DeviceLists &lists) {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < devices_.size(); ++i) {
-        DeviceLists::Copy &copy = lists.copies_[i];
+        DeviceLists::ListCopy &copy = lists.copies_[i];
         if (copy.held.empty()) continue;
         devices_[i].by_age.erase(copy.age);
         devices_[i].unused.insert(std::move(copy.held));
@@ -150,10 +150,10 @@ void ListStore::forget(DeviceLists &lists) {
 void ListStore::close(Device &device) {
     const std::lock_guard lock(mutex_);
     const auto index = static_cast<std::size_t>(device.index());
-    OnDevice &on = devices_[index];
+    ListsOnDevice &on = devices_[index];
     if (!on.open) return;
     for (DeviceLists *lists : on.by_age) {
-        DeviceLists::Copy &copy = lists->copies_[index];
+        DeviceLists::ListCopy &copy = lists->copies_[index];
         on.unused.insert(std::move(copy.held));
         copy.uploaded = {};
         copy.ready = 0;

@@ -32,7 +32,7 @@ public:
 
 private:
     friend class ListStore;
-    struct Copy {
+    struct ListCopy {
         // Launches read these without the store's lock.
         std::atomic<uint64_t> ready{0};      // the address, once the upload is known to be complete
         std::atomic<unsigned> uses{0};       // work in progress, and calls of use()
@@ -44,7 +44,7 @@ private:
         std::list<DeviceLists *>::iterator age;
     };
     const std::span<const char> bytes_;
-    std::array<Copy, max_devices> copies_;
+    std::array<ListCopy, max_devices> copies_;
 };
 
 // Keeps lists on a device while work in progress needs them.
@@ -62,7 +62,7 @@ public:
     }
 
 private:
-    std::atomic<unsigned> *uses_ = nullptr; // Copy::uses
+    std::atomic<unsigned> *uses_ = nullptr; // ListCopy::uses
 };
 
 enum class LaunchMode : uint8_t {
@@ -95,7 +95,7 @@ public:
     void forget(DeviceLists &lists);
 
 private:
-    struct OnDevice {
+    struct ListsOnDevice {
         std::list<DeviceLists *> by_age; // in the order in which eviction considers them
         ListMemory unused;               // blocks without lists
         bool open = false;
@@ -103,11 +103,11 @@ private:
     Status upload_or_find(DeviceLists &lists, Device &device, gpuStream_t stream, LaunchMode mode,
                           uint64_t &address);
     Status upload(DeviceLists &lists, Device &device);
-    Status allocate(std::size_t bytes, OnDevice &on, Device &device, ListMemory &held);
-    static bool evict_one(OnDevice &on, const Device &device);
+    Status allocate(std::size_t bytes, ListsOnDevice &on, Device &device, ListMemory &held);
+    static bool evict_one(ListsOnDevice &on, const Device &device);
 
     std::mutex mutex_;
-    std::array<OnDevice, max_devices> devices_;
+    std::array<ListsOnDevice, max_devices> devices_;
 };
 
 } // namespace ucd::UCD_GPU

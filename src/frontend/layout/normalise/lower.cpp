@@ -62,7 +62,7 @@ public:
     }
 
 private:
-    struct Frame {
+    struct LoweredType {
         const Type *type;
         std::size_t owner; // frame that gets the members: this one, unless spliced
         int64_t next = 0;  // structure: the member to visit next
@@ -96,7 +96,7 @@ private:
     }
 
     void step() {
-        Frame &f = stack_.back();
+        LoweredType &f = stack_.back();
         const Type &t = *f.type;
         if (f.of_one_type) return step_list();
         if (t.form == Form::structure && f.visited) return step_structure();
@@ -204,7 +204,7 @@ private:
     // If all members are of one dense type, they are lowered as a list of blocks; otherwise as a
     // structure.
     void step_list() {
-        Frame &f = stack_.back();
+        LoweredType &f = stack_.back();
         const Type &t = *f.type;
         const int64_t extent = t.children[0]->extent();
         if (result_.none() || !builder_.is_dense(result_.id, extent)) {
@@ -227,8 +227,8 @@ private:
     // The results of members arrive one by one in result_; spliced structs add theirs to the frame
     // of their owner.
     void step_structure() {
-        Frame &f = stack_.back();
-        Frame &owner = stack_[f.owner];
+        LoweredType &f = stack_.back();
+        LoweredType &owner = stack_[f.owner];
         const Type &t = *f.type;
         if (f.waiting) {
             f.waiting = false;
@@ -253,7 +253,7 @@ private:
         finish(builder_.structure(std::move(f.entries)));
     }
 
-    void add(Frame &owner, const Frame &f, int64_t i, Placed child) {
+    void add(LoweredType &owner, const LoweredType &f, int64_t i, Placed child) {
         const Type &t = *f.type;
         const Type &c = *t.children[i];
         const auto times = static_cast<uint64_t>(t.lists.lengths[i]);
@@ -302,7 +302,7 @@ private:
     LoweringTrace *trace_ = nullptr;
     std::vector<const char *> *rewrites_ = nullptr;
     bool shared_ = false;
-    std::vector<Frame> stack_;
+    std::vector<LoweredType> stack_;
     Placed result_;
     // Keyed by address. Collisions cannot be forced: a peer may choose the contents of types, but
     // addresses come from the allocator, and n addresses in one bucket would take memory in
