@@ -226,6 +226,36 @@ TEST_CASE("drivers are not asked about small buffers in the heap and on the stac
     CHECK(mock::counts.launches > 0);
 }
 
+TEST_CASE("drivers are not asked about lists whose members are all in the heap and on the stack") {
+    DeviceSession session;
+    const int in[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    int out[8] = {};
+    ucd_pack_desc_t packs[2] = {{in, 4, UCD_TYPE__INT, 0, out, 16, 0, {0, 0}},
+                                {in + 4, 4, UCD_TYPE__INT, 0, out + 4, 16, 0, {0, 0}}};
+    ucd_request_t request;
+    REQUIRE(ucd_ipack_batch(packs, 2, UCD_INFO__NULL, UCD_OP__REPLACE, &request) == UCD_SUCCESS);
+    CHECK(request == UCD_REQUEST__NULL);
+    CHECK(std::equal(in, in + 8, out));
+    ucd_unpack_desc_t unpack{out, 16, out + 4, 4, UCD_TYPE__INT, 0, 0, {0, 0}};
+    REQUIRE(ucd_iunpack_batch(&unpack, 1, UCD_INFO__NULL, UCD_OP__REPLACE, &request) ==
+            UCD_SUCCESS);
+    CHECK(std::equal(in, in + 4, out + 4));
+    ucd_move_t copy{in, 4, UCD_TYPE__INT, 0, out, 16, UCD_TYPE__NULL, 0, UINTPTR_MAX, 0, {0, 0}};
+    REQUIRE(ucd_move(&copy, 1, UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
+    CHECK(mock::counts.queries == 0);
+    // One member elsewhere is enough to ask.
+    Rng rng(4);
+    DeviceBuffer device(rng, {0, 16}, Memory::device0);
+    packs[1].outbuf = device.real_base();
+    REQUIRE(ucd_ipack_batch(packs, 2, UCD_INFO__NULL, UCD_OP__REPLACE, &request) == UCD_SUCCESS);
+    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    CHECK(mock::counts.queries > 0);
+    // A wrong handle is reported as before.
+    packs[1].type = UCD_TYPE__NULL;
+    CHECK(ucd_ipack_batch(packs, 2, UCD_INFO__NULL, UCD_OP__REPLACE, &request) ==
+          UCD_ERR__INVALID_ARG);
+}
+
 TEST_CASE("copies on one device stay on it") {
     DeviceSession session;
     const BuiltType in_type(vector(8, 1, 2, leaf(UCD_TYPE__INT))),

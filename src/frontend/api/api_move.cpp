@@ -3,7 +3,6 @@
 
 #include "api/api_guard.h"
 #include "api/resolve_stream.h"
-#include "support/heap_and_stack.h"
 #include "transfer/check.h"
 #include "transfer/host.h"
 #include "transfer/submission.h"
@@ -14,21 +13,14 @@ using namespace ucd;
 
 namespace {
 
-// Whether the typed data is in the heap or the stack, where drivers have no device memory. Indices,
-// and data at absolute addresses, may be anywhere.
-bool typed_in_heap_or_stack(const Type &type, const char *typed) {
-    return !type.by_reference && typed != nullptr && in_heap_or_stack(first_byte(type, typed));
-}
-
 // Whether both sides are in the heap or the stack, and no hint says anything else.
 bool both_in_heap_or_stack(const Hints &hints, const CheckedMove &m) {
     return hints.inbuf == nullptr && hints.outbuf == nullptr && in_heap_or_stack(m.packed) &&
-           typed_in_heap_or_stack(*m.type, m.typed);
+           in_heap_or_stack(*m.type, m.typed);
 }
 bool both_in_heap_or_stack(const Hints &hints, const CheckedCopy &c) {
     return hints.inbuf == nullptr && hints.outbuf == nullptr &&
-           typed_in_heap_or_stack(*c.from_type, c.from.typed) &&
-           typed_in_heap_or_stack(*c.to_type, c.to.typed);
+           in_heap_or_stack(*c.from_type, c.from.typed) && in_heap_or_stack(*c.to_type, c.to.typed);
 }
 
 // Starts a member that may be in device memory, or that goes into a stream.

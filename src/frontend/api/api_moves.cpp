@@ -83,11 +83,44 @@ bool has_lists(const ucd_move_t &d) {
     return has_lists(d.intype) || has_lists(d.outtype);
 }
 
+// Whether the data is in the heap or the stack. Wrong arguments are left to the checks.
+bool in_heap_or_stack(ucd_type_t handle, const void *buffer) {
+    if (handle == UCD_TYPE__NULL) return ucd::in_heap_or_stack(buffer);
+    const Type *type;
+    return resolve(handle, "type", type).ok() &&
+           ucd::in_heap_or_stack(*type, static_cast<const char *>(buffer));
+}
+bool in_heap_or_stack(const ucd_pack_desc_t &d) {
+    return in_heap_or_stack(d.type, d.inbuf) && ucd::in_heap_or_stack(d.outbuf);
+}
+bool in_heap_or_stack(const ucd_unpack_desc_t &d) {
+    return in_heap_or_stack(d.type, d.outbuf) && ucd::in_heap_or_stack(d.inbuf);
+}
+bool in_heap_or_stack(const ucd_move_t &d) {
+    return in_heap_or_stack(d.intype, d.inbuf) && in_heap_or_stack(d.outtype, d.outbuf);
+}
+
 template <class Desc>
 bool may_have_lists_elsewhere(const Context &context, const Hints &hints, const Desc *descs,
                               uintptr_t count) {
     return context.devices && !hints.host_only &&
            std::any_of(descs, descs + count, [](const Desc &d) { return has_lists(d); });
+}
+
+// Whether no driver has to be asked: all members are in the heap or the stack, and no hint says
+// anything else.
+template <class Desc>
+bool all_in_heap_or_stack(const Hints &hints, const Desc *descs, uintptr_t count) {
+    return hints.inbuf == nullptr && hints.outbuf == nullptr &&
+           std::all_of(descs, descs + count, [](const Desc &d) { return in_heap_or_stack(d); });
+}
+
+// Whether the CPU moves all members.
+template <class Desc>
+bool all_on_host(const Context &context, const Hints &hints, const Desc *descs, uintptr_t count) {
+    if (all_on_host(context, hints) && !may_have_lists_elsewhere(context, hints, descs, count))
+        return true;
+    return all_in_heap_or_stack(hints, descs, count);
 }
 
 // Adds and starts the members one by one.
@@ -161,11 +194,10 @@ int run_list(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr
         const CallHints call_hints(*context, info);
         const Hints &hints = call_hints;
         std::unique_ptr<AsyncOperation> operation;
-        if (!all_on_host(*context, hints) ||
-            may_have_lists_elsewhere(*context, hints, descs, count))
-            UCD_TRY(submit_list(*context, descs, actual, count, op, hints, nullptr, operation));
-        else
+        if (all_on_host(*context, hints, descs, count))
             UCD_TRY(run_list_on_host(*context, descs, actual, count, op, hints.limits));
+        else
+            UCD_TRY(submit_list(*context, descs, actual, count, op, hints, nullptr, operation));
         if (waits) return operation ? finish(*context, std::move(operation)) : success;
         *request = operation ? hand_out(*context, std::move(operation)) : UCD_REQUEST__NULL;
         return success;

@@ -1,6 +1,7 @@
 // Finds the memory of buffers, and the route of data between them.
 #pragma once
 
+#include "support/heap_and_stack.h"
 #include "support/short_list.h"
 #include "transfer/check.h"
 #include "transfer/context.h"
@@ -62,6 +63,12 @@ bool reaches(const Executor &executor, const Hints &hints, const MemoryLocation 
 // The address of the first byte that a non-empty type touches. For indices by reference, the
 // address of the lowest byte.
 const char *first_byte(const Type &type, const char *typed);
+
+// Whether the typed data is in the heap or the stack, where drivers have no device memory. Indices,
+// and data at absolute addresses, may be anywhere.
+inline bool in_heap_or_stack(const Type &type, const char *typed) {
+    return !type.by_reference && typed != nullptr && in_heap_or_stack(first_byte(type, typed));
+}
 
 // Whether the range is known to be consecutive in memory. If so, `address` is where it begins.
 bool is_contiguous(const Type &type, const CopyMove::Side &side, uint64_t length, char *&address);
