@@ -43,6 +43,24 @@ def headers(folder):
     return {str(p.relative_to(ROOT / folder)) for p in sources(folder)} | {p.name for p in (ROOT / folder).glob('*.h')}
 
 
+def fields_of_structs(text):
+    """Name and data members of each struct or class, those of structs in it left out."""
+    text = re.sub(r'//[^\n]*|/\*.*?\*/', '', text, flags=re.S)
+    found = []
+    for m in re.finditer(r'\b(?:struct|class)\s+(\w+)[^;{()]*\{', text):
+        body, depth = '', 1
+        for c in text[m.end():]:
+            depth += (c == '{') - (c == '}')
+            if depth == 0:
+                break
+            # What is in braces ends a member as a semicolon does: an initial value, or a function.
+            body += c if depth == 1 and c != '}' else ';'
+        members = [line.strip() for line in body.split(';') if not re.search(r'\(|^\s*(struct|class|enum|union)\b', line)]
+        names = (name for line in members for name in re.findall(r'[\s*&](\w+)\s*(?:=[^,]*)?(?:,|$)', line))
+        found.append((m.group(1), {name.rstrip('_') for name in names}))
+    return found
+
+
 def part_of(path, part):
     return (ROOT / part) in path.parents
 
@@ -128,6 +146,26 @@ class Structure(unittest.TestCase):
                 for name in included(path):
                     self.assertNotIn(name, ('vendor.h', 'tuning.h'), str(path))
                 self.assertNotIn('UCD_GPU', re.sub(r'UCD_GPU_(CONSTANT|SIZE)', '', path.read_text()), str(path))
+
+    def test_sides_and_range_of_a_move_are_in_one_struct(self):
+        # Whoever needs them gets the Move, or a side of a CopyMove. What kernels are given cannot refer to these.
+        of_a_move = {'typed', 'packed', 'plan', 'direction', 'count', 'offset', 'length', 'bytes'}
+        found = set()
+        for folder in (CONTRACT, 'src/frontend', 'src/backend/seq', GPU):
+            for path in sources(folder):
+                for name, fields in fields_of_structs(path.read_text()):
+                    if len(fields & of_a_move) > 2 and not part_of(path, f'{GPU}/params'):
+                        found.add(f'{path.relative_to(ROOT)}: {name}')
+        self.assertEqual(found, {f'{CONTRACT}/move.h: Move', f'{CONTRACT}/move.h: Side'})
+
+    def test_fields_of_structs_are_found(self):
+        text = '''struct A : B { // c
+            struct D { int typed; };
+            char *typed = nullptr, *packed = f{1}; const Plan &plan_;
+            void f(int count) const { int offset; }
+            explicit A(int i) : typed(i) {}
+        };'''
+        self.assertEqual(fields_of_structs(text), [('A', {'typed', 'packed', 'plan'}), ('D', {'typed'})])
 
     def test_params_of_gpus_are_opencl_c(self):
         clang = shutil.which('clang')
