@@ -63,16 +63,21 @@ TWO_MEANINGS = {
     'src/ucx': {'Peer', 'Request', 'SendOp', 'Stage'},
 }
 # The parts whose headers a part includes: a name from there means the same here.
+BASE = 'src/base'
 CONTRACT = 'src/backend/contract'
 GPU = 'src/backend/gpu_common'
 INCLUDES = {
-    'src/frontend': [CONTRACT, 'src/backend/registry'],
-    'src/backend/registry': [CONTRACT],
-    'src/backend/seq': [CONTRACT],
-    GPU: [CONTRACT],
-    'src/backend/cuda': [CONTRACT, GPU],
-    'src/backend/hip': [CONTRACT, GPU],
-    'src/backend/ze': [CONTRACT, GPU],
+    CONTRACT: [BASE],
+    'src/frontend': [BASE, CONTRACT, 'src/backend/registry'],
+    'src/backend/registry': [BASE, CONTRACT],
+    'src/backend/seq': [BASE, CONTRACT],
+    GPU: [BASE, CONTRACT],
+    'src/backend/cuda': [BASE, CONTRACT, GPU],
+    'src/backend/hip': [BASE, CONTRACT, GPU],
+    'src/backend/ze': [BASE, CONTRACT, GPU],
+    'src/ucx': [BASE],
+    'src/mpi': [BASE],
+    'src/yaksa': [BASE],
 }
 # A definition of a class or an enumeration. Specialisations are none: they have the template's meaning.
 CLASS = re.compile(r'''\b(?:class|struct|union|enum(?:\s+(?:class|struct))?)\s+

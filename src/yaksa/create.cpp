@@ -19,18 +19,18 @@ int check_output(const yaksa_type_t *newtype) {
 // Returns a new handle for the layout, or the empty type if the layout has no elements.
 int finish(Layout &&layout, const Bounds &bounds, const Traits &traits, yaksa_type_t *newtype) {
     std::uintptr_t size = 0;
-    UCD_YAKSA_TRY(from_ucd(ucd_get_size(layout.get(), &size)));
+    UCD_TRY(from_ucd(ucd_get_size(layout.get(), &size)));
     if (size == 0) {
         *newtype = YAKSA_TYPE__NULL;
         return YAKSA_SUCCESS;
     }
-    UCD_YAKSA_TRY(bounds.check());
+    UCD_TRY(bounds.check());
     std::intptr_t lb = 0, extent = 0;
-    UCD_YAKSA_TRY(from_ucd(ucd_get_extent(layout.get(), &lb, &extent)));
+    UCD_TRY(from_ucd(ucd_get_extent(layout.get(), &lb, &extent)));
     if (lb != bounds.lb() || extent != bounds.extent()) {
         Layout resized;
-        UCD_YAKSA_TRY(from_ucd(ucd_create_resized(layout.get(), bounds.lb(), bounds.extent(),
-                                                  UCD_INFO__NULL, resized.out())));
+        UCD_TRY(from_ucd(ucd_create_resized(layout.get(), bounds.lb(), bounds.extent(),
+                                            UCD_INFO__NULL, resized.out())));
         layout = std::move(resized);
     }
     return add_type(std::move(layout), traits, newtype);
@@ -38,7 +38,7 @@ int finish(Layout &&layout, const Bounds &bounds, const Traits &traits, yaksa_ty
 
 int duplicate(const Type &old, yaksa_type_t *newtype) {
     Layout layout;
-    UCD_YAKSA_TRY(from_ucd(ucd_create_dup(old.layout, UCD_INFO__NULL, layout.out())));
+    UCD_TRY(from_ucd(ucd_create_dup(old.layout, UCD_INFO__NULL, layout.out())));
     return add_type(std::move(layout), old.traits, newtype);
 }
 
@@ -54,7 +54,7 @@ int create_strided(std::intptr_t count, std::intptr_t blocklength, int128 stride
                    yaksa_type_t *newtype, Create &&create) {
     if (count == 1 && blocklength == 1 && old.size != 0) return duplicate(old, newtype);
     Layout layout;
-    UCD_YAKSA_TRY(from_ucd(create(layout.out())));
+    UCD_TRY(from_ucd(create(layout.out())));
     Bounds bounds;
     if (count > 0 && blocklength > 0 && old.size != 0) { // libucd has checked for overflow
         bounds.add_block(0, blocklength, old);
@@ -68,7 +68,7 @@ template <class Create>
 int create_blocks(std::intptr_t count, std::intptr_t blocklength, const std::intptr_t *displs,
                   std::intptr_t unit, const Type &old, yaksa_type_t *newtype, Create &&create) {
     Layout layout;
-    UCD_YAKSA_TRY(from_ucd(create(layout.out())));
+    UCD_TRY(from_ucd(create(layout.out())));
     Bounds bounds;
     if (count > 0) {
         const auto [first, last] = std::minmax_element(displs, displs + count);
@@ -84,7 +84,7 @@ int create_lists(std::intptr_t count, const std::intptr_t *blocklengths,
                  const std::intptr_t *displs, std::intptr_t unit, const Type &old,
                  yaksa_type_t *newtype, Create &&create) {
     Layout layout;
-    UCD_YAKSA_TRY(from_ucd(create(layout.out())));
+    UCD_TRY(from_ucd(create(layout.out())));
     Bounds bounds;
     for (std::intptr_t i = 0; i < count; ++i) {
         bounds.add_block(int128{displs[i]} * unit, blocklengths[i], old);
@@ -122,18 +122,18 @@ private:
 
 int create_struct(std::intptr_t count, const std::intptr_t *blocklengths,
                   const std::intptr_t *displs, const yaksa_type_t *types, yaksa_type_t *newtype) {
-    UCD_YAKSA_TRY(check_output(newtype));
+    UCD_TRY(check_output(newtype));
     if (count > 0 && types == nullptr)
         return fail(YAKSA_ERR__INTERNAL, "array_of_types is NULL; count is not 0");
     std::vector<const Type *> members(static_cast<std::size_t>(std::max<std::intptr_t>(count, 0)));
     std::vector<ucd_type_t> layouts(members.size());
     for (std::size_t i = 0; i < members.size(); ++i) {
-        UCD_YAKSA_TRY(find_type(types[i], "an entry of array_of_types", members[i]));
+        UCD_TRY(find_type(types[i], "an entry of array_of_types", members[i]));
         layouts[i] = members[i]->layout;
     }
     Layout layout;
-    UCD_YAKSA_TRY(from_ucd(ucd_create_struct(count, blocklengths, displs, layouts.data(),
-                                             UCD_INFO__NULL, layout.out())));
+    UCD_TRY(from_ucd(ucd_create_struct(count, blocklengths, displs, layouts.data(), UCD_INFO__NULL,
+                                       layout.out())));
     Bounds bounds;
     MemberTraits common;
     for (std::size_t i = 0; i < members.size(); ++i) {
@@ -161,13 +161,13 @@ int create_subarray(int ndims, const std::intptr_t *sizes, const std::intptr_t *
                     const std::intptr_t *starts, const yaksa_subarray_order_e &order,
                     const Type &old, yaksa_type_t *newtype) {
     int ucd_order = UCD_ORDER__C;
-    UCD_YAKSA_TRY(find_order(order, ucd_order));
+    UCD_TRY(find_order(order, ucd_order));
     Layout layout;
-    UCD_YAKSA_TRY(from_ucd(ucd_create_subarray(ndims, sizes, subsizes, starts, ucd_order,
-                                               old.layout, UCD_INFO__NULL, layout.out())));
+    UCD_TRY(from_ucd(ucd_create_subarray(ndims, sizes, subsizes, starts, ucd_order, old.layout,
+                                         UCD_INFO__NULL, layout.out())));
     // For a subarray, libucd's bounds are the same as yaksa's.
     std::uintptr_t size = 0;
-    UCD_YAKSA_TRY(from_ucd(ucd_get_size(layout.get(), &size)));
+    UCD_TRY(from_ucd(ucd_get_size(layout.get(), &size)));
     if (size != 0) return add_type(std::move(layout), traits_over(old), newtype);
     *newtype = YAKSA_TYPE__NULL;
     return YAKSA_SUCCESS;
@@ -176,8 +176,7 @@ int create_subarray(int ndims, const std::intptr_t *sizes, const std::intptr_t *
 int create_resized(const Type &old, std::intptr_t lb, std::intptr_t extent, yaksa_type_t *newtype) {
     if (lb == old.lb && extent == old.extent) return duplicate(old, newtype);
     Layout layout;
-    UCD_YAKSA_TRY(
-        from_ucd(ucd_create_resized(old.layout, lb, extent, UCD_INFO__NULL, layout.out())));
+    UCD_TRY(from_ucd(ucd_create_resized(old.layout, lb, extent, UCD_INFO__NULL, layout.out())));
     return add_type(std::move(layout), traits_over(old), newtype);
 }
 
@@ -186,9 +185,9 @@ template <class Body>
 int create_on(const char *function, yaksa_type_t oldtype, const yaksa_type_t *newtype,
               Body &&body) {
     return guarded(function, [&] {
-        UCD_YAKSA_TRY(check_output(newtype));
+        UCD_TRY(check_output(newtype));
         const Type *old = nullptr;
-        UCD_YAKSA_TRY(find_type(oldtype, "oldtype", old));
+        UCD_TRY(find_type(oldtype, "oldtype", old));
         return body(*old);
     });
 }

@@ -1,40 +1,41 @@
 #include "failure.h"
 
 #include <cstdarg>
-#include <cstdio>
-#include <string>
 
 namespace ucd_yaksa {
 namespace {
 
-thread_local char message[512];
+thread_local ucd_base::LastError message;
 
 } // namespace
 
 int fail(int code, const char *format, ...) {
     std::va_list arguments;
     va_start(arguments, format);
-    std::vsnprintf(message, sizeof message, format, arguments);
+    ucd_base::set_message(message, format, arguments);
     va_end(arguments);
     return code;
 }
 
-int from_ucd(int rc) {
-    switch (rc) {
+int yaksa_code(int code) {
+    switch (code) {
     case UCD_SUCCESS: return YAKSA_SUCCESS;
-    case UCD_ERR__OUT_OF_MEM: return fail(YAKSA_ERR__OUT_OF_MEM, "%s", ucd_last_error());
-    case UCD_ERR__NOT_SUPPORTED: return fail(YAKSA_ERR__NOT_SUPPORTED, "%s", ucd_last_error());
-    default: return fail(YAKSA_ERR__INTERNAL, "%s", ucd_last_error());
+    case UCD_ERR__OUT_OF_MEM: return YAKSA_ERR__OUT_OF_MEM;
+    case UCD_ERR__NOT_SUPPORTED: return YAKSA_ERR__NOT_SUPPORTED;
+    default: return YAKSA_ERR__INTERNAL;
     }
 }
 
+int from_ucd(int rc) {
+    return rc == UCD_SUCCESS ? YAKSA_SUCCESS : fail(yaksa_code(rc), "%s", ucd_last_error());
+}
+
 const char *last_failure() {
-    return message;
+    return message.text;
 }
 
 void prefix_failure(const char *function) {
-    const std::string rest = message;
-    std::snprintf(message, sizeof message, "%s: %s", function, rest.c_str());
+    ucd_base::prefix_message(message, function);
 }
 
 } // namespace ucd_yaksa

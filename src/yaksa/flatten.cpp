@@ -27,12 +27,12 @@ constexpr std::uintptr_t readable_header = 16;  // number of bytes that ucd_flat
 
 int flatten(const Type &type, std::byte *out) {
     std::uintptr_t bytes = 0;
-    UCD_YAKSA_TRY(from_ucd(ucd_flatten_size(type.layout, &bytes)));
+    UCD_TRY(from_ucd(ucd_flatten_size(type.layout, &bytes)));
     Header header = {{}, newest_version, 0, type.traits.has_pairs, 0};
     std::memcpy(header.magic, magic, sizeof magic);
     header.alignment_bits = static_cast<std::uint8_t>(
         std::countr_zero(static_cast<std::uint64_t>(type.traits.alignment)));
-    UCD_YAKSA_TRY(from_ucd(ucd_flatten(type.layout, out + sizeof header, bytes)));
+    UCD_TRY(from_ucd(ucd_flatten(type.layout, out + sizeof header, bytes)));
     std::memcpy(out, &header, sizeof header);
     return YAKSA_SUCCESS;
 }
@@ -52,15 +52,15 @@ int check(const Header &header) {
 int unflatten(const std::byte *flattened, yaksa_type_t *newtype) {
     Header header;
     std::memcpy(&header, flattened, sizeof header);
-    UCD_YAKSA_TRY(check(header));
+    UCD_TRY(check(header));
     const std::byte *const body = flattened + sizeof header;
     std::uintptr_t bytes = 0;
-    UCD_YAKSA_TRY(from_ucd(ucd_flattened_size(body, readable_header, &bytes)));
+    UCD_TRY(from_ucd(ucd_flattened_size(body, readable_header, &bytes)));
     Layout layout;
-    UCD_YAKSA_TRY(from_ucd(ucd_unflatten(layout.out(), body, bytes)));
+    UCD_TRY(from_ucd(ucd_unflatten(layout.out(), body, bytes)));
     ucd_element_run_t run;
     std::uintptr_t got = 0, runs = 0;
-    UCD_YAKSA_TRY(from_ucd(ucd_get_element_runs(1, layout.get(), 0, &run, 1, &got, &runs)));
+    UCD_TRY(from_ucd(ucd_get_element_runs(1, layout.get(), 0, &run, 1, &got, &runs)));
     const Traits traits = {new_identity(), runs == 1 ? run.element_bytes : 0,
                            std::intptr_t{1} << header.alignment_bits, header.has_pairs != 0};
     return add_type(std::move(layout), traits, newtype);
@@ -76,9 +76,9 @@ int yaksa_flatten_size(yaksa_type_t type, uintptr_t *flattened_type_size) {
         if (flattened_type_size == nullptr)
             return fail(YAKSA_ERR__INTERNAL, "flattened_type_size is NULL; it must not be");
         const Type *known = nullptr;
-        UCD_YAKSA_TRY(find_type(type, known));
+        UCD_TRY(find_type(type, known));
         std::uintptr_t bytes = 0;
-        UCD_YAKSA_TRY(from_ucd(ucd_flatten_size(known->layout, &bytes)));
+        UCD_TRY(from_ucd(ucd_flatten_size(known->layout, &bytes)));
         *flattened_type_size = sizeof(Header) + bytes;
         return YAKSA_SUCCESS;
     });
@@ -89,7 +89,7 @@ int yaksa_flatten(yaksa_type_t type, void *flattened_type) {
         if (flattened_type == nullptr)
             return fail(YAKSA_ERR__INTERNAL, "flattened_type is NULL; it must not be");
         const Type *known = nullptr;
-        UCD_YAKSA_TRY(find_type(type, known));
+        UCD_TRY(find_type(type, known));
         return flatten(*known, static_cast<std::byte *>(flattened_type));
     });
 }

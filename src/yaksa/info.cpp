@@ -31,7 +31,7 @@ struct FreeInfo {
 int create_info(yaksa_info_t *info) {
     if (info == nullptr) return fail(YAKSA_ERR__INTERNAL, "info is NULL; it must not be");
     std::unique_ptr<Info, FreeInfo> made(new Info);
-    UCD_YAKSA_TRY(from_ucd(ucd_info_create(&made->hints)));
+    UCD_TRY(from_ucd(ucd_info_create(&made->hints)));
     *info = made.release();
     return YAKSA_SUCCESS;
 }
@@ -44,7 +44,7 @@ std::string text_of(const void *value, unsigned int length) {
 
 int set_driver(Info &info, const std::string &driver) {
     if (driver == "nogpu") {
-        UCD_YAKSA_TRY(from_ucd(ucd_info_set(info.hints, "ucd.gpu", "none")));
+        UCD_TRY(from_ucd(ucd_info_set(info.hints, "ucd.gpu", "none")));
         info.no_gpu = true;
         return YAKSA_SUCCESS;
     }

@@ -15,7 +15,7 @@ struct Segments {
 };
 
 int segments_of(std::uintptr_t count, const Type &type, Segments &segments) {
-    UCD_YAKSA_TRY(from_ucd(ucd_iov_len(1, type.layout, &segments.in_element)));
+    UCD_TRY(from_ucd(ucd_iov_len(1, type.layout, &segments.in_element)));
     if (__builtin_mul_overflow(count, type.size, &segments.bytes) ||
         __builtin_mul_overflow(count, segments.in_element, &segments.number))
         return fail(YAKSA_ERR__INTERNAL, "count times the type does not fit uintptr_t");
@@ -29,7 +29,7 @@ int segments_of(std::uintptr_t count, const Type &type, Segments &segments) {
 
 int whole_segment(const char *buf, const Type &type, std::uintptr_t bytes, struct iovec &entry) {
     std::intptr_t true_lb = 0, true_extent = 0;
-    UCD_YAKSA_TRY(from_ucd(ucd_get_true_extent(type.layout, &true_lb, &true_extent)));
+    UCD_TRY(from_ucd(ucd_get_true_extent(type.layout, &true_lb, &true_extent)));
     entry.iov_base = reinterpret_cast<void *>(reinterpret_cast<std::uintptr_t>(buf) +
                                               static_cast<std::uintptr_t>(true_lb));
     entry.iov_len = bytes;
@@ -39,7 +39,7 @@ int whole_segment(const char *buf, const Type &type, std::uintptr_t bytes, struc
 int list(const char *buf, std::uintptr_t count, const Type &type, std::uintptr_t first,
          struct iovec *iov, std::uintptr_t room, std::uintptr_t *written) {
     Segments segments;
-    UCD_YAKSA_TRY(segments_of(count, type, segments));
+    UCD_TRY(segments_of(count, type, segments));
     const std::uintptr_t left = first < segments.number ? segments.number - first : 0;
     const std::uintptr_t wanted = std::min(room, left);
     if (wanted != 0 && iov == nullptr)
@@ -49,13 +49,13 @@ int list(const char *buf, std::uintptr_t count, const Type &type, std::uintptr_t
         return YAKSA_SUCCESS;
     }
     if (segments.contiguous) {
-        UCD_YAKSA_TRY(whole_segment(buf, type, segments.bytes, iov[0]));
+        UCD_TRY(whole_segment(buf, type, segments.bytes, iov[0]));
         *written = 1;
         return YAKSA_SUCCESS;
     }
     // libucd's segments are the same, unless an element ends where the next one begins.
     std::uintptr_t joined = 0, got = 0;
-    UCD_YAKSA_TRY(from_ucd(ucd_iov_len(count, type.layout, &joined)));
+    UCD_TRY(from_ucd(ucd_iov_len(count, type.layout, &joined)));
     if (joined == segments.number)
         return from_ucd(ucd_iov(buf, count, type.layout, first, iov, wanted, written));
     std::uintptr_t element = first / segments.in_element, skipped = first % segments.in_element;
@@ -63,8 +63,7 @@ int list(const char *buf, std::uintptr_t count, const Type &type, std::uintptr_t
         const std::uintptr_t at = element * static_cast<std::uintptr_t>(type.extent);
         const void *const start =
             reinterpret_cast<const void *>(reinterpret_cast<std::uintptr_t>(buf) + at);
-        UCD_YAKSA_TRY(
-            from_ucd(ucd_iov(start, 1, type.layout, skipped, iov + done, wanted - done, &got)));
+        UCD_TRY(from_ucd(ucd_iov(start, 1, type.layout, skipped, iov + done, wanted - done, &got)));
     }
     *written = wanted;
     return YAKSA_SUCCESS;
@@ -73,7 +72,7 @@ int list(const char *buf, std::uintptr_t count, const Type &type, std::uintptr_t
 int largest_number(std::uintptr_t count, const Type &type, std::uintptr_t max_bytes,
                    std::uintptr_t *number, std::uintptr_t *bytes) {
     Segments segments;
-    UCD_YAKSA_TRY(segments_of(count, type, segments));
+    UCD_TRY(segments_of(count, type, segments));
     if (segments.bytes <= max_bytes) {
         *number = segments.number;
         *bytes = segments.bytes;
@@ -85,8 +84,7 @@ int largest_number(std::uintptr_t count, const Type &type, std::uintptr_t max_by
     }
     const std::uintptr_t elements = max_bytes / type.size;
     std::uintptr_t more = 0, more_bytes = 0;
-    UCD_YAKSA_TRY(
-        from_ucd(ucd_iov_len_max(1, type.layout, max_bytes % type.size, &more, &more_bytes)));
+    UCD_TRY(from_ucd(ucd_iov_len_max(1, type.layout, max_bytes % type.size, &more, &more_bytes)));
     *number = elements * segments.in_element + more;
     *bytes = elements * type.size + more_bytes;
     return YAKSA_SUCCESS;
@@ -102,8 +100,8 @@ int yaksa_iov_len(uintptr_t count, yaksa_type_t type, uintptr_t *iov_len) {
         if (iov_len == nullptr) return fail(YAKSA_ERR__INTERNAL, "iov_len is NULL; it must not be");
         const Type *known = nullptr;
         Segments segments;
-        UCD_YAKSA_TRY(find_type(type, known));
-        UCD_YAKSA_TRY(segments_of(count, *known, segments));
+        UCD_TRY(find_type(type, known));
+        UCD_TRY(segments_of(count, *known, segments));
         *iov_len = segments.number;
         return YAKSA_SUCCESS;
     });
@@ -115,7 +113,7 @@ int yaksa_iov_len_max(uintptr_t count, yaksa_type_t type, uintptr_t max_iov_byte
         if (iov_len == nullptr || actual_iov_bytes == nullptr)
             return fail(YAKSA_ERR__INTERNAL, "an output is NULL; it must not be");
         const Type *known = nullptr;
-        UCD_YAKSA_TRY(find_type(type, known));
+        UCD_TRY(find_type(type, known));
         return largest_number(count, *known, max_iov_bytes, iov_len, actual_iov_bytes);
     });
 }
@@ -126,7 +124,7 @@ int yaksa_iov(const char *buf, uintptr_t count, yaksa_type_t type, uintptr_t iov
         if (actual_iov_len == nullptr)
             return fail(YAKSA_ERR__INTERNAL, "actual_iov_len is NULL; it must not be");
         const Type *known = nullptr;
-        UCD_YAKSA_TRY(find_type(type, known));
+        UCD_TRY(find_type(type, known));
         return list(buf, count, *known, iov_offset, iov, max_iov_len, actual_iov_len);
     });
 }

@@ -35,7 +35,7 @@ void stop() {
 int init(const Info *info) {
     const std::lock_guard lock(mutex);
     if (uses == 0) {
-        UCD_YAKSA_TRY(from_ucd(ucd_init(info == nullptr ? UCD_INFO__NULL : info->hints)));
+        UCD_TRY(from_ucd(ucd_init(info == nullptr ? UCD_INFO__NULL : info->hints)));
         if (const int rc = create_all(info); rc != YAKSA_SUCCESS) {
             stop();
             return rc;

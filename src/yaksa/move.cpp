@@ -47,7 +47,7 @@ int whole_elements(std::uintptr_t count, const Type &type, std::uintptr_t offset
     if (room >= range.length) [[likely]]
         return YAKSA_SUCCESS;
     std::uintptr_t end = 0;
-    UCD_YAKSA_TRY(last_boundary(range, offset + room, end));
+    UCD_TRY(last_boundary(range, offset + room, end));
     range.length = end > offset ? end - offset : 0;
     return YAKSA_SUCCESS;
 }
@@ -65,12 +65,12 @@ int check(std::uintptr_t count, yaksa_type_t handle, std::uintptr_t offset, std:
     if (actual == nullptr)
         return fail(YAKSA_ERR__INTERNAL, "the actual number of bytes is NULL; it must not be");
     const Type *type = nullptr;
-    UCD_YAKSA_TRY(find_type(handle, type));
-    UCD_YAKSA_TRY(find_op(op, arguments.op));
-    UCD_YAKSA_TRY(whole_elements(count, *type, offset, room, arguments.range));
+    UCD_TRY(find_type(handle, type));
+    UCD_TRY(find_op(op, arguments.op));
+    UCD_TRY(whole_elements(count, *type, offset, room, arguments.range));
     if (!arguments.by_members()) return YAKSA_SUCCESS;
     std::uintptr_t boundary = 0;
-    UCD_YAKSA_TRY(last_boundary(arguments.range, offset, boundary));
+    UCD_TRY(last_boundary(arguments.range, offset, boundary));
     if (boundary == offset) return YAKSA_SUCCESS;
     return fail(YAKSA_ERR__INTERNAL, "the offset is %ju, within an element; op is not REPLACE",
                 static_cast<std::uintmax_t>(offset));
@@ -110,18 +110,16 @@ struct Nonblocking {
              ucd_info_t hints, yaksa_info_t) const {
         const Range &range = arguments.range;
         ucd_request_t started = UCD_REQUEST__NULL;
-        UCD_YAKSA_TRY(
-            from_ucd(ucd_ipack(inbuf, range.count, range.type->layout, range.offset, outbuf,
-                               range.length, actual, hints, arguments.op, &started)));
+        UCD_TRY(from_ucd(ucd_ipack(inbuf, range.count, range.type->layout, range.offset, outbuf,
+                                   range.length, actual, hints, arguments.op, &started)));
         return add_request(started, request);
     }
     int unpack(const void *inbuf, void *outbuf, const Arguments &arguments, std::uintptr_t *actual,
                ucd_info_t hints, yaksa_info_t) const {
         const Range &range = arguments.range;
         ucd_request_t started = UCD_REQUEST__NULL;
-        UCD_YAKSA_TRY(
-            from_ucd(ucd_iunpack(inbuf, range.length, outbuf, range.count, range.type->layout,
-                                 range.offset, actual, hints, arguments.op, &started)));
+        UCD_TRY(from_ucd(ucd_iunpack(inbuf, range.length, outbuf, range.count, range.type->layout,
+                                     range.offset, actual, hints, arguments.op, &started)));
         return add_request(started, request);
     }
 };
@@ -139,7 +137,7 @@ struct InStream {
              ucd_info_t hints, yaksa_info_t info) const {
         const Range &range = arguments.range;
         ucd_stream_t found;
-        UCD_YAKSA_TRY(find_stream(stream, info, found));
+        UCD_TRY(find_stream(stream, info, found));
         return from_ucd(ucd_pack_stream(inbuf, range.count, range.type->layout, range.offset,
                                         outbuf, range.length, actual, hints, arguments.op, found));
     }
@@ -147,7 +145,7 @@ struct InStream {
                ucd_info_t hints, yaksa_info_t info) const {
         const Range &range = arguments.range;
         ucd_stream_t found;
-        UCD_YAKSA_TRY(find_stream(stream, info, found));
+        UCD_TRY(find_stream(stream, info, found));
         return from_ucd(ucd_unpack_stream(inbuf, range.length, outbuf, range.count,
                                           range.type->layout, range.offset, actual, hints,
                                           arguments.op, found));
@@ -163,14 +161,14 @@ template <class Call>
 int pack(const Call &call, const void *inbuf, std::uintptr_t count, yaksa_type_t type,
          std::uintptr_t offset, void *outbuf, std::uintptr_t room, std::uintptr_t *actual,
          yaksa_info_t info, yaksa_op_t op) {
-    UCD_YAKSA_TRY(call.check());
+    UCD_TRY(call.check());
     Arguments arguments;
-    UCD_YAKSA_TRY(check(count, type, offset, room, actual, op, arguments));
+    UCD_TRY(check(count, type, offset, room, actual, op, arguments));
     if (arguments.range.length != 0 && !arguments.by_members()) [[likely]]
         return call.pack(inbuf, arguments, outbuf, actual, hints_of(info), info);
     if (arguments.range.length != 0) {
         if (Call::in_stream) return refuse_pairs_in_stream();
-        UCD_YAKSA_TRY(
+        UCD_TRY(
             pack_pairs(inbuf, arguments.range, outbuf, hints_without_buffers(info), arguments.op));
     }
     *actual = arguments.range.length;
@@ -182,15 +180,15 @@ template <class Call>
 int unpack(const Call &call, const void *inbuf, std::uintptr_t insize, void *outbuf,
            std::uintptr_t count, yaksa_type_t type, std::uintptr_t offset, std::uintptr_t *actual,
            yaksa_info_t info, yaksa_op_t op) {
-    UCD_YAKSA_TRY(call.check());
+    UCD_TRY(call.check());
     Arguments arguments;
-    UCD_YAKSA_TRY(check(count, type, offset, insize, actual, op, arguments));
+    UCD_TRY(check(count, type, offset, insize, actual, op, arguments));
     if (arguments.range.length != 0 && !arguments.by_members()) [[likely]]
         return call.unpack(inbuf, outbuf, arguments, actual, hints_of(info), info);
     if (arguments.range.length != 0) {
         if (Call::in_stream) return refuse_pairs_in_stream();
-        UCD_YAKSA_TRY(unpack_pairs(inbuf, outbuf, arguments.range, hints_without_buffers(info),
-                                   arguments.op));
+        UCD_TRY(unpack_pairs(inbuf, outbuf, arguments.range, hints_without_buffers(info),
+                             arguments.op));
     }
     *actual = arguments.range.length;
     call.complete();

@@ -28,12 +28,12 @@ public:
     // Finds the run that contains the byte at `offset`, which must be in the stream.
     int seek(std::uintptr_t offset) {
         std::uintptr_t total = 0, got = 0, low = 0;
-        UCD_YAKSA_TRY(read(0, nullptr, 0, got, total));
+        UCD_TRY(read(0, nullptr, 0, got, total));
         // Binary search for the last run that begins at or before the offset.
         for (std::uintptr_t high = total; high - low > 1;) {
             const std::uintptr_t middle = low + (high - low) / 2;
             ucd_element_run_t run;
-            UCD_YAKSA_TRY(read(middle, &run, 1, got, total));
+            UCD_TRY(read(middle, &run, 1, got, total));
             (run.offset <= offset ? low : high) = middle;
         }
         next_ = low;
@@ -44,7 +44,7 @@ public:
     int next(ucd_element_run_t &run) {
         if (used_ == filled_) {
             std::uintptr_t total = 0;
-            UCD_YAKSA_TRY(read(next_, window_.data(), window_.size(), filled_, total));
+            UCD_TRY(read(next_, window_.data(), window_.size(), filled_, total));
             used_ = 0;
             next_ += filled_;
         }
@@ -67,10 +67,10 @@ private:
 // Computes out = out op in on packed data: `length` bytes of the stream from `offset` on.
 int combine(const void *in, void *out, const Range &range, ucd_info_t hints, ucd_op_t op) {
     Runs runs(range.count, range.type->layout);
-    UCD_YAKSA_TRY(runs.seek(range.offset));
+    UCD_TRY(runs.seek(range.offset));
     for (std::uintptr_t done = 0; done < range.length;) {
         ucd_element_run_t run;
-        UCD_YAKSA_TRY(runs.next(run));
+        UCD_TRY(runs.next(run));
         const std::uintptr_t skipped = range.offset + done - run.offset;
         const std::uintptr_t bytes = std::min<std::uintptr_t>(
             run.elements * run.element_bytes - skipped, range.length - done);
@@ -80,8 +80,8 @@ int combine(const void *in, void *out, const Range &range, ucd_info_t hints, ucd
             return fail(YAKSA_ERR__NOT_SUPPORTED,
                         "the type has elements that this machine cannot calculate with");
         std::uintptr_t actual = 0;
-        UCD_YAKSA_TRY(from_ucd(ucd_pack(at(in, done), bytes / run.element_bytes, element, 0,
-                                        at(out, done), bytes, &actual, hints, op)));
+        UCD_TRY(from_ucd(ucd_pack(at(in, done), bytes / run.element_bytes, element, 0,
+                                  at(out, done), bytes, &actual, hints, op)));
         done += bytes;
     }
     return YAKSA_SUCCESS;
@@ -93,7 +93,7 @@ int check_op(const Type &type, ucd_op_t op) {
     std::uintptr_t got = 0, total = 0;
     ucd_type_t last = UCD_TYPE__NULL;
     for (std::uintptr_t first = 0;; first += got) {
-        UCD_YAKSA_TRY(from_ucd(
+        UCD_TRY(from_ucd(
             ucd_get_element_runs(1, type.layout, first, runs.data(), runs.size(), &got, &total)));
         for (std::uintptr_t i = 0; i < got; ++i) {
             if (runs[i].element == last) continue;
@@ -101,7 +101,7 @@ int check_op(const Type &type, ucd_op_t op) {
             const PairMembers *const members = members_of_pair(last);
             int supported = 0;
             if (last != UCD_TYPE__NULL) {
-                UCD_YAKSA_TRY(from_ucd(ucd_op_is_supported(
+                UCD_TRY(from_ucd(ucd_op_is_supported(
                     op, members == nullptr ? last : members->packed_members, "seq", &supported)));
             }
             if (supported == 0)
@@ -115,18 +115,18 @@ int check_op(const Type &type, ucd_op_t op) {
 // Calls body(part, chunk) for each part of the range in order; `chunk` is memory for the part.
 template <class Body>
 int for_each_chunk(const Range &range, ucd_op_t op, Body &&body) {
-    UCD_YAKSA_TRY(check_op(*range.type, op));
+    UCD_TRY(check_op(*range.type, op));
     const auto chunk = std::make_unique<std::byte[]>(std::min(chunk_bytes, range.length));
     const std::uintptr_t end = range.offset + range.length;
     for (Range part = range; part.offset < end; part.offset += part.length) {
         part.length = end - part.offset;
         if (part.length > chunk_bytes) {
             std::uintptr_t boundary = 0;
-            UCD_YAKSA_TRY(from_ucd(ucd_element_boundary(range.count, range.type->layout,
-                                                        part.offset + chunk_bytes, &boundary)));
+            UCD_TRY(from_ucd(ucd_element_boundary(range.count, range.type->layout,
+                                                  part.offset + chunk_bytes, &boundary)));
             part.length = boundary - part.offset;
         }
-        UCD_YAKSA_TRY(body(part, chunk.get()));
+        UCD_TRY(body(part, chunk.get()));
     }
     return YAKSA_SUCCESS;
 }
@@ -141,7 +141,7 @@ int pack_as_is(const void *inbuf, const Range &range, void *chunk, ucd_info_t hi
 
 int pack_pairs(const void *inbuf, const Range &range, void *outbuf, ucd_info_t hints, ucd_op_t op) {
     return for_each_chunk(range, op, [&](const Range &part, std::byte *chunk) {
-        UCD_YAKSA_TRY(pack_as_is(inbuf, part, chunk, hints));
+        UCD_TRY(pack_as_is(inbuf, part, chunk, hints));
         return combine(chunk, at(outbuf, part.offset - range.offset), part, hints, op);
     });
 }
@@ -149,8 +149,8 @@ int pack_pairs(const void *inbuf, const Range &range, void *outbuf, ucd_info_t h
 int unpack_pairs(const void *inbuf, void *outbuf, const Range &range, ucd_info_t hints,
                  ucd_op_t op) {
     return for_each_chunk(range, op, [&](const Range &part, std::byte *chunk) {
-        UCD_YAKSA_TRY(pack_as_is(outbuf, part, chunk, hints));
-        UCD_YAKSA_TRY(combine(at(inbuf, part.offset - range.offset), chunk, part, hints, op));
+        UCD_TRY(pack_as_is(outbuf, part, chunk, hints));
+        UCD_TRY(combine(at(inbuf, part.offset - range.offset), chunk, part, hints, op));
         std::uintptr_t actual = 0;
         return from_ucd(ucd_unpack(chunk, part.length, outbuf, part.count, part.type->layout,
                                    part.offset, &actual, hints, UCD_OP__REPLACE));

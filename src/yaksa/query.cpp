@@ -12,7 +12,7 @@ int ask(const char *function, yaksa_type_t handle, const void *first, const void
         if (first == nullptr || second == nullptr)
             return fail(YAKSA_ERR__INTERNAL, "an output is NULL; it must not be");
         const Type *type = nullptr;
-        UCD_YAKSA_TRY(find_type(handle, type));
+        UCD_TRY(find_type(handle, type));
         return body(*type);
     });
 }

@@ -39,7 +39,7 @@ int test(yaksa_request_t request, int *completed) {
         return YAKSA_SUCCESS;
     }
     ucd_request_t *started = nullptr;
-    UCD_YAKSA_TRY(find_request(request, started));
+    UCD_TRY(find_request(request, started));
     const int rc = from_ucd(ucd_test(started, completed));
     if (*completed != 0) remove_request(request);
     return rc;
@@ -48,7 +48,7 @@ int test(yaksa_request_t request, int *completed) {
 int wait(yaksa_request_t request) {
     if (request == YAKSA_REQUEST__NULL) return YAKSA_SUCCESS;
     ucd_request_t *started = nullptr;
-    UCD_YAKSA_TRY(find_request(request, started));
+    UCD_TRY(find_request(request, started));
     const int rc = from_ucd(ucd_wait(started));
     remove_request(request);
     return rc;

@@ -28,20 +28,19 @@ std::array<PairMembers, predefined_count> pairs; // filled in for pairs
 std::atomic<std::uint64_t> identities{predefined_count};
 
 int measure(Type &type) {
-    UCD_YAKSA_TRY(from_ucd(ucd_get_size(type.layout, &type.size)));
+    UCD_TRY(from_ucd(ucd_get_size(type.layout, &type.size)));
     return from_ucd(ucd_get_extent(type.layout, &type.lb, &type.extent));
 }
 
 // Creates a packed pair: a struct of the two members without a gap.
 int create_packed_members(const ucd_type_t (&members)[2], ucd_type_t *type) {
     std::uintptr_t first = 0, second = 0;
-    UCD_YAKSA_TRY(from_ucd(ucd_get_size(members[0], &first)));
-    UCD_YAKSA_TRY(from_ucd(ucd_get_size(members[1], &second)));
+    UCD_TRY(from_ucd(ucd_get_size(members[0], &first)));
+    UCD_TRY(from_ucd(ucd_get_size(members[1], &second)));
     const std::intptr_t lengths[] = {1, 1};
     const std::intptr_t displs[] = {0, static_cast<std::intptr_t>(first)};
     Layout layout;
-    UCD_YAKSA_TRY(
-        from_ucd(ucd_create_struct(2, lengths, displs, members, UCD_INFO__NULL, layout.out())));
+    UCD_TRY(from_ucd(ucd_create_struct(2, lengths, displs, members, UCD_INFO__NULL, layout.out())));
     return from_ucd(ucd_create_resized(layout.get(), 0, static_cast<std::intptr_t>(first + second),
                                        UCD_INFO__NULL, type));
 }
@@ -69,7 +68,7 @@ int add_type(Layout &&layout, const Traits &traits, yaksa_type_t *handle) {
     Type type;
     type.layout = layout.get();
     type.traits = traits;
-    UCD_YAKSA_TRY(measure(type));
+    UCD_TRY(measure(type));
     const yaksa_type_t added = created_types().insert(std::move(type));
     if (added == 0) return fail(YAKSA_ERR__OUT_OF_MEM, "there are %u types already", max_types);
     *layout.out() = UCD_TYPE__NULL; // the table owns it now
@@ -79,7 +78,7 @@ int add_type(Layout &&layout, const Traits &traits, yaksa_type_t *handle) {
 
 int remove_type(yaksa_type_t handle) {
     const Type *known = nullptr;
-    UCD_YAKSA_TRY(find_type(handle, known));
+    UCD_TRY(find_type(handle, known));
     if (handle == YAKSA_TYPE__NULL) return YAKSA_SUCCESS;
     if (handle < predefined_count)
         return fail(YAKSA_ERR__INTERNAL, "type is %u, which is predefined",
@@ -96,15 +95,14 @@ int create_predefined_types() {
         Type &type = predefined[i];
         type.layout = made_of.type;
         if (i == YAKSA_TYPE__NULL) {
-            UCD_YAKSA_TRY(
-                from_ucd(ucd_create_contig(0, UCD_TYPE__BYTE, UCD_INFO__NULL, &type.layout)));
+            UCD_TRY(from_ucd(ucd_create_contig(0, UCD_TYPE__BYTE, UCD_INFO__NULL, &type.layout)));
         }
-        UCD_YAKSA_TRY(measure(type));
+        UCD_TRY(measure(type));
         type.traits = {made_of.identity, type.size, made_of.alignment,
                        made_of.members[0] != UCD_TYPE__NULL};
         if (!type.traits.has_pairs) continue;
         pairs[i].pair = made_of.type;
-        UCD_YAKSA_TRY(create_packed_members(made_of.members, &pairs[i].packed_members));
+        UCD_TRY(create_packed_members(made_of.members, &pairs[i].packed_members));
     }
     return YAKSA_SUCCESS;
 }

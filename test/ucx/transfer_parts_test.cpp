@@ -123,16 +123,23 @@ TEST_CASE("a ring is accepted once and refused once") {
 
 namespace {
 
-// Levenshtein's distance, from the ends on.
+// The edit distance with swaps of neighbours, from the ends on.
 std::size_t distance(const std::string &a, const std::string &b) {
     std::vector<std::vector<std::size_t>> rest(a.size() + 1,
                                                std::vector<std::size_t>(b.size() + 1));
     for (std::size_t i = a.size() + 1; i-- > 0;)
-        for (std::size_t j = b.size() + 1; j-- > 0;)
-            rest[i][j] = i == a.size() || j == b.size() ? a.size() - i + b.size() - j
-                         : a[i] == b[j]
-                             ? rest[i + 1][j + 1]
-                             : 1 + std::min({rest[i + 1][j + 1], rest[i + 1][j], rest[i][j + 1]});
+        for (std::size_t j = b.size() + 1; j-- > 0;) {
+            if (i == a.size() || j == b.size()) {
+                rest[i][j] = a.size() - i + b.size() - j;
+                continue;
+            }
+            std::size_t least = std::min({rest[i + 1][j + 1] + (a[i] == b[j] ? 0 : 1),
+                                          rest[i + 1][j] + 1, rest[i][j + 1] + 1});
+            const bool swapped =
+                i + 1 < a.size() && j + 1 < b.size() && a[i] == b[j + 1] && a[i + 1] == b[j];
+            if (swapped) least = std::min(least, rest[i + 2][j + 2] + 1);
+            rest[i][j] = least;
+        }
     return rest[0][0];
 }
 

@@ -65,20 +65,22 @@ TEST_CASE("threads move lists of blocks with lengths of their own as one does") 
             expected.push_back(memory[static_cast<std::size_t>(displs[i] + k)]);
     for (const uint32_t threads : {1u, 2u, 3u}) {
         std::vector<uint64_t> packed(units), unpacked(memory.size(), 7);
-        ucd::ListMove move;
-        move.displs = displs;
-        move.lengths = lengths.data();
-        move.unit = move.bytes = sizeof(uint64_t);
-        move.total = units * sizeof(uint64_t);
-        move.typed = reinterpret_cast<char *>(memory.data());
+        ucd::PlainBlocks list;
+        list.displs = displs;
+        list.lengths = lengths.data();
+        list.shift = -2 * int64_t{sizeof(uint64_t)};
+        list.unit = list.bytes = sizeof(uint64_t);
+        ucd::Move move;
+        move.typed = reinterpret_cast<char *>(memory.data() + 2);
         move.packed = reinterpret_cast<char *>(packed.data());
-        move.threads = threads;
-        ucd::move_list(move);
+        move.length = units * sizeof(uint64_t);
+        move.limits.threads = threads;
+        ucd::move_list(list, move);
         INFO(threads << " threads");
         CHECK((packed == expected)); // too many to be printed
         move.direction = ucd::Direction::unpack;
-        move.typed = reinterpret_cast<char *>(unpacked.data());
-        ucd::move_list(move);
+        move.typed = reinterpret_cast<char *>(unpacked.data() + 2);
+        ucd::move_list(list, move);
         std::vector<uint64_t> wanted(memory.size(), 7);
         for (std::size_t i = 0; i < displs.size(); ++i)
             for (int64_t k = 0; k < lengths[i]; ++k)

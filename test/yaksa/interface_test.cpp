@@ -1,5 +1,6 @@
 // What is yaksa's besides moving data: handles, the empty type, hints, life cycle, refusals, and
 // types from bytes that cannot be trusted.
+#include "c_api/allocations.hpp"
 #include "support/catch.hpp"
 
 #include "yaksa_build.hpp"
@@ -62,6 +63,16 @@ yaksa_subarray_order_e order_of_number(int number) {
 }
 
 } // namespace
+
+TEST_CASE("a failure is worded without memory") {
+    const yaksa_type_t none = 12345;
+    fail_allocation(1);
+    const int rc = yaksa_type_free(none);
+    const bool took_none = end_failing();
+    CHECK(rc == YAKSA_ERR__INTERNAL);
+    CHECK(took_none);
+    CHECK(last_error_has("yaksa_type_free: "));
+}
 
 TEST_CASE("freed types are refused, and their handles do not come again") {
     const YaksaSession session;
@@ -193,7 +204,10 @@ TEST_CASE("wrong arguments are refused with a reason") {
     refused(yaksa_type_create_hindexed_block(1, 1, nullptr, YAKSA_TYPE__INT, nullptr, &type),
             "NULL");
     refused(yaksa_type_create_struct(1, one, one, nullptr, nullptr, &type), "array_of_types");
-    refused(yaksa_type_create_struct(INTPTR_MAX, one, one, &type, nullptr, &type), "struct");
+    // More members than memory can have.
+    CHECK(yaksa_type_create_struct(INTPTR_MAX, one, one, &type, nullptr, &type) ==
+          YAKSA_ERR__OUT_OF_MEM);
+    CHECK(last_error_has("struct: out of memory"));
     refused(yaksa_type_create_subarray(1, one, one, one, YAKSA_SUBARRAY_ORDER__C, YAKSA_TYPE__INT,
                                        nullptr, &type),
             "starts");

@@ -6,6 +6,11 @@ from collections import Counter
 NOT_CAUGHT = {'not reached', 'survived'}
 
 
+def on_one_line(context):
+    """A line of a source without the spaces by which clang-format aligns it."""
+    return ' '.join(context.split())
+
+
 class Equivalents:
     """test/equivalent-defects.txt: paragraphs of three lines, and comments.
 
@@ -24,10 +29,15 @@ class Equivalents:
                 raise SystemExit(f'{path}: not three lines: {lines[0]}')
             file, change = lines[0].split(': ', 1)
             before, _, after = change.partition('  ->')
-            self.reasons[file, lines[1][4:].strip(), before, after.strip()] = lines[2]
+            self.reasons[file, on_one_line(lines[1][4:]), before, after.strip()] = lines[2]
+
+    @staticmethod
+    def key_of(defect):
+        file, context, before, after = defect.key()
+        return file, on_one_line(context), before, after
 
     def __contains__(self, defect):
-        return defect.key() in self.reasons
+        return self.key_of(defect) in self.reasons
 
 
 class Report:
@@ -40,11 +50,12 @@ class Report:
     def is_equivalent(self, defect):
         return defect in self.equivalents
 
-    def stale(self, places):
-        """Entries of the list for files of these places that stand for none of their defects any more."""
-        keys = {d.key() for p in places for d in p.defects}
-        files = {p.file for p in places}
-        return [key for key in self.equivalents.reasons if key[0] in files and key not in keys]
+    def stale(self, places, folders):
+        """Entries of the list for files in these folders that stand for none of the defects of their places any more,
+        or for one that a mark of performance only covers as well."""
+        keys = {Equivalents.key_of(d) for p in places if p.mark is None for d in p.defects}
+        below = tuple(f'{folder}/' for folder in folders)
+        return [key for key in self.equivalents.reasons if key[0].startswith(below) and key not in keys]
 
     def add(self, defect, outcome, where):
         self.outcomes.append((defect, outcome, where))

@@ -3,7 +3,7 @@
 // lists.
 #pragma once
 
-#include "direction.h"
+#include "move.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -30,20 +30,16 @@ struct BlocksLook {
 };
 BlocksLook look_at_blocks(std::span<const int64_t> displs, const int64_t *lengths);
 
-// Blocks in packed order, each of which is consecutive bytes at displs[i] * unit.
-struct ListMove {
+// Blocks in packed order, each of which is consecutive bytes at shift + displs[i] * unit.
+struct PlainBlocks {
     std::span<const int64_t> displs;
     const int64_t *lengths = nullptr; // if not null, block i has lengths[i] * bytes
-    int64_t unit = 1;
+    int64_t shift = 0, unit = 1;
     uint64_t bytes = 0;
-    uint64_t total = 0; // the bytes of all blocks
-    char *typed = nullptr, *packed = nullptr;
-    Direction direction = Direction::pack;
-    uint32_t threads = 1;
 };
 
-// Moves the blocks; both sides are in host memory. If several threads are allowed, it may throw
-// std::bad_alloc after some blocks were moved.
-void move_list(const ListMove &list);
+// Runs a move of all blocks, which needs no plan; both sides are in host memory. If several threads
+// are allowed, it may throw std::bad_alloc after some blocks were moved.
+void move_list(const PlainBlocks &list, const Move &move);
 
 } // namespace ucd

@@ -1,12 +1,11 @@
 // The result of an operation that can fail, and the message of the last failure.
 #pragma once
 
+#include "failures.h"
+
 #include <ucd.h>
 
-#include <algorithm>
 #include <cstdarg>
-#include <cstdio>
-#include <cstring>
 
 namespace ucd {
 
@@ -23,10 +22,7 @@ private:
 
 inline constexpr Status success{};
 
-// Each thread has one message.
-struct LastError {
-    char text[512];
-};
+using ucd_base::LastError;
 using LastErrorOfThread = LastError &(*)();
 
 #if defined(UCD_IN_PLUGIN)
@@ -45,27 +41,13 @@ inline LastError &last_error() {
 [[gnu::format(printf, 2, 3), gnu::cold]] inline Status fail(int code, const char *format, ...) {
     va_list args;
     va_start(args, format);
-    std::vsnprintf(last_error().text, sizeof LastError::text, format, args);
+    ucd_base::set_message(last_error(), format, args);
     va_end(args);
     return Status(code);
 }
 
-// Cuts off the end of the message if it becomes too long.
 [[gnu::cold]] inline void prefix_last_error(const char *prefix) {
-    char(&text)[sizeof LastError::text] = last_error().text;
-    const std::size_t room = sizeof text - 1;
-    const std::size_t head = std::min(std::strlen(prefix) + 2, room);
-    const std::size_t tail = std::min(std::strlen(text), room - head);
-    std::memmove(text + head, text, tail);
-    std::memcpy(text, prefix, head - 2);
-    std::memcpy(text + head - 2, ": ", 2);
-    text[head + tail] = '\0';
+    ucd_base::prefix_message(last_error(), prefix);
 }
-
-#define UCD_TRY(expression)                                                                        \
-    do {                                                                                           \
-        if (const ::ucd::Status status_ = (expression); !status_.ok()) [[unlikely]]                \
-            return status_;                                                                        \
-    } while (0)
 
 } // namespace ucd

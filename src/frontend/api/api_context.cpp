@@ -43,7 +43,7 @@ Status copy_out(const std::string *text, const char *what, char *to, uintptr_t r
 
 // Called by the first ucd_init.
 Status start(const Info *info) noexcept {
-    try {
+    return without_exceptions([&]() -> Status {
         Info environment;
         UCD_TRY(read_log_level());
         if (logs(LogLevel::error)) log_unknown_variables();
@@ -53,9 +53,7 @@ Status start(const Info *info) noexcept {
         ever_initialised.store(true, std::memory_order_release);
         running_context.store(context.release(), std::memory_order_release);
         return success;
-    } catch (const std::exception &) {
-        return status_of_exception();
-    }
+    });
 }
 
 } // namespace

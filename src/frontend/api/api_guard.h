@@ -6,7 +6,6 @@
 #include "support/log.h"
 
 #include <cstring>
-#include <exception>
 #include <utility>
 
 namespace ucd {
@@ -14,14 +13,9 @@ namespace ucd {
 // Runs `body`, which returns a Status. If it fails, prefixes the message with `function`.
 template <class Body>
 [[gnu::always_inline]] inline int guard(const char *function, Body &&body) noexcept {
-    Status status;
-    try {
-        status = std::forward<Body>(body)();
-        if (status.ok()) [[likely]]
-            return UCD_SUCCESS;
-    } catch (const std::exception &) {
-        status = status_of_exception();
-    }
+    const Status status = without_exceptions(std::forward<Body>(body));
+    if (status.ok()) [[likely]]
+        return UCD_SUCCESS;
     prefix_last_error(function);
     if (logs(LogLevel::error)) log_line("%s", last_error().text);
     return status.code();

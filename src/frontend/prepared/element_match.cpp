@@ -10,13 +10,13 @@ namespace {
 // Iterates over the stretches of equal elements in a stream.
 class Runs {
 public:
-    Runs(const ElementRange &range, const Elements &elements, uint64_t length)
+    Runs(const CopyMove::Side &side, const Elements &elements, uint64_t length)
         : kind_(elements.kind), length_(length),
           top_(kind_ == Element::none
-                   ? repeat(elements.runs.top(), elements.runs.root, range.count, elements.extent)
+                   ? repeat(elements.runs.top(), elements.runs.root, side.count, elements.extent)
                    : Node{}),
           walk_(elements.runs, top_, 0, is_block) {
-        if (kind_ == Element::none) walk_.start(range.offset, length);
+        if (kind_ == Element::none) walk_.start(side.offset, length);
     }
 
     // Sets the next stretch. There must be bytes left.
@@ -38,11 +38,12 @@ private:
 
 } // namespace
 
-bool same_elements(const ElementRange &a, const ElementRange &b, uint64_t length) {
+bool same_elements(const CopyMove &copy, const Type &from, const Type &to) {
+    uint64_t length = copy.length;
     if (length == 0) return true;
-    if (a.type.element != Element::none && b.type.element != Element::none)
-        return a.type.element == b.type.element;
-    Runs left(a, elements_of(a.type), length), right(b, elements_of(b.type), length);
+    if (from.element != Element::none && to.element != Element::none)
+        return from.element == to.element;
+    Runs left(copy.from, elements_of(from), length), right(copy.to, elements_of(to), length);
     Element e{}, f{};
     uint64_t e_bytes = 0, f_bytes = 0;
     while (length > 0) {

@@ -1,20 +1,13 @@
 // Compares the elements of two packed streams.
 #pragma once
 
+#include "move.h"
 #include "prepared/type_cache.h"
-
-#include <cstdint>
 
 namespace ucd {
 
-// The packed stream of `count` of a type, beginning at an element boundary.
-struct ElementRange {
-    const Type &type;
-    uint64_t count;
-    uint64_t offset;
-};
-
-// Compares the first `length` bytes, which must end at an element boundary of `a`.
-bool same_elements(const ElementRange &a, const ElementRange &b, uint64_t length);
+// Whether both sides of a copy, which have these types, have the same elements in its range. The
+// range must begin at an element boundary of both sides, and end at one of `from`.
+bool same_elements(const CopyMove &copy, const Type &from, const Type &to);
 
 } // namespace ucd

@@ -83,16 +83,15 @@ ConstTypeOwner as_described(const Type &type, const PlainList &plain) {
     return with_layout(type, described_layout(type, plain));
 }
 
-ListMove move_of(const PlainList &plain) {
+PlainBlocks blocks_of(const PlainList &plain) {
     const Type &list = *plain.list;
-    ListMove move;
-    move.displs = list.lists.displs;
-    if (list.form == Form::indexed) move.lengths = list.lists.lengths.data();
-    move.unit = list.unit;
-    move.bytes = plain.bytes;
-    // performance only: the size decides the number of threads
-    move.total = list.size;
-    return move;
+    PlainBlocks blocks;
+    blocks.displs = list.lists.displs;
+    if (list.form == Form::indexed) blocks.lengths = list.lists.lengths.data();
+    blocks.shift = plain.shift;
+    blocks.unit = list.unit;
+    blocks.bytes = plain.bytes;
+    return blocks;
 }
 
 } // namespace ucd

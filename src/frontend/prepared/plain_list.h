@@ -33,8 +33,7 @@ inline bool is_plain_list(const Type &type) {
 // The displacement of the first packed byte.
 int64_t first_byte_of(const PlainList &plain);
 
-// The move of the whole list, without sides and direction.
-ListMove move_of(const PlainList &plain);
+PlainBlocks blocks_of(const PlainList &plain);
 
 // A type with the same bytes and bounds, for one move by a device. Its layout is the list as it was
 // described. It is not normalised, which would take several times as long, so only backends may use

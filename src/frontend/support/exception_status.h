@@ -1,26 +1,19 @@
-// Converts exceptions of the standard library to statuses.
+// Converts exceptions to statuses.
 #pragma once
 
+#include "failures.h"
 #include "status.h"
 
-#include <exception>
-#include <new>
-#include <stdexcept>
+#include <utility>
 
 namespace ucd {
 
-// The status for the exception that is being handled; call it in a catch clause only.
-inline Status status_of_exception() noexcept {
-    try {
-        throw;
-    } catch (const std::bad_alloc &) {
-        return fail(UCD_ERR__OUT_OF_MEM, "out of memory");
-    } catch (const std::length_error &) {
-        // Containers throw this for sizes that exceed max_size(), before they call the allocator.
-        return fail(UCD_ERR__OUT_OF_MEM, "out of memory");
-    } catch (const std::exception &e) {
-        return fail(UCD_ERR__INTERNAL, "%s", e.what());
-    }
+// Returns what `body` returns, which is a Status, or the failure that its exception stands for.
+template <class Body>
+[[gnu::always_inline]] inline Status without_exceptions(Body &&body) noexcept {
+    return ucd_base::without_exceptions(
+        std::forward<Body>(body),
+        [](int code, const char *message) { return fail(code, "%s", message); });
 }
 
 } // namespace ucd

@@ -1,12 +1,12 @@
 #include "support/keys.h"
 
+#include "edit_distance.h"
 #include "environment.h"
 #include "registry.h"
 #include "support/log.h"
 
 #include <algorithm>
 #include <charconv>
-#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -139,28 +139,13 @@ bool begins_with_one_of(std::string_view name, const std::string_view (&prefixes
                        [name](std::string_view prefix) { return name.starts_with(prefix); });
 }
 
-// Levenshtein's: insertions, deletions and replacements that make one of the other.
-std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i);
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-        }
-    }
-    return row.back();
-}
-
 // Finds the known name with the smallest edit distance.
 struct Nearest {
     std::string_view name; // NUL-terminated
     std::size_t changes = SIZE_MAX;
 
     void consider(std::string_view given, std::string_view known) {
-        const std::size_t n = distance(given, known);
+        const std::size_t n = ucd_base::edit_distance(given, known);
         if (n < changes) *this = {known, n};
     }
 };

@@ -113,9 +113,7 @@ Status check_elements(CheckedCopy &c, uint64_t in_total, uint64_t out_total) {
     if (whole == 0 && c.from.offset < in_total && c.to.offset < out_total)
         return fail_no_element(c.length);
     c.length = whole;
-    const ElementRange from{*c.from_type, c.from.count, c.from.offset};
-    const ElementRange to{*c.to_type, c.to.count, c.to.offset};
-    if (same_elements(from, to, c.length)) return success;
+    if (same_elements(c, *c.from_type, *c.to_type)) return success;
     return fail(UCD_ERR__INVALID_ARG,
                 "outtype has other elements than intype; they must be equal under a reduction");
 }

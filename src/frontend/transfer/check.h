@@ -32,7 +32,7 @@ struct CheckedCopy : CopyMove {
 // every call.
 Status fail_op(ucd_op_t op, const Type &type);
 
-inline Status check_op(ucd_op_t op, const Type &type) {
+[[gnu::always_inline]] inline Status check_op(ucd_op_t op, const Type &type) {
     const bool known = static_cast<unsigned>(op) < static_cast<unsigned>(Op::count_);
     if (!known || (type.ops & op_bit(static_cast<Op>(op))) == 0) [[unlikely]]
         return fail_op(op, type);

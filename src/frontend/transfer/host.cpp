@@ -25,12 +25,7 @@ bool move_at_first_use(const CheckedMove &m) {
     if (!moves_one_object(m)) return false;
     const PlainList plain(*m.type);
     if (plain.list == nullptr || !is_first_use(*m.type)) return false;
-    ListMove move = move_of(plain);
-    move.typed = displaced(m.typed, static_cast<uint64_t>(plain.shift));
-    move.packed = m.packed;
-    move.direction = m.direction;
-    move.threads = m.limits.threads;
-    move_list(move);
+    move_list(blocks_of(plain), m);
     return true;
 }
 

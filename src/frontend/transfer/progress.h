@@ -11,7 +11,6 @@
 
 #include <atomic>
 #include <cstddef>
-#include <exception>
 #include <memory>
 #include <mutex>
 
@@ -51,11 +50,7 @@ public:
     // Does a part of the work. body() returns a Status. Records failures, exceptions included.
     template <class Body>
     void attempt(Body &&body) noexcept {
-        try {
-            record(body());
-        } catch (const std::exception &) {
-            record(status_of_exception());
-        }
+        record(without_exceptions(std::forward<Body>(body)));
     }
 
 private:

@@ -27,24 +27,18 @@ const Type &byte_type() {
     return predefined_type(predefined_with(Element::byte));
 }
 
-// Completes a reduction into packed bytes at `address`. The packed side becomes a type with a block
-// of bytes for each object of `type`, so that the executor finds the same elements as in `type`.
-Status complete_packed(StagedMove &staged, char *address, const Type &type, const Executor &to,
+// Completes the packed side of a reduction into packed bytes. It becomes a type with a block of
+// bytes for each object of the move's type, so that the executor finds the same elements as in
+// that.
+Status complete_packed(CopyMove::Side &side, const CheckedMove &m, const Executor &to,
                        KeptTypes &types) {
     TypeOwner packed;
-    UCD_TRY(create_contig(static_cast<int64_t>(type.size), byte_type(), packed));
+    UCD_TRY(create_contig(static_cast<int64_t>(m.type->size), byte_type(), packed));
     types.add(*packed);
-    staged.to.typed = displaced(address, uint64_t{0} - staged.element_offset);
-    staged.to.offset = staged.element_offset;
-    staged.to.count = staged.element_count;
+    side = {
+        .typed = displaced(m.packed, uint64_t{0} - m.offset), .count = m.count, .offset = m.offset};
     // A plan for several repetitions also serves one.
-    return plan_of(*packed, *to.backend, to.index, true, staged.to.plan);
-}
-
-void set_elements(StagedMove &staged, const Type &type, uint64_t count, uint64_t offset) {
-    staged.elements = &elements_of(type);
-    staged.element_count = count;
-    staged.element_offset = offset;
+    return plan_of(*packed, *to.backend, to.index, true, side.plan);
 }
 
 } // namespace
@@ -60,8 +54,8 @@ Status complete(StagedMove &staged, const CheckedMove &m, const Executor &from, 
     UCD_TRY(complete(typed, *m.type, pack ? from : to));
     packed.typed = m.packed;
     if (m.op == Op::replace) return success;
-    set_elements(staged, *m.type, m.count, m.offset);
-    return pack ? complete_packed(staged, m.packed, *m.type, to, types) : success;
+    staged.elements = &elements_of(*m.type);
+    return pack ? complete_packed(packed, m, to, types) : success;
 }
 
 Status complete(StagedMove &staged, const CheckedCopy &c, Op op, const Executor &from,
@@ -71,7 +65,7 @@ Status complete(StagedMove &staged, const CheckedCopy &c, Op op, const Executor 
     static_cast<CopyMove &>(staged) = c;
     UCD_TRY(complete(staged.from, *c.from_type, from));
     UCD_TRY(complete(staged.to, *c.to_type, to));
-    if (op != Op::replace) set_elements(staged, *c.to_type, c.to.count, c.to.offset);
+    if (op != Op::replace) staged.elements = &elements_of(*c.to_type);
     return success;
 }
 
@@ -81,8 +75,7 @@ void PartLoader::load(std::size_t chunk_bytes, std::vector<Part> &parts) {
         const StagedMove &m = moves_[next_];
         uint64_t end = std::min<uint64_t>(m.length, loaded_ + (chunk_bytes - used));
         if (m.elements != nullptr && end < m.length)
-            end = element_floor_within(*m.elements, m.element_count, m.element_offset + end) -
-                  m.element_offset;
+            end = element_floor_within(*m.elements, m.to.count, m.to.offset + end) - m.to.offset;
         if (end == loaded_) break; // the rest of the chunk is too short for an element
         parts.push_back({&m, {loaded_, end - loaded_}, used});
         used = (used + (end - loaded_) + part_alignment - 1) / part_alignment * part_alignment;

@@ -13,9 +13,7 @@ namespace ucd {
 
 // A side without a plan is consecutive bytes; the first one is at its address plus its offset.
 struct StagedMove : CopyMove {
-    const Elements *elements = nullptr; // of the packed stream; null for REPLACE
-    uint64_t element_count = 0;         // repetitions of the elements
-    uint64_t element_offset = 0;        // position of the range in that stream
+    const Elements *elements = nullptr; // of the packed stream of `to`; null for REPLACE
 };
 
 // Makes a staged move from a move or a copy, completed with plans. Adds the types of both sides,

@@ -3,8 +3,6 @@
 #include "types/cache.h"
 #include "types/failure.h"
 
-#include <exception>
-#include <new>
 #include <ucd_mpi.h>
 
 namespace ucd_mpi {
@@ -27,16 +25,8 @@ int type_from_mpi(MPI_Datatype datatype, ucd_type_t *type) {
 } // namespace ucd_mpi
 
 int ucd_type_from_mpi(MPI_Datatype datatype, ucd_info_t, ucd_type_t *type) {
-    int rc = UCD_SUCCESS;
-    try {
-        rc = ucd_mpi::type_from_mpi(datatype, type);
-    } catch (const std::bad_alloc &) {
-        rc = ucd_mpi::fail(UCD_ERR__OUT_OF_MEM, "no memory");
-    } catch (const std::exception &e) {
-        rc = ucd_mpi::fail(UCD_ERR__INTERNAL, "%s", e.what());
-    }
-    if (rc != UCD_SUCCESS) ucd_mpi::prefix_failure("ucd_type_from_mpi");
-    return rc;
+    return ucd_mpi::guard("ucd_type_from_mpi",
+                          [&] { return ucd_mpi::type_from_mpi(datatype, type); });
 }
 
 const char *ucd_mpi_last_error(void) {

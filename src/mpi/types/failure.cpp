@@ -3,21 +3,19 @@
 #include "types/c_mpi.h"
 
 #include <cstdarg>
-#include <cstdio>
 #include <cstring>
-#include <string>
 
 namespace ucd_mpi {
 namespace {
 
-thread_local char message[512];
+thread_local ucd_base::LastError message;
 
 } // namespace
 
 int fail(int code, const char *format, ...) {
     std::va_list arguments;
     va_start(arguments, format);
-    std::vsnprintf(message, sizeof message, format, arguments);
+    ucd_base::set_message(message, format, arguments);
     va_end(arguments);
     return code;
 }
@@ -38,12 +36,11 @@ int mpi_ok(int code, const char *call) {
 }
 
 const char *last_failure() {
-    return message;
+    return message.text;
 }
 
 void prefix_failure(const char *function) {
-    const std::string rest = message;
-    std::snprintf(message, sizeof message, "%s: %s", function, rest.c_str());
+    ucd_base::prefix_message(message, function);
 }
 
 } // namespace ucd_mpi

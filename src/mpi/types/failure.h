@@ -1,7 +1,11 @@
 // Failures in libucd-mpi: statuses of ucd.h, with a message.
 #pragma once
 
+#include "failures.h"
+
 #include <ucd.h>
+
+#include <utility>
 
 namespace ucd_mpi {
 
@@ -15,7 +19,17 @@ int mpi_ok(int code, const char *call);
 const char *last_failure();
 void prefix_failure(const char *function);
 
+// Runs a function of the interface: exceptions become codes, and the function's name is put before
+// messages.
+template <class Body>
+int guard(const char *function, Body &&body) noexcept {
+    const int code = ucd_base::without_exceptions(
+        std::forward<Body>(body),
+        [](int failure, const char *message) { return fail(failure, "%s", message); });
+    if (code != UCD_SUCCESS) prefix_failure(function);
+    return code;
+}
+
 } // namespace ucd_mpi
 
-#define UCD_MPI_TRY(expression)                                                                    \
-    if (const int code_ = (expression); code_ != UCD_SUCCESS) return code_
+#define UCD_MPI_TRY(expression) UCD_TRY(expression)

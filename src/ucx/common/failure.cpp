@@ -1,22 +1,20 @@
 #include "common/failure.h"
 
 #include <cstdarg>
-#include <cstdio>
 #include <cstring>
-#include <string>
 #include <ucd_ucx.h>
 
 namespace ucd_ucx {
 namespace {
 
-thread_local char message[512];
+thread_local ucd_base::LastError message;
 
 } // namespace
 
 Status fail(int code, const char *format, ...) {
     std::va_list arguments;
     va_start(arguments, format);
-    std::vsnprintf(message, sizeof message, format, arguments);
+    ucd_base::set_message(message, format, arguments);
     va_end(arguments);
     return Status(code);
 }
@@ -47,24 +45,11 @@ ucs_status_t ucx_status_of(int code) {
 }
 
 const char *last_failure() {
-    return message;
+    return message.text;
 }
 
 void prefix_failure(const char *function) {
-    char rest[sizeof message];
-    std::snprintf(rest, sizeof rest, "%s", message);
-    std::snprintf(message, sizeof message, "%s: %.*s", function,
-                  static_cast<int>(sizeof message) - 64, rest);
-}
-
-Status failure_of_exception() {
-    try {
-        throw;
-    } catch (const std::bad_alloc &) {
-        return fail(UCD_ERR__OUT_OF_MEM, "no memory");
-    } catch (const std::exception &e) {
-        return fail(UCD_ERR__INTERNAL, "%s", e.what());
-    }
+    ucd_base::prefix_message(message, function);
 }
 
 } // namespace ucd_ucx

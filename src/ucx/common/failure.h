@@ -1,9 +1,10 @@
 // Failures in libucd-ucx: statuses with messages, and the guard of the C interface.
 #pragma once
 
+#include "failures.h"
+
 #include <ucd.h>
 
-#include <exception>
 #include <new>
 #include <ucp/api/ucp.h>
 #include <utility>
@@ -34,16 +35,13 @@ ucs_status_t ucx_status_of(int code);
 
 const char *last_failure();
 void prefix_failure(const char *function);
-Status failure_of_exception(); // of the exception that is being handled
 
 // Returns what `body` returns, or a failure if it throws, for example std::bad_alloc.
 template <class Body>
 Status without_exceptions(Body &&body) noexcept {
-    try {
-        return std::forward<Body>(body)();
-    } catch (const std::exception &) {
-        return failure_of_exception();
-    }
+    return ucd_base::without_exceptions(
+        std::forward<Body>(body),
+        [](int code, const char *message) { return fail(code, "%s", message); });
 }
 
 // Runs one part of progress. If it runs out of memory, the next call of progress tries again, and
@@ -72,5 +70,4 @@ Status require(const T *pointer, const char *argument) {
 
 } // namespace ucd_ucx
 
-#define UCD_UCX_TRY(expression)                                                                    \
-    if (const ::ucd_ucx::Status status_of_it = (expression); !status_of_it.ok()) return status_of_it
+#define UCD_UCX_TRY(expression) UCD_TRY(expression)

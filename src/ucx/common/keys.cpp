@@ -1,14 +1,16 @@
 #include "common/keys.h"
 
+#include "edit_distance.h"
+
 #include <algorithm>
 #include <iterator>
-#include <numeric>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace ucd_ucx {
 namespace {
+
+using ucd_base::edit_distance;
 
 constexpr std::string_view prefix = "ucd.ucx.";
 
@@ -21,26 +23,11 @@ constexpr std::string_view known_keys[] = {
     "ucd.ucx.rma.types",   "ucd.ucx.staging",      "ucd.ucx.timeout",
 };
 
-// Levenshtein distance: the least number of insertions, deletions and replacements that turn a into
-// b.
-std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = std::exchange(row[0], i);
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-            diagonal = row[j];
-            row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-        }
-    }
-    return row.back();
-}
-
 Status fail_key(std::string_view key) {
     const auto *nearest =
-        std::min_element(std::begin(known_keys), std::end(known_keys),
-                         [key](auto a, auto b) { return distance(key, a) < distance(key, b); });
+        std::min_element(std::begin(known_keys), std::end(known_keys), [key](auto a, auto b) {
+            return edit_distance(key, a) < edit_distance(key, b);
+        });
     return fail(UCD_ERR__INVALID_ARG, "info has \"%.100s\", which is no key; the nearest is %s",
                 key.data(), nearest->data());
 }

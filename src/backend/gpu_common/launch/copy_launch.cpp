@@ -19,19 +19,14 @@ namespace {
 
 // One side of a copy, the source or the target.
 struct PlannedSide {
-    const GpuPlan &gpu_plan;
-    const LayoutPlan &plan; // gpu_plan without its lists
-    uint64_t count;
-    uint64_t offset; // where the range begins in this side's stream
-    uintptr_t typed; // address of the layout's origin
+    const CopyMove::Side &side;
 
-    explicit PlannedSide(const CopyMove::Side &side)
-        : gpu_plan(static_cast<const GpuPlan &>(*side.plan)), plan(gpu_plan.host),
-          count(side.count), offset(side.offset), typed(reinterpret_cast<uintptr_t>(side.typed) +
-                                                        static_cast<uintptr_t>(plan.layout.start)) {
+    const GpuPlan &gpu_plan() const { return static_cast<const GpuPlan &>(*side.plan); }
+    const LayoutPlan &plan() const { return gpu_plan().host; }
+    uintptr_t typed() const { return origin_of(plan(), side.typed); }
+    Node top() const {
+        return repeat(plan().layout.top(), plan().layout.root, side.count, plan().extent);
     }
-
-    Node top() const { return repeat(plan.layout.top(), plan.layout.root, count, plan.extent); }
 };
 
 struct CopyLaunch {
@@ -186,8 +181,8 @@ Status launch_nest(const CopyLaunch &copy, const PlacedNest &placed) {
 
 // Whether the copy consists of nests on both sides that are large enough for a launch each.
 bool are_nests(const CopyLaunch &copy, CopyNests &nests) {
-    if (!join_strides({copy.from.plan.layout, copy.from.top(), copy.from.offset},
-                      {copy.to.plan.layout, copy.to.top(), copy.to.offset}, copy.move.length,
+    if (!join_strides({copy.from.plan().layout, copy.from.top(), copy.from.side.offset},
+                      {copy.to.plan().layout, copy.to.top(), copy.to.side.offset}, copy.move.length,
                       nests))
         return false;
     constexpr std::size_t added = 2; // for the words of a block, and for a divided level
@@ -206,8 +201,9 @@ struct CopyRange {
 };
 
 bool fits_places(const PlannedSide &side, Slice range, uint32_t word) {
-    if (side.plan.contiguous) return range.length / word < max_positions;
-    return fits_nest(side.plan.shape, skipped_bytes(side.plan.shape, range.offset), range, word);
+    if (side.plan().contiguous) return range.length / word < max_positions;
+    return fits_nest(side.plan().shape, skipped_bytes(side.plan().shape, range.offset), range,
+                     word);
 }
 
 // Fills in a side's entry of the table, the address that its words are counted from, and the number
@@ -216,16 +212,17 @@ Status describe_places(const CopyLaunch &copy, const PlannedSide &side, uint64_t
                        uint32_t word, TableShape &shape, std::vector<NestList> &lists,
                        uint64_t &typed, uint32_t &first) {
     uint64_t address = 0;
-    if (side.gpu_plan.lists != nullptr) UCD_TRY(copy.submission.use(*side.gpu_plan.lists, address));
-    shape = nest_shape(side.plan, word, address, lists);
-    uintptr_t from_here = side.typed;
+    if (side.gpu_plan().lists != nullptr)
+        UCD_TRY(copy.submission.use(*side.gpu_plan().lists, address));
+    shape = nest_shape(side.plan(), word, address, lists);
+    uintptr_t from_here = side.typed();
     uint64_t skipped = offset;
-    if (side.plan.contiguous) {
+    if (side.plan().contiguous) {
         from_here += offset;
     } else {
         NestList none{};
-        NestList &outermost = is_listed(side.plan.shape) ? lists[shape.lists] : none;
-        skipped = skip_children(side.plan.shape.level[0], offset, from_here, outermost);
+        NestList &outermost = is_listed(side.plan().shape) ? lists[shape.lists] : none;
+        skipped = skip_children(side.plan().shape.level[0], offset, from_here, outermost);
     }
     typed = from_here;
     first = static_cast<uint32_t>((offset - skipped) / word);
@@ -245,11 +242,11 @@ Status launch_places(const CopyLaunch &copy, const CopyRange &range, uint32_t wo
 }
 
 Status use_interpreter(const CopyLaunch &copy, const PlannedSide &side, InterpretedLayout &layout) {
-    Interpreter &interpreter = side.gpu_plan.interpreter();
+    Interpreter &interpreter = side.gpu_plan().interpreter();
     UCD_TRY(copy.submission.use(interpreter.lists, layout.lists));
     layout.nodes = interpreter.host.nodes;
     layout.root = interpreter.host.root;
-    layout.typed = side.typed;
+    layout.typed = side.typed();
     return success;
 }
 
@@ -269,7 +266,7 @@ Status launch_interpreters(const CopyLaunch &copy, const CopyRange &range, uint3
 Status launch_range(const CopyLaunch &copy, const CopyRange &range) {
     if (range.length == 0) return success;
     const PlannedSide &from = copy.from, &to = copy.to;
-    const uint64_t layouts = from.plan.word | to.plan.word | from.typed | to.typed;
+    const uint64_t layouts = from.plan().word | to.plan().word | from.typed() | to.typed();
     const uint32_t word = common_alignment(layouts | range.from | range.to | range.length);
     if (fits_places(from, {range.from, range.length}, word) &&
         fits_places(to, {range.to, range.length}, word))
@@ -279,9 +276,9 @@ Status launch_range(const CopyLaunch &copy, const CopyRange &range) {
 
 Status launch_in_order(const CopyLaunch &copy) {
     const PlannedSide &from = copy.from, &to = copy.to;
-    const CopyRange all{from.offset, to.offset, copy.move.length};
-    const uint32_t word = common_alignment(from.plan.word | to.plan.word | from.typed | to.typed |
-                                           (all.from - all.to));
+    const CopyRange all{from.side.offset, to.side.offset, copy.move.length};
+    const uint32_t word = common_alignment(from.plan().word | to.plan().word | from.typed() |
+                                           to.typed() | (all.from - all.to));
     // performance only: if it is not divided, all words are as narrow as those at the ends
     if (all.length < tuning.min_cut_copy) return launch_range(copy, all);
     // The wide words, and the bytes before and after them.
@@ -298,8 +295,8 @@ Status launch_copy(const CopyLaunch &copy) {
     if (!are_nests(copy, nests)) return launch_in_order(copy);
     for (const PlacedCopyNest &placed : nests)
         UCD_TRY(
-            launch_nest(copy, {placed.nest, copy.from.typed + static_cast<uintptr_t>(placed.from),
-                               copy.to.typed + static_cast<uintptr_t>(placed.to)}));
+            launch_nest(copy, {placed.nest, copy.from.typed() + static_cast<uintptr_t>(placed.from),
+                               copy.to.typed() + static_cast<uintptr_t>(placed.to)}));
     return success;
 }
 
@@ -323,8 +320,8 @@ Status launch_copies(const Submission &to, std::span<const CopyMove> copies) {
     for (const CopyMove &move : copies) bytes += move.length;
     const bool many = copies.size() > 1 && bytes / vector_bytes >= tuning.many_threads;
     for (const CopyMove &move : copies)
-        UCD_TRY(launch_copy({to, move, PlannedSide(move.from), PlannedSide(move.to),
-                             in_tables ? &tables : nullptr, many}));
+        UCD_TRY(
+            launch_copy({to, move, {move.from}, {move.to}, in_tables ? &tables : nullptr, many}));
     return tables.launch(to, copies.front().limits.max_blocks);
 }
 

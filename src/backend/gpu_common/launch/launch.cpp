@@ -36,12 +36,12 @@ Status copy_range(const LaunchContext &launch, uintptr_t place) {
 // at the same time.
 uint32_t vectors_per_thread(const LaunchContext &launch) {
     const bool by_bus = touches_host_memory(launch.move);
-    const bool listed = is_listed(launch.plan.shape);
-    const ShapeLevel &outermost = launch.plan.shape.level[0];
+    const bool listed = is_listed(launch.plan().shape);
+    const ShapeLevel &outermost = launch.plan().shape.level[0];
     // performance only: threads move as many vectors as they are told
     const bool long_runs = outermost.kind == LevelKind::indexed &&
                            outermost.each << outermost.granule >= tuning.long_run_bytes;
-    if (launch.word == vector_bytes / 2 && launch.plan.shape.levels == 1 && (by_bus || long_runs))
+    if (launch.word == vector_bytes / 2 && launch.plan().shape.levels == 1 && (by_bus || long_runs))
         return max_per_thread<vector_bytes / 2, 1>;
     // performance only: the same
     const bool pays = by_bus || listed || launch.move.length <= tuning.cached_bytes;
@@ -49,7 +49,7 @@ uint32_t vectors_per_thread(const LaunchContext &launch) {
 }
 
 Status launch_nest(const LaunchContext &launch) {
-    const Shape &shape = launch.plan.shape;
+    const Shape &shape = launch.plan().shape;
     NestParams params{};
     LevelKind kinds[max_levels];
     UCD_TRY(describe_nest(launch, params, kinds));
@@ -72,8 +72,8 @@ Status launch_nest(const LaunchContext &launch) {
 
 // Returns false if the range is too small for tiles, which would read much more than the range.
 bool transpose_params(const LaunchContext &launch, TransposeParams &params) {
-    const Shape &shape = launch.plan.shape;
-    const unsigned column = shape.levels - 1, row = launch.plan.matrix.row;
+    const Shape &shape = launch.plan().shape;
+    const unsigned column = shape.levels - 1, row = launch.plan().matrix.row;
     const ShapeLevel &columns = shape.level[column];
     if (launch.word < columns.each) return false;
     // At the outermost level, only the children in the range are counted.
@@ -84,7 +84,7 @@ bool transpose_params(const LaunchContext &launch, TransposeParams &params) {
     if (children * each / 2 > launch.move.length) return false;
     const auto count = [&](unsigned k) { return k == 0 ? children : shape.level[k].count; };
     params = {};
-    params.typed = launch.typed + skipped * static_cast<uint64_t>(shape.level[0].stride);
+    params.typed = launch.typed() + skipped * static_cast<uint64_t>(shape.level[0].stride);
     params.packed = launch.stream_base() + skipped * each;
     params.begin = launch.move.offset - skipped * each;
     params.end = end - skipped * each;
@@ -114,7 +114,7 @@ bool transpose_params(const LaunchContext &launch, TransposeParams &params) {
 }
 
 Status launch_transpose(const LaunchContext &launch, TransposeParams &params) {
-    const ShapeLevel &columns = launch.plan.shape.level[launch.plan.shape.levels - 1];
+    const ShapeLevel &columns = launch.plan().shape.level[launch.plan().shape.levels - 1];
     const void *kernel =
         transpose_kernel(launch.move.direction, static_cast<unsigned>(columns.each));
     return launch_kernel(launch.to, kernel, params.tiles, max_blocks(launch.to.device, launch.move),
@@ -125,9 +125,9 @@ Status launch_transpose(const LaunchContext &launch, TransposeParams &params) {
 
 // Returns false if the buffer's alignment does not allow it, or if the range has too many stores.
 bool aligned_stores_params(const LaunchContext &launch, AlignedStoresParams &params) {
-    const LayoutPlan &plan = launch.plan;
+    const LayoutPlan &plan = launch.plan();
     if (plan.aligned_stores.empty() || launch.move.direction != Direction::unpack ||
-        launch.typed % max_store_bytes != 0)
+        launch.typed() % max_store_bytes != 0)
         return false;
     const uint64_t each = plan.shape.level[0].each;
     const uint64_t skipped = launch.move.offset / each; // children of the outermost level
@@ -135,7 +135,7 @@ bool aligned_stores_params(const LaunchContext &launch, AlignedStoresParams &par
     params.begin = launch.move.offset - skipped * each;
     params.end = params.begin + launch.move.length;
     params.packed = launch.stream_base() + skipped * each;
-    params.typed = launch.typed + skipped * static_cast<uint64_t>(plan.shape.level[0].stride);
+    params.typed = launch.typed() + skipped * static_cast<uint64_t>(plan.shape.level[0].stride);
     const uint64_t first = params.begin / plan.period, last = (params.end - 1) / plan.period;
     const uint64_t count = (last - first + 1) * plan.stores;
     if (last >= max_positions || count >= max_positions) return false;
@@ -154,7 +154,7 @@ bool aligned_stores_params(const LaunchContext &launch, AlignedStoresParams &par
 }
 
 Status launch_aligned_stores(const LaunchContext &launch, AlignedStoresParams &params) {
-    UCD_TRY(launch.use(*launch.gpu_plan.aligned_stores, params.list));
+    UCD_TRY(launch.use(*launch.gpu_plan().aligned_stores, params.list));
     const uint64_t blocks = (uint64_t{params.count} + threads_per_block - 1) / threads_per_block;
     // Not limited to few blocks for host memory, which would be slower: each thread does little
     // work.
@@ -166,11 +166,11 @@ Status launch_aligned_stores(const LaunchContext &launch, AlignedStoresParams &p
 
 Status launch_interpreter(const LaunchContext &launch) {
     InterpreterParams params{};
-    UCD_TRY(use_interpreter(launch, launch.gpu_plan.interpreter(), params.layout));
-    params.layout.typed = launch.typed;
+    UCD_TRY(use_interpreter(launch, launch.gpu_plan().interpreter(), params.layout));
+    params.layout.typed = launch.typed();
     // performance only: a width of 1 gives the same result
     params.width = launch.word;
-    const Vectors vectors(launch.packed, launch.move.length);
+    const Vectors vectors(launch.packed(), launch.move.length);
     params.packed = vectors.start;
     params.vectors = vectors.count;
     params.position = launch.move.offset - vectors.head;
@@ -211,11 +211,11 @@ Status load_kernels(const GpuPlan &gpu_plan, uint64_t count) {
 } // namespace
 
 Status launch_move(const Submission &to, const Move &move) {
-    const LaunchContext launch = make_context(to, move);
-    const LayoutPlan &plan = launch.plan;
+    const LaunchContext launch(to, move);
+    const LayoutPlan &plan = launch.plan();
     if (move.op != Op::replace) return launch_reduction(launch);
     const bool dma = move.limits.engine == Engine::dma;
-    if (plan.contiguous && !dma) return copy_range(launch, launch.typed + move.offset);
+    if (plan.contiguous && !dma) return copy_range(launch, launch.typed() + move.offset);
     if (dma || is_faster_by_copy_engine(to.device, move)) return copy_boxes(to, {&move, 1});
     TransposeParams params;
     if (plan.matrix.found && transpose_params(launch, params))

@@ -9,31 +9,29 @@
 
 namespace ucd::UCD_GPU {
 
+// The address of the layout's origin.
+inline uintptr_t origin_of(const LayoutPlan &plan, const char *typed) {
+    return reinterpret_cast<uintptr_t>(typed) + static_cast<uintptr_t>(plan.layout.start);
+}
+
 struct LaunchContext {
     const Submission &to;
     const Move &move;
-    const LayoutPlan &plan;
-    const GpuPlan &gpu_plan; // plan with its lists
-    uintptr_t typed;         // address of the layout's origin
-    uintptr_t packed;        // address of the range's first byte
-    uint32_t word;           // divides all sizes, strides and addresses
+    uint32_t word; // divides all sizes, strides and addresses
 
-    uintptr_t stream_base() const {
-        return packed - move.offset;
-    } // the address of stream byte 0, which may be outside of the buffer
+    LaunchContext(const Submission &submission, const Move &launched)
+        : to(submission), move(launched),
+          word(common_alignment(plan().word | typed() | stream_base())) {}
+
+    const GpuPlan &gpu_plan() const { return static_cast<const GpuPlan &>(*move.plan); }
+    const LayoutPlan &plan() const { return gpu_plan().host; }
+    uintptr_t typed() const { return origin_of(plan(), move.typed); }
+    uintptr_t packed() const { return reinterpret_cast<uintptr_t>(move.packed); }
+    // The address of stream byte 0, which may be outside of the buffer.
+    uintptr_t stream_base() const { return packed() - move.offset; }
 
     Status use(DeviceLists &lists, uint64_t &address) const { return to.use(lists, address); }
 };
-
-inline LaunchContext make_context(const Submission &to, const Move &move) {
-    const auto &gpu_plan = static_cast<const GpuPlan &>(*move.plan);
-    const LayoutPlan &plan = gpu_plan.host;
-    const uintptr_t typed =
-        reinterpret_cast<uintptr_t>(move.typed) + static_cast<uintptr_t>(plan.layout.start);
-    const auto packed = reinterpret_cast<uintptr_t>(move.packed);
-    const uint32_t word = common_alignment(plan.word | typed | (packed - move.offset));
-    return {to, move, plan, gpu_plan, typed, packed, word};
-}
 
 // Fills in a nest's parameters, except how tiles are divided among blocks.
 Status describe_nest(const LaunchContext &launch, NestParams &params, LevelKind *kinds);

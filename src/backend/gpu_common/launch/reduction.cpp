@@ -45,8 +45,8 @@ struct ReductionNumbers {
 
 // The largest word that divides the addresses of both sides and all numbers of the layout.
 uint32_t alignment_of(const LaunchContext &launch) {
-    return launch.plan.contiguous ? common_alignment(launch.typed | launch.stream_base())
-                                  : launch.word;
+    return launch.plan().contiguous ? common_alignment(launch.typed() | launch.stream_base())
+                                    : launch.word;
 }
 
 // Elements of one kind --------------------------------------------------------------
@@ -60,8 +60,8 @@ bool choose_kernel(const LaunchContext &launch, uint32_t size, ReduceBy &by, uin
 }
 
 void describe_block(const LaunchContext &launch, NestParams &params) {
-    const Vectors vectors(launch.packed, launch.move.length);
-    params.typed = launch.typed + launch.move.offset - vectors.head;
+    const Vectors vectors(launch.packed(), launch.move.length);
+    params.typed = launch.typed() + launch.move.offset - vectors.head;
     params.packed = vectors.start;
     params.vectors = static_cast<uint32_t>(vectors.count);
     params.head = vectors.head;
@@ -70,8 +70,8 @@ void describe_block(const LaunchContext &launch, NestParams &params) {
 
 bool fits(const LaunchContext &launch) {
     const Move &move = launch.move;
-    if (launch.plan.contiguous) return move.length / launch.word + vector_bytes < max_positions;
-    const Shape &shape = launch.plan.shape;
+    if (launch.plan().contiguous) return move.length / launch.word + vector_bytes < max_positions;
+    const Shape &shape = launch.plan().shape;
     return fits_nest(shape, skipped_bytes(shape, move.offset), range_of(move), launch.word);
 }
 
@@ -82,16 +82,16 @@ Status describe_elements(const LaunchContext &launch, ReduceBy by, uint32_t size
     params.direction = launch.move.direction;
     params.shift = static_cast<uint8_t>(std::countr_zero(launch.word));
     NestParams &nest = params.nest;
-    if (launch.plan.contiguous) {
+    if (launch.plan().contiguous) {
         describe_block(launch, nest);
     } else {
-        params.levels = static_cast<uint8_t>(launch.plan.shape.levels);
+        params.levels = static_cast<uint8_t>(launch.plan().shape.levels);
         UCD_TRY(describe_nest(launch, nest, params.kinds));
         params.strided = params.levels == 1 && params.kinds[0] == LevelKind::strided;
     }
     if (by == ReduceBy::elements) {
         nest.first_word += nest.head / launch.word;
-        nest.packed = launch.packed;
+        nest.packed = launch.packed();
         nest.vectors = static_cast<uint32_t>(launch.move.length / size);
     }
     return success;
@@ -103,12 +103,13 @@ Status describe_any(const LaunchContext &launch, ReduceAnyParams &params) {
     const Move &move = launch.move;
     const Elements &elements = *move.elements;
     params = {};
-    if (!launch.plan.contiguous)
-        UCD_TRY(use_interpreter(launch, launch.gpu_plan.interpreter(), params.layout));
-    params.layout.typed = launch.typed;
+    if (!launch.plan().contiguous)
+        UCD_TRY(use_interpreter(launch, launch.gpu_plan().interpreter(), params.layout));
+    params.layout.typed = launch.typed();
     params.element = elements.kind;
     if (elements.kind == Element::none)
-        UCD_TRY(use_interpreter(launch, launch.gpu_plan.interpreter_of(elements), params.elements));
+        UCD_TRY(
+            use_interpreter(launch, launch.gpu_plan().interpreter_of(elements), params.elements));
     for (unsigned e = 0; e < element_count; ++e) {
         const ReduceKernel *kernel = reduce_kernel(move.op, static_cast<Element>(e));
         if (kernel == nullptr) continue;
@@ -117,7 +118,7 @@ Status describe_any(const LaunchContext &launch, ReduceAnyParams &params) {
     }
     params.direction = move.direction;
     params.width = alignment_of(launch);
-    const Vectors vectors(launch.packed, move.length);
+    const Vectors vectors(launch.packed(), move.length);
     params.packed = vectors.start;
     params.vectors = vectors.count;
     params.position = move.offset - vectors.head;
@@ -163,7 +164,7 @@ Status launch_reductions(const Submission &to, std::span<const Move> moves) {
     const bool in_tables = MemberTables::pay(to, moves.size());
     MemberTables tables;
     for (const Move &move : moves) {
-        const LaunchContext launch = make_context(to, move);
+        const LaunchContext launch(to, move);
         ReductionNumbers numbers;
         UCD_TRY(describe_reduction(launch, numbers));
         const uint64_t tiles = numbers.tiles();
