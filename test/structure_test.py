@@ -12,7 +12,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]', re.M)
 CONTRACT = 'src/backend/contract'
 REGISTRY = 'src/backend/registry'
 GPU = 'src/backend/gpu_common'
-GENERATED = {'contract_id.h', 'kernels.h', 'instructions.h', 'kernel_tables.h'}
+GENERATED = {'kernels.h', 'instructions.h', 'kernel_tables.h'}
 SYSTEM = {
     'dlfcn.h', 'link.h', 'pthread.h', 'sys/mman.h', 'unistd.h', 'sys/stat.h', 'sys/syscall.h', 'sys/types.h', 'sys/uio.h',
     'cpuid.h', 'emmintrin.h', 'immintrin.h',
@@ -78,10 +78,10 @@ class Structure(unittest.TestCase):
             self.check_includes(f'src/backend/{backend}', allowed, 'a backend knows the contract only')
 
     def test_contract_includes_only_itself_and_the_public_header(self):
-        self.check_includes(CONTRACT, headers(CONTRACT) | {'ucd.h', 'contract_id.h'} | SYSTEM, 'the contract is the lowest')
+        self.check_includes(CONTRACT, headers(CONTRACT) | {'ucd.h'} | SYSTEM, 'the contract is the lowest')
 
     def test_registry_includes_the_contract_only(self):
-        allowed = headers(CONTRACT) | headers(REGISTRY) | {'ucd.h', 'contract_id.h'} | SYSTEM
+        allowed = headers(CONTRACT) | headers(REGISTRY) | {'ucd.h'} | SYSTEM
         self.check_includes(REGISTRY, allowed, 'the registry knows backends by the contract only')
 
     def test_rooms_include_downwards_only(self):
