@@ -13,7 +13,7 @@ BASE = 'src/base'
 CONTRACT = 'src/backend/contract'
 REGISTRY = 'src/backend/registry'
 GPU = 'src/backend/gpu_common'
-GENERATED = {'contract_id.h', 'kernels.h', 'instructions.h', 'kernel_tables.h'}
+GENERATED = {'kernels.h', 'instructions.h', 'kernel_tables.h'}
 SYSTEM = {
     'dlfcn.h', 'link.h', 'pthread.h', 'sys/mman.h', 'unistd.h', 'sys/stat.h', 'sys/syscall.h', 'sys/types.h', 'sys/uio.h',
     'cpuid.h', 'emmintrin.h', 'immintrin.h',
@@ -98,7 +98,7 @@ class Structure(unittest.TestCase):
             self.check_includes(f'src/backend/{backend}', allowed, 'a backend knows the contract only')
 
     def test_contract_includes_only_itself_and_the_public_header(self):
-        self.check_includes(CONTRACT, headers(BASE) | headers(CONTRACT) | {'ucd.h', 'contract_id.h'} | SYSTEM,
+        self.check_includes(CONTRACT, headers(BASE) | headers(CONTRACT) | {'ucd.h'} | SYSTEM,
                             'the contract is the lowest but for what all share')
 
     def test_what_all_libraries_share_is_headers_over_the_public_one(self):
@@ -106,7 +106,7 @@ class Structure(unittest.TestCase):
         self.assertEqual({path.suffix for path in sources(BASE)}, {'.h'})
 
     def test_registry_includes_the_contract_only(self):
-        allowed = headers(CONTRACT) | headers(REGISTRY) | {'ucd.h', 'contract_id.h'} | SYSTEM
+        allowed = headers(CONTRACT) | headers(REGISTRY) | {'ucd.h'} | SYSTEM
         self.check_includes(REGISTRY, allowed, 'the registry knows backends by the contract only')
 
     def test_rooms_include_downwards_only(self):

@@ -1,22 +1,42 @@
 // A plugin for the tests: a backend that is there, and moves nothing. It refuses what it is asked
-// for, but takes prepared launches within its own memory. FAKE_VERSION: what it says that it was
-// built for; by default what it is built for.
+// for, but takes prepared launches within its own memory. The test compiles it with several
+// compilers and C++ libraries, and sets FAKE_FAULT to what is wrong with it, if anything.
+#include "layout_walk.h"
 #include "plugin.h"
 
 #include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <stdexcept>
+#include <string>
 
 namespace {
 
-class FakePlan final : public ucd::KernelPlan {
+// What goes wrong, by the environment of the process that loads the plugin; "" if nothing does.
+std::string fault() {
+    const char *const name = std::getenv("FAKE_FAULT");
+    return name != nullptr ? name : "";
+}
+
+// Fails as the fault says that this function does.
+void throw_if(const std::string &function) {
+    if (fault() == function + " throws") throw std::runtime_error("a fake " + function);
+    if (fault() == function + " has no memory") throw std::bad_alloc();
+    if (fault() == function + " throws a number") throw 7;
+}
+
+class FakePlan final : public ucd::KernelPlanOf<FakePlan> {
 public:
-    std::string describe() const override { return "a fake"; }
-    std::size_t memory() const override { return 0; }
+    // Longer than what libucd expects at first.
+    std::string describe() const { return "a fake" + std::string(1000, '!'); }
+    std::size_t memory() const { return 0; }
 };
 
 // Of work that is complete when one has looked three times.
-class FakeEvent final : public ucd::Event {
+class FakeEvent final : public ucd::EventOf<FakeEvent> {
 public:
-    ucd::Status poll(bool &completed) override {
+    ucd::Status poll(bool &completed) {
+        throw_if("poll");
         completed = ++polls_ == 3;
         return ucd::success;
     }
@@ -25,13 +45,23 @@ private:
     int polls_ = 0;
 };
 
-class FakeBackend final : public ucd::Backend {
+class FakePrepared final : public ucd::PreparedLaunchOf<FakePrepared> {};
+
+class FakeBackend final : public ucd::BackendOf<FakeBackend> {
 public:
-    const char *name() const override { return "cuda"; }
-    ucd::BackendState probe() override { return state_; }
-    const ucd::BackendState &inspect() override { return state_; }
+    FakeBackend() { throw_if("create"); }
+    const char *name() const { return "cuda"; }
+    ucd::BackendState probe() {
+        throw_if("probe");
+        return state_;
+    }
+    const ucd::BackendState &inspect() {
+        throw_if("inspect");
+        return state_;
+    }
     // Its device has the addresses from 0x10000 to 0x20000, where no program has memory.
-    ucd::Status find(const void *address, ucd::MemoryLocation &location) const override {
+    ucd::Status find(const void *address, ucd::MemoryLocation &location) const {
+        throw_if("find");
         const auto at = reinterpret_cast<std::uintptr_t>(address);
         if (at >= 0x10000 && at < 0x20000) {
             location.kind = ucd::MemoryKind::device;
@@ -39,53 +69,85 @@ public:
         }
         return ucd::success;
     }
-    bool reaches(int, const ucd::MemoryLocation &place) const override {
+    bool reaches(int, const ucd::MemoryLocation &place) const {
+        throw_if("reaches");
         return place.owner == this;
     }
-    bool supports(ucd::Op, ucd::Element) const override { return false; }
-    ucd::Status plan(const ucd::Layout &, int64_t, bool, uint64_t,
-                     std::unique_ptr<ucd::KernelPlan> &plan) const override {
-        plan = std::make_unique<FakePlan>();
+    bool supports(ucd::Op, ucd::Element) const { return false; }
+    // Walks the layout, to see that both sides mean the same by it.
+    ucd::Status plan(const ucd::Layout &layout, std::int64_t, bool, std::uint64_t,
+                     ucd::Owner<ucd::KernelPlan> &plan) const {
+        throw_if("plan");
+        std::uint64_t bytes = 0;
+        ucd::Walk walk(layout, layout.top(), layout.start, ucd::is_block);
+        walk.start(0, layout.top().bytes);
+        for (ucd::Piece piece; walk.next(piece);) bytes += piece.end - piece.begin;
+        if (bytes != layout.top().bytes)
+            return ucd::fail(UCD_ERR__INTERNAL, "the layout has other bytes here");
+        plan = ucd::make_owned<FakePlan>();
         return ucd::success;
     }
-    ucd::Status launch(int, const ucd::MoveList &, std::unique_ptr<ucd::Event> &) override {
-        return nothing();
-    }
-    ucd::Status launch_in(const ucd::NativeStream &, const ucd::MoveList &,
-                          std::shared_ptr<const void>) override {
+    ucd::Status launch(int, const ucd::MoveList &, ucd::Owner<ucd::Event> &) { return nothing(); }
+    ucd::Status launch_in(const ucd::NativeStream &, const ucd::MoveList &, ucd::Keep) {
         return nothing();
     }
     ucd::Status prepare_launch(int, const ucd::MoveList &,
-                               std::unique_ptr<ucd::PreparedLaunch> &prepared) override {
-        prepared = std::make_unique<ucd::PreparedLaunch>();
+                               ucd::Owner<ucd::PreparedLaunch> &prepared) {
+        prepared = ucd::make_owned<FakePrepared>();
         return ucd::success;
     }
-    ucd::Status launch(const ucd::PreparedLaunch &, std::unique_ptr<ucd::Event> &done) override {
-        done = std::make_unique<FakeEvent>();
+    ucd::Status launch(const ucd::PreparedLaunch &, ucd::Owner<ucd::Event> &done) {
+        done = ucd::make_owned<FakeEvent>();
         return ucd::success;
     }
-    ucd::Status launch_in(const ucd::NativeStream &, const ucd::PreparedLaunch &,
-                          std::shared_ptr<const void>) override {
+    ucd::Status launch_in(const ucd::NativeStream &, const ucd::PreparedLaunch &, ucd::Keep) {
         return nothing();
     }
-    ucd::Status prepare(const ucd::NativeStream &, const ucd::Move &) override { return nothing(); }
-    ucd::Status copy(int, void *, const void *, std::size_t,
-                     std::unique_ptr<ucd::Event> &) override {
+    ucd::Status prepare(const ucd::NativeStream &, const ucd::Move &) { return nothing(); }
+    ucd::Status copy(int, void *, const void *, std::size_t, ucd::Owner<ucd::Event> &) {
         return nothing();
     }
-    ucd::Status allocate(int, ucd::MemoryKind, std::size_t, void *&) override { return nothing(); }
-    void release(int, ucd::MemoryKind, void *) override {}
+    ucd::Status allocate(int, ucd::MemoryKind, std::size_t, void *&) { return nothing(); }
 
 private:
-    static ucd::Status nothing() { return ucd::fail(UCD_ERR__NOT_SUPPORTED, "a fake"); }
+    static ucd::Status nothing() {
+        throw_if("launch");
+        return ucd::fail(UCD_ERR__NOT_SUPPORTED, "a fake");
+    }
     const ucd::BackendState state_{
         .available = true, .devices = 7, .version = "fake", .reason = {}};
 };
 
 } // namespace
 
-#ifdef FAKE_VERSION
-#undef UCD_PLUGIN_VERSION
-#define UCD_PLUGIN_VERSION FAKE_VERSION
-#endif
-UCD_PLUGIN([]() -> std::unique_ptr<ucd::Backend> { return std::make_unique<FakeBackend>(); })
+// What the entry answers. The faults change a copy of the request or of the tables.
+extern "C" __attribute__((visibility("default"))) const ucd::Plugin *
+ucd_open_plugin(const ucd::PluginRequest *request, char *reason, std::size_t room) {
+    static ucd::Plugin plugin = ucd::plugin_of<FakeBackend, FakePlan, FakeEvent, FakePrepared>();
+    static ucd::BackendFunctions functions = FakeBackend::table();
+    static ucd::EventFunctions of_events = FakeEvent::table();
+    ucd::PluginRequest heard = *request;
+    auto structs = ucd::crossing_structs;
+    heard.structs = structs.data();
+    const std::string wrong = fault();
+    if (wrong == "newer contract") ++heard.contract;
+    if (wrong == "request of another size") heard.struct_size += 8;
+    if (wrong == "fewer structs") --heard.struct_count;
+    if (wrong == "a larger Move")
+        for (ucd::CrossingStruct &each : structs)
+            if (std::string(each.name) == "Move") each.size += 8;
+    if (wrong == "another struct") structs[0].name = "Matrix";
+    if (!ucd::fits_plugin(heard, reason, room)) return nullptr;
+    ucd::last_error_in_libucd = request->last_error;
+    if (wrong == "silent refusal") return nullptr;
+    if (wrong == "answer of another contract") ++plugin.contract;
+    if (wrong == "answer of another size") plugin.struct_size -= 8;
+    if (wrong == "no create") plugin.create = nullptr;
+    if (wrong == "no table") plugin.prepared_launch = nullptr;
+    if (wrong == "small table") functions.struct_size -= sizeof(void *);
+    if (wrong == "no launch_made") functions.launch_made = nullptr;
+    if (wrong == "no poll") of_events.poll = nullptr;
+    plugin.backend = &functions;
+    plugin.event = &of_events;
+    return &plugin;
+}

@@ -1,18 +1,82 @@
-// Prints whether this program runs with more rights than who started it, and what ucd_backend_get
-// says of the one backend that is a plugin. It has libucd in itself, so that no library path is
-// needed.
+// Prints whether this program runs with more rights than who started it, what ucd_backend_get says
+// of the one backend that is a plugin, and what calls that go to it return. It has libucd in
+// itself, so that no library path is needed.
 #include <ucd.h>
 
 #include <sys/auxv.h>
 
+#include <array>
 #include <cstdio>
 #include <cstring>
+#include <string>
 
 // Of the address sanitizer, if that is there: its leak check cannot look into a program with more
 // rights, where it does not read its options from the environment either.
 extern "C" const char *__asan_default_options() {
     return "detect_leaks=0";
 }
+
+namespace {
+
+void print(const char *call, int status) {
+    std::printf("%s: %s\n", call, status == UCD_SUCCESS ? "done" : ucd_last_error());
+}
+
+// A type whose layout has lists of each kind.
+ucd_type_t make_type() {
+    const intptr_t lengths[] = {1, 3, 2}, displs[] = {0, 5, 11}, places[] = {0, 1000, 9000};
+    const intptr_t fields[] = {1, 1, 1};
+    std::array<ucd_type_t, 3> parts = {UCD_TYPE__INT, UCD_TYPE__NULL, UCD_TYPE__NULL};
+    ucd_type_t type = UCD_TYPE__NULL;
+    (void)ucd_create_indexed(3, lengths, displs, UCD_TYPE__INT, UCD_INFO__NULL, &parts[1]);
+    (void)ucd_create_indexed_block(3, 1, displs, UCD_TYPE__DOUBLE, UCD_INFO__NULL, &parts[2]);
+    (void)ucd_create_struct(3, fields, places, parts.data(), UCD_INFO__NULL, &type);
+    (void)ucd_free(&parts[1]);
+    (void)ucd_free(&parts[2]);
+    return type;
+}
+
+// Calls that reach each of the plugin's objects. Its device has addresses from 0x10000 on.
+void call_plugin() {
+    void *const buffer = reinterpret_cast<void *>(0x10000), *const packed =
+                                                                reinterpret_cast<void *>(0x18000);
+    ucd_type_t type = make_type();
+    std::string text(8192, '\0');
+    uintptr_t needed = 0;
+    print("describe", ucd_describe(type, text.data(), text.size(), &needed));
+    const std::size_t of_plugin = text.find("cuda, one: ");
+    std::printf(
+        "plan: %s\n",
+        of_plugin == text.npos
+            ? "none"
+            : text.substr(of_plugin + 11, text.find('\n', of_plugin) - of_plugin - 11).c_str());
+    char memory[32] = "";
+    print("get_memory", ucd_get_memory(buffer, 1, type, UCD_INFO__NULL, memory, sizeof memory));
+    std::printf("memory: %s\n", memory);
+    uintptr_t moved = 0;
+    print("pack",
+          ucd_pack(buffer, 1, type, 0, packed, 4096, &moved, UCD_INFO__NULL, UCD_OP__REPLACE));
+    const ucd_stream_t stream{"cuda", 0, nullptr, nullptr};
+    print("pack_stream", ucd_pack_stream(buffer, 1, type, 0, packed, 4096, &moved, UCD_INFO__NULL,
+                                         UCD_OP__REPLACE, stream));
+    std::array<ucd_pack_desc_t, 100> descs{};
+    for (ucd_pack_desc_t &desc : descs) desc = {buffer, 1, type, 0, packed, 4096, 0, {0, 0}};
+    ucd_request_t request = UCD_REQUEST__NULL;
+    print("batch",
+          ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE, &request));
+    ucd_move_t move{buffer, 1, type, 0, packed, 4096, UCD_TYPE__NULL, 0, UINTPTR_MAX, 0, {0, 0}};
+    ucd_plan_t plan = nullptr;
+    print("plan_create", ucd_plan_create(&move, 1, UCD_INFO__NULL, UCD_OP__REPLACE, &plan));
+    if (plan != nullptr) {
+        print("plan_start", ucd_plan_start(plan, &request));
+        print("wait", ucd_wait(&request));
+        print("plan_start_stream", ucd_plan_start_stream(plan, stream));
+        (void)ucd_plan_free(&plan);
+    }
+    (void)ucd_free(&type);
+}
+
+} // namespace
 
 int main() {
     std::printf("secure: %lu\n", getauxval(AT_SECURE));
@@ -26,9 +90,11 @@ int main() {
     for (int i = 0; i < count; ++i) {
         ucd_backend_desc_t desc = {};
         desc.struct_size = sizeof desc;
-        if (ucd_backend_get(i, &desc) != UCD_SUCCESS || std::strcmp(desc.name, "cuda") != 0)
-            continue;
+        if (ucd_backend_get(i, &desc) != UCD_SUCCESS)
+            std::printf("inspect: %s\n", ucd_last_error());
+        if (std::strcmp(desc.name, "cuda") != 0) continue;
         std::printf("devices: %u\nreason: %s\n", desc.devices, desc.reason);
+        if (desc.available) call_plugin();
     }
     return ucd_finalize() == UCD_SUCCESS ? 0 : 1;
 }

@@ -1,7 +1,6 @@
-"""Which plugins are loaded: those of this very contract, and in programs with more rights than who started
-them none that the environment names.
+"""Programs with more rights than who started them load no plugin that the environment names.
 
-Usage: plugin_trust_test.py PROBE GOOD_PLUGIN OLD_PLUGIN PLUGIN_OF_ANOTHER_CONTRACT
+Usage: plugin_trust_test.py PROBE PLUGIN
 """
 
 import os
@@ -11,7 +10,7 @@ import sys
 import tempfile
 import unittest
 
-PROBE, GOOD, OLD, OTHER = sys.argv[1:5]
+PROBE, GOOD = sys.argv[1:3]
 del sys.argv[1:]
 
 
@@ -33,19 +32,9 @@ class PluginTrust(unittest.TestCase):
                               check=True)
         return dict(line.split(': ', 1) for line in done.stdout.splitlines())
 
-    def test_a_plugin_of_this_contract_is_loaded(self):
+    def test_other_programs_load_it(self):
         said = self.probe(GOOD)
         self.assertEqual((said['devices'], said['reason']), ('7', ''))
-
-    def test_a_plugin_that_states_a_version_only_is_refused(self):
-        said = self.probe(OLD)
-        self.assertEqual(said['devices'], '0')
-        self.assertRegex(said['reason'], r'libucd_cuda\.so is for UCD (\d+\.\d+\.\d+); this is UCD \1, contract \w{16}')
-
-    def test_a_plugin_of_another_contract_is_refused(self):
-        said = self.probe(OTHER)
-        self.assertEqual(said['devices'], '0')
-        self.assertIn('contract 0123456789abcdef', said['reason'])
 
     def test_the_environment_names_none_to_a_program_with_more_rights(self):
         if os.geteuid() != 0:

@@ -170,7 +170,7 @@ TEST_CASE("what does not open in another process is an error there") {
 TEST_CASE("a backend opens what was exported, and nothing else") {
     DeviceSession session;
     const DeviceBytes memory(0, 1000);
-    const std::unique_ptr<ucd::Backend> backend = ucd::hostgpu::make_backend();
+    const ucd::Owner<ucd::Backend> backend = ucd::hostgpu::make_backend();
     ucd::MemoryHandle handle;
     REQUIRE(backend->export_memory(memory.at(100), 300, handle).ok());
     CHECK(handle.offset == 100);
@@ -218,7 +218,7 @@ TEST_CASE("a backend opens what was exported, and nothing else") {
 TEST_CASE("what is open twice at an address is there until both are closed") {
     DeviceSession session;
     const DeviceBytes memory(0, 1000);
-    const std::unique_ptr<ucd::Backend> backend = ucd::hostgpu::make_backend();
+    const ucd::Owner<ucd::Backend> backend = ucd::hostgpu::make_backend();
     ucd::MemoryHandle handle;
     REQUIRE(backend->export_memory(memory.address, 1000, handle).ok());
     ucd::DeviceMemory memories;

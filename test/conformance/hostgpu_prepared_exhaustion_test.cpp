@@ -22,7 +22,6 @@ using ucd::CopyMove;
 using ucd::Direction;
 using ucd::Event;
 using ucd::KernelPlan;
-using ucd::Layout;
 using ucd::Move;
 using ucd::MoveList;
 using ucd::PreparedLaunch;
@@ -111,13 +110,13 @@ public:
 
 private:
     std::vector<std::int64_t> displacements_;
-    Layout list_, steps_;
-    std::unique_ptr<KernelPlan> list_plan_, steps_plan_;
+    ucd::OwnedLayout list_, steps_;
+    ucd::Owner<KernelPlan> list_plan_, steps_plan_;
     mutable std::vector<char> before_;
 };
 
 void run(ucd::Backend &backend, const PreparedLaunch &prepared) {
-    std::unique_ptr<Event> done;
+    ucd::Owner<Event> done;
     REQUIRE(backend.launch(prepared, done).ok());
     for (bool completed = done == nullptr; !completed; std::this_thread::yield())
         REQUIRE(done->poll(completed).ok());
@@ -130,9 +129,9 @@ TEST_CASE("a launch is prepared again after memory has run out") {
     Rng rng(1);
     int failures = 0;
     for (std::size_t nth = 1;; ++nth) {
-        const std::unique_ptr<ucd::Backend> backend = ucd::hostgpu::make_backend();
+        const ucd::Owner<ucd::Backend> backend = ucd::hostgpu::make_backend();
         const Moves moves(*backend);
-        std::unique_ptr<PreparedLaunch> prepared;
+        ucd::Owner<PreparedLaunch> prepared;
         fail_allocation(nth);
         ucd::Status status;
         bool thrown = false;
@@ -158,13 +157,13 @@ TEST_CASE("a launch is prepared again after memory has run out") {
 TEST_CASE("a start of a prepared launch allocates its event, and one in a stream what it keeps") {
     mock::reset();
     Rng rng(2);
-    const std::unique_ptr<ucd::Backend> backend = ucd::hostgpu::make_backend();
+    const ucd::Owner<ucd::Backend> backend = ucd::hostgpu::make_backend();
     const Moves moves(*backend);
-    std::unique_ptr<PreparedLaunch> prepared;
+    ucd::Owner<PreparedLaunch> prepared;
     REQUIRE(backend->prepare_launch(0, {moves.moves, moves.copies}, prepared).ok());
     for (int round = 0; round < 2; ++round) run(*backend, *prepared); // lanes are made
     constexpr std::size_t many = 1000;
-    std::unique_ptr<Event> done;
+    ucd::Owner<Event> done;
     moves.set_up(rng);
     fail_allocation(many);
     const ucd::Status status = backend->launch(*prepared, done);

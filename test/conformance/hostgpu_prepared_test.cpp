@@ -38,31 +38,31 @@ public:
     ucd::Backend *operator->() const { return backend_.get(); }
 
     // Of the launch, or else of its work.
-    static ucd::Status wait(const std::unique_ptr<Event> &done) {
+    static ucd::Status wait(const ucd::Owner<Event> &done) {
         for (bool completed = done == nullptr; !completed; std::this_thread::yield())
             UCD_TRY(done->poll(completed));
         return ucd::success;
     }
     ucd::Status run(const MoveList &list) const {
-        std::unique_ptr<Event> done;
+        ucd::Owner<Event> done;
         UCD_TRY(backend_->launch(0, list, done));
         return wait(done);
     }
     ucd::Status run(const PreparedLaunch &prepared) const {
-        std::unique_ptr<Event> done;
+        ucd::Owner<Event> done;
         UCD_TRY(backend_->launch(prepared, done));
         return wait(done);
     }
 
 private:
     DeviceSession session_;
-    std::unique_ptr<ucd::Backend> backend_ = ucd::hostgpu::make_backend();
+    ucd::Owner<ucd::Backend> backend_ = ucd::hostgpu::make_backend();
 };
 
 // A subject with the backend's plan.
 struct Planned {
     Subject subject;
-    std::unique_ptr<KernelPlan> plan;
+    ucd::Owner<KernelPlan> plan;
 
     Planned(const OwnBackend &backend, Subject of) : subject(std::move(of)) {
         const ucd::Type *type;
@@ -273,7 +273,7 @@ TEST_CASE("prepared lists are moved again and again, in streams and in graphs") 
                     one, any(), kind == 0 ? ucd::Direction::pack : ucd::Direction::unpack);
         }
         list.note();
-        std::unique_ptr<PreparedLaunch> prepared;
+        ucd::Owner<PreparedLaunch> prepared;
         list.set_up();
         ucd::hostgpu::slow_uploads = one.number() % 8 == 0; // some milliseconds each
         REQUIRE(backend->prepare_launch(0, list.list(), prepared).ok());
@@ -324,7 +324,7 @@ TEST_CASE("a prepared list of one direction is one launch and no upload, and kin
             }
         }
         list.note();
-        std::unique_ptr<PreparedLaunch> prepared;
+        ucd::Owner<PreparedLaunch> prepared;
         REQUIRE(backend->prepare_launch(0, list.list(), prepared).ok());
         (void)launched_names();
         mock::counts.copies = mock::counts.allocations = 0;
@@ -353,23 +353,24 @@ TEST_CASE("what a prepared launch needs lives as long as its work, and as its gr
     TestList list;
     for (int i = 0; i < 150; ++i) list.members.emplace_back(one, *planned, ucd::Direction::pack);
     list.note();
-    struct Keep {
+    struct Needs {
         std::shared_ptr<Planned> type;
-        std::unique_ptr<PreparedLaunch> prepared; // goes first
+        ucd::Owner<PreparedLaunch> prepared; // goes first
     };
-    auto keep = std::make_shared<Keep>();
+    auto keep = std::make_shared<Needs>();
     keep->type = planned;
     REQUIRE(backend->prepare_launch(0, list.list(), keep->prepared).ok());
     mock::Stream stream(0);
     const ucd::NativeStream native{0, &stream, nullptr};
-    const std::weak_ptr<Keep> kept = keep;
+    const std::weak_ptr<Needs> kept = keep;
     const auto next_call = [&] {
-        REQUIRE(backend->launch_in(native, MoveList(std::vector<Move>()), planned).ok());
+        REQUIRE(
+            backend->launch_in(native, MoveList(std::vector<Move>()), ucd::KeepOf(planned)).ok());
     };
     SECTION("in a stream") {
         list.set_up();
         mock::hold();
-        REQUIRE(backend->launch_in(native, *keep->prepared, keep).ok());
+        REQUIRE(backend->launch_in(native, *keep->prepared, ucd::KeepOf(keep)).ok());
         keep.reset();
         next_call();
         CHECK_FALSE(kept.expired());
@@ -381,7 +382,7 @@ TEST_CASE("what a prepared launch needs lives as long as its work, and as its gr
     }
     SECTION("in a graph") {
         ucd::hostgpu::begin_capture(stream);
-        REQUIRE(backend->launch_in(native, *keep->prepared, keep).ok());
+        REQUIRE(backend->launch_in(native, *keep->prepared, ucd::KeepOf(keep)).ok());
         keep.reset();
         {
             const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
@@ -429,7 +430,7 @@ TEST_CASE("whatever fails while a launch is prepared or started is told, and not
         }
         list.note();
         list.set_up();
-        std::unique_ptr<PreparedLaunch> prepared;
+        ucd::Owner<PreparedLaunch> prepared;
         mock::Stream stream(0);
         const ucd::NativeStream native{0, &stream, nullptr};
         ucd::hostgpu::failing_call = nth;

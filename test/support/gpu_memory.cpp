@@ -17,7 +17,7 @@ void tell_backend_of_last_error(ucd::LastErrorOfThread of_thread); // plugin_in_
 
 namespace {
 
-const bool told = (tell_backend_of_last_error(&ucd::last_error), true);
+const bool told = (tell_backend_of_last_error([] { return &ucd::last_error(); }), true);
 
 void check(gpuError_t error, const char *what) {
     if (error != gpuSuccess)

@@ -7,7 +7,7 @@ namespace mock {
 void tell_backend_of_last_error(ucd::LastErrorOfThread of_thread);
 void tell_backend_of_last_error(ucd::LastErrorOfThread of_thread) {
 #if defined(UCD_IN_PLUGIN)
-    ucd::last_error = of_thread;
+    ucd::last_error_in_libucd = of_thread;
 #else
     (void)of_thread;
 #endif

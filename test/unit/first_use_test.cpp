@@ -3,7 +3,7 @@
 
 #include "support/moves/recipe_build.hpp"
 
-#include "layout/layout_bytes.h"
+#include "layout/owned_layout.h"
 #include "prepared/footprint.h"
 #include "prepared/plain_list.h"
 #include "prepared/type_cache.h"
@@ -81,7 +81,7 @@ TEST_CASE("all that is derived from a type counts as its memory") {
     REQUIRE(boxes.memory() > 0);
     const uint64_t with_boxes = with_layout + sizeof boxes + boxes.memory();
     CHECK(ucd::footprint_of(type) == with_boxes);
-    const ucd::Layout &runs = ucd::runs_of(type);
+    const ucd::OwnedLayout &runs = ucd::runs_of(type);
     REQUIRE(ucd::bytes_of(runs) > 0);
     CHECK(ucd::footprint_of(type) == with_boxes + sizeof runs + ucd::bytes_of(runs));
 }

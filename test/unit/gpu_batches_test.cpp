@@ -27,14 +27,13 @@ std::vector<Move> moves_of(const std::list<Member> &members) {
 
 // Makes moves that differ in their addresses only, and counts how often it makes each. Fails where
 // `good` of them are made.
-class CountingMaker final : public MoveMaker {
+class CountingMaker final : public MoveMakerOf<CountingMaker> {
 public:
     explicit CountingMaker(std::vector<Move> moves, std::size_t good = SIZE_MAX)
         : moves_(std::move(moves)), good_(good), made(moves_.size()) {}
 
-    std::size_t members() const override { return moves_.size(); }
-    Status make(std::size_t &first, Move &move, std::span<MoveAddresses> at,
-                std::size_t &count) override {
+    std::size_t members() const { return moves_.size(); }
+    Status make(std::size_t &first, Move &move, std::span<MoveAddresses> at, std::size_t &count) {
         count = 0;
         for (; first < moves_.size() && count < at.size(); ++first) {
             if (first == good_) return fail(UCD_ERR__INVALID_ARG, "member %zu is wrong", first);
@@ -46,9 +45,12 @@ public:
         }
         return success;
     }
-    unsigned divide() override { return 1; }
-    MoveMaker &part(unsigned) override { return *this; }
-    void unite() override {}
+    Status divide(unsigned &parts) {
+        parts = 1;
+        return success;
+    }
+    MoveMaker &part(unsigned) { return *this; }
+    Status unite() { return success; }
 
 private:
     std::vector<Move> moves_;
@@ -68,7 +70,7 @@ TEST_CASE("a list of all kinds of moves is a launch for each kind, and each fail
     Rng rng(1);
     for (int nth = 1; nth <= 9; ++nth) {
         FreshBackend backend;
-        const Layout layout = strided(4, 40, 12), block = block_of(100);
+        const OwnedLayout layout = strided(4, 40, 12), block = block_of(100);
         const auto plan = backend.plan(layout), block_plan = backend.plan(block);
         std::list<Member> members;
         for (int i = 0; i < 3; ++i) members.emplace_back(*plan, 4, steps(40, 12));
@@ -109,7 +111,7 @@ TEST_CASE("a list of all kinds of moves is a launch for each kind, and each fail
 TEST_CASE("packs that are too many bytes for one launch are as few as can be") {
     FreshBackend backend;
     // Vectors of 2^31 - 32 bytes, of which eight are all that a launch takes; these are not run.
-    const Layout layout = strided(8, 4, 16);
+    const OwnedLayout layout = strided(8, 4, 16);
     const auto plan = backend.plan(layout, 64, true);
     std::vector<Move> moves(16);
     for (std::size_t i = 0; i < moves.size(); ++i) {
@@ -135,7 +137,7 @@ TEST_CASE("packs that are too many bytes for one launch are as few as can be") {
 TEST_CASE("moves that a maker makes are made once, if they fit a table") {
     Rng rng(2);
     FreshBackend backend;
-    const Layout layout = strided(8, 5, 24);
+    const OwnedLayout layout = strided(8, 5, 24);
     const auto plan = backend.plan(layout);
     std::list<Member> members;
     for (int i = 0; i < 300; ++i) {
@@ -160,7 +162,7 @@ TEST_CASE("moves that a maker makes are made once, if they fit a table") {
 
 TEST_CASE("a batch of which a move cannot be made waits for nothing in its stream") {
     Rng rng(9);
-    const Layout layout = strided(8, 5, 24);
+    const OwnedLayout layout = strided(8, 5, 24);
     for (int nth = 1;; ++nth) {
         FreshBackend backend;
         const auto plan = backend.plan(layout);
@@ -178,7 +180,7 @@ TEST_CASE("a batch of which a move cannot be made waits for nothing in its strea
 TEST_CASE("narrow words of a batch are unpacked from where its range begins in a vector") {
     Rng rng(8);
     FreshBackend backend;
-    const Layout layout = strided(1, 3000, 3);
+    const OwnedLayout layout = strided(1, 3000, 3);
     const auto plan = backend.plan(layout);
     for (const std::size_t odd : {0, 1, 2, 15}) {
         std::list<Member> members;
@@ -195,7 +197,7 @@ TEST_CASE("narrow words of a batch are unpacked from where its range begins in a
 TEST_CASE("a batch of blocks needs no lists") {
     Rng rng(7);
     FreshBackend backend;
-    const Layout layout = block_of(100);
+    const OwnedLayout layout = block_of(100);
     const auto plan = backend.plan(layout);
     std::list<Member> members;
     for (std::size_t i = 0; i < 150; ++i)
@@ -211,7 +213,7 @@ TEST_CASE("a move with more bytes than positions is a launch beside the others")
     Rng rng(3);
     for (const bool most : {false, true}) {
         FreshBackend backend;
-        const Layout layout = strided(8, 5, 24), large = strided(8, 4, 16);
+        const OwnedLayout layout = strided(8, 5, 24), large = strided(8, 4, 16);
         const auto plan = backend.plan(layout), large_plan = backend.plan(large, 64, true);
         std::list<Member> members;
         for (int i = 0; i < 200; ++i) members.emplace_back(*plan, 8, steps(5, 24)).set_up(rng);
@@ -235,7 +237,7 @@ TEST_CASE("a move with more bytes than positions is a launch beside the others")
 
 TEST_CASE("a table is written where it is uploaded from, whatever it takes") {
     FreshBackend backend;
-    const Layout layout = strided(16, 31, 32);
+    const OwnedLayout layout = strided(16, 31, 32);
     const auto plan = backend.plan(layout);
     Rng rng(4);
     Member member(*plan, 16, steps(31, 32));
@@ -254,7 +256,8 @@ TEST_CASE("a table is written where it is uploaded from, whatever it takes") {
 TEST_CASE("a batch finds the lists of its members wherever they come to be") {
     Rng rng(6);
     FreshBackend backend;
-    const Layout layout = listed(8, {0, 24, 40, 88}), other_layout = listed(8, {0, 16, 64, 80});
+    const OwnedLayout layout = listed(8, {0, 24, 40, 88}),
+                      other_layout = listed(8, {0, 16, 64, 80});
     const auto plan = backend.plan(layout), other_plan = backend.plan(other_layout);
     std::list<Member> members;
     for (int i = 0; i < 150; ++i)
@@ -284,7 +287,7 @@ TEST_CASE("a batch finds the lists of its members wherever they come to be") {
 
 TEST_CASE("a graph has a table of its own, once the plan is prepared") {
     FreshBackend backend;
-    const Layout layout = strided(8, 5, 24);
+    const OwnedLayout layout = strided(8, 5, 24);
     const auto plan = backend.plan(layout);
     Member member(*plan, 8, steps(5, 24));
     const std::vector<Move> moves(300, member.move);
@@ -300,22 +303,22 @@ TEST_CASE("a graph has a table of its own, once the plan is prepared") {
 TEST_CASE("what a captured launch needs lives as long as the backend if graphs keep nothing") {
     Rng rng(5);
     auto backend = std::make_unique<FreshBackend>();
-    const Layout layout = listed(8, {0, 24, 40, 88});
+    const OwnedLayout layout = listed(8, {0, 24, 40, 88});
     const std::shared_ptr<KernelPlan> plan = backend->plan(layout);
     std::list<Member> members;
     for (int i = 0; i < 150; ++i)
         members.emplace_back(*plan, 8, std::vector<std::size_t>{0, 24, 40, 88});
-    struct Keep {
+    struct Needs {
         std::shared_ptr<KernelPlan> plan;
-        std::unique_ptr<PreparedLaunch> prepared; // goes first
+        Owner<PreparedLaunch> prepared; // goes first
     };
-    auto keep = std::make_shared<Keep>(Keep{plan, nullptr});
+    auto keep = std::make_shared<Needs>(Needs{plan, nullptr});
     REQUIRE((*backend)->prepare_launch(0, moves_of(members), keep->prepared).ok());
-    const std::weak_ptr<Keep> kept = keep;
+    const std::weak_ptr<Needs> kept = keep;
     mock::Stream stream(0);
     begin_capture(stream);
     graphs_keep_nothing = true;
-    REQUIRE((*backend)->launch_in({0, &stream, nullptr}, *keep->prepared, keep).ok());
+    REQUIRE((*backend)->launch_in({0, &stream, nullptr}, *keep->prepared, KeepOf(keep)).ok());
     graphs_keep_nothing = false;
     keep.reset();
     {
@@ -332,7 +335,7 @@ TEST_CASE("what a captured launch needs lives as long as the backend if graphs k
 
 TEST_CASE("a table has as much as it says for each member, and about four starts to one") {
     FreshBackend backend;
-    const Layout layout = strided(8, 128, 16);
+    const OwnedLayout layout = strided(8, 128, 16);
     const auto plan = backend.plan(layout);
     Member member(*plan, 8, steps(128, 16));
     for (const std::size_t members : {1, 2, 3, 4, 100, 1000}) {

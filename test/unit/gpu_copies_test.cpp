@@ -21,8 +21,8 @@ constexpr std::size_t planes = 8, rows = 10, columns = 20, element = sizeof(doub
 
 struct Gaps {
     std::size_t row, plane; // bytes from one to the next
-    Layout layout() const {
-        Layout made = strided(columns * element, rows, static_cast<std::int64_t>(row));
+    OwnedLayout layout() const {
+        OwnedLayout made = strided(columns * element, rows, static_cast<std::int64_t>(row));
         repeat_last(made, planes, static_cast<std::int64_t>(plane));
         return made;
     }
@@ -46,7 +46,7 @@ TEST_CASE("whole children of a copy's range are nests, and so are the parts arou
     Rng rng(1);
     FreshBackend backend;
     const Gaps a{200, 2400}, b{176, 2000};
-    const Layout layout_a = a.layout(), layout_b = b.layout();
+    const OwnedLayout layout_a = a.layout(), layout_b = b.layout();
     const auto from = backend.plan(layout_a), to = backend.plan(layout_b);
     const auto run = [&](std::size_t first, std::size_t there, std::size_t doubles) {
         DeviceBytes in(a.bytes()), out(b.bytes());
@@ -84,7 +84,7 @@ TEST_CASE("a long range that begins within words is copied in wide ones, but for
     Rng rng(2);
     FreshBackend backend;
     // Blocks of other lengths, which do not fit into each other.
-    const Layout layout_a = strided(48, 100, 64), layout_b = strided(80, 60, 96);
+    const OwnedLayout layout_a = strided(48, 100, 64), layout_b = strided(80, 60, 96);
     const auto from = backend.plan(layout_a), to = backend.plan(layout_b);
     DeviceBytes in(6400), out(5760);
     for (const std::size_t first : {0, 3, 16})
@@ -119,9 +119,9 @@ TEST_CASE("a stream that is captured gets copies of types that are prepared, and
     Rng rng(3);
     const Gaps a{200, 2400}, b{176, 2000};
     // Joined nests, and what is moved word by word.
-    const Layout layouts[] = {a.layout(), b.layout(), listed(8, {0, 24, 40, 88})};
-    for (const Layout &from_layout : layouts)
-        for (const Layout &to_layout : layouts)
+    const OwnedLayout layouts[] = {a.layout(), b.layout(), listed(8, {0, 24, 40, 88})};
+    for (const OwnedLayout &from_layout : layouts)
+        for (const OwnedLayout &to_layout : layouts)
             for (const std::size_t members : {1, 5})
                 for (const std::size_t odd : {0, 4}) {
                     FreshBackend backend;
@@ -130,7 +130,7 @@ TEST_CASE("a stream that is captured gets copies of types that are prepared, and
                     CopyMove move;
                     move.from = {from.get(), in.at(odd), 1, 0};
                     move.to = {to.get(), out.at(0), 1, 0};
-                    move.length = std::min(from_layout.top().bytes, to_layout.top().bytes);
+                    move.length = std::min(from_layout->top().bytes, to_layout->top().bytes);
                     const std::vector<CopyMove> copies(members, move);
                     const MoveList list{std::span<const CopyMove>(copies)};
                     Capture capture;

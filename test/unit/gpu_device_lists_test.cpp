@@ -29,7 +29,7 @@ std::vector<std::size_t> as_places(const std::vector<std::int64_t> &displacement
 TEST_CASE("memory for lists whose upload failed is used for the next one") {
     Rng rng(1);
     FreshBackend backend;
-    const Layout layout = listed(8, some);
+    const OwnedLayout layout = listed(8, some);
     const auto plan = backend.plan(layout);
     Member member(*plan, 8, as_places(some));
     member.set_up(rng);
@@ -47,14 +47,14 @@ TEST_CASE("memory for lists whose upload failed is used for the next one") {
 TEST_CASE("lists that are in use, or that a graph may use, make no way for others") {
     Rng rng(2);
     FreshBackend backend;
-    const Layout layout = listed(8, some), other_layout = listed(8, others);
+    const OwnedLayout layout = listed(8, some), other_layout = listed(8, others);
     const auto plan = backend.plan(layout), other_plan = backend.plan(other_layout);
     Member member(*plan, 8, as_places(some)), other(*other_plan, 8, as_places(others));
     member.set_up(rng);
     other.set_up(rng);
     const std::vector<Move> moves{member.move}, other_moves{other.move};
     mock::hold();
-    std::unique_ptr<Event> done;
+    Owner<Event> done;
     const Status started = backend->launch(0, moves, done);
     mock::knobs.out_of_memory = true;
     std::vector<int> codes;
@@ -76,12 +76,12 @@ TEST_CASE("lists that are in use, or that a graph may use, make no way for other
 TEST_CASE("of lists that are not in use, those make way first that were not used lately") {
     Rng rng(7);
     FreshBackend backend;
-    std::list<Layout> layouts;
-    std::list<std::unique_ptr<KernelPlan>> plans;
+    std::list<OwnedLayout> layouts;
+    std::list<Owner<KernelPlan>> plans;
     std::vector<std::unique_ptr<Member>> members;
     for (std::int64_t i = 0; i < 5; ++i) {
         const std::vector<std::int64_t> displacements{0, 24 + 8 * i, 80, 120};
-        const Layout &layout = layouts.emplace_back(listed(8, displacements));
+        const OwnedLayout &layout = layouts.emplace_back(listed(8, displacements));
         const auto &plan = plans.emplace_back(backend.plan(layout));
         members.push_back(std::make_unique<Member>(*plan, 8, as_places(displacements)));
     }
@@ -104,25 +104,25 @@ TEST_CASE("of lists that are not in use, those make way first that were not used
 TEST_CASE("a launch waits for lists that are on their way, and no longer") {
     Rng rng(3);
     FreshBackend backend;
-    const Layout layout = listed(8, some);
+    const OwnedLayout layout = listed(8, some);
     const auto plan = backend.plan(layout);
     std::list<Member> members;
-    std::vector<std::unique_ptr<Event>> done(20);
+    std::vector<Owner<Event>> done(20);
     slow_uploads = true;
-    for (std::unique_ptr<Event> &each : done) {
+    for (Owner<Event> &each : done) {
         Member &member = members.emplace_back(*plan, 8, as_places(some));
         member.set_up(rng);
         REQUIRE(backend->launch(0, std::vector<Move>{member.move}, each).ok());
     }
     slow_uploads = false;
-    for (const std::unique_ptr<Event> &each : done) REQUIRE(FreshBackend::wait(each).ok());
+    for (const Owner<Event> &each : done) REQUIRE(FreshBackend::wait(each).ok());
     for (const Member &member : members) CHECK(member.is_right());
 }
 
 TEST_CASE("preparing waits for lists that are on their way") {
     Rng rng(6);
     FreshBackend backend;
-    const Layout layout = listed(8, some);
+    const OwnedLayout layout = listed(8, some);
     const auto plan = backend.plan(layout);
     Member member(*plan, 8, as_places(some));
     member.set_up(rng);
@@ -141,7 +141,7 @@ TEST_CASE("memory of lists that are gone is for others of its size, or of half o
     const auto use_list = [&](std::int64_t entries) {
         std::vector<std::int64_t> displacements;
         for (std::int64_t i = 0; i < entries; ++i) displacements.push_back(24 * i + i % 2 * 8);
-        const Layout layout = listed(8, displacements);
+        const OwnedLayout layout = listed(8, displacements);
         const auto plan = backend.plan(layout);
         Member member(*plan, 8, as_places(displacements));
         Rng rng(4);
@@ -163,13 +163,13 @@ TEST_CASE("memory of lists that are gone is for others of its size, or of half o
 TEST_CASE("memory of twice the size is used, and more is not") {
     for (const bool twice : {true, false}) {
         FreshBackend backend;
-        const Layout large_layout = listed(8, [&] {
+        const OwnedLayout large_layout = listed(8, [&] {
             std::vector<std::int64_t> displacements;
             for (std::int64_t i = 0; i < (twice ? 256 : 384); ++i)
                 displacements.push_back(24 * i + i % 2 * 8);
             return displacements;
         }());
-        const Layout layout = listed(8, some);
+        const OwnedLayout layout = listed(8, some);
         {
             const auto plan = backend.plan(large_layout);
             Capture capture;
@@ -193,7 +193,7 @@ TEST_CASE("memory of twice the size is used, and more is not") {
 // have no memory, so that their own launch fails at once.
 TEST_CASE("a graph uses lists that are there only if they stay there") {
     FreshBackend backend;
-    const Layout layout = listed(8, some);
+    const OwnedLayout layout = listed(8, some);
     const auto plan = backend.plan(layout, 96, true);
     Move move;
     move.plan = plan.get();
@@ -217,7 +217,7 @@ TEST_CASE("a graph uses lists that are there only if they stay there") {
 
 TEST_CASE("preparing makes ready for as many positions as there are, whatever the alignment") {
     FreshBackend backend;
-    const Layout layout = listed(4, {0, 8, 24, 40}); // 16 bytes
+    const OwnedLayout layout = listed(4, {0, 8, 24, 40}); // 16 bytes
     const auto plan = backend.plan(layout, 48, true);
     Move move;
     move.plan = plan.get();

@@ -53,8 +53,8 @@ std::vector<std::size_t> transposed(std::size_t rows, std::size_t columns, std::
     return places;
 }
 
-Layout matrix(std::size_t rows, std::size_t columns, std::size_t bytes) {
-    Layout layout = strided(bytes, rows, static_cast<std::int64_t>(columns * bytes));
+OwnedLayout matrix(std::size_t rows, std::size_t columns, std::size_t bytes) {
+    OwnedLayout layout = strided(bytes, rows, static_cast<std::int64_t>(columns * bytes));
     repeat_last(layout, columns, static_cast<std::int64_t>(bytes));
     return layout;
 }
@@ -69,7 +69,7 @@ std::vector<CopyRowsParams> copies_of_rows(const FreshBackend &backend, const Ke
     move.to = {&to, reinterpret_cast<char *>(to_there), count, 0};
     move.length = length;
     (void)parameters_launched();
-    std::unique_ptr<Event> done;
+    Owner<Event> done;
     REQUIRE(backend->launch(0, MoveList(std::span(&move, 1)), done).ok());
     CHECK(FreshBackend::wait(done).code() == UCD_ERR__DEVICE);
     std::vector<CopyRowsParams> copies;
@@ -83,7 +83,7 @@ std::vector<CopyRowsParams> copies_of_rows(const FreshBackend &backend, const Ke
 TEST_CASE("any part of a matrix that is large enough is transposed in tiles") {
     FreshBackend backend;
     for (const std::size_t bytes : {1, 2, 4, 8, 16}) {
-        const Layout layout = matrix(70, 100, bytes);
+        const OwnedLayout layout = matrix(70, 100, bytes);
         const auto plan = backend.plan(layout);
         for (const Direction direction : {Direction::pack, Direction::unpack}) {
             Member member(*plan, bytes, transposed(70, 100, bytes), direction);
@@ -101,7 +101,7 @@ TEST_CASE("any part of a matrix that is large enough is transposed in tiles") {
 
 TEST_CASE("odd blocks are unpacked in aligned stores, wherever they begin in the stream") {
     FreshBackend backend;
-    const Layout layout = strided(17, 200, 24);
+    const OwnedLayout layout = strided(17, 200, 24);
     const auto plan = backend.plan(layout);
     for (const std::size_t odd : {0, 8, 4}) {
         Member member(*plan, 17, steps(200, 24), Direction::unpack, odd);
@@ -123,7 +123,7 @@ TEST_CASE("odd blocks are unpacked in aligned stores, wherever they begin in the
 
 TEST_CASE("a cap on blocks holds for host memory, too, and else a few for each processor do") {
     FreshBackend backend;
-    const Layout layout = strided(8, 9000, 16);
+    const OwnedLayout layout = strided(8, 9000, 16);
     const auto plan = backend.plan(layout);
     for (const MemoryKind kind : {MemoryKind::device, MemoryKind::pinned}) {
         Member member(*plan, 8, steps(9000, 16), Direction::pack, 0, kind);
@@ -146,7 +146,7 @@ TEST_CASE("there are as many tiles as it takes, whatever each thread moves of on
     FreshBackend backend;
     std::vector<std::int64_t> displacements;
     for (std::int64_t i = 0; i < 5000; ++i) displacements.push_back(48 * i + i % 3 * 16);
-    const Layout layout = listed(16, displacements), words = listed(4, displacements);
+    const OwnedLayout layout = listed(16, displacements), words = listed(4, displacements);
     for (const std::size_t block : {16, 4}) {
         const auto plan = backend.plan(block == 16 ? layout : words);
         Member member(*plan, block, {displacements.begin(), displacements.end()});
@@ -162,7 +162,7 @@ TEST_CASE("there are as many tiles as it takes, whatever each thread moves of on
 
 TEST_CASE("only launches that read what a plan has need it until they are done") {
     FreshBackend backend;
-    const auto is_needed = [&](const Layout &layout, uint64_t count = 1, Op op = Op::replace) {
+    const auto is_needed = [&](const OwnedLayout &layout, uint64_t count = 1, Op op = Op::replace) {
         const auto plan = backend.plan(layout, 4096, true);
         Move move;
         move.plan = plan.get();
@@ -184,11 +184,12 @@ TEST_CASE("only launches that read what a plan has need it until they are done")
 
 TEST_CASE("runs that end before 2^32 words are found by one search") {
     FreshBackend backend;
-    Layout layout = block_of(8);
-    Node &n = wrap_last(layout, NodeKind::indexed, 100, 3000);
+    OwnedLayout layout = block_of(8);
+    Node n = around_last(layout, NodeKind::indexed, 100, 3000);
     n.count = 5;
     n.stride = 8;
-    layout.tables.push_back({{0, 400, 808, 1216, 1704}, {0, 20, 40, 60, 80, 100}, {}, {}, {}});
+    layout.add(TableLists{{0, 400, 808, 1216, 1704}, {0, 20, 40, 60, 80, 100}, {}, {}, {}});
+    put_on_top(layout, n);
     const auto plan = backend.plan(layout);
     std::vector<std::size_t> places;
     for (const std::size_t run : {0, 400, 808, 1216, 1704})
@@ -223,8 +224,9 @@ TEST_CASE("displacements of 64 bits are counted in words") {
 
 TEST_CASE("the engine is chosen by all rows, and by where they begin") {
     FreshBackend backend;
-    const auto is_by_engine = [&](Layout layout, std::size_t block,
+    const auto is_by_engine = [&](const OwnedLayout &owned, std::size_t block,
                                   const std::vector<std::size_t> &places, std::int64_t start) {
+        Layout layout = owned;
         layout.start = start;
         const auto plan = backend.plan(layout);
         Member member(*plan, block, places, Direction::pack, 0, MemoryKind::pinned);
@@ -237,7 +239,7 @@ TEST_CASE("the engine is chosen by all rows, and by where they begin") {
         return kernels_launched().empty();
     };
     // 16 bytes: an engine takes up to 2640 rows.
-    Layout planes = strided(16, 400, 32);
+    OwnedLayout planes = strided(16, 400, 32);
     std::vector<std::size_t> places;
     for (std::size_t plane = 0; plane < 10; ++plane)
         for (std::size_t row = 0; row < 400; ++row) places.push_back(plane * 13120 + row * 32);
@@ -249,7 +251,7 @@ TEST_CASE("the engine is chosen by all rows, and by where they begin") {
     // 128 bytes: up to 25,000 rows, or 3250 if they begin on odd addresses.
     for (const std::int64_t start : {0, 12, -4})
         CHECK(is_by_engine(strided(128, 4000, 256), 128, steps(4000, 256), start));
-    const Layout layout = strided(128, 4000, 256);
+    const OwnedLayout layout = strided(128, 4000, 256);
     const auto plan = backend.plan(layout);
     Member odd(*plan, 128, steps(4000, 256), Direction::pack, 8, MemoryKind::pinned);
     (void)kernel_of(backend, odd);
@@ -257,10 +259,10 @@ TEST_CASE("the engine is chosen by all rows, and by where they begin") {
 
 TEST_CASE("plans say how they move") {
     FreshBackend backend;
-    const auto said = [&](const Layout &layout, uint64_t max_bytes = UINT64_MAX) {
+    const auto said = [&](const OwnedLayout &layout, uint64_t max_bytes = UINT64_MAX) {
         return backend.plan(layout, 0, false, max_bytes)->describe();
     };
-    CHECK(said(Layout()) == "nothing to move");
+    CHECK(said(OwnedLayout()) == "nothing to move");
     CHECK(said(block_of(100)) == "a copy: one block");
     CHECK(said(strided(8, 10, 24)) == "pack_s_w8");
     CHECK(said(matrix(40, 40, 4)) == "pack_ss_w4, transposed in tiles");
@@ -271,7 +273,7 @@ TEST_CASE("plans say how they move") {
 }
 
 TEST_CASE("preparing fails with the load of a kernel") {
-    const Layout layout = matrix(40, 40, 4);
+    const OwnedLayout layout = matrix(40, 40, 4);
     for (const Op op : {Op::replace, Op::sum}) {
         int refused_loads = 0;
         for (int nth = 1;; ++nth) {
@@ -300,7 +302,7 @@ TEST_CASE("preparing fails with the load of a kernel") {
 TEST_CASE("a copy of more words than positions is one launch for each half") {
     FreshBackend backend;
     // Along a level.
-    const Layout block = block_of(8);
+    const OwnedLayout block = block_of(8);
     const auto apart = backend.plan(block, 16, true), further = backend.plan(block, 24, true);
     const uint64_t count = max_positions + 7, half = count / 2;
     auto copies = copies_of_rows(backend, *apart, *further, count, 8 * count);
@@ -314,7 +316,7 @@ TEST_CASE("a copy of more words than positions is one launch for each half") {
     // A block, in words of a byte, or of 16.
     for (const uint64_t word : {1, 16}) {
         const uint64_t bytes = word * (max_positions + 5), first = word * ((max_positions + 5) / 2);
-        const Layout large = block_of(bytes);
+        const OwnedLayout large = block_of(bytes);
         const auto plan = backend.plan(large, static_cast<std::int64_t>(bytes));
         copies = copies_of_rows(backend, *plan, *plan, 1, bytes);
         REQUIRE(copies.size() == 2);
@@ -333,7 +335,7 @@ TEST_CASE("a copy of more words than positions is one launch for each half") {
 
 TEST_CASE("a copy that any layout can have fails with the upload of its lists") {
     Rng rng(2);
-    const Layout layout = listed(8, {0, 24, 40, 88});
+    const OwnedLayout layout = listed(8, {0, 24, 40, 88});
     for (int nth = 1;; ++nth) {
         FreshBackend backend;
         // Without memory for lists: the kernel reads the layouts.
@@ -352,7 +354,7 @@ TEST_CASE("a copy that any layout can have fails with the upload of its lists") 
         const std::vector<char> before = target.get();
         (void)kernels_launched();
         mock::knobs.failing_launch = nth;
-        std::unique_ptr<Event> done;
+        Owner<Event> done;
         const Status status = backend->launch(0, MoveList(std::span(&move, 1)), done);
         if (mock::knobs.failing_launch.exchange(0) > 0) {
             CHECK(nth == 4); // two lists, and the kernel
@@ -369,13 +371,13 @@ TEST_CASE("a copy that any layout can have fails with the upload of its lists") 
 
 TEST_CASE("a stream that is captured launches kernels only that preparing has loaded") {
     FreshBackend backend;
-    const Layout layouts[] = {strided(4, 40, 12), listed(4, {0, 12, 40}), matrix(40, 40, 4),
-                              strided(17, 100, 24)};
-    for (const Layout &layout : layouts)
+    const OwnedLayout layouts[] = {strided(4, 40, 12), listed(4, {0, 12, 40}), matrix(40, 40, 4),
+                                   strided(17, 100, 24)};
+    for (const OwnedLayout &layout : layouts)
         for (const Op op : {Op::replace, Op::sum})
             for (const std::size_t members : {1, 4, 200})
                 for (const std::size_t odd : {0, 1}) {
-                    if (op == Op::sum && layout.nodes[0].bytes % 4 != 0) continue;
+                    if (op == Op::sum && layout->nodes[0].bytes % 4 != 0) continue;
                     const auto plan = backend.plan(layout);
                     Move move;
                     move.plan = plan.get();
@@ -384,7 +386,7 @@ TEST_CASE("a stream that is captured launches kernels only that preparing has lo
                     move.typed = reinterpret_cast<char *>(from_here + odd);
                     move.packed = reinterpret_cast<char *>(to_there + odd);
                     move.count = 1;
-                    move.length = layout.top().bytes;
+                    move.length = layout->top().bytes;
                     Capture capture;
                     (void)kernels_loaded();
                     REQUIRE(backend->prepare(capture.native(), move).ok());
@@ -426,7 +428,7 @@ TEST_CASE("peers reach each other, in both directions; no other devices do") {
 TEST_CASE("whatever is done on a device fails if there is no such device") {
     FreshBackend backend;
     constexpr int no_device = mock::device_count;
-    const Layout layout = strided(8, 10, 16);
+    const OwnedLayout layout = strided(8, 10, 16);
     const auto plan = backend.plan(layout);
     Member member(*plan, 8, steps(10, 16));
     Rng rng(6);
@@ -438,7 +440,7 @@ TEST_CASE("whatever is done on a device fails if there is no such device") {
     copy.from = {plan.get(), member.move.typed, 1, 0};
     copy.to = {plan.get(), member.move.packed, 1, 0};
     copy.length = 8;
-    std::unique_ptr<Event> done;
+    Owner<Event> done;
     void *memory = nullptr;
     DeviceBytes shared(64);
     MemoryHandle handle;

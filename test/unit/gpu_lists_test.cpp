@@ -20,24 +20,25 @@ namespace {
 constexpr uint64_t block = 16;
 
 // Runs of blocks, `block` apart, at irregular places.
-Layout runs_of(uint64_t runs, uint64_t each) {
-    Layout layout = block_of(block);
-    Node &n = wrap_last(layout, NodeKind::indexed, runs * each, 0);
+OwnedLayout runs_of(uint64_t runs, uint64_t each) {
+    OwnedLayout layout = block_of(block);
+    Node n = around_last(layout, NodeKind::indexed, runs * each, 0);
     n.count = runs;
     n.stride = 2 * block;
-    Table table;
+    TableLists table;
     for (uint64_t run = 0; run < runs; ++run) {
         table.displs.push_back(static_cast<int64_t>(run * 3 * each * block + run % 3 * block));
         table.first.push_back(run * each);
     }
     table.first.push_back(runs * each);
     n.high = table.displs.back() + static_cast<int64_t>(2 * each * block);
-    layout.tables.push_back(table);
+    layout.add(std::move(table));
+    put_on_top(layout, n);
     return layout;
 }
 
-LayoutPlan plan_of(const Layout &layout) {
-    return {layout, layout.top().high, false, SIZE_MAX, tuning};
+LayoutPlan plan_of(const OwnedLayout &layout) {
+    return {layout, layout->top().high, false, SIZE_MAX, tuning};
 }
 
 } // namespace
@@ -56,6 +57,9 @@ TEST_CASE("starts of searches take no more memory than the lists, beyond a size"
 
 TEST_CASE("displacements have 32 bits if a unit is found by which all fit") {
     const int64_t limit = int64_t{1} << 31;
+    const auto unit_for = [](const std::vector<int64_t> &displacements) {
+        return gpu::unit_for(displacements);
+    };
     CHECK(unit_for({0, 8, 24}) == 8);
     CHECK(unit_for({0, 4 * (limit - 1)}) == 4);
     CHECK(unit_for({0, 4 * (limit + 1)}) == 0);
@@ -83,13 +87,13 @@ TEST_CASE("runs of a few blocks are a list of blocks; longer ones have starts to
 }
 
 TEST_CASE("aligned stores pay if they have as many words as they are to have, or more") {
-    const auto stores = [](const Layout &layout, uint32_t min_words) {
+    const auto stores = [](const OwnedLayout &layout, uint32_t min_words) {
         Tuning other = tuning;
         other.min_store_words = min_words;
-        return LayoutPlan(layout, layout.top().high, false, SIZE_MAX, other).stores;
+        return LayoutPlan(layout, layout->top().high, false, SIZE_MAX, other).stores;
     };
     // Of 4, 1, 2 and 1 bytes.
-    Layout layout = listed(4, {0, 5});
+    OwnedLayout layout = listed(4, {0, 5});
     repeat_last(layout, 100, 16);
     CHECK(stores(layout, 2) == 4);
     CHECK(stores(layout, 3) == 0);
@@ -101,11 +105,14 @@ TEST_CASE("aligned stores pay if they have as many words as they are to have, or
 TEST_CASE("a caller's list below many levels is a nest, whatever small layout it lists") {
     static const int32_t indices[3] = {2, 0, 1};
     for (const NodeKind below : {NodeKind::block, NodeKind::strided, NodeKind::indexed_block}) {
-        Layout layout = below == NodeKind::block     ? block_of(block)
-                        : below == NodeKind::strided ? strided(block, 3, 3 * block)
-                                                     : listed(block, {0, 2 * block, 5 * block});
-        wrap_last(layout, NodeKind::by_reference, 3, 1000).has_reference = true;
-        layout.index_lists.push_back({indices, Element::int32, false, 256});
+        OwnedLayout layout = below == NodeKind::block ? block_of(block)
+                             : below == NodeKind::strided
+                                 ? strided(block, 3, 3 * block)
+                                 : listed(block, {0, 2 * block, 5 * block});
+        Node listed_by_reference = around_last(layout, NodeKind::by_reference, 3, 1000);
+        listed_by_reference.has_reference = true;
+        put_on_top(layout, listed_by_reference);
+        layout.add(IndexList{indices, Element::int32, false, 256});
         for (const int64_t stride : {1000, 10000, 100000}) repeat_last(layout, 2, stride);
         const LayoutPlan plan = plan_of(layout);
         REQUIRE(plan.shape.levels == (below == NodeKind::block ? 2 : 3));

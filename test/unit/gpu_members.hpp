@@ -1,7 +1,7 @@
 // Moves with memory of their own, for tests that give a GPU backend what the frontend would.
 #pragma once
 
-#include "backend.h"
+#include "implement.h"
 #include "vendor.h"
 
 #include "launch/create_backend.h"
@@ -39,32 +39,32 @@ public:
     FreshBackend &operator=(const FreshBackend &) = delete;
     ucd::Backend *operator->() const { return backend_.get(); }
 
-    std::unique_ptr<ucd::KernelPlan> plan(const ucd::Layout &layout, std::int64_t extent = 0,
-                                          bool repeated = false,
-                                          std::uint64_t max_bytes = UINT64_MAX) const {
-        std::unique_ptr<ucd::KernelPlan> plan;
+    ucd::Owner<ucd::KernelPlan> plan(const ucd::Layout &layout, std::int64_t extent = 0,
+                                     bool repeated = false,
+                                     std::uint64_t max_bytes = UINT64_MAX) const {
+        ucd::Owner<ucd::KernelPlan> plan;
         REQUIRE(backend_->plan(layout, extent, repeated, max_bytes, plan).ok());
         return plan;
     }
     // Of the launch, or else of its work.
     ucd::Status run(const ucd::MoveList &list) const {
-        std::unique_ptr<ucd::Event> done;
+        ucd::Owner<ucd::Event> done;
         UCD_TRY(backend_->launch(0, list, done));
         return wait(done);
     }
     ucd::Status run(ucd::MoveMaker &maker) const {
-        std::unique_ptr<ucd::Event> done;
+        ucd::Owner<ucd::Event> done;
         UCD_TRY(backend_->launch_made(0, maker, done));
         return wait(done);
     }
-    static ucd::Status wait(const std::unique_ptr<ucd::Event> &done) {
+    static ucd::Status wait(const ucd::Owner<ucd::Event> &done) {
         for (bool completed = done == nullptr; !completed; std::this_thread::yield())
             UCD_TRY(done->poll(completed));
         return ucd::success;
     }
 
 private:
-    std::unique_ptr<ucd::Backend> backend_ = ucd::hostgpu::create_backend();
+    ucd::Owner<ucd::Backend> backend_ = ucd::hostgpu::create_backend();
 };
 
 // In memory of device 0, which begins on 16 bytes.

@@ -5,6 +5,7 @@
 #include "plan/lists.h"
 #include "plan/make_divisor.h"
 
+#include "layout/owned_layout.h"
 #include "support/catch.hpp"
 #include "support/random/rng.hpp"
 #include "unit/plan_tuning.hpp"
@@ -37,23 +38,23 @@ struct Level {
     uint64_t count;
     int64_t stride;
 };
-Layout nest(uint64_t block, const std::vector<Level> &levels) {
-    Layout layout;
+OwnedLayout nest(uint64_t block, const std::vector<Level> &levels) {
+    OwnedLayout layout;
     Node n;
     n.bytes = block;
     n.high = static_cast<int64_t>(block);
     n.segments.count = 1;
-    layout.nodes.push_back(n);
+    layout.add(n);
     for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
-        layout.root = static_cast<NodeId>(layout.nodes.size());
-        layout.nodes.push_back(
-            repeat(layout.nodes.back(), layout.root - 1, level->count, level->stride));
+        const auto last = static_cast<NodeId>(layout->nodes.size() - 1);
+        layout.set_top(layout.add(repeat(layout->nodes.back(), last, level->count, level->stride)),
+                       0, 0);
     }
     return layout;
 }
 
-LayoutPlan plan_of(const Layout &layout, const Tuning &t = tuning) {
-    return {layout, layout.top().high, false, SIZE_MAX, t};
+LayoutPlan plan_of(const OwnedLayout &layout, const Tuning &t = tuning) {
+    return {layout, layout->top().high, false, SIZE_MAX, t};
 }
 
 } // namespace
@@ -84,7 +85,7 @@ TEST_CASE("divisors give the quotients of the hardware's division") {
 }
 
 TEST_CASE("two strides are a nest without lists, in words that divide all of it") {
-    const Layout layout = nest(12, {{10, 1000}, {20, 40}});
+    const OwnedLayout layout = nest(12, {{10, 1000}, {20, 40}});
     const LayoutPlan plan = plan_of(layout);
     CHECK(plan.size == 12 * 10 * 20);
     CHECK(plan.word == 4);
@@ -97,7 +98,7 @@ TEST_CASE("two strides are a nest without lists, in words that divide all of it"
 
 TEST_CASE("sectors and the least size of tiles decide whether a matrix is transposed in tiles") {
     // Neighbours in the stream are 128 bytes apart, rows 8.
-    const Layout layout = nest(8, {{16, 8}, {16, 128}});
+    const OwnedLayout layout = nest(8, {{16, 8}, {16, 128}});
     CHECK(plan_of(layout).matrix.found);
     Tuning other = tuning;
     other.sector_bytes = 128;
@@ -134,7 +135,7 @@ TEST_CASE("the rows of tiles are the level whose stride is the shortest") {
 }
 
 TEST_CASE("odd blocks are unpacked in aligned stores, if these are wide enough") {
-    const Layout layout = nest(17, {{100, 24}});
+    const OwnedLayout layout = nest(17, {{100, 24}});
     const LayoutPlan plan = plan_of(layout);
     CHECK(plan.word == 1);
     CHECK(plan.period == 17);
@@ -142,7 +143,7 @@ TEST_CASE("odd blocks are unpacked in aligned stores, if these are wide enough")
     CHECK(plan.aligned_stores.size() == 3 * sizeof(AlignedStore));
     // As long as there is memory for them.
     const auto with_memory = [&](uint64_t bytes) {
-        return LayoutPlan(layout, layout.top().high, false, bytes, tuning).stores;
+        return LayoutPlan(layout, layout->top().high, false, bytes, tuning).stores;
     };
     CHECK(with_memory(3 * sizeof(AlignedStore)) == 3);
     CHECK(with_memory(3 * sizeof(AlignedStore) - 1) == 0);
@@ -153,15 +154,15 @@ TEST_CASE("odd blocks are unpacked in aligned stores, if these are wide enough")
 
 TEST_CASE("a plan without memory for lists leaves its layout to the interpreter") {
     // Four levels: one is listed.
-    const Layout layout = nest(4, {{3, 10000}, {3, 1000}, {3, 100}, {3, 10}});
+    const OwnedLayout layout = nest(4, {{3, 10000}, {3, 1000}, {3, 100}, {3, 10}});
     const LayoutPlan with_lists = plan_of(layout);
     CHECK(with_lists.shape.levels == 3);
     CHECK(!with_lists.lists.empty());
-    const LayoutPlan without(layout, layout.top().high, false, 0, tuning);
+    const LayoutPlan without(layout, layout->top().high, false, 0, tuning);
     CHECK(without.shape.levels == 0);
     CHECK(without.lists.empty());
     const InterpreterLists lists = without.interpreter_lists();
-    CHECK(lists.root == layout.nodes.size());
+    CHECK(lists.root == layout->nodes.size());
     CHECK(lists.nodes + (lists.root + 1) * sizeof(InterpreterNode) == lists.bytes.size());
 }
 
@@ -182,9 +183,9 @@ TEST_CASE("starts lead to the entry that holds a position") {
 namespace {
 
 // The one nest of a copy of all of two layouts.
-CopyNest join_whole(const Layout &from, const Layout &to) {
+CopyNest join_whole(const OwnedLayout &from, const OwnedLayout &to) {
     CopyNests nests;
-    REQUIRE(join_strides({from, from.top(), 0}, {to, to.top(), 0}, from.top().bytes, nests));
+    REQUIRE(join_strides({from, from->top(), 0}, {to, to->top(), 0}, from->top().bytes, nests));
     REQUIRE(nests.size() == 1);
     return nests.begin()->nest;
 }
@@ -192,7 +193,7 @@ CopyNest join_whole(const Layout &from, const Layout &to) {
 } // namespace
 
 TEST_CASE("two strided layouts are one nest, and the hardware decides what its order costs") {
-    const Layout rows = nest(8, {{64, 512}, {64, 8}}), columns = nest(8, {{64, 8}, {64, 512}});
+    const OwnedLayout rows = nest(8, {{64, 512}, {64, 8}}), columns = nest(8, {{64, 8}, {64, 512}});
     CopyNest joined = join_whole(rows, rows);
     CHECK(joined.block == 8 * 64 * 64);
     CHECK(joined.levels.size() == 0);
@@ -210,12 +211,12 @@ TEST_CASE("two strided layouts are one nest, and the hardware decides what its o
 
 TEST_CASE("levels that carry on where others end, on both sides, are one") {
     CopyNest joined;
-    const auto join = [&](const Layout &from, const Layout &to) {
+    const auto join = [&](const OwnedLayout &from, const OwnedLayout &to) {
         joined = join_whole(from, to);
         sort_levels(joined, &CopyNest::Level::from);
     };
     // Rows of two, and behind them the next two of each.
-    const Layout from = nest(8, {{3, 32}, {5, 1000}, {2, 16}});
+    const OwnedLayout from = nest(8, {{3, 32}, {5, 1000}, {2, 16}});
     join(from, nest(8, {{3, 80}, {5, 2000}, {2, 40}}));
     CHECK(joined.block == 8);
     REQUIRE(joined.levels.size() == 2);

@@ -113,7 +113,9 @@ TEST_CASE("Indices are small where the bounds leave no room for large ones") {
     const auto is_small = [](std::intptr_t unit, std::intptr_t lb, std::intptr_t extent) {
         const BuiltType type(indexed_block_ref(1, {1, 0}, UCD_TYPE__UINT32_T, unit, lb, extent,
                                                leaf(UCD_TYPE__INT32_T)));
-        return ucd::layout_of(type_of(type)).index_lists.at(0).small;
+        const auto &lists = ucd::layout_of(type_of(type)).index_lists;
+        REQUIRE(lists.size() == 1);
+        return lists[0].small;
     };
     for (const std::intptr_t unit : {std::intptr_t{1}, std::intptr_t{2}, std::intptr_t{4096}}) {
         INFO("unit " << unit);

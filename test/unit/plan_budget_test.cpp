@@ -23,7 +23,7 @@ public:
     // The packed bytes [offset, offset + length) of `count` of the type at `buffer`.
     std::vector<char> packed(const ucd::Type &type, uint64_t count, char *buffer, uint64_t offset,
                              uint64_t length, uint64_t max_bytes, std::size_t &held) {
-        std::unique_ptr<ucd::KernelPlan> plan;
+        ucd::Owner<ucd::KernelPlan> plan;
         REQUIRE(
             backend_->plan(ucd::layout_of(type), type.extent(), count > 1, max_bytes, plan).ok());
         held = plan->memory();
@@ -35,7 +35,7 @@ public:
     // Those bytes to where they belong.
     void unpack(const ucd::Type &type, uint64_t count, char *buffer, uint64_t offset,
                 std::vector<char> bytes, uint64_t max_bytes) {
-        std::unique_ptr<ucd::KernelPlan> plan;
+        ucd::Owner<ucd::KernelPlan> plan;
         REQUIRE(
             backend_->plan(ucd::layout_of(type), type.extent(), count > 1, max_bytes, plan).ok());
         launch(*plan, ucd::Direction::unpack, count, buffer, offset, bytes);
@@ -52,12 +52,12 @@ private:
         move.count = count;
         move.offset = offset;
         move.length = bytes.size();
-        std::unique_ptr<ucd::Event> done;
+        ucd::Owner<ucd::Event> done;
         REQUIRE(backend_->launch(0, std::vector<ucd::Move>{move}, done).ok());
     }
 
     std::string reason_;
-    std::unique_ptr<ucd::Backend> backend_;
+    ucd::Owner<ucd::Backend> backend_;
 };
 
 } // namespace

@@ -18,7 +18,7 @@ using Names = std::vector<std::string_view>;
 struct Outcome {
     std::string text;
     Names rewrites; // in the order in which they were applied
-    Layout layout;
+    OwnedLayout layout;
 
     bool by(std::string_view name) const {
         return std::find(rewrites.begin(), rewrites.end(), name) != rewrites.end();
@@ -81,16 +81,16 @@ TEST_CASE("Equal nodes are one node") {
     });
     CHECK(o.text == "@0 [@0 strided(2000, 16) block(8), @50000 strided(3000, 8) block(4), "
                     "@90000 strided(2000, 16) block(8), @200000 block(3)]");
-    CHECK(o.layout.nodes.size() == 6); // a structure, two strides, three blocks
+    CHECK(o.layout->nodes.size() == 6); // a structure, two strides, three blocks
 }
 
 TEST_CASE("Nodes that rewrites left unused are not kept") {
     const Outcome o =
         outcome_of([](Builder &b) { return b.strided(4, 8, b.strided(2, 4, bytes(b, 4))); });
     CHECK(o.text == "@0 block(32)");
-    CHECK(o.layout.nodes.size() == 1);
-    CHECK(o.layout.tables.empty());
-    CHECK(o.layout.depth == 1);
+    CHECK(o.layout->nodes.size() == 1);
+    CHECK(o.layout->tables.empty());
+    CHECK(o.layout->depth == 1);
 }
 
 TEST_CASE("drop-empty") {
@@ -379,7 +379,7 @@ TEST_CASE("structures are spliced up to twice the entries that there were") {
         const bool spliced = inner + others <= 2 * (others + 1);
         INFO(others << " beside it");
         CHECK(o.by("splice-structures") == spliced);
-        CHECK(o.layout.top().count == static_cast<uint64_t>(spliced ? inner + others : others + 1));
+        CHECK(o.layout->top().count == static_cast<uint64_t>(spliced ? inner + others : others + 1));
     }
 }
 
@@ -398,9 +398,9 @@ TEST_CASE("Equal lists are one list, however long the others are") {
             }
         return b.structure(std::move(all));
     });
-    CHECK(o.layout.top().kind == NodeKind::structure);
-    CHECK(o.layout.top().count == 2 * lists);
-    CHECK(o.layout.tables.size() == lists + 1);
+    CHECK(o.layout->top().kind == NodeKind::structure);
+    CHECK(o.layout->top().count == 2 * lists);
+    CHECK(o.layout->tables.size() == lists + 1);
 }
 
 TEST_CASE("What becomes part of a longer segment is none") {
@@ -416,7 +416,7 @@ TEST_CASE("What becomes part of a longer segment is none") {
         const Placed runs = b.indexed(std::move(displs), std::move(counts), 8, bytes(b, 8));
         return b.structure({runs, b.strided(2000, 64, bytes(b, 32, end))});
     });
-    const Segments &s = o.layout.top().segments;
+    const Segments &s = o.layout->top().segments;
     CHECK(s.count == 3999);
     CHECK(std::min({s.first_bytes, s.inner_min, s.last_bytes}) == 16);
     CHECK(std::max({s.first_bytes, s.inner_max, s.last_bytes}) == 40);
@@ -457,7 +457,7 @@ TEST_CASE("What is implied many times over is not written out each time") {
         b.described(all.size());
         return b.structure(std::move(all));
     });
-    CHECK(o.layout.nodes[o.layout.root].bytes == structs * 8001);
+    CHECK(o.layout->nodes[o.layout->root].bytes == structs * 8001);
     // Each has something of its own, so what all were given is not more than was allowed.
     CHECK(list_entries(o.layout) < (uint64_t{1} << 20) + 17 * 3 * structs + 1000);
 }

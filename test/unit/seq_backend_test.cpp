@@ -1,5 +1,5 @@
 // Lists of moves as the host's backend gets them: none of them is passed over in silence.
-#include "backend.h"
+#include "implement.h"
 
 #include "support/catch.hpp"
 #include "unit/layouts_by_hand.hpp"
@@ -10,7 +10,7 @@
 #include <vector>
 
 namespace ucd {
-std::unique_ptr<Backend> create_seq_backend();
+Owner<Backend> create_seq_backend();
 }
 
 using namespace ucd;
@@ -19,7 +19,7 @@ using namespace ucdtest;
 namespace {
 
 // Packs of every other byte, each of the next bytes of a buffer.
-class Packs final : public MoveMaker {
+class Packs final : public MoveMakerOf<Packs> {
 public:
     static constexpr std::size_t count = 100, bytes = 8;
 
@@ -27,9 +27,9 @@ public:
         REQUIRE(backend.plan(layout_, 0, false, UINT64_MAX, plan_).ok());
         for (std::size_t i = 0; i < from_.size(); ++i) from_[i] = static_cast<char>(i % 251);
     }
-    std::size_t members() const override { return count; }
+    std::size_t members() const { return count; }
     Status make(std::size_t &first, Move &move, std::span<MoveAddresses> at,
-                std::size_t &made) override {
+                std::size_t &made) {
         move = {};
         move.plan = plan_.get();
         move.count = 1;
@@ -38,9 +38,12 @@ public:
             at[made++] = {&from_[2 * bytes * first], &to_[bytes * first]};
         return success;
     }
-    unsigned divide() override { return 1; }
-    MoveMaker &part(unsigned) override { return *this; }
-    void unite() override {}
+    Status divide(unsigned &parts) {
+        parts = 1;
+        return success;
+    }
+    MoveMaker &part(unsigned) { return *this; }
+    Status unite() { return success; }
 
     // Whether they have all been done since the last call.
     bool are_done() {
@@ -52,8 +55,8 @@ public:
     }
 
 private:
-    const Layout layout_ = strided(1, bytes, 2);
-    std::unique_ptr<KernelPlan> plan_;
+    const OwnedLayout layout_ = strided(1, bytes, 2);
+    Owner<KernelPlan> plan_;
     std::vector<char> from_ = std::vector<char>(2 * bytes * count);
     std::vector<char> to_ = std::vector<char>(bytes * count);
 };
@@ -61,13 +64,13 @@ private:
 } // namespace
 
 TEST_CASE("the host's backend runs moves that are made, and launches that are prepared") {
-    const std::unique_ptr<Backend> backend = create_seq_backend();
+    const Owner<Backend> backend = create_seq_backend();
     Packs packs(*backend);
-    std::unique_ptr<Event> done;
+    Owner<Event> done;
     REQUIRE(backend->launch_made(0, packs, done).ok());
     CHECK(done == nullptr);
     CHECK(packs.are_done());
-    std::unique_ptr<PreparedLaunch> prepared;
+    Owner<PreparedLaunch> prepared;
     {
         std::vector<Move> moves;
         REQUIRE(make_all(packs, moves).ok());
@@ -86,13 +89,13 @@ TEST_CASE("the host's backend runs moves that are made, and launches that are pr
 }
 
 TEST_CASE("the host's backend refuses copies from layout to layout") {
-    const std::unique_ptr<Backend> backend = create_seq_backend();
+    const Owner<Backend> backend = create_seq_backend();
     CHECK_FALSE(backend->copies_layouts());
     const CopyMove copy;
     const MoveList list(std::span(&copy, 1));
-    std::unique_ptr<Event> done;
+    Owner<Event> done;
     CHECK(backend->launch(0, list, done).code() == UCD_ERR__NOT_SUPPORTED);
-    std::unique_ptr<PreparedLaunch> prepared;
+    Owner<PreparedLaunch> prepared;
     CHECK(backend->prepare_launch(0, list, prepared).code() == UCD_ERR__NOT_SUPPORTED);
     CHECK(prepared == nullptr);
 }

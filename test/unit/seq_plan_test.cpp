@@ -198,11 +198,15 @@ TEST_CASE("the memory of a plan's lists is known before it is made") {
 
 TEST_CASE("the host is one device, which is there") {
     std::string reason;
-    const std::unique_ptr<ucd::Backend> host = ucd::registry()[0].open(reason);
+    const ucd::Owner<ucd::Backend> host = ucd::registry()[0].open(reason);
     REQUIRE(host != nullptr);
-    CHECK(host->probe().available);
-    CHECK(host->probe().devices == 1);
-    CHECK(host->inspect().devices == 1);
+    ucd::BackendState state;
+    REQUIRE(host->probe(state).ok());
+    CHECK(state.available);
+    CHECK(state.devices == 1);
+    const ucd::BackendState *inspected = nullptr;
+    REQUIRE(host->inspect(inspected).ok());
+    CHECK(inspected->devices == 1);
 }
 
 TEST_CASE("plans know their longest run and how many there are") {

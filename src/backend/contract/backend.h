@@ -4,40 +4,125 @@
 //
 // Thread safety: several threads may call any function at once, but one Event or one native stream
 // is used by one thread at a time.
+//
+// Tables of functions: a backend may be a plugin, which another compiler has built with another C++
+// library. Everything that crosses the boundary is therefore plain data: structs of standard
+// layout, and objects whose first member points to a table of functions. A function of a table
+// never throws. If it returns an int, that is UCD_SUCCESS or the code of a failure, whose message
+// is in last_error(). An object is freed by its own table's `destroy`. The classes below call these
+// functions, and compile in the caller; implement.h makes the tables of a class that implements
+// such an object. plugin.h says how a plugin is opened.
 #pragma once
 
+#include "fixed_text.h"
+#include "keep.h"
 #include "layout.h"
 #include "memory.h"
 #include "move.h"
 #include "status.h"
 
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <string>
-#include <utility>
-#include <vector>
 
 namespace ucd {
+
+struct Destroy {
+    template <class T>
+    void operator()(T *object) const {
+        object->destroy();
+    }
+};
+
+// Owns an object of the frontend's or the backend's side.
+template <class T>
+using Owner = std::unique_ptr<T, Destroy>;
+
+// ---- plans --------------------------------------------------------------------------------------
+
+class KernelPlan;
+
+struct KernelPlanFunctions {
+    uint32_t struct_size;
+    void (*destroy)(const KernelPlan *);
+    // Writes at most `room` bytes, the last of them 0. `length` is that of the whole text.
+    int (*describe)(const KernelPlan *, char *text, std::size_t room, std::size_t *length);
+    std::size_t (*memory)(const KernelPlan *);
+    bool (*is_needed_by)(const KernelPlan *, const Move *);
+};
 
 // A layout prepared for a backend: kernel, constants, tables. Threads share it, so it is immutable.
 // The layout that it was made from outlives it. The backend may not: types, and their plans with
 // them, may be freed after the last ucd_finalize, or be used again after another ucd_init.
 class KernelPlan {
 public:
-    virtual ~KernelPlan() = default;
-    virtual std::string describe() const = 0; // one line: the kernel, and why it was chosen
-    virtual std::size_t memory() const = 0;   // in bytes
+    void destroy() const { functions_->destroy(this); }
+    // One line: the kernel, and why it was chosen.
+    std::string describe() const {
+        std::string text(256, '\0');
+        std::size_t length = 0;
+        if (functions_->describe(this, text.data(), text.size(), &length) != UCD_SUCCESS)
+            return last_error().text;
+        if (length >= text.size()) {
+            text.resize(length + 1);
+            (void)functions_->describe(this, text.data(), text.size(), &length);
+        }
+        text.resize(std::strlen(text.c_str()));
+        return text;
+    }
+    // In bytes.
+    std::size_t memory() const { return functions_->memory(this); }
     // Whether the work of such a move still needs the plan, or the move's elements, after the
     // launch.
-    virtual bool is_needed_by(const Move &) const { return true; }
+    bool is_needed_by(const Move &move) const { return functions_->is_needed_by(this, &move); }
+
+    KernelPlan(const KernelPlan &) = delete;
+    KernelPlan &operator=(const KernelPlan &) = delete;
+
+protected:
+    explicit KernelPlan(const KernelPlanFunctions &functions) : functions_(&functions) {}
+    ~KernelPlan() = default;
+
+private:
+    const KernelPlanFunctions *functions_;
+};
+
+// ---- events -------------------------------------------------------------------------------------
+
+class Event;
+
+struct EventFunctions {
+    uint32_t struct_size;
+    void (*destroy)(Event *);
+    int (*poll)(Event *, bool *completed);
 };
 
 // The completion of work that a backend has started.
 class Event {
 public:
-    virtual ~Event() = default; // releases the event without waiting
+    void destroy() { functions_->destroy(this); } // releases the event without waiting
     // Never blocks. If the work has failed, this returns the failure, and the work is over.
-    virtual Status poll(bool &completed) = 0;
+    Status poll(bool &completed) { return Status(functions_->poll(this, &completed)); }
+
+    Event(const Event &) = delete;
+    Event &operator=(const Event &) = delete;
+
+protected:
+    explicit Event(const EventFunctions &functions) : functions_(&functions) {}
+    ~Event() = default;
+
+private:
+    const EventFunctions *functions_;
+};
+
+// ---- prepared launches --------------------------------------------------------------------------
+
+class PreparedLaunch;
+
+struct PreparedLaunchFunctions {
+    uint32_t struct_size;
+    void (*destroy)(const PreparedLaunch *);
 };
 
 // Moves prepared for repeated launches: their kernels are loaded, and the data that these read
@@ -46,14 +131,26 @@ public:
 // not, as with KernelPlan.
 class PreparedLaunch {
 public:
-    virtual ~PreparedLaunch() = default; // no launch of it is in progress
+    void destroy() const { functions_->destroy(this); } // no launch of it is in progress
+
+    PreparedLaunch(const PreparedLaunch &) = delete;
+    PreparedLaunch &operator=(const PreparedLaunch &) = delete;
+
+protected:
+    explicit PreparedLaunch(const PreparedLaunchFunctions &functions) : functions_(&functions) {}
+    ~PreparedLaunch() = default;
+
+private:
+    const PreparedLaunchFunctions *functions_;
 };
+
+// ---- backends -----------------------------------------------------------------------------------
 
 struct BackendState {
     bool available = false;
     uint32_t devices = 0;
-    std::string version;
-    std::string reason; // a sentence that says why it is not available; empty if it is
+    FixedText<32> version;
+    FixedText<512> reason; // a sentence that says why it is not available; empty if it is
 };
 
 // A caller's stream, in the terms of the backend.
@@ -69,129 +166,218 @@ struct MemoryHandle {
     uint64_t offset = 0;           // from the beginning of the allocation
 };
 
+struct BackendFunctions {
+    uint32_t struct_size;
+    void (*destroy)(Backend *);
+    const char *(*name)(const Backend *);
+    int (*probe)(Backend *, BackendState *state);
+    int (*inspect)(Backend *, const BackendState **state);
+    int (*use_context)(Backend *, uint64_t context, int device);
+    int (*find)(const Backend *, const void *address, MemoryLocation *location);
+    bool (*hides_memory)(const Backend *);
+    int (*check_unknown)(const Backend *, const void *address);
+    bool (*reaches)(const Backend *, int device, const MemoryLocation *location);
+    bool (*supports)(const Backend *, Op op, Element element);
+    int (*plan)(const Backend *, const Layout *layout, int64_t extent, bool repeated,
+                uint64_t max_bytes, KernelPlan **plan);
+    int (*launch)(Backend *, int device, const MoveList *list, Event **done);
+    int (*launch_made)(Backend *, int device, MoveMaker *maker, Event **done);
+    int (*device_of)(Backend *, const NativeStream *stream, int *device);
+    int (*launch_in)(Backend *, const NativeStream *stream, const MoveList *list, KeptObject *keep);
+    int (*launch_made_in)(Backend *, const NativeStream *stream, MoveMaker *maker,
+                          KeptObject *keep);
+    int (*prepare_launch)(Backend *, int device, const MoveList *list, PreparedLaunch **prepared);
+    int (*launch_prepared)(Backend *, const PreparedLaunch *prepared, Event **done);
+    int (*launch_prepared_in)(Backend *, const NativeStream *stream, const PreparedLaunch *prepared,
+                              KeptObject *keep);
+    int (*prepare)(Backend *, const NativeStream *stream, const Move *move);
+    bool (*copies_layouts)(const Backend *);
+    int (*copy)(Backend *, int device, void *to, const void *from, std::size_t bytes, Event **done);
+    int (*allocate)(Backend *, int device, MemoryKind kind, std::size_t bytes, void **memory);
+    void (*release)(Backend *, int device, MemoryKind kind, void *memory);
+    int (*export_memory)(Backend *, const void *address, std::size_t bytes, MemoryHandle *handle);
+    int (*open_memory)(Backend *, int device, const MemoryHandle *handle, std::size_t bytes,
+                       void **allocation);
+    void (*close_memory)(Backend *, int device, void *allocation);
+};
+
 class Backend {
 public:
-    virtual ~Backend() = default;
-    virtual const char *name() const = 0;
+    void destroy() { functions_->destroy(this); }
+    const char *name() const { return functions_->name(this); }
+    // The table of the functions below.
+    const BackendFunctions &functions() const { return *functions_; }
 
     // Finds out what is available, without initialising a driver on behalf of the process. What
     // cannot be found out in this way, such as the number of devices, may be left open.
-    virtual BackendState probe() = 0;
+    Status probe(BackendState &state) { return Status(functions_->probe(this, &state)); }
 
     // Same, but finds out everything, and may initialise the driver. Called when a user asks for
-    // the backend's state or names a device. Later calls return the same state.
-    virtual const BackendState &inspect() = 0;
+    // the backend's state or names a device. Later calls return the same state, which lives as long
+    // as the backend.
+    Status inspect(const BackendState *&state) { return Status(functions_->inspect(this, &state)); }
 
     // Sets the driver's context, as a number, in which the user's memory of a device is found.
     // Backends whose driver has one context for all memory ignore it. INVALID_ARG: another context
     // is in use.
-    virtual Status use_context(uint64_t, int /*device*/) { return success; }
+    Status use_context(uint64_t context, int device) {
+        return Status(functions_->use_context(this, context, device));
+    }
 
     // If this backend's driver knows the memory at `address`, sets `location`, which describes host
     // memory before the call; its owner is then this backend. Must not initialise the driver: as
     // long as the process has not done so, no address is known. DEVICE: the driver fails, and the
     // host cannot read the address.
-    virtual Status find(const void *address, MemoryLocation &location) const = 0;
+    Status find(const void *address, MemoryLocation &location) const {
+        return Status(functions_->find(this, address, &location));
+    }
 
     // Whether the driver may have memory that find() does not know. The frontend then calls
     // check_unknown() for addresses that no backend knows. It returns INVALID_ARG if there may be
     // such memory and there is no host memory at the address.
-    virtual bool hides_memory() const { return false; }
-    virtual Status check_unknown(const void *) const { return success; }
+    bool hides_memory() const { return functions_->hides_memory(this); }
+    Status check_unknown(const void *address) const {
+        return Status(functions_->check_unknown(this, address));
+    }
 
     // Whether kernels on `device` can load from and store to `location`, which may belong to
     // another backend.
-    virtual bool reaches(int device, const MemoryLocation &location) const = 0;
+    bool reaches(int device, const MemoryLocation &location) const {
+        return functions_->reaches(this, device, &location);
+    }
 
-    virtual bool supports(Op op, Element element) const = 0;
+    bool supports(Op op, Element element) const { return functions_->supports(this, op, element); }
 
     // `extent` is the distance between repetitions. `repeated` says whether moves have a count
     // above 1, which makes their layout one level deeper. If a plan would need more than
     // `max_bytes` of memory, a plan with as little memory as possible is made instead, which may be
     // slower.
-    virtual Status plan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes,
-                        std::unique_ptr<KernelPlan> &plan) const = 0;
+    Status plan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes,
+                Owner<KernelPlan> &plan) const {
+        KernelPlan *made = nullptr;
+        UCD_TRY(Status(functions_->plan(this, &layout, extent, repeated, max_bytes, &made)));
+        plan.reset(made);
+        return success;
+    }
 
     // Starts the moves on `device`. Never waits for a device. If all moves were complete on return,
     // `done` stays null. Until completion, the caller keeps the buffers, the plans that are needed
     // by their moves, and all plans of copies; but not `list`. If it fails, nothing was started.
-    virtual Status launch(int device, const MoveList &list, std::unique_ptr<Event> &done) = 0;
+    // Inlined, because it is on the path of every small call.
+    [[gnu::always_inline]] Status launch(int device, const MoveList &list, Owner<Event> &done) {
+        return started(
+            done, [&](Event **event) { return functions_->launch(this, device, &list, event); });
+    }
 
-    // Same, for moves that are made during the call. A failure of the maker is returned. The
-    // default serves backends for which making the moves in portions has no advantage.
-    virtual Status launch_made(int device, MoveMaker &maker, std::unique_ptr<Event> &done) {
-        std::vector<Move> moves;
-        UCD_TRY(make_all(maker, moves));
-        return moves.empty() ? success : launch(device, moves, done);
+    // Same, for moves that are made during the call. A failure of the maker is returned.
+    Status launch_made(int device, MoveMaker &maker, Owner<Event> &done) {
+        return started(done, [&](Event **event) {
+            return functions_->launch_made(this, device, &maker, event);
+        });
     }
 
     // Finds the device that a stream belongs to; for a default stream, the current device of the
     // calling thread. INVALID_ARG: this backend cannot tell.
-    virtual Status device_of(const NativeStream &, int &) {
-        return fail(UCD_ERR__INVALID_ARG,
-                    "stream.device is -1; backend %s does not tell a stream's device", name());
+    Status device_of(const NativeStream &stream, int &device) {
+        return Status(functions_->device_of(this, &stream, &device));
     }
 
     // Same as launch(), but in the caller's stream; the moves complete in its order. `keep` keeps
     // plans and elements alive, and is null if no move needs them. The backend releases it, in any
     // thread of the library, when they are no longer needed. (Work captured into a graph keeps
     // nothing: the user has to keep the type as long as the graph.)
-    virtual Status launch_in(const NativeStream &stream, const MoveList &list,
-                             std::shared_ptr<const void> keep) = 0;
+    Status launch_in(const NativeStream &stream, const MoveList &list, const Keep &keep) {
+        return Status(functions_->launch_in(this, &stream, &list, keep.get()));
+    }
 
     // Same, for moves that are made during the call.
-    virtual Status launch_made_in(const NativeStream &stream, MoveMaker &maker,
-                                  std::shared_ptr<const void> keep) {
-        std::vector<Move> moves;
-        UCD_TRY(make_all(maker, moves));
-        return moves.empty() ? success : launch_in(stream, moves, std::move(keep));
+    Status launch_made_in(const NativeStream &stream, MoveMaker &maker, const Keep &keep) {
+        return Status(functions_->launch_made_in(this, &stream, &maker, keep.get()));
     }
 
     // Does all work for launches of the list that need not be repeated for each launch. May wait
     // for the device. The list is not needed after the call.
-    virtual Status prepare_launch(int device, const MoveList &list,
-                                  std::unique_ptr<PreparedLaunch> &prepared) = 0;
+    Status prepare_launch(int device, const MoveList &list, Owner<PreparedLaunch> &prepared) {
+        PreparedLaunch *made = nullptr;
+        UCD_TRY(Status(functions_->prepare_launch(this, device, &list, &made)));
+        prepared.reset(made);
+        return success;
+    }
 
     // Same as launch() and launch_in() with the list that was prepared, on its device, which must
     // be the stream's. Buffers and `prepared` live until completion. In a stream, `keep` keeps
     // `prepared` and everything that it needs alive. Work captured into a graph holds `keep`, too:
     // until the graph is destroyed or, if the driver does not report that, as long as the backend
     // lives.
-    virtual Status launch(const PreparedLaunch &prepared, std::unique_ptr<Event> &done) = 0;
-    virtual Status launch_in(const NativeStream &stream, const PreparedLaunch &prepared,
-                             std::shared_ptr<const void> keep) = 0;
+    Status launch(const PreparedLaunch &prepared, Owner<Event> &done) {
+        return started(done, [&](Event **event) {
+            return functions_->launch_prepared(this, &prepared, event);
+        });
+    }
+    Status launch_in(const NativeStream &stream, const PreparedLaunch &prepared, const Keep &keep) {
+        return Status(functions_->launch_prepared_in(this, &stream, &prepared, keep.get()));
+    }
 
     // Does what the first launch_in() of such a move would do before it starts: it loads kernels
     // and uploads tables, which stay as long as the plan. May wait for the device. Ignores the
     // move's buffers and range.
-    virtual Status prepare(const NativeStream &stream, const Move &move) = 0;
+    Status prepare(const NativeStream &stream, const Move &move) {
+        return Status(functions_->prepare(this, &stream, &move));
+    }
 
     // Whether lists may contain copies from layout to layout. If not, the frontend copies in two
     // steps.
-    virtual bool copies_layouts() const { return false; }
+    bool copies_layouts() const { return functions_->copies_layouts(this); }
 
     // Copies consecutive bytes. `device` can access both addresses. Otherwise same as launch().
-    virtual Status copy(int device, void *to, const void *from, std::size_t bytes,
-                        std::unique_ptr<Event> &done) = 0;
+    Status copy(int device, void *to, const void *from, std::size_t bytes, Owner<Event> &done) {
+        return started(done, [&](Event **event) {
+            return functions_->copy(this, device, to, from, bytes, event);
+        });
+    }
 
     // Allocates staging memory: pinned memory, which host and device can access, or memory of the
     // device. This is slow, so the frontend pools the memory. Not called for the host's backend.
-    virtual Status allocate(int, MemoryKind, std::size_t, void *&) {
-        return fail(UCD_ERR__NOT_SUPPORTED, "backend %s has no staging memory", name());
+    Status allocate(int device, MemoryKind kind, std::size_t bytes, void *&memory) {
+        return Status(functions_->allocate(this, device, kind, bytes, &memory));
     }
-    virtual void release(int, MemoryKind, void *) {}
+    void release(int device, MemoryKind kind, void *memory) {
+        functions_->release(this, device, kind, memory);
+    }
 
     // Lets other processes open `bytes` at `address`, which are part of one allocation of device
     // memory. NOT_SUPPORTED if the backend or this allocation does not allow it.
-    virtual Status export_memory(const void *, std::size_t, MemoryHandle &) {
-        return fail(UCD_ERR__NOT_SUPPORTED, "backend %s shares no memory", name());
+    Status export_memory(const void *address, std::size_t bytes, MemoryHandle &handle) {
+        return Status(functions_->export_memory(this, address, bytes, &handle));
     }
     // Makes the memory accessible to `device` and sets `allocation` to its first byte. Fails unless
     // it has at least `bytes` behind the handle's offset.
-    virtual Status open_memory(int, const MemoryHandle &, std::size_t, void *&) {
-        return fail(UCD_ERR__NOT_SUPPORTED, "backend %s shares no memory", name());
+    Status open_memory(int device, const MemoryHandle &handle, std::size_t bytes,
+                       void *&allocation) {
+        return Status(functions_->open_memory(this, device, &handle, bytes, &allocation));
     }
-    virtual void close_memory(int /*device*/, void * /*allocation*/) {}
+    void close_memory(int device, void *allocation) {
+        functions_->close_memory(this, device, allocation);
+    }
+
+    Backend(const Backend &) = delete;
+    Backend &operator=(const Backend &) = delete;
+
+protected:
+    explicit Backend(const BackendFunctions &functions) : functions_(&functions) {}
+    ~Backend() = default;
+
+private:
+    // Calls a function that sets an event if work is outstanding on its return.
+    template <class Start>
+    [[gnu::always_inline]] static Status started(Owner<Event> &done, Start start) {
+        Event *event = nullptr;
+        const Status status(start(&event));
+        if (event != nullptr) done.reset(event);
+        return status;
+    }
+
+    const BackendFunctions *functions_;
 };
 
 } // namespace ucd

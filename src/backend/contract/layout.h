@@ -5,12 +5,14 @@
 // shapes that differ only in their position are one node; the parent or the Layout has the
 // position. If displacements are read only when data moves, the first byte is unknown: the origin
 // of such a node is where a displacement of 0 would place a child's.
+//
+// The structs are views: the frontend owns the arrays (its layout/owned_layout.h).
 #pragma once
 
 #include "element.h"
+#include "span.h"
 
 #include <cstdint>
-#include <vector>
 
 namespace ucd {
 
@@ -54,18 +56,18 @@ struct Node {
 };
 
 struct Table {
-    std::vector<int64_t> displs; // in bytes from the node's origin; displs[0] is 0
+    Span<const int64_t> displs; // in bytes from the node's origin; displs[0] is 0
     // For indexed: the number of children before each run. For structure: the packed bytes before
     // each child. count + 1 entries.
-    std::vector<uint64_t> first;
-    std::vector<NodeId> children; // for structure
+    Span<const uint64_t> first;
+    Span<const NodeId> children; // for structure
     // If entries differ in it: the number of segments that begin before entry i; count + 1 entries.
     // Else empty.
-    std::vector<uint64_t> segments_first;
+    Span<const uint64_t> segments_first;
     // For indexed with children that are contiguous blocks; optional: the displacements of equal
     // pieces, of one or more children, that make up all runs. It follows from the other lists, and
     // saves backends computing it.
-    std::vector<int64_t> pieces;
+    Span<const int64_t> pieces;
 };
 
 // Displacements in memory of the caller, of any kind. Their values are not known here.
@@ -79,9 +81,9 @@ struct IndexList {
 };
 
 struct Layout {
-    std::vector<Node> nodes; // children precede their parents
-    std::vector<Table> tables;
-    std::vector<IndexList> index_lists;
+    Span<const Node> nodes; // children precede their parents
+    Span<const Table> tables;
+    Span<const IndexList> index_lists;
     NodeId root = 0;
     int64_t start = 0;  // displacement of the root's origin from the buffer address
     uint32_t depth = 0; // the number of nodes on the longest path from the root to a block

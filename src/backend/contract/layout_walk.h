@@ -10,7 +10,7 @@
 namespace ucd {
 
 // The index i of a prefix-sum table with first[i] <= position < first[i + 1].
-inline uint64_t entry_holding(const std::vector<uint64_t> &first, uint64_t position) {
+inline uint64_t entry_holding(Span<const uint64_t> first, uint64_t position) {
     return static_cast<uint64_t>(std::upper_bound(first.begin(), first.end(), position) -
                                  first.begin()) -
            1;
@@ -95,7 +95,7 @@ private:
 
     // The memory of a walk is proportional to the depth of the layout, not to its size.
     void grow() {
-        auto larger = std::make_unique_for_overwrite<Frame[]>(2 * std::size_t{room_});
+        std::unique_ptr<Frame[]> larger(new Frame[2 * std::size_t{room_}]); // not initialised
         std::copy_n(frames_, used_, larger.get());
         heap_ = std::move(larger);
         frames_ = heap_.get();

@@ -6,6 +6,7 @@
 #include "element.h"
 #include "layout.h"
 #include "memory.h"
+#include "span.h"
 #include "status.h"
 
 #include <array>
@@ -56,7 +57,20 @@ struct MoveSettings {
 };
 static_assert(sizeof(MoveSettings) == 16);
 
-struct Move : MoveSettings {
+struct Move {
+    // See MoveSettings, from which set() takes these five.
+    Direction direction = Direction::pack;
+    Op op = Op::replace;
+    MemoryKind typed_kind = MemoryKind::device, packed_kind = MemoryKind::device;
+    Limits limits;
+    void set(const MoveSettings &s) {
+        direction = s.direction;
+        op = s.op;
+        typed_kind = s.typed_kind;
+        packed_kind = s.packed_kind;
+        limits = s.limits;
+    }
+
     const KernelPlan *plan = nullptr; // made by the backend that runs the move
     char *typed = nullptr;            // the address of displacement 0; may be null
     char *packed = nullptr;           // the byte of the packed buffer for stream byte `offset`
@@ -91,8 +105,8 @@ struct MoveList {
     explicit MoveList(std::span<const CopyMove> list) : copies(list) {}
     MoveList(std::span<const Move> list, std::span<const CopyMove> copy_list)
         : moves(list), copies(copy_list) {}
-    std::span<const Move> moves;
-    std::span<const CopyMove> copies;
+    Span<const Move> moves;
+    Span<const CopyMove> copies;
 };
 
 // The addresses of a move's two sides; see Move.
@@ -100,26 +114,45 @@ struct MoveAddresses {
     char *typed, *packed;
 };
 
+class MoveMaker;
+
+// See the functions of MoveMaker, and the note on tables of functions in backend.h.
+struct MoveMakerFunctions {
+    uint32_t struct_size;
+    std::size_t (*members)(const MoveMaker *);
+    int (*make)(MoveMaker *, std::size_t *first, Move *move, MoveAddresses *at, std::size_t room,
+                std::size_t *made);
+    int (*divide)(MoveMaker *, unsigned *parts);
+    MoveMaker *(*part)(MoveMaker *, unsigned i);
+    int (*unite)(MoveMaker *);
+};
+
 // Makes the moves of a batch in portions, as a backend asks for them, because a list of all moves
-// would only be written and read once more. The moves have equal settings, and no op.
+// would only be written and read once more. The moves have equal settings, and no op. The frontend
+// derives its makers from MoveMakerOf (implement.h).
 class MoveMaker {
 public:
-    virtual std::size_t members() const = 0;
+    std::size_t members() const { return functions_->members(this); }
     // Makes the next moves, beginning with that of member `first`, and advances `first` to the
     // first remaining member. The moves of one call differ only in their addresses; `move` has what
     // they share. `made` is their number, which is 0 after the last one.
-    virtual Status make(std::size_t &first, Move &move, std::span<MoveAddresses> at,
-                        std::size_t &made) = 0;
+    Status make(std::size_t &first, Move &move, std::span<MoveAddresses> at, std::size_t &made) {
+        return Status(functions_->make(this, &first, &move, at.data(), at.size(), &made));
+    }
 
-    // Divides the members into consecutive parts, one for each thread that should make moves, and
-    // returns their number; if that is 1, there are no parts. Each part counts its members from 0.
-    virtual unsigned divide() = 0;
-    virtual MoveMaker &part(unsigned i) = 0;
+    // Divides the members into consecutive parts, one for each thread that should make moves. If
+    // their number is 1, there are no parts. Each part counts its members from 0.
+    Status divide(unsigned &parts) { return Status(functions_->divide(this, &parts)); }
+    MoveMaker &part(unsigned i) { return *functions_->part(this, i); }
     // Called after the last call of a part.
-    virtual void unite() = 0;
+    Status unite() { return Status(functions_->unite(this)); }
 
 protected:
+    explicit MoveMaker(const MoveMakerFunctions &functions) : functions_(&functions) {}
     ~MoveMaker() = default;
+
+private:
+    const MoveMakerFunctions *functions_;
 };
 
 // Makes all moves as a list.

@@ -1,61 +1,140 @@
-// A backend in a shared object libucd_NAME.so. ucd_init loads it if it is installed. It is never
-// unloaded, because plans may outlive everything else.
+// How libucd opens a backend in a shared object libucd_NAME.so, which ucd_init loads if it is
+// installed. It is never unloaded, because plans may outlive everything else.
+//
+// Only plain data crosses (see backend.h), so the two may be built by different compilers with
+// different C++ libraries. They must agree on the contract: on the structs and tables of this
+// folder's headers, and on what their values mean.
 #pragma once
 
-#include "backend.h"
-#include "contract_id.h" // UCD_CONTRACT_ID, a hash of these headers, made at build time
+#include "implement.h"
 
 #include <ucd.h>
 
-// C++ objects with virtual functions and containers pass between library and plugin. Both must
-// therefore be compiled from the same contract, by compilers and standard libraries that agree on
-// the layout of objects.
-#define UCD_PLUGIN_STRING_(x) #x
-#define UCD_PLUGIN_STRING(x) UCD_PLUGIN_STRING_(x)
-#if defined(_LIBCPP_ABI_VERSION)
-#define UCD_PLUGIN_LIBRARY "libc++ " UCD_PLUGIN_STRING(_LIBCPP_ABI_VERSION)
-#elif defined(_GLIBCXX_USE_CXX11_ABI)
-#define UCD_PLUGIN_LIBRARY                                                                         \
-    "libstdc++ " UCD_PLUGIN_STRING(_GLIBCXX_USE_CXX11_ABI) UCD_PLUGIN_DEBUG_CONTAINERS
-#else
-#define UCD_PLUGIN_LIBRARY "another library"
-#endif
-#if defined(_GLIBCXX_DEBUG)
-#define UCD_PLUGIN_DEBUG_CONTAINERS " debug"
-#else
-#define UCD_PLUGIN_DEBUG_CONTAINERS ""
-#endif
-#define UCD_PLUGIN_VERSION                                                                         \
-    UCD_PLUGIN_STRING(UCD_VERSION_MAJOR)                                                           \
-    "." UCD_PLUGIN_STRING(UCD_VERSION_MINOR) "." UCD_PLUGIN_STRING(                                \
-        UCD_VERSION_PATCH) ", contract " UCD_CONTRACT_ID                                           \
-                           ", C++ ABI " UCD_PLUGIN_STRING(                                         \
-                               __GXX_ABI_VERSION) ", " UCD_PLUGIN_LIBRARY
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
 
 namespace ucd {
 
-struct Plugin {
-    const char *version; // UCD_PLUGIN_VERSION
-    // The only link from a plugin to libucd: a plugin needs no symbol of libucd. So libucd can be
-    // unloaded, and when it is loaded again, it passes the new address of its error messages.
-    std::unique_ptr<Backend> (*create)(LastErrorOfThread last_error);
+// Raised whenever a struct, a table, or the meaning of a value that crosses changes. A test
+// compares sizes, offsets and values with abi/plugin-contract.txt.
+inline constexpr uint32_t contract_version = 1;
+
+// A struct that crosses, and its size as one side has compiled it.
+struct CrossingStruct {
+    const char *name;
+    uint64_t size;
 };
 
-// The only symbol that a plugin exports.
-inline constexpr const char *plugin_symbol = "ucd_plugin";
+inline constexpr std::array crossing_structs{
+    CrossingStruct{"BackendFunctions", sizeof(BackendFunctions)},
+    CrossingStruct{"KernelPlanFunctions", sizeof(KernelPlanFunctions)},
+    CrossingStruct{"EventFunctions", sizeof(EventFunctions)},
+    CrossingStruct{"PreparedLaunchFunctions", sizeof(PreparedLaunchFunctions)},
+    CrossingStruct{"MoveMakerFunctions", sizeof(MoveMakerFunctions)},
+    CrossingStruct{"KeptFunctions", sizeof(KeptFunctions)},
+    CrossingStruct{"LastError", sizeof(LastError)},
+    CrossingStruct{"BackendState", sizeof(BackendState)},
+    CrossingStruct{"NativeStream", sizeof(NativeStream)},
+    CrossingStruct{"MemoryHandle", sizeof(MemoryHandle)},
+    CrossingStruct{"MemoryLocation", sizeof(MemoryLocation)},
+    CrossingStruct{"Move", sizeof(Move)},
+    CrossingStruct{"CopyMove", sizeof(CopyMove)},
+    CrossingStruct{"MoveList", sizeof(MoveList)},
+    CrossingStruct{"MoveAddresses", sizeof(MoveAddresses)},
+    CrossingStruct{"Elements", sizeof(Elements)},
+    CrossingStruct{"Layout", sizeof(Layout)},
+    CrossingStruct{"Node", sizeof(Node)},
+    CrossingStruct{"Table", sizeof(Table)},
+    CrossingStruct{"IndexList", sizeof(IndexList)},
+};
+
+// What libucd tells a plugin. The first two members are at the same place in every version of the
+// contract; a plugin of another version reads nothing else.
+struct PluginRequest {
+    uint32_t struct_size;
+    uint32_t contract; // contract_version of libucd
+    const CrossingStruct *structs;
+    uint64_t struct_count;
+    // The only link from a plugin to libucd: a plugin needs no symbol of libucd. So libucd can be
+    // unloaded, and when it is loaded again, it passes the new address of its error messages.
+    LastErrorOfThread last_error;
+};
+
+// What a plugin answers. The tables are those of all objects that the backend makes.
+struct Plugin {
+    uint32_t struct_size;
+    uint32_t contract;
+    const BackendFunctions *backend;
+    const KernelPlanFunctions *plan;
+    const EventFunctions *event;
+    const PreparedLaunchFunctions *prepared_launch;
+    int (*create)(Backend **backend);
+};
+
+// The only symbol that a plugin exports. Returns null, and writes a sentence of at most `room`
+// bytes to `reason`, if library and plugin do not fit together.
+using OpenPlugin = const Plugin *(*)(const PluginRequest *request, char *reason, std::size_t room);
+inline constexpr const char *plugin_symbol = "ucd_open_plugin";
+
+// Whether the library that sent the request fits this plugin.
+inline bool fits_plugin(const PluginRequest &request, char *reason, std::size_t room) {
+    if (request.contract != contract_version) {
+        std::snprintf(reason, room, "it has version %u of the plugin contract; libucd has %u",
+                      contract_version, request.contract);
+        return false;
+    }
+    if (request.struct_size != sizeof request) {
+        std::snprintf(reason, room, "PluginRequest has %zu bytes in it, and %u in libucd",
+                      sizeof request, request.struct_size);
+        return false;
+    }
+    if (request.struct_count != crossing_structs.size()) {
+        std::snprintf(reason, room, "it knows %zu structs of the plugin contract; libucd has %llu",
+                      crossing_structs.size(),
+                      static_cast<unsigned long long>(request.struct_count));
+        return false;
+    }
+    for (std::size_t i = 0; i < crossing_structs.size(); ++i) {
+        const CrossingStruct &own = crossing_structs[i], &other = request.structs[i];
+        if (std::strcmp(own.name, other.name) == 0 && own.size == other.size) continue;
+        std::snprintf(reason, room, "%s has %llu bytes in it; libucd has %s with %llu", own.name,
+                      static_cast<unsigned long long>(own.size), other.name,
+                      static_cast<unsigned long long>(other.size));
+        return false;
+    }
+    return true;
+}
+
+// The answer of a plugin whose backend is a B, and makes kernel plans P, events E and prepared
+// launches L.
+template <class B, class P, class E, class L>
+constexpr Plugin plugin_of() {
+    return {
+        .struct_size = sizeof(Plugin),
+        .contract = contract_version,
+        .backend = &B::table(),
+        .plan = &P::table(),
+        .event = &E::table(),
+        .prepared_launch = &L::table(),
+        .create =
+            [](Backend **backend) {
+                return guarded([&] {
+                    *backend = make_owned<B>().release();
+                    return success;
+                });
+            },
+    };
+}
 
 } // namespace ucd
 
-#if defined(UCD_IN_PLUGIN)
-#define UCD_PLUGIN_LAST_ERROR(of_thread) ucd::last_error = of_thread
-#else
-#define UCD_PLUGIN_LAST_ERROR(of_thread) (void)of_thread
-#endif
-
-// `create` makes the backend. The plugin defines its virtual destructor.
-#define UCD_PLUGIN(create)                                                                         \
-    extern "C" __attribute__((visibility("default"))) const ucd::Plugin ucd_plugin;                \
-    const ucd::Plugin ucd_plugin = {UCD_PLUGIN_VERSION, [](ucd::LastErrorOfThread of_thread) {     \
-                                        UCD_PLUGIN_LAST_ERROR(of_thread);                          \
-                                        return create();                                           \
-                                    }};
+// Defines the plugin's entry, which answers with `plugin` (see plugin_of).
+#define UCD_PLUGIN(plugin)                                                                         \
+    extern "C" __attribute__((visibility("default"))) const ucd::Plugin *ucd_open_plugin(          \
+        const ucd::PluginRequest *request, char *reason, std::size_t room) {                       \
+        if (!ucd::fits_plugin(*request, reason, room)) return nullptr;                             \
+        ucd::last_error_in_libucd = request->last_error;                                           \
+        return &(plugin);                                                                          \
+    }

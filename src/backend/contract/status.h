@@ -23,12 +23,15 @@ private:
 inline constexpr Status success{};
 
 using ucd_base::LastError;
-using LastErrorOfThread = LastError &(*)();
+using LastErrorOfThread = LastError *(*)();
 
 #if defined(UCD_IN_PLUGIN)
 // A backend in a shared object stores its messages in libucd, which sets this pointer; see
 // plugin.h.
-inline constinit LastErrorOfThread last_error = nullptr;
+inline constinit LastErrorOfThread last_error_in_libucd = nullptr;
+inline LastError &last_error() {
+    return *last_error_in_libucd();
+}
 #else
 inline constinit thread_local LastError last_error_of_thread{};
 inline LastError &last_error() {

@@ -2,11 +2,11 @@
 
 #include "environment.h"
 #include "plugin.h"
+#include "plugin_check.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <cstring>
 #include <string_view>
 #include <vector>
 
@@ -33,7 +33,7 @@ std::vector<std::string> folders() {
     return all;
 }
 
-std::unique_ptr<Backend> open_file(const std::string &file, std::string &reason) {
+Owner<Backend> open_file(const std::string &file, std::string &reason) {
     // Never unloaded, because plans, and so the plugin's code, may be in use until the process
     // ends.
     void *library = ::dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
@@ -42,20 +42,34 @@ std::unique_ptr<Backend> open_file(const std::string &file, std::string &reason)
         reason = "its plugin could not be loaded: " + std::string(why != nullptr ? why : file);
         return nullptr;
     }
-    const auto *plugin = static_cast<const Plugin *>(::dlsym(library, plugin_symbol));
-    if (plugin == nullptr) {
-        reason = file + " is no plugin of UCD";
-    } else if (std::strcmp(plugin->version, UCD_PLUGIN_VERSION) != 0) {
-        reason = file + " is for UCD " + plugin->version + "; this is UCD " + UCD_PLUGIN_VERSION;
-    } else {
-        return plugin->create(&last_error);
+    const auto open = reinterpret_cast<OpenPlugin>(::dlsym(library, plugin_symbol));
+    if (open == nullptr) {
+        reason =
+            file + " has no function " + plugin_symbol + ": it is no plugin of UCD 0.3 or later";
+        return nullptr;
     }
-    return nullptr;
+    const PluginRequest request{
+        .struct_size = sizeof request,
+        .contract = contract_version,
+        .structs = crossing_structs.data(),
+        .struct_count = crossing_structs.size(),
+        .last_error = [] { return &last_error(); },
+    };
+    char why[sizeof LastError::text] = "it does not say why";
+    const Plugin *const plugin = open(&request, why, sizeof why);
+    Backend *backend = nullptr;
+    if (plugin == nullptr)
+        reason = file + " does not fit this libucd: " + why;
+    else if (std::string wrong = find_wrong_table(*plugin); !wrong.empty())
+        reason = file + " does not fit this libucd: " + wrong;
+    else if (plugin->create(&backend) != UCD_SUCCESS)
+        reason = file + " made no backend: " + last_error().text;
+    return Owner<Backend>(backend);
 }
 
 } // namespace
 
-std::unique_ptr<Backend> open_plugin(const char *name, std::string &reason) {
+Owner<Backend> open_plugin(const char *name, std::string &reason) {
     const std::string file_name = std::string("libucd_") + name + ".so";
     std::string looked_in;
     for (const std::string &folder : folders()) {

@@ -3,7 +3,6 @@
 
 #include "backend.h"
 
-#include <memory>
 #include <string>
 
 namespace ucd {
@@ -11,6 +10,6 @@ namespace ucd {
 // Opens libucd_NAME.so in the first folder that has it. The folders are those of UCD_PLUGIN_PATH if
 // that is set, otherwise the one that this library was loaded from. Returns null and sets the
 // reason on failure.
-std::unique_ptr<Backend> open_plugin(const char *name, std::string &reason);
+Owner<Backend> open_plugin(const char *name, std::string &reason);
 
 } // namespace ucd

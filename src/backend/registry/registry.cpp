@@ -12,7 +12,7 @@
 
 namespace ucd {
 
-#define UCD_BACKEND(name) std::unique_ptr<Backend> create_##name##_backend();
+#define UCD_BACKEND(name) Owner<Backend> create_##name##_backend();
 #define UCD_PLUGIN_BACKEND(name)
 #define UCD_ABSENT_BACKEND(name)
 UCD_ALL_BACKENDS
@@ -22,12 +22,12 @@ UCD_ALL_BACKENDS
 
 namespace {
 
-template <std::unique_ptr<Backend> (*create)()>
-std::unique_ptr<Backend> open_part(std::string &) {
+template <Owner<Backend> (*create)()>
+Owner<Backend> open_part(std::string &) {
     return create();
 }
 
-[[maybe_unused]] std::unique_ptr<Backend> open_absent(std::string &reason) {
+[[maybe_unused]] Owner<Backend> open_absent(std::string &reason) {
     reason = "this build of libucd does not have it";
     return nullptr;
 }

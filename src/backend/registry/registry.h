@@ -3,7 +3,6 @@
 
 #include "backend.h"
 
-#include <memory>
 #include <span>
 #include <string>
 
@@ -12,7 +11,7 @@ namespace ucd {
 struct RegistryEntry {
     const char *name;
     // Returns null and sets the reason if the backend is not available.
-    std::unique_ptr<Backend> (*open)(std::string &reason);
+    Owner<Backend> (*open)(std::string &reason);
 };
 
 std::span<const RegistryEntry> registry();

@@ -1,6 +1,6 @@
 // The backend for host memory. Everything it launches is complete on return.
 
-#include "backend.h"
+#include "implement.h"
 
 #include "execute.h"
 #include "plan.h"
@@ -10,68 +10,59 @@ namespace seq {
 namespace {
 
 // There is nothing to prepare on the host.
-class SeqPreparedLaunch final : public PreparedLaunch {
+class SeqPreparedLaunch final : public PreparedLaunchOf<SeqPreparedLaunch> {
 public:
-    explicit SeqPreparedLaunch(std::span<const Move> list) : moves(list.begin(), list.end()) {}
+    explicit SeqPreparedLaunch(Span<const Move> list) : moves(list.begin(), list.end()) {}
     const std::vector<Move> moves;
 };
 
-class SeqBackend final : public Backend {
+class SeqBackend final : public BackendOf<SeqBackend> {
 public:
-    const char *name() const override { return "seq"; }
+    const char *name() const { return "seq"; }
 
-    BackendState probe() override { return state_; }
-    const BackendState &inspect() override { return state_; }
+    BackendState probe() { return state_; }
+    const BackendState &inspect() { return state_; }
 
-    Status find(const void *, MemoryLocation &) const override { return success; }
+    Status find(const void *, MemoryLocation &) const { return success; }
 
-    bool reaches(int, const MemoryLocation &location) const override {
-        return location.host_reachable();
-    }
+    bool reaches(int, const MemoryLocation &location) const { return location.host_reachable(); }
 
-    bool supports(Op op, Element element) const override {
+    bool supports(Op op, Element element) const {
         return op == Op::replace || reduce_kernel(op, element) != nullptr;
     }
 
     Status plan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes,
-                std::unique_ptr<KernelPlan> &plan) const override {
-        plan = std::make_unique<SeqPlan>(layout, extent, repeated, max_bytes);
+                Owner<KernelPlan> &plan) const {
+        plan = make_owned<SeqPlan>(layout, extent, repeated, max_bytes);
         return success;
     }
 
-    Status launch(int, const MoveList &list, std::unique_ptr<Event> &) override {
+    Status launch(int, const MoveList &list, Owner<Event> &) {
         if (list.moves.size() != 1 || !list.copies.empty()) [[unlikely]]
             return run(list);
         execute(list.moves.front());
         return success;
     }
 
-    Status launch_in(const NativeStream &, const MoveList &, std::shared_ptr<const void>) override {
-        return no_streams();
-    }
+    Status launch_in(const NativeStream &, const MoveList &, Keep) { return no_streams(); }
 
-    Status prepare_launch(int, const MoveList &list,
-                          std::unique_ptr<PreparedLaunch> &prepared) override {
+    Status prepare_launch(int, const MoveList &list, Owner<PreparedLaunch> &prepared) {
         UCD_TRY(check_no_copies(list));
-        prepared = std::make_unique<SeqPreparedLaunch>(list.moves);
+        prepared = make_owned<SeqPreparedLaunch>(list.moves);
         return success;
     }
 
-    Status launch(const PreparedLaunch &prepared, std::unique_ptr<Event> &) override {
+    Status launch(const PreparedLaunch &prepared, Owner<Event> &) {
         for (const Move &move : static_cast<const SeqPreparedLaunch &>(prepared).moves)
             execute(move);
         return success;
     }
 
-    Status launch_in(const NativeStream &, const PreparedLaunch &,
-                     std::shared_ptr<const void>) override {
-        return no_streams();
-    }
+    Status launch_in(const NativeStream &, const PreparedLaunch &, Keep) { return no_streams(); }
 
-    Status prepare(const NativeStream &, const Move &) override { return no_streams(); }
+    Status prepare(const NativeStream &, const Move &) { return no_streams(); }
 
-    Status copy(int, void *to, const void *from, std::size_t bytes,
-                std::unique_ptr<Event> &) override {
+    Status copy(int, void *to, const void *from, std::size_t bytes, Owner<Event> &) {
         __builtin_memcpy(to, from, bytes);
         return success;
     }
@@ -99,8 +90,8 @@ private:
 } // namespace
 } // namespace seq
 
-std::unique_ptr<Backend> create_seq_backend() {
-    return std::make_unique<seq::SeqBackend>();
+Owner<Backend> create_seq_backend() {
+    return make_owned<seq::SeqBackend>();
 }
 
 } // namespace ucd

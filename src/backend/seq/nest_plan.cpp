@@ -48,8 +48,8 @@ uint64_t longest_run(const Level &level) {
 struct NodeLevel {
     LevelKind kind;
     Level level;
-    uint64_t each;                                // packed bytes of one child
-    const std::vector<int64_t> *pieces = nullptr; // see Table::pieces
+    uint64_t each;              // packed bytes of one child
+    Span<const int64_t> pieces; // see Table::pieces
 };
 
 // The levels from `top` down to its block, the outermost first.
@@ -66,7 +66,7 @@ std::vector<NodeLevel> levels_of(const Layout &layout, const Node &top) {
             l.kind =
                 n->kind == NodeKind::indexed_block ? LevelKind::indexed_block : LevelKind::indexed;
             if (n->kind == NodeKind::indexed) l.level.first = t.first.data();
-            if (!t.pieces.empty()) l.pieces = &t.pieces;
+            l.pieces = t.pieces;
         }
         levels.push_back(l);
         if (n->kind == NodeKind::indexed && child.kind == NodeKind::block && !dense_run(layout, *n))
@@ -145,8 +145,8 @@ void list_pieces(NodeLevel &l, uint64_t piece, uint64_t &block, NestPlan &plan) 
     block *= piece;
     l.each = block;
     l.kind = LevelKind::indexed_block;
-    if (l.pieces != nullptr && l.pieces->size() == pieces) {
-        l.level = {.count = pieces, .displs = l.pieces->data()};
+    if (!l.pieces.empty() && l.pieces.size() == pieces) {
+        l.level = {.count = pieces, .displs = l.pieces.data()};
         return;
     }
     if (pieces >= min_narrow_list && list_narrowly(l.level, piece, pieces, plan)) {

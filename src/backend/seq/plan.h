@@ -1,8 +1,7 @@
 // A layout prepared for the CPU: its innermost levels are nests, each with a kernel.
 #pragma once
 
-#include "backend.h"
-#include "move.h"
+#include "implement.h"
 #include "nest_plan.h"
 
 #include <vector>
@@ -15,13 +14,13 @@ inline bool is_row(const Layout &layout, const Node &node) {
            (node.kind == NodeKind::strided && layout.nodes[node.child].kind == NodeKind::block);
 }
 
-class SeqPlan final : public KernelPlan {
+class SeqPlan final : public KernelPlanOf<SeqPlan> {
 public:
     // If the plan would take more than `max_bytes`, a smaller and slower one is made.
     SeqPlan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes);
 
-    std::string describe() const override;
-    std::size_t memory() const override;
+    std::string describe() const;
+    std::size_t memory() const;
 
     enum class Form : uint8_t {
         contiguous, // one block, however often it is repeated

@@ -1,7 +1,7 @@
 // ucd_init, ucd_finalize, versions, messages, hints, backends.
 
 #include "api/api_guard.h"
-#include "support/exception_status.h"
+#include "exception_status.h"
 #include "support/keys.h"
 #include "support/list_memory.h"
 #include "transfer/check.h"
@@ -187,12 +187,13 @@ int ucd_backend_get(int index, ucd_backend_desc_t *desc) {
                         context->slots.size() - 1);
         const BackendSlot &slot = context->slots[static_cast<std::size_t>(index)];
         ucd_backend_desc_t d = {};
-        const BackendState &state = slot.inspect();
-        d.available = state.available;
-        d.devices = state.devices;
+        const BackendState *state;
+        UCD_TRY(slot.inspect(state));
+        d.available = state->available;
+        d.devices = state->devices;
         copy_text(d.name, sizeof d.name, slot.name);
-        copy_text(d.version, sizeof d.version, state.version);
-        copy_text(d.reason, sizeof d.reason, state.reason);
+        copy_text(d.version, sizeof d.version, state->version.view());
+        copy_text(d.reason, sizeof d.reason, state->reason.view());
         return fill_sized(d, desc);
     });
 }

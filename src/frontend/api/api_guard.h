@@ -2,7 +2,7 @@
 #pragma once
 
 #include "status.h"
-#include "support/exception_status.h"
+#include "exception_status.h"
 #include "support/log.h"
 
 #include <cstring>

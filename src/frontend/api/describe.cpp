@@ -205,7 +205,7 @@ void write_kernels(const Type &type, const Context &context, std::string &text) 
     for (std::size_t i = 0; i < context.slots.size(); ++i) {
         const BackendSlot &slot = context.slots[i];
         if (!slot.backend) {
-            text += "kernel: " + slot.name + ": none, since " + slot.state.reason + "\n";
+            text += "kernel: " + slot.name + ": none, since " + slot.state.reason.c_str() + "\n";
             continue;
         }
         for (const bool repeated : {false, true}) {

@@ -1,6 +1,5 @@
 #include "prepared/footprint.h"
 
-#include "layout/layout_bytes.h"
 #include "prepared/type_cache.h"
 #include "types/lists.h"
 
@@ -16,9 +15,9 @@ uint64_t bytes_of(const TypeCache &derived) {
         for (const auto &slot : of_backend)
             if (const KernelPlan *plan = slot.load(std::memory_order_acquire))
                 bytes += plan->memory();
-    if (const Elements *e = derived.elements.load(std::memory_order_acquire))
-        bytes += sizeof *e + bytes_of(e->runs);
-    if (const Layout *runs = derived.runs.load(std::memory_order_acquire))
+    if (const OwnedElements *e = derived.elements.load(std::memory_order_acquire))
+        bytes += sizeof *e + bytes_of(e->owned_runs);
+    if (const OwnedLayout *runs = derived.runs.load(std::memory_order_acquire))
         bytes += sizeof *runs + bytes_of(*runs);
     if (const BoxIndex *boxes = derived.boxes.load(std::memory_order_acquire))
         bytes += sizeof *boxes + boxes->memory();

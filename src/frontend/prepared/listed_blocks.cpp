@@ -60,7 +60,7 @@ namespace {
 
 std::vector<int64_t> lengths_of_entries(const Type &t, const Layout &layout) {
     const Node &top = layout.top();
-    const std::vector<uint64_t> &first = layout.tables[top.table].first;
+    const Span<const uint64_t> first = layout.tables[top.table].first;
     const uint64_t each = layout.nodes[top.child].bytes, child = t.child->size;
     std::vector<int64_t> lengths = take_list<int64_t>(top.count);
     if (top.kind == NodeKind::indexed_block) {

@@ -49,31 +49,30 @@ namespace {
 
 // The segments are set as if no two blocks touched. Backends use them only to choose a kernel, so
 // results do not depend on this.
-Layout described_layout(const Type &type, const PlainList &plain) {
+OwnedLayout described_layout(const Type &type, const PlainList &plain) {
     const Type &list = *plain.list;
-    Layout layout;
+    OwnedLayout layout;
     Node block;
     block.bytes = plain.bytes;
     block.high = static_cast<int64_t>(plain.bytes);
     block.segments = {
         .count = 1, .first_bytes = plain.bytes, .last_bytes = plain.bytes, .last_end = block.high};
-    layout.start = first_byte_of(plain);
+    const int64_t start = first_byte_of(plain);
     Node blocks;
     blocks.kind = NodeKind::indexed_block;
     blocks.count = static_cast<uint64_t>(list.count);
     blocks.bytes = list.size;
-    blocks.low = displace(type.true_lb, UINT64_MAX, layout.start);
-    blocks.high = displace(type.true_ub, UINT64_MAX, layout.start);
-    Table table;
+    blocks.low = displace(type.true_lb, UINT64_MAX, start);
+    blocks.high = displace(type.true_ub, UINT64_MAX, start);
+    TableLists table;
     table.displs = displacements_from_first(TypeLists(list), [](auto) {});
     blocks.segments = block.segments;
     blocks.segments.count = blocks.count;
     blocks.segments.inner_min = blocks.segments.inner_max = plain.bytes;
     blocks.segments.last_end = displace(table.displs.back(), block.high);
-    layout.nodes = {block, blocks};
-    layout.tables.push_back(std::move(table));
-    layout.root = 1;
-    layout.depth = 2;
+    layout.add(std::move(table));
+    layout.add(block);
+    layout.set_top(layout.add(blocks), start, 2);
     return layout;
 }
 

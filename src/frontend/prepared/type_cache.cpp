@@ -1,7 +1,6 @@
 #include "prepared/type_cache.h"
 
 #include "flatten/writer.h"
-#include "layout/layout_bytes.h"
 #include "layout/layout_text.h"
 #include "layout/normalise/lower.h"
 #include "prepared/listed_blocks.h"
@@ -16,15 +15,17 @@ namespace ucd {
 
 TypeCache::~TypeCache() {
     for (auto &of_backend : plans)
-        for (auto &plan : of_backend) delete plan.load(std::memory_order_acquire);
+        for (auto &slot : of_backend)
+            if (const KernelPlan *plan = slot.load(std::memory_order_acquire)) plan->destroy();
     delete elements.load(std::memory_order_acquire);
     delete runs.load(std::memory_order_acquire);
     delete boxes.load(std::memory_order_acquire);
-    for (Table &table : own.tables) {
-        keep_list(table.displs);
-        keep_list(table.first);
-        keep_list(table.segments_first);
-        keep_list(table.pieces);
+    for (uint32_t i = 0; i < own->tables.size(); ++i) {
+        TableLists lists = own.take_lists(i);
+        keep_list(lists.displs);
+        keep_list(lists.first);
+        keep_list(lists.segments_first);
+        keep_list(lists.pieces);
     }
 }
 
@@ -35,8 +36,8 @@ void TypeCache::list_blocks(const Type &type, bool lengths_too, ListedBlocks &bl
 namespace {
 
 // Publishes a thread's result. If another thread was first, the result is deleted.
-template <class T>
-void publish(std::atomic<T *> &slot, std::unique_ptr<std::remove_const_t<T>> made) {
+template <class T, class Pointer>
+void publish(std::atomic<T *> &slot, Pointer made) {
     T *expected = nullptr;
     if (slot.compare_exchange_strong(expected, made.get(), std::memory_order_acq_rel))
         (void)made.release();
@@ -84,7 +85,7 @@ const TypeCache &make_cache(const Type &type) {
     const uint64_t budget = budget_of(type);
     if (list == nullptr) made->own = lower_to_layout(type, layout_share(budget));
     if (budget != unlimited) {
-        const uint64_t taken = bytes_of(made->layout) + BoxIndex::memory_for(made->layout);
+        const uint64_t taken = bytes_of(made->own) + BoxIndex::memory_for(made->layout);
         made->bytes_left = budget - std::min(budget, taken);
     }
     publish(type.cache, std::unique_ptr<CachedOnType>(std::move(made)));
@@ -94,7 +95,7 @@ const TypeCache &make_cache(const Type &type) {
     return cache;
 }
 
-ConstTypeOwner with_layout(const Type &type, Layout layout) {
+ConstTypeOwner with_layout(const Type &type, OwnedLayout layout) {
     auto cache = std::make_unique<TypeCache>();
     cache->own = std::move(layout);
     TypeOwner made;
@@ -125,7 +126,7 @@ Status make_plan(const Type &type, const Backend &backend, unsigned backend_inde
     const TypeCache &cache = cache_of(type);
     auto &slot = cache.plans[backend_index][repeated];
     const auto make = [&](uint64_t max_bytes, uint64_t &taken) -> Status {
-        std::unique_ptr<KernelPlan> made;
+        Owner<KernelPlan> made;
         UCD_TRY(backend.plan(cache.layout, type.extent(), repeated, max_bytes, made));
         if (logs(LogLevel::plan))
             log_line("%s, %s %s: %s", backend.name(), repeated ? "several" : "one",
@@ -144,14 +145,15 @@ const Elements &elements_of(const Type &type) {
     const TypeCache &cache = cache_of(type);
     if (const Elements *e = cache.elements.load(std::memory_order_acquire)) return *e;
     const auto make = [&](uint64_t max_bytes, uint64_t &taken) -> Status {
-        auto made = std::make_unique<Elements>();
+        auto made = std::make_unique<OwnedElements>();
         made->kind = type.element;
         made->extent = static_cast<int64_t>(type.size);
         // Leaves at least as much of the budget to plans.
         if (type.element == Element::none)
-            made->runs =
+            made->owned_runs =
                 lower_to_elements(type, max_bytes == unlimited ? unlimited : max_bytes / 2);
-        taken = sizeof *made + bytes_of(made->runs);
+        made->runs = made->owned_runs;
+        taken = sizeof *made + bytes_of(made->owned_runs);
         publish(cache.elements, std::move(made));
         return success;
     };
@@ -161,12 +163,12 @@ const Elements &elements_of(const Type &type) {
     return *cache.elements.load(std::memory_order_acquire);
 }
 
-const Layout &runs_of(const Type &type) {
+const OwnedLayout &runs_of(const Type &type) {
     const TypeCache &cache = cache_of(type);
-    if (const Layout *runs = cache.runs.load(std::memory_order_acquire)) return *runs;
+    if (const OwnedLayout *runs = cache.runs.load(std::memory_order_acquire)) return *runs;
     const auto make = [&](uint64_t max_bytes, uint64_t &taken) -> Status {
         // Leaves at least as much of the budget to plans.
-        auto made = std::make_unique<Layout>(
+        auto made = std::make_unique<OwnedLayout>(
             lower_to_runs(type, max_bytes == unlimited ? unlimited : max_bytes / 2));
         taken = sizeof *made + bytes_of(*made);
         publish(cache.runs, std::move(made));

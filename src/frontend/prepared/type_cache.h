@@ -3,6 +3,7 @@
 
 #include "backend.h"
 #include "box_index.h"
+#include "layout/owned_layout.h"
 #include "types/type.h"
 
 #include <mutex>
@@ -11,13 +12,18 @@ namespace ucd {
 
 inline constexpr unsigned max_backends = 8;
 
+// Elements with the memory of their layout.
+struct OwnedElements : Elements {
+    OwnedLayout owned_runs;
+};
+
 struct TypeCache final : CachedOnType {
-    Layout own;           // empty if another type's layout is used
+    OwnedLayout own;      // empty if another type's layout is used
     const Layout &layout; // refers to `own`, or to the layout of a type below, which lives longer
     // Indexed by backend, and by whether the count is above one; see Backend::plan().
     mutable std::atomic<const KernelPlan *> plans[max_backends][2] = {};
-    mutable std::atomic<const Elements *> elements{nullptr};
-    mutable std::atomic<const Layout *> runs{nullptr};
+    mutable std::atomic<const OwnedElements *> elements{nullptr};
+    mutable std::atomic<const OwnedLayout *> runs{nullptr};
     mutable std::atomic<const BoxIndex *> boxes{nullptr};
     // For types from flattened bytes: the bytes that plans, elements and runs may still use. These
     // are then made under the mutex.
@@ -49,7 +55,7 @@ inline const Layout &layout_of(const Type &type) {
 }
 
 // Makes a copy of the type that has another layout.
-ConstTypeOwner with_layout(const Type &type, Layout layout);
+ConstTypeOwner with_layout(const Type &type, OwnedLayout layout);
 
 Status make_plan(const Type &type, const Backend &backend, unsigned backend_index, bool repeated,
                  const KernelPlan *&plan);
@@ -69,7 +75,7 @@ Status make_plan(const Type &type, const Backend &backend, unsigned backend_inde
 const Elements &elements_of(const Type &type);
 
 // Same, by handles; see lower_to_runs(). The type must not be empty.
-const Layout &runs_of(const Type &type);
+const OwnedLayout &runs_of(const Type &type);
 
 // The index of the boxes of the type's layout.
 const BoxIndex &boxes_of(const Type &type);

@@ -53,10 +53,15 @@ Context::Context(Info from_environment, const Info *info)
         BackendSlot slot;
         slot.name = entry.name;
         const bool is_host = slots.empty(); // host memory cannot be excluded
-        if (!is_host && !wanted(environment, entry.name))
+        if (!is_host && !wanted(environment, entry.name)) {
             slot.state.reason = "left out by ucd.backends";
-        else if ((slot.backend = entry.open(slot.state.reason)) != nullptr)
-            slot.state = slot.backend->probe();
+        } else {
+            std::string reason;
+            slot.backend = entry.open(reason);
+            slot.state.reason = reason;
+        }
+        if (slot.backend != nullptr && !slot.backend->probe(slot.state).ok())
+            slot.state.reason = last_error().text;
         if (slot.state.available && environment.ze_context)
             if (!slot.backend->use_context(*environment.ze_context, 0).ok()) {
                 slot.state.available = false;
@@ -93,7 +98,9 @@ Status find_executor(const Context &context, const char *named_by, std::string_v
         return fail(UCD_ERR__NOT_SUPPORTED, "%s names backend \"%.*s\", which is not known",
                     named_by, shown, backend.data());
     const BackendSlot &slot = context.slots[static_cast<unsigned>(index)];
-    const BackendState &state = slot.inspect();
+    const BackendState *found;
+    UCD_TRY(slot.inspect(found));
+    const BackendState &state = *found;
     if (!state.available)
         return fail(UCD_ERR__NOT_SUPPORTED, "%s names backend %s, which is not available: %s",
                     named_by, slot.name.c_str(), state.reason.c_str());

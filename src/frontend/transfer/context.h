@@ -20,11 +20,14 @@ class Progress;
 
 struct BackendSlot {
     std::string name;
-    std::unique_ptr<Backend> backend; // null if not available
-    BackendState state;               // found without looking at devices
+    Owner<Backend> backend; // null if not available
+    BackendState state;     // found without looking at devices
 
     // The complete state. May initialise a driver.
-    const BackendState &inspect() const { return backend != nullptr ? backend->inspect() : state; }
+    Status inspect(const BackendState *&complete) const {
+        complete = &state;
+        return backend != nullptr ? backend->inspect(complete) : success;
+    }
 };
 
 class Context {

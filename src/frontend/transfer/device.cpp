@@ -6,32 +6,32 @@
 namespace ucd {
 
 Status Launch::prepare() {
-    std::unique_ptr<PreparedLaunch> made;
+    Owner<PreparedLaunch> made;
     UCD_TRY(executor.backend->prepare_launch(executor.device, moves_and_copies(), made));
     prepared = std::move(made);
     return success;
 }
 
-Status Launch::start(std::unique_ptr<Event> &done) const {
+Status Launch::start(Owner<Event> &done) const {
     if (prepared != nullptr) return executor.backend->launch(*prepared, done);
     if (maker != nullptr) return executor.backend->launch_made(executor.device, *maker, done);
     return executor.backend->launch(executor.device, moves_and_copies(), done);
 }
 
-Status Launch::start_in(const NativeStream &stream, const std::shared_ptr<const void> &keep) const {
+Status Launch::start_in(const NativeStream &stream, const Keep &keep) const {
     if (prepared != nullptr) return executor.backend->launch_in(stream, *prepared, keep);
     if (maker != nullptr) return executor.backend->launch_made_in(stream, *maker, keep);
     return executor.backend->launch_in(stream, moves_and_copies(), keep);
 }
 
 Status AsyncTransfer::launch(const Launch &launch) {
-    std::unique_ptr<Event> done;
+    Owner<Event> done;
     UCD_TRY(launch.start(done));
     note(std::move(done));
     return success;
 }
 
-void AsyncTransfer::note(std::unique_ptr<Event> done) {
+void AsyncTransfer::note(Owner<Event> done) {
     started_ = true;
     if (done != nullptr) launches_.push_back(std::move(done));
 }
@@ -64,7 +64,7 @@ Status AsyncTransfer::conclude(std::unique_ptr<AsyncTransfer> work, bool started
 
 Status AsyncTransfer::copy_first(const Executor &by, void *to, const void *from,
                                  std::size_t bytes) {
-    std::unique_ptr<Event> done;
+    Owner<Event> done;
     UCD_TRY(by.backend->copy(by.device, to, from, bytes, done));
     if (done == nullptr) return success;
     started_ = true;

@@ -21,8 +21,8 @@ struct Launch {
 
     MoveList moves_and_copies() const { return {moves.span(), copies}; }
     Status prepare();
-    Status start(std::unique_ptr<Event> &done) const;
-    Status start_in(const NativeStream &stream, const std::shared_ptr<const void> &keep) const;
+    Status start(Owner<Event> &done) const;
+    Status start_in(const NativeStream &stream, const Keep &keep) const;
 };
 
 class AsyncTransfer final : public AsyncOperation {
@@ -57,11 +57,11 @@ public:
 
 private:
     bool copies_completed() noexcept;
-    void note(std::unique_ptr<Event> done);
+    void note(Owner<Event> done);
 
     KeptTypes types_;
     ShortList<std::shared_ptr<const void>> kept_;
-    ShortList<std::unique_ptr<Event>> copies_, launches_;
+    ShortList<Owner<Event>> copies_, launches_;
     Continuation continuation_; // empty if there are no copies, or they are complete
     std::vector<std::unique_ptr<StagedPipeline>> pipelines_;
     bool staged_ = false;

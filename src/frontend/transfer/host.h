@@ -46,7 +46,7 @@ inline bool may_be_first_use(const Type &type) {
 
 // Runs moves that are complete.
 [[gnu::always_inline]] inline Status run_on_host(Context &context, std::span<const Move> moves) {
-    std::unique_ptr<Event> done; // stays null: the host's backend has finished on return
+    Owner<Event> done; // stays null: the host's backend has finished on return
     return context.host().launch(0, moves, done);
 }
 

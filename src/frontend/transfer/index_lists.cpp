@@ -96,17 +96,17 @@ Status BroughtLists::bring(LocationCache &locations, const Executor &mover, cons
             type = known.type.get();
             return success;
         }
-    Layout layout = layout_of(*type);
+    OwnedLayout layout(layout_of(*type));
     const std::vector<uint64_t> lengths = lengths_of_lists(layout);
-    std::vector<IndexList> &lists = layout.index_lists;
-    for (std::size_t i = 0; i < lists.size(); ++i) {
+    for (std::size_t i = 0; i < layout->index_lists.size(); ++i) {
+        const IndexList &list = layout->index_lists[i];
         MemoryLocation location;
-        UCD_TRY(locations.find(nullptr, lists[i].indices, location));
+        UCD_TRY(locations.find(nullptr, list.indices, location));
         if (reaches(mover, hints_, location)) continue;
         char *copy = nullptr;
-        const std::size_t bytes = lengths[i] * packed_size(lists[i].element);
-        UCD_TRY(copy_to(mover, location, lists[i].indices, bytes, copy));
-        lists[i].indices = copy;
+        const std::size_t bytes = lengths[i] * packed_size(list.element);
+        UCD_TRY(copy_to(mover, location, list.indices, bytes, copy));
+        layout.set_indices(i, copy);
     }
     moved_.push_back({type, mover, with_layout(*type, std::move(layout))});
     type = moved_.back().type.get();

@@ -3,7 +3,7 @@
 // them.
 #pragma once
 
-#include "move.h"
+#include "implement.h"
 #include "transfer/check.h"
 #include "transfer/progress.h"
 #include "transfer/submission.h"
@@ -63,23 +63,22 @@ inline Share share_of(std::size_t members, unsigned i, unsigned threads) {
 
 // Makes the moves of members of one direction, which are checked when they are made.
 template <class Desc>
-class MembersMade final : public MoveMaker {
+class MembersMade final : public MoveMakerOf<MembersMade<Desc>> {
 public:
     // `dispatch`, which must have no op, and `descs` outlive this object.
     MembersMade(const Dispatch &dispatch, std::span<const Desc> descs, std::size_t before = 0)
         : dispatch_(dispatch), descs_(descs), before_(before) {}
 
-    std::size_t members() const override { return descs_.size(); }
+    std::size_t members() const { return descs_.size(); }
 
-    Status make(std::size_t &first, Move &move, std::span<MoveAddresses> at,
-                std::size_t &made) override {
+    Status make(std::size_t &first, Move &move, std::span<MoveAddresses> at, std::size_t &made) {
         made = 0;
         CheckedMove m;
         for (; m.length == 0; ++first) {
             if (first == descs_.size()) return success;
             UCD_TRY(at_member<Desc>(before_ + first, check(descs_[first], m)));
         }
-        static_cast<MoveSettings &>(m) = dispatch_.settings;
+        m.set(dispatch_.settings);
         UCD_TRY(at_member<Desc>(before_ + first - 1, complete(m, dispatch_.executor)));
         move = m;
         at[made++] = {m.typed, m.packed};
@@ -94,22 +93,23 @@ public:
         return success;
     }
 
-    unsigned divide() override {
-        const unsigned threads = batch_threads(descs_.size(), dispatch_.settings.limits.threads);
-        if (threads == 1) return 1;
+    Status divide(unsigned &threads) {
+        threads = batch_threads(descs_.size(), dispatch_.settings.limits.threads);
+        if (threads == 1) return success;
         parts_.reserve(threads);
         for (unsigned i = 0; i < threads; ++i) {
             const Share share = share_of(descs_.size(), i, threads);
             parts_.emplace_back(dispatch_, descs_.subspan(share.begin, share.count), share.begin);
         }
-        return threads;
+        return success;
     }
-    MoveMaker &part(unsigned i) override { return parts_[i]; }
-    void unite() override {
+    MoveMaker &part(unsigned i) { return parts_[i]; }
+    Status unite() {
         for (const MembersMade &part : parts_) {
             types_->add(*part.types_);
             found_others_ = found_others_ || part.found_others_;
         }
+        return success;
     }
 
     // The types of the members made so far.

@@ -86,14 +86,14 @@ Status MovePlan::add_members(Submission &submission,
 }
 
 Status MovePlan::route(Context &context, const std::vector<CheckedMember> &members,
-                       Routed &routed) const {
+                       KeptMembers &routed) const {
     Submission submission(context, op_, hints_, nullptr, Reuse::again);
     UCD_TRY(add_members(submission, members));
     return submission.prepare(routed);
 }
 
 Status MovePlan::route_in(Context &context, const std::vector<CheckedMember> &members,
-                          const StreamTarget &stream, Routed &routed) const {
+                          const StreamTarget &stream, KeptMembers &routed) const {
     Submission submission(context, op_, hints_, &stream, Reuse::again);
     UCD_TRY(add_members(submission, members));
     return submission.prepare(routed);
@@ -129,7 +129,7 @@ Status MovePlan::start_in(Context &context, const StreamTarget &stream) {
     for (const InStream &known : in_streams_)
         if (known.executor == stream.executor)
             return start_members_in(stream.stream, *known.routed, known.routed);
-    Routed routed;
+    KeptMembers routed;
     UCD_TRY(route_in(context, members_, stream, routed));
     in_streams_.push_back({stream.executor, routed});
     return start_members_in(stream.stream, *routed, routed);
@@ -190,11 +190,11 @@ Status MovePlan::rebase(Context &context, const Rebase &rebase) {
         };
         UCD_TRY(at_member(index, move()));
     }
-    Routed routed;
+    KeptMembers routed;
     UCD_TRY(route(context, members, routed));
     ShortList<InStream> in_streams;
     for (const InStream &known : in_streams_) {
-        Routed again;
+        KeptMembers again;
         UCD_TRY(route_in(context, members, {known.executor, {}}, again));
         in_streams.push_back({known.executor, std::move(again)});
     }

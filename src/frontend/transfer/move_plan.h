@@ -34,21 +34,21 @@ public:
     MovePlan(const Context &context, std::vector<CheckedMember> members, Op op, const Hints &hints);
 
 private:
-    using Routed = std::shared_ptr<const RoutedMembers>;
     // The memories of a member's two sides; none if a hint names the memory, or if nothing is
     // moved.
     using Memories = std::array<std::optional<MemoryLocation>, 2>;
     struct InStream {
         Executor executor;
-        Routed routed;
+        KeptMembers routed;
     };
     class Start;
 
     Status check_usable(const Context &context) const;
     Status add_members(Submission &submission, const std::vector<CheckedMember> &members) const;
-    Status route(Context &context, const std::vector<CheckedMember> &members, Routed &routed) const;
+    Status route(Context &context, const std::vector<CheckedMember> &members,
+                 KeptMembers &routed) const;
     Status route_in(Context &context, const std::vector<CheckedMember> &members,
-                    const StreamTarget &stream, Routed &routed) const;
+                    const StreamTarget &stream, KeptMembers &routed) const;
     Status find_memories(LocationCache &locations, const CheckedMember &m,
                          Memories &memories) const;
 
@@ -59,7 +59,7 @@ private:
     std::vector<CheckedMember> members_;
     std::vector<Memories> memories_; // of members_
     KeptTypes types_;
-    Routed routed_;                  // null if lists of indices have to be brought for each start
+    KeptMembers routed_;             // null if lists of indices have to be brought for each start
     ShortList<InStream> in_streams_; // prepared at the first start in a stream of each device
     std::atomic<bool> is_started_{false}; // a start without a stream has not ended
 };

@@ -2,9 +2,9 @@
 // users' calls that test or wait.
 #pragma once
 
+#include "exception_status.h"
 #include "per_thread.h"
 #include "status.h"
-#include "support/exception_status.h"
 #include "support/short_list.h"
 #include "transfer/chunk_pool.h"
 #include "types/type.h"

@@ -94,7 +94,7 @@ Status moves_of_parts(const std::vector<Part> &parts, CopyMove::Side CopyMove::*
     for (const Part &part : parts) {
         const CopyMove::Side &end = part.move->*side;
         Move &move = moves.emplace_back();
-        static_cast<MoveSettings &>(move) = settings;
+        move.set(settings);
         move.plan = end.plan;
         move.typed = end.typed;
         move.packed = chunk + part.at;
@@ -200,7 +200,7 @@ Status StagedPipeline::run(Lane &lane, const Executor &executor, CopyMove::Side 
     const bool bytes = direction == Direction::pack ? bytes_.from : bytes_.to;
     // Reserve memory first, so that recording work that was started cannot fail.
     lane.events.reserve(lane.parts.size());
-    std::unique_ptr<Event> done;
+    Owner<Event> done;
     if (bytes && (executor.on_host() || lane.parts.size() == 1)) {
         for (const Part &part : lane.parts) {
             const CopyMove::Side &end = part.move->*side;
@@ -226,7 +226,7 @@ Status StagedPipeline::run(Lane &lane, const Executor &executor, CopyMove::Side 
     return success;
 }
 
-void StagedPipeline::note(Lane &lane, Direction direction, std::unique_ptr<Event> &done) {
+void StagedPipeline::note(Lane &lane, Direction direction, Owner<Event> &done) {
     // As long as only the host has filled a chunk, the work can still be abandoned.
     started_ = started_ || direction == Direction::unpack || done != nullptr;
     if (done != nullptr) lane.events.push_back(std::move(done));

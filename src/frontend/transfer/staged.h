@@ -27,7 +27,7 @@ Status complete(StagedMove &staged, const CheckedCopy &c, Op op, const Executor 
 template <class Events>
 Status poll(Events &events) {
     for (std::size_t i = 0; i < events.size();) {
-        std::unique_ptr<Event> &event = events.begin()[i];
+        Owner<Event> &event = events.begin()[i];
         bool completed = false;
         const Status status = event->poll(completed);
         if (completed || !status.ok()) {
@@ -109,13 +109,13 @@ private:
         Chunk chunk;
         Chunk relay; // used if the destination's executor cannot access the source's chunk
         std::vector<Part> parts;
-        std::vector<std::unique_ptr<Event>> events; // of the current step
+        std::vector<Owner<Event>> events; // of the current step
     };
     Status take_chunks(Chunk &chunk, Chunk &relay);
     Status step(Lane &lane);
     Status run(Lane &lane, const Executor &executor, CopyMove::Side CopyMove::*side,
                Direction direction, Op op, char *chunk);
-    void note(Lane &lane, Direction direction, std::unique_ptr<Event> &done);
+    void note(Lane &lane, Direction direction, Owner<Event> &done);
 
     const Executor from_, to_;
     const BytesOf bytes_;

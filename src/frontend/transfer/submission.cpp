@@ -394,7 +394,7 @@ Status start_members(Context &context, const RoutedMembers &members, Op op, cons
 }
 
 Status start_members_in(const NativeStream &stream, const RoutedMembers &members,
-                        const std::shared_ptr<const void> &keep) {
+                        const Keep &keep) {
     for (const Launch &launch : members.launches) UCD_TRY(launch.start_in(stream, keep));
     for (const Launch &step : members.steps) UCD_TRY(step.start_in(stream, keep));
     return success;
@@ -403,9 +403,9 @@ Status start_members_in(const NativeStream &stream, const RoutedMembers &members
 Status Submission::start(std::unique_ptr<AsyncOperation> &operation) {
     if (stream_ != nullptr) {
         UCD_TRY(find_steps());
-        if (members_.steps.empty() && members_.types.empty())
-            return start_members_in(stream_->stream, members_, members_.kept);
-        const auto kept = std::make_shared<RoutedMembers>(std::move(members_));
+        if (members_.steps.empty() && members_.types.empty() && members_.kept == nullptr)
+            return start_members_in(stream_->stream, members_, nullptr);
+        const KeptMembers kept(std::move(members_));
         return start_members_in(stream_->stream, *kept, kept);
     }
     bool ran_on_host = false;
@@ -470,12 +470,12 @@ Status Submission::find_steps() {
     return success;
 }
 
-Status Submission::prepare(std::shared_ptr<const RoutedMembers> &members) {
-    members = nullptr;
+Status Submission::prepare(KeptMembers &members) {
+    members = {};
     if (lists_ != nullptr) return success;
     if (stream_ != nullptr) UCD_TRY(find_steps());
     for (Launch &launch : members_.launches) UCD_TRY(launch.prepare());
-    members = std::make_shared<const RoutedMembers>(std::move(members_));
+    members = KeptMembers(std::move(members_));
     return success;
 }
 

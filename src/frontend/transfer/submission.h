@@ -45,6 +45,9 @@ struct RoutedMembers {
     }
 };
 
+// Members that the work in a stream keeps alive.
+using KeptMembers = KeepOf<RoutedMembers>;
+
 // Starts members without a stream. All such starts use this function. Launches on devices come
 // first, then data that goes through chunks, then the host's part, which runs within the call.
 // `operation` stays null if everything was complete on return. `work` keeps what the members need.
@@ -55,8 +58,7 @@ Status start_members(Context &context, const RoutedMembers &members, Op op, cons
 Status run_all_on_host(Context &context, const RoutedMembers &members, Op op, const Limits &limits,
                        bool &ran);
 // Starts members in a stream.
-Status start_members_in(const NativeStream &stream, const RoutedMembers &members,
-                        const std::shared_ptr<const void> &keep);
+Status start_members_in(const NativeStream &stream, const RoutedMembers &members, const Keep &keep);
 
 // Whether the move is repeated. A type that is moved once may be moved by the lists that describe
 // it.
@@ -89,7 +91,7 @@ public:
     // Used instead of start() if the members will be started repeatedly. Prepares their launches.
     // `members` stays null if lists of indices have to be brought, which must be done for each
     // start.
-    Status prepare(std::shared_ptr<const RoutedMembers> &members);
+    Status prepare(KeptMembers &members);
 
     // Starts the members that were added. `operation` stays null if everything was complete on
     // return, and for a stream, which orders the work. Members with both sides on the host run

@@ -3,6 +3,7 @@
 #include "support/fake_device/fake_driver.h"
 #include "support/oracle/reduction_oracle.hpp"
 
+#include "implement.h"
 #include "pitched_copies.h"
 
 #include <array>
@@ -52,30 +53,31 @@ ucd_type_t public_type(Element e) {
 
 // Plans --------------------------------------------------------------
 
-// Plans that exist, so that work which outlives its plan is found out.
-struct LivePlans {
+// Plans and prepared launches that exist, so that work which outlives its plan is found out.
+struct Live {
     std::mutex mutex;
     std::set<const KernelPlan *> plans;
+    std::set<const PreparedLaunch *> prepared;
 };
-LivePlans &live() {
-    static LivePlans *l = new LivePlans; // types, and plans with them, may go at exit
+Live &live() {
+    static Live *l = new Live; // types, and plans with them, may go at exit
     return *l;
 }
 
-class FakePlan final : public KernelPlan {
+class FakePlan final : public KernelPlanOf<FakePlan> {
 public:
     FakePlan(const Layout &l, int64_t e, bool r) : layout(l), extent(e), repeated(r) {
         const std::lock_guard lock(live().mutex);
         live().plans.insert(this);
         ++mock::counts.live_plans;
     }
-    ~FakePlan() override {
+    ~FakePlan() {
         const std::lock_guard lock(live().mutex);
         live().plans.erase(this);
         --mock::counts.live_plans;
     }
-    std::string describe() const override { return "mock: a walk over the layout"; }
-    std::size_t memory() const override { return sizeof *this; }
+    std::string describe() const { return "mock: a walk over the layout"; }
+    std::size_t memory() const { return sizeof *this; }
 
     const Layout &layout;
     const int64_t extent;
@@ -115,10 +117,11 @@ private:
     // Between the layout and `packed`.
     void move(char *packed, Direction direction) {
         Layout layout = plan_.layout;
+        std::vector<IndexList> lists(layout.index_lists.begin(), layout.index_lists.end());
         for (const Node &n : layout.nodes)
             if (n.kind == NodeKind::by_reference)
-                layout.index_lists[n.table].indices =
-                    view(plan_.layout.index_lists[n.table], n.count);
+                lists[n.table].indices = view(plan_.layout.index_lists[n.table], n.count);
+        layout.index_lists = lists;
         const Node top = repeat(layout.top(), layout.root, move_.count, plan_.extent);
         Walk walk(layout, top, layout.start, is_block);
         walk.start(move_.offset, move_.length);
@@ -188,15 +191,15 @@ struct Completion {
     std::atomic<bool> done{false};
 };
 
-class FakeEvent final : public Event {
+class FakeEvent final : public EventOf<FakeEvent> {
 public:
     explicit FakeEvent(std::shared_ptr<const Completion> completion)
         : completion_(std::move(completion)) {
         ++mock::counts.live_events;
     }
-    ~FakeEvent() override { --mock::counts.live_events; }
+    ~FakeEvent() { --mock::counts.live_events; }
 
-    Status poll(bool &completed) override {
+    Status poll(bool &completed) {
         completed = completion_->done.load(std::memory_order_acquire);
         if (!completed || completion_->failure.empty()) return success;
         return fail(UCD_ERR__DEVICE, "mock: %s", completion_->failure.c_str());
@@ -234,13 +237,19 @@ std::vector<Move> moves_of(const MoveList &list) {
     return {list.moves.begin(), list.moves.end()};
 }
 
-class FakePreparedLaunch final : public PreparedLaunch {
+class FakePreparedLaunch final : public PreparedLaunchOf<FakePreparedLaunch> {
 public:
     FakePreparedLaunch(int on_device, std::vector<Move> list)
         : device(on_device), moves(std::move(list)) {
+        const std::lock_guard lock(live().mutex);
+        live().prepared.insert(this);
         ++mock::counts.live_prepared;
     }
-    ~FakePreparedLaunch() override { --mock::counts.live_prepared; }
+    ~FakePreparedLaunch() {
+        const std::lock_guard lock(live().mutex);
+        live().prepared.erase(this);
+        --mock::counts.live_prepared;
+    }
 
     const int device;
     const std::vector<Move> moves;
@@ -259,21 +268,22 @@ struct Run {
 };
 
 const FakePreparedLaunch &prepared_here(const PreparedLaunch &prepared) {
-    const auto *known = dynamic_cast<const FakePreparedLaunch *>(&prepared);
-    if (known == nullptr) throw std::runtime_error("another backend's prepared launch");
-    return *known;
+    const std::lock_guard lock(live().mutex);
+    if (!live().prepared.contains(&prepared))
+        throw std::runtime_error("the prepared launch is gone, or another backend's");
+    return static_cast<const FakePreparedLaunch &>(prepared);
 }
 
 // The backend --------------------------------------------------------------
 
-class FakeBackend final : public Backend {
+class FakeBackend final : public BackendOf<FakeBackend> {
 public:
-    const char *name() const override { return mock::backend.name; }
+    const char *name() const { return mock::backend.name; }
 
-    BackendState probe() override { return state_; }
-    const BackendState &inspect() override { return state_; }
+    BackendState probe() { return state_; }
+    const BackendState &inspect() { return state_; }
 
-    Status find(const void *address, MemoryLocation &location) const override {
+    Status find(const void *address, MemoryLocation &location) const {
         ++mock::counts.queries;
         if (is_failing_one(mock::knobs.failing_query))
             return fail(UCD_ERR__DEVICE, "mock: the question failed, as it was told to");
@@ -281,47 +291,46 @@ public:
         return success;
     }
 
-    bool hides_memory() const override { return mock::knobs.hides_memory; }
-    Status check_unknown(const void *) const override {
+    bool hides_memory() const { return mock::knobs.hides_memory; }
+    Status check_unknown(const void *) const {
         ++mock::counts.unknown;
         return success;
     }
 
-    bool reaches(int device, const MemoryLocation &location) const override {
+    bool reaches(int device, const MemoryLocation &location) const {
         return location.owner == this && mock::reaches(device, location.kind, location.device);
     }
 
-    bool supports(Op op, Element element) const override {
+    bool supports(Op op, Element element) const {
         return op == Op::replace ||
                (public_type(element) != UCD_TYPE__NULL && (defined_ops(element) & op_bit(op)) != 0);
     }
 
     Status plan(const Layout &layout, int64_t extent, bool repeated, uint64_t,
-                std::unique_ptr<KernelPlan> &plan) const override {
+                Owner<KernelPlan> &plan) const {
         if (is_failing_one(mock::knobs.failing_plan))
             return fail(UCD_ERR__DEVICE, "mock: the plan failed, as it was told to");
-        plan = std::make_unique<FakePlan>(layout, extent, repeated);
+        plan = make_owned<FakePlan>(layout, extent, repeated);
         return success;
     }
 
-    Status launch(int device, const MoveList &list, std::unique_ptr<Event> &done) override {
+    Status launch(int device, const MoveList &list, Owner<Event> &done) {
         return launch(device, Run{moves_of(list), {}}, done);
     }
 
-    Status prepare_launch(int device, const MoveList &list,
-                          std::unique_ptr<PreparedLaunch> &prepared) override {
+    Status prepare_launch(int device, const MoveList &list, Owner<PreparedLaunch> &prepared) {
         UCD_TRY(accept());
         for (const Move &move : list.moves) (void)plan_of(move);
-        prepared = std::make_unique<FakePreparedLaunch>(device, moves_of(list));
+        prepared = make_owned<FakePreparedLaunch>(device, moves_of(list));
         return success;
     }
 
-    Status launch(const PreparedLaunch &prepared, std::unique_ptr<Event> &done) override {
+    Status launch(const PreparedLaunch &prepared, Owner<Event> &done) {
         const auto &known = prepared_here(prepared);
         return launch(known.device, Run{known.moves, known.alive}, done);
     }
 
-    Status device_of(const NativeStream &native, int &device) override {
+    Status device_of(const NativeStream &native, int &device) {
         mock::Stream *stream = static_cast<mock::Stream *>(native.native);
         if (stream == nullptr)
             return fail(UCD_ERR__INVALID_ARG, "stream.native is NULL; it must be a mock::Stream");
@@ -329,13 +338,11 @@ public:
         return success;
     }
 
-    Status launch_in(const NativeStream &native, const MoveList &list,
-                     std::shared_ptr<const void> keep) override {
+    Status launch_in(const NativeStream &native, const MoveList &list, Keep keep) {
         return launch_in(native, Run{moves_of(list), {}}, std::move(keep));
     }
 
-    Status launch_in(const NativeStream &native, const PreparedLaunch &prepared,
-                     std::shared_ptr<const void> keep) override {
+    Status launch_in(const NativeStream &native, const PreparedLaunch &prepared, Keep keep) {
         const auto &known = prepared_here(prepared);
         if (native.device != known.device)
             return fail(UCD_ERR__INVALID_ARG, "prepared for device %d, not for %d", known.device,
@@ -343,7 +350,7 @@ public:
         return launch_in(native, Run{known.moves, known.alive}, std::move(keep));
     }
 
-    Status prepare(const NativeStream &native, const Move &move) override {
+    Status prepare(const NativeStream &native, const Move &move) {
         mock::Stream *stream;
         UCD_TRY(stream_of(native, stream));
         (void)plan_of(move);
@@ -351,8 +358,7 @@ public:
         return success;
     }
 
-    Status copy(int device, void *to, const void *from, std::size_t bytes,
-                std::unique_ptr<Event> &done) override {
+    Status copy(int device, void *to, const void *from, std::size_t bytes, Owner<Event> &done) {
         UCD_TRY(accept());
         ++mock::counts.copies;
         start(device, done, [=] {
@@ -363,7 +369,7 @@ public:
         return success;
     }
 
-    Status allocate(int device, MemoryKind kind, std::size_t bytes, void *&memory) override {
+    Status allocate(int device, MemoryKind kind, std::size_t bytes, void *&memory) {
         const bool refused =
             is_failing_one(mock::knobs.failing_allocation) || mock::knobs.out_of_memory;
         void *address = refused ? nullptr : mock::allocate(kind, device, bytes);
@@ -374,13 +380,13 @@ public:
         return success;
     }
 
-    void release(int, MemoryKind, void *memory) override {
+    void release(int, MemoryKind, void *memory) {
         mock::release(memory);
         --mock::counts.live_allocations;
     }
 
 private:
-    Status launch(int device, Run run, std::unique_ptr<Event> &done) {
+    Status launch(int device, Run run, Owner<Event> &done) {
         UCD_TRY(accept());
         ++mock::counts.launches;
         mock::counts.moves += static_cast<int>(run.moves.size());
@@ -388,7 +394,7 @@ private:
         return success;
     }
 
-    static Status launch_in(const NativeStream &native, Run run, std::shared_ptr<const void> keep) {
+    static Status launch_in(const NativeStream &native, Run run, Keep keep) {
         mock::Stream *stream;
         UCD_TRY(stream_of(native, stream));
         UCD_TRY(accept());
@@ -418,10 +424,10 @@ private:
     }
 
     template <class Work>
-    void start(int device, std::unique_ptr<Event> &done, Work work) {
+    void start(int device, Owner<Event> &done, Work work) {
         if (mock::knobs.complete_at_once) return work();
         const auto completion = std::make_shared<Completion>();
-        done = std::make_unique<FakeEvent>(completion);
+        done = make_owned<FakeEvent>(completion);
         queues_[static_cast<std::size_t>(device)].add([completion, work = std::move(work)] {
             completion->failure = failure_of(work);
             completion->done.store(true, std::memory_order_release);
@@ -436,8 +442,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Backend> create_mock_backend() {
-    return std::make_unique<FakeBackend>();
+Owner<Backend> create_mock_backend() {
+    return make_owned<FakeBackend>();
 }
 
 } // namespace ucd

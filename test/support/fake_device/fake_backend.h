@@ -7,6 +7,6 @@
 
 namespace ucd {
 
-std::unique_ptr<Backend> create_mock_backend();
+Owner<Backend> create_mock_backend();
 
 } // namespace ucd

@@ -10,6 +10,6 @@ namespace mock {
 const BackendTraits backend = {.name = ucd::hip::vendor_name, .remembers = true};
 }
 
-std::unique_ptr<ucd::Backend> ucd::hostgpu::make_backend() {
+ucd::Owner<ucd::Backend> ucd::hostgpu::make_backend() {
     return ucd::hip::create_backend();
 }

@@ -9,6 +9,6 @@ namespace mock {
 const BackendTraits backend = {.name = ucd::hostgpu::vendor_name, .remembers = true};
 }
 
-std::unique_ptr<ucd::Backend> ucd::hostgpu::make_backend() {
+ucd::Owner<ucd::Backend> ucd::hostgpu::make_backend() {
     return create_backend();
 }

@@ -2,6 +2,7 @@
 // what else only its tests ask for.
 #pragma once
 
+#include "backend.h"
 #include "support/fake_device/fake_driver.h"
 
 #include <atomic>
@@ -13,14 +14,10 @@
 #include <string>
 #include <vector>
 
-namespace ucd {
-class Backend;
-}
-
 namespace ucd::hostgpu {
 
 // The backend that runs on these devices.
-std::unique_ptr<Backend> make_backend();
+Owner<Backend> make_backend();
 
 struct Graph {
     std::vector<std::function<void()>> nodes;

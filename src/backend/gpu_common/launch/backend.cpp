@@ -1,7 +1,8 @@
 // The Backend class for a GPU vendor.
 
-#include "backend.h"
+#include "implement.h"
 #include "per_thread.h"
+#include "plugin.h"
 
 #include "kernels/reduce_kernels.h"
 #include "launch/batch_launch.h"
@@ -23,9 +24,9 @@ namespace UCD_GPU {
 namespace {
 
 // The completion of a launch in a lane.
-class LaneEvent final : public Event {
+class LaneEvent final : public EventOf<LaneEvent> {
 public:
-    Status poll(bool &completed) override { return lane_->poll(number_, completed); }
+    Status poll(bool &completed) { return lane_->poll(number_, completed); }
     void end(LaunchTurn &turn) {
         lane_ = &turn.lane();
         number_ = turn.end();
@@ -57,7 +58,7 @@ private:
     bool done_ = false;
 };
 
-class GpuPreparedLaunch final : public PreparedLaunch {
+class GpuPreparedLaunch final : public PreparedLaunchOf<GpuPreparedLaunch> {
 public:
     GpuPreparedLaunch(int on_device, uint64_t about_bytes)
         : device(on_device), bytes(about_bytes) {}
@@ -76,9 +77,9 @@ uint64_t bytes_of(const MoveList &list) {
     return list.copies.empty() ? list.moves.front().length : list.copies.front().length;
 }
 
-class GpuBackend final : public Backend {
+class GpuBackend final : public BackendOf<GpuBackend> {
 public:
-    ~GpuBackend() override {
+    ~GpuBackend() {
         kept_.for_each([](Kept &kept) {
             while (kept.sweep(1)) std::this_thread::yield();
         });
@@ -92,27 +93,25 @@ public:
         }
     }
 
-    const char *name() const override { return vendor_name; }
+    const char *name() const { return vendor_name; }
 
-    BackendState probe() override { return driver::look(); }
-    const BackendState &inspect() override { return driver::initialise(); }
+    BackendState probe() { return driver::look(); }
+    const BackendState &inspect() { return driver::initialise(); }
 
-    Status use_context(uint64_t context, int device) override {
+    Status use_context(uint64_t context, int device) {
         return driver::use_context(context, device);
     }
 
-    Status find(const void *address, MemoryLocation &location) const override {
+    Status find(const void *address, MemoryLocation &location) const {
         UCD_TRY(driver::find(address, location));
         if (location.kind != MemoryKind::host) location.owner = this;
         return success;
     }
 
-    bool hides_memory() const override { return has_contexts; }
-    Status check_unknown(const void *address) const override {
-        return driver::check_unknown(address);
-    }
+    bool hides_memory() const { return has_contexts; }
+    Status check_unknown(const void *address) const { return driver::check_unknown(address); }
 
-    bool reaches(int device, const MemoryLocation &location) const override {
+    bool reaches(int device, const MemoryLocation &location) const {
         if (location.owner != this || location.kind == MemoryKind::host) return false;
         if (location.device == device) return true;
         if (location.kind != MemoryKind::device)
@@ -121,58 +120,55 @@ public:
                                    : is_peer(device, location.device);
     }
 
-    bool supports(Op op, Element element) const override {
+    bool supports(Op op, Element element) const {
         return op == Op::replace ||
                (reduce_kernel(op, element) != nullptr && driver::has_element(element));
     }
 
     Status plan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes,
-                std::unique_ptr<KernelPlan> &plan) const override {
-        plan = std::make_unique<GpuPlan>(layout, extent, repeated, max_bytes);
+                Owner<KernelPlan> &plan) const {
+        plan = make_owned<GpuPlan>(layout, extent, repeated, max_bytes);
         return success;
     }
 
-    Status launch(int index, const MoveList &list, std::unique_ptr<Event> &done) override {
+    Status launch(int index, const MoveList &list, Owner<Event> &done) {
         return start(index, bytes_of(list), done,
                      [&](Device &device, gpuStream_t stream, LaunchNeeds &needs) {
                          return launch_list({device, stream, LaunchMode::now, needs}, list);
                      });
     }
 
-    Status launch_made(int index, MoveMaker &maker, std::unique_ptr<Event> &done) override {
+    Status launch_made(int index, MoveMaker &maker, Owner<Event> &done) {
         return start(
             index, large_launch, done, [&](Device &device, gpuStream_t stream, LaunchNeeds &needs) {
                 return UCD_GPU::launch_made({device, stream, LaunchMode::now, needs}, maker);
             });
     }
 
-    Status device_of(const NativeStream &native, int &device) override {
+    Status device_of(const NativeStream &native, int &device) {
         const BesideCaptures beside;
         return driver::find_device(static_cast<gpuStream_t>(native.native), device);
     }
 
-    Status launch_in(const NativeStream &native, const MoveList &list,
-                     std::shared_ptr<const void> keep) override {
+    Status launch_in(const NativeStream &native, const MoveList &list, Keep keep) {
         const bool needs_table = list.moves.size() + list.copies.size() > 1;
         return start_in(native, std::move(keep), needs_table,
                         [&](const Submission &to) { return launch_list(to, list); });
     }
 
-    Status launch_made_in(const NativeStream &native, MoveMaker &maker,
-                          std::shared_ptr<const void> keep) override {
+    Status launch_made_in(const NativeStream &native, MoveMaker &maker, Keep keep) {
         return start_in(native, std::move(keep), true,
                         [&](const Submission &to) { return UCD_GPU::launch_made(to, maker); });
     }
 
-    Status prepare_launch(int index, const MoveList &list,
-                          std::unique_ptr<PreparedLaunch> &prepared) override {
+    Status prepare_launch(int index, const MoveList &list, Owner<PreparedLaunch> &prepared) {
         const driver::Current current(index);
         UCD_TRY(current.status);
         const BesideCaptures beside;
         Device *device;
         UCD_TRY(open(index, device));
         GivenUp::instance().clear();
-        auto made = std::make_unique<GpuPreparedLaunch>(index, bytes_of(list));
+        auto made = make_owned<GpuPreparedLaunch>(index, bytes_of(list));
         UCD_TRY(launch_list({.device = *device,
                              .stream = device->upload_stream(),
                              .mode = LaunchMode::prepare,
@@ -183,7 +179,7 @@ public:
         return success;
     }
 
-    Status launch(const PreparedLaunch &launch, std::unique_ptr<Event> &done) override {
+    Status launch(const PreparedLaunch &launch, Owner<Event> &done) {
         const auto &prepared = static_cast<const GpuPreparedLaunch &>(launch);
         return start(prepared.device, prepared.bytes, done,
                      [&](Device &, gpuStream_t stream, LaunchNeeds &) {
@@ -191,8 +187,7 @@ public:
                      });
     }
 
-    Status launch_in(const NativeStream &native, const PreparedLaunch &launch,
-                     std::shared_ptr<const void> keep) override {
+    Status launch_in(const NativeStream &native, const PreparedLaunch &launch, Keep keep) {
         const auto &prepared = static_cast<const GpuPreparedLaunch &>(launch);
         const auto run = [&](const Submission &to) -> Status {
             const bool captured = to.mode == LaunchMode::capture;
@@ -202,7 +197,7 @@ public:
         return start_in(native, keep, false, run);
     }
 
-    Status prepare(const NativeStream &native, const Move &move) override {
+    Status prepare(const NativeStream &native, const Move &move) {
         const driver::Current current(native.device);
         UCD_TRY(current.status);
         const BesideCaptures beside;
@@ -215,16 +210,15 @@ public:
         return prepare_plan(*device, plan, move.count);
     }
 
-    bool copies_layouts() const override { return true; }
+    bool copies_layouts() const { return true; }
 
-    Status copy(int index, void *to, const void *from, std::size_t bytes,
-                std::unique_ptr<Event> &done) override {
+    Status copy(int index, void *to, const void *from, std::size_t bytes, Owner<Event> &done) {
         return start(index, bytes, done, [&](Device &, gpuStream_t stream, LaunchNeeds &) {
             return check(gpuMemcpyAsync(to, from, bytes, gpuMemcpyDefault, stream), "copying");
         });
     }
 
-    Status allocate(int index, MemoryKind kind, std::size_t bytes, void *&memory) override {
+    Status allocate(int index, MemoryKind kind, std::size_t bytes, void *&memory) {
         const driver::Current current(index);
         UCD_TRY(current.status);
         if (kind == MemoryKind::pinned)
@@ -233,13 +227,13 @@ public:
         return check(gpuMalloc(&memory, bytes), "allocating device memory");
     }
 
-    void release(int index, MemoryKind kind, void *memory) override {
+    void release(int index, MemoryKind kind, void *memory) {
         const driver::Current current(index);
         // Ignore failures: at exit, the driver may have been unloaded already.
         (void)(kind == MemoryKind::pinned ? gpuHostFree(memory) : gpuFree(memory));
     }
 
-    Status export_memory(const void *address, std::size_t bytes, MemoryHandle &handle) override {
+    Status export_memory(const void *address, std::size_t bytes, MemoryHandle &handle) {
         MemoryLocation location;
         UCD_TRY(find(address, location));
         if (location.kind != MemoryKind::device)
@@ -250,13 +244,13 @@ public:
     }
 
     Status open_memory(int index, const MemoryHandle &handle, std::size_t bytes,
-                       void *&allocation) override {
+                       void *&allocation) {
         const driver::Current current(index);
         UCD_TRY(current.status);
         return ucd::UCD_GPU::open_memory(handle, bytes, allocation);
     }
 
-    void close_memory(int index, void *allocation) override {
+    void close_memory(int index, void *allocation) {
         const driver::Current current(index);
         // Ignore failures: at exit, the driver may have been unloaded already.
         (void)gpuIpcCloseMemHandle(allocation);
@@ -279,13 +273,13 @@ private:
 
     // Starts the work that body() enqueues in a stream.
     template <class Body>
-    Status start(int index, uint64_t bytes, std::unique_ptr<Event> &done, Body body) {
+    Status start(int index, uint64_t bytes, Owner<Event> &done, Body body) {
         const driver::Current current(index);
         UCD_TRY(current.status);
         const BesideCaptures beside;
         Device *device;
         UCD_TRY(open(index, device));
-        auto event = std::make_unique<LaneEvent>();
+        auto event = make_owned<LaneEvent>();
         LaunchTurn turn;
         UCD_TRY(device->begin_launch(bytes, turn));
         // Destroyed before the event and everything that it keeps.
@@ -300,8 +294,7 @@ private:
     // Same, in a caller's stream; body() gets the submission. `needs_table` says that the launch
     // may need something besides `keep`.
     template <class Body>
-    Status start_in(const NativeStream &native, std::shared_ptr<const void> keep, bool needs_table,
-                    Body body) {
+    Status start_in(const NativeStream &native, Keep keep, bool needs_table, Body body) {
         const driver::Current current(native.device);
         UCD_TRY(current.status);
         const BesideCaptures beside;
@@ -326,9 +319,9 @@ private:
 
     // Keeps `keep` until the graph that the stream is being captured into is destroyed. If the
     // driver does not report that, keeps it as long as this backend lives.
-    Status keep_with_graph(gpuStream_t stream, std::shared_ptr<const void> keep) {
+    Status keep_with_graph(gpuStream_t stream, Keep keep) {
         if (keep == nullptr) return success;
-        auto held = std::make_shared<KeptByGraph>(keep);
+        auto held = std::make_shared<KeptByGraph>(std::make_shared<const Keep>(keep));
         const Status status = driver::keep_with_graph(stream, std::move(held));
         if (status.code() != UCD_ERR__NOT_SUPPORTED) return status;
         const std::lock_guard lock(mutex_);
@@ -381,13 +374,18 @@ private:
     std::array<std::unique_ptr<Device>, max_devices> devices_;
     std::array<std::atomic<Device *>, max_devices> opened_ = {};
     PerThread<Kept> kept_;
-    std::vector<std::shared_ptr<const void>> kept_for_good_;
+    std::vector<Keep> kept_for_good_;
 };
 
 } // namespace
 
-std::unique_ptr<Backend> create_backend() {
-    return std::make_unique<GpuBackend>();
+Owner<Backend> create_backend() {
+    return make_owned<GpuBackend>();
+}
+
+const Plugin &as_plugin() {
+    static constexpr Plugin plugin = plugin_of<GpuBackend, GpuPlan, LaneEvent, GpuPreparedLaunch>();
+    return plugin;
 }
 
 } // namespace UCD_GPU

@@ -160,8 +160,9 @@ Status launch_batches(const Submission &to, std::span<const Move> moves) {
 }
 
 Status launch_as_made(const Submission &to, MoveMaker &maker, bool &launched) {
-    std::vector<MadePart> parts(maker.divide());
-    const auto threads = static_cast<unsigned>(parts.size());
+    unsigned threads;
+    UCD_TRY(maker.divide(threads));
+    std::vector<MadePart> parts(threads);
     if (threads == 1) {
         UCD_TRY(parts[0].batch.begin(to, maker.members()));
         UCD_TRY(write_as_made(to, maker, parts[0].batch.builder(), parts[0].move, parts[0].fits));
@@ -171,7 +172,7 @@ Status launch_as_made(const Submission &to, MoveMaker &maker, bool &launched) {
         std::mutex mutex;
         const Submission shared{to.device, to.stream, to.mode, to.needs, &mutex};
         in_threads(threads, [&](unsigned i) { parts[i].write(shared, maker.part(i)); });
-        maker.unite();
+        UCD_TRY(maker.unite());
     }
     std::size_t made = 0;
     for (const MadePart &part : parts) {

@@ -4,8 +4,16 @@
 #include "backend.h"
 #include "vendor.h"
 
-namespace ucd::UCD_GPU {
+namespace ucd {
 
-std::unique_ptr<Backend> create_backend();
+struct Plugin;
 
-} // namespace ucd::UCD_GPU
+namespace UCD_GPU {
+
+Owner<Backend> create_backend();
+
+// What a plugin with this backend answers.
+const Plugin &as_plugin();
+
+} // namespace UCD_GPU
+} // namespace ucd

@@ -2,8 +2,8 @@
 // its lists on devices. Apart from the lists, nothing depends on the device.
 #pragma once
 
-#include "backend.h"
 #include "box_index.h"
+#include "implement.h"
 #include "plan/layout_plan.h"
 #include "runtime/device_lists.h"
 
@@ -47,13 +47,13 @@ struct Interpreter {
     DeviceLists lists;
 };
 
-class GpuPlan final : public KernelPlan {
+class GpuPlan final : public KernelPlanOf<GpuPlan> {
 public:
     GpuPlan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes);
 
-    std::string describe() const override;
-    std::size_t memory() const override;
-    bool is_needed_by(const Move &move) const override;
+    std::string describe() const;
+    std::size_t memory() const;
+    bool is_needed_by(const Move &move) const;
 
     // For moves for which the shape cannot be used.
     Interpreter &interpreter() const {

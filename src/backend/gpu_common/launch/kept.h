@@ -1,6 +1,7 @@
 // Keeps what launches in callers' streams, and graphs of them, need, and releases it in time.
 #pragma once
 
+#include "keep.h"
 #include "launch/submission.h"
 #include "per_thread.h"
 #include "runtime/check.h"
@@ -19,7 +20,7 @@ namespace ucd::UCD_GPU {
 class Kept {
 public:
     struct Item {
-        std::shared_ptr<const void> what;
+        Keep what;
         LaunchNeeds needs; // destroyed before `what`, because its lists belong to plans
         PooledEvent done;
     };

@@ -2,4 +2,4 @@
 #include "plugin.h"
 #include "launch/create_backend.h"
 
-UCD_PLUGIN(ucd::UCD_GPU::create_backend)
+UCD_PLUGIN(ucd::UCD_GPU::as_plugin())

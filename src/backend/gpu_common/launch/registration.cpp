@@ -6,8 +6,8 @@
 
 namespace ucd {
 
-std::unique_ptr<Backend> UCD_GPU_JOIN(create_, UCD_GPU, _backend)();
-std::unique_ptr<Backend> UCD_GPU_JOIN(create_, UCD_GPU, _backend)() {
+Owner<Backend> UCD_GPU_JOIN(create_, UCD_GPU, _backend)();
+Owner<Backend> UCD_GPU_JOIN(create_, UCD_GPU, _backend)() {
     return UCD_GPU::create_backend();
 }
 

@@ -13,12 +13,12 @@ namespace ucd::gpu {
 class ListBuilder {
 public:
     // Adds a copy of the entries and returns its offset, a multiple of 16.
-    template <class T>
-    uint64_t add(const std::vector<T> &entries) {
+    template <class List>
+    uint64_t add(const List &entries) {
         const uint64_t at = (bytes_.size() + 15) / 16 * 16;
-        bytes_.resize(at + entries.size() * sizeof(T));
-        if (!entries.empty())
-            __builtin_memcpy(bytes_.data() + at, entries.data(), entries.size() * sizeof(T));
+        const std::size_t bytes = entries.size() * sizeof(entries[0]);
+        bytes_.resize(at + bytes);
+        if (bytes > 0) __builtin_memcpy(bytes_.data() + at, entries.data(), bytes);
         return at;
     }
     // Adds `count` entries, which entry(i) computes one by one, and returns their offset.

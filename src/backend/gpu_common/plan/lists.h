@@ -1,6 +1,8 @@
 // Lists in the form that kernels need.
 #pragma once
 
+#include "span.h"
+
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -48,7 +50,7 @@ inline uint32_t granule_for(uint64_t positions, uint64_t entries) {
 }
 
 // The unit in which all displacements fit 32 bits, or 0 if there is none.
-inline uint32_t unit_for(const std::vector<int64_t> &displacements) {
+inline uint32_t unit_for(Span<const int64_t> displacements) {
     // The largest power of two that divides all displacements, which is a multiple of every word of
     // the layout. It is the lowest set bit, which is the same for both signs of a number.
     constexpr uint64_t most = uint64_t{1} << 16;

@@ -18,8 +18,7 @@ constexpr uint64_t max_words = uint64_t{1} << 16;
 
 constexpr uint64_t max_positions = uint64_t{1} << 31;
 
-ShapeLevel with_displacements(ShapeLevel level, const std::vector<int64_t> &displs,
-                              ListBuilder &lists) {
+ShapeLevel with_displacements(ShapeLevel level, Span<const int64_t> displs, ListBuilder &lists) {
     level.displacement_unit = unit_for(displs);
     if (level.displacement_unit == 0) {
         level.displacements = lists.add(displs);
@@ -32,8 +31,8 @@ ShapeLevel with_displacements(ShapeLevel level, const std::vector<int64_t> &disp
     return level;
 }
 
-ShapeLevel with_runs(ShapeLevel level, const std::vector<int64_t> &displs,
-                     const std::vector<uint64_t> &first, ListBuilder &lists) {
+ShapeLevel with_runs(ShapeLevel level, Span<const int64_t> displs, Span<const uint64_t> first,
+                     ListBuilder &lists) {
     level.kind = LevelKind::indexed;
     level.count = first.back();
     level = with_displacements(level, displs, lists);

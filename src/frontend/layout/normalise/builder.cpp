@@ -18,7 +18,7 @@ auto key_of(const Node &n) {
 
 // An arbitrary total order of lists, chosen to be fast.
 template <class T>
-int order_of(const std::vector<T> &a, const std::vector<T> &b) {
+int order_of(Span<T> a, Span<T> b) {
     if (a.size() != b.size()) return a.size() < b.size() ? -1 : 1;
     return a.empty() ? 0 : std::memcmp(a.data(), b.data(), a.size() * sizeof(T));
 }
@@ -34,19 +34,20 @@ void fit(std::vector<T> &list) {
 }
 
 // Excludes the pieces, which are kept only if the size of the layout is not limited.
-uint64_t bytes_of(const Table &t) {
-    return sizeof t + (t.displs.size() + t.first.size() + t.segments_first.size()) * 8 +
+uint64_t bytes_of(const TableLists &t) {
+    return sizeof t + sizeof(Table) +
+           (t.displs.size() + t.first.size() + t.segments_first.size()) * 8 +
            t.children.size() * sizeof(NodeId);
 }
 
 } // namespace
 
 bool Builder::NodeLess::operator()(NodeId a, NodeId b) const {
-    return key_of(builder->out_.nodes[a]) < key_of(builder->out_.nodes[b]);
+    return key_of(builder->out_->nodes[a]) < key_of(builder->out_->nodes[b]);
 }
 
 bool Builder::TableLess::operator()(uint32_t a, uint32_t b) const {
-    const Table &t = builder->out_.tables[a], &u = builder->out_.tables[b];
+    const Table &t = builder->out_->tables[a], &u = builder->out_->tables[b];
     int order = order_of(t.displs, u.displs);
     if (order == 0) order = order_of(t.first, u.first);
     if (order == 0) order = order_of(t.children, u.children);
@@ -58,11 +59,11 @@ Builder::Extra Builder::extra_of(const Node &n) const {
     if (n.kind != NodeKind::structure) {
         Extra e = extra_[n.child];
         e.plain = e.plain && n.kind == NodeKind::strided &&
-                  !touches(out_.nodes[n.child].segments, n.stride);
+                  !touches(out_->nodes[n.child].segments, n.stride);
         ++e.depth;
         return e;
     }
-    const auto &children = out_.tables[n.table].children;
+    const auto &children = out_->tables[n.table].children;
     Extra e = extra_[children[0]];
     for (NodeId c : children) {
         e.depth = std::max(e.depth, extra_[c].depth);
@@ -76,17 +77,17 @@ Builder::Extra Builder::extra_of(const Node &n) const {
 NodeId Builder::intern(const Node &n) {
     // A linear search is faster for a few nodes, and most layouts have no more.
     constexpr std::size_t few = 16;
-    const std::size_t size = out_.nodes.size();
+    const std::size_t size = out_->nodes.size();
     for (std::size_t i = 0; i < std::min(size, few); ++i)
-        if (key_of(out_.nodes[i]) == key_of(n)) return static_cast<NodeId>(i);
+        if (key_of(out_->nodes[i]) == key_of(n)) return static_cast<NodeId>(i);
     const auto id = static_cast<NodeId>(size);
     extra_.push_back(extra_of(n));
-    out_.nodes.push_back(n);
+    out_.add(n);
     if (size >= few) {
         const auto [equal, is_new] = node_index_.insert(id);
         if (!is_new) {
             extra_.pop_back();
-            out_.nodes.pop_back();
+            out_.remove_last_node();
             return *equal;
         }
     }
@@ -94,26 +95,24 @@ NodeId Builder::intern(const Node &n) {
     return id;
 }
 
-uint32_t Builder::intern(Table t) {
-    const auto id = static_cast<uint32_t>(out_.tables.size());
+uint32_t Builder::intern(TableLists t) {
     // A list that grew entry by entry, or was shortened, has spare capacity.
     fit(t.displs);
     fit(t.first);
     const uint64_t bytes = bytes_of(t);
-    out_.tables.push_back(std::move(t));
-    const auto [equal, is_new] = table_index_.insert(id);
+    const auto [equal, is_new] = table_index_.insert(out_.add(std::move(t)));
     if (is_new)
         bytes_ += bytes;
     else
-        out_.tables.pop_back();
+        out_.remove_last_table();
     return *equal;
 }
 
 uint32_t Builder::intern(const IndexList &list) {
     const auto [known, is_new] =
         index_lists_.try_emplace({list.indices, list.element, list.small, list.unit},
-                                 static_cast<uint32_t>(out_.index_lists.size()));
-    if (is_new) out_.index_lists.push_back(list);
+                                 static_cast<uint32_t>(out_->index_lists.size()));
+    if (is_new) out_.add(list);
     return known->second;
 }
 
@@ -136,7 +135,7 @@ Placed Builder::make_strided(uint64_t count, int64_t stride, Placed child) {
 }
 
 template <class Entry>
-void Builder::summarise(Node &n, Table &t, Entry entry) const {
+void Builder::summarise(Node &n, TableLists &t, Entry entry) const {
     n.count = t.displs.size();
     n.bytes = 0;
     bool merges = false;
@@ -187,7 +186,7 @@ int64_t rebase(std::vector<int64_t> &displs) {
 
 } // namespace
 
-bool Builder::summarise_apart(Node &n, const Table &t, const ListLook *look) const {
+bool Builder::summarise_apart(Node &n, const TableLists &t, const ListLook *look) const {
     const Node &child = node(n.child);
     const std::size_t count = t.displs.size();
     if (count < 2 || child.has_reference) return false;
@@ -202,7 +201,7 @@ bool Builder::summarise_apart(Node &n, const Table &t, const ListLook *look) con
     return true;
 }
 
-bool Builder::summarise_dense(Node &n, const Table &t) const {
+bool Builder::summarise_dense(Node &n, const TableLists &t) const {
     const Node &child = node(n.child);
     const std::size_t count = t.displs.size();
     if (count < 2 || child.kind != NodeKind::block || n.stride != static_cast<int64_t>(child.bytes))
@@ -245,7 +244,7 @@ Placed Builder::make_indexed_block(std::vector<int64_t> displs, Placed child,
         look = &moved;
     }
     Node n;
-    Table t;
+    TableLists t;
     n.kind = NodeKind::indexed_block;
     n.child = child.id;
     t.displs = std::move(displs);
@@ -259,7 +258,7 @@ Placed Builder::make_indexed(std::vector<int64_t> displs, std::vector<uint64_t> 
                              int64_t stride, Placed child, std::vector<int64_t> pieces) {
     const int64_t at = displace(child.at, rebase(displs));
     Node n;
-    Table t;
+    TableLists t;
     n.kind = NodeKind::indexed;
     n.child = child.id;
     n.stride = stride;
@@ -277,7 +276,7 @@ Placed Builder::make_indexed(std::vector<int64_t> displs, std::vector<uint64_t> 
 
 Placed Builder::make_structure(const std::vector<Placed> &entries) {
     Node n;
-    Table t;
+    TableLists t;
     n.kind = NodeKind::structure;
     uint64_t bytes = 0;
     t.displs.reserve(entries.size());
@@ -313,8 +312,8 @@ Placed Builder::by_reference(uint64_t count, const IndexList &list, Placed child
     return {child.at, intern(n)};
 }
 
-Layout Builder::finish(Placed root) {
-    Layout finished;
+OwnedLayout Builder::finish(Placed root) {
+    OwnedLayout finished;
     if (root.none()) return finished;
     // Children have smaller ids than their parents.
     const NodeId end = root.id + 1;
@@ -324,53 +323,41 @@ Layout Builder::finish(Placed root) {
     for (NodeId id = end; id-- > 0;) {
         if (!used[id]) continue;
         ++used_count;
-        const Node &n = out_.nodes[id];
+        const Node &n = out_->nodes[id];
         if (n.kind == NodeKind::block) continue;
         if (n.kind != NodeKind::structure) {
             used[n.child] = true;
             continue;
         }
-        for (NodeId c : out_.tables[n.table].children) used[c] = true;
+        for (NodeId c : out_->tables[n.table].children) used[c] = true;
     }
     std::vector<NodeId> renamed(end, no_node);
-    finished.nodes.reserve(used_count);
-    std::vector<uint32_t> renamed_table(out_.tables.size(), UINT32_MAX);
-    std::vector<uint32_t> renamed_list(out_.index_lists.size(), UINT32_MAX);
+    finished.reserve_nodes(used_count);
+    std::vector<uint32_t> renamed_table(out_->tables.size(), UINT32_MAX);
+    std::vector<uint32_t> renamed_list(out_->index_lists.size(), UINT32_MAX);
     for (NodeId id = 0; id < end; ++id) {
         if (!used[id]) continue;
-        renamed[id] = static_cast<NodeId>(finished.nodes.size());
-        finished.nodes.push_back(out_.nodes[id]);
-        Node &n = finished.nodes.back();
-        if (n.kind == NodeKind::block) continue;
-        if (n.kind == NodeKind::strided) {
-            n.child = renamed[n.child];
-            continue;
-        }
+        Node n = out_->nodes[id];
+        if (n.kind != NodeKind::block && n.kind != NodeKind::structure) n.child = renamed[n.child];
         if (n.kind == NodeKind::by_reference) {
-            n.child = renamed[n.child];
             uint32_t &list = renamed_list[n.table];
-            if (list == UINT32_MAX) {
-                list = static_cast<uint32_t>(finished.index_lists.size());
-                finished.index_lists.push_back(out_.index_lists[n.table]);
-            }
+            if (list == UINT32_MAX) list = finished.add(out_->index_lists[n.table]);
             n.table = list;
-            continue;
+        } else if (n.kind != NodeKind::block && n.kind != NodeKind::strided) {
+            // Nodes of different kinds never share a table, so each table's children are renamed
+            // only once.
+            uint32_t &table = renamed_table[n.table];
+            if (table == UINT32_MAX) {
+                TableLists lists = out_.take_lists(n.table);
+                for (NodeId &c : lists.children) c = renamed[c];
+                table = finished.add(std::move(lists));
+            }
+            n.table = table;
         }
-        // Nodes of different kinds never share a table, so each table's children are renamed only
-        // once.
-        uint32_t &table = renamed_table[n.table];
-        if (table == UINT32_MAX) {
-            table = static_cast<uint32_t>(finished.tables.size());
-            finished.tables.push_back(std::move(out_.tables[n.table]));
-            for (NodeId &c : finished.tables.back().children) c = renamed[c];
-        }
-        n.table = table;
-        if (n.kind != NodeKind::structure) n.child = renamed[n.child];
+        renamed[id] = finished.add(n);
     }
-    finished.tables.shrink_to_fit();
-    finished.root = renamed[root.id];
-    finished.start = root.at;
-    finished.depth = extra_[root.id].depth;
+    finished.shrink_tables_to_fit();
+    finished.set_top(renamed[root.id], root.at, extra_[root.id].depth);
     return finished;
 }
 

@@ -3,8 +3,8 @@
 // are stored once, so equal shapes have equal ids.
 #pragma once
 
-#include "layout.h"
 #include "layout/normalise/list_look.h"
+#include "layout/owned_layout.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -86,7 +86,7 @@ public:
         allowance_ += (max_bytes_ == UINT64_MAX ? per_described_entry : 2) * entries;
     }
 
-    const Node &node(NodeId id) const { return out_.nodes[id]; }
+    const Node &node(NodeId id) const { return out_->nodes[id]; }
     // Whether children at this distance form one block.
     bool is_dense(NodeId id, int64_t stride) const {
         return node(id).kind == NodeKind::block && stride == static_cast<int64_t>(node(id).bytes);
@@ -95,7 +95,7 @@ public:
 
     // The layout under `root`, without nodes that rewrites left unused. The builder cannot be used
     // afterwards.
-    Layout finish(Placed root);
+    OwnedLayout finish(Placed root);
 
 private:
     struct Extra {
@@ -155,16 +155,16 @@ private:
                         Placed child, std::vector<int64_t> pieces = {});
     Placed make_structure(const std::vector<Placed> &entries);
     NodeId intern(const Node &node);
-    uint32_t intern(Table table);
+    uint32_t intern(TableLists table);
     uint32_t intern(const IndexList &list);
     Extra extra_of(const Node &node) const;
     // Computes bytes, segments, low and high from all entries. entry(i) returns entry i as a node.
     template <class Entry>
-    void summarise(Node &node, Table &table, Entry entry) const;
+    void summarise(Node &node, TableLists &table, Entry entry) const;
     // The same without visiting each entry, for the two most frequent kinds of list; false if the
     // list is of neither kind.
-    bool summarise_apart(Node &node, const Table &table, const ListLook *look) const;
-    bool summarise_dense(Node &node, const Table &table) const;
+    bool summarise_apart(Node &node, const TableLists &table, const ListLook *look) const;
+    bool summarise_dense(Node &node, const TableLists &table) const;
 
     // fold.cpp
     Placed fold_blocks(BlockList list);
@@ -204,7 +204,7 @@ private:
         bool operator()(uint32_t a, uint32_t b) const;
     };
 
-    Layout out_;
+    OwnedLayout out_;
     std::vector<Extra> extra_; // per node
     std::set<NodeId, NodeLess> node_index_{NodeLess{this}};
     std::set<uint32_t, TableLess> table_index_{TableLess{this}};

@@ -1,6 +1,5 @@
 #include "layout/normalise/lower.h"
 
-#include "layout/layout_bytes.h"
 #include "layout/layout_text.h"
 #include "layout/normalise/builder.h"
 #include "layout/relative_list.h"
@@ -319,16 +318,17 @@ namespace {
 // of the limit is allowed at first. If the final layout exceeds the limit, it is made again with a
 // limit that ensures it fits.
 template <class Make>
-Layout lower_within(uint64_t max_bytes, Make make) {
+OwnedLayout lower_within(uint64_t max_bytes, Make make) {
     constexpr uint64_t for_a_while = 2;
     if (max_bytes > UINT64_MAX / for_a_while) return make(UINT64_MAX);
-    Layout layout = make(for_a_while * max_bytes);
-    return bytes_of(layout) <= max_bytes ? layout : make(max_bytes);
+    OwnedLayout layout = make(for_a_while * max_bytes);
+    if (bytes_of(layout) > max_bytes) layout = make(max_bytes);
+    return layout;
 }
 
 } // namespace
 
-Layout lower_to_layout(const Type &type, uint64_t max_bytes, LoweringTrace *trace) {
+OwnedLayout lower_to_layout(const Type &type, uint64_t max_bytes, LoweringTrace *trace) {
     return lower_within(max_bytes, [&](uint64_t most) {
         std::vector<const char *> rewrites;
         Builder builder(trace != nullptr ? &rewrites : nullptr, most);
@@ -341,14 +341,14 @@ Layout lower_to_layout(const Type &type, uint64_t max_bytes, LoweringTrace *trac
     });
 }
 
-Layout lower_to_elements(const Type &type, uint64_t max_bytes) {
+OwnedLayout lower_to_elements(const Type &type, uint64_t max_bytes) {
     return lower_within(max_bytes, [&](uint64_t most) {
         Builder builder(nullptr, most);
         return builder.finish(Lowering(builder, Lower::elements).run(type));
     });
 }
 
-Layout lower_to_runs(const Type &type, uint64_t max_bytes) {
+OwnedLayout lower_to_runs(const Type &type, uint64_t max_bytes) {
     return lower_within(max_bytes, [&](uint64_t most) {
         Builder builder(nullptr, most);
         return builder.finish(Lowering(builder, Lower::runs).run(type));

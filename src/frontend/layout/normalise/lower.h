@@ -24,16 +24,16 @@ struct LoweringTrace {
 // The layout of the type's bytes in memory, regardless of their elements. Implied lists are
 // expanded as long as the layout takes no more than `max_bytes`. `trace`, if given, receives the
 // steps.
-Layout lower_to_layout(const Type &type, uint64_t max_bytes, LoweringTrace *trace = nullptr);
+OwnedLayout lower_to_layout(const Type &type, uint64_t max_bytes, LoweringTrace *trace = nullptr);
 
 // The layout of the type's packed stream over itself: its blocks are marked with their elements.
-Layout lower_to_elements(const Type &type, uint64_t max_bytes);
+OwnedLayout lower_to_elements(const Type &type, uint64_t max_bytes);
 
 // The runs of handles in the packed stream, as segments: the layout of a packed stream in which the
 // elements of each handle are shifted by a distance of their own. Elements then touch only those of
 // the same handle, so the maximal runs are the segments of the layout. The shift of a segment is
 // its displacement there minus its offset in the stream.
-Layout lower_to_runs(const Type &type, uint64_t max_bytes);
+OwnedLayout lower_to_runs(const Type &type, uint64_t max_bytes);
 
 // The elements that have this shift: their handle, or UCD_TYPE__NULL if this machine has none for
 // their representation.

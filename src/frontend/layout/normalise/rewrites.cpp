@@ -80,8 +80,7 @@ bool Builder::expand(Placed placed, BlockList &list) {
     if (list.size() == 0) list.element = extra.element;
     if (extra.mixed || extra.element != list.element) return false;
     if (!pay(top.segments.count)) return false;
-    out_.depth = extra.depth;
-    out_.start = placed.at;
+    out_.set_top(placed.id, placed.at, extra.depth);
     // Segments are listed rather than blocks: a run of 2^40 blocks that touch is one segment.
     list_segments(out_, top, 0, top.bytes, top.segments.count,
                   [&](uint64_t, const Segment &s) { list.push(s.displ, s.bytes); });
@@ -136,7 +135,7 @@ void Builder::splice_structures(std::vector<Placed> &entries) {
             spliced.push_back(e);
             continue;
         }
-        const Table &t = out_.tables[n.table];
+        const Table &t = out_->tables[n.table];
         for (uint64_t i = 0; i < n.count; ++i)
             spliced.push_back({displace(e.at, t.displs[i]), t.children[i]});
     }

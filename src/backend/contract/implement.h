@@ -1,0 +1,324 @@
+// Makes the tables of functions that stand before objects which cross the boundary between libucd
+// and its plugins. A class T derives from the template of its kind, and defines functions with the
+// names, arguments and results of the ones in backend.h; plans return texts, and launches get the
+// Keep by value. Exceptions of T become statuses here; a function without a status then answers
+// what is safe: that the backend cannot do it, or that it still needs the plan.
+#pragma once
+
+#include "backend.h"
+#include "exception_status.h"
+
+#include <utility>
+#include <vector>
+
+namespace ucd {
+
+// Makes an object of a class T.
+template <class T, class... Arguments>
+Owner<T> make_owned(Arguments &&...arguments) {
+    return Owner<T>(new T(std::forward<Arguments>(arguments)...));
+}
+
+template <class T>
+class KernelPlanOf : public KernelPlan {
+public:
+    KernelPlanOf() : KernelPlan(own_functions) {}
+    static constexpr const KernelPlanFunctions &table() { return own_functions; }
+
+    void describe() const = delete; // T defines these
+    void memory() const = delete;
+    bool is_needed_by(const Move &) const { return true; }
+
+private:
+    static const T &self(const KernelPlan *plan) { return static_cast<const T &>(*plan); }
+
+    static constexpr KernelPlanFunctions own_functions{
+        .struct_size = sizeof(KernelPlanFunctions),
+        .destroy = [](const KernelPlan *plan) { delete &self(plan); },
+        .describe =
+            [](const KernelPlan *plan, char *text, std::size_t room, std::size_t *length) {
+                return guarded([&] {
+                    const std::string all = self(plan).describe();
+                    *length = all.size();
+                    text[all.copy(text, room - 1)] = '\0';
+                    return success;
+                });
+            },
+        .memory =
+            [](const KernelPlan *plan) {
+                return guarded_or(std::size_t{0}, [&] { return self(plan).memory(); });
+            },
+        .is_needed_by =
+            [](const KernelPlan *plan, const Move *move) {
+                return guarded_or(true, [&] { return self(plan).is_needed_by(*move); });
+            },
+    };
+};
+
+template <class T>
+class EventOf : public Event {
+public:
+    EventOf() : Event(own_functions) {}
+    static constexpr const EventFunctions &table() { return own_functions; }
+
+    void poll() = delete; // T defines it
+
+private:
+    static T &self(Event *event) { return static_cast<T &>(*event); }
+
+    static constexpr EventFunctions own_functions{
+        .struct_size = sizeof(EventFunctions),
+        .destroy = [](Event *event) { delete &self(event); },
+        .poll =
+            [](Event *event, bool *completed) {
+                return guarded([&] { return self(event).poll(*completed); });
+            },
+    };
+};
+
+template <class T>
+class PreparedLaunchOf : public PreparedLaunch {
+public:
+    PreparedLaunchOf() : PreparedLaunch(own_functions) {}
+    static constexpr const PreparedLaunchFunctions &table() { return own_functions; }
+
+private:
+    static constexpr PreparedLaunchFunctions own_functions{
+        .struct_size = sizeof(PreparedLaunchFunctions),
+        .destroy = [](const PreparedLaunch *launch) { delete static_cast<const T *>(launch); },
+    };
+};
+
+template <class T>
+class MoveMakerOf : public MoveMaker {
+public:
+    MoveMakerOf() : MoveMaker(own_functions) {}
+
+    void members() const = delete; // T defines these
+    void make() = delete;
+    void divide() = delete;
+    void part() = delete;
+    void unite() = delete;
+
+private:
+    static T &self(MoveMaker *maker) { return static_cast<T &>(*maker); }
+
+    static constexpr MoveMakerFunctions own_functions{
+        .struct_size = sizeof(MoveMakerFunctions),
+        .members =
+            [](const MoveMaker *maker) noexcept {
+                return static_cast<const T &>(*maker).members();
+            },
+        .make =
+            [](MoveMaker *maker, std::size_t *first, Move *move, MoveAddresses *at,
+               std::size_t room, std::size_t *made) {
+                return guarded([&] { return self(maker).make(*first, *move, {at, room}, *made); });
+            },
+        .divide =
+            [](MoveMaker *maker, unsigned *parts) {
+                return guarded([&] { return self(maker).divide(*parts); });
+            },
+        .part = [](MoveMaker *maker, unsigned i) noexcept -> MoveMaker * {
+            return &self(maker).part(i);
+        },
+        .unite = [](MoveMaker *maker) { return guarded([&] { return self(maker).unite(); }); },
+    };
+};
+
+// Backends may leave out what has a definition here.
+template <class T>
+class BackendOf : public Backend {
+public:
+    BackendOf() : Backend(own_functions) {}
+    static constexpr const BackendFunctions &table() { return own_functions; }
+
+    void name() const = delete; // T defines these
+    void probe() = delete;
+    void inspect() = delete;
+    void find() const = delete;
+    void reaches() const = delete;
+    void supports() const = delete;
+    void plan() const = delete;
+    void launch() = delete;
+    void launch_in() = delete;
+    void prepare_launch() = delete;
+    void prepare() = delete;
+    void copy() = delete;
+
+    Status use_context(uint64_t, int /*device*/) { return success; }
+    bool hides_memory() const { return false; }
+    Status check_unknown(const void *) const { return success; }
+    bool copies_layouts() const { return false; }
+
+    // For backends for which making the moves in portions has no advantage.
+    Status launch_made(int device, MoveMaker &maker, Owner<Event> &done) {
+        std::vector<Move> moves;
+        UCD_TRY(make_all(maker, moves));
+        return moves.empty() ? success : self(this).launch(device, moves, done);
+    }
+    Status launch_made_in(const NativeStream &stream, MoveMaker &maker, Keep keep) {
+        std::vector<Move> moves;
+        UCD_TRY(make_all(maker, moves));
+        return moves.empty() ? success : self(this).launch_in(stream, moves, std::move(keep));
+    }
+
+    Status device_of(const NativeStream &, int &) {
+        return fail(UCD_ERR__INVALID_ARG,
+                    "stream.device is -1; backend %s does not tell a stream's device",
+                    self(this).name());
+    }
+    Status allocate(int, MemoryKind, std::size_t, void *&) {
+        return fail(UCD_ERR__NOT_SUPPORTED, "backend %s has no staging memory", self(this).name());
+    }
+    void release(int, MemoryKind, void *) {}
+    Status export_memory(const void *, std::size_t, MemoryHandle &) { return shares_no_memory(); }
+    Status open_memory(int, const MemoryHandle &, std::size_t, void *&) {
+        return shares_no_memory();
+    }
+    void close_memory(int /*device*/, void * /*allocation*/) {}
+
+private:
+    static T &self(Backend *backend) { return static_cast<T &>(*backend); }
+    static const T &self(const Backend *backend) { return static_cast<const T &>(*backend); }
+
+    Status shares_no_memory() const {
+        return fail(UCD_ERR__NOT_SUPPORTED, "backend %s shares no memory", self(this).name());
+    }
+
+    // Runs a body that returns a status and sets the owner of an object that it has made.
+    template <class Object, class Body>
+    [[gnu::always_inline]] static int make(Object **made, const Body &body) noexcept {
+        return guarded([&]() -> Status {
+            Owner<Object> owner;
+            UCD_TRY(body(owner));
+            *made = owner.release();
+            return success;
+        });
+    }
+
+    static constexpr BackendFunctions own_functions{
+        .struct_size = sizeof(BackendFunctions),
+        .destroy = [](Backend *b) { delete &self(b); },
+        .name = [](const Backend *b) noexcept { return self(b).name(); },
+        .probe =
+            [](Backend *b, BackendState *state) {
+                return guarded([&] {
+                    *state = self(b).probe();
+                    return success;
+                });
+            },
+        .inspect =
+            [](Backend *b, const BackendState **state) {
+                return guarded([&] {
+                    *state = &self(b).inspect();
+                    return success;
+                });
+            },
+        .use_context =
+            [](Backend *b, uint64_t context, int device) {
+                return guarded([&] { return self(b).use_context(context, device); });
+            },
+        .find =
+            [](const Backend *b, const void *address, MemoryLocation *location) {
+                return guarded([&] { return self(b).find(address, *location); });
+            },
+        .hides_memory =
+            [](const Backend *b) {
+                return guarded_or(false, [&] { return self(b).hides_memory(); });
+            },
+        .check_unknown =
+            [](const Backend *b, const void *address) {
+                return guarded([&] { return self(b).check_unknown(address); });
+            },
+        .reaches =
+            [](const Backend *b, int device, const MemoryLocation *location) {
+                return guarded_or(false, [&] { return self(b).reaches(device, *location); });
+            },
+        .supports =
+            [](const Backend *b, Op op, Element element) {
+                return guarded_or(false, [&] { return self(b).supports(op, element); });
+            },
+        .plan =
+            [](const Backend *b, const Layout *layout, int64_t extent, bool repeated,
+               uint64_t max_bytes, KernelPlan **plan) {
+                return make(plan, [&](Owner<KernelPlan> &made) {
+                    return self(b).plan(*layout, extent, repeated, max_bytes, made);
+                });
+            },
+        .launch =
+            [](Backend *b, int device, const MoveList *list, Event **done) {
+                return make(done, [&](Owner<Event> &event) {
+                    return self(b).launch(device, *list, event);
+                });
+            },
+        .launch_made =
+            [](Backend *b, int device, MoveMaker *maker, Event **done) {
+                return make(done, [&](Owner<Event> &event) {
+                    return self(b).launch_made(device, *maker, event);
+                });
+            },
+        .device_of =
+            [](Backend *b, const NativeStream *stream, int *device) {
+                return guarded([&] { return self(b).device_of(*stream, *device); });
+            },
+        .launch_in =
+            [](Backend *b, const NativeStream *stream, const MoveList *list, KeptObject *keep) {
+                return guarded([&] { return self(b).launch_in(*stream, *list, Keep(keep)); });
+            },
+        .launch_made_in =
+            [](Backend *b, const NativeStream *stream, MoveMaker *maker, KeptObject *keep) {
+                return guarded([&] { return self(b).launch_made_in(*stream, *maker, Keep(keep)); });
+            },
+        .prepare_launch =
+            [](Backend *b, int device, const MoveList *list, PreparedLaunch **prepared) {
+                return make(prepared, [&](Owner<PreparedLaunch> &made) {
+                    return self(b).prepare_launch(device, *list, made);
+                });
+            },
+        .launch_prepared =
+            [](Backend *b, const PreparedLaunch *prepared, Event **done) {
+                return make(done,
+                            [&](Owner<Event> &event) { return self(b).launch(*prepared, event); });
+            },
+        .launch_prepared_in =
+            [](Backend *b, const NativeStream *stream, const PreparedLaunch *prepared,
+               KeptObject *keep) {
+                return guarded([&] { return self(b).launch_in(*stream, *prepared, Keep(keep)); });
+            },
+        .prepare =
+            [](Backend *b, const NativeStream *stream, const Move *move) {
+                return guarded([&] { return self(b).prepare(*stream, *move); });
+            },
+        .copies_layouts =
+            [](const Backend *b) {
+                return guarded_or(false, [&] { return self(b).copies_layouts(); });
+            },
+        .copy =
+            [](Backend *b, int device, void *to, const void *from, std::size_t bytes,
+               Event **done) {
+                return make(done, [&](Owner<Event> &event) {
+                    return self(b).copy(device, to, from, bytes, event);
+                });
+            },
+        .allocate =
+            [](Backend *b, int device, MemoryKind kind, std::size_t bytes, void **memory) {
+                return guarded([&] { return self(b).allocate(device, kind, bytes, *memory); });
+            },
+        .release = [](Backend *b, int device, MemoryKind kind,
+                      void *memory) noexcept { self(b).release(device, kind, memory); },
+        .export_memory =
+            [](Backend *b, const void *address, std::size_t bytes, MemoryHandle *handle) {
+                return guarded([&] { return self(b).export_memory(address, bytes, *handle); });
+            },
+        .open_memory =
+            [](Backend *b, int device, const MemoryHandle *handle, std::size_t bytes,
+               void **allocation) {
+                return guarded(
+                    [&] { return self(b).open_memory(device, *handle, bytes, *allocation); });
+            },
+        .close_memory = [](Backend *b, int device,
+                           void *allocation) noexcept { self(b).close_memory(device, allocation); },
+    };
+};
+
+} // namespace ucd

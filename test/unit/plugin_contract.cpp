@@ -1,0 +1,242 @@
+// Prints the layout and the values of everything that crosses the boundary between libucd and its
+// plugins, for comparison with abi/plugin-contract.txt.
+#include "plugin.h"
+
+#include <cstddef>
+#include <cstdio>
+#include <type_traits>
+
+using namespace ucd;
+
+namespace {
+
+template <class T>
+void print_struct(const char *name) {
+    static_assert(std::is_standard_layout_v<T>, "its layout may depend on the compiler");
+    std::printf("%s: %zu bytes, aligned to %zu\n", name, sizeof(T), alignof(T));
+}
+
+void print_value(const char *name, long long value) {
+    std::printf("  %s = %lld\n", name, value);
+}
+
+#define STRUCT(name) print_struct<name>(#name)
+#define MEMBER(type, member) std::printf("  %s at %zu\n", #member, offsetof(type, member))
+#define VALUE(value) print_value(#value, static_cast<long long>(value))
+
+void print_tables() {
+    STRUCT(BackendFunctions);
+    MEMBER(BackendFunctions, destroy);
+    MEMBER(BackendFunctions, name);
+    MEMBER(BackendFunctions, probe);
+    MEMBER(BackendFunctions, inspect);
+    MEMBER(BackendFunctions, use_context);
+    MEMBER(BackendFunctions, find);
+    MEMBER(BackendFunctions, hides_memory);
+    MEMBER(BackendFunctions, check_unknown);
+    MEMBER(BackendFunctions, reaches);
+    MEMBER(BackendFunctions, supports);
+    MEMBER(BackendFunctions, plan);
+    MEMBER(BackendFunctions, launch);
+    MEMBER(BackendFunctions, launch_made);
+    MEMBER(BackendFunctions, device_of);
+    MEMBER(BackendFunctions, launch_in);
+    MEMBER(BackendFunctions, launch_made_in);
+    MEMBER(BackendFunctions, prepare_launch);
+    MEMBER(BackendFunctions, launch_prepared);
+    MEMBER(BackendFunctions, launch_prepared_in);
+    MEMBER(BackendFunctions, prepare);
+    MEMBER(BackendFunctions, copies_layouts);
+    MEMBER(BackendFunctions, copy);
+    MEMBER(BackendFunctions, allocate);
+    MEMBER(BackendFunctions, release);
+    MEMBER(BackendFunctions, export_memory);
+    MEMBER(BackendFunctions, open_memory);
+    MEMBER(BackendFunctions, close_memory);
+    STRUCT(KernelPlanFunctions);
+    MEMBER(KernelPlanFunctions, destroy);
+    MEMBER(KernelPlanFunctions, describe);
+    MEMBER(KernelPlanFunctions, memory);
+    MEMBER(KernelPlanFunctions, is_needed_by);
+    STRUCT(EventFunctions);
+    MEMBER(EventFunctions, destroy);
+    MEMBER(EventFunctions, poll);
+    STRUCT(PreparedLaunchFunctions);
+    MEMBER(PreparedLaunchFunctions, destroy);
+    STRUCT(MoveMakerFunctions);
+    MEMBER(MoveMakerFunctions, members);
+    MEMBER(MoveMakerFunctions, make);
+    MEMBER(MoveMakerFunctions, divide);
+    MEMBER(MoveMakerFunctions, part);
+    MEMBER(MoveMakerFunctions, unite);
+    STRUCT(KeptFunctions);
+    MEMBER(KeptFunctions, retain);
+    MEMBER(KeptFunctions, release);
+    STRUCT(Plugin);
+    MEMBER(Plugin, contract);
+    MEMBER(Plugin, backend);
+    MEMBER(Plugin, plan);
+    MEMBER(Plugin, event);
+    MEMBER(Plugin, prepared_launch);
+    MEMBER(Plugin, create);
+    STRUCT(PluginRequest);
+    MEMBER(PluginRequest, contract);
+    MEMBER(PluginRequest, structs);
+    MEMBER(PluginRequest, struct_count);
+    MEMBER(PluginRequest, last_error);
+    STRUCT(CrossingStruct);
+    MEMBER(CrossingStruct, size);
+}
+
+// Objects begin with the address of their table.
+void print_objects() {
+    STRUCT(Backend);
+    STRUCT(KernelPlan);
+    STRUCT(Event);
+    STRUCT(PreparedLaunch);
+    STRUCT(MoveMaker);
+    STRUCT(KeptObject);
+    STRUCT(Status);
+    STRUCT(LastError);
+}
+
+void print_moves() {
+    STRUCT(Limits);
+    MEMBER(Limits, threads);
+    MEMBER(Limits, max_blocks);
+    MEMBER(Limits, engine);
+    STRUCT(Move);
+    MEMBER(Move, direction);
+    MEMBER(Move, op);
+    MEMBER(Move, typed_kind);
+    MEMBER(Move, packed_kind);
+    MEMBER(Move, limits);
+    MEMBER(Move, plan);
+    MEMBER(Move, typed);
+    MEMBER(Move, packed);
+    MEMBER(Move, count);
+    MEMBER(Move, offset);
+    MEMBER(Move, length);
+    MEMBER(Move, elements);
+    STRUCT(CopyMove::Side);
+    MEMBER(CopyMove::Side, plan);
+    MEMBER(CopyMove::Side, typed);
+    MEMBER(CopyMove::Side, count);
+    MEMBER(CopyMove::Side, offset);
+    STRUCT(CopyMove);
+    MEMBER(CopyMove, from);
+    MEMBER(CopyMove, to);
+    MEMBER(CopyMove, length);
+    MEMBER(CopyMove, limits);
+    STRUCT(MoveList);
+    MEMBER(MoveList, moves);
+    MEMBER(MoveList, copies);
+    STRUCT(MoveAddresses);
+    MEMBER(MoveAddresses, typed);
+    MEMBER(MoveAddresses, packed);
+    STRUCT(Elements);
+    MEMBER(Elements, kind);
+    MEMBER(Elements, runs);
+    MEMBER(Elements, extent);
+}
+
+void print_layouts() {
+    STRUCT(Layout);
+    MEMBER(Layout, nodes);
+    MEMBER(Layout, tables);
+    MEMBER(Layout, index_lists);
+    MEMBER(Layout, root);
+    MEMBER(Layout, start);
+    MEMBER(Layout, depth);
+    STRUCT(Segments);
+    MEMBER(Segments, count);
+    MEMBER(Segments, first_bytes);
+    MEMBER(Segments, last_bytes);
+    MEMBER(Segments, inner_min);
+    MEMBER(Segments, inner_max);
+    MEMBER(Segments, last_end);
+    STRUCT(Node);
+    MEMBER(Node, kind);
+    MEMBER(Node, element);
+    MEMBER(Node, has_reference);
+    MEMBER(Node, child);
+    MEMBER(Node, table);
+    MEMBER(Node, count);
+    MEMBER(Node, stride);
+    MEMBER(Node, bytes);
+    MEMBER(Node, low);
+    MEMBER(Node, high);
+    MEMBER(Node, segments);
+    STRUCT(Table);
+    MEMBER(Table, displs);
+    MEMBER(Table, first);
+    MEMBER(Table, children);
+    MEMBER(Table, segments_first);
+    MEMBER(Table, pieces);
+    STRUCT(IndexList);
+    MEMBER(IndexList, indices);
+    MEMBER(IndexList, element);
+    MEMBER(IndexList, small);
+    MEMBER(IndexList, unit);
+    STRUCT(Span<const Node>);
+}
+
+void print_memories() {
+    STRUCT(BackendState);
+    MEMBER(BackendState, available);
+    MEMBER(BackendState, devices);
+    MEMBER(BackendState, version);
+    MEMBER(BackendState, reason);
+    STRUCT(NativeStream);
+    MEMBER(NativeStream, device);
+    MEMBER(NativeStream, native);
+    MEMBER(NativeStream, context);
+    STRUCT(MemoryHandle);
+    MEMBER(MemoryHandle, native);
+    MEMBER(MemoryHandle, offset);
+    STRUCT(MemoryLocation);
+    MEMBER(MemoryLocation, kind);
+    MEMBER(MemoryLocation, device);
+    MEMBER(MemoryLocation, owner);
+    MEMBER(MemoryLocation, begin);
+    MEMBER(MemoryLocation, end);
+    MEMBER(MemoryLocation, own_access);
+}
+
+void print_values() {
+    std::printf("values:\n");
+    VALUE(Direction::pack);
+    VALUE(Direction::unpack);
+    VALUE(Engine::automatic);
+    VALUE(Engine::kernel);
+    VALUE(Engine::dma);
+    VALUE(MemoryKind::host);
+    VALUE(MemoryKind::pinned);
+    VALUE(MemoryKind::managed);
+    VALUE(MemoryKind::device);
+    VALUE(NodeKind::block);
+    VALUE(NodeKind::strided);
+    VALUE(NodeKind::indexed_block);
+    VALUE(NodeKind::indexed);
+    VALUE(NodeKind::structure);
+    VALUE(NodeKind::by_reference);
+    VALUE(Op::replace);
+    VALUE(Op::minloc);
+    VALUE(Op::count_);
+    VALUE(Element::byte);
+    VALUE(Element::float64);
+    VALUE(Element::float64_float64);
+    VALUE(Element::count_);
+}
+
+} // namespace
+
+int main() {
+    std::printf("contract %u\n", contract_version);
+    print_tables();
+    print_objects();
+    print_moves();
+    print_layouts();
+    print_memories();
+    print_values();
+}
