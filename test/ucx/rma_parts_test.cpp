@@ -224,35 +224,6 @@ TEST_CASE("several answers are taken apart again") {
     }
 }
 
-TEST_CASE("requests of version 1 are refused in its words, and nothing else is") {
-    ucd_ucx::Header h;
-    h.magic = ucd_ucx::Header::version_1;
-    std::string header(reinterpret_cast<const char *>(&h), sizeof h);
-    const std::string request = header + std::string("\1\1ab12345678", 12) + "the rest";
-    const std::string refusal = refusal_of_version_1(request);
-    REQUIRE(refusal.size() == sizeof h + 12);
-    ucd_ucx::Header answer;
-    std::memcpy(&answer, refusal.data(), sizeof answer);
-    CHECK(answer.magic == ucd_ucx::Header::version_1);
-    CHECK(answer.kind == ucd_ucx::Kind::whole);
-    CHECK((answer.id.stream != 0 && answer.id.number == 1 && answer.user_header == 12));
-    CHECK(refusal.substr(sizeof h) == std::string("\1\6\4\0", 4) + "12345678");
-    CHECK(refusal_of_version_1(request.substr(0, sizeof h + 12)).size() == refusal.size());
-    for (std::size_t bytes : {sizeof h + 11, sizeof h, std::size_t{0}})
-        CHECK(refusal_of_version_1(request.substr(0, bytes)).empty());
-    for (unsigned verb = 0; verb < 12; ++verb) {
-        std::string other = request;
-        other[sizeof h + 1] = static_cast<char>(verb);
-        CHECK(refusal_of_version_1(other).empty() == (verb < 1 || verb > 4));
-    }
-    std::string other = request;
-    other[sizeof h] = 2;
-    CHECK(refusal_of_version_1(other).empty());
-    other = request;
-    other[0] = 0x32; // the magic of version 2
-    CHECK(refusal_of_version_1(other).empty());
-}
-
 TEST_CASE("each verdict is a status and a sentence of its own") {
     const ucs_status_t expected[] = {UCS_OK,
                                      UCS_ERR_NO_ELEM,

@@ -6,18 +6,17 @@
 
 namespace ucd_ucx {
 
-class Sending::RingOffer final : public SendOp {
+class RingOffer final : public SendOp {
 public:
     // The answer is `route` if this offer's receipt is fetched.
-    RingOffer(Sending &owner, Route route) : owner_(owner), route_(route) {}
-    void send(ucd_ucx_pipeline &pipeline, Kind kind, const RingPlace *place);
-    void on_complete(ucd_ucx_pipeline &pipeline) override {
-        owner_.on_answer(pipeline, route_, status_);
-    }
+    RingOffer(Sending &owner, Sending::Route route)
+        : SendOp(owner.transfers_.engine), owner_(owner), route_(route) {}
+    void send(Kind kind, const RingPlace *place);
+    void on_complete() override { owner_.on_answer(route_, status_); }
 
 private:
     Sending &owner_;
-    const Route route_;
+    const Sending::Route route_;
     RingHeader header_;
     Receipt receipt_ = 0;
 };

@@ -170,30 +170,6 @@ bool decode(std::string_view message, const Preamble &preamble, Answer &answer,
     return true;
 }
 
-// In version 1, messages began with version, verb, two bytes and a number of 8 bytes.
-std::string refusal_of_version_1(std::string_view header) {
-    constexpr std::size_t preamble_bytes = 12;
-    if (header.size() < sizeof(Header) + preamble_bytes) return {};
-    Header h;
-    std::memcpy(&h, header.data(), sizeof h);
-    const std::string_view message = header.substr(sizeof h);
-    if (h.magic != Header::version_1 || message[0] != 1 ||
-        !is_request(static_cast<Verb>(message[1])))
-        return {};
-    Header answer;
-    answer.magic = Header::version_1;
-    answer.kind = Kind::whole;
-    // In version 1, ids belong to the sender; a random stream keeps this id distinct from all
-    // others.
-    answer.id = {random_token(), 1};
-    answer.user_header = preamble_bytes;
-    std::string bytes(reinterpret_cast<const char *>(&answer), sizeof answer);
-    for (const char byte : {char{1}, static_cast<char>(Verb::answer),
-                            static_cast<char>(Verdict::not_supported), char{0}})
-        bytes += byte;
-    return bytes.append(message.substr(4, 8));
-}
-
 ucs_status_t status_of(Verdict verdict) {
     switch (verdict) {
     case Verdict::done: return UCS_OK;

@@ -115,10 +115,6 @@ void write_length(std::size_t bytes, char *to);
 // Takes the next answer from `left`; empty if there is none, or if it is cut off.
 std::string_view take_answer(std::string_view &left);
 
-// If `header` is a request of version 1, in which a request was the header of a pipeline's active
-// message: the answer that refuses it, in the format of version 1. Otherwise empty.
-std::string refusal_of_version_1(std::string_view header);
-
 ucs_status_t status_of(Verdict verdict);
 // Words the verdict as the end of a sentence.
 const char *text_of(Verdict verdict);

@@ -10,6 +10,8 @@
 
 namespace ucd_ucx::rma {
 
+class OneSided;
+
 // An endpoint at its origin: what the target is known to have, and operations that wait. A null
 // pointer in `held` is a fence; operations behind it are held back.
 struct Lane {
@@ -66,7 +68,7 @@ private:
 // The caller holds the lock.
 class Origin {
 public:
-    Origin(ucd_ucx_rma &rma, uint64_t types_limit);
+    Origin(OneSided &rma, uint64_t types_limit);
     Origin(const Origin &) = delete;
     Origin &operator=(const Origin &) = delete;
 
@@ -84,7 +86,7 @@ public:
     bool is_idle() const { return outstanding_ == 0 && held_ == 0; }
 
     // For use by operations:
-    ucd_ucx_rma &rma;
+    OneSided &rma;
     TypesOfOrigin types;
     // Name the window and the type in the request: by handle and index if the target knows these.
     void name_window(Lane &lane, const ContentId &window, Request &request);
