@@ -75,7 +75,7 @@ using Range = std::pair<std::int64_t, std::int64_t>;
 std::optional<Range> may_write(const std::string &text, const std::string &window,
                                std::uint64_t handle,
                                const std::map<std::string, std::string> &known) {
-    if (text.size() < 40 || text[0] != 2) return std::nullopt;
+    if (text.size() < 40 || text[0] != wire::newest_wire) return std::nullopt;
     if (text[1] != wire::put && text[1] != wire::accumulate && text[1] != wire::get_accumulate)
         return std::nullopt;
     const bool shows_key = (text[3] & 1) != 0;

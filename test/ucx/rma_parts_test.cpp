@@ -195,9 +195,35 @@ TEST_CASE("messages of other versions are told from malformed ones") {
     CHECK((preamble.verb == Verb::type && preamble.first == 1 && preamble.second == 2));
     CHECK(preamble.number == 3);
     CHECK(decode(text.substr(0, 7), preamble) == Reading::malformed);
-    for (const char version : {'\0', '\1', '\3', '\x7f', '\xff'}) {
+    for (const char version : {'\0', '\1', '\2', '\4', '\x7f', '\xff'}) {
         text[0] = version;
         CHECK(decode(text, preamble) == Reading::other_version);
+    }
+}
+
+TEST_CASE("requests of version 2 are refused in its words, and nothing else is") {
+    const Encoded request(Preamble{Verb::get, 0, 1, 0x12345678}, 2);
+    const std::string text = request.text(), transfer = "2DCU" + std::string(44, '\0');
+    for (const std::string &header : {std::string(), transfer + text}) {
+        const auto refusal = refusal_of_version_2(header, header.empty() ? text : std::string());
+        REQUIRE(refusal.has_value());
+        CHECK(refusal->text() == std::string("\2\6\4\0\x78\x56\x34\x12", 8));
+    }
+    CHECK(refusal_of_version_2({}, text + "the rest").has_value());
+    CHECK(refusal_of_version_2("UCD2" + std::string(44, '\0') + text, {}).has_value());
+    for (std::size_t bytes = 0; bytes < text.size(); ++bytes) {
+        CHECK_FALSE(refusal_of_version_2({}, text.substr(0, bytes)).has_value());
+        CHECK_FALSE(refusal_of_version_2(transfer + text.substr(0, bytes), {}).has_value());
+    }
+    CHECK_FALSE(refusal_of_version_2("2DCU" + std::string(43, '\0') + text, {}).has_value());
+    for (unsigned verb = 0; verb < 12; ++verb) {
+        std::string other = text;
+        other[1] = static_cast<char>(verb);
+        CHECK(refusal_of_version_2({}, other).has_value() == (verb >= 1 && verb <= 4));
+    }
+    for (const uint8_t version : {1, 3, 4}) {
+        const std::string other = Encoded(Preamble{Verb::get}, version).text();
+        CHECK_FALSE(refusal_of_version_2({}, other).has_value());
     }
 }
 

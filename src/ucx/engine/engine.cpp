@@ -1,5 +1,7 @@
 #include "engine/engine.h"
 
+#include "engine/version.h"
+
 #include <algorithm>
 #include <mutex>
 #include <utility>
@@ -62,7 +64,8 @@ Engine::~Engine() {
 // Messages ------------------------------------------------------------------
 
 Family *Engine::family_of(const Arrival &message) const {
-    if (!message.header().empty()) return transfers_;
+    if (!message.header().empty())
+        return is_transfer_of_version_2(message.header()) ? one_sided_ : transfers_;
     // Rejects rendezvous: this side would have to fetch data that the peer may never provide.
     return message.data_bytes() == 0 || message.is_rendezvous() ? nullptr : one_sided_;
 }

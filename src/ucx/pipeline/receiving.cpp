@@ -48,10 +48,10 @@ namespace {
 
 // Checks the header of a tagged message.
 ucs_status_t check_tagged(const Header &h, std::size_t length) {
-    if (length >= sizeof h.magic && is_of_refused_peer(h.magic)) return UCS_ERR_UNSUPPORTED;
+    if (length >= sizeof h && is_of_refused_peer(h)) return UCS_ERR_UNSUPPORTED;
     const bool whole = h.kind == Kind::whole && h.total == length - sizeof h;
     const bool opening = h.kind == Kind::opening && length == sizeof h;
-    return length >= sizeof h && h.magic == Header::expected_magic && (whole || opening)
+    return length >= sizeof h && h.is_good() && (whole || opening)
                ? UCS_OK
                : UCS_ERR_INVALID_PARAM;
 }

@@ -20,8 +20,8 @@ std::unique_ptr<RecvPart> RecvPart::make(Transfers &transfers, std::unique_ptr<A
     if (text.size() < sizeof h) return nullptr;
     std::memcpy(&h, text.data(), sizeof h);
     const bool placed = h.kind == Kind::ring_accept || h.kind == Kind::ring_chunk;
-    if (h.magic != Header::expected_magic || h.kind > last_kind ||
-        h.user_header != text.size() - sizeof h || (placed && h.user_header != sizeof(RingPlace)))
+    if (!h.is_good() || h.user_header != text.size() - sizeof h ||
+        (placed && h.user_header != sizeof(RingPlace)))
         return nullptr;
     return std::make_unique<RecvPart>(transfers, h, std::move(arrival));
 }

@@ -30,18 +30,28 @@ Status OneSided::send(ucp_ep_h ep, const Encoded &message, const Data &data, ucd
 
 // Messages ------------------------------------------------------------------
 
+// Messages of version 2 are refused later, because few of them come.
 bool OneSided::take_at_once(Arrival &message) {
-    if (engine.endpoint_failures.since(message.ep, message.since) != UCS_OK) return true;
-    Delivery delivery = {message.data(), message.ep, message.since, Payload(message)};
-    take(delivery, &message);
+    if (!message.header().empty() ||
+        read_first_byte(static_cast<uint8_t>(message.data()[0])) == Reading::other_version)
+        return false;
+    if (engine.endpoint_failures.since(message.ep, message.since) == UCS_OK) take_whole(message);
     return true;
 }
 
 void OneSided::take(std::unique_ptr<Arrival> message) {
-    if (!message->is_cut())
-        (void)take_at_once(*message);
-    else if (engine.endpoint_failures.since(message->ep, message->since) == UCS_OK)
+    if (engine.endpoint_failures.since(message->ep, message->since) != UCS_OK) return;
+    if (const auto refusal = refusal_of_version_2(message->header(), message->data()))
+        target.refuse_old(message->ep, *refusal);
+    else if (!message->is_cut())
+        take_whole(*message);
+    else
         take_beginning(*message);
+}
+
+void OneSided::take_whole(Arrival &message) {
+    Delivery delivery = {message.data(), message.ep, message.since, Payload(message)};
+    take(delivery, &message);
 }
 
 // Whatever happens here, the transfers must continue with the next message.

@@ -39,6 +39,7 @@ public:
 private:
     // `arrival` is the message that it came in; null if it came in a transfer.
     void take(Delivery &delivery, Arrival *arrival);
+    void take_whole(Arrival &message);
     void take_answer(const Preamble &preamble, Delivery &delivery);
     void take_answers(Arrival &message);
     void take_beginning(Arrival &message);

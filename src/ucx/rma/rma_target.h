@@ -33,6 +33,10 @@ public:
     void lose_type(uint32_t number, ucp_ep_h ep);
     // Refuses a request unread: its peer has the other byte order, or there is no memory for it.
     void refuse(const Preamble &preamble, const Delivery &delivery, Verdict verdict);
+    // Answers a request of a peer of version 2.
+    void refuse_old(ucp_ep_h ep, const Encoded &refusal) {
+        if (peer(ep) != nullptr) say(ep, refusal);
+    }
     void on_endpoint_failed(ucp_ep_h ep, uint64_t before);
     // Refuses the peer's operations, except those whose data is moving: they end by themselves.
     void on_barred(ucp_ep_h ep);
