@@ -117,7 +117,7 @@ int ucd_ucx_am_drop(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data) {
         UCD_UCX_TRY(require(pipeline, "pipeline"));
         UCD_UCX_TRY(require(data, "data"));
         const std::lock_guard held(pipeline->engine.lock);
-        reinterpret_cast<RecvMessage *>(data)->drop();
+        reinterpret_cast<RecvMessage *>(data)->abandon();
         return success;
     });
 }

@@ -51,9 +51,7 @@ ucs_status_t check_tagged(const Header &h, std::size_t length) {
     if (length >= sizeof h && is_of_refused_peer(h)) return UCS_ERR_UNSUPPORTED;
     const bool whole = h.kind == Kind::whole && h.total == length - sizeof h;
     const bool opening = h.kind == Kind::opening && length == sizeof h;
-    return length >= sizeof h && h.is_good() && (whole || opening)
-               ? UCS_OK
-               : UCS_ERR_INVALID_PARAM;
+    return length >= sizeof h && h.is_good() && (whole || opening) ? UCS_OK : UCS_ERR_INVALID_PARAM;
 }
 
 } // namespace
@@ -75,8 +73,10 @@ void Receiving::on_complete() {
     if (opens) {
         if (message_ == nullptr) return fail(refused, UCD_SUCCESS);
         note_progress();
+        const bool cancelled = state_ == RecvState::cancelling;
+        state_ = RecvState::matched;
         message_->match(*this);
-        if (cancelled_) fail(UCS_ERR_CANCELED, UCD_SUCCESS);
+        if (cancelled) fail(UCS_ERR_CANCELED, UCD_SUCCESS);
         return;
     }
     if (frame_.failure != UCD_SUCCESS) return fail(ucx_status_of(frame_.failure), frame_.failure);
@@ -90,6 +90,7 @@ void Receiving::on_complete() {
 }
 
 void Receiving::start_am(RecvMessage &message) {
+    state_ = RecvState::matched;
     message_ = &message;
     frame_.header = message.header();
     note_progress();
@@ -104,10 +105,10 @@ void Receiving::advance() {
 // The time limit applies only once a message has matched: until then, a receive does not wait for a
 // peer.
 void Receiving::check_time() {
-    if (message_ == nullptr || reported_ || !has_timed_out()) return;
+    if (message_ == nullptr || state_ == RecvState::overdue || !has_timed_out()) return;
     const ucp_ep_h ep = message_->ep();
     fail(UCS_ERR_TIMED_OUT, UCD_SUCCESS);
-    reported_ = true;
+    state_ = RecvState::overdue;
     // If chunks are in progress, the receive cannot end yet: UCX still writes to the buffer.
     if (!is_complete()) transfers_.engine.report_unresponsive(ep);
 }
@@ -116,13 +117,16 @@ void Receiving::cancel() {
     if (is_complete()) return;
     // If the receive is matched before UCX cancels it, UCX completes it, and `on_complete` stops
     // the transfer.
-    cancelled_ = true;
-    if (posted_ != nullptr) return ucp_request_cancel(transfers_.engine.worker(), posted_);
+    if (posted_ != nullptr) {
+        state_ = RecvState::cancelling;
+        return ucp_request_cancel(transfers_.engine.worker(), posted_);
+    }
     fail(UCS_ERR_CANCELED, UCD_SUCCESS);
 }
 
 void Receiving::fail(ucs_status_t status, int ucd) {
     if (is_complete() || has_failed()) return;
+    state_ = RecvState::failing;
     status_ = status;
     ucd_ = ucd;
     RecvMessage *message = message_;

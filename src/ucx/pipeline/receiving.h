@@ -32,7 +32,7 @@ public:
     bool joins_ring(const RecvPart &accept) const;
     // Takes memory to copy a chunk to, if the options ask for copies.
     Block take_copy(uint64_t bytes) const;
-    bool has_failed() const { return status_ != UCS_OK; }
+    bool has_failed() const { return state_ == RecvState::failing || state_ == RecvState::overdue; }
 
     // Ends the transfer with this status as soon as no chunk is being received into its memory.
     void fail(ucs_status_t status, int ucd);
@@ -41,18 +41,24 @@ public:
     void end();
 
 private:
+    enum class RecvState : uint8_t {
+        waiting,    // for a message to match
+        cancelling, // same; UCX cancels the receive, or has matched it already
+        matched,    // a message has matched
+        failing,    // it has failed, and waits for chunks that are being received into its memory
+        overdue,    // same, beyond its time limit; the user has been told
+    };
     static void on_tagged(void *request, ucs_status_t status, const ucp_tag_recv_info_t *info,
                           void *receiving);
 
     TypedBuffer buffer_;
     Frame frame_;
+    RecvState state_ = RecvState::waiting;
     void *posted_ = nullptr; // UCX's request
-    bool cancelled_ = false;
     ucs_status_t posted_status_ = UCS_OK;
     ucp_tag_t tag_ = 0;
     std::size_t length_ = 0; // of the tagged message
     RecvMessage *message_ = nullptr;
-    bool reported_ = false; // whether the user was told that the endpoint does not respond
     ucs_status_t status_ = UCS_OK;
     int ucd_ = UCD_SUCCESS;
 };

@@ -21,7 +21,7 @@ void RecvMessage::keep_charge(RecvPart &part) {
 void RecvMessage::bind(ucp_ep_h ep, uint64_t since) {
     ep_ = ep;
     since_ = since;
-    if (receiving_ != nullptr) state_.receive();
+    if (receiving_ != nullptr) (void)state_.claim(true);
 }
 
 // A sender withdraws only with an error. Other values cannot be cast to ucs_status_t, whose range
@@ -54,16 +54,17 @@ void RecvMessage::take(std::unique_ptr<RecvPart> part, Admission admission) {
     case Kind::user_offer: announce(*part); break;
     default: break;
     }
-    if (part->has_lost_data()) return fail_without_memory(part->bytes);
+    if (part->has_lost_data()) return lose(part->bytes);
     if (part->bytes > 0) add(std::move(part));
 }
 
 // The sender is not told, so more chunks of the message may arrive.
-void RecvMessage::fail_without_memory(uint64_t bytes) {
+void RecvMessage::lose(uint64_t bytes) {
     settled_ += bytes;
-    has_lost_ = true;
+    status_ = UCS_ERR_NO_MEMORY;
+    ucd_ = UCD_ERR__OUT_OF_MEM;
     drop_waiting();
-    if (receiving_ != nullptr) receiving_->fail(UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
+    if (receiving_ != nullptr) receiving_->fail(status_, ucd_);
     conclude();
 }
 
@@ -77,22 +78,20 @@ void RecvMessage::announce(RecvPart &part) {
     announcement_ = part.take_header();
     keep_charge(part);
     transfers_.messages.close_to_openings(*this);
-    if (ended_) return;
-    state_.deliver();
-    transfers_.deliver(*this);
+    if (state_.deliver()) transfers_.deliver(*this);
 }
 
 void RecvMessage::add(std::unique_ptr<RecvPart> part) {
-    if (ended_) return;
-    if (answered_) fetch_ring_offers(); // a chunk proves that the sender knows the answer
+    if (!state_.takes_data()) return;
+    if (has_answered()) fetch_ring_offers(); // a chunk proves that the sender knows the answer
     waiting_.push(*part.release());
     advance(); // performance only: progress gives each transfer a turn anyway
 }
 
 void RecvMessage::end(ucs_status_t status) {
-    if (ended_) return;
-    ended_ = true;
+    if (!state_.end()) return;
     status_ = status;
+    ucd_ = UCD_SUCCESS;
     drop_waiting();
     drop_ring_offers();
     if (receiving_ != nullptr)
@@ -102,30 +101,22 @@ void RecvMessage::end(ucs_status_t status) {
 }
 
 void RecvMessage::on_endpoint_failed(ucs_status_t status) {
-    endpoint_failed_ = true;
     end(status);
+    (void)state_.lose_endpoint();
     conclude();
 }
 
 void RecvMessage::match(Receiving &receiving) {
-    claimed_ = true;
     receiving_ = &receiving;
-    if (ep_ != nullptr) state_.receive();
-    if (ended_) return receiving.fail(status_, UCD_SUCCESS);
-    if (has_lost_) return receiving.fail(UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
+    if (!state_.claim(ep_ != nullptr) || status_ != UCS_OK) return receiving.fail(status_, ucd_);
     if (total() > receiving.buffer().bytes())
         return receiving.fail(UCS_ERR_MESSAGE_TRUNCATED, UCD_SUCCESS);
     answer();
     advance();
 }
 
-void RecvMessage::drop() {
-    claimed_ = true;
-    abandon();
-}
-
 void RecvMessage::abandon() {
-    state_.end();
+    (void)state_.release();
     drop_waiting();
     answer();
     conclude();
@@ -158,7 +149,7 @@ bool RecvMessage::find_room(const RecvPart &part, Block &block) {
 }
 
 void RecvMessage::advance() {
-    if (!claimed_ && !ended_) return;
+    if (!state_.is_claimed()) return;
     while (receiving_ != nullptr && !receiving_->has_failed() && !waiting_.empty() &&
            in_use_ < (first_waiting().is_ring() ? receiving_->ring_depth() : receiving_->depth())) {
         RecvPart &part = first_waiting();
@@ -187,15 +178,15 @@ void RecvMessage::conclude() {
     if (receiving_ != nullptr && (is_finished() || receiving_->has_failed())) {
         Receiving &receiving = *receiving_;
         receiving_ = nullptr;
+        (void)state_.release();
         if (!receiving.is_complete()) receiving.end();
     }
-    if (claimed_ && receiving_ == nullptr) state_.end();
-    const bool unclaimable = endpoint_failed_ && state_.stage() == Stage::announced;
-    if (receiving_ == nullptr && ((claimed_ && (is_finished() || ended_)) || unclaimable))
+    if (receiving_ != nullptr) return;
+    if (state_.stage() == TransferStage::over || (state_.is_discarding() && is_finished())) {
         transfers_.messages.forget(*this);
-    else if (is_over() && ep_ == nullptr && !kept_for_late_) {
+    } else if (state_.stage() == TransferStage::discarding && ep_ == nullptr) {
         transfers_.messages.keep_for_late(*this);
-        kept_for_late_ = true;
+        (void)state_.become_late();
     }
 }
 

@@ -15,10 +15,10 @@
 
 namespace ucd_ucx {
 
-// The message table owns it until all of it was received or dropped and its receive has ended.
-// TransferState decides which messages may change it.
 class Receiving;
 
+// The message table owns it until all of it was received or dropped and its receive has ended.
+// TransferState decides which messages may change it.
 class RecvMessage final : public Notice {
 public:
     RecvMessage(Transfers &transfers, const MessageId &id, uint64_t total)
@@ -44,7 +44,7 @@ public:
     // Used by the message table:
     void bind(ucp_ep_h ep, uint64_t since);
     // The message had a receive, which has ended.
-    bool is_over() const { return claimed_ && receiving_ == nullptr; }
+    bool is_over() const { return state_.is_discarding() && receiving_ == nullptr; }
     bool open(uint64_t total) { return state_.open(total) == Admission::accept; }
 
     // For an active message of this transfer. `admit` decides what to do with it; if that throws
@@ -57,10 +57,9 @@ public:
     // on.
     void on_endpoint_failed(ucs_status_t status);
 
-    // A receive takes the message, or the user drops it.
+    // A receive takes the message.
     void match(Receiving &receiving);
-    void drop();
-    // The receive has ended or is going to end: drops the rest of the message.
+    // The user does not want the message; or its receive has ended, or is going to: drops the rest.
     void abandon();
 
     // Starts receiving as many chunks as the receive's depth allows.
@@ -76,11 +75,16 @@ private:
     // deleted.
     void keep_charge(RecvPart &part);
     // There is no memory for a part of this many bytes: the receive fails, and the rest is dropped.
-    void fail_without_memory(uint64_t bytes);
+    void lose(uint64_t bytes);
     void add(std::unique_ptr<RecvPart> part);
     void take_ring_offer(std::unique_ptr<RecvPart> ring_offer);
     void drop_waiting();
     bool is_finished() const { return settled_ == state_.total(); }
+    // The sender has been told whether to use the ring.
+    bool has_answered() const {
+        return state_.has_come(Kind::ring_refuse) && state_.has_come(Kind::ring_accept) &&
+               (refuse_ == nullptr || accept_ == nullptr);
+    }
     bool find_room(const RecvPart &part, Block &block);
     void conclude();
     void answer();
@@ -99,13 +103,10 @@ private:
     RecvPart &first_waiting() const { return static_cast<RecvPart &>(waiting_.front()); }
     Queue<Event> waiting_;                      // active messages of this transfer, owned
     std::unique_ptr<RecvPart> refuse_, accept_; // after the match, one of them is fetched
-    bool answered_ = false;
     unsigned in_use_ = 0, blocks_ = 0; // chunks in progress, and how many of them hold memory
-    bool claimed_ = false;             // a receive or the user has decided how the message ends
-    bool ended_ = false, endpoint_failed_ = false;
-    bool kept_for_late_ = false;
-    bool has_lost_ = false;        // a part of the message
-    ucs_status_t status_ = UCS_OK; // the status with which it ended
+    // Not UCS_OK: its sender has ended it, or a part was lost. A receive that takes it fails.
+    ucs_status_t status_ = UCS_OK;
+    int ucd_ = UCD_SUCCESS;
     Receiving *receiving_ = nullptr;
 };
 

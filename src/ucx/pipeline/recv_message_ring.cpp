@@ -34,7 +34,6 @@ Block Receiving::take_copy(uint64_t bytes) const {
 void RecvMessage::take_ring_offer(std::unique_ptr<RecvPart> ring_offer) {
     std::unique_ptr<RecvPart> &place =
         ring_offer->header.kind == Kind::ring_refuse ? refuse_ : accept_;
-    if (place != nullptr || ended_) return;
     place = std::move(ring_offer);
     answer();
 }
@@ -42,8 +41,7 @@ void RecvMessage::take_ring_offer(std::unique_ptr<RecvPart> ring_offer) {
 // The offer that is completed first is the answer. Dropping an offer completes it, too, so the
 // other one is kept until the sender is known to have the answer.
 void RecvMessage::answer() {
-    if (!claimed_ || answered_ || refuse_ == nullptr || accept_ == nullptr) return;
-    answered_ = true;
+    if (!state_.is_claimed() || refuse_ == nullptr || accept_ == nullptr) return;
     // To a transfer that will be dropped, the ring costs the sender least.
     if (receiving_ == nullptr || receiving_->has_failed()) return accept_.reset();
     fetch(receiving_->joins_ring(*accept_) ? accept_ : refuse_);

@@ -49,12 +49,12 @@ Status Sending::set(ucp_ep_h ep, const Data &data, const ucd_ucx_param_t *param,
     frame_.buffer = &buffer_;
     frame_.header.total = buffer_.bytes();
     // performance only: data packed here or by UCX, fragment by fragment, is the same
-    slow_ = buffer_.bytes() >= 8 << 10 && is_slow(ep_);
+    const bool slow = buffer_.bytes() >= 8 << 10 && is_slow(ep_);
     // UCX stores an active message at the receiver, but leaves a long tagged message at the sender.
-    const bool longer = slow_ && buffer_.on_host() && matching == Matching::tag;
+    const bool longer = slow && buffer_.on_host() && matching == Matching::tag;
     eager_ = longer ? options_.eager_or(512 << 10) : direct_limit(options_, buffer_.hints());
     if (terms_.account != nullptr) eager_ = 0; // so that all data goes in chunks, which are charged
-    if (is_whole()) return set_whole();
+    if (is_whole()) return set_whole(slow);
     const uint64_t chunks = (buffer_.bytes() - 1) / options_.chunk + 1;
     for (uint64_t i = std::min(chunks, options_.depth); i > 0; --i) chunks_.emplace_back(*this);
     prepare_ring();
@@ -84,8 +84,8 @@ void Sending::set_chunks() {
 // Packs a message in advance where this pays or is needed: on a device packing may fail, and
 // nothing may be sent before. And where UCX copies, it sends contiguous data in larger fragments
 // than it packs, which helps on networks that are too slow for zero-copy to pay.
-Status Sending::set_whole() {
-    if (buffer_.on_host() && !slow_) return success;
+Status Sending::set_whole(bool slow) {
+    if (buffer_.on_host() && !slow) return success;
     // Rounded to few sizes, so that blocks are reused: drivers take long to allocate.
     const std::size_t bytes = std::bit_ceil(sizeof(Header) + buffer_.bytes());
     packed_ = transfers_.engine.take_chunk(buffer_, bytes, true);

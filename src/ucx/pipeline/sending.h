@@ -79,7 +79,7 @@ private:
     void drop_packed();
 
     bool is_whole() const { return buffer_.bytes() <= eager_; }
-    Status set_whole();
+    Status set_whole(bool slow);
     SendArgs whole_message();
     void begin(Kind kind);
     void end_of_start();
@@ -94,7 +94,6 @@ private:
     void set_chunks();
 
     ucp_ep_h ep_ = nullptr;
-    bool slow_ = false; // a network that is not worth a copy gains
     uint64_t eager_ = 0;
     uint64_t since_ = 0;
     TypedBuffer buffer_;

@@ -213,7 +213,7 @@ bool Transfers::pass_on_delivered() noexcept {
         else if (engine.handler.callback != nullptr)
             engine.notices.push(message);
         else
-            message.drop();
+            message.abandon();
     }
     return true;
 }

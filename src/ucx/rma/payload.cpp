@@ -35,7 +35,7 @@ void Payload::keep() {
 void Payload::drop() {
     lent_ = nullptr;
     message_.reset();
-    if (transfer_ != nullptr) std::exchange(transfer_, nullptr)->drop();
+    if (transfer_ != nullptr) std::exchange(transfer_, nullptr)->abandon();
 }
 
 } // namespace ucd_ucx::rma

@@ -200,8 +200,8 @@ void RmaOperation::transferred(ucs_status_t status, int ucd) {
 }
 
 void RmaOperation::type_asked_for() {
-    if (answered_ || type_sent_ || status_ != UCS_OK) return;
-    type_sent_ = true;
+    if (state_ != OperationState::waiting) return;
+    state_ = OperationState::sending_type;
     note_progress();
     const Data type = {type_->flattened.data(), type_->flattened.size(), UCD_TYPE__BYTE,
                        &origin_.rma.engine.for_host};
@@ -212,18 +212,17 @@ void RmaOperation::type_asked_for() {
 }
 
 void RmaOperation::answered(const Answer &answer, Payload &payload) {
-    if (answered_) return;
-    answered_ = true;
-    verdict_ = answer.verdict;
+    if (state_ == OperationState::answered) return;
     const bool tells_type = type_index_ != Request::no_index && answer.verdict == Verdict::done;
     if (tells_type || answer.handle != 0)
         lane->learn(window_, answer.handle, *type_, tells_type ? type_index_ : Request::no_index);
     const bool expects_data = fetches(arguments_.verb) && answer.verdict == Verdict::done;
-    if (status_ != UCS_OK) return conclude();
-    if (payload.bytes() != (expects_data ? bytes_ : 0)) {
-        verdict_ = Verdict::done; // the answer is wrong, not the operation
+    if (state_ == OperationState::failed || state_ == OperationState::overdue) return;
+    state_ = OperationState::answered;
+    // Then the answer is wrong, not the operation.
+    if (payload.bytes() != (expects_data ? bytes_ : 0))
         return fail(UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
-    }
+    verdict_ = answer.verdict;
     if (answer.verdict != Verdict::done) return fail(status_of(answer.verdict), answer.ucd);
     if (!expects_data || bytes_ == 0) return conclude();
     if (payload.is_here()) return receive_here(payload);
@@ -268,20 +267,21 @@ void RmaOperation::fail(ucs_status_t status, int ucd) {
         status_ = status;
         ucd_ = ucd;
     }
+    if (state_ != OperationState::overdue) state_ = OperationState::failed;
     if (receiving_ != nullptr) receiving_->cancel();
     conclude();
 }
 
 void RmaOperation::check_time() {
-    if (reported_ || !has_timed_out()) return;
-    reported_ = true;
-    const bool waits = transfers_ > 0;
-    if (waits) origin_.rma.engine.report_unresponsive(ep());
+    if (state_ == OperationState::overdue || !has_timed_out()) return;
+    state_ = OperationState::overdue;
+    if (transfers_ > 0) origin_.rma.engine.report_unresponsive(ep());
     fail(UCS_ERR_TIMED_OUT, UCD_SUCCESS);
 }
 
 void RmaOperation::conclude() {
-    if (transfers_ > 0 || (!answered_ && status_ == UCS_OK)) return;
+    const bool waits = state_ == OperationState::waiting || state_ == OperationState::sending_type;
+    if (waits || transfers_ > 0) return;
     origin_.ended(*this, {status_, ucd_, status_ == UCS_OK ? bytes_ : 0, 0});
 }
 

@@ -72,6 +72,13 @@ public:
     std::vector<Flush *> flushes;
 
 private:
+    enum class OperationState : uint8_t {
+        waiting,      // for the answer
+        sending_type, // same; the target has asked for the type
+        answered,     // its data may still be received
+        failed,       // waits for transfers that use its memory
+        overdue,      // same, beyond its time limit; the user has been told
+    };
     Status check_data(const Data &data);
     Status find_hints_of(Data &data, ucd_info_t info, Direction direction,
                          std::unique_ptr<const Hints> &made);
@@ -101,7 +108,7 @@ private:
     unsigned transfers_ = 0;               // the number of transfers in progress
     ucd_ucx_request *receiving_ = nullptr; // a transfer
     Payload unpacking_;                    // data that a device is unpacking
-    bool answered_ = false, type_sent_ = false, reported_ = false;
+    OperationState state_ = OperationState::waiting;
     Verdict verdict_ = Verdict::done;
     ucs_status_t status_ = UCS_OK;
     int ucd_ = UCD_SUCCESS;

@@ -42,7 +42,7 @@ struct Lane {
 };
 
 // A FIFO queue of numbers.
-class Ring {
+class NumberQueue {
 public:
     bool empty() const { return count_ == 0; }
     uint32_t front() const { return numbers_[first_]; }
@@ -116,7 +116,7 @@ private:
     void complete(RmaOperation &operation, const ucd_ucx_result_t &result);
 
     std::vector<Place> places_;
-    Ring free_places_; // has room for all
+    NumberQueue free_places_; // has room for all
     uint64_t outstanding_ = 0;
     std::vector<RmaOperation *> timed_; // sent operations that have a time limit
     std::unordered_map<ucp_ep_h, Lane> lanes_;
