@@ -22,7 +22,9 @@ public:
             uint64_t attributes);
     // A spare message, for one that arrives when there is no memory.
     explicit Arrival(Engine &engine);
-    ~Arrival() { drop_data(); }
+    ~Arrival() {
+        if (place_ == DataPlace::held) drop_data();
+    }
     Arrival(const Arrival &) = delete;
     Arrival &operator=(const Arrival &) = delete;
     void on_complete() override; // passes the message to its family

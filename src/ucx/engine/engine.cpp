@@ -197,7 +197,8 @@ void Engine::report_unresponsive(ucp_ep_h ep) {
 bool Engine::tell_user(std::unique_lock<WorkerLock> &held) {
     if (notices.empty() && unresponsive_.empty()) return false;
     Queue<Notice> told = std::move(notices);
-    const std::vector<ucp_ep_h> unresponsive = std::exchange(unresponsive_, {});
+    std::vector<ucp_ep_h> unresponsive;
+    unresponsive.swap(unresponsive_);
     const UserHandler called = handler;
     held.unlock();
     while (!told.empty()) told.pop().tell(called);

@@ -188,7 +188,6 @@ bool Transfers::advance_all() {
 }
 
 bool Transfers::end_finished() noexcept {
-    if (finished_.empty()) return false;
     const auto complete = [](const ucd_ucx_request *r) { return r->is_complete(); };
     std::erase_if(sendings_, complete);
     std::erase_if(receivings_, complete);
@@ -205,7 +204,6 @@ bool Transfers::end_finished() noexcept {
 }
 
 bool Transfers::pass_on_delivered() noexcept {
-    if (delivered_.empty()) return false;
     for (Queue<Notice> delivered = std::move(delivered_); !delivered.empty();) {
         auto &message = static_cast<RecvMessage &>(delivered.pop());
         if (receiver_ != nullptr)
@@ -221,8 +219,9 @@ bool Transfers::pass_on_delivered() noexcept {
 bool Transfers::advance() {
     bool any = retry_on_bad_alloc([this] { return advance_all(); });
     messages.delete_forgotten();
-    any |= end_finished();
-    return pass_on_delivered() || any;
+    if (!finished_.empty()) any |= end_finished();
+    if (!delivered_.empty()) any |= pass_on_delivered();
+    return any;
 }
 
 } // namespace ucd_ucx

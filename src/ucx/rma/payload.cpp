@@ -5,11 +5,7 @@
 namespace ucd_ucx::rma {
 
 Payload::Payload(Transfers &transfers, RecvMessage &transfer)
-    : transfers_(&transfers), transfer_(&transfer) {}
-
-uint64_t Payload::bytes() const {
-    return is_here() ? here_.size() : transfer_->total();
-}
+    : transfers_(&transfers), transfer_(&transfer), bytes_(transfer.total()) {}
 
 Status Payload::receive(const Data &to, ucd_op_t op, ucd_info_t info, const TransferTerms &terms,
                         ucd_ucx_request_t *transfer) {
@@ -32,10 +28,8 @@ void Payload::keep() {
     lent_ = nullptr;
 }
 
-void Payload::drop() {
-    lent_ = nullptr;
-    message_.reset();
-    if (transfer_ != nullptr) std::exchange(transfer_, nullptr)->abandon();
+void Payload::drop_transfer() {
+    std::exchange(transfer_, nullptr)->abandon();
 }
 
 } // namespace ucd_ucx::rma

@@ -28,11 +28,12 @@ public:
         here_ = std::exchange(other.here_, {});
         transfers_ = other.transfers_;
         transfer_ = std::exchange(other.transfer_, nullptr);
+        bytes_ = other.bytes_;
         return *this;
     }
     ~Payload() { drop(); }
 
-    uint64_t bytes() const;
+    uint64_t bytes() const { return is_here() ? here_.size() : bytes_; }
     bool is_here() const { return transfer_ == nullptr; }
     std::string_view here() const { return here_; }
     void set_here(std::string_view data) { here_ = data; }
@@ -44,13 +45,19 @@ public:
                    ucd_ucx_request_t *transfer);
 
 private:
-    void drop();
+    void drop() {
+        lent_ = nullptr;
+        message_.reset();
+        if (transfer_ != nullptr) drop_transfer();
+    }
+    void drop_transfer();
     Arrival *lent_ = nullptr;
     bool shares_message_ = false;
     std::unique_ptr<Arrival> message_;
     std::string_view here_;
     Transfers *transfers_ = nullptr;
     RecvMessage *transfer_ = nullptr;
+    uint64_t bytes_ = 0; // of the transfer
 };
 
 // A message to be handled, with its data.
