@@ -164,21 +164,51 @@ TEST_CASE("chunks of a transfer fit into it, and come once") {
     CHECK(large.take({Kind::chunk, 2 * most, 0, most, false}) == taken);
 }
 
-TEST_CASE("a ring is accepted once and refused once") {
-    for (const Kind kind : {Kind::ring_accept, Kind::ring_refuse}) {
-        const Kind other = kind == Kind::ring_accept ? Kind::ring_refuse : Kind::ring_accept;
+namespace {
+
+Part offer_of(unsigned route, uint8_t offered, bool rendezvous = true) {
+    Part p = part(Kind::route, 0, 0, rendezvous);
+    p.route = static_cast<Route>(route);
+    p.offered = offered;
+    return p;
+}
+
+} // namespace
+
+TEST_CASE("each route is offered once, with the same list of routes") {
+    for (const unsigned first : {0U, 1U, 2U}) {
         TransferState state(100);
-        CHECK(state.take(part(kind, 0, 0, true)) == taken);
-        CHECK(state.take(part(kind, 0, 0, true)) == ignore);
-        CHECK(state.take(part(other, 0, 0, true)) == taken);
-        CHECK(state.take(part(other, 0, 0, true)) == ignore);
-        TransferState dropped(100);
-        CHECK(dropped.release());
-        CHECK(dropped.take(part(kind, 0, 0, true)) == ignore);
-        TransferState told(100);
-        CHECK(told.take(part(kind, 0, 0, false)) == ignore);
-        CHECK(told.take(part(kind, 0, 0, true)) == ignore);
+        CHECK_FALSE(state.all_routes_came());
+        for (unsigned i = 0; i < 3; ++i) { // also those that this version does not know
+            const unsigned route = (first + i) % 3;
+            CHECK_FALSE(state.has_come(static_cast<Route>(route)));
+            CHECK(state.take(offer_of(route, 7)) == taken);
+            CHECK(state.has_come(static_cast<Route>(route)));
+            CHECK(state.take(offer_of(route, 7)) == ignore);
+            CHECK(state.all_routes_came() == (i == 2));
+        }
+        CHECK(state.take(offer_of(0, 3)) == refuse);
+        CHECK(state.take(offer_of(3, 15)) == refuse);
     }
+    // What is not in its own list.
+    CHECK(TransferState(100).take(offer_of(1, 1)) == refuse);
+    CHECK(TransferState(100).take(offer_of(0, 0)) == refuse);
+    for (const unsigned route : {8U, 255U})
+        CHECK(TransferState(100).take(offer_of(route, 255)) == refuse);
+    CHECK(TransferState(100).take(offer_of(7, 255)) == taken);
+    // With data of the transfer.
+    Part data = offer_of(0, 3);
+    data.bytes = 1;
+    CHECK(TransferState(100).take(data) == refuse);
+    // Too late, and what UCX has answered already.
+    TransferState dropped(100);
+    CHECK(dropped.release());
+    CHECK(dropped.take(offer_of(0, 3)) == ignore);
+    TransferState told(100);
+    CHECK(told.take(offer_of(0, 3, false)) == ignore);
+    CHECK(told.take(offer_of(0, 3)) == ignore);
+    CHECK(told.take(offer_of(1, 3)) == taken);
+    CHECK(told.all_routes_came());
 }
 
 namespace {

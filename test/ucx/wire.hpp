@@ -23,8 +23,7 @@ enum Kind : std::uint16_t {
     user_offer,
     chunk,
     withdraw,
-    ring_refuse,
-    ring_accept,
+    route,
     ring_chunk,
     kinds
 };
@@ -34,7 +33,7 @@ struct Header {
     int version = newest_wire;
     std::uint32_t letters = 0; // 0: those of the version
     std::uint16_t kind = whole;
-    std::uint16_t status = 0;
+    std::uint16_t status = 0; // of route: see route_status
     std::uint64_t stream = 0;
     std::uint64_t number = 0;
     std::uint64_t total = 0;
@@ -49,7 +48,14 @@ std::string encode(const Header &header);
 // Of version 3. False: it is too short.
 bool decode(std::string_view bytes, Header &header);
 
-// The user header of ring_accept and ring_chunk.
+// What a message of kind `route` offers.
+enum Route : unsigned { host_route, ring_route, routes };
+// In place of a status: which route, and the set of all that are offered.
+constexpr std::uint16_t route_status(unsigned which, unsigned offered = (1 << routes) - 1) {
+    return static_cast<std::uint16_t>(which | offered << 8);
+}
+
+// The user header of ring_route and ring_chunk.
 inline constexpr std::size_t ring_handle_bytes = 128;
 inline constexpr std::size_t ring_place_bytes = ring_handle_bytes + 16;
 

@@ -94,15 +94,19 @@ void Grammar::add_chunks(Script &script, const Message &first, const std::string
 
 // Of a transfer whose data is in a device's memory.
 void Grammar::add_ring_offers(Script &script, const Message &first) {
-    for (const Kind kind : {ring_refuse, ring_accept, ring_chunk}) {
-        if (kind == ring_chunk && rng_.chance(50)) continue;
+    const auto offered =
+        static_cast<unsigned>(rng_.chance(90) ? (1 << routes) - 1 : rng_.below(256));
+    for (unsigned route_or_chunk = 0; route_or_chunk <= routes; ++route_or_chunk) {
+        const bool is_chunk = route_or_chunk == routes;
+        if (is_chunk && rng_.chance(50)) continue;
         Message m = first;
-        m.header.kind = kind;
+        m.header.kind = is_chunk ? ring_chunk : route;
+        if (!is_chunk) m.header.status = route_status(route_or_chunk, offered);
         m.tagged = false;
         m.rendezvous = true;
         m.data = contents(m.from, 8);
-        m.user.assign(kind == ring_refuse ? 0 : ring_place_bytes, '\0');
-        if (kind == ring_chunk && m.user.size() > 136) m.user[136] = static_cast<char>(rng_.bits());
+        m.user.assign(route_or_chunk == host_route ? 0 : ring_place_bytes, '\0');
+        if (is_chunk && m.user.size() > 136) m.user[136] = static_cast<char>(rng_.bits());
         script.push_back(std::move(m));
     }
 }

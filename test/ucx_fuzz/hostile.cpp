@@ -176,7 +176,7 @@ bool Hostile::learn(unsigned am, int node, std::string_view header, std::string_
     }
     Knowledge::remember(knowledge_.ids, {node, am, h.stream, h.number, h.total});
     Knowledge::remember(knowledge_.totals, h.total);
-    if (h.kind >= ring_refuse) return false;
+    if (h.kind >= route) return false;
     if (am == pipeline_am) return true;
     const std::string_view message = header.substr(Header::bytes);
     OneSided m;

@@ -53,7 +53,7 @@ void Engine::close() {
     handler_params.id = params.am_id;
     (void)ucp_worker_set_am_recv_handler(worker_, &handler_params); // fails only if `open` did
     // Nothing is in progress, so the events are messages that no family has taken.
-    events.drop_all([](Event &event) { delete static_cast<Arrival *>(&event); });
+    events.drop_all([](Event &event) { delete static_cast<AmData *>(&event); });
     while (!notices.empty()) static_cast<ucd_ucx_request &>(notices.pop()).let_go();
 }
 
@@ -63,7 +63,7 @@ Engine::~Engine() {
 
 // Messages ------------------------------------------------------------------
 
-Family *Engine::family_of(const Arrival &message) const {
+Family *Engine::family_of(const AmData &message) const {
     if (!message.header().empty())
         return is_transfer_of_version_2(message.header()) ? one_sided_ : transfers_;
     // Rejects rendezvous: this side would have to fetch data that the peer may never provide.
@@ -76,8 +76,8 @@ ucs_status_t Engine::on_am(void *engine, const void *header, std::size_t header_
     // A message without an endpoint cannot be charged to a peer.
     if ((param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) == 0 || param->reply_ep == nullptr)
         return UCS_OK;
-    Arrival message(self, param->reply_ep, {static_cast<const char *>(header), header_bytes}, data,
-                    bytes, param->recv_attr);
+    AmData message(self, param->reply_ep, {static_cast<const char *>(header), header_bytes}, data,
+                   bytes, param->recv_attr);
     Family *const family = self.family_of(message);
     if (family == nullptr) return UCS_OK;
     if (!self.may_take_at_once_ || self.endpoint_failures.any_noted()) return self.keep(message);
@@ -94,7 +94,7 @@ ucs_status_t Engine::on_am(void *engine, const void *header, std::size_t header_
 
 // A message is not kept if its peer has no budget for it. If there is no memory for an account, the
 // message is not charged, and neither is the spare message.
-ucs_status_t Engine::keep(Arrival &message) {
+ucs_status_t Engine::keep(AmData &message) {
     Charge charge;
     bool may_be_charged = true;
     try {
@@ -104,25 +104,25 @@ ucs_status_t Engine::keep(Arrival &message) {
     }
     if (may_be_charged && !charge) return UCS_OK;
     const bool is_held = message.is_holdable();
-    std::unique_ptr<Arrival> kept = message.kept();
+    std::unique_ptr<AmData> kept = message.kept();
     if (kept == nullptr)
         // For a rendezvous, UCX reports the error to the sender. For other messages, UCX accepts no
         // error.
         return message.is_rendezvous() ? UCS_ERR_NO_MEMORY : UCS_OK;
     kept->charge = std::move(charge);
-    Arrival &put = *kept.release();
+    AmData &put = *kept.release();
     events.put(put, put.since);
     return is_held ? UCS_INPROGRESS : UCS_OK;
 }
 
-void Engine::dispatch(std::unique_ptr<Arrival> message) {
+void Engine::dispatch(std::unique_ptr<AmData> message) {
     if (Family *const family = family_of(*message); family != nullptr)
         family->take(std::move(message));
 }
 
 void Engine::make_spare() {
     if (spare_.load(std::memory_order_relaxed) == nullptr)
-        spare_ = std::make_unique<Arrival>(*this).release();
+        spare_ = std::make_unique<AmData>(*this).release();
 }
 
 // Memory and devices ----------------------------------------------------------

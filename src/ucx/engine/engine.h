@@ -8,7 +8,7 @@
 #include "datatype/options.h"
 #include "datatype/typed_buffer.h"
 #include "engine/am_claim.h"
-#include "engine/arrival.h"
+#include "engine/am_data.h"
 #include "engine/device_queue.h"
 #include "engine/endpoint_failures.h"
 #include "engine/event_queue.h"
@@ -29,10 +29,10 @@ class Family {
 public:
     // Takes a message. If it throws std::bad_alloc before anything has changed, it has put the
     // message back.
-    virtual void take(std::unique_ptr<Arrival> message) = 0;
+    virtual void take(std::unique_ptr<AmData> message) = 0;
     // Takes a message within UCX's callback, for which it is lent. Returns false if `take` has to
     // be called later.
-    virtual bool take_at_once(Arrival &) { return false; }
+    virtual bool take_at_once(AmData &) { return false; }
     // These may be repeated, if a step throws std::bad_alloc.
     virtual void on_endpoint_failed(const EndpointFailure &failure) = 0;
     virtual void on_barred(ucp_ep_h ep) = 0;
@@ -98,11 +98,11 @@ public:
     unsigned am_id() const { return params.am_id; }
     std::size_t max_am_header() const { return max_am_header_; }
 
-    // Used by arrivals, without the lock:
-    std::unique_ptr<Arrival> take_spare() {
-        return std::unique_ptr<Arrival>(spare_.exchange(nullptr));
+    // Used by active messages that arrive, without the lock:
+    std::unique_ptr<AmData> take_spare() {
+        return std::unique_ptr<AmData>(spare_.exchange(nullptr));
     }
-    void dispatch(std::unique_ptr<Arrival> message); // with the lock
+    void dispatch(std::unique_ptr<AmData> message); // with the lock
     static ucs_status_t on_am(void *engine, const void *header, std::size_t header_bytes,
                               void *data, std::size_t bytes, const ucp_am_recv_param_t *param);
 
@@ -117,8 +117,8 @@ public:
     Queue<Notice> notices;
 
 private:
-    Family *family_of(const Arrival &message) const;
-    ucs_status_t keep(Arrival &message);
+    Family *family_of(const AmData &message) const;
+    ucs_status_t keep(AmData &message);
     void bar_exceeding();
     void make_spare();
     bool tell_user(std::unique_lock<WorkerLock> &held);
@@ -135,7 +135,7 @@ private:
     ucp_ep_h barring_ = nullptr; // the peer that is being barred
     // Used for a message that arrives when there is no memory for it: otherwise it would be lost,
     // and its sender would wait forever. UCX's callbacks take it, and progress makes a new one.
-    std::atomic<Arrival *> spare_ = nullptr;
+    std::atomic<AmData *> spare_ = nullptr;
     // Only for workers of one thread: otherwise the lock would be taken while UCX holds its own,
     // the wrong order. And not within a call of UCX by a family, where UCX may call back for a
     // worker that sends to itself.

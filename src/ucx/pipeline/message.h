@@ -6,6 +6,7 @@
 
 #include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <ucd_memory.h>
 
@@ -27,12 +28,22 @@ enum class Kind : uint8_t {
     user_offer, // announces the chunks of a user's active message; the user's header follows
     chunk,
     withdraw, // no more chunks will come
-    // For data in device memory (docs/guide/gpu-ring.md). All carry a Receipt, by rendezvous.
-    ring_refuse, // the receiver fetches it to ask for chunks of Kind::chunk
-    ring_accept, // or fetches this one, if it can open device memory; a RingPlace follows
-    ring_chunk,  // fetched when the memory has been read; a RingPlace follows
+    // These carry a Receipt, by rendezvous:
+    route,      // offers a route; the receiver fetches the one that it chooses
+    ring_chunk, // fetched when the memory has been read; a RingPlace follows
 };
 inline constexpr auto first_kind = Kind::whole, last_kind = Kind::ring_chunk;
+
+// How the chunks of a transfer may reach the receiver. A sender that has more than one route offers
+// them all, and the receiver chooses.
+enum class Route : uint8_t {
+    host, // in messages of Kind::chunk
+    ring, // in device memory that the receiver opens (docs/guide/gpu-ring.md); a RingPlace follows
+};
+inline constexpr std::size_t max_routes = 8; // with those of later versions
+constexpr uint8_t bit_of(Route route) {
+    return static_cast<uint8_t>(1U << static_cast<unsigned>(route));
+}
 
 // The first bytes of every tagged message and of every active message of a transfer.
 struct Header {
@@ -40,7 +51,9 @@ struct Header {
     static constexpr std::array<char, 4> expected_letters = {'U', 'C', 'D', 'T'};
     uint8_t first_byte = own_first_byte;
     Kind kind = Kind::whole;
-    uint16_t status = 0; // for withdraw: the negated ucs_status_t
+    // For withdraw, the negated ucs_status_t; for route, which one, and above that the set of all
+    // that the sender offers.
+    uint16_t detail = 0;
     std::array<char, 4> letters = expected_letters;
     MessageId id;
     uint64_t total = 0;  // bytes of the transfer
@@ -48,6 +61,11 @@ struct Header {
     uint32_t user_id = 0;
     uint32_t user_header = 0; // bytes of the header that follows this one
 
+    Route route() const { return static_cast<Route>(detail & 255); }
+    uint8_t offered() const { return static_cast<uint8_t>(detail >> 8); }
+    bool has_place() const {
+        return kind == Kind::ring_chunk || (kind == Kind::route && route() == Route::ring);
+    }
     bool is_good() const {
         return first_byte == own_first_byte && letters == expected_letters && kind >= first_kind &&
                kind <= last_kind;

@@ -33,33 +33,33 @@ static ucs_status_t status_of_withdrawal(int status) {
 
 Admission RecvMessage::admit(const RecvPart &part) {
     const Header &h = part.header;
-    return state_.take({h.kind, h.total, h.offset, part.bytes, !part.is_here()});
+    return state_.take(
+        {h.kind, h.total, h.offset, part.bytes, !part.is_here(), h.route(), h.offered()});
 }
 
 void RecvMessage::take(std::unique_ptr<RecvPart> part, Admission admission) {
     const Header &h = part->header;
     if (admission == Admission::refuse) return end(UCS_ERR_INVALID_PARAM);
     if (admission == Admission::ignore) {
-        if (!part->is_ring_offer()) settled_ += part->bytes;
+        if (!part->is_route()) settled_ += part->bytes;
         part.reset();
         return conclude();
     }
     keep_charge(*part);
     switch (h.kind) {
     case Kind::offer: return;
-    case Kind::withdraw: return end(status_of_withdrawal(h.status));
-    case Kind::ring_refuse:
-    case Kind::ring_accept: return take_ring_offer(std::move(part));
+    case Kind::withdraw: return end(status_of_withdrawal(h.detail));
+    case Kind::route: return take_route(std::move(part));
     case Kind::whole:
     case Kind::user_offer: announce(*part); break;
     default: break;
     }
-    if (part->has_lost_data()) return lose(part->bytes);
+    if (part->has_lost_data()) return lose_part(part->bytes);
     if (part->bytes > 0) add(std::move(part));
 }
 
 // The sender is not told, so more chunks of the message may arrive.
-void RecvMessage::lose(uint64_t bytes) {
+void RecvMessage::lose_part(uint64_t bytes) {
     settled_ += bytes;
     status_ = UCS_ERR_NO_MEMORY;
     ucd_ = UCD_ERR__OUT_OF_MEM;
@@ -83,7 +83,7 @@ void RecvMessage::announce(RecvPart &part) {
 
 void RecvMessage::add(std::unique_ptr<RecvPart> part) {
     if (!state_.takes_data()) return;
-    if (has_answered()) fetch_ring_offers(); // a chunk proves that the sender knows the answer
+    if (has_answered()) fetch_routes(); // a chunk proves that the sender knows the answer
     waiting_.push(*part.release());
     advance(); // performance only: progress gives each transfer a turn anyway
 }
@@ -93,7 +93,7 @@ void RecvMessage::end(ucs_status_t status) {
     status_ = status;
     ucd_ = UCD_SUCCESS;
     drop_waiting();
-    drop_ring_offers();
+    drop_routes();
     if (receiving_ != nullptr)
         receiving_->fail(status, UCD_SUCCESS);
     else
@@ -166,7 +166,7 @@ void RecvMessage::advance() {
 void RecvMessage::settle(std::unique_ptr<RecvPart> part, ucs_status_t status, int ucd) {
     --in_use_;
     if (part->holds_memory()) --blocks_;
-    if (!part->is_ring_offer()) settled_ += part->bytes;
+    if (!part->is_route()) settled_ += part->bytes;
     part.reset();
     if (receiving_ != nullptr) receiving_->note_progress();
     if (status != UCS_OK && !receiving_->has_failed()) return receiving_->fail(status, ucd);

@@ -9,6 +9,7 @@
 #include "pipeline/recv_part.h"
 #include "pipeline/transfer_state.h"
 
+#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -75,22 +76,22 @@ private:
     // deleted.
     void keep_charge(RecvPart &part);
     // There is no memory for a part of this many bytes: the receive fails, and the rest is dropped.
-    void lose(uint64_t bytes);
+    void lose_part(uint64_t bytes);
     void add(std::unique_ptr<RecvPart> part);
-    void take_ring_offer(std::unique_ptr<RecvPart> ring_offer);
+    void take_route(std::unique_ptr<RecvPart> route);
     void drop_waiting();
     bool is_finished() const { return settled_ == state_.total(); }
-    // The sender has been told whether to use the ring.
-    bool has_answered() const {
-        return state_.has_come(Kind::ring_refuse) && state_.has_come(Kind::ring_accept) &&
-               (refuse_ == nullptr || accept_ == nullptr);
+    std::unique_ptr<RecvPart> &offer_of(Route route) {
+        return routes_[static_cast<std::size_t>(route)];
     }
+    // The sender knows, or will know, which route was chosen: its offer is not here any more.
+    bool has_answered() const;
     bool find_room(const RecvPart &part, Block &block);
     void conclude();
     void answer();
-    void fetch(std::unique_ptr<RecvPart> &ring_offer);
-    void fetch_ring_offers();
-    void drop_ring_offers();
+    void fetch(std::unique_ptr<RecvPart> &route);
+    void fetch_routes();
+    void drop_routes();
 
     Transfers &transfers_;
     const MessageId id_;
@@ -101,8 +102,8 @@ private:
     uint64_t since_ = 0;
     uint64_t settled_ = 0; // bytes received or dropped
     RecvPart &first_waiting() const { return static_cast<RecvPart &>(waiting_.front()); }
-    Queue<Event> waiting_;                      // active messages of this transfer, owned
-    std::unique_ptr<RecvPart> refuse_, accept_; // after the match, one of them is fetched
+    Queue<Event> waiting_;                                     // chunks of this transfer, owned
+    std::array<std::unique_ptr<RecvPart>, max_routes> routes_; // those offered
     unsigned in_use_ = 0, blocks_ = 0; // chunks in progress, and how many of them hold memory
     // Not UCS_OK: its sender has ended it, or a part was lost. A receive that takes it fails.
     ucs_status_t status_ = UCS_OK;

@@ -31,36 +31,41 @@ Block Receiving::take_copy(uint64_t bytes) const {
     return block;
 }
 
-void RecvMessage::take_ring_offer(std::unique_ptr<RecvPart> ring_offer) {
-    std::unique_ptr<RecvPart> &place =
-        ring_offer->header.kind == Kind::ring_refuse ? refuse_ : accept_;
-    place = std::move(ring_offer);
+void RecvMessage::take_route(std::unique_ptr<RecvPart> route) {
+    offer_of(route->header.route()) = std::move(route);
     answer();
 }
 
+bool RecvMessage::has_answered() const {
+    if (!state_.all_routes_came()) return false;
+    for (std::size_t i = 0; i < max_routes; ++i)
+        if (state_.has_come(static_cast<Route>(i)) && routes_[i] == nullptr) return true;
+    return false;
+}
+
 // The offer that is completed first is the answer. Dropping an offer completes it, too, so the
-// other one is kept until the sender is known to have the answer.
+// others are kept until the sender is known to have the answer.
 void RecvMessage::answer() {
-    if (!state_.is_claimed() || refuse_ == nullptr || accept_ == nullptr) return;
+    if (!state_.is_claimed() || !state_.all_routes_came() || has_answered()) return;
+    std::unique_ptr<RecvPart> &ring = offer_of(Route::ring), &host = offer_of(Route::host);
     // To a transfer that will be dropped, the ring costs the sender least.
-    if (receiving_ == nullptr || receiving_->has_failed()) return accept_.reset();
-    fetch(receiving_->joins_ring(*accept_) ? accept_ : refuse_);
+    if (receiving_ == nullptr || receiving_->has_failed())
+        return ring != nullptr ? ring.reset() : host.reset();
+    fetch(ring != nullptr && receiving_->joins_ring(*ring) ? ring : host);
 }
 
-void RecvMessage::fetch(std::unique_ptr<RecvPart> &ring_offer) {
-    if (ring_offer == nullptr) return;
+void RecvMessage::fetch(std::unique_ptr<RecvPart> &route) {
+    if (route == nullptr) return;
     ++in_use_;
-    ring_offer.release()->fetch(*this);
+    route.release()->fetch(*this);
 }
 
-void RecvMessage::fetch_ring_offers() {
-    fetch(refuse_);
-    fetch(accept_);
+void RecvMessage::fetch_routes() {
+    for (std::unique_ptr<RecvPart> &route : routes_) fetch(route);
 }
 
-void RecvMessage::drop_ring_offers() {
-    refuse_.reset();
-    accept_.reset();
+void RecvMessage::drop_routes() {
+    for (std::unique_ptr<RecvPart> &route : routes_) route.reset();
 }
 
 void RecvPart::fetch(RecvMessage &message) {
@@ -110,7 +115,7 @@ void RecvPart::moved_in_ring(Status status) {
     if (!copied) transfers_.trace(UCD_UCX_EVENT__UNPACK_END, header.id, header.offset, bytes);
     if (!status.ok()) ucd_ = status.code();
     // The sender's memory is no longer needed. After a failure, dropping the receipt is enough.
-    if (status.ok() && arrival_->has_handle()) fetch_receipt();
+    if (status.ok() && am_data_->has_handle()) fetch_receipt();
     if (status.ok() && copied && !message_->receiving()->has_failed())
         unpack_from_ring(block_.memory());
     settle_ring();
@@ -126,7 +131,7 @@ void RecvPart::fetch_receipt() {
     p.cb.recv_am = on_received;
     p.user_data = this;
     const ucs_status_ptr_t request = ucp_am_recv_data_nbx(
-        transfers_.engine.worker(), arrival_->take_handle(), &receipt_, sizeof receipt_, &p);
+        transfers_.engine.worker(), am_data_->take_handle(), &receipt_, sizeof receipt_, &p);
     if (UCS_PTR_IS_PTR(request)) return;
     status_ = UCS_PTR_STATUS(request);
     settle_ring();

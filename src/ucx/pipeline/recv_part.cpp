@@ -10,41 +10,40 @@
 
 namespace ucd_ucx {
 
-// What the charge of an arrival has to cover: this object, and the range that may have to be
+// What the charge of an active message has to cover: this object, and the range that may have to be
 // remembered once the data is here.
-static_assert(sizeof(RecvPart) + ByteRanges::bytes_of_range <= Arrival::bytes_for_family);
+static_assert(sizeof(RecvPart) + ByteRanges::bytes_of_range <= AmData::bytes_for_family);
 
-std::unique_ptr<RecvPart> RecvPart::make(Transfers &transfers, std::unique_ptr<Arrival> &arrival) {
-    const std::string_view text = arrival->header();
+std::unique_ptr<RecvPart> RecvPart::make(Transfers &transfers, std::unique_ptr<AmData> &am_data) {
+    const std::string_view text = am_data->header();
     Header h;
     if (text.size() < sizeof h) return nullptr;
     std::memcpy(&h, text.data(), sizeof h);
-    const bool placed = h.kind == Kind::ring_accept || h.kind == Kind::ring_chunk;
     if (!h.is_good() || h.user_header != text.size() - sizeof h ||
-        (placed && h.user_header != sizeof(RingPlace)))
+        (h.has_place() && h.user_header != sizeof(RingPlace)))
         return nullptr;
-    return std::make_unique<RecvPart>(transfers, h, std::move(arrival));
+    return std::make_unique<RecvPart>(transfers, h, std::move(am_data));
 }
 
-RecvPart::RecvPart(Transfers &transfers, const Header &h, std::unique_ptr<Arrival> arrival)
-    : header(h), transfers_(transfers), arrival_(std::move(arrival)) {
-    if (!is_ring() && !is_ring_offer()) {
-        bytes = arrival_->data_bytes();
+RecvPart::RecvPart(Transfers &transfers, const Header &h, std::unique_ptr<AmData> am_data)
+    : header(h), transfers_(transfers), am_data_(std::move(am_data)) {
+    if (!is_ring() && !is_route()) {
+        bytes = am_data_->data_bytes();
         return;
     }
     bytes = is_ring() ? place().bytes : 0;
-    if (arrival_->data_bytes() != sizeof(Receipt)) arrival_->drop_data();
+    if (am_data_->data_bytes() != sizeof(Receipt)) am_data_->drop_data();
 }
 
 RingPlace RecvPart::place() const {
     RingPlace place;
-    std::memcpy(static_cast<void *>(&place), arrival_->header().data() + sizeof header,
+    std::memcpy(static_cast<void *>(&place), am_data_->header().data() + sizeof header,
                 sizeof place);
     return place;
 }
 
 void RecvPart::on_complete() {
-    if (is_ring() || is_ring_offer())
+    if (is_ring() || is_route())
         settle_ring();
     else if (state_ == PartState::unpacking)
         unpack_for_peer();
@@ -56,7 +55,7 @@ void RecvPart::receive(RecvMessage &message, Block block) {
     message_ = &message;
     block_ = std::move(block);
     if (is_ring()) return receive_from_ring();
-    if (is_here()) return unpack(arrival_->data().data());
+    if (is_here()) return unpack(am_data_->data().data());
     state_ = PartState::receiving;
     const TypedBuffer &buffer = message.receiving()->buffer();
     void *to = block_ ? block_.memory() : buffer.in_place() + header.offset;
@@ -65,7 +64,7 @@ void RecvPart::receive(RecvMessage &message, Block block) {
     p.cb.recv_am = on_received;
     p.user_data = this;
     const ucs_status_ptr_t request =
-        ucp_am_recv_data_nbx(transfers_.engine.worker(), arrival_->take_handle(), to, bytes, &p);
+        ucp_am_recv_data_nbx(transfers_.engine.worker(), am_data_->take_handle(), to, bytes, &p);
     if (UCS_PTR_IS_PTR(request)) return;
     status_ = UCS_PTR_STATUS(request);
     received();
@@ -75,7 +74,7 @@ void RecvPart::on_received(void *request, ucs_status_t status, std::size_t lengt
     auto *part = static_cast<RecvPart *>(argument);
     ucp_request_free(request);
     const std::size_t expected =
-        part->is_ring() || part->is_ring_offer() ? sizeof part->receipt_ : part->bytes;
+        part->is_ring() || part->is_route() ? sizeof part->receipt_ : part->bytes;
     part->status_ = status == UCS_OK && length != expected ? UCS_ERR_INVALID_PARAM : status;
     part->transfers_.engine.events.put(*part);
 }

@@ -1,7 +1,7 @@
 // An active message of a transfer, at its receiver: a chunk, an offer, or all of a user's message.
 #pragma once
 
-#include "engine/arrival.h"
+#include "engine/am_data.h"
 #include "engine/device_queue.h"
 #include "memory/mappings.h"
 #include "memory/staging.h"
@@ -19,30 +19,28 @@ class Transfers;
 class RecvPart final : public Event, public DeviceWork {
 public:
     // Null if it is not a message of a transfer.
-    static std::unique_ptr<RecvPart> make(Transfers &transfers, std::unique_ptr<Arrival> &arrival);
-    RecvPart(Transfers &transfers, const Header &header, std::unique_ptr<Arrival> arrival);
+    static std::unique_ptr<RecvPart> make(Transfers &transfers, std::unique_ptr<AmData> &am_data);
+    RecvPart(Transfers &transfers, const Header &header, std::unique_ptr<AmData> am_data);
 
     void on_complete() override;
     void moved(Status status) override;
     bool is_ring() const { return header.kind == Kind::ring_chunk; }
-    bool is_ring_offer() const {
-        return header.kind == Kind::ring_accept || header.kind == Kind::ring_refuse;
-    }
-    RingPlace place() const; // only for ring_accept and ring_chunk
-    // Answers a ring offer: UCX tells the sender that its receipt was fetched.
+    bool is_route() const { return header.kind == Kind::route; }
+    RingPlace place() const; // only if header.has_place()
+    // Answers an offer of a route: UCX tells the sender that its receipt was fetched.
     void fetch(RecvMessage &message);
 
     // Receives the data into the receive buffer; through `block`, if that is not empty.
     void receive(RecvMessage &message, Block block);
-    bool is_here() const { return !arrival_->has_handle(); } // the data has arrived
+    bool is_here() const { return !am_data_->has_handle(); } // the data has arrived
     bool holds_memory() const { return static_cast<bool>(block_); }
     // The data of this message was lost, because there was no memory for it.
-    bool has_lost_data() const { return arrival_->is_cut(); }
-    ucp_ep_h ep() const { return arrival_->ep; }
-    uint64_t since() const { return arrival_->since; }
-    Charge &charge() { return arrival_->charge; }
-    std::string take_header() { return arrival_->take_header(); }
-    std::unique_ptr<Arrival> give_up_arrival() { return std::move(arrival_); }
+    bool has_lost_data() const { return am_data_->is_cut(); }
+    ucp_ep_h ep() const { return am_data_->ep; }
+    uint64_t since() const { return am_data_->since; }
+    Charge &charge() { return am_data_->charge; }
+    std::string take_header() { return am_data_->take_header(); }
+    std::unique_ptr<AmData> give_up_am_data() { return std::move(am_data_); }
 
     const Header header;
     uint64_t bytes = 0; // bytes of the packed stream in this message
@@ -50,7 +48,7 @@ public:
 private:
     enum class PartState : uint8_t {
         waiting,
-        receiving, // UCX receives the data, or the receipt of a ring offer
+        receiving, // UCX receives the data, or a receipt
         copying,   // the device copies a chunk of the ring
         unpacking,
     };
@@ -68,7 +66,7 @@ private:
     void settle_ring();
 
     Transfers &transfers_;
-    std::unique_ptr<Arrival> arrival_;
+    std::unique_ptr<AmData> am_data_;
     PartState state_ = PartState::waiting;
     ucs_status_t status_ = UCS_OK;
     RecvMessage *message_ = nullptr;

@@ -30,8 +30,8 @@ void SendChunk::moved(Status status) {
     if (!status.ok()) owner_.stop(ucx_status_of(status.code()), status.code());
     const bool in_ring = header_.kind == Kind::ring_chunk;
     if (owner_.status_ == UCS_OK && !in_ring) return post(block_.memory());
-    if (owner_.status_ == UCS_OK && owner_.route_ == Sending::Route::ring) return post_in_ring();
-    if (owner_.status_ == UCS_OK && owner_.route_ == Sending::Route::undecided) {
+    if (owner_.status_ == UCS_OK && owner_.route_ == Route::ring) return post_in_ring();
+    if (owner_.status_ == UCS_OK && !owner_.route_) {
         state_ = ChunkState::packed;
         return;
     }
@@ -65,7 +65,7 @@ void SendChunk::start_in_ring(Block block, uint64_t offset, uint64_t bytes) {
     if (owner_.exposed_) {
         ring_header_.place = {owner_.offered_, offset, bytes};
         state_ = ChunkState::packed;
-        if (owner_.route_ == Sending::Route::ring) post_in_ring();
+        if (owner_.route_ == Route::ring) post_in_ring();
         return;
     }
     ring_header_.place = {

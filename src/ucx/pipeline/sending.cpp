@@ -1,7 +1,7 @@
 #include "pipeline/sending.h"
 
 #include "pipeline/receiving.h"
-#include "pipeline/ring_offer.h"
+#include "pipeline/route_offer.h"
 #include "pipeline/send_chunk.h"
 
 #include <algorithm>
@@ -235,7 +235,7 @@ void Sending::withdraw() {
     withdrawal_ = frame_.header;
     withdrawal_.kind = Kind::withdraw;
     withdrawal_.user_header = 0;
-    withdrawal_.status = static_cast<uint16_t>(-status_);
+    withdrawal_.detail = static_cast<uint16_t>(-status_);
     ++under_way_;
     withdrawal_message_.send_am(ep_, UCP_AM_SEND_FLAG_EAGER,
                                 {.header = &withdrawal_, .header_bytes = sizeof withdrawal_});

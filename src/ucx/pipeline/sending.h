@@ -6,7 +6,7 @@
 #include "pipeline/transfer.h"
 
 #include <list>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -14,9 +14,9 @@ namespace ucd_ucx {
 
 enum class Matching : uint8_t { tag, am };
 
-class RingOffer;
 class SendChunk;
 class Sending;
+class RouteOffer;
 
 // A message without data.
 class ControlMessage final : public SendOp {
@@ -56,15 +56,9 @@ private:
         stopping, // it has failed, and waits for messages that UCX is still sending
         overdue,  // same, beyond its time limit; the user has been told
     };
-    // How chunks are sent.
-    enum class Route : uint8_t {
-        host,
-        undecided, // the receiver is being asked
-        ring,      // in device memory that the receiver opens
-    };
     friend class ControlMessage;
-    friend class RingOffer;
     friend class SendChunk;
+    friend class RouteOffer;
 
     // In sending_ring.cpp:
     uint64_t ring_block_bytes() const;
@@ -102,11 +96,11 @@ private:
     std::string am_header_; // a Header, and the user's header
     Header withdrawal_;
     ControlMessage opening_{*this}, offer_{*this}, withdrawal_message_{*this};
-    std::list<SendChunk> chunks_; // the window; a list, so that addresses stay valid
-    uint64_t next_ = 0;           // the first byte that is in no chunk yet
-    uint64_t under_way_ = 0;      // the number of unfinished messages and chunks
-    Route route_ = Route::host;
-    std::unique_ptr<RingOffer> refuse_, accept_; // non-null as long as the receiver may be asked
+    std::list<SendChunk> chunks_;              // the window; a list, so that addresses stay valid
+    uint64_t next_ = 0;                        // the first byte that is in no chunk yet
+    uint64_t under_way_ = 0;                   // the number of unfinished messages and chunks
+    std::optional<Route> route_ = Route::host; // none: the receiver is being asked
+    std::list<RouteOffer> routes_;             // those offered
     std::list<SendChunk> ring_chunks_;
     Block first_block_;             // the first block of the ring
     bool exposed_ = false;          // the receiver opens the buffer itself

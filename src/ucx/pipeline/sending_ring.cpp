@@ -3,7 +3,7 @@
 
 #include "pipeline/sending.h"
 
-#include "pipeline/ring_offer.h"
+#include "pipeline/route_offer.h"
 #include "pipeline/send_chunk.h"
 
 #include <algorithm>
@@ -40,36 +40,39 @@ void Sending::prepare_ring() {
     const uint64_t chunks = (buffer_.bytes() - 1) / options_.ring_chunk + 1;
     for (uint64_t i = std::min(chunks, options_.ring_depth); i > 0; --i)
         ring_chunks_.emplace_back(*this);
-    refuse_ = std::make_unique<RingOffer>(*this, Route::host);
-    accept_ = std::make_unique<RingOffer>(*this, Route::ring);
-    route_ = Route::undecided;
+    // The host is offered first: where rendezvous is disabled, UCX completes that offer without the
+    // receiver, and the ring is not used.
+    for (const Route route : {Route::host, Route::ring}) routes_.emplace_back(*this, route);
+    route_.reset();
 }
 
-void RingOffer::send(Kind kind, const RingPlace *place) {
-    header_.header = owner_.frame_.header;
-    header_.header.kind = kind;
-    header_.header.user_header = place != nullptr ? sizeof *place : 0;
-    if (place != nullptr) header_.place = *place;
+void RouteOffer::send(uint8_t offered) {
+    Header &h = header_.header;
+    h = owner_.frame_.header;
+    h.kind = Kind::route;
+    h.detail = static_cast<uint16_t>(offered << 8 | static_cast<unsigned>(route_));
+    h.user_header = h.has_place() ? sizeof header_.place : 0;
+    if (h.has_place()) header_.place = {owner_.offered_};
     ++owner_.under_way_;
     send_am(owner_.ep_, UCP_AM_SEND_FLAG_RNDV,
             {.header = &header_,
-             .header_bytes = sizeof header_.header + header_.header.user_header,
+             .header_bytes = sizeof h + h.user_header,
              .data = &receipt_,
              .count = sizeof receipt_});
 }
 
-// The refusal is sent first: where rendezvous is disabled, UCX completes it without the receiver,
-// and the ring is not used.
 void Sending::ask() {
-    if (route_ != Route::undecided || status_ != UCS_OK) return;
-    refuse_->send(Kind::ring_refuse, nullptr);
-    if (route_ != Route::undecided || status_ != UCS_OK) return;
-    const RingPlace first = {offered_};
-    accept_->send(Kind::ring_accept, &first);
+    uint8_t offered = 0;
+    for (const RouteOffer &route : routes_)
+        offered = static_cast<uint8_t>(offered | bit_of(route.route()));
+    for (RouteOffer &route : routes_) {
+        if (route_ || status_ != UCS_OK) return;
+        route.send(offered);
+    }
 }
 
 void Sending::on_answer(Route route, ucs_status_t status) {
-    if (status == UCS_OK && status_ == UCS_OK && route_ == Route::undecided) {
+    if (status == UCS_OK && status_ == UCS_OK && !route_) {
         route_ = route;
         if (route == Route::host) { // all chunks are sent again from the beginning
             drop_packed();
@@ -84,7 +87,7 @@ void Sending::on_answer(Route route, ucs_status_t status) {
 // Called before the first message is sent, because starting a kernel takes longer than sending a
 // message.
 bool Sending::start_packing() {
-    if (route_ == Route::undecided && !exposed_) (void)advance_in_ring();
+    if (!route_ && !exposed_) (void)advance_in_ring();
     return status_ == UCS_OK;
 }
 

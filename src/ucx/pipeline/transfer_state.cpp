@@ -7,7 +7,7 @@
 namespace ucd_ucx {
 
 bool TransferState::note(Kind kind, unsigned others) {
-    const unsigned bit = bit_of(kind);
+    const unsigned bit = bit_of_kind(kind);
     if ((came_ & (bit | others)) != 0) return false;
     came_ = static_cast<uint16_t>(came_ | bit);
     return true;
@@ -17,8 +17,8 @@ bool TransferState::note(Kind kind, unsigned others) {
 
 // Tagged transfers are opened by a tagged message, those of users by an active message.
 Admission TransferState::take(const Part &part) {
-    const unsigned user = bit_of(Kind::whole) | bit_of(Kind::user_offer);
-    const unsigned tagged = bit_of(Kind::offer) | bit_of(Kind::opening);
+    const unsigned user = bit_of_kind(Kind::whole) | bit_of_kind(Kind::user_offer);
+    const unsigned tagged = bit_of_kind(Kind::offer) | bit_of_kind(Kind::opening);
     if (part.total != total_) return Admission::refuse;
     switch (part.kind) {
     case Kind::whole:
@@ -40,19 +40,29 @@ Admission TransferState::take(const Part &part) {
             return Admission::refuse;
         return takes_data() ? Admission::accept : Admission::ignore;
     }
-    case Kind::ring_refuse:
-    case Kind::ring_accept:
-        // Without rendezvous, UCX has already told the sender that the offer was fetched.
-        return note(part.kind) && part.rendezvous && takes_data() ? Admission::accept
-                                                                  : Admission::ignore;
+    case Kind::route: return take_route(part);
     case Kind::withdraw: return Admission::accept; // also if the transfer was dropped: it then ends
     case Kind::opening: break;                     // not an active message
     }
     return Admission::refuse;
 }
 
+// All routes that a sender offers come with the same set, each once.
+Admission TransferState::take_route(const Part &part) {
+    const bool is_offered = static_cast<std::size_t>(part.route) < max_routes &&
+                            (part.offered & bit_of(part.route)) != 0;
+    if (!is_offered || part.bytes != 0 || (offered_ != 0 && offered_ != part.offered))
+        return Admission::refuse;
+    offered_ = part.offered;
+    if (has_come(part.route)) return Admission::ignore;
+    routes_came_ = static_cast<uint8_t>(routes_came_ | bit_of(part.route));
+    // Without rendezvous, UCX has already told the sender that the offer was fetched.
+    return part.rendezvous && takes_data() ? Admission::accept : Admission::ignore;
+}
+
 Admission TransferState::open(uint64_t total) {
-    if (total != total_ || !note(Kind::opening, bit_of(Kind::whole) | bit_of(Kind::user_offer)))
+    if (total != total_ ||
+        !note(Kind::opening, bit_of_kind(Kind::whole) | bit_of_kind(Kind::user_offer)))
         return Admission::refuse;
     return Admission::accept;
 }

@@ -29,8 +29,10 @@ struct Part {
     Kind kind = Kind::whole;
     uint64_t total = 0;
     uint64_t offset = 0;
-    uint64_t bytes = 0;      // bytes of the transfer that this message brings
-    bool rendezvous = false; // the data waits at the sender
+    uint64_t bytes = 0;        // bytes of the transfer that this message brings
+    bool rendezvous = false;   // the data waits at the sender
+    Route route = Route::host; // of an offer of a route
+    uint8_t offered = 0;       // the set of routes that it belongs to
 };
 
 enum class Admission : uint8_t {
@@ -72,19 +74,22 @@ public:
     bool is_discarding() const {
         return stage_ == TransferStage::discarding || stage_ == TransferStage::late;
     }
-    bool has_come(Kind kind) const { return (came_ & bit_of(kind)) != 0; }
+    bool has_come(Route route) const { return (routes_came_ & bit_of(route)) != 0; }
+    bool all_routes_came() const { return offered_ != 0 && routes_came_ == offered_; }
 
 private:
-    static constexpr unsigned bit_of(Kind kind) {
+    static constexpr unsigned bit_of_kind(Kind kind) {
         return 1U << (static_cast<unsigned>(kind) - static_cast<unsigned>(first_kind));
     }
     // Notes a message that comes at most once. Returns false if it, or one of `others`, which
     // exclude it, has come.
     bool note(Kind kind, unsigned others = 0);
+    Admission take_route(const Part &part);
 
     const uint64_t total_;
     TransferStage stage_ = TransferStage::announced;
     uint16_t came_ = 0; // the kinds of messages that have come, of those that come once
+    uint8_t offered_ = 0, routes_came_ = 0; // sets of routes
     ByteRanges seen_;
 };
 

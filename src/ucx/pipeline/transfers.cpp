@@ -116,21 +116,21 @@ Status Transfers::receive_active(RecvMessage &message, const Data &to, ucd_op_t 
 
 // Messages ------------------------------------------------------------------
 
-void Transfers::take(std::unique_ptr<Arrival> arrival) {
+void Transfers::take(std::unique_ptr<AmData> am_data) {
     // The message may have arrived before its endpoint failed, which is only known now. In that
     // case nothing may be sent back, but the user is still told of a user's message.
-    const ucs_status_t failed = engine.endpoint_failures.since(arrival->ep, arrival->since);
+    const ucs_status_t failed = engine.endpoint_failures.since(am_data->ep, am_data->since);
     RecvMessage *message = nullptr;
     Admission admission = Admission::ignore;
     std::unique_ptr<RecvPart> part;
     try {
-        part = RecvPart::make(*this, arrival);
+        part = RecvPart::make(*this, am_data);
         if (part == nullptr) return;
         message = find_message(*part, failed);
         if (message != nullptr) admission = message->admit(*part);
     } catch (const std::bad_alloc &) { // nothing has changed
-        if (part != nullptr) arrival = part->give_up_arrival();
-        engine.events.put_back(*arrival.release());
+        if (part != nullptr) am_data = part->give_up_am_data();
+        engine.events.put_back(*am_data.release());
         throw;
     }
     if (message == nullptr) return;

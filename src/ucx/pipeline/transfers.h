@@ -83,7 +83,7 @@ public:
     std::size_t outstanding() const { return outstanding_; }
 
     // The functions of a family:
-    void take(std::unique_ptr<Arrival> arrival) override;
+    void take(std::unique_ptr<AmData> am_data) override;
     void on_endpoint_failed(const EndpointFailure &failure) override;
     void on_barred(ucp_ep_h ep) override;
     bool advance() override;

@@ -31,7 +31,7 @@ Status OneSided::send(ucp_ep_h ep, const Encoded &message, const Data &data, ucd
 // Messages ------------------------------------------------------------------
 
 // Messages of version 2 are refused later, because few of them come.
-bool OneSided::take_at_once(Arrival &message) {
+bool OneSided::take_at_once(AmData &message) {
     if (!message.header().empty() ||
         read_first_byte(static_cast<uint8_t>(message.data()[0])) == Reading::other_version)
         return false;
@@ -39,7 +39,7 @@ bool OneSided::take_at_once(Arrival &message) {
     return true;
 }
 
-void OneSided::take(std::unique_ptr<Arrival> message) {
+void OneSided::take(std::unique_ptr<AmData> message) {
     if (engine.endpoint_failures.since(message->ep, message->since) != UCS_OK) return;
     if (const auto refusal = refusal_of_version_2(message->header(), message->data()))
         target.refuse_old(message->ep, *refusal);
@@ -49,7 +49,7 @@ void OneSided::take(std::unique_ptr<Arrival> message) {
         take_beginning(*message);
 }
 
-void OneSided::take_whole(Arrival &message) {
+void OneSided::take_whole(AmData &message) {
     Delivery delivery = {message.data(), message.ep, message.since, Payload(message)};
     take(delivery, &message);
 }
@@ -66,7 +66,7 @@ void OneSided::take_message(RecvMessage &message) {
 }
 
 // There was no memory for all of the message.
-void OneSided::take_beginning(Arrival &message) {
+void OneSided::take_beginning(AmData &message) {
     const Delivery delivery = {message.data(), message.ep, message.since, Payload()};
     Preamble preamble;
     const Reading reading = decode(delivery.message, preamble);
@@ -78,7 +78,7 @@ void OneSided::take_beginning(Arrival &message) {
     if (preamble.verb == Verb::answers) take_answers(message); // those that have arrived completely
 }
 
-void OneSided::take_answers(Arrival &message) {
+void OneSided::take_answers(AmData &message) {
     std::string_view left = message.data().substr(Preamble::bytes);
     for (std::string_view one; !(one = rma::take_answer(left)).empty();) {
         Delivery delivery = {one, message.ep, message.since, Payload(message, true)};
@@ -99,7 +99,7 @@ void OneSided::take_answer(const Preamble &preamble, Delivery &delivery) {
     origin.take_answer(answer, delivery);
 }
 
-void OneSided::take(Delivery &delivery, Arrival *arrival) {
+void OneSided::take(Delivery &delivery, AmData *am_data) {
     Preamble preamble;
     const Reading reading = decode(delivery.message, preamble);
     if (reading == Reading::other_byte_order && preamble.verb != Verb::answers)
@@ -117,7 +117,7 @@ void OneSided::take(Delivery &delivery, Arrival *arrival) {
     case Verb::answer_with_handle: return take_answer(preamble, delivery);
     case Verb::need_type: return origin.take_question(preamble.number, delivery.ep);
     case Verb::answers:
-        if (arrival != nullptr) take_answers(*arrival);
+        if (am_data != nullptr) take_answers(*am_data);
         return;
     }
 }

@@ -23,8 +23,8 @@ public:
                 const TransferTerms &terms, ucd_ucx_request_t *transfer);
 
     // The functions of a family:
-    void take(std::unique_ptr<Arrival> message) override;
-    bool take_at_once(Arrival &message) override;
+    void take(std::unique_ptr<AmData> message) override;
+    bool take_at_once(AmData &message) override;
     void take_message(RecvMessage &message) override;
     void on_endpoint_failed(const EndpointFailure &failure) override;
     void on_barred(ucp_ep_h ep) override { target.on_barred(ep); }
@@ -37,12 +37,12 @@ public:
     Target target;
 
 private:
-    // `arrival` is the message that it came in; null if it came in a transfer.
-    void take(Delivery &delivery, Arrival *arrival);
-    void take_whole(Arrival &message);
+    // `am_data` is the message that it came in; null if it came in a transfer.
+    void take(Delivery &delivery, AmData *am_data);
+    void take_whole(AmData &message);
     void take_answer(const Preamble &preamble, Delivery &delivery);
-    void take_answers(Arrival &message);
-    void take_beginning(Arrival &message);
+    void take_answers(AmData &message);
+    void take_beginning(AmData &message);
     void take_foreign(const Preamble &preamble, Delivery &delivery);
     void take_refusal(const Preamble &preamble, Delivery &delivery);
 };

@@ -1,7 +1,7 @@
 // The data of a one-sided message: here already, or to be received as a transfer.
 #pragma once
 
-#include "engine/arrival.h"
+#include "engine/am_data.h"
 #include "pipeline/transfers.h"
 
 #include <memory>
@@ -16,7 +16,7 @@ public:
     Payload() = default;
     // The data is part of `message`, and valid as long as that is, or longer after `keep`. With
     // shares_message, others need the rest of the message, so `keep` copies.
-    explicit Payload(Arrival &message, bool shares_message = false)
+    explicit Payload(AmData &message, bool shares_message = false)
         : lent_(&message), shares_message_(shares_message) {}
     Payload(Transfers &transfers, RecvMessage &transfer);
     Payload(Payload &&other) noexcept { *this = std::move(other); }
@@ -51,9 +51,9 @@ private:
         if (transfer_ != nullptr) drop_transfer();
     }
     void drop_transfer();
-    Arrival *lent_ = nullptr;
+    AmData *lent_ = nullptr;
     bool shares_message_ = false;
-    std::unique_ptr<Arrival> message_;
+    std::unique_ptr<AmData> message_;
     std::string_view here_;
     Transfers *transfers_ = nullptr;
     RecvMessage *transfer_ = nullptr;

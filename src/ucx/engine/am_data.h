@@ -15,18 +15,18 @@ namespace ucd_ucx {
 class Engine;
 
 // UCX's header and the data behind it; either may be empty.
-class Arrival final : public Event {
+class AmData final : public Event {
 public:
     // For use in UCX's callback: nothing is copied.
-    Arrival(Engine &engine, ucp_ep_h from, std::string_view header, void *data, std::size_t bytes,
-            uint64_t attributes);
+    AmData(Engine &engine, ucp_ep_h from, std::string_view header, void *data, std::size_t bytes,
+           uint64_t attributes);
     // A spare message, for one that arrives when there is no memory.
-    explicit Arrival(Engine &engine);
-    ~Arrival() {
+    explicit AmData(Engine &engine);
+    ~AmData() {
         if (place_ == DataPlace::held) drop_data();
     }
-    Arrival(const Arrival &) = delete;
-    Arrival &operator=(const Arrival &) = delete;
+    AmData(const AmData &) = delete;
+    AmData &operator=(const AmData &) = delete;
     void on_complete() override; // passes the message to its family
 
     // The memory that a message takes until its family has taken it, and what a family may make
@@ -47,12 +47,12 @@ public:
     bool is_holdable() const { return place_ == DataPlace::holdable; }
     // Keeps a message of UCX's callback. The data is cut if there is no memory for it. Returns null
     // if there is no memory for the message, and no spare one.
-    std::unique_ptr<Arrival> kept();
+    std::unique_ptr<AmData> kept();
     // Moves the data of a message without a header to a new message; copies it if it is lent. If it
     // throws std::bad_alloc, nothing has changed.
-    std::unique_ptr<Arrival> take_over();
+    std::unique_ptr<AmData> take_over();
     // A new message with a copy of a part of the data.
-    std::unique_ptr<Arrival> copy_of(std::string_view part) const;
+    std::unique_ptr<AmData> copy_of(std::string_view part) const;
     // With rendezvous: UCX's handle of the data, which the caller has to receive. Null if it was
     // taken or dropped.
     void *take_handle() { return std::exchange(data_, nullptr); }
@@ -75,9 +75,9 @@ private:
         held,     // to be given back to UCX
         copied,
     };
-    Arrival(Engine &engine, ucp_ep_h from) : ep(from), engine_(engine) {}
+    AmData(Engine &engine, ucp_ep_h from) : ep(from), engine_(engine) {}
     void set_copy(std::string_view data); // throws std::bad_alloc
-    void take_from(Arrival &lent);
+    void take_from(AmData &lent);
 
     Engine &engine_;
     std::string_view header_; // lent by UCX, or of header_copy_

@@ -1,4 +1,4 @@
-#include "engine/arrival.h"
+#include "engine/am_data.h"
 
 #include "engine/engine.h"
 
@@ -43,8 +43,8 @@ private:
 
 } // namespace
 
-Arrival::Arrival(Engine &engine, ucp_ep_h from, std::string_view header, void *data,
-                 std::size_t bytes, uint64_t attributes)
+AmData::AmData(Engine &engine, ucp_ep_h from, std::string_view header, void *data,
+               std::size_t bytes, uint64_t attributes)
     : ep(from), engine_(engine), header_(header), data_(data), data_bytes_(bytes),
       is_rendezvous_((attributes & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) {
     const bool may_be_held =
@@ -52,40 +52,40 @@ Arrival::Arrival(Engine &engine, ucp_ep_h from, std::string_view header, void *d
     if (may_be_held && bytes > 0) place_ = DataPlace::holdable;
 }
 
-Arrival::Arrival(Engine &engine)
+AmData::AmData(Engine &engine)
     : ep(nullptr), engine_(engine), copy_(new char[spare_data]), room_(spare_data) {
     header_copy_.reserve(spare_header);
 }
 
 // Includes the descriptor that UCX needs for a rendezvous with a header.
-uint64_t Arrival::bytes_to_keep() const {
+uint64_t AmData::bytes_to_keep() const {
     constexpr uint64_t descriptor = 256;
-    return sizeof(Arrival) + header_.size() + (is_rendezvous_ ? descriptor : data_bytes_) +
+    return sizeof(AmData) + header_.size() + (is_rendezvous_ ? descriptor : data_bytes_) +
            (header_.empty() ? 0 : bytes_for_family);
 }
 
-std::string_view Arrival::data() const {
+std::string_view AmData::data() const {
     if (is_rendezvous_) return {};
     return {static_cast<const char *>(data_), data_bytes_ - missing_};
 }
 
-std::unique_ptr<Arrival> Arrival::kept() {
-    std::unique_ptr<Arrival> made;
+std::unique_ptr<AmData> AmData::kept() {
+    std::unique_ptr<AmData> made;
     try {
-        made.reset(new Arrival(engine_, ep));
+        made.reset(new AmData(engine_, ep));
         made->take_from(*this);
     } catch (const std::bad_alloc &) {
         made.reset();
     }
     if (made != nullptr && !made->is_cut()) return made;
-    std::unique_ptr<Arrival> spare = engine_.take_spare();
+    std::unique_ptr<AmData> spare = engine_.take_spare();
     if (spare == nullptr || spare->header_copy_.capacity() < header_.size()) return made;
     spare->take_from(*this);
     return spare;
 }
 
 // If it throws std::bad_alloc, `lent` has not changed.
-void Arrival::take_from(Arrival &lent) {
+void AmData::take_from(AmData &lent) {
     header_copy_.assign(lent.header_);
     header_ = header_copy_;
     ep = lent.ep;
@@ -96,7 +96,7 @@ void Arrival::take_from(Arrival &lent) {
         place_ = DataPlace::held;
         return;
     }
-    if (copy_ == nullptr) {
+    if (copy_ == nullptr && data_bytes_ > 0) {
         copy_.reset(new (std::nothrow) char[data_bytes_]);
         room_ = copy_ == nullptr ? 0 : data_bytes_;
     }
@@ -107,7 +107,7 @@ void Arrival::take_from(Arrival &lent) {
     place_ = DataPlace::copied;
 }
 
-void Arrival::set_copy(std::string_view data) {
+void AmData::set_copy(std::string_view data) {
     copy_.reset(new char[data.size()]);
     std::memcpy(copy_.get(), data.data(), data.size());
     data_ = copy_.get();
@@ -115,8 +115,8 @@ void Arrival::set_copy(std::string_view data) {
     place_ = DataPlace::copied;
 }
 
-std::unique_ptr<Arrival> Arrival::take_over() {
-    std::unique_ptr<Arrival> other(new Arrival(engine_, ep));
+std::unique_ptr<AmData> AmData::take_over() {
+    std::unique_ptr<AmData> other(new AmData(engine_, ep));
     other->since = since;
     if (place_ == DataPlace::held || place_ == DataPlace::copied) {
         other->data_ = std::exchange(data_, nullptr);
@@ -129,14 +129,14 @@ std::unique_ptr<Arrival> Arrival::take_over() {
     return other;
 }
 
-std::unique_ptr<Arrival> Arrival::copy_of(std::string_view part) const {
-    std::unique_ptr<Arrival> other(new Arrival(engine_, ep));
+std::unique_ptr<AmData> AmData::copy_of(std::string_view part) const {
+    std::unique_ptr<AmData> other(new AmData(engine_, ep));
     other->since = since;
     other->set_copy(part);
     return other;
 }
 
-void Arrival::drop_data() {
+void AmData::drop_data() {
     void *const data = std::exchange(data_, nullptr);
     if (data == nullptr || place_ != DataPlace::held) return;
     // In UCX 1.13 and newer, ucp_am_data_release of a rendezvous answers the sender before it locks
@@ -146,8 +146,8 @@ void Arrival::drop_data() {
         ucp_am_data_release(engine_.worker(), data);
 }
 
-void Arrival::on_complete() {
-    engine_.dispatch(std::unique_ptr<Arrival>(this));
+void AmData::on_complete() {
+    engine_.dispatch(std::unique_ptr<AmData>(this));
 }
 
 } // namespace ucd_ucx
