@@ -42,7 +42,7 @@ GIVEN_UP = [
     (ANYWHERE, r'Arrival', 'AmData'),
     (ANYWHERE, r'Incoming', 'RecvMessage'),
     ('src', r'Parcel|Post', 'SendOp'),
-    (ANYWHERE, r'Ticket', 'RingOffer'),
+    (ANYWHERE, r'Ticket|RingOffer', 'RouteOffer'),
     ('src', r'Operand', 'TypedBuffer'),
     ('src', r'happen', 'on_complete'),
     ('src', r'lose', 'on_endpoint_failed'),

@@ -2,7 +2,7 @@
 // whose answers are not taken, operations that wait with their types, types of great depth. The
 // other peers are served meanwhile.
 
-#include "rma/rma.h"
+#include "rma/one_sided.h"
 #include "support/catch.hpp"
 #include "ucx/attacker.hpp"
 #include "ucx/rma_pair.hpp"
@@ -47,7 +47,7 @@ struct Spender {
         spent += seconds;
         longest = std::max(longest, seconds);
         most = std::max(most, heap_bytes());
-        charged = std::max(charged, target.rma->ledger->bytes());
+        charged = std::max(charged, target.rma->engine.ledger.bytes());
     }
     // Nothing more comes by rendezvous.
     bool drained() {
@@ -312,7 +312,7 @@ TEST_CASE("a type that is too long to be remembered for all is built once") {
     r.type = type.bytes();
     b.attacker.request(r);
     CHECK(b.attacker.next_said().first == wire::done);
-    const std::uint64_t charged = b.target.rma->ledger->bytes();
+    const std::uint64_t charged = b.target.rma->engine.ledger.bytes();
     CHECK(charged > 64 * r.type.size());
     // By its index and by its name: it is not asked for.
     const auto said = [&](bool known, const std::string &type) {
@@ -325,7 +325,7 @@ TEST_CASE("a type that is too long to be remembered for all is built once") {
     };
     CHECK(said(true, "").is_answer());
     CHECK(said(false, name_of(type.bytes())).is_answer());
-    CHECK(b.target.rma->ledger->bytes() == charged);
+    CHECK(b.target.rma->engine.ledger.bytes() == charged);
     // Until there is another one.
     CHECK(said(false, type.bytes(1)).is_answer());
     CHECK(said(false, name_of(type.bytes())).verb == wire::need_type);
@@ -344,7 +344,7 @@ TEST_CASE("a chunk that a peer sends is refused if there never is a budget for i
     b.measure();
     CHECK(put(500 * kibi) == wire::done);
     CHECK(put(513 * kibi) == wire::no_memory);
-    b.check_growth(1 * mebi + b.target.rma->ledger->remembered_limit());
+    b.check_growth(1 * mebi + b.target.rma->engine.ledger.remembered_limit());
     CHECK(put(100) == wire::done);
 }
 

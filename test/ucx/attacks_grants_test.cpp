@@ -202,59 +202,81 @@ TEST_CASE("a type that was only announced takes no memory") {
     target.side.close_endpoint();
 }
 
-TEST_CASE("version 1 is refused with a status") {
+TEST_CASE("one-sided requests of version 2 are refused with a status, in its words") {
     Target target(100);
     Attacker attacker(target.side.side.address(), [&] { target.side.progress(); });
-    // A put as version 1 has it.
-    wire::Message m;
-    m.version = 1;
-    m.id = {1, 1};
-    m.total = 4;
-    wire::OneSided put;
-    put.number = 0x1122334455667788;
-    put.window = wire::window_name(*target.window->key());
-    put.count = put.bytes = 4;
-    put.type = flattened(UCD_TYPE__CHAR);
-    m.user_header = wire::encode(1, put);
-    attacker.active(m, "data");
-    REQUIRE(attacker.within(5, [&] { return !attacker.received.empty(); }));
-    const std::string answer = attacker.received.front().header;
-    REQUIRE(answer.size() == 60);
-    CHECK(wire::number_at(answer, 0, 4) == 0x55434431);
-    CHECK(wire::number_at(answer, 4, 2) == wire::whole);
-    CHECK(wire::number_at(answer, 24, 8) == 0);
-    CHECK(wire::number_at(answer, 44, 4) == 12);
-    CHECK(wire::number_at(answer, 48, 4) == (1u | 6u << 8 | 4u << 16)); // not supported
-    CHECK(wire::number_at(answer, 52, 8) == 0x1122334455667788);
+    wire::OneSided request;
+    request.number = 0x11223344;
+    request.window = wire::window_name(*target.window->key());
+    request.count = 4;
+    request.type = flattened(UCD_TYPE__CHAR);
+    wire::Message transfer;
+    transfer.version = 2;
+    transfer.id = {1, 1};
+    transfer.total = 4;
+    const auto send = [&](bool by_itself) {
+        transfer.user_header = wire::encode(2, request);
+        ++transfer.id.number;
+        if (by_itself)
+            attacker.say(transfer.user_header, "data");
+        else
+            attacker.active(transfer, "data");
+    };
+    for (const bool by_itself : {true, false}) {
+        for (request.verb = wire::put; request.verb <= wire::get_accumulate; ++request.verb) {
+            INFO("verb " << request.verb << ", by itself: " << by_itself);
+            attacker.received.clear();
+            send(by_itself);
+            REQUIRE(attacker.within(5, [&] { return !attacker.received.empty(); }));
+            CHECK(attacker.received.front().header.empty());
+            wire::OneSided answer;
+            REQUIRE(wire::decode(2, attacker.received.front().data, answer));
+            CHECK((answer.verb == wire::answer && answer.first == wire::not_supported));
+            CHECK((answer.second == 0 && answer.number == 0x11223344));
+            CHECK(attacker.received.front().data.size() == wire::preamble_bytes);
+        }
+    }
     CHECK(target.is_untouched());
     // What is no request is dropped.
     attacker.received.clear();
-    for (const unsigned what : {0u, 5u, 6u, 7u, 8u, 255u}) {
-        m.user_header[1] = static_cast<char>(what);
-        attacker.active(m, "data");
-    }
-    m.user_header.resize(11);
-    attacker.active(m, "data");
+    for (const bool by_itself : {true, false})
+        for (const unsigned verb : {0u, 5u, 6u, 7u, 8u, 9u, 255u}) {
+            request.verb = verb;
+            send(by_itself);
+        }
+    transfer.user_header.resize(wire::preamble_bytes - 1);
+    attacker.active(transfer, "data");
     attacker.progress(100);
     CHECK(attacker.received.empty());
-    // A tagged message.
+}
+
+TEST_CASE("tagged messages of other versions end their receives with a status") {
     Side victim;
     victim.open_pipeline(UCD_INFO__NULL);
-    Attacker old(victim.address(), [&] { ucd_ucx_progress(victim.pipeline); });
-    for (const wire::Kind kind : {wire::opening, wire::whole}) {
+    Attacker other(victim.address(), [&] { ucd_ucx_progress(victim.pipeline); });
+    const auto status_of_receive = [&](const std::string &message) {
         char to[100] = {};
         Outcome o;
         const ucd_ucx_param_t p = o.param();
         ok(ucd_ucx_recv_nbx(victim.pipeline, to, 100, UCD_TYPE__CHAR, 1, 1, &p, &o.request),
            "recv");
-        m = {};
-        m.version = 1;
+        other.tagged(message);
+        CHECK(other.within(5, [&] { return o.done(); }));
+        return o.result.status;
+    };
+    for (const wire::Kind kind : {wire::opening, wire::whole}) {
+        wire::Message m;
         m.kind = kind;
         m.id = {1, 2};
         m.total = kind == wire::whole ? 0 : 50;
-        old.tagged(m);
-        CHECK(old.within(5, [&] { return o.done(); }));
-        CHECK(o.result.status == UCS_ERR_UNSUPPORTED);
+        for (const int version : {2, 4}) {
+            m.version = version;
+            CHECK(status_of_receive(m.text()) == UCS_ERR_UNSUPPORTED);
+        }
+        // Version 1 is version 2, but for its letters.
+        m.version = 2;
+        CHECK(status_of_receive("1" + m.text().substr(1)) == UCS_ERR_UNSUPPORTED);
+        CHECK(status_of_receive("3" + m.text().substr(1)) == UCS_ERR_INVALID_PARAM);
     }
 }
 

@@ -28,10 +28,19 @@ struct Attacked {
         REQUIRE(attacker.within(5, [&] { return reply_ep != nullptr; }));
     }
     // Ring messages bring a receipt of 8 bytes.
-    void ring(wire::Kind kind, wire::Message m, const std::string &handle, std::uint64_t bytes) {
-        m.kind = kind;
-        if (kind != wire::ring_refuse) m.user_header = wire::ring_place(handle, 0, bytes);
+    void ring(wire::Message m, const std::string &handle, std::uint64_t bytes) {
+        m.kind = wire::ring_chunk;
+        m.user_header = wire::ring_place(handle, 0, bytes);
         attacker.active_by_rendezvous(m, std::string(8, 'r'));
+    }
+    // Offers the host and the ring.
+    void offer(wire::Message m, const std::string &handle, std::uint64_t bytes) {
+        m.kind = wire::route;
+        for (const unsigned route : {wire::host_route, wire::ring_route}) {
+            m.status = wire::route_status(route);
+            if (route == wire::ring_route) m.user_header = wire::ring_place(handle, 0, bytes);
+            attacker.active_by_rendezvous(m, std::string(8, 'r'));
+        }
     }
     void lose() {
         ok(ucd_ucx_lose_endpoint(pair.b.pipeline, reply_ep, UCS_ERR_CONNECTION_RESET), "lose");
@@ -79,11 +88,10 @@ TEST_CASE("chunks of the ring that say they are longer than any memory") {
                 attacker.active(m);
                 m.kind = wire::opening;
                 attacker.tagged(m);
-                attacked.ring(wire::ring_refuse, m, handle, 80);
-                attacked.ring(wire::ring_accept, m, handle, 80);
+                attacked.offer(m, handle, 80);
                 attacker.progress(20);
                 for (const std::uint64_t bytes : said) {
-                    attacked.ring(wire::ring_chunk, m, handle, bytes);
+                    attacked.ring(m, handle, bytes);
                     attacker.progress(10);
                 }
                 m.kind = wire::withdraw;

@@ -139,7 +139,7 @@ TEST_CASE("what no pipeline sent is refused") {
         });
     }
     // Active messages that are none of ours leave no trace.
-    header.magic = 0;
+    header.letters = {};
     hand.active(header, bytes.data(), 100);
     header = Header();
     header.user_header = 1000;

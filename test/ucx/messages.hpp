@@ -26,7 +26,7 @@ struct Message {
 
     std::string text() const {
         Header h;
-        h.magic = magic_of(version);
+        h.version = version;
         h.kind = kind;
         h.status = status;
         h.stream = id.stream;
@@ -41,12 +41,12 @@ struct Message {
 
 inline bool is_pipeline(std::string_view message) {
     Header h;
-    return decode(message, h) && h.magic == magic_of(newest_wire);
+    return decode(message, h) && h.version == newest_wire && h.letters == letters_of(newest_wire);
 }
 
 inline Message read_message(const std::string &message) {
     Header h;
-    if (!decode(message, h) || h.magic != magic_of(newest_wire))
+    if (!is_pipeline(message) || !decode(message, h))
         throw std::runtime_error("no message of a pipeline");
     Message m;
     m.kind = static_cast<Kind>(h.kind);

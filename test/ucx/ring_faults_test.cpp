@@ -284,7 +284,7 @@ struct ByHand {
     // Without waiting for whoever fetches the receipt.
     void say(Kind kind, unsigned flags = UCP_AM_SEND_FLAG_RNDV) {
         message.header.kind = kind;
-        const bool placed = kind == Kind::ring_accept || kind == Kind::ring_chunk;
+        const bool placed = message.header.has_place();
         message.header.user_header = placed ? sizeof message.place : 0;
         if (kind == Kind::ring_chunk && !taken_back) receipt = receipt_of(message.header);
         ucp_request_param_t p = {};
@@ -294,8 +294,14 @@ struct ByHand {
                              sizeof message.header + message.header.user_header, &receipt,
                              receipt_bytes, &p));
     }
+    void offer(Route route, unsigned flags = UCP_AM_SEND_FLAG_RNDV) {
+        const unsigned offered = bit_of(Route::host) | bit_of(Route::ring);
+        message.header.detail =
+            static_cast<std::uint16_t>(offered << 8 | static_cast<unsigned>(route));
+        say(Kind::route, flags);
+    }
     void withdraw() {
-        message.header.status = 1;
+        message.header.detail = 1;
         say(Kind::withdraw, UCP_AM_SEND_FLAG_EAGER);
         wait();
     }
@@ -331,9 +337,9 @@ TEST_CASE("chunks that are in no memory are refused") {
         start_receive(pair.b, ends, received);
         ByHand hand{pair};
         hand.opening(++number, 80);
-        hand.say(Kind::ring_refuse);
+        hand.offer(Route::host);
         hand.message.place.handle = accepted ? good : handle;
-        hand.say(Kind::ring_accept);
+        hand.offer(Route::ring);
         for (int i = 0; i < 20; ++i) pair.progress();
         hand.message.place = {handle, offset, bytes};
         hand.say(Kind::ring_chunk, flags);
@@ -372,11 +378,11 @@ TEST_CASE("a chunk counts unless its receipt was taken back") {
         start_receive(pair.b, ends, received);
         ByHand hand{pair};
         hand.opening(300 + taken_back, ends.from.size());
-        hand.say(Kind::ring_refuse);
+        hand.offer(Route::host);
         RingPlace &place = hand.message.place;
         place.bytes = ends.from.size();
         REQUIRE(ucd_ipc_export(ends.in.real_base(), place.bytes, &place.handle) == UCD_SUCCESS);
-        hand.say(Kind::ring_accept);
+        hand.offer(Route::ring);
         for (int i = 0; i < 20; ++i) pair.progress();
         hand.taken_back = taken_back;
         hand.say(Kind::ring_chunk);
@@ -393,17 +399,17 @@ TEST_CASE("ring offers that come alone, twice or late leave nothing behind") {
     TwoSides pair({SMALL_RING});
     Case one("ucx ring offers", 0);
     RingEnds ends(one, true, false, Memory::device0, Memory::device0);
-    for (const Kind kind : {Kind::ring_refuse, Kind::ring_accept}) {
+    for (const Route route : {Route::host, Route::ring}) {
         for (const bool matched : {true, false}) {
             Outcome received;
             ByHand hand{pair};
             if (matched) start_receive(pair.b, ends, received);
-            hand.opening(kind == Kind::ring_refuse ? 100 + matched : 200 + matched, 80);
-            hand.say(kind);
-            hand.say(kind);
-            hand.say(kind, UCP_AM_SEND_FLAG_EAGER);
+            hand.opening(route == Route::host ? 100 + matched : 200 + matched, 80);
+            hand.offer(route);
+            hand.offer(route);
+            hand.offer(route, UCP_AM_SEND_FLAG_EAGER);
             for (int i = 0; i < 50; ++i) pair.progress();
-            CHECK(!hand.is_done()); // one is kept for the other kind
+            CHECK(!hand.is_done()); // one is kept for the other route
             if (!matched) start_receive(pair.b, ends, received);
             hand.withdraw();
             pair.until([&] { return received.done(); });
@@ -426,11 +432,11 @@ TEST_CASE("receipts of another length are no receipts") {
             ByHand hand{pair};
             hand.opening(++number, 80);
             hand.receipt_bytes = of_offers ? bytes : sizeof(Receipt);
-            hand.say(Kind::ring_refuse);
+            hand.offer(Route::host);
             hand.message.place.bytes = 80;
             REQUIRE(ucd_ipc_export(ends.in.real_base(), 80, &hand.message.place.handle) ==
                     UCD_SUCCESS);
-            hand.say(Kind::ring_accept);
+            hand.offer(Route::ring);
             for (int i = 0; i < 20; ++i) pair.progress();
             hand.receipt_bytes = bytes;
             hand.say(Kind::ring_chunk);
@@ -454,10 +460,10 @@ TEST_CASE("ring offers that come from an endpoint which has failed by then are n
     ByHand hand{pair};
     hand.opening(500, 80);
     for (int i = 0; i < 20; ++i) pair.progress();
-    hand.say(Kind::ring_refuse);
+    hand.offer(Route::host);
     hand.message.place.bytes = 80;
     REQUIRE(ucd_ipc_export(ends.in.real_base(), 80, &hand.message.place.handle) == UCD_SUCCESS);
-    hand.say(Kind::ring_accept);
+    hand.offer(Route::ring);
     // They come, and nobody has looked at them yet.
     for (int i = 0; i < 1000; ++i)
         for (const Side *side : {&pair.a, &pair.b}) ucp_worker_progress(side->worker);

@@ -273,5 +273,5 @@ TEST_CASE("an endpoint that cannot be given up for lack of memory is not said to
         CHECK(rc == UCD_ERR__OUT_OF_MEM);
         ++failed;
     }
-    CHECK(failed >= 2);
+    CHECK(failed >= 1);
 }

@@ -75,7 +75,7 @@ using Range = std::pair<std::int64_t, std::int64_t>;
 std::optional<Range> may_write(const std::string &text, const std::string &window,
                                std::uint64_t handle,
                                const std::map<std::string, std::string> &known) {
-    if (text.size() < 40 || text[0] != 2) return std::nullopt;
+    if (text.size() < 40 || text[0] != wire::newest_wire) return std::nullopt;
     if (text[1] != wire::put && text[1] != wire::accumulate && text[1] != wire::get_accumulate)
         return std::nullopt;
     const bool shows_key = (text[3] & 1) != 0;
@@ -156,9 +156,10 @@ public:
     void one_message(Case &one) {
         Rng &rng = one.rng();
         wire::Message m;
-        m.kind = static_cast<wire::Kind>(rng.below(10));
+        m.kind = static_cast<wire::Kind>(rng.below(wire::kinds + 1));
         m.user_header = random_text(rng);
-        if (m.kind >= wire::ring_accept && rng.chance(90)) m.user_header.resize(144);
+        if (m.kind >= wire::route && rng.chance(90)) m.user_header.resize(144);
+        m.status = wire::route_status(static_cast<unsigned>(rng.below(3)));
         m.id = {rng.bits() % 16, rng.bits() % 16};
         m.total = data_bytes_;
         std::string both = m.text();

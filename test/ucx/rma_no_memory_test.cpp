@@ -1,8 +1,7 @@
 // Whichever allocation of progress fails, once, at either side: what is under way ends, and the
 // next one works.
 
-#include "pipeline/recv_message.h"
-#include "rma/rma.h"
+#include "rma/one_sided.h"
 #include "support/moves/device_moves.hpp"
 #include "ucx/failing_progress.hpp"
 #include "ucx/rma_by_hand.hpp"
@@ -192,20 +191,20 @@ TEST_CASE("operations end with their endpoint, whichever allocation fails") {
 namespace {
 
 // As UCX delivers it, from the peer of this side, in memory that is gone on return.
-void deliver(ucd_ucx_pipeline_t pipeline, ucp_ep_h from, std::string header, std::string data,
+void deliver(ucd_ucx::Engine &engine, ucp_ep_h from, std::string header, std::string data,
              std::size_t failing) {
     ucp_am_recv_param_t param = {};
     param.recv_attr = UCP_AM_RECV_ATTR_FIELD_REPLY_EP;
     param.reply_ep = from;
     fail_allocation(failing);
-    const ucs_status_t status = ucd_ucx::AmData::on_am(pipeline, header.data(), header.size(),
+    const ucs_status_t status = ucd_ucx::Engine::on_am(&engine, header.data(), header.size(),
                                                        data.data(), data.size(), &param);
     (void)end_failing();
     CHECK(status == UCS_OK);
 }
 
 void deliver(RmaSide &side, const std::string &message, std::size_t failing) {
-    deliver(side.rma->pipeline, side.ep(), {}, message, failing);
+    deliver(side.rma->engine, side.ep(), {}, message, failing);
 }
 
 } // namespace
@@ -264,6 +263,8 @@ TEST_CASE("an operation whose answer there is no memory to keep ends") {
         RmaTestOperation get(ints);
         ok(get.start(What::get, target.a, &key, 0), "get");
         const auto number = target.hand.next_said().number;
+        // An answer to nothing, with which its peer gets an account.
+        deliver(target.a, wire::preamble(wire::answer, number + 1), 0);
         deliver(target.a, wire::preamble(wire::answer, number) + std::string(4 * ints, '\0'), 1);
         REQUIRE(target.hand.within(5, [&] { return get.done(); }));
         CHECK(get.status() == (ints == 10 ? UCS_OK : UCS_ERR_NO_MEMORY));
@@ -272,43 +273,52 @@ TEST_CASE("an operation whose answer there is no memory to keep ends") {
     }
 }
 
-TEST_CASE("a user's message whose data there is no memory to keep is announced, and fails") {
+TEST_CASE(
+    "a user's message that there is no memory to keep is announced, and fails if it is long") {
     const DeviceSession session;
     TwoSides sides;
     struct Told {
         ucd_ucx_pipeline_t pipeline;
         std::string header;
-        char bytes[10] = {};
+        std::string bytes;
         Outcome o;
     };
     ucd_ucx::Header h;
     h.kind = ucd_ucx::Kind::whole;
     h.id = {77, 0};
-    h.total = 10;
     h.user_header = 40;
-    // The message, its header, or its data; or all are kept.
-    for (const std::size_t failing : {1, 2, 3, 4}) {
-        Told told = {sides.b.pipeline, {}};
+    // There is no memory for the message, its header, or its data; or for all.
+    for (const auto &[failing, bytes] : {std::pair<std::size_t, std::size_t>(1, 10),
+                                         {2, 10},
+                                         {3, 10},
+                                         {4, 10},
+                                         {1, 3000},
+                                         {2, 3000},
+                                         {3, 3000},
+                                         {4, 3000}}) {
+        INFO("allocation " << failing << ", " << bytes << " bytes");
+        h.total = bytes;
+        Told told = {sides.b.pipeline, {}, std::string(bytes, '\0'), {}};
         const auto take = [](void *argument, unsigned, const void *header, size_t bytes,
                              ucd_ucx_data_t data, uint64_t, ucp_ep_h) {
             auto *t = static_cast<Told *>(argument);
             t->header.assign(static_cast<const char *>(header), bytes);
             const ucd_ucx_param_t p = t->o.param();
-            ok(ucd_ucx_am_recv_nbx(t->pipeline, data, t->bytes, 10, UCD_TYPE__CHAR, &p,
-                                   &t->o.request),
+            ok(ucd_ucx_am_recv_nbx(t->pipeline, data, t->bytes.data(), t->bytes.size(),
+                                   UCD_TYPE__CHAR, &p, &t->o.request),
                "receive");
         };
         ok(ucd_ucx_am_set_handler(sides.b.pipeline, take, &told), "a handler");
         ++h.id.number;
-        deliver(sides.b.pipeline, sides.b.ep,
+        deliver(sides.b.pipeline->engine, sides.b.ep,
                 std::string(reinterpret_cast<const char *>(&h), sizeof h) + std::string(40, 'h'),
-                std::string(10, 'd'), failing);
+                std::string(bytes, 'd'), failing);
         sides.until([&] { return told.o.done(); });
         CHECK(told.header == std::string(40, 'h'));
-        const bool lost = failing == 3;
+        const bool lost = failing < 4 && bytes == 3000;
         CHECK(told.o.result.status == (lost ? UCS_ERR_NO_MEMORY : UCS_OK));
         CHECK(told.o.result.ucd == (lost ? UCD_ERR__OUT_OF_MEM : UCD_SUCCESS));
-        CHECK(std::string(told.bytes, 10) == std::string(10, lost ? '\0' : 'd'));
+        CHECK(told.bytes == std::string(bytes, lost ? '\0' : 'd'));
     }
     ok(ucd_ucx_am_set_handler(sides.b.pipeline, nullptr, nullptr), "no handler");
 }

@@ -195,9 +195,35 @@ TEST_CASE("messages of other versions are told from malformed ones") {
     CHECK((preamble.verb == Verb::type && preamble.first == 1 && preamble.second == 2));
     CHECK(preamble.number == 3);
     CHECK(decode(text.substr(0, 7), preamble) == Reading::malformed);
-    for (const char version : {'\0', '\1', '\3', '\x7f', '\xff'}) {
+    for (const char version : {'\0', '\1', '\2', '\4', '\x7f', '\xff'}) {
         text[0] = version;
         CHECK(decode(text, preamble) == Reading::other_version);
+    }
+}
+
+TEST_CASE("requests of version 2 are refused in its words, and nothing else is") {
+    const Encoded request(Preamble{Verb::get, 0, 1, 0x12345678}, 2);
+    const std::string text = request.text(), transfer = "2DCU" + std::string(44, '\0');
+    for (const std::string &header : {std::string(), transfer + text}) {
+        const auto refusal = refusal_of_version_2(header, header.empty() ? text : std::string());
+        REQUIRE(refusal.has_value());
+        CHECK(refusal->text() == std::string("\2\6\4\0\x78\x56\x34\x12", 8));
+    }
+    CHECK(refusal_of_version_2({}, text + "the rest").has_value());
+    CHECK(refusal_of_version_2("UCD2" + std::string(44, '\0') + text, {}).has_value());
+    for (std::size_t bytes = 0; bytes < text.size(); ++bytes) {
+        CHECK_FALSE(refusal_of_version_2({}, text.substr(0, bytes)).has_value());
+        CHECK_FALSE(refusal_of_version_2(transfer + text.substr(0, bytes), {}).has_value());
+    }
+    CHECK_FALSE(refusal_of_version_2("2DCU" + std::string(43, '\0') + text, {}).has_value());
+    for (unsigned verb = 0; verb < 12; ++verb) {
+        std::string other = text;
+        other[1] = static_cast<char>(verb);
+        CHECK(refusal_of_version_2({}, other).has_value() == (verb >= 1 && verb <= 4));
+    }
+    for (const uint8_t version : {1, 3, 4}) {
+        const std::string other = Encoded(Preamble{Verb::get}, version).text();
+        CHECK_FALSE(refusal_of_version_2({}, other).has_value());
     }
 }
 
@@ -222,35 +248,6 @@ TEST_CASE("several answers are taken apart again") {
         left = std::string_view("\1\0\0\0", bytes);
         CHECK(take_answer(left).empty());
     }
-}
-
-TEST_CASE("requests of version 1 are refused in its words, and nothing else is") {
-    ucd_ucx::Header h;
-    h.magic = ucd_ucx::Header::version_1;
-    std::string header(reinterpret_cast<const char *>(&h), sizeof h);
-    const std::string request = header + std::string("\1\1ab12345678", 12) + "the rest";
-    const std::string refusal = refusal_of_version_1(request);
-    REQUIRE(refusal.size() == sizeof h + 12);
-    ucd_ucx::Header answer;
-    std::memcpy(&answer, refusal.data(), sizeof answer);
-    CHECK(answer.magic == ucd_ucx::Header::version_1);
-    CHECK(answer.kind == ucd_ucx::Kind::whole);
-    CHECK((answer.id.stream != 0 && answer.id.number == 1 && answer.user_header == 12));
-    CHECK(refusal.substr(sizeof h) == std::string("\1\6\4\0", 4) + "12345678");
-    CHECK(refusal_of_version_1(request.substr(0, sizeof h + 12)).size() == refusal.size());
-    for (std::size_t bytes : {sizeof h + 11, sizeof h, std::size_t{0}})
-        CHECK(refusal_of_version_1(request.substr(0, bytes)).empty());
-    for (unsigned verb = 0; verb < 12; ++verb) {
-        std::string other = request;
-        other[sizeof h + 1] = static_cast<char>(verb);
-        CHECK(refusal_of_version_1(other).empty() == (verb < 1 || verb > 4));
-    }
-    std::string other = request;
-    other[sizeof h] = 2;
-    CHECK(refusal_of_version_1(other).empty());
-    other = request;
-    other[0] = 0x32; // the magic of version 2
-    CHECK(refusal_of_version_1(other).empty());
 }
 
 TEST_CASE("each verdict is a status and a sentence of its own") {

@@ -1,7 +1,7 @@
 // One-sided messages that UCX refuses, or takes its time to send; and what must not be sent.
 
 #include "c_api/allocations.hpp"
-#include "rma/rma.h"
+#include "rma/one_sided.h"
 #include "support/moves/device_moves.hpp"
 #include "ucx/rma_by_hand.hpp"
 #include "ucx/rma_operation.hpp"
@@ -143,7 +143,8 @@ TEST_CASE("an answer that comes while its operation is being sent waits until th
             ucp_am_recv_param_t param = {};
             param.recv_attr = UCP_AM_RECV_ATTR_FIELD_REPLY_EP;
             param.reply_ep = target.a.ep();
-            CHECK(target.a.rma->direct.take({}, answer.data(), answer.size(), param) == UCS_OK);
+            CHECK(ucd_ucx::Engine::on_am(&target.a.rma->engine, nullptr, 0, answer.data(),
+                                         answer.size(), &param) == UCS_OK);
             CHECK_FALSE(operation.is_complete());
         };
         target.answer(said.number);

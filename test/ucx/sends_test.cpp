@@ -1,8 +1,7 @@
 // Transfers whose messages UCX refuses, or takes its time to send; and how many of them there are.
 
-#include "pipeline/device_work.h"
-#include "pipeline/pipeline.h"
-#include "rma/direct_messages.h"
+#include "engine/device_queue.h"
+#include "rma/one_sided.h"
 #include "support/fake_device/fake_driver.h"
 #include "support/moves/device_moves.hpp"
 #include "ucx/rma_pair.hpp"
@@ -134,9 +133,9 @@ TEST_CASE("progress says whether anything moved") {
     REQUIRE(start_send(sides.a, in, sent) == UCD_SUCCESS);
     ucd_ucx_pipeline &pipeline = *sides.a.pipeline;
     {
-        const std::lock_guard held(pipeline.lock);
-        for (int chunk = 0; chunk < 3; ++chunk) CHECK(pipeline.transfers.advance(pipeline));
-        CHECK_FALSE(pipeline.transfers.advance(pipeline)); // that was all
+        const std::lock_guard held(pipeline.engine.lock);
+        for (int chunk = 0; chunk < 3; ++chunk) CHECK(pipeline.transfers.advance());
+        CHECK_FALSE(pipeline.transfers.advance()); // that was all
     }
     CHECK(idle());
     CHECK(idle());
@@ -151,8 +150,8 @@ TEST_CASE("progress says whether anything moved") {
         Outcome last;
         REQUIRE(start_send(sides.a, small, last) == UCD_SUCCESS);
         CHECK(idle());
-        const std::lock_guard held(pipeline.lock);
-        CHECK_FALSE(pipeline.transfers.advance(pipeline));
+        const std::lock_guard held(pipeline.engine.lock);
+        CHECK_FALSE(pipeline.transfers.advance());
         sends.end_held(UCS_OK);
     }
     CHECK(idle());
@@ -283,24 +282,18 @@ namespace {
 using namespace ucd_ucx;
 using namespace ucd_ucx::rma;
 
-struct NobodyElse final : DirectHandler {
-    bool may_handle_now() override { return false; }
-    void take_message(DirectMessage &) override {}
-    void take_beginning(DirectMessage &) override {}
-    void take_old_request(ucp_ep_h, std::string_view) override {}
-    void take_failure(ucp_ep_h, uint32_t, ucs_status_t) override {}
-};
-
 } // namespace
 
 TEST_CASE("an answer whose data cannot be packed leaves nothing to be sent") {
     const DeviceSession session;
     Side one, other;
     one.connect(other.address());
-    NobodyElse handler;
-    EventQueue events;
-    Ledger ledger({.peer = 1 << 20});
-    DirectMessages direct(handler, events, ledger);
+    ucd_ucx_pipeline_params_t params = {};
+    params.am_id = 9;
+    ucd_ucx_rma rma(params, {}, 1);
+    REQUIRE(rma.engine.open(one.worker).ok());
+    Ledger &ledger = rma.engine.ledger;
+    ShortMessages &direct = rma.one_sided.messages;
     const auto gather = [&](const Encoded &answer_to_send, const Data &data) {
         bool refused;
         const ucd_ucx::Status status =
@@ -308,7 +301,6 @@ TEST_CASE("an answer whose data cannot be packed leaves nothing to be sent") {
         CHECK_FALSE(refused);
         return status;
     };
-    direct.open(one.worker, 9);
     Hints host;
     REQUIRE(host.set("host", UCD_INFO__NULL, ucd_ucx::Direction::send).ok());
     char bytes[16] = "some data";

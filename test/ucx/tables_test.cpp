@@ -4,6 +4,7 @@
 #include "c_api/allocations.hpp"
 #include "pipeline/message_table.h"
 #include "pipeline/recv_message.h"
+#include "pipeline/transfers.h"
 #include "rma/rma_types.h"
 #include "support/catch.hpp"
 #include "ucx/pair.hpp"
@@ -23,6 +24,15 @@ struct Endpoints {
     ucp_ep_h operator[](std::size_t i) { return reinterpret_cast<ucp_ep_h>(&places[i]); }
 };
 
+// A table, with what it belongs to.
+struct Table {
+    Engine engine;
+    Transfers transfers{engine};
+    MessageTable &table = transfers.messages;
+    Ledger &ledger = engine.ledger;
+    explicit Table(const Ledger::Limits &budgets) : engine({}, {.budgets = budgets}) {}
+};
+
 Header header_of(Kind kind, uint64_t stream, uint64_t number) {
     Header h;
     h.kind = kind;
@@ -36,8 +46,9 @@ Header header_of(Kind kind, uint64_t stream, uint64_t number) {
 TEST_CASE("transfers are charged to the endpoints that they come from") {
     Endpoints eps;
     const uint64_t one = RecvMessage::bytes_of_entry;
-    Ledger ledger({.peer = 2 * one, .peers = 1 << 20});
-    MessageTable table(ledger);
+    Table of({.peer = 2 * one, .peers = 1 << 20});
+    MessageTable &table = of.table;
+    Ledger &ledger = of.ledger;
     RecvMessage *const first = table.get(eps[0], header_of(Kind::chunk, 1, 1), 0);
     REQUIRE(first != nullptr);
     CHECK(table.get(eps[0], header_of(Kind::chunk, 1, 1), 0) == first);
@@ -63,8 +74,8 @@ TEST_CASE("a message for which there is no memory has no entry") {
     Endpoints eps;
     const Header header = header_of(Kind::chunk, 1, 1);
     for (std::size_t nth = 1;; ++nth) {
-        Ledger ledger({.peer = 1 << 20, .peers = 1 << 20});
-        MessageTable table(ledger);
+        Table of({.peer = 1 << 20, .peers = 1 << 20});
+        MessageTable &table = of.table;
         const RecvMessage *message = nullptr;
         fail_allocation(nth);
         try {
@@ -83,8 +94,8 @@ TEST_CASE("a message for which there is no memory has no entry") {
 }
 
 TEST_CASE("streams that have ended are remembered, the last 1024 of them") {
-    Ledger ledger({.peer = 1 << 20, .peers = 1 << 20});
-    MessageTable table(ledger);
+    Table of({.peer = 1 << 20, .peers = 1 << 20});
+    MessageTable &table = of.table;
     constexpr uint64_t most = 1024;
     for (uint64_t stream = 1; stream <= most; ++stream)
         CHECK(table.end_stream(stream, UCS_ERR_CANCELED).empty());
@@ -107,8 +118,8 @@ TEST_CASE("streams that have ended are remembered, the last 1024 of them") {
 
 TEST_CASE("an opening finds its transfer, whichever of its messages came first") {
     Endpoints eps;
-    Ledger ledger({.peer = 1 << 20, .peers = 1 << 20});
-    MessageTable table(ledger);
+    Table of({.peer = 1 << 20, .peers = 1 << 20});
+    MessageTable &table = of.table;
     ucs_status_t status;
     for (const Kind kind : {Kind::offer, Kind::chunk}) {
         const auto number = static_cast<uint64_t>(kind);

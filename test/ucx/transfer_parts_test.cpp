@@ -33,7 +33,8 @@ TEST_CASE("a transfer is announced once, in one way") {
         for (const Part &second : {offer, user, whole}) {
             TransferState state(100);
             CHECK(state.take(first) == taken);
-            CHECK(state.awaits_opening() == (first.kind == Kind::offer));
+            TransferState opened = state;
+            CHECK((opened.open(100) == taken) == (first.kind == Kind::offer));
             CHECK(state.take(second) == refuse);
             CHECK(state.is_whole() == (first.kind == Kind::whole || second.kind == Kind::whole));
         }
@@ -52,26 +53,86 @@ TEST_CASE("a transfer is announced once, in one way") {
 
 TEST_CASE("a transfer is opened once, by a tagged message of its size") {
     TransferState state(100);
-    CHECK(state.stage() == Stage::announced);
-    CHECK(state.awaits_opening());
     CHECK(state.open(99) == refuse);
-    CHECK(state.awaits_opening());
     CHECK(state.open(100) == taken);
-    CHECK(state.stage() == Stage::matched);
-    CHECK_FALSE(state.awaits_opening());
     CHECK(state.open(100) == refuse);
     CHECK(state.take(part(Kind::user_offer, 0, 0)) == refuse);
+    CHECK(state.take(part(Kind::whole, 0, 100)) == refuse);
     CHECK(state.take(part(Kind::offer, 0, 0)) == taken);
     CHECK(state.take(part(Kind::offer, 0, 0)) == refuse);
+    CHECK(state.stage() == TransferStage::announced);
 
     TransferState user(100);
     CHECK(user.take(part(Kind::user_offer, 0, 0)) == taken);
     CHECK(user.open(100) == refuse);
-    CHECK(user.stage() == Stage::announced);
-    TransferState received(100);
-    received.receive();
-    CHECK(received.open(100) == taken);
-    CHECK(received.stage() == Stage::receiving);
+    CHECK(user.stage() == TransferStage::announced);
+}
+
+namespace {
+
+using Stage = TransferStage;
+
+// By the shortest way.
+TransferState state_in(Stage stage) {
+    TransferState s(100);
+    const bool claims = stage >= Stage::matched && stage <= Stage::late;
+    bool good = true;
+    if (stage == Stage::delivered || stage == Stage::revoked) good &= s.deliver();
+    if (claims) good &= s.claim(stage != Stage::matched);
+    if (stage == Stage::discarding || stage == Stage::late) good &= s.release();
+    if (stage == Stage::late) good &= s.become_late();
+    if (stage >= Stage::withdrawn) good &= s.end();
+    if (stage == Stage::over) good &= s.lose_endpoint();
+    CHECK(good);
+    CHECK(s.stage() == stage);
+    return s;
+}
+
+} // namespace
+
+TEST_CASE("each stage of a transfer is followed by those that may follow it, and by no other") {
+    constexpr auto none = static_cast<Stage>(255);
+    struct Row {
+        Stage from;
+        Stage deliver, claim, open_claim, release, late, end, lose;
+    };
+    const Row rows[] = {
+        {Stage::announced, Stage::delivered, Stage::receiving, Stage::matched, Stage::discarding,
+         none, Stage::withdrawn, none},
+        {Stage::delivered, none, Stage::receiving, Stage::matched, Stage::discarding, none,
+         Stage::revoked, none},
+        {Stage::matched, none, Stage::receiving, Stage::matched, Stage::discarding, none,
+         Stage::over, none},
+        {Stage::receiving, none, none, none, Stage::discarding, none, Stage::over, none},
+        {Stage::discarding, none, none, none, none, Stage::late, Stage::over, none},
+        {Stage::late, none, none, none, none, none, Stage::over, none},
+        {Stage::withdrawn, none, none, none, Stage::over, none, none, Stage::over},
+        {Stage::revoked, none, none, none, Stage::over, none, none, none},
+        {Stage::over, none, none, none, none, none, none, none},
+    };
+    for (const Row &row : rows) {
+        INFO("stage " << static_cast<int>(row.from));
+        const auto check = [&row](auto &&happens, Stage expected) {
+            TransferState s = state_in(row.from);
+            CHECK(happens(s) == (expected != none));
+            CHECK(s.stage() == (expected == none ? row.from : expected));
+        };
+        check([](TransferState &s) { return s.deliver(); }, row.deliver);
+        check([](TransferState &s) { return s.claim(true); }, row.claim);
+        check([](TransferState &s) { return s.claim(false); }, row.open_claim);
+        check([](TransferState &s) { return s.release(); }, row.release);
+        check([](TransferState &s) { return s.become_late(); }, row.late);
+        check([](TransferState &s) { return s.end(); }, row.end);
+        check([](TransferState &s) { return s.lose_endpoint(); }, row.lose);
+        // Data is taken before the end only, and is counted once all the same.
+        TransferState s = state_in(row.from);
+        const bool takes = row.from <= Stage::receiving;
+        CHECK(s.takes_data() == takes);
+        CHECK(s.take(part(Kind::chunk, 0, 10)) == (takes ? taken : ignore));
+        CHECK(s.take(part(Kind::chunk, 0, 10)) == refuse);
+        CHECK(s.is_claimed() == (row.from >= Stage::matched && row.from <= Stage::late));
+        CHECK(s.is_discarding() == (row.from == Stage::discarding || row.from == Stage::late));
+    }
 }
 
 TEST_CASE("chunks of a transfer fit into it, and come once") {
@@ -89,8 +150,7 @@ TEST_CASE("chunks of a transfer fit into it, and come once") {
         CHECK_FALSE(state.is_whole());
         CHECK(take(0, 49) == taken);
         CHECK_FALSE(state.is_whole());
-        state.end();
-        CHECK(state.stage() == Stage::done);
+        CHECK(state.release());
         CHECK(take(49, 1) == ignore);
         CHECK(state.is_whole());
         CHECK(take(49, 1) == refuse);
@@ -104,21 +164,51 @@ TEST_CASE("chunks of a transfer fit into it, and come once") {
     CHECK(large.take({Kind::chunk, 2 * most, 0, most, false}) == taken);
 }
 
-TEST_CASE("a ring is accepted once and refused once") {
-    for (const Kind kind : {Kind::ring_accept, Kind::ring_refuse}) {
-        const Kind other = kind == Kind::ring_accept ? Kind::ring_refuse : Kind::ring_accept;
+namespace {
+
+Part offer_of(unsigned route, uint8_t offered, bool rendezvous = true) {
+    Part p = part(Kind::route, 0, 0, rendezvous);
+    p.route = static_cast<Route>(route);
+    p.offered = offered;
+    return p;
+}
+
+} // namespace
+
+TEST_CASE("each route is offered once, with the same list of routes") {
+    for (const unsigned first : {0U, 1U, 2U}) {
         TransferState state(100);
-        CHECK(state.take(part(kind, 0, 0, true)) == taken);
-        CHECK(state.take(part(kind, 0, 0, true)) == ignore);
-        CHECK(state.take(part(other, 0, 0, true)) == taken);
-        CHECK(state.take(part(other, 0, 0, true)) == ignore);
-        TransferState late(100);
-        late.end();
-        CHECK(late.take(part(kind, 0, 0, true)) == ignore);
-        TransferState told(100);
-        CHECK(told.take(part(kind, 0, 0, false)) == ignore);
-        CHECK(told.take(part(kind, 0, 0, true)) == ignore);
+        CHECK_FALSE(state.all_routes_came());
+        for (unsigned i = 0; i < 3; ++i) { // also those that this version does not know
+            const unsigned route = (first + i) % 3;
+            CHECK_FALSE(state.has_come(static_cast<Route>(route)));
+            CHECK(state.take(offer_of(route, 7)) == taken);
+            CHECK(state.has_come(static_cast<Route>(route)));
+            CHECK(state.take(offer_of(route, 7)) == ignore);
+            CHECK(state.all_routes_came() == (i == 2));
+        }
+        CHECK(state.take(offer_of(0, 3)) == refuse);
+        CHECK(state.take(offer_of(3, 15)) == refuse);
     }
+    // What is not in its own list.
+    CHECK(TransferState(100).take(offer_of(1, 1)) == refuse);
+    CHECK(TransferState(100).take(offer_of(0, 0)) == refuse);
+    for (const unsigned route : {8U, 255U})
+        CHECK(TransferState(100).take(offer_of(route, 255)) == refuse);
+    CHECK(TransferState(100).take(offer_of(7, 255)) == taken);
+    // With data of the transfer.
+    Part data = offer_of(0, 3);
+    data.bytes = 1;
+    CHECK(TransferState(100).take(data) == refuse);
+    // Too late, and what UCX has answered already.
+    TransferState dropped(100);
+    CHECK(dropped.release());
+    CHECK(dropped.take(offer_of(0, 3)) == ignore);
+    TransferState told(100);
+    CHECK(told.take(offer_of(0, 3, false)) == ignore);
+    CHECK(told.take(offer_of(0, 3)) == ignore);
+    CHECK(told.take(offer_of(1, 3)) == taken);
+    CHECK(told.all_routes_came());
 }
 
 namespace {

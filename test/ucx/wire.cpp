@@ -52,22 +52,15 @@ private:
     std::string_view left_;
 };
 
-constexpr unsigned by_key = 1; // in the form of version 2
+constexpr unsigned by_key = 1; // in the form
+constexpr std::uint64_t first_kind = 16;
 
 // The fourth byte of a request.
-unsigned form_of(int wire, const OneSided &m) {
-    if (wire == 1) return m.form == TypeForm::flattened;
+unsigned form_of(const OneSided &m) {
     return (m.window.empty() ? 0 : by_key) | static_cast<unsigned>(m.form) << 1;
 }
 
-std::string encode_request_1(const OneSided &m) {
-    std::string to = m.window;
-    put_value(to, m.displacement);
-    for (const std::uint64_t n : {m.count, m.bytes, m.element}) put_value(to, n);
-    return to + m.type;
-}
-
-std::string encode_request_2(const OneSided &m) {
+std::string encode_request(const OneSided &m) {
     std::string to;
     put_value(to, m.displacement);
     put_value(to, m.count);
@@ -80,44 +73,25 @@ std::string encode_request_2(const OneSided &m) {
     return to + m.type;
 }
 
-void decode_1(Reader &from, OneSided &m) {
-    from.number(m.number);
-    if (!is_request(m.verb)) return;
-    m.window = from.text(name_bytes);
-    from.number(m.displacement);
-    from.number(m.count);
-    from.number(m.bytes);
-    from.number(m.element);
-    m.form = m.second == 0 ? TypeForm::name : TypeForm::flattened;
-    m.type = from.rest();
-}
-
-void decode_2(Reader &from, OneSided &m) {
-    m.number = from.value(4);
-    if (m.verb == answer_with_handle) from.number(m.handle);
-    if (!is_request(m.verb)) return;
-    from.number(m.displacement);
-    from.number(m.count);
-    if ((m.second & by_key) != 0)
-        m.window = from.text(name_bytes);
-    else
-        from.number(m.handle);
-    from.number(m.index);
-    m.form = static_cast<TypeForm>(m.second >> 1 & 3);
-    m.type = from.text(from.value(4));
-}
-
 } // namespace
 
-std::uint32_t magic_of(int wire) {
-    return wire == 1 ? 0x55434431 : 0x55434432;
+std::uint32_t letters_of(int wire) {
+    return wire == 2 ? 0x55434432 : 0x54444355;
 }
 
 std::string encode(const Header &h) {
     std::string to;
-    put_value(to, h.magic);
-    put_value(to, h.kind);
-    put_value(to, h.status);
+    const std::uint32_t letters = h.letters != 0 ? h.letters : letters_of(h.version);
+    if (h.version == 2) {
+        put_value(to, letters);
+        put_value(to, h.kind);
+        put_value(to, h.status);
+    } else {
+        put_number(to, static_cast<std::uint64_t>(h.version), 1);
+        put_number(to, h.kind + first_kind, 1);
+        put_value(to, h.status);
+        put_value(to, letters);
+    }
     for (const std::uint64_t n : {h.stream, h.number, h.total, h.offset}) put_value(to, n);
     put_value(to, h.user_id);
     put_value(to, h.user_header);
@@ -127,9 +101,10 @@ std::string encode(const Header &h) {
 bool decode(std::string_view bytes, Header &h) {
     if (bytes.size() < Header::bytes) return false;
     Reader from(bytes);
-    from.number(h.magic);
-    from.number(h.kind);
+    h.version = static_cast<int>(from.value(1));
+    h.kind = static_cast<std::uint16_t>(from.value(1) - first_kind);
     from.number(h.status);
+    from.number(h.letters);
     from.number(h.stream);
     from.number(h.number);
     from.number(h.total);
@@ -140,29 +115,40 @@ bool decode(std::string_view bytes, Header &h) {
 }
 
 std::string encode_preamble(int wire, const OneSided &m) {
-    const unsigned fourth = is_request(m.verb) ? form_of(wire, m) : m.second;
+    const unsigned fourth = is_request(m.verb) ? form_of(m) : m.second;
     std::string to;
     for (const unsigned byte : {static_cast<unsigned>(wire), m.verb, m.first, fourth})
         put_number(to, byte, 1);
-    put_number(to, m.number, wire == 1 ? 8 : 4);
+    put_number(to, m.number, 4);
     return to;
 }
 
 std::string encode(int wire, const OneSided &m) {
     std::string to = encode_preamble(wire, m);
-    if (is_request(m.verb)) return to + (wire == 1 ? encode_request_1(m) : encode_request_2(m));
-    if (wire > 1 && m.verb == answer_with_handle) put_value(to, m.handle);
+    if (is_request(m.verb)) return to + encode_request(m);
+    if (m.verb == answer_with_handle) put_value(to, m.handle);
     return to;
 }
 
 bool decode(int wire, std::string_view bytes, OneSided &m) {
-    if (bytes.size() < (wire == 1 ? 12u : 8u) || bytes[0] != wire) return false;
+    if (bytes.size() < preamble_bytes || bytes[0] != wire) return false;
     Reader from(bytes.substr(1));
     m = {};
     m.verb = static_cast<unsigned>(from.value(1));
     m.first = static_cast<unsigned>(from.value(1));
     m.second = static_cast<unsigned>(from.value(1));
-    wire == 1 ? decode_1(from, m) : decode_2(from, m);
+    m.number = from.value(4);
+    if (m.verb == answer_with_handle) from.number(m.handle);
+    if (!is_request(m.verb)) return true;
+    from.number(m.displacement);
+    from.number(m.count);
+    if ((m.second & by_key) != 0)
+        m.window = from.text(name_bytes);
+    else
+        from.number(m.handle);
+    from.number(m.index);
+    m.form = static_cast<TypeForm>(m.second >> 1 & 3);
+    m.type = from.text(from.value(4));
     return true;
 }
 

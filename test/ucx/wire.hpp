@@ -1,5 +1,5 @@
-// The bytes of libucd-ucx's messages, in protocol versions 1 and 2. Written from the protocol's
-// description, without the library's sources. The library speaks version 2 and refuses version 1.
+// The bytes of libucd-ucx's messages, in protocol versions 2 and 3. Written from the protocol's
+// description, without the library's sources. The library speaks version 3 and refuses version 2.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,13 @@
 
 namespace ucdtest::wire {
 
-inline constexpr int newest_wire = 2;
+inline constexpr int newest_wire = 3;
 
 // Numbers of 1 to 8 bytes, little-endian. number_at throws std::out_of_range past the end.
 void put_number(std::string &text, std::uint64_t number, std::size_t bytes);
 std::uint64_t number_at(std::string_view text, std::size_t at, std::size_t bytes);
 
+// In version 3, their numbers begin at 16.
 enum Kind : std::uint16_t {
     whole,
     offer,
@@ -22,18 +23,18 @@ enum Kind : std::uint16_t {
     user_offer,
     chunk,
     withdraw,
-    ring_refuse,
-    ring_accept,
+    route,
     ring_chunk,
     kinds
 };
 
-// Begins every message of a pipeline.
+// Begins every message of a transfer.
 struct Header {
-    std::uint32_t magic = 0;
+    int version = newest_wire;
+    std::uint32_t letters = 0; // 0: those of the version
     std::uint16_t kind = whole;
-    std::uint16_t status = 0;
-    std::uint64_t stream = 0; // version 1: the sender, one number for all its endpoints
+    std::uint16_t status = 0; // of route: see route_status
+    std::uint64_t stream = 0;
     std::uint64_t number = 0;
     std::uint64_t total = 0;
     std::uint64_t offset = 0;
@@ -42,12 +43,19 @@ struct Header {
 
     static constexpr std::size_t bytes = 48;
 };
-std::uint32_t magic_of(int wire);
+std::uint32_t letters_of(int wire);
 std::string encode(const Header &header);
-// False: it is too short.
+// Of version 3. False: it is too short.
 bool decode(std::string_view bytes, Header &header);
 
-// The user header of ring_accept and ring_chunk.
+// What a message of kind `route` offers.
+enum Route : unsigned { host_route, ring_route, routes };
+// In place of a status: which route, and the set of all that are offered.
+constexpr std::uint16_t route_status(unsigned which, unsigned offered = (1 << routes) - 1) {
+    return static_cast<std::uint16_t>(which | offered << 8);
+}
+
+// The user header of ring_route and ring_chunk.
 inline constexpr std::size_t ring_handle_bytes = 128;
 inline constexpr std::size_t ring_place_bytes = ring_handle_bytes + 16;
 
@@ -59,8 +67,8 @@ enum Verb : unsigned {
     type_message,
     answer,
     need_type,
-    answer_with_handle, // version 2
-    answers             // version 2: several of them
+    answer_with_handle,
+    answers // several of them
 };
 inline bool is_request(unsigned verb) {
     return verb >= put && verb <= get_accumulate;
@@ -76,20 +84,19 @@ struct OneSided {
     unsigned first = 0;  // op of a request, verdict of an answer
     unsigned second = 0; // UCD_ERR__* of an answer
     std::uint64_t number = 0;
-    // Requests. The window's name, or in version 2 its handle if there is no name.
+    // Requests. The window's name, or its handle if there is no name.
     std::string window;
     std::uint64_t handle = 0; // also of answer_with_handle
     std::int64_t displacement = 0;
     std::uint64_t count = 0;
-    std::uint64_t bytes = 0, element = 0; // version 1
     TypeForm form = TypeForm::flattened;
-    std::uint32_t index = 0; // version 2
-    std::string type;        // flattened, or its name
+    std::uint32_t index = 0;
+    std::string type; // flattened, or its name
 };
 std::string encode(int wire, const OneSided &message);
 // The part that all one-sided messages begin with: verb, first, second and number.
 std::string encode_preamble(int wire, const OneSided &message);
-inline constexpr std::size_t preamble_bytes = 8; // version 2
+inline constexpr std::size_t preamble_bytes = 8;
 // False: it is none.
 bool decode(int wire, std::string_view bytes, OneSided &message);
 

@@ -11,7 +11,7 @@ Message Grammar::message(int from, int to, unsigned am) {
     m.from = from;
     m.to = to;
     m.am = am;
-    m.header.magic = magic_of(wire_);
+    m.header.version = wire_;
     const Name name = name_for(from, to, am);
     m.header.stream = name.stream;
     m.header.number = name.number;
@@ -94,15 +94,19 @@ void Grammar::add_chunks(Script &script, const Message &first, const std::string
 
 // Of a transfer whose data is in a device's memory.
 void Grammar::add_ring_offers(Script &script, const Message &first) {
-    for (const Kind kind : {ring_refuse, ring_accept, ring_chunk}) {
-        if (kind == ring_chunk && rng_.chance(50)) continue;
+    const auto offered =
+        static_cast<unsigned>(rng_.chance(90) ? (1 << routes) - 1 : rng_.below(256));
+    for (unsigned route_or_chunk = 0; route_or_chunk <= routes; ++route_or_chunk) {
+        const bool is_chunk = route_or_chunk == routes;
+        if (is_chunk && rng_.chance(50)) continue;
         Message m = first;
-        m.header.kind = kind;
+        m.header.kind = is_chunk ? ring_chunk : route;
+        if (!is_chunk) m.header.status = route_status(route_or_chunk, offered);
         m.tagged = false;
         m.rendezvous = true;
         m.data = contents(m.from, 8);
-        m.user.assign(kind == ring_refuse ? 0 : ring_place_bytes, '\0');
-        if (kind == ring_chunk && m.user.size() > 136) m.user[136] = static_cast<char>(rng_.bits());
+        m.user.assign(route_or_chunk == host_route ? 0 : ring_place_bytes, '\0');
+        if (is_chunk && m.user.size() > 136) m.user[136] = static_cast<char>(rng_.bits());
         script.push_back(std::move(m));
     }
 }
@@ -168,7 +172,7 @@ Grammar::Script Grammar::wrap(int from, int to, const std::string &text, std::st
     const bool is_type = text.size() > 1 && static_cast<unsigned char>(text[1]) == type_message;
     m.of_alphabet = !is_type;
     const bool is_long = text.size() > longest_header;
-    if (wire_ > 1 && (is_long || (data.size() < 1000 && rng_.chance(75)))) {
+    if (is_long || (data.size() < 1000 && rng_.chance(75))) {
         m.has_header = false;
         m.of_alphabet = false;
         m.data = text + data;
@@ -200,7 +204,7 @@ void Grammar::draw_place(OneSided &r, int from, int to, const Layout &layout) {
     const ucd_ucx_window_key_t &key =
         windows_[static_cast<std::size_t>(rng_.chance(95) ? to : an_honest(rng_))];
     r.window.assign(reinterpret_cast<const char *>(key.bytes) + 8, name_bytes);
-    if (wire_ > 1 && rng_.chance(50)) {
+    if (rng_.chance(50)) {
         r.window.clear();
         r.handle = draw_handle(from, to);
     } else if (rng_.chance(3)) {
@@ -220,7 +224,6 @@ void Grammar::draw_type(OneSided &r, int from, int to, Layout &layout) {
         r.form = TypeForm::name;
         r.type = knowledge_.names[rng_.below(knowledge_.names.size())];
     }
-    if (wire_ == 1) return;
     r.index = static_cast<std::uint32_t>(rng_.chance(90) ? rng_.below(6) : any_number());
     const Sample *&known = indexed_[{from, to, r.index}];
     if (rng_.chance(40) && (known != nullptr || rng_.chance(10))) {
@@ -241,9 +244,6 @@ OneSided Grammar::draw_request(int from, int to, Layout &layout) {
     r.first = draw_op(r.verb);
     r.number = rng_.chance(80) ? ++number_ : rng_.mostly_small(8);
     r.count = layout.count;
-    r.bytes = layout.bytes;
-    if (r.verb >= accumulate && !knowledge_.elements.empty())
-        r.element = knowledge_.elements[rng_.below(knowledge_.elements.size())];
     draw_place(r, from, to, layout);
     return r;
 }
@@ -252,15 +252,14 @@ Grammar::Script Grammar::request() {
     const int from = a_hostile(rng_), to = an_honest(rng_);
     Layout layout;
     OneSided r = draw_request(from, to, layout);
-    switch (rng_.below(30)) {
+    switch (rng_.below(20)) {
     case 0: r.count = any_number(); break;
-    case 1: r.bytes = any_total(r.bytes); break;
-    case 2: damage(r.type); break;
+    case 1: damage(r.type); break;
     default: break;
     }
     const bool sends = r.verb != get && r.first != no_op;
-    std::string text = encode(wire_, r);
-    if (rng_.chance(4) && (wire_ == 1 || weights_.opaque)) damage(text);
+    std::string text = encode(rng_.chance(2) ? 5 - wire_ : wire_, r); // or of the other version
+    if (rng_.chance(4) && weights_.opaque) damage(text);
     return wrap(from, to, text, sends ? contents(from, layout.bytes) : std::string());
 }
 
@@ -271,7 +270,7 @@ Grammar::Script Grammar::greedy_request() {
     Layout layout;
     OneSided r = draw_request(from, to, layout);
     const std::size_t kind = rng_.below(3);
-    const Sample &deep = samples_.deep()[rng_.below(wire_ == 1 ? 2 : samples_.deep().size())];
+    const Sample &deep = samples_.deep()[rng_.below(samples_.deep().size())];
     r.form = TypeForm::flattened;
     r.type = kind == 1 ? deep.flat : samples_.of_extent_0().flat;
     r.count = kind == 1 ? 1 : std::uint64_t{1} << rng_.below(46);
@@ -300,7 +299,7 @@ Grammar::Script Grammar::answer_one() {
     OneSided a;
     a.number = asked.number;
     a.verb = rng_.chance(15) ? need_type : answer;
-    if (wire_ > 1 && a.verb == answer && rng_.chance(40)) {
+    if (a.verb == answer && rng_.chance(40)) {
         a.verb = answer_with_handle;
         a.handle = any_number();
     }
@@ -309,7 +308,7 @@ Grammar::Script Grammar::answer_one() {
     const bool fetches = asked.verb == get || asked.verb == get_accumulate;
     const std::uint64_t bytes = fetches && a.verb != need_type && a.first == 0 ? asked.bytes : 0;
     const std::string data = contents(from, std::min<std::uint64_t>(bytes, 4000));
-    if (wire_ == 1 || !rng_.chance(30)) return wrap(from, asked.from, encode(wire_, a), data);
+    if (!rng_.chance(30)) return wrap(from, asked.from, encode(wire_, a), data);
     return wrap(from, asked.from, among_answers(from, encode(wire_, a) + data), std::string());
 }
 
@@ -349,7 +348,7 @@ Grammar::Script Grammar::lone_one_sided() {
     m.number = any_number();
     m.window.assign(name_bytes, '\0');
     std::string text = encode(wire_, m);
-    if (rng_.chance(50) && (wire_ == 1 || weights_.opaque)) damage(text);
+    if (rng_.chance(50) && weights_.opaque) damage(text);
     const int from = a_hostile(rng_);
     return wrap(from, an_honest(rng_), text, contents(from, a_length(rng_)));
 }

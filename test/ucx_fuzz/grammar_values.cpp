@@ -150,8 +150,8 @@ void Grammar::change(Message &m) {
         break;
     case 13:
         switch (rng_.below(4)) {
-        case 0: m.header.magic = magic_of(3 - wire_); break;
-        case 1: m.header.magic = static_cast<std::uint32_t>(rng_.bits()); break;
+        case 0: m.header.version = 5 - wire_; break;
+        case 1: m.header.letters = static_cast<std::uint32_t>(rng_.bits()); break;
         case 2: m.header.kind = static_cast<std::uint16_t>(any_number()); break;
         default:
             m.true_length = false;

@@ -140,7 +140,7 @@ ucs_status_t Hostile::on_active(void *argument, const void *header, std::size_t 
     const std::string_view here(static_cast<const char *>(data), rendezvous ? 0 : bytes);
     const int node = self.node_of(*param);
     OneSided m;
-    if (self.wire_ > 1 && header_bytes == 0 && decode(self.wire_, here, m) && m.verb == answers) {
+    if (header_bytes == 0 && decode(self.wire_, here, m) && m.verb == answers) {
         const std::vector<std::string> all = split_answers(here);
         if (join_answers(all) != here) found("heap-travels", "bytes behind the last answer");
         for (const std::string &one : all) (void)self.look_at_message(channel.am, node, {}, one);
@@ -176,7 +176,7 @@ bool Hostile::learn(unsigned am, int node, std::string_view header, std::string_
     }
     Knowledge::remember(knowledge_.ids, {node, am, h.stream, h.number, h.total});
     Knowledge::remember(knowledge_.totals, h.total);
-    if (h.kind >= ring_refuse) return false;
+    if (h.kind >= route) return false;
     if (am == pipeline_am) return true;
     const std::string_view message = header.substr(Header::bytes);
     OneSided m;
@@ -195,7 +195,6 @@ void Hostile::learn_message(int node, std::string_view message, const Header *he
     if (m.verb == answer_with_handle)
         Knowledge::remember(knowledge_.handles, {node, self_, m.handle});
     if (!is_request(m.verb)) return;
-    Knowledge::remember(knowledge_.elements, m.element);
     if (m.form == TypeForm::name) Knowledge::remember(knowledge_.names, m.type);
     std::uint64_t &size = knowledge_.sizes[{node, self_, m.index}];
     ucd_type_t type;
@@ -209,7 +208,7 @@ void Hostile::learn_message(int node, std::string_view message, const Header *he
     const std::uint64_t here =
         header != nullptr ? data_bytes
                           : data_bytes - std::min<std::size_t>(data_bytes, encode(wire_, m).size());
-    const std::uint64_t asked = m.bytes > 0 ? m.bytes : here > 0 ? here : size * m.count;
+    const std::uint64_t asked = here > 0 ? here : size * m.count;
     Knowledge::remember(knowledge_.asked, {node, self_, m.verb, m.number, asked});
 }
 

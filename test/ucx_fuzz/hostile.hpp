@@ -59,7 +59,7 @@ struct Knowledge {
         int node, at; // whose window, and who was told of it
         std::uint64_t handle;
     };
-    std::deque<std::uint64_t> totals, elements;
+    std::deque<std::uint64_t> totals;
     std::deque<Handle> handles;
     std::deque<std::pair<int, std::uint64_t>> questions; // for types: who asks, of which number
     std::deque<std::string> names;                       // of types

@@ -1,6 +1,6 @@
 // A model-based fuzzer of libucd-ucx's wire protocols. See docs/guide/security.md.
 //
-//   ucx_fuzz [--protocol pipeline|one-sided|both] [--wire 1|2] [--seed N]
+//   ucx_fuzz [--protocol pipeline|one-sided|both] [--wire 2|3] [--seed N]
 //            [--runs WORLDS] [--messages N] [--seconds N] [--keep-going [--until KIND,...]]
 //            [--mute]
 //            [--replay WORLD]
@@ -69,7 +69,7 @@ bool read_arguments(int argc, char **argv, Campaign &c) {
                           : name == "--protocol" ? read_protocol(argv[i], c.plan.protocols)
                                                  : false;
         if (name == "--wire") c.plan.wire = static_cast<int>(wire);
-        if (!good || c.plan.wire < 1 || c.plan.wire > 2) return false;
+        if (!good || c.plan.wire < 2 || c.plan.wire > 3) return false;
         if (name == "--wire" || name == "--protocol") c.options += " " + name + " " + argv[i];
     }
     return true;
@@ -81,7 +81,7 @@ int main(int argc, char **argv) {
     Campaign campaign;
     if (!read_arguments(argc, argv, campaign)) {
         std::fprintf(stderr,
-                     "usage: ucx_fuzz [--protocol pipeline|one-sided|both] [--wire 1|2] [--seed N]"
+                     "usage: ucx_fuzz [--protocol pipeline|one-sided|both] [--wire 2|3] [--seed N]"
                      " [--runs N] [--messages N] [--seconds N] [--keep-going [--until KIND,...]]"
                      " [--mute] [--replay WORLD]\n");
         return 2;

@@ -1,8 +1,7 @@
 #include "node.hpp"
 
 #include "live_bytes.hpp"
-#include "pipeline/pipeline.h"
-#include "rma/rma.h"
+#include "rma/one_sided.h"
 
 #include <algorithm>
 
@@ -240,8 +239,9 @@ bool Node::close_windows() {
 
 Node::Charged Node::charged() const {
     Charged charged;
-    for (const ucd_ucx::Ledger *ledger : {pipeline_ != nullptr ? pipeline_->ledger.get() : nullptr,
-                                          rma_ != nullptr ? rma_->ledger.get() : nullptr}) {
+    for (const ucd_ucx::Ledger *ledger :
+         {pipeline_ != nullptr ? &pipeline_->engine.ledger : nullptr,
+          rma_ != nullptr ? &rma_->engine.ledger : nullptr}) {
         if (ledger == nullptr) continue;
         charged.all += ledger->bytes();
         for (int peer = 0; peer < peers; ++peer)

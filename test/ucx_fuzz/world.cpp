@@ -272,8 +272,7 @@ void World::end_everything() {
             found(finding::kept_memory, std::to_string(charged) + " bytes are still charged");
         const std::size_t kept = n->close();
         const std::size_t most =
-            (plan_.wire == 1 || !settings_.protocols.one_sided ? may_be_kept
-                                                               : may_be_kept_one_sided) +
+            (!settings_.protocols.one_sided ? may_be_kept : may_be_kept_one_sided) +
             settings_.types_kept;
         if (kept > most)
             found(finding::kept_memory, std::to_string(kept) + " bytes of " +

@@ -1,10 +1,7 @@
 // The C interface of one-sided operations.
 
-#include "pipeline/pipeline.h"
-#include "rma/rma.h"
-
-#include <algorithm>
-#include <cstring>
+#include "api/arguments.h"
+#include "rma/one_sided.h"
 
 using namespace ucd_ucx;
 using namespace ucd_ucx::rma;
@@ -19,9 +16,9 @@ Status start(ucd_ucx_rma_t rma, const Arguments &arguments, ucd_ucx_request_t *r
     const bool known = arguments.op >= UCD_OP__REPLACE && arguments.op <= UCD_OP__MINLOC;
     if (!known && (arguments.op != UCD_UCX_OP__NO_OP || arguments.verb != Verb::get_accumulate))
         return fail(UCD_ERR__INVALID_ARG, "op is %d, which is none", arguments.op);
-    const std::lock_guard held(rma->lock);
-    rma->handle_endpoint_failures();
-    return rma->origin.start(arguments, request);
+    const std::lock_guard held(rma->engine.lock);
+    rma->engine.handle_endpoint_failures();
+    return rma->one_sided.origin.start(arguments, request);
 }
 
 } // namespace
@@ -29,20 +26,24 @@ Status start(ucd_ucx_rma_t rma, const Arguments &arguments, ucd_ucx_request_t *r
 int ucd_ucx_rma_create(ucp_worker_h worker, const ucd_ucx_rma_params_t *params, ucd_info_t info,
                        ucd_ucx_rma_t *rma) {
     return guard("ucd_ucx_rma_create", [&]() -> Status {
-        UCD_UCX_TRY(require(params, "params"));
+        ucd_ucx_rma_params_t known;
+        UCD_UCX_TRY(read_params(params, known));
         UCD_UCX_TRY(require(rma, "rma"));
-        if (params->struct_size < sizeof params->struct_size)
-            return fail(UCD_ERR__INVALID_ARG,
-                        "params->struct_size is %u; it must be the size of the struct",
-                        params->struct_size);
-        ucd_ucx_rma_params_t known = {};
-        std::memcpy(&known, params, std::min<std::size_t>(params->struct_size, sizeof known));
-        Ledger::Limits budgets;
-        UCD_UCX_TRY(read_budgets(info, budgets));
+        ucd_ucx_pipeline_params_t p = {};
+        p.struct_size = sizeof p;
+        p.am_id = known.am_id;
+        p.allocate = known.allocate;
+        p.release = known.release;
+        p.memory_arg = known.memory_arg;
+        p.unresponsive = known.unresponsive;
+        p.unresponsive_arg = known.unresponsive_arg;
         uint64_t operations = Target::default_peer_operations;
         UCD_UCX_TRY(read_number(info, "ucd.ucx.rma.peer_operations", 1, INTPTR_MAX, operations));
-        auto made = std::make_unique<ucd_ucx_rma>(budgets, operations);
-        UCD_UCX_TRY(made->open(worker, known, info));
+        EngineSettings settings;
+        UCD_UCX_TRY(check_engine(worker, p, info, settings));
+        auto made = std::make_unique<ucd_ucx_rma>(p, settings, operations);
+        UCD_UCX_TRY(made->transfers.open());
+        UCD_UCX_TRY(made->engine.open(worker));
         *rma = made.release();
         return success;
     });
@@ -52,7 +53,10 @@ int ucd_ucx_rma_destroy(ucd_ucx_rma_t *rma) {
     return guard("ucd_ucx_rma_destroy", [&]() -> Status {
         UCD_UCX_TRY(require(rma, "rma"));
         UCD_UCX_TRY(require(*rma, "*rma"));
-        UCD_UCX_TRY((*rma)->close());
+        {
+            const std::lock_guard held((*rma)->engine.lock);
+            UCD_UCX_TRY((*rma)->one_sided.check_idle());
+        }
         delete *rma;
         *rma = UCD_UCX_RMA__NULL;
         return success;
@@ -60,22 +64,13 @@ int ucd_ucx_rma_destroy(ucd_ucx_rma_t *rma) {
 }
 
 unsigned ucd_ucx_rma_progress(ucd_ucx_rma_t rma) {
-    if (rma == UCD_UCX_RMA__NULL) return 0;
-    try {
-        return rma->progress();
-    } catch (const std::bad_alloc &) {
-        return 1; // what needs no memory has been done
-    }
+    return rma == UCD_UCX_RMA__NULL ? 0 : rma->engine.progress();
 }
 
 int ucd_ucx_rma_lose_endpoint(ucd_ucx_rma_t rma, ucp_ep_h ep, ucs_status_t status) {
     return guard("ucd_ucx_rma_lose_endpoint", [&]() -> Status {
         UCD_UCX_TRY(require(rma, "rma"));
-        UCD_UCX_TRY(require(ep, "ep"));
-        if (status >= UCS_OK)
-            return fail(UCD_ERR__INVALID_ARG, "status is %s; it must be an error",
-                        ucs_status_string(status));
-        return rma->on_endpoint_failed(ep, status);
+        return lose_endpoint(rma->engine, ep, status);
     });
 }
 
@@ -85,11 +80,11 @@ int ucd_ucx_window_create(ucd_ucx_rma_t rma, void *base, uintptr_t bytes, ucd_in
         UCD_UCX_TRY(require(rma, "rma"));
         UCD_UCX_TRY(require(window, "window"));
         if (bytes > 0) UCD_UCX_TRY(require(static_cast<char *>(base), "base"));
-        auto made = std::make_unique<ucd_ucx_window>(*rma, base, bytes);
-        UCD_UCX_TRY(made->set(info, rma->pipeline->options));
+        auto made = std::make_unique<ucd_ucx_window>(rma->one_sided, base, bytes);
+        UCD_UCX_TRY(made->set(info, rma->engine.options));
         ucd_ucx_window_t handle = made.get();
-        const std::lock_guard held(rma->lock);
-        rma->target.add(std::move(made));
+        const std::lock_guard held(rma->engine.lock);
+        rma->one_sided.target.add(std::move(made));
         *window = handle;
         return success;
     });
@@ -108,9 +103,9 @@ int ucd_ucx_window_destroy(ucd_ucx_window_t *window) {
     return guard("ucd_ucx_window_destroy", [&]() -> Status {
         UCD_UCX_TRY(require(window, "window"));
         UCD_UCX_TRY(require(*window, "*window"));
-        ucd_ucx_rma &rma = (*window)->rma;
-        const std::lock_guard held(rma.lock);
-        rma.handle_endpoint_failures();
+        OneSided &rma = (*window)->rma;
+        const std::lock_guard held(rma.engine.lock);
+        rma.engine.handle_endpoint_failures();
         UCD_UCX_TRY(rma.target.remove(**window));
         *window = UCD_UCX_WINDOW__NULL;
         return success;
@@ -199,16 +194,16 @@ int ucd_ucx_rma_flush_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const ucd_ucx_param_t 
     return guard("ucd_ucx_rma_flush_nbx", [&]() -> Status {
         UCD_UCX_TRY(require(rma, "rma"));
         UCD_UCX_TRY(require(request, "request"));
-        const std::lock_guard held(rma->lock);
-        return rma->origin.flush(ep, param, request);
+        const std::lock_guard held(rma->engine.lock);
+        return rma->one_sided.origin.flush(ep, param, request);
     });
 }
 
 int ucd_ucx_rma_fence(ucd_ucx_rma_t rma, ucp_ep_h ep) {
     return guard("ucd_ucx_rma_fence", [&]() -> Status {
         UCD_UCX_TRY(require(rma, "rma"));
-        const std::lock_guard held(rma->lock);
-        rma->origin.fence(ep);
+        const std::lock_guard held(rma->engine.lock);
+        rma->one_sided.origin.fence(ep);
         return success;
     });
 }

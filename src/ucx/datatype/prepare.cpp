@@ -13,7 +13,7 @@ using namespace ucd_ucx;
 
 namespace {
 
-struct Request {
+struct Wanted {
     const void *buf;
     uintptr_t count;
     ucd_type_t type;
@@ -32,7 +32,7 @@ Status fail_form(const char *form, const char *why) {
 }
 
 // Looks up the memory of a buffer to be sent or received, unless a hint names it.
-Status choose(const Request &r, const PrepareOptions &options, Form &form) {
+Status choose(const Wanted &r, const PrepareOptions &options, Form &form) {
     form = options.form;
     if (form != Form::automatic) return success;
     form = Form::generic;
@@ -54,7 +54,7 @@ Status choose(const Request &r, const PrepareOptions &options, Form &form) {
     return success;
 }
 
-Status make_contiguous(const Request &r, Prepared &made) {
+Status make_contiguous(const Wanted &r, Prepared &made) {
     if (!r.layout.contiguous) return fail_form("contiguous", "the layout has several segments");
     const uintptr_t address =
         reinterpret_cast<uintptr_t>(r.buf) + static_cast<uintptr_t>(r.layout.low);
@@ -62,7 +62,7 @@ Status make_contiguous(const Request &r, Prepared &made) {
     return success;
 }
 
-Status make_iov(const Request &r, const PrepareOptions &options, Prepared &made) {
+Status make_iov(const Wanted &r, const PrepareOptions &options, Prepared &made) {
     if (r.layout.segments > options.iov_entries)
         return fail_form("iov", "the layout has more segments than ucd.ucx.iov_entries");
     const auto segments = static_cast<std::size_t>(r.layout.segments);
@@ -75,7 +75,7 @@ Status make_iov(const Request &r, const PrepareOptions &options, Prepared &made)
     return success;
 }
 
-Status make_generic(const Request &r, Prepared &made) {
+Status make_generic(const Wanted &r, Prepared &made) {
     made = {const_cast<void *>(r.buf), r.count, 0};
     return create_datatype(r.type, r.info, made.datatype);
 }
@@ -90,7 +90,7 @@ int ucd_ucx_prepare(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_
         UCD_UCX_TRY(require(ucp_dt, "ucp_dt"));
         PrepareOptions options;
         UCD_UCX_TRY(read_prepare_options(info, options));
-        Request r{buf, count, type, info, {}};
+        Wanted r{buf, count, type, info, {}};
         r.layout.struct_size = sizeof r.layout;
         UCD_UCX_TRY(ucd_ok(ucd_get_layout(count, type, &r.layout)));
         Form form;

@@ -1,8 +1,12 @@
-// The messages of pipelines. They are sent in the byte order of the sender: a peer of the other
-// byte order is refused, because it reads the magic number backwards.
+// The messages of transfers. What follows the first byte is in the byte order of the sender, and is
+// read only if that is this one's.
 #pragma once
 
+#include "engine/version.h"
+
+#include <array>
 #include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <ucd_memory.h>
 
@@ -12,46 +16,67 @@ namespace ucd_ucx {
 // for each endpoint, so that only the two ends of an endpoint know it.
 struct MessageId {
     uint64_t stream = 0;
-    uint64_t number = 0; // counted by the sending pipeline
+    uint64_t number = 0; // counted by the sender
     friend auto operator<=>(const MessageId &, const MessageId &) = default;
 };
 
-enum class Kind : uint16_t {
-    whole,      // all data follows
+// One-sided messages have kinds from 1 on.
+enum class Kind : uint8_t {
+    whole = 16, // all data follows
     offer,      // announces the chunks of a tagged message; an active message
     opening,    // the tagged message of that transfer, which takes part in matching
     user_offer, // announces the chunks of a user's active message; the user's header follows
     chunk,
     withdraw, // no more chunks will come
-    // For data in device memory (docs/guide/gpu-ring.md). All carry a Receipt, by rendezvous.
-    ring_refuse, // the receiver fetches it to ask for chunks of Kind::chunk
-    ring_accept, // or fetches this one, if it can open device memory; a RingPlace follows
-    ring_chunk,  // fetched when the memory has been read; a RingPlace follows
+    // These carry a Receipt, by rendezvous:
+    route,      // offers a route; the receiver fetches the one that it chooses
+    ring_chunk, // fetched when the memory has been read; a RingPlace follows
 };
-inline constexpr auto last_kind = Kind::ring_chunk;
+inline constexpr auto first_kind = Kind::whole, last_kind = Kind::ring_chunk;
 
-// The first bytes of every tagged message and of every active message of a pipeline.
+// How the chunks of a transfer may reach the receiver. A sender that has more than one route offers
+// them all, and the receiver chooses.
+enum class Route : uint8_t {
+    host, // in messages of Kind::chunk
+    ring, // in device memory that the receiver opens (docs/guide/gpu-ring.md); a RingPlace follows
+};
+inline constexpr std::size_t max_routes = 8; // with those of later versions
+constexpr uint8_t bit_of(Route route) {
+    return static_cast<uint8_t>(1U << static_cast<unsigned>(route));
+}
+
+// The first bytes of every tagged message and of every active message of a transfer.
 struct Header {
-    static constexpr uint32_t version_1 = 0x55434431;      // "UCD1", which is refused
-    static constexpr uint32_t expected_magic = 0x55434432; // "UCD2"
-    uint32_t magic = expected_magic;
+    // By these letters, a receive tells a transfer from another library's tagged message.
+    static constexpr std::array<char, 4> expected_letters = {'U', 'C', 'D', 'T'};
+    uint8_t first_byte = own_first_byte;
     Kind kind = Kind::whole;
-    uint16_t status = 0; // for withdraw: the negated ucs_status_t
+    // For withdraw, the negated ucs_status_t; for route, which one, and above that the set of all
+    // that the sender offers.
+    uint16_t detail = 0;
+    std::array<char, 4> letters = expected_letters;
     MessageId id;
     uint64_t total = 0;  // bytes of the transfer
     uint64_t offset = 0; // of the chunk, in the packed stream
     uint32_t user_id = 0;
     uint32_t user_header = 0; // bytes of the header that follows this one
+
+    Route route() const { return static_cast<Route>(detail & 255); }
+    uint8_t offered() const { return static_cast<uint8_t>(detail >> 8); }
+    bool has_place() const {
+        return kind == Kind::ring_chunk || (kind == Kind::route && route() == Route::ring);
+    }
+    bool is_good() const {
+        return first_byte == own_first_byte && letters == expected_letters && kind >= first_kind &&
+               kind <= last_kind;
+    }
 };
 static_assert(sizeof(Header) == 48);
 
-// Whether the magic number is that of a peer that is refused: one of version 1, or one of the other
-// byte order.
-constexpr bool is_of_refused_peer(uint32_t magic) {
-    const uint32_t other_order = __builtin_bswap32(magic);
-    return magic == Header::version_1 || other_order == Header::version_1 ||
-           other_order == Header::expected_magic;
-}
+// Whether the first bytes are those of a peer that is refused: one of version 1 or 2, which began
+// with a number that stands for the letters "UCD1" or "UCD2"; one of a later version; or one of the
+// other byte order.
+bool is_of_refused_peer(const Header &header);
 
 // Where a chunk lies in the sender's device memory.
 struct RingPlace {

@@ -1,20 +1,21 @@
 #include "pipeline/message_table.h"
 
 #include "pipeline/recv_message.h"
+#include "pipeline/transfers.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace ucd_ucx {
 
-MessageTable::MessageTable(Ledger &ledger) : ledger_(ledger) {}
+MessageTable::MessageTable(Transfers &transfers) : transfers_(transfers) {}
 
 MessageTable::~MessageTable() {
     delete_forgotten();
 }
 
 void MessageTable::delete_forgotten() {
-    while (!forgotten_.empty()) delete &forgotten_.pop();
+    while (!forgotten_.empty()) delete static_cast<RecvMessage *>(&forgotten_.pop());
 }
 
 void MessageTable::clear() {
@@ -29,24 +30,25 @@ RecvMessage *MessageTable::find(ucp_ep_h ep, const MessageId &id) const {
 }
 
 bool MessageTable::admit(ucp_ep_h ep, uint64_t stream, uint64_t since) {
-    if (ledger_.is_barred(ep)) return false;
-    Peer &peer = peers_.try_emplace(ep, Peer{.since = since, .streams = {}}).first->second;
+    if (transfers_.engine.ledger.is_barred(ep)) return false;
+    Sender &sender = senders_.try_emplace(ep, Sender{.since = since, .streams = {}}).first->second;
     const bool is_new =
-        std::find(peer.streams.begin(), peer.streams.end(), stream) == peer.streams.end();
-    if (is_new && peer.streams.size() < max_streams_of_peer) peer.streams.push_back(stream);
+        std::find(sender.streams.begin(), sender.streams.end(), stream) == sender.streams.end();
+    if (is_new && sender.streams.size() < max_streams_of_sender) sender.streams.push_back(stream);
     return true;
 }
 
 RecvMessage *MessageTable::get(ucp_ep_h ep, const Header &header, uint64_t since) {
     if (RecvMessage *known = find(ep, header.id); known != nullptr) return known;
     if (ep != nullptr && !admit(ep, header.id.stream, since)) return nullptr;
-    Charge charge = ledger_.take(ep, RecvMessage::bytes_of_entry, Use::message);
+    Charge charge = transfers_.engine.ledger.take(ep, RecvMessage::bytes_of_entry, Use::message);
     if (ep != nullptr && !charge) return nullptr;
     // If a tagged message has opened the transfer already, its endpoint becomes known now.
     const bool may_be_opened = header.kind != Kind::whole && header.kind != Kind::user_offer;
     const auto opened = may_be_opened ? messages_.find({nullptr, header.id}) : messages_.end();
     std::unique_ptr<RecvMessage> made;
-    if (opened == messages_.end()) made = std::make_unique<RecvMessage>(header.id, header.total);
+    if (opened == messages_.end())
+        made = std::make_unique<RecvMessage>(transfers_, header.id, header.total);
     const auto place = messages_.try_emplace({ep, header.id}).first;
     try {
         if (may_be_opened && made != nullptr) openable_.try_emplace(header.id, made.get());
@@ -78,7 +80,7 @@ RecvMessage *MessageTable::open(const Header &opening, ucs_status_t *status) {
         return nullptr;
     }
     // The endpoint is null as long as only the opening has arrived.
-    auto made = std::make_unique<RecvMessage>(opening.id, opening.total);
+    auto made = std::make_unique<RecvMessage>(transfers_, opening.id, opening.total);
     const auto [place, is_new] = messages_.try_emplace({nullptr, opening.id});
     *status = UCS_ERR_INVALID_PARAM;
     if (!is_new || !made->open(opening.total)) return nullptr; // a second opening
@@ -116,15 +118,15 @@ std::vector<RecvMessage *> MessageTable::of_endpoint(ucp_ep_h ep) const {
 }
 
 std::vector<uint64_t> MessageTable::streams_of(ucp_ep_h ep, uint64_t before) const {
-    const auto found = peers_.find(ep);
-    if (found == peers_.end() || found->second.since >= before) return {};
+    const auto found = senders_.find(ep);
+    if (found == senders_.end() || found->second.since >= before) return {};
     return found->second.streams;
 }
 
 void MessageTable::remove_endpoint(ucp_ep_h ep, uint64_t before) {
-    const auto found = peers_.find(ep);
-    if (found == peers_.end() || found->second.since >= before) return;
-    peers_.erase(found);
+    const auto found = senders_.find(ep);
+    if (found == senders_.end() || found->second.since >= before) return;
+    senders_.erase(found);
 }
 
 std::vector<RecvMessage *> MessageTable::end_stream(uint64_t stream, ucs_status_t status) {

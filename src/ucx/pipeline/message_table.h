@@ -1,8 +1,8 @@
 // The transfers that arrive at a pipeline, by endpoint and id.
 #pragma once
 
-#include "common/ledger.h"
 #include "common/queue.h"
+#include "engine/notice.h"
 #include "pipeline/message.h"
 
 #include <cstddef>
@@ -17,11 +17,12 @@
 namespace ucd_ucx {
 
 class RecvMessage;
+class Transfers;
 
 class MessageTable {
 public:
     // Each transfer is charged to its endpoint's account.
-    explicit MessageTable(Ledger &ledger);
+    explicit MessageTable(Transfers &transfers);
     ~MessageTable();
     MessageTable(const MessageTable &) = delete;
     MessageTable &operator=(const MessageTable &) = delete;
@@ -61,26 +62,26 @@ private:
         MessageId id;
         friend auto operator<=>(const Key &, const Key &) = default;
     };
-    struct Peer {
+    struct Sender {
         uint64_t since = 0;
-        std::vector<uint64_t> streams; // at most max_streams_of_peer
+        std::vector<uint64_t> streams; // at most max_streams_of_sender
     };
     // An honest pipeline uses one stream for each endpoint, and a new one when it is created anew.
-    static constexpr std::size_t max_streams_of_peer = 8;
+    static constexpr std::size_t max_streams_of_sender = 8;
     static constexpr std::size_t max_ended_streams = 1024;
     static constexpr std::size_t max_kept_for_late = 1024;
     bool admit(ucp_ep_h ep, uint64_t stream, uint64_t since);
 
-    Ledger &ledger_;
+    Transfers &transfers_;
     // Ordered maps, since peers choose the ids and could make hashes collide.
     std::map<Key, std::unique_ptr<RecvMessage>> messages_; // null endpoint: only opened so far
     std::map<MessageId, RecvMessage *> openable_;
-    std::unordered_map<ucp_ep_h, Peer> peers_;
+    std::unordered_map<ucp_ep_h, Sender> senders_;
     // Streams of endpoints that are gone or barred. The oldest are forgotten first.
     std::map<uint64_t, ucs_status_t> ended_streams_;
     std::deque<uint64_t> ended_order_;
     std::deque<MessageId> kept_for_late_;
-    Queue<RecvMessage> forgotten_; // owned by this table
+    Queue<Notice> forgotten_; // owned by this table
 };
 
 } // namespace ucd_ucx

@@ -2,15 +2,16 @@
 
 #include "pipeline/recv_message.h"
 
+#include <new>
+
 namespace ucd_ucx {
 
-Status Receiving::set(ucd_ucx_pipeline &pipeline, const Data &to, const ucd_ucx_param_t *param,
-                      ucd_op_t op, const TransferTerms &terms) {
+Status Receiving::set(const Data &to, const ucd_ucx_param_t *param, ucd_op_t op,
+                      const TransferTerms &terms) {
     terms_ = terms;
     ucd_info_t info;
-    UCD_UCX_TRY(ucd_ucx_request::set(pipeline.options, param, info));
-    UCD_UCX_TRY(buffer_.set(to, info, Direction::receive, pipeline.for_host, op));
-    pipeline_ = &pipeline;
+    UCD_UCX_TRY(ucd_ucx_request::set(transfers_.engine.options, param, info));
+    UCD_UCX_TRY(buffer_.set(to, info, Direction::receive, transfers_.engine.for_host, op));
     frame_.buffer = &buffer_;
     frame_.direction = Direction::receive;
     return success;
@@ -24,10 +25,10 @@ void Receiving::on_tagged(void *, ucs_status_t status, const ucp_tag_recv_info_t
         receiving->tag_ = info->sender_tag;
         receiving->length_ = info->length;
     }
-    receiving->pipeline_->events.put(*receiving);
+    receiving->transfers_.engine.events.put(*receiving);
 }
 
-Status Receiving::start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag, ucp_tag_t mask) {
+Status Receiving::start_tagged(ucp_tag_t tag, ucp_tag_t mask) {
     ucp_request_param_t p = {};
     // A callback even for receives that complete at once, for which UCX before 1.16 does not return
     // the length.
@@ -35,8 +36,9 @@ Status Receiving::start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag, ucp_ta
                      UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
     p.cb.recv = on_tagged;
     p.user_data = this;
-    p.datatype = pipeline.framed;
-    const ucs_status_ptr_t request = ucp_tag_recv_nbx(pipeline.worker, &frame_, 1, tag, mask, &p);
+    p.datatype = transfers_.framed;
+    const ucs_status_ptr_t request =
+        ucp_tag_recv_nbx(transfers_.engine.worker(), &frame_, 1, tag, mask, &p);
     if (UCS_PTR_IS_ERR(request)) return ucx_ok(UCS_PTR_STATUS(request), "ucp_tag_recv_nbx");
     posted_ = request;
     return success;
@@ -46,87 +48,90 @@ namespace {
 
 // Checks the header of a tagged message.
 ucs_status_t check_tagged(const Header &h, std::size_t length) {
-    if (length >= sizeof h.magic && is_of_refused_peer(h.magic)) return UCS_ERR_UNSUPPORTED;
+    if (length >= sizeof h && is_of_refused_peer(h)) return UCS_ERR_UNSUPPORTED;
     const bool whole = h.kind == Kind::whole && h.total == length - sizeof h;
     const bool opening = h.kind == Kind::opening && length == sizeof h;
-    return length >= sizeof h && h.magic == Header::expected_magic && (whole || opening)
-               ? UCS_OK
-               : UCS_ERR_INVALID_PARAM;
+    return length >= sizeof h && h.is_good() && (whole || opening) ? UCS_OK : UCS_ERR_INVALID_PARAM;
 }
 
 } // namespace
 
-void Receiving::on_complete(ucd_ucx_pipeline &pipeline) {
+void Receiving::on_complete() {
     const Header &h = frame_.header;
     if (posted_status_ == UCS_OK) posted_status_ = check_tagged(h, length_);
     const bool opens = posted_status_ == UCS_OK && h.kind == Kind::opening;
     ucs_status_t refused = UCS_OK;
     try {
-        if (opens) message_ = pipeline.messages.open(h, &refused);
+        if (opens) message_ = transfers_.messages.open(h, &refused);
     } catch (const std::bad_alloc &) { // nothing has changed yet
-        pipeline.events.put_back(*this);
+        transfers_.engine.events.put_back(*this);
         throw;
     }
     ucp_request_free(posted_);
     posted_ = nullptr;
-    if (posted_status_ != UCS_OK) return fail(pipeline, posted_status_, UCD_SUCCESS);
+    if (posted_status_ != UCS_OK) return fail(posted_status_, UCD_SUCCESS);
     if (opens) {
-        if (message_ == nullptr) return fail(pipeline, refused, UCD_SUCCESS);
+        if (message_ == nullptr) return fail(refused, UCD_SUCCESS);
         note_progress();
-        message_->match(pipeline, *this);
-        if (cancelled_) fail(pipeline, UCS_ERR_CANCELED, UCD_SUCCESS);
+        const bool cancelled = state_ == RecvState::cancelling;
+        state_ = RecvState::matched;
+        message_->match(*this);
+        if (cancelled) fail(UCS_ERR_CANCELED, UCD_SUCCESS);
         return;
     }
-    if (frame_.failure != UCD_SUCCESS)
-        return fail(pipeline, ucx_status_of(frame_.failure), frame_.failure);
-    if (h.total > buffer_.bytes()) return fail(pipeline, UCS_ERR_MESSAGE_TRUNCATED, UCD_SUCCESS);
+    if (frame_.failure != UCD_SUCCESS) return fail(ucx_status_of(frame_.failure), frame_.failure);
+    if (h.total > buffer_.bytes()) return fail(UCS_ERR_MESSAGE_TRUNCATED, UCD_SUCCESS);
     if (frame_.gathered != nullptr) {
         const Status status = buffer_.unpack(0, frame_.gathered.get(), h.total, nullptr);
         frame_.gathered.reset();
-        if (!status.ok()) return fail(pipeline, ucx_status_of(status.code()), status.code());
+        if (!status.ok()) return fail(ucx_status_of(status.code()), status.code());
     }
-    end(pipeline);
+    end();
 }
 
-void Receiving::start_am(ucd_ucx_pipeline &pipeline, RecvMessage &message) {
+void Receiving::start_am(RecvMessage &message) {
+    state_ = RecvState::matched;
     message_ = &message;
     frame_.header = message.header();
     note_progress();
-    message.match(pipeline, *this);
+    message.match(*this);
 }
 
-void Receiving::advance(ucd_ucx_pipeline &pipeline) {
-    check_time(pipeline);
-    if (message_ != nullptr) message_->advance(pipeline);
+void Receiving::advance() {
+    check_time();
+    if (message_ != nullptr) message_->advance();
 }
 
 // The time limit applies only once a message has matched: until then, a receive does not wait for a
 // peer.
-void Receiving::check_time(ucd_ucx_pipeline &pipeline) {
-    if (message_ == nullptr || reported_ || !has_timed_out()) return;
+void Receiving::check_time() {
+    if (message_ == nullptr || state_ == RecvState::overdue || !has_timed_out()) return;
     const ucp_ep_h ep = message_->ep();
-    fail(pipeline, UCS_ERR_TIMED_OUT, UCD_SUCCESS);
-    reported_ = true;
+    fail(UCS_ERR_TIMED_OUT, UCD_SUCCESS);
+    state_ = RecvState::overdue;
     // If chunks are in progress, the receive cannot end yet: UCX still writes to the buffer.
-    if (!is_complete()) pipeline.report_unresponsive(ep);
+    if (!is_complete()) transfers_.engine.report_unresponsive(ep);
 }
 
-void Receiving::cancel(ucd_ucx_pipeline &pipeline) {
+void Receiving::cancel() {
     if (is_complete()) return;
     // If the receive is matched before UCX cancels it, UCX completes it, and `on_complete` stops
     // the transfer.
-    cancelled_ = true;
-    if (posted_ != nullptr) return ucp_request_cancel(pipeline.worker, posted_);
-    fail(pipeline, UCS_ERR_CANCELED, UCD_SUCCESS);
+    if (posted_ != nullptr) {
+        state_ = RecvState::cancelling;
+        return ucp_request_cancel(transfers_.engine.worker(), posted_);
+    }
+    fail(UCS_ERR_CANCELED, UCD_SUCCESS);
 }
 
-void Receiving::fail(ucd_ucx_pipeline &pipeline, ucs_status_t status, int ucd) {
+void Receiving::fail(ucs_status_t status, int ucd) {
     if (is_complete() || has_failed()) return;
+    state_ = RecvState::failing;
     status_ = status;
     ucd_ = ucd;
     RecvMessage *message = message_;
-    if (message == nullptr || message->in_use() == 0) end(pipeline);
-    if (message != nullptr) message->abandon(pipeline);
+    if (message == nullptr || message->in_use() == 0) end();
+    if (message != nullptr) message->abandon();
 }
 
 void Receiving::explain() const {
@@ -137,9 +142,9 @@ void Receiving::explain() const {
         ucs_status_string(status_), uintmax_t{frame_.header.total}, uintmax_t{buffer_.bytes()});
 }
 
-void Receiving::end(ucd_ucx_pipeline &pipeline) {
+void Receiving::end() {
     message_ = nullptr;
-    pipeline.transfers.finish(*this, {status_, ucd_, has_failed() ? 0 : frame_.header.total, tag_});
+    transfers_.finish(*this, {status_, ucd_, has_failed() ? 0 : frame_.header.total, tag_});
 }
 
 } // namespace ucd_ucx

@@ -1,6 +1,7 @@
 #include "pipeline/recv_message.h"
 
 #include "pipeline/receiving.h"
+#include "pipeline/transfers.h"
 
 #include <utility>
 
@@ -9,10 +10,10 @@ namespace ucd_ucx {
 // Includes a node in each of the message table's two maps.
 const uint64_t RecvMessage::bytes_of_entry = sizeof(RecvMessage) + 192;
 
-void RecvMessage::keep_charge(AmData &am_data) {
-    const uint64_t kept = bytes_of_entry + user_header_.capacity() + state_.memory();
+void RecvMessage::keep_charge(RecvPart &part) {
+    const uint64_t kept = bytes_of_entry + announcement_.capacity() + state_.memory();
     if (kept > charge.bytes())
-        charge.take_from(am_data.charge, kept - charge.bytes());
+        charge.take_from(part.charge(), kept - charge.bytes());
     else
         charge.shrink_to(kept);
 }
@@ -20,7 +21,7 @@ void RecvMessage::keep_charge(AmData &am_data) {
 void RecvMessage::bind(ucp_ep_h ep, uint64_t since) {
     ep_ = ep;
     since_ = since;
-    if (receiving_ != nullptr) state_.receive();
+    if (receiving_ != nullptr) (void)state_.claim(true);
 }
 
 // A sender withdraws only with an error. Other values cannot be cast to ucs_status_t, whose range
@@ -30,169 +31,162 @@ static ucs_status_t status_of_withdrawal(int status) {
                                                      : UCS_ERR_INVALID_PARAM;
 }
 
-Admission RecvMessage::admit(const AmData &am_data) {
-    const Header &h = am_data.header;
-    return state_.take({h.kind, h.total, h.offset, am_data.bytes, !am_data.is_here()});
+Admission RecvMessage::admit(const RecvPart &part) {
+    const Header &h = part.header;
+    return state_.take(
+        {h.kind, h.total, h.offset, part.bytes, !part.is_here(), h.route(), h.offered()});
 }
 
-void RecvMessage::take(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> am_data,
-                       Admission admission) {
-    const Header &h = am_data->header;
-    if (admission == Admission::refuse) return end(pipeline, UCS_ERR_INVALID_PARAM);
+void RecvMessage::take(std::unique_ptr<RecvPart> part, Admission admission) {
+    const Header &h = part->header;
+    if (admission == Admission::refuse) return end(UCS_ERR_INVALID_PARAM);
     if (admission == Admission::ignore) {
-        if (!am_data->is_ring_offer()) settled_ += am_data->bytes;
-        am_data.reset();
-        return conclude(pipeline);
+        if (!part->is_route()) settled_ += part->bytes;
+        part.reset();
+        return conclude();
     }
-    keep_charge(*am_data);
+    keep_charge(*part);
     switch (h.kind) {
     case Kind::offer: return;
-    case Kind::withdraw: return end(pipeline, status_of_withdrawal(h.status));
-    case Kind::ring_refuse:
-    case Kind::ring_accept: return take_ring_offer(pipeline, std::move(am_data));
+    case Kind::withdraw: return end(status_of_withdrawal(h.detail));
+    case Kind::route: return take_route(std::move(part));
     case Kind::whole:
-    case Kind::user_offer: announce(pipeline, *am_data); break;
+    case Kind::user_offer: announce(*part); break;
     default: break;
     }
-    if (am_data->has_lost_data()) return fail_without_memory(pipeline, am_data->bytes);
-    if (am_data->bytes > 0) add(pipeline, std::move(am_data));
+    if (part->has_lost_data()) return lose_part(part->bytes);
+    if (part->bytes > 0) add(std::move(part));
 }
 
 // The sender is not told, so more chunks of the message may arrive.
-void RecvMessage::fail_without_memory(ucd_ucx_pipeline &pipeline, uint64_t bytes) {
+void RecvMessage::lose_part(uint64_t bytes) {
     settled_ += bytes;
-    has_lost_ = true;
+    status_ = UCS_ERR_NO_MEMORY;
+    ucd_ = UCD_ERR__OUT_OF_MEM;
     drop_waiting();
-    if (receiving_ != nullptr) receiving_->fail(pipeline, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
-    conclude(pipeline);
+    if (receiving_ != nullptr) receiving_->fail(status_, ucd_);
+    conclude();
 }
 
-void RecvMessage::announce(ucd_ucx_pipeline &pipeline, AmData &am_data) {
-    header_ = am_data.header;
-    user_header_ = std::move(am_data.user_header);
-    keep_charge(am_data);
-    pipeline.messages.close_to_openings(*this);
-    if (ended_) return;
-    state_.deliver();
-    pipeline.notifications.add_message(*this);
+void RecvMessage::tell(const UserHandler &handler) {
+    handler.callback(handler.arg, header_.user_id, user_header().data(), user_header().size(),
+                     reinterpret_cast<ucd_ucx_data_t>(this), total(), ep_);
 }
 
-void RecvMessage::add(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> am_data) {
-    if (ended_) return;
-    if (answered_) fetch_ring_offers(pipeline); // a chunk proves that the sender knows the answer
-    waiting_.push(*am_data.release());
-    advance(pipeline); // performance only: progress gives each transfer a turn anyway
+void RecvMessage::announce(RecvPart &part) {
+    header_ = part.header;
+    announcement_ = part.take_header();
+    keep_charge(part);
+    transfers_.messages.close_to_openings(*this);
+    if (state_.deliver()) transfers_.deliver(*this);
 }
 
-void RecvMessage::end(ucd_ucx_pipeline &pipeline, ucs_status_t status) {
-    if (ended_) return;
-    ended_ = true;
+void RecvMessage::add(std::unique_ptr<RecvPart> part) {
+    if (!state_.takes_data()) return;
+    if (has_answered()) fetch_routes(); // a chunk proves that the sender knows the answer
+    waiting_.push(*part.release());
+    advance(); // performance only: progress gives each transfer a turn anyway
+}
+
+void RecvMessage::end(ucs_status_t status) {
+    if (!state_.end()) return;
     status_ = status;
+    ucd_ = UCD_SUCCESS;
     drop_waiting();
-    drop_ring_offers();
+    drop_routes();
     if (receiving_ != nullptr)
-        receiving_->fail(pipeline, status, UCD_SUCCESS);
+        receiving_->fail(status, UCD_SUCCESS);
     else
-        conclude(pipeline);
+        conclude();
 }
 
-void RecvMessage::on_endpoint_failed(ucd_ucx_pipeline &pipeline, ucs_status_t status) {
-    endpoint_failed_ = true;
-    end(pipeline, status);
-    conclude(pipeline);
+void RecvMessage::on_endpoint_failed(ucs_status_t status) {
+    end(status);
+    (void)state_.lose_endpoint();
+    conclude();
 }
 
-void RecvMessage::match(ucd_ucx_pipeline &pipeline, Receiving &receiving) {
-    claimed_ = true;
+void RecvMessage::match(Receiving &receiving) {
     receiving_ = &receiving;
-    if (ep_ != nullptr) state_.receive();
-    if (ended_) return receiving.fail(pipeline, status_, UCD_SUCCESS);
-    if (has_lost_) return receiving.fail(pipeline, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
+    if (!state_.claim(ep_ != nullptr) || status_ != UCS_OK) return receiving.fail(status_, ucd_);
     if (total() > receiving.buffer().bytes())
-        return receiving.fail(pipeline, UCS_ERR_MESSAGE_TRUNCATED, UCD_SUCCESS);
-    answer(pipeline);
-    advance(pipeline);
+        return receiving.fail(UCS_ERR_MESSAGE_TRUNCATED, UCD_SUCCESS);
+    answer();
+    advance();
 }
 
-void RecvMessage::drop(ucd_ucx_pipeline &pipeline) {
-    claimed_ = true;
-    abandon(pipeline);
-}
-
-void RecvMessage::abandon(ucd_ucx_pipeline &pipeline) {
-    state_.end();
+void RecvMessage::abandon() {
+    (void)state_.release();
     drop_waiting();
-    answer(pipeline);
-    conclude(pipeline);
+    answer();
+    conclude();
 }
 
 void RecvMessage::drop_waiting() {
     while (!waiting_.empty()) {
-        const std::unique_ptr<AmData> am_data(static_cast<AmData *>(&waiting_.pop()));
-        settled_ += am_data->bytes;
+        const std::unique_ptr<RecvPart> part(static_cast<RecvPart *>(&waiting_.pop()));
+        settled_ += part->bytes;
     }
 }
 
-bool RecvMessage::find_room(ucd_ucx_pipeline &pipeline, const AmData &am_data, Block &block) {
-    if (am_data.is_ring()) {
-        block = receiving_->take_copy(pipeline, am_data.bytes);
+bool RecvMessage::find_room(const RecvPart &part, Block &block) {
+    if (part.is_ring()) {
+        block = receiving_->take_copy(part.bytes);
         if (block) ++blocks_;
         return true;
     }
-    if (am_data.is_here() || receiving_->buffer().in_place() != nullptr) return true;
+    if (part.is_here() || receiving_->buffer().in_place() != nullptr) return true;
     const bool urgent = blocks_ == 0;
-    if (!pipeline.take_chunk_for(receiving_->account(), receiving_->buffer(), am_data.bytes, urgent,
-                                 &block))
+    if (!transfers_.engine.take_chunk_for(receiving_->account(), receiving_->buffer(), part.bytes,
+                                          urgent, &block))
         return false;
     if (block) {
         ++blocks_;
         return true;
     }
-    receiving_->fail(pipeline, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
+    receiving_->fail(UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
     return false;
 }
 
-void RecvMessage::advance(ucd_ucx_pipeline &pipeline) {
-    if (!claimed_ && !ended_) return;
+void RecvMessage::advance() {
+    if (!state_.is_claimed()) return;
     while (receiving_ != nullptr && !receiving_->has_failed() && !waiting_.empty() &&
            in_use_ < (first_waiting().is_ring() ? receiving_->ring_depth() : receiving_->depth())) {
-        AmData &am_data = first_waiting();
+        RecvPart &part = first_waiting();
         Block block;
-        if (!find_room(pipeline, am_data, block)) return;
+        if (!find_room(part, block)) return;
         (void)waiting_.pop();
         ++in_use_;
-        am_data.receive(pipeline, *this, std::move(block));
+        part.receive(*this, std::move(block));
     }
     if (receiving_ == nullptr || receiving_->has_failed()) drop_waiting();
-    conclude(pipeline);
+    conclude();
 }
 
-void RecvMessage::settle(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> am_data,
-                         ucs_status_t status, int ucd) {
+void RecvMessage::settle(std::unique_ptr<RecvPart> part, ucs_status_t status, int ucd) {
     --in_use_;
-    if (am_data->holds_memory()) --blocks_;
-    if (!am_data->is_ring_offer()) settled_ += am_data->bytes;
-    am_data.reset();
+    if (part->holds_memory()) --blocks_;
+    if (!part->is_route()) settled_ += part->bytes;
+    part.reset();
     if (receiving_ != nullptr) receiving_->note_progress();
-    if (status != UCS_OK && !receiving_->has_failed())
-        return receiving_->fail(pipeline, status, ucd);
-    conclude(pipeline);
+    if (status != UCS_OK && !receiving_->has_failed()) return receiving_->fail(status, ucd);
+    conclude();
 }
 
-void RecvMessage::conclude(ucd_ucx_pipeline &pipeline) {
+void RecvMessage::conclude() {
     if (in_use_ > 0) return;
     if (receiving_ != nullptr && (is_finished() || receiving_->has_failed())) {
         Receiving &receiving = *receiving_;
         receiving_ = nullptr;
-        if (!receiving.is_complete()) receiving.end(pipeline);
+        (void)state_.release();
+        if (!receiving.is_complete()) receiving.end();
     }
-    if (claimed_ && receiving_ == nullptr) state_.end();
-    const bool unclaimable = endpoint_failed_ && state_.stage() == Stage::announced;
-    if (receiving_ == nullptr && ((claimed_ && (is_finished() || ended_)) || unclaimable))
-        pipeline.messages.forget(*this);
-    else if (is_over() && ep_ == nullptr && !kept_for_late_) {
-        pipeline.messages.keep_for_late(*this);
-        kept_for_late_ = true;
+    if (receiving_ != nullptr) return;
+    if (state_.stage() == TransferStage::over || (state_.is_discarding() && is_finished())) {
+        transfers_.messages.forget(*this);
+    } else if (state_.stage() == TransferStage::discarding && ep_ == nullptr) {
+        transfers_.messages.keep_for_late(*this);
+        (void)state_.become_late();
     }
 }
 

@@ -3,123 +3,127 @@
 
 #include "pipeline/receiving.h"
 #include "pipeline/recv_message.h"
+#include "pipeline/transfers.h"
 
 namespace ucd_ucx {
 
 // The answer --------------------------------------------------------------
 
-bool Receiving::joins_ring(ucd_ucx_pipeline &pipeline, const AmData &accept) const {
+bool Receiving::joins_ring(const RecvPart &accept) const {
     if (!options_.ring || buffer_.device().empty()) return false;
     std::shared_ptr<const Mapping> mapping;
     const auto open = [&] {
-        return pipeline.mappings.open(accept.ep, accept.place().handle, buffer_.device(), mapping);
+        return transfers_.mappings.open(accept.ep(), accept.place().handle, buffer_.device(),
+                                        mapping);
     };
     return without_exceptions(open).ok();
 }
 
-Block Receiving::take_copy(ucd_ucx_pipeline &pipeline, uint64_t bytes) const {
+Block Receiving::take_copy(uint64_t bytes) const {
     if (!options_.ring_copy || buffer_.device().empty() || buffer_.device_in_place() != nullptr)
         return {};
     // Without memory for a copy, chunks are unpacked from the sender's memory.
     Block block;
     (void)without_exceptions([&] {
-        block = pipeline.chunks_of(buffer_.device()).take_shared(bytes, false);
+        block = transfers_.engine.chunks_of(buffer_.device()).take_shared(bytes, false);
         return success;
     });
     return block;
 }
 
-void RecvMessage::take_ring_offer(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> ring_offer) {
-    std::unique_ptr<AmData> &place =
-        ring_offer->header.kind == Kind::ring_refuse ? refuse_ : accept_;
-    if (place != nullptr || ended_) return;
-    place = std::move(ring_offer);
-    answer(pipeline);
+void RecvMessage::take_route(std::unique_ptr<RecvPart> route) {
+    offer_of(route->header.route()) = std::move(route);
+    answer();
+}
+
+bool RecvMessage::has_answered() const {
+    if (!state_.all_routes_came()) return false;
+    for (std::size_t i = 0; i < max_routes; ++i)
+        if (state_.has_come(static_cast<Route>(i)) && routes_[i] == nullptr) return true;
+    return false;
 }
 
 // The offer that is completed first is the answer. Dropping an offer completes it, too, so the
-// other one is kept until the sender is known to have the answer.
-void RecvMessage::answer(ucd_ucx_pipeline &pipeline) {
-    if (!claimed_ || answered_ || refuse_ == nullptr || accept_ == nullptr) return;
-    answered_ = true;
+// others are kept until the sender is known to have the answer.
+void RecvMessage::answer() {
+    if (!state_.is_claimed() || !state_.all_routes_came() || has_answered()) return;
+    std::unique_ptr<RecvPart> &ring = offer_of(Route::ring), &host = offer_of(Route::host);
     // To a transfer that will be dropped, the ring costs the sender least.
-    if (receiving_ == nullptr || receiving_->has_failed()) return accept_.reset();
-    fetch(pipeline, receiving_->joins_ring(pipeline, *accept_) ? accept_ : refuse_);
+    if (receiving_ == nullptr || receiving_->has_failed())
+        return ring != nullptr ? ring.reset() : host.reset();
+    fetch(ring != nullptr && receiving_->joins_ring(*ring) ? ring : host);
 }
 
-void RecvMessage::fetch(ucd_ucx_pipeline &pipeline, std::unique_ptr<AmData> &ring_offer) {
-    if (ring_offer == nullptr) return;
+void RecvMessage::fetch(std::unique_ptr<RecvPart> &route) {
+    if (route == nullptr) return;
     ++in_use_;
-    ring_offer.release()->fetch(pipeline, *this);
+    route.release()->fetch(*this);
 }
 
-void RecvMessage::fetch_ring_offers(ucd_ucx_pipeline &pipeline) {
-    fetch(pipeline, refuse_);
-    fetch(pipeline, accept_);
+void RecvMessage::fetch_routes() {
+    for (std::unique_ptr<RecvPart> &route : routes_) fetch(route);
 }
 
-void RecvMessage::drop_ring_offers() {
-    refuse_.reset();
-    accept_.reset();
+void RecvMessage::drop_routes() {
+    for (std::unique_ptr<RecvPart> &route : routes_) route.reset();
 }
 
-void AmData::fetch(ucd_ucx_pipeline &pipeline, RecvMessage &message) {
+void RecvPart::fetch(RecvMessage &message) {
     message_ = &message;
-    fetch_receipt(pipeline);
+    fetch_receipt();
 }
 
 // Chunks --------------------------------------------------------------
 
-void AmData::receive_from_ring(ucd_ucx_pipeline &pipeline) {
+void RecvPart::receive_from_ring() {
     const TypedBuffer &buffer = message_->receiving()->buffer();
-    std::unique_ptr<AmData> self(this);
+    std::unique_ptr<RecvPart> self(this);
     if (buffer.device().empty()) // the ring was not offered
-        return message_->settle(pipeline, std::move(self), UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
+        return message_->settle(std::move(self), UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
     const RingPlace place = this->place();
     const auto open = [&] {
-        return pipeline.mappings.open(ep, place.handle, buffer.device(), mapping_);
+        return transfers_.mappings.open(ep(), place.handle, buffer.device(), mapping_);
     };
     if (const Status opened = without_exceptions(open); !opened.ok())
-        return message_->settle(pipeline, std::move(self), ucx_status_of(opened.code()),
-                                opened.code());
+        return message_->settle(std::move(self), ucx_status_of(opened.code()), opened.code());
     if (place.offset > mapping_->bytes() || place.bytes > mapping_->bytes() - place.offset)
-        return message_->settle(pipeline, std::move(self), UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
+        return message_->settle(std::move(self), UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
     (void)self.release(); // owned by the device or by UCX from now on
-    pipeline.trace(UCD_UCX_EVENT__RECEIVED, header.id, header.offset, bytes);
+    transfers_.trace(UCD_UCX_EVENT__RECEIVED, header.id, header.offset, bytes);
     const char *from = mapping_->address() + place.offset;
-    if (!block_) return unpack_from_ring(pipeline, from);
-    copying_ = true;
+    if (!block_) return unpack_from_ring(from);
+    state_ = PartState::copying;
     ++under_way_;
-    await_device(pipeline, buffer.copy_near(from, block_.memory(), bytes, &moving));
+    await_device(buffer.copy_near(from, block_.memory(), bytes, &moving));
 }
 
-void AmData::unpack_from_ring(ucd_ucx_pipeline &pipeline, const void *from) {
+void RecvPart::unpack_from_ring(const void *from) {
     const TypedBuffer &buffer = message_->receiving()->buffer();
-    pipeline.trace(UCD_UCX_EVENT__UNPACK_BEGIN, header.id, header.offset, bytes);
+    state_ = PartState::unpacking;
+    transfers_.trace(UCD_UCX_EVENT__UNPACK_BEGIN, header.id, header.offset, bytes);
     ++under_way_;
-    await_device(pipeline, buffer.unpack_from_own_device(header.offset, from, bytes, &moving));
+    await_device(buffer.unpack_from_own_device(header.offset, from, bytes, &moving));
 }
 
-void AmData::await_device(ucd_ucx_pipeline &pipeline, Status started) {
-    if (!started.ok()) return moved_in_ring(pipeline, started);
-    pipeline.await(*this);
+void RecvPart::await_device(Status started) {
+    if (!started.ok()) return moved_in_ring(started);
+    transfers_.engine.await(*this);
 }
 
-void AmData::moved_in_ring(ucd_ucx_pipeline &pipeline, Status status) {
-    const bool copied = copying_;
-    copying_ = false;
-    if (!copied) pipeline.trace(UCD_UCX_EVENT__UNPACK_END, header.id, header.offset, bytes);
+void RecvPart::moved_in_ring(Status status) {
+    const bool copied = state_ == PartState::copying;
+    if (!copied) transfers_.trace(UCD_UCX_EVENT__UNPACK_END, header.id, header.offset, bytes);
     if (!status.ok()) ucd_ = status.code();
     // The sender's memory is no longer needed. After a failure, dropping the receipt is enough.
-    if (status.ok() && data_ != nullptr) fetch_receipt(pipeline);
+    if (status.ok() && am_data_->has_handle()) fetch_receipt();
     if (status.ok() && copied && !message_->receiving()->has_failed())
-        unpack_from_ring(pipeline, block_.memory());
-    settle_ring(pipeline);
+        unpack_from_ring(block_.memory());
+    settle_ring();
 }
 
 // The end --------------------------------------------------------------
 
-void AmData::fetch_receipt(ucd_ucx_pipeline &pipeline) {
+void RecvPart::fetch_receipt() {
     ++under_way_;
     ucp_request_param_t p = {};
     p.op_attr_mask =
@@ -127,18 +131,18 @@ void AmData::fetch_receipt(ucd_ucx_pipeline &pipeline) {
     p.cb.recv_am = on_received;
     p.user_data = this;
     const ucs_status_ptr_t request = ucp_am_recv_data_nbx(
-        pipeline.worker, std::exchange(data_, nullptr), &receipt_, sizeof receipt_, &p);
+        transfers_.engine.worker(), am_data_->take_handle(), &receipt_, sizeof receipt_, &p);
     if (UCS_PTR_IS_PTR(request)) return;
     status_ = UCS_PTR_STATUS(request);
-    settle_ring(pipeline);
+    settle_ring();
 }
 
 // One of the chunk's unfinished operations has ended.
-void AmData::settle_ring(ucd_ucx_pipeline &pipeline) {
+void RecvPart::settle_ring() {
     if (--under_way_ > 0) return;
     if (is_ring() && ucd_ == UCD_SUCCESS && status_ == UCS_OK && receipt_ != receipt_of(header))
         status_ = UCS_ERR_CONNECTION_RESET; // the memory may have been reused while it was read
-    message_->settle(pipeline, std::unique_ptr<AmData>(this),
+    message_->settle(std::unique_ptr<RecvPart>(this),
                      ucd_ == UCD_SUCCESS ? status_ : ucx_status_of(ucd_), ucd_);
 }
 

@@ -7,57 +7,55 @@ namespace ucd_ucx {
 // bytes_of_transfer relies on this.
 constexpr std::size_t bytes_of_chunk = 512 - 16;
 
-void Sending::Chunk::start(ucd_ucx_pipeline &pipeline, Block block, uint64_t offset,
-                           uint64_t bytes) {
+void SendChunk::start(Block block, uint64_t offset, uint64_t bytes) {
     static_assert(sizeof *this <= bytes_of_chunk);
-    stage_ = Stage::packing;
+    state_ = ChunkState::packing;
     block_ = std::move(block);
     bytes_ = bytes;
     header_ = owner_.frame_.header;
     header_.kind = Kind::chunk;
     header_.offset = offset;
     header_.user_header = 0;
-    if (char *in_place = owner_.buffer_.in_place()) return post(pipeline, in_place + offset);
-    pipeline.trace(UCD_UCX_EVENT__PACK_BEGIN, header_.id, offset, bytes);
+    if (char *in_place = owner_.buffer_.in_place()) return post(in_place + offset);
+    owner_.transfers_.trace(UCD_UCX_EVENT__PACK_BEGIN, header_.id, offset, bytes);
     const Status status = owner_.buffer_.pack(offset, block_.memory(), bytes, &moving);
     if (!status.ok())
-        moved(pipeline, status);
+        moved(status);
     else
-        pipeline.await(*this);
+        owner_.transfers_.engine.await(*this);
 }
 
-void Sending::Chunk::moved(ucd_ucx_pipeline &pipeline, Status status) {
-    pipeline.trace(UCD_UCX_EVENT__PACK_END, header_.id, header_.offset, bytes_);
-    if (!status.ok()) owner_.stop(pipeline, ucx_status_of(status.code()), status.code());
+void SendChunk::moved(Status status) {
+    owner_.transfers_.trace(UCD_UCX_EVENT__PACK_END, header_.id, header_.offset, bytes_);
+    if (!status.ok()) owner_.stop(ucx_status_of(status.code()), status.code());
     const bool in_ring = header_.kind == Kind::ring_chunk;
-    if (owner_.status_ == UCS_OK && !in_ring) return post(pipeline, block_.memory());
-    if (owner_.status_ == UCS_OK && owner_.route_ == Route::ring) return post_in_ring(pipeline);
-    if (owner_.status_ == UCS_OK && owner_.route_ == Route::undecided) {
-        stage_ = Stage::packed;
+    if (owner_.status_ == UCS_OK && !in_ring) return post(block_.memory());
+    if (owner_.status_ == UCS_OK && owner_.route_ == Route::ring) return post_in_ring();
+    if (owner_.status_ == UCS_OK && !owner_.route_) {
+        state_ = ChunkState::packed;
         return;
     }
     drop();
-    owner_.on_sent(pipeline, UCS_OK);
+    owner_.on_sent(UCS_OK);
 }
 
 // Sent by rendezvous, so that the data waits at the sender until the receiver has room for it.
-void Sending::Chunk::post(ucd_ucx_pipeline &pipeline, const void *bytes) {
-    stage_ = Stage::posted;
-    pipeline.trace(UCD_UCX_EVENT__POST, header_.id, header_.offset, bytes_);
-    send_am(pipeline, owner_.ep_, UCP_AM_SEND_FLAG_RNDV,
+void SendChunk::post(const void *bytes) {
+    state_ = ChunkState::posted;
+    owner_.transfers_.trace(UCD_UCX_EVENT__POST, header_.id, header_.offset, bytes_);
+    send_am(owner_.ep_, UCP_AM_SEND_FLAG_RNDV,
             {.header = &header_, .header_bytes = sizeof header_, .data = bytes, .count = bytes_});
 }
 
-void Sending::Chunk::on_complete(ucd_ucx_pipeline &pipeline) {
-    pipeline.trace(UCD_UCX_EVENT__SENT, header_.id, header_.offset, bytes_);
+void SendChunk::on_complete() {
+    owner_.transfers_.trace(UCD_UCX_EVENT__SENT, header_.id, header_.offset, bytes_);
     receipt_ = 0; // invalidates the receipt before the memory is reused
     drop();
-    owner_.on_sent(pipeline, status_);
+    owner_.on_sent(status_);
 }
 
-void Sending::Chunk::start_in_ring(ucd_ucx_pipeline &pipeline, Block block, uint64_t offset,
-                                   uint64_t bytes) {
-    stage_ = Stage::packing;
+void SendChunk::start_in_ring(Block block, uint64_t offset, uint64_t bytes) {
+    state_ = ChunkState::packing;
     block_ = std::move(block);
     bytes_ = bytes;
     header_ = owner_.frame_.header;
@@ -66,36 +64,37 @@ void Sending::Chunk::start_in_ring(ucd_ucx_pipeline &pipeline, Block block, uint
     header_.user_header = sizeof ring_header_.place;
     if (owner_.exposed_) {
         ring_header_.place = {owner_.offered_, offset, bytes};
-        stage_ = Stage::packed;
-        if (owner_.route_ == Route::ring) post_in_ring(pipeline);
+        state_ = ChunkState::packed;
+        if (owner_.route_ == Route::ring) post_in_ring();
         return;
     }
-    ring_header_.place = {pipeline.chunks_of(owner_.buffer_.device()).handle_of(block_), 0, bytes};
-    pipeline.trace(UCD_UCX_EVENT__PACK_BEGIN, header_.id, offset, bytes);
+    ring_header_.place = {
+        owner_.transfers_.engine.chunks_of(owner_.buffer_.device()).handle_of(block_), 0, bytes};
+    owner_.transfers_.trace(UCD_UCX_EVENT__PACK_BEGIN, header_.id, offset, bytes);
     const Status status =
         owner_.buffer_.pack_to_own_device(offset, block_.memory(), bytes, &moving);
     if (!status.ok())
-        moved(pipeline, status);
+        moved(status);
     else
-        pipeline.await(*this);
+        owner_.transfers_.engine.await(*this);
 }
 
 // The receipt waits here until the receiver has read the chunk.
-void Sending::Chunk::post_in_ring(ucd_ucx_pipeline &pipeline) {
-    stage_ = Stage::posted;
-    pipeline.trace(UCD_UCX_EVENT__SHARE, header_.id, header_.offset, bytes_);
-    pipeline.trace(UCD_UCX_EVENT__POST, header_.id, header_.offset, bytes_);
+void SendChunk::post_in_ring() {
+    state_ = ChunkState::posted;
+    owner_.transfers_.trace(UCD_UCX_EVENT__SHARE, header_.id, header_.offset, bytes_);
+    owner_.transfers_.trace(UCD_UCX_EVENT__POST, header_.id, header_.offset, bytes_);
     ring_header_.header = header_;
     receipt_ = receipt_of(header_);
-    send_am(pipeline, owner_.ep_, UCP_AM_SEND_FLAG_RNDV,
+    send_am(owner_.ep_, UCP_AM_SEND_FLAG_RNDV,
             {.header = &ring_header_,
              .header_bytes = sizeof ring_header_,
              .data = &receipt_,
              .count = sizeof receipt_});
 }
 
-void Sending::Chunk::drop() {
-    stage_ = Stage::free;
+void SendChunk::drop() {
+    state_ = ChunkState::free;
     block_ = Block();
 }
 

@@ -5,34 +5,34 @@
 
 namespace ucd_ucx {
 
-class Sending::Chunk final : public DeviceWork, public SendOp {
+class SendChunk final : public DeviceWork, public SendOp {
 public:
-    explicit Chunk(Sending &owner) : owner_(owner) {}
-    void on_complete(ucd_ucx_pipeline &pipeline) override;
-    void moved(ucd_ucx_pipeline &pipeline, Status status) override;
+    explicit SendChunk(Sending &owner) : SendOp(owner.transfers_.engine), owner_(owner) {}
+    void on_complete() override;
+    void moved(Status status) override;
 
     // Packs the bytes into `block`, if that is not empty, and sends them.
-    void start(ucd_ucx_pipeline &pipeline, Block block, uint64_t offset, uint64_t bytes);
+    void start(Block block, uint64_t offset, uint64_t bytes);
     // Same for the ring, but the packed chunk waits until the receiver has answered the offer.
-    void start_in_ring(ucd_ucx_pipeline &pipeline, Block block, uint64_t offset, uint64_t bytes);
-    void post_in_ring(ucd_ucx_pipeline &pipeline);
+    void start_in_ring(Block block, uint64_t offset, uint64_t bytes);
+    void post_in_ring();
     void drop(); // for a packed chunk
 
-    bool is_free() const { return stage_ == Stage::free; }
-    bool is_packed() const { return stage_ == Stage::packed; }
+    bool is_free() const { return state_ == ChunkState::free; }
+    bool is_packed() const { return state_ == ChunkState::packed; }
     bool holds_memory() const { return static_cast<bool>(block_); }
 
 private:
-    enum class Stage : uint8_t {
+    enum class ChunkState : uint8_t {
         free,
         packing,
         packed, // for the ring: the receiver has not answered yet
         posted, // sent, not yet completed by UCX
     };
-    void post(ucd_ucx_pipeline &pipeline, const void *bytes);
+    void post(const void *bytes);
 
     Sending &owner_;
-    Stage stage_ = Stage::free;
+    ChunkState state_ = ChunkState::free;
     Header header_;
     RingHeader ring_header_; // the header of a ring_chunk, instead of header_
     Receipt receipt_ = 0;

@@ -1,7 +1,7 @@
 #include "pipeline/sending.h"
 
 #include "pipeline/receiving.h"
-#include "pipeline/ring_offer.h"
+#include "pipeline/route_offer.h"
 #include "pipeline/send_chunk.h"
 
 #include <algorithm>
@@ -28,33 +28,40 @@ static_assert(sizeof(Sending) <= 1536 && sizeof(Receiving) <= 1536);
 
 } // namespace
 
-Sending::Sending() = default;
+ControlMessage::ControlMessage(Sending &owner) : SendOp(owner.transfers_.engine), owner_(owner) {}
+
+void ControlMessage::on_complete() {
+    owner_.on_sent(status_);
+}
+
+Sending::Sending(Transfers &transfers) : Transfer(transfers) {}
 Sending::~Sending() = default;
 
-Status Sending::set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const Data &data,
-                    const ucd_ucx_param_t *param, Matching matching, const TransferTerms &terms) {
+Status Sending::set(ucp_ep_h ep, const Data &data, const ucd_ucx_param_t *param, Matching matching,
+                    const TransferTerms &terms) {
     ucd_info_t info;
-    UCD_UCX_TRY(ucd_ucx_request::set(pipeline.options, param, info));
-    UCD_UCX_TRY(buffer_.set(data, info, Direction::send, pipeline.for_host));
-    set_chunks(*pipeline.ledger, terms);
+    UCD_UCX_TRY(ucd_ucx_request::set(transfers_.engine.options, param, info));
+    UCD_UCX_TRY(buffer_.set(data, info, Direction::send, transfers_.engine.for_host));
+    terms_ = terms;
+    set_chunks();
     ep_ = ep;
-    since_ = pipeline.events.now();
+    since_ = transfers_.engine.events.now();
     frame_.buffer = &buffer_;
     frame_.header.total = buffer_.bytes();
     // performance only: data packed here or by UCX, fragment by fragment, is the same
-    slow_ = buffer_.bytes() >= 8 << 10 && is_slow(ep_);
+    const bool slow = buffer_.bytes() >= 8 << 10 && is_slow(ep_);
     // UCX stores an active message at the receiver, but leaves a long tagged message at the sender.
-    const bool longer = slow_ && buffer_.on_host() && matching == Matching::tag;
+    const bool longer = slow && buffer_.on_host() && matching == Matching::tag;
     eager_ = longer ? options_.eager_or(512 << 10) : direct_limit(options_, buffer_.hints());
-    if (account_ != nullptr) eager_ = 0; // so that all data goes in chunks, which are charged
-    if (is_whole()) return set_whole(pipeline);
+    if (terms_.account != nullptr) eager_ = 0; // so that all data goes in chunks, which are charged
+    if (is_whole()) return set_whole(slow);
     const uint64_t chunks = (buffer_.bytes() - 1) / options_.chunk + 1;
     for (uint64_t i = std::min(chunks, options_.depth); i > 0; --i) chunks_.emplace_back(*this);
-    prepare_ring(pipeline);
+    prepare_ring();
     if (route_ != Route::host) return success;
     // Fail now, before the transfer starts, if there is no memory for the first chunk.
-    if (account_ == nullptr && buffer_.in_place() == nullptr &&
-        !pipeline.take_chunk(buffer_, chunk_bytes(0), true))
+    if (terms_.account == nullptr && buffer_.in_place() == nullptr &&
+        !transfers_.engine.take_chunk(buffer_, chunk_bytes(0), true))
         return fail(UCD_ERR__OUT_OF_MEM, "no memory for a chunk of %ju bytes",
                     static_cast<uintmax_t>(chunk_bytes(0)));
     return success;
@@ -62,26 +69,26 @@ Status Sending::set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const Data &data,
 
 // If a peer asked for the data, chunks must fit the peer's budget, and it must be possible to pack
 // each within one call of progress.
-void Sending::set_chunks(const Ledger &ledger, const TransferTerms &terms) {
-    account_ = terms.account;
+void Sending::set_chunks() {
+    const Ledger &ledger = transfers_.engine.ledger;
     uint64_t &bytes = options_.chunk;
-    if (account_ != nullptr && buffer_.in_place() == nullptr) {
+    if (terms_.account != nullptr && buffer_.in_place() == nullptr) {
         while (bytes > 1 && !ledger.is_possible(bytes, Use::chunk)) bytes /= 2;
         if (buffer_.on_host())
             while (bytes > 1 && buffer_.steps(bytes) > Ledger::steps_of_call) bytes /= 2;
     }
     for (uint64_t *chunk : {&options_.chunk, &options_.ring_chunk})
-        *chunk = std::max(terms.granule, *chunk - *chunk % terms.granule);
+        *chunk = std::max(terms_.granule, *chunk - *chunk % terms_.granule);
 }
 
 // Packs a message in advance where this pays or is needed: on a device packing may fail, and
 // nothing may be sent before. And where UCX copies, it sends contiguous data in larger fragments
 // than it packs, which helps on networks that are too slow for zero-copy to pay.
-Status Sending::set_whole(ucd_ucx_pipeline &pipeline) {
-    if (buffer_.on_host() && !slow_) return success;
+Status Sending::set_whole(bool slow) {
+    if (buffer_.on_host() && !slow) return success;
     // Rounded to few sizes, so that blocks are reused: drivers take long to allocate.
     const std::size_t bytes = std::bit_ceil(sizeof(Header) + buffer_.bytes());
-    packed_ = pipeline.take_chunk(buffer_, bytes, true);
+    packed_ = transfers_.engine.take_chunk(buffer_, bytes, true);
     if (!packed_)
         return buffer_.on_host() ? success
                                  : fail(UCD_ERR__OUT_OF_MEM, "no memory for a message of %ju bytes",
@@ -95,35 +102,35 @@ uint64_t Sending::chunk_bytes(uint64_t offset) const {
 
 // The transfer cannot end before end_of_start: UCX may complete one message before the next one is
 // sent.
-void Sending::begin(ucd_ucx_pipeline &pipeline, Kind kind) {
+void Sending::begin(Kind kind) {
     frame_.header.kind = kind;
-    frame_.header.id = pipeline.next_id(ep_);
-    stage_ = Stage::starting;
+    frame_.header.id = transfers_.next_id(ep_);
+    state_ = SendState::starting;
     note_progress();
 }
 
-void Sending::end_of_start(ucd_ucx_pipeline &pipeline) {
-    stage_ = status_ == UCS_OK ? Stage::sending : Stage::stopping;
-    conclude(pipeline);
+void Sending::end_of_start() {
+    state_ = status_ == UCS_OK ? SendState::sending : SendState::stopping;
+    conclude();
 }
 
 // The message is packed by UCX while it sends, unless it was packed in advance.
-SendArgs Sending::whole_message(ucd_ucx_pipeline &pipeline) {
-    if (!packed_) return {.data = &frame_, .count = 1, .datatype = pipeline.framed};
+SendArgs Sending::whole_message() {
+    if (!packed_) return {.data = &frame_, .count = 1, .datatype = transfers_.framed};
     std::memcpy(packed_.memory(), &frame_.header, sizeof(Header));
     const std::size_t skipped = sizeof(Header) - frame_.prefix;
     return {.data = packed_.memory() + skipped, .count = frame_.prefix + buffer_.bytes()};
 }
 
-void Sending::start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag) {
-    begin(pipeline, is_whole() ? Kind::whole : Kind::opening);
+void Sending::start_tagged(ucp_tag_t tag) {
+    begin(is_whole() ? Kind::whole : Kind::opening);
     if (!is_whole())
         am_header_.reserve(sizeof frame_.header); // now, because later steps must not
                                                   // fail
-    if (!start_packing(pipeline)) return end_of_start(pipeline);
+    if (!start_packing()) return end_of_start();
     if (is_whole()) {
         ++under_way_;
-        opening_.send_tagged(pipeline, ep_, tag, whole_message(pipeline));
+        opening_.send_tagged(ep_, tag, whole_message());
     } else {
         // The offer is sent first: from it, the receiver learns the endpoint that the chunks will
         // come from.
@@ -131,122 +138,120 @@ void Sending::start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag) {
         offer.kind = Kind::offer;
         am_header_.assign(reinterpret_cast<const char *>(&offer), sizeof offer);
         under_way_ += 2;
-        offer_.send_am(pipeline, ep_, UCP_AM_SEND_FLAG_EAGER,
+        offer_.send_am(ep_, UCP_AM_SEND_FLAG_EAGER,
                        {.header = am_header_.data(), .header_bytes = am_header_.size()});
         if (status_ == UCS_OK)
-            opening_.send_tagged(pipeline, ep_, tag,
-                                 {.data = &frame_.header, .count = sizeof frame_.header});
+            opening_.send_tagged(ep_, tag, {.data = &frame_.header, .count = sizeof frame_.header});
         else
             --under_way_;
-        ask(pipeline);
+        ask();
     }
-    end_of_start(pipeline);
+    end_of_start();
 }
 
-void Sending::start_am(ucd_ucx_pipeline &pipeline, unsigned id, const void *header,
-                       std::size_t bytes) {
-    begin(pipeline, is_whole() ? Kind::whole : Kind::user_offer);
+void Sending::start_am(unsigned id, std::string_view header) {
+    begin(is_whole() ? Kind::whole : Kind::user_offer);
     frame_.header.user_id = id;
-    frame_.header.user_header = static_cast<uint32_t>(bytes);
+    frame_.header.user_header = static_cast<uint32_t>(header.size());
     frame_.prefix = 0;
-    am_header_.reserve(sizeof frame_.header + bytes); // now, because later steps must not fail
-    if (!start_packing(pipeline)) return end_of_start(pipeline);
+    am_header_.reserve(sizeof frame_.header +
+                       header.size()); // now, because later steps must not fail
+    if (!start_packing()) return end_of_start();
     am_header_.assign(reinterpret_cast<const char *>(&frame_.header), sizeof frame_.header);
-    am_header_.append(static_cast<const char *>(header), bytes);
+    am_header_.append(header);
     SendArgs args = {.header = am_header_.data(), .header_bytes = am_header_.size()};
     if (is_whole() && buffer_.bytes() > 0) {
-        const SendArgs whole = whole_message(pipeline);
+        const SendArgs whole = whole_message();
         args.data = whole.data;
         args.count = whole.count;
         args.datatype = whole.datatype;
     }
     ++under_way_;
-    opening_.send_am(pipeline, ep_, UCP_AM_SEND_FLAG_EAGER, args);
-    ask(pipeline);
-    end_of_start(pipeline);
+    opening_.send_am(ep_, UCP_AM_SEND_FLAG_EAGER, args);
+    ask();
+    end_of_start();
 }
 
 bool Sending::holds_memory() const {
     return std::any_of(chunks_.begin(), chunks_.end(),
-                       [](const Chunk &c) { return c.holds_memory(); });
+                       [](const SendChunk &c) { return c.holds_memory(); });
 }
 
-bool Sending::advance(ucd_ucx_pipeline &pipeline) {
-    check_time(pipeline);
+bool Sending::advance() {
+    check_time();
     if (status_ != UCS_OK || next_ == buffer_.bytes()) return false;
-    if (route_ != Route::host) return advance_in_ring(pipeline);
-    const auto chunk =
-        std::find_if(chunks_.begin(), chunks_.end(), [](const Chunk &c) { return c.is_free(); });
+    if (route_ != Route::host) return advance_in_ring();
+    const auto chunk = std::find_if(chunks_.begin(), chunks_.end(),
+                                    [](const SendChunk &c) { return c.is_free(); });
     if (chunk == chunks_.end()) return false;
-    if (account_ != nullptr && !pipeline.ledger->may_work(account_))
+    if (terms_.account != nullptr && !transfers_.engine.ledger.may_work(terms_.account))
         return true; // may work in the next call of progress
     Block block;
     if (buffer_.in_place() == nullptr) {
-        if (!pipeline.take_chunk_for(account_, buffer_, chunk_bytes(next_), !holds_memory(),
-                                     &block))
+        if (!transfers_.engine.take_chunk_for(terms_.account, buffer_, chunk_bytes(next_),
+                                              !holds_memory(), &block))
             return false;
         if (!block) {
-            stop(pipeline, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
+            stop(UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
             return true;
         }
     }
     const uint64_t offset = next_;
     next_ += chunk_bytes(offset);
     ++under_way_;
-    if (account_ != nullptr && buffer_.on_host())
-        pipeline.ledger->note_work(account_, buffer_.steps(next_ - offset));
-    chunk->start(pipeline, std::move(block), offset, next_ - offset);
+    if (terms_.account != nullptr && buffer_.on_host())
+        transfers_.engine.ledger.note_work(terms_.account, buffer_.steps(next_ - offset));
+    chunk->start(std::move(block), offset, next_ - offset);
     return true;
 }
 
-void Sending::on_sent(ucd_ucx_pipeline &pipeline, ucs_status_t status) {
+void Sending::on_sent(ucs_status_t status) {
     --under_way_;
     note_progress();
-    if (status != UCS_OK) stop(pipeline, status);
-    conclude(pipeline);
+    if (status != UCS_OK) stop(status);
+    conclude();
 }
 
-void Sending::check_time(ucd_ucx_pipeline &pipeline) {
-    if (stage_ == Stage::overdue || !has_timed_out()) return;
-    stop(pipeline, UCS_ERR_TIMED_OUT);
-    stage_ = Stage::overdue;
+void Sending::check_time() {
+    if (state_ == SendState::overdue || !has_timed_out()) return;
+    stop(UCS_ERR_TIMED_OUT);
+    state_ = SendState::overdue;
     // UCX cannot cancel messages that it is sending, so the buffer is still in use.
-    if (!is_complete()) pipeline.report_unresponsive(ep_);
+    if (!is_complete()) transfers_.engine.report_unresponsive(ep_);
 }
 
-void Sending::stop(ucd_ucx_pipeline &pipeline, ucs_status_t status, int ucd, bool withdraws) {
+void Sending::stop(ucs_status_t status, int ucd, bool withdraws) {
     if (status_ != UCS_OK) return;
     status_ = status;
     ucd_ = ucd;
     drop_packed();
-    if (stage_ == Stage::starting) return; // end_of_start ends the transfer
-    stage_ = Stage::stopping;
-    if (withdraws && !is_whole()) withdraw(pipeline);
-    conclude(pipeline);
+    if (state_ == SendState::starting) return; // end_of_start ends the transfer
+    state_ = SendState::stopping;
+    if (withdraws && !is_whole()) withdraw();
+    conclude();
 }
 
-void Sending::withdraw(ucd_ucx_pipeline &pipeline) {
+void Sending::withdraw() {
     withdrawal_ = frame_.header;
     withdrawal_.kind = Kind::withdraw;
     withdrawal_.user_header = 0;
-    withdrawal_.status = static_cast<uint16_t>(-status_);
+    withdrawal_.detail = static_cast<uint16_t>(-status_);
     ++under_way_;
-    withdrawal_message_.send_am(pipeline, ep_, UCP_AM_SEND_FLAG_EAGER,
+    withdrawal_message_.send_am(ep_, UCP_AM_SEND_FLAG_EAGER,
                                 {.header = &withdrawal_, .header_bytes = sizeof withdrawal_});
 }
 
-void Sending::cancel(ucd_ucx_pipeline &pipeline) {
-    if (!is_complete() && !is_whole()) stop(pipeline, UCS_ERR_CANCELED);
+void Sending::cancel() {
+    if (!is_complete() && !is_whole()) stop(UCS_ERR_CANCELED);
 }
 
-void Sending::on_endpoint_failed(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucs_status_t status,
-                                 uint64_t before) {
+void Sending::on_endpoint_failed(ucp_ep_h ep, ucs_status_t status, uint64_t before) {
     if (is_complete() || ep != ep_ || since_ >= before) return;
-    stop(pipeline, status, UCD_SUCCESS, false);
+    stop(status, UCD_SUCCESS, false);
 }
 
-void Sending::conclude(ucd_ucx_pipeline &pipeline) {
-    if (is_complete() || stage_ == Stage::starting || under_way_ > 0) return;
+void Sending::conclude() {
+    if (is_complete() || state_ == SendState::starting || under_way_ > 0) return;
     const bool all = is_whole() || next_ == buffer_.bytes();
     if (status_ == UCS_OK && !all) return;
     if (status_ == UCS_OK && frame_.failure != UCD_SUCCESS) {
@@ -254,7 +259,7 @@ void Sending::conclude(ucd_ucx_pipeline &pipeline) {
         ucd_ = frame_.failure;
     }
     packed_ = Block();
-    pipeline.transfers.finish(*this, {status_, ucd_, status_ == UCS_OK ? buffer_.bytes() : 0, 0});
+    transfers_.finish(*this, {status_, ucd_, status_ == UCS_OK ? buffer_.bytes() : 0, 0});
 }
 
 Status Sending::start_status() const {

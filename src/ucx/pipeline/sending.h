@@ -1,96 +1,93 @@
 // A transfer at its sender.
 #pragma once
 
-#include "pipeline/active.h"
+#include "engine/send_op.h"
 #include "pipeline/framed.h"
-#include "pipeline/pipeline.h"
-#include "pipeline/send_op.h"
+#include "pipeline/transfer.h"
 
 #include <list>
-#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
 
 namespace ucd_ucx {
 
 enum class Matching : uint8_t { tag, am };
 
-class Sending final : public ucd_ucx_request {
+class SendChunk;
+class Sending;
+class RouteOffer;
+
+// A message without data.
+class ControlMessage final : public SendOp {
 public:
-    Sending();
+    explicit ControlMessage(Sending &owner);
+    void on_complete() override;
+
+private:
+    Sending &owner_;
+};
+
+class Sending final : public Transfer {
+public:
+    explicit Sending(Transfers &transfers);
     ~Sending() override;
 
-    Status set(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, const Data &data,
-               const ucd_ucx_param_t *param, Matching matching, const TransferTerms &terms = {});
+    Status set(ucp_ep_h ep, const Data &data, const ucd_ucx_param_t *param, Matching matching,
+               const TransferTerms &terms = {});
 
     // Send the first message; if the transfer takes more than one message, the chunks follow.
-    void start_tagged(ucd_ucx_pipeline &pipeline, ucp_tag_t tag);
-    void start_am(ucd_ucx_pipeline &pipeline, unsigned id, const void *header, std::size_t bytes);
+    void start_tagged(ucp_tag_t tag);
+    void start_am(unsigned id, std::string_view header);
 
     // Sends one more chunk, if there is room for it.
-    bool advance(ucd_ucx_pipeline &pipeline);
-    void cancel(ucd_ucx_pipeline &pipeline) override;
+    bool advance();
+    void cancel() override;
     // Ends the transfer if nothing was sent for longer than its time limit.
-    void check_time(ucd_ucx_pipeline &pipeline);
-    void on_endpoint_failed(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucs_status_t status,
-                            uint64_t before);
+    void check_time();
+    void on_endpoint_failed(ucp_ep_h ep, ucs_status_t status, uint64_t before);
     // For a complete transfer: why it could not be started.
     Status start_status() const;
 
 private:
-    enum class Stage : uint8_t {
+    enum class SendState : uint8_t {
         starting, // its first messages are being sent, and it cannot end yet
         sending,
         stopping, // it has failed, and waits for messages that UCX is still sending
         overdue,  // same, beyond its time limit; the user has been told
     };
-    // How chunks are sent.
-    enum class Route : uint8_t {
-        host,
-        undecided, // the receiver is being asked
-        ring,      // in device memory that the receiver opens
-    };
-    // A message without data.
-    class ControlMessage final : public SendOp {
-    public:
-        explicit ControlMessage(Sending &owner) : owner_(owner) {}
-        void on_complete(ucd_ucx_pipeline &pipeline) override { owner_.on_sent(pipeline, status_); }
-
-    private:
-        Sending &owner_;
-    };
-    class Chunk;     // in send_chunk.h
-    class RingOffer; // in ring_offer.h
+    friend class ControlMessage;
+    friend class SendChunk;
+    friend class RouteOffer;
 
     // In sending_ring.cpp:
     uint64_t ring_block_bytes() const;
     // Whether a peer's budget, if one applies, has room for a block of the ring.
-    bool charge_ring_block(Ledger &ledger, Charge &charge) const;
-    void prepare_ring(ucd_ucx_pipeline &pipeline);
-    void ask(ucd_ucx_pipeline &pipeline);
-    void on_answer(ucd_ucx_pipeline &pipeline, Route route, ucs_status_t status);
+    bool charge_ring_block(Charge &charge) const;
+    void prepare_ring();
+    void ask();
+    void on_answer(Route route, ucs_status_t status);
     // Packs a first chunk for the ring. Returns false if the transfer has failed.
-    bool start_packing(ucd_ucx_pipeline &pipeline);
-    bool advance_in_ring(ucd_ucx_pipeline &pipeline);
+    bool start_packing();
+    bool advance_in_ring();
     void drop_packed();
 
     bool is_whole() const { return buffer_.bytes() <= eager_; }
-    Status set_whole(ucd_ucx_pipeline &pipeline);
-    SendArgs whole_message(ucd_ucx_pipeline &pipeline);
-    void begin(ucd_ucx_pipeline &pipeline, Kind kind);
-    void end_of_start(ucd_ucx_pipeline &pipeline);
-    void on_sent(ucd_ucx_pipeline &pipeline, ucs_status_t status);
+    Status set_whole(bool slow);
+    SendArgs whole_message();
+    void begin(Kind kind);
+    void end_of_start();
+    void on_sent(ucs_status_t status);
     // Ends the transfer with this status, once UCX has sent its messages. `withdraws`: tell the
     // receiver.
-    void stop(ucd_ucx_pipeline &pipeline, ucs_status_t status, int ucd = UCD_SUCCESS,
-              bool withdraws = true);
-    void withdraw(ucd_ucx_pipeline &pipeline);
-    void conclude(ucd_ucx_pipeline &pipeline);
+    void stop(ucs_status_t status, int ucd = UCD_SUCCESS, bool withdraws = true);
+    void withdraw();
+    void conclude();
     bool holds_memory() const;
     uint64_t chunk_bytes(uint64_t offset) const;
-    void set_chunks(const Ledger &ledger, const TransferTerms &terms);
+    void set_chunks();
 
     ucp_ep_h ep_ = nullptr;
-    ucp_ep_h account_ = nullptr; // see TransferTerms
-    bool slow_ = false;          // a network that is not worth a copy gains
     uint64_t eager_ = 0;
     uint64_t since_ = 0;
     TypedBuffer buffer_;
@@ -99,16 +96,16 @@ private:
     std::string am_header_; // a Header, and the user's header
     Header withdrawal_;
     ControlMessage opening_{*this}, offer_{*this}, withdrawal_message_{*this};
-    std::list<Chunk> chunks_; // the window; a list, so that addresses stay valid
-    uint64_t next_ = 0;       // the first byte that is in no chunk yet
-    uint64_t under_way_ = 0;  // the number of unfinished messages and chunks
-    Route route_ = Route::host;
-    std::unique_ptr<RingOffer> refuse_, accept_; // non-null as long as the receiver may be asked
-    std::list<Chunk> ring_chunks_;
+    std::list<SendChunk> chunks_;              // the window; a list, so that addresses stay valid
+    uint64_t next_ = 0;                        // the first byte that is in no chunk yet
+    uint64_t under_way_ = 0;                   // the number of unfinished messages and chunks
+    std::optional<Route> route_ = Route::host; // none: the receiver is being asked
+    std::list<RouteOffer> routes_;             // those offered
+    std::list<SendChunk> ring_chunks_;
     Block first_block_;             // the first block of the ring
     bool exposed_ = false;          // the receiver opens the buffer itself
     ucd_ipc_handle_t offered_ = {}; // the handle of the buffer, or of the first block
-    Stage stage_ = Stage::starting;
+    SendState state_ = SendState::starting;
     ucs_status_t status_ = UCS_OK;
     int ucd_ = UCD_SUCCESS;
 };

@@ -3,7 +3,7 @@
 
 #include "pipeline/sending.h"
 
-#include "pipeline/ring_offer.h"
+#include "pipeline/route_offer.h"
 #include "pipeline/send_chunk.h"
 
 #include <algorithm>
@@ -16,21 +16,22 @@ uint64_t Sending::ring_block_bytes() const {
     return std::min(options_.ring_chunk, buffer_.bytes());
 }
 
-bool Sending::charge_ring_block(Ledger &ledger, Charge &charge) const {
-    if (account_ == nullptr) return true;
-    charge = ledger.take(account_, DeviceChunks::bytes_of_shared(ring_block_bytes()), Use::chunk);
+bool Sending::charge_ring_block(Charge &charge) const {
+    if (terms_.account == nullptr) return true;
+    charge = transfers_.engine.ledger.take(
+        terms_.account, DeviceChunks::bytes_of_shared(ring_block_bytes()), Use::chunk);
     return static_cast<bool>(charge);
 }
 
 // If device memory cannot be shared, chunks go through host memory.
-void Sending::prepare_ring(ucd_ucx_pipeline &pipeline) {
+void Sending::prepare_ring() {
     if (!options_.ring || buffer_.device().empty()) return;
     if (const char *memory = buffer_.device_in_place(); options_.ring_expose && memory != nullptr)
         exposed_ = ucd_ipc_export(memory, buffer_.bytes(), &offered_) == UCD_SUCCESS;
     if (!exposed_) {
-        DeviceChunks &chunks = pipeline.chunks_of(buffer_.device());
+        DeviceChunks &chunks = transfers_.engine.chunks_of(buffer_.device());
         Charge charge;
-        if (chunks.is_shared() && charge_ring_block(*pipeline.ledger, charge))
+        if (chunks.is_shared() && charge_ring_block(charge))
             first_block_ = chunks.take_shared(ring_block_bytes(), true);
         if (!first_block_) return;
         first_block_.hold(std::move(charge));
@@ -39,68 +40,72 @@ void Sending::prepare_ring(ucd_ucx_pipeline &pipeline) {
     const uint64_t chunks = (buffer_.bytes() - 1) / options_.ring_chunk + 1;
     for (uint64_t i = std::min(chunks, options_.ring_depth); i > 0; --i)
         ring_chunks_.emplace_back(*this);
-    refuse_ = std::make_unique<RingOffer>(*this, Route::host);
-    accept_ = std::make_unique<RingOffer>(*this, Route::ring);
-    route_ = Route::undecided;
+    // The host is offered first: where rendezvous is disabled, UCX completes that offer without the
+    // receiver, and the ring is not used.
+    for (const Route route : {Route::host, Route::ring}) routes_.emplace_back(*this, route);
+    route_.reset();
 }
 
-void Sending::RingOffer::send(ucd_ucx_pipeline &pipeline, Kind kind, const RingPlace *place) {
-    header_.header = owner_.frame_.header;
-    header_.header.kind = kind;
-    header_.header.user_header = place != nullptr ? sizeof *place : 0;
-    if (place != nullptr) header_.place = *place;
+void RouteOffer::send(uint8_t offered) {
+    Header &h = header_.header;
+    h = owner_.frame_.header;
+    h.kind = Kind::route;
+    h.detail = static_cast<uint16_t>(offered << 8 | static_cast<unsigned>(route_));
+    h.user_header = h.has_place() ? sizeof header_.place : 0;
+    if (h.has_place()) header_.place = {owner_.offered_};
     ++owner_.under_way_;
-    send_am(pipeline, owner_.ep_, UCP_AM_SEND_FLAG_RNDV,
+    send_am(owner_.ep_, UCP_AM_SEND_FLAG_RNDV,
             {.header = &header_,
-             .header_bytes = sizeof header_.header + header_.header.user_header,
+             .header_bytes = sizeof h + h.user_header,
              .data = &receipt_,
              .count = sizeof receipt_});
 }
 
-// The refusal is sent first: where rendezvous is disabled, UCX completes it without the receiver,
-// and the ring is not used.
-void Sending::ask(ucd_ucx_pipeline &pipeline) {
-    if (route_ != Route::undecided || status_ != UCS_OK) return;
-    refuse_->send(pipeline, Kind::ring_refuse, nullptr);
-    if (route_ != Route::undecided || status_ != UCS_OK) return;
-    const RingPlace first = {offered_};
-    accept_->send(pipeline, Kind::ring_accept, &first);
+void Sending::ask() {
+    uint8_t offered = 0;
+    for (const RouteOffer &route : routes_)
+        offered = static_cast<uint8_t>(offered | bit_of(route.route()));
+    for (RouteOffer &route : routes_) {
+        if (route_ || status_ != UCS_OK) return;
+        route.send(offered);
+    }
 }
 
-void Sending::on_answer(ucd_ucx_pipeline &pipeline, Route route, ucs_status_t status) {
-    if (status == UCS_OK && status_ == UCS_OK && route_ == Route::undecided) {
+void Sending::on_answer(Route route, ucs_status_t status) {
+    if (status == UCS_OK && status_ == UCS_OK && !route_) {
         route_ = route;
         if (route == Route::host) { // all chunks are sent again from the beginning
             drop_packed();
             next_ = 0;
         }
-        for (Chunk &chunk : ring_chunks_)
-            if (chunk.is_packed()) chunk.post_in_ring(pipeline);
+        for (SendChunk &chunk : ring_chunks_)
+            if (chunk.is_packed()) chunk.post_in_ring();
     }
-    on_sent(pipeline, status);
+    on_sent(status);
 }
 
 // Called before the first message is sent, because starting a kernel takes longer than sending a
 // message.
-bool Sending::start_packing(ucd_ucx_pipeline &pipeline) {
-    if (route_ == Route::undecided && !exposed_) (void)advance_in_ring(pipeline);
+bool Sending::start_packing() {
+    if (!route_ && !exposed_) (void)advance_in_ring();
     return status_ == UCS_OK;
 }
 
 // Chunks are packed already while the receiver is being asked.
-bool Sending::advance_in_ring(ucd_ucx_pipeline &pipeline) {
+bool Sending::advance_in_ring() {
     const auto chunk = std::find_if(ring_chunks_.begin(), ring_chunks_.end(),
-                                    [](const Chunk &c) { return c.is_free(); });
+                                    [](const SendChunk &c) { return c.is_free(); });
     if (chunk == ring_chunks_.end()) return false;
     Block block = std::move(first_block_);
     if (!block && !exposed_) {
         const bool urgent = std::none_of(ring_chunks_.begin(), ring_chunks_.end(),
-                                         [](const Chunk &c) { return c.holds_memory(); });
+                                         [](const SendChunk &c) { return c.holds_memory(); });
         Charge charge;
-        if (!charge_ring_block(*pipeline.ledger, charge)) return false;
-        block = pipeline.chunks_of(buffer_.device()).take_shared(ring_block_bytes(), urgent);
+        if (!charge_ring_block(charge)) return false;
+        block =
+            transfers_.engine.chunks_of(buffer_.device()).take_shared(ring_block_bytes(), urgent);
         if (!block) {
-            if (urgent) stop(pipeline, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
+            if (urgent) stop(UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
             return urgent;
         }
         block.hold(std::move(charge));
@@ -108,13 +113,13 @@ bool Sending::advance_in_ring(ucd_ucx_pipeline &pipeline) {
     const uint64_t offset = next_;
     next_ += std::min(options_.ring_chunk, buffer_.bytes() - offset);
     ++under_way_;
-    chunk->start_in_ring(pipeline, std::move(block), offset, next_ - offset);
+    chunk->start_in_ring(std::move(block), offset, next_ - offset);
     return true;
 }
 
 void Sending::drop_packed() {
     first_block_ = Block();
-    for (Chunk &chunk : ring_chunks_) {
+    for (SendChunk &chunk : ring_chunks_) {
         if (!chunk.is_packed()) continue;
         chunk.drop();
         --under_way_;

@@ -2,33 +2,35 @@
 
 #include "datatype/options.h"
 
-#include <utility>
+#include <initializer_list>
 
 namespace ucd_ucx {
 
-bool TransferState::join(Family family) {
-    if (family_ == Family::unknown) family_ = family;
-    return family_ == family;
+bool TransferState::note(Kind kind, unsigned others) {
+    const unsigned bit = bit_of_kind(kind);
+    if ((came_ & (bit | others)) != 0) return false;
+    came_ = static_cast<uint16_t>(came_ | bit);
+    return true;
 }
 
-Admission TransferState::take_announcement(Family family) {
-    if (announced_ || !join(family)) return Admission::refuse;
-    announced_ = true;
-    return Admission::accept;
-}
+// Messages -----------------------------------------------------------------
 
+// Tagged transfers are opened by a tagged message, those of users by an active message.
 Admission TransferState::take(const Part &part) {
+    const unsigned user = bit_of_kind(Kind::whole) | bit_of_kind(Kind::user_offer);
+    const unsigned tagged = bit_of_kind(Kind::offer) | bit_of_kind(Kind::opening);
     if (part.total != total_) return Admission::refuse;
     switch (part.kind) {
     case Kind::whole:
         // The data of a whole message goes to the offset in its header, which must therefore be 0.
         if (part.offset != 0 || part.bytes != total_ || !seen_.add(0, part.bytes))
             return Admission::refuse;
-        return take_announcement(Family::user);
+        return note(part.kind, user | tagged) ? Admission::accept : Admission::refuse;
     case Kind::user_offer:
-        return part.bytes != 0 ? Admission::refuse : take_announcement(Family::user);
+        return part.bytes == 0 && note(part.kind, user | tagged) ? Admission::accept
+                                                                 : Admission::refuse;
     case Kind::offer:
-        return part.bytes != 0 ? Admission::refuse : take_announcement(Family::tagged);
+        return part.bytes == 0 && note(part.kind, user) ? Admission::accept : Admission::refuse;
     case Kind::chunk:
     case Kind::ring_chunk: {
         const bool fits = part.bytes > 0 && part.bytes <= max_chunk && part.offset <= total_ &&
@@ -36,27 +38,89 @@ Admission TransferState::take(const Part &part) {
         const bool ring = part.kind == Kind::ring_chunk;
         if (!fits || (ring && !part.rendezvous) || !seen_.add(part.offset, part.bytes))
             return Admission::refuse;
-        return stage_ == Stage::done ? Admission::ignore : Admission::accept;
+        return takes_data() ? Admission::accept : Admission::ignore;
     }
-    case Kind::ring_refuse:
-    case Kind::ring_accept: {
-        bool &may = part.kind == Kind::ring_refuse ? may_refuse_ring_ : may_accept_ring_;
-        // Without rendezvous, UCX has already told the sender that the offer was fetched.
-        if (!std::exchange(may, false) || !part.rendezvous || stage_ == Stage::done)
-            return Admission::ignore;
-        return Admission::accept;
-    }
+    case Kind::route: return take_route(part);
     case Kind::withdraw: return Admission::accept; // also if the transfer was dropped: it then ends
     case Kind::opening: break;                     // not an active message
     }
     return Admission::refuse;
 }
 
+// All routes that a sender offers come with the same set, each once.
+Admission TransferState::take_route(const Part &part) {
+    const bool is_offered = static_cast<std::size_t>(part.route) < max_routes &&
+                            (part.offered & bit_of(part.route)) != 0;
+    if (!is_offered || part.bytes != 0 || (offered_ != 0 && offered_ != part.offered))
+        return Admission::refuse;
+    offered_ = part.offered;
+    if (has_come(part.route)) return Admission::ignore;
+    routes_came_ = static_cast<uint8_t>(routes_came_ | bit_of(part.route));
+    // Without rendezvous, UCX has already told the sender that the offer was fetched.
+    return part.rendezvous && takes_data() ? Admission::accept : Admission::ignore;
+}
+
 Admission TransferState::open(uint64_t total) {
-    if (total != total_ || opened_ || !join(Family::tagged)) return Admission::refuse;
-    opened_ = true;
-    if (stage_ == Stage::announced) stage_ = Stage::matched;
+    if (total != total_ ||
+        !note(Kind::opening, bit_of_kind(Kind::whole) | bit_of_kind(Kind::user_offer)))
+        return Admission::refuse;
     return Admission::accept;
+}
+
+// Stages -------------------------------------------------------------------
+
+bool TransferState::deliver() {
+    if (stage_ != TransferStage::announced) return false;
+    stage_ = TransferStage::delivered;
+    return true;
+}
+
+bool TransferState::claim(bool knows_endpoint) {
+    if (!takes_data() || stage_ == TransferStage::receiving) return false;
+    stage_ = knows_endpoint ? TransferStage::receiving : TransferStage::matched;
+    return true;
+}
+
+bool TransferState::release() {
+    switch (stage_) {
+    case TransferStage::announced:
+    case TransferStage::delivered:
+    case TransferStage::matched:
+    case TransferStage::receiving: stage_ = TransferStage::discarding; return true;
+    case TransferStage::withdrawn:
+    case TransferStage::revoked: stage_ = TransferStage::over; return true;
+    case TransferStage::discarding:
+    case TransferStage::late:
+    case TransferStage::over: break;
+    }
+    return false;
+}
+
+bool TransferState::become_late() {
+    if (stage_ != TransferStage::discarding) return false;
+    stage_ = TransferStage::late;
+    return true;
+}
+
+bool TransferState::end() {
+    switch (stage_) {
+    case TransferStage::announced: stage_ = TransferStage::withdrawn; return true;
+    case TransferStage::delivered: stage_ = TransferStage::revoked; return true;
+    case TransferStage::matched:
+    case TransferStage::receiving:
+    case TransferStage::discarding:
+    case TransferStage::late: stage_ = TransferStage::over; return true;
+    case TransferStage::withdrawn:
+    case TransferStage::revoked:
+    case TransferStage::over: break;
+    }
+    return false;
+}
+
+bool TransferState::lose_endpoint() {
+    if (stage_ != TransferStage::withdrawn) return false;
+    stage_ = TransferStage::over;
+    return true;
 }
 
 } // namespace ucd_ucx

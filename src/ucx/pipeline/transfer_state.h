@@ -1,5 +1,6 @@
 // The state of a transfer at its receiver, which alone decides whether a message may change the
-// transfer. It owns none of UCX's memory and starts nothing; RecvMessage acts on its answers.
+// transfer, and what may follow what. It owns none of UCX's memory and starts nothing; RecvMessage
+// acts on its answers.
 #pragma once
 
 #include "common/byte_ranges.h"
@@ -9,12 +10,18 @@
 
 namespace ucd_ucx {
 
-enum class Stage : uint8_t {
-    announced, // an active message has arrived; no receive has matched yet
-    matched,   // a tagged message has opened it; its endpoint is not known yet
-    delivered, // the user's handler was called, or is going to be
-    receiving, // a receive takes its chunks
-    done,      // dropped or failed: further messages are ignored
+enum class TransferStage : uint8_t {
+    // More messages may come:
+    announced,  // no receive has matched, and no handler has it
+    delivered,  // the user's handler was called, or is going to be
+    matched,    // a tagged message has opened it; its endpoint is not known yet
+    receiving,  // a receive takes its chunks
+    discarding, // no receive takes what still comes
+    late,       // same, and nothing but its opening has come
+    // No more messages may come:
+    withdrawn, // of an announced transfer: the receive that takes it fails
+    revoked,   // of a delivered one
+    over,      // nobody will ask for it any more
 };
 
 // The properties of a message that matter to its transfer.
@@ -22,8 +29,10 @@ struct Part {
     Kind kind = Kind::whole;
     uint64_t total = 0;
     uint64_t offset = 0;
-    uint64_t bytes = 0;      // bytes of the transfer that this message brings
-    bool rendezvous = false; // the data waits at the sender
+    uint64_t bytes = 0;        // bytes of the transfer that this message brings
+    bool rendezvous = false;   // the data waits at the sender
+    Route route = Route::host; // of an offer of a route
+    uint8_t offered = 0;       // the set of routes that it belongs to
 };
 
 enum class Admission : uint8_t {
@@ -42,30 +51,45 @@ public:
     // matched receive fails, and the transfer is unchanged.
     Admission open(uint64_t total);
 
-    // The receiver's decisions:
-    void deliver() { stage_ = Stage::delivered; }
-    void receive() { stage_ = Stage::receiving; }
-    void end() { stage_ = Stage::done; }
+    // What happens at the receiver. Each returns whether it may happen now; if not, nothing has
+    // changed.
+    bool deliver();
+    bool claim(bool knows_endpoint); // a receive takes it, or learns its endpoint
+    bool release();                  // the receive has ended, or the user drops it
+    bool become_late();
+    bool end(); // no more messages will come
+    // No opening can come either.
+    bool lose_endpoint();
 
-    Stage stage() const { return stage_; }
+    TransferStage stage() const { return stage_; }
     uint64_t total() const { return total_; }
     // Each byte has arrived once, or will not arrive.
     bool is_whole() const { return seen_.total() == total_; }
     uint64_t memory() const { return seen_.memory(); }
-    // A tagged message may still open the transfer.
-    bool awaits_opening() const { return family_ != Family::user && !opened_; }
+    bool takes_data() const { return stage_ <= TransferStage::receiving; }
+    // A receive or the user has decided how it ends.
+    bool is_claimed() const {
+        return stage_ >= TransferStage::matched && stage_ <= TransferStage::late;
+    }
+    bool is_discarding() const {
+        return stage_ == TransferStage::discarding || stage_ == TransferStage::late;
+    }
+    bool has_come(Route route) const { return (routes_came_ & bit_of(route)) != 0; }
+    bool all_routes_came() const { return offered_ != 0 && routes_came_ == offered_; }
 
 private:
-    // Tagged transfers are opened by a tagged message, those of users by an active message.
-    enum class Family : uint8_t { unknown, tagged, user };
-    bool join(Family family);
-    Admission take_announcement(Family family);
+    static constexpr unsigned bit_of_kind(Kind kind) {
+        return 1U << (static_cast<unsigned>(kind) - static_cast<unsigned>(first_kind));
+    }
+    // Notes a message that comes at most once. Returns false if it, or one of `others`, which
+    // exclude it, has come.
+    bool note(Kind kind, unsigned others = 0);
+    Admission take_route(const Part &part);
 
     const uint64_t total_;
-    Stage stage_ = Stage::announced;
-    Family family_ = Family::unknown;
-    bool opened_ = false, announced_ = false;
-    bool may_refuse_ring_ = true, may_accept_ring_ = true; // each ring offer is accepted once
+    TransferStage stage_ = TransferStage::announced;
+    uint16_t came_ = 0; // the kinds of messages that have come, of those that come once
+    uint8_t offered_ = 0, routes_came_ = 0; // sets of routes
     ByteRanges seen_;
 };
 

@@ -1,11 +1,17 @@
 #include "rma/payload.h"
 
+#include "pipeline/recv_message.h"
+
 namespace ucd_ucx::rma {
 
-Status Payload::receive(const Data &to, ucd_op_t op, const ucd_ucx_param_t &param,
-                        const TransferTerms &terms, ucd_ucx_request_t *request) {
-    UCD_UCX_TRY(receive_active(*pipeline_, data_, to, op, &param, terms, request));
-    data_ = nullptr;
+Payload::Payload(Transfers &transfers, RecvMessage &transfer)
+    : transfers_(&transfers), transfer_(&transfer), bytes_(transfer.total()) {}
+
+Status Payload::receive(const Data &to, ucd_op_t op, ucd_info_t info, const TransferTerms &terms,
+                        ucd_ucx_request_t *transfer) {
+    const ucd_ucx_param_t param = {sizeof param, info, nullptr, nullptr};
+    UCD_UCX_TRY(transfers_->receive_active(*transfer_, to, op, &param, terms, transfer));
+    transfer_ = nullptr;
     return success;
 }
 
@@ -13,19 +19,17 @@ void Payload::keep() {
     if (lent_ == nullptr || here_.empty()) return;
     if (shares_message_) {
         message_ = lent_->copy_of(here_);
-        here_ = message_->text();
+        here_ = message_->data();
     } else {
-        const std::size_t at = static_cast<std::size_t>(here_.data() - lent_->text().data());
-        message_ = lent_->take_over(false);
-        here_ = message_->text().substr(at, here_.size());
+        const std::size_t at = static_cast<std::size_t>(here_.data() - lent_->data().data());
+        message_ = lent_->take_over();
+        here_ = message_->data().substr(at, here_.size());
     }
     lent_ = nullptr;
 }
 
-void Payload::drop() {
-    lent_ = nullptr;
-    message_.reset();
-    if (data_ != nullptr) (void)ucd_ucx_am_drop(pipeline_, std::exchange(data_, nullptr));
+void Payload::drop_transfer() {
+    std::exchange(transfer_, nullptr)->abandon();
 }
 
 } // namespace ucd_ucx::rma

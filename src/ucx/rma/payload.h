@@ -1,9 +1,11 @@
-// The data of a one-sided message: here already, or to be received by a pipeline.
+// The data of a one-sided message: here already, or to be received as a transfer.
 #pragma once
 
-#include "pipeline/active.h"
-#include "rma/direct_messages.h"
+#include "engine/am_data.h"
+#include "pipeline/transfers.h"
 
+#include <memory>
+#include <string_view>
 #include <utility>
 
 namespace ucd_ucx::rma {
@@ -14,10 +16,9 @@ public:
     Payload() = default;
     // The data is part of `message`, and valid as long as that is, or longer after `keep`. With
     // shares_message, others need the rest of the message, so `keep` copies.
-    explicit Payload(DirectMessage &message, bool shares_message = false)
+    explicit Payload(AmData &message, bool shares_message = false)
         : lent_(&message), shares_message_(shares_message) {}
-    Payload(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data, uint64_t bytes)
-        : pipeline_(pipeline), data_(data), bytes_(bytes) {}
+    Payload(Transfers &transfers, RecvMessage &transfer);
     Payload(Payload &&other) noexcept { *this = std::move(other); }
     Payload &operator=(Payload &&other) noexcept {
         drop();
@@ -25,33 +26,38 @@ public:
         shares_message_ = other.shares_message_;
         message_ = std::move(other.message_);
         here_ = std::exchange(other.here_, {});
-        pipeline_ = other.pipeline_;
-        data_ = std::exchange(other.data_, nullptr);
+        transfers_ = other.transfers_;
+        transfer_ = std::exchange(other.transfer_, nullptr);
         bytes_ = other.bytes_;
         return *this;
     }
     ~Payload() { drop(); }
 
     uint64_t bytes() const { return is_here() ? here_.size() : bytes_; }
-    bool is_here() const { return data_ == nullptr; }
+    bool is_here() const { return transfer_ == nullptr; }
     std::string_view here() const { return here_; }
     void set_here(std::string_view data) { here_ = data; }
     void keep();
 
-    // Receives the data through the pipeline, if it is not here. Unless that fails, the payload is
-    // then empty.
-    Status receive(const Data &to, ucd_op_t op, const ucd_ucx_param_t &param,
-                   const TransferTerms &terms, ucd_ucx_request_t *request);
+    // Receives the data as a transfer, if it is not here. Unless that fails, the payload is then
+    // empty.
+    Status receive(const Data &to, ucd_op_t op, ucd_info_t info, const TransferTerms &terms,
+                   ucd_ucx_request_t *transfer);
 
 private:
-    void drop();
-    DirectMessage *lent_ = nullptr;
+    void drop() {
+        lent_ = nullptr;
+        message_.reset();
+        if (transfer_ != nullptr) drop_transfer();
+    }
+    void drop_transfer();
+    AmData *lent_ = nullptr;
     bool shares_message_ = false;
-    std::unique_ptr<DirectMessage> message_;
+    std::unique_ptr<AmData> message_;
     std::string_view here_;
-    ucd_ucx_pipeline_t pipeline_ = UCD_UCX_PIPELINE__NULL;
-    ucd_ucx_data_t data_ = nullptr;
-    uint64_t bytes_ = 0;
+    Transfers *transfers_ = nullptr;
+    RecvMessage *transfer_ = nullptr;
+    uint64_t bytes_ = 0; // of the transfer
 };
 
 // A message to be handled, with its data.
@@ -60,7 +66,7 @@ struct Delivery {
     ucp_ep_h ep;
     uint64_t since; // time of arrival
     Payload payload;
-    // Sets the data that follows the message, unless a pipeline has to receive it.
+    // Sets the data that follows the message, unless it has to be received.
     void set_data(std::string_view data) {
         if (payload.is_here()) payload.set_here(data);
     }

@@ -1,7 +1,5 @@
 #include "rma/rma_message.h"
 
-#include "pipeline/message.h"
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -12,8 +10,6 @@ namespace {
 constexpr uint8_t no_op = 255;
 // A flag: the window's key follows, not its handle. The TypeForm is in the bits above it.
 constexpr uint8_t form_key = 1;
-constexpr uint8_t own_version =
-    Preamble::version | (std::endian::native == std::endian::big ? Preamble::big_endian : 0);
 
 // Numbers are sent in little-endian order.
 template <class Number>
@@ -57,8 +53,8 @@ void Encoded::put(Number number) {
     size_ += sizeof number;
 }
 
-Encoded::Encoded(const Preamble &preamble) {
-    put(own_version);
+Encoded::Encoded(const Preamble &preamble, uint8_t version) {
+    put(first_byte_of(version));
     put(static_cast<uint8_t>(preamble.verb));
     put(preamble.first);
     put(preamble.second);
@@ -100,13 +96,13 @@ std::string Encoded::text() const {
 
 Reading decode(std::string_view message, Preamble &preamble) {
     if (message.size() < Preamble::bytes) return Reading::malformed;
-    const auto version = static_cast<uint8_t>(message[0]);
-    if ((version & ~Preamble::big_endian) != Preamble::version) return Reading::other_version;
+    const Reading reading = read_first_byte(static_cast<uint8_t>(message[0]));
+    if (reading == Reading::other_version) return reading;
     preamble.verb = static_cast<Verb>(message[1]);
     preamble.first = static_cast<uint8_t>(message[2]);
     preamble.second = static_cast<uint8_t>(message[3]);
     preamble.number = number_at<uint32_t>(message, 4);
-    return version == own_version ? Reading::good : Reading::other_byte_order;
+    return reading;
 }
 
 bool decode(std::string_view message, const Preamble &preamble, Request &request,
@@ -170,28 +166,14 @@ bool decode(std::string_view message, const Preamble &preamble, Answer &answer,
     return true;
 }
 
-// In version 1, messages began with version, verb, two bytes and a number of 8 bytes.
-std::string refusal_of_version_1(std::string_view header) {
-    constexpr std::size_t preamble_bytes = 12;
-    if (header.size() < sizeof(Header) + preamble_bytes) return {};
-    Header h;
-    std::memcpy(&h, header.data(), sizeof h);
-    const std::string_view message = header.substr(sizeof h);
-    if (h.magic != Header::version_1 || message[0] != 1 ||
-        !is_request(static_cast<Verb>(message[1])))
-        return {};
-    Header answer;
-    answer.magic = Header::version_1;
-    answer.kind = Kind::whole;
-    // In version 1, ids belong to the sender; a random stream keeps this id distinct from all
-    // others.
-    answer.id = {random_token(), 1};
-    answer.user_header = preamble_bytes;
-    std::string bytes(reinterpret_cast<const char *>(&answer), sizeof answer);
-    for (const char byte : {char{1}, static_cast<char>(Verb::answer),
-                            static_cast<char>(Verdict::not_supported), char{0}})
-        bytes += byte;
-    return bytes.append(message.substr(4, 8));
+std::optional<Encoded> refusal_of_version_2(std::string_view header, std::string_view data) {
+    if (is_transfer_of_version_2(header)) data = header.substr(transfer_header_of_version_2);
+    if (data.size() < Preamble::bytes) return std::nullopt;
+    const auto version = static_cast<uint8_t>(data[0] & ~big_endian_sender);
+    if (version != 2 || !is_request(static_cast<Verb>(data[1]))) return std::nullopt;
+    return Encoded({Verb::answer, static_cast<uint8_t>(Verdict::not_supported), UCD_SUCCESS,
+                    number_at<uint32_t>(data, 4)},
+                   version);
 }
 
 ucs_status_t status_of(Verdict verdict) {

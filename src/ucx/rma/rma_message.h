@@ -2,7 +2,9 @@
 #pragma once
 
 #include "common/content_id.h"
+#include "engine/version.h"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <ucd.h>
@@ -35,9 +37,6 @@ enum class Verdict : uint8_t {
 
 // The beginning of every message.
 struct Preamble {
-    static constexpr uint8_t version = 2;
-    static constexpr uint8_t big_endian = 128; // a flag in the version's byte: the sender's data is
-                                               // big-endian
     static constexpr std::size_t bytes = 8;
     Verb verb = Verb::put;
     uint8_t first = 0, second = 0; // depend on the verb
@@ -85,7 +84,7 @@ bool accumulates(Verb verb);
 // A message as it is sent, without the packed data. Long types have a string of their own.
 class Encoded {
 public:
-    explicit Encoded(const Preamble &preamble);
+    explicit Encoded(const Preamble &preamble, uint8_t version = protocol_version);
     explicit Encoded(const Answer &answer);
     explicit Encoded(const Request &request);
     std::size_t size() const { return size_ + type_.size(); }
@@ -100,7 +99,6 @@ private:
     std::string_view type_;
 };
 
-enum class Reading : uint8_t { good, malformed, other_version, other_byte_order };
 // Reads the preamble, also of messages of the other byte order: all its numbers are little-endian.
 Reading decode(std::string_view message, Preamble &preamble);
 // Reads what follows the preamble. Sets `data` to the bytes behind the request or answer.
@@ -115,9 +113,9 @@ void write_length(std::size_t bytes, char *to);
 // Takes the next answer from `left`; empty if there is none, or if it is cut off.
 std::string_view take_answer(std::string_view &left);
 
-// If `header` is a request of version 1, in which a request was the header of a pipeline's active
-// message: the answer that refuses it, in the format of version 1. Otherwise empty.
-std::string refusal_of_version_1(std::string_view header);
+// If a message is a request of version 2, by itself or as the header of a transfer: its answer in
+// that version, "not supported". Origins of version 2 ignore other versions.
+std::optional<Encoded> refusal_of_version_2(std::string_view header, std::string_view data);
 
 ucs_status_t status_of(Verdict verdict);
 // Words the verdict as the end of a sentence.

@@ -1,8 +1,7 @@
 #include "rma/rma_operation.h"
 
 #include "common/recycled_memory.h"
-#include "pipeline/pipeline.h"
-#include "rma/rma.h"
+#include "rma/one_sided.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -70,7 +69,7 @@ bool Flush::one_ended(const ucd_ucx_result_t &result) {
 Status RmaOperation::set(const Arguments &arguments) {
     arguments_ = arguments;
     ucd_info_t info;
-    UCD_UCX_TRY(ucd_ucx_request::set(origin_.rma.pipeline->options, arguments.param, info));
+    UCD_UCX_TRY(ucd_ucx_request::set(origin_.rma.engine.options, arguments.param, info));
     UCD_UCX_TRY(copy_keys(info, info_));
     UCD_UCX_TRY(origin_.types.find(arguments.target.type, type_));
     UCD_UCX_TRY(packed_bytes(arguments.target.count, type_->one.bytes, bytes_));
@@ -96,7 +95,7 @@ Status RmaOperation::set(const Arguments &arguments) {
     }
     if (accumulates(arguments.verb) && sends && bytes_ > 0) UCD_UCX_TRY(check_op());
     UCD_UCX_TRY(read_window_key(*arguments.key, window_));
-    since_ = origin_.rma.events.now();
+    since_ = origin_.rma.engine.events.now();
     note_progress();
     return success;
 }
@@ -125,8 +124,8 @@ Status RmaOperation::check_data(const Data &data) {
 
 Status RmaOperation::find_hints_of(Data &data, ucd_info_t info, Direction direction,
                                    std::unique_ptr<const Hints> &made) {
-    return find_hints(data.buf, data.count, data.type, info, direction,
-                      origin_.rma.pipeline->for_host, made, data.hints);
+    return find_hints(data.buf, data.count, data.type, info, direction, origin_.rma.engine.for_host,
+                      made, data.hints);
 }
 
 Status RmaOperation::check_element() {
@@ -148,10 +147,6 @@ Status RmaOperation::hold() {
     return success;
 }
 
-ucd_ucx_param_t RmaOperation::param(ucd_ucx_callback_t callback) {
-    return {sizeof(ucd_ucx_param_t), info_.get(), callback, this};
-}
-
 Status RmaOperation::start(Lane &of) {
     lane = &of;
     Request request;
@@ -171,14 +166,13 @@ Status RmaOperation::send(const Encoded &message, const Data &data, uint64_t byt
                           uint64_t granule) {
     if (bytes == 0 || bytes <= direct_limit(options_, *data.hints)) {
         Charge nobodys; // nothing is charged: the user asked for it
-        return origin_.rma.direct.send(ep(), message, data, bytes, number, nobodys,
-                                       contiguous_of(data));
+        return origin_.rma.messages.send(ep(), message, data, bytes, number, nobodys,
+                                         contiguous_of(data));
     }
-    const ucd_ucx_param_t p = param(on_sent);
     ucd_ucx_request_t sending;
-    UCD_UCX_TRY(origin_.rma.send(ep(), message.text(), data, &p, {granule}, &sending));
+    const TransferTerms terms = {.granule = granule, .owner = this};
+    UCD_UCX_TRY(origin_.rma.send(ep(), message, data, info_.get(), terms, &sending));
     transfers_ += sending != UCD_UCX_REQUEST__NULL;
-    ucd_ucx_request_free(sending);
     return success;
 }
 
@@ -193,37 +187,24 @@ const char *RmaOperation::contiguous_of(const Data &data) const {
                                           static_cast<uintptr_t>(type_->one.low));
 }
 
-void RmaOperation::on_sent(ucd_ucx_request_t, const ucd_ucx_result_t *result, void *argument) {
-    auto *operation = static_cast<RmaOperation *>(argument);
-    const std::lock_guard held(operation->origin_.rma.lock);
-    operation->origin_.rma.try_to_handle_endpoint_failures(); // waiting operations must not be sent
-                                                              // to a failed endpoint
-    operation->transferred(*result);
+void RmaOperation::transfer_ended(const ucd_ucx_request &transfer, const ucd_ucx_result_t &result) {
+    if (&transfer == receiving_) receiving_ = nullptr;
+    transferred(result.status, result.ucd);
 }
 
-void RmaOperation::on_received(ucd_ucx_request_t request, const ucd_ucx_result_t *result,
-                               void *argument) {
-    auto *operation = static_cast<RmaOperation *>(argument);
-    const std::lock_guard held(operation->origin_.rma.lock);
-    operation->receiving_ = UCD_UCX_REQUEST__NULL;
-    ucd_ucx_request_free(request);
-    operation->origin_.rma.try_to_handle_endpoint_failures();
-    operation->transferred(*result);
-}
-
-void RmaOperation::transferred(const ucd_ucx_result_t &result) {
+void RmaOperation::transferred(ucs_status_t status, int ucd) {
     --transfers_;
     note_progress();
-    if (result.status != UCS_OK) return fail(result.status, result.ucd);
+    if (status != UCS_OK) return fail(status, ucd);
     conclude();
 }
 
 void RmaOperation::type_asked_for() {
-    if (answered_ || type_sent_ || status_ != UCS_OK) return;
-    type_sent_ = true;
+    if (state_ != OperationState::waiting) return;
+    state_ = OperationState::sending_type;
     note_progress();
     const Data type = {type_->flattened.data(), type_->flattened.size(), UCD_TYPE__BYTE,
-                       &origin_.rma.pipeline->for_host};
+                       &origin_.rma.engine.for_host};
     const Status status = without_exceptions([&] {
         return send(Encoded(Preamble{Verb::type, 0, 0, number}), type, type_->flattened.size(), 1);
     });
@@ -231,23 +212,22 @@ void RmaOperation::type_asked_for() {
 }
 
 void RmaOperation::answered(const Answer &answer, Payload &payload) {
-    if (answered_) return;
-    answered_ = true;
-    verdict_ = answer.verdict;
+    if (state_ == OperationState::answered) return;
     const bool tells_type = type_index_ != Request::no_index && answer.verdict == Verdict::done;
     if (tells_type || answer.handle != 0)
         lane->learn(window_, answer.handle, *type_, tells_type ? type_index_ : Request::no_index);
     const bool expects_data = fetches(arguments_.verb) && answer.verdict == Verdict::done;
-    if (status_ != UCS_OK) return conclude();
-    if (payload.bytes() != (expects_data ? bytes_ : 0)) {
-        verdict_ = Verdict::done; // the answer is wrong, not the operation
+    if (state_ == OperationState::failed || state_ == OperationState::overdue) return;
+    state_ = OperationState::answered;
+    // Then the answer is wrong, not the operation.
+    if (payload.bytes() != (expects_data ? bytes_ : 0))
         return fail(UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
-    }
+    verdict_ = answer.verdict;
     if (answer.verdict != Verdict::done) return fail(status_of(answer.verdict), answer.ucd);
     if (!expects_data || bytes_ == 0) return conclude();
     if (payload.is_here()) return receive_here(payload);
     const Status status = without_exceptions([&] {
-        return payload.receive(arguments_.received, UCD_OP__REPLACE, param(on_received), {},
+        return payload.receive(arguments_.received, UCD_OP__REPLACE, info_.get(), {.owner = this},
                                &receiving_);
     });
     if (!status.ok()) return fail(ucx_status_of(status.code()), status.code());
@@ -274,12 +254,12 @@ void RmaOperation::receive_here(Payload &payload) {
     if (moving == UCD_REQUEST__NULL) return conclude();
     unpacking_ = std::move(payload);
     ++transfers_;
-    origin_.rma.await(*this);
+    origin_.rma.engine.await(*this);
 }
 
-void RmaOperation::moved(ucd_ucx_pipeline &, Status status) {
+void RmaOperation::moved(Status status) {
     unpacking_ = Payload();
-    transferred({ucx_status_of(status.code()), status.code(), 0, 0});
+    transferred(ucx_status_of(status.code()), status.code());
 }
 
 void RmaOperation::fail(ucs_status_t status, int ucd) {
@@ -287,21 +267,21 @@ void RmaOperation::fail(ucs_status_t status, int ucd) {
         status_ = status;
         ucd_ = ucd;
     }
-    if (receiving_ != UCD_UCX_REQUEST__NULL)
-        (void)ucd_ucx_cancel(origin_.rma.pipeline, receiving_); // it fails only for NULL
+    if (state_ != OperationState::overdue) state_ = OperationState::failed;
+    if (receiving_ != nullptr) receiving_->cancel();
     conclude();
 }
 
 void RmaOperation::check_time() {
-    if (reported_ || !has_timed_out()) return;
-    reported_ = true;
-    const bool waits = transfers_ > 0;
-    if (waits) origin_.rma.report_unresponsive(ep());
+    if (state_ == OperationState::overdue || !has_timed_out()) return;
+    state_ = OperationState::overdue;
+    if (transfers_ > 0) origin_.rma.engine.report_unresponsive(ep());
     fail(UCS_ERR_TIMED_OUT, UCD_SUCCESS);
 }
 
 void RmaOperation::conclude() {
-    if (transfers_ > 0 || (!answered_ && status_ == UCS_OK)) return;
+    const bool waits = state_ == OperationState::waiting || state_ == OperationState::sending_type;
+    if (waits || transfers_ > 0) return;
     origin_.ended(*this, {status_, ucd_, status_ == UCS_OK ? bytes_ : 0, 0});
 }
 

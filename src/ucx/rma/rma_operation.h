@@ -1,9 +1,8 @@
 // An operation at its origin, and a flush, which waits for operations.
 #pragma once
 
-#include "pipeline/active.h"
-#include "pipeline/device_work.h"
-#include "pipeline/request.h"
+#include "engine/device_queue.h"
+#include "engine/request.h"
 #include "rma/payload.h"
 #include "rma/rma_message.h"
 #include "rma/rma_types.h"
@@ -32,7 +31,7 @@ struct Arguments {
 class Flush final : public ucd_ucx_request {
 public:
     Status set(const TransferOptions &options, const ucd_ucx_param_t *param);
-    void cancel(ucd_ucx_pipeline &) override {}
+    void cancel() override {}
     void await_one() { ++remaining_; }
     bool awaits_any() const { return remaining_ > 0; }
     // Returns true for the last one.
@@ -45,7 +44,7 @@ private:
 };
 
 // The caller holds the lock, except for the functions where ucd_ucx_request says otherwise.
-class RmaOperation final : public ucd_ucx_request, public DeviceWork {
+class RmaOperation final : public ucd_ucx_request, public DeviceWork, public TransferOwner {
 public:
     explicit RmaOperation(Origin &origin) : origin_(origin) {}
     static void *operator new(std::size_t bytes);
@@ -55,7 +54,7 @@ public:
     Status hold();
     // Sends the operation. If it fails, nothing is in progress.
     Status start(Lane &lane);
-    void cancel(ucd_ucx_pipeline &) override {}
+    void cancel() override {}
     void explain() const override;
 
     // Takes over the payload if it is needed for longer.
@@ -73,8 +72,13 @@ public:
     std::vector<Flush *> flushes;
 
 private:
-    static void on_sent(ucd_ucx_request_t, const ucd_ucx_result_t *result, void *operation);
-    static void on_received(ucd_ucx_request_t, const ucd_ucx_result_t *result, void *operation);
+    enum class OperationState : uint8_t {
+        waiting,      // for the answer
+        sending_type, // same; the target has asked for the type
+        answered,     // its data may still be received
+        failed,       // waits for transfers that use its memory
+        overdue,      // same, beyond its time limit; the user has been told
+    };
     Status check_data(const Data &data);
     Status find_hints_of(Data &data, ucd_info_t info, Direction direction,
                          std::unique_ptr<const Hints> &made);
@@ -83,9 +87,9 @@ private:
     Status send(const Encoded &message, const Data &data, uint64_t bytes, uint64_t granule);
     const char *contiguous_of(const Data &data) const;
     void receive_here(Payload &payload);
-    void moved(ucd_ucx_pipeline &, Status status) override;
-    void transferred(const ucd_ucx_result_t &result);
-    ucd_ucx_param_t param(ucd_ucx_callback_t callback);
+    void moved(Status status) override;
+    void transfer_ended(const ucd_ucx_request &transfer, const ucd_ucx_result_t &result) override;
+    void transferred(ucs_status_t status, int ucd);
     void conclude();
 
     Origin &origin_;
@@ -101,10 +105,10 @@ private:
     uint64_t sent_bytes_ = 0;                 // of these, the bytes that are sent: all or none
     uint64_t granule_ = 1;
     uint64_t since_ = 0;
-    unsigned transfers_ = 0; // the number of transfers in progress
-    ucd_ucx_request_t receiving_ = UCD_UCX_REQUEST__NULL;
-    Payload unpacking_; // data that a device is unpacking
-    bool answered_ = false, type_sent_ = false, reported_ = false;
+    unsigned transfers_ = 0;               // the number of transfers in progress
+    ucd_ucx_request *receiving_ = nullptr; // a transfer
+    Payload unpacking_;                    // data that a device is unpacking
+    OperationState state_ = OperationState::waiting;
     Verdict verdict_ = Verdict::done;
     ucs_status_t status_ = UCS_OK;
     int ucd_ = UCD_SUCCESS;

@@ -1,6 +1,6 @@
 #include "rma/rma_origin.h"
 
-#include "rma/rma.h"
+#include "rma/one_sided.h"
 
 #include <algorithm>
 #include <utility>
@@ -25,7 +25,7 @@ void Lane::learn(const ContentId &window, WindowHandle handle, const KnownType &
     if (found != types.end() && found->second.index == type_index) found->second.confirmed = true;
 }
 
-Origin::Origin(ucd_ucx_rma &owner, uint64_t types_limit) : rma(owner), types(types_limit) {}
+Origin::Origin(OneSided &owner, uint64_t types_limit) : rma(owner), types(types_limit) {}
 
 Lane &Origin::lane_of(ucp_ep_h ep) {
     if (ep != last_ep_ || last_lane_ == nullptr) {
@@ -123,7 +123,8 @@ void Origin::name_type(Lane &lane, const KnownType &type, Request &request) {
         Lane::TypeUse &use = lane.types[type.id];
         if (use.index == Request::no_index) {
             use.index = index;
-            const std::size_t room = rma.pipeline->max_user_header - Request::max_bytes_before_type;
+            const std::size_t room =
+                rma.transfers.max_user_header() - Request::max_bytes_before_type;
             request.form = type.flattened.size() <= room ? TypeForm::flattened : TypeForm::name;
         } else {
             request.form = TypeForm::name;
@@ -217,8 +218,8 @@ void Origin::take_failure(uint32_t number, ucp_ep_h ep, ucs_status_t status, int
 void Origin::complete(RmaOperation &operation, const ucd_ucx_result_t &result) {
     if (!operation.flushes.empty())
         for (Flush *flush : std::exchange(operation.flushes, {}))
-            if (flush->one_ended(result)) rma.finish(*flush, flush->result());
-    rma.finish(operation, result);
+            if (flush->one_ended(result)) rma.engine.finish(*flush, flush->result());
+    rma.engine.finish(operation, result);
 }
 
 void Origin::ended(RmaOperation &operation, const ucd_ucx_result_t &result) {

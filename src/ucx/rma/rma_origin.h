@@ -10,6 +10,8 @@
 
 namespace ucd_ucx::rma {
 
+class OneSided;
+
 // An endpoint at its origin: what the target is known to have, and operations that wait. A null
 // pointer in `held` is a fence; operations behind it are held back.
 struct Lane {
@@ -40,7 +42,7 @@ struct Lane {
 };
 
 // A FIFO queue of numbers.
-class Ring {
+class NumberQueue {
 public:
     bool empty() const { return count_ == 0; }
     uint32_t front() const { return numbers_[first_]; }
@@ -66,7 +68,7 @@ private:
 // The caller holds the lock.
 class Origin {
 public:
-    Origin(ucd_ucx_rma &rma, uint64_t types_limit);
+    Origin(OneSided &rma, uint64_t types_limit);
     Origin(const Origin &) = delete;
     Origin &operator=(const Origin &) = delete;
 
@@ -84,7 +86,7 @@ public:
     bool is_idle() const { return outstanding_ == 0 && held_ == 0; }
 
     // For use by operations:
-    ucd_ucx_rma &rma;
+    OneSided &rma;
     TypesOfOrigin types;
     // Name the window and the type in the request: by handle and index if the target knows these.
     void name_window(Lane &lane, const ContentId &window, Request &request);
@@ -114,7 +116,7 @@ private:
     void complete(RmaOperation &operation, const ucd_ucx_result_t &result);
 
     std::vector<Place> places_;
-    Ring free_places_; // has room for all
+    NumberQueue free_places_; // has room for all
     uint64_t outstanding_ = 0;
     std::vector<RmaOperation *> timed_; // sent operations that have a time limit
     std::unordered_map<ucp_ep_h, Lane> lanes_;

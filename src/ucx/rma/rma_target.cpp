@@ -1,7 +1,6 @@
 #include "rma/rma_target.h"
 
-#include "pipeline/pipeline.h"
-#include "rma/rma.h"
+#include "rma/one_sided.h"
 
 #include <algorithm>
 #include <cstring>
@@ -28,8 +27,9 @@ Verdict verdict_of(int ucd) {
     }
 }
 
-Target::Target(ucd_ucx_rma &owner, uint64_t peer_operations)
-    : rma(owner), types(*owner.ledger), ledger_(*owner.ledger), peer_operations_(peer_operations) {
+Target::Target(OneSided &owner, uint64_t peer_operations)
+    : rma(owner), types(owner.engine.ledger), ledger_(owner.engine.ledger),
+      peer_operations_(peer_operations) {
     reserve_answers();
 }
 
@@ -216,7 +216,7 @@ bool Target::do_at_once(const Request &request, const Found &found, Delivery &de
         result.ucd = static_cast<uint8_t>(status.code());
     }
     const Status status = without_exceptions([&] {
-        return rma.direct.gather(delivery.ep, Encoded(result), {}, 0, Use::message, &refused);
+        return rma.messages.gather(delivery.ep, Encoded(result), {}, 0, Use::message, &refused);
     });
     if (status.code() == UCD_ERR__OUT_OF_MEM) say_later(delivery.ep, Encoded(result), {});
     return true;
@@ -227,8 +227,8 @@ Status Target::read(const Request &request, const Found &found, const Delivery &
     const ucd_ucx_window &window = *found.window;
     const Data data = {window.at(request.displacement), request.count, found.type->type.get(),
                        &window.to_read};
-    return rma.direct.gather(delivery.ep, Encoded(result), data, checked.bytes, Use::chunk,
-                             refused);
+    return rma.messages.gather(delivery.ep, Encoded(result), data, checked.bytes, Use::chunk,
+                               refused);
 }
 
 Status Target::write(const Request &request, const Found &found, const Delivery &delivery,
@@ -311,7 +311,7 @@ void Target::answer(ucp_ep_h ep, const Answer &answer) {
 void Target::say(ucp_ep_h ep, const Encoded &message) {
     Charge charge;
     const Status status = without_exceptions([&] {
-        charge = ledger_.take(ep, DirectMessages::bytes_of_message(message.size()), Use::message);
+        charge = ledger_.take(ep, ShortMessages::bytes_of_message(message.size()), Use::message);
         return success;
     });
     if (status.ok() && !charge) return;
@@ -320,7 +320,7 @@ void Target::say(ucp_ep_h ep, const Encoded &message) {
 
 bool Target::try_to_say(ucp_ep_h ep, const Encoded &message, Charge &charge) {
     const Status status = without_exceptions(
-        [&] { return rma.direct.send(ep, message, {}, 0, no_operation, charge); });
+        [&] { return rma.messages.send(ep, message, {}, 0, no_operation, charge); });
     // Any other failure is that of the endpoint.
     return status.code() != UCD_ERR__OUT_OF_MEM;
 }
@@ -344,12 +344,6 @@ void Target::refuse(const Preamble &preamble, const Delivery &delivery, Verdict 
         return success;
     });
     answer(delivery.ep, {verdict, UCD_SUCCESS, preamble.number, 0});
-}
-
-void Target::refuse_old(ucp_ep_h ep, std::string_view refusal) {
-    if (peer(ep) == nullptr) return;
-    // If the refusal cannot be sent, the peer is treated as if it were not there.
-    (void)rma.direct.send_as_header(ep, refusal);
 }
 
 // Waiting ---------------------------------------------------------------------
@@ -413,16 +407,13 @@ void Target::take_out(Peer &peer, Goes &&goes) {
     }
 }
 
-// Tasks whose data is moving end by themselves.
-void Target::end_tasks_of_barred() {
-    const uint64_t barred = ledger_.barred();
+void Target::on_barred(ucp_ep_h ep) {
     std::vector<Task *> ended;
     for (Task &task : tasks_)
-        if (!task.at_work() && ledger_.is_barred(task.ep())) ended.push_back(&task);
-    for (auto &[ep, peer] : peers_)
-        if (ledger_.is_barred(ep)) take_out(peer, [](const Task &) { return true; });
+        if (!task.at_work() && task.ep() == ep) ended.push_back(&task);
+    const auto found = peers_.find(ep);
+    if (found != peers_.end()) take_out(found->second, [](const Task &) { return true; });
     for (Task *task : ended) task->refuse(Verdict::no_memory);
-    barred_ = barred;
 }
 
 void Target::end(Task &task) {
@@ -440,7 +431,7 @@ void Target::end(Task &task) {
 
 void Target::on_endpoint_failed(ucp_ep_h ep, uint64_t before) {
     std::erase_if(unsent_, [ep](const Unsent &u) { return u.ep == ep; });
-    rma.direct.forget_gathered(ep);
+    rma.messages.forget_gathered(ep);
     std::vector<Task *> failed, later;
     for (Task &task : tasks_)
         if (task.ep() == ep) (task.since() < before ? failed : later).push_back(&task);
@@ -461,7 +452,6 @@ void Target::on_endpoint_failed(ucp_ep_h ep, uint64_t before) {
 }
 
 bool Target::go_on() {
-    if (barred_ != ledger_.barred()) end_tasks_of_barred();
     const bool any = advance_all();
     if (unsent_.empty()) return any;
     std::erase_if(unsent_, [this](Unsent &u) { return try_to_say(u.ep, u.message, u.charge); });

@@ -11,12 +11,14 @@
 
 namespace ucd_ucx::rma {
 
+class OneSided;
+
 // The caller holds the lock.
 class Target {
 public:
     static constexpr uint64_t default_peer_operations = 64 << 10;
     // peer_operations limits the unfinished operations of one endpoint.
-    Target(ucd_ucx_rma &owner, uint64_t peer_operations);
+    Target(OneSided &owner, uint64_t peer_operations);
     Target(const Target &) = delete;
     Target &operator=(const Target &) = delete;
     ~Target();
@@ -31,15 +33,17 @@ public:
     void lose_type(uint32_t number, ucp_ep_h ep);
     // Refuses a request unread: its peer has the other byte order, or there is no memory for it.
     void refuse(const Preamble &preamble, const Delivery &delivery, Verdict verdict);
-    // Answers a request of a peer of an earlier version.
-    void refuse_old(ucp_ep_h ep, std::string_view refusal);
+    // Answers a request of a peer of version 2.
+    void refuse_old(ucp_ep_h ep, const Encoded &refusal) {
+        if (peer(ep) != nullptr) say(ep, refusal);
+    }
     void on_endpoint_failed(ucp_ep_h ep, uint64_t before);
+    // Refuses the peer's operations, except those whose data is moving: they end by themselves.
+    void on_barred(ucp_ep_h ep);
     // Continues tasks that wait, and sends answers for which there was no memory before. Returns
     // whether there were any.
     bool progress() {
-        const bool idle =
-            waiting_ == 0 && unfinished_.empty() && unsent_.empty() && barred_ == ledger_.barred();
-        return !idle && go_on();
+        return (waiting_ > 0 || !unfinished_.empty() || !unsent_.empty()) && go_on();
     }
     // Reserves memory for answers that will have to wait when there is no memory. Throws
     // std::bad_alloc.
@@ -56,7 +60,7 @@ public:
     };
 
     // For use by tasks:
-    ucd_ucx_rma &rma;
+    OneSided &rma;
     TypesOfTarget types;
     void answer(ucp_ep_h ep, const Answer &answer);
     // Checks the whole request before any data is moved.
@@ -115,8 +119,6 @@ private:
     // Removes the waiting tasks of a peer for which `goes` returns true.
     template <class Goes>
     void take_out(Peer &peer, Goes &&goes);
-    void end_tasks_of_barred();
-
     bool go_on();
 
     Ledger &ledger_;
@@ -128,7 +130,6 @@ private:
     std::list<Task> tasks_;
     Queue<Task> unfinished_;
     uint64_t waiting_ = 0; // the number of tasks in the queues of all peers
-    uint64_t barred_ = 0;  // the number of barred peers whose tasks were ended
     // Tasks that wait for their types. Ordered, since origins choose the numbers.
     std::map<std::pair<ucp_ep_h, uint32_t>, Task *> parked_;
     std::vector<Unsent> unsent_; // has capacity for reserved_answers more

@@ -1,7 +1,6 @@
 #include "rma/rma_task.h"
 
-#include "pipeline/pipeline.h"
-#include "rma/rma.h"
+#include "rma/one_sided.h"
 
 #include <cstring>
 #include <new>
@@ -37,7 +36,7 @@ void Task::receive_type(Delivery delivery) {
     const uint64_t bytes = flattened_bytes_ + (is_here ? 0 : window_.transfer_bytes);
     if (!target_.types.is_possible(flattened_bytes_)) return refuse(Verdict::no_memory);
     const Status status = without_exceptions([&] {
-        charge_of_type_ = target_.rma.ledger->take(ep_, bytes, Use::request);
+        charge_of_type_ = target_.rma.engine.ledger.take(ep_, bytes, Use::request);
         return success;
     });
     if (!status.ok() || !charge_of_type_) return refuse(Verdict::no_memory);
@@ -49,29 +48,30 @@ void Task::receive_type(Delivery delivery) {
 // Returns false if it has to wait.
 bool Task::receive_type_in_chunks(Peer &peer) {
     if (!take_place_of_transfer(peer)) return false;
-    const ucd_ucx_pipeline &pipeline = *target_.rma.pipeline;
+    const Engine &engine = target_.rma.engine;
     flattened_.reset(static_cast<char *>(std::malloc(flattened_bytes_)));
     if (flattened_ == nullptr) return refuse(Verdict::no_memory), true;
-    const ucd_ucx_param_t p = {sizeof p, UCD_INFO__NULL, on_type, this};
-    ucd_ucx_request_t request;
-    const Data to = {flattened_.get(), flattened_bytes_, UCD_TYPE__BYTE, &pipeline.for_host};
+    ucd_ucx_request_t transfer;
+    const Data to = {flattened_.get(), flattened_bytes_, UCD_TYPE__BYTE, &engine.for_host};
     const Status status = without_exceptions([&] {
-        return type_data_.receive(to, UCD_OP__REPLACE, p, {1, ep_}, &request);
+        return type_data_.receive(to, UCD_OP__REPLACE, UCD_INFO__NULL, {1, ep_, this}, &transfer);
     });
     if (!status.ok()) return refuse(verdict_of(status.code())), true;
-    at_work_ = true;
+    state_ = TaskState::receiving_type;
     return true;
 }
 
-void Task::on_type(ucd_ucx_request_t request, const ucd_ucx_result_t *result, void *argument) {
-    auto *task = static_cast<Task *>(argument);
-    const std::lock_guard held(task->target_.rma.lock);
-    task->target_.rma.try_to_handle_endpoint_failures();
-    ucd_ucx_request_free(request);
-    task->at_work_ = false;
-    if (result->status != UCS_OK) return task->refuse(Verdict::failed, result->ucd);
-    task->charge_of_type_.shrink_to(task->flattened_bytes_);
-    task->target_.wait(*task);
+void Task::transfer_ended(const ucd_ucx_request &, const ucd_ucx_result_t &result) {
+    if (state_ == TaskState::receiving_type) return type_received(result);
+    if (state_ == TaskState::receiving) return received(result.status, result.ucd);
+    target_.end(*this); // it was answering; the origin learns by itself how that ended
+}
+
+void Task::type_received(const ucd_ucx_result_t &result) {
+    state_ = TaskState::needs_type;
+    if (result.status != UCS_OK) return refuse(Verdict::failed, result.ucd);
+    charge_of_type_.shrink_to(flattened_bytes_);
+    target_.wait(*this);
 }
 
 Task::Step Task::learn(Peer &peer) {
@@ -88,6 +88,7 @@ Task::Step Task::learn(Peer &peer) {
     }
     flattened_.reset();
     charge_of_type_.give_back();
+    state_ = TaskState::unchecked;
     return Step::done;
 }
 
@@ -96,44 +97,44 @@ Task::Step Task::learn(Peer &peer) {
 bool Task::start(Peer &peer) {
     Step step = Step::done;
     const Status status = without_exceptions([&] {
-        if (is_done_) {
-            if (!take_answer(peer)) step = Step::waits;
-            return success;
-        }
-        if (type_ == nullptr && !type_data_.is_here()) {
-            step = receive_type_in_chunks(peer) ? Step::over : Step::waits;
-            return success;
-        }
-        if (type_ == nullptr) step = learn(peer);
-        if (step == Step::done && !is_checked_) step = check();
-        // Accumulates take the other charges when it is their turn in the window's queue, so that
-        // waiting there holds nothing that others need.
-        if (step != Step::done || (accumulates(request_.verb) && !takes_early_)) return success;
-        step = take_moves(peer);
-        if (step == Step::done && request_.verb == Verb::get && !take_answer(peer))
-            step = Step::waits;
+        step = prepare(peer);
         return success;
     });
     if (!status.ok()) return refuse(verdict_of(status.code())), true;
     if (step != Step::done) return step == Step::over;
-    if (is_done_) {
-        at_work_ = true;
-        send_data({old_.get(), bytes_, UCD_TYPE__BYTE, &target_.rma.pipeline->for_host},
+    if (state_ == TaskState::done) {
+        state_ = TaskState::answering;
+        send_data({old_.get(), bytes_, UCD_TYPE__BYTE, &target_.rma.engine.for_host},
                   UCD_INFO__NULL);
-        return true;
-    }
-    if (accumulates(request_.verb)) {
+    } else if (accumulates(request_.verb)) {
         if (!window_.enqueue(*this)) refuse(Verdict::no_memory);
-        return true;
-    }
-    at_work_ = true;
-    if (request_.verb == Verb::put)
+    } else if (request_.verb == Verb::put) {
         receive();
-    else
+    } else {
+        state_ = TaskState::answering;
         send_data({window_.at(request_.displacement), request_.count, type_->type.get(),
                    &window_.to_read},
                   window_.info.get());
+    }
     return true;
+}
+
+// Goes on until data can be moved.
+Task::Step Task::prepare(Peer &peer) {
+    if (state_ == TaskState::done) return take_answer(peer) ? Step::done : Step::waits;
+    Step step = Step::done;
+    if (state_ == TaskState::needs_type) {
+        if (!type_data_.is_here()) return receive_type_in_chunks(peer) ? Step::over : Step::waits;
+        step = learn(peer);
+    }
+    if (step == Step::done && state_ == TaskState::unchecked) step = check();
+    // Accumulates take the other charges when it is their turn in the window's queue, so that
+    // waiting there holds nothing that others need.
+    if (step != Step::done || (accumulates(request_.verb) && state_ == TaskState::checked))
+        return step;
+    step = take_moves(peer);
+    if (step == Step::done && request_.verb == Verb::get && !take_answer(peer)) return Step::waits;
+    return step;
 }
 
 Task::Step Task::check() {
@@ -145,16 +146,15 @@ Task::Step Task::check() {
     bytes_ = checked.bytes;
     segments_ = checked.segments;
     granule_ = checked.element_bytes;
-    is_checked_ = true;
+    state_ = TaskState::checked;
     return Step::done;
 }
 
 Task::AnswerForm Task::form_of_answer() const {
     if (!fetches(request_.verb)) return AnswerForm::none;
-    const ucd_ucx_pipeline &pipeline = *target_.rma.pipeline;
-    const uint64_t eager = request_.verb == Verb::get
-                               ? window_.eager
-                               : direct_limit(pipeline.options, pipeline.for_host);
+    const Engine &engine = target_.rma.engine;
+    const uint64_t eager =
+        request_.verb == Verb::get ? window_.eager : direct_limit(engine.options, engine.for_host);
     return bytes_ <= eager ? AnswerForm::message : AnswerForm::transfer;
 }
 
@@ -168,7 +168,7 @@ bool Task::take_place_of_transfer(Peer &peer) {
 
 // Does not include chunks, which are charged one by one.
 Task::Step Task::take_moves(Peer &peer) {
-    if (has_moves_) return Step::done;
+    if (state_ == TaskState::charged) return Step::done;
     const bool sends_chunks = form_of_answer() == AnswerForm::transfer;
     const unsigned transfers = (payload_.is_here() ? 0 : 1) + (sends_chunks ? 1 : 0);
     // Accumulates do not count: only one at a time moves data in a window.
@@ -176,17 +176,17 @@ Task::Step Task::take_moves(Peer &peer) {
     if (is_limited && !take_place_of_transfer(peer)) return Step::waits;
     const uint64_t bytes =
         transfers * window_.transfer_bytes + (request_.verb == Verb::get_accumulate ? bytes_ : 0);
-    if (!target_.rma.ledger->is_possible(bytes, Use::move))
+    if (!target_.rma.engine.ledger.is_possible(bytes, Use::move))
         return refuse(Verdict::no_memory), Step::over;
     if (bytes > 0 && !(charge_of_transfers_ = peer.take(bytes, Use::move))) return Step::waits;
-    has_moves_ = true;
+    state_ = TaskState::charged;
     return Step::done;
 }
 
 bool Task::take_answer(Peer &peer) {
     if (form_of_answer() != AnswerForm::message) return true;
     const uint64_t answer = Preamble::bytes + sizeof(WindowHandle) + bytes_;
-    charge_of_answer_ = peer.take(DirectMessages::bytes_of_message(answer), Use::chunk);
+    charge_of_answer_ = peer.take(ShortMessages::bytes_of_message(answer), Use::chunk);
     return static_cast<bool>(charge_of_answer_);
 }
 
@@ -204,11 +204,10 @@ void Task::take_turn() {
     if (!status.ok()) return refuse(verdict_of(status.code()));
     if (step == Step::over) return;
     if (step == Step::waits) { // do not wait in the window's queue, where others wait
-        takes_early_ = true;
+        state_ = TaskState::takes_early;
         window_.leave(*this);
         return target_.wait(*this);
     }
-    at_work_ = true;
     if (fetches(request_.verb)) return fetch();
     receive();
 }
@@ -217,11 +216,12 @@ void Task::take_turn() {
 bool Task::await_device(int rc) {
     if (rc != UCD_SUCCESS) moving = UCD_REQUEST__NULL;
     if (moving == UCD_REQUEST__NULL) return false;
-    target_.rma.await(*this);
+    target_.rma.engine.await(*this);
     return true;
 }
 
 void Task::fetch() {
+    state_ = TaskState::fetching;
     // At least one byte, so that a null pointer always means failure.
     old_.reset(static_cast<char *>(std::malloc(bytes_ + 1)));
     if (old_ == nullptr) return refuse(Verdict::no_memory);
@@ -235,7 +235,7 @@ void Task::fetch() {
 }
 
 void Task::move_pieces() {
-    Ledger &ledger = *target_.rma.ledger;
+    Ledger &ledger = target_.rma.engine.ledger;
     int rc = UCD_SUCCESS;
     while (moved_ < bytes_ && rc == UCD_SUCCESS) {
         if (ep_ == nullptr) return refuse(Verdict::failed);
@@ -246,7 +246,7 @@ void Task::move_pieces() {
         const uint64_t piece = piece_of(left, steps, granule_);
         char *const at = window_.at(request_.displacement);
         uintptr_t done;
-        rc = unpacking_
+        rc = state_ == TaskState::receiving
                  ? ucd_unpack(payload_.here().data() + moved_, piece, at, request_.count,
                               type_->type.get(), moved_, &done, window_.to_write.info.get(),
                               request_.op)
@@ -255,26 +255,25 @@ void Task::move_pieces() {
         ledger.note_work(ep_, piece == left ? steps : steps_of(piece, segments_, bytes_));
         moved_ += piece;
     }
-    if (unpacking_) return received({ucx_status_of(rc), rc, bytes_, 0});
-    fetched(Status(rc));
+    moved(Status(rc));
 }
 
-void Task::moved(ucd_ucx_pipeline &, Status status) {
-    if (!unpacking_) return fetched(status);
-    received({ucx_status_of(status.code()), status.code(), bytes_, 0});
+void Task::moved(Status status) {
+    if (state_ == TaskState::fetching) return fetched(status);
+    received(ucx_status_of(status.code()), status.code());
 }
 
 void Task::fetched(Status status) {
     if (!status.ok()) return refuse(verdict_of(status.code()), status.code());
     if (request_.op != UCD_UCX_OP__NO_OP) return receive();
-    received({UCS_OK, UCD_SUCCESS, bytes_, 0});
+    received(UCS_OK, UCD_SUCCESS);
 }
 
 void Task::receive() {
+    state_ = TaskState::receiving;
     const Data to = {window_.at(request_.displacement), request_.count, type_->type.get(),
                      &window_.to_write};
     if (payload_.is_here()) {
-        unpacking_ = true;
         moved_ = 0;
         if (window_.to_write.on_host) return move_pieces();
         uintptr_t unpacked;
@@ -282,34 +281,25 @@ void Task::receive() {
                                    const_cast<void *>(to.buf), to.count, to.type, 0, &unpacked,
                                    to.hints->info.get(), request_.op, &moving);
         if (await_device(rc)) return;
-        return received({ucx_status_of(rc), rc, bytes_, 0});
+        return received(ucx_status_of(rc), rc);
     }
-    const ucd_ucx_param_t p = {sizeof p, window_.info.get(), on_received, this};
-    ucd_ucx_request_t request;
+    ucd_ucx_request_t transfer;
     const Status status = without_exceptions([&] {
-        return payload_.receive(to, request_.op, p, {granule_, ep_}, &request);
+        return payload_.receive(to, request_.op, window_.info.get(), {granule_, ep_, this},
+                                &transfer);
     });
     if (!status.ok()) refuse(verdict_of(status.code()), status.code());
 }
 
-void Task::on_received(ucd_ucx_request_t request, const ucd_ucx_result_t *result, void *argument) {
-    auto *task = static_cast<Task *>(argument);
-    const std::lock_guard held(task->target_.rma.lock);
-    task->target_.rma.try_to_handle_endpoint_failures();
-    ucd_ucx_request_free(request);
-    task->received(*result);
-}
-
-void Task::received(const ucd_ucx_result_t &result_of_move) {
-    if (result_of_move.status != UCS_OK) {
-        const Verdict verdict = verdict_of(result_of_move.ucd);
-        return refuse(verdict == Verdict::done ? Verdict::failed : verdict, result_of_move.ucd);
+void Task::received(ucs_status_t status, int ucd) {
+    if (status != UCS_OK) {
+        const Verdict verdict = verdict_of(ucd);
+        return refuse(verdict == Verdict::done ? Verdict::failed : verdict, ucd);
     }
     payload_ = Payload();
     if (fetches(request_.verb)) {
         window_.leave(*this);
-        is_done_ = true;
-        at_work_ = false;
+        state_ = TaskState::done;
         return target_.wait(*this, true);
     }
     target_.answer(ep_, result(Verdict::done));
@@ -318,27 +308,18 @@ void Task::received(const ucd_ucx_result_t &result_of_move) {
 
 void Task::send_data(const Data &data, ucd_info_t info) {
     if (ep_ == nullptr) return target_.end(*this);
-    ucd_ucx_request_t request = UCD_UCX_REQUEST__NULL;
+    ucd_ucx_request_t transfer = UCD_UCX_REQUEST__NULL;
     const Status status = without_exceptions([&]() -> Status {
         const Encoded answer(result(Verdict::done));
         if (form_of_answer() == AnswerForm::message) {
-            target_.rma.ledger->note_work(ep_, steps_of(bytes_, segments_));
-            return target_.rma.direct.send(ep_, answer, data, bytes_, no_operation,
-                                           charge_of_answer_);
+            target_.rma.engine.ledger.note_work(ep_, steps_of(bytes_, segments_));
+            return target_.rma.messages.send(ep_, answer, data, bytes_, no_operation,
+                                             charge_of_answer_);
         }
-        const ucd_ucx_param_t p = {sizeof p, info, on_answered, this};
-        return target_.rma.send(ep_, answer.text(), data, &p, {granule_, ep_}, &request);
+        return target_.rma.send(ep_, answer, data, info, {granule_, ep_, this}, &transfer);
     });
     if (!status.ok()) return refuse(verdict_of(status.code()), status.code());
-    if (request == UCD_UCX_REQUEST__NULL) return target_.end(*this);
-    ucd_ucx_request_free(request);
-}
-
-// The origin learns by itself how the transfer ended.
-void Task::on_answered(ucd_ucx_request_t, const ucd_ucx_result_t *, void *argument) {
-    auto *task = static_cast<Task *>(argument);
-    const std::lock_guard held(task->target_.rma.lock);
-    task->target_.end(*task);
+    if (transfer == UCD_UCX_REQUEST__NULL) target_.end(*this);
 }
 
 void Task::refuse(Verdict verdict, int ucd) {
@@ -348,7 +329,7 @@ void Task::refuse(Verdict verdict, int ucd) {
 
 void Task::on_endpoint_failed() {
     ep_ = nullptr;
-    if (!at_work_) target_.end(*this);
+    if (!at_work()) target_.end(*this);
 }
 
 } // namespace ucd_ucx::rma

@@ -23,7 +23,7 @@ struct FreeMemory {
 using Memory = std::unique_ptr<char, FreeMemory>;
 
 // The caller holds the lock. A task deletes itself. It owns the charges for all that it keeps.
-class Task final : public DeviceWork {
+class Task final : public DeviceWork, public TransferOwner {
 public:
     Task(Target &target, ucd_ucx_window &window, const Request &request, WindowHandle handle,
          const ContentId &type_id, Delivery &&delivery, Charge charge);
@@ -31,7 +31,10 @@ public:
     Task &operator=(const Task &) = delete;
 
     // The type of the operation is known.
-    void set_type(TypePtr type) { type_ = std::move(type); }
+    void set_type(TypePtr type) {
+        type_ = std::move(type);
+        state_ = TaskState::unchecked;
+    }
     // The type has arrived in this message.
     void receive_type(Delivery delivery);
 
@@ -41,7 +44,10 @@ public:
     // The task is the first in its window's queue.
     void take_turn();
     // Something is in progress that uses the task.
-    bool at_work() const { return at_work_; }
+    bool at_work() const {
+        return state_ == TaskState::receiving_type || state_ == TaskState::fetching ||
+               state_ == TaskState::receiving || state_ == TaskState::answering;
+    }
     // Moves data in host memory, as long as the peer may cause work in this call of progress.
     void move_pieces();
 
@@ -60,13 +66,27 @@ public:
 private:
     // How data is returned: in one message, or in chunks.
     enum class AnswerForm : uint8_t { none, message, transfer };
-    static void on_type(ucd_ucx_request_t request, const ucd_ucx_result_t *result, void *task);
-    static void on_received(ucd_ucx_request_t request, const ucd_ucx_result_t *result, void *task);
-    static void on_answered(ucd_ucx_request_t, const ucd_ucx_result_t *result, void *task);
+    // A task goes through these in their order, but may leave out some.
+    enum class TaskState : uint8_t {
+        needs_type,
+        receiving_type, // in chunks
+        unchecked,
+        checked,
+        takes_early, // has waited in the window's queue, so takes the charges for its moves before
+                     // it enters again
+        charged,     // has these charges
+        fetching,    // the window's previous content is being copied
+        receiving,   // the origin's data is being moved to the window
+        done,        // except for its answer, which waits for room
+        answering,   // in chunks
+    };
+    void transfer_ended(const ucd_ucx_request &, const ucd_ucx_result_t &result) override;
+    void type_received(const ucd_ucx_result_t &result);
     bool receive_type_in_chunks(Peer &peer);
     bool copy_type(std::string_view flattened);
     // The result of a step of `start`.
     enum class Step : uint8_t { done, waits, over };
+    Step prepare(Peer &peer);
     Step learn(Peer &peer);
     Step check();
     Step take_moves(Peer &peer);
@@ -74,11 +94,11 @@ private:
     bool take_answer(Peer &peer);
     AnswerForm form_of_answer() const;
     void receive();
-    void received(const ucd_ucx_result_t &result);
+    void received(ucs_status_t status, int ucd);
     void fetch();
     void fetched(Status status);
     // The device has moved the data.
-    void moved(ucd_ucx_pipeline &, Status status) override;
+    void moved(Status status) override;
     bool await_device(int rc);
     void send_data(const Data &data, ucd_info_t info);
     Answer result(Verdict verdict, int ucd = UCD_SUCCESS) const;
@@ -103,13 +123,8 @@ private:
     uint64_t segments_ = 0;
     uint64_t granule_ = 1;
     uint64_t moved_ = 0; // bytes that the host has moved so far
-    bool is_checked_ = false, has_transfer_ = false;
-    bool has_moves_ = false;   // has the charges for its moves
-    bool takes_early_ = false; // has waited in the window's queue, so takes the charges before it
-                               // enters again
-    bool is_done_ = false;     // except for its answer
-    bool at_work_ = false;
-    bool unpacking_ = false; // whether the host unpacks or fetches
+    TaskState state_ = TaskState::needs_type;
+    bool has_transfer_ = false;
 };
 
 } // namespace ucd_ucx::rma

@@ -2,7 +2,7 @@
 
 #include "common/tokens.h"
 #include "datatype/options.h"
-#include "pipeline/active.h"
+#include "pipeline/transfers.h"
 #include "rma/rma_task.h"
 
 #include <algorithm>

@@ -9,6 +9,7 @@
 
 namespace ucd_ucx::rma {
 
+class OneSided;
 class Task;
 
 // INVALID_ARG if this cannot be a window's key.
@@ -19,7 +20,7 @@ ucd_ucx_window_key_t window_key(const ContentId &name);
 
 // The caller holds the lock.
 struct ucd_ucx_window {
-    ucd_ucx_window(ucd_ucx_rma &owner, void *memory, uint64_t size)
+    ucd_ucx_window(ucd_ucx::rma::OneSided &owner, void *memory, uint64_t size)
         : rma(owner), base(static_cast<char *>(memory)), bytes(size) {}
     ucd_ucx::Status set(ucd_info_t from, const ucd_ucx::TransferOptions &defaults);
 
@@ -33,7 +34,7 @@ struct ucd_ucx_window {
     void leave(ucd_ucx::rma::Task &task);           // the task is done, or was refused
     bool is_idle() const { return queue_.empty(); } // no accumulate waits or is in progress
 
-    ucd_ucx_rma &rma;
+    ucd_ucx::rma::OneSided &rma;
     char *const base;
     const uint64_t bytes;
     ucd_ucx::ContentId name = {};

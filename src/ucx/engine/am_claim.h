@@ -1,5 +1,5 @@
-// A pipeline's claim on an active message id of a worker. UCX would let a second pipeline replace
-// the handler of the first.
+// An engine's claim on an active message id of a worker. UCX would let a second engine replace the
+// handler of the first.
 #pragma once
 
 #include "common/failure.h"
@@ -14,7 +14,7 @@ public:
     ~AmClaim();
     AmClaim(const AmClaim &) = delete;
     AmClaim &operator=(const AmClaim &) = delete;
-    // INVALID_ARG: another pipeline of this process has claimed the id.
+    // INVALID_ARG: another engine of this process has claimed the id.
     Status take(ucp_worker_h worker, unsigned am_id);
 
 private:

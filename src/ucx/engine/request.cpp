@@ -1,4 +1,4 @@
-#include "pipeline/request.h"
+#include "engine/request.h"
 
 #include <cstring>
 
@@ -33,7 +33,7 @@ void ucd_ucx_request::explain() const {
                    ucs_status_string(result_.status), ucd_strerror(result_.ucd));
 }
 
-void ucd_ucx_request::call_back_and_let_go() {
+void ucd_ucx_request::tell(const UserHandler &) {
     if (callback_ != nullptr) {
         if (result_.status != UCS_OK) explain();
         callback_(this, &result_, user_data_);

@@ -1,4 +1,4 @@
-// UCX's callbacks put events into a queue; progress of the pipeline handles them.
+// UCX's callbacks put events into a queue; progress handles them.
 #pragma once
 
 #include "common/queue.h"
@@ -7,14 +7,12 @@
 #include <atomic>
 #include <cstdint>
 
-struct ucd_ucx_pipeline;
-
 namespace ucd_ucx {
 
 class Event {
 public:
-    // Progress calls this once, with the pipeline's lock held.
-    virtual void on_complete(ucd_ucx_pipeline &pipeline) = 0;
+    // Progress calls this once, with the engine's lock held.
+    virtual void on_complete() = 0;
     Event *next = nullptr; // link of the queue
 
 protected:
@@ -43,13 +41,13 @@ public:
     // throws bad_alloc.
     void put_back(Event &event) { taken_.push_front(event); }
 
-    // Handles the events in the queue; the pipeline's lock must be held. Returns whether there were
+    // Handles the events in the queue; the engine's lock must be held. Returns whether there were
     // any.
-    bool handle_all(ucd_ucx_pipeline &pipeline) {
+    bool handle_all() {
         // If a handler throws bad_alloc, the events after it stay for the next call.
         if (taken_.empty()) take_all();
         const bool any = !taken_.empty();
-        while (!taken_.empty()) taken_.pop().on_complete(pipeline);
+        while (!taken_.empty()) taken_.pop().on_complete();
         return any;
     }
 

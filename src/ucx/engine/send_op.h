@@ -1,11 +1,14 @@
 // A message that is being sent. The event says that UCX has sent it.
 #pragma once
 
-#include "common/event_queue.h"
 #include "common/failure.h"
-#include "pipeline/message.h"
+#include "engine/event_queue.h"
+
+#include <cstddef>
 
 namespace ucd_ucx {
+
+class Engine;
 
 // The arguments of a send. What they point to must stay valid until the event.
 struct SendArgs {
@@ -20,19 +23,23 @@ class SendOp : public Event {
 public:
     // Each starts a send. on_complete is called when UCX is done, which may be before the function
     // returns. `protocol` is UCP_AM_SEND_FLAG_EAGER or UCP_AM_SEND_FLAG_RNDV.
-    void send_am(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucp_send_am_flags protocol,
-                 const SendArgs &args);
-    void send_tagged(ucd_ucx_pipeline &pipeline, ucp_ep_h ep, ucp_tag_t tag, const SendArgs &args);
+    void send_am(ucp_ep_h ep, ucp_send_am_flags protocol, const SendArgs &args);
+    void send_tagged(ucp_ep_h ep, ucp_tag_t tag, const SendArgs &args);
 
 protected:
+    explicit SendOp(Engine &engine) : engine_(engine) {}
     ~SendOp() = default;
+    // Same as send_am, but returns the status if UCX is done when it returns: on_complete is then
+    // not called. UCS_INPROGRESS: on_complete will be called.
+    ucs_status_t start_am(ucp_ep_h ep, ucp_send_am_flags protocol, const SendArgs &args);
+
+    Engine &engine_;
     ucs_status_t status_ = UCS_OK;
 
 private:
-    ucp_request_param_t parameters(ucd_ucx_pipeline &pipeline, const SendArgs &args);
-    void started(ucd_ucx_pipeline &pipeline, ucs_status_ptr_t request);
+    ucp_request_param_t parameters(ucp_datatype_t datatype);
+    void started(ucs_status_t status);
     static void on_sent(void *request, ucs_status_t status, void *send_op);
-    ucd_ucx_pipeline *pipeline_ = nullptr;
     ucp_dt_iov_t segment_ = {};
 };
 

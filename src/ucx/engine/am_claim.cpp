@@ -1,4 +1,4 @@
-#include "common/am_claim.h"
+#include "engine/am_claim.h"
 
 #include <mutex>
 #include <set>

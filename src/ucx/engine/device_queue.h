@@ -3,13 +3,11 @@
 
 #include "common/failure.h"
 
-struct ucd_ucx_pipeline;
-
 namespace ucd_ucx {
 
 class DeviceWork {
 public:
-    virtual void moved(ucd_ucx_pipeline &pipeline, Status status) = 0;
+    virtual void moved(Status status) = 0;
     ucd_request_t moving = UCD_REQUEST__NULL;
     DeviceWork *next_moving = nullptr; // link of the DeviceQueue
 
@@ -28,7 +26,7 @@ public:
     }
 
     // Calls `moved` for work that is done. Returns whether there was any.
-    bool poll(ucd_ucx_pipeline &pipeline) {
+    bool poll() {
         bool any = false;
         DeviceWork *before = nullptr; // the last element that is not done
         while (DeviceWork *work = before == nullptr ? first_ : before->next_moving) {
@@ -40,7 +38,7 @@ public:
             }
             (before == nullptr ? first_ : before->next_moving) = work->next_moving;
             if (last_ == work) last_ = before;
-            work->moved(pipeline, status); // may add more work
+            work->moved(status); // may add more work
             any = true;
         }
         return any;

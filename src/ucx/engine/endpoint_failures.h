@@ -1,7 +1,7 @@
 // Endpoints that have failed. User calls in any thread note a failure; progress handles it.
 #pragma once
 
-#include "common/event_queue.h"
+#include "engine/event_queue.h"
 
 #include <mutex>
 #include <ucp/api/ucp.h>
@@ -20,7 +20,7 @@ class EndpointFailures {
 public:
     explicit EndpointFailures(EventQueue &events) : events_(events) {}
 
-    // May be called by any thread; does not need the pipeline's lock.
+    // May be called by any thread; does not need the engine's lock.
     void note(ucp_ep_h ep, ucs_status_t status) {
         const std::lock_guard held(lock_);
         noted_.push_back({ep, status, 0});

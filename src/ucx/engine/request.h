@@ -1,27 +1,27 @@
-// The common base of all transfers.
+// What a user has started: a transfer, a one-sided operation or a flush.
 #pragma once
 
 #include "common/failure.h"
 #include "datatype/options.h"
-#include "datatype/typed_buffer.h"
+#include "engine/notice.h"
 
 #include <atomic>
 #include <chrono>
 #include <ucd_ucx.h>
 
-// The caller holds the pipeline's lock, except where a comment says otherwise.
-struct ucd_ucx_request {
+// The caller holds the engine's lock, except where a comment says otherwise.
+struct ucd_ucx_request : ucd_ucx::Notice {
     virtual ~ucd_ucx_request() = default;
-    virtual void cancel(ucd_ucx_pipeline &pipeline) = 0;
+    virtual void cancel() = 0;
     // Sets the message of the failure for ucd_ucx_last_error in this thread. Does not need the
     // lock.
     virtual void explain() const;
 
-    // Sets the options of the transfer. `info` becomes the info to use during this call.
+    // Sets the options. `info` becomes the info to use during this call.
     ucd_ucx::Status set(const ucd_ucx::TransferOptions &defaults, const ucd_ucx_param_t *param,
                         ucd_info_t &info);
 
-    // Called once, when the transfer is complete. Does not need the lock.
+    // Called once. Does not need the lock.
     void complete(const ucd_ucx_result_t &result) {
         result_ = result;
         complete_.store(true, std::memory_order_release);
@@ -29,9 +29,10 @@ struct ucd_ucx_request {
     bool is_complete() const { return complete_.load(std::memory_order_acquire); }
     const ucd_ucx_result_t &result() const { return result_; }
 
-    // The user and the pipeline each release the request once; the second release deletes it.
-    void call_back_and_let_go();
+    // The user and the engine each release the request once; the second release deletes it.
     void let_go();
+    // Calls the user's callback, and releases the request.
+    void tell(const ucd_ucx::UserHandler &) final;
 
     bool has_time_limit() const { return options_.timeout.count() > 0; }
     // For the time limit: data of the transfer has moved.
@@ -43,8 +44,7 @@ struct ucd_ucx_request {
                std::chrono::steady_clock::now() - moved_at_ >= options_.timeout;
     }
 
-    bool handed_out = false;         // or about to be
-    ucd_ucx_request *next = nullptr; // link of a queue
+    bool handed_out = false; // or about to be
 
 protected:
     ucd_ucx::TransferOptions options_;

@@ -1,0 +1,238 @@
+#include "engine/engine.h"
+
+#include "engine/version.h"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+namespace ucd_ucx {
+
+Status EngineSettings::read(ucd_info_t info) {
+    UCD_UCX_TRY(read_transfer_options(info, options));
+    UCD_UCX_TRY(read_number(info, "ucd.ucx.staging", 0, INTPTR_MAX, staging.host));
+    UCD_UCX_TRY(read_number(info, "ucd.ucx.ring_staging", 0, INTPTR_MAX, staging.ring));
+    UCD_UCX_TRY(read_number(info, "ucd.ucx.peer_memory", 1 << 20, INTPTR_MAX, budgets.peer));
+    UCD_UCX_TRY(read_number(info, "ucd.ucx.peers_memory", 1 << 20, INTPTR_MAX, budgets.peers));
+    return read_number(info, "ucd.ucx.rma.types", 0, INTPTR_MAX, budgets.remembered);
+}
+
+Engine::Engine(const ucd_ucx_pipeline_params_t &p, const EngineSettings &settings)
+    : ledger(settings.budgets), params(p), options(settings.options), limits_(settings.staging),
+      staging_(p, settings.staging.host) {}
+
+Status Engine::open(ucp_worker_h worker) {
+    UCD_UCX_TRY(for_host.set("host", UCD_INFO__NULL, Direction::send));
+    ucp_worker_attr_t worker_attributes = {};
+    worker_attributes.field_mask =
+        UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER | UCP_WORKER_ATTR_FIELD_THREAD_MODE;
+    UCD_UCX_TRY(ucx_ok(ucp_worker_query(worker, &worker_attributes), "ucp_worker_query"));
+    for (WorkerLock *l : {&lock, &events.lock})
+        l->be_needed(worker_attributes.thread_mode == UCS_THREAD_MODE_MULTI);
+    ledger.be_shared_by_threads(lock.is_needed());
+    UCD_UCX_TRY(claim_.take(worker, params.am_id));
+    max_am_header_ = worker_attributes.max_am_header;
+    make_spare();
+    ucp_am_handler_param_t handler_params = {};
+    handler_params.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_FLAGS |
+                                UCP_AM_HANDLER_PARAM_FIELD_CB | UCP_AM_HANDLER_PARAM_FIELD_ARG;
+    handler_params.id = params.am_id;
+    handler_params.flags = UCP_AM_FLAG_WHOLE_MSG;
+    handler_params.cb = on_am;
+    handler_params.arg = this;
+    UCD_UCX_TRY(ucx_ok(ucp_worker_set_am_recv_handler(worker, &handler_params),
+                       "ucp_worker_set_am_recv_handler"));
+    worker_ = worker;
+    return success;
+}
+
+void Engine::close() {
+    if (worker_ == nullptr) return; // the engine was not opened
+    ucp_am_handler_param_t handler_params = {};
+    handler_params.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB;
+    handler_params.id = params.am_id;
+    (void)ucp_worker_set_am_recv_handler(worker_, &handler_params); // fails only if `open` did
+    // Nothing is in progress, so the events are messages that no family has taken.
+    events.drop_all([](Event &event) { delete static_cast<AmData *>(&event); });
+    while (!notices.empty()) static_cast<ucd_ucx_request &>(notices.pop()).let_go();
+}
+
+Engine::~Engine() {
+    delete spare_.load();
+}
+
+// Messages ------------------------------------------------------------------
+
+Family *Engine::family_of(const AmData &message) const {
+    if (!message.header().empty())
+        return is_transfer_of_version_2(message.header()) ? one_sided_ : transfers_;
+    // Rejects rendezvous: this side would have to fetch data that the peer may never provide.
+    return message.data_bytes() == 0 || message.is_rendezvous() ? nullptr : one_sided_;
+}
+
+ucs_status_t Engine::on_am(void *engine, const void *header, std::size_t header_bytes, void *data,
+                           std::size_t bytes, const ucp_am_recv_param_t *param) {
+    auto &self = *static_cast<Engine *>(engine);
+    // A message without an endpoint cannot be charged to a peer.
+    if ((param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) == 0 || param->reply_ep == nullptr)
+        return UCS_OK;
+    AmData message(self, param->reply_ep, {static_cast<const char *>(header), header_bytes}, data,
+                   bytes, param->recv_attr);
+    Family *const family = self.family_of(message);
+    if (family == nullptr) return UCS_OK;
+    if (!self.may_take_at_once_ || self.endpoint_failures.any_noted()) return self.keep(message);
+    bool taken = true;
+    message.since = self.events.now();
+    self.may_take_at_once_ = false;
+    try {
+        taken = family->take_at_once(message);
+    } catch (const std::bad_alloc &) { // the same as for messages that are taken later
+    }
+    self.may_take_at_once_ = true;
+    return taken ? UCS_OK : self.keep(message);
+}
+
+// A message is not kept if its peer has no budget for it. If there is no memory for an account, the
+// message is not charged, and neither is the spare message.
+ucs_status_t Engine::keep(AmData &message) {
+    Charge charge;
+    bool may_be_charged = true;
+    try {
+        charge = ledger.take(message.ep, message.bytes_to_keep(), Use::message);
+    } catch (const std::bad_alloc &) {
+        may_be_charged = false;
+    }
+    if (may_be_charged && !charge) return UCS_OK;
+    const bool is_held = message.is_holdable();
+    std::unique_ptr<AmData> kept = message.kept();
+    if (kept == nullptr)
+        // For a rendezvous, UCX reports the error to the sender. For other messages, UCX accepts no
+        // error.
+        return message.is_rendezvous() ? UCS_ERR_NO_MEMORY : UCS_OK;
+    kept->charge = std::move(charge);
+    AmData &put = *kept.release();
+    events.put(put, put.since);
+    return is_held ? UCS_INPROGRESS : UCS_OK;
+}
+
+void Engine::dispatch(std::unique_ptr<AmData> message) {
+    if (Family *const family = family_of(*message); family != nullptr)
+        family->take(std::move(message));
+}
+
+void Engine::make_spare() {
+    if (spare_.load(std::memory_order_relaxed) == nullptr)
+        spare_ = std::make_unique<AmData>(*this).release();
+}
+
+// Memory and devices ----------------------------------------------------------
+
+void Engine::await(DeviceWork &work) {
+    if (work.moving == UCD_REQUEST__NULL) return work.moved(success);
+    moving_.await(work);
+}
+
+Block Engine::take_chunk(const TypedBuffer &buffer, std::size_t bytes, bool urgent) noexcept {
+    if (params.allocate == nullptr && !buffer.device().empty()) {
+        Block block;
+        (void)without_exceptions([&] {
+            block = chunks_of(buffer.device()).pinned.take(bytes, urgent);
+            return success;
+        });
+        if (block || !urgent) return block;
+    }
+    return staging_.take(bytes, urgent);
+}
+
+DeviceChunks &Engine::chunks_of(const std::string &device) {
+    std::unique_ptr<DeviceChunks> &chunks = device_chunks_[device];
+    if (chunks == nullptr)
+        chunks = std::make_unique<DeviceChunks>(device, limits_.host, limits_.ring);
+    return *chunks;
+}
+
+bool Engine::take_chunk_for(ucp_ep_h account, const TypedBuffer &buffer, std::size_t bytes,
+                            bool urgent, Block *block) {
+    Charge charge;
+    if (account != nullptr) {
+        if (!ledger.is_possible(bytes, Use::chunk)) return true;
+        charge = ledger.take(account, bytes, Use::chunk);
+        if (!charge) return false;
+    }
+    *block = take_chunk(buffer, bytes, urgent);
+    if (!*block) return urgent;
+    block->hold(std::move(charge));
+    return true;
+}
+
+// Progress --------------------------------------------------------------------
+
+// If a step throws bad_alloc, all steps run again, so each may be repeated.
+void Engine::handle_endpoint_failures() {
+    endpoint_failures.handle_each([this](const EndpointFailure &failure) {
+        std::erase(unresponsive_, failure.ep);
+        transfers_->on_endpoint_failed(failure);
+        if (one_sided_ != nullptr) one_sided_->on_endpoint_failed(failure);
+        ledger.close(failure.ep);
+    });
+}
+
+// If a step throws bad_alloc, the next call of progress repeats it.
+void Engine::bar_exceeding() {
+    for (;;) {
+        if (barring_ == nullptr) barring_ = ledger.bar_next();
+        if (barring_ == nullptr) return;
+        transfers_->on_barred(barring_);
+        if (one_sided_ != nullptr) one_sided_->on_barred(barring_);
+        barring_ = nullptr;
+    }
+}
+
+void Engine::report_unresponsive(ucp_ep_h ep) {
+    if (params.unresponsive == nullptr || ep == nullptr) return;
+    if (std::find(unresponsive_.begin(), unresponsive_.end(), ep) == unresponsive_.end())
+        unresponsive_.push_back(ep);
+}
+
+bool Engine::tell_user(std::unique_lock<WorkerLock> &held) {
+    if (notices.empty() && unresponsive_.empty()) return false;
+    Queue<Notice> told = std::move(notices);
+    std::vector<ucp_ep_h> unresponsive;
+    unresponsive.swap(unresponsive_);
+    const UserHandler called = handler;
+    held.unlock();
+    while (!told.empty()) told.pop().tell(called);
+    for (ucp_ep_h ep : unresponsive) params.unresponsive(ep, params.unresponsive_arg);
+    return true;
+}
+
+unsigned Engine::progress() {
+    ledger.begin_call();
+    may_take_at_once_ = !lock.is_needed() && one_sided_ != nullptr;
+    const unsigned moved = ucp_worker_progress(worker_);
+    may_take_at_once_ = false;
+    std::unique_lock held(lock, std::try_to_lock);
+    if (!held.owns_lock()) return moved + 1; // another thread is in progress
+    bool more = retry_on_bad_alloc([this] {
+        handle_endpoint_failures();
+        const bool any = events.handle_all();
+        endpoint_failures.forget();
+        return any;
+    });
+    if (barring_ != nullptr || ledger.has_to_bar())
+        more |= retry_on_bad_alloc([this] {
+            bar_exceeding();
+            return true;
+        });
+    more |= retry_on_bad_alloc([this] { return moving_.poll(); });
+    more |= retry_on_bad_alloc([this] { return transfers_->advance(); });
+    if (one_sided_ != nullptr) more |= retry_on_bad_alloc([this] { return one_sided_->advance(); });
+    more |= retry_on_bad_alloc([this] {
+        make_spare();
+        return false;
+    });
+    more |= tell_user(held);
+    return moved + more;
+}
+
+} // namespace ucd_ucx

@@ -1,0 +1,127 @@
+#include "pipeline/recv_part.h"
+
+#include "common/byte_ranges.h"
+#include "pipeline/receiving.h"
+#include "pipeline/recv_message.h"
+#include "pipeline/transfers.h"
+
+#include <cstring>
+#include <utility>
+
+namespace ucd_ucx {
+
+// What the charge of an active message has to cover: this object, and the range that may have to be
+// remembered once the data is here.
+static_assert(sizeof(RecvPart) + ByteRanges::bytes_of_range <= AmData::bytes_for_family);
+
+std::unique_ptr<RecvPart> RecvPart::make(Transfers &transfers, std::unique_ptr<AmData> &am_data) {
+    const std::string_view text = am_data->header();
+    Header h;
+    if (text.size() < sizeof h) return nullptr;
+    std::memcpy(&h, text.data(), sizeof h);
+    if (!h.is_good() || h.user_header != text.size() - sizeof h ||
+        (h.has_place() && h.user_header != sizeof(RingPlace)))
+        return nullptr;
+    return std::make_unique<RecvPart>(transfers, h, std::move(am_data));
+}
+
+RecvPart::RecvPart(Transfers &transfers, const Header &h, std::unique_ptr<AmData> am_data)
+    : header(h), transfers_(transfers), am_data_(std::move(am_data)) {
+    if (!is_ring() && !is_route()) {
+        bytes = am_data_->data_bytes();
+        return;
+    }
+    bytes = is_ring() ? place().bytes : 0;
+    if (am_data_->data_bytes() != sizeof(Receipt)) am_data_->drop_data();
+}
+
+RingPlace RecvPart::place() const {
+    RingPlace place;
+    std::memcpy(static_cast<void *>(&place), am_data_->header().data() + sizeof header,
+                sizeof place);
+    return place;
+}
+
+void RecvPart::on_complete() {
+    if (is_ring() || is_route())
+        settle_ring();
+    else if (state_ == PartState::unpacking)
+        unpack_for_peer();
+    else
+        received();
+}
+
+void RecvPart::receive(RecvMessage &message, Block block) {
+    message_ = &message;
+    block_ = std::move(block);
+    if (is_ring()) return receive_from_ring();
+    if (is_here()) return unpack(am_data_->data().data());
+    state_ = PartState::receiving;
+    const TypedBuffer &buffer = message.receiving()->buffer();
+    void *to = block_ ? block_.memory() : buffer.in_place() + header.offset;
+    ucp_request_param_t p = {};
+    p.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+    p.cb.recv_am = on_received;
+    p.user_data = this;
+    const ucs_status_ptr_t request =
+        ucp_am_recv_data_nbx(transfers_.engine.worker(), am_data_->take_handle(), to, bytes, &p);
+    if (UCS_PTR_IS_PTR(request)) return;
+    status_ = UCS_PTR_STATUS(request);
+    received();
+}
+
+void RecvPart::on_received(void *request, ucs_status_t status, std::size_t length, void *argument) {
+    auto *part = static_cast<RecvPart *>(argument);
+    ucp_request_free(request);
+    const std::size_t expected =
+        part->is_ring() || part->is_route() ? sizeof part->receipt_ : part->bytes;
+    part->status_ = status == UCS_OK && length != expected ? UCS_ERR_INVALID_PARAM : status;
+    part->transfers_.engine.events.put(*part);
+}
+
+void RecvPart::received() {
+    transfers_.trace(UCD_UCX_EVENT__RECEIVED, header.id, header.offset, bytes);
+    if (status_ == UCS_OK && block_) return unpack(block_.memory());
+    message_->settle(std::unique_ptr<RecvPart>(this), status_, UCD_SUCCESS);
+}
+
+void RecvPart::unpack(const void *from) {
+    state_ = PartState::unpacking;
+    const Receiving &receiving = *message_->receiving();
+    if (receiving.has_failed())
+        return message_->settle(std::unique_ptr<RecvPart>(this), UCS_OK, UCD_SUCCESS);
+    transfers_.trace(UCD_UCX_EVENT__UNPACK_BEGIN, header.id, header.offset, bytes);
+    if (receiving.account() != nullptr && receiving.buffer().on_host()) {
+        unpacking_ = static_cast<const char *>(from);
+        return unpack_for_peer();
+    }
+    const Status status = receiving.buffer().unpack(header.offset, from, bytes, &moving);
+    if (!status.ok()) return moved(status);
+    transfers_.engine.await(*this);
+}
+
+// Unpacks in pieces, as long as the peer may cause work in this call of progress.
+void RecvPart::unpack_for_peer() {
+    const Receiving &receiving = *message_->receiving();
+    const TypedBuffer &buffer = receiving.buffer();
+    Ledger &ledger = transfers_.engine.ledger;
+    while (unpacked_ < bytes && !receiving.has_failed()) {
+        if (!ledger.may_work(receiving.account())) return transfers_.engine.events.put(*this);
+        const uint64_t piece =
+            piece_of(bytes - unpacked_, buffer.steps(bytes - unpacked_), receiving.granule());
+        const Status status =
+            buffer.unpack(header.offset + unpacked_, unpacking_ + unpacked_, piece, nullptr);
+        if (!status.ok()) return moved(status);
+        ledger.note_work(receiving.account(), buffer.steps(piece));
+        unpacked_ += piece;
+    }
+    moved(success);
+}
+
+void RecvPart::moved(Status status) {
+    if (is_ring()) return moved_in_ring(status);
+    transfers_.trace(UCD_UCX_EVENT__UNPACK_END, header.id, header.offset, bytes);
+    message_->settle(std::unique_ptr<RecvPart>(this), ucx_status_of(status.code()), status.code());
+}
+
+} // namespace ucd_ucx

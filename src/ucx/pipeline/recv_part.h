@@ -1,0 +1,84 @@
+// An active message of a transfer, at its receiver: a chunk, an offer, or all of a user's message.
+#pragma once
+
+#include "engine/am_data.h"
+#include "engine/device_queue.h"
+#include "memory/mappings.h"
+#include "memory/staging.h"
+#include "pipeline/message.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace ucd_ucx {
+
+class RecvMessage;
+class Transfers;
+
+class RecvPart final : public Event, public DeviceWork {
+public:
+    // Null if it is not a message of a transfer.
+    static std::unique_ptr<RecvPart> make(Transfers &transfers, std::unique_ptr<AmData> &am_data);
+    RecvPart(Transfers &transfers, const Header &header, std::unique_ptr<AmData> am_data);
+
+    void on_complete() override;
+    void moved(Status status) override;
+    bool is_ring() const { return header.kind == Kind::ring_chunk; }
+    bool is_route() const { return header.kind == Kind::route; }
+    RingPlace place() const; // only if header.has_place()
+    // Answers an offer of a route: UCX tells the sender that its receipt was fetched.
+    void fetch(RecvMessage &message);
+
+    // Receives the data into the receive buffer; through `block`, if that is not empty.
+    void receive(RecvMessage &message, Block block);
+    bool is_here() const { return !am_data_->has_handle(); } // the data has arrived
+    bool holds_memory() const { return static_cast<bool>(block_); }
+    // The data of this message was lost, because there was no memory for it.
+    bool has_lost_data() const { return am_data_->is_cut(); }
+    ucp_ep_h ep() const { return am_data_->ep; }
+    uint64_t since() const { return am_data_->since; }
+    Charge &charge() { return am_data_->charge; }
+    std::string take_header() { return am_data_->take_header(); }
+    std::unique_ptr<AmData> give_up_am_data() { return std::move(am_data_); }
+
+    const Header header;
+    uint64_t bytes = 0; // bytes of the packed stream in this message
+
+private:
+    enum class PartState : uint8_t {
+        waiting,
+        receiving, // UCX receives the data, or a receipt
+        copying,   // the device copies a chunk of the ring
+        unpacking,
+    };
+    static void on_received(void *request, ucs_status_t status, std::size_t length, void *part);
+    void received();
+    void unpack(const void *from);
+    void unpack_for_peer();
+
+    // In recv_message_ring.cpp:
+    void receive_from_ring();
+    void unpack_from_ring(const void *from);
+    void await_device(Status started);
+    void moved_in_ring(Status status);
+    void fetch_receipt();
+    void settle_ring();
+
+    Transfers &transfers_;
+    std::unique_ptr<AmData> am_data_;
+    PartState state_ = PartState::waiting;
+    ucs_status_t status_ = UCS_OK;
+    RecvMessage *message_ = nullptr;
+    Block block_;
+    // For data that a peer asked for: the packed data, and the number of bytes unpacked so far.
+    const char *unpacking_ = nullptr;
+    uint64_t unpacked_ = 0;
+    // For chunks of the ring:
+    std::shared_ptr<const Mapping> mapping_;
+    Receipt receipt_ = 0;
+    unsigned under_way_ = 0; // the number of unfinished operations of device and UCX
+    int ucd_ = UCD_SUCCESS;
+};
+
+} // namespace ucd_ucx

@@ -1,0 +1,227 @@
+#include "pipeline/transfers.h"
+
+#include "common/tokens.h"
+#include "pipeline/framed.h"
+#include "pipeline/receiving.h"
+#include "pipeline/recv_message.h"
+#include "pipeline/recv_part.h"
+#include "pipeline/send_chunk.h"
+#include "pipeline/sending.h"
+
+#include <utility>
+
+namespace ucd_ucx {
+
+Transfers::Transfers(Engine &of) : engine(of), messages(*this) {
+    engine.attach_transfers(*this);
+}
+
+Transfers::~Transfers() {
+    messages.clear();
+    while (!finished_.empty()) static_cast<ucd_ucx_request &>(finished_.pop()).let_go();
+    if (framed != 0) ucp_dt_destroy(framed);
+}
+
+Status Transfers::open() {
+    return ucx_ok(ucp_dt_create_generic(&frame_callbacks, nullptr, &framed),
+                  "ucp_dt_create_generic");
+}
+
+// UCX's header also has ours.
+std::size_t Transfers::max_user_header() const {
+    return engine.max_am_header() - 64;
+}
+
+// Only the two ends of an endpoint know its stream, so that no third process can forge messages of
+// its transfers.
+MessageId Transfers::next_id(ucp_ep_h ep) {
+    uint64_t &stream = streams_[ep];
+    if (stream == 0) stream = random_token();
+    return {stream, ++number_};
+}
+
+// Starting ----------------------------------------------------------------
+
+template <class Start>
+Status Transfers::start(std::unique_ptr<Sending> sending, Start &&start,
+                        ucd_ucx_request_t *transfer) {
+    // A transfer that UCX knows must be in the table. Grows geometrically, as push_back would.
+    if (sendings_.size() == sendings_.capacity()) sendings_.reserve(2 * sendings_.size() + 1);
+    start(*sending);
+    *transfer = UCD_UCX_REQUEST__NULL;
+    if (sending->is_complete()) return sending->start_status();
+    sendings_.push_back(sending.get());
+    sending->handed_out = true;
+    ++outstanding_;
+    *transfer = sending.release();
+    return success;
+}
+
+Status Transfers::send_tagged(ucp_ep_h ep, const Data &data, ucp_tag_t tag,
+                              const ucd_ucx_param_t *param, ucd_ucx_request_t *transfer) {
+    auto sending = std::make_unique<Sending>(*this);
+    UCD_UCX_TRY(sending->set(ep, data, param, Matching::tag));
+    return start(
+        std::move(sending), [tag](Sending &s) { s.start_tagged(tag); }, transfer);
+}
+
+Status Transfers::send_active(ucp_ep_h ep, unsigned id, std::string_view header, const Data &data,
+                              const ucd_ucx_param_t *param, const TransferTerms &terms,
+                              ucd_ucx_request_t *transfer) {
+    if (header.size() > max_user_header())
+        return fail(UCD_ERR__INVALID_ARG, "header_length is %zu; it must be at most %zu",
+                    header.size(), max_user_header());
+    auto sending = std::make_unique<Sending>(*this);
+    UCD_UCX_TRY(sending->set(ep, data, param, Matching::am, terms));
+    return start(
+        std::move(sending), [&](Sending &s) { s.start_am(id, header); }, transfer);
+}
+
+void Transfers::add(Receiving &receiving) {
+    receivings_.push_back(&receiving);
+    receiving.handed_out = true;
+    ++outstanding_;
+}
+
+Status Transfers::receive_tagged(const Data &to, ucp_tag_t tag, ucp_tag_t mask,
+                                 const ucd_ucx_param_t *param, ucd_ucx_request_t *transfer) {
+    auto receiving = std::make_unique<Receiving>(*this);
+    UCD_UCX_TRY(receiving->set(to, param));
+    add(*receiving);
+    const Status status = receiving->start_tagged(tag, mask);
+    if (!status.ok()) {
+        receivings_.pop_back();
+        --outstanding_;
+        return status;
+    }
+    *transfer = receiving.release();
+    return success;
+}
+
+Status Transfers::receive_active(RecvMessage &message, const Data &to, ucd_op_t op,
+                                 const ucd_ucx_param_t *param, const TransferTerms &terms,
+                                 ucd_ucx_request_t *transfer) {
+    auto receiving = std::make_unique<Receiving>(*this);
+    UCD_UCX_TRY(receiving->set(to, param, op, terms));
+    add(*receiving);
+    Receiving &started = *receiving.release();
+    *transfer = &started;
+    const Status status = without_exceptions([&] {
+        started.start_am(message);
+        return success;
+    });
+    if (!status.ok()) started.fail(ucx_status_of(status.code()), status.code());
+    return success;
+}
+
+// Messages ------------------------------------------------------------------
+
+void Transfers::take(std::unique_ptr<AmData> am_data) {
+    // The message may have arrived before its endpoint failed, which is only known now. In that
+    // case nothing may be sent back, but the user is still told of a user's message.
+    const ucs_status_t failed = engine.endpoint_failures.since(am_data->ep, am_data->since);
+    RecvMessage *message = nullptr;
+    Admission admission = Admission::ignore;
+    std::unique_ptr<RecvPart> part;
+    try {
+        part = RecvPart::make(*this, am_data);
+        if (part == nullptr) return;
+        message = find_message(*part, failed);
+        if (message != nullptr) admission = message->admit(*part);
+    } catch (const std::bad_alloc &) { // nothing has changed
+        if (part != nullptr) am_data = part->give_up_am_data();
+        engine.events.put_back(*am_data.release());
+        throw;
+    }
+    if (message == nullptr) return;
+    message->take(std::move(part), admission);
+    if (failed != UCS_OK) message->on_endpoint_failed(failed);
+}
+
+// If it throws std::bad_alloc, nothing has changed.
+RecvMessage *Transfers::find_message(const RecvPart &part, ucs_status_t failed) {
+    const Header &h = part.header;
+    const bool users = h.kind == Kind::whole || h.kind == Kind::user_offer;
+    if (failed != UCS_OK) {
+        end_stream(h.id.stream, failed);
+        if (!users) return nullptr;
+    }
+    const ucp_ep_h from = failed == UCS_OK ? part.ep() : nullptr;
+    return h.kind == Kind::withdraw ? messages.find(from, h.id)
+                                    : messages.get(from, h, part.since());
+}
+
+void Transfers::deliver(RecvMessage &message) {
+    delivered_.push(message);
+}
+
+void Transfers::end_stream(uint64_t stream, ucs_status_t status) {
+    for (RecvMessage *message : messages.end_stream(stream, status))
+        message->on_endpoint_failed(status);
+}
+
+void Transfers::on_barred(ucp_ep_h ep) {
+    for (const uint64_t stream : messages.streams_of(ep, UINT64_MAX))
+        end_stream(stream, UCS_ERR_EXCEEDS_LIMIT);
+    for (RecvMessage *m : messages.of_endpoint(ep)) m->on_endpoint_failed(UCS_ERR_EXCEEDS_LIMIT);
+    messages.delete_forgotten(); // frees memory, lest another peer is barred for it
+}
+
+void Transfers::on_endpoint_failed(const EndpointFailure &f) {
+    mappings.close_all(); // the mappings keep memory of processes that may be gone
+    streams_.erase(f.ep);
+    for (Sending *s : sendings_) s->on_endpoint_failed(f.ep, f.status, f.before);
+    for (const uint64_t stream : messages.streams_of(f.ep, f.before)) end_stream(stream, f.status);
+    for (RecvMessage *m : messages.of_endpoint(f.ep))
+        if (m->since() < f.before) m->on_endpoint_failed(f.status);
+    messages.remove_endpoint(f.ep, f.before);
+}
+
+// Progress --------------------------------------------------------------------
+
+bool Transfers::advance_all() {
+    bool any = false;
+    // Receives first, since they free memory for sends.
+    for (std::size_t i = 0; i < receivings_.size(); ++i) receivings_[i]->advance();
+    for (std::size_t i = 0; i < sendings_.size(); ++i) any |= sendings_[i]->advance();
+    return any;
+}
+
+bool Transfers::end_finished() noexcept {
+    const auto complete = [](const ucd_ucx_request *r) { return r->is_complete(); };
+    std::erase_if(sendings_, complete);
+    std::erase_if(receivings_, complete);
+    for (Queue<Notice> finished = std::move(finished_); !finished.empty();) {
+        auto &transfer = static_cast<Transfer &>(finished.pop());
+        if (transfer.owner() == nullptr) {
+            engine.notices.push(transfer);
+            continue;
+        }
+        transfer.owner()->transfer_ended(transfer, transfer.result());
+        delete &transfer;
+    }
+    return true;
+}
+
+bool Transfers::pass_on_delivered() noexcept {
+    for (Queue<Notice> delivered = std::move(delivered_); !delivered.empty();) {
+        auto &message = static_cast<RecvMessage &>(delivered.pop());
+        if (receiver_ != nullptr)
+            receiver_->take_message(message);
+        else if (engine.handler.callback != nullptr)
+            engine.notices.push(message);
+        else
+            message.abandon();
+    }
+    return true;
+}
+
+bool Transfers::advance() {
+    bool any = retry_on_bad_alloc([this] { return advance_all(); });
+    messages.delete_forgotten();
+    if (!finished_.empty()) any |= end_finished();
+    if (!delivered_.empty()) any |= pass_on_delivered();
+    return any;
+}
+
+} // namespace ucd_ucx

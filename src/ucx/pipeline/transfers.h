@@ -1,0 +1,145 @@
+// The family of transfers: tagged messages and users' active messages, as one message or in chunks.
+#pragma once
+
+#include "engine/engine.h"
+#include "memory/mappings.h"
+#include "pipeline/message.h"
+#include "pipeline/message_table.h"
+
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace ucd_ucx {
+
+class Receiving;
+class RecvMessage;
+class RecvPart;
+class Sending;
+
+// Who started a transfer, if it was not the user.
+class TransferOwner {
+public:
+    // The transfer has ended, and is deleted after this.
+    virtual void transfer_ended(const ucd_ucx_request &transfer,
+                                const ucd_ucx_result_t &result) = 0;
+
+protected:
+    ~TransferOwner() = default;
+};
+
+// Terms of a transfer that users cannot set.
+struct TransferTerms {
+    uint64_t granule = 1; // bytes; the sender splits chunks at multiples of it
+    // The peer that asked for the transfer: chunks wait until its account has room, and until it
+    // may cause work in a call of progress. Null if the user asked for the transfer.
+    ucp_ep_h account = nullptr;
+    TransferOwner *owner = nullptr;
+};
+
+// Who gets users' active messages, instead of the user's handler.
+class MessageReceiver {
+public:
+    // Receives the message or drops it, now or later.
+    virtual void take_message(RecvMessage &message) = 0;
+
+protected:
+    ~MessageReceiver() = default;
+};
+
+// The memory that a transfer uses, without its chunks.
+constexpr uint64_t bytes_of_transfer(const TransferOptions &options) {
+    return (2 << 10) + 512 * options.depth;
+}
+
+// The caller holds the engine's lock.
+class Transfers final : public Family {
+public:
+    explicit Transfers(Engine &engine);
+    ~Transfers();
+    Transfers(const Transfers &) = delete;
+    Transfers &operator=(const Transfers &) = delete;
+    Status open();
+
+    // Start transfers. *transfer is null if a send is complete already; the owner of the terms is
+    // then not called.
+    Status send_tagged(ucp_ep_h ep, const Data &data, ucp_tag_t tag, const ucd_ucx_param_t *param,
+                       ucd_ucx_request_t *transfer);
+    // An active message, as ucd_ucx_am_send_nbx defines it.
+    Status send_active(ucp_ep_h ep, unsigned id, std::string_view header, const Data &data,
+                       const ucd_ucx_param_t *param, const TransferTerms &terms,
+                       ucd_ucx_request_t *transfer);
+    Status receive_tagged(const Data &to, ucp_tag_t tag, ucp_tag_t mask,
+                          const ucd_ucx_param_t *param, ucd_ucx_request_t *transfer);
+    // If the op is not REPLACE, chunks must consist of whole elements.
+    Status receive_active(RecvMessage &message, const Data &to, ucd_op_t op,
+                          const ucd_ucx_param_t *param, const TransferTerms &terms,
+                          ucd_ucx_request_t *transfer);
+    // From now on, users' active messages go to `receiver`.
+    void pass_messages_to(MessageReceiver &receiver) { receiver_ = &receiver; }
+    // The longest header of an active message.
+    std::size_t max_user_header() const;
+    // The number of transfers that are not complete.
+    std::size_t outstanding() const { return outstanding_; }
+
+    // The functions of a family:
+    void take(std::unique_ptr<AmData> am_data) override;
+    void on_endpoint_failed(const EndpointFailure &failure) override;
+    void on_barred(ucp_ep_h ep) override;
+    bool advance() override;
+
+    // For use by transfers:
+    MessageId next_id(ucp_ep_h ep);
+    void trace(int what, const MessageId &id, uint64_t offset, uint64_t bytes) const {
+        if (engine.params.trace == nullptr) return;
+        const ucd_ucx_event_t event = {what, id.stream, id.number, offset, bytes};
+        engine.params.trace(&event, engine.params.trace_arg);
+    }
+    // Inline, so that the compiler does not copy the result through memory.
+    void finish(ucd_ucx_request &transfer, const ucd_ucx_result_t &result) {
+        transfer.complete(result);
+        if (!transfer.handed_out) return;
+        finished_.push(transfer);
+        --outstanding_;
+    }
+    // A user's message has been announced.
+    void deliver(RecvMessage &message);
+
+    Engine &engine;
+    Mappings mappings;
+    MessageTable messages;
+    ucp_datatype_t framed = 0; // see framed.h
+
+private:
+    RecvMessage *find_message(const RecvPart &part, ucs_status_t failed);
+    void end_stream(uint64_t stream, ucs_status_t status);
+    template <class Start>
+    Status start(std::unique_ptr<Sending> sending, Start &&start, ucd_ucx_request_t *transfer);
+    void add(Receiving &receiving);
+    bool advance_all();
+    bool end_finished() noexcept;
+    bool pass_on_delivered() noexcept;
+
+    MessageReceiver *receiver_ = nullptr;
+    uint64_t number_ = 0;
+    std::unordered_map<ucp_ep_h, uint64_t> streams_; // of sent transfers, by endpoint
+    // Transfers that have been started and whose end has not been passed on.
+    std::vector<Sending *> sendings_;
+    std::vector<Receiving *> receivings_;
+    std::size_t outstanding_ = 0;
+    Queue<Notice> finished_, delivered_;
+};
+
+} // namespace ucd_ucx
+
+struct ucd_ucx_pipeline {
+    ucd_ucx_pipeline(const ucd_ucx_pipeline_params_t &params,
+                     const ucd_ucx::EngineSettings &settings)
+        : engine(params, settings), transfers(engine) {}
+    ~ucd_ucx_pipeline() { engine.close(); }
+    ucd_ucx_pipeline(const ucd_ucx_pipeline &) = delete;
+    ucd_ucx_pipeline &operator=(const ucd_ucx_pipeline &) = delete;
+
+    ucd_ucx::Engine engine;
+    ucd_ucx::Transfers transfers;
+};

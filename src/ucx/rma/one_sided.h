@@ -1,0 +1,64 @@
+// The family of one-sided operations: both ends of them. Short messages carry everything that fits
+// one message, and transfers carry longer data.
+#pragma once
+
+#include "engine/engine.h"
+#include "pipeline/transfers.h"
+#include "rma/payload.h"
+#include "rma/rma_origin.h"
+#include "rma/rma_target.h"
+#include "rma/short_messages.h"
+
+namespace ucd_ucx::rma {
+
+// The caller holds the engine's lock.
+class OneSided final : public Family, public MessageReceiver {
+public:
+    OneSided(Engine &engine, Transfers &transfers, uint64_t peer_operations);
+    // INVALID_ARG: something is in progress or open.
+    Status check_idle() const;
+
+    // Sends data in chunks, with the message as the header of a transfer.
+    Status send(ucp_ep_h ep, const Encoded &message, const Data &data, ucd_info_t info,
+                const TransferTerms &terms, ucd_ucx_request_t *transfer);
+
+    // The functions of a family:
+    void take(std::unique_ptr<AmData> message) override;
+    bool take_at_once(AmData &message) override;
+    void take_message(RecvMessage &message) override;
+    void on_endpoint_failed(const EndpointFailure &failure) override;
+    void on_barred(ucp_ep_h ep) override { target.on_barred(ep); }
+    bool advance() override;
+
+    Engine &engine;
+    Transfers &transfers;
+    ShortMessages messages;
+    Origin origin;
+    Target target;
+
+private:
+    // `am_data` is the message that it came in; null if it came in a transfer.
+    void take(Delivery &delivery, AmData *am_data);
+    void take_whole(AmData &message);
+    void take_answer(const Preamble &preamble, Delivery &delivery);
+    void take_answers(AmData &message);
+    void take_beginning(AmData &message);
+    void take_foreign(const Preamble &preamble, Delivery &delivery);
+    void take_refusal(const Preamble &preamble, Delivery &delivery);
+};
+
+} // namespace ucd_ucx::rma
+
+struct ucd_ucx_rma {
+    ucd_ucx_rma(const ucd_ucx_pipeline_params_t &params, const ucd_ucx::EngineSettings &settings,
+                uint64_t peer_operations)
+        : engine(params, settings), transfers(engine),
+          one_sided(engine, transfers, peer_operations) {}
+    ~ucd_ucx_rma() { engine.close(); }
+    ucd_ucx_rma(const ucd_ucx_rma &) = delete;
+    ucd_ucx_rma &operator=(const ucd_ucx_rma &) = delete;
+
+    ucd_ucx::Engine engine;
+    ucd_ucx::Transfers transfers;
+    ucd_ucx::rma::OneSided one_sided;
+};

@@ -1,0 +1,200 @@
+#include "rma/short_messages.h"
+
+#include "rma/one_sided.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+namespace ucd_ucx::rma {
+namespace {
+
+// Limits on the messages that are kept for reuse: their number, and the size of each.
+constexpr std::size_t max_idle_messages = 64;
+constexpr std::size_t max_idle_bytes = 16 << 10;
+constexpr std::size_t least_bytes = 2048;
+// The limit on endpoints for which answers are gathered at a time.
+constexpr std::size_t max_gathered = 16;
+
+} // namespace
+
+// The memory of a message, which UCX is sending or which is kept for the next one.
+class ShortMessage final : public SendOp {
+public:
+    ShortMessage(OneSided &rma, std::size_t room)
+        : SendOp(rma.engine), rma_(rma), room_(room), memory_(new char[room]) {}
+    void on_complete() override {
+        rma_.messages.sent(std::unique_ptr<ShortMessage>(this), status_);
+    }
+    // UCS_INPROGRESS: on_complete will be called.
+    ucs_status_t start(std::string_view data) {
+        return start_am(ep, UCP_AM_SEND_FLAG_EAGER, {.data = data.data(), .count = data.size()});
+    }
+    char *memory() const { return memory_.get(); }
+    std::size_t room() const { return room_; }
+
+    ucp_ep_h ep = nullptr;
+    uint32_t number = 0;
+    Charge charge; // for an answer
+
+private:
+    OneSided &rma_;
+    const std::size_t room_;
+    const std::unique_ptr<char[]> memory_;
+};
+
+ShortMessages::ShortMessages(OneSided &rma) : rma_(rma) {
+    idle_.reserve(max_idle_messages);
+}
+
+ShortMessages::~ShortMessages() = default;
+
+std::unique_ptr<ShortMessage> ShortMessages::take(std::size_t bytes) {
+    if (!idle_.empty() && idle_.back()->room() >= bytes) {
+        std::unique_ptr<ShortMessage> made = std::move(idle_.back());
+        idle_.pop_back();
+        return made;
+    }
+    return std::make_unique<ShortMessage>(rma_, std::max(bytes, least_bytes));
+}
+
+void ShortMessages::give_back(std::unique_ptr<ShortMessage> message) {
+    message->charge.give_back();
+    // performance only: what is not kept is allocated again
+    if (idle_.size() < max_idle_messages && message->room() <= max_idle_bytes)
+        idle_.push_back(std::move(message));
+}
+
+// Writes the message, and packs the data behind it.
+Status ShortMessages::fill(char *memory, const Encoded &message, const Data &data,
+                           uint64_t data_bytes, const char *contiguous) {
+    message.write(memory);
+    memory += message.size();
+    if (contiguous != nullptr) {
+        std::memcpy(memory, contiguous, data_bytes);
+    } else if (data_bytes > 0) {
+        uintptr_t packed;
+        UCD_UCX_TRY(ucd_ok(ucd_pack(data.buf, data.count, data.type, 0, memory, data_bytes, &packed,
+                                    data.hints->info.get(), UCD_OP__REPLACE)));
+    }
+    return success;
+}
+
+uint64_t ShortMessages::bytes_of_message(std::size_t bytes) {
+    return sizeof(ShortMessage) + std::max(bytes, least_bytes);
+}
+
+Status ShortMessages::send(ucp_ep_h ep, const Encoded &message, const Data &data,
+                           uint64_t data_bytes, uint32_t number, Charge &charge,
+                           const char *contiguous) {
+    const std::size_t bytes = message.size() + data_bytes;
+    std::unique_ptr<ShortMessage> made = take(bytes);
+    UCD_UCX_TRY(fill(made->memory(), message, data, data_bytes, contiguous));
+    made->number = number;
+    if (charge) made->charge = std::move(charge);
+    const Status status = this->send(made, ep, {made->memory(), bytes});
+    if (status.code() == UCD_ERR__OUT_OF_MEM) [[unlikely]]
+        charge = std::move(made->charge);
+    return status;
+}
+
+// Answers to one endpoint ----------------------------------------------------
+
+bool ShortMessages::start_gathering(ucp_ep_h ep, Gathered &gathered) {
+    Charge charge = rma_.engine.ledger.take(ep, bytes_of_message(least_bytes), Use::message);
+    if (!charge) return false;
+    gathered = {take(least_bytes), Preamble::bytes, 0};
+    gathered.message->ep = ep;
+    gathered.message->charge = std::move(charge);
+    return true;
+}
+
+// Returns the endpoint's gathered answers, with room for `bytes` more. Null if the answer has to be
+// sent alone, because it is too long or too many endpoints have gathered answers.
+ShortMessages::Gathered *ShortMessages::gathered_for(ucp_ep_h ep, std::size_t bytes) {
+    if (Preamble::bytes + length_bytes + bytes > least_bytes) return nullptr;
+    Gathered next = {nullptr, 0, 0};
+    for (Gathered &gathered : gathered_) {
+        if (gathered.message->ep != ep) continue;
+        if (gathered.bytes + length_bytes + bytes <= least_bytes) return &gathered;
+        if (!start_gathering(ep, next)) return nullptr;
+        (void)send(gathered);
+        if (gathered.message != nullptr) return nullptr; // there is no memory
+        gathered = std::move(next);
+        return &gathered;
+    }
+    if (gathered_.size() == max_gathered || !start_gathering(ep, next)) return nullptr;
+    gathered_.push_back(std::move(next));
+    return &gathered_.back();
+}
+
+Status ShortMessages::gather(ucp_ep_h ep, const Encoded &answer, const Data &data,
+                             uint64_t data_bytes, Use use, bool *refused) {
+    *refused = false;
+    const std::size_t bytes = answer.size() + data_bytes;
+    Gathered *const gathered = std::exchange(gathers_, true) ? gathered_for(ep, bytes) : nullptr;
+    if (gathered == nullptr) {
+        Charge charge = rma_.engine.ledger.take(ep, bytes_of_message(bytes), use);
+        *refused = !charge;
+        return *refused ? success : send(ep, answer, data, data_bytes, no_operation, charge);
+    }
+    char *const at = gathered->message->memory() + gathered->bytes;
+    UCD_UCX_TRY(fill(at + length_bytes, answer, data, data_bytes, nullptr));
+    write_length(bytes, at);
+    gathered->bytes += length_bytes + bytes;
+    ++gathered->answers;
+    return success;
+}
+
+// A single answer is sent like any other message.
+Status ShortMessages::send(Gathered &gathered) {
+    ShortMessage &one = *gathered.message;
+    std::string_view message(one.memory(), gathered.bytes);
+    if (gathered.answers > 1)
+        Encoded(Preamble{Verb::answers}).write(one.memory());
+    else
+        message.remove_prefix(Preamble::bytes + length_bytes);
+    one.number = no_operation;
+    return this->send(gathered.message, one.ep, message);
+}
+
+void ShortMessages::send_gathered() {
+    gathers_ = false;
+    if (gathered_.empty()) return;
+    for (Gathered &gathered : gathered_) {
+        if (gathered.answers > 0)
+            (void)send(gathered);
+        else // the data of the answers could not be packed
+            give_back(std::move(gathered.message));
+    }
+    // The rest could not be sent for lack of memory; the next call tries again.
+    std::erase_if(gathered_, [](const Gathered &g) { return g.message == nullptr; });
+}
+
+void ShortMessages::forget_gathered(ucp_ep_h ep) {
+    std::erase_if(gathered_, [ep](const Gathered &g) { return g.message->ep == ep; });
+}
+
+// Leaves `message` set only if there was no memory; the call may then be repeated.
+Status ShortMessages::send(std::unique_ptr<ShortMessage> &message, ucp_ep_h ep,
+                           std::string_view data) {
+    message->ep = ep;
+    const ucs_status_t started = message->start(data);
+    if (started == UCS_INPROGRESS) {
+        ++unsent_;
+        (void)message.release();
+        return success;
+    }
+    const Status status = ucx_ok(started, "ucp_am_send_nbx");
+    if (status.code() != UCD_ERR__OUT_OF_MEM) give_back(std::move(message));
+    return status;
+}
+
+void ShortMessages::sent(std::unique_ptr<ShortMessage> message, ucs_status_t status) {
+    --unsent_;
+    if (status != UCS_OK && message->number != no_operation)
+        rma_.origin.take_failure(message->number, message->ep, status, UCD_SUCCESS);
+    give_back(std::move(message));
+}
+
+} // namespace ucd_ucx::rma

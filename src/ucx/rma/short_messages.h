@@ -1,0 +1,77 @@
+// Sends one-sided messages that fit one active message. They have no UCX header, so that UCX sends
+// short ones on its fastest path; the packed data follows the message.
+#pragma once
+
+#include "common/ledger.h"
+#include "datatype/typed_buffer.h"
+#include "engine/send_op.h"
+#include "rma/rma_message.h"
+
+#include <memory>
+#include <vector>
+
+namespace ucd_ucx::rma {
+
+class OneSided;
+class ShortMessage;
+
+// For messages that do not belong to an operation of this side.
+inline constexpr uint32_t no_operation = UINT32_MAX;
+
+// The caller holds the engine's lock.
+class ShortMessages {
+public:
+    explicit ShortMessages(OneSided &rma);
+    ~ShortMessages();
+    ShortMessages(const ShortMessages &) = delete;
+    ShortMessages &operator=(const ShortMessages &) = delete;
+
+    // Sends a message with packed data behind it. Both are copied, so nothing of the caller's is
+    // used after the return. `number` is the operation that is notified if UCX fails to send.
+    // `charge` is held until the message is sent, and stays with the caller if there is no memory.
+    // If the data is one segment of host memory, `contiguous` is its address.
+    Status send(ucp_ep_h ep, const Encoded &message, const Data &data, uint64_t data_bytes,
+                uint32_t number, Charge &charge, const char *contiguous = nullptr);
+
+    // Sends an answer in the same way. The first answer after a call of send_gathered is sent at
+    // once, so that a single answer has no delay. Further short answers to the same endpoint are
+    // gathered, and the next call of send_gathered sends them as one message. Charges the answer
+    // for `use`; if the endpoint's account has no room, sets *refused and does nothing else.
+    Status gather(ucp_ep_h ep, const Encoded &answer, const Data &data, uint64_t data_bytes,
+                  Use use, bool *refused);
+    void send_gathered();
+    void forget_gathered(ucp_ep_h ep);
+
+    // The memory that a message of this size takes until it is sent.
+    static uint64_t bytes_of_message(std::size_t bytes);
+
+    // The number of messages that are not sent yet.
+    std::size_t unsent() const { return unsent_ + gathered_.size(); }
+    // UCX is done with a message that it was sending.
+    void sent(std::unique_ptr<ShortMessage> message, ucs_status_t status);
+
+private:
+    // Answers to one endpoint, to be sent as one message.
+    struct Gathered {
+        std::unique_ptr<ShortMessage> message;
+        std::size_t bytes, answers;
+    };
+    std::unique_ptr<ShortMessage> take(std::size_t bytes);
+    void give_back(std::unique_ptr<ShortMessage> message);
+
+    Status fill(char *memory, const Encoded &message, const Data &data, uint64_t data_bytes,
+                const char *contiguous);
+    Gathered *gathered_for(ucp_ep_h ep, std::size_t bytes);
+    bool start_gathering(ucp_ep_h ep, Gathered &gathered);
+    Status send(Gathered &gathered);
+    Status send(std::unique_ptr<ShortMessage> &message, ucp_ep_h ep, std::string_view data);
+
+    OneSided &rma_;
+    std::vector<std::unique_ptr<ShortMessage>> idle_; // has the capacity for all, so that giving
+                                                      // back never allocates
+    std::vector<Gathered> gathered_;                  // one for each endpoint
+    bool gathers_ = false;                            // an answer was sent since send_gathered
+    std::size_t unsent_ = 0;
+};
+
+} // namespace ucd_ucx::rma
