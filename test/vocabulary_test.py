@@ -60,7 +60,6 @@ GIVEN_UP_FILES = {'boundary.h': 'api_guard.h', 'mock_buffer.hpp': 'device_buffer
 # Names of classes that still have two meanings in a part.
 TWO_MEANINGS = {
     'src/mpi': {'Kept', 'Known', 'Part', 'Table'},
-    'src/ucx': {'Peer', 'Request', 'SendOp', 'Stage'},
 }
 # The parts whose headers a part includes: a name from there means the same here.
 BASE = 'src/base'

@@ -267,7 +267,7 @@ class Finder:
             other = {'std::min': 'max', 'std::max': 'min'}[name]
             place = self.place(node, (function.start_byte, function.end_byte, f'::ucd_planted::{name[5:]}_of({number})'))
             place.plant('relation', self.words(node), f'std::{other}{self.words(arguments)}')
-        elif name in {'UCD_TRY', 'UCD_UCX_TRY'} and arguments.named_child_count == 1:
+        elif name == 'UCD_TRY' and arguments.named_child_count == 1:
             inner = arguments.named_child(0)
             place = self.wrapped(inner, f'::ucd_planted::ignored({number}, ', ')')
             place.plant('status', self.words(node), self.words(inner))

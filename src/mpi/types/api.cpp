@@ -13,9 +13,9 @@ int type_from_mpi(MPI_Datatype datatype, ucd_type_t *type) {
     if (datatype == MPI_DATATYPE_NULL)
         return fail(UCD_ERR__INVALID_ARG, "datatype is MPI_DATATYPE_NULL; it must be a datatype");
     int backends = 0;
-    UCD_MPI_TRY(ucd_ok(ucd_backend_count(&backends))); // checks that UCD is initialised
+    UCD_TRY(ucd_ok(ucd_backend_count(&backends))); // checks that UCD is initialised
     CachedType *cached = nullptr;
-    UCD_MPI_TRY(cached_type(datatype, cached));
+    UCD_TRY(cached_type(datatype, cached));
     const int rc = ucd_ok(ucd_create_dup(cached->type(), UCD_INFO__NULL, type));
     cached->release();
     return rc;

@@ -79,8 +79,8 @@ int build_darray(Numbers numbers, ucd_type_t old, ucd_type_t &type) {
 int build_pair(const std::vector<ucd_type_t> &members, ucd_type_t &type) {
     if (members.size() != 2) return unreadable(MPI_COMBINER_STRUCT);
     std::intptr_t lb = 0, value = 0, index = 0;
-    UCD_MPI_TRY(ucd_ok(ucd_get_extent(members[0], &lb, &value)));
-    UCD_MPI_TRY(ucd_ok(ucd_get_extent(members[1], &lb, &index)));
+    UCD_TRY(ucd_ok(ucd_get_extent(members[0], &lb, &value)));
+    UCD_TRY(ucd_ok(ucd_get_extent(members[1], &lb, &index)));
     if (index == 0) return unreadable(MPI_COMBINER_STRUCT);
     const std::intptr_t ones[] = {1, 1}, displs[] = {0, (value + index - 1) / index * index};
     return ucd_ok(ucd_create_struct(2, ones, displs, members.data(), UCD_INFO__NULL, &type));
@@ -90,8 +90,8 @@ int build_pair(const std::vector<ucd_type_t> &members, ucd_type_t &type) {
 int build_bytes(MPI_Datatype datatype, ucd_type_t &type) {
     std::uintptr_t size = 0;
     Bounds bounds;
-    UCD_MPI_TRY(read_size(datatype, size));
-    UCD_MPI_TRY(read_true_bounds(datatype, bounds));
+    UCD_TRY(read_size(datatype, size));
+    UCD_TRY(read_true_bounds(datatype, bounds));
     if (size != 0 && (bounds.lb != 0 || bounds.extent != static_cast<std::intptr_t>(size)))
         return fail(UCD_ERR__NOT_SUPPORTED, "a predefined type of %zu bytes is not known",
                     static_cast<std::size_t>(size));
@@ -104,7 +104,7 @@ int build_bytes(MPI_Datatype datatype, ucd_type_t &type) {
 int build_predefined(MPI_Datatype datatype, const Contents &contents, ucd_type_t &type) {
     ucd_type_t element = UCD_TYPE__NULL;
     std::uintptr_t size = 0;
-    UCD_MPI_TRY(read_size(datatype, size));
+    UCD_TRY(read_size(datatype, size));
     const auto bytes = static_cast<long long>(size);
     switch (contents.combiner) {
     case MPI_COMBINER_F90_INTEGER: element = integer_of(bytes); break;

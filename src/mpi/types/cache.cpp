@@ -38,7 +38,7 @@ std::mutex attributes;
 int read_attribute(MPI_Datatype datatype, int key, CachedType *&cached) {
     void *value = nullptr;
     int found = 0;
-    UCD_MPI_TRY(mpi_ok(PMPI_Type_get_attr(datatype, key, &value, &found), "MPI_Type_get_attr"));
+    UCD_TRY(mpi_ok(PMPI_Type_get_attr(datatype, key, &value, &found), "MPI_Type_get_attr"));
     cached = found != 0 ? static_cast<CachedType *>(value) : nullptr;
     if (cached != nullptr) cached->add_reference();
     return UCD_SUCCESS;
@@ -52,9 +52,9 @@ int find_cached(MPI_Datatype datatype, int key, CachedType *&cached) {
 // If another thread has converted the datatype in the meantime, its result is used.
 int publish(MPI_Datatype datatype, int key, CachedType &made, CachedType *&cached) {
     const std::lock_guard lock(attributes);
-    UCD_MPI_TRY(read_attribute(datatype, key, cached));
+    UCD_TRY(read_attribute(datatype, key, cached));
     if (cached != nullptr) return UCD_SUCCESS;
-    UCD_MPI_TRY(mpi_ok(PMPI_Type_set_attr(datatype, key, &made), "MPI_Type_set_attr"));
+    UCD_TRY(mpi_ok(PMPI_Type_set_attr(datatype, key, &made), "MPI_Type_set_attr"));
     made.add_reference(); // for the attribute
     made.add_reference(); // for the caller
     cached = &made;
@@ -74,10 +74,10 @@ void CachedType::release() {
 int cached_type(MPI_Datatype datatype, CachedType *&cached) {
     const int key = keyval();
     if (key == MPI_KEYVAL_INVALID) return fail(UCD_ERR__INTERNAL, "MPI_Type_create_keyval failed");
-    UCD_MPI_TRY(find_cached(datatype, key, cached));
+    UCD_TRY(find_cached(datatype, key, cached));
     if (cached != nullptr) return UCD_SUCCESS;
     Converted converted;
-    UCD_MPI_TRY(convert(datatype, converted));
+    UCD_TRY(convert(datatype, converted));
     auto *const made = new CachedType(std::move(converted));
     const int rc = publish(datatype, key, *made, cached);
     made->release();

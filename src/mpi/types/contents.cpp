@@ -41,17 +41,16 @@ int read_combiner(MPI_Datatype datatype, int &combiner) {
 
 int read_contents(MPI_Datatype datatype, Contents &contents) {
     MPI_Count ni = 0, na = 0, nc = 0, nd = 0;
-    UCD_MPI_TRY(mpi_ok(PMPI_Type_get_envelope_c(datatype, &ni, &na, &nc, &nd, &contents.combiner),
-                       "MPI_Type_get_envelope_c"));
+    UCD_TRY(mpi_ok(PMPI_Type_get_envelope_c(datatype, &ni, &na, &nc, &nd, &contents.combiner),
+                   "MPI_Type_get_envelope_c"));
     if (contents.combiner == MPI_COMBINER_NAMED) return UCD_SUCCESS;
     std::vector<int> ints(static_cast<std::size_t>(ni));
     std::vector<MPI_Aint> addresses(static_cast<std::size_t>(na));
     std::vector<MPI_Count> counts(static_cast<std::size_t>(nc));
     contents.types.resize(static_cast<std::size_t>(nd));
-    UCD_MPI_TRY(
-        mpi_ok(PMPI_Type_get_contents_c(datatype, ni, na, nc, nd, ints.data(), addresses.data(),
-                                        counts.data(), contents.types.data()),
-               "MPI_Type_get_contents_c"));
+    UCD_TRY(mpi_ok(PMPI_Type_get_contents_c(datatype, ni, na, nc, nd, ints.data(), addresses.data(),
+                                            counts.data(), contents.types.data()),
+                   "MPI_Type_get_contents_c"));
     contents.numbers.assign(ints.begin(), ints.end());
     contents.numbers.insert(contents.numbers.end(), addresses.begin(), addresses.end());
     contents.numbers.insert(contents.numbers.end(), counts.begin(), counts.end());
@@ -69,15 +68,15 @@ int read_combiner(MPI_Datatype datatype, int &combiner) {
 
 int read_contents(MPI_Datatype datatype, Contents &contents) {
     int ni = 0, na = 0, nd = 0;
-    UCD_MPI_TRY(mpi_ok(PMPI_Type_get_envelope(datatype, &ni, &na, &nd, &contents.combiner),
-                       "MPI_Type_get_envelope"));
+    UCD_TRY(mpi_ok(PMPI_Type_get_envelope(datatype, &ni, &na, &nd, &contents.combiner),
+                   "MPI_Type_get_envelope"));
     if (contents.combiner == MPI_COMBINER_NAMED) return UCD_SUCCESS;
     std::vector<int> ints(static_cast<std::size_t>(ni));
     std::vector<MPI_Aint> addresses(static_cast<std::size_t>(na));
     contents.types.resize(static_cast<std::size_t>(nd));
-    UCD_MPI_TRY(mpi_ok(PMPI_Type_get_contents(datatype, ni, na, nd, ints.data(), addresses.data(),
-                                              contents.types.data()),
-                       "MPI_Type_get_contents"));
+    UCD_TRY(mpi_ok(PMPI_Type_get_contents(datatype, ni, na, nd, ints.data(), addresses.data(),
+                                          contents.types.data()),
+                   "MPI_Type_get_contents"));
     contents.numbers.assign(ints.begin(), ints.end());
     contents.numbers.insert(contents.numbers.end(), addresses.begin(), addresses.end());
     return UCD_SUCCESS;
@@ -87,14 +86,14 @@ int read_contents(MPI_Datatype datatype, Contents &contents) {
 
 int read_bounds(MPI_Datatype datatype, Bounds &bounds) {
     MPI_Count lb = 0, extent = 0;
-    UCD_MPI_TRY(mpi_ok(PMPI_Type_get_extent_x(datatype, &lb, &extent), "MPI_Type_get_extent_x"));
+    UCD_TRY(mpi_ok(PMPI_Type_get_extent_x(datatype, &lb, &extent), "MPI_Type_get_extent_x"));
     bounds = {static_cast<std::intptr_t>(lb), static_cast<std::intptr_t>(extent)};
     return UCD_SUCCESS;
 }
 
 int read_true_bounds(MPI_Datatype datatype, Bounds &bounds) {
     MPI_Count lb = 0, extent = 0;
-    UCD_MPI_TRY(
+    UCD_TRY(
         mpi_ok(PMPI_Type_get_true_extent_x(datatype, &lb, &extent), "MPI_Type_get_true_extent_x"));
     bounds = {static_cast<std::intptr_t>(lb), static_cast<std::intptr_t>(extent)};
     return UCD_SUCCESS;
@@ -102,7 +101,7 @@ int read_true_bounds(MPI_Datatype datatype, Bounds &bounds) {
 
 int read_size(MPI_Datatype datatype, std::uintptr_t &size) {
     MPI_Count bytes = 0;
-    UCD_MPI_TRY(mpi_ok(PMPI_Type_size_x(datatype, &bytes), "MPI_Type_size_x"));
+    UCD_TRY(mpi_ok(PMPI_Type_size_x(datatype, &bytes), "MPI_Type_size_x"));
     size = static_cast<std::uintptr_t>(bytes);
     return UCD_SUCCESS;
 }

@@ -44,14 +44,14 @@ public:
     }
 
     int run(MPI_Datatype root) {
-        UCD_MPI_TRY(enter(root));
+        UCD_TRY(enter(root));
         while (!open_.empty()) {
             Open &top = open_.back();
             if (top.next < top.contents.types.size()) {
                 const MPI_Datatype child = top.contents.types[top.next++];
-                if (done_.count(child) == 0) UCD_MPI_TRY(enter(child));
+                if (done_.count(child) == 0) UCD_TRY(enter(child));
             } else {
-                UCD_MPI_TRY(leave(top));
+                UCD_TRY(leave(top));
                 open_.pop_back();
             }
         }
@@ -76,9 +76,9 @@ private:
     int enter(MPI_Datatype datatype) {
         open_.push_back({datatype, {}});
         Contents &contents = open_.back().contents;
-        UCD_MPI_TRY(read_contents(datatype, contents));
+        UCD_TRY(read_contents(datatype, contents));
         longest_list_ = std::max(longest_list_, contents.numbers.size());
-        for (const MPI_Datatype child : contents.types) UCD_MPI_TRY(keep(child));
+        for (const MPI_Datatype child : contents.types) UCD_TRY(keep(child));
         return UCD_SUCCESS;
     }
 
@@ -86,7 +86,7 @@ private:
     int keep(MPI_Datatype child) {
         if (find_predefined(child) != UCD_TYPE__NULL) return UCD_SUCCESS;
         int combiner = MPI_COMBINER_NAMED;
-        UCD_MPI_TRY(read_combiner(child, combiner));
+        UCD_TRY(read_combiner(child, combiner));
         if (!is_predefined(combiner)) handles_.push_back(child);
         return UCD_SUCCESS;
     }
@@ -96,15 +96,15 @@ private:
         ucd_type_t type = UCD_TYPE__NULL;
         const int combiner = open.contents.combiner;
         if (is_predefined(combiner) && !is_pair(combiner)) {
-            UCD_MPI_TRY(build_predefined(open.datatype, open.contents, type));
+            UCD_TRY(build_predefined(open.datatype, open.contents, type));
             add_leaf(open.datatype, type);
         } else {
             std::vector<ucd_type_t> children;
             for (const MPI_Datatype child : open.contents.types)
                 children.push_back(done_.at(child));
-            UCD_MPI_TRY(build_derived(open.contents, children, type));
+            UCD_TRY(build_derived(open.contents, children, type));
         }
-        UCD_MPI_TRY(finish(open.datatype, type));
+        UCD_TRY(finish(open.datatype, type));
         std::uint64_t steps = 0; // of children
         for (const MPI_Datatype child : open.contents.types) steps += steps_.at(child);
         steps_.emplace(open.datatype, steps + own_steps(open.contents, steps == 0));
@@ -145,8 +145,8 @@ private:
     int check(MPI_Datatype root) {
         const ucd_type_t type = done_.at(root);
         uintptr_t wanted = 0, size = 0;
-        UCD_MPI_TRY(read_size(root, wanted));
-        UCD_MPI_TRY(ucd_ok(ucd_get_size(type, &size)));
+        UCD_TRY(read_size(root, wanted));
+        UCD_TRY(ucd_ok(ucd_get_size(type, &size)));
         if (size != wanted)
             return fail(UCD_ERR__NOT_SUPPORTED,
                         "the type map has %zu bytes, but MPI_Type_size says %zu",
@@ -166,7 +166,7 @@ private:
 
 int convert(MPI_Datatype datatype, Converted &converted) {
     Conversion conversion;
-    UCD_MPI_TRY(conversion.run(datatype));
+    UCD_TRY(conversion.run(datatype));
     conversion.give(datatype, converted);
     return UCD_SUCCESS;
 }

@@ -31,5 +31,3 @@ int guard(const char *function, Body &&body) noexcept {
 }
 
 } // namespace ucd_mpi
-
-#define UCD_MPI_TRY(expression) UCD_TRY(expression)

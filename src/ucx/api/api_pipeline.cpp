@@ -9,8 +9,8 @@ using namespace ucd_ucx;
 namespace {
 
 Status check_sending(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, ucd_ucx_request_t *request) {
-    UCD_UCX_TRY(require(pipeline, "pipeline"));
-    UCD_UCX_TRY(require(ep, "ep"));
+    UCD_TRY(require(pipeline, "pipeline"));
+    UCD_TRY(require(ep, "ep"));
     return require(request, "request");
 }
 
@@ -20,13 +20,13 @@ int ucd_ucx_pipeline_create(ucp_worker_h worker, const ucd_ucx_pipeline_params_t
                             ucd_info_t info, ucd_ucx_pipeline_t *pipeline) {
     return guard("ucd_ucx_pipeline_create", [&]() -> Status {
         ucd_ucx_pipeline_params_t known;
-        UCD_UCX_TRY(read_params(params, known));
-        UCD_UCX_TRY(require(pipeline, "pipeline"));
+        UCD_TRY(read_params(params, known));
+        UCD_TRY(require(pipeline, "pipeline"));
         EngineSettings settings;
-        UCD_UCX_TRY(check_engine(worker, known, info, settings));
+        UCD_TRY(check_engine(worker, known, info, settings));
         auto made = std::make_unique<ucd_ucx_pipeline>(known, settings);
-        UCD_UCX_TRY(made->transfers.open());
-        UCD_UCX_TRY(made->engine.open(worker));
+        UCD_TRY(made->transfers.open());
+        UCD_TRY(made->engine.open(worker));
         *pipeline = made.release();
         return success;
     });
@@ -34,8 +34,8 @@ int ucd_ucx_pipeline_create(ucp_worker_h worker, const ucd_ucx_pipeline_params_t
 
 int ucd_ucx_pipeline_destroy(ucd_ucx_pipeline_t *pipeline) {
     return guard("ucd_ucx_pipeline_destroy", [&]() -> Status {
-        UCD_UCX_TRY(require(pipeline, "pipeline"));
-        UCD_UCX_TRY(require(*pipeline, "*pipeline"));
+        UCD_TRY(require(pipeline, "pipeline"));
+        UCD_TRY(require(*pipeline, "*pipeline"));
         std::size_t outstanding;
         {
             const std::lock_guard held((*pipeline)->engine.lock);
@@ -58,7 +58,7 @@ int ucd_ucx_send_nbx(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, const void *buf, 
                      ucd_type_t type, ucp_tag_t tag, const ucd_ucx_param_t *param,
                      ucd_ucx_request_t *request) {
     return guard("ucd_ucx_send_nbx", [&]() -> Status {
-        UCD_UCX_TRY(check_sending(pipeline, ep, request));
+        UCD_TRY(check_sending(pipeline, ep, request));
         const std::lock_guard held(pipeline->engine.lock);
         return pipeline->transfers.send_tagged(ep, {buf, count, type}, tag, param, request);
     });
@@ -68,8 +68,8 @@ int ucd_ucx_am_send_nbx(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, unsigned id, c
                         size_t header_length, const void *buf, uintptr_t count, ucd_type_t type,
                         const ucd_ucx_param_t *param, ucd_ucx_request_t *request) {
     return guard("ucd_ucx_am_send_nbx", [&]() -> Status {
-        UCD_UCX_TRY(check_sending(pipeline, ep, request));
-        if (header_length > 0) UCD_UCX_TRY(require(header, "header"));
+        UCD_TRY(check_sending(pipeline, ep, request));
+        if (header_length > 0) UCD_TRY(require(header, "header"));
         const std::lock_guard held(pipeline->engine.lock);
         return pipeline->transfers.send_active(ep, id,
                                                {static_cast<const char *>(header), header_length},
@@ -81,8 +81,8 @@ int ucd_ucx_recv_nbx(ucd_ucx_pipeline_t pipeline, void *buf, uintptr_t count, uc
                      ucp_tag_t tag, ucp_tag_t tag_mask, const ucd_ucx_param_t *param,
                      ucd_ucx_request_t *request) {
     return guard("ucd_ucx_recv_nbx", [&]() -> Status {
-        UCD_UCX_TRY(require(pipeline, "pipeline"));
-        UCD_UCX_TRY(require(request, "request"));
+        UCD_TRY(require(pipeline, "pipeline"));
+        UCD_TRY(require(request, "request"));
         const std::lock_guard held(pipeline->engine.lock);
         return pipeline->transfers.receive_tagged({buf, count, type}, tag, tag_mask, param,
                                                   request);
@@ -91,7 +91,7 @@ int ucd_ucx_recv_nbx(ucd_ucx_pipeline_t pipeline, void *buf, uintptr_t count, uc
 
 int ucd_ucx_am_set_handler(ucd_ucx_pipeline_t pipeline, ucd_ucx_am_callback_t callback, void *arg) {
     return guard("ucd_ucx_am_set_handler", [&]() -> Status {
-        UCD_UCX_TRY(require(pipeline, "pipeline"));
+        UCD_TRY(require(pipeline, "pipeline"));
         const std::lock_guard held(pipeline->engine.lock);
         pipeline->engine.handler = {callback, arg};
         return success;
@@ -102,9 +102,9 @@ int ucd_ucx_am_recv_nbx(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data, void *
                         uintptr_t count, ucd_type_t type, const ucd_ucx_param_t *param,
                         ucd_ucx_request_t *request) {
     return guard("ucd_ucx_am_recv_nbx", [&]() -> Status {
-        UCD_UCX_TRY(require(pipeline, "pipeline"));
-        UCD_UCX_TRY(require(data, "data"));
-        UCD_UCX_TRY(require(request, "request"));
+        UCD_TRY(require(pipeline, "pipeline"));
+        UCD_TRY(require(data, "data"));
+        UCD_TRY(require(request, "request"));
         const std::lock_guard held(pipeline->engine.lock);
         return pipeline->transfers.receive_active(*reinterpret_cast<RecvMessage *>(data),
                                                   {buf, count, type}, UCD_OP__REPLACE, param, {},
@@ -114,8 +114,8 @@ int ucd_ucx_am_recv_nbx(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data, void *
 
 int ucd_ucx_am_drop(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data) {
     return guard("ucd_ucx_am_drop", [&]() -> Status {
-        UCD_UCX_TRY(require(pipeline, "pipeline"));
-        UCD_UCX_TRY(require(data, "data"));
+        UCD_TRY(require(pipeline, "pipeline"));
+        UCD_TRY(require(data, "data"));
         const std::lock_guard held(pipeline->engine.lock);
         reinterpret_cast<RecvMessage *>(data)->abandon();
         return success;
@@ -124,8 +124,8 @@ int ucd_ucx_am_drop(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data) {
 
 int ucd_ucx_cancel(ucd_ucx_pipeline_t pipeline, ucd_ucx_request_t request) {
     return guard("ucd_ucx_cancel", [&]() -> Status {
-        UCD_UCX_TRY(require(pipeline, "pipeline"));
-        UCD_UCX_TRY(require(request, "request"));
+        UCD_TRY(require(pipeline, "pipeline"));
+        UCD_TRY(require(request, "request"));
         const std::lock_guard held(pipeline->engine.lock);
         pipeline->engine.handle_endpoint_failures();
         request->cancel();
@@ -135,7 +135,7 @@ int ucd_ucx_cancel(ucd_ucx_pipeline_t pipeline, ucd_ucx_request_t request) {
 
 int ucd_ucx_lose_endpoint(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, ucs_status_t status) {
     return guard("ucd_ucx_lose_endpoint", [&]() -> Status {
-        UCD_UCX_TRY(require(pipeline, "pipeline"));
+        UCD_TRY(require(pipeline, "pipeline"));
         return lose_endpoint(pipeline->engine, ep, status);
     });
 }

@@ -9,10 +9,10 @@ using namespace ucd_ucx::rma;
 namespace {
 
 Status start(ucd_ucx_rma_t rma, const Arguments &arguments, ucd_ucx_request_t *request) {
-    UCD_UCX_TRY(require(rma, "rma"));
-    UCD_UCX_TRY(require(arguments.ep, "ep"));
-    UCD_UCX_TRY(require(arguments.key, "key"));
-    UCD_UCX_TRY(require(request, "request"));
+    UCD_TRY(require(rma, "rma"));
+    UCD_TRY(require(arguments.ep, "ep"));
+    UCD_TRY(require(arguments.key, "key"));
+    UCD_TRY(require(request, "request"));
     const bool known = arguments.op >= UCD_OP__REPLACE && arguments.op <= UCD_OP__MINLOC;
     if (!known && (arguments.op != UCD_UCX_OP__NO_OP || arguments.verb != Verb::get_accumulate))
         return fail(UCD_ERR__INVALID_ARG, "op is %d, which is none", arguments.op);
@@ -27,8 +27,8 @@ int ucd_ucx_rma_create(ucp_worker_h worker, const ucd_ucx_rma_params_t *params, 
                        ucd_ucx_rma_t *rma) {
     return guard("ucd_ucx_rma_create", [&]() -> Status {
         ucd_ucx_rma_params_t known;
-        UCD_UCX_TRY(read_params(params, known));
-        UCD_UCX_TRY(require(rma, "rma"));
+        UCD_TRY(read_params(params, known));
+        UCD_TRY(require(rma, "rma"));
         ucd_ucx_pipeline_params_t p = {};
         p.struct_size = sizeof p;
         p.am_id = known.am_id;
@@ -38,12 +38,12 @@ int ucd_ucx_rma_create(ucp_worker_h worker, const ucd_ucx_rma_params_t *params, 
         p.unresponsive = known.unresponsive;
         p.unresponsive_arg = known.unresponsive_arg;
         uint64_t operations = Target::default_peer_operations;
-        UCD_UCX_TRY(read_number(info, "ucd.ucx.rma.peer_operations", 1, INTPTR_MAX, operations));
+        UCD_TRY(read_number(info, "ucd.ucx.rma.peer_operations", 1, INTPTR_MAX, operations));
         EngineSettings settings;
-        UCD_UCX_TRY(check_engine(worker, p, info, settings));
+        UCD_TRY(check_engine(worker, p, info, settings));
         auto made = std::make_unique<ucd_ucx_rma>(p, settings, operations);
-        UCD_UCX_TRY(made->transfers.open());
-        UCD_UCX_TRY(made->engine.open(worker));
+        UCD_TRY(made->transfers.open());
+        UCD_TRY(made->engine.open(worker));
         *rma = made.release();
         return success;
     });
@@ -51,11 +51,11 @@ int ucd_ucx_rma_create(ucp_worker_h worker, const ucd_ucx_rma_params_t *params, 
 
 int ucd_ucx_rma_destroy(ucd_ucx_rma_t *rma) {
     return guard("ucd_ucx_rma_destroy", [&]() -> Status {
-        UCD_UCX_TRY(require(rma, "rma"));
-        UCD_UCX_TRY(require(*rma, "*rma"));
+        UCD_TRY(require(rma, "rma"));
+        UCD_TRY(require(*rma, "*rma"));
         {
             const std::lock_guard held((*rma)->engine.lock);
-            UCD_UCX_TRY((*rma)->one_sided.check_idle());
+            UCD_TRY((*rma)->one_sided.check_idle());
         }
         delete *rma;
         *rma = UCD_UCX_RMA__NULL;
@@ -69,7 +69,7 @@ unsigned ucd_ucx_rma_progress(ucd_ucx_rma_t rma) {
 
 int ucd_ucx_rma_lose_endpoint(ucd_ucx_rma_t rma, ucp_ep_h ep, ucs_status_t status) {
     return guard("ucd_ucx_rma_lose_endpoint", [&]() -> Status {
-        UCD_UCX_TRY(require(rma, "rma"));
+        UCD_TRY(require(rma, "rma"));
         return lose_endpoint(rma->engine, ep, status);
     });
 }
@@ -77,11 +77,11 @@ int ucd_ucx_rma_lose_endpoint(ucd_ucx_rma_t rma, ucp_ep_h ep, ucs_status_t statu
 int ucd_ucx_window_create(ucd_ucx_rma_t rma, void *base, uintptr_t bytes, ucd_info_t info,
                           ucd_ucx_window_t *window) {
     return guard("ucd_ucx_window_create", [&]() -> Status {
-        UCD_UCX_TRY(require(rma, "rma"));
-        UCD_UCX_TRY(require(window, "window"));
-        if (bytes > 0) UCD_UCX_TRY(require(static_cast<char *>(base), "base"));
+        UCD_TRY(require(rma, "rma"));
+        UCD_TRY(require(window, "window"));
+        if (bytes > 0) UCD_TRY(require(static_cast<char *>(base), "base"));
         auto made = std::make_unique<ucd_ucx_window>(rma->one_sided, base, bytes);
-        UCD_UCX_TRY(made->set(info, rma->engine.options));
+        UCD_TRY(made->set(info, rma->engine.options));
         ucd_ucx_window_t handle = made.get();
         const std::lock_guard held(rma->engine.lock);
         rma->one_sided.target.add(std::move(made));
@@ -92,8 +92,8 @@ int ucd_ucx_window_create(ucd_ucx_rma_t rma, void *base, uintptr_t bytes, ucd_in
 
 int ucd_ucx_window_key(ucd_ucx_window_t window, ucd_ucx_window_key_t *key) {
     return guard("ucd_ucx_window_key", [&]() -> Status {
-        UCD_UCX_TRY(require(window, "window"));
-        UCD_UCX_TRY(require(key, "key"));
+        UCD_TRY(require(window, "window"));
+        UCD_TRY(require(key, "key"));
         *key = window_key(window->name);
         return success;
     });
@@ -101,12 +101,12 @@ int ucd_ucx_window_key(ucd_ucx_window_t window, ucd_ucx_window_key_t *key) {
 
 int ucd_ucx_window_destroy(ucd_ucx_window_t *window) {
     return guard("ucd_ucx_window_destroy", [&]() -> Status {
-        UCD_UCX_TRY(require(window, "window"));
-        UCD_UCX_TRY(require(*window, "*window"));
+        UCD_TRY(require(window, "window"));
+        UCD_TRY(require(*window, "*window"));
         OneSided &rma = (*window)->rma;
         const std::lock_guard held(rma.engine.lock);
         rma.engine.handle_endpoint_failures();
-        UCD_UCX_TRY(rma.target.remove(**window));
+        UCD_TRY(rma.target.remove(**window));
         *window = UCD_UCX_WINDOW__NULL;
         return success;
     });
@@ -192,8 +192,8 @@ int ucd_ucx_get_accumulate_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const void *origi
 int ucd_ucx_rma_flush_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const ucd_ucx_param_t *param,
                           ucd_ucx_request_t *request) {
     return guard("ucd_ucx_rma_flush_nbx", [&]() -> Status {
-        UCD_UCX_TRY(require(rma, "rma"));
-        UCD_UCX_TRY(require(request, "request"));
+        UCD_TRY(require(rma, "rma"));
+        UCD_TRY(require(request, "request"));
         const std::lock_guard held(rma->engine.lock);
         return rma->one_sided.origin.flush(ep, param, request);
     });
@@ -201,7 +201,7 @@ int ucd_ucx_rma_flush_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const ucd_ucx_param_t 
 
 int ucd_ucx_rma_fence(ucd_ucx_rma_t rma, ucp_ep_h ep) {
     return guard("ucd_ucx_rma_fence", [&]() -> Status {
-        UCD_UCX_TRY(require(rma, "rma"));
+        UCD_TRY(require(rma, "rma"));
         const std::lock_guard held(rma->engine.lock);
         rma->one_sided.origin.fence(ep);
         return success;

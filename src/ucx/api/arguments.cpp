@@ -7,16 +7,16 @@ namespace ucd_ucx {
 Status check_engine(ucp_worker_h worker, const ucd_ucx_pipeline_params_t &params, ucd_info_t info,
                     EngineSettings &settings) {
     int backends;
-    UCD_UCX_TRY(ucd_ok(ucd_backend_count(&backends))); // libucd is initialised
-    UCD_UCX_TRY(require(worker, "worker"));
+    UCD_TRY(ucd_ok(ucd_backend_count(&backends))); // libucd is initialised
+    UCD_TRY(require(worker, "worker"));
     if ((params.allocate == nullptr) != (params.release == nullptr))
         return fail(UCD_ERR__INVALID_ARG, "of params->allocate and release, one is NULL");
-    UCD_UCX_TRY(start_cryptography());
+    UCD_TRY(start_cryptography());
     return settings.read(info);
 }
 
 Status lose_endpoint(Engine &engine, ucp_ep_h ep, ucs_status_t status) {
-    UCD_UCX_TRY(require(ep, "ep"));
+    UCD_TRY(require(ep, "ep"));
     if (status >= UCS_OK)
         return fail(UCD_ERR__INVALID_ARG, "status is %s; it must be an error",
                     ucs_status_string(status));

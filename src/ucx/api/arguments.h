@@ -11,7 +11,7 @@ namespace ucd_ucx {
 // Copies a struct of parameters, also one of a program that was built with an earlier header.
 template <class Params>
 Status read_params(const Params *params, Params &known) {
-    UCD_UCX_TRY(require(params, "params"));
+    UCD_TRY(require(params, "params"));
     if (params->struct_size < sizeof params->struct_size)
         return fail(UCD_ERR__INVALID_ARG,
                     "params->struct_size is %u; it must be the size of the struct",

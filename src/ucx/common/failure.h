@@ -69,5 +69,3 @@ Status require(const T *pointer, const char *argument) {
 }
 
 } // namespace ucd_ucx
-
-#define UCD_UCX_TRY(expression) UCD_TRY(expression)

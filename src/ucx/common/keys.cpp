@@ -43,11 +43,11 @@ Status check_keys(ucd_info_t info) {
         if (rc == UCD_SUCCESS && needed == 0) return success;
         if (rc == UCD_ERR__TRUNCATED) {
             std::vector<char> whole(needed);
-            UCD_UCX_TRY(ucd_ok(ucd_info_get_nthkey(info, n, whole.data(), whole.size(), &needed)));
+            UCD_TRY(ucd_ok(ucd_info_get_nthkey(info, n, whole.data(), whole.size(), &needed)));
             if (std::string_view(whole.data()).starts_with(prefix)) return fail_key(whole.data());
             continue;
         }
-        UCD_UCX_TRY(ucd_ok(rc));
+        UCD_TRY(ucd_ok(rc));
         if (std::string_view(key).starts_with(prefix) &&
             std::find(std::begin(known_keys), std::end(known_keys), key) == std::end(known_keys))
             return fail_key(key);

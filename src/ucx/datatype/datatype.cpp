@@ -19,11 +19,11 @@ namespace {
 class Context {
 public:
     Status set(ucd_type_t type, ucd_info_t info) {
-        UCD_UCX_TRY(type_.keep(type));
-        UCD_UCX_TRY(ucd_ok(ucd_get_size(type, &size_)));
-        UCD_UCX_TRY(copy_hints(info, to_pack_));
-        UCD_UCX_TRY(copy_hints(info, to_unpack_));
-        UCD_UCX_TRY(to_pack_.copy(info, "ucd.inbuf"));
+        UCD_TRY(type_.keep(type));
+        UCD_TRY(ucd_ok(ucd_get_size(type, &size_)));
+        UCD_TRY(copy_hints(info, to_pack_));
+        UCD_TRY(copy_hints(info, to_unpack_));
+        UCD_TRY(to_pack_.copy(info, "ucd.inbuf"));
         return to_unpack_.copy(info, "ucd.outbuf");
     }
 
@@ -143,10 +143,10 @@ const ucp_generic_dt_ops_t datatype_callbacks = {
 
 Status create_datatype(ucd_type_t type, ucd_info_t info, ucp_datatype_t &datatype) {
     auto context = std::make_unique<Context>();
-    UCD_UCX_TRY(context->set(type, info));
+    UCD_TRY(context->set(type, info));
     ucp_datatype_t made;
-    UCD_UCX_TRY(ucx_ok(ucp_dt_create_generic(&datatype_callbacks, context.get(), &made),
-                       "ucp_dt_create_generic"));
+    UCD_TRY(ucx_ok(ucp_dt_create_generic(&datatype_callbacks, context.get(), &made),
+                   "ucp_dt_create_generic"));
     try {
         const std::lock_guard lock(table_mutex);
         table.emplace(made, std::move(context));
@@ -192,8 +192,8 @@ using namespace ucd_ucx;
 
 int ucd_ucx_datatype(ucd_type_t type, ucd_info_t info, ucp_datatype_t *ucp_dt) {
     return guard("ucd_ucx_datatype", [&]() -> Status {
-        UCD_UCX_TRY(require(ucp_dt, "ucp_dt"));
-        UCD_UCX_TRY(check_keys(info));
+        UCD_TRY(require(ucp_dt, "ucp_dt"));
+        UCD_TRY(check_keys(info));
         return create_datatype(type, info, *ucp_dt);
     });
 }

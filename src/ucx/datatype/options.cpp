@@ -10,7 +10,7 @@ namespace ucd_ucx {
 Status read_number(ucd_info_t info, const char *key, uint64_t least, uint64_t most,
                    uint64_t &number) {
     std::string text;
-    UCD_UCX_TRY(read_key(info, key, text));
+    UCD_TRY(read_key(info, key, text));
     if (text.empty()) return success;
     uint64_t value;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -26,7 +26,7 @@ namespace {
 Status read_choice(ucd_info_t info, const char *key, const char *no, const char *yes,
                    bool &choice) {
     std::string text;
-    UCD_UCX_TRY(read_key(info, key, text));
+    UCD_TRY(read_key(info, key, text));
     if (text.empty()) return success;
     if (text != no && text != yes)
         return fail(UCD_ERR__INVALID_ARG, "%s is \"%.100s\"; it must be %s or %s", key,
@@ -37,7 +37,7 @@ Status read_choice(ucd_info_t info, const char *key, const char *no, const char 
 
 Status read_seconds(ucd_info_t info, const char *key, std::chrono::nanoseconds &time) {
     std::string text;
-    UCD_UCX_TRY(read_key(info, key, text));
+    UCD_TRY(read_key(info, key, text));
     if (text.empty()) return success;
     constexpr double max_seconds = 1e9; // can be expressed in nanoseconds
     double seconds = -1;
@@ -54,22 +54,22 @@ Status read_seconds(ucd_info_t info, const char *key, std::chrono::nanoseconds &
 
 Status read_transfer_options(ucd_info_t info, TransferOptions &options) {
     if (info == UCD_INFO__NULL) return success;
-    UCD_UCX_TRY(check_keys(info));
-    UCD_UCX_TRY(read_number(info, "ucd.ucx.eager", 0, max_chunk, options.eager));
-    UCD_UCX_TRY(read_number(info, "ucd.ucx.chunk", 1, max_chunk, options.chunk));
-    UCD_UCX_TRY(read_number(info, "ucd.ucx.depth", 1, 1024, options.depth));
-    UCD_UCX_TRY(read_choice(info, "ucd.ucx.ring", "none", "auto", options.ring));
-    UCD_UCX_TRY(read_number(info, "ucd.ucx.ring_chunk", 1, max_chunk, options.ring_chunk));
-    UCD_UCX_TRY(read_number(info, "ucd.ucx.ring_depth", 1, 1024, options.ring_depth));
-    UCD_UCX_TRY(read_choice(info, "ucd.ucx.ring_copy", "no", "yes", options.ring_copy));
-    UCD_UCX_TRY(read_choice(info, "ucd.ucx.ring_expose", "no", "yes", options.ring_expose));
+    UCD_TRY(check_keys(info));
+    UCD_TRY(read_number(info, "ucd.ucx.eager", 0, max_chunk, options.eager));
+    UCD_TRY(read_number(info, "ucd.ucx.chunk", 1, max_chunk, options.chunk));
+    UCD_TRY(read_number(info, "ucd.ucx.depth", 1, 1024, options.depth));
+    UCD_TRY(read_choice(info, "ucd.ucx.ring", "none", "auto", options.ring));
+    UCD_TRY(read_number(info, "ucd.ucx.ring_chunk", 1, max_chunk, options.ring_chunk));
+    UCD_TRY(read_number(info, "ucd.ucx.ring_depth", 1, 1024, options.ring_depth));
+    UCD_TRY(read_choice(info, "ucd.ucx.ring_copy", "no", "yes", options.ring_copy));
+    UCD_TRY(read_choice(info, "ucd.ucx.ring_expose", "no", "yes", options.ring_expose));
     return read_seconds(info, "ucd.ucx.timeout", options.timeout);
 }
 
 Status read_prepare_options(ucd_info_t info, PrepareOptions &options) {
-    UCD_UCX_TRY(check_keys(info));
+    UCD_TRY(check_keys(info));
     std::string form;
-    UCD_UCX_TRY(read_key(info, "ucd.ucx.form", form));
+    UCD_TRY(read_key(info, "ucd.ucx.form", form));
     if (form == "contiguous")
         options.form = Form::contiguous;
     else if (form == "iov")
@@ -80,7 +80,7 @@ Status read_prepare_options(ucd_info_t info, PrepareOptions &options) {
         return fail(UCD_ERR__INVALID_ARG,
                     "ucd.ucx.form is \"%.100s\"; it must be auto, contiguous, iov or generic",
                     form.c_str());
-    UCD_UCX_TRY(read_number(info, "ucd.ucx.iov_segment", 1, INTPTR_MAX, options.iov_segment));
+    UCD_TRY(read_number(info, "ucd.ucx.iov_segment", 1, INTPTR_MAX, options.iov_segment));
     return read_number(info, "ucd.ucx.iov_entries", 1, 1 << 20, options.iov_entries);
 }
 

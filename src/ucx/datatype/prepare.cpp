@@ -37,15 +37,15 @@ Status choose(const Wanted &r, const PrepareOptions &options, Form &form) {
     if (form != Form::automatic) return success;
     form = Form::generic;
     std::string sent, received;
-    UCD_UCX_TRY(read_key(r.info, "ucd.inbuf", sent));
-    UCD_UCX_TRY(read_key(r.info, "ucd.outbuf", received));
+    UCD_TRY(read_key(r.info, "ucd.inbuf", sent));
+    UCD_TRY(read_key(r.info, "ucd.outbuf", received));
     if (sent.empty() && received.empty())
-        UCD_UCX_TRY(find_memory(r.buf, r.count, r.type, r.info, Direction::send, sent));
+        UCD_TRY(find_memory(r.buf, r.count, r.type, r.info, Direction::send, sent));
     for (const std::string &memory : {sent, received})
         if (!memory.empty() && !host_reaches(memory)) return success;
     ucd_advice_t advice;
     advice.struct_size = offsetof(ucd_advice_t, boxes); // counting boxes takes too long
-    UCD_UCX_TRY(
+    UCD_TRY(
         ucd_ok(ucd_get_advice(r.count, r.type, options.iov_segment, options.iov_entries, &advice)));
     if (advice.form == UCD_FORM__CONTIG)
         form = Form::contiguous;
@@ -68,7 +68,7 @@ Status make_iov(const Wanted &r, const PrepareOptions &options, Prepared &made) 
     const auto segments = static_cast<std::size_t>(r.layout.segments);
     std::vector<iovec> found(segments);
     uintptr_t actual;
-    UCD_UCX_TRY(ucd_ok(ucd_iov(r.buf, r.count, r.type, 0, found.data(), segments, &actual)));
+    UCD_TRY(ucd_ok(ucd_iov(r.buf, r.count, r.type, 0, found.data(), segments, &actual)));
     auto list = std::make_unique<ucp_dt_iov_t[]>(segments);
     for (std::size_t i = 0; i < segments; ++i) list[i] = {found[i].iov_base, found[i].iov_len};
     made = {list.release(), segments, ucp_dt_make_iov()};
@@ -85,20 +85,20 @@ Status make_generic(const Wanted &r, Prepared &made) {
 int ucd_ucx_prepare(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
                     void **ucp_buf, size_t *ucp_count, ucp_datatype_t *ucp_dt) {
     return guard("ucd_ucx_prepare", [&]() -> Status {
-        UCD_UCX_TRY(require(ucp_buf, "ucp_buf"));
-        UCD_UCX_TRY(require(ucp_count, "ucp_count"));
-        UCD_UCX_TRY(require(ucp_dt, "ucp_dt"));
+        UCD_TRY(require(ucp_buf, "ucp_buf"));
+        UCD_TRY(require(ucp_count, "ucp_count"));
+        UCD_TRY(require(ucp_dt, "ucp_dt"));
         PrepareOptions options;
-        UCD_UCX_TRY(read_prepare_options(info, options));
+        UCD_TRY(read_prepare_options(info, options));
         Wanted r{buf, count, type, info, {}};
         r.layout.struct_size = sizeof r.layout;
-        UCD_UCX_TRY(ucd_ok(ucd_get_layout(count, type, &r.layout)));
+        UCD_TRY(ucd_ok(ucd_get_layout(count, type, &r.layout)));
         Form form;
-        UCD_UCX_TRY(choose(r, options, form));
+        UCD_TRY(choose(r, options, form));
         Prepared made;
-        UCD_UCX_TRY(form == Form::contiguous ? make_contiguous(r, made)
-                    : form == Form::iov      ? make_iov(r, options, made)
-                                             : make_generic(r, made));
+        UCD_TRY(form == Form::contiguous ? make_contiguous(r, made)
+                : form == Form::iov      ? make_iov(r, options, made)
+                                         : make_generic(r, made));
         *ucp_buf = made.buf;
         *ucp_count = made.count;
         *ucp_dt = made.datatype;

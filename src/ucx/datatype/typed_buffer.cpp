@@ -21,13 +21,13 @@ OwnedInfo::~OwnedInfo() {
 }
 
 Status OwnedInfo::set(const char *key, const char *value) {
-    if (info_ == UCD_INFO__NULL) UCD_UCX_TRY(ucd_ok(ucd_info_create(&info_)));
+    if (info_ == UCD_INFO__NULL) UCD_TRY(ucd_ok(ucd_info_create(&info_)));
     return ucd_ok(ucd_info_set(info_, key, value));
 }
 
 Status OwnedInfo::copy(ucd_info_t from, const char *key) {
     std::string value;
-    UCD_UCX_TRY(read_key(from, key, value));
+    UCD_TRY(read_key(from, key, value));
     return value.empty() ? success : set(key, value.c_str());
 }
 
@@ -43,7 +43,7 @@ Status read_key(ucd_info_t info, const char *key, std::string &value) {
     }
     if (rc != UCD_ERR__TRUNCATED) return ucd_ok(rc);
     value.resize(needed);
-    UCD_UCX_TRY(ucd_ok(ucd_info_get(info, key, value.data(), needed, &needed)));
+    UCD_TRY(ucd_ok(ucd_info_get(info, key, value.data(), needed, &needed)));
     value.resize(needed - 1);
     return success;
 }
@@ -51,16 +51,16 @@ Status read_key(ucd_info_t info, const char *key, std::string &value) {
 Status copy_hints(ucd_info_t info, OwnedInfo &hints) {
     for (const char *key :
          {"ucd.gpu", "ucd.peers", "ucd.engine", "ucd.max_blocks", "ucd.threads", "ucd.ze.context"})
-        UCD_UCX_TRY(hints.copy(info, key));
+        UCD_TRY(hints.copy(info, key));
     return success;
 }
 
 Status find_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
                    Direction direction, std::string &memory) {
-    UCD_UCX_TRY(read_key(info, direction == Direction::send ? "ucd.inbuf" : "ucd.outbuf", memory));
+    UCD_TRY(read_key(info, direction == Direction::send ? "ucd.inbuf" : "ucd.outbuf", memory));
     if (!memory.empty()) return success;
     char found[32];
-    UCD_UCX_TRY(ucd_ok(ucd_get_memory(buf, count, type, info, found, sizeof found)));
+    UCD_TRY(ucd_ok(ucd_get_memory(buf, count, type, info, found, sizeof found)));
     memory = found;
     return success;
 }
@@ -71,16 +71,16 @@ bool host_reaches(const std::string &memory) {
 
 Status Hints::set(const std::string &memory, ucd_info_t from, Direction direction) {
     on_host = host_reaches(memory);
-    UCD_UCX_TRY(copy_hints(from, info));
+    UCD_TRY(copy_hints(from, info));
     // Data in host memory is also packed to, and unpacked from, host memory.
     if (memory == "host" || direction == Direction::send)
-        UCD_UCX_TRY(info.set("ucd.inbuf", memory.c_str()));
+        UCD_TRY(info.set("ucd.inbuf", memory.c_str()));
     if (memory == "host" || direction == Direction::receive)
-        UCD_UCX_TRY(info.set("ucd.outbuf", memory.c_str()));
+        UCD_TRY(info.set("ucd.outbuf", memory.c_str()));
     if (on_host) return success;
     device = memory;
-    UCD_UCX_TRY(copy_hints(from, near));
-    UCD_UCX_TRY(near.set("ucd.inbuf", memory.c_str()));
+    UCD_TRY(copy_hints(from, near));
+    UCD_TRY(near.set("ucd.inbuf", memory.c_str()));
     return near.set("ucd.outbuf", memory.c_str());
 }
 
@@ -95,13 +95,13 @@ Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t 
     hints = &for_host;
     if (info == UCD_INFO__NULL) { // the common case, which needs no string
         char found[32];
-        UCD_UCX_TRY(ucd_ok(ucd_get_memory(buf, count, type, info, found, sizeof found)));
+        UCD_TRY(ucd_ok(ucd_get_memory(buf, count, type, info, found, sizeof found)));
         if (std::strcmp(found, "host") == 0) return success;
     }
     std::string memory;
-    UCD_UCX_TRY(find_memory(buf, count, type, info, direction, memory));
+    UCD_TRY(find_memory(buf, count, type, info, direction, memory));
     auto found = std::make_unique<Hints>();
-    UCD_UCX_TRY(found->set(memory, info, direction));
+    UCD_TRY(found->set(memory, info, direction));
     made = std::move(found);
     hints = made.get();
     return success;
@@ -112,16 +112,15 @@ Status TypedBuffer::set(const Data &data, ucd_info_t info, Direction direction,
     op_ = op;
     buf_ = static_cast<char *>(const_cast<void *>(data.buf));
     count_ = data.count;
-    UCD_UCX_TRY(type_.keep(data.type));
+    UCD_TRY(type_.keep(data.type));
     ucd_layout_t layout = {};
     layout.struct_size = sizeof layout;
-    if (count_ > 0) UCD_UCX_TRY(ucd_ok(ucd_get_layout(count_, data.type, &layout)));
+    if (count_ > 0) UCD_TRY(ucd_ok(ucd_get_layout(count_, data.type, &layout)));
     bytes_ = layout.bytes;
     segments_ = layout.segments;
     hints_ = data.hints;
     if (hints_ == nullptr)
-        UCD_UCX_TRY(
-            find_hints(buf_, count_, data.type, info, direction, for_host, own_hints_, hints_));
+        UCD_TRY(find_hints(buf_, count_, data.type, info, direction, for_host, own_hints_, hints_));
     if (op == UCD_OP__REPLACE && layout.contiguous && layout.bytes > 0)
         (on_host() ? in_place_ : device_in_place_) = reinterpret_cast<char *>(
             reinterpret_cast<uintptr_t>(buf_) + static_cast<uintptr_t>(layout.low));
@@ -145,7 +144,7 @@ Status TypedBuffer::unpack_by(ucd_info_t hints, uint64_t offset, const void *fro
                                                    &moved, hints, op_)
                                       : ucd_iunpack(from, bytes, buf_, count_, type_.get(), offset,
                                                     &moved, hints, op_, request);
-    UCD_UCX_TRY(ucd_ok(rc));
+    UCD_TRY(ucd_ok(rc));
     if (moved == bytes) return success;
     if (request != nullptr) (void)ucd_wait(request);
     return fail(UCD_ERR__INVALID_ARG, "a chunk ends within an element");

@@ -9,11 +9,11 @@
 namespace ucd_ucx {
 
 Status EngineSettings::read(ucd_info_t info) {
-    UCD_UCX_TRY(read_transfer_options(info, options));
-    UCD_UCX_TRY(read_number(info, "ucd.ucx.staging", 0, INTPTR_MAX, staging.host));
-    UCD_UCX_TRY(read_number(info, "ucd.ucx.ring_staging", 0, INTPTR_MAX, staging.ring));
-    UCD_UCX_TRY(read_number(info, "ucd.ucx.peer_memory", 1 << 20, INTPTR_MAX, budgets.peer));
-    UCD_UCX_TRY(read_number(info, "ucd.ucx.peers_memory", 1 << 20, INTPTR_MAX, budgets.peers));
+    UCD_TRY(read_transfer_options(info, options));
+    UCD_TRY(read_number(info, "ucd.ucx.staging", 0, INTPTR_MAX, staging.host));
+    UCD_TRY(read_number(info, "ucd.ucx.ring_staging", 0, INTPTR_MAX, staging.ring));
+    UCD_TRY(read_number(info, "ucd.ucx.peer_memory", 1 << 20, INTPTR_MAX, budgets.peer));
+    UCD_TRY(read_number(info, "ucd.ucx.peers_memory", 1 << 20, INTPTR_MAX, budgets.peers));
     return read_number(info, "ucd.ucx.rma.types", 0, INTPTR_MAX, budgets.remembered);
 }
 
@@ -22,15 +22,15 @@ Engine::Engine(const ucd_ucx_pipeline_params_t &p, const EngineSettings &setting
       staging_(p, settings.staging.host) {}
 
 Status Engine::open(ucp_worker_h worker) {
-    UCD_UCX_TRY(for_host.set("host", UCD_INFO__NULL, Direction::send));
+    UCD_TRY(for_host.set("host", UCD_INFO__NULL, Direction::send));
     ucp_worker_attr_t worker_attributes = {};
     worker_attributes.field_mask =
         UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER | UCP_WORKER_ATTR_FIELD_THREAD_MODE;
-    UCD_UCX_TRY(ucx_ok(ucp_worker_query(worker, &worker_attributes), "ucp_worker_query"));
+    UCD_TRY(ucx_ok(ucp_worker_query(worker, &worker_attributes), "ucp_worker_query"));
     for (WorkerLock *l : {&lock, &events.lock})
         l->be_needed(worker_attributes.thread_mode == UCS_THREAD_MODE_MULTI);
     ledger.be_shared_by_threads(lock.is_needed());
-    UCD_UCX_TRY(claim_.take(worker, params.am_id));
+    UCD_TRY(claim_.take(worker, params.am_id));
     max_am_header_ = worker_attributes.max_am_header;
     make_spare();
     ucp_am_handler_param_t handler_params = {};
@@ -40,8 +40,8 @@ Status Engine::open(ucp_worker_h worker) {
     handler_params.flags = UCP_AM_FLAG_WHOLE_MSG;
     handler_params.cb = on_am;
     handler_params.arg = this;
-    UCD_UCX_TRY(ucx_ok(ucp_worker_set_am_recv_handler(worker, &handler_params),
-                       "ucp_worker_set_am_recv_handler"));
+    UCD_TRY(ucx_ok(ucp_worker_set_am_recv_handler(worker, &handler_params),
+                   "ucp_worker_set_am_recv_handler"));
     worker_ = worker;
     return success;
 }

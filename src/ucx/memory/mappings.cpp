@@ -25,7 +25,7 @@ Status Mappings::open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, const std
     // is still open here.
     if (rc != UCD_SUCCESS && close_idle_of(sender))
         rc = ucd_ipc_open(&handle, device.c_str(), &address, &bytes);
-    UCD_UCX_TRY(ucd_ok(rc));
+    UCD_TRY(ucd_ok(rc));
     entry.mapping = std::make_shared<const Mapping>(address, bytes);
     mapping = entry.mapping;
     entries_.push_back(std::move(entry));

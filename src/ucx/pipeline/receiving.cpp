@@ -10,8 +10,8 @@ Status Receiving::set(const Data &to, const ucd_ucx_param_t *param, ucd_op_t op,
                       const TransferTerms &terms) {
     terms_ = terms;
     ucd_info_t info;
-    UCD_UCX_TRY(ucd_ucx_request::set(transfers_.engine.options, param, info));
-    UCD_UCX_TRY(buffer_.set(to, info, Direction::receive, transfers_.engine.for_host, op));
+    UCD_TRY(ucd_ucx_request::set(transfers_.engine.options, param, info));
+    UCD_TRY(buffer_.set(to, info, Direction::receive, transfers_.engine.for_host, op));
     frame_.buffer = &buffer_;
     frame_.direction = Direction::receive;
     return success;

@@ -40,8 +40,8 @@ Sending::~Sending() = default;
 Status Sending::set(ucp_ep_h ep, const Data &data, const ucd_ucx_param_t *param, Matching matching,
                     const TransferTerms &terms) {
     ucd_info_t info;
-    UCD_UCX_TRY(ucd_ucx_request::set(transfers_.engine.options, param, info));
-    UCD_UCX_TRY(buffer_.set(data, info, Direction::send, transfers_.engine.for_host));
+    UCD_TRY(ucd_ucx_request::set(transfers_.engine.options, param, info));
+    UCD_TRY(buffer_.set(data, info, Direction::send, transfers_.engine.for_host));
     terms_ = terms;
     set_chunks();
     ep_ = ep;

@@ -60,7 +60,7 @@ Status Transfers::start(std::unique_ptr<Sending> sending, Start &&start,
 Status Transfers::send_tagged(ucp_ep_h ep, const Data &data, ucp_tag_t tag,
                               const ucd_ucx_param_t *param, ucd_ucx_request_t *transfer) {
     auto sending = std::make_unique<Sending>(*this);
-    UCD_UCX_TRY(sending->set(ep, data, param, Matching::tag));
+    UCD_TRY(sending->set(ep, data, param, Matching::tag));
     return start(
         std::move(sending), [tag](Sending &s) { s.start_tagged(tag); }, transfer);
 }
@@ -72,7 +72,7 @@ Status Transfers::send_active(ucp_ep_h ep, unsigned id, std::string_view header,
         return fail(UCD_ERR__INVALID_ARG, "header_length is %zu; it must be at most %zu",
                     header.size(), max_user_header());
     auto sending = std::make_unique<Sending>(*this);
-    UCD_UCX_TRY(sending->set(ep, data, param, Matching::am, terms));
+    UCD_TRY(sending->set(ep, data, param, Matching::am, terms));
     return start(
         std::move(sending), [&](Sending &s) { s.start_am(id, header); }, transfer);
 }
@@ -86,7 +86,7 @@ void Transfers::add(Receiving &receiving) {
 Status Transfers::receive_tagged(const Data &to, ucp_tag_t tag, ucp_tag_t mask,
                                  const ucd_ucx_param_t *param, ucd_ucx_request_t *transfer) {
     auto receiving = std::make_unique<Receiving>(*this);
-    UCD_UCX_TRY(receiving->set(to, param));
+    UCD_TRY(receiving->set(to, param));
     add(*receiving);
     const Status status = receiving->start_tagged(tag, mask);
     if (!status.ok()) {
@@ -102,7 +102,7 @@ Status Transfers::receive_active(RecvMessage &message, const Data &to, ucd_op_t 
                                  const ucd_ucx_param_t *param, const TransferTerms &terms,
                                  ucd_ucx_request_t *transfer) {
     auto receiving = std::make_unique<Receiving>(*this);
-    UCD_UCX_TRY(receiving->set(to, param, op, terms));
+    UCD_TRY(receiving->set(to, param, op, terms));
     add(*receiving);
     Receiving &started = *receiving.release();
     *transfer = &started;

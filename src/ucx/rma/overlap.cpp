@@ -47,8 +47,7 @@ Status segments_of(uint64_t count, ucd_type_t type, uint64_t segments, std::vect
     while (all.size() < segments) {
         uintptr_t got;
         // Displacements are enough to find overlap, so the base address is null.
-        UCD_UCX_TRY(
-            ucd_ok(ucd_iov(nullptr, count, type, all.size(), some.data(), some.size(), &got)));
+        UCD_TRY(ucd_ok(ucd_iov(nullptr, count, type, all.size(), some.data(), some.size(), &got)));
         if (got == 0) break;
         for (std::size_t i = 0; i < got; ++i) {
             // Flipping the sign bit orders negative displacements before positive ones.
@@ -72,7 +71,7 @@ Status find_overlap_by_list(uint64_t count, ucd_type_t type, const ucd_layout_t 
                             Overlap &overlap) {
     static_assert(sizeof(Segment) == bytes_of_listed_segment);
     std::vector<Segment> all;
-    UCD_UCX_TRY(segments_of(count, type, layout.segments, all));
+    UCD_TRY(segments_of(count, type, layout.segments, all));
     const auto before = [](const Segment &a, const Segment &b) { return a.begin < b.begin; };
     if (!std::is_sorted(all.begin(), all.end(), before)) std::sort(all.begin(), all.end(), before);
     overlap = Overlap::none;

@@ -10,7 +10,7 @@ Payload::Payload(Transfers &transfers, RecvMessage &transfer)
 Status Payload::receive(const Data &to, ucd_op_t op, ucd_info_t info, const TransferTerms &terms,
                         ucd_ucx_request_t *transfer) {
     const ucd_ucx_param_t param = {sizeof param, info, nullptr, nullptr};
-    UCD_UCX_TRY(transfers_->receive_active(*transfer_, to, op, &param, terms, transfer));
+    UCD_TRY(transfers_->receive_active(*transfer_, to, op, &param, terms, transfer));
     transfer_ = nullptr;
     return success;
 }

@@ -13,7 +13,7 @@ namespace {
 // Copies all keys that a transfer may read later, except hints.
 Status copy_keys(ucd_info_t from, OwnedInfo &to) {
     if (from == UCD_INFO__NULL) return success;
-    for (const char *key : transfer_keys) UCD_UCX_TRY(to.copy(from, key));
+    for (const char *key : transfer_keys) UCD_TRY(to.copy(from, key));
     return success;
 }
 
@@ -69,32 +69,32 @@ bool Flush::one_ended(const ucd_ucx_result_t &result) {
 Status RmaOperation::set(const Arguments &arguments) {
     arguments_ = arguments;
     ucd_info_t info;
-    UCD_UCX_TRY(ucd_ucx_request::set(origin_.rma.engine.options, arguments.param, info));
-    UCD_UCX_TRY(copy_keys(info, info_));
-    UCD_UCX_TRY(origin_.types.find(arguments.target.type, type_));
-    UCD_UCX_TRY(packed_bytes(arguments.target.count, type_->one.bytes, bytes_));
-    if (accumulates(arguments.verb) && bytes_ > 0) UCD_UCX_TRY(check_element());
+    UCD_TRY(ucd_ucx_request::set(origin_.rma.engine.options, arguments.param, info));
+    UCD_TRY(copy_keys(info, info_));
+    UCD_TRY(origin_.types.find(arguments.target.type, type_));
+    UCD_TRY(packed_bytes(arguments.target.count, type_->one.bytes, bytes_));
+    if (accumulates(arguments.verb) && bytes_ > 0) UCD_TRY(check_element());
     const bool sends = arguments.verb != Verb::get && arguments.op != UCD_UCX_OP__NO_OP;
     if (sends) {
         Data &from = arguments_.sent;
-        UCD_UCX_TRY(check_data(from));
+        UCD_TRY(check_data(from));
         if (from.type == arguments.target.type) from.type = type_->type.get(); // is kept anyway
         sent_bytes_ = bytes_;
-        UCD_UCX_TRY(find_hints_of(from, info, Direction::send, sent_hints_));
+        UCD_TRY(find_hints_of(from, info, Direction::send, sent_hints_));
     }
     if (fetches(arguments.verb)) {
         Data &to = arguments_.received;
-        UCD_UCX_TRY(check_data(to));
+        UCD_TRY(check_data(to));
         if (to.type == arguments.target.type) {
             to.type = type_->type.get();
         } else {
-            UCD_UCX_TRY(received_type_.keep(to.type));
+            UCD_TRY(received_type_.keep(to.type));
             to.type = received_type_.get();
         }
-        UCD_UCX_TRY(find_hints_of(to, info, Direction::receive, received_hints_));
+        UCD_TRY(find_hints_of(to, info, Direction::receive, received_hints_));
     }
-    if (accumulates(arguments.verb) && sends && bytes_ > 0) UCD_UCX_TRY(check_op());
-    UCD_UCX_TRY(read_window_key(*arguments.key, window_));
+    if (accumulates(arguments.verb) && sends && bytes_ > 0) UCD_TRY(check_op());
+    UCD_TRY(read_window_key(*arguments.key, window_));
     since_ = origin_.rma.engine.events.now();
     note_progress();
     return success;
@@ -106,17 +106,17 @@ Status RmaOperation::check_data(const Data &data) {
     uint64_t one = type_->one.bytes, element = type_->element;
     if (data.type != arguments_.target.type && accumulates_it) {
         TypePtr type;
-        UCD_UCX_TRY(origin_.types.find(data.type, type));
+        UCD_TRY(origin_.types.find(data.type, type));
         one = type->one.bytes;
         element = type->element;
     } else if (data.type != arguments_.target.type) {
         uintptr_t size;
-        UCD_UCX_TRY(ucd_ok(ucd_get_size(data.type, &size)));
+        UCD_TRY(ucd_ok(ucd_get_size(data.type, &size)));
         one = size;
     }
     uint64_t bytes;
-    UCD_UCX_TRY(packed_bytes(data.count, one, bytes));
-    UCD_UCX_TRY(check_bytes(bytes, bytes_));
+    UCD_TRY(packed_bytes(data.count, one, bytes));
+    UCD_TRY(check_bytes(bytes, bytes_));
     if (!accumulates_it || element == type_->element) return success;
     return ucd_ucx::fail(UCD_ERR__INVALID_ARG,
                          "the types of origin and target are not made of the same predefined type");
@@ -142,7 +142,7 @@ Status RmaOperation::check_op() {
 
 Status RmaOperation::hold() {
     if (sent_bytes_ == 0 || arguments_.sent.type == type_->type.get()) return success;
-    UCD_UCX_TRY(held_type_.keep(arguments_.sent.type));
+    UCD_TRY(held_type_.keep(arguments_.sent.type));
     arguments_.sent.type = held_type_.get();
     return success;
 }
@@ -171,7 +171,7 @@ Status RmaOperation::send(const Encoded &message, const Data &data, uint64_t byt
     }
     ucd_ucx_request_t sending;
     const TransferTerms terms = {.granule = granule, .owner = this};
-    UCD_UCX_TRY(origin_.rma.send(ep(), message, data, info_.get(), terms, &sending));
+    UCD_TRY(origin_.rma.send(ep(), message, data, info_.get(), terms, &sending));
     transfers_ += sending != UCD_UCX_REQUEST__NULL;
     return success;
 }

@@ -41,7 +41,7 @@ Lane &Origin::lane_of(ucp_ep_h ep) {
 // may deliver an answer late, to a new endpoint with the address of an old one.
 Status Origin::enter(RmaOperation &operation) {
     if (operation.has_time_limit()) timed_.reserve(timed_.size() + 1);
-    if (free_places_.empty()) UCD_UCX_TRY(add_places());
+    if (free_places_.empty()) UCD_TRY(add_places());
     Place &place = places_[free_places_.front()];
     free_places_.pop_front();
     place.operation = &operation;
@@ -146,7 +146,7 @@ void Origin::name_type(Lane &lane, const KnownType &type, Request &request) {
 // Operations ----------------------------------------------------------------
 
 Status Origin::send(RmaOperation &operation, Lane &lane) noexcept {
-    UCD_UCX_TRY(without_exceptions([&] { return enter(operation); }));
+    UCD_TRY(without_exceptions([&] { return enter(operation); }));
     const Status status = without_exceptions([&] { return operation.start(lane); });
     if (status.ok())
         ++lane.active;
@@ -157,14 +157,14 @@ Status Origin::send(RmaOperation &operation, Lane &lane) noexcept {
 
 Status Origin::start(const Arguments &arguments, ucd_ucx_request_t *request) {
     auto operation = std::make_unique<RmaOperation>(*this);
-    UCD_UCX_TRY(operation->set(arguments));
+    UCD_TRY(operation->set(arguments));
     Lane &lane = lane_of(arguments.ep);
     if (lane.held.empty()) {
-        UCD_UCX_TRY(send(*operation, lane));
+        UCD_TRY(send(*operation, lane));
         *request = operation.release();
         return success;
     }
-    UCD_UCX_TRY(operation->hold());
+    UCD_TRY(operation->hold());
     *request = operation.get();
     lane.held.push_back(std::move(operation));
     ++held_;
@@ -182,7 +182,7 @@ void Origin::fence(ucp_ep_h ep) {
 
 Status Origin::flush(ucp_ep_h ep, const ucd_ucx_param_t *param, ucd_ucx_request_t *request) {
     auto flush = std::make_unique<Flush>();
-    UCD_UCX_TRY(flush->set({}, param));
+    UCD_TRY(flush->set({}, param));
     std::vector<RmaOperation *> awaited = operations_of(ep);
     for (const auto &[endpoint, lane] : lanes_)
         for (const auto &operation : lane.held)

@@ -176,7 +176,7 @@ Status Target::learn(std::string_view flattened, Peer &peer, Charge charge, Type
     constexpr uint64_t steps_of_byte = 25; // at most about 0.2 us
     ledger_.note_work(peer.ep(), steps_of_byte * flattened.size());
     bool remembered = false;
-    UCD_UCX_TRY(types.learn(flattened, std::move(charge), type, &remembered));
+    UCD_TRY(types.learn(flattened, std::move(charge), type, &remembered));
     if (!remembered) peer.keep(type);
     return success;
 }

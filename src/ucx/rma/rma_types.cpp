@@ -9,7 +9,7 @@ namespace {
 
 Status flatten(ucd_type_t type, std::string &flattened) {
     uintptr_t bytes;
-    UCD_UCX_TRY(ucd_ok(ucd_flatten_size(type, &bytes)));
+    UCD_TRY(ucd_ok(ucd_flatten_size(type, &bytes)));
     flattened.resize(bytes);
     return ucd_ok(ucd_flatten(type, flattened.data(), bytes));
 }
@@ -30,7 +30,7 @@ Status element_signature(ucd_type_t element, uint64_t &signature) {
     signature = keeps ? known[handle].load(std::memory_order_relaxed) : 0;
     if (signature != 0 || element == UCD_TYPE__NULL) return success;
     std::string flattened;
-    UCD_UCX_TRY(flatten(element, flattened));
+    UCD_TRY(flatten(element, flattened));
     const ContentId id = content_id(flattened.data(), flattened.size());
     for (std::size_t i = 0; i < sizeof signature; ++i) signature |= uint64_t{id[i]} << 8 * i;
     if (keeps) known[handle].store(signature, std::memory_order_relaxed);
@@ -38,11 +38,11 @@ Status element_signature(ucd_type_t element, uint64_t &signature) {
 }
 
 Status look_at(KnownType &type) {
-    UCD_UCX_TRY(layout_of(1, type.type.get(), type.one));
+    UCD_TRY(layout_of(1, type.type.get(), type.one));
     if (type.one.element == UCD_TYPE__NULL) return success;
-    UCD_UCX_TRY(element_signature(type.one.element, type.element));
+    UCD_TRY(element_signature(type.one.element, type.element));
     uintptr_t bytes;
-    UCD_UCX_TRY(ucd_ok(ucd_get_size(type.one.element, &bytes)));
+    UCD_TRY(ucd_ok(ucd_get_size(type.one.element, &bytes)));
     type.element_bytes = bytes;
     return success;
 }
@@ -66,7 +66,7 @@ Status KnownType::measure(uint64_t count, const ucd_layout_t *&found) const {
     found = &last_;
     if (count == last_count_) return success;
     last_count_ = 0;
-    UCD_UCX_TRY(layout_of(count, type.get(), last_));
+    UCD_TRY(layout_of(count, type.get(), last_));
     last_count_ = count;
     return success;
 }
@@ -88,7 +88,7 @@ Status KnownType::find_overlap(uint64_t count, Ledger &ledger, ucp_ep_h peer, ui
     found = overlap_;
     if (count == overlap_count_ && count > 0) return success;
     const ucd_layout_t *layout;
-    UCD_UCX_TRY(measure(count, layout));
+    UCD_TRY(measure(count, layout));
     found = overlap_of(*layout);
     if (found == Overlap::unknown && layout->segments <= work) {
         const uint64_t bytes = layout->segments * bytes_of_listed_segment;
@@ -99,7 +99,7 @@ Status KnownType::find_overlap(uint64_t count, Ledger &ledger, ucp_ep_h peer, ui
         work -= layout->segments;
         constexpr uint64_t steps_of_segment = 8; // each is listed and sorted
         ledger.note_work(peer, steps_of_segment * layout->segments);
-        UCD_UCX_TRY(find_overlap_by_list(count, type.get(), *layout, found));
+        UCD_TRY(find_overlap_by_list(count, type.get(), *layout, found));
     }
     if (found == Overlap::unknown) return success;
     overlap_count_ = count;
@@ -111,9 +111,9 @@ Status TypesOfOrigin::find(ucd_type_t handle, TypePtr &type) {
     type = recent_.find(handle);
     if (type != nullptr) return success;
     auto made = std::make_shared<KnownType>();
-    UCD_UCX_TRY(made->type.keep(handle));
-    UCD_UCX_TRY(look_at(*made));
-    UCD_UCX_TRY(flatten(handle, made->flattened));
+    UCD_TRY(made->type.keep(handle));
+    UCD_TRY(look_at(*made));
+    UCD_TRY(flatten(handle, made->flattened));
     made->cost = sizeof *made + made->flattened.size();
     made->id = content_id(made->flattened.data(), made->flattened.size());
     recent_.add(handle, made);
@@ -134,8 +134,8 @@ Status TypesOfTarget::learn(std::string_view flattened, Charge charge, TypePtr &
                             bool *remembered) {
     // Not make_shared: weak pointers that outlive the type must not keep its memory allocated.
     const std::shared_ptr<KnownType> made(new KnownType);
-    UCD_UCX_TRY(made->type.unflatten(flattened.data(), flattened.size()));
-    UCD_UCX_TRY(look_at(*made));
+    UCD_TRY(made->type.unflatten(flattened.data(), flattened.size()));
+    UCD_TRY(look_at(*made));
     made->cost = bytes_of_known(made->one, flattened.size());
     made->id = content_id(flattened.data(), flattened.size());
     charge.shrink_to(made->cost);

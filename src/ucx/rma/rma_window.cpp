@@ -37,18 +37,18 @@ using namespace ucd_ucx::rma;
 
 Status ucd_ucx_window::set(ucd_info_t from, const TransferOptions &defaults) {
     TransferOptions options = defaults;
-    UCD_UCX_TRY(read_transfer_options(from, options));
+    UCD_TRY(read_transfer_options(from, options));
     fill_randomly(name.data(), name.size());
     std::string memory;
-    UCD_UCX_TRY(find_memory(base, bytes, UCD_TYPE__BYTE, from, Direction::receive, memory));
-    UCD_UCX_TRY(to_read.set(memory, from, Direction::send));
-    UCD_UCX_TRY(to_write.set(memory, from, Direction::receive));
+    UCD_TRY(find_memory(base, bytes, UCD_TYPE__BYTE, from, Direction::receive, memory));
+    UCD_TRY(to_read.set(memory, from, Direction::send));
+    UCD_TRY(to_write.set(memory, from, Direction::receive));
     eager = direct_limit(options, to_read);
     transfer_bytes = bytes_of_transfer(options);
-    UCD_UCX_TRY(copy_hints(from, fetch_info));
-    UCD_UCX_TRY(fetch_info.set("ucd.inbuf", memory.c_str()));
-    UCD_UCX_TRY(fetch_info.set("ucd.outbuf", "host"));
-    for (const char *key : transfer_keys) UCD_UCX_TRY(info.copy(from, key));
+    UCD_TRY(copy_hints(from, fetch_info));
+    UCD_TRY(fetch_info.set("ucd.inbuf", memory.c_str()));
+    UCD_TRY(fetch_info.set("ucd.outbuf", "host"));
+    for (const char *key : transfer_keys) UCD_TRY(info.copy(from, key));
     return success;
 }
 

@@ -74,8 +74,8 @@ Status ShortMessages::fill(char *memory, const Encoded &message, const Data &dat
         std::memcpy(memory, contiguous, data_bytes);
     } else if (data_bytes > 0) {
         uintptr_t packed;
-        UCD_UCX_TRY(ucd_ok(ucd_pack(data.buf, data.count, data.type, 0, memory, data_bytes, &packed,
-                                    data.hints->info.get(), UCD_OP__REPLACE)));
+        UCD_TRY(ucd_ok(ucd_pack(data.buf, data.count, data.type, 0, memory, data_bytes, &packed,
+                                data.hints->info.get(), UCD_OP__REPLACE)));
     }
     return success;
 }
@@ -89,7 +89,7 @@ Status ShortMessages::send(ucp_ep_h ep, const Encoded &message, const Data &data
                            const char *contiguous) {
     const std::size_t bytes = message.size() + data_bytes;
     std::unique_ptr<ShortMessage> made = take(bytes);
-    UCD_UCX_TRY(fill(made->memory(), message, data, data_bytes, contiguous));
+    UCD_TRY(fill(made->memory(), message, data, data_bytes, contiguous));
     made->number = number;
     if (charge) made->charge = std::move(charge);
     const Status status = this->send(made, ep, {made->memory(), bytes});
@@ -139,7 +139,7 @@ Status ShortMessages::gather(ucp_ep_h ep, const Encoded &answer, const Data &dat
         return *refused ? success : send(ep, answer, data, data_bytes, no_operation, charge);
     }
     char *const at = gathered->message->memory() + gathered->bytes;
-    UCD_UCX_TRY(fill(at + length_bytes, answer, data, data_bytes, nullptr));
+    UCD_TRY(fill(at + length_bytes, answer, data, data_bytes, nullptr));
     write_length(bytes, at);
     gathered->bytes += length_bytes + bytes;
     ++gathered->answers;
