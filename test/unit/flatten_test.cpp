@@ -182,32 +182,6 @@ TEST_CASE("The format is pinned by its bytes") {
                       "2c01"
                       "0200");
     }
-    SECTION("a list of lists: each entry is a run of one") {
-        const RecipePtr list = hindexed({1, 2, 1}, {0, 3, 12}, leaf(UCD_TYPE__BYTE));
-        CHECK(hex(flat(hindexed({1, 1, 1}, {0, 50, 70}, list))) == magic + "00"
-                                                                           "03"
-                                                                           "3300000000000000"
-                                                                           "265b3b1f"
-                                                                           "03000000"
-                                                                           "00"
-                                                                           "00"
-                                                                           "53"
-                                                                           "01010100"
-                                                                           "0400"
-                                                                           "03"
-                                                                           "03"
-                                                                           "01"
-                                                                           "00"
-                                                                           "0103"
-                                                                           "010201"
-                                                                           "2400"
-                                                                           "03"
-                                                                           "0a"
-                                                                           "0d"
-                                                                           "01"
-                                                                           "0502"
-                                                                           "01");
-    }
     SECTION("fields, one of them twice") {
         const RecipePtr one = hvector(2, 1, 16, leaf(UCD_TYPE__INT)),
                         same = hvector(2, 1, 16, leaf(UCD_TYPE__INT));
