@@ -10,7 +10,6 @@
 #include <list>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 using namespace ucdtest;
@@ -259,7 +258,7 @@ TEST_CASE("each call of the runtime fails once: a copy with lists on both sides"
         refuse_call(refused + 1);
         ucd_request_t request = UCD_REQUEST__NULL;
         int rc = c.start(request);
-        const bool started = rc == UCD_SUCCESS;
+        const bool started = rc == UCD_SUCCESS, refused_at_start = ucd::hostgpu::failing_call <= 0;
         if (started) rc = ucd_wait(&request);
         all_called = !stop_refusing();
         INFO("call " << refused + 1 << ", " << refused_call() << ": " << ucd_last_error());
@@ -268,8 +267,8 @@ TEST_CASE("each call of the runtime fails once: a copy with lists on both sides"
         else
             CHECK((rc == UCD_ERR__DEVICE || rc == UCD_ERR__OUT_OF_MEM));
         if (started) {
-            // What fails later is a question whether the copy is over.
-            if (rc != UCD_SUCCESS) CHECK(std::string_view(refused_call()).ends_with("Query"));
+            // What was refused by then was not needed.
+            if (refused_at_start) CHECK(rc == UCD_SUCCESS);
             continue;
         }
         c.out.fetch();

@@ -7,8 +7,6 @@
 #include "support/moves/strided_move.hpp"
 #include "support/refused_calls.hpp"
 
-#include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -405,31 +403,6 @@ TEST_CASE("long moves in words of every width, of one or several vectors a threa
                 check_device_pack(move);
                 check_device_unpack(move);
             }
-}
-
-TEST_CASE("whole vectors in words of 16 bytes, of a layout that is no nest") {
-    DeviceSession session;
-    Case one("wide words", 0);
-    // More segments than a list has.
-    const RecipePtr pair = contig(2, leaf(UCD_TYPE__DOUBLE));
-    const RecipePtr recipe = structure(
-        {1, 1}, {0, 1 << 22}, {vector(40000, 1, 2, pair), vector(40000, 1, 3, contig(2, pair))});
-    const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
-    const TouchedRange bytes{0, static_cast<std::intptr_t>(what.subject.size())};
-    const auto aligned = [&](const TouchedRange &range) {
-        for (;;) {
-            auto buffer = std::make_unique<DeviceBuffer>(one.rng(), range, device0);
-            if (reinterpret_cast<std::uintptr_t>(buffer->real_base()) % 16 == 0) return buffer;
-        }
-    };
-    const auto typed = aligned(what.subject.range), packed = aligned(bytes);
-    const DeviceMove move{one, UCD_OP__REPLACE, what, *typed, *packed, 0, what.subject.size()};
-    (void)ucd::hostgpu::kernels_launched();
-    check_device_pack(move, "kernel");
-    check_device_unpack(move, "kernel");
-    const std::vector<std::string> launched = ucd::hostgpu::kernels_launched();
-    CHECK(std::set(launched.begin(), launched.end()) ==
-          std::set<std::string>{"pack_interpreter", "unpack_interpreter"});
 }
 
 TEST_CASE("chunks that are under way at the same time share the cap on blocks") {
