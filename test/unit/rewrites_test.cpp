@@ -75,23 +75,6 @@ TEST_CASE("Layouts without a rewrite") {
     CHECK(to_text(Layout{}) == "empty");
 }
 
-TEST_CASE("The text of a layout is cut at a depth") {
-    const auto text_of = [](int levels) {
-        return outcome_of([&](Builder &b) {
-                   Placed nest = bytes(b, 8);
-                   int64_t stride = 16;
-                   for (int i = 0; i < levels; ++i, stride *= 3) nest = b.strided(2, stride, nest);
-                   return nest;
-               })
-            .text;
-    };
-    const auto ends_with_block = [](std::string_view text) { return text.ends_with(" block(8)"); };
-    CHECK(ends_with_block(text_of(12)));
-    CHECK(ends_with_block(text_of(16)));
-    CHECK(std::string_view(text_of(17)).ends_with("strided(2, 16) ..."));
-    CHECK(std::string_view(text_of(20)).ends_with("strided(2, 432) ..."));
-}
-
 TEST_CASE("Equal nodes are one node") {
     const Outcome o = outcome_of([](Builder &b) {
         return b.structure({many(b), many_others(b, 50000), many(b, 90000), bytes(b, 3, 200000)});
@@ -272,14 +255,6 @@ TEST_CASE("period") {
     CHECK_FALSE(outcome_of([](Builder &b) {
                     return b.indexed({0, 20, 100, 120}, {2, 1, 2, 3}, 4, bytes(b, 4));
                 }).by("period"));
-    // Of runs that are too long to become a list.
-    o = outcome_of([](Builder &b) {
-        return b.indexed({0, 50000000, 120000000, 170000000, 240000000, 290000000},
-                         {900, 401, 900, 401, 900, 401}, 50000, many(b));
-    });
-    CHECK(o.text == "@0 strided(3, 120000000) indexed(stride 50000, 2; 900@0, 401@50000000) "
-                    "strided(2000, 16) block(8)");
-    CHECK(o.rewrites == Names{"period"});
 }
 
 TEST_CASE("runs-of-a-list") {
