@@ -259,4 +259,10 @@ TEST_CASE("ucd_test, ucd_wait and ucd_waitall refuse") {
     CHECK(ucd_waitall(0, nullptr) == UCD_SUCCESS);
     ucd_request_t several[3] = {};
     CHECK(ucd_waitall(3, several) == UCD_SUCCESS);
+    // A success leaves the sentence of the failure before it.
+    CHECK(ucd_test(nullptr, nullptr) == UCD_ERR__INVALID_ARG);
+    const std::string sentence = ucd_last_error();
+    CHECK_FALSE(sentence.empty());
+    CHECK(ucd_waitall(3, several) == UCD_SUCCESS);
+    CHECK(ucd_last_error() == sentence);
 }

@@ -247,3 +247,26 @@ TEST_CASE("Starting and stopping leaks nothing") {
     CHECK(live_allocations() == live);
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
 }
+
+TEST_CASE("Memory of long lists is kept until the last ucd_finalize") {
+    constexpr std::ptrdiff_t entries = 1 << 17, list_bytes = 8 * entries;
+    std::vector<std::intptr_t> displs;
+    for (std::intptr_t i = 0; i < entries; ++i) displs.push_back(3 * i - i % 2);
+    std::vector<char> in(3 * entries), packed(entries);
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    const std::ptrdiff_t live = live_bytes();
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    {
+        const Handle list([&](ucd_type_t *type) {
+            return ucd_create_indexed_block(entries, 1, displs.data(), UCD_TYPE__BYTE, nullptr,
+                                            type);
+        });
+        std::uintptr_t bytes = 0;
+        CHECK(ucd_pack(in.data(), 1, list, 0, packed.data(), packed.size(), &bytes, nullptr,
+                       UCD_OP__REPLACE) == UCD_SUCCESS);
+    }
+    CHECK(live_bytes() > live + list_bytes);
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    CHECK(live_bytes() < live + list_bytes / 8);
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+}

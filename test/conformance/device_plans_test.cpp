@@ -114,6 +114,27 @@ TEST_CASE("a plan's buffers stay in the memories that they were in") {
     planned.m.check();
 }
 
+TEST_CASE("a plan's buffers with a hint may be in other memories of which the hint is true") {
+    DeviceSession session;
+    ucd_info_t info = UCD_INFO__NULL;
+    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+    REQUIRE(ucd_info_set(info, "ucd.inbuf", "host") == UCD_SUCCESS);
+    StridedMove first("first", 200, pageable, device0), second("second", 200, pinned, device0);
+    ucd_move_t move = pack_of(first.move());
+    ucd_plan_t plan = UCD_PLAN__NULL;
+    REQUIRE(ucd_plan_create(&move, 1, info, UCD_OP__REPLACE, &plan) == UCD_SUCCESS);
+    CHECK(ucd_info_free(&info) == UCD_SUCCESS);
+    const void *const in = second.typed.real_base();
+    void *const out = second.packed.real_base();
+    CHECK(ucd_plan_rebase(plan, 0, 1, &in, &out) == UCD_SUCCESS);
+    set_up_pack(second.move());
+    ucd_request_t request = UCD_REQUEST__NULL;
+    REQUIRE(ucd_plan_start(plan, &request) == UCD_SUCCESS);
+    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    second.check();
+    CHECK(ucd_plan_free(&plan) == UCD_SUCCESS);
+}
+
 TEST_CASE("starts in a stream keep what they need, whatever becomes of the plan") {
     DeviceSession session;
     mock::Stream stream(0);
@@ -186,6 +207,25 @@ TEST_CASE("a start that is under way is complete after the last ucd_finalize") {
     REQUIRE(ucd_finalize() == UCD_SUCCESS);
     REQUIRE(ucd_wait(&planned.request) == UCD_SUCCESS);
     CHECK(ucd_plan_free(&planned.plan) == UCD_SUCCESS);
+    planned.m.check();
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+}
+
+// The request has only its status left, which it keeps for whoever waits for it.
+TEST_CASE("what a plan that is freed needs is gone after the last ucd_finalize") {
+    DeviceSession session;
+    const int plans = mock::counts.live_plans, prepared = mock::counts.live_prepared;
+    PlannedPack planned(device0, device0);
+    set_up_pack(planned.m.move());
+    mock::hold();
+    REQUIRE(planned.start() == UCD_SUCCESS);
+    planned.m.free_type();
+    REQUIRE(ucd_plan_free(&planned.plan) == UCD_SUCCESS);
+    mock::let_go();
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    CHECK(mock::counts.live_plans == plans);
+    CHECK(mock::counts.live_prepared == prepared);
+    REQUIRE(ucd_wait(&planned.request) == UCD_SUCCESS);
     planned.m.check();
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
 }

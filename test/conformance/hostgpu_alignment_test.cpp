@@ -1,10 +1,14 @@
 // Kernels that buffers have to be aligned for, with devices that are threads of the CPU: aligned
-// stores and tiles.
+// stores, tiles, and the widest words.
 #include "support/catch.hpp"
 
+#include "support/host_vendor/capture.h"
 #include "support/moves/device_moves.hpp"
 
 #include <memory>
+#include <set>
+#include <string>
+#include <vector>
 
 using namespace ucdtest;
 using namespace ucdtest::recipes;
@@ -80,4 +84,24 @@ TEST_CASE("matrices are transposed in tiles, from any byte to any byte") {
             }
         }
     }
+}
+
+TEST_CASE("whole vectors in words of 16 bytes, of a layout that is no nest") {
+    DeviceSession session;
+    Case one("wide words", 0);
+    // More segments than a list has.
+    const RecipePtr pair = contig(2, leaf(UCD_TYPE__DOUBLE));
+    const RecipePtr recipe = structure(
+        {1, 1}, {0, 1 << 22}, {vector(40000, 1, 2, pair), vector(40000, 1, 3, contig(2, pair))});
+    const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
+    const auto size = static_cast<std::intptr_t>(what.subject.size());
+    const auto typed = buffer_at(one.rng(), what.subject.range, 16, 0),
+               packed = buffer_at(one.rng(), {0, size}, 16, 0);
+    const DeviceMove move{one, UCD_OP__REPLACE, what, *typed, *packed, 0, what.subject.size()};
+    (void)ucd::hostgpu::kernels_launched();
+    check_device_pack(move, "kernel");
+    check_device_unpack(move, "kernel");
+    const std::vector<std::string> launched = ucd::hostgpu::kernels_launched();
+    CHECK(std::set(launched.begin(), launched.end()) ==
+          std::set<std::string>{"pack_interpreter", "unpack_interpreter"});
 }

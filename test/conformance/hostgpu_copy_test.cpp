@@ -4,9 +4,13 @@
 #include "support/host_vendor/capture.h"
 #include "support/moves/batch_moves.hpp"
 #include "support/moves/strided_move.hpp"
+#include "support/refused_calls.hpp"
 
+#include <algorithm>
+#include <list>
 #include <memory>
 #include <string>
+#include <vector>
 
 using namespace ucdtest;
 using namespace ucdtest::recipes;
@@ -36,15 +40,20 @@ struct Copied {
           out_memory(aligned_buffer(one.rng(), target.subject.range, b)), in(*in_memory),
           out(*out_memory) {}
 
+    DeviceCopy copy() { return {one, UCD_OP__REPLACE, source, in, target, out, {}}; }
+    int start(ucd_request_t &request) {
+        std::uintptr_t actual = 0;
+        return ucd_icopy(in.real_base(), source.subject.count, source.subject.type(),
+                         out.real_base(), target.subject.count, target.subject.type(), &actual,
+                         UCD_INFO__NULL, UCD_OP__REPLACE, &request);
+    }
+
     // The kernels that did it; more than one name if there were more launches.
     std::string run() {
-        const auto copy = [this] {
-            check_device_copy({one, UCD_OP__REPLACE, source, in, target, out, {}}, "kernel");
-        };
-        copy(); // uploads lists
+        check_device_copy(copy(), "kernel"); // uploads lists
         (void)ucd::hostgpu::kernels_launched();
         mock::counts.copies = mock::counts.allocations = 0;
-        copy();
+        check_device_copy(copy(), "kernel");
         CHECK(mock::counts.allocations == 0);
         std::string names = mock::counts.copies > 0 ? "copy" : "";
         for (const std::string &name : ucd::hostgpu::kernels_launched())
@@ -164,11 +173,8 @@ TEST_CASE("a copy does not wait, and its types may go meanwhile") {
     c.in.send();
     c.out.send();
     mock::hold();
-    std::uintptr_t actual = 0;
     ucd_request_t request = UCD_REQUEST__NULL;
-    REQUIRE(ucd_icopy(c.in.real_base(), 1, c.source.subject.type(), c.out.real_base(), 1,
-                      c.target.subject.type(), &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
-                      &request) == UCD_SUCCESS);
+    REQUIRE(c.start(request) == UCD_SUCCESS);
     int completed = 1;
     REQUIRE(ucd_test(&request, &completed) == UCD_SUCCESS);
     CHECK(completed == 0);
@@ -210,4 +216,63 @@ TEST_CASE("a copy with a cap on blocks; one that is refused; one that fails") {
         require_intact(c.one, c.out, "target");
     }
     ucd_info_free(&info);
+}
+
+TEST_CASE("alike copies of a plan are one launch") {
+    DeviceSession session;
+    for (const RecipePtr &to : {columns(64, 64), rows(64, 64)}) {
+        std::list<Copied> copies;
+        std::vector<ucd_move_t> moves;
+        for (int i = 0; i < 20; ++i) {
+            Copied &each = copies.emplace_back(columns(64, 64), to);
+            moves.push_back(copy_of(each.copy()));
+        }
+        ucd_plan_t plan = UCD_PLAN__NULL;
+        REQUIRE(ucd_plan_create(moves.data(), moves.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
+                                &plan) == UCD_SUCCESS);
+        for (Copied &each : copies) set_up_copy(each.copy());
+        mock::counts.launches = 0;
+        ucd_request_t request = UCD_REQUEST__NULL;
+        REQUIRE(ucd_plan_start(plan, &request) == UCD_SUCCESS);
+        REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+        CHECK(mock::counts.launches == 1);
+        for (Copied &each : copies) check_result(each.copy());
+        REQUIRE(ucd_plan_free(&plan) == UCD_SUCCESS);
+    }
+}
+
+TEST_CASE("each call of the runtime fails once: a copy with lists on both sides") {
+    DeviceSession session;
+    const RecipePtr from = indexed({3, 1, 2, 4, 1}, {0, 7, 20, 11, 30}, one_double),
+                    to = indexed_block(1, {5, 0, 17, 9, 40, 2, 31, 55, 12, 81, 44}, one_double);
+    REQUIRE(Copied(from, to).run() == "copy_places_w8");
+    int refused = 0;
+    for (bool all_called = false; !all_called; ++refused) {
+        // No list is on the device.
+        REQUIRE(ucd_finalize() == UCD_SUCCESS);
+        REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+        Copied c(from, to);
+        set_up_copy(c.copy());
+        const std::vector<std::byte> before(c.out.actual(c.target.subject.range.low),
+                                            c.out.actual(c.target.subject.range.high));
+        refuse_call(refused + 1);
+        ucd_request_t request = UCD_REQUEST__NULL;
+        int rc = c.start(request);
+        const bool started = rc == UCD_SUCCESS, refused_at_start = ucd::hostgpu::failing_call <= 0;
+        if (started) rc = ucd_wait(&request);
+        all_called = !stop_refusing();
+        INFO("call " << refused + 1 << ", " << refused_call() << ": " << ucd_last_error());
+        if (rc == UCD_SUCCESS)
+            check_result(c.copy());
+        else
+            CHECK((rc == UCD_ERR__DEVICE || rc == UCD_ERR__OUT_OF_MEM));
+        if (started) {
+            // What was refused by then was not needed.
+            if (refused_at_start) CHECK(rc == UCD_SUCCESS);
+            continue;
+        }
+        c.out.fetch();
+        CHECK(std::equal(before.begin(), before.end(), c.out.actual(c.target.subject.range.low)));
+    }
+    CHECK(refused > 5);
 }

@@ -3,6 +3,7 @@
 
 #include "support/host_vendor/capture.h"
 #include "support/moves/batch_calls.hpp"
+#include "support/refused_calls.hpp"
 
 #include <optional>
 #include <vector>
@@ -43,9 +44,10 @@ public:
         REQUIRE(ucd_plan_start(plan_, &request) == UCD_SUCCESS);
         REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
     }
-    void start_in(mock::Stream &stream) const {
-        REQUIRE(ucd_plan_start_stream(plan_, native(stream)) == UCD_SUCCESS);
+    int try_start_in(mock::Stream &stream) const {
+        return ucd_plan_start_stream(plan_, native(stream));
     }
+    void start_in(mock::Stream &stream) const { REQUIRE(try_start_in(stream) == UCD_SUCCESS); }
     void rebase(const std::vector<ucd_pack_desc_t> &packs) const {
         std::vector<const void *> in;
         std::vector<void *> out;
@@ -110,6 +112,28 @@ TEST_CASE("a graph has the addresses of its capture, and what it needs of the pl
     for (Subject &s : many.subjects) s.built = BuiltType();
     replayed("after the plan and its types were freed");
     graph = {};
+}
+
+TEST_CASE("each call of the runtime fails once: a plan's start that is captured") {
+    DeviceSession session;
+    mock::Stream stream(0);
+    Vectors many(100);
+    const Plan plan(many.moves.packs());
+    int refused = 0;
+    for (bool all_called = false; !all_called; ++refused) {
+        ucd::hostgpu::begin_capture(stream);
+        refuse_call(refused + 1);
+        const int rc = plan.try_start_in(stream);
+        all_called = !stop_refusing();
+        const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
+        INFO("call " << refused + 1 << ", " << refused_call() << ": " << ucd_last_error());
+        // A graph that has work holds what the work needs.
+        if (rc == UCD_SUCCESS)
+            CHECK_FALSE((graph.nodes.empty() || graph.kept.empty()));
+        else
+            CHECK((rc == UCD_ERR__DEVICE || rc == UCD_ERR__OUT_OF_MEM));
+    }
+    CHECK(refused > 2);
 }
 
 TEST_CASE("reductions from layout to layout take two steps in a stream, by calls and by plans") {

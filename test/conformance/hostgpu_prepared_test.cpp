@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include "backend.h"
+#include "per_thread.h"
 #include "prepared/type_cache.h"
 #include "types/type.h"
 
@@ -408,6 +409,44 @@ TEST_CASE("what a prepared launch needs lives as long as its work, and as its gr
         next_call();
         CHECK(kept.expired());
     }
+}
+
+TEST_CASE("what threads that have ended keep is released by the calls of another one") {
+    OwnBackend backend;
+    mock::Stream stream(0);
+    const ucd::NativeStream native{0, &stream, nullptr};
+    const auto call = [&](const std::shared_ptr<int> &keep) {
+        return backend->launch_in(native, MoveList(std::vector<Move>()), ucd::KeepOf(keep)).ok();
+    };
+    // One of them may share this thread's part of what is kept.
+    std::vector<std::weak_ptr<int>> kept;
+    for (int i = 0; i < 3; ++i) {
+        auto keep = std::make_shared<int>(i);
+        kept.push_back(keep);
+        bool called = false;
+        std::thread([&] { called = call(keep); }).join();
+        keep.reset();
+        REQUIRE(called);
+    }
+    stream.synchronise();
+    const auto expired = [&] {
+        return std::count_if(kept.begin(), kept.end(), [](const auto &k) { return k.expired(); });
+    };
+    const auto other = std::make_shared<int>(0);
+    REQUIRE(call(other));
+    CHECK(expired() <= 1);
+    // Every 64th call looks at another part.
+    for (std::size_t i = 0; i < 64 * ucd::thread_parts; ++i) REQUIRE(call(other));
+    CHECK(expired() == 3);
+}
+
+TEST_CASE("a launch cannot be prepared for a device that is not there") {
+    OwnBackend backend;
+    ucd::Owner<PreparedLaunch> prepared;
+    const MoveList none{std::vector<Move>()};
+    for (const int device : {-1, mock::device_count})
+        CHECK(backend->prepare_launch(device, none, prepared).code() == UCD_ERR__DEVICE);
+    CHECK(prepared == nullptr);
 }
 
 TEST_CASE("whatever fails while a launch is prepared or started is told, and nothing is left") {

@@ -5,8 +5,10 @@
 #include "support/host_vendor/capture.h"
 #include "support/moves/batch_moves.hpp"
 #include "support/moves/strided_move.hpp"
+#include "support/refused_calls.hpp"
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -195,6 +197,29 @@ TEST_CASE("lists make way for others when memory runs out") {
     CHECK(mock::counts.live_allocations == 1);
 }
 
+TEST_CASE("memory of lists that have gone is given back when memory runs out") {
+    DeviceSession session;
+    Case one("given back", 0);
+    const auto pack = [&](std::intptr_t entries) {
+        Ints displs;
+        for (std::intptr_t k = 0; k < entries; ++k) displs.push_back(3 * k + k % 5 % 2);
+        const ReducedSubject what =
+            with_elements(make_subject(one, indexed_block(1, displs, leaf(UCD_TYPE__INT)), 1));
+        const std::size_t size = what.subject.size();
+        DeviceBuffer typed(one.rng(), what.subject.range, device0),
+            packed(one.rng(), {0, static_cast<std::intptr_t>(size)}, device0);
+        check_device_pack({one, UCD_OP__REPLACE, what, typed, packed, 0, size}, "kernel");
+    };
+    REQUIRE(ucd_finalize() == UCD_SUCCESS); // no memory from before
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    pack(5000);
+    CHECK(mock::counts.live_allocations == 1);
+    ucd::hostgpu::is_memory_full = true;
+    pack(7); // which would waste most of the other's memory
+    CHECK_FALSE(ucd::hostgpu::is_memory_full);
+    CHECK(mock::counts.live_allocations == 1);
+}
+
 TEST_CASE("moves in streams, prepared or not") {
     DeviceSession session;
     mock::Stream stream(1);
@@ -296,6 +321,30 @@ TEST_CASE("graphs: captured once the type is prepared, replayed with other data"
             check_result(move);
         }
     }
+}
+
+TEST_CASE("a kernel that cannot be loaded fails ucd_prepare") {
+    DeviceSession session;
+    mock::Stream stream(0);
+    const RecipePtr odd_blocks = vector(200, 17, 24, leaf(UCD_TYPE__BYTE)); // for aligned stores
+    (void)ucd::hostgpu::kernels_loaded();
+    int refused = 0, loads = 0;
+    for (bool all_called = false; !all_called; ++refused) {
+        const BuiltType type(odd_blocks);
+        refuse_call(refused + 1);
+        const int rc = ucd_prepare(1, type.get(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL);
+        all_called = !stop_refusing();
+        INFO(refused_call() << ": " << ucd_last_error());
+        const bool is_load =
+            !all_called && std::string_view(refused_call()).ends_with("FuncGetAttributes");
+        loads += is_load;
+        if (is_load)
+            CHECK((rc == UCD_ERR__DEVICE || rc == UCD_ERR__OUT_OF_MEM));
+        else if (all_called)
+            CHECK(rc == UCD_SUCCESS);
+    }
+    CHECK(ucd::hostgpu::kernels_loaded().contains("unpack_aligned_stores"));
+    CHECK(loads > 5);
 }
 
 TEST_CASE("kernels with a cap on their blocks move all of it", "[bulk]") {

@@ -211,3 +211,35 @@ TEST_CASE("a member that fails late fails the batch") {
     CHECK(ucd_wait(&request) == UCD_ERR__DEVICE);
     check_batch(moves);
 }
+
+TEST_CASE("members of one type whose buffers are in different memories") {
+    DeviceSession session;
+    constexpr std::ptrdiff_t members = 6;
+    Rng rng(5);
+    const BuiltType type(recipes::vector(8, 1, 2, recipes::leaf(UCD_TYPE__INT)));
+    DeviceBuffer here(rng, {0, 64 * members}, device0), there(rng, {0, 64 * members}, device1),
+        host(rng, {0, 64 * members}, pageable), packed(rng, {0, 32 * members}, device0);
+    DeviceBuffer *const typed[] = {&here, &there, &host};
+    std::vector<ucd_pack_desc_t> descs;
+    for (std::ptrdiff_t i = 0; i < members; ++i) {
+        DeviceBuffer &from = *typed[i % 3];
+        descs.push_back({static_cast<char *>(from.real_base()) + 64 * i,
+                         1,
+                         type.get(),
+                         0,
+                         static_cast<char *>(packed.real_base()) + 32 * i,
+                         32,
+                         0,
+                         {0, 0}});
+        for (std::ptrdiff_t k = 0; k < 8; ++k)
+            std::copy_n(from.actual(64 * i + 8 * k), 4, packed.expected(32 * i + 4 * k));
+    }
+    for (DeviceBuffer *each : typed) each->send();
+    packed.send();
+    ucd_request_t request = UCD_REQUEST__NULL;
+    REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
+                            &request) == UCD_SUCCESS);
+    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    packed.fetch();
+    CHECK_FALSE(packed.first_difference());
+}

@@ -250,6 +250,34 @@ TEST_CASE("what is known to be over is told while another thread launches in the
     CHECK(known);
 }
 
+TEST_CASE("a failure is told later while another thread launches in the lane") {
+    Launches launches;
+    Gate gate;
+    const Launched &sound = launches.add(small, gate);
+    gate.open();
+    sound.await();
+    REQUIRE(sound.is_known_to_be_over());
+    mock::knobs.failing_work = 1;
+    const Launched &failed = launches.add(small, gate);
+    failed.stream->synchronise();
+    const auto poll = [&](bool &completed) {
+        return failed.lane->poll(failed.number, completed).code();
+    };
+    bool completed = false;
+    REQUIRE(poll(completed) == UCD_ERR__DEVICE);
+    REQUIRE(completed);
+    LaunchTurn turn;
+    REQUIRE(turn.begin(launches.group, 0, small).ok());
+    REQUIRE(&turn.lane() == failed.lane);
+    int code = UCD_ERR__INTERNAL;
+    std::thread([&] { code = poll(completed); }).join();
+    CHECK(code == UCD_SUCCESS);
+    CHECK_FALSE(completed);
+    (void)turn.end();
+    CHECK(poll(completed) == UCD_ERR__DEVICE);
+    CHECK(completed);
+}
+
 TEST_CASE("an event that cannot be made is not taken from the pool") {
     EventPool pool;
     mock::knobs.failing_handle = 1;

@@ -43,6 +43,17 @@ TEST_CASE("mapped memory is neither heap nor stack") {
     CHECK_FALSE(in_heap_or_stack(&variable));
 }
 
+// A driver may map memory of devices far below the program and its heap. The address sanitizer
+// leaves this place free.
+TEST_CASE("memory that is mapped below the heap is not heap", "[native]") {
+    void *const wanted = reinterpret_cast<void *>(std::uintptr_t{0x50000000});
+    void *const memory =
+        mmap(wanted, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+    REQUIRE(memory == wanted);
+    CHECK_FALSE(in_heap_or_stack(memory));
+    munmap(memory, 4096);
+}
+
 TEST_CASE("a thread knows its own stack, above where it is, and no other's") {
     char here = 0;
     CHECK(in_heap_or_stack(&here));

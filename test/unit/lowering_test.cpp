@@ -93,6 +93,13 @@ TEST_CASE("Members of one large shape keep their places") {
           "@8 indexed_block(3; 0, 49992, 699992) strided(2000, 16) block(8)");
 }
 
+TEST_CASE("Runs that are too long to be written out may have a period") {
+    const RecipePtr rows = resized(hvector(2000, 1, 16, leaf(UCD_TYPE__DOUBLE)), 0, 50000);
+    CHECK(form_of(indexed({900, 401, 900, 401, 900, 401}, {0, 1000, 2400, 3400, 4800, 5800},
+                          rows)) == "@0 strided(3, 120000000) indexed(stride 50000, 2; 900@0, "
+                                    "401@50000000) strided(2000, 16) block(8)");
+}
+
 TEST_CASE("Lists that differ in their children only are different") {
     const auto rows = [](std::intptr_t stride) {
         return hvector(2000, 1, stride, leaf(UCD_TYPE__DOUBLE));

@@ -63,6 +63,8 @@ std::vector<Edge> edges() {
         {"indexed, length", indexed({most}, {0}, byte), indexed({most / 4 + 1}, {0}, an_int)},
         {"indexed, sum of lengths", indexed({half, half}, {0, 0}, byte),
          indexed({half, half, half}, {0, 0, 0}, byte)},
+        {"hindexed, sum of many lengths", hindexed(Ints(1024, 1LL << 52), Ints(1024, 0), byte),
+         hindexed(Ints(1024, 1LL << 54), Ints(1024, 0), byte)}, // 64 bits do not hold it
         {"hindexed, end of a block", hindexed({4}, {most - 4}, byte),
          hindexed({5}, {most - 4}, byte)},
         {"hindexed, blocks without length do not count", hindexed({0, 1}, {INTPTR_MIN, 0}, byte),

@@ -7,12 +7,14 @@
 #include "support/oracle/byte_map.hpp"
 #include "support/random/random_cases.hpp"
 #include "support/random/random_recipe.hpp"
+#include "transfer/context.h"
 
 #include <algorithm>
 #include <memory>
 #include <vector>
 
 using namespace ucdtest;
+using namespace ucdtest::recipes;
 
 namespace {
 
@@ -115,4 +117,29 @@ TEST_CASE("Plans within any budget move the same bytes") {
         }
     });
     CHECK(frugal > cases / 20);
+}
+
+TEST_CASE("plans of a type from bytes share what its layout leaves") {
+    const BuiltType listed(indexed_block(1, {0, 5, 7, 20, 22, 40, 57}, leaf(UCD_TYPE__DOUBLE)));
+    std::uintptr_t size = 0;
+    REQUIRE(ucd_flatten_size(listed.get(), &size) == UCD_SUCCESS);
+    std::vector<char> bytes(size);
+    REQUIRE(ucd_flatten(listed.get(), bytes.data(), size) == UCD_SUCCESS);
+    ucd_type_t handle = UCD_TYPE__NULL;
+    REQUIRE(ucd_unflatten(&handle, bytes.data(), size) == UCD_SUCCESS);
+    const BuiltType type(handle);
+    const ucd::TypeCache &cache = ucd::cache_of(*reinterpret_cast<const ucd::Type *>(handle));
+    const ucd::Backend &host = ucd::running_context.load()->host();
+    uint64_t left = cache.bytes_left;
+    CHECK(left < UINT64_MAX);
+    for (const bool repeated : {false, true}) {
+        const ucd::KernelPlan *plan = nullptr;
+        REQUIRE(ucd::make_plan(*reinterpret_cast<const ucd::Type *>(handle), host,
+                               ucd::Context::host_index, repeated, plan)
+                    .ok());
+        REQUIRE(plan->memory() > 0);
+        REQUIRE(plan->memory() < left);
+        left -= plan->memory();
+        CHECK(cache.bytes_left == left);
+    }
 }

@@ -23,18 +23,17 @@ class Packs final : public MoveMakerOf<Packs> {
 public:
     static constexpr std::size_t count = 100, bytes = 8;
 
-    explicit Packs(const Backend &backend) {
+    explicit Packs(const Backend &backend, std::size_t members = count) : members_(members) {
         REQUIRE(backend.plan(layout_, 0, false, UINT64_MAX, plan_).ok());
         for (std::size_t i = 0; i < from_.size(); ++i) from_[i] = static_cast<char>(i % 251);
     }
-    std::size_t members() const { return count; }
-    Status make(std::size_t &first, Move &move, std::span<MoveAddresses> at,
-                std::size_t &made) {
+    std::size_t members() const { return members_; }
+    Status make(std::size_t &first, Move &move, std::span<MoveAddresses> at, std::size_t &made) {
         move = {};
         move.plan = plan_.get();
         move.count = 1;
         move.length = bytes;
-        for (made = 0; first < count && made < at.size(); ++first)
+        for (made = 0; first < members_ && made < at.size(); ++first)
             at[made++] = {&from_[2 * bytes * first], &to_[bytes * first]};
         return success;
     }
@@ -55,6 +54,7 @@ public:
     }
 
 private:
+    const std::size_t members_;
     const OwnedLayout layout_ = strided(1, bytes, 2);
     Owner<KernelPlan> plan_;
     std::vector<char> from_ = std::vector<char>(2 * bytes * count);
@@ -86,6 +86,10 @@ TEST_CASE("the host's backend runs moves that are made, and launches that are pr
     CHECK(backend->launch_made_in({}, packs, nullptr).code() == UCD_ERR__NOT_SUPPORTED);
     CHECK(backend->launch_in({}, *prepared, nullptr).code() == UCD_ERR__NOT_SUPPORTED);
     CHECK_FALSE(packs.are_done());
+    // Where there is nothing to do, that is no failure.
+    Packs none(*backend, 0);
+    CHECK(backend->launch_made_in({}, none, nullptr).ok());
+    CHECK(backend->launch_made(0, none, done).ok());
 }
 
 TEST_CASE("the host's backend refuses copies from layout to layout") {

@@ -108,6 +108,9 @@ void add_lists(Types &types) {
     add("indexed, lengths of 0", Type::indexed({2, 0, 3, 0, 1}, {0, 5, 9, 1, 30}, UCD_TYPE__FLOAT));
     add("indexed, one length",
         Type::indexed({3, 3, 3, 3}, {0, 5, 20, 9}, Type::resized(UCD_TYPE__INT32_T, 0, 12)));
+    add("indexed, one list of its own in each run",
+        Type::hindexed({1, 1, 1}, {0, 50, 70},
+                       Type::hindexed({1, 2, 1}, {0, 3, 12}, UCD_TYPE__BYTE)));
     add("indexed, progression", Type::indexed({3, 1, 2, 4}, {0, 10, 20, 30}, UCD_TYPE__INT64_T));
     add("indexed, progression downwards", Type::indexed({3, 1, 2}, {0, -4, -8}, UCD_TYPE__INT16_T));
 }

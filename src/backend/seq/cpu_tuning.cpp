@@ -15,6 +15,7 @@ const CpuTuning &tuning_of(bool is_amd, unsigned family) {
 
 namespace {
 
+// performance only: the figures choose between ways to move the same bytes
 const CpuTuning &find() {
 #if defined(__SSE2__)
     unsigned a = 0, b = 0, c = 0, d = 0;

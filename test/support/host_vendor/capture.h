@@ -39,6 +39,9 @@ extern std::atomic<int> failing_call;
 // The name of the last one that failed so.
 extern std::atomic<const char *> refused_call;
 
+// Allocations fail until memory is given back.
+extern std::atomic<bool> is_memory_full;
+
 // Uploads of lists arrive in their stream's time, which is some milliseconds later, and not at
 // once.
 extern std::atomic<bool> slow_uploads;

@@ -83,6 +83,7 @@ Status find_device(gpuStream_t stream, int &device) {
 
 Status keep_with_graph(gpuStream_t stream, std::shared_ptr<void> what) {
     if (graphs_keep_nothing) return fail(UCD_ERR__NOT_SUPPORTED, "mock: graphs keep nothing");
+    if (is_refused()) return fail(UCD_ERR__DEVICE, "mock: keeping memory with a graph was refused");
     keep_with_capture(*stream, std::move(what));
     return success;
 }

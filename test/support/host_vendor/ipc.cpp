@@ -3,6 +3,7 @@
 #include "vendor.h"
 
 #include "support/fake_device/fake_driver.h"
+#include "support/spared_allocations.hpp"
 
 #include <cstring>
 
@@ -56,6 +57,7 @@ gpuError_t gpuIpcOpenMemHandle(void **memory, gpuIpcMemHandle_t handle, unsigned
     std::memcpy(&shared, handle.bytes, sizeof shared);
     if (!mock::reaches(current_device, ucd::MemoryKind::device, shared.device))
         return gpuErrorInvalidHandle;
+    const ucdtest::SpareAllocations spared;
     const std::lock_guard lock(opened().mutex);
     if (opened().is_in_the_way(shared)) return gpuErrorInvalidHandle;
     *memory = mock::open_shared(shared);

@@ -1,4 +1,5 @@
 // The runtime's memory.
+#include "support/host_vendor/capture.h"
 #include "support/host_vendor/state.h"
 #include "vendor.h"
 
@@ -8,12 +9,14 @@
 
 using namespace ucd::hostgpu;
 
+std::atomic<bool> ucd::hostgpu::is_memory_full{false};
+
 namespace {
 
 gpuError_t allocate(void **memory, ucd::MemoryKind kind, std::size_t bytes) {
     const ucdtest::SpareAllocations spared;
-    const bool refused =
-        is_failing_one(mock::knobs.failing_allocation) || mock::knobs.out_of_memory || is_refused();
+    const bool refused = is_failing_one(mock::knobs.failing_allocation) ||
+                         mock::knobs.out_of_memory || is_memory_full || is_refused();
     *memory = refused ? nullptr : mock::allocate(kind, current_device, bytes);
     if (*memory == nullptr) return gpuErrorMemoryAllocation;
     ++mock::counts.allocations;
@@ -24,6 +27,7 @@ gpuError_t allocate(void **memory, ucd::MemoryKind kind, std::size_t bytes) {
 gpuError_t release(void *memory) {
     mock::release(memory);
     --mock::counts.live_allocations;
+    is_memory_full = false;
     return is_refused() ? gpuErrorRefused : gpuSuccess;
 }
 

@@ -139,6 +139,7 @@ Status launch_ordered(const CopyLaunch &copy, const PlacedNest &placed) {
         const Level column = by_source.nest.levels.back(), row = by_target.nest.levels.back();
         const bool large = column.count >= tuning.min_tiled && row.count >= tuning.min_tiled;
         CopyNest tile{.block = word, .levels = {}};
+        // performance only: tiles and rows copy the same words
         tile.levels.push_back({tuning.tile_side, column.from, row.to});
         if (large && !(column == row) &&
             3 * jumps_of(tile, word, tuning) < 2 * std::min(source_jumps, target_jumps))

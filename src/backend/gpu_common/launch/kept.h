@@ -111,6 +111,7 @@ public:
         Items freed; // destroyed outside the lock
         const std::lock_guard lock(mutex_);
         freed.swap(items_);
+        // performance only: otherwise later calls look at an empty list
         any_.store(false, std::memory_order_relaxed);
     }
 

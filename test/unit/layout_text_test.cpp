@@ -1,0 +1,29 @@
+// Layouts as text.
+#include "layout/layout_text.h"
+
+#include "support/catch.hpp"
+#include "unit/layouts_by_hand.hpp"
+
+#include <cstdint>
+#include <string>
+
+using namespace ucdtest;
+
+namespace {
+
+// A block of 8 bytes within so many nodes, of which the innermost has a stride of 16, and each
+// other one three times that of the one in it.
+std::string text_of_nest(int levels) {
+    ucd::OwnedLayout nest = block_of(8);
+    for (std::int64_t stride = 16; levels > 0; --levels, stride *= 3) repeat_last(nest, 2, stride);
+    return to_text(nest);
+}
+
+} // namespace
+
+TEST_CASE("the text of a layout ends at a depth of 16") {
+    CHECK(text_of_nest(2) == "@0 strided(2, 48) strided(2, 16) block(8)");
+    for (const int levels : {12, 16}) CHECK(text_of_nest(levels).ends_with("(2, 16) block(8)"));
+    CHECK(text_of_nest(17).ends_with("(2, 48) strided(2, 16) ..."));
+    CHECK(text_of_nest(18).ends_with("(2, 144) strided(2, 48) ..."));
+}
