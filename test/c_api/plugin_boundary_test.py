@@ -51,7 +51,7 @@ class PluginBoundary(unittest.TestCase):
 
     def compile(self, *compiler):
         subprocess.run([*compiler, '-std=c++20', '-O1', '-fPIC', '-shared', '-fvisibility=hidden', '-DUCD_IN_PLUGIN',
-                        '-I', os.path.join(ROOT, 'include'), '-I', CONTRACT, SOURCE, '-o', self.plugin,
+                        '-I', os.path.join(ROOT, 'include'), '-I', os.path.join(ROOT, 'src/base'), '-I', CONTRACT, SOURCE, '-o', self.plugin,
                         f'-Wl,--version-script={CONTRACT}/plugin.map'], check=True)
 
     def check_works(self, said):

@@ -415,8 +415,8 @@ TEST_CASE("what threads that have ended keep is released by the calls of another
     OwnBackend backend;
     mock::Stream stream(0);
     const ucd::NativeStream native{0, &stream, nullptr};
-    const auto call = [&](const std::shared_ptr<int> &keep) {
-        return backend->launch_in(native, MoveList(std::vector<Move>()), ucd::KeepOf(keep)).ok();
+    const auto call = [&](const ucd::Keep &keep) {
+        return backend->launch_in(native, MoveList(std::vector<Move>()), keep).ok();
     };
     // One of them may share this thread's part of what is kept.
     std::vector<std::weak_ptr<int>> kept;
@@ -424,15 +424,14 @@ TEST_CASE("what threads that have ended keep is released by the calls of another
         auto keep = std::make_shared<int>(i);
         kept.push_back(keep);
         bool called = false;
-        std::thread([&] { called = call(keep); }).join();
-        keep.reset();
+        std::thread([&] { called = call(ucd::KeepOf(std::move(keep))); }).join();
         REQUIRE(called);
     }
     stream.synchronise();
     const auto expired = [&] {
         return std::count_if(kept.begin(), kept.end(), [](const auto &k) { return k.expired(); });
     };
-    const auto other = std::make_shared<int>(0);
+    const ucd::KeepOf other(std::make_shared<int>(0));
     REQUIRE(call(other));
     CHECK(expired() <= 1);
     // Every 64th call looks at another part.

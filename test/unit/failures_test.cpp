@@ -1,8 +1,8 @@
 // What all libraries of UCD make of failures, and how they compare words.
 #include "edit_distance.h"
+#include "exception_status.h"
 #include "failures.h"
 #include "support/catch.hpp"
-#include "support/exception_status.h"
 
 #include <algorithm>
 #include <functional>
