@@ -2,6 +2,7 @@
 #pragma once
 
 #include "layout.h"
+#include "layout/owned_layout.h"
 #include "types/type.h"
 
 #include <string>
