@@ -57,10 +57,6 @@ GIVEN_UP = [
 # In names of files, too.
 GIVEN_UP_FILES = {'boundary.h': 'api_guard.h', 'mock_buffer.hpp': 'device_buffer.hpp'}
 
-# Names of classes that still have two meanings in a part.
-TWO_MEANINGS = {
-    'src/mpi': {'Kept', 'Known', 'Part', 'Table'},
-}
 # The parts whose headers a part includes: a name from there means the same here.
 BASE = 'src/base'
 CONTRACT = 'src/backend/contract'
@@ -169,11 +165,8 @@ class Vocabulary(unittest.TestCase):
     def test_a_class_name_has_one_meaning_in_a_part(self):
         library = [path for path in sources() if path.parts[0] == 'src' and path.suffix in {'.h', '.cpp'}]
         found = two_meanings((path, (ROOT / path).read_text()) for path in library)
-        for part in sorted(set(found) | set(TWO_MEANINGS)):
-            allowed = TWO_MEANINGS.get(part, set())
-            for name, places in found.get(part, {}).items():
-                self.assertIn(name, allowed, f'{part}: {name} is defined several times: {", ".join(places)}')
-            self.assertEqual(allowed - set(found.get(part, {})), set(), f'{part}: these names have one meaning now')
+        several = [f'{part}: {name}: {", ".join(places)}' for part, names in sorted(found.items()) for name, places in names.items()]
+        self.assertEqual(several, [], 'classes that are defined several times in a part')
 
     def test_a_second_meaning_is_found(self):
         def names(*files):

@@ -56,13 +56,13 @@ bool is_read_by_mpi(std::string_view name) {
 std::atomic<bool> device_used{false};
 
 // Never destroyed, because messages may be in progress when the process ends.
-struct Known {
+struct KnownDevices {
     std::mutex mutex;
     std::deque<Device> devices;
 };
 
 const Device *find_device(const char *name) {
-    static Known &known = *new Known;
+    static KnownDevices &known = *new KnownDevices;
     const std::lock_guard lock(known.mutex);
     for (const Device &device : known.devices)
         if (device.name == name) return &device;

@@ -103,7 +103,7 @@ void ExternalForm::convert(void *to, const void *from, std::uintptr_t bytes) con
     auto *out = static_cast<std::byte *>(to);
     const auto *in = static_cast<const std::byte *>(from);
     while (bytes > 0) {
-        for (const Part &part : parts_) {
+        for (const RunOfWords &part : parts_) {
             const std::uintptr_t now = std::min(bytes, part.bytes);
             reverse_each(out, in, now, part.width);
             out += now;

@@ -20,11 +20,11 @@ public:
     void convert(void *to, const void *from, std::uintptr_t bytes) const;
 
 private:
-    struct Part {
+    struct RunOfWords {
         std::uintptr_t bytes;
         std::uintptr_t width; // of the words whose bytes are reversed
     };
-    std::vector<Part> parts_; // one period, which repeats
+    std::vector<RunOfWords> parts_; // one period, which repeats
 };
 
 } // namespace ucd_mpi

@@ -12,13 +12,13 @@ namespace {
 
 using FreedRequests = std::vector<std::pair<MPI_Request, OperationPtr>>;
 // Never destroyed, because a process may end with requests that were not completed.
-struct Table {
+struct OutstandingOperations {
     std::mutex mutex;
     std::unordered_map<MPI_Request, OperationPtr> operations;
     FreedRequests freed;
 };
-Table &table() {
-    static Table &all = *new Table;
+OutstandingOperations &table() {
+    static OutstandingOperations &all = *new OutstandingOperations;
     return all;
 }
 std::atomic<std::size_t> operation_count{0}, freed_count{0};

@@ -16,7 +16,7 @@ constexpr int classes = 48;
 constexpr std::size_t max_kept = std::size_t{256} << 20;
 
 // Never destroyed, because messages may be in progress when the process ends.
-struct Kept {
+struct KeptBlocks {
     std::mutex mutex;
     std::vector<void *> blocks[classes];
     std::size_t bytes = 0;
@@ -41,11 +41,11 @@ struct Kept {
 };
 
 // The blocks of pageable memory if `device` is null, else of memory pinned for the device.
-Kept &kept_for(const Device *device) {
-    static Kept &pageable = *new Kept;
+KeptBlocks &kept_for(const Device *device) {
+    static KeptBlocks &pageable = *new KeptBlocks;
     if (device == nullptr) return pageable;
     static std::mutex &mutex = *new std::mutex;
-    static auto &pinned = *new std::map<const Device *, Kept>;
+    static auto &pinned = *new std::map<const Device *, KeptBlocks>;
     const std::lock_guard lock(mutex);
     return pinned[device];
 }
