@@ -17,6 +17,7 @@ public:
     constexpr explicit Span(T *data, std::size_t size) : data_(data), size_(size) {}
     template <class Range>
     requires std::is_convertible_v<decltype(std::data(std::declval<Range &>())), T *>
+    // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): a span of a span is its copy
     constexpr Span(Range &&range) : data_(std::data(range)), size_(std::size(range)) {}
 
     constexpr T *data() const { return data_; }

@@ -21,9 +21,9 @@
 namespace ucd::cuda::driver {
 namespace {
 
-BackendState unavailable(std::string reason) {
+BackendState unavailable(const std::string &reason) {
     BackendState state;
-    state.reason = std::move(reason);
+    state.reason = reason;
     return state;
 }
 

@@ -44,7 +44,7 @@ public:
         return success;
     }
 
-    Status launch_in(const NativeStream &, const MoveList &, Keep) { return no_streams(); }
+    Status launch_in(const NativeStream &, const MoveList &, const Keep &) { return no_streams(); }
 
     Status prepare_launch(int, const MoveList &list, Owner<PreparedLaunch> &prepared) {
         UCD_TRY(check_no_copies(list));
@@ -58,7 +58,9 @@ public:
         return success;
     }
 
-    Status launch_in(const NativeStream &, const PreparedLaunch &, Keep) { return no_streams(); }
+    Status launch_in(const NativeStream &, const PreparedLaunch &, const Keep &) {
+        return no_streams();
+    }
 
     Status prepare(const NativeStream &, const Move &) { return no_streams(); }
 
