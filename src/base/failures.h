@@ -57,7 +57,7 @@ struct LastError {
 // Returns what fail(code, message) makes of the exception that is being handled, with a code of
 // ucd.h; call it in a catch clause only.
 template <class Fail>
-[[gnu::cold]] auto failure_of_exception(const Fail &fail) noexcept {
+[[gnu::cold, gnu::noinline]] auto failure_of_exception(const Fail &fail) noexcept {
     constexpr const char *no_memory = "out of memory";
     try {
         throw;

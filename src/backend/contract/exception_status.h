@@ -8,12 +8,15 @@
 
 namespace ucd {
 
+// One function object for all bodies, so that there is one handler of exceptions, too.
+inline constexpr auto fail_with = [](int code, const char *message) {
+    return fail(code, "%s", message);
+};
+
 // Returns what `body` returns, which is a Status, or the failure that its exception stands for.
 template <class Body>
 [[gnu::always_inline]] inline Status without_exceptions(Body &&body) noexcept {
-    return ucd_base::without_exceptions(
-        std::forward<Body>(body),
-        [](int code, const char *message) { return fail(code, "%s", message); });
+    return ucd_base::without_exceptions(std::forward<Body>(body), fail_with);
 }
 
 // Runs the body of a function that libucd calls in a plugin, or a plugin in libucd. Exceptions end

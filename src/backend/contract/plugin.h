@@ -1,5 +1,5 @@
-// How libucd opens a backend in a shared object libucd_NAME.so, which ucd_init loads if it is
-// installed. It is never unloaded, because plans may outlive everything else.
+// The interface by which libucd opens a backend in a shared object libucd_NAME.so. ucd_init loads
+// it if it is installed. It is never unloaded, because plans may outlive everything else.
 //
 // Only plain data crosses (see backend.h), so the two may be built by different compilers with
 // different C++ libraries. They must agree on the contract: on the structs and tables of this
@@ -50,8 +50,8 @@ inline constexpr std::array crossing_structs{
     CrossingStruct{"IndexList", sizeof(IndexList)},
 };
 
-// What libucd tells a plugin. The first two members are at the same place in every version of the
-// contract; a plugin of another version reads nothing else.
+// libucd passes this to a plugin. The first two members are at the same place in every version of
+// the contract; a plugin of another version reads nothing else.
 struct PluginRequest {
     uint32_t struct_size;
     uint32_t contract; // contract_version of libucd
@@ -62,7 +62,7 @@ struct PluginRequest {
     LastErrorOfThread last_error;
 };
 
-// What a plugin answers. The tables are those of all objects that the backend makes.
+// A plugin returns this. The tables are those of all objects that the backend makes.
 struct Plugin {
     uint32_t struct_size;
     uint32_t contract;
