@@ -23,7 +23,7 @@ SYSTEM = {
 ROOMS = {
     'src/frontend': ['support', 'types', 'layout', 'flatten', 'prepared', 'transfer', 'api'],
     'src/backend/gpu_common': ['params', 'plan', 'kernels', 'runtime', 'launch'],
-    'src/ucx': ['common', 'datatype', 'memory', 'direct', 'engine', 'pipeline', 'rma', 'api'],
+    'src/ucx': ['common', 'datatype', 'types', 'memory', 'direct', 'engine', 'pipeline', 'rma', 'api'],
     'src/mpi': ['abi', 'types', 'preload'],
 }
 
