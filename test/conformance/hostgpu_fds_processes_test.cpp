@@ -28,7 +28,7 @@ TEST_CASE("the process that opens", "[.]") {
             memory = open_range(range, bytes);
             range = {};
             break;
-        case 'c': complement(memory); break;
+        case 'c': complement(memory, ints); break;
         case 'e': REQUIRE(ucd_ipc_close(memory) == UCD_SUCCESS); break;
         default: FAIL("an unknown word");
         }
@@ -54,15 +54,6 @@ TEST_CASE("the process that exports", "[.]") {
     }
 }
 
-namespace {
-
-void say(const OtherProcess &other, char word, const SharedRange *range = nullptr) {
-    send_word(other.socket(), word, range);
-    REQUIRE(receive_word(other.socket()) == word);
-}
-
-} // namespace
-
 TEST_CASE("another process changes pieces across their seams, until it closes or dies") {
     DeviceSession session;
     const Pieces pieces({unit, 2 * unit, unit});
@@ -78,7 +69,7 @@ TEST_CASE("another process changes pieces across their seams, until it closes or
         }
         say(other, 'c');
         mock::read(after.data(), pieces.address, after.size());
-        CHECK(is_complemented(after, before, offset));
+        CHECK(is_complemented(after, before, offset, ints));
         before = after;
         if (dies) {
             other.kill_it();
@@ -110,10 +101,10 @@ TEST_CASE("what was opened stays when its owner unmaps it or dies") {
         std::vector<char> data(bytes);
         mock::read(data.data(), memory, data.size());
         CHECK(std::equal(data.begin(), data.end(), before.begin() + unit / 2));
-        complement(memory);
+        complement(memory, ints);
         const std::vector<char> old = data;
         mock::read(data.data(), memory, data.size());
-        CHECK(is_complemented(data, old, 0));
+        CHECK(is_complemented(data, old, 0, ints));
         CHECK(mock::counts.live_opens == 1);
         CHECK(ucd_ipc_close(memory) == UCD_SUCCESS);
         CHECK(mock::counts.live_opens == 0);

@@ -195,10 +195,10 @@ TEST_CASE("what is opened reaches across seams, and ends where the memory ends")
     REQUIRE(exported.open(exported.handle, extent, exported.all(), opened) == UCD_SUCCESS);
     CHECK(opened != pieces.address);
     CHECK(exported.handle.offset == offset);
-    complement(static_cast<char *>(opened) + offset);
+    complement(static_cast<char *>(opened) + offset, ints);
     std::vector<char> after(before.size());
     mock::read(after.data(), pieces.address, after.size());
-    CHECK(is_complemented(after, before, offset));
+    CHECK(is_complemented(after, before, offset, ints));
     exported.backend->close_memory(0, opened);
     CHECK(mock::counts.live_opens == 0);
 }
@@ -313,10 +313,10 @@ TEST_CASE("memory of a pool is shared by one descriptor of the pool") {
         void *opened = nullptr;
         REQUIRE(exported.open(exported.handle, 4 * unit - 8, exported.all(), opened) ==
                 UCD_SUCCESS);
-        complement(static_cast<char *>(opened) + 8);
+        complement(static_cast<char *>(opened) + 8, ints);
         std::vector<char> after(before.size());
         mock::read(after.data(), memory, after.size());
-        CHECK(is_complemented(after, before, 8));
+        CHECK(is_complemented(after, before, 8, ints));
         exported.backend->close_memory(0, opened);
         opened = nullptr;
         CHECK(exported.open(exported.handle, 4 * unit - 7, exported.all(), opened) ==

@@ -57,6 +57,16 @@ inline SharedRange export_range(const void *address, std::size_t bytes) {
     return range;
 }
 
+inline void *open_range(const SharedRange &range, const std::string &device,
+                        std::uintptr_t &bytes) {
+    void *address = nullptr;
+    const int rc = ucd_ipc_open_fds(&range.handle, range.fds.data(), range.fds.count(),
+                                    device.c_str(), &address, &bytes);
+    INFO(ucd_last_error());
+    REQUIRE(rc == UCD_SUCCESS);
+    return address;
+}
+
 // A word, and with it perhaps a range.
 inline void send_word(int socket, char word, const SharedRange *range = nullptr) {
     char bytes[1 + sizeof(ucd_ipc_handle_t)] = {word};
@@ -156,6 +166,12 @@ private:
     pid_t process_ = -1;
     int socket_ = -1;
 };
+
+// Says a word, and waits for the same one as the answer.
+inline void say(const OtherProcess &other, char word, const SharedRange *range = nullptr) {
+    send_word(other.socket(), word, range);
+    REQUIRE(receive_word(other.socket()) == word);
+}
 
 inline int count_open_files() {
     int count = 0;

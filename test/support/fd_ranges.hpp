@@ -5,12 +5,12 @@
 
 #include "support/fake_device/fake_driver.h"
 #include "support/fake_device/fake_pieces.h"
+#include "support/fd_data.hpp"
 #include "support/fd_messages.hpp"
 
 #include <ucd_memory.h>
 
 #include <cstddef>
-#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -50,65 +50,12 @@ struct Pieces {
     }
 };
 
-inline int query(const void *address, std::size_t bytes, ucd_ipc_handle_t &handle, int &count) {
-    return ucd_ipc_export_fds(address, bytes, &handle, nullptr, &count);
-}
-
-inline bool same(const ucd_ipc_handle_t &one, const ucd_ipc_handle_t &other) {
-    return std::memcmp(&one, &other, sizeof one) == 0;
-}
-
-// Every third of these many ints.
+// How many ints the tests change, and where they end.
 inline constexpr int ints = 3000;
-
-inline char pattern(std::size_t i) {
-    return static_cast<char>(i * 7 + i / 251);
-}
-
-inline std::vector<char> filled(std::size_t bytes) {
-    std::vector<char> data(bytes);
-    for (std::size_t i = 0; i < bytes; ++i) data[i] = pattern(i);
-    return data;
-}
-
-inline ucd_type_t every_third() {
-    ucd_type_t type = UCD_TYPE__NULL;
-    REQUIRE(ucd_create_vector(ints, 1, 3, UCD_TYPE__INT, UCD_INFO__NULL, &type) == UCD_SUCCESS);
-    return type;
-}
-inline constexpr std::size_t extent = ((ints - 1) * 3 + 1) * sizeof(int);
-
-// Complements every third int by kernels of the device: two moves through a strided type.
-inline void complement(void *memory) {
-    ucd_type_t type = every_third();
-    std::vector<int> packed(ints);
-    std::uintptr_t actual = 0;
-    REQUIRE(ucd_pack(memory, 1, type, 0, packed.data(), ints * sizeof(int), &actual, UCD_INFO__NULL,
-                     UCD_OP__REPLACE) == UCD_SUCCESS);
-    for (int &value : packed) value = ~value;
-    REQUIRE(ucd_unpack(packed.data(), ints * sizeof(int), memory, 1, type, 0, &actual,
-                       UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
-    REQUIRE(ucd_free(&type) == UCD_SUCCESS);
-}
-
-// Whether the first `extent` bytes of `data` are those of `before` with every third int
-// complemented, and all others are the same.
-inline bool is_complemented(const std::vector<char> &data, const std::vector<char> &before,
-                            std::size_t start) {
-    for (std::size_t i = 0; i < data.size(); ++i) {
-        const bool changed = i >= start && i < start + extent && (i - start) / sizeof(int) % 3 == 0;
-        if (data[i] != static_cast<char>(changed ? ~before[i] : before[i])) return false;
-    }
-    return true;
-}
+inline constexpr std::size_t extent = extent_of(ints);
 
 inline void *open_range(const SharedRange &range, std::uintptr_t &bytes) {
-    void *address = nullptr;
-    const int rc = ucd_ipc_open_fds(&range.handle, range.fds.data(), range.fds.count(),
-                                    device().c_str(), &address, &bytes);
-    INFO(ucd_last_error());
-    REQUIRE(rc == UCD_SUCCESS);
-    return address;
+    return open_range(range, device(), bytes);
 }
 
 } // namespace ucdtest
