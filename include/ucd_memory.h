@@ -41,13 +41,14 @@ typedef struct {
 } ucd_ipc_handle_t;
 
 /* Fills in *handle for a range of device memory, which must lie in one allocation (by
- * ucd_memory_alloc or by the program). A process that has the handle can read and write the whole
+ * ucd_memory_alloc or by the program). Memory that needs file descriptors beside the handle is for
+ * ucd_ipc_export_fds. A process that has the handle can read and write the whole
  * allocation as long as it exists, and other allocations in the same pages of device memory.
  * Exporting allocates no memory and cannot be undone. With Level Zero it opens one file
  * descriptor for each allocation. ucd_memory_free closes it; if the program allocated the memory,
  * the next export after the memory was freed closes it.
  * Returns: NOT_INITIALIZED, INVALID_ARG (also: bytes is 0; the range is not in an allocation of
- * device memory), NOT_SUPPORTED (the backend cannot share memory), DEVICE (the driver refuses,
+ * device memory), NOT_SUPPORTED (the backend cannot share memory; managed memory), DEVICE (the driver refuses,
  * since it does not share every kind of allocation), INTERNAL. */
 UCD_API int ucd_ipc_export(const void *address, uintptr_t bytes, ucd_ipc_handle_t *handle);
 
@@ -65,10 +66,60 @@ UCD_API int ucd_ipc_export(const void *address, uintptr_t bytes, ucd_ipc_handle_
 UCD_API int ucd_ipc_open(const ucd_ipc_handle_t *handle, const char *device, void **address,
                          uintptr_t *bytes);
 
-/* Closes a range once: each ucd_ipc_open that returned this address needs one ucd_ipc_close. No
+/* Closes a range once: each ucd_ipc_open and ucd_ipc_open_fds that returned this address needs one
+ * ucd_ipc_close. No
  * outstanding work may use the range. May wait for the device.
  * Returns: NOT_INITIALIZED, INVALID_ARG (nothing is open there), INTERNAL. */
 UCD_API int ucd_ipc_close(void *address);
+
+/* The most file descriptors of a range: as many as one message of a UNIX socket carries. */
+enum { UCD_IPC__MAX_FDS = 253 };
+
+/* Same as ucd_ipc_export, for device memory of every kind that a driver shares:
+ *
+ * - Memory of ucd_memory_alloc, cudaMalloc and the like: *count becomes 0. The handle is all that
+ *   the other process needs.
+ * - Physical memory that the program has mapped (cuMemCreate and cuMemMap; also what PyTorch calls
+ *   expandable segments). The range may extend over any number of pieces that are mapped one behind
+ *   the other. *count becomes the number of pieces, at most UCD_IPC__MAX_FDS, and fds gets a
+ *   descriptor of each. The program must have made the memory with the handle type
+ *   CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR.
+ * - Memory of a stream-ordered pool with that handle type. fds gets a descriptor of the pool, and
+ *   *count becomes 1. The allocation must have completed in its stream.
+ *
+ * On entry, *count is the number of descriptors that fds has room for. fds may be NULL: then no
+ * descriptors are made, and only *handle and *count are set. As long as this process does not free
+ * or unmap the memory, or map other memory there, the handle of a range is always the same; if it
+ * does, the next one differs. So a caller can tell whether descriptors that were sent are still
+ * those of the range.
+ *
+ * The descriptors belong to the caller, who passes them to the other process (SCM_RIGHTS; unix(7))
+ * and closes them. They are close-on-exec. Each gives whoever has it the right to read and write
+ * its whole piece of memory, or all memory of the pool, and cannot be revoked. As long as any
+ * process has a descriptor of a piece, or has opened it, the device's memory is not free.
+ *
+ * Returns: as ucd_ipc_export; INVALID_ARG also if fds has too little room, or if no memory is mapped
+ * in a part of the range; NOT_SUPPORTED also for memory that was made without that handle type, for
+ * more pieces than UCD_IPC__MAX_FDS, and for pieces of more than 8 sizes in turn. Level Zero and HIP
+ * have the first kind only. */
+UCD_API int ucd_ipc_export_fds(const void *address, uintptr_t bytes, ucd_ipc_handle_t *handle,
+                               int *fds, int *count);
+
+/* Same as ucd_ipc_open, for a range that was exported by ucd_ipc_export_fds. The descriptors are
+ * those that came with the handle, in the same order. They remain the caller's, who may close them
+ * after the call. Neither they nor the handle need be trusted: a range is opened only if the driver
+ * confirms that the memory has at least its bytes.
+ *
+ * What is opened of mapped physical memory holds a reference of its own: it stays valid if its
+ * owner unmaps or frees the memory, or ends. Memory of pools must be closed before its owner frees
+ * it, as with ucd_ipc_open. In the process that exported the range, *address is the original
+ * address, and nothing is held.
+ *
+ * Returns: as ucd_ipc_open; INVALID_ARG also if a descriptor is not open; CORRUPT also if the
+ * handle does not fit the number of descriptors; DEVICE also if a descriptor is not that of such
+ * memory, or if the memory is too small. */
+UCD_API int ucd_ipc_open_fds(const ucd_ipc_handle_t *handle, const int *fds, int count,
+                             const char *device, void **address, uintptr_t *bytes);
 
 #ifdef __cplusplus
 }

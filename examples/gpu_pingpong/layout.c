@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-const char *const layout_names[LAYOUTS] = {"vector", "indexed", "contiguous-to-vector",
-                                           "transpose"};
+const char *const layout_names[LAYOUTS] = {"vector",    "indexed", "contiguous-to-vector",
+                                           "transpose", "faces",   "struct"};
 
 static const size_t unit = sizeof(double);
 
@@ -15,12 +15,11 @@ static void make_contiguous(size_t doubles, struct side_layout *side) {
     side->memory = doubles * unit;
 }
 
-/* Every other block. */
-static void make_vector(size_t doubles, size_t block, struct side_layout *side) {
+static void make_vector(size_t doubles, size_t block, size_t stride, struct side_layout *side) {
     const size_t count = doubles / block;
-    ucd(ucd_create_vector((intptr_t)count, (intptr_t)block, (intptr_t)(2 * block), UCD_TYPE__DOUBLE,
+    ucd(ucd_create_vector((intptr_t)count, (intptr_t)block, (intptr_t)stride, UCD_TYPE__DOUBLE,
                           UCD_INFO__NULL, &side->type));
-    side->memory = 2 * count * block * unit;
+    side->memory = count * stride * unit;
 }
 
 /* Blocks of 8 to 64 doubles with gaps of 1 to 16 between them, the same in both processes. */
@@ -57,13 +56,55 @@ static void make_columns(size_t edge, struct side_layout *side) {
     side->memory = edge * edge * unit;
 }
 
-void layouts_make(enum layout layout, size_t bytes, size_t block, struct layouts *made) {
+/* Doubles in the three faces of a cube, each a sixteenth of the edge thick. What belongs to two of
+ * them is in the first. */
+static size_t in_faces(size_t edge) {
+    const size_t thick = edge / 16, rest = edge - thick;
+    return thick * (edge * edge + rest * edge + rest * rest);
+}
+
+static void make_faces(size_t edge, struct side_layout *side) {
+    const intptr_t n = (intptr_t)edge, thick = n / 16, rest = n - thick;
+    const intptr_t sizes[3] = {n, n, n};
+    const intptr_t faces[3][3] = {{thick, n, n}, {rest, thick, n}, {rest, rest, thick}};
+    const intptr_t starts[3][3] = {{0, 0, 0}, {thick, 0, 0}, {thick, thick, 0}};
+    const intptr_t lengths[3] = {1, 1, 1}, at[3] = {0, 0, 0};
+    ucd_type_t types[3];
+    for (int i = 0; i < 3; ++i)
+        ucd(ucd_create_subarray(3, sizes, faces[i], starts[i], UCD_ORDER__C, UCD_TYPE__DOUBLE,
+                                UCD_INFO__NULL, &types[i]));
+    ucd(ucd_create_struct(3, lengths, at, types, UCD_INFO__NULL, &side->type));
+    for (int i = 0; i < 3; ++i) ucd(ucd_free(&types[i]));
+    side->memory = edge * edge * edge * unit;
+}
+
+/* Structs of 24 bytes, of which a double, an int and a float are sent: two doubles' bytes. */
+static void make_structs(size_t doubles, struct side_layout *side) {
+    const ucd_type_t members[3] = {UCD_TYPE__DOUBLE, UCD_TYPE__INT, UCD_TYPE__FLOAT};
+    const intptr_t lengths[3] = {1, 1, 1}, at[3] = {0, 8, 16};
+    ucd_type_t one, whole;
+    ucd(ucd_create_struct(3, lengths, at, members, UCD_INFO__NULL, &one));
+    ucd(ucd_create_resized(one, 0, 24, UCD_INFO__NULL, &whole));
+    ucd(ucd_create_contig((intptr_t)(doubles / 2), whole, UCD_INFO__NULL, &side->type));
+    ucd(ucd_free(&whole));
+    ucd(ucd_free(&one));
+    side->memory = doubles / 2 * 24;
+}
+
+void layouts_make(enum layout layout, size_t bytes, size_t block, size_t stride,
+                  struct layouts *made) {
     size_t doubles = bytes / unit;
-    const size_t in_block = block / unit;
+    const size_t in_block = block / unit, in_stride = stride / unit;
     if (layout == LAYOUT_VECTOR || layout == LAYOUT_TO_VECTOR) doubles -= doubles % in_block;
     size_t edge = 1;
     while ((edge + 1) * (edge + 1) <= doubles) ++edge;
     if (layout == LAYOUT_TRANSPOSE) doubles = edge * edge;
+    if (layout == LAYOUT_FACES) {
+        for (edge = 16; in_faces(edge + 1) <= doubles; ++edge) {
+        }
+        doubles = in_faces(edge);
+    }
+    if (layout == LAYOUT_STRUCT) doubles -= doubles % 2;
     if (doubles == 0) fail("--bytes is %zu, which has no room for a block", bytes);
     made->bytes = doubles * unit;
     switch (layout) {
@@ -77,9 +118,19 @@ void layouts_make(enum layout layout, size_t bytes, size_t block, struct layouts
         break;
     case LAYOUT_TO_VECTOR:
         make_contiguous(doubles, &made->from);
-        make_vector(doubles, in_block, &made->to);
+        make_vector(doubles, in_block, in_stride, &made->to);
         break;
-    default: make_vector(doubles, in_block, &made->from); make_vector(doubles, in_block, &made->to);
+    case LAYOUT_FACES:
+        make_faces(edge, &made->from);
+        make_faces(edge, &made->to);
+        break;
+    case LAYOUT_STRUCT:
+        make_structs(doubles, &made->from);
+        make_structs(doubles, &made->to);
+        break;
+    default:
+        make_vector(doubles, in_block, in_stride, &made->from);
+        make_vector(doubles, in_block, in_stride, &made->to);
     }
 }
 

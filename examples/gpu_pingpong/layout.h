@@ -5,7 +5,15 @@
 #include <stddef.h>
 #include <ucd.h>
 
-enum layout { LAYOUT_VECTOR, LAYOUT_INDEXED, LAYOUT_TO_VECTOR, LAYOUT_TRANSPOSE, LAYOUTS };
+enum layout {
+    LAYOUT_VECTOR,
+    LAYOUT_INDEXED,
+    LAYOUT_TO_VECTOR,
+    LAYOUT_TRANSPOSE,
+    LAYOUT_FACES,
+    LAYOUT_STRUCT,
+    LAYOUTS
+};
 extern const char *const layout_names[LAYOUTS];
 
 /* One side's data: count of a type, within bytes of memory from its address on. */
@@ -19,8 +27,9 @@ struct layouts {
     size_t bytes; /* packed: at most what was asked for, a little less where it does not fit */
 };
 
-/* Blocks of so many bytes in vectors. */
-void layouts_make(enum layout layout, size_t bytes, size_t block, struct layouts *made);
+/* Blocks of so many bytes in vectors, and so many from one to the next. */
+void layouts_make(enum layout layout, size_t bytes, size_t block, size_t stride,
+                  struct layouts *made);
 void layouts_free(struct layouts *layouts);
 
 #endif

@@ -17,8 +17,9 @@ struct run {
     const char *device;
     struct layouts layouts;
     ucd_info_t keys, hints;
-    unsigned char *out, *in; /* laid out, on the device */
-    unsigned char *packed;   /* on the device */
+    unsigned char *out, *in;     /* laid out, on the device */
+    unsigned char *packed;       /* on the device */
+    struct memory_source memory; /* of what is laid out */
 };
 
 static double now(void) {
@@ -219,14 +220,14 @@ static void measure_paths(struct run *run, const char *layout) {
 }
 
 static void measure_layout(struct run *run, enum layout layout, size_t bytes) {
-    layouts_make(layout, bytes, run->options->block, &run->layouts);
-    run->out = device_memory(run->device, run->layouts.from.memory);
-    run->in = device_memory(run->device, run->layouts.to.memory);
+    layouts_make(layout, bytes, run->options->block, run->options->stride, &run->layouts);
+    run->out = memory_take(&run->memory, run->layouts.from.memory);
+    run->in = memory_take(&run->memory, run->layouts.to.memory);
     run->packed = device_memory(run->device, run->layouts.bytes);
     fill(run, 100 + (uint32_t)run->wire->rank);
     measure_paths(run, layout_names[layout]);
-    ucd(ucd_memory_free(run->out));
-    ucd(ucd_memory_free(run->in));
+    memory_give_back(&run->memory, run->out, run->layouts.from.memory);
+    memory_give_back(&run->memory, run->in, run->layouts.to.memory);
     ucd(ucd_memory_free(run->packed));
     layouts_free(&run->layouts);
 }
@@ -234,7 +235,12 @@ static void measure_layout(struct run *run, enum layout layout, size_t bytes) {
 void measure_all(const struct options *options, struct wire *wire) {
     char device[64];
     snprintf(device, sizeof device, "%s:%d", options->backend, options->devices[wire->rank]);
-    struct run run = {.options = options, .wire = wire, .device = device};
+    struct run run = {.options = options,
+                      .wire = wire,
+                      .device = device,
+                      .memory = {.device = device,
+                                 .number = options->devices[wire->rank],
+                                 .piece = options->piece}};
     if (wire->rank == 0) {
         printf("Devices %s:%d and %s:%d. One way, GB/s (10^9 bytes), median of %d. What is laid "
                "out is checked before and after.\n",
@@ -246,7 +252,12 @@ void measure_all(const struct options *options, struct wire *wire) {
             printf(" %10s %10s %7s %7s", "contiguous", "packwhole", "/contig", "/whole");
         printf("\n");
     }
-    for (int layout = 0; layout < LAYOUTS; ++layout)
-        for (int b = 0; options->layouts[layout] && b < options->bytes.count; ++b)
-            measure_layout(&run, (enum layout)layout, options->bytes.values[b]);
+    for (int kind = 0; kind < MEMORY_KINDS; ++kind) {
+        if (!options->memories[kind]) continue;
+        run.memory.kind = (enum memory_kind)kind;
+        if (wire->rank == 0 && kind != MEMORY_MALLOC) printf("memory: %s\n", memory_names[kind]);
+        for (int layout = 0; layout < LAYOUTS; ++layout)
+            for (int b = 0; options->layouts[layout] && b < options->bytes.count; ++b)
+                measure_layout(&run, (enum layout)layout, options->bytes.values[b]);
+    }
 }

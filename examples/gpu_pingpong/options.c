@@ -17,7 +17,9 @@ static const char usage[] =
     "are measured. Sizes may end in k, m or g.\n"
     "\n"
     "  --devices I,J        the first process's GPU and the second's, which may be the same (0,0)\n"
-    "  --layout NAME*       vector, indexed, contiguous-to-vector, transpose, or all (all)\n"
+    "  --layout NAME*       vector, indexed, contiguous-to-vector, transpose, faces, struct, or "
+    "all\n"
+    "                       (all)\n"
     "  --bytes N*           packed bytes of a message (64m)\n"
     "  --fragment N*        bytes of a fragment on the way (8m)\n"
     "  --depth N*           fragments that are on their way at a time (8)\n"
@@ -27,6 +29,11 @@ static const char usage[] =
     "them,\n"
     "                       or no (no)\n"
     "  --block N            bytes of a vector's blocks (128)\n"
+    "  --stride N           bytes from one block to the next (twice --block)\n"
+    "  --memory NAME*       where the data is: malloc; on NVIDIA's GPUs also vmm, in pieces of\n"
+    "                       physical memory that are mapped one behind the other; pool, of a\n"
+    "                       stream-ordered pool; managed (malloc)\n"
+    "  --piece N            bytes of a piece: a multiple of 2m (2m)\n"
     "  --repeat N           round trips that are measured; the median counts (20)\n"
     "  --only-pipeline      do not measure what it is compared with\n"
     "  --backend NAME       whose GPUs (cuda)\n"
@@ -87,8 +94,24 @@ static void parse_layouts(const char *text, struct options *options) {
     if (strcmp(text, "all") == 0)
         for (int i = 0; i < LAYOUTS; ++i) *flags[i] = true;
     else
-        parse_names("layout", text, LAYOUTS, layout_names, flags,
-                    "all, or of vector, indexed, contiguous-to-vector and transpose");
+        parse_names(
+            "layout", text, LAYOUTS, layout_names, flags,
+            "all, or of vector, indexed, contiguous-to-vector, transpose, faces and struct");
+}
+
+static void parse_memories(const char *text, struct options *options) {
+    bool *flags[MEMORY_KINDS];
+    for (int i = 0; i < MEMORY_KINDS; ++i) flags[i] = &options->memories[i];
+    parse_names("memory", text, MEMORY_KINDS, memory_names, flags,
+                "of malloc, vmm, pool and managed");
+}
+
+/* A multiple of `unit`. */
+static size_t parse_multiple(const char *name, const char *text, size_t unit, const char *rule) {
+    const char *end;
+    const size_t size = parse_size(name, text, &end);
+    if (*end != '\0' || size % unit != 0) wrong(name, text, rule);
+    return size;
 }
 
 static int parse_repeats(const char *text) {
@@ -102,7 +125,6 @@ static void take(int which, const char *value, struct options *o) {
     static const char *const paths[] = {"ring", "host"}, *const answers[] = {"yes", "no"};
     bool *const path_flags[] = {&o->ring, &o->host}, *const copy_flags[] = {&o->copy, &o->no_copy};
     int length = 0;
-    const char *end;
     switch (which) {
     case 'v':
         if (sscanf(value, "%3d,%3d%n", &o->devices[0], &o->devices[1], &length) != 2 ||
@@ -115,10 +137,11 @@ static void take(int which, const char *value, struct options *o) {
     case 'd': parse_list("depth", value, &o->depths); return;
     case 'p': parse_names("path", value, 2, paths, path_flags, "ring, host or both"); return;
     case 'c': parse_names("copy", value, 2, answers, copy_flags, "yes, no or both"); return;
-    case 'k':
-        o->block = parse_size("block", value, &end);
-        if (*end != '\0' || o->block % sizeof(double) != 0)
-            wrong("block", value, "a multiple of 8");
+    case 'm': parse_memories(value, o); return;
+    case 'i': o->piece = parse_multiple("piece", value, 2 << 20, "a multiple of 2m"); return;
+    case 'k': o->block = parse_multiple("block", value, sizeof(double), "a multiple of 8"); return;
+    case 's':
+        o->stride = parse_multiple("stride", value, sizeof(double), "a multiple of 8");
         return;
     case 'r': o->repeats = parse_repeats(value); return;
     case 'o': o->only_pipeline = true; return;
@@ -132,23 +155,20 @@ static void take(int which, const char *value, struct options *o) {
 
 void options_parse(int argc, char **argv, struct options *options) {
     static const struct option names[] = {
-        {"devices", required_argument, NULL, 'v'},
-        {"layout", required_argument, NULL, 'l'},
-        {"bytes", required_argument, NULL, 'b'},
-        {"fragment", required_argument, NULL, 'f'},
-        {"depth", required_argument, NULL, 'd'},
-        {"path", required_argument, NULL, 'p'},
-        {"copy", required_argument, NULL, 'c'},
-        {"block", required_argument, NULL, 'k'},
-        {"repeat", required_argument, NULL, 'r'},
-        {"only-pipeline", no_argument, NULL, 'o'},
-        {"backend", required_argument, NULL, 'g'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"devices", required_argument, NULL, 'v'}, {"layout", required_argument, NULL, 'l'},
+        {"bytes", required_argument, NULL, 'b'},   {"fragment", required_argument, NULL, 'f'},
+        {"depth", required_argument, NULL, 'd'},   {"path", required_argument, NULL, 'p'},
+        {"copy", required_argument, NULL, 'c'},    {"block", required_argument, NULL, 'k'},
+        {"stride", required_argument, NULL, 's'},  {"memory", required_argument, NULL, 'm'},
+        {"piece", required_argument, NULL, 'i'},   {"repeat", required_argument, NULL, 'r'},
+        {"only-pipeline", no_argument, NULL, 'o'}, {"backend", required_argument, NULL, 'g'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
     };
     *options = (struct options){
         .backend = "cuda",
-        .layouts = {true, true, true, true},
+        .layouts = {true, true, true, true, true, true},
+        .memories = {[MEMORY_MALLOC] = true},
+        .piece = 2 << 20,
         .bytes = {{64 << 20}, 1},
         .fragments = {{8 << 20}, 1},
         .depths = {{8}, 1},
@@ -162,6 +182,11 @@ void options_parse(int argc, char **argv, struct options *options) {
     while ((which = getopt_long(argc, argv, "", names, NULL)) != -1) take(which, optarg, options);
     if (optind < argc) {
         fprintf(stderr, "gpu_pingpong: '%s' is no option\n", argv[optind]);
+        exit(2);
+    }
+    if (options->stride == 0) options->stride = 2 * options->block;
+    if (options->stride < options->block) {
+        fprintf(stderr, "gpu_pingpong: --stride is less than --block\n");
         exit(2);
     }
 }

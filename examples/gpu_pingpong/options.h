@@ -3,6 +3,7 @@
 #define GPU_PINGPONG_OPTIONS_H
 
 #include "layout.h"
+#include "memory.h"
 
 #include <stdbool.h>
 
@@ -19,7 +20,9 @@ struct options {
     struct list bytes, fragments, depths; /* all combinations are measured */
     bool ring, host;                      /* paths */
     bool copy, no_copy;                   /* of the ring */
-    size_t block;                         /* of vectors, bytes */
+    bool memories[MEMORY_KINDS];
+    size_t piece;         /* of physical memory, bytes */
+    size_t block, stride; /* of vectors, bytes */
     int repeats;
     bool only_pipeline; /* without what it is compared with */
 };

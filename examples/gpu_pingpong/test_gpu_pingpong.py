@@ -29,12 +29,12 @@ class GpuPingpong(unittest.TestCase):
         for transports in ('sm,self', 'tcp,self'):
             lines = self.table('--bytes', '300k,70k', '--fragment', '32k', '--copy', 'yes,no',
                                UCX_TLS=transports)
-            self.assertEqual(len(lines), 4 * 2 * 3)
+            self.assertEqual(len(lines), 6 * 2 * 3)
             for line in lines:
                 self.assertEqual(line[1], line[2], line)  # the path that was asked for
                 self.assertEqual(len(line), 12)
             self.assertEqual({line[0] for line in lines},
-                             {'vector', 'indexed', 'contiguous-to-vector', 'transpose'})
+                             {'vector', 'indexed', 'contiguous-to-vector', 'transpose', 'faces', 'struct'})
             self.assertEqual({line[3] for line in lines if line[1] == 'ring'}, {'yes', 'no'})
 
     # With Level Zero's loader and the driver for tests, if the build has them: device memory is shared as file
@@ -58,6 +58,10 @@ class GpuPingpong(unittest.TestCase):
         self.assertEqual([(line[5], line[6]) for line in lines],
                          [('65536', '1'), ('65536', '8'), ('1048576', '1'), ('1048576', '8')])
 
+    def test_blocks_that_are_far_apart(self):
+        lines = self.table('--layout', 'vector', '--bytes', '300k', '--block', '16', '--stride', '136', '--path', 'ring')
+        self.assertEqual([line[1:3] for line in lines], [['ring', 'ring']])
+
     def test_devices_that_do_not_reach_each_other(self):
         lines = self.table('--devices', '0,1', '--layout', 'vector', '--bytes', '300k')
         self.assertEqual([line[1:3] for line in lines], [['ring', 'host'], ['host', 'host']])
@@ -65,6 +69,7 @@ class GpuPingpong(unittest.TestCase):
     def test_wrong_usage(self):
         for options in (['--path', 'by-mail'], ['--bytes', '12x'], ['--devices', '1'],
                         ['--layout', 'vector,'], ['--depth', '0'], ['--block', '12'], ['--huh'],
+                        ['--memory', 'mine'], ['--piece', '1m'], ['--block', '16', '--stride', '8'],
                         ['what']):
             done = run(*options)
             self.assertEqual(done.returncode, 2, options)
@@ -75,6 +80,7 @@ class GpuPingpong(unittest.TestCase):
         done = run('--devices', '0,7', '--bytes', '100k')
         self.assertEqual(done.returncode, 1)
         self.assertIn('device 7', done.stderr)
+        self.assertEqual(run('--memory', 'vmm', '--bytes', '100k', '--layout', 'vector').returncode, 1)
 
     @unittest.skipIf(os.path.exists('/dev/nvidiactl'), 'there is a GPU')
     def test_without_a_gpu(self):

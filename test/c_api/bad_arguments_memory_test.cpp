@@ -44,6 +44,50 @@ TEST_CASE("ucd_ipc_export refuses") {
     r.invalid(f, "not in memory of a device", [&] { return ucd_ipc_export(o.data, 8, &o.handle); });
 }
 
+TEST_CASE("ucd_ipc_export_fds refuses") {
+    Refusals r;
+    auto &o = r.out;
+    const char *const f = "ucd_ipc_export_fds";
+    int fds[2] = {-7, -7}, count = 2, negative = -1;
+    r.invalid(f, "handle is NULL",
+              [&] { return ucd_ipc_export_fds(o.data, 8, nullptr, fds, &count); });
+    r.invalid(f, "count is NULL",
+              [&] { return ucd_ipc_export_fds(o.data, 8, &o.handle, fds, nullptr); });
+    r.invalid(f, "count is -1",
+              [&] { return ucd_ipc_export_fds(o.data, 8, &o.handle, fds, &negative); });
+    r.invalid(f, "address is NULL",
+              [&] { return ucd_ipc_export_fds(nullptr, 8, &o.handle, fds, &count); });
+    r.invalid(f, "bytes is 0",
+              [&] { return ucd_ipc_export_fds(o.data, 0, &o.handle, fds, &count); });
+    r.invalid(f, "not in memory of a device",
+              [&] { return ucd_ipc_export_fds(o.data, 8, &o.handle, nullptr, &count); });
+    CHECK((count == 2 && fds[0] == -7));
+}
+
+TEST_CASE("ucd_ipc_open_fds refuses") {
+    Refusals r;
+    auto &o = r.out;
+    const char *const f = "ucd_ipc_open_fds";
+    const ucd_ipc_handle_t handle = {};
+    const int none[1] = {-1};
+    r.invalid(f, "count is -1",
+              [&] { return ucd_ipc_open_fds(&handle, none, -1, "cuda:0", &o.address, &o.size); });
+    r.invalid(f, "count is 254",
+              [&] { return ucd_ipc_open_fds(&handle, none, 254, "cuda:0", &o.address, &o.size); });
+    r.invalid(f, "fds is NULL",
+              [&] { return ucd_ipc_open_fds(&handle, nullptr, 1, "cuda:0", &o.address, &o.size); });
+    r.invalid(f, "which is not open",
+              [&] { return ucd_ipc_open_fds(&handle, none, 1, "cuda:0", &o.address, &o.size); });
+    r.invalid(f, "handle is NULL",
+              [&] { return ucd_ipc_open_fds(nullptr, nullptr, 0, "cuda:0", &o.address, &o.size); });
+    r.invalid(f, "device is NULL",
+              [&] { return ucd_ipc_open_fds(&handle, nullptr, 0, nullptr, &o.address, &o.size); });
+    r.invalid(f, "address is NULL",
+              [&] { return ucd_ipc_open_fds(&handle, nullptr, 0, "cuda:0", nullptr, &o.size); });
+    r.invalid(f, "bytes is NULL",
+              [&] { return ucd_ipc_open_fds(&handle, nullptr, 0, "cuda:0", &o.address, nullptr); });
+}
+
 TEST_CASE("ucd_ipc_open and ucd_ipc_close refuse") {
     Refusals r;
     auto &o = r.out;

@@ -95,6 +95,8 @@ std::vector<NamedCall> calls_that_need_init() {
         CALL(ucd_memory_free, in),
         CALL(ucd_ipc_export, in, 8, &o.handle),
         CALL(ucd_ipc_open, &no_handle, "cuda:0", &o.address, &o.size),
+        CALL(ucd_ipc_export_fds, in, 8, &o.handle, nullptr, nullptr),
+        CALL(ucd_ipc_open_fds, &no_handle, nullptr, 0, "cuda:0", &o.address, &o.size),
         CALL(ucd_ipc_close, in),
         CALL(ucd_finalize),
     };

@@ -52,6 +52,8 @@ void print_tables() {
     MEMBER(BackendFunctions, release);
     MEMBER(BackendFunctions, export_memory);
     MEMBER(BackendFunctions, open_memory);
+    MEMBER(BackendFunctions, export_fds);
+    MEMBER(BackendFunctions, open_fds);
     MEMBER(BackendFunctions, close_memory);
     STRUCT(KernelPlanFunctions);
     MEMBER(KernelPlanFunctions, destroy);
@@ -194,6 +196,10 @@ void print_memories() {
     STRUCT(MemoryHandle);
     MEMBER(MemoryHandle, native);
     MEMBER(MemoryHandle, offset);
+    STRUCT(FdHandle);
+    MEMBER(FdHandle, identity);
+    MEMBER(FdHandle, offset);
+    MEMBER(FdHandle, native);
     STRUCT(MemoryLocation);
     MEMBER(MemoryLocation, kind);
     MEMBER(MemoryLocation, device);

@@ -166,6 +166,14 @@ struct MemoryHandle {
     uint64_t offset = 0;           // from the beginning of the allocation
 };
 
+// Same, for memory that is identified by file descriptors, which are passed beside the handle.
+struct FdHandle {
+    // Not 0. In the process that exported the memory: equal only if it is the same memory.
+    uint64_t identity = 0;
+    uint64_t offset = 0; // from the beginning of what the descriptors identify
+    unsigned char native[64] = {};
+};
+
 struct BackendFunctions {
     uint32_t struct_size;
     void (*destroy)(Backend *);
@@ -198,6 +206,10 @@ struct BackendFunctions {
     int (*export_memory)(Backend *, const void *address, std::size_t bytes, MemoryHandle *handle);
     int (*open_memory)(Backend *, int device, const MemoryHandle *handle, std::size_t bytes,
                        void **allocation);
+    int (*export_fds)(Backend *, const void *address, std::size_t bytes, FdHandle *handle, int *fds,
+                      std::size_t room, std::size_t *count);
+    int (*open_fds)(Backend *, int device, const FdHandle *handle, std::size_t bytes,
+                    const int *fds, std::size_t count, void **allocation);
     void (*close_memory)(Backend *, int device, void *allocation);
 };
 
@@ -356,6 +368,24 @@ public:
                        void *&allocation) {
         return Status(functions_->open_memory(this, device, &handle, bytes, &allocation));
     }
+
+    // Same, for device memory that processes share by file descriptors. Sets `count` to the number
+    // of these; it is 0, and nothing else is set, for memory that export_memory() shares. If `fds`
+    // is not null, makes descriptors, which the caller closes; INVALID_ARG if there is no room for
+    // all. The range may consist of several mapped pieces of memory, one behind the other.
+    // NOT_SUPPORTED if this memory cannot be shared.
+    Status export_fds(const void *address, std::size_t bytes, FdHandle &handle, int *fds,
+                      std::size_t room, std::size_t &count) {
+        return Status(functions_->export_fds(this, address, bytes, &handle, fds, room, &count));
+    }
+    // The descriptors are untrusted as well, and remain the caller's. What is opened holds
+    // references of its own to the memory, as far as the driver has them.
+    Status open_fds(int device, const FdHandle &handle, std::size_t bytes, const int *fds,
+                    std::size_t count, void *&allocation) {
+        return Status(functions_->open_fds(this, device, &handle, bytes, fds, count, &allocation));
+    }
+
+    // For both ways of opening.
     void close_memory(int device, void *allocation) {
         functions_->close_memory(this, device, allocation);
     }

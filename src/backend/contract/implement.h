@@ -175,6 +175,14 @@ public:
     Status open_memory(int, const MemoryHandle &, std::size_t, void *&) {
         return shares_no_memory();
     }
+    Status export_fds(const void *, std::size_t, FdHandle &, int *, std::size_t,
+                      std::size_t &count) {
+        count = 0;
+        return success;
+    }
+    Status open_fds(int, const FdHandle &, std::size_t, const int *, std::size_t, void *&) {
+        return shares_no_memory();
+    }
     void close_memory(int /*device*/, void * /*allocation*/) {}
 
 private:
@@ -315,6 +323,19 @@ private:
                void **allocation) {
                 return guarded(
                     [&] { return self(b).open_memory(device, *handle, bytes, *allocation); });
+            },
+        .export_fds =
+            [](Backend *b, const void *address, std::size_t bytes, FdHandle *handle, int *fds,
+               std::size_t room, std::size_t *count) {
+                return guarded(
+                    [&] { return self(b).export_fds(address, bytes, *handle, fds, room, *count); });
+            },
+        .open_fds =
+            [](Backend *b, int device, const FdHandle *handle, std::size_t bytes, const int *fds,
+               std::size_t count, void **allocation) {
+                return guarded([&] {
+                    return self(b).open_fds(device, *handle, bytes, fds, count, *allocation);
+                });
             },
         .close_memory = [](Backend *b, int device,
                            void *allocation) noexcept { self(b).close_memory(device, allocation); },

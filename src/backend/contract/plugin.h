@@ -38,6 +38,7 @@ inline constexpr std::array crossing_structs{
     CrossingStruct{"BackendState", sizeof(BackendState)},
     CrossingStruct{"NativeStream", sizeof(NativeStream)},
     CrossingStruct{"MemoryHandle", sizeof(MemoryHandle)},
+    CrossingStruct{"FdHandle", sizeof(FdHandle)},
     CrossingStruct{"MemoryLocation", sizeof(MemoryLocation)},
     CrossingStruct{"Move", sizeof(Move)},
     CrossingStruct{"CopyMove", sizeof(CopyMove)},

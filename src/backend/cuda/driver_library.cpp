@@ -41,6 +41,24 @@ DriverLibrary load() {
     find(library, "cuMemGetAddressRange_v2", l.mem_get_address_range, l.missing);
     find(library, "cuMemGetAccess", l.mem_get_access, l.missing);
     find(library, "cuMemPoolGetAccess", l.mem_pool_get_access, l.missing);
+    find(library, "cuMemRetainAllocationHandle", l.mem_retain_handle, l.missing);
+    find(library, "cuMemRelease", l.mem_release_handle, l.missing);
+    find(library, "cuMemGetAllocationPropertiesFromHandle", l.mem_get_properties, l.missing);
+    find(library, "cuMemGetAllocationGranularity", l.mem_get_granularity, l.missing);
+    find(library, "cuMemExportToShareableHandle", l.mem_export, l.missing);
+    find(library, "cuMemImportFromShareableHandle", l.mem_import, l.missing);
+    find(library, "cuMemAddressReserve", l.mem_address_reserve, l.missing);
+    find(library, "cuMemAddressFree", l.mem_address_free, l.missing);
+    find(library, "cuMemMap", l.mem_map, l.missing);
+    find(library, "cuMemUnmap", l.mem_unmap, l.missing);
+    find(library, "cuMemSetAccess", l.mem_set_access, l.missing);
+    find(library, "cuMemPoolExportToShareableHandle", l.mem_pool_export, l.missing);
+    find(library, "cuMemPoolImportFromShareableHandle", l.mem_pool_import, l.missing);
+    find(library, "cuMemPoolExportPointer", l.mem_pool_export_pointer, l.missing);
+    find(library, "cuMemPoolImportPointer", l.mem_pool_import_pointer, l.missing);
+    find(library, "cuMemPoolSetAccess", l.mem_pool_set_access, l.missing);
+    find(library, "cuMemPoolDestroy", l.mem_pool_destroy, l.missing);
+    find(library, "cuMemFree_v2", l.mem_free, l.missing);
     return l;
 }
 

@@ -30,6 +30,24 @@ struct DriverLibrary {
     decltype(&cuMemGetAddressRange) mem_get_address_range = nullptr;
     decltype(&cuMemGetAccess) mem_get_access = nullptr;
     decltype(&cuMemPoolGetAccess) mem_pool_get_access = nullptr;
+    decltype(&cuMemRetainAllocationHandle) mem_retain_handle = nullptr;
+    decltype(&cuMemRelease) mem_release_handle = nullptr;
+    decltype(&cuMemGetAllocationPropertiesFromHandle) mem_get_properties = nullptr;
+    decltype(&cuMemGetAllocationGranularity) mem_get_granularity = nullptr;
+    decltype(&cuMemExportToShareableHandle) mem_export = nullptr;
+    decltype(&cuMemImportFromShareableHandle) mem_import = nullptr;
+    decltype(&cuMemAddressReserve) mem_address_reserve = nullptr;
+    decltype(&cuMemAddressFree) mem_address_free = nullptr;
+    decltype(&cuMemMap) mem_map = nullptr;
+    decltype(&cuMemUnmap) mem_unmap = nullptr;
+    decltype(&cuMemSetAccess) mem_set_access = nullptr;
+    decltype(&cuMemPoolExportToShareableHandle) mem_pool_export = nullptr;
+    decltype(&cuMemPoolImportFromShareableHandle) mem_pool_import = nullptr;
+    decltype(&cuMemPoolExportPointer) mem_pool_export_pointer = nullptr;
+    decltype(&cuMemPoolImportPointer) mem_pool_import_pointer = nullptr;
+    decltype(&cuMemPoolSetAccess) mem_pool_set_access = nullptr;
+    decltype(&cuMemPoolDestroy) mem_pool_destroy = nullptr;
+    decltype(&cuMemFree) mem_free = nullptr;
 
     // Loads the library once. Does not initialise the driver.
     static const DriverLibrary &instance();

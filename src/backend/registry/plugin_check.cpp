@@ -52,6 +52,8 @@ struct Members<BackendFunctions> {
         UCD_MEMBER(release),
         UCD_MEMBER(export_memory),
         UCD_MEMBER(open_memory),
+        UCD_MEMBER(export_fds),
+        UCD_MEMBER(open_fds),
         UCD_MEMBER(close_memory),
     };
 };

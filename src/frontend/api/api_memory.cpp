@@ -10,7 +10,10 @@
 #include <cstdio>
 #include <cstring>
 #include <random>
+#include <span>
 #include <string>
+
+#include <fcntl.h>
 #include <unistd.h>
 
 using namespace ucd;
@@ -19,15 +22,29 @@ namespace {
 
 // The content of a ucd_ipc_handle_t.
 struct Handle {
-    static constexpr uint32_t expected_magic = 0x49444355; // "UCDI"
-    uint32_t magic = expected_magic;
+    static constexpr uint32_t alone = 0x49444355;    // "UCDI"
+    static constexpr uint32_t with_fds = 0x46444355; // "UCDF"
+    uint32_t magic = alone;
     uint32_t check = 0;   // a checksum of all that follows
     uint64_t machine = 0; // identifies the machine that exported it
     uint64_t process = 0;
     uint64_t address = 0; // in the exporting process
     uint64_t bytes = 0;
     char backend[8] = {};
-    MemoryHandle memory;
+    unsigned char memory[sizeof(MemoryHandle)] = {}; // a MemoryHandle; with_fds: an FdHandle
+
+    template <class Memory>
+    void set(const Memory &m) {
+        static_assert(sizeof m == sizeof memory);
+        std::memcpy(memory, &m, sizeof m);
+    }
+    template <class Memory>
+    Memory get() const {
+        Memory m;
+        static_assert(sizeof m == sizeof memory);
+        std::memcpy(static_cast<void *>(&m), memory, sizeof m);
+        return m;
+    }
 };
 static_assert(sizeof(Handle) == sizeof(ucd_ipc_handle_t));
 
@@ -93,32 +110,98 @@ Status find_device(Context &context, const char *name, Executor &device) {
 Status find_owner(Context &context, const void *address, MemoryLocation &location) {
     UCD_TRY(find_location(context, Hints(), nullptr, address, location));
     if (location.kind == MemoryKind::device) return success;
+    if (location.kind == MemoryKind::managed)
+        return fail(UCD_ERR__NOT_SUPPORTED,
+                    "address is %p in managed memory, which no driver shares between processes",
+                    address);
     return fail(UCD_ERR__INVALID_ARG, "address is %p, which is not in memory of a device", address);
 }
 
 Status read_handle(const ucd_ipc_handle_t &from, Handle &h) {
     std::memcpy(static_cast<void *>(&h), from.bytes, sizeof h);
-    if (h.magic != Handle::expected_magic || h.check != checksum(h) || h.bytes == 0 ||
-        h.backend[sizeof h.backend - 1] != '\0')
+    if ((h.magic != Handle::alone && h.magic != Handle::with_fds) || h.check != checksum(h) ||
+        h.bytes == 0 || h.backend[sizeof h.backend - 1] != '\0')
         return fail(UCD_ERR__CORRUPT, "handle's bytes are not of ucd_ipc_export");
     if (h.machine == this_machine()) return success;
     return fail(UCD_ERR__NOT_SUPPORTED, "handle is of another machine");
+}
+
+// Whether the memory of a handle that this process exported is still there.
+bool is_there(Backend &backend, const Handle &h, const void *address) {
+    if (h.magic == Handle::alone) {
+        const auto then = h.get<MemoryHandle>();
+        MemoryHandle now;
+        return backend.export_memory(address, h.bytes, now).ok() &&
+               std::memcmp(now.native, then.native, sizeof now.native) == 0 &&
+               now.offset == then.offset;
+    }
+    const auto then = h.get<FdHandle>();
+    FdHandle now;
+    std::size_t count = 0;
+    return backend.export_fds(address, h.bytes, now, nullptr, 0, count).ok() && count > 0 &&
+           now.identity == then.identity && now.offset == then.offset;
 }
 
 // For a handle that this process exported: checks that the memory still exists.
 Status open_own(Context &context, const Executor &ref, const Handle &h, void *&address) {
     address = reinterpret_cast<void *>(static_cast<uintptr_t>(h.address));
     MemoryLocation location;
-    MemoryHandle now;
     if (!ref.backend->find(address, location).ok() || location.kind != MemoryKind::device ||
-        !ref.backend->export_memory(address, h.bytes, now).ok() ||
-        std::memcmp(now.native, h.memory.native, sizeof now.native) != 0 ||
-        now.offset != h.memory.offset)
+        !is_there(*ref.backend, h, address))
         return fail(UCD_ERR__CORRUPT, "handle is of an allocation that is not there");
     if (!ref.backend->reaches(ref.device, location))
         return fail(UCD_ERR__NOT_SUPPORTED, "device %d does not reach memory of device %d",
                     ref.device, location.device);
     return context.device_memory->open_own(address);
+}
+
+// Finds the backend that can export a range.
+Status find_exporter(Context &context, const void *address, uintptr_t bytes, Backend *&owner) {
+    UCD_TRY(require(address, "address"));
+    if (bytes == 0) return fail(UCD_ERR__INVALID_ARG, "bytes is 0; it must be more");
+    MemoryLocation location;
+    UCD_TRY(find_owner(context, address, location));
+    owner = context.slots[context.index_of(*location.owner)].backend.get();
+    return success;
+}
+
+// Fills in what is the same for all kinds of memory.
+void finish(Handle &h, const Backend &owner, const void *address, uintptr_t bytes,
+            ucd_ipc_handle_t &handle) {
+    h.machine = this_machine();
+    h.process = this_process();
+    h.address = reinterpret_cast<uintptr_t>(address);
+    h.bytes = bytes;
+    std::strncpy(h.backend, owner.name(), sizeof h.backend - 1);
+    h.check = checksum(h);
+    std::memcpy(handle.bytes, &h, sizeof h);
+}
+
+Status open(Context &context, const ucd_ipc_handle_t *handle, std::span<const int> fds,
+            const char *device, void **address, uintptr_t *bytes) {
+    UCD_TRY(require(handle, "handle"));
+    UCD_TRY(require(address, "address"));
+    UCD_TRY(require(bytes, "bytes"));
+    Executor ref;
+    UCD_TRY(find_device(context, device, ref));
+    Handle h;
+    UCD_TRY(read_handle(*handle, h));
+    if (std::strcmp(h.backend, ref.backend->name()) != 0)
+        return fail(UCD_ERR__NOT_SUPPORTED, "handle is of backend %s, and device is %.32s",
+                    h.backend, device);
+    if ((h.magic == Handle::with_fds) != !fds.empty())
+        return fail(UCD_ERR__CORRUPT, "handle does not fit %zu descriptors", fds.size());
+    void *found;
+    DeviceMemory &memory = *context.device_memory;
+    if (h.process == this_process())
+        UCD_TRY(open_own(context, ref, h, found));
+    else if (h.magic == Handle::alone)
+        UCD_TRY(memory.open(*ref.backend, ref.device, h.get<MemoryHandle>(), h.bytes, found));
+    else
+        UCD_TRY(memory.open(*ref.backend, ref.device, h.get<FdHandle>(), h.bytes, fds, found));
+    *address = found;
+    *bytes = h.bytes;
+    return success;
 }
 
 } // namespace
@@ -155,20 +238,43 @@ int ucd_ipc_export(const void *address, uintptr_t bytes, ucd_ipc_handle_t *handl
         Context *context;
         UCD_TRY(current(context));
         UCD_TRY(require(handle, "handle"));
-        UCD_TRY(require(address, "address"));
-        if (bytes == 0) return fail(UCD_ERR__INVALID_ARG, "bytes is 0; it must be more");
-        MemoryLocation location;
-        UCD_TRY(find_owner(*context, address, location));
-        const unsigned slot = context->index_of(*location.owner);
+        Backend *owner;
+        UCD_TRY(find_exporter(*context, address, bytes, owner));
+        MemoryHandle alone;
+        UCD_TRY(owner->export_memory(address, bytes, alone));
         Handle h;
-        UCD_TRY(context->slots[slot].backend->export_memory(address, bytes, h.memory));
-        h.machine = this_machine();
-        h.process = this_process();
-        h.address = reinterpret_cast<uintptr_t>(address);
-        h.bytes = bytes;
-        std::strncpy(h.backend, location.owner->name(), sizeof h.backend - 1);
-        h.check = checksum(h);
-        std::memcpy(handle->bytes, &h, sizeof h);
+        h.set(alone);
+        finish(h, *owner, address, bytes, *handle);
+        return success;
+    });
+}
+
+int ucd_ipc_export_fds(const void *address, uintptr_t bytes, ucd_ipc_handle_t *handle, int *fds,
+                       int *count) {
+    return guard("ucd_ipc_export_fds", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        UCD_TRY(require(handle, "handle"));
+        UCD_TRY(require(count, "count"));
+        if (fds != nullptr && *count < 0)
+            return fail(UCD_ERR__INVALID_ARG, "count is %d; it must not be negative", *count);
+        Backend *owner;
+        UCD_TRY(find_exporter(*context, address, bytes, owner));
+        const std::size_t room = fds == nullptr ? 0 : static_cast<std::size_t>(*count);
+        Handle h;
+        FdHandle with_fds;
+        std::size_t made = 0;
+        UCD_TRY(owner->export_fds(address, bytes, with_fds, fds, room, made));
+        if (made > 0) {
+            h.magic = Handle::with_fds;
+            h.set(with_fds);
+        } else {
+            MemoryHandle alone;
+            UCD_TRY(owner->export_memory(address, bytes, alone));
+            h.set(alone);
+        }
+        finish(h, *owner, address, bytes, *handle);
+        *count = static_cast<int>(made);
         return success;
     });
 }
@@ -178,25 +284,24 @@ int ucd_ipc_open(const ucd_ipc_handle_t *handle, const char *device, void **addr
     return guard("ucd_ipc_open", [&]() -> Status {
         Context *context;
         UCD_TRY(current(context));
-        UCD_TRY(require(handle, "handle"));
-        UCD_TRY(require(address, "address"));
-        UCD_TRY(require(bytes, "bytes"));
-        Executor ref;
-        UCD_TRY(find_device(*context, device, ref));
-        Handle h;
-        UCD_TRY(read_handle(*handle, h));
-        if (std::strcmp(h.backend, ref.backend->name()) != 0)
-            return fail(UCD_ERR__NOT_SUPPORTED, "handle is of backend %s, and device is %.32s",
-                        h.backend, device);
-        void *found;
-        if (h.process == this_process())
-            UCD_TRY(open_own(*context, ref, h, found));
-        else
-            UCD_TRY(
-                context->device_memory->open(*ref.backend, ref.device, h.memory, h.bytes, found));
-        *address = found;
-        *bytes = h.bytes;
-        return success;
+        return open(*context, handle, {}, device, address, bytes);
+    });
+}
+
+int ucd_ipc_open_fds(const ucd_ipc_handle_t *handle, const int *fds, int count, const char *device,
+                     void **address, uintptr_t *bytes) {
+    return guard("ucd_ipc_open_fds", [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        if (count < 0 || count > UCD_IPC__MAX_FDS)
+            return fail(UCD_ERR__INVALID_ARG, "count is %d; it must be from 0 to %d", count,
+                        UCD_IPC__MAX_FDS);
+        if (count > 0) UCD_TRY(require(fds, "fds"));
+        for (int i = 0; i < count; ++i)
+            if (::fcntl(fds[i], F_GETFD) < 0)
+                return fail(UCD_ERR__INVALID_ARG, "fds[%d] is %d, which is not open", i, fds[i]);
+        return open(*context, handle, {fds, static_cast<std::size_t>(count)}, device, address,
+                    bytes);
     });
 }
 

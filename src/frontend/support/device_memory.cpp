@@ -42,18 +42,33 @@ Status DeviceMemory::release(void *address) {
     return success;
 }
 
-Status DeviceMemory::open(Backend &backend, int device, const MemoryHandle &handle,
-                          std::size_t bytes, void *&address) {
+template <class Open>
+Status DeviceMemory::open_by(Backend &backend, int device, uint64_t offset, void *&address,
+                             const Open &open_memory) {
     std::unordered_multimap<void *, Opened> entry;
     entry.insert({nullptr, Opened{&backend, device, nullptr}});
     auto node = entry.extract(entry.begin());
     const std::lock_guard lock(mutex_);
     opened_.reserve(opened_.size() + 1);
-    UCD_TRY(backend.open_memory(device, handle, bytes, node.mapped().allocation));
-    node.key() = static_cast<char *>(node.mapped().allocation) + handle.offset;
+    UCD_TRY(open_memory(node.mapped().allocation));
+    node.key() = static_cast<char *>(node.mapped().allocation) + offset;
     address = node.key();
     opened_.insert(std::move(node));
     return success;
+}
+
+Status DeviceMemory::open(Backend &backend, int device, const MemoryHandle &handle,
+                          std::size_t bytes, void *&address) {
+    return open_by(backend, device, handle.offset, address, [&](void *&allocation) {
+        return backend.open_memory(device, handle, bytes, allocation);
+    });
+}
+
+Status DeviceMemory::open(Backend &backend, int device, const FdHandle &handle, std::size_t bytes,
+                          std::span<const int> fds, void *&address) {
+    return open_by(backend, device, handle.offset, address, [&](void *&allocation) {
+        return backend.open_fds(device, handle, bytes, fds.data(), fds.size(), allocation);
+    });
 }
 
 Status DeviceMemory::open_own(void *address) {

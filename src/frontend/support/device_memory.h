@@ -1,10 +1,11 @@
 // Memory of devices that users have by ucd_memory_alloc, and that of other processes which they
-// have by ucd_ipc_open: what is needed to end it.
+// have by ucd_ipc_open and ucd_ipc_open_fds: what is needed to end it.
 #pragma once
 
 #include "backend.h"
 
 #include <mutex>
+#include <span>
 #include <unordered_map>
 
 namespace ucd {
@@ -20,6 +21,8 @@ public:
     // `bytes` behind the handle's offset; `address` is where that is.
     Status open(Backend &backend, int device, const MemoryHandle &handle, std::size_t bytes,
                 void *&address);
+    Status open(Backend &backend, int device, const FdHandle &handle, std::size_t bytes,
+                std::span<const int> fds, void *&address);
     // Memory of this process, which needs no opening, is closed all the same.
     Status open_own(void *address);
     Status close(void *address);
@@ -36,6 +39,10 @@ private:
         void *allocation;
     };
     static void end(const Opened &opened);
+    // open_memory(allocation) opens.
+    template <class Open>
+    Status open_by(Backend &backend, int device, uint64_t offset, void *&address,
+                   const Open &open_memory);
 
     std::mutex mutex_;
     std::unordered_map<void *, Allocation> allocations_;

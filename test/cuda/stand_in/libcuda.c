@@ -132,6 +132,109 @@ DRIVER cuMemPoolGetAccess(CUmemAccess_flags *flags, CUmemoryPool pool, CUmemLoca
     return CUDA_ERROR_NOT_INITIALIZED;
 }
 
+/* Nothing gets as far as to share memory. */
+DRIVER cuMemRetainAllocationHandle(CUmemGenericAllocationHandle *handle, void *addr) {
+    (void)handle, (void)addr;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+DRIVER cuMemRelease(CUmemGenericAllocationHandle handle) {
+    (void)handle;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+DRIVER cuMemGetAllocationPropertiesFromHandle(CUmemAllocationProp *prop,
+                                              CUmemGenericAllocationHandle handle) {
+    (void)prop, (void)handle;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+DRIVER cuMemGetAllocationGranularity(size_t *granularity, const CUmemAllocationProp *prop,
+                                     CUmemAllocationGranularity_flags option) {
+    (void)granularity, (void)prop, (void)option;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+DRIVER cuMemExportToShareableHandle(void *shareableHandle, CUmemGenericAllocationHandle handle,
+                                    CUmemAllocationHandleType handleType,
+                                    unsigned long long flags) {
+    (void)shareableHandle, (void)handle, (void)handleType, (void)flags;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+DRIVER cuMemImportFromShareableHandle(CUmemGenericAllocationHandle *handle, void *osHandle,
+                                      CUmemAllocationHandleType shHandleType) {
+    (void)handle, (void)osHandle, (void)shHandleType;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+DRIVER cuMemAddressReserve(CUdeviceptr *ptr, size_t size, size_t alignment, CUdeviceptr addr,
+                           unsigned long long flags) {
+    (void)ptr, (void)size, (void)alignment, (void)addr, (void)flags;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+DRIVER cuMemAddressFree(CUdeviceptr ptr, size_t size) {
+    (void)ptr, (void)size;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+DRIVER cuMemMap(CUdeviceptr ptr, size_t size, size_t offset, CUmemGenericAllocationHandle handle,
+                unsigned long long flags) {
+    (void)ptr, (void)size, (void)offset, (void)handle, (void)flags;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+DRIVER cuMemUnmap(CUdeviceptr ptr, size_t size) {
+    (void)ptr, (void)size;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+DRIVER cuMemSetAccess(CUdeviceptr ptr, size_t size, const CUmemAccessDesc *desc, size_t count) {
+    (void)ptr, (void)size, (void)desc, (void)count;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+DRIVER cuMemPoolExportToShareableHandle(void *handle_out, CUmemoryPool pool,
+                                        CUmemAllocationHandleType handleType,
+                                        unsigned long long flags) {
+    (void)handle_out, (void)pool, (void)handleType, (void)flags;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+DRIVER cuMemPoolImportFromShareableHandle(CUmemoryPool *pool_out, void *handle,
+                                          CUmemAllocationHandleType handleType,
+                                          unsigned long long flags) {
+    (void)pool_out, (void)handle, (void)handleType, (void)flags;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+DRIVER cuMemPoolExportPointer(CUmemPoolPtrExportData *shareData_out, CUdeviceptr ptr) {
+    (void)shareData_out, (void)ptr;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+DRIVER cuMemPoolImportPointer(CUdeviceptr *ptr_out, CUmemoryPool pool,
+                              CUmemPoolPtrExportData *shareData) {
+    (void)ptr_out, (void)pool, (void)shareData;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+DRIVER cuMemPoolSetAccess(CUmemoryPool pool, const CUmemAccessDesc *map, size_t count) {
+    (void)pool, (void)map, (void)count;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+DRIVER cuMemPoolDestroy(CUmemoryPool pool) {
+    (void)pool;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
+DRIVER cuMemFree(CUdeviceptr dptr) {
+    (void)dptr;
+    return CUDA_ERROR_NOT_INITIALIZED;
+}
+
 #if !defined(UCD_STAND_IN_TOO_OLD)
 DRIVER cuPointerGetAttributes(unsigned count, CUpointer_attribute *attributes, void **values,
                               CUdeviceptr pointer) {

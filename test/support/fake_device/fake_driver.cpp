@@ -140,17 +140,18 @@ bool is_device_memory(const std::string &path, int file, const Shared &shared) {
            shared.bytes <= static_cast<std::uint64_t>(state.st_size);
 }
 
+} // namespace
+
 void add(const Allocation &a) {
     const std::lock_guard lock(memory().mutex);
     memory().allocations[reinterpret_cast<uintptr_t>(a.address)] = a;
 }
 
-} // namespace
-
 bool share(const void *address, Shared &shared) {
     Allocation a;
     struct stat state;
-    if (!find(address, a) || a.file < 0 || ::fstat(a.file, &state) != 0) return false;
+    if (!find(address, a) || a.file < 0 || a.identity != 0 || ::fstat(a.file, &state) != 0)
+        return false;
     shared = {::getpid(), a.file, a.device, state.st_ino, a.bytes};
     return true;
 }
@@ -259,11 +260,19 @@ bool reaches(int device, ucd::MemoryKind kind, int memory_device) {
 
 namespace {
 
+// The bytes from the address on that are in the allocation, or in pieces behind it.
+std::size_t bytes_from(const Allocation &a, const char *address) {
+    auto bytes = static_cast<std::size_t>(a.address + a.bytes - address);
+    for (Allocation next; a.range != 0 && find(address + bytes, next) && next.range == a.range;)
+        bytes += next.bytes;
+    return bytes;
+}
+
 char *secret_address(const void *address, std::size_t bytes) {
     Allocation a;
     if (!find(address, a)) return static_cast<char *>(const_cast<void *>(address));
     const auto into = static_cast<std::size_t>(static_cast<const char *>(address) - a.address);
-    if (bytes > a.bytes - into)
+    if (bytes > bytes_from(a, static_cast<const char *>(address)))
         throw std::logic_error("mock: copy beyond the end of an allocation");
     return a.memory + into;
 }
@@ -282,7 +291,8 @@ char *DeviceView::at(const char *address, std::size_t bytes) {
     const auto within = [&](const Allocation &a) {
         const uintptr_t into =
             reinterpret_cast<uintptr_t>(address) - reinterpret_cast<uintptr_t>(a.address);
-        return a.address != nullptr && into < a.bytes && bytes <= a.bytes - into;
+        return a.address != nullptr && into < a.bytes &&
+               (bytes <= a.bytes - into || (a.range != 0 && bytes <= bytes_from(a, address)));
     };
     if (!within(last_)) {
         char text[128];

@@ -81,7 +81,16 @@ struct Allocation {
     ucd::MemoryKind kind = ucd::MemoryKind::device;
     int device = 0;
     int file = -1; // of device memory: other processes open it
+    // Of memory that file descriptors identify (fake_pieces.h); else 0.
+    std::uint64_t identity = 0;
+    // Pieces that are mapped one behind the other have the same one; else 0.
+    std::uint64_t range = 0;
+    std::size_t file_offset = 0;
+    bool exportable = true;
 };
+
+// Adds memory that has been mapped already.
+void add(const Allocation &allocation);
 
 // Null if there is no memory. `kind` is anything but pageable host memory.
 void *allocate(ucd::MemoryKind kind, int device, std::size_t bytes);

@@ -14,6 +14,8 @@
 #include "launch/reduction.h"
 #include "runtime/captures.h"
 #include "runtime/check.h"
+#include "runtime/fd_calls.h"
+#include "runtime/fd_memory.h"
 #include "runtime/shared_memory.h"
 
 #include <array>
@@ -250,8 +252,38 @@ public:
         return ucd::UCD_GPU::open_memory(handle, bytes, allocation);
     }
 
+    Status export_fds(const void *address, std::size_t bytes, FdHandle &handle, int *fds,
+                      std::size_t room, std::size_t &count) {
+        if constexpr (!shares_by_fds) {
+            count = 0;
+            return success;
+        } else {
+            MemoryLocation location;
+            UCD_TRY(find(address, location));
+            if (location.kind != MemoryKind::device)
+                return fail(UCD_ERR__INVALID_ARG, "%p is not in memory of a device", address);
+            const driver::Current current(location.device);
+            UCD_TRY(current.status);
+            return ucd::UCD_GPU::export_fds(location, address, bytes, handle, {fds, room}, count);
+        }
+    }
+
+    Status open_fds(int index, const FdHandle &handle, std::size_t bytes, const int *fds,
+                    std::size_t count, void *&allocation) {
+        if constexpr (!shares_by_fds) {
+            return fail(UCD_ERR__NOT_SUPPORTED, "%s: memory is not shared by file descriptors",
+                        runtime_name);
+        } else {
+            const driver::Current current(index);
+            UCD_TRY(current.status);
+            return ucd::UCD_GPU::open_fds(index, handle, bytes, {fds, count}, allocation);
+        }
+    }
+
     void close_memory(int index, void *allocation) {
         const driver::Current current(index);
+        if constexpr (shares_by_fds)
+            if (ucd::UCD_GPU::close_fds(allocation)) return;
         // Ignore failures: at exit, the driver may have been unloaded already.
         (void)gpuIpcCloseMemHandle(allocation);
     }
