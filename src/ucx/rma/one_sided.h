@@ -41,7 +41,8 @@ private:
     void take(Delivery &delivery, AmData *am_data);
     void take_whole(AmData &message);
     void take_answer(const Preamble &preamble, Delivery &delivery);
-    void take_answers(AmData &message);
+    void take_parts(AmData &message);
+    void take_type(const Preamble &preamble, Delivery &delivery);
     void take_beginning(AmData &message);
     void take_foreign(const Preamble &preamble, Delivery &delivery);
     void take_refusal(const Preamble &preamble, Delivery &delivery);
