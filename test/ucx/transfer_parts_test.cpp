@@ -5,7 +5,7 @@
 #include "datatype/options.h"
 #include "pipeline/message.h"
 #include "pipeline/transfer_state.h"
-#include "rma/rma_types.h"
+#include "types/known_types.h"
 #include "support/catch.hpp"
 #include "ucx/pair.hpp"
 
@@ -269,7 +269,7 @@ namespace {
 // As a target looks at a type, on the account of a peer.
 Overlap overlap_of_one(ucd_type_t type, Ledger &ledger, uint64_t &work) {
     static char peer;
-    rma::KnownType known;
+    KnownType known;
     REQUIRE(known.type.keep(type).ok());
     known.one.struct_size = sizeof known.one;
     ok(ucd_get_layout(1, type, &known.one), "layout");
@@ -335,7 +335,7 @@ TEST_CASE("segments are not listed over the budget of the peer for whom they wou
     uint64_t work = 100;
     CHECK(overlap_of_one(type, never, work) == Overlap::unknown);
     const Charge other = now.take(peer, 1, Use::chunk);
-    rma::KnownType known;
+    KnownType known;
     REQUIRE(known.type.keep(type).ok());
     known.one.struct_size = sizeof known.one;
     ok(ucd_get_layout(1, type, &known.one), "layout");

@@ -5,7 +5,7 @@
 #include "rma/rma_message.h"
 #include "rma/rma_operation.h"
 #include "rma/rma_peer.h"
-#include "rma/rma_types.h"
+#include "types/known_types.h"
 #include "rma/rma_window.h"
 
 #include <cstdlib>
