@@ -73,7 +73,7 @@ TEST_CASE("a reader knows the owner's process, and notices its end") {
     reader.links.connect(endpoint(2), pipe.get<Introduction>());
     REQUIRE(reader.until([&] { return reader.links.to_owner(endpoint(2)) != nullptr; }));
     CHECK(reader.links.to_owner(endpoint(2))->pid() == child.pid());
-    const auto ended = [&] { return reader.links.take_ended() == endpoint(2); };
+    const auto ended = [&] { return reader.links.take_end().ep == endpoint(2); };
     CHECK_FALSE(ended());
     child.kill();
     CHECK(reader.until(ended));
@@ -95,7 +95,7 @@ TEST_CASE("an owner notices the end of a reader's process") {
     REQUIRE(owner.until([&] { return owner.links.to_reader(endpoint(1)) != nullptr; }));
     CHECK(owner.links.to_reader(endpoint(1))->pid() == child.pid());
     child.kill();
-    CHECK(owner.until([&] { return owner.links.take_ended() == endpoint(1); }));
+    CHECK(owner.until([&] { return owner.links.take_end().ep == endpoint(1); }));
     CHECK(owner.links.to_reader(endpoint(1)) == nullptr);
 }
 

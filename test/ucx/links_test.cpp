@@ -71,8 +71,8 @@ TEST_CASE("a reader that shows its token gets the owner's key") {
     pair.owner.links.close(pair.at_owner);
     CHECK(pair.to_reader() == nullptr);
     CHECK(pair.until([&] { return pair.to_owner() == nullptr; }));
-    CHECK(pair.reader.links.take_ended() == pair.at_reader);
-    CHECK(pair.reader.links.take_ended() == nullptr);
+    CHECK(pair.reader.links.take_end().ep == pair.at_reader);
+    CHECK(pair.reader.links.take_end().ep == nullptr);
     pair.reader.links.close(pair.at_reader);
     CHECK(pair.owner.ledger.bytes() == 0);
     CHECK(pair.reader.ledger.bytes() == 0);

@@ -157,14 +157,14 @@ void Links::close(ucp_ep_h ep) {
     remove(found->second.to_reader);
     remove(found->second.to_owner);
     peers_.erase(found);
-    std::erase(ended_, ep);
+    std::erase_if(ended_, [ep](const LinkEnd &end) { return end.ep == ep; });
 }
 
-ucp_ep_h Links::take_ended() {
-    if (ended_.empty()) return nullptr;
-    const ucp_ep_h ep = ended_.back();
+LinkEnd Links::take_end() {
+    if (ended_.empty()) return {};
+    const LinkEnd end = ended_.back();
     ended_.pop_back();
-    return ep;
+    return end;
 }
 
 // The owner -------------------------------------------------------------------
@@ -329,7 +329,7 @@ void Links::hear(Link &link) {
 // The socket goes. A process that ends closes its sockets first, so the owner still waits for that.
 void Links::hang_up(Link &link) {
     if (link.ep_ == nullptr) return remove(link.id_);
-    if (link.state_ == Link::LinkState::up && !link.owns_) ended_.push_back(link.ep_);
+    if (link.state_ == Link::LinkState::up && !link.owns_) ended_.push_back({link.ep_, false});
     close(link.socket_);
     link.passed_.clear();
     link.state_ = Link::LinkState::closed;
@@ -337,7 +337,7 @@ void Links::hang_up(Link &link) {
 
 void Links::end(Link &link) {
     if (link.ep_ == nullptr) return remove(link.id_);
-    if (link.state_ != Link::LinkState::greeting) ended_.push_back(link.ep_);
+    if (link.state_ != Link::LinkState::greeting) ended_.push_back({link.ep_, true});
     close(link.socket_);
     close(link.process_);
     link.passed_.clear();

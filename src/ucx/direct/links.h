@@ -97,6 +97,12 @@ private:
     Charge charge_;
 };
 
+// The process at the other end has ended, or an owner has closed the link.
+struct LinkEnd {
+    ucp_ep_h ep = nullptr; // null: there is none
+    bool is_process = false;
+};
+
 struct LinkLimits {
     int backlog = 16;            // connections that the kernel keeps until progress takes them
     std::size_t accepted = 16;   // connections that have not shown a token
@@ -131,9 +137,8 @@ public:
     // Accepts, greets, takes descriptors, and notices ends. Returns whether anything has happened.
     // May be repeated if it throws std::bad_alloc.
     bool progress();
-    // An endpoint whose process has ended, or whose owner has closed the link, since the last call.
-    // Null if there is none. Other links of these endpoints stay until `close`.
-    ucp_ep_h take_ended();
+    // The next end of a link. The other link of the endpoint stays until `close`.
+    LinkEnd take_end();
     // The endpoint is not used any more.
     void close(ucp_ep_h ep);
 
@@ -178,7 +183,7 @@ private:
     std::unordered_map<SocketName, ucp_ep_h, HashOfToken> tokens_;
     std::vector<uint64_t> accepted_; // links without an endpoint, the oldest first
     std::vector<uint64_t> waiting_;
-    std::vector<ucp_ep_h> ended_;
+    std::vector<LinkEnd> ended_;
     std::chrono::steady_clock::time_point next_look_, next_retry_;
 };
 

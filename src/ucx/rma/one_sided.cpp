@@ -5,7 +5,7 @@
 namespace ucd_ucx::rma {
 
 OneSided::OneSided(Engine &of, Transfers &data, uint64_t peer_operations)
-    : engine(of), transfers(data), messages(*this), origin(*this, of.ledger.remembered_limit()),
+    : engine(of), transfers(data), messages(*this), access(*this), origin(*this, of.ledger.remembered_limit()),
       target(*this, peer_operations) {
     engine.attach_one_sided(*this);
     transfers.pass_messages_to(*this);
@@ -126,6 +126,8 @@ void OneSided::take(Delivery &delivery, AmData *am_data) {
     case Verb::answer:
     case Verb::answer_with_handle: return take_answer(preamble, delivery);
     case Verb::need_type: return origin.take_question(preamble.number, delivery.ep);
+    case Verb::introduction: return access.take_introduction(delivery.ep, delivery.message);
+    case Verb::grant: return access.take_grant(delivery.ep, delivery.message);
     case Verb::several:
         if (am_data != nullptr) take_parts(*am_data);
         return;
@@ -148,6 +150,7 @@ void OneSided::take_refusal(const Preamble &preamble, Delivery &delivery) {
 void OneSided::on_endpoint_failed(const EndpointFailure &f) {
     origin.on_endpoint_failed(f.ep, f.status, f.before);
     target.on_endpoint_failed(f.ep, f.before);
+    access.on_endpoint_failed(f.ep);
 }
 
 bool OneSided::advance() {

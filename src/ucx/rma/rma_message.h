@@ -23,6 +23,8 @@ enum class Verb : uint8_t {
     need_type = 7, // the target does not have the type of this content id or index
     answer_with_handle = 8,
     several = 9, // requests, types and answers, each preceded by its length
+    introduction = 10, // of the target's process, for direct access to its windows
+    grant = 11,        // of direct access to a window
 };
 
 // How an operation ended at the target.

@@ -216,6 +216,7 @@ Status RmaOperation::hold() {
 
 Status RmaOperation::start(Lane &of, const Arguments *given) {
     lane = &of;
+    if (is_done_directly()) return success;
     Request request;
     request.verb = arguments_.verb;
     request.op = arguments_.op;
@@ -234,10 +235,22 @@ Status RmaOperation::start(Lane &of, const Arguments *given) {
 
 Status RmaOperation::start(Lane &of, const RepeatedOperation &before) {
     lane = &of;
+    if (is_done_directly()) return success;
     Encoded request = before.request;
     request.set_number(number);
     request.set_displacement(arguments_.displacement);
     return send(request, arguments_.sent, sent_bytes_, granule_);
+}
+
+bool RmaOperation::is_done_directly() {
+    const bool is_possible =
+        options_.direct != Trust::none && bytes_ > 0 && !accumulates(arguments_.verb);
+    if (!is_possible) return false;
+    const Data &here = arguments_.verb == Verb::put ? arguments_.sent : arguments_.received;
+    if (here.hints != &origin_.rma.engine.for_host) return false;
+    if (!origin_.rma.access.move(arguments_, *type_, window_, options_.direct)) return false;
+    state_ = OperationState::over;
+    return true;
 }
 
 // Sends one message, or a transfer in chunks.

@@ -77,6 +77,9 @@ public:
     Status start(Lane &lane, const RepeatedOperation &before);
     void cancel() override {}
     void explain() const override;
+    // It was done directly when it started.
+    bool is_over() const { return state_ == OperationState::over; }
+    ucd_ucx_result_t direct_result() const { return {UCS_OK, UCD_SUCCESS, bytes_, 0}; }
 
     // Takes over the payload if it is needed for longer.
     void answered(const Answer &answer, Payload &payload);
@@ -99,8 +102,10 @@ private:
         answered,     // its data may still be received
         failed,       // waits for transfers that use its memory
         overdue,      // same, beyond its time limit; the user has been told
+        over,         // done directly
     };
     Status keep_received_type();
+    bool is_done_directly();
     void note_for_repetition(const Arguments &given, const Encoded &request,
                              RepeatedOperation &repeated);
     Status check_data(const Data &data);

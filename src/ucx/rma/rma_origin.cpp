@@ -151,11 +151,13 @@ template <class Start>
 Status Origin::send(RmaOperation &operation, Lane &lane, Start &&start) noexcept {
     UCD_TRY(without_exceptions([&] { return enter(operation); }));
     const Status status = without_exceptions(start);
-    if (status.ok())
-        ++lane.active;
+    if (!status.ok() || operation.is_over()) leave(operation);
+    if (!status.ok()) return status;
+    if (operation.is_over())
+        complete(operation, operation.direct_result());
     else
-        leave(operation);
-    return status;
+        ++lane.active;
+    return success;
 }
 
 Status Origin::start(const Arguments &arguments, ucd_ucx_request_t *request) {

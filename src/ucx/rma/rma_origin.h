@@ -94,6 +94,11 @@ public:
     }
     bool is_idle() const { return outstanding_ == 0 && held_ == 0; }
     bool knows(uint32_t number, ucp_ep_h ep) const { return find(number, ep) != nullptr; }
+    // Whether an operation on the window was sent to this endpoint.
+    bool uses(ucp_ep_h ep, const ContentId &window) const {
+        const auto lane = lanes_.find(ep);
+        return lane != lanes_.end() && lane->second.windows.contains(window);
+    }
 
     // For use by operations:
     OneSided &rma;

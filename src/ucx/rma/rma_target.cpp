@@ -48,6 +48,8 @@ Status Target::remove(ucd_ucx_window &window) {
             return fail(UCD_ERR__INVALID_ARG, "*window has an operation at work on it");
         waiting.push_back(&task);
     }
+    if (!rma.access.withdraw(window))
+        return fail(UCD_ERR__INVALID_ARG, "*window is being accessed by an origin");
     for (auto &[ep, peer] : peers_)
         take_out(peer, [&window](const Task &task) { return &task.window() == &window; });
     for (Task *task : waiting) task->refuse(Verdict::no_window);
@@ -87,6 +89,11 @@ void Target::begin(const Preamble &preamble, Delivery &delivery) {
         delivery.set_data(data);
         verdict = find(request, *from, found);
     }
+    if (verdict == Verdict::done && rma.engine.options.direct != Trust::none)
+        (void)without_exceptions([&] {
+            rma.access.offer(delivery.ep, *found.window);
+            return success;
+        });
     const bool reads_only = request.verb == Verb::get || request.op < 0;
     if (verdict == Verdict::done && reads_only && delivery.payload.bytes() > 0)
         verdict = Verdict::invalid;
