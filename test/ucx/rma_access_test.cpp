@@ -6,6 +6,7 @@
 #include "support/catch.hpp"
 #include "support/moves/device_moves.hpp"
 #include "support/random/random_cases.hpp"
+#include "ucx/child_process.hpp"
 #include "ucx/rma_by_hand.hpp"
 #include "ucx/rma_operation.hpp"
 
@@ -341,4 +342,49 @@ TEST_CASE("introductions and grants by hand begin nothing") {
     CHECK_FALSE(get.done());
     ok(ucd_ucx_rma_lose_endpoint(target.a.rma, target.a.ep(), UCS_ERR_CANCELED), "lose");
     REQUIRE(target.hand.within(5, [&] { return get.done(); }));
+}
+
+TEST_CASE("the memory of a process that has ended is not accessed") {
+    const DeviceSession session;
+    const Pipe from_owner, to_owner;
+    Child owner([&] {
+        RmaSide side(Keys(trusting).get(), UCS_THREAD_MODE_SINGLE);
+        std::vector<int> memory(many, 7);
+        const Window window(side, memory.data(), many * sizeof(int));
+        from_owner.put_text(side.side.address());
+        from_owner.put(*window.key());
+        side.side.connect(to_owner.get_text());
+        for (;;) side.progress();
+    });
+    RmaSide origin(Keys(trusting).get(), UCS_THREAD_MODE_SINGLE);
+    origin.side.connect(from_owner.get_text());
+    const auto key = from_owner.get<ucd_ucx_window_key_t>();
+    to_owner.put_text(origin.side.address());
+    const auto get_all = [&](RmaTestOperation &get) {
+        ok(get.start(What::get, origin, &key, 0), "get");
+        origin.progress();
+        return get.done();
+    };
+    bool direct = false;
+    REQUIRE(within(
+        20, [&] { ::usleep(100); },
+        [&] {
+            RmaTestOperation get(many);
+            direct = get_all(get);
+            while (!get.done()) origin.progress();
+            return direct && get.out[many - 1] == 7;
+        }));
+    RmaTestOperation put(many);
+    std::fill(put.in.begin(), put.in.end(), 3);
+    ok(put.start(What::put, origin, &key, 0), "put");
+    RmaTestOperation back(many);
+    REQUIRE(get_all(back));
+    CHECK(back.out[many - 1] == 3);
+    owner.kill();
+    RmaTestOperation late(many);
+    CHECK_FALSE(get_all(late));
+    CHECK(late.out[0] == -1);
+    ok(ucd_ucx_rma_lose_endpoint(origin.rma, origin.ep(), UCS_ERR_CONNECTION_RESET), "lose");
+    origin.progress();
+    CHECK(late.status() == UCS_ERR_CONNECTION_RESET);
 }
