@@ -28,7 +28,7 @@ namespace {
 const std::initializer_list<std::pair<std::string, std::string>> trusting = {
     {"ucd.ucx.direct", "yes"}};
 
-constexpr std::size_t many = 4096; // ints, for which a message is slower
+constexpr std::size_t many = 16384; // ints, for which a message is slower
 
 // Whether an operation is done although the target makes no progress.
 bool is_direct(RmaPair &pair, What what, RmaTestOperation &operation,
@@ -120,9 +120,9 @@ TEST_CASE("direct operations move what the layouts say, and nothing else") {
     std::mt19937 random(seed);
     int direct = 0;
     for (int round = 0; round < 60; ++round) {
-        const std::size_t ints = many / 4 + random() % many;
+        const std::size_t ints = many / 4 + random() % (2 * many);
         const bool dense = random() % 2 == 0;
-        const Blocks there(random, ints, dense ? 20 : 3000, dense ? 10 : 50);
+        const Blocks there(random, ints, dense ? 20 : 8000, dense ? 10 : 50);
         const Blocks here(random, ints, 1 + random() % 500, 1 + random() % 3);
         const std::size_t skipped = random() % many;
         REQUIRE(skipped + there.end() <= 6 * many);
@@ -175,6 +175,19 @@ TEST_CASE("which layouts are accessed directly") {
     CHECK(access_method(Verb::get, layout, Trust::full) == AccessMethod::span);
     layout.high += 1;
     CHECK(access_method(Verb::get, layout, Trust::full) == AccessMethod::none);
+    for (const auto &[verb, least] : {std::pair(Verb::put, 8 << 10), std::pair(Verb::get, 1 << 10)})
+        for (const int less : {0, 1}) {
+            layout.segments = (64 << 10) / static_cast<uint64_t>(least);
+            layout.bytes = static_cast<uint64_t>(64 << 10) - static_cast<uint64_t>(less);
+            layout.high = 1 << 20;
+            layout.box_dims = 1;
+            layout.box_count[0] = layout.segments;
+            layout.box_stride[0] = 16 << 10;
+            layout.box_block = layout.bytes / layout.segments;
+            CHECK(access_method(verb, layout, Trust::full) ==
+                  (less == 0 ? AccessMethod::segments : AccessMethod::none));
+        }
+    layout.box_dims = 0;
     layout.high = 64 << 10;
     layout.bytes = 100;
     layout.segments = 10;

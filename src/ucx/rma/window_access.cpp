@@ -11,9 +11,12 @@
 namespace ucd_ucx::rma {
 namespace {
 
-// A system call costs as much as the messages of an operation of some kilobytes, and each of the
-// target's segments as much as copying a kilobyte or two.
-constexpr uint64_t least_accessed = 4096, least_accessed_segment = 1024;
+// Measured in one thread, which plays both sides, with UCX's shared memory (docs/guide/one-sided.md).
+// A system call costs as much as the messages of an operation of some ten kilobytes, and each of
+// the target's segments as much as copying some kilobytes. Gets by message are slower than puts.
+constexpr uint64_t least_accessed = 32 << 10;
+constexpr uint64_t least_put_segment = 8 << 10, least_get_segment = 1 << 10;
+constexpr uint64_t least_segment_beside_span = 4 << 10; // shorter ones: with what lies between
 // The call does not return before the data has moved, and the lock is held.
 constexpr uint64_t most_accessed = 1 << 20;
 
@@ -37,12 +40,14 @@ AccessMethod access_method(Verb verb, const ucd_layout_t &layout, Trust trust) {
     if (accumulates(verb) || bytes > most_accessed || segments == 0) return AccessMethod::none;
     if (!always && bytes < least_accessed) return AccessMethod::none;
     if (verb == Verb::put && overlap_of(layout) != Overlap::none) return AccessMethod::none;
-    const bool is_long = bytes / segments >= least_accessed_segment;
-    if (segments <= IOV_MAX && (is_long || (always && verb == Verb::put)))
-        return AccessMethod::segments;
     // The span holds at most as much again that nobody has asked for.
-    const auto span = static_cast<uint64_t>(layout.high - layout.low);
-    return verb == Verb::get && span <= 2 * bytes ? AccessMethod::span : AccessMethod::none;
+    const uint64_t mean = bytes / segments;
+    if (verb == Verb::get && mean < least_segment_beside_span && segments > 1 &&
+        static_cast<uint64_t>(layout.high - layout.low) <= 2 * bytes)
+        return AccessMethod::span;
+    const uint64_t least_segment = verb == Verb::put ? least_put_segment : least_get_segment;
+    const bool suits = segments == 1 || (segments <= IOV_MAX && (always || mean >= least_segment));
+    return suits ? AccessMethod::segments : AccessMethod::none;
 }
 
 WindowAccess::~WindowAccess() = default;
