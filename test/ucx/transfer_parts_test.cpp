@@ -5,8 +5,8 @@
 #include "datatype/options.h"
 #include "pipeline/message.h"
 #include "pipeline/transfer_state.h"
-#include "types/known_types.h"
 #include "support/catch.hpp"
+#include "types/known_types.h"
 #include "ucx/pair.hpp"
 
 #include <algorithm>
@@ -240,7 +240,7 @@ TEST_CASE("the nearest key is named in place of one that does not exist") {
         "chunk",       "depth",       "eager",        "form",         "iov_entries",
         "iov_segment", "peer_memory", "peers_memory", "ring",         "ring_chunk",
         "ring_copy",   "ring_depth",  "ring_expose",  "ring_staging", "rma.peer_operations",
-        "rma.types",   "staging",     "timeout"};
+        "rma.types",   "staging",     "timeout",      "direct",       "direct_bytes"};
     const std::string prefix = "ucd.ucx.";
     for (const char *wrong : {"ring_", "ring_e", "ing",  "ringdepth", "depht",  "e",      "stag",
                               "ormf",  "times",  "rung", "chnk",      "chunks", "xring",  "typ",

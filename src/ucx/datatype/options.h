@@ -41,9 +41,9 @@ inline constexpr uint64_t max_chunk = uint64_t{1} << 30;
 
 // The keys of TransferOptions.
 inline constexpr const char *transfer_keys[] = {
-    "ucd.ucx.eager",      "ucd.ucx.chunk",      "ucd.ucx.depth",     "ucd.ucx.ring",
-    "ucd.ucx.ring_chunk", "ucd.ucx.ring_depth", "ucd.ucx.ring_copy", "ucd.ucx.ring_expose",
-    "ucd.ucx.direct",     "ucd.ucx.timeout"};
+    "ucd.ucx.eager",      "ucd.ucx.chunk",        "ucd.ucx.depth",     "ucd.ucx.ring",
+    "ucd.ucx.ring_chunk", "ucd.ucx.ring_depth",   "ucd.ucx.ring_copy", "ucd.ucx.ring_expose",
+    "ucd.ucx.direct",     "ucd.ucx.direct_bytes", "ucd.ucx.timeout"};
 Status read_transfer_options(ucd_info_t info, TransferOptions &options);
 
 enum class Form : uint8_t { automatic, contiguous, iov, generic };
