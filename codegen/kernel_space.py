@@ -300,7 +300,7 @@ BACKENDS = {
             row_ops=ORDER + ("sum",),
             row_elements=("float32", "float64", "int32", "uint32", "int64", "uint64"),
             fast_conversions=("float16", "bfloat16", "float8_e4m3", "float8_e5m2", "float32", "float64",
-                              "int8", "uint8", "int32", "uint32", "int64", "uint64"),
+                              "int8", "uint8", "int32"),
             instructions=(
                 Instructions(
                     "avx512",

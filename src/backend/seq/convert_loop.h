@@ -42,14 +42,39 @@ struct AnywhereType {
 template <class T>
 using Anywhere = typename AnywhereType<T>::type;
 
+// A fixed number of elements, so that compilers need no code for what is left of a loop.
+inline constexpr uint64_t block_elements = 64;
+
+template <class To, class From>
+[[gnu::always_inline]] inline void convert_block(Anywhere<To> *__restrict out,
+                                                 const Anywhere<From> *__restrict in,
+                                                 typename Format<To>::Bits limit) {
+    for (uint64_t i = 0; i < block_elements; ++i)
+        out[i] = Stored<To>::store(convert<To>(Stored<From>::load(in[i]), limit));
+}
+
+// The last elements are converted in a buffer of a whole block.
 template <class To, class From>
 [[gnu::always_inline]] inline void convert_all(void *out_bytes, const void *in_bytes,
                                                uint64_t count, bool saturate) {
-    auto *__restrict const out = static_cast<Anywhere<To> *>(out_bytes);
-    const auto *__restrict const in = static_cast<const Anywhere<From> *>(in_bytes);
+    auto *out = static_cast<Anywhere<To> *>(out_bytes);
+    const auto *in = static_cast<const Anywhere<From> *>(in_bytes);
     const auto limit = limit_of<To>(saturate);
-    for (uint64_t i = 0; i < count; ++i)
-        out[i] = Stored<To>::store(convert<To>(Stored<From>::load(in[i]), limit));
+    alignas(64) Anywhere<From> last_in[block_elements];
+    alignas(64) Anywhere<To> last_out[block_elements];
+    while (count > 0) {
+        const bool whole = count >= block_elements;
+        const uint64_t converted = whole ? block_elements : count;
+        if (!whole) {
+            __builtin_memset(last_in, 0, sizeof last_in);
+            __builtin_memcpy(last_in, in, count * sizeof *in);
+        }
+        convert_block<To, From>(whole ? out : last_out, whole ? in : last_in, limit);
+        if (!whole) __builtin_memcpy(out, last_out, count * sizeof *out);
+        in += converted;
+        out += converted;
+        count -= converted;
+    }
 }
 
 } // namespace
