@@ -201,8 +201,8 @@ typedef struct ucd_plan *ucd_plan_t;
 /* clang-format on */
 
 /*
- * Operations (MPI 6.9.2, 6.9.4). The result is out = out op in, element by element; conversions,
- * which are below, replace. The values are part of the ABI. Which operations a type supports (any other is NOT_SUPPORTED):
+ * Operations (MPI 6.9.2, 6.9.4). The result is out = out op in, element by element; conversions
+ * replace. The values are part of the ABI. What a type supports (anything else: NOT_SUPPORTED):
  *
  *   every type                          REPLACE
  *   integers, including SIGNED_CHAR     MAX MIN SUM PROD LAND LOR LXOR BAND BOR BXOR; SUM and PROD
@@ -232,8 +232,8 @@ typedef struct ucd_plan *ucd_plan_t;
  * the same on every device and however a move is divided:
  *
  *   equal representations       bits are copied
- *   to a floating type          rounded once, to nearest, ties to even; a NaN becomes the type's quiet
- *                                 NaN of its sign (0x7fc00000 in FLOAT, without the sign). What is too
+ *   to a floating type          rounded once, to nearest, ties to even; a NaN becomes the quiet NaN
+ *                                 of its sign (in FLOAT 0x7fc00000, without the sign); what is too
  *                                 large becomes infinity, in FLOAT8_E4M3 the NaN of its sign; with
  *                                 CONVERT_SAT it becomes the largest finite number, and so does an
  *                                 infinity

@@ -48,17 +48,9 @@ TEST_CASE("any elements are converted to any place") {
         const MemoryLocation from = place(pair.source.subject, in),
                              to = place(pair.target.subject, out);
         expect_converted(pair, from, first, to, first, last - first, false);
-        const ucd_move_t move = {from.address,
-                                 from.count,
-                                 from.type,
-                                 from_offset,
-                                 to.address,
-                                 to.count,
-                                 to.type,
-                                 pair.target.offset_of(first),
-                                 bytes + slack,
-                                 0,
-                                 {}};
+        const ucd_move_t move = {from.address,  from.count, from.type, from_offset,
+                                 to.address,    to.count,   to.type,   pair.target.offset_of(first),
+                                 bytes + slack, 0,          {}};
         std::uintptr_t actual = untouched;
         one.succeed(call_move(rng, move, &actual, UCD_INFO__NULL, UCD_OP__CONVERT, true),
                     "converting move");
@@ -75,8 +67,8 @@ int convert(ucd_type_t from, std::size_t from_count, ucd_type_t to, std::size_t 
             std::uintptr_t &actual, std::size_t in_offset = 0, std::size_t out_offset = 0,
             std::uintptr_t bytes = UINTPTR_MAX, ucd_op_t op = UCD_OP__CONVERT) {
     alignas(16) static char in[4096], out[4096];
-    ucd_move_t move = {in,       from_count, from,  in_offset, out, to_count,
-                       to,       out_offset, bytes, untouched, {}};
+    ucd_move_t move = {in, from_count, from,  in_offset, out, to_count,
+                       to, out_offset, bytes, untouched, {}};
     const int rc = ucd_move(&move, 1, UCD_INFO__NULL, op);
     actual = move.actual_bytes;
     return rc;

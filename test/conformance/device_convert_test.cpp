@@ -53,8 +53,7 @@ void check_device_conversion(Case &one, const ConvertedPair &pair, Memory a, Mem
     if (elements == 0 || overlaps(pair.target.subject.bytes)) return;
     check_device_conversion(one, pair, a, b, 0, elements);
     const std::size_t first = one.rng().below(elements);
-    check_device_conversion(one, pair, a, b, first,
-                            first + 1 + one.rng().below(elements - first));
+    check_device_conversion(one, pair, a, b, first, first + 1 + one.rng().below(elements - first));
 }
 
 // An array of `total` elements in a few dimensions, in any order of memory.

@@ -34,8 +34,7 @@ struct InStream {
         return ucd_copy_stream(in.real_base(), pair.source.subject.count,
                                pair.source.subject.type(), out.real_base(),
                                pair.target.subject.count, pair.target.subject.type(), &actual,
-                               UCD_INFO__NULL, UCD_OP__CONVERT,
-                               native(stream));
+                               UCD_INFO__NULL, UCD_OP__CONVERT, native(stream));
     }
     std::string run() {
         mock::Stream stream(0);

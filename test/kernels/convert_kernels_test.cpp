@@ -64,15 +64,14 @@ uint64_t near_an_edge(Rng &rng, Element from, Element to) {
 // Elements with all bit patterns of narrow sources, and many of others.
 std::vector<unsigned char> elements_to_convert(Rng &rng, Element from, Element to) {
     const std::size_t size = packed_size(from);
-    const std::size_t count =
-        size <= 2 ? std::size_t{1} << (8 * size)
-                  : static_cast<std::size_t>(60000 * ucdtest::case_factor());
+    const std::size_t count = size <= 2 ? std::size_t{1} << (8 * size)
+                                        : static_cast<std::size_t>(60000 * ucdtest::case_factor());
     std::vector<unsigned char> bytes(count * size);
     for (std::size_t i = 0; i < count; ++i) {
-        const uint64_t bits = size <= 2             ? i
-                              : rng.below(3) == 0   ? rng.bits() >> rng.below(64)
-                              : rng.below(2) == 0   ? rng.bits()
-                                                    : near_an_edge(rng, from, to);
+        const uint64_t bits = size <= 2           ? i
+                              : rng.below(3) == 0 ? rng.bits() >> rng.below(64)
+                              : rng.below(2) == 0 ? rng.bits()
+                                                  : near_an_edge(rng, from, to);
         std::memcpy(bytes.data() + i * size, &bits, size);
     }
     return bytes;

@@ -71,8 +71,9 @@ void copy(CopyOptions o) {
         throw Failure(Exit::usage, fmt::format("the input has {} bytes and the output {}; expected "
                                                "as many",
                                                in.layout().bytes, out.layout().bytes));
-    if (!o.converts() && !o.as_is && !in.dtype().empty() && !out.dtype().empty() && in.dtype() != out.dtype() &&
-        in.layout().element != UCD_TYPE__BYTE && out.layout().element != UCD_TYPE__BYTE)
+    if (!o.converts() && !o.as_is && !in.dtype().empty() && !out.dtype().empty() &&
+        in.dtype() != out.dtype() && in.layout().element != UCD_TYPE__BYTE &&
+        out.layout().element != UCD_TYPE__BYTE)
         throw Failure(Exit::usage, fmt::format("the input's elements are {} and the output's {}; "
                                                "--as-is takes the bytes as they are",
                                                in.dtype(), out.dtype()));
@@ -80,8 +81,8 @@ void copy(CopyOptions o) {
     const ucd_op_t op = o.operation();
     const ucd::Info hints = o.move.hints();
     Progress progress(in.layout().bytes, o.move.progress);
-    const bool one_element =
-        !o.converts() && in.layout().element != UCD_TYPE__NULL && in.layout().element == out.layout().element;
+    const bool one_element = !o.converts() && in.layout().element != UCD_TYPE__NULL &&
+                             in.layout().element == out.layout().element;
     (op == UCD_OP__REPLACE || one_element ? copy_in_pieces : copy_whole)(in, out, op, hints,
                                                                          progress);
     out.finish(o.move.sync);

@@ -72,8 +72,7 @@ UCD_HALF_FUNCTION double convert_value(uint64_t bits) {
 // The magnitude that stands for values beyond the largest finite number.
 template <class To>
 UCD_HALF_FUNCTION typename Format<To>::Bits limit_of(bool saturate) {
-    if constexpr (Format<To>::is_float)
-        return saturate ? Format<To>::largest : Format<To>::beyond;
+    if constexpr (Format<To>::is_float) return saturate ? Format<To>::largest : Format<To>::beyond;
     return {};
 }
 
@@ -99,16 +98,15 @@ UCD_HALF_FUNCTION To rounded_to(From value, typename Format<To>::Bits limit) {
         // to multiples of the smallest one.
         constexpr Bits smallest_normal =
             static_cast<Bits>(Bits{bias_difference + 1} << Wide::fraction_bits);
-        constexpr Bits unit = static_cast<Bits>(Bits{bias_difference + 1 + shift}
-                                                << Wide::fraction_bits);
-        const Bits subnormal =
-            convert_bits(convert_value(magnitude) + convert_value(unit)) - unit;
+        constexpr Bits unit =
+            static_cast<Bits>(Bits{bias_difference + 1 + shift} << Wide::fraction_bits);
+        const Bits subnormal = convert_bits(convert_value(magnitude) + convert_value(unit)) - unit;
         rounded = magnitude < smallest_normal ? subnormal : rounded;
     }
     rounded = rounded < Bits{limit} ? rounded : Bits{limit};
     rounded = all > Wide::beyond ? Bits{Narrow::quiet_nan} : rounded;
-    const Bits sign = (bits >> (8 * (sizeof(Bits) - sizeof(typename Narrow::Bits)))) &
-                      Bits{Narrow::sign_bit};
+    const Bits sign =
+        (bits >> (8 * (sizeof(Bits) - sizeof(typename Narrow::Bits)))) & Bits{Narrow::sign_bit};
     return {static_cast<typename Narrow::Bits>(rounded | sign)};
 }
 
@@ -178,8 +176,8 @@ UCD_HALF_FUNCTION To to_float_format(From value, typename Format<To>::Bits limit
 template <class To>
 inline constexpr bool is_signed = static_cast<To>(-1) < static_cast<To>(0);
 template <class To>
-inline constexpr To lowest_of =
-    is_signed<To> ? static_cast<To>(uint64_t{1} << (8 * sizeof(To) - 1)) : To{0};
+inline constexpr To lowest_of = is_signed<To> ? static_cast<To>(uint64_t{1} << (8 * sizeof(To) - 1))
+                                              : To{0};
 template <class To>
 inline constexpr To highest_of = static_cast<To>(~lowest_of<To>);
 

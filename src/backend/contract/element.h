@@ -149,10 +149,10 @@ constexpr Element converted_part(Element e) {
     }
 }
 
-// Whether conversions between the two are defined.
+// Whether conversions between the two are defined: between real elements, and between complex
+// ones.
 constexpr bool is_convertible(Element from, Element to) {
-    const bool known =
-        converted_part(from) != Element::none && converted_part(to) != Element::none;
+    const bool known = converted_part(from) != Element::none && converted_part(to) != Element::none;
     // Only complex elements differ from their part.
     return known && (converted_part(from) == from) == (converted_part(to) == to);
 }
@@ -221,7 +221,7 @@ constexpr uint32_t defined_ops(Element e) {
     return replace;
 }
 
-// Beside the op_bit()s of a type: all its elements can be converted, to float or to complex numbers.
+// Beside the op_bit()s of a type: all its elements can be converted to elements of some kind.
 inline constexpr uint32_t convertible_bit = uint32_t{1} << 31;
 static_assert(static_cast<unsigned>(Op::count_) < 31);
 

@@ -34,13 +34,13 @@ struct RealConversion {
 
 void convert_range(const CopyMove &move) {
     const Element from = converted_part(move.from_element), to = converted_part(move.to_element);
-    const RealConversion conversion{
-        .kernel = has_same_bits(from, to) ? nullptr : convert_kernel(from, to),
-        .to = move.to.typed + move.to.offset,
-        .from = move.from.typed + move.from.offset,
-        .to_size = packed_size(to),
-        .from_size = packed_size(from),
-        .saturate = move.op == Op::convert_sat};
+    const RealConversion conversion{.kernel = has_same_bits(from, to) ? nullptr
+                                                                      : convert_kernel(from, to),
+                                    .to = move.to.typed + move.to.offset,
+                                    .from = move.from.typed + move.from.offset,
+                                    .to_size = packed_size(to),
+                                    .from_size = packed_size(from),
+                                    .saturate = move.op == Op::convert_sat};
     const uint64_t count = move.length / packed_size(from);
     const uint64_t bytes = count * (packed_size(from) + packed_size(to)) / 2;
     const unsigned threads = useful_threads(bytes, move.limits.threads);

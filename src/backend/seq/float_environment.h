@@ -17,8 +17,12 @@ public:
     DefaultFloatEnvironment &operator=(const DefaultFloatEnvironment &) = delete;
 
 #if defined(__SSE2__)
-    DefaultFloatEnvironment() : before_(_mm_getcsr()) { _mm_setcsr(all_masked); }
-    ~DefaultFloatEnvironment() { _mm_setcsr(before_); }
+    DefaultFloatEnvironment() : before_(_mm_getcsr()) {
+        _mm_setcsr(all_masked);
+    }
+    ~DefaultFloatEnvironment() {
+        _mm_setcsr(before_);
+    }
 
 private:
     static constexpr unsigned all_masked = 0x1f80; // round to nearest, no exception traps
@@ -28,7 +32,9 @@ private:
         std::fegetenv(&before_);
         std::fesetenv(FE_DFL_ENV);
     }
-    ~DefaultFloatEnvironment() { std::fesetenv(&before_); }
+    ~DefaultFloatEnvironment() {
+        std::fesetenv(&before_);
+    }
 
 private:
     std::fenv_t before_;

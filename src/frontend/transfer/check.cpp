@@ -72,9 +72,8 @@ uint64_t element_floor_of(const Type &type, uint64_t count, uint64_t total, uint
 Status check_boundary(const char *argument, const Type &type, uint64_t count, uint64_t total,
                       uint64_t offset) {
     if (element_floor_of(type, count, total, offset) == offset) return success;
-    return fail(UCD_ERR__INVALID_ARG,
-                "%s is %ju; with this op it must lie on an element boundary", argument,
-                static_cast<uintmax_t>(offset));
+    return fail(UCD_ERR__INVALID_ARG, "%s is %ju; with this op it must lie on an element boundary",
+                argument, static_cast<uintmax_t>(offset));
 }
 
 Status fail_no_element(uint64_t bytes) {

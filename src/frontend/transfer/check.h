@@ -29,8 +29,8 @@ struct CheckedCopy : CopyMove {
 // ---- common checks -----------------------------------------------------------------------------
 
 // Checks that the op exists, that every element of the type supports it, and that it is not a
-// conversion, which needs two types. Failures, here and below, are worded in functions that are not inlined, because these checks are on the path of
-// every call.
+// conversion, which needs two types. Failures, here and below, are worded in functions that are not
+// inlined, because these checks are on the path of every call.
 Status fail_op(ucd_op_t op, const Type &type);
 
 [[gnu::always_inline]] inline Status check_op(ucd_op_t op, const Type &type) {
@@ -128,8 +128,8 @@ Status check_sides(ucd_type_t intype, ucd_type_t outtype, ucd_op_t op, CheckedCo
 // elements in the range that the op can combine. Rounds the range down to whole elements.
 Status check_elements(CheckedCopy &c, uint64_t in_total, uint64_t out_total);
 
-// For conversions: sets the lengths to the elements that both sides have in so many bytes from their
-// offsets on. NOT_SUPPORTED if some of them cannot be converted.
+// For conversions: sets the lengths to the elements that both sides have in so many bytes from
+// their offsets on. NOT_SUPPORTED if some of them cannot be converted.
 Status match_elements(CheckedCopy &c, uint64_t in_bytes, uint64_t out_bytes);
 
 // ---- members of a list --------------------------------------------------------------------------

@@ -37,8 +37,8 @@ Status for_each_conversion(const std::vector<Part> &parts, const char *from, cha
         uint64_t from_left = part.from.slice.length, to_left = part.to.slice.length;
         MatchedRuns runs(from_side, *m.from_elements, from_left, to_side, *m.elements, to_left);
         for (MatchedRun matched; runs.next(from_left, to_left, matched);) {
-            UCD_TRY(run(matched, from + (part.from.end() - from_left),
-                        to + (part.to.end() - to_left)));
+            UCD_TRY(
+                run(matched, from + (part.from.end() - from_left), to + (part.to.end() - to_left)));
             from_left -= matched.from_bytes();
             to_left -= matched.to_bytes();
         }

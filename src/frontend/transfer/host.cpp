@@ -1,8 +1,8 @@
 #include "transfer/host.h"
 
 #include "element_runs.h"
-#include "transfer/conversion.h"
 #include "prepared/plain_list.h"
+#include "transfer/conversion.h"
 #include "transfer/route.h"
 
 #include <algorithm>

@@ -149,12 +149,14 @@ Status moves_of_parts(const std::vector<Part> &parts, CopyMove::Side CopyMove::*
 StagedPipeline::StagedPipeline(Context &context, const Executor &from, const Executor &to,
                                BytesOf bytes, Op op, const Limits &limits)
     : context_(context), from_(from), to_(to), bytes_(bytes), op_(op),
-      pool_(pool_between(context.progress->pools(), from, to, op)), max_lanes_(pool_.max_chunks()), limits_(limits) {
+      pool_(pool_between(context.progress->pools(), from, to, op)), max_lanes_(pool_.max_chunks()),
+      limits_(limits) {
     if (limits.max_blocks > 0) { // lanes divide the call's limit
         max_lanes_ = std::min(max_lanes_, limits.max_blocks);
         limits_.max_blocks /= max_lanes_;
     }
-    if (!pool_.reached_by(to)) relay_pool_ = &context.progress->pools().pool(to, MemoryKind::pinned);
+    if (!pool_.reached_by(to))
+        relay_pool_ = &context.progress->pools().pool(to, MemoryKind::pinned);
 }
 
 Status StagedPipeline::take_chunks(Chunk &chunk, Chunk &relay) {

@@ -67,7 +67,7 @@ public:
 private:
     Part next_part(const Part::Side &from_room, const Part::Side &to_room);
     std::vector<StagedMove> moves_;
-    std::size_t next_ = 0; // the move that is being divided
+    std::size_t next_ = 0;                // the move that is being divided
     uint64_t loaded_ = 0, to_loaded_ = 0; // how many of its bytes are in parts, on each side
 };
 

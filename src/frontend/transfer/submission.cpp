@@ -129,8 +129,7 @@ Status Submission::add(CheckedCopy c) {
 }
 
 // Divides a conversion where one of its sides has the next stretch.
-Status Submission::add_conversion(const CheckedCopy &c, const Stretches &in,
-                                  const Stretches &out) {
+Status Submission::add_conversion(const CheckedCopy &c, const Stretches &in, const Stretches &out) {
     const Stretch *of_in = in.begin(), *of_out = out.begin();
     CheckedCopy part = c;
     uint64_t begin = 0, to_begin = 0;

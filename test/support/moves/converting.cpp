@@ -16,8 +16,7 @@ RecipePtr other_elements(Rng &rng, const TypeMap &map) {
         const auto types = converted_types(complex);
         return types[rng.below(types.size())];
     };
-    const bool complex =
-        elements > 0 && map.entries[0].type->type_class == TypeClass::complex;
+    const bool complex = elements > 0 && map.entries[0].type->type_class == TypeClass::complex;
     const ucd_type_t same = any_type(complex);
     if (one_type && dense) return contig(static_cast<std::intptr_t>(elements), leaf(same));
     std::vector<std::size_t> order(elements);
@@ -51,8 +50,8 @@ ConvertedPair random_converted_pair(Case &one) {
     const RandomType type = random_type(rng, options);
     const std::size_t count = random_count(rng, type, options, 3);
     ReducedSubject source = with_elements(make_subject(one, type.recipe, count, "source"));
-    ReducedSubject target = with_elements(make_subject(one, other_elements(rng, *type.map),
-                                                       count + rng.below(2), "target"));
+    ReducedSubject target = with_elements(
+        make_subject(one, other_elements(rng, *type.map), count + rng.below(2), "target"));
     return {std::move(source), std::move(target)};
 }
 

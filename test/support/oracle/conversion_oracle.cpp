@@ -34,7 +34,8 @@ struct NumberFormat {
 NumberFormat format_of(const Predefined &type) {
     const int parts = type.type_class == TypeClass::complex ? 2 : 1;
     const int bits = static_cast<int>(8 * type.size) / parts;
-    if (type.type_class == TypeClass::boolean) return {NumberFormat::boolean, bits, false, 0, false};
+    if (type.type_class == TypeClass::boolean)
+        return {NumberFormat::boolean, bits, false, 0, false};
     if (type.type_class == TypeClass::integer) {
         const std::string_view name = type.name;
         const bool is_unsigned = name.starts_with("U") || name == "SIZE_T";
@@ -122,7 +123,7 @@ std::uint64_t as_integer(const NumberFormat &format, const Number &number, bool 
     if (number.magnitude == 0) return 0;
     const int bits = 64 - __builtin_clzll(number.magnitude) + number.exponent;
     if (bits > 64) return limit;
-    const std::uint64_t whole = bits <= 0               ? 0
+    const std::uint64_t whole = bits <= 0              ? 0
                                 : number.exponent >= 0 ? number.magnitude << number.exponent
                                                        : number.magnitude >> -number.exponent;
     // The magnitude of the lowest integer is its own bit pattern.
@@ -142,12 +143,12 @@ std::uint64_t converted(const NumberFormat &from, std::uint64_t bits, const Numb
     return as_integer(to, number, from.kind != NumberFormat::floating);
 }
 
-const std::array real_types{
-    UCD_TYPE__INT8_T,       UCD_TYPE__INT16_T,      UCD_TYPE__INT32_T,  UCD_TYPE__INT64_T,
-    UCD_TYPE__UINT8_T,      UCD_TYPE__UINT16_T,     UCD_TYPE__UINT32_T, UCD_TYPE__UINT64_T,
-    UCD_TYPE__FLOAT16,      UCD_TYPE__BFLOAT16,     UCD_TYPE__FLOAT,    UCD_TYPE__DOUBLE,
-    UCD_TYPE__FLOAT8_E4M3,  UCD_TYPE__FLOAT8_E5M2,  UCD_TYPE___BOOL,    UCD_TYPE__INT,
-    UCD_TYPE__UNSIGNED_LONG};
+const std::array real_types{UCD_TYPE__INT8_T,      UCD_TYPE__INT16_T,      UCD_TYPE__INT32_T,
+                            UCD_TYPE__INT64_T,     UCD_TYPE__UINT8_T,      UCD_TYPE__UINT16_T,
+                            UCD_TYPE__UINT32_T,    UCD_TYPE__UINT64_T,     UCD_TYPE__FLOAT16,
+                            UCD_TYPE__BFLOAT16,    UCD_TYPE__FLOAT,        UCD_TYPE__DOUBLE,
+                            UCD_TYPE__FLOAT8_E4M3, UCD_TYPE__FLOAT8_E5M2,  UCD_TYPE___BOOL,
+                            UCD_TYPE__INT,         UCD_TYPE__UNSIGNED_LONG};
 const std::array complex_types{UCD_TYPE__C_COMPLEX, UCD_TYPE__C_DOUBLE_COMPLEX};
 
 } // namespace

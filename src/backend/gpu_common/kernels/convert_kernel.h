@@ -16,8 +16,8 @@ union Several {
 };
 
 template <class To, class From>
-inline constexpr unsigned elements_in_vector =
-    vector_bytes / (sizeof(To) > sizeof(From) ? sizeof(To) : sizeof(From));
+inline constexpr unsigned
+    elements_in_vector = vector_bytes / (sizeof(To) > sizeof(From) ? sizeof(To) : sizeof(From));
 
 // Converts `words` words of `each` elements. Performs all loads, then all stores.
 template <class To, class From, unsigned each, unsigned words>

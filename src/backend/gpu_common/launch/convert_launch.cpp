@@ -180,10 +180,9 @@ struct ConvertLaunch {
         for (const CopyNest::Level &level : nest.levels) elements *= level.count;
         if (elements < max_positions) return launch_rows(nest.levels, from, to);
         CopyNest first = nest, second = nest;
-        const auto longest = std::max_element(nest.levels.begin(), nest.levels.end(),
-                                              [](const auto &a, const auto &b) {
-                                                  return a.count < b.count;
-                                              });
+        const auto longest =
+            std::max_element(nest.levels.begin(), nest.levels.end(),
+                             [](const auto &a, const auto &b) { return a.count < b.count; });
         const auto k = static_cast<std::size_t>(longest - nest.levels.begin());
         const uint64_t half = longest->count / 2;
         first.levels[k].count = half;
@@ -225,7 +224,8 @@ Status prepare_conversions() {
     if constexpr (!captures_streams) return success;
     for (int from = 0; from < static_cast<int>(Element::count_); ++from)
         for (int to = 0; to < static_cast<int>(Element::count_); ++to)
-            UCD_TRY(load_kernel(convert_kernel(static_cast<Element>(from), static_cast<Element>(to))));
+            UCD_TRY(
+                load_kernel(convert_kernel(static_cast<Element>(from), static_cast<Element>(to))));
     return success;
 }
 
