@@ -118,6 +118,17 @@ struct RowReduceKernelInfo {
     RowReduceKernel function;
 };
 
+// Converts `count` elements. `saturate` is for Op::convert_sat.
+using ConvertKernel = void (*)(void *out, const void *in, uint64_t count, bool saturate);
+
+// An entry for each pair of representations; see converted_part(). Kernels are shared where
+// signedness does not matter.
+struct ConvertKernelInfo {
+    const char *name;
+    Element from, to;
+    ConvertKernel function;
+};
+
 // The kernel for a nest of 1 to max_levels levels, given from the outermost. Never null: if a leaf
 // does not fit the innermost level, the kernel for blocks of any size is returned.
 MoveKernel move_kernel(Direction direction, std::span<const LevelKind> shape, Leaf leaf);
@@ -134,6 +145,10 @@ const char *reduce_kernel_name(Op op, Element element);
 
 // Null for most reductions: only the common ops of the common elements have such a kernel.
 RowReduceKernel row_reduce_kernel(Direction direction, Op op, Element element);
+
+// Null if the bits of both are equal, or if the conversion is not defined. Both are representations
+// of real numbers.
+ConvertKernel convert_kernel(Element from, Element to);
 
 std::span<const MoveKernelInfo> all_move_kernels();
 std::span<const TransposeKernelInfo> all_transpose_kernels();
