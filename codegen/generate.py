@@ -40,7 +40,8 @@ def _groupby_needs(reductions):
 def _leaf_type(kernel):
     """The kernel's class in src/backend/seq/leaves.h."""
     leaf = LEAVES[kernel.leaf]
-    direction = f"Direction::{kernel.direction}"
+    # Transposes have no direction: their source is what the leaf takes for the layout's side.
+    direction = f"Direction::{getattr(kernel, 'direction', 'pack')}"
     if leaf.form == "exact":
         return f"Exact<{direction}, {leaf.size}>"
     if leaf.form == "ends":

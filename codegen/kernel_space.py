@@ -122,9 +122,8 @@ class MoveKernel:
 
 @dataclass(frozen=True)
 class TransposeKernel:
-    """Two strided levels, of which the inner one has the longer stride, moved in tiles."""
+    """A matrix whose rows are lines of one side and whose columns are lines of the other, moved in tiles."""
 
-    direction: str
     leaf: str  # of a block
 
 
@@ -220,11 +219,10 @@ class Backend:
                     yield MoveKernel(direction, shape, leaf)
 
     def transposes(self):
-        for direction in self.directions:
-            for leaf in self.block_leaves:
-                # Tiles pay only for blocks that share a cache line.
-                if LEAVES[leaf].form == "any" or LEAVES[leaf].size < 64:
-                    yield TransposeKernel(direction, leaf)
+        for leaf in self.block_leaves:
+            # Tiles pay only for blocks that share a cache line.
+            if LEAVES[leaf].form == "any" or LEAVES[leaf].size < 64:
+                yield TransposeKernel(leaf)
 
     def reductions(self):
         """All defined pairs (op, element)."""

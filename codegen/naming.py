@@ -1,7 +1,7 @@
 """Formats and parses the names of kernels; docs/internals/kernel-naming.md describes the grammar.
 
     move      = direction "_" kind{1,} "_" leaf        pack_sb_w8, unpack_i_r4
-    transpose = direction "_t_" leaf                   pack_t_w8
+    transpose = "transpose_" leaf                      transpose_w8
     reduce    = "reduce_" op "_" element               reduce_sum_float32
     rows      = direction "_s_" op "_" element         unpack_s_sum_float32
     convert   = "convert_" element "_to_" element      convert_float32_to_bfloat16
@@ -29,7 +29,7 @@ def _one_of(names):
 
 
 _MOVE = re.compile(rf"({_one_of(DIRECTIONS)})_([{''.join(KINDS)}]+)_({_one_of(LEAVES)})")
-_TRANSPOSE = re.compile(rf"({_one_of(DIRECTIONS)})_t_({_one_of(LEAVES)})")
+_TRANSPOSE = re.compile(rf"transpose_({_one_of(LEAVES)})")
 _REDUCE = re.compile(rf"reduce_({_one_of(OPS)})_({_one_of(ELEMENTS)})")
 _ROWS = re.compile(rf"({_one_of(DIRECTIONS)})_s_({_one_of(OPS)})_({_one_of(ELEMENTS)})")
 _CONVERT = re.compile(rf"convert_({_one_of(CONVERTED)})_to_({_one_of(CONVERTED)})")
@@ -40,7 +40,7 @@ def format_name(kernel):
     if isinstance(kernel, MoveKernel):
         return f"{kernel.direction}_{kernel.shape}_{kernel.leaf}"
     if isinstance(kernel, TransposeKernel):
-        return f"{kernel.direction}_t_{kernel.leaf}"
+        return f"transpose_{kernel.leaf}"
     if isinstance(kernel, RowReduceKernel):
         return f"{kernel.direction}_s_{kernel.op}_{kernel.element}"
     if isinstance(kernel, ConvertKernel):

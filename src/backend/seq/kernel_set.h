@@ -63,31 +63,25 @@ private:
 class TransposeIndex {
 public:
     consteval explicit TransposeIndex(std::span<const TransposeKernelInfo> kernels) : at_{} {
-        for (auto &leaves : at_)
-            for (uint8_t &entry : leaves) entry = none;
+        for (uint8_t &entry : at_) entry = none;
         for (size_t i = 0; i < kernels.size(); ++i)
             if (is_portable(kernels[i].leaf))
-                for (uint8_t &entry : at_[static_cast<size_t>(kernels[i].direction)])
-                    entry = static_cast<uint8_t>(i);
+                for (uint8_t &entry : at_) entry = static_cast<uint8_t>(i);
         for (size_t i = 0; i < kernels.size(); ++i)
-            at_[static_cast<size_t>(kernels[i].direction)][static_cast<size_t>(kernels[i].leaf)] =
-                static_cast<uint8_t>(i);
+            at_[static_cast<size_t>(kernels[i].leaf)] = static_cast<uint8_t>(i);
     }
 
     consteval bool complete() const {
-        for (const auto &leaves : at_)
-            for (const uint8_t entry : leaves)
-                if (entry == none) return false;
+        for (const uint8_t entry : at_)
+            if (entry == none) return false;
         return true;
     }
 
-    constexpr size_t find(Direction direction, Leaf leaf) const {
-        return at_[static_cast<size_t>(direction)][static_cast<size_t>(leaf)];
-    }
+    constexpr size_t find(Leaf leaf) const { return at_[static_cast<size_t>(leaf)]; }
 
 private:
     static constexpr uint8_t none = UINT8_MAX;
-    uint8_t at_[2][static_cast<size_t>(Leaf::count_)];
+    uint8_t at_[static_cast<size_t>(Leaf::count_)];
 };
 
 class ReduceIndex {

@@ -95,7 +95,6 @@ struct MoveKernelInfo {
 
 struct TransposeKernelInfo {
     const char *name;
-    Direction direction;
     Leaf leaf;
     TransposeKernel function;
 };
@@ -134,10 +133,10 @@ struct ConvertKernelInfo {
 MoveKernel move_kernel(Direction direction, std::span<const LevelKind> shape, Leaf leaf);
 const char *move_kernel_name(Direction direction, std::span<const LevelKind> shape, Leaf leaf);
 
-// The kernel for a transposed matrix. Never null: most leaves share the kernel for blocks of any
+// The kernel for a matrix to transpose. Never null: most leaves share the kernel for blocks of any
 // size.
-TransposeKernel transpose_kernel(Direction direction, Leaf leaf);
-const char *transpose_kernel_name(Direction direction, Leaf leaf);
+TransposeKernel transpose_kernel(Leaf leaf);
+const char *transpose_kernel_name(Leaf leaf);
 
 // Null if defined_ops() lacks the reduction, and for Op::replace, which is a move.
 ReduceKernel reduce_kernel(Op op, Element element);
