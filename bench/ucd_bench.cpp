@@ -44,6 +44,7 @@ std::vector<Section> all_sections() {
         {"--sweep", "Vectors of many blocks, strides and lengths", cpu::run_sweep},
         {"--equivalents", "Equal layouts described differently", cpu::run_equivalents},
         {"--reductions", "Packs and unpacks with an op", cpu::run_reductions, gpu::run_reductions},
+        {"--convert", "Conversions while moving", run_conversions, run_conversions},
         {"--batches", "Many small moves in one call", cpu::run_batches, gpu::run_batches},
         {"--copies", "From layout to layout", nullptr, gpu::run_copies},
         {"--memories", "Between every two kinds of memory", nullptr, gpu::run_memories},

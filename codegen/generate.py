@@ -17,7 +17,7 @@ import jinja2
 
 sys.dont_write_bytecode = True  # write no __pycache__ beside the sources
 
-from kernel_space import BACKENDS, ELEMENTS, GPU_BACKENDS, KINDS, LEAVES, GpuBackend
+from kernel_space import BACKENDS, CONVERTED, ELEMENTS, GPU_BACKENDS, KINDS, LEAVES, GpuBackend
 from naming import format_name
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
@@ -40,7 +40,8 @@ def _groupby_needs(reductions):
 def _leaf_type(kernel):
     """The kernel's class in src/backend/seq/leaves.h."""
     leaf = LEAVES[kernel.leaf]
-    direction = f"Direction::{kernel.direction}"
+    # Transposes have no direction: their source is what the leaf takes for the layout's side.
+    direction = f"Direction::{getattr(kernel, 'direction', 'pack')}"
     if leaf.form == "exact":
         return f"Exact<{direction}, {leaf.size}>"
     if leaf.form == "ends":
@@ -61,6 +62,17 @@ def _device_type(element):
     return element.ctype
 
 
+def _convert_type(name):
+    """The representation's type in src/backend/contract/convert.h."""
+    return "Bool8" if name == "bool8" else ELEMENTS[name].ctype
+
+
+def _by_speed(backend, conversions):
+    """(only the default instruction set has them, conversions); those that all sets have come first."""
+    ordered = sorted(conversions, key=backend.is_fast, reverse=True)
+    return [(not fast, list(group)) for fast, group in itertools.groupby(ordered, key=backend.is_fast)]
+
+
 def _environment(backend):
     env = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
@@ -78,21 +90,25 @@ def _environment(backend):
         moves=list(backend.moves()),
         reductions=backend.reduce_kernels(),
     )
-    env.filters.update(kernel_of=backend.reduce_kernel)
+    env.filters.update(kernel_of=backend.reduce_kernel, convert_type=_convert_type)
     env.globals.update(reduction_pairs=list(backend.reductions()))
     if isinstance(backend, GpuBackend):
         env.filters.update(device_type=_device_type, has_vectors=backend.has_vectors)
+        env.globals.update(conversions=backend.convert_kernels(), converted=CONVERTED)
         return env
     env.filters.update(
         leaf_type=_leaf_type,
         groupby_needs=_groupby_needs,
         row_kernel_of=backend.row_reduce_kernel,
+        convert_kernel_of=backend.convert_kernel,
     )
     env.globals.update(
         transposes=list(backend.transposes()),
         row_reductions=backend.row_reduce_kernels(),
         row_reduction_triples=list(backend.row_reductions()),
         mantissa=_MANTISSA,
+        conversion_groups=_by_speed(backend, backend.convert_kernels()),
+        conversion_pairs=_by_speed(backend, backend.conversions()),
     )
     return env
 
@@ -136,6 +152,7 @@ def _gpu_files(backend):
     return {
         **by_width,
         "nest_kernels.cpp": ("gpu_nest_kernels.cpp.j2", {}),
+        "gpu_convert.cpp": ("gpu_convert.cpp.j2", {}),
         **by_kind,
         "reduce_any.cpp": (
             "gpu_reduce_any.cpp.j2",
@@ -155,6 +172,7 @@ def files(backend):
         "transpose.cpp": ("transpose.cpp.j2", {}),
         "reduce.cpp": ("reduce.cpp.j2", {}),
         "reduce_rows.cpp": ("reduce_rows.cpp.j2", {}),
+        "convert.cpp": ("convert.cpp.j2", {}),
         "kernel_tables.cpp": ("kernel_tables.cpp.j2", {}),
     }
     result = {

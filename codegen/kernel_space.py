@@ -122,9 +122,8 @@ class MoveKernel:
 
 @dataclass(frozen=True)
 class TransposeKernel:
-    """Two strided levels, of which the inner one has the longer stride, moved in tiles."""
+    """A matrix whose rows are lines of one side and whose columns are lines of the other, moved in tiles."""
 
-    direction: str
     leaf: str  # of a block
 
 
@@ -141,6 +140,32 @@ class RowReduceKernel:
     direction: str
     op: str
     element: str
+
+
+@dataclass(frozen=True)
+class ConvertKernel:
+    """Consecutive elements of one representation become those of another."""
+
+    source: str
+    target: str
+
+
+# The representations that conversions know. Complex numbers are converted part by part.
+CONVERTED = ("bool8", *(f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)),
+             "float16", "bfloat16", "float8_e4m3", "float8_e5m2", "float32", "float64")
+
+
+def convert_kernel(source, target):
+    """The kernel for a conversion. Integers are converted to integers modulo 2^N, so kernels for integers of equal
+    widths are shared."""
+    form = ELEMENTS[source].form, ELEMENTS[target].form
+    integers = ("signed", "unsigned")
+    if form[1] == "signed" and form[0] in (*integers, "bool"):
+        target = "u" + target
+    widens = ELEMENTS[target].size > ELEMENTS[source].size
+    if form[0] == "signed" and (form[1] == "bool" or form[1] in integers and not widens):
+        source = "u" + source
+    return ConvertKernel(source, target)
 
 
 def shared_element(op, element):
@@ -176,6 +201,7 @@ class Backend:
     elements: tuple
     row_ops: tuple  # the ops and elements of reductions that also have a kernel for rows in place
     row_elements: tuple
+    fast_conversions: tuple  # representations between which each instruction set has conversions of its own
     instructions: tuple = ()  # the fastest first
     written_by_hand: tuple = ()  # source files that are compiled for each instruction set, too
 
@@ -193,11 +219,10 @@ class Backend:
                     yield MoveKernel(direction, shape, leaf)
 
     def transposes(self):
-        for direction in self.directions:
-            for leaf in self.block_leaves:
-                # Tiles pay only for blocks that share a cache line.
-                if LEAVES[leaf].form == "any" or LEAVES[leaf].size < 64:
-                    yield TransposeKernel(direction, leaf)
+        for leaf in self.block_leaves:
+            # Tiles pay only for blocks that share a cache line.
+            if LEAVES[leaf].form == "any" or LEAVES[leaf].size < 64:
+                yield TransposeKernel(leaf)
 
     def reductions(self):
         """All defined pairs (op, element)."""
@@ -229,6 +254,26 @@ class Backend:
         """All kernels for reductions of rows, without repetitions."""
         return list(dict.fromkeys(map(self.row_reduce_kernel, self.row_reductions())))
 
+    def conversions(self):
+        """All pairs (source, target). Equal representations are copied, and so are integers of equal widths."""
+        for source, target in itertools.permutations(CONVERTED, 2):
+            kernel = convert_kernel(source, target)
+            if kernel.source != kernel.target:
+                yield ConvertKernel(source, target)
+
+    def convert_kernel(self, conversion):
+        """The kernel for a conversion."""
+        return convert_kernel(conversion.source, conversion.target)
+
+    def convert_kernels(self):
+        """All kernels for conversions, without repetitions."""
+        return list(dict.fromkeys(map(self.convert_kernel, self.conversions())))
+
+    def is_fast(self, conversion):
+        """Whether each instruction set has the kernel of the conversion."""
+        kernel = self.convert_kernel(conversion)
+        return kernel.source in self.fast_conversions and kernel.target in self.fast_conversions
+
     def kernels(self):
         """All kernels, without repetitions."""
         return [
@@ -236,6 +281,7 @@ class Backend:
             *self.transposes(),
             *self.reduce_kernels(),
             *self.row_reduce_kernels(),
+            *self.convert_kernels(),
         ]
 
 
@@ -251,6 +297,8 @@ BACKENDS = {
             elements=tuple(ELEMENTS),
             row_ops=ORDER + ("sum",),
             row_elements=("float32", "float64", "int32", "uint32", "int64", "uint64"),
+            fast_conversions=("float16", "bfloat16", "float8_e4m3", "float8_e5m2", "float32", "float64",
+                              "int8", "uint8", "int32"),
             instructions=(
                 Instructions(
                     "avx512",
@@ -279,6 +327,7 @@ class GpuBackend:
     directions: tuple
     widths: tuple
     elements: tuple
+    fast_conversions: tuple  # (source, target); one kernel does all others
 
     def shapes(self):
         for levels in range(1, self.max_levels + 1):
@@ -308,6 +357,10 @@ class GpuBackend:
         """All reduction kernels, without repetitions; a kernel's number is its index in this list."""
         return list(dict.fromkeys(map(self.reduce_kernel, self.reductions())))
 
+    def convert_kernels(self):
+        """The kernels for one pair of representations each."""
+        return [ConvertKernel(*pair) for pair in self.fast_conversions]
+
     def has_vectors(self, kernel):
         """Whether a vector holds a whole number of elements, so that a kernel is generated. Other elements are left to
         the kernel for any elements."""
@@ -325,6 +378,13 @@ GPU_BACKENDS = {
             widths=WIDTHS,
             # Devices do not support C's long double.
             elements=tuple(name for name, element in ELEMENTS.items() if not element.needs),
+            fast_conversions=(
+                *itertools.permutations(("float16", "bfloat16", "float32"), 2),
+                *itertools.product(("float16", "bfloat16", "float32"), ("float8_e4m3", "float8_e5m2")),
+                *itertools.product(("float8_e4m3", "float8_e5m2"), ("float16", "bfloat16", "float32")),
+                ("float32", "float64"), ("float64", "float32"), ("float32", "int32"), ("int32", "float32"),
+                ("uint8", "float32"), ("uint8", "float16"), ("int8", "bfloat16"), ("int8", "float16"),
+            ),
         ),
     )
 }

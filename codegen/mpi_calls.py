@@ -21,16 +21,15 @@ def arguments(parameters):
     return [parameter.split()[-1].lstrip("*") for parameter in parameters.split(", ") if parameter]
 
 
-def with_types(parameters, count, address, displ):
+def with_types(parameters, count, displ):
     """Replaces the placeholders in parameters by the types of one form of a function."""
-    for name, c_type in (("COUNT", count), ("ADDRESS", address), ("DISPL", displ)):
+    for name, c_type in (("COUNT", count), ("DISPL", displ)):
         parameters = re.sub(rf"\b{name}\b", c_type, parameters)
     return parameters
 
 
 class Call(NamedTuple):
-    """A function of MPI. In parameters, COUNT, ADDRESS and DISPL stand for int, MPI_Aint and int; in the form with _c,
-    for MPI_Count, MPI_Count and MPI_Aint."""
+    """A function of MPI. In parameters, COUNT and DISPL stand for int; in the form with _c, for MPI_Count and MPI_Aint."""
 
     name: str  # without MPI_
     function: str  # that implements it, in src/mpi/preload
@@ -92,10 +91,6 @@ CALLS = [
                          "COUNT outsize, COUNT *position, MPI_Comm comm"),
     Call("Unpack", "unpack", "const void *inbuf, COUNT insize, COUNT *position, void *outbuf, "
                              "COUNT outcount, MPI_Datatype datatype, MPI_Comm comm"),
-    Call("Pack_external", "pack_external", "const char *datarep, const void *inbuf, COUNT incount, "
-                                           "MPI_Datatype datatype, void *outbuf, ADDRESS outsize, ADDRESS *position"),
-    Call("Unpack_external", "unpack_external", "const char *datarep, const void *inbuf, ADDRESS insize, "
-                                               "ADDRESS *position, void *outbuf, COUNT outcount, MPI_Datatype datatype"),
     *[Call(f"{mode}send".capitalize(), "blocking_send", _SEND) for mode in ("", "b", "s", "r")],
     *[Call(f"i{mode}send".capitalize(), "nonblocking_send", f"{_SEND}, {_REQUEST}") for mode in ("", "b", "s", "r")],
     *[Call(f"{mode}send_init".capitalize(), "persistent", f"{_SEND}, {_REQUEST}", first="false")

@@ -1,19 +1,22 @@
 """Formats and parses the names of kernels; docs/internals/kernel-naming.md describes the grammar.
 
     move      = direction "_" kind{1,} "_" leaf        pack_sb_w8, unpack_i_r4
-    transpose = direction "_t_" leaf                   pack_t_w8
+    transpose = "transpose_" leaf                      transpose_w8
     reduce    = "reduce_" op "_" element               reduce_sum_float32
     rows      = direction "_s_" op "_" element         unpack_s_sum_float32
+    convert   = "convert_" element "_to_" element      convert_float32_to_bfloat16
 """
 
 import re
 
 from kernel_space import (
+    CONVERTED,
     DIRECTIONS,
     ELEMENTS,
     KINDS,
     LEAVES,
     OPS,
+    ConvertKernel,
     MoveKernel,
     ReduceKernel,
     RowReduceKernel,
@@ -26,9 +29,10 @@ def _one_of(names):
 
 
 _MOVE = re.compile(rf"({_one_of(DIRECTIONS)})_([{''.join(KINDS)}]+)_({_one_of(LEAVES)})")
-_TRANSPOSE = re.compile(rf"({_one_of(DIRECTIONS)})_t_({_one_of(LEAVES)})")
+_TRANSPOSE = re.compile(rf"transpose_({_one_of(LEAVES)})")
 _REDUCE = re.compile(rf"reduce_({_one_of(OPS)})_({_one_of(ELEMENTS)})")
 _ROWS = re.compile(rf"({_one_of(DIRECTIONS)})_s_({_one_of(OPS)})_({_one_of(ELEMENTS)})")
+_CONVERT = re.compile(rf"convert_({_one_of(CONVERTED)})_to_({_one_of(CONVERTED)})")
 
 
 def format_name(kernel):
@@ -36,9 +40,11 @@ def format_name(kernel):
     if isinstance(kernel, MoveKernel):
         return f"{kernel.direction}_{kernel.shape}_{kernel.leaf}"
     if isinstance(kernel, TransposeKernel):
-        return f"{kernel.direction}_t_{kernel.leaf}"
+        return f"transpose_{kernel.leaf}"
     if isinstance(kernel, RowReduceKernel):
         return f"{kernel.direction}_s_{kernel.op}_{kernel.element}"
+    if isinstance(kernel, ConvertKernel):
+        return f"convert_{kernel.source}_to_{kernel.target}"
     return f"reduce_{kernel.op}_{kernel.element}"
 
 
@@ -52,4 +58,6 @@ def parse_name(name):
         return ReduceKernel(*match.groups())
     if match := _ROWS.fullmatch(name):
         return RowReduceKernel(*match.groups())
+    if match := _CONVERT.fullmatch(name):
+        return ConvertKernel(*match.groups())
     raise ValueError(f"not a kernel name: {name}")

@@ -201,8 +201,8 @@ typedef struct ucd_plan *ucd_plan_t;
 /* clang-format on */
 
 /*
- * Operations (MPI 6.9.2, 6.9.4). The result is out = out op in, element by element. The values are
- * part of the ABI. Which operations a type supports (any other is NOT_SUPPORTED):
+ * Operations (MPI 6.9.2, 6.9.4). The result is out = out op in, element by element; conversions
+ * replace. The values are part of the ABI. What a type supports (anything else: NOT_SUPPORTED):
  *
  *   every type                          REPLACE
  *   integers, including SIGNED_CHAR     MAX MIN SUM PROD LAND LOR LXOR BAND BOR BXOR; SUM and PROD
@@ -224,6 +224,28 @@ typedef struct ucd_plan *ucd_plan_t;
  * NaN in in is ignored, a NaN in out stays, its bits unchanged, and of +0.0 and -0.0 out keeps its
  * own. (C's fmax, which returns the number, differs when out is a NaN.) MAXLOC and MINLOC compare
  * values in the same way: with a NaN on either side, out stays.
+ *
+ * CONVERT and CONVERT_SAT are for moves with two types (with a packed side: INVALID_ARG). Element i
+ * of the output becomes element i of the input in the output's type. Types of integers, _BOOL,
+ * FLOAT8_*, FLOAT16, BFLOAT16, FLOAT and DOUBLE are converted to each other, and the two complex
+ * types C_COMPLEX and C_DOUBLE_COMPLEX to each other; anything else is NOT_SUPPORTED. The bits are
+ * the same on every device and however a move is divided:
+ *
+ *   equal representations       bits are copied
+ *   to a floating type          rounded once, to nearest, ties to even; a NaN becomes the quiet NaN
+ *                                 of its sign (in FLOAT 0x7fc00000, without the sign); what is too
+ *                                 large becomes infinity, in FLOAT8_E4M3 the NaN of its sign; with
+ *                                 CONVERT_SAT it becomes the largest finite number, and so does an
+ *                                 infinity
+ *   floating to an integer      rounded toward zero; what is too large or too small becomes the
+ *                                 nearest value that there is, a NaN becomes 0
+ *   integer to an integer       modulo 2^N
+ *   to _BOOL                    1 if not zero (a NaN is not), else 0
+ *   from _BOOL                  a byte that is not 0 is 1
+ *
+ * Both offsets of such a move are element boundaries of their own side. `bytes`, which counts the
+ * input, is rounded down to whole elements (none fits: TRUNCATED); of the two sides the one with
+ * fewer elements limits the move, but ucd_copy is TRUNCATED if the output has fewer than the input.
  */
 typedef int ucd_op_t;
 enum {
@@ -239,7 +261,9 @@ enum {
     UCD_OP__BOR,
     UCD_OP__BXOR,
     UCD_OP__MAXLOC,
-    UCD_OP__MINLOC
+    UCD_OP__MINLOC,
+    UCD_OP__CONVERT,
+    UCD_OP__CONVERT_SAT
 };
 
 /* Array storage order: consecutive values of the last (C) or first (FORTRAN) index are adjacent. */

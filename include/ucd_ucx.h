@@ -70,8 +70,9 @@ UCD_API int ucd_ucx_datatype(ucd_type_t type, ucd_info_t info, ucp_datatype_t *u
  * NOT_SUPPORTED if the layout does not have it. contiguous and iov may be chosen for device memory
  * too, if UCX was built with support for that device. auto decides by ucd_get_advice (ucd.h) with
  * these limits: it chooses iov if segments have at least ucd.ucx.iov_segment bytes on average
- * (default 3 KiB). ucd.ucx.iov_entries is the largest number of segments of an iov (default 4096,
- * at most 2^20), also if ucd.ucx.form is iov.
+ * (default 3 KiB). ucd.ucx.iov_entries is the largest number of segments of an iov (default and
+ * maximum 2^20), also if ucd.ucx.form is iov. UCX takes any number: it cuts a list into operations
+ * of at most 16 segments, or as many as the transport takes.
  *
  * The caller frees datatype and array with ucd_ucx_release when no operation uses them. The buffer
  * itself stays the caller's. type and info may be freed at once.

@@ -27,6 +27,9 @@ struct Setting {
 void measure_reductions(const Setting &setting, std::span<const ReductionMoves> all,
                         const std::vector<std::int64_t> &sizes);
 
+// Conversions while moving, beside moving first and converting afterwards.
+void run_conversions(const Setting &setting);
+
 namespace cpu {
 
 // Whole packs and unpacks of each layout, beside hand-written loops, memcpy and MPI.

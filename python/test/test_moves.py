@@ -38,6 +38,42 @@ def test_reductions(op, combine, view):
     assert (other == expected).all()
 
 
+@given(view=views(dtypes=['i4', 'u2', 'f8', 'f4', 'f2', 'u1']))
+def test_conversions(view):
+    for dtype in ('f8', 'f4', 'i8', 'u1') if view.dtype.kind in 'iu' else ('f8', 'f4', 'f2'):
+        with np.errstate(over='ignore', invalid='ignore'):
+            expected = view.astype(dtype)
+        cast = ucd.cast(view, dtype)
+        assert cast.dtype == dtype and cast.shape == view.shape
+        np.testing.assert_array_equal(cast, expected)
+        other = np.zeros_like(expected)[..., ::-1]
+        assert ucd.copy(view, other, convert=True) == expected.nbytes
+        np.testing.assert_array_equal(other, expected)
+
+
+def test_conversions_that_saturate():
+    numbers = np.array([1e30, -np.inf, 3], np.float32)
+    assert ucd.cast(numbers, np.float16).tolist() == [np.inf, -np.inf, 3]
+    assert ucd.cast(numbers, np.float16, saturate=True).tolist() == [65504, -65504, 3]
+    assert ucd.cast(numbers, np.int8).tolist() == [127, -128, 3]
+    out = np.zeros(3, np.float16)
+    ucd.copy(numbers, out, convert='saturate')
+    assert out.tolist() == [65504, -65504, 3]
+    assert ucd.icopy(numbers, out, convert=True).wait() == 6
+
+
+def test_conversions_that_are_refused():
+    numbers, out = np.zeros(3, np.float32), np.zeros(3, np.float16)
+    with pytest.raises(ValueError, match='exclude'):
+        ucd.copy(numbers, out, op='sum', convert=True)
+    with pytest.raises(ValueError, match="True, False or 'saturate'"):
+        ucd.copy(numbers, out, convert='yes')
+    with pytest.raises(ucd.NotSupported, match='CONVERT'):
+        ucd.copy(numbers, np.zeros(3, 'V4'), convert=True)
+    with pytest.raises(ucd.Truncated):
+        ucd.copy(numbers, out[:2], convert=True)
+
+
 def test_reductions_of_other_elements():
     a = np.arange(6, dtype=np.float16)
     out = np.ones(6, np.float16)

@@ -11,7 +11,7 @@ The guide is docs/guide/python.md of UCD.
 """
 
 from ucd import _core, _mpi, _requests
-from ucd._arrays import gather, pack
+from ucd._arrays import cast, gather, pack
 from ucd._core import (
     BFLOAT16,
     BYTE,
@@ -205,6 +205,7 @@ __all__ = [
     'WCHAR_T',
     'backends',
     'boxes',
+    'cast',
     'copy',
     'element_runs',
     'gather',

@@ -85,6 +85,35 @@ def pack(
     return out
 
 
+def cast(
+    src: Any,
+    dtype: Any,
+    *,
+    saturate: bool = False,
+    hints: _core.Hints | None = None,
+) -> Any:
+    """The elements of an array converted to another type, as a new C-contiguous array: what src.astype(dtype) or
+    src.to(dtype) gives, in one pass over any layout, in the memory and of the library of src.
+
+    dtype: of src's library, or as Type.of takes it; types that a library has no name for ('bfloat16' in NumPy without
+    ml_dtypes) are not made. Rounds to nearest, ties to even; saturate: what is too large for a floating type becomes
+    its largest finite number. Errors, and when the work is done: as copy.
+    """
+    shape, *_ = _core.described(src)
+    library = _library(src)
+    if library == 'torch':
+        out = src.new_empty(shape, dtype=dtype)
+    elif library == 'cupy':
+        out = sys.modules['cupy'].empty(shape, dtype=dtype)
+    else:
+        numpy = _numpy()
+        if numpy is None:
+            raise TypeError('cast makes arrays of NumPy, torch or CuPy; none of them is there')
+        out = numpy.empty(shape, dtype=dtype)
+    _core.copy(src, out, convert='saturate' if saturate else True, hints=hints)
+    return out
+
+
 def gather(
     pool: Any,
     indices: Any,

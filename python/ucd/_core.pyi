@@ -1,7 +1,7 @@
 """The extension module: types as mypy sees them. The docstrings are the extension's own."""
 
 from collections.abc import Generator, Iterable
-from typing import Any
+from typing import Any, Literal
 
 predefined: dict[str, Type]
 C_BOOL: Type
@@ -195,6 +195,7 @@ def copy(
     dst_type: Type | None = None,
     dst_count: int = 1,
     op: str | int | None = None,
+    convert: bool | Literal['saturate'] = False,
     hints: Hints | None = None,
 ) -> int: ...
 def ipack_into(
@@ -226,6 +227,7 @@ def icopy(
     dst_type: Type | None = None,
     dst_count: int = 1,
     op: str | int | None = None,
+    convert: bool | Literal['saturate'] = False,
     hints: Hints | None = None,
 ) -> Request: ...
 def gather_into(

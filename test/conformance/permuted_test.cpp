@@ -1,5 +1,6 @@
-// Arrays whose packed order is another than that in memory: every permutation of up to four
-// dimensions, whole and in parts, against an enumeration of the entries.
+// Arrays whose packed order is another than that in memory: permutations of up to eight
+// dimensions, whole and in parts, and copies from one order to another, against an enumeration of
+// the entries.
 #include "support/catch.hpp"
 #include "support/moves/calls.hpp"
 #include "support/random/random_cases.hpp"
@@ -24,13 +25,15 @@ struct Permuted {
     Permuted(Rng &rng, std::size_t max_entries) {
         constexpr std::intptr_t blocks[] = {1, 2, 3, 4, 8, 12, 16, 24, 40};
         block = blocks[rng.below(std::size(blocks))];
-        const std::size_t dims = 2 + rng.below(3);
+        const std::size_t dims = 2 + rng.below(7);
+        // With many dimensions, none is long.
+        const std::size_t longest = dims < 5 ? 90 : 9;
         std::vector<std::intptr_t> memory_shape(dims), memory_strides(dims);
         std::intptr_t step = block;
         for (std::size_t d = dims; d-- > 0;) {
             const std::size_t room = max_entries / entries;
             memory_shape[d] =
-                static_cast<std::intptr_t>(1 + rng.below(std::min<std::size_t>(room, 90)));
+                static_cast<std::intptr_t>(1 + rng.below(std::min(room, longest)));
             memory_strides[d] = step;
             const std::intptr_t padding = rng.chance(30) ? rng.between(0, 100) : 0;
             step = step * memory_shape[d] + padding;
@@ -44,6 +47,21 @@ struct Permuted {
             shape.push_back(memory_shape[d]);
             strides.push_back(memory_strides[d]);
         }
+    }
+
+    // An array of the same shape in packed order, which lies in memory in another order.
+    Permuted(Rng &rng, const Permuted &other) : block(other.block), shape(other.shape) {
+        entries = other.entries;
+        std::vector<std::size_t> order(shape.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        for (std::size_t d = order.size(); d-- > 1;) std::swap(order[d], order[rng.below(d + 1)]);
+        strides.resize(shape.size());
+        std::intptr_t step = block;
+        for (const std::size_t d : order) {
+            strides[d] = step;
+            step = step * shape[d] + (rng.chance(20) ? rng.between(0, 100) : 0);
+        }
+        span = static_cast<std::size_t>(step);
     }
 
     std::size_t offset_of(std::size_t entry) const {
@@ -111,5 +129,30 @@ TEST_CASE("arrays in any order of their dimensions") {
                 one.fail("unpack of ", bytes, " bytes to ", from, " is wrong");
         }
         ucd_free(&type);
+    });
+}
+
+TEST_CASE("copies between arrays in any order of their dimensions") {
+    run_cases("permuted copies", 1500, [](Case &one) {
+        Rng &rng = one.rng();
+        const Permuted from(rng, rng.chance(20) ? 60000 : 8000), to(rng, from);
+        const bool by_count = rng.chance(40);
+        ucd_type_t from_type = build(from, by_count), to_type = build(to, by_count);
+        const auto count = by_count ? static_cast<std::uintptr_t>(from.shape[0]) : 1;
+        const auto block = static_cast<std::size_t>(from.block);
+        std::vector<unsigned char> source(from.span), target(to.span + 64, 0xdd);
+        for (unsigned char &b : source) b = static_cast<unsigned char>(rng.bits());
+        std::vector<unsigned char> expected = target;
+        const std::size_t shift = rng.below(64);
+        for (std::size_t i = 0; i < from.entries; ++i)
+            std::memcpy(expected.data() + shift + to.offset_of(i), source.data() + from.offset_of(i),
+                        block);
+        std::uintptr_t actual = 0;
+        REQUIRE(ucd_copy(source.data(), count, from_type, target.data() + shift, count, to_type,
+                         &actual, nullptr, UCD_OP__REPLACE) == UCD_SUCCESS);
+        if (actual != from.entries * block || target != expected)
+            one.fail("copy of ", from.entries, " entries is wrong");
+        ucd_free(&from_type);
+        ucd_free(&to_type);
     });
 }

@@ -6,6 +6,7 @@
 #include "support/random/rng.hpp"
 
 #include <cstring>
+#include <utility>
 #include <vector>
 
 using namespace ucd;
@@ -22,30 +23,42 @@ std::vector<uint64_t> blocks_of(Leaf leaf) {
     return blocks;
 }
 
+// A matrix whose lines lie anywhere on either side, without overlap on the target.
 struct Case {
-    Matrix matrix;
-    std::size_t origin, span; // bytes before, and of, the laid-out side
+    Matrix matrix{};
+    std::vector<int64_t> from_lines, to_lines;
+    std::size_t from_span, to_span;
 
-    Case(Rng &rng, uint64_t block, uint64_t most) : matrix{} {
+    Case(Rng &rng, uint64_t block, uint64_t from_count, uint64_t to_count) {
         Matrix &m = matrix;
         m.block = block;
-        m.rows = 1 + rng.below(most);
-        m.columns = 1 + rng.below(most);
+        m.from_count = from_count;
+        m.to_count = to_count;
         const bool dense = rng.chance(70);
-        const auto row = static_cast<int64_t>(block + (dense ? 0 : rng.below(70)));
-        // Columns that keep apart, at times a round number of bytes.
+        const auto step = [&] {
+            return static_cast<int64_t>(block + (dense || rng.chance(50) ? 0 : rng.below(70)));
+        };
+        m.from_step = step();
+        m.to_step = step();
+        from_span = lay_out(rng, from_lines, from_count, to_count, m.from_step);
+        to_span = lay_out(rng, to_lines, to_count, from_count, m.to_step);
+        m.from_lines = from_lines.data();
+        m.to_lines = to_lines.data();
+        m.past_caches = rng.chance(50);
+    }
+
+private:
+    // Lines with gaps, at times at a round number of bytes, in any order.
+    std::size_t lay_out(Rng &rng, std::vector<int64_t> &lines, uint64_t count, uint64_t entries,
+                        int64_t step) const {
+        const uint64_t bytes = (entries - 1) * static_cast<uint64_t>(step) + matrix.block;
+        const uint64_t round = rng.chance(30) ? 2048 : rng.chance(50) ? 64 : 1;
         const uint64_t gap = rng.chance(30) ? 0 : rng.below(200);
-        auto column = static_cast<int64_t>(m.rows) * row + static_cast<int64_t>(gap);
-        if (rng.chance(30)) column = (column + 2047) / 2048 * 2048;
-        m.packed_row = m.columns * block + (rng.chance(30) ? rng.below(50) : 0);
-        if (rng.chance(30)) m.packed_row = (m.packed_row + 63) / 64 * 64;
-        const auto rows = static_cast<int64_t>(m.rows), columns = static_cast<int64_t>(m.columns);
-        const int64_t low_rows = rng.chance(20) ? (rows - 1) * row : 0;
-        const int64_t low_columns = rng.chance(20) ? (columns - 1) * column : 0;
-        m.row_stride = low_rows > 0 ? -row : row;
-        m.column_stride = low_columns > 0 ? -column : column;
-        origin = static_cast<std::size_t>(low_rows + low_columns);
-        span = static_cast<std::size_t>((rows - 1) * row + (columns - 1) * column) + block;
+        const uint64_t distance = (bytes + gap + round - 1) / round * round;
+        for (uint64_t k = 0; k < count; ++k) lines.push_back(static_cast<int64_t>(k * distance));
+        if (rng.chance(30))
+            for (uint64_t k = count; k-- > 1;) std::swap(lines[k], lines[rng.below(k + 1)]);
+        return (count - 1) * distance + bytes;
     }
 };
 
@@ -56,37 +69,34 @@ std::vector<char> random_bytes(Rng &rng, std::size_t size) {
 }
 
 void check(const TransposeKernelInfo &kernel, Rng &rng, const Case &one) {
-    const Matrix &m = one.matrix;
+    Matrix m = one.matrix;
     constexpr std::size_t guard = 128;
     // Both sides at addresses of every kind, also such that fill whole cache lines.
     const auto shift = [&] { return rng.chance(50) ? 0 : rng.below(64); };
-    const std::size_t packed_bytes = (m.rows - 1) * m.packed_row + m.columns * m.block;
-    std::vector<char> typed = random_bytes(rng, one.span + 2 * guard + 64);
-    std::vector<char> packed = random_bytes(rng, packed_bytes + 2 * guard + 64);
-    const auto place = [&](std::vector<char> &bytes) {
+    std::vector<char> from = random_bytes(rng, one.from_span + 2 * guard + 64);
+    std::vector<char> to = random_bytes(rng, one.to_span + 2 * guard + 64);
+    const auto place = [&](const std::vector<char> &bytes) {
         const auto begin = reinterpret_cast<uintptr_t>(bytes.data()) + guard;
-        return bytes.data() + guard + (64 - begin % 64) % 64 - 64 + shift();
+        return guard + (64 - begin % 64) % 64 - 64 + shift();
     };
-    char *const at = place(typed) + one.origin, *const to = place(packed);
-    std::vector<char> expected_typed = typed, expected_packed = packed;
-    const bool pack = kernel.direction == Direction::pack;
-    for (uint64_t i = 0; i < m.rows; ++i)
-        for (uint64_t j = 0; j < m.columns; ++j) {
-            const std::ptrdiff_t there = at - typed.data() +
-                                         static_cast<int64_t>(i) * m.row_stride +
-                                         static_cast<int64_t>(j) * m.column_stride;
-            const std::ptrdiff_t here =
-                to - packed.data() + static_cast<std::ptrdiff_t>(i * m.packed_row + j * m.block);
-            if (pack)
-                std::memcpy(expected_packed.data() + here, typed.data() + there, m.block);
-            else
-                std::memcpy(expected_typed.data() + there, packed.data() + here, m.block);
-        }
-    kernel.function(m, at, to);
-    INFO(kernel.name << ", " << m.rows << " rows of " << m.columns << ", block " << m.block
-                     << ", strides " << m.row_stride << " and " << m.column_stride);
-    CHECK(typed == expected_typed);
-    CHECK(packed == expected_packed);
+    const std::size_t from_at = place(from), to_at = place(to);
+    std::vector<char> expected = to;
+    const std::vector<char> source = from;
+    for (uint64_t f = 0; f < m.from_count; ++f)
+        for (uint64_t t = 0; t < m.to_count; ++t)
+            std::memcpy(expected.data() + to_at + static_cast<std::size_t>(m.to_lines[t]) +
+                            f * static_cast<std::size_t>(m.to_step),
+                        from.data() + from_at + static_cast<std::size_t>(m.from_lines[f]) +
+                            t * static_cast<std::size_t>(m.from_step),
+                        m.block);
+    m.from = reinterpret_cast<uintptr_t>(from.data()) + from_at;
+    m.to = reinterpret_cast<uintptr_t>(to.data()) + to_at;
+    kernel.function(m);
+    INFO(kernel.name << ", " << m.from_count << " lines to " << m.to_count << ", block " << m.block
+                     << ", steps " << m.from_step << " and " << m.to_step << ", past caches: "
+                     << m.past_caches);
+    CHECK(from == source);
+    CHECK(to == expected);
 }
 
 } // namespace
@@ -97,41 +107,25 @@ TEST_CASE("every transpose kernel, on random matrices") {
         for (const TransposeKernelInfo &kernel : set->transposes) {
             INFO(set->instructions);
             for (const uint64_t block : blocks_of(kernel.leaf))
-                for (int i = 0; i < 12; ++i) check(kernel, rng, Case(rng, block, 150));
-        }
-}
-
-TEST_CASE("transpose kernels, on matrices beyond the caches") {
-    Rng rng(20261122);
-    for (const KernelSet *set : kernel_sets())
-        for (const TransposeKernelInfo &kernel : set->transposes) {
-            if (kernel.leaf != Leaf::w8 && kernel.leaf != Leaf::w16) continue;
-            const uint64_t block = kernel.leaf == Leaf::w8 ? 8 : 16;
-            Case one(rng, block, 1);
-            Matrix &m = one.matrix;
-            m.rows = 1000;
-            m.columns = 6 * 1048576 / block / m.rows + 9;
-            m.row_stride = static_cast<int64_t>(block);
-            m.column_stride = static_cast<int64_t>(1000 * block);
-            m.packed_row = (m.columns * block + 63) / 64 * 64;
-            one.origin = 0;
-            one.span = static_cast<std::size_t>(m.column_stride) * m.columns;
-            for (int i = 0; i < 2; ++i) check(kernel, rng, one);
+                for (int i = 0; i < 24; ++i) {
+                    const uint64_t most = i % 3 == 0 ? 20 : 150;
+                    check(kernel, rng,
+                          Case(rng, block, 1 + rng.below(most), 1 + rng.below(most)));
+                }
         }
 }
 
 TEST_CASE("the transpose table finds each kernel, and the portable one for other leaves") {
-    for (const Direction direction : {Direction::pack, Direction::unpack})
-        for (int i = 0; i < static_cast<int>(Leaf::count_); ++i) {
-            const TransposeKernel kernel = transpose_kernel(direction, static_cast<Leaf>(i));
-            REQUIRE(kernel != nullptr);
-            bool own = false;
-            for (const TransposeKernelInfo &info : all_transpose_kernels())
-                if (info.direction == direction && info.leaf == static_cast<Leaf>(i)) {
-                    own = true;
-                    CHECK(info.function == kernel);
-                    CHECK(transpose_kernel_name(direction, info.leaf) == std::string(info.name));
-                }
-            if (!own) CHECK(kernel == transpose_kernel(direction, Leaf::m));
-        }
+    for (int i = 0; i < static_cast<int>(Leaf::count_); ++i) {
+        const TransposeKernel kernel = transpose_kernel(static_cast<Leaf>(i));
+        REQUIRE(kernel != nullptr);
+        bool own = false;
+        for (const TransposeKernelInfo &info : all_transpose_kernels())
+            if (info.leaf == static_cast<Leaf>(i)) {
+                own = true;
+                CHECK(info.function == kernel);
+                CHECK(transpose_kernel_name(info.leaf) == std::string(info.name));
+            }
+        if (!own) CHECK(kernel == transpose_kernel(Leaf::m));
+    }
 }

@@ -17,8 +17,8 @@ void check_moves(Strided &strided, MPI_Datatype datatype, int first) {
     CHECK(received.has(first, received.ints.size() / 3));
 }
 
-// More than the library remembers of types before anything of them is read, and then other types,
-// which MPI may give the same handles.
+// More than a thread of the library remembers, and then other types, which MPI may give the same
+// handles.
 void many_types() {
     current = "many types at once";
     for (int n = 650; n < 652; ++n) {
@@ -34,7 +34,6 @@ void duplicated_before_use() {
     Strided strided;
     MPI_Datatype original = strided.datatype;
     MPI_OK(MPI_Type_dup(original, &strided.datatype));
-    MPI_OK(MPI_Type_set_name(strided.datatype, "duplicated by the test"));
     MPI_OK(MPI_Type_free(&original));
     strided.warm();
     check_moves(strided, strided.datatype, 3);
@@ -164,49 +163,6 @@ void large_message() {
                      MPI_STATUS_IGNORE));
     strided.placed.store();
     CHECK(strided.has(5, 100000));
-}
-
-// Each third element; those of external32 are big endian.
-void external_form() {
-    current = "the external32 form";
-    struct Kind {
-        MPI_Datatype datatype;
-        std::size_t bytes, width;
-    };
-    const std::vector<Kind> kinds = {
-        {MPI_CHAR, 1, 1},  {MPI_SHORT, 2, 2},
-        {MPI_FLOAT, 4, 4}, {MPI_DOUBLE, 8, 8},
-#ifndef MPI_IS_MPICH // which MPICH 4.0.2 and 5.0.2 are aborted by
-        {MPI_2INT, 8, 4},  {MPI_C_DOUBLE_COMPLEX, 16, 8},
-#endif
-    };
-    for (const Kind &kind : kinds) {
-        constexpr int n = 9000;
-        MPI_Datatype datatype = MPI_DATATYPE_NULL;
-        MPI_OK(MPI_Type_vector(n, 1, 3, kind.datatype, &datatype));
-        MPI_OK(MPI_Type_commit(&datatype));
-        std::vector<unsigned char> memory(3 * n * kind.bytes), packed(n * kind.bytes), expected;
-        for (std::size_t i = 0; i < memory.size(); ++i)
-            memory[i] = static_cast<unsigned char>(i * 7 >> 3);
-        for (std::size_t i = 0; i < packed.size(); i += kind.width)
-            for (std::size_t j = kind.width; j-- > 0;) {
-                const std::size_t element = i / kind.bytes, at = i % kind.bytes + j;
-                expected.push_back(memory[element * 3 * kind.bytes + at]);
-            }
-        const auto size = static_cast<MPI_Aint>(packed.size());
-        MPI_Aint position = 0;
-        MPI_OK(MPI_Pack_external("external32", memory.data(), 1, datatype, packed.data(), size,
-                                 &position));
-        CHECK(position == size && packed == expected);
-        std::vector<unsigned char> unpacked = memory;
-        for (std::size_t i = 0; i < memory.size(); ++i)
-            if (i / kind.bytes % 3 == 0) unpacked[i] = 0;
-        position = 0;
-        MPI_OK(MPI_Unpack_external("external32", packed.data(), size, &position, unpacked.data(), 1,
-                                   datatype));
-        CHECK(position == size && unpacked == memory);
-        MPI_OK(MPI_Type_free(&datatype));
-    }
 }
 
 // A persistent send packs what is in memory when it is started.
@@ -366,14 +322,13 @@ void replaced_nonblocking() {
 } // namespace
 
 void named_cases() {
-    many_types(); // first: no type of their size was freed yet
+    many_types();
     duplicated_before_use();
     short_message();
     large_message();
     errors_are_those_of_mpi();
     cancelled_receive();
     freed_while_under_way();
-    external_form();
     persistent_again();
     persistent_at_once();
     request_cases();

@@ -82,43 +82,6 @@ void check_packing(Message &m) {
     }
 }
 
-// MPICH is aborted by structs. It makes cyclic darrays of them, too.
-bool has_external_form(const Recipe &recipe) {
-#ifdef MPI_IS_MPICH
-    const std::string text = to_text(recipe);
-    return text.find("structure") == std::string::npos && text.find("CYCLIC") == std::string::npos;
-#else
-    return static_cast<void>(recipe), true;
-#endif
-}
-
-// In the external32 form the library does what MPI itself does.
-void check_external(Message &m) {
-    MPI_Aint position = 0, by_mpi = 0;
-    std::vector<std::byte> packed(m.map.size() + 16), expected = packed;
-    const auto whole = static_cast<MPI_Aint>(packed.size());
-    const int rc = PMPI_Pack_external("external32", m.buf(), m.count, m.datatype.get(),
-                                      expected.data(), whole, &by_mpi);
-    if (rc != MPI_SUCCESS && has_device()) return;
-    const bool device = m.map.size() % 2 == 0, packed_device = m.map.size() % 3 == 0;
-    const Placed from(m.memory, device), to(packed, packed_device);
-    CHECK(MPI_Pack_external("external32", m.buffer(from.data()), m.count, m.datatype.get(),
-                            reinterpret_cast<char *>(to.data()), whole, &position) == rc);
-    if (rc != MPI_SUCCESS) return;
-    to.fetch();
-    CHECK(position == by_mpi && packed == expected);
-    std::vector<std::byte> unpacked(m.memory.size()), other = unpacked;
-    by_mpi = 0;
-    MPI_OK(PMPI_Unpack_external("external32", packed.data(), position, &by_mpi, m.buffer(other),
-                                m.count, m.datatype.get()));
-    position = 0;
-    const Placed typed(unpacked, device);
-    MPI_OK(MPI_Unpack_external("external32", reinterpret_cast<char *>(to.data()), by_mpi, &position,
-                               m.buffer(typed.data()), m.count, m.datatype.get()));
-    typed.fetch();
-    CHECK(position == by_mpi && unpacked == other);
-}
-
 // A type that MPI itself moves as its standard says, and whose bytes occur once.
 Message draw_message(Rng &rng) {
     for (;;) {
@@ -126,9 +89,7 @@ Message draw_message(Rng &rng) {
         options.max_bytes = 1 << 15;
         options.max_span = 1 << 18;
         options.elements = elements_of_mpi();
-        // The external32 form of some others is wrong in both MPI libraries.
-        const bool portable = rng.chance(50);
-        if (portable) options.elements = {UCD_TYPE__DOUBLE, UCD_TYPE__INT};
+        if (rng.chance(50)) options.elements = {UCD_TYPE__DOUBLE, UCD_TYPE__INT};
         options.unpack_safe = true;
         const RandomType random = random_type(rng, options);
         if (has_empty_part(*random.recipe)) continue;
@@ -146,7 +107,6 @@ Message draw_message(Rng &rng) {
         if (m.map.size() < 256 && rng.chance(80)) continue; // left to MPI
         if (m.map.size() > max_message || overlaps(m.map) || !mpi_agrees(m)) continue;
         check_packing(m);
-        if (portable && has_external_form(*random.recipe)) check_external(m);
         current += to_text(*random.recipe) + " x " + std::to_string(m.count) + " (" +
                    std::to_string(m.map.size()) + " bytes); ";
         return m;

@@ -170,15 +170,6 @@ void packing() {
     position = 0;
     MPI_OK(MPI_Unpack_c(packed.data(), size, &position, to.data(), 2, third, MPI_COMM_WORLD));
     CHECK(position == size && to == from);
-    current = "MPI_Pack_external_c";
-    std::vector<double> other(2 * n);
-    position = 0;
-    MPI_OK(MPI_Pack_external_c("external32", from.data(), 2, third, other.data(), size, &position));
-    CHECK(position == size && other != packed);
-    to = nothing(2);
-    position = 0;
-    MPI_OK(MPI_Unpack_external_c("external32", other.data(), size, &position, to.data(), 2, third));
-    CHECK(position == size && to == from);
 }
 
 // The buffer of a broadcast: the root has what it sends there.

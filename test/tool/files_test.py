@@ -232,6 +232,21 @@ class Files(unittest.TestCase):
 
     # Copies
 
+    def test_conversions(self):
+        numbers = np.linspace(-3, 1e6, 24, dtype='<f4').reshape(4, 6)
+        np.save(self.path / 'f.npy', numbers)
+        self.run_ucd('copy', 'f.npy', 'h.npy', '--out-shape', '4,6', '--out-dtype', 'float16',
+                     '--convert')
+        with np.errstate(over='ignore'):
+            np.testing.assert_array_equal(np.load(self.path / 'h.npy'), numbers.astype('<f2'))
+        self.run_ucd('copy', 'f.npy', 'h.npy', '--in-slice', '::-1', '--saturate')
+        np.testing.assert_array_equal(np.load(self.path / 'h.npy'),
+                                      np.minimum(numbers[::-1], 65504).astype('<f2'))
+        self.run_ucd('copy', 'h.npy', 'f.npy', '--convert')
+        self.refuse('the output has elements for', 'copy', 'f.npy', 'h.npy', '--out-slice', ':2',
+                    '--convert')
+        self.refuse('--op', 'pack', 'f.npy', 'p.bin', '--op', 'convert')
+
     def test_copies_from_layout_to_layout(self):
         a = self.save('a.npy', np.arange(60.).reshape(3, 4, 5))
         b = self.save('b.npy', np.asfortranarray(np.zeros((4, 5))))

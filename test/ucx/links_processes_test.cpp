@@ -1,60 +1,13 @@
 // Links with other processes: who they are, that they end, and that other users are refused.
 
 #include "support/catch.hpp"
+#include "ucx/child_process.hpp"
 #include "ucx/links_pair.hpp"
-
-#include <csignal>
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace ucd_ucx;
 using namespace ucdtest;
 
 namespace {
-
-// A child process, killed in the end.
-class Child {
-public:
-    template <class Body>
-    explicit Child(Body &&body) : pid_(::fork()) {
-        if (pid_ != 0) return;
-        body();
-        ::_exit(0);
-    }
-    ~Child() { kill(); }
-    Child(const Child &) = delete;
-    Child &operator=(const Child &) = delete;
-    pid_t pid() const { return pid_; }
-    void kill() {
-        if (pid_ <= 0) return;
-        ::kill(pid_, SIGKILL);
-        ::waitpid(pid_, nullptr, 0);
-        pid_ = 0;
-    }
-
-private:
-    pid_t pid_;
-};
-
-// Bytes from one process to the other.
-struct Pipe {
-    Pipe() { REQUIRE(::pipe(ends) == 0); }
-    ~Pipe() {
-        ::close(ends[0]);
-        ::close(ends[1]);
-    }
-    template <class T>
-    void put(const T &value) const {
-        if (::write(ends[1], &value, sizeof value) != sizeof value) ::_exit(1);
-    }
-    template <class T>
-    T get() const {
-        T value = {};
-        REQUIRE(::read(ends[0], &value, sizeof value) == sizeof value);
-        return value;
-    }
-    int ends[2];
-};
 
 void serve(LinksWithLedger &side) {
     (void)side.until([] { return false; });

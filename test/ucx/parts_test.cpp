@@ -312,7 +312,7 @@ TEST_CASE("options of preparing have their defaults and their limits") {
     PrepareOptions options;
     REQUIRE(read_prepare_options(UCD_INFO__NULL, options).ok());
     CHECK((options.form == Form::automatic && options.iov_segment == 3072));
-    CHECK(options.iov_entries == 4096);
+    CHECK(options.iov_entries == 1 << 20);
     const struct {
         const char *text;
         Form form;

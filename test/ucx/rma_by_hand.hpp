@@ -17,9 +17,12 @@ inline ucd_ucx_window_key_t made_up_key() {
 
 // A target that is played by hand, and an origin of the library's.
 struct HandTarget {
-    RmaSide a{no_keys.get(), UCS_THREAD_MODE_SINGLE};
+    RmaSide a;
     Attacker hand{a.side.address(), [this] { a.progress(); }};
-    HandTarget() { a.side.connect(hand.side.address()); }
+    explicit HandTarget(std::initializer_list<std::pair<std::string, std::string>> keys = {})
+        : a(Keys(keys).get(), UCS_THREAD_MODE_SINGLE) {
+        a.side.connect(hand.side.address());
+    }
     ~HandTarget() { a.close_endpoint(); }
     void answer(std::uint64_t number, unsigned verdict = 0, const std::string &data = {},
                 unsigned ucd = 0) {

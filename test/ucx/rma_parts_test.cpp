@@ -236,17 +236,17 @@ TEST_CASE("several answers are taken apart again") {
         message.append(length, sizeof length).append(part);
     }
     std::string_view left = message;
-    for (const std::string &part : parts) CHECK(take_answer(left) == part);
+    for (const std::string &part : parts) CHECK(take_part(left) == part);
     CHECK(left.empty());
-    CHECK(take_answer(left).empty());
+    CHECK(take_part(left).empty());
     // The last one is not all there.
     left = std::string_view(message).substr(0, message.size() - 1);
-    for (std::size_t i = 0; i + 1 < parts.size(); ++i) CHECK(take_answer(left) == parts[i]);
-    CHECK(take_answer(left).empty());
+    for (std::size_t i = 0; i + 1 < parts.size(); ++i) CHECK(take_part(left) == parts[i]);
+    CHECK(take_part(left).empty());
     // Nor is the length.
     for (std::size_t bytes = 0; bytes < length_bytes; ++bytes) {
         left = std::string_view("\1\0\0\0", bytes);
-        CHECK(take_answer(left).empty());
+        CHECK(take_part(left).empty());
     }
 }
 

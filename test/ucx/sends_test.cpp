@@ -297,7 +297,7 @@ TEST_CASE("an answer whose data cannot be packed leaves nothing to be sent") {
     const auto gather = [&](const Encoded &answer_to_send, const Data &data) {
         bool refused;
         const ucd_ucx::Status status =
-            direct.gather(one.ep, answer_to_send, data, 10, Use::message, &refused);
+            direct.gather_answer(one.ep, answer_to_send, data, 10, Use::message, &refused);
         CHECK_FALSE(refused);
         return status;
     };

@@ -47,6 +47,7 @@ void print_tables() {
     MEMBER(BackendFunctions, launch_prepared_in);
     MEMBER(BackendFunctions, prepare);
     MEMBER(BackendFunctions, copies_layouts);
+    MEMBER(BackendFunctions, converts);
     MEMBER(BackendFunctions, copy);
     MEMBER(BackendFunctions, allocate);
     MEMBER(BackendFunctions, release);
@@ -130,6 +131,9 @@ void print_moves() {
     MEMBER(CopyMove, to);
     MEMBER(CopyMove, length);
     MEMBER(CopyMove, limits);
+    MEMBER(CopyMove, op);
+    MEMBER(CopyMove, from_element);
+    MEMBER(CopyMove, to_element);
     STRUCT(MoveList);
     MEMBER(MoveList, moves);
     MEMBER(MoveList, copies);
@@ -228,6 +232,8 @@ void print_values() {
     VALUE(NodeKind::by_reference);
     VALUE(Op::replace);
     VALUE(Op::minloc);
+    VALUE(Op::convert);
+    VALUE(Op::convert_sat);
     VALUE(Op::count_);
     VALUE(Element::byte);
     VALUE(Element::float64);

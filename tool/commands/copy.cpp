@@ -18,8 +18,14 @@ namespace {
 
 struct CopyOptions {
     LayoutOptions in, out;
-    bool as_is = false;
+    bool as_is = false, convert = false, saturate = false;
     MoveOptions move;
+
+    bool converts() const { return convert || saturate; }
+    ucd_op_t operation() const {
+        if (!converts()) return move.operation();
+        return saturate ? UCD_OP__CONVERT_SAT : UCD_OP__CONVERT;
+    }
 };
 
 // Copies in pieces through a packed buffer, so that neither file has to fit in memory.
@@ -46,9 +52,9 @@ void copy_in_pieces(const TypedFile &in, const TypedFile &out, ucd_op_t op, cons
 void copy_whole(const TypedFile &in, const TypedFile &out, ucd_op_t op, const ucd::Info &hints,
                 Progress &progress) {
     std::optional<InPlaceChange> change;
-    if (!out.is_new()) change.emplace(out.path(), in.layout().bytes, InPlaceChange::Steps::one);
-    progress.advance(ucd::copy(in.buffer(), in.count(), in.type(), out.buffer(), out.count(),
-                               out.type(), op, hints));
+    if (!out.is_new()) change.emplace(out.path(), out.layout().bytes, InPlaceChange::Steps::one);
+    ucd::copy(in.buffer(), in.count(), in.type(), out.buffer(), out.count(), out.type(), op, hints);
+    progress.advance(in.layout().bytes);
 }
 
 void copy(CopyOptions o) {
@@ -61,21 +67,22 @@ void copy(CopyOptions o) {
                       fmt::format("{} is input and output, and what is read and what is written "
                                   "overlap: bytes {} to {} and {} to {}",
                                   in.path(), in.first(), in.last(), out.first(), out.last()));
-    if (in.layout().bytes != out.layout().bytes)
+    if (!o.converts() && in.layout().bytes != out.layout().bytes)
         throw Failure(Exit::usage, fmt::format("the input has {} bytes and the output {}; expected "
                                                "as many",
                                                in.layout().bytes, out.layout().bytes));
-    if (!o.as_is && !in.dtype().empty() && !out.dtype().empty() && in.dtype() != out.dtype() &&
-        in.layout().element != UCD_TYPE__BYTE && out.layout().element != UCD_TYPE__BYTE)
+    if (!o.converts() && !o.as_is && !in.dtype().empty() && !out.dtype().empty() &&
+        in.dtype() != out.dtype() && in.layout().element != UCD_TYPE__BYTE &&
+        out.layout().element != UCD_TYPE__BYTE)
         throw Failure(Exit::usage, fmt::format("the input's elements are {} and the output's {}; "
                                                "--as-is takes the bytes as they are",
                                                in.dtype(), out.dtype()));
     out.make_missing();
-    const ucd_op_t op = o.move.operation();
+    const ucd_op_t op = o.operation();
     const ucd::Info hints = o.move.hints();
     Progress progress(in.layout().bytes, o.move.progress);
-    const bool one_element =
-        in.layout().element != UCD_TYPE__NULL && in.layout().element == out.layout().element;
+    const bool one_element = !o.converts() && in.layout().element != UCD_TYPE__NULL &&
+                             in.layout().element == out.layout().element;
     (op == UCD_OP__REPLACE || one_element ? copy_in_pieces : copy_whole)(in, out, op, hints,
                                                                          progress);
     out.finish(o.move.sync);
@@ -100,12 +107,19 @@ Command copy_command() {
         [o] { copy(*o); },
         {"ucd copy field.npy every-second.npy --in-slice ::2",
          "ucd copy matrix.bin columns.bin --in-type 'resized(vector(8,1,8,double),0,8)' "
-         "--in-count 8 --out-type 'contig(64,double)'"},
+         "--in-count 8 --out-type 'contig(64,double)'",
+         "ucd copy weights.bin small.bin --in-type 'contig(4096,float)' "
+         "--out-type 'contig(4096,bfloat16)' --convert"},
     };
     add_layout_options(c, o->in, "in-", "INPUT; default: the whole array of a .npy file");
     add_layout_options(c, o->out, "out-", "OUTPUT; default: the whole array of a .npy file");
     c.arguments.push_back(
         {"--as-is", &o->as_is, "take .npy files' bytes whatever their dtype and order"});
+    c.arguments.push_back(
+        {"--convert", &o->convert,
+         "convert elements to the output's type, rounding to nearest; the output has as many"});
+    c.arguments.push_back({"--saturate", &o->saturate,
+                           "same, and what is too large becomes the largest finite number"});
     o->move.add_to(c);
     return c;
 }

@@ -11,7 +11,9 @@ namespace {
 const std::map<std::string, ucd_op_t> &operations() {
     static const auto by_name = [] {
         std::map<std::string, ucd_op_t> map;
-        for (const OperationName &o : operation_names()) map.emplace(o.name, o.op);
+        // Conversions need the types of two sides, so they are an option of copy alone.
+        for (const OperationName &o : operation_names())
+            if (o.op != UCD_OP__CONVERT && o.op != UCD_OP__CONVERT_SAT) map.emplace(o.name, o.op);
         return map;
     }();
     return by_name;

@@ -82,10 +82,11 @@ void add_collectives(RatioTable &table, const MpiLayout &l) {
                             MPI_COMM_WORLD);
          }}};
     for (const Kind &kind : kinds) {
-        const auto by = [&](const MpiCalls &calls) {
-            return [&] { kind.run(calls, l, sent.data(), received.data(), root); };
-        };
-        table.add(kind.name + l.name, l.bytes, in_turns(l.bytes, {by(plain_mpi), by(with_ucd)}),
+        table.add(kind.name + l.name, l.bytes,
+                  compare(l.bytes,
+                          [&](const MpiCalls &calls) {
+                              kind.run(calls, l, sent.data(), received.data(), root);
+                          }),
                   !l.is_contiguous());
     }
 }
@@ -93,13 +94,12 @@ void add_collectives(RatioTable &table, const MpiLayout &l) {
 } // namespace
 
 void collective_section(const Sizes &sizes) {
-    RatioTable table("collective", {"plain", "UCD"});
+    RatioTable table("collective", compared);
     for (const int size : sizes) {
         for (const MpiLayout &l : mpi_layouts(size)) add_collectives(table, l);
         Transpose transpose(size);
         table.add("alltoallw: transpose", transpose.bytes(),
-                  in_turns(transpose.bytes(),
-                           {[&] { transpose.run(plain_mpi); }, [&] { transpose.run(with_ucd); }}),
+                  compare(transpose.bytes(), [&](const MpiCalls &calls) { transpose.run(calls); }),
                   true);
     }
 }

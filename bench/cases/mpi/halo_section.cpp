@@ -77,17 +77,17 @@ private:
 } // namespace
 
 void halo_section(const Sizes &sizes) {
-    RatioTable table("halo", {"plain", "UCD"});
+    RatioTable table("halo", compared);
     for (const int size : sizes) {
         Halo halo(size);
-        table.add("isend and irecv", halo.bytes(),
-                  in_turns(6 * halo.bytes(), {[&] { halo.by_messages(plain_mpi); },
-                                              [&] { halo.by_messages(with_ucd); }}),
-                  true);
-        table.add("neighbor_alltoallw", halo.bytes(),
-                  in_turns(6 * halo.bytes(), {[&] { halo.by_one_call(plain_mpi); },
-                                              [&] { halo.by_one_call(with_ucd); }}),
-                  true);
+        table.add(
+            "isend and irecv", halo.bytes(),
+            compare(6 * halo.bytes(), [&](const MpiCalls &calls) { halo.by_messages(calls); }),
+            true);
+        table.add(
+            "neighbor_alltoallw", halo.bytes(),
+            compare(6 * halo.bytes(), [&](const MpiCalls &calls) { halo.by_one_call(calls); }),
+            true);
     }
 }
 

@@ -79,6 +79,15 @@ MpiLayout::MpiLayout(MpiLayout &&other) noexcept
     : name(std::move(other.name)), type(std::exchange(other.type, MPI_DOUBLE)), count(other.count),
       bytes(other.bytes), extent(other.extent) {}
 
+MpiLayout MpiLayout::resized(const MpiCalls &calls) const {
+    MPI_Aint lb = 0, step = 0;
+    MPI_Datatype fresh = MPI_DATATYPE_NULL;
+    MPI_Type_get_extent(type, &lb, &step);
+    MPI_Type_create_resized(type, lb, step, &fresh);
+    calls.type_commit(&fresh);
+    return {"", fresh, count};
+}
+
 MpiLayout::~MpiLayout() {
     if (type != MPI_DOUBLE) MPI_Type_free(&type);
 }

@@ -13,6 +13,9 @@ public:
     MpiLayout &operator=(MpiLayout &&) = delete;
     ~MpiLayout();
 
+    // The same items, of a type that is made now and committed by these calls.
+    MpiLayout resized(const MpiCalls &calls) const;
+
     std::string name;
     MPI_Datatype type;
     int count;

@@ -1,6 +1,7 @@
 // What ucd-mpi-bench measures, each for messages of so many bytes.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -8,12 +9,21 @@ namespace bench {
 
 using Sizes = std::vector<int>;
 
+// The median seconds of one call of each of `compared`: of packing and unpacking, of a message
+// there and back between two processes, and of MPI_Alltoall.
+class MpiLayout;
+std::vector<double> time_pack(const MpiLayout &l);
+std::vector<double> time_ping_pong(const MpiLayout &l);
+std::vector<double> time_alltoall(const MpiLayout &l);
+
 // MPI_Pack and MPI_Unpack, once each.
 void pack_section(const Sizes &sizes);
 // There and back, of two processes.
 void ping_pong_section(const Sizes &sizes);
 // Both, for the layouts of ucd-bench's tables, which have sizes of their own.
 void table_section();
+// There and back with a type that is made anew for each round, and freed after it.
+void fresh_section(const Sizes &sizes);
 // MPI_Bcast, MPI_Allgather and MPI_Alltoall of each layout, and a transposed matrix by
 // MPI_Alltoallw. The bytes are those for one process.
 void collective_section(const Sizes &sizes);
@@ -22,5 +32,8 @@ void halo_section(const Sizes &sizes);
 // Ping-pong and MPI_Alltoall with data in a device's memory, beside what users write themselves.
 // False if there is no such device.
 bool device_section(const std::string &device, const Sizes &sizes);
+// Measures what libucd-mpi-preload's table of this MPI library needs, and writes its rows to a
+// file. Processes must run with UCD_MPI_ALWAYS=1. False if that fails.
+bool write_tuning(const std::string &path);
 
 } // namespace bench

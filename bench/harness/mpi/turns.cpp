@@ -10,13 +10,17 @@
 namespace bench {
 
 int rank = 0, processes = 1;
+double seconds_for_case = 0.5;
 
-const MpiCalls with_ucd = {MPI_Pack,      MPI_Unpack,   MPI_Send,      MPI_Recv,
-                           MPI_Isend,     MPI_Irecv,    MPI_Waitall,   MPI_Bcast,
-                           MPI_Allgather, MPI_Alltoall, MPI_Alltoallw, MPI_Neighbor_alltoallw};
-const MpiCalls plain_mpi = {PMPI_Pack,      PMPI_Unpack,   PMPI_Send,      PMPI_Recv,
-                            PMPI_Isend,     PMPI_Irecv,    PMPI_Waitall,   PMPI_Bcast,
-                            PMPI_Allgather, PMPI_Alltoall, PMPI_Alltoallw, PMPI_Neighbor_alltoallw};
+const MpiCalls with_ucd = {MPI_Pack,        MPI_Unpack,   MPI_Send,      MPI_Recv,
+                           MPI_Isend,       MPI_Irecv,    MPI_Waitall,   MPI_Bcast,
+                           MPI_Allgather,   MPI_Alltoall, MPI_Alltoallw, MPI_Neighbor_alltoallw,
+                           MPI_Type_commit, MPI_Type_free};
+const MpiCalls plain_mpi = {PMPI_Pack,        PMPI_Unpack,    PMPI_Send,
+                            PMPI_Recv,        PMPI_Isend,     PMPI_Irecv,
+                            PMPI_Waitall,     PMPI_Bcast,     PMPI_Allgather,
+                            PMPI_Alltoall,    PMPI_Alltoallw, PMPI_Neighbor_alltoallw,
+                            PMPI_Type_commit, PMPI_Type_free};
 
 bool has_preload() {
     Dl_info found;
@@ -27,11 +31,17 @@ bool has_preload() {
 namespace {
 
 constexpr int min_rounds = 5;
-constexpr double max_seconds = 0.5; // of all rounds, after the first ones
 
 double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
         .count();
+}
+
+double median(std::vector<double> &values) {
+    if (values.empty()) return 0;
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
 }
 
 // What process 0 says.
@@ -51,9 +61,9 @@ std::vector<double> in_turns(std::size_t bytes, const std::vector<Way> &ways) {
         if (way) way(); // so that nothing is made ready in what is timed
     // Processes that poll without yielding, on fewer cores than there are threads, need a slice of
     // the scheduler's for each message.
-    const double fitting = max_seconds / min_rounds / (now() - begin);
+    const double fitting = seconds_for_case / min_rounds / (now() - begin);
     calls = from_first(static_cast<int>(std::clamp<double>(fitting, 1, calls)));
-    std::vector<double> least(ways.size(), 0);
+    std::vector<std::vector<double>> times(ways.size());
     for (int round = 0, more = 1; more != 0; ++round) {
         for (std::size_t turn = 0; turn < ways.size(); ++turn) {
             // Each begins as often: what one leaves behind may help the next one, or hold it up.
@@ -65,12 +75,14 @@ std::vector<double> in_turns(std::size_t bytes, const std::vector<Way> &ways) {
             const double seconds = (now() - start) / calls;
             // The first round is not counted: in it, one way finds memory and caches as nobody left
             // them.
-            if (round > 0 && (least[way] == 0 || seconds < least[way])) least[way] = seconds;
+            if (round > 0) times[way].push_back(seconds);
         }
         const int done = round + 1;
-        more = from_first(done < rounds && (done < min_rounds || now() - begin < max_seconds));
+        more = from_first(done < rounds && (done < min_rounds || now() - begin < seconds_for_case));
     }
-    return least;
+    std::vector<double> medians;
+    for (std::vector<double> &of_way : times) medians.push_back(median(of_way));
+    return medians;
 }
 
 RatioTable::RatioTable(std::string what, std::vector<std::string> ways)
@@ -80,7 +92,7 @@ RatioTable::RatioTable(std::string what, std::vector<std::string> ways)
     std::printf("\n%-12s %-26s %9s", "what", "layout", "bytes");
     for (const std::string &way : ways_) std::printf(" %14s", (way + " us").c_str());
     for (std::size_t i = 0; i + 1 < ways_.size(); ++i)
-        std::printf(" %14s", (ways_[i] + "/UCD").c_str());
+        std::printf(" %14s", (ways_[i] + (ways_[i] == "again" ? "/plain" : "/UCD")).c_str());
     std::printf("\n");
 }
 
@@ -98,9 +110,15 @@ void RatioTable::add(const std::string &name, std::size_t bytes, const std::vect
             std::printf(" %14s", "-");
             continue;
         }
-        std::printf(" %14.2f", seconds[i] / seconds.back());
-        if (!counts) continue;
-        logarithms_[i] += std::log(seconds[i] / seconds.back());
+        const bool is_noise = ways_[i] == "again";
+        const double ratio = seconds[i] / (is_noise ? seconds.front() : seconds.back());
+        std::printf(" %14.2f", ratio);
+        if (!is_noise && (lowest_ == 0 || ratio < lowest_)) {
+            lowest_ = ratio;
+            lowest_name_ = name;
+        }
+        if (!counts || is_noise) continue;
+        logarithms_[i] += std::log(ratio);
         ++rows_[i];
     }
     std::printf("\n");
@@ -112,6 +130,8 @@ RatioTable::~RatioTable() {
         if (rank == 0 && rows_[i] > 0)
             std::printf("%s: geometric mean of %s/UCD, without contiguous: %.2f\n", what_.c_str(),
                         ways_[i].c_str(), std::exp(logarithms_[i] / rows_[i]));
+    if (rank == 0 && lowest_ > 0)
+        std::printf("%s: lowest: %.2f, %s\n", what_.c_str(), lowest_, lowest_name_.c_str());
 }
 
 } // namespace bench

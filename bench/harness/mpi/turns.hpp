@@ -28,19 +28,34 @@ struct MpiCalls {
     decltype(&MPI_Alltoall) alltoall;
     decltype(&MPI_Alltoallw) alltoallw;
     decltype(&MPI_Neighbor_alltoallw) neighbor_alltoallw;
+    decltype(&MPI_Type_commit) type_commit;
+    decltype(&MPI_Type_free) type_free;
 };
 extern const MpiCalls with_ucd, plain_mpi;
 
 // Whether libucd-mpi-preload is loaded.
 bool has_preload();
 
-// The least seconds of each way, of as many rounds on all processes. A way that is empty, or that
+// How long in_turns may measure, in seconds.
+extern double seconds_for_case;
+
+// The median seconds of each way, of as many rounds on all processes. A way that is empty, or that
 // one process cannot go, takes 0.
 using Way = std::function<void()>;
 std::vector<double> in_turns(std::size_t bytes, const std::vector<Way> &ways);
 
+// The plain library, the plain library again, which shows how much its times vary by themselves,
+// and UCD: the ways of a table that is made with these names.
+inline const std::vector<std::string> compared = {"plain", "again", "UCD"};
+template <class Run> // called with MpiCalls
+std::vector<double> compare(std::size_t bytes, Run run) {
+    return in_turns(bytes,
+                    {[&] { run(plain_mpi); }, [&] { run(plain_mpi); }, [&] { run(with_ucd); }});
+}
+
 // A table with a row for each case, printed by process 0: the time of each way, and how many times
-// longer the others take than the last one. Says at the end what the geometric means are.
+// longer the others take than the last one; for the way "again", than the first one. Says at the
+// end what the geometric means are, and which row is the lowest.
 class RatioTable {
 public:
     RatioTable(std::string what, std::vector<std::string> ways);
@@ -56,6 +71,8 @@ private:
     std::vector<std::string> ways_;
     std::vector<double> logarithms_;
     std::vector<int> rows_;
+    double lowest_ = 0;
+    std::string lowest_name_;
 };
 
 } // namespace bench

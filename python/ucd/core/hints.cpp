@@ -77,6 +77,16 @@ ucd_op_t op_of(nb::handle op) {
     return nb::cast<int>(op);
 }
 
+ucd_op_t op_of(nb::handle op, nb::handle convert) {
+    if (convert.is(Py_False)) return op_of(op);
+    const bool saturate = PyUnicode_Check(convert.ptr()) &&
+                          PyUnicode_CompareWithASCIIString(convert.ptr(), "saturate") == 0;
+    if (!saturate && !convert.is(Py_True))
+        raise(PyExc_ValueError, "convert must be True, False or 'saturate'");
+    if (!op.is_none()) raise(PyExc_ValueError, "op and convert exclude each other");
+    return saturate ? UCD_OP__CONVERT_SAT : UCD_OP__CONVERT;
+}
+
 void bind_hints(nb::module_ &m) {
     nb::class_<Hints>(m, "Hints",
                       R"(Hints for calls: keys of libucd, with or without the prefix "ucd.".

@@ -25,6 +25,8 @@ ucd_info_t info_of(nb::handle hints, bool plain_host);
 
 // None, a name ("sum") or a number of ucd_op_t.
 ucd_op_t op_of(nb::handle op);
+// Same, for a copy that may convert: False, True or "saturate".
+ucd_op_t op_of(nb::handle op, nb::handle convert);
 
 void bind_hints(nb::module_ &m);
 

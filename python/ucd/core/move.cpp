@@ -150,9 +150,10 @@ Request *iunpack_from(nb::handle packed, nb::handle dst, nb::handle type, intptr
 // Two typed arrays.
 struct CopyCall {
     CopyCall(nb::handle src, nb::handle dst, nb::handle src_type, intptr_t src_count,
-             nb::handle dst_type, intptr_t dst_count, nb::handle with, nb::handle hints)
+             nb::handle dst_type, intptr_t dst_count, nb::handle with, nb::handle convert,
+             nb::handle hints)
         : in(src, src_type, src_count, nb::none(), "src"),
-          out(dst, dst_type, dst_count, nb::none(), "dst"), op(op_of(with)),
+          out(dst, dst_type, dst_count, nb::none(), "dst"), op(op_of(with, convert)),
           plain_host(in.plain_host() && out.plain_host()), info(info_of(hints, plain_host)) {
         out.view.require_writable("dst");
         require_devices();
@@ -177,8 +178,9 @@ struct CopyCall {
 };
 
 uintptr_t copy(nb::handle src, nb::handle dst, nb::handle src_type, intptr_t src_count,
-               nb::handle dst_type, intptr_t dst_count, nb::handle op, nb::handle hints) {
-    const CopyCall c(src, dst, src_type, src_count, dst_type, dst_count, op, hints);
+               nb::handle dst_type, intptr_t dst_count, nb::handle op, nb::handle convert,
+               nb::handle hints) {
+    const CopyCall c(src, dst, src_type, src_count, dst_type, dst_count, op, convert, hints);
     uintptr_t bytes = 0;
     check(run(c.quick, [&] {
         return ucd_copy(c.in.view.data, c.in.whole.count, c.in.whole.type, c.out.view.data,
@@ -188,8 +190,9 @@ uintptr_t copy(nb::handle src, nb::handle dst, nb::handle src_type, intptr_t src
 }
 
 Request *icopy(nb::handle src, nb::handle dst, nb::handle src_type, intptr_t src_count,
-               nb::handle dst_type, intptr_t dst_count, nb::handle op, nb::handle hints) {
-    CopyCall c(src, dst, src_type, src_count, dst_type, dst_count, op, hints);
+               nb::handle dst_type, intptr_t dst_count, nb::handle op, nb::handle convert,
+               nb::handle hints) {
+    CopyCall c(src, dst, src_type, src_count, dst_type, dst_count, op, convert, hints);
     uintptr_t bytes = 0;
     ucd_request_t request = UCD_REQUEST__NULL;
     check(run(c.quick, [&] {
@@ -247,14 +250,17 @@ op, hints, stream, errors, and when the work is done: as pack_into.)");
     m.def(
         "copy", &copy, arg("src"), arg("dst"), nb::kw_only(), arg("src_type").none() = none,
         arg("src_count") = 1, arg("dst_type").none() = none, arg("dst_count") = 1,
-        arg("op").none() = none, arg("hints").none() = none,
+        arg("op").none() = none, arg("convert") = false, arg("hints").none() = none,
         R"(Moves an array into another one of any other layout, without a packed buffer in between.
 
 Both sides are read in packed order, so shapes need not agree; dst must have room for all of src,
-else ucd.Truncated is raised and nothing moves. Elements are not converted. With an op other than
-'replace', both sides must have the same sequence of elements. Arrays may be in host memory and on
+else ucd.Truncated is raised and nothing moves. With convert=True, elements are converted: element i
+of dst becomes element i of src in dst's type, rounded to nearest; with convert='saturate', what is
+too large for a floating type becomes its largest finite number instead of infinity. Without,
+bytes are moved. With an op other than 'replace', both sides must have the same sequence of
+elements. Arrays may be in host memory and on
 any devices: what their libraries' current streams have enqueued is waited for first, and the work
-is done on return. src and dst must not overlap. Returns the bytes moved. Errors: as pack_into.)");
+is done on return. src and dst must not overlap. Returns the bytes written. Errors: as pack_into.)");
     m.def("ipack_into", &ipack_into, arg("src"), arg("out"), nb::kw_only(),
           arg("type").none() = none, arg("count") = 1, arg("offset") = 0, arg("op").none() = none,
           arg("hints").none() = none,
@@ -266,7 +272,7 @@ is done on return. src and dst must not overlap. Returns the bytes moved. Errors
           arg("hints").none() = none, "As unpack, but returns a Request: see ipack_into.");
     m.def("icopy", &icopy, arg("src"), arg("dst"), nb::kw_only(), arg("src_type").none() = none,
           arg("src_count") = 1, arg("dst_type").none() = none, arg("dst_count") = 1,
-          arg("op").none() = none, arg("hints").none() = none,
+          arg("op").none() = none, arg("convert") = false, arg("hints").none() = none,
           "As copy, but returns a Request: see ipack_into.");
 }
 

@@ -108,26 +108,27 @@ enum class Op : uint8_t {
     bxor,
     maxloc,
     minloc,
+    convert, // not a reduction: the destination's elements may be of other kinds than the source's
+    convert_sat,
     count_
 };
+
+constexpr bool is_conversion(Op op) {
+    return op == Op::convert || op == Op::convert_sat;
+}
+constexpr bool is_reduction(Op op) {
+    return op != Op::replace && !is_conversion(op);
+}
 
 constexpr uint32_t op_bit(Op op) {
     return uint32_t{1} << static_cast<unsigned>(op);
 }
 
-// The set, in op_bit()s, of reductions that the public interface defines for a representation. x87
-// and binary128 have reductions only on machines that compute in them.
-constexpr uint32_t defined_ops(Element e) {
-    constexpr uint32_t bitwise = op_bit(Op::band) | op_bit(Op::bor) | op_bit(Op::bxor);
-    constexpr uint32_t logical = op_bit(Op::land) | op_bit(Op::lor) | op_bit(Op::lxor);
-    constexpr uint32_t sums = op_bit(Op::sum) | op_bit(Op::prod);
-    constexpr uint32_t order = op_bit(Op::max) | op_bit(Op::min);
-    constexpr uint32_t loc = op_bit(Op::maxloc) | op_bit(Op::minloc);
-    constexpr uint32_t replace = op_bit(Op::replace);
-    const auto native = [](Element extended) { return extended == native_long_double; };
+// The representation of the real numbers that an element consists of; of complex numbers, that of
+// their two parts. Element::none for elements that are not converted.
+constexpr Element converted_part(Element e) {
     switch (e) {
-    case Element::byte: return replace | bitwise;
-    case Element::bool8: return replace | logical;
+    case Element::bool8:
     case Element::int8:
     case Element::int16:
     case Element::int32:
@@ -135,13 +136,67 @@ constexpr uint32_t defined_ops(Element e) {
     case Element::uint8:
     case Element::uint16:
     case Element::uint32:
-    case Element::uint64: return replace | order | sums | logical | bitwise;
+    case Element::uint64:
     case Element::float16:
     case Element::bfloat16:
     case Element::float8_e4m3:
     case Element::float8_e5m2:
     case Element::float32:
-    case Element::float64: return replace | order | sums;
+    case Element::float64: return e;
+    case Element::complex32: return Element::float32;
+    case Element::complex64: return Element::float64;
+    default: return Element::none;
+    }
+}
+
+// Whether conversions between the two are defined: between real elements, and between complex
+// ones.
+constexpr bool is_convertible(Element from, Element to) {
+    const bool known = converted_part(from) != Element::none && converted_part(to) != Element::none;
+    // Only complex elements differ from their part.
+    return known && (converted_part(from) == from) == (converted_part(to) == to);
+}
+
+constexpr bool is_integer(Element e) {
+    return e >= Element::int8 && e <= Element::uint64;
+}
+
+// Whether a conversion between the two keeps all bits: between equal representations, and between
+// integers of equal widths.
+constexpr bool has_same_bits(Element from, Element to) {
+    return from == to ||
+           (is_integer(from) && is_integer(to) && packed_size(from) == packed_size(to));
+}
+
+// The set, in op_bit()s, of ops that the public interface defines for a representation; of
+// conversions, whether it can be converted to float. x87 and binary128 have reductions only on
+// machines that compute in them.
+constexpr uint32_t defined_ops(Element e) {
+    constexpr uint32_t bitwise = op_bit(Op::band) | op_bit(Op::bor) | op_bit(Op::bxor);
+    constexpr uint32_t logical = op_bit(Op::land) | op_bit(Op::lor) | op_bit(Op::lxor);
+    constexpr uint32_t sums = op_bit(Op::sum) | op_bit(Op::prod);
+    constexpr uint32_t order = op_bit(Op::max) | op_bit(Op::min);
+    constexpr uint32_t loc = op_bit(Op::maxloc) | op_bit(Op::minloc);
+    constexpr uint32_t replace = op_bit(Op::replace);
+    constexpr uint32_t converts = op_bit(Op::convert) | op_bit(Op::convert_sat);
+    const auto native = [](Element extended) { return extended == native_long_double; };
+    switch (e) {
+    case Element::byte: return replace | bitwise;
+    case Element::bool8: return replace | logical | converts;
+    case Element::int8:
+    case Element::int16:
+    case Element::int32:
+    case Element::int64:
+    case Element::uint8:
+    case Element::uint16:
+    case Element::uint32:
+    case Element::uint64: return replace | order | sums | logical | bitwise | converts;
+    case Element::float16:
+    case Element::bfloat16:
+    case Element::float8_e4m3:
+    case Element::float8_e5m2:
+    case Element::float32:
+    case Element::float64: return replace | order | sums | converts;
     case Element::complex32:
     case Element::complex64: return replace | sums;
     case Element::x87_80: return replace | (native(Element::x87_80) ? order | sums : 0);
@@ -164,6 +219,15 @@ constexpr uint32_t defined_ops(Element e) {
     case Element::count_: break;
     }
     return replace;
+}
+
+// Beside the op_bit()s of a type: all its elements can be converted to elements of some kind.
+inline constexpr uint32_t convertible_bit = uint32_t{1} << 31;
+static_assert(static_cast<unsigned>(Op::count_) < 31);
+
+// What the type of one element supports.
+constexpr uint32_t supported_by(Element e) {
+    return defined_ops(e) | (converted_part(e) != Element::none ? convertible_bit : 0);
 }
 
 } // namespace ucd

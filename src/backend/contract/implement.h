@@ -149,6 +149,9 @@ public:
     bool hides_memory() const { return false; }
     Status check_unknown(const void *) const { return success; }
     bool copies_layouts() const { return false; }
+    bool converts(const CopyMove &move) const {
+        return move.from.plan == nullptr && move.to.plan == nullptr;
+    }
 
     // For backends for which making the moves in portions has no advantage.
     Status launch_made(int device, MoveMaker &maker, Owner<Event> &done) {
@@ -300,6 +303,10 @@ private:
         .copies_layouts =
             [](const Backend *b) {
                 return guarded_or(false, [&] { return self(b).copies_layouts(); });
+            },
+        .converts =
+            [](const Backend *b, const CopyMove *move) {
+                return guarded_or(false, [&] { return self(b).converts(*move); });
             },
         .copy =
             [](Backend *b, int device, void *to, const void *from, std::size_t bytes,

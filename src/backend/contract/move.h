@@ -84,8 +84,8 @@ inline Slice range_of(const Move &move) {
     return {move.offset, move.length};
 }
 
-// Copies bytes of one layout's packed stream to those of another layout's. There is no packed
-// buffer and no reduction.
+// Copies bytes of one layout's packed stream to those of another layout's, or converts elements of
+// the one to elements of the other. There is no packed buffer and no reduction.
 struct CopyMove {
     struct Side {
         const KernelPlan *plan = nullptr; // made by the backend that runs the copy
@@ -94,8 +94,12 @@ struct CopyMove {
         uint64_t offset = 0; // the first byte to copy, in this side's packed stream
     };
     Side from, to;
-    uint64_t length = 0; // bytes to copy, > 0
+    uint64_t length = 0; // bytes to copy, > 0; of a conversion, bytes of the source's stream
     Limits limits;
+    Op op = Op::replace; // or a conversion
+    // The kinds of all elements that backends convert. A side without a plan is consecutive bytes:
+    // the first one is at its address plus its offset.
+    Element from_element = Element::none, to_element = Element::none;
 };
 
 // Moves to be launched together, in no particular order. The list does not own them.

@@ -47,6 +47,7 @@ struct Members<BackendFunctions> {
         UCD_MEMBER(launch_prepared_in),
         UCD_MEMBER(prepare),
         UCD_MEMBER(copies_layouts),
+        UCD_MEMBER(converts),
         UCD_MEMBER(copy),
         UCD_MEMBER(allocate),
         UCD_MEMBER(release),

@@ -2,6 +2,7 @@
 
 #include "implement.h"
 
+#include "convert_range.h"
 #include "execute.h"
 #include "plan.h"
 
@@ -28,6 +29,7 @@ public:
     bool reaches(int, const MemoryLocation &location) const { return location.host_reachable(); }
 
     bool supports(Op op, Element element) const {
+        if (is_conversion(op)) return is_convertible(element, Element::float32);
         return op == Op::replace || reduce_kernel(op, element) != nullptr;
     }
 
@@ -73,14 +75,23 @@ private:
     const BackendState state_{.available = true, .devices = 1, .version = "1", .reason = {}};
 
     static Status run(const MoveList &list) {
-        UCD_TRY(check_no_copies(list));
+        for (const CopyMove &copy : list.copies) UCD_TRY(check_conversion(copy));
         for (const Move &move : list.moves) execute(move);
+        for (const CopyMove &copy : list.copies) convert_range(copy);
         return success;
     }
 
+    // Conversions between consecutive bytes are the only copies.
+    static Status check_conversion(const CopyMove &copy) {
+        const bool consecutive = copy.from.plan == nullptr && copy.to.plan == nullptr;
+        return consecutive && is_conversion(copy.op) ? success : fail_copies();
+    }
+
     static Status check_no_copies(const MoveList &list) {
-        if (list.copies.empty()) [[likely]]
-            return success;
+        return list.copies.empty() ? success : fail_copies();
+    }
+
+    static Status fail_copies() {
         return fail(UCD_ERR__NOT_SUPPORTED, "the seq backend does not copy from layout to layout");
     }
 

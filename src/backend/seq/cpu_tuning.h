@@ -81,6 +81,9 @@ inline constexpr uint64_t held_row = 32768;
 // The capacities in bytes that count as those of the outer and of the inner caches.
 inline constexpr uint64_t outer_caches = uint64_t{32} << 20, inner_caches = uint64_t{1} << 20;
 
+// Permutations of this many bytes write past the caches.
+inline constexpr uint64_t past_caches = uint64_t{6} << 20;
+
 const CpuTuning &tuning_of(bool is_amd, unsigned family);
 
 // The tuning for this machine.

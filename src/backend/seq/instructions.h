@@ -4,6 +4,7 @@
 
 // The compiler's default instruction set. On AArch64, it includes NEON.
 #if !defined(UCD_SEQ_INSTRUCTIONS)
+#define UCD_SEQ_IS_DEFAULT 1
 #if defined(__AARCH64EL__) && defined(__ARM_NEON)
 #define UCD_SEQ_INSTRUCTIONS neon
 #define UCD_SEQ_HAS_NEON 1

@@ -63,31 +63,25 @@ private:
 class TransposeIndex {
 public:
     consteval explicit TransposeIndex(std::span<const TransposeKernelInfo> kernels) : at_{} {
-        for (auto &leaves : at_)
-            for (uint8_t &entry : leaves) entry = none;
+        for (uint8_t &entry : at_) entry = none;
         for (size_t i = 0; i < kernels.size(); ++i)
             if (is_portable(kernels[i].leaf))
-                for (uint8_t &entry : at_[static_cast<size_t>(kernels[i].direction)])
-                    entry = static_cast<uint8_t>(i);
+                for (uint8_t &entry : at_) entry = static_cast<uint8_t>(i);
         for (size_t i = 0; i < kernels.size(); ++i)
-            at_[static_cast<size_t>(kernels[i].direction)][static_cast<size_t>(kernels[i].leaf)] =
-                static_cast<uint8_t>(i);
+            at_[static_cast<size_t>(kernels[i].leaf)] = static_cast<uint8_t>(i);
     }
 
     consteval bool complete() const {
-        for (const auto &leaves : at_)
-            for (const uint8_t entry : leaves)
-                if (entry == none) return false;
+        for (const uint8_t entry : at_)
+            if (entry == none) return false;
         return true;
     }
 
-    constexpr size_t find(Direction direction, Leaf leaf) const {
-        return at_[static_cast<size_t>(direction)][static_cast<size_t>(leaf)];
-    }
+    constexpr size_t find(Leaf leaf) const { return at_[static_cast<size_t>(leaf)]; }
 
 private:
     static constexpr uint8_t none = UINT8_MAX;
-    uint8_t at_[2][static_cast<size_t>(Leaf::count_)];
+    uint8_t at_[static_cast<size_t>(Leaf::count_)];
 };
 
 class ReduceIndex {
@@ -106,8 +100,9 @@ public:
     consteval bool matches_contract() const {
         for (size_t op = 0; op < ops; ++op)
             for (size_t element = 0; element < elements; ++element) {
-                const bool defined = (defined_ops(static_cast<Element>(element)) &
-                                      ~op_bit(Op::replace) & op_bit(static_cast<Op>(op))) != 0;
+                const bool defined =
+                    is_reduction(static_cast<Op>(op)) &&
+                    (defined_ops(static_cast<Element>(element)) & op_bit(static_cast<Op>(op))) != 0;
                 if (defined != (at_[op][element] != none)) return false;
             }
         return true;
@@ -147,16 +142,54 @@ private:
     uint8_t at_[2][static_cast<size_t>(Op::count_)][static_cast<size_t>(Element::count_)];
 };
 
+// Only the default set has all conversions.
+class ConvertIndex {
+public:
+    static constexpr size_t none = UINT8_MAX;
+
+    consteval explicit ConvertIndex(std::span<const ConvertKernelInfo> kernels) : at_{} {
+        for (auto &from : at_)
+            for (uint8_t &entry : from) entry = none;
+        for (size_t i = 0; i < kernels.size(); ++i)
+            at_[static_cast<size_t>(kernels[i].from)][static_cast<size_t>(kernels[i].to)] =
+                static_cast<uint8_t>(i);
+    }
+
+    // Whether the generated kernels are exactly the conversions that change bits.
+    consteval bool matches_contract() const {
+        for (size_t from = 0; from < elements; ++from)
+            for (size_t to = 0; to < elements; ++to) {
+                const auto source = static_cast<Element>(from), target = static_cast<Element>(to);
+                const bool changes = converted_part(source) == source &&
+                                     is_convertible(source, target) &&
+                                     !has_same_bits(source, target);
+                if (changes != (at_[from][to] != none)) return false;
+            }
+        return true;
+    }
+
+    constexpr size_t find(Element from, Element to) const {
+        return at_[static_cast<size_t>(from)][static_cast<size_t>(to)];
+    }
+
+private:
+    static constexpr size_t elements = static_cast<size_t>(Element::count_);
+
+    uint8_t at_[elements][elements];
+};
+
 struct KernelSet {
     const char *instructions;
     std::span<const MoveKernelInfo> moves;
     std::span<const TransposeKernelInfo> transposes;
     std::span<const ReduceKernelInfo> reductions;
     std::span<const RowReduceKernelInfo> row_reductions;
+    std::span<const ConvertKernelInfo> conversions;
     const MoveIndex &move_index;
     const TransposeIndex &transpose_index;
     const ReduceIndex &reduce_index;
     const RowReduceIndex &row_reduce_index;
+    const ConvertIndex &convert_index;
     const ListLooks &looks;
 };
 

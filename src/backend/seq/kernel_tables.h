@@ -95,7 +95,6 @@ struct MoveKernelInfo {
 
 struct TransposeKernelInfo {
     const char *name;
-    Direction direction;
     Leaf leaf;
     TransposeKernel function;
 };
@@ -118,15 +117,26 @@ struct RowReduceKernelInfo {
     RowReduceKernel function;
 };
 
+// Converts `count` elements. `saturate` is for Op::convert_sat.
+using ConvertKernel = void (*)(void *out, const void *in, uint64_t count, bool saturate);
+
+// An entry for each pair of representations; see converted_part(). Kernels are shared where
+// signedness does not matter.
+struct ConvertKernelInfo {
+    const char *name;
+    Element from, to;
+    ConvertKernel function;
+};
+
 // The kernel for a nest of 1 to max_levels levels, given from the outermost. Never null: if a leaf
 // does not fit the innermost level, the kernel for blocks of any size is returned.
 MoveKernel move_kernel(Direction direction, std::span<const LevelKind> shape, Leaf leaf);
 const char *move_kernel_name(Direction direction, std::span<const LevelKind> shape, Leaf leaf);
 
-// The kernel for a transposed matrix. Never null: most leaves share the kernel for blocks of any
+// The kernel for a matrix to transpose. Never null: most leaves share the kernel for blocks of any
 // size.
-TransposeKernel transpose_kernel(Direction direction, Leaf leaf);
-const char *transpose_kernel_name(Direction direction, Leaf leaf);
+TransposeKernel transpose_kernel(Leaf leaf);
+const char *transpose_kernel_name(Leaf leaf);
 
 // Null if defined_ops() lacks the reduction, and for Op::replace, which is a move.
 ReduceKernel reduce_kernel(Op op, Element element);
@@ -134,6 +144,10 @@ const char *reduce_kernel_name(Op op, Element element);
 
 // Null for most reductions: only the common ops of the common elements have such a kernel.
 RowReduceKernel row_reduce_kernel(Direction direction, Op op, Element element);
+
+// Null if the bits of both are equal, or if the conversion is not defined. Both are representations
+// of real numbers.
+ConvertKernel convert_kernel(Element from, Element to);
 
 std::span<const MoveKernelInfo> all_move_kernels();
 std::span<const TransposeKernelInfo> all_transpose_kernels();

@@ -17,20 +17,11 @@ bool dense_run(const Layout &layout, const Node &n) {
 }
 
 // `open_ended`: the count of the outermost level depends on the call.
-void find_transpose(RunnableNest &p, bool open_ended) {
-    if (p.levels < 2 || p.kinds[p.levels - 1] != LevelKind::strided) return;
-    for (unsigned row = p.levels - 1u; row-- > 0;) {
-        // Levels between the two become loops around them.
-        if (p.kinds[row] == LevelKind::indexed) return;
-        if (p.kinds[row] != LevelKind::strided) continue;
-        Matrix m = matrix_of(p, row);
-        if (row == 0 && open_ended) m.rows = UINT64_MAX;
-        if (!is_transposed(m)) continue;
-        p.row_level = static_cast<uint8_t>(row);
-        for (const Direction d : {Direction::pack, Direction::unpack})
-            p.transpose[static_cast<unsigned>(d)] = transpose_kernel(d, p.leaf);
-        return;
-    }
+bool find_permuted(const Layout &layout, const Node &top, bool open_ended, Axes &axes) {
+    // Kernels for merged levels move less than this faster.
+    constexpr uint64_t worth_reordering = 2048;
+    return find_axes(layout, top, axes) && is_permuted(axes, open_ended) &&
+           (axes.count <= max_levels || open_ended || top.bytes >= worth_reordering);
 }
 
 // Runs up to this size are moved without a branch on their length; see runs.h.
@@ -167,10 +158,7 @@ constexpr unsigned max_foldable_levels = 8;
 constexpr uint64_t max_entries = 4096;
 
 // The level that is best merged with the one below it; no_nest if no two can be merged.
-std::size_t pair_to_merge(const std::vector<NodeLevel> &levels, uint64_t block, bool open_ended) {
-    const auto strided_in_line = [](const NodeLevel &l) {
-        return l.kind == LevelKind::strided && l.level.stride < 64 && l.level.stride > -64;
-    };
+std::size_t pair_to_merge(const std::vector<NodeLevel> &levels, bool open_ended) {
     const std::size_t last = levels.size() - 1;
     const auto entries = [&](std::size_t k) {
         const bool lists = levels[k].kind != LevelKind::indexed &&
@@ -178,24 +166,14 @@ std::size_t pair_to_merge(const std::vector<NodeLevel> &levels, uint64_t block, 
         const uint64_t a = levels[k].level.count, b = levels[k + 1].level.count;
         return !lists || a > max_entries || b > max_entries / a ? UINT64_MAX : a * b;
     };
-    // Merging the rows or columns of a transpose would prevent tiling.
-    const bool columns =
-        levels[last].kind == LevelKind::strided && !strided_in_line(levels[last]) && block < 64;
-    const auto transposes = [&](std::size_t k) {
-        return columns &&
-               (k + 1 == last || strided_in_line(levels[k]) || strided_in_line(levels[k + 1]));
-    };
     std::size_t best = no_nest;
     for (std::size_t k = 0; k < last; ++k) {
         if (entries(k) == UINT64_MAX) continue;
-        if (best == no_nest || transposes(k) < transposes(best) ||
-            (transposes(k) == transposes(best) && entries(k) <= entries(best)))
-            best = k;
+        if (best == no_nest || entries(k) <= entries(best)) best = k;
     }
     // Longer rows are faster, although their displacements have to be loaded.
     constexpr uint64_t short_row = 16, long_row = 512;
-    if (!transposes(last - 1) && levels[last].level.count < short_row &&
-        entries(last - 1) <= long_row)
+    if (levels[last].level.count < short_row && entries(last - 1) <= long_row)
         return last - 1;
     return best;
 }
@@ -224,10 +202,10 @@ void merge(std::vector<NodeLevel> &levels, std::size_t k,
 
 // `entries`, if not null, is increased by the number of entries of the lists, whether or not they
 // are made.
-bool merge_levels(std::vector<NodeLevel> &levels, uint64_t block, bool open_ended,
+bool merge_levels(std::vector<NodeLevel> &levels, bool open_ended,
                   std::vector<std::vector<int64_t>> *lists, uint64_t *entries = nullptr) {
     while (levels.size() > max_levels) {
-        const std::size_t k = pair_to_merge(levels, block, open_ended);
+        const std::size_t k = pair_to_merge(levels, open_ended);
         if (k == no_nest) return false;
         merge(levels, k, lists);
         if (entries != nullptr) *entries += levels[k].level.count;
@@ -243,11 +221,6 @@ const Node &block_below(const Layout &layout, const Node &top) {
 
 } // namespace
 
-Matrix matrix_of(const RunnableNest &p, unsigned row) {
-    const Level &rows = p.nest.level[row], &columns = p.nest.level[p.levels - 1u];
-    return {rows.count, columns.count, rows.stride, columns.stride, p.each[row], p.nest.block};
-}
-
 unsigned count_levels(const Layout &layout, const Node &n, unsigned below) {
     if (n.kind == NodeKind::block) return 0;
     if (n.kind == NodeKind::structure || below == no_nest) return no_nest;
@@ -262,16 +235,30 @@ unsigned count_levels(const Layout &layout, const Node &n, unsigned below) {
     return levels <= max_foldable_levels ? levels : no_nest;
 }
 
+bool hides_permuted(const Layout &layout, const Node &top) {
+    constexpr uint64_t worth_a_walk = 4096;
+    bool hidden = false; // by a level that the loops of a permutation cannot include
+    for (const Node *n = &top; n->kind != NodeKind::block; n = &layout.nodes[n->child]) {
+        if (Axes axes; hidden && find_permuted(layout, *n, false, axes))
+            return n->bytes >= worth_a_walk;
+        if (n->kind == NodeKind::structure) return false;
+        hidden = hidden || (n->kind != NodeKind::strided && n->kind != NodeKind::indexed_block);
+    }
+    return false;
+}
+
 bool is_nest(const Layout &layout, const Node &top, bool open_ended) {
+    if (Axes axes; find_permuted(layout, top, open_ended, axes)) return true;
     std::vector<NodeLevel> levels = levels_of(layout, top);
-    return merge_levels(levels, block_below(layout, top).bytes, open_ended, nullptr);
+    return merge_levels(levels, open_ended, nullptr);
 }
 
 uint64_t list_bytes_of(const Layout &layout, const Node &top, bool open_ended) {
+    if (Axes axes; find_permuted(layout, top, open_ended, axes)) return sizeof axes;
     std::vector<NodeLevel> levels = levels_of(layout, top);
     const uint64_t block = block_below(layout, top).bytes;
     uint64_t entries = 0;
-    merge_levels(levels, block, open_ended, nullptr, &entries);
+    merge_levels(levels, open_ended, nullptr, &entries);
     // Merging does not change an innermost level of kind indexed.
     if (!levels.empty())
         if (const uint64_t piece = common_piece(levels.back(), block); piece > 0)
@@ -285,6 +272,7 @@ std::size_t NestPlan::list_bytes() const {
     std::size_t bytes = lists.capacity() * sizeof(std::vector<int64_t>);
     if (narrow != nullptr)
         bytes += sizeof *narrow + narrow->entries.capacity() * sizeof narrow->entries[0];
+    if (axes != nullptr) bytes += sizeof *axes;
     for (const auto &list : lists) bytes += list.capacity() * sizeof list[0];
     return bytes;
 }
@@ -293,7 +281,13 @@ NestPlan make_nest(const Layout &layout, const Node &top, bool open_ended) {
     NestPlan p{};
     p.nest.block = block_below(layout, top).bytes;
     std::vector<NodeLevel> levels = levels_of(layout, top);
-    merge_levels(levels, p.nest.block, open_ended, &p.lists);
+    if (Axes axes; find_permuted(layout, top, open_ended, axes)) {
+        p.axes = std::make_unique<Axes>(axes);
+        p.permuted = p.axes.get();
+        p.nest.level[0].count = levels[0].level.count;
+        if (levels.size() > max_levels) return p;
+    }
+    merge_levels(levels, open_ended, &p.lists);
     if (!levels.empty())
         if (const uint64_t piece = common_piece(levels.back(), p.nest.block); piece > 0)
             list_pieces(levels.back(), piece, p.nest.block, p);
@@ -315,9 +309,7 @@ NestPlan make_nest(const Layout &layout, const Node &top, bool open_ended) {
     p.leaf = runs ? leaf_for_runs(p.nest.block) : leaf_for_block(p.nest.block);
     for (const Direction d : {Direction::pack, Direction::unpack})
         p.kernel[static_cast<unsigned>(d)] = move_kernel(d, {p.kinds, p.levels}, p.leaf);
-    if (p.narrow != nullptr) return p;
-    find_transpose(p, open_ended);
-    p.whole_at_once = !p.transposed();
+    p.whole_at_once = p.narrow == nullptr && p.permuted == nullptr;
     return p;
 }
 

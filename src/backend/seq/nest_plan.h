@@ -4,7 +4,7 @@
 #include "kernel_tables.h"
 #include "layout.h"
 #include "nest.h"
-#include "transpose.h"
+#include "permute.h"
 
 #include <cstddef>
 #include <memory>
@@ -29,12 +29,10 @@ struct RunnableNest {
     uint64_t each[max_levels] = {}; // packed bytes of one child, for each level
     Position last = {};             // the last block; its at[0] depends on the count of the call
     Leaf leaf = Leaf::m;
-    // If the innermost level should be moved in tiles, together with another level of smaller
-    // stride: that level, and the kernels by Direction.
-    uint8_t row_level = 0;
     bool whole_at_once = false; // one call of the kernel moves all of it
-    TransposeKernel transpose[2] = {};
-    bool transposed() const { return transpose[0] != nullptr; }
+    // If not null: the levels as loops whose order is better changed. If they are too many for a
+    // kernel, `levels` is 0, and `nest` has only the count of the outermost.
+    const Axes *permuted = nullptr;
     // If not null: the displacements of the innermost level, whose own list is then null. They are
     // widened in portions while they are used.
     const NarrowList *narrow = nullptr;
@@ -45,6 +43,7 @@ struct NestPlan : RunnableNest {
     // The displacements of merged levels, and of pieces of runs.
     std::vector<std::vector<int64_t>> lists;
     std::unique_ptr<NarrowList> narrow_list;
+    std::unique_ptr<Axes> axes;
     std::size_t list_bytes() const;
 };
 // Not copyable: the levels of a copy would refer to the lists of the original.
@@ -59,15 +58,16 @@ unsigned count_levels(const Layout &layout, const Node &node, unsigned below);
 // number. `open_ended`: the count of the outermost level depends on the call.
 bool is_nest(const Layout &layout, const Node &top, bool open_ended);
 
+// For a node with not too many levels: whether a level around a large permutation keeps its loops
+// from being reordered. The permutation is then better moved as a nest of its own.
+bool hides_permuted(const Layout &layout, const Node &top);
+
 // An upper limit of the bytes of the lists that make_nest() would make.
 uint64_t list_bytes_of(const Layout &layout, const Node &top, bool open_ended);
 
 // For a node for which is_nest() is true. For a node by reference, no displacements are set: see
 // run_by_reference().
 NestPlan make_nest(const Layout &layout, const Node &top, bool open_ended);
-
-// The matrix with the rows of level `row`, whose columns are the innermost level.
-Matrix matrix_of(const RunnableNest &plan, unsigned row);
 
 // Same as run_nest() below, for any range and any nest.
 void run_part(const RunnableNest &plan, char *origin, uint64_t begin, uint64_t end, char *packed,

@@ -9,7 +9,8 @@ namespace ucd::seq {
 namespace {
 
 bool is_one_nest(const Layout &layout, const Node &node, unsigned levels, bool open_ended) {
-    return levels <= max_levels || (levels != no_nest && is_nest(layout, node, open_ended));
+    return levels != no_nest && !hides_permuted(layout, node) &&
+           (levels <= max_levels || is_nest(layout, node, open_ended));
 }
 
 // Whether the rows are so long, on average, that finding the next one is cheap in comparison.
@@ -100,13 +101,12 @@ bool SeqPlan::cut(const Node &whole, const std::vector<unsigned> &levels, unsign
 std::string SeqPlan::describe() const {
     if (size == 0) return "nothing to move";
     if (form == Form::contiguous) return "memcpy: one block";
+    if (form == Form::nest && top.permuted != nullptr)
+        return std::string(transpose_kernel_name(leaf_for_block(top.permuted->block))) + ": " +
+               std::to_string(top.permuted->count) + " levels, in an order of their own";
     if (form == Form::nest)
         return std::string(move_kernel_name(Direction::pack, {top.kinds, top.levels}, top.leaf)) +
-               ": one nest" + (top.lists.empty() ? "" : ", of merged levels") +
-               (top.transposed() ? std::string(", whole rows of level ") +
-                                       static_cast<char>('0' + top.row_level) + " by " +
-                                       transpose_kernel_name(Direction::pack, top.leaf)
-                                 : std::string());
+               ": one nest" + (top.lists.empty() ? "" : ", of merged levels");
     if (form == Form::blocks)
         return "a walk down to every block: kernels for its parts would take more memory than the "
                "type may";
@@ -118,8 +118,9 @@ std::string SeqPlan::describe() const {
     for (std::size_t i = 0; i < std::min(parts_.size(), most); ++i) {
         const NestPlan &p = parts_[i];
         all += ' ';
-        all += p.levels == 0 ? "memcpy"
-                             : move_kernel_name(Direction::pack, {p.kinds, p.levels}, p.leaf);
+        all += p.permuted != nullptr ? transpose_kernel_name(leaf_for_block(p.permuted->block))
+               : p.levels == 0       ? "memcpy"
+                                     : move_kernel_name(Direction::pack, {p.kinds, p.levels}, p.leaf);
     }
     if (parts_.size() > most) all += " ...";
     return all;

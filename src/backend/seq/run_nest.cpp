@@ -62,43 +62,13 @@ void run_kernel(const RunnableNest &p, char *origin, uint64_t begin, uint64_t en
                                                locate(p, end - p.nest.block));
 }
 
-// Moves the whole rows [first, last), which are numbered through all iterations of the levels
-// above.
-void run_transposed(const RunnableNest &p, char *origin, uint64_t first, uint64_t last,
-                    char *packed, Direction direction) {
-    const unsigned level = p.row_level, between = level + 1u;
-    const uint64_t row = p.each[level];
-    // The outermost level has as many rows as the count of the call gives.
-    const uint64_t rows_each = level == 0 ? last : p.nest.level[level].count;
-    const uint64_t times = between < p.levels - 1u ? p.nest.level[between].count : 1;
-    for (uint64_t i = first; i < last;) {
-        Matrix m = matrix_of(p, level);
-        m.rows = std::min(rows_each - i % rows_each, last - i);
-        Position position = locate(p, i * row);
-        for (uint64_t k = 0; k < times; ++k) {
-            position.at[between] = k;
-            p.transpose[static_cast<unsigned>(direction)](
-                m, at(origin, displacement_of(p, position)), packed + k * p.each[between]);
-        }
-        packed += m.rows * row;
-        i += m.rows;
-    }
-}
-
-// Moves whole blocks, in tiles if there are several whole rows.
-void run_blocks(const RunnableNest &p, char *origin, uint64_t begin, uint64_t end, char *packed,
-                Direction direction) {
-    constexpr uint64_t worth_tiling = 4;
-    if (!p.transposed()) return run_kernel(p, origin, begin, end, packed, direction);
-    const uint64_t row = p.each[p.row_level];
-    const uint64_t first_row = (begin + row - 1) / row, last_row = end / row;
-    if (last_row < first_row + worth_tiling)
-        return run_kernel(p, origin, begin, end, packed, direction);
-    run_kernel(p, origin, begin, first_row * row, packed, direction);
-    packed += first_row * row - begin;
-    run_transposed(p, origin, first_row, last_row, packed, direction);
-    packed += (last_row - first_row) * row;
-    run_kernel(p, origin, last_row * row, end, packed, direction);
+// Moves the bytes [begin, end) of a permuted nest.
+void run_permuted(const RunnableNest &p, char *origin, uint64_t begin, uint64_t end, char *packed,
+                  Direction direction) {
+    const auto typed = reinterpret_cast<uintptr_t>(origin);
+    const uintptr_t first = reinterpret_cast<uintptr_t>(packed) - begin;
+    if (direction == Direction::pack) return permute(*p.permuted, begin, end, typed, first);
+    permute(exchanged(*p.permuted), begin, end, first, typed);
 }
 
 constexpr uint64_t widened_at_once = 256; // displacements at a time, which fit in the first-level
@@ -161,6 +131,9 @@ void run_narrow(const RunnableNest &p, char *origin, uint64_t begin, uint64_t en
 
 void run_part(const RunnableNest &p, char *origin, uint64_t begin, uint64_t end, char *packed,
               Direction direction) {
+    constexpr uint64_t worth_tiling = 512; // bytes
+    if (p.permuted != nullptr && (p.levels == 0 || end - begin >= worth_tiling))
+        return run_permuted(p, origin, begin, end, packed, direction);
     if (p.levels == 0)
         return copy(at(origin, static_cast<int64_t>(begin)), packed, end - begin, direction);
     if (p.narrow != nullptr) return run_narrow(p, origin, begin, end, packed, direction);
@@ -176,7 +149,7 @@ void run_part(const RunnableNest &p, char *origin, uint64_t begin, uint64_t end,
     const uint64_t rest = (end - begin) % block;
     const uint64_t body = end - begin - rest;
     if (body > 0) {
-        run_blocks(p, origin, begin, begin + body, packed, direction);
+        run_kernel(p, origin, begin, begin + body, packed, direction);
         packed += body;
         begin += body;
     }

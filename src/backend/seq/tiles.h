@@ -1,14 +1,17 @@
-// Moves matrices in tiles: where the row stride is one block, in whole vectors that are transposed
-// in registers; otherwise, and at the edges, block by block.
+// Transposes matrices in tiles: where the entries of a line are contiguous on both sides, in whole
+// vectors that are transposed in registers; otherwise entry by entry.
 #pragma once
 
-#include "leaves.h"
+#include "cpu_tuning.h"
+#include "interleave.h"
 #include "transpose.h"
 
 #include <utility>
 
-#if defined(UCD_SEQ_HAS_AVX512F)
+#if defined(UCD_SEQ_HAS_AVX2)
 #include <immintrin.h>
+#elif defined(__SSE2__)
+#include <emmintrin.h>
 #endif
 
 namespace ucd::seq::UCD_SEQ_INSTRUCTIONS {
@@ -25,10 +28,12 @@ constexpr unsigned vector_bytes(unsigned width) {
 #endif
 }
 
+constexpr unsigned line_bytes = 64;
+
 // `side` vectors of `side` blocks each.
-template <unsigned width>
+template <unsigned width, unsigned bytes_ = vector_bytes(width)>
 struct Tile {
-    static constexpr unsigned bytes = vector_bytes(width), side = bytes / width;
+    static constexpr unsigned bytes = bytes_, side = bytes / width;
     static constexpr unsigned lane = width < 8 ? width : 8;
     static constexpr unsigned lanes = bytes / lane, per_block = width / lane;
     typedef typename Word<lane>::type Vector __attribute__((vector_size(bytes)));
@@ -61,26 +66,15 @@ struct Tile {
         }
     }
 
-    template <bool past_caches>
-    UCD_SEQ_INLINE static void move(uintptr_t from, uintptr_t from_line, uintptr_t to,
-                                    uintptr_t to_line) {
+    // Reads one vector from each address from(k), and writes one to each address to(k).
+    template <class From, class To>
+    UCD_SEQ_INLINE static void move(const From &from, const To &to) {
         Vector rows[side];
 #pragma GCC unroll 32
-        for (unsigned k = 0; k < side; ++k)
-            __builtin_memcpy(&rows[k], pointer(from + k * from_line), bytes);
+        for (unsigned k = 0; k < side; ++k) __builtin_memcpy(&rows[k], pointer(from(k)), bytes);
         transpose(rows);
 #pragma GCC unroll 32
-        for (unsigned k = 0; k < side; ++k) {
-#if defined(UCD_SEQ_HAS_AVX512F)
-            if constexpr (past_caches && bytes == 64) {
-                __m512i line;
-                __builtin_memcpy(&line, &rows[k], bytes);
-                _mm512_stream_si512(reinterpret_cast<__m512i *>(to + k * to_line), line);
-                continue;
-            }
-#endif
-            __builtin_memcpy(pointer(to + k * to_line), &rows[k], bytes);
-        }
+        for (unsigned k = 0; k < side; ++k) __builtin_memcpy(pointer(to(k)), &rows[k], bytes);
     }
 };
 
@@ -88,149 +82,269 @@ UCD_SEQ_INLINE uint64_t lesser(uint64_t a, uint64_t b) {
     return a < b ? a : b;
 }
 
-// Moves a matrix block by block.
-template <class Leaf>
-UCD_SEQ_ONE_COPY void move_entries(const Matrix &m, uintptr_t typed, uintptr_t packed) {
-    // A tile is one cache line wide on the packed side, and one high on the typed side.
-    const Leaf leaf(m.block);
-    const uint64_t side = m.block < 8 ? 64 / m.block : 8;
-    const auto row_stride = static_cast<uintptr_t>(m.row_stride);
-    const auto column_stride = static_cast<uintptr_t>(m.column_stride);
-    for (uint64_t i = 0; i < m.rows; i += side) {
-        const uint64_t end_i = lesser(i + side, m.rows);
-        for (uint64_t j = 0; j < m.columns; j += side) {
-            const uint64_t end_j = lesser(j + side, m.columns);
-            for (uint64_t column = j; column < end_j; ++column)
-                for (uint64_t row = i; row < end_i; ++row)
-                    leaf.move(typed + row * row_stride + column * column_stride,
-                              pointer(packed + row * m.packed_row + column * m.block));
-        }
-    }
+UCD_SEQ_INLINE uintptr_t displaced(uintptr_t at, int64_t displacement) {
+    return at + static_cast<uintptr_t>(displacement);
 }
 
-// Moves the given number of rows and columns, beginning at (i, j).
-template <class Leaf>
-UCD_SEQ_INLINE void move_edge(const Matrix &m, uint64_t i, uint64_t j, uint64_t rows,
-                              uint64_t columns, uintptr_t typed, uintptr_t packed) {
-    if (rows == 0 || columns == 0) return;
-    Matrix edge = m;
-    edge.rows = rows;
-    edge.columns = columns;
-    move_entries<Leaf>(edge,
-                       typed + i * static_cast<uintptr_t>(m.row_stride) +
-                           j * static_cast<uintptr_t>(m.column_stride),
-                       packed + i * m.packed_row + j * m.block);
-}
-
-// The lines of one side are the columns of the other side. A line is a packed row or a column of
-// the layout; its blocks are contiguous.
-struct Lines {
-    uintptr_t at, line;
+// The lines [from, from_end) and [to, to_end) of a matrix.
+struct Part {
+    uint64_t from, from_end, to, to_end;
 };
 
-// Calls move() for blocks of several tiles in each dimension: if a tile uses a part of a cache
-// line, the line is still in the cache when the next tile uses another part.
-template <unsigned side, class Move>
-UCD_SEQ_INLINE void in_blocks(uint64_t outer, uint64_t inner, uint64_t block, const Move &move) {
-    for (uint64_t o = 0; o < outer; o += block) {
-        const uint64_t outer_end = lesser(o + block, outer);
-        for (uint64_t i = 0; i < inner; i += block) {
-            const uint64_t inner_end = lesser(i + block, inner);
-            for (uint64_t a = o; a < outer_end; a += side)
-                for (uint64_t b = i; b < inner_end; b += side) move(a, b);
+// Moves a matrix entry by entry.
+template <class Leaf>
+UCD_SEQ_ONE_COPY void move_entries(const Matrix &m) {
+    // A tile is one cache line wide on either side.
+    const Leaf leaf(m.block);
+    const uint64_t side = m.block < 8 ? line_bytes / m.block : 8;
+    const auto from_step = static_cast<uintptr_t>(m.from_step);
+    const auto to_step = static_cast<uintptr_t>(m.to_step);
+    for (uint64_t f = 0; f < m.from_count; f += side) {
+        const uint64_t end_f = lesser(f + side, m.from_count);
+        for (uint64_t t = 0; t < m.to_count; t += side) {
+            const uint64_t end_t = lesser(t + side, m.to_count);
+            for (uint64_t j = t; j < end_t; ++j) {
+                const uintptr_t to = displaced(m.to, m.to_lines[j]);
+                for (uint64_t i = f; i < end_f; ++i)
+                    leaf.move(displaced(m.from, m.from_lines[i]) + j * from_step,
+                              pointer(to + i * to_step));
+            }
         }
     }
 }
 
-// Goes along the written lines, because they need room in the caches, too.
-template <unsigned width>
-void move_tiles(Lines from, Lines to, uint64_t from_lines, uint64_t to_lines) {
-    in_blocks<Tile<width>::side>(to_lines, from_lines, 64, [&](uint64_t t, uint64_t f) {
-        Tile<width>::template move<false>(from.at + f * from.line + t * width, from.line,
-                                          to.at + t * to.line + f * width, to.line);
-    });
-}
-
-#if defined(UCD_SEQ_HAS_AVX512F)
-
-// For matrices that exceed the caches: tiles that fill cache lines, written with non-temporal
-// stores.
-template <unsigned width>
-void stream_tiles(Lines from, Lines to, uint64_t from_lines, uint64_t to_lines) {
-    in_blocks<Tile<width>::side>(from_lines, to_lines, 32, [&](uint64_t f, uint64_t t) {
-        Tile<width>::template move<true>(from.at + f * from.line + t * width, from.line,
-                                         to.at + t * to.line + f * width, to.line);
-    });
-    _mm_sfence();
-}
-
-#endif
-
-// Reads and writes each cache line once as a whole. For strides with which tiles of partial lines
-// would need more lines of one cache set than it has ways.
-template <unsigned width>
-void move_whole_lines(Lines from, Lines to, uint64_t from_lines, uint64_t to_lines) {
-    constexpr unsigned line = 64, blocks = line / width;
-    alignas(line) char in[blocks][line], out[blocks][line];
-    for (uint64_t b = 0; b < to_lines; b += blocks)
-        for (uint64_t a = 0; a < from_lines; a += blocks) {
-            const uint64_t from_here = lesser(blocks, from_lines - a);
-            const uint64_t to_here = lesser(blocks, to_lines - b);
-            for (uint64_t k = 0; k < from_here; ++k) {
-                const char *const at = pointer(from.at + (a + k) * from.line + b * width);
-                if (to_here == blocks)
-                    copy<line>(in[k], at);
-                else
-                    __builtin_memcpy(in[k], at, to_here * width);
-            }
-            move_tiles<width>({reinterpret_cast<uintptr_t>(in), line},
-                              {reinterpret_cast<uintptr_t>(out), line}, from_here, to_here);
-            for (uint64_t k = 0; k < to_here; ++k) {
-                char *const at = pointer(to.at + (b + k) * to.line + a * width);
-                if (from_here == blocks)
-                    copy<line>(at, out[k]);
-                else
-                    __builtin_memcpy(at, out[k], from_here * width);
+// Moves a part in tiles. The last tiles overlap those before them, so that all are whole; a part
+// that is narrower than a tile begins earlier. The matrix has at least as many lines as a tile.
+template <unsigned width, unsigned bytes>
+UCD_SEQ_ONE_COPY void move_tiles(const Matrix &m, Part part) {
+    using Tile = Tile<width, bytes>;
+    constexpr uint64_t side = Tile::side;
+    if (part.from >= part.from_end || part.to >= part.to_end) return;
+    if (part.from_end - part.from < side)
+        part.from_end < side ? part.from = 0, part.from_end = side
+                             : part.from = part.from_end - side;
+    if (part.to_end - part.to < side)
+        part.to_end < side ? part.to = 0, part.to_end = side : part.to = part.to_end - side;
+    // Several tiles in each dimension form a block: if a tile uses a part of a cache line, the line
+    // is still in the cache when the next tile uses another part. Goes along the written lines,
+    // because they need room in the caches, too.
+    constexpr uint64_t block = 64;
+    for (uint64_t o = part.to; o < part.to_end; o += block) {
+        const uint64_t to_end = lesser(o + block, part.to_end);
+        for (uint64_t i = part.from; i < part.from_end; i += block) {
+            const uint64_t from_end = lesser(i + block, part.from_end);
+            for (uint64_t a = o; a < to_end; a += side) {
+                const uint64_t t = lesser(a, part.to_end - side);
+                for (uint64_t b = i; b < from_end; b += side) {
+                    const uint64_t f = lesser(b, part.from_end - side);
+                    const int64_t *const from_lines = m.from_lines + f;
+                    const int64_t *const to_lines = m.to_lines + t;
+                    const uintptr_t from = m.from + t * width, to = m.to + f * width;
+                    Tile::move([&](unsigned k) { return displaced(from, from_lines[k]); },
+                               [&](unsigned k) { return displaced(to, to_lines[k]); });
+                }
             }
         }
+    }
 }
 
-// Moves whole tiles only.
-template <unsigned width>
-void move_lines(Lines from, Lines to, uint64_t from_lines, uint64_t to_lines) {
+UCD_SEQ_INLINE void prefetch(uintptr_t at) {
+    __builtin_prefetch(pointer(at));
+}
+
+// Writes whole cache lines, past the caches if `past_caches`.
+template <bool past_caches>
+UCD_SEQ_INLINE void store_line(uintptr_t to, const char *line) {
 #if defined(UCD_SEQ_HAS_AVX512F)
-    constexpr uint64_t caches = uint64_t{6} << 20;
-    if (width >= 8 && from_lines * to_lines * width >= caches && (to.at | to.line) % 64 == 0)
-        return stream_tiles<width>(from, to, from_lines, to_lines);
+    if constexpr (past_caches)
+        return _mm512_stream_si512(reinterpret_cast<__m512i *>(to),
+                                   _mm512_load_si512(reinterpret_cast<const __m512i *>(line)));
+#elif defined(UCD_SEQ_HAS_AVX2)
+    if constexpr (past_caches) {
+        for (unsigned k = 0; k < line_bytes; k += 32)
+            _mm256_stream_si256(reinterpret_cast<__m256i *>(to + k),
+                                _mm256_load_si256(reinterpret_cast<const __m256i *>(line + k)));
+        return;
+    }
+#elif defined(__SSE2__)
+    if constexpr (past_caches) {
+        for (unsigned k = 0; k < line_bytes; k += 16)
+            _mm_stream_si128(reinterpret_cast<__m128i *>(to + k),
+                             _mm_load_si128(reinterpret_cast<const __m128i *>(line + k)));
+        return;
+    }
 #endif
+    copy<line_bytes>(pointer(to), line);
+}
+
+// Moves a part whose numbers of lines are multiples of the blocks in a cache line, through a buffer
+// of whole cache lines. Each line of either side is touched once, and several neighbouring ones
+// at a time.
+template <unsigned width, bool past_caches>
+UCD_SEQ_ONE_COPY void move_whole_lines(const Matrix &m, const Part &part) {
+    using Tile = Tile<width>;
+    constexpr unsigned blocks = line_bytes / width, side = Tile::side;
+    constexpr unsigned from_lines = 2, to_lines = 1; // cache lines, in the buffer
+    alignas(line_bytes) char buffer[to_lines * blocks][from_lines * line_bytes];
+    for (uint64_t f = part.from; f < part.from_end; f += from_lines * blocks) {
+        const auto width_here =
+            static_cast<unsigned>(lesser(from_lines * blocks, part.from_end - f));
+        for (uint64_t t = part.to; t < part.to_end; t += to_lines * blocks) {
+            const auto height = static_cast<unsigned>(lesser(to_lines * blocks, part.to_end - t));
+            const uintptr_t from = m.from + t * width;
+            for (unsigned i = 0; i < width_here; i += side) {
+                const int64_t *const lines = m.from_lines + f + i;
+#pragma GCC unroll 4
+                for (unsigned k = 0; k < side; ++k)
+                    prefetch(displaced(from, lines[k]) + to_lines * line_bytes);
+                for (unsigned j = 0; j < height; j += side)
+                    Tile::move(
+                        [&](unsigned k) { return displaced(from, lines[k]) + j * width; },
+                        [&](unsigned k) {
+                            return reinterpret_cast<uintptr_t>(buffer[j + k] + i * width);
+                        });
+            }
+            for (unsigned j = 0; j < height; ++j) {
+                const uintptr_t to = displaced(m.to + f * width, m.to_lines[t + j]);
+                for (unsigned k = 0; k < width_here * width; k += line_bytes)
+                    store_line<past_caches>(to + k, buffer[j] + k);
+            }
+        }
+    }
+#if defined(__SSE2__)
+    if constexpr (past_caches) _mm_sfence();
+#endif
+}
+
+// Writes whole cache lines past the caches, wherever they begin in the lines of the target: what is
+// left of a cache line stays in the buffer until the next blocks of its line come. `part` has all
+// lines of the source, and a number of those of the target that is a multiple of the tile's side.
+template <unsigned width>
+UCD_SEQ_ONE_COPY void stream_unaligned(const Matrix &m, const Part &part) {
+    using Tile = Tile<width>;
+    constexpr unsigned blocks = line_bytes / width, side = Tile::side;
+    constexpr uint64_t each = 2 * blocks; // lines of the source at a time
+    alignas(line_bytes) char buffer[blocks][2 * line_bytes + each * width];
+    uint64_t waiting[blocks]; // bytes at the beginning of each row of the buffer, and
+    uint64_t skipped[blocks]; // how many of them are not this matrix's
+    for (uint64_t t = part.to; t < part.to_end; t += blocks) {
+        const auto height = static_cast<unsigned>(lesser(blocks, part.to_end - t));
+        const auto line_of = [&](unsigned j) { return displaced(m.to, m.to_lines[t + j]); };
+        for (unsigned j = 0; j < height; ++j) waiting[j] = skipped[j] = line_of(j) % line_bytes;
+        for (uint64_t f = 0; f < m.from_count; f += each) {
+            const uint64_t here = lesser(each, m.from_count - f);
+            const uintptr_t from = m.from + t * width;
+            if (f + each < m.from_count)
+                for (uint64_t k = f + each; k < lesser(f + 2 * each, m.from_count); ++k)
+                    prefetch(displaced(from, m.from_lines[k]));
+            for (uint64_t i = 0; i < here; i += side) {
+                // The last tile of all overlaps the one before it, which is in the buffer still, or
+                // is part of what was written from it.
+                const uint64_t at = f + i + side <= m.from_count ? i : m.from_count - side - f;
+                const int64_t *const lines = m.from_lines + (f + at);
+                for (unsigned j = 0; j < height; j += side)
+                    Tile::move(
+                        [&](unsigned k) { return displaced(from, lines[k]) + j * width; },
+                        [&](unsigned k) {
+                            return reinterpret_cast<uintptr_t>(buffer[j + k]) + line_bytes +
+                                   waiting[j + k] + at * width;
+                        });
+            }
+            const bool last = f + each >= m.from_count;
+            for (unsigned j = 0; j < height; ++j) {
+                char *const row = buffer[j] + line_bytes;
+                const uint64_t bytes = waiting[j] + here * width;
+                const uintptr_t to = line_of(j) + f * width - waiting[j];
+                uint64_t done = 0;
+                if (skipped[j] > 0 && bytes >= line_bytes) {
+                    __builtin_memcpy(pointer(to + skipped[j]), row + skipped[j],
+                                     line_bytes - skipped[j]);
+                    done = line_bytes;
+                    skipped[j] = 0;
+                }
+                for (; done + line_bytes <= bytes; done += line_bytes)
+                    store_line<true>(to + done, row + done);
+                if (last && bytes > done + skipped[j])
+                    __builtin_memcpy(pointer(to + done + skipped[j]), row + done + skipped[j],
+                                     bytes - done - skipped[j]);
+                if (last) continue;
+                // The line before is kept, too, for tiles that overlap it.
+                copy<line_bytes>(buffer[j], row + done - line_bytes);
+                copy<line_bytes>(row, row + done);
+                waiting[j] = bytes - done;
+            }
+        }
+    }
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
+}
+
+// The number of entries after which a line begins in all lines; UINT64_MAX if they differ.
+template <unsigned width>
+UCD_SEQ_INLINE uint64_t entries_to_line(uintptr_t at, const int64_t *lines, uint64_t count) {
+    const uintptr_t first = displaced(at, lines[0]);
+    if (first % width != 0) return UINT64_MAX;
+    uint64_t differences = 0;
+    for (uint64_t k = 1; k < count; ++k)
+        differences |= static_cast<uint64_t>(lines[k]) ^ static_cast<uint64_t>(lines[0]);
+    // The sum at + lines[k] has the low bits of at + lines[0] if the low bits of both lines agree.
+    return differences % line_bytes == 0 ? (0 - first) % line_bytes / width : UINT64_MAX;
+}
+
+template <unsigned width>
+UCD_SEQ_INLINE void move_lines(const Matrix &m) {
+    constexpr unsigned blocks = line_bytes / width;
+    if (m.past_caches) {
+        const uint64_t skipped = entries_to_line<width>(m.to, m.to_lines, m.to_count);
+        if (skipped != UINT64_MAX && m.from_count >= skipped + blocks && m.to_count >= blocks) {
+            const uint64_t from_end = m.from_count - (m.from_count - skipped) % blocks;
+            const uint64_t to_end = m.to_count / blocks * blocks;
+            move_whole_lines<width, true>(m, {skipped, from_end, 0, to_end});
+            constexpr unsigned bytes = vector_bytes(width);
+            move_tiles<width, bytes>(m, {0, skipped, 0, m.to_count});
+            move_tiles<width, bytes>(m, {from_end, m.from_count, 0, m.to_count});
+            move_tiles<width, bytes>(m, {skipped, from_end, to_end, m.to_count});
+            return;
+        }
+        if (m.from_count >= 2 * blocks && m.to_count >= blocks) {
+            constexpr unsigned bytes = vector_bytes(width), side = Tile<width>::side;
+            const uint64_t to_end = m.to_count / side * side;
+            stream_unaligned<width>(m, {0, m.from_count, 0, to_end});
+            return move_tiles<width, bytes>(m, {0, m.from_count, to_end, m.to_count});
+        }
+    }
+    // Lines whose distance is a multiple of 2 KiB fall into few cache sets.
+    const auto few_sets = [](const int64_t *lines) { return (lines[1] - lines[0]) % 2048 == 0; };
     // performance only: both move the same tiles
-    if (width <= 2 && (from.line % 2048 == 0 || to.line % 2048 == 0))
-        return move_whole_lines<width>(from, to, from_lines, to_lines);
-    move_tiles<width>(from, to, from_lines, to_lines);
+    if (width <= 2 && m.from_count >= blocks && m.to_count >= blocks &&
+        (few_sets(m.from_lines) || few_sets(m.to_lines))) {
+        const uint64_t from_end = m.from_count / blocks * blocks;
+        const uint64_t to_end = m.to_count / blocks * blocks;
+        move_whole_lines<width, false>(m, {0, from_end, 0, to_end});
+        move_tiles<width, vector_bytes(width)>(m, {from_end, m.from_count, 0, m.to_count});
+        move_tiles<width, vector_bytes(width)>(m, {0, from_end, to_end, m.to_count});
+        return;
+    }
+    move_tiles<width, vector_bytes(width)>(m, {0, m.from_count, 0, m.to_count});
 }
 
 template <class Leaf>
-void move_transposed(const Matrix &m, char *typed_bytes, char *packed_bytes) {
-    const uintptr_t typed = reinterpret_cast<uintptr_t>(typed_bytes);
-    const uintptr_t packed = reinterpret_cast<uintptr_t>(packed_bytes);
+void transpose(const Matrix &m) {
     if constexpr (Leaf::exact) {
-        constexpr unsigned width = Leaf::width;
-        if constexpr (Tile<width>::side > 1)
-            if (m.row_stride == static_cast<int64_t>(width)) {
-                constexpr unsigned side = Tile<width>::side;
-                const uint64_t rows = m.rows / side * side, columns = m.columns / side * side;
-                const Lines columns_of_layout{typed, static_cast<uintptr_t>(m.column_stride)};
-                const Lines packed_rows{packed, m.packed_row};
-                if constexpr (Leaf::direction == Direction::pack)
-                    move_lines<width>(columns_of_layout, packed_rows, columns, rows);
-                else
-                    move_lines<width>(packed_rows, columns_of_layout, rows, columns);
-                move_edge<Leaf>(m, rows, 0, m.rows - rows, m.columns, typed, packed);
-                move_edge<Leaf>(m, 0, columns, rows, m.columns - columns, typed, packed);
-                return;
-            }
+        constexpr unsigned width = Leaf::width, bytes = vector_bytes(width);
+        const uint64_t lines = lesser(m.from_count, m.to_count);
+        if (m.from_step == static_cast<int64_t>(width) &&
+            m.to_step == static_cast<int64_t>(width)) {
+            if (lines <= max_interleaved && interleave<width>(m)) return;
+            if constexpr (bytes / width > 1)
+                if (lines >= bytes / width) return move_lines<width>(m);
+            if constexpr (bytes > 16 && 16 / width > 1)
+                if (lines >= 16 / width)
+                    return move_tiles<width, 16>(m, {0, m.from_count, 0, m.to_count});
+        }
     }
-    move_entries<Leaf>(m, typed, packed);
+    move_entries<Leaf>(m);
 }
 
 } // namespace ucd::seq::UCD_SEQ_INSTRUCTIONS

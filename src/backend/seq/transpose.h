@@ -1,30 +1,28 @@
-// Two strided levels of which the inner one has the larger stride. In packed order, each cache line
-// of the layout would be visited once per block. In tiles, both sides are accessed line by line.
+// What the transpose kernels move: a matrix whose rows are lines of one side and whose columns are
+// lines of the other. In either side's order, each cache line of the other one would be visited once
+// for each of its entries. In tiles, both sides are accessed line by line.
 #pragma once
-
-#include "direction.h"
 
 #include <cstdint>
 
 namespace ucd::seq {
 
+// Entry (f, t) lies at from + from_lines[f] + t * from_step, and goes to
+// to + to_lines[t] + f * to_step. The two sides do not overlap.
 struct Matrix {
-    uint64_t rows, columns;            // of the packed side
-    int64_t row_stride, column_stride; // on the typed side
-    uint64_t packed_row;               // bytes from one row to the next on the packed side
-    uint64_t block;                    // bytes of an entry
+    uintptr_t from, to;
+    const int64_t *from_lines, *to_lines; // the displacement of each line
+    uint64_t from_count, to_count;        // the numbers of lines
+    int64_t from_step, to_step;           // from one entry of a line to the next
+    uint64_t block;                       // bytes of an entry
+    bool past_caches;                     // whether the target should be written past the caches
 };
 
-// Moves all blocks of the matrix.
-using TransposeKernel = void (*)(const Matrix &matrix, char *typed, char *packed);
+// Up to so many lines of blocks of 1, 2 or 4 bytes are interleaved if their columns are adjacent on
+// the other side.
+inline constexpr uint64_t max_interleaved = 4;
 
-// Whether tiles pay for these strides: some blocks share a cache line, and neighbours in a packed
-// row do not.
-constexpr bool is_transposed(const Matrix &m) {
-    const auto magnitude = [](int64_t v) { return v < 0 ? -v : v; };
-    constexpr int64_t line = 64;
-    return m.block < line && m.rows >= 4 && m.columns >= 4 && magnitude(m.row_stride) < line &&
-           magnitude(m.column_stride) >= line;
-}
+// Moves all entries of the matrix.
+using TransposeKernel = void (*)(const Matrix &matrix);
 
 } // namespace ucd::seq

@@ -111,10 +111,14 @@ Status check_copy(ucd_type_t intype, ucd_type_t outtype, ucd_op_t op, const uint
     uint64_t in_total, out_total;
     UCD_TRY(check_sides(intype, outtype, op, c, in_total, out_total));
     UCD_TRY(require(actual, "actual_bytes"));
-    if (in_total > out_total)
+    if (in_total > out_total && !is_conversion(c.op))
         return fail(UCD_ERR__TRUNCATED, "the output has room for %ju bytes of the input's %ju",
                     static_cast<uintmax_t>(out_total), static_cast<uintmax_t>(in_total));
-    return op == UCD_OP__REPLACE ? success : check_elements(c, in_total, out_total);
+    if (op != UCD_OP__REPLACE) UCD_TRY(check_elements(c, in_total, out_total));
+    if (c.length < in_total)
+        return fail(UCD_ERR__TRUNCATED, "the output has elements for %ju bytes of the input's %ju",
+                    static_cast<uintmax_t>(c.length), static_cast<uintmax_t>(in_total));
+    return success;
 }
 
 int copy(const char *function, CheckedCopy &c, ucd_type_t intype, ucd_type_t outtype,
@@ -136,7 +140,7 @@ int copy(const char *function, CheckedCopy &c, ucd_type_t intype, ucd_type_t out
                 UCD_TRY(submit(*context, c, reduction, hints, nullptr, operation));
         }
         UCD_TRY(end(*context, std::move(operation), request));
-        *actual = c.length;
+        *actual = c.to_length;
         return success;
     });
 }
@@ -234,7 +238,7 @@ int ucd_copy_stream(const void *inbuf, uintptr_t incount, ucd_type_t intype, voi
         const CallHints hints(*context, info);
         std::unique_ptr<AsyncOperation> none; // stays null: the work is in the stream
         UCD_TRY(submit(*context, c, static_cast<Op>(op), hints, &target, none));
-        *actual_bytes = c.length;
+        *actual_bytes = c.to_length;
         return success;
     });
 }

@@ -16,7 +16,9 @@ int ucd_prepare(uintptr_t count, ucd_type_t type, ucd_op_t op, ucd_stream_t stre
         UCD_TRY(current(context));
         const Type *resolved;
         UCD_TRY(resolve(type, "type", resolved));
-        UCD_TRY(check_op(op, *resolved));
+        UCD_TRY(check_op(op));
+        if ((resolved->ops & op_bit(static_cast<Op>(op))) == 0)
+            return fail_unsupported(static_cast<Op>(op), *resolved);
         uint64_t total;
         UCD_TRY(check_count(count, *resolved, "count", total));
         StreamTarget target;

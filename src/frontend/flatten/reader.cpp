@@ -167,7 +167,7 @@ Status Reader::element(TypeOwner &type) {
     t->element = element;
     t->predefined = static_cast<uint8_t>(here);
     t->alignment = alignment;
-    t->ops = defined_ops(element);
+    t->ops = supported_by(element);
     t->size = bytes;
     t->true_ub = pieces.second_bytes == 0 ? bytes : pieces.second_at + pieces.second_bytes;
     t->ub = t->true_ub;

@@ -14,7 +14,10 @@ Status check_op(ucd_op_t op) {
 
 Status fail_op(ucd_op_t op, const Type &type) {
     UCD_TRY(check_op(op));
-    return fail_unsupported(static_cast<Op>(op), type);
+    const auto known = static_cast<Op>(op);
+    if (!is_conversion(known)) return fail_unsupported(known, type);
+    return fail(UCD_ERR__INVALID_ARG, "op is %s, which needs two types; packed bytes have none",
+                op_name(known).data());
 }
 
 Status check_many(uintptr_t count, const Type &type, const char *argument, uint64_t &total) {
@@ -69,9 +72,8 @@ uint64_t element_floor_of(const Type &type, uint64_t count, uint64_t total, uint
 Status check_boundary(const char *argument, const Type &type, uint64_t count, uint64_t total,
                       uint64_t offset) {
     if (element_floor_of(type, count, total, offset) == offset) return success;
-    return fail(UCD_ERR__INVALID_ARG,
-                "%s is %ju; with a reduction it must lie on an element boundary", argument,
-                static_cast<uintmax_t>(offset));
+    return fail(UCD_ERR__INVALID_ARG, "%s is %ju; with this op it must lie on an element boundary",
+                argument, static_cast<uintmax_t>(offset));
 }
 
 Status fail_no_element(uint64_t bytes) {
@@ -91,28 +93,72 @@ Status round_to_elements(CheckedMove &m, uint64_t total) {
     return success;
 }
 
+namespace {
+
+// Checks that both types consist of numbers.
+Status check_convertible(const CheckedCopy &c) {
+    for (const Type *type : {c.from_type, c.to_type})
+        if ((type->ops & convertible_bit) == 0)
+            return fail_unsupported(c.op, *type, convertible_bit);
+    return success;
+}
+
+} // namespace
+
 Status check_sides(ucd_type_t intype, ucd_type_t outtype, ucd_op_t op, CheckedCopy &c,
                    uint64_t &in_total, uint64_t &out_total) {
     UCD_TRY(resolve(intype, "intype", c.from_type));
     UCD_TRY(resolve(outtype, "outtype", c.to_type));
-    UCD_TRY(check_op(op, *c.from_type));
+    UCD_TRY(check_op(op));
+    c.op = static_cast<Op>(op);
+    UCD_TRY(is_conversion(c.op) ? check_convertible(c) : check_op(op, *c.from_type));
     UCD_TRY(check_count(c.from.count, *c.from_type, "incount", in_total));
     UCD_TRY(check_count(c.to.count, *c.to_type, "outcount", out_total));
     if (c.from.offset > in_total) return fail_offset("inoffset", c.from.offset, in_total);
     if (c.to.offset > out_total) return fail_offset("outoffset", c.to.offset, out_total);
-    c.length = std::min({c.length, in_total - c.from.offset, out_total - c.to.offset});
+    c.length = std::min(c.length, in_total - c.from.offset);
+    if (!is_conversion(c.op)) c.length = std::min(c.length, out_total - c.to.offset);
+    c.to_length = c.length;
     return success;
 }
+
+Status match_elements(CheckedCopy &c, uint64_t in_bytes, uint64_t out_bytes) {
+    c.length = c.to_length = 0;
+    if (in_bytes == 0 || out_bytes == 0) return success;
+    MatchedRuns runs(c.from, elements_of(*c.from_type), in_bytes, c.to, elements_of(*c.to_type),
+                     out_bytes);
+    for (MatchedRun run; runs.next(in_bytes - c.length, out_bytes - c.to_length, run);) {
+        if (!is_convertible(run.from, run.to))
+            return fail(UCD_ERR__NOT_SUPPORTED, "%s from %s to %s is not defined",
+                        op_name(c.op).data(), element_name(run.from).c_str(),
+                        element_name(run.to).c_str());
+        c.length += run.from_bytes();
+        c.to_length += run.to_bytes();
+    }
+    return success;
+}
+
+namespace {
+
+Status match_conversion(CheckedCopy &c, uint64_t in_total, uint64_t out_total) {
+    const uint64_t asked = c.length, room = out_total - c.to.offset;
+    UCD_TRY(match_elements(c, asked, room));
+    const bool none_fits = c.length == 0 && c.from.offset < in_total && room > 0;
+    return none_fits ? fail_no_element(asked) : success;
+}
+
+} // namespace
 
 Status check_elements(CheckedCopy &c, uint64_t in_total, uint64_t out_total) {
     UCD_TRY(check_boundary("inoffset", *c.from_type, c.from.count, in_total, c.from.offset));
     UCD_TRY(check_boundary("outoffset", *c.to_type, c.to.count, out_total, c.to.offset));
+    if (is_conversion(c.op)) return match_conversion(c, in_total, out_total);
     const uint64_t end = c.from.offset + c.length;
     const uint64_t whole =
         element_floor_of(*c.from_type, c.from.count, in_total, end) - c.from.offset;
     if (whole == 0 && c.from.offset < in_total && c.to.offset < out_total)
         return fail_no_element(c.length);
-    c.length = whole;
+    c.length = c.to_length = whole;
     if (same_elements(c, *c.from_type, *c.to_type)) return success;
     return fail(UCD_ERR__INVALID_ARG,
                 "outtype has other elements than intype; they must be equal under a reduction");

@@ -23,17 +23,18 @@ struct CheckedMove : Move {
 // Same, for a copy from one layout to another.
 struct CheckedCopy : CopyMove {
     const Type *from_type = nullptr, *to_type = nullptr;
+    uint64_t to_length = 0; // bytes of the output's stream; differs from `length` in conversions
 };
 
 // ---- common checks -----------------------------------------------------------------------------
 
-// Checks that the op exists and that every element of the type supports it. Failures, here and
-// below, are worded in functions that are not inlined, because these checks are on the path of
-// every call.
+// Checks that the op exists, that every element of the type supports it, and that it is not a
+// conversion, which needs two types. Failures, here and below, are worded in functions that are not
+// inlined, because these checks are on the path of every call.
 Status fail_op(ucd_op_t op, const Type &type);
 
 [[gnu::always_inline]] inline Status check_op(ucd_op_t op, const Type &type) {
-    const bool known = static_cast<unsigned>(op) < static_cast<unsigned>(Op::count_);
+    const bool known = static_cast<unsigned>(op) < static_cast<unsigned>(Op::convert);
     if (!known || (type.ops & op_bit(static_cast<Op>(op))) == 0) [[unlikely]]
         return fail_op(op, type);
     return success;
@@ -117,14 +118,19 @@ inline void decode(CheckedCopy &c, const void *inbuf, uintptr_t incount, uintptr
     c.length = bytes;
 }
 
-// Checks both sides, and reduces the length to the data that both sides have. Sets `in_total` and
+// Checks both sides, and reduces the length to the data that both sides have; for conversions, that
+// the input has. Sets `in_total` and
 // `out_total` to their packed sizes.
 Status check_sides(ucd_type_t intype, ucd_type_t outtype, ucd_op_t op, CheckedCopy &c,
                    uint64_t &in_total, uint64_t &out_total);
 
-// For reductions: checks that both sides begin at element boundaries and have the same elements in
-// the range, which it rounds down to whole elements.
+// For reductions and conversions: checks that both sides begin at element boundaries and have
+// elements in the range that the op can combine. Rounds the range down to whole elements.
 Status check_elements(CheckedCopy &c, uint64_t in_total, uint64_t out_total);
+
+// For conversions: sets the lengths to the elements that both sides have in so many bytes from
+// their offsets on. NOT_SUPPORTED if some of them cannot be converted.
+Status match_elements(CheckedCopy &c, uint64_t in_bytes, uint64_t out_bytes);
 
 // ---- members of a list --------------------------------------------------------------------------
 
@@ -135,7 +141,8 @@ struct CheckedMember {
     bool is_copy = false;
     bool is_plain =
         false; // packed bytes become packed bytes: both buffers are the caller's packed ones
-    uint64_t length() const { return is_copy ? copy.length : move.length; }
+    // Of the output's stream.
+    uint64_t length() const { return is_copy ? copy.to_length : move.length; }
 };
 
 Status fail_reserved();

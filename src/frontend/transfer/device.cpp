@@ -36,13 +36,13 @@ void AsyncTransfer::note(Owner<Event> done) {
     if (done != nullptr) launches_.push_back(std::move(done));
 }
 
-void AsyncTransfer::add(ChunkPools &pools, const Executor &from, const Executor &to,
+void AsyncTransfer::add(Context &context, const Executor &from, const Executor &to,
                         const StagedMove &move, Op op, const Limits &limits) {
     staged_ = true;
     const BytesOf bytes = bytes_of(move);
     for (auto &pipeline : pipelines_)
         if (pipeline->takes(from, to, bytes)) return pipeline->add(move);
-    pipelines_.push_back(std::make_unique<StagedPipeline>(pools, from, to, bytes, op, limits));
+    pipelines_.push_back(std::make_unique<StagedPipeline>(context, from, to, bytes, op, limits));
     pipelines_.back()->add(move);
 }
 

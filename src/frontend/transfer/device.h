@@ -38,7 +38,7 @@ public:
     void expect_launches(std::size_t count) { launches_.reserve(count); }
     Status launch(const Launch &launch);
     // Adds a move to the pipeline of its kind between two executors, which is created if necessary.
-    void add(ChunkPools &pools, const Executor &from, const Executor &to, const StagedMove &move,
+    void add(Context &context, const Executor &from, const Executor &to, const StagedMove &move,
              Op op, const Limits &limits);
     Status reserve_chunks();
 

@@ -2,6 +2,7 @@
 
 #include "element_runs.h"
 #include "prepared/plain_list.h"
+#include "transfer/conversion.h"
 #include "transfer/route.h"
 
 #include <algorithm>
@@ -69,6 +70,7 @@ CheckedMove move_of_side(const Type &type, const CopyMove::Side &side, uint64_t 
 }
 
 Status copy_on_host(Context &context, const CheckedCopy &c, Op op, const Limits &limits) {
+    if (is_conversion(op)) return convert_on_host(context, c, limits);
     CheckedMove in =
         move_of_side(*c.from_type, c.from, c.length, Direction::pack, Op::replace, limits);
     CheckedMove out = move_of_side(*c.to_type, c.to, c.length, Direction::unpack, op, limits);

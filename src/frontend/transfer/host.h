@@ -67,7 +67,7 @@ CheckedMove move_of_side(const Type &type, const CopyMove::Side &side, uint64_t 
                          Direction direction, Op op, const Limits &limits);
 
 // Runs a copy through a chunk that stays in the cache. For reductions, the elements of both streams
-// must match.
+// must match; conversions are run by convert_on_host().
 Status copy_on_host(Context &context, const CheckedCopy &c, Op op, const Limits &limits);
 
 } // namespace ucd

@@ -244,7 +244,7 @@ Route find_route(const Context &context, const Hints &hints, const MemoryLocatio
 
 Status check_copy_engines(const Type &type, const CopyMove::Side &side, uint64_t length, Op op) {
     if (op != Op::replace)
-        return fail(UCD_ERR__NOT_SUPPORTED, "ucd.engine is dma, which does no reductions");
+        return fail(UCD_ERR__NOT_SUPPORTED, "ucd.engine is dma, which only replaces");
     if (type.by_reference)
         return fail(UCD_ERR__NOT_SUPPORTED,
                     "ucd.engine is dma, which cannot read the indices of the type");
@@ -261,11 +261,13 @@ namespace {
 // The first element for which the executor does not support the op, or none.
 Element unsupported_element(const Executor &executor, Op op, const Type &type) {
     const Elements &elements = elements_of(type);
+    const auto supported = [&](Element e) {
+        return executor.backend->supports(op, is_conversion(op) ? converted_part(e) : e);
+    };
     if (elements.kind != Element::none)
-        return executor.backend->supports(op, elements.kind) ? Element::none : elements.kind;
+        return supported(elements.kind) ? Element::none : elements.kind;
     for (const Node &node : elements.runs.nodes)
-        if (node.kind == NodeKind::block && !executor.backend->supports(op, node.element))
-            return node.element;
+        if (node.kind == NodeKind::block && !supported(node.element)) return node.element;
     return Element::none;
 }
 

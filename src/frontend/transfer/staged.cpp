@@ -1,5 +1,6 @@
 #include "transfer/staged.h"
 
+#include "transfer/conversion.h"
 #include "transfer/host.h"
 #include "transfer/route.h"
 
@@ -16,10 +17,10 @@ namespace ucd {
 
 namespace {
 
-// If one device does both halves of the work, chunks are in its memory; otherwise the host must be
-// able to access them, too.
-ChunkPool &pool_between(ChunkPools &pools, const Executor &from, const Executor &to) {
-    if (from == to) return pools.pool(from, MemoryKind::device);
+// If one device does both halves of the work, chunks are in its memory; otherwise, and for
+// conversions, the host must be able to access them, too.
+ChunkPool &pool_between(ChunkPools &pools, const Executor &from, const Executor &to, Op op) {
+    if (from == to && !is_conversion(op)) return pools.pool(from, MemoryKind::device);
     return pools.pool(from.on_host() ? to : from, MemoryKind::pinned);
 }
 
@@ -66,23 +67,54 @@ Status complete(StagedMove &staged, const CheckedCopy &c, Op op, const Executor 
     UCD_TRY(complete(staged.from, *c.from_type, from));
     UCD_TRY(complete(staged.to, *c.to_type, to));
     if (op != Op::replace) staged.elements = &elements_of(*c.to_type);
+    if (is_conversion(op)) staged.from_elements = &elements_of(*c.from_type);
+    staged.to_length = c.to_length;
     return success;
+}
+
+Part PartLoader::next_part(const Part::Side &from_room, const Part::Side &to_room) {
+    const StagedMove &m = moves_[next_];
+    Part part{&m, {{loaded_, 0}, from_room.at}, {{to_loaded_, 0}, to_room.at}};
+    uint64_t &from = part.from.slice.length, &to = part.to.slice.length;
+    if (is_conversion(m.op)) {
+        CopyMove::Side from_here = m.from, to_here = m.to;
+        from_here.offset += loaded_;
+        to_here.offset += to_loaded_;
+        MatchedRuns runs(from_here, *m.from_elements, m.length - loaded_, to_here, *m.elements,
+                         m.to_length - to_loaded_);
+        for (MatchedRun run;
+             runs.next(from_room.slice.length - from, to_room.slice.length - to, run);) {
+            from += run.from_bytes();
+            to += run.to_bytes();
+        }
+        return part;
+    }
+    uint64_t end = std::min<uint64_t>(m.length, loaded_ + from_room.slice.length);
+    if (m.elements != nullptr && end < m.length)
+        end = element_floor_within(*m.elements, m.to.count, m.to.offset + end) - m.to.offset;
+    from = to = end - loaded_;
+    return part;
 }
 
 void PartLoader::load(std::size_t chunk_bytes, std::vector<Part> &parts) {
     parts.clear();
-    for (std::size_t used = 0; used < chunk_bytes && !all_loaded();) {
-        const StagedMove &m = moves_[next_];
-        uint64_t end = std::min<uint64_t>(m.length, loaded_ + (chunk_bytes - used));
-        if (m.elements != nullptr && end < m.length)
-            end = element_floor_within(*m.elements, m.to.count, m.to.offset + end) - m.to.offset;
-        if (end == loaded_) break; // the rest of the chunk is too short for an element
-        parts.push_back({&m, {loaded_, end - loaded_}, used});
-        used = (used + (end - loaded_) + part_alignment - 1) / part_alignment * part_alignment;
-        loaded_ = end;
-        if (end == m.length) {
+    // What is left of the chunk.
+    Part::Side from{{0, chunk_bytes}, 0}, to = from;
+    const auto use = [chunk_bytes](Part::Side &left, const Part::Side &used) {
+        left.at = (used.end() + part_alignment - 1) / part_alignment * part_alignment;
+        left.slice.length = chunk_bytes - std::min(chunk_bytes, left.at);
+    };
+    while (from.slice.length > 0 && to.slice.length > 0 && !all_loaded()) {
+        const Part part = next_part(from, to);
+        if (part.from.slice.length == 0) break; // the rest is too short for an element
+        parts.push_back(part);
+        use(from, part.from);
+        use(to, part.to);
+        loaded_ += part.from.slice.length;
+        to_loaded_ += part.to.slice.length;
+        if (loaded_ == part.move->length) {
             ++next_;
-            loaded_ = 0;
+            loaded_ = to_loaded_ = 0;
         }
     }
 }
@@ -93,14 +125,15 @@ Status moves_of_parts(const std::vector<Part> &parts, CopyMove::Side CopyMove::*
     moves.clear();
     for (const Part &part : parts) {
         const CopyMove::Side &end = part.move->*side;
+        const Part::Side &range = side == &CopyMove::from ? part.from : part.to;
         Move &move = moves.emplace_back();
         move.set(settings);
         move.plan = end.plan;
         move.typed = end.typed;
-        move.packed = chunk + part.at;
+        move.packed = chunk + range.at;
         move.count = end.count;
-        move.offset = end.offset + part.slice.offset;
-        move.length = part.slice.length;
+        move.offset = end.offset + range.slice.offset;
+        move.length = range.slice.length;
         if (settings.op != Op::replace) move.elements = part.move->elements;
         if (end.plan != nullptr) continue;
         // One launch for all pieces is better than a copy for each, since they may be many and
@@ -113,15 +146,17 @@ Status moves_of_parts(const std::vector<Part> &parts, CopyMove::Side CopyMove::*
     return success;
 }
 
-StagedPipeline::StagedPipeline(ChunkPools &pools, const Executor &from, const Executor &to,
+StagedPipeline::StagedPipeline(Context &context, const Executor &from, const Executor &to,
                                BytesOf bytes, Op op, const Limits &limits)
-    : from_(from), to_(to), bytes_(bytes), op_(op), pool_(pool_between(pools, from, to)),
-      max_lanes_(pool_.max_chunks()), limits_(limits) {
+    : context_(context), from_(from), to_(to), bytes_(bytes), op_(op),
+      pool_(pool_between(context.progress->pools(), from, to, op)), max_lanes_(pool_.max_chunks()),
+      limits_(limits) {
     if (limits.max_blocks > 0) { // lanes divide the call's limit
         max_lanes_ = std::min(max_lanes_, limits.max_blocks);
         limits_.max_blocks /= max_lanes_;
     }
-    if (!pool_.reached_by(to)) relay_pool_ = &pools.pool(to, MemoryKind::pinned);
+    if (!pool_.reached_by(to))
+        relay_pool_ = &context.progress->pools().pool(to, MemoryKind::pinned);
 }
 
 Status StagedPipeline::take_chunks(Chunk &chunk, Chunk &relay) {
@@ -172,7 +207,7 @@ Status StagedPipeline::step(Lane &lane) {
                 lane.relay.reset();
             }
             if (loaded || loader_.all_loaded()) return success;
-            loader_.load(pool_.chunk_bytes(), lane.parts);
+            loader_.load(room(), lane.parts);
             loaded = true;
             lane.step = Lane::Step::filling;
             UCD_TRY(
@@ -180,18 +215,40 @@ Status StagedPipeline::step(Lane &lane) {
             break;
         case Lane::Step::filling: {
             char *chunk = lane.chunk.get();
-            if (lane.relay != nullptr) {
-                const Part &last = lane.parts.back();
-                std::memcpy(lane.relay.get(), chunk, last.at + last.slice.length);
+            Op op = op_;
+            if (is_conversion(op_)) {
+                UCD_TRY(convert(lane, chunk));
+                op = Op::replace;
+            } else if (lane.relay != nullptr) {
+                std::memcpy(lane.relay.get(), chunk, lane.parts.back().from.end());
                 chunk = lane.relay.get();
             }
             lane.step = Lane::Step::draining;
-            UCD_TRY(run(lane, to_, &CopyMove::to, Direction::unpack, op_, chunk));
+            UCD_TRY(run(lane, to_, &CopyMove::to, Direction::unpack, op, chunk));
             break;
         }
         case Lane::Step::draining: lane.step = Lane::Step::idle; break;
         }
     }
+}
+
+// Conversions use one half of a chunk for each side.
+std::size_t StagedPipeline::room() const {
+    return is_conversion(op_) ? pool_.chunk_bytes() / 2 : pool_.chunk_bytes();
+}
+
+// Converts the parts of a lane within its chunk, or on the way to the relay. Sets `chunk` to where
+// the result is.
+Status StagedPipeline::convert(Lane &lane, char *&chunk) {
+    chunk = lane.relay != nullptr ? lane.relay.get() : lane.chunk.get() + room();
+    PackedConversions conversions(op_, limits_);
+    const auto add = [&](const MatchedRun &run, const char *from, char *to) -> Status {
+        if (conversions.full()) UCD_TRY(conversions.run_on_host(context_));
+        conversions.add(run, from, to);
+        return success;
+    };
+    UCD_TRY(for_each_conversion(lane.parts, lane.chunk.get(), chunk, add));
+    return conversions.run_on_host(context_);
 }
 
 // Makes an executor move the parts of a lane between their source or destination and the chunk.
@@ -203,17 +260,18 @@ Status StagedPipeline::run(Lane &lane, const Executor &executor, CopyMove::Side 
     Owner<Event> done;
     if (bytes && (executor.on_host() || lane.parts.size() == 1)) {
         for (const Part &part : lane.parts) {
-            const CopyMove::Side &end = part.move->*side;
-            char *outside = displaced(end.typed, end.offset + part.slice.offset);
-            char *inside = chunk + part.at;
             const bool out = direction == Direction::unpack;
+            const CopyMove::Side &end = part.move->*side;
+            const Part::Side &range = out ? part.to : part.from;
+            char *outside = displaced(end.typed, end.offset + range.slice.offset);
+            char *inside = chunk + range.at;
             if (out && executor.on_host() && part.move->length >= worth_streaming) {
-                streaming_copy(outside, inside, part.slice.length);
+                streaming_copy(outside, inside, range.slice.length);
                 started_ = true;
                 continue;
             }
             UCD_TRY(executor.backend->copy(executor.device, out ? outside : inside,
-                                           out ? inside : outside, part.slice.length, done));
+                                           out ? inside : outside, range.slice.length, done));
             note(lane, direction, done);
         }
         return success;

@@ -11,9 +11,11 @@
 
 namespace ucd {
 
-// A side without a plan is consecutive bytes; the first one is at its address plus its offset.
 struct StagedMove : CopyMove {
     const Elements *elements = nullptr; // of the packed stream of `to`; null for REPLACE
+    // For conversions: the elements of the packed stream of `from`, and the bytes of that of `to`.
+    const Elements *from_elements = nullptr;
+    uint64_t to_length = 0;
 };
 
 // Makes a staged move from a move or a copy, completed with plans. Adds the types of both sides,
@@ -43,9 +45,14 @@ Status poll(Events &events) {
 
 // A part of a move in a chunk.
 struct Part {
+    // The two differ only in conversions, for which chunks have a place for each.
+    struct Side {
+        Slice slice;    // in the range of the move
+        std::size_t at; // position in the chunk
+        std::size_t end() const { return at + slice.length; }
+    };
     const StagedMove *move;
-    Slice slice;    // in the range of the move
-    std::size_t at; // position in the chunk
+    Side from, to;
 };
 
 // Divides moves into parts that fill chunks.
@@ -53,13 +60,15 @@ class PartLoader {
 public:
     void add(const StagedMove &move) { moves_.push_back(move); }
     bool all_loaded() const { return next_ == moves_.size(); }
-    // Makes the parts for the next chunk of this size.
+    // Makes the parts for the next chunk of this size. For conversions: for the next two chunks,
+    // one for each side.
     void load(std::size_t chunk_bytes, std::vector<Part> &parts);
 
 private:
+    Part next_part(const Part::Side &from_room, const Part::Side &to_room);
     std::vector<StagedMove> moves_;
-    std::size_t next_ = 0; // the move that is being divided
-    uint64_t loaded_ = 0;  // how many of its bytes are in parts
+    std::size_t next_ = 0;                // the move that is being divided
+    uint64_t loaded_ = 0, to_loaded_ = 0; // how many of its bytes are in parts, on each side
 };
 
 // Makes the moves of the parts between their source or destination and a chunk.
@@ -80,8 +89,8 @@ inline BytesOf bytes_of(const StagedMove &move) {
 // ones share chunks and launches.
 class StagedPipeline {
 public:
-    StagedPipeline(ChunkPools &pools, const Executor &from, const Executor &to, BytesOf bytes,
-                   Op op, const Limits &limits);
+    StagedPipeline(Context &context, const Executor &from, const Executor &to, BytesOf bytes, Op op,
+                   const Limits &limits);
 
     bool takes(const Executor &from, const Executor &to, BytesOf bytes) const {
         return from_ == from && to_ == to && bytes_ == bytes;
@@ -115,8 +124,11 @@ private:
     Status step(Lane &lane);
     Status run(Lane &lane, const Executor &executor, CopyMove::Side CopyMove::*side,
                Direction direction, Op op, char *chunk);
+    Status convert(Lane &lane, char *&chunk);
+    std::size_t room() const;
     void note(Lane &lane, Direction direction, Owner<Event> &done);
 
+    Context &context_;
     const Executor from_, to_;
     const BytesOf bytes_;
     const Op op_;

@@ -1,6 +1,7 @@
 #include "transfer/submission.h"
 
 #include "support/device_memory.h"
+#include "transfer/conversion.h"
 #include "transfer/progress.h"
 
 #include <algorithm>
@@ -108,8 +109,9 @@ Status Submission::add(CheckedCopy c) {
     c.limits = hints_.limits;
     Stretches in, out;
     UCD_TRY(locations_.find(hints_.inbuf, *c.from_type, c.from, c.length, in));
-    UCD_TRY(locations_.find(hints_.outbuf, *c.to_type, c.to, c.length, out));
+    UCD_TRY(locations_.find(hints_.outbuf, *c.to_type, c.to, c.to_length, out));
     is_divided_ = in.size() > 1 || out.size() > 1;
+    if (is_conversion(op_)) return add_conversion(c, in, out);
     const Stretch *of_in = in.begin(), *of_out = out.begin();
     for (uint64_t begin = 0, end; begin < c.length; begin = end) {
         const uint64_t in_end = of_in + 1 == in.end() ? c.length : of_in[1].begin;
@@ -122,6 +124,25 @@ Status Submission::add(CheckedCopy c) {
         UCD_TRY(add_stretch(part, of_in->first_byte, of_out->first_byte));
         of_in += end == in_end;
         of_out += end == out_end;
+    }
+    return success;
+}
+
+// Divides a conversion where one of its sides has the next stretch.
+Status Submission::add_conversion(const CheckedCopy &c, const Stretches &in, const Stretches &out) {
+    const Stretch *of_in = in.begin(), *of_out = out.begin();
+    CheckedCopy part = c;
+    uint64_t begin = 0, to_begin = 0;
+    for (; begin < c.length; begin += part.length, to_begin += part.to_length) {
+        const uint64_t in_end = of_in + 1 == in.end() ? c.length : of_in[1].begin;
+        const uint64_t out_end = of_out + 1 == out.end() ? c.to_length : of_out[1].begin;
+        part.from.offset = c.from.offset + begin;
+        part.to.offset = c.to.offset + to_begin;
+        UCD_TRY(match_elements(part, in_end - begin, out_end - to_begin));
+        CheckedCopy stretch = part;
+        UCD_TRY(add_stretch(stretch, of_in->first_byte, of_out->first_byte));
+        of_in += begin + part.length == in_end;
+        of_out += to_begin + part.to_length == out_end;
     }
     return success;
 }
@@ -297,7 +318,7 @@ bool Submission::as_one_move(const CheckedCopy &c, CheckedMove &m) const {
 
 Status Submission::add_stretch(CheckedCopy &c, const char *first_in, const char *first_out) {
     CheckedMove m;
-    if (as_one_move(c, m))
+    if (!is_conversion(op_) && as_one_move(c, m))
         return add_stretch(m, m.direction == Direction::pack ? first_in : first_out);
     Route route;
     UCD_TRY(find_route_of(c, first_in, first_out, route));
@@ -312,6 +333,7 @@ Status Submission::add_stretch(CheckedCopy &c, const char *first_in, const char 
         return success;
     }
     const Executor &writer = route.packed;
+    if (is_conversion(op_)) return add_converting(c, route);
     UCD_TRY(check_device(writer, *c.from_type, c.from, c.length));
     if (hints_.limits.engine == Engine::dma)
         UCD_TRY(check_copy_engines(*c.to_type, c.to, c.length, op_));
@@ -329,6 +351,36 @@ Status Submission::add_stretch(CheckedCopy &c, const char *first_in, const char 
     RoutedMembers::Staged &staged = members_.staged.emplace_back();
     staged.from = route.typed;
     staged.to = writer;
+    return complete(staged.move, c, op_, staged.from, staged.to, members_.types);
+}
+
+// Conversions of data that the host does not access in place. A kernel converts from layout to
+// layout; otherwise packed elements are converted, in a stream by its device, else by the host.
+Status Submission::add_converting(CheckedCopy &c, const Route &route) {
+    if (hints_.limits.engine == Engine::dma)
+        UCD_TRY(check_copy_engines(*c.from_type, c.from, c.length, op_));
+    const Executor &writer = route.packed;
+    if (stream_ != nullptr) {
+        UCD_TRY(check_supported(writer, op_, *c.from_type));
+        UCD_TRY(check_supported(writer, op_, *c.to_type));
+    }
+    c.from_element = elements_of(*c.from_type).kind;
+    c.to_element = elements_of(*c.to_type).kind;
+    const bool uniform = c.from_element != Element::none && c.to_element != Element::none;
+    if (uniform && route.kind == RouteKind::direct && supports(writer, op_, *c.from_type) &&
+        supports(writer, op_, *c.to_type)) {
+        UCD_TRY(complete(c.from, *c.from_type, writer));
+        UCD_TRY(complete(c.to, *c.to_type, writer));
+        if (writer.backend->converts(c)) {
+            members_.types.add(*c.from_type);
+            members_.types.add(*c.to_type);
+            launch_on(writer).copies.push_back(c);
+            return success;
+        }
+    }
+    RoutedMembers::Staged &staged = members_.staged.emplace_back();
+    staged.from = route.typed;
+    staged.to = route.packed;
     return complete(staged.move, c, op_, staged.from, staged.to, members_.types);
 }
 
@@ -359,7 +411,7 @@ void launch_all(const RoutedMembers &members, AsyncTransfer &work) {
 Status add_pipelines(Context &context, const RoutedMembers &members, Op op, const Limits &limits,
                      AsyncTransfer &work) {
     for (const RoutedMembers::Staged &s : members.staged)
-        work.add(context.progress->pools(), s.from, s.to, s.move, op, limits);
+        work.add(context, s.from, s.to, s.move, op, limits);
     UCD_TRY(work.reserve_chunks());
     work.expect_launches(members.launches.size());
     return success;
@@ -428,6 +480,24 @@ Status Submission::start(std::unique_ptr<AsyncOperation> &operation) {
     return AsyncTransfer::conclude(std::move(work), ran_on_host, operation);
 }
 
+// The step of a stream's device between packing and unpacking.
+Status Submission::add_converting_step(const std::vector<Part> &parts, const char *from, char *to) {
+    // Each run is a launch.
+    constexpr std::size_t max_runs = 4096;
+    Launch &step = members_.steps.emplace_back();
+    step.executor = stream_->executor;
+    UCD_TRY(for_each_conversion(
+        parts, from, to, [&](const MatchedRun &run, const char *in, char *out) -> Status {
+            if (step.copies.size() == max_runs)
+                return fail(UCD_ERR__NOT_SUPPORTED,
+                            "in a stream, at most %zu runs of equal elements are converted",
+                            max_runs);
+            step.copies.push_back(packed_conversion(run, op_, hints_.limits, in, out));
+            return success;
+        }));
+    return step.prepare();
+}
+
 // In a stream, a device copies in two steps through memory of its own. All steps can share it,
 // because they run one after the other.
 Status Submission::find_steps() {
@@ -435,14 +505,16 @@ Status Submission::find_steps() {
     const Executor &device = stream_->executor;
     PartLoader loader;
     uint64_t bytes = 0;
+    const bool converts = is_conversion(op_);
     for (const RoutedMembers::Staged &s : members_.staged) {
         loader.add(s.move);
-        bytes += s.move.length + part_alignment;
+        bytes += std::max(s.move.length, s.move.to_length) + part_alignment;
     }
     bytes = std::min<uint64_t>(bytes, StagingSizes().chunk_bytes);
+    // Conversions need a place for each side.
     void *memory = nullptr;
     UCD_TRY(context_.device_memory->allocate(*device.backend, device.device, MemoryKind::device,
-                                             bytes, memory));
+                                             converts ? 2 * bytes : bytes, memory));
     members_.memory_of_steps =
         std::shared_ptr<const void>(memory, [number = context_.number](void *address) {
             Context *const context = running_context.load(std::memory_order_acquire);
@@ -456,10 +528,13 @@ Status Submission::find_steps() {
         loader.load(bytes, parts);
         for (const Direction direction : {Direction::pack, Direction::unpack}) {
             const bool pack = direction == Direction::pack;
-            const MoveSettings settings{
-                .direction = direction, .op = pack ? Op::replace : op_, .limits = hints_.limits};
+            const MoveSettings settings{.direction = direction,
+                                        .op = pack || converts ? Op::replace : op_,
+                                        .limits = hints_.limits};
+            char *const chunk = static_cast<char *>(memory) + (pack || !converts ? 0 : bytes);
             UCD_TRY(moves_of_parts(parts, pack ? &CopyMove::from : &CopyMove::to, settings, device,
-                                   static_cast<char *>(memory), moves));
+                                   chunk, moves));
+            if (!pack && converts) UCD_TRY(add_converting_step(parts, chunk - bytes, chunk));
             Launch &step = members_.steps.emplace_back();
             step.executor = device;
             for (const Move &move : moves) step.moves.push_back(move);

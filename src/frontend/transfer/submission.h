@@ -127,6 +127,8 @@ private:
 
     Status add_stretch(CheckedMove &m, const char *first_byte);
     Status add_stretch(CheckedCopy &c, const char *first_in, const char *first_out);
+    Status add_conversion(const CheckedCopy &c, const Stretches &in, const Stretches &out);
+    Status add_converting(CheckedCopy &c, const Route &route);
     bool as_one_move(const CheckedCopy &c, CheckedMove &m) const;
 
     Status find_route_of(const CheckedMove &m, const char *first_byte, Route &route);
@@ -144,6 +146,7 @@ private:
     Status find_route_in_stream(const char *in, const char *out, Direction direction, Route &route);
     Status check_reached(const LocationHint *hint, const char *address, const char *argument,
                          MemoryKind &kind);
+    Status add_converting_step(const std::vector<Part> &parts, const char *from, char *to);
     Status find_steps();
 
     Context &context_;

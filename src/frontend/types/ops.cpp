@@ -23,7 +23,20 @@ std::string_view op_name(Op op) {
     return names[static_cast<unsigned>(op)];
 }
 
-Status fail_unsupported(Op op, const Type &type) {
+namespace {
+
+std::string in_upper_case(std::string name) {
+    for (char &c : name) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    return name.empty() ? "a type that this machine lacks" : name;
+}
+
+} // namespace
+
+std::string element_name(Element element) {
+    return in_upper_case(std::string(predefined_name(predefined_with(element))));
+}
+
+Status fail_unsupported(Op op, const Type &type, uint32_t bit) {
     // Descends to a predefined type that lacks the op: wherever a type lacks it, some child does
     // too.
     const Type *t = &type;
@@ -35,13 +48,11 @@ Status fail_unsupported(Op op, const Type &type) {
         const Type *lacking = nullptr;
         for (int64_t i = 0; i < t->count && lacking == nullptr; ++i)
             if (t->lists.lengths[i] > 0 && t->children[i]->size > 0 &&
-                (t->children[i]->ops & op_bit(op)) == 0)
+                (t->children[i]->ops & bit) == 0)
                 lacking = t->children[i];
         t = lacking;
     }
-    std::string name(predefined_name(t->predefined));
-    for (char &c : name) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    if (name.empty()) name = "a type that this machine lacks";
+    const std::string name = in_upper_case(std::string(predefined_name(t->predefined)));
     return fail(UCD_ERR__NOT_SUPPORTED, "%s is not defined on %s", op_name(op).data(),
                 name.c_str());
 }

@@ -4,6 +4,7 @@
 #include "status.h"
 #include "types/type.h"
 
+#include <string>
 #include <string_view>
 
 namespace ucd {
@@ -11,7 +12,13 @@ namespace ucd {
 std::string_view op_name(Op op);
 
 // Returns NOT_SUPPORTED. The message names the op and the first element of the type that does not
-// support it.
-Status fail_unsupported(Op op, const Type &type);
+// support it: that lacks the op's bit.
+Status fail_unsupported(Op op, const Type &type, uint32_t bit);
+inline Status fail_unsupported(Op op, const Type &type) {
+    return fail_unsupported(op, type, op_bit(op));
+}
+
+// The name of an element in messages.
+std::string element_name(Element element);
 
 } // namespace ucd

@@ -158,7 +158,7 @@ void make_predefined_types() {
         t->element = e.element;
         t->predefined = static_cast<uint8_t>(value);
         t->alignment = e.alignment;
-        t->ops = defined_ops(e.element);
+        t->ops = supported_by(e.element);
         t->size = e.size;
         t->ub = e.extent;
         t->true_ub = e.true_extent;

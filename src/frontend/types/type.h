@@ -57,10 +57,10 @@ struct Type {
     Element element = Element::none; // the one representation of all elements, if there is one
     uint8_t predefined = 0;          // the one predefined handle value of all elements, or 0
     uint32_t alignment = 1;
-    uint32_t ops = ~uint32_t{0};            // op_bit()s that every element supports
-    uint32_t nested_structs = 0;            // struct constructors on the deepest path
-    bool by_reference = false;              // this type, or one that it was built on, has that form
-    bool unflattened = false;               // made from flattened bytes, or built on such a type
+    uint32_t ops = ~uint32_t{0}; // op_bit()s that every element supports, convertible_bit
+    uint32_t nested_structs = 0; // struct constructors on the deepest path
+    bool by_reference = false;   // this type, or one that it was built on, has that form
+    bool unflattened = false;    // made from flattened bytes, or built on such a type
     mutable std::atomic<bool> moved{false}; // moved once already, see transfer/first_use.h
     bool any_empty = false;                 // indexed: one of the lengths is 0
     uint64_t flattened_bytes = 0; // size of the flattened bytes that it was made from, or 0

@@ -14,8 +14,8 @@
 namespace ucd_mpi {
 
 inline bool may_be_collective(MPI_Datatype datatype) {
-    const KnownType *const known = find_known(datatype);
-    return known != nullptr && known->may_be_collective();
+    const KnownType *const known = find_known(datatype, 0, Use::once);
+    return was_committed(datatype) && (known == nullptr || known->gains().collective.most > 0);
 }
 
 // Computed with integers, because the buffer may be MPI_BOTTOM.
@@ -190,7 +190,7 @@ CollectivePtr collective_data(Call call, Pattern pattern, const Send &send, cons
     if (!settings().messages) return nullptr;
     const bool devices = has_devices();
     const bool kept = use == Use::once || schedules_keep_types;
-    if (!devices && (!has_known_types() || !kept)) return nullptr;
+    if (!devices && (!has_committed_types() || !kept)) return nullptr;
     // In a broadcast, every process reads the type.
     if (pattern == Pattern::broadcast && !devices && !send.may_be_taken()) return nullptr;
     const Reads reads = arguments_read(pattern, send.buffer, receive.buffer, root, comm);

@@ -10,21 +10,19 @@ bool BlocksInView::take(const Block &block) {
     MPI_Count count = 0;
     if (block.count < 0 || __builtin_mul_overflow(block.count, block.repeated, &count))
         return false;
-    KnownType *const known = find_known(block.datatype);
-    if (known == nullptr || !known->is_taken(block.datatype, count, use_) ||
-        known->has_no_address(block.buffer) || !known->may_be_collective() ||
+    KnownType *const known = find_known(block.datatype, count, use_);
+    if (known == nullptr || known->has_no_address(block.buffer) ||
         known->item_datatype() == MPI_DATATYPE_NULL)
         return false;
     std::uintptr_t bytes = 0;
-    if (__builtin_mul_overflow(known->size(), static_cast<std::uintptr_t>(count), &bytes) ||
-        __builtin_add_overflow(bytes_, bytes, &bytes_))
+    if (__builtin_mul_overflow(known->size(), static_cast<std::uintptr_t>(count), &bytes))
         return false;
-    gain_ |= block.count > 1 || !known->one_is_contiguous();
-    return bytes / static_cast<std::uintptr_t>(block.repeated) <= max_collective_bytes;
+    gain_ |= block.count > 1 || !known->facts().one_is_contiguous;
+    return known->gains().collective.contain(bytes / static_cast<std::uintptr_t>(block.repeated));
 }
 
 bool BlocksInView::worth_packing() const {
-    return taken_ && gain_ && bytes_ >= min_collective_bytes;
+    return taken_ && gain_;
 }
 
 PackedBlocks::PackedBlocks(Call call, const std::vector<Block> &blocks, const Device *device)
@@ -35,7 +33,7 @@ PackedBlocks::PackedBlocks(Call call, const std::vector<Block> &blocks, const De
         MPI_Count items = 0;
         if (block.count == 0) continue;
         if (__builtin_mul_overflow(block.count, block.repeated, &items)) return;
-        KnownType *const known = take_anyway(block.datatype, items);
+        KnownType *const known = find_to_pack(block.datatype, items);
         if (known == nullptr) return;
         if (known->size() == 0) continue;
         parts_[i].typed = TypedBuffer(call, known, block.buffer, items, device);

@@ -18,7 +18,7 @@ struct Block {
     int repeated = 1;
 };
 
-// Decides whether packing some blocks is worthwhile. Adds to each type's count of bytes moved.
+// Decides whether packing some blocks is worthwhile.
 class BlocksInView {
 public:
     explicit BlocksInView(Use use) : use_(use) {}
@@ -31,7 +31,6 @@ private:
     Use use_;
     bool taken_ = true;
     bool gain_ = false;
-    std::uintptr_t bytes_ = 0;
 };
 
 // Packed blocks, one after the other. Empty if an allocation failed or the blocks cannot be packed.

@@ -95,10 +95,9 @@ int type_free(int (*next)(MPI_Datatype *), MPI_Datatype *datatype) {
 
 int type_dup(int (*next)(MPI_Datatype, MPI_Datatype *), MPI_Datatype datatype,
              MPI_Datatype *duplicate) {
-    // The duplicate inherits the attribute, and is committed if the original is.
-    const bool known = find_known(datatype) != nullptr;
     const int rc = next(datatype, duplicate);
-    if (known && rc == MPI_SUCCESS) remember_duplicate(*duplicate);
+    // The duplicate inherits the attribute, and is committed if the original is.
+    if (rc == MPI_SUCCESS && was_committed(datatype)) remember_committed(*duplicate);
     return rc;
 }
 

@@ -1,114 +1,62 @@
-// What this library has learnt about a committed datatype, and the look-up by its handle.
+// What this library knows of a committed datatype, and the look-up by its handle.
 #pragma once
 
-#include "preload/external.h"
-#include "preload/shapes.h"
-#include "types/convert.h"
+#include "preload/facts.h"
+#include "preload/packed_signature.h"
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <mutex>
-#include <optional>
 #include <utility>
 
 namespace ucd_mpi {
-
-// How packed data is described to MPI: `per_item` elements of `datatype`, which has no gaps, for
-// each item of the user's type. The basic elements are the same, so type signatures match.
-struct PackedSignature {
-    MPI_Datatype datatype = MPI_DATATYPE_NULL;
-    MPI_Count per_item = 0;
-    bool owned = false; // KnownType frees the datatype
-};
 
 // `again` is for persistent requests: they are meant to be started many times, so their types are
 // read at once.
 enum class Use { once, again };
 
-// Made when a committed type is first used, and shared by its duplicates and by calls that use it.
-// The type is converted once enough data was moved with it to pay for the conversion.
+// A type that was read. Made at most once for each committed type, as an attribute of it, and
+// shared by its duplicates and by calls that use it. Only its item_datatype changes.
 class KnownType {
 public:
-    // `bytes_seen` is the number of bytes moved with the type before.
-    explicit KnownType(std::uint64_t bytes_seen) : bytes_seen_(bytes_seen) {}
+    // Never fails: a type that cannot be converted is left to MPI.
+    explicit KnownType(MPI_Datatype datatype);
     KnownType(const KnownType &) = delete;
     KnownType &operator=(const KnownType &) = delete;
 
     void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
     void release();
 
-    // Whether this library moves data of this type. `count` more items are about to be moved, by
-    // this library or by MPI.
-    bool is_taken(MPI_Datatype datatype, MPI_Count count, Use use);
-    // The bytes of `count` items if this library should move them; nothing if the MPI library
-    // should.
-    std::optional<std::uintptr_t> worth_taking(MPI_Datatype datatype, MPI_Count count, Use use);
-
-    // Counts bytes that this library moves.
-    void count_moved(std::uintptr_t bytes) {
-        if (!paid_.load(std::memory_order_relaxed)) [[unlikely]]
-            count_until_paid(bytes);
-    }
-
-    // False if all collective calls with this type are left to MPI.
-    bool may_be_collective() const;
-
-    // The displacement of one byte of an item's data from the buffer's address.
-    MPI_Aint some_byte(MPI_Datatype datatype) const;
-    // Whether the data would be at addresses that are never mapped: the buffer is null, and the
-    // type has no absolute addresses. Valid once the type is taken.
-    bool has_no_address(const void *buffer) const;
-    // For data in device memory that MPI cannot read: converts the type now, whether that pays or
-    // not. False if the type cannot be converted; otherwise the members below are valid.
-    bool take_anyway(MPI_Datatype datatype);
-
-    // Valid once the type is taken.
+    // Whether it was converted. If not, the members below are not valid.
+    bool is_converted() const { return converted_.type != UCD_TYPE__NULL; }
     ucd_type_t type() const { return converted_.type; }
-    std::uintptr_t size() const { return size_; }
-    int statistics_row() const { return statistics_row_; }
-    bool one_is_contiguous() const { return one_is_contiguous_; } // several may have gaps
-    bool several_are_contiguous() const { return several_are_contiguous_; }
-    // Null if messages of this type are left to MPI.
-    const PackedSignature *signature() const;
-    // Never fails: if the elements cannot be described to MPI, the packed data is described as
-    // bytes.
-    PackedSignature any_signature() const;
+    const TypeFacts &facts() const { return facts_; }
+    std::uintptr_t size() const { return facts_.size; }
+
+    // For which sizes of calls this library is faster. Messages and collective calls only if the
+    // elements can be described to MPI.
+    const Gains &gains() const { return gains_; }
+    // Whether the data would be at addresses that are never mapped: the buffer is null, and the
+    // type has no absolute addresses.
+    bool has_no_address(const void *buffer) const;
+
+    const PackedSignature &signature() const { return signature_; }
     // The MPI type of one packed item; MPI_DATATYPE_NULL if MPI fails to create it.
     MPI_Datatype item_datatype();
-    bool item_is_predefined() const;
-    // Null if MPI has to convert data of this type to the external32 form.
-    const ExternalForm *external();
+    bool item_is_predefined() const { return signature_.is_predefined(); }
 
 private:
     ~KnownType();
-    enum class State : std::uint8_t { fresh, left, taken };
-    State read(MPI_Datatype datatype);
-    void learn(MPI_Datatype datatype);
-    bool is_time_to_read(MPI_Datatype datatype, MPI_Count size, std::uint64_t seen);
-    void count_until_paid(std::uintptr_t bytes);
-    bool find_layout();
-    void find_signature(bool gain);
+    void read(MPI_Datatype datatype);
 
-    std::atomic<State> state_{State::fresh};
-    std::atomic<std::uint64_t> bytes_seen_;
-    // Whether reading the type has paid off; later types of its shape are read accordingly.
-    std::atomic<bool> paid_{false};
-    std::uint64_t bytes_to_pay_ = 0;
-    std::atomic<Shape> shape_{0}; // 0 until it is needed
     std::atomic<long> references_{1};
-    std::once_flag learned_;
     Converted converted_;
-    std::uintptr_t size_ = 0;
-    std::uintptr_t mean_segment_ = 0;
-    bool one_is_contiguous_ = false, several_are_contiguous_ = false;
-    bool gains_in_messages_ = false;
-    std::intptr_t low_ = 0; // displacement of the first byte of one item's data
-    int statistics_row_ = 0;
+    TypeFacts facts_;
+    Gains gains_;
     PackedSignature signature_;
     std::once_flag item_made_;
     MPI_Datatype item_ = MPI_DATATYPE_NULL;
-    std::once_flag external_looked_for_;
-    std::optional<ExternalForm> external_;
 };
 
 // An owned reference; empty for types that are left to MPI.
@@ -133,29 +81,26 @@ private:
     KnownType *known_ = nullptr;
 };
 
-// Call after MPI has committed the datatype.
+// Call after MPI has committed the datatype, or has duplicated one that was committed.
 void remember_committed(MPI_Datatype datatype);
+bool was_committed(MPI_Datatype datatype);
 
 // Call before the datatype is freed: deletes the attribute. MPI would otherwise delete it when the
 // last request that uses the type completes: while MPICH makes progress, it releases its lock for
 // the callback, and then another thread makes progress at the same time.
 void forget_freed(MPI_Datatype datatype);
 
-// Call after MPI has duplicated a type that has the attribute.
-void remember_duplicate(MPI_Datatype duplicate);
-
 // Call when MPI has ended and all types are gone.
 void forget_types();
 
 // Whether any type has been committed; false in programs that have no derived types.
-bool has_known_types();
+bool has_committed_types();
 
-// Null for predefined types and for types that were not committed, for which MPI raises an error.
-KnownType *find_known(MPI_Datatype datatype);
-// The same for `count` items that are about to be moved. Also null for types that are left to MPI
-// because too little data was moved with them so far; no KnownType is made for them yet.
-KnownType *find_known_to_move(MPI_Datatype datatype, MPI_Count count, Use use);
-// Also finds predefined types. Their entries are never freed.
-KnownType *find_known_or_predefined(MPI_Datatype datatype);
+// The type if it is known, or if it is to be read now: `count` items are about to be moved, by this
+// library or by MPI. Null for predefined types and for types that were not committed.
+KnownType *find_known(MPI_Datatype datatype, MPI_Count count, Use use);
+// Reads the type if it is not known, whether that pays or not. Also finds predefined types, whose
+// entries are never freed. Null if it cannot be converted.
+KnownType *find_converted(MPI_Datatype datatype);
 
 } // namespace ucd_mpi

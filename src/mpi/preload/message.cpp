@@ -2,29 +2,41 @@
 
 namespace ucd_mpi {
 
-KnownType *take_anyway(MPI_Datatype datatype, MPI_Count count) {
-    KnownType *const known = find_known_or_predefined(datatype);
+KnownType *find_to_pack(MPI_Datatype datatype, MPI_Count count) {
+    KnownType *const known = find_converted(datatype);
     std::uintptr_t bytes = 0;
     const bool fits =
-        known != nullptr && known->take_anyway(datatype) &&
+        known != nullptr &&
         !__builtin_mul_overflow(known->size(), static_cast<std::uintptr_t>(count), &bytes);
     return fits ? known : nullptr;
 }
 
+namespace {
+
+// The displacement of one byte of an item's data from the buffer's address.
+std::intptr_t some_byte(MPI_Datatype datatype) {
+    if (!was_committed(datatype)) return 0; // predefined types have their data at the buffer
+    // Some MPI libraries report wrong true bounds; the converted type has the right ones.
+    const KnownType *const known =
+        uses_devices() ? find_converted(datatype) : find_known(datatype, 0, Use::once);
+    if (known != nullptr && known->is_converted()) return known->facts().low;
+    MPI_Count lb = 0, extent = 0;
+    PMPI_Type_get_true_extent_x(datatype, &lb, &extent);
+    return static_cast<std::intptr_t>(lb);
+}
+
+} // namespace
+
 OnDevice find_on_device(const void *buffer, MPI_Count count, MPI_Datatype datatype) {
     if (count <= 0 || datatype == MPI_DATATYPE_NULL) return {};
-    // Predefined types have their data at the buffer.
-    KnownType *const derived = find_known(datatype);
-    // Some MPI libraries report wrong true bounds; the converted type has the right ones.
-    if (derived != nullptr && uses_devices()) (void)derived->take_anyway(datatype);
-    const MPI_Aint displ = derived != nullptr ? derived->some_byte(datatype) : 0;
-    const Device *const device = device_of(reinterpret_cast<const void *>(
-        reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(displ)));
+    const Device *const device =
+        device_of(reinterpret_cast<const void *>(reinterpret_cast<std::uintptr_t>(buffer) +
+                                                 static_cast<std::uintptr_t>(some_byte(datatype))));
     if (device == nullptr) return {};
-    KnownType *const known = take_anyway(datatype, count);
+    KnownType *const known = find_to_pack(datatype, count);
     if (known == nullptr || known->size() == 0) return {};
     const bool contiguous =
-        known->several_are_contiguous() || (count == 1 && known->one_is_contiguous());
+        known->facts().several_are_contiguous || (count == 1 && known->facts().one_is_contiguous);
     if (device->mpi_reads_it && contiguous) return {};
     return {known, device};
 }
@@ -33,7 +45,7 @@ OnDevice find_packed_on_device(const void *packed, MPI_Count count, MPI_Datatype
     if (count <= 0 || datatype == MPI_DATATYPE_NULL) return {};
     const Device *const device = device_of(packed);
     if (device == nullptr || device->mpi_reads_it) return {};
-    KnownType *const known = take_anyway(datatype, count);
+    KnownType *const known = find_to_pack(datatype, count);
     return known != nullptr && known->size() > 0 ? OnDevice{known, device} : OnDevice{};
 }
 

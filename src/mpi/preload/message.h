@@ -4,6 +4,7 @@
 #include "preload/device.h"
 #include "preload/known_type.h"
 #include "preload/packed_memory.h"
+#include "preload/settings.h"
 #include "preload/statistics.h"
 #include "preload/tuning.h"
 
@@ -12,13 +13,11 @@
 namespace ucd_mpi {
 
 inline bool is_packing(Call call) {
-    return call == Call::Pack || call == Call::Unpack || call == Call::Pack_external ||
-           call == Call::Unpack_external;
+    return call == Call::Pack || call == Call::Unpack;
 }
 
-// The type of items that must be packed, whether that pays or not; converts the type now. Null if
-// it cannot be converted.
-KnownType *take_anyway(MPI_Datatype datatype, MPI_Count count);
+// The type of items that must be packed, whether that pays or not. Null if it cannot be converted.
+KnownType *find_to_pack(MPI_Datatype datatype, MPI_Count count);
 
 // Items in device memory that MPI cannot move: the device, and the type, which has been converted.
 struct OnDevice {
@@ -56,23 +55,23 @@ public:
                 return;
             }
         }
-        KnownType *const known = find_known_to_move(datatype, count, use);
-        if (known == nullptr) return;
-        const std::optional<std::uintptr_t> bytes = known->worth_taking(datatype, count, use);
-        if (!bytes || known->has_no_address(buffer)) return;
+        KnownType *const known = find_known(datatype, count, use);
+        if (known == nullptr || count <= 0) return;
+        const Sizes &sizes = is_packing(call) ? known->gains().pack : known->gains().message;
+        std::uintptr_t bytes = 0;
+        if (__builtin_mul_overflow(known->size(), static_cast<std::uintptr_t>(count), &bytes) ||
+            !sizes.contain(bytes) || (count == 1 && known->facts().one_is_contiguous) ||
+            known->has_no_address(buffer))
+            return;
         if (!is_packing(call)) {
-            const PackedSignature *const signature = known->signature();
-            if (signature == nullptr || *bytes > max_sent_bytes ||
-                !fits<Count>(count, signature->per_item))
-                return;
-            signature_ = *signature;
+            if (!fits<Count>(count, known->signature().per_item)) return;
+            signature_ = known->signature();
         }
         call_ = call;
         type_ = KnownTypeRef(known);
         buffer_ = const_cast<void *>(buffer); // a buffer that is sent from is not written
         count_ = count;
-        bytes_ = *bytes;
-        known->count_moved(bytes_);
+        bytes_ = bytes;
     }
 
     // A typed buffer that will be packed to `packed`, or unpacked from there.
@@ -91,9 +90,7 @@ public:
     TypedBuffer(Call call, KnownType *known, const void *buffer, MPI_Count count,
                 const Device *device = nullptr)
         : call_(call), type_(known), device_(device), buffer_(const_cast<void *>(buffer)),
-          count_(count), bytes_(known->size() * static_cast<std::uintptr_t>(count)) {
-        known->count_moved(bytes_);
-    }
+          count_(count), bytes_(known->size() * static_cast<std::uintptr_t>(count)) {}
 
     explicit operator bool() const { return static_cast<bool>(type_); }
     std::uintptr_t bytes() const { return bytes_; }
@@ -108,9 +105,7 @@ public:
         return static_cast<Count>(count_ * signature_.per_item);
     }
 
-    const ExternalForm *external() const { return type_->external(); }
     Call call() const { return call_; }
-    int statistics_row() const { return type_->statistics_row(); }
 
     // The same as `count` items, each of the same size and without gaps.
     MPI_Datatype item_datatype() const { return type_->item_datatype(); }
@@ -120,16 +115,18 @@ public:
     int pack(void *packed) const { return pack(packed, 0, bytes_); }
     // Packs a range of the packed stream.
     int pack(void *packed, std::uintptr_t offset, std::uintptr_t bytes) const {
-        return counted_move(call_, type_->statistics_row(), [&](std::uintptr_t *moved) {
-            return ucd_pack(buffer_, static_cast<std::uintptr_t>(count_), type_->type(), offset,
-                            packed, bytes, moved, UCD_INFO__NULL, UCD_OP__REPLACE);
-        });
+        std::uintptr_t moved = 0;
+        const int rc = ucd_pack(buffer_, static_cast<std::uintptr_t>(count_), type_->type(), offset,
+                                packed, bytes, &moved, UCD_INFO__NULL, UCD_OP__REPLACE);
+        count_moved(call_, moved);
+        return rc;
     }
     int unpack(const void *packed, std::uintptr_t bytes) const {
-        return counted_move(call_, type_->statistics_row(), [&](std::uintptr_t *moved) {
-            return ucd_unpack(packed, bytes, buffer_, static_cast<std::uintptr_t>(count_),
-                              type_->type(), 0, moved, UCD_INFO__NULL, UCD_OP__REPLACE);
-        });
+        std::uintptr_t moved = 0;
+        const int rc = ucd_unpack(packed, bytes, buffer_, static_cast<std::uintptr_t>(count_),
+                                  type_->type(), 0, &moved, UCD_INFO__NULL, UCD_OP__REPLACE);
+        count_moved(call_, moved);
+        return rc;
     }
 
     // The moves of pack and unpack, for a plan.
@@ -156,7 +153,7 @@ public:
 private:
     template <class Count>
     void take_on_device(Call call, const OnDevice &found, const void *buffer, Count count) {
-        signature_ = found.known->any_signature();
+        signature_ = found.known->signature();
         if (signature_.owned && !schedules_keep_types)
             signature_ = {MPI_BYTE, static_cast<MPI_Count>(found.known->size()), false};
         if (!fits<Count>(count, signature_.per_item))

@@ -1,9 +1,13 @@
 #include "preload/next.h"
 
 #include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <dlfcn.h>
 #include <link.h>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ucd_mpi {
@@ -34,12 +38,35 @@ bool show_loaded_mpi() {
     return false;
 }
 
+// Which build of this library is for an MPI library: MPI libraries differ in the types of their
+// arguments.
+std::string_view build_for(const char *mpi) {
+    if (dlsym(RTLD_NEXT, "ompi_mpi_comm_world") != nullptr) return "openmpi";
+    return std::strstr(mpi, "libmpi_abi") != nullptr ? "abi" : "mpich";
+}
+
+// Ends the process if this library was loaded into a program of another MPI library: the first call
+// would crash.
+void check_mpi() {
+    Dl_info mpi;
+    void *const function = dlsym(RTLD_NEXT, "PMPI_Init");
+    if (function == nullptr || dladdr(function, &mpi) == 0) return;
+    const std::string_view wanted = build_for(mpi.dli_fname);
+    if (wanted == UCD_MPI_BUILD) return;
+    std::fprintf(stderr,
+                 "libucd-mpi-preload-" UCD_MPI_BUILD
+                 " is not for %s, which this program loads: use libucd-mpi-preload-%s "
+                 "(ucd-mpi-run --mpi %s)\n",
+                 mpi.dli_fname, wanted.data(), wanted.data());
+    std::_Exit(2);
+}
+
 } // namespace
 
 void *find_next(const char *name) {
-    void *const next = dlsym(RTLD_NEXT, name);
-    if (next != nullptr || dlsym(RTLD_NEXT, "PMPI_Init") != nullptr) return next;
-    return show_loaded_mpi() ? dlsym(RTLD_NEXT, name) : nullptr;
+    static const bool is_there = dlsym(RTLD_NEXT, "PMPI_Init") != nullptr || show_loaded_mpi();
+    static const bool is_checked = (check_mpi(), true);
+    return is_there && is_checked ? dlsym(RTLD_NEXT, name) : nullptr;
 }
 
 } // namespace ucd_mpi

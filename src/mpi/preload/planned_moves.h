@@ -29,11 +29,11 @@ public:
     PlannedMoves(Direction direction, const std::vector<PackedRange> &ranges);
     PlannedMoves(PlannedMoves &&other) noexcept
         : plan_(std::exchange(other.plan_, UCD_PLAN__NULL)), call_(other.call_),
-          counted_(std::move(other.counted_)) {}
+          bytes_(other.bytes_) {}
     PlannedMoves &operator=(PlannedMoves &&other) noexcept {
         std::swap(plan_, other.plan_);
         std::swap(call_, other.call_);
-        std::swap(counted_, other.counted_);
+        std::swap(bytes_, other.bytes_);
         return *this;
     }
     ~PlannedMoves() {
@@ -45,17 +45,9 @@ public:
     int run() const;
 
 private:
-    // What is counted for a range at each run, in the statistics of types.
-    struct Counted {
-        int row;
-        std::uintptr_t bytes;
-    };
-
-    int move() const;
-
     ucd_plan_t plan_ = UCD_PLAN__NULL;
     Call call_ = {};
-    std::vector<Counted> counted_;
+    std::uintptr_t bytes_ = 0;
 };
 
 } // namespace ucd_mpi

@@ -17,6 +17,8 @@ Settings read_settings() {
     else if (mode != nullptr && std::strcmp(mode, "all") != 0)
         std::fprintf(stderr, "libucd-mpi-preload: UCD_MPI is %s; it must be off, pack or all\n",
                      mode);
+    const char *always = secure_getenv("UCD_MPI_ALWAYS");
+    s.always = always != nullptr && std::strcmp(always, "1") == 0;
     const char *statistics = secure_getenv("UCD_MPI_STATS");
     s.statistics = statistics != nullptr && std::strcmp(statistics, "1") == 0;
     const char *aware = secure_getenv("UCD_MPI_GPU_AWARE");

@@ -1,5 +1,5 @@
-// The settings of the environment variables UCD_MPI, UCD_MPI_STATS and UCD_MPI_GPU_AWARE, read when
-// the library is loaded.
+// The settings of the environment variables UCD_MPI, UCD_MPI_ALWAYS, UCD_MPI_STATS and
+// UCD_MPI_GPU_AWARE, read when the library is loaded.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,9 @@
 namespace ucd_mpi {
 
 struct Settings {
-    bool pack = true;     // MPI_Pack, MPI_Unpack and their external forms are taken over
+    bool pack = true;     // MPI_Pack, MPI_Unpack are taken over
     bool messages = true; // so are messages and collective calls
+    bool always = false;  // whatever can be taken over is, whether that pays or not
     bool statistics = false;
     std::optional<bool> gpu_aware; // whether MPI reads device memory; if unset, MPI is asked
 };

@@ -1,56 +1,60 @@
-// Measured thresholds from which on UCD moves data faster than MPI (docs/guide/mpi.md).
+// Which calls this library takes over: what ucd-mpi-bench measured for each MPI library
+// (tables/*.inc), and what each library needs besides.
 #pragma once
 
+#include "types/c_mpi.h"
+
 #include <cstdint>
+#include <span>
 
 namespace ucd_mpi {
 
-// MPI moves this many bytes of a type before the type is read, which costs some microseconds.
-inline constexpr std::uint64_t bytes_to_read_first = 8 << 10;
-// The same, if reading did not pay for the last type of about the same size and extent.
-inline constexpr std::uint64_t bytes_to_read_again = 1 << 20;
-// Reading has paid off once this many bytes are moved for each nanosecond that it took. With this
-// value it also pays off for types that UCD moves only a little faster than MPI.
-inline constexpr std::uint64_t bytes_for_nanosecond = 16;
-// Limits for the result of a measurement.
-inline constexpr std::uint64_t min_bytes_to_read = 2 << 10;
-inline constexpr std::uint64_t max_bytes_to_read = 16 << 20;
-// Calls that move less data are left to MPI.
-inline constexpr std::uintptr_t min_taken_bytes = 256;
-// Types with a mean segment of at least this many bytes are left to MPI, which copies them as fast.
-inline constexpr std::uintptr_t max_packed_segment = 4 << 10;
+// How the data of a type lies in memory, in UCD's normalised order.
+enum class Arrangement : std::uint8_t {
+    loop,
+    column,     // a loop whose stride is a multiple of 1 KiB: few cache sets, many pages
+    nest,       // loops with many bytes for each step: MPI finds its place in them quickly
+    transposed, // an outer loop has shorter strides than an inner one
+    list,
+    mixed, // elements of several kinds
+};
+inline constexpr std::uint64_t column_stride = 1 << 10; // bytes
+inline constexpr std::uint64_t nest_step = 200;         // more bytes than these for a step
 
-// A message that this library packs is copied once more than one that MPI packs into its fragments.
-// Up to which lengths of segments and messages packing pays depends on how fast MPI packs.
-// For collective calls, the maximum is for the data to or from one process, and the minimum for a
-// whole buffer.
-// MPICH and UCX cut a message into fragments of some KiB. For each fragment, MPICH walks to its
-// start step by step, which takes long in lists and in single loops of many blocks, and hardly any
-// time in nested loops.
-// Conflict misses: blocks whose addresses differ by a multiple of a large power of two map to few
-// cache sets. Packing is then bound by memory latency in both libraries, and the additional copy
-// makes UCD slower; Open MPI packs such blocks faster if each is on a page of its own. Fewer blocks
-// than min_blocks_in_conflict stay in the caches.
-inline constexpr std::uint64_t min_blocks_in_conflict = 2048;
-#ifdef OPEN_MPI
-inline constexpr std::uintptr_t max_bytes_for_step = UINTPTR_MAX;
-inline constexpr std::uintptr_t max_sent_stride = 1 << 10;
-inline constexpr std::uintptr_t max_packed_stride = 4 << 10;
-inline constexpr std::uintptr_t max_sent_segment = 32;
-inline constexpr std::uintptr_t max_sent_bytes = 512 << 10;
-inline constexpr std::uintptr_t max_collective_segment = 16;
-inline constexpr std::uintptr_t max_collective_bytes = 256 << 10;
-inline constexpr std::uintptr_t min_collective_bytes = 16 << 10;
-#else
-inline constexpr std::uintptr_t max_bytes_for_step = 200;
-inline constexpr std::uintptr_t max_sent_stride = UINTPTR_MAX;
-inline constexpr std::uintptr_t max_packed_stride = UINTPTR_MAX;
-inline constexpr std::uintptr_t max_sent_segment = 64;
-inline constexpr std::uintptr_t max_sent_bytes = UINTPTR_MAX;
-inline constexpr std::uintptr_t max_collective_segment = 128;
-inline constexpr std::uintptr_t max_collective_bytes = max_sent_bytes;
-inline constexpr std::uintptr_t min_collective_bytes = 512;
-#endif
+// Sizes of calls from which on, and up to which, this library is faster. Empty by default.
+struct Sizes {
+    std::uint64_t least = UINT64_MAX, most = 0;
+    bool contain(std::uint64_t bytes) const { return least <= bytes && bytes <= most; }
+};
+// `pack` is for MPI_Pack and MPI_Unpack, `message` for messages, `collective` for the data to or
+// from one other process in a collective call.
+struct Gains {
+    Sizes pack, message, collective;
+    bool any() const { return pack.most != 0 || message.most != 0 || collective.most != 0; }
+};
+
+// For types whose mean segment has at most so many bytes. Of the rows that fit, the first counts;
+// types for which there is none are left to MPI.
+struct TuningRow {
+    Arrangement arrangement;
+    std::uint64_t max_segment;
+    Gains gains;
+};
+
+struct Tuning {
+    const char *library; // as MPI_Get_library_version begins
+    int version;         // its first number
+    // Reading a type may take a thirtieth of the time that MPI has moved it: MPI moves so many
+    // bytes before, and so many more for each number in the constructor's lists.
+    std::uint64_t bytes_before_reading, bytes_for_number;
+    std::span<const TuningRow> rows;
+
+    Gains gains(Arrangement arrangement, std::uint64_t mean_segment) const;
+    std::uint64_t least() const; // bytes of any call that is taken over
+};
+
+// That of the MPI library which this process runs. A library without measurements has no rows.
+const Tuning &tuning();
 
 // Whether MPI detects that a struct without gaps between members is contiguous although its extent
 // was rounded up and then corrected by MPI_Type_create_resized. MPICH packs such a type member by

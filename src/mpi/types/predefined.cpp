@@ -10,6 +10,11 @@ long long size_of(MPI_Datatype datatype) {
     return PMPI_Type_size(datatype, &size) == MPI_SUCCESS ? size : -1;
 }
 
+// The MPI library was built without the type, or is another version than that of the header.
+bool is_missing(MPI_Datatype datatype) {
+    return datatype == MPI_DATATYPE_NULL || datatype == MPI_Datatype{};
+}
+
 class Table {
 public:
     Table() {
@@ -28,7 +33,7 @@ private:
     // Skips types that the MPI library was built without: their handles are null or have another
     // size.
     void add(MPI_Datatype datatype, ucd_type_t type) {
-        if (datatype == MPI_DATATYPE_NULL || type == UCD_TYPE__NULL) return;
+        if (is_missing(datatype) || type == UCD_TYPE__NULL) return;
         uintptr_t size = 0;
         if (ucd_get_size(type, &size) == UCD_SUCCESS &&
             static_cast<long long>(size) == size_of(datatype))
@@ -36,13 +41,13 @@ private:
     }
 
     void add_integer(MPI_Datatype datatype) {
-        if (datatype != MPI_DATATYPE_NULL) add(datatype, integer_of(size_of(datatype)));
+        if (!is_missing(datatype)) add(datatype, integer_of(size_of(datatype)));
     }
     void add_real(MPI_Datatype datatype) {
-        if (datatype != MPI_DATATYPE_NULL) add(datatype, real_of(size_of(datatype)));
+        if (!is_missing(datatype)) add(datatype, real_of(size_of(datatype)));
     }
     void add_complex(MPI_Datatype datatype) {
-        if (datatype != MPI_DATATYPE_NULL) add(datatype, complex_of(size_of(datatype)));
+        if (!is_missing(datatype)) add(datatype, complex_of(size_of(datatype)));
     }
 
     void add_c() {

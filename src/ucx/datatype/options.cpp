@@ -94,7 +94,7 @@ Status read_prepare_options(ucd_info_t info, PrepareOptions &options) {
                     "ucd.ucx.form is \"%.100s\"; it must be auto, contiguous, iov or generic",
                     form.c_str());
     UCD_TRY(read_number(info, "ucd.ucx.iov_segment", 1, INTPTR_MAX, options.iov_segment));
-    return read_number(info, "ucd.ucx.iov_entries", 1, 1 << 20, options.iov_entries);
+    return read_number(info, "ucd.ucx.iov_entries", 1, max_iov_entries, options.iov_entries);
 }
 
 } // namespace ucd_ucx

@@ -32,6 +32,8 @@ public:
     // the next call passes this failure and the later ones again. Returns whether there were any.
     template <class Handle>
     bool handle_each(Handle &&handle) {
+        if (!any_noted() && unhandled_.empty()) [[likely]]
+            return false;
         if (any_noted()) {
             const std::lock_guard held(lock_);
             for (const EndpointFailure &failure : noted_) recent_[failure.ep] = failure;
@@ -53,7 +55,9 @@ public:
     }
     // To be called once all events have been handled that were queued when the failures were taken:
     // no later call asks for these failures.
-    void forget() { recent_.clear(); }
+    void forget() {
+        if (!recent_.empty()) recent_.clear();
+    }
 
 private:
     EventQueue &events_;

@@ -15,8 +15,12 @@ namespace {
 bool compares_wrong_length() {
     unsigned major = 0, minor = 0, release = 0;
     ucp_get_version(&major, &minor, &release);
+    return major == 1 && minor <= 13;
+}
+
+bool environment_enables_protocols() {
     const char *enabled = std::getenv("UCX_PROTO_ENABLE");
-    if (major != 1 || minor > 13 || enabled == nullptr || *enabled == '\0') return false;
+    if (enabled == nullptr || *enabled == '\0') return false;
     return std::strchr("yY1", *enabled) != nullptr || std::strcmp(enabled, "on") == 0;
 }
 
@@ -58,16 +62,15 @@ ucs_status_t SendOp::start_am(ucp_ep_h ep, ucp_send_am_flags protocol, const Sen
         p.datatype = ucp_dt_make_iov();
         return send(&segment_, 1);
     };
-    const bool may_be_short =
-        protocol == UCP_AM_SEND_FLAG_EAGER && args.datatype == ucp_dt_make_contig(1);
+    static const bool is_wrong = compares_wrong_length();
+    static const bool enabled = environment_enables_protocols();
+    const bool may_be_refused =
+        is_wrong && protocol == UCP_AM_SEND_FLAG_EAGER && args.datatype == ucp_dt_make_contig(1);
     // A program can also choose these protocols by ucp_config_modify, which nothing tells. With a
     // header it would be too late to notice.
-    static const bool is_wrong = compares_wrong_length();
-    ucs_status_ptr_t request = may_be_short && (is_wrong || args.header_bytes > 0)
-                                   ? send_as_list()
-                                   : send(args.data, args.count);
-    if (may_be_short && UCS_PTR_STATUS(request) == UCS_ERR_INVALID_PARAM &&
-        p.datatype != ucp_dt_make_iov())
+    const bool as_list = may_be_refused && (enabled || args.header_bytes > 0);
+    ucs_status_ptr_t request = as_list ? send_as_list() : send(args.data, args.count);
+    if (may_be_refused && !as_list && UCS_PTR_STATUS(request) == UCS_ERR_INVALID_PARAM)
         request = send_as_list();
     return UCS_PTR_IS_PTR(request) ? UCS_INPROGRESS : UCS_PTR_STATUS(request);
 }

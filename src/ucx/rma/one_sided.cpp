@@ -5,7 +5,7 @@
 namespace ucd_ucx::rma {
 
 OneSided::OneSided(Engine &of, Transfers &data, uint64_t peer_operations)
-    : engine(of), transfers(data), messages(*this), origin(*this, of.ledger.remembered_limit()),
+    : engine(of), transfers(data), messages(*this), access(*this), origin(*this, of.ledger.remembered_limit()),
       target(*this, peer_operations) {
     engine.attach_one_sided(*this);
     transfers.pass_messages_to(*this);
@@ -75,19 +75,26 @@ void OneSided::take_beginning(AmData &message) {
     if (preamble.verb == Verb::type) target.lose_type(preamble.number, message.ep);
     if (is_answer(preamble.verb))
         origin.take_failure(preamble.number, message.ep, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
-    if (preamble.verb == Verb::answers) take_answers(message); // those that have arrived completely
+    if (preamble.verb == Verb::several) take_parts(message); // those that have arrived completely
 }
 
-void OneSided::take_answers(AmData &message) {
+// What else comes this way is ignored.
+void OneSided::take_parts(AmData &message) {
     std::string_view left = message.data().substr(Preamble::bytes);
-    for (std::string_view one; !(one = rma::take_answer(left)).empty();) {
+    for (std::string_view one; !(one = take_part(left)).empty();) {
         Delivery delivery = {one, message.ep, message.since, Payload(message, true)};
         Preamble preamble;
         const Reading reading = decode(one, preamble);
-        if (reading == Reading::other_byte_order && is_answer(preamble.verb))
-            take_refusal(preamble, delivery);
-        else if (reading == Reading::good && is_answer(preamble.verb))
+        if (reading == Reading::other_byte_order)
+            take_foreign(preamble, delivery);
+        else if (reading != Reading::good)
+            continue;
+        else if (is_answer(preamble.verb))
             take_answer(preamble, delivery);
+        else if (is_request(preamble.verb))
+            target.take_request(preamble, delivery);
+        else if (preamble.verb == Verb::type)
+            take_type(preamble, delivery);
     }
 }
 
@@ -99,10 +106,15 @@ void OneSided::take_answer(const Preamble &preamble, Delivery &delivery) {
     origin.take_answer(answer, delivery);
 }
 
+void OneSided::take_type(const Preamble &preamble, Delivery &delivery) {
+    delivery.set_data(delivery.message.substr(Preamble::bytes));
+    target.take_type(preamble.number, delivery);
+}
+
 void OneSided::take(Delivery &delivery, AmData *am_data) {
     Preamble preamble;
     const Reading reading = decode(delivery.message, preamble);
-    if (reading == Reading::other_byte_order && preamble.verb != Verb::answers)
+    if (reading == Reading::other_byte_order && preamble.verb != Verb::several)
         return take_foreign(preamble, delivery);
     if (reading != Reading::good && reading != Reading::other_byte_order) return;
     switch (preamble.verb) {
@@ -110,14 +122,14 @@ void OneSided::take(Delivery &delivery, AmData *am_data) {
     case Verb::get:
     case Verb::accumulate:
     case Verb::get_accumulate: return target.take_request(preamble, delivery);
-    case Verb::type:
-        delivery.set_data(delivery.message.substr(Preamble::bytes));
-        return target.take_type(preamble.number, delivery);
+    case Verb::type: return take_type(preamble, delivery);
     case Verb::answer:
     case Verb::answer_with_handle: return take_answer(preamble, delivery);
     case Verb::need_type: return origin.take_question(preamble.number, delivery.ep);
-    case Verb::answers:
-        if (am_data != nullptr) take_answers(*am_data);
+    case Verb::introduction: return access.take_introduction(delivery.ep, delivery.message);
+    case Verb::grant: return access.take_grant(delivery.ep, delivery.message);
+    case Verb::several:
+        if (am_data != nullptr) take_parts(*am_data);
         return;
     }
 }
@@ -138,6 +150,7 @@ void OneSided::take_refusal(const Preamble &preamble, Delivery &delivery) {
 void OneSided::on_endpoint_failed(const EndpointFailure &f) {
     origin.on_endpoint_failed(f.ep, f.status, f.before);
     target.on_endpoint_failed(f.ep, f.before);
+    access.on_endpoint_failed(f.ep);
 }
 
 bool OneSided::advance() {

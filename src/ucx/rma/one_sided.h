@@ -8,6 +8,7 @@
 #include "rma/rma_origin.h"
 #include "rma/rma_target.h"
 #include "rma/short_messages.h"
+#include "rma/window_access.h"
 
 namespace ucd_ucx::rma {
 
@@ -28,11 +29,13 @@ public:
     void take_message(RecvMessage &message) override;
     void on_endpoint_failed(const EndpointFailure &failure) override;
     void on_barred(ucp_ep_h ep) override { target.on_barred(ep); }
+    void on_link_ended(ucp_ep_h ep, bool) override { access.on_link_ended(ep); }
     bool advance() override;
 
     Engine &engine;
     Transfers &transfers;
     ShortMessages messages;
+    WindowAccess access;
     Origin origin;
     Target target;
 
@@ -41,7 +44,8 @@ private:
     void take(Delivery &delivery, AmData *am_data);
     void take_whole(AmData &message);
     void take_answer(const Preamble &preamble, Delivery &delivery);
-    void take_answers(AmData &message);
+    void take_parts(AmData &message);
+    void take_type(const Preamble &preamble, Delivery &delivery);
     void take_beginning(AmData &message);
     void take_foreign(const Preamble &preamble, Delivery &delivery);
     void take_refusal(const Preamble &preamble, Delivery &delivery);

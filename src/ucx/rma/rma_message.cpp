@@ -85,9 +85,14 @@ Encoded::Encoded(const Request &request)
     type_ = request.type;
 }
 
-void Encoded::write(char *to) const {
-    std::memcpy(to, fixed_, size_);
-    if (!type_.empty()) std::memcpy(to + size_, type_.data(), type_.size());
+void Encoded::set_number(uint32_t number) {
+    number = swapped_if_big_endian(number);
+    std::memcpy(fixed_ + 4, &number, sizeof number);
+}
+
+void Encoded::set_displacement(int64_t displacement) {
+    displacement = swapped_if_big_endian(displacement);
+    std::memcpy(fixed_ + Preamble::bytes, &displacement, sizeof displacement);
 }
 
 std::string Encoded::text() const {
@@ -145,7 +150,7 @@ void write_length(std::size_t bytes, char *to) {
     static_assert(sizeof length == length_bytes);
 }
 
-std::string_view take_answer(std::string_view &left) {
+std::string_view take_part(std::string_view &left) {
     if (left.size() < length_bytes) return {};
     const std::size_t bytes = number_at<uint32_t>(left, 0);
     left.remove_prefix(length_bytes);

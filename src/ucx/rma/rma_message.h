@@ -4,6 +4,7 @@
 #include "common/content_id.h"
 #include "engine/version.h"
 
+#include <cstring>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,7 +22,9 @@ enum class Verb : uint8_t {
     answer = 6,    // the operation is done, or refused
     need_type = 7, // the target does not have the type of this content id or index
     answer_with_handle = 8,
-    answers = 9, // several messages of the two kinds above, each preceded by its length
+    several = 9, // requests, types and answers, each preceded by its length
+    introduction = 10, // of the target's process, for direct access to its windows
+    grant = 11,        // of direct access to a window
 };
 
 // How an operation ended at the target.
@@ -88,7 +91,13 @@ public:
     explicit Encoded(const Answer &answer);
     explicit Encoded(const Request &request);
     std::size_t size() const { return size_ + type_.size(); }
-    void write(char *to) const;
+    // Of a request.
+    void set_number(uint32_t number);
+    void set_displacement(int64_t displacement);
+    void write(char *to) const {
+        std::memcpy(to, fixed_, size_);
+        if (!type_.empty()) std::memcpy(to + size_, type_.data(), type_.size());
+    }
     std::string text() const;
 
 private:
@@ -107,11 +116,12 @@ bool decode(std::string_view message, const Preamble &preamble, Request &request
 bool decode(std::string_view message, const Preamble &preamble, Answer &answer,
             std::string_view &data);
 
-// Several answers in one message: one preamble for all, then each answer preceded by its length.
+// Several requests, types and answers in one message: one preamble for all, then each of them preceded by
+// its length.
 inline constexpr std::size_t length_bytes = 4;
 void write_length(std::size_t bytes, char *to);
-// Takes the next answer from `left`; empty if there is none, or if it is cut off.
-std::string_view take_answer(std::string_view &left);
+// Takes the next part from `left`; empty if there is none, or if it is cut off.
+std::string_view take_part(std::string_view &left);
 
 // If a message is a request of version 2, by itself or as the header of a transfer: its answer in
 // that version, "not supported". Origins of version 2 ignore other versions.

@@ -66,10 +66,82 @@ bool Flush::one_ended(const ucd_ucx_result_t &result) {
     return true;
 }
 
+bool RepeatedOperation::has(const Arguments &a) const {
+    const auto are_same = [](const Data &one, const Data &other) {
+        return one.type == other.type && one.count == other.count;
+    };
+    const bool has_no_info = a.param == nullptr || (a.param->struct_size >= sizeof *a.param &&
+                                                    a.param->info == UCD_INFO__NULL);
+    return type != nullptr && has_no_info && a.op == op && are_same(a.target, target) &&
+           are_same(a.sent, sent) && are_same(a.received, received) &&
+           std::memcmp(a.key->bytes, key.bytes, sizeof key.bytes) == 0;
+}
+
+// Types that differ from the target's are looked up, so that their handles stay theirs.
+void RmaOperation::note_for_repetition(const Arguments &a, const Encoded &request,
+                                       RepeatedOperation &repeated) {
+    repeated.type.reset();
+    if (has_info_ || bytes_ == 0) return;
+    const Status status = without_exceptions([&] {
+        repeated.sent_type.reset();
+        repeated.received_type.reset();
+        if (sent_bytes_ > 0 && a.sent.type != a.target.type)
+            UCD_TRY(origin_.types.find(a.sent.type, repeated.sent_type));
+        if (fetches(a.verb) && a.received.type != a.target.type)
+            UCD_TRY(origin_.types.find(a.received.type, repeated.received_type));
+        return success;
+    });
+    if (!status.ok()) return;
+    repeated.key = *a.key;
+    repeated.sent = {nullptr, a.sent.count, a.sent.type};
+    repeated.received = {nullptr, a.received.count, a.received.type};
+    repeated.target = {nullptr, a.target.count, a.target.type};
+    repeated.op = a.op;
+    repeated.window = window_;
+    repeated.bytes = bytes_;
+    repeated.sent_bytes = sent_bytes_;
+    repeated.granule = granule_;
+    repeated.request = request;
+    repeated.type = type_;
+}
+
+Status RmaOperation::set(const Arguments &arguments, const RepeatedOperation &before) {
+    arguments_ = arguments;
+    ucd_info_t info;
+    UCD_TRY(ucd_ucx_request::set(origin_.rma.engine.options, arguments.param, info));
+    type_ = before.type;
+    bytes_ = before.bytes;
+    sent_bytes_ = before.sent_bytes;
+    granule_ = before.granule;
+    window_ = before.window;
+    if (arguments.sent.type == arguments.target.type) arguments_.sent.type = type_->type.get();
+    if (sent_bytes_ > 0)
+        UCD_TRY(find_hints_of(arguments_.sent, info, Direction::send, sent_hints_));
+    if (fetches(arguments.verb)) {
+        UCD_TRY(keep_received_type());
+        UCD_TRY(find_hints_of(arguments_.received, info, Direction::receive, received_hints_));
+    }
+    since_ = origin_.rma.engine.events.now();
+    note_progress();
+    return success;
+}
+
+Status RmaOperation::keep_received_type() {
+    ucd_type_t &type = arguments_.received.type;
+    if (type == arguments_.target.type) {
+        type = type_->type.get();
+        return success;
+    }
+    UCD_TRY(received_type_.keep(type));
+    type = received_type_.get();
+    return success;
+}
+
 Status RmaOperation::set(const Arguments &arguments) {
     arguments_ = arguments;
     ucd_info_t info;
     UCD_TRY(ucd_ucx_request::set(origin_.rma.engine.options, arguments.param, info));
+    has_info_ = info != UCD_INFO__NULL;
     UCD_TRY(copy_keys(info, info_));
     UCD_TRY(origin_.types.find(arguments.target.type, type_));
     UCD_TRY(packed_bytes(arguments.target.count, type_->one.bytes, bytes_));
@@ -85,12 +157,7 @@ Status RmaOperation::set(const Arguments &arguments) {
     if (fetches(arguments.verb)) {
         Data &to = arguments_.received;
         UCD_TRY(check_data(to));
-        if (to.type == arguments.target.type) {
-            to.type = type_->type.get();
-        } else {
-            UCD_TRY(received_type_.keep(to.type));
-            to.type = received_type_.get();
-        }
+        UCD_TRY(keep_received_type());
         UCD_TRY(find_hints_of(to, info, Direction::receive, received_hints_));
     }
     if (accumulates(arguments.verb) && sends && bytes_ > 0) UCD_TRY(check_op());
@@ -147,8 +214,9 @@ Status RmaOperation::hold() {
     return success;
 }
 
-Status RmaOperation::start(Lane &of) {
+Status RmaOperation::start(Lane &of, const Arguments *given) {
     lane = &of;
+    if (is_done_directly()) return success;
     Request request;
     request.verb = arguments_.verb;
     request.op = arguments_.op;
@@ -158,17 +226,39 @@ Status RmaOperation::start(Lane &of) {
     origin_.name_window(of, window_, request);
     origin_.name_type(of, *type_, request);
     if (request.form != TypeForm::known) type_index_ = request.type_index;
-    return send(Encoded(request), arguments_.sent, sent_bytes_, granule_);
+    const Encoded encoded(request);
+    UCD_TRY(send(encoded, arguments_.sent, sent_bytes_, granule_));
+    if (given != nullptr && request.form == TypeForm::known && !request.shows_key)
+        note_for_repetition(*given, encoded, of.repeated(request.verb));
+    return success;
+}
+
+Status RmaOperation::start(Lane &of, const RepeatedOperation &before) {
+    lane = &of;
+    if (is_done_directly()) return success;
+    Encoded request = before.request;
+    request.set_number(number);
+    request.set_displacement(arguments_.displacement);
+    return send(request, arguments_.sent, sent_bytes_, granule_);
+}
+
+bool RmaOperation::is_done_directly() {
+    const bool is_possible =
+        options_.direct != Trust::none && bytes_ > 0 && !accumulates(arguments_.verb);
+    if (!is_possible) return false;
+    const Data &here = arguments_.verb == Verb::put ? arguments_.sent : arguments_.received;
+    if (here.hints != &origin_.rma.engine.for_host) return false;
+    if (!origin_.rma.access.move(arguments_, *type_, window_, options_.direct)) return false;
+    state_ = OperationState::over;
+    return true;
 }
 
 // Sends one message, or a transfer in chunks.
 Status RmaOperation::send(const Encoded &message, const Data &data, uint64_t bytes,
                           uint64_t granule) {
-    if (bytes == 0 || bytes <= direct_limit(options_, *data.hints)) {
-        Charge nobodys; // nothing is charged: the user asked for it
-        return origin_.rma.messages.send(ep(), message, data, bytes, number, nobodys,
-                                         contiguous_of(data));
-    }
+    if (bytes == 0 || bytes <= direct_limit(options_, *data.hints))
+        return origin_.rma.messages.gather_request(ep(), message, data, bytes, number,
+                                                   contiguous_of(data));
     ucd_ucx_request_t sending;
     const TransferTerms terms = {.granule = granule, .owner = this};
     UCD_TRY(origin_.rma.send(ep(), message, data, info_.get(), terms, &sending));

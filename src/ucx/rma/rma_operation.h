@@ -28,6 +28,23 @@ struct Arguments {
     const ucd_ucx_param_t *param;
 };
 
+// An operation that an endpoint may repeat, with other buffers, at another displacement, and with
+// another callback. Its arguments are checked, and its request is encoded, except for the number
+// and the displacement. The types keep their handles from being used for other types.
+struct RepeatedOperation {
+    // Whether the arguments are the same, and are accompanied by no info.
+    bool has(const Arguments &arguments) const;
+
+    TypePtr type;                     // null if there is no operation
+    TypePtr sent_type, received_type; // null if they are the same one
+    ucd_ucx_window_key_t key = {};
+    Data sent, received, target; // with the user's handles of types; without buffers and hints
+    ucd_op_t op = UCD_OP__REPLACE;
+    ContentId window = {};
+    uint64_t bytes = 0, sent_bytes = 0, granule = 1;
+    Encoded request{Preamble()};
+};
+
 class Flush final : public ucd_ucx_request {
 public:
     Status set(const TransferOptions &options, const ucd_ucx_param_t *param);
@@ -50,12 +67,19 @@ public:
     static void *operator new(std::size_t bytes);
     static void operator delete(void *memory);
     Status set(const Arguments &arguments);
+    // Same, if the operation was done before on this endpoint.
+    Status set(const Arguments &arguments, const RepeatedOperation &before);
     // For an operation that starts after the call returns: keeps its own copies of the arguments.
     Status hold();
-    // Sends the operation. If it fails, nothing is in progress.
-    Status start(Lane &lane);
+    // Sends the operation. If it fails, nothing is in progress. `given`: the user's arguments, if
+    // the operation may be repeated.
+    Status start(Lane &lane, const Arguments *given);
+    Status start(Lane &lane, const RepeatedOperation &before);
     void cancel() override {}
     void explain() const override;
+    // It was done directly when it started.
+    bool is_over() const { return state_ == OperationState::over; }
+    ucd_ucx_result_t direct_result() const { return {UCS_OK, UCD_SUCCESS, bytes_, 0}; }
 
     // Takes over the payload if it is needed for longer.
     void answered(const Answer &answer, Payload &payload);
@@ -78,7 +102,12 @@ private:
         answered,     // its data may still be received
         failed,       // waits for transfers that use its memory
         overdue,      // same, beyond its time limit; the user has been told
+        over,         // done directly
     };
+    Status keep_received_type();
+    bool is_done_directly();
+    void note_for_repetition(const Arguments &given, const Encoded &request,
+                             RepeatedOperation &repeated);
     Status check_data(const Data &data);
     Status find_hints_of(Data &data, ucd_info_t info, Direction direction,
                          std::unique_ptr<const Hints> &made);
@@ -98,6 +127,7 @@ private:
     std::unique_ptr<const Hints> sent_hints_, received_hints_; // if the operation has hints of its
                                                                // own
     OwnedInfo info_;
+    bool has_info_ = false;
     TypePtr type_;
     ContentId window_ = {};
     uint32_t type_index_ = Request::no_index; // of the type that the request introduces

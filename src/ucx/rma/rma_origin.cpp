@@ -8,10 +8,16 @@
 namespace ucd_ucx::rma {
 
 void Lane::forget() {
-    types.clear();
+    forget_types();
     windows.clear();
-    last_type_use = nullptr;
     last_window_use = nullptr;
+}
+
+// Requests that are kept for repetition name types by their indices.
+void Lane::forget_types() {
+    types.clear();
+    last_type_use = nullptr;
+    for (RepeatedOperation &operation : last_operations) operation.type.reset();
 }
 
 void Lane::learn(const ContentId &window, WindowHandle handle, const KnownType &type,
@@ -27,11 +33,9 @@ void Lane::learn(const ContentId &window, WindowHandle handle, const KnownType &
 
 Origin::Origin(OneSided &owner, uint64_t types_limit) : rma(owner), types(types_limit) {}
 
-Lane &Origin::lane_of(ucp_ep_h ep) {
-    if (ep != last_ep_ || last_lane_ == nullptr) {
-        last_lane_ = &lanes_[ep];
-        last_ep_ = ep;
-    }
+Lane &Origin::look_up(ucp_ep_h ep) {
+    last_lane_ = &lanes_[ep];
+    last_ep_ = ep;
     return *last_lane_;
 }
 
@@ -110,10 +114,8 @@ void Origin::name_type(Lane &lane, const KnownType &type, Request &request) {
     if (lane.last_type_use == nullptr || !same(lane.last_type, type.id)) {
         const bool is_new = !lane.types.contains(type.id);
         // An index may be reused only when no operation is in progress that uses it.
-        if (is_new && lane.types.size() >= Lane::max_types && lane.active == 0) {
-            lane.types.clear();
-            lane.last_type_use = nullptr;
-        }
+        if (is_new && lane.types.size() >= Lane::max_types && lane.active == 0)
+            lane.forget_types();
         const auto index = static_cast<uint32_t>(lane.types.size());
         if (is_new && index >= Lane::max_types) { // there is no room
             request.form = TypeForm::name;
@@ -145,22 +147,32 @@ void Origin::name_type(Lane &lane, const KnownType &type, Request &request) {
 
 // Operations ----------------------------------------------------------------
 
-Status Origin::send(RmaOperation &operation, Lane &lane) noexcept {
+template <class Start>
+Status Origin::send(RmaOperation &operation, Lane &lane, Start &&start) noexcept {
     UCD_TRY(without_exceptions([&] { return enter(operation); }));
-    const Status status = without_exceptions([&] { return operation.start(lane); });
-    if (status.ok())
-        ++lane.active;
+    const Status status = without_exceptions(start);
+    if (!status.ok() || operation.is_over()) leave(operation);
+    if (!status.ok()) return status;
+    if (operation.is_over())
+        complete(operation, operation.direct_result());
     else
-        leave(operation);
-    return status;
+        ++lane.active;
+    return success;
 }
 
 Status Origin::start(const Arguments &arguments, ucd_ucx_request_t *request) {
-    auto operation = std::make_unique<RmaOperation>(*this);
-    UCD_TRY(operation->set(arguments));
     Lane &lane = lane_of(arguments.ep);
+    auto operation = std::make_unique<RmaOperation>(*this);
+    const RepeatedOperation &before = lane.repeated(arguments.verb);
+    if (lane.held.empty() && before.has(arguments)) {
+        UCD_TRY(operation->set(arguments, before));
+        UCD_TRY(send(*operation, lane, [&] { return operation->start(lane, before); }));
+        *request = operation.release();
+        return success;
+    }
+    UCD_TRY(operation->set(arguments));
     if (lane.held.empty()) {
-        UCD_TRY(send(*operation, lane));
+        UCD_TRY(send(*operation, lane, [&] { return operation->start(lane, &arguments); }));
         *request = operation.release();
         return success;
     }
@@ -249,13 +261,13 @@ void Origin::advance(Lane &lane) {
         --held_;
         operation->note_progress();
         RmaOperation &next = *operation.release();
-        if (const Status status = send(next, lane); !status.ok())
+        const Status status = send(next, lane, [&] { return next.start(lane, nullptr); });
+        if (!status.ok())
             complete(next, {UCS_ERR_IO_ERROR, status.code(), 0, 0});
     }
 }
 
-void Origin::check_times() {
-    if (timed_.empty()) return;
+void Origin::check_timed() {
     const std::vector<RmaOperation *> timed = timed_;
     for (RmaOperation *operation : timed) operation->check_time();
 }

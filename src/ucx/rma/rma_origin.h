@@ -3,6 +3,7 @@
 
 #include "rma/rma_operation.h"
 
+#include <array>
 #include <deque>
 #include <memory>
 #include <unordered_map>
@@ -33,8 +34,14 @@ struct Lane {
     ContentId last_type = {}, last_window = {};
     TypeUse *last_type_use = nullptr;
     WindowUse *last_window_use = nullptr;
+    // The last operation of each kind.
+    std::array<RepeatedOperation, 4> last_operations;
+    RepeatedOperation &repeated(Verb verb) {
+        return last_operations[static_cast<std::size_t>(verb) - static_cast<std::size_t>(Verb::put)];
+    }
 
     void forget();
+    void forget_types();
     // Learns from an answer: the window's handle, unless it is 0; and that the target knows the
     // type by this index, unless it is no_index.
     void learn(const ContentId &window, WindowHandle handle, const KnownType &type,
@@ -82,8 +89,16 @@ public:
     void take_failure(uint32_t number, ucp_ep_h ep, ucs_status_t status, int ucd);
     void on_endpoint_failed(ucp_ep_h ep, ucs_status_t status, uint64_t before);
     // Ends operations that have taken too long.
-    void check_times();
+    void check_times() {
+        if (!timed_.empty()) check_timed();
+    }
     bool is_idle() const { return outstanding_ == 0 && held_ == 0; }
+    bool knows(uint32_t number, ucp_ep_h ep) const { return find(number, ep) != nullptr; }
+    // Whether an operation on the window was sent to this endpoint.
+    bool uses(ucp_ep_h ep, const ContentId &window) const {
+        const auto lane = lanes_.find(ep);
+        return lane != lanes_.end() && lane->second.windows.contains(window);
+    }
 
     // For use by operations:
     OneSided &rma;
@@ -102,14 +117,19 @@ private:
     };
     static constexpr uint32_t places_bits = 24;
     // Gives the operation a number and sends it. If this fails, nothing has changed.
-    Status send(RmaOperation &operation, Lane &lane) noexcept;
+    template <class Start>
+    Status send(RmaOperation &operation, Lane &lane, Start &&start) noexcept;
     Status enter(RmaOperation &operation);
     Status add_places();
     void leave(const RmaOperation &operation);
     RmaOperation *find(uint32_t number, ucp_ep_h ep) const;
     std::vector<RmaOperation *> operations_of(ucp_ep_h ep) const; // null: of all endpoints
 
-    Lane &lane_of(ucp_ep_h ep);
+    Lane &lane_of(ucp_ep_h ep) {
+        return ep == last_ep_ && last_lane_ != nullptr ? *last_lane_ : look_up(ep);
+    }
+    Lane &look_up(ucp_ep_h ep);
+    void check_timed();
     void fence(Lane &lane);
     void advance(Lane &lane);
     void forget_if_idle(ucp_ep_h ep);

@@ -48,6 +48,8 @@ Status Target::remove(ucd_ucx_window &window) {
             return fail(UCD_ERR__INVALID_ARG, "*window has an operation at work on it");
         waiting.push_back(&task);
     }
+    if (!rma.access.withdraw(window))
+        return fail(UCD_ERR__INVALID_ARG, "*window is being accessed by an origin");
     for (auto &[ep, peer] : peers_)
         take_out(peer, [&window](const Task &task) { return &task.window() == &window; });
     for (Task *task : waiting) task->refuse(Verdict::no_window);
@@ -56,7 +58,7 @@ Status Target::remove(ucd_ucx_window &window) {
     return success;
 }
 
-Peer *Target::peer(ucp_ep_h ep) {
+Peer *Target::look_up(ucp_ep_h ep) {
     if (ep == nullptr || ledger_.is_barred(ep)) return nullptr;
     if (ep != last_ep_ || last_peer_ == nullptr) {
         last_peer_ = &peers_.try_emplace(ep, ledger_, ep).first->second;
@@ -87,6 +89,11 @@ void Target::begin(const Preamble &preamble, Delivery &delivery) {
         delivery.set_data(data);
         verdict = find(request, *from, found);
     }
+    if (verdict == Verdict::done && rma.engine.options.direct != Trust::none)
+        (void)without_exceptions([&] {
+            rma.access.offer(delivery.ep, *found.window);
+            return success;
+        });
     const bool reads_only = request.verb == Verb::get || request.op < 0;
     if (verdict == Verdict::done && reads_only && delivery.payload.bytes() > 0)
         verdict = Verdict::invalid;
@@ -216,7 +223,8 @@ bool Target::do_at_once(const Request &request, const Found &found, Delivery &de
         result.ucd = static_cast<uint8_t>(status.code());
     }
     const Status status = without_exceptions([&] {
-        return rma.messages.gather(delivery.ep, Encoded(result), {}, 0, Use::message, &refused);
+        return rma.messages.gather_answer(delivery.ep, Encoded(result), {}, 0, Use::message,
+                                          &refused);
     });
     if (status.code() == UCD_ERR__OUT_OF_MEM) say_later(delivery.ep, Encoded(result), {});
     return true;
@@ -227,8 +235,8 @@ Status Target::read(const Request &request, const Found &found, const Delivery &
     const ucd_ucx_window &window = *found.window;
     const Data data = {window.at(request.displacement), request.count, found.type->type.get(),
                        &window.to_read};
-    return rma.messages.gather(delivery.ep, Encoded(result), data, checked.bytes, Use::chunk,
-                               refused);
+    return rma.messages.gather_answer(delivery.ep, Encoded(result), data, checked.bytes, Use::chunk,
+                                      refused);
 }
 
 Status Target::write(const Request &request, const Found &found, const Delivery &delivery,
@@ -331,11 +339,6 @@ void Target::say_later(ucp_ep_h ep, const Encoded &message, Charge charge) {
         unsent_.push_back({ep, message, std::move(charge)});
         return success;
     });
-}
-
-void Target::reserve_answers() {
-    const std::size_t places = unsent_.size() + reserved_answers;
-    if (unsent_.capacity() < places) unsent_.reserve(places);
 }
 
 void Target::refuse(const Preamble &preamble, const Delivery &delivery, Verdict verdict) {

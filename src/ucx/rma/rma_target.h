@@ -47,7 +47,10 @@ public:
     }
     // Reserves memory for answers that will have to wait when there is no memory. Throws
     // std::bad_alloc.
-    void reserve_answers();
+    void reserve_answers() {
+        if (unsent_.capacity() - unsent_.size() < reserved_answers)
+            unsent_.reserve(unsent_.size() + reserved_answers);
+    }
 
     // The target's side of a request, checked.
     struct Checked {
@@ -77,7 +80,11 @@ public:
     // The task has more to move than is allowed in this call of progress.
     void continue_later(Task &task) { unfinished_.push(task); }
     void end(Task &task);
-    Peer *peer(ucp_ep_h ep); // null if there is none, or if it is barred
+    // Null if there is none, or if it is barred.
+    Peer *peer(ucp_ep_h ep) {
+        const bool is_last = ep == last_ep_ && last_peer_ != nullptr && ledger_.barred() == 0;
+        return is_last ? last_peer_ : look_up(ep);
+    }
 
 private:
     struct Unsent {
@@ -97,6 +104,7 @@ private:
         bool is_to_be_built = false;     // the request contains the type, to be built later
         ContentId type_id = {};
     };
+    Peer *look_up(ucp_ep_h ep);
     void begin(const Preamble &preamble, Delivery &delivery);
     Verdict find(const Request &request, Peer &peer, Found &found);
     Verdict find_type(const Request &request, Peer &peer, Found &found);

@@ -30,6 +30,14 @@ ucd_ucx_window_key_t window_key(const ContentId &name) {
     return key;
 }
 
+bool is_within(int64_t displacement, int64_t low, int64_t high, uint64_t bytes) {
+    int64_t first, end;
+    if (__builtin_add_overflow(displacement, low, &first) ||
+        __builtin_add_overflow(displacement, high, &end))
+        return false;
+    return first >= 0 && first <= end && static_cast<uint64_t>(end) <= bytes;
+}
+
 } // namespace ucd_ucx::rma
 
 using namespace ucd_ucx;
@@ -41,6 +49,7 @@ Status ucd_ucx_window::set(ucd_info_t from, const TransferOptions &defaults) {
     fill_randomly(name.data(), name.size());
     std::string memory;
     UCD_TRY(find_memory(base, bytes, UCD_TYPE__BYTE, from, Direction::receive, memory));
+    is_on_host = memory == "host";
     UCD_TRY(to_read.set(memory, from, Direction::send));
     UCD_TRY(to_write.set(memory, from, Direction::receive));
     eager = direct_limit(options, to_read);
@@ -50,14 +59,6 @@ Status ucd_ucx_window::set(ucd_info_t from, const TransferOptions &defaults) {
     UCD_TRY(fetch_info.set("ucd.outbuf", "host"));
     for (const char *key : transfer_keys) UCD_TRY(info.copy(from, key));
     return success;
-}
-
-bool ucd_ucx_window::has(int64_t displacement, int64_t low, int64_t high) const {
-    int64_t first, end;
-    if (__builtin_add_overflow(displacement, low, &first) ||
-        __builtin_add_overflow(displacement, high, &end))
-        return false;
-    return first >= 0 && first <= end && static_cast<uint64_t>(end) <= bytes;
 }
 
 // The address may be outside of the window; the type's displacements then lead back into it.

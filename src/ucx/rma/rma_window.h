@@ -16,6 +16,9 @@ class Task;
 Status read_window_key(const ucd_ucx_window_key_t &key, ContentId &name);
 ucd_ucx_window_key_t window_key(const ContentId &name);
 
+// Whether all of displacement + [low, high) is within [0, bytes).
+bool is_within(int64_t displacement, int64_t low, int64_t high, uint64_t bytes);
+
 } // namespace ucd_ucx::rma
 
 // The caller holds the lock.
@@ -25,7 +28,9 @@ struct ucd_ucx_window {
     ucd_ucx::Status set(ucd_info_t from, const ucd_ucx::TransferOptions &defaults);
 
     // Whether all of displacement + [low, high) is in the window.
-    bool has(int64_t displacement, int64_t low, int64_t high) const;
+    bool has(int64_t displacement, int64_t low, int64_t high) const {
+        return ucd_ucx::rma::is_within(displacement, low, high, bytes);
+    }
     char *at(int64_t displacement) const;
 
     // Accumulates are done one after the other. Returns false if there is no memory to queue the
@@ -38,6 +43,7 @@ struct ucd_ucx_window {
     char *const base;
     const uint64_t bytes;
     ucd_ucx::ContentId name = {};
+    bool is_on_host = false;          // in pageable memory
     ucd_ucx::OwnedInfo info;          // keys for transfers
     uint64_t eager = 0;               // the limit in bytes for reading and sending as one message
     uint64_t transfer_bytes = 0;      // the memory that a transfer of window data takes

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t max_idle_messages = 64;
 constexpr std::size_t max_idle_bytes = 16 << 10;
 constexpr std::size_t least_bytes = 2048;
-// The limit on endpoints for which answers are gathered at a time.
+// The limit on endpoints for which messages are gathered at a time.
 constexpr std::size_t max_gathered = 16;
 
 } // namespace
@@ -30,12 +30,18 @@ public:
     ucs_status_t start(std::string_view data) {
         return start_am(ep, UCP_AM_SEND_FLAG_EAGER, {.data = data.data(), .count = data.size()});
     }
+    // Progress calls on_complete, as if UCX had failed later.
+    void fail_later(ucs_status_t status) {
+        status_ = status;
+        engine_.events.put(*this);
+    }
     char *memory() const { return memory_.get(); }
     std::size_t room() const { return room_; }
 
     ucp_ep_h ep = nullptr;
-    uint32_t number = 0;
-    Charge charge; // for an answer
+    uint32_t number = no_operation;
+    std::string_view parts; // of gathered messages; empty for a single one
+    Charge charge;          // for answers
 
 private:
     OneSided &rma_;
@@ -60,6 +66,8 @@ std::unique_ptr<ShortMessage> ShortMessages::take(std::size_t bytes) {
 
 void ShortMessages::give_back(std::unique_ptr<ShortMessage> message) {
     message->charge.give_back();
+    message->parts = {};
+    message->number = no_operation;
     // performance only: what is not kept is allocated again
     if (idle_.size() < max_idle_messages && message->room() <= max_idle_bytes)
         idle_.push_back(std::move(message));
@@ -98,81 +106,130 @@ Status ShortMessages::send(ucp_ep_h ep, const Encoded &message, const Data &data
     return status;
 }
 
-// Answers to one endpoint ----------------------------------------------------
+// Messages to one endpoint ---------------------------------------------------
 
-bool ShortMessages::start_gathering(ucp_ep_h ep, Gathered &gathered) {
-    Charge charge = rma_.engine.ledger.take(ep, bytes_of_message(least_bytes), Use::message);
-    if (!charge) return false;
-    gathered = {take(least_bytes), Preamble::bytes, 0};
-    gathered.message->ep = ep;
-    gathered.message->charge = std::move(charge);
-    return true;
+bool ShortMessages::charge(ShortMessage &message) {
+    if (!message.charge)
+        message.charge =
+            rma_.engine.ledger.take(message.ep, bytes_of_message(least_bytes), Use::message);
+    return static_cast<bool>(message.charge);
 }
 
-// Returns the endpoint's gathered answers, with room for `bytes` more. Null if the answer has to be
-// sent alone, because it is too long or too many endpoints have gathered answers.
-ShortMessages::Gathered *ShortMessages::gathered_for(ucp_ep_h ep, std::size_t bytes) {
+bool ShortMessages::start_gathering(ucp_ep_h ep, bool is_charged, Gathered &gathered) {
+    gathered = {take(least_bytes), Preamble::bytes, 0};
+    gathered.message->ep = ep;
+    if (!is_charged || charge(*gathered.message)) return true;
+    give_back(std::move(gathered.message));
+    return false;
+}
+
+// Returns the endpoint's gathered messages, with room for `bytes` more. Null if the message has to
+// be sent alone, because it is too long, its account has no room, or too many endpoints have
+// gathered messages.
+ShortMessages::Gathered *ShortMessages::gathered_for(ucp_ep_h ep, std::size_t bytes,
+                                                     bool is_charged) {
     if (Preamble::bytes + length_bytes + bytes > least_bytes) return nullptr;
     Gathered next = {nullptr, 0, 0};
     for (Gathered &gathered : gathered_) {
         if (gathered.message->ep != ep) continue;
-        if (gathered.bytes + length_bytes + bytes <= least_bytes) return &gathered;
-        if (!start_gathering(ep, next)) return nullptr;
+        if (gathered.bytes + length_bytes + bytes <= least_bytes)
+            return !is_charged || charge(*gathered.message) ? &gathered : nullptr;
+        if (!start_gathering(ep, is_charged, next)) return nullptr;
         (void)send(gathered);
         if (gathered.message != nullptr) return nullptr; // there is no memory
         gathered = std::move(next);
         return &gathered;
     }
-    if (gathered_.size() == max_gathered || !start_gathering(ep, next)) return nullptr;
+    if (gathered_.size() == max_gathered || !start_gathering(ep, is_charged, next)) return nullptr;
     gathered_.push_back(std::move(next));
     return &gathered_.back();
 }
 
-Status ShortMessages::gather(ucp_ep_h ep, const Encoded &answer, const Data &data,
-                             uint64_t data_bytes, Use use, bool *refused) {
-    *refused = false;
-    const std::size_t bytes = answer.size() + data_bytes;
-    Gathered *const gathered = std::exchange(gathers_, true) ? gathered_for(ep, bytes) : nullptr;
-    if (gathered == nullptr) {
-        Charge charge = rma_.engine.ledger.take(ep, bytes_of_message(bytes), use);
-        *refused = !charge;
-        return *refused ? success : send(ep, answer, data, data_bytes, no_operation, charge);
-    }
-    char *const at = gathered->message->memory() + gathered->bytes;
-    UCD_TRY(fill(at + length_bytes, answer, data, data_bytes, nullptr));
+Status ShortMessages::add(Gathered &gathered, const Encoded &part, const Data &data,
+                          uint64_t data_bytes, const char *contiguous) {
+    char *const at = gathered.message->memory() + gathered.bytes;
+    UCD_TRY(fill(at + length_bytes, part, data, data_bytes, contiguous));
+    const std::size_t bytes = part.size() + data_bytes;
     write_length(bytes, at);
-    gathered->bytes += length_bytes + bytes;
-    ++gathered->answers;
+    gathered.bytes += length_bytes + bytes;
+    ++gathered.parts;
     return success;
 }
 
-// A single answer is sent like any other message.
+Status ShortMessages::gather_request(ucp_ep_h ep, const Encoded &message, const Data &data,
+                                     uint64_t data_bytes, uint32_t number, const char *contiguous) {
+    Gathered *const gathered =
+        std::exchange(gathers_, true) ? gathered_for(ep, message.size() + data_bytes, false)
+                                      : nullptr;
+    if (gathered != nullptr) return add(*gathered, message, data, data_bytes, contiguous);
+    Charge nobodys;
+    return send(ep, message, data, data_bytes, number, nobodys, contiguous);
+}
+
+Status ShortMessages::gather_answer(ucp_ep_h ep, const Encoded &answer, const Data &data,
+                                    uint64_t data_bytes, Use use, bool *refused) {
+    *refused = false;
+    const std::size_t bytes = answer.size() + data_bytes;
+    Gathered *const gathered =
+        std::exchange(gathers_, true) ? gathered_for(ep, bytes, true) : nullptr;
+    if (gathered != nullptr) return add(*gathered, answer, data, data_bytes, nullptr);
+    Charge charge = rma_.engine.ledger.take(ep, bytes_of_message(bytes), use);
+    *refused = !charge;
+    return *refused ? success : send(ep, answer, data, data_bytes, no_operation, charge);
+}
+
+// A single one is sent like any other message.
 Status ShortMessages::send(Gathered &gathered) {
     ShortMessage &one = *gathered.message;
     std::string_view message(one.memory(), gathered.bytes);
-    if (gathered.answers > 1)
-        Encoded(Preamble{Verb::answers}).write(one.memory());
+    one.parts = message.substr(Preamble::bytes);
+    if (gathered.parts > 1)
+        Encoded(Preamble{Verb::several}).write(one.memory());
     else
         message.remove_prefix(Preamble::bytes + length_bytes);
-    one.number = no_operation;
     return this->send(gathered.message, one.ep, message);
 }
 
-void ShortMessages::send_gathered() {
-    gathers_ = false;
-    if (gathered_.empty()) return;
+void ShortMessages::send_all_gathered() {
     for (Gathered &gathered : gathered_) {
-        if (gathered.answers > 0)
+        if (gathered.parts > 0)
             (void)send(gathered);
-        else // the data of the answers could not be packed
+        else // the data could not be packed
             give_back(std::move(gathered.message));
     }
     // The rest could not be sent for lack of memory; the next call tries again.
     std::erase_if(gathered_, [](const Gathered &g) { return g.message == nullptr; });
 }
 
+// An operation may be newer than the failure: its endpoint then has the address of the old one.
 void ShortMessages::forget_gathered(ucp_ep_h ep) {
-    std::erase_if(gathered_, [ep](const Gathered &g) { return g.message->ep == ep; });
+    for (Gathered &gathered : gathered_) {
+        if (gathered.message->ep != ep) continue;
+        char *const memory = gathered.message->memory();
+        std::string_view parts(memory + Preamble::bytes, gathered.bytes - Preamble::bytes);
+        gathered.bytes = Preamble::bytes;
+        gathered.parts = 0;
+        gathered.message->charge.give_back();
+        for (std::string_view one; !(one = take_part(parts)).empty();) {
+            Preamble preamble;
+            (void)decode(one, preamble);
+            if (is_answer(preamble.verb) || !rma_.origin.knows(preamble.number, ep)) continue;
+            std::memmove(memory + gathered.bytes, one.data() - length_bytes,
+                         length_bytes + one.size());
+            gathered.bytes += length_bytes + one.size();
+            ++gathered.parts;
+        }
+    }
+    std::erase_if(gathered_, [](const Gathered &g) { return g.parts == 0; });
+}
+
+void ShortMessages::fail_operations(std::string_view parts, ucp_ep_h ep, ucs_status_t status) {
+    for (std::string_view one; !(one = take_part(parts)).empty();) {
+        Preamble preamble;
+        (void)decode(one, preamble);
+        if (!is_answer(preamble.verb))
+            rma_.origin.take_failure(preamble.number, ep, status, UCD_SUCCESS);
+    }
 }
 
 // Leaves `message` set only if there was no memory; the call may then be repeated.
@@ -186,7 +243,12 @@ Status ShortMessages::send(std::unique_ptr<ShortMessage> &message, ucp_ep_h ep,
         return success;
     }
     const Status status = ucx_ok(started, "ucp_am_send_nbx");
-    if (status.code() != UCD_ERR__OUT_OF_MEM) give_back(std::move(message));
+    if (status.ok() || (status.code() != UCD_ERR__OUT_OF_MEM && message->parts.empty())) {
+        give_back(std::move(message));
+    } else if (status.code() != UCD_ERR__OUT_OF_MEM) { // their operations have begun
+        ++unsent_;
+        message.release()->fail_later(started);
+    }
     return status;
 }
 
@@ -194,6 +256,7 @@ void ShortMessages::sent(std::unique_ptr<ShortMessage> message, ucs_status_t sta
     --unsent_;
     if (status != UCS_OK && message->number != no_operation)
         rma_.origin.take_failure(message->number, message->ep, status, UCD_SUCCESS);
+    if (status != UCS_OK) fail_operations(message->parts, message->ep, status);
     give_back(std::move(message));
 }
 

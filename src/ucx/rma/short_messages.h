@@ -33,13 +33,20 @@ public:
     Status send(ucp_ep_h ep, const Encoded &message, const Data &data, uint64_t data_bytes,
                 uint32_t number, Charge &charge, const char *contiguous = nullptr);
 
-    // Sends an answer in the same way. The first answer after a call of send_gathered is sent at
-    // once, so that a single answer has no delay. Further short answers to the same endpoint are
-    // gathered, and the next call of send_gathered sends them as one message. Charges the answer
-    // for `use`; if the endpoint's account has no room, sets *refused and does nothing else.
-    Status gather(ucp_ep_h ep, const Encoded &answer, const Data &data, uint64_t data_bytes,
-                  Use use, bool *refused);
-    void send_gathered();
+    // Send a request, a type or an answer in the same way. The first one after a call of send_gathered is
+    // sent at once, so that a single one has no delay. Further short ones to the same endpoint are
+    // gathered, and the next call of send_gathered sends them as one message. Nothing is charged
+    // for requests and types, because the user asked for the operation. Charges the answer for `use`; if the
+    // endpoint's account has no room, sets *refused and does nothing else.
+    Status gather_request(ucp_ep_h ep, const Encoded &message, const Data &data,
+                          uint64_t data_bytes, uint32_t number, const char *contiguous);
+    Status gather_answer(ucp_ep_h ep, const Encoded &answer, const Data &data, uint64_t data_bytes,
+                         Use use, bool *refused);
+    void send_gathered() {
+        gathers_ = false;
+        if (!gathered_.empty()) send_all_gathered();
+    }
+    // The endpoint has failed: drops the answers, and the messages of operations that have ended.
     void forget_gathered(ucp_ep_h ep);
 
     // The memory that a message of this size takes until it is sent.
@@ -51,26 +58,31 @@ public:
     void sent(std::unique_ptr<ShortMessage> message, ucs_status_t status);
 
 private:
-    // Answers to one endpoint, to be sent as one message.
+    // Messages to one endpoint, to be sent as one.
     struct Gathered {
         std::unique_ptr<ShortMessage> message;
-        std::size_t bytes, answers;
+        std::size_t bytes, parts;
     };
     std::unique_ptr<ShortMessage> take(std::size_t bytes);
     void give_back(std::unique_ptr<ShortMessage> message);
 
     Status fill(char *memory, const Encoded &message, const Data &data, uint64_t data_bytes,
                 const char *contiguous);
-    Gathered *gathered_for(ucp_ep_h ep, std::size_t bytes);
-    bool start_gathering(ucp_ep_h ep, Gathered &gathered);
+    void send_all_gathered();
+    Gathered *gathered_for(ucp_ep_h ep, std::size_t bytes, bool is_charged);
+    bool start_gathering(ucp_ep_h ep, bool is_charged, Gathered &gathered);
+    bool charge(ShortMessage &message);
+    Status add(Gathered &gathered, const Encoded &part, const Data &data, uint64_t data_bytes,
+               const char *contiguous);
     Status send(Gathered &gathered);
+    void fail_operations(std::string_view parts, ucp_ep_h ep, ucs_status_t status);
     Status send(std::unique_ptr<ShortMessage> &message, ucp_ep_h ep, std::string_view data);
 
     OneSided &rma_;
     std::vector<std::unique_ptr<ShortMessage>> idle_; // has the capacity for all, so that giving
                                                       // back never allocates
     std::vector<Gathered> gathered_;                  // one for each endpoint
-    bool gathers_ = false;                            // an answer was sent since send_gathered
+    bool gathers_ = false;                            // a message was sent since send_gathered
     std::size_t unsent_ = 0;
 };
 

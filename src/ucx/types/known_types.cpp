@@ -60,9 +60,7 @@ uint64_t bytes_of_known(const ucd_layout_t &layout, uint64_t flattened) {
 
 } // namespace
 
-Status KnownType::measure(uint64_t count, const ucd_layout_t *&found) const {
-    found = &one;
-    if (count == 1) return success;
+Status KnownType::measure_others(uint64_t count, const ucd_layout_t *&found) const {
     found = &last_;
     if (count == last_count_) return success;
     last_count_ = 0;
@@ -82,11 +80,8 @@ bool KnownType::takes(ucd_op_t op) const {
     return (known_ops_ & bit) != 0;
 }
 
-Status KnownType::find_overlap(uint64_t count, Ledger &ledger, ucp_ep_h peer, uint64_t &work,
-                               Overlap &found, bool *refused) const {
-    *refused = false;
-    found = overlap_;
-    if (count == overlap_count_ && count > 0) return success;
+Status KnownType::check_overlap(uint64_t count, Ledger &ledger, ucp_ep_h peer, uint64_t &work,
+                                Overlap &found, bool *refused) const {
     const ucd_layout_t *layout;
     UCD_TRY(measure(count, layout));
     found = overlap_of(*layout);

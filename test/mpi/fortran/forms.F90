@@ -95,18 +95,12 @@ contains
     subroutine packing()
         double precision :: packed(elements)
         integer :: position
-        integer(MPI_ADDRESS_KIND) :: at
         received = -1
         position = 0
         call MPI_Pack(sent, 1, column, packed, 8*elements, position, MPI_COMM_WORLD, ierror)
         position = 0
         call MPI_Unpack(packed, 8*elements, position, received, 1, column, MPI_COMM_WORLD, ierror)
         call check('MPI_Unpack', from(rank, 1), -1d0)
-        at = 0
-        call MPI_Pack_external('external32', sent, 1, column, packed, int(8*elements, MPI_ADDRESS_KIND), at, ierror)
-        at = 0
-        call MPI_Unpack_external('external32', packed, int(8*elements, MPI_ADDRESS_KIND), at, received, 1, column, ierror)
-        call check('MPI_Unpack_external', from(rank, 1), -1d0)
     end subroutine
 
     subroutine start_and_wait(request)

@@ -303,7 +303,8 @@ public:
 
     bool supports(Op op, Element element) const {
         return op == Op::replace ||
-               (public_type(element) != UCD_TYPE__NULL && (defined_ops(element) & op_bit(op)) != 0);
+               (is_reduction(op) && public_type(element) != UCD_TYPE__NULL &&
+                (defined_ops(element) & op_bit(op)) != 0);
     }
 
     Status plan(const Layout &layout, int64_t extent, bool repeated, uint64_t,

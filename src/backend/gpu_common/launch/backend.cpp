@@ -6,6 +6,7 @@
 
 #include "kernels/reduce_kernels.h"
 #include "launch/batch_launch.h"
+#include "launch/convert_launch.h"
 #include "launch/copy_launch.h"
 #include "launch/create_backend.h"
 #include "launch/kept.h"
@@ -123,6 +124,10 @@ public:
     }
 
     bool supports(Op op, Element element) const {
+        // Some of the kernels for conversions compute with doubles.
+        if (is_conversion(op))
+            return is_convertible(element, Element::float32) &&
+                   driver::has_element(Element::float64);
         return op == Op::replace ||
                (reduce_kernel(op, element) != nullptr && driver::has_element(element));
     }
@@ -206,13 +211,19 @@ public:
         Device *device;
         UCD_TRY(open(native.device, device));
         UCD_TRY(prepare_batches());
-        if (move.op != Op::replace) return prepare_reduction(*device, move);
+        if (is_reduction(move.op)) return prepare_reduction(*device, move);
+        if (is_conversion(move.op)) UCD_TRY(prepare_conversions());
         const auto &plan = static_cast<const GpuPlan &>(*move.plan);
         UCD_TRY(prepare_copies(plan));
-        return prepare_plan(*device, plan, move.count);
+        UCD_TRY(prepare_plan(*device, plan, move.count));
+        if (is_conversion(move.op))
+            for (const Op op : {Op::convert, Op::convert_sat})
+                plan.set_prepared(device->index(), op);
+        return success;
     }
 
     bool copies_layouts() const { return true; }
+    bool converts(const CopyMove &move) const { return can_convert(move); }
 
     Status copy(int index, void *to, const void *from, std::size_t bytes, Owner<Event> &done) {
         return start(index, bytes, done, [&](Device &, gpuStream_t stream, LaunchNeeds &) {

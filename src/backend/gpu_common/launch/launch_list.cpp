@@ -3,6 +3,7 @@
 #include "launch/batch_launch.h"
 #include "launch/batch_table_builder.h"
 #include "launch/box_copy.h"
+#include "launch/convert_launch.h"
 #include "launch/copy_launch.h"
 #include "launch/gpu_plan.h"
 #include "launch/launch.h"
@@ -53,14 +54,31 @@ bool is_prepared(const Submission &to, const KernelPlan *plan, Op op) {
     return static_cast<const GpuPlan *>(plan)->is_prepared(to.device.index(), op);
 }
 
+bool is_prepared_for(const Submission &to, const CopyMove::Side &side, Op op) {
+    return side.plan == nullptr || is_prepared(to, side.plan, op);
+}
+
 // Whether everything in the list has been prepared for a graph.
 bool are_prepared(const Submission &to, const MoveList &list) {
     return std::all_of(list.moves.begin(), list.moves.end(),
                        [&](const Move &move) { return is_prepared(to, move.plan, move.op); }) &&
            std::all_of(list.copies.begin(), list.copies.end(), [&](const CopyMove &move) {
-               return is_prepared(to, move.from.plan, Op::replace) &&
-                      is_prepared(to, move.to.plan, Op::replace);
+               return is_prepared_for(to, move.from, move.op) &&
+                      is_prepared_for(to, move.to, move.op);
            });
+}
+
+Status launch_all(const Submission &to, Span<const CopyMove> copies) {
+    const auto converts = [](const CopyMove &move) { return is_conversion(move.op); };
+    if (std::none_of(copies.begin(), copies.end(), converts)) return launch_copies(to, copies);
+    std::vector<CopyMove> others;
+    for (const CopyMove &move : copies) {
+        if (converts(move))
+            UCD_TRY(launch_conversion(to, move));
+        else
+            others.push_back(move);
+    }
+    return launch_copies(to, others);
 }
 
 } // namespace
@@ -77,7 +95,7 @@ Status launch_list(const Submission &to, const MoveList &list) {
         UCD_TRY(launch_batches(to, moves[Together::packs]));
         UCD_TRY(launch_batches(to, moves[Together::unpacks]));
     }
-    return launch_copies(to, list.copies);
+    return launch_all(to, list.copies);
 }
 
 Status launch_made(const Submission &to, MoveMaker &maker) {

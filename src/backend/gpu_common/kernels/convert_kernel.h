@@ -1,0 +1,102 @@
+// The bodies of the kernels that convert elements.
+#pragma once
+
+#include "kernels/copy_kernel.h"
+#include "params/convert.h"
+
+#include "convert.h"
+
+namespace ucd::UCD_GPU {
+
+// Elements that are loaded or stored by one access.
+template <class T, unsigned count>
+union Several {
+    Word<count * sizeof(T)> word;
+    T element[count];
+};
+
+template <class To, class From>
+inline constexpr unsigned
+    elements_in_vector = vector_bytes / (sizeof(To) > sizeof(From) ? sizeof(To) : sizeof(From));
+
+// Converts `words` words of `each` elements. Performs all loads, then all stores.
+template <class To, class From, unsigned each, unsigned words>
+UCD_GPU_FUNCTION void convert_words(const uintptr_t (&from)[words], const uintptr_t (&to)[words],
+                                    bool saturate) {
+    [[maybe_unused]] const auto limit = limit_of<To>(saturate);
+    Several<From, each> in[words];
+#pragma unroll
+    for (unsigned i = 0; i < words; ++i) in[i].word = load<Word<each * sizeof(From)>>(from[i]);
+#pragma unroll
+    for (unsigned i = 0; i < words; ++i) {
+        Several<To, each> out;
+#pragma unroll
+        for (unsigned k = 0; k < each; ++k) {
+            if constexpr (is_same<To, From>)
+                out.element[k] = in[i].element[k];
+            else
+                out.element[k] = convert<To>(in[i].element[k], limit);
+        }
+        store<Word<each * sizeof(To)>>(to[i], out.word);
+    }
+}
+
+// Calls at(from, to) with the places of words that are threads_per_block apart.
+template <unsigned words, class At>
+UCD_GPU_FUNCTION void at_words(const ConvertParams &p, uint32_t first, At at) {
+    uint32_t position[words];
+    uintptr_t from[words], to[words];
+#pragma unroll
+    for (unsigned i = 0; i < words; ++i) {
+        position[i] = first + i * threads_per_block;
+        from[i] = p.from;
+        to[i] = p.to;
+    }
+    find_on_both(p.level, p.levels, position, from, to);
+    at(from, to);
+}
+
+template <class To, class From, unsigned each>
+UCD_GPU_FUNCTION void run_convert_words(const ConvertParams &p) {
+    UCD_GPU_FOR_EACH_THREAD(thread) {
+        for (uint32_t tile = UCD_GPU_BLOCK; tile < p.tiles; tile += UCD_GPU_BLOCKS)
+            for_words_of_tile(
+                p, tile, thread,
+                [&](uint32_t word) {
+                    at_words<copy_words_per_thread>(p, word, [&](const auto &from, const auto &to) {
+                        convert_words<To, From, each>(from, to, p.saturate != 0);
+                    });
+                },
+                [&](uint32_t word) {
+                    at_words<1>(p, word, [&](const auto &from, const auto &to) {
+                        convert_words<To, From, each>(from, to, p.saturate != 0);
+                    });
+                });
+    }
+}
+
+template <class To, class From>
+UCD_GPU_FUNCTION void run_convert(const ConvertParams &p) {
+    if (p.in_vectors != 0)
+        run_convert_words<To, From, elements_in_vector<To, From>>(p);
+    else
+        run_convert_words<To, From, 1>(p);
+}
+
+// For pairs of elements without a kernel of their own: one element at a time. Converted::pair()
+// finds the C++ types.
+template <class Converted>
+UCD_GPU_FUNCTION void run_convert_any(const ConvertParams &p) {
+    UCD_GPU_FOR_EACH_THREAD(thread) {
+        for (uint32_t tile = UCD_GPU_BLOCK; tile < p.tiles; tile += UCD_GPU_BLOCKS)
+            for (uint32_t i = 0; i < p.per_thread; ++i) {
+                const uint32_t word = (tile * p.per_thread + i) * threads_per_block + thread;
+                if (word >= p.words) break;
+                at_words<1>(p, word, [&](const auto &from, const auto &to) {
+                    Converted::pair(p.source, p.target, from, to, p.saturate != 0);
+                });
+            }
+    }
+}
+
+} // namespace ucd::UCD_GPU

@@ -1,0 +1,232 @@
+#include "launch/convert_launch.h"
+
+#include "kernels/convert_kernels.h"
+#include "kernels/copy_kernels.h"
+#include "launch/launch_context.h"
+#include "params/convert.h"
+#include "plan/copy_nest.h"
+#include "plan/make_divisor.h"
+
+#include <algorithm>
+#include <array>
+
+namespace ucd::UCD_GPU {
+namespace {
+
+// A side of a conversion as a layout in which a byte of the packed stream stands for an element, so
+// that both sides have streams of the same length. Strides stay in bytes.
+class InElements {
+public:
+    InElements(const CopyMove::Side &side, uint64_t element, uint64_t count) : element_(element) {
+        base = reinterpret_cast<uintptr_t>(side.typed);
+        if (side.plan == nullptr) {
+            base += side.offset;
+            add_elements(count);
+        } else {
+            const LayoutPlan &plan = static_cast<const GpuPlan &>(*side.plan).host;
+            base = origin_of(plan, side.typed);
+            offset = side.offset / element;
+            add_levels(plan, side.count);
+        }
+        layout_.nodes = Span<const Node>(nodes_.data(), size_);
+        // Children precede their parents.
+        std::reverse(nodes_.begin(), nodes_.begin() + size_);
+        for (std::size_t i = 1; i < size_; ++i) nodes_[i].child = static_cast<NodeId>(i - 1);
+    }
+    InElements(const InElements &) = delete;
+    InElements &operator=(const InElements &) = delete;
+
+    uintptr_t base;
+    uint64_t offset = 0; // in elements
+    bool is_strided() const { return is_strided_; }
+    CopySide side() const { return {layout_, nodes_[size_ - 1], offset}; }
+
+private:
+    static constexpr std::size_t max_nodes = CopyNest::max_of_a_side + 2;
+
+    Node &add(NodeKind kind, uint64_t bytes) {
+        is_strided_ = size_ < max_nodes;
+        if (!is_strided_) size_ = 0;
+        Node &node = nodes_[size_++];
+        node.kind = kind;
+        node.bytes = bytes;
+        return node;
+    }
+    void add_elements(uint64_t count) {
+        if (count > 1) {
+            Node &row = add(NodeKind::strided, count);
+            row.count = count;
+            row.stride = static_cast<int64_t>(element_);
+        }
+        if (is_strided_) add(NodeKind::block, 1);
+    }
+    void add_levels(const LayoutPlan &plan, uint64_t count) {
+        const Node top = repeat(plan.layout.top(), plan.layout.root, count, plan.extent);
+        const Node *n = &top;
+        for (; n->kind == NodeKind::strided; n = &plan.layout.nodes[n->child]) {
+            Node &level = add(NodeKind::strided, n->bytes / element_);
+            level.count = n->count;
+            level.stride = n->stride;
+            // Elements are in one piece, unless a list has been cut into smaller equal blocks.
+            is_strided_ = is_strided_ && n->bytes % element_ == 0;
+            if (!is_strided_) return;
+        }
+        is_strided_ = n->kind == NodeKind::block && n->bytes % element_ == 0;
+        if (is_strided_) add_elements(n->bytes / element_);
+    }
+
+    const uint64_t element_;
+    std::array<Node, max_nodes> nodes_;
+    std::size_t size_ = 0;
+    bool is_strided_ = true;
+    Layout layout_;
+};
+
+// A conversion of real numbers in elements.
+struct Conversion {
+    Element source, target;
+    uint64_t count;
+    InElements from, to;
+
+    explicit Conversion(const CopyMove &move)
+        : source(converted_part(move.from_element)), target(converted_part(move.to_element)),
+          count(move.length / packed_size(source)), from(move.from, packed_size(source), count),
+          to(move.to, packed_size(target), count) {}
+
+    bool find_nests(CopyNests &nests) const {
+        return from.is_strided() && to.is_strided() &&
+               join_strides(from.side(), to.side(), count, nests);
+    }
+};
+
+constexpr std::size_t room_for_levels = max_copy_levels - 1; // one may be divided
+
+bool are_small(const CopyNests &nests) {
+    return std::all_of(nests.begin(), nests.end(), [](const PlacedCopyNest &placed) {
+        return placed.nest.levels.size() < room_for_levels;
+    });
+}
+
+struct ConvertLaunch {
+    const Submission &submission;
+    const CopyMove &move;
+    Element source, target;
+
+    uint64_t from_size() const { return packed_size(source); }
+    uint64_t to_size() const { return packed_size(target); }
+    uint64_t vector() const { return vector_bytes / std::max(from_size(), to_size()); }
+
+    // Launches a nest whose innermost level is the last one.
+    Status launch(const CopyNest::Levels &levels, uintptr_t from, uintptr_t to,
+                  bool in_vectors) const {
+        uint64_t words = 1;
+        for (const CopyNest::Level &level : levels) words *= level.count;
+        ConvertParams params{};
+        params.from = from;
+        params.to = to;
+        params.words = static_cast<uint32_t>(words);
+        params.levels = static_cast<uint32_t>(levels.size());
+        uint64_t each = 1;
+        for (std::size_t k = levels.size(); k-- > 0; each *= levels[k].count)
+            params.level[k] = {make_divisor(each), 0, levels[k].from, levels[k].to};
+        // performance only: a thread may convert any number of words
+        params.per_thread = words >= tuning.many_threads ? copy_words_per_thread : 1;
+        const uint64_t share = uint64_t{threads_per_block} * params.per_thread;
+        params.tiles = static_cast<uint32_t>((words + share - 1) / share);
+        params.in_vectors = in_vectors;
+        params.saturate = move.op == Op::convert_sat;
+        params.source = static_cast<uint32_t>(source);
+        params.target = static_cast<uint32_t>(target);
+        return launch_kernel(submission, convert_kernel(source, target), params.tiles,
+                             move.limits.max_blocks, params);
+    }
+
+    // Whether rows of consecutive elements begin at addresses where vectors may be accessed.
+    bool is_aligned(const CopyNest::Levels &levels, uintptr_t from, uintptr_t to) const {
+        uint64_t from_bits = from, to_bits = to;
+        for (std::size_t k = 0; k + 1 < levels.size(); ++k) {
+            from_bits |= static_cast<uint64_t>(levels[k].from);
+            to_bits |= static_cast<uint64_t>(levels[k].to);
+        }
+        return from_bits % (vector() * from_size()) == 0 && to_bits % (vector() * to_size()) == 0;
+    }
+
+    // Converts as much of the rows as whole vectors hold, and then the ends of the rows.
+    Status launch_rows(CopyNest::Levels levels, uintptr_t from, uintptr_t to) const {
+        if (levels.size() == 0) levels.push_back({1, 0, 0});
+        const CopyNest::Level row = levels.back();
+        const bool consecutive = row.from == static_cast<int64_t>(from_size()) &&
+                                 row.to == static_cast<int64_t>(to_size());
+        const bool has_vectors = convert_kernel(source, target) != convert_any_kernel();
+        // performance only: elements are converted alike one by one
+        if (!has_vectors || !consecutive || row.count < 4 * vector() ||
+            !is_aligned(levels, from, to))
+            return launch(levels, from, to, false);
+        const uint64_t vectors = row.count / vector(), rest = row.count % vector();
+        const uint64_t done = row.count - rest;
+        levels.pop_back();
+        levels.push_back({vectors, static_cast<int64_t>(vector() * from_size()),
+                          static_cast<int64_t>(vector() * to_size())});
+        UCD_TRY(launch(levels, from, to, true));
+        if (rest == 0) return success;
+        levels.pop_back();
+        levels.push_back({rest, row.from, row.to});
+        return launch(levels, from + done * from_size(), to + done * to_size(), false);
+    }
+
+    // Positions have 31 bits, so a larger nest is divided along its longest level.
+    Status launch_nest(const CopyNest &nest, uintptr_t from, uintptr_t to) const {
+        uint64_t elements = 1;
+        for (const CopyNest::Level &level : nest.levels) elements *= level.count;
+        if (elements < max_positions) return launch_rows(nest.levels, from, to);
+        CopyNest first = nest, second = nest;
+        const auto longest =
+            std::max_element(nest.levels.begin(), nest.levels.end(),
+                             [](const auto &a, const auto &b) { return a.count < b.count; });
+        const auto k = static_cast<std::size_t>(longest - nest.levels.begin());
+        const uint64_t half = longest->count / 2;
+        first.levels[k].count = half;
+        second.levels[k].count -= half;
+        UCD_TRY(launch_nest(first, from, to));
+        return launch_nest(second, from + half * static_cast<uint64_t>(longest->from),
+                           to + half * static_cast<uint64_t>(longest->to));
+    }
+
+    Status launch_placed(const PlacedCopyNest &placed, const Conversion &conversion) const {
+        CopyNest nest = placed.nest;
+        // Bytes that follow each other on both sides are elements of one byte.
+        if (nest.block > 1) nest.levels.push_back({nest.block, 1, 1});
+        nest.block = 1;
+        sort_levels(nest, &CopyNest::Level::to);
+        return launch_nest(nest, conversion.from.base + static_cast<uintptr_t>(placed.from),
+                           conversion.to.base + static_cast<uintptr_t>(placed.to));
+    }
+};
+
+} // namespace
+
+bool can_convert(const CopyMove &move) {
+    CopyNests nests;
+    return Conversion(move).find_nests(nests) && are_small(nests);
+}
+
+Status launch_conversion(const Submission &to, const CopyMove &move) {
+    const Conversion conversion(move);
+    CopyNests nests;
+    if (!conversion.find_nests(nests) || !are_small(nests))
+        return fail(UCD_ERR__INTERNAL, "a conversion between layouts that are not strided");
+    const ConvertLaunch launch{to, move, conversion.source, conversion.target};
+    for (const PlacedCopyNest &placed : nests) UCD_TRY(launch.launch_placed(placed, conversion));
+    return success;
+}
+
+Status prepare_conversions() {
+    if constexpr (!captures_streams) return success;
+    for (int from = 0; from < static_cast<int>(Element::count_); ++from)
+        for (int to = 0; to < static_cast<int>(Element::count_); ++to)
+            UCD_TRY(
+                load_kernel(convert_kernel(static_cast<Element>(from), static_cast<Element>(to))));
+    return success;
+}
+
+} // namespace ucd::UCD_GPU

@@ -1,0 +1,57 @@
+#include "convert_range.h"
+
+#include "float_environment.h"
+#include "in_threads.h"
+#include "kernel_tables.h"
+#include "useful_threads.h"
+
+#include <cstring>
+
+namespace ucd::seq {
+namespace {
+
+// A conversion of real numbers.
+struct RealConversion {
+    ConvertKernel kernel; // null: bits are copied
+    char *to;
+    const char *from;
+    uint64_t to_size, from_size; // of an element
+    bool saturate;
+
+    void run(uint64_t first, uint64_t count) const {
+        char *const out = to + first * to_size;
+        const char *const in = from + first * from_size;
+        if (kernel == nullptr) {
+            std::memcpy(out, in, count * to_size);
+            return;
+        }
+        const DefaultFloatEnvironment environment;
+        kernel(out, in, count, saturate);
+    }
+};
+
+} // namespace
+
+void convert_range(const CopyMove &move) {
+    const Element from = converted_part(move.from_element), to = converted_part(move.to_element);
+    const RealConversion conversion{.kernel = has_same_bits(from, to) ? nullptr
+                                                                      : convert_kernel(from, to),
+                                    .to = move.to.typed + move.to.offset,
+                                    .from = move.from.typed + move.from.offset,
+                                    .to_size = packed_size(to),
+                                    .from_size = packed_size(from),
+                                    .saturate = move.op == Op::convert_sat};
+    const uint64_t count = move.length / packed_size(from);
+    const uint64_t bytes = count * (packed_size(from) + packed_size(to)) / 2;
+    const unsigned threads = useful_threads(bytes, move.limits.threads);
+    if (threads == 1) return conversion.run(0, count);
+    in_threads(threads, [&](unsigned i) {
+        // Shares begin at multiples of a cache line's size on both sides.
+        const auto begin = [&](unsigned share) {
+            return share == threads ? count : count / threads * share / 64 * 64;
+        };
+        conversion.run(begin(i), begin(i + 1) - begin(i));
+    });
+}
+
+} // namespace ucd::seq

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "move.h"
+
+namespace ucd::seq {
+
+// Performs a conversion of which both sides are consecutive bytes.
+void convert_range(const CopyMove &move);
+
+} // namespace ucd::seq

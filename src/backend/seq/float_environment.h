@@ -1,0 +1,44 @@
+// Conversions give the same bits in every thread: whatever its rounding mode is, whether it flushes
+// subnormal numbers to zero, and whether floating-point exceptions trap.
+#pragma once
+
+#if defined(__SSE2__)
+#include <xmmintrin.h>
+#else
+#include <cfenv>
+#endif
+
+namespace ucd::seq {
+
+// Sets the default floating-point environment, and restores the thread's own one.
+class DefaultFloatEnvironment {
+public:
+    DefaultFloatEnvironment(const DefaultFloatEnvironment &) = delete;
+    DefaultFloatEnvironment &operator=(const DefaultFloatEnvironment &) = delete;
+
+#if defined(__SSE2__)
+    DefaultFloatEnvironment() : before_(_mm_getcsr()) {
+        _mm_setcsr(all_masked);
+    }
+    ~DefaultFloatEnvironment() {
+        _mm_setcsr(before_);
+    }
+
+private:
+    static constexpr unsigned all_masked = 0x1f80; // round to nearest, no exception traps
+    const unsigned before_;
+#else
+    DefaultFloatEnvironment() {
+        std::fegetenv(&before_);
+        std::fesetenv(FE_DFL_ENV);
+    }
+    ~DefaultFloatEnvironment() {
+        std::fesetenv(&before_);
+    }
+
+private:
+    std::fenv_t before_;
+#endif
+};
+
+} // namespace ucd::seq

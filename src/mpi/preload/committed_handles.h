@@ -1,0 +1,52 @@
+// Which handles of datatypes were committed, and whether what was known of a handle still holds.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace ucd_mpi {
+
+// Changes when a type of this handle is committed or freed, or gets the attribute. 0: no type of
+// this handle was ever committed.
+using HandleStamp = std::uint64_t;
+
+// Thread-safe and lock-free. Handles share buckets, so a stamp may change for another handle's sake
+// and, rarely, may not be 0 for a handle that was never committed. MPI is asked only about handles
+// whose stamp is not 0: for an invalid handle it would raise an error on MPI_COMM_WORLD, where the
+// user's call raises it on its own communicator.
+class CommittedHandles {
+public:
+    using Handle = std::uintptr_t;
+
+    void add(Handle type) {
+        bucket_of(type).fetch_or(tag_of(type), std::memory_order_relaxed);
+        change(type);
+    }
+    void change(Handle type) { bucket_of(type).fetch_add(one_change, std::memory_order_release); }
+    void change_all() {
+        for (Bucket &bucket : buckets_) bucket.fetch_add(one_change, std::memory_order_release);
+    }
+    HandleStamp stamp(Handle type) const {
+        const HandleStamp stamp = bucket_of(type).load(std::memory_order_acquire);
+        return (stamp & tag_of(type)) != 0 ? stamp : 0;
+    }
+
+private:
+    // The lower half has a bit for each tag that was committed; the upper half counts changes.
+    using Bucket = std::atomic<HandleStamp>;
+    static constexpr HandleStamp one_change = HandleStamp{1} << 32;
+    static constexpr std::size_t buckets = 1024; // a power of two
+
+    static constexpr std::uint64_t hash(Handle type) {
+        return (std::uint64_t{type} * 0x9e3779b97f4a7c15) >> 32;
+    }
+    static constexpr HandleStamp tag_of(Handle type) { return HandleStamp{1} << hash(type) % 32; }
+    Bucket &bucket_of(Handle type) { return buckets_[hash(type) / 32 % buckets]; }
+    const Bucket &bucket_of(Handle type) const { return buckets_[hash(type) / 32 % buckets]; }
+
+    std::array<Bucket, buckets> buckets_{};
+};
+
+} // namespace ucd_mpi

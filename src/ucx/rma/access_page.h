@@ -1,0 +1,59 @@
+// Memory that the owner of windows shares with an origin: which windows the origin may access by
+// itself, and whether it is doing so now.
+#pragma once
+
+#include "direct/local_socket.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace ucd_ucx::rma {
+
+// The two sides follow Dekker's algorithm. The origin first says that it is accessing a window, and
+// then looks whether it still may; the owner first withdraws the window, and then looks whether the
+// origin is accessing one. So at least one of them sees the other.
+class AccessPage {
+public:
+    static constexpr std::size_t bytes = 4096;
+    static constexpr std::size_t max_windows = bytes / sizeof(uint64_t) - 1;
+
+    // At the owner. The descriptor is for the origin, which cannot change the size. Null if the
+    // system refuses.
+    static std::unique_ptr<AccessPage> make(Descriptor &descriptor);
+    // At the origin. Null if the descriptor is not that of such a page.
+    static std::unique_ptr<AccessPage> open(int descriptor);
+    ~AccessPage();
+    AccessPage(const AccessPage &) = delete;
+    AccessPage &operator=(const AccessPage &) = delete;
+
+    // The owner's functions. A generation is a number that is never used twice, and not 0.
+    void grant(std::size_t place, uint64_t generation) { shared_.windows[place] = generation; }
+    void withdraw(std::size_t place) { shared_.windows[place] = 0; }
+    bool is_in_use() const { return shared_.in_use != 0; }
+
+    // The origin's functions. It accesses the window only between the two, and only if `begin`
+    // returns true.
+    bool begin(std::size_t place, uint64_t generation) {
+        shared_.in_use = 1;
+        if (place < max_windows && shared_.windows[place] == generation) [[likely]]
+            return true;
+        end();
+        return false;
+    }
+    void end() { shared_.in_use.store(0, std::memory_order_release); }
+
+private:
+    struct Shared {
+        std::atomic<uint64_t> in_use;
+        std::atomic<uint64_t> windows[max_windows]; // generations; 0: none
+    };
+    static_assert(sizeof(Shared) == bytes && std::atomic<uint64_t>::is_always_lock_free);
+    explicit AccessPage(void *memory) : shared_(*static_cast<Shared *>(memory)) {}
+    static std::unique_ptr<AccessPage> map(int descriptor);
+
+    Shared &shared_;
+};
+
+} // namespace ucd_ucx::rma

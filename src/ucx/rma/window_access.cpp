@@ -1,0 +1,287 @@
+#include "rma/window_access.h"
+
+#include "common/tokens.h"
+#include "rma/one_sided.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+namespace ucd_ucx::rma {
+namespace {
+
+// Measured in one thread, which plays both sides, with UCX's shared memory (docs/guide/one-sided.md).
+// A system call costs as much as the messages of an operation of some ten kilobytes, and each of
+// the target's segments as much as copying some kilobytes. Gets by message are slower than puts.
+constexpr uint64_t least_accessed = 32 << 10;
+constexpr uint64_t least_put_segment = 8 << 10, least_get_segment = 1 << 10;
+constexpr uint64_t least_segment_beside_span = 4 << 10; // shorter ones: with what lies between
+// The call does not return before the data has moved, and the lock is held.
+constexpr uint64_t most_accessed = 1 << 20;
+
+struct GrantMessage {
+    WindowGrant grant;
+    Mac mac = {};
+};
+
+template <class Struct>
+bool read_struct(std::string_view message, Struct &out) {
+    if (message.size() != Preamble::bytes + sizeof out) return false;
+    std::memcpy(static_cast<void *>(&out), message.data() + Preamble::bytes, sizeof out);
+    return true;
+}
+
+} // namespace
+
+AccessMethod access_method(Verb verb, const ucd_layout_t &layout, Trust trust) {
+    const uint64_t bytes = layout.bytes, segments = layout.segments;
+    const bool always = trust == Trust::always;
+    if (accumulates(verb) || bytes > most_accessed || segments == 0) return AccessMethod::none;
+    if (!always && bytes < least_accessed) return AccessMethod::none;
+    if (verb == Verb::put && overlap_of(layout) != Overlap::none) return AccessMethod::none;
+    // The span holds at most as much again that nobody has asked for.
+    const uint64_t mean = bytes / segments;
+    if (verb == Verb::get && mean < least_segment_beside_span && segments > 1 &&
+        static_cast<uint64_t>(layout.high - layout.low) <= 2 * bytes)
+        return AccessMethod::span;
+    const uint64_t least_segment = verb == Verb::put ? least_put_segment : least_get_segment;
+    const bool suits = segments == 1 || (segments <= IOV_MAX && (always || mean >= least_segment));
+    return suits ? AccessMethod::segments : AccessMethod::none;
+}
+
+WindowAccess::~WindowAccess() = default;
+
+// The owner -------------------------------------------------------------------
+
+// Losing such a message costs performance only.
+void WindowAccess::say(ucp_ep_h ep, Verb verb, const void *data, std::size_t bytes) {
+    (void)without_exceptions([&]() -> Status {
+        const Encoded message{Preamble{verb}};
+        Charge charge = rma_.engine.ledger.take(
+            ep, ShortMessages::bytes_of_message(message.size() + bytes), Use::message);
+        if (!charge) return success;
+        const Data said = {data, bytes, UCD_TYPE__BYTE, &rma_.engine.for_host};
+        return rma_.messages.send(ep, message, said, bytes, no_operation, charge,
+                                  static_cast<const char *>(data));
+    });
+}
+
+// The origin learns in steps, for which nobody waits: how to link its process with this one, then
+// the page, then each window that it uses.
+void WindowAccess::offer(ucp_ep_h ep, const ucd_ucx_window &window) {
+    if (!window.is_on_host) return;
+    Granted &granted = granted_[ep];
+    if (granted.is_refused || std::find(granted.windows.begin(), granted.windows.end(), &window) !=
+                                  granted.windows.end())
+        return;
+    if (!std::exchange(granted.is_introduced, true)) {
+        const std::optional<Introduction> introduction = rma_.engine.links.introduce(ep);
+        if (introduction) say(ep, Verb::introduction, &*introduction, sizeof *introduction);
+        return;
+    }
+    if (rma_.engine.links.to_reader(ep) == nullptr) return;
+    if (granted.page == nullptr && !open_page(ep, granted)) {
+        granted.is_refused = true;
+        return;
+    }
+    auto place = std::find(granted.windows.begin(), granted.windows.end(), nullptr);
+    if (place == granted.windows.end()) {
+        if (granted.windows.size() >= AccessPage::max_windows) return;
+        place = granted.windows.insert(place, nullptr);
+    }
+    GrantMessage message;
+    message.grant.window = window.name;
+    message.grant.place = static_cast<uint64_t>(place - granted.windows.begin());
+    message.grant.generation = random_token();
+    message.grant.base = reinterpret_cast<uintptr_t>(window.base);
+    message.grant.bytes = window.bytes;
+    message.grant.descriptor = granted.descriptor;
+    const Link *link = rma_.engine.links.to_reader(ep);
+    message.mac = link->authenticate(&message.grant, sizeof message.grant);
+    *place = &window;
+    granted.page->grant(message.grant.place, message.grant.generation);
+    say(ep, Verb::grant, &message, sizeof message);
+}
+
+bool WindowAccess::open_page(ucp_ep_h ep, Granted &granted) {
+    Link *const link = rma_.engine.links.to_reader(ep);
+    granted.charge = rma_.engine.ledger.take(ep, 2 * AccessPage::bytes, Use::request);
+    if (!granted.charge) return false;
+    granted.windows.reserve(AccessPage::max_windows);
+    Descriptor descriptor;
+    std::unique_ptr<AccessPage> page = AccessPage::make(descriptor);
+    granted.process = refer_to(link->pid());
+    if (page == nullptr || !granted.process || link->peer_has_ended()) return false;
+    const int passed = descriptor.get();
+    if (!link->pass({&passed, 1}, &granted.descriptor)) return false;
+    granted.page = std::move(page);
+    return true;
+}
+
+bool WindowAccess::withdraw(const ucd_ucx_window &window) {
+    bool is_free = true;
+    for (auto &[ep, granted] : granted_) {
+        const auto place = std::find(granted.windows.begin(), granted.windows.end(), &window);
+        if (place != granted.windows.end()) {
+            granted.page->withdraw(static_cast<std::size_t>(place - granted.windows.begin()));
+            *place = nullptr;
+        }
+        is_free &= !granted.is_in_use();
+    }
+    std::erase_if(retired_, [](const Granted &g) { return !g.is_in_use(); });
+    return is_free && retired_.empty();
+}
+
+// The origin --------------------------------------------------------------------
+
+void WindowAccess::take_introduction(ucp_ep_h ep, std::string_view message) {
+    Introduction introduction;
+    if (rma_.engine.options.direct != Trust::none && read_struct(message, introduction))
+        rma_.engine.links.connect(ep, introduction);
+}
+
+// It is checked when it is used: the link may come later than the message.
+void WindowAccess::take_grant(ucp_ep_h ep, std::string_view message) {
+    GrantMessage given;
+    if (rma_.engine.options.direct == Trust::none || !read_struct(message, given) ||
+        !rma_.origin.uses(ep, given.grant.window))
+        return;
+    Claims &claims = claims_[ep];
+    if (!claims.charge) {
+        constexpr uint64_t for_windows = Lane::max_windows * (sizeof(Claimed) + 64);
+        claims.charge =
+            rma_.engine.ledger.take(ep, AccessPage::bytes + for_windows, Use::request);
+        if (!claims.charge) return;
+    }
+    if (claims.windows.size() >= Lane::max_windows && !claims.windows.contains(given.grant.window))
+        return;
+    claims.windows[given.grant.window] = {given.grant, given.mac, false};
+}
+
+AccessPage *WindowAccess::page_of(const Link &link, Claims &claims, uint64_t descriptor) {
+    if (claims.page == nullptr || claims.descriptor != descriptor) {
+        const int passed = link.passed(descriptor);
+        if (passed < 0) return nullptr;
+        claims.page = AccessPage::open(passed);
+        claims.descriptor = descriptor;
+    }
+    return claims.page.get();
+}
+
+bool WindowAccess::move(const Arguments &arguments, const KnownType &type, const ContentId &window,
+                        Trust trust) {
+    const auto claims = claims_.find(arguments.ep);
+    if (claims == claims_.end()) return false;
+    const ucd_layout_t *layout;
+    if (!type.measure(arguments.target.count, layout).ok()) return false;
+    const AccessMethod method = access_method(arguments.verb, *layout, trust);
+    if (method == AccessMethod::none) return false;
+    const auto found = claims->second.windows.find(window);
+    if (found == claims->second.windows.end()) return false;
+    Claimed &claimed = found->second;
+    Link *const link = rma_.engine.links.to_owner(arguments.ep);
+    if (link == nullptr || link->is_unreadable) return false;
+    if (!claimed.is_checked &&
+        (claimed.grant.letters != WindowGrant::expected_letters ||
+         !link->is_authentic(&claimed.grant, sizeof claimed.grant, claimed.mac))) {
+        claims->second.windows.erase(found);
+        return false;
+    }
+    claimed.is_checked = true;
+    const WindowGrant &grant = claimed.grant;
+    if (!is_within(arguments.displacement, layout->low, layout->high, grant.bytes)) return false;
+    AccessPage *const page = page_of(*link, claims->second, grant.descriptor);
+    if (page == nullptr) return false;
+    if (!page->begin(grant.place, grant.generation)) { // the window is gone
+        claims->second.windows.erase(found);
+        return false;
+    }
+    bool has_moved = false;
+    const Status status = without_exceptions([&] {
+        has_moved = move_now(arguments, type, *layout, method, grant, *link);
+        return success;
+    });
+    page->end();
+    return status.ok() && has_moved;
+}
+
+// The address of the target's buffer is a number here: it may lie far from the data.
+bool WindowAccess::move_now(const Arguments &a, const KnownType &type, const ucd_layout_t &layout,
+                            AccessMethod method, const WindowGrant &grant, Link &link) {
+    const bool puts = a.verb == Verb::put;
+    const Data &here = puts ? a.sent : a.received;
+    const auto target = static_cast<uintptr_t>(grant.base) + static_cast<uintptr_t>(a.displacement);
+    const auto first = target + static_cast<uintptr_t>(layout.low);
+    uint64_t bytes = layout.bytes;
+    if (method == AccessMethod::span || layout.contiguous) {
+        if (method == AccessMethod::span) bytes = static_cast<uint64_t>(layout.high - layout.low);
+        segments_.assign(1, {reinterpret_cast<void *>(first), bytes});
+    } else {
+        uintptr_t listed;
+        segments_.resize(layout.segments);
+        if (ucd_iov(reinterpret_cast<const void *>(target), a.target.count, type.type.get(), 0,
+                    segments_.data(), segments_.size(), &listed) != UCD_SUCCESS ||
+            listed != layout.segments)
+            return false;
+    }
+    ucd_layout_t own = {};
+    own.struct_size = sizeof own;
+    if (ucd_get_layout(here.count, here.type, &own) != UCD_SUCCESS) return false;
+    iovec local = {reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(here.buf) +
+                                            static_cast<uintptr_t>(own.low)),
+                   bytes};
+    const bool is_staged = !own.contiguous || method == AccessMethod::span;
+    if (is_staged) {
+        if (staging_.size() < bytes) staging_.resize(bytes);
+        local.iov_base = staging_.data();
+    }
+    const ucd_info_t hints = here.hints->info.get();
+    uintptr_t moved;
+    if (puts && is_staged &&
+        ucd_pack(here.buf, here.count, here.type, 0, staging_.data(), bytes, &moved, hints,
+                 UCD_OP__REPLACE) != UCD_SUCCESS)
+        return false;
+    // Its pid is that of another process only if it has ended, and all other pids have been used
+    // since.
+    if (puts && link.peer_has_ended()) return false;
+    const auto call = puts ? ::process_vm_writev : ::process_vm_readv;
+    const ssize_t result =
+        call(link.pid(), &local, 1, segments_.data(), segments_.size(), 0);
+    if (result < 0 && errno == EPERM) link.is_unreadable = true;
+    if (result < 0 || static_cast<uint64_t>(result) != bytes) return false;
+    if (puts) return true;
+    if (link.peer_has_ended()) return false;
+    if (!is_staged) return true;
+    void *const to = const_cast<void *>(here.buf);
+    if (method == AccessMethod::segments)
+        return ucd_unpack(staging_.data(), bytes, to, here.count, here.type, 0, &moved, hints,
+                          UCD_OP__REPLACE) == UCD_SUCCESS;
+    const auto staged = reinterpret_cast<uintptr_t>(staging_.data()) -
+                        static_cast<uintptr_t>(layout.low);
+    return ucd_copy(reinterpret_cast<const void *>(staged), a.target.count, type.type.get(), to,
+                    here.count, here.type, &moved, rma_.engine.for_host.info.get(),
+                    UCD_OP__REPLACE) == UCD_SUCCESS;
+}
+
+// Ends ------------------------------------------------------------------------------
+
+void WindowAccess::on_endpoint_failed(ucp_ep_h ep) {
+    claims_.erase(ep);
+    const auto found = granted_.find(ep);
+    if (found == granted_.end()) return;
+    Granted &granted = found->second;
+    for (std::size_t place = 0; place < granted.windows.size(); ++place)
+        granted.page->withdraw(place);
+    if (granted.is_in_use()) {
+        granted.charge.give_back(); // to the account of the endpoint, which is closed
+        retired_.push_back(std::move(granted));
+    }
+    granted_.erase(found);
+}
+
+void WindowAccess::on_link_ended(ucp_ep_h ep) {
+    claims_.erase(ep);
+}
+
+} // namespace ucd_ucx::rma

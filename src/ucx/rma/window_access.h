@@ -1,0 +1,102 @@
+// Direct access to windows of other processes of this machine that trust this one: put and get
+// without messages, by process_vm_writev and process_vm_readv.
+#pragma once
+
+#include "common/ledger.h"
+#include "direct/links.h"
+#include "rma/access_page.h"
+#include "rma/rma_message.h"
+#include "rma/rma_operation.h"
+
+#include <memory>
+#include <sys/uio.h>
+#include <unordered_map>
+#include <vector>
+
+namespace ucd_ucx::rma {
+
+class OneSided;
+
+// What an owner grants to one origin. It is authenticated by the key of their link.
+struct WindowGrant {
+    uint64_t letters = expected_letters; // nothing else that the key authenticates begins so
+    ContentId window = {};               // from its key, which the origin has shown
+    uint64_t place = 0, generation = 0;  // on the access page
+    uint64_t base = 0, bytes = 0;        // of the window, in the owner's memory
+    uint64_t descriptor = 0;             // of the page: its number on the link
+    static constexpr uint64_t expected_letters = 0x544e415247444355; // "UCDGRANT"
+};
+
+// How an operation may reach a window. The limits are measured (docs/guide/one-sided.md).
+enum class AccessMethod : uint8_t {
+    none,     // a message is faster, or the layout does not allow it
+    segments, // the target's segments
+    span,     // reads all from the first byte to the last, and what lies between
+};
+AccessMethod access_method(Verb verb, const ucd_layout_t &layout, Trust trust);
+
+// The caller holds the lock.
+class WindowAccess {
+public:
+    explicit WindowAccess(OneSided &rma) : rma_(rma) {}
+    ~WindowAccess();
+    WindowAccess(const WindowAccess &) = delete;
+    WindowAccess &operator=(const WindowAccess &) = delete;
+
+    // At the target, when an operation on the window has come: takes the next step towards a grant.
+    void offer(ucp_ep_h ep, const ucd_ucx_window &window);
+    // Withdraws all grants of a window. Returns false if an origin may be accessing some window
+    // now.
+    bool withdraw(const ucd_ucx_window &window);
+
+    // At the origin:
+    void take_introduction(ucp_ep_h ep, std::string_view message);
+    void take_grant(ucp_ep_h ep, std::string_view message);
+    // Does the operation. Returns false if it has to go by message; part of the data may have moved
+    // by then.
+    bool move(const Arguments &arguments, const KnownType &type, const ContentId &window,
+              Trust trust);
+
+    void on_endpoint_failed(ucp_ep_h ep);
+    void on_link_ended(ucp_ep_h ep);
+
+private:
+    // An owner's side of an endpoint.
+    struct Granted {
+        std::unique_ptr<AccessPage> page;
+        Descriptor process;                          // the origin
+        std::vector<const ucd_ucx_window *> windows; // by their places; null: free
+        uint64_t descriptor = 0;
+        Charge charge;
+        bool is_introduced = false, is_refused = false;
+        bool is_in_use() const {
+            return page != nullptr && page->is_in_use() && !has_ended(process.get());
+        }
+    };
+    struct Claimed {
+        WindowGrant grant;
+        Mac mac = {};
+        bool is_checked = false;
+    };
+    // An origin's side.
+    struct Claims {
+        std::unordered_map<ContentId, Claimed, HashOfContentId> windows;
+        std::unique_ptr<AccessPage> page;
+        uint64_t descriptor = 0; // of the page
+        Charge charge;
+    };
+    void say(ucp_ep_h ep, Verb verb, const void *data, std::size_t bytes);
+    bool open_page(ucp_ep_h ep, Granted &granted);
+    static AccessPage *page_of(const Link &link, Claims &claims, uint64_t descriptor);
+    bool move_now(const Arguments &arguments, const KnownType &type, const ucd_layout_t &layout,
+                  AccessMethod method, const WindowGrant &grant, Link &link);
+
+    OneSided &rma_;
+    std::unordered_map<ucp_ep_h, Granted> granted_;
+    std::vector<Granted> retired_; // of lost endpoints, as long as their origins are at work
+    std::unordered_map<ucp_ep_h, Claims> claims_;
+    std::vector<char> staging_;
+    std::vector<iovec> segments_;
+};
+
+} // namespace ucd_ucx::rma

@@ -1,0 +1,192 @@
+// Conversions while moving: any layout to any layout, parts of streams, and what is refused.
+#include "support/catch.hpp"
+
+#include "support/buffers/guarded_buffer.hpp"
+#include "support/moves/calls.hpp"
+#include "support/moves/converting.hpp"
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+
+TEST_CASE("any layout is converted into any layout of other elements") {
+    run_cases("convert", 8000, [](Case &one) {
+        Rng &rng = one.rng();
+        const ConvertedPair pair = random_converted_pair(one);
+        GuardedBuffer in(rng, pair.source.subject.range), out(rng, pair.target.subject.range);
+        const MemoryLocation from = place(pair.source.subject, in),
+                             to = place(pair.target.subject, out);
+        const std::size_t elements = pair.source.elements.size();
+        const bool saturate = rng.chance(50);
+        expect_converted(pair, from, 0, to, 0, elements, saturate);
+        std::uintptr_t actual = untouched;
+        one.succeed(call_copy(rng, from.address, from.count, from.type, to.address, to.count,
+                              to.type, &actual, saturate ? UCD_OP__CONVERT_SAT : UCD_OP__CONVERT),
+                    "converting copy");
+        if (actual != pair.target.offset_of(elements))
+            one.fail("converted to ", actual, " bytes, not ", pair.target.offset_of(elements));
+        require_intact(one, out, "target of a conversion");
+        require_intact(one, in, "source of a conversion");
+    });
+}
+
+TEST_CASE("any elements are converted to any place") {
+    run_cases("convert ranges", 8000, [](Case &one) {
+        Rng &rng = one.rng();
+        const ConvertedPair pair = random_converted_pair(one);
+        const std::size_t elements = pair.source.elements.size();
+        if (elements == 0) return;
+        // A range of the source, cut within an element, to where the target has the same kinds.
+        const std::size_t first = rng.below(elements);
+        const std::size_t last = first + 1 + rng.below(elements - first);
+        const std::size_t from_offset = pair.source.offset_of(first);
+        const std::size_t bytes = pair.source.offset_of(last) - from_offset;
+        const std::size_t slack =
+            last < elements
+                ? rng.below(pair.source.offset_of(last + 1) - pair.source.offset_of(last))
+                : rng.below(100);
+        GuardedBuffer in(rng, pair.source.subject.range), out(rng, pair.target.subject.range);
+        const MemoryLocation from = place(pair.source.subject, in),
+                             to = place(pair.target.subject, out);
+        expect_converted(pair, from, first, to, first, last - first, false);
+        const ucd_move_t move = {from.address,  from.count, from.type, from_offset,
+                                 to.address,    to.count,   to.type,   pair.target.offset_of(first),
+                                 bytes + slack, 0,          {}};
+        std::uintptr_t actual = untouched;
+        one.succeed(call_move(rng, move, &actual, UCD_INFO__NULL, UCD_OP__CONVERT, true),
+                    "converting move");
+        const std::size_t written = pair.target.offset_of(last) - pair.target.offset_of(first);
+        if (actual != written) one.fail("wrote ", actual, " bytes, not ", written);
+        require_intact(one, out, "target of a conversion");
+        require_intact(one, in, "source of a conversion");
+    });
+}
+
+namespace {
+
+int convert(ucd_type_t from, std::size_t from_count, ucd_type_t to, std::size_t to_count,
+            std::uintptr_t &actual, std::size_t in_offset = 0, std::size_t out_offset = 0,
+            std::uintptr_t bytes = UINTPTR_MAX, ucd_op_t op = UCD_OP__CONVERT) {
+    alignas(16) static char in[4096], out[4096];
+    ucd_move_t move = {in, from_count, from,  in_offset, out, to_count,
+                       to, out_offset, bytes, untouched, {}};
+    const int rc = ucd_move(&move, 1, UCD_INFO__NULL, op);
+    actual = move.actual_bytes;
+    return rc;
+}
+
+} // namespace
+
+TEST_CASE("how much is converted") {
+    std::uintptr_t actual;
+    // The side with fewer elements limits the move.
+    CHECK(convert(UCD_TYPE__FLOAT, 10, UCD_TYPE__BFLOAT16, 10, actual) == UCD_SUCCESS);
+    CHECK(actual == 20);
+    CHECK(convert(UCD_TYPE__FLOAT, 10, UCD_TYPE__DOUBLE, 7, actual) == UCD_SUCCESS);
+    CHECK(actual == 56);
+    CHECK(convert(UCD_TYPE__FLOAT8_E5M2, 3, UCD_TYPE__DOUBLE, 7, actual) == UCD_SUCCESS);
+    CHECK(actual == 24);
+    CHECK(convert(UCD_TYPE__C_COMPLEX, 3, UCD_TYPE__C_DOUBLE_COMPLEX, 7, actual) == UCD_SUCCESS);
+    CHECK(actual == 48);
+    // `bytes` counts the input, and is rounded down.
+    CHECK(convert(UCD_TYPE__FLOAT, 10, UCD_TYPE__DOUBLE, 10, actual, 8, 16, 11) == UCD_SUCCESS);
+    CHECK(actual == 16);
+    CHECK(convert(UCD_TYPE__FLOAT, 10, UCD_TYPE__DOUBLE, 10, actual, 8, 16, 3) ==
+          UCD_ERR__TRUNCATED);
+    CHECK(actual == untouched);
+    // At the end of a side, nothing is left.
+    CHECK(convert(UCD_TYPE__FLOAT, 10, UCD_TYPE__DOUBLE, 10, actual, 40, 0) == UCD_SUCCESS);
+    CHECK(actual == 0);
+    CHECK(convert(UCD_TYPE__FLOAT, 10, UCD_TYPE__DOUBLE, 10, actual, 0, 80) == UCD_SUCCESS);
+    CHECK(actual == 0);
+    CHECK(convert(UCD_TYPE__FLOAT, 0, UCD_TYPE__DOUBLE, 10, actual) == UCD_SUCCESS);
+    CHECK(actual == 0);
+    // A copy is of all of the input.
+    float in[4] = {1, 2, 3, 4};
+    double out[4] = {};
+    actual = untouched;
+    CHECK(ucd_copy(in, 4, UCD_TYPE__FLOAT, out, 3, UCD_TYPE__DOUBLE, &actual, UCD_INFO__NULL,
+                   UCD_OP__CONVERT) == UCD_ERR__TRUNCATED);
+    CHECK(actual == untouched);
+    CHECK(ucd_copy(in, 3, UCD_TYPE__FLOAT, out, 4, UCD_TYPE__DOUBLE, &actual, UCD_INFO__NULL,
+                   UCD_OP__CONVERT) == UCD_SUCCESS);
+    CHECK(actual == 24);
+    CHECK((out[0] == 1 && out[1] == 2 && out[2] == 3 && out[3] == 0));
+}
+
+TEST_CASE("what is not converted") {
+    std::uintptr_t actual = untouched;
+    for (const ucd_op_t op : {UCD_OP__CONVERT, UCD_OP__CONVERT_SAT}) {
+        // A packed side has no elements.
+        char bytes[64] = {};
+        CHECK(ucd_pack(bytes, 4, UCD_TYPE__FLOAT, 0, bytes + 32, 32, &actual, UCD_INFO__NULL, op) ==
+              UCD_ERR__INVALID_ARG);
+        CHECK(ucd_unpack(bytes, 16, bytes + 32, 4, UCD_TYPE__FLOAT, 0, &actual, UCD_INFO__NULL,
+                         op) == UCD_ERR__INVALID_ARG);
+        CHECK(convert(UCD_TYPE__NULL, 16, UCD_TYPE__FLOAT, 4, actual, 0, 0, UINTPTR_MAX, op) ==
+              UCD_ERR__INVALID_ARG);
+        CHECK(convert(UCD_TYPE__FLOAT, 4, UCD_TYPE__NULL, 16, actual, 0, 0, UINTPTR_MAX, op) ==
+              UCD_ERR__INVALID_ARG);
+        CHECK(convert(UCD_TYPE__NULL, 4, UCD_TYPE__NULL, 4, actual, 0, 0, UINTPTR_MAX, op) ==
+              UCD_ERR__INVALID_ARG);
+        // Offsets within elements of their own side.
+        CHECK(convert(UCD_TYPE__FLOAT, 4, UCD_TYPE__DOUBLE, 4, actual, 2, 0, UINTPTR_MAX, op) ==
+              UCD_ERR__INVALID_ARG);
+        CHECK(convert(UCD_TYPE__FLOAT, 4, UCD_TYPE__DOUBLE, 4, actual, 0, 4, UINTPTR_MAX, op) ==
+              UCD_ERR__INVALID_ARG);
+    }
+    for (const Predefined &from : all_predefined())
+        for (const Predefined &to : all_predefined()) {
+            INFO(from.name << " to " << to.name);
+            const int status = is_converted(from, to) ? UCD_SUCCESS : UCD_ERR__NOT_SUPPORTED;
+            CHECK(convert(from.handle, 3, to.handle, 3, actual) == status);
+        }
+}
+
+TEST_CASE("whether a conversion is supported is answered for the way to FLOAT") {
+    for (const Predefined &type : all_predefined())
+        for (const ucd_op_t op : {UCD_OP__CONVERT, UCD_OP__CONVERT_SAT}) {
+            int supported = -1;
+            INFO(type.name);
+            CHECK(ucd_op_is_supported(op, type.handle, "seq", &supported) == UCD_SUCCESS);
+            CHECK(supported == is_converted(type, predefined(UCD_TYPE__FLOAT)));
+        }
+}
+
+TEST_CASE("members of a list are converted each in its way") {
+    const float in[3] = {1.5f, -2.0f, 1e30f};
+    std::uint16_t half[3] = {};
+    std::int32_t integers[3] = {};
+    ucd_move_t moves[2] = {
+        {in, 3, UCD_TYPE__FLOAT, 0, half, 3, UCD_TYPE__FLOAT16, 0, UINTPTR_MAX, 0, {}},
+        {in, 3, UCD_TYPE__FLOAT, 0, integers, 3, UCD_TYPE__INT32_T, 0, UINTPTR_MAX, 0, {}}};
+    REQUIRE(ucd_move(moves, 2, UCD_INFO__NULL, UCD_OP__CONVERT_SAT) == UCD_SUCCESS);
+    CHECK((half[0] == 0x3e00 && half[1] == 0xc000 && half[2] == 0x7bff));
+    CHECK((integers[0] == 1 && integers[1] == -2 && integers[2] == INT32_MAX));
+    CHECK((moves[0].actual_bytes == 6 && moves[1].actual_bytes == 12));
+    // A wrong member: none starts.
+    moves[1].outtype = UCD_TYPE__BYTE;
+    half[0] = 7;
+    CHECK(ucd_move(moves, 2, UCD_INFO__NULL, UCD_OP__CONVERT) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(half[0] == 7);
+}
+
+TEST_CASE("large conversions by several threads give the same bits") {
+    ucd_info_t info;
+    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+    REQUIRE(ucd_info_set(info, "ucd.threads", "3") == UCD_SUCCESS);
+    Rng rng(mix_seed(session_seed(), "threads"));
+    const std::size_t count = 1'000'003;
+    std::vector<float> in(count);
+    for (float &value : in) {
+        const auto bits = static_cast<std::uint32_t>(rng.bits());
+        std::memcpy(&value, &bits, 4);
+    }
+    std::vector<std::uint16_t> out(count), alone(count);
+    std::uintptr_t actual;
+    REQUIRE(ucd_copy(in.data(), count, UCD_TYPE__FLOAT, out.data(), count, UCD_TYPE__BFLOAT16,
+                     &actual, info, UCD_OP__CONVERT) == UCD_SUCCESS);
+    REQUIRE(ucd_copy(in.data(), count, UCD_TYPE__FLOAT, alone.data(), count, UCD_TYPE__BFLOAT16,
+                     &actual, UCD_INFO__NULL, UCD_OP__CONVERT) == UCD_SUCCESS);
+    CHECK(out == alone);
+    REQUIRE(ucd_info_free(&info) == UCD_SUCCESS);
+}

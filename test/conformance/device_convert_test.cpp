@@ -1,0 +1,122 @@
+// Conversions between the memories of devices, on whatever backend the program is linked with.
+#include "support/catch.hpp"
+
+#include "support/moves/converting.hpp"
+#include "support/moves/device_moves.hpp"
+
+#include <numeric>
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+
+namespace {
+
+// Converts elements [first, last) in some form of call.
+void check_device_conversion(Case &one, const ConvertedPair &pair, Memory a, Memory b,
+                             std::size_t first, std::size_t last) {
+    Rng &rng = one.rng();
+    const Subject &source = pair.source.subject, &target = pair.target.subject;
+    DeviceBuffer in(rng, source.range, a), out(rng, target.range, b);
+    const MemoryLocation from{&in, in.base(), source.type(), source.count, &source.bytes};
+    const MemoryLocation to{&out, out.base(), target.type(), target.count, &target.bytes};
+    const bool saturate = rng.chance(50);
+    const ucd_op_t op = saturate ? UCD_OP__CONVERT_SAT : UCD_OP__CONVERT;
+    expect_converted(pair, from, first, to, first, last - first, saturate);
+    in.send();
+    out.send();
+    TrueHints hints(rng, a, b, false);
+    std::uintptr_t actual = untouched;
+    const std::size_t offset = pair.source.offset_of(first);
+    const ucd_move_t move = {in.real_base(),
+                             source.count,
+                             source.type(),
+                             offset,
+                             out.real_base(),
+                             target.count,
+                             target.type(),
+                             pair.target.offset_of(first),
+                             pair.source.offset_of(last) - offset,
+                             0,
+                             {}};
+    one.succeed(call_move(rng, move, &actual, hints.get(), op, false), "conversion");
+    const std::size_t written = pair.target.offset_of(last) - pair.target.offset_of(first);
+    if (actual != written) one.fail("wrote ", actual, " bytes, not ", written);
+    in.fetch();
+    out.fetch();
+    require_intact(one, out, "target of a conversion");
+    require_intact(one, in, "source of a conversion");
+}
+
+// All elements, and some.
+void check_device_conversion(Case &one, const ConvertedPair &pair, Memory a, Memory b) {
+    const std::size_t elements = pair.source.elements.size();
+    if (elements == 0 || overlaps(pair.target.subject.bytes)) return;
+    check_device_conversion(one, pair, a, b, 0, elements);
+    const std::size_t first = one.rng().below(elements);
+    check_device_conversion(one, pair, a, b, first, first + 1 + one.rng().below(elements - first));
+}
+
+// An array of `total` elements in a few dimensions, in any order of memory.
+RecipePtr any_strides(Rng &rng, std::intptr_t total, ucd_type_t type) {
+    Ints shape;
+    for (std::intptr_t rest = total; rest > 1;) {
+        std::intptr_t n = rest;
+        for (int tries = 0; tries < 4; ++tries)
+            if (const std::intptr_t d = rng.between(2, rest); rest % d == 0) n = d;
+        shape.push_back(n);
+        rest /= n;
+    }
+    if (shape.empty()) shape.push_back(1);
+    std::vector<std::size_t> order(shape.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (rng.chance(50)) rng.shuffle(order);
+    Ints strides(shape.size());
+    const auto bytes = static_cast<std::intptr_t>(predefined(type).size);
+    std::intptr_t stride = bytes;
+    for (const std::size_t d : order) {
+        strides[d] = rng.chance(10) ? -stride : stride;
+        stride *= shape[d];
+        if (rng.chance(30)) stride += bytes * rng.between(1, 3);
+    }
+    return ndarray(shape, strides, leaf(type));
+}
+
+} // namespace
+
+TEST_CASE("conversions between any two layouts in any two memories") {
+    DeviceSession session;
+    run_cases("device conversions", 1500, [](Case &one) {
+        Rng &rng = one.rng();
+        if (rng.chance(50)) use_staging(std::size_t{64} << rng.below(8), 1 + rng.below(4));
+        const ConvertedPair pair = random_converted_pair(one);
+        check_device_conversion(one, pair, random_memory(rng), random_memory(rng));
+    });
+}
+
+TEST_CASE("conversions between arrays of other shapes and orders") {
+    DeviceSession session;
+    run_cases("device conversions of strides", 1500, [](Case &one) {
+        Rng &rng = one.rng();
+        constexpr std::intptr_t totals[] = {1, 7, 36, 64, 360, 1024, 1152, 4096};
+        const std::intptr_t total = totals[rng.below(std::size(totals))];
+        const auto types = converted_types(rng.chance(10));
+        const auto array = [&](const char *role) {
+            const ucd_type_t type = types[rng.below(types.size())];
+            return with_elements(make_subject(one, any_strides(rng, total, type), 1, role));
+        };
+        const ConvertedPair pair{array("source"), array("target")};
+        check_device_conversion(one, pair, random_memory(rng), random_memory(rng));
+    });
+}
+
+TEST_CASE("conversions in device memory give the bits of the oracle for all pairs of types") {
+    DeviceSession session;
+    const auto types = converted_types(false);
+    run_cases("device pairs", types.size() * types.size(), [&](Case &one) {
+        const ucd_type_t from = types[one.number() % types.size()],
+                         to = types[one.number() / types.size() % types.size()];
+        const ConvertedPair pair{with_elements(make_subject(one, leaf(from), 3000, "source")),
+                                 with_elements(make_subject(one, leaf(to), 3000, "target"))};
+        check_device_conversion(one, pair, Memory::device0, Memory::device0);
+    });
+}

@@ -1,0 +1,81 @@
+// How the GPU backends go about conversions: kernels, streams, graphs.
+#include "support/catch.hpp"
+
+#include "support/host_vendor/capture.h"
+#include "support/moves/converting.hpp"
+#include "support/moves/device_moves.hpp"
+#include "support/moves/strided_move.hpp"
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+
+namespace {
+
+// A conversion of all elements within the memory of a device, in a stream.
+struct InStream {
+    Case one{"in stream", 0};
+    ConvertedPair pair;
+    DeviceBuffer in, out;
+
+    InStream(const RecipePtr &from, const RecipePtr &to, std::size_t count)
+        : pair{with_elements(make_subject(one, from, count, "source")),
+               with_elements(make_subject(one, to, count, "target"))},
+          in(one.rng(), pair.source.subject.range, Memory::device0),
+          out(one.rng(), pair.target.subject.range, Memory::device0) {
+        const Subject &source = pair.source.subject, &target = pair.target.subject;
+        expect_converted(pair, {&in, in.base(), source.type(), source.count, &source.bytes}, 0,
+                         {&out, out.base(), target.type(), target.count, &target.bytes}, 0,
+                         pair.source.elements.size(), false);
+        in.send();
+        out.send();
+    }
+    int start(mock::Stream &stream) {
+        std::uintptr_t actual;
+        return ucd_copy_stream(in.real_base(), pair.source.subject.count,
+                               pair.source.subject.type(), out.real_base(),
+                               pair.target.subject.count, pair.target.subject.type(), &actual,
+                               UCD_INFO__NULL, UCD_OP__CONVERT, native(stream));
+    }
+    std::string run() {
+        mock::Stream stream(0);
+        (void)ucd::hostgpu::kernels_launched();
+        one.succeed(start(stream), "conversion in a stream");
+        stream.synchronise();
+        CHECK(stream.failure() == "");
+        out.fetch();
+        require_intact(one, out, "target of a conversion in a stream");
+        std::string names;
+        for (const std::string &name : ucd::hostgpu::kernels_launched())
+            names += (names.empty() ? "" : ", ") + name;
+        return names;
+    }
+};
+
+const RecipePtr number = leaf(UCD_TYPE__FLOAT), half = leaf(UCD_TYPE__BFLOAT16);
+
+} // namespace
+
+TEST_CASE("one kernel converts from layout to layout") {
+    DeviceSession session;
+    CHECK(InStream(number, half, 1000).run() == "convert_float32_to_bfloat16");
+    CHECK(InStream(vector(20, 64, 80, number), half, 3).pair.source.elements.size() == 3840);
+    CHECK(InStream(contig(64, number), contig(64, half), 20).run() ==
+          "convert_float32_to_bfloat16");
+    // A transpose.
+    CHECK(InStream(resized(vector(20, 1, 30, number), 0, 4), contig(20, half), 30).run() ==
+          "convert_float32_to_bfloat16");
+    CHECK(InStream(number, leaf(UCD_TYPE__UINT16_T), 1000).run() == "convert_any");
+}
+
+TEST_CASE("in a stream, packed elements are converted where layouts are not strided") {
+    DeviceSession session;
+    const RecipePtr listed = indexed_block(2, {0, 7, 3, 20}, number);
+    const std::string kernels = InStream(listed, contig(8, half), 5).run();
+    INFO(kernels);
+    CHECK(kernels.find("convert_float32_to_bfloat16") != std::string::npos);
+    // Different elements.
+    const RecipePtr mixed = structure({1, 2}, {0, 8}, {number, leaf(UCD_TYPE__INT32_T)});
+    const RecipePtr other =
+        structure({2, 1}, {0, 16}, {leaf(UCD_TYPE__DOUBLE), leaf(UCD_TYPE__INT8_T)});
+    CHECK(InStream(mixed, other, 6).run() != "");
+}

@@ -1,0 +1,61 @@
+// Stamps of handles: they say whether what was known of a handle still holds.
+
+#include "preload/committed_handles.h"
+#include "support/catch.hpp"
+
+#include <set>
+#include <vector>
+
+using ucd_mpi::CommittedHandles;
+using ucd_mpi::HandleStamp;
+
+namespace {
+
+// As MPI libraries number types, and addresses.
+std::vector<CommittedHandles::Handle> some_handles(std::uintptr_t count) {
+    std::vector<CommittedHandles::Handle> handles;
+    for (std::uintptr_t i = 0; i < count; ++i) {
+        handles.push_back(0x8c000000 + i);
+        handles.push_back(0x555500000000 + 352 * i);
+    }
+    return handles;
+}
+
+} // namespace
+
+TEST_CASE("a handle has no stamp before a type of it was committed") {
+    CommittedHandles committed;
+    for (const auto handle : some_handles(100)) CHECK(committed.stamp(handle) == 0);
+    CHECK(committed.stamp(0) == 0);
+    // Nor if something else changes first.
+    committed.change(0x8c000005);
+    committed.change_all();
+    for (const auto handle : some_handles(100)) CHECK(committed.stamp(handle) == 0);
+}
+
+TEST_CASE("no stamp comes again") {
+    CommittedHandles committed;
+    const CommittedHandles::Handle handle = 0x8c000005;
+    std::set<HandleStamp> stamps;
+    for (int i = 0; i < 1000; ++i) {
+        if (i % 3 == 0)
+            committed.add(handle);
+        else if (i % 3 == 1)
+            committed.change(handle);
+        else
+            committed.change_all();
+        const HandleStamp stamp = committed.stamp(handle);
+        REQUIRE(stamp != 0);
+        REQUIRE(stamps.insert(stamp).second);
+        REQUIRE(committed.stamp(handle) == stamp);
+    }
+}
+
+TEST_CASE("of handles that were not committed, few seem to be") {
+    CommittedHandles committed;
+    for (const auto handle : some_handles(500)) committed.add(handle);
+    for (const auto handle : some_handles(500)) CHECK(committed.stamp(handle) != 0);
+    int others = 0;
+    for (std::uintptr_t i = 0; i < 10000; ++i) others += committed.stamp(0x4c000000 + 257 * i) != 0;
+    CHECK(others < 1000);
+}
