@@ -15,7 +15,7 @@ REGISTRY = 'src/backend/registry'
 GPU = 'src/backend/gpu_common'
 GENERATED = {'kernels.h', 'instructions.h', 'kernel_tables.h'}
 SYSTEM = {
-    'dlfcn.h', 'link.h', 'pthread.h', 'sys/mman.h', 'unistd.h', 'sys/stat.h', 'sys/syscall.h', 'sys/types.h', 'sys/uio.h',
+    'dlfcn.h', 'fcntl.h', 'link.h', 'pthread.h', 'sys/mman.h', 'unistd.h', 'sys/stat.h', 'sys/syscall.h', 'sys/types.h', 'sys/uio.h',
     'cpuid.h', 'emmintrin.h', 'immintrin.h',
 }
 

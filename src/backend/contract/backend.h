@@ -166,6 +166,9 @@ struct MemoryHandle {
     uint64_t offset = 0;           // from the beginning of the allocation
 };
 
+// The most file descriptors of a range.
+inline constexpr std::size_t max_fds = 253;
+
 // Same, for memory that is identified by file descriptors, which are passed beside the handle.
 struct FdHandle {
     // Not 0. In the process that exported the memory: equal only if it is the same memory.

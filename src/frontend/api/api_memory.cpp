@@ -47,6 +47,7 @@ struct Handle {
     }
 };
 static_assert(sizeof(Handle) == sizeof(ucd_ipc_handle_t));
+static_assert(max_fds == UCD_IPC__MAX_FDS);
 
 constexpr uint64_t hash_start = 0xcbf29ce484222325u;
 

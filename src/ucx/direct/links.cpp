@@ -7,6 +7,7 @@
 #include <sodium.h>
 #include <sys/epoll.h>
 #include <sys/resource.h>
+#include <ucd_memory.h>
 #include <unistd.h>
 
 namespace ucd_ucx {
@@ -87,6 +88,11 @@ bool Link::recall(uint64_t first, uint64_t count) {
 int Link::passed(uint64_t number) const {
     const auto found = passed_.find(number);
     return found == passed_.end() ? -1 : found->second.descriptor.get();
+}
+
+void Link::close_passed(uint64_t first, uint64_t count) {
+    passed_.erase(passed_.lower_bound(first),
+                  count > UINT64_MAX - first ? passed_.end() : passed_.lower_bound(first + count));
 }
 
 // Links -----------------------------------------------------------------------
@@ -308,8 +314,7 @@ bool Links::take(Link &link, const LinkMessage &message, SocketMessage &heard) {
         if (link.state_ != up || link.owns_ || !heard.passed.empty() ||
             message.count > link.next_passed_ || message.first > link.next_passed_ - message.count)
             return false;
-        link.passed_.erase(link.passed_.lower_bound(message.first),
-                           link.passed_.lower_bound(message.first + message.count));
+        link.close_passed(message.first, message.count);
         return true;
     }
     return false;
@@ -324,6 +329,18 @@ void Links::hear(Link &link) {
     case Heard::message: break;
     }
     if (heard.lost || heard.bytes != sizeof message || !take(link, message, heard)) hang_up(link);
+}
+
+// What an offer names was passed before the offer was sent, so it is here already.
+void Links::take_passed_by(ucp_ep_h ep) {
+    constexpr int max_messages = 2 * (UCD_IPC__MAX_FDS / max_passed + 1);
+    for (int i = 0; i < max_messages; ++i) {
+        Link *const link = find(ep, false);
+        if (link == nullptr) return;
+        const uint64_t before = link->next_passed_;
+        hear(*link);
+        if (link->next_passed_ == before) return;
+    }
 }
 
 // The socket goes. A process that ends closes its sockets first, so the owner still waits for that.

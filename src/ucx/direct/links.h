@@ -60,6 +60,8 @@ public:
     bool recall(uint64_t first, uint64_t count);
     // The descriptor of this number, at the reader; -1 if there is none.
     int passed(uint64_t number) const;
+    // Closes descriptors at the reader, which has what it needs of them.
+    void close_passed(uint64_t first, uint64_t count);
     // Closes all, at the reader, to free their budget.
     void close_passed() { passed_.clear(); }
 
@@ -137,6 +139,8 @@ public:
     // Accepts, greets, takes descriptors, and notices ends. Returns whether anything has happened.
     // May be repeated if it throws std::bad_alloc.
     bool progress();
+    // At the reader: takes what the owner has passed by now.
+    void take_passed_by(ucp_ep_h ep);
     // The next end of a link. The other link of the endpoint stays until `close`.
     LinkEnd take_end();
     // The endpoint is not used any more.

@@ -5,26 +5,40 @@
 
 namespace ucd_ucx {
 
-Status Mappings::open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, const std::string &device,
-                      std::shared_ptr<const Mapping> &mapping) {
+bool Mappings::find(ucp_ep_h sender, const ucd_ipc_handle_t &handle, const std::string &device,
+                    std::shared_ptr<const Mapping> &mapping) {
     for (Entry &e : entries_) {
         if (std::memcmp(e.handle.bytes, handle.bytes, sizeof handle.bytes) != 0 ||
-            e.device != device)
+            e.device != device || (e.has_fds && e.sender != sender))
             continue;
         e.used = ++clock_;
         mapping = e.mapping;
-        return success;
+        return true;
     }
+    return false;
+}
+
+Status Mappings::open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, const std::string &device,
+                      std::shared_ptr<const Mapping> &mapping) {
+    return find(sender, handle, device, mapping) ? success
+                                                 : open(sender, handle, {}, device, mapping);
+}
+
+Status Mappings::open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, std::span<const int> fds,
+                      const std::string &device, std::shared_ptr<const Mapping> &mapping) {
     make_room();
-    Entry entry = {sender, handle, device, nullptr, ++clock_};
+    Entry entry = {sender, handle, !fds.empty(), device, nullptr, ++clock_};
     entries_.reserve(entries_.size() + 1);
     void *address;
     uintptr_t bytes;
-    int rc = ucd_ipc_open(&handle, device.c_str(), &address, &bytes);
+    const auto open_it = [&] {
+        return ucd_ipc_open_fds(&handle, fds.data(), static_cast<int>(fds.size()), device.c_str(),
+                                &address, &bytes);
+    };
+    int rc = open_it();
     // Drivers may refuse memory at an address where the sender has freed an earlier allocation that
     // is still open here.
-    if (rc != UCD_SUCCESS && close_idle_of(sender))
-        rc = ucd_ipc_open(&handle, device.c_str(), &address, &bytes);
+    if (rc != UCD_SUCCESS && close_idle_of(sender)) rc = open_it();
     UCD_TRY(ucd_ok(rc));
     entry.mapping = std::make_shared<const Mapping>(address, bytes);
     mapping = entry.mapping;

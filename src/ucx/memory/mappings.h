@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <ucd_memory.h>
 #include <vector>
@@ -34,6 +35,13 @@ public:
     // Opens memory by a handle that came from the endpoint `sender`.
     Status open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, const std::string &device,
                 std::shared_ptr<const Mapping> &mapping);
+    // Same, for memory that descriptors identify; they are not needed afterwards.
+    Status open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, std::span<const int> fds,
+                const std::string &device, std::shared_ptr<const Mapping> &mapping);
+    // Finds memory that is open. A handle that needs descriptors gives no right by itself, so it
+    // has to come from the same sender again.
+    bool find(ucp_ep_h sender, const ucd_ipc_handle_t &handle, const std::string &device,
+              std::shared_ptr<const Mapping> &mapping);
     // Closes all memory that is not in use; the rest closes when its use ends.
     void close_all() { entries_.clear(); }
 
@@ -41,6 +49,7 @@ private:
     struct Entry {
         ucp_ep_h sender;
         ucd_ipc_handle_t handle;
+        bool has_fds; // it was opened by descriptors
         std::string device;
         std::shared_ptr<const Mapping> mapping;
         uint64_t used; // the time of the last use

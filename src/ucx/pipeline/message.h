@@ -105,6 +105,9 @@ static_assert(sizeof(RingHeader) == sizeof(Header) + sizeof(RingPlace));
 enum class Decline : uint16_t {
     other_route,  // this one is not faster, or not possible
     unknown_type, // and the type has to be sent again
+    // The descriptors of the data's memory have not come, or were closed: they have to be passed
+    // again.
+    unknown_memory,
 };
 
 // Where the sender's data lies, for a receiver that reads it there.
@@ -116,7 +119,8 @@ struct DirectPlace {
     uint64_t count = 0;
     ContentId type = {};
     Memory memory = Memory::host;
-    uint32_t unused = 0;
+    uint32_t descriptors = 0;      // that the handle needs, of those that were passed on the link
+    uint64_t first_descriptor = 0; // its number
     ucd_ipc_handle_t handle = {};
     Mac mac = {}; // of all before it
 };

@@ -7,6 +7,7 @@
 
 #include <new>
 #include <utility>
+#include <vector>
 
 namespace ucd_ucx {
 
@@ -78,7 +79,7 @@ bool RecvPart::find_direct(const Receiving &receiving, Decline *reason) {
     if (place.memory == DirectPlace::Memory::host && to.on_host())
         return find_direct_on_host(receiving, place);
     return place.memory == DirectPlace::Memory::ipc && !to.device().empty() &&
-           find_direct_on_device(receiving, place);
+           find_direct_on_device(receiving, place, reason);
 }
 
 bool RecvPart::find_direct_on_host(const Receiving &receiving, const DirectPlace &place) {
@@ -108,10 +109,35 @@ bool RecvPart::find_direct_on_host(const Receiving &receiving, const DirectPlace
     return true;
 }
 
+// The descriptors are closed as soon as the memory is open, since the mapping holds it.
+bool RecvPart::open_passed(const DirectPlace &place, const std::string &device, Decline *reason) {
+    Mappings &mappings = transfers_.mappings;
+    if (place.descriptors > UCD_IPC__MAX_FDS) return false;
+    if (mappings.find(ep(), place.handle, device, mapping_)) return true;
+    Links &links = transfers_.engine.links;
+    links.take_passed_by(ep());
+    Link *const link = links.to_owner(ep());
+    if (link == nullptr) return false;
+    std::vector<int> fds;
+    for (uint32_t i = 0; i < place.descriptors; ++i) {
+        fds.push_back(link->passed(place.first_descriptor + i));
+        if (fds.back() >= 0) continue;
+        *reason = Decline::unknown_memory;
+        return false;
+    }
+    const bool is_open = mappings.open(ep(), place.handle, fds, device, mapping_).ok();
+    link->close_passed(place.first_descriptor, place.descriptors);
+    return is_open;
+}
+
 // The kernel reads nothing outside of the range that the driver reports for the mapping.
-bool RecvPart::find_direct_on_device(const Receiving &receiving, const DirectPlace &place) {
+bool RecvPart::find_direct_on_device(const Receiving &receiving, const DirectPlace &place,
+                                     Decline *reason) {
     const std::string &device = receiving.buffer().device();
-    if (!transfers_.mappings.open(ep(), place.handle, device, mapping_).ok()) return false;
+    if (place.descriptors > 0
+            ? !open_passed(place, device, reason)
+            : !transfers_.mappings.open(ep(), place.handle, device, mapping_).ok())
+        return false;
     const auto low = static_cast<uint64_t>(place.low), high = static_cast<uint64_t>(place.high);
     const uint64_t first = place.base + low, bytes = high - low;
     if (bytes > mapping_->bytes() || first > mapping_->bytes() - bytes) return false;

@@ -95,7 +95,9 @@ private:
 
     // In recv_message_direct.cpp:
     bool find_direct_on_host(const Receiving &receiving, const DirectPlace &place);
-    bool find_direct_on_device(const Receiving &receiving, const DirectPlace &place);
+    bool find_direct_on_device(const Receiving &receiving, const DirectPlace &place,
+                               Decline *reason);
+    bool open_passed(const DirectPlace &place, const std::string &device, Decline *reason);
     void copy_direct();
     void moved_directly(Status status);
 

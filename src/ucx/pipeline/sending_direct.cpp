@@ -21,7 +21,8 @@ void Sending::prepare_direct() {
     // The peer has asked for other transfers: then its messages already say how.
     if (options_.direct == Trust::none || terms_.owner != nullptr) return;
     Links &links = transfers_.engine.links;
-    if (const Link *link = links.to_reader(ep_); link == nullptr) {
+    Link *const link = links.to_reader(ep_);
+    if (link == nullptr) {
         const std::optional<Introduction> introduction = links.introduce(ep_);
         if (!introduction) return;
         direct_ = std::make_unique<SendingDirect>(*this);
@@ -49,9 +50,12 @@ void Sending::prepare_direct() {
     if (on_device) {
         const void *first = reinterpret_cast<const void *>(
             static_cast<uintptr_t>(place.base + static_cast<uint64_t>(place.low)));
-        if (ucd_ipc_export(first, static_cast<uintptr_t>(place.high - place.low), &place.handle) !=
-            UCD_SUCCESS)
+        PassedRange passed;
+        if (!transfers_.passed_memory.offer(
+                *link, first, static_cast<uint64_t>(place.high - place.low), place.handle, passed))
             return;
+        place.descriptors = passed.count;
+        place.first_descriptor = passed.first;
         place.memory = DirectPlace::Memory::ipc;
         place.base = -static_cast<uint64_t>(place.low); // the handle's memory begins at `low`
     }
@@ -128,6 +132,8 @@ void Sending::on_direct_message(const DirectMessage &message, ucs_status_t statu
 void Sending::on_declined(Decline reason) {
     if (!is_asking_directly_ || status_ != UCS_OK) return;
     if (reason == Decline::unknown_type) transfers_.direct.send_again(ep_, direct_->type->id);
+    if (reason == Decline::unknown_memory)
+        transfers_.passed_memory.pass_again(ep_, direct_->header.place.handle);
     note_progress();
     give_up_direct();
     ask_for_route();

@@ -197,6 +197,7 @@ void Transfers::on_endpoint_failed(const EndpointFailure &f) {
     mappings.close_all(); // the mappings keep memory of processes that may be gone
     streams_.erase(f.ep);
     direct.close(f.ep);
+    passed_memory.close(f.ep);
     for (Sending *s : sendings_) s->on_endpoint_failed(f.ep, f.status, f.before);
     for (const uint64_t stream : messages.streams_of(f.ep, f.before)) end_stream(stream, f.status);
     for (RecvMessage *m : messages.of_endpoint(f.ep))

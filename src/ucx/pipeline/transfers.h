@@ -1,6 +1,7 @@
 // The family of transfers: tagged messages and users' active messages, as one message or in chunks.
 #pragma once
 
+#include "direct/passed_memory.h"
 #include "engine/engine.h"
 #include "memory/mappings.h"
 #include "pipeline/direct_types.h"
@@ -110,6 +111,7 @@ public:
     Engine &engine;
     Mappings mappings;
     DirectTypes direct;
+    PassedMemory passed_memory;
     MessageTable messages;
     ucp_datatype_t framed = 0; // see framed.h
 

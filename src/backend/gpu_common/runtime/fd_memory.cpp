@@ -3,8 +3,6 @@
 #include "runtime/driver.h"
 #include "runtime/fd_calls.h"
 
-#include <ucd_memory.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -22,8 +20,6 @@ namespace {
 using driver::MappedPiece;
 using driver::PoolMemory;
 using driver::SharedBy;
-
-constexpr std::size_t max_fds = UCD_IPC__MAX_FDS;
 
 // The lowest bit of a handle's identity says what its descriptors are.
 constexpr uint64_t is_pool = 1;
