@@ -11,16 +11,18 @@
 #include "ucx/rma_operation.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <fcntl.h>
 #include <numeric>
 #include <random>
 #include <sys/mman.h>
+#include <thread>
 
 using namespace ucdtest;
+using ucd_ucx::Trust;
 using ucd_ucx::rma::access_method;
 using ucd_ucx::rma::AccessMethod;
 using ucd_ucx::rma::AccessPage;
-using ucd_ucx::Trust;
 using ucd_ucx::rma::Verb;
 
 namespace {
@@ -343,8 +345,8 @@ TEST_CASE("introductions and grants by hand begin nothing") {
     const DeviceSession session;
     HandTarget target(trusting);
     const ucd_ucx_window_key_t key = made_up_key();
-    for (const std::size_t bytes : {std::size_t{0}, std::size_t{31}, std::size_t{32},
-                                    std::size_t{80}, std::size_t{100}}) {
+    for (const std::size_t bytes :
+         {std::size_t{0}, std::size_t{31}, std::size_t{32}, std::size_t{80}, std::size_t{100}}) {
         for (const unsigned kind : {10u, 11u})
             target.hand.say(wire::preamble(kind, 0, 0, 0), std::string(bytes, 'x'));
         target.hand.progress(20);
@@ -355,6 +357,68 @@ TEST_CASE("introductions and grants by hand begin nothing") {
     CHECK_FALSE(get.done());
     ok(ucd_ucx_rma_lose_endpoint(target.a.rma, target.a.ep(), UCS_ERR_CANCELED), "lose");
     REQUIRE(target.hand.within(5, [&] { return get.done(); }));
+}
+
+TEST_CASE("a grant that is not authentic opens nothing") {
+    const DeviceSession session;
+    Granted g;
+    ucd_ucx::rma::WindowAccess &access = g.pair.a.rma->one_sided.access;
+    ucd_ucx::rma::WindowGrant grant;
+    std::copy_n(g.window.key()->bytes + 8, grant.window.size(), grant.window.begin());
+    grant.base = reinterpret_cast<uintptr_t>(g.memory.data());
+    grant.bytes = g.memory.size() * sizeof(int);
+    std::string message(8, '\0');
+    message.append(reinterpret_cast<const char *>(&grant), sizeof grant).append(16, 'm');
+    access.take_grant(g.pair.a.ep(), message);
+    RmaTestOperation put(many);
+    CHECK_FALSE(is_direct(g.pair, What::put, put, g.window.key()));
+    CHECK(put.status() == UCS_OK);
+    RmaTestOperation outside(many);
+    CHECK_FALSE(is_direct(g.pair, What::put, outside, g.window.key(), 6 * many * sizeof(int)));
+    CHECK(outside.status() == UCS_ERR_OUT_OF_RANGE);
+    CHECK(g.has_guards());
+}
+
+TEST_CASE("several threads access a window directly") {
+    const DeviceSession session;
+    RmaPair pair(trusting, UCS_THREAD_MODE_MULTI);
+    constexpr std::size_t threads = 3;
+    std::vector<int> memory(threads * many, 7);
+    const Window window(pair.b, memory.data(), memory.size() * sizeof(int));
+    std::atomic<bool> over = false;
+    std::thread target([&] {
+        while (!over) pair.b.progress();
+    });
+    std::vector<std::thread> origins;
+    std::atomic<int> wrong = 0;
+    for (std::size_t t = 0; t < threads; ++t)
+        origins.emplace_back([&, t] {
+            const auto displacement = static_cast<std::intptr_t>(t * many * sizeof(int));
+            const auto wait = [&](const Request &request) {
+                while (!request.done()) pair.a.progress();
+            };
+            for (int round = 0; round < 200; ++round) {
+                std::vector<int> in(many, round), out(many, -1);
+                Request put, get;
+                ok(ucd_ucx_put_nbx(pair.a.rma, pair.a.ep(), in.data(), many, UCD_TYPE__INT,
+                                   window.key(), displacement, many, UCD_TYPE__INT, nullptr,
+                                   &put.handle),
+                   "put");
+                wait(put);
+                ok(ucd_ucx_get_nbx(pair.a.rma, pair.a.ep(), out.data(), many, UCD_TYPE__INT,
+                                   window.key(), displacement, many, UCD_TYPE__INT, nullptr,
+                                   &get.handle),
+                   "get");
+                wait(get);
+                wrong += out != in;
+            }
+        });
+    for (std::thread &origin : origins) origin.join();
+    over = true;
+    target.join();
+    CHECK(wrong == 0);
+    CHECK(std::all_of(memory.begin(), memory.end(), [](int i) { return i == 199; }));
+    CHECK(becomes_direct(pair, window.key()));
 }
 
 TEST_CASE("the memory of a process that has ended is not accessed") {

@@ -39,8 +39,9 @@ struct Puts {
         }
     }
     std::size_t ended_with(ucs_status_t status) const {
-        return static_cast<std::size_t>(std::count_if(
-            all.begin(), all.end(), [&](const auto &p) { return p->done() && p->status() == status; }));
+        return static_cast<std::size_t>(std::count_if(all.begin(), all.end(), [&](const auto &p) {
+            return p->done() && p->status() == status;
+        }));
     }
     void wait() {
         pair.until([&] {

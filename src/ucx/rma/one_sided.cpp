@@ -5,8 +5,8 @@
 namespace ucd_ucx::rma {
 
 OneSided::OneSided(Engine &of, Transfers &data, uint64_t peer_operations)
-    : engine(of), transfers(data), messages(*this), access(*this), origin(*this, of.ledger.remembered_limit()),
-      target(*this, peer_operations) {
+    : engine(of), transfers(data), messages(*this), access(*this),
+      origin(*this, of.ledger.remembered_limit()), target(*this, peer_operations) {
     engine.attach_one_sided(*this);
     transfers.pass_messages_to(*this);
 }

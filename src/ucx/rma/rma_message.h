@@ -22,7 +22,7 @@ enum class Verb : uint8_t {
     answer = 6,    // the operation is done, or refused
     need_type = 7, // the target does not have the type of this content id or index
     answer_with_handle = 8,
-    several = 9, // requests, types and answers, each preceded by its length
+    several = 9,       // requests, types and answers, each preceded by its length
     introduction = 10, // of the target's process, for direct access to its windows
     grant = 11,        // of direct access to a window
 };
@@ -116,8 +116,8 @@ bool decode(std::string_view message, const Preamble &preamble, Request &request
 bool decode(std::string_view message, const Preamble &preamble, Answer &answer,
             std::string_view &data);
 
-// Several requests, types and answers in one message: one preamble for all, then each of them preceded by
-// its length.
+// Several requests, types and answers in one message: one preamble for all, then each of them
+// preceded by its length.
 inline constexpr std::size_t length_bytes = 4;
 void write_length(std::size_t bytes, char *to);
 // Takes the next part from `left`; empty if there is none, or if it is cut off.

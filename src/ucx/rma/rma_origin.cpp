@@ -114,8 +114,7 @@ void Origin::name_type(Lane &lane, const KnownType &type, Request &request) {
     if (lane.last_type_use == nullptr || !same(lane.last_type, type.id)) {
         const bool is_new = !lane.types.contains(type.id);
         // An index may be reused only when no operation is in progress that uses it.
-        if (is_new && lane.types.size() >= Lane::max_types && lane.active == 0)
-            lane.forget_types();
+        if (is_new && lane.types.size() >= Lane::max_types && lane.active == 0) lane.forget_types();
         const auto index = static_cast<uint32_t>(lane.types.size());
         if (is_new && index >= Lane::max_types) { // there is no room
             request.form = TypeForm::name;
@@ -262,8 +261,7 @@ void Origin::advance(Lane &lane) {
         operation->note_progress();
         RmaOperation &next = *operation.release();
         const Status status = send(next, lane, [&] { return next.start(lane, nullptr); });
-        if (!status.ok())
-            complete(next, {UCS_ERR_IO_ERROR, status.code(), 0, 0});
+        if (!status.ok()) complete(next, {UCS_ERR_IO_ERROR, status.code(), 0, 0});
     }
 }
 

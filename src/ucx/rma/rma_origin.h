@@ -37,7 +37,8 @@ struct Lane {
     // The last operation of each kind.
     std::array<RepeatedOperation, 4> last_operations;
     RepeatedOperation &repeated(Verb verb) {
-        return last_operations[static_cast<std::size_t>(verb) - static_cast<std::size_t>(Verb::put)];
+        return last_operations[static_cast<std::size_t>(verb) -
+                               static_cast<std::size_t>(Verb::put)];
     }
 
     void forget();

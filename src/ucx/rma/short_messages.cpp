@@ -158,9 +158,9 @@ Status ShortMessages::add(Gathered &gathered, const Encoded &part, const Data &d
 
 Status ShortMessages::gather_request(ucp_ep_h ep, const Encoded &message, const Data &data,
                                      uint64_t data_bytes, uint32_t number, const char *contiguous) {
-    Gathered *const gathered =
-        std::exchange(gathers_, true) ? gathered_for(ep, message.size() + data_bytes, false)
-                                      : nullptr;
+    Gathered *const gathered = std::exchange(gathers_, true)
+                                   ? gathered_for(ep, message.size() + data_bytes, false)
+                                   : nullptr;
     if (gathered != nullptr) return add(*gathered, message, data, data_bytes, contiguous);
     Charge nobodys;
     return send(ep, message, data, data_bytes, number, nobodys, contiguous);

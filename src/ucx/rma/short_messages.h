@@ -33,11 +33,12 @@ public:
     Status send(ucp_ep_h ep, const Encoded &message, const Data &data, uint64_t data_bytes,
                 uint32_t number, Charge &charge, const char *contiguous = nullptr);
 
-    // Send a request, a type or an answer in the same way. The first one after a call of send_gathered is
-    // sent at once, so that a single one has no delay. Further short ones to the same endpoint are
-    // gathered, and the next call of send_gathered sends them as one message. Nothing is charged
-    // for requests and types, because the user asked for the operation. Charges the answer for `use`; if the
-    // endpoint's account has no room, sets *refused and does nothing else.
+    // Send a request, a type or an answer in the same way. The first one after a call of
+    // send_gathered is sent at once, so that a single one has no delay. Further short ones to the
+    // same endpoint are gathered, and the next call of send_gathered sends them as one message.
+    // Nothing is charged for requests and types, because the user asked for the operation. Charges
+    // the answer for `use`; if the endpoint's account has no room, sets *refused and does nothing
+    // else.
     Status gather_request(ucp_ep_h ep, const Encoded &message, const Data &data,
                           uint64_t data_bytes, uint32_t number, const char *contiguous);
     Status gather_answer(ucp_ep_h ep, const Encoded &answer, const Data &data, uint64_t data_bytes,

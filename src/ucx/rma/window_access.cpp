@@ -11,14 +11,15 @@
 namespace ucd_ucx::rma {
 namespace {
 
-// Measured in one thread, which plays both sides, with UCX's shared memory (docs/guide/one-sided.md).
-// A system call costs as much as the messages of an operation of some ten kilobytes, and each of
-// the target's segments as much as copying some kilobytes. Gets by message are slower than puts.
+// Measured in one thread, which plays both sides, with UCX's shared memory
+// (docs/guide/one-sided.md). A system call costs as much as the messages of an operation of some
+// ten kilobytes, and each of the target's segments as much as copying some kilobytes. Gets by
+// message are slower than puts.
 constexpr uint64_t least_accessed = 32 << 10;
 constexpr uint64_t least_put_segment = 8 << 10, least_get_segment = 1 << 10;
 constexpr uint64_t least_segment_beside_span = 4 << 10; // shorter ones: with what lies between
 // The call does not return before the data has moved, and the lock is held.
-constexpr uint64_t most_accessed = 1 << 20;
+constexpr uint64_t max_accessed = 1 << 20;
 
 struct GrantMessage {
     WindowGrant grant;
@@ -37,7 +38,7 @@ bool read_struct(std::string_view message, Struct &out) {
 AccessMethod access_method(Verb verb, const ucd_layout_t &layout, Trust trust) {
     const uint64_t bytes = layout.bytes, segments = layout.segments;
     const bool always = trust == Trust::always;
-    if (accumulates(verb) || bytes > most_accessed || segments == 0) return AccessMethod::none;
+    if (accumulates(verb) || bytes > max_accessed || segments == 0) return AccessMethod::none;
     if (!always && bytes < least_accessed) return AccessMethod::none;
     if (verb == Verb::put && overlap_of(layout) != Overlap::none) return AccessMethod::none;
     // The span holds at most as much again that nobody has asked for.
@@ -72,8 +73,8 @@ void WindowAccess::say(ucp_ep_h ep, Verb verb, const void *data, std::size_t byt
 void WindowAccess::offer(ucp_ep_h ep, const ucd_ucx_window &window) {
     if (!window.is_on_host) return;
     Granted &granted = granted_[ep];
-    if (granted.is_refused || std::find(granted.windows.begin(), granted.windows.end(), &window) !=
-                                  granted.windows.end())
+    if (granted.is_refused ||
+        std::find(granted.windows.begin(), granted.windows.end(), &window) != granted.windows.end())
         return;
     if (!std::exchange(granted.is_introduced, true)) {
         const std::optional<Introduction> introduction = rma_.engine.links.introduce(ep);
@@ -150,8 +151,7 @@ void WindowAccess::take_grant(ucp_ep_h ep, std::string_view message) {
     Claims &claims = claims_[ep];
     if (!claims.charge) {
         constexpr uint64_t for_windows = Lane::max_windows * (sizeof(Claimed) + 64);
-        claims.charge =
-            rma_.engine.ledger.take(ep, AccessPage::bytes + for_windows, Use::request);
+        claims.charge = rma_.engine.ledger.take(ep, AccessPage::bytes + for_windows, Use::request);
         if (!claims.charge) return;
     }
     if (claims.windows.size() >= Lane::max_windows && !claims.windows.contains(given.grant.window))
@@ -246,8 +246,7 @@ bool WindowAccess::move_now(const Arguments &a, const KnownType &type, const ucd
     // since.
     if (puts && link.peer_has_ended()) return false;
     const auto call = puts ? ::process_vm_writev : ::process_vm_readv;
-    const ssize_t result =
-        call(link.pid(), &local, 1, segments_.data(), segments_.size(), 0);
+    const ssize_t result = call(link.pid(), &local, 1, segments_.data(), segments_.size(), 0);
     if (result < 0 && errno == EPERM) link.is_unreadable = true;
     if (result < 0 || static_cast<uint64_t>(result) != bytes) return false;
     if (puts) return true;
@@ -257,8 +256,8 @@ bool WindowAccess::move_now(const Arguments &a, const KnownType &type, const ucd
     if (method == AccessMethod::segments)
         return ucd_unpack(staging_.data(), bytes, to, here.count, here.type, 0, &moved, hints,
                           UCD_OP__REPLACE) == UCD_SUCCESS;
-    const auto staged = reinterpret_cast<uintptr_t>(staging_.data()) -
-                        static_cast<uintptr_t>(layout.low);
+    const auto staged =
+        reinterpret_cast<uintptr_t>(staging_.data()) - static_cast<uintptr_t>(layout.low);
     return ucd_copy(reinterpret_cast<const void *>(staged), a.target.count, type.type.get(), to,
                     here.count, here.type, &moved, rma_.engine.for_host.info.get(),
                     UCD_OP__REPLACE) == UCD_SUCCESS;
