@@ -6,6 +6,9 @@
 #include "support/moves/device_moves.hpp"
 #include "support/moves/strided_move.hpp"
 
+#include <memory>
+#include <string>
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -15,13 +18,23 @@ namespace {
 struct InStream {
     Case one{"in stream", 0};
     ConvertedPair pair;
-    DeviceBuffer in, out;
+    std::unique_ptr<DeviceBuffer> in_memory, out_memory;
+    DeviceBuffer &in, &out;
+
+    // Buffers start anywhere: one that starts on 16 bytes.
+    static std::unique_ptr<DeviceBuffer> aligned(Rng &rng, const TouchedRange &range) {
+        for (;;) {
+            auto buffer = std::make_unique<DeviceBuffer>(rng, range, Memory::device0);
+            if (reinterpret_cast<std::uintptr_t>(buffer->real_base()) % 16 == 0) return buffer;
+        }
+    }
 
     InStream(const RecipePtr &from, const RecipePtr &to, std::size_t count)
         : pair{with_elements(make_subject(one, from, count, "source")),
                with_elements(make_subject(one, to, count, "target"))},
-          in(one.rng(), pair.source.subject.range, Memory::device0),
-          out(one.rng(), pair.target.subject.range, Memory::device0) {
+          in_memory(aligned(one.rng(), pair.source.subject.range)),
+          out_memory(aligned(one.rng(), pair.target.subject.range)), in(*in_memory),
+          out(*out_memory) {
         const Subject &source = pair.source.subject, &target = pair.target.subject;
         expect_converted(pair, {&in, in.base(), source.type(), source.count, &source.bytes}, 0,
                          {&out, out.base(), target.type(), target.count, &target.bytes}, 0,

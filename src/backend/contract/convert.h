@@ -72,7 +72,11 @@ UCD_HALF_FUNCTION double convert_value(uint64_t bits) {
 // The magnitude that stands for values beyond the largest finite number.
 template <class To>
 UCD_HALF_FUNCTION typename Format<To>::Bits limit_of(bool saturate) {
-    if constexpr (Format<To>::is_float) return saturate ? Format<To>::largest : Format<To>::beyond;
+    if constexpr (Format<To>::is_float) {
+        // Copies, because device code may not refer to members of host classes.
+        constexpr auto largest = Format<To>::largest, beyond = Format<To>::beyond;
+        return saturate ? largest : beyond;
+    }
     return {};
 }
 
@@ -121,7 +125,7 @@ UCD_HALF_FUNCTION double limited(double value, uint64_t limit) {
     using F = Format<double>;
     const uint64_t bits = convert_bits(value), magnitude = bits & ~F::sign_bit;
     const uint64_t finite = magnitude < limit ? magnitude : limit;
-    const uint64_t result = magnitude > F::beyond ? F::quiet_nan : finite;
+    const uint64_t result = magnitude > F::beyond ? uint64_t{F::quiet_nan} : finite;
     return convert_value(result | (bits & F::sign_bit));
 }
 
@@ -187,14 +191,15 @@ UCD_HALF_FUNCTION To truncated(From value) {
     constexpr From low = static_cast<From>(lowest_of<To>);
     // The power of two above the highest value.
     constexpr From beyond = static_cast<From>(highest_of<To> / 2 + 1) * 2;
-    const From in_range = (value >= low) & (value < beyond) ? value : From{0};
+    const From in_range = ((value >= low) & (value < beyond)) ? value : From{0};
     To result;
     if constexpr (sizeof(To) < 4)
         result = static_cast<To>(static_cast<int32_t>(in_range));
     else
         result = static_cast<To>(in_range);
-    result = value >= beyond ? highest_of<To> : result;
-    return value < low ? lowest_of<To> : result;
+    constexpr To highest = highest_of<To>, lowest = lowest_of<To>;
+    result = value >= beyond ? highest : result;
+    return value < low ? lowest : result;
 }
 
 // ---- any to any ---------------------------------------------------------------------------------

@@ -2,9 +2,7 @@
 // subnormal numbers to zero, and whether floating-point exceptions trap.
 #pragma once
 
-#if defined(__SSE2__)
-#include <xmmintrin.h>
-#else
+#if !defined(__SSE2__)
 #include <cfenv>
 #endif
 
@@ -17,11 +15,11 @@ public:
     DefaultFloatEnvironment &operator=(const DefaultFloatEnvironment &) = delete;
 
 #if defined(__SSE2__)
-    DefaultFloatEnvironment() : before_(_mm_getcsr()) {
-        _mm_setcsr(all_masked);
+    DefaultFloatEnvironment() : before_(__builtin_ia32_stmxcsr()) {
+        __builtin_ia32_ldmxcsr(all_masked);
     }
     ~DefaultFloatEnvironment() {
-        _mm_setcsr(before_);
+        __builtin_ia32_ldmxcsr(before_);
     }
 
 private:

@@ -72,7 +72,7 @@ Status complete(StagedMove &staged, const CheckedCopy &c, Op op, const Executor 
     return success;
 }
 
-Part PartLoader::next_part(const Part::Side &from_room, const Part::Side &to_room) {
+Part PartLoader::next_part(const PlacedSlice &from_room, const PlacedSlice &to_room) {
     const StagedMove &m = moves_[next_];
     Part part{&m, {{loaded_, 0}, from_room.at}, {{to_loaded_, 0}, to_room.at}};
     uint64_t &from = part.from.slice.length, &to = part.to.slice.length;
@@ -99,8 +99,8 @@ Part PartLoader::next_part(const Part::Side &from_room, const Part::Side &to_roo
 void PartLoader::load(std::size_t chunk_bytes, std::vector<Part> &parts) {
     parts.clear();
     // What is left of the chunk.
-    Part::Side from{{0, chunk_bytes}, 0}, to = from;
-    const auto use = [chunk_bytes](Part::Side &left, const Part::Side &used) {
+    PlacedSlice from{{0, chunk_bytes}, 0}, to = from;
+    const auto use = [chunk_bytes](PlacedSlice &left, const PlacedSlice &used) {
         left.at = (used.end() + part_alignment - 1) / part_alignment * part_alignment;
         left.slice.length = chunk_bytes - std::min(chunk_bytes, left.at);
     };
@@ -125,7 +125,7 @@ Status moves_of_parts(const std::vector<Part> &parts, CopyMove::Side CopyMove::*
     moves.clear();
     for (const Part &part : parts) {
         const CopyMove::Side &end = part.move->*side;
-        const Part::Side &range = side == &CopyMove::from ? part.from : part.to;
+        const PlacedSlice &range = side == &CopyMove::from ? part.from : part.to;
         Move &move = moves.emplace_back();
         move.set(settings);
         move.plan = end.plan;
@@ -262,7 +262,7 @@ Status StagedPipeline::run(Lane &lane, const Executor &executor, CopyMove::Side 
         for (const Part &part : lane.parts) {
             const bool out = direction == Direction::unpack;
             const CopyMove::Side &end = part.move->*side;
-            const Part::Side &range = out ? part.to : part.from;
+            const PlacedSlice &range = out ? part.to : part.from;
             char *outside = displaced(end.typed, end.offset + range.slice.offset);
             char *inside = chunk + range.at;
             if (out && executor.on_host() && part.move->length >= worth_streaming) {

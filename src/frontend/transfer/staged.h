@@ -43,16 +43,18 @@ Status poll(Events &events) {
     return success;
 }
 
-// A part of a move in a chunk.
+// A slice of a move's range, and where it is in a chunk.
+struct PlacedSlice {
+    Slice slice;
+    std::size_t at;
+    std::size_t end() const { return at + slice.length; }
+};
+
+// A part of a move in a chunk. The two slices differ only in conversions, for which chunks have a
+// place for each.
 struct Part {
-    // The two differ only in conversions, for which chunks have a place for each.
-    struct Side {
-        Slice slice;    // in the range of the move
-        std::size_t at; // position in the chunk
-        std::size_t end() const { return at + slice.length; }
-    };
     const StagedMove *move;
-    Side from, to;
+    PlacedSlice from, to;
 };
 
 // Divides moves into parts that fill chunks.
@@ -65,7 +67,7 @@ public:
     void load(std::size_t chunk_bytes, std::vector<Part> &parts);
 
 private:
-    Part next_part(const Part::Side &from_room, const Part::Side &to_room);
+    Part next_part(const PlacedSlice &from_room, const PlacedSlice &to_room);
     std::vector<StagedMove> moves_;
     std::size_t next_ = 0;                // the move that is being divided
     uint64_t loaded_ = 0, to_loaded_ = 0; // how many of its bytes are in parts, on each side

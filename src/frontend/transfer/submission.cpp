@@ -1,7 +1,5 @@
 #include "transfer/submission.h"
 
-#include "support/device_memory.h"
-#include "transfer/conversion.h"
 #include "transfer/progress.h"
 
 #include <algorithm>
@@ -478,71 +476,6 @@ Status Submission::start(std::unique_ptr<AsyncOperation> &operation) {
     };
     work->attempt([&] { return lists_->start(*work, std::move(rest)); });
     return AsyncTransfer::conclude(std::move(work), ran_on_host, operation);
-}
-
-// The step of a stream's device between packing and unpacking.
-Status Submission::add_converting_step(const std::vector<Part> &parts, const char *from, char *to) {
-    // Each run is a launch.
-    constexpr std::size_t max_runs = 4096;
-    Launch &step = members_.steps.emplace_back();
-    step.executor = stream_->executor;
-    UCD_TRY(for_each_conversion(
-        parts, from, to, [&](const MatchedRun &run, const char *in, char *out) -> Status {
-            if (step.copies.size() == max_runs)
-                return fail(UCD_ERR__NOT_SUPPORTED,
-                            "in a stream, at most %zu runs of equal elements are converted",
-                            max_runs);
-            step.copies.push_back(packed_conversion(run, op_, hints_.limits, in, out));
-            return success;
-        }));
-    return step.prepare();
-}
-
-// In a stream, a device copies in two steps through memory of its own. All steps can share it,
-// because they run one after the other.
-Status Submission::find_steps() {
-    if (members_.staged.empty()) return success;
-    const Executor &device = stream_->executor;
-    PartLoader loader;
-    uint64_t bytes = 0;
-    const bool converts = is_conversion(op_);
-    for (const RoutedMembers::Staged &s : members_.staged) {
-        loader.add(s.move);
-        bytes += std::max(s.move.length, s.move.to_length) + part_alignment;
-    }
-    bytes = std::min<uint64_t>(bytes, StagingSizes().chunk_bytes);
-    // Conversions need a place for each side.
-    void *memory = nullptr;
-    UCD_TRY(context_.device_memory->allocate(*device.backend, device.device, MemoryKind::device,
-                                             converts ? 2 * bytes : bytes, memory));
-    members_.memory_of_steps =
-        std::shared_ptr<const void>(memory, [number = context_.number](void *address) {
-            Context *const context = running_context.load(std::memory_order_acquire);
-            if (context != nullptr && context->number == number) // otherwise it was freed with its
-                                                                 // context
-                (void)context->device_memory->release(address);
-        });
-    std::vector<Part> parts;
-    std::vector<Move> moves;
-    while (!loader.all_loaded()) {
-        loader.load(bytes, parts);
-        for (const Direction direction : {Direction::pack, Direction::unpack}) {
-            const bool pack = direction == Direction::pack;
-            const MoveSettings settings{.direction = direction,
-                                        .op = pack || converts ? Op::replace : op_,
-                                        .limits = hints_.limits};
-            char *const chunk = static_cast<char *>(memory) + (pack || !converts ? 0 : bytes);
-            UCD_TRY(moves_of_parts(parts, pack ? &CopyMove::from : &CopyMove::to, settings, device,
-                                   chunk, moves));
-            if (!pack && converts) UCD_TRY(add_converting_step(parts, chunk - bytes, chunk));
-            Launch &step = members_.steps.emplace_back();
-            step.executor = device;
-            for (const Move &move : moves) step.moves.push_back(move);
-            UCD_TRY(step.prepare());
-        }
-    }
-    members_.staged.clear();
-    return success;
 }
 
 Status Submission::prepare(KeptMembers &members) {

@@ -31,12 +31,7 @@ UCD_GPU_FUNCTION void convert_words(const uintptr_t (&from)[words], const uintpt
     for (unsigned i = 0; i < words; ++i) {
         Several<To, each> out;
 #pragma unroll
-        for (unsigned k = 0; k < each; ++k) {
-            if constexpr (is_same<To, From>)
-                out.element[k] = in[i].element[k];
-            else
-                out.element[k] = convert<To>(in[i].element[k], limit);
-        }
+        for (unsigned k = 0; k < each; ++k) out.element[k] = convert<To>(in[i].element[k], limit);
         store<Word<each * sizeof(To)>>(to[i], out.word);
     }
 }
@@ -83,8 +78,41 @@ UCD_GPU_FUNCTION void run_convert(const ConvertParams &p) {
         run_convert_words<To, From, 1>(p);
 }
 
-// For pairs of elements without a kernel of their own: one element at a time. Converted::pair()
-// finds the C++ types.
+// Loads and stores an element, byte by byte if it is not aligned.
+template <class T>
+UCD_GPU_FUNCTION T load_element(uintptr_t from, bool aligned) {
+    Several<T, 1> element;
+    if (aligned) {
+        element.word = load<Word<sizeof(T)>>(from);
+    } else {
+        uint64_t word = 0;
+        for (unsigned i = 0; i < sizeof(T); ++i)
+            word |= uint64_t{load<uint8_t>(from + i)} << (8 * i);
+        element.word = static_cast<Word<sizeof(T)>>(word);
+    }
+    return element.element[0];
+}
+template <class T>
+UCD_GPU_FUNCTION void store_element(uintptr_t to, T value, bool aligned) {
+    Several<T, 1> element;
+    element.element[0] = value;
+    if (aligned) return store<Word<sizeof(T)>>(to, element.word);
+    for (unsigned i = 0; i < sizeof(T); ++i)
+        store<uint8_t>(to + i, static_cast<uint8_t>(element.word >> (8 * i)));
+}
+
+template <class To, class From>
+UCD_GPU_FUNCTION void convert_one(const ConvertParams &p, uintptr_t from, uintptr_t to) {
+    const bool aligned = p.aligned != 0;
+    const From value = load_element<From>(from, aligned);
+    if constexpr (is_same<To, From>)
+        store_element(to, value, aligned);
+    else
+        store_element(to, convert<To>(value, limit_of<To>(p.saturate != 0)), aligned);
+}
+
+// For pairs of elements without a kernel of their own, and for elements that are not aligned: one
+// element at a time. Converted::pair() finds the C++ types.
 template <class Converted>
 UCD_GPU_FUNCTION void run_convert_any(const ConvertParams &p) {
     UCD_GPU_FOR_EACH_THREAD(thread) {
@@ -93,7 +121,7 @@ UCD_GPU_FUNCTION void run_convert_any(const ConvertParams &p) {
                 const uint32_t word = (tile * p.per_thread + i) * threads_per_block + thread;
                 if (word >= p.words) break;
                 at_words<1>(p, word, [&](const auto &from, const auto &to) {
-                    Converted::pair(p.source, p.target, from, to, p.saturate != 0);
+                    Converted::pair(p, from[0], to[0]);
                 });
             }
     }

@@ -134,21 +134,24 @@ struct ConvertLaunch {
         const uint64_t share = uint64_t{threads_per_block} * params.per_thread;
         params.tiles = static_cast<uint32_t>((words + share - 1) / share);
         params.in_vectors = in_vectors;
+        params.aligned = is_aligned(levels, from, to, 1, levels.size());
         params.saturate = move.op == Op::convert_sat;
         params.source = static_cast<uint32_t>(source);
         params.target = static_cast<uint32_t>(target);
-        return launch_kernel(submission, convert_kernel(source, target), params.tiles,
-                             move.limits.max_blocks, params);
+        const void *const kernel =
+            params.aligned != 0 ? convert_kernel(source, target) : convert_any_kernel();
+        return launch_kernel(submission, kernel, params.tiles, move.limits.max_blocks, params);
     }
 
-    // Whether rows of consecutive elements begin at addresses where vectors may be accessed.
-    bool is_aligned(const CopyNest::Levels &levels, uintptr_t from, uintptr_t to) const {
+    // Whether addresses and the strides of the first levels are multiples of so many elements.
+    bool is_aligned(const CopyNest::Levels &levels, uintptr_t from, uintptr_t to, uint64_t elements,
+                    std::size_t first) const {
         uint64_t from_bits = from, to_bits = to;
-        for (std::size_t k = 0; k + 1 < levels.size(); ++k) {
+        for (std::size_t k = 0; k < first; ++k) {
             from_bits |= static_cast<uint64_t>(levels[k].from);
             to_bits |= static_cast<uint64_t>(levels[k].to);
         }
-        return from_bits % (vector() * from_size()) == 0 && to_bits % (vector() * to_size()) == 0;
+        return from_bits % (elements * from_size()) == 0 && to_bits % (elements * to_size()) == 0;
     }
 
     // Converts as much of the rows as whole vectors hold, and then the ends of the rows.
@@ -160,7 +163,7 @@ struct ConvertLaunch {
         const bool has_vectors = convert_kernel(source, target) != convert_any_kernel();
         // performance only: elements are converted alike one by one
         if (!has_vectors || !consecutive || row.count < 4 * vector() ||
-            !is_aligned(levels, from, to))
+            !is_aligned(levels, from, to, vector(), levels.size() - 1))
             return launch(levels, from, to, false);
         const uint64_t vectors = row.count / vector(), rest = row.count % vector();
         const uint64_t done = row.count - rest;

@@ -14,9 +14,11 @@ typedef struct ConvertParams {
     uint32_t words, tiles;
     uint32_t per_thread;
     uint32_t levels;
-    uint32_t in_vectors;              // whether words are more than one element
-    uint32_t saturate;                // whether the op is convert_sat
-    uint32_t source, target;          // the elements
+    uint32_t in_vectors;     // whether words are more than one element
+    uint32_t aligned;        // whether elements may be accessed as a whole
+    uint32_t saturate;       // whether the op is convert_sat
+    uint32_t source, target; // the elements
+    uint32_t unused;
     CopyLevel level[max_copy_levels]; // the outermost first
 } ConvertParams;
 
