@@ -60,21 +60,6 @@ constexpr std::size_t remembered_types = 32;
 [[gnu::tls_model("initial-exec")]] thread_local std::array<Remembered, remembered_types>
     last_looked_up;
 
-// `numbers` are those of the constructor's arguments. The contents are read only if the numbers are
-// few beside the data, as in lists of structs.
-bool is_list_of_structs(MPI_Datatype datatype, int combiner, MPI_Count size, int numbers) {
-    constexpr MPI_Count bytes_for_number = 24;
-    if ((combiner != MPI_COMBINER_INDEXED && combiner != MPI_COMBINER_HINDEXED &&
-         combiner != MPI_COMBINER_INDEXED_BLOCK && combiner != MPI_COMBINER_HINDEXED_BLOCK) ||
-        size < bytes_for_number * numbers)
-        return false;
-    const Children children(datatype);
-    int child = MPI_COMBINER_NAMED;
-    return children.types().size() == 1 &&
-           read_combiner(children.types().front(), child) == UCD_SUCCESS &&
-           (child == MPI_COMBINER_STRUCT || child == MPI_COMBINER_RESIZED);
-}
-
 // MPI is asked for what costs little. Reading a type takes some microseconds and more for lists;
 // so types that are made anew for each message are not read.
 Remembered look_up(MPI_Datatype datatype, int key, HandleStamp stamp) {
@@ -91,9 +76,6 @@ Remembered look_up(MPI_Datatype datatype, int key, HandleStamp stamp) {
         is_predefined(combiner) || PMPI_Type_size_x(datatype, &size) != MPI_SUCCESS || size <= 0)
         return slot;
     slot.size = static_cast<std::uint64_t>(size);
-    if (slot.size >= tuning().least_list_of_structs &&
-        is_list_of_structs(datatype, combiner, size, integers + addresses))
-        return slot;
     slot.bytes_before_reading =
         tuning().bytes_before_reading +
         tuning().bytes_for_number * static_cast<std::uint64_t>(integers + addresses);

@@ -47,9 +47,6 @@ struct Tuning {
     // Reading a type may take a thirtieth of the time that MPI has moved it: MPI moves so many
     // bytes before, and so many more for each number in the constructor's lists.
     std::uint64_t bytes_before_reading, bytes_for_number;
-    // A list of structs of at least so many bytes is read at once: MPI takes so long for it that
-    // reading pays in the first message.
-    std::uint64_t least_list_of_structs;
     std::span<const TuningRow> rows;
 
     Gains gains(Arrangement arrangement, std::uint64_t mean_segment) const;

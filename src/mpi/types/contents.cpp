@@ -84,18 +84,6 @@ int read_contents(MPI_Datatype datatype, Contents &contents) {
 
 #endif
 
-Children::Children(MPI_Datatype datatype) {
-    if (read_contents(datatype, contents_) != UCD_SUCCESS) contents_.types.clear();
-}
-
-Children::~Children() {
-    for (MPI_Datatype &child : contents_.types) {
-        int combiner = MPI_COMBINER_NAMED;
-        if (read_combiner(child, combiner) == UCD_SUCCESS && !is_predefined(combiner))
-            PMPI_Type_free(&child);
-    }
-}
-
 int read_bounds(MPI_Datatype datatype, Bounds &bounds) {
     MPI_Count lb = 0, extent = 0;
     UCD_TRY(mpi_ok(PMPI_Type_get_extent_x(datatype, &lb, &extent), "MPI_Type_get_extent_x"));

@@ -40,20 +40,6 @@ struct Contents {
 int read_combiner(MPI_Datatype datatype, int &combiner);
 int read_contents(MPI_Datatype datatype, Contents &contents);
 
-// The types that a datatype is made of. The handles are freed with this.
-class Children {
-public:
-    explicit Children(MPI_Datatype datatype);
-    Children(const Children &) = delete;
-    Children &operator=(const Children &) = delete;
-    ~Children();
-    // Empty if MPI fails.
-    const std::vector<MPI_Datatype> &types() const { return contents_.types; }
-
-private:
-    Contents contents_;
-};
-
 struct Bounds {
     std::intptr_t lb = 0, extent = 0;
     friend bool operator==(const Bounds &, const Bounds &) = default;
