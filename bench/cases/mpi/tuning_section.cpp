@@ -129,6 +129,8 @@ const std::vector<Arranged> &all_arranged() {
 constexpr std::array sizes = {256,      1 << 10,   4 << 10, 16 << 10,
                               64 << 10, 256 << 10, 1 << 20, 4 << 20};
 
+constexpr int max_size = 64 << 20;
+
 using Time = std::vector<double> (*)(const MpiLayout &);
 constexpr std::array<Time, 3> ways_to_move = {time_pack, time_ping_pong, time_alltoall};
 using Ratios = std::array<double, ways_to_move.size()>;
@@ -164,7 +166,9 @@ std::string best_sizes(const std::vector<double> &ratios) {
             sum += std::log(ratios[last]);
             if (sum <= best) continue;
             best = sum;
-            text = "{" + std::to_string(sizes[first]) + ", " + std::to_string(sizes[last]) + "}";
+            // What gains at the largest size does so beyond it.
+            const int most = last + 1 < sizes.size() ? sizes[last] : max_size;
+            text = "{" + std::to_string(sizes[first]) + ", " + std::to_string(most) + "}";
         }
     }
     return text;

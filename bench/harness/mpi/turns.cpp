@@ -30,7 +30,7 @@ bool has_preload() {
 
 namespace {
 
-constexpr int min_rounds = 5;
+constexpr int min_rounds = 4;
 
 double now() {
     return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
