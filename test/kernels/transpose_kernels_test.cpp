@@ -45,9 +45,22 @@ struct Case {
         m.from_lines = from_lines.data();
         m.to_lines = to_lines.data();
         m.past_caches = rng.chance(50);
+        m.to_adjacent = adjacent(to_lines, from_count, m.from_step, m.to_step);
+        m.from_adjacent = adjacent(from_lines, to_count, m.to_step, m.from_step);
     }
 
 private:
+    // Whether the kernels may take it that only the first line is listed.
+    bool adjacent(const std::vector<int64_t> &lines, uint64_t entries, int64_t other_step,
+                  int64_t step) const {
+        const auto bytes = static_cast<int64_t>(matrix.block);
+        bool all = entries <= max_interleaved && step == bytes && other_step == bytes &&
+                   bytes <= 4 && bytes != 3 && lines.size() * matrix.block >= 16;
+        for (std::size_t k = 1; k < lines.size(); ++k)
+            all = all && lines[k] - lines[k - 1] == bytes * static_cast<int64_t>(entries);
+        return all;
+    }
+
     // Lines with gaps, at times at a round number of bytes, in any order.
     std::size_t lay_out(Rng &rng, std::vector<int64_t> &lines, uint64_t count, uint64_t entries,
                         int64_t step) const {
@@ -108,9 +121,11 @@ TEST_CASE("every transpose kernel, on random matrices") {
             INFO(set->instructions);
             for (const uint64_t block : blocks_of(kernel.leaf))
                 for (int i = 0; i < 24; ++i) {
-                    const uint64_t most = i % 3 == 0 ? 20 : 150;
-                    check(kernel, rng,
-                          Case(rng, block, 1 + rng.below(most), 1 + rng.below(most)));
+                    const uint64_t most = i % 3 == 0 ? 20 : 150, few = i % 4 == 0 ? 5 : most;
+                    check(kernel, rng, Case(rng, block, 1 + rng.below(few), 1 + rng.below(most)));
+                    check(kernel, rng, Case(rng, block, 1 + rng.below(most), 1 + rng.below(few)));
+                    // Long lines.
+                    if (i % 8 == 0) check(kernel, rng, Case(rng, block, 900, 1 + rng.below(most)));
                 }
         }
 }

@@ -7,6 +7,10 @@
 
 #include <utility>
 
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
 namespace ucd::seq::UCD_SEQ_INSTRUCTIONS {
 
 // Whether the instruction set shuffles bytes.
@@ -52,45 +56,62 @@ struct Interleaving {
         return result;
     }
 
+    template <bool past_caches>
+    UCD_SEQ_INLINE static void store(uintptr_t to, const Vector &vector) {
+#if defined(__SSE2__)
+        if constexpr (past_caches) {
+            __m128i bits;
+            __builtin_memcpy(&bits, &vector, bytes);
+            return _mm_stream_si128(reinterpret_cast<__m128i *>(to), bits);
+        }
+#endif
+        __builtin_memcpy(pointer(to), &vector, bytes);
+    }
+
     // Reads a vector from each address from(k), and writes one to each address to(k).
-    template <bool apart, class From, class To, unsigned... k>
+    template <bool apart, bool past_caches, class From, class To, unsigned... k>
     UCD_SEQ_INLINE static void move(const From &from, const To &to,
                                     std::integer_sequence<unsigned, k...> all) {
         Vector in[lines];
         (__builtin_memcpy(&in[k], pointer(from(k)), bytes), ...);
         const Vector out[] = {gather<apart, k>(in, all)...};
-        (__builtin_memcpy(pointer(to(k)), &out[k], bytes), ...);
+        (store<past_caches>(to(k), out[k]), ...);
     }
 
-    // `displs` are those of the lines, on the side where they are apart.
-    template <bool apart>
-    static void move_all(uintptr_t from, uintptr_t to, const int64_t *displs, uint64_t count) {
+    // The blocks [at, at + at_once) of each line. `displs` are those of the lines, on the side
+    // where they are apart.
+    template <bool apart, bool past_caches>
+    UCD_SEQ_INLINE static void move_at(uintptr_t from, uintptr_t to, const int64_t *displs,
+                                       uint64_t at) {
         constexpr auto all = std::make_integer_sequence<unsigned, lines>();
-        for (uint64_t i = 0; i < count; i += at_once) {
-            // The last blocks are moved together with some before them.
-            const uint64_t at = i + at_once <= count ? i : count - at_once;
-            const auto line = [&](uintptr_t base) {
-                return [displs, begin = base + at * width](unsigned k) {
-                    return begin + static_cast<uintptr_t>(displs[k]);
-                };
+        const auto line = [&](uintptr_t base) {
+            return [displs, begin = base + at * width](unsigned k) {
+                return begin + static_cast<uintptr_t>(displs[k]);
             };
-            const auto together = [&](uintptr_t base) {
-                return [begin = base + at * width * lines](unsigned k) { return begin + k * bytes; };
-            };
-            if constexpr (apart)
-                move<true>(together(from), line(to), all);
-            else
-                move<false>(line(from), together(to), all);
-        }
+        };
+        const auto together = [&](uintptr_t base) {
+            return [begin = base + at * width * lines](unsigned k) { return begin + k * bytes; };
+        };
+        if constexpr (apart)
+            move<true, past_caches>(together(from), line(to), all);
+        else
+            move<false, past_caches>(line(from), together(to), all);
+    }
+
+    // `past_caches`: the target begins at a multiple of a vector.
+    template <bool apart, bool past_caches>
+    UCD_SEQ_ONE_COPY static void move_all(uintptr_t from, uintptr_t to, const int64_t *displs,
+                                          uint64_t count) {
+        uint64_t at = 0;
+        for (; at + at_once <= count; at += at_once)
+            move_at<apart, past_caches>(from, to, displs, at);
+        // The last blocks are moved together with some before them.
+        if (at < count) move_at<apart, false>(from, to, displs, count - at_once);
+#if defined(__SSE2__)
+        if constexpr (past_caches) _mm_sfence();
+#endif
     }
 };
-
-// Whether the lines follow each other without gaps.
-UCD_SEQ_INLINE bool adjacent(const int64_t *lines, uint64_t count, int64_t bytes) {
-    uint64_t others = 0;
-    for (uint64_t k = 1; k < count; ++k) others |= static_cast<uint64_t>(lines[k] - lines[k - 1] - bytes);
-    return others == 0;
-}
 
 // For entries that are contiguous on both sides. Returns false if the matrix is of another kind.
 template <unsigned width, unsigned lines = 2>
@@ -99,16 +120,16 @@ UCD_SEQ_INLINE bool interleave(const Matrix &m) {
         return false;
     } else {
         using Interleaving = Interleaving<width, lines>;
-        constexpr auto column = static_cast<int64_t>(lines * width);
-        if (m.from_count == lines && m.to_count >= Interleaving::at_once &&
-            adjacent(m.to_lines, m.to_count, column)) {
-            Interleaving::template move_all<false>(
-                m.from, m.to + static_cast<uintptr_t>(m.to_lines[0]), m.from_lines, m.to_count);
+        if (m.to_adjacent && m.from_count == lines && m.to_count >= Interleaving::at_once) {
+            const uintptr_t to = m.to + static_cast<uintptr_t>(m.to_lines[0]);
+            if (m.past_caches && to % Interleaving::bytes == 0)
+                Interleaving::template move_all<false, true>(m.from, to, m.from_lines, m.to_count);
+            else
+                Interleaving::template move_all<false, false>(m.from, to, m.from_lines, m.to_count);
             return true;
         }
-        if (m.to_count == lines && m.from_count >= Interleaving::at_once &&
-            adjacent(m.from_lines, m.from_count, column)) {
-            Interleaving::template move_all<true>(
+        if (m.from_adjacent && m.to_count == lines && m.from_count >= Interleaving::at_once) {
+            Interleaving::template move_all<true, false>(
                 m.from + static_cast<uintptr_t>(m.from_lines[0]), m.to, m.to_lines, m.from_count);
             return true;
         }

@@ -89,6 +89,22 @@ struct LoopOrder {
         });
     }
 
+    // Whether blocks of the few lines of `few` alternate on one side, without gaps, while both are
+    // contiguous on the other.
+    bool interleaves(const JoinedAxes &few, const JoinedAxes &many, Steps Axis::*apart,
+                     Steps Axis::*together) const {
+        if (few.count == 0 || few.total > max_interleaved || many.count != 1 ||
+            (block != 1 && block != 2 && block != 4) || many.total < 16 / block)
+            return false;
+        const auto steps = [](const Axis *axis, Steps Axis::*side, uint64_t bytes) {
+            return (axis->*side).displs == nullptr &&
+                   (axis->*side).stride == static_cast<int64_t>(bytes);
+        };
+        return steps(many.axis[0], apart, block) &&
+               steps(many.axis[0], together, block * few.total) &&
+               steps(few.axis[0], together, block);
+    }
+
 private:
     const Axis *take(unsigned k) {
         const Axis *const taken = others[k];
@@ -144,7 +160,9 @@ struct Pieces {
     static constexpr uint64_t longest = 1024;
     uint64_t total, each;
 
-    explicit Pieces(uint64_t iterations) : total(iterations) {
+    // `listed`: whether their lines must be listed.
+    Pieces(uint64_t iterations, bool listed) : total(iterations), each(iterations) {
+        if (!listed) return;
         const uint64_t pieces = (total + longest - 1) / longest;
         each = (total + pieces - 1) / pieces;
         each = std::min((each + line - 1) / line * line, longest);
@@ -163,7 +181,9 @@ void move_whole(const Axes &axes, uintptr_t from, uintptr_t to) {
 
     const TransposeKernel kernel = transpose_kernel(leaf_for_block(loops.block));
     int64_t from_lines[Pieces::longest], to_lines[Pieces::longest];
-    const Pieces rows(loops.rows.total), columns(loops.columns.total);
+    const bool to_adjacent = loops.interleaves(loops.rows, loops.columns, &Axis::from, &Axis::to);
+    const bool from_adjacent = loops.interleaves(loops.columns, loops.rows, &Axis::to, &Axis::from);
+    const Pieces rows(loops.rows.total, !from_adjacent), columns(loops.columns.total, !to_adjacent);
     const bool listed_once = rows.one() && columns.one();
     Matrix m{};
     m.from_lines = from_lines;
@@ -171,22 +191,26 @@ void move_whole(const Axes &axes, uintptr_t from, uintptr_t to) {
     m.from_step = loops.columns.axis[0]->from.stride;
     m.to_step = loops.rows.count > 0 ? loops.rows.axis[0]->to.stride : 0;
     m.block = loops.block;
+    m.from_adjacent = from_adjacent;
+    m.to_adjacent = to_adjacent;
     m.past_caches = bytes >= past_caches;
+    const auto list_lines = [&](uint64_t row, uint64_t column) {
+        loops.rows.list(&Axis::from, row, from_adjacent ? 1 : m.from_count, from_lines);
+        loops.columns.list(&Axis::to, column, to_adjacent ? 1 : m.to_count, to_lines);
+    };
 
     const auto move_piece = [&](uint64_t row, uint64_t column, int64_t from_at, int64_t to_at) {
         m.from_count = std::min(rows.each, rows.total - row);
         m.to_count = std::min(columns.each, columns.total - column);
-        if (!listed_once) {
-            loops.rows.list(&Axis::from, row, m.from_count, from_lines);
-            loops.columns.list(&Axis::to, column, m.to_count, to_lines);
-        }
+        if (!listed_once) list_lines(row, column);
         m.from = displaced(displaced(from, from_at), displace(0, column, m.from_step));
         m.to = displaced(displaced(to, to_at), displace(0, row, m.to_step));
         kernel(m);
     };
     if (listed_once) {
-        loops.rows.list(&Axis::from, 0, rows.total, from_lines);
-        loops.columns.list(&Axis::to, 0, columns.total, to_lines);
+        m.from_count = rows.total;
+        m.to_count = columns.total;
+        list_lines(0, 0);
     }
     uint64_t index[max_axes] = {};
     for (;;) {
@@ -293,19 +317,21 @@ bool is_permuted(const Axes &given, bool open_ended) {
     constexpr uint64_t many = 1 << 20;
     if (open_ended) axes.axis[0].count = many;
     const Axis &packed_fastest = given.axis[given.count - 1];
-    if (packed_fastest.from.displs != nullptr || distance(packed_fastest.from) < line) return false;
+    if (packed_fastest.from.displs != nullptr) return false;
     const LoopOrder loops(axes);
     if (loops.block != given.block || loops.columns.count == 0 || loops.rows.count == 0) return false;
-    constexpr uint64_t side = 4; // of the smallest tiles
+    if (loops.interleaves(loops.rows, loops.columns, &Axis::from, &Axis::to) ||
+        loops.interleaves(loops.columns, loops.rows, &Axis::to, &Axis::from))
+        return true;
+    const uint64_t block = loops.block, side = 4; // of the smallest tiles
     const Axis &column = *loops.columns.axis[0];
     if (column.from.displs != nullptr || distance(column.from) >= line) return false;
     if (loops.columns.total < side) return false;
-    const bool interleaved =
-        (loops.block == 1 || loops.block == 2 || loops.block == 4) &&
-        loops.rows.total <= max_interleaved && loops.columns.total >= 16 / loops.block &&
-        column.from.stride == static_cast<int64_t>(loops.block) &&
-        column.to.stride == static_cast<int64_t>(loops.block * loops.rows.total);
-    return interleaved || loops.rows.total >= side;
+    const bool words = (block & (block - 1)) == 0 && block <= 16;
+    const bool vectors = words && column.from.stride == static_cast<int64_t>(block);
+    if (distance(packed_fastest.from) >= line) return loops.rows.total >= side;
+    const uint64_t vector_side = std::max(side, 8 / block);
+    return vectors && loops.rows.total >= vector_side && loops.columns.total >= vector_side;
 }
 
 Axes exchanged(const Axes &axes) {

@@ -36,8 +36,8 @@ struct Axes {
 // long listed blocks.
 bool find_axes(const Layout &layout, const Node &top, Axes &axes);
 
-// Whether moving in tiles pays: neighbours in the packed stream do not share a cache line on the
-// `from` side, and other blocks do. `open_ended`: the count of the outermost loop depends on the
+// Whether moving in tiles pays: neighbours on the `from` side are not those of the packed stream, and
+// either these do not share a cache line there, or whole vectors can be transposed. `open_ended`: the count of the outermost loop depends on the
 // call.
 bool is_permuted(const Axes &axes, bool open_ended);
 

@@ -113,6 +113,25 @@ UCD_SEQ_ONE_COPY void move_entries(const Matrix &m) {
     }
 }
 
+UCD_SEQ_INLINE void prefetch(uintptr_t at) {
+    __builtin_prefetch(pointer(at));
+}
+
+// The cache lines that the tile beside this one reads, and those that the one below it writes. Both
+// come from memory, and no processor guesses so many addresses.
+template <unsigned side>
+UCD_SEQ_INLINE void prefetch_next(const Matrix &m, const Part &part, uint64_t f, uint64_t t,
+                                  unsigned width) {
+#pragma GCC unroll 4
+    for (unsigned k = 0; k < side; ++k)
+        prefetch(displaced(m.from + t * width, m.from_lines[f + k]) + line_bytes);
+    if (t + 2 * side <= part.to_end)
+#pragma GCC unroll 4
+        for (unsigned k = 0; k < side; ++k)
+            __builtin_prefetch(
+                pointer(displaced(m.to + f * width, m.to_lines[t + side + k])), 1);
+}
+
 // Moves a part in tiles. The last tiles overlap those before them, so that all are whole; a part
 // that is narrower than a tile begins earlier. The matrix has at least as many lines as a tile.
 template <unsigned width, unsigned bytes>
@@ -140,16 +159,13 @@ UCD_SEQ_ONE_COPY void move_tiles(const Matrix &m, Part part) {
                     const int64_t *const from_lines = m.from_lines + f;
                     const int64_t *const to_lines = m.to_lines + t;
                     const uintptr_t from = m.from + t * width, to = m.to + f * width;
+                    if (m.past_caches) prefetch_next<side>(m, part, f, t, width);
                     Tile::move([&](unsigned k) { return displaced(from, from_lines[k]); },
                                [&](unsigned k) { return displaced(to, to_lines[k]); });
                 }
             }
         }
     }
-}
-
-UCD_SEQ_INLINE void prefetch(uintptr_t at) {
-    __builtin_prefetch(pointer(at));
 }
 
 // Writes whole cache lines, past the caches if `past_caches`.
@@ -224,11 +240,12 @@ UCD_SEQ_ONE_COPY void stream_unaligned(const Matrix &m, const Part &part) {
     using Tile = Tile<width>;
     constexpr unsigned blocks = line_bytes / width, side = Tile::side;
     constexpr uint64_t each = 2 * blocks; // lines of the source at a time
-    alignas(line_bytes) char buffer[blocks][2 * line_bytes + each * width];
-    uint64_t waiting[blocks]; // bytes at the beginning of each row of the buffer, and
-    uint64_t skipped[blocks]; // how many of them are not this matrix's
-    for (uint64_t t = part.to; t < part.to_end; t += blocks) {
-        const auto height = static_cast<unsigned>(lesser(blocks, part.to_end - t));
+    constexpr unsigned rows = 4 * blocks < 64 ? 4 * blocks : 64; // and of the target
+    alignas(line_bytes) char buffer[rows][2 * line_bytes + each * width];
+    uint64_t waiting[rows]; // bytes at the beginning of each row of the buffer, and
+    uint64_t skipped[rows]; // how many of them are not this matrix's
+    for (uint64_t t = part.to; t < part.to_end; t += rows) {
+        const auto height = static_cast<unsigned>(lesser(rows, part.to_end - t));
         const auto line_of = [&](unsigned j) { return displaced(m.to, m.to_lines[t + j]); };
         for (unsigned j = 0; j < height; ++j) waiting[j] = skipped[j] = line_of(j) % line_bytes;
         for (uint64_t f = 0; f < m.from_count; f += each) {
@@ -236,7 +253,8 @@ UCD_SEQ_ONE_COPY void stream_unaligned(const Matrix &m, const Part &part) {
             const uintptr_t from = m.from + t * width;
             if (f + each < m.from_count)
                 for (uint64_t k = f + each; k < lesser(f + 2 * each, m.from_count); ++k)
-                    prefetch(displaced(from, m.from_lines[k]));
+                    for (unsigned byte = 0; byte < height * width; byte += line_bytes)
+                        prefetch(displaced(from, m.from_lines[k]) + byte);
             for (uint64_t i = 0; i < here; i += side) {
                 // The last tile of all overlaps the one before it, which is in the buffer still, or
                 // is part of what was written from it.
@@ -307,7 +325,8 @@ UCD_SEQ_INLINE void move_lines(const Matrix &m) {
             move_tiles<width, bytes>(m, {skipped, from_end, to_end, m.to_count});
             return;
         }
-        if (m.from_count >= 2 * blocks && m.to_count >= blocks) {
+        constexpr uint64_t long_line = 8 * blocks; // so that few cache lines are not whole
+        if (m.from_count >= long_line && m.to_count >= blocks) {
             constexpr unsigned bytes = vector_bytes(width), side = Tile<width>::side;
             const uint64_t to_end = m.to_count / side * side;
             stream_unaligned<width>(m, {0, m.from_count, 0, to_end});
@@ -342,6 +361,9 @@ void transpose(const Matrix &m) {
             if constexpr (bytes > 16 && 16 / width > 1)
                 if (lines >= 16 / width)
                     return move_tiles<width, 16>(m, {0, m.from_count, 0, m.to_count});
+            if constexpr (8 / width > 1)
+                if (lines >= 8 / width)
+                    return move_tiles<width, 8>(m, {0, m.from_count, 0, m.to_count});
         }
     }
     move_entries<Leaf>(m);

@@ -15,11 +15,13 @@ struct Matrix {
     uint64_t from_count, to_count;        // the numbers of lines
     int64_t from_step, to_step;           // from one entry of a line to the next
     uint64_t block;                       // bytes of an entry
+    bool from_adjacent, to_adjacent;      // whether the lines follow each other without gaps; see
+                                          // max_interleaved
     bool past_caches;                     // whether the target should be written past the caches
 };
 
-// Up to so many lines of blocks of 1, 2 or 4 bytes are interleaved if their columns are adjacent on
-// the other side.
+// Up to so many lines of blocks of 1, 2 or 4 bytes are interleaved, or taken apart, if the lines of
+// the other side are adjacent. Only the first one of those is listed then.
 inline constexpr uint64_t max_interleaved = 4;
 
 // Moves all entries of the matrix.
