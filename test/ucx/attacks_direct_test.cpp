@@ -8,6 +8,8 @@
 #include "ucx/attacker.hpp"
 #include "ucx/direct_pair.hpp"
 
+#include <unistd.h>
+
 using namespace ucdtest;
 using ucd_ucx::DirectHeader;
 using ucd_ucx::DirectPlace;
@@ -38,6 +40,11 @@ struct Attacked {
         send(header, std::string(8, 'r'), true);
         REQUIRE(attacker.within(5, [&] { return link() != nullptr; }));
         send_type(type);
+        // The victim looks for the key only now and then.
+        for (int i = 0; i < 100; ++i) {
+            attacker.progress();
+            ::usleep(100);
+        }
     }
     ucd_ucx::Link *link() const { return links.to_reader(attacker.side.ep); }
 
