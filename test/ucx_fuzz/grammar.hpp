@@ -54,7 +54,7 @@ private:
     Script request();
     Script greedy_request();
     Script answer_one();
-    std::string among_answers(int from, const std::string &one);
+    std::string among_others(int from, const std::string &one);
     Script type_answer();
     Script lone_one_sided();
     void add_chunks(Script &script, const Message &first, const std::string &data);

@@ -260,7 +260,9 @@ Grammar::Script Grammar::request() {
     const bool sends = r.verb != get && r.first != no_op;
     std::string text = encode(rng_.chance(2) ? 5 - wire_ : wire_, r); // or of the other version
     if (rng_.chance(4) && weights_.opaque) damage(text);
-    return wrap(from, to, text, sends ? contents(from, layout.bytes) : std::string());
+    const std::string data = sends ? contents(from, layout.bytes) : std::string();
+    if (rng_.chance(15)) return wrap(from, to, among_others(from, text + data), std::string());
+    return wrap(from, to, text, data);
 }
 
 // What costs the target much: an answer of any length, a type of many levels, an operation whose
@@ -309,11 +311,11 @@ Grammar::Script Grammar::answer_one() {
     const std::uint64_t bytes = fetches && a.verb != need_type && a.first == 0 ? asked.bytes : 0;
     const std::string data = contents(from, std::min<std::uint64_t>(bytes, 4000));
     if (!rng_.chance(30)) return wrap(from, asked.from, encode(wire_, a), data);
-    return wrap(from, asked.from, among_answers(from, encode(wire_, a) + data), std::string());
+    return wrap(from, asked.from, among_others(from, encode(wire_, a) + data), std::string());
 }
 
 // As one message with others of whatever kind, some of them cut short.
-std::string Grammar::among_answers(int from, const std::string &one) {
+std::string Grammar::among_others(int from, const std::string &one) {
     std::vector<std::string> all(1 + rng_.below(4));
     for (std::string &other : all) {
         OneSided m;
