@@ -21,6 +21,12 @@ def arguments(parameters):
     return [parameter.split()[-1].lstrip("*") for parameter in parameters.split(", ") if parameter]
 
 
+def datatypes(parameters):
+    """The names of the parameters that are one datatype."""
+    return [parameter.split()[-1] for parameter in parameters.split(", ") if parameter.startswith("MPI_Datatype ")
+            and "*" not in parameter]
+
+
 def with_types(parameters, count, displ):
     """Replaces the placeholders in parameters by the types of one form of a function."""
     for name, c_type in (("COUNT", count), ("DISPL", displ)):
@@ -39,6 +45,7 @@ class Call(NamedTuple):
     first: str = ""  # an argument that the function takes before MPI's
     instead: str = ""  # arguments that the function takes instead of MPI's
     since: str = ""  # the version of MPI that introduced it, if later than 3: 4 or 4.1
+    completes: bool = False  # its requests are what it is about
     extension: bool = False  # Open MPI 4 has it under a name with MPIX_
 
 
@@ -57,7 +64,7 @@ _SOME = "int count, MPI_Request *requests, int *completed, int *indices, MPI_Sta
 
 
 def _completion(name, function, parameters, since=""):
-    return Call(name, function, parameters, counts=False, counted=False, since=since)
+    return Call(name, function, parameters, counts=False, counted=False, since=since, completes="MPI_Request" in parameters)
 
 
 def _one_side(form, way, displ):
@@ -163,7 +170,7 @@ def main():
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )
-    env.filters.update(arguments=arguments, with_types=with_types)
+    env.filters.update(arguments=arguments, datatypes=datatypes, with_types=with_types)
     env.globals.update(calls=CALLS, headers=HEADERS)
     for name in ("calls.h", "wrappers.cpp"):
         (output / name).write_text(env.get_template(f"mpi_{name}.j2").render())

@@ -49,4 +49,6 @@ private:
     std::array<Bucket, buckets> buckets_{};
 };
 
+inline constinit CommittedHandles committed_handles; // of this process
+
 } // namespace ucd_mpi

@@ -1,6 +1,5 @@
 #include "preload/known_type.h"
 
-#include "preload/committed_handles.h"
 #include "preload/settings.h"
 #include "types/contents.h"
 
@@ -12,8 +11,6 @@
 
 namespace ucd_mpi {
 namespace {
-
-CommittedHandles committed;
 
 CommittedHandles::Handle handle_of(MPI_Datatype datatype) {
     return (CommittedHandles::Handle)datatype; // a pointer or an int, depending on the MPI library
@@ -27,7 +24,7 @@ int on_duplicate(MPI_Datatype, int, void *, void *value, void *copy, int *flag) 
 }
 
 int on_free(MPI_Datatype datatype, int, void *value, void *) {
-    committed.change(handle_of(datatype));
+    committed_handles.change(handle_of(datatype));
     static_cast<KnownType *>(value)->release();
     return MPI_SUCCESS;
 }
@@ -97,7 +94,7 @@ KnownType *make_known(MPI_Datatype datatype, int key) {
         known = nullptr;
     }
     // Threads that remember the type as unread, and would not delete the attribute, forget it.
-    committed.change(handle_of(datatype));
+    committed_handles.change(handle_of(datatype));
     return known;
 }
 
@@ -114,12 +111,12 @@ bool is_to_be_read(Remembered &slot, MPI_Count count, Use use) {
     return false;
 }
 
-// What this thread remembers of a committed type; null if the type was never committed.
+// What this thread remembers of a committed type; null if the type was never committed_handles.
 Remembered *slot_of(MPI_Datatype datatype) {
     const int key = keyval.load(std::memory_order_acquire);
     if (key == MPI_KEYVAL_INVALID || datatype == MPI_DATATYPE_NULL) return nullptr;
     const std::uintptr_t bits = handle_of(datatype);
-    const HandleStamp stamp = committed.stamp(bits);
+    const HandleStamp stamp = committed_handles.stamp(bits);
     if (stamp == 0) return nullptr;
     Remembered &slot = last_looked_up[(bits ^ bits >> 5 ^ bits >> 10) % remembered_types];
     if (slot.datatype != datatype || slot.stamp != stamp) [[unlikely]]
@@ -129,7 +126,7 @@ Remembered *slot_of(MPI_Datatype datatype) {
 
 KnownType *known_now(Remembered &slot) {
     slot.known = make_known(slot.datatype, keyval.load(std::memory_order_acquire));
-    slot.stamp = committed.stamp(handle_of(slot.datatype));
+    slot.stamp = committed_handles.stamp(handle_of(slot.datatype));
     slot.size = 0; // not read again if that failed
     return slot.known;
 }
@@ -208,16 +205,12 @@ void remember_committed(MPI_Datatype datatype) {
     if (keyval.load(std::memory_order_acquire) == MPI_KEYVAL_INVALID &&
         make_keyval() == MPI_KEYVAL_INVALID)
         return;
-    committed.add(handle_of(datatype));
-}
-
-bool was_committed(MPI_Datatype datatype) {
-    return has_committed_types() && committed.stamp(handle_of(datatype)) != 0;
+    committed_handles.add(handle_of(datatype));
 }
 
 void forget_types() {
     keyval.store(MPI_KEYVAL_INVALID, std::memory_order_release);
-    committed.change_all();
+    committed_handles.change_all();
 }
 
 void forget_freed(MPI_Datatype datatype) {
@@ -225,9 +218,9 @@ void forget_freed(MPI_Datatype datatype) {
     if (slot == nullptr) return;
     if (slot->known != nullptr)
         PMPI_Type_delete_attr(datatype, keyval.load(std::memory_order_acquire));
-    committed.change(handle_of(datatype));
+    committed_handles.change(handle_of(datatype));
     // If the program goes on using the handle, MPI is not asked about it.
-    *slot = {.datatype = datatype, .stamp = committed.stamp(handle_of(datatype))};
+    *slot = {.datatype = datatype, .stamp = committed_handles.stamp(handle_of(datatype))};
 }
 
 bool has_committed_types() {

@@ -1,6 +1,7 @@
 // What this library knows of a committed datatype, and the look-up by its handle.
 #pragma once
 
+#include "preload/committed_handles.h"
 #include "preload/facts.h"
 #include "preload/packed_signature.h"
 
@@ -83,7 +84,9 @@ private:
 
 // Call after MPI has committed the datatype, or has duplicated one that was committed.
 void remember_committed(MPI_Datatype datatype);
-bool was_committed(MPI_Datatype datatype);
+inline bool was_committed(MPI_Datatype datatype) {
+    return committed_handles.stamp((CommittedHandles::Handle)datatype) != 0; // a pointer or an int
+}
 
 // Call before the datatype is freed: deletes the attribute. MPI would otherwise delete it when the
 // last request that uses the type completes: while MPICH makes progress, it releases its lock for

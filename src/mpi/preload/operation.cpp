@@ -21,7 +21,6 @@ OutstandingOperations &table() {
     static OutstandingOperations &all = *new OutstandingOperations;
     return all;
 }
-std::atomic<std::size_t> operation_count{0}, freed_count{0};
 
 FreedRequests take_freed() {
     const std::lock_guard lock(table().mutex);
@@ -70,10 +69,6 @@ OperationPtr take_operation(MPI_Request request) {
     table().operations.erase(found);
     operation_count.store(table().operations.size(), std::memory_order_release);
     return operation;
-}
-
-bool has_operations() {
-    return operation_count.load(std::memory_order_acquire) != 0;
 }
 
 int prepare_start(Operation &operation) {
@@ -152,7 +147,7 @@ void adopt_freed(MPI_Request request, OperationPtr operation) {
 // handler for them. No lock is held while MPI is called, because MPI may call functions of the
 // user.
 void progress_freed() {
-    if (freed_count.load(std::memory_order_acquire) == 0) return;
+    if (!has_freed()) return;
     FreedRequests active;
     for (auto &[request, operation] : take_freed()) {
         int complete = 0;

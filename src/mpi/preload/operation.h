@@ -4,6 +4,7 @@
 #include "preload/collective_data.h"
 #include "preload/message.h"
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -32,8 +33,22 @@ void add_operation(MPI_Request request, OperationPtr operation);
 // To be called before the request is completed: once MPI has freed the request, another thread may
 // get an equal handle. Null if this library has no operation for the request.
 OperationPtr take_operation(MPI_Request request);
-// Takes no lock, so that programs without operations pay little.
-bool has_operations();
+// These take no lock, so that programs without operations pay little. Freed requests are those that
+// the user freed before MPI completed them.
+inline std::atomic<std::size_t> operation_count{0}, freed_count{0};
+inline bool has_operations() {
+    return operation_count.load(std::memory_order_acquire) != 0;
+}
+inline bool has_freed() {
+    return freed_count.load(std::memory_order_acquire) != 0;
+}
+
+// Whether a call moves nothing that this library could have to do with: no device memory, and only
+// types that were never committed, predefined ones as a rule.
+template <class... Types>
+bool passes(Types... datatypes) {
+    return !has_devices() && !has_freed() && !(was_committed(datatypes) || ...);
+}
 
 // To be called before MPI starts a persistent request. Returns a status of ucd.h.
 int prepare_start(Operation &operation);

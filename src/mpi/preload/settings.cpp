@@ -30,12 +30,8 @@ Settings read_settings() {
     return s;
 }
 
-const Settings loaded = read_settings();
-
 } // namespace
 
-const Settings &settings() {
-    return loaded;
-}
+const Settings settings_at_start = read_settings();
 
 } // namespace ucd_mpi

@@ -14,6 +14,9 @@ struct Settings {
     std::optional<bool> gpu_aware; // whether MPI reads device memory; if unset, MPI is asked
 };
 
-const Settings &settings();
+extern const Settings settings_at_start;
+inline const Settings &settings() {
+    return settings_at_start;
+}
 
 } // namespace ucd_mpi

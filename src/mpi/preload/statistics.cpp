@@ -1,7 +1,5 @@
 #include "preload/statistics.h"
 
-#include "preload/settings.h"
-
 #include <atomic>
 #include <cstdio>
 #include <string>
@@ -9,31 +7,17 @@
 namespace ucd_mpi {
 namespace {
 
-struct Counts {
-    std::atomic<std::uint64_t> taken{0}, passed{0}, bytes{0};
-};
-Counts counts[call_count];
+std::atomic<std::uint64_t> counts[call_count][3];
 
-Counts &counts_of(Call call) {
-    return counts[static_cast<int>(call)];
-}
-
-void add(std::atomic<std::uint64_t> &count, std::uint64_t more) {
-    if (settings().statistics) count.fetch_add(more, std::memory_order_relaxed);
+std::uint64_t count_of(int call, Counted what) {
+    return counts[call][static_cast<int>(what)];
 }
 
 } // namespace
 
-void count_taken(Call call) {
-    add(counts_of(call).taken, 1);
-}
-
-void count_passed(Call call) {
-    add(counts_of(call).passed, 1);
-}
-
-void count_moved(Call call, std::uintptr_t bytes) {
-    add(counts_of(call).bytes, bytes);
+void count(Call call, Counted what, std::uint64_t more) {
+    counts[static_cast<int>(call)][static_cast<int>(what)].fetch_add(more,
+                                                                     std::memory_order_relaxed);
 }
 
 void print_statistics(int rank) {
@@ -41,12 +25,13 @@ void print_statistics(int rank) {
     if (!settings().statistics || printed.exchange(true)) return;
     std::string text;
     for (int i = 0; i < call_count; ++i) {
-        const std::uint64_t taken = counts[i].taken, passed = counts[i].passed;
+        const std::uint64_t taken = count_of(i, Counted::taken),
+                            passed = count_of(i, Counted::passed);
         if (taken + passed == 0) continue;
         text += "libucd-mpi-preload: ";
         if (rank >= 0) text += "rank " + std::to_string(rank) + ": ";
         text += std::string("MPI_") + call_names[i] + ": " + std::to_string(taken) +
-                " taken over, " + std::to_string(counts[i].bytes) + " bytes; " +
+                " taken over, " + std::to_string(count_of(i, Counted::bytes)) + " bytes; " +
                 std::to_string(passed) + " left to MPI\n";
     }
     // Writes in one call, so that lines of different processes are less likely to mix.

