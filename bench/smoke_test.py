@@ -21,6 +21,7 @@ sections = {
                                                            'MAX double, 2 of 8, 8192 KiB'],
                    {'UCD', 'hand', 'REPLACE'}),
     'batches': ('--batches', '57 vectors of 64', ['57 vectors of 64 bytes'], {'batch', 'calls'}),
+    'permutations': ('--permutations', 'transpose 128^2', ['transpose 128^2, 4 B'], {'UCD', 'copy'}),
     'threads': ('--threads', '128 B', ['128 B of 512'],
                 {'UCD', 'UCD, two threads', 'hand, two threads'}),
 }

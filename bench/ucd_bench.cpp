@@ -17,7 +17,7 @@ namespace {
 
 struct Options {
     Settings settings;
-    std::string backend = "seq", clock = "thread", plot, type, suite, tuning_file;
+    std::string backend = "seq", clock = "thread", plot, type, suite, tuning_file, hptt;
     std::int64_t count = 1; // of the type
     bool list = false, all = false, no_mpi = false;
     std::vector<std::int64_t> sizes = {16, 256, 16384}; // packed KiB
@@ -47,6 +47,8 @@ std::vector<Section> all_sections() {
         {"--convert", "Conversions while moving", run_conversions, run_conversions},
         {"--batches", "Many small moves in one call", cpu::run_batches, gpu::run_batches},
         {"--copies", "From layout to layout", nullptr, gpu::run_copies},
+        {"--permutations", "Arrays whose dimensions are packed in another order", run_permutations,
+         run_permutations},
         {"--memories", "Between every two kinds of memory", nullptr, gpu::run_memories},
         {"--fresh", "Lists that are new every time: types created, packed from once, freed",
          cpu::run_fresh, gpu::run_fresh},
@@ -91,6 +93,8 @@ std::vector<Option> declared(Options &o, std::vector<Section> &sections) {
          "papers: what Jenkins et al. (TPDS 2014) and Wu et al. (HPDC 2016) measured",
          gpu_only,
          {"papers"}},
+        {"--hptt", &o.hptt, "The library HPTT, libhptt.so, which --permutations measures too",
+         host},
         {"--tuning-file", &o.tuning_file, "Write the figures of --tune to this file", gpu_only},
     };
     all.insert(all.end(), own.begin(), own.end());
@@ -161,7 +165,8 @@ int run(const Options &o, const std::vector<Section> &sections) {
         run.effort.clock = Clock::wall;
         fmt::print("device: {}\n", device->name());
     }
-    run_wanted(sections, o, {run, *device, mpi.get(), o.sizes, o.type, o.count, o.tuning_file});
+    run_wanted(sections, o,
+               {run, *device, mpi.get(), o.sizes, o.type, o.count, o.tuning_file, o.hptt});
     run.progress.clear();
     run.write(facts);
     if (!o.plot.empty()) plot(o, run.results());

@@ -21,6 +21,7 @@ struct Setting {
     const std::string &type;                // of run_type, in the language of the tool
     std::int64_t count;                     // of that type
     const std::string &tuning_file;         // of run_tuning; may be empty
+    const std::string &hptt;                // of run_permutations: its library; may be empty
 };
 
 // Packs and unpacks with an op, of these sizes (packed KiB).
@@ -29,6 +30,8 @@ void measure_reductions(const Setting &setting, std::span<const ReductionMoves> 
 
 // Conversions while moving, beside moving first and converting afterwards.
 void run_conversions(const Setting &setting);
+// Permutations of the dimensions of an array, in the memory of any device.
+void run_permutations(const Setting &setting);
 
 namespace cpu {
 

@@ -32,8 +32,7 @@ struct Permuted {
         std::intptr_t step = block;
         for (std::size_t d = dims; d-- > 0;) {
             const std::size_t room = max_entries / entries;
-            memory_shape[d] =
-                static_cast<std::intptr_t>(1 + rng.below(std::min(room, longest)));
+            memory_shape[d] = static_cast<std::intptr_t>(1 + rng.below(std::min(room, longest)));
             memory_strides[d] = step;
             const std::intptr_t padding = rng.chance(30) ? rng.between(0, 100) : 0;
             step = step * memory_shape[d] + padding;
@@ -145,8 +144,8 @@ TEST_CASE("copies between arrays in any order of their dimensions") {
         std::vector<unsigned char> expected = target;
         const std::size_t shift = rng.below(64);
         for (std::size_t i = 0; i < from.entries; ++i)
-            std::memcpy(expected.data() + shift + to.offset_of(i), source.data() + from.offset_of(i),
-                        block);
+            std::memcpy(expected.data() + shift + to.offset_of(i),
+                        source.data() + from.offset_of(i), block);
         std::uintptr_t actual = 0;
         REQUIRE(ucd_copy(source.data(), count, from_type, target.data() + shift, count, to_type,
                          &actual, nullptr, UCD_OP__REPLACE) == UCD_SUCCESS);

@@ -106,8 +106,8 @@ void check(const TransposeKernelInfo &kernel, Rng &rng, const Case &one) {
     m.to = reinterpret_cast<uintptr_t>(to.data()) + to_at;
     kernel.function(m);
     INFO(kernel.name << ", " << m.from_count << " lines to " << m.to_count << ", block " << m.block
-                     << ", steps " << m.from_step << " and " << m.to_step << ", past caches: "
-                     << m.past_caches);
+                     << ", steps " << m.from_step << " and " << m.to_step
+                     << ", past caches: " << m.past_caches);
     CHECK(from == source);
     CHECK(to == expected);
 }

@@ -1,6 +1,6 @@
-// Functions of the host's backend that the frontend uses before there is a layout, because they are
-// compiled for the CPU's widest instructions: they examine lists of blocks, and move data by such
-// lists.
+// Functions of the host's backend that the frontend uses before there is a plan, because they are
+// compiled for the CPU's widest instructions: they examine lists of blocks, move data by such
+// lists, and copy from layout to layout.
 #pragma once
 
 #include "move.h"
@@ -41,5 +41,17 @@ struct PlainBlocks {
 // Runs a move of all blocks, which needs no plan; both sides are in host memory. If several threads
 // are allowed, it may throw std::bad_alloc after some blocks were moved.
 void move_list(const PlainBlocks &list, const Move &move);
+
+// `count` repetitions of a layout in host memory.
+struct HostStream {
+    const Layout *layout = nullptr;
+    int64_t extent = 0;
+    char *typed = nullptr; // as in Move
+    uint64_t count = 0;
+};
+
+// Copies the bytes [begin, end) of one packed stream to the same ones of another, if that is faster
+// than packing and unpacking. Returns false if it did nothing.
+bool copy_in_one_pass(const HostStream &from, const HostStream &to, uint64_t begin, uint64_t end);
 
 } // namespace ucd

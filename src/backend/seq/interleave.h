@@ -50,8 +50,7 @@ struct Interleaving {
     UCD_SEQ_INLINE static Vector gather(const Vector (&from)[lines],
                                         std::integer_sequence<unsigned, k...>) {
         Vector result = from[0];
-        ((result = take<apart, to, k>(result, from[k],
-                                      std::make_integer_sequence<int, bytes>())),
+        ((result = take<apart, to, k>(result, from[k], std::make_integer_sequence<int, bytes>())),
          ...);
         return result;
     }

@@ -173,8 +173,7 @@ std::size_t pair_to_merge(const std::vector<NodeLevel> &levels, bool open_ended)
     }
     // Longer rows are faster, although their displacements have to be loaded.
     constexpr uint64_t short_row = 16, long_row = 512;
-    if (levels[last].level.count < short_row && entries(last - 1) <= long_row)
-        return last - 1;
+    if (levels[last].level.count < short_row && entries(last - 1) <= long_row) return last - 1;
     return best;
 }
 

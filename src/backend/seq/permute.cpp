@@ -69,7 +69,7 @@ struct JoinedAxes {
 // The loops of a move, sorted by what they are for.
 struct LoopOrder {
     uint64_t block;
-    JoinedAxes columns, rows; // the fastest on the `from` side, and on the other
+    JoinedAxes columns, rows;     // the fastest on the `from` side, and on the other
     const Axis *others[max_axes]; // the outermost first
     unsigned others_count = 0;
 
@@ -79,14 +79,18 @@ struct LoopOrder {
         join_block();
         join(columns, &Axis::from);
         join(rows, &Axis::to);
-        extend(columns, &Axis::from);
-        extend(rows, &Axis::to);
+        // A loop that both could have goes to those that are fewer.
+        while (rows.total <= columns.total
+                   ? extend(rows, &Axis::to) || extend(columns, &Axis::from)
+                   : extend(columns, &Axis::from) || extend(rows, &Axis::to)) {
+        }
         // Inner loops are those that step over few bytes on one of the sides: what they leave of
         // cache lines and pages is then used soon.
-        const auto reach = [](const Axis *a) { return std::min(distance(a->from), distance(a->to)); };
-        std::stable_sort(others, others + others_count, [&](const Axis *a, const Axis *b) {
-            return reach(a) > reach(b);
-        });
+        const auto reach = [](const Axis *a) {
+            return std::min(distance(a->from), distance(a->to));
+        };
+        std::stable_sort(others, others + others_count,
+                         [&](const Axis *a, const Axis *b) { return reach(a) > reach(b); });
     }
 
     // Whether blocks of the few lines of `few` alternate on one side, without gaps, while both are
@@ -140,17 +144,16 @@ private:
         joined.add(*take(best));
     }
 
-    // Adds loops until there are enough iterations for whole cache lines and tiles.
-    void extend(JoinedAxes &joined, Steps Axis::*side) {
+    // Adds a loop unless there are enough iterations for whole cache lines and tiles, or none fits.
+    bool extend(JoinedAxes &joined, Steps Axis::*side) {
         constexpr uint64_t enough = 256;
-        if (joined.count == 0) return;
+        if (joined.count == 0 || joined.total >= enough) return false;
         const Steps &first = joined.axis[0]->*side;
-        if (first.displs != nullptr || first.stride != static_cast<int64_t>(block)) return;
-        while (joined.total < enough) {
-            const unsigned k = find(side, block * joined.total);
-            if (k == others_count) return;
-            joined.add(*take(k));
-        }
+        if (first.displs != nullptr || first.stride != static_cast<int64_t>(block)) return false;
+        const unsigned k = find(side, block * joined.total);
+        if (k == others_count) return false;
+        joined.add(*take(k));
+        return true;
     }
 };
 
@@ -269,7 +272,8 @@ void permute(const Axes &axes, uint64_t begin, uint64_t end, uintptr_t from, uin
             }
             const uint64_t bytes = each[level];
             if (begin % bytes != 0 || end - begin < bytes)
-                begin = run_part(level, begin, std::min(end, (begin / bytes + 1) * bytes), from, to);
+                begin =
+                    run_part(level, begin, std::min(end, (begin / bytes + 1) * bytes), from, to);
             if (const uint64_t whole = (end - begin) / bytes; whole > 0) {
                 uintptr_t inner_from = from, inner_to = to;
                 const Axes inner =
@@ -319,7 +323,8 @@ bool is_permuted(const Axes &given, bool open_ended) {
     const Axis &packed_fastest = given.axis[given.count - 1];
     if (packed_fastest.from.displs != nullptr) return false;
     const LoopOrder loops(axes);
-    if (loops.block != given.block || loops.columns.count == 0 || loops.rows.count == 0) return false;
+    if (loops.block != given.block || loops.columns.count == 0 || loops.rows.count == 0)
+        return false;
     if (loops.interleaves(loops.rows, loops.columns, &Axis::from, &Axis::to) ||
         loops.interleaves(loops.columns, loops.rows, &Axis::to, &Axis::from))
         return true;
@@ -332,6 +337,23 @@ bool is_permuted(const Axes &given, bool open_ended) {
     if (distance(packed_fastest.from) >= line) return loops.rows.total >= side;
     const uint64_t vector_side = std::max(side, 8 / block);
     return vectors && loops.rows.total >= vector_side && loops.columns.total >= vector_side;
+}
+
+bool pays_in_one_pass(const Axes &axes) {
+    const LoopOrder loops(axes);
+    const uint64_t block = loops.block;
+    if (loops.columns.count == 0 || block >= line) return true;
+    if (loops.rows.count == 0) return false;
+    if (loops.interleaves(loops.rows, loops.columns, &Axis::from, &Axis::to) ||
+        loops.interleaves(loops.columns, loops.rows, &Axis::to, &Axis::from))
+        return true;
+    const auto contiguous = [block](const Steps &steps) {
+        return steps.displs == nullptr && steps.stride == static_cast<int64_t>(block);
+    };
+    const uint64_t side = std::max<uint64_t>(4, 8 / block);
+    return (block & (block - 1)) == 0 && block <= 16 && loops.rows.total >= side &&
+           loops.columns.total >= side && contiguous(loops.columns.axis[0]->from) &&
+           contiguous(loops.rows.axis[0]->to);
 }
 
 Axes exchanged(const Axes &axes) {

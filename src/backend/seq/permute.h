@@ -36,10 +36,14 @@ struct Axes {
 // long listed blocks.
 bool find_axes(const Layout &layout, const Node &top, Axes &axes);
 
-// Whether moving in tiles pays: neighbours on the `from` side are not those of the packed stream, and
-// either these do not share a cache line there, or whole vectors can be transposed. `open_ended`: the count of the outermost loop depends on the
-// call.
+// Whether moving in tiles pays: neighbours on the `from` side are not those of the packed stream,
+// and either these do not share a cache line there, or whole vectors can be transposed.
+// `open_ended`: the count of the outermost loop depends on the call.
 bool is_permuted(const Axes &axes, bool open_ended);
+
+// For loops between two layouts: whether moving them directly is faster than packing and unpacking
+// pieces that stay in the caches.
+bool pays_in_one_pass(const Axes &axes);
 
 // The same loops with the sides exchanged.
 Axes exchanged(const Axes &axes);

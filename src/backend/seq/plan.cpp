@@ -120,7 +120,7 @@ std::string SeqPlan::describe() const {
         all += ' ';
         all += p.permuted != nullptr ? transpose_kernel_name(leaf_for_block(p.permuted->block))
                : p.levels == 0       ? "memcpy"
-                                     : move_kernel_name(Direction::pack, {p.kinds, p.levels}, p.leaf);
+                               : move_kernel_name(Direction::pack, {p.kinds, p.levels}, p.leaf);
     }
     if (parts_.size() > most) all += " ...";
     return all;

@@ -128,8 +128,7 @@ UCD_SEQ_INLINE void prefetch_next(const Matrix &m, const Part &part, uint64_t f,
     if (t + 2 * side <= part.to_end)
 #pragma GCC unroll 4
         for (unsigned k = 0; k < side; ++k)
-            __builtin_prefetch(
-                pointer(displaced(m.to + f * width, m.to_lines[t + side + k])), 1);
+            __builtin_prefetch(pointer(displaced(m.to + f * width, m.to_lines[t + side + k])), 1);
 }
 
 // Moves a part in tiles. The last tiles overlap those before them, so that all are whole; a part
@@ -140,8 +139,8 @@ UCD_SEQ_ONE_COPY void move_tiles(const Matrix &m, Part part) {
     constexpr uint64_t side = Tile::side;
     if (part.from >= part.from_end || part.to >= part.to_end) return;
     if (part.from_end - part.from < side)
-        part.from_end < side ? part.from = 0, part.from_end = side
-                             : part.from = part.from_end - side;
+        part.from_end < side                        ? part.from = 0,
+                               part.from_end = side : part.from = part.from_end - side;
     if (part.to_end - part.to < side)
         part.to_end < side ? part.to = 0, part.to_end = side : part.to = part.to_end - side;
     // Several tiles in each dimension form a block: if a tile uses a part of a cache line, the line
@@ -214,11 +213,10 @@ UCD_SEQ_ONE_COPY void move_whole_lines(const Matrix &m, const Part &part) {
                 for (unsigned k = 0; k < side; ++k)
                     prefetch(displaced(from, lines[k]) + to_lines * line_bytes);
                 for (unsigned j = 0; j < height; j += side)
-                    Tile::move(
-                        [&](unsigned k) { return displaced(from, lines[k]) + j * width; },
-                        [&](unsigned k) {
-                            return reinterpret_cast<uintptr_t>(buffer[j + k] + i * width);
-                        });
+                    Tile::move([&](unsigned k) { return displaced(from, lines[k]) + j * width; },
+                               [&](unsigned k) {
+                                   return reinterpret_cast<uintptr_t>(buffer[j + k] + i * width);
+                               });
             }
             for (unsigned j = 0; j < height; ++j) {
                 const uintptr_t to = displaced(m.to + f * width, m.to_lines[t + j]);
@@ -239,7 +237,7 @@ template <unsigned width>
 UCD_SEQ_ONE_COPY void stream_unaligned(const Matrix &m, const Part &part) {
     using Tile = Tile<width>;
     constexpr unsigned blocks = line_bytes / width, side = Tile::side;
-    constexpr uint64_t each = 2 * blocks; // lines of the source at a time
+    constexpr uint64_t each = 2 * blocks;                        // lines of the source at a time
     constexpr unsigned rows = 4 * blocks < 64 ? 4 * blocks : 64; // and of the target
     alignas(line_bytes) char buffer[rows][2 * line_bytes + each * width];
     uint64_t waiting[rows]; // bytes at the beginning of each row of the buffer, and
@@ -261,12 +259,11 @@ UCD_SEQ_ONE_COPY void stream_unaligned(const Matrix &m, const Part &part) {
                 const uint64_t at = f + i + side <= m.from_count ? i : m.from_count - side - f;
                 const int64_t *const lines = m.from_lines + (f + at);
                 for (unsigned j = 0; j < height; j += side)
-                    Tile::move(
-                        [&](unsigned k) { return displaced(from, lines[k]) + j * width; },
-                        [&](unsigned k) {
-                            return reinterpret_cast<uintptr_t>(buffer[j + k]) + line_bytes +
-                                   waiting[j + k] + at * width;
-                        });
+                    Tile::move([&](unsigned k) { return displaced(from, lines[k]) + j * width; },
+                               [&](unsigned k) {
+                                   return reinterpret_cast<uintptr_t>(buffer[j + k]) + line_bytes +
+                                          waiting[j + k] + at * width;
+                               });
             }
             const bool last = f + each >= m.from_count;
             for (unsigned j = 0; j < height; ++j) {

@@ -1,6 +1,6 @@
 // What the transpose kernels move: a matrix whose rows are lines of one side and whose columns are
-// lines of the other. In either side's order, each cache line of the other one would be visited once
-// for each of its entries. In tiles, both sides are accessed line by line.
+// lines of the other. In either side's order, each cache line of the other one would be visited
+// once for each of its entries. In tiles, both sides are accessed line by line.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 #include "transfer/host.h"
 
 #include "element_runs.h"
+#include "host_lists.h"
 #include "prepared/plain_list.h"
 #include "transfer/conversion.h"
 #include "transfer/route.h"
@@ -53,6 +54,10 @@ bool is_one_block(const Type &type, const CopyMove::Side &side, char *&address) 
     return true;
 }
 
+HostStream stream_of(const Type &type, const CopyMove::Side &side) {
+    return {&layout_of(type), type.extent(), side.typed, side.count};
+}
+
 } // namespace
 
 CheckedMove move_of_side(const Type &type, const CopyMove::Side &side, uint64_t length,
@@ -81,6 +86,10 @@ Status copy_on_host(Context &context, const CheckedCopy &c, Op op, const Limits 
         return run_on_host(context, in);
     }
     alignas(64) char chunk[16384];
+    if (op == Op::replace && c.length > sizeof chunk / 2 && c.from.offset == c.to.offset &&
+        copy_in_one_pass(stream_of(*c.from_type, c.from), stream_of(*c.to_type, c.to),
+                         c.from.offset, c.from.offset + c.length))
+        return success;
     in.packed = out.packed = chunk;
     const uint64_t total = c.from_type->size * c.from.count;
     for (uint64_t done = 0; done < c.length;) {
