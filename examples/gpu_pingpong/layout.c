@@ -56,7 +56,6 @@ static void make_columns(size_t edge, struct side_layout *side) {
     side->memory = edge * edge * unit;
 }
 
-<<<<<<< HEAD
 /* Doubles in the three faces of a cube, each a sixteenth of the edge thick. What belongs to two of
  * them is in the first. */
 static size_t in_faces(size_t edge) {
@@ -96,12 +95,6 @@ void layouts_make(enum layout layout, size_t bytes, size_t block, size_t stride,
                   struct layouts *made) {
     size_t doubles = bytes / unit;
     const size_t in_block = block / unit, in_stride = stride / unit;
-=======
-void layouts_make(enum layout layout, size_t bytes, size_t block, size_t stride,
-                  struct layouts *made) {
-    size_t doubles = bytes / unit;
-    const size_t in_block = block / unit, apart = stride / unit;
->>>>>>> direct
     if (layout == LAYOUT_VECTOR || layout == LAYOUT_TO_VECTOR) doubles -= doubles % in_block;
     size_t edge = 1;
     while ((edge + 1) * (edge + 1) <= doubles) ++edge;
@@ -125,7 +118,6 @@ void layouts_make(enum layout layout, size_t bytes, size_t block, size_t stride,
         break;
     case LAYOUT_TO_VECTOR:
         make_contiguous(doubles, &made->from);
-<<<<<<< HEAD
         make_vector(doubles, in_block, in_stride, &made->to);
         break;
     case LAYOUT_FACES:
@@ -139,13 +131,6 @@ void layouts_make(enum layout layout, size_t bytes, size_t block, size_t stride,
     default:
         make_vector(doubles, in_block, in_stride, &made->from);
         make_vector(doubles, in_block, in_stride, &made->to);
-=======
-        make_vector(doubles, in_block, apart, &made->to);
-        break;
-    default:
-        make_vector(doubles, in_block, apart, &made->from);
-        make_vector(doubles, in_block, apart, &made->to);
->>>>>>> direct
     }
 }
 

@@ -27,11 +27,7 @@ struct layouts {
     size_t bytes; /* packed: at most what was asked for, a little less where it does not fit */
 };
 
-<<<<<<< HEAD
 /* Blocks of so many bytes in vectors, and so many from one to the next. */
-=======
-/* Blocks of so many bytes in vectors, and from the beginning of one to the next. */
->>>>>>> direct
 void layouts_make(enum layout layout, size_t bytes, size_t block, size_t stride,
                   struct layouts *made);
 void layouts_free(struct layouts *layouts);

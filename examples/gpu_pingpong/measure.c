@@ -231,13 +231,8 @@ static void measure_paths(struct run *run, const char *layout) {
 
 static void measure_layout(struct run *run, enum layout layout, size_t bytes) {
     layouts_make(layout, bytes, run->options->block, run->options->stride, &run->layouts);
-<<<<<<< HEAD
     run->out = memory_take(&run->memory, run->layouts.from.memory);
     run->in = memory_take(&run->memory, run->layouts.to.memory);
-=======
-    run->out = device_memory(run->device, run->layouts.from.memory);
-    run->in = device_memory(run->device, run->layouts.to.memory);
->>>>>>> direct
     run->packed = device_memory(run->device, run->layouts.bytes);
     fill(run, 100 + (uint32_t)run->wire->rank);
     measure_paths(run, layout_names[layout]);

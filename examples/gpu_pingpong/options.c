@@ -32,15 +32,11 @@ static const char usage[] =
     "them,\n"
     "                       or no (no)\n"
     "  --block N            bytes of a vector's blocks (128)\n"
-<<<<<<< HEAD
     "  --stride N           bytes from one block to the next (twice --block)\n"
     "  --memory NAME*       where the data is: malloc; on NVIDIA's GPUs also vmm, in pieces of\n"
     "                       physical memory that are mapped one behind the other; pool, of a\n"
     "                       stream-ordered pool; managed (malloc)\n"
     "  --piece N            bytes of a piece: a multiple of 2m (2m)\n"
-=======
-    "  --stride N           bytes from a block to the next (twice the block)\n"
->>>>>>> direct
     "  --repeat N           round trips that are measured; the median counts (20)\n"
     "  --only-pipeline      do not measure what it is compared with\n"
     "  --backend NAME       whose GPUs (cuda)\n"
@@ -154,11 +150,6 @@ static void take(int which, const char *value, struct options *o) {
     case 's':
         o->stride = parse_multiple("stride", value, sizeof(double), "a multiple of 8");
         return;
-    case 's':
-        o->stride = parse_size("stride", value, &end);
-        if (*end != '\0' || o->stride % sizeof(double) != 0)
-            wrong("stride", value, "a multiple of 8");
-        return;
     case 'r': o->repeats = parse_repeats(value); return;
     case 'o': o->only_pipeline = true; return;
     case 'g': o->backend = value; return;
@@ -175,12 +166,8 @@ void options_parse(int argc, char **argv, struct options *options) {
         {"bytes", required_argument, NULL, 'b'},   {"fragment", required_argument, NULL, 'f'},
         {"depth", required_argument, NULL, 'd'},   {"path", required_argument, NULL, 'p'},
         {"copy", required_argument, NULL, 'c'},    {"block", required_argument, NULL, 'k'},
-<<<<<<< HEAD
         {"stride", required_argument, NULL, 's'},  {"memory", required_argument, NULL, 'm'},
         {"piece", required_argument, NULL, 'i'},   {"repeat", required_argument, NULL, 'r'},
-=======
-        {"stride", required_argument, NULL, 's'},  {"repeat", required_argument, NULL, 'r'},
->>>>>>> direct
         {"only-pipeline", no_argument, NULL, 'o'}, {"backend", required_argument, NULL, 'g'},
         {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
     };
@@ -203,11 +190,6 @@ void options_parse(int argc, char **argv, struct options *options) {
     if (options->stride < options->block) wrong("stride", "less", "at least --block");
     if (optind < argc) {
         fprintf(stderr, "gpu_pingpong: '%s' is no option\n", argv[optind]);
-        exit(2);
-    }
-    if (options->stride == 0) options->stride = 2 * options->block;
-    if (options->stride < options->block) {
-        fprintf(stderr, "gpu_pingpong: --stride is less than --block\n");
         exit(2);
     }
 }

@@ -21,17 +21,11 @@ struct options {
     int devices[2];
     bool layouts[LAYOUTS];
     struct list bytes, fragments, depths; /* all combinations are measured */
-<<<<<<< HEAD
-    bool ring, host;                      /* paths */
-    bool copy, no_copy;                   /* of the ring */
+    bool paths[PATHS];
+    bool copy, no_copy; /* of the ring */
     bool memories[MEMORY_KINDS];
     size_t piece;         /* of physical memory, bytes */
-    size_t block, stride; /* of vectors, bytes */
-=======
-    bool paths[PATHS];
-    bool copy, no_copy;   /* of the ring */
     size_t block, stride; /* of vectors, bytes; stride 0: twice the block */
->>>>>>> direct
     int repeats;
     bool only_pipeline; /* without what it is compared with */
 };
