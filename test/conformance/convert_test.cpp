@@ -5,6 +5,10 @@
 #include "support/moves/calls.hpp"
 #include "support/moves/converting.hpp"
 
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 

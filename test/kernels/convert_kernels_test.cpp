@@ -7,9 +7,11 @@
 #include "support/random/random_cases.hpp"
 #include "support/random/rng.hpp"
 
-#include <cfenv>
+#include <cstdio>
 #include <cstring>
 #include <map>
+#include <string>
+#include <utility>
 #include <vector>
 
 #if defined(__SSE2__)
