@@ -157,14 +157,14 @@ private:
     }
 };
 
-// The iterations of joined loops in pieces of similar length, each of whole cache lines where
+// The iterations of joined loops in portions of similar length, each of whole cache lines where
 // possible.
-struct Pieces {
+struct Portions {
     static constexpr uint64_t longest = 1024;
     uint64_t total, each;
 
     // `listed`: whether their lines must be listed.
-    Pieces(uint64_t iterations, bool listed) : total(iterations), each(iterations) {
+    Portions(uint64_t iterations, bool listed) : total(iterations), each(iterations) {
         if (!listed) return;
         const uint64_t pieces = (total + longest - 1) / longest;
         each = (total + pieces - 1) / pieces;
@@ -183,10 +183,11 @@ void move_whole(const Axes &axes, uintptr_t from, uintptr_t to) {
     for (unsigned k = 0; k < loops.others_count; ++k) bytes *= loops.others[k]->count;
 
     const TransposeKernel kernel = transpose_kernel(leaf_for_block(loops.block));
-    int64_t from_lines[Pieces::longest], to_lines[Pieces::longest];
+    int64_t from_lines[Portions::longest], to_lines[Portions::longest];
     const bool to_adjacent = loops.interleaves(loops.rows, loops.columns, &Axis::from, &Axis::to);
     const bool from_adjacent = loops.interleaves(loops.columns, loops.rows, &Axis::to, &Axis::from);
-    const Pieces rows(loops.rows.total, !from_adjacent), columns(loops.columns.total, !to_adjacent);
+    const Portions rows(loops.rows.total, !from_adjacent),
+        columns(loops.columns.total, !to_adjacent);
     const bool listed_once = rows.one() && columns.one();
     Matrix m{};
     m.from_lines = from_lines;
