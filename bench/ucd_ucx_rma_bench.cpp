@@ -72,7 +72,7 @@ const char *name_of(Action action) {
 class Bench {
 public:
     Bench(Device &device, Peers &peers, Run &run, bool any_gpu, unsigned at_a_time,
-          const std::string &layouts)
+          const std::string &layouts, const std::string &direct)
         : device_(device), peers_(peers), run_(run), at_a_time_(at_a_time),
           named_(named_shapes(layouts)), buffer_(device, doubles * sizeof(double)),
           memory_(buffer_.as<double>()) {
@@ -83,7 +83,11 @@ public:
         ucd_ucx_rma_params_t params = {};
         params.struct_size = sizeof params;
         params.am_id = 2;
-        check_ucd_ucx(ucd_ucx_rma_create(peers.worker(), &params, UCD_INFO__NULL, &rma_));
+        ucd_info_t info;
+        check_ucd(ucd_info_create(&info));
+        check_ucd(ucd_info_set(info, "ucd.ucx.direct", direct.c_str()));
+        check_ucd_ucx(ucd_ucx_rma_create(peers.worker(), &params, info, &rma_));
+        check_ucd(ucd_info_free(&info));
         if (is_target()) {
             check_ucd_ucx(ucd_ucx_window_create(rma_, memory_, doubles * sizeof(double),
                                                 UCD_INFO__NULL, &window_));
@@ -286,11 +290,12 @@ int main(int argc, char **argv) {
     settings.effort = {.repetitions = 15, .seconds = 5e-3, .clock = Clock::wall};
     unsigned at_a_time = 16;
     std::vector<std::string> memory = {"host"};
-    std::string layouts;
+    std::string layouts, direct = "no";
     std::vector<Option> options = common_options(settings);
     const std::vector<Option> own{
         {"--at-a-time", &at_a_time, "Operations under way in the second table"},
         {"--layout", &layouts, "Only layouts whose names contain this"},
+        {"--direct", &direct, "The value of ucd.ucx.direct: no, yes, always"},
         {"--memory", &memory,
          "Where data is, at origin and target: host or cuda:N, or both as A,B; by hand only with "
          "host memory at both sides"}};
@@ -308,7 +313,7 @@ int main(int argc, char **argv) {
             Peers peers(board, seat, *device);
             Run run(settings); // of the origin alone: the target answers
             Bench bench(*device, peers, run, memory.front() != "host" || memory.back() != "host",
-                        at_a_time, layouts);
+                        at_a_time, layouts, direct);
             if (bench.is_target()) return bench.serve();
             bench.run();
             run.write();
