@@ -51,6 +51,20 @@ TEST_CASE("no stamp comes again") {
     }
 }
 
+TEST_CASE("attributes are told from commits") {
+    CommittedHandles committed;
+    const CommittedHandles::Handle handle = 0x8c000005;
+    committed.add(handle);
+    CHECK(!committed.may_have_attribute(handle));
+    const HandleStamp before = committed.stamp(handle);
+    committed.add_attribute(handle);
+    CHECK(committed.may_have_attribute(handle));
+    CHECK(committed.stamp(handle) != before);
+    // What had the attribute only was not committed.
+    committed.add_attribute(handle + 1);
+    CHECK(committed.stamp(handle + 1) == 0);
+}
+
 TEST_CASE("of handles that were not committed, few seem to be") {
     CommittedHandles committed;
     for (const auto handle : some_handles(500)) committed.add(handle);

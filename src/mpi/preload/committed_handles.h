@@ -24,6 +24,15 @@ public:
         bucket_of(type).fetch_or(tag_of(type), std::memory_order_relaxed);
         change(type);
     }
+    // Call before a type of this handle gets the attribute.
+    void add_attribute(Handle type) {
+        bucket_of(type).fetch_or(tag_of(type) << tags, std::memory_order_relaxed);
+        change(type);
+    }
+    // False if no type of this handle ever had the attribute.
+    bool may_have_attribute(Handle type) const {
+        return (bucket_of(type).load(std::memory_order_acquire) & tag_of(type) << tags) != 0;
+    }
     void change(Handle type) { bucket_of(type).fetch_add(one_change, std::memory_order_release); }
     void change_all() {
         for (Bucket &bucket : buckets_) bucket.fetch_add(one_change, std::memory_order_release);
@@ -34,17 +43,19 @@ public:
     }
 
 private:
-    // The lower half has a bit for each tag that was committed; the upper half counts changes.
+    // The lowest bits are for tags that were committed, the next ones for tags that had the
+    // attribute; the upper half counts changes.
     using Bucket = std::atomic<HandleStamp>;
     static constexpr HandleStamp one_change = HandleStamp{1} << 32;
-    static constexpr std::size_t buckets = 1024; // a power of two
+    static constexpr std::size_t buckets = 2048; // a power of two
+    static constexpr unsigned tags = 16;
 
     static constexpr std::uint64_t hash(Handle type) {
         return (std::uint64_t{type} * 0x9e3779b97f4a7c15) >> 32;
     }
-    static constexpr HandleStamp tag_of(Handle type) { return HandleStamp{1} << hash(type) % 32; }
-    Bucket &bucket_of(Handle type) { return buckets_[hash(type) / 32 % buckets]; }
-    const Bucket &bucket_of(Handle type) const { return buckets_[hash(type) / 32 % buckets]; }
+    static constexpr HandleStamp tag_of(Handle type) { return HandleStamp{1} << hash(type) % tags; }
+    Bucket &bucket_of(Handle type) { return buckets_[hash(type) / tags % buckets]; }
+    const Bucket &bucket_of(Handle type) const { return buckets_[hash(type) / tags % buckets]; }
 
     std::array<Bucket, buckets> buckets_{};
 };

@@ -96,8 +96,7 @@ int type_free(int (*next)(MPI_Datatype *), MPI_Datatype *datatype) {
 int type_dup(int (*next)(MPI_Datatype, MPI_Datatype *), MPI_Datatype datatype,
              MPI_Datatype *duplicate) {
     const int rc = next(datatype, duplicate);
-    // The duplicate inherits the attribute, and is committed if the original is.
-    if (rc == MPI_SUCCESS && was_committed(datatype)) remember_committed(*duplicate);
+    if (rc == MPI_SUCCESS) remember_duplicate(datatype, *duplicate);
     return rc;
 }
 

@@ -52,6 +52,7 @@ struct Remembered {
     // Of a type that was not read: an item's size, 0 if MPI moves it anyway, and how many more
     // bytes MPI moves before the type is read.
     std::uint64_t size = 0, bytes_before_reading = 0;
+    bool numbers_counted = false; // in the latter
 };
 constexpr std::size_t remembered_types = 32;
 [[gnu::tls_model("initial-exec")]] thread_local std::array<Remembered, remembered_types>
@@ -62,21 +63,34 @@ constexpr std::size_t remembered_types = 32;
 Remembered look_up(MPI_Datatype datatype, int key, HandleStamp stamp) {
     Remembered slot = {.datatype = datatype, .stamp = stamp};
     void *value = nullptr;
-    int found = 0, integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
-    if (PMPI_Type_get_attr(datatype, key, &value, &found) != MPI_SUCCESS) return slot;
+    int found = 0;
+    if (committed_handles.may_have_attribute(handle_of(datatype)) &&
+        PMPI_Type_get_attr(datatype, key, &value, &found) != MPI_SUCCESS)
+        return slot;
+    MPI_Count size = 0;
     if (found != 0) {
         slot.known = static_cast<KnownType *>(value);
-        return slot;
+    } else if (PMPI_Type_size_x(datatype, &size) == MPI_SUCCESS && size > 0) {
+        slot.size = static_cast<std::uint64_t>(size);
+        slot.bytes_before_reading = tuning().bytes_before_reading;
     }
-    MPI_Count size = 0;
-    if (PMPI_Type_get_envelope(datatype, &integers, &addresses, &types, &combiner) != MPI_SUCCESS ||
-        is_predefined(combiner) || PMPI_Type_size_x(datatype, &size) != MPI_SUCCESS || size <= 0)
-        return slot;
-    slot.size = static_cast<std::uint64_t>(size);
-    slot.bytes_before_reading =
-        tuning().bytes_before_reading +
-        tuning().bytes_for_number * static_cast<std::uint64_t>(integers + addresses);
     return slot;
+}
+
+// Whether the type is one to be read: no predefined one. Adds what MPI moves before because of the
+// type's lists.
+bool count_numbers(Remembered &slot) {
+    int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
+    if (PMPI_Type_get_envelope(slot.datatype, &integers, &addresses, &types, &combiner) !=
+            MPI_SUCCESS ||
+        is_predefined(combiner)) {
+        slot.size = 0;
+        return false;
+    }
+    slot.numbers_counted = true;
+    slot.bytes_before_reading +=
+        tuning().bytes_for_number * static_cast<std::uint64_t>(integers + addresses);
+    return true;
 }
 
 // Null if MPI cannot keep the attribute. Does not replace an existing one: other threads may be
@@ -89,6 +103,7 @@ KnownType *make_known(MPI_Datatype datatype, int key) {
     if (PMPI_Type_get_attr(datatype, key, &value, &found) != MPI_SUCCESS) return nullptr;
     if (found != 0) return static_cast<KnownType *>(value);
     auto *known = new (std::nothrow) KnownType(datatype);
+    committed_handles.add_attribute(handle_of(datatype));
     if (known != nullptr && PMPI_Type_set_attr(datatype, key, known) != MPI_SUCCESS) {
         known->release();
         known = nullptr;
@@ -106,7 +121,9 @@ bool is_to_be_read(Remembered &slot, MPI_Count count, Use use) {
         __builtin_mul_overflow(slot.size, static_cast<std::uint64_t>(count), &bytes) ||
         bytes < least)
         return false;
-    if (use == Use::again || bytes >= slot.bytes_before_reading) return true;
+    const auto is_time = [&] { return use == Use::again || bytes >= slot.bytes_before_reading; };
+    if (is_time() && (slot.numbers_counted || count_numbers(slot)) && is_time()) return true;
+    if (slot.size == 0) return false;
     slot.bytes_before_reading -= bytes;
     return false;
 }
@@ -208,6 +225,13 @@ void remember_committed(MPI_Datatype datatype) {
     committed_handles.add(handle_of(datatype));
 }
 
+void remember_duplicate(MPI_Datatype datatype, MPI_Datatype duplicate) {
+    if (!was_committed(datatype)) return;
+    if (committed_handles.may_have_attribute(handle_of(datatype)))
+        committed_handles.add_attribute(handle_of(duplicate));
+    remember_committed(duplicate);
+}
+
 void forget_types() {
     keyval.store(MPI_KEYVAL_INVALID, std::memory_order_release);
     committed_handles.change_all();
@@ -237,7 +261,9 @@ KnownType *find_known(MPI_Datatype datatype, MPI_Count count, Use use) {
 KnownType *find_converted(MPI_Datatype datatype) {
     Remembered *const slot = slot_of(datatype);
     KnownType *known = slot != nullptr ? slot->known : nullptr;
-    if (slot != nullptr && known == nullptr && slot->size > 0) known = known_now(*slot);
+    if (slot != nullptr && known == nullptr && slot->size > 0 &&
+        (slot->numbers_counted || count_numbers(*slot)))
+        known = known_now(*slot);
     if (known == nullptr) known = find_predefined_type(datatype);
     return known != nullptr && known->is_converted() ? known : nullptr;
 }

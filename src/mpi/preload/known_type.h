@@ -82,8 +82,11 @@ private:
     KnownType *known_ = nullptr;
 };
 
-// Call after MPI has committed the datatype, or has duplicated one that was committed.
+// Call after MPI has committed the datatype.
 void remember_committed(MPI_Datatype datatype);
+// Call after MPI has duplicated a datatype: the duplicate inherits the attribute, and is committed
+// if the original is.
+void remember_duplicate(MPI_Datatype datatype, MPI_Datatype duplicate);
 inline bool was_committed(MPI_Datatype datatype) {
     return committed_handles.stamp((CommittedHandles::Handle)datatype) != 0; // a pointer or an int
 }
