@@ -191,10 +191,10 @@ class Install(unittest.TestCase):
             self.skipTest('it is not optimised')
         stripped = self.root / 'stripped'
         run('strip', '-o', stripped, self.library / 'libucd.so')
-        # 4.55 MiB, of which conversions are 0.42; GCC 14 makes 3 % more of the same kernels than GCC 12 and 13.
+        # 4.7 MiB, of which conversions are 0.42; GCC 14 makes 3 % more of the same kernels than GCC 12 and 13.
         comment = run('readelf', '-p', '.comment', self.library / 'libucd.so')
         newest_gcc = max((int(major) for major in re.findall(r'GCC: .* (\d+)\.\d+\.\d+', comment)), default=0)
-        self.assertLessEqual(stripped.stat().st_size, 4.55 * (1 << 20) * (1.05 if newest_gcc >= 14 else 1))
+        self.assertLessEqual(stripped.stat().st_size, 4.7 * (1 << 20) * (1.05 if newest_gcc >= 14 else 1))
 
     def abi_version(self):
         """By docs/reference/abi.md."""

@@ -484,6 +484,8 @@ class Files(unittest.TestCase):
             return [line.strip() for line in words.splitlines() if line.strip()]
         field = self.save('field.npy', np.arange(512. * 4 * 8).reshape(512, 4, 8))
         matrix = self.raw('matrix.bin', np.arange(64.).reshape(8, 8))
+        weights = np.linspace(-3, 3, 4096, dtype=np.float32)
+        self.raw('weights.bin', weights)
         self.save('lengths.npy', np.array([1, 2, 3]))
         self.save('displs.npy', np.array([0, 10, 20]))
         commands = [line.split()[1] for line in examples() if line.startswith('ucd ')]
@@ -496,6 +498,10 @@ class Files(unittest.TestCase):
         np.testing.assert_array_equal(self.load('face.npy'), field[0:512:2, :, 7])
         np.testing.assert_array_equal(self.load('every-second.npy'), self.load('field.npy')[::2])
         np.testing.assert_array_equal(np.fromfile(self.path / 'columns.bin'), matrix.T.ravel())
+        # A bfloat16 is the upper half of a float, rounded to nearest, ties to even.
+        bits = weights.view(np.uint32)
+        rounded = (bits + 0x7fff + ((bits >> 16) & 1)) >> 16
+        np.testing.assert_array_equal(np.fromfile(self.path / 'small.bin', np.uint16), rounded.astype(np.uint16))
 
     def test_readers_may_go(self):
         self.raw('big.bin', np.zeros(1 << 20))
