@@ -81,8 +81,8 @@ TEST_CASE("levels whose order is better changed are not merged") {
     for (const std::intptr_t step : {64, -64, 100})
         CHECK(merged({{20, far}, {10, middle}, {10, step}, {12, 5000}}) == "s20 s10 b120");
     // Too few bytes for that.
-    CHECK(merged({{4, far}, {4, middle}, {4, 8}, {7, 5000}}) == "s4 s4 b28");
-    CHECK(merged({{4, far}, {4, middle}, {4, 8}, {8, 5000}}) == "permuted");
+    CHECK(merged({{4, far}, {4, middle}, {16, 8}, {7, 5000}}) == "s4 s4 b112");
+    CHECK(merged({{4, far}, {4, middle}, {16, 8}, {8, 5000}}) == "permuted");
 }
 
 TEST_CASE("short rows become longer if the list stays short") {

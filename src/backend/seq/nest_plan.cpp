@@ -19,7 +19,7 @@ bool dense_run(const Layout &layout, const Node &n) {
 // `open_ended`: the count of the outermost level depends on the call.
 bool find_permuted(const Layout &layout, const Node &top, bool open_ended, Axes &axes) {
     // Kernels for merged levels move less than this faster.
-    constexpr uint64_t worth_reordering = 2048;
+    constexpr uint64_t worth_reordering = 8192;
     return find_axes(layout, top, axes) && is_permuted(axes, open_ended) &&
            (axes.count <= max_levels || open_ended || top.bytes >= worth_reordering);
 }

@@ -57,8 +57,14 @@ struct JoinedAxes {
                 base = displace(base, displacement_of(axis[k]->*side, index[k]));
             const Steps &steps = axis[0]->*side;
             const uint64_t here = std::min(axis[0]->count - index[0], number);
-            for (uint64_t i = 0; i < here; ++i)
-                *displs++ = displace(base, displacement_of(steps, index[0] + i));
+            if (steps.displs != nullptr) {
+                for (uint64_t i = 0; i < here; ++i)
+                    displs[i] = displace(base, steps.displs[index[0] + i]);
+            } else {
+                int64_t at = displace(base, index[0], steps.stride);
+                for (uint64_t i = 0; i < here; ++i, at = displace(at, steps.stride)) displs[i] = at;
+            }
+            displs += here;
             number -= here;
             index[0] = 0;
             for (unsigned k = 1; k < count && ++index[k] == axis[k]->count; ++k) index[k] = 0;
