@@ -13,19 +13,19 @@ constexpr std::uint64_t any_size = UINT64_MAX;
 
 // Each file has rows of one library.
 constexpr TuningRow mpich_4[] = {
-#include "tables/mpich-4.inc"
+#include "preload/tables/mpich-4.inc"
 };
 constexpr TuningRow mpich_5[] = {
-#include "tables/mpich-5.inc"
+#include "preload/tables/mpich-5.inc"
 };
 constexpr TuningRow intel_2021[] = {
-#include "tables/intel-2021.inc"
+#include "preload/tables/intel-2021.inc"
 };
 constexpr TuningRow open_mpi_4[] = {
-#include "tables/open-mpi-4.inc"
+#include "preload/tables/open-mpi-4.inc"
 };
 constexpr TuningRow open_mpi_5[] = {
-#include "tables/open-mpi-5.inc"
+#include "preload/tables/open-mpi-5.inc"
 };
 
 // The versions of a library in ascending order.
