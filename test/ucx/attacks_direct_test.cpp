@@ -39,12 +39,12 @@ struct Attacked {
         header.introduction = *links.introduce(attacker.side.ep);
         send(header, std::string(8, 'r'), true);
         REQUIRE(attacker.within(5, [&] { return link() != nullptr; }));
-        send_type(type);
         // The victim looks for the key only now and then.
         for (int i = 0; i < 100; ++i) {
             attacker.progress();
             ::usleep(100);
         }
+        send_type(type);
     }
     ucd_ucx::Link *link() const { return links.to_reader(attacker.side.ep); }
 

@@ -20,6 +20,7 @@ void DirectTypes::send_again(ucp_ep_h ep, const ContentId &id) {
 
 void DirectTypes::learn(ucp_ep_h ep, std::string_view flattened) {
     constexpr uint64_t steps_of_byte = 25; // at most about 0.2 us
+    if (!ledger_.may_work(ep)) return;
     if (flattened.size() > max_flattened ||
         received_.find(content_id(flattened.data(), flattened.size())))
         return;

@@ -28,7 +28,8 @@ public:
 
     // At the receiver. Null if the type has not come, or was forgotten.
     TypePtr find(const ContentId &id) { return received_.find(id); }
-    // Untrusted bytes have come. If they are no type, or there is no room for it, nothing happens.
+    // Untrusted bytes have come. If they are no type, if there is no room for it, or if the peer
+    // has caused enough work in this call of progress, nothing happens.
     void learn(ucp_ep_h ep, std::string_view flattened);
 
 private:

@@ -160,7 +160,8 @@ bool Transfers::take_about_direct(const RecvPart &part, ucs_status_t failed) {
         if (takes && !part.is_here()) engine.links.connect(part.ep(), part.introduction());
         return true;
     case Kind::direct_type:
-        if (takes && !part.has_lost_data()) direct.learn(part.ep(), part.data());
+        if (takes && !part.has_lost_data() && engine.links.to_owner(part.ep()) != nullptr)
+            direct.learn(part.ep(), part.data());
         return true;
     case Kind::decline:
         if (failed != UCS_OK) return true;
