@@ -24,7 +24,10 @@ namespace {
 
 // Whichever route is not direct goes through the host, so that what is open is open for this one.
 const Keys &keys() {
-    static const Keys keys({{"ucd.ucx.direct", "always"}, {"ucd.ucx.ring", "none"}});
+    static const Keys keys({{"ucd.ucx.direct", "always"},
+                            {"ucd.ucx.ring", "none"},
+                            {"ucd.ucx.eager", "64"},
+                            {"ucd.ucx.chunk", "1000"}});
     return keys;
 }
 

@@ -25,14 +25,14 @@ bool PassedMemory::offer(Link &to_reader, const void *address, uint64_t bytes,
     // The handle differs if the program has mapped other memory there since.
     const auto known =
         std::find_if(reader.ranges.begin(), reader.ranges.end(),
-                     [&](const Passed &passed) { return is_same(passed.handle, handle); });
+                     [&](const KnownRange &passed) { return is_same(passed.handle, handle); });
     if (known != reader.ranges.end()) {
         range = known->range;
         return true;
     }
     if (reader.again > max_again) return false;
     reader.ranges.reserve(max_ranges);
-    Passed passed;
+    KnownRange passed;
     if (!pass(to_reader, address, bytes, passed)) return false;
     if (reader.ranges.size() == max_ranges) {
         const PassedRange &oldest = reader.ranges.front().range;
@@ -45,7 +45,7 @@ bool PassedMemory::offer(Link &to_reader, const void *address, uint64_t bytes,
     return true;
 }
 
-bool PassedMemory::pass(Link &to_reader, const void *address, uint64_t bytes, Passed &passed) {
+bool PassedMemory::pass(Link &to_reader, const void *address, uint64_t bytes, KnownRange &passed) {
     int numbers[UCD_IPC__MAX_FDS];
     int count = UCD_IPC__MAX_FDS;
     if (ucd_ipc_export_fds(address, static_cast<uintptr_t>(bytes), &passed.handle, numbers,
@@ -74,7 +74,7 @@ void PassedMemory::pass_again(ucp_ep_h ep, const ucd_ipc_handle_t &handle) {
     if (reader == readers_.end()) return;
     ++reader->second.again;
     std::erase_if(reader->second.ranges,
-                  [&](const Passed &passed) { return is_same(passed.handle, handle); });
+                  [&](const KnownRange &passed) { return is_same(passed.handle, handle); });
 }
 
 } // namespace ucd_ucx

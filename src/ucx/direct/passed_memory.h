@@ -30,15 +30,15 @@ public:
 private:
     static constexpr std::size_t max_ranges = 64; // as many as a reader keeps open
     static constexpr unsigned max_again = 100;
-    struct Passed {
+    struct KnownRange {
         ucd_ipc_handle_t handle;
         PassedRange range;
     };
     struct Reader {
-        std::vector<Passed> ranges; // the oldest first
+        std::vector<KnownRange> ranges; // the oldest first
         unsigned again = 0;
     };
-    static bool pass(Link &to_reader, const void *address, uint64_t bytes, Passed &passed);
+    static bool pass(Link &to_reader, const void *address, uint64_t bytes, KnownRange &passed);
 
     std::unordered_map<ucp_ep_h, Reader> readers_;
 };
