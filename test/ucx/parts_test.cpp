@@ -249,6 +249,7 @@ TEST_CASE("options of transfers have their defaults and their limits") {
     CHECK((options.eager == TransferOptions::unset && options.chunk == 524288));
     CHECK((options.depth == 4 && options.ring && options.ring_chunk == 8388608));
     CHECK((options.ring_depth == 8 && !options.ring_copy && options.ring_expose));
+    CHECK((options.direct == Trust::none && options.direct_bytes == 131072));
     CHECK(options.timeout.count() == 0);
     CHECK((options.eager_or(3) == 3));
 
@@ -260,11 +261,14 @@ TEST_CASE("options of transfers have their defaults and their limits") {
                {"ucd.ucx.ring_depth", "1"},
                {"ucd.ucx.ring_copy", "yes"},
                {"ucd.ucx.ring_expose", "no"},
+               {"ucd.ucx.direct", "yes"},
+               {"ucd.ucx.direct_bytes", "0"},
                {"ucd.ucx.timeout", "1.5"}});
     REQUIRE(read_transfer_options(keys.get(), options).ok());
     CHECK((options.eager == 0 && options.eager_or(3) == 0 && options.chunk == 1073741824));
     CHECK((options.depth == 1024 && !options.ring && options.ring_chunk == 1));
     CHECK((options.ring_depth == 1 && options.ring_copy && !options.ring_expose));
+    CHECK((options.direct == Trust::full && options.direct_bytes == 0));
     CHECK(options.timeout == std::chrono::milliseconds(1500));
 
     const struct {
@@ -281,6 +285,8 @@ TEST_CASE("options of transfers have their defaults and their limits") {
                   {"ucd.ucx.ring_depth", "1024", "1025"},
                   {"ucd.ucx.ring_copy", "no", "none"},
                   {"ucd.ucx.ring_expose", "yes", "auto"},
+                  {"ucd.ucx.direct", "always", "auto"},
+                  {"ucd.ucx.direct", "no", "none"},
                   {"ucd.ucx.timeout", "0", "-1"},
                   {"ucd.ucx.timeout", "1e9", "1.1e9"},
                   {"ucd.ucx.timeout", "0.25", "nan"},

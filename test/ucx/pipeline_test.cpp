@@ -150,6 +150,25 @@ TEST_CASE("active messages between random layouts") {
     run_cases("ucx active", 600, [&](Case &one) { transfer_active(one, pair); });
 }
 
+// A process may read itself, so both ends can be here.
+TEST_CASE("transfers whose data is read where it is") {
+    const DeviceSession session;
+    TwoSides pair({{"ucd.ucx.eager", "0"},
+                   {"ucd.ucx.chunk", "100"},
+                   {"ucd.ucx.direct", "always"},
+                   {"ucd.ucx.direct_bytes", "0"}});
+    int direct = 0;
+    run_cases("ucx direct", 600, [&](Case &one) {
+        pair.b.events.clear();
+        one.rng().chance(50) ? transfer_tagged(one, pair) : transfer_active(one, pair);
+        direct += std::any_of(pair.a.events.begin(), pair.a.events.end(), [](const auto &e) {
+            return e.what == UCD_UCX_EVENT__SHARE && e.offset == 0;
+        });
+        pair.a.events.clear();
+    });
+    CHECK(direct > 0);
+}
+
 TEST_CASE("many transfers at a time, matched in any order") {
     const DeviceSession session;
     // One chunk of memory for each side: every transfer gets one of its own beyond that.

@@ -5,8 +5,8 @@
 #include "pipeline/message_table.h"
 #include "pipeline/recv_message.h"
 #include "pipeline/transfers.h"
-#include "rma/rma_types.h"
 #include "support/catch.hpp"
+#include "types/known_types.h"
 #include "ucx/pair.hpp"
 
 #include <memory>
@@ -142,13 +142,13 @@ TEST_CASE("an opening finds its transfer, whichever of its messages came first")
 }
 
 TEST_CASE("of what was used last, as much is kept as its limit says") {
-    rma::Recent<int, std::hash<int>> recent(100);
+    Recent<int, std::hash<int>> recent(100);
     const auto type_of = [](uint64_t cost) {
-        auto type = std::make_shared<rma::KnownType>();
+        auto type = std::make_shared<KnownType>();
         type->cost = cost;
         return type;
     };
-    const rma::TypePtr one = type_of(40), two = type_of(40), three = type_of(20);
+    const TypePtr one = type_of(40), two = type_of(40), three = type_of(20);
     recent.add(1, one);
     recent.add(2, two);
     recent.add(3, three); // exactly as much
@@ -165,18 +165,18 @@ TEST_CASE("of what was used last, as much is kept as its limit says") {
 }
 
 TEST_CASE("what is in use is not forgotten, where the limit is one on all that exists") {
-    rma::Recent<int, std::hash<int>, true> recent(100);
+    Recent<int, std::hash<int>, true> recent(100);
     const auto type_of = [](uint64_t cost) {
-        auto type = std::make_shared<rma::KnownType>();
+        auto type = std::make_shared<KnownType>();
         type->cost = cost;
         return type;
     };
     CHECK(recent.add(1, type_of(50)));
-    const rma::TypePtr used = recent.find(1);
+    const TypePtr used = recent.find(1);
     CHECK(recent.add(2, type_of(50)));
     CHECK(recent.add(3, type_of(50))); // in place of the other one
     CHECK((recent.find(1) == used && recent.find(2) == nullptr && recent.find(3) != nullptr));
-    const rma::TypePtr also_used = recent.find(3);
+    const TypePtr also_used = recent.find(3);
     CHECK_FALSE(recent.add(4, type_of(1)));
     CHECK((recent.find(1) == used && recent.find(3) == also_used && recent.forgotten() == 1));
 }
@@ -184,8 +184,8 @@ TEST_CASE("what is in use is not forgotten, where the limit is one on all that e
 TEST_CASE("each type of a target is charged, to its peer or to what is remembered") {
     Endpoints eps;
     Ledger ledger({.peer = 4 << 20, .peers = 8 << 20, .remembered = 8 << 10});
-    rma::TypesOfTarget types(ledger);
-    const auto learn = [&](std::intptr_t stride, rma::TypePtr &type) {
+    TypesOfTarget types(ledger);
+    const auto learn = [&](std::intptr_t stride, TypePtr &type) {
         ucd_type_t made;
         ok(ucd_create_vector(3, 1, stride, UCD_TYPE__INT, UCD_INFO__NULL, &made), "vector");
         std::uintptr_t size;
@@ -196,12 +196,12 @@ TEST_CASE("each type of a target is charged, to its peer or to what is remembere
         bool remembered = false;
         REQUIRE(types
                     .learn(bytes,
-                           ledger.take(eps[0], rma::TypesOfTarget::bytes_of_type(size), Use::type),
-                           type, &remembered)
+                           ledger.take(eps[0], TypesOfTarget::bytes_of_type(size), Use::type), type,
+                           &remembered)
                     .ok());
         return remembered;
     };
-    rma::TypePtr held[3], left;
+    TypePtr held[3], left;
     CHECK(learn(2, held[0]));
     const uint64_t cost = held[0]->cost;
     REQUIRE((cost > 3 << 10 && cost < 4 << 10)); // so two are remembered
@@ -217,9 +217,9 @@ TEST_CASE("each type of a target is charged, to its peer or to what is remembere
 }
 
 TEST_CASE("an origin describes each type once") {
-    rma::TypesOfOrigin types(1 << 20);
+    TypesOfOrigin types(1 << 20);
     ucd_type_t vectors[3];
-    rma::TypePtr first[3], found;
+    TypePtr first[3], found;
     for (int i = 0; i < 3; ++i) {
         ok(ucd_create_vector(3 + i, 1, 2, UCD_TYPE__INT, UCD_INFO__NULL, &vectors[i]), "vector");
         REQUIRE(types.find(vectors[i], first[i]).ok());

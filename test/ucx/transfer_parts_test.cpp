@@ -5,8 +5,8 @@
 #include "datatype/options.h"
 #include "pipeline/message.h"
 #include "pipeline/transfer_state.h"
-#include "rma/rma_types.h"
 #include "support/catch.hpp"
+#include "types/known_types.h"
 #include "ucx/pair.hpp"
 
 #include <algorithm>
@@ -240,7 +240,7 @@ TEST_CASE("the nearest key is named in place of one that does not exist") {
         "chunk",       "depth",       "eager",        "form",         "iov_entries",
         "iov_segment", "peer_memory", "peers_memory", "ring",         "ring_chunk",
         "ring_copy",   "ring_depth",  "ring_expose",  "ring_staging", "rma.peer_operations",
-        "rma.types",   "staging",     "timeout"};
+        "rma.types",   "staging",     "timeout",      "direct",       "direct_bytes"};
     const std::string prefix = "ucd.ucx.";
     for (const char *wrong : {"ring_", "ring_e", "ing",  "ringdepth", "depht",  "e",      "stag",
                               "ormf",  "times",  "rung", "chnk",      "chunks", "xring",  "typ",
@@ -269,7 +269,7 @@ namespace {
 // As a target looks at a type, on the account of a peer.
 Overlap overlap_of_one(ucd_type_t type, Ledger &ledger, uint64_t &work) {
     static char peer;
-    rma::KnownType known;
+    KnownType known;
     REQUIRE(known.type.keep(type).ok());
     known.one.struct_size = sizeof known.one;
     ok(ucd_get_layout(1, type, &known.one), "layout");
@@ -335,7 +335,7 @@ TEST_CASE("segments are not listed over the budget of the peer for whom they wou
     uint64_t work = 100;
     CHECK(overlap_of_one(type, never, work) == Overlap::unknown);
     const Charge other = now.take(peer, 1, Use::chunk);
-    rma::KnownType known;
+    KnownType known;
     REQUIRE(known.type.keep(type).ok());
     known.one.struct_size = sizeof known.one;
     ok(ucd_get_layout(1, type, &known.one), "layout");

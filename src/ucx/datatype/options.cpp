@@ -35,6 +35,17 @@ Status read_choice(ucd_info_t info, const char *key, const char *no, const char 
     return success;
 }
 
+Status read_trust(ucd_info_t info, Trust &trust) {
+    std::string text;
+    UCD_TRY(read_key(info, "ucd.ucx.direct", text));
+    if (text.empty()) return success;
+    if (text != "no" && text != "yes" && text != "always")
+        return fail(UCD_ERR__INVALID_ARG,
+                    "ucd.ucx.direct is \"%.100s\"; it must be no, yes or always", text.c_str());
+    trust = text == "no" ? Trust::none : text == "yes" ? Trust::full : Trust::always;
+    return success;
+}
+
 Status read_seconds(ucd_info_t info, const char *key, std::chrono::nanoseconds &time) {
     std::string text;
     UCD_TRY(read_key(info, key, text));
@@ -63,6 +74,8 @@ Status read_transfer_options(ucd_info_t info, TransferOptions &options) {
     UCD_TRY(read_number(info, "ucd.ucx.ring_depth", 1, 1024, options.ring_depth));
     UCD_TRY(read_choice(info, "ucd.ucx.ring_copy", "no", "yes", options.ring_copy));
     UCD_TRY(read_choice(info, "ucd.ucx.ring_expose", "no", "yes", options.ring_expose));
+    UCD_TRY(read_trust(info, options.direct));
+    UCD_TRY(read_number(info, "ucd.ucx.direct_bytes", 0, INTPTR_MAX, options.direct_bytes));
     return read_seconds(info, "ucd.ucx.timeout", options.timeout);
 }
 

@@ -12,6 +12,13 @@ namespace ucd_ucx {
 Status read_number(ucd_info_t info, const char *key, uint64_t least, uint64_t most,
                    uint64_t &number);
 
+// Whether peers are trusted, so that a receiver may read its sender's memory.
+enum class Trust : uint8_t {
+    none,
+    full,   // reads it where that is faster
+    always, // reads it wherever that is possible: for tests and measurements
+};
+
 // The options of a transfer. docs/guide/ucx.md says how the defaults were measured.
 struct TransferOptions {
     static constexpr uint64_t unset = UINT64_MAX;
@@ -25,6 +32,8 @@ struct TransferOptions {
     uint64_t ring_depth = 8;
     bool ring_copy = false;  // the receiver copies chunks before unpacking them
     bool ring_expose = true; // contiguous data is exposed in place
+    Trust direct = Trust::none;
+    uint64_t direct_bytes = 128 << 10; // shorter messages take other routes
     // The transfer fails if none of its data moves for this long; 0 means never.
     std::chrono::nanoseconds timeout{0};
 };
@@ -32,9 +41,9 @@ inline constexpr uint64_t max_chunk = uint64_t{1} << 30;
 
 // The keys of TransferOptions.
 inline constexpr const char *transfer_keys[] = {
-    "ucd.ucx.eager",     "ucd.ucx.chunk",       "ucd.ucx.depth",
-    "ucd.ucx.ring",      "ucd.ucx.ring_chunk",  "ucd.ucx.ring_depth",
-    "ucd.ucx.ring_copy", "ucd.ucx.ring_expose", "ucd.ucx.timeout"};
+    "ucd.ucx.eager",      "ucd.ucx.chunk",        "ucd.ucx.depth",     "ucd.ucx.ring",
+    "ucd.ucx.ring_chunk", "ucd.ucx.ring_depth",   "ucd.ucx.ring_copy", "ucd.ucx.ring_expose",
+    "ucd.ucx.direct",     "ucd.ucx.direct_bytes", "ucd.ucx.timeout"};
 Status read_transfer_options(ucd_info_t info, TransferOptions &options);
 
 enum class Form : uint8_t { automatic, contiguous, iov, generic };

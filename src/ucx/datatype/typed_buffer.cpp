@@ -167,6 +167,37 @@ Status TypedBuffer::unpack_from_own_device(uint64_t offset, const void *from, ui
     return unpack_by(hints_->near.get(), offset, from, bytes, request);
 }
 
+namespace {
+
+ucd_move_t move_of(const void *from, uint64_t from_count, ucd_type_t from_type, void *to,
+                   uint64_t to_count, ucd_type_t to_type, uint64_t offset, uint64_t bytes) {
+    ucd_move_t move = {};
+    move.inbuf = from;
+    move.incount = from_count;
+    move.intype = from_type;
+    move.inoffset = offset;
+    move.outbuf = to;
+    move.outcount = to_count;
+    move.outtype = to_type;
+    move.outoffset = offset;
+    move.bytes = bytes;
+    return move;
+}
+
+} // namespace
+
+Status TypedBuffer::copy_from(const void *from, uint64_t count, ucd_type_t type, uint64_t offset,
+                              uint64_t bytes) const {
+    ucd_move_t move = move_of(from, count, type, buf_, count_, type_.get(), offset, bytes);
+    return ucd_ok(ucd_move(&move, 1, hints_->info.get(), op_));
+}
+
+Status TypedBuffer::copy_from_own_device(const void *from, uint64_t count, ucd_type_t type,
+                                         uint64_t bytes, ucd_request_t *request) const {
+    ucd_move_t move = move_of(from, count, type, buf_, count_, type_.get(), 0, bytes);
+    return ucd_ok(ucd_imove(&move, 1, hints_->near.get(), op_, request));
+}
+
 Status TypedBuffer::copy_near(const void *from, void *to, uint64_t bytes,
                               ucd_request_t *request) const {
     uintptr_t moved;

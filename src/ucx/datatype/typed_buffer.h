@@ -105,6 +105,13 @@ public:
     const Hints &hints() const { return *hints_; }
     // The device that the data is on, if the host cannot access its memory; else "".
     const std::string &device() const { return hints_->device; }
+    void *buf() const { return buf_; }
+    uint64_t count() const { return count_; }
+    ucd_type_t type() const { return type_.get(); }
+    // Its displacements are only known when data moves.
+    bool is_by_reference() const { return segments_ == 0 && bytes_ > 0; }
+    ucd_op_t op() const { return op_; }
+    uint64_t mean_segment() const { return segments_ == 0 ? 0 : bytes_ / segments_; }
     // Same as in_place(), for data in a device's memory.
     char *device_in_place() const { return device_in_place_; }
 
@@ -118,6 +125,13 @@ public:
                               ucd_request_t *request) const;
     Status unpack_from_own_device(uint64_t offset, const void *from, uint64_t bytes,
                                   ucd_request_t *request) const;
+    // Copies bytes [offset, offset + bytes) of the stream of `count` of `type` at `from`, which is
+    // in host memory, to the same bytes of this stream.
+    Status copy_from(const void *from, uint64_t count, ucd_type_t type, uint64_t offset,
+                     uint64_t bytes) const;
+    // Same, from memory that the buffer's device accesses as its own.
+    Status copy_from_own_device(const void *from, uint64_t count, ucd_type_t type, uint64_t bytes,
+                                ucd_request_t *request) const;
     Status copy_near(const void *from, void *to, uint64_t bytes, ucd_request_t *request) const;
 
 private:

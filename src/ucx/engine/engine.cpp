@@ -173,6 +173,7 @@ void Engine::handle_endpoint_failures() {
         std::erase(unresponsive_, failure.ep);
         transfers_->on_endpoint_failed(failure);
         if (one_sided_ != nullptr) one_sided_->on_endpoint_failed(failure);
+        links.close(failure.ep);
         ledger.close(failure.ep);
     });
 }
@@ -186,6 +187,15 @@ void Engine::bar_exceeding() {
         if (one_sided_ != nullptr) one_sided_->on_barred(barring_);
         barring_ = nullptr;
     }
+}
+
+bool Engine::advance_links() {
+    const bool any = links.progress();
+    for (LinkEnd end = links.take_end(); end.ep != nullptr; end = links.take_end()) {
+        transfers_->on_link_ended(end.ep, end.is_process);
+        if (one_sided_ != nullptr) one_sided_->on_link_ended(end.ep, end.is_process);
+    }
+    return any;
 }
 
 void Engine::report_unresponsive(ucp_ep_h ep) {
@@ -224,6 +234,8 @@ unsigned Engine::progress() {
             bar_exceeding();
             return true;
         });
+    if (options.direct != Trust::none)
+        more |= retry_on_bad_alloc([this] { return advance_links(); });
     more |= retry_on_bad_alloc([this] { return moving_.poll(); });
     more |= retry_on_bad_alloc([this] { return transfers_->advance(); });
     if (one_sided_ != nullptr) more |= retry_on_bad_alloc([this] { return one_sided_->advance(); });

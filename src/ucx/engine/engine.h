@@ -7,6 +7,7 @@
 #include "common/worker_lock.h"
 #include "datatype/options.h"
 #include "datatype/typed_buffer.h"
+#include "direct/links.h"
 #include "engine/am_claim.h"
 #include "engine/am_data.h"
 #include "engine/device_queue.h"
@@ -36,6 +37,9 @@ public:
     // These may be repeated, if a step throws std::bad_alloc.
     virtual void on_endpoint_failed(const EndpointFailure &failure) = 0;
     virtual void on_barred(ucp_ep_h ep) = 0;
+    // Nothing can be read any more from the process behind `ep`. `is_process`: it has ended, and
+    // reads nothing either. Else its owner has closed the link.
+    virtual void on_link_ended(ucp_ep_h, bool /*is_process*/) {}
     // A part of progress. Returns whether there was, or still is, something to do.
     virtual bool advance() = 0;
 
@@ -112,6 +116,7 @@ public:
     WorkerLock lock;
     EventQueue events;
     EndpointFailures endpoint_failures{events};
+    Links links{ledger};
     Hints for_host; // for host memory without other hints
     UserHandler handler;
     Queue<Notice> notices;
@@ -120,6 +125,7 @@ private:
     Family *family_of(const AmData &message) const;
     ucs_status_t keep(AmData &message);
     void bar_exceeding();
+    bool advance_links();
     void make_spare();
     bool tell_user(std::unique_lock<WorkerLock> &held);
 

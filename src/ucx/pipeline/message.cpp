@@ -14,4 +14,10 @@ bool is_of_refused_peer(const Header &header) {
            other_order == version_2;
 }
 
+std::size_t Header::following() const {
+    if (has_place()) return sizeof(RingPlace);
+    if (kind == Kind::introduction) return sizeof(Introduction);
+    return kind == Kind::direct ? sizeof(DirectPlace) : user_header;
+}
+
 } // namespace ucd_ucx

@@ -2,6 +2,8 @@
 // read only if that is this one's.
 #pragma once
 
+#include "common/content_id.h"
+#include "direct/links.h"
 #include "engine/version.h"
 
 #include <array>
@@ -31,14 +33,21 @@ enum class Kind : uint8_t {
     // These carry a Receipt, by rendezvous:
     route,      // offers a route; the receiver fetches the one that it chooses
     ring_chunk, // fetched when the memory has been read; a RingPlace follows
+    // For direct transfers (docs/guide/direct.md). The first two carry a Receipt, too:
+    introduction, // of the sender's process; an Introduction follows
+    direct,       // offers to read the data where it is; a DirectPlace follows
+    direct_type,  // a flattened type that such offers name
+    decline,      // by the receiver of such an offer: it waits for the data by another route
 };
-inline constexpr auto first_kind = Kind::whole, last_kind = Kind::ring_chunk;
+inline constexpr auto first_kind = Kind::whole, last_kind = Kind::decline;
 
 // How the chunks of a transfer may reach the receiver. A sender that has more than one route offers
 // them all, and the receiver chooses.
 enum class Route : uint8_t {
     host, // in messages of Kind::chunk
     ring, // in device memory that the receiver opens (docs/guide/gpu-ring.md); a RingPlace follows
+    // The receiver reads the data where it is. It is offered before the others, and alone.
+    direct,
 };
 inline constexpr std::size_t max_routes = 8; // with those of later versions
 constexpr uint8_t bit_of(Route route) {
@@ -63,6 +72,8 @@ struct Header {
 
     Route route() const { return static_cast<Route>(detail & 255); }
     uint8_t offered() const { return static_cast<uint8_t>(detail >> 8); }
+    // The bytes that follow.
+    std::size_t following() const;
     bool has_place() const {
         return kind == Kind::ring_chunk || (kind == Kind::route && route() == Route::ring);
     }
@@ -89,6 +100,38 @@ struct RingHeader {
     RingPlace place;
 };
 static_assert(sizeof(RingHeader) == sizeof(Header) + sizeof(RingPlace));
+
+// Why an offer was declined: the detail of the message.
+enum class Decline : uint16_t {
+    other_route,  // this one is not faster, or not possible
+    unknown_type, // and the type has to be sent again
+};
+
+// Where the sender's data lies, for a receiver that reads it there.
+struct DirectPlace {
+    enum class Memory : uint32_t { host, ipc };
+    uint64_t number = 0;       // of the link, so that it cannot be used twice
+    uint64_t base = 0;         // the buffer: its address, or its distance from the handle's memory
+    int64_t low = 0, high = 0; // the bytes of the layout, from the buffer
+    uint64_t count = 0;
+    ContentId type = {};
+    Memory memory = Memory::host;
+    uint32_t unused = 0;
+    ucd_ipc_handle_t handle = {};
+    Mac mac = {}; // of all before it
+};
+struct DirectHeader {
+    Header header;
+    DirectPlace place;
+};
+static_assert(sizeof(DirectHeader) == sizeof(Header) + sizeof(DirectPlace));
+inline constexpr std::size_t bytes_under_mac = offsetof(DirectHeader, place.mac);
+
+struct IntroductionHeader {
+    Header header;
+    Introduction introduction;
+};
+static_assert(sizeof(IntroductionHeader) == sizeof(Header) + sizeof(Introduction));
 
 // The data that a receiver fetches so that UCX reports the completion to the sender.
 using Receipt = uint64_t;

@@ -29,6 +29,8 @@ public:
     uint64_t depth() const { return options_.depth; }
     // For chunks in device memory:
     uint64_t ring_depth() const { return options_.ring_depth; }
+    bool goes_direct() const { return options_.direct != Trust::none && terms_.owner == nullptr; }
+    bool always_direct() const { return options_.direct == Trust::always; }
     bool joins_ring(const RecvPart &accept) const;
     // Takes memory to copy a chunk to, if the options ask for copies.
     Block take_copy(uint64_t bytes) const;

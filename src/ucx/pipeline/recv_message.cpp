@@ -1,5 +1,6 @@
 #include "pipeline/recv_message.h"
 
+#include "pipeline/decline_message.h"
 #include "pipeline/receiving.h"
 #include "pipeline/transfers.h"
 
@@ -9,6 +10,13 @@ namespace ucd_ucx {
 
 // Includes a node in each of the message table's two maps.
 const uint64_t RecvMessage::bytes_of_entry = sizeof(RecvMessage) + 192;
+
+RecvMessage::RecvMessage(Transfers &transfers, const MessageId &id, uint64_t total)
+    : transfers_(transfers), id_(id), state_(total) {}
+
+RecvMessage::~RecvMessage() {
+    drop_waiting();
+}
 
 void RecvMessage::keep_charge(RecvPart &part) {
     const uint64_t kept = bytes_of_entry + announcement_.capacity() + state_.memory();
@@ -42,6 +50,7 @@ void RecvMessage::take(std::unique_ptr<RecvPart> part, Admission admission) {
     if (admission == Admission::refuse) return end(UCS_ERR_INVALID_PARAM);
     if (admission == Admission::ignore) {
         if (!part->is_route()) settled_ += part->bytes;
+        if (part->is_direct()) settled_ = total(); // dropping it ends the transfer
         part.reset();
         return conclude();
     }
@@ -50,6 +59,7 @@ void RecvMessage::take(std::unique_ptr<RecvPart> part, Admission admission) {
     case Kind::offer: return;
     case Kind::withdraw: return end(status_of_withdrawal(h.detail));
     case Kind::route: return take_route(std::move(part));
+    case Kind::direct: return take_direct(std::move(part));
     case Kind::whole:
     case Kind::user_offer: announce(*part); break;
     default: break;
@@ -83,6 +93,7 @@ void RecvMessage::announce(RecvPart &part) {
 
 void RecvMessage::add(std::unique_ptr<RecvPart> part) {
     if (!state_.takes_data()) return;
+    direct_.reset();
     if (has_answered()) fetch_routes(); // a chunk proves that the sender knows the answer
     waiting_.push(*part.release());
     advance(); // performance only: progress gives each transfer a turn anyway

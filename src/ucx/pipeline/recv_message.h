@@ -16,15 +16,22 @@
 
 namespace ucd_ucx {
 
+class DeclineMessage;
 class Receiving;
+
+// Of an offer to read the data where it is.
+enum class DirectState : uint8_t {
+    none,    // there is none, or its sender is not the owner of the memory
+    genuine, // it comes from the owner
+    reading, // the data is being read
+};
 
 // The message table owns it until all of it was received or dropped and its receive has ended.
 // TransferState decides which messages may change it.
 class RecvMessage final : public Notice {
 public:
-    RecvMessage(Transfers &transfers, const MessageId &id, uint64_t total)
-        : transfers_(transfers), id_(id), state_(total) {}
-    ~RecvMessage() { drop_waiting(); }
+    RecvMessage(Transfers &transfers, const MessageId &id, uint64_t total);
+    ~RecvMessage();
     RecvMessage(const RecvMessage &) = delete;
     RecvMessage &operator=(const RecvMessage &) = delete;
 
@@ -67,6 +74,9 @@ public:
     void advance();
     Receiving *receiving() const { return receiving_; }
     unsigned in_use() const { return in_use_; }
+    // See Family.
+    void on_link_ended(bool is_process);
+    void on_declined(ucs_status_t status);
     // A chunk has been received or dropped.
     void settle(std::unique_ptr<RecvPart> part, ucs_status_t status, int ucd);
 
@@ -79,6 +89,10 @@ private:
     void lose_part(uint64_t bytes);
     void add(std::unique_ptr<RecvPart> part);
     void take_route(std::unique_ptr<RecvPart> route);
+    // In recv_message_direct.cpp:
+    void take_direct(std::unique_ptr<RecvPart> offer);
+    void answer_direct();
+    void decline(Decline reason);
     void drop_waiting();
     bool is_finished() const { return settled_ == state_.total(); }
     std::unique_ptr<RecvPart> &offer_of(Route route) {
@@ -104,6 +118,10 @@ private:
     RecvPart &first_waiting() const { return static_cast<RecvPart &>(waiting_.front()); }
     Queue<Event> waiting_;                                     // chunks of this transfer, owned
     std::array<std::unique_ptr<RecvPart>, max_routes> routes_; // those offered
+    // An offer of direct: until it is answered, or if it was declined, until the sender knows.
+    std::unique_ptr<RecvPart> direct_;
+    std::unique_ptr<DeclineMessage> decline_; // sent
+    DirectState direct_state_ = DirectState::none;
     unsigned in_use_ = 0, blocks_ = 0; // chunks in progress, and how many of them hold memory
     // Not UCS_OK: its sender has ended it, or a part was lost. A receive that takes it fails.
     ucs_status_t status_ = UCS_OK;

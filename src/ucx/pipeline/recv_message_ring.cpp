@@ -32,6 +32,7 @@ Block Receiving::take_copy(uint64_t bytes) const {
 }
 
 void RecvMessage::take_route(std::unique_ptr<RecvPart> route) {
+    direct_.reset(); // the sender knows that it was declined
     offer_of(route->header.route()) = std::move(route);
     answer();
 }
@@ -46,6 +47,7 @@ bool RecvMessage::has_answered() const {
 // The offer that is completed first is the answer. Dropping an offer completes it, too, so the
 // others are kept until the sender is known to have the answer.
 void RecvMessage::answer() {
+    answer_direct();
     if (!state_.is_claimed() || !state_.all_routes_came() || has_answered()) return;
     std::unique_ptr<RecvPart> &ring = offer_of(Route::ring), &host = offer_of(Route::host);
     // To a transfer that will be dropped, the ring costs the sender least.
@@ -66,6 +68,7 @@ void RecvMessage::fetch_routes() {
 
 void RecvMessage::drop_routes() {
     for (std::unique_ptr<RecvPart> &route : routes_) route.reset();
+    direct_.reset();
 }
 
 void RecvPart::fetch(RecvMessage &message) {
@@ -140,7 +143,7 @@ void RecvPart::fetch_receipt() {
 // One of the chunk's unfinished operations has ended.
 void RecvPart::settle_ring() {
     if (--under_way_ > 0) return;
-    if (is_ring() && ucd_ == UCD_SUCCESS && status_ == UCS_OK && receipt_ != receipt_of(header))
+    if (!is_route() && ucd_ == UCD_SUCCESS && status_ == UCS_OK && receipt_ != receipt_of(header))
         status_ = UCS_ERR_CONNECTION_RESET; // the memory may have been reused while it was read
     message_->settle(std::unique_ptr<RecvPart>(this),
                      ucd_ == UCD_SUCCESS ? status_ : ucx_status_of(ucd_), ucd_);

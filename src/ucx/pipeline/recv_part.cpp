@@ -19,15 +19,14 @@ std::unique_ptr<RecvPart> RecvPart::make(Transfers &transfers, std::unique_ptr<A
     Header h;
     if (text.size() < sizeof h) return nullptr;
     std::memcpy(&h, text.data(), sizeof h);
-    if (!h.is_good() || h.user_header != text.size() - sizeof h ||
-        (h.has_place() && h.user_header != sizeof(RingPlace)))
+    if (!h.is_good() || h.user_header != text.size() - sizeof h || h.user_header != h.following())
         return nullptr;
     return std::make_unique<RecvPart>(transfers, h, std::move(am_data));
 }
 
 RecvPart::RecvPart(Transfers &transfers, const Header &h, std::unique_ptr<AmData> am_data)
     : header(h), transfers_(transfers), am_data_(std::move(am_data)) {
-    if (!is_ring() && !is_route()) {
+    if (!has_receipt()) {
         bytes = am_data_->data_bytes();
         return;
     }
@@ -35,15 +34,10 @@ RecvPart::RecvPart(Transfers &transfers, const Header &h, std::unique_ptr<AmData
     if (am_data_->data_bytes() != sizeof(Receipt)) am_data_->drop_data();
 }
 
-RingPlace RecvPart::place() const {
-    RingPlace place;
-    std::memcpy(static_cast<void *>(&place), am_data_->header().data() + sizeof header,
-                sizeof place);
-    return place;
-}
-
 void RecvPart::on_complete() {
-    if (is_ring() || is_route())
+    if (state_ == PartState::copying_direct)
+        copy_direct();
+    else if (has_receipt())
         settle_ring();
     else if (state_ == PartState::unpacking)
         unpack_for_peer();
@@ -73,8 +67,7 @@ void RecvPart::receive(RecvMessage &message, Block block) {
 void RecvPart::on_received(void *request, ucs_status_t status, std::size_t length, void *argument) {
     auto *part = static_cast<RecvPart *>(argument);
     ucp_request_free(request);
-    const std::size_t expected =
-        part->is_ring() || part->is_route() ? sizeof part->receipt_ : part->bytes;
+    const std::size_t expected = part->has_receipt() ? sizeof part->receipt_ : part->bytes;
     part->status_ = status == UCS_OK && length != expected ? UCS_ERR_INVALID_PARAM : status;
     part->transfers_.engine.events.put(*part);
 }
@@ -120,6 +113,7 @@ void RecvPart::unpack_for_peer() {
 
 void RecvPart::moved(Status status) {
     if (is_ring()) return moved_in_ring(status);
+    if (is_direct()) return moved_directly(status);
     transfers_.trace(UCD_UCX_EVENT__UNPACK_END, header.id, header.offset, bytes);
     message_->settle(std::unique_ptr<RecvPart>(this), ucx_status_of(status.code()), status.code());
 }

@@ -1,20 +1,33 @@
 // An active message of a transfer, at its receiver: a chunk, an offer, or all of a user's message.
 #pragma once
 
+#include "direct/host_copy.h"
 #include "engine/am_data.h"
 #include "engine/device_queue.h"
 #include "memory/mappings.h"
 #include "memory/staging.h"
 #include "pipeline/message.h"
 
+#include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
 namespace ucd_ucx {
 
 class RecvMessage;
+class Receiving;
 class Transfers;
+
+// The data of an offer to read it where it is.
+struct DirectCopy {
+    std::optional<HostCopy> on_host;
+    // On devices:
+    RemoteData from;
+    std::shared_ptr<const Mapping> mapping;
+    const char *buffer = nullptr;
+};
 
 class RecvPart final : public Event, public DeviceWork {
 public:
@@ -26,9 +39,24 @@ public:
     void moved(Status status) override;
     bool is_ring() const { return header.kind == Kind::ring_chunk; }
     bool is_route() const { return header.kind == Kind::route; }
-    RingPlace place() const; // only if header.has_place()
+    bool is_direct() const { return header.kind == Kind::direct; }
+    // It is sent by rendezvous, and its data is a receipt.
+    bool has_receipt() const {
+        return is_ring() || is_route() || is_direct() || header.kind == Kind::introduction;
+    }
+    // What follows the header: as many bytes as Header::following says.
+    RingPlace place() const { return following<RingPlace>(); }
+    DirectPlace direct_place() const { return following<DirectPlace>(); }
+    Introduction introduction() const { return following<Introduction>(); }
+    std::string_view text() const { return am_data_->header(); }
+    std::string_view data() const { return am_data_->data(); } // what is here of it
     // Answers an offer of a route: UCX tells the sender that its receipt was fetched.
     void fetch(RecvMessage &message);
+
+    // Prepares to read the data where it is. Returns false if another route has to be taken.
+    bool find_direct(const Receiving &receiving, Decline *reason);
+    // Reads it, after that.
+    void receive_directly(RecvMessage &message);
 
     // Receives the data into the receive buffer; through `block`, if that is not empty.
     void receive(RecvMessage &message, Block block);
@@ -48,14 +76,28 @@ public:
 private:
     enum class PartState : uint8_t {
         waiting,
-        receiving, // UCX receives the data, or a receipt
-        copying,   // the device copies a chunk of the ring
+        receiving,      // UCX receives the data, or a receipt
+        copying,        // the device copies a chunk of the ring
+        copying_direct, // data is read where it is, in steps
         unpacking,
     };
+    template <class T>
+    T following() const {
+        T value;
+        std::memcpy(static_cast<void *>(&value), am_data_->header().data() + sizeof header,
+                    sizeof value);
+        return value;
+    }
     static void on_received(void *request, ucs_status_t status, std::size_t length, void *part);
     void received();
     void unpack(const void *from);
     void unpack_for_peer();
+
+    // In recv_message_direct.cpp:
+    bool find_direct_on_host(const Receiving &receiving, const DirectPlace &place);
+    bool find_direct_on_device(const Receiving &receiving, const DirectPlace &place);
+    void copy_direct();
+    void moved_directly(Status status);
 
     // In recv_message_ring.cpp:
     void receive_from_ring();
@@ -74,6 +116,7 @@ private:
     // For data that a peer asked for: the packed data, and the number of bytes unpacked so far.
     const char *unpacking_ = nullptr;
     uint64_t unpacked_ = 0;
+    std::unique_ptr<DirectCopy> direct_;
     // For chunks of the ring:
     std::shared_ptr<const Mapping> mapping_;
     Receipt receipt_ = 0;

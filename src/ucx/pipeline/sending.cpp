@@ -3,6 +3,7 @@
 #include "pipeline/receiving.h"
 #include "pipeline/route_offer.h"
 #include "pipeline/send_chunk.h"
+#include "pipeline/sending_direct.h"
 
 #include <algorithm>
 #include <bit>
@@ -58,12 +59,12 @@ Status Sending::set(ucp_ep_h ep, const Data &data, const ucd_ucx_param_t *param,
     const uint64_t chunks = (buffer_.bytes() - 1) / options_.chunk + 1;
     for (uint64_t i = std::min(chunks, options_.depth); i > 0; --i) chunks_.emplace_back(*this);
     prepare_ring();
-    if (route_ != Route::host) return success;
     // Fail now, before the transfer starts, if there is no memory for the first chunk.
-    if (terms_.account == nullptr && buffer_.in_place() == nullptr &&
+    if (route_ == Route::host && terms_.account == nullptr && buffer_.in_place() == nullptr &&
         !transfers_.engine.take_chunk(buffer_, chunk_bytes(0), true))
         return fail(UCD_ERR__OUT_OF_MEM, "no memory for a chunk of %ju bytes",
                     static_cast<uintmax_t>(chunk_bytes(0)));
+    prepare_direct();
     return success;
 }
 
@@ -179,7 +180,7 @@ bool Sending::holds_memory() const {
 
 bool Sending::advance() {
     check_time();
-    if (status_ != UCS_OK || next_ == buffer_.bytes()) return false;
+    if (status_ != UCS_OK || next_ == buffer_.bytes() || is_asking_directly_) return false;
     if (route_ != Route::host) return advance_in_ring();
     const auto chunk = std::find_if(chunks_.begin(), chunks_.end(),
                                     [](const SendChunk &c) { return c.is_free(); });

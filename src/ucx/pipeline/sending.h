@@ -17,6 +17,8 @@ enum class Matching : uint8_t { tag, am };
 class SendChunk;
 class Sending;
 class RouteOffer;
+class DirectMessage;
+struct SendingDirect;
 
 // A message without data.
 class ControlMessage final : public SendOp {
@@ -46,6 +48,12 @@ public:
     // Ends the transfer if nothing was sent for longer than its time limit.
     void check_time();
     void on_endpoint_failed(ucp_ep_h ep, ucs_status_t status, uint64_t before);
+    bool is(ucp_ep_h ep, const MessageId &id) const { return ep == ep_ && id == frame_.header.id; }
+    bool goes_to(ucp_ep_h ep) const { return ep == ep_; }
+    // The receiver waits for the data by another route.
+    void on_declined(Decline reason);
+    // The process that was to read the data has ended.
+    void on_link_ended();
     // For a complete transfer: why it could not be started.
     Status start_status() const;
 
@@ -59,6 +67,13 @@ private:
     friend class ControlMessage;
     friend class SendChunk;
     friend class RouteOffer;
+    friend class DirectMessage;
+
+    // In sending_direct.cpp:
+    void prepare_direct();
+    bool ask_directly();
+    void give_up_direct();
+    void on_direct_message(const DirectMessage &message, ucs_status_t status);
 
     // In sending_ring.cpp:
     uint64_t ring_block_bytes() const;
@@ -66,6 +81,7 @@ private:
     bool charge_ring_block(Charge &charge) const;
     void prepare_ring();
     void ask();
+    void ask_for_route();
     void on_answer(Route route, ucs_status_t status);
     // Packs a first chunk for the ring. Returns false if the transfer has failed.
     bool start_packing();
@@ -101,6 +117,8 @@ private:
     uint64_t under_way_ = 0;                   // the number of unfinished messages and chunks
     std::optional<Route> route_ = Route::host; // none: the receiver is being asked
     std::list<RouteOffer> routes_;             // those offered
+    std::unique_ptr<SendingDirect> direct_;    // an offer that the receiver reads the data itself
+    bool is_asking_directly_ = false;          // that offer is not answered
     std::list<SendChunk> ring_chunks_;
     Block first_block_;             // the first block of the ring
     bool exposed_ = false;          // the receiver opens the buffer itself

@@ -62,6 +62,10 @@ void RouteOffer::send(uint8_t offered) {
 }
 
 void Sending::ask() {
+    if (!ask_directly()) ask_for_route();
+}
+
+void Sending::ask_for_route() {
     uint8_t offered = 0;
     for (const RouteOffer &route : routes_)
         offered = static_cast<uint8_t>(offered | bit_of(route.route()));
@@ -87,7 +91,7 @@ void Sending::on_answer(Route route, ucs_status_t status) {
 // Called before the first message is sent, because starting a kernel takes longer than sending a
 // message.
 bool Sending::start_packing() {
-    if (!route_ && !exposed_) (void)advance_in_ring();
+    if (!route_ && !exposed_ && direct_ == nullptr) (void)advance_in_ring();
     return status_ == UCS_OK;
 }
 

@@ -41,6 +41,13 @@ Admission TransferState::take(const Part &part) {
         return takes_data() ? Admission::accept : Admission::ignore;
     }
     case Kind::route: return take_route(part);
+    case Kind::direct:
+        // Without rendezvous, the sender would not learn that its memory was read.
+        if (part.bytes != 0 || !part.rendezvous || !note(part.kind)) return Admission::refuse;
+        return takes_data() ? Admission::accept : Admission::ignore;
+    case Kind::introduction:
+    case Kind::direct_type:
+    case Kind::decline: break;                     // of no transfer here
     case Kind::withdraw: return Admission::accept; // also if the transfer was dropped: it then ends
     case Kind::opening: break;                     // not an active message
     }

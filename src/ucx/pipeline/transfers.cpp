@@ -12,7 +12,7 @@
 
 namespace ucd_ucx {
 
-Transfers::Transfers(Engine &of) : engine(of), messages(*this) {
+Transfers::Transfers(Engine &of) : engine(of), direct(of.ledger), messages(*this) {
     engine.attach_transfers(*this);
 }
 
@@ -125,7 +125,7 @@ void Transfers::take(std::unique_ptr<AmData> am_data) {
     std::unique_ptr<RecvPart> part;
     try {
         part = RecvPart::make(*this, am_data);
-        if (part == nullptr) return;
+        if (part == nullptr || take_about_direct(*part, failed)) return;
         message = find_message(*part, failed);
         if (message != nullptr) admission = message->admit(*part);
     } catch (const std::bad_alloc &) { // nothing has changed
@@ -151,6 +151,32 @@ RecvMessage *Transfers::find_message(const RecvPart &part, ucs_status_t failed) 
                                     : messages.get(from, h, part.since());
 }
 
+bool Transfers::take_about_direct(const RecvPart &part, ucs_status_t failed) {
+    const Header &h = part.header;
+    const bool takes = failed == UCS_OK && engine.options.direct != Trust::none;
+    switch (h.kind) {
+    case Kind::introduction:
+        // Where UCX does not use rendezvous, a sender would not learn that its data was read.
+        if (takes && !part.is_here()) engine.links.connect(part.ep(), part.introduction());
+        return true;
+    case Kind::direct_type:
+        if (takes && !part.has_lost_data()) direct.learn(part.ep(), part.data());
+        return true;
+    case Kind::decline:
+        if (failed != UCS_OK) return true;
+        for (Sending *sending : sendings_)
+            if (sending->is(part.ep(), h.id)) sending->on_declined(static_cast<Decline>(h.detail));
+        return true;
+    default: return false;
+    }
+}
+
+void Transfers::on_link_ended(ucp_ep_h ep, bool is_process) {
+    for (Sending *sending : sendings_)
+        if (is_process && sending->goes_to(ep)) sending->on_link_ended();
+    for (RecvMessage *message : messages.of_endpoint(ep)) message->on_link_ended(is_process);
+}
+
 void Transfers::deliver(RecvMessage &message) {
     delivered_.push(message);
 }
@@ -170,6 +196,7 @@ void Transfers::on_barred(ucp_ep_h ep) {
 void Transfers::on_endpoint_failed(const EndpointFailure &f) {
     mappings.close_all(); // the mappings keep memory of processes that may be gone
     streams_.erase(f.ep);
+    direct.close(f.ep);
     for (Sending *s : sendings_) s->on_endpoint_failed(f.ep, f.status, f.before);
     for (const uint64_t stream : messages.streams_of(f.ep, f.before)) end_stream(stream, f.status);
     for (RecvMessage *m : messages.of_endpoint(f.ep))

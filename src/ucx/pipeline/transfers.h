@@ -3,6 +3,7 @@
 
 #include "engine/engine.h"
 #include "memory/mappings.h"
+#include "pipeline/direct_types.h"
 #include "pipeline/message.h"
 #include "pipeline/message_table.h"
 
@@ -86,6 +87,7 @@ public:
     void take(std::unique_ptr<AmData> am_data) override;
     void on_endpoint_failed(const EndpointFailure &failure) override;
     void on_barred(ucp_ep_h ep) override;
+    void on_link_ended(ucp_ep_h ep, bool is_process) override;
     bool advance() override;
 
     // For use by transfers:
@@ -107,11 +109,15 @@ public:
 
     Engine &engine;
     Mappings mappings;
+    DirectTypes direct;
     MessageTable messages;
     ucp_datatype_t framed = 0; // see framed.h
 
 private:
     RecvMessage *find_message(const RecvPart &part, ucs_status_t failed);
+    // Takes a message that is about direct transfers, but of none that arrives here. Returns false
+    // for others.
+    bool take_about_direct(const RecvPart &part, ucs_status_t failed);
     void end_stream(uint64_t stream, ucs_status_t status);
     template <class Start>
     Status start(std::unique_ptr<Sending> sending, Start &&start, ucd_ucx_request_t *transfer);

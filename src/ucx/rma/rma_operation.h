@@ -5,7 +5,7 @@
 #include "engine/request.h"
 #include "rma/payload.h"
 #include "rma/rma_message.h"
-#include "rma/rma_types.h"
+#include "types/known_types.h"
 
 #include <memory>
 #include <ucd_ucx_rma.h>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "common/queue.h"
-#include "rma/rma_types.h"
+#include "types/known_types.h"
 
 #include <memory>
 #include <ucd_ucx_rma.h>

@@ -5,8 +5,8 @@
 #include "rma/rma_message.h"
 #include "rma/rma_operation.h"
 #include "rma/rma_peer.h"
-#include "rma/rma_types.h"
 #include "rma/rma_window.h"
+#include "types/known_types.h"
 
 #include <cstdlib>
 #include <list>

@@ -4,7 +4,7 @@
 #include "common/content_id.h"
 #include "common/ledger.h"
 #include "datatype/typed_buffer.h"
-#include "rma/overlap.h"
+#include "types/overlap.h"
 
 #include <iterator>
 #include <list>
@@ -13,7 +13,7 @@
 #include <string_view>
 #include <unordered_map>
 
-namespace ucd_ucx::rma {
+namespace ucd_ucx {
 
 struct KnownType {
     // The layout of `count` of the type. It is cached for a count of 1, and for the last other
@@ -141,4 +141,4 @@ private:
     Recent<ContentId, HashOfContentId, true> recent_;
 };
 
-} // namespace ucd_ucx::rma
+} // namespace ucd_ucx

@@ -1,10 +1,10 @@
-#include "rma/rma_types.h"
+#include "types/known_types.h"
 
 #include <algorithm>
 #include <atomic>
 #include <iterator>
 
-namespace ucd_ucx::rma {
+namespace ucd_ucx {
 namespace {
 
 Status flatten(ucd_type_t type, std::string &flattened) {
@@ -149,4 +149,4 @@ Status TypesOfTarget::learn(std::string_view flattened, Charge charge, TypePtr &
     return success;
 }
 
-} // namespace ucd_ucx::rma
+} // namespace ucd_ucx

@@ -1,4 +1,4 @@
-#include "rma/overlap.h"
+#include "types/overlap.h"
 
 #include <algorithm>
 #include <array>

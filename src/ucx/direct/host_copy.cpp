@@ -1,0 +1,165 @@
+#include "direct/host_copy.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace ucd_ucx {
+namespace {
+
+// At most these many segments in a step: what the kernel takes in one call (IOV_MAX), and what is
+// listed to find a window.
+constexpr std::size_t max_listed = 1024, max_in_window = 4096;
+
+uint64_t mean_segment(const ucd_layout_t &layout) {
+    return layout.segments == 0 ? 0 : layout.bytes / layout.segments;
+}
+
+// Measured with ucd-ucx-bench --direct.
+constexpr uint64_t min_remote_segment = 2 << 10, min_local_segment = 512;
+constexpr uint64_t min_window_segment = 32, max_window_spread = 4;
+
+bool has_long_segments(const ucd_layout_t &from) {
+    return mean_segment(from) >= min_remote_segment;
+}
+
+// Not much lies between the segments.
+bool is_dense(const ucd_layout_t &from) {
+    const auto spread = static_cast<uint64_t>(from.high) - static_cast<uint64_t>(from.low);
+    return mean_segment(from) >= min_window_segment && spread / max_window_spread <= from.bytes;
+}
+
+void *address_of(uint64_t address) {
+    return reinterpret_cast<void *>(static_cast<uintptr_t>(address));
+}
+uint64_t number_of(const void *address) {
+    return reinterpret_cast<uintptr_t>(address);
+}
+
+// Shortens a list to its first bytes.
+void cut(std::vector<iovec> &segments, uint64_t bytes) {
+    std::size_t kept = 0;
+    for (; bytes > 0; ++kept) {
+        segments[kept].iov_len = std::min<uint64_t>(segments[kept].iov_len, bytes);
+        bytes -= segments[kept].iov_len;
+    }
+    segments.resize(kept);
+}
+
+} // namespace
+
+bool RemoteData::set(TypePtr of, uint64_t elements, uint64_t total, int64_t low, int64_t high) {
+    const ucd_layout_t *found;
+    if (elements == 0 || !of->measure(elements, found).ok()) return false;
+    if ((found->flags & UCD_LAYOUT__BY_REFERENCE) != 0 || found->bytes != total ||
+        found->low != low || found->high != high)
+        return false;
+    type = std::move(of);
+    count = elements;
+    layout = *found;
+    return true;
+}
+
+bool is_worth_offering(const ucd_layout_t &from) {
+    return has_long_segments(from) || is_dense(from);
+}
+
+CopyMethod method_for(const ucd_layout_t &from, uint64_t mean_segment_to) {
+    if (has_long_segments(from))
+        return mean_segment_to >= min_local_segment ? CopyMethod::lists : CopyMethod::packed;
+    return is_dense(from) ? CopyMethod::window : CopyMethod::none;
+}
+
+// The pid is valid if its process has not ended afterwards: until then, no other has it.
+ReadResult read_memory(const Link &link, std::span<const iovec> to, std::span<const iovec> from,
+                       uint64_t bytes) {
+    const ssize_t read =
+        ::process_vm_readv(link.pid(), to.data(), to.size(), from.data(), from.size(), 0);
+    const int error = read < 0 ? errno : 0;
+    if (error == ESRCH || link.peer_has_ended()) return ReadResult::ended;
+    if (error == EPERM || error == ENOSYS) return ReadResult::denied;
+    return read == static_cast<ssize_t>(bytes) ? ReadResult::ok : ReadResult::fault;
+}
+
+HostCopy::HostCopy(CopyMethod method, RemoteData from, uint64_t base, const TypedBuffer &to,
+                   Block staging)
+    : method_(method), from_(std::move(from)), base_(base), to_(to), staging_(std::move(staging)) {
+    remote_.reserve(method == CopyMethod::window ? max_in_window : max_listed);
+    if (method == CopyMethod::lists) local_.reserve(max_listed);
+}
+
+// Lists as many segments as there is room for, from the first byte that was not copied.
+Status HostCopy::list(const void *buf, uint64_t count, ucd_type_t type, uint64_t max_bytes,
+                      std::vector<iovec> &segments, uint64_t *bytes) const {
+    segments.resize(segments.capacity());
+    uintptr_t listed = 0, in_list = 0;
+    UCD_TRY(ucd_ok(ucd_iov_bytes(buf, count, type, done_, max_bytes, segments.data(),
+                                 segments.size(), &listed, &in_list)));
+    segments.resize(listed);
+    *bytes = in_list;
+    return success;
+}
+
+ReadResult HostCopy::step(const Link &link, Status *moved) {
+    *moved = success;
+    switch (method_) {
+    case CopyMethod::lists: return step_lists(link, moved);
+    case CopyMethod::packed: return step_packed(link, moved);
+    case CopyMethod::window: return step_window(link, moved);
+    case CopyMethod::none: break;
+    }
+    return ReadResult::fault;
+}
+
+ReadResult HostCopy::step_lists(const Link &link, Status *moved) {
+    uint64_t bytes = 0, fit = 0;
+    *moved = list(address_of(base_), from_.count, from_.type->type.get(), bytes_of_step, remote_,
+                  &bytes);
+    if (moved->ok()) *moved = list(to_.buf(), to_.count(), to_.type(), bytes, local_, &fit);
+    if (!moved->ok()) return ReadResult::ok;
+    cut(remote_, fit);
+    const ReadResult result = read_memory(link, local_, remote_, fit);
+    if (result == ReadResult::ok) done_ += fit;
+    return result;
+}
+
+ReadResult HostCopy::step_packed(const Link &link, Status *moved) {
+    uint64_t bytes = 0;
+    *moved = list(address_of(base_), from_.count, from_.type->type.get(), bytes_of_staging, remote_,
+                  &bytes);
+    if (!moved->ok()) return ReadResult::ok;
+    const iovec staging = {staging_.memory(), bytes};
+    const ReadResult result = read_memory(link, {&staging, 1}, remote_, bytes);
+    if (result != ReadResult::ok) return result;
+    *moved = to_.unpack(done_, staging_.memory(), bytes, nullptr);
+    done_ += bytes;
+    return result;
+}
+
+ReadResult HostCopy::step_window(const Link &link, Status *moved) {
+    uint64_t bytes = 0;
+    *moved = list(address_of(base_), from_.count, from_.type->type.get(), bytes_of_staging, remote_,
+                  &bytes);
+    if (!moved->ok()) return ReadResult::ok;
+    // As many segments as lie in a window of this size, which the first one always does.
+    uint64_t begin = UINT64_MAX, end = 0;
+    bytes = 0;
+    for (const iovec &segment : remote_) {
+        const uint64_t low = std::min(begin, number_of(segment.iov_base));
+        const uint64_t high = std::max(end, number_of(segment.iov_base) + segment.iov_len);
+        if (high - low > bytes_of_staging) break;
+        begin = low;
+        end = high;
+        bytes += segment.iov_len;
+    }
+    const iovec staging = {staging_.memory(), end - begin};
+    const iovec window = {address_of(begin), end - begin};
+    const ReadResult result = read_memory(link, {&staging, 1}, {&window, 1}, end - begin);
+    if (result != ReadResult::ok) return result;
+    *moved = to_.copy_from(address_of(number_of(staging_.memory()) + (base_ - begin)), from_.count,
+                           from_.type->type.get(), done_, bytes);
+    done_ += bytes;
+    return result;
+}
+
+} // namespace ucd_ucx

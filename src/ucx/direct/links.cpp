@@ -1,0 +1,378 @@
+#include "direct/links.h"
+
+#include "common/tokens.h"
+
+#include <algorithm>
+#include <cstring>
+#include <sodium.h>
+#include <sys/epoll.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace ucd_ucx {
+
+// All messages on the socket have this form.
+struct LinkMessage {
+    static constexpr uint32_t expected_letters = 0x4c444355; // "UCDL"
+    enum class About : uint32_t { token = 1, key, pass, recall };
+    uint32_t letters = expected_letters;
+    About about = About::token;
+    uint64_t first = 0, count = 0; // of descriptors
+    LinkKey secret = {};           // the token, or the key
+};
+
+namespace {
+
+// Of an event: the number of its link and whether it is about the process or the socket.
+constexpr uint64_t tag_of(uint64_t id, bool is_process) {
+    return id << 1 | (is_process ? 1 : 0);
+}
+constexpr uint64_t listening_tag = 0; // no link has the number 0
+
+constexpr std::chrono::milliseconds between_retries{1};
+
+std::size_t default_limit() {
+    rlimit limit = {};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+    return static_cast<std::size_t>(std::min<rlim_t>(limit.rlim_cur / 4, 16384));
+}
+
+bool send(const Descriptor &socket, const LinkMessage &message, std::span<const int> passed = {}) {
+    return send_message(socket.get(), &message, sizeof message, passed);
+}
+
+} // namespace
+
+// Link ------------------------------------------------------------------------
+
+Mac Link::authenticate(const void *data, std::size_t bytes) const {
+    Mac mac;
+    (void)crypto_generichash(mac.data(), mac.size(), static_cast<const unsigned char *>(data),
+                             bytes, key_.data(), key_.size());
+    return mac;
+}
+
+bool Link::is_authentic(const void *data, std::size_t bytes, const Mac &mac) const {
+    const Mac expected = authenticate(data, bytes);
+    return sodium_memcmp(expected.data(), mac.data(), mac.size()) == 0;
+}
+
+bool Link::admits(uint64_t number) {
+    if (number <= number_) return false;
+    number_ = number;
+    return true;
+}
+
+bool Link::pass(std::span<const int> descriptors, uint64_t *first) {
+    if (state_ != LinkState::up || descriptors.empty() || descriptors.size() > max_passed)
+        return false;
+    LinkMessage message;
+    message.about = LinkMessage::About::pass;
+    message.first = next_passed_;
+    message.count = descriptors.size();
+    if (!send(socket_, message, descriptors)) return false;
+    *first = next_passed_;
+    next_passed_ += descriptors.size();
+    return true;
+}
+
+bool Link::recall(uint64_t first, uint64_t count) {
+    LinkMessage message;
+    message.about = LinkMessage::About::recall;
+    message.first = first;
+    message.count = count;
+    return state_ == LinkState::up && send(socket_, message);
+}
+
+int Link::passed(uint64_t number) const {
+    const auto found = passed_.find(number);
+    return found == passed_.end() ? -1 : found->second.descriptor.get();
+}
+
+// Links -----------------------------------------------------------------------
+
+Links::Links(Ledger &ledger, const LinkLimits &limits) : ledger_(ledger), limits_(limits) {
+    if (limits_.descriptors == 0) limits_.descriptors = default_limit();
+}
+
+Links::~Links() = default;
+
+std::size_t Links::HashOfToken::operator()(const SocketName &token) const {
+    return keyed_hash(token.data(), token.size());
+}
+
+std::size_t Links::descriptors() const {
+    std::size_t open = (events_ ? 1 : 0) + (listening_ ? 1 : 0);
+    for (const auto &[id, link] : links_)
+        open += (link->socket_ ? 1 : 0) + (link->process_ ? 1 : 0) + link->passed_.size();
+    return open;
+}
+
+bool Links::open() {
+    if (!events_ && has_room(1)) events_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
+    return static_cast<bool>(events_);
+}
+
+bool Links::watch(const Descriptor &descriptor, uint64_t tag) const {
+    epoll_event event = {};
+    event.events = EPOLLIN;
+    event.data.u64 = tag;
+    return ::epoll_ctl(events_.get(), EPOLL_CTL_ADD, descriptor.get(), &event) == 0;
+}
+
+Link *Links::find(ucp_ep_h ep, bool owns) const {
+    const auto peer = peers_.find(ep);
+    if (peer == peers_.end()) return nullptr;
+    const auto link = links_.find(owns ? peer->second.to_reader : peer->second.to_owner);
+    return link != links_.end() && link->second->state_ == Link::LinkState::up ? link->second.get()
+                                                                               : nullptr;
+}
+
+Link &Links::add(ucp_ep_h ep, bool owns, Link::LinkState state) {
+    const uint64_t id = next_id_++;
+    std::unique_ptr<Link> made(new Link(id, ep, owns, state));
+    return *(links_[id] = std::move(made));
+}
+
+// Explicitly, since a child process of this one may have the descriptor, too.
+void Links::close(Descriptor &watched) const {
+    if (watched) (void)::epoll_ctl(events_.get(), EPOLL_CTL_DEL, watched.get(), nullptr);
+    watched = Descriptor();
+}
+
+void Links::remove(uint64_t id) {
+    std::erase(accepted_, id);
+    std::erase(waiting_, id);
+    const auto found = links_.find(id);
+    if (found == links_.end()) return;
+    close(found->second->socket_);
+    close(found->second->process_);
+    links_.erase(found);
+}
+
+void Links::close(ucp_ep_h ep) {
+    const auto found = peers_.find(ep);
+    if (found == peers_.end()) return;
+    if (found->second.token) tokens_.erase(*found->second.token);
+    remove(found->second.to_reader);
+    remove(found->second.to_owner);
+    peers_.erase(found);
+    std::erase_if(ended_, [ep](const LinkEnd &end) { return end.ep == ep; });
+}
+
+LinkEnd Links::take_end() {
+    if (ended_.empty()) return {};
+    const LinkEnd end = ended_.back();
+    ended_.pop_back();
+    return end;
+}
+
+// The owner -------------------------------------------------------------------
+
+std::optional<Introduction> Links::introduce(ucp_ep_h ep) {
+    LinksOfPeer &peer = peers_[ep];
+    if (peer.token || peer.to_reader != 0 || !open()) return std::nullopt;
+    if (!listening_ && has_room(1)) {
+        fill_randomly(name_.data(), name_.size());
+        listening_ = listen_at(name_, limits_.backlog);
+        if (listening_ && !watch(listening_, listening_tag)) listening_ = Descriptor();
+    }
+    if (!listening_) return std::nullopt;
+    SocketName token;
+    fill_randomly(token.data(), token.size());
+    tokens_[token] = ep;
+    peer.token = token;
+    return Introduction{name_, token};
+}
+
+// Whoever knows the socket's name may connect, and names of such sockets are public. So connections
+// of other users are closed at once, and there is a limit on those that show no token.
+void Links::accept() {
+    Descriptor socket = accept_from(listening_.get());
+    PeerProcess peer;
+    if (!socket || !find_peer(socket.get(), peer) || peer.uid != ::geteuid()) return;
+    while (!accepted_.empty() && (accepted_.size() >= limits_.accepted || !has_room(2)))
+        remove(accepted_.front());
+    if (!has_room(2)) return;
+    accepted_.reserve(accepted_.size() + 1);
+    Link &link = add(nullptr, true, Link::LinkState::accepted);
+    accepted_.push_back(link.id_);
+    link.socket_ = std::move(socket);
+    link.peer_ = peer;
+    if (!refer_to_peer(link)) remove(link.id_);
+}
+
+bool Links::take_token(Link &link, const SocketName &token) {
+    const auto found = tokens_.find(token);
+    if (found == tokens_.end()) return false;
+    const ucp_ep_h ep = found->second;
+    link.charge_ = ledger_.take(ep, bytes_of_link, Use::request);
+    LinksOfPeer &peer = peers_.at(ep);
+    tokens_.erase(found); // it admits one connection
+    peer.token.reset();
+    if (!link.charge_) return false;
+    LinkMessage message;
+    message.about = LinkMessage::About::key;
+    fill_randomly(link.key_.data(), link.key_.size());
+    message.secret = link.key_;
+    if (!send(link.socket_, message)) return false;
+    std::erase(accepted_, link.id_);
+    link.ep_ = ep;
+    link.state_ = Link::LinkState::up;
+    peer.to_reader = link.id_;
+    return true;
+}
+
+// The reader ------------------------------------------------------------------
+
+void Links::connect(ucp_ep_h ep, const Introduction &introduction) {
+    Charge charge = ledger_.take(ep, bytes_of_link, Use::request);
+    if (!charge || !open()) return;
+    LinksOfPeer &peer = peers_[ep];
+    if (peer.to_owner != 0) return;
+    Link &link = add(ep, false, Link::LinkState::waiting);
+    peer.to_owner = link.id_;
+    link.charge_ = std::move(charge);
+    link.introduction_ = introduction;
+    try_connect(link);
+}
+
+// For the proof that the owner is the process that `process_` refers to, see take().
+void Links::try_connect(Link &link) {
+    const Connected connected =
+        has_room(2) ? connect_to(link.introduction_.socket, link.socket_) : Connected::no;
+    if (connected == Connected::not_now) { // the owner has to accept others first
+        waiting_.push_back(link.id_);
+        return;
+    }
+    LinkMessage message;
+    std::copy(link.introduction_.token.begin(), link.introduction_.token.end(),
+              message.secret.begin());
+    if (connected == Connected::yes && find_peer(link.socket_.get(), link.peer_) &&
+        link.peer_.uid == ::geteuid() && refer_to_peer(link) && send(link.socket_, message)) {
+        link.state_ = Link::LinkState::greeting;
+        return;
+    }
+    hang_up(link);
+}
+
+void Links::retry() {
+    std::vector<uint64_t> again;
+    again.swap(waiting_);
+    waiting_.reserve(again.size());
+    for (const uint64_t id : again) try_connect(*links_.at(id));
+}
+
+bool Links::refer_to_peer(Link &link) const {
+    link.process_ = refer_to(link.peer_.pid);
+    return link.process_ && watch(link.process_, tag_of(link.id_, true)) &&
+           watch(link.socket_, tag_of(link.id_, false));
+}
+
+bool Links::take_passed(Link &link, const LinkMessage &message, SocketMessage &heard) {
+    if (message.first != link.next_passed_ || message.count != heard.passed.size()) return false;
+    for (Descriptor &descriptor : heard.passed) {
+        const uint64_t number = link.next_passed_++;
+        // One that is refused is closed. Offers that name it are then not taken.
+        if (link.passed_.size() >= limits_.passed || !has_room(1)) continue;
+        Charge charge = ledger_.take(link.ep_, bytes_of_passed, Use::type);
+        if (charge) link.passed_[number] = {std::move(descriptor), std::move(charge)};
+    }
+    return true;
+}
+
+// Messages --------------------------------------------------------------------
+
+// The key comes from the owner's process, and from the one that `process_` refers to: the reader
+// opened that before it showed the token, so the sender of the answer had the pid later, and
+// `process_` has not ended since.
+bool Links::take(Link &link, const LinkMessage &message, SocketMessage &heard) {
+    using About = LinkMessage::About;
+    using enum Link::LinkState;
+    if (message.letters != LinkMessage::expected_letters) return false;
+    switch (message.about) {
+    case About::token: {
+        SocketName token;
+        std::copy_n(message.secret.begin(), token.size(), token.begin());
+        return link.state_ == accepted && heard.passed.empty() && take_token(link, token);
+    }
+    case About::key:
+        if (link.state_ != greeting || !heard.passed.empty() || heard.pid != link.peer_.pid ||
+            link.peer_has_ended())
+            return false;
+        link.key_ = message.secret;
+        link.state_ = up;
+        return true;
+    case About::pass: return link.state_ == up && !link.owns_ && take_passed(link, message, heard);
+    case About::recall:
+        if (link.state_ != up || link.owns_ || !heard.passed.empty() ||
+            message.count > link.next_passed_ || message.first > link.next_passed_ - message.count)
+            return false;
+        link.passed_.erase(link.passed_.lower_bound(message.first),
+                           link.passed_.lower_bound(message.first + message.count));
+        return true;
+    }
+    return false;
+}
+
+void Links::hear(Link &link) {
+    LinkMessage message;
+    SocketMessage heard;
+    switch (read_message(link.socket_.get(), &message, sizeof message, heard)) {
+    case Heard::nothing: return;
+    case Heard::closed: return hang_up(link);
+    case Heard::message: break;
+    }
+    if (heard.lost || heard.bytes != sizeof message || !take(link, message, heard)) hang_up(link);
+}
+
+// The socket goes. A process that ends closes its sockets first, so the owner still waits for that.
+void Links::hang_up(Link &link) {
+    if (link.ep_ == nullptr) return remove(link.id_);
+    if (link.state_ == Link::LinkState::up && !link.owns_) ended_.push_back({link.ep_, false});
+    close(link.socket_);
+    link.passed_.clear();
+    link.state_ = Link::LinkState::closed;
+}
+
+void Links::end(Link &link) {
+    if (link.ep_ == nullptr) return remove(link.id_);
+    if (link.state_ != Link::LinkState::greeting) ended_.push_back({link.ep_, true});
+    close(link.socket_);
+    close(link.process_);
+    link.passed_.clear();
+    link.state_ = Link::LinkState::ended;
+}
+
+// Progress --------------------------------------------------------------------
+
+bool Links::progress() {
+    if (!events_) return false;
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_look_) return false;
+    next_look_ = now + interval;
+    if (!waiting_.empty() && now >= next_retry_) {
+        next_retry_ = now + between_retries;
+        retry();
+    }
+    // One at a time, since each may remove links. The number is limited, so that a flood of
+    // messages cannot keep this thread here.
+    constexpr int at_a_time = 32;
+    int any = 0;
+    epoll_event event;
+    for (; any < at_a_time && ::epoll_wait(events_.get(), &event, 1, 0) == 1; ++any) {
+        if (event.data.u64 == listening_tag) {
+            accept();
+            continue;
+        }
+        const auto found = links_.find(event.data.u64 >> 1);
+        if (found == links_.end()) continue;
+        if (event.data.u64 == tag_of(found->first, true))
+            end(*found->second);
+        else
+            hear(*found->second);
+    }
+    return any > 0;
+}
+
+} // namespace ucd_ucx

@@ -1,0 +1,190 @@
+// Ties UCX endpoints to processes of this machine, for transfers that read the other process's
+// memory. Knows no transfer.
+//
+// The owner of memory introduces itself over UCX: it sends the name of a socket, and a token that
+// it has drawn for this endpoint. The reader connects and shows the token; the owner then draws a
+// key for this endpoint and sends it over the socket. From then on the owner authenticates what it
+// offers over UCX by this key, and the reader knows from the kernel, not from a message, which
+// process it may read. Nobody waits for any of it: until there is a link, transfers take other
+// routes.
+#pragma once
+
+#include "common/ledger.h"
+#include "direct/local_socket.h"
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <ucp/api/ucp.h>
+#include <unordered_map>
+#include <vector>
+
+namespace ucd_ucx {
+
+// What the owner of memory sends over UCX.
+struct Introduction {
+    SocketName socket = {};
+    SocketName token = {};
+};
+
+using Mac = std::array<unsigned char, 16>;
+using LinkKey = std::array<unsigned char, 32>;
+
+struct LinkMessage;
+
+// One endpoint's connection with the process behind it.
+class Link {
+public:
+    ucp_ep_h ep() const { return ep_; }
+    // The process at the other end. Its pid may be used again when it has ended: so whatever was
+    // read is valid only if it has not ended afterwards.
+    pid_t pid() const { return peer_.pid; }
+    bool peer_has_ended() const { return has_ended(process_.get()); }
+
+    // Authenticates bytes by the key that only the two processes know.
+    Mac authenticate(const void *data, std::size_t bytes) const;
+    bool is_authentic(const void *data, std::size_t bytes, const Mac &mac) const;
+    // Numbers for what is authenticated, in increasing order, so that it cannot be used twice: the
+    // owner draws them, and the reader admits each once, and none that is older.
+    uint64_t next_number() { return ++number_; }
+    bool admits(uint64_t number);
+
+    // Passes descriptors to the reader, which finds them by their numbers from *first on. Returns
+    // false if there is no room for them at present, or if they are too many.
+    bool pass(std::span<const int> descriptors, uint64_t *first);
+    // The reader closes them.
+    bool recall(uint64_t first, uint64_t count);
+    // The descriptor of this number, at the reader; -1 if there is none.
+    int passed(uint64_t number) const;
+    // Closes all, at the reader, to free their budget.
+    void close_passed() { passed_.clear(); }
+
+    // The kernel has refused to let this process read the other's memory.
+    bool is_unreadable = false;
+
+private:
+    friend class Links;
+    enum class LinkState : uint8_t {
+        waiting,  // the reader could not connect yet, and tries again
+        greeting, // the reader has shown its token
+        accepted, // the owner waits for a token
+        up,
+        closed, // the other side has closed the connection, but its process may live
+        ended,  // its process has ended
+    };
+    struct Passed {
+        Descriptor descriptor;
+        Charge charge;
+    };
+    Link(uint64_t id, ucp_ep_h ep, bool owns, LinkState state)
+        : id_(id), ep_(ep), owns_(owns), state_(state) {}
+
+    const uint64_t id_;
+    ucp_ep_h ep_;     // null until a token has come
+    const bool owns_; // the memory; else it reads
+    LinkState state_;
+    Introduction introduction_; // of the owner, at the reader
+    PeerProcess peer_;
+    Descriptor socket_, process_;
+    LinkKey key_ = {};
+    uint64_t number_ = 0;      // the last one that was drawn, or that has come
+    uint64_t next_passed_ = 0; // the number of the next descriptor
+    std::map<uint64_t, Passed> passed_;
+    Charge charge_;
+};
+
+// The process at the other end has ended, or an owner has closed the link.
+struct LinkEnd {
+    ucp_ep_h ep = nullptr; // null: there is none
+    bool is_process = false;
+};
+
+struct LinkLimits {
+    int backlog = 16;            // connections that the kernel keeps until progress takes them
+    std::size_t accepted = 16;   // connections that have not shown a token
+    std::size_t descriptors = 0; // of this process, in all; 0: a quarter of what it may have
+    std::size_t passed = 1024;   // descriptors on one link
+};
+
+class Links {
+public:
+    // How often progress looks at the sockets.
+    static constexpr std::chrono::microseconds interval{20};
+    // The memory that a link takes, and a descriptor that was passed, with the kernel's part.
+    static constexpr uint64_t bytes_of_link = 4096, bytes_of_passed = 1024;
+
+    explicit Links(Ledger &ledger) : Links(ledger, LinkLimits()) {}
+    Links(Ledger &ledger, const LinkLimits &limits);
+    ~Links();
+    Links(const Links &) = delete;
+    Links &operator=(const Links &) = delete;
+
+    // At the owner: what to send to a peer. Empty if that was sent before, or if no socket can be
+    // opened.
+    std::optional<Introduction> introduce(ucp_ep_h ep);
+    // At the reader: a peer has introduced itself. Ignored if it has done so before.
+    void connect(ucp_ep_h ep, const Introduction &introduction);
+
+    // The link through which the process behind `ep` reads this one's memory, and the other way
+    // round; null if there is none that is up.
+    Link *to_reader(ucp_ep_h ep) const { return find(ep, true); }
+    Link *to_owner(ucp_ep_h ep) const { return find(ep, false); }
+
+    // Accepts, greets, takes descriptors, and notices ends. Returns whether anything has happened.
+    // May be repeated if it throws std::bad_alloc.
+    bool progress();
+    // The next end of a link. The other link of the endpoint stays until `close`.
+    LinkEnd take_end();
+    // The endpoint is not used any more.
+    void close(ucp_ep_h ep);
+
+    std::size_t descriptors() const; // open ones, in all
+    std::size_t accepted() const { return accepted_.size(); }
+
+private:
+    struct LinksOfPeer {
+        uint64_t to_reader = 0, to_owner = 0; // links; 0: none
+        std::optional<SocketName> token;      // sent, and not shown yet
+    };
+    struct HashOfToken {
+        std::size_t operator()(const SocketName &token) const;
+    };
+
+    Link *find(ucp_ep_h ep, bool owns) const;
+    bool open();
+    bool has_room(std::size_t more) const { return descriptors() + more <= limits_.descriptors; }
+    bool watch(const Descriptor &descriptor, uint64_t tag) const;
+    void close(Descriptor &watched) const;
+    Link &add(ucp_ep_h ep, bool owns, Link::LinkState state);
+    void remove(uint64_t id);
+    bool refer_to_peer(Link &link) const;
+    void try_connect(Link &link);
+    void retry();
+    void accept();
+    void hear(Link &link);
+    // Returns false if the message violates the protocol.
+    bool take(Link &link, const LinkMessage &message, SocketMessage &heard);
+    bool take_token(Link &link, const SocketName &token);
+    bool take_passed(Link &link, const LinkMessage &message, SocketMessage &heard);
+    void hang_up(Link &link);
+    void end(Link &link);
+
+    Ledger &ledger_;
+    LinkLimits limits_;
+    SocketName name_ = {};
+    Descriptor events_, listening_;
+    uint64_t next_id_ = 1;
+    std::unordered_map<uint64_t, std::unique_ptr<Link>> links_;
+    std::unordered_map<ucp_ep_h, LinksOfPeer> peers_;
+    std::unordered_map<SocketName, ucp_ep_h, HashOfToken> tokens_;
+    std::vector<uint64_t> accepted_; // links without an endpoint, the oldest first
+    std::vector<uint64_t> waiting_;
+    std::vector<LinkEnd> ended_;
+    std::chrono::steady_clock::time_point next_look_, next_retry_;
+};
+
+} // namespace ucd_ucx

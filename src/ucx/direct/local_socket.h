@@ -1,0 +1,69 @@
+// Local sockets between processes of one machine: who is at the other end is known from the kernel,
+// and file descriptors can be passed. No function waits.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <sys/types.h>
+#include <utility>
+#include <vector>
+
+namespace ucd_ucx {
+
+// Owns a file descriptor.
+class Descriptor {
+public:
+    Descriptor() = default;
+    explicit Descriptor(int number) : number_(number) {}
+    Descriptor(Descriptor &&other) noexcept : number_(std::exchange(other.number_, -1)) {}
+    Descriptor &operator=(Descriptor &&other) noexcept {
+        std::swap(number_, other.number_);
+        return *this;
+    }
+    ~Descriptor();
+    int get() const { return number_; }
+    explicit operator bool() const { return number_ >= 0; }
+
+private:
+    int number_ = -1;
+};
+
+// Unpredictable numbers: the name of a socket, and what admits to it.
+using SocketName = std::array<unsigned char, 16>;
+
+// Each message is delivered whole. Names are abstract: they are in no file system, and end with the
+// socket.
+Descriptor listen_at(const SocketName &name, int backlog);
+Descriptor accept_from(int listening);
+enum class Connected : uint8_t { yes, not_now, no };
+Connected connect_to(const SocketName &name, Descriptor &socket);
+
+// The process that has connected, or that listens, as the kernel knows it.
+struct PeerProcess {
+    pid_t pid = 0;
+    uid_t uid = 0;
+};
+bool find_peer(int socket, PeerProcess &peer);
+// Refers to a process, also when its pid is used again. Empty if the kernel has no such thing.
+Descriptor refer_to(pid_t pid);
+bool has_ended(int process);
+
+inline constexpr std::size_t max_passed = 32; // descriptors of one message
+
+// Returns false if the message was not sent: there is no room at present, or no peer any more.
+bool send_message(int socket, const void *data, std::size_t bytes, std::span<const int> passed);
+
+enum class Heard : uint8_t { message, nothing, closed };
+struct SocketMessage {
+    std::size_t bytes = 0;
+    pid_t pid = 0;     // of the sender; 0 if the socket does not ask for it
+    bool lost = false; // data, or descriptors, that did not fit
+    std::vector<Descriptor> passed;
+};
+// Writes at most `room` bytes of a message to `data`. Throws std::bad_alloc if there is no memory
+// for descriptors, before anything is read.
+Heard read_message(int socket, void *data, std::size_t room, SocketMessage &message);
+
+} // namespace ucd_ucx

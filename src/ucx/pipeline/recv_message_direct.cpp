@@ -1,0 +1,179 @@
+// The receiver's side of transfers whose data it reads where it is. See docs/guide/direct.md.
+
+#include "pipeline/decline_message.h"
+#include "pipeline/receiving.h"
+#include "pipeline/recv_message.h"
+#include "pipeline/transfers.h"
+
+#include <new>
+#include <utility>
+
+namespace ucd_ucx {
+
+// The answer --------------------------------------------------------------
+
+// The link's numbers are in the order of the offers, and not of the receives that match.
+void RecvMessage::take_direct(std::unique_ptr<RecvPart> offer) {
+    Link *const link = transfers_.engine.links.to_owner(ep_);
+    const DirectPlace place = offer->direct_place();
+    if (link != nullptr && link->is_authentic(offer->text().data(), bytes_under_mac, place.mac) &&
+        link->admits(place.number))
+        direct_state_ = DirectState::genuine;
+    direct_ = std::move(offer);
+    answer();
+}
+
+void RecvMessage::answer_direct() {
+    if (direct_ == nullptr || decline_ != nullptr || !state_.is_claimed()) return;
+    if (receiving_ == nullptr || receiving_->has_failed()) {
+        direct_.reset(); // which ends the transfer at the sender
+        settled_ = total();
+        return;
+    }
+    Decline reason = Decline::other_route;
+    bool takes = false;
+    const Status status = without_exceptions([&] {
+        takes = direct_state_ == DirectState::genuine && direct_->find_direct(*receiving_, &reason);
+        return success;
+    });
+    if (!status.ok() || !takes) return decline(reason);
+    ++in_use_;
+    direct_state_ = DirectState::reading;
+    direct_.release()->receive_directly(*this);
+}
+
+void RecvMessage::decline(Decline reason) {
+    decline_.reset(new (std::nothrow) DeclineMessage(transfers_.engine, *this, reason));
+    if (decline_ == nullptr) return receiving_->fail(UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
+    ++in_use_;
+    decline_->send();
+}
+
+void RecvMessage::on_declined(ucs_status_t status) {
+    --in_use_;
+    if (status != UCS_OK && receiving_ != nullptr) receiving_->fail(status, UCD_SUCCESS);
+    conclude();
+}
+
+void RecvMessage::on_link_ended(bool is_process) {
+    if (direct_state_ == DirectState::reading || (is_process && direct_ != nullptr))
+        end(UCS_ERR_CONNECTION_RESET);
+}
+
+// Whether it is possible and worth while ------------------------------------
+
+bool RecvPart::find_direct(const Receiving &receiving, Decline *reason) {
+    const DirectPlace place = direct_place();
+    const TypedBuffer &to = receiving.buffer();
+    if (!receiving.goes_direct() || to.op() != UCD_OP__REPLACE) return false;
+    TypePtr type = transfers_.direct.find(place.type);
+    if (type == nullptr) {
+        *reason = Decline::unknown_type;
+        return false;
+    }
+    auto copy = std::make_unique<DirectCopy>();
+    if (!copy->from.set(std::move(type), place.count, header.total, place.low, place.high))
+        return false;
+    direct_ = std::move(copy);
+    if (place.memory == DirectPlace::Memory::host && to.on_host())
+        return find_direct_on_host(receiving, place);
+    return place.memory == DirectPlace::Memory::ipc && !to.device().empty() &&
+           find_direct_on_device(receiving, place);
+}
+
+bool RecvPart::find_direct_on_host(const Receiving &receiving, const DirectPlace &place) {
+    // All addresses from the lowest to the highest exist.
+    const auto low = static_cast<uint64_t>(place.low), high = static_cast<uint64_t>(place.high);
+    const uint64_t first = place.base + low, bytes = high - low;
+    if (first == 0 || bytes > static_cast<uint64_t>(INTPTR_MAX) ||
+        first > static_cast<uint64_t>(INTPTR_MAX) - bytes)
+        return false;
+    CopyMethod method = method_for(direct_->from.layout, receiving.buffer().mean_segment());
+    if (method == CopyMethod::none && receiving.always_direct()) method = CopyMethod::window;
+    Link *const link = transfers_.engine.links.to_owner(ep());
+    if (method == CopyMethod::none || link == nullptr || link->is_unreadable) return false;
+    char probe;
+    const iovec to = {&probe, 1}, from = {reinterpret_cast<void *>(first), 1};
+    const ReadResult result = read_memory(*link, {&to, 1}, {&from, 1}, 1);
+    link->is_unreadable |= result == ReadResult::denied;
+    if (result != ReadResult::ok) return false;
+    Block staging;
+    if (method != CopyMethod::lists) {
+        staging =
+            transfers_.engine.take_chunk(receiving.buffer(), HostCopy::bytes_of_staging, true);
+        if (!staging) return false;
+    }
+    direct_->on_host.emplace(method, std::move(direct_->from), place.base, receiving.buffer(),
+                             std::move(staging));
+    return true;
+}
+
+// The kernel reads nothing outside of the range that the driver reports for the mapping.
+bool RecvPart::find_direct_on_device(const Receiving &receiving, const DirectPlace &place) {
+    const std::string &device = receiving.buffer().device();
+    if (!transfers_.mappings.open(ep(), place.handle, device, mapping_).ok()) return false;
+    const auto low = static_cast<uint64_t>(place.low), high = static_cast<uint64_t>(place.high);
+    const uint64_t first = place.base + low, bytes = high - low;
+    if (bytes > mapping_->bytes() || first > mapping_->bytes() - bytes) return false;
+    direct_->buffer = reinterpret_cast<const char *>(
+        reinterpret_cast<uintptr_t>(mapping_->address()) + static_cast<uintptr_t>(place.base));
+    return true;
+}
+
+// Reading ---------------------------------------------------------------------
+
+void RecvPart::receive_directly(RecvMessage &message) {
+    message_ = &message;
+    bytes = header.total;
+    transfers_.trace(UCD_UCX_EVENT__RECEIVED, header.id, 0, bytes);
+    transfers_.trace(UCD_UCX_EVENT__UNPACK_BEGIN, header.id, 0, bytes);
+    if (direct_->on_host) {
+        state_ = PartState::copying_direct;
+        return copy_direct();
+    }
+    state_ = PartState::unpacking;
+    ++under_way_;
+    const RemoteData &from = direct_->from;
+    const Status started = message.receiving()->buffer().copy_from_own_device(
+        direct_->buffer, from.count, from.type->type.get(), bytes, &moving);
+    if (!started.ok()) return moved_directly(started);
+    transfers_.engine.await(*this);
+}
+
+// One step. The next call of progress takes the next one.
+void RecvPart::copy_direct() {
+    const Receiving &receiving = *message_->receiving();
+    const Link *const link = transfers_.engine.links.to_owner(ep());
+    Status moved;
+    if (!receiving.has_failed() && link != nullptr) {
+        switch (direct_->on_host->step(*link, &moved)) {
+        case ReadResult::ok: break;
+        case ReadResult::ended: status_ = UCS_ERR_CONNECTION_RESET; break;
+        case ReadResult::denied:
+        case ReadResult::fault: status_ = UCS_ERR_IO_ERROR; break;
+        }
+        message_->receiving()->note_progress();
+    } else if (link == nullptr) {
+        status_ = UCS_ERR_CONNECTION_RESET;
+    }
+    if (status_ == UCS_OK && moved.ok() && !receiving.has_failed() && !direct_->on_host->is_done())
+        return transfers_.engine.events.put(*this);
+    ++under_way_;
+    moved_directly(moved);
+}
+
+// The receipt is fetched only if all was read: the sender's memory is then not needed any more.
+// After a failure, dropping the receipt is enough.
+void RecvPart::moved_directly(Status status) {
+    transfers_.trace(UCD_UCX_EVENT__UNPACK_END, header.id, 0, bytes);
+    state_ = PartState::receiving;
+    if (!status.ok()) ucd_ = status.code();
+    direct_.reset();
+    mapping_.reset();
+    if (status.ok() && status_ == UCS_OK && !message_->receiving()->has_failed() &&
+        am_data_->has_handle())
+        fetch_receipt();
+    settle_ring();
+}
+
+} // namespace ucd_ucx
