@@ -47,85 +47,6 @@ TEST_CASE("a receive that nothing came for is cancelled") {
     check_usable(sides);
 }
 
-TEST_CASE("transfers are cancelled at any time, by either side or both") {
-    const DeviceSession session;
-    TwoSides sides(SMALL_CHUNKS);
-    std::size_t cancelled = 0;
-    run_cases("ucx cancel", 300, [&](Case &one) {
-        Rng &rng = one.rng();
-        Strided in(1 + rng.below(20000)), out(in.bytes() / sizeof(int));
-        Outcome sent, received;
-        const std::size_t receive_at = rng.below(10), cancel_send_at = rng.below(60),
-                          cancel_receive_at = rng.below(60);
-        if (start_send(sides.a, in, sent) != UCD_SUCCESS) one.fail(ucd_ucx_last_error());
-        for (std::size_t step = 0; step < 60; ++step) {
-            if (step == receive_at) REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
-            if (step == cancel_send_at && sent.request != nullptr)
-                REQUIRE(ucd_ucx_cancel(sides.a.pipeline, sent.request) == UCD_SUCCESS);
-            if (step == cancel_receive_at && received.request != nullptr)
-                REQUIRE(ucd_ucx_cancel(sides.b.pipeline, received.request) == UCD_SUCCESS);
-            sides.progress();
-        }
-        sides.until([&] { return received.done(); });
-        // A receive that was cancelled before its message came leaves that to the next one, for
-        // which the sender may wait.
-        if (received.result.status == UCS_ERR_CANCELED) {
-            Outcome rest;
-            if (start_receive(sides.b, out, rest) != UCD_SUCCESS) one.fail(ucd_ucx_last_error());
-            sides.until([&] { return sent.done(); });
-            for (int i = 0; i < 10; ++i) sides.progress();
-            REQUIRE(ucd_ucx_cancel(sides.b.pipeline, rest.request) == UCD_SUCCESS);
-            sides.until([&] { return rest.done(); });
-        }
-        sides.until([&] { return sent.done(); });
-        const auto good = [](ucs_status_t s) { return s == UCS_OK || s == UCS_ERR_CANCELED; };
-        if (!good(sent.result.status) || !good(received.result.status))
-            one.fail(ucs_status_string(sent.result.status), ", ",
-                     ucs_status_string(received.result.status));
-        cancelled += received.result.status == UCS_ERR_CANCELED;
-        if (received.result.status == UCS_OK && !out.received_from(in))
-            one.fail("other bytes were received");
-    });
-    CHECK(cancelled > 0);
-    check_usable(sides);
-}
-
-TEST_CASE("an endpoint is closed under a transfer") {
-    const DeviceSession session;
-    for (const int steps : {0, 1, 3, 10, 30}) {
-        for (const bool sender_closes : {true, false}) {
-            TwoSides sides(SMALL_CHUNKS);
-            if (!sides.a.can_fail || !sides.b.can_fail) return; // nobody would tell the other side
-            check_usable(sides);
-            Strided in(200000), out(200000);
-            Outcome sent, received;
-            REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
-            REQUIRE(start_send(sides.a, in, sent) == UCD_SUCCESS);
-            for (int i = 0; i < steps; ++i) sides.progress();
-            REQUIRE(!received.done());
-            (sender_closes ? sides.a : sides.b).close_endpoint();
-            for (int i = 0; i < 2000 && !(sent.done() && received.done()); ++i) sides.progress();
-            // UCX does not always tell the other side, which may have to do the same.
-            (sender_closes ? sides.b : sides.a).close_endpoint();
-            sides.until([&] { return sent.done(); });
-            CHECK(sent.result.status != UCS_OK);
-            for (int i = 0; i < 100 && !received.done(); ++i) sides.progress();
-            // A receive that does not know yet that its message is on its way is the user's.
-            if (!received.done())
-                REQUIRE(ucd_ucx_cancel(sides.b.pipeline, received.request) == UCD_SUCCESS);
-            sides.until([&] { return received.done(); });
-            CHECK(received.result.status != UCS_OK);
-            // The workers are as good as new with new endpoints.
-            sides.a.close_endpoint();
-            sides.b.close_endpoint();
-            for (int i = 0; i < 100; ++i) sides.progress();
-            sides.a.connect(sides.b.address());
-            sides.b.connect(sides.a.address());
-            check_usable(sides);
-        }
-    }
-}
-
 TEST_CASE("an endpoint that is lost leaves transfers with others alone") {
     const DeviceSession session;
     for (const int steps : {0, 3, 30}) {
@@ -154,48 +75,6 @@ TEST_CASE("an endpoint that is lost leaves transfers with others alone") {
         }
         check_usable(sides);
     }
-}
-
-TEST_CASE("there is no memory for chunks") {
-    const DeviceSession session;
-    TwoSides sides(SMALL_CHUNKS);
-    Strided in(5000), out(5000);
-    {
-        Outcome sent;
-        sides.a.memory.until_failure = 0;
-        CHECK(start_send(sides.a, in, sent) == UCD_ERR__OUT_OF_MEM);
-        CHECK(sent.request == UCD_UCX_REQUEST__NULL);
-        sides.a.memory.until_failure = -1;
-    }
-    check_usable(sides);
-    // With one chunk it goes on; the window is narrower than it might be.
-    TwoSides fresh(SMALL_CHUNKS);
-    {
-        Outcome sent, received;
-        fresh.a.memory.until_failure = 1;
-        fresh.b.memory.until_failure = 1;
-        REQUIRE(start_receive(fresh.b, out, received) == UCD_SUCCESS);
-        REQUIRE(start_send(fresh.a, in, sent) == UCD_SUCCESS);
-        fresh.until([&] { return sent.done() && received.done(); });
-        CHECK(received.result.status == UCS_OK);
-        CHECK(out.received_from(in));
-        CHECK(fresh.a.memory.most == 1);
-        CHECK(fresh.b.memory.most == 1);
-    }
-    // The receiver has none at all.
-    TwoSides poor(SMALL_CHUNKS);
-    {
-        Outcome sent, received;
-        poor.b.memory.until_failure = 0;
-        REQUIRE(start_receive(poor.b, out, received) == UCD_SUCCESS);
-        REQUIRE(start_send(poor.a, in, sent) == UCD_SUCCESS);
-        poor.until([&] { return sent.done() && received.done(); });
-        CHECK(received.result.status == UCS_ERR_NO_MEMORY);
-        CHECK(received.result.ucd == UCD_ERR__OUT_OF_MEM);
-        CHECK(sent.result.status == UCS_OK);
-        poor.b.memory.until_failure = -1;
-    }
-    check_usable(poor);
 }
 
 TEST_CASE("one message from the host's memory needs no memory for a chunk") {
@@ -236,71 +115,6 @@ TEST_CASE("chunk memory stays within its limit, but for a chunk for each transfe
     });
     for (auto &o : out) CHECK(o->received_from(*in[0]));
     CHECK(sides.b.memory.most <= 15);
-}
-
-TEST_CASE("a device fails in the midst of a transfer") {
-    const DeviceSession session;
-    TwoSides sides(SMALL_CHUNKS);
-    run_cases("ucx device failure", 60, [&](Case &one) {
-        Rng &rng = one.rng();
-        const RecipePtr recipe = recipes::vector(3000, 1, 2, recipes::leaf(UCD_TYPE__INT));
-        const Subject s = make_subject(one, recipe, 1);
-        const bool sender_fails = rng.chance(50);
-        DeviceBuffer in(rng, s.range, sender_fails ? Memory::device0 : Memory::pageable);
-        DeviceBuffer out(rng, s.range, sender_fails ? Memory::pageable : Memory::device0);
-        in.send();
-        out.send();
-        (rng.chance(50) ? mock::knobs.failing_launch : mock::knobs.failing_work) =
-            static_cast<int>(1 + rng.below(10));
-        Outcome sent, received;
-        const ucd_ucx_param_t p = sent.param(), q = received.param();
-        REQUIRE(ucd_ucx_recv_nbx(sides.b.pipeline, out.real_base(), 1, s.type(), 1, 1, &q,
-                                 &received.request) == UCD_SUCCESS);
-        REQUIRE(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, in.real_base(), 1, s.type(), 1, &p,
-                                 &sent.request) == UCD_SUCCESS);
-        sides.until([&] { return sent.done() && received.done(); });
-        mock::knobs.failing_launch = mock::knobs.failing_work = 0;
-        const ucd_ucx_result_t &failed = sender_fails ? sent.result : received.result;
-        if (failed.status != UCS_ERR_IO_ERROR || failed.ucd != UCD_ERR__DEVICE)
-            one.fail("the failure was ", ucs_status_string(failed.status), ", ",
-                     ucd_strerror(failed.ucd));
-        if (sender_fails && received.result.status != UCS_ERR_IO_ERROR)
-            one.fail("the receiver got ", ucs_status_string(received.result.status));
-        if (!sender_fails && sent.result.status != UCS_OK)
-            one.fail("the sender got ", ucs_status_string(sent.result.status));
-    });
-    check_usable(sides);
-}
-
-TEST_CASE("a device fails with a message that is one call") {
-    const DeviceSession session;
-    TwoSides sides(SMALL_CHUNKS);
-    Case one("ucx small device failure", 0);
-    const Subject s = make_subject(one, recipes::vector(10, 1, 2, recipes::leaf(UCD_TYPE__INT)), 1);
-    DeviceBuffer device(one.rng(), s.range, Memory::device0);
-    DeviceBuffer host(one.rng(), s.range, Memory::pageable);
-    device.send();
-    host.send();
-    Outcome sent, received;
-    const ucd_ucx_param_t p = sent.param(), q = received.param();
-    // The sender's: nothing is sent.
-    mock::knobs.failing_work = 1;
-    CHECK(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, device.real_base(), 1, s.type(), 1, &p,
-                           &sent.request) == UCD_ERR__DEVICE);
-    CHECK(sent.request == UCD_UCX_REQUEST__NULL);
-    // The receiver's.
-    REQUIRE(ucd_ucx_recv_nbx(sides.b.pipeline, device.real_base(), 1, s.type(), 1, 1, &q,
-                             &received.request) == UCD_SUCCESS);
-    for (int i = 0; i < 100; ++i) sides.progress();
-    CHECK(!received.done());
-    mock::knobs.failing_work = 1;
-    REQUIRE(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, host.real_base(), 1, s.type(), 1, &p,
-                             &sent.request) == UCD_SUCCESS);
-    sent.started();
-    sides.until([&] { return sent.done() && received.done(); });
-    CHECK(received.result.status == UCS_ERR_IO_ERROR);
-    CHECK(received.result.ucd == UCD_ERR__DEVICE);
-    check_usable(sides);
 }
 
 TEST_CASE("messages that nobody wanted are dropped with the pipeline") {

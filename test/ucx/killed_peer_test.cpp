@@ -1,13 +1,15 @@
-// A process is killed while it sends to this one, or receives from it. The program ucx_peer is
-// named by the environment variable UCD_TEST_PEER.
+// A process is killed while data is moved between it and this one. The program ucx_peer is named by
+// the environment variable UCD_TEST_PEER.
 
 #include "support/catch.hpp"
-#include "ucx/pair.hpp"
+#include "ucx/rma_pair.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -43,8 +45,8 @@ public:
         std::fclose(from_);
     }
     // What UCX has to say comes the same way.
-    std::string read_address() {
-        const std::string key = "address ";
+    std::string read(const std::string &name) {
+        const std::string key = name + " ";
         for (std::string line;;) {
             const int c = std::fgetc(from_);
             REQUIRE(c != EOF);
@@ -84,7 +86,7 @@ void lose_peer(bool peer_sends, std::size_t chunks_before) {
     {
         Peer peer(peer_sends ? "send" : "receive");
         peer.write_line(to_hex(side.address()));
-        side.connect(peer.read_address());
+        side.connect(peer.read("address"));
         REQUIRE(side.can_fail);
         std::vector<double> field(2 * doubles);
         ucd_type_t type;
@@ -139,6 +141,66 @@ void lose_peer(bool peer_sends, std::size_t chunks_before) {
     CHECK(out[3] == 4);
 }
 
+// The same of a one-sided operation: a get from the other process, or its put into this one.
+void lose_one_sided_peer(bool is_target) {
+    const Keys keys({{"ucd.ucx.chunk", "10000"}, {"ucd.ucx.depth", "2"}});
+    RmaSide side(keys.get(), UCS_THREAD_MODE_SINGLE);
+    std::vector<double> field(doubles, 1); // the other's are 0
+    const auto moved = [&] { return field[10000] == 0; };
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(40);
+    const auto in_time = [&] { return std::chrono::steady_clock::now() < limit; };
+    Outcome outcome;
+    {
+        Window window(side, field.data(), doubles * sizeof(double));
+        Peer peer(is_target ? "serve" : "put");
+        peer.write_line(to_hex(side.side.address()));
+        side.side.connect(peer.read("address"));
+        REQUIRE(side.side.can_fail);
+        if (is_target) {
+            const std::string text = peer.read("key");
+            ucd_ucx_window_key_t key;
+            REQUIRE(text.size() == sizeof key);
+            std::memcpy(&key, text.data(), sizeof key);
+            const ucd_ucx_param_t p = outcome.param();
+            ok(ucd_ucx_get_nbx(side.rma, side.ep(), field.data(), doubles, UCD_TYPE__DOUBLE, &key,
+                               0, doubles, UCD_TYPE__DOUBLE, &p, &outcome.request),
+               "get");
+        } else {
+            peer.write_line(to_hex(std::string(reinterpret_cast<const char *>(window.key()),
+                                               sizeof(ucd_ucx_window_key_t))));
+        }
+        while (!moved() && in_time()) side.progress();
+        REQUIRE(moved());
+        REQUIRE(!outcome.done());
+        peer.kill_it();
+        while (is_target ? !outcome.done()
+                         : ucd_ucx_window_destroy(&window.handle) != UCD_SUCCESS) {
+            side.progress();
+            REQUIRE(in_time());
+        }
+        if (is_target) CHECK(outcome.result.status != UCS_OK);
+        if (is_target) CHECK(outcome.result.bytes == 0);
+    }
+    side.close_endpoint();
+    // The worker goes on, with another.
+    RmaSide other(UCD_INFO__NULL, UCS_THREAD_MODE_SINGLE);
+    side.side.connect(other.side.address());
+    other.side.connect(side.side.address());
+    int in[4] = {1, 2, 3, 4}, out[4] = {};
+    const Window window(side, out, sizeof out);
+    Outcome put;
+    const ucd_ucx_param_t p = put.param();
+    ok(ucd_ucx_put_nbx(other.rma, other.ep(), in, 4, UCD_TYPE__INT, window.key(), 0, 4,
+                       UCD_TYPE__INT, &p, &put.request),
+       "put");
+    while (!put.done() && in_time()) {
+        side.progress();
+        other.progress();
+    }
+    CHECK(put.result.status == UCS_OK);
+    CHECK(out[3] == 4);
+}
+
 } // namespace
 
 TEST_CASE("the sender is killed") {
@@ -147,4 +209,12 @@ TEST_CASE("the sender is killed") {
 
 TEST_CASE("the receiver is killed") {
     lose_peer(false, 3);
+}
+
+TEST_CASE("the target of a get is killed") {
+    lose_one_sided_peer(true);
+}
+
+TEST_CASE("the origin of a put is killed") {
+    lose_one_sided_peer(false);
 }

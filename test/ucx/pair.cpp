@@ -183,8 +183,8 @@ ucd_ucx_param_t Outcome::param(ucd_info_t info) {
     p.info = info;
     p.user_data = this;
     p.callback = [](ucd_ucx_request_t, const ucd_ucx_result_t *its_result, void *outcome) {
-        ++static_cast<Outcome *>(outcome)->calls;
         static_cast<Outcome *>(outcome)->result = *its_result;
+        ++static_cast<Outcome *>(outcome)->calls;
     };
     return p;
 }

@@ -1,6 +1,7 @@
 // Two UCX workers of this process, connected with each other, each with a pipeline.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
@@ -82,9 +83,9 @@ public:
     Side a, b;
 };
 
-// What a transfer's callback was told.
+// What a transfer's callback was told, in whichever thread that was.
 struct Outcome {
-    int calls = 0;
+    std::atomic<int> calls = 0;
     ucd_ucx_result_t result = {};
     ucd_ucx_request_t request = UCD_UCX_REQUEST__NULL;
 

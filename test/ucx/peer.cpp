@@ -1,11 +1,14 @@
-// The other process of killed_peer_test: sends or receives until it is killed. Addresses come and
-// go as lines of hexadecimal digits.
+// The other process of killed_peer_test: moves data until it is killed. Addresses and keys of
+// windows come and go as lines of hexadecimal digits.
 //
-//   ucx_peer send|receive
+//   ucx_peer send|receive  a transfer
+//   ucx_peer put           into a window of the other process, whose key comes behind its address
+//   ucx_peer serve         has a window, whose key goes behind its address
 //   ucx_peer exchange      sends and receives messages of many sizes at a time, and ends
 
-#include "ucx/pair.hpp"
+#include "ucx/rma_pair.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <iostream>
@@ -61,24 +64,55 @@ void exchange(Side &side) {
     for (pollfd in = {0, POLLIN, 0}; poll(&in, 1, 0) == 0;) ucd_ucx_progress(side.pipeline);
 }
 
+constexpr std::intptr_t doubles = 4 << 20;
+
+std::string read_hex() {
+    std::string line;
+    std::getline(std::cin, line);
+    return from_hex(line);
+}
+
+// One-sided: it ends only with the process.
+[[noreturn]] void take_part(bool serves) {
+    const Keys keys({{"ucd.ucx.chunk", "10000"}, {"ucd.ucx.depth", "2"}});
+    RmaSide side(keys.get(), UCS_THREAD_MODE_SINGLE);
+    std::vector<double> field(doubles);
+    std::cout << "address " << to_hex(side.side.address()) << std::endl;
+    const auto text_of = [](const ucd_ucx_window_key_t &key) {
+        return std::string(reinterpret_cast<const char *>(&key), sizeof key);
+    };
+    const Window window(side, field.data(), doubles * sizeof(double));
+    if (serves) std::cout << "key " << to_hex(text_of(*window.key())) << std::endl;
+    side.side.connect(read_hex());
+    ucd_ucx_window_key_t key;
+    ucd_ucx_request_t request;
+    if (!serves) {
+        const std::string text = read_hex();
+        std::memcpy(&key, text.data(), std::min(text.size(), sizeof key));
+        ok(ucd_ucx_put_nbx(side.rma, side.ep(), field.data(), doubles, UCD_TYPE__DOUBLE, &key, 0,
+                           doubles, UCD_TYPE__DOUBLE, nullptr, &request),
+           "put");
+    }
+    for (;;) side.progress();
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
     if (argc != 2 || ucd_init(UCD_INFO__NULL) != UCD_SUCCESS) return 2;
     const bool sends = std::strcmp(argv[1], "send") == 0;
     try {
+        for (const char *role : {"put", "serve"})
+            if (std::strcmp(argv[1], role) == 0) take_part(*role == 's');
         Side side;
         const Keys keys({{"ucd.ucx.chunk", "10000"}, {"ucd.ucx.depth", "2"}});
         side.open_pipeline(keys.get());
         std::cout << "address " << to_hex(side.address()) << std::endl;
-        std::string address;
-        std::getline(std::cin, address);
-        side.connect(from_hex(address));
+        side.connect(read_hex());
         if (std::strcmp(argv[1], "exchange") == 0) {
             exchange(side);
             return 0;
         }
-        constexpr std::intptr_t doubles = 4 << 20;
         std::vector<double> field(2 * doubles);
         ucd_type_t type;
         ok(ucd_create_vector(doubles, 1, 2, UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type), "vector");

@@ -24,47 +24,6 @@ bool is_good(ucs_status_t s) {
 
 } // namespace
 
-TEST_CASE("transfers in the ring are cancelled at any time, by either side or both") {
-    const DeviceSession session;
-    for (const char *copy : {"no", "yes"}) {
-        TwoSides pair({SMALL_RING, {"ucd.ucx.ring_copy", copy}});
-        std::size_t cancelled = 0;
-        run_cases("ucx ring cancel", 150, [&](Case &one) {
-            Rng &rng = one.rng();
-            RingEnds ends = random_ends(one);
-            mock::knobs.delay_us = rng.chance(50) ? 200 : 0;
-            Outcome sent, received;
-            const std::size_t receive_at = rng.below(10), cancel_send_at = rng.below(60),
-                              cancel_receive_at = rng.below(60);
-            start_send(pair.a, ends, sent);
-            for (std::size_t step = 0; step < 60; ++step) {
-                if (step == receive_at) start_receive(pair.b, ends, received);
-                if (step == cancel_send_at && sent.request != nullptr)
-                    REQUIRE(ucd_ucx_cancel(pair.a.pipeline, sent.request) == UCD_SUCCESS);
-                if (step == cancel_receive_at && received.request != nullptr)
-                    REQUIRE(ucd_ucx_cancel(pair.b.pipeline, received.request) == UCD_SUCCESS);
-                pair.progress();
-            }
-            pair.until([&] { return sent.done() && received.done(); });
-            if (!is_good(sent.result.status) || !is_good(received.result.status))
-                one.fail(ucs_status_string(sent.result.status), ", ",
-                         ucs_status_string(received.result.status));
-            cancelled += received.result.status == UCS_ERR_CANCELED;
-            if (received.result.status == UCS_OK) ends.check(one);
-            if (received.result.status == UCS_OK) return;
-            // A receive that was cancelled before its message came leaves that to the next one.
-            Outcome rest;
-            start_receive(pair.b, ends, rest);
-            for (int i = 0; i < 10; ++i) pair.progress();
-            REQUIRE(ucd_ucx_cancel(pair.b.pipeline, rest.request) == UCD_SUCCESS);
-            pair.until([&] { return rest.done(); });
-        });
-        CHECK(cancelled > 0);
-        mock::knobs.delay_us = 0;
-        check_ring_is_usable(pair);
-    }
-}
-
 TEST_CASE("a send that nobody receives is cancelled") {
     const DeviceSession session;
     TwoSides pair({SMALL_RING});
@@ -107,65 +66,6 @@ TEST_CASE("a receive from the ring that is too short is truncated") {
         CHECK(sent.result.status == UCS_OK);
         CHECK(received.result.status == UCS_ERR_MESSAGE_TRUNCATED);
     }
-    check_ring_is_usable(pair);
-}
-
-TEST_CASE("a device fails in the midst of a transfer in the ring") {
-    const DeviceSession session;
-    for (const char *copy : {"no", "yes"}) {
-        TwoSides pair({SMALL_RING, {"ucd.ucx.ring_copy", copy}});
-        std::size_t of_sender = 0, of_receiver = 0;
-        run_cases("ucx ring device failure", 100, [&](Case &one) {
-            RingEnds ends = random_ends(one);
-            (one.rng().chance(50) ? mock::knobs.failing_launch : mock::knobs.failing_work) =
-                static_cast<int>(1 + one.rng().below(10));
-            Outcome sent, received;
-            start_receive(pair.b, ends, received);
-            const ucd_ucx_param_t p = sent.param();
-            if (ucd_ucx_send_nbx(pair.a.pipeline, pair.a.ep, ends.in.real_base(), ends.from.count,
-                                 ends.from.type(), 1, &p, &sent.request) != UCD_SUCCESS) {
-                ++of_sender; // the next test has what is to be then
-                REQUIRE(ucd_ucx_cancel(pair.b.pipeline, received.request) == UCD_SUCCESS);
-                return pair.until([&] { return received.done(); });
-            }
-            sent.started();
-            pair.until([&] { return sent.done() && received.done(); });
-            mock::knobs.failing_launch = mock::knobs.failing_work = 0;
-            const bool sender = sent.result.status != UCS_OK;
-            of_sender += sender;
-            of_receiver += !sender && received.result.status != UCS_OK;
-            const ucd_ucx_result_t &failed = sender ? sent.result : received.result;
-            if (failed.status == UCS_OK) return; // there was less to do
-            if (failed.status != UCS_ERR_IO_ERROR || failed.ucd != UCD_ERR__DEVICE)
-                one.fail("the failure was ", ucs_status_string(failed.status), ", ",
-                         ucd_strerror(failed.ucd));
-            if (sender && received.result.status != UCS_ERR_IO_ERROR)
-                one.fail("the receiver got ", ucs_status_string(received.result.status));
-        });
-        CHECK(of_sender > 0);
-        CHECK(of_receiver > 0);
-        check_ring_is_usable(pair);
-    }
-}
-
-// The first chunk is packed before the first message goes.
-TEST_CASE("a send to the ring that the device refuses sends nothing") {
-    const DeviceSession session;
-    TwoSides pair({SMALL_RING});
-    Case one("ucx ring refused", 0);
-    RingEnds ends(one, false, false, Memory::device0, Memory::device0);
-    Outcome sent, received;
-    const ucd_ucx_param_t p = sent.param();
-    mock::knobs.failing_launch = 1;
-    CHECK(ucd_ucx_send_nbx(pair.a.pipeline, pair.a.ep, ends.in.real_base(), ends.from.count,
-                           ends.from.type(), 1, &p, &sent.request) == UCD_ERR__DEVICE);
-    CHECK(mock::knobs.failing_launch == 0);
-    CHECK(sent.request == UCD_UCX_REQUEST__NULL);
-    start_receive(pair.b, ends, received);
-    for (int i = 0; i < 100; ++i) pair.progress();
-    CHECK(!received.done());
-    REQUIRE(ucd_ucx_cancel(pair.b.pipeline, received.request) == UCD_SUCCESS);
-    pair.until([&] { return received.done(); });
     check_ring_is_usable(pair);
 }
 
@@ -214,48 +114,6 @@ TEST_CASE("each transfer in the ring can have a chunk, whatever the limit") {
     CHECK(sent.result.ucd == UCD_ERR__OUT_OF_MEM);
     CHECK(received.result.status == UCS_ERR_NO_MEMORY);
     check_ring_is_usable(pair);
-}
-
-TEST_CASE("an endpoint is closed under a transfer in the ring") {
-    const DeviceSession session;
-    for (const int steps : {0, 1, 3, 10, 30}) {
-        for (const bool sender_closes : {true, false}) {
-            TwoSides pair({SMALL_RING});
-            if (!pair.a.can_fail || !pair.b.can_fail) return; // nobody would tell the other side
-            check_ring_is_usable(pair);
-            Case one("ucx ring closes", 0);
-            const Subject s =
-                make_subject(one, recipes::vector(20000, 1, 2, recipes::leaf(UCD_TYPE__INT)), 1);
-            DeviceBuffer in(one.rng(), s.range, Memory::device0),
-                out(one.rng(), s.range, Memory::device0);
-            in.send();
-            out.send();
-            Outcome sent, received;
-            const ucd_ucx_param_t p = sent.param(), q = received.param();
-            ok(ucd_ucx_recv_nbx(pair.b.pipeline, out.real_base(), 1, s.type(), 1, 1, &q,
-                                &received.request),
-               "receive");
-            ok(ucd_ucx_send_nbx(pair.a.pipeline, pair.a.ep, in.real_base(), 1, s.type(), 1, &p,
-                                &sent.request),
-               "send");
-            for (int i = 0; i < steps; ++i) pair.progress();
-            REQUIRE(!received.done());
-            (sender_closes ? pair.a : pair.b).close_endpoint();
-            for (int i = 0; i < 2000 && !(sent.done() && received.done()); ++i) pair.progress();
-            (sender_closes ? pair.b : pair.a).close_endpoint();
-            pair.until([&] { return sent.done(); });
-            CHECK(sent.result.status != UCS_OK);
-            for (int i = 0; i < 100 && !received.done(); ++i) pair.progress();
-            if (!received.done())
-                REQUIRE(ucd_ucx_cancel(pair.b.pipeline, received.request) == UCD_SUCCESS);
-            pair.until([&] { return received.done(); });
-            CHECK(received.result.status != UCS_OK);
-            for (int i = 0; i < 100; ++i) pair.progress();
-            pair.a.connect(pair.b.address());
-            pair.b.connect(pair.a.address());
-            check_ring_is_usable(pair);
-        }
-    }
 }
 
 // Said by hand --------------------------------------------------------------

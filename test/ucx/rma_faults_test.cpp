@@ -133,52 +133,6 @@ TEST_CASE("what an origin can see is refused at once") {
     check_usable(pair);
 }
 
-TEST_CASE("an endpoint is closed while operations are anywhere") {
-    const DeviceSession session;
-    run_cases("rma lost", 60, [&](Case &one) {
-        Rng &rng = one.rng();
-        std::vector<int> memory(6000, 7);
-        RmaPair pair(small_chunks);
-        if (!pair.a.side.can_fail) return; // nobody would tell the other side
-        const Window window(pair.b, memory.data() + 1000, 16000);
-        for (const What what : every)
-            if (run(pair, what, 4000, window.key(), 0) != UCS_OK)
-                one.fail("it does not begin well");
-        std::vector<std::unique_ptr<RmaTestOperation>> ops;
-        for (std::size_t i = 0; i < 8; ++i) {
-            ops.push_back(std::make_unique<RmaTestOperation>(rng.chance(50) ? 10 : 4000));
-            ok(ops.back()->start(every[rng.below(4)], pair.a, window.key(), 0), "an operation");
-            if (rng.chance(20)) ok(ucd_ucx_rma_fence(pair.a.rma, pair.a.ep()), "fence");
-        }
-        Outcome flushed;
-        const ucd_ucx_param_t f = flushed.param();
-        ok(ucd_ucx_rma_flush_nbx(pair.a.rma, nullptr, &f, &flushed.request), "flush");
-        for (std::size_t steps = rng.below(60); steps > 0; --steps)
-            (rng.chance(50) ? pair.a : pair.b).progress();
-        const bool a_first = rng.chance(50);
-        (a_first ? pair.a : pair.b).close_endpoint();
-        for (int i = 0; i < 2000 && !flushed.done(); ++i) pair.progress();
-        // UCX does not always tell the other side, which may have to do the same.
-        (a_first ? pair.b : pair.a).close_endpoint();
-        pair.until([&] { return flushed.done(); });
-        bool failed = false;
-        for (const auto &op : ops) {
-            if (op->o.calls != 1) one.fail("an operation was called back ", op->o.calls, " times");
-            failed |= op->status() != UCS_OK;
-        }
-        if (failed != (flushed.result.status != UCS_OK)) one.fail("the flush says otherwise");
-        for (std::size_t i = 0; i < 6000; ++i)
-            if ((i < 1000 || i >= 5000) && memory[i] != 7) one.fail("int ", i, " was written");
-        // The workers are as good as new with new endpoints, and nothing stands in the window's
-        // way.
-        for (int i = 0; i < 100; ++i) pair.progress();
-        pair.a.side.connect(pair.b.side.address());
-        pair.b.side.connect(pair.a.side.address());
-        for (const What what : every)
-            if (run(pair, what, 4000, window.key(), 0) != UCS_OK) one.fail("it does not go on");
-    });
-}
-
 TEST_CASE("operations started after an endpoint was lost are not lost with it") {
     const DeviceSession session;
     RmaPair pair(small_chunks);
@@ -195,64 +149,6 @@ TEST_CASE("operations started after an endpoint was lost are not lost with it") 
     CHECK(behind.status() == UCS_ERR_TIMED_OUT);
     CHECK(after.status() == UCS_OK);
     CHECK(std::count(memory.begin(), memory.end(), 9) == 10); // the one behind was never sent
-}
-
-TEST_CASE("without memory operations fail, and with it they work again") {
-    const DeviceSession session;
-    RmaPair pair({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {"ucd.ucx.staging", "0"}});
-    std::vector<int> memory(4000, 7);
-    const Window window(pair.b, memory.data(), 16000);
-    ucd_type_t spread;
-    ok(ucd_create_vector(1000, 1, 2, UCD_TYPE__INT, UCD_INFO__NULL, &spread), "vector");
-    for (const What what : every) {
-        for (RmaSide *side : {&pair.a, &pair.b}) {
-            for (const long allocations : {0L, 1L, 2L}) {
-                side->side.memory.until_failure = allocations;
-                RmaTestOperation op(1000);
-                // Contiguous here, so this side may need no chunks.
-                const int rc = op.start(what, pair.a, window.key(), 0, spread, 1);
-                if (rc == UCD_SUCCESS) {
-                    pair.until([&] { return op.done(); });
-                    CHECK((op.status() == UCS_OK || op.status() == UCS_ERR_NO_MEMORY ||
-                           op.status() == UCS_ERR_IO_ERROR));
-                } else {
-                    CHECK(rc == UCD_ERR__OUT_OF_MEM);
-                }
-                if (allocations == 0 && side == &pair.b && what != What::get)
-                    CHECK(op.status() == UCS_ERR_NO_MEMORY);
-                side->side.memory.until_failure = -1;
-                CHECK(run(pair, what, 1000, window.key(), 0) == UCS_OK);
-            }
-        }
-    }
-    ok(ucd_free(&spread), "free");
-    check_usable(pair);
-}
-
-TEST_CASE("a device that fails at the target is told to the origin") {
-    const DeviceSession session;
-    RmaPair pair(small_chunks);
-    constexpr std::size_t ints = 1000;
-    void *memory = mock::allocate(ucd::MemoryKind::device, 0, ints * sizeof(int));
-    {
-        const std::vector<int> sevens(ints, 7);
-        mock::write(memory, sevens.data(), ints * sizeof(int));
-        const Window window(pair.b, memory, ints * sizeof(int));
-        for (const What what : every) {
-            for (const int nth : {1, 2}) {
-                for (std::atomic<int> *knob :
-                     {&mock::knobs.failing_work, &mock::knobs.failing_launch}) {
-                    *knob = nth;
-                    const ucs_status_t status = run(pair, what, ints, window.key(), 0);
-                    *knob = 0;
-                    CHECK(status == UCS_ERR_IO_ERROR);
-                    CHECK(run(pair, what, ints, window.key(), 0) == UCS_OK);
-                }
-            }
-        }
-    }
-    mock::release(memory);
-    check_usable(pair);
 }
 
 TEST_CASE("an endpoint that cannot be given up for lack of memory is not said to be") {
