@@ -6,9 +6,10 @@ namespace ucdfuzz {
 
 Grammar::Grammar(ucdtest::Rng &rng, Knowledge &knowledge, const Samples &samples, int wire,
                  const Weights &weights,
-                 const std::array<ucd_ucx_window_key_t, honest_peers> &windows)
+                 const std::array<ucd_ucx_window_key_t, honest_peers> &windows,
+                 const DirectOwners &owners)
     : rng_(rng), knowledge_(knowledge), samples_(samples), wire_(wire), weights_(weights),
-      windows_(windows) {
+      windows_(windows), owners_(owners) {
     for (std::uint64_t &stream : streams_) stream = rng_.bits();
 }
 

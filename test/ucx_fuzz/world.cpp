@@ -43,8 +43,10 @@ World::World(Net &net, const Samples &samples, const Plan &plan, std::uint64_t s
     for (int i = honest_peers; i < peers; ++i)
         hostiles_[static_cast<std::size_t>(i - honest_peers)] =
             std::make_unique<Hostile>(net_, i, rng_, knowledge_, plan_.wire, settings_.opaque);
-    grammar_ = std::make_unique<Grammar>(rng_, knowledge_, samples_, plan_.wire, weights_,
-                                         std::array{node(0).public_key(), node(1).public_key()});
+    grammar_ = std::make_unique<Grammar>(
+        rng_, knowledge_, samples_, plan_.wire, weights_,
+        std::array{node(0).public_key(), node(1).public_key()},
+        Grammar::DirectOwners{&hostiles_[0]->direct_ends, &hostiles_[1]->direct_ends});
 }
 
 World::~World() = default;
@@ -63,6 +65,8 @@ void World::draw_settings() {
                       {"ucd.ucx.chunk", one_of({"64", "128", "512", "262144"})},
                       {"ucd.ucx.depth", one_of({"1", "2", "4"})},
                       {"ucd.ucx.staging", one_of({"0", "4096"})},
+                      {"ucd.ucx.direct", one_of({"no", "yes", "always", "always"})},
+                      {"ucd.ucx.direct_bytes", one_of({"0", "1000"})},
                       {"ucd.ucx.peer_memory", std::to_string(settings_.peer_memory)},
                       {"ucd.ucx.rma.peer_operations", one_of({"16", "1024"})},
                       {"ucd.ucx.rma.types", std::to_string(settings_.types_kept)}};
