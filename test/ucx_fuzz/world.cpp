@@ -18,6 +18,9 @@ constexpr std::size_t spare_header = 9 << 10, reserved = 8 << 10, messages_kept 
 constexpr std::size_t may_be_kept = (12 << 10) + spare_header,
                       may_be_kept_one_sided = (12 << 10) + messages_kept + spare_header + reserved;
 
+// With direct transfers also sockets, and the types that the program itself has sent.
+constexpr std::size_t own_types = 96 << 10;
+
 // What is in use beside what the ledgers say and what hostile peers keep themselves: UCX's memory,
 // which is more with TCP, and that of the honest peers for what they do.
 constexpr std::size_t beside = 2 << 20, beside_with_tcp = 32 << 20;
@@ -270,14 +273,18 @@ void World::lose_all() {
 }
 
 void World::end_everything() {
+    // Both of a node's objects may remember types.
+    const bool direct = settings_.keys["ucd.ucx.direct"] != "no";
+    const std::size_t types =
+        settings_.types_kept * (settings_.protocols.pipeline && direct ? 2 : 1);
     for (auto &n : nodes_) {
         const std::uint64_t charged = n->charged().all;
-        if (charged > settings_.types_kept)
+        if (charged > types)
             found(finding::kept_memory, std::to_string(charged) + " bytes are still charged");
         const std::size_t kept = n->close();
         const std::size_t most =
-            (!settings_.protocols.one_sided ? may_be_kept : may_be_kept_one_sided) +
-            settings_.types_kept;
+            (!settings_.protocols.one_sided ? may_be_kept : may_be_kept_one_sided) + types +
+            (direct ? own_types : 0);
         if (kept > most)
             found(finding::kept_memory, std::to_string(kept) + " bytes of " +
                                             std::to_string(counts().bytes) + " in " +
