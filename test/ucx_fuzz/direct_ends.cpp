@@ -99,10 +99,28 @@ std::string DirectEnds::introduce(int node) {
     return name_ + t;
 }
 
+// A process may let others read whatever it has. But here all peers are one process, and what the
+// honest ones have must not be offered; nor what is around this one's bytes, which shows whether a
+// reader stays within a range.
+bool DirectEnds::may_offer(std::string_view offer) const {
+    constexpr std::size_t at = ucdtest::wire::Header::bytes + 8;
+    const std::uint64_t base = ucdtest::wire::number_at(offer, at, 8);
+    const std::uint64_t low = ucdtest::wire::number_at(offer, at + 8, 8);
+    const std::uint64_t bytes = ucdtest::wire::number_at(offer, at + 16, 8) - low;
+    const std::uint64_t first = base + low;
+    if (first < page || first >= nowhere) return true;
+    for (const char *memory : {memory_, memory_at_times_}) {
+        const std::uint64_t begin = reinterpret_cast<std::uintptr_t>(memory) + around;
+        if (first >= begin && bytes <= own_bytes && first - begin <= own_bytes - bytes) return true;
+    }
+    return false;
+}
+
 bool DirectEnds::sign(int node, std::string &offer) {
     const std::string &k = keys_[static_cast<std::size_t>(node)];
     constexpr std::size_t header_bytes = ucdtest::wire::Header::bytes;
-    if (k.empty() || offer.size() < header_bytes + 8 + mac_bytes) return false;
+    if (k.empty() || offer.size() < header_bytes + 32 + mac_bytes || !may_offer(offer))
+        return false;
     std::string number;
     put_number(number, numbers_[static_cast<std::size_t>(node)] += 1 + rng_.below(2), 8);
     offer.replace(header_bytes, 8, number);
@@ -118,7 +136,7 @@ std::uint64_t DirectEnds::address_of(std::uint64_t bytes) {
     switch (rng_.below(20)) {
     case 0: return rng_.below(page);           // no memory is there
     case 1: return UINT64_MAX - rng_.below(3); // nor there
-    case 2: return std::uint64_t{1} << 62;
+    case 2: return nowhere;
     default: break;
     }
     char *const memory = rng_.chance(20) ? memory_at_times_ : memory_;

@@ -24,7 +24,8 @@ public:
     // As an owner of memory: name of the socket and token, for the peer.
     std::string introduce(int node);
     bool has_key(int node) const { return !keys_[static_cast<std::size_t>(node)].empty(); }
-    // Puts the number and the code into an offer: its header and what follows. False: no key.
+    // Puts the number and the code into an offer: its header and what follows. False: there is no
+    // key, or it is not this peer's to offer.
     bool sign(int node, std::string &offer);
     // An address from which on so many bytes are this peer's; before and behind them are others,
     // which nobody may read. Or, sometimes, memory that is not there at times.
@@ -38,6 +39,8 @@ public:
 
 private:
     static constexpr std::size_t page = 4096, own_bytes = 16 * page, around = 4 * page;
+    static constexpr std::uint64_t nowhere = std::uint64_t{1} << 62; // beyond all memory
+    bool may_offer(std::string_view offer) const;
     char *make_memory(Writer writer, ucdtest::Rng &rng) const;
     void answer(int connection);
     void close_one();

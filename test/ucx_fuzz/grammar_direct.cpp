@@ -36,6 +36,7 @@ Grammar::Script Grammar::direct_transfer() {
         Message type = m;
         type.header.kind = direct_type;
         type.of_alphabet = false;
+        type.is_type = true;
         type.data = rng_.chance(5) ? rng_.pick(samples_.deep()).flat : layout.sample->flat;
         if (rng_.chance(5)) damage(type.data);
         script.push_back(std::move(type));

@@ -208,6 +208,8 @@ Message Grammar::next() {
     // A tagged message has no other part than its data.
     if (m.tagged && !weights_.opaque) m.user.clear();
     if (m.tagged && !weights_.opaque && !m.has_header) m.tagged = false;
+    if (m.is_type && (m.tagged || m.header.kind != direct_type))
+        m.data = contents(m.from, m.data.size());
     if (!weights_.pipeline) m.tagged = false, m.am = rma_am;
     if (!weights_.one_sided) m.am = pipeline_am;
     return m;

@@ -29,7 +29,8 @@ struct Message {
     ucp_tag_t tag = 0;
     bool of_alphabet = true; // data is, so that it tells who has sent it
     bool rendezvous = false, reply = true;
-    bool sign = false; // an offer of a direct transfer
+    bool sign = false;    // an offer of a direct transfer
+    bool is_type = false; // data is a flattened type: nobody receives it as data
     int to = 0, from = honest_peers;
 
     std::string header_bytes() const;

@@ -59,7 +59,9 @@ void World::draw_settings() {
     if (plan_.protocols.pipeline && plan_.protocols.one_sided && rng_.chance(60))
         (rng_.chance(50) ? settings_.protocols.pipeline : settings_.protocols.one_sided) = false;
     settings_.opaque = rng_.chance(35);
-    settings_.types_kept = rng_.chance(50) ? 0 : 16 << 10;
+    // With little, no type is remembered, and direct offers are declined.
+    static constexpr std::size_t types_kept[] = {0, 16 << 10, 1 << 20};
+    settings_.types_kept = types_kept[rng_.below(3)];
     settings_.peer_memory = rng_.chance(70) ? 1 << 20 : 16 << 20;
     const auto one_of = [&](std::initializer_list<const char *> values) {
         return *(values.begin() + static_cast<std::ptrdiff_t>(rng_.below(values.size())));
