@@ -144,9 +144,9 @@ void FamilyPair::on_message(void *argument, unsigned, const void *header, std::s
 // Moves -------------------------------------------------------------------
 
 FamilyMove::FamilyMove(FamilyPair &pair, const MoveShape &shape, ucp_tag_t tag)
-    : pair_(pair), tag_(tag), a_(shape.ints, 1000, shape.device_at_a),
+    : pair_(pair), tag_(tag), late_(shape.late), a_(shape.ints, 1000, shape.device_at_a),
       old_(shape.ints, 0, shape.device_at_a),
-      b_(shape.ints, 500000, shape.device_at_b, shape.irregular) {
+      b_(shape.ints - shape.missing, 500000, shape.device_at_b, shape.irregular) {
     if (!is_one_sided(pair.means)) return;
     ok(ucd_ucx_window_create(pair.one_sided_->b.rma, b_.data(), b_.bytes(), nullptr, &window_),
        "ucd_ucx_window_create");
@@ -180,13 +180,18 @@ int FamilyMove::start() {
     if (is_one_sided(pair_.means)) return start_operation(pair_.one_sided_->a);
     Side &from = pair_.a(), &to = pair_.b();
     const ucd_ucx_param_t p = first.param(), q = second.param();
-    int rc;
-    if (pair_.means == Means::tagged) {
+    const auto receive = [&] {
         ok(ucd_ucx_recv_nbx(to.pipeline, b_.data(), 1, b_.type(), tag_, UINT64_MAX, &q,
                             &second.request),
            "ucd_ucx_recv_nbx");
+    };
+    int rc;
+    if (pair_.means == Means::tagged) {
+        if (!late_) receive();
         rc = ucd_ucx_send_nbx(from.pipeline, from.ep, a_.data(), 1, a_.type(), tag_, &p,
                               &first.request);
+        for (int i = 0; late_ && i < 5; ++i) pair_.progress();
+        if (late_) receive();
     } else {
         {
             const std::lock_guard held(pair_.lock_);

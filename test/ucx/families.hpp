@@ -24,7 +24,9 @@ const char *to_text(Means means);
 struct MoveShape {
     std::size_t ints = 10;
     bool device_at_a = false, device_at_b = false;
-    bool irregular = false; // at b: with many ints, a target has to ask for the type
+    bool irregular = false;  // at b: with many ints, a target has to ask for the type
+    std::size_t missing = 0; // so many ints fewer at b
+    bool late = false;       // a tagged receive is posted after the message has come
 };
 
 // Ints with gaps, in host or device memory, and their layout.
@@ -115,6 +117,7 @@ private:
 
     FamilyPair &pair_;
     const ucp_tag_t tag_;
+    const bool late_;
     SparseInts a_, old_, b_; // old_: what a get_accumulate fetches
     ucd_ucx_window_t window_ = UCD_UCX_WINDOW__NULL;
     ucd_ucx_window_key_t key_ = {};

@@ -22,7 +22,8 @@ namespace {
 MoveShape random_shape(Rng &rng) {
     return {.ints = rng.chance(30) ? 10 : 1 + rng.below(4000),
             .device_at_a = rng.chance(40),
-            .device_at_b = rng.chance(40)};
+            .device_at_b = rng.chance(40),
+            .late = rng.chance(40)};
 }
 
 // Ends the move, and says how.
@@ -80,6 +81,34 @@ TEST_CASE("transfers are cancelled at any time, by either side or both") {
             CHECK(cancelled > 0);
             CHECK(pair.is_usable());
         }
+    }
+}
+
+TEST_CASE("a receive that is too short is truncated, and the sender does not notice") {
+    const DeviceSession session;
+    for (const Means means : {Means::tagged, Means::active}) {
+        FamilyPair pair(means, {SMALL});
+        for (const std::size_t ints : {std::size_t{4}, std::size_t{5000}}) {
+            for (const bool on_device : {false, true}) {
+                for (const bool late : {false, true}) {
+                    FamilyMove move(pair, {.ints = ints,
+                                           .device_at_a = on_device,
+                                           .device_at_b = on_device,
+                                           .missing = 1,
+                                           .late = late});
+                    ok(move.start(), to_text(means));
+                    CHECK(finish(pair, move) == UCS_ERR_MESSAGE_TRUNCATED);
+                    CHECK(move.first.result.status == UCS_OK);
+                    (void)ucd_ucx_request_check(move.second.request, nullptr);
+                    const std::string lengths = "the message has " + std::to_string(4 * ints) +
+                                                " bytes, the receive takes " +
+                                                std::to_string(4 * ints - 4);
+                    CHECK(std::string(ucd_ucx_last_error()).find(lengths) != std::string::npos);
+                    CHECK(move.gaps_are_whole());
+                }
+            }
+        }
+        CHECK(pair.is_usable());
     }
 }
 

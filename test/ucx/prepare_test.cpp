@@ -11,7 +11,6 @@ using namespace ucdtest;
 TEST_CASE("random layouts in UCX's own calls") {
     const DeviceSession session;
     TwoSides sides;
-    std::size_t forms[8] = {};
     run_cases("ucx prepare", 800, [&](Case &one) {
         Rng &rng = one.rng();
         RecipeOptions options = device_options(UCD_OP__REPLACE);
@@ -30,9 +29,7 @@ TEST_CASE("random layouts in UCX's own calls") {
         };
         const Prepared from = prepare(in), to = prepare(out);
         for (const auto &[p, buffer] : {std::pair(&from, &in), std::pair(&to, &out)}) {
-            const auto form = p->form();
-            ++forms[form];
-            if (on_device(buffer->memory()) && form != UCP_DATATYPE_GENERIC && s.size() > 0)
+            if (on_device(buffer->memory()) && p->form() != UCP_DATATYPE_GENERIC && s.size() > 0)
                 one.fail("UCX is given device memory");
         }
         const auto [sent, received] = exchange(sides, from, to);
@@ -44,9 +41,6 @@ TEST_CASE("random layouts in UCX's own calls") {
         require_intact(one, in, "what was sent");
         require_intact(one, out, "what was received");
     });
-    CHECK(forms[UCP_DATATYPE_CONTIG] > 0);
-    CHECK(forms[UCP_DATATYPE_IOV] > 0);
-    CHECK(forms[UCP_DATATYPE_GENERIC] > 0);
 }
 
 namespace {
@@ -253,13 +247,10 @@ TEST_CASE("prepare chooses by the layout, and refuses forms that it has not") {
         CHECK(static_cast<ucp_dt_iov_t *>(buf)[i].length == 65536);
     }
     REQUIRE(ucd_ucx_release(buf, datatype) == UCD_SUCCESS);
-    REQUIRE(prepare(rows, 1, Keys({{"ucd.ucx.iov_segment", "65537"}})) == UCD_SUCCESS);
+    REQUIRE(prepare(rows, 1, Keys({{"ucd.ucx.iov_entries", "3"}})) == UCD_SUCCESS);
     CHECK(form() == UCP_DATATYPE_GENERIC);
     CHECK(buf == memory.data());
     CHECK(count == 1);
-    REQUIRE(ucd_ucx_release(buf, datatype) == UCD_SUCCESS);
-    REQUIRE(prepare(rows, 1, Keys({{"ucd.ucx.iov_entries", "3"}})) == UCD_SUCCESS);
-    CHECK(form() == UCP_DATATYPE_GENERIC);
     REQUIRE(ucd_ucx_release(buf, datatype) == UCD_SUCCESS);
 
     CHECK(prepare(rows, 1, Keys({{"ucd.ucx.form", "contiguous"}})) == UCD_ERR__NOT_SUPPORTED);

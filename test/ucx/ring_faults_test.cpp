@@ -45,30 +45,6 @@ TEST_CASE("a send that nobody receives is cancelled") {
     check_ring_is_usable(pair);
 }
 
-TEST_CASE("a receive from the ring that is too short is truncated") {
-    const DeviceSession session;
-    TwoSides pair({SMALL_RING});
-    for (const bool early : {true, false}) {
-        Case one("ucx ring truncation", 0);
-        RingEnds ends(one, false, true, Memory::device0, Memory::device0);
-        Outcome sent, received;
-        const auto receive = [&] {
-            const ucd_ucx_param_t p = received.param();
-            ok(ucd_ucx_recv_nbx(pair.b.pipeline, ends.out.real_base(), ends.from.size() - 1,
-                                UCD_TYPE__BYTE, 1, UINT64_MAX, &p, &received.request),
-               "ucd_ucx_recv_nbx");
-        };
-        if (early) receive();
-        start_send(pair.a, ends, sent);
-        for (int i = 0; i < 20; ++i) pair.progress();
-        if (!early) receive();
-        pair.until([&] { return sent.done() && received.done(); });
-        CHECK(sent.result.status == UCS_OK);
-        CHECK(received.result.status == UCS_ERR_MESSAGE_TRUNCATED);
-    }
-    check_ring_is_usable(pair);
-}
-
 TEST_CASE("without memory that can be shared, chunks go through the host") {
     const DeviceSession session;
     for (const bool contiguous : {false, true}) {

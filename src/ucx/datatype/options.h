@@ -54,7 +54,7 @@ inline constexpr uint64_t max_iov_entries = 1 << 20;
 
 struct PrepareOptions {
     Form form = Form::automatic;
-    uint64_t iov_segment = 3 << 10; // iov needs at least this mean segment length
+    uint64_t iov_segment = 3 << 10;         // iov needs at least this mean segment length
     uint64_t iov_entries = max_iov_entries; // and has at most this many segments
 };
 
