@@ -14,7 +14,8 @@ struct Options {
     Settings settings;
     std::int64_t max_bytes = 64 << 20, max_footprint = 1 << 30;
     std::vector<std::string> memory = {"host"};
-    std::vector<std::string> eagers = {""}, chunks = {""}, depths = {""};
+    std::vector<std::string> eagers = {""}, chunks = {""}, depths = {""}, direct = {"no"};
+    std::vector<std::int64_t> rows;
     std::vector<std::int64_t> sizes = {0, 1 << 20, 8 << 20, 64 << 20};
 };
 
@@ -34,7 +35,12 @@ std::vector<Option> declared(Options &o) {
         {"--most-footprint", &o.max_footprint, "Largest layout in memory"},
         {"--eager", &o.eagers, "Pipelines with values of ucd.ucx.eager"},
         {"--chunk", &o.chunks, "and of ucd.ucx.chunk"},
-        {"--depth", &o.depths, "and of ucd.ucx.depth"}};
+        {"--depth", &o.depths, "and of ucd.ucx.depth"},
+        {"--direct", &o.direct, "and of ucd.ucx.direct: no, yes, always"},
+        {.name = "--rows",
+         .value = &o.rows,
+         .text = "Rows of so many bytes, at twice the distance, instead of the usual layouts",
+         .least = 1}};
     all.insert(all.end(), own.begin(), own.end());
     return all;
 }
@@ -51,14 +57,15 @@ public:
         for (const std::string &eager : options.eagers)
             for (const std::string &chunk : options.chunks)
                 for (const std::string &depth : options.depths)
-                    pipelines_.push_back({eager, chunk, depth});
+                    for (const std::string &direct : options.direct)
+                        pipelines_.push_back({eager, chunk, depth, direct});
     }
 
     void run() {
         if (link_.sends())
             fmt::print("{:<34} {:>9} {:>8}  {}\n", "layout", "KiB", "segment",
                        "time of contiguous; each way's share of contiguous speed");
-        for (const Layout &layout : cpu::whole_layouts()) {
+        for (const Layout &layout : layouts()) {
             std::int64_t last = 0;
             const std::int64_t bytes = extremes_of(segments_of(*layout.type)).bytes;
             for (const std::int64_t wanted : options_.sizes) {
@@ -73,6 +80,19 @@ public:
     }
 
 private:
+    // Of 64 KiB, or of 16 rows if that is more.
+    std::vector<Layout> layouts() const {
+        if (options_.rows.empty()) return cpu::whole_layouts();
+        std::vector<Layout> all;
+        for (const std::int64_t row : options_.rows) {
+            const std::int64_t count = std::max<std::int64_t>(16, (64 << 10) / row);
+            all.push_back(nest_layout(fmt::format("rows of {} B", row),
+                                      shapes::Nest<1>{row, {{count, 2 * row}}}, {},
+                                      predefined(Element::byte)));
+        }
+        return all;
+    }
+
     void measure(const Layout &layout, std::intptr_t count) {
         Subject s(layout, count);
         if (static_cast<std::int64_t>(s.footprint()) > options_.max_footprint || !s.suits_hand())
@@ -81,6 +101,7 @@ private:
         std::vector<Contender> ways = ways_of(s, link_, pipelines_);
         for (const Contender &way : ways) check(s, way);
         ways.insert(ways.begin(), contiguous_way(s, link_));
+        if (!options_.rows.empty() && !link_.any_gpu) ways.push_back(attached_way(s, link_));
         print(s, run_.measure("ucx", s.name(), "send", s.bytes(), ways));
     }
 

@@ -113,7 +113,7 @@ enum {
     UCD_UCX_EVENT__RECEIVED,
     UCD_UCX_EVENT__UNPACK_BEGIN,
     UCD_UCX_EVENT__UNPACK_END,
-    UCD_UCX_EVENT__SHARE /* before POST: the receiver reads it from the sender's device memory */
+    UCD_UCX_EVENT__SHARE /* before POST: the receiver reads it from the sender's memory */
 };
 typedef struct {
     int what;        /* UCD_UCX_EVENT__* */
@@ -184,6 +184,13 @@ typedef struct {
  *                         after the transfer; no: the data is copied to a chunk first
  *   ucd.ucx.ring_staging  only here: bytes of memory for chunks on each device; every transfer
  *                         always gets one chunk
+ *
+ * Between processes of one user on one machine, a receiver can read its sender's data where it is,
+ * layout to layout, if both sides trust the other (see share/doc/ucd/guide/direct.md):
+ *
+ *   ucd.ucx.direct        no: never; yes: the peers are trusted; always: also where other ways are
+ *                         faster. A transfer cannot have more than its pipeline
+ *   ucd.ucx.direct_bytes  messages of fewer bytes are sent in other ways
  *
  * The defaults are in share/doc/ucd/reference/keys-and-environment.md. params and info are read
  * during the call. The caller frees the pipeline with ucd_ucx_pipeline_destroy, before the worker

@@ -15,12 +15,11 @@ static void make_contiguous(size_t doubles, struct side_layout *side) {
     side->memory = doubles * unit;
 }
 
-/* Every other block. */
-static void make_vector(size_t doubles, size_t block, struct side_layout *side) {
+static void make_vector(size_t doubles, size_t block, size_t stride, struct side_layout *side) {
     const size_t count = doubles / block;
-    ucd(ucd_create_vector((intptr_t)count, (intptr_t)block, (intptr_t)(2 * block), UCD_TYPE__DOUBLE,
+    ucd(ucd_create_vector((intptr_t)count, (intptr_t)block, (intptr_t)stride, UCD_TYPE__DOUBLE,
                           UCD_INFO__NULL, &side->type));
-    side->memory = 2 * count * block * unit;
+    side->memory = count * stride * unit;
 }
 
 /* Blocks of 8 to 64 doubles with gaps of 1 to 16 between them, the same in both processes. */
@@ -57,9 +56,10 @@ static void make_columns(size_t edge, struct side_layout *side) {
     side->memory = edge * edge * unit;
 }
 
-void layouts_make(enum layout layout, size_t bytes, size_t block, struct layouts *made) {
+void layouts_make(enum layout layout, size_t bytes, size_t block, size_t stride,
+                  struct layouts *made) {
     size_t doubles = bytes / unit;
-    const size_t in_block = block / unit;
+    const size_t in_block = block / unit, apart = stride / unit;
     if (layout == LAYOUT_VECTOR || layout == LAYOUT_TO_VECTOR) doubles -= doubles % in_block;
     size_t edge = 1;
     while ((edge + 1) * (edge + 1) <= doubles) ++edge;
@@ -77,9 +77,11 @@ void layouts_make(enum layout layout, size_t bytes, size_t block, struct layouts
         break;
     case LAYOUT_TO_VECTOR:
         make_contiguous(doubles, &made->from);
-        make_vector(doubles, in_block, &made->to);
+        make_vector(doubles, in_block, apart, &made->to);
         break;
-    default: make_vector(doubles, in_block, &made->from); make_vector(doubles, in_block, &made->to);
+    default:
+        make_vector(doubles, in_block, apart, &made->from);
+        make_vector(doubles, in_block, apart, &made->to);
     }
 }
 

@@ -19,8 +19,9 @@ struct layouts {
     size_t bytes; /* packed: at most what was asked for, a little less where it does not fit */
 };
 
-/* Blocks of so many bytes in vectors. */
-void layouts_make(enum layout layout, size_t bytes, size_t block, struct layouts *made);
+/* Blocks of so many bytes in vectors, and from the beginning of one to the next. */
+void layouts_make(enum layout layout, size_t bytes, size_t block, size_t stride,
+                  struct layouts *made);
 void layouts_free(struct layouts *layouts);
 
 #endif

@@ -162,8 +162,13 @@ static void set_number(ucd_info_t info, const char *key, size_t number) {
     ucd(ucd_info_set(info, key, text));
 }
 
-static void make_keys(struct run *run, bool ring, bool copy, size_t fragment, size_t depth) {
+static void make_keys(struct run *run, enum path path, bool copy, size_t fragment, size_t depth) {
     ucd(ucd_info_create(&run->keys));
+    const bool ring = path != PATH_HOST;
+    ucd(ucd_info_set(run->keys, "ucd.ucx.direct",
+                     path == PATH_AUTO     ? "yes"
+                     : path == PATH_DIRECT ? "always"
+                                           : "no"));
     ucd(ucd_info_set(run->keys, "ucd.ucx.ring", ring ? "auto" : "none"));
     ucd(ucd_info_set(run->keys, "ucd.ucx.ring_copy", copy ? "yes" : "no"));
     set_number(run->keys, ring ? "ucd.ucx.ring_chunk" : "ucd.ucx.chunk", fragment);
@@ -173,25 +178,30 @@ static void make_keys(struct run *run, bool ring, bool copy, size_t fragment, si
     ucd(ucd_info_set(run->hints, "ucd.outbuf", run->device));
 }
 
-static void measure_line(struct run *run, const char *layout, bool ring, bool copy, size_t fragment,
-                         size_t depth) {
+static void measure_line(struct run *run, const char *layout, enum path path, bool copy,
+                         size_t fragment, size_t depth) {
     static const char *const names[WAYS] = {"pipeline", "contiguous", "pack whole"};
-    make_keys(run, ring, copy, fragment, depth);
+    make_keys(run, path, copy, fragment, depth);
     double rates[WAYS] = {0};
     struct wire *wire = run->wire;
-    wire->chunks = wire->shared_chunks = 0;
+    /* The first messages only introduce the processes to each other. */
+    if (path == PATH_DIRECT || path == PATH_AUTO)
+        for (int i = 0; i < 20; ++i) round_trip(run, WAY_PIPELINE);
+    wire->chunks = wire->shared_chunks = wire->packed_chunks = 0;
     for (int way = 0; way < (run->options->only_pipeline ? 1 : WAYS); ++way)
         rates[way] = (double)run->layouts.bytes / measure(run, (enum way)way, names[way]) / 1e9;
     /* Small messages are no chunks. */
+    const bool trusts = path == PATH_DIRECT || path == PATH_AUTO;
     const char *taken = wire->chunks == 0                     ? "whole"
+                        : trusts && wire->packed_chunks == 0  ? "direct"
                         : wire->shared_chunks == wire->chunks ? "ring"
                         : wire->shared_chunks == 0            ? "host"
                                                               : "both";
     if (wire->rank == 0) {
-        printf("%-21s %-5s %-5s %-4s %10zu %9zu %5zu %9.3f", layout, ring ? "ring" : "host", taken,
-               !ring  ? "-"
-               : copy ? "yes"
-                      : "no",
+        printf("%-21s %-6s %-6s %-4s %10zu %9zu %5zu %9.3f", layout, path_names[path], taken,
+               path != PATH_RING ? "-"
+               : copy            ? "yes"
+                                 : "no",
                run->layouts.bytes, fragment, depth, rates[WAY_PIPELINE]);
         if (!run->options->only_pipeline)
             printf(" %10.3f %10.3f %7.2f %7.2f", rates[WAY_CONTIGUOUS], rates[WAY_WHOLE],
@@ -206,20 +216,20 @@ static void measure_line(struct run *run, const char *layout, bool ring, bool co
 
 static void measure_paths(struct run *run, const char *layout) {
     const struct options *o = run->options;
-    for (int ring = 1; ring >= 0; --ring) {
-        if (!(ring ? o->ring : o->host)) continue;
-        for (int copy = 0; copy <= ring; ++copy) {
-            if (ring && !(copy ? o->copy : o->no_copy)) continue;
+    for (int path = 0; path < PATHS; ++path) {
+        if (!o->paths[path]) continue;
+        for (int copy = 0; copy <= (path == PATH_RING); ++copy) {
+            if (path == PATH_RING && !(copy ? o->copy : o->no_copy)) continue;
             for (int f = 0; f < o->fragments.count; ++f)
                 for (int d = 0; d < o->depths.count; ++d)
-                    measure_line(run, layout, ring, copy, o->fragments.values[f],
+                    measure_line(run, layout, (enum path)path, copy, o->fragments.values[f],
                                  o->depths.values[d]);
         }
     }
 }
 
 static void measure_layout(struct run *run, enum layout layout, size_t bytes) {
-    layouts_make(layout, bytes, run->options->block, &run->layouts);
+    layouts_make(layout, bytes, run->options->block, run->options->stride, &run->layouts);
     run->out = device_memory(run->device, run->layouts.from.memory);
     run->in = device_memory(run->device, run->layouts.to.memory);
     run->packed = device_memory(run->device, run->layouts.bytes);
@@ -240,7 +250,7 @@ void measure_all(const struct options *options, struct wire *wire) {
                "out is checked before and after.\n",
                options->backend, options->devices[0], options->backend, options->devices[1],
                options->repeats);
-        printf("%-21s %-5s %-5s %-4s %10s %9s %5s %9s", "layout", "asked", "taken", "copy", "bytes",
+        printf("%-21s %-6s %-6s %-4s %10s %9s %5s %9s", "layout", "asked", "taken", "copy", "bytes",
                "fragment", "depth", "pipeline");
         if (!options->only_pipeline)
             printf(" %10s %10s %7s %7s", "contiguous", "packwhole", "/contig", "/whole");

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const path_names[PATHS] = {"auto", "direct", "ring", "host"};
+
 static const char usage[] =
     "usage: gpu_pingpong [options]\n"
     "\n"
@@ -21,12 +23,14 @@ static const char usage[] =
     "  --bytes N*           packed bytes of a message (64m)\n"
     "  --fragment N*        bytes of a fragment on the way (8m)\n"
     "  --depth N*           fragments that are on their way at a time (8)\n"
-    "  --path NAME*         ring: through device memory that the receiver opens; host: through\n"
-    "                       pinned memory of the host (ring,host)\n"
+    "  --path NAME*         direct: the receiver's GPU reads the sender's layout; ring: through\n"
+    "                       device memory that the receiver opens; host: through pinned memory of\n"
+    "                       the host; auto: what the library chooses (ring,host)\n"
     "  --copy NAME*         of the ring: yes, the receiver copies fragments before it unpacks "
     "them,\n"
     "                       or no (no)\n"
     "  --block N            bytes of a vector's blocks (128)\n"
+    "  --stride N           bytes from a block to the next (twice the block)\n"
     "  --repeat N           round trips that are measured; the median counts (20)\n"
     "  --only-pipeline      do not measure what it is compared with\n"
     "  --backend NAME       whose GPUs (cuda)\n"
@@ -99,8 +103,10 @@ static int parse_repeats(const char *text) {
 }
 
 static void take(int which, const char *value, struct options *o) {
-    static const char *const paths[] = {"ring", "host"}, *const answers[] = {"yes", "no"};
-    bool *const path_flags[] = {&o->ring, &o->host}, *const copy_flags[] = {&o->copy, &o->no_copy};
+    static const char *const answers[] = {"yes", "no"};
+    bool *const copy_flags[] = {&o->copy, &o->no_copy};
+    bool *path_flags[PATHS];
+    for (int i = 0; i < PATHS; ++i) path_flags[i] = &o->paths[i];
     int length = 0;
     const char *end;
     switch (which) {
@@ -113,12 +119,19 @@ static void take(int which, const char *value, struct options *o) {
     case 'b': parse_list("bytes", value, &o->bytes); return;
     case 'f': parse_list("fragment", value, &o->fragments); return;
     case 'd': parse_list("depth", value, &o->depths); return;
-    case 'p': parse_names("path", value, 2, paths, path_flags, "ring, host or both"); return;
+    case 'p':
+        parse_names("path", value, PATHS, path_names, path_flags, "of auto, direct, ring and host");
+        return;
     case 'c': parse_names("copy", value, 2, answers, copy_flags, "yes, no or both"); return;
     case 'k':
         o->block = parse_size("block", value, &end);
         if (*end != '\0' || o->block % sizeof(double) != 0)
             wrong("block", value, "a multiple of 8");
+        return;
+    case 's':
+        o->stride = parse_size("stride", value, &end);
+        if (*end != '\0' || o->stride % sizeof(double) != 0)
+            wrong("stride", value, "a multiple of 8");
         return;
     case 'r': o->repeats = parse_repeats(value); return;
     case 'o': o->only_pipeline = true; return;
@@ -132,19 +145,13 @@ static void take(int which, const char *value, struct options *o) {
 
 void options_parse(int argc, char **argv, struct options *options) {
     static const struct option names[] = {
-        {"devices", required_argument, NULL, 'v'},
-        {"layout", required_argument, NULL, 'l'},
-        {"bytes", required_argument, NULL, 'b'},
-        {"fragment", required_argument, NULL, 'f'},
-        {"depth", required_argument, NULL, 'd'},
-        {"path", required_argument, NULL, 'p'},
-        {"copy", required_argument, NULL, 'c'},
-        {"block", required_argument, NULL, 'k'},
-        {"repeat", required_argument, NULL, 'r'},
-        {"only-pipeline", no_argument, NULL, 'o'},
-        {"backend", required_argument, NULL, 'g'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"devices", required_argument, NULL, 'v'}, {"layout", required_argument, NULL, 'l'},
+        {"bytes", required_argument, NULL, 'b'},   {"fragment", required_argument, NULL, 'f'},
+        {"depth", required_argument, NULL, 'd'},   {"path", required_argument, NULL, 'p'},
+        {"copy", required_argument, NULL, 'c'},    {"block", required_argument, NULL, 'k'},
+        {"stride", required_argument, NULL, 's'},  {"repeat", required_argument, NULL, 'r'},
+        {"only-pipeline", no_argument, NULL, 'o'}, {"backend", required_argument, NULL, 'g'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
     };
     *options = (struct options){
         .backend = "cuda",
@@ -152,14 +159,15 @@ void options_parse(int argc, char **argv, struct options *options) {
         .bytes = {{64 << 20}, 1},
         .fragments = {{8 << 20}, 1},
         .depths = {{8}, 1},
-        .ring = true,
-        .host = true,
+        .paths = {[PATH_RING] = true, [PATH_HOST] = true},
         .no_copy = true,
         .block = 128,
         .repeats = 20,
     };
     int which;
     while ((which = getopt_long(argc, argv, "", names, NULL)) != -1) take(which, optarg, options);
+    if (options->stride == 0) options->stride = 2 * options->block;
+    if (options->stride < options->block) wrong("stride", "less", "at least --block");
     if (optind < argc) {
         fprintf(stderr, "gpu_pingpong: '%s' is no option\n", argv[optind]);
         exit(2);

@@ -12,14 +12,17 @@ struct list {
     int count;
 };
 
+enum path { PATH_AUTO, PATH_DIRECT, PATH_RING, PATH_HOST, PATHS };
+extern const char *const path_names[PATHS];
+
 struct options {
     const char *backend;
     int devices[2];
     bool layouts[LAYOUTS];
     struct list bytes, fragments, depths; /* all combinations are measured */
-    bool ring, host;                      /* paths */
-    bool copy, no_copy;                   /* of the ring */
-    size_t block;                         /* of vectors, bytes */
+    bool paths[PATHS];
+    bool copy, no_copy;   /* of the ring */
+    size_t block, stride; /* of vectors, bytes; stride 0: twice the block */
     int repeats;
     bool only_pipeline; /* without what it is compared with */
 };

@@ -37,6 +37,12 @@ class GpuPingpong(unittest.TestCase):
                              {'vector', 'indexed', 'contiguous-to-vector', 'transpose'})
             self.assertEqual({line[3] for line in lines if line[1] == 'ring'}, {'yes', 'no'})
 
+    def test_direct(self):
+        lines = self.table('--layout', 'vector,indexed', '--path', 'direct,auto', '--bytes', '300k', '--block', '4k',
+                           '--stride', '16k')
+        self.assertEqual([line[1] for line in lines], ['auto', 'direct'] * 2)
+        self.assertEqual({line[2] for line in lines if line[1] == 'direct'}, {'direct'})
+
     # With Level Zero's loader and the driver for tests, if the build has them: device memory is shared as file
     # descriptors.
     @unittest.skipUnless('ZE_ENABLE_ALT_DRIVERS' in os.environ, 'no driver for tests')

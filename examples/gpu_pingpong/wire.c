@@ -9,6 +9,7 @@
 static void on_event(const ucd_ucx_event_t *event, void *argument) {
     struct wire *wire = argument;
     wire->chunks += event->what == UCD_UCX_EVENT__POST;
+    wire->packed_chunks += event->what == UCD_UCX_EVENT__PACK_BEGIN;
     wire->shared_chunks += event->what == UCD_UCX_EVENT__SHARE;
 }
 
@@ -58,8 +59,12 @@ void wire_open(struct wire *wire, struct shared *shared, int rank) {
         .trace = on_event,
         .trace_arg = wire,
     };
-    ucd_ucx(
-        ucd_ucx_pipeline_create(wire->worker, &pipeline_params, UCD_INFO__NULL, &wire->pipeline));
+    /* The two processes are one program, and trust each other. */
+    ucd_info_t info;
+    ucd(ucd_info_create(&info));
+    ucd(ucd_info_set(info, "ucd.ucx.direct", "yes"));
+    ucd_ucx(ucd_ucx_pipeline_create(wire->worker, &pipeline_params, info, &wire->pipeline));
+    ucd(ucd_info_free(&info));
 }
 
 /* Meanwhile the other process may need this one's progress. */

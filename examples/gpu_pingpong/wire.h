@@ -22,8 +22,9 @@ struct wire {
     ucp_worker_h worker;
     ucp_ep_h ep;
     ucd_ucx_pipeline_t pipeline;
-    uint64_t chunks,
-        shared_chunks; /* that were sent, and those of them that stayed on the device */
+    /* Chunks that were sent, those of them that stayed on the device, and those that were packed.
+     */
+    uint64_t chunks, shared_chunks, packed_chunks;
 };
 
 void wire_open(struct wire *wire, struct shared *shared, int rank);

@@ -143,7 +143,11 @@ void Attacker::active(const std::string &header, const std::string &data) {
 }
 
 void Attacker::active_by_rendezvous(const wire::Message &message, const std::string &data) {
-    send(message.text(), data, UCP_AM_SEND_FLAG_RNDV, false);
+    active_by_rendezvous(message.text(), data);
+}
+
+void Attacker::active_by_rendezvous(const std::string &header, const std::string &data) {
+    send(header, data, UCP_AM_SEND_FLAG_RNDV, false);
 }
 
 void Attacker::tagged(const wire::Message &message, ucp_tag_t tag) {

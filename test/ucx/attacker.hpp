@@ -76,6 +76,7 @@ public:
     void active(const wire::Message &message, const std::string &data = {});
     void active(const std::string &header, const std::string &data);
     void active_by_rendezvous(const wire::Message &message, const std::string &data);
+    void active_by_rendezvous(const std::string &header, const std::string &data);
     void tagged(const wire::Message &message, ucp_tag_t tag = 1);
     void tagged(const std::string &text, ucp_tag_t tag = 1);
     // Gives up the requests of the last two that are not complete.

@@ -1,6 +1,7 @@
 // Chunks in device memory between two processes, the second of which runs this same program: the
 // handles of one are opened in the other.
 
+#include "ucx/other_process.hpp"
 #include "ucx/ring_pair.hpp"
 
 #include <chrono>
@@ -20,8 +21,6 @@ using namespace ucdtest;
 
 namespace {
 
-constexpr int to_peer = 8, from_peer = 9; // files of the other process
-
 // What both processes make of the same random numbers.
 struct Plan {
     RingEnds ends;
@@ -34,80 +33,6 @@ struct Plan {
           forth(one.rng().chance(50)), copy(one.rng().chance(50)), expose(one.rng().chance(50)),
           open_fails(one.rng().chance(30) && expose && ends.from_is_contiguous()) {}
 };
-
-std::string read_line(int file) {
-    std::string line;
-    for (char c; read(file, &c, 1) == 1 && c != '\n';) line += c;
-    return line;
-}
-
-void write_line(int file, std::string line) {
-    line += '\n';
-    if (write(file, line.data(), line.size()) != static_cast<ssize_t>(line.size()))
-        throw std::runtime_error("the other process does not listen");
-}
-
-// A child that runs one of the hidden test cases below, with the addresses exchanged.
-class Peer {
-public:
-    Peer(Side &side, const char *test_case) {
-        signal(SIGPIPE, SIG_IGN); // who writes to what has gone is told by an error
-        int in[2], out[2];
-        REQUIRE(pipe(in) == 0);
-        REQUIRE(pipe(out) == 0);
-        process_ = fork();
-        REQUIRE(process_ >= 0);
-        if (process_ == 0) {
-            // Beyond the files that these are.
-            const int from = fcntl(in[0], F_DUPFD, 20), to = fcntl(out[1], F_DUPFD, 20);
-            dup2(from, to_peer);
-            dup2(to, from_peer);
-            for (const int file : {in[0], in[1], out[0], out[1], from, to})
-                if (file != to_peer && file != from_peer) close(file);
-            execl("/proc/self/exe", "peer", test_case, static_cast<char *>(nullptr));
-            _exit(127);
-        }
-        close(in[0]);
-        close(out[1]);
-        to_ = in[1];
-        from_ = out[0];
-        write_line(to_, to_hex(side.address()));
-        side.connect(from_hex(read_line(from_)));
-    }
-    ~Peer() {
-        if (process_ > 0) kill(process_, SIGKILL);
-        (void)end();
-        close(to_);
-        close(from_);
-    }
-    // How it has ended.
-    int end() {
-        int status = 0;
-        if (process_ > 0) CHECK(waitpid(process_, &status, 0) == process_);
-        process_ = -1;
-        return status;
-    }
-    void kill_it() const { kill(process_, SIGKILL); }
-    void say(const std::string &line) const { write_line(to_, line); }
-    std::string hear() const { return read_line(from_); }
-
-private:
-    pid_t process_ = -1;
-    int to_ = -1, from_ = -1;
-};
-
-void connect_with_parent(Side &side) {
-    write_line(from_peer, to_hex(side.address()));
-    side.connect(from_hex(read_line(to_peer)));
-}
-
-void progress_until(Side &side, const std::function<bool()> &condition) {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
-    while (!condition()) {
-        if (ucd_ucx_progress(side.pipeline) == 0) sched_yield(); // processes may share a core
-        if (std::chrono::steady_clock::now() > limit) throw std::runtime_error("it takes too long");
-    }
-}
 
 // One side's part of a case. Both check all that they see.
 void run_case(Case &one, Side &side, bool first) {

@@ -20,7 +20,8 @@ public:
     std::size_t bytes() const { return about_.bytes; }
     std::size_t footprint() const { return static_cast<std::size_t>(about_.high - about_.low); }
     // The moves by hand are for elements that follow each other as their types say.
-    bool suits_hand() const { return suits_hand_; }
+    bool suits_hand() const { return suits_hand_ || !has_hand(); }
+    bool has_hand() const { return !layout_.hand.empty(); }
 
     // Memory for all of it, typed on the device and packed on the host. What comes after this needs
     // it.

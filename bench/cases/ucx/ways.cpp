@@ -38,9 +38,12 @@ Contender prepared(Subject &s, Link &link, const std::string &form) {
 }
 
 Contender pipelined(Subject &s, Link &link, const PipelineShape &shape) {
-    std::string name = "pipeline";
+    std::string name = shape.direct == "no"    ? "pipeline"
+                       : shape.direct == "yes" ? "automatic"
+                                               : "direct";
     auto info = std::make_shared<UcdInfo>("ucd.engine", "auto");
     if (!s.on_gpu()) info->set("ucd.gpu", "none");
+    info->set("ucd.ucx.direct", shape.direct);
     for (const auto &[key, value] :
          {std::pair{"eager", shape.eager}, std::pair{"chunk", shape.chunk},
           std::pair{"depth", shape.depth}}) {
@@ -80,13 +83,27 @@ Contender contiguous_way(Subject &s, Link &link) {
     });
 }
 
+Contender attached_way(Subject &s, Link &link) {
+    // Of the size of the typed data, and never moved.
+    auto other = std::make_shared<std::vector<char>>(link.sends() ? 0 : s.footprint(), char{1});
+    return acknowledged("attached", link, [&s, &link, other] {
+        char byte = 0;
+        link.transfer(&byte, 1, ucp_dt_make_contig(1));
+        if (link.sends()) return;
+        UcdInfo info("ucd.gpu", "none");
+        std::uintptr_t moved;
+        check_ucd(ucd_copy(other->data() - s.about().low, s.count(), s.type(), s.bench().typed(),
+                           s.count(), s.type(), &moved, info.get(), UCD_OP__REPLACE));
+    });
+}
+
 std::vector<Contender> ways_of(Subject &s, Link &link,
                                const std::vector<PipelineShape> &pipelines) {
     std::vector<Contender> ways;
     // Both sides must have the same ways, whatever memory is theirs.
-    if (!link.any_gpu)
+    if (!link.any_gpu && s.has_hand())
         ways.push_back(in_three_steps("hand", s, link, &Subject::move_by_hand));
-    else if (s.has_rows())
+    else if (link.any_gpu && s.has_rows())
         ways.push_back(in_three_steps("2d", s, link, &Subject::copy_rows));
     ways.push_back(in_three_steps("pack", s, link, &Subject::pack));
     if (!link.any_gpu) {

@@ -23,8 +23,13 @@ struct Link {
 // The packed bytes alone, as if there were nothing to pack: what the others are compared with.
 Contender contiguous_way(Subject &subject, Link &link);
 
+// The receiver's copy from its own memory, layout to layout, as if the sender's were attached
+// there: what no other way between two layouts can exceed.
+Contender attached_way(Subject &subject, Link &link);
+
 struct PipelineShape {
     std::string eager, chunk, depth; // values of the keys; empty: the default
+    std::string direct = "no";
 };
 
 // All others, with these pipelines.

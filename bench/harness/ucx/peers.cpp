@@ -51,7 +51,9 @@ Peers::Peers(Board &board, unsigned seat, Device &device) : board_(board), seat_
         pipeline_params.release = release;
         pipeline_params.memory_arg = &device;
     }
-    check_ucd_ucx(ucd_ucx_pipeline_create(worker_, &pipeline_params, UCD_INFO__NULL, &pipeline_));
+    // These processes may read each other. Whether they do is said for each transfer.
+    const UcdInfo info("ucd.ucx.direct", "yes");
+    check_ucd_ucx(ucd_ucx_pipeline_create(worker_, &pipeline_params, info.get(), &pipeline_));
     connect();
 }
 
@@ -119,9 +121,10 @@ void Peers::receive_raw(void *buf, std::size_t count, ucp_datatype_t datatype, u
 namespace {
 
 ucd_ucx_param_t param(ucd_info_t info) {
+    static const UcdInfo not_direct("ucd.ucx.direct", "no");
     ucd_ucx_param_t p = {};
     p.struct_size = sizeof p;
-    p.info = info;
+    p.info = info == UCD_INFO__NULL ? not_direct.get() : info;
     return p;
 }
 

@@ -30,7 +30,8 @@ public:
     unsigned seat() const override { return seat_; }
     unsigned seats() const { return board_.seats(); }
 
-    // Start a transfer, with this process too. At most once at a time to, or from, the same seat
+    // Start a transfer, with this process too; without `info`, its receiver does not read this
+    // process's memory. At most once at a time to, or from, the same seat
     // with the same tag.
     void receive(unsigned from, void *buf, std::uintptr_t count, ucd_type_t type, ucp_tag_t tag = 0,
                  ucd_info_t info = UCD_INFO__NULL);

@@ -11,22 +11,13 @@ namespace {
 // listed to find a window.
 constexpr std::size_t max_listed = 1024, max_in_window = 4096;
 
+// Measured with ucd-ucx-bench --rows.
+constexpr uint64_t min_remote_segment = 4 << 10, min_local_segment = 512;
+// Below this, it is faster to read what is between the segments, too.
+constexpr uint64_t min_listed_segment = 1 << 10;
+
 uint64_t mean_segment(const ucd_layout_t &layout) {
     return layout.segments == 0 ? 0 : layout.bytes / layout.segments;
-}
-
-// Measured with ucd-ucx-bench --direct.
-constexpr uint64_t min_remote_segment = 2 << 10, min_local_segment = 512;
-constexpr uint64_t min_window_segment = 32, max_window_spread = 4;
-
-bool has_long_segments(const ucd_layout_t &from) {
-    return mean_segment(from) >= min_remote_segment;
-}
-
-// Not much lies between the segments.
-bool is_dense(const ucd_layout_t &from) {
-    const auto spread = static_cast<uint64_t>(from.high) - static_cast<uint64_t>(from.low);
-    return mean_segment(from) >= min_window_segment && spread / max_window_spread <= from.bytes;
 }
 
 void *address_of(uint64_t address) {
@@ -60,14 +51,13 @@ bool RemoteData::set(TypePtr of, uint64_t elements, uint64_t total, int64_t low,
     return true;
 }
 
-bool is_worth_offering(const ucd_layout_t &from) {
-    return has_long_segments(from) || is_dense(from);
+bool has_long_segments(const ucd_layout_t &from) {
+    return mean_segment(from) >= min_remote_segment;
 }
 
 CopyMethod method_for(const ucd_layout_t &from, uint64_t mean_segment_to) {
-    if (has_long_segments(from))
-        return mean_segment_to >= min_local_segment ? CopyMethod::lists : CopyMethod::packed;
-    return is_dense(from) ? CopyMethod::window : CopyMethod::none;
+    if (mean_segment(from) < min_listed_segment) return CopyMethod::window;
+    return mean_segment_to >= min_local_segment ? CopyMethod::lists : CopyMethod::packed;
 }
 
 // The pid is valid if its process has not ended afterwards: until then, no other has it.
@@ -105,10 +95,9 @@ ReadResult HostCopy::step(const Link &link, Status *moved) {
     switch (method_) {
     case CopyMethod::lists: return step_lists(link, moved);
     case CopyMethod::packed: return step_packed(link, moved);
-    case CopyMethod::window: return step_window(link, moved);
-    case CopyMethod::none: break;
+    case CopyMethod::window: break;
     }
-    return ReadResult::fault;
+    return step_window(link, moved);
 }
 
 ReadResult HostCopy::step_lists(const Link &link, Status *moved) {
@@ -125,8 +114,8 @@ ReadResult HostCopy::step_lists(const Link &link, Status *moved) {
 
 ReadResult HostCopy::step_packed(const Link &link, Status *moved) {
     uint64_t bytes = 0;
-    *moved = list(address_of(base_), from_.count, from_.type->type.get(), bytes_of_staging, remote_,
-                  &bytes);
+    *moved =
+        list(address_of(base_), from_.count, from_.type->type.get(), max_staged, remote_, &bytes);
     if (!moved->ok()) return ReadResult::ok;
     const iovec staging = {staging_.memory(), bytes};
     const ReadResult result = read_memory(link, {&staging, 1}, remote_, bytes);
@@ -138,8 +127,8 @@ ReadResult HostCopy::step_packed(const Link &link, Status *moved) {
 
 ReadResult HostCopy::step_window(const Link &link, Status *moved) {
     uint64_t bytes = 0;
-    *moved = list(address_of(base_), from_.count, from_.type->type.get(), bytes_of_staging, remote_,
-                  &bytes);
+    *moved =
+        list(address_of(base_), from_.count, from_.type->type.get(), max_staged, remote_, &bytes);
     if (!moved->ok()) return ReadResult::ok;
     // As many segments as lie in a window of this size, which the first one always does.
     uint64_t begin = UINT64_MAX, end = 0;
@@ -147,16 +136,18 @@ ReadResult HostCopy::step_window(const Link &link, Status *moved) {
     for (const iovec &segment : remote_) {
         const uint64_t low = std::min(begin, number_of(segment.iov_base));
         const uint64_t high = std::max(end, number_of(segment.iov_base) + segment.iov_len);
-        if (high - low > bytes_of_staging) break;
+        if (high - low > max_staged) break;
         begin = low;
         end = high;
         bytes += segment.iov_len;
     }
-    const iovec staging = {staging_.memory(), end - begin};
+    // At the same place in a page, which is fastest.
+    char *const memory = staging_.memory() + begin % page;
+    const iovec staging = {memory, end - begin};
     const iovec window = {address_of(begin), end - begin};
     const ReadResult result = read_memory(link, {&staging, 1}, {&window, 1}, end - begin);
     if (result != ReadResult::ok) return result;
-    *moved = to_.copy_from(address_of(number_of(staging_.memory()) + (base_ - begin)), from_.count,
+    *moved = to_.copy_from(address_of(number_of(memory) + (base_ - begin)), from_.count,
                            from_.type->type.get(), done_, bytes);
     done_ += bytes;
     return result;

@@ -28,15 +28,14 @@ struct RemoteData {
 // How the data is read. The kernel takes long for each segment of the other process's memory, and
 // less for each segment of this one's.
 enum class CopyMethod : uint8_t {
-    none,   // other routes are faster
     lists,  // segments to segments
     packed, // segments to packed data here, which is then unpacked
     window, // the memory around some segments, with what is between them; from there it is copied
 };
-// By measurement (docs/guide/direct.md). `from` is at the owner.
+// Whether other routes are slower, by measurement (docs/guide/direct.md). `from` is at the owner.
+bool has_long_segments(const ucd_layout_t &from);
+// The fastest method.
 CopyMethod method_for(const ucd_layout_t &from, uint64_t mean_segment_to);
-// Whether any receiver's layout may have a method.
-bool is_worth_offering(const ucd_layout_t &from);
 
 enum class ReadResult : uint8_t {
     ok,
@@ -52,7 +51,8 @@ class HostCopy {
 public:
     // The most that one step copies, which takes less than a millisecond; and the memory that it
     // needs, unless the method is `lists`.
-    static constexpr uint64_t bytes_of_step = 512 << 10, bytes_of_staging = 256 << 10;
+    static constexpr uint64_t bytes_of_step = 512 << 10, page = 4096,
+                              bytes_of_staging = (256 << 10) + page;
 
     // `base` is the address of the buffer in the other process. `to` and `hints` outlive the copy.
     HostCopy(CopyMethod method, RemoteData from, uint64_t base, const TypedBuffer &to,
@@ -68,6 +68,8 @@ private:
     ReadResult step_lists(const Link &link, Status *moved);
     ReadResult step_packed(const Link &link, Status *moved);
     ReadResult step_window(const Link &link, Status *moved);
+
+    static constexpr uint64_t max_staged = bytes_of_staging - page;
 
     const CopyMethod method_;
     const RemoteData from_;

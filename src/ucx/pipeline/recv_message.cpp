@@ -47,6 +47,8 @@ Admission RecvMessage::admit(const RecvPart &part) {
 
 void RecvMessage::take(std::unique_ptr<RecvPart> part, Admission admission) {
     const Header &h = part->header;
+    // The sender goes on by another route, so it knows that its offer was declined.
+    if (decline_ != nullptr && h.kind >= Kind::chunk && h.kind <= Kind::ring_chunk) direct_.reset();
     if (admission == Admission::refuse) return end(UCS_ERR_INVALID_PARAM);
     if (admission == Admission::ignore) {
         if (!part->is_route()) settled_ += part->bytes;
@@ -93,7 +95,6 @@ void RecvMessage::announce(RecvPart &part) {
 
 void RecvMessage::add(std::unique_ptr<RecvPart> part) {
     if (!state_.takes_data()) return;
-    direct_.reset();
     if (has_answered()) fetch_routes(); // a chunk proves that the sender knows the answer
     waiting_.push(*part.release());
     advance(); // performance only: progress gives each transfer a turn anyway

@@ -88,10 +88,11 @@ bool RecvPart::find_direct_on_host(const Receiving &receiving, const DirectPlace
     if (first == 0 || bytes > static_cast<uint64_t>(INTPTR_MAX) ||
         first > static_cast<uint64_t>(INTPTR_MAX) - bytes)
         return false;
-    CopyMethod method = method_for(direct_->from.layout, receiving.buffer().mean_segment());
-    if (method == CopyMethod::none && receiving.always_direct()) method = CopyMethod::window;
+    const ucd_layout_t &layout = direct_->from.layout;
+    if (!has_long_segments(layout) && !receiving.always_direct()) return false;
+    const CopyMethod method = method_for(layout, receiving.buffer().mean_segment());
     Link *const link = transfers_.engine.links.to_owner(ep());
-    if (method == CopyMethod::none || link == nullptr || link->is_unreadable) return false;
+    if (link == nullptr || link->is_unreadable) return false;
     char probe;
     const iovec to = {&probe, 1}, from = {reinterpret_cast<void *>(first), 1};
     const ReadResult result = read_memory(*link, {&to, 1}, {&from, 1}, 1);

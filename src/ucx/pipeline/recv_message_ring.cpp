@@ -32,7 +32,6 @@ Block Receiving::take_copy(uint64_t bytes) const {
 }
 
 void RecvMessage::take_route(std::unique_ptr<RecvPart> route) {
-    direct_.reset(); // the sender knows that it was declined
     offer_of(route->header.route()) = std::move(route);
     answer();
 }

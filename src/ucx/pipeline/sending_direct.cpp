@@ -38,7 +38,7 @@ void Sending::prepare_direct() {
         return;
     const bool on_device = !buffer_.device().empty();
     if (!on_device && !buffer_.on_host()) return;
-    if (!always && !(on_device ? is_worth_offering_on_device(*layout) : is_worth_offering(*layout)))
+    if (!always && !(on_device ? is_worth_offering_on_device(*layout) : has_long_segments(*layout)))
         return;
     DirectPlace place;
     place.base = reinterpret_cast<uintptr_t>(buffer_.buf());

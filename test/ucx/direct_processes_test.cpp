@@ -1,0 +1,112 @@
+// Direct transfers between two processes, of which one dies.
+
+#include "support/moves/device_moves.hpp"
+#include "ucx/direct_pair.hpp"
+#include "ucx/other_process.hpp"
+
+#include <algorithm>
+#include <unistd.h>
+
+using namespace ucdtest;
+
+namespace {
+
+constexpr std::size_t very_large = 16 << 20; // ints: many steps
+
+// Sends or receives until it is killed.
+void go_on(Side &side, bool sends, std::size_t ints) {
+    Strided small(500), what(ints);
+    for (std::size_t i = 0;; ++i) {
+        Outcome outcome;
+        Strided &data = i < 30 ? small : what;
+        ok(sends ? start_send(side, data, outcome) : start_receive(side, data, outcome), "start");
+        progress_until(side, [&] { return outcome.done(); });
+    }
+}
+
+// The first small ones, which introduce the processes.
+void begin(Side &side, bool sends) {
+    for (int i = 0; i < 30; ++i) {
+        Strided data(500);
+        Outcome outcome;
+        ok(sends ? start_send(side, data, outcome) : start_receive(side, data, outcome), "start");
+        progress_until(side, [&] { return outcome.done(); });
+        REQUIRE(outcome.result.status == UCS_OK);
+        ::usleep(1000);
+    }
+}
+
+std::size_t count(const Side &side, int what) {
+    return static_cast<std::size_t>(std::count_if(
+        side.events.begin(), side.events.end(), [what](const auto &e) { return e.what == what; }));
+}
+
+} // namespace
+
+TEST_CASE("sends in another process", "[.]") {
+    const DeviceSession session;
+    const Keys keys({ALWAYS_DIRECT});
+    Side side;
+    side.open_pipeline(keys.get());
+    connect_with_parent(side);
+    go_on(side, true, very_large);
+}
+
+TEST_CASE("receives in another process", "[.]") {
+    const DeviceSession session;
+    const Keys keys({ALWAYS_DIRECT});
+    Side side;
+    side.open_pipeline(keys.get());
+    connect_with_parent(side);
+    begin(side, false);
+    progress_until(side, [] { return false; }); // receives no more
+}
+
+TEST_CASE("data is read from another process, whose death ends the receive") {
+    const int steps = GENERATE(0, 1, 5, 20);
+    const DeviceSession session;
+    const Keys keys({ALWAYS_DIRECT});
+    Side own;
+    own.open_pipeline(keys.get());
+    Peer peer(own, "sends in another process");
+    begin(own, false);
+    own.events.clear();
+    Strided out(very_large);
+    Outcome received;
+    REQUIRE(start_receive(own, out, received) == UCD_SUCCESS);
+    progress_until(own, [&] { return count(own, UCD_UCX_EVENT__UNPACK_BEGIN) > 0; });
+    for (int i = 0; i < steps; ++i) ucd_ucx_progress(own.pipeline);
+    REQUIRE_FALSE(received.done());
+    peer.kill_it();
+    progress_until(own, [&] { return received.done(); });
+    CHECK(received.result.status == UCS_ERR_CONNECTION_RESET);
+    ok(ucd_ucx_lose_endpoint(own.pipeline, own.ep, UCS_ERR_CONNECTION_RESET), "lose");
+    own.close_endpoint();
+}
+
+TEST_CASE("a sender whose offer was not taken is told that the receiver's process has ended") {
+    const DeviceSession session;
+    const Keys keys({ALWAYS_DIRECT});
+    Side own;
+    own.open_pipeline(keys.get());
+    Peer peer(own, "receives in another process");
+    // Without that, as over shared memory, UCX ends no message to a process that has ended.
+    if (!own.can_fail) return;
+    begin(own, true);
+    own.events.clear();
+    Strided in(very_large);
+    Outcome sent;
+    REQUIRE(start_send(own, in, sent) == UCD_SUCCESS);
+    REQUIRE(has_offered_directly(own));
+    for (int i = 0; i < 100; ++i) ucd_ucx_progress(own.pipeline);
+    REQUIRE_FALSE(sent.done());
+    peer.kill_it();
+    progress_until(own, [&] { return sent.done() || !own.unresponsive.empty(); });
+    if (!sent.done()) { // UCX still has the offer, until the endpoint is closed
+        CHECK(own.unresponsive.front() == own.ep);
+        ok(ucd_ucx_lose_endpoint(own.pipeline, own.ep, UCS_ERR_CONNECTION_RESET), "lose");
+        own.close_endpoint();
+        progress_until(own, [&] { return sent.done(); });
+    }
+    CHECK(sent.result.status != UCS_OK); // what this library or UCX noticed first
+}

@@ -1,0 +1,287 @@
+// Direct transfers: when they are offered and taken, and how they end.
+
+#include "c_api/allocations.hpp"
+#include "support/moves/device_moves.hpp"
+#include "ucx/direct_pair.hpp"
+
+#include <sys/mman.h>
+
+using namespace ucdtest;
+
+namespace {
+
+constexpr std::size_t large = 1 << 20; // ints: several steps
+
+struct OneTransfer {
+    explicit OneTransfer(std::size_t ints) : in(ints), out(ints) {}
+    void start(TwoSides &sides, ucp_tag_t tag = 1) {
+        REQUIRE(start_receive(sides.b, out, received, tag) == UCD_SUCCESS);
+        REQUIRE(start_send(sides.a, in, sent, tag) == UCD_SUCCESS);
+    }
+    bool done() const { return sent.done() && received.done(); }
+    bool arrived() const {
+        return sent.result.status == UCS_OK && received.result.status == UCS_OK &&
+               out.received_from(in);
+    }
+    Strided in, out;
+    Outcome sent, received;
+};
+
+// Whether a transfer is offered directly; it arrives in any case.
+bool goes_directly(TwoSides &sides) {
+    sides.a.events.clear();
+    OneTransfer transfer(5000);
+    transfer.start(sides);
+    sides.until([&] { return transfer.done(); });
+    CHECK(transfer.arrived());
+    return has_offered_directly(sides.a);
+}
+
+} // namespace
+
+TEST_CASE("data is read where it is, once the processes know each other") {
+    const DeviceSession session;
+    TwoSides sides({ALWAYS_DIRECT});
+    CHECK_FALSE(goes_directly(sides)); // it introduces the process
+    link_up(sides);
+    for (int i = 0; i < 20; ++i) CHECK(goes_directly(sides));
+    OneTransfer transfer(large);
+    transfer.start(sides);
+    sides.until([&] { return transfer.done(); });
+    CHECK(transfer.arrived());
+    CHECK(has_offered_directly(sides.a));
+}
+
+TEST_CASE("data is not read unless both sides trust the other") {
+    const DeviceSession session;
+    Side a, b;
+    const Keys yes({ALWAYS_DIRECT}), no({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}});
+    const bool sender_trusts = GENERATE(true, false);
+    a.open_pipeline((sender_trusts ? yes : no).get());
+    b.open_pipeline((sender_trusts ? no : yes).get());
+    a.connect(b.address());
+    b.connect(a.address());
+    for (int i = 0; i < 50; ++i) {
+        Strided in(5000), out(5000);
+        Outcome sent, received;
+        REQUIRE(start_receive(b, out, received) == UCD_SUCCESS);
+        REQUIRE(start_send(a, in, sent) == UCD_SUCCESS);
+        while (!sent.done() || !received.done()) {
+            ucd_ucx_progress(a.pipeline);
+            ucd_ucx_progress(b.pipeline);
+        }
+        CHECK(out.received_from(in));
+        CHECK_FALSE(has_offered_directly(a));
+    }
+}
+
+TEST_CASE("a receive may decline, and then gets the data by messages") {
+    const DeviceSession session;
+    TwoSides sides({ALWAYS_DIRECT});
+    link_up(sides);
+    const Keys no({{"ucd.ucx.direct", "no"}});
+    Strided in(5000), out(5000);
+    Outcome sent, received;
+    out.clear();
+    const ucd_ucx_param_t p = received.param(no.get());
+    REQUIRE(ucd_ucx_recv_nbx(sides.b.pipeline, out.data(), 1, out.type(), 1, UINT64_MAX, &p,
+                             &received.request) == UCD_SUCCESS);
+    REQUIRE(start_send(sides.a, in, sent) == UCD_SUCCESS);
+    sides.until([&] { return sent.done() && received.done(); });
+    CHECK(has_offered_directly(sides.a));
+    CHECK(out.received_from(in));
+    CHECK(goes_directly(sides));
+}
+
+TEST_CASE("a receiver that remembers no types declines each time") {
+    const DeviceSession session;
+    TwoSides sides({ALWAYS_DIRECT, {"ucd.ucx.rma.types", "0"}});
+    for (int i = 0; i < 30; ++i) (void)goes_directly(sides);
+    CHECK(goes_directly(sides)); // it is offered, and arrives by messages
+}
+
+TEST_CASE("short messages and short rows are not offered by default") {
+    const DeviceSession session;
+    TwoSides sides({{"ucd.ucx.eager", "64"}, {"ucd.ucx.direct", "yes"}});
+    const auto is_offered = [&](std::intptr_t rows, std::intptr_t bytes) {
+        ucd_type_t type;
+        ok(ucd_create_vector(rows, bytes, 2 * bytes, UCD_TYPE__BYTE, UCD_INFO__NULL, &type),
+           "vector");
+        std::vector<char> in(static_cast<std::size_t>(2 * rows * bytes), 'x'), out(in.size());
+        Outcome sent, received;
+        const ucd_ucx_param_t p = sent.param(), q = received.param();
+        ok(ucd_ucx_recv_nbx(sides.b.pipeline, out.data(), 1, type, 1, 1, &q, &received.request),
+           "receive");
+        ok(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, in.data(), 1, type, 1, &p, &sent.request),
+           "send");
+        ok(ucd_free(&type), "free");
+        sides.until([&] { return sent.done() && received.done(); });
+        for (std::size_t i = 0; i < in.size(); ++i)
+            if (i / static_cast<std::size_t>(bytes) % 2 == 0) REQUIRE(out[i] == 'x');
+        return has_offered_directly(sides.a);
+    };
+    sides.until([&] { return is_offered(100, 8192); });
+    CHECK(is_offered(32, 4096));
+    CHECK_FALSE(is_offered(31, 4096)); // less than 128 KiB
+    CHECK_FALSE(is_offered(128, 2048));
+}
+
+TEST_CASE("a direct transfer that is too long for its receive is truncated") {
+    const DeviceSession session;
+    TwoSides sides({ALWAYS_DIRECT});
+    link_up(sides);
+    Strided in(5000), out(4999);
+    Outcome sent, received;
+    REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+    REQUIRE(start_send(sides.a, in, sent) == UCD_SUCCESS);
+    sides.until([&] { return sent.done() && received.done(); });
+    CHECK(sent.result.status == UCS_OK);
+    CHECK(received.result.status == UCS_ERR_MESSAGE_TRUNCATED);
+    CHECK(goes_directly(sides));
+}
+
+TEST_CASE("an active message whose data is dropped completes at its sender") {
+    const DeviceSession session;
+    TwoSides sides({ALWAYS_DIRECT});
+    link_up(sides);
+    ok(ucd_ucx_am_set_handler(
+           sides.b.pipeline,
+           [](void *pipeline, unsigned, const void *, size_t, ucd_ucx_data_t data, uint64_t,
+              ucp_ep_h) {
+               ok(ucd_ucx_am_drop(static_cast<ucd_ucx_pipeline_t>(pipeline), data), "drop");
+           },
+           sides.b.pipeline),
+       "handler");
+    for (int i = 0; i < 10; ++i) {
+        Strided in(5000);
+        Outcome sent;
+        const ucd_ucx_param_t p = sent.param();
+        ok(ucd_ucx_am_send_nbx(sides.a.pipeline, sides.a.ep, 3, nullptr, 0, in.data(), 1, in.type(),
+                               &p, &sent.request),
+           "am");
+        sides.until([&] { return sent.done(); });
+        CHECK(sent.result.status == UCS_OK);
+        CHECK(has_offered_directly(sides.a));
+    }
+    check_usable(sides);
+}
+
+TEST_CASE("memory that cannot be read ends the receive with a status") {
+    const DeviceSession session;
+    TwoSides sides({ALWAYS_DIRECT});
+    link_up(sides);
+    constexpr std::size_t bytes = 4 << 20;
+    void *memory =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(memory != MAP_FAILED);
+    REQUIRE(::mprotect(static_cast<char *>(memory) + bytes / 2, 4096, PROT_NONE) == 0);
+    std::vector<char> out(bytes);
+    Outcome sent, received;
+    const ucd_ucx_param_t p = sent.param(), q = received.param();
+    ok(ucd_ucx_recv_nbx(sides.b.pipeline, out.data(), bytes, UCD_TYPE__BYTE, 1, 1, &q,
+                        &received.request),
+       "receive");
+    ok(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, memory, bytes, UCD_TYPE__BYTE, 1, &p,
+                        &sent.request),
+       "send");
+    sides.until([&] { return sent.done() && received.done(); });
+    CHECK(sent.result.status == UCS_OK);
+    CHECK(received.result.status == UCS_ERR_IO_ERROR);
+    REQUIRE(::munmap(memory, bytes) == 0);
+    CHECK(goes_directly(sides));
+}
+
+TEST_CASE("direct transfers are cancelled at any time, by either side or both") {
+    const DeviceSession session;
+    TwoSides sides({ALWAYS_DIRECT});
+    link_up(sides);
+    run_cases("ucx direct cancel", 200, [&](Case &one) {
+        Rng &rng = one.rng();
+        Strided in(1 + rng.below(400'000)), out(in.bytes() / sizeof(int));
+        Outcome sent, received;
+        const std::size_t receive_at = rng.below(10), cancel_send_at = rng.below(30),
+                          cancel_receive_at = rng.below(30);
+        ok(start_send(sides.a, in, sent), "send");
+        for (std::size_t i = 0; i < 30; ++i) {
+            if (i == receive_at) ok(start_receive(sides.b, out, received), "receive");
+            if (i == cancel_send_at && sent.request != UCD_UCX_REQUEST__NULL)
+                ok(ucd_ucx_cancel(sides.a.pipeline, sent.request), "cancel");
+            if (i == cancel_receive_at && received.request != UCD_UCX_REQUEST__NULL)
+                ok(ucd_ucx_cancel(sides.b.pipeline, received.request), "cancel");
+            sides.progress();
+        }
+        const bool is_posted = received.request != UCD_UCX_REQUEST__NULL;
+        if (!is_posted) ok(start_receive(sides.b, out, received), "receive");
+        sides.until([&] { return sent.done() && received.done(); });
+        for (const Outcome *o : {&sent, &received})
+            if (o->request != UCD_UCX_REQUEST__NULL && o->result.status != UCS_OK &&
+                o->result.status != UCS_ERR_CANCELED)
+                one.fail("it ended with ", ucs_status_string(o->result.status));
+        if (received.result.status == UCS_OK && !out.received_from(in)) one.fail("other bytes");
+        // A receive that was cancelled before it matched leaves the message to another.
+        if (received.result.status == UCS_ERR_CANCELED) {
+            Strided rest(in.bytes() / sizeof(int));
+            Outcome last;
+            ok(start_receive(sides.b, rest, last), "receive");
+            for (int i = 0; i < 100 && !last.done(); ++i) sides.progress();
+            if (!last.done()) ok(ucd_ucx_cancel(sides.b.pipeline, last.request), "cancel");
+            sides.until([&] { return last.done(); });
+        }
+    });
+    CHECK(goes_directly(sides));
+}
+
+TEST_CASE("endpoints are lost during direct transfers") {
+    const DeviceSession session;
+    run_cases("ucx direct lost", 40, [&](Case &one) {
+        Rng &rng = one.rng();
+        TwoSides sides({ALWAYS_DIRECT});
+        link_up(sides);
+        OneTransfer transfer(large);
+        transfer.start(sides);
+        for (std::size_t i = rng.below(12); i > 0; --i) sides.progress();
+        Side &loser = rng.chance(50) ? sides.a : sides.b;
+        ok(ucd_ucx_lose_endpoint(loser.pipeline, loser.ep, UCS_ERR_CONNECTION_RESET), "lose");
+        // The other side finds out, or is told.
+        for (int i = 0; i < 2000 && !transfer.done(); ++i) sides.progress();
+        Side &other = &loser == &sides.a ? sides.b : sides.a;
+        ok(ucd_ucx_lose_endpoint(other.pipeline, other.ep, UCS_ERR_CONNECTION_RESET), "lose");
+        for (int i = 0; i < 2000 && !transfer.received.done(); ++i) sides.progress();
+        if (!transfer.received.done())
+            ok(ucd_ucx_cancel(sides.b.pipeline, transfer.received.request), "cancel");
+        // What came since then is of a new endpoint, which is lost, too.
+        ok(ucd_ucx_lose_endpoint(sides.b.pipeline, sides.b.ep, UCS_ERR_CONNECTION_RESET), "lose");
+        sides.until([&] { return transfer.done(); });
+        if (transfer.received.result.status == UCS_OK && !transfer.out.received_from(transfer.in))
+            one.fail("other bytes");
+    });
+}
+
+TEST_CASE("direct transfers with too little memory end, whichever allocation fails") {
+    const DeviceSession session;
+    TwoSides sides({ALWAYS_DIRECT});
+    link_up(sides);
+    for (std::size_t nth = 1, in_a_row = 0; in_a_row < 3; ++nth) {
+        INFO("allocation " << nth);
+        Strided in(5000 + nth), out(5000 + nth); // a new type
+        Outcome sent, received;
+        fail_allocation(nth);
+        const int receives = start_receive(sides.b, out, received);
+        const int sends = start_send(sides.a, in, sent);
+        for (int i = 0; i < 300; ++i) try {
+                sides.progress();
+            } catch (const std::bad_alloc &) {
+            }
+        in_a_row = end_failing() ? in_a_row + 1 : 0;
+        if (sends != UCD_SUCCESS && receives == UCD_SUCCESS)
+            ok(ucd_ucx_cancel(sides.b.pipeline, received.request), "cancel");
+        if (receives != UCD_SUCCESS && sends == UCD_SUCCESS)
+            REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+        sides.until([&] {
+            return (sends != UCD_SUCCESS || sent.done()) &&
+                   (received.request == UCD_UCX_REQUEST__NULL || received.done());
+        });
+        if (received.done() && received.result.status == UCS_OK) CHECK(out.received_from(in));
+    }
+    CHECK(goes_directly(sides));
+}
