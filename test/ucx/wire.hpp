@@ -25,6 +25,10 @@ enum Kind : std::uint16_t {
     withdraw,
     route,
     ring_chunk,
+    introduction, // the names of a socket and of a token follow
+    direct,       // an offer to read the data where it is
+    direct_type,
+    decline,
     kinds
 };
 
@@ -54,6 +58,8 @@ enum Route : unsigned { host_route, ring_route, routes };
 constexpr std::uint16_t route_status(unsigned which, unsigned offered = (1 << routes) - 1) {
     return static_cast<std::uint16_t>(which | offered << 8);
 }
+
+// In place of a status of decline: 0, or 1 if the type has to be sent again.
 
 // The user header of ring_route and ring_chunk.
 inline constexpr std::size_t ring_handle_bytes = 128;

@@ -20,10 +20,13 @@ struct Grammar {
         unsigned greed = 3;      // percent of scripts that cost the target much
         bool opaque = false;     // see Settings
         bool pipeline = true, one_sided = true;
+        unsigned direct = 20; // percent of the pipeline's scripts
     };
 
+    using DirectOwners = std::array<DirectEnds *, peers - honest_peers>;
     Grammar(ucdtest::Rng &rng, Knowledge &knowledge, const Samples &samples, int wire,
-            const Weights &weights, const std::array<ucd_ucx_window_key_t, honest_peers> &windows);
+            const Weights &weights, const std::array<ucd_ucx_window_key_t, honest_peers> &windows,
+            const DirectOwners &owners);
     Message next();
 
 private:
@@ -59,6 +62,10 @@ private:
     Script lone_one_sided();
     void add_chunks(Script &script, const Message &first, const std::string &data);
     void add_ring_offers(Script &script, const Message &first);
+    // grammar_direct.cpp
+    Script introduce();
+    Script direct_transfer();
+    Script decline_one();
     Script transfer(Message first, std::string data);
     Script wrap(int from, int to, const std::string &text, std::string data);
     OneSided draw_request(int from, int to, Layout &layout);
@@ -73,6 +80,7 @@ private:
     const int wire_;
     const Weights weights_;
     const std::array<ucd_ucx_window_key_t, honest_peers> windows_;
+    const DirectOwners owners_;
     std::array<std::uint64_t, peers> streams_ = {};
     std::uint64_t number_ = 0;
     // Types that hostile peers have given an index: from, to, index.

@@ -23,6 +23,10 @@ Grammar::Script Grammar::draw_script() {
     const std::size_t pipelines = weights_.pipeline ? 10 : 0;
     const std::size_t draw = rng_.below(pipelines + (weights_.one_sided ? 10 : 0));
     if (draw < pipelines) {
+        if (rng_.chance(weights_.direct)) {
+            const std::size_t direct = rng_.below(10);
+            return direct < 3 ? introduce() : direct < 9 ? direct_transfer() : decline_one();
+        }
         if (draw < 2) return tagged_whole();
         if (draw < 5) return tagged_chunks();
         return draw < 9 ? user_message() : lone_message();

@@ -6,9 +6,10 @@ namespace ucdfuzz {
 
 Grammar::Grammar(ucdtest::Rng &rng, Knowledge &knowledge, const Samples &samples, int wire,
                  const Weights &weights,
-                 const std::array<ucd_ucx_window_key_t, honest_peers> &windows)
+                 const std::array<ucd_ucx_window_key_t, honest_peers> &windows,
+                 const DirectOwners &owners)
     : rng_(rng), knowledge_(knowledge), samples_(samples), wire_(wire), weights_(weights),
-      windows_(windows) {
+      windows_(windows), owners_(owners) {
     for (std::uint64_t &stream : streams_) stream = rng_.bits();
 }
 
@@ -207,6 +208,8 @@ Message Grammar::next() {
     // A tagged message has no other part than its data.
     if (m.tagged && !weights_.opaque) m.user.clear();
     if (m.tagged && !weights_.opaque && !m.has_header) m.tagged = false;
+    if (m.is_type && (m.tagged || m.header.kind != direct_type))
+        m.data = contents(m.from, m.data.size());
     if (!weights_.pipeline) m.tagged = false, m.am = rma_am;
     if (!weights_.one_sided) m.am = pipeline_am;
     return m;

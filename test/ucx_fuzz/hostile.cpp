@@ -12,7 +12,8 @@ std::string Message::header_bytes() const {
 }
 
 Hostile::Hostile(Net &net, int self, ucdtest::Rng &rng, Knowledge &knowledge, int wire, bool opaque)
-    : net_(net), self_(self), rng_(rng), knowledge_(knowledge), wire_(wire), opaque_(opaque) {
+    : direct_ends(static_cast<Writer>(hostile_0 + self - honest_peers), rng), net_(net),
+      self_(self), rng_(rng), knowledge_(knowledge), wire_(wire), opaque_(opaque) {
     channels_ = {{{this, pipeline_am}, {this, rma_am}}};
     for (Channel &c : channels_) set_handler(&c, c.am);
     for (Receive &r : receives_) {
@@ -49,6 +50,7 @@ void Hostile::send(Message m) {
     ++messages;
     sent_.push_back({m.to, nullptr, m.header_bytes(), std::move(m.data), {}});
     Sent &s = sent_.back();
+    if (m.sign) (void)direct_ends.sign(m.to, s.header);
     ucp_request_param_t p = {};
     if (m.tagged) {
         s.header += s.data;
@@ -71,6 +73,7 @@ void Hostile::send(Message m) {
 }
 
 void Hostile::sweep() {
+    direct_ends.progress();
     std::erase_if(sent_, [](const Sent &s) {
         if (ucp_request_check_status(s.request) == UCS_INPROGRESS) return false;
         ucp_request_free(s.request);
@@ -176,6 +179,7 @@ bool Hostile::learn(unsigned am, int node, std::string_view header, std::string_
     }
     Knowledge::remember(knowledge_.ids, {node, am, h.stream, h.number, h.total});
     Knowledge::remember(knowledge_.totals, h.total);
+    if (h.kind == introduction) direct_ends.connect(header.substr(Header::bytes));
     if (h.kind >= route) return false;
     if (am == pipeline_am) return true;
     const std::string_view message = header.substr(Header::bytes);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "contents.hpp"
+#include "direct_ends.hpp"
 #include "net.hpp"
 #include "ucx/wire.hpp"
 
@@ -28,6 +29,8 @@ struct Message {
     ucp_tag_t tag = 0;
     bool of_alphabet = true; // data is, so that it tells who has sent it
     bool rendezvous = false, reply = true;
+    bool sign = false;    // an offer of a direct transfer
+    bool is_type = false; // data is a flattened type: nobody receives it as data
     int to = 0, from = honest_peers;
 
     std::string header_bytes() const;
@@ -86,6 +89,7 @@ public:
     Writer writer() const { return static_cast<Writer>(hostile_0 + self_ - honest_peers); }
 
     std::uint64_t messages = 0, bytes = 0;
+    DirectEnds direct_ends;
 
 private:
     struct Sent {

@@ -18,6 +18,9 @@ constexpr std::size_t spare_header = 9 << 10, reserved = 8 << 10, messages_kept 
 constexpr std::size_t may_be_kept = (12 << 10) + spare_header,
                       may_be_kept_one_sided = (12 << 10) + messages_kept + spare_header + reserved;
 
+// With direct transfers also sockets, and the types that the program itself has sent.
+constexpr std::size_t own_types = 96 << 10;
+
 // What is in use beside what the ledgers say and what hostile peers keep themselves: UCX's memory,
 // which is more with TCP, and that of the honest peers for what they do.
 constexpr std::size_t beside = 2 << 20, beside_with_tcp = 32 << 20;
@@ -43,8 +46,10 @@ World::World(Net &net, const Samples &samples, const Plan &plan, std::uint64_t s
     for (int i = honest_peers; i < peers; ++i)
         hostiles_[static_cast<std::size_t>(i - honest_peers)] =
             std::make_unique<Hostile>(net_, i, rng_, knowledge_, plan_.wire, settings_.opaque);
-    grammar_ = std::make_unique<Grammar>(rng_, knowledge_, samples_, plan_.wire, weights_,
-                                         std::array{node(0).public_key(), node(1).public_key()});
+    grammar_ = std::make_unique<Grammar>(
+        rng_, knowledge_, samples_, plan_.wire, weights_,
+        std::array{node(0).public_key(), node(1).public_key()},
+        Grammar::DirectOwners{&hostiles_[0]->direct_ends, &hostiles_[1]->direct_ends});
 }
 
 World::~World() = default;
@@ -54,7 +59,9 @@ void World::draw_settings() {
     if (plan_.protocols.pipeline && plan_.protocols.one_sided && rng_.chance(60))
         (rng_.chance(50) ? settings_.protocols.pipeline : settings_.protocols.one_sided) = false;
     settings_.opaque = rng_.chance(35);
-    settings_.types_kept = rng_.chance(50) ? 0 : 16 << 10;
+    // With little, no type is remembered, and direct offers are declined.
+    static constexpr std::size_t types_kept[] = {0, 16 << 10, 1 << 20};
+    settings_.types_kept = types_kept[rng_.below(3)];
     settings_.peer_memory = rng_.chance(70) ? 1 << 20 : 16 << 20;
     const auto one_of = [&](std::initializer_list<const char *> values) {
         return *(values.begin() + static_cast<std::ptrdiff_t>(rng_.below(values.size())));
@@ -63,6 +70,8 @@ void World::draw_settings() {
                       {"ucd.ucx.chunk", one_of({"64", "128", "512", "262144"})},
                       {"ucd.ucx.depth", one_of({"1", "2", "4"})},
                       {"ucd.ucx.staging", one_of({"0", "4096"})},
+                      {"ucd.ucx.direct", one_of({"no", "yes", "always", "always"})},
+                      {"ucd.ucx.direct_bytes", one_of({"0", "1000"})},
                       {"ucd.ucx.peer_memory", std::to_string(settings_.peer_memory)},
                       {"ucd.ucx.rma.peer_operations", one_of({"16", "1024"})},
                       {"ucd.ucx.rma.types", std::to_string(settings_.types_kept)}};
@@ -266,14 +275,18 @@ void World::lose_all() {
 }
 
 void World::end_everything() {
+    // Both of a node's objects may remember types.
+    const bool direct = settings_.keys["ucd.ucx.direct"] != "no";
+    const std::size_t types =
+        settings_.types_kept * (settings_.protocols.pipeline && direct ? 2 : 1);
     for (auto &n : nodes_) {
         const std::uint64_t charged = n->charged().all;
-        if (charged > settings_.types_kept)
+        if (charged > types)
             found(finding::kept_memory, std::to_string(charged) + " bytes are still charged");
         const std::size_t kept = n->close();
         const std::size_t most =
-            (!settings_.protocols.one_sided ? may_be_kept : may_be_kept_one_sided) +
-            settings_.types_kept;
+            (!settings_.protocols.one_sided ? may_be_kept : may_be_kept_one_sided) + types +
+            (direct ? own_types : 0);
         if (kept > most)
             found(finding::kept_memory, std::to_string(kept) + " bytes of " +
                                             std::to_string(counts().bytes) + " in " +

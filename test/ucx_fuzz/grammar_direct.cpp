@@ -1,0 +1,96 @@
+// What an honest peer would say of data that is read where it is, and what one might forge.
+
+#include "grammar.hpp"
+#include "ucx/type_name.hpp"
+
+namespace ucdfuzz {
+namespace {
+
+int a_hostile(ucdtest::Rng &rng) {
+    return honest_peers + static_cast<int>(rng.below(peers - honest_peers));
+}
+
+} // namespace
+
+Grammar::Script Grammar::introduce() {
+    Message m = message(a_hostile(rng_), static_cast<int>(rng_.below(honest_peers)), pipeline_am);
+    m.header.kind = introduction;
+    // Its own; another's, which it relays; or none.
+    const int owner = rng_.chance(90) ? m.from : a_hostile(rng_);
+    m.user = owners_[static_cast<std::size_t>(owner - honest_peers)]->introduce(m.to);
+    if (rng_.chance(10)) damage(m.user);
+    m.data = contents(m.from, 8);
+    m.rendezvous = rng_.chance(95);
+    return {m};
+}
+
+// The type, the announcement, and the offer. If the receiver declines, it waits for chunks.
+Grammar::Script Grammar::direct_transfer() {
+    Message m = message(a_hostile(rng_), static_cast<int>(rng_.below(honest_peers)), pipeline_am);
+    DirectEnds &owner = *owners_[static_cast<std::size_t>(m.from - honest_peers)];
+    if (!owner.has_key(m.to) && rng_.chance(80)) return introduce();
+    const Layout layout =
+        samples_.draw(rng_, rng_.chance(90) ? 2000 : 60000, false, rng_.chance(10));
+    Script script;
+    if (rng_.chance(70)) {
+        Message type = m;
+        type.header.kind = direct_type;
+        type.of_alphabet = false;
+        type.is_type = true;
+        type.data = rng_.chance(5) ? rng_.pick(samples_.deep()).flat : layout.sample->flat;
+        if (rng_.chance(5)) damage(type.data);
+        script.push_back(std::move(type));
+    }
+    m.header.total = layout.bytes;
+    const bool tagged = rng_.chance(60);
+    m.header.kind = tagged ? offer : user_offer;
+    m.tag = static_cast<ucp_tag_t>(m.from - honest_peers) << 8 | rng_.below(3);
+    script.push_back(m);
+    if (tagged) {
+        m.header.kind = opening;
+        m.tagged = true;
+        script.push_back(m);
+        m.tagged = false;
+    }
+    DirectPlace place;
+    place.low = layout.low;
+    place.high = layout.high;
+    place.count = layout.count;
+    place.base = owner.address_of(layout.span()) - static_cast<std::uint64_t>(layout.low);
+    place.type = ucdtest::name_of(layout.sample->flat);
+    switch (rng_.below(16)) {
+    case 0: place.low = static_cast<std::int64_t>(any_number()); break;
+    case 1: place.high = static_cast<std::int64_t>(any_number()); break;
+    case 2: place.count = any_number(); break;
+    case 3: place.type = ucdtest::name_of(rng_.pick(samples_.all()).flat); break;
+    case 4: place.memory = static_cast<std::uint32_t>(rng_.below(4)); break;
+    case 5: m.header.total = any_total(layout.bytes); break;
+    case 6: place.low -= static_cast<std::int64_t>(rng_.below(100)); break;
+    case 7: place.high += static_cast<std::int64_t>(rng_.below(100)); break;
+    default: break;
+    }
+    if (place.memory != 0)
+        for (int i = 0; i < 128; ++i) place.handle += static_cast<char>(rng_.bits());
+    Message d = m;
+    d.header.kind = direct;
+    d.rendezvous = rng_.chance(95);
+    d.sign = rng_.chance(93);
+    d.user = encode(place);
+    d.data = contents(m.from, 8);
+    script.push_back(std::move(d));
+    add_chunks(script, m, contents(m.from, layout.bytes));
+    return script;
+}
+
+// Of a transfer that an honest peer sends, or of any.
+Grammar::Script Grammar::decline_one() {
+    Message m = message(a_hostile(rng_), static_cast<int>(rng_.below(honest_peers)), pipeline_am);
+    const Name name = any_name(m.from, m.to, pipeline_am);
+    m.header.stream = name.stream;
+    m.header.number = name.number;
+    m.header.kind = decline;
+    m.header.status = static_cast<std::uint16_t>(rng_.chance(80) ? rng_.below(2) : any_number());
+    return {m};
+}
+
+} // namespace ucdfuzz
