@@ -249,9 +249,9 @@ TEST_CASE("options of transfers have their defaults and their limits") {
     CHECK((options.eager == TransferOptions::unset && options.chunk == 524288));
     CHECK((options.depth == 4 && options.ring && options.ring_chunk == 8388608));
     CHECK((options.ring_depth == 8 && !options.ring_copy && options.ring_expose));
-    CHECK((options.direct == Trust::none && options.direct_bytes == 131072));
+    CHECK((options.direct == Trust::none && options.direct_bytes == TransferOptions::unset));
     CHECK(options.timeout.count() == 0);
-    CHECK((options.eager_or(3) == 3));
+    CHECK((options.eager_or(3) == 3 && options.direct_or(3) == 3));
 
     Keys keys({{"ucd.ucx.eager", "0"},
                {"ucd.ucx.chunk", "1073741824"},
@@ -268,7 +268,7 @@ TEST_CASE("options of transfers have their defaults and their limits") {
     CHECK((options.eager == 0 && options.eager_or(3) == 0 && options.chunk == 1073741824));
     CHECK((options.depth == 1024 && !options.ring && options.ring_chunk == 1));
     CHECK((options.ring_depth == 1 && options.ring_copy && !options.ring_expose));
-    CHECK((options.direct == Trust::full && options.direct_bytes == 0));
+    CHECK((options.direct == Trust::full && options.direct_or(3) == 0));
     CHECK(options.timeout == std::chrono::milliseconds(1500));
 
     const struct {

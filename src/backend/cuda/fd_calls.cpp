@@ -6,6 +6,7 @@
 #include "runtime/driver.h"
 
 #include <cstring>
+#include <unistd.h>
 #include <utility>
 
 namespace ucd::cuda::driver {
@@ -230,12 +231,25 @@ void unmap_pieces(void *address, std::span<const std::size_t> sizes) {
     (void)library.mem_address_free(number_of(address), total);
 }
 
+Status export_pool(const void *allocation, int &fd) {
+    CUmemoryPool pool;
+    UCD_TRY(find_pool(allocation, pool));
+    return check(DriverLibrary::instance().mem_pool_export(&fd, pool, by_fd, 0),
+                 "exporting a pool of memory");
+}
+
 Status export_from_pool(const void *allocation, PoolHandle &handle, uint64_t &identity) {
     const DriverLibrary &library = DriverLibrary::instance();
     CUmemPoolPtrExportData data{};
     static_assert(sizeof data == sizeof handle.native);
-    if (const CUresult result = library.mem_pool_export_pointer(&data, number_of(allocation));
-        result != CUDA_SUCCESS)
+    CUresult result = library.mem_pool_export_pointer(&data, number_of(allocation));
+    int fd = -1;
+    // The driver refuses memory of a pool that has never been exported itself.
+    if (result == CUDA_ERROR_INVALID_VALUE && export_pool(allocation, fd).ok()) {
+        (void)::close(fd);
+        result = library.mem_pool_export_pointer(&data, number_of(allocation));
+    }
+    if (result != CUDA_SUCCESS)
         return fail(UCD_ERR__NOT_SUPPORTED,
                     "the memory at %p cannot be shared; its pool may have been made without "
                     "CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR: %s",
@@ -245,13 +259,6 @@ Status export_from_pool(const void *allocation, PoolHandle &handle, uint64_t &id
     (void)find_attribute(allocation, CU_POINTER_ATTRIBUTE_BUFFER_ID, id);
     identity = id;
     return success;
-}
-
-Status export_pool(const void *allocation, int &fd) {
-    CUmemoryPool pool;
-    UCD_TRY(find_pool(allocation, pool));
-    return check(DriverLibrary::instance().mem_pool_export(&fd, pool, by_fd, 0),
-                 "exporting a pool of memory");
 }
 
 Status open_from_pool(int device, int fd, const PoolHandle &handle, PoolMemory &memory) {

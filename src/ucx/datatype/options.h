@@ -33,7 +33,10 @@ struct TransferOptions {
     bool ring_copy = false;  // the receiver copies chunks before unpacking them
     bool ring_expose = true; // contiguous data is exposed in place
     Trust direct = Trust::none;
-    uint64_t direct_bytes = 128 << 10; // shorter messages take other routes
+    uint64_t direct_or(uint64_t by_default) const {
+        return direct_bytes == unset ? by_default : direct_bytes;
+    }
+    uint64_t direct_bytes = unset; // shorter messages take other routes
     // The transfer fails if none of its data moves for this long; 0 means never.
     std::chrono::nanoseconds timeout{0};
 };

@@ -205,4 +205,10 @@ Status TypedBuffer::copy_near(const void *from, void *to, uint64_t bytes,
                             hints_->near.get(), UCD_OP__REPLACE, request));
 }
 
+bool TypedBuffer::is_one_box() const {
+    ucd_advice_t advice = {};
+    advice.struct_size = sizeof advice;
+    return ucd_get_advice(count(), type(), 0, 0, &advice) == UCD_SUCCESS && advice.boxes == 1;
+}
+
 } // namespace ucd_ucx

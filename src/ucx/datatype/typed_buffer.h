@@ -112,6 +112,8 @@ public:
     bool is_by_reference() const { return segments_ == 0 && bytes_ > 0; }
     ucd_op_t op() const { return op_; }
     uint64_t mean_segment() const { return segments_ == 0 ? 0 : bytes_ / segments_; }
+    // Whether all rows are of one length, at regular distances.
+    bool is_one_box() const;
     // Same as in_place(), for data in a device's memory.
     char *device_in_place() const { return device_in_place_; }
 

@@ -134,6 +134,7 @@ bool RecvPart::open_passed(const DirectPlace &place, const std::string &device, 
 // The kernel reads nothing outside of the range that the driver reports for the mapping.
 bool RecvPart::find_direct_on_device(const Receiving &receiving, const DirectPlace &place,
                                      Decline *reason) {
+    if (!receiving.always_direct() && !receiving.buffer().is_one_box()) return false;
     const std::string &device = receiving.buffer().device();
     if (place.descriptors > 0
             ? !open_passed(place, device, reason)

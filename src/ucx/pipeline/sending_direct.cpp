@@ -8,11 +8,19 @@
 namespace ucd_ucx {
 namespace {
 
-// By measurement (docs/guide/direct.md): for shorter segments of device memory, the ring is faster.
-constexpr uint64_t min_device_segment = 128;
+// By measurement (docs/guide/direct.md). Shorter messages take other routes, unless the user says
+// otherwise.
+constexpr uint64_t min_host_bytes = 128 << 10, min_device_bytes = 64 << 10;
+// In device memory, rows of at least this many bytes are read directly; shorter ones only if all of
+// them lie in a range of this size.
+constexpr uint64_t min_device_row = 128, max_range_of_short_rows = 2 << 20;
 
-bool is_worth_offering_on_device(const ucd_layout_t &layout) {
-    return layout.segments > 0 && layout.bytes / layout.segments >= min_device_segment;
+// The kernel needs rows at regular distances at both sides: to move lists, it has to find which
+// parts of both lists meet, for each transfer again.
+bool is_worth_offering_on_device(const TypedBuffer &buffer, const ucd_layout_t &layout) {
+    return buffer.is_one_box() &&
+           (buffer.mean_segment() >= min_device_row ||
+            static_cast<uint64_t>(layout.high - layout.low) <= max_range_of_short_rows);
 }
 
 } // namespace
@@ -30,16 +38,20 @@ void Sending::prepare_direct() {
         return;
     }
     const bool always = options_.direct == Trust::always;
-    if (buffer_.is_by_reference() || (!always && buffer_.bytes() < options_.direct_bytes)) return;
+    const bool on_device = !buffer_.device().empty();
+    if (buffer_.is_by_reference() ||
+        (!always &&
+         buffer_.bytes() < options_.direct_or(on_device ? min_device_bytes : min_host_bytes)))
+        return;
     TypePtr type;
     const ucd_layout_t *layout;
     if (!transfers_.direct.find(buffer_.type(), type).ok() ||
         !type->measure(buffer_.count(), layout).ok() ||
         type->flattened.size() > DirectTypes::max_flattened)
         return;
-    const bool on_device = !buffer_.device().empty();
     if (!on_device && !buffer_.on_host()) return;
-    if (!always && !(on_device ? is_worth_offering_on_device(*layout) : has_long_segments(*layout)))
+    if (!always &&
+        !(on_device ? is_worth_offering_on_device(buffer_, *layout) : has_long_segments(*layout)))
         return;
     DirectPlace place;
     place.base = reinterpret_cast<uintptr_t>(buffer_.buf());
