@@ -8,7 +8,8 @@
  *
  * The guide is share/doc/ucd/guide/mpi.md. It also explains libucd-mpi-preload-*, which lets
  * programs that were not changed use UCD, and which reads these environment variables when the
- * process starts: UCD_MPI says what it takes over (off, pack or all; default all). UCD_MPI_STATS=1
+ * process starts: UCD_MPI says what it takes over (off, pack or all; default all). UCD_MPI_ALWAYS=1
+ * takes over whatever can be, whether that pays or not, for tests and measurements. UCD_MPI_STATS=1
  * prints at MPI_Finalize what was taken over. UCD_MPI_GPU_AWARE=1 or 0 says whether the MPI library
  * moves data in device memory itself; if unset, the MPI library is asked.
  */

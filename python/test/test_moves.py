@@ -46,7 +46,9 @@ def test_conversions(view):
         cast = ucd.cast(view, dtype)
         assert cast.dtype == dtype and cast.shape == view.shape
         np.testing.assert_array_equal(cast, expected)
-        other = np.zeros_like(expected)[..., ::-1]
+        other = np.zeros_like(expected)
+        if other.ndim > 0:
+            other = other[..., ::-1]
         assert ucd.copy(view, other, convert=True) == expected.nbytes
         np.testing.assert_array_equal(other, expected)
 

@@ -258,7 +258,8 @@ TEST_CASE("Calls with a stream refuse bad types and ops") {
         CHECK(ucd_unpack_stream(data, packed, data, 1, t, 0, &actual, nullptr, 0, cuda) !=
               UCD_SUCCESS);
     }
-    CHECK(ucd_pack_stream(data, 1, v, 0, data, packed, &actual, nullptr, 13, cuda) != UCD_SUCCESS);
+    CHECK(ucd_pack_stream(data, 1, v, 0, data, packed, &actual, nullptr, UCD_OP__CONVERT_SAT + 1,
+                          cuda) != UCD_SUCCESS);
     CHECK(ucd_unpack_stream(data, packed, data, 1, v, 0, &actual, nullptr, -1, cuda) !=
           UCD_SUCCESS);
     CHECK(actual == 7);

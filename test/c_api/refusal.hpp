@@ -87,7 +87,7 @@ public:
 
     template <class Call>
     void bad_ops(const char *function, Call call) {
-        for (const ucd_op_t op : {-1, 13, 1000, INT32_MIN})
+        for (const ucd_op_t op : {-1, UCD_OP__CONVERT_SAT + 1, 1000, INT32_MIN})
             invalid(function, "op is " + std::to_string(op), [&] { return call(op); });
     }
 
