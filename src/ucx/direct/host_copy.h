@@ -51,7 +51,7 @@ class HostCopy {
 public:
     // The most that one step copies, which takes less than a millisecond; and the memory that it
     // needs, unless the method is `lists`.
-    static constexpr uint64_t bytes_of_step = 512 << 10, page = 4096,
+    static constexpr uint64_t bytes_of_step = 2 << 20, page = 4096,
                               bytes_of_staging = (256 << 10) + page;
 
     // `base` is the address of the buffer in the other process. `to` and `hints` outlive the copy.
