@@ -16,6 +16,7 @@ namespace ucdfuzz {
 
 class DirectEnds {
 public:
+    static constexpr std::size_t introduction_bytes = 32, grant_bytes = 80;
     DirectEnds(Writer writer, ucdtest::Rng &rng);
     ~DirectEnds();
     DirectEnds(const DirectEnds &) = delete;
