@@ -196,8 +196,8 @@ bool Hostile::learn(unsigned am, int node, std::string_view header, std::string_
     return !opaque_ && !knowledge_.of_types.contains({h.stream, h.number});
 }
 
-// Of direct access to a window: neither message has anybody's data. Their lengths are looked at,
-// and that no window is granted but one whose key hostile peers have.
+// Of direct access to a window: neither message has anybody's data. But a grant must be one, and of
+// a window whose key hostile peers have.
 void Hostile::learn_access(unsigned verb, std::string_view message) {
     if (verb == window_introduction) {
         if (message.size() != DirectEnds::introduction_bytes)
@@ -212,6 +212,8 @@ void Hostile::learn_access(unsigned verb, std::string_view message) {
     if (std::find(knowledge_.windows.begin(), knowledge_.windows.end(), window) ==
         knowledge_.windows.end())
         found(finding::of_others, "a grant of a window that hostile peers have no key of");
+    if (!direct_ends.is_authentic(message))
+        found(finding::from_heap, "a grant that no key authenticates");
 }
 
 void Hostile::learn_message(int node, std::string_view message, const Header *header,
