@@ -74,7 +74,11 @@ enum Verb : unsigned {
     answer,
     need_type,
     answer_with_handle,
-    answers // several of them
+    answers, // several of them
+    // For direct access to windows; see docs/guide/one-sided.md.
+    window_introduction, // the names of a socket and of a token follow
+    window_grant,
+    verbs
 };
 inline bool is_request(unsigned verb) {
     return verb >= put && verb <= get_accumulate;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <fcntl.h>
 #include <sodium.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -18,7 +19,7 @@ using ucdtest::wire::put_number;
 
 constexpr std::size_t name_bytes = 16, key_bytes = 32, mac_bytes = 16, message_bytes = 56;
 constexpr int socket_type = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
-enum About : unsigned { token = 1, key };
+enum About : unsigned { token = 1, key, pass };
 
 std::string random_bytes(ucdtest::Rng &rng, std::size_t bytes) {
     std::string text;
@@ -37,14 +38,23 @@ socklen_t address_of_name(std::string_view name, sockaddr_un &address) {
     return static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + text.size());
 }
 
-std::string message_of(unsigned about, const std::string &secret) {
+std::string message_of(unsigned about, const std::string &secret, std::uint64_t first = 0,
+                       std::uint64_t count = 0) {
     std::string text = "UCDL";
     put_number(text, about, 4);
-    put_number(text, 0, 8);
-    put_number(text, 0, 8);
+    put_number(text, first, 8);
+    put_number(text, count, 8);
     text += secret;
     text.resize(message_bytes);
     return text;
+}
+
+std::string mac_of(std::string_view text, const std::string &key_of_link) {
+    unsigned char mac[mac_bytes];
+    (void)crypto_generichash(
+        mac, sizeof mac, reinterpret_cast<const unsigned char *>(text.data()), text.size(),
+        reinterpret_cast<const unsigned char *>(key_of_link.data()), key_of_link.size());
+    return {reinterpret_cast<char *>(mac), mac_bytes};
 }
 
 } // namespace
@@ -67,6 +77,7 @@ std::string encode(const DirectPlace &p) {
 DirectEnds::DirectEnds(Writer writer, ucdtest::Rng &rng)
     : rng_(rng), name_(random_bytes(rng, name_bytes)), memory_(make_memory(writer, rng)),
       memory_at_times_(make_memory(writer, rng)) {
+    for (char *&window : windows_) window = make_memory(writer, rng);
     // Worlds with one seed follow each other: the name is not known to the kernel any more.
     sockaddr_un address;
     const socklen_t length = address_of_name(name_, address);
@@ -77,9 +88,12 @@ DirectEnds::DirectEnds(Writer writer, ucdtest::Rng &rng)
 }
 
 DirectEnds::~DirectEnds() {
+    check_around();
     while (!connections_.empty()) close_one();
     close(listening_);
+    for (Owned &link : owned_) forget_access_page(link);
     for (char *m : {memory_, memory_at_times_}) munmap(m, own_bytes + 2 * around);
+    for (char *window : windows_) munmap(window, own_bytes + 2 * around);
 }
 
 char *DirectEnds::make_memory(Writer writer, ucdtest::Rng &rng) const {
@@ -93,8 +107,8 @@ char *DirectEnds::make_memory(Writer writer, ucdtest::Rng &rng) const {
     return memory;
 }
 
-std::string DirectEnds::introduce(int node) {
-    std::string &t = tokens_[static_cast<std::size_t>(node)];
+std::string DirectEnds::introduce(int node, unsigned am) {
+    std::string &t = owned_[index(node, am)].token;
     if (t.empty() || rng_.chance(10)) t = random_bytes(rng_, name_bytes);
     return name_ + t;
 }
@@ -117,19 +131,97 @@ bool DirectEnds::may_offer(std::string_view offer) const {
 }
 
 bool DirectEnds::sign(int node, std::string &offer) {
-    const std::string &k = keys_[static_cast<std::size_t>(node)];
+    Owned &link = owned_[index(node, pipeline_am)];
     constexpr std::size_t header_bytes = ucdtest::wire::Header::bytes;
-    if (k.empty() || offer.size() < header_bytes + 32 + mac_bytes || !may_offer(offer))
+    if (link.key.empty() || offer.size() < header_bytes + 32 + mac_bytes || !may_offer(offer))
         return false;
     std::string number;
-    put_number(number, numbers_[static_cast<std::size_t>(node)] += 1 + rng_.below(2), 8);
+    put_number(number, link.number += 1 + rng_.below(2), 8);
     offer.replace(header_bytes, 8, number);
-    unsigned char mac[mac_bytes];
-    (void)crypto_generichash(mac, sizeof mac, reinterpret_cast<const unsigned char *>(offer.data()),
-                             offer.size() - mac_bytes,
-                             reinterpret_cast<const unsigned char *>(k.data()), k.size());
-    offer.replace(offer.size() - mac_bytes, mac_bytes, reinterpret_cast<char *>(mac), mac_bytes);
+    const std::size_t before = offer.size() - mac_bytes;
+    offer.replace(before, mac_bytes, mac_of(std::string_view(offer).substr(0, before), link.key));
     return true;
+}
+
+// At the end of this one's bytes, so that it is seen if the peer goes beyond a window.
+void DirectEnds::draw_window(int node, std::uint64_t &base, std::uint64_t &bytes) {
+    bytes = rng_.below(1500);
+    base = reinterpret_cast<std::uintptr_t>(windows_[static_cast<std::size_t>(node)]) + around +
+           own_bytes - bytes;
+    switch (rng_.below(20)) {
+    case 0: base = rng_.below(page); break;           // no memory is there
+    case 1: base = UINT64_MAX - rng_.below(3); break; // nor there
+    case 2: base = nowhere; break;
+    case 3: // longer than it is; nobody accesses so much
+        base -= own_bytes / 2;
+        bytes = UINT64_MAX - rng_.below(3);
+        break;
+    default: break;
+    }
+}
+
+std::string DirectEnds::grant(int node, std::string_view window) {
+    Owned &link = owned_[index(node, rma_am)];
+    if (link.access_page == nullptr || rng_.chance(10)) pass_access_page(link);
+    std::uint64_t place = rng_.below(3);
+    const std::uint64_t generation = rng_.bits() | 1;
+    if (link.access_page != nullptr && rng_.chance(95)) link.access_page[1 + place] = generation;
+    if (rng_.chance(5)) place = rng_.chance(50) ? rng_.bits() : page / 8 - 2 + rng_.below(3);
+    std::uint64_t base, bytes;
+    draw_window(node, base, bytes);
+    std::string text = rng_.chance(97) ? "UCDGRANT" : random_bytes(rng_, 8);
+    text += window;
+    const std::uint64_t descriptor = rng_.chance(95) ? link.passed - 1 : rng_.bits();
+    for (const std::uint64_t number : {place, generation, base, bytes, descriptor})
+        put_number(text, number, 8);
+    const bool forges = link.key.empty() || rng_.chance(5);
+    return text + (forges ? random_bytes(rng_, mac_bytes) : mac_of(text, link.key));
+}
+
+void DirectEnds::forget_access_page(Owned &link) {
+    if (link.access_page != nullptr) munmap(link.access_page, page);
+    link.access_page = nullptr;
+}
+
+// One that is too short, or whose size is not fixed, must not be used.
+void DirectEnds::pass_access_page(Owned &link) {
+    forget_access_page(link);
+    if (link.connection < 0) return;
+    int passed = memfd_create("ucx_fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const bool is_page = rng_.chance(95);
+    if (ftruncate(passed, static_cast<off_t>(is_page ? page : rng_.below(page))) != 0)
+        found_fatal("setup", "ftruncate");
+    if (rng_.chance(95))
+        (void)fcntl(passed, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    std::string text = message_of(pass, "", link.passed, rng_.chance(97) ? 1 : rng_.below(40));
+    iovec segment = {text.data(), text.size()};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof passed)] = {};
+    msghdr message = {};
+    message.msg_iov = &segment;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr *const rights = CMSG_FIRSTHDR(&message);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof passed);
+    std::memcpy(CMSG_DATA(rights), &passed, sizeof passed);
+    if (sendmsg(link.connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) ++link.passed;
+    if (is_page) {
+        void *const memory = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_SHARED, passed, 0);
+        if (memory == MAP_FAILED) found_fatal("setup", "mmap");
+        link.access_page = static_cast<std::uint64_t *>(memory);
+    }
+    close(passed);
+}
+
+// Nobody was granted what is before and behind.
+void DirectEnds::check_around() const {
+    for (const char *window : windows_)
+        for (const char *edge : {window, window + around + own_bytes})
+            if (std::any_of(edge, edge + around,
+                            [](char c) { return static_cast<unsigned char>(c) != untouched; }))
+                found(finding::outside, "beside a window that a hostile peer has granted");
 }
 
 std::uint64_t DirectEnds::address_of(std::uint64_t bytes) {
@@ -159,39 +251,62 @@ void DirectEnds::connect(std::string_view introduction) {
     (void)::send(connection, text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
+bool DirectEnds::is_authentic(std::string_view grant) {
+    for (const int connection : connections_) hear(connection);
+    const std::string_view before = grant.substr(0, grant_bytes - mac_bytes);
+    return std::any_of(keys_.begin(), keys_.end(), [&](const std::string &k) {
+        return mac_of(before, k) == grant.substr(before.size());
+    });
+}
+
 void DirectEnds::close_one() {
     const std::size_t i = rng_.below(connections_.size());
-    close(connections_[i]);
+    const int connection = connections_[i];
+    hear(connection);
+    for (Owned &link : owned_)
+        if (link.connection == connection) link.connection = -1;
+    close(connection);
     connections_.erase(connections_.begin() + static_cast<std::ptrdiff_t>(i));
 }
 
-// A token is answered by a key, or by anything.
-void DirectEnds::answer(int connection) {
+void DirectEnds::hear(int connection) {
+    constexpr std::size_t before_secret = message_bytes - key_bytes;
     char text[message_bytes];
-    if (recv(connection, text, sizeof text, MSG_DONTWAIT) != static_cast<ssize_t>(sizeof text))
-        return;
-    for (std::size_t node = 0; node < honest_peers; ++node) {
-        if (tokens_[node].empty() ||
-            tokens_[node].compare(0, name_bytes, text + 24, name_bytes) != 0)
-            continue;
+    for (ssize_t bytes; (bytes = recv(connection, text, sizeof text, MSG_DONTWAIT)) > 0;) {
+        const std::string_view heard(text, static_cast<std::size_t>(bytes));
+        if (heard.size() != message_bytes) continue;
+        if (ucdtest::wire::number_at(heard, 4, 4) == key)
+            keys_.emplace_back(heard.substr(before_secret));
+        else
+            answer(connection, heard.substr(before_secret));
+    }
+}
+
+// A token is answered by a key, or by anything.
+void DirectEnds::answer(int connection, std::string_view shown) {
+    for (Owned &link : owned_) {
+        if (link.token.empty() || link.token != shown.substr(0, name_bytes)) continue;
         const std::string secret = random_bytes(rng_, key_bytes);
         std::string said = message_of(key, secret);
         if (rng_.chance(5)) said = random_bytes(rng_, rng_.below(80) + 1);
         if (::send(connection, said.data(), said.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return;
-        keys_[node] = secret;
-        numbers_[node] = 0;
-        tokens_[node].clear();
+        forget_access_page(link);
+        link = {"", secret, 0, connection, 0, nullptr};
     }
 }
 
 void DirectEnds::progress() {
     for (int one; (one = accept4(listening_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0;)
         connections_.push_back(one);
-    for (const int connection : connections_) answer(connection);
+    for (const int connection : connections_) hear(connection);
     if (!connections_.empty() && rng_.below(2000) == 0) close_one();
     if (rng_.below(50) == 0)
         (void)mprotect(memory_at_times_, own_bytes + 2 * around,
                        rng_.chance(50) ? PROT_NONE : PROT_READ | PROT_WRITE);
+    Owned &link = owned_[rng_.below(owned_.size())];
+    if (link.access_page != nullptr && rng_.below(50) == 0)
+        link.access_page[1 + rng_.below(3)] = 0; // withdraws a window
+    if (rng_.below(100) == 0) check_around();
 }
 
 } // namespace ucdfuzz

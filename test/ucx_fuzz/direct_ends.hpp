@@ -1,6 +1,6 @@
-// What a hostile peer needs for direct transfers (docs/guide/direct.md), by system calls alone: the
-// socket by which it introduces itself, memory to offer, and connections to those who introduce
-// themselves to it.
+// What a hostile peer needs for direct transfers (docs/guide/direct.md) and direct access to
+// windows (docs/guide/one-sided.md), by system calls alone: the socket by which it introduces
+// itself, memory to offer, and connections to those who introduce themselves to it.
 #pragma once
 
 #include "contents.hpp"
@@ -16,23 +16,29 @@ namespace ucdfuzz {
 
 class DirectEnds {
 public:
+    static constexpr std::size_t introduction_bytes = 32, grant_bytes = 80;
     DirectEnds(Writer writer, ucdtest::Rng &rng);
     ~DirectEnds();
     DirectEnds(const DirectEnds &) = delete;
     DirectEnds &operator=(const DirectEnds &) = delete;
 
-    // As an owner of memory: name of the socket and token, for the peer.
-    std::string introduce(int node);
-    bool has_key(int node) const { return !keys_[static_cast<std::size_t>(node)].empty(); }
+    // As an owner of memory: name of the socket and token, for the peer. The two protocols have
+    // links of their own.
+    std::string introduce(int node, unsigned am);
+    bool has_key(int node, unsigned am) const { return !owned_[index(node, am)].key.empty(); }
     // Puts the number and the code into an offer: its header and what follows. False: there is no
     // key, or it is not this peer's to offer.
     bool sign(int node, std::string &offer);
     // An address from which on so many bytes are this peer's; before and behind them are others,
     // which nobody may read. Or, sometimes, memory that is not there at times.
     std::uint64_t address_of(std::uint64_t bytes);
+    // A grant of memory under the name of a window.
+    std::string grant(int node, std::string_view window);
 
     // As a reader: connects to the socket that an introduction names.
     void connect(std::string_view introduction);
+    // Whether a grant is authenticated by a key that has come.
+    bool is_authentic(std::string_view grant);
 
     // Accepts and answers; at times ends connections, and takes memory away or gives it back.
     void progress();
@@ -41,17 +47,34 @@ private:
     static constexpr std::size_t page = 4096, own_bytes = 16 * page, around = 4 * page;
     static constexpr std::uint64_t nowhere = std::uint64_t{1} << 62; // beyond all memory
     bool may_offer(std::string_view offer) const;
+    // A link to a reader.
+    struct Owned {
+        std::string token, key;
+        std::uint64_t number = 0; // of the last offer
+        int connection = -1;
+        std::uint64_t passed = 0; // descriptors
+        std::uint64_t *access_page = nullptr;
+    };
+    static std::size_t index(int node, unsigned am) {
+        return static_cast<std::size_t>(node + (am == rma_am ? honest_peers : 0));
+    }
     char *make_memory(Writer writer, ucdtest::Rng &rng) const;
-    void answer(int connection);
+    void draw_window(int node, std::uint64_t &base, std::uint64_t &bytes);
+    void pass_access_page(Owned &link);
+    void forget_access_page(Owned &link);
+    void check_around() const;
+    void hear(int connection);
+    void answer(int connection, std::string_view shown);
     void close_one();
 
     ucdtest::Rng &rng_;
     std::string name_;
     int listening_ = -1;
     std::vector<int> connections_;
-    std::array<std::string, honest_peers> tokens_, keys_;
-    std::array<std::uint64_t, honest_peers> numbers_ = {};
+    std::array<Owned, 2 * honest_peers> owned_;
+    std::vector<std::string> keys_; // of owners
     char *memory_, *memory_at_times_;
+    std::array<char *, honest_peers> windows_; // that the peer may write, too
 };
 
 // What follows the header of an offer.

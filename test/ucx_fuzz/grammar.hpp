@@ -20,7 +20,7 @@ struct Grammar {
         unsigned greed = 3;      // percent of scripts that cost the target much
         bool opaque = false;     // see Settings
         bool pipeline = true, one_sided = true;
-        unsigned direct = 20; // percent of the pipeline's scripts
+        unsigned direct = 20; // percent of the scripts of each protocol
     };
 
     using DirectOwners = std::array<DirectEnds *, peers - honest_peers>;
@@ -66,6 +66,8 @@ private:
     Script introduce();
     Script direct_transfer();
     Script decline_one();
+    Script introduce_windows();
+    Script grant_window();
     Script transfer(Message first, std::string data);
     Script wrap(int from, int to, const std::string &text, std::string data);
     OneSided draw_request(int from, int to, Layout &layout);

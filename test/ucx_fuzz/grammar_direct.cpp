@@ -17,7 +17,7 @@ Grammar::Script Grammar::introduce() {
     m.header.kind = introduction;
     // Its own; another's, which it relays; or none.
     const int owner = rng_.chance(90) ? m.from : a_hostile(rng_);
-    m.user = owners_[static_cast<std::size_t>(owner - honest_peers)]->introduce(m.to);
+    m.user = owners_[static_cast<std::size_t>(owner - honest_peers)]->introduce(m.to, pipeline_am);
     if (rng_.chance(10)) damage(m.user);
     m.data = contents(m.from, 8);
     m.rendezvous = rng_.chance(95);
@@ -28,7 +28,7 @@ Grammar::Script Grammar::introduce() {
 Grammar::Script Grammar::direct_transfer() {
     Message m = message(a_hostile(rng_), static_cast<int>(rng_.below(honest_peers)), pipeline_am);
     DirectEnds &owner = *owners_[static_cast<std::size_t>(m.from - honest_peers)];
-    if (!owner.has_key(m.to) && rng_.chance(80)) return introduce();
+    if (!owner.has_key(m.to, pipeline_am) && rng_.chance(80)) return introduce();
     const Layout layout =
         samples_.draw(rng_, rng_.chance(90) ? 2000 : 60000, false, rng_.chance(10));
     Script script;
@@ -91,6 +91,32 @@ Grammar::Script Grammar::decline_one() {
     m.header.kind = decline;
     m.header.status = static_cast<std::uint16_t>(rng_.chance(80) ? rng_.below(2) : any_number());
     return {m};
+}
+
+// The two messages by which an origin learns to access a window by itself.
+Grammar::Script Grammar::introduce_windows() {
+    const int from = a_hostile(rng_), to = static_cast<int>(rng_.below(honest_peers));
+    const int owner = rng_.chance(90) ? from : a_hostile(rng_);
+    OneSided m;
+    m.verb = window_introduction;
+    std::string body =
+        owners_[static_cast<std::size_t>(owner - honest_peers)]->introduce(to, rma_am);
+    if (rng_.chance(10)) damage(body);
+    return wrap(from, to, encode(wire_, m) + body, std::string());
+}
+
+Grammar::Script Grammar::grant_window() {
+    const int from = a_hostile(rng_), to = static_cast<int>(rng_.below(honest_peers));
+    DirectEnds &owner = *owners_[static_cast<std::size_t>(from - honest_peers)];
+    if (!owner.has_key(to, rma_am) && rng_.chance(80)) return introduce_windows();
+    // Honest peers use the window of the other one's key at hostile ones.
+    const ucd_ucx_window_key_t &key =
+        windows_[static_cast<std::size_t>(rng_.chance(90) ? 1 - to : to)];
+    OneSided m;
+    m.verb = window_grant;
+    std::string body = owner.grant(to, {reinterpret_cast<const char *>(key.bytes) + 8, name_bytes});
+    if (rng_.chance(5)) damage(body);
+    return wrap(from, to, encode(wire_, m) + body, std::string());
 }
 
 } // namespace ucdfuzz

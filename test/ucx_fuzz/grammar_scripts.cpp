@@ -31,6 +31,7 @@ Grammar::Script Grammar::draw_script() {
         if (draw < 5) return tagged_chunks();
         return draw < 9 ? user_message() : lone_message();
     }
+    if (rng_.chance(weights_.direct)) return rng_.chance(30) ? introduce_windows() : grant_window();
     switch (draw - pipelines) {
     case 0:
     case 1:
@@ -323,7 +324,7 @@ std::string Grammar::among_others(int from, const std::string &one) {
     std::vector<std::string> all(1 + rng_.below(4));
     for (std::string &other : all) {
         OneSided m;
-        m.verb = rng_.chance(70) ? answer : static_cast<unsigned>(rng_.below(12));
+        m.verb = rng_.chance(70) ? answer : static_cast<unsigned>(rng_.below(verbs));
         m.number = any_number();
         m.handle = any_number();
         m.window.assign(name_bytes, '\0');
@@ -350,7 +351,7 @@ Grammar::Script Grammar::type_answer() {
 
 Grammar::Script Grammar::lone_one_sided() {
     OneSided m;
-    m.verb = static_cast<unsigned>(rng_.below(10));
+    m.verb = static_cast<unsigned>(rng_.below(verbs));
     m.number = any_number();
     m.window.assign(name_bytes, '\0');
     std::string text = encode(wire_, m);

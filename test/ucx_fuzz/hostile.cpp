@@ -1,5 +1,6 @@
 #include "hostile.hpp"
 
+#include <algorithm>
 #include <ucd.h>
 
 namespace ucdfuzz {
@@ -174,6 +175,10 @@ bool Hostile::learn(unsigned am, int node, std::string_view header, std::string_
         learn_message(node, data, nullptr, data.size());
         OneSided m;
         if (!decode(wire_, data, m) || m.verb == type_message) return false;
+        if (m.verb == window_introduction || m.verb == window_grant) {
+            learn_access(m.verb, data.substr(preamble_bytes));
+            return false;
+        }
         prefix = encode(wire_, m).size();
         return !opaque_;
     }
@@ -189,6 +194,26 @@ bool Hostile::learn(unsigned am, int node, std::string_view header, std::string_
         if (m.verb == type_message) knowledge_.of_types.emplace(h.stream, h.number);
     }
     return !opaque_ && !knowledge_.of_types.contains({h.stream, h.number});
+}
+
+// Of direct access to a window: neither message has anybody's data. But a grant must be one, and of
+// a window whose key hostile peers have.
+void Hostile::learn_access(unsigned verb, std::string_view message) {
+    if (verb == window_introduction) {
+        if (message.size() != DirectEnds::introduction_bytes)
+            return found(finding::from_heap, "an introduction for windows has " +
+                                                 std::to_string(message.size()) + " bytes");
+        return direct_ends.connect(message);
+    }
+    if (message.size() != DirectEnds::grant_bytes)
+        return found(finding::from_heap,
+                     "a grant has " + std::to_string(message.size()) + " bytes");
+    const std::string_view window = message.substr(8, name_bytes);
+    if (std::find(knowledge_.windows.begin(), knowledge_.windows.end(), window) ==
+        knowledge_.windows.end())
+        found(finding::of_others, "a grant of a window that hostile peers have no key of");
+    if (!direct_ends.is_authentic(message))
+        found(finding::from_heap, "a grant that no key authenticates");
 }
 
 void Hostile::learn_message(int node, std::string_view message, const Header *header,

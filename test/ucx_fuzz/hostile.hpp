@@ -66,6 +66,7 @@ struct Knowledge {
     std::deque<Handle> handles;
     std::deque<std::pair<int, std::uint64_t>> questions; // for types: who asks, of which number
     std::deque<std::string> names;                       // of types
+    std::vector<std::string> windows; // whose keys hostile peers have, by their names
     // Of types with an index: who uses it, and who was told.
     std::map<std::tuple<int, int, std::uint32_t>, std::uint64_t> sizes;
     std::set<std::pair<std::uint64_t, std::uint64_t>> of_types; // transfers of flattened types
@@ -133,6 +134,7 @@ private:
                std::size_t &prefix);
     void learn_message(int node, std::string_view message, const Header *header,
                        std::size_t data_bytes);
+    void learn_access(unsigned verb, std::string_view message);
     void look_at(const char *where, std::string_view bytes) const;
     void post(Receive &receive);
     void set_handler(Channel *channel, unsigned am);

@@ -154,6 +154,8 @@ void Node::start_towards(int hostile) {
     const Layout target = samples_.draw(rng_, 1000, verb >= accumulate, false);
     auto item = make("operation at hostile", hostile);
     item->writers = set_of(static_cast<Writer>(hostile_0 + hostile - honest_peers));
+    // What this peer itself has written into a window that the hostile one has granted.
+    if (settings_.keys.at("ucd.ucx.direct") != "no") item->writers |= set_of(own(false));
     item->check =
         verb == get || verb == get_accumulate ? Item::Check::contents : Item::Check::nothing;
     item->buffer = Guarded(target.bytes);

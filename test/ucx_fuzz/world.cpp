@@ -43,6 +43,10 @@ World::World(Net &net, const Samples &samples, const Plan &plan, std::uint64_t s
             std::make_unique<Node>(net_, i, samples_, rng_, settings_);
     node(0).meet(node(1));
     node(1).meet(node(0));
+    for (const auto &n : nodes_) {
+        const ucd_ucx_window_key_t key = n->public_key();
+        knowledge_.windows.emplace_back(reinterpret_cast<const char *>(key.bytes) + 8, name_bytes);
+    }
     for (int i = honest_peers; i < peers; ++i)
         hostiles_[static_cast<std::size_t>(i - honest_peers)] =
             std::make_unique<Hostile>(net_, i, rng_, knowledge_, plan_.wire, settings_.opaque);
