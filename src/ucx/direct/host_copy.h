@@ -32,7 +32,7 @@ enum class CopyMethod : uint8_t {
     packed, // segments to packed data here, which is then unpacked
     window, // the memory around some segments, with what is between them; from there it is copied
 };
-// Whether other routes are slower, by measurement (docs/guide/direct.md). `from` is at the owner.
+// Whether other routes are slower, by measurement (docs/guide/direct.md). It is the owner's mean.
 bool has_long_segments(uint64_t mean_segment);
 // The fastest method.
 CopyMethod method_for(const ucd_layout_t &from, uint64_t mean_segment_to);
