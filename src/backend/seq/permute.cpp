@@ -142,12 +142,16 @@ private:
         }
     }
 
+    // The entries of a line are equally far apart, so a loop that is listed on this side cannot be
+    // among them. In a part of a move, there may be no other loops.
     void join(JoinedAxes &joined, Steps Axis::*side) {
-        if (others_count == 0) return;
-        unsigned best = 0;
-        for (unsigned k = 1; k < others_count; ++k)
-            if (distance(others[k]->*side) < distance(others[best]->*side)) best = k;
-        joined.add(*take(best));
+        unsigned best = others_count;
+        for (unsigned k = 0; k < others_count; ++k)
+            if ((others[k]->*side).displs == nullptr &&
+                (best == others_count ||
+                 distance(others[k]->*side) < distance(others[best]->*side)))
+                best = k;
+        if (best < others_count) joined.add(*take(best));
     }
 
     // Adds a loop unless there are enough iterations for whole cache lines and tiles, or none fits.
@@ -181,7 +185,7 @@ struct Portions {
 
 void move_whole(const Axes &axes, uintptr_t from, uintptr_t to) {
     const LoopOrder loops(axes);
-    if (loops.columns.count == 0) {
+    if (loops.columns.count == 0 && loops.rows.count == 0 && loops.others_count == 0) {
         std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from), loops.block);
         return;
     }
@@ -191,14 +195,16 @@ void move_whole(const Axes &axes, uintptr_t from, uintptr_t to) {
     const TransposeKernel kernel = transpose_kernel(leaf_for_block(loops.block));
     int64_t from_lines[Portions::longest], to_lines[Portions::longest];
     const bool to_adjacent = loops.interleaves(loops.rows, loops.columns, &Axis::from, &Axis::to);
-    const bool from_adjacent = loops.interleaves(loops.columns, loops.rows, &Axis::to, &Axis::from);
+    // A small square is both, and its lines must be listed on one side.
+    const bool from_adjacent =
+        !to_adjacent && loops.interleaves(loops.columns, loops.rows, &Axis::to, &Axis::from);
     const Portions rows(loops.rows.total, !from_adjacent),
         columns(loops.columns.total, !to_adjacent);
     const bool listed_once = rows.one() && columns.one();
     Matrix m{};
     m.from_lines = from_lines;
     m.to_lines = to_lines;
-    m.from_step = loops.columns.axis[0]->from.stride;
+    m.from_step = loops.columns.count > 0 ? loops.columns.axis[0]->from.stride : 0;
     m.to_step = loops.rows.count > 0 ? loops.rows.axis[0]->to.stride : 0;
     m.block = loops.block;
     m.from_adjacent = from_adjacent;
@@ -337,7 +343,11 @@ bool is_permuted(const Axes &given, bool open_ended) {
         return true;
     const uint64_t block = loops.block, side = 4; // of the smallest tiles
     const Axis &column = *loops.columns.axis[0];
-    if (column.from.displs != nullptr || distance(column.from) >= line) return false;
+    if (distance(column.from) >= line) return false;
+    for (unsigned k = 0; k < axes.count; ++k)
+        if (const Axis &a = axes.axis[k];
+            a.count > 1 && a.from.displs != nullptr && distance(a.from) < distance(column.from))
+            return false;
     if (loops.columns.total < side) return false;
     const bool words = (block & (block - 1)) == 0 && block <= 16;
     const bool vectors = words && column.from.stride == static_cast<int64_t>(block);
