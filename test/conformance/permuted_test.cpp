@@ -191,3 +191,37 @@ TEST_CASE("parts of lists in a permuted array") {
         }
     for (int k = 5; k-- > 0;) REQUIRE(ucd_free(&types[k]) == UCD_SUCCESS);
 }
+
+TEST_CASE("many small matrices whose lines are adjacent") {
+    constexpr std::size_t sizes[][3] = {
+        {4, 4, 4}, {4, 4, 64}, {2, 3, 64}, {2, 64, 3}, {1, 2, 3000}};
+    for (const auto &[block, rows, columns] : sizes) {
+        constexpr std::size_t count = 300;
+        const std::size_t entries = rows * columns, bytes = entries * block;
+        const auto width = static_cast<std::intptr_t>(block);
+        const std::intptr_t shape[] = {static_cast<std::intptr_t>(columns),
+                                       static_cast<std::intptr_t>(rows)};
+        const std::intptr_t strides[] = {width, width * shape[0]};
+        ucd_type_t entry = UCD_TYPE__NULL, matrix = UCD_TYPE__NULL;
+        REQUIRE(ucd_create_contig(width, UCD_TYPE__BYTE, nullptr, &entry) == UCD_SUCCESS);
+        REQUIRE(ucd_create_ndarray(2, shape, strides, entry, nullptr, &matrix) == UCD_SUCCESS);
+        std::vector<unsigned char> memory(count * bytes), packed(count * bytes), expected;
+        for (std::size_t i = 0; i < memory.size(); ++i)
+            memory[i] = static_cast<unsigned char>(i * 37 + i / 256 * 11);
+        for (std::size_t k = 0; k < count; ++k)
+            for (std::size_t e = 0; e < entries; ++e)
+                for (std::size_t b = 0; b < block; ++b)
+                    expected.push_back(
+                        memory[k * bytes + (e % rows * columns + e / rows) * block + b]);
+        std::uintptr_t actual = 0;
+        REQUIRE(ucd_pack(memory.data(), count, matrix, 0, packed.data(), packed.size(), &actual,
+                         nullptr, UCD_OP__REPLACE) == UCD_SUCCESS);
+        CHECK((packed == expected));
+        std::vector<unsigned char> target(memory.size());
+        REQUIRE(ucd_unpack(packed.data(), packed.size(), target.data(), count, matrix, 0, &actual,
+                           nullptr, UCD_OP__REPLACE) == UCD_SUCCESS);
+        CHECK((target == memory));
+        REQUIRE(ucd_free(&matrix) == UCD_SUCCESS);
+        REQUIRE(ucd_free(&entry) == UCD_SUCCESS);
+    }
+}
