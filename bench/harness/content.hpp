@@ -18,10 +18,13 @@ UCD_BENCH_ANYWHERE inline std::uint64_t mixed(std::uint64_t index) {
 }
 
 // Byte `at` of a filled buffer; never blank. Neighbours are bytes of one mixed word, so that a host
-// mixes once for eight of them.
+// mixes once for eight of them. As floating-point numbers, any bytes are normal and finite, because
+// some libraries that move numbers multiply them by 1.
 UCD_BENCH_ANYWHERE inline std::uint8_t content_of(std::uint64_t word, std::uint64_t at) {
     const auto byte = static_cast<std::uint8_t>(word >> 8 * (at % 8));
-    return byte == blank ? 0x17 : byte;
+    if (byte == blank) return 0x17;
+    const bool extreme = byte % 0x80 == 0 || byte % 0x80 == 0x7f;
+    return static_cast<std::uint8_t>(extreme ? byte ^ 0x20 : byte);
 }
 UCD_BENCH_ANYWHERE inline std::uint8_t content(std::uint64_t at) {
     return content_of(mixed(at / 8), at);

@@ -155,3 +155,73 @@ TEST_CASE("copies between arrays in any order of their dimensions") {
         ucd_free(&to_type);
     });
 }
+
+// A part may have only the loops that are lists, and equally long lines on neither side.
+TEST_CASE("parts of lists in a permuted array") {
+    const std::vector<std::intptr_t> outer{-80, 60, 140, 340, 820, 940, 980, 1020, 1180};
+    const std::vector<std::intptr_t> inner{624, 752};
+    constexpr std::intptr_t count = 2, extent = 22, rows = 7, stride = 27, block = 20;
+    ucd_type_t types[5];
+    REQUIRE(ucd_create_contig(block, UCD_TYPE__BYTE, nullptr, &types[0]) == UCD_SUCCESS);
+    REQUIRE(ucd_create_hindexed_block(2, 1, inner.data(), types[0], nullptr, &types[1]) ==
+            UCD_SUCCESS);
+    REQUIRE(ucd_create_hindexed_block(9, 1, outer.data(), types[1], nullptr, &types[2]) ==
+            UCD_SUCCESS);
+    REQUIRE(ucd_create_hvector(rows, 1, stride, types[2], nullptr, &types[3]) == UCD_SUCCESS);
+    REQUIRE(ucd_create_resized(types[3], 0, extent, nullptr, &types[4]) == UCD_SUCCESS);
+    std::vector<unsigned char> memory(2400), stream;
+    for (std::size_t i = 0; i < memory.size(); ++i)
+        memory[i] = static_cast<unsigned char>(i * 37 + i / 256 * 11);
+    for (std::intptr_t c = 0; c < count; ++c)
+        for (std::intptr_t r = 0; r < rows; ++r)
+            for (const std::intptr_t o : outer)
+                for (const std::intptr_t i : inner)
+                    for (std::intptr_t b = 0; b < block; ++b)
+                        stream.push_back(
+                            memory[static_cast<std::size_t>(c * extent + r * stride + o + i + b)]);
+    for (std::size_t from = 0; from < stream.size(); from += 13)
+        for (std::size_t bytes = 1; bytes <= stream.size() - from; bytes += 101) {
+            std::vector<unsigned char> packed(bytes);
+            std::uintptr_t actual = 0;
+            REQUIRE(ucd_pack(memory.data(), count, types[4], from, packed.data(), bytes, &actual,
+                             nullptr, UCD_OP__REPLACE) == UCD_SUCCESS);
+            if (!std::equal(packed.begin(), packed.end(),
+                            stream.begin() + static_cast<std::ptrdiff_t>(from)))
+                FAIL("pack of " << bytes << " bytes from " << from << " is wrong");
+        }
+    for (int k = 5; k-- > 0;) REQUIRE(ucd_free(&types[k]) == UCD_SUCCESS);
+}
+
+TEST_CASE("many small matrices whose lines are adjacent") {
+    constexpr std::size_t sizes[][3] = {
+        {4, 4, 4}, {4, 4, 64}, {2, 3, 64}, {2, 64, 3}, {1, 2, 3000}};
+    for (const auto &[block, rows, columns] : sizes) {
+        constexpr std::size_t count = 300;
+        const std::size_t entries = rows * columns, bytes = entries * block;
+        const auto width = static_cast<std::intptr_t>(block);
+        const std::intptr_t shape[] = {static_cast<std::intptr_t>(columns),
+                                       static_cast<std::intptr_t>(rows)};
+        const std::intptr_t strides[] = {width, width * shape[0]};
+        ucd_type_t entry = UCD_TYPE__NULL, matrix = UCD_TYPE__NULL;
+        REQUIRE(ucd_create_contig(width, UCD_TYPE__BYTE, nullptr, &entry) == UCD_SUCCESS);
+        REQUIRE(ucd_create_ndarray(2, shape, strides, entry, nullptr, &matrix) == UCD_SUCCESS);
+        std::vector<unsigned char> memory(count * bytes), packed(count * bytes), expected;
+        for (std::size_t i = 0; i < memory.size(); ++i)
+            memory[i] = static_cast<unsigned char>(i * 37 + i / 256 * 11);
+        for (std::size_t k = 0; k < count; ++k)
+            for (std::size_t e = 0; e < entries; ++e)
+                for (std::size_t b = 0; b < block; ++b)
+                    expected.push_back(
+                        memory[k * bytes + (e % rows * columns + e / rows) * block + b]);
+        std::uintptr_t actual = 0;
+        REQUIRE(ucd_pack(memory.data(), count, matrix, 0, packed.data(), packed.size(), &actual,
+                         nullptr, UCD_OP__REPLACE) == UCD_SUCCESS);
+        CHECK((packed == expected));
+        std::vector<unsigned char> target(memory.size());
+        REQUIRE(ucd_unpack(packed.data(), packed.size(), target.data(), count, matrix, 0, &actual,
+                           nullptr, UCD_OP__REPLACE) == UCD_SUCCESS);
+        CHECK((target == memory));
+        REQUIRE(ucd_free(&matrix) == UCD_SUCCESS);
+        REQUIRE(ucd_free(&entry) == UCD_SUCCESS);
+    }
+}
