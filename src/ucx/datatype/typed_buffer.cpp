@@ -118,6 +118,8 @@ Status TypedBuffer::set(const Data &data, ucd_info_t info, Direction direction,
     if (count_ > 0) UCD_TRY(ucd_ok(ucd_get_layout(count_, data.type, &layout)));
     bytes_ = layout.bytes;
     segments_ = layout.segments;
+    range_ = static_cast<uint64_t>(layout.high) - static_cast<uint64_t>(layout.low);
+    is_box_ = layout.box_dims > 0;
     hints_ = data.hints;
     if (hints_ == nullptr)
         UCD_TRY(find_hints(buf_, count_, data.type, info, direction, for_host, own_hints_, hints_));
@@ -203,12 +205,6 @@ Status TypedBuffer::copy_near(const void *from, void *to, uint64_t bytes,
     uintptr_t moved;
     return ucd_ok(ucd_icopy(from, bytes, UCD_TYPE__BYTE, to, bytes, UCD_TYPE__BYTE, &moved,
                             hints_->near.get(), UCD_OP__REPLACE, request));
-}
-
-bool TypedBuffer::is_one_box() const {
-    ucd_advice_t advice = {};
-    advice.struct_size = sizeof advice;
-    return ucd_get_advice(count(), type(), 0, 0, &advice) == UCD_SUCCESS && advice.boxes == 1;
 }
 
 } // namespace ucd_ucx

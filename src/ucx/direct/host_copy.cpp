@@ -51,8 +51,8 @@ bool RemoteData::set(TypePtr of, uint64_t elements, uint64_t total, int64_t low,
     return true;
 }
 
-bool has_long_segments(const ucd_layout_t &from) {
-    return mean_segment(from) >= min_remote_segment;
+bool has_long_segments(uint64_t mean_segment) {
+    return mean_segment >= min_remote_segment;
 }
 
 CopyMethod method_for(const ucd_layout_t &from, uint64_t mean_segment_to) {

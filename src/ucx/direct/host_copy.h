@@ -33,7 +33,7 @@ enum class CopyMethod : uint8_t {
     window, // the memory around some segments, with what is between them; from there it is copied
 };
 // Whether other routes are slower, by measurement (docs/guide/direct.md). `from` is at the owner.
-bool has_long_segments(const ucd_layout_t &from);
+bool has_long_segments(uint64_t mean_segment);
 // The fastest method.
 CopyMethod method_for(const ucd_layout_t &from, uint64_t mean_segment_to);
 

@@ -90,7 +90,9 @@ bool RecvPart::find_direct_on_host(const Receiving &receiving, const DirectPlace
         first > static_cast<uint64_t>(INTPTR_MAX) - bytes)
         return false;
     const ucd_layout_t &layout = direct_->from.layout;
-    if (!has_long_segments(layout) && !receiving.always_direct()) return false;
+    if (!receiving.always_direct() &&
+        !has_long_segments(layout.segments == 0 ? 0 : layout.bytes / layout.segments))
+        return false;
     const CopyMethod method = method_for(layout, receiving.buffer().mean_segment());
     Link *const link = transfers_.engine.links.to_owner(ep());
     if (link == nullptr || link->is_unreadable) return false;
@@ -134,7 +136,7 @@ bool RecvPart::open_passed(const DirectPlace &place, const std::string &device, 
 // The kernel reads nothing outside of the range that the driver reports for the mapping.
 bool RecvPart::find_direct_on_device(const Receiving &receiving, const DirectPlace &place,
                                      Decline *reason) {
-    if (!receiving.always_direct() && !receiving.buffer().is_one_box()) return false;
+    if (!receiving.always_direct() && !receiving.buffer().is_box()) return false;
     const std::string &device = receiving.buffer().device();
     if (place.descriptors > 0
             ? !open_passed(place, device, reason)

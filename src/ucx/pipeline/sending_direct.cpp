@@ -17,10 +17,12 @@ constexpr uint64_t min_device_row = 128, max_range_of_short_rows = 2 << 20;
 
 // The kernel needs rows at regular distances at both sides: to move lists, it has to find which
 // parts of both lists meet, for each transfer again.
-bool is_worth_offering_on_device(const TypedBuffer &buffer, const ucd_layout_t &layout) {
-    return buffer.is_one_box() &&
-           (buffer.mean_segment() >= min_device_row ||
-            static_cast<uint64_t>(layout.high - layout.low) <= max_range_of_short_rows);
+bool is_worth_offering(const TypedBuffer &buffer, const TransferOptions &options) {
+    if (buffer.on_host())
+        return buffer.bytes() >= options.direct_or(min_host_bytes) &&
+               has_long_segments(buffer.mean_segment());
+    return buffer.bytes() >= options.direct_or(min_device_bytes) && buffer.is_box() &&
+           (buffer.mean_segment() >= min_device_row || buffer.range() <= max_range_of_short_rows);
 }
 
 } // namespace
@@ -39,19 +41,13 @@ void Sending::prepare_direct() {
     }
     const bool always = options_.direct == Trust::always;
     const bool on_device = !buffer_.device().empty();
-    if (buffer_.is_by_reference() ||
-        (!always &&
-         buffer_.bytes() < options_.direct_or(on_device ? min_device_bytes : min_host_bytes)))
-        return;
+    if (buffer_.is_by_reference() || (!on_device && !buffer_.on_host())) return;
+    if (!always && !is_worth_offering(buffer_, options_)) return;
     TypePtr type;
     const ucd_layout_t *layout;
     if (!transfers_.direct.find(buffer_.type(), type).ok() ||
         !type->measure(buffer_.count(), layout).ok() ||
         type->flattened.size() > DirectTypes::max_flattened)
-        return;
-    if (!on_device && !buffer_.on_host()) return;
-    if (!always &&
-        !(on_device ? is_worth_offering_on_device(buffer_, *layout) : has_long_segments(*layout)))
         return;
     DirectPlace place;
     place.base = reinterpret_cast<uintptr_t>(buffer_.buf());
