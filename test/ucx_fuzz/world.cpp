@@ -66,7 +66,8 @@ void World::draw_settings() {
     // With little, no type is remembered, and direct offers are declined.
     static constexpr std::size_t types_kept[] = {0, 16 << 10, 1 << 20};
     settings_.types_kept = types_kept[rng_.below(3)];
-    settings_.peer_memory = rng_.chance(70) ? 1 << 20 : 16 << 20;
+    // With little, grants for windows are not taken either.
+    settings_.peer_memory = rng_.chance(50) ? 1 << 20 : 16 << 20;
     const auto one_of = [&](std::initializer_list<const char *> values) {
         return *(values.begin() + static_cast<std::ptrdiff_t>(rng_.below(values.size())));
     };
