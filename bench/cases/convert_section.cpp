@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
@@ -73,25 +74,24 @@ public:
                     std::int64_t side)
         : device_(device), conversion_(conversion), elements_(side * side),
           type_(shape.create(side, conversion.from_bytes, conversion.from)),
-          in_(device, size(elements_ * conversion.from_bytes * 3 / 2)),
-          packed_(device, size(elements_ * conversion.from_bytes)),
+          in_(device, std::max(packed_bytes() * 3 / 2, copied_bytes())),
+          packed_(device, std::max(packed_bytes(), copied_bytes())),
           out_(device, size(elements_ * conversion.to_bytes)),
           other_(device, size(elements_ * conversion.to_bytes)) {
         // Small numbers, so that nothing depends on what is made of NaNs.
         device.set(in_.data(), 0x3c, in_.bytes());
     }
 
-    std::uint64_t bytes() const { return packed_.bytes() + out_.bytes(); }
+    std::uint64_t bytes() const { return packed_bytes() + out_.bytes(); }
 
     std::vector<Contender> contenders() {
         std::vector<Contender> all{
             {"UCD", repeated([this] { convert(type_.get(), 1, in_.data(), out_.data()); })},
             {"in two steps", repeated([this] {
-                 UcdMove{type_.get(), in_.data(), packed_.data(), 0, packed_.bytes()}.pack();
+                 UcdMove{type_.get(), in_.data(), packed_.data(), 0, packed_bytes()}.pack();
                  convert_packed(other_.data());
              })},
-            {"ceiling", copy_work(device_, packed_.data(), in_.data(),
-                                  static_cast<std::size_t>(bytes() / 2))}};
+            {"ceiling", copy_work(device_, packed_.data(), in_.data(), copied_bytes())}};
         all[0].work(1);
         all[1].work(1);
         if (device_.count_different(out_.data(), other_.data(), out_.bytes()) != 0)
@@ -101,6 +101,11 @@ public:
 
 private:
     static std::size_t size(std::int64_t bytes) { return static_cast<std::size_t>(bytes); }
+    std::size_t packed_bytes() const { return size(elements_ * conversion_.from_bytes); }
+    // A copy that reads and writes as many bytes in all as a conversion does.
+    std::size_t copied_bytes() const {
+        return size(elements_ * (conversion_.from_bytes + conversion_.to_bytes) / 2);
+    }
 
     void convert(ucd_type_t type, std::uintptr_t count, const char *from, char *to) const {
         std::uintptr_t written;
