@@ -15,6 +15,9 @@ namespace {
 
 } // namespace
 
+const std::initializer_list<std::pair<std::string, std::string>> small_chunks = {
+    {"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {"ucd.ucx.depth", "3"}};
+
 RmaSide::RmaSide(ucd_info_t info, ucs_thread_mode_t mode) : side(mode) {
     ucd_ucx_rma_params_t params = {};
     params.struct_size = sizeof params;

@@ -39,8 +39,7 @@ public:
 };
 
 // For a RmaPair whose data of a few kilobytes are many chunks.
-inline const std::initializer_list<std::pair<std::string, std::string>> small_chunks = {
-    {"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {"ucd.ucx.depth", "3"}};
+extern const std::initializer_list<std::pair<std::string, std::string>> small_chunks;
 
 // A window that ends itself, as soon as it knows that nobody reads it any more: after a get, the
 // origin knows that earlier. When it never does, the test has left something at work.
