@@ -89,7 +89,9 @@ struct Interleaving {
             };
         };
         const auto together = [&](uintptr_t base) {
-            return [begin = base + at * width * lines](unsigned k) { return begin + k * bytes; };
+            return [begin = base + at * width * lines](unsigned k) {
+                return begin + uint64_t{k} * bytes;
+            };
         };
         if constexpr (apart)
             move<true, past_caches>(together(from), line(to), all);

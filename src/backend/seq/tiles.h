@@ -125,7 +125,7 @@ UCD_SEQ_INLINE void prefetch_next(const Matrix &m, const Part &part, uint64_t f,
 #pragma GCC unroll 4
     for (unsigned k = 0; k < side; ++k)
         prefetch(displaced(m.from + t * width, m.from_lines[f + k]) + line_bytes);
-    if (t + 2 * side <= part.to_end)
+    if (t + uint64_t{2} * side <= part.to_end)
 #pragma GCC unroll 4
         for (unsigned k = 0; k < side; ++k)
             __builtin_prefetch(pointer(displaced(m.to + f * width, m.to_lines[t + side + k])), 1);
@@ -198,7 +198,8 @@ UCD_SEQ_INLINE void store_line(uintptr_t to, const char *line) {
 template <unsigned width, bool past_caches>
 UCD_SEQ_ONE_COPY void move_whole_lines(const Matrix &m, const Part &part) {
     using Tile = Tile<width>;
-    constexpr unsigned blocks = line_bytes / width, side = Tile::side;
+    constexpr uint64_t blocks = line_bytes / width;
+    constexpr unsigned side = Tile::side;
     constexpr unsigned from_lines = 2, to_lines = 1; // cache lines, in the buffer
     alignas(line_bytes) char buffer[to_lines * blocks][from_lines * line_bytes];
     for (uint64_t f = part.from; f < part.from_end; f += from_lines * blocks) {
@@ -211,12 +212,13 @@ UCD_SEQ_ONE_COPY void move_whole_lines(const Matrix &m, const Part &part) {
                 const int64_t *const lines = m.from_lines + f + i;
 #pragma GCC unroll 4
                 for (unsigned k = 0; k < side; ++k)
-                    prefetch(displaced(from, lines[k]) + to_lines * line_bytes);
+                    prefetch(displaced(from, lines[k]) + uint64_t{to_lines} * line_bytes);
                 for (unsigned j = 0; j < height; j += side)
-                    Tile::move([&](unsigned k) { return displaced(from, lines[k]) + j * width; },
-                               [&](unsigned k) {
-                                   return reinterpret_cast<uintptr_t>(buffer[j + k] + i * width);
-                               });
+                    Tile::move(
+                        [&](unsigned k) { return displaced(from, lines[k]) + uint64_t{j} * width; },
+                        [&](unsigned k) {
+                            return reinterpret_cast<uintptr_t>(buffer[j + k] + i * width);
+                        });
             }
             for (unsigned j = 0; j < height; ++j) {
                 const uintptr_t to = displaced(m.to + f * width, m.to_lines[t + j]);
@@ -236,10 +238,11 @@ UCD_SEQ_ONE_COPY void move_whole_lines(const Matrix &m, const Part &part) {
 template <unsigned width>
 UCD_SEQ_ONE_COPY void stream_unaligned(const Matrix &m, const Part &part) {
     using Tile = Tile<width>;
-    constexpr unsigned blocks = line_bytes / width, side = Tile::side;
+    constexpr uint64_t blocks = line_bytes / width;
+    constexpr unsigned side = Tile::side;
     constexpr uint64_t each = 2 * blocks;                        // lines of the source at a time
     constexpr unsigned rows = 4 * blocks < 64 ? 4 * blocks : 64; // and of the target
-    alignas(line_bytes) char buffer[rows][2 * line_bytes + each * width];
+    alignas(line_bytes) char buffer[rows][uint64_t{2} * line_bytes + each * width];
     uint64_t waiting[rows]; // bytes at the beginning of each row of the buffer, and
     uint64_t skipped[rows]; // how many of them are not this matrix's
     for (uint64_t t = part.to; t < part.to_end; t += rows) {
@@ -259,11 +262,12 @@ UCD_SEQ_ONE_COPY void stream_unaligned(const Matrix &m, const Part &part) {
                 const uint64_t at = f + i + side <= m.from_count ? i : m.from_count - side - f;
                 const int64_t *const lines = m.from_lines + (f + at);
                 for (unsigned j = 0; j < height; j += side)
-                    Tile::move([&](unsigned k) { return displaced(from, lines[k]) + j * width; },
-                               [&](unsigned k) {
-                                   return reinterpret_cast<uintptr_t>(buffer[j + k]) + line_bytes +
-                                          waiting[j + k] + at * width;
-                               });
+                    Tile::move(
+                        [&](unsigned k) { return displaced(from, lines[k]) + uint64_t{j} * width; },
+                        [&](unsigned k) {
+                            return reinterpret_cast<uintptr_t>(buffer[j + k]) + line_bytes +
+                                   waiting[j + k] + at * width;
+                        });
             }
             const bool last = f + each >= m.from_count;
             for (unsigned j = 0; j < height; ++j) {
@@ -309,7 +313,7 @@ UCD_SEQ_INLINE uint64_t entries_to_line(uintptr_t at, const int64_t *lines, uint
 
 template <unsigned width>
 UCD_SEQ_INLINE void move_lines(const Matrix &m) {
-    constexpr unsigned blocks = line_bytes / width;
+    constexpr uint64_t blocks = line_bytes / width;
     if (m.past_caches) {
         const uint64_t skipped = entries_to_line<width>(m.to, m.to_lines, m.to_count);
         if (skipped != UINT64_MAX && m.from_count >= skipped + blocks && m.to_count >= blocks) {
