@@ -47,10 +47,10 @@ void convert_range(const CopyMove &move) {
     if (threads == 1) return conversion.run(0, count);
     in_threads(threads, [&](unsigned i) {
         // Shares begin at multiples of a cache line's size on both sides.
-        const auto begin = [&](unsigned share) {
+        const auto first_of = [&](unsigned share) {
             return share == threads ? count : count / threads * share / 64 * 64;
         };
-        conversion.run(begin(i), begin(i + 1) - begin(i));
+        conversion.run(first_of(i), first_of(i + 1) - first_of(i));
     });
 }
 

@@ -13,8 +13,10 @@ namespace {
 // Takes iterations from the innermost loops of a layout, a part of a loop at a time.
 class Unwinding {
 public:
-    Unwinding(const Axes &axes, uint64_t unit) : axes_(axes), next_(axes.count) {
-        current_ = {axes.block / unit, {static_cast<int64_t>(unit), nullptr}, {}};
+    Unwinding(const Axes &axes, uint64_t unit)
+        : axes_(axes),
+          next_(axes.count), current_{
+                                 axes.block / unit, {static_cast<int64_t>(unit), nullptr}, {}} {
         if (current_.count == 1) advance();
     }
 
