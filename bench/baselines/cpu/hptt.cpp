@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <vector>
 
-// Of the library's own header, which need not be there.
+// This class belongs to HPTT. It is declared here, so that its header need not be there.
 namespace hptt {
 template <class T>
 class Transpose;

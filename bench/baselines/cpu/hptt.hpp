@@ -15,7 +15,7 @@ public:
     // Throws std::runtime_error if the library cannot be loaded or lacks a function.
     explicit Hptt(const std::string &path);
 
-    // Whether it moves elements of this size.
+    // Says whether HPTT moves elements of this size.
     static bool moves(const Permutation &p) { return p.element == 4 || p.element == 8; }
     // Plans, and returns what moves. `patient`: tries plans for up to a minute.
     std::function<void()> plan(const Permutation &p, const char *from, char *to,

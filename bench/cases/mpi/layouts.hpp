@@ -13,7 +13,7 @@ public:
     MpiLayout &operator=(MpiLayout &&) = delete;
     ~MpiLayout();
 
-    // The same items, of a type that is made now and committed by these calls.
+    // Returns the same items with a type that these calls make and commit now.
     MpiLayout resized(const MpiCalls &calls) const;
 
     std::string name;

@@ -135,7 +135,8 @@ using Time = std::vector<double> (*)(const MpiLayout &);
 constexpr std::array<Time, 3> ways_to_move = {time_pack, time_ping_pong, time_alltoall};
 using Ratios = std::array<double, ways_to_move.size()>;
 
-// How many times faster UCD is, at least, less what the plain library's times vary by themselves.
+// Returns how many times faster UCD is at least. The variation of the plain library's own times is
+// subtracted.
 Ratios gains(const Arranged &arranged, int bytes, int segment) {
     Ratios least;
     least.fill(INFINITY);
@@ -166,7 +167,7 @@ std::string best_sizes(const std::vector<double> &ratios) {
             sum += std::log(ratios[last]);
             if (sum <= best) continue;
             best = sum;
-            // What gains at the largest size does so beyond it.
+            // A row that gains at the largest size is assumed to gain beyond it.
             const int most = last + 1 < sizes.size() ? sizes[last] : max_size;
             text = "{" + std::to_string(sizes[first]) + ", " + std::to_string(most) + "}";
         }

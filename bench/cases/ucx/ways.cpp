@@ -84,7 +84,7 @@ Contender contiguous_way(Subject &s, Link &link) {
 }
 
 Contender attached_way(Subject &s, Link &link) {
-    // Of the size of the typed data, and never moved.
+    // This memory has the size of the typed data, and is never moved.
     auto other = std::make_shared<std::vector<char>>(link.sends() ? 0 : s.footprint(), char{1});
     return acknowledged("attached", link, [&s, &link, other] {
         char byte = 0;

@@ -248,9 +248,7 @@ public:
 
     Status export_memory(const void *address, std::size_t bytes, MemoryHandle &handle) {
         MemoryLocation location;
-        UCD_TRY(find(address, location));
-        if (location.kind != MemoryKind::device)
-            return fail(UCD_ERR__INVALID_ARG, "%p is not in memory of a device", address);
+        UCD_TRY(find_on_device(address, location));
         const driver::Current current(location.device);
         UCD_TRY(current.status);
         return ucd::UCD_GPU::export_memory(address, bytes, handle);
@@ -270,9 +268,7 @@ public:
             return success;
         } else {
             MemoryLocation location;
-            UCD_TRY(find(address, location));
-            if (location.kind != MemoryKind::device)
-                return fail(UCD_ERR__INVALID_ARG, "%p is not in memory of a device", address);
+            UCD_TRY(find_on_device(address, location));
             const driver::Current current(location.device);
             UCD_TRY(current.status);
             return ucd::UCD_GPU::export_fds(location, address, bytes, handle, {fds, room}, count);
@@ -300,6 +296,13 @@ public:
     }
 
 private:
+    // Finds where memory is that must be in one device's memory.
+    Status find_on_device(const void *address, MemoryLocation &location) {
+        UCD_TRY(find(address, location));
+        if (location.kind == MemoryKind::device) return success;
+        return fail(UCD_ERR__INVALID_ARG, "%p is not in memory of a device", address);
+    }
+
     // The device, which is opened at its first use. It must be current.
     Status open(int index, Device *&device) {
         auto &slot = opened_[static_cast<std::size_t>(index)];
