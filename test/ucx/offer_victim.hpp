@@ -1,0 +1,126 @@
+// A pipeline whose peer sends hostile offers to read data where it is. The peer has a link, and so
+// knows its key.
+#pragma once
+
+#include "common/tokens.h"
+#include "direct/links.h"
+#include "pipeline/message.h"
+#include "support/fake_device/fake_driver.h"
+#include "ucx/attacker.hpp"
+#include "ucx/direct_pair.hpp"
+
+#include <unistd.h>
+
+namespace ucdtest {
+
+using ucd_ucx::DirectHeader;
+using ucd_ucx::DirectPlace;
+using ucd_ucx::Kind;
+
+inline constexpr std::size_t offered = 4096; // bytes
+
+struct OfferVictim {
+    TwoSides pair{ALWAYS_DIRECT};
+    Attacker attacker{pair.b.address(), [this] {
+                          pair.progress();
+                          links.progress();
+                      }};
+    ucd_ucx::Ledger ledger{{}};
+    ucd_ucx::Links links{ledger};
+    std::vector<char> data = std::vector<char>(offered, 'd'), out = std::vector<char>(offered);
+    const std::string type = flattened(UCD_TYPE__BYTE);
+    wire::Id id = attacker.new_id();
+    void *device_out = nullptr; // what is received into, instead of `out`
+
+    OfferVictim() {
+        REQUIRE(ucd_ucx::start_cryptography().ok());
+        ucd_ucx::IntroductionHeader header;
+        set(header.header, Kind::introduction, sizeof header.introduction);
+        header.header.total = 0;
+        header.introduction = *links.introduce(attacker.side.ep);
+        send(header, std::string(8, 'r'), true);
+        REQUIRE(attacker.within(5, [&] { return link() != nullptr; }));
+        // The victim looks for the key only now and then.
+        for (int i = 0; i < 100; ++i) {
+            attacker.progress();
+            ::usleep(100);
+        }
+        send_type(type);
+    }
+    ucd_ucx::Link *link() const { return links.to_reader(attacker.side.ep); }
+
+    void set(ucd_ucx::Header &h, Kind kind, std::size_t following) const {
+        h.kind = kind;
+        h.id = {id.stream, id.number};
+        h.total = offered;
+        h.user_header = static_cast<uint32_t>(following);
+    }
+    template <class Header>
+    void send(const Header &header, const std::string &with, bool by_rendezvous) {
+        const std::string text(reinterpret_cast<const char *>(&header), sizeof header);
+        if (by_rendezvous)
+            attacker.active_by_rendezvous(text, with);
+        else
+            attacker.active(text, with);
+    }
+    void send_type(const std::string &flattened) {
+        ucd_ucx::Header header;
+        set(header, Kind::direct_type, 0);
+        send(header, flattened, false);
+    }
+    DirectHeader honest() {
+        DirectHeader offer;
+        set(offer.header, Kind::direct, sizeof offer.place);
+        DirectPlace &p = offer.place;
+        p.number = link()->next_number();
+        p.base = reinterpret_cast<uintptr_t>(data.data());
+        p.high = offered;
+        p.count = offered;
+        p.type = ucd_ucx::content_id(type.data(), type.size());
+        return offer;
+    }
+    void authenticate(DirectHeader &offer) const {
+        offer.place.mac = link()->authenticate(&offer, ucd_ucx::bytes_under_mac);
+    }
+    bool was_declined() const {
+        return std::any_of(attacker.received.begin(), attacker.received.end(), [](const auto &m) {
+            return m.header.size() > 1 && m.header[1] == static_cast<char>(Kind::decline);
+        });
+    }
+    // Whether the receive takes the offer. One that it declines it gets by a message.
+    bool is_taken(const DirectHeader &offer, bool by_rendezvous = true) {
+        Outcome received;
+        const ucd_ucx_param_t p = received.param();
+        std::fill(out.begin(), out.end(), 'o');
+        if (device_out != nullptr) mock::write(device_out, out.data(), offered);
+        void *const into = device_out != nullptr ? device_out : out.data();
+        ok(ucd_ucx_recv_nbx(pair.b.pipeline, into, offered, UCD_TYPE__BYTE, 1, UINT64_MAX, &p,
+                            &received.request),
+           "receive");
+        ucd_ucx::Header opening;
+        set(opening, Kind::offer, 0);
+        send(opening, {}, false);
+        opening.kind = Kind::opening;
+        attacker.tagged(std::string(reinterpret_cast<const char *>(&opening), sizeof opening));
+        send(offer, std::string(8, 'r'), by_rendezvous);
+        attacker.received.clear();
+        REQUIRE(attacker.within(5, [&] { return received.done() || was_declined(); }));
+        const bool over = received.done();
+        if (over) {
+            // The receipt was a wrong one, so even a true offer fails in the end.
+            CHECK(received.result.status != UCS_OK);
+        } else {
+            opening.kind = Kind::chunk;
+            send(opening, std::string(offered, 'c'), false);
+            REQUIRE(attacker.within(5, [&] { return received.done(); }));
+            CHECK(received.result.status == UCS_OK);
+            if (device_out != nullptr) mock::read(out.data(), device_out, offered);
+            CHECK(out == std::vector<char>(offered, 'c'));
+        }
+        if (device_out != nullptr) mock::read(out.data(), device_out, offered);
+        id = attacker.new_id();
+        return over && out == data;
+    }
+};
+
+} // namespace ucdtest
