@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/copy_kernel.h"
+#include "kernels/copy_places_kernel.h"
 #include "params/convert.h"
 
 #include "convert.h"
@@ -109,6 +110,35 @@ UCD_GPU_FUNCTION void convert_one(const ConvertParams &p, uintptr_t from, uintpt
         store_element(to, value, aligned);
     else
         store_element(to, convert<To>(value, limit_of<To>(p.saturate != 0)), aligned);
+}
+
+template <class To, class From>
+UCD_GPU_FUNCTION void convert_places_of_tile(const ConvertPlacesParams &p, uint32_t tile) {
+    UCD_GPU_SHARED RowAddresses addresses;
+    const bool saturate = p.saturate != 0, aligned = p.aligned != 0;
+    if (p.in_vectors != 0) {
+        constexpr unsigned each = elements_in_vector<To, From>;
+        at_words_of_tile(p.places, tile, addresses, each * sizeof(From), each * sizeof(To),
+                         [saturate](const auto &from, const auto &to) {
+                             convert_words<To, From, each>(from, to, saturate);
+                         });
+        return;
+    }
+    at_words_of_tile(p.places, tile, addresses, sizeof(From), sizeof(To),
+                     [saturate, aligned](const auto &from, const auto &to) {
+                         for (unsigned i = 0; i < sizeof from / sizeof from[0]; ++i)
+                             store_element(to[i],
+                                           convert<To>(load_element<From>(from[i], aligned),
+                                                       limit_of<To>(saturate)),
+                                           aligned);
+                     });
+}
+
+template <class To, class From>
+UCD_GPU_FUNCTION void run_convert_places_batch(const BatchParams &batch) {
+    run_member_tiles<ConvertPlacesParams>(batch, [](const ConvertPlacesParams &p, uint32_t tile) {
+        convert_places_of_tile<To, From>(p, tile);
+    });
 }
 
 // For pairs of elements without a kernel of their own, and for elements that are not aligned: one

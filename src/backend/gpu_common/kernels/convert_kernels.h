@@ -10,4 +10,8 @@ namespace ucd::UCD_GPU {
 const void *convert_kernel(Element from, Element to);
 const void *convert_any_kernel();
 
+// The kernel for a pair of elements in nests that are not strided on both sides, which reads its
+// parameters from a table; null for most pairs.
+const void *convert_places_batch_kernel(Element from, Element to);
+
 } // namespace ucd::UCD_GPU

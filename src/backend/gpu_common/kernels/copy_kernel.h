@@ -1,9 +1,9 @@
 // The bodies of the kernels that copy from layout to layout.
 #pragma once
 
+#include "kernels/interpreter_kernel.h"
 #include "kernels/member_tiles.h"
 #include "kernels/runtime_width.h"
-#include "kernels/table_places.h"
 #include "kernels/transpose_kernel.h"
 #include "params/copy.h"
 
@@ -74,36 +74,16 @@ UCD_GPU_FUNCTION void copy_words_of_tile(const CopyRowsParams &p, uint32_t tile,
         [&](uint32_t word) { copy_from_rows<width, 1>(p, word); });
 }
 
-template <unsigned width, unsigned count>
-UCD_GPU_FUNCTION void copy_from_places(const CopyPlacesParams &p, uint32_t first) {
-    const TableInParams table{reinterpret_cast<const char *>(&p.table)};
-    const TablePlaces<TableInParams> places(table, 0, sizeof p.table.shape);
-    uintptr_t from[count], to[count];
-    places.find(places.at(0, p.from), p.first_from + first, threads_per_block, from);
-    places.find(places.at(1, p.to), p.first_to + first, threads_per_block, to);
-    copy_words<width>(from, to);
-}
-
 template <unsigned width>
-UCD_GPU_FUNCTION void copy_words_of_tile(const CopyPlacesParams &p, uint32_t tile,
-                                         uint32_t thread) {
-    for_words_of_tile(
-        p, tile, thread,
-        [&](uint32_t word) { copy_from_places<width, copy_words_per_thread>(p, word); },
-        [&](uint32_t word) { copy_from_places<width, 1>(p, word); });
-}
-
-// Kernels that copy words in the order that the parameters give: rows and places.
-template <unsigned width, class Params>
-UCD_GPU_FUNCTION void run_copy_words(const Params &p) {
+UCD_GPU_FUNCTION void run_copy_rows(const CopyRowsParams &p) {
     UCD_GPU_FOR_EACH_THREAD(thread) {
         for (uint32_t tile = UCD_GPU_BLOCK; tile < p.tiles; tile += UCD_GPU_BLOCKS)
             copy_words_of_tile<width>(p, tile, thread);
     }
 }
-template <unsigned width, class Params>
-UCD_GPU_FUNCTION void run_copy_words_batch(const BatchParams &batch) {
-    run_member_tiles<Params>(batch, [](const Params &p, uint32_t tile) {
+template <unsigned width>
+UCD_GPU_FUNCTION void run_copy_rows_batch(const BatchParams &batch) {
+    run_member_tiles<CopyRowsParams>(batch, [](const CopyRowsParams &p, uint32_t tile) {
         UCD_GPU_FOR_EACH_THREAD(thread) {
             copy_words_of_tile<width>(p, tile, thread);
         }

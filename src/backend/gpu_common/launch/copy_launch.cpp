@@ -1,14 +1,13 @@
 #include "launch/copy_launch.h"
 
 #include "kernels/copy_kernels.h"
+#include "launch/copy_places.h"
 #include "launch/launch_context.h"
 #include "launch/table_launch.h"
 #include "params/copy.h"
 #include "params/transpose.h"
 #include "plan/copy_nest.h"
 #include "plan/make_divisor.h"
-#include "plan/make_table_shape.h"
-#include "plan/move_range.h"
 #include "runtime/check.h"
 
 #include <algorithm>
@@ -16,18 +15,6 @@
 
 namespace ucd::UCD_GPU {
 namespace {
-
-// One side of a copy, the source or the target.
-struct PlannedSide {
-    const CopyMove::Side &side;
-
-    const GpuPlan &gpu_plan() const { return static_cast<const GpuPlan &>(*side.plan); }
-    const LayoutPlan &plan() const { return gpu_plan().host; }
-    uintptr_t typed() const { return origin_of(plan(), side.typed); }
-    Node top() const {
-        return repeat(plan().layout.top(), plan().layout.root, side.count, plan().extent);
-    }
-};
 
 struct CopyLaunch {
     const Submission &submission;
@@ -196,48 +183,9 @@ bool are_nests(const CopyLaunch &copy, CopyNests &nests) {
 
 // Anything else ----------------------------------------------------------
 
-// A range of both streams: where it begins in each, and its length.
-struct CopyRange {
-    uint64_t from, to, length;
-};
-
-bool fits_places(const PlannedSide &side, Slice range, uint32_t word) {
-    if (side.plan().contiguous) return range.length / word < max_positions;
-    return fits_nest(side.plan().shape, skipped_bytes(side.plan().shape, range.offset), range,
-                     word);
-}
-
-// Fills in a side's entry of the table, the address that its words are counted from, and the number
-// of the word at which the range begins.
-Status describe_places(const CopyLaunch &copy, const PlannedSide &side, uint64_t offset,
-                       uint32_t word, TableShape &shape, std::vector<NestList> &lists,
-                       uint64_t &typed, uint32_t &first) {
-    uint64_t address = 0;
-    if (side.gpu_plan().lists != nullptr)
-        UCD_TRY(copy.submission.use(*side.gpu_plan().lists, address));
-    shape = nest_shape(side.plan(), word, address, lists);
-    uintptr_t from_here = side.typed();
-    uint64_t skipped = offset;
-    if (side.plan().contiguous) {
-        from_here += offset;
-    } else {
-        NestList none{};
-        NestList &outermost = is_listed(side.plan().shape) ? lists[shape.lists] : none;
-        skipped = skip_children(side.plan().shape.level[0], offset, from_here, outermost);
-    }
-    typed = from_here;
-    first = static_cast<uint32_t>((offset - skipped) / word);
-    return success;
-}
-
 Status launch_places(const CopyLaunch &copy, const CopyRange &range, uint32_t word) {
     CopyPlacesParams params{};
-    std::vector<NestList> lists;
-    UCD_TRY(describe_places(copy, copy.from, range.from, word, params.table.shape[0], lists,
-                            params.from, params.first_from));
-    UCD_TRY(describe_places(copy, copy.to, range.to, word, params.table.shape[1], lists, params.to,
-                            params.first_to));
-    std::copy(lists.begin(), lists.end(), params.table.list);
+    UCD_TRY(describe_rows(copy.submission, copy.from, copy.to, range, {word, word}, params));
     share_words(copy, range.length / word, params);
     return copy.launch(copy_places_kernel(word), params.tiles, params);
 }

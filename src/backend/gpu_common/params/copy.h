@@ -46,13 +46,17 @@ typedef struct __attribute__((aligned(vector_bytes))) CopyTable {
     NestList list[2 * max_levels];
 } CopyTable;
 
-// For nests: words in the order of the packed stream.
+// For nests: words in the order of the packed stream. A row is a part of the stream that is
+// contiguous on both sides. Layouts are described in units, of which a word has one or several.
 typedef struct CopyPlacesParams {
     uint64_t from, to;
-    uint32_t first_from, first_to; // where the range begins in each side's stream, in words
+    uint32_t first_from, first_to; // where the range's first row begins in each side's stream, in
+                                   // units
     uint32_t words, tiles;
     uint32_t per_thread;
-    uint32_t unused;
+    uint32_t before;    // words of the first row that precede the range
+    Divisor row;        // number of words of a row
+    uint32_t row_units; // the same in units
     CopyTable table;
 } CopyPlacesParams;
 
