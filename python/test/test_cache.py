@@ -2,10 +2,12 @@
 
 The oracle is NumPy's indexing of an engine's arrays, element by element."""
 
+import collections
 import ctypes
 import hashlib
 import itertools
 import math
+import re
 import struct
 
 import numpy as np
@@ -18,7 +20,7 @@ import ucd
 from ucd import cache
 from ucd.cache import Cache, Format
 
-LAYERS, KVS, HEADS, DIMS = 2, 2, 4, 4
+LAYERS, KVS, HEADS, DIMS = 2, 2, 4, 6
 SIZES = {'layer': LAYERS, 'kv': KVS, 'head': HEADS, 'dim': DIMS}
 DTYPES = ['f4', 'i2', 'u1', 'f8']
 
@@ -30,11 +32,14 @@ class Engine:
         self.axes, self.lists, self.page, self.pages, self.split = axes, lists, page, pages, split
         self.parts = parts or {}  # lengths along an axis of lists that arrays have, too
         self.dtype = np.dtype(dtype)
+        # The axes of each dimension. Of an axis that is named twice, the first dimension is the outer one.
+        self.words = [word.strip('()').split() for word in re.findall(r'\([^)]*\)|\w+', axes)]
+        self.named = collections.Counter(word for words in self.words for word in words)
         self.buffers = []
         self.arrays = {}
         ranges = [range(len(self.parts.get(axis, ())) or SIZES[axis]) for axis in lists]
         for number, index in enumerate(itertools.product(*ranges)):
-            shape = [self._length(words, index) for words in self._words()]
+            shape = [self._length(i, index) for i in range(len(self.words))]
             pads = [padding[(number + i) % len(padding)] if padding else 0 for i in range(len(shape))]
             whole = [n + pad for n, pad in zip(shape, pads)]
             size = math.prod(whole) * self.dtype.itemsize
@@ -43,37 +48,19 @@ class Engine:
             array = memory[guard : guard + size].view(self.dtype).reshape(whole)
             self.arrays[index] = array[tuple(slice(n) for n in shape)]
 
-    def _words(self):
-        words = []
-        for word in self.axes.replace('(', '( ').replace(')', ' )').split():
-            if word == '(':
-                words.append([])
-                inside = words[-1]
-            elif word == ')':
-                inside = None
-            elif words and inside is not None:
-                inside.append(word)
-            else:
-                words.append([word])
-                inside = None
-            if word == '(':
-                continue
-        return words
-
     def _size(self, axis, index):
         if axis in self.parts and axis in self.lists:
             return self.parts[axis][index[self.lists.index(axis)]]
         return {'page': self.pages, 'token': self.page, **SIZES}[axis]
 
-    def _length(self, words, index):
+    def _length(self, number, index):
         length = 1
-        for word in words:
-            times = sum(w == word for ws in self._words() for w in ws)
-            if times == 1:
+        for word in self.words[number]:
+            if self.named[word] == 1:
                 length *= self._size(word, index)
-            else:  # split: the first is the outer one
-                first = next(ws for ws in self._words() if word in ws) is words
-                length *= self._size(word, index) // self.split if first else self.split
+            else:
+                is_inner = any(word in words for words in self.words[:number])
+                length *= self.split if is_inner else self._size(word, index) // self.split
         return length
 
     def nested(self, index=()):
@@ -99,11 +86,10 @@ class Engine:
             else:
                 index.append(at[axis])
         place, seen = [], set()
-        for words in self._words():
+        for words in self.words:
             number = 0
             for word in words:
-                times = sum(w == word for ws in self._words() for w in ws)
-                if times == 1:
+                if self.named[word] == 1:
                     number = number * self._size(word, tuple(index)) + at[word]
                 elif word not in seen:
                     number = number * (self._size(word, tuple(index)) // self.split) + at[word] // self.split
@@ -128,8 +114,8 @@ class Engine:
 def moved(source, target, source_pages, target_pages, convert=lambda x: x):
     """What relayout does, element by element."""
     for position in range(len(source_pages) * source.page):
-        a = {'page': source_pages[position // source.page], 'token': position % source.page}
-        b = {'page': target_pages[position // target.page], 'token': position % target.page}
+        a = {'page': int(source_pages[position // source.page]), 'token': position % source.page}
+        b = {'page': int(target_pages[position // target.page]), 'token': position % target.page}
         for layer, kv, head, dim in itertools.product(*map(range, (LAYERS, KVS, HEADS, DIMS))):
             at = {'layer': layer, 'kv': kv, 'head': head, 'dim': dim}
             array, place = source.locate(**at, **a)
@@ -142,7 +128,7 @@ def engines(draw, dtype=None):
     lists = draw(st.sampled_from([(), ('layer',), ('kv', 'layer'), ('layer', 'kv'), ('layer', 'dim'), ('head',), ('head', 'layer')]))
     parts = {}
     if 'dim' in lists:
-        parts['dim'] = draw(st.sampled_from([(3, 1), (1, 1, 2)]))
+        parts['dim'] = draw(st.sampled_from([(4, 2), (2, 2, 2)]))
     if 'head' in lists:
         parts['head'] = draw(st.sampled_from([(2, 2), (1, 3)]))
     words = [axis for axis in cache.AXES if axis not in lists or axis in parts]
@@ -152,7 +138,7 @@ def engines(draw, dtype=None):
     split = 1
     if 'dim' not in parts and draw(st.booleans()):
         words.append('dim')
-        split = draw(st.sampled_from([1, 2, 4]))
+        split = draw(st.sampled_from([1, 2]))
     return Engine(
         ' '.join(draw(st.permutations(words))),
         lists,
@@ -225,7 +211,7 @@ def test_descriptors(data):
     width = source.dtype.itemsize
     indices = itertools.product(*map(range, (LAYERS, KVS, HEADS, DIMS, source.page)))
     for (layer, kv, head, dim, token), page in itertools.product(indices, pages[0]):
-        first = source.address(layer=layer, kv=kv, head=head, dim=dim, token=token, page=page)
+        first = source.address(layer=layer, kv=kv, head=head, dim=dim, token=token, page=int(page))
         expected.update(range(first, first + width))
     listed = [byte for first, length in found.rows.tolist() for byte in range(first, first + length)]
     assert len(listed) == len(expected) == found.nbytes and set(listed) == expected
@@ -388,9 +374,9 @@ def test_what_formats_refuse():
     refused('2 dimensions', 'page token', (3, 4, 5))
     refused('none of', 'page token', (3, 4), tokens=4)
     refused('there are no tensors', 'page token', [], lists=('layer',))
-    refused('there is no list along kv', 'page token', [(3, 4)], lists=('kv', 'layer'))
+    refused('there is no list along layer', 'page token', [3, 4], lists=('kv', 'layer'))
     refused('not .page', 'page token', [(3, 4)], lists=('page',))
-    refused('names an axis twice', 'page token', [[(3, 4)]], lists=('kv', 'kv'))
+    refused('name an axis twice', 'page token', [[(3, 4)]], lists=('kv', 'kv'))
     refused('there must be one', 'page token', (0, 4))
     refused('overlap', 'page token', (3, 4), (8, 4))
     refused('stride of 0', 'page token', (3, 4), (16, 0))
@@ -398,7 +384,7 @@ def test_what_formats_refuse():
     refused('different lengths', 'page token', [(3, 4), (3, 5)])
     refused('too far|too large', 'page token', (1 << 47, 4))
     refused('different parts', 'page token head', [[(3, 4, 1)], [(3, 4, 1), (3, 4, 2)]], lists=('layer', 'head'))
-    refused('have 1 and 2', 'page token head', [[(3, 4, 1)], [(3, 4, 2)]], lists=('layer', 'head'))
+    refused('have 1 and 2 of it', 'page token head', [[(3, 4, 1)], [(3, 4, 2)]], lists=('layer', 'head'))
     with pytest.raises(ValueError, match='different elements'):
         Format.of([np.zeros((2, 3), 'f4'), np.zeros((2, 3), 'f2')], 'page token')
     with pytest.raises(ValueError, match='elements are'):
@@ -435,8 +421,8 @@ HND = Format.of_shapes('bfloat16', 'kv page head token dim', [(2, 100, 8, 16, 12
 
 def test_content_ids():
     # Recorded: ids are the same in all processes, on all machines, in all later versions.
-    assert NHD.id == 'ID_NHD'
-    assert NHD.page_id == 'PAGE_ID_NHD'
+    assert NHD.id == '3f6b0d4d7d705c56ade3db04bb1479d141bdde08a5368bb8eacdb84593ef624d'
+    assert NHD.page_id == '9dc0b2fdc91a10d45ccd71a9729b816fb6bdd76ef10639f69acb463baf366525'
     assert HND.id != NHD.id and HND.page_id != NHD.page_id
     longer = Format.of_shapes('bfloat16', 'kv page token head dim', [(2, 300, 16, 8, 128)] * 2)
     assert longer.id != NHD.id and longer.page_id == NHD.page_id

@@ -442,6 +442,9 @@ def _check(format: Format) -> None:
     width = format.type.size
     for tensor in format.tensors:
         _check_tensor(tensor, width)
+    lengths = {tensor.size('token') for tensor in format.tensors}
+    if len(lengths) != 1:
+        raise ValueError(f'the tensors have pages of different lengths: {min(lengths)} and {max(lengths)} tokens')
     # Parts are the cells of a grid: along each axis their ranges follow each other, and no cell is missing or twice.
     cells = set()
     ranges: dict[str, set[tuple[int, int]]] = {axis: set() for axis in AXES if axis != 'page'}
@@ -460,8 +463,6 @@ def _check(format: Format) -> None:
     expected = math.prod(len(known) for known in ranges.values())
     if len(cells) != len(format.tensors) or expected != len(cells):
         raise ValueError(f'{len(cells)} different parts in {len(format.tensors)} tensors, where {expected} are needed')
-    if len({tensor.size('token') for tensor in format.tensors}) != 1:
-        raise ValueError('the tensors have pages of different lengths')
 
 
 def _check_tensor(tensor: Tensor, width: int) -> None:

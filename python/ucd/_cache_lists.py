@@ -7,8 +7,8 @@ from typing import Any
 
 from ucd import _core
 from ucd._cache_factors import Side, _contiguous, inside
-from ucd._cache_format import Format, Placed, Tensor
-from ucd._cache_moves import Cache, Pages, pieces
+from ucd._cache_format import Placed, Tensor
+from ucd._cache_moves import Cache, Pages, pieces, require_equal_axes
 
 # 256 MiB of addresses on each side.
 MAX_ROWS = 1 << 25
@@ -155,7 +155,9 @@ def descriptor_pair(
     import numpy
 
     a, b = _placed(source), _placed(target)
-    _require_alike(a.format, b.format)
+    require_equal_axes(a.format, b.format)
+    if a.format.element != b.format.element:
+        raise ValueError(f'the source has {a.format.element}, the target {b.format.element}; a transfer converts nothing')
     here = _host_pages(source_pages, 'source_pages', a.format.pages)
     there = _host_pages(target_pages, 'target_pages', b.format.pages)
     if len(here) * a.format.page_size != len(there) * b.format.page_size:
@@ -180,11 +182,6 @@ def descriptor_pair(
     order = numpy.argsort(all_reads, kind='stable')
     merged = _merged(all_lengths[order], all_reads[order], all_writes[order])
     return _rows(merged[0], merged[1]), _rows(merged[0], merged[2])
-
-
-def _require_alike(source: Format, target: Format) -> None:
-    if source.element != target.element:
-        raise ValueError(f'the source has {source.element}, the target {target.element}; a transfer converts nothing')
 
 
 def _of_side(placed: Placed, tensor: Tensor, side: Side, pages: Any, width: int, block: int) -> Any:

@@ -65,11 +65,15 @@ def _by_layer(format: Format) -> list[list[Tensor]]:
     return found
 
 
-def pieces(source: Format, target: Format) -> Iterator[Piece]:
-    """The parts of two formats that are in one tensor on either side, by layer, keys and values."""
+def require_equal_axes(source: Format, target: Format) -> None:
+    """Raises ValueError unless both have as many layers, heads and dims, and keys and values."""
     for axis in ('layer', 'kv', 'head', 'dim'):
         if source.sizes[axis] != target.sizes[axis]:
             raise ValueError(f'the source has {source.sizes[axis]} of {axis}, the target {target.sizes[axis]}')
+
+
+def pieces(source: Format, target: Format) -> Iterator[Piece]:
+    """The parts of two formats with equal axes that are in one tensor on either side, by layer, keys and values."""
     for layer, (here, there) in enumerate(zip(_by_layer(source), _by_layer(target))):
         for kv in range(source.sizes['kv']):
             for a in here:
@@ -173,17 +177,17 @@ class Relayout:
         self, source: Cache, target: Cache, source_pages: Pages, target_pages: Pages, entries: dict[Any, _core.Type]
     ) -> Iterator[tuple[Any, ...]]:
         a, b = source.format, target.format
+        require_equal_axes(a, b)
         tokens = source_pages.count * a.page_size, target_pages.count * b.page_size
         if tokens[0] != tokens[1]:
             raise ValueError(
                 f'{source_pages.count} pages of {a.page_size} tokens for {target_pages.count} pages of {b.page_size}'
             )
         self._checked += [(source_pages, a.pages), (target_pages, b.pages)]
-        orders: dict[Any, Any] = {}
-        found = list(pieces(a, b))
         if tokens[0] == 0:
             return
-        for piece in found:
+        orders: dict[Any, Any] = {}
+        for piece in pieces(a, b):
             key = piece.source.dims, piece.target.dims
             if key not in orders:
                 orders[key] = inside(*piece, (a.type.size, b.type.size))
