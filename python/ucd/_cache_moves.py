@@ -233,7 +233,8 @@ def relayout(
     source_pages    one-dimensional lists of 32-bit or 64-bit integers, on the host or the device, whose pages hold as
     target_pages    many tokens: where the source has pages of 16 tokens and the target of 64, four times as many.
                     Tables on a device are read by the kernel that moves the data, in stream order, and are not checked:
-                    a page that a cache does not have is undefined behaviour. The target's pages must be different.
+                    a page that a cache does not have is undefined behaviour. Of a page of the target that is named twice, it is
+                    unspecified which of its values it gets.
     convert         converts the elements: True, or 'saturate' as for ucd.copy. Without, both have the same.
     hints, stream   and when the work is done: as ucd.pack_into.
 
