@@ -3,14 +3,16 @@
     python3 python/bench/caches.py [--csv FILE] [--only WORD]
 
 Each contender is captured once as a graph, and the graph is replayed with other page tables each time. Its result is
-compared with PyTorch's indexing before it is timed. "copy" is one contiguous copy of as many bytes, "PyTorch" the faster
-of two expressions: assignment by advanced indices, and index_select, permute and index_copy_. All run in turns, and
-medians count. Needs a GPU and PyTorch.
+compared with PyTorch's indexing before it is timed. "copy" is one contiguous copy of as many bytes, the faster of the
+driver's and of a kernel of PyTorch that reads and writes 16 bytes a thread. "PyTorch" is the faster of two expressions:
+assignment by advanced indices, and index_select, permute and index_copy_. All run in turns, and medians count. Last comes
+what a small request and a new Relayout cost. Needs a GPU and PyTorch.
 """
 
 import argparse
 import csv
 import statistics
+import time
 
 import torch
 
@@ -37,12 +39,12 @@ class Engine:
 
     def allocate(self):
         self.tensors = []
-        for _ in range(LAYERS):
+        for _ in range(1 if 'layer' in self.axes else LAYERS):
             if self.mla:
                 parts = [self._filled((self.pages, self.page, dim)) for dim in self.mla]
                 self.tensors.append(parts)
                 continue
-            sizes = {'kv': 2, 'page': self.pages, 'token': self.page, 'head': self.heads, 'dim': DIM}
+            sizes = {'layer': LAYERS, 'kv': 2, 'page': self.pages, 'token': self.page, 'head': self.heads, 'dim': DIM}
             names = self.axes.split()
             inner = names[-2]
             shape = [sizes[name] + (self.pad if name == inner else 0) for name in names]
@@ -68,7 +70,12 @@ class Engine:
     def views(self, layer):
         if self.mla:
             return self.tensors[layer]
-        return [self.tensors[layer].permute([self.axes.split().index(n) for n in ('page', 'kv', 'token', 'head', 'dim')])]
+        names = self.axes.split()
+        tensor = self.tensors[0] if 'layer' in names else self.tensors[layer]
+        if 'layer' in names:
+            tensor = tensor.select(names.index('layer'), layer)
+            names.remove('layer')
+        return [tensor.permute([names.index(n) for n in ('page', 'kv', 'token', 'head', 'dim')])]
 
     def taken(self, layer, by_index):
         """The chosen pages, as (kv, tokens, head, dim) or (tokens, dim)."""
@@ -113,6 +120,7 @@ FORMATS = {
     'NHD, page 64': lambda: nhd(64),
     'HND, page 64': lambda: hnd(64),
     'padded': lambda: nhd(pad=1),
+    'NHD, one tensor': lambda: Engine('page layer kv token head dim', 16),
 }
 LATENTS = {
     'MLA 576': lambda: mla(LATENT + ROPE),
@@ -200,6 +208,33 @@ def time_of(replay):
     return first.elapsed_time(last) / REPLAYS / 1e3
 
 
+def print_small_requests():
+    """What does not grow with the pages: a graph's replay, a call, and a new Relayout; of PyTorch, a replay and a call."""
+    global TOKENS
+    before, TOKENS = TOKENS, 64
+    pair = Pair([nhd], lambda: hnd(64))
+    graphs = captured(pair.relayout.run), captured(lambda: pair.by_torch(False))
+    parts = [(pair.sources[0].cache, pair.target.cache, pair.sources[0].table, pair.target.table)]
+    calls = {
+        'replay': graphs[0].replay,
+        'Relayout.run': pair.relayout.run,
+        'Relayout(...)': lambda: ucd.cache.Relayout(parts),
+        'PyTorch, replay': graphs[1].replay,
+        'PyTorch': lambda: pair.by_torch(False),
+    }
+    print(f'64 tokens of {LAYERS} layers, us by the clock:')
+    for name, call in calls.items():
+        times = []
+        for _ in range(12):
+            torch.cuda.synchronize()
+            start = time.perf_counter()
+            call()
+            torch.cuda.synchronize()
+            times.append(time.perf_counter() - start)
+        print(f'{name:40}{statistics.median(times) * 1e6:10.1f}')
+    TOKENS = before
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--csv', help='also write the table into this file')
@@ -219,6 +254,7 @@ def main():
         contenders = [
             graph.replay,
             captured(lambda: plain[1].copy_(plain[0])).replay,
+            captured(lambda: torch.bitwise_not(plain[0].view(torch.int32), out=plain[1].view(torch.int32))).replay,
             *(captured(lambda i=by_index: pair.by_torch(i)).replay for by_index in (True, False)),
         ]
         times = [[] for _ in contenders]
@@ -228,14 +264,15 @@ def main():
                 seconds = time_of(replay)
                 if turn > 0:
                     found.append(seconds)
-        own, copy, *torchs = map(statistics.median, times)
-        row = [name, pair.bytes / 2**20, pair.bytes / own / 1e9, copy / own, min(torchs) / own]
+        own, driver, kernel, *torchs = map(statistics.median, times)
+        row = [name, pair.bytes / 2**20, pair.bytes / own / 1e9, min(driver, kernel) / own, min(torchs) / own]
         rows.append(row)
         print(f'{row[0]:40}{row[1]:7.0f}{row[2]:7.0f}{row[3]:9.2f}{row[4]:11.2f}', flush=True)
         del pair, graph, plain, contenders
         torch.cuda.empty_cache()
     for title, column in (('of copy', 3), ('x PyTorch', 4)):
         print(f'{title}: least {min(r[column] for r in rows):.2f}, median {statistics.median(r[column] for r in rows):.2f}')
+    print_small_requests()
     if options.csv:
         with open(options.csv, 'w', newline='') as file:
             table = csv.writer(file)
