@@ -1,11 +1,10 @@
 // The body of the kernels that move tiles through shared memory, and convert elements on the way.
 #pragma once
 
+#include "kernels/convert_element.h"
 #include "kernels/find_on_both.h"
 #include "kernels/words.h"
 #include "params/tiles.h"
-
-#include "convert.h"
 
 namespace ucd::UCD_GPU {
 
@@ -135,7 +134,7 @@ struct TileMove {
         if constexpr (is_same<To, From>)
             return value;
         else
-            return convert<To>(value, limit_of<To>(saturate));
+            return convert_element<To>(value, limit_of<To>(saturate));
     }
 
     // Loads blocks of `high` cells of the source, and puts them into shared memory as cells of the
