@@ -122,9 +122,10 @@ TEST_CASE("arrays in any order of their axes are copied to any other order in de
         const ReducedSubject source = array("source"), target = array("target");
         const auto in = buffer_for(rng, source.subject.range, entry),
                    out = buffer_for(rng, target.subject.range, entry);
-        check_device_copy({one, UCD_OP__REPLACE, source, *in, target, *out, {}});
+        check_device_copy({one, UCD_OP__REPLACE, source, *in, target, *out, {}}, "kernel");
         check_device_copy({one, UCD_OP__REPLACE, source, *in, target, *out,
-                           random_range(rng, source.subject.size(), target.subject.size())});
+                           random_range(rng, source.subject.size(), target.subject.size())},
+                          "kernel");
     });
 }
 
