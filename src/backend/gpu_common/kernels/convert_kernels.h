@@ -6,7 +6,7 @@
 
 namespace ucd::UCD_GPU {
 
-// The kernels for a pair of elements. Most pairs have none.
+// The kernels for a pair of elements. Most pairs have none, and some none for tiles.
 struct ConvertKernels {
     const void *rows, *tiles;
 };

@@ -250,7 +250,7 @@ Status prepare_conversions() {
                 convert_kernels(static_cast<Element>(from), static_cast<Element>(to));
             if (kernels.rows == nullptr) continue;
             UCD_TRY(load_kernel(kernels.rows));
-            UCD_TRY(load_kernel(kernels.tiles));
+            if (kernels.tiles != nullptr) UCD_TRY(load_kernel(kernels.tiles));
         }
     return load_kernel(convert_any_kernel());
 }
