@@ -77,7 +77,7 @@ TEST_CASE("one kernel converts from layout to layout") {
           "convert_float32_to_bfloat16");
     // A transpose.
     CHECK(InStream(resized(vector(20, 1, 30, number), 0, 4), contig(20, half), 30).run() ==
-          "convert_float32_to_bfloat16");
+          "convert_float32_to_bfloat16_tiles");
     CHECK(InStream(number, leaf(UCD_TYPE__UINT16_T), 1000).run() == "convert_any");
 }
 

@@ -1,20 +1,12 @@
 // The bodies of the kernels that convert elements.
 #pragma once
 
+#include "kernels/convert_element.h"
 #include "kernels/copy_kernel.h"
 #include "kernels/copy_places_kernel.h"
 #include "params/convert.h"
 
-#include "convert.h"
-
 namespace ucd::UCD_GPU {
-
-// Elements that are loaded or stored by one access.
-template <class T, unsigned count>
-union Several {
-    Word<count * sizeof(T)> word;
-    T element[count];
-};
 
 template <class To, class From>
 inline constexpr unsigned
@@ -25,14 +17,14 @@ template <class To, class From, unsigned each, unsigned words>
 UCD_GPU_FUNCTION void convert_words(const uintptr_t (&from)[words], const uintptr_t (&to)[words],
                                     bool saturate) {
     [[maybe_unused]] const auto limit = limit_of<To>(saturate);
-    Several<From, each> in[words];
+    WordOfElements<From, each> in[words];
 #pragma unroll
     for (unsigned i = 0; i < words; ++i) in[i].word = load<Word<each * sizeof(From)>>(from[i]);
 #pragma unroll
     for (unsigned i = 0; i < words; ++i) {
-        Several<To, each> out;
+        WordOfElements<To, each> out;
 #pragma unroll
-        for (unsigned k = 0; k < each; ++k) out.element[k] = convert<To>(in[i].element[k], limit);
+        for (unsigned k = 0; k < each; ++k) out.element[k] = convert_element<To>(in[i].element[k], limit);
         store<Word<each * sizeof(To)>>(to[i], out.word);
     }
 }
@@ -82,7 +74,7 @@ UCD_GPU_FUNCTION void run_convert(const ConvertParams &p) {
 // Loads and stores an element, byte by byte if it is not aligned.
 template <class T>
 UCD_GPU_FUNCTION T load_element(uintptr_t from, bool aligned) {
-    Several<T, 1> element;
+    WordOfElements<T, 1> element;
     if (aligned) {
         element.word = load<Word<sizeof(T)>>(from);
     } else {
@@ -95,7 +87,7 @@ UCD_GPU_FUNCTION T load_element(uintptr_t from, bool aligned) {
 }
 template <class T>
 UCD_GPU_FUNCTION void store_element(uintptr_t to, T value, bool aligned) {
-    Several<T, 1> element;
+    WordOfElements<T, 1> element;
     element.element[0] = value;
     if (aligned) return store<Word<sizeof(T)>>(to, element.word);
     for (unsigned i = 0; i < sizeof(T); ++i)
@@ -109,7 +101,7 @@ UCD_GPU_FUNCTION void convert_one(const ConvertParams &p, uintptr_t from, uintpt
     if constexpr (is_same<To, From>)
         store_element(to, value, aligned);
     else
-        store_element(to, convert<To>(value, limit_of<To>(p.saturate != 0)), aligned);
+        store_element(to, convert_element<To>(value, limit_of<To>(p.saturate != 0)), aligned);
 }
 
 template <class To, class From>

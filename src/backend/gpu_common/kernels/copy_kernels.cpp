@@ -14,8 +14,8 @@ namespace ucd::UCD_GPU {
     UCD_GPU_KERNEL(copy_rows_batch_w##width, BatchParams) {                                        \
         run_copy_rows_batch<width>(params);                                                        \
     }                                                                                              \
-    UCD_GPU_INDEXING_KERNEL(copy_tiles_w##width, CopyTilesParams) {                                \
-        run_copy_tiles<width>(params);                                                             \
+    UCD_GPU_INDEXING_KERNEL(copy_tiles_w##width, TilesParams) {                                    \
+        run_tiles<Word<width>, Word<width>>(params);                                               \
     }                                                                                              \
     UCD_GPU_KERNEL(copy_tiles_batch_w##width, BatchParams) {                                       \
         run_copy_tiles_batch<width>(params);                                                       \

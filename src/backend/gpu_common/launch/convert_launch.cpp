@@ -8,6 +8,7 @@
 #include "params/convert.h"
 #include "plan/copy_nest.h"
 #include "plan/make_divisor.h"
+#include "plan/tiles.h"
 
 #include <algorithm>
 #include <array>
@@ -128,9 +129,7 @@ struct ConvertLaunch {
         params.to = to;
         params.words = static_cast<uint32_t>(words);
         params.levels = static_cast<uint32_t>(levels.size());
-        uint64_t each = 1;
-        for (std::size_t k = levels.size(); k-- > 0; each *= levels[k].count)
-            params.level[k] = {make_divisor(each), 0, levels[k].from, levels[k].to};
+        put_levels(levels, 1, params.level);
         // performance only: a thread may convert any number of words
         params.per_thread = words >= tuning.many_threads ? copy_words_per_thread : 1;
         const uint64_t share = uint64_t{threads_per_block} * params.per_thread;
@@ -140,8 +139,9 @@ struct ConvertLaunch {
         params.saturate = move.op == Op::convert_sat;
         params.source = static_cast<uint32_t>(source);
         params.target = static_cast<uint32_t>(target);
+        const void *const own = convert_kernels(source, target).rows;
         const void *const kernel =
-            params.aligned != 0 ? convert_kernel(source, target) : convert_any_kernel();
+            params.aligned != 0 && own != nullptr ? own : convert_any_kernel();
         return launch_kernel(submission, kernel, params.tiles, move.limits.max_blocks, params);
     }
 
@@ -156,13 +156,33 @@ struct ConvertLaunch {
         return from_bits % (elements * from_size()) == 0 && to_bits % (elements * to_size()) == 0;
     }
 
+    // Returns false if it is better converted in rows, or if there is no kernel for tiles.
+    bool tile(const CopyNest::Levels &levels, uintptr_t from, uintptr_t to,
+              TilesParams &params) const {
+        const ElementBytes bytes{static_cast<uint32_t>(from_size()),
+                                 static_cast<uint32_t>(to_size())};
+        if (convert_kernels(source, target).tiles == nullptr ||
+            !is_aligned(levels, from, to, 1, levels.size()) ||
+            !make_tiles(levels, bytes, tuning, params))
+            return false;
+        params.from = from;
+        params.to = to;
+        params.saturate = move.op == Op::convert_sat;
+        return true;
+    }
+    Status launch_tiles(TilesParams &params) const {
+        return launch_kernel(submission, convert_kernels(source, target).tiles, params.tiles,
+                             move.limits.max_blocks, params);
+    }
+
     // Converts as much of the rows as whole vectors hold, and then the ends of the rows.
     Status launch_rows(CopyNest::Levels levels, uintptr_t from, uintptr_t to) const {
+        if (TilesParams params; tile(levels, from, to, params)) return launch_tiles(params);
         if (levels.size() == 0) levels.push_back({1, 0, 0});
         const CopyNest::Level row = levels.back();
         const bool consecutive = row.from == static_cast<int64_t>(from_size()) &&
                                  row.to == static_cast<int64_t>(to_size());
-        const bool has_vectors = convert_kernel(source, target) != convert_any_kernel();
+        const bool has_vectors = convert_kernels(source, target).rows != nullptr;
         // performance only: elements are converted alike one by one
         if (!has_vectors || !consecutive || row.count < 4 * vector() ||
             !is_aligned(levels, from, to, vector(), levels.size() - 1))
@@ -316,11 +336,11 @@ Status prepare_conversions() {
     for (int from = 0; from < static_cast<int>(Element::count_); ++from)
         for (int to = 0; to < static_cast<int>(Element::count_); ++to) {
             const auto source = static_cast<Element>(from), target = static_cast<Element>(to);
-            for (const void *kernel :
-                 {convert_kernel(source, target), convert_places_batch_kernel(source, target)})
+            const ConvertKernels kernels = convert_kernels(source, target);
+            for (const void *kernel : {kernels.rows, kernels.tiles, convert_places_batch_kernel(source, target)})
                 if (kernel != nullptr) UCD_TRY(load_kernel(kernel));
         }
-    return success;
+    return load_kernel(convert_any_kernel());
 }
 
 } // namespace ucd::UCD_GPU

@@ -5,9 +5,9 @@
 #include "launch/launch_context.h"
 #include "launch/table_launch.h"
 #include "params/copy.h"
-#include "params/transpose.h"
 #include "plan/copy_nest.h"
 #include "plan/make_divisor.h"
+#include "plan/tiles.h"
 #include "runtime/check.h"
 
 #include <algorithm>
@@ -62,13 +62,6 @@ struct PlacedNest {
     }
 };
 
-// Sets the divisors and strides of the levels. `each` is the number of words or tiles in a child of
-// the innermost level.
-void put_levels(const CopyNest::Levels &levels, uint64_t each, CopyLevel *to) {
-    for (std::size_t k = levels.size(); k-- > 0; each *= levels[k].count)
-        to[k] = {make_divisor(each), 0, levels[k].from, levels[k].to};
-}
-
 Status launch_rows(const CopyLaunch &copy, const PlacedNest &placed, uint32_t word) {
     CopyRowsParams params{};
     params.from = placed.from;
@@ -82,57 +75,25 @@ Status launch_rows(const CopyLaunch &copy, const PlacedNest &placed, uint32_t wo
     return copy.launch(copy_rows_kernel(word), params.tiles, params);
 }
 
-// Copies in tiles. `placed` is sorted by source strides; `row` is the level with the smallest
-// stride in the target.
-Status launch_tiles(const CopyLaunch &copy, const PlacedNest &placed, uint32_t word,
-                    const CopyNest::Level &row) {
-    CopyNest::Levels outer = placed.nest.levels;
-    const CopyNest::Level column = outer.back();
-    outer.pop_back();
-    outer.erase(std::find(outer.begin(), outer.end(), row));
-    CopyTilesParams params{};
-    params.from = placed.from;
-    params.to = placed.to;
-    params.columns = column.count;
-    params.from_column = column.from;
-    params.to_column = column.to;
-    params.rows = row.count;
-    params.from_row = row.from;
-    params.to_row = row.to;
-    put_levels(outer, 1, params.level);
-    params.levels = static_cast<uint32_t>(outer.size());
-    params.column_tiles = make_divisor(tiles_along(params.columns));
-    params.row_tiles = make_divisor(tiles_along(params.rows));
-    uint64_t tiles = tiles_along(params.columns) * tiles_along(params.rows);
-    for (const CopyNest::Level &level : outer) tiles *= level.count;
-    params.tiles = static_cast<uint32_t>(tiles);
-    return copy.launch(copy_tiles_kernel(word), params.tiles, params);
-}
-
-// Orders the levels so that the words of a warp are as close together as possible; if the best
-// orders differ between the sides, copies in tiles.
+// Copies in tiles if the fastest levels of the sides differ; otherwise orders the levels so that the
+// words of a warp are as close together as possible.
 Status launch_ordered(const CopyLaunch &copy, const PlacedNest &placed) {
     using Level = CopyNest::Level;
     const uint32_t word = placed.word();
+    TilesParams tiles;
+    if (placed.nest.block == word && make_tiles(placed.nest.levels, {word, word}, tuning, tiles)) {
+        tiles.from = placed.from;
+        tiles.to = placed.to;
+        return copy.launch(copy_tiles_kernel(word), tiles.tiles, tiles);
+    }
     PlacedNest by_source = placed, by_target = placed;
     sort_levels(by_source.nest, &Level::from);
     sort_levels(by_target.nest, &Level::to);
     if (std::equal(by_source.nest.levels.begin(), by_source.nest.levels.end(),
                    by_target.nest.levels.begin()))
         return launch_rows(copy, by_target, word);
-    const uint64_t source_jumps = jumps_of(by_source.nest, word, tuning);
-    const uint64_t target_jumps = jumps_of(by_target.nest, word, tuning);
-    if (placed.nest.block == word) {
-        const Level column = by_source.nest.levels.back(), row = by_target.nest.levels.back();
-        const bool large = column.count >= tuning.min_tiled && row.count >= tuning.min_tiled;
-        CopyNest tile{.block = word, .levels = {}};
-        // performance only: tiles and rows copy the same words
-        tile.levels.push_back({tuning.tile_side, column.from, row.to});
-        if (large && !(column == row) &&
-            3 * jumps_of(tile, word, tuning) < 2 * std::min(source_jumps, target_jumps))
-            return launch_tiles(copy, by_source, word, row);
-    }
-    const bool to_target = target_jumps <= source_jumps;
+    const bool to_target =
+        jumps_of(by_target.nest, word, tuning) <= jumps_of(by_source.nest, word, tuning);
     PlacedNest &rows = to_target ? by_target : by_source;
     // performance only: any order copies the same words
     keep_neighbours_together(rows.nest, to_target ? &Level::from : &Level::to, tuning);

@@ -2,6 +2,7 @@
 // on either side, so bytes may be moved in any order.
 #pragma once
 
+#include "params/copy_level.h"
 #include "params/interpreter.h"
 #include "params/table_shape.h"
 
@@ -9,15 +10,7 @@
 namespace ucd::gpu {
 #endif
 
-UCD_GPU_CONSTANT(max_copy_levels, 8);
 UCD_GPU_CONSTANT(copy_words_per_thread, 4); // or 1
-
-// A strided level that both sides have.
-typedef struct CopyLevel {
-    Divisor each; // number of words, or tiles, of one child
-    uint32_t unused;
-    int64_t from, to; // strides in bytes
-} CopyLevel;
 
 // If both sides are strided: words in an order in which neighbours are close on both sides.
 typedef struct CopyRowsParams {
@@ -27,18 +20,6 @@ typedef struct CopyRowsParams {
     uint32_t levels;
     CopyLevel level[max_copy_levels]; // the outermost first
 } CopyRowsParams;
-
-// If neighbours on one side are far apart on the other: tiles of two levels, which are moved
-// through shared memory.
-typedef struct CopyTilesParams {
-    uint64_t from, to;
-    uint64_t columns, rows; // elements of a column are close in `to`, those of a row in `from`
-    int64_t from_column, from_row, to_column, to_row; // strides in bytes
-    Divisor column_tiles, row_tiles;                  // number of tiles along each
-    uint32_t tiles;
-    uint32_t levels;
-    CopyLevel level[max_copy_levels]; // the levels around the two
-} CopyTilesParams;
 
 // For layouts that are nests on both sides.
 typedef struct __attribute__((aligned(vector_bytes))) CopyTable {
