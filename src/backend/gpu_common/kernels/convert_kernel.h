@@ -1,7 +1,7 @@
 // The bodies of the kernels that convert elements.
 #pragma once
 
-#include "kernels/convert_element.h"
+#include "kernels/convert_elements.h"
 #include "kernels/copy_kernel.h"
 #include "kernels/copy_places_kernel.h"
 #include "params/convert.h"
@@ -23,8 +23,7 @@ UCD_GPU_FUNCTION void convert_words(const uintptr_t (&from)[words], const uintpt
 #pragma unroll
     for (unsigned i = 0; i < words; ++i) {
         WordOfElements<To, each> out;
-#pragma unroll
-        for (unsigned k = 0; k < each; ++k) out.element[k] = convert_element<To>(in[i].element[k], limit);
+        convert_elements(in[i].element, out.element, limit);
         store<Word<each * sizeof(To)>>(to[i], out.word);
     }
 }
@@ -101,7 +100,7 @@ UCD_GPU_FUNCTION void convert_one(const ConvertParams &p, uintptr_t from, uintpt
     if constexpr (is_same<To, From>)
         store_element(to, value, aligned);
     else
-        store_element(to, convert_element<To>(value, limit_of<To>(p.saturate != 0)), aligned);
+        store_element(to, convert<To>(value, limit_of<To>(p.saturate != 0)), aligned);
 }
 
 template <class To, class From>

@@ -1,7 +1,7 @@
 // The body of the kernels that move tiles through shared memory, and convert elements on the way.
 #pragma once
 
-#include "kernels/convert_element.h"
+#include "kernels/convert_elements.h"
 #include "kernels/find_on_both.h"
 #include "kernels/words.h"
 #include "params/tiles.h"
@@ -119,54 +119,64 @@ struct TileMove {
         }
     }
 
-    UCD_GPU_FUNCTION void load_cell(uint32_t column, uint32_t row, Cell<From> &cell) const {
+    // All elements of the cell are in one aligned word, if `p.whole_cells` says so of the source.
+    UCD_GPU_FUNCTION void load_cell(uint32_t column, uint32_t row, Cell<From> &cell,
+                                    bool whole) const {
         if (column >= t.columns || row >= t.rows) return;
-        if constexpr (wide > 1) {
+        const uintptr_t at = source(column, row);
+        if (whole)
+            cell.word = load<Word<sizeof(cell.word)>>(at);
+        else if constexpr (wide > 1)
             load_small(column, row, cell);
-        } else {
-            const uintptr_t at = source(column, row);
-            if (p.limited != limit_source || is_in_range(at, sizeof(From)))
-                cell.element[0] = load<From>(at);
-        }
+        else if (p.limited != limit_source || is_in_range(at, sizeof(From)))
+            cell.element[0] = load<From>(at);
     }
 
-    UCD_GPU_FUNCTION static To converted(From value, [[maybe_unused]] bool saturate) {
-        if constexpr (is_same<To, From>)
-            return value;
-        else
-            return convert_element<To>(value, limit_of<To>(saturate));
-    }
-
-    // Loads blocks of `high` cells of the source, and puts them into shared memory as cells of the
-    // target: elements of a column.
-    UCD_GPU_FUNCTION void load_all(uint32_t thread) const {
-        constexpr uint32_t blocks = (1u << tile_cell_bits) / threads_per_block;
-        constexpr uint32_t at_once = blocks / high; // so that as many loads are in flight
-#pragma unroll 1
-        for (uint32_t k = 0; k < blocks; k += at_once) {
-            Cell<From> cell[at_once][high] = {};
+    // The cells of `high` rows become cells of the target: elements of a column.
+    UCD_GPU_FUNCTION void put_cells(const Cell<From> (&cell)[high], uint32_t column,
+                                    uint32_t row_cell) const {
 #pragma unroll
-            for (uint32_t i = 0; i < at_once; ++i) {
-                const uint32_t block = thread + (k + i) * threads_per_block;
-                const uint32_t column = (block & ((1u << p.wide) - 1)) * wide;
+        for (uint32_t c = 0; c < wide; ++c) {
+            Cell<To> out;
+            if constexpr (is_same<To, From>) {
 #pragma unroll
                 for (uint32_t row = 0; row < high; ++row)
-                    load_cell(column, (block >> p.wide) * high + row, cell[i][row]);
+                    out.element[row] = cell[row].element[c];
+            } else {
+                From in[high];
+#pragma unroll
+                for (uint32_t row = 0; row < high; ++row) in[row] = cell[row].element[c];
+                convert_elements(in, out.element, limit_of<To>(p.saturate != 0));
             }
-#pragma unroll
-            for (uint32_t i = 0; i < at_once; ++i) {
-                const uint32_t block = thread + (k + i) * threads_per_block;
-                const uint32_t column = (block & ((1u << p.wide) - 1)) * wide;
-#pragma unroll
-                for (uint32_t c = 0; c < wide; ++c) {
-                    Cell<To> out;
-#pragma unroll
-                    for (uint32_t row = 0; row < high; ++row)
-                        out.element[row] = converted(cell[i][row].element[c], p.saturate != 0);
-                    memory.cell[place(column + c, block >> p.wide)].word = out.word;
-                }
-            }
+            memory.cell[place(column + c, row_cell)].word = out.word;
         }
+    }
+
+    // Loads blocks of cells, and puts them into shared memory. Each thread's are in one column.
+    UCD_GPU_FUNCTION void load_blocks(uint32_t thread, bool whole) const {
+        constexpr uint32_t blocks = (1u << tile_cell_bits) / threads_per_block;
+        constexpr uint32_t at_once = blocks / high; // so that as many loads are in flight
+        const uint32_t column = (thread & ((1u << p.wide) - 1)) * wide;
+        const uint32_t step = threads_per_block >> p.wide;
+        uint32_t row_cell = thread >> p.wide;
+#pragma unroll 1
+        for (uint32_t k = 0; k < blocks; k += at_once, row_cell += at_once * step) {
+            Cell<From> cell[at_once][high] = {};
+#pragma unroll
+            for (uint32_t i = 0; i < at_once; ++i)
+#pragma unroll
+                for (uint32_t row = 0; row < high; ++row)
+                    load_cell(column, (row_cell + i * step) * high + row, cell[i][row], whole);
+#pragma unroll
+            for (uint32_t i = 0; i < at_once; ++i)
+                put_cells(cell[i], column, row_cell + i * step);
+        }
+    }
+    UCD_GPU_FUNCTION void load_all(uint32_t thread) const {
+        if (p.whole_cells & whole_in_source)
+            load_blocks(thread, true);
+        else
+            load_blocks(thread, false);
     }
 
     UCD_GPU_FUNCTION void store_elements(uint32_t column, uint32_t row, const Cell<To> &cell,
@@ -209,24 +219,27 @@ struct TileMove {
                                                         next.word << (8 * before));
     }
 
-    UCD_GPU_FUNCTION void store_cell(uint32_t i) const {
-        const uint32_t column = i >> (tile_cell_bits - p.wide);
-        const uint32_t row_cell = i & ((1u << (tile_cell_bits - p.wide)) - 1);
-        if (column >= t.columns || row_cell * high >= t.rows) return;
-        if constexpr (high > 1)
-            store_small(column, row_cell);
-        else if (is_moved(column, row_cell))
-            store<Word<sizeof(To)>>(target(column, row_cell),
-                                    memory.cell[place(column, row_cell)].word);
-    }
+    // Each thread's cells are in one row of cells.
     UCD_GPU_FUNCTION void store_all(uint32_t thread) const {
-        constexpr uint32_t all = wide << tile_cell_bits;
-        if constexpr (high > 1) {
-#pragma unroll 1
-            for (uint32_t i = thread; i < all; i += threads_per_block) store_cell(i);
-        } else {
+        const uint32_t row_bits = tile_cell_bits - p.wide;
+        const uint32_t row_cell = thread & ((1u << row_bits) - 1), row = row_cell * high;
+        const uint32_t step = threads_per_block >> row_bits;
+        if (row >= t.rows) return;
+        if (p.whole_cells & whole_in_target) {
+            const uintptr_t to_row = memory.to[max_columns() + row];
 #pragma unroll 4
-            for (uint32_t i = thread; i < all; i += threads_per_block) store_cell(i);
+            for (uint32_t column = thread >> row_bits; column < t.columns; column += step) {
+                const Cell<To> cell = memory.cell[place(column, row_cell)];
+                store<Word<sizeof(cell.word)>>(to_row + memory.to[column], cell.word);
+            }
+            return;
+        }
+#pragma unroll 1
+        for (uint32_t column = thread >> row_bits; column < t.columns; column += step) {
+            if constexpr (high > 1)
+                store_small(column, row_cell);
+            else if (is_moved(column, row))
+                store<To>(target(column, row), memory.cell[place(column, row)].element[0]);
         }
     }
 };

@@ -165,8 +165,7 @@ struct ConvertLaunch {
             !is_aligned(levels, from, to, 1, levels.size()) ||
             !make_tiles(levels, bytes, tuning, params))
             return false;
-        params.from = from;
-        params.to = to;
+        place_tiles(from, to, bytes, params);
         params.saturate = move.op == Op::convert_sat;
         return true;
     }

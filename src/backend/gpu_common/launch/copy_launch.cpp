@@ -82,8 +82,7 @@ Status launch_ordered(const CopyLaunch &copy, const PlacedNest &placed) {
     const uint32_t word = placed.word();
     TilesParams tiles;
     if (placed.nest.block == word && make_tiles(placed.nest.levels, {word, word}, tuning, tiles)) {
-        tiles.from = placed.from;
-        tiles.to = placed.to;
+        place_tiles(placed.from, placed.to, {word, word}, tiles);
         return copy.launch(copy_tiles_kernel(word), tiles.tiles, tiles);
     }
     PlacedNest by_source = placed, by_target = placed;

@@ -97,12 +97,10 @@ bool tile_range(const LaunchContext &launch, TiledRange &range) {
     if (!make_tiles(packed.nest.levels, {width, width}, tuning, params)) return false;
     const uintptr_t typed = launch.typed() + static_cast<uintptr_t>(packed.start);
     const uintptr_t stream = launch.stream_base() + packed.position;
-    params.from = pack ? typed : stream;
-    params.to = pack ? stream : typed;
-    if (bytes == packed.bytes()) return true;
-    params.limited = pack ? limit_target : limit_source;
+    if (bytes < packed.bytes()) params.limited = pack ? limit_target : limit_source;
     params.begin = launch.stream_base() + range.begin;
     params.bytes = bytes;
+    place_tiles(pack ? typed : stream, pack ? stream : typed, {width, width}, params);
     return true;
 }
 

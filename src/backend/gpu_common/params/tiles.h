@@ -26,6 +26,10 @@ UCD_GPU_CONSTANT(no_runs, 0);
 UCD_GPU_CONSTANT(runs_of_cells, 1); // a cell's elements are consecutive
 UCD_GPU_CONSTANT(one_run, 2);       // all elements are consecutive
 
+// Flags: all cells of the side are whole, aligned, and in the range.
+UCD_GPU_CONSTANT(whole_in_source, 1);
+UCD_GPU_CONSTANT(whole_in_target, 2);
+
 typedef struct TilesParams {
     uint64_t from, to;
     uint64_t begin, bytes;            // of the limited side: address and length of the range
@@ -38,7 +42,7 @@ typedef struct TilesParams {
     uint32_t saturate;                // whether elements are converted with op convert_sat
     // Columns and rows may consist of several levels each; others are around the tiles.
     uint32_t column_levels, row_levels, outer_levels;
-    uint32_t unused;
+    uint32_t whole_cells;
     CopyLevel level[max_copy_levels]; // of columns, of rows, and around; each the outermost first
 } TilesParams;
 

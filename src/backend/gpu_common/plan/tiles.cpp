@@ -194,4 +194,42 @@ bool make_tiles(const Levels &levels, ElementBytes bytes, const Tuning &tuning,
     return true;
 }
 
+namespace {
+
+// Whether cells are whole and begin at multiples of their size. `side` is the first level of the
+// side whose cells they are, and has so many levels.
+bool has_whole_cells(const TilesParams &params, int64_t CopyLevel::*stride, uint32_t bytes,
+                     uint64_t address, const CopyLevel *side, uint32_t levels, uint32_t count,
+                     uint32_t runs) {
+    const uint32_t elements = in_cell(bytes), cell = elements * bytes;
+    if (elements > 1 && (runs == no_runs || count % elements != 0)) return false;
+    uint64_t bits = address;
+    const uint32_t all = params.column_levels + params.row_levels + params.outer_levels;
+    for (uint32_t k = 0; k < all; ++k) {
+        const CopyLevel &level = params.level[k];
+        // Within a run, cells follow each other.
+        const bool in_run = &level >= side && &level < side + levels && level.each.value != 0 &&
+                            level.*stride == static_cast<int64_t>(uint64_t{level.each.value} * bytes);
+        if (!in_run) bits |= static_cast<uint64_t>(level.*stride);
+    }
+    return bits % cell == 0;
+}
+
+} // namespace
+
+void place_tiles(uint64_t from, uint64_t to, ElementBytes bytes, TilesParams &params) {
+    params.from = from;
+    params.to = to;
+    const CopyLevel *const rows = params.level + params.column_levels;
+    params.whole_cells = 0;
+    if (params.limited != limit_source &&
+        has_whole_cells(params, &CopyLevel::from, bytes.from, from, params.level,
+                        params.column_levels, params.columns, params.source_runs))
+        params.whole_cells |= whole_in_source;
+    if (params.limited == limit_nothing &&
+        has_whole_cells(params, &CopyLevel::to, bytes.to, to, rows, params.row_levels, params.rows,
+                        params.target_runs))
+        params.whole_cells |= whole_in_target;
+}
+
 } // namespace ucd::gpu

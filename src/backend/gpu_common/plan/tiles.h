@@ -28,9 +28,12 @@ struct ElementBytes {
 
 // Divides a nest of single elements into tiles. Neighbours on either side have to be further apart
 // on the other side than a memory sector, or tiles would not pay; false then, and if the numbers
-// would not fit. Sets all parameters but addresses, limits and `saturate`.
+// would not fit. Sets all parameters but addresses, limits, `saturate` and `whole_cells`.
 bool make_tiles(const CopyNest::Levels &levels, ElementBytes bytes, const Tuning &tuning,
                 TilesParams &params);
+
+// Sets the addresses of both sides. Limits must have been set.
+void place_tiles(uint64_t from, uint64_t to, ElementBytes bytes, TilesParams &params);
 
 // Sets the divisors and strides of the levels. `each` is the number of words or tiles in a child of
 // the innermost level.
