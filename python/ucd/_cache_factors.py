@@ -7,7 +7,7 @@ import itertools
 import math
 from typing import NamedTuple
 
-from ucd._cache_format import Tensor
+from ucd._cache_tensor import Tensor
 from ucd._errors import NotSupported
 
 # Longer rows are moved no faster.
@@ -125,7 +125,8 @@ def _ordered(factors: list[Factor], outer: tuple[int, int], widths: tuple[int, i
 
 
 def inside(source: Tensor, target: Tensor, widths: tuple[int, int]) -> Inside:
-    """What pages of both sides hold of the same layer, keys or values, heads and dims. widths: bytes of the elements."""
+    """What pages of both sides hold of the same layer, keys or values, heads and dims. widths: bytes of the
+    elements."""
     common = [f for axis in ('head', 'dim') for f in _factors(axis, source, target, source.size(axis))]
     source_tokens, target_tokens = source.size('token'), target.size('token')
     tokens = min(source_tokens, target_tokens)
@@ -137,5 +138,6 @@ def inside(source: Tensor, target: Tensor, widths: tuple[int, int]) -> Inside:
     common = [f for f in common if f.size > 1]
     order = _ordered(common, (len(around[0]), len(around[1])), widths)
     return Inside(
-        Side((*around[0], *((f.size, f.source) for f in order))), Side((*around[1], *((f.size, f.target) for f in order)))
+        Side((*around[0], *((f.size, f.source) for f in order))),
+        Side((*around[1], *((f.size, f.target) for f in order))),
     )

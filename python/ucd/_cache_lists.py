@@ -7,15 +7,17 @@ from typing import Any
 
 from ucd import _core
 from ucd._cache_factors import Side, _contiguous, inside
-from ucd._cache_format import Placed, Tensor
+from ucd._cache_format import Placed
 from ucd._cache_moves import Cache, Pages, pieces, require_equal_axes
+from ucd._cache_tensor import Tensor
 
 # 256 MiB of addresses on each side.
 MAX_ROWS = 1 << 25
 
 
 class Descriptors:
-    """Ranges of memory in a fixed order, as the lists that transfer libraries take. len() of it is the number of rows."""
+    """Ranges of memory in a fixed order, as the lists that transfer libraries take. len() of it is the number of
+    rows."""
 
     def __init__(self, rows: Any) -> None:
         self.rows = rows
@@ -33,10 +35,11 @@ class Descriptors:
         return int(self.rows[:, 1].sum())
 
     def nixl(self, device: int = 0) -> Any:
-        """For nixl_agent.get_xfer_descs and get_reg_descs: an N x 3 array of uint64, of address, length and device id."""
+        """For nixl_agent.get_xfer_descs and get_reg_descs: an N x 3 array of uint64, of address, length and device
+        id."""
         import numpy
 
-        made = numpy.empty((len(self), 3), numpy.uint64)
+        made: Any = numpy.empty((len(self), 3), numpy.uint64)
         made[:, :2] = self.rows
         made[:, 2] = device
         return made
@@ -59,7 +62,7 @@ def _host_pages(pages: Any, what: str, known: int) -> Any:
 
     listed = Pages(pages, what)
     if not listed.on_host:
-        copied = numpy.empty(listed.count, _dtype_of(listed.list))
+        copied: Any = numpy.empty(listed.count, _dtype_of(listed.list))
         _core.pack_into(listed.list, copied)
         listed = Pages(copied, what)
     listed.check(known)
@@ -90,7 +93,7 @@ def _merged(lengths: Any, *addresses: Any) -> tuple[Any, ...]:
 
     if len(lengths) == 0:
         return (lengths, *addresses)
-    begins = numpy.ones(len(lengths), bool)
+    begins: Any = numpy.ones(len(lengths), bool)
     begins[1:] = numpy.logical_or.reduce([side[1:] != side[:-1] + lengths[:-1] for side in addresses])
     return (numpy.add.reduceat(lengths, numpy.flatnonzero(begins)), *(side[begins] for side in addresses))
 
@@ -113,15 +116,16 @@ def descriptors(cache: Cache | Placed, pages: Any) -> Descriptors:
     cache  a Cache, or Format.at(addresses) of another process
     pages  as in relayout; a list on a device is copied to the host, which waits for it
 
-    Needs NumPy. Raises IndexError for a page that the cache does not have, and ValueError for more than 2^25 rows before
-    they are merged.
+    Needs NumPy. Raises IndexError for a page that the cache does not have, and ValueError for more than 2^25 rows
+    before they are merged.
     """
     import numpy
 
     placed = _placed(cache)
     numbers = _host_pages(pages, 'pages', placed.format.pages)
     width = placed.format.type.size
-    lengths, addresses = [], []
+    lengths: list[Any] = []
+    addresses: list[Any] = []
     for tensor in placed.format.tensors:
         by_stride = sorted((d for d in tensor.dims if d.size > 1 and d.axis != 'page'), key=lambda d: -d.stride)
         outer = [(d.size, d.stride) for d in by_stride if d.stride > tensor.page_stride]
@@ -146,9 +150,9 @@ def _block_of(dims: list[tuple[int, int]], width: int) -> tuple[int, list[tuple[
 def descriptor_pair(
     source: Cache | Placed, target: Cache | Placed, source_pages: Any, target_pages: Any
 ) -> tuple[Descriptors, Descriptors]:
-    """What a transfer of pages between two formats reads and writes: two lists with as many rows, of which row i of the one
-    and row i of the other are equally long. Rows are as few as the formats allow: joined wherever both sides are
-    contiguous, in the order of the source's addresses.
+    """What a transfer of pages between two formats reads and writes: two lists with as many rows, of which row i of
+    the one and row i of the other are equally long. Rows are as few as the formats allow: joined wherever both
+    sides are contiguous, in the order of the source's addresses.
 
     Arguments and errors: as relayout, without conversion, and as descriptors.
     """
@@ -157,7 +161,9 @@ def descriptor_pair(
     a, b = _placed(source), _placed(target)
     require_equal_axes(a.format, b.format)
     if a.format.element != b.format.element:
-        raise ValueError(f'the source has {a.format.element}, the target {b.format.element}; a transfer converts nothing')
+        raise ValueError(
+            f'the source has {a.format.element}, the target {b.format.element}; a transfer converts nothing'
+        )
     here = _host_pages(source_pages, 'source_pages', a.format.pages)
     there = _host_pages(target_pages, 'target_pages', b.format.pages)
     if len(here) * a.format.page_size != len(there) * b.format.page_size:
@@ -166,7 +172,10 @@ def descriptor_pair(
         )
     width = a.format.type.size
     orders: dict[Any, Any] = {}
-    lengths, reads, writes, rows = [], [], [], 0
+    lengths: list[Any] = []
+    reads: list[Any] = []
+    writes: list[Any] = []
+    rows = 0
     for piece in pieces(a.format, b.format):
         key = piece.source.dims, piece.target.dims
         if key not in orders:

@@ -10,7 +10,9 @@ from typing import Any, Literal, NamedTuple
 
 from ucd import _core
 from ucd._cache_factors import Side, inside
-from ucd._cache_format import Format, Placed, Tensor, _depth, _leaves, _part
+from ucd._cache_format import Format, Placed
+from ucd._cache_names import depth_of, leaves
+from ucd._cache_tensor import Tensor, part_of
 
 
 class Cache:
@@ -34,8 +36,8 @@ class Cache:
     ) -> Cache:
         """The cache that an engine has in these tensors. Arguments and errors: as Format.of."""
         format = Format.of(tensors, axes, lists=lists, name=name, **sizes)
-        depth = _depth(lists, isinstance(tensors, (list, tuple)))
-        return cls(format, [leaf for _, leaf in _leaves(tensors, depth)])
+        depth = depth_of(lists, isinstance(tensors, (list, tuple)))
+        return cls(format, [leaf for _, leaf in leaves(tensors, depth)])
 
     def __repr__(self) -> str:
         return f'<ucd.cache.Cache of {self.format!r}>'
@@ -95,7 +97,7 @@ def _cut(tensor: Tensor, ranges: dict[str, tuple[int, int]]) -> Tensor | None:
         if part is None or begin >= end:
             return None
         if part.start(axis) != begin or part.size(axis) != end - begin:
-            part = _part(part, axis, begin, end)
+            part = part_of(part, axis, begin, end)
             # Ranges of the other axes still count from where the whole begins.
     return part
 
@@ -166,7 +168,8 @@ class Relayout:
         elements = set()
         for source, target, source_pages, target_pages in parts:
             elements.add((source.format.element, target.format.element))
-            members += self._members(source, target, Pages(source_pages, 'source_pages'), Pages(target_pages, 'target_pages'), entries)
+            pages = Pages(source_pages, 'source_pages'), Pages(target_pages, 'target_pages')
+            members += self._members(source, target, *pages, entries)
         different = [pair for pair in elements if pair[0] != pair[1]]
         if different and convert is False:
             raise ValueError(f'the source has {different[0][0]}, the target {different[0][1]}; convert=True converts')
@@ -233,8 +236,8 @@ def relayout(
     source_pages    one-dimensional lists of 32-bit or 64-bit integers, on the host or the device, whose pages hold as
     target_pages    many tokens: where the source has pages of 16 tokens and the target of 64, four times as many.
                     Tables on a device are read by the kernel that moves the data, in stream order, and are not checked:
-                    a page that a cache does not have is undefined behaviour. Of a page of the target that is named twice, it is
-                    unspecified which of its values it gets.
+                    a page that a cache does not have is undefined behaviour. Of a page of the target that is named
+                    twice, it is unspecified which of its values it gets.
     convert         converts the elements: True, or 'saturate' as for ucd.copy. Without, both have the same.
     hints, stream   and when the work is done: as ucd.pack_into.
 

@@ -7,9 +7,10 @@
 The guide is docs/guide/caches.md of UCD.
 """
 
-from ucd._cache_format import AXES, Difference, Dim, Format, Placed, Tensor
+from ucd._cache_format import Difference, Format, Placed
 from ucd._cache_lists import Descriptors, descriptor_pair, descriptors
 from ucd._cache_moves import Cache, Relayout, relayout
+from ucd._cache_tensor import AXES, Dim, Tensor
 
 __all__ = [
     'AXES',

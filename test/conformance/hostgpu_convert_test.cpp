@@ -104,9 +104,9 @@ TEST_CASE("elements of pages by reference are converted by one kernel") {
         for (std::int64_t i = 0; i < count; ++i) order.push_back(i);
         rng.shuffle(order);
         const std::int64_t page = rows * (row + gap) * width;
-        return indexed_block_ref(
-            1, order, UCD_TYPE__INT64_T, page, 0, count * page, vector(rows, row, row + gap, element),
-            copy_in(device0, bytes_of_indices(order, UCD_TYPE__INT64_T)));
+        return indexed_block_ref(1, order, UCD_TYPE__INT64_T, page, 0, count * page,
+                                 vector(rows, row, row + gap, element),
+                                 copy_in(device0, bytes_of_indices(order, UCD_TYPE__INT64_T)));
     };
     const std::string kernel = "convert_float32_to_bfloat16_places_batch";
     // In vectors of eight, as rows and gaps allow, and one by one; few words and many.

@@ -288,9 +288,9 @@ TEST_CASE("copies of pages by reference are one launch of a plan") {
     std::list<Copied> copies;
     std::vector<ucd_move_t> moves;
     for (const std::int64_t row : {16, 64, 256, 1024, 16}) {
-        Copied &each = copies.emplace_back(
-            listed_pages(any_order(rng, 30), 4, row, 16, UCD_TYPE__INT32_T),
-            listed_pages(any_order(rng, 15), 8, row, 48, UCD_TYPE__INT64_T));
+        Copied &each =
+            copies.emplace_back(listed_pages(any_order(rng, 30), 4, row, 16, UCD_TYPE__INT32_T),
+                                listed_pages(any_order(rng, 15), 8, row, 48, UCD_TYPE__INT64_T));
         moves.push_back(copy_of(each.copy()));
     }
     ucd_plan_t plan = UCD_PLAN__NULL;

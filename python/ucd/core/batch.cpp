@@ -161,8 +161,8 @@ void require_room(const Sides &sides, uintptr_t actual_bytes, ucd_op_t op) {
     if (op == UCD_OP__CONVERT || op == UCD_OP__CONVERT_SAT) {
         const uint64_t from = elements_of(in.type, in.count), to = elements_of(out.type, out.count);
         if (from <= to) return;
-        const std::string sentence = "dst has room for " + std::to_string(to) + " elements; src has " +
-                                     std::to_string(from);
+        const std::string sentence =
+            "dst has room for " + std::to_string(to) + " elements; src has " + std::to_string(from);
         raise_status(UCD_ERR__TRUNCATED, sentence.c_str());
     }
     uintptr_t size = 0;

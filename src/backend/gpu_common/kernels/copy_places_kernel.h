@@ -1,6 +1,7 @@
-// The bodies of the kernels that copy between nests in the order of the packed stream. For each tile,
-// the threads of a block first find the addresses at which its rows begin, and then copy its words:
-// finding an address takes much longer than copying a word, and a row usually has many words.
+// The bodies of the kernels that copy between nests in the order of the packed stream. For each
+// tile, the threads of a block first find the addresses at which its rows begin, and then copy its
+// words: finding an address takes much longer than copying a word, and a row usually has many
+// words.
 #pragma once
 
 #include "kernels/copy_kernel.h"
@@ -108,9 +109,8 @@ UCD_GPU_FUNCTION void at_words_of_tile(const CopyPlacesParams &p, uint32_t tile,
 template <unsigned width>
 UCD_GPU_FUNCTION void copy_places_of_tile(const CopyPlacesParams &p, uint32_t tile) {
     UCD_GPU_SHARED RowAddresses addresses;
-    at_words_of_tile(p, tile, addresses, width, width, [](const auto &from, const auto &to) {
-        copy_words<width>(from, to);
-    });
+    at_words_of_tile(p, tile, addresses, width, width,
+                     [](const auto &from, const auto &to) { copy_words<width>(from, to); });
 }
 
 template <unsigned width>

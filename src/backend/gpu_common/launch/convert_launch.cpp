@@ -336,7 +336,8 @@ Status prepare_conversions() {
         for (int to = 0; to < static_cast<int>(Element::count_); ++to) {
             const auto source = static_cast<Element>(from), target = static_cast<Element>(to);
             const ConvertKernels kernels = convert_kernels(source, target);
-            for (const void *kernel : {kernels.rows, kernels.tiles, convert_places_batch_kernel(source, target)})
+            for (const void *kernel :
+                 {kernels.rows, kernels.tiles, convert_places_batch_kernel(source, target)})
                 if (kernel != nullptr) UCD_TRY(load_kernel(kernel));
         }
     return load_kernel(convert_any_kernel());

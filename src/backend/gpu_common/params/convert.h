@@ -7,8 +7,8 @@
 namespace ucd::gpu {
 #endif
 
-// For strided layouts. A word is one element, or as many consecutive ones as fill a vector on the side where they are
-// wider.
+// For strided layouts. A word is one element, or as many consecutive ones as fill a vector on the
+// side where they are wider.
 typedef struct ConvertParams {
     uint64_t from, to;
     uint32_t words, tiles;
