@@ -35,21 +35,6 @@ struct TileMemory {
     uintptr_t from[lines], to[lines];
 };
 
-// A cell that has been loaded, perhaps from the middle of two words: these are put together only
-// when all loads have been started.
-template <class T>
-struct LoadedCell {
-    Cell<T> cell;
-    uint32_t next, shift; // the upper word, and the number of bits of the lower one to leave out
-
-    UCD_GPU_FUNCTION Cell<T> get() const {
-        Cell<T> result = cell;
-        if constexpr (in_cell<T> > 1)
-            result.word = static_cast<uint32_t>((uint64_t{next} << 32 | cell.word) >> shift);
-        return result;
-    }
-};
-
 // What a thread needs to know to move its part of a tile.
 template <class To, class From>
 struct TileMove {
@@ -105,13 +90,13 @@ struct TileMove {
     }
 
     // Several elements of one or two bytes, of which the first is of that column.
-    UCD_GPU_FUNCTION void load_small(uint32_t column, uint32_t row, LoadedCell<From> &loaded) const {
+    UCD_GPU_FUNCTION void load_small(uint32_t column, uint32_t row, Cell<From> &cell) const {
         const uintptr_t at = source(column, row);
         const uint32_t before = at % cell_bytes; // bytes since the last aligned word
         const bool limited = p.limited == limit_source;
         if (p.source_runs != no_runs && column + wide <= t.columns) {
             if (before == 0 && (!limited || is_in_range(at, cell_bytes))) {
-                loaded.cell.word = load<uint32_t>(at);
+                cell.word = load<uint32_t>(at);
                 return;
             }
             // The two aligned words around it, if they have no other bytes than elements of the
@@ -121,9 +106,8 @@ struct TileMove {
             if (p.source_runs == one_run && before != 0 && number * sizeof(From) >= before &&
                 number + wide + (cell_bytes - before) / sizeof(From) <= p.columns &&
                 (!limited || is_in_range(low, 2 * cell_bytes))) {
-                loaded.cell.word = load<uint32_t>(low);
-                loaded.next = load<uint32_t>(low + cell_bytes);
-                loaded.shift = 8 * before;
+                cell.word = load<uint32_t>(low) >> (8 * before) |
+                            load<uint32_t>(low + cell_bytes) << (8 * (cell_bytes - before));
                 return;
             }
         }
@@ -131,30 +115,26 @@ struct TileMove {
         for (uint32_t i = 0; i < wide; ++i) {
             if (column + i >= t.columns) return;
             const uintptr_t place = source(column + i, row);
-            if (!limited || is_in_range(place, sizeof(From)))
-                loaded.cell.element[i] = load<From>(place);
+            if (!limited || is_in_range(place, sizeof(From))) cell.element[i] = load<From>(place);
         }
     }
 
     // All elements of the cell are in one aligned word, if `p.whole_cells` says so of the source.
-    UCD_GPU_FUNCTION void load_cell(uint32_t column, uint32_t row, LoadedCell<From> &loaded,
+    UCD_GPU_FUNCTION void load_cell(uint32_t column, uint32_t row, Cell<From> &cell,
                                     bool whole) const {
         if (column >= t.columns || row >= t.rows) return;
         const uintptr_t at = source(column, row);
         if (whole)
-            loaded.cell.word = load<Word<sizeof(Cell<From>)>>(at);
+            cell.word = load<Word<sizeof(cell.word)>>(at);
         else if constexpr (wide > 1)
-            load_small(column, row, loaded);
+            load_small(column, row, cell);
         else if (p.limited != limit_source || is_in_range(at, sizeof(From)))
-            loaded.cell.element[0] = load<From>(at);
+            cell.element[0] = load<From>(at);
     }
 
     // The cells of `high` rows become cells of the target: elements of a column.
-    UCD_GPU_FUNCTION void put_cells(const LoadedCell<From> (&loaded)[high], uint32_t column,
+    UCD_GPU_FUNCTION void put_cells(const Cell<From> (&cell)[high], uint32_t column,
                                     uint32_t row_cell) const {
-        Cell<From> cell[high];
-#pragma unroll
-        for (uint32_t row = 0; row < high; ++row) cell[row] = loaded[row].get();
 #pragma unroll
         for (uint32_t c = 0; c < wide; ++c) {
             Cell<To> out;
@@ -181,7 +161,7 @@ struct TileMove {
         uint32_t row_cell = thread >> p.wide;
 #pragma unroll 1
         for (uint32_t k = 0; k < blocks; k += at_once, row_cell += at_once * step) {
-            LoadedCell<From> cell[at_once][high] = {};
+            Cell<From> cell[at_once][high] = {};
 #pragma unroll
             for (uint32_t i = 0; i < at_once; ++i)
 #pragma unroll
