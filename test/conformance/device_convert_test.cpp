@@ -14,7 +14,8 @@ using namespace ucdtest::recipes;
 
 namespace {
 
-// Converts elements [first, last) in some form of call. The input is random, unless `fill` makes it.
+// Converts elements [first, last) in some form of call. The input is random, unless `fill` makes
+// it.
 void check_device_conversion(Case &one, const ConvertedPair &pair, Memory a, Memory b,
                              std::size_t first, std::size_t last,
                              void (*fill)(DeviceBuffer &) = nullptr) {
@@ -150,9 +151,9 @@ TEST_CASE("every number of 16 bits is converted in rows and in tiles in device m
         if (source == target) return;
         // By turns in order, and a matrix of 256^2 transposed.
         const bool in_order = one.number() / 2 / to.size() % 2 == 0;
-        const RecipePtr typed =
-            in_order ? contig(65536, leaf(source))
-                     : contig(256, resized(vector(256, 1, 256, leaf(source)), 0, 2));
+        const RecipePtr typed = in_order
+                                    ? contig(65536, leaf(source))
+                                    : contig(256, resized(vector(256, 1, 256, leaf(source)), 0, 2));
         const ConvertedPair pair{
             with_elements(make_subject(one, typed, 1, "source")),
             with_elements(make_subject(one, contig(65536, leaf(target)), 1, "target"))};

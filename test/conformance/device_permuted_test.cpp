@@ -1,6 +1,6 @@
 // Arrays whose packed order is another than that in memory, in the memory of devices: packed,
-// unpacked and copied to arrays in other orders, whole and in parts, on whatever backend the program
-// is linked with.
+// unpacked and copied to arrays in other orders, whole and in parts, on whatever backend the
+// program is linked with.
 #include "support/catch.hpp"
 
 #include "support/moves/batch_moves.hpp"
@@ -25,13 +25,13 @@ struct ArrayItem {
 ArrayItem random_entry(Rng &rng) {
     const RecipePtr byte = leaf(UCD_TYPE__BYTE);
     const ArrayItem entries[] = {{byte, 1},
-                             {leaf(UCD_TYPE__SHORT), 2},
-                             {leaf(UCD_TYPE__FLOAT), 4},
-                             {leaf(UCD_TYPE__DOUBLE), 8},
-                             {contig(2, leaf(UCD_TYPE__DOUBLE)), 16},
-                             {contig(2, byte), 2},
-                             {contig(3, byte), 3},
-                             {contig(12, byte), 12}};
+                                 {leaf(UCD_TYPE__SHORT), 2},
+                                 {leaf(UCD_TYPE__FLOAT), 4},
+                                 {leaf(UCD_TYPE__DOUBLE), 8},
+                                 {contig(2, leaf(UCD_TYPE__DOUBLE)), 16},
+                                 {contig(2, byte), 2},
+                                 {contig(3, byte), 3},
+                                 {contig(12, byte), 12}};
     return entries[rng.below(std::size(entries))];
 }
 
@@ -85,8 +85,7 @@ void check_both_ways(Case &one, const ReducedSubject &what, const ArrayItem &ent
         const std::size_t offset = part == 0 ? 0 : rng.below(size);
         std::size_t length = part == 0 ? size : 1 + rng.below(size - offset);
         if (part == 2) length = size - offset;
-        const auto packed =
-            buffer_for(rng, {0, static_cast<std::intptr_t>(size)}, entry, offset);
+        const auto packed = buffer_for(rng, {0, static_cast<std::intptr_t>(size)}, entry, offset);
         const DeviceMove move{one, UCD_OP__REPLACE, what, *typed, *packed, offset, length};
         check_device_pack(move, "kernel");
         check_device_unpack(move, "kernel");

@@ -20,17 +20,17 @@ struct TileShape {
     uint32_t columns, rows;           // that the tile has; fewer at the ends
 };
 
-inline constexpr uint32_t most_in_side = 1u << (tile_cell_bits - min_side_bits); // cells
+inline constexpr uint32_t max_side_cells = 1u << (tile_cell_bits - min_side_bits); // cells
 
 template <class To, class From>
 struct TileMemory {
     static constexpr uint32_t ends = in_cell<From> > in_cell<To> ? in_cell<From> : in_cell<To>;
     static constexpr uint32_t lines =
-        ends * most_in_side + (in_cell<From> + in_cell<To> - ends) * (1u << min_side_bits);
+        ends * max_side_cells + (in_cell<From> + in_cell<To> - ends) * (1u << min_side_bits);
 
     // Column after column. A cell is left out after every in_cell<From> columns, so that threads
     // that store to such columns at the same time use different banks.
-    Cell<To> cell[(in_cell<From> << tile_cell_bits) + most_in_side];
+    Cell<To> cell[(in_cell<From> << tile_cell_bits) + max_side_cells];
     // Of columns, and then of rows: the sum of a column's and a row's entry is an address.
     uintptr_t from[lines], to[lines];
 };
@@ -140,8 +140,7 @@ struct TileMove {
             Cell<To> out;
             if constexpr (is_same<To, From>) {
 #pragma unroll
-                for (uint32_t row = 0; row < high; ++row)
-                    out.element[row] = cell[row].element[c];
+                for (uint32_t row = 0; row < high; ++row) out.element[row] = cell[row].element[c];
             } else {
                 From in[high];
 #pragma unroll
@@ -168,8 +167,7 @@ struct TileMove {
                 for (uint32_t row = 0; row < high; ++row)
                     load_cell(column, (row_cell + i * step) * high + row, cell[i][row], whole);
 #pragma unroll
-            for (uint32_t i = 0; i < at_once; ++i)
-                put_cells(cell[i], column, row_cell + i * step);
+            for (uint32_t i = 0; i < at_once; ++i) put_cells(cell[i], column, row_cell + i * step);
         }
     }
     UCD_GPU_FUNCTION void load_all(uint32_t thread) const {
@@ -215,8 +213,8 @@ struct TileMove {
                 if (i < skipped) store<To>(at + i * sizeof(To), cell.element[i]);
         }
         const Cell<To> next = memory.cell[place(column, row_cell) + 1];
-        store<uint32_t>(at + (cell_bytes - before), cell.word >> (8 * (cell_bytes - before)) |
-                                                        next.word << (8 * before));
+        store<uint32_t>(at + (cell_bytes - before),
+                        cell.word >> (8 * (cell_bytes - before)) | next.word << (8 * before));
     }
 
     // Each thread's cells are in one row of cells.

@@ -75,8 +75,8 @@ Status launch_rows(const CopyLaunch &copy, const PlacedNest &placed, uint32_t wo
     return copy.launch(copy_rows_kernel(word), params.tiles, params);
 }
 
-// Copies in tiles if the fastest levels of the sides differ; otherwise orders the levels so that the
-// words of a warp are as close together as possible.
+// Copies in tiles if the fastest levels of the sides differ; otherwise orders the levels so that
+// the words of a warp are as close together as possible.
 Status launch_ordered(const CopyLaunch &copy, const PlacedNest &placed) {
     using Level = CopyNest::Level;
     const uint32_t word = placed.word();

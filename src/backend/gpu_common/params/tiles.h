@@ -32,14 +32,14 @@ UCD_GPU_CONSTANT(whole_in_target, 2);
 
 typedef struct TilesParams {
     uint64_t from, to;
-    uint64_t begin, bytes;            // of the limited side: address and length of the range
-    uint32_t columns, rows;           // of all tiles together
-    Divisor column_tiles, row_tiles;  // number of tiles along each
+    uint64_t begin, bytes;           // of the limited side: address and length of the range
+    uint32_t columns, rows;          // of all tiles together
+    Divisor column_tiles, row_tiles; // number of tiles along each
     uint32_t tiles;
-    uint32_t wide;                    // log2 of the number of cells in a row of a tile
+    uint32_t wide; // log2 of the number of cells in a row of a tile
     uint32_t limited;
     uint32_t source_runs, target_runs;
-    uint32_t saturate;                // whether elements are converted with op convert_sat
+    uint32_t saturate; // whether elements are converted with op convert_sat
     // Columns and rows may consist of several levels each; others are around the tiles.
     uint32_t column_levels, row_levels, outer_levels;
     uint32_t whole_cells;

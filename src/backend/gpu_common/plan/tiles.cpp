@@ -20,14 +20,15 @@ uint32_t in_cell(uint32_t bytes) {
 }
 
 // The columns or the rows of tiles, the fastest level first, and what is to be decided about them.
-struct Side {
+struct TileSide {
     Stride stride;
     uint32_t bytes; // of an element
     uint64_t unit;  // the usual number of elements of a tile
     Levels levels;
     uint64_t count = 1;
 
-    Side(Stride s, uint32_t b) : stride(s), bytes(b), unit(in_cell(b) << (tile_cell_bits / 2)) {}
+    TileSide(Stride s, uint32_t b)
+        : stride(s), bytes(b), unit(in_cell(b) << (tile_cell_bits / 2)) {}
 
     void add(const Level &level) {
         levels.push_back(level);
@@ -61,10 +62,11 @@ Level *fastest(Levels &levels, Stride stride) {
 
 // Sides whose fastest level is too short for a tile get further ones, the emptier side first: those
 // that continue its levels, or else those whose neighbours are closest.
-void extend(Side &columns, Side &rows, uint64_t least, Levels &rest) {
+void extend(TileSide &columns, TileSide &rows, uint64_t least, Levels &rest) {
     while (rest.size() > 0) {
         const bool columns_first = columns.count * rows.unit <= rows.count * columns.unit;
-        Side *side = columns_first ? &columns : &rows, *other = columns_first ? &rows : &columns;
+        TileSide *side = columns_first ? &columns : &rows,
+                 *other = columns_first ? &rows : &columns;
         if (side->is_enough()) std::swap(side, other);
         if (side->is_enough()) return;
         Level *next = std::find_if(rest.begin(), rest.end(),
@@ -156,7 +158,7 @@ bool make_tiles(const Levels &levels, ElementBytes bytes, const Tuning &tuning,
     if (column == row || magnitude(column->from) > sector / 2 || magnitude(column->to) <= sector ||
         magnitude(row->to) > sector / 2 || magnitude(row->from) <= sector)
         return false;
-    Side columns(&Level::from, bytes.from), rows(&Level::to, bytes.to);
+    TileSide columns(&Level::from, bytes.from), rows(&Level::to, bytes.to);
     if (column->count >= max_count || row->count >= max_count) return false;
     columns.add(*column);
     rows.add(*row);
@@ -208,8 +210,9 @@ bool has_whole_cells(const TilesParams &params, int64_t CopyLevel::*stride, uint
     for (uint32_t k = 0; k < all; ++k) {
         const CopyLevel &level = params.level[k];
         // Within a run, cells follow each other.
-        const bool in_run = &level >= side && &level < side + levels && level.each.value != 0 &&
-                            level.*stride == static_cast<int64_t>(uint64_t{level.each.value} * bytes);
+        const bool in_run =
+            &level >= side && &level < side + levels && level.each.value != 0 &&
+            level.*stride == static_cast<int64_t>(uint64_t{level.each.value} * bytes);
         if (!in_run) bits |= static_cast<uint64_t>(level.*stride);
     }
     return bits % cell == 0;

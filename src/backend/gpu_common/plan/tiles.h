@@ -9,7 +9,7 @@ namespace ucd::gpu {
 
 // The levels of a range of a strided layout, with strides in memory and in the packed stream.
 struct PackedNest {
-    CopyNest nest; // from memory to the stream
+    CopyNest nest;         // from memory to the stream
     int64_t start = 0;     // displacement of the nest's first byte
     uint64_t position = 0; // of that byte in the stream
 
