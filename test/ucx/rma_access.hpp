@@ -14,7 +14,7 @@ inline const std::initializer_list<std::pair<std::string, std::string>> trusting
 
 // Whether an operation is done although the target makes no progress.
 inline bool is_direct(RmaPair &pair, What what, RmaTestOperation &operation,
-               const ucd_ucx_window_key_t *key, std::intptr_t displacement = 0) {
+                      const ucd_ucx_window_key_t *key, std::intptr_t displacement = 0) {
     ok(operation.start(what, pair.a, key, displacement), "operation");
     for (int i = 0; i < 3; ++i) pair.a.progress();
     const bool direct = operation.done();

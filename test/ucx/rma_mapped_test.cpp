@@ -134,8 +134,8 @@ TEST_CASE("allocated windows: layouts to layouts, against a walk of their ints")
             rc = ucd_ucx_put_nbx(a.rma, a.ep(), own.data(), 1, here.type, key, at, 1, there.type,
                                  &p, &o.request);
         else if (what == What::get)
-            rc = ucd_ucx_get_nbx(a.rma, a.ep(), result.data(), 1, here.type, key, at, 1,
-                                 there.type, &p, &o.request);
+            rc = ucd_ucx_get_nbx(a.rma, a.ep(), result.data(), 1, here.type, key, at, 1, there.type,
+                                 &p, &o.request);
         else if (what == What::accumulate)
             rc = ucd_ucx_accumulate_nbx(a.rma, a.ep(), own.data(), 1, here.type, key, at, 1,
                                         there.type, UCD_OP__SUM, &p, &o.request);
@@ -202,13 +202,13 @@ TEST_CASE("allocated windows: accumulates by message and in the mapping lose no 
             const ucd_ucx_param_t p = {sizeof p, i % 3 == 0 ? no.get() : UCD_INFO__NULL, nullptr,
                                        nullptr};
             Request request;
-            ok(fetches ? ucd_ucx_get_accumulate_nbx(side.rma, side.ep(), ones.data(), 16,
-                                                    UCD_TYPE__INT, old.data(), 16, UCD_TYPE__INT,
-                                                    &window.key, 0, 16, UCD_TYPE__INT, UCD_OP__SUM,
-                                                    &p, &request.handle)
-                       : ucd_ucx_accumulate_nbx(side.rma, side.ep(), ones.data(), 16,
-                                                UCD_TYPE__INT, &window.key, 0, 16, UCD_TYPE__INT,
-                                                UCD_OP__SUM, &p, &request.handle),
+            ok(fetches
+                   ? ucd_ucx_get_accumulate_nbx(side.rma, side.ep(), ones.data(), 16, UCD_TYPE__INT,
+                                                old.data(), 16, UCD_TYPE__INT, &window.key, 0, 16,
+                                                UCD_TYPE__INT, UCD_OP__SUM, &p, &request.handle)
+                   : ucd_ucx_accumulate_nbx(side.rma, side.ep(), ones.data(), 16, UCD_TYPE__INT,
+                                            &window.key, 0, 16, UCD_TYPE__INT, UCD_OP__SUM, &p,
+                                            &request.handle),
                "accumulate");
             while (!request.done()) side.progress();
         }

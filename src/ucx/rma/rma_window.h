@@ -30,8 +30,8 @@ struct ucd_ucx_window {
     // On memory that origins may map; null if `size` is 0.
     ucd_ucx_window(ucd_ucx::rma::OneSided &owner,
                    std::unique_ptr<ucd_ucx::rma::WindowMemory> mapped, uint64_t size)
-        : rma(owner), shared(std::move(mapped)),
-          base(shared == nullptr ? nullptr : shared->base()), bytes(size) {}
+        : rma(owner), shared(std::move(mapped)), base(shared == nullptr ? nullptr : shared->base()),
+          bytes(size) {}
     ucd_ucx::Status set(ucd_info_t from, const ucd_ucx::TransferOptions &defaults);
 
     // Whether all of displacement + [low, high) is in the window.

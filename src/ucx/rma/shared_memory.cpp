@@ -17,8 +17,8 @@ constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 std::unique_ptr<SharedMemory> SharedMemory::map(int descriptor, uint64_t bytes) {
     void *const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (memory == MAP_FAILED) return nullptr;
-    std::unique_ptr<SharedMemory> made(
-        new (std::nothrow) SharedMemory(static_cast<char *>(memory), bytes));
+    std::unique_ptr<SharedMemory> made(new (std::nothrow)
+                                           SharedMemory(static_cast<char *>(memory), bytes));
     if (made == nullptr) (void)::munmap(memory, bytes);
     return made;
 }

@@ -54,8 +54,8 @@ AccessMethod access_method(Verb verb, const ucd_layout_t &layout, Trust trust) {
 }
 
 AccessMethod access_method_in_mapping(Verb verb, const ucd_layout_t &layout) {
-    const bool suits = layout.segments > 0 &&
-                       layout.bytes <= (accumulates(verb) ? max_accumulated : max_accessed);
+    const bool suits =
+        layout.segments > 0 && layout.bytes <= (accumulates(verb) ? max_accumulated : max_accessed);
     return suits ? AccessMethod::mapped : AccessMethod::none;
 }
 
@@ -204,8 +204,8 @@ WindowMemory *WindowAccess::memory_of(ucp_ep_h ep, Link &link, Claimed &claimed)
         return claimed.memory.get();
     const int descriptor = link.passed(grant.memory);
     if (descriptor < 0) return nullptr;
-    claimed.charge = rma_.engine.ledger.take(ep, WindowMemory::cost_of_mapping(grant.bytes),
-                                             Use::request);
+    claimed.charge =
+        rma_.engine.ledger.take(ep, WindowMemory::cost_of_mapping(grant.bytes), Use::request);
     if (claimed.charge) claimed.memory = WindowMemory::open(descriptor, grant.bytes);
     if (claimed.memory == nullptr) claimed.charge.give_back();
     link.close_passed(grant.memory, 1);
@@ -264,8 +264,7 @@ int WindowAccess::copy(const Data &from, const void *from_buf, const Data &to, v
                        const ucd_layout_t &target, ucd_op_t op) {
     const ucd_info_t hints = rma_.engine.for_host.info.get();
     uintptr_t moved;
-    const bool is_one_segment =
-        target.contiguous && from.type == to.type && from.count == to.count;
+    const bool is_one_segment = target.contiguous && from.type == to.type && from.count == to.count;
     if (!is_one_segment)
         return ucd_copy(from_buf, from.count, from.type, to_buf, to.count, to.type, &moved, hints,
                         op);

@@ -1,6 +1,6 @@
-// Direct access to windows of other processes of this machine that trust this one, without messages:
-// in memory that both have mapped, if the owner has let the library allocate it; else put and get
-// by process_vm_writev and process_vm_readv.
+// Direct access to windows of other processes of this machine that trust this one, without
+// messages: in memory that both have mapped, if the owner has let the library allocate it; else put
+// and get by process_vm_writev and process_vm_readv.
 #pragma once
 
 #include "common/ledger.h"

@@ -35,8 +35,8 @@ std::unique_ptr<WindowMemory> WindowMemory::open(int descriptor, uint64_t bytes)
     if (all == 0) return nullptr;
     std::unique_ptr<SharedMemory> memory = SharedMemory::open(descriptor, all);
     if (memory == nullptr) return nullptr;
-    return std::unique_ptr<WindowMemory>(
-        new (std::nothrow) WindowMemory(std::move(memory), Descriptor()));
+    return std::unique_ptr<WindowMemory>(new (std::nothrow)
+                                             WindowMemory(std::move(memory), Descriptor()));
 }
 
 WindowMemory::~WindowMemory() {
