@@ -118,7 +118,7 @@ private:
                          ucd_ucx_data_t data);
     std::size_t free_slot() const;
     int start_operation(Item &item, unsigned verb, const ucd_ucx_window_key_t &key,
-                        std::int64_t displacement, const Layout &target);
+                        std::int64_t displacement, const Layout &target, ucd_op_t op);
 
     // checks.cpp
     void check_item(Item &item, const ucd_ucx_result_t &result);
