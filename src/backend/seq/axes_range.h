@@ -11,8 +11,8 @@ namespace ucd::seq {
 
 // The loops from `level` on, with `count` iterations of the outermost, which begin at `first`. What
 // lies before them is added to the addresses, as is all of a loop that has one iteration only.
-inline Axes inner_axes(const Axes &axes, unsigned level, uint64_t first, uint64_t count, uintptr_t &from,
-                uintptr_t &to) {
+inline Axes inner_axes(const Axes &axes, unsigned level, uint64_t first, uint64_t count,
+                       uintptr_t &from, uintptr_t &to) {
     Axes inner;
     inner.block = axes.block;
     for (unsigned k = level; k < axes.count; ++k) inner.axis[inner.count++] = axes.axis[k];
@@ -61,8 +61,7 @@ private:
                       uintptr_t to) const {
         const uint64_t i = begin / each_[level], before = i * each_[level];
         const Axis &axis = axes_.axis[level];
-        run(level + 1, begin - before, end - before,
-            displaced(from, displacement_of(axis.from, i)),
+        run(level + 1, begin - before, end - before, displaced(from, displacement_of(axis.from, i)),
             displaced(to, displacement_of(axis.to, i)));
         return end;
     }

@@ -18,8 +18,9 @@ namespace seq {
 namespace {
 
 constexpr uint64_t run_elements = 64; // so many are converted without a buffer
-constexpr uint64_t tile_bytes = 16384;
+constexpr uint64_t tile_bytes = 32768;
 constexpr uint64_t max_lines = 256; // of a tile, on either side
+constexpr uint64_t converted_bytes = 4096;
 
 char *pointer(uintptr_t at) {
     return reinterpret_cast<char *>(at);
@@ -41,11 +42,12 @@ struct Conversion {
         kernel(pointer(to), pointer(from), elements, saturate);
     }
 
-    // Whether this is faster than packing, converting and unpacking as many elements at a time as
-    // stay in the cache.
-    bool pays(const Axes &axes) const {
+    // Whether this is faster for so many elements than packing, converting and unpacking as many at
+    // a time as stay in the cache.
+    bool pays(const Axes &axes, uint64_t elements) const {
         const LoopOrder loops = order(axes);
         if (run(loops) >= run_elements) return true;
+        if (elements * std::max(from_size, to_size) <= tile_bytes / 2) return false;
         constexpr uint64_t side = 8;
         return loops.columns.count > 0 && loops.rows.count > 0 &&
                distance(loops.columns.axis[0]->from) < line && loops.columns.total >= side &&
@@ -63,12 +65,11 @@ public:
           from_step_(loops.columns.count > 0 ? loops.columns.axis[0]->from.stride : 0),
           to_step_(loops.rows.count > 0 ? loops.rows.axis[0]->to.stride : 0),
           transpose_(transpose_kernel(leaf_for_block(loops.block))) {
-        // Whole blocks of the conversion kernels, and whole cache lines of narrow elements.
-        const uint64_t elements = conversion.to_size < 4 ? 2 * run_elements : run_elements;
-        const uint64_t room = tile_bytes / std::max(conversion.from_size, conversion.to_size);
+        // Whole blocks of the conversion kernels, and several cache lines on either side.
+        const uint64_t elements = (conversion.to_size == 1 ? 4 : 2) * run_elements;
         height_ = std::min(std::max<uint64_t>(elements / run_, 1), loops.rows.total);
-        width_ = std::min({std::max<uint64_t>(room / (height_ * run_), 1), loops.columns.total,
-                           max_lines});
+        width_ = std::min({std::max<uint64_t>(tile_bytes / (height_ * loops.block), 1),
+                           loops.columns.total, max_lines});
     }
 
     void run(uintptr_t from, uintptr_t to) {
@@ -89,24 +90,48 @@ private:
         if (run_ >= run_elements) {
             for (uint64_t t = 0; t < columns_; ++t)
                 for (uint64_t f = 0; f < rows_; ++f)
-                    conversion_.convert(
-                        displaced(from, displace(from_lines_[f], t, from_step_)),
-                        displaced(to, displace(to_lines_[t], f, to_step_)), run_);
+                    conversion_.convert(displaced(from, displace(from_lines_[f], t, from_step_)),
+                                        displaced(to, displace(to_lines_[t], f, to_step_)), run_);
             return;
         }
         const uint64_t elements = rows_ * run_;
         const auto buffer = reinterpret_cast<uintptr_t>(buffer_);
-        transpose(from, buffer);
         if (elements >= run_elements && is_contiguous()) {
-            for (uint64_t t = 0; t < columns_; ++t)
+            prefetch_target(to);
+            transpose(from, buffer);
+            for (uint64_t t = 0; t < columns_; ++t) {
+                prefetch_next(from, t);
                 conversion_.convert(buffer + t * elements * conversion_.from_size,
                                     displaced(to, to_lines_[t]), elements);
+            }
             return;
         }
+        transpose(from, buffer);
         const auto converted = reinterpret_cast<uintptr_t>(converted_);
-        conversion_.convert(buffer, converted, columns_ * elements);
+        const uint64_t line_bytes = elements * conversion_.to_size;
+        const uint64_t at_once = std::max<uint64_t>(converted_bytes / line_bytes, 1);
+        for (uint64_t first = 0; first < columns_; first += at_once) {
+            const uint64_t lines = std::min(at_once, columns_ - first);
+            conversion_.convert(buffer + first * elements * conversion_.from_size, converted,
+                                lines * elements);
+            for (uint64_t t = 0; t < lines; ++t)
+                store(converted + t * line_bytes, displaced(to, to_lines_[first + t]));
+        }
+    }
+
+    // All lines of the target together: their cache lines come while the tile is transposed.
+    void prefetch_target(uintptr_t to) const {
         for (uint64_t t = 0; t < columns_; ++t)
-            store(converted + t * elements * conversion_.to_size, displaced(to, to_lines_[t]));
+            for (uint64_t byte = 0; byte < rows_ * loops_.to_block; byte += line)
+                __builtin_prefetch(pointer(displaced(to, to_lines_[t]) + byte), 1);
+    }
+
+    // What the tile beside this one reads, in as many parts as this one has lines.
+    void prefetch_next(uintptr_t from, uint64_t part) const {
+        const uint64_t bytes = columns_ * loops_.block;
+        for (uint64_t f = part * rows_ / columns_; f < (part + 1) * rows_ / columns_; ++f)
+            for (uint64_t byte = 0; byte < bytes; byte += line)
+                __builtin_prefetch(pointer(displaced(from, from_lines_[f]) + bytes + byte));
     }
 
     // Moves the entries of the tile into the buffer, a line of the target after the other.
@@ -144,11 +169,12 @@ private:
     const uint64_t run_;                // elements of an entry
     const int64_t from_step_, to_step_; // from one entry of a line to the next
     const TransposeKernel transpose_;
-    uint64_t height_, width_;             // of a tile: lines of the source and of the target
-    uint64_t rows_ = 0, columns_ = 0;     // of this tile
-    int64_t from_lines_[2 * run_elements]; // where its lines are
+    uint64_t height_, width_;         // of a tile: lines of the source and of the target
+    uint64_t rows_ = 0, columns_ = 0; // of this tile
+    int64_t from_lines_[max_lines];   // where the lines of this tile are
     int64_t to_lines_[max_lines];
-    alignas(line) char buffer_[tile_bytes], converted_[tile_bytes];
+    alignas(line) char buffer_[tile_bytes];
+    alignas(line) char converted_[converted_bytes];
 };
 
 void convert_whole(const Conversion &conversion, const Axes &axes, uintptr_t from, uintptr_t to) {
@@ -173,7 +199,7 @@ bool convert_in_one_pass(const HostStream &from, const HostStream &to, uint64_t 
     if (conversion.kernel == nullptr || !find_axes(from, from_axes) || !find_axes(to, to_axes) ||
         !find_common_axes(from_axes, conversion.from_size, to_axes, conversion.to_size, end,
                           common) ||
-        !conversion.pays(common))
+        !conversion.pays(common, end - begin))
         return false;
     const uint64_t bytes = (end - begin) * (conversion.from_size + conversion.to_size) / 2;
     const unsigned threads = useful_threads(bytes, c.threads);

@@ -1,5 +1,5 @@
-// Sorts the loops of a move between two sides by what they are for: those that are fastest on either
-// side form a matrix, and the others run around it.
+// Sorts the loops of a move between two sides by what they are for: those that are fastest on
+// either side form a matrix, and the others run around it.
 #pragma once
 
 #include "permute.h"
