@@ -26,12 +26,12 @@ constexpr unsigned threads = 256;
 
 __global__ void __launch_bounds__(threads)
     pack(const __grid_constant__ ucd_device_plan_t plan, const void *in, void *out) {
-    __shared__ uint4 memory[dev::max_scratch_bytes / sizeof(uint4)];
+    __shared__ uint4 memory[8 * 1056 / sizeof(uint4)]; // for elements of 8 bytes
     dev::pack(dev::this_grid(), plan, in, 0, plan.bytes, out, {memory, sizeof memory});
 }
 __global__ void __launch_bounds__(threads)
     unpack(const __grid_constant__ ucd_device_plan_t plan, const void *in, void *out) {
-    __shared__ uint4 memory[dev::max_scratch_bytes / sizeof(uint4)];
+    __shared__ uint4 memory[8 * 1056 / sizeof(uint4)]; // for elements of 8 bytes
     dev::unpack(dev::this_grid(), plan, in, out, 0, plan.bytes, {memory, sizeof memory});
 }
 __global__ void __launch_bounds__(threads)

@@ -102,10 +102,12 @@ UCD_GPU_FUNCTION PlanRange range_at(const ucd_device_plan_t &plan, uintptr_t typ
         else
             r.skipped = child;
     }
-    if (r.level == plan.levels)
-        r.typed += at; // contiguous
-    else
-        r.before = static_cast<uint32_t>(at);
+    if (r.level == plan.levels) { // contiguous: any position may be the first
+        const uint64_t skipped = at & ~uint64_t{vector_bytes - 1};
+        r.typed += skipped; // whole vectors, so that words keep their alignment
+        at -= skipped;
+    }
+    r.before = static_cast<uint32_t>(at);
     return r;
 }
 
