@@ -164,7 +164,7 @@ private:
     const ucd_device_plan_t &plan_;
 };
 
-// Places of layouts with up to three levels, of any kinds.
+// Places of any layout. Only the outer three levels may have lists.
 class ListedPlaces {
 public:
     using Layout = PlanLayout;
@@ -183,10 +183,12 @@ public:
         for (unsigned k = m.level; k < plan_.levels; ++k) {
             const ucd_device_level_t level = k == 0   ? plan_.level[0]
                                              : k == 1 ? plan_.level[1]
-                                                      : plan_.level[2];
+                                             : k == 2 ? plan_.level[2]
+                                                      : plan_.level[3];
             const uint32_t kind = k == 0   ? plan_.kind[0]
                                   : k == 1 ? plan_.kind[1]
-                                           : plan_.kind[2];
+                                  : k == 2 ? plan_.kind[2]
+                                           : plan_.kind[3];
             const Divisor each = divisor_of(level);
             if (kind == static_cast<uint32_t>(LevelKind::strided)) {
 #pragma unroll
