@@ -1,5 +1,5 @@
-// The functions of ucd_device.h for device code. This file becomes the installed header of its name,
-// with everything that it includes: the code of the library's own kernels.
+// The functions of ucd_device.h for device code. This file becomes the installed header
+// ucd_device_code.h, with everything that it includes: the code of the library's own kernels.
 #pragma once
 
 #include "kernels/plan_moves.h"
