@@ -68,7 +68,7 @@ class Install(unittest.TestCase):
         return [flag.replace(PREFIX, str(self.installed)) for flag in flags]
 
     def test_headers_are_there(self):
-        for header in ('ucd.h', 'ucd.hpp', 'ucd_memory.h', 'ucd_types.hpp'):
+        for header in ('ucd.h', 'ucd.hpp', 'ucd_device.h', 'ucd_device_code.h', 'ucd_memory.h', 'ucd_types.hpp'):
             self.assertTrue((self.installed / 'include' / header).is_file(), header)
 
     def test_pkg_config(self):
@@ -203,7 +203,7 @@ class Install(unittest.TestCase):
 
     def test_libraries_export_their_interface_only(self):
         for library, prefix, node, interfaces in (
-                ('libucd.so', 'ucd_', 'UCD_', ('ucd.h', 'ucd_memory.h')),
+                ('libucd.so', 'ucd_', 'UCD_', ('ucd.h', 'ucd_device.h', 'ucd_memory.h')),
                 ('libucd-ucx.so', 'ucd_ucx_', 'UCD_UCX_', ('ucd_ucx.h', 'ucd_ucx_rma.h')),
                 ('libucd-mpi-mpich.so', 'ucd_', 'UCD_MPI_', ('ucd_mpi.h',)),
                 ('libucd-mpi-openmpi.so', 'ucd_', 'UCD_MPI_', ('ucd_mpi.h',)),

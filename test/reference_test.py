@@ -43,6 +43,9 @@ class Reference(unittest.TestCase):
     def test_ucd_memory(self):
         self.check('ucd_memory.h', 5)
 
+    def test_ucd_device(self):
+        self.check('ucd_device.h', 2)
+
     def test_ucd_ucx(self):
         self.check('ucd_ucx.h', 15)
 

@@ -28,7 +28,7 @@ ROOMS = {
 }
 
 # What tests share; files beside the rooms are for all.
-TEST_ROOMS = ['oracle', 'random', 'fake_device', 'host_vendor', 'hip_on_threads', 'ze_driver', 'buffers', 'moves']
+TEST_ROOMS = ['oracle', 'random', 'fake_device', 'host_vendor', 'device_code', 'hip_on_threads', 'ze_driver', 'buffers', 'moves']
 
 
 def sources(folder):
@@ -69,7 +69,7 @@ def part_of(path, part):
 class Structure(unittest.TestCase):
     def backends(self):
         rooms = (ROOT / 'src/backend').iterdir()
-        return [p.name for p in rooms if p.is_dir() and p.name not in ('contract', 'registry')]
+        return [p.name for p in rooms if p.is_dir() and p.name not in ('contract', 'registry', 'device_code')]
 
     def check_includes(self, folder, allowed, reason):
         files = sources(folder)
@@ -81,7 +81,7 @@ class Structure(unittest.TestCase):
 
     def test_frontend_includes_itself_the_contract_and_the_registry(self):
         allowed = headers('src/frontend') | headers(BASE) | headers(CONTRACT) | headers(REGISTRY) | SYSTEM
-        allowed |= {'ucd.h', 'ucd_memory.h', 'public_lists.h'}
+        allowed |= {'ucd.h', 'ucd_device.h', 'ucd_memory.h', 'public_lists.h'}
         self.check_includes('src/frontend', allowed, 'the frontend knows backends by the contract only')
 
     def test_backends_include_neither_the_frontend_nor_each_other(self):
@@ -92,6 +92,8 @@ class Structure(unittest.TestCase):
         }
         for backend in self.backends():
             allowed = headers(f'src/backend/{backend}') | headers(CONTRACT) | GENERATED | {'ucd.h'} | SYSTEM
+            if backend == 'gpu_common':
+                allowed |= {'ucd_device.h'}
             if backend in of_vendors or backend == 'gpu_common':
                 # What GPU vendors share is no vendor's: it is written over their mapping.
                 allowed |= headers(GPU) | {'vendor.h', 'tuning.h'} | of_vendors.get(backend, set())
@@ -187,6 +189,7 @@ class Structure(unittest.TestCase):
 
     def test_public_header_needs_nothing_of_ours(self):
         self.assertEqual(set(included(ROOT / 'include/ucd.h')), {'stddef.h', 'stdint.h', 'sys/uio.h'})
+        self.assertEqual(set(included(ROOT / 'include/ucd_device.h')), {'ucd.h', 'ucd_device_code.h'})
         self.assertEqual(set(included(ROOT / 'include/ucd_memory.h')), {'ucd.h'})
 
     def test_python_is_a_client_of_the_public_header(self):

@@ -56,6 +56,7 @@ void print_tables() {
     MEMBER(BackendFunctions, export_fds);
     MEMBER(BackendFunctions, open_fds);
     MEMBER(BackendFunctions, close_memory);
+    MEMBER(BackendFunctions, device_plan);
     STRUCT(KernelPlanFunctions);
     MEMBER(KernelPlanFunctions, destroy);
     MEMBER(KernelPlanFunctions, describe);

@@ -26,6 +26,8 @@
 #include <memory>
 #include <string>
 
+struct ucd_device_plan; // ucd_device.h
+
 namespace ucd {
 
 struct Destroy {
@@ -215,6 +217,8 @@ struct BackendFunctions {
     int (*open_fds)(Backend *, int device, const FdHandle *handle, std::size_t bytes,
                     const int *fds, std::size_t count, void **allocation);
     void (*close_memory)(Backend *, int device, void *allocation);
+    int (*device_plan)(Backend *, int device, const Layout *layout, int64_t extent, uint64_t count,
+                       uint64_t max_bytes, ucd_device_plan *plan);
 };
 
 class Backend {
@@ -391,6 +395,16 @@ public:
     Status open_fds(int device, const FdHandle &handle, std::size_t bytes, const int *fds,
                     std::size_t count, void *&allocation) {
         return Status(functions_->open_fds(this, device, &handle, bytes, fds, count, &allocation));
+    }
+
+    // Makes a plan for code on the device, of `count` repetitions of the layout that are `extent`
+    // bytes apart. Lists that the plan needs are in memory of the device, which release() frees, at
+    // plan.memory; they take at most `max_bytes` if that can be done. May wait for the device.
+    // NOT_SUPPORTED: no code for this backend's devices reads such plans.
+    Status device_plan(int device, const Layout &layout, int64_t extent, uint64_t count,
+                       uint64_t max_bytes, ucd_device_plan &plan) {
+        return Status(
+            functions_->device_plan(this, device, &layout, extent, count, max_bytes, &plan));
     }
 
     // For both ways of opening.

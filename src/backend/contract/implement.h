@@ -187,6 +187,10 @@ public:
         return shares_no_memory();
     }
     void close_memory(int /*device*/, void * /*allocation*/) {}
+    Status device_plan(int, const Layout &, int64_t, uint64_t, uint64_t, ucd_device_plan &) {
+        return fail(UCD_ERR__NOT_SUPPORTED, "backend %s has no plans for device code",
+                    self(this).name());
+    }
 
 private:
     static T &self(Backend *backend) { return static_cast<T &>(*backend); }
@@ -346,6 +350,13 @@ private:
             },
         .close_memory = [](Backend *b, int device,
                            void *allocation) noexcept { self(b).close_memory(device, allocation); },
+        .device_plan =
+            [](Backend *b, int device, const Layout *layout, int64_t extent, uint64_t count,
+               uint64_t max_bytes, ucd_device_plan *plan) {
+                return guarded([&] {
+                    return self(b).device_plan(device, *layout, extent, count, max_bytes, *plan);
+                });
+            },
     };
 };
 

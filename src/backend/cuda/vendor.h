@@ -96,6 +96,8 @@ using gpuStreamCaptureMode = cudaStreamCaptureMode;
 #define UCD_HALF_FUNCTION UCD_GPU_FUNCTION
 #include "half.h"
 
+#include "device_access.h"
+
 namespace ucd::UCD_GPU {
 
 // These use one hardware instruction each, which rounds to nearest, ties to even.
@@ -125,21 +127,6 @@ __device__ __forceinline__ uint16_t round_to_float8(Float8E5M2, float low, float
 }
 #endif
 
-__device__ __forceinline__ uint32_t high_product(uint32_t a, uint32_t b) {
-    return __umulhi(a, b);
-}
-__device__ __forceinline__ uint64_t high_product(uint64_t a, uint64_t b) {
-    return __umul64hi(a, b);
-}
-
-template <class T>
-__device__ __forceinline__ T load(uintptr_t address) {
-    return *reinterpret_cast<const T *>(address);
-}
-template <class T>
-__device__ __forceinline__ void store(uintptr_t address, T value) {
-    *reinterpret_cast<T *>(address) = value;
-}
 // Loads from memory that does not change while kernels run.
 template <class T>
 __device__ __forceinline__ T load_table(const T *address) {

@@ -8,6 +8,8 @@
     }                                                                                              \
     UCD_GPU_FUNCTION void run_##name(const Params &params)
 
+#include "device_access_amd.h"
+
 namespace ucd::UCD_GPU {
 
 // The kernel's only parameter, at the address where the launch put it. If it were passed by value,
@@ -25,56 +27,6 @@ UCD_GPU_FUNCTION float float16_to_float(Float16 half) {
 UCD_GPU_FUNCTION Float16 float_to_float16(float value) {
     return __builtin_bit_cast(Float16, static_cast<_Float16>(value));
 }
-
-// A generic pointer may also point to shared memory, which costs each access a check. Pointers to
-// global memory avoid this, but only scalars and vectors can be accessed through them.
-typedef uint32_t RawQuad __attribute__((ext_vector_type(4)));
-template <std::size_t alignment>
-struct RawOf;
-template <>
-struct RawOf<1> {
-    using Type = uint8_t;
-};
-template <>
-struct RawOf<2> {
-    using Type = uint16_t;
-};
-template <>
-struct RawOf<4> {
-    using Type = uint32_t;
-};
-template <>
-struct RawOf<8> {
-    using Type = uint64_t;
-};
-template <>
-struct RawOf<16> {
-    using Type = RawQuad;
-};
-template <class T>
-struct RawWords {
-    using Word = typename RawOf<alignof(T)>::Type;
-    Word word[sizeof(T) / sizeof(Word)];
-};
-#define UCD_HIP_GLOBAL __attribute__((address_space(1)))
-
-template <class T>
-UCD_GPU_FUNCTION T load(uintptr_t address) {
-    using Raw = RawWords<T>;
-    Raw raw;
-    const auto *from = reinterpret_cast<const UCD_HIP_GLOBAL typename Raw::Word *>(address);
-    for (std::size_t i = 0; i < sizeof raw.word / sizeof raw.word[0]; ++i) raw.word[i] = from[i];
-    return __builtin_bit_cast(T, raw);
-}
-template <class T>
-UCD_GPU_FUNCTION void store(uintptr_t address, T value) {
-    using Raw = RawWords<T>;
-    const Raw raw = __builtin_bit_cast(Raw, value);
-    auto *to = reinterpret_cast<UCD_HIP_GLOBAL typename Raw::Word *>(address);
-    for (std::size_t i = 0; i < sizeof raw.word / sizeof raw.word[0]; ++i) to[i] = raw.word[i];
-}
-
-#undef UCD_HIP_GLOBAL
 
 // Loads from memory that does not change while kernels run.
 template <class T>

@@ -56,6 +56,7 @@ struct Members<BackendFunctions> {
         UCD_MEMBER(export_fds),
         UCD_MEMBER(open_fds),
         UCD_MEMBER(close_memory),
+        UCD_MEMBER(device_plan),
     };
 };
 template <>

@@ -40,6 +40,7 @@ inline constexpr gpu::Tuning tuning = {
 };
 
 // Capabilities of the runtime.
+inline constexpr bool runs_device_code = false; // of ucd_device.h
 inline constexpr bool captures_streams = false; // into graphs
 inline constexpr bool has_contexts = true;      // with memory of their own
 

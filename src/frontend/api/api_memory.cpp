@@ -1,8 +1,8 @@
 // ucd_memory.h: allocates device memory, and shares it with other processes.
 
 #include "api/api_guard.h"
+#include "api/named_device.h"
 #include "support/device_memory.h"
-#include "support/keys.h"
 #include "transfer/route.h"
 
 #include <ucd_memory.h>
@@ -93,18 +93,6 @@ uint64_t this_process() {
         pid = ::getpid();
     }
     return number;
-}
-
-Status find_device(Context &context, const char *name, Executor &device) {
-    UCD_TRY(require(name, "device"));
-    LocationHint hint;
-    if (parse_location(name, hint) && hint.kind == MemoryKind::device)
-        UCD_TRY(find_executor(context, "device", hint.backend, hint.device, device));
-    if (device.backend == nullptr || device.on_host())
-        return fail(UCD_ERR__INVALID_ARG,
-                    "device is \"%.32s\"; it must be a GPU backend's name, a colon and a number",
-                    name);
-    return success;
 }
 
 // Finds the backend whose device memory the address belongs to.

@@ -27,6 +27,17 @@ Status DeviceMemory::allocate(Backend &backend, int device, MemoryKind kind, std
     return success;
 }
 
+Status DeviceMemory::adopt(Backend &backend, int device, MemoryKind kind, void *address) {
+    try {
+        const std::lock_guard lock(mutex_);
+        allocations_[address] = {&backend, device, kind};
+    } catch (...) {
+        backend.release(device, kind, address);
+        throw;
+    }
+    return success;
+}
+
 Status DeviceMemory::release(void *address) {
     if (address == nullptr) return success;
     std::unordered_map<void *, Allocation>::node_type node;

@@ -16,6 +16,8 @@ public:
 
     Status allocate(Backend &backend, int device, MemoryKind kind, std::size_t bytes,
                     void *&address);
+    // Keeps what the backend has allocated. If that fails, the memory is released.
+    Status adopt(Backend &backend, int device, MemoryKind kind, void *address);
     Status release(void *address); // null is released already
 
     // `bytes` behind the handle's offset; `address` is where that is.

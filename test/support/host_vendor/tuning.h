@@ -36,6 +36,7 @@ inline constexpr gpu::Tuning tuning = {
                                    .list_block = 256 * 1024}},
 };
 
+inline constexpr bool runs_device_code = true; // of ucd_device.h
 inline constexpr bool captures_streams = true; // into graphs
 inline constexpr bool has_contexts = false;    // of which each knows its own memory only
 

@@ -1,24 +1,13 @@
 // The bodies of the kernels that copy from layout to layout.
 #pragma once
 
+#include "kernels/copy_moves.h"
 #include "kernels/find_on_both.h"
-#include "kernels/interpreter_kernel.h"
 #include "kernels/member_tiles.h"
-#include "kernels/runtime_width.h"
 #include "kernels/tile_kernel.h"
 #include "params/copy.h"
 
 namespace ucd::UCD_GPU {
-
-// Performs all loads, then all stores.
-template <unsigned width, unsigned count>
-UCD_GPU_FUNCTION void copy_words(const uintptr_t (&from)[count], const uintptr_t (&to)[count]) {
-    Word<width> words[count];
-#pragma unroll
-    for (unsigned i = 0; i < count; ++i) words[i] = load<Word<width>>(from[i]);
-#pragma unroll
-    for (unsigned i = 0; i < count; ++i) store<Word<width>>(to[i], words[i]);
-}
 
 // Copies the words of a tile: several(first) copies all words of a thread, which are
 // threads_per_block apart; one(word) copies each word of a tile that is not full.
@@ -79,23 +68,15 @@ UCD_GPU_FUNCTION void run_copy_tiles_batch(const BatchParams &batch) {
     });
 }
 
-// Copies the 16 bytes of the range that belong to thread `number`, in pieces that are contiguous on
-// both sides.
+// Copies the 16 bytes of the range that belong to thread `number`.
 UCD_GPU_FUNCTION void copy_vector_by_interpreters(const CopyInterpretersParams &p,
                                                   uint64_t number) {
     const uint64_t first = number * vector_bytes;
     if (first >= p.bytes) return;
     const uint64_t end = first + vector_bytes < p.bytes ? first + vector_bytes : p.bytes;
-#pragma unroll 1
-    for (uint64_t i = first; i < end;) {
-        Stretch from = locate(p.from, p.first_from + i), to = locate(p.to, p.first_to + i);
-        uint64_t bytes = from.bytes < to.bytes ? from.bytes : to.bytes;
-        if (bytes > end - i) bytes = end - i;
-#pragma unroll 1
-        for (uint64_t at = 0; at < bytes; at += uint64_t{1} << p.shift)
-            store_word(to.place + at, 1u << p.shift, load_word(from.place + at, 1u << p.shift));
-        i += bytes;
-    }
+    copy_stretches(
+        first, end, p.shift, [&](uint64_t at) { return locate(p.from, p.first_from + at); },
+        [&](uint64_t at) { return locate(p.to, p.first_to + at); });
 }
 
 UCD_GPU_FUNCTION void copy_all_by_interpreters(const CopyInterpretersParams &p) {

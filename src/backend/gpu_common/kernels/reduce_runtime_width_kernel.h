@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kernels/combine.h"
-#include "kernels/interpreter_kernel.h"
+#include "kernels/interpreter.h"
 #include "kernels/member_tiles.h"
 #include "kernels/runtime_width.h"
 #include "params/reduce.h"

@@ -1,8 +1,8 @@
 // Finds the addresses of words by a table, which replaces the constants of a generated kernel.
 #pragma once
 
-#include "kernels/interpreter_kernel.h"
-#include "kernels/nest_kernel.h"
+#include "kernels/interpreter.h"
+#include "kernels/levels.h"
 #include "kernels/words.h"
 #include "params/table_shape.h"
 
@@ -38,6 +38,8 @@ struct Walked {
 template <class Table>
 class TablePlaces {
 public:
+    using Layout = Walked;
+
     UCD_GPU_FUNCTION TablePlaces(const Table &table, uint32_t shapes, uint32_t lists)
         : table_(table), shapes_(shapes), lists_(lists) {}
 

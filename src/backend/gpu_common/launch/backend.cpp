@@ -13,6 +13,7 @@
 #include "launch/launch.h"
 #include "launch/launch_list.h"
 #include "launch/reduction.h"
+#include "plan/device_plan.h"
 #include "runtime/captures.h"
 #include "runtime/check.h"
 #include "runtime/fd_calls.h"
@@ -287,6 +288,26 @@ public:
         }
     }
 
+    Status device_plan(int index, const Layout &layout, int64_t extent, uint64_t count,
+                       uint64_t max_bytes, ucd_device_plan_t &plan) {
+        if constexpr (!runs_device_code)
+            return fail(UCD_ERR__NOT_SUPPORTED, "%s: ucd_device.h has no code for these devices",
+                        runtime_name);
+        DevicePlan made = make_device_plan(layout, extent, count, max_bytes, tuning);
+        if (!made.lists.empty()) {
+            void *memory = nullptr;
+            UCD_TRY(allocate(index, MemoryKind::device, made.lists.size(), memory));
+            const Status status = upload(index, made.lists, memory);
+            if (!status.ok()) {
+                release(index, MemoryKind::device, memory);
+                return status;
+            }
+            place_lists(made.plan, reinterpret_cast<uintptr_t>(memory));
+        }
+        plan = made.plan;
+        return success;
+    }
+
     void close_memory(int index, void *allocation) {
         const driver::Current current(index);
         if constexpr (shares_by_fds)
@@ -296,6 +317,19 @@ public:
     }
 
 private:
+    // Returns when the bytes are in device memory.
+    Status upload(int index, const std::vector<char> &bytes, void *memory) {
+        const driver::Current current(index);
+        UCD_TRY(current.status);
+        const BesideCaptures beside;
+        Device *device;
+        UCD_TRY(open(index, device));
+        UCD_TRY(check(gpuMemcpyAsync(memory, bytes.data(), bytes.size(), gpuMemcpyDefault,
+                                     device->upload_stream()),
+                      "uploading lists"));
+        return check(gpuStreamSynchronize(device->upload_stream()), "uploading lists");
+    }
+
     // Finds where memory is that must be in one device's memory.
     Status find_on_device(const void *address, MemoryLocation &location) {
         UCD_TRY(find(address, location));

@@ -121,17 +121,18 @@ bool aligned_stores_params(const LaunchContext &launch, AlignedStoresParams &par
     const uint64_t each = plan.shape.level[0].each;
     const uint64_t skipped = launch.move.offset / each; // children of the outermost level
     params = {};
-    params.begin = launch.move.offset - skipped * each;
-    params.end = params.begin + launch.move.length;
-    params.packed = launch.stream_base() + skipped * each;
+    AlignedStoresRange &range = params.range;
+    range.begin = launch.move.offset - skipped * each;
+    range.end = range.begin + launch.move.length;
+    range.packed = launch.stream_base() + skipped * each;
     params.typed = launch.typed() + skipped * static_cast<uint64_t>(plan.shape.level[0].stride);
-    const uint64_t first = params.begin / plan.period, last = (params.end - 1) / plan.period;
+    const uint64_t first = range.begin / plan.period, last = (range.end - 1) / plan.period;
     const uint64_t count = (last - first + 1) * plan.stores;
     if (last >= max_positions || count >= max_positions) return false;
-    params.first = static_cast<uint32_t>(first);
-    params.count = static_cast<uint32_t>(count);
+    range.first = static_cast<uint32_t>(first);
+    range.count = static_cast<uint32_t>(count);
+    range.stores = make_divisor(plan.stores);
     params.period = static_cast<uint32_t>(plan.period);
-    params.stores = make_divisor(plan.stores);
     params.levels = plan.levels_around_stores;
     for (uint32_t k = 0; k < params.levels; ++k) {
         const int64_t stride = plan.shape.level[k].stride / max_store_bytes;
@@ -143,8 +144,8 @@ bool aligned_stores_params(const LaunchContext &launch, AlignedStoresParams &par
 }
 
 Status launch_aligned_stores(const LaunchContext &launch, AlignedStoresParams &params) {
-    UCD_TRY(launch.use(*launch.gpu_plan().aligned_stores, params.list));
-    const uint64_t blocks = (uint64_t{params.count} + threads_per_block - 1) / threads_per_block;
+    UCD_TRY(launch.use(*launch.gpu_plan().aligned_stores, params.range.list));
+    const uint64_t blocks = (uint64_t{params.range.count} + threads_per_block - 1) / threads_per_block;
     // Not limited to few blocks for host memory, which would be slower: each thread does little
     // work.
     return launch_kernel(launch.to, aligned_stores_kernel(), blocks, launch.move.limits.max_blocks,

@@ -18,15 +18,21 @@ typedef struct AlignedStore {
     uint32_t position;    // (offset in the period's stream) * 16 + number of bytes
 } AlignedStore;
 
-typedef struct AlignedStoresParams {
-    uint64_t list; // the address of a period's AlignedStores
-    uint64_t typed;
+// The stores that a range of the stream needs.
+typedef struct AlignedStoresRange {
+    uint64_t list;       // the address of a period's AlignedStores
     uint64_t packed;     // the address that stream byte 0 would have
     uint64_t begin, end; // the range of the stream
     uint32_t first;      // the period in which the range starts
     uint32_t count;      // number of stores in all periods that the range touches
     Divisor stores;      // number of stores of a period
-    uint32_t period;     // packed bytes of a period
+    uint32_t unused;
+} AlignedStoresRange;
+
+typedef struct AlignedStoresParams {
+    AlignedStoresRange range;
+    uint64_t typed;
+    uint32_t period; // packed bytes of a period
     uint32_t levels;
     NestLevel level[max_levels]; // around the period; `each` in periods, strides in 8 bytes
 } AlignedStoresParams;

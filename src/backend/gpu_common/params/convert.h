@@ -4,6 +4,10 @@
 #include "params/copy.h"
 
 #ifdef __cplusplus
+#include "element.h"
+#endif
+
+#ifdef __cplusplus
 namespace ucd::gpu {
 #endif
 

@@ -6,6 +6,10 @@
 #include "params/nest.h"
 
 #ifdef __cplusplus
+#include "element.h"
+#endif
+
+#ifdef __cplusplus
 namespace ucd::gpu {
 #endif
 

@@ -8,7 +8,6 @@
 #ifdef __cplusplus
 
 #include "direction.h"
-#include "element.h"
 
 #include <cstdint>
 

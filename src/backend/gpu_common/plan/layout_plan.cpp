@@ -6,10 +6,6 @@
 namespace ucd::gpu {
 namespace {
 
-bool is_word(uint64_t bytes) {
-    return bytes <= vector_bytes && (bytes & (bytes - 1)) == 0;
-}
-
 uint32_t permuted_word_of(const Layout &layout, const Node &top, bool repeated,
                           const Tuning &tuning) {
     PackedNest packed;

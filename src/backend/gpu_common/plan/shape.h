@@ -43,6 +43,11 @@ inline bool is_by_reference(const ShapeLevel &level) {
     return level.indices.indices != nullptr;
 }
 
+// Whether kernels have words of that many bytes.
+inline bool is_word(uint64_t bytes) {
+    return bytes <= vector_bytes && (bytes & (bytes - 1)) == 0;
+}
+
 // The interpreter's constant for a type of indices.
 inline uint32_t index_kind(Element element) {
     return element == Element::int32    ? index_int32

@@ -42,6 +42,7 @@ inline constexpr gpu::Tuning tuning = {
 };
 
 // Capabilities of the runtime.
+inline constexpr bool runs_device_code = true; // of ucd_device.h
 inline constexpr bool captures_streams = true; // into graphs
 inline constexpr bool has_contexts = false;    // with memory of their own
 

@@ -1,0 +1,293 @@
+// ucd_device.h in kernels, with random layouts, ranges and groups, beside the type map.
+#include "support/catch.hpp"
+
+#include "support/buffers/device_buffer.hpp"
+#include "support/device_code/moves.hpp"
+#include "support/fake_device/fake_driver.h"
+#include "support/moves/device_moves.hpp"
+#include "support/moves/subject.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+
+using namespace ucdtest;
+using namespace ucdtest::recipes;
+
+namespace {
+
+std::string device() {
+    return std::string(mock::backend.name) + ":0";
+}
+
+class Plan {
+public:
+    Plan(const Case &one, std::size_t count, ucd_type_t type) {
+        one.succeed(ucd_device_plan_create(count, type, device().c_str(), nullptr, &plan_),
+                    "ucd_device_plan_create");
+    }
+    ~Plan() { CHECK(ucd_device_plan_free(&plan_) == UCD_SUCCESS); }
+    Plan(const Plan &) = delete;
+    Plan &operator=(const Plan &) = delete;
+    const ucd_device_plan_t &get() const { return plan_; }
+
+private:
+    ucd_device_plan_t plan_ = UCD_DEVICE_PLAN__INIT;
+};
+
+// Dimensions in any order in memory: up to four levels, and matrices that tiles move.
+RecipePtr random_permutation(Rng &rng) {
+    const ucd_type_t elements[] = {UCD_TYPE__INT8_T, UCD_TYPE__INT16_T, UCD_TYPE__INT32_T,
+                                   UCD_TYPE__INT64_T, UCD_TYPE__C_DOUBLE_COMPLEX};
+    const std::size_t element = rng.below(5);
+    const auto dims = static_cast<std::size_t>(rng.between(2, 4));
+    Ints shape(dims), strides(dims);
+    std::vector<std::size_t> order(dims);
+    for (std::size_t i = 0; i < dims; ++i) {
+        order[i] = i;
+        shape[i] = rng.between(1, dims == 2 ? 70 : 9);
+    }
+    rng.shuffle(order);
+    std::intptr_t stride = std::intptr_t{1} << element;
+    for (const std::size_t i : order) {
+        strides[i] = rng.chance(10) ? -stride : stride;
+        stride *= shape[i] + rng.between(0, 2);
+    }
+    return ndarray(shape, strides, leaf(elements[element]));
+}
+
+Subject draw(Case &one, bool unpack_safe, const char *role) {
+    Rng &rng = one.rng();
+    if (rng.chance(30)) return make_subject(one, random_permutation(rng), rng.chance(50) ? 1 : 2, role);
+    RecipeOptions options;
+    options.unpack_safe = unpack_safe;
+    options.index_memory = [](Rng &, const std::vector<std::byte> &bytes) {
+        return copy_in(Memory::device0, bytes);
+    };
+    return random_nonempty_subject(one, options, 5, role);
+}
+
+struct Range {
+    std::size_t offset, bytes;
+};
+Range random_range(Rng &rng, std::size_t size) {
+    if (rng.chance(40)) return {0, size};
+    const std::size_t offset = rng.below(size + 1);
+    return {offset, rng.below(size - offset + 1)};
+}
+
+KernelCall random_call(Rng &rng, DeviceCall call) {
+    KernelCall move{};
+    move.call = call;
+    move.group = all_groups[rng.below(std::size(all_groups))];
+    constexpr std::uint32_t threads[] = {32, 64, 96, 100, 256, 512};
+    move.threads = threads[rng.below(std::size(threads))];
+    move.blocks = static_cast<std::uint32_t>(rng.between(1, 5));
+    return move;
+}
+
+void check_as_expected(const Case &one, DeviceBuffer &buffer, const char *what) {
+    buffer.fetch();
+    if (const std::string found = buffer.difference(); !found.empty()) one.fail(what, ": ", found);
+}
+
+void pack_as_mapped(Case &one) {
+    Rng &rng = one.rng();
+    const Subject subject = draw(one, false, "packed");
+    const Range range = random_range(rng, subject.size());
+    DeviceBuffer in(rng, subject.range, Memory::device0);
+    DeviceBuffer out(rng, {0, static_cast<std::intptr_t>(range.bytes)}, Memory::device0);
+    in.send();
+    out.send();
+    const Plan plan(one, subject.count, subject.type());
+    CHECK(plan.get().bytes == subject.size());
+    KernelCall move = random_call(rng, DeviceCall::pack);
+    move.from = plan.get();
+    move.in = in.real_base();
+    move.out = out.real_base();
+    move.offset = range.offset;
+    move.bytes = range.bytes;
+    run_on_device(move);
+    for (std::size_t i = 0; i < range.bytes; ++i)
+        *out.expected(static_cast<std::intptr_t>(i)) = *in.actual(subject.bytes[range.offset + i]);
+    check_as_expected(one, out, "packed");
+    check_as_expected(one, in, "the layout that was packed");
+}
+
+void unpack_as_mapped(Case &one) {
+    Rng &rng = one.rng();
+    Subject subject = draw(one, true, "unpacked");
+    while (overlaps(subject.bytes)) subject = draw(one, true, "unpacked");
+    const Range range = random_range(rng, subject.size());
+    DeviceBuffer in(rng, {0, static_cast<std::intptr_t>(range.bytes)}, Memory::device0);
+    DeviceBuffer out(rng, subject.range, Memory::device0);
+    in.send();
+    out.send();
+    const Plan plan(one, subject.count, subject.type());
+    KernelCall move = random_call(rng, DeviceCall::unpack);
+    move.from = plan.get();
+    move.in = in.real_base();
+    move.out = out.real_base();
+    move.offset = range.offset;
+    move.bytes = range.bytes;
+    run_on_device(move);
+    for (std::size_t i = 0; i < range.bytes; ++i)
+        *out.expected(subject.bytes[range.offset + i]) = *in.actual(static_cast<std::intptr_t>(i));
+    check_as_expected(one, out, "unpacked");
+}
+
+void copy_as_mapped(Case &one) {
+    Rng &rng = one.rng();
+    const Subject source = draw(one, false, "source");
+    Subject target = draw(one, true, "target");
+    while (overlaps(target.bytes)) target = draw(one, true, "target");
+    const Range range = random_range(rng, std::min(source.size(), target.size()));
+    DeviceBuffer in(rng, source.range, Memory::device0), out(rng, target.range, Memory::device0);
+    in.send();
+    out.send();
+    const Plan from(one, source.count, source.type()), to(one, target.count, target.type());
+    KernelCall move = random_call(rng, DeviceCall::copy);
+    move.from = from.get();
+    move.to = to.get();
+    move.in = in.real_base();
+    move.out = out.real_base();
+    move.offset = range.offset;
+    move.bytes = range.bytes;
+    run_on_device(move);
+    for (std::size_t i = range.offset; i < range.offset + range.bytes; ++i)
+        *out.expected(target.bytes[i]) = *in.actual(source.bytes[i]);
+    check_as_expected(one, out, "copied");
+}
+
+struct Located {
+    std::int64_t displacement;
+    std::uint64_t bytes;
+};
+Located locate(const Case &one, const ucd_device_plan_t &plan, std::uint64_t offset) {
+    Rng rng(one.number());
+    DeviceBuffer out(rng, {0, 64}, Memory::device0);
+    out.send();
+    const std::size_t skipped = -reinterpret_cast<std::uintptr_t>(out.real_base()) % 16;
+    KernelCall move{};
+    move.call = DeviceCall::locate;
+    move.threads = 32;
+    move.from = plan;
+    move.out = static_cast<char *>(out.real_base()) + skipped;
+    move.offset = offset;
+    run_on_device(move);
+    out.fetch();
+    Located found;
+    std::memcpy(&found, out.actual(static_cast<std::intptr_t>(skipped)), sizeof found);
+    return found;
+}
+
+void locate_as_mapped(Case &one) {
+    const Subject subject = draw(one, false, "located");
+    const Plan plan(one, subject.count, subject.type());
+    const std::size_t offset = one.rng().below(subject.size());
+    const Located found = locate(one, plan.get(), offset);
+    if (found.displacement != subject.bytes[offset])
+        one.fail("byte ", offset, " is at ", found.displacement, ", not ", subject.bytes[offset]);
+    if (found.bytes == 0 || found.bytes > subject.size() - offset)
+        one.fail("byte ", offset, " has ", found.bytes, " that follow");
+    for (std::size_t i = 0; i < found.bytes; ++i)
+        if (subject.bytes[offset + i] != subject.bytes[offset] + static_cast<std::intptr_t>(i))
+            one.fail("byte ", offset + i, " does not follow byte ", offset);
+}
+
+} // namespace
+
+TEST_CASE("device code moves random layouts in any group of threads") {
+    DeviceSession session;
+    run_cases("device code packs", 900, pack_as_mapped);
+    run_cases("device code unpacks", 900, unpack_as_mapped);
+    run_cases("device code copies", 900, copy_as_mapped);
+    run_cases("device code locates", 300, locate_as_mapped);
+}
+
+TEST_CASE("device code moves ranges of children that are larger than 31 bits") {
+    DeviceSession session;
+    constexpr std::intptr_t half = std::intptr_t{1} << 31, gap = 64;
+    run_cases("large children", 12, [](Case &one) {
+        Rng &rng = one.rng();
+        ucd_type_t block, type;
+        one.succeed(ucd_create_contig(half / 8, UCD_TYPE__DOUBLE, nullptr, &block), "contig");
+        // Blocks of 2 GiB with gaps, which are at both sides of each other's end.
+        one.succeed(ucd_create_hvector(5, 1, half + gap, block, nullptr, &type), "hvector");
+        const BuiltType owned[] = {BuiltType(block), BuiltType(type)};
+        const Plan plan(one, 1, type);
+        CHECK(plan.get().memory == 0);
+        const auto seam = rng.between(1, 4) * half;
+        const std::intptr_t before = rng.between(1, 200), after = rng.between(1, 200);
+        const std::intptr_t in_memory = seam / half * gap;
+        DeviceBuffer in(rng, {seam - before + in_memory - gap, seam + after + in_memory}, Memory::device0);
+        DeviceBuffer out(rng, {0, before + after}, Memory::device0);
+        in.send();
+        out.send();
+        KernelCall move = random_call(rng, DeviceCall::pack);
+        move.from = plan.get();
+        move.in = in.real_base();
+        move.out = out.real_base();
+        move.offset = static_cast<std::uint64_t>(seam - before);
+        move.bytes = static_cast<std::uint64_t>(before + after);
+        run_on_device(move);
+        for (std::intptr_t i = 0; i < before; ++i)
+            *out.expected(i) = *in.actual(seam - before + i + in_memory - gap);
+        for (std::intptr_t i = 0; i < after; ++i)
+            *out.expected(before + i) = *in.actual(seam + i + in_memory);
+        check_as_expected(one, out, "packed");
+        const Located found = locate(one, plan.get(), static_cast<std::uint64_t>(seam - before));
+        CHECK(found.displacement == seam - before + in_memory - gap);
+        CHECK(found.bytes == static_cast<std::uint64_t>(before));
+    });
+}
+
+TEST_CASE("a plan for device code without lists needs no memory, and others end with it") {
+    DeviceSession session;
+    const Case one("plans for device code", 0);
+    const BuiltType nest(ndarray({3, 4, 5, 6}, {4096, 700, 100, 16}, leaf(UCD_TYPE__DOUBLE)));
+    const Plan regular(one, 1, nest.get());
+    CHECK(regular.get().memory == 0);
+    CHECK(regular.get().levels == 4);
+    CHECK(sizeof(ucd_device_plan_t) <= 256);
+    const std::array<std::intptr_t, 3> displs = {0, 5, 11};
+    ucd_type_t type;
+    REQUIRE(ucd_create_indexed_block(3, 1, displs.data(), UCD_TYPE__DOUBLE, nullptr, &type) == UCD_SUCCESS);
+    const BuiltType listed(type);
+    ucd_device_plan_t plan = UCD_DEVICE_PLAN__INIT;
+    REQUIRE(ucd_device_plan_create(2, type, device().c_str(), nullptr, &plan) == UCD_SUCCESS);
+    CHECK(plan.memory != 0);
+    ucd_device_plan_t copy = plan;
+    CHECK(ucd_device_plan_free(&plan) == UCD_SUCCESS);
+    CHECK(plan.memory == 0);
+    CHECK(ucd_device_plan_free(&plan) == UCD_SUCCESS);
+    CHECK(ucd_device_plan_free(&copy) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_device_plan_free(nullptr) == UCD_SUCCESS);
+}
+
+TEST_CASE("a plan for device code says what it cannot be made of") {
+    DeviceSession session;
+    const auto create = [](ucd_device_plan_t plan, const char *name, ucd_type_t type, std::uintptr_t count) {
+        const ucd_device_plan_t before = plan;
+        const int rc = ucd_device_plan_create(count, type, name, nullptr, &plan);
+        CHECK(std::memcmp(&before, &plan, sizeof plan) == 0);
+        return rc;
+    };
+    const ucd_device_plan_t good = UCD_DEVICE_PLAN__INIT;
+    ucd_device_plan_t later = good, longer = good;
+    later.version++;
+    longer.struct_size += 8;
+    const std::string name = device();
+    CHECK(create({}, name.c_str(), UCD_TYPE__INT, 1) == UCD_ERR__INVALID_ARG);
+    CHECK(create(later, name.c_str(), UCD_TYPE__INT, 1) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(create(longer, name.c_str(), UCD_TYPE__INT, 1) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(create(good, "seq:0", UCD_TYPE__INT, 1) == UCD_ERR__INVALID_ARG);
+    CHECK(create(good, nullptr, UCD_TYPE__INT, 1) == UCD_ERR__INVALID_ARG);
+    CHECK(create(good, name.c_str(), UCD_TYPE__NULL, 1) == UCD_ERR__INVALID_ARG);
+    CHECK(create(good, name.c_str(), UCD_TYPE__INT, UINTPTR_MAX) == UCD_ERR__OVERFLOW);
+    CHECK(ucd_device_plan_create(1, UCD_TYPE__INT, name.c_str(), nullptr, nullptr) == UCD_ERR__INVALID_ARG);
+    ucd_device_plan_t empty = good;
+    CHECK(ucd_device_plan_create(0, UCD_TYPE__INT, name.c_str(), nullptr, &empty) == UCD_SUCCESS);
+    CHECK(empty.bytes == 0);
+}
