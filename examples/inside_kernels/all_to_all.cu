@@ -1,7 +1,7 @@
-// The all-to-all of Ulysses' attention: a tensor that is divided along one dimension becomes one that
-// is divided along another. Each side's kernel copies the other's part straight from its tensor to
-// its place in the other's tensor, for any two dimensions, without packed buffers.
-// With "measure", beside packing, NCCL and unpacking.
+// The all-to-all of Ulysses' attention: a tensor that is divided along one dimension becomes one
+// that is divided along another. Each side's kernel copies the other's part straight from its
+// tensor to its place in the other's tensor, for any two dimensions, without packed buffers. With
+// "measure", beside packing, NCCL and unpacking.
 
 #include "two_sides.hpp"
 
@@ -61,8 +61,8 @@ void run(Side (&sides)[2], const Shape &shape, bool measure, const Nccl *nccl) {
     std::copy_n(shape.dims, 4, out_dims);
     out_dims[shape.scatter] /= sides_count;
     out_dims[shape.gather] *= sides_count;
-    const auto bytes = static_cast<std::size_t>(shape.dims[0] * shape.dims[1] * shape.dims[2] *
-                                                shape.dims[3]);
+    const auto bytes =
+        static_cast<std::size_t>(shape.dims[0] * shape.dims[1] * shape.dims[2] * shape.dims[3]);
     ucd_type_t from[2], to[2]; // the part for side i; the part of side i
     for (int i = 0; i < 2; ++i) {
         from[i] = part_of(shape.dims, shape.scatter, i);
@@ -135,14 +135,17 @@ void run(Side (&sides)[2], const Shape &shape, bool measure, const Nccl *nccl) {
                 const ucd_stream_t stream = sides[i].native();
                 std::uintptr_t moved;
                 for (int k = 0; k < 2; ++k)
-                    check(ucd_pack_stream(in[i], 1, from[k], 0, (k == i ? arrived[i] : packed[i]) + half * static_cast<unsigned>(k),
+                    check(ucd_pack_stream(in[i], 1, from[k], 0,
+                                          (k == i ? arrived[i] : packed[i]) +
+                                              half * static_cast<unsigned>(k),
                                           half, &moved, nullptr, UCD_OP__REPLACE, stream),
                           "ucd_pack_stream");
                 nccl->exchange(sides[i], i, packed[i] + half * static_cast<unsigned>(1 - i),
                                arrived[i] + half * static_cast<unsigned>(1 - i), half);
                 for (int k = 0; k < 2; ++k)
-                    check(ucd_unpack_stream(arrived[i] + half * static_cast<unsigned>(k), half, out[i], 1, to[k], 0,
-                                            &moved, nullptr, UCD_OP__REPLACE, stream),
+                    check(ucd_unpack_stream(arrived[i] + half * static_cast<unsigned>(k), half,
+                                            out[i], 1, to[k], 0, &moved, nullptr, UCD_OP__REPLACE,
+                                            stream),
                           "ucd_unpack_stream");
             };
             for (int i = 0; i < 2; ++i) put(sides[i], out[i], test_bytes(bytes, 77));
@@ -150,7 +153,8 @@ void run(Side (&sides)[2], const Shape &shape, bool measure, const Nccl *nccl) {
                 sides[i].use();
                 for (int k = 0; k < 2; ++k)
                     for (const ucd_type_t type : {from[k], to[k]})
-                        check(ucd_prepare(1, type, UCD_OP__REPLACE, sides[i].native(), nullptr), "prepare");
+                        check(ucd_prepare(1, type, UCD_OP__REPLACE, sides[i].native(), nullptr),
+                              "prepare");
                 start(i);
                 sides[i].wait();
             });
@@ -163,8 +167,9 @@ void run(Side (&sides)[2], const Shape &shape, bool measure, const Nccl *nccl) {
     std::puts("");
     for (int i = 0; i < 2; ++i) {
         sides[i].use();
-        for (void *memory : {static_cast<void *>(in[i]), static_cast<void *>(out[i]), static_cast<void *>(packed[i]),
-                             static_cast<void *>(arrived[i]), static_cast<void *>(done[i]), static_cast<void *>(flag[i])})
+        for (void *memory : {static_cast<void *>(in[i]), static_cast<void *>(out[i]),
+                             static_cast<void *>(packed[i]), static_cast<void *>(arrived[i]),
+                             static_cast<void *>(done[i]), static_cast<void *>(flag[i])})
             check(cudaFree(memory), "cudaFree");
         check(ucd_free(&from[i]), "ucd_free");
         check(ucd_free(&to[i]), "ucd_free");
@@ -179,8 +184,11 @@ int main(int argc, char **argv) {
     const bool measure = argc > 1 && std::strcmp(argv[1], "measure") == 0;
     Nccl nccl;
     const bool compare = measure && nccl.open(sides);
-    const Shape small[] = {{{4, 6, 10, 24}, 2, 1}, {{4, 6, 10, 24}, 1, 2}, {{4, 6, 10, 24}, 3, 0},
-                           {{4, 6, 10, 24}, 0, 3}, {{4, 6, 10, 24}, 2, 0}};
+    const Shape small[] = {{{4, 6, 10, 24}, 2, 1},
+                           {{4, 6, 10, 24}, 1, 2},
+                           {{4, 6, 10, 24}, 3, 0},
+                           {{4, 6, 10, 24}, 0, 3},
+                           {{4, 6, 10, 24}, 2, 0}};
     for (const Shape &shape : small) run(sides, shape, false, nullptr);
     // [batch, sequence, heads, bytes of a head]: heads to sequence and back, bf16.
     const Shape large[] = {{{1, 4096, 32, 256}, 2, 1},

@@ -1,8 +1,8 @@
-// A halo exchange inside of a stencil's kernel. A box is divided between two sides along x, so faces
-// are strided. The first blocks of the kernel copy the faces straight into the other side's ghost
-// cells and raise a flag; meanwhile the other blocks compute the cells inside. When the other side's
-// faces have arrived, the first blocks compute the cells beside them.
-// With "measure", beside packing, NCCL, unpacking and a plain stencil kernel.
+// A halo exchange inside of a stencil's kernel. A box is divided between two sides along x, so
+// faces are strided. The first blocks of the kernel copy the faces straight into the other side's
+// ghost cells and raise a flag; meanwhile the other blocks compute the cells inside. When the other
+// side's faces have arrived, the first blocks compute the cells beside them. With "measure", beside
+// packing, NCCL, unpacking and a plain stencil kernel.
 
 #include "two_sides.hpp"
 
@@ -31,8 +31,8 @@ __device__ void update(const Box &box, const double *u, double *next, int x, int
     const std::size_t i = box.at(x, y, z);
     const std::size_t row = static_cast<std::size_t>(box.nx + 2);
     const std::size_t plane = row * static_cast<std::size_t>(box.ny + 2);
-    next[i] = 0.4 * u[i] + 0.1 * (u[i - 1] + u[i + 1] + u[i - row] + u[i + row] + u[i - plane] +
-                                  u[i + plane]);
+    next[i] = 0.4 * u[i] +
+              0.1 * (u[i - 1] + u[i + 1] + u[i - row] + u[i + row] + u[i - plane] + u[i + plane]);
 }
 
 // Cells of the columns [first, end), by the blocks from `block` on.
@@ -55,11 +55,12 @@ __device__ void update_ends(const Box &box, const double *u, double *next, unsig
 }
 
 struct Faces {
-    ucd_device_plan_t inner[2], ghost[2]; // the first and the last column, and the ghosts beside them
+    ucd_device_plan_t inner[2],
+        ghost[2]; // the first and the last column, and the ghosts beside them
 };
 
-// Each of the first blocks has a flag, and a counter of the steps. The box is periodic in x, so both
-// faces go to the other side.
+// Each of the first blocks has a flag, and a counter of the steps. The box is periodic in x, so
+// both faces go to the other side.
 __global__ void __launch_bounds__(threads)
     fused_step(const __grid_constant__ Faces faces, const Box box, const double *u, double *next,
                double *peer_u, unsigned *steps, unsigned *peer_flags, const unsigned *own_flags) {
@@ -88,7 +89,8 @@ __global__ void __launch_bounds__(threads)
     update_ends(box, u, next, blockIdx.x, face_blocks);
 }
 
-__global__ void __launch_bounds__(threads) plain_step(const Box box, const double *u, double *next) {
+__global__ void __launch_bounds__(threads)
+    plain_step(const Box box, const double *u, double *next) {
     update_columns(box, u, next, 1, box.nx + 1, blockIdx.x, gridDim.x);
 }
 
@@ -96,8 +98,9 @@ ucd_type_t column(const Box &box, int x) {
     const std::intptr_t sizes[3] = {box.nz + 2, box.ny + 2, box.nx + 2};
     const std::intptr_t part[3] = {box.nz, box.ny, 1}, start[3] = {1, 1, x};
     ucd_type_t type;
-    check(ucd_create_subarray(3, sizes, part, start, UCD_ORDER__C, UCD_TYPE__DOUBLE, nullptr, &type),
-          "a subarray");
+    check(
+        ucd_create_subarray(3, sizes, part, start, UCD_ORDER__C, UCD_TYPE__DOUBLE, nullptr, &type),
+        "a subarray");
     return type;
 }
 
@@ -130,16 +133,20 @@ void reference_step(const Box &box, std::vector<double> (&u)[2], std::vector<dou
 }
 
 void run(Side (&sides)[2], const Box &box, bool measure, const Nccl *nccl) {
-    ucd_type_t types[4] = {column(box, 1), column(box, box.nx), column(box, 0), column(box, box.nx + 1)};
+    ucd_type_t types[4] = {column(box, 1), column(box, box.nx), column(box, 0),
+                           column(box, box.nx + 1)};
     double *u[2][2]; // side, and which of two that take turns
     unsigned *steps[2], *flags[2];
     unsigned char *packed[2], *arrived[2];
     Faces faces[2];
-    const std::size_t face = static_cast<std::size_t>(box.ny) * static_cast<std::size_t>(box.nz) * sizeof(double);
+    const std::size_t face =
+        static_cast<std::size_t>(box.ny) * static_cast<std::size_t>(box.nz) * sizeof(double);
     for (int s = 0; s < 2; ++s) {
         for (double *&cells : u[s]) {
             cells = sides[s].allocate<double>(box.cells());
-            check(cudaMemcpy(cells, initial(box, s).data(), box.cells() * sizeof(double), cudaMemcpyDefault), "cudaMemcpy");
+            check(cudaMemcpy(cells, initial(box, s).data(), box.cells() * sizeof(double),
+                             cudaMemcpyDefault),
+                  "cudaMemcpy");
         }
         steps[s] = sides[s].allocate<unsigned>(face_blocks);
         flags[s] = sides[s].allocate<unsigned>(face_blocks);
@@ -157,15 +164,18 @@ void run(Side (&sides)[2], const Box &box, bool measure, const Nccl *nccl) {
         fused[s] = capture(sides[s], [&] {
             for (int i = 0; i < 2; ++i)
                 fused_step<<<face_blocks + blocks, threads, 0, sides[s].stream>>>(
-                    faces[s], box, u[s][i], u[s][1 - i], u[1 - s][i], steps[s], flags[1 - s], flags[s]);
+                    faces[s], box, u[s][i], u[s][1 - i], u[1 - s][i], steps[s], flags[1 - s],
+                    flags[s]);
         });
-    const auto check_steps = [&](const cudaGraphExec_t (&graphs)[2], const char *what) {
+    const auto check_steps = [&](const cudaGraphExec_t(&graphs)[2], const char *what) {
         std::vector<double> now[2], next[2];
         for (int s = 0; s < 2; ++s) {
             now[s] = initial(box, s);
             next[s] = now[s];
             for (double *cells : u[s])
-                check(cudaMemcpy(cells, now[s].data(), box.cells() * sizeof(double), cudaMemcpyDefault), "cudaMemcpy");
+                check(cudaMemcpy(cells, now[s].data(), box.cells() * sizeof(double),
+                                 cudaMemcpyDefault),
+                      "cudaMemcpy");
         }
         for (int n = 0; n < 2; ++n)
             for (int s = 0; s < 2; ++s) {
@@ -179,7 +189,9 @@ void run(Side (&sides)[2], const Box &box, bool measure, const Nccl *nccl) {
         }
         for (int s = 0; s < 2; ++s) {
             std::vector<double> found(box.cells());
-            check(cudaMemcpy(found.data(), u[s][0], box.cells() * sizeof(double), cudaMemcpyDefault), "cudaMemcpy");
+            check(
+                cudaMemcpy(found.data(), u[s][0], box.cells() * sizeof(double), cudaMemcpyDefault),
+                "cudaMemcpy");
             for (int z = 1; z <= box.nz; ++z)
                 for (int y = 1; y <= box.ny; ++y)
                     for (int x = 1; x <= box.nx; ++x) {
@@ -201,25 +213,31 @@ void run(Side (&sides)[2], const Box &box, bool measure, const Nccl *nccl) {
                 std::uintptr_t moved;
                 for (int i = 0; i < 2; ++i) {
                     for (int k = 0; k < 2; ++k)
-                        check(ucd_pack_stream(u[s][i], 1, types[1 - k], 0, packed[s] + face * static_cast<unsigned>(k), face, &moved,
-                                              nullptr, UCD_OP__REPLACE, stream), "ucd_pack_stream");
+                        check(ucd_pack_stream(u[s][i], 1, types[1 - k], 0,
+                                              packed[s] + face * static_cast<unsigned>(k), face,
+                                              &moved, nullptr, UCD_OP__REPLACE, stream),
+                              "ucd_pack_stream");
                     nccl->exchange(sides[s], s, packed[s], arrived[s], 2 * face);
                     for (int k = 0; k < 2; ++k)
-                        check(ucd_unpack_stream(arrived[s] + face * static_cast<unsigned>(k), face, u[s][i], 1, types[2 + k], 0, &moved,
-                                                nullptr, UCD_OP__REPLACE, stream), "ucd_unpack_stream");
+                        check(ucd_unpack_stream(arrived[s] + face * static_cast<unsigned>(k), face,
+                                                u[s][i], 1, types[2 + k], 0, &moved, nullptr,
+                                                UCD_OP__REPLACE, stream),
+                              "ucd_unpack_stream");
                     plain_step<<<blocks, threads, 0, sides[s].stream>>>(box, u[s][i], u[s][1 - i]);
                 }
             };
             on_both([&](int s) {
                 sides[s].use();
                 for (const ucd_type_t type : types)
-                    check(ucd_prepare(1, type, UCD_OP__REPLACE, sides[s].native(), nullptr), "prepare");
+                    check(ucd_prepare(1, type, UCD_OP__REPLACE, sides[s].native(), nullptr),
+                          "prepare");
                 start(s);
                 sides[s].wait();
             });
             on_both([&](int s) { others[s] = capture(sides[s], [&] { start(s); }); });
             const double apart = replay(sides, others, 20) / 2;
-            std::printf("; pack + NCCL + unpack + step %.1f us; ratio %.2f", apart, apart / together);
+            std::printf("; pack + NCCL + unpack + step %.1f us; ratio %.2f", apart,
+                        apart / together);
         }
     }
     std::puts("");
@@ -237,6 +255,7 @@ int main(int argc, char **argv) {
     run(sides, {37, 22, 19}, false, nullptr);
     run(sides, {64, 40, 33}, false, nullptr);
     if (measure)
-        for (const int side : {128, 192, 256}) run(sides, {side, side, side}, true, compare ? &nccl : nullptr);
+        for (const int side : {128, 192, 256})
+            run(sides, {side, side, side}, true, compare ? &nccl : nullptr);
     check(ucd_finalize(), "ucd_finalize");
 }

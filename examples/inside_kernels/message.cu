@@ -1,6 +1,6 @@
-// A message from kernel to kernel: the sender's kernel packs a strided layout straight into the other
-// side's memory and raises flags there; the receiver's kernel waits for them and unpacks. No host is
-// involved, and both kernels are replayed in graphs. With "measure", beside NCCL.
+// A message from kernel to kernel: the sender's kernel packs a strided layout straight into the
+// other side's memory and raises flags there; the receiver's kernel waits for them and unpacks. No
+// host is involved, and both kernels are replayed in graphs. With "measure", beside NCCL.
 
 #include "two_sides.hpp"
 
@@ -13,8 +13,8 @@ constexpr unsigned blocks = 16, threads = 256;
 // A round trip of 64 KiB: blocks of 8 bytes, 512 bytes apart.
 constexpr int count = 8192, block = 1, stride = 64;
 
-// What a side shares with the other. Each block of a kernel has flags of its own, so blocks wait for
-// nobody but the block with the same number on the other side.
+// What a side shares with the other. Each block of a kernel has flags of its own, so blocks wait
+// for nobody but the block with the same number on the other side.
 struct Mailbox {
     unsigned char *message; // packed
     unsigned *arrived;      // a flag for each block
@@ -83,7 +83,8 @@ int main(int argc, char **argv) {
         fields[i] = sides[i].allocate<unsigned char>(span);
         packed[i] = sides[i].allocate<unsigned char>(plans[i].bytes);
         arriving[i] = sides[i].allocate<unsigned char>(plans[i].bytes);
-        mail[i] = {sides[i].allocate<unsigned char>(plans[i].bytes), sides[i].allocate<unsigned>(blocks)};
+        mail[i] = {sides[i].allocate<unsigned char>(plans[i].bytes),
+                   sides[i].allocate<unsigned>(blocks)};
         rounds[i] = sides[i].allocate<unsigned>(blocks);
         put(sides[i], fields[i], before[i]);
     }

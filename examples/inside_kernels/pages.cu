@@ -39,31 +39,37 @@ int main() {
     std::vector<ucd_device_plan_t> made;
     for (int s = 0; s < sequences; ++s) {
         ucd_type_t type;
-        check(ucd_create_indexed_block_ref(pages_each, page_bytes, table + s * pages_each,
-                                           UCD_TYPE__INT32_T, page_bytes, 0,
-                                           std::intptr_t{pages} * page_bytes, UCD_TYPE__BYTE, nullptr,
-                                           &type),
+        check(ucd_create_indexed_block_ref(
+                  pages_each, page_bytes, table + s * pages_each, UCD_TYPE__INT32_T, page_bytes, 0,
+                  std::intptr_t{pages} * page_bytes, UCD_TYPE__BYTE, nullptr, &type),
               "ucd_create_indexed_block_ref");
         made.push_back(side.plan(1, type));
         check(ucd_free(&type), "ucd_free");
     }
     auto *plans = side.allocate<ucd_device_plan_t>(sequences);
-    check(cudaMemcpy(plans, made.data(), sequences * sizeof made[0], cudaMemcpyDefault), "cudaMemcpy");
+    check(cudaMemcpy(plans, made.data(), sequences * sizeof made[0], cudaMemcpyDefault),
+          "cudaMemcpy");
     const std::vector<unsigned char> values = test_bytes(pages * page_bytes, 5);
     put(side, cache, values);
     for (const int step : {7, 11, 391}) { // the table changes between kernels, the plans do not
         std::vector<int> table_values(sequences * pages_each);
-        for (int i = 0; i < sequences * pages_each; ++i) table_values[static_cast<std::size_t>(i)] = (i * step + step) % pages;
-        check(cudaMemcpy(table, table_values.data(), table_values.size() * sizeof(int), cudaMemcpyDefault), "cudaMemcpy");
+        for (int i = 0; i < sequences * pages_each; ++i)
+            table_values[static_cast<std::size_t>(i)] = (i * step + step) % pages;
+        check(cudaMemcpy(table, table_values.data(), table_values.size() * sizeof(int),
+                         cudaMemcpyDefault),
+              "cudaMemcpy");
         gather<<<sequences, 128, 0, side.stream>>>({plans}, cache, out);
         check(cudaMemsetAsync(cache, 0xee, pages * page_bytes, side.stream), "cudaMemset");
         scatter<<<sequences, 128, 0, side.stream>>>({plans}, out, cache);
         side.wait();
         check(cudaGetLastError(), "the kernels");
-        const std::vector<unsigned char> packed = get(side, out, sequences * pages_each * page_bytes);
+        const std::vector<unsigned char> packed =
+            get(side, out, sequences * pages_each * page_bytes);
         std::vector<unsigned char> scattered(pages * page_bytes, 0xee);
         for (std::size_t i = 0; i < packed.size(); ++i) {
-            const std::size_t at = static_cast<std::size_t>(table_values[i / page_bytes]) * page_bytes + i % page_bytes;
+            const std::size_t at =
+                static_cast<std::size_t>(table_values[i / page_bytes]) * page_bytes +
+                i % page_bytes;
             require(packed[i] == values[at], "a byte that was gathered");
             scattered[at] = values[at];
         }

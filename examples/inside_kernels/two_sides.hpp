@@ -1,4 +1,5 @@
-// Two sides that reach each other's memory: two GPUs, or one GPU twice where there is no second one.
+// Two sides that reach each other's memory: two GPUs, or one GPU twice where there is no second
+// one.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -88,8 +89,8 @@ inline cudaGraphExec_t capture(const Side &side, const std::function<void()> &st
     return ready;
 }
 
-// The median time in microseconds of a replay of both graphs, which wait for each other. A thread for
-// each side, because one that starts both could not keep up.
+// The median time in microseconds of a replay of both graphs, which wait for each other. A thread
+// for each side, because one that starts both could not keep up.
 inline double replay(const Side (&sides)[2], const cudaGraphExec_t (&graphs)[2], int times = 30) {
     std::vector<double> taken;
     for (int repeat = 0; repeat < 9; ++repeat) {

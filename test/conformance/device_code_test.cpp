@@ -59,7 +59,8 @@ RecipePtr random_permutation(Rng &rng) {
 
 Subject draw(Case &one, bool unpack_safe, const char *role) {
     Rng &rng = one.rng();
-    if (rng.chance(30)) return make_subject(one, random_permutation(rng), rng.chance(50) ? 1 : 2, role);
+    if (rng.chance(30))
+        return make_subject(one, random_permutation(rng), rng.chance(50) ? 1 : 2, role);
     RecipeOptions options;
     options.unpack_safe = unpack_safe;
     options.index_memory = [](Rng &, const std::vector<std::byte> &bytes) {
@@ -221,7 +222,8 @@ TEST_CASE("device code moves ranges of children that are larger than 31 bits") {
         const auto seam = rng.between(1, 4) * half;
         const std::intptr_t before = rng.between(1, 200), after = rng.between(1, 200);
         const std::intptr_t in_memory = seam / half * gap;
-        DeviceBuffer in(rng, {seam - before + in_memory - gap, seam + after + in_memory}, Memory::device0);
+        DeviceBuffer in(rng, {seam - before + in_memory - gap, seam + after + in_memory},
+                        Memory::device0);
         DeviceBuffer out(rng, {0, before + after}, Memory::device0);
         in.send();
         out.send();
@@ -253,7 +255,8 @@ TEST_CASE("a plan for device code without lists needs no memory, and others end 
     CHECK(sizeof(ucd_device_plan_t) <= 256);
     const std::array<std::intptr_t, 3> displs = {0, 5, 11};
     ucd_type_t type;
-    REQUIRE(ucd_create_indexed_block(3, 1, displs.data(), UCD_TYPE__DOUBLE, nullptr, &type) == UCD_SUCCESS);
+    REQUIRE(ucd_create_indexed_block(3, 1, displs.data(), UCD_TYPE__DOUBLE, nullptr, &type) ==
+            UCD_SUCCESS);
     const BuiltType listed(type);
     ucd_device_plan_t plan = UCD_DEVICE_PLAN__INIT;
     REQUIRE(ucd_device_plan_create(2, type, device().c_str(), nullptr, &plan) == UCD_SUCCESS);
@@ -268,7 +271,8 @@ TEST_CASE("a plan for device code without lists needs no memory, and others end 
 
 TEST_CASE("a plan for device code says what it cannot be made of") {
     DeviceSession session;
-    const auto create = [](ucd_device_plan_t plan, const char *name, ucd_type_t type, std::uintptr_t count) {
+    const auto create = [](ucd_device_plan_t plan, const char *name, ucd_type_t type,
+                           std::uintptr_t count) {
         const ucd_device_plan_t before = plan;
         const int rc = ucd_device_plan_create(count, type, name, nullptr, &plan);
         CHECK(std::memcmp(&before, &plan, sizeof plan) == 0);
@@ -286,7 +290,8 @@ TEST_CASE("a plan for device code says what it cannot be made of") {
     CHECK(create(good, nullptr, UCD_TYPE__INT, 1) == UCD_ERR__INVALID_ARG);
     CHECK(create(good, name.c_str(), UCD_TYPE__NULL, 1) == UCD_ERR__INVALID_ARG);
     CHECK(create(good, name.c_str(), UCD_TYPE__INT, UINTPTR_MAX) == UCD_ERR__OVERFLOW);
-    CHECK(ucd_device_plan_create(1, UCD_TYPE__INT, name.c_str(), nullptr, nullptr) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_device_plan_create(1, UCD_TYPE__INT, name.c_str(), nullptr, nullptr) ==
+          UCD_ERR__INVALID_ARG);
     ucd_device_plan_t empty = good;
     CHECK(ucd_device_plan_create(0, UCD_TYPE__INT, name.c_str(), nullptr, &empty) == UCD_SUCCESS);
     CHECK(empty.bytes == 0);

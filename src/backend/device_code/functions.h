@@ -68,16 +68,15 @@ UCD_GPU_FUNCTION Grid this_grid() {
 
 #endif
 
-// Shared memory, aligned to 16 bytes, that a group of whole blocks lends to pack() or unpack(). With
-// it, transposes are moved in tiles, so that both sides are accessed in whole sectors. Elements of
-// N bytes need 1056 * N bytes; with less, or with nullptr, nothing is moved in tiles.
+// Shared memory, aligned to 16 bytes, that a group of whole blocks lends to pack() or unpack().
+// With it, transposes are moved in tiles, so that both sides are accessed in whole sectors.
+// Elements of N bytes need 1056 * N bytes; with less, or with nullptr, nothing is moved in tiles.
 struct Scratch {
     void *memory;
     uint32_t bytes;
 };
-inline constexpr uint32_t max_scratch_bytes = device_code::tile_side *
-                                              (device_code::tile_side + 1) *
-                                              device_code::vector_bytes;
+inline constexpr uint32_t max_scratch_bytes =
+    device_code::tile_side * (device_code::tile_side + 1) * device_code::vector_bytes;
 
 namespace tiles {
 
@@ -130,8 +129,8 @@ UCD_GPU_FUNCTION void pack(const Group &group, const ucd_device_plan_t &plan, co
         bytes);
 }
 
-// The same, in tiles where this is faster. All threads of the blocks that the group consists of call
-// it; it may wait for the threads of the block, and `scratch` is free when it returns.
+// The same, in tiles where this is faster. All threads of the blocks that the group consists of
+// call it; it may wait for the threads of the block, and `scratch` is free when it returns.
 template <class Group>
 UCD_GPU_FUNCTION void pack(const Group &group, const ucd_device_plan_t &plan, const void *buf,
                            uint64_t offset, uint64_t bytes, void *out, const Scratch &scratch) {
@@ -173,8 +172,8 @@ UCD_GPU_FUNCTION void copy(const Group &group, const ucd_device_plan_t &from, co
 
 // Returns the displacement from the buffer's address of byte `offset` of the packed stream, as a
 // number that wraps if it is negative. Sets *contiguous, which may not be null, to the number of
-// bytes, at least 1, that follow each other from there on in memory and in the stream. The byte after
-// them may be adjacent, too. `offset` is less than plan.bytes.
+// bytes, at least 1, that follow each other from there on in memory and in the stream. The byte
+// after them may be adjacent, too. `offset` is less than plan.bytes.
 UCD_GPU_FUNCTION uint64_t locate(const ucd_device_plan_t &plan, uint64_t offset,
                                  uint64_t *contiguous) {
     assert(plan.version == UCD_DEVICE_PLAN__VERSION && plan.struct_size == sizeof plan);

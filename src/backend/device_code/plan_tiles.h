@@ -109,12 +109,14 @@ UCD_GPU_FUNCTION bool move_by_tiles(const Team &team, const ucd_device_plan_t &p
     assert(offset <= plan.bytes && bytes <= plan.bytes - offset);
     if (bytes == 0 || is_interpreted(plan) || plan.row >= plan.levels) return false;
     if (team.threads() == 0 || team.threads() % tile_side != 0) return false;
-    const uint32_t shift = word_shift(
-        plan.word, (typed + static_cast<uint64_t>(plan.origin)) | (packed - offset));
+    const uint32_t shift =
+        word_shift(plan.word, (typed + static_cast<uint64_t>(plan.origin)) | (packed - offset));
     PlanTranspose p;
     if (!transpose_by_plan(plan, shift, typed, packed, offset, bytes, p)) return false;
-    const auto element = static_cast<uint32_t>(
-        (plan.levels == 2 ? plan.level[1] : plan.levels == 3 ? plan.level[2] : plan.level[3]).each);
+    const auto element = static_cast<uint32_t>((plan.levels == 2   ? plan.level[1]
+                                                : plan.levels == 3 ? plan.level[2]
+                                                                   : plan.level[3])
+                                                   .each);
     if (scratch_bytes < tile_side * (tile_side + 1) * element) return false;
     switch (element) {
     case 16: move_tiles<direction, 16>(p, scratch, team); break;

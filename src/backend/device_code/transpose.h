@@ -39,8 +39,7 @@ UCD_GPU_FUNCTION Tile tile_at(const Params &p, uint32_t index, uint32_t width) {
 
 // Moves those bytes of an element that are in the range, which may be none.
 template <Direction direction, unsigned width, class Params>
-UCD_GPU_FUNCTION void move_bytes_in_range(const Params &p, uintptr_t place,
-                                          uint64_t position) {
+UCD_GPU_FUNCTION void move_bytes_in_range(const Params &p, uintptr_t place, uint64_t position) {
     for (uint32_t i = 0; i < width; ++i) {
         const uint64_t at = position + i;
         if (at < p.begin || at >= p.end) continue;
@@ -80,8 +79,8 @@ UCD_GPU_FUNCTION void move_half(TileMemory<width> &tile, uint32_t thread, uint32
             if constexpr (in)
                 words[i] = load<Word<width>>(at);
             else
-                store<Word<width>>(at, by_columns ? tile.elements[lane][on]
-                                                  : tile.elements[on][lane]);
+                store<Word<width>>(at,
+                                   by_columns ? tile.elements[lane][on] : tile.elements[on][lane]);
         }
         if constexpr (in) {
 #pragma unroll
@@ -122,8 +121,8 @@ UCD_GPU_FUNCTION void move_elements(const Params &p, const Tile &t, uint32_t thr
 //     each(body)  calls body(thread) for the calling thread, or for each thread of the team
 //     barrier()   orders their accesses to shared memory
 template <Direction direction, unsigned width, class Params, class Team>
-UCD_GPU_FUNCTION void transpose_tile(const Params &p, uint32_t index,
-                                     TileMemory<width> &tile, const Team &team) {
+UCD_GPU_FUNCTION void transpose_tile(const Params &p, uint32_t index, TileMemory<width> &tile,
+                                     const Team &team) {
     constexpr bool pack = direction == Direction::pack;
     const uint32_t lines = team.threads() / tile_side;
     const Tile t = tile_at(p, index, width);

@@ -1,5 +1,5 @@
-// What the kernels' code needs of the compiler of a program that includes ucd_device.h. Tests name a
-// header that has the same for threads of the CPU.
+// What the kernels' code needs of the compiler of a program that includes ucd_device.h. Tests name
+// a header that has the same for threads of the CPU.
 #pragma once
 
 #if defined(UCD_DEVICE_CODE_VENDOR)
@@ -14,8 +14,7 @@
 #include <cstdint>
 
 #define UCD_GPU_FUNCTION __device__ __forceinline__
-#define UCD_GPU_FOR_EACH_RANK(group, rank)                                                         \
-    if (const uint64_t rank = (group).thread_rank(); true)
+#define UCD_GPU_FOR_EACH_RANK(group, rank) if (const uint64_t rank = (group).thread_rank(); true)
 
 namespace ucd::UCD_GPU {
 

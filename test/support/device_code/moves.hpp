@@ -1,5 +1,5 @@
-// Calls the functions of ucd_device.h in a kernel of the device under test: a GPU's, or threads of the
-// CPU in its place.
+// Calls the functions of ucd_device.h in a kernel of the device under test: a GPU's, or threads of
+// the CPU in its place.
 #pragma once
 
 #include <ucd_device.h>
@@ -11,8 +11,8 @@ namespace ucdtest {
 enum class DeviceCall : std::uint32_t { pack, unpack, copy, locate };
 // The groups of threads; with tiles, a block or a grid lends shared memory.
 enum class DeviceGroup : std::uint32_t { thread, warp, block, grid, block_tiles, grid_tiles };
-inline constexpr DeviceGroup all_groups[] = {DeviceGroup::thread, DeviceGroup::warp,
-                                             DeviceGroup::block, DeviceGroup::grid,
+inline constexpr DeviceGroup all_groups[] = {DeviceGroup::thread,      DeviceGroup::warp,
+                                             DeviceGroup::block,       DeviceGroup::grid,
                                              DeviceGroup::block_tiles, DeviceGroup::grid_tiles};
 
 struct KernelCall {

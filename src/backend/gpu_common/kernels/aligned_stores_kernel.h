@@ -20,8 +20,7 @@ UCD_GPU_FUNCTION void run_aligned_stores(const AlignedStoresParams &p) {
     UCD_GPU_FOR_EACH_THREAD(thread) {
         const uint32_t step = UCD_GPU_BLOCKS * threads_per_block;
         for (uint32_t i = UCD_GPU_BLOCK * threads_per_block + thread; i < p.range.count; i += step)
-            unpack_aligned_store(p.range, i,
-                                 [&](uint32_t number) { return period_at(p, number); });
+            unpack_aligned_store(p.range, i, [&](uint32_t number) { return period_at(p, number); });
     }
 }
 

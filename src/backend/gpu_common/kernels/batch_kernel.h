@@ -37,7 +37,8 @@ public:
                                (last + 1 < end || (last + 1 == end && m.tail == vector_bytes));
             if (s_.per_thread > 1 && i == 0 && whole && m.layout.levels != levels_of_interpreter) {
                 const uint32_t number = vector - begin;
-                if (m.layout.shift == 4) return moves_.template move_several<16, 4>(m, number, warp_lanes);
+                if (m.layout.shift == 4)
+                    return moves_.template move_several<16, 4>(m, number, warp_lanes);
                 if (m.layout.shift == 3) {
                     moves_.template move_several<8, 2>(m, number, warp_lanes);
                     return moves_.template move_several<8, 2>(m, number + 2 * warp_lanes,

@@ -16,8 +16,8 @@ UCD_GPU_FUNCTION void copy_words(const uintptr_t (&from)[count], const uintptr_t
     for (unsigned i = 0; i < count; ++i) store<Word<width>>(to[i], words[i]);
 }
 
-// Copies the bytes [first, end), in pieces that are contiguous on both sides, by words of 1 << shift
-// bytes. from(at) and to(at) find the Stretch that begins with byte `at`.
+// Copies the bytes [first, end), in pieces that are contiguous on both sides, by words of 1 <<
+// shift bytes. from(at) and to(at) find the Stretch that begins with byte `at`.
 template <class From, class To>
 UCD_GPU_FUNCTION void copy_stretches(uint64_t first, uint64_t end, uint32_t shift, From from_at,
                                      To to_at) {

@@ -8,8 +8,8 @@
 
 namespace ucd::UCD_GPU {
 
-// A thread of a group. No more threads have work than max_divided bytes have vectors, so the numbers
-// may be limited, which keeps their multiples in 32 bits.
+// A thread of a group. No more threads have work than max_divided bytes have vectors, so the
+// numbers may be limited, which keeps their multiples in 32 bits.
 struct GroupThread {
     uint32_t rank, size;
 };
@@ -53,8 +53,8 @@ UCD_GPU_FUNCTION void move_share(const VectorMove<direction, Places> &moves,
                                  GroupThread thread) {
     const uint32_t whole_end = m.tail == vector_bytes ? vectors : vectors - 1;
     const uint32_t lane = thread.rank % warp_lanes;
-    const bool by_warps = direction == Direction::unpack && m.layout.shift < 2 &&
-                          thread.size % warp_lanes == 0;
+    const bool by_warps =
+        direction == Direction::unpack && m.layout.shift < 2 && thread.size % warp_lanes == 0;
 #pragma unroll 1
     for (uint32_t v = thread.rank; v < vectors + lane;) {
         if constexpr (direction == Direction::unpack) {
@@ -129,8 +129,8 @@ UCD_GPU_FUNCTION void move_nest(const Group &group, const ucd_device_plan_t &pla
     const VectorMove<direction, Places> moves(places);
     const uint64_t origin = typed + static_cast<uint64_t>(plan.origin);
     const uint32_t shift = word_shift(plan.word, origin | (packed - offset));
-    const bool aligned_stores = direction == Direction::unpack && plan.store_count > 0 &&
-                                origin % max_store_bytes == 0;
+    const bool aligned_stores =
+        direction == Direction::unpack && plan.store_count > 0 && origin % max_store_bytes == 0;
     const uint32_t size = threads_of(group);
 #pragma unroll 1
     for (uint64_t done = 0; done < bytes;) {
@@ -216,9 +216,9 @@ UCD_GPU_FUNCTION void copy_share(const From &from, const PlanLayout &from_layout
 
 template <class Group, class From, class To>
 UCD_GPU_FUNCTION void copy_nests(const Group &group, const ucd_device_plan_t &from,
-                                 const From &from_places, uintptr_t in,
-                                 const ucd_device_plan_t &to, const To &to_places, uintptr_t out,
-                                 uint64_t offset, uint64_t bytes) {
+                                 const From &from_places, uintptr_t in, const ucd_device_plan_t &to,
+                                 const To &to_places, uintptr_t out, uint64_t offset,
+                                 uint64_t bytes) {
     const uint32_t common = from.word < to.word ? from.word : to.word;
     const uint32_t shift =
         word_shift(common, (in + static_cast<uint64_t>(from.origin)) |
@@ -268,9 +268,9 @@ UCD_GPU_FUNCTION void copy_by_locating(const Group &group, const ucd_device_plan
                                        uintptr_t in, const ucd_device_plan_t &to, uintptr_t out,
                                        uint64_t offset, uint64_t bytes) {
     const uint32_t common = from.word < to.word ? from.word : to.word;
-    const uint32_t word = word_shift(
-        common < 3 ? common : 3, (in + static_cast<uint64_t>(from.origin)) |
-                                     (out + static_cast<uint64_t>(to.origin)) | offset | bytes);
+    const uint32_t word = word_shift(common < 3 ? common : 3,
+                                     (in + static_cast<uint64_t>(from.origin)) |
+                                         (out + static_cast<uint64_t>(to.origin)) | offset | bytes);
     UCD_GPU_FOR_EACH_RANK(group, rank) {
 #pragma unroll 1
         for (uint64_t first = uint64_t{rank} * vector_bytes; first < bytes;
@@ -284,9 +284,9 @@ UCD_GPU_FUNCTION void copy_by_locating(const Group &group, const ucd_device_plan
 }
 
 template <class Group>
-UCD_GPU_FUNCTION void copy_by_plans(const Group &group, const ucd_device_plan_t &from,
-                                    uintptr_t in, const ucd_device_plan_t &to, uintptr_t out,
-                                    uint64_t offset, uint64_t bytes) {
+UCD_GPU_FUNCTION void copy_by_plans(const Group &group, const ucd_device_plan_t &from, uintptr_t in,
+                                    const ucd_device_plan_t &to, uintptr_t out, uint64_t offset,
+                                    uint64_t bytes) {
     assert(from.version == UCD_DEVICE_PLAN__VERSION && from.struct_size == sizeof from);
     assert(to.version == UCD_DEVICE_PLAN__VERSION && to.struct_size == sizeof to);
     assert(offset <= from.bytes && bytes <= from.bytes - offset);

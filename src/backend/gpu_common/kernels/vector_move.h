@@ -66,8 +66,7 @@ public:
         V v[vectors];
 #pragma unroll
         for (unsigned i = 0; i < vectors * V::words; ++i)
-            position[i] =
-                m.first_word + (number + i / V::words * apart) * V::words + i % V::words;
+            position[i] = m.first_word + (number + i / V::words * apart) * V::words + i % V::words;
         places_.find(m.layout, position, place);
         const uintptr_t packed = m.packed + uint64_t{number} * vector_bytes;
 #pragma unroll
@@ -94,8 +93,7 @@ public:
 
 private:
     template <unsigned width>
-    UCD_GPU_FUNCTION void unpack_neighbours(const Member &m, uint32_t number,
-                                            uint32_t lane) const {
+    UCD_GPU_FUNCTION void unpack_neighbours(const Member &m, uint32_t number, uint32_t lane) const {
         constexpr unsigned words = Vector<width>::words, at_once = 4;
         const uint32_t first = number * words + lane;
 #pragma unroll 1
@@ -140,8 +138,7 @@ private:
     }
 
     // Moves a vector at an end of the range in words and bytes, one after the other.
-    UCD_GPU_FUNCTION void move_part(const Member &m, const MovedVector &v,
-                                    uint32_t word) const {
+    UCD_GPU_FUNCTION void move_part(const Member &m, const MovedVector &v, uint32_t word) const {
         const uint32_t shift = m.layout.shift < 3 ? m.layout.shift : 3;
         const uint32_t width = 1U << shift, mask = (1U << m.layout.shift) - 1;
 #pragma unroll 1

@@ -14,8 +14,8 @@ struct DevicePlan {
     std::vector<char> lists;
 };
 
-// `count` repetitions of the layout, `extent` bytes apart. Layouts of up to four strided levels have
-// no lists. Lists take at most `max_bytes`, unless it cannot be done with so few.
+// `count` repetitions of the layout, `extent` bytes apart. Layouts of up to four strided levels
+// have no lists. Lists take at most `max_bytes`, unless it cannot be done with so few.
 DevicePlan make_device_plan(const Layout &layout, int64_t extent, uint64_t count,
                             uint64_t max_bytes, const Tuning &tuning);
 
