@@ -5,8 +5,8 @@
 Each contender is captured once as a graph, and the graph is replayed with other page tables each time. Its result is
 compared with PyTorch's indexing before it is timed. "copy" is one contiguous copy of as many bytes, the faster of the
 driver's and of a kernel of PyTorch that reads and writes 16 bytes a thread. "PyTorch" is the faster of two expressions:
-assignment by advanced indices, and index_select, permute and index_copy_. All run in turns, and medians count. Last comes
-what a small request and a new Relayout cost. Needs a GPU and PyTorch.
+assignment by advanced indices, and index_select, permute and index_copy_. All run in turns, and medians count. Last
+comes what a small request and a new Relayout cost. Needs a GPU and PyTorch.
 """
 
 import argparse
@@ -209,7 +209,7 @@ def time_of(replay):
 
 
 def print_small_requests():
-    """What does not grow with the pages: a graph's replay, a call, and a new Relayout; of PyTorch, a replay and a call."""
+    """What does not grow with the pages: a replay, a call, and a new Relayout; of PyTorch, a replay and a call."""
     global TOKENS
     before, TOKENS = TOKENS, 64
     pair = Pair([nhd], lambda: hnd(64))
@@ -250,7 +250,7 @@ def main():
         pair = Pair(sources, target)
         graph = captured(pair.relayout.run)
         pair.check(graph)
-        plain = torch.empty(pair.bytes, dtype=torch.uint8, device='cuda'), torch.empty(pair.bytes, dtype=torch.uint8, device='cuda')
+        plain = [torch.empty(pair.bytes, dtype=torch.uint8, device='cuda') for _ in range(2)]
         contenders = [
             graph.replay,
             captured(lambda: plain[1].copy_(plain[0])).replay,
@@ -271,7 +271,8 @@ def main():
         del pair, graph, plain, contenders
         torch.cuda.empty_cache()
     for title, column in (('of copy', 3), ('x PyTorch', 4)):
-        print(f'{title}: least {min(r[column] for r in rows):.2f}, median {statistics.median(r[column] for r in rows):.2f}')
+        found = [row[column] for row in rows]
+        print(f'{title}: least {min(found):.2f}, median {statistics.median(found):.2f}')
     print_small_requests()
     if options.csv:
         with open(options.csv, 'w', newline='') as file:

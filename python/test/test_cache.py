@@ -125,7 +125,8 @@ def moved(source, target, source_pages, target_pages, convert=lambda x: x):
 
 @st.composite
 def engines(draw, dtype=None):
-    lists = draw(st.sampled_from([(), ('layer',), ('kv', 'layer'), ('layer', 'kv'), ('layer', 'dim'), ('head',), ('head', 'layer')]))
+    apart = [(), ('layer',), ('kv', 'layer'), ('layer', 'kv'), ('layer', 'dim'), ('head',), ('head', 'layer')]
+    lists = draw(st.sampled_from(apart))
     parts = {}
     if 'dim' in lists:
         parts['dim'] = draw(st.sampled_from([(4, 2), (2, 2, 2)]))
@@ -289,9 +290,11 @@ def test_heads_of_several_ranks():
         for position, head in itertools.product(range(8), range(2)):
             for layer, kv, dim in itertools.product(range(LAYERS), range(KVS), range(DIMS)):
                 a, at = whole.locate(
-                    layer=layer, kv=kv, dim=dim, head=2 * rank + head, page=tokens[rank][position // 2], token=position % 2
-                )
-                b, there = target.locate(layer=layer, kv=kv, dim=dim, head=head, page=[3, 1][position // 4], token=position % 4)
+                    layer=layer, kv=kv, dim=dim, head=2 * rank + head,
+                    page=tokens[rank][position // 2], token=position % 2,
+                )  # fmt: skip
+                page, token = [3, 1][position // 4], position % 4
+                b, there = target.locate(layer=layer, kv=kv, dim=dim, head=head, page=page, token=token)
                 assert a[at] == b[there]
 
 
@@ -347,10 +350,12 @@ def test_formats_of_engines():
 
     flash = Format.of_shapes('bfloat16', 'kv page token head dim', [(2, 100, 16, 8, 128)] * 32)
     assert sizes(flash) == (32, 2, 100, 16, 8, 128) and flash.page_bytes == 32 * 2 * 16 * 8 * 128 * 2
-    slots = Format.of_shapes('bfloat16', '(page token) head dim', [[(1600, 8, 128)] * 32] * 2, lists=('kv', 'layer'), token=16)
+    shapes = [[(1600, 8, 128)] * 32] * 2
+    slots = Format.of_shapes('bfloat16', '(page token) head dim', shapes, lists=('kv', 'layer'), token=16)
     assert sizes(slots) == sizes(flash) and slots.tensors[32].start('kv') == 1
     latent = Format.of_shapes('bfloat16', 'page token dim', [(100, 64, 576)] * 3)
-    apart = Format.of_shapes('bfloat16', 'page token dim', [[(100, 64, 512), (100, 64, 64)]] * 3, lists=('layer', 'dim'))
+    shapes = [[(100, 64, 512), (100, 64, 64)]] * 3
+    apart = Format.of_shapes('bfloat16', 'page token dim', shapes, lists=('layer', 'dim'))
     assert sizes(latent) == sizes(apart) == (3, 1, 100, 64, 1, 576)
     assert [t.start('dim') for t in apart.tensors] == [0, 512] * 3
     split = Format.of_shapes('float16', 'page head dim token dim', [(100, 8, 16, 16, 8)])
@@ -393,7 +398,8 @@ def test_what_formats_refuse():
         Format.of(np.zeros((2, 3), 'f4')[::-1], 'page token')
     format = Format.of_shapes('float32', 'page head dim token dim', (3, 8, 4, 16, 4))
     for axes, sentence in (
-        ({'page': 1}, 'not of'), ({'token': 1}, 'not of'), ({'head': slice(0, 8, 2)}, 'no part'), ({'head': 8}, 'no part'),
+        ({'page': 1}, 'not of'), ({'token': 1}, 'not of'), ({'head': slice(0, 8, 2)}, 'no part'),
+        ({'head': 8}, 'no part'),
         ({'head': slice(3, 3)}, 'no part'), ({'dim': slice(0, 6)}, 'within 4'),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=sentence):
@@ -459,7 +465,8 @@ def test_the_first_axis_that_differs():
     one = Format.of_shapes('bfloat16', 'layer kv page token head dim', (2, 2, 100, 16, 8, 128))
     assert found(one) == 'tensors'
     assert str(NHD.difference(HND)) == (
-        'token: 16 by 2048 bytes (order kv page token head dim) here, 16 by 256 bytes (order kv page head token dim) there'
+        'token: 16 by 2048 bytes (order kv page token head dim) here, '
+        '16 by 256 bytes (order kv page head token dim) there'
     )
     NHD.require_same(made())
     with pytest.raises(ValueError, match="both sides say 'paged' and mean different layouts: token"):
@@ -490,7 +497,8 @@ def hostile(tensors, element=b'FLOAT', count=None, version=1, name=b'', body_ver
     for address, offset, starts, dims in tensors:
         body += struct.pack('<HHQ6Q', address, len(dims), offset, *starts)
         body += b''.join(struct.pack('<BQQ', *dim) for dim in dims)
-    head = struct.pack('<8sHHHH', b'UCDcache', version, len(name), len(element), len(tensors) if count is None else count)
+    count = len(tensors) if count is None else count
+    head = struct.pack('<8sHHHH', b'UCDcache', version, len(name), len(element), count)
     return head + name + body + hashlib.sha256(head + name + body).digest()
 
 
@@ -502,7 +510,8 @@ def test_bytes_of_anyone():
     for bad in (
         b'', b'UCDcache', bytes(16), bytes(100),
         hostile([]), hostile([], count=4096), hostile([], count=65535),
-        hostile([(0, 0, none, [page, token])], element=b'NAME'), hostile([(0, 0, none, [page, token])], element=b'\xff'),
+        hostile([(0, 0, none, [page, token])], element=b'NAME'),
+        hostile([(0, 0, none, [page, token])], element=b'\xff'),
         hostile([(0, 0, none, [page, token])], element=b'FLOAT_INT'),
         hostile([(0, 0, none, [page, token])], name=b'\xff'), hostile([(0, 0, none, [page, token])], name=b'n' * 256),
         hostile([(0, 0, none, [page, token])], body_version=2),
@@ -545,11 +554,11 @@ def test_on_a_device():
     source = [torch.from_numpy(h).cuda() for h in host]
     for dtype, convert in ((torch.float32, False), (torch.bfloat16, True)):
         target = torch.zeros((7, 3, 2, 4, 64, 32), dtype=dtype, device='cuda')
+        into = Cache.of(target, 'page layer kv head token dim')
         here = torch.zeros(8, dtype=torch.int32, device='cuda')
         there = torch.zeros(2, dtype=torch.int64, device='cuda')
         relayout = cache.Relayout(
-            [(Cache.of(source, 'kv page token head dim'), Cache.of(target, 'page layer kv head token dim'), here, there)],
-            convert=convert,
+            [(Cache.of(source, 'kv page token head dim'), into, here, there)], convert=convert
         )
         here.copy_(torch.arange(8))
         there.copy_(torch.arange(2))
