@@ -59,7 +59,7 @@ def owned(distribution, place):
 
 
 def parts_of(field, distribution):
-    return [np.ascontiguousarray(field[np.ix_(*owned(distribution, place))]) for place in range(distribution.size)]
+    return [np.array(field[np.ix_(*owned(distribution, place))], order='C') for place in range(distribution.size)]
 
 
 def random_segment(rng, n, dim, parts):

@@ -142,12 +142,23 @@ void require_alike(const Side &array, const Side &before) {
     }
 }
 
+// Bytes of an element of a type whose elements are all alike, as those that are converted.
+uintptr_t element_bytes(ucd_type_t type) {
+    ucd_element_run_t first{};
+    uintptr_t written = 0, total = 0;
+    check(ucd_get_element_runs(1, type, 0, &first, 1, &written, &total));
+    return written == 0 ? 1 : first.element_bytes;
+}
+
 // A copy, unlike other moves, is not cut to what the output has room for.
-void require_room(const Sides &sides, uintptr_t actual_bytes) {
-    if (sides[0]->whole.type == UCD_TYPE__NULL || sides[1]->whole.type == UCD_TYPE__NULL) return;
+void require_room(const Sides &sides, uintptr_t actual_bytes, ucd_op_t op) {
+    const ucd_type_t in = sides[0]->whole.type, out = sides[1]->whole.type;
+    if (in == UCD_TYPE__NULL || out == UCD_TYPE__NULL) return;
     uintptr_t size = 0;
-    check(ucd_get_size(sides[0]->whole.type, &size));
-    const uintptr_t bytes = size * sides[0]->whole.count; // fits: the plan was made
+    check(ucd_get_size(in, &size));
+    uintptr_t bytes = size * sides[0]->whole.count; // fits: the plan was made
+    if (op == UCD_OP__CONVERT || op == UCD_OP__CONVERT_SAT)
+        bytes = bytes / element_bytes(in) * element_bytes(out);
     if (actual_bytes == bytes) return;
     const std::string sentence = "dst has room for " + std::to_string(actual_bytes) +
                                  " bytes; src has " + std::to_string(bytes);
@@ -269,7 +280,7 @@ private:
                   [&] { return ucd_plan_create(moves.data(), moves.size(), info_, op, &made); }));
         plan_.reset(made);
         for (std::size_t i = 0; i < all.size(); ++i) {
-            at_member(i, [&] { require_room(all[i], moves[i].actual_bytes); });
+            at_member(i, [&] { require_room(all[i], moves[i].actual_bytes, op); });
             bytes_ += moves[i].actual_bytes;
         }
     }
