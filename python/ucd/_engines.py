@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from ucd import _arrays, _core
 from ucd._errors import RedistributionError
-
-if TYPE_CHECKING:
-    from ucd._redistribution import Redistribution, Round, Share
+from ucd._rounds import Round, Share, places
+from ucd._routing import Routing
 
 # mpi4py's messages count in int.
 _MAX_MESSAGE = 1 << 30
@@ -152,9 +151,9 @@ class _Messages:
 class _Local:
     """All ranks are in this process: each route is a copy from layout to layout."""
 
-    def __init__(self, move: Redistribution, sources: Mapping[str, Any], targets: Mapping[str, Any]) -> None:
+    def __init__(self, routings: Mapping[str, Routing], sources: Mapping[str, Any], targets: Mapping[str, Any]) -> None:
         by_memory: dict[tuple[str, str], _Moves] = {}
-        for name, of_array in move.routings.items():
+        for name, of_array in routings.items():
             ours, theirs = sources[name], targets[name]
             for given, held, what in ((ours, of_array.source, 'sources'), (theirs, of_array.target, 'targets')):
                 if len(given) != held.size:
@@ -178,21 +177,28 @@ class _Exchange:
     """Rounds of messages over an engine."""
 
     def __init__(
-        self, move: Redistribution, engine: Engine, sources: Mapping[str, Any], targets: Mapping[str, Any]
+        self,
+        routings: Mapping[str, Routing],
+        rounds: Sequence[Round],
+        digest: int,
+        engine: Engine,
+        sources: Mapping[str, Any],
+        targets: Mapping[str, Any],
     ) -> None:
         arrays = [a for given in (sources, targets) for a in given.values() if a is not None]
         like = arrays[0] if arrays else None
         self._engine = engine
         self._arrays = (sources, targets)
-        rounds = move.rounds(engine.rank)
-        self._strides = self._checked(move, rounds)
-        others = engine.agree(move.digest(), like)
+        self._strides = self._checked(routings, rounds)
+        others = engine.agree(digest, like)
         if len(set(others)) > 1:
             raise ValueError('the ranks have different redistributions: names, distributions, dtypes or budgets')
         buffers = self._buffers(rounds, like)
         self._rounds = [self._messages(made, *buffers[k % 2]) for k, made in enumerate(rounds)]
 
-    def _checked(self, move: Redistribution, rounds: Sequence[Round]) -> dict[tuple[int, str], tuple[int, ...]]:
+    def _checked(
+        self, routings: Mapping[str, Routing], rounds: Sequence[Round]
+    ) -> dict[tuple[int, str], tuple[int, ...]]:
         """The strides of the arrays that have routes, by side and name."""
         found: dict[tuple[int, str], tuple[int, ...]] = {}
         for made in rounds:
@@ -207,13 +213,11 @@ class _Exchange:
                     array = self._arrays[side].get(name)
                     if array is None:
                         raise ValueError(f'{what} is missing on rank {self._engine.rank}')
-                    found[side, name] = move.routings[name].strides_of(array, side, self._engine.rank, what)
+                    found[side, name] = routings[name].strides_of(array, side, self._engine.rank, what)
         return found
 
     def _buffers(self, rounds: Sequence[Round], like: Any) -> list[tuple[Any, Any]]:
         """Two pairs of memory for messages, those to be sent and those to be received: rounds take turns."""
-        from ucd._redistribution import places
-
         found = []
         for parity in (0, 1):
             pair = []
@@ -224,8 +228,6 @@ class _Exchange:
         return found
 
     def _messages(self, made: Round, outgoing: Any, incoming: Any) -> _Messages:
-        from ucd._redistribution import places
-
         found = _Messages()
         for side, peers, buffer in ((0, made.sends, outgoing), (1, made.receives, incoming)):
             begin = 0
@@ -302,8 +304,19 @@ class _Naming:
             ) from error
 
 
-def prepared(move: Redistribution, engine: Any, sources: Mapping[str, Any], targets: Mapping[str, Any]) -> Execution:
-    """As Redistribution.prepare."""
-    if engine is None:
-        return _Local(move, sources, targets)
-    return _Exchange(move, _engine_of(engine), sources, targets)
+def local(routings: Mapping[str, Routing], sources: Mapping[str, Any], targets: Mapping[str, Any]) -> Execution:
+    """All ranks in this process."""
+    return _Local(routings, sources, targets)
+
+
+def exchange(
+    routings: Mapping[str, Routing],
+    rounds: Callable[[int], Sequence[Round]],
+    digest: int,
+    engine: Any,
+    sources: Mapping[str, Any],
+    targets: Mapping[str, Any],
+) -> Execution:
+    """Rounds of messages over an engine. rounds: those of a rank. digest: equal on ranks that do the same."""
+    via = _engine_of(engine)
+    return _Exchange(routings, rounds(via.rank), digest, via, sources, targets)

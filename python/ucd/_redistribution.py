@@ -4,36 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from ucd import _arrays, _core, _engines
 from ucd._placements import Distribution, Segment
+from ucd._rounds import Round, Share
 from ucd._routing import WHOLE, Cut, Route, Routing, routing
 
 DEFAULT_BUDGET = 256 << 20
-# Where the elements of a route begin in a message: at a multiple of this, so that they can be converted there.
-_ALIGNMENT = 16
-
-
-class Share(NamedTuple):
-    """A route of an array, or a part of it, in one round."""
-
-    name: str
-    route: Route
-    cut: Cut
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes in a message."""
-        return self.route._elements(self.cut) * self.route._routing.wire_element.size
-
-
-class Round(NamedTuple):
-    """What a rank sends, receives, and keeps in one round: shares by peer."""
-
-    sends: dict[int, list[Share]]
-    receives: dict[int, list[Share]]
-    keeps: list[Share]
 
 
 class Redistribution:
@@ -132,7 +110,9 @@ class Redistribution:
         """Checks the arrays, gets memory for messages, and plans all packing: once, for a move that comes again.
         Collective and with the errors of execute, but nothing has moved. `run()` of what it returns moves what the
         arrays hold then."""
-        return _engines.prepared(self, engine, sources, targets)
+        if engine is None:
+            return _engines.local(self.routings, sources, targets)
+        return _engines.exchange(self.routings, self.rounds, self.digest(), engine, sources, targets)
 
     def execute(self, engine: Any, sources: Mapping[str, Any], targets: Mapping[str, Any]) -> None:
         """Moves the data.
@@ -167,16 +147,6 @@ def _most_bytes(r: Routing) -> int:
             copies *= max([ranks * p.unit // p.size for p in placement.pieces if p.size and p.unit > 1] + [1])
     sent = math.prod(r.source.largest_shape) * copies
     return (sent + math.prod(r.target.largest_shape)) * r.wire_element.size
-
-
-def places(shares: Sequence[Share]) -> tuple[list[int], int]:
-    """Where the shares of a message begin, and how long it is."""
-    found = []
-    at = 0
-    for share in shares:
-        found.append(at)
-        at += -(-share.nbytes // _ALIGNMENT) * _ALIGNMENT
-    return found, at
 
 
 def redistribute(
