@@ -222,7 +222,8 @@ class _Exchange:
         for parity in (0, 1):
             pair = []
             for side in (0, 1):
-                sizes = [sum([places(shares)[1] for shares in made[side].values()]) for made in rounds[parity::2]]
+                of_side = [(made.sends, made.receives)[side] for made in rounds[parity::2]]
+                sizes = [sum([places(shares)[1] for shares in peers.values()]) for peers in of_side]
                 pair.append(_arrays.new_bytes(like, max(sizes, default=0)) if max(sizes, default=0) else None)
             found.append((pair[0], pair[1]))
         return found

@@ -107,15 +107,17 @@ class Split(NamedTuple):
 
     def candidates(self, n: int, spans: Sequence[Span]) -> Iterable[int]:
         """The parts that may have something of some spans of n indices: all that do, and few others."""
-        if isinstance(self.by, Shard) and spans:
-            block = self.block(n)
-            low = min([s.start for s in spans])
-            high = max([s.start + (s.count - 1) * s.stride + s.block for s in spans])
-            return range(low // block, min(-(-high // block), self.parts))
-        if isinstance(self.by, Cyclic) and len(spans) == 1 and spans[0].count == 1:
-            first, stop = spans[0].start // self.by.block, -(-(spans[0].start + spans[0].block) // self.by.block)
-            if stop - first < self.parts:
-                return sorted([k % self.parts for k in range(first, stop)])
+        if isinstance(self.by, (Shard, Cyclic)) and sum([span.count for span in spans]) < self.parts:
+            block = self.block(n) if isinstance(self.by, Shard) else self.by.block
+            found: set[int] = set()
+            for span in spans:
+                for k in range(span.count):
+                    start = span.start + k * span.stride
+                    first, stop = start // block, -(-(start + span.block) // block)
+                    if stop - first >= self.parts:
+                        return range(self.parts)
+                    found.update([k % self.parts for k in range(first, stop)])
+            return sorted(found)
         return range(self.parts)
 
     def block(self, n: int) -> int:
@@ -368,6 +370,7 @@ def placement_of(given: Any) -> Placement:
     raise TypeError(f'{given!r} is no placement that is known here')
 
 
+@functools.lru_cache(maxsize=4096)
 def _check(shape: tuple[int, ...], mesh: tuple[int, ...], placements: tuple[Any, ...]) -> None:
     if any(n < 0 for n in shape):
         raise ValueError(f'shape {shape} has a negative entry')
@@ -377,11 +380,11 @@ def _check(shape: tuple[int, ...], mesh: tuple[int, ...], placements: tuple[Any,
         raise ValueError(f'{len(placements)} placements for a mesh of {len(mesh)} dimensions')
     segments = set()
     for placement, ranks in zip(placements, mesh):
-        if isinstance(placement, Replicate):
-            continue
         if not isinstance(placement, Placement):
             placement_of(placement)
             raise TypeError(f'{placement!r} is no placement of this package (Distribution.from_mesh takes those of DTensor)')
+        if isinstance(placement, Replicate):
+            continue
         if not 0 <= placement.dim < len(shape):
             raise ValueError(f'{placement} for an array of {len(shape)} dimensions')
         if isinstance(placement, Cyclic) and placement.block < 1:

@@ -24,7 +24,7 @@ def common(n: int, ours: Splits, part: int, theirs: Splits, other: int) -> tuple
     if not ours and not theirs:
         return (Run(0, 0, n, 0, 0, 1),) if n else ()
     there = part_spans(n, theirs, other)
-    found = []
+    found: list[Run] = []
     for a in part_spans(n, ours, part):
         if other % a.turns == a.turn:
             for b in there:

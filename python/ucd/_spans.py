@@ -16,7 +16,7 @@ class Span(NamedTuple):
     block: int
     stride: int
     step: int
-    count: int
+    count: int  # type: ignore[assignment] # hides tuple.count
     turn: int = 0
     """Several parts may have the same span. Then this is the number of the part among them."""
     turns: int = 1
@@ -41,7 +41,7 @@ class Run(NamedTuple):
     block: int
     source_step: int
     target_step: int
-    count: int
+    count: int  # type: ignore[assignment] # hides tuple.count
 
     @property
     def size(self) -> int:
@@ -171,7 +171,7 @@ def composed(outer: Iterable[Span], inner: Iterable[Span]) -> list[Span]:
 def clipped(runs: Iterable[Run], start: int, stop: int) -> tuple[Run, ...]:
     """Of runs, what lies at the source's indices from start to stop."""
     window = Span(start, start, stop - start, 0, 0, 1)
-    found = []
+    found: list[Run] = []
     for r in runs:
         span = Span(r.source, r.target, r.block, r.source_step, r.target_step, r.count)
         found += overlap(window, span)
