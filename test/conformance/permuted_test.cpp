@@ -3,88 +3,23 @@
 // the entries.
 #include "support/catch.hpp"
 #include "support/moves/calls.hpp"
+#include "support/random/permuted_array.hpp"
 #include "support/random/random_cases.hpp"
 
 #include <ucd.h>
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <vector>
 
 using namespace ucdtest;
 
 namespace {
 
-struct Permuted {
-    std::intptr_t block;                       // bytes of an entry
-    std::vector<std::intptr_t> shape, strides; // in packed order
-    std::size_t entries = 1, span = 0;
-
-    // An array of random shape, packed in a random order of its dimensions.
-    Permuted(Rng &rng, std::size_t max_entries) {
-        constexpr std::intptr_t blocks[] = {1, 2, 3, 4, 8, 12, 16, 24, 40};
-        block = blocks[rng.below(std::size(blocks))];
-        const std::size_t dims = 2 + rng.below(7);
-        // With many dimensions, none is long.
-        const std::size_t longest = dims < 5 ? 90 : 9;
-        std::vector<std::intptr_t> memory_shape(dims), memory_strides(dims);
-        std::intptr_t step = block;
-        for (std::size_t d = dims; d-- > 0;) {
-            const std::size_t room = max_entries / entries;
-            memory_shape[d] = static_cast<std::intptr_t>(1 + rng.below(std::min(room, longest)));
-            memory_strides[d] = step;
-            const std::intptr_t padding = rng.chance(30) ? rng.between(0, 100) : 0;
-            step = step * memory_shape[d] + padding;
-            entries *= static_cast<std::size_t>(memory_shape[d]);
-        }
-        span = static_cast<std::size_t>(step);
-        std::vector<std::size_t> order(dims);
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        for (std::size_t d = dims; d-- > 1;) std::swap(order[d], order[rng.below(d + 1)]);
-        for (const std::size_t d : order) {
-            shape.push_back(memory_shape[d]);
-            strides.push_back(memory_strides[d]);
-        }
-    }
-
-    // An array of the same shape in packed order, which lies in memory in another order.
-    Permuted(Rng &rng, const Permuted &other) : block(other.block), shape(other.shape) {
-        entries = other.entries;
-        std::vector<std::size_t> order(shape.size());
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        for (std::size_t d = order.size(); d-- > 1;) std::swap(order[d], order[rng.below(d + 1)]);
-        strides.resize(shape.size());
-        std::intptr_t step = block;
-        for (const std::size_t d : order) {
-            strides[d] = step;
-            step = step * shape[d] + (rng.chance(20) ? rng.between(0, 100) : 0);
-        }
-        span = static_cast<std::size_t>(step);
-    }
-
-    std::size_t offset_of(std::size_t entry) const {
-        std::size_t at = 0;
-        for (std::size_t d = shape.size(); d-- > 0;) {
-            const auto extent = static_cast<std::size_t>(shape[d]);
-            at += entry % extent * static_cast<std::size_t>(strides[d]);
-            entry /= extent;
-        }
-        return at;
-    }
-};
-
-// The permuted dimensions, the outermost by the call's count if `by_count`.
-ucd_type_t build(const Permuted &p, bool by_count) {
-    ucd_type_t block = UCD_TYPE__NULL, array = UCD_TYPE__NULL, type = UCD_TYPE__NULL;
-    REQUIRE(ucd_create_contig(p.block, UCD_TYPE__BYTE, nullptr, &block) == UCD_SUCCESS);
-    const int first = by_count ? 1 : 0;
-    REQUIRE(ucd_create_ndarray(static_cast<int>(p.shape.size()) - first, p.shape.data() + first,
-                               p.strides.data() + first, block, nullptr, &array) == UCD_SUCCESS);
-    REQUIRE(ucd_create_resized(array, 0, p.strides[0], nullptr, &type) == UCD_SUCCESS);
-    REQUIRE(ucd_free(&array) == UCD_SUCCESS);
-    REQUIRE(ucd_free(&block) == UCD_SUCCESS);
-    return type;
+// The bytes of an entry.
+std::intptr_t any_block(Rng &rng) {
+    constexpr std::intptr_t blocks[] = {1, 2, 3, 4, 8, 12, 16, 24, 40};
+    return blocks[rng.below(std::size(blocks))];
 }
 
 } // namespace
@@ -92,10 +27,10 @@ ucd_type_t build(const Permuted &p, bool by_count) {
 TEST_CASE("arrays in any order of their dimensions") {
     run_cases("permuted", 3000, [](Case &one) {
         Rng &rng = one.rng();
-        const Permuted p(rng, rng.chance(10) ? 60000 : 2000);
+        const PermutedArray p(rng, rng.chance(10) ? 60000 : 2000, any_block(rng));
         const bool by_count = rng.chance(40);
-        ucd_type_t type = build(p, by_count);
-        const std::uintptr_t count = by_count ? static_cast<std::uintptr_t>(p.shape[0]) : 1;
+        ucd_type_t type = p.build(UCD_TYPE__BYTE, by_count);
+        const std::uintptr_t count = p.count(by_count);
         const auto block = static_cast<std::size_t>(p.block);
         std::vector<unsigned char> memory(p.span), stream(p.entries * block);
         for (unsigned char &b : memory) b = static_cast<unsigned char>(rng.bits());
@@ -134,23 +69,31 @@ TEST_CASE("arrays in any order of their dimensions") {
 TEST_CASE("copies between arrays in any order of their dimensions") {
     run_cases("permuted copies", 1500, [](Case &one) {
         Rng &rng = one.rng();
-        const Permuted from(rng, rng.chance(20) ? 60000 : 8000), to(rng, from);
+        const PermutedArray from(rng, rng.chance(20) ? 60000 : 8000, any_block(rng)),
+            to(rng, from, from.block);
         const bool by_count = rng.chance(40);
-        ucd_type_t from_type = build(from, by_count), to_type = build(to, by_count);
-        const auto count = by_count ? static_cast<std::uintptr_t>(from.shape[0]) : 1;
+        ucd_type_t from_type = from.build(UCD_TYPE__BYTE, by_count),
+                   to_type = to.build(UCD_TYPE__BYTE, by_count);
+        const std::uintptr_t count = from.count(by_count);
         const auto block = static_cast<std::size_t>(from.block);
         std::vector<unsigned char> source(from.span), target(to.span + 64, 0xdd);
         for (unsigned char &b : source) b = static_cast<unsigned char>(rng.bits());
         std::vector<unsigned char> expected = target;
-        const std::size_t shift = rng.below(64);
-        for (std::size_t i = 0; i < from.entries; ++i)
-            std::memcpy(expected.data() + shift + to.offset_of(i),
-                        source.data() + from.offset_of(i), block);
+        const std::size_t shift = rng.below(64), total = from.entries * block;
+        // All bytes, or a range of them.
+        const bool is_part = rng.chance(40);
+        const std::size_t first = is_part ? rng.below(total) : 0;
+        const std::size_t bytes = is_part ? 1 + rng.below(total - first) : total;
+        for (std::size_t i = first; i < first + bytes; ++i)
+            expected[shift + to.offset_of(i / block) + i % block] =
+                source[from.offset_of(i / block) + i % block];
+        const ucd_move_t move = {
+            source.data(), count, from_type, first, target.data() + shift, count, to_type,
+            first,         bytes, 0,         {}};
         std::uintptr_t actual = 0;
-        REQUIRE(ucd_copy(source.data(), count, from_type, target.data() + shift, count, to_type,
-                         &actual, nullptr, UCD_OP__REPLACE) == UCD_SUCCESS);
-        if (actual != from.entries * block || target != expected)
-            one.fail("copy of ", from.entries, " entries is wrong");
+        REQUIRE(call_move(rng, move, &actual, nullptr, UCD_OP__REPLACE, true) == UCD_SUCCESS);
+        if (actual != bytes || target != expected)
+            one.fail("copy of ", bytes, " bytes from ", first, " is wrong");
         ucd_free(&from_type);
         ucd_free(&to_type);
     });

@@ -1,6 +1,6 @@
 // Functions of the host's backend that the frontend uses before there is a plan, because they are
 // compiled for the CPU's widest instructions: they examine lists of blocks, move data by such
-// lists, and copy from layout to layout.
+// lists, and copy and convert from layout to layout.
 #pragma once
 
 #include "move.h"
@@ -53,5 +53,17 @@ struct HostStream {
 // Copies the bytes [begin, end) of one packed stream to the same ones of another, if that is faster
 // than packing and unpacking. Returns false if it did nothing.
 bool copy_in_one_pass(const HostStream &from, const HostStream &to, uint64_t begin, uint64_t end);
+
+struct HostConversion {
+    Element from = Element::none, to = Element::none; // representations of real numbers
+    bool saturate = false;                            // as Op::convert_sat
+    uint32_t threads = 1;                             // at most
+};
+
+// Converts the elements [begin, end) of one packed stream to the same ones of another, if that is
+// faster than converting packed elements. Each stream consists of elements of one kind. Returns
+// false if it did nothing.
+bool convert_in_one_pass(const HostStream &from, const HostStream &to, uint64_t begin, uint64_t end,
+                         const HostConversion &conversion);
 
 } // namespace ucd

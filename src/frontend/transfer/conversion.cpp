@@ -1,5 +1,6 @@
 #include "transfer/conversion.h"
 
+#include "host_lists.h"
 #include "transfer/host.h"
 #include "transfer/route.h"
 
@@ -37,6 +38,7 @@ public:
     uint64_t room() const {
         return in_place_ != nullptr ? length_ - done_ : std::min(length_ - done_, chunk_bytes);
     }
+    bool is_packed() const { return in_place_ != nullptr; }
     char *packed() { return in_place_ != nullptr ? in_place_ + done_ : chunk_; }
 
     // Moves the next bytes between the layout and the chunk.
@@ -58,6 +60,19 @@ private:
     alignas(64) char chunk_[chunk_bytes];
 };
 
+// Converts from layout to layout where all elements of a side are of one kind. Returns false if it
+// did nothing.
+bool convert_equal_elements(const CheckedCopy &c, const Limits &limits) {
+    const auto part_of = [](const Type &type) { return converted_part(elements_of(type).kind); };
+    const Element from = part_of(*c.from_type), to = part_of(*c.to_type);
+    if (from == Element::none || to == Element::none) return false;
+    const uint64_t begin = c.from.offset / packed_size(from);
+    if (begin != c.to.offset / packed_size(to)) return false;
+    return convert_in_one_pass(stream_of(*c.from_type, c.from), stream_of(*c.to_type, c.to), begin,
+                               begin + c.length / packed_size(from),
+                               {from, to, c.op == Op::convert_sat, limits.threads});
+}
+
 } // namespace
 
 Status convert_on_host(Context &context, const CheckedCopy &c, const Limits &limits) {
@@ -65,6 +80,8 @@ Status convert_on_host(Context &context, const CheckedCopy &c, const Limits &lim
                      c.to_length);
     ConvertedSide from(*c.from_type, c.from, c.length, Direction::pack, limits),
         to(*c.to_type, c.to, c.to_length, Direction::unpack, limits);
+    const bool packed = from.is_packed() && to.is_packed();
+    if (!packed && c.length > chunk_bytes / 2 && convert_equal_elements(c, limits)) return success;
     PackedConversions conversions(c.op, limits);
     while (!from.completed()) {
         uint64_t from_bytes = 0, to_bytes = 0;

@@ -54,11 +54,11 @@ bool is_one_block(const Type &type, const CopyMove::Side &side, char *&address) 
     return true;
 }
 
+} // namespace
+
 HostStream stream_of(const Type &type, const CopyMove::Side &side) {
     return {&layout_of(type), type.extent(), side.typed, side.count};
 }
-
-} // namespace
 
 CheckedMove move_of_side(const Type &type, const CopyMove::Side &side, uint64_t length,
                          Direction direction, Op op, const Limits &limits) {

@@ -1,6 +1,7 @@
 // Moves data between two sides in host memory, within the call.
 #pragma once
 
+#include "host_lists.h"
 #include "prepared/type_cache.h"
 #include "transfer/check.h"
 #include "transfer/context.h"
@@ -65,6 +66,9 @@ inline bool may_be_first_use(const Type &type) {
 // One side of a copy as a pack or an unpack; the packed buffer is not set.
 CheckedMove move_of_side(const Type &type, const CopyMove::Side &side, uint64_t length,
                          Direction direction, Op op, const Limits &limits);
+
+// One side of a copy for the functions of host_lists.h.
+HostStream stream_of(const Type &type, const CopyMove::Side &side);
 
 // Runs a copy through a chunk that stays in the cache. For reductions, the elements of both streams
 // must match; conversions are run by convert_on_host().
