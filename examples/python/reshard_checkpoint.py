@@ -17,24 +17,24 @@ with tempfile.TemporaryDirectory() as folder:
 
     # 8 ranks: a mesh of 4 x 2 that splits rows and columns.
     before = ucd.Distribution(weight.shape, (4, 2), [ucd.Shard(0), ucd.Shard(1)])
-    for rank in range(before.ranks):
+    for rank in before.ranks:
         i, j = divmod(rank, 2)
         np.save(path / f'before{rank}.npy', weight[i * 250 : i * 250 + 250, j * 48 : j * 48 + 48])
 
     # 3 ranks, which split the rows.
     after = ucd.Distribution(weight.shape, 3, ucd.Shard(0))
-    sources = [np.load(path / f'before{rank}.npy', mmap_mode='r') for rank in range(before.ranks)]
+    sources = [np.load(path / f'before{rank}.npy', mmap_mode='r') for rank in before.ranks]
     targets = [
         np.lib.format.open_memmap(
             path / f'after{rank}.npy', mode='w+', dtype=weight.dtype, shape=after.local_shape(rank)
         )
-        for rank in range(after.ranks)
+        for rank in after.ranks
     ]
     ucd.redistribute(sources, before, after, out=targets)
     for target in targets:
         target.flush()
 
-    found = np.concatenate([np.load(path / f'after{rank}.npy') for rank in range(after.ranks)])
+    found = np.concatenate([np.load(path / f'after{rank}.npy') for rank in after.ranks])
     assert (found == weight).all()
-    print(ucd.plan(before, after, 'float32'))
+    print(ucd.routing(before, after, 'float32'))
     del sources, targets  # before their files go

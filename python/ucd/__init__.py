@@ -101,12 +101,15 @@ from ucd._errors import (
     NotSupported,
     OutOfMemory,
     Overflow,
+    RedistributionError,
     Truncated,
 )
 from ucd._lists import SGL, ElementRun, boxes, element_runs, iov, sgl
 from ucd._machine import Backend, backends
-from ucd._redistribution import Cyclic, Distribution, Plan, Replicate, Route, Shard, plan, redistribute
+from ucd._placements import Cyclic, Distribution, Piece, Replicate, Segment, Shard, StridedShard
+from ucd._redistribution import Redistribution, redistribute
 from ucd._requests import waitall
+from ucd._routing import Route, Routing, routing
 from ucd._safetensors import Safetensors
 from ucd._slices import slice_type
 
@@ -167,17 +170,22 @@ __all__ = [
     'OutOfMemory',
     'Overflow',
     'PTRDIFF_T',
-    'Plan',
+    'Piece',
+    'Redistribution',
+    'RedistributionError',
     'Replicate',
     'Request',
     'Route',
+    'Routing',
     'SGL',
     'SHORT',
     'SHORT_INT',
     'SIGNED_CHAR',
     'SIZE_T',
     'Safetensors',
+    'Segment',
     'Shard',
+    'StridedShard',
     'TWODOUBLE',
     'TWOFLOAT',
     'TWOINT',
@@ -219,9 +227,9 @@ __all__ = [
     'op_is_supported',
     'pack',
     'pack_into',
-    'plan',
     'predefined',
     'redistribute',
+    'routing',
     'scatter',
     'sgl',
     'slice_type',

@@ -64,6 +64,15 @@ class InternalError(Error, RuntimeError):
     status = 9
 
 
+class RedistributionError(RuntimeError):
+    """An engine lost messages of a redistribution, or a peer. The targets are unfinished."""
+
+    def __init__(self, message: str, peers: tuple[int, ...] = ()) -> None:
+        super().__init__(message)
+        self.peers = peers
+        """The ranks that the messages were for or from, as far as the engine tells them apart."""
+
+
 _BY_STATUS: dict[int, type[Error]] = {
     c.status: c
     for c in (

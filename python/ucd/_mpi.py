@@ -1,4 +1,4 @@
-"""mpi4py: types from and to MPI datatypes, and messages of types over a communicator.
+"""mpi4py: types from and to MPI datatypes.
 
 mpi4py is imported when a function of this file is called.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ucd import _arrays, _core, _dtypes
+from ucd import _core, _dtypes
 from ucd._errors import NotSupported
 
 # Predefined datatypes by mpi4py's names: the type, or the kind of one of the datatype's size.
@@ -54,8 +54,6 @@ _PREDEFINED = {
     **dict.fromkeys(('COMPLEX', 'DOUBLE_COMPLEX', 'COMPLEX8', 'COMPLEX16', 'F90_COMPLEX'), 'c'),
     'F90_INTEGER': 'i',
 }
-# A communicator counts in int.
-_MAX_MESSAGE = 1 << 30
 
 
 def _known(name: str, size: int) -> _core.Type:
@@ -224,47 +222,3 @@ def _datatype(name: str, arguments: list[Any], size: int, made: list[Any]) -> An
         if _PREDEFINED[known] == name and constant.Get_size() == size:
             return constant
     return MPI.BYTE.Create_contiguous(size)  # float16 and others
-
-
-Messages = dict[int, _core.Type]
-
-
-def exchange(
-    comm: Any, source: Any, target: Any, sends: Messages, receives: Messages, tag: int, hints: _core.Hints | None
-) -> None:
-    """Sends a type of source to each of some ranks, and receives a type of target from others. What a rank has
-    for itself is copied from view to view."""
-    from mpi4py import MPI
-
-    me = comm.Get_rank()
-    requests: list[Any] = []
-    of_request: list[int] = []
-    arriving: dict[int, list[Any]] = {}  # by rank: bytes, messages that are missing
-    for rank, type in receives.items():
-        if rank != me:
-            packed = _arrays.new_bytes(target, type.size)
-            pieces = _pieces(packed, type.size)
-            arriving[rank] = [packed, len(pieces)]
-            requests += [comm.Irecv([piece, MPI.BYTE], rank, tag) for piece in pieces]
-            of_request += [rank] * len(pieces)
-    leaving = []
-    for rank, type in sends.items():
-        if rank == me:
-            _core.copy(source, target, src_type=type, dst_type=receives[me], hints=hints)
-            continue
-        packed = _arrays.new_bytes(source, type.size)
-        _core.ipack_into(source, packed, type=type, hints=hints).wait()
-        leaving += [comm.Isend([piece, MPI.BYTE], rank, tag) for piece in _pieces(packed, type.size)]
-    for _ in requests:
-        rank = of_request[MPI.Request.Waitany(requests)]
-        arrived = arriving[rank]
-        arrived[1] -= 1
-        if arrived[1] == 0:
-            packed, _ = arriving.pop(rank)
-            _core.iunpack(packed, target, type=receives[rank], hints=hints).wait()
-    MPI.Request.Waitall(leaving)
-
-
-def _pieces(packed: Any, nbytes: int) -> list[Any]:
-    whole = memoryview(packed) if isinstance(packed, bytearray) else packed
-    return [whole[at : at + _MAX_MESSAGE] for at in range(0, nbytes, _MAX_MESSAGE)]

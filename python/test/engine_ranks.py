@@ -1,0 +1,91 @@
+"""What test_engines.py runs on several ranks: random redistributions over an engine, of which all ranks know the
+outcome by NumPy. Argument: mpi4py or torch."""
+
+import os
+import sys
+
+import numpy as np
+from placements_oracle import parts_of, random_distribution
+
+import ucd
+
+CASES = 45
+
+
+def engine():
+    """The engine, the rank and the number of ranks."""
+    if sys.argv[1] == 'mpi4py':
+        from mpi4py import MPI
+
+        return MPI.COMM_WORLD, MPI.COMM_WORLD.Get_rank(), MPI.COMM_WORLD.Get_size()
+    import torch.distributed as dist
+
+    dist.init_process_group('gloo')
+    return dist, dist.get_rank(), dist.get_world_size()
+
+
+def main():
+    via, me, world = engine()
+    rng = np.random.default_rng(4)  # the same on all ranks
+    for case in range(CASES):
+        tensors, fields = {}, {}
+        for k in range(4):
+            shape = tuple(int(n) for n in rng.integers(1, 12, rng.integers(1, 4)))
+            source, target = [random_distribution(rng, shape, world, world) for _ in range(2)]
+            tensors[str(k)] = source, target, 'float32'
+            fields[str(k)] = (rng.standard_normal(shape) * 1e3).astype('f4')
+        convert = [None, 'float16', 'float64'][case % 3]
+        sources, targets, expected = {}, {}, {}
+        for name, (source, target, _) in tensors.items():
+            if (place := source.position(me)) is not None:
+                sources[name] = np.asarray(parts_of(fields[name], source)[place], order='F')
+            if (place := target.position(me)) is not None:
+                expected[name] = parts_of(fields[name], target)[place].astype(convert or 'f4')
+                targets[name] = np.full(expected[name].shape, -1, expected[name].dtype, order='C' if case % 2 else 'F')
+        if sys.argv[1] == 'torch':
+            import torch
+
+            sources, targets = [{n: torch.from_numpy(a) for n, a in of.items()} for of in (sources, targets)]
+        move = ucd.Redistribution(tensors, convert=convert, budget=[1 << 20, 300, 40][case // 3 % 3])
+        execution = move.prepare(via, sources, targets)
+        for _ in range(2):  # as often as wanted
+            execution.run()
+        for name, array in expected.items():
+            assert np.asarray(targets[name]).tobytes('C') == array.tobytes('C'), (case, name, tensors[name])
+
+    # Ranks that disagree are told so, and nothing moves.
+    shape = (8, 2)
+    pair = ucd.Distribution(shape, world, ucd.Shard(0)), ucd.Distribution(shape, 1, ucd.Replicate())
+    local = np.ones(pair[0].local_shape(me), 'f4')
+    whole = np.zeros(shape, 'f4') if me == 0 else None
+    if sys.argv[1] == 'torch':
+        local, whole = torch.from_numpy(local), None if whole is None else torch.from_numpy(whole)
+    name = 'a' if me else 'b'
+    try:
+        ucd.Redistribution({name: (*pair, 'float32')}).execute(via, {name: local}, {name: whole})
+    except ValueError as e:
+        assert 'different redistributions' in str(e), e
+    else:
+        raise AssertionError('it was not refused')
+    assert whole is None or not np.asarray(whole).any()
+
+    if sys.argv[1] == 'torch':
+        # A rank that is gone, by name, and long before the time-out.
+        move = ucd.Redistribution({'a': (*pair, 'float32')})
+        whole = torch.full(shape, -1.0) if me == 0 else None
+        execution = move.prepare(via, {'a': local}, {'a': whole})
+        via.barrier()
+        if me == 1:
+            os._exit(0)
+        try:
+            execution.run()
+        except ucd.RedistributionError as e:
+            assert me == 0 and 1 in e.peers and 'unfinished' in str(e), e
+        else:
+            assert me != 0
+    print(f'rank {me} of {world} is right', flush=True)
+    if sys.argv[1] == 'torch':
+        os._exit(0)  # without a farewell to the rank that is gone
+
+
+main()

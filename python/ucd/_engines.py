@@ -1,0 +1,323 @@
+"""Redistributions over engines that people have: torch.distributed, mpi4py, and one process."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from ucd import _arrays, _core
+from ucd._errors import RedistributionError
+from ucd._rounds import Round, Share, places
+from ucd._routing import Routing
+
+# mpi4py's messages count in int.
+_MAX_MESSAGE = 1 << 30
+
+Wait = Callable[[], None]
+
+
+class Engine(Protocol):
+    """What carries messages."""
+
+    rank: int
+    in_stream: bool
+    """Whether messages follow the work in the current stream."""
+
+    def agree(self, digest: int, like: Any) -> list[int]:
+        """The digests of all ranks. like: an array of this rank, if it has one."""
+
+    def post(self, sends: Mapping[int, Any], receives: Mapping[int, Any]) -> list[tuple[list[int], Wait]]:
+        """Starts messages to and from peers. Returns waits, each with the peers that it is for."""
+
+
+class MpiEngine:
+    """An mpi4py communicator."""
+
+    in_stream = False
+
+    def __init__(self, comm: Any) -> None:
+        self.comm = comm
+        self.rank: int = comm.Get_rank()
+
+    def agree(self, digest: int, like: Any) -> list[int]:
+        found: list[int] = self.comm.allgather(digest)
+        return found
+
+    def post(self, sends: Mapping[int, Any], receives: Mapping[int, Any]) -> list[tuple[list[int], Wait]]:
+        from mpi4py import MPI
+
+        started = []
+        for peers, start in ((receives, self.comm.Irecv), (sends, self.comm.Isend)):
+            for peer, whole in peers.items():
+                for piece in _pieces(whole):
+                    started.append(([peer], start([piece, MPI.BYTE], peer).Wait))
+        return started
+
+
+def _pieces(whole: Any) -> list[Any]:
+    whole = memoryview(whole) if isinstance(whole, bytearray) else whole
+    return [whole[at : at + _MAX_MESSAGE] for at in range(0, len(whole), _MAX_MESSAGE)]
+
+
+class TorchEngine:
+    """A process group of torch.distributed; None: the default one."""
+
+    def __init__(self, group: Any) -> None:
+        self._dist = sys.modules['torch.distributed']
+        self.group = group
+        self.rank: int = self._dist.get_rank()
+        self.in_stream = 'nccl' in str(self._dist.get_backend(group))
+
+    def agree(self, digest: int, like: Any) -> list[int]:
+        torch = sys.modules['torch']
+        # The first exchange of a group of NCCL needs all of its ranks.
+        device = like.device if like is not None and hasattr(like, 'device') else None
+        if device is None and self.in_stream:
+            device = torch.device('cuda', torch.cuda.current_device())
+        mine = torch.tensor([digest], dtype=torch.int64, device=device)
+        all_of_them = mine.new_empty(self._dist.get_world_size(self.group))
+        if self.in_stream:
+            self._dist.all_gather_into_tensor(all_of_them, mine, group=self.group)
+        else:
+            self._dist.all_gather(list(all_of_them.split(1)), mine, group=self.group)
+        return [int(found) for found in all_of_them.tolist()]
+
+    def post(self, sends: Mapping[int, Any], receives: Mapping[int, Any]) -> list[tuple[list[int], Wait]]:
+        op = self._dist.P2POp
+        ops = [op(self._dist.irecv, whole, peer, self.group) for peer, whole in receives.items()]
+        ops += [op(self._dist.isend, whole, peer, self.group) for peer, whole in sends.items()]
+        if not ops:
+            return []
+        peers = [*receives, *sends]
+        works = self._dist.batch_isend_irecv(ops)
+        if len(works) == len(ops):
+            return [([peer], work.wait) for peer, work in zip(peers, works)]
+        return [(sorted(set(peers)), work.wait) for work in works]
+
+
+def _engine_of(given: Any) -> Engine:
+    if hasattr(given, 'Get_rank') and hasattr(given, 'Isend'):
+        return MpiEngine(given)
+    if given is sys.modules.get('torch.distributed'):
+        return TorchEngine(None)
+    if any(cls.__name__ == 'ProcessGroup' for cls in type(given).__mro__):
+        return TorchEngine(given)
+    raise TypeError(f'{given!r} is neither a process group of torch.distributed nor a communicator of mpi4py')
+
+
+class Execution(Protocol):
+    """A redistribution of certain arrays, which may be made as often as wanted."""
+
+    def run(self) -> None:
+        """Moves what the arrays hold now: as Redistribution.execute."""
+
+
+class _Moves:
+    """Moves of one launch: those that convert and those that do not are one each."""
+
+    def __init__(self) -> None:
+        self._members: tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]] = ([], [])
+        self._batches: list[_core.Batch] = []
+
+    def add(self, converts: bool, *member: Any) -> None:
+        self._members[converts].append(member)
+
+    def prepare(self) -> None:
+        plain, converting = self._members
+        if plain:
+            self._batches.append(_core.Batch(plain))
+        if converting:
+            self._batches.append(_core.Batch(converting, op='convert'))
+        self._members = ([], [])
+
+    def run(self, in_stream: bool) -> None:
+        for batch in self._batches:
+            if in_stream:
+                batch.run()
+            else:
+                batch.start().wait()
+
+
+class _Messages:
+    """The messages of a round, and what packs and unpacks them."""
+
+    def __init__(self) -> None:
+        self.packing, self.unpacking = _Moves(), _Moves()
+        self.sends: dict[int, Any] = {}
+        self.receives: dict[int, Any] = {}
+
+
+class _Local:
+    """All ranks are in this process: each route is a copy from layout to layout."""
+
+    def __init__(self, routings: Mapping[str, Routing], sources: Mapping[str, Any], targets: Mapping[str, Any]) -> None:
+        by_memory: dict[tuple[str, str], _Moves] = {}
+        for name, of_array in routings.items():
+            ours, theirs = sources[name], targets[name]
+            for given, held, what in ((ours, of_array.source, 'sources'), (theirs, of_array.target, 'targets')):
+                if len(given) != held.size:
+                    raise ValueError(f'{what}[{name!r}] has {len(given)} arrays for {held.size} ranks')
+            for route in of_array.routes:
+                a, b = ours[route._places[0]], theirs[route._places[1]]
+                send = route.send_type(of_array.strides_of(a, 0, route.source, f'sources[{name!r}]'))
+                receive = route.receive_type(of_array.strides_of(b, 1, route.target, f'targets[{name!r}]'))
+                moves = by_memory.setdefault((_core.memory(a), _core.memory(b)), _Moves())
+                moves.add(of_array.converts, 'copy', a, b, send, 1, receive, 1)
+        self._moves = list(by_memory.values())
+        for moves in self._moves:
+            moves.prepare()
+
+    def run(self) -> None:
+        for moves in self._moves:
+            moves.run(True)
+
+
+class _Exchange:
+    """Rounds of messages over an engine."""
+
+    def __init__(
+        self,
+        routings: Mapping[str, Routing],
+        rounds: Sequence[Round],
+        digest: int,
+        engine: Engine,
+        sources: Mapping[str, Any],
+        targets: Mapping[str, Any],
+    ) -> None:
+        arrays = [a for given in (sources, targets) for a in given.values() if a is not None]
+        like = arrays[0] if arrays else None
+        self._engine = engine
+        self._arrays = (sources, targets)
+        self._strides = self._checked(routings, rounds)
+        others = engine.agree(digest, like)
+        if len(set(others)) > 1:
+            raise ValueError('the ranks have different redistributions: names, distributions, dtypes or budgets')
+        buffers = self._buffers(rounds, like)
+        self._rounds = [self._messages(made, *buffers[k % 2]) for k, made in enumerate(rounds)]
+
+    def _checked(
+        self, routings: Mapping[str, Routing], rounds: Sequence[Round]
+    ) -> dict[tuple[int, str], tuple[int, ...]]:
+        """The strides of the arrays that have routes, by side and name."""
+        found: dict[tuple[int, str], tuple[int, ...]] = {}
+        for made in rounds:
+            sent = [share for shares in made.sends.values() for share in shares]
+            received = [share for shares in made.receives.values() for share in shares]
+            for side, shares in ((0, sent + made.keeps), (1, received + made.keeps)):
+                for share in shares:
+                    name = share.name
+                    if (side, name) in found:
+                        continue
+                    what = f'{("sources", "targets")[side]}[{name!r}]'
+                    array = self._arrays[side].get(name)
+                    if array is None:
+                        raise ValueError(f'{what} is missing on rank {self._engine.rank}')
+                    found[side, name] = routings[name].strides_of(array, side, self._engine.rank, what)
+        return found
+
+    def _buffers(self, rounds: Sequence[Round], like: Any) -> list[tuple[Any, Any]]:
+        """Two pairs of memory for messages, those to be sent and those to be received: rounds take turns."""
+        found = []
+        for parity in (0, 1):
+            pair = []
+            for side in (0, 1):
+                of_side = [(made.sends, made.receives)[side] for made in rounds[parity::2]]
+                sizes = [sum([places(shares)[1] for shares in peers.values()]) for peers in of_side]
+                pair.append(_arrays.new_bytes(like, max(sizes, default=0)) if max(sizes, default=0) else None)
+            found.append((pair[0], pair[1]))
+        return found
+
+    def _messages(self, made: Round, outgoing: Any, incoming: Any) -> _Messages:
+        found = _Messages()
+        for side, peers, buffer in ((0, made.sends, outgoing), (1, made.receives, incoming)):
+            begin = 0
+            for peer, shares in peers.items():
+                starts, length = places(shares)
+                for share, at in zip(shares, starts):
+                    packed = buffer[begin + at : begin + at + share.nbytes]
+                    self._add(found, side, share, packed)
+                (found.receives if side else found.sends)[peer] = buffer[begin : begin + length]
+                begin += length
+        for share in made.keeps:
+            self._add(found, 0, share, None)
+        found.packing.prepare()
+        found.unpacking.prepare()
+        return found
+
+    def _type(self, side: int, share: Share) -> _core.Type:
+        return share.route._type(side, self._strides[side, share.name], share.cut)
+
+    def _add(self, found: _Messages, side: int, share: Share, packed: Any) -> None:
+        of_array = share.route._routing
+        array, type = self._arrays[side][share.name], self._type(side, share)
+        if packed is None:
+            there = self._arrays[1][share.name]
+            found.packing.add(of_array.converts, 'copy', array, there, type, 1, self._type(1, share), 1)
+            return
+        wire = of_array.wire_element
+        flat = _core.Type.contiguous(share.route._elements(share.cut), wire)
+        if side == 0:
+            if wire is of_array.element:
+                found.packing.add(False, 'pack', array, packed, type)
+            else:
+                found.packing.add(True, 'copy', array, packed, type, 1, flat, 1)
+        elif wire is of_array.target_element:
+            found.unpacking.add(False, 'unpack', packed, array, type)
+        else:
+            found.unpacking.add(True, 'copy', packed, array, flat, 1, type, 1)
+
+    def run(self) -> None:
+        # Round k + 1 is packed and posted before round k is waited for, so that one is on the wire while the other
+        # is packed or unpacked. Its buffers are those of round k - 1, which is over by then.
+        waits: list[tuple[list[int], Wait]] = []
+        for k in range(len(self._rounds) + 1):
+            following = self._rounds[k] if k < len(self._rounds) else None
+            posted: list[tuple[list[int], Wait]] = []
+            if following is not None:
+                following.packing.run(self._engine.in_stream)
+                with _Naming(k, len(self._rounds), sorted({*following.sends, *following.receives})):
+                    posted = self._engine.post(following.sends, following.receives)
+            for peers, wait in waits:
+                with _Naming(k - 1, len(self._rounds), peers):
+                    wait()
+            if k > 0:
+                self._rounds[k - 1].unpacking.run(self._engine.in_stream)
+            waits = posted
+
+
+class _Naming:
+    """Says of an error of the engine which peers it is about, and what it means for the targets."""
+
+    def __init__(self, number: int, rounds: int, peers: Sequence[int]) -> None:
+        self._number, self._rounds, self._peers = number, rounds, tuple(peers)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        if isinstance(error, Exception):
+            names = ', '.join(map(str, self._peers))
+            raise RedistributionError(
+                f'messages with rank {names} failed in round {self._number + 1} of {self._rounds}, so the targets are '
+                f'unfinished: {error}',
+                self._peers,
+            ) from error
+
+
+def local(routings: Mapping[str, Routing], sources: Mapping[str, Any], targets: Mapping[str, Any]) -> Execution:
+    """All ranks in this process."""
+    return _Local(routings, sources, targets)
+
+
+def exchange(
+    routings: Mapping[str, Routing],
+    rounds: Callable[[int], Sequence[Round]],
+    digest: int,
+    engine: Any,
+    sources: Mapping[str, Any],
+    targets: Mapping[str, Any],
+) -> Execution:
+    """Rounds of messages over an engine. rounds: those of a rank. digest: equal on ranks that do the same."""
+    via = _engine_of(engine)
+    return _Exchange(routings, rounds(via.rank), digest, via, sources, targets)

@@ -1,0 +1,253 @@
+"""Which ranks exchange what, if an array moves from one distribution to another."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from ucd import _core, _dtypes
+from ucd._placements import Distribution, Splits, neighbours, part_spans
+from ucd._spans import Run, clipped, overlap, simplified, size
+
+Cut = tuple[int, int]
+"""(k, of): the k-th of equal parts of what each rank of the source has, along its longest dimension."""
+WHOLE: Cut = (0, 1)
+
+
+@functools.lru_cache(maxsize=1 << 15)
+def common(n: int, ours: Splits, part: int, theirs: Splits, other: int) -> tuple[Run, ...]:
+    """What a part of the source's splits of an axis sends to one of the target's. The same on both sides, since it
+    is the order of the packed stream."""
+    if not ours and not theirs:
+        return (Run(0, 0, n, 0, 0, 1),) if n else ()
+    there = part_spans(n, theirs, other)
+    found: list[Run] = []
+    for a in part_spans(n, ours, part):
+        if other % a.turns == a.turn:
+            for b in there:
+                found += overlap(a, b)
+    return simplified(found)
+
+
+class Route:
+    """What one rank of the source sends to one rank of the target, and never nothing.
+
+    Both types give the same packed stream: rank `source` packs its local array by send_type, and
+    rank `target` unpacks the stream into its own by receive_type. So any transport will do, and MPI's
+    needs no copy in between.
+    """
+
+    __slots__ = ('source', 'target', '_routing', '_places')
+
+    def __init__(self, routing: Routing, places: tuple[int, int]) -> None:
+        self.source = routing.source.ranks[places[0]]
+        self.target = routing.target.ranks[places[1]]
+        self._routing = routing
+        self._places = places
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Route):
+            return NotImplemented
+        return (self._routing, self._places) == (other._routing, other._places)
+
+    def __hash__(self) -> int:
+        return hash((self._routing, self._places))
+
+    def __repr__(self) -> str:
+        return f'<ucd.Route {self.source} -> {self.target}, {self.nbytes} bytes>'
+
+    @property
+    def elements(self) -> int:
+        """How many elements there are."""
+        return self._elements(WHOLE)
+
+    @property
+    def nbytes(self) -> int:
+        """Packed bytes, in elements of the source."""
+        return self.elements * self._routing.element.size
+
+    def send_type(self, strides: tuple[int, ...] | None = None) -> _core.Type:
+        """What is sent, in the local array of the source, whose strides are given in bytes. None:
+        the array is C-contiguous."""
+        return self._type(0, strides, WHOLE)
+
+    def receive_type(self, strides: tuple[int, ...] | None = None) -> _core.Type:
+        """Where it goes, in the local array of the target. If the routing converts, elements are the target's."""
+        return self._type(1, strides, WHOLE)
+
+    def _runs(self, cut: Cut) -> list[tuple[Run, ...]]:
+        return self._routing.runs(*self._places, cut)
+
+    def _elements(self, cut: Cut) -> int:
+        return math.prod([sum([run.size for run in runs]) for runs in self._runs(cut)])
+
+    def _type(self, side: int, strides: tuple[int, ...] | None, cut: Cut) -> _core.Type:
+        routing = self._routing
+        element = (routing.element, routing.target_element)[side]
+        if strides is None:
+            held = (routing.source, routing.target)[side]
+            strides = _c_strides(held.local_shape((self.source, self.target)[side]), element.extent)
+        runs = tuple(self._runs(cut))
+        if len(strides) != len(runs):
+            raise ValueError(f'{len(strides)} strides for {len(runs)} dimensions')
+        key = (side, runs, strides)
+        types = routing._types
+        if key not in types:
+            made = element
+            for of_axis, stride in reversed(list(zip(runs, strides))):
+                made = _along(made, of_axis, side, stride)
+            types[key] = made
+        return types[key]
+
+
+def _c_strides(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
+    strides = []
+    stride = itemsize
+    for n in reversed(shape):
+        strides.append(stride)
+        stride *= n
+    return tuple(reversed(strides))
+
+
+def _along(inner: _core.Type, runs: Sequence[Run], side: int, stride: int) -> _core.Type:
+    """The runs of one dimension: inner types that lie a stride of bytes apart."""
+    unit = _core.Type.resized(inner, 0, stride)
+    if len(runs) > 1 and all(run.count == 1 for run in runs):
+        return _core.Type.indexed([run.block for run in runs], [run[side] for run in runs], unit)
+    parts = [_core.Type.hvector(run.count, run.block, run[3 + side] * stride, unit) for run in runs]
+    if len(parts) == 1:
+        return parts[0] if runs[0][side] == 0 else _core.Type.hindexed_block(1, [runs[0][side] * stride], parts[0])
+    return _core.Type.struct([1] * len(parts), [run[side] * stride for run in runs], parts)
+
+
+class Routing:
+    """Who sends what to whom when an array moves from one distribution to another: by ucd.routing.
+
+    routes          all pairs of ranks that exchange data, each with its two types
+    sends(rank)     the routes from a rank of the source
+    receives(rank)  the routes to a rank of the target
+
+    The routes of a rank are worked out when they are asked for, without those of other ranks. Where the source
+    replicates, a rank of the target gets its data from itself if it can, and else from one of the replicas; ranks
+    of the target take turns.
+    """
+
+    def __init__(self, source: Distribution, target: Distribution, dtype: Any, target_dtype: Any = None) -> None:
+        if source.shape != target.shape:
+            raise ValueError(f'the source has shape {source.shape}, the target {target.shape}')
+        self.source = source
+        self.target = target
+        self.element = _dtypes.of(dtype)
+        self.target_element = self.element if target_dtype is None else _dtypes.of(target_dtype)
+        self.converts = self.target_element is not self.element
+        self._dims = tuple(zip(source.shape, source.splits, target.splits))
+        self._types: dict[Any, _core.Type] = {}
+        self._of_rank: dict[tuple[int, int], tuple[Route, ...]] = {}
+        largest = source.largest_shape
+        self._cut_axis = largest.index(max(largest)) if largest else 0
+
+    def __repr__(self) -> str:
+        return f'<ucd.Routing of {self.source.shape}, {self.source.size} -> {self.target.size} ranks>'
+
+    @property
+    def wire_element(self) -> _core.Type:
+        """The elements of messages: the target's, but the source's where those are smaller."""
+        return self.target_element if self.target_element.size <= self.element.size else self.element
+
+    @property
+    def routes(self) -> Iterator[Route]:
+        """The pairs of ranks that exchange data, in the order of the sources."""
+        for rank in self.source.ranks:
+            yield from self.sends(rank)
+
+    def sends(self, rank: int) -> tuple[Route, ...]:
+        """The routes from a rank of the source."""
+        return self._remembered(0, rank)
+
+    def receives(self, rank: int) -> tuple[Route, ...]:
+        """The routes to a rank of the target."""
+        return self._remembered(1, rank)
+
+    def _remembered(self, side: int, rank: int) -> tuple[Route, ...]:
+        key = (side, rank)
+        if key not in self._of_rank:
+            if len(self._of_rank) >= 4096:
+                self._of_rank.clear()
+            at = (self.source, self.target)[side].position(rank)
+            found: Iterable[tuple[int, int]] = ()
+            if at is not None:
+                found = self._receives(at) if side else self._sends(at)
+            self._of_rank[key] = tuple([Route(self, places) for places in found])
+        return self._of_rank[key]
+
+    def runs(self, source: int, target: int, cut: Cut = WHOLE) -> list[tuple[Run, ...]]:
+        """For each dimension, what a place of the source's mesh sends to one of the target's."""
+        ours, theirs = self.source.roles.parts(source), self.target.roles.parts(target)
+        found = [common(n, a, p, b, q) for (n, a, b), p, q in zip(self._dims, ours, theirs)]
+        if cut != WHOLE:
+            axis, (k, parts) = self._cut_axis, cut
+            held = size(part_spans(*self._dims[axis][:2], ours[axis]))
+            found[axis] = clipped(found[axis], k * held // parts, (k + 1) * held // parts)
+        return found
+
+    def _sends(self, at: int) -> list[tuple[int, int]]:
+        ours, theirs = self.source.roles, self.target.roles
+        dims = [
+            [q for q in neighbours(n, a, p, b) if common(n, a, p, b, q)]
+            for (n, a, b), p in zip(self._dims, ours.parts(at))
+        ]
+        found = []
+        for parts in itertools.product(*dims):
+            first = theirs.place(parts)
+            for replica in theirs.replicas:
+                if len(ours.replicas) == 1 or self._sender(at, first + replica) == at:
+                    found.append((at, first + replica))
+        return found
+
+    def _receives(self, at: int) -> list[tuple[int, int]]:
+        ours, theirs = self.source.roles, self.target.roles
+        dims = [
+            [p for p in neighbours(n, b, q, a) if common(n, a, p, b, q)]
+            for (n, a, b), q in zip(self._dims, theirs.parts(at))
+        ]
+        return [(self._sender(ours.place(parts), at), at) for parts in itertools.product(*dims)]
+
+    def _sender(self, at: int, receiver: int) -> int:
+        """Which of the places that have the same as one sends to a place of the target."""
+        roles = self.source.roles
+        if len(roles.replicas) == 1:
+            return at
+        first = at - roles.replicas[roles.replica(at)]
+        itself = self.source.position(self.target.ranks[receiver])
+        if itself is not None and itself - roles.replicas[roles.replica(itself)] == first:
+            return itself
+        return first + roles.replicas[receiver % len(roles.replicas)]
+
+    def strides_of(self, array: Any, side: int, rank: int, what: str) -> tuple[int, ...]:
+        """The strides of a rank's local array of the source (side 0) or target (1), in bytes. Raises ValueError if
+        its shape or the size of its elements is another one than the distribution says."""
+        held, element = ((self.source, self.element), (self.target, self.target_element))[side]
+        shape, strides = _core.shape_and_strides(array)
+        if shape != held.local_shape(rank):
+            raise ValueError(f'{what} has shape {shape}; the distribution says {held.local_shape(rank)}')
+        found = _core.element_of(array)
+        if found.size != element.size:
+            raise ValueError(f'{what} has elements of {found.size} bytes; those of the routing have {element.size}')
+        return strides
+
+
+@functools.lru_cache(maxsize=4096)
+def routing(source: Distribution, target: Distribution, dtype: Any, target_dtype: Any = None) -> Routing:
+    """The routing of an array of elements of dtype from one distribution to another, as elements of target_dtype if
+    that is given.
+
+    What a rank's routes cost grows with their number, and with the strided runs that two parts have in common; not
+    with the number of elements, nor with the ranks. Types are made when asked for. Routings are remembered: equal
+    tensors, such as those of a model's layers, have one.
+
+    Raises ValueError if the shapes differ, TypeError if dtype names no element.
+    """
+    return Routing(source, target, dtype, target_dtype)
