@@ -8,10 +8,10 @@
 // BYTES are the sizes of messages, from 64 on. Times are medians of several rounds; the plain
 // library is measured twice, which shows how much times vary by themselves. S is how long each case
 // may take, 0.5 by default. SECTION is pack, ping-pong (of two processes), table (both, for the
-// layouts of ucd-bench's tables), fresh (types that are made anew for each message), collectives or
-// halo; all are run if none is named. --write-table writes the rows for this MPI library in
-// src/mpi/preload/tables. With --memory cuda:0, the data is in that
-// device's memory, in ping-pong and MPI_Alltoall; beside UCD stand what users write themselves: a
+// layouts of ucd-bench's tables), programs (exchanges with computation between them), fresh (types
+// that are made anew for each message), collectives or halo; all are run if none is named.
+// --write-table writes the rows for this MPI library in src/mpi/preload/tables. With --memory
+// cuda:0, the data is in that device's memory, in ping-pong and MPI_Alltoall; beside UCD stand what users write themselves: a
 // kernel that packs on the device and a copy to the host, and the copy engines (cudaMemcpy2D).
 // Without it, one process packs only.
 
@@ -55,6 +55,7 @@ int run(const Options &options) {
     if (wanted("pack")) pack_section(options.sizes);
     if (processes == 2 && wanted("ping-pong")) ping_pong_section(options.sizes);
     if (wanted("table")) table_section();
+    if (wanted("programs")) program_section();
     if (wanted("fresh")) fresh_section(options.sizes);
     if (processes > 1 && wanted("collectives")) collective_section(options.sizes);
     if (processes > 1 && wanted("halo")) halo_section(options.sizes);

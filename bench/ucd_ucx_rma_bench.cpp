@@ -72,7 +72,7 @@ const char *name_of(Action action) {
 class Bench {
 public:
     Bench(Device &device, Peers &peers, Run &run, bool any_gpu, unsigned at_a_time,
-          const std::string &layouts, const std::string &direct)
+          const std::string &layouts, const std::string &direct, const std::string &window)
         : device_(device), peers_(peers), run_(run), at_a_time_(at_a_time),
           named_(named_shapes(layouts)), buffer_(device, doubles * sizeof(double)),
           memory_(buffer_.as<double>()) {
@@ -89,8 +89,13 @@ public:
         check_ucd_ucx(ucd_ucx_rma_create(peers.worker(), &params, info, &rma_));
         check_ucd(ucd_info_free(&info));
         if (is_target()) {
-            check_ucd_ucx(ucd_ucx_window_create(rma_, memory_, doubles * sizeof(double),
-                                                UCD_INFO__NULL, &window_));
+            void *base;
+            if (window == "allocated")
+                check_ucd_ucx(ucd_ucx_window_allocate(rma_, doubles * sizeof(double),
+                                                      UCD_INFO__NULL, &base, &window_));
+            else
+                check_ucd_ucx(ucd_ucx_window_create(rma_, memory_, doubles * sizeof(double),
+                                                    UCD_INFO__NULL, &window_));
             check_ucd_ucx(ucd_ucx_window_key(window_, &key_));
             peers.send_raw(0, &key_, sizeof key_, ucp_dt_make_contig(1), key_tag);
         } else {
@@ -290,12 +295,15 @@ int main(int argc, char **argv) {
     settings.effort = {.repetitions = 15, .seconds = 5e-3, .clock = Clock::wall};
     unsigned at_a_time = 16;
     std::vector<std::string> memory = {"host"};
-    std::string layouts, direct = "no";
+    std::string layouts, direct = "no", window = "created";
     std::vector<Option> options = common_options(settings);
     const std::vector<Option> own{
         {"--at-a-time", &at_a_time, "Operations under way in the second table"},
         {"--layout", &layouts, "Only layouts whose names contain this"},
         {"--direct", &direct, "The value of ucd.ucx.direct: no, yes, always"},
+        {"--window", &window,
+         "created: on the benchmark's memory; allocated: by the library, which other processes can "
+         "map (--direct yes)"},
         {"--memory", &memory,
          "Where data is, at origin and target: host or cuda:N, or both as A,B; by hand only with "
          "host memory at both sides"}};
@@ -313,7 +321,7 @@ int main(int argc, char **argv) {
             Peers peers(board, seat, *device);
             Run run(settings); // of the origin alone: the target answers
             Bench bench(*device, peers, run, memory.front() != "host" || memory.back() != "host",
-                        at_a_time, layouts, direct);
+                        at_a_time, layouts, direct, window);
             if (bench.is_target()) return bench.serve();
             bench.run();
             run.write();

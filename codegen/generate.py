@@ -93,7 +93,7 @@ def _environment(backend):
     env.filters.update(kernel_of=backend.reduce_kernel, convert_type=_convert_type)
     env.globals.update(reduction_pairs=list(backend.reductions()))
     if isinstance(backend, GpuBackend):
-        env.filters.update(device_type=_device_type, has_vectors=backend.has_vectors)
+        env.filters.update(device_type=_device_type, has_vectors=backend.has_vectors, is_tiled=backend.is_tiled)
         env.globals.update(conversions=backend.convert_kernels(), converted=CONVERTED)
         return env
     env.filters.update(

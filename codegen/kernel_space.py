@@ -328,6 +328,7 @@ class GpuBackend:
     widths: tuple
     elements: tuple
     fast_conversions: tuple  # (source, target); one kernel does all others
+    tiled_conversions: tuple  # those of them that also have a kernel for permuted axes
 
     def shapes(self):
         for levels in range(1, self.max_levels + 1):
@@ -361,6 +362,10 @@ class GpuBackend:
         """The kernels for one pair of representations each."""
         return [ConvertKernel(*pair) for pair in self.fast_conversions]
 
+    def is_tiled(self, kernel):
+        """Whether the pair also has a kernel that converts in tiles."""
+        return (kernel.source, kernel.target) in self.tiled_conversions
+
     def has_vectors(self, kernel):
         """Whether a vector holds a whole number of elements, so that a kernel is generated. Other elements are left to
         the kernel for any elements."""
@@ -384,6 +389,12 @@ GPU_BACKENDS = {
                 *itertools.product(("float8_e4m3", "float8_e5m2"), ("float16", "bfloat16", "float32")),
                 ("float32", "float64"), ("float64", "float32"), ("float32", "int32"), ("int32", "float32"),
                 ("uint8", "float32"), ("uint8", "float16"), ("int8", "bfloat16"), ("int8", "float16"),
+            ),
+            # Few, for the size of the modules for Level Zero.
+            tiled_conversions=(
+                ("float32", "bfloat16"), ("bfloat16", "float32"), ("float32", "float16"), ("float16", "float32"),
+                ("bfloat16", "float8_e4m3"), ("bfloat16", "float8_e5m2"), ("float64", "float32"),
+                ("float32", "float64"), ("uint8", "float32"),
             ),
         ),
     )

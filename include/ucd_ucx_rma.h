@@ -125,13 +125,24 @@ typedef struct {
 UCD_API int ucd_ucx_window_create(ucd_ucx_rma_t rma, void *base, uintptr_t bytes, ucd_info_t info,
                                   ucd_ucx_window_t *window);
 
+/* Same, for bytes bytes of host memory that the function allocates. Sets *base to their address, or
+ * to NULL if bytes is 0. They are zero, and begin at a page. With ucd.ucx.direct, processes of this
+ * machine that are trusted map the memory, and do short operations there without a message,
+ * accumulates too: see share/doc/ucd/guide/one-sided.md. ucd_ucx_window_destroy frees the memory;
+ * the caller must not. After a fork, the child shares it. info must not name another kind of
+ * memory. MPI 12.2.2 (MPI_Win_allocate).
+ *
+ * Returns: NOT_INITIALIZED, INVALID_ARG, OUT_OF_MEM, INTERNAL. */
+UCD_API int ucd_ucx_window_allocate(ucd_ucx_rma_t rma, uintptr_t bytes, ucd_info_t info,
+                                    void **base, ucd_ucx_window_t *window);
+
 /* Writes the window's key to *key. Returns: INVALID_ARG. */
 UCD_API int ucd_ucx_window_key(ucd_ucx_window_t window, ucd_ucx_window_key_t *key);
 
-/* Frees *window and sets it to UCD_UCX_WINDOW__NULL. Later operations on it fail, and so do those
- * that have arrived but not begun. Returns: INVALID_ARG (NULL; an operation is in progress on it,
- * in which case nothing changes: make progress until it is complete, or call
- * ucd_ucx_rma_lose_endpoint). */
+/* Frees *window, with the memory of ucd_ucx_window_allocate, and sets it to UCD_UCX_WINDOW__NULL.
+ * Later operations on it fail, and so do those that have arrived but not begun. Returns:
+ * INVALID_ARG (NULL; an operation is in progress on it, in which case nothing changes: make
+ * progress until it is complete, or call ucd_ucx_rma_lose_endpoint). */
 UCD_API int ucd_ucx_window_destroy(ucd_ucx_window_t *window);
 
 /* ---------------------------------------------------------------------------------------------- */

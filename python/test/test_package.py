@@ -104,9 +104,10 @@ def test_notebooks_show_what_they_say(path):
     assert notebooks.executed(notebook) == notebook
 
 
-def test_the_guide():
+@pytest.mark.parametrize('page', ['python.md', 'caches.md'])
+def test_the_guide(page):
     """Its code blocks of one page are one program; a line that ends in a comment with => is checked."""
-    text = (SOURCE / 'docs/guide/python.md').read_text()
+    text = (SOURCE / 'docs/guide' / page).read_text()
     blocks = re.findall(r'```python\n(.*?)```', text, re.S)
     names, checked = {}, 0
     for block in blocks:
@@ -115,7 +116,7 @@ def test_the_guide():
                 expression, expected = line.split('  # => ')
                 block = block.replace(line, f'assert repr({expression}) == {expected.strip()!r}, repr({expression})')
                 checked += 1
-        exec(compile(block, 'python.md', 'exec'), names)
+        exec(compile(block, page, 'exec'), names)
     assert checked > 5
 
 

@@ -4,6 +4,9 @@
 #include "support/moves/converting.hpp"
 #include "support/moves/device_moves.hpp"
 
+#include <cstdint>
+#include <cstring>
+#include <iterator>
 #include <numeric>
 
 using namespace ucdtest;
@@ -11,12 +14,15 @@ using namespace ucdtest::recipes;
 
 namespace {
 
-// Converts elements [first, last) in some form of call.
+// Converts elements [first, last) in some form of call. The input is random, unless `fill` makes
+// it.
 void check_device_conversion(Case &one, const ConvertedPair &pair, Memory a, Memory b,
-                             std::size_t first, std::size_t last) {
+                             std::size_t first, std::size_t last,
+                             void (*fill)(DeviceBuffer &) = nullptr) {
     Rng &rng = one.rng();
     const Subject &source = pair.source.subject, &target = pair.target.subject;
     DeviceBuffer in(rng, source.range, a), out(rng, target.range, b);
+    if (fill != nullptr) fill(in);
     const MemoryLocation from{&in, in.base(), source.type(), source.count, &source.bytes};
     const MemoryLocation to{&out, out.base(), target.type(), target.count, &target.bytes};
     const bool saturate = rng.chance(50);
@@ -118,5 +124,40 @@ TEST_CASE("conversions in device memory give the bits of the oracle for all pair
         const ConvertedPair pair{with_elements(make_subject(one, leaf(from), 3000, "source")),
                                  with_elements(make_subject(one, leaf(to), 3000, "target"))};
         check_device_conversion(one, pair, Memory::device0, Memory::device0);
+    });
+}
+
+namespace {
+
+constexpr std::size_t numbers = std::size_t{1} << 16;
+
+void fill_with_all_numbers(DeviceBuffer &in) {
+    for (std::size_t i = 0; i < numbers; ++i) {
+        const auto bits = static_cast<std::uint16_t>(i);
+        const auto place = static_cast<std::intptr_t>(2 * i);
+        std::memcpy(in.actual(place), &bits, sizeof bits);
+        std::memcpy(in.expected(place), &bits, sizeof bits);
+    }
+}
+
+} // namespace
+
+TEST_CASE("every number of 16 bits is converted in rows and in tiles in device memory") {
+    DeviceSession session;
+    const ucd_type_t from[] = {UCD_TYPE__BFLOAT16, UCD_TYPE__FLOAT16};
+    const auto to = converted_types(false);
+    run_cases("device numbers", 4 * std::size(from) * to.size(), [&](Case &one) {
+        const ucd_type_t source = from[one.number() % 2], target = to[one.number() / 2 % to.size()];
+        if (source == target) return;
+        // By turns in order, and a matrix of 256^2 transposed.
+        const bool in_order = one.number() / 2 / to.size() % 2 == 0;
+        const RecipePtr typed = in_order
+                                    ? contig(65536, leaf(source))
+                                    : contig(256, resized(vector(256, 1, 256, leaf(source)), 0, 2));
+        const ConvertedPair pair{
+            with_elements(make_subject(one, typed, 1, "source")),
+            with_elements(make_subject(one, contig(65536, leaf(target)), 1, "target"))};
+        check_device_conversion(one, pair, Memory::device0, Memory::device0, 0, numbers,
+                                fill_with_all_numbers);
     });
 }

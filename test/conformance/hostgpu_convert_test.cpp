@@ -77,7 +77,7 @@ TEST_CASE("one kernel converts from layout to layout") {
           "convert_float32_to_bfloat16");
     // A transpose.
     CHECK(InStream(resized(vector(20, 1, 30, number), 0, 4), contig(20, half), 30).run() ==
-          "convert_float32_to_bfloat16");
+          "convert_float32_to_bfloat16_tiles");
     CHECK(InStream(number, leaf(UCD_TYPE__UINT16_T), 1000).run() == "convert_any");
 }
 
@@ -92,4 +92,36 @@ TEST_CASE("in a stream, packed elements are converted where layouts are not stri
     const RecipePtr other =
         structure({2, 1}, {0, 16}, {leaf(UCD_TYPE__DOUBLE), leaf(UCD_TYPE__INT8_T)});
     CHECK(InStream(mixed, other, 6).run() != "");
+}
+
+TEST_CASE("elements of pages by reference are converted by one kernel") {
+    DeviceSession session;
+    Rng rng(9);
+    // Pages of one row, of which the gap makes the unit of the list what it is.
+    const auto pages = [&rng](std::int64_t count, std::int64_t rows, std::int64_t row,
+                              std::int64_t gap, const RecipePtr &element, std::int64_t width) {
+        std::vector<std::int64_t> order;
+        for (std::int64_t i = 0; i < count; ++i) order.push_back(i);
+        rng.shuffle(order);
+        const std::int64_t page = rows * (row + gap) * width;
+        return indexed_block_ref(1, order, UCD_TYPE__INT64_T, page, 0, count * page,
+                                 vector(rows, row, row + gap, element),
+                                 copy_in(device0, bytes_of_indices(order, UCD_TYPE__INT64_T)));
+    };
+    const std::string kernel = "convert_float32_to_bfloat16_places_batch";
+    // In vectors of eight, as rows and gaps allow, and one by one; few words and many.
+    for (const std::int64_t row : {8, 64, 5, 1})
+        for (const std::int64_t gap : {8, 1})
+            for (const std::int64_t count : {2, 400}) {
+                CHECK(InStream(pages(2 * count, 16, row, gap, number, 4),
+                               pages(count, 32, row, 2 * gap, half, 2), 1)
+                          .run() == kernel);
+            }
+    CHECK(InStream(pages(9, 16, 24, 8, number, 4), contig(9 * 16 * 24, half), 1).run() == kernel);
+    CHECK(InStream(contig(9 * 16 * 24, number), pages(9, 16, 24, 8, half, 2), 1).run() == kernel);
+    // No kernel of their own, or elements that are not whole on their side.
+    const std::string others =
+        InStream(pages(9, 16, 24, 8, number, 4), contig(9 * 16 * 24, leaf(UCD_TYPE__INT8_T)), 1)
+            .run();
+    CHECK(others.find("convert_any") != std::string::npos);
 }

@@ -241,6 +241,71 @@ TEST_CASE("alike copies of a plan are one launch") {
     }
 }
 
+// Pages that an order lists, of `rows` rows each, with a gap after each row and each page.
+RecipePtr listed_pages(const std::vector<std::int64_t> &order, std::int64_t rows, std::int64_t row,
+                       std::int64_t gap, ucd_type_t index_type) {
+    const std::int64_t page = rows * (row + gap) + gap;
+    return indexed_block_ref(1, order, index_type, page, 0,
+                             static_cast<std::int64_t>(order.size()) * page,
+                             hvector(rows, row, row + gap, leaf(UCD_TYPE__BYTE)),
+                             copy_in(device0, bytes_of_indices(order, index_type)));
+}
+
+std::vector<std::int64_t> any_order(Rng &rng, std::int64_t pages) {
+    std::vector<std::int64_t> order;
+    for (std::int64_t i = 0; i < pages; ++i) order.push_back(i);
+    rng.shuffle(order);
+    return order;
+}
+
+TEST_CASE("pages by reference on both sides are one launch, with rows of any length", "[bulk]") {
+    DeviceSession session;
+    Rng rng(7);
+    // The second page size is twice the first. A thread moves several words of the longer ones.
+    for (const std::int64_t row : {1, 2, 3, 5, 7, 100, 3000})
+        for (const std::int64_t bytes : {3000, 600000}) {
+            const std::int64_t pages = 2 * (bytes / row / 64 + 1);
+            CHECK(Copied(listed_pages(any_order(rng, pages), 32, row, 1, UCD_TYPE__INT32_T),
+                         listed_pages(any_order(rng, pages / 2), 64, row, 3, UCD_TYPE__INT64_T))
+                      .run() == "copy_places_w1");
+        }
+    for (const std::int64_t row : {16, 48, 272, 8192})
+        CHECK(Copied(listed_pages(any_order(rng, 20), 5, row, 16, UCD_TYPE__UINT64_T),
+                     listed_pages(any_order(rng, 10), 10, row, 32, UCD_TYPE__INT32_T))
+                  .run() == "copy_places_w16");
+    // Rows of one side are longer than those of the other one, or do not fit into each other.
+    CHECK(Copied(listed_pages(any_order(rng, 20), 4, 192, 16, UCD_TYPE__INT32_T),
+                 listed_pages(any_order(rng, 20), 12, 64, 32, UCD_TYPE__INT32_T))
+              .run() == "copy_places_w16");
+    CHECK(Copied(listed_pages(any_order(rng, 20), 4, 240, 16, UCD_TYPE__INT32_T),
+                 listed_pages(any_order(rng, 20), 10, 96, 32, UCD_TYPE__INT32_T))
+              .run() == "copy_places_w16");
+}
+
+TEST_CASE("copies of pages by reference are one launch of a plan") {
+    DeviceSession session;
+    Rng rng(8);
+    std::list<Copied> copies;
+    std::vector<ucd_move_t> moves;
+    for (const std::int64_t row : {16, 64, 256, 1024, 16}) {
+        Copied &each =
+            copies.emplace_back(listed_pages(any_order(rng, 30), 4, row, 16, UCD_TYPE__INT32_T),
+                                listed_pages(any_order(rng, 15), 8, row, 48, UCD_TYPE__INT64_T));
+        moves.push_back(copy_of(each.copy()));
+    }
+    ucd_plan_t plan = UCD_PLAN__NULL;
+    REQUIRE(ucd_plan_create(moves.data(), moves.size(), UCD_INFO__NULL, UCD_OP__REPLACE, &plan) ==
+            UCD_SUCCESS);
+    for (Copied &each : copies) set_up_copy(each.copy());
+    mock::counts.launches = 0;
+    ucd_request_t request = UCD_REQUEST__NULL;
+    REQUIRE(ucd_plan_start(plan, &request) == UCD_SUCCESS);
+    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    CHECK(mock::counts.launches == 1);
+    for (Copied &each : copies) check_result(each.copy());
+    REQUIRE(ucd_plan_free(&plan) == UCD_SUCCESS);
+}
+
 TEST_CASE("each call of the runtime fails once: a copy with lists on both sides") {
     DeviceSession session;
     const RecipePtr from = indexed({3, 1, 2, 4, 1}, {0, 7, 20, 11, 30}, one_double),

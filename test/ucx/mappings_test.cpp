@@ -52,7 +52,8 @@ struct Ranges {
 TEST_CASE("no more than 64 ranges stay open, those used last") {
     const DeviceSession session;
     Ranges ranges(80);
-    Mappings mappings;
+    ucd_ucx::Ledger ledger{ucd_ucx::Ledger::Limits()};
+    Mappings mappings(ledger);
     {
         std::vector<std::shared_ptr<const Mapping>> used;
         for (std::size_t i = 0; i < 79; ++i) used.push_back(ranges.open(mappings, i));
@@ -68,7 +69,8 @@ TEST_CASE("no more than 64 ranges stay open, those used last") {
 TEST_CASE("what is in use stays open when all is closed, and is not found any more") {
     const DeviceSession session;
     Ranges ranges(2);
-    Mappings mappings;
+    ucd_ucx::Ledger ledger{ucd_ucx::Ledger::Limits()};
+    Mappings mappings(ledger);
     auto used = ranges.open(mappings, 0);
     (void)ranges.open(mappings, 1);
     mappings.close_all();
@@ -79,4 +81,33 @@ TEST_CASE("what is in use stays open when all is closed, and is not found any mo
     used.reset();
     CHECK(ranges.is_open(0)); // once more
     CHECK(!ranges.is_open(0));
+}
+
+TEST_CASE(
+    "ranges that are open are charged to their sender; idle ones make room, used ones do not") {
+    const DeviceSession session;
+    ucd_ucx::Ledger ledger({.peer = 64 << 10}); // of which an eighth is for requests
+    const uint64_t room =
+        ucd_ucx::Ledger::limit_of(ucd_ucx::Use::request, 64 << 10) / Mappings::bytes_of_mapping;
+    REQUIRE(room > 1);
+    REQUIRE(room < 20);
+    Ranges ranges(20);
+    Mappings mappings(ledger);
+    for (std::size_t i = 0; i < 20; ++i) (void)ranges.open(mappings, i);
+    CHECK(ledger.bytes_of(ranges.sender) > 0);
+    CHECK(ledger.bytes_of(ranges.sender) <= room * Mappings::bytes_of_mapping);
+    std::vector<std::shared_ptr<const Mapping>> used;
+    for (std::size_t i = 0; i < room; ++i) used.push_back(ranges.open(mappings, i));
+    CHECK(ledger.bytes_of(ranges.sender) == room * Mappings::bytes_of_mapping);
+    std::shared_ptr<const Mapping> refused;
+    CHECK(mappings.open(ranges.sender, ranges.handles[room], ranges.device, refused).code() ==
+          UCD_ERR__OUT_OF_MEM);
+    CHECK(refused == nullptr);
+    // Another sender has an account of its own.
+    const ucp_ep_h other = reinterpret_cast<ucp_ep_h>(std::uintptr_t{16});
+    CHECK(mappings.open(other, ranges.handles[room], ranges.device, refused).ok());
+    refused.reset();
+    used.clear();
+    mappings.close_all();
+    CHECK(ledger.bytes() == 0);
 }

@@ -7,8 +7,8 @@
 #include "support/moves/device_moves.hpp"
 #include "support/random/random_cases.hpp"
 #include "ucx/child_process.hpp"
+#include "ucx/rma_access.hpp"
 #include "ucx/rma_by_hand.hpp"
-#include "ucx/rma_operation.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -27,37 +27,13 @@ using ucd_ucx::rma::Verb;
 
 namespace {
 
-const std::initializer_list<std::pair<std::string, std::string>> trusting = {
-    {"ucd.ucx.direct", "yes"}};
-
 constexpr std::size_t many = 16384; // ints, for which a message is slower
-
-// Whether an operation is done although the target makes no progress.
-bool is_direct(RmaPair &pair, What what, RmaTestOperation &operation,
-               const ucd_ucx_window_key_t *key, std::intptr_t displacement = 0) {
-    ok(operation.start(what, pair.a, key, displacement), "operation");
-    for (int i = 0; i < 3; ++i) pair.a.progress();
-    const bool direct = operation.done();
-    pair.until([&] { return operation.done(); });
-    return direct;
-}
-
-// Gets until they are direct, or for some time.
-bool becomes_direct(RmaPair &pair, const ucd_ucx_window_key_t *key, std::size_t ints = many) {
-    for (int i = 0; i < 200; ++i) {
-        RmaTestOperation get(ints);
-        if (is_direct(pair, What::get, get, key)) return true;
-        for (int j = 0; j < 20; ++j) pair.progress();
-        ::usleep(100);
-    }
-    return false;
-}
 
 struct Granted {
     RmaPair pair{trusting};
     std::vector<int> memory = std::vector<int>(8 * many, 7);
     Window window{pair.b, memory.data() + many, 6 * many * sizeof(int)};
-    Granted() { REQUIRE(becomes_direct(pair, window.key())); }
+    Granted() { REQUIRE(becomes_direct(pair, window.key(), many)); }
     bool has_guards() const {
         const auto are_sevens = [&](std::size_t from) {
             return std::all_of(memory.begin() + static_cast<long>(from),
@@ -66,30 +42,6 @@ struct Granted {
         };
         return are_sevens(0) && are_sevens(7 * many);
     }
-};
-
-// Blocks of ints at increasing displacements, and where each int is.
-struct Blocks {
-    std::vector<std::intptr_t> lengths, displacements;
-    std::vector<std::size_t> places;
-    ucd_type_t type = UCD_TYPE__NULL;
-    Blocks(std::mt19937 &random, std::size_t ints, std::size_t longest, std::size_t gap) {
-        std::size_t at = random() % 10;
-        while (places.size() < ints) {
-            const std::size_t length = std::min(1 + random() % longest, ints - places.size());
-            lengths.push_back(static_cast<std::intptr_t>(length));
-            displacements.push_back(static_cast<std::intptr_t>(at));
-            for (std::size_t i = 0; i < length; ++i) places.push_back(at + i);
-            at += length + random() % gap;
-        }
-        ok(ucd_create_indexed(static_cast<std::intptr_t>(lengths.size()), lengths.data(),
-                              displacements.data(), UCD_TYPE__INT, UCD_INFO__NULL, &type),
-           "indexed");
-    }
-    ~Blocks() { (void)ucd_free(&type); }
-    Blocks(const Blocks &) = delete;
-    Blocks &operator=(const Blocks &) = delete;
-    std::size_t end() const { return places.back() + 1; }
 };
 
 } // namespace
@@ -223,7 +175,7 @@ TEST_CASE("a window that is gone is not accessed, though its memory still is the
     {
         const Window window(pair.b, memory.data(), many * sizeof(int));
         key = *window.key();
-        REQUIRE(becomes_direct(pair, &key));
+        REQUIRE(becomes_direct(pair, &key, many));
     }
     for (const What what : {What::put, What::get}) {
         RmaTestOperation operation(many);
@@ -234,7 +186,7 @@ TEST_CASE("a window that is gone is not accessed, though its memory still is the
     CHECK(memory[0] == 7);
     // Another window has a grant of its own.
     const Window window(pair.b, memory.data(), many * sizeof(int));
-    CHECK(becomes_direct(pair, window.key()));
+    CHECK(becomes_direct(pair, window.key(), many));
 }
 
 TEST_CASE("a window stays while an origin accesses it") {
@@ -418,7 +370,7 @@ TEST_CASE("several threads access a window directly") {
     target.join();
     CHECK(wrong == 0);
     CHECK(std::all_of(memory.begin(), memory.end(), [](int i) { return i == 199; }));
-    CHECK(becomes_direct(pair, window.key()));
+    CHECK(becomes_direct(pair, window.key(), many));
 }
 
 TEST_CASE("the memory of a process that has ended is not accessed") {

@@ -121,7 +121,10 @@ void Node::check_windows() {
     if (!vault_.guards_are_whole() || !public_.guards_are_whole())
         found(finding::outside, "beside a window");
     if (rma_ == nullptr) return;
-    if (!settings_.opaque) check_bytes("the public window", public_.view(), anyone_public, false);
+    if (!settings_.opaque)
+        check_bytes("the public window",
+                    {reinterpret_cast<const char *>(public_memory_), public_.size()}, anyone_public,
+                    false);
     for (std::size_t slot = 0; slot < slots; ++slot) {
         const std::size_t at = slot * slot_bytes;
         // Of one that ended with its endpoint it is not known what was done.

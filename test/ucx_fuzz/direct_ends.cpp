@@ -172,7 +172,9 @@ std::string DirectEnds::grant(int node, std::string_view window) {
     std::string text = rng_.chance(97) ? "UCDGRANT" : random_bytes(rng_, 8);
     text += window;
     const std::uint64_t descriptor = rng_.chance(95) ? link.passed - 1 : rng_.bits();
-    for (const std::uint64_t number : {place, generation, base, bytes, descriptor})
+    const std::uint64_t memory = pass_window(node, link, bytes);
+    const std::uint64_t origin = rng_.chance(90) ? rng_.bits() : rng_.below(3);
+    for (const std::uint64_t number : {place, generation, base, bytes, descriptor, memory, origin})
         put_number(text, number, 8);
     const bool forges = link.key.empty() || rng_.chance(5);
     return text + (forges ? random_bytes(rng_, mac_bytes) : mac_of(text, link.key));
@@ -181,6 +183,44 @@ std::string DirectEnds::grant(int node, std::string_view window) {
 void DirectEnds::forget_access_page(Owned &link) {
     if (link.access_page != nullptr) munmap(link.access_page, page);
     link.access_page = nullptr;
+}
+
+void DirectEnds::pass_file(Owned &link, int file) {
+    std::string text = message_of(pass, "", link.passed, rng_.chance(97) ? 1 : rng_.below(40));
+    iovec segment = {text.data(), text.size()};
+    alignas(cmsghdr) char control[CMSG_SPACE(sizeof file)] = {};
+    msghdr message = {};
+    message.msg_iov = &segment;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    cmsghdr *const rights = CMSG_FIRSTHDR(&message);
+    rights->cmsg_level = SOL_SOCKET;
+    rights->cmsg_type = SCM_RIGHTS;
+    rights->cmsg_len = CMSG_LEN(sizeof file);
+    std::memcpy(CMSG_DATA(rights), &file, sizeof file);
+    if (sendmsg(link.connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) ++link.passed;
+}
+
+// A window's memory, which the peer may map, with the page for the turn behind it. Its number is of
+// none at times, and its size is a wrong one, or not fixed, at times.
+std::uint64_t DirectEnds::pass_window(int node, Owned &link, std::uint64_t bytes) {
+    if (rng_.chance(50)) return UINT64_MAX;
+    if (link.connection < 0 || bytes > own_bytes || rng_.chance(5)) return rng_.bits();
+    const int file = memfd_create("ucx_fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    const std::uint64_t whole = (bytes + page - 1) / page * page, all = whole + page;
+    const char *const from = windows_[static_cast<std::size_t>(node)] + around + own_bytes - bytes;
+    const std::uint64_t turn = rng_.chance(80) ? 0 : rng_.bits();
+    const auto size = static_cast<off_t>(rng_.chance(95) ? all : rng_.below(2 * all));
+    if (::pwrite(file, from, bytes, 0) < 0 ||
+        ::pwrite(file, &turn, sizeof turn, static_cast<off_t>(whole)) < 0 ||
+        ftruncate(file, size) != 0)
+        found_fatal("setup", "a window's memory");
+    if (rng_.chance(95)) (void)fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+    const std::uint64_t number = link.passed;
+    pass_file(link, file);
+    close(file);
+    return number;
 }
 
 // One that is too short, or whose size is not fixed, must not be used.
@@ -193,20 +233,7 @@ void DirectEnds::pass_access_page(Owned &link) {
         found_fatal("setup", "ftruncate");
     if (rng_.chance(95))
         (void)fcntl(passed, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
-    std::string text = message_of(pass, "", link.passed, rng_.chance(97) ? 1 : rng_.below(40));
-    iovec segment = {text.data(), text.size()};
-    alignas(cmsghdr) char control[CMSG_SPACE(sizeof passed)] = {};
-    msghdr message = {};
-    message.msg_iov = &segment;
-    message.msg_iovlen = 1;
-    message.msg_control = control;
-    message.msg_controllen = sizeof control;
-    cmsghdr *const rights = CMSG_FIRSTHDR(&message);
-    rights->cmsg_level = SOL_SOCKET;
-    rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(sizeof passed);
-    std::memcpy(CMSG_DATA(rights), &passed, sizeof passed);
-    if (sendmsg(link.connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) ++link.passed;
+    pass_file(link, passed);
     if (is_page) {
         void *const memory = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_SHARED, passed, 0);
         if (memory == MAP_FAILED) found_fatal("setup", "mmap");

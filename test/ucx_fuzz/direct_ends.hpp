@@ -16,7 +16,7 @@ namespace ucdfuzz {
 
 class DirectEnds {
 public:
-    static constexpr std::size_t introduction_bytes = 32, grant_bytes = 80;
+    static constexpr std::size_t introduction_bytes = 32, grant_bytes = 96;
     DirectEnds(Writer writer, ucdtest::Rng &rng);
     ~DirectEnds();
     DirectEnds(const DirectEnds &) = delete;
@@ -60,6 +60,8 @@ private:
     }
     char *make_memory(Writer writer, ucdtest::Rng &rng) const;
     void draw_window(int node, std::uint64_t &base, std::uint64_t &bytes);
+    void pass_file(Owned &link, int file);
+    std::uint64_t pass_window(int node, Owned &link, std::uint64_t bytes);
     void pass_access_page(Owned &link);
     void forget_access_page(Owned &link);
     void check_around() const;

@@ -30,6 +30,7 @@ private:
 
 Node::Node(Net &net, int self, const Samples &samples, ucdtest::Rng &rng, const Settings &settings)
     : net_(net), self_(self), samples_(samples), rng_(rng), settings_(settings) {
+    public_memory_ = public_.data();
     const Keys keys(settings.keys);
     if (settings.protocols.pipeline) {
         ucd_ucx_pipeline_params_t p = {};
@@ -48,9 +49,17 @@ Node::Node(Net &net, int self, const Samples &samples, ucdtest::Rng &rng, const 
     public_.fill(written_by(own(false), public_.size(), rng_));
     check(ucd_ucx_window_create(rma_, vault_.data(), vault_.size(), UCD_INFO__NULL, &vault_window_),
           "a window");
-    check(ucd_ucx_window_create(rma_, public_.data(), public_.size(), UCD_INFO__NULL,
-                                &public_window_),
-          "a window");
+    if (rng_.chance(50)) {
+        void *base;
+        check(ucd_ucx_window_allocate(rma_, public_.size(), UCD_INFO__NULL, &base, &public_window_),
+              "an allocated window");
+        public_memory_ = static_cast<unsigned char *>(base);
+        std::copy_n(public_.data(), public_.size(), public_memory_);
+    } else {
+        check(ucd_ucx_window_create(rma_, public_.data(), public_.size(), UCD_INFO__NULL,
+                                    &public_window_),
+              "a window");
+    }
     check(ucd_ucx_window_key(vault_window_, &vault_key_), "a key");
     check(ucd_ucx_window_key(public_window_, &public_key_), "a key");
 }
@@ -232,6 +241,10 @@ void Node::give_up() {
 }
 
 bool Node::close_windows() {
+    if (public_memory_ != public_.data()) {
+        std::copy_n(public_memory_, public_.size(), public_.data());
+        public_memory_ = public_.data();
+    }
     for (ucd_ucx_window_t *window : {&vault_window_, &public_window_})
         if (*window != nullptr && ucd_ucx_window_destroy(window) != UCD_SUCCESS) return false;
     return true;

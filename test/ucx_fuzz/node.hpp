@@ -118,7 +118,7 @@ private:
                          ucd_ucx_data_t data);
     std::size_t free_slot() const;
     int start_operation(Item &item, unsigned verb, const ucd_ucx_window_key_t &key,
-                        std::int64_t displacement, const Layout &target);
+                        std::int64_t displacement, const Layout &target, ucd_op_t op);
 
     // checks.cpp
     void check_item(Item &item, const ucd_ucx_result_t &result);
@@ -139,6 +139,8 @@ private:
     ucd_ucx_window_t vault_window_ = UCD_UCX_WINDOW__NULL;
     ucd_ucx_window_t public_window_ = UCD_UCX_WINDOW__NULL;
     ucd_ucx_window_key_t vault_key_ = {}, public_key_ = {};
+    unsigned char *public_memory_ =
+        nullptr; // of the window: that of `public_`, or what the library allocates
     Guarded vault_{slots * slot_bytes}, public_{public_bytes};
     Guarded vault_model_{slots * slot_bytes}; // what the vault should be
     std::array<Slot, slots> slots_;           // of the other's vault

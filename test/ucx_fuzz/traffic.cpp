@@ -99,13 +99,14 @@ void Node::operate_honest() {
         item->buffer.fill(data);
         unpack(data, model, target, sums ? UCD_OP__SUM : UCD_OP__REPLACE);
     }
-    const int rc = start_operation(*item, verb, other_->vault_key_, displacement, target);
+    const int rc =
+        start_operation(*item, verb, other_->vault_key_, displacement, target, UCD_OP__SUM);
     if (!started(std::move(item), rc, "an operation")) slots_[slot].busy = false;
 }
 
 // At the origin, data is contiguous.
 int Node::start_operation(Item &item, unsigned verb, const ucd_ucx_window_key_t &key,
-                          std::int64_t displacement, const Layout &target) {
+                          std::int64_t displacement, const Layout &target, ucd_op_t op) {
     const Sample &sample = samples_.all()[target.sample->of_ints ? 1 : 0];
     const Layout here = layout_of(sample, target.bytes / sample.size);
     const ucp_ep_h to = ep(item.peer);
@@ -121,13 +122,13 @@ int Node::start_operation(Item &item, unsigned verb, const ucd_ucx_window_key_t 
                                &item.request);
     case accumulate:
         return ucd_ucx_accumulate_nbx(rma_, to, item.buffer.data(), here.count, sample.type, &key,
-                                      displacement, target.count, target.sample->type, UCD_OP__SUM,
-                                      nullptr, &item.request);
+                                      displacement, target.count, target.sample->type, op, nullptr,
+                                      &item.request);
     default:
         return ucd_ucx_get_accumulate_nbx(rma_, to, item.buffer.data(), here.count, sample.type,
                                           item.result_at(), here.count, sample.type, &key,
-                                          displacement, target.count, target.sample->type,
-                                          UCD_OP__SUM, nullptr, &item.request);
+                                          displacement, target.count, target.sample->type, op,
+                                          nullptr, &item.request);
     }
 }
 
@@ -160,7 +161,9 @@ void Node::start_towards(int hostile) {
         verb == get || verb == get_accumulate ? Item::Check::contents : Item::Check::nothing;
     item->buffer = Guarded(target.bytes);
     item->buffer.fill(written_by(own(false), target.bytes, rng_));
-    const int rc = start_operation(*item, verb, other_->public_key(), -target.low, target);
+    // Of two elements MAX keeps one, so that bytes still tell who has written them.
+    const int rc =
+        start_operation(*item, verb, other_->public_key(), -target.low, target, UCD_OP__MAX);
     started(std::move(item), rc, "an operation at a hostile peer");
 }
 

@@ -87,8 +87,7 @@ TEST_CASE("any part of a matrix that is large enough is transposed in tiles") {
         const auto plan = backend.plan(layout);
         for (const Direction direction : {Direction::pack, Direction::unpack}) {
             Member member(*plan, bytes, transposed(70, 100, bytes), direction);
-            const std::string name = std::string(direction == Direction::pack ? "pack" : "unpack") +
-                                     "_transpose_w" + std::to_string(bytes);
+            const std::string name = "copy_tiles_w" + std::to_string(bytes);
             CHECK(kernel_of(backend, member) == name);
             // Its second half, and what is too little of one for tiles.
             member.restrict(50 * 70 + 3, 100 * 70 - 5);

@@ -4,6 +4,7 @@
 #include "plan/layout_plan.h"
 #include "plan/lists.h"
 #include "plan/make_divisor.h"
+#include "plan/tiles.h"
 
 #include "layout/owned_layout.h"
 #include "support/catch.hpp"
@@ -14,6 +15,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -93,45 +95,157 @@ TEST_CASE("two strides are a nest without lists, in words that divide all of it"
     CHECK(plan.shape.level[0].each == 12 * 20);
     CHECK(plan.shape.level[1].stride == 40);
     CHECK(plan.lists.empty());
-    CHECK(!plan.matrix.found);
+    CHECK(plan.permuted_word == 0);
 }
 
-TEST_CASE("sectors and the least size of tiles decide whether a matrix is transposed in tiles") {
+TEST_CASE("sectors and the least size of tiles decide whether a matrix is moved in tiles") {
     // Neighbours in the stream are 128 bytes apart, rows 8.
     const OwnedLayout layout = nest(8, {{16, 8}, {16, 128}});
-    CHECK(plan_of(layout).matrix.found);
+    CHECK(plan_of(layout).permuted_word == 8);
     Tuning other = tuning;
     other.sector_bytes = 128;
-    CHECK(!plan_of(layout, other).matrix.found);
+    CHECK(plan_of(layout, other).permuted_word == 0);
     other = tuning;
     other.min_tiled = 17;
-    CHECK(!plan_of(layout, other).matrix.found);
+    CHECK(plan_of(layout, other).permuted_word == 0);
 }
 
-TEST_CASE("the rows of tiles are the level whose stride is the shortest") {
-    const auto rows_of = [](const std::vector<Level> &levels) {
-        const Matrix matrix = plan_of(nest(8, levels)).matrix;
-        REQUIRE(matrix.found);
-        return matrix.row;
+TEST_CASE("tiles pay if neighbours on either side are far apart on the other") {
+    const auto pay = [](const std::vector<Level> &levels) {
+        return plan_of(nest(8, levels)).permuted_word == 8;
     };
-    CHECK(rows_of({{16, 8}, {16, 128}}) == 0);
-    CHECK(rows_of({{16, 8}, {16, 4096}, {16, 128}}) == 0);
-    CHECK(rows_of({{16, 4096}, {16, 8}, {16, 128}}) == 1);
-    CHECK(rows_of({{16, 4096}, {16, -8}, {16, 128}}) == 1);
-    CHECK(rows_of({{16, -8}, {16, 4096}, {16, -128}}) == 0);
-    // None is short enough, or has enough of them.
-    CHECK_FALSE(plan_of(nest(8, {{16, 4096}, {16, 24}, {16, 128}})).matrix.found);
-    CHECK(plan_of(nest(8, {{8, 8}, {16, 128}})).matrix.found);
-    CHECK_FALSE(plan_of(nest(8, {{7, 8}, {16, 128}})).matrix.found);
-    CHECK(plan_of(nest(8, {{16, 8}, {8, 128}})).matrix.found);
-    CHECK_FALSE(plan_of(nest(8, {{16, 8}, {7, 128}})).matrix.found);
-    CHECK_FALSE(plan_of(nest(8, {{16, 8}, {16, 32}})).matrix.found);
-    CHECK(plan_of(nest(8, {{16, 8}, {16, 40}})).matrix.found);
-    // Strides have the same limits downwards.
-    CHECK_FALSE(plan_of(nest(8, {{16, 8}, {16, -32}})).matrix.found);
-    CHECK(plan_of(nest(8, {{16, 8}, {16, -40}})).matrix.found);
-    CHECK(plan_of(nest(8, {{16, -16}, {16, 128}})).matrix.found);
-    CHECK_FALSE(plan_of(nest(8, {{16, -24}, {16, 128}})).matrix.found);
+    CHECK(pay({{16, 4096}, {16, 8}, {16, 128}}));
+    CHECK(pay({{16, 4096}, {16, -8}, {16, 128}}));
+    CHECK(pay({{16, -8}, {16, 4096}, {16, -128}}));
+    CHECK_FALSE(pay({{16, 4096}, {16, 24}, {16, 128}}));
+    CHECK_FALSE(pay({{16, 8}, {16, 32}}));
+    CHECK(pay({{16, 8}, {16, 40}}));
+    CHECK_FALSE(pay({{16, 8}, {16, -32}}));
+    CHECK(pay({{16, 8}, {16, -40}}));
+    CHECK(pay({{16, -16}, {16, 128}}));
+    CHECK_FALSE(pay({{16, -24}, {16, 128}}));
+    // Neighbours in memory are four elements apart in the stream, or five.
+    CHECK_FALSE(pay({{4, 4096}, {16, 8}, {4, 512}}));
+    CHECK(pay({{4, 4096}, {16, 8}, {5, 512}}));
+    // The fastest level of both sides is the same.
+    CHECK_FALSE(pay({{16, 128}, {16, 8}}));
+    // Too few, with nothing to add.
+    CHECK(pay({{8, 8}, {16, 128}}));
+    CHECK_FALSE(pay({{7, 8}, {16, 128}}));
+    CHECK(pay({{16, 8}, {8, 128}}));
+    CHECK_FALSE(pay({{16, 8}, {7, 128}}));
+}
+
+namespace {
+
+// The sides of tiles of an array whose axes have these counts, the slowest first, when its axis
+// order[i] is axis i of the packed array.
+struct Tiled {
+    TilesParams params{};
+    bool pays = false;
+
+    Tiled(uint32_t bytes, const std::vector<uint64_t> &counts, const std::vector<int> &order) {
+        std::vector<int64_t> strides(counts.size());
+        int64_t stride = bytes;
+        for (std::size_t d = counts.size(); d-- > 0; stride *= static_cast<int64_t>(counts[d]))
+            strides[d] = stride;
+        CopyNest::Levels levels;
+        for (const int d : order) {
+            const auto axis = static_cast<std::size_t>(d);
+            levels.push_back({counts[axis], strides[axis], 0});
+        }
+        stride = bytes;
+        for (std::size_t i = levels.size(); i-- > 0;
+             stride *= static_cast<int64_t>(levels[i].count))
+            levels[i].to = stride;
+        pays = make_tiles(levels, {bytes, bytes}, tuning, params);
+    }
+};
+
+} // namespace
+
+TEST_CASE("short axes are joined until tiles are full") {
+    const Tiled reversed(4, {24, 24, 24, 24, 24}, {4, 3, 2, 1, 0});
+    REQUIRE(reversed.pays);
+    CHECK(reversed.params.columns == 24 * 24);
+    CHECK(reversed.params.rows == 24 * 24);
+    CHECK(reversed.params.source_runs == one_run);
+    CHECK(reversed.params.target_runs == one_run);
+    CHECK(reversed.params.column_levels == 2);
+    CHECK(reversed.params.outer_levels == 1);
+    CHECK(reversed.params.tiles == 18 * 18 * 24);
+
+    // Long enough as they are; what is next to a line on either side is moved next.
+    const Tiled long_axes(4, {32, 32, 32, 32, 32}, {4, 3, 2, 1, 0});
+    REQUIRE(long_axes.pays);
+    CHECK(long_axes.params.columns == 32);
+    CHECK(long_axes.params.rows == 32);
+    REQUIRE(long_axes.params.outer_levels == 3);
+    const CopyLevel *outer = long_axes.params.level + 2;
+    CHECK(outer[0].from == 4096);
+    CHECK(std::min(outer[1].from, outer[1].to) == 128);
+    CHECK(std::min(outer[2].from, outer[2].to) == 128);
+
+    // The axis beyond the columns belongs to the rows, so another one is added.
+    const Tiled between(4, {100, 16, 16}, {0, 2, 1});
+    REQUIRE(between.pays);
+    CHECK(between.params.columns * uint64_t{between.params.rows} == 1600 * 16);
+    CHECK(std::max(between.params.columns, between.params.rows) == 1600);
+    CHECK(between.params.outer_levels == 0);
+}
+
+TEST_CASE("a side with few elements gets a short side of the tiles") {
+    for (const auto &[columns, rows, wide] : {std::tuple<uint64_t, uint64_t, uint32_t>{9, 5000, 4},
+                                              {5000, 9, 6},
+                                              {8, 5000, 3},
+                                              {5000, 8, 7},
+                                              {5000, 5000, 5},
+                                              {9, 9, 5}}) {
+        const Tiled tiled(8, {rows, columns}, {1, 0});
+        REQUIRE(tiled.pays);
+        CHECK(tiled.params.columns == columns);
+        CHECK(tiled.params.wide == wide);
+        const uint64_t high = uint64_t{1} << (tile_cell_bits - wide);
+        CHECK(tiled.params.tiles == ((columns - 1 >> wide) + 1) * ((rows - 1) / high + 1));
+    }
+    // Cells of four single bytes.
+    const Tiled bytes(1, {5000, 40}, {1, 0});
+    REQUIRE(bytes.pays);
+    CHECK(bytes.params.wide == 4);
+    CHECK(bytes.params.source_runs == one_run);
+    // An odd number of bytes on either side, in more than one run.
+    const Tiled odd(1, {64, 33, 40, 37}, {0, 1, 3, 2});
+    REQUIRE(odd.pays);
+    CHECK(odd.params.source_runs == no_runs);
+}
+
+TEST_CASE("the levels of a range: whole children of the outermost level that it touches") {
+    const OwnedLayout layout = nest(4, {{10, 4}, {20, 400}, {30, 40}});
+    const uint64_t inner = 30 * 4, middle = 20 * inner;
+    const auto cover = [&](uint64_t offset, uint64_t length, PackedNest &packed) {
+        return cover_range({layout, layout->top(), offset}, length, packed);
+    };
+    PackedNest all;
+    REQUIRE(cover(0, 10 * middle, all));
+    CHECK(all.bytes() == 10 * middle);
+    CHECK(all.start == 0);
+    PackedNest part;
+    REQUIRE(cover(2 * middle + 8, 3 * middle, part));
+    CHECK(part.nest.levels[0].count == 4);
+    CHECK(part.start == 2 * 4);
+    CHECK(part.position == 2 * middle);
+    PackedNest within;
+    REQUIRE(cover(2 * middle + 3 * inner, 5 * inner, within));
+    CHECK(within.nest.levels.size() == 2);
+    CHECK(within.bytes() == 5 * inner);
+    CHECK(within.start == 2 * 4 + 3 * 400);
+    within.reverse();
+    CHECK(within.nest.levels[0].to == 400);
+    CHECK(within.nest.levels[0].from == static_cast<int64_t>(inner));
+    // Little of two children; one child of one level.
+    PackedNest little, line;
+    CHECK_FALSE(cover(middle - inner, 2 * inner, little));
+    CHECK_FALSE(cover(0, inner, line));
 }
 
 TEST_CASE("odd blocks are unpacked in aligned stores, if these are wide enough") {
@@ -229,7 +343,7 @@ TEST_CASE("levels that carry on where others end, on both sides, are one") {
 
 namespace {
 
-using CopyLevel = CopyNest::Level;
+using SideLevel = CopyNest::Level;
 
 CopyNest random_nest(ucdtest::Rng &rng, uint64_t word) {
     CopyNest copy{.block = word * (1 + rng.below(4)), .levels = {}};
@@ -243,7 +357,7 @@ CopyNest random_nest(ucdtest::Rng &rng, uint64_t word) {
 }
 
 // Where word `n` of a nest is, on the side that `stride` tells; behind the last comes the first.
-uint64_t place_of(const CopyNest &copy, uint64_t word, uint64_t n, int64_t CopyLevel::*stride) {
+uint64_t place_of(const CopyNest &copy, uint64_t word, uint64_t n, int64_t SideLevel::*stride) {
     const uint64_t words = copy.block / word;
     uint64_t place = n % words * word, block = n / words;
     for (std::size_t k = copy.levels.size(); k-- > 0; block /= copy.levels[k].count)
@@ -253,11 +367,11 @@ uint64_t place_of(const CopyNest &copy, uint64_t word, uint64_t n, int64_t CopyL
 
 std::vector<std::pair<uint64_t, uint64_t>> places_of(const CopyNest &copy) {
     uint64_t blocks = 1;
-    for (const CopyLevel &level : copy.levels) blocks *= level.count;
+    for (const SideLevel &level : copy.levels) blocks *= level.count;
     std::vector<std::pair<uint64_t, uint64_t>> places;
     for (uint64_t n = 0; n < blocks; ++n)
-        places.emplace_back(place_of(copy, copy.block, n, &CopyLevel::from),
-                            place_of(copy, copy.block, n, &CopyLevel::to));
+        places.emplace_back(place_of(copy, copy.block, n, &SideLevel::from),
+                            place_of(copy, copy.block, n, &SideLevel::to));
     return places;
 }
 
@@ -271,7 +385,7 @@ TEST_CASE("jumps are counted wherever the words of a warp lie") {
         Tuning other = tuning;
         other.warp_lanes = rng.chance(50) ? 32 : 64;
         uint64_t jumps = 0;
-        for (const auto side : {&CopyLevel::from, &CopyLevel::to})
+        for (const auto side : {&SideLevel::from, &SideLevel::to})
             for (uint64_t lane = 1; lane < other.warp_lanes; ++lane)
                 jumps += place_of(copy, word, lane, side) / other.sector_bytes !=
                          place_of(copy, word, lane - 1, side) / other.sector_bytes;
@@ -283,7 +397,7 @@ TEST_CASE("jumps are counted wherever the words of a warp lie") {
 TEST_CASE("levels are sorted by the magnitude of their strides") {
     ucdtest::Rng rng(70);
     for (int i = 0; i < 500; ++i)
-        for (const auto side : {&CopyLevel::from, &CopyLevel::to}) {
+        for (const auto side : {&SideLevel::from, &SideLevel::to}) {
             CopyNest copy = random_nest(rng, 8);
             const CopyNest before = copy;
             sort_levels(copy, side);
@@ -301,7 +415,7 @@ TEST_CASE("neighbours are kept together where the last level can be divided") {
     const uint64_t counts[] = {63, 64, 65, 96, 128, 192, 320, 1024, 2048, 1000};
     std::size_t divided = 0;
     for (int i = 0; i < 500; ++i)
-        for (const auto side : {&CopyLevel::from, &CopyLevel::to}) {
+        for (const auto side : {&SideLevel::from, &SideLevel::to}) {
             CopyNest copy = random_nest(rng, 8);
             const auto stride = [&] { return 8 * rng.between(-40, 40); };
             copy.levels.push_back({counts[rng.below(std::size(counts))], stride(), stride()});
@@ -311,7 +425,7 @@ TEST_CASE("neighbours are kept together where the last level can be divided") {
             std::sort(places.begin(), places.end());
             std::sort(were.begin(), were.end());
             REQUIRE(places == were);
-            const CopyLevel last = before.levels.back();
+            const SideLevel last = before.levels.back();
             // Steps of one of the other levels that are shorter than a line and than the last's.
             bool close = false;
             for (std::size_t k = 0; k + 1 < before.levels.size(); ++k) {

@@ -31,6 +31,16 @@ std::vector<double> time_ping_pong(const MpiLayout &l) {
     return compare(l.bytes, [&](const MpiCalls &calls) { there_and_back(calls, data.data(), l); });
 }
 
+std::vector<double> time_exchange(const MpiLayout &l) {
+    std::vector<char> sent(l.extent), received(l.extent);
+    return compare(l.bytes, [&](const MpiCalls &calls) {
+        MPI_Request requests[2];
+        calls.irecv(received.data(), l.count, l.type, 1 - rank, 0, MPI_COMM_WORLD, &requests[0]);
+        calls.isend(sent.data(), l.count, l.type, 1 - rank, 0, MPI_COMM_WORLD, &requests[1]);
+        calls.wait_all(2, requests, MPI_STATUSES_IGNORE);
+    });
+}
+
 std::vector<double> time_alltoall(const MpiLayout &l) {
     const auto all = static_cast<std::size_t>(processes);
     std::vector<char> sent(l.extent * all), received(l.extent * all);

@@ -10,10 +10,12 @@ namespace bench {
 using Sizes = std::vector<int>;
 
 // The median seconds of one call of each of `compared`: of packing and unpacking, of a message
-// there and back between two processes, and of MPI_Alltoall.
+// there and back between two processes, of messages in both directions at once by nonblocking
+// calls, and of MPI_Alltoall.
 class MpiLayout;
 std::vector<double> time_pack(const MpiLayout &l);
 std::vector<double> time_ping_pong(const MpiLayout &l);
+std::vector<double> time_exchange(const MpiLayout &l);
 std::vector<double> time_alltoall(const MpiLayout &l);
 
 // MPI_Pack and MPI_Unpack, once each.
@@ -22,6 +24,9 @@ void pack_section(const Sizes &sizes);
 void ping_pong_section(const Sizes &sizes);
 // Both, for the layouts of ucd-bench's tables, which have sizes of their own.
 void table_section();
+// The exchanges of three programs, with sizes of their own: halo columns of a 2-D grid, slabs of a
+// Fourier transform, particles in a new list for each message. Of two processes.
+void program_section();
 // There and back with a type that is made anew for each round, and freed after it.
 void fresh_section(const Sizes &sizes);
 // MPI_Bcast, MPI_Allgather and MPI_Alltoall of each layout, and a transposed matrix by

@@ -11,6 +11,12 @@ namespace bench {
 
 int rank = 0, processes = 1;
 double seconds_for_case = 0.5;
+double seconds_not_counted = 0;
+
+double now() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
 
 const MpiCalls with_ucd = {MPI_Pack,        MPI_Unpack,   MPI_Send,      MPI_Recv,
                            MPI_Isend,       MPI_Irecv,    MPI_Waitall,   MPI_Bcast,
@@ -31,11 +37,6 @@ bool has_preload() {
 namespace {
 
 constexpr int min_rounds = 4;
-
-double now() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch())
-        .count();
-}
 
 double median(std::vector<double> &values) {
     if (values.empty()) return 0;
@@ -70,9 +71,10 @@ std::vector<double> in_turns(std::size_t bytes, const std::vector<Way> &ways) {
             const std::size_t way = (turn + static_cast<std::size_t>(round)) % ways.size();
             if (!ways[way]) continue;
             PMPI_Barrier(MPI_COMM_WORLD);
+            seconds_not_counted = 0;
             const double start = now();
             for (int i = 0; i < calls; ++i) ways[way]();
-            const double seconds = (now() - start) / calls;
+            const double seconds = (now() - start - seconds_not_counted) / calls;
             // The first round is not counted: in it, one way finds memory and caches as nobody left
             // them.
             if (round > 0) times[way].push_back(seconds);

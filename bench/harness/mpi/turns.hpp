@@ -39,6 +39,11 @@ bool has_preload();
 // How long in_turns may measure, in seconds.
 extern double seconds_for_case;
 
+double now(); // in seconds
+
+// A way adds to this what it does between the calls that are measured.
+extern double seconds_not_counted;
+
 // The median seconds of each way, of as many rounds on all processes. A way that is empty, or that
 // one process cannot go, takes 0.
 using Way = std::function<void()>;

@@ -142,12 +142,32 @@ void require_alike(const Side &array, const Side &before) {
     }
 }
 
+uint64_t elements_of(ucd_type_t type, uintptr_t count) {
+    uint64_t elements = 0;
+    std::array<ucd_element_run_t, 64> runs;
+    for (uintptr_t first = 0, total = 1; first < total;) {
+        uintptr_t written = 0;
+        check(ucd_get_element_runs(count, type, first, runs.data(), runs.size(), &written, &total));
+        for (uintptr_t i = 0; i < written; ++i) elements += runs[i].elements;
+        first += written;
+    }
+    return elements;
+}
+
 // A copy, unlike other moves, is not cut to what the output has room for.
-void require_room(const Sides &sides, uintptr_t actual_bytes) {
-    if (sides[0]->whole.type == UCD_TYPE__NULL || sides[1]->whole.type == UCD_TYPE__NULL) return;
+void require_room(const Sides &sides, uintptr_t actual_bytes, ucd_op_t op) {
+    const Typed &in = sides[0]->whole, &out = sides[1]->whole;
+    if (in.type == UCD_TYPE__NULL || out.type == UCD_TYPE__NULL) return;
+    if (op == UCD_OP__CONVERT || op == UCD_OP__CONVERT_SAT) {
+        const uint64_t from = elements_of(in.type, in.count), to = elements_of(out.type, out.count);
+        if (from <= to) return;
+        const std::string sentence =
+            "dst has room for " + std::to_string(to) + " elements; src has " + std::to_string(from);
+        raise_status(UCD_ERR__TRUNCATED, sentence.c_str());
+    }
     uintptr_t size = 0;
-    check(ucd_get_size(sides[0]->whole.type, &size));
-    const uintptr_t bytes = size * sides[0]->whole.count; // fits: the plan was made
+    check(ucd_get_size(in.type, &size));
+    const uintptr_t bytes = size * in.count; // fits: the plan was made
     if (actual_bytes == bytes) return;
     const std::string sentence = "dst has room for " + std::to_string(actual_bytes) +
                                  " bytes; src has " + std::to_string(bytes);
@@ -269,7 +289,7 @@ private:
                   [&] { return ucd_plan_create(moves.data(), moves.size(), info_, op, &made); }));
         plan_.reset(made);
         for (std::size_t i = 0; i < all.size(); ++i) {
-            at_member(i, [&] { require_room(all[i], moves[i].actual_bytes); });
+            at_member(i, [&] { require_room(all[i], moves[i].actual_bytes, op); });
             bytes_ += moves[i].actual_bytes;
         }
     }

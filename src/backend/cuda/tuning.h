@@ -15,7 +15,6 @@ inline constexpr gpu::Tuning tuning = {
     .parameter_bytes = 4096,
 
     // A warp accesses one line of a tile, so that each lane uses a different bank of shared memory.
-    .tile_side = 32,
     // With fewer rows or columns, most tiles are at edges, which are moved without shared memory.
     .min_tiled = 8,
     // The mean store must be twice as wide as a word: unpacking structs of 17 bytes at a stride of

@@ -110,6 +110,21 @@ __device__ __forceinline__ Float16 float_to_float16(float value) {
     return half;
 }
 
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
+#define UCD_GPU_ROUNDS_TO_FLOAT8
+// The numbers of the lower and the upper byte. Those that are too large become the largest one.
+__device__ __forceinline__ uint16_t round_to_float8(Float8E4M3, float low, float high) {
+    uint16_t pair;
+    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(high), "f"(low));
+    return pair;
+}
+__device__ __forceinline__ uint16_t round_to_float8(Float8E5M2, float low, float high) {
+    uint16_t pair;
+    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(high), "f"(low));
+    return pair;
+}
+#endif
+
 __device__ __forceinline__ uint32_t high_product(uint32_t a, uint32_t b) {
     return __umulhi(a, b);
 }

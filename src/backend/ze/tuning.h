@@ -16,7 +16,6 @@ inline constexpr gpu::Tuning tuning = {
     // OpenCL guarantees this size for every kernel.
     .parameter_bytes = 1024,
 
-    .tile_side = 32,
     // With fewer rows or columns, most tiles are at edges, which are moved without shared memory.
     .min_tiled = 8,
     // As on NVIDIA's devices; not measured.

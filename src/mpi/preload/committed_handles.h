@@ -8,7 +8,7 @@
 
 namespace ucd_mpi {
 
-// Changes when a type of this handle is committed or freed, or gets the attribute. 0: no type of
+// Changes when a type of this handle is committed, gets the attribute or loses it. 0: no type of
 // this handle was ever committed.
 using HandleStamp = std::uint64_t;
 
@@ -21,7 +21,10 @@ public:
     using Handle = std::uintptr_t;
 
     void add(Handle type) {
-        bucket_of(type).fetch_or(tag_of(type), std::memory_order_relaxed);
+        Bucket &bucket = bucket_of(type);
+        // A tag stays; to read it takes a fraction of the time of writing it again.
+        if ((bucket.load(std::memory_order_relaxed) & tag_of(type)) == 0)
+            bucket.fetch_or(tag_of(type), std::memory_order_relaxed);
         change(type);
     }
     // Call before a type of this handle gets the attribute.

@@ -16,6 +16,8 @@ CommittedHandles::Handle handle_of(MPI_Datatype datatype) {
     return (CommittedHandles::Handle)datatype; // a pointer or an int, depending on the MPI library
 }
 
+using Remembered = RememberedType;
+
 int on_duplicate(MPI_Datatype, int, void *, void *value, void *copy, int *flag) {
     static_cast<KnownType *>(value)->add_reference();
     *static_cast<void **>(copy) = value;
@@ -44,19 +46,18 @@ int make_keyval() {
     return key;
 }
 
-// What a thread remembers of a handle, as long as its stamp does not change.
-struct Remembered {
-    MPI_Datatype datatype = {};
-    HandleStamp stamp = 0;
-    KnownType *known = nullptr;
-    // Of a type that was not read: an item's size, 0 if MPI moves it anyway, and how many more
-    // bytes MPI moves before the type is read.
-    std::uint64_t size = 0, bytes_before_reading = 0;
-    bool numbers_counted = false; // in the latter
-};
-constexpr std::size_t remembered_types = 32;
-[[gnu::tls_model("initial-exec")]] thread_local std::array<Remembered, remembered_types>
-    last_looked_up;
+// Bytes of the smallest call that is taken over.
+std::uint64_t least_of_all() {
+    static const std::uint64_t least = tuning().least();
+    return least;
+}
+
+void remember(Remembered &slot, KnownType *known) {
+    const Sizes messages = known->gains().message;
+    slot.known = known;
+    slot.size = known->size();
+    slot.least = messages.most != 0 ? messages.least : UINT64_MAX;
+}
 
 // MPI is asked for what costs little. Reading a type takes some microseconds and more for lists;
 // so types that are made anew for each message are not read.
@@ -69,10 +70,11 @@ Remembered look_up(MPI_Datatype datatype, int key, HandleStamp stamp) {
         return slot;
     MPI_Count size = 0;
     if (found != 0) {
-        slot.known = static_cast<KnownType *>(value);
+        remember(slot, static_cast<KnownType *>(value));
     } else if (PMPI_Type_size_x(datatype, &size) == MPI_SUCCESS && size > 0) {
         slot.size = static_cast<std::uint64_t>(size);
         slot.bytes_before_reading = tuning().bytes_before_reading;
+        slot.least = least_of_all();
     }
     return slot;
 }
@@ -116,10 +118,9 @@ KnownType *make_known(MPI_Datatype datatype, int key) {
 // True if the type is to be read before `count` more items are moved. If not, their bytes count.
 bool is_to_be_read(Remembered &slot, MPI_Count count, Use use) {
     std::uint64_t bytes = 0;
-    static const std::uint64_t least = tuning().least();
     if (count <= 0 || slot.size == 0 ||
         __builtin_mul_overflow(slot.size, static_cast<std::uint64_t>(count), &bytes) ||
-        bytes < least)
+        bytes < slot.least)
         return false;
     const auto is_time = [&] { return use == Use::again || bytes >= slot.bytes_before_reading; };
     if (is_time() && (slot.numbers_counted || count_numbers(slot)) && is_time()) return true;
@@ -128,24 +129,24 @@ bool is_to_be_read(Remembered &slot, MPI_Count count, Use use) {
     return false;
 }
 
-// What this thread remembers of a committed type; null if the type was never committed_handles.
+// What this thread remembers of a committed type; null if the type was never committed.
 Remembered *slot_of(MPI_Datatype datatype) {
     const int key = keyval.load(std::memory_order_acquire);
     if (key == MPI_KEYVAL_INVALID || datatype == MPI_DATATYPE_NULL) return nullptr;
-    const std::uintptr_t bits = handle_of(datatype);
-    const HandleStamp stamp = committed_handles.stamp(bits);
+    const HandleStamp stamp = committed_handles.stamp(handle_of(datatype));
     if (stamp == 0) return nullptr;
-    Remembered &slot = last_looked_up[(bits ^ bits >> 5 ^ bits >> 10) % remembered_types];
+    Remembered &slot = remembered_of(handle_of(datatype));
     if (slot.datatype != datatype || slot.stamp != stamp) [[unlikely]]
         slot = look_up(datatype, key, stamp);
     return &slot;
 }
 
 KnownType *known_now(Remembered &slot) {
-    slot.known = make_known(slot.datatype, keyval.load(std::memory_order_acquire));
+    slot.size = 0; // not read again if that fails
+    KnownType *const known = make_known(slot.datatype, keyval.load(std::memory_order_acquire));
+    if (known != nullptr) remember(slot, known);
     slot.stamp = committed_handles.stamp(handle_of(slot.datatype));
-    slot.size = 0; // not read again if that failed
-    return slot.known;
+    return known;
 }
 
 KnownType *find_predefined_type(MPI_Datatype datatype) {
@@ -238,13 +239,16 @@ void forget_types() {
 }
 
 void forget_freed(MPI_Datatype datatype) {
-    Remembered *const slot = slot_of(datatype);
-    if (slot == nullptr) return;
-    if (slot->known != nullptr)
-        PMPI_Type_delete_attr(datatype, keyval.load(std::memory_order_acquire));
-    committed_handles.change(handle_of(datatype));
+    // Most types that are made anew for a message were never read. The stamp changes when the next
+    // type of this handle is committed.
+    if (committed_handles.may_have_attribute(handle_of(datatype))) {
+        const Remembered *const slot = slot_of(datatype);
+        if (slot != nullptr && slot->known != nullptr)
+            PMPI_Type_delete_attr(datatype, keyval.load(std::memory_order_acquire));
+    }
     // If the program goes on using the handle, MPI is not asked about it.
-    *slot = {.datatype = datatype, .stamp = committed_handles.stamp(handle_of(datatype))};
+    remembered_of(handle_of(datatype)) = {.datatype = datatype,
+                                          .stamp = committed_handles.stamp(handle_of(datatype))};
 }
 
 bool has_committed_types() {

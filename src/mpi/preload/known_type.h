@@ -5,6 +5,7 @@
 #include "preload/facts.h"
 #include "preload/packed_signature.h"
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -102,9 +103,42 @@ void forget_types();
 // Whether any type has been committed; false in programs that have no derived types.
 bool has_committed_types();
 
+// What a thread remembers of a handle, as long as its stamp does not change.
+struct RememberedType {
+    MPI_Datatype datatype = {};
+    HandleStamp stamp = 0;
+    KnownType *known = nullptr;
+    // An item's size; 0 if the type was not read and MPI moves it anyway.
+    std::uint64_t size = 0;
+    // Messages of fewer bytes are left to MPI, and do not count in what comes before reading.
+    std::uint64_t least = UINT64_MAX;
+    std::uint64_t bytes_before_reading = 0; // that MPI still moves
+    bool numbers_counted = false;           // in the latter
+};
+inline constexpr std::size_t remembered_types = 32;
+[[gnu::tls_model(
+    "initial-exec")]] inline constinit thread_local std::array<RememberedType, remembered_types>
+    last_looked_up;
+inline RememberedType &remembered_of(CommittedHandles::Handle bits) {
+    return last_looked_up[(bits ^ bits >> 5 ^ bits >> 10) % remembered_types];
+}
+
 // The type if it is known, or if it is to be read now: `count` items are about to be moved, by this
 // library or by MPI. Null for predefined types and for types that were not committed.
 KnownType *find_known(MPI_Datatype datatype, MPI_Count count, Use use);
+// Whether find_known would have nothing to do for a message. Costs a few instructions; false if
+// that is not known yet.
+inline bool is_left_to_mpi(MPI_Datatype datatype, MPI_Count count) {
+    const auto handle = (CommittedHandles::Handle)datatype; // a pointer or an int
+    const HandleStamp stamp = committed_handles.stamp(handle);
+    if (stamp == 0) return true;
+    const RememberedType &slot = remembered_of(handle);
+    std::uint64_t bytes = 0;
+    return slot.datatype == datatype && slot.stamp == stamp &&
+           (count <= 0 ||
+            (!__builtin_mul_overflow(slot.size, static_cast<std::uint64_t>(count), &bytes) &&
+             bytes < slot.least));
+}
 // Reads the type if it is not known, whether that pays or not. Also finds predefined types, whose
 // entries are never freed. Null if it cannot be converted.
 KnownType *find_converted(MPI_Datatype datatype);

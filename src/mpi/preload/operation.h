@@ -50,6 +50,15 @@ bool passes(Types... datatypes) {
     return !has_devices() && !has_freed() && !(was_committed(datatypes) || ...);
 }
 
+// The same for one message. Also if its type was not read, or if none of its messages gains: their
+// bytes count, as in find_known.
+inline bool passes_message(MPI_Count count, MPI_Datatype datatype) {
+    if (has_devices() || has_freed()) return false;
+    if (is_left_to_mpi(datatype, count) || !settings().messages) return true;
+    const KnownType *const known = find_known(datatype, count, Use::once);
+    return known == nullptr || known->gains().message.most == 0;
+}
+
 // To be called before MPI starts a persistent request. Returns a status of ucd.h.
 int prepare_start(Operation &operation);
 

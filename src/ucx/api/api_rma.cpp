@@ -21,6 +21,16 @@ Status start(ucd_ucx_rma_t rma, const Arguments &arguments, ucd_ucx_request_t *r
     return rma->one_sided.origin.start(arguments, request);
 }
 
+Status add(ucd_ucx_rma &rma, std::unique_ptr<ucd_ucx_window> made, ucd_info_t info,
+           ucd_ucx_window_t *window) {
+    UCD_TRY(made->set(info, rma.engine.options));
+    ucd_ucx_window_t handle = made.get();
+    const std::lock_guard held(rma.engine.lock);
+    rma.one_sided.target.add(std::move(made));
+    *window = handle;
+    return success;
+}
+
 } // namespace
 
 int ucd_ucx_rma_create(ucp_worker_h worker, const ucd_ucx_rma_params_t *params, ucd_info_t info,
@@ -80,12 +90,25 @@ int ucd_ucx_window_create(ucd_ucx_rma_t rma, void *base, uintptr_t bytes, ucd_in
         UCD_TRY(require(rma, "rma"));
         UCD_TRY(require(window, "window"));
         if (bytes > 0) UCD_TRY(require(static_cast<char *>(base), "base"));
-        auto made = std::make_unique<ucd_ucx_window>(rma->one_sided, base, bytes);
-        UCD_TRY(made->set(info, rma->engine.options));
-        ucd_ucx_window_t handle = made.get();
-        const std::lock_guard held(rma->engine.lock);
-        rma->one_sided.target.add(std::move(made));
-        *window = handle;
+        return add(*rma, std::make_unique<ucd_ucx_window>(rma->one_sided, base, bytes), info,
+                   window);
+    });
+}
+
+int ucd_ucx_window_allocate(ucd_ucx_rma_t rma, uintptr_t bytes, ucd_info_t info, void **base,
+                            ucd_ucx_window_t *window) {
+    return guard("ucd_ucx_window_allocate", [&]() -> Status {
+        UCD_TRY(require(rma, "rma"));
+        UCD_TRY(require(base, "base"));
+        UCD_TRY(require(window, "window"));
+        std::unique_ptr<WindowMemory> memory;
+        if (bytes > 0) memory = WindowMemory::make(bytes);
+        if (bytes > 0 && memory == nullptr)
+            return fail(UCD_ERR__OUT_OF_MEM, "there are no %ju bytes for a window",
+                        uintmax_t{bytes});
+        auto made = std::make_unique<ucd_ucx_window>(rma->one_sided, std::move(memory), bytes);
+        UCD_TRY(add(*rma, std::move(made), info, window));
+        *base = (*window)->base;
         return success;
     });
 }

@@ -27,6 +27,8 @@ Status Mappings::open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, const std
 Status Mappings::open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, std::span<const int> fds,
                       const std::string &device, std::shared_ptr<const Mapping> &mapping) {
     make_room();
+    Charge charged = charge(sender);
+    if (!charged) return fail(UCD_ERR__OUT_OF_MEM, "the sender has too much memory open here");
     Entry entry = {sender, handle, !fds.empty(), device, nullptr, ++clock_};
     entries_.reserve(entries_.size() + 1);
     void *address;
@@ -40,7 +42,7 @@ Status Mappings::open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, std::span
     // is still open here.
     if (rc != UCD_SUCCESS && close_idle_of(sender)) rc = open_it();
     UCD_TRY(ucd_ok(rc));
-    entry.mapping = std::make_shared<const Mapping>(address, bytes);
+    entry.mapping = std::make_shared<const Mapping>(address, bytes, std::move(charged));
     mapping = entry.mapping;
     entries_.push_back(std::move(entry));
     return success;
@@ -55,6 +57,13 @@ void Mappings::make_room() {
         if (oldest == entries_.end()) return;
         entries_.erase(oldest);
     }
+}
+
+Charge Mappings::charge(ucp_ep_h sender) {
+    Charge charged = ledger_.take(sender, bytes_of_mapping, Use::request);
+    if (!charged && close_idle_of(sender))
+        charged = ledger_.take(sender, bytes_of_mapping, Use::request);
+    return charged;
 }
 
 bool Mappings::close_idle_of(ucp_ep_h sender) {

@@ -12,7 +12,7 @@
 
 namespace ucd_ucx {
 
-Transfers::Transfers(Engine &of) : engine(of), direct(of.ledger), messages(*this) {
+Transfers::Transfers(Engine &of) : engine(of), mappings(of.ledger), direct(of.ledger), messages(*this) {
     engine.attach_transfers(*this);
 }
 

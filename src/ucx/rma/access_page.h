@@ -2,12 +2,13 @@
 // itself, and whether it is doing so now.
 #pragma once
 
-#include "direct/local_socket.h"
+#include "rma/shared_memory.h"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 namespace ucd_ucx::rma {
 
@@ -16,7 +17,7 @@ namespace ucd_ucx::rma {
 // origin is accessing one. So at least one of them sees the other.
 class AccessPage {
 public:
-    static constexpr std::size_t bytes = 4096;
+    static constexpr std::size_t bytes = SharedMemory::page;
     static constexpr std::size_t max_windows = bytes / sizeof(uint64_t) - 1;
 
     // At the owner. The descriptor is for the origin, which cannot change the size. Null if the
@@ -24,9 +25,6 @@ public:
     static std::unique_ptr<AccessPage> make(Descriptor &descriptor);
     // At the origin. Null if the descriptor is not that of such a page.
     static std::unique_ptr<AccessPage> open(int descriptor);
-    ~AccessPage();
-    AccessPage(const AccessPage &) = delete;
-    AccessPage &operator=(const AccessPage &) = delete;
 
     // The owner's functions. A generation is a number that is never used twice, and not 0.
     void grant(std::size_t place, uint64_t generation) { shared_.windows[place] = generation; }
@@ -50,9 +48,10 @@ private:
         std::atomic<uint64_t> windows[max_windows]; // generations; 0: none
     };
     static_assert(sizeof(Shared) == bytes && std::atomic<uint64_t>::is_always_lock_free);
-    explicit AccessPage(void *memory) : shared_(*static_cast<Shared *>(memory)) {}
-    static std::unique_ptr<AccessPage> map(int descriptor);
+    explicit AccessPage(std::unique_ptr<SharedMemory> memory)
+        : memory_(std::move(memory)), shared_(*reinterpret_cast<Shared *>(memory_->address())) {}
 
+    const std::unique_ptr<SharedMemory> memory_;
     Shared &shared_;
 };
 

@@ -243,12 +243,15 @@ Status RmaOperation::start(Lane &of, const RepeatedOperation &before) {
 }
 
 bool RmaOperation::is_done_directly() {
-    const bool is_possible =
-        options_.direct != Trust::none && bytes_ > 0 && !accumulates(arguments_.verb);
-    if (!is_possible) return false;
-    const Data &here = arguments_.verb == Verb::put ? arguments_.sent : arguments_.received;
-    if (here.hints != &origin_.rma.engine.for_host) return false;
-    if (!origin_.rma.access.move(arguments_, *type_, window_, options_.direct)) return false;
+    if (options_.direct == Trust::none || bytes_ == 0) return false;
+    const Hints *const for_host = &origin_.rma.engine.for_host;
+    if (sent_bytes_ > 0 && arguments_.sent.hints != for_host) return false;
+    if (fetches(arguments_.verb) && arguments_.received.hints != for_host) return false;
+    Status status = success;
+    if (!origin_.rma.access.move(arguments_, *type_, window_, options_.direct, &status))
+        return false;
+    status_ = ucx_status_of(status.code());
+    ucd_ = status.code();
     state_ = OperationState::over;
     return true;
 }

@@ -79,7 +79,9 @@ public:
     void explain() const override;
     // It was done directly when it started.
     bool is_over() const { return state_ == OperationState::over; }
-    ucd_ucx_result_t direct_result() const { return {UCS_OK, UCD_SUCCESS, bytes_, 0}; }
+    ucd_ucx_result_t direct_result() const {
+        return {status_, ucd_, status_ == UCS_OK ? bytes_ : 0, 0};
+    }
 
     // Takes over the payload if it is needed for longer.
     void answered(const Answer &answer, Payload &payload);

@@ -214,8 +214,10 @@ bool Target::do_at_once(const Request &request, const Found &found, Delivery &de
     bool refused = false;
     if (result.verdict == Verdict::done && checked.bytes > 0) {
         const bool reads = request.verb == Verb::get;
+        if (accumulates(request.verb) && !found.window->take_turn()) return false;
         const Status status = reads ? read(request, found, delivery, checked, result, &refused)
                                     : write(request, found, delivery, checked);
+        if (accumulates(request.verb)) found.window->end_turn();
         if (refused) return false;
         ledger_.note_work(delivery.ep, steps_of(checked.bytes, checked.segments));
         if (status.ok() && reads) return true;
@@ -393,6 +395,10 @@ bool Target::advance_all() {
     Queue<Task> unfinished = std::move(unfinished_);
     bool any = !unfinished.empty();
     while (!unfinished.empty()) unfinished.pop().move_pieces();
+    if (std::exchange(windows_wait_, false)) {
+        any = true;
+        for (auto &[name, window] : windows_) window->advance();
+    }
     if (waiting_ == 0) return any;
     for (auto &[ep, peer] : peers_) any |= advance(peer);
     return any;

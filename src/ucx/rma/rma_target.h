@@ -43,7 +43,8 @@ public:
     // Continues tasks that wait, and sends answers for which there was no memory before. Returns
     // whether there were any.
     bool progress() {
-        return (waiting_ > 0 || !unfinished_.empty() || !unsent_.empty()) && go_on();
+        return (waiting_ > 0 || !unfinished_.empty() || !unsent_.empty() || windows_wait_) &&
+               go_on();
     }
     // Reserves memory for answers that will have to wait when there is no memory. Throws
     // std::bad_alloc.
@@ -79,6 +80,8 @@ public:
     void wait(Task &task, bool first = false);
     // The task has more to move than is allowed in this call of progress.
     void continue_later(Task &task) { unfinished_.push(task); }
+    // A window waits until an origin has done its accumulate.
+    void advance_windows_later() { windows_wait_ = true; }
     void end(Task &task);
     // Null if there is none, or if it is barred.
     Peer *peer(ucp_ep_h ep) {
@@ -137,6 +140,7 @@ private:
     Peer *last_peer_ = nullptr;
     std::list<Task> tasks_;
     Queue<Task> unfinished_;
+    bool windows_wait_ = false;
     uint64_t waiting_ = 0; // the number of tasks in the queues of all peers
     // Tasks that wait for their types. Ordered, since origins choose the numbers.
     std::map<std::pair<ucp_ep_h, uint32_t>, Task *> parked_;

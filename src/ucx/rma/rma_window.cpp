@@ -3,7 +3,7 @@
 #include "common/tokens.h"
 #include "datatype/options.h"
 #include "pipeline/transfers.h"
-#include "rma/rma_task.h"
+#include "rma/one_sided.h"
 
 #include <algorithm>
 #include <cstring>
@@ -82,10 +82,26 @@ void ucd_ucx_window::leave(Task &task) {
     advance();
 }
 
+bool ucd_ucx_window::take_turn() {
+    if (shared != nullptr && !has_turn_) has_turn_ = rma.access.take_turn(*shared);
+    return shared == nullptr || has_turn_;
+}
+
+void ucd_ucx_window::end_turn() {
+    if (std::exchange(has_turn_, false)) shared->end_turn();
+}
+
 // A loop, not recursion, because each turn may end at once.
 void ucd_ucx_window::advance() {
     if (advancing_) return;
     advancing_ = true;
-    while (!queue_.empty() && !queue_.front()->at_work()) queue_.front()->take_turn();
+    while (!queue_.empty() && !queue_.front()->at_work()) {
+        if (!take_turn()) {
+            rma.target.advance_windows_later();
+            break;
+        }
+        queue_.front()->take_turn();
+    }
+    if (queue_.empty()) end_turn();
     advancing_ = false;
 }

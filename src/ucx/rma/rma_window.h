@@ -3,8 +3,10 @@
 
 #include "common/content_id.h"
 #include "datatype/typed_buffer.h"
+#include "rma/window_memory.h"
 
 #include <deque>
+#include <memory>
 #include <ucd_ucx_rma.h>
 
 namespace ucd_ucx::rma {
@@ -25,6 +27,11 @@ bool is_within(int64_t displacement, int64_t low, int64_t high, uint64_t bytes);
 struct ucd_ucx_window {
     ucd_ucx_window(ucd_ucx::rma::OneSided &owner, void *memory, uint64_t size)
         : rma(owner), base(static_cast<char *>(memory)), bytes(size) {}
+    // On memory that origins may map; null if `size` is 0.
+    ucd_ucx_window(ucd_ucx::rma::OneSided &owner,
+                   std::unique_ptr<ucd_ucx::rma::WindowMemory> mapped, uint64_t size)
+        : rma(owner), shared(std::move(mapped)), base(shared == nullptr ? nullptr : shared->base()),
+          bytes(size) {}
     ucd_ucx::Status set(ucd_info_t from, const ucd_ucx::TransferOptions &defaults);
 
     // Whether all of displacement + [low, high) is in the window.
@@ -39,7 +46,14 @@ struct ucd_ucx_window {
     void leave(ucd_ucx::rma::Task &task);           // the task is done, or was refused
     bool is_idle() const { return queue_.empty(); } // no accumulate waits or is in progress
 
+    // Whether this process may accumulate now; if so, until `end_turn`.
+    bool take_turn();
+    void end_turn();
+    // Continues with what waits for the turn.
+    void advance();
+
     ucd_ucx::rma::OneSided &rma;
+    const std::unique_ptr<ucd_ucx::rma::WindowMemory> shared; // null: the user's
     char *const base;
     const uint64_t bytes;
     ucd_ucx::ContentId name = {};
@@ -51,7 +65,6 @@ struct ucd_ucx_window {
     ucd_ucx::OwnedInfo fetch_info;    // like to_read, but with packed data in the library's memory
 
 private:
-    void advance();
     std::deque<ucd_ucx::rma::Task *> queue_;
-    bool advancing_ = false;
+    bool advancing_ = false, has_turn_ = false;
 };

@@ -20,6 +20,8 @@ constexpr uint64_t least_put_segment = 8 << 10, least_get_segment = 1 << 10;
 constexpr uint64_t least_segment_beside_span = 4 << 10; // shorter ones: with what lies between
 // The call does not return before the data has moved, and the lock is held.
 constexpr uint64_t max_accessed = 1 << 20;
+// Others may wait for their turn meanwhile.
+constexpr uint64_t max_accumulated = 64 << 10;
 
 struct GrantMessage {
     WindowGrant grant;
@@ -49,6 +51,12 @@ AccessMethod access_method(Verb verb, const ucd_layout_t &layout, Trust trust) {
     const uint64_t least_segment = verb == Verb::put ? least_put_segment : least_get_segment;
     const bool suits = segments == 1 || (segments <= IOV_MAX && (always || mean >= least_segment));
     return suits ? AccessMethod::segments : AccessMethod::none;
+}
+
+AccessMethod access_method_in_mapping(Verb verb, const ucd_layout_t &layout) {
+    const bool suits =
+        layout.segments > 0 && layout.bytes <= (accumulates(verb) ? max_accumulated : max_accessed);
+    return suits ? AccessMethod::mapped : AccessMethod::none;
 }
 
 WindowAccess::~WindowAccess() = default;
@@ -98,7 +106,13 @@ void WindowAccess::offer(ucp_ep_h ep, const ucd_ucx_window &window) {
     message.grant.base = reinterpret_cast<uintptr_t>(window.base);
     message.grant.bytes = window.bytes;
     message.grant.descriptor = granted.descriptor;
-    const Link *link = rma_.engine.links.to_reader(ep);
+    message.grant.origin = granted.number;
+    Link *const link = rma_.engine.links.to_reader(ep);
+    if (window.shared != nullptr) {
+        const int descriptor = window.shared->descriptor();
+        if (!link->pass({&descriptor, 1}, &message.grant.memory))
+            message.grant.memory = WindowGrant::not_shared;
+    }
     message.mac = link->authenticate(&message.grant, sizeof message.grant);
     *place = &window;
     granted.page->grant(message.grant.place, message.grant.generation);
@@ -117,6 +131,7 @@ bool WindowAccess::open_page(ucp_ep_h ep, Granted &granted) {
     const int passed = descriptor.get();
     if (!link->pass({&passed, 1}, &granted.descriptor)) return false;
     granted.page = std::move(page);
+    granted.number = random_token() | 2; // neither 0 nor that of the owner
     return true;
 }
 
@@ -132,6 +147,19 @@ bool WindowAccess::withdraw(const ucd_ucx_window &window) {
     }
     std::erase_if(retired_, [](const Granted &g) { return !g.is_in_use(); });
     return is_free && retired_.empty();
+}
+
+bool WindowAccess::take_turn(WindowMemory &memory) const {
+    if (memory.take_turn(WindowMemory::owner)) return true;
+    // An origin that is not known any more was not at work when its endpoint was lost.
+    const uint64_t other = memory.whose_turn();
+    const auto has_it = [other](const Granted &granted) {
+        return granted.number == other && !has_ended(granted.process.get());
+    };
+    for (const auto &[ep, granted] : granted_)
+        if (has_it(granted)) return false;
+    if (std::any_of(retired_.begin(), retired_.end(), has_it)) return false;
+    return memory.take_turn_from(other, WindowMemory::owner);
 }
 
 // The origin --------------------------------------------------------------------
@@ -156,7 +184,7 @@ void WindowAccess::take_grant(ucp_ep_h ep, std::string_view message) {
     }
     if (claims.windows.size() >= Lane::max_windows && !claims.windows.contains(given.grant.window))
         return;
-    claims.windows[given.grant.window] = {given.grant, given.mac, false};
+    claims.windows[given.grant.window] = {given.grant, given.mac, false, nullptr, {}};
 }
 
 AccessPage *WindowAccess::page_of(const Link &link, Claims &claims, uint64_t descriptor) {
@@ -169,19 +197,37 @@ AccessPage *WindowAccess::page_of(const Link &link, Claims &claims, uint64_t des
     return claims.page.get();
 }
 
+// The descriptor may come later than the grant.
+WindowMemory *WindowAccess::memory_of(ucp_ep_h ep, Link &link, Claimed &claimed) {
+    WindowGrant &grant = claimed.grant;
+    if (claimed.memory != nullptr || grant.memory == WindowGrant::not_shared)
+        return claimed.memory.get();
+    const int descriptor = link.passed(grant.memory);
+    if (descriptor < 0) return nullptr;
+    claimed.charge =
+        rma_.engine.ledger.take(ep, WindowMemory::cost_of_mapping(grant.bytes), Use::request);
+    if (claimed.charge) claimed.memory = WindowMemory::open(descriptor, grant.bytes);
+    if (claimed.memory == nullptr) claimed.charge.give_back();
+    link.close_passed(grant.memory, 1);
+    grant.memory = WindowGrant::not_shared; // is not needed again
+    return claimed.memory.get();
+}
+
 bool WindowAccess::move(const Arguments &arguments, const KnownType &type, const ContentId &window,
-                        Trust trust) {
+                        Trust trust, Status *status) {
     const auto claims = claims_.find(arguments.ep);
     if (claims == claims_.end()) return false;
     const ucd_layout_t *layout;
     if (!type.measure(arguments.target.count, layout).ok()) return false;
-    const AccessMethod method = access_method(arguments.verb, *layout, trust);
-    if (method == AccessMethod::none) return false;
     const auto found = claims->second.windows.find(window);
     if (found == claims->second.windows.end()) return false;
     Claimed &claimed = found->second;
+    AccessMethod method = access_method(arguments.verb, *layout, trust);
+    const bool may_be_mapped =
+        claimed.memory != nullptr || claimed.grant.memory != WindowGrant::not_shared;
+    if (method == AccessMethod::none && !may_be_mapped) return false;
     Link *const link = rma_.engine.links.to_owner(arguments.ep);
-    if (link == nullptr || link->is_unreadable) return false;
+    if (link == nullptr) return false;
     if (!claimed.is_checked &&
         (claimed.grant.letters != WindowGrant::expected_letters ||
          !link->is_authentic(&claimed.grant, sizeof claimed.grant, claimed.mac))) {
@@ -191,6 +237,11 @@ bool WindowAccess::move(const Arguments &arguments, const KnownType &type, const
     claimed.is_checked = true;
     const WindowGrant &grant = claimed.grant;
     if (!is_within(arguments.displacement, layout->low, layout->high, grant.bytes)) return false;
+    if (may_be_mapped && memory_of(arguments.ep, *link, claimed) != nullptr)
+        method = access_method_in_mapping(arguments.verb, *layout);
+    else if (link->is_unreadable)
+        method = AccessMethod::none;
+    if (method == AccessMethod::none) return false;
     AccessPage *const page = page_of(*link, claims->second, grant.descriptor);
     if (page == nullptr) return false;
     if (!page->begin(grant.place, grant.generation)) { // the window is gone
@@ -198,12 +249,66 @@ bool WindowAccess::move(const Arguments &arguments, const KnownType &type, const
         return false;
     }
     bool has_moved = false;
-    const Status status = without_exceptions([&] {
-        has_moved = move_now(arguments, type, *layout, method, grant, *link);
+    const Status tried = without_exceptions([&] {
+        has_moved = method == AccessMethod::mapped
+                        ? move_mapped(arguments, type, *layout, claimed, status)
+                        : move_now(arguments, type, *layout, method, grant, *link);
         return success;
     });
     page->end();
-    return status.ok() && has_moved;
+    return tried.ok() && has_moved;
+}
+
+// Copies between the origin's data and the target's, whose layout is given.
+int WindowAccess::copy(const Data &from, const void *from_buf, const Data &to, void *to_buf,
+                       const ucd_layout_t &target, ucd_op_t op) {
+    const ucd_info_t hints = rma_.engine.for_host.info.get();
+    uintptr_t moved;
+    const bool is_one_segment = target.contiguous && from.type == to.type && from.count == to.count;
+    if (!is_one_segment)
+        return ucd_copy(from_buf, from.count, from.type, to_buf, to.count, to.type, &moved, hints,
+                        op);
+    // Computed as integers, because the buffers may lie far from their data.
+    const auto low = static_cast<uintptr_t>(target.low);
+    const auto *const data =
+        reinterpret_cast<const void *>(reinterpret_cast<uintptr_t>(from_buf) + low);
+    if (op != UCD_OP__REPLACE)
+        return ucd_unpack(data, target.bytes, to_buf, to.count, to.type, 0, &moved, hints, op);
+    std::memcpy(reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(to_buf) + low), data,
+                target.bytes);
+    return UCD_SUCCESS;
+}
+
+// The target refuses elements that overlap, also those of a layout that is too long to check.
+bool WindowAccess::can_be_written(const Arguments &a, const KnownType &type) {
+    uint64_t work = Ledger::steps_of_call;
+    Overlap overlap = Overlap::unknown;
+    bool refused = false;
+    return type.find_overlap(a.target.count, rma_.engine.ledger, a.ep, work, overlap, &refused)
+               .ok() &&
+           overlap == Overlap::none;
+}
+
+bool WindowAccess::move_mapped(const Arguments &a, const KnownType &type,
+                               const ucd_layout_t &layout, Claimed &claimed, Status *status) {
+    WindowMemory &memory = *claimed.memory;
+    const Data there = {nullptr, a.target.count, type.type.get()};
+    if (a.verb != Verb::get && !can_be_written(a, type)) return false;
+    void *const target = reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(memory.base()) +
+                                                  static_cast<uintptr_t>(a.displacement));
+    if (a.verb == Verb::put)
+        return copy(a.sent, a.sent.buf, there, target, layout, UCD_OP__REPLACE) == UCD_SUCCESS;
+    const auto fetch = [&] {
+        return copy(there, target, a.received, const_cast<void *>(a.received.buf), layout,
+                    UCD_OP__REPLACE);
+    };
+    if (a.verb == Verb::get) return fetch() == UCD_SUCCESS;
+    if (!memory.take_turn(claimed.grant.origin)) return false; // another accumulate is at work
+    const bool is_fetched = !fetches(a.verb) || fetch() == UCD_SUCCESS;
+    if (is_fetched && a.op != UCD_UCX_OP__NO_OP)
+        *status = ucd_ok(copy(a.sent, a.sent.buf, there, target, layout, a.op));
+    memory.end_turn();
+    return is_fetched;
 }
 
 // The address of the target's buffer is a number here: it may lie far from the data.

@@ -1,5 +1,6 @@
-// Direct access to windows of other processes of this machine that trust this one: put and get
-// without messages, by process_vm_writev and process_vm_readv.
+// Direct access to windows of other processes of this machine that trust this one, without
+// messages: in memory that both have mapped, if the owner has let the library allocate it; else put
+// and get by process_vm_writev and process_vm_readv.
 #pragma once
 
 #include "common/ledger.h"
@@ -24,16 +25,22 @@ struct WindowGrant {
     uint64_t place = 0, generation = 0;  // on the access page
     uint64_t base = 0, bytes = 0;        // of the window, in the owner's memory
     uint64_t descriptor = 0;             // of the page: its number on the link
+    uint64_t memory = not_shared;        // of the window's memory, the same
+    uint64_t origin = 0;                 // its number when it has the turn (WindowMemory)
+    static constexpr uint64_t not_shared = UINT64_MAX;
     static constexpr uint64_t expected_letters = 0x544e415247444355; // "UCDGRANT"
 };
 
 // How an operation may reach a window. The limits are measured (docs/guide/one-sided.md).
 enum class AccessMethod : uint8_t {
     none,     // a message is faster, or the layout does not allow it
+    mapped,   // from layout to layout, in memory that both processes have mapped
     segments, // the target's segments
     span,     // reads all from the first byte to the last, and what lies between
 };
 AccessMethod access_method(Verb verb, const ucd_layout_t &layout, Trust trust);
+// Same, for a window that is mapped here: `mapped` or `none`.
+AccessMethod access_method_in_mapping(Verb verb, const ucd_layout_t &layout);
 
 // The caller holds the lock.
 class WindowAccess {
@@ -48,14 +55,17 @@ public:
     // Withdraws all grants of a window. Returns false if an origin may be accessing some window
     // now.
     bool withdraw(const ucd_ucx_window &window);
+    // Whether the owner has the turn to accumulate now. It takes the turn of an origin that has
+    // ended.
+    bool take_turn(WindowMemory &memory) const;
 
     // At the origin:
     void take_introduction(ucp_ep_h ep, std::string_view message);
     void take_grant(ucp_ep_h ep, std::string_view message);
-    // Does the operation. Returns false if it has to go by message; part of the data may have moved
-    // by then.
+    // Does the operation. Returns false if it has to go by message; part of the data of a put or a
+    // get may have moved by then. *status: an accumulate has failed, and may be done in part.
     bool move(const Arguments &arguments, const KnownType &type, const ContentId &window,
-              Trust trust);
+              Trust trust, Status *status);
 
     void on_endpoint_failed(ucp_ep_h ep);
     void on_link_ended(ucp_ep_h ep);
@@ -67,6 +77,7 @@ private:
         Descriptor process;                          // the origin
         std::vector<const ucd_ucx_window *> windows; // by their places; null: free
         uint64_t descriptor = 0;
+        uint64_t number = 0; // of the origin when it has the turn
         Charge charge;
         bool is_introduced = false, is_refused = false;
         bool is_in_use() const {
@@ -77,6 +88,8 @@ private:
         WindowGrant grant;
         Mac mac = {};
         bool is_checked = false;
+        std::unique_ptr<WindowMemory> memory; // null: not mapped (yet)
+        Charge charge;                        // for the mapping
     };
     // An origin's side.
     struct Claims {
@@ -88,6 +101,12 @@ private:
     void say(ucp_ep_h ep, Verb verb, const void *data, std::size_t bytes);
     bool open_page(ucp_ep_h ep, Granted &granted);
     static AccessPage *page_of(const Link &link, Claims &claims, uint64_t descriptor);
+    WindowMemory *memory_of(ucp_ep_h ep, Link &link, Claimed &claimed);
+    bool can_be_written(const Arguments &arguments, const KnownType &type);
+    bool move_mapped(const Arguments &arguments, const KnownType &type, const ucd_layout_t &layout,
+                     Claimed &claimed, Status *status);
+    int copy(const Data &from, const void *from_buf, const Data &to, void *to_buf,
+             const ucd_layout_t &target, ucd_op_t op);
     bool move_now(const Arguments &arguments, const KnownType &type, const ucd_layout_t &layout,
                   AccessMethod method, const WindowGrant &grant, Link &link);
 

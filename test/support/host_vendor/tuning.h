@@ -13,7 +13,6 @@ inline constexpr gpu::Tuning tuning = {
     .sector_bytes = 32,
     .line_bytes = 128,
     .parameter_bytes = 4096,
-    .tile_side = 32,
     .min_tiled = 8,
     .min_store_words = 2,
     .many_threads = uint64_t{1} << 19,

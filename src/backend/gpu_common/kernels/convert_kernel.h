@@ -1,19 +1,12 @@
 // The bodies of the kernels that convert elements.
 #pragma once
 
+#include "kernels/convert_elements.h"
 #include "kernels/copy_kernel.h"
+#include "kernels/copy_places_kernel.h"
 #include "params/convert.h"
 
-#include "convert.h"
-
 namespace ucd::UCD_GPU {
-
-// Elements that are loaded or stored by one access.
-template <class T, unsigned count>
-union Several {
-    Word<count * sizeof(T)> word;
-    T element[count];
-};
 
 template <class To, class From>
 inline constexpr unsigned
@@ -24,14 +17,13 @@ template <class To, class From, unsigned each, unsigned words>
 UCD_GPU_FUNCTION void convert_words(const uintptr_t (&from)[words], const uintptr_t (&to)[words],
                                     bool saturate) {
     [[maybe_unused]] const auto limit = limit_of<To>(saturate);
-    Several<From, each> in[words];
+    WordOfElements<From, each> in[words];
 #pragma unroll
     for (unsigned i = 0; i < words; ++i) in[i].word = load<Word<each * sizeof(From)>>(from[i]);
 #pragma unroll
     for (unsigned i = 0; i < words; ++i) {
-        Several<To, each> out;
-#pragma unroll
-        for (unsigned k = 0; k < each; ++k) out.element[k] = convert<To>(in[i].element[k], limit);
+        WordOfElements<To, each> out;
+        convert_elements(in[i].element, out.element, limit);
         store<Word<each * sizeof(To)>>(to[i], out.word);
     }
 }
@@ -81,7 +73,7 @@ UCD_GPU_FUNCTION void run_convert(const ConvertParams &p) {
 // Loads and stores an element, byte by byte if it is not aligned.
 template <class T>
 UCD_GPU_FUNCTION T load_element(uintptr_t from, bool aligned) {
-    Several<T, 1> element;
+    WordOfElements<T, 1> element;
     if (aligned) {
         element.word = load<Word<sizeof(T)>>(from);
     } else {
@@ -94,7 +86,7 @@ UCD_GPU_FUNCTION T load_element(uintptr_t from, bool aligned) {
 }
 template <class T>
 UCD_GPU_FUNCTION void store_element(uintptr_t to, T value, bool aligned) {
-    Several<T, 1> element;
+    WordOfElements<T, 1> element;
     element.element[0] = value;
     if (aligned) return store<Word<sizeof(T)>>(to, element.word);
     for (unsigned i = 0; i < sizeof(T); ++i)
@@ -109,6 +101,35 @@ UCD_GPU_FUNCTION void convert_one(const ConvertParams &p, uintptr_t from, uintpt
         store_element(to, value, aligned);
     else
         store_element(to, convert<To>(value, limit_of<To>(p.saturate != 0)), aligned);
+}
+
+template <class To, class From>
+UCD_GPU_FUNCTION void convert_places_of_tile(const ConvertPlacesParams &p, uint32_t tile) {
+    UCD_GPU_SHARED RowAddresses addresses;
+    const bool saturate = p.saturate != 0, aligned = p.aligned != 0;
+    if (p.in_vectors != 0) {
+        constexpr unsigned each = elements_in_vector<To, From>;
+        at_words_of_tile(p.places, tile, addresses, each * sizeof(From), each * sizeof(To),
+                         [saturate](const auto &from, const auto &to) {
+                             convert_words<To, From, each>(from, to, saturate);
+                         });
+        return;
+    }
+    at_words_of_tile(p.places, tile, addresses, sizeof(From), sizeof(To),
+                     [saturate, aligned](const auto &from, const auto &to) {
+                         for (unsigned i = 0; i < sizeof from / sizeof from[0]; ++i)
+                             store_element(to[i],
+                                           convert<To>(load_element<From>(from[i], aligned),
+                                                       limit_of<To>(saturate)),
+                                           aligned);
+                     });
+}
+
+template <class To, class From>
+UCD_GPU_FUNCTION void run_convert_places_batch(const BatchParams &batch) {
+    run_member_tiles<ConvertPlacesParams>(batch, [](const ConvertPlacesParams &p, uint32_t tile) {
+        convert_places_of_tile<To, From>(p, tile);
+    });
 }
 
 // For pairs of elements without a kernel of their own, and for elements that are not aligned: one

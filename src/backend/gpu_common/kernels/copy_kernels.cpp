@@ -3,27 +3,28 @@
 #include "kernels/copy_kernels.h"
 
 #include "kernels/copy_kernel.h"
+#include "kernels/copy_places_kernel.h"
 
 namespace ucd::UCD_GPU {
 
 #define UCD_GPU_COPY(width)                                                                        \
     UCD_GPU_INDEXING_KERNEL(copy_rows_w##width, CopyRowsParams) {                                  \
-        run_copy_words<width>(params);                                                             \
+        run_copy_rows<width>(params);                                                              \
     }                                                                                              \
     UCD_GPU_KERNEL(copy_rows_batch_w##width, BatchParams) {                                        \
-        run_copy_words_batch<width, CopyRowsParams>(params);                                       \
+        run_copy_rows_batch<width>(params);                                                        \
     }                                                                                              \
-    UCD_GPU_INDEXING_KERNEL(copy_tiles_w##width, CopyTilesParams) {                                \
-        run_copy_tiles<width>(params);                                                             \
+    UCD_GPU_INDEXING_KERNEL(copy_tiles_w##width, TilesParams) {                                    \
+        run_tiles<Word<width>, Word<width>>(params);                                               \
     }                                                                                              \
     UCD_GPU_KERNEL(copy_tiles_batch_w##width, BatchParams) {                                       \
         run_copy_tiles_batch<width>(params);                                                       \
     }                                                                                              \
     UCD_GPU_INDEXING_KERNEL(copy_places_w##width, CopyPlacesParams) {                              \
-        run_copy_words<width>(params);                                                             \
+        run_copy_places<width>(params);                                                            \
     }                                                                                              \
     UCD_GPU_KERNEL(copy_places_batch_w##width, BatchParams) {                                      \
-        run_copy_words_batch<width, CopyPlacesParams>(params);                                     \
+        run_copy_places_batch<width>(params);                                                      \
     }
 UCD_GPU_COPY(1)
 UCD_GPU_COPY(2)

@@ -39,7 +39,4 @@ const void *interpreter_kernel(Direction direction);
 
 const void *aligned_stores_kernel();
 
-// Null if no word has this width.
-const void *transpose_kernel(Direction direction, unsigned width);
-
 } // namespace ucd::UCD_GPU

@@ -20,7 +20,6 @@ using namespace gpu;
 
 // Scalars, because device code may not read members of a host object.
 inline constexpr uint32_t warp_lanes = tuning.warp_lanes;
-inline constexpr uint32_t tile_side = tuning.tile_side;
 
 template <unsigned width>
 struct WordOf;
@@ -53,6 +52,13 @@ union Vector {
     static constexpr unsigned words = vector_bytes / width;
     Quad whole;
     Word<width> word[words];
+};
+
+// Elements that are loaded or stored by one access.
+template <class T, unsigned count>
+union WordOfElements {
+    Word<count * sizeof(T)> word;
+    T element[count];
 };
 
 // A list whose address is in the parameters. Pointer arithmetic lets the compiler put constant

@@ -2,10 +2,13 @@
 
 #include "kernels/convert_kernels.h"
 #include "kernels/copy_kernels.h"
+#include "launch/copy_places.h"
 #include "launch/launch_context.h"
+#include "launch/table_launch.h"
 #include "params/convert.h"
 #include "plan/copy_nest.h"
 #include "plan/make_divisor.h"
+#include "plan/tiles.h"
 
 #include <algorithm>
 #include <array>
@@ -126,9 +129,7 @@ struct ConvertLaunch {
         params.to = to;
         params.words = static_cast<uint32_t>(words);
         params.levels = static_cast<uint32_t>(levels.size());
-        uint64_t each = 1;
-        for (std::size_t k = levels.size(); k-- > 0; each *= levels[k].count)
-            params.level[k] = {make_divisor(each), 0, levels[k].from, levels[k].to};
+        put_levels(levels, 1, params.level);
         // performance only: a thread may convert any number of words
         params.per_thread = words >= tuning.many_threads ? copy_words_per_thread : 1;
         const uint64_t share = uint64_t{threads_per_block} * params.per_thread;
@@ -138,8 +139,9 @@ struct ConvertLaunch {
         params.saturate = move.op == Op::convert_sat;
         params.source = static_cast<uint32_t>(source);
         params.target = static_cast<uint32_t>(target);
+        const void *const own = convert_kernels(source, target).rows;
         const void *const kernel =
-            params.aligned != 0 ? convert_kernel(source, target) : convert_any_kernel();
+            params.aligned != 0 && own != nullptr ? own : convert_any_kernel();
         return launch_kernel(submission, kernel, params.tiles, move.limits.max_blocks, params);
     }
 
@@ -154,13 +156,32 @@ struct ConvertLaunch {
         return from_bits % (elements * from_size()) == 0 && to_bits % (elements * to_size()) == 0;
     }
 
+    // Returns false if it is better converted in rows, or if there is no kernel for tiles.
+    bool tile(const CopyNest::Levels &levels, uintptr_t from, uintptr_t to,
+              TilesParams &params) const {
+        const ElementBytes bytes{static_cast<uint32_t>(from_size()),
+                                 static_cast<uint32_t>(to_size())};
+        if (convert_kernels(source, target).tiles == nullptr ||
+            !is_aligned(levels, from, to, 1, levels.size()) ||
+            !make_tiles(levels, bytes, tuning, params))
+            return false;
+        place_tiles(from, to, bytes, params);
+        params.saturate = move.op == Op::convert_sat;
+        return true;
+    }
+    Status launch_tiles(TilesParams &params) const {
+        return launch_kernel(submission, convert_kernels(source, target).tiles, params.tiles,
+                             move.limits.max_blocks, params);
+    }
+
     // Converts as much of the rows as whole vectors hold, and then the ends of the rows.
     Status launch_rows(CopyNest::Levels levels, uintptr_t from, uintptr_t to) const {
+        if (TilesParams params; tile(levels, from, to, params)) return launch_tiles(params);
         if (levels.size() == 0) levels.push_back({1, 0, 0});
         const CopyNest::Level row = levels.back();
         const bool consecutive = row.from == static_cast<int64_t>(from_size()) &&
                                  row.to == static_cast<int64_t>(to_size());
-        const bool has_vectors = convert_kernel(source, target) != convert_any_kernel();
+        const bool has_vectors = convert_kernels(source, target).rows != nullptr;
         // performance only: elements are converted alike one by one
         if (!has_vectors || !consecutive || row.count < 4 * vector() ||
             !is_aligned(levels, from, to, vector(), levels.size() - 1))
@@ -206,30 +227,120 @@ struct ConvertLaunch {
     }
 };
 
+// A conversion between nests of which at least one is not strided. Elements are converted in the
+// order of the packed streams.
+class PlacesConversion {
+public:
+    explicit PlacesConversion(const CopyMove &move)
+        : move_(move), source_(converted_part(move.from_element)),
+          target_(converted_part(move.to_element)), from_{move.from}, to_{move.to},
+          from_bytes_(static_cast<uint32_t>(packed_size(source_))),
+          to_bytes_(static_cast<uint32_t>(packed_size(target_))),
+          count_(move.length / from_bytes_) {}
+
+    const void *kernel() const { return convert_places_batch_kernel(source_, target_); }
+
+    // A side without a plan is strided, and so is then the other one.
+    bool fits() const {
+        return kernel() != nullptr && move_.from.plan != nullptr && move_.to.plan != nullptr &&
+               has_whole_elements(from_, from_bytes_) && has_whole_elements(to_, to_bytes_) &&
+               fits_places(from_, {move_.from.offset, move_.length}, from_bytes_) &&
+               fits_places(to_, {move_.to.offset, count_ * to_bytes_}, to_bytes_);
+    }
+
+    Status add_to(const Submission &submission, MemberTables &tables) const {
+        ConvertPlacesParams params{};
+        CopyPlacesParams &places = params.places;
+        UCD_TRY(describe_rows(submission, from_, to_,
+                              {move_.from.offset, move_.to.offset, move_.length},
+                              {from_bytes_, to_bytes_}, places));
+        params.aligned = is_aligned(places, 1);
+        params.saturate = move_.op == Op::convert_sat;
+        const uint32_t vector = vector_bytes / std::max(from_bytes_, to_bytes_);
+        const uint64_t parts = places.row.value | places.before | count_;
+        // performance only: elements are converted alike one by one
+        params.in_vectors = parts % vector == 0 && is_aligned(places, vector);
+        const uint32_t word = params.in_vectors != 0 ? vector : 1;
+        places.row = make_divisor(places.row.value / word);
+        places.before /= word;
+        places.words = static_cast<uint32_t>(count_ / word);
+        // performance only: a thread may convert any number of words
+        places.per_thread = places.words >= several_words ? copy_words_per_thread : 1;
+        const uint64_t share = uint64_t{threads_per_block} * places.per_thread;
+        places.tiles = static_cast<uint32_t>((places.words + share - 1) / share);
+        if (tables.add(kernel(), params, places.tiles)) return success;
+        // The tables are full. Empty ones have room for every conversion that fits.
+        UCD_TRY(tables.launch(submission, move_.limits.max_blocks));
+        tables = MemberTables();
+        (void)tables.add(kernel(), params, places.tiles);
+        return success;
+    }
+
+private:
+    static constexpr uint32_t several_words = 8 * threads_per_block * copy_words_per_thread;
+
+    static bool has_whole_elements(const PlannedSide &side, uint32_t element) {
+        return side.plan().contiguous || side.plan().word % element == 0;
+    }
+    // Whether so many elements are aligned wherever a row begins.
+    bool is_aligned(const CopyPlacesParams &places, uint32_t elements) const {
+        const auto is_multiple = [elements](const PlannedSide &side, uint64_t address,
+                                            uint32_t element) {
+            const uint64_t strides = side.plan().contiguous ? 0 : side.plan().word;
+            return (address | strides) % (uint64_t{elements} * element) == 0;
+        };
+        return is_multiple(from_, places.from, from_bytes_) &&
+               is_multiple(to_, places.to, to_bytes_);
+    }
+
+    const CopyMove &move_;
+    const Element source_, target_;
+    const PlannedSide from_, to_;
+    const uint32_t from_bytes_, to_bytes_;
+    const uint64_t count_;
+};
+
+bool is_small_nest(const Conversion &conversion, CopyNests &nests) {
+    return conversion.find_nests(nests) && are_small(nests);
+}
+
 } // namespace
 
 bool can_convert(const CopyMove &move) {
     CopyNests nests;
-    return Conversion(move).find_nests(nests) && are_small(nests);
+    return is_small_nest(Conversion(move), nests) || PlacesConversion(move).fits();
 }
 
-Status launch_conversion(const Submission &to, const CopyMove &move) {
-    const Conversion conversion(move);
-    CopyNests nests;
-    if (!conversion.find_nests(nests) || !are_small(nests))
-        return fail(UCD_ERR__INTERNAL, "a conversion between layouts that are not strided");
-    const ConvertLaunch launch{to, move, conversion.source, conversion.target};
-    for (const PlacedCopyNest &placed : nests) UCD_TRY(launch.launch_placed(placed, conversion));
-    return success;
+Status launch_conversions(const Submission &to, std::span<const CopyMove> moves) {
+    MemberTables tables;
+    for (const CopyMove &move : moves) {
+        const Conversion conversion(move);
+        CopyNests nests;
+        if (!is_small_nest(conversion, nests)) {
+            const PlacesConversion places(move);
+            if (!places.fits())
+                return fail(UCD_ERR__INTERNAL, "a conversion that no kernel can do");
+            UCD_TRY(places.add_to(to, tables));
+            continue;
+        }
+        const ConvertLaunch launch{to, move, conversion.source, conversion.target};
+        for (const PlacedCopyNest &placed : nests)
+            UCD_TRY(launch.launch_placed(placed, conversion));
+    }
+    return moves.empty() ? success : tables.launch(to, moves.front().limits.max_blocks);
 }
 
 Status prepare_conversions() {
     if constexpr (!captures_streams) return success;
     for (int from = 0; from < static_cast<int>(Element::count_); ++from)
-        for (int to = 0; to < static_cast<int>(Element::count_); ++to)
-            UCD_TRY(
-                load_kernel(convert_kernel(static_cast<Element>(from), static_cast<Element>(to))));
-    return success;
+        for (int to = 0; to < static_cast<int>(Element::count_); ++to) {
+            const auto source = static_cast<Element>(from), target = static_cast<Element>(to);
+            const ConvertKernels kernels = convert_kernels(source, target);
+            for (const void *kernel :
+                 {kernels.rows, kernels.tiles, convert_places_batch_kernel(source, target)})
+                if (kernel != nullptr) UCD_TRY(load_kernel(kernel));
+        }
+    return load_kernel(convert_any_kernel());
 }
 
 } // namespace ucd::UCD_GPU

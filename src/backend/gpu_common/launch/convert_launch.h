@@ -4,12 +4,16 @@
 #include "launch/submission.h"
 #include "move.h"
 
+#include <span>
+
 namespace ucd::UCD_GPU {
 
-// Whether a kernel can do it: if both sides are strided, in levels that fit into each other.
+// Whether a kernel can do it: if both sides are strided, in levels that fit into each other, or if
+// both are nests and the pair of elements has a kernel for these.
 bool can_convert(const CopyMove &move);
 
-Status launch_conversion(const Submission &to, const CopyMove &move);
+// Strided ones are a launch each. Others are launched together, those of a pair of elements as one.
+Status launch_conversions(const Submission &to, std::span<const CopyMove> moves);
 
 // Loads the kernels for conversions to and from an element. Kernels cannot be loaded while a stream
 // is captured.

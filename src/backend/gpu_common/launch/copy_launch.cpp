@@ -1,14 +1,13 @@
 #include "launch/copy_launch.h"
 
 #include "kernels/copy_kernels.h"
+#include "launch/copy_places.h"
 #include "launch/launch_context.h"
 #include "launch/table_launch.h"
 #include "params/copy.h"
-#include "params/transpose.h"
 #include "plan/copy_nest.h"
 #include "plan/make_divisor.h"
-#include "plan/make_table_shape.h"
-#include "plan/move_range.h"
+#include "plan/tiles.h"
 #include "runtime/check.h"
 
 #include <algorithm>
@@ -16,18 +15,6 @@
 
 namespace ucd::UCD_GPU {
 namespace {
-
-// One side of a copy, the source or the target.
-struct PlannedSide {
-    const CopyMove::Side &side;
-
-    const GpuPlan &gpu_plan() const { return static_cast<const GpuPlan &>(*side.plan); }
-    const LayoutPlan &plan() const { return gpu_plan().host; }
-    uintptr_t typed() const { return origin_of(plan(), side.typed); }
-    Node top() const {
-        return repeat(plan().layout.top(), plan().layout.root, side.count, plan().extent);
-    }
-};
 
 struct CopyLaunch {
     const Submission &submission;
@@ -75,13 +62,6 @@ struct PlacedNest {
     }
 };
 
-// Sets the divisors and strides of the levels. `each` is the number of words or tiles in a child of
-// the innermost level.
-void put_levels(const CopyNest::Levels &levels, uint64_t each, CopyLevel *to) {
-    for (std::size_t k = levels.size(); k-- > 0; each *= levels[k].count)
-        to[k] = {make_divisor(each), 0, levels[k].from, levels[k].to};
-}
-
 Status launch_rows(const CopyLaunch &copy, const PlacedNest &placed, uint32_t word) {
     CopyRowsParams params{};
     params.from = placed.from;
@@ -95,57 +75,24 @@ Status launch_rows(const CopyLaunch &copy, const PlacedNest &placed, uint32_t wo
     return copy.launch(copy_rows_kernel(word), params.tiles, params);
 }
 
-// Copies in tiles. `placed` is sorted by source strides; `row` is the level with the smallest
-// stride in the target.
-Status launch_tiles(const CopyLaunch &copy, const PlacedNest &placed, uint32_t word,
-                    const CopyNest::Level &row) {
-    CopyNest::Levels outer = placed.nest.levels;
-    const CopyNest::Level column = outer.back();
-    outer.pop_back();
-    outer.erase(std::find(outer.begin(), outer.end(), row));
-    CopyTilesParams params{};
-    params.from = placed.from;
-    params.to = placed.to;
-    params.columns = column.count;
-    params.from_column = column.from;
-    params.to_column = column.to;
-    params.rows = row.count;
-    params.from_row = row.from;
-    params.to_row = row.to;
-    put_levels(outer, 1, params.level);
-    params.levels = static_cast<uint32_t>(outer.size());
-    params.column_tiles = make_divisor(tiles_along(params.columns));
-    params.row_tiles = make_divisor(tiles_along(params.rows));
-    uint64_t tiles = tiles_along(params.columns) * tiles_along(params.rows);
-    for (const CopyNest::Level &level : outer) tiles *= level.count;
-    params.tiles = static_cast<uint32_t>(tiles);
-    return copy.launch(copy_tiles_kernel(word), params.tiles, params);
-}
-
-// Orders the levels so that the words of a warp are as close together as possible; if the best
-// orders differ between the sides, copies in tiles.
+// Copies in tiles if the fastest levels of the sides differ; otherwise orders the levels so that
+// the words of a warp are as close together as possible.
 Status launch_ordered(const CopyLaunch &copy, const PlacedNest &placed) {
     using Level = CopyNest::Level;
     const uint32_t word = placed.word();
+    TilesParams tiles;
+    if (placed.nest.block == word && make_tiles(placed.nest.levels, {word, word}, tuning, tiles)) {
+        place_tiles(placed.from, placed.to, {word, word}, tiles);
+        return copy.launch(copy_tiles_kernel(word), tiles.tiles, tiles);
+    }
     PlacedNest by_source = placed, by_target = placed;
     sort_levels(by_source.nest, &Level::from);
     sort_levels(by_target.nest, &Level::to);
     if (std::equal(by_source.nest.levels.begin(), by_source.nest.levels.end(),
                    by_target.nest.levels.begin()))
         return launch_rows(copy, by_target, word);
-    const uint64_t source_jumps = jumps_of(by_source.nest, word, tuning);
-    const uint64_t target_jumps = jumps_of(by_target.nest, word, tuning);
-    if (placed.nest.block == word) {
-        const Level column = by_source.nest.levels.back(), row = by_target.nest.levels.back();
-        const bool large = column.count >= tuning.min_tiled && row.count >= tuning.min_tiled;
-        CopyNest tile{.block = word, .levels = {}};
-        // performance only: tiles and rows copy the same words
-        tile.levels.push_back({tuning.tile_side, column.from, row.to});
-        if (large && !(column == row) &&
-            3 * jumps_of(tile, word, tuning) < 2 * std::min(source_jumps, target_jumps))
-            return launch_tiles(copy, by_source, word, row);
-    }
-    const bool to_target = target_jumps <= source_jumps;
+    const bool to_target =
+        jumps_of(by_target.nest, word, tuning) <= jumps_of(by_source.nest, word, tuning);
     PlacedNest &rows = to_target ? by_target : by_source;
     // performance only: any order copies the same words
     keep_neighbours_together(rows.nest, to_target ? &Level::from : &Level::to, tuning);
@@ -196,48 +143,9 @@ bool are_nests(const CopyLaunch &copy, CopyNests &nests) {
 
 // Anything else ----------------------------------------------------------
 
-// A range of both streams: where it begins in each, and its length.
-struct CopyRange {
-    uint64_t from, to, length;
-};
-
-bool fits_places(const PlannedSide &side, Slice range, uint32_t word) {
-    if (side.plan().contiguous) return range.length / word < max_positions;
-    return fits_nest(side.plan().shape, skipped_bytes(side.plan().shape, range.offset), range,
-                     word);
-}
-
-// Fills in a side's entry of the table, the address that its words are counted from, and the number
-// of the word at which the range begins.
-Status describe_places(const CopyLaunch &copy, const PlannedSide &side, uint64_t offset,
-                       uint32_t word, TableShape &shape, std::vector<NestList> &lists,
-                       uint64_t &typed, uint32_t &first) {
-    uint64_t address = 0;
-    if (side.gpu_plan().lists != nullptr)
-        UCD_TRY(copy.submission.use(*side.gpu_plan().lists, address));
-    shape = nest_shape(side.plan(), word, address, lists);
-    uintptr_t from_here = side.typed();
-    uint64_t skipped = offset;
-    if (side.plan().contiguous) {
-        from_here += offset;
-    } else {
-        NestList none{};
-        NestList &outermost = is_listed(side.plan().shape) ? lists[shape.lists] : none;
-        skipped = skip_children(side.plan().shape.level[0], offset, from_here, outermost);
-    }
-    typed = from_here;
-    first = static_cast<uint32_t>((offset - skipped) / word);
-    return success;
-}
-
 Status launch_places(const CopyLaunch &copy, const CopyRange &range, uint32_t word) {
     CopyPlacesParams params{};
-    std::vector<NestList> lists;
-    UCD_TRY(describe_places(copy, copy.from, range.from, word, params.table.shape[0], lists,
-                            params.from, params.first_from));
-    UCD_TRY(describe_places(copy, copy.to, range.to, word, params.table.shape[1], lists, params.to,
-                            params.first_to));
-    std::copy(lists.begin(), lists.end(), params.table.list);
+    UCD_TRY(describe_rows(copy.submission, copy.from, copy.to, range, {word, word}, params));
     share_words(copy, range.length / word, params);
     return copy.launch(copy_places_kernel(word), params.tiles, params);
 }

@@ -41,7 +41,7 @@ std::string GpuPlan::describe() const {
     LevelKind kinds[max_levels];
     for (unsigned k = 0; k < shape.levels; ++k) kinds[k] = shape.level[k].kind;
     std::string text = nest_kernel(Direction::pack, {kinds, shape.levels}, host.word).name;
-    if (host.matrix.found) text += ", transposed in tiles";
+    if (host.permuted_word > 0) text += ", transposed in tiles";
     if (aligned_stores != nullptr)
         text += ", unpacked in " + std::to_string(host.stores) + " stores";
     if (host.layout.has_reference()) text += ", indices where they lie";

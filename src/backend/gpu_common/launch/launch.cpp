@@ -1,12 +1,13 @@
 #include "launch/launch.h"
 
+#include "kernels/copy_kernels.h"
 #include "kernels/nest_kernels.h"
 #include "launch/box_copy.h"
 #include "launch/launch_context.h"
 #include "launch/reduction.h"
 #include "params/aligned_stores.h"
-#include "params/transpose.h"
 #include "plan/make_divisor.h"
+#include "plan/tiles.h"
 
 #include <algorithm>
 
@@ -68,57 +69,45 @@ Status launch_nest(const LaunchContext &launch) {
                          max_blocks(launch.to.device, launch.move), params);
 }
 
-// Transposes --------------------------------------------------------------
+// Permutations --------------------------------------------------------------
+
+// The whole elements of a range, in tiles.
+struct TiledRange {
+    uint64_t begin, end; // in the stream
+    TilesParams params;
+};
 
 // Returns false if the range is too small for tiles, which would read much more than the range.
-bool transpose_params(const LaunchContext &launch, TransposeParams &params) {
-    const Shape &shape = launch.plan().shape;
-    const unsigned column = shape.levels - 1, row = launch.plan().matrix.row;
-    const ShapeLevel &columns = shape.level[column];
-    if (launch.word < columns.each) return false;
-    // At the outermost level, only the children in the range are counted.
-    const uint64_t each = shape.level[0].each;
-    const uint64_t skipped = launch.move.offset / each;
-    const uint64_t end = launch.move.offset + launch.move.length;
-    const uint64_t children = (end + each - 1) / each - skipped;
-    if (children * each / 2 > launch.move.length) return false;
-    const auto count = [&](unsigned k) { return k == 0 ? children : shape.level[k].count; };
-    params = {};
-    params.typed = launch.typed() + skipped * static_cast<uint64_t>(shape.level[0].stride);
-    params.packed = launch.stream_base() + skipped * each;
-    params.begin = launch.move.offset - skipped * each;
-    params.end = end - skipped * each;
-    params.columns = columns.count;
-    params.column_stride = columns.stride;
-    params.rows = count(row);
-    params.row_stride = shape.level[row].stride;
-    params.row_bytes = shape.level[row].each;
-    unsigned outer = max_outer_levels;
-    for (uint64_t &n : params.outer_count) n = 1;
-    for (unsigned k = column; k-- > 0;) {
-        if (k == row) continue;
-        --outer;
-        params.outer_count[outer] = count(k);
-        params.outer_stride[outer] = shape.level[k].stride;
-        params.outer_bytes[outer] = shape.level[k].each;
-    }
-    const uint64_t column_tiles = tiles_along(params.columns), row_tiles = tiles_along(params.rows);
-    const Wide tiles =
-        Wide{column_tiles} * row_tiles * params.outer_count[0] * params.outer_count[1];
-    if (tiles >= max_positions || params.rows < tuning.tile_side / 4) return false;
-    params.column_tiles = make_divisor(column_tiles);
-    params.row_tiles = make_divisor(row_tiles);
-    params.outer_tiles = make_divisor(params.outer_count[1]);
-    params.tiles = static_cast<uint32_t>(tiles);
+bool tile_range(const LaunchContext &launch, TiledRange &range) {
+    const LayoutPlan &plan = launch.plan();
+    const Move &move = launch.move;
+    const uint64_t word = plan.permuted_word, end = move.offset + move.length;
+    if (launch.word < word) return false;
+    range.begin = (move.offset + word - 1) / word * word;
+    range.end = end / word * word;
+    if (range.begin >= range.end) return false;
+    const uint64_t bytes = range.end - range.begin;
+    const Node top = repeat(plan.layout.top(), plan.layout.root, move.count, plan.extent);
+    const bool pack = move.direction == Direction::pack;
+    PackedNest packed;
+    if (!cover_range({plan.layout, top, range.begin}, bytes, packed)) return false;
+    if (!pack) packed.reverse();
+    TilesParams &params = range.params;
+    const auto width = static_cast<uint32_t>(word);
+    if (!make_tiles(packed.nest.levels, {width, width}, tuning, params)) return false;
+    const uintptr_t typed = launch.typed() + static_cast<uintptr_t>(packed.start);
+    const uintptr_t stream = launch.stream_base() + packed.position;
+    if (bytes < packed.bytes()) params.limited = pack ? limit_target : limit_source;
+    params.begin = launch.stream_base() + range.begin;
+    params.bytes = bytes;
+    place_tiles(pack ? typed : stream, pack ? stream : typed, {width, width}, params);
     return true;
 }
 
-Status launch_transpose(const LaunchContext &launch, TransposeParams &params) {
-    const ShapeLevel &columns = launch.plan().shape.level[launch.plan().shape.levels - 1];
-    const void *kernel =
-        transpose_kernel(launch.move.direction, static_cast<unsigned>(columns.each));
-    return launch_kernel(launch.to, kernel, params.tiles, max_blocks(launch.to.device, launch.move),
-                         params);
+Status launch_tiles(const LaunchContext &launch, TiledRange &range) {
+    const void *kernel = copy_tiles_kernel(launch.plan().permuted_word).one;
+    return launch_kernel(launch.to, kernel, range.params.tiles,
+                         max_blocks(launch.to.device, launch.move), range.params);
 }
 
 // Aligned stores --------------------------------------------------------------
@@ -192,17 +181,38 @@ bool is_faster_by_copy_engine(const Device &device, const Move &move) {
            is_engine_faster(device.copy_engines(), move);
 }
 
+// In the order of the stream.
+Status launch_in_order(const LaunchContext &launch) {
+    const Move &move = launch.move;
+    const Shape &shape = launch.plan().shape;
+    if (move.length == 0) return success;
+    AlignedStoresParams stores;
+    if (aligned_stores_params(launch, stores)) return launch_aligned_stores(launch, stores);
+    if (fits_nest(shape, skipped_bytes(shape, move.offset), range_of(move), launch.word))
+        return launch_nest(launch);
+    return launch_interpreter(launch);
+}
+
+// A part of the range, given by its ends in the stream.
+Status launch_part(const LaunchContext &launch, uint64_t begin, uint64_t end) {
+    Move part = launch.move;
+    part.packed += begin - part.offset;
+    part.offset = begin;
+    part.length = end - begin;
+    return launch_in_order(LaunchContext(launch.to, part));
+}
+
 Status load_kernels(const GpuPlan &gpu_plan, uint64_t count) {
     const LayoutPlan &plan = gpu_plan.host;
     const Shape &shape = plan.shape;
     LevelKind kinds[max_levels];
     for (unsigned k = 0; k < shape.levels; ++k) kinds[k] = shape.level[k].kind;
+    if (plan.permuted_word > 0) UCD_TRY(load_kernel(copy_tiles_kernel(plan.permuted_word).one));
     for (const Direction d : {Direction::pack, Direction::unpack}) {
         if (gpu_plan.may_need_interpreter(count)) UCD_TRY(load_kernel(interpreter_kernel(d)));
         if (!plan.aligned_stores.empty()) UCD_TRY(load_kernel(aligned_stores_kernel()));
         for (unsigned width = 1; shape.levels > 0 && width <= plan.word; width *= 2) {
             UCD_TRY(load_kernel(nest_kernel(d, {kinds, shape.levels}, width).handle));
-            if (plan.matrix.found) UCD_TRY(load_kernel(transpose_kernel(d, width)));
         }
     }
     return success;
@@ -217,14 +227,12 @@ Status launch_move(const Submission &to, const Move &move) {
     const bool dma = move.limits.engine == Engine::dma;
     if (plan.contiguous && !dma) return copy_range(launch, launch.typed() + move.offset);
     if (dma || is_faster_by_copy_engine(to.device, move)) return copy_boxes(to, {&move, 1});
-    TransposeParams params;
-    if (plan.matrix.found && transpose_params(launch, params))
-        return launch_transpose(launch, params);
-    AlignedStoresParams stores;
-    if (aligned_stores_params(launch, stores)) return launch_aligned_stores(launch, stores);
-    if (fits_nest(plan.shape, skipped_bytes(plan.shape, move.offset), range_of(move), launch.word))
-        return launch_nest(launch);
-    return launch_interpreter(launch);
+    TiledRange range;
+    if (plan.permuted_word == 0 || !tile_range(launch, range)) return launch_in_order(launch);
+    // Elements that the range cuts are moved on their own.
+    UCD_TRY(launch_part(launch, move.offset, range.begin));
+    UCD_TRY(launch_tiles(launch, range));
+    return launch_part(launch, range.end, move.offset + move.length);
 }
 
 Status prepare_plan(Device &device, const GpuPlan &plan, uint64_t count) {

@@ -74,9 +74,4 @@ Status launch_kernel(const Submission &to, const void *kernel, uint64_t tiles, u
     return success;
 }
 
-// The number of tiles in a row of elements.
-inline uint64_t tiles_along(uint64_t elements) {
-    return (elements + tuning.tile_side - 1) / tuning.tile_side;
-}
-
 } // namespace ucd::UCD_GPU

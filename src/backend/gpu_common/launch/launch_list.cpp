@@ -71,13 +71,9 @@ bool are_prepared(const Submission &to, const MoveList &list) {
 Status launch_all(const Submission &to, Span<const CopyMove> copies) {
     const auto converts = [](const CopyMove &move) { return is_conversion(move.op); };
     if (std::none_of(copies.begin(), copies.end(), converts)) return launch_copies(to, copies);
-    std::vector<CopyMove> others;
-    for (const CopyMove &move : copies) {
-        if (converts(move))
-            UCD_TRY(launch_conversion(to, move));
-        else
-            others.push_back(move);
-    }
+    std::vector<CopyMove> conversions, others;
+    for (const CopyMove &move : copies) (converts(move) ? conversions : others).push_back(move);
+    UCD_TRY(launch_conversions(to, conversions));
     return launch_copies(to, others);
 }
 

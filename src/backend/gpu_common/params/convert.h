@@ -1,4 +1,4 @@
-// Conversions of elements from one strided layout to another.
+// Conversions of elements from one layout to another.
 #pragma once
 
 #include "params/copy.h"
@@ -7,8 +7,8 @@
 namespace ucd::gpu {
 #endif
 
-// A word is one element, or as many consecutive ones as fill a vector on the side where they are
-// wider.
+// For strided layouts. A word is one element, or as many consecutive ones as fill a vector on the
+// side where they are wider.
 typedef struct ConvertParams {
     uint64_t from, to;
     uint32_t words, tiles;
@@ -21,6 +21,13 @@ typedef struct ConvertParams {
     uint32_t unused;
     CopyLevel level[max_copy_levels]; // the outermost first
 } ConvertParams;
+
+// For layouts that are nests, but not strided on both sides. A unit is an element.
+typedef struct ConvertPlacesParams {
+    CopyPlacesParams places;
+    uint32_t in_vectors, aligned, saturate; // see ConvertParams
+    uint32_t unused;
+} ConvertPlacesParams;
 
 #ifdef __cplusplus
 } // namespace ucd::gpu

@@ -2,6 +2,7 @@
 // on either side, so bytes may be moved in any order.
 #pragma once
 
+#include "params/copy_level.h"
 #include "params/interpreter.h"
 #include "params/table_shape.h"
 
@@ -9,15 +10,7 @@
 namespace ucd::gpu {
 #endif
 
-UCD_GPU_CONSTANT(max_copy_levels, 8);
 UCD_GPU_CONSTANT(copy_words_per_thread, 4); // or 1
-
-// A strided level that both sides have.
-typedef struct CopyLevel {
-    Divisor each; // number of words, or tiles, of one child
-    uint32_t unused;
-    int64_t from, to; // strides in bytes
-} CopyLevel;
 
 // If both sides are strided: words in an order in which neighbours are close on both sides.
 typedef struct CopyRowsParams {
@@ -28,31 +21,23 @@ typedef struct CopyRowsParams {
     CopyLevel level[max_copy_levels]; // the outermost first
 } CopyRowsParams;
 
-// If neighbours on one side are far apart on the other: tiles of two levels, which are moved
-// through shared memory.
-typedef struct CopyTilesParams {
-    uint64_t from, to;
-    uint64_t columns, rows; // elements of a column are close in `to`, those of a row in `from`
-    int64_t from_column, from_row, to_column, to_row; // strides in bytes
-    Divisor column_tiles, row_tiles;                  // number of tiles along each
-    uint32_t tiles;
-    uint32_t levels;
-    CopyLevel level[max_copy_levels]; // the levels around the two
-} CopyTilesParams;
-
 // For layouts that are nests on both sides.
 typedef struct __attribute__((aligned(vector_bytes))) CopyTable {
     TableShape shape[2];
     NestList list[2 * max_levels];
 } CopyTable;
 
-// For nests: words in the order of the packed stream.
+// For nests: words in the order of the packed stream. A row is a part of the stream that is
+// contiguous on both sides. Layouts are described in units, of which a word has one or several.
 typedef struct CopyPlacesParams {
     uint64_t from, to;
-    uint32_t first_from, first_to; // where the range begins in each side's stream, in words
+    uint32_t first_from, first_to; // where the range's first row begins in each side's stream, in
+                                   // units
     uint32_t words, tiles;
     uint32_t per_thread;
-    uint32_t unused;
+    uint32_t before;    // words of the first row that precede the range
+    Divisor row;        // number of words of a row
+    uint32_t row_units; // the same in units
     CopyTable table;
 } CopyPlacesParams;
 

@@ -1,7 +1,7 @@
 #include "plan/layout_plan.h"
 
 #include "layout_walk.h"
-#include "plan/magnitude.h"
+#include "plan/tiles.h"
 
 namespace ucd::gpu {
 namespace {
@@ -10,24 +10,16 @@ bool is_word(uint64_t bytes) {
     return bytes <= vector_bytes && (bytes & (bytes - 1)) == 0;
 }
 
-// Tiles pay if neighbours in the stream are further apart than a memory sector, and neighbours in
-// memory are not.
-Matrix matrix_in(const Shape &shape, bool repeated, const Tuning &tuning) {
-    if (shape.levels < 2) return {};
-    for (unsigned k = 0; k < shape.levels; ++k)
-        if (shape.level[k].kind != LevelKind::strided) return {};
-    const ShapeLevel &columns = shape.level[shape.levels - 1];
-    if (!is_word(columns.each) || columns.count < tuning.min_tiled ||
-        magnitude(columns.stride) <= tuning.sector_bytes)
-        return {};
-    unsigned row = 0;
-    for (unsigned k = 1; k + 1 < shape.levels; ++k)
-        if (magnitude(shape.level[k].stride) < magnitude(shape.level[row].stride)) row = k;
-    const ShapeLevel &rows = shape.level[row];
+uint32_t permuted_word_of(const Layout &layout, const Node &top, bool repeated,
+                          const Tuning &tuning) {
+    PackedNest packed;
+    if (!cover_range({layout, top, 0}, top.bytes, packed) || !is_word(packed.nest.block)) return 0;
     // The number of repetitions is known only at the call.
-    const bool enough = rows.count >= tuning.min_tiled || (row == 0 && repeated);
-    if (!enough || magnitude(rows.stride) > tuning.sector_bytes / 2) return {};
-    return {true, row};
+    constexpr uint64_t many = 1024;
+    if (repeated) packed.nest.levels[0].count = many;
+    const auto word = static_cast<uint32_t>(packed.nest.block);
+    TilesParams params;
+    return make_tiles(packed.nest.levels, {word, word}, tuning, params) ? word : 0;
 }
 
 } // namespace
@@ -41,11 +33,11 @@ LayoutPlan::LayoutPlan(const Layout &l, int64_t e, bool r, uint64_t max_bytes, c
     word = common_word(layout, top_);
     contiguous = top_.kind == NodeKind::block;
     if (contiguous) return;
+    permuted_word = permuted_word_of(layout, top_, repeated, tuning);
     ListBuilder builder;
     shape = shape_of(layout, top_, repeated, builder);
     if (builder.size() > max_bytes) shape = {};
     if (shape.levels == 0) return;
-    matrix = matrix_in(shape, repeated, tuning);
     lists = builder.take();
     list_aligned_stores(max_bytes - lists.size(), tuning);
 }

@@ -10,12 +10,6 @@
 
 namespace ucd::gpu {
 
-// Two strided levels that are faster to move in tiles; positions in Shape::level.
-struct Matrix {
-    bool found = false;
-    unsigned row = 0; // the level with short strides; columns are the innermost level
-};
-
 class LayoutPlan {
 public:
     // Lists that would take more than `max_bytes` are not made: the interpreter then walks the
@@ -33,7 +27,7 @@ public:
     bool contiguous = false; // one block for any number of repetitions
     uint32_t word = 1;       // divides everything but the buffers' addresses
     Shape shape;
-    Matrix matrix;
+    uint32_t permuted_word = 0; // the width of elements, if ranges of them may be moved in tiles
     std::vector<char> lists; // of the shape; may be empty
 
     // For unpacking if words are narrow only because of the packed stream.

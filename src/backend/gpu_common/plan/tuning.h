@@ -16,7 +16,6 @@ struct Tuning {
     uint32_t line_bytes;      // cache line
     uint32_t parameter_bytes; // limit of a launch's parameters
     // Measured values.
-    uint32_t tile_side;           // side of a tile of a transpose, in elements
     uint64_t min_tiled;           // least number of rows and columns for which tiles pay
     uint64_t min_store_words;     // least mean words of an aligned store for which it pays
     uint64_t many_threads;        // from here on a thread takes several words or vectors

@@ -18,7 +18,6 @@ inline constexpr gpu::Tuning tuning = {
     .parameter_bytes = 4096,
 
     // 32 lanes at a time access the banks of a compute unit's shared memory.
-    .tile_side = 32,
     // With fewer rows or columns, most tiles are at edges, which are moved without shared memory.
     .min_tiled = 8,
     // As on NVIDIA's devices; not measured.

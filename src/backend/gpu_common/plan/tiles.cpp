@@ -1,0 +1,238 @@
+#include "plan/tiles.h"
+
+#include "plan/magnitude.h"
+#include "plan/make_divisor.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace ucd::gpu {
+namespace {
+
+using Level = CopyNest::Level;
+using Levels = CopyNest::Levels;
+using Stride = int64_t Level::*;
+
+constexpr uint64_t max_count = uint64_t{1} << 31; // that divisors are made for
+
+uint32_t in_cell(uint32_t bytes) {
+    return std::max<uint32_t>(cell_bytes / bytes, 1);
+}
+
+// The columns or the rows of tiles, the fastest level first, and what is to be decided about them.
+struct TileSide {
+    Stride stride;
+    uint32_t bytes; // of an element
+    uint64_t unit;  // the usual number of elements of a tile
+    Levels levels;
+    uint64_t count = 1;
+
+    TileSide(Stride s, uint32_t b)
+        : stride(s), bytes(b), unit(in_cell(b) << (tile_cell_bits / 2)) {}
+
+    void add(const Level &level) {
+        levels.push_back(level);
+        count *= level.count;
+    }
+    // Whether whole tiles have most of the elements.
+    bool is_enough() const {
+        const uint64_t covered = (count + unit - 1) / unit * unit;
+        return count >= unit && 8 * count >= 7 * covered;
+    }
+    bool continues(const Level &next) const {
+        return next.*stride == static_cast<int64_t>(count * bytes);
+    }
+    uint32_t runs() const {
+        uint64_t run = 1;
+        for (const Level &level : levels) {
+            if (level.*stride != static_cast<int64_t>(run * bytes)) break;
+            run *= level.count;
+        }
+        if (run == count) return one_run;
+        return run % in_cell(bytes) == 0 ? runs_of_cells : no_runs;
+    }
+    uint64_t cells() const { return (count + in_cell(bytes) - 1) / in_cell(bytes); }
+};
+
+Level *fastest(Levels &levels, Stride stride) {
+    return std::min_element(levels.begin(), levels.end(), [stride](const Level &a, const Level &b) {
+        return magnitude(a.*stride) < magnitude(b.*stride);
+    });
+}
+
+// Sides whose fastest level is too short for a tile get further ones, the emptier side first: those
+// that continue its levels, or else those whose neighbours are closest.
+void extend(TileSide &columns, TileSide &rows, uint64_t least, Levels &rest) {
+    while (rest.size() > 0) {
+        const bool columns_first = columns.count * rows.unit <= rows.count * columns.unit;
+        TileSide *side = columns_first ? &columns : &rows,
+                 *other = columns_first ? &rows : &columns;
+        if (side->is_enough()) std::swap(side, other);
+        if (side->is_enough()) return;
+        Level *next = std::find_if(rest.begin(), rest.end(),
+                                   [&](const Level &level) { return side->continues(level); });
+        if (next == rest.end()) next = fastest(rest, side->stride);
+        if (side->count >= least && !other->is_enough() && !side->continues(*next) &&
+            other->continues(*next))
+            side = other;
+        if (side->count * next->count >= max_count) return;
+        side->add(*next);
+        rest.erase(next);
+    }
+}
+
+Levels outermost_first(const Levels &levels) {
+    Levels reversed;
+    for (std::size_t k = levels.size(); k-- > 0;) reversed.push_back(levels[k]);
+    return reversed;
+}
+
+// The levels around tiles. Those whose neighbours are close on some side come last, so that what
+// tiles leave of cache lines, or of pages of memory, is used soon.
+void sort_around(Levels &levels) {
+    const auto shorter = [](const Level &level) {
+        return std::min(magnitude(level.from), magnitude(level.to));
+    };
+    std::sort(levels.begin(), levels.end(),
+              [&](const Level &a, const Level &b) { return shorter(a) > shorter(b); });
+}
+
+// The logarithm of the number of cells in a row of a tile: a side with few cells gets a short side.
+uint32_t bits_of_rows(uint64_t column_cells, uint64_t row_cells) {
+    constexpr uint32_t half = tile_cell_bits / 2;
+    const auto bits = [](uint64_t cells) {
+        return std::max(min_side_bits, static_cast<uint32_t>(std::bit_width(cells - 1)));
+    };
+    const uint32_t wide = bits(column_cells), high = bits(row_cells);
+    if (wide < half && high > half) return wide;
+    if (high < half && wide > half) return tile_cell_bits - high;
+    return half;
+}
+
+} // namespace
+
+void PackedNest::reverse() {
+    for (Level &level : nest.levels) std::swap(level.from, level.to);
+}
+
+uint64_t PackedNest::bytes() const {
+    uint64_t bytes = nest.block;
+    for (const Level &level : nest.levels) bytes *= level.count;
+    return bytes;
+}
+
+bool cover_range(const CopySide &side, uint64_t length, PackedNest &packed) {
+    uint64_t offset = side.offset;
+    const Node *n = &side.top;
+    for (; n->kind == NodeKind::strided; n = &side.layout.nodes[n->child]) {
+        const uint64_t each = side.layout.nodes[n->child].bytes;
+        uint64_t count = n->count;
+        if (packed.nest.levels.size() == 0) {
+            const uint64_t first = offset / each;
+            count = (offset + length - 1) / each - first + 1;
+            packed.start = displace(packed.start, first, n->stride);
+            packed.position += first * each;
+            offset -= first * each;
+            if (count == 1) continue;
+            if (count * each / 2 > length) return false;
+        }
+        if (packed.nest.levels.size() == CopyNest::max_of_a_side) return false;
+        packed.nest.levels.push_back({count, n->stride, static_cast<int64_t>(each)});
+    }
+    packed.nest.block = n->bytes;
+    return n->kind == NodeKind::block && packed.nest.levels.size() > 1;
+}
+
+void put_levels(const Levels &levels, uint64_t each, CopyLevel *to) {
+    for (std::size_t k = levels.size(); k-- > 0; each *= levels[k].count)
+        to[k] = {make_divisor(each), 0, levels[k].from, levels[k].to};
+}
+
+bool make_tiles(const Levels &levels, ElementBytes bytes, const Tuning &tuning,
+                TilesParams &params) {
+    if (levels.size() < 2 || levels.size() > max_copy_levels) return false;
+    Levels rest = levels;
+    Level *const column = fastest(rest, &Level::from), *const row = fastest(rest, &Level::to);
+    const uint64_t sector = tuning.sector_bytes;
+    // performance only: other ways move the same elements
+    if (column == row || magnitude(column->from) > sector / 2 || magnitude(column->to) <= sector ||
+        magnitude(row->to) > sector / 2 || magnitude(row->from) <= sector)
+        return false;
+    TileSide columns(&Level::from, bytes.from), rows(&Level::to, bytes.to);
+    if (column->count >= max_count || row->count >= max_count) return false;
+    columns.add(*column);
+    rows.add(*row);
+    rest.erase(std::max(column, row));
+    rest.erase(std::min(column, row));
+    extend(columns, rows, tuning.min_tiled, rest);
+    // performance only: the same
+    if (columns.count < tuning.min_tiled || rows.count < tuning.min_tiled) return false;
+
+    sort_around(rest);
+    params = {};
+    params.columns = static_cast<uint32_t>(columns.count);
+    params.rows = static_cast<uint32_t>(rows.count);
+    params.source_runs = columns.runs();
+    params.target_runs = rows.runs();
+    params.wide = bits_of_rows(columns.cells(), rows.cells());
+    const auto tiles_along = [](uint64_t cells, uint32_t bits) {
+        return ((cells - 1) >> bits) + 1;
+    };
+    const uint64_t column_tiles = tiles_along(columns.cells(), params.wide),
+                   row_tiles = tiles_along(rows.cells(), tile_cell_bits - params.wide);
+    Wide tiles = Wide{column_tiles} * row_tiles;
+    for (const Level &level : rest) tiles *= level.count; // less than 2^64 elements
+    if (tiles >= max_count) return false;
+    params.column_tiles = make_divisor(column_tiles);
+    params.row_tiles = make_divisor(row_tiles);
+    params.tiles = static_cast<uint32_t>(tiles);
+    params.column_levels = static_cast<uint32_t>(columns.levels.size());
+    params.row_levels = static_cast<uint32_t>(rows.levels.size());
+    params.outer_levels = static_cast<uint32_t>(rest.size());
+    CopyLevel *const row_levels = params.level + params.column_levels;
+    put_levels(outermost_first(columns.levels), 1, params.level);
+    put_levels(outermost_first(rows.levels), 1, row_levels);
+    put_levels(rest, 1, row_levels + params.row_levels);
+    return true;
+}
+
+namespace {
+
+// Whether cells are whole and begin at multiples of their size. `side` is the first level of the
+// side whose cells they are, and has so many levels.
+bool has_whole_cells(const TilesParams &params, int64_t CopyLevel::*stride, uint32_t bytes,
+                     uint64_t address, const CopyLevel *side, uint32_t levels, uint32_t count,
+                     uint32_t runs) {
+    const uint32_t elements = in_cell(bytes), cell = elements * bytes;
+    if (elements > 1 && (runs == no_runs || count % elements != 0)) return false;
+    uint64_t bits = address;
+    const uint32_t all = params.column_levels + params.row_levels + params.outer_levels;
+    for (uint32_t k = 0; k < all; ++k) {
+        const CopyLevel &level = params.level[k];
+        // Within a run, cells follow each other.
+        const bool in_run =
+            &level >= side && &level < side + levels && level.each.value != 0 &&
+            level.*stride == static_cast<int64_t>(uint64_t{level.each.value} * bytes);
+        if (!in_run) bits |= static_cast<uint64_t>(level.*stride);
+    }
+    return bits % cell == 0;
+}
+
+} // namespace
+
+void place_tiles(uint64_t from, uint64_t to, ElementBytes bytes, TilesParams &params) {
+    params.from = from;
+    params.to = to;
+    const CopyLevel *const rows = params.level + params.column_levels;
+    params.whole_cells = 0;
+    if (params.limited != limit_source &&
+        has_whole_cells(params, &CopyLevel::from, bytes.from, from, params.level,
+                        params.column_levels, params.columns, params.source_runs))
+        params.whole_cells |= whole_in_source;
+    if (params.limited == limit_nothing &&
+        has_whole_cells(params, &CopyLevel::to, bytes.to, to, rows, params.row_levels, params.rows,
+                        params.target_runs))
+        params.whole_cells |= whole_in_target;
+}
+
+} // namespace ucd::gpu

@@ -1,0 +1,48 @@
+#include "rma/shared_memory.h"
+
+#include <fcntl.h>
+#include <new>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace ucd_ucx::rma {
+namespace {
+
+// Whoever has the descriptor could otherwise take the memory away, and end the other process.
+constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+
+} // namespace
+
+std::unique_ptr<SharedMemory> SharedMemory::map(int descriptor, uint64_t bytes) {
+    void *const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    std::unique_ptr<SharedMemory> made(new (std::nothrow)
+                                           SharedMemory(static_cast<char *>(memory), bytes));
+    if (made == nullptr) (void)::munmap(memory, bytes);
+    return made;
+}
+
+std::unique_ptr<SharedMemory> SharedMemory::make(const char *name, uint64_t bytes,
+                                                 Descriptor &descriptor) {
+    descriptor = Descriptor(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    if (!descriptor || ::ftruncate(descriptor.get(), static_cast<off_t>(bytes)) != 0 ||
+        ::fcntl(descriptor.get(), F_ADD_SEALS, seals) != 0)
+        return nullptr;
+    return map(descriptor.get(), bytes);
+}
+
+std::unique_ptr<SharedMemory> SharedMemory::open(int descriptor, uint64_t bytes) {
+    struct stat found = {};
+    const int sealed = ::fcntl(descriptor, F_GET_SEALS);
+    if (sealed < 0 || (sealed & seals) != seals || ::fstat(descriptor, &found) != 0 ||
+        static_cast<uint64_t>(found.st_size) != bytes)
+        return nullptr;
+    return map(descriptor, bytes);
+}
+
+SharedMemory::~SharedMemory() {
+    (void)::munmap(address_, bytes_);
+}
+
+} // namespace ucd_ucx::rma
