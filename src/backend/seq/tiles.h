@@ -131,18 +131,20 @@ UCD_SEQ_INLINE void prefetch_next(const Matrix &m, const Part &part, uint64_t f,
             __builtin_prefetch(pointer(displaced(m.to + f * width, m.to_lines[t + side + k])), 1);
 }
 
-// Moves a part in tiles. The last tiles overlap those before them, so that all are whole; a part
-// that is narrower than a tile begins earlier. The matrix has at least as many lines as a tile.
-template <unsigned width, unsigned bytes>
-UCD_SEQ_ONE_COPY void move_tiles(const Matrix &m, Part part) {
-    using Tile = Tile<width, bytes>;
-    constexpr uint64_t side = Tile::side;
-    if (part.from >= part.from_end || part.to >= part.to_end) return;
-    if (part.from_end - part.from < side)
-        part.from_end < side                        ? part.from = 0,
-                               part.from_end = side : part.from = part.from_end - side;
-    if (part.to_end - part.to < side)
-        part.to_end < side ? part.to = 0, part.to_end = side : part.to = part.to_end - side;
+// Whether lines are equally far apart, and how far.
+UCD_SEQ_INLINE bool are_strided(const int64_t *lines, uint64_t count, uintptr_t &stride) {
+    stride = static_cast<uintptr_t>(lines[1]) - static_cast<uintptr_t>(lines[0]);
+    uintptr_t differences = 0;
+    for (uint64_t k = 1; k < count; ++k)
+        differences |=
+            (static_cast<uintptr_t>(lines[k]) - static_cast<uintptr_t>(lines[k - 1])) ^ stride;
+    return differences == 0;
+}
+
+// Moves a part in tiles: tile(f, t) moves the one at line f of the source and line t of the target.
+// The last tiles overlap those before them, so that all are whole.
+template <uint64_t side, class MoveTile>
+UCD_SEQ_INLINE void for_each_tile(const Part &part, const MoveTile &tile) {
     // Several tiles in each dimension form a block: if a tile uses a part of a cache line, the line
     // is still in the cache when the next tile uses another part. Goes along the written lines,
     // because they need room in the caches, too.
@@ -153,18 +155,50 @@ UCD_SEQ_ONE_COPY void move_tiles(const Matrix &m, Part part) {
             const uint64_t from_end = lesser(i + block, part.from_end);
             for (uint64_t a = o; a < to_end; a += side) {
                 const uint64_t t = lesser(a, part.to_end - side);
-                for (uint64_t b = i; b < from_end; b += side) {
-                    const uint64_t f = lesser(b, part.from_end - side);
-                    const int64_t *const from_lines = m.from_lines + f;
-                    const int64_t *const to_lines = m.to_lines + t;
-                    const uintptr_t from = m.from + t * width, to = m.to + f * width;
-                    if (m.past_caches) prefetch_next<side>(m, part, f, t, width);
-                    Tile::move([&](unsigned k) { return displaced(from, from_lines[k]); },
-                               [&](unsigned k) { return displaced(to, to_lines[k]); });
-                }
+                for (uint64_t b = i; b < from_end; b += side)
+                    tile(lesser(b, part.from_end - side), t);
             }
         }
     }
+}
+
+// Moves a part in tiles; one that is narrower than a tile begins earlier. The matrix has at least
+// as many lines as a tile.
+template <unsigned width, unsigned bytes>
+UCD_SEQ_ONE_COPY void move_tiles(const Matrix &m, Part part) {
+    using Tile = Tile<width, bytes>;
+    constexpr uint64_t side = Tile::side;
+    if (part.from >= part.from_end || part.to >= part.to_end) return;
+    if (part.from_end - part.from < side)
+        part.from_end < side                        ? part.from = 0,
+                               part.from_end = side : part.from = part.from_end - side;
+    if (part.to_end - part.to < side)
+        part.to_end < side ? part.to = 0, part.to_end = side : part.to = part.to_end - side;
+    // Addresses that are computed from strides need no loads. Tiles of single bytes have too many.
+    // performance only: both ways give the same addresses
+    constexpr bool few_addresses = width > 1;
+    if (few_addresses && !m.past_caches) {
+        uintptr_t from_stride, to_stride;
+        if (are_strided(m.from_lines, m.from_count, from_stride) &&
+            are_strided(m.to_lines, m.to_count, to_stride)) {
+            const uintptr_t from = displaced(m.from, m.from_lines[0]);
+            const uintptr_t to = displaced(m.to, m.to_lines[0]);
+            return for_each_tile<side>(part, [&](uint64_t f, uint64_t t) {
+                const uintptr_t from_tile = from + f * from_stride + t * width;
+                const uintptr_t to_tile = to + t * to_stride + f * width;
+                Tile::move([&](unsigned k) { return from_tile + k * from_stride; },
+                           [&](unsigned k) { return to_tile + k * to_stride; });
+            });
+        }
+    }
+    for_each_tile<side>(part, [&](uint64_t f, uint64_t t) {
+        const int64_t *const from_lines = m.from_lines + f;
+        const int64_t *const to_lines = m.to_lines + t;
+        const uintptr_t from = m.from + t * width, to = m.to + f * width;
+        if (m.past_caches) prefetch_next<side>(m, part, f, t, width);
+        Tile::move([&](unsigned k) { return displaced(from, from_lines[k]); },
+                   [&](unsigned k) { return displaced(to, to_lines[k]); });
+    });
 }
 
 // Writes whole cache lines, past the caches if `past_caches`.
