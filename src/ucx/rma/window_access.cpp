@@ -176,15 +176,18 @@ void WindowAccess::take_grant(ucp_ep_h ep, std::string_view message) {
     if (rma_.engine.options.direct == Trust::none || !read_struct(message, given) ||
         !rma_.origin.uses(ep, given.grant.window))
         return;
+    Ledger &ledger = rma_.engine.ledger;
     Claims &claims = claims_[ep];
-    if (!claims.charge) {
-        constexpr uint64_t for_windows = Lane::max_windows * (sizeof(Claimed) + 64);
-        claims.charge = rma_.engine.ledger.take(ep, AccessPage::bytes + for_windows, Use::request);
-        if (!claims.charge) return;
-    }
-    if (claims.windows.size() >= Lane::max_windows && !claims.windows.contains(given.grant.window))
-        return;
-    claims.windows[given.grant.window] = {given.grant, given.mac, false, nullptr, {}};
+    if (!claims.charge) claims.charge = ledger.take(ep, AccessPage::bytes, Use::request);
+    if (!claims.charge) return;
+    const auto known = claims.windows.find(given.grant.window);
+    if (known != claims.windows.end()) claims.windows.erase(known);
+    if (claims.windows.size() >= Lane::max_windows) return;
+    constexpr uint64_t with_entry = sizeof(Claimed) + 64;
+    Charge charge = ledger.take(ep, with_entry, Use::request);
+    if (!charge) return;
+    claims.windows[given.grant.window] = {given.grant, given.mac, false,
+                                          nullptr,     {},        std::move(charge)};
 }
 
 AccessPage *WindowAccess::page_of(const Link &link, Claims &claims, uint64_t descriptor) {
@@ -204,10 +207,10 @@ WindowMemory *WindowAccess::memory_of(ucp_ep_h ep, Link &link, Claimed &claimed)
         return claimed.memory.get();
     const int descriptor = link.passed(grant.memory);
     if (descriptor < 0) return nullptr;
-    claimed.charge =
+    claimed.charge_of_mapping =
         rma_.engine.ledger.take(ep, WindowMemory::cost_of_mapping(grant.bytes), Use::request);
-    if (claimed.charge) claimed.memory = WindowMemory::open(descriptor, grant.bytes);
-    if (claimed.memory == nullptr) claimed.charge.give_back();
+    if (claimed.charge_of_mapping) claimed.memory = WindowMemory::open(descriptor, grant.bytes);
+    if (claimed.memory == nullptr) claimed.charge_of_mapping.give_back();
     link.close_passed(grant.memory, 1);
     grant.memory = WindowGrant::not_shared; // is not needed again
     return claimed.memory.get();

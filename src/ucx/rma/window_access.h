@@ -89,7 +89,8 @@ private:
         Mac mac = {};
         bool is_checked = false;
         std::unique_ptr<WindowMemory> memory; // null: not mapped (yet)
-        Charge charge;                        // for the mapping
+        Charge charge_of_mapping;
+        Charge charge; // for the rest
     };
     // An origin's side.
     struct Claims {
