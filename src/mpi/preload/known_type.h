@@ -126,18 +126,21 @@ inline RememberedType &remembered_of(CommittedHandles::Handle bits) {
 // The type if it is known, or if it is to be read now: `count` items are about to be moved, by this
 // library or by MPI. Null for predefined types and for types that were not committed.
 KnownType *find_known(MPI_Datatype datatype, MPI_Count count, Use use);
-// Whether find_known would have nothing to do for a message. Costs a few instructions; false if
-// that is not known yet.
+// Whether find_known finds nothing to do for a message, in a few instructions; its bytes count
+// then, as there. False if that is not known yet.
 inline bool is_left_to_mpi(MPI_Datatype datatype, MPI_Count count) {
     const auto handle = (CommittedHandles::Handle)datatype; // a pointer or an int
     const HandleStamp stamp = committed_handles.stamp(handle);
     if (stamp == 0) return true;
-    const RememberedType &slot = remembered_of(handle);
+    RememberedType &slot = remembered_of(handle);
     std::uint64_t bytes = 0;
-    return slot.datatype == datatype && slot.stamp == stamp &&
-           (count <= 0 ||
-            (!__builtin_mul_overflow(slot.size, static_cast<std::uint64_t>(count), &bytes) &&
-             bytes < slot.least));
+    if (slot.datatype != datatype || slot.stamp != stamp || count < 0 ||
+        __builtin_mul_overflow(slot.size, static_cast<std::uint64_t>(count), &bytes))
+        return false;
+    if (bytes < slot.least) return true;
+    if (slot.known != nullptr || bytes >= slot.bytes_before_reading) return false;
+    slot.bytes_before_reading -= bytes;
+    return true;
 }
 // Reads the type if it is not known, whether that pays or not. Also finds predefined types, whose
 // entries are never freed. Null if it cannot be converted.
