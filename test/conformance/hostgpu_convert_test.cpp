@@ -13,6 +13,7 @@ namespace hostgpu_convert_test {
 
 using namespace ucdtest;
 using namespace ucdtest::recipes;
+using enum ucdtest::Memory;
 
 namespace {
 

@@ -20,8 +20,6 @@
 #include <string>
 #include <vector>
 
-namespace vendors_test {
-
 // UCD_TEST_VENDORS: VENDOR(name) for each, in the order in which their backends are asked whose an
 // address is.
 #define VENDOR(name)                                                                               \
@@ -30,6 +28,8 @@ namespace vendors_test {
     }
 UCD_TEST_VENDORS
 #undef VENDOR
+
+namespace vendors_test {
 
 using ucdtest::Case;
 using ucdtest::Rng;

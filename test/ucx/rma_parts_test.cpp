@@ -14,6 +14,7 @@ namespace rma_parts_test {
 
 using namespace ucdtest;
 using namespace ucd_ucx::rma;
+using ucd_ucx::Reading;
 namespace rma = ucd_ucx::rma;
 
 namespace {

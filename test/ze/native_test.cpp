@@ -12,6 +12,10 @@
 
 #include <dlfcn.h>
 
+bool ucdtest::start_library() {
+    return zetest::start_in_context();
+}
+
 namespace native_test {
 
 using namespace zetest;
@@ -68,10 +72,6 @@ int move_blocks(std::size_t width) {
 }
 
 } // namespace
-
-bool ucdtest::start_library() {
-    return start_in_context();
-}
 
 TEST_CASE("native code is used if the driver takes it, and SPIR-V if not") {
     auto *natives = control<decltype(ucd_ze_driver_natives)>("ucd_ze_driver_natives");
