@@ -20,6 +20,8 @@
 #include <string>
 #include <vector>
 
+namespace vendors_test {
+
 // UCD_TEST_VENDORS: VENDOR(name) for each, in the order in which their backends are asked whose an
 // address is.
 #define VENDOR(name)                                                                               \
@@ -420,3 +422,5 @@ TEST_CASE("a plugin that cannot be loaded is reported, and the others work") {
     }
 }
 #endif
+
+} // namespace vendors_test

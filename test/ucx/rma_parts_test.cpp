@@ -10,6 +10,8 @@
 
 #include <cstring>
 
+namespace rma_parts_test {
+
 using namespace ucdtest;
 using namespace ucd_ucx::rma;
 namespace rma = ucd_ucx::rma;
@@ -299,3 +301,5 @@ TEST_CASE("a window has what is within its bytes") {
     CHECK(w.at(7) == memory.data() + 7);
     CHECK(w.at(-3) + 3 == memory.data());
 }
+
+} // namespace rma_parts_test

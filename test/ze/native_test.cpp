@@ -12,6 +12,8 @@
 
 #include <dlfcn.h>
 
+namespace native_test {
+
 using namespace zetest;
 
 namespace {
@@ -92,3 +94,5 @@ TEST_CASE("a kernel of which no module can be made fails, and is made later") {
     fail("");
     CHECK(move_blocks(2) == UCD_SUCCESS);
 }
+
+} // namespace native_test

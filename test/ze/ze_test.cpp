@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+namespace ze_test {
+
 using namespace zetest;
 
 // Unless a variable says that streams name the context.
@@ -218,3 +220,5 @@ TEST_CASE("memory of another context's device is refused by name") {
     require(zeMemFree(p.other_context, foreign));
     require(zeCommandListDestroy(list));
 }
+
+} // namespace ze_test
