@@ -72,6 +72,7 @@ def check_read(rng, saved, arrays, distributions, rank, converts):
         placements=distributions,
         convert=convert,
         gap=gap,
+        mapped=bool(rng.random() < 0.2),
         budget=int(rng.choice([4096, 5000, 10000, 1 << 20])),
     )
     for name in names:

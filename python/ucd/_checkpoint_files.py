@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -60,6 +61,13 @@ class File:
             raise Corrupt(f'{self.path} has {self.size} bytes; the checkpoint needs {stop}')
 
 
+def _part(view: memoryview, begin: int, length: int) -> memoryview:
+    part = view[begin : begin + length]
+    if begin < 0 or len(part) != length:
+        raise Corrupt('bytes of a file would go beyond the memory for them')
+    return part
+
+
 class OpenFile:
     """Reads of a file at offsets, joined where they follow each other."""
 
@@ -70,6 +78,10 @@ class OpenFile:
         self._fd = fd
         self._start = self._stop = 0
         self._places: list[memoryview] = []
+
+    def mapped(self) -> mmap.mmap:
+        """The file as memory. If it becomes shorter, reading what is gone is the signal SIGBUS."""
+        return mmap.mmap(self._fd, self.file.size, access=mmap.ACCESS_READ)
 
     def read(self, offset: int, count: int) -> bytes:
         """So many bytes, at once."""
@@ -89,6 +101,23 @@ class OpenFile:
             self._stop += len(piece)
             if self._stop - self._start >= _MAX_READ:
                 self.finish()
+
+    def read_pieces(self, start: int, pieces: Sequence[tuple[int, int, int]], view: memoryview, at: int) -> None:
+        """Reads pieces that do not follow each other: from offsets behind start, to places behind byte `at` of a view.
+        Short ones are many: this loop is short, too."""
+        if len(pieces) == 1:
+            ((offset, place, length),) = pieces
+            self.read_into(start + offset, _part(view, at + place, length))
+            return
+        self.finish()
+        fd, preadv = self._fd, os.preadv
+        for offset, place, length in pieces:
+            begin = at + place
+            found = preadv(fd, [_part(view, begin, length)], start + offset)
+            if found != length:
+                self._read(start + offset + found, [_part(view, begin + found, length - found)], length - found)
+            self.bytes += found
+        self.calls += len(pieces)
 
     def finish(self) -> None:
         """Reads what has been asked for."""

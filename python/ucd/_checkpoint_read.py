@@ -36,7 +36,8 @@ class Report:
     needed: int
     """Bytes of the elements that were asked for, as the files have them."""
     read: int
-    """Bytes that were read for them: with gaps that were too short to be left out."""
+    """Bytes that were read for them: with gaps that were too short to be left out. Of mapped files, those needed: the
+    system reads pages."""
     headers: int
     """Bytes that were read to find them: directories of archives."""
     calls: int
@@ -64,7 +65,8 @@ class Axis(NamedTuple):
         return max([run.source + (run.count - 1) * run.source_step + run.block for run in self.runs])
 
     @property
-    def count(self) -> int:
+    def length(self) -> int:
+        """How many indices there are."""
         return sum([run.size for run in self.runs])
 
     def blocks(self) -> Iterator[tuple[int, int, int]]:
@@ -85,14 +87,9 @@ class Axis(NamedTuple):
                 yield self._replace(runs=runs)
 
 
-class Piece(NamedTuple):
-    """Consecutive bytes of a file."""
-
-    offset: int
-    """From the part's first element."""
-    place: int
-    """Where they go in the chunk; or, if they go there directly, in the target."""
-    length: int
+Piece = tuple[int, int, int]
+"""Consecutive bytes of a file: where they are from the part's first element on; where they go in the chunk or, if they
+go there directly, in the target; and how many there are. Pieces of a section do not follow each other."""
 
 
 class Section:
@@ -110,8 +107,8 @@ class Section:
         while inner:
             axis = axes[inner - 1]
             covered = (axis.high - axis.low - 1) * axis.source + span
-            reads = sum([run.count for run in axis.runs]) if axis.source == span else axis.count
-            if covered - axis.count * span > gap * (reads - 1):
+            reads = sum([run.count for run in axis.runs]) if axis.source == span else axis.length
+            if covered - axis.length * span > gap * (reads - 1):
                 break
             span = covered
             inner -= 1
@@ -124,12 +121,12 @@ class Section:
             if k == inner - 1 and self._by_block:
                 step = axes[k].source
             self._steps.insert(0, step)
-            step *= axes[k].count
+            step *= axes[k].length
         self.nbytes = step
 
     @property
     def elements(self) -> int:
-        return math.prod([axis.count for axis in self.axes])
+        return math.prod([axis.length for axis in self.axes])
 
     @property
     def is_direct(self) -> bool:
@@ -139,53 +136,61 @@ class Section:
             axis = self.axes[k]
             if k < self.inner and not (k == self.inner - 1 and self._by_block):
                 break
-            longest = max([run.block for run in axis.runs]) if k < self.inner else axis.count
+            longest = max([run.block for run in axis.runs]) if k < self.inner else axis.length
             if longest > 1 and (axis.source != expected or axis.target != expected):
                 return False
             if k >= self.inner:
                 if len(axis.runs) > 1 or axis.runs[0].count > 1:
                     return False
-                expected *= axis.count
+                expected *= axis.length
         return True
 
     def _base(self, side: int) -> int:
         """Where the inner dimensions begin."""
         return sum([axis.runs[0][side] * (axis.source, axis.target)[side] for axis in self.axes[self.inner :]])
 
-    def pieces(self, direct: bool) -> Iterator[Piece]:
+    def pieces(self, direct: bool) -> list[Piece]:
         base, there = self._base(0), self._base(1) if direct else 0
         if self.inner == 0:
-            yield Piece(base, there, self.span)
-            return
+            return [(base, there, self.span)]
         *outer, last = self.axes[: self.inner]
         *steps, step = self._steps
-        # Each block or index of the innermost of these dimensions: offset, place, length.
+        blocks = last.blocks() if self._by_block else [(source, target, 1) for source, target in last.indices()]
         row: list[Piece] = []
         at = 0
-        for source, target, length in last.blocks() if self._by_block else [(s, t, 1) for s, t in last.indices()]:
+        for source, target, length in blocks:
             place = target * last.target if direct else at
-            row.append(Piece(source * last.source, place, (length - 1) * last.source + self.span))
+            row.append((base + source * last.source, there + place, (length - 1) * last.source + self.span))
             at += length * step
-        for found in itertools.product(*[enumerate(axis.indices()) for axis in outer]):
-            offset, place = base, there
-            for axis, in_chunk, (number, (source, target)) in zip(outer, steps, found):
+        if not outer:
+            return row
+        found: list[Piece] = []
+        for indices in itertools.product(*[enumerate(axis.indices()) for axis in outer]):
+            offset = place = 0
+            for axis, in_chunk, (number, (source, target)) in zip(outer, steps, indices):
                 offset += source * axis.source
                 place += target * axis.target if direct else number * in_chunk
-            for piece in row:
-                yield Piece(offset + piece.offset, place + piece.place, piece.length)
+            found += [(offset + a, place + b, length) for a, b, length in row]
+        return found
 
     def types(self, source: _core.Type, target: _core.Type) -> tuple[_core.Type, _core.Type]:
         """What lies in a chunk, and where it goes in the target: elements in the same order."""
-        send, receive = source, target
+        send = source
         for k in reversed(range(len(self.axes))):
             axis = self.axes[k]
             if k < self.inner:
-                send = _core.Type.hvector(axis.count, 1, self._steps[k], send)
+                send = _core.Type.hvector(axis.length, 1, self._steps[k], send)
             else:
                 low = axis.low
                 send = along(send, [run._replace(source=run.source - low) for run in axis.runs], 0, axis.source)
-            receive = along(receive, axis.runs, 1, axis.target)
-        return send, receive
+        return send, nest(target, self.axes, 1)
+
+
+def nest(element: _core.Type, axes: Sequence[Axis], side: int) -> _core.Type:
+    """Elements where they are in the file (side 0) or in the target (1), from the first one of the part or array on."""
+    for axis in reversed(axes):
+        element = along(element, axis.runs, side, (axis.source, axis.target)[side])
+    return element
 
 
 def sections(axes: Sequence[Axis], item: int, gap: int, limit: int, may_be_direct: bool) -> Iterator[tuple[Section, bool]]:
@@ -198,7 +203,7 @@ def sections(axes: Sequence[Axis], item: int, gap: int, limit: int, may_be_direc
         if direct or section.nbytes <= limit:
             yield section, direct
             continue
-        k = next(k for k, axis in enumerate(now) if axis.count > 1)
+        k = next(k for k, axis in enumerate(now) if axis.length > 1)
         waiting += [[*now[:k], half, *now[k + 1 :]] for half in now[k].halves()][::-1]
 
 
@@ -222,7 +227,7 @@ class _Target:
         self.memory = _core.memory(array) if self.elements else 'host'
         if self.is_on_host:
             _core.unpack(b'', array, type=_core.Type.contiguous(0, 'uint8'))  # raises BufferError if it is read-only
-        self._view: memoryview | None = None
+        self._view: tuple[memoryview, int] | None = None
 
     def _check_elements(self, what: str) -> None:
         found, wanted = _core.element_of(self.array), self.routing.target_element
@@ -257,24 +262,43 @@ class _Target:
             if all(found):
                 yield k, found
 
-    def view(self, first: int, length: int) -> memoryview:
-        """Bytes of the array, by their distance from its first element."""
+    def view(self) -> tuple[memoryview, int]:
+        """The bytes that the array spans, and where its first element is among them."""
         if self._view is None:
             shape, strides = _core.shape_and_strides(self.array)
             reach = [(n - 1) * stride for n, stride in zip(shape, strides)]
-            self._low = sum([min(r, 0) for r in reach])
-            nbytes = sum([max(r, 0) for r in reach]) - self._low + self.routing.target_element.size
-            memory = (ctypes.c_ubyte * nbytes).from_address(_core.address(self.array) + self._low)
-            self._view = memoryview(memory).cast('B')
-        begin = first - self._low
-        if begin < 0 or begin + length > len(self._view):
-            raise Corrupt('a section is not within its target')
-        return self._view[begin : begin + length]
+            low = sum([min(r, 0) for r in reach])
+            nbytes = sum([max(r, 0) for r in reach]) - low + self.routing.target_element.size
+            memory = (ctypes.c_ubyte * nbytes).from_address(_core.address(self.array) + low)
+            self._view = memoryview(memory).cast('B'), -low
+        return self._view
 
 
 def _common(start: int, n: int, spans: Iterable[Span]) -> tuple[Run, ...]:
     (box,) = interval(start, start + n)
     return simplified([run for span in spans for run in overlap(box, span)])
+
+
+class _Moves:
+    """Copies to targets: one batch for those that convert and for each memory."""
+
+    def __init__(self) -> None:
+        self._members: dict[tuple[bool, str], list[tuple[Any, ...]]] = defaultdict(list)
+        self._started: list[tuple[_core.Batch, _core.Request]] = []
+
+    def add(self, source: Any, target: _Target, send: _core.Type, receive: _core.Type) -> None:
+        self._members[target.routing.converts, target.memory].append(('copy', source, target.array, send, 1, receive, 1))
+
+    def start(self) -> None:
+        for (converts, _), members in self._members.items():
+            batch = _core.Batch(members, op='convert' if converts else None)
+            self._started.append((batch, batch.start()))
+        self._members.clear()
+
+    def wait(self) -> None:
+        for _, request in self._started:
+            request.wait()
+        self._started.clear()
 
 
 class _Chunk:
@@ -284,35 +308,25 @@ class _Chunk:
         begin = -_core.address(array) % _PAGE
         self.array = array[begin : begin + nbytes]
         self.view = memoryview(self.array.numpy() if hasattr(self.array, 'numpy') else self.array).cast('B')
-        self.used = 0
-        self._members: dict[tuple[bool, str], list[tuple[Any, ...]]] = defaultdict(list)
-        self._started: list[tuple[_core.Batch, _core.Request]] = []
+        self.moves = _Moves()
+        self._used = 0
 
     def place(self, nbytes: int) -> int | None:
         """Where so many bytes fit; None: they do not."""
-        at = -(-self.used // _ALIGNMENT) * _ALIGNMENT
+        at = -(-self._used // _ALIGNMENT) * _ALIGNMENT
         if at + nbytes > len(self.view):
             return None
-        self.used = at + nbytes
+        self._used = at + nbytes
         return at
 
     def move(self, at: int, section: Section, target: _Target) -> None:
-        send, receive = section.types(target.element, target.routing.target_element)
-        member = ('copy', self.array[at : at + section.nbytes], target.array, send, 1, receive, 1)
-        self._members[target.routing.converts, target.memory].append(member)
+        types = section.types(target.element, target.routing.target_element)
+        self.moves.add(self.array[at : at + section.nbytes], target, *types)
 
-    def start(self) -> None:
-        for (converts, _), members in self._members.items():
-            batch = _core.Batch(members, op='convert' if converts else None)
-            self._started.append((batch, batch.start()))
-        self._members.clear()
-
-    def wait(self) -> None:
-        """Until it may be filled again."""
-        for _, request in self._started:
-            request.wait()
-        self._started.clear()
-        self.used = 0
+    def empty(self) -> None:
+        """Waits until it may be filled again."""
+        self.moves.wait()
+        self._used = 0
 
 
 def _memory(targets: Sequence[_Target], nbytes: int) -> Any:
@@ -352,13 +366,14 @@ class Reading:
         locate: Locate,
         budget: int,
         gap: int,
+        mapped: bool,
     ) -> None:
         if budget < MIN_BUDGET:
             raise ValueError(f'budget is {budget}; it must be >= {MIN_BUDGET}')
         if gap < 0:
             raise ValueError(f'gap is {gap}; it must be >= 0')
         self._locate = locate
-        self._gap = gap
+        self._gap, self._mapped = gap, mapped
         self._targets = [_Target(*given) for given in targets]
         self._limit = budget // 2 // _ALIGNMENT * _ALIGNMENT
         if all(target.is_on_host for target in self._targets):
@@ -385,48 +400,52 @@ class Reading:
                     headers += self._read_file(opened, self._tasks[file])
                     opened.finish()
                     read, calls = read + opened.bytes, calls + opened.calls
-        except BaseException:
             for chunk in self._chunks:
-                chunk.wait()
-            raise
-        for chunk in self._chunks:
-            chunk.start()
-        for chunk in self._chunks:
-            chunk.wait()
-        return Report(self._needed, read - headers, headers, calls, len(self._tasks))
+                chunk.moves.start()
+        finally:
+            for chunk in self._chunks:
+                chunk.moves.wait()
+        read = self._needed if self._mapped else read - headers
+        return Report(self._needed, read, headers, calls, len(self._tasks))
 
     def _read_file(self, file: OpenFile, tasks: list[_Task]) -> int:
         """Reads what one file has. Returns how many bytes it took to find it."""
         headers = 0
+        memory = memoryview(file.mapped()) if self._mapped else None
+        moves = _Moves()
         for task in sorted(tasks, key=lambda t: t.part.start):
             before = file.bytes
             placed = self._locate(file, task.part, task.target.entry)
             headers += file.bytes - before  # what is pending counts later
-            for section, direct in self._sections(task, placed):
+            axes = self._axes(task, placed)
+            if memory is not None:
+                send, receive = nest(task.target.element, axes, 0), nest(task.target.routing.target_element, axes, 1)
+                moves.add(memory[placed.start :], task.target, send, receive)
+                continue
+            direct_too = task.target.is_on_host and not task.target.routing.converts
+            for section, direct in sections(axes, task.target.element.size, self._gap, self._limit, direct_too):
                 if direct:
-                    for piece in section.pieces(True):
-                        file.read_into(placed.start + piece.offset, task.target.view(piece.place, piece.length))
+                    view, at = task.target.view()
+                    file.read_pieces(placed.start, section.pieces(True), view, at)
                     continue
                 chunk, at = self._place(file, section.nbytes)
-                for piece in section.pieces(False):
-                    place = at + piece.place
-                    file.read_into(placed.start + piece.offset, chunk.view[place : place + piece.length])
+                file.read_pieces(placed.start, section.pieces(False), chunk.view, at)
                 chunk.move(at, section, task.target)
+        moves.start()
+        moves.wait()
         return headers
 
-    def _sections(self, task: _Task, placed: Placed) -> Iterator[tuple[Section, bool]]:
+    def _axes(self, task: _Task, placed: Placed) -> list[Axis]:
+        """The dimensions, in the order of the file. Those of one index have any stride, and come first."""
         target = task.target
         axes = [Axis(*given) for given in zip(task.runs, placed.strides, target.strides, strict=True)]
-        # In the order of the file. Dimensions of one index have any stride.
         shapes = sorted(zip(axes, placed.shape), key=lambda pair: (pair[1] > 1, -pair[0].source))
         inside = target.element.size
         for axis, n in reversed(shapes):
             if n > 1 and axis.source < inside:
                 raise NotSupported(f'{task.part.file.path}: the strides of a tensor do not nest')
             inside = axis.source * n if n > 1 else inside
-        ordered = [axis for axis, _ in shapes]
-        direct = target.is_on_host and not target.routing.converts
-        return sections(ordered, target.element.size, self._gap, self._limit, direct)
+        return [axis for axis, _ in shapes]
 
     def _place(self, file: OpenFile, nbytes: int) -> tuple[_Chunk, int]:
         """A place in the chunk that is being filled. Full ones are moved meanwhile."""
@@ -437,9 +456,9 @@ class Reading:
         at = self._chunks[0].place(nbytes)
         if at is None:
             file.finish()
-            self._chunks[0].start()
+            self._chunks[0].moves.start()
             self._chunks.reverse()
-            self._chunks[0].wait()
+            self._chunks[0].empty()
             at = self._chunks[0].place(nbytes)
             assert at is not None
         return self._chunks[0], at

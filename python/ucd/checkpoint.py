@@ -69,6 +69,7 @@ class Checkpoint(Mapping[str, Entry]):
         convert: Any = None,
         budget: int = DEFAULT_BUDGET,
         gap: int = DEFAULT_GAP,
+        mapped: bool = False,
     ) -> Report:
         """Reads what a rank needs of some arrays, and nothing else but short gaps.
 
@@ -82,6 +83,9 @@ class Checkpoint(Mapping[str, Entry]):
                     converted, has other strides, or is on a device. There they are pinned, and one half is read to
                     while the other is moved.
         gap         so many bytes between two that are needed are read, too, rather than two calls made.
+        mapped      maps the files into memory instead, and moves from there. Faster where what is needed is in many
+                    short pieces. If a file becomes shorter meanwhile, the process gets the signal SIGBUS, which ends it:
+                    for files that nobody changes.
 
         Ranks do not wait for each other. What is consecutive in the file and in a target on the host is read to where
         it belongs. Done on return.
@@ -99,7 +103,7 @@ class Checkpoint(Mapping[str, Entry]):
             entry = self._entries[name]
             how = held.get(name)
             given.append((name, array, entry, how or whole(entry.shape), rank if how else 0, convert))
-        return Reading(given, self._locate, budget, gap).run()
+        return Reading(given, self._locate, budget, gap, mapped).run()
 
     def _locate(self, file: OpenFile, part: Part, entry: Entry) -> Placed:
         """Where the elements of a part are."""
