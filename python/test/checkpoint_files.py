@@ -11,7 +11,7 @@ import numpy as np
 
 METADATA = 'torch.distributed.checkpoint.metadata'
 FILESYSTEM = 'torch.distributed.checkpoint.filesystem'
-NAMES = {'float32': 'F32', 'float64': 'F64', 'float16': 'F16', 'int8': 'I8', 'uint16': 'U16', 'int32': 'I32', 'int64': 'I64', 'complex64': 'C64', 'bool': 'BOOL'}  # fmt: skip
+NAMES = {'float32': 'F32', 'uint8': 'U8', 'float64': 'F64', 'float16': 'F16', 'int8': 'I8', 'uint16': 'U16', 'int32': 'I32', 'int64': 'I64', 'complex64': 'C64', 'bool': 'BOOL'}  # fmt: skip
 STORAGES = {'float32': 'Float', 'float64': 'Double', 'float16': 'Half', 'int8': 'Char', 'int32': 'Int', 'int64': 'Long', 'complex64': 'ComplexFloat', 'bool': 'Bool', 'bfloat16': 'BFloat16'}  # fmt: skip
 
 
@@ -31,7 +31,13 @@ class Object(NamedTuple):
 
 
 class Persistent(NamedTuple):
-    id: Any
+    of_writer: Any
+
+
+class Shared(NamedTuple):
+    """Written once, and then referred to."""
+
+    value: Any
 
 
 def pickled(value, protocol=4):
@@ -59,6 +65,13 @@ def pickled(value, protocol=4):
 
     def write(what):
         match what:
+            case Shared(value):
+                if id(value) in memo:
+                    out.extend(b'j' + struct.pack('<I', memo[id(value)]))
+                    return
+                write(value)
+                memo[id(value)] = len(memo)
+                out.extend(b'\x94')
             case Named():
                 name(what)
             case Call(of, arguments):
@@ -70,8 +83,8 @@ def pickled(value, protocol=4):
                 out.extend(b')\x81')
                 write(state)
                 out.extend(b'b')
-            case Persistent(id):
-                write(id)
+            case Persistent(of_writer):
+                write(of_writer)
                 out.extend(b'Q')
             case None:
                 out.extend(b'N')

@@ -116,9 +116,9 @@ class Files:
         found: dict[str, Entry] = {}
         for name, source in shards.items():
             parts, dtypes = [], set()
+            if max(source.ranks) >= len(paths):
+                raise ValueError(f'{name!r} is on rank {max(source.ranks)}; there are {len(paths)} files')
             for rank in source.ranks:
-                if rank >= len(paths):
-                    raise ValueError(f'{name!r} is on rank {rank}; there are {len(paths)} files')
                 file, entries = headers[rank]
                 if name not in entries:
                     raise Corrupt(f'{file.path} has no {name!r}')
