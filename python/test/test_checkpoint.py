@@ -838,3 +838,18 @@ def test_to_a_device(tmp_path):
             target = torch.zeros(300, 67, device='cuda', dtype=dtype)
             saved.read({'a': target}, rank=1, placements=held, convert=convert, budget=8192, mapped=mapped)
             assert (target.cpu() == torch.from_numpy(array[:, 67:134].copy()).to(dtype)).all()
+
+
+def test_through_chunks_of_torch(tmp_path, monkeypatch):
+    """What is done for a device, in memory of the host: nothing is read to its place at once."""
+    torch = pytest.importorskip('torch')
+    from ucd import _checkpoint_read
+
+    monkeypatch.setattr(_checkpoint_read._Target, 'is_on_host', False)
+    array = np.random.default_rng(SEED).standard_normal((300, 200)).astype('f4')
+    saved = ucd.checkpoint.open(files.safetensors_file(tmp_path / 'x.safetensors', {'a': array}))
+    for dim, part in ((0, np.s_[100:200]), (1, np.s_[:, 67:134])):
+        held = {'a': ucd.Distribution(array.shape, 3, ucd.Shard(dim))}
+        target = torch.zeros(held['a'].local_shape(1))
+        report = saved.read({'a': target}, rank=1, placements=held, budget=8192)
+        assert (target.numpy() == array[part]).all() and report.calls > 3

@@ -337,7 +337,7 @@ def _memory(targets: Sequence[_Target], nbytes: int) -> Any:
         library = type(target.array).__module__.partition('.')[0]
         if library == 'torch':
             torch = sys.modules['torch']
-            return torch.empty(nbytes, dtype=torch.uint8, pin_memory=target.memory.startswith('cuda'))
+            return torch.empty(nbytes, dtype=torch.uint8, pin_memory=target.memory.startswith(('cuda', 'hip')))
         if library == 'cupy':
             import numpy
 
