@@ -64,18 +64,6 @@ def by_safetensors(paths, arrays, dim, targets, convert):
                 targets[name][low - want[0].start : high - want[0].start] = part.astype(convert) if convert else part
 
 
-def by_map(paths, arrays, dim, targets, convert):
-    """ucd.redistribute from memory-mapped files."""
-    files = [ucd.Safetensors(path) for path in paths]
-    for name, shape in arrays.items():
-        source, target = ucd.Distribution(shape, len(files), ucd.Shard(0)), mine(shape, dim)
-        routing = ucd.routing(source, target, 'float32', convert)
-        members = []
-        for route in routing.receives(RANK):
-            members.append(('copy', files[route.source][name], targets[name], route.send_type(), 1, route.receive_type(), 1))
-        ucd.Batch(members, op='convert' if convert else None).run()
-
-
 class ByTorch:
     """dcp.load of what one rank has, in a process group that only this rank is in."""
 
@@ -105,9 +93,9 @@ class ByTorch:
                 torch.from_numpy(targets[name]).copy_(state[name].to_local())
 
 
-def by_ucd(saved, dim, targets, convert):
+def by_ucd(saved, dim, targets, convert, mapped=False):
     held = {name: mine(saved[name].shape, dim) for name in targets}
-    return saved.read(targets, rank=RANK, placements=held, convert=convert)
+    return saved.read(targets, rank=RANK, placements=held, convert=convert, mapped=mapped)
 
 
 def measure(what, arrays, dim, convert, repeats, ours, others):
@@ -166,27 +154,27 @@ def main():
             for convert in (None, 'float16'):
                 said = f'{to}, {convert}' if convert else to
 
-                def from_shards(targets):
-                    return by_ucd(ucd.checkpoint.open(paths, layout), dim, targets, convert)
+                def from_shards(targets, mapped=False):
+                    return by_ucd(ucd.checkpoint.open(paths, layout), dim, targets, convert, mapped)
 
-                def from_one(targets):
-                    return by_ucd(ucd.checkpoint.open(whole), dim, targets, convert)
+                def from_one(targets, mapped=False):
+                    return by_ucd(ucd.checkpoint.open(whole), dim, targets, convert, mapped)
 
-                def from_dcp(targets):
-                    return by_ucd(ucd.checkpoint.open(folder / 'dcp'), dim, targets, convert)
+                def from_dcp(targets, mapped=False):
+                    return by_ucd(ucd.checkpoint.open(folder / 'dcp'), dim, targets, convert, mapped)
 
                 others = {
                     'safe_open': lambda t: by_safetensors(paths, arrays, dim, t, convert),
-                    'mapped': lambda t: by_map(paths, arrays, dim, t, convert),
+                    'ucd, mapped': lambda t: from_shards(t, True),
                 }
                 measure(f'64 safetensors, {said}', arrays, dim, convert, options.repeats, from_shards, others)
                 others = {
                     'safe_open': lambda t: by_safetensors([whole], arrays, dim, t, convert),
-                    'mapped': lambda t: by_map([whole], arrays, dim, t, convert),
+                    'ucd, mapped': lambda t: from_one(t, True),
                 }
                 measure(f'1 safetensors, {said}', arrays, dim, convert, options.repeats, from_one, others)
                 if torch:
-                    others = {'dcp.load': lambda t: torch(None, arrays, dim, t, convert)}
+                    others = {'dcp.load': lambda t: torch(None, arrays, dim, t, convert), 'ucd, mapped': lambda t: from_dcp(t, True)}
                     measure(f'64 distcp, {said}', arrays, dim, convert, options.repeats, from_dcp, others)
 
 

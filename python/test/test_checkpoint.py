@@ -840,6 +840,28 @@ def test_to_a_device(tmp_path):
             assert (target.cpu() == torch.from_numpy(array[:, 67:134].copy()).to(dtype)).all()
 
 
+def test_a_chunk_is_filled_again_when_it_is_moved(tmp_path, monkeypatch):
+    """Moves to a device go on while the other chunk is read to. Here they do nothing until they are waited for."""
+    batch = ucd.Batch
+
+    class Late:
+        def __init__(self, members, op=None):
+            self.batch = batch(members, op=op)
+
+        def start(self):
+            return self
+
+        def wait(self):
+            return self.batch.start().wait()
+
+    monkeypatch.setattr(ucd._core, 'Batch', Late)
+    array = np.random.default_rng(SEED).standard_normal((300, 200)).astype('f4')
+    saved = ucd.checkpoint.open(files.safetensors_file(tmp_path / 'x.safetensors', {'a': array}))
+    target = np.zeros((300, 200))
+    assert saved.read({'a': target}, convert='float64', budget=16384).calls > 20
+    assert (target == array).all()
+
+
 def test_through_chunks_of_torch(tmp_path, monkeypatch):
     """What is done for a device, in memory of the host: nothing is read to its place at once."""
     torch = pytest.importorskip('torch')

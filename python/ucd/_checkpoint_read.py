@@ -24,7 +24,7 @@ DEFAULT_BUDGET = 64 << 20
 DEFAULT_GAP = 4096
 MIN_BUDGET = 4096
 # performance only: what is read and moved at a time on the host should stay in the caches of a core.
-_HOST_CHUNK = 1 << 20
+_HOST_CHUNK = 2 << 20
 _ALIGNMENT = 64
 _PAGE = 4096
 
