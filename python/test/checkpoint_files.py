@@ -11,8 +11,14 @@ import numpy as np
 
 METADATA = 'torch.distributed.checkpoint.metadata'
 FILESYSTEM = 'torch.distributed.checkpoint.filesystem'
-NAMES = {'float32': 'F32', 'uint8': 'U8', 'float64': 'F64', 'float16': 'F16', 'int8': 'I8', 'uint16': 'U16', 'int32': 'I32', 'int64': 'I64', 'complex64': 'C64', 'bool': 'BOOL'}  # fmt: skip
-STORAGES = {'float32': 'Float', 'float64': 'Double', 'float16': 'Half', 'int8': 'Char', 'int32': 'Int', 'int64': 'Long', 'complex64': 'ComplexFloat', 'bool': 'Bool', 'bfloat16': 'BFloat16'}  # fmt: skip
+NAMES = {
+    'float32': 'F32', 'float64': 'F64', 'float16': 'F16', 'int8': 'I8', 'uint8': 'U8', 'uint16': 'U16', 'int32': 'I32',
+    'int64': 'I64', 'complex64': 'C64', 'bool': 'BOOL',
+}  # fmt: skip
+STORAGES = {
+    'float32': 'Float', 'float64': 'Double', 'float16': 'Half', 'int8': 'Char', 'int32': 'Int', 'int64': 'Long',
+    'complex64': 'ComplexFloat', 'bool': 'Bool', 'bfloat16': 'BFloat16',
+}  # fmt: skip
 
 
 class Named(NamedTuple):
@@ -53,7 +59,7 @@ def pickled(value, protocol=4):
         out.extend(b'\x8c' + bytes([len(data)]) if protocol > 3 and len(data) < 256 else b'X' + struct.pack('<I', len(data)))
         out.extend(data)
         memo[what] = len(memo)
-        out.extend(b'\x94' if protocol > 3 else b'q' + bytes([memo[what]]) if memo[what] < 256 else b'r' + struct.pack('<I', memo[what]))
+        out.extend(b'\x94' if protocol > 3 else b'r' + struct.pack('<I', memo[what]))
 
     def name(what):
         if protocol > 3:

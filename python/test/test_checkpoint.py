@@ -217,7 +217,8 @@ def test_an_index_and_several_files(tmp_path):
 
 
 def test_what_does_not_fit_is_refused_before_anything_is_read(tmp_path, monkeypatch):
-    path = files.safetensors_file(tmp_path / 'x.safetensors', {'a': np.arange(12, dtype='f4').reshape(3, 4), 'e': ('F8_E8M0', np.zeros(3, 'u1'))})  # fmt: skip
+    arrays = {'a': np.arange(12, dtype='f4').reshape(3, 4), 'e': ('F8_E8M0', np.zeros(3, 'u1'))}
+    path = files.safetensors_file(tmp_path / 'x.safetensors', arrays)
     saved = ucd.checkpoint.open(path)
     monkeypatch.setattr(os, 'preadv', None)
     good = np.zeros((3, 4), 'f4')
@@ -506,6 +507,7 @@ def test_archives_that_lie(tmp_path, inside):
     entries = {'data.pkl': pickled(Call(rebuild, (storage, 0, (3, 4), (4, 1), False, hooks)), 2), 'data/0': array.tobytes()}
     check(files.archive(entries, method=zipfile.ZIP_DEFLATED), 'compressed', NotImplementedError)
     check(files.archive(entries | {'x/data.pkl': b''}), 'no single data.pkl')
+    check(files.archive(entries | {'data/1': b''}).replace(b'data/1', b'data/0'), 'two entries have one name')
     check(files.archive(entries | {f'{k}': b'' for k in range(100)}), 'does not fit')
     check(files.archive({'data.pkl': bytes(2**20 + 1), 'data/0': b''}), 'the bound is')
     local = good.index(b'archive/data/0') - 30
@@ -651,7 +653,12 @@ def test_damaged_safetensors(tmp_path, inside):
 
 def test_pickles_of_plain_things():
     """As the standard library's reader has them, for each protocol that is read."""
-    value = {'a': [1, -1, 255, 256, 65536, -(2**31), 2**40, -(2**63), 2**63 - 1, 1.5, None, True, False], 'b': ((), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4)), 'ü' * 200: {'x': {}}, 'many': list(range(3000))}  # fmt: skip
+    value = {
+        'a': [1, -1, 255, 256, 65536, -(2**31), 2**40, -(2**63), 2**63 - 1, 1.5, None, True, False],
+        'b': ((), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4)),
+        'ü' * 200: {'x': {}},
+        'many': list(range(3000)),
+    }
     value['again'] = value['b']
 
     def plain(what):
@@ -667,7 +674,8 @@ def test_pickles_of_plain_things():
     for protocol in range(2, pickle.HIGHEST_PROTOCOL + 1):
         assert plain(_inert_pickle.read(pickle.dumps(value, protocol), ())) == value
     for protocol in (2, 4):  # and the writer of these tests
-        assert pickle.loads(pickled({'b': value['b'], 'z': [2**50, 'b', None]}, protocol)) == {'b': value['b'], 'z': [2**50, 'b', None]}
+        few = {'b': value['b'], 'z': [2**50, 'b', None]}
+        assert pickle.loads(pickled(few, protocol)) == few
 
 
 class Evil:
@@ -735,7 +743,8 @@ def test_damaged_pickles():
 
 def test_what_safetensors_writes(tmp_path):
     numpy = pytest.importorskip('safetensors.numpy')
-    arrays = {'a': np.arange(6, dtype='f8').reshape(2, 3), 'b': np.ones((0, 3), 'f2'), 'c': np.array(True), 'd': np.ones(3, 'c8')}
+    arrays = {'a': np.arange(6, dtype='f8').reshape(2, 3), 'b': np.ones((0, 3), 'f2'), 'c': np.array(True)}
+    arrays['d'] = np.ones(3, 'c8')
     numpy.save_file(arrays, tmp_path / 'x.safetensors', {'k': 'v'})
     saved = ucd.checkpoint.open(tmp_path)
     targets = {name: np.zeros(array.shape, array.dtype) for name, array in arrays.items()}

@@ -40,7 +40,9 @@ class Checkpoint(Mapping[str, Entry]):
     header_bytes: int
     """How many bytes were read to open it."""
 
-    def __init__(self, format: str, path: str, entries: Mapping[str, Entry], objects: frozenset[str], header_bytes: int) -> None:
+    def __init__(
+        self, format: str, path: str, entries: Mapping[str, Entry], objects: frozenset[str], header_bytes: int
+    ) -> None:
         self.format = format
         self.path = path
         self.objects = objects
