@@ -1,6 +1,5 @@
 """Checkpoints: which bytes are read, and where they go, against NumPy; and files that lie."""
 
-import itertools
 import json
 import os
 import pickle

@@ -15,7 +15,7 @@ from ucd._errors import Corrupt, NotSupported
 from ucd._placements import Distribution, Placement, Replicate, Shard
 
 # The elements that libucd knows. Others are bytes, which can be moved but not converted.
-_OPAQUE = {'float8_e4m3fnuz': 1, 'float8_e5m2fnuz': 1, 'float8_e8m0fnu': 1}
+OPAQUE = {'float8_e4m3fnuz': 1, 'float8_e5m2fnuz': 1, 'float8_e8m0fnu': 1}
 # Of the work of finding out whether parts that are no grid cover an array: steps for each part.
 _MAX_STEPS = 64
 
@@ -23,7 +23,7 @@ _MAX_STEPS = 64
 @functools.lru_cache(maxsize=64)
 def element_of(dtype: str) -> _core.Type:
     """The element of a dtype of a checkpoint."""
-    return _dtypes.of_bytes(_OPAQUE[dtype]) if dtype in _OPAQUE else _dtypes.of(dtype)
+    return _dtypes.of_bytes(OPAQUE[dtype]) if dtype in OPAQUE else _dtypes.of(dtype)
 
 
 class Part(NamedTuple):

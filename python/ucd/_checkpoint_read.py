@@ -7,14 +7,14 @@ import itertools
 import math
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ucd import _arrays, _core, _dtypes
-from ucd._checkpoint_entry import _OPAQUE, Entry, Part, element_of, whole
+from ucd._checkpoint_entry import OPAQUE, Entry, Part, element_of, whole
 from ucd._checkpoint_files import File, OpenFile
-from ucd._errors import Corrupt, NotSupported
+from ucd._errors import NotSupported
 from ucd._placements import Distribution, part_spans
 from ucd._routing import WHOLE, Routing, along, routing
 from ucd._spans import Run, Span, clipped, interval, overlap, simplified, size
@@ -215,7 +215,7 @@ class _Target:
         self.entry = entry
         self.element = element_of(entry.dtype)
         converted = self.element if convert is None else _dtypes.of(convert)
-        if converted is not self.element and entry.dtype in _OPAQUE:
+        if converted is not self.element and entry.dtype in OPAQUE:
             raise NotSupported(f'{name!r} is {entry.dtype}, which cannot be converted')
         # Whatever way the parts lie: the routing knows shapes and elements.
         self.routing: Routing = routing(entry.source or whole(entry.shape), held, self.element, converted)
@@ -387,8 +387,7 @@ class Reading:
                 count += math.prod([sum([run.size for run in of_axis]) for of_axis in runs])
                 part = target.entry.parts[k]
                 self._tasks[part.file].append(_Task(part, target, runs))
-            if count != target.elements:
-                raise Corrupt(f'the parts have {count} of {target.elements} elements of a target')
+            assert count == target.elements, 'the parts of an entry cover it'
             self._needed += count * target.element.size
 
     def run(self) -> Report:

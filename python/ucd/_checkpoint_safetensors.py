@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ucd import _safetensors
 from ucd._checkpoint_entry import Entry, Part, whole
