@@ -10,7 +10,7 @@ unless its objects are handed in; NumPy is used for results if it is installed.
 The guide is docs/guide/python.md of UCD.
 """
 
-from ucd import _core, _mpi, _requests, cache
+from ucd import _core, _mpi, _requests, cache, checkpoint
 from ucd._arrays import cast, gather, pack
 from ucd._core import (
     BFLOAT16,
@@ -215,6 +215,7 @@ __all__ = [
     'boxes',
     'cache',
     'cast',
+    'checkpoint',
     'copy',
     'element_runs',
     'gather',

@@ -89,7 +89,7 @@ class Route:
         element = (routing.element, routing.target_element)[side]
         if strides is None:
             held = (routing.source, routing.target)[side]
-            strides = _c_strides(held.local_shape((self.source, self.target)[side]), element.extent)
+            strides = c_strides(held.local_shape((self.source, self.target)[side]), element.extent)
         runs = tuple(self._runs(cut))
         if len(strides) != len(runs):
             raise ValueError(f'{len(strides)} strides for {len(runs)} dimensions')
@@ -98,12 +98,12 @@ class Route:
         if key not in types:
             made = element
             for of_axis, stride in reversed(list(zip(runs, strides))):
-                made = _along(made, of_axis, side, stride)
+                made = along(made, of_axis, side, stride)
             types[key] = made
         return types[key]
 
 
-def _c_strides(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
+def c_strides(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
     strides = []
     stride = itemsize
     for n in reversed(shape):
@@ -112,7 +112,7 @@ def _c_strides(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def _along(inner: _core.Type, runs: Sequence[Run], side: int, stride: int) -> _core.Type:
+def along(inner: _core.Type, runs: Sequence[Run], side: int, stride: int) -> _core.Type:
     """The runs of one dimension: inner types that lie a stride of bytes apart."""
     unit = _core.Type.resized(inner, 0, stride)
     if len(runs) > 1 and all(run.count == 1 for run in runs):

@@ -94,8 +94,8 @@ class Safetensors(Mapping[str, Any]):
         with open(path, 'r+b' if writable else 'rb') as file:
             size = os.fstat(file.fileno()).st_size
             try:
-                header, start = _read_header(file, size)
-                self.metadata, self.entries = _checked(header, start, size)
+                header, start = read_header(file, size)
+                self.metadata, self.entries = checked(header, start, size)
             except ValueError as e:
                 raise ValueError(f'{path}: {e}') from None
             access = mmap.ACCESS_WRITE if writable else mmap.ACCESS_READ
@@ -137,14 +137,14 @@ def _size(dtype: str, shape: tuple[int, ...]) -> int:
     return math.prod(shape) * int(_DTYPES[dtype][2:])
 
 
-def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         raise ValueError('its header has a name twice')
     return found
 
 
-def _read_header(file: Any, size: int) -> tuple[dict[str, Any], int]:
+def read_header(file: Any, size: int) -> tuple[dict[str, Any], int]:
     """The header, and where the data begins."""
     prefix = file.read(8)
     length = int.from_bytes(prefix, 'little')
@@ -154,7 +154,7 @@ def _read_header(file: Any, size: int) -> tuple[dict[str, Any], int]:
     if len(text) < length:
         raise ValueError('its header is cut off')
     try:
-        header = json.loads(text.decode(), object_pairs_hook=_distinct)
+        header = json.loads(text.decode(), object_pairs_hook=distinct)
     except RecursionError:
         raise ValueError('its header is nested too deeply') from None
     except json.JSONDecodeError as e:
@@ -171,7 +171,7 @@ def _naturals(given: Any) -> bool:
     return isinstance(given, list) and all(type(n) is int and 0 <= n < 2**63 for n in given)
 
 
-def _checked(header: dict[str, Any], data: int, size: int) -> tuple[dict[str, str], dict[str, Entry]]:
+def checked(header: dict[str, Any], data: int, size: int) -> tuple[dict[str, str], dict[str, Entry]]:
     """Metadata and entries, if all that the header says is true of the file."""
     metadata = header.pop('__metadata__', {})
     if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):

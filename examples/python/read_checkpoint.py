@@ -1,0 +1,41 @@
+"""A checkpoint of 6 ranks is read by 2: each reads the bytes that it needs, and nothing else.
+
+The ranks that wrote had tensor parallelism of 2 under sharded data parallelism of 3, one safetensors file each. Those that
+read split a fused projection between its heads, in bfloat16.
+"""
+
+import pathlib
+import tempfile
+
+import numpy as np
+
+import ucd
+
+HEADS, KV_HEADS, WIDTH, COLUMNS = 12, 4, 16, 128
+ROWS = (HEADS + 2 * KV_HEADS) * WIDTH
+pieces = {'q': (HEADS * WIDTH, WIDTH), 'k': (KV_HEADS * WIDTH, WIDTH), 'v': (KV_HEADS * WIDTH, WIDTH)}
+before = ucd.Distribution((ROWS, COLUMNS), (3, 2), [ucd.Shard(0), ucd.Shard(1)])
+after = ucd.Distribution((ROWS, COLUMNS), 2, ucd.Segment(0, pieces))
+
+with tempfile.TemporaryDirectory() as folder:
+    weight = np.random.default_rng(3).random((ROWS, COLUMNS), dtype=np.float32)
+    shards = ucd.redistribute([weight], ucd.Distribution(weight.shape, 1, ucd.Replicate()), before)
+    paths = [pathlib.Path(folder) / f'rank{rank}.safetensors' for rank in before.ranks]
+    for path, shard in zip(paths, shards):
+        file = ucd.Safetensors.create(path, {'qkv': ('F32', shard.shape)})
+        file['qkv'][:] = shard
+        file.flush()
+        del file
+
+    saved = ucd.checkpoint.open(paths, {'qkv': before})
+    print(saved, saved['qkv'].dtype, saved['qkv'].placements)
+    halves = [np.empty(after.local_shape(rank), np.uint16) for rank in after.ranks]  # bits of bfloat16
+    for rank in after.ranks:
+        report = saved.read({'qkv': halves[rank]}, rank=rank, placements={'qkv': after}, convert='bfloat16', gap=0)
+        print(f'rank {rank}: {report}')
+        assert report.read == report.needed == weight.nbytes // 2
+
+    # The same by NumPy: query, key and value of the second rank, rounded to the nearest, ties to even.
+    q, k, v = np.split(weight, [HEADS * WIDTH, (HEADS + KV_HEADS) * WIDTH])
+    bits = np.concatenate([part[len(part) // 2 :] for part in (q, k, v)]).view(np.uint32)
+    assert (halves[1] == (bits + 0x7FFF + (bits >> 16 & 1)) >> 16).all()
