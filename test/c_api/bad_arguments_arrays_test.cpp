@@ -1,6 +1,8 @@
 // Bad arguments of ucd_create_subarray, ucd_create_darray and ucd_create_ndarray.
 #include "c_api/refusal.hpp"
 
+namespace bad_arguments_arrays_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -218,3 +220,5 @@ TEST_CASE("ucd_create_ndarray refuses") {
         a.strides[0] = a.strides[1] = 0;
     });
 }
+
+} // namespace bad_arguments_arrays_test

@@ -4,6 +4,8 @@
 #include <functional>
 #include <vector>
 
+namespace bad_arguments_batch_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -264,3 +266,5 @@ TEST_CASE("Calls with a stream refuse bad types and ops") {
           UCD_SUCCESS);
     CHECK(actual == 7);
 }
+
+} // namespace bad_arguments_batch_test

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <vector>
 
+namespace bad_arguments_context_test {
+
 using namespace ucdtest;
 
 TEST_CASE("ucd_version refuses") {
@@ -286,3 +288,5 @@ TEST_CASE("ucd_init refuses bad environments, and starts nothing then") {
           "ucd_finalize: ucd_init has not been called since the last ucd_finalize");
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
 }
+
+} // namespace bad_arguments_context_test

@@ -3,6 +3,8 @@
 
 #include <vector>
 
+namespace bad_arguments_create_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -222,3 +224,5 @@ TEST_CASE("Constructors accept what is only unusual") {
     for (ucd_type_t *type : {&copy, &held, &types[1]}) CHECK(ucd_free(type) == UCD_SUCCESS);
     CHECK(live_allocations() == live);
 }
+
+} // namespace bad_arguments_create_test

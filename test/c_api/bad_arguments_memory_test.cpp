@@ -3,6 +3,8 @@
 
 #include <string>
 
+namespace bad_arguments_memory_test {
+
 using namespace ucdtest;
 
 TEST_CASE("ucd_memory_alloc refuses") {
@@ -107,3 +109,5 @@ TEST_CASE("ucd_ipc_open and ucd_ipc_close refuse") {
     r.invalid(g, "address is NULL", [&] { return ucd_ipc_close(nullptr); });
     r.invalid(g, "ucd_ipc_open did not give out", [&] { return ucd_ipc_close(o.data); });
 }
+
+} // namespace bad_arguments_memory_test

@@ -1,6 +1,8 @@
 // Bad arguments of packing, unpacking and copying, with and without a request, and of requests.
 #include "c_api/refusal.hpp"
 
+namespace bad_arguments_move_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -266,3 +268,5 @@ TEST_CASE("ucd_test, ucd_wait and ucd_waitall refuse") {
     CHECK(ucd_waitall(3, several) == UCD_SUCCESS);
     CHECK(ucd_last_error() == sentence);
 }
+
+} // namespace bad_arguments_move_test

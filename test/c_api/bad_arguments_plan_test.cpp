@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+namespace bad_arguments_plan_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -209,3 +211,5 @@ TEST_CASE("Plans refuse what is wrong") {
     r.invalid("ucd_plan_free", "plan is NULL", [&] { return ucd_plan_free(nullptr); });
     r.invalid("ucd_plan_free", "*plan is NULL", [&] { return ucd_plan_free(&plan); });
 }
+
+} // namespace bad_arguments_plan_test

@@ -4,6 +4,8 @@
 #include <cstring>
 #include <vector>
 
+namespace bad_arguments_query_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -319,3 +321,5 @@ TEST_CASE("ucd_unflatten refuses") {
         CHECK(o.type == before);
     }
 }
+
+} // namespace bad_arguments_query_test

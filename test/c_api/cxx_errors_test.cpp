@@ -9,6 +9,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace cxx_errors_test {
+
 namespace {
 
 const ucd_type_t none = UCD_TYPE__NULL;
@@ -289,3 +291,5 @@ TEST_CASE("batches, requests and parts of segments") {
     CHECK(list[0].available == 1);
     CHECK(ucd::version().minor == UCD_VERSION_MINOR);
 }
+
+} // namespace cxx_errors_test

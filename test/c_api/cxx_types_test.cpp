@@ -11,6 +11,8 @@
 #include <type_traits>
 #include <vector>
 
+namespace cxx_types_test {
+
 namespace {
 
 struct Point {
@@ -125,3 +127,5 @@ TEST_CASE("array_of takes shape and strides in elements") {
     CHECK(far.code() == UCD_ERR__OVERFLOW);
     CHECK_THROWS_AS((ucd::array_of<double>({2, 2}, {1})), ucd::Error);
 }
+
+} // namespace cxx_types_test

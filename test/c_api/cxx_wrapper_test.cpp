@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+namespace cxx_wrapper_test {
+
 namespace {
 
 std::vector<double> ramp(std::size_t n) {
@@ -133,3 +135,5 @@ TEST_CASE("copies, segments, bytes and hints by ucd.hpp") {
     CHECK(ucd::pack(data.data(), 1, even, piece, 8, UCD_OP__REPLACE, info) == 8);
     CHECK_THROWS_AS(info.set("ucd.threads", "none"), ucd::Error);
 }
+
+} // namespace cxx_wrapper_test

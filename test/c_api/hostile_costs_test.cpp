@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace hostile_costs_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -253,3 +255,5 @@ TEST_CASE("The memory that a description tells is what was allocated") {
         CHECK(ucd_free(&type) == UCD_SUCCESS);
     }
 }
+
+} // namespace hostile_costs_test

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+namespace life_cycle_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -272,3 +274,5 @@ TEST_CASE("Memory of long lists is kept until the last ucd_finalize") {
     CHECK(live_bytes() < live + list_bytes / 8);
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
 }
+
+} // namespace life_cycle_test

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+namespace out_of_memory_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -409,3 +411,5 @@ TEST_CASE("Starting without memory") {
         });
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
 }
+
+} // namespace out_of_memory_test

@@ -7,6 +7,8 @@
 
 #include <string>
 
+namespace batch_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -314,3 +316,5 @@ TEST_CASE("an empty batch is complete, with or without an array") {
     REQUIRE(ucd_iunpack_batch(nullptr, 0, UCD_INFO__NULL, UCD_OP__SUM, &request) == UCD_SUCCESS);
     REQUIRE(request == UCD_REQUEST__NULL);
 }
+
+} // namespace batch_test

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+namespace bounds_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -186,3 +188,5 @@ TEST_CASE("layout: a shorter struct of the caller's is respected") {
     REQUIRE(memory.layout.segments == 0xeeeeeeeeeeeeeeeeu);
     REQUIRE(memory.layout.max_segment == 0xeeeeeeeeeeeeeeeeu);
 }
+
+} // namespace bounds_test

@@ -8,6 +8,8 @@
 #include <array>
 #include <cstring>
 
+namespace boxes_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -210,3 +212,5 @@ TEST_CASE("boxes far beyond what could be listed") {
     CHECK(box.start == static_cast<std::int64_t>(((std::uintptr_t{1} << 58) - 1) * 13 + 7));
     CHECK((box.count[0] == 2 && box.stride[0] == 5 && box.block == 1));
 }
+
+} // namespace boxes_test

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+namespace by_reference_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -357,3 +359,5 @@ TEST_CASE("a type from flattened bytes may be below indices by reference") {
     for (int i = 0; i < 9; ++i)
         CHECK(out[i] == three[i / 3] * 7 + static_cast<int>(displs[i % 3] / 4));
 }
+
+} // namespace by_reference_test

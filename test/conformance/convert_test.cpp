@@ -9,6 +9,8 @@
 #include <cstring>
 #include <vector>
 
+namespace convert_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -194,3 +196,5 @@ TEST_CASE("large conversions by several threads give the same bits") {
     CHECK(out == alone);
     REQUIRE(ucd_info_free(&info) == UCD_SUCCESS);
 }
+
+} // namespace convert_test

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <numeric>
 
+namespace copy_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -312,3 +314,5 @@ TEST_CASE("reducing copies between different elements are refused") {
         check_copy(one, place(source, in), place(target, out));
     });
 }
+
+} // namespace copy_test

@@ -10,6 +10,8 @@
 #include <list>
 #include <memory>
 
+namespace device_batch_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
@@ -217,3 +219,5 @@ TEST_CASE("random batches with any op in all memories") {
         }
     });
 }
+
+} // namespace device_batch_test

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <string>
 
+namespace device_code_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -296,3 +298,5 @@ TEST_CASE("a plan for device code says what it cannot be made of") {
     CHECK(ucd_device_plan_create(0, UCD_TYPE__INT, name.c_str(), nullptr, &empty) == UCD_SUCCESS);
     CHECK(empty.bytes == 0);
 }
+
+} // namespace device_code_test

@@ -9,6 +9,8 @@
 #include <iterator>
 #include <numeric>
 
+namespace device_convert_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -161,3 +163,5 @@ TEST_CASE("every number of 16 bits is converted in rows and in tiles in device m
                                 fill_with_all_numbers);
     });
 }
+
+} // namespace device_convert_test

@@ -9,6 +9,8 @@
 #include <numeric>
 #include <utility>
 
+namespace device_copy_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
@@ -160,3 +162,5 @@ TEST_CASE("a reduction asks for the op of no element that it does not reach") {
             }
     }
 }
+
+} // namespace device_copy_test

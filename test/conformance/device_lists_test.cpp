@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace device_lists_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
@@ -138,3 +140,5 @@ TEST_CASE("copies between objects whose parts lie in several memories") {
         out.require_rest_intact();
     }
 }
+
+} // namespace device_lists_test

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+namespace device_moves_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -180,3 +182,5 @@ TEST_CASE("buffers without an address of their own: absolute displacements") {
         require_intact(one, packed, "packed buffer");
     });
 }
+
+} // namespace device_moves_test

@@ -11,6 +11,8 @@
 #include <numeric>
 #include <vector>
 
+namespace device_permuted_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
@@ -141,3 +143,5 @@ TEST_CASE("matrices of single bytes and pairs whose lines begin anywhere") {
         check_both_ways(one, with_elements(make_subject(one, matrix, 1)), entry);
     });
 }
+
+} // namespace device_permuted_test

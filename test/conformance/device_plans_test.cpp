@@ -4,6 +4,8 @@
 #include "support/moves/device_moves.hpp"
 #include "support/moves/strided_move.hpp"
 
+namespace device_plans_test {
+
 using namespace ucdtest;
 using enum ucdtest::Memory;
 
@@ -229,3 +231,5 @@ TEST_CASE("what a plan that is freed needs is gone after the last ucd_finalize")
     planned.m.check();
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
 }
+
+} // namespace device_plans_test

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+namespace device_reductions_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
@@ -326,3 +328,5 @@ TEST_CASE("reductions far into streams of more than 2^32 elements") {
         mock::release(target);
     }
 }
+
+} // namespace device_reductions_test

@@ -10,6 +10,8 @@
 #include <functional>
 #include <string>
 
+namespace elements_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -247,3 +249,5 @@ TEST_CASE("what the first bytes of a flattened type say") {
     CHECK(ucd_flattened_size(many.data(), 16, &size) == UCD_SUCCESS);
     CHECK(size == (std::uintptr_t{0x12} << 56) + good.size());
 }
+
+} // namespace elements_test

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <numeric>
 
+namespace first_use_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -142,3 +144,5 @@ TEST_CASE("long lists are moved by several threads at their first use") {
     });
     REQUIRE(ucd_info_free(&info) == UCD_SUCCESS);
 }
+
+} // namespace first_use_test

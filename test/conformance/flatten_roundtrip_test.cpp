@@ -9,6 +9,8 @@
 
 #include <cstring>
 
+namespace flatten_roundtrip_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -187,3 +189,5 @@ TEST_CASE("bytes that were cut, extended or changed are refused") {
         if (type != UCD_TYPE__NULL) one.fail("a type was written");
     });
 }
+
+} // namespace flatten_roundtrip_test

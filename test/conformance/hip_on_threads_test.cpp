@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+namespace hip_on_threads_test {
+
 using namespace ucdtest;
 using enum ucdtest::Memory;
 using hip_on_threads::knobs;
@@ -293,3 +295,5 @@ TEST_CASE("the version is HIP's, and devices are those that there is code for") 
                                                    : std::to_string(HIP_VERSION_MAJOR) + "." +
                                                          std::to_string(HIP_VERSION_MINOR)));
 }
+
+} // namespace hip_on_threads_test

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace hostgpu_alignment_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
@@ -105,3 +107,5 @@ TEST_CASE("whole vectors in words of 16 bytes, of a layout that is no nest") {
     CHECK(std::set(launched.begin(), launched.end()) ==
           std::set<std::string>{"pack_interpreter", "unpack_interpreter"});
 }
+
+} // namespace hostgpu_alignment_test

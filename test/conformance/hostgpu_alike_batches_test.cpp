@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+namespace hostgpu_alike_batches_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
@@ -174,3 +176,5 @@ TEST_CASE("nothing of the types of batches is kept", "[bulk]") {
     CHECK(mock::counts.live_allocations == 0);
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
 }
+
+} // namespace hostgpu_alike_batches_test

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+namespace hostgpu_batch_exhaustion_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
@@ -125,3 +127,5 @@ TEST_CASE("each allocation of a batch fails once") {
         REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
     }
 }
+
+} // namespace hostgpu_batch_exhaustion_test

@@ -11,6 +11,8 @@
 #include <string>
 #include <thread>
 
+namespace hostgpu_batch_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
@@ -143,8 +145,8 @@ TEST_CASE("graphs keep their batch") {
             CHECK(stream.failure() == "");
             batch.moves.check("replayed");
         }
-        // When a graph has gone, the next call in a stream frees its table: there is memory for one of
-        // these at a time.
+        // When a graph has gone, the next call in a stream frees its table: there is memory for one
+        // of these at a time.
         for (const Subject &other : others.subjects)
             REQUIRE(ucd_prepare(1, other.type(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
                     UCD_SUCCESS);
@@ -409,3 +411,5 @@ TEST_CASE("reductions of a batch are one launch for each kind of element") {
         }
     }
 }
+
+} // namespace hostgpu_batch_test

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace hostgpu_by_reference_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
@@ -373,3 +375,5 @@ TEST_CASE("what cannot read the indices says so") {
     CHECK(std::string(text).find(std::string("in ") + mock::backend.name + ":0 memory") !=
           std::string::npos);
 }
+
+} // namespace hostgpu_by_reference_test

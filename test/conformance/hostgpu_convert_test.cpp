@@ -9,8 +9,11 @@
 #include <memory>
 #include <string>
 
+namespace hostgpu_convert_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
+using enum ucdtest::Memory;
 
 namespace {
 
@@ -75,8 +78,8 @@ TEST_CASE("one kernel converts from layout to layout") {
           "convert_float32_to_bfloat16");
     CHECK(InStream(contig(64, number), contig(64, half), 20).run() ==
           "convert_float32_to_bfloat16");
-    // A transpose.
-    CHECK(InStream(resized(vector(20, 1, 30, number), 0, 4), contig(20, half), 30).run() ==
+    // A transpose, of as many rows and columns as every vendor's tiles need.
+    CHECK(InStream(resized(vector(100, 1, 120, number), 0, 4), contig(100, half), 120).run() ==
           "convert_float32_to_bfloat16_tiles");
     CHECK(InStream(number, leaf(UCD_TYPE__UINT16_T), 1000).run() == "convert_any");
 }
@@ -125,3 +128,5 @@ TEST_CASE("elements of pages by reference are converted by one kernel") {
             .run();
     CHECK(others.find("convert_any") != std::string::npos);
 }
+
+} // namespace hostgpu_convert_test

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+namespace hostgpu_copy_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
@@ -341,3 +343,5 @@ TEST_CASE("each call of the runtime fails once: a copy with lists on both sides"
     }
     CHECK(refused > 5);
 }
+
+} // namespace hostgpu_copy_test

@@ -13,6 +13,8 @@
 
 #include <sys/socket.h>
 
+namespace hostgpu_fds_processes_test {
+
 using namespace ucdtest;
 
 // Begun by the tests below.
@@ -122,3 +124,5 @@ TEST_CASE("the last ucd_finalize closes pieces and memory of pools") {
     CHECK(mock::counts.live_opens == 0);
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
 }
+
+} // namespace hostgpu_fds_processes_test

@@ -20,6 +20,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+namespace hostgpu_fds_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -332,3 +334,5 @@ TEST_CASE("memory of a pool is shared by one descriptor of the pool") {
     CHECK(query(memory + 4 * unit - 1, 1, handle, count) == UCD_SUCCESS);
     mock::release(memory);
 }
+
+} // namespace hostgpu_fds_test

@@ -13,6 +13,8 @@
 
 #include <unistd.h>
 
+namespace hostgpu_figures_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
@@ -170,3 +172,5 @@ TEST_CASE("staged reductions: by the side that has the result") {
     staged.check();
     CHECK(mock::counts.launches == 6);
 }
+
+} // namespace hostgpu_figures_test

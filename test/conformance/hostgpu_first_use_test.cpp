@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace hostgpu_first_use_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
@@ -147,3 +149,5 @@ TEST_CASE("a list that a device or the host has moved twice is kept once") {
     mock::release(in_device);
     mock::release(out_device);
 }
+
+} // namespace hostgpu_first_use_test

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+namespace hostgpu_fresh_batch_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
@@ -207,3 +209,5 @@ TEST_CASE("a large batch that cannot be made at once waits for no earlier work")
     REQUIRE(ucd_free(&type) == UCD_SUCCESS);
     mock::release(indices);
 }
+
+} // namespace hostgpu_fresh_batch_test

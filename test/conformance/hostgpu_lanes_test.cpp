@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+namespace hostgpu_lanes_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
@@ -230,3 +232,5 @@ TEST_CASE("streams and events that cannot be had") {
             if (none_failed) break;
         }
 }
+
+} // namespace hostgpu_lanes_test

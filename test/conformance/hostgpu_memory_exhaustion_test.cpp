@@ -14,6 +14,8 @@
 #include <memory>
 #include <new>
 
+namespace hostgpu_memory_exhaustion_test {
+
 using namespace ucdtest;
 
 TEST_CASE("each allocation fails of a call that opens memory") {
@@ -45,3 +47,5 @@ TEST_CASE("each allocation fails of a call that opens memory") {
     }
     CHECK(ucd_memory_free(memory) == UCD_SUCCESS);
 }
+
+} // namespace hostgpu_memory_exhaustion_test

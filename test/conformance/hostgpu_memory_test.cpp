@@ -17,6 +17,8 @@
 #include <unistd.h>
 #include <vector>
 
+namespace hostgpu_memory_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -258,3 +260,5 @@ TEST_CASE("the last ucd_finalize ends what users have left") {
         CHECK(ucd_ipc_close(opened) == UCD_ERR__INVALID_ARG);
     }
 }
+
+} // namespace hostgpu_memory_test

@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+namespace hostgpu_move_exhaustion_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
@@ -138,3 +140,5 @@ TEST_CASE("each allocation of a call on a device fails") {
                 fail_each(recipe, to, op, pack_batch_in_stream);
             }
 }
+
+} // namespace hostgpu_move_exhaustion_test

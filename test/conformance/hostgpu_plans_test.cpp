@@ -8,6 +8,8 @@
 #include <optional>
 #include <vector>
 
+namespace hostgpu_plans_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
@@ -179,3 +181,5 @@ TEST_CASE("reductions from layout to layout take two steps in a stream, by calls
     stream.synchronise();
     check_result(copy);
 }
+
+} // namespace hostgpu_plans_test

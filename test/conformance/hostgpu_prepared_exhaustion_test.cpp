@@ -17,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+namespace hostgpu_prepared_exhaustion_test {
+
 using namespace ucdtest;
 using ucd::CopyMove;
 using ucd::Direction;
@@ -186,3 +188,5 @@ TEST_CASE("a start of a prepared launch allocates its event, and one in a stream
     CHECK(allocated_in_stream == 0);
     CHECK(moves.are_done());
 }
+
+} // namespace hostgpu_prepared_exhaustion_test

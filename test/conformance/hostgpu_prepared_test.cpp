@@ -16,14 +16,11 @@
 #include <string>
 #include <vector>
 
+namespace hostgpu_prepared_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
-using ucd::CopyMove;
-using ucd::Event;
-using ucd::KernelPlan;
-using ucd::Move;
-using ucd::MoveList;
-using ucd::PreparedLaunch;
+using ucd::CopyMove, ucd::Event, ucd::KernelPlan, ucd::Move, ucd::MoveList, ucd::PreparedLaunch;
 using enum ucdtest::Memory;
 
 namespace {
@@ -498,3 +495,5 @@ TEST_CASE("whatever fails while a launch is prepared or started is told, and not
     CHECK(refused_when_prepared > 10);
     CHECK(refused_when_started > 1);
 }
+
+} // namespace hostgpu_prepared_test

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+namespace hostgpu_reduction_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
@@ -193,3 +195,5 @@ TEST_CASE("reducing kernels with a cap on their blocks do all of it", "[bulk]") 
     }
     ucd_info_free(&info);
 }
+
+} // namespace hostgpu_reduction_test

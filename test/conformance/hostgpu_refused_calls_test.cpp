@@ -16,6 +16,8 @@
 #include <thread>
 #include <vector>
 
+namespace hostgpu_refused_calls_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using namespace ucd;
@@ -341,3 +343,5 @@ TEST_CASE("the library ends with work under way, whose requests nobody has waite
         }
     }
 }
+
+} // namespace hostgpu_refused_calls_test

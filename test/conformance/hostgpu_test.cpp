@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace hostgpu_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
@@ -477,3 +479,5 @@ TEST_CASE("faults: refused launches, failing work, no memory") {
         move.check();
     }
 }
+
+} // namespace hostgpu_test

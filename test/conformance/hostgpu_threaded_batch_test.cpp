@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+namespace hostgpu_threaded_batch_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
@@ -191,3 +193,5 @@ TEST_CASE("a batch for threads of which whole parts move nothing") {
     REQUIRE(pack(descs, hints) == UCD_SUCCESS);
     CHECK(mock::counts.launches == 0);
 }
+
+} // namespace hostgpu_threaded_batch_test

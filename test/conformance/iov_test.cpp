@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+namespace iov_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -197,3 +199,5 @@ TEST_CASE("I/O vectors count far beyond what could be listed") {
     REQUIRE(reinterpret_cast<std::uintptr_t>(entry.iov_base) ==
             (count / 2) * ((1 << 21) - 1) * 4 + 8 + 2);
 }
+
+} // namespace iov_test

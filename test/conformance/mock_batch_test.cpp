@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace mock_batch_test {
+
 using namespace ucdtest;
 using enum ucdtest::Memory;
 
@@ -243,3 +245,5 @@ TEST_CASE("members of one type whose buffers are in different memories") {
     packed.fetch();
     CHECK_FALSE(packed.first_difference());
 }
+
+} // namespace mock_batch_test

@@ -7,6 +7,8 @@
 #include <thread>
 #include <utility>
 
+namespace mock_faults_test {
+
 using namespace ucdtest;
 using enum ucdtest::Memory;
 
@@ -384,3 +386,5 @@ TEST_CASE("copy engines take so many blocks of each member of a batch") {
     out.fetch();
     CHECK_FALSE(out.first_difference());
 }
+
+} // namespace mock_faults_test

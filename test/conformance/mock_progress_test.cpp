@@ -9,6 +9,8 @@
 #include <thread>
 #include <vector>
 
+namespace mock_progress_test {
+
 using namespace ucdtest;
 using enum ucdtest::Memory;
 
@@ -283,3 +285,5 @@ TEST_CASE("requests: wrong arguments") {
     CHECK(ucd_test(&request, &completed) == UCD_SUCCESS);
     CHECK(completed == 1);
 }
+
+} // namespace mock_progress_test

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+namespace mock_routes_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -469,3 +471,5 @@ TEST_CASE("indices as long as a chunk are brought in a chunk that is kept") {
         CHECK(mock::counts.allocations == (bytes > 512 ? 3 : bytes == 508 ? 1 : 0));
     }
 }
+
+} // namespace mock_routes_test

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+namespace mock_stream_test {
+
 using namespace ucdtest;
 using enum ucdtest::Memory;
 
@@ -344,3 +346,5 @@ TEST_CASE("a long list is moved once as it was described, in a stream or not") {
         }
     }
 }
+
+} // namespace mock_stream_test

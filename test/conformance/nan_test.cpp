@@ -9,6 +9,8 @@
 #include <limits>
 #include <vector>
 
+namespace nan_test {
+
 namespace {
 
 // Of one type, as bits: a NaN, another one, one, and zeros.
@@ -86,3 +88,5 @@ TEST_CASE("MAXLOC and MINLOC leave out as it is where a value is no number") {
         CHECK(out[1].value == 1);
     }
 }
+
+} // namespace nan_test

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <string>
 
+namespace oracle_selftest {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -348,3 +350,5 @@ TEST_CASE("oracle: random recipes keep their promises and are varied") {
     REQUIRE(deep > total / 10);
     for (const std::size_t times : constructors) REQUIRE(times > total / 200);
 }
+
+} // namespace oracle_selftest

@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <cstring>
 
+namespace pack_unpack_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -244,3 +246,5 @@ TEST_CASE("layouts larger than the caches") {
     check_large(std::size_t{1} << 20, 8, 64);
     check_large(std::size_t{1} << 20, 16, 48);
 }
+
+} // namespace pack_unpack_test

@@ -5,6 +5,8 @@
 #include "support/buffers/page_guard.hpp"
 #include "support/moves/moving.hpp"
 
+namespace page_guard_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -72,3 +74,5 @@ TEST_CASE("islands: layouts whose pages are mostly forbidden") {
         check_random_ranges(one, make_subject(one, recipe, 1));
     });
 }
+
+} // namespace page_guard_test

@@ -11,6 +11,8 @@
 #include <cstring>
 #include <vector>
 
+namespace permuted_convert_test {
+
 using namespace ucdtest;
 
 TEST_CASE("conversions between arrays in any order of their dimensions") {
@@ -64,3 +66,5 @@ TEST_CASE("conversions between arrays in any order of their dimensions") {
         REQUIRE(ucd_free(&in) == UCD_SUCCESS);
     });
 }
+
+} // namespace permuted_convert_test

@@ -12,6 +12,8 @@
 #include <cstring>
 #include <vector>
 
+namespace permuted_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -170,3 +172,5 @@ TEST_CASE("many small matrices whose lines are adjacent") {
         REQUIRE(ucd_free(&entry) == UCD_SUCCESS);
     }
 }
+
+} // namespace permuted_test

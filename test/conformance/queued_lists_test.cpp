@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+namespace queued_lists_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
@@ -93,3 +95,5 @@ TEST_CASE("a stream's device must reach all parts of an object") {
                           UCD_INFO__NULL, UCD_OP__REPLACE, native(stream)) == UCD_ERR__INVALID_ARG);
     CHECK(actual == 7);
 }
+
+} // namespace queued_lists_test

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <limits>
 
+namespace reduction_oracle_selftest {
+
 using namespace ucdtest;
 
 namespace {
@@ -182,3 +184,5 @@ TEST_CASE("reduction oracle: which pairs exist") {
     REQUIRE_FALSE(is_supported(UCD_OP__BAND, predefined(UCD_TYPE___BOOL)));
     REQUIRE_FALSE(is_supported(UCD_OP__SUM, predefined(UCD_TYPE__CHAR)));
 }
+
+} // namespace reduction_oracle_selftest

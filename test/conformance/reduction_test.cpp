@@ -9,6 +9,8 @@
 
 #include <string>
 
+namespace reduction_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -266,3 +268,5 @@ TEST_CASE("reductions start and end at element boundaries") {
         require_intact(one, packed, "packed buffer");
     });
 }
+
+} // namespace reduction_test

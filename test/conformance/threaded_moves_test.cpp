@@ -10,6 +10,8 @@
 #include <cstring>
 #include <vector>
 
+namespace threaded_moves_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -119,3 +121,5 @@ TEST_CASE("a range that several threads move or reduce, wherever it begins") {
     CHECK(ucd_free(&type) == UCD_SUCCESS);
     CHECK(ucd_free(&member) == UCD_SUCCESS);
 }
+
+} // namespace threaded_moves_test

@@ -11,6 +11,8 @@
 #include <string>
 #include <thread>
 
+namespace threads_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -217,3 +219,5 @@ TEST_CASE("the last error is the thread's own") {
     REQUIRE(failure == "");
     REQUIRE(ucd_last_error() == mine);
 }
+
+} // namespace threads_test

@@ -24,6 +24,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+namespace fds_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -368,3 +370,5 @@ TEST_CASE("other memory is not shared by descriptors") {
     CHECK(count == 0);
     REQUIRE(cudaFree(memory) == cudaSuccess);
 }
+
+} // namespace fds_test

@@ -9,6 +9,8 @@
 #include <stdexcept>
 #include <vector>
 
+namespace by_reference_test {
+
 using ucdtest::Spinning;
 using ucdtest::write_numbers;
 
@@ -115,3 +117,5 @@ TEST_CASE("a graph whose table is rewritten between replays moves other pages") 
     }
     check(gpuGraphExecDestroy(replayable));
 }
+
+} // namespace by_reference_test

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+namespace memory_test {
+
 namespace {
 
 constexpr int ints = 5000;
@@ -98,3 +100,5 @@ TEST_CASE("another process changes device memory that it was given") {
     CHECK(wrong == 0);
     check_ucd(ucd_memory_free(memory));
 }
+
+} // namespace memory_test

@@ -16,6 +16,8 @@
 #include <thread>
 #include <vector>
 
+namespace program_test {
+
 using ucdtest::Spinning;
 using ucdtest::write_numbers;
 
@@ -494,3 +496,5 @@ TEST_CASE("the last ucd_finalize and another ucd_init, with types that live on")
         check_ucd(ucd_init(UCD_INFO__NULL));
     }
 }
+
+} // namespace program_test

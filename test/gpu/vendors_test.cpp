@@ -29,6 +29,8 @@
 UCD_TEST_VENDORS
 #undef VENDOR
 
+namespace vendors_test {
+
 using ucdtest::Case;
 using ucdtest::Rng;
 using ucdtest::Vendor;
@@ -420,3 +422,5 @@ TEST_CASE("a plugin that cannot be loaded is reported, and the others work") {
     }
 }
 #endif
+
+} // namespace vendors_test

@@ -18,6 +18,8 @@
 #include <xmmintrin.h>
 #endif
 
+namespace convert_kernels_test {
+
 using namespace ucd;
 using namespace ucd::seq;
 using ucdtest::Predefined;
@@ -190,3 +192,5 @@ TEST_CASE("conversions do not depend on the thread's floating-point modes") {
     }
 }
 #endif
+
+} // namespace convert_kernels_test

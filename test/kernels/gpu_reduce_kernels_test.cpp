@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+namespace gpu_reduce_kernels_test {
+
 using namespace ucd;
 using namespace ucd::gpu;
 using namespace ucd::hostgpu;
@@ -238,3 +240,5 @@ TEST_CASE("devices reduce what the contract defines, but for long double") {
             CHECK((reduce_kernel(op, element) != nullptr) == expected);
         }
 }
+
+} // namespace gpu_reduce_kernels_test

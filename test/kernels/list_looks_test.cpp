@@ -8,6 +8,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace list_looks_test {
+
 using namespace ucd;
 using namespace ucd::seq;
 using namespace ucdtest;
@@ -74,3 +76,5 @@ TEST_CASE("looks at lists see the same in every instruction set") {
         }
     });
 }
+
+} // namespace list_looks_test

@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+namespace move_kernels_test {
+
 using namespace ucd;
 using namespace ucd::seq;
 using ucdtest::Rng;
@@ -437,3 +439,5 @@ TEST_CASE("leaves by size") {
     CHECK(leaf_for_runs(24) == Leaf::r8);
     CHECK(leaf_for_runs(128) == Leaf::r16);
 }
+
+} // namespace move_kernels_test

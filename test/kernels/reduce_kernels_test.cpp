@@ -21,6 +21,8 @@
 #include <xmmintrin.h>
 #endif
 
+namespace reduce_kernels_test {
+
 using namespace ucd;
 using namespace ucd::seq;
 using ucdtest::Rng;
@@ -435,3 +437,5 @@ TEMPLATE_TEST_CASE("conversions do not need subnormal floats", "", Float16Format
     CHECK(wrong == 0);
 }
 #endif
+
+} // namespace reduce_kernels_test

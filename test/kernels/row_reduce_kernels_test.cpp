@@ -9,6 +9,8 @@
 #include <cstring>
 #include <vector>
 
+namespace row_reduce_kernels_test {
+
 using namespace ucd;
 using namespace ucd::seq;
 using ucdtest::Rng;
@@ -136,3 +138,5 @@ TEST_CASE("rows of single elements that come from memory") {
             CHECK(packed == expected_packed);
         }
 }
+
+} // namespace row_reduce_kernels_test

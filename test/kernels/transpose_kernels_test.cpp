@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+namespace transpose_kernels_test {
+
 using namespace ucd;
 using namespace ucd::seq;
 using ucdtest::Rng;
@@ -144,3 +146,5 @@ TEST_CASE("the transpose table finds each kernel, and the portable one for other
         if (!own) CHECK(kernel == transpose_kernel(Leaf::m));
     }
 }
+
+} // namespace transpose_kernels_test

@@ -6,6 +6,8 @@
 #include <set>
 #include <vector>
 
+namespace committed_handles_test {
+
 using ucd_mpi::CommittedHandles;
 using ucd_mpi::HandleStamp;
 
@@ -73,3 +75,5 @@ TEST_CASE("of handles that were not committed, few seem to be") {
     for (std::uintptr_t i = 0; i < 10000; ++i) others += committed.stamp(0x4c000000 + 257 * i) != 0;
     CHECK(others < 1000);
 }
+
+} // namespace committed_handles_test

@@ -14,6 +14,8 @@
 #include <thread>
 #include <ucd_mpi.h>
 
+namespace types_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -296,3 +298,5 @@ TEST_CASE("wrong arguments of ucd_type_from_mpi") {
     CHECK(ucd_type_from_mpi(MPI_DATATYPE_NULL, UCD_INFO__NULL, &type) == UCD_ERR__INVALID_ARG);
     CHECK(type == UCD_TYPE__NULL);
 }
+
+} // namespace types_test

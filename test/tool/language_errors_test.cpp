@@ -8,6 +8,8 @@
 
 #include <string>
 
+namespace language_errors_test {
+
 namespace {
 
 // The place and the message with which a text is refused; "" if it is accepted.
@@ -147,3 +149,5 @@ TEST_CASE("a caret points at the place, in long text and short") {
     const std::string line = ucdtool::point_at(std::string(1000, 'x'), 500);
     CHECK(line == "  ..." + std::string(100, 'x') + "...\n  " + std::string(63, ' ') + "^\n");
 }
+
+} // namespace language_errors_test

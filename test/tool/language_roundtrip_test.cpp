@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+namespace language_roundtrip_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -196,3 +198,5 @@ TEST_CASE("a type of a hundred thousand levels goes through text") {
     check_round_trip(ucdtool::build(deep));
     CHECK(ucdtool::to_text(ucdtool::parse(text)) == text);
 }
+
+} // namespace language_roundtrip_test

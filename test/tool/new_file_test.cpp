@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+namespace new_file_test {
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -113,3 +115,5 @@ TEST_CASE("a new file that cannot take its place is removed") {
     }
     CHECK_THROWS_AS(NewFile("/no/such/folder/out"), ucdtool::Failure);
 }
+
+} // namespace new_file_test

@@ -4,6 +4,8 @@
 #include "ucx/rma_pair.hpp"
 #include "ucx/strided.hpp"
 
+namespace attacks_am_id_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -100,3 +102,5 @@ TEST_CASE("an active message is free when its pipeline has ended") {
         CHECK(destroy(pipeline) == UCD_SUCCESS);
     }
 }
+
+} // namespace attacks_am_id_test

@@ -6,6 +6,8 @@
 
 #include <cstring>
 
+namespace attacks_arguments_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -353,3 +355,5 @@ TEST_CASE("what no datatype of the library stands for is released, asked and ref
     CHECK(std::string(ucd_ucx_last_error()).rfind("ucd_ucx_release: ", 0) == 0);
     ucp_dt_destroy(foreign);
 }
+
+} // namespace attacks_arguments_test

@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <utility>
 
+namespace attacks_budget_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -378,3 +380,5 @@ TEST_CASE("an accumulate for which there is no room steps aside, and is done lat
     }));
     CHECK(b.attacker.next_said().number == 3);
 }
+
+} // namespace attacks_budget_test

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+namespace attacks_byte_order_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -90,3 +92,5 @@ TEST_CASE("a tagged message of a peer of the other byte order ends its receive w
     foreign[7] = 'x';
     CHECK(receive(of_other_order(foreign)) == UCS_ERR_INVALID_PARAM);
 }
+
+} // namespace attacks_byte_order_test

@@ -4,6 +4,8 @@
 #include "ucx/attacker.hpp"
 #include "ucx/strided.hpp"
 
+namespace attacks_cancel_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -153,3 +155,5 @@ TEST_CASE("a withdrawal's status is one of UCX's errors, or the message is inval
         CHECK(matched.received.result.bytes == 0);
     }
 }
+
+} // namespace attacks_cancel_test

@@ -6,6 +6,8 @@
 #include <string>
 #include <ucd_memory.h>
 
+namespace attacks_direct_device_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -62,3 +64,5 @@ TEST_CASE("hostile offers of device memory are declined, and nothing is read") {
           [](DirectHeader &o) { o.place.descriptors = UINT32_MAX; });
     check_usable(a.pair);
 }
+
+} // namespace attacks_direct_device_test

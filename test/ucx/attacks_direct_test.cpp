@@ -4,6 +4,8 @@
 #include "support/moves/device_moves.hpp"
 #include "ucx/offer_victim.hpp"
 
+namespace attacks_direct_test {
+
 using namespace ucdtest;
 
 TEST_CASE("hostile offers to read data are declined, and nothing is read") {
@@ -111,3 +113,5 @@ TEST_CASE("messages about direct transfers in any order do no harm") {
     });
     check_usable(a.pair);
 }
+
+} // namespace attacks_direct_test

@@ -5,6 +5,8 @@
 #include "ucx/attacker.hpp"
 #include "ucx/rma_pair.hpp"
 
+namespace attacks_ends_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -145,3 +147,5 @@ TEST_CASE("a pipeline ends without memory, whatever has come for it") {
         if (n == 200) break;
     CHECK(live_allocations() == before);
 }
+
+} // namespace attacks_ends_test

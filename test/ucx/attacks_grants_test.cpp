@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <optional>
 
+namespace attacks_grants_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -351,3 +353,5 @@ TEST_CASE("a peer over its budget is barred, and no other one") {
     CHECK(attacker.within(5, [&] { return announced == 1; }));
     victim.close_endpoint();
 }
+
+} // namespace attacks_grants_test

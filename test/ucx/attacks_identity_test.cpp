@@ -8,6 +8,8 @@
 
 #include <cstring>
 
+namespace attacks_identity_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -236,3 +238,5 @@ TEST_CASE("a peer that knows another's names does not take part in its transfers
         honest.reset();
     }
 }
+
+} // namespace attacks_identity_test

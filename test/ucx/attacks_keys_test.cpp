@@ -4,6 +4,8 @@
 #include "ucx/rma_pair.hpp"
 #include "ucx/strided.hpp"
 
+namespace attacks_keys_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -326,3 +328,5 @@ TEST_CASE("what is called before ucd_init says so of itself") {
               .rfind("ucd_ucx_datatype: ucd_init failed: UCD_THREADS is \"no\"", 0) == 0);
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
 }
+
+} // namespace attacks_keys_test

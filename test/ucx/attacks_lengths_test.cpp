@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+namespace attacks_lengths_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -151,3 +153,5 @@ TEST_CASE("an active message of a user is received as long as it is") {
     }
     victim.close_endpoint();
 }
+
+} // namespace attacks_lengths_test

@@ -8,6 +8,8 @@
 #include <deque>
 #include <random>
 
+namespace attacks_memory_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -224,3 +226,5 @@ TEST_CASE("as many operations of an endpoint wait as its limit says, and not one
     CHECK(refused == 2);
     target.close_endpoint();
 }
+
+} // namespace attacks_memory_test

@@ -6,6 +6,8 @@
 
 #include <numeric>
 
+namespace attacks_overlap_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -233,3 +235,5 @@ TEST_CASE("target elements that lie between each other are written") {
         }
     }
 }
+
+} // namespace attacks_overlap_test

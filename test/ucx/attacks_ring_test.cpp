@@ -6,6 +6,8 @@
 
 #include <ucd_memory.h>
 
+namespace attacks_ring_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -115,3 +117,5 @@ TEST_CASE("chunks of the ring that say they are longer than any memory") {
     RingEnds ends(one, false, false, Memory::device0, Memory::device0);
     CHECK(transfer(one, attacked.pair, ends) == ends.chunks());
 }
+
+} // namespace attacks_ring_test

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+namespace attacks_rma_timeout_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -115,3 +117,5 @@ TEST_CASE("a target that does not fetch a put's data is reported to the origin's
     // Once for the operation, and once for the transfer of its data.
     CHECK(pair.origin.side.unresponsive.size() <= 2);
 }
+
+} // namespace attacks_rma_timeout_test

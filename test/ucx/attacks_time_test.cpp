@@ -5,6 +5,8 @@
 #include "ucx/attacker.hpp"
 #include "ucx/rma_pair.hpp"
 
+namespace attacks_time_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -102,3 +104,5 @@ TEST_CASE("operations that wait for a type cost idle progress nothing") {
     CHECK(waiting + refused >= operations);
     target.close_endpoint();
 }
+
+} // namespace attacks_time_test

@@ -5,6 +5,8 @@
 #include "ucx/attacker.hpp"
 #include "ucx/strided.hpp"
 
+namespace attacks_timeout_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -210,3 +212,5 @@ TEST_CASE("a time-out is a number of seconds") {
         if (pipeline != nullptr) CHECK(ucd_ucx_pipeline_destroy(&pipeline) == UCD_SUCCESS);
     }
 }
+
+} // namespace attacks_timeout_test

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstring>
 
+namespace datatype_test {
+
 using namespace ucdtest;
 
 TEST_CASE("the callbacks take fragments of any length in any order, and allocate nothing") {
@@ -119,3 +121,5 @@ TEST_CASE("a generic datatype of another library is refused") {
     CHECK(ucd_ucx_release(nullptr, foreign) == UCD_ERR__INVALID_ARG);
     ucp_dt_destroy(foreign);
 }
+
+} // namespace datatype_test

@@ -18,6 +18,8 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+namespace direct_pieces_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -244,3 +246,5 @@ TEST_CASE("what was opened of pieces is closed when their process is killed") {
     }
     CHECK(mock::counts.live_opens == 0);
 }
+
+} // namespace direct_pieces_test

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <unistd.h>
 
+namespace direct_processes_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -110,3 +112,5 @@ TEST_CASE("a sender whose offer was not taken is told that the receiver's proces
     }
     CHECK(sent.result.status != UCS_OK); // what this library or UCX noticed first
 }
+
+} // namespace direct_processes_test

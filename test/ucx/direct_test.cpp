@@ -6,6 +6,8 @@
 
 #include <sys/mman.h>
 
+namespace direct_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -285,3 +287,5 @@ TEST_CASE("direct transfers with too little memory end, whichever allocation fai
     }
     CHECK(goes_directly(sides));
 }
+
+} // namespace direct_test

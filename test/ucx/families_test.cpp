@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <thread>
 
+namespace families_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -318,3 +320,5 @@ TEST_CASE("threads share two workers") {
         }
     }
 }
+
+} // namespace families_test

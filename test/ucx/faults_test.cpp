@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <string>
 
+namespace faults_test {
+
 using namespace ucdtest;
 
 TEST_CASE("a receive that nothing came for is cancelled") {
@@ -205,3 +207,5 @@ TEST_CASE("a pipeline that ends lets go of requests that are complete, told or n
     }
     CHECK(live_allocations() == live);
 }
+
+} // namespace faults_test

@@ -7,6 +7,8 @@
 
 #include <deque>
 
+namespace foreign_messages_test {
+
 using namespace ucdtest;
 using ucd_ucx::Header;
 using ucd_ucx::Kind;
@@ -165,3 +167,5 @@ TEST_CASE("what no pipeline sent is refused") {
     CHECK(announced == 1);
     check_usable(sides);
 }
+
+} // namespace foreign_messages_test

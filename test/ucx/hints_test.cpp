@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace hints_test {
+
 using namespace ucdtest;
 using namespace ucd_ucx;
 
@@ -134,3 +136,5 @@ TEST_CASE("a buffer is not prepared if its memory cannot be told") {
     REQUIRE(prepare(Keys()) == UCD_SUCCESS);
     REQUIRE(ucd_ucx_release(buf, datatype) == UCD_SUCCESS);
 }
+
+} // namespace hints_test

@@ -13,6 +13,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+namespace killed_peer_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -218,3 +220,5 @@ TEST_CASE("the target of a get is killed") {
 TEST_CASE("the origin of a put is killed") {
     lose_one_sided_peer(false);
 }
+
+} // namespace killed_peer_test

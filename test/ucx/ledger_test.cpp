@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+namespace ledger_test {
+
 using namespace ucd_ucx;
 
 namespace {
@@ -241,3 +243,5 @@ TEST_CASE("threads may share a ledger") {
     for (std::thread &thread : threads) thread.join();
     CHECK(ledger.bytes() == 0);
 }
+
+} // namespace ledger_test

@@ -4,6 +4,8 @@
 #include "ucx/child_process.hpp"
 #include "ucx/links_pair.hpp"
 
+namespace links_processes_test {
+
 using namespace ucd_ucx;
 using namespace ucdtest;
 
@@ -128,3 +130,5 @@ TEST_CASE("processes of other users are refused") {
         CHECK(reader.links.to_owner(endpoint(2)) == nullptr);
     }
 }
+
+} // namespace links_processes_test

@@ -11,6 +11,8 @@
 #include <unistd.h>
 #include <vector>
 
+namespace links_test {
+
 using namespace ucd_ucx;
 using namespace ucdtest;
 
@@ -336,3 +338,5 @@ TEST_CASE("links keep to their share of this process's descriptors") {
     LinksWithLedger few({.descriptors = 1});
     CHECK_FALSE(few.links.introduce(endpoint(1)));
 }
+
+} // namespace links_test

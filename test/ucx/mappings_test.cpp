@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace mappings_test {
+
 using namespace ucdtest;
 using ucd_ucx::Mapping;
 using ucd_ucx::Mappings;
@@ -111,3 +113,5 @@ TEST_CASE(
     mappings.close_all();
     CHECK(ledger.bytes() == 0);
 }
+
+} // namespace mappings_test

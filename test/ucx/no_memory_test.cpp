@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <memory>
 
+namespace no_memory_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -361,3 +363,5 @@ TEST_CASE("moves end with their endpoint, whichever allocation fails") {
         CHECK(failed > 2);
     }
 }
+
+} // namespace no_memory_test

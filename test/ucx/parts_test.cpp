@@ -21,6 +21,8 @@
 #include <ucd_ucx.h>
 #include <vector>
 
+namespace parts_test {
+
 using namespace ucdtest;
 using namespace ucd_ucx;
 
@@ -335,3 +337,5 @@ TEST_CASE("options of preparing have their defaults and their limits") {
               UCD_ERR__INVALID_ARG);
     }
 }
+
+} // namespace parts_test

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+namespace pipeline_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -302,3 +304,5 @@ TEST_CASE("chunks are packed and unpacked while others are on the network") {
     CHECK(unpacked == 100);
     CHECK(unpacked_before_the_last_came > 50);
 }
+
+} // namespace pipeline_test

@@ -6,6 +6,8 @@
 
 #include <numeric>
 
+namespace prepare_test {
+
 using namespace ucdtest;
 
 TEST_CASE("random layouts in UCX's own calls") {
@@ -265,3 +267,5 @@ TEST_CASE("prepare chooses by the layout, and refuses forms that it has not") {
     CHECK(ucd_ucx_datatype(rows, nullptr, nullptr) == UCD_ERR__INVALID_ARG);
     REQUIRE(ucd_free(&rows) == UCD_SUCCESS);
 }
+
+} // namespace prepare_test

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <memory>
 
+namespace ring_faults_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -332,3 +334,5 @@ TEST_CASE("a chunk that ends within an element is not reduced") {
     }
     CHECK(ucd_memory_free(memory) == UCD_SUCCESS);
 }
+
+} // namespace ring_faults_test

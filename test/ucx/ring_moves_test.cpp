@@ -5,6 +5,8 @@
 
 #include <memory>
 
+namespace ring_moves_test {
+
 using namespace ucdtest;
 
 TEST_CASE("chunks between devices stay in device memory") {
@@ -102,3 +104,5 @@ TEST_CASE("many transfers share the device memory that there is") {
         for (auto &e : ends) e->check(one);
     });
 }
+
+} // namespace ring_moves_test

@@ -17,6 +17,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+namespace ring_processes_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -196,3 +198,5 @@ TEST_CASE("the other process sends", "[.]") {
 TEST_CASE("the other process receives", "[.]") {
     peer_until_killed(false);
 }
+
+} // namespace ring_processes_test

@@ -3,6 +3,8 @@
 #include "ucx/ring_pair.hpp"
 #include "ucx/rma_pair.hpp"
 
+namespace ring_rma_test {
+
 using namespace ucdtest;
 
 TEST_CASE("an operation's info says whether its chunks stay in device memory") {
@@ -54,3 +56,5 @@ TEST_CASE("a window's info says whether chunks to and from it stay in device mem
             CHECK((sender.memory.most > 0) == (std::string(ring) == "none"));
         }
 }
+
+} // namespace ring_rma_test

@@ -5,6 +5,8 @@
 
 #include <memory>
 
+namespace ring_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -149,3 +151,5 @@ TEST_CASE("device memory that was had or opened is given back") {
     } // which counts what is alive after ucd_finalize
     CHECK(mock::counts.live_opens == 0);
 }
+
+} // namespace ring_test

@@ -7,6 +7,8 @@
 #include <thread>
 #include <ucd_memory.h>
 
+namespace ring_threads_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -83,3 +85,5 @@ TEST_CASE("threads share two workers and the device memory of their pipelines") 
         REQUIRE(ucd_free(&type) == UCD_SUCCESS);
     }
 }
+
+} // namespace ring_threads_test

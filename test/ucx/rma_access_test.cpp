@@ -18,6 +18,8 @@
 #include <sys/mman.h>
 #include <thread>
 
+namespace rma_access_test {
+
 using namespace ucdtest;
 using ucd_ucx::Trust;
 using ucd_ucx::rma::access_method;
@@ -417,3 +419,5 @@ TEST_CASE("the memory of a process that has ended is not accessed") {
     origin.progress();
     CHECK(late.status() == UCS_ERR_CONNECTION_RESET);
 }
+
+} // namespace rma_access_test

@@ -3,6 +3,8 @@
 #include "support/moves/device_moves.hpp"
 #include "ucx/rma_by_hand.hpp"
 
+namespace rma_answers_test {
+
 using namespace ucdtest;
 
 TEST_CASE("answers that come as one message end an operation each") {
@@ -132,3 +134,5 @@ TEST_CASE("answers that come as one message reach a device's memory") {
     mock::release(to);
     CHECK(found == expected);
 }
+
+} // namespace rma_answers_test

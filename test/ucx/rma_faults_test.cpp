@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <string>
 
+namespace rma_faults_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -171,3 +173,5 @@ TEST_CASE("an endpoint that cannot be given up for lack of memory is not said to
     }
     CHECK(failed >= 1);
 }
+
+} // namespace rma_faults_test

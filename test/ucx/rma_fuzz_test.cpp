@@ -12,6 +12,8 @@
 #include <optional>
 #include <sodium.h>
 
+namespace rma_fuzz_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -335,3 +337,5 @@ TEST_CASE("damaged answers do no harm to an origin") {
     });
     a.close_endpoint();
 }
+
+} // namespace rma_fuzz_test

@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <thread>
 
+namespace rma_mapped_test {
+
 using namespace ucdtest;
 using ucd_ucx::Descriptor;
 using ucd_ucx::rma::WindowMemory;
@@ -334,3 +336,5 @@ TEST_CASE("allocated windows: memory of another size, or that could shrink, is n
     CHECK(WindowMemory::open(made->descriptor(), 4097) == nullptr);
     CHECK(WindowMemory::open(made->descriptor(), UINT64_MAX) == nullptr);
 }
+
+} // namespace rma_mapped_test

@@ -11,6 +11,8 @@
 #include <numeric>
 #include <sodium.h>
 
+namespace rma_messages_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -398,3 +400,5 @@ TEST_CASE("a type that is asked for is in the host's memory, wherever the data i
     REQUIRE(ucd_free(&type) == UCD_SUCCESS);
     CHECK(found == values);
 }
+
+} // namespace rma_messages_test

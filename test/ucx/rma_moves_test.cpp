@@ -6,6 +6,8 @@
 
 #include <algorithm>
 
+namespace rma_moves_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -206,3 +208,5 @@ TEST_CASE("operations whose types do not fit a header, or are not kept") {
         });
     }
 }
+
+} // namespace rma_moves_test

@@ -6,6 +6,8 @@
 
 #include <set>
 
+namespace rma_names_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -129,3 +131,5 @@ TEST_CASE("types that are too many for indexes go by name, until none is under w
         answered(put, named);
     }
 }
+
+} // namespace rma_names_test

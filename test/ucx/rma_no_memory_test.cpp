@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <string>
 
+namespace rma_no_memory_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -146,3 +148,5 @@ TEST_CASE(
     }
     ok(ucd_ucx_am_set_handler(sides.b.pipeline, nullptr, nullptr), "no handler");
 }
+
+} // namespace rma_no_memory_test

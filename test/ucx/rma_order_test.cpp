@@ -10,6 +10,8 @@
 #include <numeric>
 #include <thread>
 
+namespace rma_order_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -248,3 +250,5 @@ TEST_CASE("threads count with the same two workers") {
     for (std::size_t i = 0; i < longs; ++i)
         REQUIRE(counters[i] == (i < 2 ? threads * rounds : threads * rounds / 2));
 }
+
+} // namespace rma_order_test

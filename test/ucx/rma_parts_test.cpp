@@ -10,8 +10,11 @@
 
 #include <cstring>
 
+namespace rma_parts_test {
+
 using namespace ucdtest;
 using namespace ucd_ucx::rma;
+using ucd_ucx::Reading;
 namespace rma = ucd_ucx::rma;
 
 namespace {
@@ -299,3 +302,5 @@ TEST_CASE("a window has what is within its bytes") {
     CHECK(w.at(7) == memory.data() + 7);
     CHECK(w.at(-3) + 3 == memory.data());
 }
+
+} // namespace rma_parts_test

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 
+namespace rma_sends_test {
+
 using namespace ucdtest;
 using Fate = UcxSends::Fate;
 
@@ -444,3 +446,5 @@ TEST_CASE("what is put and got is as its type says, in one segment or not, where
     mock::release(device);
     for (ucd_type_t *type : {&one, &apart}) ok(ucd_free(type), "free");
 }
+
+} // namespace rma_sends_test

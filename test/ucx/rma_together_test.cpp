@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <random>
 
+namespace rma_together_test {
+
 using namespace ucdtest;
 using Fate = UcxSends::Fate;
 
@@ -187,3 +189,5 @@ TEST_CASE("a type at the address of an old one is another type") {
         for (ucd_type_t *type : {&there, &here}) ok(ucd_free(type), "free");
     }
 }
+
+} // namespace rma_together_test

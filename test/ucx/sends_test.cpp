@@ -11,6 +11,8 @@
 #include <cstring>
 #include <string>
 
+namespace sends_test {
+
 using namespace ucdtest;
 using Fate = UcxSends::Fate;
 
@@ -331,3 +333,5 @@ TEST_CASE("an answer whose data cannot be packed leaves nothing to be sent") {
     CHECK(sends.calls[4].count == answer.size() + 10);
     CHECK(ledger.bytes() == 0);
 }
+
+} // namespace sends_test

@@ -13,6 +13,8 @@
 #include <new>
 #include <vector>
 
+namespace tables_test {
+
 using namespace ucdtest;
 using namespace ucd_ucx;
 
@@ -241,3 +243,5 @@ TEST_CASE("an origin describes each type once") {
     CHECK(first[0]->takes(UCD_OP__SUM));
     for (ucd_type_t &type : vectors) ok(ucd_free(&type), "free");
 }
+
+} // namespace tables_test

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+namespace transfer_parts_test {
+
 using namespace ucdtest;
 using namespace ucd_ucx;
 
@@ -346,3 +348,5 @@ TEST_CASE("segments are not listed over the budget of the peer for whom they wou
     CHECK(work == 100);
     ok(ucd_free(&type), "free");
 }
+
+} // namespace transfer_parts_test

@@ -12,6 +12,14 @@
 
 namespace ucdfuzz {
 
+// Peers by chance.
+inline int a_hostile(ucdtest::Rng &rng) {
+    return honest_peers + static_cast<int>(rng.below(peers - honest_peers));
+}
+inline int an_honest(ucdtest::Rng &rng) {
+    return static_cast<int>(rng.below(honest_peers));
+}
+
 struct Grammar {
     struct Weights {
         unsigned change = 15;    // percent of messages that are changed somewhere

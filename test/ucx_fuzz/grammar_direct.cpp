@@ -4,16 +4,9 @@
 #include "ucx/type_name.hpp"
 
 namespace ucdfuzz {
-namespace {
-
-int a_hostile(ucdtest::Rng &rng) {
-    return honest_peers + static_cast<int>(rng.below(peers - honest_peers));
-}
-
-} // namespace
 
 Grammar::Script Grammar::introduce() {
-    Message m = message(a_hostile(rng_), static_cast<int>(rng_.below(honest_peers)), pipeline_am);
+    Message m = message(a_hostile(rng_), an_honest(rng_), pipeline_am);
     m.header.kind = introduction;
     // Its own; another's, which it relays; or none.
     const int owner = rng_.chance(90) ? m.from : a_hostile(rng_);
@@ -26,7 +19,7 @@ Grammar::Script Grammar::introduce() {
 
 // The type, the announcement, and the offer. If the receiver declines, it waits for chunks.
 Grammar::Script Grammar::direct_transfer() {
-    Message m = message(a_hostile(rng_), static_cast<int>(rng_.below(honest_peers)), pipeline_am);
+    Message m = message(a_hostile(rng_), an_honest(rng_), pipeline_am);
     DirectEnds &owner = *owners_[static_cast<std::size_t>(m.from - honest_peers)];
     if (!owner.has_key(m.to, pipeline_am) && rng_.chance(80)) return introduce();
     const Layout layout =
@@ -84,7 +77,7 @@ Grammar::Script Grammar::direct_transfer() {
 
 // Of a transfer that an honest peer sends, or of any.
 Grammar::Script Grammar::decline_one() {
-    Message m = message(a_hostile(rng_), static_cast<int>(rng_.below(honest_peers)), pipeline_am);
+    Message m = message(a_hostile(rng_), an_honest(rng_), pipeline_am);
     const Name name = any_name(m.from, m.to, pipeline_am);
     m.header.stream = name.stream;
     m.header.number = name.number;
@@ -95,7 +88,7 @@ Grammar::Script Grammar::decline_one() {
 
 // The two messages by which an origin learns to access a window by itself.
 Grammar::Script Grammar::introduce_windows() {
-    const int from = a_hostile(rng_), to = static_cast<int>(rng_.below(honest_peers));
+    const int from = a_hostile(rng_), to = an_honest(rng_);
     const int owner = rng_.chance(90) ? from : a_hostile(rng_);
     OneSided m;
     m.verb = window_introduction;
@@ -106,7 +99,7 @@ Grammar::Script Grammar::introduce_windows() {
 }
 
 Grammar::Script Grammar::grant_window() {
-    const int from = a_hostile(rng_), to = static_cast<int>(rng_.below(honest_peers));
+    const int from = a_hostile(rng_), to = an_honest(rng_);
     DirectEnds &owner = *owners_[static_cast<std::size_t>(from - honest_peers)];
     if (!owner.has_key(to, rma_am) && rng_.chance(80)) return introduce_windows();
     // Honest peers use the window of the other one's key at hostile ones.

@@ -48,14 +48,6 @@ Grammar::Script Grammar::draw_script() {
 
 namespace {
 
-int a_hostile(ucdtest::Rng &rng) {
-    return honest_peers + static_cast<int>(rng.below(peers - honest_peers));
-}
-
-int an_honest(ucdtest::Rng &rng) {
-    return static_cast<int>(rng.below(honest_peers));
-}
-
 std::size_t a_length(ucdtest::Rng &rng) {
     return rng.chance(15) ? 0 : rng.mostly_small(1600);
 }

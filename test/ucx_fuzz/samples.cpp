@@ -5,7 +5,7 @@
 namespace ucdfuzz {
 namespace {
 
-void check(int rc, const char *what) {
+void require_made(int rc, const char *what) {
     if (rc != UCD_SUCCESS) found_fatal("setup", std::string(what) + ": " + ucd_last_error());
 }
 
@@ -40,11 +40,12 @@ Samples::Samples() {
 // All but the longest fit a window.
 void Samples::add_deep(int levels) {
     ucd_type_t type;
-    check(ucd_create_dup(UCD_TYPE__BYTE, UCD_INFO__NULL, &type), "a deep sample");
+    require_made(ucd_create_dup(UCD_TYPE__BYTE, UCD_INFO__NULL, &type), "a deep sample");
     for (int i = 0; i < levels; ++i) {
         const std::intptr_t ones[] = {1, 1}, places[] = {0, 2 * i + 2};
         ucd_type_t types[] = {type, UCD_TYPE__BYTE};
-        check(ucd_create_struct(2, ones, places, types, UCD_INFO__NULL, &type), "a deep sample");
+        require_made(ucd_create_struct(2, ones, places, types, UCD_INFO__NULL, &type),
+                     "a deep sample");
         (void)ucd_free(&types[0]);
     }
     made_.push_back(type);
@@ -57,10 +58,10 @@ Samples::~Samples() {
 
 Sample Samples::sample_of(ucd_type_t type, bool of_ints, bool overlaps) {
     std::uintptr_t size, bytes;
-    check(ucd_get_size(type, &size), "ucd_get_size");
-    check(ucd_flatten_size(type, &bytes), "ucd_flatten_size");
+    require_made(ucd_get_size(type, &size), "ucd_get_size");
+    require_made(ucd_flatten_size(type, &bytes), "ucd_flatten_size");
     std::string flat(bytes, '\0');
-    check(ucd_flatten(type, flat.data(), bytes), "ucd_flatten");
+    require_made(ucd_flatten(type, flat.data(), bytes), "ucd_flatten");
     return {type, flat, size, of_ints, overlaps};
 }
 
@@ -69,7 +70,7 @@ void Samples::add(ucd_type_t type, bool of_ints, bool overlaps) {
 }
 
 void Samples::add_made(int rc, ucd_type_t type, bool of_ints, bool overlaps) {
-    check(rc, "a sample");
+    require_made(rc, "a sample");
     made_.push_back(type);
     add(type, of_ints, overlaps);
 }
@@ -77,7 +78,7 @@ void Samples::add_made(int rc, ucd_type_t type, bool of_ints, bool overlaps) {
 Layout layout_of(const Sample &sample, std::uintptr_t count) {
     ucd_layout_t layout = {};
     layout.struct_size = sizeof layout;
-    if (count > 0) check(ucd_get_layout(count, sample.type, &layout), "ucd_get_layout");
+    if (count > 0) require_made(ucd_get_layout(count, sample.type, &layout), "ucd_get_layout");
     return {&sample, count, layout.bytes, layout.low, layout.high};
 }
 
@@ -96,18 +97,18 @@ std::string pack(const unsigned char *buffer, const Layout &layout) {
     std::string stream(layout.bytes, '\0');
     std::uintptr_t packed = 0;
     if (layout.bytes > 0)
-        check(ucd_pack(buffer, layout.count, layout.sample->type, 0, stream.data(), stream.size(),
-                       &packed, UCD_INFO__NULL, UCD_OP__REPLACE),
-              "ucd_pack");
+        require_made(ucd_pack(buffer, layout.count, layout.sample->type, 0, stream.data(),
+                              stream.size(), &packed, UCD_INFO__NULL, UCD_OP__REPLACE),
+                     "ucd_pack");
     return stream;
 }
 
 void unpack(const std::string &stream, unsigned char *buffer, const Layout &layout, ucd_op_t op) {
     std::uintptr_t moved = 0;
     if (layout.bytes > 0)
-        check(ucd_unpack(stream.data(), stream.size(), buffer, layout.count, layout.sample->type, 0,
-                         &moved, UCD_INFO__NULL, op),
-              "ucd_unpack");
+        require_made(ucd_unpack(stream.data(), stream.size(), buffer, layout.count,
+                                layout.sample->type, 0, &moved, UCD_INFO__NULL, op),
+                     "ucd_unpack");
 }
 
 } // namespace ucdfuzz

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace advice_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -139,3 +141,5 @@ TEST_CASE("advice has the numbers of ucd_iov and ucd_get_boxes, and ucd_describe
             one.fail("ucd_describe advises ", text, ", and ucd_get_advice form ", advice.form);
     });
 }
+
+} // namespace advice_test

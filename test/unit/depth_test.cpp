@@ -10,6 +10,8 @@
 #include <functional>
 #include <vector>
 
+namespace depth_test {
+
 using ucdtest::on_small_stack;
 
 namespace {
@@ -236,3 +238,5 @@ TEST_CASE("Many levels of all kinds in turn") {
                          : ucd_create_struct(1, &one, &by, &t, nullptr, n);
     });
 }
+
+} // namespace depth_test

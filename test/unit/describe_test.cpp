@@ -17,6 +17,8 @@
 #include <string>
 #include <vector>
 
+namespace describe_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -322,3 +324,5 @@ TEST_CASE("advice says why") {
     ends(byte, "one segment, which can be sent from where it lies");
     ends(ucd::Type::contig(0, byte), "there is nothing to move");
 }
+
+} // namespace describe_test

@@ -7,6 +7,8 @@
 #include "unit/disguise.hpp"
 #include "unit/normal_form.hpp"
 
+namespace disguises_random_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -75,3 +77,5 @@ TEST_CASE("Large layouts in disguises that design.md does not name", "[.][gaps]"
         compare(one, plainly(*shape), disguised(one.rng(), *shape, {}), *shape);
     });
 }
+
+} // namespace disguises_random_test

@@ -6,6 +6,8 @@
 
 #include <functional>
 
+namespace disguises_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -274,3 +276,5 @@ TEST_CASE("Large layouts in disguise") {
 TEST_CASE("Layouts of too many segments whose disguises are known to differ", "[.][gaps]") {
     for (const Twins &pair : gaps()) check(pair);
 }
+
+} // namespace disguises_test

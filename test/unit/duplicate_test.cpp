@@ -6,6 +6,8 @@
 
 #include <ucd.h>
 
+namespace duplicate_test {
+
 namespace {
 
 const ucd::Type &type_behind(ucd_type_t handle) {
@@ -63,3 +65,5 @@ TEST_CASE("a struct gives up every reference to its members") {
     for (const int i : {0, 1}) CHECK(references(i) == 1);
     for (ucd_type_t &member : members) REQUIRE(ucd_free(&member) == UCD_SUCCESS);
 }
+
+} // namespace duplicate_test

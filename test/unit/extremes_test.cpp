@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 #include <vector>
 
+namespace extremes_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -375,3 +377,5 @@ TEST_CASE("More segments than 2^32") {
     REQUIRE(ucd_iov_len_max(1, column.get(), n + 1, &number, &bytes) == UCD_SUCCESS);
     CHECK((number == n / 2 && bytes == n));
 }
+
+} // namespace extremes_test

@@ -8,6 +8,8 @@
 #include <functional>
 #include <string>
 
+namespace failures_test {
+
 namespace {
 
 struct Failure {
@@ -106,3 +108,5 @@ TEST_CASE("the edit distance counts insertions, deletions, replacements and swap
     CHECK(edit_distance("ab", "ba") == 1);
     CHECK(edit_distance("kitten", "sitting") == 3);
 }
+
+} // namespace failures_test

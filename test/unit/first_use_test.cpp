@@ -13,6 +13,8 @@
 #include <cstring>
 #include <vector>
 
+namespace first_use_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -110,3 +112,5 @@ TEST_CASE("which lists are plain") {
     CHECK_FALSE(is_plain(indexed_block(1, {9, 3}, indexed_block(1, {1, 0}, d))));
     CHECK_FALSE(is_plain(contig(2, indexed_block(1, {9, 3}, d))));
 }
+
+} // namespace first_use_test

@@ -9,6 +9,8 @@
 #include <functional>
 #include <string>
 
+namespace flatten_hostile_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -244,3 +246,29 @@ TEST_CASE("Shared nodes do not expand") {
         accept(nodes, size);
     }
 }
+
+TEST_CASE("Flattening checks its arguments") {
+    std::uintptr_t size = 77;
+    FlatBytes bytes(100, 0x55);
+    CHECK(ucd_flatten_size(UCD_TYPE__NULL, &size) == UCD_ERR__INVALID_ARG);
+    CHECK(size == 77);
+    CHECK(ucd_flatten_size(UCD_TYPE__INT, nullptr) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_flatten(UCD_TYPE__NULL, bytes.data(), 100) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_flatten(UCD_TYPE__INT, nullptr, 100) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_flatten(UCD_TYPE__INT, nullptr, 0) == UCD_ERR__TRUNCATED);
+    CHECK(ucd_flatten(UCD_TYPE__INT, bytes.data(), 30) == UCD_ERR__TRUNCATED);
+    CHECK(bytes == FlatBytes(100, 0x55));
+    REQUIRE(ucd_flatten(UCD_TYPE__INT, bytes.data(), 100) == UCD_SUCCESS);
+    CHECK(bytes[31] == 0x55);
+
+    ucd_type_t type = UCD_TYPE__NULL;
+    CHECK(ucd_unflatten(nullptr, bytes.data(), 31) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_unflatten(&type, nullptr, 31) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_unflatten(&type, nullptr, 0) == UCD_ERR__CORRUPT);
+    CHECK(type == UCD_TYPE__NULL);
+    REQUIRE(ucd_unflatten(&type, bytes.data(), 31) == UCD_SUCCESS);
+    CHECK(type != UCD_TYPE__INT);
+    CHECK(ucd_free(&type) == UCD_SUCCESS);
+}
+
+} // namespace flatten_hostile_test

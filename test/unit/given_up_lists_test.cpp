@@ -17,6 +17,8 @@
 #include <thread>
 #include <vector>
 
+namespace given_up_lists_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -201,3 +203,5 @@ TEST_CASE("threads read a list while it is given up") {
         CHECK(type.lists.displs.empty());
     }
 }
+
+} // namespace given_up_lists_test

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+namespace gpu_batches_test {
+
 using namespace ucd;
 using namespace ucd::hostgpu;
 using namespace ucdtest;
@@ -364,3 +366,5 @@ TEST_CASE("a table has as much as it says for each member, and about four starts
             }
     }
 }
+
+} // namespace gpu_batches_test

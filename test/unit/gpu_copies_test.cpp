@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+namespace gpu_copies_test {
+
 using namespace ucd;
 using namespace ucd::hostgpu;
 using namespace ucdtest;
@@ -17,18 +19,19 @@ using namespace ucdtest;
 namespace {
 
 // Planes of 10 rows of 20 doubles.
-constexpr std::size_t planes = 8, rows = 10, columns = 20, element = sizeof(double);
+constexpr std::size_t box_planes = 8, box_rows = 10, box_columns = 20, element = sizeof(double);
 
 struct Gaps {
     std::size_t row, plane; // bytes from one to the next
     OwnedLayout layout() const {
-        OwnedLayout made = strided(columns * element, rows, static_cast<std::int64_t>(row));
-        repeat_last(made, planes, static_cast<std::int64_t>(plane));
+        OwnedLayout made = strided(box_columns * element, box_rows, static_cast<std::int64_t>(row));
+        repeat_last(made, box_planes, static_cast<std::int64_t>(plane));
         return made;
     }
-    std::size_t bytes() const { return planes * plane; }
+    std::size_t bytes() const { return box_planes * plane; }
     std::size_t place_of(std::size_t i) const {
-        return i / (rows * columns) * plane + i / columns % rows * row + i % columns * element;
+        return i / (box_rows * box_columns) * plane + i / box_columns % box_rows * row +
+               i % box_columns * element;
     }
 };
 
@@ -155,3 +158,5 @@ TEST_CASE("a stream that is captured gets copies of types that are prepared, and
                     CHECK(capture.end() > 0);
                 }
 }
+
+} // namespace gpu_copies_test

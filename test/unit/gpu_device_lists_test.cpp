@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+namespace gpu_device_lists_test {
+
 using namespace ucd;
 using namespace ucd::gpu;
 using namespace ucd::hostgpu;
@@ -235,3 +237,5 @@ TEST_CASE("preparing makes ready for as many positions as there are, whatever th
         CHECK((kernels[0] == "pack_interpreter") == (odd == 1));
     }
 }
+
+} // namespace gpu_device_lists_test

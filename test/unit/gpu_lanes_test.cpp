@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+namespace gpu_lanes_test {
+
 using namespace ucd;
 using namespace ucd::hostgpu;
 
@@ -291,3 +293,5 @@ TEST_CASE("an event that cannot be made is not taken from the pool") {
     REQUIRE(pool.take(event).ok());
     CHECK(event);
 }
+
+} // namespace gpu_lanes_test

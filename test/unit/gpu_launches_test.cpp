@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+namespace gpu_launches_test {
+
 using namespace ucd;
 using namespace ucd::hostgpu;
 using namespace ucdtest;
@@ -110,7 +112,7 @@ TEST_CASE("odd blocks are unpacked in aligned stores, wherever they begin in the
             CHECK((kernel == "unpack_aligned_stores") == (odd % 8 == 0));
             if (kernel != "unpack_aligned_stores") return;
             // Of 8, 8 and 1 bytes.
-            CHECK(as<AlignedStoresParams>(parameters_launched().back()).count == 3 * blocks);
+            CHECK(as<AlignedStoresParams>(parameters_launched().back()).range.count == 3 * blocks);
         };
         check(200);
         member.restrict(77, 190);
@@ -496,3 +498,5 @@ TEST_CASE("vectors of narrow words, four words at a time") {
     move_narrow_words<Direction::pack, 2>();
     move_narrow_words<Direction::unpack, 2>();
 }
+
+} // namespace gpu_launches_test

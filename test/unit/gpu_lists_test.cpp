@@ -11,6 +11,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace gpu_lists_test {
+
 using namespace ucd;
 using namespace ucd::gpu;
 using namespace ucdtest;
@@ -120,3 +122,5 @@ TEST_CASE("a caller's list below many levels is a nest, whatever small layout it
         CHECK(is_by_reference(plan.shape.level[1]));
     }
 }
+
+} // namespace gpu_lists_test

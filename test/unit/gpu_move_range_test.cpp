@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+namespace gpu_move_range_test {
+
 using namespace ucd;
 using namespace ucd::gpu;
 
@@ -134,3 +136,5 @@ TEST_CASE("the vectors that hold a range") {
     CHECK(grid_for(uint64_t{1} << 31, 0) == (uint32_t{1} << 31) - 1);
     CHECK(grid_for(uint64_t{1} << 40, 0) == (uint32_t{1} << 31) - 1);
 }
+
+} // namespace gpu_move_range_test

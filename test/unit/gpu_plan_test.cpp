@@ -19,6 +19,8 @@
 #include <utility>
 #include <vector>
 
+namespace gpu_plan_test {
+
 using namespace ucd;
 using namespace ucd::gpu;
 using ucdtest::tuning;
@@ -442,3 +444,5 @@ TEST_CASE("neighbours are kept together where the last level can be divided") {
         }
     CHECK(divided > 50);
 }
+
+} // namespace gpu_plan_test

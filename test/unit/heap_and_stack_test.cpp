@@ -11,6 +11,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+namespace heap_and_stack_test {
+
 using ucd::in_heap_or_stack;
 
 namespace {
@@ -68,3 +70,5 @@ TEST_CASE("a thread knows its own stack, above where it is, and no other's") {
     CHECK(own);
     CHECK_FALSE(first);
 }
+
+} // namespace heap_and_stack_test

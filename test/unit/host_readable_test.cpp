@@ -7,6 +7,8 @@
 
 #include <sys/mman.h>
 
+namespace host_readable_test {
+
 TEST_CASE("pages are readable or not, each by itself, however often they are asked about") {
     // More than are remembered, so that some take the places of others.
     constexpr std::size_t page = 4096, pages = 200;
@@ -27,3 +29,5 @@ TEST_CASE("pages are readable or not, each by itself, however often they are ask
         CHECK(ucd::gpu::is_host_readable(&round));
     }
 }
+
+} // namespace host_readable_test

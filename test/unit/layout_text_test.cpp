@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+namespace layout_text_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -27,3 +29,5 @@ TEST_CASE("the text of a layout ends at a depth of 16") {
     CHECK(text_of_nest(17).ends_with("(2, 48) strided(2, 16) ..."));
     CHECK(text_of_nest(18).ends_with("(2, 144) strided(2, 48) ..."));
 }
+
+} // namespace layout_text_test

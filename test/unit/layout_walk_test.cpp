@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+namespace layout_walk_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -39,3 +41,5 @@ TEST_CASE("blocks that touch are consecutive, and others are not") {
     CHECK(first_of(apart, 7, 2) == scattered);
     CHECK(first_of(apart, 8, 8) == 20);
 }
+
+} // namespace layout_walk_test

@@ -18,6 +18,8 @@
 #include <map>
 #include <string>
 
+namespace list_look_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -336,3 +338,5 @@ TEST_CASE("Long lists that are new are packed as they say, however they are desc
     });
     ucd_finalize();
 }
+
+} // namespace list_look_test

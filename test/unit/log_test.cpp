@@ -13,6 +13,8 @@
 
 #include <unistd.h>
 
+namespace log_test {
+
 namespace {
 
 // What `body` prints on standard error at a level.
@@ -64,3 +66,5 @@ TEST_CASE("an unknown variable is logged once in a process") {
     REQUIRE(unsetenv(endless.c_str()) == 0);
     REQUIRE(unsetenv("UCD_THREDS") == 0);
 }
+
+} // namespace log_test

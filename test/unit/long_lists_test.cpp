@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace long_lists_test {
+
 TEST_CASE("parts of a list that are empty do not count") {
     constexpr std::size_t entries = 5000, part = 1024;
     // Small displacements, and such as need more than 64 bits to be summed.
@@ -88,3 +90,5 @@ TEST_CASE("structures of many members are packed in order") {
                 one.fail("byte ", i, " of ", packed.size(), " is another one");
     });
 }
+
+} // namespace long_lists_test

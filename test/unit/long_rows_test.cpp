@@ -10,6 +10,8 @@
 #include <cstddef>
 #include <vector>
 
+namespace long_rows_test {
+
 #if defined(__SSE2__)
 
 using namespace ucdtest;
@@ -134,3 +136,5 @@ TEST_CASE("families that nobody has measured have the neutral values") {
 }
 
 #endif
+
+} // namespace long_rows_test

@@ -8,6 +8,8 @@
 
 #include <vector>
 
+namespace lowering_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -140,3 +142,5 @@ TEST_CASE("The elements of a type repeat at its packed size") {
     CHECK(ucd::elements_of(type_of(mixed)).extent == 16);
     CHECK(ucd::elements_of(type_of(equal)).extent == 12);
 }
+
+} // namespace lowering_test

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+namespace members_test {
+
 namespace {
 
 using Descs = std::vector<ucd_pack_desc_t>;
@@ -111,3 +113,5 @@ TEST_CASE("moves of one direction are made as packs are, and others are found") 
     CHECK_FALSE(found_others);
     CHECK(std::string(ucd::last_error().text).find("moves[7]: outbuf") != std::string::npos);
 }
+
+} // namespace members_test

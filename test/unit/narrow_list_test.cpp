@@ -10,6 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace narrow_list_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -113,3 +115,5 @@ TEST_CASE("any part of a long list of pieces is moved") {
     check(2, one - 700, 1401);
     check(2, 2 * one - 255, 255);
 }
+
+} // namespace narrow_list_test

@@ -6,6 +6,8 @@
 
 #include <vector>
 
+namespace overflow_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -169,3 +171,5 @@ TEST_CASE("Calls refuse a count that does not fit, and none before") {
             all(count, UCD_ERR__OVERFLOW);
     }
 }
+
+} // namespace overflow_test

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+namespace period_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -129,3 +131,5 @@ TEST_CASE("divisors come in ascending order, up to the half") {
     }));
     CHECK(asked == 9);
 }
+
+} // namespace period_test

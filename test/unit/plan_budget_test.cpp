@@ -13,6 +13,8 @@
 #include <memory>
 #include <vector>
 
+namespace plan_budget_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -143,3 +145,5 @@ TEST_CASE("plans of a type from bytes share what its layout leaves") {
         CHECK(cache.bytes_left == left);
     }
 }
+
+} // namespace plan_budget_test

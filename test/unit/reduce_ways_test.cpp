@@ -16,6 +16,8 @@
 #include <cstring>
 #include <vector>
 
+namespace reduce_ways_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -145,3 +147,5 @@ TEST_CASE("reductions in place and by way of a chunk are the same") {
         }
     });
 }
+
+} // namespace reduce_ways_test

@@ -9,6 +9,8 @@
 #include <functional>
 #include <string_view>
 
+namespace rewrites_test {
+
 using namespace ucd;
 
 namespace {
@@ -379,7 +381,7 @@ TEST_CASE("structures are spliced up to twice the entries that there were") {
         const bool spliced = inner + others <= 2 * (others + 1);
         INFO(others << " beside it");
         CHECK(o.by("splice-structures") == spliced);
-        CHECK(o.layout->top().count == static_cast<uint64_t>(spliced ? inner + others : others + 1));
+        CHECK(o.layout->top().count == uint64_t(spliced ? inner + others : others + 1));
     }
 }
 
@@ -498,3 +500,5 @@ TEST_CASE("group-neighbours") {
                     "@900000 strided(2000, 16) block(8)]");
     CHECK(o.by("group-neighbours"));
 }
+
+} // namespace rewrites_test

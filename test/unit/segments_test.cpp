@@ -12,6 +12,8 @@
 
 #include <algorithm>
 
+namespace segments_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -229,3 +231,5 @@ TEST_CASE("Blocks of the same bytes over and over are segments of their own") {
     CHECK(reinterpret_cast<std::intptr_t>(entries[1].iov_base) == 0);
     CHECK(entries[1].iov_len == 2);
 }
+
+} // namespace segments_test

@@ -13,6 +13,8 @@ namespace ucd {
 Owner<Backend> create_seq_backend();
 }
 
+namespace seq_backend_test {
+
 using namespace ucd;
 using namespace ucdtest;
 
@@ -103,3 +105,5 @@ TEST_CASE("the host's backend refuses copies from layout to layout") {
     CHECK(backend->prepare_launch(0, list, prepared).code() == UCD_ERR__NOT_SUPPORTED);
     CHECK(prepared == nullptr);
 }
+
+} // namespace seq_backend_test

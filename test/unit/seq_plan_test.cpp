@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+namespace seq_plan_test {
+
 namespace {
 
 using namespace ucdtest::recipes;
@@ -361,3 +363,5 @@ TEST_CASE("a plan of several nests has the memory of each") {
     CHECK(plan.memory() > sizeof plan + 6 * sizeof(NestPlan));
     CHECK(plan.memory() < sizeof plan + 7 * sizeof(NestPlan));
 }
+
+} // namespace seq_plan_test

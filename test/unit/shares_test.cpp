@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <vector>
 
+namespace shares_test {
+
 using namespace ucdtest;
 
 namespace {
@@ -113,3 +115,5 @@ TEST_CASE("threads have equal shares of a range, wherever it begins") {
             check_shares(move, 2 + static_cast<unsigned>(rng.below(63)));
         }
 }
+
+} // namespace shares_test

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+namespace streaming_copy_test {
+
 TEST_CASE("streaming copies move what they should and touch nothing else") {
     constexpr std::size_t room = 512;
     std::vector<char> from(room), to(room);
@@ -59,3 +61,5 @@ TEST_CASE("who is told that a streaming copy is complete sees what was copied") 
     reader.join();
     CHECK(stale == 0);
 }
+
+} // namespace streaming_copy_test

@@ -10,6 +10,8 @@
 
 #include <unistd.h>
 
+namespace tuning_file_test {
+
 using namespace ucd;
 using namespace ucd::gpu;
 
@@ -175,3 +177,5 @@ TEST_CASE("which of engine and kernel is faster for rows") {
     REQUIRE_FALSE(engine(999, 10000000, 1));
     REQUIRE(engine(1000, 10000000, 1));
 }
+
+} // namespace tuning_file_test

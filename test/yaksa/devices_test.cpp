@@ -9,6 +9,8 @@
 #include <memory>
 #include <vector>
 
+namespace devices_test {
+
 using namespace ucdtest;
 using enum ucdtest::Memory;
 
@@ -205,3 +207,5 @@ TEST_CASE("pairs in device memory are combined by their members") {
     target.fetch();
     CHECK(target.difference() == "");
 }
+
+} // namespace devices_test

@@ -6,6 +6,8 @@
 #include <set>
 #include <vector>
 
+namespace handle_table_test {
+
 using ucd_yaksa::HandleTable;
 
 TEST_CASE("a table of handles is bounded, and forgets what is removed") {
@@ -42,3 +44,5 @@ TEST_CASE("a table of handles is bounded, and forgets what is removed") {
     CHECK(seen.count(fresh) == 0);
     CHECK(*table.find(fresh) == 3);
 }
+
+} // namespace handle_table_test

@@ -11,6 +11,8 @@
 #include <string>
 #include <thread>
 
+namespace interface_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -399,3 +401,5 @@ TEST_CASE("eight threads use one type, and make and free others") {
     for (std::thread &thread : threads) thread.join();
     CHECK(wrong.load() == 0);
 }
+
+} // namespace interface_test

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cstring>
 
+namespace moves_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -310,3 +312,5 @@ TEST_CASE("no part of an element is moved") {
         }
     });
 }
+
+} // namespace moves_test

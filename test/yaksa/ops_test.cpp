@@ -7,6 +7,8 @@
 
 #include <cstring>
 
+namespace ops_test {
+
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 
@@ -189,3 +191,5 @@ TEST_CASE("an op within an element is refused") {
     refused(YAKSA_TYPE__2INT, 4);
     refused(YAKSA_TYPE__DOUBLE_INT, 8);
 }
+
+} // namespace ops_test

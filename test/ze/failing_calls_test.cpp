@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+namespace failing_calls_test {
+
 using namespace zetest;
 
 namespace {
@@ -158,3 +160,5 @@ TEST_CASE("each call that work makes may fail") {
         objects = driver.objects();
     }
 }
+
+} // namespace failing_calls_test

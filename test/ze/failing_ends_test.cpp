@@ -11,6 +11,8 @@
 
 #include <vector>
 
+namespace failing_ends_test {
+
 using namespace zetest;
 
 namespace {
@@ -245,3 +247,5 @@ TEST_CASE("the library ends and starts again, whatever is not destroyed") {
     const Buffers buffers;
     buffers.check(Scattered());
 }
+
+} // namespace failing_ends_test

@@ -18,6 +18,8 @@
 #include <string>
 #include <vector>
 
+namespace ipc_test {
+
 using namespace zetest;
 
 namespace {
@@ -336,3 +338,5 @@ TEST_CASE("memory in several parts is not exported", "[ipc]") {
     CHECK(ucd_ipc_export(memory, bytes, &handle) == UCD_SUCCESS);
     check_ucd(ucd_memory_free(memory));
 }
+
+} // namespace ipc_test

@@ -12,6 +12,12 @@
 
 #include <dlfcn.h>
 
+bool ucdtest::start_library() {
+    return zetest::start_in_context();
+}
+
+namespace native_test {
+
 using namespace zetest;
 
 namespace {
@@ -67,10 +73,6 @@ int move_blocks(std::size_t width) {
 
 } // namespace
 
-bool ucdtest::start_library() {
-    return start_in_context();
-}
-
 TEST_CASE("native code is used if the driver takes it, and SPIR-V if not") {
     auto *natives = control<decltype(ucd_ze_driver_natives)>("ucd_ze_driver_natives");
     const struct {
@@ -92,3 +94,5 @@ TEST_CASE("a kernel of which no module can be made fails, and is made later") {
     fail("");
     CHECK(move_blocks(2) == UCD_SUCCESS);
 }
+
+} // namespace native_test

@@ -11,6 +11,8 @@
 #include <thread>
 #include <vector>
 
+namespace resources_test {
+
 using namespace zetest;
 
 namespace {
@@ -201,3 +203,5 @@ TEST_CASE("threads do not meet in command lists and kernels") {
     for (std::thread &thread : threads) thread.join();
     CHECK(std::accumulate(wrong.begin(), wrong.end(), 0) == 0);
 }
+
+} // namespace resources_test

@@ -13,6 +13,8 @@
 #include <string>
 #include <vector>
 
+namespace several_test {
+
 using namespace zetest;
 
 namespace {
@@ -197,3 +199,5 @@ TEST_CASE("data moves between all devices and memories of all drivers", "[.sever
             check_ucd(ucd_memory_free(packed));
         }
 }
+
+} // namespace several_test

@@ -14,14 +14,16 @@
 #include <string>
 #include <vector>
 
-using namespace zetest;
-
 // Unless a variable says that streams name the context.
 bool ucdtest::start_library() {
     if (std::getenv("UCD_TEST_ZE_NO_CONTEXT") != nullptr)
         return ucd_init(UCD_INFO__NULL) == UCD_SUCCESS;
-    return start_in_context();
+    return zetest::start_in_context();
 }
+
+namespace ze_test {
+
+using namespace zetest;
 
 TEST_CASE("work in a command list of the caller's is ordered with what is around it") {
     constexpr std::size_t count = 5000;
@@ -218,3 +220,5 @@ TEST_CASE("memory of another context's device is refused by name") {
     require(zeMemFree(p.other_context, foreign));
     require(zeCommandListDestroy(list));
 }
+
+} // namespace ze_test

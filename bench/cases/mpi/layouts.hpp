@@ -27,7 +27,7 @@ public:
 // Of about so many bytes of data, 64 at least.
 std::vector<MpiLayout> mpi_layouts(int bytes);
 
-// Those of ucd-bench's tables: docs/measurements/tables.md, and what applications send.
+// Those of ucd-bench --layouts and --apps.
 std::vector<MpiLayout> table_layouts();
 
 } // namespace bench

@@ -32,7 +32,7 @@ inline constexpr gpu::Tuning tuning = {
     .long_run_bytes = 512,
     // H200, 8-byte blocks at stride 512 to pinned memory while other kernels keep the device busy:
     // the smallest number that loses less than a tenth
-    // (docs/internals/decisions/0028-few-blocks-to-host-memory.md).
+    // (docs/internals/decisions/gpu-kernels.md).
     .host_blocks = 2,
     // Two launches take as long as one launch whose table has to be uploaded first.
     .min_members_batched = 3,
@@ -40,7 +40,7 @@ inline constexpr gpu::Tuning tuning = {
     .min_cut_copy = uint64_t{4} << 20,
     // H200, nests and lists of 1 and 2 bytes: handling four words at a time is 3 to 12 % slower.
     .narrow_words_by_four = false,
-    // H200: measured by `ucd-bench --tune` (docs/internals/decisions/0027-copy-engines.md).
+    // H200: measured by `ucd-bench --tune` (docs/internals/decisions/gpu-kernels.md).
     .copy_engines = {.to_host = {.earlier = 2600,
                                  .per_row = 1.3,
                                  .per_odd_row = 0.8,

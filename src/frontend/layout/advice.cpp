@@ -5,7 +5,7 @@
 namespace ucd {
 namespace {
 
-// docs/internals/decisions/0011-advice.md explains these numbers.
+// docs/internals/decisions/types-and-layouts.md explains these numbers.
 constexpr uint64_t worth_a_row = 64;     // a cache line: copy engines move whole ones
 constexpr unsigned copy_engine_dims = 3; // dimensions that copy engines support
 

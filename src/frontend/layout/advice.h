@@ -10,7 +10,7 @@
 namespace ucd {
 
 // The least mean size and the maximum number of segments for which a list of segments is
-// recommended. docs/internals/decisions/0011-advice.md says how the defaults were found.
+// recommended. docs/internals/decisions/types-and-layouts.md says how the defaults were found.
 struct AdviceLimits {
     uint64_t min_segment = 1024; // mean bytes that outweigh the cost of an entry
     uint64_t max_entries = 1024; // the limit of writev

@@ -11,6 +11,8 @@
 
 namespace ucdtest {
 
+using enum Memory;
+
 // Every other int of a buffer in each memory, at absolute addresses, as one type.
 struct Scattered {
     Case one{"scattered", 0};

@@ -1,5 +1,5 @@
 // A model of whether a copy engine or a kernel moves data between device and pinned memory sooner.
-// docs/internals/decisions/0027-copy-engines.md has the measurements behind it.
+// docs/internals/decisions/gpu-kernels.md has the measurements behind it.
 #pragma once
 
 #include <algorithm>
