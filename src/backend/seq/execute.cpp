@@ -41,6 +41,14 @@ void move_whole(const KernelPlan &kernel_plan, Direction direction, char *typed,
     const auto &plan = static_cast<const seq::SeqPlan &>(kernel_plan);
     if (plan.form == seq::SeqPlan::Form::nest && plan.top.whole_at_once) [[likely]]
         return seq::run_whole(plan.top, seq::at(typed, plan.layout.start), packed, direction);
+    if (plan.form == seq::SeqPlan::Form::contiguous) {
+        char *const block = seq::at(typed, plan.layout.start);
+        if (direction == Direction::pack)
+            __builtin_memcpy(packed, block, plan.size);
+        else
+            __builtin_memcpy(block, packed, plan.size);
+        return;
+    }
     Move move;
     move.direction = direction;
     move.plan = &kernel_plan;

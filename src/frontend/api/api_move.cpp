@@ -24,44 +24,40 @@ bool both_in_heap_or_stack(const Hints &hints, const CheckedCopy &c) {
            in_heap_or_stack(*c.from_type, c.from.typed) && in_heap_or_stack(*c.to_type, c.to.typed);
 }
 
-// The arguments of a pack or an unpack that describe its two sides.
-struct Sides {
-    Direction direction;
-    const void *typed;
-    uintptr_t count, offset;
-    const void *packed;
-    uintptr_t packed_bytes; // the length of the packed buffer
-};
-
-[[gnu::always_inline]] inline CheckedMove decoded(const Sides &s) {
+[[gnu::always_inline]] inline CheckedMove decoded(Direction direction, const void *typed,
+                                                  uintptr_t count, uintptr_t offset,
+                                                  const void *packed, uintptr_t packed_bytes) {
     CheckedMove m;
-    decode(m, s.direction, s.typed, s.count, s.offset, s.packed, s.packed_bytes);
+    decode(m, direction, typed, count, offset, packed, packed_bytes);
     return m;
 }
 
 // Moves a whole object whose type the host has moved before, in host memory, without an op and
 // without hints. Returns false if it is any other call, and did nothing then. Everything that this
 // accepts, check_move() accepts, too.
-[[gnu::always_inline]] inline bool move_known(const Sides &s, ucd_type_t handle, ucd_op_t op,
-                                              uintptr_t *actual, ucd_info_t info) {
+[[gnu::always_inline]] inline bool move_known(Direction direction, const void *typed_side,
+                                              uintptr_t count, uintptr_t offset,
+                                              const void *packed_side, uintptr_t packed_bytes,
+                                              ucd_type_t handle, ucd_op_t op, uintptr_t *actual,
+                                              ucd_info_t info) {
     const Context *const context = running_context.load(std::memory_order_acquire);
     if (context == nullptr || actual == nullptr || info != UCD_INFO__NULL ||
-        op != UCD_OP__REPLACE || s.count != 1 || s.offset != 0 || s.packed == nullptr ||
+        op != UCD_OP__REPLACE || count != 1 || offset != 0 || packed_side == nullptr ||
         reinterpret_cast<uintptr_t>(handle) <= max_reserved_handle)
         return false;
     const Type &type = *reinterpret_cast<const Type *>(handle);
     const CachedOnType *const cache = type.cache.load(std::memory_order_acquire);
-    if (cache == nullptr || s.packed_bytes < type.size) return false;
+    if (cache == nullptr || packed_bytes < type.size) return false;
     const KernelPlan *const plan =
         static_cast<const TypeCache &>(*cache).plans[Context::host_index][false].load(
             std::memory_order_acquire);
     if (plan == nullptr || context->defaults.limits.threads != 1) return false;
-    char *const typed = static_cast<char *>(const_cast<void *>(s.typed));
-    char *const packed = static_cast<char *>(const_cast<void *>(s.packed));
+    char *const typed = static_cast<char *>(const_cast<void *>(typed_side));
+    char *const packed = static_cast<char *>(const_cast<void *>(packed_side));
     if (!all_on_host(*context, context->defaults, type) &&
         !both_in_heap_or_stack(context->defaults, type, typed, packed))
         return false;
-    move_whole(*plan, s.direction, typed, packed);
+    move_whole(*plan, direction, typed, packed);
     *actual = type.size;
     return true;
 }
@@ -103,16 +99,18 @@ end(Context &context, std::unique_ptr<AsyncOperation> operation, ucd_request_t *
 
 // Checks the arguments and moves the data, with a request or blocking. Inlined in each function
 // that calls it, because a small call takes hardly longer than its checks.
-[[gnu::always_inline]] inline int move(const char *function, const Sides &sides, ucd_type_t type,
-                                       ucd_op_t op, uintptr_t *actual, ucd_info_t info,
-                                       ucd_request_t *request) {
+[[gnu::always_inline]] inline int move(const char *function, Direction direction, const void *typed,
+                                       uintptr_t count, uintptr_t offset, const void *packed,
+                                       uintptr_t packed_bytes, ucd_type_t type, ucd_op_t op,
+                                       uintptr_t *actual, ucd_info_t info, ucd_request_t *request) {
     return guard(
         function, [&]() __attribute__((always_inline))->Status {
-            if (move_known(sides, type, op, actual, info)) [[likely]] {
+            if (move_known(direction, typed, count, offset, packed, packed_bytes, type, op, actual,
+                           info)) [[likely]] {
                 if (request != nullptr) *request = UCD_REQUEST__NULL;
                 return success;
             }
-            CheckedMove m = decoded(sides);
+            CheckedMove m = decoded(direction, typed, count, offset, packed, packed_bytes);
             Context *context;
             UCD_TRY(current(context));
             UCD_TRY(require(actual, m.direction == Direction::pack ? "actual_pack_bytes"
@@ -124,10 +122,9 @@ end(Context &context, std::unique_ptr<AsyncOperation> operation, ucd_request_t *
         });
 }
 
-int move_in_stream(const char *function, const Sides &sides, ucd_type_t type, ucd_op_t op,
+int move_in_stream(const char *function, CheckedMove m, ucd_type_t type, ucd_op_t op,
                    uintptr_t *actual, ucd_info_t info, const ucd_stream_t &stream) {
     return guard(function, [&]() -> Status {
-        CheckedMove m = decoded(sides);
         Context *context;
         UCD_TRY(current(context));
         UCD_TRY(require(actual, m.direction == Direction::pack ? "actual_pack_bytes"
@@ -205,14 +202,14 @@ CheckedCopy copy_of(const void *inbuf, uintptr_t incount, void *outbuf, uintptr_
 int ucd_pack(const void *inbuf, uintptr_t incount, ucd_type_t type, uintptr_t inoffset,
              void *outbuf, uintptr_t max_pack_bytes, uintptr_t *actual_pack_bytes, ucd_info_t info,
              ucd_op_t op) {
-    return move("ucd_pack", {Direction::pack, inbuf, incount, inoffset, outbuf, max_pack_bytes},
-                type, op, actual_pack_bytes, info, nullptr);
+    return move("ucd_pack", Direction::pack, inbuf, incount, inoffset, outbuf, max_pack_bytes, type,
+                op, actual_pack_bytes, info, nullptr);
 }
 
 int ucd_unpack(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
                ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
                ucd_info_t info, ucd_op_t op) {
-    return move("ucd_unpack", {Direction::unpack, outbuf, outcount, outoffset, inbuf, insize}, type,
+    return move("ucd_unpack", Direction::unpack, outbuf, outcount, outoffset, inbuf, insize, type,
                 op, actual_unpack_bytes, info, nullptr);
 }
 
@@ -220,7 +217,7 @@ int ucd_ipack(const void *inbuf, uintptr_t incount, ucd_type_t type, uintptr_t i
               void *outbuf, uintptr_t max_pack_bytes, uintptr_t *actual_pack_bytes, ucd_info_t info,
               ucd_op_t op, ucd_request_t *request) {
     if (const int rc = check_request("ucd_ipack", request); rc != UCD_SUCCESS) return rc;
-    return move("ucd_ipack", {Direction::pack, inbuf, incount, inoffset, outbuf, max_pack_bytes},
+    return move("ucd_ipack", Direction::pack, inbuf, incount, inoffset, outbuf, max_pack_bytes,
                 type, op, actual_pack_bytes, info, request);
 }
 
@@ -228,8 +225,8 @@ int ucd_iunpack(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t out
                 ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
                 ucd_info_t info, ucd_op_t op, ucd_request_t *request) {
     if (const int rc = check_request("ucd_iunpack", request); rc != UCD_SUCCESS) return rc;
-    return move("ucd_iunpack", {Direction::unpack, outbuf, outcount, outoffset, inbuf, insize},
-                type, op, actual_unpack_bytes, info, request);
+    return move("ucd_iunpack", Direction::unpack, outbuf, outcount, outoffset, inbuf, insize, type,
+                op, actual_unpack_bytes, info, request);
 }
 
 int ucd_copy(const void *inbuf, uintptr_t incount, ucd_type_t intype, void *outbuf,
@@ -250,17 +247,18 @@ int ucd_icopy(const void *inbuf, uintptr_t incount, ucd_type_t intype, void *out
 int ucd_pack_stream(const void *inbuf, uintptr_t incount, ucd_type_t type, uintptr_t inoffset,
                     void *outbuf, uintptr_t max_pack_bytes, uintptr_t *actual_pack_bytes,
                     ucd_info_t info, ucd_op_t op, ucd_stream_t stream) {
-    return move_in_stream("ucd_pack_stream",
-                          {Direction::pack, inbuf, incount, inoffset, outbuf, max_pack_bytes}, type,
-                          op, actual_pack_bytes, info, stream);
+    return move_in_stream(
+        "ucd_pack_stream",
+        decoded(Direction::pack, inbuf, incount, inoffset, outbuf, max_pack_bytes), type, op,
+        actual_pack_bytes, info, stream);
 }
 
 int ucd_unpack_stream(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
                       ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
                       ucd_info_t info, ucd_op_t op, ucd_stream_t stream) {
     return move_in_stream("ucd_unpack_stream",
-                          {Direction::unpack, outbuf, outcount, outoffset, inbuf, insize}, type, op,
-                          actual_unpack_bytes, info, stream);
+                          decoded(Direction::unpack, outbuf, outcount, outoffset, inbuf, insize),
+                          type, op, actual_unpack_bytes, info, stream);
 }
 
 int ucd_copy_stream(const void *inbuf, uintptr_t incount, ucd_type_t intype, void *outbuf,
