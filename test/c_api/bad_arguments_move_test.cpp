@@ -57,12 +57,27 @@ const MoveCall move_calls[] = {
      }},
 };
 
+// Moves one object, so that later calls find everything that is derived from its type.
+void use(const Handle &type) {
+    int memory[16] = {};
+    char bytes[64];
+    std::uintptr_t moved;
+    REQUIRE(ucd_pack(memory, 1, type, 0, bytes, sizeof bytes, &moved, nullptr, UCD_OP__REPLACE) ==
+            UCD_SUCCESS);
+}
+
 } // namespace
 
 TEST_CASE("Packing and unpacking refuse") {
+    const bool used = GENERATE(false, true);
+    INFO((used ? "types that have been used" : "new types"));
     Refusals r;
     auto &o = r.out;
     const Handle v(make_vector), mixed(make_mixed);
+    if (used) {
+        use(v);
+        use(mixed);
+    }
     for (const MoveCall &c : move_calls) {
         INFO(c.name);
         const auto with = [&](auto change) {

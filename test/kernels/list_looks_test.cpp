@@ -61,7 +61,10 @@ TEST_CASE("looks at lists see the same in every instruction set") {
         const auto [least, most] = std::minmax_element(displs.begin(), displs.end());
         for (const KernelSet *set : kernel_sets()) {
             const ListLooks &looks = set->looks;
-            const ListReach reach = looks.reach(displs.data(), count);
+            std::vector<int64_t> copy(count + 1, 42);
+            const ListReach reach = looks.copy(displs.data(), count, copy.data());
+            if (!std::equal(displs.begin(), displs.end(), copy.begin()) || copy.back() != 42)
+                one.fail(set->instructions, ": the copy is wrong");
             if (reach.least != *least || reach.most != *most)
                 one.fail(set->instructions, ": the reach is wrong");
             const BlocksLook look = looks.blocks(displs.data(), lengths.data(), count);

@@ -185,6 +185,16 @@ TEST_CASE("The memory of long lists is used again, and not without a limit") {
     auto again = ucd::take_list<int64_t>(entries);
     CHECK(again.data() == memory);
     CHECK(again.empty());
+    again.assign(entries + 8, 7);
+    ucd::keep_list(again);
+    CHECK(again.empty());
+    // The entries that a list has left stay until they are overwritten.
+    again = ucd::take_used_list<int64_t>(entries);
+    CHECK(again.size() == entries);
+    CHECK(again.capacity() >= entries + 8);
+    ucd::keep_list(again);
+    again = ucd::take_used_list<int64_t>(entries + 8);
+    CHECK(again.size() == entries);
     ucd::keep_list(again);
     ucd::release_kept_lists();
     std::vector<int64_t> none;

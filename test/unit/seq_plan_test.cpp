@@ -90,8 +90,23 @@ TEST_CASE("levels whose order is better changed are not merged") {
 TEST_CASE("short rows become longer if the list stays short") {
     CHECK(merged({{5, far}, {6, middle}, {20, near}, {16, 20}}) == "b30 s20 s16");
     CHECK(merged({{5, far}, {6, middle}, {20, near}, {15, 20}}) == "s5 s6 b300");
-    CHECK(merged({{5, far}, {6, middle}, {64, near}, {8, 20}}) == "s5 s6 b512");
-    CHECK(merged({{5, far}, {6, middle}, {65, near}, {8, 20}}) == "b30 s65 s8");
+    CHECK(merged({{5, far}, {6, middle}, {128, 1000}, {4, 20}}) == "s5 s6 b512");
+    CHECK(merged({{5, far}, {6, middle}, {129, 1000}, {4, 20}}) == "b30 s129 s4");
+}
+
+TEST_CASE("rows of eight small blocks stay as they are") {
+    const auto rows_of = [](std::intptr_t count, std::intptr_t ints) {
+        return merged({{5, far}, {6, middle}, {20, near}, {count, 20 * ints}}, false, ints);
+    };
+    for (const std::intptr_t ints : {1, 2}) CHECK(rows_of(8, ints) == "b30 s20 s8");
+    for (const std::intptr_t ints : {3, 4, 16}) CHECK(rows_of(8, ints) == "s5 s6 b160");
+    CHECK(rows_of(7, 1) == "s5 s6 b140");
+    CHECK(rows_of(9, 1) == "s5 s6 b180");
+    CHECK(merged({{5, far}, {6, middle}, {7, 1 << 16}, {20, near}, {8, 20}}) == "b30 b140 s8");
+    // The level around them is merged with others or stays; the outermost has the call's count.
+    CHECK(merged({{6, middle}, {20, near}, {8, 20}}, true) == "s2 b120 s8");
+    // Levels that are too long for a list: no other pair is left to merge.
+    CHECK(merged({{5000, far}, {5000, middle}, {20, near}, {8, 20}}) == "s5000 s5000 b160");
 }
 
 TEST_CASE("merged levels have a list of at most 4096 entries") {

@@ -1,6 +1,6 @@
-// Functions of the host's backend that the frontend uses before there is a plan, because they are
-// compiled for the CPU's widest instructions: they examine lists of blocks, move data by such
-// lists, and copy and convert from layout to layout.
+// Functions of the host's backend that the frontend calls directly. Most are used before there is a
+// plan, because they are compiled for the CPU's widest instructions: they examine lists of blocks,
+// move data by such lists, and copy and convert from layout to layout.
 #pragma once
 
 #include "move.h"
@@ -15,8 +15,9 @@ struct ListReach {
     int64_t least, most;
 };
 
-// The least and the greatest entry of a list that is not empty.
-ListReach reach_of_list(std::span<const int64_t> list);
+// Copies a list that is not empty to memory that it does not overlap. Returns the least and the
+// greatest entry.
+ListReach copy_list(std::span<const int64_t> list, int64_t *to);
 
 // Properties of a nonempty list of blocks with individual lengths. The magnitude of a displacement
 // has no more bits than `displ_bits`, the union of all of them, in which a negative number counts
@@ -41,6 +42,11 @@ struct PlainBlocks {
 // Runs a move of all blocks, which needs no plan; both sides are in host memory. If several threads
 // are allowed, it may throw std::bad_alloc after some blocks were moved.
 void move_list(const PlainBlocks &list, const Move &move);
+
+// Moves a whole object by a plan that the host's backend made for a count of 1, with one thread.
+// Both sides are in host memory. Does what a launch does, with fewer steps: a short call takes
+// hardly longer than what surrounds it.
+void move_whole(const KernelPlan &plan, Direction direction, char *typed, char *packed);
 
 // `count` repetitions of a layout in host memory.
 struct HostStream {

@@ -1,12 +1,15 @@
 #include "execute.h"
 
+#include "host_lists.h"
 #include "in_threads.h"
 #include "move_range.h"
+#include "nest_plan.h"
 #include "reduce_range.h"
 #include "share.h"
 #include "useful_threads.h"
 
-namespace ucd::seq {
+namespace ucd {
+namespace seq {
 namespace {
 
 void execute_range(const Move &move, Slice range) {
@@ -32,4 +35,28 @@ void execute(const Move &move) {
     execute_range(move, {move.offset, move.length});
 }
 
-} // namespace ucd::seq
+} // namespace seq
+
+void move_whole(const KernelPlan &kernel_plan, Direction direction, char *typed, char *packed) {
+    const auto &plan = static_cast<const seq::SeqPlan &>(kernel_plan);
+    if (plan.form == seq::SeqPlan::Form::nest && plan.top.whole_at_once) [[likely]]
+        return seq::run_whole(plan.top, seq::at(typed, plan.layout.start), packed, direction);
+    if (plan.form == seq::SeqPlan::Form::contiguous) {
+        char *const block = seq::at(typed, plan.layout.start);
+        if (direction == Direction::pack)
+            __builtin_memcpy(packed, block, plan.size);
+        else
+            __builtin_memcpy(block, packed, plan.size);
+        return;
+    }
+    Move move;
+    move.direction = direction;
+    move.plan = &kernel_plan;
+    move.typed = typed;
+    move.packed = packed;
+    move.count = 1;
+    move.length = plan.size;
+    seq::move_range(move, {0, plan.size}, packed, direction);
+}
+
+} // namespace ucd

@@ -14,11 +14,13 @@ inline int64_t higher(int64_t a, int64_t b) {
     return b > a ? b : a;
 }
 
-ListReach reach(const int64_t *list, std::size_t count) {
+ListReach copy_entries(const int64_t *list, std::size_t count, int64_t *__restrict to) {
     int64_t least = list[0], most = list[0];
     for (std::size_t i = 0; i < count; ++i) {
-        least = lower(least, list[i]);
-        most = higher(most, list[i]);
+        const int64_t entry = list[i];
+        to[i] = entry;
+        least = lower(least, entry);
+        most = higher(most, entry);
     }
     return {least, most};
 }
@@ -50,6 +52,6 @@ void scale(const int64_t *list, std::size_t count, int64_t unit, int64_t *__rest
 
 // NOLINTNEXTLINE(readability-redundant-declaration): kernel_tables.cpp declares it, too
 extern constinit const ListLooks looks;
-constinit const ListLooks looks = {reach, blocks, scale};
+constinit const ListLooks looks = {copy_entries, blocks, scale};
 
 } // namespace ucd::seq::UCD_SEQ_INSTRUCTIONS

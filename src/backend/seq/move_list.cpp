@@ -117,8 +117,8 @@ void move_list(const PlainBlocks &list, const Move &move) {
     in_threads(threads, [&](unsigned i) { seq::move_share(list, move, threads, i); });
 }
 
-ListReach reach_of_list(std::span<const int64_t> list) {
-    return seq::list_looks().reach(list.data(), list.size());
+ListReach copy_list(std::span<const int64_t> list, int64_t *to) {
+    return seq::list_looks().copy(list.data(), list.size(), to);
 }
 
 BlocksLook look_at_blocks(std::span<const int64_t> displs, const int64_t *lengths) {

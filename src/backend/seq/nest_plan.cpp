@@ -157,6 +157,14 @@ constexpr unsigned max_foldable_levels = 8;
 // Merged levels become a list of displacements with at most this many entries.
 constexpr uint64_t max_entries = 4096;
 
+// Whether the innermost level consists of rows that kernels move as fast as a loop that was written
+// for them: eight small blocks at equal distances, whose addresses need no list (rows.h).
+bool has_fast_rows(const std::vector<NodeLevel> &levels) {
+    const NodeLevel &rows = levels.back();
+    return rows.kind == LevelKind::strided && rows.level.count == 8 && rows.each <= 8 &&
+           std::has_single_bit(rows.each);
+}
+
 // The level that is best merged with the one below it; no_nest if no two can be merged.
 std::size_t pair_to_merge(const std::vector<NodeLevel> &levels, bool open_ended) {
     const std::size_t last = levels.size() - 1;
@@ -166,15 +174,21 @@ std::size_t pair_to_merge(const std::vector<NodeLevel> &levels, bool open_ended)
         const uint64_t a = levels[k].level.count, b = levels[k + 1].level.count;
         return !lists || a > max_entries || b > max_entries / a ? UINT64_MAX : a * b;
     };
-    std::size_t best = no_nest;
-    for (std::size_t k = 0; k < last; ++k) {
-        if (entries(k) == UINT64_MAX) continue;
-        if (best == no_nest || entries(k) <= entries(best)) best = k;
-    }
+    const auto cheapest = [&](std::size_t end) {
+        std::size_t best = no_nest;
+        for (std::size_t k = 0; k < end; ++k) {
+            if (entries(k) == UINT64_MAX) continue;
+            if (best == no_nest || entries(k) <= entries(best)) best = k;
+        }
+        return best;
+    };
+    if (has_fast_rows(levels))
+        // performance only: a list of single blocks is slower
+        if (const std::size_t above = cheapest(last - 1); above != no_nest) return above;
     // Longer rows are faster, although their displacements have to be loaded.
     constexpr uint64_t short_row = 16, long_row = 512;
     if (levels[last].level.count < short_row && entries(last - 1) <= long_row) return last - 1;
-    return best;
+    return cheapest(last);
 }
 
 void merge(std::vector<NodeLevel> &levels, std::size_t k,

@@ -73,6 +73,13 @@ NestPlan make_nest(const Layout &layout, const Node &top, bool open_ended);
 void run_part(const RunnableNest &plan, char *origin, uint64_t begin, uint64_t end, char *packed,
               Direction direction);
 
+// Moves a whole node, whose counts are those that the plan was made from, with one call of its
+// kernel. Only if whole_at_once is set.
+inline void run_whole(const RunnableNest &plan, char *origin, char *packed, Direction direction) {
+    static constexpr Position first{};
+    plan.kernel[static_cast<unsigned>(direction)](plan.nest, origin, packed, first, plan.last);
+}
+
 // Moves the packed bytes [begin, end) of a node placed at `origin`; `packed` is the address for
 // byte `begin`. The node has `total` packed bytes, and its outermost level `count` iterations.
 inline void run_nest(const RunnableNest &plan, uint64_t count, uint64_t total, char *origin,

@@ -14,13 +14,52 @@ using namespace ucd;
 namespace {
 
 // Whether both sides are in the heap or the stack, and no hint says anything else.
-bool both_in_heap_or_stack(const Hints &hints, const CheckedMove &m) {
-    return hints.inbuf == nullptr && hints.outbuf == nullptr && in_heap_or_stack(m.packed) &&
-           in_heap_or_stack(*m.type, m.typed);
+bool both_in_heap_or_stack(const Hints &hints, const Type &type, const char *typed,
+                           const char *packed) {
+    return hints.inbuf == nullptr && hints.outbuf == nullptr && in_heap_or_stack(packed) &&
+           in_heap_or_stack(type, typed);
 }
 bool both_in_heap_or_stack(const Hints &hints, const CheckedCopy &c) {
     return hints.inbuf == nullptr && hints.outbuf == nullptr &&
            in_heap_or_stack(*c.from_type, c.from.typed) && in_heap_or_stack(*c.to_type, c.to.typed);
+}
+
+[[gnu::always_inline]] inline CheckedMove decoded(Direction direction, const void *typed,
+                                                  uintptr_t count, uintptr_t offset,
+                                                  const void *packed, uintptr_t packed_bytes) {
+    CheckedMove m;
+    decode(m, direction, typed, count, offset, packed, packed_bytes);
+    return m;
+}
+
+// Moves a whole object whose type the host has moved before, in host memory, without an op and
+// without hints. Returns false if it is any other call, and did nothing then. Everything that this
+// accepts, check_move() accepts, too.
+[[gnu::always_inline]] inline bool move_known(Direction direction, const void *typed_side,
+                                              uintptr_t count, uintptr_t offset,
+                                              const void *packed_side, uintptr_t packed_bytes,
+                                              ucd_type_t handle, ucd_op_t op, uintptr_t *actual,
+                                              ucd_info_t info) {
+    const Context *const context = running_context.load(std::memory_order_acquire);
+    if (context == nullptr || actual == nullptr || info != UCD_INFO__NULL ||
+        op != UCD_OP__REPLACE || count != 1 || offset != 0 || packed_side == nullptr ||
+        reinterpret_cast<uintptr_t>(handle) <= max_reserved_handle)
+        return false;
+    const Type &type = *reinterpret_cast<const Type *>(handle);
+    const CachedOnType *const cache = type.cache.load(std::memory_order_acquire);
+    if (cache == nullptr || packed_bytes < type.size) return false;
+    const KernelPlan *const plan =
+        static_cast<const TypeCache &>(*cache).plans[Context::host_index][false].load(
+            std::memory_order_acquire);
+    if (plan == nullptr || context->defaults.limits.threads != 1) return false;
+    char *const typed = static_cast<char *>(const_cast<void *>(typed_side));
+    char *const packed = static_cast<char *>(const_cast<void *>(packed_side));
+    if (!all_on_host(*context, context->defaults, type) &&
+        !both_in_heap_or_stack(context->defaults, type, typed, packed))
+        return false;
+    move_whole(*plan, direction, typed, packed);
+    *actual = type.size;
+    return true;
 }
 
 // Starts a member that may be in device memory, or that goes into a stream.
@@ -46,7 +85,8 @@ end(Context &context, std::unique_ptr<AsyncOperation> operation, ucd_request_t *
                                          ucd_request_t *request) {
     const CallHints call_hints(context, info);
     const Hints &hints = call_hints;
-    if (all_on_host(context, hints, *m.type) || both_in_heap_or_stack(hints, m)) [[likely]] {
+    if (all_on_host(context, hints, *m.type) ||
+        both_in_heap_or_stack(hints, *m.type, m.typed, m.packed)) [[likely]] {
         m.limits = hints.limits;
         if (m.length > 0) UCD_TRY(run_on_host(context, m));
         if (request != nullptr) *request = UCD_REQUEST__NULL;
@@ -57,14 +97,20 @@ end(Context &context, std::unique_ptr<AsyncOperation> operation, ucd_request_t *
     return end(context, std::move(operation), request);
 }
 
-// Checks the arguments that were decoded into `m` and moves the data: in a stream, with a request,
-// or blocking. Inlined in each function that calls it, because a small call takes hardly longer
-// than its checks.
-[[gnu::always_inline]] inline int move(const char *function, CheckedMove &m, ucd_type_t type,
-                                       ucd_op_t op, uintptr_t *actual, ucd_info_t info,
-                                       ucd_request_t *request) {
+// Checks the arguments and moves the data, with a request or blocking. Inlined in each function
+// that calls it, because a small call takes hardly longer than its checks.
+[[gnu::always_inline]] inline int move(const char *function, Direction direction, const void *typed,
+                                       uintptr_t count, uintptr_t offset, const void *packed,
+                                       uintptr_t packed_bytes, ucd_type_t type, ucd_op_t op,
+                                       uintptr_t *actual, ucd_info_t info, ucd_request_t *request) {
     return guard(
         function, [&]() __attribute__((always_inline))->Status {
+            if (move_known(direction, typed, count, offset, packed, packed_bytes, type, op, actual,
+                           info)) [[likely]] {
+                if (request != nullptr) *request = UCD_REQUEST__NULL;
+                return success;
+            }
+            CheckedMove m = decoded(direction, typed, count, offset, packed, packed_bytes);
             Context *context;
             UCD_TRY(current(context));
             UCD_TRY(require(actual, m.direction == Direction::pack ? "actual_pack_bytes"
@@ -76,7 +122,7 @@ end(Context &context, std::unique_ptr<AsyncOperation> operation, ucd_request_t *
         });
 }
 
-int move_in_stream(const char *function, CheckedMove &m, ucd_type_t type, ucd_op_t op,
+int move_in_stream(const char *function, CheckedMove m, ucd_type_t type, ucd_op_t op,
                    uintptr_t *actual, ucd_info_t info, const ucd_stream_t &stream) {
     return guard(function, [&]() -> Status {
         Context *context;
@@ -145,19 +191,6 @@ int copy(const char *function, CheckedCopy &c, ucd_type_t intype, ucd_type_t out
     });
 }
 
-[[gnu::always_inline]] inline CheckedMove
-pack_of(const void *inbuf, uintptr_t incount, uintptr_t inoffset, void *outbuf, uintptr_t room) {
-    CheckedMove m;
-    decode(m, Direction::pack, inbuf, incount, inoffset, outbuf, room);
-    return m;
-}
-[[gnu::always_inline]] inline CheckedMove unpack_of(const void *inbuf, uintptr_t insize,
-                                                    void *outbuf, uintptr_t outcount,
-                                                    uintptr_t outoffset) {
-    CheckedMove m;
-    decode(m, Direction::unpack, outbuf, outcount, outoffset, inbuf, insize);
-    return m;
-}
 CheckedCopy copy_of(const void *inbuf, uintptr_t incount, void *outbuf, uintptr_t outcount) {
     CheckedCopy c;
     decode(c, inbuf, incount, 0, outbuf, outcount, 0, UINTPTR_MAX);
@@ -169,31 +202,31 @@ CheckedCopy copy_of(const void *inbuf, uintptr_t incount, void *outbuf, uintptr_
 int ucd_pack(const void *inbuf, uintptr_t incount, ucd_type_t type, uintptr_t inoffset,
              void *outbuf, uintptr_t max_pack_bytes, uintptr_t *actual_pack_bytes, ucd_info_t info,
              ucd_op_t op) {
-    CheckedMove m = pack_of(inbuf, incount, inoffset, outbuf, max_pack_bytes);
-    return move("ucd_pack", m, type, op, actual_pack_bytes, info, nullptr);
+    return move("ucd_pack", Direction::pack, inbuf, incount, inoffset, outbuf, max_pack_bytes, type,
+                op, actual_pack_bytes, info, nullptr);
 }
 
 int ucd_unpack(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
                ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
                ucd_info_t info, ucd_op_t op) {
-    CheckedMove m = unpack_of(inbuf, insize, outbuf, outcount, outoffset);
-    return move("ucd_unpack", m, type, op, actual_unpack_bytes, info, nullptr);
+    return move("ucd_unpack", Direction::unpack, outbuf, outcount, outoffset, inbuf, insize, type,
+                op, actual_unpack_bytes, info, nullptr);
 }
 
 int ucd_ipack(const void *inbuf, uintptr_t incount, ucd_type_t type, uintptr_t inoffset,
               void *outbuf, uintptr_t max_pack_bytes, uintptr_t *actual_pack_bytes, ucd_info_t info,
               ucd_op_t op, ucd_request_t *request) {
     if (const int rc = check_request("ucd_ipack", request); rc != UCD_SUCCESS) return rc;
-    CheckedMove m = pack_of(inbuf, incount, inoffset, outbuf, max_pack_bytes);
-    return move("ucd_ipack", m, type, op, actual_pack_bytes, info, request);
+    return move("ucd_ipack", Direction::pack, inbuf, incount, inoffset, outbuf, max_pack_bytes,
+                type, op, actual_pack_bytes, info, request);
 }
 
 int ucd_iunpack(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
                 ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
                 ucd_info_t info, ucd_op_t op, ucd_request_t *request) {
     if (const int rc = check_request("ucd_iunpack", request); rc != UCD_SUCCESS) return rc;
-    CheckedMove m = unpack_of(inbuf, insize, outbuf, outcount, outoffset);
-    return move("ucd_iunpack", m, type, op, actual_unpack_bytes, info, request);
+    return move("ucd_iunpack", Direction::unpack, outbuf, outcount, outoffset, inbuf, insize, type,
+                op, actual_unpack_bytes, info, request);
 }
 
 int ucd_copy(const void *inbuf, uintptr_t incount, ucd_type_t intype, void *outbuf,
@@ -214,15 +247,18 @@ int ucd_icopy(const void *inbuf, uintptr_t incount, ucd_type_t intype, void *out
 int ucd_pack_stream(const void *inbuf, uintptr_t incount, ucd_type_t type, uintptr_t inoffset,
                     void *outbuf, uintptr_t max_pack_bytes, uintptr_t *actual_pack_bytes,
                     ucd_info_t info, ucd_op_t op, ucd_stream_t stream) {
-    CheckedMove m = pack_of(inbuf, incount, inoffset, outbuf, max_pack_bytes);
-    return move_in_stream("ucd_pack_stream", m, type, op, actual_pack_bytes, info, stream);
+    return move_in_stream(
+        "ucd_pack_stream",
+        decoded(Direction::pack, inbuf, incount, inoffset, outbuf, max_pack_bytes), type, op,
+        actual_pack_bytes, info, stream);
 }
 
 int ucd_unpack_stream(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
                       ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
                       ucd_info_t info, ucd_op_t op, ucd_stream_t stream) {
-    CheckedMove m = unpack_of(inbuf, insize, outbuf, outcount, outoffset);
-    return move_in_stream("ucd_unpack_stream", m, type, op, actual_unpack_bytes, info, stream);
+    return move_in_stream("ucd_unpack_stream",
+                          decoded(Direction::unpack, outbuf, outcount, outoffset, inbuf, insize),
+                          type, op, actual_unpack_bytes, info, stream);
 }
 
 int ucd_copy_stream(const void *inbuf, uintptr_t incount, ucd_type_t intype, void *outbuf,

@@ -77,7 +77,7 @@ uint64_t list_memory() noexcept {
 }
 
 template <class T>
-std::vector<T> take_list(std::size_t entries) {
+std::vector<T> take_used_list(std::size_t entries) {
     const bool is_long = entries >= min_kept_list / sizeof(T);
     std::vector<T> list;
     if (is_long) list = KeptLists<T>::instance().take(entries);
@@ -85,13 +85,20 @@ std::vector<T> take_list(std::size_t entries) {
         list.reserve(entries);
         prefer_huge_pages(list.data(), bytes_of(list));
     }
+    if (list.size() > entries) list.resize(entries);
+    return list;
+}
+
+template <class T>
+std::vector<T> take_list(std::size_t entries) {
+    std::vector<T> list = take_used_list<T>(entries);
+    list.clear();
     return list;
 }
 
 template <class T>
 void keep_list(std::vector<T> &list) noexcept {
     const std::size_t bytes = bytes_of(list);
-    list.clear();
     if (bytes < min_kept_list || bytes > list_memory() / 2) {
         std::vector<T>().swap(list);
         return;
@@ -100,6 +107,7 @@ void keep_list(std::vector<T> &list) noexcept {
     KeptLists<T>::instance().keep(list);
 }
 
+template std::vector<int64_t> take_used_list(std::size_t);
 template std::vector<int64_t> take_list(std::size_t);
 template std::vector<uint64_t> take_list(std::size_t);
 template void keep_list(std::vector<int64_t> &) noexcept;

@@ -21,6 +21,11 @@ uint64_t list_memory() noexcept;
 template <class T>
 std::vector<T> take_list(std::size_t entries);
 
+// Same, but the list may have up to `entries` entries that an earlier list has left. Who overwrites
+// them saves the pass in which a vector sets new entries to 0.
+template <class T>
+std::vector<T> take_used_list(std::size_t entries);
+
 // Keeps the memory of a list that is no longer needed. The list is empty afterwards.
 template <class T>
 void keep_list(std::vector<T> &list) noexcept;

@@ -47,13 +47,15 @@ Reach<Sum> reach_of(const BlocksOfOwnLength &b) {
 
 std::vector<int64_t> copy_with_extremes(std::span<const int64_t> list, int64_t &least,
                                         int64_t &most) {
-    std::vector<int64_t> copy = take_list<int64_t>(list.size());
+    std::vector<int64_t> copy = take_used_list<int64_t>(list.size());
     if (list.empty()) return copy;
-    // Works in parts that stay in a cache between the copy and the search for extremes.
-    for (std::size_t begin = 0; begin < list.size(); begin += part) {
-        const auto some = list.subspan(begin, std::min(part, list.size() - begin));
-        copy.insert(copy.end(), some.begin(), some.end());
-        const ListReach reach = reach_of_list(some);
+    // New entries of a vector are set to 0, in parts that stay in the first-level cache until they
+    // are overwritten.
+    constexpr std::size_t at_once = 256;
+    for (std::size_t begin = 0; begin < list.size(); begin += at_once) {
+        const auto some = list.subspan(begin, std::min(at_once, list.size() - begin));
+        if (copy.size() < begin + some.size()) copy.resize(begin + some.size());
+        const ListReach reach = copy_list(some, &copy[begin]);
         least = begin == 0 ? reach.least : std::min(least, reach.least);
         most = begin == 0 ? reach.most : std::max(most, reach.most);
     }
