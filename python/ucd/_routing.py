@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, overload
 
 from ucd import _core, _dtypes
 from ucd._placements import Distribution
@@ -129,6 +129,37 @@ def _along(inner: _core.Type, runs: Runs, side: int, stride: int) -> _core.Type:
     return _core.Type.struct([1] * len(parts), [run[side] * stride for run in runs], parts)
 
 
+class Routes(Sequence[Route]):
+    """The routes from one place in the source's mesh (side 0), or to one in the target's (1). Each is made when it is
+    asked for: a model has many more than a rank looks at at a time."""
+
+    __slots__ = ('_routing', '_side', '_at', '_others')
+
+    def __init__(self, routing: Routing, side: int, at: int, others: Sequence[int]) -> None:
+        self._routing, self._side, self._at, self._others = routing, side, at, others
+
+    def __len__(self) -> int:
+        return len(self._others)
+
+    @overload
+    def __getitem__(self, index: int) -> Route: ...
+    @overload
+    def __getitem__(self, index: slice) -> Routes: ...
+    def __getitem__(self, index: int | slice) -> Route | Routes:
+        if isinstance(index, slice):
+            return Routes(self._routing, self._side, self._at, self._others[index])
+        return self._made(self._others[index])
+
+    def __iter__(self) -> Iterator[Route]:
+        return map(self._made, self._others)
+
+    def __repr__(self) -> str:
+        return f'<ucd.Routes: {", ".join([f"{r.source} -> {r.target}" for r in self])}>'
+
+    def _made(self, other: int) -> Route:
+        return Route(self._routing, other, self._at) if self._side else Route(self._routing, self._at, other)
+
+
 class Routing:
     """Who sends what to whom when an array moves from one distribution to another: by ucd.routing.
 
@@ -151,7 +182,7 @@ class Routing:
         self.converts = self.target_element is not self.element
         self._dims = tuple(zip(source.shape, source.roles.arithmetic, target.roles.arithmetic))
         self._types: dict[Any, _core.Type] = {}
-        self._of_rank: dict[tuple[int, int], tuple[Route, ...]] = {}
+        self._of_rank: dict[tuple[int, int], Routes] = {}
         largest = source.largest_shape
         self._cut_axis = largest.index(max(largest)) if largest else 0
 
@@ -169,24 +200,24 @@ class Routing:
         for rank in self.source.ranks:
             yield from self.sends(rank)
 
-    def sends(self, rank: int) -> tuple[Route, ...]:
+    def sends(self, rank: int) -> Routes:
         """The routes from a rank of the source."""
         return self._remembered(0, rank)
 
-    def receives(self, rank: int) -> tuple[Route, ...]:
+    def receives(self, rank: int) -> Routes:
         """The routes to a rank of the target."""
         return self._remembered(1, rank)
 
-    def _remembered(self, side: int, rank: int) -> tuple[Route, ...]:
+    def _remembered(self, side: int, rank: int) -> Routes:
         key = (side, rank)
         if key not in self._of_rank:
             if len(self._of_rank) >= 4096:
                 self._of_rank.clear()
             at = (self.source, self.target)[side].position(rank)
-            found: list[Route] = []
+            others: list[int] = []
             if at is not None:
-                found = self._receives(at) if side else self._sends(at)
-            self._of_rank[key] = tuple(found)
+                others = self._senders(at) if side else self._receivers(at)
+            self._of_rank[key] = Routes(self, side, at or 0, others)
         return self._of_rank[key]
 
     def runs(self, source: int, target: int, cut: Cut = WHOLE) -> list[Runs]:
@@ -200,24 +231,18 @@ class Routing:
             found[axis] = _core.clipped(found[axis], k * held // parts, (k + 1) * held // parts)
         return found
 
-    def _sends(self, at: int) -> list[Route]:
+    def _receivers(self, at: int) -> list[int]:
         ours, theirs = self.source.roles, self.target.roles
         firsts = theirs.places([receivers(n, a, p, b) for (n, a, b), p in zip(self._dims, ours.parts(at))])
         if len(theirs.replicas) == len(ours.replicas) == 1:
-            return [Route(self, at, first) for first in firsts]
-        return [
-            Route(self, at, first + replica)
-            for first in firsts
-            for replica in theirs.replicas
-            if self._sender(at, first + replica) == at
-        ]
+            return firsts
+        places = [first + replica for first in firsts for replica in theirs.replicas]
+        return [place for place in places if self._sender(at, place) == at]
 
-    def _receives(self, at: int) -> list[Route]:
+    def _senders(self, at: int) -> list[int]:
         ours, theirs = self.source.roles, self.target.roles
         firsts = ours.places([senders(n, a, b, q) for (n, a, b), q in zip(self._dims, theirs.parts(at))])
-        if len(ours.replicas) == 1:
-            return [Route(self, first, at) for first in firsts]
-        return [Route(self, self._sender(first, at), at) for first in firsts]
+        return firsts if len(ours.replicas) == 1 else [self._sender(first, at) for first in firsts]
 
     def _sender(self, at: int, receiver: int) -> int:
         """Which of the places that have the same as one sends to a place of the target."""
