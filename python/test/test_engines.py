@@ -67,9 +67,9 @@ def test_mpi4py_with_a_rank_that_is_killed():
     assert 'rank 0 lost (1,)' in said, said
 
 
-def torch_ranks(program, ranks, *arguments):
+def separate_ranks(program, ranks, *arguments, **variables):
     """What each rank says, and its return code."""
-    place = {'MASTER_ADDR': '127.0.0.1', 'MASTER_PORT': str(20000 + os.getpid() % 20000), 'WORLD_SIZE': str(ranks)}
+    place = {'MASTER_ADDR': '127.0.0.1', 'MASTER_PORT': str(20000 + os.getpid() % 20000), 'WORLD_SIZE': str(ranks)} | variables
     command = [sys.executable, str(HERE / program), *arguments]
     processes = [ran(command, RANK=str(rank), **place) for rank in range(ranks)]
     said = [said_by(process) for process in processes]
@@ -82,7 +82,7 @@ needs_torch = pytest.mark.skipif(not has('torch'), reason='needs PyTorch')
 @needs_torch
 def test_torch():
     """Gloo."""
-    said, codes = torch_ranks('engine_ranks.py', 4, 'torch')
+    said, codes = separate_ranks('engine_ranks.py', 4, 'torch')
     assert codes == [0] * 4 and 'rank 0 lost (1,)' in said[0], said
     assert sum(text.count('is right') for text in said) == 4, said
 
@@ -90,8 +90,37 @@ def test_torch():
 @needs_torch
 def test_torch_with_a_rank_that_is_killed():
     """The connection breaks, long before the time is over."""
-    said, codes = torch_ranks('engine_ranks.py', 3, 'torch', 'killed')
+    said, codes = separate_ranks('engine_ranks.py', 3, 'torch', 'killed')
     assert codes == [0, -signal.SIGKILL, 0] and 'rank 0 lost (1' in said[0], said
+
+
+needs_ucx = pytest.mark.skipif(not has('ucd._ucx'), reason='was built without libucd-ucx')
+# The transport that there is everywhere, and that notices an end.
+OVER_TCP = {'UCX_TLS': 'tcp,self', 'UCX_WARN_UNUSED_ENV_VARS': 'n'}
+
+
+@needs_ucx
+@pytest.mark.parametrize('ranks', [2, 4])
+def test_ucx(ranks, tmp_path):
+    said, codes = separate_ranks('engine_ranks.py', ranks, 'ucx', UCD_TEST_FOLDER=str(tmp_path), **OVER_TCP)
+    assert codes == [0] * ranks and 'rank 0 lost (1,)' in said[0], said
+    assert sum(text.count('is right') for text in said) == ranks, said
+
+
+@needs_ucx
+def test_ucx_refuses():
+    with pytest.raises(ValueError, match='ucd.ucx.chunks'):
+        ucd.UcxEngine(0, lambda mine: [mine], {'ucd.ucx.chunks': '64'})
+    with pytest.raises(ValueError, match='rank 2 of 1'):
+        ucd.UcxEngine(2, lambda mine: [mine])
+    assert repr(ucd.UcxEngine(0, lambda mine: [mine])) == '<ucd.UcxEngine, rank 0 of 1>'
+
+
+@needs_ucx
+def test_ucx_with_a_rank_that_is_killed(tmp_path):
+    """The connection breaks, long before the time is over."""
+    said, codes = separate_ranks('engine_ranks.py', 3, 'ucx', 'killed', UCD_TEST_FOLDER=str(tmp_path), **OVER_TCP)
+    assert codes == [0, -signal.SIGKILL, 0] and 'rank 0 lost (1,)' in said[0], said
 
 
 @needs_torch
@@ -100,7 +129,7 @@ def test_dtensor(ranks):
     """PyTorch's own distribute_tensor and redistribute say the same."""
     seed = time.time_ns() % 10**6 if os.environ.get('UCD_TEST_SEED') == 'random' else ranks
     cases = max(1, int(15 * float(os.environ.get('UCD_TEST_CASES', '1'))))
-    said, codes = torch_ranks('dtensor_ranks.py', ranks, str(cases), str(seed))
+    said, codes = separate_ranks('dtensor_ranks.py', ranks, str(cases), str(seed))
     assert codes == [0] * ranks, said
 
 

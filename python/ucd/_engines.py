@@ -1,4 +1,4 @@
-"""Redistributions over engines that people have: torch.distributed, mpi4py, and one process."""
+"""Redistributions over engines that people have: torch.distributed, mpi4py, UCX, and one process."""
 
 from __future__ import annotations
 
@@ -15,11 +15,10 @@ from ucd import _arrays, _core
 from ucd._errors import RedistributionError
 from ucd._rounds import Round, Share, places
 from ucd._routing import Routing
+from ucd._ucx_engine import UcxEngine, UcxMessages, Wait
 
 # mpi4py's messages count in int.
 _MAX_MESSAGE = 1 << 30
-
-Wait = Callable[[], None]
 
 
 class Engine(Protocol):
@@ -36,8 +35,8 @@ class Engine(Protocol):
         """Starts messages to and from peers. Returns waits, each with the peers that it is for."""
 
 
-# Requests of MPI that were given up, with the memory that MPI may still read and write.
-_given_up: list[tuple[Any, Any]] = []
+# Memory of messages that were given up, which an engine may still read and write, and their requests.
+_given_up: list[Any] = []
 
 
 class MpiEngine:
@@ -54,7 +53,12 @@ class MpiEngine:
         from mpi4py import MPI
 
         mine, found = array.array('q', [digest]), array.array('q', [0] * self.comm.Get_size())
-        self._wait(self.comm.Iallgather([mine, MPI.INT64_T], [found, MPI.INT64_T]), (mine, found))
+        request = self.comm.Iallgather([mine, MPI.INT64_T], [found, MPI.INT64_T])
+        try:
+            self._wait(request)
+        except BaseException:
+            _given_up.append((request, mine, found))
+            raise
         return found.tolist()
 
     def post(self, sends: Mapping[int, Any], receives: Mapping[int, Any]) -> list[tuple[list[int], Wait]]:
@@ -64,12 +68,10 @@ class MpiEngine:
         for peers, start in ((receives, self.comm.Irecv), (sends, self.comm.Isend)):
             for peer, whole in peers.items():
                 for piece in _pieces(whole):
-                    request = start([piece, MPI.BYTE], peer)
-                    started.append(([peer], functools.partial(self._wait, request, piece)))
+                    started.append(([peer], functools.partial(self._wait, start([piece, MPI.BYTE], peer))))
         return started
 
-    def _wait(self, request: Any, memory: Any) -> None:
-        """memory: what MPI uses until the request is complete."""
+    def _wait(self, request: Any) -> None:
         if self._timeout is None:
             request.Wait()
             return
@@ -78,7 +80,6 @@ class MpiEngine:
             if request.Test():
                 return
             if time.monotonic() - began > self._timeout:
-                _given_up.append((request, memory))
                 raise TimeoutError(f'nothing came or went for {self._timeout} seconds')
             if tries > 100:
                 time.sleep(1e-4)
@@ -131,11 +132,13 @@ class TorchEngine:
 def _engine_of(given: Any, timeout: float | None) -> Engine:
     if hasattr(given, 'Get_rank') and hasattr(given, 'Isend'):
         return MpiEngine(given, timeout)
+    if isinstance(given, UcxEngine):
+        return UcxMessages(given, timeout)
     if given is sys.modules.get('torch.distributed'):
         return TorchEngine(None, timeout)
     if any(cls.__name__ == 'ProcessGroup' for cls in type(given).__mro__):
         return TorchEngine(given, timeout)
-    raise TypeError(f'{given!r} is neither a process group of torch.distributed nor a communicator of mpi4py')
+    raise TypeError(f'{given!r} is neither a process group of torch.distributed, a communicator of mpi4py, nor a UcxEngine')
 
 
 class Execution(Protocol):
@@ -301,22 +304,32 @@ class _Exchange:
             found.unpacking.add(True, 'copy', packed, array, flat, 1, type, 1)
 
     def run(self) -> None:
+        waits: list[tuple[list[int], Wait]] = []
+        try:
+            self._run(waits)
+        except BaseException:
+            _given_up.append((waits, [(made.sends, made.receives) for made in self._rounds]))
+            raise
+
+    def _run(self, waits: list[tuple[list[int], Wait]]) -> None:
+        """waits: gets those that are not over."""
         # Round k + 1 is packed and posted before round k is waited for, so that one is on the wire while the other
         # is packed or unpacked. Its buffers are those of round k - 1, which is over by then.
-        waits: list[tuple[list[int], Wait]] = []
+        under_way = 0
         for k in range(len(self._rounds) + 1):
             following = self._rounds[k] if k < len(self._rounds) else None
-            posted: list[tuple[list[int], Wait]] = []
             if following is not None:
                 following.packing.run(self._engine.in_stream)
                 with self._naming(k, sorted({*following.sends, *following.receives})):
-                    posted = self._engine.post(following.sends, following.receives)
-            for peers, wait in waits:
+                    waits += self._engine.post(following.sends, following.receives)
+            posted = len(waits) - under_way
+            for peers, wait in waits[:under_way]:
                 with self._naming(k - 1, peers):
                     wait()
             if k > 0:
                 self._rounds[k - 1].unpacking.run(self._engine.in_stream)
-            waits = posted
+            del waits[:under_way]
+            under_way = posted
 
     def _naming(self, number: int, peers: Sequence[int]) -> _Naming:
         names = ', '.join(map(str, peers))

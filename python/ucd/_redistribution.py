@@ -122,13 +122,14 @@ class Redistribution:
         """Moves the data.
 
         engine   a torch.distributed process group, or torch.distributed itself for the default one (NCCL for
-                 device memory, Gloo for host memory); or a communicator of mpi4py. Ranks are those of
-                 torch.distributed.get_rank(), and of the communicator. None: all ranks are in this process.
+                 device memory, Gloo for host memory); a communicator of mpi4py; or a UcxEngine. Ranks are those of
+                 torch.distributed.get_rank(), the communicator's, and the engine's. None: all ranks are in this
+                 process.
         sources  by name, this rank's local arrays. Without an engine: for each name, the arrays of all ranks, in the
                  order of the mesh.
         targets  likewise; written. What a rank has none of may be missing or None.
-        timeout  after how many seconds a rank gives up waiting for a message, with mpi4py and Gloo. None: with
-                 torch.distributed the time-out of the process group; with mpi4py never. NCCL has the group's always.
+        timeout  after how many seconds a rank gives up waiting for a message, with mpi4py, UCX and Gloo. None: with
+                 torch.distributed the time-out of the process group; with mpi4py and UCX never. NCCL has the group's always.
 
         Arrays have the local shapes, any strides, and are all in one memory: the host's or one device's. Sources and
         targets do not overlap. Without an engine they may lie on several devices that reach each other.
