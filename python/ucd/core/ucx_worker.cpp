@@ -29,6 +29,7 @@ void check_ucx(ucs_status_t status, const char *function) {
 }
 
 void check_ucd(int rc, const char *sentence) {
+    if (rc == UCD_ERR__INVALID_ARG) throw std::invalid_argument(sentence);
     if (rc != UCD_SUCCESS) throw std::runtime_error(sentence);
 }
 
@@ -38,13 +39,10 @@ public:
     explicit Keys(const nb::dict &values) {
         check_ucd(ucd_info_create(&info_), "no memory for hints");
         for (auto [key, value] : values) {
-            const int rc = ucd_info_set(info_, nb::cast<std::string>(key).c_str(),
-                                        nb::cast<std::string>(value).c_str());
-            if (rc != UCD_SUCCESS) {
-                const std::string sentence = ucd_last_error();
-                (void)ucd_info_free(&info_);
-                throw std::invalid_argument(sentence);
-            }
+            const auto name = nb::cast<std::string>(key), text = nb::cast<std::string>(value);
+            const int rc = ucd_info_set(info_, name.c_str(), text.c_str());
+            if (rc != UCD_SUCCESS) (void)ucd_info_free(&info_);
+            check_ucd(rc, ucd_last_error());
         }
     }
     ~Keys() { (void)ucd_info_free(&info_); }
