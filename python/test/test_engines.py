@@ -31,7 +31,7 @@ def ran(command, **variables):
 
 def said_by(process):
     try:
-        return process.communicate(timeout=100)[0]
+        return process.communicate(timeout=200)[0]
     except subprocess.TimeoutExpired:
         process.kill()
         raise
