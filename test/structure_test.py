@@ -218,6 +218,8 @@ class Structure(unittest.TestCase):
         for path in sources(folder):
             self.assertLessEqual(set(included(path)) & set(lists.values()), {lists.get(path.name)}, str(path))
             self.assertTrue(path.name == 'text.cpp' or not text & set(included(path)), str(path))
+        of_nanobind = {'nanobind/nanobind.h', 'nanobind/stl/optional.h', 'nanobind/stl/string.h'}
+        self.check_includes('python/ucd/ucx', {'ucd_ucx.h'} | of_nanobind, "UCX's extension knows ucd_ucx.h only")
 
     def test_tool_is_a_client_of_the_public_headers(self):
         # Its own headers, libraries' and C++'s; of ours, the public ones and what all share.

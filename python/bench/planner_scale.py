@@ -2,10 +2,14 @@
 
     python3 python/bench/planner_scale.py
 
-4,096 ranks to 4,096 ranks, 1,000 tensors in 12 shapes. Ranks are numbered along NVLink domains of 72, and nodes of 8 on
-leaves of 256 of a fat tree. Traffic is that of one rank in the middle.
+First 4,096 ranks to 4,096 ranks, 1,000 tensors in 12 shapes. Ranks are numbered along NVLink domains of 72, and nodes of 8
+on leaves of 256 of a fat tree. Traffic is that of one rank in the middle.
+
+Then 640 tensors from 64 to 128 ranks, of 12 different lengths and of 640: the process's time, the median of five, until
+the routes of one rank of the source and of one of the target are known, and until the bytes of each are counted.
 """
 
+import statistics
 import time
 import tracemalloc
 
@@ -33,8 +37,10 @@ def planned(source, target):
 
 
 def forget():
-    for remembered in (_placements.part_spans, _placements.neighbours, _routing.common, _routing.routing):
-        remembered.cache_clear()
+    for holder in (_placements, _routing):
+        for remembered in vars(holder).values():
+            if hasattr(remembered, 'cache_clear'):
+                remembered.cache_clear()
 
 
 print('| from, to | ms | MiB | peers | MB sent | within 72 | within a leaf | beyond |\n|---|---|---|---|---|---|---|---|')
@@ -67,3 +73,46 @@ for name, (source, target) in CASES.items():
         f'| {beyond:.1f} |',
         flush=True,
     )
+
+MODEL, SENDER, RECEIVER = 640, 21, 85
+SOURCES = {
+    'FSDP 64': (64, ucd.Shard(0)),
+    'FSDP 8 x TP 8': ((8, 8), [ucd.StridedShard(0, 8), ucd.Shard(0)]),
+    'cyclic(3) 64': (64, ucd.Cyclic(0, 3)),
+}
+TARGETS = {
+    'FSDP 128': (128, ucd.Shard(0)),
+    'cyclic(1) 128': (128, ucd.Cyclic(0, 1)),
+    'cyclic(3) 128': (128, ucd.Cyclic(0, 3)),
+    'cyclic(5) 128': (128, ucd.Cyclic(0, 5)),
+    'cyclic(127) 128': (128, ucd.Cyclic(0, 127)),
+}
+LENGTHS = {
+    '12 odd lengths': [8191 + 4098 * (k % 12) for k in range(MODEL)],
+    '640 odd lengths': [8191 + 90 * k for k in range(MODEL)],
+}
+
+
+def milliseconds(lengths, source, target):
+    listed, counted = [], []
+    for _ in range(5):
+        forget()
+        began = time.process_time()
+        routes = {}
+        for n in lengths:
+            shape = n, 4096
+            routing = ucd.routing(ucd.Distribution(shape, *source), ucd.Distribution(shape, *target), 'bfloat16')
+            routes[n] = routing.sends(SENDER), routing.receives(RECEIVER)
+        listed.append(time.process_time() - began)
+        sum([route.nbytes for pair in routes.values() for of_rank in pair for route in of_rank])
+        counted.append(time.process_time() - began)
+    number = sum([len(of_rank) for pair in routes.values() for of_rank in pair])
+    return statistics.median(listed) * 1e3, statistics.median(counted) * 1e3, number
+
+
+print('\n| lengths | from | to | ms | ms with bytes | routes |\n|---|---|---|---|---|---|')
+for kind, lengths in LENGTHS.items():
+    for source in SOURCES:
+        for target in TARGETS:
+            listed, counted, routes = milliseconds(lengths, SOURCES[source], TARGETS[target])
+            print(f'| {kind} | {source} | {target} | {listed:.1f} | {counted:.1f} | {routes} |', flush=True)

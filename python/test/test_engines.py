@@ -4,8 +4,10 @@ import importlib.util
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -27,30 +29,108 @@ def ran(command, **variables):
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
-def test_mpi4py():
+def said_by(process):
+    try:
+        return process.communicate(timeout=200)[0]
+    except subprocess.TimeoutExpired:
+        process.kill()
+        raise
+
+
+def mpi4py_command(ranks, *arguments, survive=False):
+    """mpiexec of the MPI library that mpi4py has. survive: the others go on if a rank is killed."""
     MPI = pytest.importorskip('mpi4py.MPI', exc_type=ImportError)
     is_open_mpi = 'Open MPI' in MPI.Get_library_version()
     mpiexec = shutil.which('mpiexec.openmpi' if is_open_mpi else 'mpiexec.mpich')
     if mpiexec is None:
         pytest.skip('no mpiexec of this MPI library')
     extra = ['--oversubscribe'] if is_open_mpi else []
-    command = [mpiexec, *extra, '-n', '4', sys.executable, str(HERE / 'engine_ranks.py'), 'mpi4py']
-    # All ranks are on this machine: Open MPI must not fail where it finds no ssh.
-    allowed = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', 'OMPI_MCA_plm_rsh_agent': 'false'}
-    process = ran(command, **allowed)
-    said, _ = process.communicate(timeout=200)
-    assert process.returncode == 0 and said.count('is right') == 4, said
+    if survive:
+        extra += ['--enable-recovery'] if is_open_mpi else ['-disable-auto-cleanup']
+    return [mpiexec, *extra, '-n', str(ranks), sys.executable, str(HERE / 'engine_ranks.py'), 'mpi4py', *arguments]
 
 
-@pytest.mark.skipif(not has('torch'), reason='needs PyTorch')
-def test_torch(tmp_path):
-    """Gloo. The rank that goes away has a code of 0 and says nothing."""
-    command = [sys.executable, str(HERE / 'engine_ranks.py'), 'torch']
-    place = {'MASTER_ADDR': '127.0.0.1', 'MASTER_PORT': str(20000 + os.getpid() % 20000), 'WORLD_SIZE': '4'}
-    processes = [ran(command, RANK=str(rank), **place) for rank in range(4)]
-    said = [process.communicate(timeout=200)[0] for process in processes]
-    assert [process.returncode for process in processes] == [0] * 4, said
-    assert sum(text.count('is right') for text in said) == 3, said
+# All ranks are on this machine: Open MPI must not fail where it finds no ssh.
+OPEN_MPI = {'OMPI_ALLOW_RUN_AS_ROOT': '1', 'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1', 'OMPI_MCA_plm_rsh_agent': 'false'}
+
+
+def test_mpi4py():
+    process = ran(mpi4py_command(4), **OPEN_MPI)
+    said = said_by(process)
+    assert process.returncode == 0 and said.count('is right') == 4 and 'rank 0 lost (1,)' in said, said
+
+
+def test_mpi4py_with_a_rank_that_is_killed():
+    """By the time-out: MPI libraries do not notice, or end all ranks."""
+    process = ran(mpi4py_command(3, 'killed', survive=True), **OPEN_MPI)
+    said = said_by(process)
+    assert 'rank 0 lost (1,)' in said, said
+
+
+def separate_ranks(program, ranks, *arguments, **variables):
+    """What each rank says, and its return code."""
+    place = {'MASTER_ADDR': '127.0.0.1', 'MASTER_PORT': str(20000 + os.getpid() % 20000), 'WORLD_SIZE': str(ranks)} | variables
+    command = [sys.executable, str(HERE / program), *arguments]
+    processes = [ran(command, RANK=str(rank), **place) for rank in range(ranks)]
+    said = [said_by(process) for process in processes]
+    return said, [process.returncode for process in processes]
+
+
+needs_torch = pytest.mark.skipif(not has('torch'), reason='needs PyTorch')
+
+
+@needs_torch
+def test_torch():
+    """Gloo."""
+    said, codes = separate_ranks('engine_ranks.py', 4, 'torch')
+    assert codes == [0] * 4 and 'rank 0 lost (1,)' in said[0], said
+    assert sum(text.count('is right') for text in said) == 4, said
+
+
+@needs_torch
+def test_torch_with_a_rank_that_is_killed():
+    """The connection breaks, long before the time is over."""
+    said, codes = separate_ranks('engine_ranks.py', 3, 'torch', 'killed')
+    assert codes == [0, -signal.SIGKILL, 0] and 'rank 0 lost (1' in said[0], said
+
+
+needs_ucx = pytest.mark.skipif(not has('ucd._ucx'), reason='was built without libucd-ucx')
+# The transport that there is everywhere, and that notices an end.
+OVER_TCP = {'UCX_TLS': 'tcp,self', 'UCX_WARN_UNUSED_ENV_VARS': 'n'}
+
+
+@needs_ucx
+@pytest.mark.parametrize('ranks', [2, 4])
+def test_ucx(ranks, tmp_path):
+    said, codes = separate_ranks('engine_ranks.py', ranks, 'ucx', UCD_TEST_FOLDER=str(tmp_path), **OVER_TCP)
+    assert codes == [0] * ranks and 'rank 0 lost (1,)' in said[0], said
+    assert sum(text.count('is right') for text in said) == ranks, said
+
+
+@needs_ucx
+def test_ucx_refuses():
+    with pytest.raises(ValueError, match='ucd.ucx.chunks'):
+        ucd.UcxEngine(0, lambda mine: [mine], {'ucd.ucx.chunks': '64'})
+    with pytest.raises(ValueError, match='rank 2 of 1'):
+        ucd.UcxEngine(2, lambda mine: [mine])
+    assert repr(ucd.UcxEngine(0, lambda mine: [mine])) == '<ucd.UcxEngine, rank 0 of 1>'
+
+
+@needs_ucx
+def test_ucx_with_a_rank_that_is_killed(tmp_path):
+    """The connection breaks, long before the time is over."""
+    said, codes = separate_ranks('engine_ranks.py', 3, 'ucx', 'killed', UCD_TEST_FOLDER=str(tmp_path), **OVER_TCP)
+    assert codes == [0, -signal.SIGKILL, 0] and 'rank 0 lost (1,)' in said[0], said
+
+
+@needs_torch
+@pytest.mark.parametrize('ranks', [2, 3, 4])
+def test_dtensor(ranks):
+    """PyTorch's own distribute_tensor and redistribute say the same."""
+    seed = time.time_ns() % 10**6 if os.environ.get('UCD_TEST_SEED') == 'random' else ranks
+    cases = max(1, int(15 * float(os.environ.get('UCD_TEST_CASES', '1'))))
+    said, codes = separate_ranks('dtensor_ranks.py', ranks, str(cases), str(seed))
+    assert codes == [0] * ranks, said
 
 
 def test_in_one_process():

@@ -33,15 +33,17 @@ def check(source, target, dtype='int32'):
         assert sum(route.nbytes for route in routing.receives(rank)) == after[place].nbytes
         # What the receiver finds is what the senders find.
         assert set(routing.receives(rank)) == {route for route in routes if route.target == rank}
-    assert routing.sends(10**6) == routing.receives(-1) == ()
+    assert len(routing.sends(10**6)) == len(routing.receives(-1)) == 0
     return routing
 
 
 def test_random_plans():
     rng = np.random.default_rng(SEED)
-    print(f'seed {SEED}')
+    print(f'seed {SEED}, {PLANS} plans')
     for case in range(PLANS):
         shape = tuple(int(n) for n in rng.integers(0 if rng.random() < 0.1 else 1, rng.choice([4, 10, 40]), rng.integers(1, 4)))
+        if rng.random() < 0.02:  # blocks that come again many times
+            shape = (int(rng.integers(500, 3000)),)
         most = int(rng.choice([4, 8, 64]) if np.prod(shape) < 3000 else 8)
         world = None if rng.random() < 0.5 else 80
         source, target = [random_distribution(rng, shape, most, world) for _ in range(2)]
@@ -131,7 +133,7 @@ def test_rank_maps():
     source = ucd.Distribution(shape, 4, ucd.Shard(0), ranks=[7, 2, 11, 0])
     target = ucd.Distribution(shape, (2, 2), [ucd.Replicate(), ucd.Shard(1)], ranks=[5, 2, 0, 7])
     routing = check(source, target)
-    assert sorted(route.target for route in routing.sends(11)) == [0, 2, 5, 7] and routing.sends(5) == ()
+    assert sorted(route.target for route in routing.sends(11)) == [0, 2, 5, 7] and not routing.sends(5)
     assert source.local_shape(11) == (2, 3) and source.position(3) is None
     with pytest.raises(ValueError, match='rank 1 is not in the mesh'):
         source.local_shape(1)

@@ -112,6 +112,7 @@ from ucd._requests import waitall
 from ucd._routing import Route, Routing, routing
 from ucd._safetensors import Safetensors
 from ucd._slices import slice_type
+from ucd._ucx_engine import UcxEngine
 
 Request.__await__ = _requests.wait_async  # type: ignore[method-assign, assignment]
 Type.from_mpi = staticmethod(_mpi.from_mpi)  # type: ignore[method-assign]
@@ -210,6 +211,7 @@ __all__ = [
     'UNSIGNED_LONG',
     'UNSIGNED_LONG_LONG',
     'UNSIGNED_SHORT',
+    'UcxEngine',
     'WCHAR_T',
     'backends',
     'boxes',

@@ -7,7 +7,7 @@ import itertools
 import math
 import sys
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,9 +15,8 @@ from ucd import _arrays, _core, _dtypes
 from ucd._checkpoint_entry import OPAQUE, Entry, Part, element_of, whole
 from ucd._checkpoint_files import File, OpenFile
 from ucd._errors import NotSupported
-from ucd._placements import Distribution, part_spans
-from ucd._routing import WHOLE, Routing, along, routing
-from ucd._spans import Run, Span, clipped, interval, overlap, simplified, size
+from ucd._placements import Distribution
+from ucd._routing import WHOLE, Routing, Runs, along, routing
 from ucd._torch_archive import Placed
 
 DEFAULT_BUDGET = 64 << 20
@@ -44,6 +43,26 @@ class Report:
     """Calls of the system."""
     files: int
     """From how many files."""
+
+
+class Run(NamedTuple):
+    """One of `_routing.Runs`."""
+
+    source: int
+    target: int
+    block: int
+    source_step: int
+    target_step: int
+    count: int  # type: ignore[assignment] # hides tuple.count
+
+    @property
+    def size(self) -> int:
+        """How many indices there are."""
+        return self.block * self.count
+
+
+def named(runs: Runs) -> tuple[Run, ...]:
+    return tuple([Run(*run) for run in runs])
 
 
 class Axis(NamedTuple):
@@ -82,7 +101,7 @@ class Axis(NamedTuple):
     def halves(self) -> Iterator[Axis]:
         middle = (self.low + self.high) // 2
         for start, stop in ((self.low, middle), (middle, self.high)):
-            runs = clipped(self.runs, start, stop)
+            runs = named(_core.clipped(self.runs, start, stop))
             if runs:
                 yield self._replace(runs=runs)
 
@@ -244,21 +263,24 @@ class _Target:
         held = self.routing.target
         if self.entry.source is not None:
             for route in self.routing.receives(self.rank):
-                yield route._places[0], self.routing.runs(*route._places, WHOLE)
+                yield route._places[0], [named(runs) for runs in self.routing.runs(*route._places, WHOLE)]
             return
-        numbers = held.parts(self.rank)
-        spans = [part_spans(n, splits, part) for n, splits, part in zip(held.shape, held.splits, numbers)]
-        if not all(size(of_axis) for of_axis in spans):
+        if not self.elements:
             return
+        axes = list(zip(held.shape, held.roles.arithmetic, held.parts(self.rank)))
+        whole_axes = [_core.common_with_block(n, 0, n, splits, part) for n, splits, part in axes]
         edges = [
-            (min([s.start for s in of_axis]), max([s.start + (s.count - 1) * s.stride + s.block for s in of_axis]))
-            for of_axis in spans
+            (min([run[0] for run in runs]), max([run[0] + (run[5] - 1) * run[3] + run[2] for run in runs]))
+            for runs in whole_axes
         ]
         for k, part in enumerate(self.entry.parts):
             assert part.offsets is not None
             if any(at >= high or at + n <= low for at, n, (low, high) in zip(part.offsets, part.shape, edges)):
                 continue
-            found = [_common(at, n, of_axis) for at, n, of_axis in zip(part.offsets, part.shape, spans)]
+            found = [
+                named(_core.common_with_block(n, at, length, splits, number))
+                for at, length, (n, splits, number) in zip(part.offsets, part.shape, axes)
+            ]
             if all(found):
                 yield k, found
 
@@ -272,11 +294,6 @@ class _Target:
             memory = (ctypes.c_ubyte * nbytes).from_address(_core.address(self.array) + low)
             self._view = memoryview(memory).cast('B'), -low
         return self._view
-
-
-def _common(start: int, n: int, spans: Iterable[Span]) -> tuple[Run, ...]:
-    (box,) = interval(start, start + n)
-    return simplified([run for span in spans for run in overlap(box, span)])
 
 
 class _Moves:

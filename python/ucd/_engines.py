@@ -1,8 +1,13 @@
-"""Redistributions over engines that people have: torch.distributed, mpi4py, and one process."""
+"""Redistributions over engines that people have: torch.distributed, mpi4py, UCX, and one process."""
 
 from __future__ import annotations
 
+import array
+import datetime
+import functools
+import itertools
 import sys
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
@@ -10,11 +15,10 @@ from ucd import _arrays, _core
 from ucd._errors import RedistributionError
 from ucd._rounds import Round, Share, places
 from ucd._routing import Routing
+from ucd._ucx_engine import UcxEngine, UcxMessages, Wait
 
 # mpi4py's messages count in int.
 _MAX_MESSAGE = 1 << 30
-
-Wait = Callable[[], None]
 
 
 class Engine(Protocol):
@@ -31,28 +35,54 @@ class Engine(Protocol):
         """Starts messages to and from peers. Returns waits, each with the peers that it is for."""
 
 
+# Memory of messages that were given up, which an engine may still read and write, and their requests.
+_given_up: list[Any] = []
+
+
 class MpiEngine:
-    """An mpi4py communicator."""
+    """An mpi4py communicator. timeout: of each message, in seconds; None: MPI decides."""
 
     in_stream = False
 
-    def __init__(self, comm: Any) -> None:
+    def __init__(self, comm: Any, timeout: float | None) -> None:
         self.comm = comm
         self.rank: int = comm.Get_rank()
+        self._timeout = timeout
 
     def agree(self, digest: int, like: Any) -> list[int]:
-        found: list[int] = self.comm.allgather(digest)
-        return found
+        from mpi4py import MPI
+
+        mine, found = array.array('q', [digest]), array.array('q', [0] * self.comm.Get_size())
+        request = self.comm.Iallgather([mine, MPI.INT64_T], [found, MPI.INT64_T])
+        try:
+            self._wait(request)
+        except BaseException:
+            _given_up.append((request, mine, found))
+            raise
+        return found.tolist()
 
     def post(self, sends: Mapping[int, Any], receives: Mapping[int, Any]) -> list[tuple[list[int], Wait]]:
         from mpi4py import MPI
 
-        started = []
+        started: list[tuple[list[int], Wait]] = []
         for peers, start in ((receives, self.comm.Irecv), (sends, self.comm.Isend)):
             for peer, whole in peers.items():
                 for piece in _pieces(whole):
-                    started.append(([peer], start([piece, MPI.BYTE], peer).Wait))
+                    started.append(([peer], functools.partial(self._wait, start([piece, MPI.BYTE], peer))))
         return started
+
+    def _wait(self, request: Any) -> None:
+        if self._timeout is None:
+            request.Wait()
+            return
+        began = time.monotonic()
+        for tries in itertools.count():
+            if request.Test():
+                return
+            if time.monotonic() - began > self._timeout:
+                raise TimeoutError(f'nothing came or went for {self._timeout} seconds')
+            if tries > 100:
+                time.sleep(1e-4)
 
 
 def _pieces(whole: Any) -> list[Any]:
@@ -61,13 +91,15 @@ def _pieces(whole: Any) -> list[Any]:
 
 
 class TorchEngine:
-    """A process group of torch.distributed; None: the default one."""
+    """A process group of torch.distributed; None: the default one. timeout: of each message, in seconds; None: the
+    group's. NCCL has the group's always: to wait for a message would hold up the thread, not the stream."""
 
-    def __init__(self, group: Any) -> None:
+    def __init__(self, group: Any, timeout: float | None) -> None:
         self._dist = sys.modules['torch.distributed']
         self.group = group
         self.rank: int = self._dist.get_rank()
         self.in_stream = 'nccl' in str(self._dist.get_backend(group))
+        self._timeout = () if timeout is None or self.in_stream else (datetime.timedelta(seconds=timeout),)
 
     def agree(self, digest: int, like: Any) -> list[int]:
         torch = sys.modules['torch']
@@ -80,7 +112,8 @@ class TorchEngine:
         if self.in_stream:
             self._dist.all_gather_into_tensor(all_of_them, mine, group=self.group)
         else:
-            self._dist.all_gather(list(all_of_them.split(1)), mine, group=self.group)
+            work = self._dist.all_gather(list(all_of_them.split(1)), mine, group=self.group, async_op=True)
+            work.wait(*self._timeout)
         return [int(found) for found in all_of_them.tolist()]
 
     def post(self, sends: Mapping[int, Any], receives: Mapping[int, Any]) -> list[tuple[list[int], Wait]]:
@@ -92,18 +125,20 @@ class TorchEngine:
         peers = [*receives, *sends]
         works = self._dist.batch_isend_irecv(ops)
         if len(works) == len(ops):
-            return [([peer], work.wait) for peer, work in zip(peers, works)]
+            return [([peer], functools.partial(work.wait, *self._timeout)) for peer, work in zip(peers, works)]
         return [(sorted(set(peers)), work.wait) for work in works]
 
 
-def _engine_of(given: Any) -> Engine:
+def _engine_of(given: Any, timeout: float | None) -> Engine:
     if hasattr(given, 'Get_rank') and hasattr(given, 'Isend'):
-        return MpiEngine(given)
+        return MpiEngine(given, timeout)
+    if isinstance(given, UcxEngine):
+        return UcxMessages(given, timeout)
     if given is sys.modules.get('torch.distributed'):
-        return TorchEngine(None)
+        return TorchEngine(None, timeout)
     if any(cls.__name__ == 'ProcessGroup' for cls in type(given).__mro__):
-        return TorchEngine(given)
-    raise TypeError(f'{given!r} is neither a process group of torch.distributed nor a communicator of mpi4py')
+        return TorchEngine(given, timeout)
+    raise TypeError(f'{given!r} is neither a process group of torch.distributed, a communicator of mpi4py, nor a UcxEngine')
 
 
 class Execution(Protocol):
@@ -190,7 +225,8 @@ class _Exchange:
         self._engine = engine
         self._arrays = (sources, targets)
         self._strides = self._checked(routings, rounds)
-        others = engine.agree(digest, like)
+        with _Naming('the ranks could not compare what they are about to do', ()):
+            others = engine.agree(digest, like)
         if len(set(others)) > 1:
             raise ValueError('the ranks have different redistributions: names, distributions, dtypes or budgets')
         buffers = self._buffers(rounds, like)
@@ -268,41 +304,51 @@ class _Exchange:
             found.unpacking.add(True, 'copy', packed, array, flat, 1, type, 1)
 
     def run(self) -> None:
+        waits: list[tuple[list[int], Wait]] = []
+        try:
+            self._run(waits)
+        except BaseException:
+            _given_up.append((waits, [(made.sends, made.receives) for made in self._rounds]))
+            raise
+
+    def _run(self, waits: list[tuple[list[int], Wait]]) -> None:
+        """waits: gets those that are not over."""
         # Round k + 1 is packed and posted before round k is waited for, so that one is on the wire while the other
         # is packed or unpacked. Its buffers are those of round k - 1, which is over by then.
-        waits: list[tuple[list[int], Wait]] = []
+        under_way = 0
         for k in range(len(self._rounds) + 1):
             following = self._rounds[k] if k < len(self._rounds) else None
-            posted: list[tuple[list[int], Wait]] = []
             if following is not None:
                 following.packing.run(self._engine.in_stream)
-                with _Naming(k, len(self._rounds), sorted({*following.sends, *following.receives})):
-                    posted = self._engine.post(following.sends, following.receives)
-            for peers, wait in waits:
-                with _Naming(k - 1, len(self._rounds), peers):
+                with self._naming(k, sorted({*following.sends, *following.receives})):
+                    waits += self._engine.post(following.sends, following.receives)
+            posted = len(waits) - under_way
+            for peers, wait in waits[:under_way]:
+                with self._naming(k - 1, peers):
                     wait()
             if k > 0:
                 self._rounds[k - 1].unpacking.run(self._engine.in_stream)
-            waits = posted
+            del waits[:under_way]
+            under_way = posted
+
+    def _naming(self, number: int, peers: Sequence[int]) -> _Naming:
+        names = ', '.join(map(str, peers))
+        what = f'messages with rank {names} failed in round {number + 1} of {len(self._rounds)}, so the targets are unfinished'
+        return _Naming(what, peers)
 
 
 class _Naming:
-    """Says of an error of the engine which peers it is about, and what it means for the targets."""
+    """Says of an error of the engine what it means for the targets, and which peers it is about."""
 
-    def __init__(self, number: int, rounds: int, peers: Sequence[int]) -> None:
-        self._number, self._rounds, self._peers = number, rounds, tuple(peers)
+    def __init__(self, what: str, peers: Sequence[int]) -> None:
+        self._what, self._peers = what, tuple(peers)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
         if isinstance(error, Exception):
-            names = ', '.join(map(str, self._peers))
-            raise RedistributionError(
-                f'messages with rank {names} failed in round {self._number + 1} of {self._rounds}, so the targets are '
-                f'unfinished: {error}',
-                self._peers,
-            ) from error
+            raise RedistributionError(f'{self._what}: {error}', self._peers) from error
 
 
 def local(routings: Mapping[str, Routing], sources: Mapping[str, Any], targets: Mapping[str, Any]) -> Execution:
@@ -317,7 +363,8 @@ def exchange(
     engine: Any,
     sources: Mapping[str, Any],
     targets: Mapping[str, Any],
+    timeout: float | None,
 ) -> Execution:
     """Rounds of messages over an engine. rounds: those of a rank. digest: equal on ranks that do the same."""
-    via = _engine_of(engine)
+    via = _engine_of(engine, timeout)
     return _Exchange(routings, rounds(via.rank), digest, via, sources, targets)

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ucd._spans import Span, composed, interval, size
+from ucd import _core
 
 
 @dataclass(frozen=True)
@@ -105,121 +105,28 @@ class Split(NamedTuple):
     parts: int
     by: Placement
 
-    def candidates(self, n: int, spans: Sequence[Span]) -> Iterable[int]:
-        """The parts that may have something of some spans of n indices: all that do, and few others."""
-        if isinstance(self.by, (Shard, Cyclic)) and sum([span.count for span in spans]) < self.parts:
-            block = self.block(n) if isinstance(self.by, Shard) else self.by.block
-            found: set[int] = set()
-            for span in spans:
-                for k in range(span.count):
-                    start = span.start + k * span.stride
-                    first, stop = start // block, -(-(start + span.block) // block)
-                    if stop - first >= self.parts:
-                        return range(self.parts)
-                    found.update([k % self.parts for k in range(first, stop)])
-            return sorted(found)
-        return range(self.parts)
-
-    def block(self, n: int) -> int:
-        """Of Shard: how many indices each part but the last ones has."""
-        return max(-(-n // self.parts), 1)
-
-    def spans(self, n: int, part: int) -> list[Span]:
-        """The indices of 0 to n - 1 that a part has."""
-        match self.by:
-            case Shard():
-                block = self.block(n)
-                return interval(part * block, min((part + 1) * block, n))
-            case Cyclic(_, block):
-                step = self.parts * block
-                whole = max((n - (part + 1) * block) // step + 1, 0)
-                found = [Span(part * block, 0, block, step, block, whole)] if whole else []
-                rest = part * block + whole * step
-                return found + interval(rest, min(rest + block, n), whole * block)
-            case StridedShard(_, factor):
-                block = max(-(-n // factor), 1)
-                pieces = [Piece('', min(block, n - start)) for start in range(0, n, block)]
-                return _in_a_row(self.parts, pieces, part)
-            case Segment(_, pieces, groups):
-                return _in_groups(self.parts, pieces, groups, part) if groups else _in_a_row(self.parts, pieces, part)
-        raise AssertionError(self.by)
-
-
-def _in_a_row(parts: int, pieces: Iterable[Piece], part: int) -> list[Span]:
-    """Of pieces that are each split by themselves."""
-    found: list[Span] = []
-    start = local = 0
-    for piece in pieces:
-        units = piece.size // piece.unit
-        turn, turns = 0, 1
-        if piece.unit > 1 and 0 < units < parts:
-            turns = parts // units
-            turn = part % turns
-            low, high = part // turns, part // turns + 1
-        else:
-            each = max(-(-units // parts), 1)
-            low, high = min(part * each, units), min((part + 1) * each, units)
-        length = (high - low) * piece.unit
-        if length:
-            found.append(Span(start + low * piece.unit, local, length, 0, 0, 1, turn, turns))
-        local += length
-        start += piece.size
-    return found
-
-
-def _in_groups(parts: int, pieces: Iterable[Piece], groups: int, part: int) -> list[Span]:
-    each = max(-(-groups // parts), 1)
-    low, high = min(part * each, groups), min((part + 1) * each, groups)
-    together = sum([piece.size for piece in pieces]) // groups
-    found: list[Span] = []
-    start = local = 0
-    for piece in pieces:
-        share = piece.size // groups
-        if share and low < high:
-            found.append(Span(start + low * share, local, share, share, together, high - low))
-        local += share
-        start += piece.size
-    return found
-
 
 Splits = tuple[Split, ...]
 
 
-@functools.lru_cache(maxsize=1 << 15)
-def part_spans(n: int, splits: Splits, part: int) -> tuple[Span, ...]:
-    """The indices of 0 to n - 1 that a part has after all splits, of which the last one's parts are numbered
-    fastest."""
-    numbers = []
-    for split in reversed(splits):
-        part, number = divmod(part, split.parts)
-        numbers.append(number)
-    found = interval(0, n)
-    for split, number in zip(splits, reversed(numbers)):
-        found = composed(found, split.spans(size(found), number))
-    return tuple(found)
+@functools.lru_cache(maxsize=4096)
+def arithmetic(splits: Splits) -> _core.Splits:
+    """The splits of an axis, of which the last one's parts are numbered fastest, for the functions of the core: one
+    object for equal splits."""
 
+    def fields(by: Placement) -> tuple[int, int, tuple[tuple[int, int], ...]]:
+        match by:
+            case Shard():
+                return 0, 0, ()
+            case StridedShard(_, factor):
+                return 1, factor, ()
+            case Cyclic(_, block):
+                return 2, block, ()
+            case Segment(_, pieces, groups):
+                return 3, groups, tuple([piece[1:] for piece in pieces])
+        raise AssertionError(by)
 
-def _neighbours(n: int, splits: Splits, spans: list[Span], number: int) -> list[int]:
-    if not spans:
-        return []
-    if not splits:
-        return [number]
-    first, *rest = splits
-    found = []
-    for part in first.candidates(n, spans):
-        inner = first.spans(n, part)
-        # What the part has of the spans, by its own indices.
-        there = composed([span.inverse() for span in inner], [span._replace(local=span.start, step=span.stride) for span in spans])
-        found += _neighbours(size(inner), tuple(rest), there, number * first.parts + part)
-    return found
-
-
-@functools.lru_cache(maxsize=1 << 14)
-def neighbours(n: int, ours: Splits, part: int, theirs: Splits) -> tuple[int, ...]:
-    """The parts of other splits of an axis that have indices in common with a part. Takes time for those that do,
-    and for few others."""
-    spans = [span._replace(local=span.start, step=span.stride) for span in part_spans(n, ours, part)]
-    return tuple(_neighbours(n, theirs, spans, 0))
+    return _core.Splits([(split.parts, *fields(split.by)) for split in splits])
 
 
 @dataclass(frozen=True)
@@ -339,19 +246,12 @@ class Distribution:
         return self._shape_of(self.roles.parts(self._at(rank)))
 
     def _shape_of(self, parts: Iterable[int]) -> tuple[int, ...]:
-        return tuple(
-            [size(part_spans(n, splits, part)) if splits else n for n, splits, part in zip(self.shape, self.splits, parts)]
-        )
+        return tuple([splits.size(n, part) for n, splits, part in zip(self.shape, self.roles.arithmetic, parts)])
 
     @property
     def largest_shape(self) -> tuple[int, ...]:
         """At least as large in each dimension as any rank's local shape: that of the first in the mesh."""
         return self._shape_of([0] * len(self.shape))
-
-    @property
-    def splits(self) -> tuple[Splits, ...]:
-        """For each dimension of the array, how it is split in turn."""
-        return self.roles.splits
 
 
 def placement_of(given: Any) -> Placement:
@@ -426,7 +326,8 @@ def _order(mesh: tuple[int, ...], placements: tuple[Placement, ...], dim: int) -
 class Roles(NamedTuple):
     """What of a distribution does not depend on the lengths of the dimensions."""
 
-    splits: tuple[Splits, ...]
+    arithmetic: tuple[_core.Splits, ...]
+    """For each dimension of the array, how it is split in turn."""
     axes: tuple[tuple[tuple[int, int], ...], ...]
     """For each dimension of the array: (stride in the mesh, ranks) of each split."""
     replicas: tuple[int, ...]
@@ -444,14 +345,27 @@ class Roles(NamedTuple):
             found.append(number)
         return tuple(found)
 
-    def place(self, parts: Iterable[int]) -> int:
-        """The first place that has these parts."""
-        at = 0
-        for part, axes in zip(parts, self.axes):
-            for stride, ranks in reversed(axes):
-                part, number = divmod(part, ranks)
-                at += number * stride
-        return at
+    def places(self, parts: Iterable[list[int]]) -> list[int]:
+        """The first places that have one of some parts of each dimension, for all choices: the last dimension's
+        parts change fastest."""
+        found = [0]
+        for of_axis, axes in zip(parts, self.axes):
+            if not axes:  # all have the whole of this dimension, if there is any
+                found = found if of_axis else []
+                continue
+            if len(axes) == 1:
+                stride = axes[0][0]
+                offsets = of_axis if stride == 1 else [part * stride for part in of_axis]
+            else:
+                offsets = []
+                for part in of_axis:
+                    at = 0
+                    for stride, ranks in reversed(axes):
+                        part, number = divmod(part, ranks)
+                        at += number * stride
+                    offsets.append(at)
+            found = offsets if found == [0] else [at + offset for at in found for offset in offsets]
+        return found
 
     def replica(self, at: int) -> int:
         """The number of a place among those that have the same."""
@@ -471,7 +385,7 @@ def _roles(ndim: int, mesh: tuple[int, ...], placements: tuple[Placement, ...]) 
         replicas = [at + k * strides[axis] for at in replicas for k in range(mesh[axis])]
     return Roles(
         # The dimension of a placement is known by now: equal splits of different dimensions are equal.
-        tuple([tuple([Split(mesh[a], _without_dim(p)) for a, p in order]) for order in orders]),
+        tuple([arithmetic(tuple([Split(mesh[a], _without_dim(p)) for a, p in order])) for order in orders]),
         tuple([tuple([(strides[a], mesh[a]) for a, _ in order]) for order in orders]),
         tuple(replicas),
         tuple([(strides[a], mesh[a]) for a in replicated]),

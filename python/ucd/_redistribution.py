@@ -106,23 +106,30 @@ class Redistribution:
         ])
         return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], 'little') >> 1
 
-    def prepare(self, engine: Any, sources: Mapping[str, Any], targets: Mapping[str, Any]) -> _engines.Execution:
+    def prepare(
+        self, engine: Any, sources: Mapping[str, Any], targets: Mapping[str, Any], *, timeout: float | None = None
+    ) -> _engines.Execution:
         """Checks the arrays, gets memory for messages, and plans all packing: once, for a move that comes again.
         Collective and with the errors of execute, but nothing has moved. `run()` of what it returns moves what the
         arrays hold then."""
         if engine is None:
             return _engines.local(self.routings, sources, targets)
-        return _engines.exchange(self.routings, self.rounds, self.digest(), engine, sources, targets)
+        return _engines.exchange(self.routings, self.rounds, self.digest(), engine, sources, targets, timeout)
 
-    def execute(self, engine: Any, sources: Mapping[str, Any], targets: Mapping[str, Any]) -> None:
+    def execute(
+        self, engine: Any, sources: Mapping[str, Any], targets: Mapping[str, Any], *, timeout: float | None = None
+    ) -> None:
         """Moves the data.
 
         engine   a torch.distributed process group, or torch.distributed itself for the default one (NCCL for
-                 device memory, Gloo for host memory); or a communicator of mpi4py. Ranks are those of
-                 torch.distributed.get_rank(), and of the communicator. None: all ranks are in this process.
+                 device memory, Gloo for host memory); a communicator of mpi4py; or a UcxEngine. Ranks are those of
+                 torch.distributed.get_rank(), the communicator's, and the engine's. None: all ranks are in this
+                 process.
         sources  by name, this rank's local arrays. Without an engine: for each name, the arrays of all ranks, in the
                  order of the mesh.
         targets  likewise; written. What a rank has none of may be missing or None.
+        timeout  after how many seconds a rank gives up waiting for a message, with mpi4py, UCX and Gloo. None: with
+                 torch.distributed the time-out of the process group; with mpi4py and UCX never. NCCL has the group's always.
 
         Arrays have the local shapes, any strides, and are all in one memory: the host's or one device's. Sources and
         targets do not overlap. Without an engine they may lie on several devices that reach each other.
@@ -134,9 +141,9 @@ class Redistribution:
 
         Raises ValueError if the ranks have different redistributions, an array's shape is not the local one, or the
         size of its elements is not the one of the dtype: before anything is sent. Raises RedistributionError if a
-        message fails or a peer is lost, when the engine reports that: then every target is to be taken as unfinished.
+        message fails, a peer is lost or the time is over: then every target is to be taken as unfinished.
         """
-        self.prepare(engine, sources, targets).run()
+        self.prepare(engine, sources, targets, timeout=timeout).run()
 
 
 def _most_bytes(r: Routing) -> int:

@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import Any, overload
 
 from ucd import _core, _dtypes
-from ucd._placements import Distribution, Splits, neighbours, part_spans
-from ucd._spans import Run, clipped, overlap, simplified, size
+from ucd._placements import Distribution
 
 Cut = tuple[int, int]
 """(k, of): the k-th of equal parts of what each rank of the source has, along its longest dimension."""
 WHOLE: Cut = (0, 1)
 
+Runs = tuple[tuple[int, int, int, int, int, int], ...]
+"""Blocks that two parts of an axis have in common, in the order of the packed stream: (source, target, block,
+source_step, target_step, count). Block k is at index source + k source_step of the first part, and at target + k
+target_step of the second."""
 
-@functools.lru_cache(maxsize=1 << 15)
-def common(n: int, ours: Splits, part: int, theirs: Splits, other: int) -> tuple[Run, ...]:
-    """What a part of the source's splits of an axis sends to one of the target's. The same on both sides, since it
-    is the order of the packed stream."""
-    if not ours and not theirs:
-        return (Run(0, 0, n, 0, 0, 1),) if n else ()
-    there = part_spans(n, theirs, other)
-    found: list[Run] = []
-    for a in part_spans(n, ours, part):
-        if other % a.turns == a.turn:
-            for b in there:
-                found += overlap(a, b)
-    return simplified(found)
+common = functools.lru_cache(maxsize=1 << 15)(_core.common)
+receivers = functools.lru_cache(maxsize=1 << 13)(_core.receivers)
+senders = functools.lru_cache(maxsize=1 << 13)(_core.senders)
 
 
 class Route:
@@ -40,13 +32,27 @@ class Route:
     needs no copy in between.
     """
 
-    __slots__ = ('source', 'target', '_routing', '_places')
+    __slots__ = ('_routing', '_from', '_to')
 
-    def __init__(self, routing: Routing, places: tuple[int, int]) -> None:
-        self.source = routing.source.ranks[places[0]]
-        self.target = routing.target.ranks[places[1]]
+    def __init__(self, routing: Routing, source: int, target: int) -> None:
+        """Of a place in the source's mesh to one in the target's."""
         self._routing = routing
-        self._places = places
+        self._from = source
+        self._to = target
+
+    @property
+    def _places(self) -> tuple[int, int]:
+        return self._from, self._to
+
+    @property
+    def source(self) -> int:
+        """The rank that sends."""
+        return self._routing.source.ranks[self._from]
+
+    @property
+    def target(self) -> int:
+        """The rank that receives."""
+        return self._routing.target.ranks[self._to]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Route):
@@ -78,11 +84,11 @@ class Route:
         """Where it goes, in the local array of the target. If the routing converts, elements are the target's."""
         return self._type(1, strides, WHOLE)
 
-    def _runs(self, cut: Cut) -> list[tuple[Run, ...]]:
-        return self._routing.runs(*self._places, cut)
+    def _runs(self, cut: Cut) -> list[Runs]:
+        return self._routing.runs(self._from, self._to, cut)
 
     def _elements(self, cut: Cut) -> int:
-        return math.prod([sum([run.size for run in runs]) for runs in self._runs(cut)])
+        return math.prod([sum([run[2] * run[5] for run in runs]) for runs in self._runs(cut)])
 
     def _type(self, side: int, strides: tuple[int, ...] | None, cut: Cut) -> _core.Type:
         routing = self._routing
@@ -112,15 +118,46 @@ def c_strides(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def along(inner: _core.Type, runs: Sequence[Run], side: int, stride: int) -> _core.Type:
+def along(inner: _core.Type, runs: Runs, side: int, stride: int) -> _core.Type:
     """The runs of one dimension: inner types that lie a stride of bytes apart."""
     unit = _core.Type.resized(inner, 0, stride)
-    if len(runs) > 1 and all(run.count == 1 for run in runs):
-        return _core.Type.indexed([run.block for run in runs], [run[side] for run in runs], unit)
-    parts = [_core.Type.hvector(run.count, run.block, run[3 + side] * stride, unit) for run in runs]
+    if len(runs) > 1 and all([run[5] == 1 for run in runs]):
+        return _core.Type.indexed([run[2] for run in runs], [run[side] for run in runs], unit)
+    parts = [_core.Type.hvector(run[5], run[2], run[3 + side] * stride, unit) for run in runs]
     if len(parts) == 1:
         return parts[0] if runs[0][side] == 0 else _core.Type.hindexed_block(1, [runs[0][side] * stride], parts[0])
     return _core.Type.struct([1] * len(parts), [run[side] * stride for run in runs], parts)
+
+
+class Routes(Sequence[Route]):
+    """The routes from one place in the source's mesh (side 0), or to one in the target's (1). Each is made when it is
+    asked for: a model has many more than a rank looks at at a time."""
+
+    __slots__ = ('_routing', '_side', '_at', '_others')
+
+    def __init__(self, routing: Routing, side: int, at: int, others: Sequence[int]) -> None:
+        self._routing, self._side, self._at, self._others = routing, side, at, others
+
+    def __len__(self) -> int:
+        return len(self._others)
+
+    @overload
+    def __getitem__(self, index: int) -> Route: ...
+    @overload
+    def __getitem__(self, index: slice) -> Routes: ...
+    def __getitem__(self, index: int | slice) -> Route | Routes:
+        if isinstance(index, slice):
+            return Routes(self._routing, self._side, self._at, self._others[index])
+        return self._made(self._others[index])
+
+    def __iter__(self) -> Iterator[Route]:
+        return map(self._made, self._others)
+
+    def __repr__(self) -> str:
+        return f'<ucd.Routes: {", ".join([f"{r.source} -> {r.target}" for r in self])}>'
+
+    def _made(self, other: int) -> Route:
+        return Route(self._routing, other, self._at) if self._side else Route(self._routing, self._at, other)
 
 
 class Routing:
@@ -143,9 +180,9 @@ class Routing:
         self.element = _dtypes.of(dtype)
         self.target_element = self.element if target_dtype is None else _dtypes.of(target_dtype)
         self.converts = self.target_element is not self.element
-        self._dims = tuple(zip(source.shape, source.splits, target.splits))
+        self._dims = tuple(zip(source.shape, source.roles.arithmetic, target.roles.arithmetic))
         self._types: dict[Any, _core.Type] = {}
-        self._of_rank: dict[tuple[int, int], tuple[Route, ...]] = {}
+        self._of_rank: dict[tuple[int, int], Routes] = {}
         largest = source.largest_shape
         self._cut_axis = largest.index(max(largest)) if largest else 0
 
@@ -163,57 +200,49 @@ class Routing:
         for rank in self.source.ranks:
             yield from self.sends(rank)
 
-    def sends(self, rank: int) -> tuple[Route, ...]:
+    def sends(self, rank: int) -> Routes:
         """The routes from a rank of the source."""
         return self._remembered(0, rank)
 
-    def receives(self, rank: int) -> tuple[Route, ...]:
+    def receives(self, rank: int) -> Routes:
         """The routes to a rank of the target."""
         return self._remembered(1, rank)
 
-    def _remembered(self, side: int, rank: int) -> tuple[Route, ...]:
+    def _remembered(self, side: int, rank: int) -> Routes:
         key = (side, rank)
         if key not in self._of_rank:
             if len(self._of_rank) >= 4096:
                 self._of_rank.clear()
             at = (self.source, self.target)[side].position(rank)
-            found: Iterable[tuple[int, int]] = ()
+            others: list[int] = []
             if at is not None:
-                found = self._receives(at) if side else self._sends(at)
-            self._of_rank[key] = tuple([Route(self, places) for places in found])
+                others = self._senders(at) if side else self._receivers(at)
+            self._of_rank[key] = Routes(self, side, at or 0, others)
         return self._of_rank[key]
 
-    def runs(self, source: int, target: int, cut: Cut = WHOLE) -> list[tuple[Run, ...]]:
+    def runs(self, source: int, target: int, cut: Cut = WHOLE) -> list[Runs]:
         """For each dimension, what a place of the source's mesh sends to one of the target's."""
         ours, theirs = self.source.roles.parts(source), self.target.roles.parts(target)
         found = [common(n, a, p, b, q) for (n, a, b), p, q in zip(self._dims, ours, theirs)]
         if cut != WHOLE:
             axis, (k, parts) = self._cut_axis, cut
-            held = size(part_spans(*self._dims[axis][:2], ours[axis]))
-            found[axis] = clipped(found[axis], k * held // parts, (k + 1) * held // parts)
+            n, splits, _ = self._dims[axis]
+            held = splits.size(n, ours[axis])
+            found[axis] = _core.clipped(found[axis], k * held // parts, (k + 1) * held // parts)
         return found
 
-    def _sends(self, at: int) -> list[tuple[int, int]]:
+    def _receivers(self, at: int) -> list[int]:
         ours, theirs = self.source.roles, self.target.roles
-        dims = [
-            [q for q in neighbours(n, a, p, b) if common(n, a, p, b, q)]
-            for (n, a, b), p in zip(self._dims, ours.parts(at))
-        ]
-        found = []
-        for parts in itertools.product(*dims):
-            first = theirs.place(parts)
-            for replica in theirs.replicas:
-                if len(ours.replicas) == 1 or self._sender(at, first + replica) == at:
-                    found.append((at, first + replica))
-        return found
+        firsts = theirs.places([receivers(n, a, p, b) for (n, a, b), p in zip(self._dims, ours.parts(at))])
+        if len(theirs.replicas) == len(ours.replicas) == 1:
+            return firsts
+        places = [first + replica for first in firsts for replica in theirs.replicas]
+        return [place for place in places if self._sender(at, place) == at]
 
-    def _receives(self, at: int) -> list[tuple[int, int]]:
+    def _senders(self, at: int) -> list[int]:
         ours, theirs = self.source.roles, self.target.roles
-        dims = [
-            [p for p in neighbours(n, b, q, a) if common(n, a, p, b, q)]
-            for (n, a, b), q in zip(self._dims, theirs.parts(at))
-        ]
-        return [(self._sender(ours.place(parts), at), at) for parts in itertools.product(*dims)]
+        firsts = ours.places([senders(n, a, b, q) for (n, a, b), q in zip(self._dims, theirs.parts(at))])
+        return firsts if len(ours.replicas) == 1 else [self._sender(first, at) for first in firsts]
 
     def _sender(self, at: int, receiver: int) -> int:
         """Which of the places that have the same as one sends to a place of the target."""

@@ -6,6 +6,7 @@
 #include "core/lists.h"
 #include "core/move.h"
 #include "core/request.h"
+#include "core/splits.h"
 
 #include <nanobind/stl/string.h>
 
@@ -117,6 +118,7 @@ NB_MODULE(_core, m) {
     bind_batch(m);
     bind_gather(m);
     bind_lists(m);
+    bind_splits(m);
     m.def("version", &version);
     m.def("backends", &backends);
     m.def(

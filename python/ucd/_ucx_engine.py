@@ -1,0 +1,76 @@
+"""Redistributions over UCX, by pipelines of libucd-ucx."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from ucd import _core
+from ucd._errors import NotSupported
+
+Wait = Callable[[], None]
+
+
+class UcxEngine:
+    """A worker of UCX for Redistribution.execute, with a pipeline of libucd-ucx: between processes that have no MPI and
+    no torch.distributed, on the host and on devices.
+
+    rank      this process's, of 0 to the number of processes - 1
+    exchange  a function that takes this rank's bytes and returns those of all ranks, in order: comm.allgather of
+              mpi4py, or what a program makes of a store of its own. Called once here, and once in each execute or
+              prepare, by all ranks.
+    keys      of libucd-ucx, such as {'ucd.ucx.direct': 'yes'} if all ranks trust each other
+
+    Collective. Raises NotSupported if this package was built without UCX, ValueError for an unknown key, RuntimeError
+    if UCX refuses.
+    """
+
+    def __init__(
+        self, rank: int, exchange: Callable[[bytes], Sequence[bytes]], keys: Mapping[str, str] | None = None
+    ) -> None:
+        try:
+            from ucd import _ucx
+        except ImportError as e:
+            raise NotSupported(f'this package was built without UCX: {e}') from None
+        self.rank = rank
+        self._exchange = exchange
+        self._worker = _ucx.UcxWorker(dict(keys or {}))
+        self._addresses = exchange(self._worker.address())
+        if not 0 <= rank < len(self._addresses):
+            raise ValueError(f'rank {rank} of {len(self._addresses)}')
+
+    def __repr__(self) -> str:
+        return f'<ucd.UcxEngine, rank {self.rank} of {len(self._addresses)}>'
+
+
+class UcxMessages:
+    """The messages of a move over an engine, each with a time-out in seconds. None: UCX decides."""
+
+    in_stream = False
+
+    def __init__(self, engine: UcxEngine, timeout: float | None) -> None:
+        self.rank = engine.rank
+        self._engine = engine
+        self._timeout = timeout
+
+    def agree(self, digest: int, like: Any) -> list[int]:
+        return [int.from_bytes(found, 'little') for found in self._engine._exchange(digest.to_bytes(8, 'little'))]
+
+    def post(self, sends: Mapping[int, Any], receives: Mapping[int, Any]) -> list[tuple[list[int], Wait]]:
+        worker = self._engine._worker
+        started: list[tuple[list[int], Wait]] = []
+        for peers, start in ((receives, worker.receive), (sends, worker.send)):
+            for peer, whole in peers.items():
+                worker.connect(peer, self._engine._addresses[peer])
+                # Messages from one rank to another are matched in their order, by the sender's rank.
+                tag = self.rank if peers is sends else peer
+                number = start(peer, _core.address(whole), len(whole), tag)
+                started.append(([peer], functools.partial(self._wait, functools.partial(worker.wait, number))))
+        if sends:
+            started.append((list(sends), functools.partial(self._wait, worker.flush)))
+        return started
+
+    def _wait(self, wait: Callable[[float | None], bool]) -> None:
+        if not wait(self._timeout):
+            raise TimeoutError(f'nothing came or went for {self._timeout} seconds')
