@@ -4,6 +4,7 @@
 #include "engine/send_op.h"
 #include "pipeline/framed.h"
 #include "pipeline/transfer.h"
+#include "pipeline/transport.h"
 
 #include <list>
 #include <optional>
@@ -71,6 +72,8 @@ private:
 
     // In sending_direct.cpp:
     void prepare_direct();
+    bool asks_directly() const;
+    void introduce();
     bool ask_directly();
     void give_up_direct();
     void on_direct_message(const DirectMessage &message, ucs_status_t status);
@@ -89,7 +92,8 @@ private:
     void drop_packed();
 
     bool is_whole() const { return buffer_.bytes() <= eager_; }
-    Status set_whole(bool slow);
+    void set_limits(Matching matching);
+    Status set_whole();
     SendArgs whole_message();
     void begin(Kind kind);
     void end_of_start();
@@ -105,6 +109,8 @@ private:
 
     ucp_ep_h ep_ = nullptr;
     uint64_t eager_ = 0;
+    uint64_t packed_from_ = 0; // messages of this size are packed before UCX gets them
+    bool is_streamed_ = false; // UCX packs the chunks
     uint64_t since_ = 0;
     TypedBuffer buffer_;
     Frame frame_;
