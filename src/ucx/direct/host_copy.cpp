@@ -54,7 +54,7 @@ bool RemoteData::set(TypePtr of, uint64_t elements, uint64_t total, int64_t low,
 }
 
 bool has_long_segments(uint64_t mean_segment) {
-    return mean_segment >= limits_if_read.row;
+    return mean_segment >= limits_if_read[0].row;
 }
 
 CopyMethod method_for(const ucd_layout_t &from, uint64_t mean_segment_to) {

@@ -38,7 +38,7 @@ Status Sending::set(ucp_ep_h ep, const Data &data, const ucd_ucx_param_t *param,
     frame_.header.total = buffer_.bytes();
     set_limits(matching);
     // The receiver may read what is long enough for chunks.
-    if (buffer_.bytes() > direct_limit(options_, buffer_.hints())) prepare_direct();
+    if (buffer_.bytes() > direct_limit(options_, buffer_.hints())) prepare_direct(data.type);
     if (terms_.account != nullptr || asks_directly()) // all goes in chunks, which are charged
         eager_ = terms_.account != nullptr ? 0 : direct_limit(options_, buffer_.hints());
     if (is_whole()) return set_whole();

@@ -71,7 +71,8 @@ private:
     friend class DirectMessage;
 
     // In sending_direct.cpp:
-    void prepare_direct();
+    // `type` is the user's handle, by which the flattened type is remembered.
+    void prepare_direct(ucd_type_t type);
     bool asks_directly() const;
     void introduce();
     bool ask_directly();

@@ -6,22 +6,23 @@
 #include "direct/attachable_memory.h"
 #include "direct/limits.h"
 
+#include <algorithm>
+#include <span>
+
 namespace ucd_ucx {
 namespace {
 
-// The kernel needs rows at regular distances at both sides: to move lists, it has to find which
-// parts of both lists meet, for each transfer again.
 bool is_worth_offering(const TypedBuffer &buffer, const TransferOptions &options,
-                       const DirectLimits &limits) {
-    if (buffer.bytes() < options.direct_or(limits.bytes)) return false;
-    const bool is_long = buffer.mean_segment() >= limits.row;
-    if (buffer.on_host()) return is_long;
-    return buffer.is_box() && (is_long || buffer.range() <= max_range_of_short_rows);
+                       std::span<const DirectLimits> limits) {
+    return std::any_of(limits.begin(), limits.end(), [&](const DirectLimits &least) {
+        return buffer.bytes() >= options.direct_or(least.bytes) &&
+               buffer.mean_segment() >= least.row && buffer.range() <= least.max_range;
+    });
 }
 
 } // namespace
 
-void Sending::prepare_direct() {
+void Sending::prepare_direct(ucd_type_t handle) {
     // The peer has asked for other transfers: then its messages already say how.
     if (options_.direct == Trust::none || terms_.owner != nullptr) return;
     Links &links = transfers_.engine.links;
@@ -41,13 +42,21 @@ void Sending::prepare_direct() {
     const bool is_attachable =
         !on_device &&
         AttachableMemory::find(buffer_.lowest(), buffer_.range(), place.handle, offset);
-    const DirectLimits &limits = on_device       ? limits_on_devices
-                                 : is_attachable ? limits_if_attached
-                                                 : limits_if_read;
-    if (!always && !is_worth_offering(buffer_, options_, limits)) return;
+    std::span<const DirectLimits> limits = limits_on_devices;
+    if (is_attachable)
+        limits = limits_if_attached;
+    else if (!on_device && row_for(ep_, options_.packing).is_streamed)
+        limits = {}; // UCX's callbacks are faster, whatever the layout
+    else if (!on_device)
+        limits = limits_if_read;
+    // The kernel needs rows at regular distances at both sides: to move lists, it has to find which
+    // parts of both lists meet, for each transfer again.
+    if (!always &&
+        ((on_device && !buffer_.is_box()) || !is_worth_offering(buffer_, options_, limits)))
+        return;
     TypePtr type;
     const ucd_layout_t *layout;
-    if (!transfers_.direct.find(buffer_.type(), type).ok() ||
+    if (!transfers_.direct.find(handle, type).ok() ||
         !type->measure(buffer_.count(), layout).ok() ||
         type->flattened.size() > DirectTypes::max_flattened)
         return;
