@@ -152,6 +152,8 @@ typedef struct {
  *   ucd.ucx.eager    messages of at most this many bytes (at most 1 GiB) are one UCP call, without
  *                    chunks
  *   ucd.ucx.chunk    bytes of a chunk, 1 to 1 GiB
+ *   ucd.ucx.pack     who packs larger messages of host memory: chunk: the pipeline, in memory for
+ *                    chunks; ucx: callbacks of UCX; auto: callbacks over shared memory
  *   ucd.ucx.depth    chunks of a transfer that are under way at a time, 1 to 1024
  *   ucd.ucx.staging  only here: bytes of memory for chunks on the host, and the same again for the
  *                    data of each device. Every transfer always gets one chunk, so no transfer
