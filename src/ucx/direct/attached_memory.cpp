@@ -6,7 +6,7 @@
 namespace ucd_ucx {
 
 AttachedPtr AttachedMemories::find(ucp_ep_h sender, const ucd_ipc_handle_t &handle) {
-    for (Entry &e : entries_) {
+    for (KeptMemory &e : entries_) {
         if (e.sender != sender || std::memcmp(&e.handle, &handle, sizeof handle) != 0) continue;
         e.used = ++clock_;
         return e.memory;
@@ -34,7 +34,7 @@ AttachedPtr AttachedMemories::open(ucp_ep_h sender, const ucd_ipc_handle_t &hand
 }
 
 void AttachedMemories::close(ucp_ep_h sender) {
-    std::erase_if(entries_, [sender](const Entry &e) { return e.sender == sender; });
+    std::erase_if(entries_, [sender](const KeptMemory &e) { return e.sender == sender; });
 }
 
 void AttachedMemories::make_room() {
@@ -50,7 +50,7 @@ void AttachedMemories::make_room() {
 
 Charge AttachedMemories::charge(ucp_ep_h sender, uint64_t bytes) {
     Charge charged = ledger_.take(sender, bytes, Use::request);
-    const auto goes = [sender](const Entry &e) {
+    const auto goes = [sender](const KeptMemory &e) {
         return e.sender == sender && e.memory.use_count() == 1;
     };
     if (!charged && std::erase_if(entries_, goes) > 0)

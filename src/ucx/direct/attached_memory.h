@@ -45,7 +45,7 @@ public:
     void close(ucp_ep_h sender);
 
 private:
-    struct Entry {
+    struct KeptMemory {
         ucp_ep_h sender;
         ucd_ipc_handle_t handle;
         AttachedPtr memory;
@@ -56,7 +56,7 @@ private:
     Charge charge(ucp_ep_h sender, uint64_t bytes);
 
     Ledger &ledger_;
-    std::vector<Entry> entries_;
+    std::vector<KeptMemory> entries_;
     uint64_t clock_ = 0;
 };
 

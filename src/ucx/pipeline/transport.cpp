@@ -20,10 +20,10 @@ double estimated_time(ucp_ep_h ep, std::size_t bytes) {
 // UCX names no transport of an endpoint before version 1.14. It estimates a latency of 80 ns for
 // shared memory, and of at least 600 ns for a network.
 Transport transport_of(ucp_ep_h ep) {
-    constexpr double bytes = 1 << 20, slow = 5e9, most_latency = 0.3e-6;
+    constexpr double bytes = 1 << 20, slow = 5e9, max_latency = 0.3e-6;
     const double latency = estimated_time(ep, 0), time = estimated_time(ep, 1 << 20);
     if (time * slow > bytes) return Transport::slow_network;
-    return latency >= 0 && latency < most_latency ? Transport::shared_memory : Transport::network;
+    return latency >= 0 && latency < max_latency ? Transport::shared_memory : Transport::network;
 }
 
 } // namespace
