@@ -104,7 +104,8 @@ typedef struct ucd_ucx_data *ucd_ucx_data_t;
 #define UCD_UCX_PIPELINE__NULL ((ucd_ucx_pipeline_t)0)
 #define UCD_UCX_REQUEST__NULL ((ucd_ucx_request_t)0)
 
-/* What happened to the chunk that covers bytes [offset, offset + bytes) of a transfer. */
+/* What happened to the chunk that covers bytes [offset, offset + bytes) of a transfer. Chunks that
+ * UCX packs or unpacks have no events of packing or unpacking. */
 enum {
     UCD_UCX_EVENT__PACK_BEGIN = 0,
     UCD_UCX_EVENT__PACK_END,
