@@ -14,7 +14,8 @@ struct Options {
     Settings settings;
     std::int64_t max_bytes = 64 << 20, max_footprint = 1 << 30;
     std::vector<std::string> memory = {"host"};
-    std::vector<std::string> eagers = {""}, chunks = {""}, depths = {""}, direct = {"no"};
+    std::vector<std::string> eagers = {""}, chunks = {""}, depths = {""}, direct = {"no"},
+                             packs = {""};
     std::vector<std::int64_t> rows;
     std::vector<std::int64_t> sizes = {0, 1 << 20, 8 << 20, 64 << 20};
 };
@@ -37,6 +38,7 @@ std::vector<Option> declared(Options &o) {
         {"--chunk", &o.chunks, "and of ucd.ucx.chunk"},
         {"--depth", &o.depths, "and of ucd.ucx.depth"},
         {"--direct", &o.direct, "and of ucd.ucx.direct: no, yes, always"},
+        {"--pack", &o.packs, "and of ucd.ucx.pack: auto, chunk, ucx"},
         {.name = "--rows",
          .value = &o.rows,
          .text = "Rows of so many bytes, at twice the distance, instead of the usual layouts",
@@ -48,8 +50,8 @@ std::vector<Option> declared(Options &o) {
 // One of the two processes.
 class Process {
 public:
-    Process(const Options &options, Board &board, unsigned seat)
-        : options_(options),
+    Process(const Options &options, Board &board, const CommonMemory &memory, unsigned seat)
+        : options_(options), memory_(memory),
           device_(open_device(seat == 0 ? options.memory.front() : options.memory.back())),
           peers_(board, seat, *device_), link_{peers_, options.memory.front() != "host" ||
                                                            options.memory.back() != "host"},
@@ -58,7 +60,8 @@ public:
             for (const std::string &chunk : options.chunks)
                 for (const std::string &depth : options.depths)
                     for (const std::string &direct : options.direct)
-                        pipelines_.push_back({eager, chunk, depth, direct});
+                        for (const std::string &pack : options.packs)
+                            pipelines_.push_back({eager, chunk, depth, direct, pack});
     }
 
     void run() {
@@ -99,9 +102,14 @@ private:
             return;
         s.allocate(*device_);
         std::vector<Contender> ways = ways_of(s, link_, pipelines_);
+        const bool trusts = std::any_of(pipelines_.begin(), pipelines_.end(),
+                                        [](const auto &p) { return p.direct != "no"; });
+        if (trusts && !link_.any_gpu) ways.push_back(mapped_way(s, link_));
         for (const Contender &way : ways) check(s, way);
         ways.insert(ways.begin(), contiguous_way(s, link_));
-        if (!options_.rows.empty() && !link_.any_gpu) ways.push_back(attached_way(s, link_));
+        if (!options_.rows.empty() && !link_.any_gpu) {
+            for (Contender &way : attached_ways(s, link_, memory_)) ways.push_back(std::move(way));
+        }
         print(s, run_.measure("ucx", s.name(), "send", s.bytes(), ways));
     }
 
@@ -126,6 +134,7 @@ private:
     }
 
     const Options &options_;
+    const CommonMemory &memory_;
     std::unique_ptr<Device> device_;
     const UcdSession session_;
     Peers peers_;
@@ -146,8 +155,9 @@ int main(int argc, char **argv) {
         return *status;
     return run_program("ucd-ucx-bench", [&] {
         Board board(2);
+        const CommonMemory memory(static_cast<std::size_t>(options.max_footprint));
         run_processes(2, options.settings.budget + 600,
-                      [&](unsigned seat) { Process(options, board, seat).run(); });
+                      [&](unsigned seat) { Process(options, board, memory, seat).run(); });
         return 0;
     });
 }

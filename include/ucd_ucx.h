@@ -104,7 +104,8 @@ typedef struct ucd_ucx_data *ucd_ucx_data_t;
 #define UCD_UCX_PIPELINE__NULL ((ucd_ucx_pipeline_t)0)
 #define UCD_UCX_REQUEST__NULL ((ucd_ucx_request_t)0)
 
-/* What happened to the chunk that covers bytes [offset, offset + bytes) of a transfer. */
+/* What happened to the chunk that covers bytes [offset, offset + bytes) of a transfer. Chunks that
+ * UCX packs or unpacks have no events of packing or unpacking. */
 enum {
     UCD_UCX_EVENT__PACK_BEGIN = 0,
     UCD_UCX_EVENT__PACK_END,
@@ -152,6 +153,8 @@ typedef struct {
  *   ucd.ucx.eager    messages of at most this many bytes (at most 1 GiB) are one UCP call, without
  *                    chunks
  *   ucd.ucx.chunk    bytes of a chunk, 1 to 1 GiB
+ *   ucd.ucx.pack     who packs larger messages of host memory: chunk: the pipeline, in memory for
+ *                    chunks; ucx: callbacks of UCX; auto: callbacks over shared memory
  *   ucd.ucx.depth    chunks of a transfer that are under way at a time, 1 to 1024
  *   ucd.ucx.staging  only here: bytes of memory for chunks on the host, and the same again for the
  *                    data of each device. Every transfer always gets one chunk, so no transfer

@@ -69,6 +69,17 @@ std::vector<char> Board::read(unsigned seat) const {
     return {n.text, n.text + n.bytes};
 }
 
+CommonMemory::CommonMemory(std::size_t bytes)
+    : bytes_(bytes),
+      data_(static_cast<char *>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                     MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))) {
+    if (data_ == MAP_FAILED) throw std::runtime_error("no shared memory can be had");
+}
+
+CommonMemory::~CommonMemory() {
+    munmap(data_, bytes_);
+}
+
 namespace {
 
 [[noreturn]] void be_a_process(unsigned seat, pid_t parent,

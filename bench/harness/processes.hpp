@@ -34,6 +34,21 @@ private:
     Head *head_;
 };
 
+// Memory that the processes made after it share.
+class CommonMemory {
+public:
+    explicit CommonMemory(std::size_t bytes); // not touched yet, so only address space
+    ~CommonMemory();
+    CommonMemory(const CommonMemory &) = delete;
+    CommonMemory &operator=(const CommonMemory &) = delete;
+    char *data() const { return data_; }
+    std::size_t bytes() const { return bytes_; }
+
+private:
+    const std::size_t bytes_;
+    char *data_;
+};
+
 // Runs body(seat) in so many processes made for it, of which the first may print. Throws
 // std::runtime_error if one of them fails, or has not ended after so many seconds; the others are
 // killed then.

@@ -79,6 +79,8 @@ bool flow_make(struct flow *flow, struct wire *wire, const struct grid *grid, in
     bool good = set_number(info, "ucd.ucx.chunk", options->piece_bytes) &&
                 set_number(info, "ucd.ucx.depth", (size_t)options->window) &&
                 set_number(info, "ucd.ucx.eager", options->piece_bytes / 2) &&
+                /* The trace shows when each chunk is packed; what UCX packs has no such events. */
+                ucd_ok(ucd_info_set(info, "ucd.ucx.pack", "chunk")) &&
                 ucd_ok(ucd_info_set(info, "ucd.ucx.timeout", options->transfer_timeout));
     good = good && flow_ok(ucd_ucx_pipeline_create(wire->worker, &params, info, &flow->pipeline));
     good = ucd_ok(ucd_info_free(&info)) && good;

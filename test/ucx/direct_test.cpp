@@ -104,14 +104,15 @@ TEST_CASE("a receiver that remembers no types declines each time") {
 
 TEST_CASE("short messages and short rows are not offered by default") {
     const DeviceSession session;
-    TwoSides sides({{"ucd.ucx.eager", "64"}, {"ucd.ucx.direct", "yes"}});
+    TwoSides sides({{"ucd.ucx.eager", "64"}, {"ucd.ucx.pack", "chunk"}, {"ucd.ucx.direct", "yes"}});
+    ucd_info_t info = UCD_INFO__NULL;
     const auto is_offered = [&](std::intptr_t rows, std::intptr_t bytes) {
         ucd_type_t type;
         ok(ucd_create_vector(rows, bytes, 2 * bytes, UCD_TYPE__BYTE, UCD_INFO__NULL, &type),
            "vector");
         std::vector<char> in(static_cast<std::size_t>(2 * rows * bytes), 'x'), out(in.size());
         Outcome sent, received;
-        const ucd_ucx_param_t p = sent.param(), q = received.param();
+        const ucd_ucx_param_t p = sent.param(info), q = received.param();
         ok(ucd_ucx_recv_nbx(sides.b.pipeline, out.data(), 1, type, 1, 1, &q, &received.request),
            "receive");
         ok(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, in.data(), 1, type, 1, &p, &sent.request),
@@ -126,6 +127,10 @@ TEST_CASE("short messages and short rows are not offered by default") {
     CHECK(is_offered(32, 4096));
     CHECK_FALSE(is_offered(31, 4096)); // less than 128 KiB
     CHECK_FALSE(is_offered(128, 2048));
+    // Nor anything that UCX's callbacks pack, which is faster.
+    const Keys keys({{"ucd.ucx.pack", "ucx"}});
+    info = keys.get();
+    CHECK_FALSE(is_offered(100, 8192));
 }
 
 TEST_CASE("a direct transfer that is too long for its receive is truncated") {

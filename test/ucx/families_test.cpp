@@ -187,6 +187,7 @@ TEST_CASE("without memory for chunks a move fails, and with it the next one succ
                                         << "ab"[at_b] << ", staging: " << staging);
                     FamilyPair pair(means, {{"ucd.ucx.eager", "64"},
                                             {"ucd.ucx.chunk", "1000"},
+                                            {"ucd.ucx.pack", "chunk"},
                                             {"ucd.ucx.staging", staging}});
                     FamilyMove move(pair, {.ints = 1000});
                     MemoryUse &memory = at_b ? pair.b().memory : pair.a().memory;

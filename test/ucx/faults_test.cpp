@@ -71,8 +71,10 @@ TEST_CASE("one message from the host's memory needs no memory for a chunk") {
 
 TEST_CASE("chunk memory stays within its limit, but for a chunk for each transfer") {
     const DeviceSession session;
-    TwoSides sides(
-        {{"ucd.ucx.chunk", "1000"}, {"ucd.ucx.eager", "64"}, {"ucd.ucx.staging", "5000"}});
+    TwoSides sides({{"ucd.ucx.chunk", "1000"},
+                    {"ucd.ucx.eager", "64"},
+                    {"ucd.ucx.pack", "chunk"},
+                    {"ucd.ucx.staging", "5000"}});
     std::vector<std::unique_ptr<Strided>> in, out;
     std::vector<std::unique_ptr<Outcome>> outcomes;
     for (std::size_t i = 0; i < 10; ++i) {

@@ -248,16 +248,19 @@ TEST_CASE("numbers of an info have limits that they may reach") {
 TEST_CASE("options of transfers have their defaults and their limits") {
     TransferOptions options;
     REQUIRE(read_transfer_options(UCD_INFO__NULL, options).ok());
-    CHECK((options.eager == TransferOptions::unset && options.chunk == 524288));
+    CHECK((options.eager == TransferOptions::unset && options.chunk == TransferOptions::unset));
+    CHECK(options.packing == Packing::automatic);
     CHECK((options.depth == 4 && options.ring && options.ring_chunk == 8388608));
     CHECK((options.ring_depth == 8 && !options.ring_copy && options.ring_expose));
     CHECK((options.direct == Trust::none && options.direct_bytes == TransferOptions::unset));
     CHECK(options.timeout.count() == 0);
     CHECK((options.eager_or(3) == 3 && options.direct_or(3) == 3));
+    CHECK(options.chunk_or(3) == 3);
 
     Keys keys({{"ucd.ucx.eager", "0"},
                {"ucd.ucx.chunk", "1073741824"},
                {"ucd.ucx.depth", "1024"},
+               {"ucd.ucx.pack", "ucx"},
                {"ucd.ucx.ring", "none"},
                {"ucd.ucx.ring_chunk", "1"},
                {"ucd.ucx.ring_depth", "1"},
@@ -267,7 +270,8 @@ TEST_CASE("options of transfers have their defaults and their limits") {
                {"ucd.ucx.direct_bytes", "0"},
                {"ucd.ucx.timeout", "1.5"}});
     REQUIRE(read_transfer_options(keys.get(), options).ok());
-    CHECK((options.eager == 0 && options.eager_or(3) == 0 && options.chunk == 1073741824));
+    CHECK((options.eager == 0 && options.eager_or(3) == 0 && options.chunk_or(3) == 1073741824));
+    CHECK(options.packing == Packing::ucx);
     CHECK((options.depth == 1024 && !options.ring && options.ring_chunk == 1));
     CHECK((options.ring_depth == 1 && options.ring_copy && !options.ring_expose));
     CHECK((options.direct == Trust::full && options.direct_or(3) == 0));
@@ -280,6 +284,8 @@ TEST_CASE("options of transfers have their defaults and their limits") {
                   {"ucd.ucx.chunk", "1073741824", "1073741825"},
                   {"ucd.ucx.depth", "1", "0"},
                   {"ucd.ucx.depth", "1024", "1025"},
+                  {"ucd.ucx.pack", "auto", "no"},
+                  {"ucd.ucx.pack", "chunk", "chunks"},
                   {"ucd.ucx.ring", "auto", "yes"},
                   {"ucd.ucx.ring_chunk", "1", "0"},
                   {"ucd.ucx.ring_chunk", "1073741824", "1073741825"},

@@ -142,13 +142,21 @@ void transfer_active(Case &one, TwoSides &pair) {
 
 TEST_CASE("tagged transfers between random layouts") {
     const DeviceSession session;
-    TwoSides pair({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "100"}, {"ucd.ucx.depth", "3"}});
+    const char *const pack = GENERATE("chunk", "ucx");
+    TwoSides pair({{"ucd.ucx.eager", "64"},
+                   {"ucd.ucx.chunk", "100"},
+                   {"ucd.ucx.depth", "3"},
+                   {"ucd.ucx.pack", pack}});
     run_cases("ucx tagged", 600, [&](Case &one) { transfer_tagged(one, pair); });
 }
 
 TEST_CASE("active messages between random layouts") {
     const DeviceSession session;
-    TwoSides pair({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "100"}, {"ucd.ucx.depth", "3"}});
+    const char *const pack = GENERATE("chunk", "ucx");
+    TwoSides pair({{"ucd.ucx.eager", "64"},
+                   {"ucd.ucx.chunk", "100"},
+                   {"ucd.ucx.depth", "3"},
+                   {"ucd.ucx.pack", pack}});
     run_cases("ucx active", 600, [&](Case &one) { transfer_active(one, pair); });
 }
 
@@ -247,6 +255,49 @@ TEST_CASE("a message is matched in the order in which it was sent, small or larg
     }
 }
 
+// One side may pack in chunks, and the other one leave unpacking to UCX, and the other way round.
+TEST_CASE("long and short rows are packed by either side's choice") {
+    const DeviceSession session;
+    const std::size_t row = GENERATE(as<std::size_t>(), 12, 2044, 2048, 10000, 100000);
+    const char *const packs[] = {"chunk", "ucx", "auto"};
+    TwoSides sides({{"ucd.ucx.eager", "1000"}, {"ucd.ucx.chunk", "70001"}});
+    ucd_type_t type;
+    const std::size_t rows = 300000 / row;
+    REQUIRE(ucd_create_vector(static_cast<std::intptr_t>(rows), static_cast<std::intptr_t>(row),
+                              static_cast<std::intptr_t>(row + 8), UCD_TYPE__BYTE, UCD_INFO__NULL,
+                              &type) == UCD_SUCCESS);
+    std::vector<char> in(rows * (row + 8));
+    for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<char>(i * 2654435761U >> 13);
+    for (const char *const at_sender : packs)
+        for (const char *const at_receiver : packs)
+            for (const bool in_place : {false, true}) {
+                const Keys send_keys({{"ucd.ucx.pack", at_sender}});
+                const Keys receive_keys({{"ucd.ucx.pack", at_receiver}});
+                std::vector<char> out(in_place ? rows * row : in.size(), 'o');
+                Outcome sent, received;
+                const ucd_ucx_param_t p = sent.param(send_keys.get());
+                const ucd_ucx_param_t q = received.param(receive_keys.get());
+                ok(ucd_ucx_recv_nbx(sides.b.pipeline, out.data(), in_place ? rows * row : 1,
+                                    in_place ? UCD_TYPE__BYTE : type, 1, 1, &q, &received.request),
+                   "receive");
+                ok(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, in.data(), 1, type, 1, &p,
+                                    &sent.request),
+                   "send");
+                sides.until([&] { return sent.done() && received.done(); });
+                REQUIRE(received.result.status == UCS_OK);
+                const std::size_t pitch = in_place ? row : row + 8;
+                for (std::size_t i = 0; i < rows; ++i) {
+                    const auto from = in.begin() + static_cast<std::ptrdiff_t>(i * (row + 8));
+                    const auto to = out.begin() + static_cast<std::ptrdiff_t>(i * pitch);
+                    REQUIRE(std::equal(to, to + static_cast<std::ptrdiff_t>(row), from));
+                    REQUIRE(std::all_of(to + static_cast<std::ptrdiff_t>(row),
+                                        to + static_cast<std::ptrdiff_t>(pitch),
+                                        [](char c) { return c == 'o'; }));
+                }
+            }
+    REQUIRE(ucd_free(&type) == UCD_SUCCESS);
+}
+
 TEST_CASE("messages about the default thresholds") {
     const DeviceSession session;
     TwoSides sides;
@@ -264,7 +315,10 @@ TEST_CASE("messages about the default thresholds") {
 
 TEST_CASE("chunks are packed and unpacked while others are on the network") {
     const DeviceSession session;
-    TwoSides pair({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {"ucd.ucx.depth", "3"}});
+    TwoSides pair({{"ucd.ucx.eager", "64"},
+                   {"ucd.ucx.chunk", "1000"},
+                   {"ucd.ucx.depth", "3"},
+                   {"ucd.ucx.pack", "chunk"}});
     std::vector<int> in(2 * 25000), out(2 * 25000, 0);
     for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<int>(i);
     ucd_type_t type;

@@ -68,9 +68,10 @@ std::string encode(const DirectPlace &p) {
     put_number(text, p.count, 8);
     text += p.type;
     put_number(text, p.memory, 4);
-    put_number(text, 0, 4);
+    put_number(text, p.descriptors, 4);
+    put_number(text, p.first_descriptor, 8);
     text += p.handle;
-    text.resize(56 + 8 + 128 + mac_bytes);
+    text.resize(56 + 16 + 128 + mac_bytes);
     return text;
 }
 
@@ -122,6 +123,7 @@ bool DirectEnds::may_offer(std::string_view offer) const {
     const std::uint64_t low = ucdtest::wire::number_at(offer, at + 8, 8);
     const std::uint64_t bytes = ucdtest::wire::number_at(offer, at + 16, 8) - low;
     const std::uint64_t first = base + low;
+    if (ucdtest::wire::number_at(offer, at + 48, 4) == DirectPlace::attached) return true;
     if (first < page || first >= nowhere) return true;
     for (const char *memory : {memory_, memory_at_times_}) {
         const std::uint64_t begin = reinterpret_cast<std::uintptr_t>(memory) + around;
@@ -200,6 +202,41 @@ void DirectEnds::pass_file(Owned &link, int file) {
     rights->cmsg_len = CMSG_LEN(sizeof file);
     std::memcpy(CMSG_DATA(rights), &file, sizeof file);
     if (sendmsg(link.connection, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) ++link.passed;
+}
+
+// At the end of the memory, so that it is seen if the reader goes beyond. Its size is a wrong one,
+// or not fixed, at times; and the memory may be that of an offer before.
+void DirectEnds::attach(int node, DirectPlace &place) {
+    Owned &link = owned_[index(node, pipeline_am)];
+    const std::uint64_t bytes =
+        static_cast<std::uint64_t>(place.high) - static_cast<std::uint64_t>(place.low);
+    if (link.connection < 0 || bytes > own_bytes) return;
+    place.memory = DirectPlace::attached;
+    place.descriptors = rng_.chance(95) ? 1 : static_cast<std::uint32_t>(rng_.below(4));
+    place.first_descriptor = rng_.chance(95) ? link.passed : rng_.bits();
+    if (link.attached.empty() || rng_.chance(50)) {
+        const std::uint64_t all = std::max<std::uint64_t>(1, (bytes + page - 1) / page) * page;
+        std::string content(all, static_cast<char>(untouched));
+        content.replace(all - bytes, bytes, memory_ + around, bytes);
+        const int file = memfd_create("ucx_fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+        if (::write(file, content.data(), all) != static_cast<ssize_t>(all) ||
+            (rng_.chance(5) && ftruncate(file, static_cast<off_t>(rng_.below(2 * all))) != 0))
+            found_fatal("setup", "memory to map");
+        if (rng_.chance(95))
+            (void)fcntl(file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+        pass_file(link, file);
+        close(file);
+        const bool is_known = rng_.chance(10); // another's name, or that of the one before
+        if (!is_known || link.attached.empty()) {
+            link.attached = rng_.chance(97) ? "SHRDHMEM" : random_bytes(rng_, 8);
+            put_number(link.attached, rng_.chance(97) ? all : rng_.bits(), 8);
+            link.attached += random_bytes(rng_, 16);
+            link.attached_bytes = all;
+        }
+    }
+    place.handle = link.attached;
+    place.handle.resize(128);
+    place.base = link.attached_bytes - bytes - static_cast<std::uint64_t>(place.low);
 }
 
 // A window's memory, which the peer may map, with the page for the turn behind it. Its number is of
@@ -318,7 +355,7 @@ void DirectEnds::answer(int connection, std::string_view shown) {
         if (rng_.chance(5)) said = random_bytes(rng_, rng_.below(80) + 1);
         if (::send(connection, said.data(), said.size(), MSG_NOSIGNAL | MSG_DONTWAIT) < 0) return;
         forget_access_page(link);
-        link = {"", secret, 0, connection, 0, nullptr};
+        link = {"", secret, 0, connection, 0, "", 0, nullptr};
     }
 }
 

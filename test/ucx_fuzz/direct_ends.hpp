@@ -14,6 +14,19 @@
 
 namespace ucdfuzz {
 
+// What follows the header of an offer.
+struct DirectPlace {
+    static constexpr std::uint32_t attached = 2; // of `memory`
+    std::uint64_t base = 0;
+    std::int64_t low = 0, high = 0;
+    std::uint64_t count = 0;
+    std::string type; // its name
+    std::uint32_t memory = 0, descriptors = 0;
+    std::uint64_t first_descriptor = 0;
+    std::string handle;
+};
+std::string encode(const DirectPlace &place);
+
 class DirectEnds {
 public:
     static constexpr std::size_t introduction_bytes = 32, grant_bytes = 96;
@@ -32,6 +45,8 @@ public:
     // An address from which on so many bytes are this peer's; before and behind them are others,
     // which nobody may read. Or, sometimes, memory that is not there at times.
     std::uint64_t address_of(std::uint64_t bytes);
+    // Has the place be in memory that the reader can map, or could if it were right.
+    void attach(int node, DirectPlace &place);
     // A grant of memory under the name of a window.
     std::string grant(int node, std::string_view window);
 
@@ -53,6 +68,8 @@ private:
         std::uint64_t number = 0; // of the last offer
         int connection = -1;
         std::uint64_t passed = 0; // descriptors
+        std::string attached;     // handle of the last memory to map
+        std::uint64_t attached_bytes = 0;
         std::uint64_t *access_page = nullptr;
     };
     static std::size_t index(int node, unsigned am) {
@@ -78,16 +95,5 @@ private:
     char *memory_, *memory_at_times_;
     std::array<char *, honest_peers> windows_; // that the peer may write, too
 };
-
-// What follows the header of an offer.
-struct DirectPlace {
-    std::uint64_t base = 0;
-    std::int64_t low = 0, high = 0;
-    std::uint64_t count = 0;
-    std::string type; // its name
-    std::uint32_t memory = 0;
-    std::string handle;
-};
-std::string encode(const DirectPlace &place);
 
 } // namespace ucdfuzz

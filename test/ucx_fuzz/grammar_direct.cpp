@@ -51,6 +51,7 @@ Grammar::Script Grammar::direct_transfer() {
     place.count = layout.count;
     place.base = owner.address_of(layout.span()) - static_cast<std::uint64_t>(layout.low);
     place.type = ucdtest::name_of(layout.sample->flat);
+    if (rng_.chance(50)) owner.attach(m.to, place);
     switch (rng_.below(16)) {
     case 0: place.low = static_cast<std::int64_t>(any_number()); break;
     case 1: place.high = static_cast<std::int64_t>(any_number()); break;
@@ -62,7 +63,7 @@ Grammar::Script Grammar::direct_transfer() {
     case 7: place.high += static_cast<std::int64_t>(rng_.below(100)); break;
     default: break;
     }
-    if (place.memory != 0)
+    if (place.memory != 0 && place.handle.empty())
         for (int i = 0; i < 128; ++i) place.handle += static_cast<char>(rng_.bits());
     Message d = m;
     d.header.kind = direct;

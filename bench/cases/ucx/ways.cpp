@@ -1,5 +1,9 @@
 #include "cases/ucx/ways.hpp"
 
+#include <cstring>
+#include <stdexcept>
+#include <sys/uio.h>
+
 namespace bench {
 namespace {
 
@@ -41,12 +45,10 @@ Contender pipelined(Subject &s, Link &link, const PipelineShape &shape) {
     std::string name = shape.direct == "no"    ? "pipeline"
                        : shape.direct == "yes" ? "automatic"
                                                : "direct";
-    auto info = std::make_shared<UcdInfo>("ucd.engine", "auto");
-    if (!s.on_gpu()) info->set("ucd.gpu", "none");
-    info->set("ucd.ucx.direct", shape.direct);
+    auto info = std::make_shared<UcdInfo>("ucd.ucx.direct", shape.direct);
     for (const auto &[key, value] :
          {std::pair{"eager", shape.eager}, std::pair{"chunk", shape.chunk},
-          std::pair{"depth", shape.depth}}) {
+          std::pair{"depth", shape.depth}, std::pair{"pack", shape.pack}}) {
         if (value.empty()) continue;
         info->set(std::string("ucd.ucx.") + key, value);
         name += std::string(" ") + key + " " + value;
@@ -83,17 +85,49 @@ Contender contiguous_way(Subject &s, Link &link) {
     });
 }
 
-Contender attached_way(Subject &s, Link &link) {
-    // This memory has the size of the typed data, and is never moved.
-    auto other = std::make_shared<std::vector<char>>(link.sends() ? 0 : s.footprint(), char{1});
-    return acknowledged("attached", link, [&s, &link, other] {
-        char byte = 0;
-        link.transfer(&byte, 1, ucp_dt_make_contig(1));
-        if (link.sends()) return;
-        UcdInfo info("ucd.gpu", "none");
-        std::uintptr_t moved;
-        check_ucd(ucd_copy(other->data() - s.about().low, s.count(), s.type(), s.bench().typed(),
-                           s.count(), s.type(), &moved, info.get(), UCD_OP__REPLACE));
+std::vector<Contender> attached_ways(Subject &s, Link &link, const CommonMemory &memory) {
+    if (s.footprint() > memory.bytes()) throw std::runtime_error("the common memory is too small");
+    if (link.sends()) std::memcpy(memory.data(), s.bench().typed() + s.about().low, s.footprint());
+    const auto list = [&s](char *at) {
+        std::vector<iovec> listed(s.about().segments);
+        std::uintptr_t actual;
+        check_ucd(ucd_iov(at, s.count(), s.type(), 0, listed.data(), listed.size(), &actual));
+        return listed;
+    };
+    char *const from = memory.data() - s.about().low;
+    const auto one = std::make_shared<std::vector<iovec>>(list(from));
+    const auto other = std::make_shared<std::vector<iovec>>(list(s.bench().typed()));
+    return {acknowledged("memcpy", link,
+                         [&link, one, other] {
+                             char byte = 0;
+                             link.transfer(&byte, 1, ucp_dt_make_contig(1));
+                             if (link.sends()) return;
+                             for (std::size_t i = 0; i < one->size(); ++i)
+                                 std::memcpy((*other)[i].iov_base, (*one)[i].iov_base,
+                                             (*one)[i].iov_len);
+                         }),
+            acknowledged("attached", link, [&s, &link, from] {
+                char byte = 0;
+                link.transfer(&byte, 1, ucp_dt_make_contig(1));
+                if (link.sends()) return;
+                UcdInfo info("ucd.gpu", "none");
+                std::uintptr_t moved;
+                check_ucd(ucd_copy(from, s.count(), s.type(), s.bench().typed(), s.count(),
+                                   s.type(), &moved, info.get(), UCD_OP__REPLACE));
+            })};
+}
+
+Contender mapped_way(Subject &s, Link &link) {
+    const auto window = std::make_shared<Peers::Window>(link.peers, s.footprint());
+    std::memcpy(window->data(), s.bench().typed() + s.about().low, s.footprint());
+    const auto info = std::make_shared<UcdInfo>("ucd.ucx.direct", "yes");
+    return acknowledged("mapped", link, [&s, &link, window, info] {
+        if (link.sends())
+            link.peers.send(1, window->data() - s.about().low, s.count(), s.type(), message,
+                            info->get());
+        else
+            link.peers.receive(0, s.bench().typed(), s.count(), s.type(), message, info->get());
+        link.peers.finish();
     });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cases/ucx/subject.hpp"
+#include "harness/processes.hpp"
 #include "harness/ucx/peers.hpp"
 
 #include <string>
@@ -23,13 +24,16 @@ struct Link {
 // The packed bytes alone, as if there were nothing to pack: what the others are compared with.
 Contender contiguous_way(Subject &subject, Link &link);
 
-// The receiver's copy from its own memory, layout to layout, as if the sender's were attached
-// there: what no other way between two layouts can exceed.
-Contender attached_way(Subject &subject, Link &link);
+// From memory that both processes have attached: the receiver's copy of each segment by memcpy, and
+// ucd_copy from layout to layout. No way between two layouts can exceed both.
+std::vector<Contender> attached_ways(Subject &subject, Link &link, const CommonMemory &memory);
+
+// A pipeline that sends from memory of a window, which the receiver may map.
+Contender mapped_way(Subject &subject, Link &link);
 
 struct PipelineShape {
     std::string eager, chunk, depth; // values of the keys; empty: the default
-    std::string direct = "no";
+    std::string direct = "no", pack;
 };
 
 // All others, with these pipelines.

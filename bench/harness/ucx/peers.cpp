@@ -54,6 +54,10 @@ Peers::Peers(Board &board, unsigned seat, Device &device) : board_(board), seat_
     // These processes may read each other. Whether they do is said for each transfer.
     const UcdInfo info("ucd.ucx.direct", "yes");
     check_ucd_ucx(ucd_ucx_pipeline_create(worker_, &pipeline_params, info.get(), &pipeline_));
+    ucd_ucx_rma_params_t rma_params = {};
+    rma_params.struct_size = sizeof rma_params;
+    rma_params.am_id = 2;
+    check_ucd_ucx(ucd_ucx_rma_create(worker_, &rma_params, UCD_INFO__NULL, &rma_));
     connect();
 }
 
@@ -81,9 +85,20 @@ Peers::~Peers() {
     if (std::uncaught_exceptions() > 0) return;
     flush();
     meet();
+    (void)ucd_ucx_rma_destroy(&rma_);
     (void)ucd_ucx_pipeline_destroy(&pipeline_);
     ucp_worker_destroy(worker_);
     ucp_cleanup(context_);
+}
+
+Peers::Window::Window(Peers &peers, std::size_t bytes) {
+    void *data;
+    check_ucd_ucx(ucd_ucx_window_allocate(peers.rma_, bytes, UCD_INFO__NULL, &data, &window_));
+    data_ = static_cast<char *>(data);
+}
+
+Peers::Window::~Window() {
+    (void)ucd_ucx_window_destroy(&window_);
 }
 
 void Peers::wait_raw(ucs_status_ptr_t request, const char *what, const Progress &progress) {

@@ -5,7 +5,7 @@
 #include "harness/measure.hpp"
 #include "harness/processes.hpp"
 
-#include <ucd_ucx.h>
+#include <ucd_ucx_rma.h>
 
 #include <functional>
 #include <vector>
@@ -54,6 +54,20 @@ public:
     void receive_raw(void *buf, std::size_t count, ucp_datatype_t datatype, ucp_tag_t tag,
                      const Progress &progress = nullptr);
 
+    // Memory of a window of the library's, which other processes can map.
+    class Window {
+    public:
+        Window(Peers &peers, std::size_t bytes);
+        ~Window();
+        Window(const Window &) = delete;
+        Window &operator=(const Window &) = delete;
+        char *data() const { return data_; }
+
+    private:
+        ucd_ucx_window_t window_ = UCD_UCX_WINDOW__NULL;
+        char *data_ = nullptr;
+    };
+
 private:
     struct Transfer {
         ucd_ucx_request_t request;
@@ -70,6 +84,7 @@ private:
     ucp_worker_h worker_ = nullptr;
     std::vector<ucp_ep_h> endpoints_;
     ucd_ucx_pipeline_t pipeline_ = UCD_UCX_PIPELINE__NULL;
+    ucd_ucx_rma_t rma_ = UCD_UCX_RMA__NULL;
     std::vector<Transfer> transfers_;
 };
 

@@ -15,26 +15,13 @@ using ucd_base::edit_distance;
 constexpr std::string_view prefix = "ucd.ucx.";
 
 constexpr std::string_view known_keys[] = {
-    "ucd.ucx.chunk",
-    "ucd.ucx.depth",
-    "ucd.ucx.direct",
-    "ucd.ucx.direct_bytes",
-    "ucd.ucx.eager",
-    "ucd.ucx.form",
-    "ucd.ucx.iov_entries",
-    "ucd.ucx.iov_segment",
-    "ucd.ucx.peer_memory",
-    "ucd.ucx.peers_memory",
-    "ucd.ucx.ring",
-    "ucd.ucx.ring_chunk",
-    "ucd.ucx.ring_copy",
-    "ucd.ucx.ring_depth",
-    "ucd.ucx.ring_expose",
-    "ucd.ucx.ring_staging",
-    "ucd.ucx.rma.peer_operations",
-    "ucd.ucx.rma.types",
-    "ucd.ucx.staging",
-    "ucd.ucx.timeout",
+    "ucd.ucx.chunk",        "ucd.ucx.depth",        "ucd.ucx.direct",
+    "ucd.ucx.direct_bytes", "ucd.ucx.eager",        "ucd.ucx.form",
+    "ucd.ucx.iov_entries",  "ucd.ucx.iov_segment",  "ucd.ucx.pack",
+    "ucd.ucx.peer_memory",  "ucd.ucx.peers_memory", "ucd.ucx.ring",
+    "ucd.ucx.ring_chunk",   "ucd.ucx.ring_copy",    "ucd.ucx.ring_depth",
+    "ucd.ucx.ring_expose",  "ucd.ucx.ring_staging", "ucd.ucx.rma.peer_operations",
+    "ucd.ucx.rma.types",    "ucd.ucx.staging",      "ucd.ucx.timeout",
 };
 
 Status fail_key(std::string_view key) {
@@ -48,7 +35,7 @@ Status fail_key(std::string_view key) {
 
 } // namespace
 
-Status check_keys(ucd_info_t info) {
+Status check_keys(ucd_info_t info, KeyFound found, void *argument) {
     if (info == UCD_INFO__NULL) return success;
     for (uintptr_t n = 0;; ++n) {
         char key[64]; // all keys of libucd-ucx are shorter
@@ -62,9 +49,10 @@ Status check_keys(ucd_info_t info) {
             continue;
         }
         UCD_TRY(ucd_ok(rc));
-        if (std::string_view(key).starts_with(prefix) &&
-            std::find(std::begin(known_keys), std::end(known_keys), key) == std::end(known_keys))
+        if (!std::string_view(key).starts_with(prefix)) continue;
+        if (std::find(std::begin(known_keys), std::end(known_keys), key) == std::end(known_keys))
             return fail_key(key);
+        if (found != nullptr) UCD_TRY(found(info, key, argument));
     }
 }
 

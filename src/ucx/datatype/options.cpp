@@ -4,6 +4,8 @@
 #include "datatype/typed_buffer.h"
 
 #include <charconv>
+#include <iterator>
+#include <string_view>
 
 namespace ucd_ucx {
 
@@ -46,6 +48,19 @@ Status read_trust(ucd_info_t info, Trust &trust) {
     return success;
 }
 
+Status read_packing(ucd_info_t info, Packing &packing) {
+    std::string text;
+    UCD_TRY(read_key(info, "ucd.ucx.pack", text));
+    if (text.empty()) return success;
+    if (text != "auto" && text != "chunk" && text != "ucx")
+        return fail(UCD_ERR__INVALID_ARG,
+                    "ucd.ucx.pack is \"%.100s\"; it must be auto, chunk or ucx", text.c_str());
+    packing = text == "auto"    ? Packing::automatic
+              : text == "chunk" ? Packing::chunks
+                                : Packing::ucx;
+    return success;
+}
+
 Status read_seconds(ucd_info_t info, const char *key, std::chrono::nanoseconds &time) {
     std::string text;
     UCD_TRY(read_key(info, key, text));
@@ -61,22 +76,56 @@ Status read_seconds(ucd_info_t info, const char *key, std::chrono::nanoseconds &
     return success;
 }
 
+// Of each key that is set: an info has few, and looking up all of them takes longer than sending a
+// short message.
+struct TransferKey {
+    std::string_view key;
+    Status (*read)(ucd_info_t info, const char *key, TransferOptions &options);
+};
+constexpr TransferKey readers[] = {
+    {"ucd.ucx.eager",
+     [](auto info, auto key, auto &o) { return read_number(info, key, 0, max_chunk, o.eager); }},
+    {"ucd.ucx.chunk",
+     [](auto info, auto key, auto &o) { return read_number(info, key, 1, max_chunk, o.chunk); }},
+    {"ucd.ucx.depth",
+     [](auto info, auto key, auto &o) { return read_number(info, key, 1, 1024, o.depth); }},
+    {"ucd.ucx.pack", [](auto info, auto, auto &o) { return read_packing(info, o.packing); }},
+    {"ucd.ucx.ring",
+     [](auto info, auto key, auto &o) { return read_choice(info, key, "none", "auto", o.ring); }},
+    {"ucd.ucx.ring_chunk",
+     [](auto info, auto key, auto &o) {
+         return read_number(info, key, 1, max_chunk, o.ring_chunk);
+     }},
+    {"ucd.ucx.ring_depth",
+     [](auto info, auto key, auto &o) { return read_number(info, key, 1, 1024, o.ring_depth); }},
+    {"ucd.ucx.ring_copy",
+     [](auto info, auto key, auto &o) { return read_choice(info, key, "no", "yes", o.ring_copy); }},
+    {"ucd.ucx.ring_expose",
+     [](auto info, auto key, auto &o) {
+         return read_choice(info, key, "no", "yes", o.ring_expose);
+     }},
+    {"ucd.ucx.direct", [](auto info, auto, auto &o) { return read_trust(info, o.direct); }},
+    {"ucd.ucx.direct_bytes",
+     [](auto info, auto key, auto &o) {
+         return read_number(info, key, 0, INTPTR_MAX, o.direct_bytes);
+     }},
+    {"ucd.ucx.timeout",
+     [](auto info, auto key, auto &o) { return read_seconds(info, key, o.timeout); }},
+};
+static_assert(std::size(readers) == std::size(transfer_keys));
+
+Status read_one(ucd_info_t info, const char *key, void *options) {
+    for (const TransferKey &known : readers)
+        if (known.key == key)
+            return known.read(info, key, *static_cast<TransferOptions *>(options));
+    return success;
+}
+
 } // namespace
 
 Status read_transfer_options(ucd_info_t info, TransferOptions &options) {
     if (info == UCD_INFO__NULL) return success;
-    UCD_TRY(check_keys(info));
-    UCD_TRY(read_number(info, "ucd.ucx.eager", 0, max_chunk, options.eager));
-    UCD_TRY(read_number(info, "ucd.ucx.chunk", 1, max_chunk, options.chunk));
-    UCD_TRY(read_number(info, "ucd.ucx.depth", 1, 1024, options.depth));
-    UCD_TRY(read_choice(info, "ucd.ucx.ring", "none", "auto", options.ring));
-    UCD_TRY(read_number(info, "ucd.ucx.ring_chunk", 1, max_chunk, options.ring_chunk));
-    UCD_TRY(read_number(info, "ucd.ucx.ring_depth", 1, 1024, options.ring_depth));
-    UCD_TRY(read_choice(info, "ucd.ucx.ring_copy", "no", "yes", options.ring_copy));
-    UCD_TRY(read_choice(info, "ucd.ucx.ring_expose", "no", "yes", options.ring_expose));
-    UCD_TRY(read_trust(info, options.direct));
-    UCD_TRY(read_number(info, "ucd.ucx.direct_bytes", 0, INTPTR_MAX, options.direct_bytes));
-    return read_seconds(info, "ucd.ucx.timeout", options.timeout);
+    return check_keys(info, read_one, &options);
 }
 
 Status read_prepare_options(ucd_info_t info, PrepareOptions &options) {

@@ -19,12 +19,21 @@ enum class Trust : uint8_t {
     always, // reads it wherever that is possible: for tests and measurements
 };
 
+// Who packs and unpacks large messages of host memory.
+enum class Packing : uint8_t {
+    automatic, // whichever is faster with the transport
+    chunks,    // the pipeline, in memory for chunks
+    ucx,       // callbacks of UCX, in its own buffers
+};
+
 // The options of a transfer. docs/guide/ucx.md says how the defaults were measured.
 struct TransferOptions {
     static constexpr uint64_t unset = UINT64_MAX;
     uint64_t eager_or(uint64_t by_default) const { return eager == unset ? by_default : eager; }
     uint64_t eager = unset; // the default depends on memory and network
-    uint64_t chunk = 512 << 10;
+    uint64_t chunk_or(uint64_t by_default) const { return chunk == unset ? by_default : chunk; }
+    uint64_t chunk = unset; // same
+    Packing packing = Packing::automatic;
     uint64_t depth = 4;
     // For transfers between devices:
     bool ring = true;
@@ -44,9 +53,9 @@ inline constexpr uint64_t max_chunk = uint64_t{1} << 30;
 
 // The keys of TransferOptions.
 inline constexpr const char *transfer_keys[] = {
-    "ucd.ucx.eager",      "ucd.ucx.chunk",        "ucd.ucx.depth",     "ucd.ucx.ring",
-    "ucd.ucx.ring_chunk", "ucd.ucx.ring_depth",   "ucd.ucx.ring_copy", "ucd.ucx.ring_expose",
-    "ucd.ucx.direct",     "ucd.ucx.direct_bytes", "ucd.ucx.timeout"};
+    "ucd.ucx.eager",       "ucd.ucx.chunk",      "ucd.ucx.depth",        "ucd.ucx.pack",
+    "ucd.ucx.ring",        "ucd.ucx.ring_chunk", "ucd.ucx.ring_depth",   "ucd.ucx.ring_copy",
+    "ucd.ucx.ring_expose", "ucd.ucx.direct",     "ucd.ucx.direct_bytes", "ucd.ucx.timeout"};
 Status read_transfer_options(ucd_info_t info, TransferOptions &options);
 
 enum class Form : uint8_t { automatic, contiguous, iov, generic };

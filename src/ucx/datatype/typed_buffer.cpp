@@ -1,6 +1,7 @@
 #include "datatype/typed_buffer.h"
 
 #include <cstring>
+#include <string_view>
 
 namespace ucd_ucx {
 
@@ -48,10 +49,27 @@ Status read_key(ucd_info_t info, const char *key, std::string &value) {
     return success;
 }
 
+namespace {
+
+constexpr const char *hints_of_moves[] = {"ucd.gpu",        "ucd.peers",   "ucd.engine",
+                                          "ucd.max_blocks", "ucd.threads", "ucd.ze.context"};
+
+// Whether the info has keys of libucd, which may all be hints.
+bool may_have_hints(ucd_info_t info) {
+    for (uintptr_t n = 0;; ++n) {
+        char key[64];
+        uintptr_t needed;
+        const int rc = ucd_info_get_nthkey(info, n, key, sizeof key, &needed);
+        if (rc == UCD_SUCCESS && needed == 0) return false;
+        const std::string_view found = rc == UCD_SUCCESS ? key : "ucd.";
+        if (found.starts_with("ucd.") && !found.starts_with("ucd.ucx.")) return true;
+    }
+}
+
+} // namespace
+
 Status copy_hints(ucd_info_t info, OwnedInfo &hints) {
-    for (const char *key :
-         {"ucd.gpu", "ucd.peers", "ucd.engine", "ucd.max_blocks", "ucd.threads", "ucd.ze.context"})
-        UCD_TRY(hints.copy(info, key));
+    for (const char *key : hints_of_moves) UCD_TRY(hints.copy(info, key));
     return success;
 }
 
@@ -93,7 +111,7 @@ Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t 
                   Direction direction, const Hints &for_host, std::unique_ptr<const Hints> &made,
                   const Hints *&hints) {
     hints = &for_host;
-    if (info == UCD_INFO__NULL) { // the common case, which needs no string
+    if (info == UCD_INFO__NULL || !may_have_hints(info)) { // the common case: needs no string
         char found[32];
         UCD_TRY(ucd_ok(ucd_get_memory(buf, count, type, info, found, sizeof found)));
         if (std::strcmp(found, "host") == 0) return success;
@@ -118,6 +136,7 @@ Status TypedBuffer::set(const Data &data, ucd_info_t info, Direction direction,
     if (count_ > 0) UCD_TRY(ucd_ok(ucd_get_layout(count_, data.type, &layout)));
     bytes_ = layout.bytes;
     segments_ = layout.segments;
+    lowest_ = reinterpret_cast<uintptr_t>(buf_) + static_cast<uint64_t>(layout.low);
     range_ = static_cast<uint64_t>(layout.high) - static_cast<uint64_t>(layout.low);
     is_box_ = layout.box_dims > 0;
     hints_ = data.hints;

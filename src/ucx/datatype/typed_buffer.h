@@ -114,7 +114,8 @@ public:
     uint64_t mean_segment() const { return segments_ == 0 ? 0 : bytes_ / segments_; }
     // Whether all rows are of one length, at regular distances.
     bool is_box() const { return is_box_; }
-    // The distance from the lowest byte to the end of the highest.
+    // The address of the lowest byte, and the distance from there to the end of the highest.
+    uint64_t lowest() const { return lowest_; }
     uint64_t range() const { return range_; }
     // Same as in_place(), for data in a device's memory.
     char *device_in_place() const { return device_in_place_; }
@@ -147,7 +148,7 @@ private:
     OwnedType type_;
     const Hints *hints_ = nullptr;
     std::unique_ptr<const Hints> own_hints_; // null if the hints belong to another object
-    uint64_t bytes_ = 0, segments_ = 0, range_ = 0;
+    uint64_t bytes_ = 0, segments_ = 0, lowest_ = 0, range_ = 0;
     bool is_box_ = false;
     ucd_op_t op_ = UCD_OP__REPLACE;
     char *in_place_ = nullptr;

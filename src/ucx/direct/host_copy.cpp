@@ -1,5 +1,7 @@
 #include "direct/host_copy.h"
 
+#include "direct/limits.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -12,7 +14,7 @@ namespace {
 constexpr std::size_t max_listed = 1024, max_in_window = 4096;
 
 // Measured with ucd-ucx-bench --rows.
-constexpr uint64_t min_remote_segment = 4 << 10, min_local_segment = 512;
+constexpr uint64_t min_local_segment = 512;
 // Below this, it is faster to read what is between the segments, too.
 constexpr uint64_t min_listed_segment = 1 << 10;
 
@@ -52,7 +54,7 @@ bool RemoteData::set(TypePtr of, uint64_t elements, uint64_t total, int64_t low,
 }
 
 bool has_long_segments(uint64_t mean_segment) {
-    return mean_segment >= min_remote_segment;
+    return mean_segment >= limits_if_read[0].row;
 }
 
 CopyMethod method_for(const ucd_layout_t &from, uint64_t mean_segment_to) {
@@ -74,6 +76,7 @@ ReadResult read_memory(const Link &link, std::span<const iovec> to, std::span<co
 HostCopy::HostCopy(CopyMethod method, RemoteData from, uint64_t base, const TypedBuffer &to,
                    Block staging)
     : method_(method), from_(std::move(from)), base_(base), to_(to), staging_(std::move(staging)) {
+    if (method == CopyMethod::mapped) return;
     remote_.reserve(method == CopyMethod::window ? max_in_window : max_listed);
     if (method == CopyMethod::lists) local_.reserve(max_listed);
 }
@@ -94,10 +97,18 @@ ReadResult HostCopy::step(const Link &link, Status *moved) {
     *moved = success;
     switch (method_) {
     case CopyMethod::lists: return step_lists(link, moved);
+    case CopyMethod::mapped: return step_mapped(moved);
     case CopyMethod::packed: return step_packed(link, moved);
     case CopyMethod::window: break;
     }
     return step_window(link, moved);
+}
+
+ReadResult HostCopy::step_mapped(Status *moved) {
+    const uint64_t bytes = std::min(bytes_of_step, from_.layout.bytes - done_);
+    *moved = to_.copy_from(address_of(base_), from_.count, from_.type->type.get(), done_, bytes);
+    done_ += bytes;
+    return ReadResult::ok;
 }
 
 ReadResult HostCopy::step_lists(const Link &link, Status *moved) {

@@ -30,6 +30,7 @@ struct RemoteData {
 enum class CopyMethod : uint8_t {
     lists,  // segments to segments
     packed, // segments to packed data here, which is then unpacked
+    mapped, // from layout to layout, in memory that this process has mapped
     window, // the memory around some segments, with what is between them; from there it is copied
 };
 // Whether other routes are slower, by measurement (docs/guide/direct.md). It is the owner's mean.
@@ -50,11 +51,12 @@ ReadResult read_memory(const Link &link, std::span<const iovec> to, std::span<co
 class HostCopy {
 public:
     // The most that one step copies, which takes less than a millisecond; and the memory that it
-    // needs, unless the method is `lists`.
+    // needs, if the method is `packed` or `window`.
     static constexpr uint64_t bytes_of_step = 2 << 20, page = 4096,
                               bytes_of_staging = (256 << 10) + page;
 
-    // `base` is the address of the buffer in the other process. `to` and `hints` outlive the copy.
+    // `base` is the address of the buffer in the other process, or where it is mapped here. `to`
+    // and `hints` outlive the copy.
     HostCopy(CopyMethod method, RemoteData from, uint64_t base, const TypedBuffer &to,
              Block staging);
 
@@ -65,6 +67,7 @@ public:
 private:
     Status list(const void *buf, uint64_t count, ucd_type_t type, uint64_t max_bytes,
                 std::vector<iovec> &segments, uint64_t *bytes) const;
+    ReadResult step_mapped(Status *moved);
     ReadResult step_lists(const Link &link, Status *moved);
     ReadResult step_packed(const Link &link, Status *moved);
     ReadResult step_window(const Link &link, Status *moved);

@@ -1,5 +1,7 @@
 #include "direct/passed_memory.h"
 
+#include "direct/attachable_memory.h"
+
 #include <algorithm>
 #include <cstring>
 #include <span>
@@ -21,8 +23,27 @@ bool PassedMemory::offer(Link &to_reader, const void *address, uint64_t bytes,
         return false;
     range = {};
     if (count == 0) return true;
+    return offer_known(to_reader, handle, range,
+                       [&](KnownRange &passed) { return pass(to_reader, address, bytes, passed); });
+}
+
+bool PassedMemory::offer_attachable(Link &to_reader, const ucd_ipc_handle_t &handle,
+                                    PassedRange &range) {
+    ucd_ipc_handle_t same = handle;
+    return offer_known(to_reader, same, range, [&](KnownRange &passed) {
+        const Descriptor own = AttachableMemory::open_to_read(handle); // the reader gets its own
+        const int number = own.get();
+        passed = {handle, {0, 1}};
+        return own && to_reader.pass({&number, 1}, &passed.range.first);
+    });
+}
+
+// Passes what the reader has not had, or not any more. The handle differs if the program has mapped
+// other memory there since.
+template <class Pass>
+bool PassedMemory::offer_known(Link &to_reader, ucd_ipc_handle_t &handle, PassedRange &range,
+                               Pass &&pass_it) {
     Reader &reader = readers_[to_reader.ep()];
-    // The handle differs if the program has mapped other memory there since.
     const auto known =
         std::find_if(reader.ranges.begin(), reader.ranges.end(),
                      [&](const KnownRange &passed) { return is_same(passed.handle, handle); });
@@ -33,7 +54,7 @@ bool PassedMemory::offer(Link &to_reader, const void *address, uint64_t bytes,
     if (reader.again > max_again) return false;
     reader.ranges.reserve(max_ranges);
     KnownRange passed;
-    if (!pass(to_reader, address, bytes, passed)) return false;
+    if (!pass_it(passed)) return false;
     if (reader.ranges.size() == max_ranges) {
         const PassedRange &oldest = reader.ranges.front().range;
         (void)to_reader.recall(oldest.first, oldest.count); // else the reader's limits do it

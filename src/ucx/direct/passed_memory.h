@@ -23,6 +23,8 @@ public:
     // the same memory. Returns false if the memory is not shared, or cannot be passed at present.
     bool offer(Link &to_reader, const void *address, uint64_t bytes, ucd_ipc_handle_t &handle,
                PassedRange &range);
+    // Same for host memory that the reader can map; the handle names it.
+    bool offer_attachable(Link &to_reader, const ucd_ipc_handle_t &handle, PassedRange &range);
     // The reader does not have the memory (any more): it is passed again, a few times.
     void pass_again(ucp_ep_h ep, const ucd_ipc_handle_t &handle);
     void close(ucp_ep_h ep) { readers_.erase(ep); }
@@ -38,6 +40,8 @@ private:
         std::vector<KnownRange> ranges; // the oldest first
         unsigned again = 0;
     };
+    template <class Pass>
+    bool offer_known(Link &to_reader, ucd_ipc_handle_t &handle, PassedRange &range, Pass &&pass_it);
     static bool pass(Link &to_reader, const void *address, uint64_t bytes, KnownRange &passed);
 
     std::unordered_map<ucp_ep_h, Reader> readers_;

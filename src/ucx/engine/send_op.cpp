@@ -8,11 +8,12 @@
 namespace ucd_ucx {
 namespace {
 
-// UCX 1.13 with UCX_PROTO_ENABLE=y omits the reply header when it compares the length of contiguous
-// data with the transport's limit for short messages. It then refuses messages that are too long,
-// at once or when they have waited for their endpoint; or, if they have a header, overruns the
-// stack. A list of one segment takes another code path.
-bool compares_wrong_length() {
+// Two faults. UCX 1.13 with UCX_PROTO_ENABLE=y omits the reply header when it compares the length
+// of contiguous data with the transport's limit for short messages. It then refuses messages that
+// are too long, at once or when they have waited for their endpoint; or, if they have a header,
+// overruns the stack. A list of one segment takes another code path. And it has no rendezvous for
+// active messages that are not contiguous.
+bool is_version_1_13() {
     unsigned major = 0, minor = 0, release = 0;
     ucp_get_version(&major, &minor, &release);
     return major == 1 && minor <= 13;
@@ -25,6 +26,11 @@ bool environment_enables_protocols() {
 }
 
 } // namespace
+
+bool may_send_generic_by_rendezvous() {
+    static const bool may = !is_version_1_13() || !environment_enables_protocols();
+    return may;
+}
 
 ucp_request_param_t SendOp::parameters(ucp_datatype_t datatype) {
     ucp_request_param_t p = {};
@@ -62,7 +68,7 @@ ucs_status_t SendOp::start_am(ucp_ep_h ep, ucp_send_am_flags protocol, const Sen
         p.datatype = ucp_dt_make_iov();
         return send(&segment_, 1);
     };
-    static const bool is_wrong = compares_wrong_length();
+    static const bool is_wrong = is_version_1_13();
     static const bool enabled = environment_enables_protocols();
     const bool may_be_refused =
         is_wrong && protocol == UCP_AM_SEND_FLAG_EAGER && args.datatype == ucp_dt_make_contig(1);

@@ -19,6 +19,10 @@ struct SendArgs {
     ucp_datatype_t datatype = ucp_dt_make_contig(1);
 };
 
+// UCX 1.13 with UCX_PROTO_ENABLE=y aborts if an active message of a generic datatype is to go by
+// rendezvous.
+bool may_send_generic_by_rendezvous();
+
 class SendOp : public Event {
 public:
     // Each starts a send. on_complete is called when UCX is done, which may be before the function

@@ -32,8 +32,10 @@ std::size_t pack_frame(void *state, std::size_t offset, void *to_argument, std::
         std::memcpy(to, reinterpret_cast<const char *>(&frame->header) + offset, done);
     }
     if (done == length) return length;
-    const Status status =
-        frame->buffer->pack(offset + done - frame->prefix, to + done, length - done, nullptr);
+    const uint64_t at = offset + done - frame->prefix;
+    const Status status = frame->cursor != nullptr
+                              ? frame->cursor->pack(at, to + done, length - done)
+                              : frame->buffer->pack(at, to + done, length - done, nullptr);
     if (!status.ok()) {
         frame->failure = status.code();
         std::memset(to + done, 0, length - done);
@@ -65,7 +67,9 @@ ucs_status_t unpack_frame(void *state, std::size_t offset, const void *from_argu
                         std::min<uint64_t>(bytes, room - at));
         return UCS_OK;
     }
-    const Status status = frame->buffer->unpack(at, from + done, bytes, nullptr);
+    const Status status = frame->cursor != nullptr
+                              ? frame->cursor->unpack(at, from + done, bytes)
+                              : frame->buffer->unpack(at, from + done, bytes, nullptr);
     if (!status.ok()) frame->failure = status.code();
     return UCS_OK;
 }

@@ -2,6 +2,7 @@
 // datatype whose buffer is a Frame.
 #pragma once
 
+#include "datatype/segment_cursor.h"
 #include "datatype/typed_buffer.h"
 #include "pipeline/message.h"
 
@@ -13,14 +14,18 @@ struct Frame {
     const TypedBuffer *buffer = nullptr;
     Header header; // the header to send, or room for the received one
     Direction direction = Direction::send;
-    std::size_t prefix = sizeof(Header); // 0: the header is sent by other means
-    int failure = UCD_SUCCESS;           // the status of packing or unpacking
+    std::size_t prefix = sizeof(Header);   // 0: the header is sent by other means
+    int failure = UCD_SUCCESS;             // the status of packing or unpacking
+    std::unique_ptr<SegmentCursor> cursor; // for long segments; else null
 
     // Data for a device's memory, gathered to be unpacked all at once, because each fragment would
     // wait for the device. Null if the header did not arrive first, since the size is then unknown.
     std::unique_ptr<char[]> gathered;
     bool began_unpacking = false;
 };
+
+// Shorter messages are one fragment or a few.
+inline constexpr uint64_t least_for_cursor = 16 << 10;
 
 extern const ucp_generic_dt_ops_t frame_callbacks;
 

@@ -112,7 +112,11 @@ enum class Decline : uint16_t {
 
 // Where the sender's data lies, for a receiver that reads it there.
 struct DirectPlace {
-    enum class Memory : uint32_t { host, ipc };
+    enum class Memory : uint32_t {
+        host,
+        ipc,
+        attached, // host memory that the receiver can map by a descriptor
+    };
     uint64_t number = 0;       // of the link, so that it cannot be used twice
     uint64_t base = 0;         // the buffer: its address, or its distance from the handle's memory
     int64_t low = 0, high = 0; // the bytes of the layout, from the buffer

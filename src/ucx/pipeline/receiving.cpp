@@ -1,6 +1,7 @@
 #include "pipeline/receiving.h"
 
 #include "pipeline/recv_message.h"
+#include "pipeline/transport.h"
 
 #include <new>
 
@@ -14,7 +15,15 @@ Status Receiving::set(const Data &to, const ucd_ucx_param_t *param, ucd_op_t op,
     UCD_TRY(buffer_.set(to, info, Direction::receive, transfers_.engine.for_host, op));
     frame_.buffer = &buffer_;
     frame_.direction = Direction::receive;
+    if (buffer_.bytes() >= least_for_cursor) frame_.cursor = SegmentCursor::make(buffer_);
     return success;
+}
+
+// performance only: it decides who unpacks
+bool Receiving::is_streamed(ucp_ep_h from) const {
+    return buffer_.on_host() && buffer_.op() == UCD_OP__REPLACE && terms_.owner == nullptr &&
+           terms_.account == nullptr && options_.packing != Packing::chunks &&
+           row_for(from, options_.packing).is_streamed;
 }
 
 void Receiving::on_tagged(void *, ucs_status_t status, const ucp_tag_recv_info_t *info,

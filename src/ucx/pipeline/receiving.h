@@ -32,6 +32,8 @@ public:
     bool goes_direct() const { return options_.direct != Trust::none && terms_.owner == nullptr; }
     bool always_direct() const { return options_.direct == Trust::always; }
     bool joins_ring(const RecvPart &accept) const;
+    // Whether UCX unpacks the chunks that come from there.
+    bool is_streamed(ucp_ep_h from) const;
     // Takes memory to copy a chunk to, if the options ask for copies.
     Block take_copy(uint64_t bytes) const;
     bool has_failed() const { return state_ == RecvState::failing || state_ == RecvState::overdue; }

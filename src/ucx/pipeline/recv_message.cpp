@@ -141,13 +141,17 @@ void RecvMessage::drop_waiting() {
     }
 }
 
-bool RecvMessage::find_room(const RecvPart &part, Block &block) {
+bool RecvMessage::find_room(RecvPart &part, Block &block) {
     if (part.is_ring()) {
         block = receiving_->take_copy(part.bytes);
         if (block) ++blocks_;
         return true;
     }
     if (part.is_here() || receiving_->buffer().in_place() != nullptr) return true;
+    if (receiving_->is_streamed(part.ep())) {
+        part.stream_to(receiving_->buffer());
+        return true;
+    }
     const bool urgent = blocks_ == 0;
     if (!transfers_.engine.take_chunk_for(receiving_->account(), receiving_->buffer(), part.bytes,
                                           urgent, &block))

@@ -100,7 +100,7 @@ private:
     }
     // The sender knows, or will know, which route was chosen: its offer is not here any more.
     bool has_answered() const;
-    bool find_room(const RecvPart &part, Block &block);
+    bool find_room(RecvPart &part, Block &block);
     void conclude();
     void answer();
     void fetch(std::unique_ptr<RecvPart> &route);

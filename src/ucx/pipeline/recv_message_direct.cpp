@@ -78,6 +78,8 @@ bool RecvPart::find_direct(const Receiving &receiving, Decline *reason) {
     direct_ = std::move(copy);
     if (place.memory == DirectPlace::Memory::host && to.on_host())
         return find_direct_on_host(receiving, place);
+    if (place.memory == DirectPlace::Memory::attached && to.on_host())
+        return find_attached(receiving, place, reason);
     return place.memory == DirectPlace::Memory::ipc && !to.device().empty() &&
            find_direct_on_device(receiving, place, reason);
 }
@@ -109,6 +111,36 @@ bool RecvPart::find_direct_on_host(const Receiving &receiving, const DirectPlace
     }
     direct_->on_host.emplace(method, std::move(direct_->from), place.base, receiving.buffer(),
                              std::move(staging));
+    return true;
+}
+
+// Nothing outside of the mapping is read. Its size cannot change, so that reading it is safe
+// whatever the sender does.
+bool RecvPart::find_attached(const Receiving &receiving, const DirectPlace &place,
+                             Decline *reason) {
+    AttachedMemories &memories = transfers_.attached_memories;
+    AttachedPtr memory = memories.find(ep(), place.handle);
+    if (memory == nullptr) {
+        Links &links = transfers_.engine.links;
+        links.take_passed_by(ep());
+        Link *const link = links.to_owner(ep());
+        if (link == nullptr || place.descriptors != 1) return false;
+        const int descriptor = link->passed(place.first_descriptor);
+        if (descriptor < 0) {
+            *reason = Decline::unknown_memory;
+            return false;
+        }
+        memory = memories.open(ep(), place.handle, descriptor);
+        link->close_passed(place.first_descriptor, 1);
+        if (memory == nullptr) return false;
+    }
+    const auto low = static_cast<uint64_t>(place.low), high = static_cast<uint64_t>(place.high);
+    const uint64_t first = place.base + low, bytes = high - low;
+    if (bytes > memory->bytes() || first > memory->bytes() - bytes) return false;
+    const uint64_t base = reinterpret_cast<uintptr_t>(memory->address()) + place.base;
+    direct_->on_host.emplace(CopyMethod::mapped, std::move(direct_->from), base, receiving.buffer(),
+                             Block());
+    direct_->attached = std::move(memory);
     return true;
 }
 

@@ -52,13 +52,17 @@ void RecvPart::receive(RecvMessage &message, Block block) {
     if (is_here()) return unpack(am_data_->data().data());
     state_ = PartState::receiving;
     const TypedBuffer &buffer = message.receiving()->buffer();
-    void *to = block_ ? block_.memory() : buffer.in_place() + header.offset;
+    const bool is_streamed = range_.buffer != nullptr;
+    void *to = &range_;
+    if (!is_streamed) to = block_ ? block_.memory() : buffer.in_place() + header.offset;
     ucp_request_param_t p = {};
-    p.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA;
+    p.op_attr_mask =
+        UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_DATATYPE;
+    p.datatype = is_streamed ? transfers_.stream_range : ucp_dt_make_contig(1);
     p.cb.recv_am = on_received;
     p.user_data = this;
-    const ucs_status_ptr_t request =
-        ucp_am_recv_data_nbx(transfers_.engine.worker(), am_data_->take_handle(), to, bytes, &p);
+    const ucs_status_ptr_t request = ucp_am_recv_data_nbx(
+        transfers_.engine.worker(), am_data_->take_handle(), to, is_streamed ? 1 : bytes, &p);
     if (UCS_PTR_IS_PTR(request)) return;
     status_ = UCS_PTR_STATUS(request);
     received();
@@ -75,6 +79,9 @@ void RecvPart::on_received(void *request, ucs_status_t status, std::size_t lengt
 void RecvPart::received() {
     transfers_.trace(UCD_UCX_EVENT__RECEIVED, header.id, header.offset, bytes);
     if (status_ == UCS_OK && block_) return unpack(block_.memory());
+    if (status_ == UCS_OK && range_.failure != UCD_SUCCESS)
+        return message_->settle(std::unique_ptr<RecvPart>(this), ucx_status_of(range_.failure),
+                                range_.failure);
     message_->settle(std::unique_ptr<RecvPart>(this), status_, UCD_SUCCESS);
 }
 

@@ -1,12 +1,14 @@
 // An active message of a transfer, at its receiver: a chunk, an offer, or all of a user's message.
 #pragma once
 
+#include "direct/attached_memory.h"
 #include "direct/host_copy.h"
 #include "engine/am_data.h"
 #include "engine/device_queue.h"
 #include "memory/mappings.h"
 #include "memory/staging.h"
 #include "pipeline/message.h"
+#include "pipeline/stream_range.h"
 
 #include <cstring>
 #include <memory>
@@ -23,6 +25,7 @@ class Transfers;
 // The data of an offer to read it where it is.
 struct DirectCopy {
     std::optional<HostCopy> on_host;
+    AttachedPtr attached; // the memory that it copies from, if it is mapped
     // On devices:
     RemoteData from;
     std::shared_ptr<const Mapping> mapping;
@@ -60,6 +63,8 @@ public:
 
     // Receives the data into the receive buffer; through `block`, if that is not empty.
     void receive(RecvMessage &message, Block block);
+    // Has UCX unpack the data, instead of receiving it in a block.
+    void stream_to(const TypedBuffer &buffer) { range_ = {buffer, header.offset, bytes}; }
     bool is_here() const { return !am_data_->has_handle(); } // the data has arrived
     bool holds_memory() const { return static_cast<bool>(block_); }
     // The data of this message was lost, because there was no memory for it.
@@ -95,6 +100,7 @@ private:
 
     // In recv_message_direct.cpp:
     bool find_direct_on_host(const Receiving &receiving, const DirectPlace &place);
+    bool find_attached(const Receiving &receiving, const DirectPlace &place, Decline *reason);
     bool find_direct_on_device(const Receiving &receiving, const DirectPlace &place,
                                Decline *reason);
     bool open_passed(const DirectPlace &place, const std::string &device, Decline *reason);
@@ -115,6 +121,7 @@ private:
     ucs_status_t status_ = UCS_OK;
     RecvMessage *message_ = nullptr;
     Block block_;
+    StreamRange range_; // if UCX unpacks the data
     // For data that a peer asked for: the packed data, and the number of bytes unpacked so far.
     const char *unpacking_ = nullptr;
     uint64_t unpacked_ = 0;

@@ -16,7 +16,11 @@ void SendChunk::start(Block block, uint64_t offset, uint64_t bytes) {
     header_.kind = Kind::chunk;
     header_.offset = offset;
     header_.user_header = 0;
-    if (char *in_place = owner_.buffer_.in_place()) return post(in_place + offset);
+    if (char *in_place = owner_.buffer_.in_place()) return post_packed(in_place + offset);
+    if (owner_.is_streamed_) {
+        range_ = {owner_.buffer_, offset, bytes};
+        return post({.data = &range_, .count = 1, .datatype = owner_.transfers_.stream_range});
+    }
     owner_.transfers_.trace(UCD_UCX_EVENT__PACK_BEGIN, header_.id, offset, bytes);
     const Status status = owner_.buffer_.pack(offset, block_.memory(), bytes, &moving);
     if (!status.ok())
@@ -29,7 +33,7 @@ void SendChunk::moved(Status status) {
     owner_.transfers_.trace(UCD_UCX_EVENT__PACK_END, header_.id, header_.offset, bytes_);
     if (!status.ok()) owner_.stop(ucx_status_of(status.code()), status.code());
     const bool in_ring = header_.kind == Kind::ring_chunk;
-    if (owner_.status_ == UCS_OK && !in_ring) return post(block_.memory());
+    if (owner_.status_ == UCS_OK && !in_ring) return post_packed(block_.memory());
     if (owner_.status_ == UCS_OK && owner_.route_ == Route::ring) return post_in_ring();
     if (owner_.status_ == UCS_OK && !owner_.route_) {
         state_ = ChunkState::packed;
@@ -40,15 +44,23 @@ void SendChunk::moved(Status status) {
 }
 
 // Sent by rendezvous, so that the data waits at the sender until the receiver has room for it.
-void SendChunk::post(const void *bytes) {
+void SendChunk::post(const SendArgs &data) {
     state_ = ChunkState::posted;
     owner_.transfers_.trace(UCD_UCX_EVENT__POST, header_.id, header_.offset, bytes_);
-    send_am(owner_.ep_, UCP_AM_SEND_FLAG_RNDV,
-            {.header = &header_, .header_bytes = sizeof header_, .data = bytes, .count = bytes_});
+    SendArgs args = data;
+    args.header = &header_;
+    args.header_bytes = sizeof header_;
+    send_am(owner_.ep_, UCP_AM_SEND_FLAG_RNDV, args);
+}
+
+void SendChunk::post_packed(const void *bytes) {
+    post({.data = bytes, .count = bytes_});
 }
 
 void SendChunk::on_complete() {
     owner_.transfers_.trace(UCD_UCX_EVENT__SENT, header_.id, header_.offset, bytes_);
+    if (range_.failure != UCD_SUCCESS)
+        owner_.stop(ucx_status_of(range_.failure), std::exchange(range_.failure, UCD_SUCCESS));
     receipt_ = 0; // invalidates the receipt before the memory is reused
     drop();
     owner_.on_sent(status_);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pipeline/sending.h"
+#include "pipeline/stream_range.h"
 
 namespace ucd_ucx {
 
@@ -29,7 +30,8 @@ private:
         packed, // for the ring: the receiver has not answered yet
         posted, // sent, not yet completed by UCX
     };
-    void post(const void *bytes);
+    void post(const SendArgs &data);
+    void post_packed(const void *bytes);
 
     Sending &owner_;
     ChunkState state_ = ChunkState::free;
@@ -38,6 +40,7 @@ private:
     Receipt receipt_ = 0;
     uint64_t bytes_ = 0;
     Block block_;
+    StreamRange range_; // if UCX packs the chunk
 };
 
 } // namespace ucd_ucx

@@ -12,18 +12,6 @@
 namespace ucd_ucx {
 namespace {
 
-// Whether UCX estimates less than 5 GB/s. This is true of TCP, but not of shared memory or RDMA.
-// performance only: it chooses how a message is sent, and not its content
-bool is_slow(ucp_ep_h ep) {
-    ucp_ep_evaluate_perf_param_t param = {};
-    param.field_mask = UCP_EP_PERF_PARAM_FIELD_MESSAGE_SIZE;
-    param.message_size = 1 << 20;
-    ucp_ep_evaluate_perf_attr_t attributes = {};
-    attributes.field_mask = UCP_EP_PERF_ATTR_FIELD_ESTIMATED_TIME;
-    return ucp_ep_evaluate_perf(ep, &param, &attributes) == UCS_OK &&
-           attributes.estimated_time * 5e9 > static_cast<double>(param.message_size);
-}
-
 // bytes_of_transfer includes these.
 static_assert(sizeof(Sending) <= 1536 && sizeof(Receiving) <= 1536);
 
@@ -44,28 +32,46 @@ Status Sending::set(ucp_ep_h ep, const Data &data, const ucd_ucx_param_t *param,
     UCD_TRY(ucd_ucx_request::set(transfers_.engine.options, param, info));
     UCD_TRY(buffer_.set(data, info, Direction::send, transfers_.engine.for_host));
     terms_ = terms;
-    set_chunks();
     ep_ = ep;
     since_ = transfers_.engine.events.now();
     frame_.buffer = &buffer_;
     frame_.header.total = buffer_.bytes();
-    // performance only: data packed here or by UCX, fragment by fragment, is the same
-    const bool slow = buffer_.bytes() >= 8 << 10 && is_slow(ep_);
-    // UCX stores an active message at the receiver, but leaves a long tagged message at the sender.
-    const bool longer = slow && buffer_.on_host() && matching == Matching::tag;
-    eager_ = longer ? options_.eager_or(512 << 10) : direct_limit(options_, buffer_.hints());
-    if (terms_.account != nullptr) eager_ = 0; // so that all data goes in chunks, which are charged
-    if (is_whole()) return set_whole(slow);
+    set_limits(matching);
+    // The receiver may read what is long enough for chunks.
+    if (buffer_.bytes() > direct_limit(options_, buffer_.hints())) prepare_direct(data.type);
+    if (terms_.account != nullptr || asks_directly()) // all goes in chunks, which are charged
+        eager_ = terms_.account != nullptr ? 0 : direct_limit(options_, buffer_.hints());
+    if (is_whole()) return set_whole();
     const uint64_t chunks = (buffer_.bytes() - 1) / options_.chunk + 1;
     for (uint64_t i = std::min(chunks, options_.depth); i > 0; --i) chunks_.emplace_back(*this);
     prepare_ring();
     // Fail now, before the transfer starts, if there is no memory for the first chunk.
-    if (route_ == Route::host && terms_.account == nullptr && buffer_.in_place() == nullptr &&
+    if (routes_.empty() && !is_streamed_ && terms_.account == nullptr &&
+        buffer_.in_place() == nullptr &&
         !transfers_.engine.take_chunk(buffer_, chunk_bytes(0), true))
         return fail(UCD_ERR__OUT_OF_MEM, "no memory for a chunk of %ju bytes",
                     static_cast<uintmax_t>(chunk_bytes(0)));
-    prepare_direct();
     return success;
+}
+
+// performance only: all this decides how a message is sent, and not its content
+void Sending::set_limits(Matching matching) {
+    // Shorter messages are sent in the same way by all transports.
+    constexpr uint64_t least_for_transport = 8 << 10;
+    const bool may_be_streamed = buffer_.on_host() && buffer_.in_place() == nullptr &&
+                                 terms_.owner == nullptr && terms_.account == nullptr;
+    const Packing packing = may_be_streamed ? options_.packing : Packing::chunks;
+    const TransportRow &row = buffer_.bytes() < least_for_transport && packing != Packing::ucx
+                                  ? usual_transport
+                                  : row_for(ep_, packing);
+    is_streamed_ = row.is_streamed;
+    packed_from_ = row.packed;
+    // UCX stores an active message at the receiver, but leaves a long tagged message at the sender.
+    eager_ = buffer_.on_host() && matching == Matching::tag
+                 ? options_.eager_or(row.tagged)
+                 : direct_limit(options_, buffer_.hints());
+    options_.chunk = options_.chunk_or(row.chunk);
+    set_chunks();
 }
 
 // If a peer asked for the data, chunks must fit the peer's budget, and it must be possible to pack
@@ -85,8 +91,11 @@ void Sending::set_chunks() {
 // Packs a message in advance where this pays or is needed: on a device packing may fail, and
 // nothing may be sent before. And where UCX copies, it sends contiguous data in larger fragments
 // than it packs, which helps on networks that are too slow for zero-copy to pay.
-Status Sending::set_whole(bool slow) {
-    if (buffer_.on_host() && !slow) return success;
+Status Sending::set_whole() {
+    if (buffer_.on_host() && buffer_.bytes() < packed_from_) {
+        if (buffer_.bytes() >= least_for_cursor) frame_.cursor = SegmentCursor::make(buffer_);
+        return success;
+    }
     // Rounded to few sizes, so that blocks are reused: drivers take long to allocate.
     const std::size_t bytes = std::bit_ceil(sizeof(Header) + buffer_.bytes());
     packed_ = transfers_.engine.take_chunk(buffer_, bytes, true);
@@ -132,6 +141,7 @@ void Sending::start_tagged(ucp_tag_t tag) {
     if (is_whole()) {
         ++under_way_;
         opening_.send_tagged(ep_, tag, whole_message());
+        introduce();
     } else {
         // The offer is sent first: from it, the receiver learns the endpoint that the chunks will
         // come from.
@@ -188,7 +198,7 @@ bool Sending::advance() {
     if (terms_.account != nullptr && !transfers_.engine.ledger.may_work(terms_.account))
         return true; // may work in the next call of progress
     Block block;
-    if (buffer_.in_place() == nullptr) {
+    if (buffer_.in_place() == nullptr && !is_streamed_) {
         if (!transfers_.engine.take_chunk_for(terms_.account, buffer_, chunk_bytes(next_),
                                               !holds_memory(), &block))
             return false;

@@ -4,6 +4,7 @@
 #include "engine/send_op.h"
 #include "pipeline/framed.h"
 #include "pipeline/transfer.h"
+#include "pipeline/transport.h"
 
 #include <list>
 #include <optional>
@@ -70,7 +71,10 @@ private:
     friend class DirectMessage;
 
     // In sending_direct.cpp:
-    void prepare_direct();
+    // `type` is the user's handle, by which the flattened type is remembered.
+    void prepare_direct(ucd_type_t type);
+    bool asks_directly() const;
+    void introduce();
     bool ask_directly();
     void give_up_direct();
     void on_direct_message(const DirectMessage &message, ucs_status_t status);
@@ -89,7 +93,8 @@ private:
     void drop_packed();
 
     bool is_whole() const { return buffer_.bytes() <= eager_; }
-    Status set_whole(bool slow);
+    void set_limits(Matching matching);
+    Status set_whole();
     SendArgs whole_message();
     void begin(Kind kind);
     void end_of_start();
@@ -105,6 +110,8 @@ private:
 
     ucp_ep_h ep_ = nullptr;
     uint64_t eager_ = 0;
+    uint64_t packed_from_ = 0; // messages of this size are packed before UCX gets them
+    bool is_streamed_ = false; // UCX packs the chunks
     uint64_t since_ = 0;
     TypedBuffer buffer_;
     Frame frame_;

@@ -3,31 +3,26 @@
 
 #include "pipeline/sending_direct.h"
 
-#include "direct/host_copy.h"
+#include "direct/attachable_memory.h"
+#include "direct/limits.h"
+
+#include <algorithm>
+#include <span>
 
 namespace ucd_ucx {
 namespace {
 
-// By measurement (docs/guide/direct.md). Shorter messages take other routes, unless the user says
-// otherwise.
-constexpr uint64_t min_host_bytes = 128 << 10, min_device_bytes = 64 << 10;
-// In device memory, rows of at least this many bytes are read directly; shorter ones only if all of
-// them lie in a range of this size.
-constexpr uint64_t min_device_row = 128, max_range_of_short_rows = 2 << 20;
-
-// The kernel needs rows at regular distances at both sides: to move lists, it has to find which
-// parts of both lists meet, for each transfer again.
-bool is_worth_offering(const TypedBuffer &buffer, const TransferOptions &options) {
-    if (buffer.on_host())
-        return buffer.bytes() >= options.direct_or(min_host_bytes) &&
-               has_long_segments(buffer.mean_segment());
-    return buffer.bytes() >= options.direct_or(min_device_bytes) && buffer.is_box() &&
-           (buffer.mean_segment() >= min_device_row || buffer.range() <= max_range_of_short_rows);
+bool is_worth_offering(const TypedBuffer &buffer, const TransferOptions &options,
+                       std::span<const DirectLimits> limits) {
+    return std::any_of(limits.begin(), limits.end(), [&](const DirectLimits &least) {
+        return buffer.bytes() >= options.direct_or(least.bytes) &&
+               buffer.mean_segment() >= least.row && buffer.range() <= least.max_range;
+    });
 }
 
 } // namespace
 
-void Sending::prepare_direct() {
+void Sending::prepare_direct(ucd_type_t handle) {
     // The peer has asked for other transfers: then its messages already say how.
     if (options_.direct == Trust::none || terms_.owner != nullptr) return;
     Links &links = transfers_.engine.links;
@@ -42,19 +37,42 @@ void Sending::prepare_direct() {
     const bool always = options_.direct == Trust::always;
     const bool on_device = !buffer_.device().empty();
     if (buffer_.is_by_reference() || (!on_device && !buffer_.on_host())) return;
-    if (!always && !is_worth_offering(buffer_, options_)) return;
+    DirectPlace place;
+    uint64_t offset = 0;
+    const bool is_attachable =
+        !on_device &&
+        AttachableMemory::find(buffer_.lowest(), buffer_.range(), place.handle, offset);
+    std::span<const DirectLimits> limits = limits_on_devices;
+    if (is_attachable)
+        limits = limits_if_attached;
+    else if (!on_device && row_for(ep_, options_.packing).is_streamed)
+        limits = {}; // UCX's callbacks are faster, whatever the layout
+    else if (!on_device)
+        limits = limits_if_read;
+    // The kernel needs rows at regular distances at both sides: to move lists, it has to find which
+    // parts of both lists meet, for each transfer again.
+    if (!always &&
+        ((on_device && !buffer_.is_box()) || !is_worth_offering(buffer_, options_, limits)))
+        return;
     TypePtr type;
     const ucd_layout_t *layout;
-    if (!transfers_.direct.find(buffer_.type(), type).ok() ||
+    if (!transfers_.direct.find(handle, type).ok() ||
         !type->measure(buffer_.count(), layout).ok() ||
         type->flattened.size() > DirectTypes::max_flattened)
         return;
-    DirectPlace place;
     place.base = reinterpret_cast<uintptr_t>(buffer_.buf());
     place.low = layout->low;
     place.high = layout->high;
     place.count = buffer_.count();
     place.type = type->id;
+    if (is_attachable) {
+        PassedRange passed;
+        if (!transfers_.passed_memory.offer_attachable(*link, place.handle, passed)) return;
+        place.descriptors = passed.count;
+        place.first_descriptor = passed.first;
+        place.memory = DirectPlace::Memory::attached;
+        place.base = offset - static_cast<uint64_t>(place.low);
+    }
     if (on_device) {
         const void *first = reinterpret_cast<const void *>(
             static_cast<uintptr_t>(place.base + static_cast<uint64_t>(place.low)));
@@ -73,22 +91,29 @@ void Sending::prepare_direct() {
     route_.reset();
 }
 
-// The first message tells the peer who this is. Returns whether the transfer has to wait for the
-// answer to an offer.
+bool Sending::asks_directly() const {
+    return direct_ != nullptr && direct_->type != nullptr;
+}
+
+// Tells the peer who this is.
+void Sending::introduce() {
+    if (direct_ == nullptr || !direct_->introduction || status_ != UCS_OK) return;
+    direct_->introduction_header = {frame_.header, *direct_->introduction};
+    Header &h = direct_->introduction_header.header;
+    h.kind = Kind::introduction;
+    h.total = 0;
+    h.user_header = sizeof(Introduction);
+    ++under_way_;
+    direct_->introducing.send(ep_, &direct_->introduction_header,
+                              sizeof direct_->introduction_header, 1);
+}
+
+// Returns whether the transfer has to wait for the answer to an offer.
 bool Sending::ask_directly() {
-    if (direct_ == nullptr || status_ != UCS_OK) return false;
+    introduce();
+    if (!asks_directly() || status_ != UCS_OK) return false;
     SendingDirect &d = *direct_;
-    if (d.introduction) {
-        d.introduction_header = {frame_.header, *d.introduction};
-        Header &h = d.introduction_header.header;
-        h.kind = Kind::introduction;
-        h.total = 0;
-        h.user_header = sizeof(Introduction);
-        ++under_way_;
-        d.introducing.send(ep_, &d.introduction_header, sizeof d.introduction_header, 1);
-    }
     Link *const link = transfers_.engine.links.to_reader(ep_);
-    if (d.type == nullptr || status_ != UCS_OK) return false;
     if (link == nullptr) { // it has just been closed
         give_up_direct();
         return false;

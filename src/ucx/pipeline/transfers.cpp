@@ -7,23 +7,29 @@
 #include "pipeline/recv_part.h"
 #include "pipeline/send_chunk.h"
 #include "pipeline/sending.h"
+#include "pipeline/stream_range.h"
 
 #include <utility>
 
 namespace ucd_ucx {
 
-Transfers::Transfers(Engine &of) : engine(of), mappings(of.ledger), direct(of.ledger), messages(*this) {
+Transfers::Transfers(Engine &of)
+    : engine(of), mappings(of.ledger), direct(of.ledger), attached_memories(of.ledger),
+      messages(*this) {
     engine.attach_transfers(*this);
 }
 
 Transfers::~Transfers() {
     messages.clear();
     while (!finished_.empty()) static_cast<ucd_ucx_request &>(finished_.pop()).let_go();
-    if (framed != 0) ucp_dt_destroy(framed);
+    for (const ucp_datatype_t datatype : {framed, stream_range})
+        if (datatype != 0) ucp_dt_destroy(datatype);
 }
 
 Status Transfers::open() {
-    return ucx_ok(ucp_dt_create_generic(&frame_callbacks, nullptr, &framed),
+    UCD_TRY(
+        ucx_ok(ucp_dt_create_generic(&frame_callbacks, nullptr, &framed), "ucp_dt_create_generic"));
+    return ucx_ok(ucp_dt_create_generic(&stream_range_callbacks, nullptr, &stream_range),
                   "ucp_dt_create_generic");
 }
 
@@ -173,6 +179,7 @@ bool Transfers::take_about_direct(const RecvPart &part, ucs_status_t failed) {
 }
 
 void Transfers::on_link_ended(ucp_ep_h ep, bool is_process) {
+    attached_memories.close(ep);
     for (Sending *sending : sendings_)
         if (is_process && sending->goes_to(ep)) sending->on_link_ended();
     for (RecvMessage *message : messages.of_endpoint(ep)) message->on_link_ended(is_process);
@@ -199,6 +206,7 @@ void Transfers::on_endpoint_failed(const EndpointFailure &f) {
     streams_.erase(f.ep);
     direct.close(f.ep);
     passed_memory.close(f.ep);
+    attached_memories.close(f.ep);
     for (Sending *s : sendings_) s->on_endpoint_failed(f.ep, f.status, f.before);
     for (const uint64_t stream : messages.streams_of(f.ep, f.before)) end_stream(stream, f.status);
     for (RecvMessage *m : messages.of_endpoint(f.ep))

@@ -1,6 +1,7 @@
 // The family of transfers: tagged messages and users' active messages, as one message or in chunks.
 #pragma once
 
+#include "direct/attached_memory.h"
 #include "direct/passed_memory.h"
 #include "engine/engine.h"
 #include "memory/mappings.h"
@@ -112,8 +113,10 @@ public:
     Mappings mappings;
     DirectTypes direct;
     PassedMemory passed_memory;
+    AttachedMemories attached_memories;
     MessageTable messages;
-    ucp_datatype_t framed = 0; // see framed.h
+    ucp_datatype_t framed = 0;       // see framed.h
+    ucp_datatype_t stream_range = 0; // see stream_range.h
 
 private:
     RecvMessage *find_message(const RecvPart &part, ucs_status_t failed);

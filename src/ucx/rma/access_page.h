@@ -2,7 +2,7 @@
 // itself, and whether it is doing so now.
 #pragma once
 
-#include "rma/shared_memory.h"
+#include "direct/shared_memory.h"
 
 #include <atomic>
 #include <cstddef>

@@ -26,8 +26,10 @@ std::unique_ptr<WindowMemory> WindowMemory::make(uint64_t bytes) {
     Descriptor descriptor;
     std::unique_ptr<SharedMemory> memory = SharedMemory::make("ucd-window", all, descriptor);
     if (memory == nullptr) return nullptr;
-    return std::unique_ptr<WindowMemory>(
-        new (std::nothrow) WindowMemory(std::move(memory), std::move(descriptor)));
+    std::unique_ptr<WindowMemory> made(new (std::nothrow)
+                                           WindowMemory(std::move(memory), std::move(descriptor)));
+    if (made != nullptr) made->attachable_.emplace(*made->memory_, made->descriptor());
+    return made;
 }
 
 std::unique_ptr<WindowMemory> WindowMemory::open(int descriptor, uint64_t bytes) {

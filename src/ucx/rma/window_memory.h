@@ -2,11 +2,12 @@
 // it.
 #pragma once
 
-#include "rma/shared_memory.h"
+#include "direct/attachable_memory.h"
 
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 namespace ucd_ucx::rma {
 
@@ -45,7 +46,8 @@ private:
 
     const std::unique_ptr<SharedMemory> memory_;
     const Descriptor descriptor_;
-    std::atomic<uint64_t> &turn_; // on a page behind the window
+    std::optional<AttachableMemory> attachable_; // at the owner
+    std::atomic<uint64_t> &turn_;                // on a page behind the window
     static_assert(std::atomic<uint64_t>::is_always_lock_free);
 };
 

@@ -1,4 +1,4 @@
-#include "rma/shared_memory.h"
+#include "direct/shared_memory.h"
 
 #include <fcntl.h>
 #include <new>
@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace ucd_ucx::rma {
+namespace ucd_ucx {
 namespace {
 
 // Whoever has the descriptor could otherwise take the memory away, and end the other process.
@@ -14,8 +14,8 @@ constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 } // namespace
 
-std::unique_ptr<SharedMemory> SharedMemory::map(int descriptor, uint64_t bytes) {
-    void *const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
+std::unique_ptr<SharedMemory> SharedMemory::map(int descriptor, uint64_t bytes, int protection) {
+    void *const memory = ::mmap(nullptr, bytes, protection, MAP_SHARED, descriptor, 0);
     if (memory == MAP_FAILED) return nullptr;
     std::unique_ptr<SharedMemory> made(new (std::nothrow)
                                            SharedMemory(static_cast<char *>(memory), bytes));
@@ -29,20 +29,26 @@ std::unique_ptr<SharedMemory> SharedMemory::make(const char *name, uint64_t byte
     if (!descriptor || ::ftruncate(descriptor.get(), static_cast<off_t>(bytes)) != 0 ||
         ::fcntl(descriptor.get(), F_ADD_SEALS, seals) != 0)
         return nullptr;
-    return map(descriptor.get(), bytes);
+    return map(descriptor.get(), bytes, PROT_READ | PROT_WRITE);
+}
+
+bool SharedMemory::is_sealed(int descriptor, uint64_t bytes) {
+    struct stat found = {};
+    const int sealed = ::fcntl(descriptor, F_GET_SEALS);
+    return sealed >= 0 && (sealed & seals) == seals && ::fstat(descriptor, &found) == 0 &&
+           static_cast<uint64_t>(found.st_size) == bytes;
 }
 
 std::unique_ptr<SharedMemory> SharedMemory::open(int descriptor, uint64_t bytes) {
-    struct stat found = {};
-    const int sealed = ::fcntl(descriptor, F_GET_SEALS);
-    if (sealed < 0 || (sealed & seals) != seals || ::fstat(descriptor, &found) != 0 ||
-        static_cast<uint64_t>(found.st_size) != bytes)
-        return nullptr;
-    return map(descriptor, bytes);
+    return is_sealed(descriptor, bytes) ? map(descriptor, bytes, PROT_READ | PROT_WRITE) : nullptr;
+}
+
+std::unique_ptr<SharedMemory> SharedMemory::open_to_read(int descriptor, uint64_t bytes) {
+    return is_sealed(descriptor, bytes) ? map(descriptor, bytes, PROT_READ) : nullptr;
 }
 
 SharedMemory::~SharedMemory() {
     (void)::munmap(address_, bytes_);
 }
 
-} // namespace ucd_ucx::rma
+} // namespace ucd_ucx

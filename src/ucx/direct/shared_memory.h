@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace ucd_ucx::rma {
+namespace ucd_ucx {
 
 class SharedMemory {
 public:
@@ -19,6 +19,8 @@ public:
     // Maps what another process has made. Null if it does not have this size, or if its size could
     // change.
     static std::unique_ptr<SharedMemory> open(int descriptor, uint64_t bytes);
+    // Same, for reading only.
+    static std::unique_ptr<SharedMemory> open_to_read(int descriptor, uint64_t bytes);
     ~SharedMemory();
     SharedMemory(const SharedMemory &) = delete;
     SharedMemory &operator=(const SharedMemory &) = delete;
@@ -28,10 +30,11 @@ public:
 
 private:
     SharedMemory(char *address, uint64_t bytes) : address_(address), bytes_(bytes) {}
-    static std::unique_ptr<SharedMemory> map(int descriptor, uint64_t bytes);
+    static bool is_sealed(int descriptor, uint64_t bytes);
+    static std::unique_ptr<SharedMemory> map(int descriptor, uint64_t bytes, int protection);
 
     char *const address_;
     const uint64_t bytes_;
 };
 
-} // namespace ucd_ucx::rma
+} // namespace ucd_ucx

@@ -1,0 +1,57 @@
+#include "datatype/segment_cursor.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+namespace ucd_ucx {
+
+std::unique_ptr<SegmentCursor> SegmentCursor::make(const TypedBuffer &buffer) noexcept {
+    // performance only: the same bytes are moved either way
+    const bool pays = buffer.on_host() && buffer.op() == UCD_OP__REPLACE &&
+                      buffer.mean_segment() >= least_segment;
+    return std::unique_ptr<SegmentCursor>(pays ? new (std::nothrow) SegmentCursor(buffer)
+                                               : nullptr);
+}
+
+Status SegmentCursor::list(uint64_t offset) {
+    uintptr_t listed = 0, bytes = 0;
+    at_ = end_ = 0;
+    UCD_TRY(ucd_ok(ucd_iov_bytes(buffer_.buf(), buffer_.count(), buffer_.type(), offset,
+                                 buffer_.bytes() - offset, segments_.data(), segments_.size(),
+                                 &listed, &bytes)));
+    end_ = listed;
+    next_ = offset;
+    return success;
+}
+
+template <class Move>
+Status SegmentCursor::walk(uint64_t offset, uint64_t bytes, Move &&move) {
+    for (uint64_t done = 0; done < bytes;) {
+        if (at_ == end_ || next_ != offset + done) UCD_TRY(list(offset + done));
+        if (at_ == end_) return fail(UCD_ERR__INVALID_ARG, "a fragment lies beyond the data");
+        iovec &segment = segments_[at_];
+        const uint64_t some = std::min<uint64_t>(bytes - done, segment.iov_len);
+        move(static_cast<char *>(segment.iov_base), done, some);
+        segment.iov_base = static_cast<char *>(segment.iov_base) + some;
+        segment.iov_len -= some;
+        if (segment.iov_len == 0) ++at_;
+        done += some;
+        next_ += some;
+    }
+    return success;
+}
+
+Status SegmentCursor::pack(uint64_t offset, char *to, uint64_t bytes) {
+    return walk(offset, bytes, [to](const char *segment, uint64_t at, uint64_t some) {
+        std::memcpy(to + at, segment, some);
+    });
+}
+
+Status SegmentCursor::unpack(uint64_t offset, const char *from, uint64_t bytes) {
+    return walk(offset, bytes, [from](char *segment, uint64_t at, uint64_t some) {
+        std::memcpy(segment, from + at, some);
+    });
+}
+
+} // namespace ucd_ucx

@@ -1,0 +1,41 @@
+// Memory of this process that other processes can map: what the library has allocated for windows.
+#pragma once
+
+#include "direct/shared_memory.h"
+
+#include <cstdint>
+#include <ucd_memory.h>
+
+namespace ucd_ucx {
+
+// What a handle contains that names such memory.
+struct AttachableName {
+    static constexpr uint64_t expected_letters = 0x4d454d4844524853; // "SHRDHMEM"
+    uint64_t letters = expected_letters;
+    uint64_t bytes = 0;
+    uint64_t id[2] = {}; // random: no two memories have the same
+
+    static AttachableName of(const ucd_ipc_handle_t &handle);
+    ucd_ipc_handle_t handle() const;
+};
+
+// As long as it exists, the memory can be found. Any thread may call its functions.
+class AttachableMemory {
+public:
+    // The descriptor stays open as long as this exists.
+    AttachableMemory(const SharedMemory &memory, int descriptor);
+    ~AttachableMemory();
+    AttachableMemory(const AttachableMemory &) = delete;
+    AttachableMemory &operator=(const AttachableMemory &) = delete;
+
+    // Finds the memory that contains a range, and the distance of the range from its beginning.
+    static bool find(uint64_t address, uint64_t bytes, ucd_ipc_handle_t &handle, uint64_t &offset);
+    // A descriptor of the memory for another process, by which nobody can write. Empty if the
+    // memory is gone, or if the system refuses.
+    static Descriptor open_to_read(const ucd_ipc_handle_t &handle);
+
+private:
+    const uint64_t address_;
+};
+
+} // namespace ucd_ucx

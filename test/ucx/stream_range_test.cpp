@@ -1,0 +1,108 @@
+// What UCX packs and unpacks of a stream, fragment by fragment.
+
+#include "datatype/segment_cursor.h"
+#include "pipeline/stream_range.h"
+#include "support/moves/device_moves.hpp"
+#include "support/random/random_cases.hpp"
+
+#include <cstring>
+#include <vector>
+
+using namespace ucdtest;
+using namespace ucd_ucx;
+
+namespace {
+
+// Rows at a distance, filled with random bytes.
+struct Rows {
+    std::size_t count, bytes, stride;
+    ucd_type_t type = UCD_TYPE__NULL;
+    std::vector<char> data;
+    Hints hints;
+    TypedBuffer buffer;
+
+    Rows(Rng &rng, std::size_t n, std::size_t length, std::size_t distance)
+        : count(n), bytes(length), stride(distance), data(n * distance) {
+        REQUIRE(ucd_create_vector(static_cast<std::intptr_t>(n), static_cast<std::intptr_t>(length),
+                                  static_cast<std::intptr_t>(distance), UCD_TYPE__BYTE,
+                                  UCD_INFO__NULL, &type) == UCD_SUCCESS);
+        for (char &c : data) c = static_cast<char>(rng.bits());
+        REQUIRE(hints.set("host", UCD_INFO__NULL, Direction::send).ok());
+        REQUIRE(buffer.set({data.data(), 1, type}, UCD_INFO__NULL, Direction::send, hints).ok());
+    }
+    ~Rows() { (void)ucd_free(&type); }
+    std::size_t size() const { return count * bytes; }
+    char &at(std::size_t i) { return data[i / bytes * stride + i % bytes]; }
+};
+
+std::vector<std::pair<std::size_t, std::size_t>> random_fragments(Rng &rng, std::size_t bytes) {
+    std::vector<std::pair<std::size_t, std::size_t>> found;
+    for (std::size_t at = 0; at < bytes;) {
+        const std::size_t some = std::min<std::size_t>(bytes - at, 1 + rng.below(9000));
+        found.push_back({at, some});
+        at += some;
+    }
+    if (rng.chance(30)) rng.shuffle(found);
+    return found;
+}
+
+} // namespace
+
+TEST_CASE("fragments of a range, in any order, are those of the stream") {
+    const DeviceSession session;
+    const ucp_generic_dt_ops_t &call = stream_range_callbacks;
+    run_cases("ucx stream range", 300, [&](Case &one) {
+        Rng &rng = one.rng();
+        const std::size_t length = rng.chance(50) ? 1 + rng.below(100) : 2000 + rng.below(10000);
+        Rows rows(rng, 1 + rng.below(20), length, length + rng.below(3000));
+        const std::size_t offset = rng.below(rows.size());
+        const std::size_t bytes = 1 + rng.below(rows.size() - offset);
+        StreamRange range(rows.buffer, offset, bytes);
+        if ((range.cursor != nullptr) != (length >= 2048)) one.fail("the cursor");
+        void *const state = call.start_pack(nullptr, &range, 1);
+        if (call.packed_size(state) != bytes) one.fail("the size");
+        std::vector<char> packed(bytes + 1, 'p');
+        for (const auto &[at, some] : random_fragments(rng, bytes))
+            if (call.pack(state, at, packed.data() + at, some) != some) one.fail("a length");
+        for (std::size_t i = 0; i < bytes; ++i)
+            if (packed[i] != rows.at(offset + i)) one.fail("byte ", i, " is packed wrongly");
+        if (packed[bytes] != 'p') one.fail("beyond the end");
+
+        std::vector<char> expected(rows.data.size());
+        for (char &c : rows.data) c = 'u';
+        for (char &c : packed) c = static_cast<char>(rng.bits());
+        void *const unpacking = call.start_unpack(nullptr, &range, 1);
+        for (const auto &[at, some] : random_fragments(rng, bytes))
+            if (call.unpack(unpacking, at, packed.data() + at, some) != UCS_OK) one.fail("unpack");
+        std::swap(expected, rows.data);
+        for (char &c : rows.data) c = 'u';
+        for (std::size_t i = 0; i < bytes; ++i) rows.at(offset + i) = packed[i];
+        if (expected != rows.data) one.fail("it is unpacked wrongly");
+        if (range.failure != UCD_SUCCESS) one.fail("a failure");
+        call.finish(state);
+    });
+}
+
+TEST_CASE("what lies beyond a range is not written, and is a failure") {
+    const DeviceSession session;
+    Rng rng(1);
+    const std::size_t length = GENERATE(as<std::size_t>(), 10, 5000);
+    Rows rows(rng, 10, length, 2 * length);
+    const std::vector<char> before = rows.data;
+    for (const auto &[at, some] : {std::pair<std::size_t, std::size_t>{100, 1},
+                                   {90, 11},
+                                   {SIZE_MAX, 1},
+                                   {0, SIZE_MAX},
+                                   {SIZE_MAX - 5, 10}}) {
+        StreamRange range(rows.buffer, 0, 100);
+        const std::vector<char> data(200, 'x');
+        CHECK(stream_range_callbacks.unpack(&range, at, data.data(), some) == UCS_OK);
+        CHECK(range.failure != UCD_SUCCESS);
+        CHECK(rows.data == before);
+    }
+    // A range that is longer than the data: what is not there is zeros.
+    StreamRange range(rows.buffer, rows.size() - 5, 10);
+    std::vector<char> packed(10, 'p');
+    CHECK(stream_range_callbacks.pack(&range, 0, packed.data(), 10) == 10);
+    if (length == 5000) CHECK(range.failure != UCD_SUCCESS);
+}
