@@ -11,6 +11,8 @@
 #include <sys/mman.h>
 #include <ucd_ucx_rma.h>
 
+namespace direct_attached_test {
+
 using namespace ucdtest;
 using ucd_ucx::AttachableMemory;
 using ucd_ucx::AttachableName;
@@ -306,3 +308,5 @@ TEST_CASE("memory whose size may change is not mapped") {
     CHECK_FALSE(a.takes(a.of(pipe)));
     check_usable(a.pair);
 }
+
+} // namespace direct_attached_test

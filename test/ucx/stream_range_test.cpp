@@ -8,6 +8,8 @@
 #include <cstring>
 #include <vector>
 
+namespace stream_range_test {
+
 using namespace ucdtest;
 using namespace ucd_ucx;
 
@@ -106,3 +108,5 @@ TEST_CASE("what lies beyond a range is not written, and is a failure") {
     CHECK(stream_range_callbacks.pack(&range, 0, packed.data(), 10) == 10);
     if (length == 5000) CHECK(range.failure != UCD_SUCCESS);
 }
+
+} // namespace stream_range_test
