@@ -201,7 +201,7 @@ class Section:
                 send = _core.Type.hvector(axis.length, 1, self._steps[k], send)
             else:
                 low = axis.low
-                send = along(send, [run._replace(source=run.source - low) for run in axis.runs], 0, axis.source)
+                send = along(send, tuple([run._replace(source=run.source - low) for run in axis.runs]), 0, axis.source)
         return send, nest(target, self.axes, 1)
 
 
