@@ -118,12 +118,15 @@ std::string DirectEnds::introduce(int node, unsigned am) {
 // honest ones have must not be offered; nor what is around this one's bytes, which shows whether a
 // reader stays within a range.
 bool DirectEnds::may_offer(std::string_view offer) const {
-    constexpr std::size_t at = ucdtest::wire::Header::bytes + 8;
+    constexpr std::size_t at = ucdtest::wire::Header::bytes + 8, memory_kind = at + 48;
     const std::uint64_t base = ucdtest::wire::number_at(offer, at, 8);
     const std::uint64_t low = ucdtest::wire::number_at(offer, at + 8, 8);
     const std::uint64_t bytes = ucdtest::wire::number_at(offer, at + 16, 8) - low;
     const std::uint64_t first = base + low;
-    if (ucdtest::wire::number_at(offer, at + 48, 4) == DirectPlace::attached) return true;
+    // A shortened offer names no kind of memory.
+    if (offer.size() >= memory_kind + 4 &&
+        ucdtest::wire::number_at(offer, memory_kind, 4) == DirectPlace::attached)
+        return true;
     if (first < page || first >= nowhere) return true;
     for (const char *memory : {memory_, memory_at_times_}) {
         const std::uint64_t begin = reinterpret_cast<std::uintptr_t>(memory) + around;
