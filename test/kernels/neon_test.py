@@ -79,7 +79,7 @@ class Neon(unittest.TestCase):
             self.assertGreaterEqual(self.show(f'additions of vectors, {element}', count(f'pack_s_sum_{element}', add)), 10)
 
     def test_lists_are_looked_at_in_registers(self):
-        for name in ('reach', 'blocks'):
+        for name in ('copy_entries', 'blocks'):
             self.assertGreaterEqual(self.show(f'cmgt, {name}', count(name, r'cmg[te]\tv\d+\.2d,')), 2)
 
     def test_runs_and_pieces_are_moved_by_pairs_of_registers(self):

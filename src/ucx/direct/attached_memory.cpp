@@ -27,8 +27,7 @@ AttachedPtr AttachedMemories::open(ucp_ep_h sender, const ucd_ipc_handle_t &hand
     entries_.reserve(entries_.size() + 1);
     std::unique_ptr<SharedMemory> mapped = SharedMemory::open_to_read(descriptor, name.bytes);
     if (mapped == nullptr) return nullptr;
-    const auto memory =
-        std::make_shared<const AttachedMemory>(std::move(mapped), std::move(charged));
+    auto memory = std::make_shared<const AttachedMemory>(std::move(mapped), std::move(charged));
     entries_.push_back({sender, handle, memory, ++clock_});
     return memory;
 }
