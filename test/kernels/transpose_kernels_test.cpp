@@ -3,8 +3,10 @@
 #include "kernel_set.h"
 
 #include "support/catch.hpp"
+#include "support/random/random_cases.hpp"
 #include "support/random/rng.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -118,11 +120,13 @@ void check(const TransposeKernelInfo &kernel, Rng &rng, const Case &one) {
 
 TEST_CASE("every transpose kernel, on random matrices") {
     Rng rng(20261121);
+    // At least one of each kind below.
+    const int cases = std::max(static_cast<int>(24 * std::min(ucdtest::case_factor(), 1.0)), 9);
     for (const KernelSet *set : kernel_sets())
         for (const TransposeKernelInfo &kernel : set->transposes) {
             INFO(set->instructions);
             for (const uint64_t block : blocks_of(kernel.leaf))
-                for (int i = 0; i < 24; ++i) {
+                for (int i = 0; i < cases; ++i) {
                     const uint64_t most = i % 3 == 0 ? 20 : 150, few = i % 4 == 0 ? 5 : most;
                     check(kernel, rng, Case(rng, block, 1 + rng.below(few), 1 + rng.below(most)));
                     check(kernel, rng, Case(rng, block, 1 + rng.below(most), 1 + rng.below(few)));
