@@ -602,6 +602,22 @@ def damaged(rng, data):
     return bytes(bad[: rng.randrange(len(bad) + 1)] if rng.random() < 0.05 else bad)
 
 
+def read_damaged(folder, name, rng):
+    """How often a checkpoint was read although a file of it was damaged. Raises nothing but what is documented."""
+    whole, read = (folder / name).read_bytes(), 0
+    for case in range(int(1000 * MANY)):
+        (folder / name).write_bytes(damaged(rng, whole))
+        try:
+            read_all(ucd.checkpoint.open(folder), mapped=rng.random() < 0.3)
+            read += 1
+        except (ucd.Corrupt, ucd.NotSupported, OSError):
+            pass
+        except BaseException as e:
+            raise AssertionError(f'seed {SEED}, {name}, case {case}') from e
+    (folder / name).write_bytes(whole)
+    return read
+
+
 def test_damaged_directories(tmp_path, inside):
     """UCD_TEST_CASES=10 is the long run: ten thousand for each file."""
     seed = SEED
@@ -610,19 +626,7 @@ def test_damaged_directories(tmp_path, inside):
     arrays = {'a': random_layout(numbers, np.arange(60, dtype='f4').reshape(5, 12)), 'b': np.arange(7, dtype='i2').view('u2')}
     boxes = [(r, (slice(0, 5), slice(4 * r, 4 * r + 4))) for r in range(3)]
     files.write_dcp(tmp_path, {'a': ('float32', arrays['a'], boxes), 'b': ('bfloat16', arrays['b'], [(1, (slice(0, 7),))])})
-    places = {name: (tmp_path / name).read_bytes() for name in ('.metadata', '__1_0.distcp')}
-    read = 0
-    for name, whole in places.items():
-        for case in range(int(1000 * MANY)):
-            (tmp_path / name).write_bytes(damaged(rng, whole))
-            try:
-                read_all(ucd.checkpoint.open(tmp_path), mapped=rng.random() < 0.3)
-                read += 1
-            except (ucd.Corrupt, ucd.NotSupported, OSError):
-                pass
-            except BaseException as e:
-                raise AssertionError(f'seed {seed}, {name}, case {case}') from e
-        (tmp_path / name).write_bytes(whole)
+    read = sum([read_damaged(tmp_path, name, rng) for name in ('.metadata', '__1_0.distcp')])
     assert (read_all(ucd.checkpoint.open(tmp_path))['a'].view('f4') == arrays['a']).all() and 0 < read < 2000 * MANY
 
 
@@ -634,19 +638,7 @@ def test_damaged_safetensors(tmp_path, inside):
     files.safetensors_file(tmp_path / 'a.safetensors', {'a': a})
     files.safetensors_file(tmp_path / 'b.safetensors', {'b': b})
     (tmp_path / 'model.safetensors.index.json').write_text('{"weight_map": {"a": "a.safetensors", "b": "b.safetensors"}}')
-    read = 0
-    for name in ('a.safetensors', 'model.safetensors.index.json'):
-        whole = (tmp_path / name).read_bytes()
-        for case in range(int(1000 * MANY)):
-            (tmp_path / name).write_bytes(damaged(rng, whole))
-            try:
-                read_all(ucd.checkpoint.open(tmp_path), mapped=rng.random() < 0.3)
-                read += 1
-            except (ucd.Corrupt, ucd.NotSupported, OSError):
-                pass
-            except BaseException as e:
-                raise AssertionError(f'seed {seed}, {name}, case {case}') from e
-        (tmp_path / name).write_bytes(whole)
+    read = sum([read_damaged(tmp_path, name, rng) for name in ('a.safetensors', 'model.safetensors.index.json')])
     assert 0 < read < 2000 * MANY
 
 

@@ -22,20 +22,15 @@ struct Outcome {
     Names rewrites; // in the order in which they were applied
     OwnedLayout layout;
 
-    bool by(std::string_view name) const {
-        return std::find(rewrites.begin(), rewrites.end(), name) != rewrites.end();
-    }
+    bool by(std::string_view name) const { return std::ranges::count(rewrites, name) != 0; }
 };
 
 Outcome outcome_of(const std::function<Placed(Builder &)> &make) {
     std::vector<const char *> trace;
     Builder builder(&trace);
-    const Placed root = make(builder);
-    Outcome o;
-    o.layout = builder.finish(root);
-    o.text = to_text(o.layout);
-    o.rewrites.assign(trace.begin(), trace.end());
-    return o;
+    OwnedLayout layout = builder.finish(make(builder));
+    std::string text = to_text(layout);
+    return {std::move(text), {trace.begin(), trace.end()}, std::move(layout)};
 }
 
 Placed bytes(Builder &b, uint64_t n, int64_t at = 0) {
@@ -381,7 +376,8 @@ TEST_CASE("structures are spliced up to twice the entries that there were") {
         const bool spliced = inner + others <= 2 * (others + 1);
         INFO(others << " beside it");
         CHECK(o.by("splice-structures") == spliced);
-        CHECK(o.layout->top().count == uint64_t(spliced ? inner + others : others + 1));
+        CHECK(o.layout->top().count ==
+              static_cast<uint64_t>(spliced ? inner + others : others + 1));
     }
 }
 

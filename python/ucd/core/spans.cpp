@@ -44,8 +44,8 @@ void add_blocks(int64_t start, int64_t stop, int64_t image, const Span &b, int64
     runs.push_back(run);
 }
 
-// What block k of a has in common with b: at most two blocks of b that are cut, and the whole ones
-// between them.
+// Adds what block k of a has in common with b: at most two blocks of b that are cut, and the whole
+// ones between them.
 void add_of_block(const Span &a, int64_t k, const Span &b, Runs &runs) {
     const int64_t start = a.start + k * a.stride, stop = start + a.block;
     const int64_t image = a.local + k * a.step - start;
@@ -95,7 +95,8 @@ void add_of_periods(const Span &a, const Span &b, int64_t g, Runs &runs) {
     }
 }
 
-// Whether a run of one block is the next one of those counted in another, or follows it at once.
+// Adds a run of one block to the last run, if it is the next block there or follows it at once.
+// Returns whether it did.
 bool joined(Run &last, const Run &run) {
     const int64_t source = run.source - last.source, target = run.target - last.target;
     if (last.count == 1 && source == last.block && target == last.block) {

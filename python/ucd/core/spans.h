@@ -28,21 +28,21 @@ struct Run {
 using Spans = std::vector<Span>;
 using Runs = std::vector<Run>;
 
-// How many indices there are.
+// Counts the indices.
 int64_t total(const Spans &spans);
 
 // Adds what two spans have in common. The number of runs is bounded by three times the blocks of
 // either span, and by the distances at which blocks can meet.
 void overlap(const Span &a, const Span &b, Runs &runs);
 
-// The same blocks in fewer runs, in the order of the source: those that follow each other are
-// joined, and those at equal distances counted.
+// Returns the same blocks in fewer runs, in the order of the source: joins those that follow each
+// other, and counts those at equal distances.
 Runs simplified(Runs runs);
 
-// Inner spans of a part's indices, as spans of the axis that outer spans are of.
+// Translates inner spans, of a part's indices, to the axis that the outer spans are of.
 Spans composed(const Spans &outer, const Spans &inner);
 
-// Of runs, what lies at the source's indices from start to stop.
+// Returns what of the runs lies at the source's indices from start to stop.
 Runs clipped(const Runs &runs, int64_t start, int64_t stop);
 
 } // namespace ucdpy

@@ -29,7 +29,7 @@ struct Share {
     int64_t size() const { return high - low; }
 };
 
-// How one dimension of the mesh splits an axis.
+// Describes how one dimension of the mesh splits an axis.
 struct Split {
     enum class Kind { shard, strided, cyclic, segment };
 
@@ -283,7 +283,8 @@ nb::tuple common(int64_t n, const Splits &source, int64_t sender, const Splits &
     return tuple_of(simplified(std::move(runs)));
 }
 
-// What consecutive indices and a part have in common: the first ones are numbered from `start` on.
+// Returns what `length` indices from `start` on have in common with a part. Their runs count from
+// `start`.
 nb::tuple common_with_block(int64_t n, int64_t start, int64_t length, const Splits &target,
                             int64_t part) {
     Runs runs;
