@@ -128,11 +128,16 @@ def _overlap(parts: list[tuple[int, int]]) -> bool:
 
 
 def of(dtype: Any) -> Type:
-    """The type of an element: a Type, a name such as 'float32', or what numpy.dtype takes."""
+    """The type of an element: a Type, a name such as 'float32', a dtype of torch, or what numpy.dtype takes."""
     if isinstance(dtype, Type):
         return dtype
     if isinstance(dtype, str) and dtype in _NAMES:
         return predefined[_NAMES[dtype]]
+    if type(dtype).__module__ == 'torch':
+        name = str(dtype).removeprefix('torch.')
+        if name not in _NAMES:
+            raise TypeError(f'{dtype} is not one of {", ".join(_NAMES)}')
+        return predefined[_NAMES[name]]
     try:
         import numpy
     except ImportError:
