@@ -1,8 +1,7 @@
-"""From what names elements in Python to types: NumPy's dtypes, formats of the buffer protocol, ctypes' classes.
+"""Types of elements, from their names in Python: dtypes of NumPy and torch, formats of the buffer protocol, ctypes' classes.
 
-An Element is the one reading of an array's elements: its type moves them, and its dtype names what comes of
-that. Numbers are read where an element has a number's bytes; what is in doubt is bytes, which can be
-moved but not reduced.
+An Element has the type that moves an array's elements, and the dtype of what the moves make. An element is a number if
+its format has as many bytes as the element. Others are bytes, which can be moved but not reduced.
 """
 
 from __future__ import annotations

@@ -23,12 +23,11 @@ class Shard:
 
 @dataclass(frozen=True)
 class StridedShard:
-    """As Shard, of what `split_factor` parts have after the later dimensions of the mesh split dim: DTensor's
-    _StridedShard, the placement of FSDP over tensor parallelism.
+    """DTensor's _StridedShard, the placement of FSDP over tensor parallelism.
 
-    Where the later dimensions of the mesh that split dim have split_factor ranks, they split first, and this one
-    splits what each of them has: that is how the shards were made, in uneven ones too. Elsewhere dim is split into
-    split_factor blocks, each of these over the ranks, and a rank has its parts of all of them in a row.
+    If the later dimensions of the mesh that split dim have split_factor ranks in all, they split first, and this one
+    splits as Shard what each of them has, uneven shards too. Otherwise dim is split into split_factor blocks, and each
+    block over the ranks; a rank has its parts of all blocks in a row.
     """
 
     dim: int
@@ -337,7 +336,7 @@ class Roles(NamedTuple):
     axes: tuple[tuple[tuple[int, int], ...], ...]
     """For each dimension of the array: (stride in the mesh, ranks) of each split."""
     replicas: tuple[int, ...]
-    """What is to be added to a place to come to those that have the same, from the first of them on."""
+    """The distances of the places that have the same, from the first of them."""
     replicated: tuple[tuple[int, int], ...]
     """(Stride, ranks) of the dimensions of the mesh that replicate."""
 
@@ -352,8 +351,8 @@ class Roles(NamedTuple):
         return tuple(found)
 
     def places(self, parts: Iterable[list[int]]) -> list[int]:
-        """The first places that have one of some parts of each dimension, for all choices: the last dimension's
-        parts change fastest."""
+        """parts lists some parts of each dimension. For each choice of one part in every dimension, the first place
+        that has it; the last dimension's parts change fastest."""
         found = [0]
         for of_axis, axes in zip(parts, self.axes):
             if not axes:  # all have the whole of this dimension, if there is any
