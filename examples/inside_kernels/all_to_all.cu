@@ -34,7 +34,7 @@ __device__ auto usual(const ucd_device_plan_t &plan) {
 // host chooses the kernel for the usual plans where they are such.
 template <bool plans_are_usual>
 __global__ void __launch_bounds__(threads)
-    exchange(const __grid_constant__ Parts parts, const unsigned char *in, unsigned *done,
+    exchange(const __grid_constant__ Parts parts, const unsigned char *in, unsigned long long *done,
              unsigned *peer_flag, const unsigned *own_flag) {
     for (unsigned i = 0; i < sides_count; ++i) {
         const Part &p = parts.part[i];
@@ -46,10 +46,9 @@ __global__ void __launch_bounds__(threads)
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        __threadfence_system();
-        const unsigned number = atomicAdd(done, 1) + 1;
-        if (number % gridDim.x == 0) {
-            const unsigned round = number / gridDim.x;
+        bool last;
+        const unsigned round = count_block(done, &last);
+        if (last) {
             raise_flag(peer_flag, round);
             // The kernel ends when the other side's part has arrived as well.
             wait_for_flag(own_flag, round);
@@ -86,14 +85,15 @@ void run(Side (&sides)[2], const Shape &shape, bool measure, const Nccl *nccl) {
         to[i] = part_of(out_dims, shape.gather, i);
     }
     unsigned char *in[2], *out[2], *packed[2], *arrived[2];
-    unsigned *done[2], *flag[2];
+    unsigned long long *done[2];
+    unsigned *flag[2];
     std::vector<unsigned char> values[2];
     for (int i = 0; i < 2; ++i) {
         in[i] = sides[i].allocate<unsigned char>(bytes);
         out[i] = sides[i].allocate<unsigned char>(bytes);
         packed[i] = sides[i].allocate<unsigned char>(bytes);
         arrived[i] = sides[i].allocate<unsigned char>(bytes);
-        done[i] = sides[i].allocate<unsigned>(1);
+        done[i] = sides[i].allocate<unsigned long long>(1);
         flag[i] = sides[i].allocate<unsigned>(1);
         values[i] = test_bytes(bytes, static_cast<unsigned>(i));
         put(sides[i], in[i], values[i]);

@@ -197,6 +197,24 @@ def test_rounds_stay_within_the_budget():
         ucd.Redistribution({}, budget=0)
 
 
+def test_rounds_are_filled():
+    """Of few ranks, what is kept takes no room, and parts of arrays share rounds."""
+    shapes = {'a': (96, 4096), 'b': (4096, 64), 'c': (640, 640), 'd': (64,), 'e': (2000, 130)}
+    tensors = {
+        name: (ucd.Distribution(shape, 2, ucd.Shard(0)), ucd.Distribution(shape, 2, ucd.Shard(len(shape) - 1)), 'float32')
+        for name, shape in shapes.items()
+    }
+    for budget in (1 << 17, 1 << 18, 1 << 20):
+        move = ucd.Redistribution(tensors, budget=budget)
+        for rank in (0, 1):
+            of_rounds = [
+                [sum(share.nbytes for shares in way.values() for share in shares) for way in (r.sends, r.receives)]
+                for r in move.rounds(rank)
+            ]
+            assert all(sent + received <= budget // 2 for sent, received in of_rounds)
+            assert all(0.3 * budget // 2 < min(both) for both in of_rounds[:-1])
+
+
 def test_bad_arguments():
     pair = ucd.Distribution((4,), 2, ucd.Shard(0)), ucd.Distribution((4,), 1, ucd.Replicate())
     move = ucd.Redistribution({'a': (*pair, 'float32')})

@@ -225,10 +225,9 @@ class Routing:
         ours, theirs = self.source.roles.parts(source), self.target.roles.parts(target)
         found = [common(n, a, p, b, q) for (n, a, b), p, q in zip(self._dims, ours, theirs)]
         if cut != WHOLE:
-            axis, (k, parts) = self._cut_axis, cut
-            n, splits, _ = self._dims[axis]
-            held = splits.size(n, ours[axis])
-            found[axis] = _core.clipped(found[axis], k * held // parts, (k + 1) * held // parts)
+            # Each pair of ranks begins with another part, so that the short ones are not all in the same.
+            number, parts = cut
+            found[self._cut_axis] = _core.part(found[self._cut_axis], (number + source + target) % parts, parts)
         return found
 
     def _receivers(self, at: int) -> list[int]:
