@@ -41,8 +41,9 @@ extern "C" {
  *              the datatype, as an attribute, until that is freed, so later calls cost a look-up.
  *              Duplicates by MPI_Type_dup share it.
  * Threads      The thread level of MPI holds: several threads may call this function at the same
- *              time only with MPI_THREAD_MULTIPLE. MPI must be initialised and not finalised. After a
- *              program has ended its last MPI session, it must not call this function in another.
+ *              time only with MPI_THREAD_MULTIPLE. MPI must be initialised and not finalised. After
+ *              a program has ended its last MPI session, it must not call this function in a later
+ *              one.
  * info         Holds hints; in this version no key affects the call. May be UCD_INFO__NULL.
  *
  * Returns: NOT_INITIALIZED (ucd_init has not succeeded); INVALID_ARG (type is NULL; datatype is
