@@ -1,8 +1,8 @@
 // A halo exchange inside of a stencil's kernel. A box is divided between two sides along x, so
 // faces are strided. The first blocks of the kernel copy the faces straight into the other side's
-// ghost cells and raise a flag; meanwhile the other blocks compute the cells inside. When the other
-// side's faces have arrived, the first blocks compute the cells beside them. With "measure", beside
-// packing, NCCL, unpacking and a plain stencil kernel.
+// ghost cells and raise flags; then all blocks compute the cells inside. When the other side's
+// faces have arrived, they compute the cells beside them. With "measure", beside packing, NCCL,
+// unpacking and a plain stencil kernel.
 
 #include "two_sides.hpp"
 
@@ -35,23 +35,28 @@ __device__ void update(const Box &box, const double *u, double *next, int x, int
               0.1 * (u[i - 1] + u[i + 1] + u[i - row] + u[i + row] + u[i - plane] + u[i + plane]);
 }
 
-// Cells of the columns [first, end), by the blocks from `block` on.
-__device__ void update_columns(const Box &box, const double *u, double *next, int first, int end,
-                               unsigned block, unsigned blocks) {
+// Cells of the columns [first, end), by all blocks.
+__device__ void update_columns(const Box &box, const double *u, double *next, int first, int end) {
     const int width = end - first;
-    for (int row = static_cast<int>(block); row < box.ny * box.nz; row += static_cast<int>(blocks))
+    for (int row = static_cast<int>(blockIdx.x); row < box.ny * box.nz;
+         row += static_cast<int>(gridDim.x))
         for (int x = static_cast<int>(threadIdx.x); x < width; x += static_cast<int>(blockDim.x))
             update(box, u, next, first + x, row % box.ny + 1, row / box.ny + 1);
 }
 
 // The cells at both ends in x: neighbouring threads take neighbouring rows.
-__device__ void update_ends(const Box &box, const double *u, double *next, unsigned block,
-                            unsigned blocks) {
+__device__ void update_ends(const Box &box, const double *u, double *next) {
     const unsigned cells = 2u * static_cast<unsigned>(box.ny) * static_cast<unsigned>(box.nz);
-    for (unsigned i = block * blockDim.x + threadIdx.x; i < cells; i += blocks * blockDim.x) {
+    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < cells;
+         i += gridDim.x * blockDim.x) {
         const int row = static_cast<int>(i / 2);
         update(box, u, next, i % 2 == 0 ? 1 : box.nx, row % box.ny + 1, row / box.ny + 1);
     }
+}
+
+// What the kernel knows of the plans of faces: doubles of the rows of planes.
+__device__ auto known(const ucd_device_plan_t &plan) {
+    return ucd::device::known<8, ucd::device::strided, ucd::device::strided>(plan);
 }
 
 struct Faces {
@@ -59,39 +64,54 @@ struct Faces {
         ghost[2]; // the first and the last column, and the ghosts beside them
 };
 
-// Each of the first blocks has a flag, and a counter of the steps. The box is periodic in x, so
-// both faces go to the other side.
-__global__ void __launch_bounds__(threads)
-    fused_step(const __grid_constant__ Faces faces, const Box box, const double *u, double *next,
-               double *peer_u, unsigned *steps, unsigned *peer_flags, const unsigned *own_flags) {
-    if (blockIdx.x >= face_blocks) {
-        update_columns(box, u, next, 2, box.nx, blockIdx.x - face_blocks, gridDim.x - face_blocks);
-        return;
-    }
-    const unsigned step = steps[blockIdx.x] + 1;
+// Copies a share of both faces and tells the other side. Each of the first blocks has a flag. The
+// box is periodic in x, so both faces go to the other side.
+__device__ void send_faces(const Faces &faces, const double *u, double *peer_u,
+                           unsigned *peer_flags, unsigned step) {
     const std::uint64_t bytes = faces.inner[0].bytes;
-    const std::uint64_t each = (bytes / face_blocks + 15) / 16 * 16, offset = each * blockIdx.x;
+    const std::uint64_t each = (bytes + 16 * face_blocks - 1) / (16 * face_blocks) * 16;
+    const std::uint64_t offset = each * blockIdx.x;
     const std::uint64_t share = offset >= bytes ? 0 : offset + each < bytes ? each : bytes - offset;
     // The last column goes to the ghosts before the first one, and the reverse.
     if (share > 0) {
-        ucd::device::copy(ucd::device::this_block(), faces.inner[1], u, faces.ghost[0], peer_u,
-                          offset, share);
-        ucd::device::copy(ucd::device::this_block(), faces.inner[0], u, faces.ghost[1], peer_u,
-                          offset, share);
+        ucd::device::copy(ucd::device::this_block(), known(faces.inner[1]), u,
+                          known(faces.ghost[0]), peer_u, offset, share);
+        ucd::device::copy(ucd::device::this_block(), known(faces.inner[0]), u,
+                          known(faces.ghost[1]), peer_u, offset, share);
     }
     __syncthreads();
-    if (threadIdx.x == 0) {
-        raise_flag(peer_flags + blockIdx.x, step);
-        steps[blockIdx.x] = step;
-    }
+    if (threadIdx.x == 0) raise_flag(peer_flags + blockIdx.x, step);
+}
+
+// Blocks wait for those of the other side, so all of them must run at a time. Each has a counter of
+// the steps.
+__global__ void __launch_bounds__(threads)
+    fused_step(const __grid_constant__ Faces faces, const Box box, const double *u, double *next,
+               double *peer_u, unsigned *steps, unsigned *peer_flags, const unsigned *own_flags) {
+    const unsigned step = steps[blockIdx.x] + 1;
+    if (blockIdx.x < face_blocks) send_faces(faces, u, peer_u, peer_flags, step);
+    update_columns(box, u, next, 2, box.nx);
     if (threadIdx.x < face_blocks) wait_for_flag(own_flags + threadIdx.x, step);
     __syncthreads();
-    update_ends(box, u, next, blockIdx.x, face_blocks);
+    if (threadIdx.x == 0) steps[blockIdx.x] = step;
+    update_ends(box, u, next);
 }
 
 __global__ void __launch_bounds__(threads)
     plain_step(const Box box, const double *u, double *next) {
-    update_columns(box, u, next, 1, box.nx + 1, blockIdx.x, gridDim.x);
+    update_columns(box, u, next, 1, box.nx + 1);
+}
+
+// As many blocks as the device runs at a time.
+template <class Kernel>
+unsigned blocks_of(Kernel kernel) {
+    int device, processors, each;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+          "cudaDeviceGetAttribute");
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, 0),
+          "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    return static_cast<unsigned>(processors * each);
 }
 
 ucd_type_t column(const Box &box, int x) {
@@ -135,6 +155,10 @@ void reference_step(const Box &box, std::vector<double> (&u)[2], std::vector<dou
 void run(Side (&sides)[2], const Box &box, bool measure, const Nccl *nccl) {
     ucd_type_t types[4] = {column(box, 1), column(box, box.nx), column(box, 0),
                            column(box, box.nx + 1)};
+    // Two sides on one device share it.
+    const unsigned sharing = sides[0].device == sides[1].device ? 2 : 1;
+    const unsigned blocks = blocks_of(plain_step), fused_blocks = blocks_of(fused_step) / sharing;
+    require(fused_blocks >= face_blocks, "a device with as many blocks as send faces");
     double *u[2][2]; // side, and which of two that take turns
     unsigned *steps[2], *flags[2];
     unsigned char *packed[2], *arrived[2];
@@ -148,22 +172,24 @@ void run(Side (&sides)[2], const Box &box, bool measure, const Nccl *nccl) {
                              cudaMemcpyDefault),
                   "cudaMemcpy");
         }
-        steps[s] = sides[s].allocate<unsigned>(face_blocks);
+        steps[s] = sides[s].allocate<unsigned>(fused_blocks);
         flags[s] = sides[s].allocate<unsigned>(face_blocks);
         packed[s] = sides[s].allocate<unsigned char>(2 * face);
         arrived[s] = sides[s].allocate<unsigned char>(2 * face);
         for (int i = 0; i < 2; ++i) {
             faces[s].inner[i] = sides[s].plan(1, types[i]);
             faces[s].ghost[i] = sides[s].plan(1, types[2 + i]);
+            for (const ucd_device_plan_t &plan : {faces[s].inner[i], faces[s].ghost[i]})
+                require(ucd::device::fits<8, ucd::device::strided, ucd::device::strided>(plan),
+                        "a plan");
         }
     }
     // Two steps, so that the arrays are in their places again.
-    const unsigned blocks = 132 * 8;
     cudaGraphExec_t fused[2];
     for (int s = 0; s < 2; ++s)
         fused[s] = capture(sides[s], [&] {
             for (int i = 0; i < 2; ++i)
-                fused_step<<<face_blocks + blocks, threads, 0, sides[s].stream>>>(
+                fused_step<<<fused_blocks, threads, 0, sides[s].stream>>>(
                     faces[s], box, u[s][i], u[s][1 - i], u[1 - s][i], steps[s], flags[1 - s],
                     flags[s]);
         });

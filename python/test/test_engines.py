@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import types
 
 import numpy as np
 import pytest
@@ -114,6 +115,32 @@ def test_ucx_refuses():
     with pytest.raises(ValueError, match='rank 2 of 1'):
         ucd.UcxEngine(2, lambda mine: [mine])
     assert repr(ucd.UcxEngine(0, lambda mine: [mine])) == '<ucd.UcxEngine, rank 0 of 1>'
+
+
+def test_ucx_names_the_rank_that_cannot_be_reached():
+    class Worker:
+        def connect(self, peer, address):
+            if address == b'gone':
+                raise RuntimeError('refused')
+
+        def receive(self, peer, at, bytes, tag):
+            return peer
+
+        send = receive
+
+        def wait(self, number, seconds):
+            return True
+
+    engine = types.SimpleNamespace(rank=0, _worker=Worker(), _addresses=[b'', b'', b'gone', b''])
+    messages = ucd._ucx_engine.UcxMessages(engine, None)
+    waits = messages.post({}, {peer: np.zeros(4, np.uint8) for peer in (1, 2, 3)})
+    assert [peers for peers, _ in waits] == [[1], [2], [3]]
+    for peers, wait in waits:
+        if peers == [2]:
+            with pytest.raises(RuntimeError, match='refused'):
+                wait()
+        else:
+            wait()
 
 
 @needs_ucx

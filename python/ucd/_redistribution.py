@@ -20,10 +20,10 @@ class Redistribution:
     move = ucd.Redistribution({'wq': (before, after, 'float32'), ...}, convert='bfloat16')
     move.execute(engine, sources, targets)
 
-    tensors  for each name: the source's and the target's Distribution, and the dtype of the source. The order of the
-             names must be the same on all ranks.
+    tensors  for each name: the source's and the target's Distribution, and the dtype of the source: a name such as
+             'bfloat16', a dtype of torch, or what numpy.dtype takes. The order of the names must be the same on all ranks.
     convert  the dtype of the targets; None: as the sources. Elements are converted by the sender if they become
-             smaller, else by the receiver: what is sent is the smaller. Values: as those of copy(convert=True).
+             smaller, else by the receiver, so the smaller ones are sent. Values: as those of copy(convert=True).
     budget   how many bytes of memory, in all, a rank uses for messages. The move is made in rounds that stay within
              it: of as many arrays as fit, or of parts of one. 16 bytes for each route may be added. At least one
              index of an array's longest dimension moves in a round, whatever the budget.
@@ -95,7 +95,7 @@ class Redistribution:
         return found
 
     def digest(self) -> int:
-        """A number of 63 bits that is the same on ranks that have the same redistribution."""
+        """A hash of 63 bits of the redistribution, by which ranks compare theirs."""
         import hashlib
 
         text = repr([
@@ -127,7 +127,7 @@ class Redistribution:
                  process.
         sources  by name, this rank's local arrays. Without an engine: for each name, the arrays of all ranks, in the
                  order of the mesh.
-        targets  likewise; written. What a rank has none of may be missing or None.
+        targets  likewise; written. A rank leaves out arrays of which it has nothing, or gives None.
         timeout  after how many seconds a rank gives up waiting for a message, with mpi4py, UCX and Gloo. None: with
                  torch.distributed the time-out of the process group; with mpi4py and UCX never. NCCL has the group's always.
 
