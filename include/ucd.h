@@ -51,9 +51,9 @@
  *             freed, is undefined behaviour.
  * Threads     Any thread may call any function at any time, with these exceptions. A request, a
  *             plan, an info that is being modified, and a native stream are used by one thread at a
- *             time. No handle is freed while another thread is in a call that uses it. No other
- *             thread is in UCD during the last ucd_finalize, but for ucd_init (which waits for its
- *             end) and ucd_finalize. Infos that nobody modifies may be shared.
+ *             time. No handle is freed while another thread is in a call that uses it. During the
+ *             last ucd_finalize, no other thread is in UCD except in ucd_init (which waits for its
+ *             end) and ucd_finalize. Threads may share an info that no thread modifies.
  *             share/doc/ucd/reference/thread-safety.md has this as a table.
  * Blocking    A function works in the calling thread, and its work is complete when it returns,
  *             unless its comment says otherwise. Only functions that move data access user buffers.
