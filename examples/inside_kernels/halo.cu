@@ -1,8 +1,8 @@
 // A halo exchange inside of a stencil's kernel. A box is divided between two sides along x, so
-// faces are strided. All blocks first copy the faces straight into the other side's ghost cells,
-// and the last one of them raises a flag; then they compute the cells inside. When the other side's
-// faces have arrived, they compute the cells beside them. With "measure", beside packing, NCCL,
-// unpacking and a plain stencil kernel.
+// faces are strided. The first blocks of the kernel copy the faces straight into the other side's
+// ghost cells and raise a flag; meanwhile the other blocks compute the cells inside. When the other
+// side's faces have arrived, the first blocks compute the cells beside them. With "measure", beside
+// packing, NCCL, unpacking and a plain stencil kernel.
 
 #include "two_sides.hpp"
 
@@ -10,7 +10,7 @@
 
 namespace {
 
-constexpr unsigned threads = 256;
+constexpr unsigned threads = 256, face_blocks = 64;
 
 // Of one side: nx by ny by nz cells, with a layer of ghost cells around them. x is adjacent.
 struct Box {
@@ -35,20 +35,20 @@ __device__ void update(const Box &box, const double *u, double *next, int x, int
               0.1 * (u[i - 1] + u[i + 1] + u[i - row] + u[i + row] + u[i - plane] + u[i + plane]);
 }
 
-// Cells of the columns [first, end), by all blocks.
-__device__ void update_columns(const Box &box, const double *u, double *next, int first, int end) {
+// Cells of the columns [first, end), by the blocks from `block` on.
+__device__ void update_columns(const Box &box, const double *u, double *next, int first, int end,
+                               unsigned block, unsigned blocks) {
     const int width = end - first;
-    for (int row = static_cast<int>(blockIdx.x); row < box.ny * box.nz;
-         row += static_cast<int>(gridDim.x))
+    for (int row = static_cast<int>(block); row < box.ny * box.nz; row += static_cast<int>(blocks))
         for (int x = static_cast<int>(threadIdx.x); x < width; x += static_cast<int>(blockDim.x))
             update(box, u, next, first + x, row % box.ny + 1, row / box.ny + 1);
 }
 
 // The cells at both ends in x: neighbouring threads take neighbouring rows.
-__device__ void update_ends(const Box &box, const double *u, double *next) {
+__device__ void update_ends(const Box &box, const double *u, double *next, unsigned block,
+                            unsigned blocks) {
     const unsigned cells = 2u * static_cast<unsigned>(box.ny) * static_cast<unsigned>(box.nz);
-    for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < cells;
-         i += gridDim.x * blockDim.x) {
+    for (unsigned i = block * blockDim.x + threadIdx.x; i < cells; i += blocks * blockDim.x) {
         const int row = static_cast<int>(i / 2);
         update(box, u, next, i % 2 == 0 ? 1 : box.nx, row % box.ny + 1, row / box.ny + 1);
     }
@@ -64,41 +64,40 @@ struct Faces {
         ghost[2]; // the first and the last column, and the ghosts beside them
 };
 
-// Copies both faces and tells the other side. The box is periodic in x, so both faces go there.
-// `sent` counts the blocks that have copied in all steps. Returns the number of the step.
-__device__ unsigned send_faces(const Faces &faces, const double *u, double *peer_u,
-                               unsigned long long *sent, unsigned *peer_flag) {
-    const auto grid = ucd::device::this_grid();
-    const std::uint64_t bytes = faces.inner[0].bytes;
-    // The last column goes to the ghosts before the first one, and the reverse.
-    ucd::device::copy(grid, known(faces.inner[1]), u, known(faces.ghost[0]), peer_u, 0, bytes);
-    ucd::device::copy(grid, known(faces.inner[0]), u, known(faces.ghost[1]), peer_u, 0, bytes);
-    __shared__ unsigned step;
-    __syncthreads();
-    if (threadIdx.x == 0) {
-        bool last;
-        step = count_block(sent, &last);
-        if (last) raise_flag(peer_flag, step);
-    }
-    __syncthreads();
-    return step;
-}
-
-// Blocks wait for those of the other side, so all of them must run at a time.
+// Each of the first blocks has a flag, and a counter of the steps. The box is periodic in x, so
+// both faces go to the other side.
 __global__ void __launch_bounds__(threads)
     fused_step(const __grid_constant__ Faces faces, const Box box, const double *u, double *next,
-               double *peer_u, unsigned long long *sent, unsigned *peer_flag,
-               const unsigned *own_flag) {
-    const unsigned step = send_faces(faces, u, peer_u, sent, peer_flag);
-    update_columns(box, u, next, 2, box.nx);
-    if (threadIdx.x == 0) wait_for_flag(own_flag, step);
+               double *peer_u, unsigned *steps, unsigned *peer_flags, const unsigned *own_flags) {
+    if (blockIdx.x >= face_blocks) {
+        update_columns(box, u, next, 2, box.nx, blockIdx.x - face_blocks, gridDim.x - face_blocks);
+        return;
+    }
+    const unsigned step = steps[blockIdx.x] + 1;
+    const std::uint64_t bytes = faces.inner[0].bytes;
+    const std::uint64_t each = (bytes + 16 * face_blocks - 1) / (16 * face_blocks) * 16;
+    const std::uint64_t offset = each * blockIdx.x;
+    const std::uint64_t share = offset >= bytes ? 0 : offset + each < bytes ? each : bytes - offset;
+    // The last column goes to the ghosts before the first one, and the reverse.
+    if (share > 0) {
+        ucd::device::copy(ucd::device::this_block(), known(faces.inner[1]), u,
+                          known(faces.ghost[0]), peer_u, offset, share);
+        ucd::device::copy(ucd::device::this_block(), known(faces.inner[0]), u,
+                          known(faces.ghost[1]), peer_u, offset, share);
+    }
     __syncthreads();
-    update_ends(box, u, next);
+    if (threadIdx.x == 0) {
+        raise_flag(peer_flags + blockIdx.x, step);
+        steps[blockIdx.x] = step;
+    }
+    if (threadIdx.x < face_blocks) wait_for_flag(own_flags + threadIdx.x, step);
+    __syncthreads();
+    update_ends(box, u, next, blockIdx.x, face_blocks);
 }
 
 __global__ void __launch_bounds__(threads)
     plain_step(const Box box, const double *u, double *next) {
-    update_columns(box, u, next, 1, box.nx + 1);
+    update_columns(box, u, next, 1, box.nx + 1, blockIdx.x, gridDim.x);
 }
 
 // As many blocks as the device runs at a time.
@@ -157,9 +156,9 @@ void run(Side (&sides)[2], const Box &box, bool measure, const Nccl *nccl) {
     // Two sides on one device share it.
     const unsigned sharing = sides[0].device == sides[1].device ? 2 : 1;
     const unsigned blocks = blocks_of(plain_step), fused_blocks = blocks_of(fused_step) / sharing;
+    require(fused_blocks > face_blocks, "a device with more blocks than send faces");
     double *u[2][2]; // side, and which of two that take turns
-    unsigned long long *sent[2];
-    unsigned *flag[2];
+    unsigned *steps[2], *flags[2];
     unsigned char *packed[2], *arrived[2];
     Faces faces[2];
     const std::size_t face =
@@ -171,8 +170,8 @@ void run(Side (&sides)[2], const Box &box, bool measure, const Nccl *nccl) {
                              cudaMemcpyDefault),
                   "cudaMemcpy");
         }
-        sent[s] = sides[s].allocate<unsigned long long>(1);
-        flag[s] = sides[s].allocate<unsigned>(1);
+        steps[s] = sides[s].allocate<unsigned>(face_blocks);
+        flags[s] = sides[s].allocate<unsigned>(face_blocks);
         packed[s] = sides[s].allocate<unsigned char>(2 * face);
         arrived[s] = sides[s].allocate<unsigned char>(2 * face);
         for (int i = 0; i < 2; ++i) {
@@ -189,8 +188,8 @@ void run(Side (&sides)[2], const Box &box, bool measure, const Nccl *nccl) {
         fused[s] = capture(sides[s], [&] {
             for (int i = 0; i < 2; ++i)
                 fused_step<<<fused_blocks, threads, 0, sides[s].stream>>>(
-                    faces[s], box, u[s][i], u[s][1 - i], u[1 - s][i], sent[s], flag[1 - s],
-                    flag[s]);
+                    faces[s], box, u[s][i], u[s][1 - i], u[1 - s][i], steps[s], flags[1 - s],
+                    flags[s]);
         });
     const auto check_steps = [&](const cudaGraphExec_t(&graphs)[2], const char *what) {
         std::vector<double> now[2], next[2];
