@@ -170,7 +170,8 @@ bool Transfers::take_about_direct(const RecvPart &part, ucs_status_t failed) {
             direct.learn(part.ep(), part.data());
         return true;
     case Kind::decline:
-        if (failed != UCS_OK) return true;
+        // Each looks at all sends, so only peers that may be asked can cause it.
+        if (!takes) return true;
         for (Sending *sending : sendings_)
             if (sending->is(part.ep(), h.id)) sending->on_declined(static_cast<Decline>(h.detail));
         return true;
