@@ -169,7 +169,8 @@ private:
     void try_connect(Link &link);
     void retry();
     void accept();
-    void hear(Link &link);
+    // Takes a message. Returns false if there is none, or if the link is closed.
+    bool hear(Link &link);
     // Returns false if the message violates the protocol.
     bool take(Link &link, const LinkMessage &message, SocketMessage &heard);
     bool take_token(Link &link, const SocketName &token);

@@ -119,7 +119,10 @@ void WindowAccess::offer(ucp_ep_h ep, const ucd_ucx_window &window) {
     say(ep, Verb::grant, &message, sizeof message);
 }
 
+// A hostile origin could seem to be at work on the pages of all endpoints that it has had.
 bool WindowAccess::open_page(ucp_ep_h ep, Granted &granted) {
+    forget_retired();
+    if (retired_.size() >= max_retired) return false;
     Link *const link = rma_.engine.links.to_reader(ep);
     granted.charge = rma_.engine.ledger.take(ep, 2 * AccessPage::bytes, Use::request);
     if (!granted.charge) return false;
@@ -145,8 +148,12 @@ bool WindowAccess::withdraw(const ucd_ucx_window &window) {
         }
         is_free &= !granted.is_in_use();
     }
-    std::erase_if(retired_, [](const Granted &g) { return !g.is_in_use(); });
+    forget_retired();
     return is_free && retired_.empty();
+}
+
+void WindowAccess::forget_retired() {
+    std::erase_if(retired_, [](const Granted &g) { return !g.is_in_use(); });
 }
 
 bool WindowAccess::take_turn(WindowMemory &memory) const {
