@@ -22,8 +22,8 @@ Transfers::Transfers(Engine &of)
 Transfers::~Transfers() {
     messages.clear();
     while (!finished_.empty()) static_cast<ucd_ucx_request &>(finished_.pop()).let_go();
-    for (const ucp_datatype_t datatype : {framed, stream_range})
-        if (datatype != 0) ucp_dt_destroy(datatype);
+    if (framed != 0 && !has_abandoned) ucp_dt_destroy(framed);
+    if (stream_range != 0) ucp_dt_destroy(stream_range);
 }
 
 Status Transfers::open() {

@@ -116,6 +116,7 @@ public:
     AttachedMemories attached_memories;
     MessageTable messages;
     ucp_datatype_t framed = 0;       // see framed.h
+    bool has_abandoned = false;      // UCX may still have a receive with that datatype
     ucp_datatype_t stream_range = 0; // see stream_range.h
 
 private:
