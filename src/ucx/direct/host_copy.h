@@ -31,7 +31,8 @@ enum class CopyMethod : uint8_t {
     lists,  // segments to segments
     packed, // segments to packed data here, which is then unpacked
     mapped, // from layout to layout, in memory that this process has mapped
-    window, // the memory around some segments, with what is between them; from there it is copied
+    window, // the memory around some segments, with what is between them; from there it is copied.
+            // Where that is not all memory, `packed` follows.
 };
 // Whether other routes are slower, by measurement (docs/guide/direct.md). It is the owner's mean.
 bool has_long_segments(uint64_t mean_segment);
@@ -74,7 +75,7 @@ private:
 
     static constexpr uint64_t max_staged = bytes_of_staging - page;
 
-    const CopyMethod method_;
+    CopyMethod method_;
     const RemoteData from_;
     const uint64_t base_;
     const TypedBuffer &to_;
