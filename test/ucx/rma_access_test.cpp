@@ -226,6 +226,17 @@ TEST_CASE("a descriptor whose memory may be taken away is no page") {
     CHECK(::ftruncate(descriptor.get(), 0) != 0);
 }
 
+// Without huge pages on the machine, the system refuses to map it.
+TEST_CASE("memory of huge pages is not mapped") {
+    constexpr uint64_t bytes = 2 << 20;
+    const ucd_ucx::Descriptor huge(
+        ::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB));
+    if (!huge || ::ftruncate(huge.get(), bytes) != 0) return;
+    REQUIRE(::fcntl(huge.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0);
+    CHECK(ucd_ucx::SharedMemory::open(huge.get(), bytes) == nullptr);
+    CHECK(ucd_ucx::SharedMemory::open_to_read(huge.get(), bytes) == nullptr);
+}
+
 TEST_CASE("both sides have to trust, and an operation may refuse") {
     const DeviceSession session;
     std::vector<int> memory(many, 7);
