@@ -1,6 +1,7 @@
 // Direct transfers: when they are offered and taken, and how they end.
 
 #include "c_api/allocations.hpp"
+#include "pipeline/transfers.h"
 #include "support/moves/device_moves.hpp"
 #include "ucx/direct_pair.hpp"
 
@@ -112,6 +113,28 @@ TEST_CASE("data is not read unless both sides trust the other") {
         CHECK(out.received_from(in));
         CHECK_FALSE(has_offered_directly(a));
     }
+}
+
+TEST_CASE("transfers of a pipeline that does not trust open no socket") {
+    const DeviceSession session;
+    TwoSides sides({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}});
+    const Keys yes({{"ucd.ucx.direct", "always"}});
+    for (int i = 0; i < 3; ++i) {
+        Strided in(5000), out(5000);
+        Outcome sent, received;
+        out.clear();
+        const ucd_ucx_param_t p = sent.param(yes.get()), q = received.param(yes.get());
+        ok(ucd_ucx_recv_nbx(sides.b.pipeline, out.data(), 1, out.type(), 1, 1, &q,
+                            &received.request),
+           "receive");
+        ok(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, in.data(), 1, in.type(), 1, &p,
+                            &sent.request),
+           "send");
+        sides.until([&] { return sent.done() && received.done(); });
+        CHECK(out.received_from(in));
+        CHECK_FALSE(has_offered_directly(sides.a));
+    }
+    for (Side *side : {&sides.a, &sides.b}) CHECK(side->pipeline->engine.links.descriptors() == 0);
 }
 
 TEST_CASE("a receive may decline, and then gets the data by messages") {

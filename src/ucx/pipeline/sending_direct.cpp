@@ -25,6 +25,7 @@ bool is_worth_offering(const TypedBuffer &buffer, const TransferOptions &options
 void Sending::prepare_direct(ucd_type_t handle) {
     // The peer has asked for other transfers: then its messages already say how.
     if (options_.direct == Trust::none || terms_.owner != nullptr) return;
+    if (transfers_.engine.options.direct == Trust::none) return; // nobody would accept connections
     Links &links = transfers_.engine.links;
     Link *const link = links.to_reader(ep_);
     if (link == nullptr) {
