@@ -97,10 +97,10 @@ enum { UCD_IPC__MAX_FDS = 253 };
  * its whole piece of memory, or all memory of the pool, and cannot be revoked. As long as any
  * process has a descriptor of a piece, or has opened it, the device's memory is not free.
  *
- * Returns: as ucd_ipc_export; INVALID_ARG also if fds has too little room, or if no memory is mapped
- * in a part of the range; NOT_SUPPORTED also for memory that was made without that handle type, for
- * more pieces than UCD_IPC__MAX_FDS, and for pieces of more than 8 sizes in turn. Level Zero and HIP
- * have the first kind only. */
+ * Returns: as ucd_ipc_export; INVALID_ARG also if fds has too little room, or if no memory is
+ * mapped in a part of the range; NOT_SUPPORTED also for memory that was made without that handle
+ * type, for more pieces than UCD_IPC__MAX_FDS, and if the pieces are more than 8 runs of one size
+ * each. Level Zero and HIP support only the first of the three kinds. */
 UCD_API int ucd_ipc_export_fds(const void *address, uintptr_t bytes, ucd_ipc_handle_t *handle,
                                int *fds, int *count);
 

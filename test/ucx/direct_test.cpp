@@ -61,8 +61,8 @@ TEST_CASE("what lies between the segments of data that is read need not be memor
     TwoSides sides({ALWAYS_DIRECT});
     link_up(sides);
     constexpr std::size_t page = 4096, of_page = 100;
-    auto *const in = static_cast<char *>(mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE,
-                                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    auto *const in = static_cast<char *>(
+        mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     REQUIRE(in != MAP_FAILED);
     REQUIRE(munmap(in + page, page) == 0);
     std::vector<std::intptr_t> places;

@@ -1,5 +1,5 @@
-// Stands between the library and UCX's calls that send, and that fetch data, in programs that link ucx_sends.cpp: a test
-// sees the calls, and decides what becomes of them.
+// Stands between the library and UCX's calls that send, and that fetch data, in programs that link
+// ucx_sends.cpp: a test sees the calls, and decides what becomes of them.
 #pragma once
 
 #include <cstddef>

@@ -243,7 +243,7 @@ void Links::connect(ucp_ep_h ep, const Introduction &introduction) {
     try_connect(link);
 }
 
-// For the proof that the owner is the process that `process_` refers to, see take().
+// take() says why the owner is the process that `process_` refers to.
 void Links::try_connect(Link &link) {
     const Connected connected =
         has_room(2) ? connect_to(link.introduction_.socket, link.socket_) : Connected::no;
@@ -279,7 +279,7 @@ bool Links::take_passed(Link &link, const LinkMessage &message, SocketMessage &h
     if (message.first != link.next_passed_ || message.count != heard.passed.size()) return false;
     // First, so that the next message is the expected one also if there is no memory for this one.
     link.next_passed_ += message.count;
-    for (uint64_t number = message.first; Descriptor &descriptor : heard.passed) {
+    for (uint64_t number = message.first; Descriptor & descriptor : heard.passed) {
         // One that is refused is closed. Offers that name it are then not taken.
         if (link.passed_.size() < limits_.passed && has_room(1)) {
             Charge charge = ledger_.take(link.ep_, bytes_of_passed, Use::type);
@@ -328,8 +328,8 @@ bool Links::hear(Link &link) {
     SocketMessage heard;
     const Heard result = read_message(link.socket_.get(), &message, sizeof message, heard);
     if (result == Heard::nothing) return false;
-    const bool is_good = result == Heard::message && !heard.lost &&
-                         heard.bytes == sizeof message && take(link, message, heard);
+    const bool is_good = result == Heard::message && !heard.lost && heard.bytes == sizeof message &&
+                         take(link, message, heard);
     if (!is_good) hang_up(link);
     return is_good;
 }
@@ -343,7 +343,8 @@ void Links::take_passed_by(ucp_ep_h ep) {
     }
 }
 
-// The socket goes. A process that ends closes its sockets first, so the owner still waits for that.
+// Closes the socket. The process is still watched: if it ends, its sockets close first, and the end
+// has to be told, too.
 void Links::hang_up(Link &link) {
     if (link.ep_ == nullptr) return remove(link.id_);
     if (link.state_ == Link::LinkState::up && !link.owns_) ended_.push_back({link.ep_, false});

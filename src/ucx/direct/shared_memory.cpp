@@ -11,7 +11,8 @@
 namespace ucd_ucx {
 namespace {
 
-// Whoever has the descriptor could otherwise take the memory away, and end the other process.
+// Otherwise a process that has the descriptor could make the file shorter, and the other one's next
+// access would be a SIGBUS.
 constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 } // namespace
@@ -34,8 +35,8 @@ std::unique_ptr<SharedMemory> SharedMemory::make(const char *name, uint64_t byte
     return map(descriptor.get(), bytes, PROT_READ | PROT_WRITE);
 }
 
-// Huge pages can be sealed, too. But a hole that the other process makes there is filled from a pool
-// of such pages, and if that is empty, reading the hole ends this process.
+// Huge pages can be sealed, too. But a hole that the other process makes there is filled from a
+// pool of such pages, and if that is empty, reading the hole ends this process.
 bool SharedMemory::is_sealed(int descriptor, uint64_t bytes) {
     struct stat found = {};
     struct statfs system = {};

@@ -125,11 +125,11 @@ private:
     std::string am_header_; // a Header, and the user's header
     Header withdrawal_;
     ControlMessage opening_{*this}, offer_{*this}, withdrawal_message_{*this};
-    std::list<SendChunk> chunks_;  // the window; a list, so that addresses stay valid
-    uint64_t next_ = 0;            // the first byte that is in no chunk yet
-    uint64_t under_way_ = 0;       // the number of unfinished messages and chunks
+    std::list<SendChunk> chunks_; // the window; a list, so that addresses stay valid
+    uint64_t next_ = 0;           // the first byte that is in no chunk yet
+    uint64_t under_way_ = 0;      // the number of unfinished messages and chunks
     SendRoute route_ = SendRoute::host;
-    std::list<RouteOffer> routes_; // those offered
+    std::list<RouteOffer> routes_;          // those offered
     std::unique_ptr<SendingDirect> direct_; // what is sent so that the receiver reads the data
     std::list<SendChunk> ring_chunks_;
     Block first_block_;             // the first block of the ring
