@@ -50,7 +50,7 @@ Status Receiving::start_tagged(ucp_tag_t tag, ucp_tag_t mask) {
                      UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
     p.cb.recv = on_tagged;
     p.user_data = this;
-    p.datatype = transfers_.framed;
+    p.datatype = transfers_.framed->handle();
     const ucs_status_ptr_t request =
         ucp_tag_recv_nbx(transfers_.engine.worker(), &frame_, 1, tag, mask, &p);
     if (UCS_PTR_IS_ERR(request)) return ucx_ok(UCS_PTR_STATUS(request), "ucp_tag_recv_nbx");
@@ -141,7 +141,7 @@ void Receiving::cancel() {
 
 // Asks UCX to cancel. UCX cannot end a receive of which a fragment has come: it waits for the
 // others, also if their sender has ended. Such a receive is left to UCX, which writes by the
-// callbacks of `framed` only, and these drop what comes. Returns whether it was left.
+// callbacks of the datatype only, and these drop what comes. Returns whether it was left.
 //
 // ucp_request_cancel waits for a thread in which UCX is calling back: so after it, either the whole
 // message of a fragment that was seen before is here, or later ones see that data is to be dropped.
@@ -151,13 +151,13 @@ bool Receiving::abandon() {
     ucp_request_cancel(transfers_.engine.worker(), posted_);
     if (!has_begun) return false;
     hold(); // by UCX
+    datatype_ = transfers_.framed;
     Posted expected = Posted::waits;
     if (!is_posted_.compare_exchange_strong(expected, Posted::abandoned)) {
         let_go();
         return false;
     }
     posted_ = nullptr;
-    transfers_.has_abandoned = true;
     return true;
 }
 

@@ -69,6 +69,7 @@ private:
     RecvState state_ = RecvState::waiting;
     void *posted_ = nullptr; // UCX's request
     std::atomic<Posted> is_posted_ = Posted::waits;
+    std::shared_ptr<const GenericDatatype> datatype_; // if it is abandoned
     ucs_status_t posted_status_ = UCS_OK;
     ucp_tag_t tag_ = 0;
     std::size_t length_ = 0; // of the tagged message

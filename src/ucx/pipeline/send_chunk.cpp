@@ -19,7 +19,8 @@ void SendChunk::start(Block block, uint64_t offset, uint64_t bytes) {
     if (char *in_place = owner_.buffer_.in_place()) return post_packed(in_place + offset);
     if (owner_.is_streamed_) {
         range_ = {owner_.buffer_, offset, bytes};
-        return post({.data = &range_, .count = 1, .datatype = owner_.transfers_.stream_range});
+        return post(
+            {.data = &range_, .count = 1, .datatype = owner_.transfers_.stream_range.handle()});
     }
     owner_.transfers_.trace(UCD_UCX_EVENT__PACK_BEGIN, header_.id, offset, bytes);
     const Status status = owner_.buffer_.pack(offset, block_.memory(), bytes, &moving);

@@ -127,7 +127,7 @@ void Sending::end_of_start() {
 
 // The message is packed by UCX while it sends, unless it was packed in advance.
 SendArgs Sending::whole_message() {
-    if (!packed_) return {.data = &frame_, .count = 1, .datatype = transfers_.framed};
+    if (!packed_) return {.data = &frame_, .count = 1, .datatype = transfers_.framed->handle()};
     std::memcpy(packed_.memory(), &frame_.header, sizeof(Header));
     const std::size_t skipped = sizeof(Header) - frame_.prefix;
     return {.data = packed_.memory() + skipped, .count = frame_.prefix + buffer_.bytes()};

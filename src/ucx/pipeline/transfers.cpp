@@ -22,15 +22,11 @@ Transfers::Transfers(Engine &of)
 Transfers::~Transfers() {
     messages.clear();
     while (!finished_.empty()) static_cast<ucd_ucx_request &>(finished_.pop()).let_go();
-    if (framed != 0 && !has_abandoned) ucp_dt_destroy(framed);
-    if (stream_range != 0) ucp_dt_destroy(stream_range);
 }
 
 Status Transfers::open() {
-    UCD_TRY(
-        ucx_ok(ucp_dt_create_generic(&frame_callbacks, nullptr, &framed), "ucp_dt_create_generic"));
-    return ucx_ok(ucp_dt_create_generic(&stream_range_callbacks, nullptr, &stream_range),
-                  "ucp_dt_create_generic");
+    UCD_TRY(framed->make(frame_callbacks));
+    return stream_range.make(stream_range_callbacks);
 }
 
 // UCX's header also has ours.
