@@ -236,7 +236,7 @@ class Structure(unittest.TestCase):
         allowed = headers('src/ucx') | headers(BASE)
         allowed |= {'ucd.h', 'ucd_memory.h', 'ucd_ucx.h', 'ucd_ucx_rma.h', 'ucp/api/ucp.h', 'sodium.h', 'sys/uio.h'}
         # Local sockets and other processes' memory.
-        allowed |= {'fcntl.h', 'sys/mman.h', 'sys/stat.h'}
+        allowed |= {'fcntl.h', 'linux/magic.h', 'sys/mman.h', 'sys/stat.h', 'sys/vfs.h'}
         allowed |= {'poll.h', 'sys/epoll.h', 'sys/resource.h', 'sys/socket.h', 'sys/syscall.h', 'sys/types.h', 'sys/un.h',
                     'unistd.h'}
         self.check_includes('src/ucx', allowed, 'libucd-ucx is a client of ucd.h and UCP')
