@@ -14,7 +14,8 @@ struct DirectLimits {
 // Host memory that is read by system calls, where UCX has no shared memory.
 inline constexpr DirectLimits limits_if_read[] = {{128 << 10, 4 << 10}};
 // Host memory that the receiver has mapped.
-inline constexpr DirectLimits limits_if_attached[] = {{256 << 10, 2 << 10}, {1 << 20, 0}};
+inline constexpr DirectLimits limits_if_attached[] = {
+    {256 << 10, 2 << 10}, {1 << 20, 256}, {16 << 20, 0}};
 inline constexpr DirectLimits limits_on_devices[] = {{64 << 10, 128}, {64 << 10, 0, 2 << 20}};
 
 } // namespace ucd_ucx
