@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from threading import Lock
 
-SUITES = {'unit', 'conformance', 'kernels', 'fuzz', 'vectors', 'ucx'}
+SUITES = {'unit', 'conformance', 'kernels', 'fuzz', 'vectors', 'ucx', 'yaksa', 'mpi'}
 # Tests of time, those that do not use the library, and those that do again what another one does.
 LEFT_OUT = {'unit_deep', 'census', 'vectors_python', 'hip5_on_threads', 'hip6_on_threads', 'vendors_on_threads'}
 # In the place of so many of their own arguments.
@@ -19,6 +19,7 @@ FEWER = {
     'reader_fuzz': ['20000'], 'unflatten_fuzz': ['3000'], 'constructors_fuzz': ['3000'], 'constructors_hostgpu_fuzz': ['1000'],
     'language_fuzz': ['3000'], 'npy_fuzz': ['3000'], 'yaksa_fuzz': ['3000'], 'ucx fuzz model': ['--messages', '3000'],
 }
+CASES = Path(__file__).resolve().parent / 'cases.py'  # runs the cases of scripts
 ROUNDS = [0.03, 0.3, 3.0, float('inf')]  # seconds of a case: the quick ones first
 MEMORY = 8 << 30
 LIMIT = 300  # seconds of a test without defects
@@ -43,11 +44,18 @@ class Test:
     folder: str
     targets: list  # what it needs, as ninja names it
 
+    @property
+    def is_script(self):
+        """Whether cases.py runs it."""
+        return str(CASES) in self.command
+
     def run(self, environment, limit, cases=()):
         """How it ended: 'passed', 'failed', 'crashed' or 'took too long'. The limit is of processor time, which does not depend
         on what else the machine does; one that waits for ever takes several times as long."""
         command = self.command
-        if cases:
+        if cases and self.is_script:
+            environment = {**environment, 'PLANTED_CASES': '\n'.join(c.name for c in cases)}
+        elif cases:
             # Some commands choose cases; these are chosen by name.
             command = [command[0], '--abort', ','.join(escaped(c.name) for c in cases)]
         with subprocess.Popen(
@@ -89,6 +97,9 @@ def tests_of(build, part):
         seen.add(tuple(command))
         if name in FEWER:
             command = command[:1] + FEWER[name] + command[1 + len(FEWER[name]):]
+        script = next((n for n, word in enumerate(command) if word.endswith('_test.py')), None)
+        if script is not None:
+            command = command[:script] + [str(CASES)] + command[script:]
         environment = {'UCD_TEST_CASES': str(part), 'UCD_TEST_LEVELS': '3000', **entry['env']}
         tests.append(Test(name, command, environment, entry['workdir'] or str(build),
                           [f for target in entry['depends'] for f in files[target]]))
@@ -100,7 +111,7 @@ class Surveys:
 
     def __init__(self, path, build):
         self.path = path
-        self.libraries = [f for f in [*build.glob('src/libucd.so.*.*'), *build.glob('src/ucx/libucd-ucx.so.*.*')] if f.is_file()]
+        self.libraries = [f for f in build.glob('src/**/lib*.so*') if f.is_file() and not f.is_symlink()]
         self.known = json.loads(path.read_text()) if path.exists() else {}
 
     def stamp(self, test):
