@@ -181,10 +181,11 @@ class Trials:
         if not cases:
             return 'not reached', ''
         spent, low = 0.0, 0.0
-        for high in ROUNDS:
+        rest = self.later_cases(cases)
+        for high, among in [*((high, cases) for high in ROUNDS), (float('inf'), rest)]:
             groups = {}
-            for case in cases:
-                if low <= case.seconds < high and spent <= self.patience:
+            for case in among:
+                if (among is rest or low <= case.seconds < high) and spent <= self.patience:
                     spent += case.seconds
                     groups.setdefault(id(case.test), []).append(case)
             low = high
@@ -195,6 +196,13 @@ class Trials:
                 if end != 'passed':
                     return end, f'{test.name}: {group[0].name if len(group) == 1 else f"one of {len(group)}"}'
         return 'survived', f'{len(cases)} cases' + (', not all run' if spent > self.patience else '')
+
+    def later_cases(self, cases):
+        """The other cases of the same programs. What the first case of a program reaches once, such as the making of a
+        static variable, is reached by any other one that runs without it."""
+        programs = {id(c.test) for c in cases if c.name and not c.test.is_script}
+        reaching = {id(c) for c in cases}
+        return sorted((c for c in self.cases if id(c.test) in programs and id(c) not in reaching), key=lambda c: c.seconds)
 
     def run(self, numbers, jobs, tell):
         """Until all are tried, or the user interrupts it."""
