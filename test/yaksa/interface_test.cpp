@@ -64,6 +64,14 @@ yaksa_subarray_order_e order_of_number(int number) {
     return order;
 }
 
+// How often the program has initialised libucd, and not ended it; no type may live.
+int initialisations_of_libucd() {
+    int number = 0;
+    while (ucd_finalize() == UCD_SUCCESS) ++number;
+    for (int i = 0; i < number; ++i) REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    return number;
+}
+
 } // namespace
 
 TEST_CASE("a failure is worded without memory") {
@@ -74,6 +82,16 @@ TEST_CASE("a failure is worded without memory") {
     CHECK(rc == YAKSA_ERR__INTERNAL);
     CHECK(took_none);
     CHECK(last_error_has("yaksa_type_free: "));
+}
+
+TEST_CASE("the sentence of a failure stays until the next one") {
+    const YaksaSession session;
+    REQUIRE(yaksa_type_free(12345) == YAKSA_ERR__INTERNAL);
+    const std::string said = ucd_yaksa_last_error();
+    std::uintptr_t size = 0;
+    REQUIRE(yaksa_type_get_size(YAKSA_TYPE__INT, &size) == YAKSA_SUCCESS);
+    REQUIRE(yaksa_iov_len(1, YAKSA_TYPE__INT, &size) == YAKSA_SUCCESS);
+    CHECK(ucd_yaksa_last_error() == said);
 }
 
 TEST_CASE("freed types are refused, and their handles do not come again") {
@@ -278,6 +296,44 @@ TEST_CASE("initialisations of yaksa are counted, and the last finalize frees all
     REQUIRE(yaksa_type_free(fresh) == YAKSA_SUCCESS);
 }
 
+TEST_CASE("the last finalize of yaksa ends libucd's, and gives back all memory") {
+    // What is kept for ever is made the first time.
+    { const YaksaSession session; }
+    const int initialisations = initialisations_of_libucd();
+    const std::ptrdiff_t before = live_allocations();
+    for (int i = 0; i < 3; ++i) {
+        REQUIRE(yaksa_init(nullptr) == YAKSA_SUCCESS);
+        REQUIRE(yaksa_init(nullptr) == YAKSA_SUCCESS);
+        REQUIRE(yaksa_finalize() == YAKSA_SUCCESS);
+        REQUIRE(yaksa_finalize() == YAKSA_SUCCESS);
+    }
+    CHECK(initialisations_of_libucd() == initialisations);
+    CHECK(live_allocations() == before);
+    CHECK(yaksa_type_free(YAKSA_TYPE__NULL) == YAKSA_ERR__INTERNAL);
+    CHECK(last_error_has("yaksa_init was not called"));
+}
+
+// A double has an alignment of 8, which the struct's extent is rounded up to.
+TEST_CASE("a type from bytes keeps its alignment") {
+    const YaksaSession session;
+    const yaksa_type_t pair[] = {YAKSA_TYPE__DOUBLE, YAKSA_TYPE__CHAR};
+    const std::intptr_t ones[] = {1, 1}, displs[] = {0, 8}, after[] = {0, 16};
+    yaksa_type_t original = 0, copy = 0, outer = 0;
+    REQUIRE(yaksa_type_create_struct(2, ones, displs, pair, nullptr, &original) == YAKSA_SUCCESS);
+    std::uintptr_t size = 0;
+    REQUIRE(yaksa_flatten_size(original, &size) == YAKSA_SUCCESS);
+    std::vector<char> bytes(size);
+    REQUIRE(yaksa_flatten(original, bytes.data()) == YAKSA_SUCCESS);
+    REQUIRE(yaksa_unflatten(&copy, bytes.data()) == YAKSA_SUCCESS);
+    const yaksa_type_t members[] = {copy, YAKSA_TYPE__CHAR};
+    REQUIRE(yaksa_type_create_struct(2, ones, after, members, nullptr, &outer) == YAKSA_SUCCESS);
+    std::intptr_t lb = 7, extent = 7;
+    REQUIRE(yaksa_type_get_extent(outer, &lb, &extent) == YAKSA_SUCCESS);
+    CHECK((lb == 0 && extent == 24));
+    for (const yaksa_type_t type : {original, copy, outer})
+        REQUIRE(yaksa_type_free(type) == YAKSA_SUCCESS);
+}
+
 TEST_CASE("hints of yaksa") {
     yaksa_info_t info = nullptr;
     REQUIRE(yaksa_info_create(&info) == YAKSA_SUCCESS);
@@ -290,6 +346,21 @@ TEST_CASE("hints of yaksa") {
     const int device = 0;
     CHECK(append("yaksa_mapped_device", &device, sizeof device) == YAKSA_SUCCESS);
     CHECK(append("of another library", nullptr, 0) == YAKSA_SUCCESS);
+    // struct cudaPointerAttributes, of memory of device 3; and of a kind that is not known.
+    const struct {
+        int type, device;
+        void *device_pointer, *host_pointer;
+    } on_device = {2, 3, nullptr, nullptr}, of_no_kind = {99, 3, nullptr, nullptr};
+    yaksa_info_t pointers = nullptr;
+    REQUIRE(yaksa_info_create(&pointers) == YAKSA_SUCCESS);
+    for (const char *const key : {"yaksa_cuda_inbuf_ptr_attr", "yaksa_cuda_outbuf_ptr_attr"}) {
+        CHECK(yaksa_info_keyval_append(pointers, key, &on_device, sizeof on_device) ==
+              YAKSA_SUCCESS);
+        CHECK(yaksa_info_keyval_append(pointers, key, &of_no_kind, sizeof of_no_kind) ==
+              YAKSA_SUCCESS);
+        CHECK(yaksa_info_keyval_append(pointers, key, &on_device, 4) == YAKSA_SUCCESS);
+    }
+    REQUIRE(yaksa_info_free(pointers) == YAKSA_SUCCESS);
     CHECK(append("ucd.threads", "2", 1) == YAKSA_SUCCESS);
     CHECK(append("ucd.threads", "many", 4) == YAKSA_ERR__INTERNAL);
     CHECK(last_error_has("yaksa_info_keyval_append: "));
@@ -314,7 +385,7 @@ TEST_CASE("hints of yaksa") {
 TEST_CASE("a stream of a backend that is not there is refused") {
     const YaksaSession session;
     void *stream = nullptr;
-    int values[2] = {};
+    int values[3] = {};
     std::uintptr_t n = 7;
     yaksa_info_t info = nullptr;
     REQUIRE(yaksa_info_create(&info) == YAKSA_SUCCESS);
@@ -329,7 +400,18 @@ TEST_CASE("a stream of a backend that is not there is refused") {
     }
     CHECK(yaksa_pack_stream(values, 1, YAKSA_TYPE__2INT, 0, values + 1, 8, &n, nullptr,
                             YAKSA_OP__SUM, &stream) == YAKSA_ERR__NOT_SUPPORTED);
+    CHECK(yaksa_unpack_stream(values, 8, values + 1, 1, YAKSA_TYPE__2INT, 0, &n, nullptr,
+                              YAKSA_OP__SUM, &stream) == YAKSA_ERR__NOT_SUPPORTED);
     CHECK(n == 7);
+    // Nothing to move is no reason to refuse anything.
+    for (const yaksa_op_t op : {YAKSA_OP__REPLACE, YAKSA_OP__SUM}) {
+        CHECK(yaksa_pack_stream(values, 0, YAKSA_TYPE__2INT, 0, values + 1, 8, &(n = 7), nullptr,
+                                op, &stream) == YAKSA_SUCCESS);
+        CHECK(n == 0);
+        CHECK(yaksa_unpack_stream(values, 0, values + 1, 1, YAKSA_TYPE__2INT, 0, &(n = 7), nullptr,
+                                  op, &stream) == YAKSA_SUCCESS);
+        CHECK(n == 0);
+    }
     REQUIRE(yaksa_info_free(info) == YAKSA_SUCCESS);
 }
 
