@@ -415,6 +415,34 @@ TEST_CASE("a stream of a backend that is not there is refused") {
     REQUIRE(yaksa_info_free(info) == YAKSA_SUCCESS);
 }
 
+TEST_CASE("each byte of the header of a type from bytes is checked") {
+    const YaksaSession session;
+    const yaksa_type_t type = contiguous(3);
+    std::uintptr_t size = 0;
+    REQUIRE(yaksa_flatten_size(type, &size) == YAKSA_SUCCESS);
+    std::vector<std::uint8_t> bytes(size);
+    REQUIRE(yaksa_flatten(type, bytes.data()) == YAKSA_SUCCESS);
+    REQUIRE(yaksa_type_free(type) == YAKSA_SUCCESS);
+    const auto unflattened = [&](std::size_t at, std::uint8_t value) {
+        std::vector<std::uint8_t> changed = bytes;
+        changed[at] = value;
+        yaksa_type_t made = 7;
+        const int rc = yaksa_unflatten(&made, changed.data());
+        CHECK((made == 7) == (rc != YAKSA_SUCCESS));
+        if (rc == YAKSA_SUCCESS) CHECK(yaksa_type_free(made) == YAKSA_SUCCESS);
+        return rc;
+    };
+    for (std::size_t at = 0; at < 4; ++at) CHECK(unflattened(at, '?') == YAKSA_ERR__INTERNAL);
+    CHECK(unflattened(4, 0) == YAKSA_ERR__INTERNAL);
+    CHECK(unflattened(4, 1) == YAKSA_SUCCESS);
+    CHECK(unflattened(4, 2) == YAKSA_ERR__NOT_SUPPORTED);
+    CHECK(unflattened(5, 12) == YAKSA_SUCCESS);
+    CHECK(unflattened(5, 13) == YAKSA_ERR__INTERNAL);
+    CHECK(unflattened(6, 1) == YAKSA_SUCCESS);
+    CHECK(unflattened(6, 2) == YAKSA_ERR__INTERNAL);
+    CHECK(unflattened(7, 1) == YAKSA_ERR__INTERNAL);
+}
+
 // The bytes say how many they are, so the memory must be as long: what is changed beyond that
 // number would be read for it.
 TEST_CASE("changed bytes of types are refused or are types") {

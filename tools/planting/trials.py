@@ -111,12 +111,14 @@ class Surveys:
 
     def __init__(self, path, build):
         self.path = path
-        self.libraries = [f for f in build.glob('src/**/lib*.so*') if f.is_file() and not f.is_symlink()]
+        self.libraries = sorted(f for f in build.glob('src/**/lib*.so*') if f.is_file() and not f.is_symlink())
         self.known = json.loads(path.read_text()) if path.exists() else {}
 
     def stamp(self, test):
         files = [f for f in [Path(test.command[0]), *self.libraries] if f.exists()]
-        return [[f.stat().st_mtime for f in files], test.command, sorted(test.environment.items())]
+        # Meson gives the folders of libraries in any order.
+        environment = {name: sorted(value.split(':')) for name, value in test.environment.items()}
+        return [[f.stat().st_mtime for f in files], test.command, sorted(environment.items())]
 
     def find(self, test):
         known = self.known.get(test.name)
