@@ -1,5 +1,5 @@
-// UCD types from what MPI says of how a type was built, when MPI says less or more than its standard does: the type is
-// refused. No call of MPI is made.
+// UCD types from what MPI says of how a type was built, when MPI says less or more than its
+// standard does: the type is refused. No call of MPI is made.
 
 #include "support/catch.hpp"
 #include "types/build.h"
@@ -53,8 +53,8 @@ void check_refused(int combiner, const std::vector<std::intptr_t> &numbers,
                    std::size_t children = 1) {
     ucd_type_t type = UCD_TYPE__NULL;
     CHECK(build(combiner, numbers, children, type) == UCD_ERR__NOT_SUPPORTED);
-    CHECK(std::string(ucd_mpi_last_error()) == "MPI gave other arguments of combiner " +
-                                                   std::to_string(combiner) + " than expected");
+    CHECK(std::string(ucd_mpi_last_error()) ==
+          "MPI gave other arguments of combiner " + std::to_string(combiner) + " than expected");
     CHECK(type == UCD_TYPE__NULL);
 }
 
