@@ -51,9 +51,9 @@
  *             freed, is undefined behaviour.
  * Threads     Any thread may call any function at any time, with these exceptions. A request, a
  *             plan, an info that is being modified, and a native stream are used by one thread at a
- *             time. No handle is freed while another thread is in a call that uses it. No other
- *             thread is in UCD during the last ucd_finalize, but for ucd_init (which waits for its
- *             end) and ucd_finalize. Infos that nobody modifies may be shared.
+ *             time. No handle is freed while another thread is in a call that uses it. During the
+ *             last ucd_finalize, no other thread is in UCD except in ucd_init (which waits for its
+ *             end) and ucd_finalize. Threads may share an info that no thread modifies.
  *             share/doc/ucd/reference/thread-safety.md has this as a table.
  * Blocking    A function works in the calling thread, and its work is complete when it returns,
  *             unless its comment says otherwise. Only functions that move data access user buffers.
@@ -94,7 +94,7 @@ enum {
     UCD_ERR__NOT_SUPPORTED, /* legal, but this library, backend or machine cannot do it */
     UCD_ERR__NOT_INITIALIZED,
     UCD_ERR__OVERFLOW,
-    UCD_ERR__CORRUPT,   /* the bytes are not a flattened type */
+    UCD_ERR__CORRUPT,   /* the bytes are not a flattened type, or not an IPC handle */
     UCD_ERR__TRUNCATED, /* the output buffer is too small */
     UCD_ERR__DEVICE,    /* a GPU driver or runtime call failed */
     UCD_ERR__INTERNAL
@@ -141,7 +141,7 @@ typedef struct ucd_plan *ucd_plan_t;
 #define UCD_TYPE__SIGNED_CHAR           ((ucd_type_t)(uintptr_t)3)  /* signed char */
 #define UCD_TYPE__UNSIGNED_CHAR         ((ucd_type_t)(uintptr_t)4)  /* unsigned char */
 #define UCD_TYPE__WCHAR_T               ((ucd_type_t)(uintptr_t)5)  /* wchar_t */
-#define UCD_TYPE__BYTE                  ((ucd_type_t)(uintptr_t)6)  /* one byte without meaning */
+#define UCD_TYPE__BYTE                  ((ucd_type_t)(uintptr_t)6)  /* uninterpreted byte */
 #define UCD_TYPE__SHORT                 ((ucd_type_t)(uintptr_t)7)  /* short */
 #define UCD_TYPE__UNSIGNED_SHORT        ((ucd_type_t)(uintptr_t)8)  /* unsigned short */
 #define UCD_TYPE__INT                   ((ucd_type_t)(uintptr_t)9)  /* int */
@@ -201,8 +201,9 @@ typedef struct ucd_plan *ucd_plan_t;
 /* clang-format on */
 
 /*
- * Operations (MPI 6.9.2, 6.9.4). The result is out = out op in, element by element; conversions
- * replace. The values are part of the ABI. What a type supports (anything else: NOT_SUPPORTED):
+ * Operations (MPI 6.9.2, 6.9.4). The result is out = out op in, element by element; REPLACE and the
+ * conversions store the new value. The values of the constants are part of the ABI. A type supports
+ * these operations (anything else: NOT_SUPPORTED):
  *
  *   every type                          REPLACE
  *   integers, including SIGNED_CHAR     MAX MIN SUM PROD LAND LOR LXOR BAND BOR BXOR; SUM and PROD
@@ -221,12 +222,12 @@ typedef struct ucd_plan *ucd_plan_t;
  * On devices, types that contain long double support REPLACE only.
  *
  * NaN and zero in MAX and MIN: out changes only if in compares greater (MAX) or less (MIN). So a
- * NaN in in is ignored, a NaN in out stays, its bits unchanged, and of +0.0 and -0.0 out keeps its
- * own. (C's fmax, which returns the number, differs when out is a NaN.) MAXLOC and MINLOC compare
- * values in the same way: with a NaN on either side, out stays.
+ * NaN in in is ignored, a NaN in out stays with all its bits, and a zero in out keeps its sign.
+ * (C's fmax differs where out is a NaN: it returns the number.) MAXLOC and MINLOC compare values in
+ * the same way: with a NaN on either side, out stays.
  *
  * CONVERT and CONVERT_SAT are for moves with two types (with a packed side: INVALID_ARG). Element i
- * of the output becomes element i of the input in the output's type. Types of integers, _BOOL,
+ * of the output becomes element i of the input in the output's type. The integer types, _BOOL,
  * FLOAT8_*, FLOAT16, BFLOAT16, FLOAT and DOUBLE are converted to each other, and the two complex
  * types C_COMPLEX and C_DOUBLE_COMPLEX to each other; anything else is NOT_SUPPORTED. The bits are
  * the same on every device and however a move is divided:
@@ -238,14 +239,14 @@ typedef struct ucd_plan *ucd_plan_t;
  *                                 CONVERT_SAT it becomes the largest finite number, and so does an
  *                                 infinity
  *   floating to an integer      rounded toward zero; what is too large or too small becomes the
- *                                 nearest value that there is, a NaN becomes 0
+ *                                 nearest value of the integer type, a NaN becomes 0
  *   integer to an integer       modulo 2^N
  *   to _BOOL                    1 if not zero (a NaN is not), else 0
  *   from _BOOL                  a byte that is not 0 is 1
  *
- * Both offsets of such a move are element boundaries of their own side. `bytes`, which counts the
- * input, is rounded down to whole elements (none fits: TRUNCATED); of the two sides the one with
- * fewer elements limits the move, but ucd_copy is TRUNCATED if the output has fewer than the input.
+ * Each offset of such a move is an element boundary of its side. `bytes`, which counts the input,
+ * is rounded down to whole elements (none fits: TRUNCATED); the side with fewer elements limits the
+ * move, but ucd_copy is TRUNCATED if the output has fewer than the input.
  */
 typedef int ucd_op_t;
 enum {
@@ -277,28 +278,29 @@ enum { UCD_DISTRIBUTE__BLOCK = 0, UCD_DISTRIBUTE__CYCLIC = 1, UCD_DISTRIBUTE__NO
 /* Life cycle                                                                                     */
 /* ---------------------------------------------------------------------------------------------- */
 
-/* Initialises the library and finds the backends. Calls are counted: each library in a process may
- * call it, in any thread, and calls ucd_finalize once for each success. While another thread is in
- * the last ucd_finalize, it waits for the end of that and starts the library again. Only the first
- * call reads the environment and the info's ucd.backends. It initialises no GPU driver. It does not
- * fail if a backend is missing; ucd_backend_get says why one is.
+/* Initialises the library and finds the backends: the code for the CPU, and plugins for GPUs. Calls
+ * are counted: each library in a process may call it, in any thread, and calls ucd_finalize once
+ * for each success. While another thread is in the last ucd_finalize, it waits for the end of that
+ * and starts the library again. Only the first call reads the environment, and the keys of info
+ * that are marked "first ucd_init only" below. It initialises no GPU driver. It does not fail if a
+ * backend is missing; ucd_backend_get says why one is.
  * Environment: UCD_<KEY> gives the default of key ucd.<key> (UCD_BACKENDS, UCD_GPU, UCD_INBUF,
  * UCD_OUTBUF, UCD_PEERS, UCD_ENGINE, UCD_MAX_BLOCKS, UCD_THREADS, UCD_LIST_MEMORY,
- * UCD_ZE_CONTEXT); the info of a call overrides it.
- * UCD_LOG_LEVEL sets what UCD prints to stderr: off (the default), error (each
- * failure) or plan (also which kernel was chosen for each layout, and why). UCD_PLUGIN_PATH is a
- * list of folders, separated by colons, that are searched for backend plugins instead of libucd's
- * own folder. UCD_TUNING is a file of figures by which ucd.engine=auto chooses between copy engine
- * and kernel (share/doc/ucd/reference/tuning.md). It is read by the first call that uses a device,
- * which returns INVALID_ARG if the file is bad. A program that runs with more rights than the user
- * who started it (set-user-id and the like) ignores all of these.
+ * UCD_ZE_CONTEXT); the info of a call overrides it. UCD_LOG_LEVEL sets what UCD prints to stderr:
+ * off (the default), error (each failure) or plan (also which kernel was chosen for each layout,
+ * and why). UCD_PLUGIN_PATH is a list of folders, separated by colons, that are searched for
+ * backend plugins instead of libucd's own folder. UCD_TUNING is a file of figures by which
+ * ucd.engine=auto chooses between copy engine and kernel (share/doc/ucd/reference/tuning.md). It is
+ * read by the first call that uses a device, which returns INVALID_ARG if the file is bad. A
+ * program that runs with more rights than the user who started it (set-user-id and the like)
+ * ignores all of these.
  * With UCD_LOG_LEVEL=error or plan, each variable UCD_* that no part of UCD knows is named once,
  * with the nearest known one.
  * Returns: INVALID_ARG (an environment variable has a bad value), OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_init(ucd_info_t info);
 
 /* Undoes one ucd_init. The last call waits for all outstanding work and releases everything; no
- * other thread may be in UCD then, but for ucd_init and ucd_finalize. Afterwards ucd_free,
+ * other thread may be in UCD then, except in ucd_init and ucd_finalize. Afterwards ucd_free,
  * ucd_test, ucd_wait and ucd_waitall may still be called (all requests are complete), and ucd_init
  * may start the library again. Types need not have been freed.
  * Returns: NOT_INITIALIZED, INTERNAL. */
@@ -321,27 +323,27 @@ UCD_API int ucd_version(int *major, int *minor, int *patch);
  *   ucd.gpu         none: all buffers of the call are host memory, so no pointer is looked up
  *   ucd.inbuf       host | pinned | managed | cuda:N | hip:N | ze:N : the memory that the input
  *                     buffer is in, so it is not looked up; N is the device that does the work,
- *                     and memory mapped from a peer device counts as its own
+ *                     and memory mapped from a peer device counts as device N's own
  *   ucd.outbuf      the same for the output buffer
  *   ucd.peers       auto | none ; with none, no device accesses another device's memory: data
  *                     between them goes through host memory
  *   ucd.engine      auto | kernel | dma ; with dma, a device uses copy engines only:
  *                     NOT_SUPPORTED if they cannot do the layout
- *   ucd.max_blocks  integer >= 1: the most compute units (thread blocks) that a call may use;
- *                     default: what the work needs, and to and from host memory what saturates
+ *   ucd.max_blocks  integer >= 1: the most thread blocks that a call may use on a device; default:
+ *                     as many as the work needs, and to and from host memory as many as saturate
  *                     the bus
  *   ucd.threads     integer >= 1: host threads that one call may use, to move data on the CPU or
  *                     to prepare a large new batch for a GPU; default 1
  *   ucd.list_memory first ucd_init only: bytes of memory of long lists that are kept for later
  *                     types, half for displacements and half for lengths; default 512 MiB
  *   ucd.ze.context  first ucd_init only: a ze_context_handle_t as an integer, of the first Level
- *                     Zero driver, to work in until exit
+ *                     Zero driver; UCD works in that context until the process ends
  *
  * An unknown key that begins with "ucd." is INVALID_ARG, so that a misspelt hint is noticed; which
- * keys there are depends on the version (ucd_version). Two families are left to the libraries on
- * top of UCD, which check them where they use them: ucd.ucx.* (libucd-ucx) and ucd.mpi.*. All other
- * keys are kept and have no effect on UCD. All keys and variables, those of libucd-ucx included,
- * are in share/doc/ucd/reference/keys-and-environment.md.
+ * keys there are depends on the version (ucd_version). Keys ucd.ucx.* belong to libucd-ucx, which
+ * checks them where it uses them, and keys ucd.mpi.* are reserved for libucd-mpi. All other keys
+ * are kept and have no effect on UCD. All keys and variables, those of libucd-ucx included, are in
+ * share/doc/ucd/reference/keys-and-environment.md.
  */
 
 /* Creates an empty info; the caller frees it with ucd_info_free. Returns: INVALID_ARG, OUT_OF_MEM,
@@ -400,7 +402,8 @@ UCD_API int ucd_backend_count(int *count);
 UCD_API int ucd_backend_get(int index, ucd_backend_desc_t *desc);
 
 /* Sets *supported to 1 if the named backend supports this op for this type, predefined or derived;
- * else, or if the backend is not available, to 0. May initialise that backend's driver.
+ * else, or if the backend is not available, to 0. For CONVERT and CONVERT_SAT: whether all elements
+ * of the type can be converted to FLOAT. May initialise that backend's driver.
  * Returns: NOT_INITIALIZED, INVALID_ARG (no such op or type; backend is NULL or no known name),
  * INTERNAL. */
 UCD_API int ucd_op_is_supported(ucd_op_t op, ucd_type_t type, const char *backend, int *supported);
@@ -455,26 +458,26 @@ UCD_API int ucd_create_hindexed_block(intptr_t count, intptr_t blocklength, cons
                                       ucd_type_t oldtype, ucd_info_t info, ucd_type_t *newtype);
 
 /* count blocks of blocklength elements; block i starts at byte indices[i] * unit. The indices are
- * read when data moves, not when the type is created: the type keeps their address. So a block
- * table in device memory, written by a kernel, says which pages of a cache move, and the host never
- * sees it. Not in MPI.
+ * read when data moves, not when the type is created: the type keeps their address. So a kernel can
+ * write a table in device memory that says which pages of a cache move, and the host never reads
+ * it. Not in MPI.
  *
  * Indices    index_type is one of the handles UCD_TYPE__INT32_T, UINT32_T, INT64_T, UINT64_T.
  *            indices[i] * unit is computed in 64 bits and wraps. indices is naturally aligned, in
  *            host, pinned, managed or device memory, and stays the caller's: it must be valid, and
  *            must not change, until the request completes, the stream has passed the call, or the
- *            graph is destroyed. Between two replays of a graph it may change; the next replay then
- *            moves other data. ucd_free does not end that. In a stream, indices are read in stream
- *            order. Of a type of size 0 they are never read, and may be NULL.
+ *            graph is destroyed, even if the type is freed before. Between two replays of a graph
+ *            it may change; the next replay then moves other data. In a stream, indices are read in
+ *            stream order. If the type's size is 0, they are never read, and may be NULL.
  * Bounds     lb and lb + extent are explicit bounds as those of ucd_create_resized, and the true
  *            bounds too (0 and 0 if the size is 0); a later ucd_create_resized changes only the
  *            former. A block that an index places outside them is undefined behaviour, as a wrong
  *            pointer is.
- * Memory     Which memory a buffer of such a type is in is asked of buf + true lb, which must lie
- *            in its allocation. Data moves wherever one executor (the CPU or a device) reaches data
- *            and indices. Where none does, the indices are brought over first, without waiting in
- *            calls with a request. In a stream the device must reach the indices: pageable
- *            host memory is NOT_SUPPORTED there.
+ * Memory     UCD finds out which memory a buffer of such a type is in from address buf + true lb,
+ *            which must lie in the buffer's allocation. One executor (the CPU or a device) that
+ *            reaches data and indices moves the data. If there is none, the indices are copied to
+ *            memory that one reaches first; calls with a request do not wait for that. In a stream
+ *            the device must reach the indices: pageable host memory is NOT_SUPPORTED there.
  * Not for    ucd_iov*, ucd_get_boxes, ucd_flatten*, and ucd.engine=dma: NOT_SUPPORTED, also of
  *            types that are built on such a type. oldtype must not be, or be built on, such a type.
  *
@@ -579,7 +582,7 @@ typedef struct {
     uint32_t flags;       /* UCD_LAYOUT__*, or 0 */
     uint64_t bytes;       /* packed size */
     uint64_t segments;    /* number of segments */
-    uint64_t min_segment; /* bytes of the shortest and the longest; 0 if there are none */
+    uint64_t min_segment; /* bytes of the shortest segment and of the longest; 0 if there is none */
     uint64_t max_segment;
     int64_t low;        /* all touched bytes lie in [buf + low, buf + high), for bounds checks; */
     int64_t high;       /* 0 and 0 if there are none */
@@ -628,18 +631,19 @@ typedef struct {
  *
  * min_segment (bytes) is the length from which on a segment is worth an entry of its own; 0 stands
  * for 1024. max_entries is how many entries one operation takes; 0 stands for 1024, the IOV_MAX of
- * Linux. The line "advice" of ucd_describe words what this function returns for a count of 1 and
- * zeros; ucd_ucx_prepare decides by it with limits of its own. Accesses no data. To count boxes,
- * the first call for a type takes time in proportion to its lists; they are not counted if
- * struct_size ends before that member. Not in MPI. Returns: NOT_INITIALIZED; INVALID_ARG (type;
- * advice is NULL; struct_size); OVERFLOW (count times type); OUT_OF_MEM; INTERNAL. */
+ * Linux. The line "advice" of ucd_describe says in words what this function returns for count 1,
+ * min_segment 0 and max_entries 0; ucd_ucx_prepare uses this function with limits of its own.
+ * Accesses no data. To count boxes, the first call for a type takes time in proportion to its
+ * lists; they are not counted if struct_size ends before that member. Not in MPI.
+ * Returns: NOT_INITIALIZED; INVALID_ARG (type; advice is NULL; struct_size); OVERFLOW (count times
+ * type); OUT_OF_MEM; INTERNAL. */
 UCD_API int ucd_get_advice(uintptr_t count, ucd_type_t type, uintptr_t min_segment,
                            uintptr_t max_entries, ucd_advice_t *advice);
 
-/* Writes to memory which memory the first byte that (count, type) touches at buf is in, in the form
- * of ucd.inbuf and ucd.outbuf: host, pinned, managed, or a backend's name, a colon and the device's
- * number; host if no byte is touched. memory has memory_size bytes; 32 always suffice. Of the hints
- * only ucd.gpu has an effect. Initialises no GPU driver. Not in MPI.
+/* Writes the kind of memory of the first byte that (count, type) touches at buf to the string
+ * memory, in the form of ucd.inbuf and ucd.outbuf: host, pinned, managed, or a backend's name, a
+ * colon and the device's number; host if no byte is touched. memory has memory_size bytes; 32
+ * always suffice. Of the hints only ucd.gpu has an effect. Initialises no GPU driver. Not in MPI.
  * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, TRUNCATED (memory is not written), OUT_OF_MEM,
  * DEVICE (a driver fails, and the host cannot read the byte), INTERNAL. */
 UCD_API int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
@@ -660,12 +664,13 @@ UCD_API int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, uc
  *   indices          of ucd_create_indexed_block_ref, a line for each list: how many indices,
  *                      and where they lie
  *   segments         number of segments; 0 if indices are read when data moves
- *   kernel           two lines for each backend (a count of one, and larger counts): the kernel and
- *                      why it was chosen; or why the backend is not available
+ *   kernel           two lines for each backend (for a count of one, and for larger counts): the
+ *                      kernel and why it was chosen; or one line: why it is not available
  *   advice           how to send one element of the type, by ucd_get_advice, and the reason: none
  *                      (CONTIG), iov, dma (BOXES) or pack
  *   flattened        number of bytes that ucd_flatten writes; 0 if it cannot
- *   memory           bytes that the type occupies now: tree, lists, layout and plans
+ *   memory           bytes of host memory that the type occupies now: the tree as built, lists,
+ *                      layout, and what is prepared for kernels
  *
  * Long lists, deep trees, many nodes and many steps are shortened by "...". A part of a layout that
  * occurs several times is written once with a number, which then stands for it:
@@ -682,11 +687,11 @@ UCD_API int ucd_describe(ucd_type_t type, char *text, uintptr_t text_size, uintp
  * Rules for every function that moves data.
  *
  * Stream     The packed stream of (count, type) is the elements of the type map, count times, in
- *            order and without gaps (MPI 5.1, 5.2). UCD adds no header and converts nothing. An
- *            offset skips bytes of the stream; the cost of skipping does not grow with the offset.
- *            A call always moves min(max_pack_bytes or insize, total - offset) bytes, and has set
- *            actual_* to that number when it returns. With an offset at the end it moves 0 bytes;
- *            an offset beyond the end is INVALID_ARG.
+ *            order and without gaps (MPI 5.1, 5.2). UCD adds no header, and converts nothing except
+ *            with CONVERT. An offset skips bytes of the stream; the cost of skipping does not grow
+ *            with the offset. A pack moves min(max_pack_bytes, total - offset) bytes, an unpack
+ *            min(insize, total - offset), and actual_* has that number when the call returns. With
+ *            an offset at the end it moves 0 bytes; an offset beyond the end is INVALID_ARG.
  * Fragments  With REPLACE, a stream may be moved in pieces of any offset and length, in any order
  *            and by any thread. With another op, an offset that is not an element boundary is
  *            INVALID_ARG, and the length is rounded down to whole elements; if elements remain but
@@ -699,15 +704,16 @@ UCD_API int ucd_describe(ucd_type_t type, char *text, uintptr_t text_size, uintp
  *            out the kind of memory from the first byte that the type touches; all bytes of one
  *            buffer must be of the same kind and device. There is one exception: at a NULL buffer
  *            for which no hint says where it is, the members of the outermost ucd_create_struct,
- *            ucd_create_hindexed or ucd_create_hindexed_block (below dup and resized) may each be
- *            in another kind of memory, which UCD finds out from each member's first byte. A call
+ *            ucd_create_hindexed or ucd_create_hindexed_block (below dup and resized) may be in
+ *            different kinds of memory, which UCD finds out from each member's first byte. A call
  *            in a stream then needs all of them to be where the stream's device reaches them, else
  *            it is INVALID_ARG. A call initialises a GPU driver only if a buffer, hint or stream
  *            requires it. While the process has initialised no GPU driver, UCD takes all memory for
  *            host memory.
  * Stores     UCD stores no byte outside the range, not even with its old value. So threads may
- *            write neighbouring fragments at the same time. Loads stay between the first and the
- *            last byte touched, and within aligned 64-byte lines that hold a touched byte.
+ *            write neighbouring fragments at the same time. Loads may include untouched bytes, but
+ *            only between the first and the last touched byte, and only in aligned 64-byte lines
+ *            that hold a touched byte.
  * Aliasing   The input range and the output range of one move must not overlap. Where elements of
  *            the output overlap each other, it is unspecified which of their values each byte gets;
  *            the result of a reduction is unspecified there.
@@ -726,8 +732,9 @@ UCD_API int ucd_describe(ucd_type_t type, char *text, uintptr_t text_size, uintp
  * ucd_test, ucd_wait or ucd_waitall resets the request to UCD_REQUEST__NULL, the caller must not
  * change the input, nor read or write the output. Type, info and descriptors may be freed at once.
  * Such a function never waits for a device: work from host memory to host memory is done inside the
- * call, and work for which no staging buffer is free is queued. ucd_test and ucd_wait progress all
- * queued work, whichever request they are called with, so a wait never depends on another thread.
+ * call, and work for which no staging buffer of the library is free is queued. ucd_test and
+ * ucd_wait make progress on all queued work, whichever request they are called with, so a wait
+ * never depends on another thread.
  */
 
 /* Packs the bytes of the stream of (incount, type) at inbuf, from inoffset on, into outbuf, which
@@ -749,20 +756,20 @@ UCD_API int ucd_pack(const void *inbuf, uintptr_t incount, ucd_type_t type, uint
                      void *outbuf, uintptr_t max_pack_bytes, uintptr_t *actual_pack_bytes,
                      ucd_info_t info, ucd_op_t op);
 
-/* As ucd_iunpack, but waits until the work is complete. An input that is longer or shorter than the
- * stream is no failure: see there. MPI 5.2 (MPI_Unpack). */
+/* As ucd_iunpack, but waits until the work is complete. As there, and unlike in MPI, an input that
+ * is shorter than the stream is no failure. MPI 5.2 (MPI_Unpack). */
 UCD_API int ucd_unpack(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
                        ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
                        ucd_info_t info, ucd_op_t op);
 
 /* Moves the whole stream of (incount, intype) at inbuf to (outcount, outtype) at outbuf. The result
  * is that of packing and then unpacking, without a packed buffer. If the output's stream is longer,
- * its first bytes are filled. REPLACE compares no element types; any other op requires both sides
- * to have the same sequence of elements, up to the end of the input. *actual_bytes is the number of
- * bytes moved. May return before the work is complete: see Requests. Matching: MPI 3.3.1;
- * reductions: MPI 12.3.4 (MPI_Accumulate).
- * Also: TRUNCATED (the output's stream is shorter; nothing moves); INVALID_ARG (the element
- * sequences differ, and op is not REPLACE). */
+ * only its first bytes are written. REPLACE compares no element types; any other op but the
+ * conversions requires both sides to have the same sequence of elements, up to the end of the
+ * input. *actual_bytes is the number of bytes moved. May return before the work is complete: see
+ * Requests. Matching: MPI 3.3.1; reductions: MPI 12.3.4 (MPI_Accumulate).
+ * Returns also: TRUNCATED (the output's stream is shorter; nothing moves); INVALID_ARG (the element
+ * sequences differ, and op is not REPLACE or a conversion). */
 UCD_API int ucd_icopy(const void *inbuf, uintptr_t incount, ucd_type_t intype, void *outbuf,
                       uintptr_t outcount, ucd_type_t outtype, uintptr_t *actual_bytes,
                       ucd_info_t info, ucd_op_t op, ucd_request_t *request);
@@ -812,8 +819,8 @@ typedef struct {
     uint64_t reserved[2]; /* zero */
 } ucd_unpack_desc_t;
 
-/* Packs count members, each as ucd_ipack does, with one info, one op and one request for all. It
- * has set actual_pack_bytes of each member when it returns. All members are checked first: if one
+/* Packs count members, each as ucd_ipack does, with one info, one op and one request for all.
+ * actual_pack_bytes of each member is set when it returns. All members are checked first: if one
  * is wrong, none starts, no actual_pack_bytes is set, and the message gives the member's index.
  * descs may be freed on return. Output ranges must not overlap. May return before the work is
  * complete: see Requests.
@@ -827,8 +834,8 @@ UCD_API int ucd_iunpack_batch(ucd_unpack_desc_t *descs, uintptr_t count, ucd_inf
 
 /*
  * One movement of data, from an input to an output. A side with a type is a noncontiguous buffer:
- * count elements of the type. A side whose type is UCD_TYPE__NULL is a packed buffer: count is the
- * bytes that are there (input), or the room in bytes (output). So a move is
+ * count elements of the type. A side whose type is UCD_TYPE__NULL is a packed buffer: count is its
+ * size in bytes. So a move is
  *
  *   intype        outtype       what it does
  *   a type        NULL          packs, as ucd_ipack
@@ -836,10 +843,10 @@ UCD_API int ucd_iunpack_batch(ucd_unpack_desc_t *descs, uintptr_t count, ucd_inf
  *   a type        a type        copies from layout to layout, as ucd_icopy, but any range of it
  *   NULL          NULL          copies consecutive bytes; with REPLACE only
  *
- * Offsets skip bytes of a side's packed stream; that of a packed side is 0. The cost of skipping
- * does not grow with the offset. Moved are min(bytes, what the input has behind inoffset, what the
- * output has behind outoffset) bytes; with an op other than REPLACE, that is rounded down to whole
- * elements. A buffer of which nothing is moved may be NULL.
+ * Offsets skip bytes of a side's packed stream; that of a packed side must be 0. The cost of
+ * skipping does not grow with the offset. A move has min(bytes, rest of the input after inoffset,
+ * rest of the output after outoffset) bytes; with an op other than REPLACE, that is rounded down to
+ * whole elements. A buffer of which nothing is moved may be NULL.
  */
 typedef struct {
     const void *inbuf;
@@ -857,11 +864,11 @@ typedef struct {
 
 /* Starts count moves, of any kinds, with one info, one op and one request for all. All of them are
  * checked first: if one is wrong, none starts, no actual_bytes is set, and the message gives its
- * index. It has set actual_bytes of each when it returns. moves may be freed on return. They are
+ * index. actual_bytes of each is set when the call returns. moves may be freed on return. They are
  * not ordered: no output may overlap another output or any input. May return before the work is
- * complete: see Requests.
- * With another op than REPLACE, both offsets are element boundaries, and two types have equal
- * sequences of elements in what is moved (MPI 12.3.4, MPI_Accumulate).
+ * complete: see Requests. With an op other than REPLACE, both offsets are element boundaries;
+ * unless the op is a conversion, the two types have equal sequences of elements in what is moved
+ * (MPI 12.3.4, MPI_Accumulate).
  * INVALID_ARG also: moves is NULL and count is not 0; reserved is not zero; a packed side has an
  * offset, or is NULL though bytes are moved; two packed sides with another op than REPLACE; the
  * elements differ.
@@ -886,10 +893,10 @@ UCD_API int ucd_move(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op
  * A call can be captured into a CUDA or HIP graph if ucd_prepare was called for its type and op
  * before. The type must then live as long as the graph. ucd_plan_start_stream needs neither.
  *
- * Of Level Zero, native is an immediate command list, and its context the one that UCD works in,
- * which the first stream of a driver's devices may name. UCD puts a barrier in front of its work
- * and behind it. A regular list may hold calls for layouts without lists (vectors, subarrays and
- * the like); anything else is undefined behaviour there.
+ * For Level Zero, native is an immediate command list of the context that UCD works in; the first
+ * stream of a driver's devices may name that context. UCD puts a barrier before its work and after
+ * it. A regular command list may record calls for layouts without lists of displacements (vectors,
+ * subarrays and the like); anything else is undefined behaviour there.
  *
  * With stream.device -1, UCD asks the driver which device native belongs to. For NULL and the other
  * default streams that is the calling thread's current device.
@@ -901,9 +908,9 @@ UCD_API int ucd_move(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op
  */
 typedef struct {
     const char *backend; /* "cuda", "hip", "ze" */
-    int device;          /* as the backend counts them; -1: the device of native, see below */
+    int device;          /* as the backend counts them; -1: the device of native, see above */
     void *native;        /* cudaStream_t, hipStream_t, ze_command_list_handle_t */
-    void *context;       /* ze_context_handle_t for ze, NULL: that in use; others ignore it */
+    void *context;       /* of ze: a ze_context_handle_t, or NULL for the one in use */
 } ucd_stream_t;
 
 /* ucd_pack in stream order. */
@@ -937,34 +944,33 @@ UCD_API int ucd_move_stream(ucd_move_t *moves, uintptr_t count, ucd_info_t info,
 /* Does all one-time work for (count, type) and op on the stream's device, which the first use would
  * do otherwise: chooses and loads kernels, and uploads tables, which stay as long as the type.
  * Moves no data. May wait for the device.
- * Returns: as the other functions with a stream, but not
- * TRUNCATED. */
+ * Returns: as the other functions with a stream, but not TRUNCATED. */
 UCD_API int ucd_prepare(uintptr_t count, ucd_type_t type, ucd_op_t op, ucd_stream_t stream,
                         ucd_info_t info);
 
 /* ---------------------------------------------------------------------------------------------- */
-/* Moves that come again                                                                          */
+/* Plans: repeated moves                                                                          */
 /* ---------------------------------------------------------------------------------------------- */
 
 /*
- * A plan is a list of moves that was checked, whose ways were found, and whose kernels and tables
- * were made ready, so that a start of it costs little more than the launch. That is what a plan of
- * FFTW or cuFFT is, and a persistent request of MPI (MPI 3.9, MPI_Send_init). UCD does not guess
- * that calls come again: without a plan, each is new.
+ * A plan is a list of moves that is checked and prepared once: UCD knows who moves what, and has
+ * kernels and tables ready, so that a start costs little more than the kernel launch. It is like a
+ * plan of FFTW or cuFFT, and like a persistent request of MPI (MPI 3.9, MPI_Send_init). UCD does
+ * not guess which calls will be repeated: without a plan, each call is prepared anew.
  *
  * One plan is used by one thread at a time. A start has ended when its request is completed (or
  * when ucd_plan_start has set the request to UCD_REQUEST__NULL). Until then, another start and
- * ucd_plan_rebase are INVALID_ARG. Starts in streams are in stream order, and the caller sees to it
+ * ucd_plan_rebase are INVALID_ARG. Starts in streams are in stream order, and the caller makes sure
  * that two of them do not overlap; ucd_plan_rebase does not wait for them, and they still use the
- * addresses from before. After the last ucd_finalize, a plan can only be freed: anything else is
+ * old addresses. After the last ucd_finalize, a plan can only be freed: anything else is
  * NOT_INITIALIZED, and INVALID_ARG after another ucd_init.
  */
 
-/* Makes a plan of count moves, with one info and one op for all, and sets actual_bytes of each,
- * which holds for all starts. Accesses no data; may wait for a device. The caller may change or
- * free moves, types and info when it returns. The buffers are used at each start, and must then be
- * in the same kind of memory of the same device. Indices of ucd_create_indexed_block_ref are read
- * at each start. The caller frees the plan.
+/* Makes a plan of count moves, with one info and one op for all, and sets actual_bytes of each; all
+ * starts move these numbers of bytes. Accesses no data; may wait for a device. The caller may
+ * change or free moves, types and info when it returns. The buffers are used at each start, and
+ * must then be in the same kind of memory of the same device. Indices of
+ * ucd_create_indexed_block_ref are read at each start. The caller frees the plan.
  * Returns: as ucd_imove, in the same cases; INVALID_ARG also: plan is NULL. */
 UCD_API int ucd_plan_create(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_t op,
                             ucd_plan_t *plan);
@@ -978,19 +984,20 @@ UCD_API int ucd_plan_start(ucd_plan_t plan, ucd_request_t *request);
 
 /* The same in stream order, as ucd_move_stream. The first start on a device may make kernels and
  * tables ready for it, if ucd_plan_create did not: start it once before capturing. A start may be
- * captured into a CUDA or HIP graph, which keeps what it needs of the plan, and the addresses of
- * its capture: the plan may be rebased or freed before the graph is launched. Data, and indices of
- * ucd_create_indexed_block_ref, are read when the graph runs. Where the driver does not tell that a
- * graph was destroyed, what it keeps lives until the last ucd_finalize.
+ * captured into a CUDA or HIP graph, which keeps what it needs of the plan, and the addresses at
+ * the time of capture: the plan may be rebased or freed before the graph is launched. Data, and
+ * indices of ucd_create_indexed_block_ref, are read when the graph runs. If the driver does not
+ * tell that a graph was destroyed, what the graph needs is kept until the last ucd_finalize.
  * Returns: as ucd_move_stream; INVALID_ARG also: plan is NULL; a start by ucd_plan_start has not
  * ended; the plan is from before the last ucd_finalize. */
 UCD_API int ucd_plan_start_stream(ucd_plan_t plan, ucd_stream_t stream);
 
 /* Gives count of the plan's moves, from number first on, new buffers: move first + i gets inbufs[i]
  * and outbufs[i]. If one of the two arrays is NULL, that side stays as it is; an entry may be NULL
- * where the buffer of a move may. Everything else stays, the kind of memory of each buffer
- * included, which is asked for unless a hint says it; alignment may change. If it fails, the plan
- * is as it was. Accesses no data; may wait for a device, but for no stream of the caller.
+ * where the buffer of a move may. Everything else stays. A new buffer must be in the same kind of
+ * memory as the old one, which UCD checks unless a hint names it; alignment may differ. If it
+ * fails, the plan is as it was. Accesses no data; may wait for a device, but for no stream of the
+ * caller.
  * Returns: NOT_INITIALIZED; INVALID_ARG (plan is NULL; first + count is beyond the plan's moves; a
  * start has not ended; a packed buffer is NULL though bytes are moved; a buffer is in another kind
  * of memory, or of another device, than the one it replaces; the plan is from before the last
@@ -998,8 +1005,8 @@ UCD_API int ucd_plan_start_stream(ucd_plan_t plan, ucd_stream_t stream);
 UCD_API int ucd_plan_rebase(ucd_plan_t plan, uintptr_t first, uintptr_t count,
                             const void *const *inbufs, void *const *outbufs);
 
-/* Frees the plan and sets *plan to UCD_PLAN__NULL. Starts that have not ended go on: what they need
- * is freed at their end. May be called after the last ucd_finalize.
+/* Frees the plan and sets *plan to UCD_PLAN__NULL. Starts that have not ended continue: what they
+ * need is freed when they end. May be called after the last ucd_finalize.
  * Returns: NOT_INITIALIZED (before the first ucd_init only); INVALID_ARG (plan is NULL; *plan is
  * UCD_PLAN__NULL). */
 UCD_API int ucd_plan_free(ucd_plan_t *plan);
@@ -1071,11 +1078,11 @@ typedef struct {
 /* Writes up to max_boxes boxes to boxes, from box number first_box on, and sets *actual_boxes to
  * how many it wrote and *total_boxes to how many there are. The boxes of (count, type) make up its
  * packed stream, in order: each begins where the one before ends. A box has the four innermost
- * strided levels of the normalised layout (ucd_describe); levels around them are written out. Of a
- * list, each stretch of equal entries at equal distances is one box, taken greedily from the first
- * entry on. Boxes of different lists or repetitions are not joined further. boxes may be NULL if
- * max_boxes is 0; first_box = *total_boxes gives 0 boxes. Where ucd_get_layout gives a box, it is
- * the only one here. */
+ * strided levels of the normalised layout (ucd_describe); of further levels, each repetition is a
+ * box of its own. Of a list, each sequence of equal entries at equal distances is one box, taken
+ * greedily from the first entry on. Boxes of different lists or repetitions are not joined further.
+ * boxes may be NULL if max_boxes is 0; first_box = *total_boxes gives 0 boxes. Where ucd_get_layout
+ * gives a box, it is the only one here. */
 UCD_API int ucd_get_boxes(uintptr_t count, ucd_type_t type, uintptr_t first_box, ucd_box_t *boxes,
                           uintptr_t max_boxes, uintptr_t *actual_boxes, uintptr_t *total_boxes);
 
@@ -1084,7 +1091,7 @@ UCD_API int ucd_get_boxes(uintptr_t count, ucd_type_t type, uintptr_t first_box,
 UCD_API int ucd_element_boundary(uintptr_t count, ucd_type_t type, uintptr_t offset,
                                  uintptr_t *boundary);
 
-/* A stretch of elements of one predefined type in a packed stream. */
+/* A run: consecutive elements of one predefined type in a packed stream. */
 typedef struct {
     ucd_type_t element;     /* UCD_TYPE__NULL: this machine has no type of that representation */
     uint64_t element_bytes; /* packed bytes of one */
@@ -1095,8 +1102,8 @@ typedef struct {
 /* Writes up to max_runs runs of the packed stream of (count, type) to runs, from run number
  * first_run on, and sets *actual_runs to how many it wrote and *total_runs to how many there are.
  * Runs are as long as can be, across repetitions too, but different handles are different types:
- * LONG is not INT64_T. Types from ucd_unflatten have the fixed-width handle (INT64_T) of a
- * representation. runs may be NULL if max_runs is 0; first_run = *total_runs gives 0 runs. */
+ * LONG is not INT64_T. A type from ucd_unflatten has only fixed-width handles: what was LONG is
+ * INT64_T. runs may be NULL if max_runs is 0; first_run = *total_runs gives 0 runs. */
 UCD_API int ucd_get_element_runs(uintptr_t count, ucd_type_t type, uintptr_t first_run,
                                  ucd_element_run_t *runs, uintptr_t max_runs,
                                  uintptr_t *actual_runs, uintptr_t *total_runs);
@@ -1113,16 +1120,15 @@ UCD_API int ucd_get_element_runs(uintptr_t count, ucd_type_t type, uintptr_t fir
  * differ. Data is not converted. Absolute displacements are kept.
  */
 
-/* The number of bytes that ucd_flatten writes for this type: see reference/flatten-format.md for
- * how it grows with lists.
+/* The number of bytes that ucd_flatten writes for this type. flatten-format.md says how it grows
+ * with lists.
  * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, NOT_SUPPORTED (ucd_create_indexed_block_ref),
- * OUT_OF_MEM, INTERNAL.
- */
+ * OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_flatten_size(ucd_type_t type, uintptr_t *size);
 
-/* Sets *size to the number of bytes that a flattened type says it has. Reads its first 16 bytes and
+/* Sets *size to the length in bytes that a flattened type contains. Reads its first 16 bytes and
  * no others; available is the number of bytes at flattened. For receivers of streams: nothing is
- * verified, so check the number against what was received, or a limit, before using it.
+ * verified, so compare the number with what was received, or with a limit, before using it.
  * Returns: NOT_INITIALIZED; INVALID_ARG (size is NULL; flattened is NULL though available is not
  * 0); TRUNCATED (available < 16); CORRUPT (no flattened type begins so); NOT_SUPPORTED (a newer
  * version of the format); INTERNAL. */
@@ -1130,22 +1136,21 @@ UCD_API int ucd_flattened_size(const void *flattened, uintptr_t available, uintp
 
 /* Writes the type to flattened, which has flattened_size bytes. Bytes beyond ucd_flatten_size are
  * not written. Predefined types can be flattened too.
- * Returns: NOT_INITIALIZED; INVALID_ARG;
- * TRUNCATED (flattened_size is too small; nothing is written); OVERFLOW; NOT_SUPPORTED
- * (ucd_create_indexed_block_ref); OUT_OF_MEM; INTERNAL. */
+ * Returns: NOT_INITIALIZED; INVALID_ARG; TRUNCATED (flattened_size is too small; nothing is
+ * written); OVERFLOW; NOT_SUPPORTED (ucd_create_indexed_block_ref); OUT_OF_MEM; INTERNAL. */
 UCD_API int ucd_flatten(ucd_type_t type, void *flattened, uintptr_t flattened_size);
 
 /* Creates a type from the bytes that ucd_flatten wrote, all of them and no others. The result is a
  * new handle, which the caller frees. Size, bounds, packed stream and speed are those of the
  * original, also of types that are built on it. The bytes need not be trusted: any input gives a
- * valid type or an error, in time and memory linear in flattened_size. For that, layout and plans
- * of such a type, and of types built on it, may take at most 64 KiB + 16 times its flattened size.
- * What would need more is not expanded: it is correct, but may be slower than the original.
+ * valid type or an error, in time and memory linear in flattened_size. For that, what is prepared
+ * for moving such a type, and types built on it, may take at most 64 KiB + 16 times its flattened
+ * size. A type that would need more moves the same data, but may be slower than the original.
  * Elements of a representation that this machine does not have can be moved with REPLACE;
  * reductions of them are NOT_SUPPORTED.
- * Returns: NOT_INITIALIZED; INVALID_ARG (newtype is NULL;
- * flattened is NULL though flattened_size is not 0); CORRUPT (the bytes are not exactly one
- * flattened type); NOT_SUPPORTED (a newer version of the format); OUT_OF_MEM; INTERNAL. */
+ * Returns: NOT_INITIALIZED; INVALID_ARG (newtype is NULL; flattened is NULL though flattened_size
+ * is not 0); CORRUPT (the bytes are not exactly one flattened type); NOT_SUPPORTED (a newer version
+ * of the format); OUT_OF_MEM; INTERNAL. */
 UCD_API int ucd_unflatten(ucd_type_t *newtype, const void *flattened, uintptr_t flattened_size);
 
 #ifdef __cplusplus

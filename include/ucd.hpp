@@ -2,10 +2,10 @@
  * ucd.hpp - ucd.h as C++ users expect it: ownership, spans, types from C++ types, and errors as
  * exceptions or as values; no logic of its own.
  *
- * Each function is the ucd_* function of the same name: ucd.h gives the rules. Wherever a type is
- * expected, a Type, a TypeRef or a ucd_type_t, predefined ones too, will do; wherever integers are,
- * a braced list or anything contiguous of intptr_t; wherever packed data is, anything contiguous of
- * trivially copyable elements.
+ * Each function is the ucd_* function of the same name: ucd.h gives the rules. Arguments that are
+ * types may be a Type, a TypeRef or a ucd_type_t, predefined ones too; lists of integers a braced
+ * list or any contiguous range of intptr_t; packed data any contiguous range of trivially copyable
+ * elements.
  *
  * Order. Most arguments come as in ucd.h. An operation and hints come last, in the order (op,
  * info), where ucd.h has (info, op): both have defaults here, and the operation is given more
@@ -24,7 +24,7 @@
 #ifndef UCD_HPP_INCLUDED
 #define UCD_HPP_INCLUDED
 
-/* Not 202002L: that GCC 10 says 201709L with -std=c++20. */
+/* Not 202002L, because GCC 10 defines 201709L with -std=c++20. */
 #if __cplusplus <= 201703L
 #error "ucd.hpp needs C++20: compile with -std=c++20, or use ucd.h, which is C"
 #else
@@ -154,7 +154,7 @@ concept Packed = std::ranges::contiguous_range<R> && std::ranges::sized_range<R>
     std::is_trivially_copyable_v<std::ranges::range_value_t<R>>;
 } // namespace detail
 
-/* A list of T for the duration of a call: {1, 2, 3}, or anything contiguous of T. */
+/* A list of T for the duration of a call: {1, 2, 3}, or any contiguous range of T. */
 template <class T>
 class List : public std::span<const T> {
 public:
@@ -172,7 +172,7 @@ public:
 };
 using Ints = List<intptr_t>;
 
-/* Packed data that is read: the bytes of anything contiguous that is trivially copyable. */
+/* Packed data that is read: the bytes of a contiguous range of trivially copyable elements. */
 class ConstBytes : public std::span<const std::byte> {
 public:
     template <detail::Packed R>
@@ -248,7 +248,7 @@ public:
     static typename P::template of<Info> create() {
         return detail::call<P, Info, ucd_info_t>(ucd_info_create);
     }
-    /* Sets a key; chains. */
+    /* Sets a key; returns this object, so that calls can be chained. */
     Info &set(const char *key, const char *value) {
         check(ucd_info_set(info_, key, value));
         return *this;
@@ -343,7 +343,7 @@ public:
         const int rc = ucd_get_true_extent(raw(), &b.lb, &b.extent);
         return P::template give<Bounds>(rc, b);
     }
-    /* The layout of count of the type in memory. */
+    /* The layout of count elements of the type in memory. */
     template <class P = throwing>
     typename P::template of<ucd_layout_t> layout(uintptr_t count = 1) const {
         ucd_layout_t l{};
@@ -351,7 +351,7 @@ public:
         const int rc = ucd_get_layout(count, raw(), &l);
         return P::template give<ucd_layout_t>(rc, l);
     }
-    /* How to send count of the type; 0 stands for the library's thresholds. */
+    /* How to send count elements of the type; 0 stands for the library's thresholds. */
     template <class P = throwing>
     typename P::template of<ucd_advice_t> advice(uintptr_t count = 1, uintptr_t min_segment = 0,
                                                  uintptr_t max_entries = 0) const {
@@ -540,7 +540,7 @@ private:
     ucd_type_t type_ = UCD_TYPE__NULL;
 };
 
-/* Whether a backend has an operation on a type: ucd_op_is_supported. */
+/* Whether a backend supports an operation for a type: ucd_op_is_supported. */
 template <class P = throwing>
 typename P::template of<bool> supports(ucd_op_t op, TypeRef type, const char *backend) {
     return detail::call<P, bool, int>(ucd_op_is_supported, op, type, backend);

@@ -41,15 +41,15 @@ typedef struct {
 } ucd_ipc_handle_t;
 
 /* Fills in *handle for a range of device memory, which must lie in one allocation (by
- * ucd_memory_alloc or by the program). Memory that needs file descriptors beside the handle is for
- * ucd_ipc_export_fds. A process that has the handle can read and write the whole
+ * ucd_memory_alloc or by the program). Memory that other processes open by file descriptors is
+ * exported by ucd_ipc_export_fds. A process that has the handle can read and write the whole
  * allocation as long as it exists, and other allocations in the same pages of device memory.
  * Exporting allocates no memory and cannot be undone. With Level Zero it opens one file
  * descriptor for each allocation. ucd_memory_free closes it; if the program allocated the memory,
  * the next export after the memory was freed closes it.
  * Returns: NOT_INITIALIZED, INVALID_ARG (also: bytes is 0; the range is not in an allocation of
- * device memory), NOT_SUPPORTED (the backend cannot share memory; managed memory), DEVICE (the driver refuses,
- * since it does not share every kind of allocation), INTERNAL. */
+ * device memory), NOT_SUPPORTED (the backend cannot share memory; managed memory), DEVICE (the
+ * driver refuses, since it does not share every kind of allocation), INTERNAL. */
 UCD_API int ucd_ipc_export(const void *address, uintptr_t bytes, ucd_ipc_handle_t *handle);
 
 /* Opens an exported range for use by device, which must be in the same machine. Sets *address and
@@ -67,8 +67,7 @@ UCD_API int ucd_ipc_open(const ucd_ipc_handle_t *handle, const char *device, voi
                          uintptr_t *bytes);
 
 /* Closes a range once: each ucd_ipc_open and ucd_ipc_open_fds that returned this address needs one
- * ucd_ipc_close. No
- * outstanding work may use the range. May wait for the device.
+ * ucd_ipc_close. No outstanding work may use the range. May wait for the device.
  * Returns: NOT_INITIALIZED, INVALID_ARG (nothing is open there), INTERNAL. */
 UCD_API int ucd_ipc_close(void *address);
 
@@ -98,10 +97,10 @@ enum { UCD_IPC__MAX_FDS = 253 };
  * its whole piece of memory, or all memory of the pool, and cannot be revoked. As long as any
  * process has a descriptor of a piece, or has opened it, the device's memory is not free.
  *
- * Returns: as ucd_ipc_export; INVALID_ARG also if fds has too little room, or if no memory is mapped
- * in a part of the range; NOT_SUPPORTED also for memory that was made without that handle type, for
- * more pieces than UCD_IPC__MAX_FDS, and for pieces of more than 8 sizes in turn. Level Zero and HIP
- * have the first kind only. */
+ * Returns: as ucd_ipc_export; INVALID_ARG also if fds has too little room, or if no memory is
+ * mapped in a part of the range; NOT_SUPPORTED also for memory that was made without that handle
+ * type, for more pieces than UCD_IPC__MAX_FDS, and if the pieces are more than 8 runs of one size
+ * each. Level Zero and HIP support only the first of the three kinds. */
 UCD_API int ucd_ipc_export_fds(const void *address, uintptr_t bytes, ucd_ipc_handle_t *handle,
                                int *fds, int *count);
 

@@ -9,9 +9,9 @@
  * The guide is share/doc/ucd/guide/mpi.md. It also explains libucd-mpi-preload-*, which lets
  * programs that were not changed use UCD, and which reads these environment variables when the
  * process starts: UCD_MPI says what it takes over (off, pack or all; default all). UCD_MPI_ALWAYS=1
- * takes over whatever can be, whether that pays or not, for tests and measurements. UCD_MPI_STATS=1
+ * takes over whatever it can, whether it gains or not, for tests and measurements. UCD_MPI_STATS=1
  * prints at MPI_Finalize what was taken over. UCD_MPI_GPU_AWARE=1 or 0 says whether the MPI library
- * moves data in device memory itself; if unset, the MPI library is asked.
+ * can read and write device memory itself; if unset, the MPI library is asked.
  */
 #ifndef UCD_MPI_H_INCLUDED
 #define UCD_MPI_H_INCLUDED
@@ -41,14 +41,15 @@ extern "C" {
  *              the datatype, as an attribute, until that is freed, so later calls cost a look-up.
  *              Duplicates by MPI_Type_dup share it.
  * Threads      The thread level of MPI holds: several threads may call this function at the same
- *              time only with MPI_THREAD_MULTIPLE. MPI must be initialised, and not finalised. A
- *              program that ends its last MPI session must not call this function in a later one.
+ *              time only with MPI_THREAD_MULTIPLE. MPI must be initialised and not finalised. After
+ *              a program has ended its last MPI session, it must not call this function in a later
+ *              one.
  * info         Holds hints; in this version no key affects the call. May be UCD_INFO__NULL.
  *
  * Returns: NOT_INITIALIZED (ucd_init has not succeeded); INVALID_ARG (type is NULL; datatype is
  * MPI_DATATYPE_NULL); NOT_SUPPORTED (a constructor or predefined type that UCD does not know; MPI's
- * size contradicts the type map); OVERFLOW; OUT_OF_MEM; INTERNAL (a call of MPI
- * failed and its error handler returned).
+ * size contradicts the type map); OVERFLOW; OUT_OF_MEM; INTERNAL (a call of MPI failed and its
+ * error handler returned).
  */
 UCD_API int ucd_type_from_mpi(MPI_Datatype datatype, ucd_info_t info, ucd_type_t *type);
 

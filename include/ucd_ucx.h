@@ -153,8 +153,9 @@ typedef struct {
  *   ucd.ucx.eager    messages of at most this many bytes (at most 1 GiB) are one UCP call, without
  *                    chunks
  *   ucd.ucx.chunk    bytes of a chunk, 1 to 1 GiB
- *   ucd.ucx.pack     who packs larger messages of host memory: chunk: the pipeline, in memory for
- *                    chunks; ucx: callbacks of UCX; auto: callbacks over shared memory
+ *   ucd.ucx.pack     who packs and unpacks larger messages of host memory: chunk: the pipeline, in
+ *                    memory for chunks; ucx: callbacks that UCX calls for each fragment; auto: ucx
+ *                    over shared memory, else chunk
  *   ucd.ucx.depth    chunks of a transfer that are under way at a time, 1 to 1024
  *   ucd.ucx.staging  only here: bytes of memory for chunks on the host, and the same again for the
  *                    data of each device. Every transfer always gets one chunk, so no transfer
@@ -191,8 +192,9 @@ typedef struct {
  * Between processes of one user on one machine, a receiver can read its sender's data where it is,
  * layout to layout, if both sides trust the other (see share/doc/ucd/guide/direct.md):
  *
- *   ucd.ucx.direct        no: never; yes: the peers are trusted; always: also where other ways are
- *                         faster. A transfer cannot have more than its pipeline
+ *   ucd.ucx.direct        no: never; yes: where it is faster; always: wherever it is possible. yes
+ *                         and always say that the peers are trusted. For a transfer, they have no
+ *                         effect if the pipeline was created with no
  *   ucd.ucx.direct_bytes  messages of fewer bytes are sent in other ways
  *
  * The defaults are in share/doc/ucd/reference/keys-and-environment.md. params and info are read
@@ -212,9 +214,9 @@ UCD_API int ucd_ucx_pipeline_destroy(ucd_ucx_pipeline_t *pipeline);
 /* Progresses the worker (it calls ucp_worker_progress) and the pipeline's transfers, and calls the
  * callbacks of transfers that are complete. Call it in place of ucp_worker_progress, but not from a
  * callback of UCX. Returns a nonzero number if something moved, else 0; not a status. After a 0 the
- * program may sleep until the worker has an event (ucp_worker_arm), except in two cases: data in
- * device memory is being packed or unpacked, since no event signals its end; or a transfer has a
- * time limit. With NULL, returns 0. */
+ * program may sleep until the worker has an event (ucp_worker_arm). No event tells that a device
+ * has packed or unpacked data, that a time limit has passed, or, with ucd.ucx.direct, that the
+ * other process has ended. With NULL, returns 0. */
 UCD_API unsigned ucd_ucx_progress(ucd_ucx_pipeline_t pipeline);
 
 /* The result of a transfer. share/doc/ucd/reference/errors.md says when each status occurs. */
@@ -222,8 +224,8 @@ typedef struct {
     ucs_status_t status; /* UCS_OK; UCS_ERR_CANCELED: by either side; UCS_ERR_MESSAGE_TRUNCATED;
                           * UCS_ERR_NO_MEMORY; UCS_ERR_IO_ERROR: packing or unpacking failed, see
                           * ucd; UCS_ERR_INVALID_PARAM: the message does not come from a pipeline,
-                          * or violates its protocol; UCS_ERR_UNSUPPORTED: the sender uses an
-                          * earlier version of the protocol, or its machine has the other byte
+                          * or violates its protocol; UCS_ERR_UNSUPPORTED: the sender uses
+                          * another version of the protocol, or its machine has the other byte
                           * order; UCS_ERR_TIMED_OUT; UCS_ERR_EXCEEDS_LIMIT: the endpoint is
                           * barred; or a status of UCX */
     int ucd;             /* the UCD_ERR__* of packing or unpacking, or UCD_SUCCESS */
@@ -309,9 +311,10 @@ UCD_API int ucd_ucx_am_drop(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data);
 
 /* Cancels a transfer. It completes with UCS_ERR_CANCELED when UCX and devices no longer use its
  * memory; with another status, if it was too late to cancel. If it is a receive, the rest of the
- * message is dropped. If it is a send, no further chunk is sent, and its receive ends with
- * UCS_ERR_CANCELED too, unless it has the whole message already. A message that is one UCP call
- * cannot be stopped. A request that is complete does not change. Returns: INVALID_ARG. */
+ * message is dropped, also if its sender has ended. If it is a send, no further chunk is sent, and
+ * its receive ends with UCS_ERR_CANCELED too, unless it has the whole message already. A send that
+ * is one UCP call cannot be stopped. A request that is complete does not change.
+ * Returns: INVALID_ARG. */
 UCD_API int ucd_ucx_cancel(ucd_ucx_pipeline_t pipeline, ucd_ucx_request_t request);
 
 /* Returns UCS_INPROGRESS, or the final status of the transfer; then *result is filled in, unless

@@ -159,8 +159,10 @@ UCD_API int ucd_ucx_window_destroy(ucd_ucx_window_t *window);
  *            operation writes them.
  * Completion An operation is complete when the target's answer has arrived: data that was put or
  *            accumulated is in the window, data that was fetched is in the origin's buffer. So
- *            the operation's status includes errors at the target, and a flush only waits. An
- *            operation is never complete on return. The target must make progress.
+ *            the operation's status includes errors at the target, and a flush only waits. The
+ *            target must make progress. With ucd.ucx.direct, the origin may do the operation
+ *            itself, before the call returns and without the target. Also then *request is a
+ *            request, and the callback is called.
  * Order      Operations are not ordered, unless a fence is between them or the first one is
  *            complete before the second one is started.
  * Memory     Host or device at either side. In an operation's info, ucd.inbuf is about a buffer

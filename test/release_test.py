@@ -11,8 +11,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CMAKE_PAGES = ('README.md', 'docs/guide/embedding.md', 'docs/guide/ucx.md')
 FILES = (*CMAKE_PAGES, 'CHANGELOG.md', 'include/ucd.h', 'include/ucd.hpp', 'include/ucd_types.hpp', 'meson.build',
-         'python/meson.build', 'python/pyproject.toml', 'test/c_api/header_c11.c', 'test/c_api/header_cxx20.cpp',
-         'tools/release')
+         'python/meson.build', 'python/pyproject.toml', 'test/c_api/abi_pins.h', 'tools/release')
 
 
 def found(root, file, *patterns):
@@ -30,8 +29,7 @@ def versions(root):
         'meson.build': found(root, 'meson.build', r"^    version: '(.*)',"),
         'python/meson.build': found(root, 'python/meson.build', r"^    version: '(.*)',"),
         'pyproject.toml': found(root, 'python/pyproject.toml', r"^version = '(.*)'"),
-        'header_c11.c': found(root, 'test/c_api/header_c11.c', *pins),
-        'header_cxx20.cpp': found(root, 'test/c_api/header_cxx20.cpp', *pins),
+        'abi_pins.h': found(root, 'test/c_api/abi_pins.h', *pins),
         'debian/changelog': found(root, 'debian/changelog', r'\Aucd \((\S+)\)'),
     }
 

@@ -1,5 +1,7 @@
 #include "harness/ucd_peer.hpp"
 
+#include <ucd.hpp>
+
 #include <fmt/core.h>
 
 #include <stdexcept>
@@ -7,7 +9,7 @@
 namespace bench {
 namespace {
 
-ucd_type_t build(const Recipe &recipe);
+ucd::Type build(const Recipe &recipe);
 
 ucd_type_t predefined_type(Element element) {
     switch (element) {
@@ -19,61 +21,39 @@ ucd_type_t predefined_type(Element element) {
     throw std::logic_error("no such element");
 }
 
-std::intptr_t length(const Ints &values) {
-    return static_cast<std::intptr_t>(values.size());
+ucd::Type create(const Predefined &n) {
+    return ucd::Type::dup(predefined_type(n.element));
 }
-
-ucd_type_t create(const Predefined &n) {
-    ucd_type_t type;
-    check_ucd(ucd_create_dup(predefined_type(n.element), UCD_INFO__NULL, &type));
-    return type;
+ucd::Type create(const Contig &n) {
+    return ucd::Type::contig(n.count, build(*n.old));
 }
-
-// Calls a constructor whose last arguments are the old type, the info and the new type.
-template <class Constructor, class... Arguments>
-ucd_type_t on(const RecipePtr &old, Constructor constructor, Arguments... arguments) {
-    const UcdType old_type(*old);
-    ucd_type_t type;
-    check_ucd(constructor(arguments..., old_type.get(), UCD_INFO__NULL, &type));
-    return type;
+ucd::Type create(const Vector &n) {
+    return ucd::Type::vector(n.count, n.blocklength, n.stride, build(*n.old));
 }
-
-ucd_type_t create(const Contig &n) {
-    return on(n.old, ucd_create_contig, n.count);
+ucd::Type create(const HVector &n) {
+    return ucd::Type::hvector(n.count, n.blocklength, n.stride, build(*n.old));
 }
-ucd_type_t create(const Vector &n) {
-    return on(n.old, ucd_create_vector, n.count, n.blocklength, n.stride);
+ucd::Type create(const IndexedBlock &n) {
+    return ucd::Type::indexed_block(n.blocklength, n.displs, build(*n.old));
 }
-ucd_type_t create(const HVector &n) {
-    return on(n.old, ucd_create_hvector, n.count, n.blocklength, n.stride);
+ucd::Type create(const Indexed &n) {
+    return ucd::Type::indexed(n.blocklengths, n.displs, build(*n.old));
 }
-ucd_type_t create(const IndexedBlock &n) {
-    return on(n.old, ucd_create_indexed_block, length(n.displs), n.blocklength, n.displs.data());
+ucd::Type create(const Subarray &n) {
+    return ucd::Type::subarray(n.sizes, n.subsizes, n.starts, UCD_ORDER__C, build(*n.old));
 }
-ucd_type_t create(const Indexed &n) {
-    return on(n.old, ucd_create_indexed, length(n.displs), n.blocklengths.data(), n.displs.data());
-}
-ucd_type_t create(const Subarray &n) {
-    return on(n.old, ucd_create_subarray, static_cast<int>(n.sizes.size()), n.sizes.data(),
-              n.subsizes.data(), n.starts.data(), UCD_ORDER__C);
-}
-ucd_type_t create(const Struct &n) {
-    std::vector<UcdType> owned;
+ucd::Type create(const Struct &n) {
+    std::vector<ucd::Type> owned;
     std::vector<ucd_type_t> types;
-    for (const RecipePtr &member : n.types) types.push_back(owned.emplace_back(*member).get());
-    ucd_type_t type;
-    check_ucd(ucd_create_struct(length(n.displs), n.blocklengths.data(), n.displs.data(),
-                                types.data(), UCD_INFO__NULL, &type));
-    return type;
+    for (const RecipePtr &member : n.types)
+        types.push_back(owned.emplace_back(build(*member)).get());
+    return ucd::Type::structure(n.blocklengths, n.displs, types);
 }
-ucd_type_t create(const Resized &n) {
-    const UcdType old(*n.old);
-    ucd_type_t type;
-    check_ucd(ucd_create_resized(old.get(), n.lb, n.extent, UCD_INFO__NULL, &type));
-    return type;
+ucd::Type create(const Resized &n) {
+    return ucd::Type::resized(build(*n.old), n.lb, n.extent);
 }
 
-ucd_type_t build(const Recipe &recipe) {
+ucd::Type build(const Recipe &recipe) {
     return std::visit([](const auto &node) { return create(node); }, recipe.node);
 }
 
@@ -92,7 +72,7 @@ void UcdInfo::set(const std::string &key, const std::string &value) {
     check_ucd(ucd_info_set(info_, key.c_str(), value.c_str()));
 }
 
-UcdType::UcdType(const Recipe &recipe) : type_(build(recipe)) {}
+UcdType::UcdType(const Recipe &recipe) : type_(build(recipe).release()) {}
 
 UcdType::~UcdType() {
     if (type_ != UCD_TYPE__NULL) ucd_free(&type_);

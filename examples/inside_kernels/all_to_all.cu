@@ -19,20 +19,36 @@ struct Parts {
     Part part[sides_count];
 };
 
-// All blocks copy to both sides, then tell them. `done` counts the blocks that have copied.
+// What a kernel may know of the plans: tensors have four dimensions, and those of applications
+// whole words of 16 bytes in the last one.
+__host__ __device__ bool is_usual(const ucd_device_plan_t &plan) {
+    using ucd::device::strided;
+    return ucd::device::fits<16, strided, strided, strided>(plan);
+}
+__device__ auto usual(const ucd_device_plan_t &plan) {
+    using ucd::device::strided;
+    return ucd::device::known<16, strided, strided, strided>(plan);
+}
+
+// All blocks copy to both sides, then tell them. `done` counts the blocks that have copied. The
+// host chooses the kernel for the usual plans where they are such.
+template <bool plans_are_usual>
 __global__ void __launch_bounds__(threads)
-    exchange(const __grid_constant__ Parts parts, const unsigned char *in, unsigned *done,
+    exchange(const __grid_constant__ Parts parts, const unsigned char *in, unsigned long long *done,
              unsigned *peer_flag, const unsigned *own_flag) {
     for (unsigned i = 0; i < sides_count; ++i) {
         const Part &p = parts.part[i];
-        ucd::device::copy(ucd::device::this_grid(), p.from, in, p.to, p.out, 0, p.from.bytes);
+        if constexpr (plans_are_usual)
+            ucd::device::copy(ucd::device::this_grid(), usual(p.from), in, usual(p.to), p.out, 0,
+                              p.from.bytes);
+        else
+            ucd::device::copy(ucd::device::this_grid(), p.from, in, p.to, p.out, 0, p.from.bytes);
     }
     __syncthreads();
     if (threadIdx.x == 0) {
-        __threadfence_system();
-        const unsigned number = atomicAdd(done, 1) + 1;
-        if (number % gridDim.x == 0) {
-            const unsigned round = number / gridDim.x;
+        bool last;
+        const unsigned round = count_block(done, &last);
+        if (last) {
             raise_flag(peer_flag, round);
             // The kernel ends when the other side's part has arrived as well.
             wait_for_flag(own_flag, round);
@@ -69,14 +85,15 @@ void run(Side (&sides)[2], const Shape &shape, bool measure, const Nccl *nccl) {
         to[i] = part_of(out_dims, shape.gather, i);
     }
     unsigned char *in[2], *out[2], *packed[2], *arrived[2];
-    unsigned *done[2], *flag[2];
+    unsigned long long *done[2];
+    unsigned *flag[2];
     std::vector<unsigned char> values[2];
     for (int i = 0; i < 2; ++i) {
         in[i] = sides[i].allocate<unsigned char>(bytes);
         out[i] = sides[i].allocate<unsigned char>(bytes);
         packed[i] = sides[i].allocate<unsigned char>(bytes);
         arrived[i] = sides[i].allocate<unsigned char>(bytes);
-        done[i] = sides[i].allocate<unsigned>(1);
+        done[i] = sides[i].allocate<unsigned long long>(1);
         flag[i] = sides[i].allocate<unsigned>(1);
         values[i] = test_bytes(bytes, static_cast<unsigned>(i));
         put(sides[i], in[i], values[i]);
@@ -84,14 +101,17 @@ void run(Side (&sides)[2], const Shape &shape, bool measure, const Nccl *nccl) {
     cudaGraphExec_t graphs[2];
     for (int i = 0; i < 2; ++i) {
         Parts parts;
+        bool all_usual = true;
         // The other side first, because its part has the longer way.
         for (int k = 0; k < 2; ++k) {
             const int target = k == 0 ? 1 - i : i;
             parts.part[k] = {sides[i].plan(1, from[target]), sides[i].plan(1, to[i]), out[target]};
+            all_usual = all_usual && is_usual(parts.part[k].from) && is_usual(parts.part[k].to);
         }
+        const auto kernel = all_usual ? exchange<true> : exchange<false>;
         graphs[i] = capture(sides[i], [&] {
-            exchange<<<264, threads, 0, sides[i].stream>>>(parts, in[i], done[i], flag[1 - i],
-                                                           flag[i]);
+            kernel<<<264, threads, 0, sides[i].stream>>>(parts, in[i], done[i], flag[1 - i],
+                                                         flag[i]);
         });
     }
     for (int n = 0; n < 2; ++n)

@@ -54,6 +54,11 @@ __device__ void update_ends(const Box &box, const double *u, double *next, unsig
     }
 }
 
+// What the kernel knows of the plans of faces: doubles of the rows of planes.
+__device__ auto known(const ucd_device_plan_t &plan) {
+    return ucd::device::known<8, ucd::device::strided, ucd::device::strided>(plan);
+}
+
 struct Faces {
     ucd_device_plan_t inner[2],
         ghost[2]; // the first and the last column, and the ghosts beside them
@@ -70,14 +75,15 @@ __global__ void __launch_bounds__(threads)
     }
     const unsigned step = steps[blockIdx.x] + 1;
     const std::uint64_t bytes = faces.inner[0].bytes;
-    const std::uint64_t each = (bytes / face_blocks + 15) / 16 * 16, offset = each * blockIdx.x;
+    const std::uint64_t each = (bytes + 16 * face_blocks - 1) / (16 * face_blocks) * 16;
+    const std::uint64_t offset = each * blockIdx.x;
     const std::uint64_t share = offset >= bytes ? 0 : offset + each < bytes ? each : bytes - offset;
     // The last column goes to the ghosts before the first one, and the reverse.
     if (share > 0) {
-        ucd::device::copy(ucd::device::this_block(), faces.inner[1], u, faces.ghost[0], peer_u,
-                          offset, share);
-        ucd::device::copy(ucd::device::this_block(), faces.inner[0], u, faces.ghost[1], peer_u,
-                          offset, share);
+        ucd::device::copy(ucd::device::this_block(), known(faces.inner[1]), u,
+                          known(faces.ghost[0]), peer_u, offset, share);
+        ucd::device::copy(ucd::device::this_block(), known(faces.inner[0]), u,
+                          known(faces.ghost[1]), peer_u, offset, share);
     }
     __syncthreads();
     if (threadIdx.x == 0) {
@@ -92,6 +98,18 @@ __global__ void __launch_bounds__(threads)
 __global__ void __launch_bounds__(threads)
     plain_step(const Box box, const double *u, double *next) {
     update_columns(box, u, next, 1, box.nx + 1, blockIdx.x, gridDim.x);
+}
+
+// As many blocks as the device runs at a time.
+template <class Kernel>
+unsigned blocks_of(Kernel kernel) {
+    int device, processors, each;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+          "cudaDeviceGetAttribute");
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, 0),
+          "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    return static_cast<unsigned>(processors * each);
 }
 
 ucd_type_t column(const Box &box, int x) {
@@ -135,6 +153,10 @@ void reference_step(const Box &box, std::vector<double> (&u)[2], std::vector<dou
 void run(Side (&sides)[2], const Box &box, bool measure, const Nccl *nccl) {
     ucd_type_t types[4] = {column(box, 1), column(box, box.nx), column(box, 0),
                            column(box, box.nx + 1)};
+    // Two sides on one device share it.
+    const unsigned sharing = sides[0].device == sides[1].device ? 2 : 1;
+    const unsigned blocks = blocks_of(plain_step), fused_blocks = blocks_of(fused_step) / sharing;
+    require(fused_blocks > face_blocks, "a device with more blocks than send faces");
     double *u[2][2]; // side, and which of two that take turns
     unsigned *steps[2], *flags[2];
     unsigned char *packed[2], *arrived[2];
@@ -155,15 +177,17 @@ void run(Side (&sides)[2], const Box &box, bool measure, const Nccl *nccl) {
         for (int i = 0; i < 2; ++i) {
             faces[s].inner[i] = sides[s].plan(1, types[i]);
             faces[s].ghost[i] = sides[s].plan(1, types[2 + i]);
+            for (const ucd_device_plan_t &plan : {faces[s].inner[i], faces[s].ghost[i]})
+                require(ucd::device::fits<8, ucd::device::strided, ucd::device::strided>(plan),
+                        "a plan");
         }
     }
     // Two steps, so that the arrays are in their places again.
-    const unsigned blocks = 132 * 8;
     cudaGraphExec_t fused[2];
     for (int s = 0; s < 2; ++s)
         fused[s] = capture(sides[s], [&] {
             for (int i = 0; i < 2; ++i)
-                fused_step<<<face_blocks + blocks, threads, 0, sides[s].stream>>>(
+                fused_step<<<fused_blocks, threads, 0, sides[s].stream>>>(
                     faces[s], box, u[s][i], u[s][1 - i], u[1 - s][i], steps[s], flags[1 - s],
                     flags[s]);
         });

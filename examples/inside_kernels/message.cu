@@ -8,10 +8,15 @@
 
 namespace {
 
-constexpr unsigned blocks = 16, threads = 256;
+constexpr unsigned blocks = 32, threads = 128;
 
 // A round trip of 64 KiB: blocks of 8 bytes, 512 bytes apart.
 constexpr int count = 8192, block = 1, stride = 64;
+
+// What the kernel knows of the plan: blocks of 8 bytes at equal distances.
+__device__ auto known(const ucd_device_plan_t &plan) {
+    return ucd::device::known<8, ucd::device::strided>(plan);
+}
 
 // What a side shares with the other. Each block of a kernel has flags of its own, so blocks wait
 // for nobody but the block with the same number on the other side.
@@ -24,7 +29,8 @@ struct Share {
     std::uint64_t offset, bytes;
 };
 __device__ Share share_of_block(std::uint64_t bytes) {
-    const std::uint64_t each = (bytes / gridDim.x + 15) / 16 * 16;
+    const std::uint64_t each =
+        (bytes + 16 * gridDim.x - 1) / (16 * gridDim.x) * 16; // whole vectors
     const std::uint64_t offset = blockIdx.x * each;
     if (offset >= bytes) return {bytes, 0};
     return {offset, offset + each < bytes ? each : bytes - offset};
@@ -33,7 +39,7 @@ __device__ Share share_of_block(std::uint64_t bytes) {
 __device__ void send(const ucd_device_plan_t &plan, const void *field, const Mailbox &peer,
                      unsigned round) {
     const Share share = share_of_block(plan.bytes);
-    ucd::device::pack(ucd::device::this_block(), plan, field, share.offset, share.bytes,
+    ucd::device::pack(ucd::device::this_block(), known(plan), field, share.offset, share.bytes,
                       peer.message + share.offset);
     __syncthreads();
     if (threadIdx.x == 0) raise_flag(peer.arrived + blockIdx.x, round);
@@ -44,7 +50,7 @@ __device__ void receive(const ucd_device_plan_t &plan, void *field, const Mailbo
     const Share share = share_of_block(plan.bytes);
     if (threadIdx.x == 0) wait_for_flag(own.arrived + blockIdx.x, round);
     __syncthreads();
-    ucd::device::unpack(ucd::device::this_block(), plan, own.message + share.offset, field,
+    ucd::device::unpack(ucd::device::this_block(), known(plan), own.message + share.offset, field,
                         share.offset, share.bytes);
 }
 
@@ -80,6 +86,7 @@ int main(int argc, char **argv) {
     std::vector<unsigned char> before[2] = {test_bytes(span, 1), test_bytes(span, 2)};
     for (int i = 0; i < 2; ++i) {
         plans[i] = sides[i].plan(1, type);
+        require(ucd::device::fits<8, ucd::device::strided>(plans[i]), "the plan");
         fields[i] = sides[i].allocate<unsigned char>(span);
         packed[i] = sides[i].allocate<unsigned char>(plans[i].bytes);
         arriving[i] = sides[i].allocate<unsigned char>(plans[i].bytes);

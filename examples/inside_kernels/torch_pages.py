@@ -7,7 +7,7 @@ import argparse
 import os
 
 SOURCE = r'''
-#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDAStream.h>
 #include <torch/extension.h>
 #include <ucd_device.h>
 
@@ -32,7 +32,7 @@ torch::Tensor gather(torch::Tensor cache, torch::Tensor table) {
     auto sizes = cache.sizes().vec();
     sizes[0] = table.numel();
     auto out = torch::empty(sizes, cache.options());
-    gather_kernel<<<256, 256, 0, at::cuda::getCurrentCUDAStream()>>>(plan, cache.data_ptr(),
+    gather_kernel<<<256, 256, 0, c10::cuda::getCurrentCUDAStream()>>>(plan, cache.data_ptr(),
                                                                      static_cast<char *>(out.data_ptr()));
     check(ucd_device_plan_free(&plan)); // by reference: there are no lists of its own
     return out;

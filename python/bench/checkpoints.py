@@ -1,6 +1,6 @@
 """Checkpoints of 64 ranks, read by one of 3: beside safetensors' slices and torch.distributed.checkpoint.
 
-    python python/bench/checkpoints.py [--mib 1024] [--repeats 5] [--folder /tmp]
+    python3 python/bench/checkpoints.py [--mib 1024] [--repeats 5] [--folder /tmp]
 
 The files are in the page cache. Readers take turns, and their results are compared bit for bit. Times are medians of processor time, since other processes may run.
 Needs safetensors; torch for the rows of directories of torch.distributed.checkpoint. Beside ucd there is what a program

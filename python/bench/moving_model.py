@@ -88,10 +88,10 @@ def by_torch(local, target, before, after):
         target.copy_(whole)
 
 
-def messages(nbytes):
-    """The link's bound: that many bytes to the next rank and from the one before, in messages of 128 MiB at most."""
+def messages(nbytes, largest=128 << 20):
+    """The link's bound: that many bytes to the next rank and from the one before, in messages of `largest` at most."""
     me, ranks = dist.get_rank(), dist.get_world_size()
-    out, into = [torch.empty(min(nbytes, 128 << 20), dtype=torch.uint8, device='cuda') for _ in range(2)]
+    out, into = [torch.empty(min(nbytes, largest), dtype=torch.uint8, device='cuda') for _ in range(2)]
 
     def work():
         left = nbytes
@@ -148,10 +148,13 @@ def case(title, model, before_of, after_of, dtype, target_dtype, repeats, budget
     moved = sum(t.nbytes for t in sources.values()) + sum(t.nbytes for t in targets.values())
     del result, targets, sources
     link = max(seconds(messages(sent), repeats), 1e-9)
+    each = -(-sent // len(move))
+    alike = max(seconds(messages(sent, each), repeats), 1e-9)
     if me == 0:
         print(
             f'{title}: {ours * 1e3:.1f} ms, {sent / ours / 1e9:.0f} GB/s sent a rank; the link alone {link * 1e3:.1f} ms '
-            f'({sent / link / 1e9:.0f} GB/s), so {link / ours:.2f} of its bound; all_gather + slice + cast '
+            f'({sent / link / 1e9:.0f} GB/s), so {link / ours:.2f} of its bound; in messages of {each / 2**20:.0f} MiB, as '
+            f'these are, {alike * 1e3:.1f} ms; all_gather + slice + cast '
             f'{theirs * 1e3:.1f} ms, {theirs / ours:.2f} times; {moved / ours / 1e9:.0f} GB/s of arrays; '
             f'plan {planned * 1e3:.0f} ms, prepare {prepared * 1e3:.0f} ms, {len(move)} rounds; extra memory '
             f'{extra / 2**20:.0f} MiB (PyTorch {extra_theirs / 2**20:.0f}); {"equal" if equal else "DIFFERENT"}',

@@ -108,6 +108,12 @@ def main():
         assert 'Partial' in str(e), e
     else:
         raise AssertionError('a Partial was not refused')
+    try:
+        ucd.pack(unfinished)
+    except BufferError as e:
+        assert 'to_local()' in str(e), e
+    else:
+        raise AssertionError('a DTensor was taken for its local tensor')
     dist.barrier()
     print(f'rank {me} of {world} is right', flush=True)
     sys.stdout.flush()

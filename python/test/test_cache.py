@@ -465,8 +465,8 @@ def test_the_first_axis_that_differs():
     one = Format.of_shapes('bfloat16', 'layer kv page token head dim', (2, 2, 100, 16, 8, 128))
     assert found(one) == 'tensors'
     assert str(NHD.difference(HND)) == (
-        'token: 16 by 2048 bytes (order kv page token head dim) here, '
-        '16 by 256 bytes (order kv page head token dim) there'
+        'token: 16 at a stride of 2048 bytes (order kv page token head dim) here, '
+        '16 at a stride of 256 bytes (order kv page head token dim) there'
     )
     NHD.require_same(made())
     with pytest.raises(ValueError, match="both sides say 'paged' and mean different layouts: token"):

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+import types
 
 import numpy as np
 import pytest
@@ -116,6 +117,32 @@ def test_ucx_refuses():
     assert repr(ucd.UcxEngine(0, lambda mine: [mine])) == '<ucd.UcxEngine, rank 0 of 1>'
 
 
+def test_ucx_names_the_rank_that_cannot_be_reached():
+    class Worker:
+        def connect(self, peer, address):
+            if address == b'gone':
+                raise RuntimeError('refused')
+
+        def receive(self, peer, at, bytes, tag):
+            return peer
+
+        send = receive
+
+        def wait(self, number, seconds):
+            return True
+
+    engine = types.SimpleNamespace(rank=0, _worker=Worker(), _addresses=[b'', b'', b'gone', b''])
+    messages = ucd._ucx_engine.UcxMessages(engine, None)
+    waits = messages.post({}, {peer: np.zeros(4, np.uint8) for peer in (1, 2, 3)})
+    assert [peers for peers, _ in waits] == [[1], [2], [3]]
+    for peers, wait in waits:
+        if peers == [2]:
+            with pytest.raises(RuntimeError, match='refused'):
+                wait()
+        else:
+            wait()
+
+
 @needs_ucx
 def test_ucx_with_a_rank_that_is_killed(tmp_path):
     """The connection breaks, long before the time is over."""
@@ -168,6 +195,24 @@ def test_rounds_stay_within_the_budget():
             assert received == 3 * 4 * int(np.prod(target.local_shape(rank)))
     with pytest.raises(ValueError, match='budget'):
         ucd.Redistribution({}, budget=0)
+
+
+def test_rounds_are_filled():
+    """Of few ranks, what is kept takes no room, and parts of arrays share rounds."""
+    shapes = {'a': (96, 4096), 'b': (4096, 64), 'c': (640, 640), 'd': (64,), 'e': (2000, 130)}
+    tensors = {
+        name: (ucd.Distribution(shape, 2, ucd.Shard(0)), ucd.Distribution(shape, 2, ucd.Shard(len(shape) - 1)), 'float32')
+        for name, shape in shapes.items()
+    }
+    for budget in (1 << 17, 1 << 18, 1 << 20):
+        move = ucd.Redistribution(tensors, budget=budget)
+        for rank in (0, 1):
+            of_rounds = [
+                [sum(share.nbytes for shares in way.values() for share in shares) for way in (r.sends, r.receives)]
+                for r in move.rounds(rank)
+            ]
+            assert all(sent + received <= budget // 2 for sent, received in of_rounds)
+            assert all(0.3 * budget // 2 < min(both) for both in of_rounds[:-1])
 
 
 def test_bad_arguments():

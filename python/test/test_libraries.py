@@ -167,3 +167,14 @@ def test_redistribution(library, data):
         owned = [j for j in range(whole.shape[1]) if j // 2 % ranks[1] == rank]
         target.mirror[...] = whole[:, owned]
         assert target.bytes() == target.host.tobytes()
+
+
+def test_dtypes_of_torch():
+    torch = pytest.importorskip('torch')
+    names = ('bool', 'uint8', 'int8', 'int16', 'int32', 'int64', 'float16', 'bfloat16', 'float32', 'float64', 'complex64')
+    for name in names:
+        assert ucd.Type.contiguous(2, getattr(torch, name)).flatten() == ucd.Type.contiguous(2, name).flatten()
+    numbers = torch.arange(6.0).reshape(2, 3).T
+    for dtype in (torch.bfloat16, 'bfloat16'):
+        cast = ucd.cast(numbers, dtype)
+        assert cast.dtype == torch.bfloat16 and torch.equal(cast, numbers.to(torch.bfloat16))

@@ -140,6 +140,8 @@ def test_indices_are_checked():
     for bad in (np.array([[0]]), np.array([0.0]), np.array([0, 1])[::-1], np.array([0], dtype=np.int16)):
         with pytest.raises((TypeError, ValueError)):
             ucd.gather_into(pool, bad, np.zeros(12))
+        with pytest.raises(TypeError, match='indices'):
+            ucd.gather(pool, bad)
     for axis in (2, -3):
         with pytest.raises(ValueError, match='axis'):
             ucd.gather(pool, np.array([0]), axis=axis)

@@ -171,6 +171,14 @@ def test_placements_of_dtensor():
             ucd.Distribution.from_mesh((4,), [0, 1], [named(name)])
     with pytest.raises(TypeError, match='no placement that is known'):
         ucd.Distribution.from_mesh((4,), [0, 1], [named('Ragged')])
+    last = ucd.Distribution.from_mesh((4, 6), [0, 1], [named('Shard', dim=-1)])
+    assert last == ucd.Distribution((4, 6), 2, ucd.Shard(1))
+    for dim in (-3, 2):
+        with pytest.raises(ValueError, match='dim must be >= 0 and < 2'):
+            ucd.Distribution.from_mesh((4, 6), [0, 1], [named('Shard', dim=dim)])
+    for given in (named('Shard', dim=0), [named('Shard', dim=0)]):
+        with pytest.raises(TypeError, match='from_mesh takes those of DTensor'):
+            ucd.Distribution((4,), 2, given)
     with pytest.raises(ValueError, match='differ in length'):
         ucd.Distribution.from_mesh((4,), [[0, 1], [2]], [ucd.Replicate()] * 2)
     with pytest.raises(ValueError, match='no ranks'):

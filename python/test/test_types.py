@@ -268,6 +268,31 @@ def test_predefined_types():
     assert 'layout' in ucd.Type.vector(2, 1, 3, ucd.DOUBLE).describe()
 
 
+class TorchDtype:
+    """What is known of a dtype of torch: where its class is from, and its text."""
+
+    def __init__(self, name):
+        self.name = name
+
+    def __repr__(self):
+        return f'torch.{self.name}'
+
+
+TorchDtype.__module__ = 'torch'
+
+
+def test_dtypes_of_torch():
+    expected = {
+        'float64': ucd.DOUBLE, 'float32': ucd.FLOAT, 'float16': ucd.FLOAT16, 'bfloat16': ucd.BFLOAT16,
+        'float8_e4m3fn': ucd.FLOAT8_E4M3, 'int64': ucd.INT64_T, 'uint8': ucd.UINT8_T, 'bool': ucd.C_BOOL,
+        'complex64': ucd.C_COMPLEX,
+    }  # fmt: skip
+    for name, type in expected.items():
+        assert ucd.Type.contiguous(3, TorchDtype(name)).flatten() == ucd.Type.contiguous(3, type).flatten()
+    with pytest.raises(TypeError, match='torch.qint8 is not one of bool, bfloat16'):
+        ucd.Type.contiguous(1, TorchDtype('qint8'))
+
+
 def test_advice():
     rows = ucd.Type.hvector(1000, 64, 5000, ucd.BYTE)
     assert rows.advice() == {'form': 'boxes', 'segments': 1000, 'boxes': 1, 'bytes': 64000, 'mean_segment': 64}

@@ -95,14 +95,15 @@ def cast(
     """The elements of an array converted to another type, as a new C-contiguous array: what src.astype(dtype) or
     src.to(dtype) gives, in one pass over any layout, in the memory and of the library of src.
 
-    dtype: of src's library, or as Type.of takes it; types that a library has no name for ('bfloat16' in NumPy without
-    ml_dtypes) are not made. Rounds to nearest, ties to even; saturate: what is too large for a floating type becomes
-    its largest finite number. Errors, and when the work is done: as copy.
+    dtype: a dtype of src's library or its name ('float16'); NumPy knows 'bfloat16' only if ml_dtypes is imported.
+    Rounds to nearest, ties to even; saturate: what is too large for a floating type becomes its largest finite number.
+    Errors, and when the work is done: as copy.
     """
     shape, *_ = _core.described(src)
     library = _library(src)
     if library == 'torch':
-        out = src.new_empty(shape, dtype=dtype)
+        known = getattr(sys.modules['torch'], dtype) if isinstance(dtype, str) else dtype
+        out = src.new_empty(shape, dtype=known)
     elif library == 'cupy':
         out = sys.modules['cupy'].empty(shape, dtype=dtype)
     else:
@@ -128,10 +129,12 @@ def gather(
     Arguments, errors, and when the work is done: as gather_into.
     """
     shape, *element = _core.described(pool)
-    (entries,), _ = _core.shape_and_strides(indices)
+    counts, _ = _core.shape_and_strides(indices)
+    if len(counts) != 1:
+        raise TypeError(f'indices have {len(counts)} dimensions; they must have one')
     if not -len(shape) <= axis < len(shape):
         raise ValueError(f'axis is {axis}; the pool has {len(shape)} dimensions')
     axis %= len(shape)
-    out = new_packed(pool, (*shape[:axis], entries, *shape[axis + 1 :]), *element)
+    out = new_packed(pool, (*shape[:axis], *counts, *shape[axis + 1 :]), *element)
     _core.gather_into(pool, indices, out, axis=axis, hints=hints, stream=stream)
     return out

@@ -141,7 +141,7 @@ def _type(side: Side, tensor: Tensor, pages: Pages, element: _core.Type, entries
 
 
 class Relayout:
-    """A movement of pages that comes again: prepared once, and started as often as wanted.
+    """A repeated move of pages: prepared once, and started as often as wanted.
 
         relayout = ucd.cache.Relayout([(source, target, source_pages, target_pages)])
         relayout.run()      # in the current stream; also while a graph is captured
@@ -241,7 +241,7 @@ def relayout(
     convert         converts the elements: True, or 'saturate' as for ucd.copy. Without, both have the same.
     hints, stream   and when the work is done: as ucd.pack_into.
 
-    Raises ValueError where sizes differ, and IndexError for a page on the host that a cache does not have. For what
-    comes again use Relayout: making one takes longer than the movement of a few pages.
+    Raises ValueError where sizes differ, and IndexError for a page on the host that a cache does not have. For repeated
+    moves use Relayout: making one takes longer than moving a few pages.
     """
     return Relayout([(source, target, source_pages, target_pages)], convert=convert, hints=hints).run(stream=stream)

@@ -131,7 +131,8 @@ def place_of(tensor: Tensor, axis: str, pages: bool) -> tuple[Any, ...]:
 
 def words_of(tensor: Tensor, place: tuple[Any, ...]) -> str:
     start, size, *split = place
-    strides = ' and '.join(f'{n} by {stride} bytes' if n else f'by {stride} bytes' for n, stride in split) or 'one'
+    numbers = [f'{n} at ' if n else '' for n, _ in split]
+    strides = ' and '.join(f'{n}a stride of {stride} bytes' for n, (_, stride) in zip(numbers, split)) or 'one'
     part = f' from {start} on' if start else ''
     return f'{strides}{part} (order {tensor.order()})'
 

@@ -35,10 +35,9 @@ class Report:
     needed: int
     """Bytes of the elements that were asked for, as the files have them."""
     read: int
-    """Bytes that were read for them: with gaps that were too short to be left out. Of mapped files, those needed: the
-    system reads pages."""
+    """Bytes that were read for them, short gaps included. Of mapped files, those needed: the system reads pages."""
     headers: int
-    """Bytes that were read to find them: directories of archives."""
+    """Bytes that were read to locate them: directories of archives."""
     calls: int
     """Calls of the system."""
     files: int

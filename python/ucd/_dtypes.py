@@ -1,8 +1,7 @@
-"""From what names elements in Python to types: NumPy's dtypes, formats of the buffer protocol, ctypes' classes.
+"""Types of elements, from their names in Python: dtypes of NumPy and torch, formats of the buffer protocol, ctypes' classes.
 
-An Element is the one reading of an array's elements: its type moves them, and its dtype names what comes of
-that. Numbers are read where an element has a number's bytes; what is in doubt is bytes, which can be
-moved but not reduced.
+An Element has the type that moves an array's elements, and the dtype of what the moves make. An element is a number if
+its format has as many bytes as the element. Others are bytes, which can be moved but not reduced.
 """
 
 from __future__ import annotations
@@ -128,11 +127,16 @@ def _overlap(parts: list[tuple[int, int]]) -> bool:
 
 
 def of(dtype: Any) -> Type:
-    """The type of an element: a Type, a name such as 'float32', or what numpy.dtype takes."""
+    """The type of an element: a Type, a name such as 'float32', a dtype of torch, or what numpy.dtype takes."""
     if isinstance(dtype, Type):
         return dtype
     if isinstance(dtype, str) and dtype in _NAMES:
         return predefined[_NAMES[dtype]]
+    if type(dtype).__module__ == 'torch':
+        name = str(dtype).removeprefix('torch.')
+        if name not in _NAMES:
+            raise TypeError(f'{dtype} is not one of {", ".join(_NAMES)}')
+        return predefined[_NAMES[name]]
     try:
         import numpy
     except ImportError:

@@ -230,7 +230,7 @@ class _Exchange:
         if len(set(others)) > 1:
             raise ValueError('the ranks have different redistributions: names, distributions, dtypes or budgets')
         buffers = self._buffers(rounds, like)
-        self._rounds = [self._messages(made, *buffers[k % 2]) for k, made in enumerate(rounds)]
+        self._rounds = [self._messages(made, buffers[k % 2]) for k, made in enumerate(rounds)]
 
     def _checked(
         self, routings: Mapping[str, Routing], rounds: Sequence[Round]
@@ -252,22 +252,21 @@ class _Exchange:
                     found[side, name] = routings[name].strides_of(array, side, self._engine.rank, what)
         return found
 
-    def _buffers(self, rounds: Sequence[Round], like: Any) -> list[tuple[Any, Any]]:
-        """Two pairs of memory for messages, those to be sent and those to be received: rounds take turns."""
+    def _buffers(self, rounds: Sequence[Round], like: Any) -> list[Any]:
+        """Two memories for the messages of a round, which rounds take in turns."""
         found = []
         for parity in (0, 1):
-            pair = []
-            for side in (0, 1):
-                of_side = [(made.sends, made.receives)[side] for made in rounds[parity::2]]
-                sizes = [sum([places(shares)[1] for shares in peers.values()]) for peers in of_side]
-                pair.append(_arrays.new_bytes(like, max(sizes, default=0)) if max(sizes, default=0) else None)
-            found.append((pair[0], pair[1]))
+            sizes = [
+                sum([places(shares)[1] for peers in (made.sends, made.receives) for shares in peers.values()])
+                for made in rounds[parity::2]
+            ]
+            found.append(_arrays.new_bytes(like, max(sizes)) if max(sizes, default=0) else None)
         return found
 
-    def _messages(self, made: Round, outgoing: Any, incoming: Any) -> _Messages:
+    def _messages(self, made: Round, buffer: Any) -> _Messages:
         found = _Messages()
-        for side, peers, buffer in ((0, made.sends, outgoing), (1, made.receives, incoming)):
-            begin = 0
+        begin = 0
+        for side, peers in ((0, made.sends), (1, made.receives)):
             for peer, shares in peers.items():
                 starts, length = places(shares)
                 for share, at in zip(shares, starts):

@@ -41,7 +41,7 @@ class Overflow(Error, OverflowError):
 
 
 class Corrupt(Error, ValueError):
-    """UCD_ERR__CORRUPT: the bytes are not a flattened type."""
+    """UCD_ERR__CORRUPT: bytes are not what they should be: a flattened type, a cache format, a checkpoint's file."""
 
     status = 6
 

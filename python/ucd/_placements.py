@@ -23,12 +23,11 @@ class Shard:
 
 @dataclass(frozen=True)
 class StridedShard:
-    """As Shard, of what `split_factor` parts have after the later dimensions of the mesh split dim: DTensor's
-    _StridedShard, the placement of FSDP over tensor parallelism.
+    """DTensor's _StridedShard, the placement of FSDP over tensor parallelism.
 
-    Where the later dimensions of the mesh that split dim have split_factor ranks, they split first, and this one
-    splits what each of them has: that is how the shards were made, in uneven ones too. Elsewhere dim is split into
-    split_factor blocks, each of these over the ranks, and a rank has its parts of all of them in a row.
+    If the later dimensions of the mesh that split dim have split_factor ranks in all, they split first, and this one
+    splits as Shard what each of them has, uneven shards too. Otherwise dim is split into split_factor blocks, and each
+    block over the ranks; a rank has its parts of all blocks in a row.
     """
 
     dim: int
@@ -153,11 +152,12 @@ class Distribution:
         placements: Placement | Iterable[Placement],
         ranks: Iterable[int] | None = None,
     ) -> None:
-        single = isinstance(placements, Placement)
+        # What is not iterable is one placement. _check refuses those of DTensor, with the way to convert them.
+        given = tuple(placements) if isinstance(placements, Iterable) else (placements,)
         numbers = None if ranks is None else tuple(map(int, ranks))
         object.__setattr__(self, 'shape', tuple(map(int, shape)))
         object.__setattr__(self, 'mesh', (mesh,) if isinstance(mesh, int) else tuple(map(int, mesh)))
-        object.__setattr__(self, 'placements', (placements,) if single else tuple(placements))  # type: ignore[arg-type]
+        object.__setattr__(self, 'placements', given)
         _check(self.shape, self.mesh, self.placements)
         if numbers is not None:
             if len(numbers) != math.prod(self.mesh):
@@ -172,8 +172,9 @@ class Distribution:
     def from_mesh(cls, shape: Iterable[int], mesh: Any, placements: Iterable[Any]) -> Distribution:
         """The distribution that placements of DTensor, or of this package, make of a DeviceMesh.
 
-        mesh: a DeviceMesh of PyTorch, or an array of ranks (nested lists, NumPy's, torch's). Raises TypeError for
-        Partial: what has not been summed up has no data to move; reduce it first. torch is not imported.
+        mesh: a DeviceMesh of PyTorch, or an array of ranks (nested lists, NumPy's, torch's). A negative dim of a
+        placement of DTensor counts from the end. Raises TypeError for Partial, whose sums are not finished: reduce it
+        first. torch is not imported.
         """
         ranks = getattr(mesh, 'mesh', mesh)
         nested = ranks.tolist() if hasattr(ranks, 'tolist') else ranks
@@ -191,7 +192,8 @@ class Distribution:
                 continue
             lengths[-1] //= math.prod(lengths[:-1])
             break
-        return cls(shape, lengths, [placement_of(p) for p in placements], nested)
+        sizes = tuple(shape)
+        return cls(sizes, lengths, [placement_of(p, len(sizes)) for p in placements], nested)
 
     @classmethod
     def from_dtensor(cls, tensor: Any) -> Distribution:
@@ -254,15 +256,18 @@ class Distribution:
         return self._shape_of([0] * len(self.shape))
 
 
-def placement_of(given: Any) -> Placement:
-    """This package's placement for one of DTensor."""
+def placement_of(given: Any, ndim: int) -> Placement:
+    """This package's placement for one of DTensor, of an array of ndim dimensions."""
     if isinstance(given, Placement):
         return given
+    dim = getattr(given, 'dim', 0)
+    if dim < 0:
+        dim += ndim
     match type(given).__name__:
         case 'Shard':
-            return Shard(given.dim)
+            return Shard(dim)
         case '_StridedShard' | 'StridedShard':
-            return StridedShard(given.dim, given.split_factor)
+            return StridedShard(dim, given.split_factor)
         case 'Replicate':
             return Replicate()
         case 'Partial' | '_Partial' | '_MaskPartial' | '_NormPartial':
@@ -281,12 +286,12 @@ def _check(shape: tuple[int, ...], mesh: tuple[int, ...], placements: tuple[Any,
     segments = set()
     for placement, ranks in zip(placements, mesh):
         if not isinstance(placement, Placement):
-            placement_of(placement)
+            placement_of(placement, len(shape))
             raise TypeError(f'{placement!r} is no placement of this package (Distribution.from_mesh takes those of DTensor)')
         if isinstance(placement, Replicate):
             continue
         if not 0 <= placement.dim < len(shape):
-            raise ValueError(f'{placement} for an array of {len(shape)} dimensions')
+            raise ValueError(f'{placement}: dim must be >= 0 and < {len(shape)}')
         if isinstance(placement, Cyclic) and placement.block < 1:
             raise ValueError(f'{placement}: block must be >= 1')
         if isinstance(placement, StridedShard) and placement.split_factor < 1:
@@ -331,7 +336,7 @@ class Roles(NamedTuple):
     axes: tuple[tuple[tuple[int, int], ...], ...]
     """For each dimension of the array: (stride in the mesh, ranks) of each split."""
     replicas: tuple[int, ...]
-    """What is to be added to a place to come to those that have the same, from the first of them on."""
+    """The distances of the places that have the same, from the first of them."""
     replicated: tuple[tuple[int, int], ...]
     """(Stride, ranks) of the dimensions of the mesh that replicate."""
 
@@ -346,8 +351,8 @@ class Roles(NamedTuple):
         return tuple(found)
 
     def places(self, parts: Iterable[list[int]]) -> list[int]:
-        """The first places that have one of some parts of each dimension, for all choices: the last dimension's
-        parts change fastest."""
+        """parts lists some parts of each dimension. For each choice of one part in every dimension, the first place
+        that has it; the last dimension's parts change fastest."""
         found = [0]
         for of_axis, axes in zip(parts, self.axes):
             if not axes:  # all have the whole of this dimension, if there is any

@@ -20,10 +20,10 @@ class Redistribution:
     move = ucd.Redistribution({'wq': (before, after, 'float32'), ...}, convert='bfloat16')
     move.execute(engine, sources, targets)
 
-    tensors  for each name: the source's and the target's Distribution, and the dtype of the source. The order of the
-             names must be the same on all ranks.
+    tensors  for each name: the source's and the target's Distribution, and the dtype of the source: a name such as
+             'bfloat16', a dtype of torch, or what numpy.dtype takes. The order of the names must be the same on all ranks.
     convert  the dtype of the targets; None: as the sources. Elements are converted by the sender if they become
-             smaller, else by the receiver: what is sent is the smaller. Values: as those of copy(convert=True).
+             smaller, else by the receiver, so the smaller ones are sent. Values: as those of copy(convert=True).
     budget   how many bytes of memory, in all, a rank uses for messages. The move is made in rounds that stay within
              it: of as many arrays as fit, or of parts of one. 16 bytes for each route may be added. At least one
              index of an array's longest dimension moves in a round, whatever the budget.
@@ -54,23 +54,17 @@ class Redistribution:
         return len(self._rounds)
 
     def _divided(self) -> Iterable[list[tuple[str, Cut]]]:
-        """The rounds, which every rank divides alike without a look at others' routes: by what a rank has to send
-        and receive at most."""
+        """The rounds, which every rank divides alike: by what a rank has to send and receive at most."""
         room = max(self.budget // 2, 1)  # of a round, since two are under way at a time
         gathered: list[tuple[str, Cut]] = []
         used = 0
         for name, of_array in self.routings.items():
-            nbytes = _most_bytes(of_array)
-            if gathered and used + nbytes > room:
-                yield gathered
-                gathered, used = [], 0
-            parts = min(-(-nbytes // room), max(of_array.source.largest_shape, default=1))
-            if parts > 1:
-                for k in range(parts):
-                    yield [(name, (k, parts))]
-                continue
-            gathered.append((name, WHOLE))
-            used += nbytes
+            for cut, nbytes in _pieces(of_array, room):
+                if gathered and used + nbytes > room:
+                    yield gathered
+                    gathered, used = [], 0
+                gathered.append((name, cut))
+                used += nbytes
         if gathered:
             yield gathered
 
@@ -95,7 +89,7 @@ class Redistribution:
         return found
 
     def digest(self) -> int:
-        """A number of 63 bits that is the same on ranks that have the same redistribution."""
+        """A hash of 63 bits of the redistribution, by which ranks compare theirs."""
         import hashlib
 
         text = repr([
@@ -127,7 +121,7 @@ class Redistribution:
                  process.
         sources  by name, this rank's local arrays. Without an engine: for each name, the arrays of all ranks, in the
                  order of the mesh.
-        targets  likewise; written. What a rank has none of may be missing or None.
+        targets  likewise; written. A rank leaves out arrays of which it has nothing, or gives None.
         timeout  after how many seconds a rank gives up waiting for a message, with mpi4py, UCX and Gloo. None: with
                  torch.distributed the time-out of the process group; with mpi4py and UCX never. NCCL has the group's always.
 
@@ -146,14 +140,40 @@ class Redistribution:
         self.prepare(engine, sources, targets, timeout=timeout).run()
 
 
-def _most_bytes(r: Routing) -> int:
-    """What a rank sends and receives of an array at most."""
+def _pieces(r: Routing, room: int) -> list[tuple[Cut, int]]:
+    """An array as a whole, or the parts that it is cut into, and what a rank needs for each at most. Parts are
+    small enough to fill rounds with them: a quarter of a round."""
+    longest = max(r.source.largest_shape, default=1)
+    parts = max(1, min(-(-_most_bytes(r, WHOLE) * _PIECES_OF_ROUND // room), longest))
+    while True:
+        cuts = [(k, parts) for k in range(parts)]
+        found = [(cut, _most_bytes(r, cut)) for cut in cuts]
+        if parts == longest or max([nbytes for _, nbytes in found]) <= room:
+            return found
+        parts = min(2 * parts, longest)
+
+
+_PIECES_OF_ROUND = 4
+# Up to as many ranks, as many as the devices of a machine, all ranks' needs are counted.
+_COUNTED_RANKS = 8
+
+
+def _most_bytes(r: Routing, cut: Cut) -> int:
+    """What a rank sends to others and receives from others of an array, or of a part of it, at most."""
+    if max(r.source.size, r.target.size) <= _COUNTED_RANKS:
+        needs = [
+            sum([route._elements(cut) for route in r.sends(rank) if route.target != rank])
+            + sum([route._elements(cut) for route in r.receives(rank) if route.source != rank])
+            for rank in {*r.source.ranks, *r.target.ranks}
+        ]
+        return max(needs, default=0) * r.wire_element.size
     copies = len(r.target.roles.replicas)
     for ranks, placement in zip(r.target.mesh, r.target.placements):
         if isinstance(placement, Segment):  # a unit may be on several ranks
             copies *= max([ranks * p.unit // p.size for p in placement.pieces if p.size and p.unit > 1] + [1])
     sent = math.prod(r.source.largest_shape) * copies
-    return (sent + math.prod(r.target.largest_shape)) * r.wire_element.size
+    received = math.prod(r.target.largest_shape)
+    return -(-(sent + received) // cut[1]) * r.wire_element.size
 
 
 def redistribute(

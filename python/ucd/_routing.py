@@ -25,7 +25,7 @@ senders = functools.lru_cache(maxsize=1 << 13)(_core.senders)
 
 
 class Route:
-    """What one rank of the source sends to one rank of the target, and never nothing.
+    """What one rank of the source sends to one rank of the target. A route is never empty.
 
     Both types give the same packed stream: rank `source` packs its local array by send_type, and
     rank `target` unpacks the stream into its own by receive_type. So any transport will do, and MPI's
@@ -161,7 +161,7 @@ class Routes(Sequence[Route]):
 
 
 class Routing:
-    """Who sends what to whom when an array moves from one distribution to another: by ucd.routing.
+    """Who sends what to whom when an array moves from one distribution to another. Made by ucd.routing.
 
     routes          all pairs of ranks that exchange data, each with its two types
     sends(rank)     the routes from a rank of the source
@@ -225,10 +225,9 @@ class Routing:
         ours, theirs = self.source.roles.parts(source), self.target.roles.parts(target)
         found = [common(n, a, p, b, q) for (n, a, b), p, q in zip(self._dims, ours, theirs)]
         if cut != WHOLE:
-            axis, (k, parts) = self._cut_axis, cut
-            n, splits, _ = self._dims[axis]
-            held = splits.size(n, ours[axis])
-            found[axis] = _core.clipped(found[axis], k * held // parts, (k + 1) * held // parts)
+            # Each pair of ranks begins with another part, so that the short ones are not all in the same.
+            number, parts = cut
+            found[self._cut_axis] = _core.part(found[self._cut_axis], (number + source + target) % parts, parts)
         return found
 
     def _receivers(self, at: int) -> list[int]:
@@ -273,9 +272,10 @@ def routing(source: Distribution, target: Distribution, dtype: Any, target_dtype
     """The routing of an array of elements of dtype from one distribution to another, as elements of target_dtype if
     that is given.
 
-    What a rank's routes cost grows with their number, and with the strided runs that two parts have in common; not
-    with the number of elements, nor with the ranks. Types are made when asked for. Routings are remembered: equal
-    tensors, such as those of a model's layers, have one.
+    dtype and target_dtype: a name such as 'bfloat16', a dtype of torch, or what numpy.dtype takes.
+
+    The time for a rank's routes grows with their number, and with the strided runs that two parts have in common, not
+    with the number of elements or of ranks. Types are made when asked for. Equal arguments give the same routing.
 
     Raises ValueError if the shapes differ, TypeError if dtype names no element.
     """

@@ -44,6 +44,10 @@ class UcxEngine:
         return f'<ucd.UcxEngine, rank {self.rank} of {len(self._addresses)}>'
 
 
+def _fail(error: Exception) -> None:
+    raise error
+
+
 class UcxMessages:
     """The messages of a move over an engine, each with a time-out in seconds. None: UCX decides."""
 
@@ -62,11 +66,15 @@ class UcxMessages:
         started: list[tuple[list[int], Wait]] = []
         for peers, start in ((receives, worker.receive), (sends, worker.send)):
             for peer, whole in peers.items():
-                worker.connect(peer, self._engine._addresses[peer])
                 # Messages from one rank to another are matched in their order, by the sender's rank.
                 tag = self.rank if peers is sends else peer
-                number = start(peer, _core.address(whole), len(whole), tag)
-                started.append(([peer], functools.partial(self._wait, functools.partial(worker.wait, number))))
+                try:
+                    worker.connect(peer, self._engine._addresses[peer])
+                    number = start(peer, _core.address(whole), len(whole), tag)
+                except Exception as error:  # a peer that is gone: the wait names it, and no other
+                    started.append(([peer], functools.partial(_fail, error)))
+                else:
+                    started.append(([peer], functools.partial(self._wait, functools.partial(worker.wait, number))))
         if sends:
             started.append((list(sends), functools.partial(self._wait, worker.flush)))
         return started

@@ -30,13 +30,13 @@ Path = str | os.PathLike[str]
 
 
 class Checkpoint(Mapping[str, Entry]):
-    """A checkpoint: a mapping from names to what the files say of each array. By ucd.checkpoint.open."""
+    """A checkpoint: a mapping from names to what the files say of each array. Made by ucd.checkpoint.open."""
 
     format: str
     """'safetensors' or 'dcp'."""
     path: str
     objects: frozenset[str]
-    """Names of what is no array, in 'dcp': these are pickles, which are not read."""
+    """Names of the entries of 'dcp' that are no arrays. They are pickles, and are not read."""
     header_bytes: int
     """How many bytes were read to open it."""
 
@@ -79,21 +79,20 @@ class Checkpoint(Mapping[str, Entry]):
                     the local shapes and any strides.
         rank        which rank of the distributions this is.
         placements  by name, how the array lies on the ranks that read. Arrays that are not in it are read whole.
-        convert     a dtype, 'bfloat16': the elements of the targets. None: those of the checkpoint. Arrays of unsigned
+        convert     the dtype of the targets, such as 'bfloat16'. None: that of the checkpoint. Arrays of unsigned
                     integers take elements of the same size that NumPy does not know.
-        budget      how many bytes of memory are used for what cannot be read to its place at once: because it is
-                    converted, has other strides, or is on a device. There they are pinned, and one half is read to
+        budget      how many bytes of memory are used for what cannot be read straight into a target: because it is
+                    converted, has other strides, or is on a device. For devices they are pinned, and one half is filled
                     while the other is moved.
-        gap         so many bytes between two that are needed are read, too, rather than two calls made.
+        gap         bytes that are not needed are read if at most so many lie between two that are: that saves a call.
         mapped      maps the files into memory instead, and moves from there. Faster where what is needed is in many
-                    short pieces. If a file becomes shorter meanwhile, the process gets the signal SIGBUS, which ends it:
-                    for files that nobody changes.
+                    short pieces. If a file becomes shorter meanwhile, the signal SIGBUS ends the process: only for
+                    files that nobody changes.
 
-        Ranks do not wait for each other. What is consecutive in the file and in a target on the host is read to where
-        it belongs. Done on return.
+        Ranks do not wait for each other. The work is done on return.
 
-        Raises ucd.Corrupt, which is a ValueError, if a file is not what it was when it was opened, ends early, or
-        says what is not true; NotSupported for tensors that are compressed or sparse; OSError as os.open and
+        Raises ucd.Corrupt, which is a ValueError, if a file has changed since it was opened, ends early, or contradicts
+        itself; NotSupported for tensors that are compressed or sparse; OSError as os.open and
         os.preadv; ValueError if shapes or elements of targets differ from what the distributions and the checkpoint
         say. After an error that comes from a file the targets are unfinished.
         """

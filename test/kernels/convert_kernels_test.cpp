@@ -3,13 +3,13 @@
 #include "kernel_set.h"
 
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 #include "support/oracle/conversion_oracle.hpp"
 #include "support/random/random_cases.hpp"
 #include "support/random/rng.hpp"
 
 #include <cstdio>
 #include <cstring>
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,24 +28,7 @@ using ucdtest::Rng;
 namespace {
 
 const Predefined &type_of(Element element) {
-    const std::map<Element, ucd_type_t> handles{
-        {Element::bool8, UCD_TYPE___BOOL},
-        {Element::int8, UCD_TYPE__INT8_T},
-        {Element::int16, UCD_TYPE__INT16_T},
-        {Element::int32, UCD_TYPE__INT32_T},
-        {Element::int64, UCD_TYPE__INT64_T},
-        {Element::uint8, UCD_TYPE__UINT8_T},
-        {Element::uint16, UCD_TYPE__UINT16_T},
-        {Element::uint32, UCD_TYPE__UINT32_T},
-        {Element::uint64, UCD_TYPE__UINT64_T},
-        {Element::float16, UCD_TYPE__FLOAT16},
-        {Element::bfloat16, UCD_TYPE__BFLOAT16},
-        {Element::float8_e4m3, UCD_TYPE__FLOAT8_E4M3},
-        {Element::float8_e5m2, UCD_TYPE__FLOAT8_E5M2},
-        {Element::float32, UCD_TYPE__FLOAT},
-        {Element::float64, UCD_TYPE__DOUBLE},
-    };
-    return ucdtest::predefined(handles.at(element));
+    return ucdtest::predefined(ucdtest::public_type(element));
 }
 
 // The bits of a float or double at the edges of what the target rounds to: its numbers and the

@@ -6,6 +6,7 @@
 #include "plan/make_divisor.h"
 
 #include "support/catch.hpp"
+#include "support/element_types.hpp"
 #include "support/fake_device/fake_driver.h"
 #include "support/oracle/reduction_oracle.hpp"
 #include "support/random/reduction_values.hpp"
@@ -23,42 +24,6 @@ using namespace ucd::hostgpu;
 using namespace ucdtest;
 
 namespace {
-
-const Predefined &type_of(Element element) {
-    const auto find = [](ucd_type_t handle) -> const Predefined & {
-        for (const Predefined &type : all_predefined())
-            if (type.handle == handle) return type;
-        throw std::logic_error("a type that the tests do not know");
-    };
-    switch (element) {
-    case Element::byte: return find(UCD_TYPE__BYTE);
-    case Element::bool8: return find(UCD_TYPE___BOOL);
-    case Element::int8: return find(UCD_TYPE__INT8_T);
-    case Element::int16: return find(UCD_TYPE__INT16_T);
-    case Element::int32: return find(UCD_TYPE__INT32_T);
-    case Element::int64: return find(UCD_TYPE__INT64_T);
-    case Element::uint8: return find(UCD_TYPE__UINT8_T);
-    case Element::uint16: return find(UCD_TYPE__UINT16_T);
-    case Element::uint32: return find(UCD_TYPE__UINT32_T);
-    case Element::uint64: return find(UCD_TYPE__UINT64_T);
-    case Element::float16: return find(UCD_TYPE__FLOAT16);
-    case Element::bfloat16: return find(UCD_TYPE__BFLOAT16);
-    case Element::float8_e4m3: return find(UCD_TYPE__FLOAT8_E4M3);
-    case Element::float8_e5m2: return find(UCD_TYPE__FLOAT8_E5M2);
-    case Element::float32: return find(UCD_TYPE__FLOAT);
-    case Element::float64: return find(UCD_TYPE__DOUBLE);
-    case Element::complex32: return find(UCD_TYPE__C_COMPLEX);
-    case Element::complex64: return find(UCD_TYPE__C_DOUBLE_COMPLEX);
-    case Element::float32_int32: return find(UCD_TYPE__FLOAT_INT);
-    case Element::float64_int32: return find(UCD_TYPE__DOUBLE_INT);
-    case Element::int64_int32: return find(UCD_TYPE__LONG_INT);
-    case Element::int32_int32: return find(UCD_TYPE__2INT);
-    case Element::int16_int32: return find(UCD_TYPE__SHORT_INT);
-    case Element::float32_float32: return find(UCD_TYPE__2FLOAT);
-    case Element::float64_float64: return find(UCD_TYPE__2DOUBLE);
-    default: throw std::logic_error("an element that no device reduces");
-    }
-}
 
 constexpr std::size_t guard = 64;
 
@@ -93,7 +58,7 @@ struct Arrangement {
 template <class Params>
 void check(const Reduction &r, const void *kernel, Direction direction, const Arrangement &a,
            Rng &rng, Params describe) {
-    const Predefined &type = type_of(r.element);
+    const Predefined &type = predefined(public_type(r.element));
     const std::size_t size = packed_size(r.element);
     const auto op = static_cast<ucd_op_t>(r.op);
     Side typed(rng, guard + a.typed_at() + a.count * a.stride),

@@ -1,5 +1,6 @@
 // Direct transfers between two processes, of which one dies.
 
+#include "c_api/allocations.hpp"
 #include "support/moves/device_moves.hpp"
 #include "ucx/direct_pair.hpp"
 #include "ucx/other_process.hpp"
@@ -84,6 +85,37 @@ TEST_CASE("data is read from another process, whose death ends the receive") {
     CHECK(received.result.status == UCS_ERR_CONNECTION_RESET);
     ok(ucd_ucx_lose_endpoint(own.pipeline, own.ep, UCS_ERR_CONNECTION_RESET), "lose");
     own.close_endpoint();
+}
+
+TEST_CASE("the end of a sender's process is told though there was no memory to tell it") {
+    const DeviceSession session;
+    const Keys keys({ALWAYS_DIRECT});
+    std::size_t failures = 0;
+    for (std::size_t n = 1; n <= 12; ++n) {
+        Side own;
+        own.open_pipeline(keys.get());
+        Peer peer(own, "sends in another process");
+        begin(own, false);
+        for (int i = 0; i < 20; ++i) { // the next one is offered, and no receive takes it
+            ucd_ucx_progress(own.pipeline);
+            ::usleep(1000);
+        }
+        peer.kill_it();
+        (void)peer.end();
+        fail_allocation(n);
+        ucd_ucx_progress(own.pipeline);
+        const bool all = end_failing();
+        failures += !all;
+        Strided out(very_large);
+        Outcome received;
+        REQUIRE(start_receive(own, out, received) == UCD_SUCCESS);
+        progress_until(own, [&] { return received.done(); });
+        CHECK(received.result.status == UCS_ERR_CONNECTION_RESET);
+        ok(ucd_ucx_lose_endpoint(own.pipeline, own.ep, UCS_ERR_CONNECTION_RESET), "lose");
+        own.close_endpoint();
+        if (all) break;
+    }
+    CHECK(failures > 0);
 }
 
 TEST_CASE("a sender whose offer was not taken is told that the receiver's process has ended") {

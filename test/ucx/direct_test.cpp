@@ -1,9 +1,11 @@
 // Direct transfers: when they are offered and taken, and how they end.
 
 #include "c_api/allocations.hpp"
+#include "pipeline/transfers.h"
 #include "support/moves/device_moves.hpp"
 #include "ucx/direct_pair.hpp"
 
+#include <cstring>
 #include <sys/mman.h>
 
 namespace direct_test {
@@ -54,6 +56,42 @@ TEST_CASE("data is read where it is, once the processes know each other") {
     CHECK(has_offered_directly(sides.a));
 }
 
+TEST_CASE("what lies between the segments of data that is read need not be memory") {
+    const DeviceSession session;
+    TwoSides sides({ALWAYS_DIRECT});
+    link_up(sides);
+    constexpr std::size_t page = 4096, of_page = 100;
+    auto *const in = static_cast<char *>(
+        mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    REQUIRE(in != MAP_FAILED);
+    REQUIRE(munmap(in + page, page) == 0);
+    std::vector<std::intptr_t> places;
+    std::vector<int> expected, out(2 * of_page);
+    for (std::size_t i = 0; i < 2 * of_page; ++i) {
+        const std::size_t at = i / of_page * 2 * page + i % of_page * 24;
+        places.push_back(static_cast<std::intptr_t>(at));
+        expected.push_back(static_cast<int>(i + 1));
+        std::memcpy(in + at, &expected.back(), sizeof(int));
+    }
+    ucd_type_t type;
+    ok(ucd_create_hindexed_block(static_cast<std::intptr_t>(places.size()), 1, places.data(),
+                                 UCD_TYPE__INT, UCD_INFO__NULL, &type),
+       "hindexed_block");
+    Outcome sent, received;
+    const ucd_ucx_param_t p = sent.param(), q = received.param();
+    ok(ucd_ucx_recv_nbx(sides.b.pipeline, out.data(), out.size(), UCD_TYPE__INT, 1, 1, &q,
+                        &received.request),
+       "receive");
+    ok(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, in, 1, type, 1, &p, &sent.request), "send");
+    ok(ucd_free(&type), "free");
+    sides.until([&] { return sent.done() && received.done(); });
+    CHECK(has_offered_directly(sides.a));
+    CHECK(received.result.status == UCS_OK);
+    CHECK(out == expected);
+    CHECK(munmap(in, page) == 0);
+    CHECK(munmap(in + 2 * page, page) == 0);
+}
+
 TEST_CASE("data is not read unless both sides trust the other") {
     const DeviceSession session;
     Side a, b;
@@ -75,6 +113,28 @@ TEST_CASE("data is not read unless both sides trust the other") {
         CHECK(out.received_from(in));
         CHECK_FALSE(has_offered_directly(a));
     }
+}
+
+TEST_CASE("transfers of a pipeline that does not trust open no socket") {
+    const DeviceSession session;
+    TwoSides sides({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}});
+    const Keys yes({{"ucd.ucx.direct", "always"}});
+    for (int i = 0; i < 3; ++i) {
+        Strided in(5000), out(5000);
+        Outcome sent, received;
+        out.clear();
+        const ucd_ucx_param_t p = sent.param(yes.get()), q = received.param(yes.get());
+        ok(ucd_ucx_recv_nbx(sides.b.pipeline, out.data(), 1, out.type(), 1, 1, &q,
+                            &received.request),
+           "receive");
+        ok(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, in.data(), 1, in.type(), 1, &p,
+                            &sent.request),
+           "send");
+        sides.until([&] { return sent.done() && received.done(); });
+        CHECK(out.received_from(in));
+        CHECK_FALSE(has_offered_directly(sides.a));
+    }
+    for (Side *side : {&sides.a, &sides.b}) CHECK(side->pipeline->engine.links.descriptors() == 0);
 }
 
 TEST_CASE("a receive may decline, and then gets the data by messages") {

@@ -26,6 +26,34 @@ TEST_CASE("a receive that nothing came for is cancelled") {
     check_usable(sides);
 }
 
+// One message of many fragments, which UCX does not cancel once it has one of them.
+TEST_CASE("a receive of which a part has come is cancelled, and the rest is dropped") {
+    const DeviceSession session;
+    for (const bool ends_early : {false, true}) {
+        TwoSides sides({{"ucd.ucx.eager", "1000000000"}});
+        Strided in(8 << 20), out(8 << 20);
+        Outcome sent, received;
+        REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+        REQUIRE(start_send(sides.a, in, sent) == UCD_SUCCESS);
+        sides.until([&] { return *out.data() != 0; });
+        REQUIRE_FALSE(received.done());
+        REQUIRE(ucd_ucx_cancel(sides.b.pipeline, received.request) == UCD_SUCCESS);
+        ucd_ucx_progress(sides.b.pipeline);
+        REQUIRE(received.done());
+        CHECK(received.result.status == UCS_ERR_CANCELED);
+        out.clear();
+        if (ends_early) { // the pipeline does, and not UCX's receive
+            REQUIRE(ucd_ucx_pipeline_destroy(&sides.b.pipeline) == UCD_SUCCESS);
+            sides.b.open_pipeline(UCD_INFO__NULL);
+        }
+        sides.until([&] { return sent.done(); });
+        CHECK(sent.result.status == UCS_OK);
+        check_usable(sides);
+        CHECK(out.is_clear());
+        CHECK(received.calls == 1);
+    }
+}
+
 TEST_CASE("an endpoint that is lost leaves transfers with others alone") {
     const DeviceSession session;
     for (const int steps : {0, 3, 30}) {

@@ -21,7 +21,7 @@ namespace {
 
 class Peer {
 public:
-    explicit Peer(const char *role) {
+    explicit Peer(const char *role, const char *argument = nullptr) {
         const char *program = std::getenv("UCD_TEST_PEER");
         REQUIRE(program != nullptr);
         int in[2], out[2];
@@ -33,7 +33,7 @@ public:
             dup2(in[0], 0);
             dup2(out[1], 1);
             for (const int fd : {in[0], in[1], out[0], out[1]}) close(fd);
-            execl(program, program, role, static_cast<char *>(nullptr));
+            execl(program, program, role, argument, static_cast<char *>(nullptr));
             _exit(127);
         }
         close(in[0]);
@@ -67,11 +67,17 @@ public:
     void kill_it() {
         if (process_ < 0) return;
         kill(process_, SIGKILL);
-        int status;
-        CHECK(waitpid(process_, &status, 0) == process_);
+        CHECK(has_been_killed(0));
+    }
+    // UCX takes a process for alive until its parent has asked how it ended.
+    bool has_been_killed(int options = WNOHANG) {
+        int status = 0;
+        if (process_ < 0) return true;
+        if (waitpid(process_, &status, options) != process_) return false;
         // It was at work until then.
         CHECK((WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
         process_ = -1;
+        return true;
     }
 
 private:
@@ -105,7 +111,7 @@ void lose_peer(bool peer_sends, std::size_t chunks_before) {
         ok(ucd_free(&type), "free");
         const auto chunks = [&] {
             std::size_t n = 0;
-            const int wanted = peer_sends ? UCD_UCX_EVENT__UNPACK_END : UCD_UCX_EVENT__SENT;
+            const int wanted = peer_sends ? UCD_UCX_EVENT__RECEIVED : UCD_UCX_EVENT__SENT;
             for (const ucd_ucx_event_t &e : side.events) n += e.what == wanted;
             return n;
         };
@@ -204,6 +210,53 @@ void lose_one_sided_peer(bool is_target) {
 }
 
 } // namespace
+
+// It is killed by its own hand, in the callback in which UCX lets the library pack or unpack its
+// data. The last length is one of chunks, for which the queue of the transport is too short.
+TEST_CASE("a process is killed while UCX has its data packed or unpacked by callbacks") {
+    for (const std::size_t bytes : {8000, 64 << 10, 512 << 10, 64 << 20}) {
+        for (const bool peer_sends : {true, false}) {
+            INFO(bytes << " bytes, the peer sends: " << peer_sends);
+            Side side;
+            side.open_pipeline(UCD_INFO__NULL);
+            Peer peer(peer_sends ? "pack" : "unpack", std::to_string(bytes).c_str());
+            peer.write_line(to_hex(side.address()));
+            side.connect(peer.read("address"));
+            REQUIRE(side.can_fail);
+            std::vector<char> field(2 * bytes, 'f');
+            ucd_type_t type;
+            ok(ucd_create_vector(static_cast<std::intptr_t>(bytes / 8), 8, 16, UCD_TYPE__BYTE,
+                                 UCD_INFO__NULL, &type),
+               "vector");
+            Outcome outcome;
+            const ucd_ucx_param_t p = outcome.param();
+            if (peer_sends)
+                ok(ucd_ucx_recv_nbx(side.pipeline, field.data(), 1, type, 1, 1, &p,
+                                    &outcome.request),
+                   "receive");
+            else
+                ok(ucd_ucx_send_nbx(side.pipeline, side.ep, field.data(), 1, type, 1, &p,
+                                    &outcome.request),
+                   "send");
+            outcome.started();
+            ok(ucd_free(&type), "free");
+            const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+            const auto progress_until = [&](auto &&condition) {
+                while (!condition() && std::chrono::steady_clock::now() < limit)
+                    ucd_ucx_progress(side.pipeline);
+                return condition();
+            };
+            REQUIRE(progress_until([&] { return peer.has_been_killed(); }));
+            // A receive of which nothing, or a part, has come as one message knows no endpoint.
+            for (int i = 0; i < 1000; ++i) ucd_ucx_progress(side.pipeline);
+            if (peer_sends && bytes <= (512 << 10) && !outcome.done())
+                ok(ucd_ucx_cancel(side.pipeline, outcome.request), "cancel");
+            REQUIRE(progress_until([&] { return outcome.done(); }));
+            // A send is complete when UCX has taken all of it.
+            CHECK((outcome.result.status != UCS_OK || (!peer_sends && bytes <= (512 << 10))));
+        }
+    }
+}
 
 TEST_CASE("the sender is killed") {
     lose_peer(true, 3);

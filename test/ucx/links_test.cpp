@@ -1,6 +1,7 @@
 // Links between endpoints and processes, within one process: who is admitted, what is
 // authenticated, which descriptors are passed, and what hostile peers on the socket can do.
 
+#include "c_api/allocations.hpp"
 #include "support/catch.hpp"
 #include "ucx/links_pair.hpp"
 
@@ -312,6 +313,47 @@ TEST_CASE("descriptors are passed, found by number, recalled and counted") {
     CHECK_FALSE(pair.to_reader()->pass(std::vector<int>(max_passed + 1, a.get()), &first));
     REQUIRE(pair.to_reader()->pass(std::vector<int>(max_passed, a.get()), &first));
     CHECK(pair.until([&] { return pair.to_owner()->passed(first) >= 0; }));
+}
+
+TEST_CASE("descriptors behind a recall are taken when an offer names them") {
+    LinkedPair pair;
+    REQUIRE(pair.link());
+    const Descriptor file = file_of("x");
+    const int one[] = {file.get()};
+    uint64_t first = 99;
+    REQUIRE(pair.to_reader()->pass(one, &first));
+    REQUIRE(pair.to_reader()->recall(first, 1));
+    REQUIRE(pair.to_reader()->recall(first, 1));
+    REQUIRE(pair.to_reader()->pass(one, &first));
+    pair.reader.links.take_passed_by(pair.at_reader);
+    CHECK(pair.to_owner()->passed(0) == -1);
+    CHECK(pair.to_owner()->passed(first) >= 0);
+}
+
+TEST_CASE("after descriptors for which there was no memory, the next ones are taken") {
+    LinkedPair pair;
+    REQUIRE(pair.link());
+    const Descriptor file = file_of("x");
+    const std::vector<int> many(max_passed, file.get());
+    std::size_t failures = 0;
+    for (std::size_t n = 1; n < 100; ++n) {
+        uint64_t first = 0, next = 0;
+        REQUIRE(pair.to_reader()->pass(many, &first));
+        fail_allocation(n);
+        try {
+            pair.reader.links.take_passed_by(pair.at_reader);
+        } catch (const std::bad_alloc &) {
+            ++failures;
+        }
+        const bool all = end_failing();
+        REQUIRE(pair.to_reader()->pass(many, &next));
+        pair.reader.links.take_passed_by(pair.at_reader);
+        REQUIRE(pair.to_owner() != nullptr);
+        REQUIRE(pair.to_owner()->passed(next + max_passed - 1) >= 0);
+        pair.to_owner()->close_passed();
+        if (all) break;
+    }
+    CHECK(failures > max_passed);
 }
 
 TEST_CASE("an owner that passes more than the socket takes is told so") {

@@ -115,9 +115,11 @@ void Side::connect(const std::string &address) {
     params.field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
                         UCP_EP_PARAM_FIELD_ERR_HANDLER;
     params.address = reinterpret_cast<const ucp_address_t *>(address.data());
-    // Shared memory has none in UCX 1.13.
+    // Shared memory has none in UCX 1.13, unless a setting asks for it.
     const char *transports = std::getenv("UCX_TLS");
-    can_fail = !(transports != nullptr && std::string(transports).find("tcp") == std::string::npos);
+    const char *setting = std::getenv("UCX_MM_ERROR_HANDLING");
+    can_fail = transports == nullptr || std::string(transports).find("tcp") != std::string::npos ||
+               (setting != nullptr && *setting == 'y');
     params.err_mode = can_fail ? UCP_ERR_HANDLING_MODE_PEER : UCP_ERR_HANDLING_MODE_NONE;
     params.err_handler = {on_error, this};
     ucx(ucp_ep_create(worker, &params, &ep), "ucp_ep_create");

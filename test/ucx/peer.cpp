@@ -4,17 +4,23 @@
 //   ucx_peer send|receive  a transfer
 //   ucx_peer put           into a window of the other process, whose key comes behind its address
 //   ucx_peer serve         has a window, whose key goes behind its address
+//   ucx_peer pack BYTES    sends, and is killed while the data is packed
+//   ucx_peer unpack BYTES  receives, and is killed while the data is unpacked
 //   ucx_peer exchange      sends and receives messages of many sizes at a time, and ends
 
 #include "ucx/rma_pair.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <iostream>
 #include <memory>
 #include <poll.h>
 #include <stdexcept>
+#include <sys/mman.h>
+#include <unistd.h>
 
 using namespace ucdtest;
 
@@ -72,6 +78,17 @@ std::string read_hex() {
     return from_hex(line);
 }
 
+// Memory that starts with so many bytes; whoever touches what is behind them is killed.
+char *memory_before_death(std::size_t bytes) {
+    constexpr std::size_t all = std::size_t{1} << 30, page = 4096;
+    void *const memory = mmap(nullptr, all, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const std::size_t begin = (bytes + page - 1) / page * page;
+    if (memory == MAP_FAILED || mprotect(memory, begin, PROT_READ | PROT_WRITE) != 0)
+        throw std::runtime_error("no memory");
+    std::signal(SIGSEGV, [](int) { (void)kill(getpid(), SIGKILL); });
+    return static_cast<char *>(memory);
+}
+
 // One-sided: it ends only with the process.
 [[noreturn]] void take_part(bool serves) {
     const Keys keys({{"ucd.ucx.chunk", "10000"}, {"ucd.ucx.depth", "2"}});
@@ -99,31 +116,36 @@ std::string read_hex() {
 } // namespace
 
 int main(int argc, char **argv) {
-    if (argc != 2 || ucd_init(UCD_INFO__NULL) != UCD_SUCCESS) return 2;
-    const bool sends = std::strcmp(argv[1], "send") == 0;
+    if (argc < 2 || argc > 3 || ucd_init(UCD_INFO__NULL) != UCD_SUCCESS) return 2;
+    const bool sends = std::strcmp(argv[1], "send") == 0 || std::strcmp(argv[1], "pack") == 0;
     try {
         for (const char *role : {"put", "serve"})
             if (std::strcmp(argv[1], role) == 0) take_part(*role == 's');
         Side side;
+        const bool dies = argc == 3;
         const Keys keys({{"ucd.ucx.chunk", "10000"}, {"ucd.ucx.depth", "2"}});
-        side.open_pipeline(keys.get());
+        side.open_pipeline(dies ? UCD_INFO__NULL : keys.get());
         std::cout << "address " << to_hex(side.address()) << std::endl;
         side.connect(read_hex());
         if (std::strcmp(argv[1], "exchange") == 0) {
             exchange(side);
             return 0;
         }
-        std::vector<double> field(2 * doubles);
+        std::vector<double> field(dies ? 0 : 2 * doubles);
+        void *data = field.data();
+        std::intptr_t rows = doubles;
+        if (dies) {
+            rows = std::atol(argv[2]) / static_cast<long>(sizeof(double));
+            data = memory_before_death(static_cast<std::size_t>(rows) * sizeof(double)); // half
+        }
         ucd_type_t type;
-        ok(ucd_create_vector(doubles, 1, 2, UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type), "vector");
+        ok(ucd_create_vector(rows, 1, 2, UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type), "vector");
         ucd_ucx_request_t request;
         if (sends)
-            ok(ucd_ucx_send_nbx(side.pipeline, side.ep, field.data(), 1, type, 1, nullptr,
-                                &request),
+            ok(ucd_ucx_send_nbx(side.pipeline, side.ep, data, 1, type, 1, nullptr, &request),
                "send");
         else
-            ok(ucd_ucx_recv_nbx(side.pipeline, field.data(), 1, type, 1, 1, nullptr, &request),
-               "receive");
+            ok(ucd_ucx_recv_nbx(side.pipeline, data, 1, type, 1, 1, nullptr, &request), "receive");
         // It never is: the other process takes its time, and kills this one.
         while (ucd_ucx_request_check(request, nullptr) == UCS_INPROGRESS)
             ucd_ucx_progress(side.pipeline);

@@ -226,6 +226,17 @@ TEST_CASE("a descriptor whose memory may be taken away is no page") {
     CHECK(::ftruncate(descriptor.get(), 0) != 0);
 }
 
+// Without huge pages on the machine, the system refuses to map it.
+TEST_CASE("memory of huge pages is not mapped") {
+    constexpr uint64_t bytes = 2 << 20;
+    const ucd_ucx::Descriptor huge(
+        ::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB));
+    if (!huge || ::ftruncate(huge.get(), bytes) != 0) return;
+    REQUIRE(::fcntl(huge.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0);
+    CHECK(ucd_ucx::SharedMemory::open(huge.get(), bytes) == nullptr);
+    CHECK(ucd_ucx::SharedMemory::open_to_read(huge.get(), bytes) == nullptr);
+}
+
 TEST_CASE("both sides have to trust, and an operation may refuse") {
     const DeviceSession session;
     std::vector<int> memory(many, 7);
@@ -293,6 +304,34 @@ TEST_CASE("with a lost endpoint, direct access ends at both sides") {
     CHECK(g.memory[many] == 7);
     ok(ucd_ucx_rma_lose_endpoint(g.pair.a.rma, g.pair.a.ep(), UCS_ERR_CANCELED), "lose");
     g.pair.until([&] { return put.done(); });
+}
+
+// It looks as if the origin were at work on the page of each endpoint that it has lost.
+TEST_CASE("an owner keeps the pages of few lost endpoints, and grants nothing beyond these") {
+    const DeviceSession session;
+    using ucd_ucx::rma::WindowAccess;
+    std::vector<std::unique_ptr<ucd_ucx::SharedMemory>> pages;
+    Granted g;
+    RmaPair &pair = g.pair;
+    for (std::size_t i = 0; i < WindowAccess::max_retired; ++i) {
+        REQUIRE((i == 0 || becomes_direct(pair, g.window.key(), many)));
+        const int page = pair.a.rma->engine.links.to_owner(pair.a.ep())->passed(0);
+        pages.push_back(ucd_ucx::SharedMemory::open(page, AccessPage::bytes));
+        REQUIRE(pages.back() != nullptr);
+        *reinterpret_cast<std::atomic<uint64_t> *>(pages.back()->address()) = 1;
+        for (RmaSide *side : {&pair.a, &pair.b}) {
+            ok(ucd_ucx_rma_lose_endpoint(side->rma, side->ep(), UCS_ERR_CANCELED), "lose");
+            side->progress();
+        }
+    }
+    CHECK_FALSE(becomes_direct(pair, g.window.key(), many));
+    for (RmaSide *side : {&pair.a, &pair.b}) {
+        ok(ucd_ucx_rma_lose_endpoint(side->rma, side->ep(), UCS_ERR_CANCELED), "lose");
+        side->progress();
+    }
+    pages[7]->address()[0] = 0;
+    CHECK(becomes_direct(pair, g.window.key(), many));
+    for (const auto &page : pages) page->address()[0] = 0;
 }
 
 TEST_CASE("introductions and grants by hand begin nothing") {

@@ -4,6 +4,7 @@
 #include "rma/one_sided.h"
 #include "support/fake_device/fake_driver.h"
 #include "support/moves/device_moves.hpp"
+#include "ucx/attacker.hpp"
 #include "ucx/rma_pair.hpp"
 #include "ucx/strided.hpp"
 #include "ucx/ucx_sends.hpp"
@@ -93,6 +94,37 @@ TEST_CASE("a transfer whose chunk UCX does not send ends at both sides") {
         CHECK(received.result.status == UCS_ERR_REJECTED);
         check_usable(sides);
     }
+}
+
+// One offer comes by rendezvous, the other without it, so that it looks taken; and a chunk seems to
+// prove that the sender has the answer.
+TEST_CASE("a hostile sender cannot make a receiver answer before a receive has matched") {
+    const DeviceSession session;
+    TwoSides sides(SMALL_CHUNKS);
+    Attacker attacker(sides.b.address(), [&] { sides.progress(); });
+    wire::Message m;
+    m.id = attacker.new_id();
+    m.total = 4000;
+    m.kind = wire::offer;
+    attacker.active(m);
+    m.kind = wire::route;
+    m.status = wire::route_status(wire::host_route);
+    attacker.active_by_rendezvous(m, std::string(8, 'r'));
+    m.status = wire::route_status(wire::ring_route);
+    m.user_header = wire::ring_place(std::string(wire::ring_handle_bytes, 'h'), 0, 0);
+    attacker.active(m, std::string(8, 'r'));
+    attacker.progress(20);
+    {
+        UcxSends sends(sides.a.ep);
+        sends.fetched = UCS_ERR_CONNECTION_RESET;
+        m.kind = wire::chunk;
+        m.status = 0;
+        m.user_header.clear();
+        attacker.active(m, std::string(1000, 'd'));
+        attacker.progress(50);
+        CHECK(sends.fetches == 0);
+    }
+    check_usable(sides);
 }
 
 TEST_CASE("as many chunks are under way as the window has, and not one more") {

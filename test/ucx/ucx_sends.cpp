@@ -91,6 +91,17 @@ ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer, size_t count,
     return next(ep, buffer, count, tag, param);
 }
 
+ucs_status_ptr_t ucp_am_recv_data_nbx(ucp_worker_h worker, void *data, void *buffer, size_t count,
+                                      const ucp_request_param_t *param) {
+    if (present != nullptr && present->fetched != UCS_OK) {
+        ++present->fetches;
+        ucp_am_data_release(worker, data);
+        return UCS_STATUS_PTR(present->fetched);
+    }
+    static const auto next = real(ucp_am_recv_data_nbx, "ucp_am_recv_data_nbx");
+    return next(worker, data, buffer, count, param);
+}
+
 void ucp_request_free(void *request) {
     if (present != nullptr && present->is_own(request)) return;
     static const auto next = real(ucp_request_free, "ucp_request_free");

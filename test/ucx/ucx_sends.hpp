@@ -1,5 +1,5 @@
-// Stands between the library and UCX's calls that send, in programs that link ucx_sends.cpp: a test
-// sees the calls, and decides what becomes of them.
+// Stands between the library and UCX's calls that send, and that fetch data, in programs that link
+// ucx_sends.cpp: a test sees the calls, and decides what becomes of them.
 #pragma once
 
 #include <cstddef>
@@ -36,6 +36,9 @@ public:
     };
     std::vector<Call> calls;
     std::function<void()> on_call; // within each, which is noted already
+    // Unless UCS_OK: data that is fetched from its sender ends so at once, in any worker.
+    ucs_status_t fetched = UCS_OK;
+    std::size_t fetches = 0; // that ended so
 
     std::size_t held() const { return held_.size(); }
     void end_held(ucs_status_t ended_with);

@@ -63,7 +63,7 @@ RecipePtr plainly(const Shape &shape);
 struct DisguiseOptions {
     std::size_t max_members = 300; // of a struct
     // Lists and strides may be cut into a struct of parts, and fields nested in structs of their
-    // own. Beyond the layouts that are normalised from their segments, design.md asks for neither.
+    // own. Layouts that are too large to be normalised from their segments need not undo that.
     bool cut_apart = true, nest_fields = true;
 };
 // A random other description of the same bytes in the same order.

@@ -1,5 +1,5 @@
-// Random layouts, each in two descriptions made from it by the inverse of the rewrites in
-// design.md: their normal forms must be one.
+// Random layouts, each in two descriptions made from it by the inverse of the rewrites: both must
+// have one normal form.
 #include "support/catch.hpp"
 
 #include "support/oracle/byte_map.hpp"
@@ -36,7 +36,7 @@ TEST_CASE("Small layouts in random disguise") {
     });
 }
 
-// What design.md promises beyond the layouts that are normalised from their segments.
+// Layouts that are too large to be normalised from their segments.
 TEST_CASE("Large layouts in random disguise") {
     run_cases("large disguises", 2000, [](Case &one) {
         ShapeOptions options;
@@ -67,7 +67,7 @@ TEST_CASE("Lists of 100000 blocks in random disguise") {
 
 // Of more than 1024 segments, these are known to differ now and then. Run with the tag [gaps] to
 // see where they stand.
-TEST_CASE("Large layouts in disguises that design.md does not name", "[.][gaps]") {
+TEST_CASE("Large layouts in disguises that rewrites of the structure may miss", "[.][gaps]") {
     run_cases("large disguises, gaps", 5000, [](Case &one) {
         ShapeOptions options;
         options.depth = 1 + static_cast<int>(one.rng().below(4));

@@ -126,8 +126,9 @@ nb::list element_runs(const Type &type, uintptr_t count) {
     const nb::object names = nb::module_::import_("ucd._core").attr("predefined");
     for (const ucd_element_run_t &run : runs) {
         nb::object element = nb::none();
-        for (auto [name, known] : nb::cast<nb::dict>(names))
-            if (nb::cast<const Type &>(known).get() == run.element) element = nb::borrow(known);
+        for (auto [name, candidate] : nb::cast<nb::dict>(names))
+            if (nb::cast<const Type &>(candidate).get() == run.element)
+                element = nb::borrow(candidate);
         list.append(nb::make_tuple(element, run.element_bytes, run.elements, run.offset));
     }
     return list;

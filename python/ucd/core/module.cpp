@@ -132,5 +132,5 @@ NB_MODULE(_core, m) {
     m.def("packed_size", &packed_size, arg("array"), arg("type").none() = nb::none(),
           arg("count") = 1);
     m.def("op_is_supported", &op_is_supported, arg("op"), arg("type"), arg("backend") = "seq",
-          "Whether a backend ('seq', 'cuda', 'hip') supports an op for a type.");
+          "Whether a backend ('seq', 'cuda', 'hip', 'ze') supports an op for a type.");
 }

@@ -225,8 +225,8 @@ out     a contiguous array of any element; its bytes are filled from the first o
 type    a Type, laid over the memory from src's first element on, instead of src's own layout; count
         of them, one extent apart. It must not leave src's memory.
 offset  bytes of the packed stream to skip, so data can be packed in pieces.
-op      'sum', 'max' and so on: out = out op src. Default: 'replace'.
-hints   ucd.Hints.
+op      'sum', 'max' and so on, the names of ucd_op_t: out = out op src. Default: 'replace'.
+hints   ucd.Hints, for this call.
 stream  for arrays in device memory: torch's or CuPy's stream, an integer, or an object with
         __cuda_stream__. Default: the current stream of the library that the array is from.
 
@@ -254,13 +254,14 @@ op, hints, stream, errors, and when the work is done: as pack_into.)");
         R"(Moves an array into another one of any other layout, without a packed buffer in between.
 
 Both sides are read in packed order, so shapes need not agree; dst must have room for all of src,
-else ucd.Truncated is raised and nothing moves. With convert=True, elements are converted: element i
-of dst becomes element i of src in dst's type, rounded to nearest; with convert='saturate', what is
-too large for a floating type becomes its largest finite number instead of infinity. Without,
-bytes are moved. With an op other than 'replace', both sides must have the same sequence of
-elements. Arrays may be in host memory and on
-any devices: what their libraries' current streams have enqueued is waited for first, and the work
-is done on return. src and dst must not overlap. Returns the bytes written. Errors: as pack_into.)");
+else ucd.Truncated is raised and nothing moves. Bytes are moved: elements are converted only with
+convert=True. Element i of dst then becomes element i of src in dst's type, rounded to nearest; with
+convert='saturate', what is too large for a floating type becomes its largest finite number instead
+of infinity. With an op other than 'replace', both sides must have the same sequence of elements.
+
+Arrays may be in host memory and on any devices: what their libraries' current streams have enqueued
+is waited for first, and the work is done on return. src and dst must not overlap. Returns the bytes
+written. Errors: as pack_into.)");
     m.def("ipack_into", &ipack_into, arg("src"), arg("out"), nb::kw_only(),
           arg("type").none() = none, arg("count") = 1, arg("offset") = 0, arg("op").none() = none,
           arg("hints").none() = none,

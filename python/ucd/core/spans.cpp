@@ -164,6 +164,51 @@ Spans composed(const Spans &outer, const Spans &inner) {
     return found;
 }
 
+namespace {
+
+// How many of the source's indices are less than `stop`.
+int64_t count_below(const Runs &runs, int64_t stop) {
+    int64_t found = 0;
+    for (const Run &r : runs) {
+        if (r.source >= stop) continue;
+        const int64_t within = stop - r.source;
+        if (r.count == 1) {
+            found += std::min(within, r.block);
+            continue;
+        }
+        const int64_t whole = std::min(within / r.source_step, r.count);
+        found += whole * r.block;
+        if (whole < r.count) found += std::min(within - whole * r.source_step, r.block);
+    }
+    return found;
+}
+
+// The least index below which there are as many of the source's.
+int64_t index_after(const Runs &runs, int64_t count) {
+    int64_t low = 0, high = 0;
+    for (const Run &r : runs)
+        high = std::max(high, r.source + (r.count - 1) * r.source_step + r.block);
+    while (low < high) {
+        const int64_t middle = low + (high - low) / 2;
+        if (count_below(runs, middle) < count)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+} // namespace
+
+Runs part_of(const Runs &runs, int64_t number, int64_t parts) {
+    int64_t total = 0;
+    for (const Run &r : runs) total += r.block * r.count;
+    const auto end_of = [&](int64_t part) {
+        return static_cast<int64_t>(Wide{part} * total / parts);
+    };
+    return clipped(runs, index_after(runs, end_of(number)), index_after(runs, end_of(number + 1)));
+}
+
 Runs clipped(const Runs &runs, int64_t start, int64_t stop) {
     const Span window{start, start, stop - start};
     Runs found;

@@ -45,4 +45,8 @@ Spans composed(const Spans &outer, const Spans &inner);
 // Returns what of the runs lies at the source's indices from start to stop.
 Runs clipped(const Runs &runs, int64_t start, int64_t stop);
 
+// Returns one of as many parts of the runs as are asked for, whose lengths differ by no more than
+// an index. Parts are in the order of the source.
+Runs part_of(const Runs &runs, int64_t number, int64_t parts);
+
 } // namespace ucdpy

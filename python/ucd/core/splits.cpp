@@ -322,7 +322,7 @@ nb::list senders(int64_t n, const Splits &source, const Splits &target, int64_t 
     });
 }
 
-nb::tuple clipped_runs(nb::iterable given, int64_t start, int64_t stop) {
+Runs runs_of(nb::iterable given) {
     Runs runs;
     for (nb::handle entry : given) {
         const auto f = nb::cast<nb::tuple>(entry);
@@ -331,7 +331,16 @@ nb::tuple clipped_runs(nb::iterable given, int64_t start, int64_t stop) {
         for (std::size_t k = 0; k < 6; ++k) numbers[k] = nb::cast<int64_t>(f[k]);
         runs.push_back({numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]});
     }
-    return tuple_of(clipped(runs, start, stop));
+    return runs;
+}
+
+nb::tuple clipped_runs(nb::iterable runs, int64_t start, int64_t stop) {
+    return tuple_of(clipped(runs_of(runs), start, stop));
+}
+
+nb::tuple part_of_runs(nb::iterable runs, int64_t number, int64_t parts) {
+    if (number < 0 || number >= parts) raise(PyExc_ValueError, "there is no such part");
+    return tuple_of(part_of(runs_of(runs), number, parts));
 }
 
 } // namespace
@@ -348,6 +357,7 @@ void bind_splits(nb::module_ &m) {
     m.def("receivers", &receivers, arg("n"), arg("source"), arg("sender"), arg("target"));
     m.def("senders", &senders, arg("n"), arg("source"), arg("target"), arg("receiver"));
     m.def("clipped", &clipped_runs, arg("runs"), arg("start"), arg("stop"));
+    m.def("part", &part_of_runs, arg("runs"), arg("number"), arg("parts"));
 }
 
 } // namespace ucdpy

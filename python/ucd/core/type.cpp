@@ -127,7 +127,8 @@ void bind_type(nb::module_ &m) {
 Types are immutable, and any threads may share them. The static methods that make them have the
 standard's names (MPI-4.1, chapter 5). Counts, block lengths, displacements and strides count
 elements of the old type, in methods with an h in the name bytes. Instead of an old type, anything
-that names a type of elements will do: 'float32', numpy.int64, a structured numpy.dtype.)");
+that names a type of elements will do: 'float32', torch.float32, numpy.int64, a structured
+numpy.dtype.)");
     bind_type_constructors(type);
     bind_type_text(m, type);
     type.def_static("unflatten", &unflatten, nb::arg("data"),

@@ -291,7 +291,9 @@ bool View::set_tensor(const dlpack::Tensor &tensor) {
         set_contiguous_strides();
     data = static_cast<char *>(tensor.data);
     // Tensors without memory: those of a tracer, or on no device.
-    if (!data && size() > 0) raise(PyExc_BufferError, "the tensor has elements, but no memory");
+    if (!data && size() > 0)
+        raise(PyExc_BufferError,
+              "the tensor has elements, but no memory of its own; of a DTensor give to_local()");
     if (data) data += tensor.byte_offset;
     plain_host = tensor.device.type == dlpack::cpu;
     backend = dlpack::backend_of(tensor.device.type);

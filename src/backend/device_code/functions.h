@@ -78,6 +78,54 @@ struct Scratch {
 inline constexpr uint32_t max_scratch_bytes =
     device_code::tile_side * (device_code::tile_side + 1) * device_code::vector_bytes;
 
+// What a kernel may know of a plan when it is compiled: the width of words in bytes, and the kinds
+// of its levels, the outermost first. The functions then have no code for other layouts, so they
+// need fewer registers and instructions. fits() says whether a plan is so.
+using Level = device_code::LevelKind;
+inline constexpr Level strided = Level::strided;             // children at equal distances
+inline constexpr Level indexed_block = Level::indexed_block; // children by a list
+inline constexpr Level indexed = Level::indexed;             // runs of children by a list
+
+template <unsigned word, Level... levels>
+struct KnownPlan {
+    const ucd_device_plan_t &plan;
+};
+
+// How many strided levels a plan has if it has no others, else 0.
+template <Level... levels>
+inline constexpr unsigned strided_levels = ((levels == Level::strided) && ...) ? sizeof...(levels)
+                                                                               : 0;
+
+// Returns whether kernels may take the plan as known<word, levels...>(plan): addresses and
+// distances in its layout are multiples of `word` (1, 2, 4, 8 or 16) bytes, its levels are these,
+// or the first ones of these if those that are left are strided, it has no more than 1 GiB, and its
+// strides are below 2 GiB. For the host, too, which so chooses a kernel.
+template <unsigned word, Level... levels>
+UCD_GPU_HOST_FUNCTION bool fits(const ucd_device_plan_t &plan) {
+    constexpr unsigned count = sizeof...(levels);
+    constexpr Level kinds[] = {levels..., Level::strided};
+    if (plan.bytes == 0) return true;
+    if (plan.bytes > device_code::max_divided || 1u << plan.word < word || plan.levels > count)
+        return false;
+    for (unsigned k = count; k-- > 0;) {
+        const int64_t stride = plan.level[k].stride;
+        if (plan.kind[k] != static_cast<uint8_t>(kinds[k]) ||
+            stride != static_cast<int32_t>(stride))
+            return false;
+    }
+    return true;
+}
+
+// The plan as an argument of pack(), unpack() or copy(), which fits. The caller's address, and what
+// lies between the packed stream's first byte and `out` or `in`, are multiples of `word` bytes; for
+// copy(), the offset and the bytes as well. With assertions on, the kernel traps where they are
+// not.
+template <unsigned word, Level... levels>
+UCD_GPU_FUNCTION KnownPlan<word, levels...> known(const ucd_device_plan_t &plan) {
+    assert((fits<word, levels...>(plan)));
+    return {plan};
+}
+
 namespace tiles {
 
 // The threads that share a tile: those of a block, which is the group or is a part of it.
@@ -159,6 +207,44 @@ UCD_GPU_FUNCTION void unpack(const Group &group, const ucd_device_plan_t &plan, 
         unpack(group, plan, in, buf, offset, bytes);
 }
 
+template <class Group, unsigned word, Level... levels>
+UCD_GPU_FUNCTION void pack(const Group &group, const KnownPlan<word, levels...> &known,
+                           const void *buf, uint64_t offset, uint64_t bytes, void *out) {
+    device_code::move_known<device_code::Direction::pack, word, levels...>(
+        group, known.plan, reinterpret_cast<uintptr_t>(buf), reinterpret_cast<uintptr_t>(out),
+        offset, bytes);
+}
+
+template <class Group, unsigned word, Level... levels>
+UCD_GPU_FUNCTION void pack(const Group &group, const KnownPlan<word, levels...> &known,
+                           const void *buf, uint64_t offset, uint64_t bytes, void *out,
+                           const Scratch &scratch) {
+    if (!device_code::move_known_by_tiles<device_code::Direction::pack, word,
+                                          strided_levels<levels...>>(
+            tiles::Team<Group>{group}, known.plan, reinterpret_cast<uintptr_t>(buf),
+            reinterpret_cast<uintptr_t>(out), offset, bytes, scratch.memory, scratch.bytes))
+        pack(group, known, buf, offset, bytes, out);
+}
+
+template <class Group, unsigned word, Level... levels>
+UCD_GPU_FUNCTION void unpack(const Group &group, const KnownPlan<word, levels...> &known,
+                             const void *in, void *buf, uint64_t offset, uint64_t bytes) {
+    device_code::move_known<device_code::Direction::unpack, word, levels...>(
+        group, known.plan, reinterpret_cast<uintptr_t>(buf), reinterpret_cast<uintptr_t>(in),
+        offset, bytes);
+}
+
+template <class Group, unsigned word, Level... levels>
+UCD_GPU_FUNCTION void unpack(const Group &group, const KnownPlan<word, levels...> &known,
+                             const void *in, void *buf, uint64_t offset, uint64_t bytes,
+                             const Scratch &scratch) {
+    if (!device_code::move_known_by_tiles<device_code::Direction::unpack, word,
+                                          strided_levels<levels...>>(
+            tiles::Team<Group>{group}, known.plan, reinterpret_cast<uintptr_t>(buf),
+            reinterpret_cast<uintptr_t>(in), offset, bytes, scratch.memory, scratch.bytes))
+        unpack(group, known, in, buf, offset, bytes);
+}
+
 // Copies bytes [offset, offset + bytes) of the stream of `from` in `in` to the same bytes of the
 // stream of `to` in `out`, without a packed stream between them. Otherwise as pack(). The two
 // layouts must not overlap.
@@ -168,6 +254,22 @@ UCD_GPU_FUNCTION void copy(const Group &group, const ucd_device_plan_t &from, co
                            uint64_t bytes) {
     device_code::copy_by_plans(group, from, reinterpret_cast<uintptr_t>(in), to,
                                reinterpret_cast<uintptr_t>(out), offset, bytes);
+}
+
+// The words of both plans are of the narrower width.
+template <class Group, unsigned from_word, Level... from_levels, unsigned to_word,
+          Level... to_levels>
+UCD_GPU_FUNCTION void copy(const Group &group, const KnownPlan<from_word, from_levels...> &from,
+                           const void *in, const KnownPlan<to_word, to_levels...> &to, void *out,
+                           uint64_t offset, uint64_t bytes) {
+    constexpr unsigned word = from_word < to_word ? from_word : to_word;
+    constexpr unsigned from_strided = strided_levels<from_levels...>;
+    constexpr unsigned to_strided = strided_levels<to_levels...>;
+    device_code::copy_known < from_strided<to_strided ? from_strided : to_strided,
+                                           device_code::KnownPlaces<word, from_levels...>,
+                                           device_code::KnownPlaces<word, to_levels...>>(
+                                  group, from.plan, reinterpret_cast<uintptr_t>(in), to.plan,
+                                  reinterpret_cast<uintptr_t>(out), offset, bytes);
 }
 
 // Returns the displacement from the buffer's address of byte `offset` of the packed stream, as a

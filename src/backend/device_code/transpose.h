@@ -20,10 +20,14 @@ template <class Params>
 UCD_GPU_FUNCTION Tile tile_at(const Params &p, uint32_t index, uint32_t width) {
     const uint32_t above = quotient(index, p.column_tiles);
     const uint64_t column = uint64_t{index - above * p.column_tiles.value} * tile_side;
-    const uint32_t matrix = quotient(above, p.row_tiles);
-    const uint64_t row = uint64_t{above - matrix * p.row_tiles.value} * tile_side;
-    const uint32_t outer0 = quotient(matrix, p.outer_tiles);
-    const uint32_t outer1 = matrix - outer0 * p.outer_tiles.value;
+    uint64_t row = uint64_t{above} * tile_side;
+    uint32_t outer0 = 0, outer1 = 0;
+    if (p.matrices > 1) {
+        const uint32_t matrix = quotient(above, p.row_tiles);
+        row = uint64_t{above - matrix * p.row_tiles.value} * tile_side;
+        outer0 = quotient(matrix, p.outer_tiles);
+        outer1 = matrix - outer0 * p.outer_tiles.value;
+    }
     Tile t;
     t.typed = p.typed + row * static_cast<uint64_t>(p.row_stride) +
               column * static_cast<uint64_t>(p.column_stride) +
@@ -57,25 +61,27 @@ struct TileMemory {
     Word<width> elements[tile_side][tile_side + 1];
 };
 
-// The accesses that a thread has in progress at a time. In the kernels they are all of a tile.
+// The accesses that a thread has in progress at a time. In blocks of the usual size they are all of
+// a tile.
 inline constexpr unsigned elements_at_a_time = tile_side * tile_side / threads_per_block;
+inline constexpr uint32_t usual_lines = tile_side / elements_at_a_time;
 
 // One half of the move of a tile that is complete and within the range: between shared memory and
 // the side with addresses base + line * line_step + lane * lane_step. Threads take `lines` lines of
-// a tile at a time.
-template <unsigned width, bool in, bool by_columns>
-UCD_GPU_FUNCTION void move_half(TileMemory<width> &tile, uint32_t thread, uint32_t lines,
+// a tile at a time, which is a constant if `usual` is true.
+template <unsigned width, bool in, bool by_columns, bool usual>
+UCD_GPU_FUNCTION void move_half(TileMemory<width> &tile, uint32_t thread, uint32_t any_lines,
                                 uintptr_t base, uint64_t line_step, uint64_t lane_step) {
+    const uint32_t lines = usual ? usual_lines : any_lines;
     const uint32_t lane = thread % tile_side;
     uintptr_t at = base + thread / tile_side * line_step + lane * lane_step;
     const uint64_t step = lines * line_step;
-    const bool at_once = lines * elements_at_a_time == tile_side; // known when kernels are compiled
     for (uint32_t line = thread / tile_side;;) {
         [[maybe_unused]] Word<width> words[elements_at_a_time];
 #pragma unroll
         for (unsigned i = 0; i < elements_at_a_time; ++i, at += step) {
             const uint32_t on = line + i * lines;
-            if (!at_once && on >= tile_side) continue;
+            if (!usual && on >= tile_side) continue;
             if constexpr (in)
                 words[i] = load<Word<width>>(at);
             else
@@ -86,13 +92,40 @@ UCD_GPU_FUNCTION void move_half(TileMemory<width> &tile, uint32_t thread, uint32
 #pragma unroll
             for (unsigned i = 0; i < elements_at_a_time; ++i) {
                 const uint32_t on = line + i * lines;
-                if (!at_once && on >= tile_side) continue;
+                if (!usual && on >= tile_side) continue;
                 (by_columns ? tile.elements[lane][on] : tile.elements[on][lane]) = words[i];
             }
         }
         line += elements_at_a_time * lines;
-        if (at_once || line >= tile_side) return;
+        if (usual || line >= tile_side) return;
     }
+}
+
+// Moves the complete tile whose first element is at `typed` and `packed`. Neighbouring lanes follow
+// rows in memory, where elements of rows are close, and columns in the stream.
+template <Direction direction, unsigned width, bool usual, class Params, class Team>
+UCD_GPU_FUNCTION void move_complete_tile(const Params &p, uintptr_t typed, uintptr_t packed,
+                                         TileMemory<width> &tile, const Team &team) {
+    constexpr bool pack = direction == Direction::pack;
+    const uint32_t lines = team.threads() / tile_side;
+    const auto row_stride = static_cast<uint64_t>(p.row_stride);
+    const auto column_stride = static_cast<uint64_t>(p.column_stride);
+    team.each([&](uint32_t thread) {
+        if constexpr (pack)
+            move_half<width, true, true, usual>(tile, thread, lines, typed, column_stride,
+                                                row_stride);
+        else
+            move_half<width, true, false, usual>(tile, thread, lines, packed, p.row_bytes, width);
+    });
+    team.barrier();
+    team.each([&](uint32_t thread) {
+        if constexpr (pack)
+            move_half<width, false, false, usual>(tile, thread, lines, packed, p.row_bytes, width);
+        else
+            move_half<width, false, true, usual>(tile, thread, lines, typed, column_stride,
+                                                 row_stride);
+    });
+    team.barrier();
 }
 
 // Moves a tile at an edge of the matrix or of the range element by element, without shared memory.
@@ -123,8 +156,6 @@ UCD_GPU_FUNCTION void move_elements(const Params &p, const Tile &t, uint32_t thr
 template <Direction direction, unsigned width, class Params, class Team>
 UCD_GPU_FUNCTION void transpose_tile(const Params &p, uint32_t index, TileMemory<width> &tile,
                                      const Team &team) {
-    constexpr bool pack = direction == Direction::pack;
-    const uint32_t lines = team.threads() / tile_side;
     const Tile t = tile_at(p, index, width);
     const uint64_t last =
         t.position + (t.rows - 1) * p.row_bytes + static_cast<uint64_t>(t.columns * width);
@@ -134,25 +165,11 @@ UCD_GPU_FUNCTION void transpose_tile(const Params &p, uint32_t index, TileMemory
         });
         return;
     }
-    const auto row_stride = static_cast<uint64_t>(p.row_stride);
-    const auto column_stride = static_cast<uint64_t>(p.column_stride);
     const uintptr_t packed = p.packed + t.position;
-    // Neighbouring lanes follow rows in memory, where elements of rows are close, and columns in
-    // the stream.
-    team.each([&](uint32_t thread) {
-        if constexpr (pack)
-            move_half<width, true, true>(tile, thread, lines, t.typed, column_stride, row_stride);
-        else
-            move_half<width, true, false>(tile, thread, lines, packed, p.row_bytes, width);
-    });
-    team.barrier();
-    team.each([&](uint32_t thread) {
-        if constexpr (pack)
-            move_half<width, false, false>(tile, thread, lines, packed, p.row_bytes, width);
-        else
-            move_half<width, false, true>(tile, thread, lines, t.typed, column_stride, row_stride);
-    });
-    team.barrier();
+    if (team.threads() == usual_lines * tile_side)
+        move_complete_tile<direction, width, true>(p, t.typed, packed, tile, team);
+    else
+        move_complete_tile<direction, width, false>(p, t.typed, packed, tile, team);
 }
 
 } // namespace ucd::UCD_GPU

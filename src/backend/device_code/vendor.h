@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #define UCD_GPU_FUNCTION __device__ __forceinline__
+#define UCD_GPU_HOST_FUNCTION __host__ __device__ inline // for the host as well
 #define UCD_GPU_FOR_EACH_RANK(group, rank) if (const uint64_t rank = (group).thread_rank(); true)
 
 namespace ucd::UCD_GPU {

@@ -23,7 +23,7 @@ enum class Trust : uint8_t {
 enum class Packing : uint8_t {
     automatic, // whichever is faster with the transport
     chunks,    // the pipeline, in memory for chunks
-    ucx,       // callbacks of UCX, in its own buffers
+    ucx,       // callbacks that UCX calls for each fragment, in UCX's buffers
 };
 
 // The options of a transfer. docs/guide/ucx.md says how the defaults were measured.

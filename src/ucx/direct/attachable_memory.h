@@ -30,8 +30,9 @@ public:
 
     // Finds the memory that contains a range, and the distance of the range from its beginning.
     static bool find(uint64_t address, uint64_t bytes, ucd_ipc_handle_t &handle, uint64_t &offset);
-    // A descriptor of the memory for another process, by which nobody can write. Empty if the
-    // memory is gone, or if the system refuses.
+    // A descriptor of the memory for another process, opened for reading, so that no mistake
+    // writes. Who has it can open it anew for writing, by /proc. Empty if the memory is gone, or if
+    // the system refuses.
     static Descriptor open_to_read(const ucd_ipc_handle_t &handle);
 
 private:

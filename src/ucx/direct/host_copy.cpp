@@ -101,7 +101,13 @@ ReadResult HostCopy::step(const Link &link, Status *moved) {
     case CopyMethod::packed: return step_packed(link, moved);
     case CopyMethod::window: break;
     }
-    return step_window(link, moved);
+    const ReadResult result = step_window(link, moved);
+    if (result != ReadResult::fault) return result;
+    // What lies between the segments need not be memory.
+    method_ = CopyMethod::packed;
+    std::vector<iovec>().swap(remote_);
+    remote_.reserve(max_listed);
+    return step_packed(link, moved);
 }
 
 ReadResult HostCopy::step_mapped(Status *moved) {

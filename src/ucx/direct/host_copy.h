@@ -25,15 +25,17 @@ struct RemoteData {
     ucd_layout_t layout = {};
 };
 
-// How the data is read. The kernel takes long for each segment of the other process's memory, and
-// less for each segment of this one's.
+// How the data is read. The kernel takes longer for each segment of the other process's memory than
+// for each of this one's.
 enum class CopyMethod : uint8_t {
     lists,  // segments to segments
     packed, // segments to packed data here, which is then unpacked
     mapped, // from layout to layout, in memory that this process has mapped
-    window, // the memory around some segments, with what is between them; from there it is copied
+    window, // the memory around some segments, with what is between them; from there it is copied.
+            // Where that is not all memory, `packed` follows.
 };
-// Whether other routes are slower, by measurement (docs/guide/direct.md). It is the owner's mean.
+// Whether segments of this mean length, in the owner's layout, are read faster than they are sent
+// by other routes, by measurement (docs/guide/direct.md).
 bool has_long_segments(uint64_t mean_segment);
 // The fastest method.
 CopyMethod method_for(const ucd_layout_t &from, uint64_t mean_segment_to);
@@ -50,8 +52,8 @@ ReadResult read_memory(const Link &link, std::span<const iovec> to, std::span<co
 
 class HostCopy {
 public:
-    // The most that one step copies, which takes less than a millisecond; and the memory that it
-    // needs, if the method is `packed` or `window`.
+    // The most bytes that one step copies, which takes less than a millisecond; and the staging
+    // memory for the methods `packed` and `window`.
     static constexpr uint64_t bytes_of_step = 2 << 20, page = 4096,
                               bytes_of_staging = (256 << 10) + page;
 
@@ -74,7 +76,7 @@ private:
 
     static constexpr uint64_t max_staged = bytes_of_staging - page;
 
-    const CopyMethod method_;
+    CopyMethod method_;
     const RemoteData from_;
     const uint64_t base_;
     const TypedBuffer &to_;

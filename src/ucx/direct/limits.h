@@ -1,12 +1,13 @@
-// When the receiver reads the data where it is, by measurement (docs/guide/direct.md).
+// Which messages are offered to be read where they are, by measurement (docs/guide/direct.md).
 #pragma once
 
 #include <cstdint>
 
 namespace ucd_ucx {
 
-// A message is offered so if it has at least so many bytes, unless the user says otherwise, in rows
-// of at least this mean length, which lie in a range of at most this size; for one line of a table.
+// A line of a table. It suits a message of at least `bytes` bytes (or of ucd.ucx.direct_bytes),
+// whose rows have at least the mean length `row` and lie in a range of at most `max_range` bytes. A
+// message is offered if one line of its memory's table suits it.
 struct DirectLimits {
     uint64_t bytes, row, max_range = UINT64_MAX;
 };

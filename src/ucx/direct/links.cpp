@@ -243,7 +243,7 @@ void Links::connect(ucp_ep_h ep, const Introduction &introduction) {
     try_connect(link);
 }
 
-// For the proof that the owner is the process that `process_` refers to, see take().
+// take() says why the owner is the process that `process_` refers to.
 void Links::try_connect(Link &link) {
     const Connected connected =
         has_room(2) ? connect_to(link.introduction_.socket, link.socket_) : Connected::no;
@@ -277,12 +277,15 @@ bool Links::refer_to_peer(Link &link) const {
 
 bool Links::take_passed(Link &link, const LinkMessage &message, SocketMessage &heard) {
     if (message.first != link.next_passed_ || message.count != heard.passed.size()) return false;
-    for (Descriptor &descriptor : heard.passed) {
-        const uint64_t number = link.next_passed_++;
+    // First, so that the next message is the expected one also if there is no memory for this one.
+    link.next_passed_ += message.count;
+    for (uint64_t number = message.first; Descriptor & descriptor : heard.passed) {
         // One that is refused is closed. Offers that name it are then not taken.
-        if (link.passed_.size() >= limits_.passed || !has_room(1)) continue;
-        Charge charge = ledger_.take(link.ep_, bytes_of_passed, Use::type);
-        if (charge) link.passed_[number] = {std::move(descriptor), std::move(charge)};
+        if (link.passed_.size() < limits_.passed && has_room(1)) {
+            Charge charge = ledger_.take(link.ep_, bytes_of_passed, Use::type);
+            if (charge) link.passed_[number] = {std::move(descriptor), std::move(charge)};
+        }
+        ++number;
     }
     return true;
 }
@@ -320,15 +323,15 @@ bool Links::take(Link &link, const LinkMessage &message, SocketMessage &heard) {
     return false;
 }
 
-void Links::hear(Link &link) {
+bool Links::hear(Link &link) {
     LinkMessage message;
     SocketMessage heard;
-    switch (read_message(link.socket_.get(), &message, sizeof message, heard)) {
-    case Heard::nothing: return;
-    case Heard::closed: return hang_up(link);
-    case Heard::message: break;
-    }
-    if (heard.lost || heard.bytes != sizeof message || !take(link, message, heard)) hang_up(link);
+    const Heard result = read_message(link.socket_.get(), &message, sizeof message, heard);
+    if (result == Heard::nothing) return false;
+    const bool is_good = result == Heard::message && !heard.lost && heard.bytes == sizeof message &&
+                         take(link, message, heard);
+    if (!is_good) hang_up(link);
+    return is_good;
 }
 
 // What an offer names was passed before the offer was sent, so it is here already.
@@ -336,14 +339,12 @@ void Links::take_passed_by(ucp_ep_h ep) {
     constexpr int max_messages = 2 * (UCD_IPC__MAX_FDS / max_passed + 1);
     for (int i = 0; i < max_messages; ++i) {
         Link *const link = find(ep, false);
-        if (link == nullptr) return;
-        const uint64_t before = link->next_passed_;
-        hear(*link);
-        if (link->next_passed_ == before) return;
+        if (link == nullptr || !hear(*link)) return;
     }
 }
 
-// The socket goes. A process that ends closes its sockets first, so the owner still waits for that.
+// Closes the socket. The process is still watched: if it ends, its sockets close first, and the end
+// has to be told, too.
 void Links::hang_up(Link &link) {
     if (link.ep_ == nullptr) return remove(link.id_);
     if (link.state_ == Link::LinkState::up && !link.owns_) ended_.push_back({link.ep_, false});
@@ -387,7 +388,7 @@ bool Links::progress() {
         if (event.data.u64 == tag_of(found->first, true))
             end(*found->second);
         else
-            hear(*found->second);
+            (void)hear(*found->second);
     }
     return any > 0;
 }

@@ -1,12 +1,12 @@
-// Ties UCX endpoints to processes of this machine, for transfers that read the other process's
-// memory. Knows no transfer.
+// Ties UCX endpoints to processes of this machine, for transfers and one-sided operations that
+// access the other process's memory.
 //
 // The owner of memory introduces itself over UCX: it sends the name of a socket, and a token that
 // it has drawn for this endpoint. The reader connects and shows the token; the owner then draws a
 // key for this endpoint and sends it over the socket. From then on the owner authenticates what it
 // offers over UCX by this key, and the reader knows from the kernel, not from a message, which
-// process it may read. Nobody waits for any of it: until there is a link, transfers take other
-// routes.
+// process it may read. No transfer waits for any of this: until there is a link, it takes another
+// route.
 #pragma once
 
 #include "common/ledger.h"
@@ -48,8 +48,8 @@ public:
     // Authenticates bytes by the key that only the two processes know.
     Mac authenticate(const void *data, std::size_t bytes) const;
     bool is_authentic(const void *data, std::size_t bytes, const Mac &mac) const;
-    // Numbers for what is authenticated, in increasing order, so that it cannot be used twice: the
-    // owner draws them, and the reader admits each once, and none that is older.
+    // What is authenticated has a number, so that it cannot be used twice. The owner counts up; the
+    // reader admits only numbers that are higher than all before.
     uint64_t next_number() { return ++number_; }
     bool admits(uint64_t number);
 
@@ -169,7 +169,8 @@ private:
     void try_connect(Link &link);
     void retry();
     void accept();
-    void hear(Link &link);
+    // Takes a message. Returns false if there is none, or if the link is closed.
+    bool hear(Link &link);
     // Returns false if the message violates the protocol.
     bool take(Link &link, const LinkMessage &message, SocketMessage &heard);
     bool take_token(Link &link, const SocketName &token);

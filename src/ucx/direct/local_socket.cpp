@@ -108,7 +108,8 @@ bool send_message(int socket, const void *data, std::size_t bytes, std::span<con
 
 Heard read_message(int socket, void *data, std::size_t room, SocketMessage &heard) {
     heard = {};
-    heard.passed.reserve(max_passed);
+    heard.passed.reserve(control_room /
+                         sizeof(int)); // a hostile peer may pass more than max_passed
     alignas(cmsghdr) char control[control_room];
     iovec segment = {data, room};
     msghdr message = {};

@@ -1,15 +1,18 @@
 #include "direct/shared_memory.h"
 
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <new>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 namespace ucd_ucx {
 namespace {
 
-// Whoever has the descriptor could otherwise take the memory away, and end the other process.
+// Otherwise a process that has the descriptor could make the file shorter, and the other one's next
+// access would be a SIGBUS.
 constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 } // namespace
@@ -32,11 +35,15 @@ std::unique_ptr<SharedMemory> SharedMemory::make(const char *name, uint64_t byte
     return map(descriptor.get(), bytes, PROT_READ | PROT_WRITE);
 }
 
+// Huge pages can be sealed, too. But a hole that the other process makes there is filled from a
+// pool of such pages, and if that is empty, reading the hole ends this process.
 bool SharedMemory::is_sealed(int descriptor, uint64_t bytes) {
     struct stat found = {};
+    struct statfs system = {};
     const int sealed = ::fcntl(descriptor, F_GET_SEALS);
     return sealed >= 0 && (sealed & seals) == seals && ::fstat(descriptor, &found) == 0 &&
-           static_cast<uint64_t>(found.st_size) == bytes;
+           static_cast<uint64_t>(found.st_size) == bytes && ::fstatfs(descriptor, &system) == 0 &&
+           system.f_type == TMPFS_MAGIC;
 }
 
 std::unique_ptr<SharedMemory> SharedMemory::open(int descriptor, uint64_t bytes) {

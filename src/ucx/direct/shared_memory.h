@@ -16,8 +16,8 @@ public:
     // for the other process. Null if the system refuses.
     static std::unique_ptr<SharedMemory> make(const char *name, uint64_t bytes,
                                               Descriptor &descriptor);
-    // Maps what another process has made. Null if it does not have this size, or if its size could
-    // change.
+    // Maps what another process has made. Null if it does not have this size, if its size could
+    // change, or if it is made of huge pages.
     static std::unique_ptr<SharedMemory> open(int descriptor, uint64_t bytes);
     // Same, for reading only.
     static std::unique_ptr<SharedMemory> open_to_read(int descriptor, uint64_t bytes);

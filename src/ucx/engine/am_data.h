@@ -35,7 +35,7 @@ public:
     uint64_t bytes_to_keep() const;
 
     std::string_view header() const { return header_; }
-    // What is here of the data: nothing with rendezvous.
+    // The part of the data that has arrived; with rendezvous, none.
     std::string_view data() const;
     std::size_t data_bytes() const { return data_bytes_; } // of all of it
     // The data waits at the sender.
@@ -43,7 +43,7 @@ public:
     // There was no memory for all of the data: only its beginning is here.
     bool is_cut() const { return missing_ > 0; }
 
-    // UCX leaves the data to a callback that says so.
+    // UCX's callback may keep the data, if it returns UCS_INPROGRESS.
     bool is_holdable() const { return place_ == DataPlace::holdable; }
     // Keeps a message of UCX's callback. The data is cut if there is no memory for it. Returns null
     // if there is no memory for the message, and no spare one.

@@ -174,6 +174,7 @@ void Engine::handle_endpoint_failures() {
         transfers_->on_endpoint_failed(failure);
         if (one_sided_ != nullptr) one_sided_->on_endpoint_failed(failure);
         links.close(failure.ep);
+        if (link_end_.ep == failure.ep) link_end_ = {};
         ledger.close(failure.ep);
     });
 }
@@ -189,13 +190,16 @@ void Engine::bar_exceeding() {
     }
 }
 
+// If a step throws bad_alloc, the next call of progress repeats it.
 bool Engine::advance_links() {
     const bool any = links.progress();
-    for (LinkEnd end = links.take_end(); end.ep != nullptr; end = links.take_end()) {
-        transfers_->on_link_ended(end.ep, end.is_process);
-        if (one_sided_ != nullptr) one_sided_->on_link_ended(end.ep, end.is_process);
+    for (;;) {
+        if (link_end_.ep == nullptr) link_end_ = links.take_end();
+        if (link_end_.ep == nullptr) return any;
+        transfers_->on_link_ended(link_end_.ep, link_end_.is_process);
+        if (one_sided_ != nullptr) one_sided_->on_link_ended(link_end_.ep, link_end_.is_process);
+        link_end_ = {};
     }
-    return any;
 }
 
 void Engine::report_unresponsive(ucp_ep_h ep) {

@@ -139,6 +139,7 @@ private:
     DeviceQueue moving_;
     std::vector<ucp_ep_h> unresponsive_;
     ucp_ep_h barring_ = nullptr; // the peer that is being barred
+    LinkEnd link_end_;           // that the families are being told of
     // Used for a message that arrives when there is no memory for it: otherwise it would be lost,
     // and its sender would wait forever. UCX's callbacks take it, and progress makes a new one.
     std::atomic<AmData *> spare_ = nullptr;

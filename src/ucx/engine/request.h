@@ -29,8 +29,10 @@ struct ucd_ucx_request : ucd_ucx::Notice {
     bool is_complete() const { return complete_.load(std::memory_order_acquire); }
     const ucd_ucx_result_t &result() const { return result_; }
 
-    // The user and the engine each release the request once; the second release deletes it.
+    // The user, the engine, and whoever holds it beside them, each release the request once; the
+    // last release deletes it.
     void let_go();
+    void hold() { holders_.fetch_add(1, std::memory_order_relaxed); }
     // Calls the user's callback, and releases the request.
     void tell(const ucd_ucx::UserHandler &) final;
 

@@ -51,9 +51,16 @@ ucs_status_t unpack_frame(void *state, std::size_t offset, const void *from_argu
     if (offset < frame->prefix) {
         done = std::min(length, frame->prefix - offset);
         std::memcpy(reinterpret_cast<char *>(&frame->header) + offset, from, done);
+        if (offset + done == frame->prefix)
+            frame->has_header.store(true, std::memory_order_release);
+    }
+    if (done == length) return UCS_OK;
+    if (frame->drops_data.load(std::memory_order_acquire)) {
+        frame->has_dropped = true;
+        return UCS_OK;
     }
     const uint64_t at = offset + done - frame->prefix;
-    if (done == length || at >= frame->buffer->bytes()) return UCS_OK;
+    if (at >= frame->buffer->bytes()) return UCS_OK;
     const std::size_t bytes = std::min<std::size_t>(length - done, frame->buffer->bytes() - at);
     if (!frame->buffer->on_host() && !frame->began_unpacking && done == frame->prefix)
         frame->gathered.reset(

@@ -6,6 +6,7 @@
 #include "datatype/typed_buffer.h"
 #include "pipeline/message.h"
 
+#include <atomic>
 #include <memory>
 
 namespace ucd_ucx {
@@ -22,6 +23,12 @@ struct Frame {
     // wait for the device. Null if the header did not arrive first, since the size is then unknown.
     std::unique_ptr<char[]> gathered;
     bool began_unpacking = false;
+
+    // Of a receive: its header has come, and its data in further fragments, unless it had one.
+    std::atomic<bool> has_header = false;
+    // Of a receive that is cancelled: what data still comes is dropped.
+    std::atomic<bool> drops_data = false;
+    bool has_dropped = false;
 };
 
 // Shorter messages are one fragment or a few.

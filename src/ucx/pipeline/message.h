@@ -46,8 +46,6 @@ inline constexpr auto first_kind = Kind::whole, last_kind = Kind::decline;
 enum class Route : uint8_t {
     host, // in messages of Kind::chunk
     ring, // in device memory that the receiver opens (docs/guide/gpu-ring.md); a RingPlace follows
-    // The receiver reads the data where it is. It is offered before the others, and alone.
-    direct,
 };
 inline constexpr std::size_t max_routes = 8; // with those of later versions
 constexpr uint8_t bit_of(Route route) {

@@ -26,9 +26,14 @@ bool Receiving::is_streamed(ucp_ep_h from) const {
            row_for(from, options_.packing).is_streamed;
 }
 
-void Receiving::on_tagged(void *, ucs_status_t status, const ucp_tag_recv_info_t *info,
+// The pipeline of an abandoned receive may be gone.
+void Receiving::on_tagged(void *request, ucs_status_t status, const ucp_tag_recv_info_t *info,
                           void *argument) {
     auto *receiving = static_cast<Receiving *>(argument);
+    if (receiving->is_posted_.exchange(Posted::ended) == Posted::abandoned) {
+        ucp_request_free(request);
+        return receiving->let_go();
+    }
     receiving->posted_status_ = status;
     if (status == UCS_OK) {
         receiving->tag_ = info->sender_tag;
@@ -45,7 +50,7 @@ Status Receiving::start_tagged(ucp_tag_t tag, ucp_tag_t mask) {
                      UCP_OP_ATTR_FIELD_DATATYPE | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
     p.cb.recv = on_tagged;
     p.user_data = this;
-    p.datatype = transfers_.framed;
+    p.datatype = transfers_.framed->handle();
     const ucs_status_ptr_t request =
         ucp_tag_recv_nbx(transfers_.engine.worker(), &frame_, 1, tag, mask, &p);
     if (UCS_PTR_IS_ERR(request)) return ucx_ok(UCS_PTR_STATUS(request), "ucp_tag_recv_nbx");
@@ -88,6 +93,7 @@ void Receiving::on_complete() {
         if (cancelled) fail(UCS_ERR_CANCELED, UCD_SUCCESS);
         return;
     }
+    if (frame_.has_dropped) return fail(UCS_ERR_CANCELED, UCD_SUCCESS);
     if (frame_.failure != UCD_SUCCESS) return fail(ucx_status_of(frame_.failure), frame_.failure);
     if (h.total > buffer_.bytes()) return fail(UCS_ERR_MESSAGE_TRUNCATED, UCD_SUCCESS);
     if (frame_.gathered != nullptr) {
@@ -126,11 +132,33 @@ void Receiving::cancel() {
     if (is_complete()) return;
     // If the receive is matched before UCX cancels it, UCX completes it, and `on_complete` stops
     // the transfer.
-    if (posted_ != nullptr) {
+    if (posted_ != nullptr && !abandon()) {
         state_ = RecvState::cancelling;
-        return ucp_request_cancel(transfers_.engine.worker(), posted_);
+        return;
     }
     fail(UCS_ERR_CANCELED, UCD_SUCCESS);
+}
+
+// Asks UCX to cancel. UCX cannot end a receive of which a fragment has come: it waits for the
+// others, also if their sender has ended. Such a receive is left to UCX, which writes by the
+// callbacks of the datatype only, and these drop what comes. Returns whether it was left.
+//
+// ucp_request_cancel waits for a thread in which UCX is calling back: so after it, either the whole
+// message of a fragment that was seen before is here, or later ones see that data is to be dropped.
+bool Receiving::abandon() {
+    const bool has_begun = frame_.has_header.load(std::memory_order_acquire);
+    if (has_begun) frame_.drops_data.store(true, std::memory_order_release);
+    ucp_request_cancel(transfers_.engine.worker(), posted_);
+    if (!has_begun) return false;
+    hold(); // by UCX
+    datatype_ = transfers_.framed;
+    Posted expected = Posted::waits;
+    if (!is_posted_.compare_exchange_strong(expected, Posted::abandoned)) {
+        let_go();
+        return false;
+    }
+    posted_ = nullptr;
+    return true;
 }
 
 void Receiving::fail(ucs_status_t status, int ucd) {

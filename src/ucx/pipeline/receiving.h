@@ -4,6 +4,8 @@
 #include "pipeline/framed.h"
 #include "pipeline/transfer.h"
 
+#include <atomic>
+
 namespace ucd_ucx {
 
 class RecvPart;
@@ -52,6 +54,13 @@ private:
         failing,    // it has failed, and waits for chunks that are being received into its memory
         overdue,    // same, beyond its time limit; the user has been told
     };
+    // Of the receive that UCX has.
+    enum class Posted : uint8_t {
+        waits,     // UCX calls on_tagged when the message is here
+        abandoned, // same; nobody else knows the receive any more
+        ended,     // UCX has called it
+    };
+    bool abandon();
     static void on_tagged(void *request, ucs_status_t status, const ucp_tag_recv_info_t *info,
                           void *receiving);
 
@@ -59,6 +68,8 @@ private:
     Frame frame_;
     RecvState state_ = RecvState::waiting;
     void *posted_ = nullptr; // UCX's request
+    std::atomic<Posted> is_posted_ = Posted::waits;
+    std::shared_ptr<const GenericDatatype> datatype_; // if it is abandoned
     ucs_status_t posted_status_ = UCS_OK;
     ucp_tag_t tag_ = 0;
     std::size_t length_ = 0; // of the tagged message

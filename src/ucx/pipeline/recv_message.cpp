@@ -95,7 +95,8 @@ void RecvMessage::announce(RecvPart &part) {
 
 void RecvMessage::add(std::unique_ptr<RecvPart> part) {
     if (!state_.takes_data()) return;
-    if (has_answered()) fetch_routes(); // a chunk proves that the sender knows the answer
+    // A chunk proves that the sender knows the answer, if there was one.
+    if (state_.is_claimed() && has_answered()) fetch_routes();
     waiting_.push(*part.release());
     advance(); // performance only: progress gives each transfer a turn anyway
 }
@@ -184,8 +185,10 @@ void RecvMessage::settle(std::unique_ptr<RecvPart> part, ucs_status_t status, in
     if (part->holds_memory()) --blocks_;
     if (!part->is_route()) settled_ += part->bytes;
     part.reset();
-    if (receiving_ != nullptr) receiving_->note_progress();
-    if (status != UCS_OK && !receiving_->has_failed()) return receiving_->fail(status, ucd);
+    if (receiving_ != nullptr) {
+        receiving_->note_progress();
+        if (status != UCS_OK && !receiving_->has_failed()) return receiving_->fail(status, ucd);
+    }
     conclude();
 }
 

@@ -118,7 +118,8 @@ private:
     RecvPart &first_waiting() const { return static_cast<RecvPart &>(waiting_.front()); }
     Queue<Event> waiting_;                                     // chunks of this transfer, owned
     std::array<std::unique_ptr<RecvPart>, max_routes> routes_; // those offered
-    // An offer of direct: until it is answered, or if it was declined, until the sender knows.
+    // An offer to read the data where it is: until it is taken, or, after a decline, until the
+    // sender's next message shows that it has the decline.
     std::unique_ptr<RecvPart> direct_;
     std::unique_ptr<DeclineMessage> decline_; // sent
     DirectState direct_state_ = DirectState::none;

@@ -58,7 +58,7 @@ void RecvPart::receive(RecvMessage &message, Block block) {
     ucp_request_param_t p = {};
     p.op_attr_mask =
         UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_DATATYPE;
-    p.datatype = is_streamed ? transfers_.stream_range : ucp_dt_make_contig(1);
+    p.datatype = is_streamed ? transfers_.stream_range.handle() : ucp_dt_make_contig(1);
     p.cb.recv_am = on_received;
     p.user_data = this;
     const ucs_status_ptr_t request = ucp_am_recv_data_nbx(

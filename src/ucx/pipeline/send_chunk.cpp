@@ -19,7 +19,8 @@ void SendChunk::start(Block block, uint64_t offset, uint64_t bytes) {
     if (char *in_place = owner_.buffer_.in_place()) return post_packed(in_place + offset);
     if (owner_.is_streamed_) {
         range_ = {owner_.buffer_, offset, bytes};
-        return post({.data = &range_, .count = 1, .datatype = owner_.transfers_.stream_range});
+        return post(
+            {.data = &range_, .count = 1, .datatype = owner_.transfers_.stream_range.handle()});
     }
     owner_.transfers_.trace(UCD_UCX_EVENT__PACK_BEGIN, header_.id, offset, bytes);
     const Status status = owner_.buffer_.pack(offset, block_.memory(), bytes, &moving);
@@ -34,8 +35,9 @@ void SendChunk::moved(Status status) {
     if (!status.ok()) owner_.stop(ucx_status_of(status.code()), status.code());
     const bool in_ring = header_.kind == Kind::ring_chunk;
     if (owner_.status_ == UCS_OK && !in_ring) return post_packed(block_.memory());
-    if (owner_.status_ == UCS_OK && owner_.route_ == Route::ring) return post_in_ring();
-    if (owner_.status_ == UCS_OK && !owner_.route_) {
+    using enum Sending::SendRoute;
+    if (owner_.status_ == UCS_OK && owner_.route_ == ring) return post_in_ring();
+    if (owner_.status_ == UCS_OK && owner_.route_ == asking) {
         state_ = ChunkState::packed;
         return;
     }
@@ -77,7 +79,7 @@ void SendChunk::start_in_ring(Block block, uint64_t offset, uint64_t bytes) {
     if (owner_.exposed_) {
         ring_header_.place = {owner_.offered_, offset, bytes};
         state_ = ChunkState::packed;
-        if (owner_.route_ == Route::ring) post_in_ring();
+        if (owner_.route_ == Sending::SendRoute::ring) post_in_ring();
         return;
     }
     ring_header_.place = {

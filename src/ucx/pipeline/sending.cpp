@@ -39,7 +39,8 @@ Status Sending::set(ucp_ep_h ep, const Data &data, const ucd_ucx_param_t *param,
     set_limits(matching);
     // The receiver may read what is long enough for chunks.
     if (buffer_.bytes() > direct_limit(options_, buffer_.hints())) prepare_direct(data.type);
-    if (terms_.account != nullptr || asks_directly()) // all goes in chunks, which are charged
+    // All goes in chunks, which are charged.
+    if (terms_.account != nullptr || route_ == SendRoute::asking_directly)
         eager_ = terms_.account != nullptr ? 0 : direct_limit(options_, buffer_.hints());
     if (is_whole()) return set_whole();
     const uint64_t chunks = (buffer_.bytes() - 1) / options_.chunk + 1;
@@ -126,7 +127,7 @@ void Sending::end_of_start() {
 
 // The message is packed by UCX while it sends, unless it was packed in advance.
 SendArgs Sending::whole_message() {
-    if (!packed_) return {.data = &frame_, .count = 1, .datatype = transfers_.framed};
+    if (!packed_) return {.data = &frame_, .count = 1, .datatype = transfers_.framed->handle()};
     std::memcpy(packed_.memory(), &frame_.header, sizeof(Header));
     const std::size_t skipped = sizeof(Header) - frame_.prefix;
     return {.data = packed_.memory() + skipped, .count = frame_.prefix + buffer_.bytes()};
@@ -190,8 +191,9 @@ bool Sending::holds_memory() const {
 
 bool Sending::advance() {
     check_time();
-    if (status_ != UCS_OK || next_ == buffer_.bytes() || is_asking_directly_) return false;
-    if (route_ != Route::host) return advance_in_ring();
+    if (status_ != UCS_OK || next_ == buffer_.bytes()) return false;
+    if (route_ == SendRoute::asking_directly) return false;
+    if (route_ != SendRoute::host) return advance_in_ring();
     const auto chunk = std::find_if(chunks_.begin(), chunks_.end(),
                                     [](const SendChunk &c) { return c.is_free(); });
     if (chunk == chunks_.end()) return false;

@@ -7,7 +7,6 @@
 #include "pipeline/transport.h"
 
 #include <list>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -65,6 +64,14 @@ private:
         stopping, // it has failed, and waits for messages that UCX is still sending
         overdue,  // same, beyond its time limit; the user has been told
     };
+    // How the data goes, or what the receiver is being asked first.
+    enum class SendRoute : uint8_t {
+        asking_directly, // whether it reads the data where it is
+        asking,          // which of `routes_` it takes
+        host,
+        ring,
+        direct,
+    };
     friend class ControlMessage;
     friend class SendChunk;
     friend class RouteOffer;
@@ -73,7 +80,6 @@ private:
     // In sending_direct.cpp:
     // `type` is the user's handle, by which the flattened type is remembered.
     void prepare_direct(ucd_type_t type);
-    bool asks_directly() const;
     void introduce();
     bool ask_directly();
     void give_up_direct();
@@ -119,13 +125,12 @@ private:
     std::string am_header_; // a Header, and the user's header
     Header withdrawal_;
     ControlMessage opening_{*this}, offer_{*this}, withdrawal_message_{*this};
-    std::list<SendChunk> chunks_;              // the window; a list, so that addresses stay valid
-    uint64_t next_ = 0;                        // the first byte that is in no chunk yet
-    uint64_t under_way_ = 0;                   // the number of unfinished messages and chunks
-    std::optional<Route> route_ = Route::host; // none: the receiver is being asked
-    std::list<RouteOffer> routes_;             // those offered
-    std::unique_ptr<SendingDirect> direct_;    // an offer that the receiver reads the data itself
-    bool is_asking_directly_ = false;          // that offer is not answered
+    std::list<SendChunk> chunks_; // the window; a list, so that addresses stay valid
+    uint64_t next_ = 0;           // the first byte that is in no chunk yet
+    uint64_t under_way_ = 0;      // the number of unfinished messages and chunks
+    SendRoute route_ = SendRoute::host;
+    std::list<RouteOffer> routes_;          // those offered
+    std::unique_ptr<SendingDirect> direct_; // what is sent so that the receiver reads the data
     std::list<SendChunk> ring_chunks_;
     Block first_block_;             // the first block of the ring
     bool exposed_ = false;          // the receiver opens the buffer itself

@@ -25,6 +25,7 @@ bool is_worth_offering(const TypedBuffer &buffer, const TransferOptions &options
 void Sending::prepare_direct(ucd_type_t handle) {
     // The peer has asked for other transfers: then its messages already say how.
     if (options_.direct == Trust::none || terms_.owner != nullptr) return;
+    if (transfers_.engine.options.direct == Trust::none) return; // nobody would accept connections
     Links &links = transfers_.engine.links;
     Link *const link = links.to_reader(ep_);
     if (link == nullptr) {
@@ -88,11 +89,7 @@ void Sending::prepare_direct(ucd_type_t handle) {
     direct_ = std::make_unique<SendingDirect>(*this);
     direct_->type = std::move(type);
     direct_->header.place = place;
-    route_.reset();
-}
-
-bool Sending::asks_directly() const {
-    return direct_ != nullptr && direct_->type != nullptr;
+    route_ = SendRoute::asking_directly;
 }
 
 // Tells the peer who this is.
@@ -111,10 +108,10 @@ void Sending::introduce() {
 // Returns whether the transfer has to wait for the answer to an offer.
 bool Sending::ask_directly() {
     introduce();
-    if (!asks_directly() || status_ != UCS_OK) return false;
+    if (route_ != SendRoute::asking_directly) return false;
     SendingDirect &d = *direct_;
     Link *const link = transfers_.engine.links.to_reader(ep_);
-    if (link == nullptr) { // it has just been closed
+    if (link == nullptr || status_ != UCS_OK) { // the link has just been closed
         give_up_direct();
         return false;
     }
@@ -128,7 +125,10 @@ bool Sending::ask_directly() {
                                 .header_bytes = sizeof d.type_header,
                                 .data = d.type->flattened.data(),
                                 .count = d.type->flattened.size()});
-        if (status_ != UCS_OK) return false;
+        if (status_ != UCS_OK) {
+            give_up_direct();
+            return false;
+        }
     }
     Header &h = d.header.header;
     h = frame_.header;
@@ -139,23 +139,20 @@ bool Sending::ask_directly() {
     transfers_.trace(UCD_UCX_EVENT__SHARE, h.id, 0, buffer_.bytes());
     transfers_.trace(UCD_UCX_EVENT__POST, h.id, 0, buffer_.bytes());
     ++under_way_;
-    is_asking_directly_ = true;
     d.offering.send(ep_, &d.header, sizeof d.header, receipt_of(h));
     return true;
 }
 
 void Sending::give_up_direct() {
-    is_asking_directly_ = false;
-    if (routes_.empty()) route_ = Route::host;
+    route_ = routes_.empty() ? SendRoute::host : SendRoute::asking;
 }
 
 void Sending::on_direct_message(const DirectMessage &message, ucs_status_t status) {
     // The receiver has read the data, or does not need it.
-    if (&message == &direct_->offering && is_asking_directly_ && status == UCS_OK &&
-        status_ == UCS_OK) {
+    if (&message == &direct_->offering && route_ == SendRoute::asking_directly &&
+        status == UCS_OK && status_ == UCS_OK) {
         transfers_.trace(UCD_UCX_EVENT__SENT, frame_.header.id, 0, buffer_.bytes());
-        is_asking_directly_ = false;
-        route_ = Route::direct;
+        route_ = SendRoute::direct;
         drop_packed();
         next_ = buffer_.bytes();
     }
@@ -163,7 +160,7 @@ void Sending::on_direct_message(const DirectMessage &message, ucs_status_t statu
 }
 
 void Sending::on_declined(Decline reason) {
-    if (!is_asking_directly_ || status_ != UCS_OK) return;
+    if (route_ != SendRoute::asking_directly || status_ != UCS_OK) return;
     if (reason == Decline::unknown_type) transfers_.direct.send_again(ep_, direct_->type->id);
     if (reason == Decline::unknown_memory)
         transfers_.passed_memory.pass_again(ep_, direct_->header.place.handle);
@@ -173,7 +170,7 @@ void Sending::on_declined(Decline reason) {
 }
 
 void Sending::on_link_ended() {
-    if (!is_asking_directly_ || is_complete()) return;
+    if (route_ != SendRoute::asking_directly || is_complete()) return;
     stop(UCS_ERR_CONNECTION_RESET, UCD_SUCCESS, false);
     // UCX still has the offer.
     if (!is_complete()) transfers_.engine.report_unresponsive(ep_);

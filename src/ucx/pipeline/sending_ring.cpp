@@ -43,7 +43,7 @@ void Sending::prepare_ring() {
     // The host is offered first: where rendezvous is disabled, UCX completes that offer without the
     // receiver, and the ring is not used.
     for (const Route route : {Route::host, Route::ring}) routes_.emplace_back(*this, route);
-    route_.reset();
+    if (route_ != SendRoute::asking_directly) route_ = SendRoute::asking;
 }
 
 void RouteOffer::send(uint8_t offered) {
@@ -70,14 +70,14 @@ void Sending::ask_for_route() {
     for (const RouteOffer &route : routes_)
         offered = static_cast<uint8_t>(offered | bit_of(route.route()));
     for (RouteOffer &route : routes_) {
-        if (route_ || status_ != UCS_OK) return;
+        if (route_ != SendRoute::asking || status_ != UCS_OK) return;
         route.send(offered);
     }
 }
 
 void Sending::on_answer(Route route, ucs_status_t status) {
-    if (status == UCS_OK && status_ == UCS_OK && !route_) {
-        route_ = route;
+    if (status == UCS_OK && status_ == UCS_OK && route_ == SendRoute::asking) {
+        route_ = route == Route::host ? SendRoute::host : SendRoute::ring;
         if (route == Route::host) { // all chunks are sent again from the beginning
             drop_packed();
             next_ = 0;
@@ -91,7 +91,7 @@ void Sending::on_answer(Route route, ucs_status_t status) {
 // Called before the first message is sent, because starting a kernel takes longer than sending a
 // message.
 bool Sending::start_packing() {
-    if (!route_ && !exposed_ && direct_ == nullptr) (void)advance_in_ring();
+    if (route_ == SendRoute::asking && !exposed_) (void)advance_in_ring();
     return status_ == UCS_OK;
 }
 

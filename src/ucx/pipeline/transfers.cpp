@@ -22,15 +22,11 @@ Transfers::Transfers(Engine &of)
 Transfers::~Transfers() {
     messages.clear();
     while (!finished_.empty()) static_cast<ucd_ucx_request &>(finished_.pop()).let_go();
-    for (const ucp_datatype_t datatype : {framed, stream_range})
-        if (datatype != 0) ucp_dt_destroy(datatype);
 }
 
 Status Transfers::open() {
-    UCD_TRY(
-        ucx_ok(ucp_dt_create_generic(&frame_callbacks, nullptr, &framed), "ucp_dt_create_generic"));
-    return ucx_ok(ucp_dt_create_generic(&stream_range_callbacks, nullptr, &stream_range),
-                  "ucp_dt_create_generic");
+    UCD_TRY(framed->make(frame_callbacks));
+    return stream_range.make(stream_range_callbacks);
 }
 
 // UCX's header also has ours.
@@ -170,7 +166,8 @@ bool Transfers::take_about_direct(const RecvPart &part, ucs_status_t failed) {
             direct.learn(part.ep(), part.data());
         return true;
     case Kind::decline:
-        if (failed != UCS_OK) return true;
+        // Each looks at all sends, so only peers that may be asked can cause it.
+        if (!takes) return true;
         for (Sending *sending : sendings_)
             if (sending->is(part.ep(), h.id)) sending->on_declined(static_cast<Decline>(h.detail));
         return true;

@@ -6,9 +6,11 @@
 #include "engine/engine.h"
 #include "memory/mappings.h"
 #include "pipeline/direct_types.h"
+#include "pipeline/generic_datatype.h"
 #include "pipeline/message.h"
 #include "pipeline/message_table.h"
 
+#include <memory>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -115,8 +117,9 @@ public:
     PassedMemory passed_memory;
     AttachedMemories attached_memories;
     MessageTable messages;
-    ucp_datatype_t framed = 0;       // see framed.h
-    ucp_datatype_t stream_range = 0; // see stream_range.h
+    // See framed.h. Shared with receives that UCX still has when the pipeline ends.
+    const std::shared_ptr<GenericDatatype> framed = std::make_shared<GenericDatatype>();
+    GenericDatatype stream_range; // see stream_range.h
 
 private:
     RecvMessage *find_message(const RecvPart &part, ucs_status_t failed);

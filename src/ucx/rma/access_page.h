@@ -12,9 +12,10 @@
 
 namespace ucd_ucx::rma {
 
-// The two sides follow Dekker's algorithm. The origin first says that it is accessing a window, and
-// then looks whether it still may; the owner first withdraws the window, and then looks whether the
-// origin is accessing one. So at least one of them sees the other.
+// As in Dekker's algorithm, each side writes before it reads. The origin writes that it is
+// accessing a window, and then reads whether the window is granted; the owner withdraws the grant,
+// and then reads whether the origin is accessing a window. So at least one of them sees what the
+// other wrote.
 class AccessPage {
 public:
     static constexpr std::size_t bytes = SharedMemory::page;

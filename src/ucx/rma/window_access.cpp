@@ -43,7 +43,7 @@ AccessMethod access_method(Verb verb, const ucd_layout_t &layout, Trust trust) {
     if (accumulates(verb) || bytes > max_accessed || segments == 0) return AccessMethod::none;
     if (!always && bytes < least_accessed) return AccessMethod::none;
     if (verb == Verb::put && overlap_of(layout) != Overlap::none) return AccessMethod::none;
-    // The span holds at most as much again that nobody has asked for.
+    // At most half of the span are bytes that the operation does not ask for.
     const uint64_t mean = bytes / segments;
     if (verb == Verb::get && mean < least_segment_beside_span && segments > 1 &&
         static_cast<uint64_t>(layout.high - layout.low) <= 2 * bytes)
@@ -76,8 +76,8 @@ void WindowAccess::say(ucp_ep_h ep, Verb verb, const void *data, std::size_t byt
     });
 }
 
-// The origin learns in steps, for which nobody waits: how to link its process with this one, then
-// the page, then each window that it uses.
+// Each call takes one step for this origin, and no operation waits for it: first the introduction,
+// then the page, then a grant for each window that the origin uses.
 void WindowAccess::offer(ucp_ep_h ep, const ucd_ucx_window &window) {
     if (!window.is_on_host) return;
     Granted &granted = granted_[ep];
@@ -119,7 +119,10 @@ void WindowAccess::offer(ucp_ep_h ep, const ucd_ucx_window &window) {
     say(ep, Verb::grant, &message, sizeof message);
 }
 
+// A hostile origin could seem to be at work on the pages of all endpoints that it has had.
 bool WindowAccess::open_page(ucp_ep_h ep, Granted &granted) {
+    forget_retired();
+    if (retired_.size() >= max_retired) return false;
     Link *const link = rma_.engine.links.to_reader(ep);
     granted.charge = rma_.engine.ledger.take(ep, 2 * AccessPage::bytes, Use::request);
     if (!granted.charge) return false;
@@ -145,8 +148,12 @@ bool WindowAccess::withdraw(const ucd_ucx_window &window) {
         }
         is_free &= !granted.is_in_use();
     }
-    std::erase_if(retired_, [](const Granted &g) { return !g.is_in_use(); });
+    forget_retired();
     return is_free && retired_.empty();
+}
+
+void WindowAccess::forget_retired() {
+    std::erase_if(retired_, [](const Granted &g) { return !g.is_in_use(); });
 }
 
 bool WindowAccess::take_turn(WindowMemory &memory) const {

@@ -70,6 +70,8 @@ public:
     void on_endpoint_failed(ucp_ep_h ep);
     void on_link_ended(ucp_ep_h ep);
 
+    static constexpr std::size_t max_retired = 64;
+
 private:
     // An owner's side of an endpoint.
     struct Granted {
@@ -101,6 +103,7 @@ private:
     };
     void say(ucp_ep_h ep, Verb verb, const void *data, std::size_t bytes);
     bool open_page(ucp_ep_h ep, Granted &granted);
+    void forget_retired(); // those whose origins are not at work any more
     static AccessPage *page_of(const Link &link, Claims &claims, uint64_t descriptor);
     WindowMemory *memory_of(ucp_ep_h ep, Link &link, Claimed &claimed);
     bool can_be_written(const Arguments &arguments, const KnownType &type);
@@ -113,7 +116,9 @@ private:
 
     OneSided &rma_;
     std::unordered_map<ucp_ep_h, Granted> granted_;
-    std::vector<Granted> retired_; // of lost endpoints, as long as their origins are at work
+    // Of lost endpoints, as long as their origins are at work. They are on no account, so there is
+    // a limit: beyond it, no endpoint is granted anything new.
+    std::vector<Granted> retired_;
     std::unordered_map<ucp_ep_h, Claims> claims_;
     std::vector<char> staging_;
     std::vector<iovec> segments_;

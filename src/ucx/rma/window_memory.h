@@ -13,7 +13,7 @@ namespace ucd_ucx::rma {
 
 // Accumulates on it are done by one process at a time, which has the turn: so they are atomic with
 // respect to each other for elements of every type. The owner has the turn while it does those that
-// have come by message. Nobody waits for the turn at an origin: it sends a message instead.
+// have come by message. An origin does not wait for the turn: it sends a message instead.
 class WindowMemory {
 public:
     static constexpr uint64_t owner = 1; // who has the turn; origins have other numbers

@@ -23,7 +23,13 @@ struct KernelCall {
     const void *in;
     void *out; // locate: where the displacement and the number of bytes go
     std::uint64_t offset, bytes;
+    std::uint32_t shape; // that the kernel knows of both plans (known_shapes.h); 0: none
 };
+
+// The shapes that kernels know have the numbers from 1 to this.
+std::uint32_t count_of_shapes();
+// The width of words of a shape if the plan has it, else 0.
+std::uint32_t word_of_shape(std::uint32_t shape, const ucd_device_plan_t &plan);
 
 // Runs the kernel and waits for it. Throws if it fails.
 void run_on_device(const KernelCall &move);

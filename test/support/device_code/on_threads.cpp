@@ -1,6 +1,8 @@
 #define UCD_DEVICE_CODE_VENDOR "support/device_code/on_threads.h"
 #include "support/device_code/moves.hpp"
 
+#include "support/device_code/known_shapes.h"
+
 #include <stdexcept>
 
 namespace ucdtest {
@@ -24,12 +26,34 @@ ThreadGroup group_of(const KernelCall &move) {
     }
 }
 
+// Moves by plans of a shape that is known.
+struct KnownCall {
+    const KernelCall &move;
+    ThreadGroup group;
+    dev::Scratch scratch;
+    template <unsigned word, dev::Level... levels>
+    void visit() const {
+        const auto from = dev::known<word, levels...>(move.from);
+        switch (move.call) {
+        case DeviceCall::pack:
+            return dev::pack(group, from, move.in, move.offset, move.bytes, move.out, scratch);
+        case DeviceCall::unpack:
+            return dev::unpack(group, from, move.in, move.out, move.offset, move.bytes, scratch);
+        case DeviceCall::copy:
+            return dev::copy(group, from, move.in, dev::known<word, levels...>(move.to), move.out,
+                             move.offset, move.bytes);
+        case DeviceCall::locate: break;
+        }
+    }
+};
+
 void run(const void *params) {
     const auto &move = *static_cast<const KernelCall *>(params);
     const ThreadGroup group = group_of(move);
     alignas(16) static thread_local unsigned char memory[dev::max_scratch_bytes];
     const bool tiles = move.group == DeviceGroup::block_tiles;
     const dev::Scratch scratch{tiles ? memory : nullptr, tiles ? dev::max_scratch_bytes : 0};
+    if (move.shape != 0) return visit_shape(move.shape, KnownCall{move, group, scratch});
     switch (move.call) {
     case DeviceCall::pack:
         return dev::pack(group, move.from, move.in, move.offset, move.bytes, move.out, scratch);
@@ -53,6 +77,13 @@ void check(gpuError_t error) {
 }
 
 } // namespace
+
+std::uint32_t count_of_shapes() {
+    return KnownShapes::count;
+}
+std::uint32_t word_of_shape(std::uint32_t shape, const ucd_device_plan_t &plan) {
+    return word_of_fitting(shape, plan);
+}
 
 void run_on_device(const KernelCall &move) {
     gpuStream_t stream;

@@ -5,6 +5,7 @@
 #include "support/host_vendor/vendor.h"
 
 #define UCD_DEVICE_CODE_FUNCTION inline
+#define UCD_DEVICE_CODE_HOST_FUNCTION inline
 #define UCD_DEVICE_CODE_FOR_EACH_RANK(group, rank)                                                 \
     for (uint64_t rank = 0; rank < (group).size(); ++rank)
 

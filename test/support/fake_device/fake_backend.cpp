@@ -1,5 +1,6 @@
 #include "support/fake_device/fake_backend.h"
 
+#include "support/element_types.hpp"
 #include "support/fake_device/fake_driver.h"
 #include "support/oracle/reduction_oracle.hpp"
 
@@ -18,38 +19,6 @@ const BackendTraits backend = {.name = "mock", .remembers = false};
 
 namespace ucd {
 namespace {
-
-// The public type that has a representation; null where the mock has no arithmetic for it.
-ucd_type_t public_type(Element e) {
-    switch (e) {
-    case Element::byte: return UCD_TYPE__BYTE;
-    case Element::bool8: return UCD_TYPE___BOOL;
-    case Element::int8: return UCD_TYPE__INT8_T;
-    case Element::int16: return UCD_TYPE__INT16_T;
-    case Element::int32: return UCD_TYPE__INT32_T;
-    case Element::int64: return UCD_TYPE__INT64_T;
-    case Element::uint8: return UCD_TYPE__UINT8_T;
-    case Element::uint16: return UCD_TYPE__UINT16_T;
-    case Element::uint32: return UCD_TYPE__UINT32_T;
-    case Element::uint64: return UCD_TYPE__UINT64_T;
-    case Element::float16: return UCD_TYPE__FLOAT16;
-    case Element::bfloat16: return UCD_TYPE__BFLOAT16;
-    case Element::float8_e4m3: return UCD_TYPE__FLOAT8_E4M3;
-    case Element::float8_e5m2: return UCD_TYPE__FLOAT8_E5M2;
-    case Element::float32: return UCD_TYPE__FLOAT;
-    case Element::float64: return UCD_TYPE__DOUBLE;
-    case Element::complex32: return UCD_TYPE__C_COMPLEX;
-    case Element::complex64: return UCD_TYPE__C_DOUBLE_COMPLEX;
-    case Element::float32_int32: return UCD_TYPE__FLOAT_INT;
-    case Element::float64_int32: return UCD_TYPE__DOUBLE_INT;
-    case Element::int64_int32: return UCD_TYPE__LONG_INT;
-    case Element::int32_int32: return UCD_TYPE__2INT;
-    case Element::int16_int32: return UCD_TYPE__SHORT_INT;
-    case Element::float32_float32: return UCD_TYPE__2FLOAT;
-    case Element::float64_float64: return UCD_TYPE__2DOUBLE;
-    default: return UCD_TYPE__NULL; // long double is not for devices; text has no arithmetic
-    }
-}
 
 // Plans --------------------------------------------------------------
 
@@ -172,9 +141,9 @@ private:
         const uint32_t size = packed_size(element);
         if (size == 0 || begin % size != 0 || bytes % size != 0)
             throw std::runtime_error("a reduction of part of an element");
-        if (public_type(element) == UCD_TYPE__NULL)
+        if (ucdtest::public_type(element) == UCD_TYPE__NULL)
             throw std::runtime_error("a reduction that the backend does not support");
-        const ucdtest::Predefined &type = ucdtest::predefined(public_type(element));
+        const ucdtest::Predefined &type = ucdtest::predefined(ucdtest::public_type(element));
         for (uint64_t i = 0; i < bytes; i += size)
             ucdtest::reduce_element(static_cast<ucd_op_t>(move_.op), type, out + i, in + i);
     }
@@ -303,7 +272,7 @@ public:
 
     bool supports(Op op, Element element) const {
         return op == Op::replace ||
-               (is_reduction(op) && public_type(element) != UCD_TYPE__NULL &&
+               (is_reduction(op) && ucdtest::public_type(element) != UCD_TYPE__NULL &&
                 (defined_ops(element) & op_bit(op)) != 0);
     }
 

@@ -3,6 +3,7 @@
 // for each level.
 #pragma once
 
+#include "kernels/four_words.h"
 #include "kernels/levels.h"
 #include "kernels/nest_kernels.h"
 #include "params/nest.h"
@@ -129,30 +130,6 @@ UCD_GPU_FUNCTION void move_vectors(const NestParams &p, uint32_t first) {
 template <unsigned width, unsigned levels>
 inline constexpr unsigned places_at_once =
     levels > 1 && width < 4 && tuning.narrow_words_by_four ? 4 : vector_bytes / width;
-
-// Four narrow words, as registers of a vector hold them.
-template <unsigned width>
-union FourWords {
-    uint32_t whole[width];
-    Word<width> word[4];
-};
-
-// Removes the first four words of a vector and returns them. The other words move up, and `last` is
-// appended.
-template <unsigned width>
-UCD_GPU_FUNCTION FourWords<width> shift(Quad &vector, const FourWords<width> &last) {
-    static_assert(width == 1 || width == 2);
-    FourWords<width> first;
-    first.whole[0] = vector.x;
-    if constexpr (width == 1) {
-        vector.x = vector.y, vector.y = vector.z, vector.z = vector.w;
-    } else {
-        first.whole[1] = vector.y;
-        vector.x = vector.z, vector.y = vector.w, vector.z = last.whole[0];
-    }
-    vector.w = last.whole[width - 1];
-    return first;
-}
 
 // Moves a vector of narrow words, four at a time.
 template <Direction direction, unsigned width, LevelKind... kinds>

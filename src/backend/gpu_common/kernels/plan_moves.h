@@ -3,7 +3,8 @@
 
 #include "kernels/aligned_stores.h"
 #include "kernels/copy_moves.h"
-#include "kernels/plan_places.h"
+#include "kernels/copy_order.h"
+#include "kernels/known_plan.h"
 #include "kernels/vector_move.h"
 
 namespace ucd::UCD_GPU {
@@ -49,18 +50,23 @@ UCD_GPU_FUNCTION PlanVectors vectors_of(uintptr_t packed, uint64_t bytes) {
 // Moves the thread's share of a range: vectors that are as far apart as the group is large.
 template <Direction direction, class Places>
 UCD_GPU_FUNCTION void move_share(const VectorMove<direction, Places> &moves,
-                                 const MovedMember<PlanLayout> &m, uint32_t vectors,
+                                 const MovedMember<typename Places::Layout> &m, uint32_t vectors,
                                  GroupThread thread) {
     const uint32_t whole_end = m.tail == vector_bytes ? vectors : vectors - 1;
     const uint32_t lane = thread.rank % warp_lanes;
     const bool by_warps =
-        direction == Direction::unpack && m.layout.shift < 2 && thread.size % warp_lanes == 0;
+        direction == Direction::unpack && m.layout.shift < 4 && thread.size % warp_lanes == 0;
 #pragma unroll 1
     for (uint32_t v = thread.rank; v < vectors + lane;) {
         if constexpr (direction == Direction::unpack) {
             const uint32_t first = v - lane;
             if (by_warps && (first > 0 || m.head == 0) && first + warp_lanes <= whole_end) {
-                moves.unpack_narrow_group(m, first, lane);
+                if (m.layout.shift == 3)
+                    moves.template unpack_neighbours<8>(m, first, lane);
+                else if (m.layout.shift == 2)
+                    moves.template unpack_neighbours<4>(m, first, lane);
+                else
+                    moves.unpack_narrow_group(m, first, lane);
                 v += thread.size;
                 continue;
             }
@@ -72,7 +78,8 @@ UCD_GPU_FUNCTION void move_share(const VectorMove<direction, Places> &moves,
             v += 4 * thread.size;
             continue;
         }
-        if (m.layout.shift == 3 && starts_whole && v + thread.size < whole_end) {
+        // Where lanes share vectors, all of them advance alike.
+        if (m.layout.shift == 3 && !by_warps && starts_whole && v + thread.size < whole_end) {
             moves.template move_several<8, 2>(m, v, thread.size);
             v += 2 * thread.size;
             continue;
@@ -120,6 +127,33 @@ UCD_GPU_FUNCTION void store_share(const ucd_device_plan_t &plan, const PlanRange
             }
             return found;
         });
+}
+
+// Whether addresses and a range suit words of this width.
+UCD_GPU_FUNCTION bool is_multiple(uint64_t bits, unsigned width) {
+    return bits % width == 0;
+}
+
+// The same as move_by_plan() for a plan that is as the template's arguments say.
+template <Direction direction, unsigned width, LevelKind... kinds, class Group>
+UCD_GPU_FUNCTION void move_known(const Group &group, const ucd_device_plan_t &plan, uintptr_t typed,
+                                 uintptr_t packed, uint64_t offset, uint64_t bytes) {
+    assert(offset <= plan.bytes && bytes <= plan.bytes - offset);
+    const uintptr_t origin = typed + static_cast<uint64_t>(plan.origin);
+    assert(is_multiple(origin | (packed - offset), width));
+    if (bytes == 0) return;
+    using Places = KnownPlaces<width, kinds...>;
+    const VectorMove<direction, Places> moves{Places(plan)};
+    const PlanVectors v = vectors_of(packed, bytes);
+    const auto first = static_cast<int32_t>(static_cast<uint32_t>(offset) - v.head);
+    const MovedMember<KnownLayout<width>> m{
+        {origin}, v.start, static_cast<uint32_t>(first >> shift_of_width(width)), v.head, v.tail};
+    const uint32_t size = threads_of(group);
+    UCD_GPU_FOR_EACH_RANK(group, rank) {
+        if (rank < size)
+            move_share<direction>(moves, m, static_cast<uint32_t>(v.count),
+                                  {static_cast<uint32_t>(rank), size});
+    }
 }
 
 template <Direction direction, class Group, class Places>
@@ -192,24 +226,34 @@ UCD_GPU_FUNCTION void move_by_plan(const Group &group, const ucd_device_plan_t &
 }
 
 // Copies words of the range at distances of the group's size.
-template <unsigned width, class From, class To>
-UCD_GPU_FUNCTION void copy_share(const From &from, const PlanLayout &from_layout,
-                                 uint32_t from_first, const To &to, const PlanLayout &to_layout,
+template <unsigned width, class Order, class From, class To>
+UCD_GPU_FUNCTION void copy_share(const Order &order, const From &from,
+                                 const typename From::Layout &from_layout, uint32_t from_first,
+                                 const To &to, const typename To::Layout &to_layout,
                                  uint32_t to_first, uint32_t words, GroupThread thread) {
-    constexpr unsigned at_once = 4;
-    uint32_t word = thread.rank;
+    constexpr unsigned at_once = Order::at_once;
+    uint32_t number = thread.rank;
 #pragma unroll 1
-    for (; word + (at_once - 1) * thread.size < words; word += at_once * thread.size) {
+    for (; number + (at_once - 1) * thread.size < words; number += at_once * thread.size) {
+        uint32_t from_word[at_once], to_word[at_once];
+#pragma unroll
+        for (unsigned i = 0; i < at_once; ++i) {
+            const uint32_t word = order.word(number + i * thread.size);
+            from_word[i] = from_first + word;
+            to_word[i] = to_first + word;
+        }
         uintptr_t source[at_once], target[at_once];
-        from.find(from_layout, from_first + word, thread.size, source);
-        to.find(to_layout, to_first + word, thread.size, target);
+        from.find(from_layout, from_word, source);
+        to.find(to_layout, to_word, target);
         copy_words<width>(source, target);
     }
 #pragma unroll 1
-    for (; word < words; word += thread.size) {
+    for (; number < words; number += thread.size) {
+        const uint32_t word = order.word(number);
+        uint32_t from_word[1] = {from_first + word}, to_word[1] = {to_first + word};
         uintptr_t source[1], target[1];
-        from.find(from_layout, from_first + word, 0, source);
-        to.find(to_layout, to_first + word, 0, target);
+        from.find(from_layout, from_word, source);
+        to.find(to_layout, to_word, target);
         copy_words<width>(source, target);
     }
 }
@@ -237,29 +281,63 @@ UCD_GPU_FUNCTION void copy_nests(const Group &group, const ucd_device_plan_t &fr
             if (number < size) {
                 switch (shift) {
                 case 4:
-                    copy_share<16>(from_places, source, from_first, to_places, target, to_first,
-                                   words, thread);
+                    copy_share<16>(StreamOrder(), from_places, source, from_first, to_places,
+                                   target, to_first, words, thread);
                     break;
                 case 3:
-                    copy_share<8>(from_places, source, from_first, to_places, target, to_first,
-                                  words, thread);
+                    copy_share<8>(StreamOrder(), from_places, source, from_first, to_places, target,
+                                  to_first, words, thread);
                     break;
                 case 2:
-                    copy_share<4>(from_places, source, from_first, to_places, target, to_first,
-                                  words, thread);
+                    copy_share<4>(StreamOrder(), from_places, source, from_first, to_places, target,
+                                  to_first, words, thread);
                     break;
                 case 1:
-                    copy_share<2>(from_places, source, from_first, to_places, target, to_first,
-                                  words, thread);
+                    copy_share<2>(StreamOrder(), from_places, source, from_first, to_places, target,
+                                  to_first, words, thread);
                     break;
                 default:
-                    copy_share<1>(from_places, source, from_first, to_places, target, to_first,
-                                  words, thread);
+                    copy_share<1>(StreamOrder(), from_places, source, from_first, to_places, target,
+                                  to_first, words, thread);
                 }
             }
         }
         done += t.bytes;
     }
+}
+
+// The same as copy_by_plans() for plans that are as the Places say. If all levels of both are
+// strided, `levels` is their number on the side that has fewer; else it is 0.
+template <unsigned levels, class From, class To, class Group>
+UCD_GPU_FUNCTION void copy_known(const Group &group, const ucd_device_plan_t &from, uintptr_t in,
+                                 const ucd_device_plan_t &to, uintptr_t out, uint64_t offset,
+                                 uint64_t bytes) {
+    constexpr unsigned width = From::known_width;
+    static_assert(width == To::known_width);
+    assert(offset <= from.bytes && bytes <= from.bytes - offset);
+    assert(offset <= to.bytes && bytes <= to.bytes - offset);
+    const uintptr_t source = in + static_cast<uint64_t>(from.origin);
+    const uintptr_t target = out + static_cast<uint64_t>(to.origin);
+    assert(is_multiple(source | target | offset | bytes, width));
+    const From from_places(from);
+    const To to_places(to);
+    const auto first = static_cast<uint32_t>(offset / width);
+    const auto words = static_cast<uint32_t>(bytes / width);
+    const uint32_t size = threads_of(group);
+    const auto copy = [&](const auto &order) {
+        UCD_GPU_FOR_EACH_RANK(group, rank) {
+            if (rank < size)
+                copy_share<width>(order, from_places, {source}, first, to_places, {target}, first,
+                                  words, {static_cast<uint32_t>(rank), size});
+        }
+    };
+    if constexpr (levels > 1) {
+        RowsOrder order;
+        if (bytes > 0 && rows_order<levels>(from, to, width, static_cast<uint32_t>(offset),
+                                            static_cast<uint32_t>(bytes), order))
+            return copy(order);
+    }
+    copy(StreamOrder());
 }
 
 // Copies between layouts of which the interpreter walks one.

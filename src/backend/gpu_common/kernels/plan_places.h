@@ -87,6 +87,10 @@ UCD_GPU_FUNCTION PlanRange range_at(const ucd_device_plan_t &plan, uintptr_t typ
                                     uint64_t bytes) {
     PlanRange r{typed + static_cast<uint64_t>(plan.origin), 0, 0, 0,
                 bytes < max_divided ? bytes : max_divided};
+    if (plan.bytes <= max_divided) { // all positions fit
+        r.before = static_cast<uint32_t>(at);
+        return r;
+    }
 #pragma unroll
     for (unsigned k = 0; k < max_plan_levels; ++k) {
         if (k >= plan.levels || r.level < k) break;
@@ -122,6 +126,7 @@ struct PlanLayout {
 // Places of layouts whose levels are all strided.
 class StridedPlaces {
 public:
+    static constexpr unsigned known_width = 0;
     using Layout = PlanLayout;
 
     UCD_GPU_FUNCTION explicit StridedPlaces(const ucd_device_plan_t &plan) : plan_(plan) {}
@@ -167,6 +172,7 @@ private:
 // Places of any layout. Only the outer three levels may have lists.
 class ListedPlaces {
 public:
+    static constexpr unsigned known_width = 0;
     using Layout = PlanLayout;
 
     UCD_GPU_FUNCTION explicit ListedPlaces(const ucd_device_plan_t &plan) : plan_(plan) {}

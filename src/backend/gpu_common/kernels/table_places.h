@@ -38,6 +38,7 @@ struct Walked {
 template <class Table>
 class TablePlaces {
 public:
+    static constexpr unsigned known_width = 0;
     using Layout = Walked;
 
     UCD_GPU_FUNCTION TablePlaces(const Table &table, uint32_t shapes, uint32_t lists)

@@ -2,6 +2,7 @@
 // run time only.
 #pragma once
 
+#include "kernels/four_words.h"
 #include "kernels/interpreter.h"
 #include "kernels/runtime_width.h"
 
@@ -28,6 +29,8 @@ struct MovedVector {
 //
 //     find(layout, positions, places)       of words at the given positions in the stream
 //     find(layout, position, apart, places) of words that are `apart` words from each other
+//
+// `known_width` is the width of words if the compiler knows it, else 0.
 template <Direction direction, class Places>
 class VectorMove {
 public:
@@ -42,12 +45,12 @@ public:
         case 4: return move_several<16, 1>(m, v.number, 0);
         case 3: return move_several<8, 1>(m, v.number, 0);
         case 2: return move_several<4, 1>(m, v.number, 0);
-        default: return move_narrow_words(m, v, word);
+        default: return move_narrow(m, v, word);
         }
     }
 
     // Unpacks as many vectors as a warp has lanes so that neighbouring threads store neighbouring
-    // words. Wider words do not gain from this.
+    // words.
     UCD_GPU_FUNCTION void unpack_narrow_group(const Member &m, uint32_t number,
                                               uint32_t lane) const {
         if (m.layout.shift == 1)
@@ -56,45 +59,10 @@ public:
             unpack_neighbours<1>(m, number, lane);
     }
 
-    // Moves whole vectors that are `apart` vectors from each other.
-    template <unsigned width, unsigned vectors>
-    UCD_GPU_FUNCTION void move_several(const Member &m, uint32_t number, uint32_t apart) const {
-        using V = Vector<width>;
-        const uint64_t step = uint64_t{apart} * vector_bytes;
-        uint32_t position[vectors * V::words];
-        uintptr_t place[vectors * V::words];
-        V v[vectors];
-#pragma unroll
-        for (unsigned i = 0; i < vectors * V::words; ++i)
-            position[i] = m.first_word + (number + i / V::words * apart) * V::words + i % V::words;
-        places_.find(m.layout, position, place);
-        const uintptr_t packed = m.packed + uint64_t{number} * vector_bytes;
-#pragma unroll
-        for (unsigned i = 0; i < vectors; ++i) {
-            if constexpr (direction == Direction::pack) {
-#pragma unroll
-                for (unsigned k = 0; k < V::words; ++k)
-                    v[i].word[k] = load<Word<width>>(place[i * V::words + k]);
-            } else {
-                v[i].whole = load<Quad>(packed + i * step);
-            }
-        }
-#pragma unroll
-        for (unsigned i = 0; i < vectors; ++i) {
-            if constexpr (direction == Direction::pack) {
-                store<Quad>(packed + i * step, v[i].whole);
-            } else {
-#pragma unroll
-                for (unsigned k = 0; k < V::words; ++k)
-                    store<Word<width>>(place[i * V::words + k], v[i].word[k]);
-            }
-        }
-    }
-
-private:
+    // The same for words of a known width, which are narrower than a vector.
     template <unsigned width>
     UCD_GPU_FUNCTION void unpack_neighbours(const Member &m, uint32_t number, uint32_t lane) const {
-        constexpr unsigned words = Vector<width>::words, at_once = 4;
+        constexpr unsigned words = Vector<width>::words, at_once = words < 4 ? words : 4;
         const uint32_t first = number * words + lane;
 #pragma unroll 1
         for (uint32_t word = first; word < first + words * warp_lanes;
@@ -109,6 +77,96 @@ private:
 #pragma unroll
             for (unsigned k = 0; k < at_once; ++k) store<Word<width>>(place[k], w[k]);
         }
+    }
+
+    // Moves whole vectors that are `apart` vectors from each other.
+    template <unsigned width, unsigned vectors>
+    UCD_GPU_FUNCTION void move_several(const Member &m, uint32_t number, uint32_t apart) const {
+        using V = Vector<width>;
+        const uint64_t step = uint64_t{apart} * vector_bytes;
+        uintptr_t place[vectors][V::words];
+        V v[vectors];
+        find_vectors(m, number, apart, place);
+        const uintptr_t packed = m.packed + uint64_t{number} * vector_bytes;
+#pragma unroll
+        for (unsigned i = 0; i < vectors; ++i) {
+            if constexpr (direction == Direction::pack) {
+#pragma unroll
+                for (unsigned k = 0; k < V::words; ++k)
+                    v[i].word[k] = load<Word<width>>(place[i][k]);
+            } else {
+                v[i].whole = load<Quad>(packed + i * step);
+            }
+        }
+#pragma unroll
+        for (unsigned i = 0; i < vectors; ++i) {
+            if constexpr (direction == Direction::pack) {
+                store<Quad>(packed + i * step, v[i].whole);
+            } else {
+#pragma unroll
+                for (unsigned k = 0; k < V::words; ++k)
+                    store<Word<width>>(place[i][k], v[i].word[k]);
+            }
+        }
+    }
+
+private:
+    // The addresses of the words of vectors.
+    template <unsigned vectors, unsigned words>
+    UCD_GPU_FUNCTION void find_vectors(const Member &m, uint32_t number, uint32_t apart,
+                                       uintptr_t (&place)[vectors][words]) const {
+        if constexpr (Places::known_width != 0) {
+#pragma unroll
+            for (unsigned i = 0; i < vectors; ++i)
+                places_.find(m.layout, m.first_word + (number + i * apart) * words, 1, place[i]);
+        } else {
+            uint32_t position[vectors * words];
+            uintptr_t found[vectors * words];
+#pragma unroll
+            for (unsigned i = 0; i < vectors * words; ++i)
+                position[i] = m.first_word + (number + i / words * apart) * words + i % words;
+            places_.find(m.layout, position, found);
+#pragma unroll
+            for (unsigned i = 0; i < vectors * words; ++i) place[i / words][i % words] = found[i];
+        }
+    }
+
+    UCD_GPU_FUNCTION void move_narrow(const Member &m, const MovedVector &v, uint32_t word) const {
+        if constexpr (Places::known_width == 1) {
+            move_fours<1>(m, v, word);
+        } else if constexpr (Places::known_width == 2) {
+            if constexpr (Places::finds_many)
+                move_several<2, 1>(m, v.number, 0);
+            else
+                move_fours<2>(m, v, word);
+        } else {
+            move_narrow_words(m, v, word);
+        }
+    }
+
+    // Moves words of a known width, four at a time: the addresses of more would need more
+    // registers.
+    template <unsigned width>
+    UCD_GPU_FUNCTION void move_fours(const Member &m, const MovedVector &vector,
+                                     uint32_t first) const {
+        Quad whole{};
+        if constexpr (direction == Direction::unpack) whole = load<Quad>(vector.packed);
+#pragma unroll 1
+        for (uint32_t word = first; word != first + vector_bytes / width; word += 4) {
+            uintptr_t place[4];
+            places_.find(m.layout, word, 1, place);
+            FourWords<width> four{};
+            if constexpr (direction == Direction::pack) {
+#pragma unroll
+                for (unsigned k = 0; k < 4; ++k) four.word[k] = load<Word<width>>(place[k]);
+                shift(whole, four);
+            } else {
+                four = shift(whole, four);
+#pragma unroll
+                for (unsigned k = 0; k < 4; ++k) store<Word<width>>(place[k], four.word[k]);
+            }
+        }
+        if constexpr (direction == Direction::pack) store<Quad>(vector.packed, whole);
     }
 
     // Moves words of one or two bytes, four at a time.

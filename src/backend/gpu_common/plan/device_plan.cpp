@@ -21,6 +21,12 @@ ucd_device_level_t level_of_plan(uint64_t each, int64_t stride) {
     return {each, stride, divisor.magic, divisor.shift};
 }
 
+// Levels that the plan does not have get children of a byte, next to each other. So code that is
+// compiled for more levels finds the same places.
+void fill_levels(ucd_device_plan_t &plan) {
+    for (unsigned k = plan.levels; k < max_plan_levels; ++k) plan.level[k] = level_of_plan(1, 1);
+}
+
 // The strided levels from `top` to a block. Returns false if there are others, or too many.
 bool add_strided_levels(const Layout &layout, const Node &top, ucd_device_plan_t &plan) {
     const Node *n = &top;
@@ -105,12 +111,16 @@ DevicePlan make_device_plan(const Layout &layout, int64_t extent, uint64_t count
     plan.word = static_cast<uint8_t>(std::countr_zero(host.word));
     const Shape &shape = host.shape;
     plan.row = row_of_transpose(shape, count > 1, tuning);
-    if (add_strided_levels(layout, top, plan)) return made;
+    if (add_strided_levels(layout, top, plan)) {
+        fill_levels(plan);
+        return made;
+    }
     plan.levels = 0;
     if (shape.levels > 0 && reads_all_indices(shape)) {
         add_levels(shape, plan);
         for (unsigned k = 0; k < shape.levels; ++k)
             if (is_by_reference(shape.level[k])) plan.at.list[k].starts = UINT64_MAX;
+        fill_levels(plan);
         made.lists = host.lists;
         if (!host.aligned_stores.empty()) add_stores(host, made);
         return made;
