@@ -27,9 +27,10 @@ public:
 
     // Finds the run that contains the byte at `offset`, which must be in the stream.
     int seek(std::uintptr_t offset) {
-        std::uintptr_t total = 0, got = 0, low = 0;
+        std::uintptr_t total = 0, got = 0;
         UCD_TRY(read(0, nullptr, 0, got, total));
         // Binary search for the last run that begins at or before the offset.
+        std::uintptr_t low = 0;
         for (std::uintptr_t high = total; high - low > 1;) {
             const std::uintptr_t middle = low + (high - low) / 2;
             ucd_element_run_t run;

@@ -112,6 +112,24 @@ void one_process() {
     CHECK(received.has(0, 11));
 }
 
+// All send to process 0, which sends to none; they receive from none.
+void some_without_neighbours() {
+    current = "no neighbours";
+    std::vector<int> others;
+    for (int i = 1; i < processes; ++i) others.push_back(i);
+    const int root = 0, sends = rank == 0 ? 0 : 1, receives = rank == 0 ? processes - 1 : 0;
+    MPI_Comm graph = MPI_COMM_NULL;
+    MPI_OK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, receives, others.data(), MPI_UNWEIGHTED,
+                                          sends, &root, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &graph));
+    Strided sent(1), received(processes);
+    sent.fill(0, 50 + rank);
+    for (int i = 0; i < processes; ++i) received.fill(i, -1);
+    MPI_OK(
+        MPI_Neighbor_alltoall(sent.data(), 1, sent.type, received.data(), 1, received.type, graph));
+    for (int i = 0; i < processes; ++i) CHECK(received.has(i, i < receives ? 51 + i : -1));
+    MPI_OK(MPI_Comm_free(&graph));
+}
+
 void errors_are_those_of_mpi() {
     current = "errors";
     Strided strided(processes);
@@ -136,6 +154,7 @@ void named_collectives() {
     several_under_way();
     between_groups();
     one_process();
+    some_without_neighbours();
     errors_are_those_of_mpi();
 }
 

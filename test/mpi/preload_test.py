@@ -80,8 +80,9 @@ class Decisions(unittest.TestCase):
 
     def packed(self, what):
         text = run('env', f'LD_PRELOAD={PRELOAD}', DECISIONS, what, processes=1, UCD_MPI_ALWAYS='0', UCD_MPI_STATS='1')
-        (taken, left), = [(int(taken), int(left)) for _, call, taken, _, left in LINE.findall(text) if call == 'Pack']
-        return taken, left
+        counts = {call: (int(taken), int(left)) for _, call, taken, _, left in LINE.findall(text)}
+        self.assertEqual(sum(counts['Unpack']), sum(counts['Pack']))
+        return counts['Pack']
 
     def test_types_made_anew_are_left_to_mpi(self):
         self.assertEqual(self.packed('anew'), (0, 100))
@@ -95,6 +96,15 @@ class Decisions(unittest.TestCase):
     def test_duplicates_of_these_at_once(self):
         once, left = self.packed('again')
         self.assertEqual(self.packed('duplicates'), (once + 50, left))
+
+
+class Mixed(unittest.TestCase):
+    """Items of elements of two kinds, whose packed form has a struct without gaps as its type."""
+
+    def test_messages_are_taken_over(self):
+        text = run('env', f'LD_PRELOAD={PRELOAD}', DECISIONS, 'mixed', processes=1, UCD_MPI_STATS='1')
+        self.assertEqual(taken_over(text)['Sendrecv'], 3) # but what was sent of nothing
+        self.assertEqual(taken_over(text)['Irecv'], 1)
 
 
 class Statistics(unittest.TestCase):

@@ -299,4 +299,38 @@ TEST_CASE("wrong arguments of ucd_type_from_mpi") {
     CHECK(type == UCD_TYPE__NULL);
 }
 
+// Its last block would be at an address that no pointer has. MPI makes such a type.
+TEST_CASE("an MPI type that UCD cannot have is refused") {
+    start_mpi();
+    MPI_Datatype wide = MPI_DATATYPE_NULL;
+    if (MPI_Type_create_hvector(5, 1, MPI_Aint{1} << 61, MPI_INT, &wide) != MPI_SUCCESS) return;
+    ucd_type_t type = UCD_TYPE__NULL;
+    CHECK(ucd_type_from_mpi(wide, UCD_INFO__NULL, &type) != UCD_SUCCESS);
+    // Which part of the type it is about.
+    CHECK(std::string(ucd_mpi_last_error()).starts_with("ucd_type_from_mpi: ucd_create_hvector: "));
+    CHECK(type == UCD_TYPE__NULL);
+    // And by types that are built on it.
+    MPI_Datatype outer = MPI_DATATYPE_NULL;
+    if (MPI_Type_contiguous(1, wide, &outer) == MPI_SUCCESS) {
+        CHECK(ucd_type_from_mpi(outer, UCD_INFO__NULL, &type) != UCD_SUCCESS);
+        CHECK(type == UCD_TYPE__NULL);
+        MPI_Type_free(&outer);
+    }
+    MPI_Type_free(&wide);
+}
+
+TEST_CASE("ucd_type_from_mpi before ucd_init") {
+    start_mpi();
+    int initialised = 0;
+    while (ucd_finalize() == UCD_SUCCESS) ++initialised;
+    ucd_type_t type = UCD_TYPE__NULL;
+    CHECK(ucd_type_from_mpi(MPI_INT, UCD_INFO__NULL, &type) == UCD_ERR__NOT_INITIALIZED);
+    const std::string said = ucd_mpi_last_error();
+    CHECK(said.starts_with("ucd_type_from_mpi: "));
+    // The caller has not called ucd_backend_count.
+    CHECK(said.find("ucd_backend_count") == std::string::npos);
+    CHECK(said.find("ucd_init") != std::string::npos);
+    for (int i = 0; i < initialised; ++i) REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+}
+
 } // namespace types_test

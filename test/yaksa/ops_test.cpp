@@ -138,6 +138,28 @@ TEST_CASE("every op on every predefined type of yaksa") {
     });
 }
 
+TEST_CASE("an op that one element does not support is refused for the others, too") {
+    const YaksaSession session;
+    // A float has no BAND; ints have, and so have pairs of them.
+    const std::intptr_t ones[] = {1, 1};
+    for (const bool first : {true, false}) {
+        const std::intptr_t displs[] = {first ? 0 : 8, first ? 4 : 0};
+        const yaksa_type_t members[] = {YAKSA_TYPE__FLOAT, YAKSA_TYPE__2INT};
+        const yaksa_type_t in_order[] = {members[first ? 0 : 1], members[first ? 1 : 0]};
+        const std::intptr_t at[] = {displs[first ? 0 : 1], displs[first ? 1 : 0]};
+        yaksa_type_t type = 0;
+        REQUIRE(yaksa_type_create_struct(2, ones, at, in_order, nullptr, &type) == YAKSA_SUCCESS);
+        const int memory[3] = {1, 2, 3};
+        int packed[3] = {7, 7, 7};
+        std::uintptr_t actual = 7;
+        // The pair alone is moved.
+        CHECK(yaksa_pack(memory, 1, type, first ? 4 : 0, packed, 8, &actual, nullptr,
+                         YAKSA_OP__BAND) == YAKSA_ERR__NOT_SUPPORTED);
+        CHECK((actual == 7 && packed[0] == 7 && packed[1] == 7 && packed[2] == 7));
+        REQUIRE(yaksa_type_free(type) == YAKSA_SUCCESS);
+    }
+}
+
 TEST_CASE("ops on random types of yaksa") {
     const YaksaSession session;
     run_cases("yaksa random ops", 1500, [](Case &one) {

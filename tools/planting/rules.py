@@ -156,6 +156,8 @@ class Finder:
         for child in node.children:
             if kind == 'if_statement' and child.type == 'condition_clause' and node.children[1].type == 'constexpr':
                 continue
+            if kind in {'preproc_if', 'preproc_elif'} and child == node.child_by_field_name('condition'):
+                continue
             if kind == 'case_statement' and child == node.child_by_field_name('value'):
                 continue
             if kind == 'array_declarator' and child == node.child_by_field_name('size'):

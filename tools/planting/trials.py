@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from threading import Lock
 
-SUITES = {'unit', 'conformance', 'kernels', 'fuzz', 'vectors', 'ucx'}
+SUITES = {'unit', 'conformance', 'kernels', 'fuzz', 'vectors', 'ucx', 'yaksa', 'mpi'}
 # Tests of time, those that do not use the library, and those that do again what another one does.
 LEFT_OUT = {'unit_deep', 'census', 'vectors_python', 'hip5_on_threads', 'hip6_on_threads', 'vendors_on_threads'}
 # In the place of so many of their own arguments.
@@ -19,6 +19,7 @@ FEWER = {
     'reader_fuzz': ['20000'], 'unflatten_fuzz': ['3000'], 'constructors_fuzz': ['3000'], 'constructors_hostgpu_fuzz': ['1000'],
     'language_fuzz': ['3000'], 'npy_fuzz': ['3000'], 'yaksa_fuzz': ['3000'], 'ucx fuzz model': ['--messages', '3000'],
 }
+CASES = Path(__file__).resolve().parent / 'cases.py'  # runs the cases of scripts
 ROUNDS = [0.03, 0.3, 3.0, float('inf')]  # seconds of a case: the quick ones first
 MEMORY = 8 << 30
 LIMIT = 300  # seconds of a test without defects
@@ -43,11 +44,18 @@ class Test:
     folder: str
     targets: list  # what it needs, as ninja names it
 
+    @property
+    def is_script(self):
+        """Whether cases.py runs it."""
+        return str(CASES) in self.command
+
     def run(self, environment, limit, cases=()):
         """How it ended: 'passed', 'failed', 'crashed' or 'took too long'. The limit is of processor time, which does not depend
         on what else the machine does; one that waits for ever takes several times as long."""
         command = self.command
-        if cases:
+        if cases and self.is_script:
+            environment = {**environment, 'PLANTED_CASES': '\n'.join(c.name for c in cases)}
+        elif cases:
             # Some commands choose cases; these are chosen by name.
             command = [command[0], '--abort', ','.join(escaped(c.name) for c in cases)]
         with subprocess.Popen(
@@ -89,6 +97,9 @@ def tests_of(build, part):
         seen.add(tuple(command))
         if name in FEWER:
             command = command[:1] + FEWER[name] + command[1 + len(FEWER[name]):]
+        script = next((n for n, word in enumerate(command) if word.endswith('_test.py')), None)
+        if script is not None:
+            command = command[:script] + [str(CASES)] + command[script:]
         environment = {'UCD_TEST_CASES': str(part), 'UCD_TEST_LEVELS': '3000', **entry['env']}
         tests.append(Test(name, command, environment, entry['workdir'] or str(build),
                           [f for target in entry['depends'] for f in files[target]]))
@@ -100,12 +111,14 @@ class Surveys:
 
     def __init__(self, path, build):
         self.path = path
-        self.libraries = [f for f in [*build.glob('src/libucd.so.*.*'), *build.glob('src/ucx/libucd-ucx.so.*.*')] if f.is_file()]
+        self.libraries = sorted(f for f in build.glob('src/**/lib*.so*') if f.is_file() and not f.is_symlink())
         self.known = json.loads(path.read_text()) if path.exists() else {}
 
     def stamp(self, test):
         files = [f for f in [Path(test.command[0]), *self.libraries] if f.exists()]
-        return [[f.stat().st_mtime for f in files], test.command, sorted(test.environment.items())]
+        # Meson gives the folders of libraries in any order.
+        environment = {name: sorted(value.split(':')) for name, value in test.environment.items()}
+        return [[f.stat().st_mtime for f in files], test.command, sorted(environment.items())]
 
     def find(self, test):
         known = self.known.get(test.name)
@@ -170,10 +183,11 @@ class Trials:
         if not cases:
             return 'not reached', ''
         spent, low = 0.0, 0.0
-        for high in ROUNDS:
+        rest = self.later_cases(cases)
+        for high, among in [*((high, cases) for high in ROUNDS), (float('inf'), rest)]:
             groups = {}
-            for case in cases:
-                if low <= case.seconds < high and spent <= self.patience:
+            for case in among:
+                if (among is rest or low <= case.seconds < high) and spent <= self.patience:
                     spent += case.seconds
                     groups.setdefault(id(case.test), []).append(case)
             low = high
@@ -184,6 +198,13 @@ class Trials:
                 if end != 'passed':
                     return end, f'{test.name}: {group[0].name if len(group) == 1 else f"one of {len(group)}"}'
         return 'survived', f'{len(cases)} cases' + (', not all run' if spent > self.patience else '')
+
+    def later_cases(self, cases):
+        """The other cases of the same programs. What the first case of a program reaches once, such as the making of a
+        static variable, is reached by any other one that runs without it."""
+        programs = {id(c.test) for c in cases if c.name and not c.test.is_script}
+        reaching = {id(c) for c in cases}
+        return sorted((c for c in self.cases if id(c.test) in programs and id(c) not in reaching), key=lambda c: c.seconds)
 
     def run(self, numbers, jobs, tell):
         """Until all are tried, or the user interrupts it."""

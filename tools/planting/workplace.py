@@ -13,7 +13,7 @@ HERE = Path(__file__).resolve().parent
 ROUND = 256
 # Nothing that no test of these rooms needs; what is left is compiled with little optimisation.
 OPTIONS = [
-    '-Dtests=enabled', '-Dtool=disabled', '-Doptimization=1', '-Db_pch=true', '-Dwarning_level=0', '-Darch_seq=avx512',
+    '-Dtests=enabled', '-Dyaksa=enabled', '-Dmpi=auto', '-Dtool=disabled', '-Doptimization=1', '-Db_pch=true', '-Dwarning_level=0', '-Darch_seq=avx512',
 ]
 WRAPPER = re.compile(r'ucd_planted::\w+(?:<[^()]*>)?\((\d+)')
 POSITION = re.compile(r'([^\s:,]+\.(?:h|hpp|cpp)):(\d+):(\d+)')
