@@ -141,4 +141,30 @@ TEST_CASE("copies between objects whose parts lie in several memories") {
     }
 }
 
+TEST_CASE("conversions from and to objects whose parts lie in several memories") {
+    DeviceSession session;
+    Scattered data(mixed, true);
+    const std::size_t ints = data.bytes / sizeof(int);
+    for (const Memory memory : all_memories) {
+        DeviceBuffer wide(data.one.rng(), {0, static_cast<std::intptr_t>(8 * ints)}, memory);
+        const auto elements = static_cast<std::uintptr_t>(ints);
+        std::uintptr_t actual = 0;
+        data.set(11);
+        const std::vector<int> before = data.stream();
+        REQUIRE(ucd_copy(nullptr, 1, data.type, wide.real_base(), elements, UCD_TYPE__INT64_T,
+                         &actual, UCD_INFO__NULL, UCD_OP__CONVERT) == UCD_SUCCESS);
+        wide.fetch();
+        for (std::size_t i = 0; i < ints; ++i) {
+            std::int64_t value;
+            std::memcpy(&value, wide.actual(static_cast<std::intptr_t>(8 * i)), sizeof value);
+            REQUIRE(value == before[i]);
+        }
+        data.set(1000);
+        REQUIRE(ucd_copy(wide.real_base(), elements, UCD_TYPE__INT64_T, nullptr, 1, data.type,
+                         &actual, UCD_INFO__NULL, UCD_OP__CONVERT) == UCD_SUCCESS);
+        CHECK(data.stream() == before);
+        data.require_rest_intact();
+    }
+}
+
 } // namespace device_lists_test

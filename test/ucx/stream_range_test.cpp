@@ -1,6 +1,7 @@
 // What UCX packs and unpacks of a stream, fragment by fragment.
 
 #include "datatype/segment_cursor.h"
+#include "pipeline/framed.h"
 #include "pipeline/stream_range.h"
 #include "support/moves/device_moves.hpp"
 #include "support/random/random_cases.hpp"
@@ -107,6 +108,58 @@ TEST_CASE("what lies beyond a range is not written, and is a failure") {
     std::vector<char> packed(10, 'p');
     CHECK(stream_range_callbacks.pack(&range, 0, packed.data(), 10) == 10);
     if (length == 5000) CHECK(range.failure != UCD_SUCCESS);
+}
+
+// UCX may cut a message anywhere, within the header too.
+TEST_CASE("fragments of a message with its header are the header and the stream") {
+    const DeviceSession session;
+    run_cases("ucx frame", 300, [&](Case &one) {
+        Rng &rng = one.rng();
+        const std::size_t length = 1 + rng.below(100);
+        Rows rows(rng, 1 + rng.below(20), length, length + rng.below(50));
+        Header header;
+        header.total = rows.size();
+        header.offset = rng.bits();
+        header.user_id = static_cast<uint32_t>(rng.bits());
+        const bool has_header = rng.chance(80);
+        const std::size_t before = has_header ? sizeof header : 0, bytes = before + rows.size();
+        std::vector<char> expected(bytes), packed(bytes + 1, 'p');
+        if (has_header) std::memcpy(expected.data(), &header, sizeof header);
+        for (std::size_t i = 0; i < rows.size(); ++i) expected[before + i] = rows.at(i);
+        std::vector<std::pair<std::size_t, std::size_t>> fragments;
+        for (std::size_t at = 0, some = 0; at < bytes; at += some) {
+            some = std::min<std::size_t>(bytes - at, 1 + rng.below(40));
+            fragments.push_back({at, some});
+        }
+
+        const ucp_generic_dt_ops_t &call = frame_callbacks;
+        Frame sent;
+        sent.buffer = &rows.buffer;
+        sent.header = header;
+        sent.prefix = before;
+        void *state = call.start_pack(nullptr, &sent, 1);
+        if (call.packed_size(state) != bytes) one.fail("the size");
+        for (const auto &[at, some] : fragments)
+            if (call.pack(state, at, packed.data() + at, some) != some) one.fail("a length");
+        for (std::size_t i = 0; i < bytes; ++i)
+            if (packed[i] != expected[i]) one.fail("byte ", i, " is packed wrongly");
+        if (packed[bytes] != 'p') one.fail("beyond the end");
+
+        for (char &c : rows.data) c = 'u';
+        Frame received;
+        received.buffer = &rows.buffer;
+        received.direction = Direction::receive;
+        received.prefix = before;
+        state = call.start_unpack(nullptr, &received, 1);
+        for (const auto &[at, some] : fragments)
+            if (call.unpack(state, at, expected.data() + at, some) != UCS_OK) one.fail("a status");
+        if (has_header && std::memcmp(&received.header, &header, sizeof header) != 0)
+            one.fail("the header");
+        std::vector<char> in_rows(rows.data.size(), 'u');
+        for (std::size_t i = 0; i < rows.size(); ++i)
+            in_rows[i / rows.bytes * rows.stride + i % rows.bytes] = expected[before + i];
+        if (in_rows != rows.data) one.fail("what is unpacked");
+    });
 }
 
 } // namespace stream_range_test

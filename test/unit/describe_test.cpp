@@ -233,6 +233,18 @@ TEST_CASE("descriptions of shared parts do not expand") {
         const std::string text = tower(levels).describe();
         CHECK(text.size() < 20000);
         CHECK(text.find(" #1:") != std::string::npos);
+        // Only what comes again has a number.
+        for (int number = 1;; ++number) {
+            const std::string name = " #" + std::to_string(number);
+            if (text.find(name + ':') == std::string::npos) break;
+            INFO(name);
+            std::size_t uses = 0;
+            for (std::size_t at = 0; (at = text.find(name, at)) != std::string::npos; ++uses) {
+                at += name.size();
+                uses -= at < text.size() && text[at] >= '0' && text[at] <= '9';
+            }
+            CHECK(uses > 1);
+        }
     }
 }
 

@@ -2,6 +2,9 @@
 // process; none else. With PLANTED_MAP, a file of as many bytes as there are defects, all are
 // absent, and what is reached gets a 1.
 #pragma once
+// ucd_device_code.h contains this file's text, beside which headers of the same test include it.
+#ifndef UCD_PLANTED_H_INCLUDED
+#define UCD_PLANTED_H_INCLUDED
 
 #include <algorithm>
 #include <cstdlib>
@@ -180,3 +183,5 @@ constexpr Status failure(N number, const Status &status) {
 }
 
 } // namespace ucd_planted
+
+#endif // UCD_PLANTED_H_INCLUDED

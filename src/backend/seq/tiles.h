@@ -119,6 +119,7 @@ UCD_SEQ_INLINE void prefetch(uintptr_t at) {
 
 // The cache lines that the tile beside this one reads, and those that the one below it writes. Both
 // come from memory, and no processor guesses so many addresses.
+// performance only: the same is moved, whatever is prefetched
 template <unsigned side>
 UCD_SEQ_INLINE void prefetch_next(const Matrix &m, const Part &part, uint64_t f, uint64_t t,
                                   unsigned width) {

@@ -8,6 +8,7 @@
 #include "rma/access_page.h"
 #include "rma/rma_message.h"
 #include "rma/rma_operation.h"
+#include "rma/window_memory.h"
 
 #include <memory>
 #include <sys/uio.h>
