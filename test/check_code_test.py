@@ -1,4 +1,4 @@
-"""tools/check-code tidy finds mistakes in each source of a library, however these are compiled."""
+"""tools/check-code finds mistakes in each source of a library, however these are compiled."""
 
 import json
 import pathlib
@@ -50,7 +50,7 @@ class CheckCode(unittest.TestCase):
     def write(self, name, text):
         (self.root / name).write_text(text)
 
-    def check(self, sources, compiled=None):
+    def check(self, sources, compiled=None, how='tidy'):
         """The exit status and what is printed, for sources that are compiled each, or as `compiled`."""
         for name, text in sources.items():
             self.write(f'src/{name}', text)
@@ -65,7 +65,7 @@ class CheckCode(unittest.TestCase):
             for number, file in enumerate(compiled or [f'../src/{name}' for name in sources])
         ]
         (build / 'compile_commands.json').write_text(json.dumps(commands))
-        done = subprocess.run([sys.executable, self.root / 'tools/check-code', 'tidy'], capture_output=True, text=True)
+        done = subprocess.run([sys.executable, self.root / 'tools/check-code', how], capture_output=True, text=True)
         self.assertEqual(done.stderr, '')
         return done.returncode, done.stdout
 
@@ -103,6 +103,15 @@ class CheckCode(unittest.TestCase):
         status, text = self.check({'a.cpp': 'int a() {\n    int unused;\n    return 0;\n}\n'})
         self.assertEqual(status, 1)
         self.assertIn('src/a.cpp:2: warning: unused variable', text)
+
+    def test_a_source_that_lacks_an_include_is_found_although_another_has_it(self):
+        self.write('build/library.p/library-unity0.cpp', f'#include<{self.root}/src/a.cpp>\n#include<{self.root}/src/b.cpp>\n')
+        declares, uses = 'struct Told { int a; };\n', 'int b(Told told) { return told.a; }\n'
+        status, text = self.check({'a.cpp': declares, 'b.cpp': uses}, ['library.p/library-unity0.cpp'], how='alone')
+        self.assertEqual(status, 1)
+        self.assertIn("src/b.cpp:1: error: unknown type name 'Told'", text)
+        given = ['library.p/library-unity0.cpp']
+        self.assertEqual(self.check({'a.cpp': declares, 'b.cpp': declares + uses}, given, how='alone')[0], 0)
 
 
 if __name__ == '__main__':

@@ -6,6 +6,7 @@
 #include "context.h"
 #include "descriptors.h"
 #include "loader.h"
+#include "runtime_calls.h"
 
 #include <algorithm>
 #include <cstring>
