@@ -162,7 +162,7 @@ UCD_GPU_FUNCTION bool move_known_by_tiles(const Team &team, const ucd_device_pla
         if (bytes == 0 || !can_move_tiles(team, plan, scratch_bytes) || element_of(plan) != width)
             return false;
         PlanTranspose p;
-        if (!transpose_by_plan<levels, true>(plan, shift_of_width(width), typed, packed, offset,
+        if (!transpose_by_plan<levels, true>(plan, shift_of_width<width>, typed, packed, offset,
                                              bytes, p))
             return false;
         move_tiles<direction, width>(p, scratch, team);

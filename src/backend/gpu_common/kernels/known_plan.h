@@ -6,16 +6,15 @@
 
 namespace ucd::UCD_GPU {
 
-UCD_GPU_FUNCTION constexpr uint32_t shift_of_width(unsigned width) {
-    uint32_t shift = 0;
-    while (1u << shift < width) ++shift;
-    return shift;
-}
+// The log2 of a width. No function: the host's compiler sees what is initialised with it.
+template <unsigned width>
+inline constexpr uint32_t shift_of_width = (width > 1 ? 1 : 0) + (width > 2 ? 1 : 0) +
+                                           (width > 4 ? 1 : 0) + (width > 8 ? 1 : 0);
 
 // Where a known layout is. The log2 of the width of words is a constant.
 template <unsigned width>
 struct KnownLayout {
-    static constexpr uint32_t shift = shift_of_width(width);
+    static constexpr uint32_t shift = shift_of_width<width>;
     uintptr_t typed;
 };
 

@@ -147,7 +147,7 @@ UCD_GPU_FUNCTION void move_known(const Group &group, const ucd_device_plan_t &pl
     const PlanVectors v = vectors_of(packed, bytes);
     const auto first = static_cast<int32_t>(static_cast<uint32_t>(offset) - v.head);
     const MovedMember<KnownLayout<width>> m{
-        {origin}, v.start, static_cast<uint32_t>(first >> shift_of_width(width)), v.head, v.tail};
+        {origin}, v.start, static_cast<uint32_t>(first >> shift_of_width<width>), v.head, v.tail};
     const uint32_t size = threads_of(group);
     UCD_GPU_FOR_EACH_RANK(group, rank) {
         if (rank < size)
