@@ -146,8 +146,8 @@ TEST_CASE("a mapping is made once for a window, and another window is another me
 TEST_CASE("short rows are offered from memory that can be mapped, and not from other memory") {
     const DeviceSession session;
     TwoSides sides({{"ucd.ucx.direct", "yes"}});
-    const Blocks short_rows(128 << 10, 8, 16), few(4 << 10, 8, 16),
-        long_rows(256, 64 << 10, 128 << 10);
+    const Blocks short_rows(4 << 10, 256, 512), few(1 << 10, 256, 512), tiny_rows(128 << 10, 8, 16),
+        many_tiny_rows(2 << 20, 8, 12), long_rows(256, 64 << 10, 128 << 10);
     WindowOf window(sides.a, long_rows.range());
     std::vector<char> other(long_rows.range(), 'x');
     sides.until([&] {
@@ -156,8 +156,13 @@ TEST_CASE("short rows are offered from memory that can be mapped, and not from o
     });
     CHECK(arrives(sides, window.data, short_rows, short_rows));
     CHECK(has_offered_directly(sides.a));
-    CHECK(arrives(sides, window.data, few, few)); // for which an offer costs more than it saves
-    CHECK_FALSE(has_offered_directly(sides.a));
+    CHECK(arrives(sides, window.data, many_tiny_rows, many_tiny_rows));
+    CHECK(has_offered_directly(sides.a));
+    // An offer of these costs more than it saves.
+    for (const Blocks *rows : {&few, &tiny_rows}) {
+        CHECK(arrives(sides, window.data, *rows, *rows));
+        CHECK_FALSE(has_offered_directly(sides.a));
+    }
     CHECK(arrives(sides, other.data(), short_rows, short_rows));
     CHECK_FALSE(has_offered_directly(sides.a));
 }
