@@ -48,7 +48,7 @@ for architecture in architectures:
         source = pathlib.Path(folder) / 'kernels.hip.cpp'
         source.write_text(SOURCE)
         run = subprocess.run(
-            [hipcc, f'--offload-arch={architecture}', '-std=c++17', '-O3', '-DNDEBUG', '-Wall', '-Werror', '-Wno-pass-failed',
+            [hipcc, '-x', 'hip', f'--offload-arch={architecture}', '-std=c++17', '-O3', '-DNDEBUG', '-Wall', '-Werror', '-Wno-pass-failed',
              f'-I{include}', f'-I{device_code}', '-Rpass-analysis=kernel-resource-usage', '-c', source, '-o', source.with_suffix('.o')],
             check=False, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
@@ -62,5 +62,6 @@ for architecture in architectures:
     for name, figures in found.items():
         print(architecture, name, figures)
         assert figures['ScratchSize'] == 0, name
-        assert figures['VGPRs Spill'] == figures['SGPRs Spill'] == 0, name
+        # Scalar registers may be kept in lanes of vector registers, which is not in memory.
+        assert figures['VGPRs Spill'] == 0, name
         assert name == 'any_pack' or figures['VGPRs'] <= 64, (name, figures)
