@@ -84,16 +84,31 @@ public:
     UCD_GPU_FUNCTION void move_several(const Member &m, uint32_t number, uint32_t apart) const {
         using V = Vector<width>;
         const uint64_t step = uint64_t{apart} * vector_bytes;
-        uintptr_t place[vectors][V::words];
+        uintptr_t place[vectors * V::words];
         V v[vectors];
-        find_vectors(m, number, apart, place);
+        if constexpr (Places::known_width != 0) {
+#pragma unroll
+            for (unsigned i = 0; i < vectors; ++i) {
+                uintptr_t found[V::words];
+                places_.find(m.layout, m.first_word + (number + i * apart) * V::words, 1, found);
+#pragma unroll
+                for (unsigned k = 0; k < V::words; ++k) place[i * V::words + k] = found[k];
+            }
+        } else {
+            uint32_t position[vectors * V::words];
+#pragma unroll
+            for (unsigned i = 0; i < vectors * V::words; ++i)
+                position[i] =
+                    m.first_word + (number + i / V::words * apart) * V::words + i % V::words;
+            places_.find(m.layout, position, place);
+        }
         const uintptr_t packed = m.packed + uint64_t{number} * vector_bytes;
 #pragma unroll
         for (unsigned i = 0; i < vectors; ++i) {
             if constexpr (direction == Direction::pack) {
 #pragma unroll
                 for (unsigned k = 0; k < V::words; ++k)
-                    v[i].word[k] = load<Word<width>>(place[i][k]);
+                    v[i].word[k] = load<Word<width>>(place[i * V::words + k]);
             } else {
                 v[i].whole = load<Quad>(packed + i * step);
             }
@@ -105,32 +120,12 @@ public:
             } else {
 #pragma unroll
                 for (unsigned k = 0; k < V::words; ++k)
-                    store<Word<width>>(place[i][k], v[i].word[k]);
+                    store<Word<width>>(place[i * V::words + k], v[i].word[k]);
             }
         }
     }
 
 private:
-    // The addresses of the words of vectors.
-    template <unsigned vectors, unsigned words>
-    UCD_GPU_FUNCTION void find_vectors(const Member &m, uint32_t number, uint32_t apart,
-                                       uintptr_t (&place)[vectors][words]) const {
-        if constexpr (Places::known_width != 0) {
-#pragma unroll
-            for (unsigned i = 0; i < vectors; ++i)
-                places_.find(m.layout, m.first_word + (number + i * apart) * words, 1, place[i]);
-        } else {
-            uint32_t position[vectors * words];
-            uintptr_t found[vectors * words];
-#pragma unroll
-            for (unsigned i = 0; i < vectors * words; ++i)
-                position[i] = m.first_word + (number + i / words * apart) * words + i % words;
-            places_.find(m.layout, position, found);
-#pragma unroll
-            for (unsigned i = 0; i < vectors * words; ++i) place[i / words][i % words] = found[i];
-        }
-    }
-
     UCD_GPU_FUNCTION void move_narrow(const Member &m, const MovedVector &v, uint32_t word) const {
         if constexpr (Places::known_width == 1) {
             move_fours<1>(m, v, word);
