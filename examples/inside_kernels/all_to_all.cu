@@ -19,8 +19,8 @@ struct Parts {
     Part part[sides_count];
 };
 
-// What a kernel may know of the plans: tensors have four dimensions, and those of applications
-// whole words of 16 bytes in the last one.
+// A kernel may know that tensors have four dimensions, and that the last one has whole words of 16
+// bytes, as those of applications have.
 __host__ __device__ bool is_usual(const ucd_device_plan_t &plan) {
     using ucd::device::strided;
     return ucd::device::fits<16, strided, strided, strided>(plan);

@@ -54,7 +54,7 @@ __device__ void update_ends(const Box &box, const double *u, double *next, unsig
     }
 }
 
-// What the kernel knows of the plans of faces: doubles of the rows of planes.
+// The kernel knows that a face has one double of each row of each plane.
 __device__ auto known(const ucd_device_plan_t &plan) {
     return ucd::device::known<8, ucd::device::strided, ucd::device::strided>(plan);
 }

@@ -13,7 +13,7 @@ constexpr unsigned blocks = 32, threads = 128;
 // A round trip of 64 KiB: blocks of 8 bytes, 512 bytes apart.
 constexpr int count = 8192, block = 1, stride = 64;
 
-// What the kernel knows of the plan: blocks of 8 bytes at equal distances.
+// The kernel knows that the plan has blocks of 8 bytes at equal distances.
 __device__ auto known(const ucd_device_plan_t &plan) {
     return ucd::device::known<8, ucd::device::strided>(plan);
 }

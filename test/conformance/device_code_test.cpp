@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -313,6 +314,60 @@ TEST_CASE("device code moves layouts of which the kernel knows the shape") {
         INFO("shape " << shape);
         CHECK(used_shapes[shape] > 0);
     }
+}
+
+TEST_CASE("device code copies transposes of which the kernel knows the shape") {
+    DeviceSession session;
+    run_cases("known transposes", 200, [](Case &one) {
+        Rng &rng = one.rng();
+        const ucd_type_t elements[] = {UCD_TYPE__INT8_T, UCD_TYPE__INT16_T, UCD_TYPE__INT32_T,
+                                       UCD_TYPE__INT64_T};
+        const std::size_t log = rng.below(4);
+        const auto element = std::intptr_t{1} << log;
+        const std::intptr_t matrices = log < 3 ? rng.between(1, 4) : 1; // of 8 bytes, two levels
+        const std::intptr_t rows = rng.between(32, 70), columns = rng.between(32, 70);
+        const auto transposed = [&](const char *role) {
+            const std::intptr_t line = (rows + rng.between(1, 3)) * element;
+            Ints shape{rows, columns}, strides{element, line};
+            if (matrices > 1) {
+                shape.insert(shape.begin(), matrices);
+                strides.insert(strides.begin(), columns * line + 64);
+            }
+            return make_subject(one, ndarray(shape, strides, leaf(elements[log])), 1, role);
+        };
+        const Subject source = transposed("source"), target = transposed("target");
+        const Plan from(one, 1, source.type()), to(one, 1, target.type());
+        REQUIRE(from.get().row < from.get().levels);
+        REQUIRE(to.get().row < to.get().levels);
+        std::optional<DeviceBuffer> in, out;
+        do in.emplace(rng, source.range, Memory::device0);
+        while (reinterpret_cast<std::uintptr_t>(in->real_base()) % 8 != 0);
+        do out.emplace(rng, target.range, Memory::device0);
+        while (reinterpret_cast<std::uintptr_t>(out->real_base()) % 8 != 0);
+        in->send();
+        out->send();
+        KernelCall move = random_call(rng, DeviceCall::copy);
+        move.from = from.get();
+        move.to = to.get();
+        move.in = in->real_base();
+        move.out = out->real_base();
+        // Whole parts, which are copied along the rows, and others, which are not.
+        const std::intptr_t part = (matrices > 1 ? rows : 1) * columns * element;
+        const std::intptr_t parts = matrices > 1 ? matrices : rows;
+        const std::intptr_t first = rng.below(static_cast<std::size_t>(parts));
+        move.offset = static_cast<std::uint64_t>(first * part);
+        move.bytes = static_cast<std::uint64_t>(rng.between(1, parts - first) * part);
+        if (rng.chance(20)) move.bytes -= static_cast<std::uint64_t>(rng.between(1, 31) * element);
+        for (std::uint32_t shape = 1; shape <= count_of_shapes() && move.shape == 0; ++shape)
+            if (word_of_shape(shape, move.from) == static_cast<std::uint32_t>(element) &&
+                word_of_shape(shape, move.to) == static_cast<std::uint32_t>(element))
+                move.shape = shape;
+        REQUIRE(move.shape != 0);
+        run_on_device(move);
+        for (std::size_t i = move.offset; i < move.offset + move.bytes; ++i)
+            *out->expected(target.bytes[i]) = *in->actual(source.bytes[i]);
+        check_as_expected(one, *out, "copied");
+    });
 }
 
 TEST_CASE("device code moves ranges of children that are larger than 31 bits") {

@@ -166,7 +166,7 @@ Spans composed(const Spans &outer, const Spans &inner) {
 
 namespace {
 
-// How many of the source's indices are less than `stop`.
+// Counts the indices of the source that are less than `stop`.
 int64_t count_below(const Runs &runs, int64_t stop) {
     int64_t found = 0;
     for (const Run &r : runs) {
@@ -183,7 +183,7 @@ int64_t count_below(const Runs &runs, int64_t stop) {
     return found;
 }
 
-// The least index below which there are as many of the source's.
+// Returns the least index below which the source has as many.
 int64_t index_after(const Runs &runs, int64_t count) {
     int64_t low = 0, high = 0;
     for (const Run &r : runs)

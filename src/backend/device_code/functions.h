@@ -78,9 +78,9 @@ struct Scratch {
 inline constexpr uint32_t max_scratch_bytes =
     device_code::tile_side * (device_code::tile_side + 1) * device_code::vector_bytes;
 
-// What a kernel may know of a plan when it is compiled: the width of words in bytes, and the kinds
-// of its levels, the outermost first. The functions then have no code for other layouts, so they
-// need fewer registers and instructions. fits() says whether a plan is so.
+// A kernel may know two things of a plan when it is compiled: the width of words in bytes, and the
+// kinds of its levels, the outermost first. The functions then have no code for other layouts, so
+// they need fewer registers and instructions. fits() says whether a plan is so.
 using Level = device_code::LevelKind;
 inline constexpr Level strided = Level::strided;             // children at equal distances
 inline constexpr Level indexed_block = Level::indexed_block; // children by a list
@@ -91,7 +91,7 @@ struct KnownPlan {
     const ucd_device_plan_t &plan;
 };
 
-// How many strided levels a plan has if it has no others, else 0.
+// This is the number of strided levels of a plan that has no others, else 0.
 template <Level... levels>
 inline constexpr unsigned strided_levels = ((levels == Level::strided) && ...) ? sizeof...(levels)
                                                                                : 0;
