@@ -4,7 +4,7 @@
 
 The shapes are those of Mistral 7B, the data is random. Beside ucd.Redistribution: all_gather, slice and cast in
 PyTorch, whose result must be the same bit for bit; and the link's bound, from messages of the same bytes that are
-contiguous already. Rates are of the bytes that a rank sends.
+contiguous already. Rates are of the bytes that a rank sends. With messages, and with direct access between the devices.
 """
 
 import argparse
@@ -134,6 +134,16 @@ def case(title, model, before_of, after_of, dtype, target_dtype, repeats, budget
     extra = torch.cuda.max_memory_allocated() - held
     del execution
     result = {name: target.clone() for name, target in targets.items()}
+    for target in targets.values():
+        target.zero_()
+    began = time.perf_counter()
+    execution = move.prepare(dist, sources, targets, direct=True)
+    torch.cuda.synchronize()
+    opened = time.perf_counter() - began
+    direct = seconds(execution.run, repeats)
+    peers = len(execution.direct_peers)
+    equal = all(torch.equal(result[n].view(torch.uint8), targets[n].view(torch.uint8)) for n in targets)
+    del execution
 
     def theirs_once():
         for name, (a, b) in pairs.items():
@@ -143,7 +153,7 @@ def case(title, model, before_of, after_of, dtype, target_dtype, repeats, budget
     held = torch.cuda.memory_allocated()
     theirs = seconds(theirs_once, max(repeats // 2, 1))
     extra_theirs = torch.cuda.max_memory_allocated() - held
-    equal = all(torch.equal(result[n].view(torch.uint8), targets[n].view(torch.uint8)) for n in targets)
+    equal &= all(torch.equal(result[n].view(torch.uint8), targets[n].view(torch.uint8)) for n in targets)
     sent = sum(share.nbytes for r in rounds for shares in r.sends.values() for share in shares)
     moved = sum(t.nbytes for t in sources.values()) + sum(t.nbytes for t in targets.values())
     del result, targets, sources
@@ -155,7 +165,9 @@ def case(title, model, before_of, after_of, dtype, target_dtype, repeats, budget
             f'{title}: {ours * 1e3:.1f} ms, {sent / ours / 1e9:.0f} GB/s sent a rank; the link alone {link * 1e3:.1f} ms '
             f'({sent / link / 1e9:.0f} GB/s), so {link / ours:.2f} of its bound; in messages of {each / 2**20:.0f} MiB, as '
             f'these are, {alike * 1e3:.1f} ms; all_gather + slice + cast '
-            f'{theirs * 1e3:.1f} ms, {theirs / ours:.2f} times; {moved / ours / 1e9:.0f} GB/s of arrays; '
+            f'{theirs * 1e3:.1f} ms, {theirs / ours:.2f} times; {moved / ours / 1e9:.0f} GB/s of arrays; without messages '
+            f'({peers} peers) {direct * 1e3:.1f} ms, {link / direct:.2f} of the bound, {theirs / direct:.2f} times, prepare '
+            f'{opened * 1e3:.0f} ms; with messages '
             f'plan {planned * 1e3:.0f} ms, prepare {prepared * 1e3:.0f} ms, {len(move)} rounds; extra memory '
             f'{extra / 2**20:.0f} MiB (PyTorch {extra_theirs / 2**20:.0f}); {"equal" if equal else "DIFFERENT"}',
             flush=True,

@@ -38,7 +38,7 @@ def said_by(process):
         raise
 
 
-def mpi4py_command(ranks, *arguments, survive=False):
+def mpi4py_command(ranks, *arguments, program='engine_ranks.py', survive=False):
     """mpiexec of the MPI library that mpi4py has. survive: the others go on if a rank is killed."""
     MPI = pytest.importorskip('mpi4py.MPI', exc_type=ImportError)
     is_open_mpi = 'Open MPI' in MPI.Get_library_version()
@@ -48,7 +48,7 @@ def mpi4py_command(ranks, *arguments, survive=False):
     extra = ['--oversubscribe'] if is_open_mpi else []
     if survive:
         extra += ['--enable-recovery'] if is_open_mpi else ['-disable-auto-cleanup']
-    return [mpiexec, *extra, '-n', str(ranks), sys.executable, str(HERE / 'engine_ranks.py'), 'mpi4py', *arguments]
+    return [mpiexec, *extra, '-n', str(ranks), sys.executable, '-m', 'mpi4py', str(HERE / program), 'mpi4py', *arguments]
 
 
 # All ranks are on this machine: Open MPI must not fail where it finds no ssh.
@@ -59,6 +59,12 @@ def test_mpi4py():
     process = ran(mpi4py_command(4), **OPEN_MPI)
     said = said_by(process)
     assert process.returncode == 0 and said.count('is right') == 4 and 'rank 0 lost (1,)' in said, said
+
+
+def test_direct_over_mpi4py():
+    process = ran(mpi4py_command(4, program='direct_ranks.py'), **OPEN_MPI)
+    said = said_by(process)
+    assert process.returncode == 0 and said.count('is right') == 4, said
 
 
 def test_mpi4py_with_a_rank_that_is_killed():
@@ -86,6 +92,22 @@ def test_torch():
     said, codes = separate_ranks('engine_ranks.py', 4, 'torch')
     assert codes == [0] * 4 and 'rank 0 lost (1,)' in said[0], said
     assert sum(text.count('is right') for text in said) == 4, said
+
+
+@needs_torch
+def test_direct_over_torch():
+    said, codes = separate_ranks('direct_ranks.py', 3, 'torch')
+    assert codes == [0] * 3, said
+
+
+@needs_torch
+def test_direct_on_devices():
+    import torch
+
+    if torch.cuda.device_count() < 2:
+        pytest.skip('needs two GPUs')
+    said, codes = separate_ranks('direct_ranks.py', torch.cuda.device_count(), 'nccl')
+    assert all(code == 0 for code in codes), said
 
 
 @needs_torch

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import array
 import datetime
 import functools
 import itertools
@@ -12,7 +11,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ucd import _arrays, _core
+from ucd._direct import Direct, Group
 from ucd._errors import RedistributionError
+from ucd._launches import Moves
 from ucd._rounds import Round, Share, places
 from ucd._routing import Routing
 from ucd._ucx_engine import UcxEngine, UcxMessages, Wait
@@ -28,8 +29,8 @@ class Engine(Protocol):
     in_stream: bool
     """Whether messages follow the work in the current stream."""
 
-    def agree(self, digest: int, like: Any) -> list[int]:
-        """The digests of all ranks. like: an array of this rank, if it has one."""
+    def gather(self, mine: bytes, like: Any) -> list[bytes]:
+        """The bytes of all ranks, which have as many each. like: an array of this rank, if it has one."""
 
     def post(self, sends: Mapping[int, Any], receives: Mapping[int, Any]) -> list[tuple[list[int], Wait]]:
         """Starts messages to and from peers. Returns waits, each with the peers that it is for."""
@@ -49,17 +50,21 @@ class MpiEngine:
         self.rank: int = comm.Get_rank()
         self._timeout = timeout
 
-    def agree(self, digest: int, like: Any) -> list[int]:
+    def gather(self, mine: bytes, like: Any) -> list[bytes]:
         from mpi4py import MPI
 
-        mine, found = array.array('q', [digest]), array.array('q', [0] * self.comm.Get_size())
-        request = self.comm.Iallgather([mine, MPI.INT64_T], [found, MPI.INT64_T])
+        found = bytearray(len(mine) * self.comm.Get_size())
+        request = self.comm.Iallgather([mine, MPI.BYTE], [found, MPI.BYTE])
         try:
             self._wait(request)
         except BaseException:
             _given_up.append((request, mine, found))
             raise
-        return found.tolist()
+        return _split(bytes(found), len(mine))
+
+    def barrier(self) -> None:
+        """Returns when all ranks have come here."""
+        self._wait(self.comm.Ibarrier())
 
     def post(self, sends: Mapping[int, Any], receives: Mapping[int, Any]) -> list[tuple[list[int], Wait]]:
         from mpi4py import MPI
@@ -85,6 +90,11 @@ class MpiEngine:
                 time.sleep(1e-4)
 
 
+def _split(found: bytes, length: int) -> list[bytes]:
+    """What ranks have given, one after the other."""
+    return [found[at : at + length] for at in range(0, len(found), length)]
+
+
 def _pieces(whole: Any) -> list[Any]:
     whole = memoryview(whole) if isinstance(whole, bytearray) else whole
     return [whole[at : at + _MAX_MESSAGE] for at in range(0, len(whole), _MAX_MESSAGE)]
@@ -100,21 +110,31 @@ class TorchEngine:
         self.rank: int = self._dist.get_rank()
         self.in_stream = 'nccl' in str(self._dist.get_backend(group))
         self._timeout = () if timeout is None or self.in_stream else (datetime.timedelta(seconds=timeout),)
+        self._meeting: Any = None
 
-    def agree(self, digest: int, like: Any) -> list[int]:
+    def gather(self, mine: bytes, like: Any) -> list[bytes]:
         torch = sys.modules['torch']
         # The first exchange of a group of NCCL needs all of its ranks.
         device = like.device if like is not None and hasattr(like, 'device') else None
         if device is None and self.in_stream:
             device = torch.device('cuda', torch.cuda.current_device())
-        mine = torch.tensor([digest], dtype=torch.int64, device=device)
-        all_of_them = mine.new_empty(self._dist.get_world_size(self.group))
+        ours = torch.frombuffer(bytearray(mine), dtype=torch.uint8).to(device)
+        found = ours.new_empty(self._dist.get_world_size(self.group) * len(mine))
         if self.in_stream:
-            self._dist.all_gather_into_tensor(all_of_them, mine, group=self.group)
+            self._dist.all_gather_into_tensor(found, ours, group=self.group)
         else:
-            work = self._dist.all_gather(list(all_of_them.split(1)), mine, group=self.group, async_op=True)
+            work = self._dist.all_gather(list(found.split(len(mine))), ours, group=self.group, async_op=True)
             work.wait(*self._timeout)
-        return [int(found) for found in all_of_them.tolist()]
+        return _split(bytes(found.tolist()), len(mine))
+
+    def barrier(self) -> None:
+        """What follows begins, in the current stream if in_stream, when all ranks have come here."""
+        if self._meeting is None:
+            torch = sys.modules['torch']
+            device = torch.device('cuda', torch.cuda.current_device()) if self.in_stream else None
+            self._meeting = torch.zeros(1, dtype=torch.int32, device=device)
+        work = self._dist.all_reduce(self._meeting, group=self.group, async_op=True)
+        work.wait(*self._timeout)
 
     def post(self, sends: Mapping[int, Any], receives: Mapping[int, Any]) -> list[tuple[list[int], Wait]]:
         op = self._dist.P2POp
@@ -144,41 +164,18 @@ def _engine_of(given: Any, timeout: float | None) -> Engine:
 class Execution(Protocol):
     """A redistribution of certain arrays, which may be made as often as wanted."""
 
+    direct_peers: tuple[int, ...]
+    """The ranks with which this rank exchanges data without messages."""
+
     def run(self) -> None:
         """Moves what the arrays hold now: as Redistribution.execute."""
-
-
-class _Moves:
-    """Moves of one launch: those that convert and those that do not are one each."""
-
-    def __init__(self) -> None:
-        self._members: tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]] = ([], [])
-        self._batches: list[_core.Batch] = []
-
-    def add(self, converts: bool, *member: Any) -> None:
-        self._members[converts].append(member)
-
-    def prepare(self) -> None:
-        plain, converting = self._members
-        if plain:
-            self._batches.append(_core.Batch(plain))
-        if converting:
-            self._batches.append(_core.Batch(converting, op='convert'))
-        self._members = ([], [])
-
-    def run(self, in_stream: bool) -> None:
-        for batch in self._batches:
-            if in_stream:
-                batch.run()
-            else:
-                batch.start().wait()
 
 
 class _Messages:
     """The messages of a round, and what packs and unpacks them."""
 
     def __init__(self) -> None:
-        self.packing, self.unpacking = _Moves(), _Moves()
+        self.packing, self.unpacking = Moves(), Moves()
         self.sends: dict[int, Any] = {}
         self.receives: dict[int, Any] = {}
 
@@ -186,8 +183,10 @@ class _Messages:
 class _Local:
     """All ranks are in this process: each route is a copy from layout to layout."""
 
+    direct_peers: tuple[int, ...] = ()
+
     def __init__(self, routings: Mapping[str, Routing], sources: Mapping[str, Any], targets: Mapping[str, Any]) -> None:
-        by_memory: dict[tuple[str, str], _Moves] = {}
+        by_memory: dict[tuple[str, str], Moves] = {}
         for name, of_array in routings.items():
             ours, theirs = sources[name], targets[name]
             for given, held, what in ((ours, of_array.source, 'sources'), (theirs, of_array.target, 'targets')):
@@ -197,7 +196,7 @@ class _Local:
                 a, b = ours[route._places[0]], theirs[route._places[1]]
                 send = route.send_type(of_array.strides_of(a, 0, route.source, f'sources[{name!r}]'))
                 receive = route.receive_type(of_array.strides_of(b, 1, route.target, f'targets[{name!r}]'))
-                moves = by_memory.setdefault((_core.memory(a), _core.memory(b)), _Moves())
+                moves = by_memory.setdefault((_core.memory(a), _core.memory(b)), Moves())
                 moves.add(of_array.converts, 'copy', a, b, send, 1, receive, 1)
         self._moves = list(by_memory.values())
         for moves in self._moves:
@@ -209,47 +208,51 @@ class _Local:
 
 
 class _Exchange:
-    """Rounds of messages over an engine."""
+    """Rounds of messages over an engine, and what needs no message."""
 
     def __init__(
         self,
         routings: Mapping[str, Routing],
         rounds: Sequence[Round],
-        digest: int,
+        digest: bytes,
         engine: Engine,
         sources: Mapping[str, Any],
         targets: Mapping[str, Any],
+        group: Group | None,
     ) -> None:
+        """group: the engine, if ranks access each other's memory."""
         arrays = [a for given in (sources, targets) for a in given.values() if a is not None]
         like = arrays[0] if arrays else None
         self._engine = engine
         self._arrays = (sources, targets)
-        self._strides = self._checked(routings, rounds)
+        self._strides = self._checked(routings)
         with _Naming('the ranks could not compare what they are about to do', ()):
-            others = engine.agree(digest, like)
+            others = engine.gather(digest, like)
         if len(set(others)) > 1:
-            raise ValueError('the ranks have different redistributions: names, distributions, dtypes or budgets')
+            raise ValueError('the ranks have different redistributions: names, distributions, dtypes, budgets, or direct')
+        self._direct: Direct | None = None
+        if group:
+            with _Naming('the ranks could not tell each other where their arrays are', ()):
+                self._direct = Direct(group, routings, self._strides, sources, targets, like)
+        self.direct_peers = self._direct.peers if self._direct else ()
+        if self.direct_peers:
+            rounds = [left for made in rounds if (left := made.without(self.direct_peers))]
         buffers = self._buffers(rounds, like)
         self._rounds = [self._messages(made, buffers[k % 2]) for k, made in enumerate(rounds)]
 
-    def _checked(
-        self, routings: Mapping[str, Routing], rounds: Sequence[Round]
-    ) -> dict[tuple[int, str], tuple[int, ...]]:
+    def _checked(self, routings: Mapping[str, Routing]) -> dict[tuple[int, str], tuple[int, ...]]:
         """The strides of the arrays that have routes, by side and name."""
         found: dict[tuple[int, str], tuple[int, ...]] = {}
-        for made in rounds:
-            sent = [share for shares in made.sends.values() for share in shares]
-            received = [share for shares in made.receives.values() for share in shares]
-            for side, shares in ((0, sent + made.keeps), (1, received + made.keeps)):
-                for share in shares:
-                    name = share.name
-                    if (side, name) in found:
-                        continue
-                    what = f'{("sources", "targets")[side]}[{name!r}]'
-                    array = self._arrays[side].get(name)
-                    if array is None:
-                        raise ValueError(f'{what} is missing on rank {self._engine.rank}')
-                    found[side, name] = routings[name].strides_of(array, side, self._engine.rank, what)
+        rank = self._engine.rank
+        for name, of_array in routings.items():
+            for side, routes in ((0, of_array.sends(rank)), (1, of_array.receives(rank))):
+                if not routes:
+                    continue
+                what = f'{("sources", "targets")[side]}[{name!r}]'
+                array = self._arrays[side].get(name)
+                if array is None:
+                    raise ValueError(f'{what} is missing on rank {rank}')
+                found[side, name] = of_array.strides_of(array, side, rank, what)
         return found
 
     def _buffers(self, rounds: Sequence[Round], like: Any) -> list[Any]:
@@ -305,6 +308,9 @@ class _Exchange:
     def run(self) -> None:
         waits: list[tuple[list[int], Wait]] = []
         try:
+            if self._direct:
+                with _Naming('ranks that write to each other did not all come, so the targets are unfinished', ()):
+                    self._direct.run()
             self._run(waits)
         except BaseException:
             _given_up.append((waits, [(made.sends, made.receives) for made in self._rounds]))
@@ -358,12 +364,16 @@ def local(routings: Mapping[str, Routing], sources: Mapping[str, Any], targets: 
 def exchange(
     routings: Mapping[str, Routing],
     rounds: Callable[[int], Sequence[Round]],
-    digest: int,
+    digest: bytes,
     engine: Any,
     sources: Mapping[str, Any],
     targets: Mapping[str, Any],
     timeout: float | None,
+    direct: bool,
 ) -> Execution:
     """Rounds of messages over an engine. rounds: those of a rank. digest: equal on ranks that do the same."""
     via = _engine_of(engine, timeout)
-    return _Exchange(routings, rounds(via.rank), digest, via, sources, targets)
+    group = via if direct and isinstance(via, (TorchEngine, MpiEngine)) else None
+    if direct and not group:
+        raise ValueError('direct needs torch.distributed or mpi4py; for a UcxEngine, set ucd.ucx.direct')
+    return _Exchange(routings, rounds(via.rank), digest, via, sources, targets, group)

@@ -88,27 +88,42 @@ class Redistribution:
             found.append(made)
         return found
 
-    def digest(self) -> int:
-        """A hash of 63 bits of the redistribution, by which ranks compare theirs."""
+    def digest(self, direct: bool = False) -> bytes:
+        """A hash of the redistribution, and of whether it is made without messages, by which ranks compare theirs."""
         import hashlib
 
-        text = repr([
+        text = repr(direct) + repr([
             (name, cut, r.source, r.target, r.element.name or r.element.size, r.target_element.name or r.target_element.size)
             for members in self._rounds
             for name, cut in members
             for r in [self.routings[name]]
         ])
-        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], 'little') >> 1
+        return hashlib.sha256(text.encode()).digest()
 
     def prepare(
-        self, engine: Any, sources: Mapping[str, Any], targets: Mapping[str, Any], *, timeout: float | None = None
+        self,
+        engine: Any,
+        sources: Mapping[str, Any],
+        targets: Mapping[str, Any],
+        *,
+        timeout: float | None = None,
+        direct: bool = False,
     ) -> _engines.Execution:
         """Checks the arrays, gets memory for messages, and plans all packing: once, for a move that comes again.
         Collective and with the errors of execute, but nothing has moved. `run()` of what it returns moves what the
-        arrays hold then."""
+        arrays hold then.
+
+        direct   whether ranks on the devices of one machine access each other's arrays: no messages, and no memory for
+                 them. A rank writes to the targets of the others, or reads their sources if convert makes elements
+                 larger. With torch.distributed and mpi4py. Ranks that do not reach each other's memory exchange messages as
+                 before; `direct_peers` of what is returned are those that do. The other ranks of the group can then
+                 access the whole allocations that these arrays are in. No rank may free its arrays before all ranks
+                 have deleted what is returned.
+        """
         if engine is None:
             return _engines.local(self.routings, sources, targets)
-        return _engines.exchange(self.routings, self.rounds, self.digest(), engine, sources, targets, timeout)
+        digest = self.digest(direct)
+        return _engines.exchange(self.routings, self.rounds, digest, engine, sources, targets, timeout, direct)
 
     def execute(
         self, engine: Any, sources: Mapping[str, Any], targets: Mapping[str, Any], *, timeout: float | None = None

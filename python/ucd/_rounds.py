@@ -31,6 +31,11 @@ class Round(NamedTuple):
     receives: dict[int, list[Share]]
     keeps: list[Share]
 
+    def without(self, peers: Sequence[int]) -> Round | None:
+        """What is left if this rank moves by itself what it keeps and what it exchanges with some peers; None: nothing."""
+        sends, receives = [{p: s for p, s in way.items() if p not in peers} for way in (self.sends, self.receives)]
+        return Round(sends, receives, []) if sends or receives else None
+
 
 def places(shares: Sequence[Share]) -> tuple[list[int], int]:
     """Where the shares of a message begin, and how long it is."""

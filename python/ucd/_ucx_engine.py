@@ -58,8 +58,8 @@ class UcxMessages:
         self._engine = engine
         self._timeout = timeout
 
-    def agree(self, digest: int, like: Any) -> list[int]:
-        return [int.from_bytes(found, 'little') for found in self._engine._exchange(digest.to_bytes(8, 'little'))]
+    def gather(self, mine: bytes, like: Any) -> list[bytes]:
+        return list(self._engine._exchange(mine))
 
     def post(self, sends: Mapping[int, Any], receives: Mapping[int, Any]) -> list[tuple[list[int], Wait]]:
         worker = self._engine._worker

@@ -3,10 +3,12 @@
 #include "core/device.h"
 #include "core/gather.h"
 #include "core/hints.h"
+#include "core/ipc.h"
 #include "core/lists.h"
 #include "core/move.h"
 #include "core/request.h"
 #include "core/splits.h"
+#include "core/stream.h"
 
 #include <nanobind/stl/string.h>
 
@@ -48,6 +50,12 @@ std::string memory(nb::handle array) {
 
 uintptr_t address(nb::handle array) {
     return reinterpret_cast<uintptr_t>(View(array).data);
+}
+
+// Waits for what the array's library has enqueued in its current stream.
+void synchronize(nb::handle array) {
+    const View view(array);
+    synchronize_producers(view, view);
 }
 
 nb::tuple extents(const intptr_t *numbers, int n) {
@@ -117,6 +125,7 @@ NB_MODULE(_core, m) {
     bind_move(m);
     bind_batch(m);
     bind_gather(m);
+    bind_ipc(m);
     bind_lists(m);
     bind_splits(m);
     m.def("version", &version);
@@ -126,6 +135,7 @@ NB_MODULE(_core, m) {
         "Which memory an array is in: 'host', 'pinned', 'managed', or a device such as 'cuda:0'.\n"
         "Initialises no GPU driver.");
     m.def("address", &address, arg("array"), "The address of an array's first element.");
+    m.def("synchronize", &synchronize, arg("array"));
     m.def("element_of", &element_of, arg("array"));
     m.def("described", &described, arg("array"));
     m.def("shape_and_strides", &shape_and_strides, arg("array"));
