@@ -93,13 +93,15 @@ class Direct:
         targets: Mapping[str, Any],
         like: Any,
     ) -> None:
-        """strides: of this rank's arrays, by side and name. Collective."""
+        """strides: of this rank's arrays, by side and name. like: one of them. Collective."""
         self._group = group
         self._routings = routings
         self._strides = strides
         self._arrays = (sources, targets)
         self._like = like
-        self._device = _core.memory(like) if like is not None else 'host'
+        arrays = [array for given in (sources, targets) for array in given.values() if array is not None]
+        places = map(_core.memory, arrays)
+        self._device = next((place for place in places if place != 'host'), 'host')  # empty arrays are nowhere
         offers = [_Offer(text) for text in _gathered(group, self._offer(), like)]
         opened = {peer: self._opened(peer, offers) for peer in self._all_peers()}
         refused = json.dumps([peer for peer, found in opened.items() if found is None])

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <list>
 #include <numeric>
+#include <vector>
 
 namespace device_convert_test {
 
@@ -114,6 +116,88 @@ TEST_CASE("conversions between arrays of other shapes and orders") {
         };
         const ConvertedPair pair{array("source"), array("target")};
         check_device_conversion(one, pair, random_memory(rng), random_memory(rng));
+    });
+}
+
+namespace {
+
+// A conversion in device memory that a plan makes, of all elements of two arrays or of some.
+class PlannedConversion {
+public:
+    PlannedConversion(Case &one, ucd_type_t from, ucd_type_t to, bool saturate)
+        : total_(random_total(one.rng())), pair_{with_elements(array(one, from, "source")),
+                                                 with_elements(array(one, to, "target"))},
+          in_(one.rng(), pair_.source.subject.range, Memory::device0),
+          out_(one.rng(), pair_.target.subject.range, Memory::device0) {
+        Rng &rng = one.rng();
+        const Subject &source = pair_.source.subject, &target = pair_.target.subject;
+        const std::size_t elements = pair_.source.elements.size();
+        const std::size_t first = rng.chance(70) ? 0 : rng.below(elements);
+        const std::size_t last =
+            rng.chance(70) ? elements : first + 1 + rng.below(elements - first);
+        expect_converted(pair_, {&in_, in_.base(), source.type(), 1, &source.bytes}, first,
+                         {&out_, out_.base(), target.type(), 1, &target.bytes}, first, last - first,
+                         saturate);
+        in_.send();
+        out_.send();
+        const std::size_t offset = pair_.source.offset_of(first);
+        move = {in_.real_base(),
+                1,
+                source.type(),
+                offset,
+                out_.real_base(),
+                1,
+                target.type(),
+                pair_.target.offset_of(first),
+                pair_.source.offset_of(last) - offset,
+                0,
+                {}};
+    }
+    void check(Case &one) {
+        out_.fetch();
+        require_intact(one, out_, "target of a plan of conversions");
+    }
+    ucd_move_t move;
+
+private:
+    static std::intptr_t random_total(Rng &rng) {
+        constexpr std::intptr_t totals[] = {1, 7, 36, 64, 1024, 1152, 4096, 20000};
+        return totals[rng.below(std::size(totals))];
+    }
+    Subject array(Case &one, ucd_type_t type, const char *role) const {
+        Rng &rng = one.rng();
+        return make_subject(
+            one, rng.chance(30) ? contig(total_, leaf(type)) : any_strides(rng, total_, type), 1,
+            role);
+    }
+    std::intptr_t total_;
+    ConvertedPair pair_;
+    DeviceBuffer in_, out_;
+};
+
+} // namespace
+
+TEST_CASE("plans convert many arrays of one pair of types") {
+    DeviceSession session;
+    const auto types = converted_types(false);
+    run_cases("plans of conversions", 400, [&](Case &one) {
+        Rng &rng = one.rng();
+        const ucd_type_t from = types[rng.below(types.size())], to = types[rng.below(types.size())];
+        if (from == to) return;
+        const bool saturate = rng.chance(50);
+        std::list<PlannedConversion> members;
+        std::vector<ucd_move_t> moves;
+        for (std::size_t n = 2 + rng.below(12); n > 0; --n)
+            moves.push_back(members.emplace_back(one, from, to, saturate).move);
+        ucd_plan_t plan = UCD_PLAN__NULL;
+        ucd_request_t request = UCD_REQUEST__NULL;
+        one.succeed(ucd_plan_create(moves.data(), moves.size(), UCD_INFO__NULL,
+                                    saturate ? UCD_OP__CONVERT_SAT : UCD_OP__CONVERT, &plan),
+                    "plan");
+        one.succeed(ucd_plan_start(plan, &request), "start");
+        one.succeed(ucd_wait(&request), "wait");
+        one.succeed(ucd_plan_free(&plan), "free");
+        for (PlannedConversion &member : members) member.check(one);
     });
 }
 

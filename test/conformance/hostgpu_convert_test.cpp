@@ -8,6 +8,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace hostgpu_convert_test {
 
@@ -82,6 +83,42 @@ TEST_CASE("one kernel converts from layout to layout") {
     CHECK(InStream(resized(vector(100, 1, 120, number), 0, 4), contig(100, half), 120).run() ==
           "convert_float32_to_bfloat16_tiles");
     CHECK(InStream(number, leaf(UCD_TYPE__UINT16_T), 1000).run() == "convert_any");
+}
+
+TEST_CASE("a plan converts many strided and contiguous arrays by one kernel") {
+    DeviceSession session;
+    InStream rows(vector(20, 64, 80, number), contig(1280, half), 3), line(number, half, 1000),
+        both(vector(30, 8, 24, number), vector(15, 16, 20, half), 1);
+    std::vector<ucd_move_t> moves;
+    for (InStream *each : {&rows, &line, &both}) {
+        const Subject &source = each->pair.source.subject, &target = each->pair.target.subject;
+        moves.push_back({each->in.real_base(),
+                         source.count,
+                         source.type(),
+                         0,
+                         each->out.real_base(),
+                         target.count,
+                         target.type(),
+                         0,
+                         UINTPTR_MAX,
+                         0,
+                         {}});
+    }
+    ucd_plan_t plan = UCD_PLAN__NULL;
+    REQUIRE(ucd_plan_create(moves.data(), moves.size(), UCD_INFO__NULL, UCD_OP__CONVERT, &plan) ==
+            UCD_SUCCESS);
+    (void)ucd::hostgpu::kernels_launched();
+    ucd_request_t request = UCD_REQUEST__NULL;
+    REQUIRE(ucd_plan_start(plan, &request) == UCD_SUCCESS);
+    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    const auto launched = ucd::hostgpu::kernels_launched();
+    CHECK(std::vector<std::string>(launched.begin(), launched.end()) ==
+          std::vector<std::string>{"convert_float32_to_bfloat16_places_batch"});
+    for (InStream *each : {&rows, &line, &both}) {
+        each->out.fetch();
+        require_intact(each->one, each->out, "target of a plan of conversions");
+    }
+    REQUIRE(ucd_plan_free(&plan) == UCD_SUCCESS);
 }
 
 TEST_CASE("in a stream, packed elements are converted where layouts are not strided") {

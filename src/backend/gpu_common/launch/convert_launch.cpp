@@ -216,19 +216,31 @@ struct ConvertLaunch {
                            to + half * static_cast<uint64_t>(longest->to));
     }
 
-    Status launch_placed(const PlacedCopyNest &placed, const Conversion &conversion) const {
+    static CopyNest sorted(const PlacedCopyNest &placed) {
         CopyNest nest = placed.nest;
         // Bytes that follow each other on both sides are elements of one byte.
         if (nest.block > 1) nest.levels.push_back({nest.block, 1, 1});
         nest.block = 1;
         sort_levels(nest, &CopyNest::Level::to);
-        return launch_nest(nest, conversion.from.base + static_cast<uintptr_t>(placed.from),
+        return nest;
+    }
+    Status launch_placed(const PlacedCopyNest &placed, const Conversion &conversion) const {
+        return launch_nest(sorted(placed),
+                           conversion.from.base + static_cast<uintptr_t>(placed.from),
                            conversion.to.base + static_cast<uintptr_t>(placed.to));
+    }
+    bool has_tiles(const CopyNests &nests, const Conversion &conversion) const {
+        return std::any_of(nests.begin(), nests.end(), [&](const PlacedCopyNest &placed) {
+            TilesParams params;
+            return tile(sorted(placed).levels,
+                        conversion.from.base + static_cast<uintptr_t>(placed.from),
+                        conversion.to.base + static_cast<uintptr_t>(placed.to), params);
+        });
     }
 };
 
-// A conversion between nests of which at least one is not strided. Elements are converted in the
-// order of the packed streams.
+// A conversion between any two nests. Elements are converted in the order of the packed streams,
+// and many conversions are one launch.
 class PlacesConversion {
 public:
     explicit PlacesConversion(const CopyMove &move)
@@ -240,7 +252,7 @@ public:
 
     const void *kernel() const { return convert_places_batch_kernel(source_, target_); }
 
-    // A side without a plan is strided, and so is then the other one.
+    // Sides without a plan are left out.
     bool fits() const {
         return kernel() != nullptr && move_.from.plan != nullptr && move_.to.plan != nullptr &&
                has_whole_elements(from_, from_bytes_) && has_whole_elements(to_, to_bytes_) &&
@@ -248,8 +260,7 @@ public:
                fits_places(to_, {move_.to.offset, count_ * to_bytes_}, to_bytes_);
     }
 
-    Status add_to(const Submission &submission, MemberTables &tables) const {
-        ConvertPlacesParams params{};
+    Status describe(const Submission &submission, ConvertPlacesParams &params) const {
         CopyPlacesParams &places = params.places;
         UCD_TRY(describe_rows(submission, from_, to_,
                               {move_.from.offset, move_.to.offset, move_.length},
@@ -268,11 +279,19 @@ public:
         places.per_thread = places.words >= several_words ? copy_words_per_thread : 1;
         const uint64_t share = uint64_t{threads_per_block} * places.per_thread;
         places.tiles = static_cast<uint32_t>((places.words + share - 1) / share);
-        if (tables.add(kernel(), params, places.tiles)) return success;
+        return success;
+    }
+    // performance only: large rows that are not whole vectors are converted faster in two launches
+    static bool is_worth_joining(const ConvertPlacesParams &params) {
+        return params.in_vectors != 0 || params.places.words < several_words;
+    }
+    Status add_to(const Submission &submission, const ConvertPlacesParams &params,
+                  MemberTables &tables) const {
+        if (tables.add(kernel(), params, params.places.tiles)) return success;
         // The tables are full. Empty ones have room for every conversion that fits.
         UCD_TRY(tables.launch(submission, move_.limits.max_blocks));
         tables = MemberTables();
-        (void)tables.add(kernel(), params, places.tiles);
+        (void)tables.add(kernel(), params, params.places.tiles);
         return success;
     }
 
@@ -313,17 +332,25 @@ bool can_convert(const CopyMove &move) {
 
 Status launch_conversions(const Submission &to, std::span<const CopyMove> moves) {
     MemberTables tables;
+    const bool in_tables = MemberTables::pay(to, moves.size());
     for (const CopyMove &move : moves) {
         const Conversion conversion(move);
+        const PlacesConversion places(move);
+        const ConvertLaunch launch{to, move, conversion.source, conversion.target};
         CopyNests nests;
-        if (!is_small_nest(conversion, nests)) {
-            const PlacesConversion places(move);
+        const bool is_strided = is_small_nest(conversion, nests);
+        // performance only: strided ones are converted faster in rows or tiles, but in a launch
+        // each
+        if (!is_strided || (in_tables && places.fits() && !launch.has_tiles(nests, conversion))) {
             if (!places.fits())
                 return fail(UCD_ERR__INTERNAL, "a conversion that no kernel can do");
-            UCD_TRY(places.add_to(to, tables));
-            continue;
+            ConvertPlacesParams params{};
+            UCD_TRY(places.describe(to, params));
+            if (!is_strided || PlacesConversion::is_worth_joining(params)) {
+                UCD_TRY(places.add_to(to, params, tables));
+                continue;
+            }
         }
-        const ConvertLaunch launch{to, move, conversion.source, conversion.target};
         for (const PlacedCopyNest &placed : nests)
             UCD_TRY(launch.launch_placed(placed, conversion));
     }
