@@ -70,6 +70,9 @@ bool is_masked(nb::handle array) {
     raise(PyExc_ValueError, "masked arrays have no layout; give data and mask apart");
 }
 
+constexpr const char *no_memory =
+    "the tensor has elements, but no memory of its own; of a DTensor give to_local()";
+
 [[noreturn]] void raise_strides() {
     raise(PyExc_OverflowError, "the tensor's strides do not fit");
 }
@@ -254,7 +257,13 @@ bool View::from_exchange(nb::handle array, int64_t stream) {
     const dlpack::Exchange *found = exchange_of(array);
     if (!found) return false;
     dlpack::ManagedVersioned *made = nullptr;
-    check_producer(found->managed_tensor(array.ptr(), &made));
+    try {
+        check_producer(found->managed_tensor(array.ptr(), &made));
+    } catch (nb::python_error &error) {
+        // PyTorch fails for a DTensor in ways that depend on its version.
+        if (!nb::hasattr(array, "to_local")) throw;
+        nb::raise_from(error, PyExc_BufferError, "%s", no_memory);
+    }
     managed_ = made;
     try {
         if (!managed_) raise(PyExc_BufferError, "the array's library gave no tensor");
@@ -291,9 +300,7 @@ bool View::set_tensor(const dlpack::Tensor &tensor) {
         set_contiguous_strides();
     data = static_cast<char *>(tensor.data);
     // Tensors without memory: those of a tracer, or on no device.
-    if (!data && size() > 0)
-        raise(PyExc_BufferError,
-              "the tensor has elements, but no memory of its own; of a DTensor give to_local()");
+    if (!data && size() > 0) raise(PyExc_BufferError, "%s", no_memory);
     if (data) data += tensor.byte_offset;
     plain_host = tensor.device.type == dlpack::cpu;
     backend = dlpack::backend_of(tensor.device.type);
