@@ -110,7 +110,7 @@ class TorchEngine:
         self.rank: int = self._dist.get_rank()
         self.in_stream = 'nccl' in str(self._dist.get_backend(group))
         self._timeout = () if timeout is None or self.in_stream else (datetime.timedelta(seconds=timeout),)
-        self._meeting: Any = None
+        self._meeting: Any = None  # what a barrier sums, on the device of the arrays
 
     def gather(self, mine: bytes, like: Any) -> list[bytes]:
         torch = sys.modules['torch']
@@ -118,6 +118,8 @@ class TorchEngine:
         device = like.device if like is not None and hasattr(like, 'device') else None
         if device is None and self.in_stream:
             device = torch.device('cuda', torch.cuda.current_device())
+        if self._meeting is None:
+            self._meeting = torch.zeros(1, dtype=torch.int32, device=device)
         ours = torch.frombuffer(bytearray(mine), dtype=torch.uint8).to(device)
         found = ours.new_empty(self._dist.get_world_size(self.group) * len(mine))
         if self.in_stream:
@@ -128,11 +130,7 @@ class TorchEngine:
         return _split(bytes(found.tolist()), len(mine))
 
     def barrier(self) -> None:
-        """What follows begins, in the current stream if in_stream, when all ranks have come here."""
-        if self._meeting is None:
-            torch = sys.modules['torch']
-            device = torch.device('cuda', torch.cuda.current_device()) if self.in_stream else None
-            self._meeting = torch.zeros(1, dtype=torch.int32, device=device)
+        """What follows begins, in the current stream if in_stream, when all ranks have come here. After a gather."""
         work = self._dist.all_reduce(self._meeting, group=self.group, async_op=True)
         work.wait(*self._timeout)
 
