@@ -248,6 +248,50 @@ def test_bad_arguments():
         move.execute(None, {'a': [np.zeros(2)] * 2}, {'a': [np.zeros(4, 'f4')]})
 
 
+@pytest.mark.parametrize(
+    'offer',
+    [
+        b'',
+        b'\xff',
+        b'[]',
+        b'{}',
+        b'{"machine": "here", "arrays": []}',
+        b'{"machine": "elsewhere", "arrays": {"a": ["00", [4]]}}',
+        b'{"machine": "here", "arrays": {"a": null}}',
+        b'{"machine": "here", "arrays": {"a": ["0", [4]]}}',
+        b'{"machine": "here", "arrays": {"a": ["00", [4, 4]]}}',
+        b'{"machine": "here", "arrays": {"a": ["00", ["4x"]]}}',
+        b'{"machine": "here", "arrays": {"a": ["00", [8]]}}',
+        b'{"machine": "here", "arrays": {"a": ["00", [-4]]}}',
+        b'{"machine": "here", "arrays": {"a": ["00", [36893488147419103232]]}}',
+    ],
+)
+def test_direct_refuses_offers(offer, monkeypatch):
+    """What another rank says of its memory is checked before it is used; the first rank then sends messages."""
+
+    class Group:
+        rank, in_stream = 0, False
+
+        def __init__(self, *said):
+            self._said = [text for answer in said for text in (len(answer).to_bytes(8, 'little'), answer)]
+
+        def gather(self, mine, like):
+            answer = self._said.pop(0)
+            return [mine, answer.ljust(len(mine), b'\0')]
+
+    def peers(text):
+        ranks = [ucd.Distribution((8,), 1, ucd.Replicate(), ranks=[rank]) for rank in (0, 1)]
+        routings = {'a': ucd.routing(*ranks, 'f4')}
+        source = np.arange(8, dtype='f4')
+        made = ucd._direct.Direct(Group(text, b'[]'), routings, {(0, 'a'): (4,)}, {'a': source}, {}, source)
+        return made.peers
+
+    monkeypatch.setattr(ucd._direct, 'machine', lambda: 'here')
+    monkeypatch.setattr(ucd._direct, 'PeerMemory', lambda handle, device: np.zeros(32, np.uint8))
+    assert peers(b'{"machine": "here", "arrays": {"a": ["00", [4]]}}') == (1,)
+    assert peers(offer) == ()
+
+
 def test_batches_that_convert():
     """All of the source must find room, counted in elements."""
     source = np.arange(4.0)
