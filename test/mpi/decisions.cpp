@@ -1,9 +1,10 @@
 // Run by one process with libucd-mpi-preload as it is, without UCD_MPI_ALWAYS: which types it takes
 // over. A transposed matrix of floats is what each MPI library packs slowly.
 //
-//     decisions anew|again|duplicates|children|mixed
+//     decisions anew|again|duplicates|children|mixed|lists
 //
-// mixed: messages to itself of ints and doubles with gaps between them, and of nothing.
+// lists: long lists inside of other types, made anew for each message. mixed: messages to itself of
+// ints and doubles with gaps between them, and of nothing.
 
 #include "mpi/processes.hpp"
 
@@ -37,6 +38,31 @@ void pack_and_unpack(MPI_Datatype type) {
     position = 0;
     MPI_OK(MPI_Unpack(packed.data(), bytes, &position, unpacked.data(), 1, type, MPI_COMM_SELF));
     CHECK(position == bytes && unpacked == floats);
+}
+
+// Packs and unpacks 8 MiB by a long list that two other types hide.
+void pack_lists_made_anew() {
+    constexpr int count = 1 << 20;
+    std::vector<int> displs(count);
+    for (int i = 0; i < count; ++i) displs[static_cast<std::size_t>(i)] = 2 * i + (i & 1);
+    const std::vector<double> sent(2 * count + 1, 1.0);
+    std::vector<double> bytes(count), received(sent.size());
+    for (int turn = 0; turn < 3; ++turn) {
+        MPI_Datatype list = MPI_DATATYPE_NULL, wide = MPI_DATATYPE_NULL, type = MPI_DATATYPE_NULL;
+        MPI_OK(MPI_Type_create_indexed_block(count, 1, displs.data(), MPI_DOUBLE, &list));
+        MPI_OK(MPI_Type_create_resized(list, 0, 64, &wide));
+        MPI_OK(MPI_Type_contiguous(1, wide, &type));
+        MPI_OK(MPI_Type_commit(&type));
+        int position = 0;
+        MPI_OK(MPI_Pack(sent.data(), 1, type, bytes.data(), 8 * count, &position, MPI_COMM_SELF));
+        CHECK(position == 8 * count);
+        position = 0;
+        MPI_OK(MPI_Unpack(bytes.data(), 8 * count, &position, received.data(), 1, type,
+                          MPI_COMM_SELF));
+        for (int i = 0; i < count; ++i)
+            CHECK(received[static_cast<std::size_t>(displs[static_cast<std::size_t>(i)])] == 1.0);
+        for (MPI_Datatype *freed : {&list, &wide, &type}) MPI_OK(MPI_Type_free(freed));
+    }
 }
 
 struct Pair {
@@ -106,9 +132,10 @@ int main(int argc, char **argv) {
             MPI_OK(MPI_Type_free(&type));
         }
     if (what == "mixed") send_mixed_items();
+    if (what == "lists") pack_lists_made_anew();
     if (what == "children") CHECK(std::system("echo the child said: ok") == 0);
     MPI_Datatype type = transposed();
-    if (what != "anew")
+    if (what != "anew" && what != "lists")
         for (int i = 0; i < 100; ++i) pack_and_unpack(type);
     if (what == "duplicates")
         for (int i = 0; i < 50; ++i) {

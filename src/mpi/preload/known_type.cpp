@@ -79,19 +79,36 @@ Remembered look_up(MPI_Datatype datatype, int key, HandleStamp stamp) {
     return slot;
 }
 
+// Counts the numbers in the constructors of a derived type and of the types inside it. A type that
+// resizes, duplicates or repeats another one has few numbers itself.
+std::uint64_t count_numbers(MPI_Datatype datatype, Envelope envelope) {
+    constexpr std::uint64_t few = 16;
+    std::uint64_t numbers = envelope.numbers;
+    bool is_owned = false;
+    while (envelope.types == 1 && envelope.numbers <= few) {
+        Contents contents;
+        if (read_contents(datatype, contents) != UCD_SUCCESS) break;
+        if (is_owned) PMPI_Type_free(&datatype);
+        datatype = contents.types.front();
+        is_owned =
+            read_envelope(datatype, envelope) == UCD_SUCCESS && !is_predefined(envelope.combiner);
+        if (!is_owned) break;
+        numbers += envelope.numbers;
+    }
+    if (is_owned) PMPI_Type_free(&datatype);
+    return numbers;
+}
+
 // Whether the type is one to be read: no predefined one. Adds what MPI moves before because of the
 // type's lists.
 bool count_numbers(Remembered &slot) {
-    int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
-    if (PMPI_Type_get_envelope(slot.datatype, &integers, &addresses, &types, &combiner) !=
-            MPI_SUCCESS ||
-        is_predefined(combiner)) {
+    Envelope envelope;
+    if (read_envelope(slot.datatype, envelope) != UCD_SUCCESS || is_predefined(envelope.combiner)) {
         slot.size = 0;
         return false;
     }
     slot.numbers_counted = true;
-    slot.bytes_before_reading +=
-        tuning().bytes_for_number * static_cast<std::uint64_t>(integers + addresses);
+    slot.bytes_before_reading += tuning().bytes_for_number * count_numbers(slot.datatype, envelope);
     return true;
 }
 
@@ -150,9 +167,9 @@ KnownType *known_now(Remembered &slot) {
 }
 
 KnownType *find_predefined_type(MPI_Datatype datatype) {
-    int combiner = MPI_COMBINER_DUP;
-    if (datatype == MPI_DATATYPE_NULL || read_combiner(datatype, combiner) != UCD_SUCCESS ||
-        !is_predefined(combiner))
+    Envelope envelope;
+    if (datatype == MPI_DATATYPE_NULL || read_envelope(datatype, envelope) != UCD_SUCCESS ||
+        !is_predefined(envelope.combiner))
         return nullptr;
     // Never destroyed, because messages may be in progress when the process ends.
     static auto &mutex = *new std::mutex;

@@ -44,8 +44,8 @@ struct TuningRow {
 struct Tuning {
     const char *library; // as MPI_Get_library_version begins
     int version;         // its first number
-    // Reading a type may take a thirtieth of the time that MPI has moved it: MPI moves so many
-    // bytes before, and so many more for each number in the constructor's lists.
+    // Reading a type may take a thirtieth of the time that MPI has moved it, where that is quickest:
+    // MPI moves so many bytes before, and so many more for each number in the constructors' lists.
     std::uint64_t bytes_before_reading, bytes_for_number;
     std::span<const TuningRow> rows;
 

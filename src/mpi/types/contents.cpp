@@ -33,10 +33,13 @@ void put_in_order(Contents &contents, std::size_t ints) {
 
 } // namespace
 
-int read_combiner(MPI_Datatype datatype, int &combiner) {
+int read_envelope(MPI_Datatype datatype, Envelope &envelope) {
     MPI_Count ni = 0, na = 0, nc = 0, nd = 0;
-    return mpi_ok(PMPI_Type_get_envelope_c(datatype, &ni, &na, &nc, &nd, &combiner),
-                  "MPI_Type_get_envelope_c");
+    UCD_TRY(mpi_ok(PMPI_Type_get_envelope_c(datatype, &ni, &na, &nc, &nd, &envelope.combiner),
+                   "MPI_Type_get_envelope_c"));
+    envelope.numbers = static_cast<std::uint64_t>(ni + na + nc);
+    envelope.types = static_cast<std::uint64_t>(nd);
+    return UCD_SUCCESS;
 }
 
 int read_contents(MPI_Datatype datatype, Contents &contents) {
@@ -60,10 +63,13 @@ int read_contents(MPI_Datatype datatype, Contents &contents) {
 
 #else
 
-int read_combiner(MPI_Datatype datatype, int &combiner) {
+int read_envelope(MPI_Datatype datatype, Envelope &envelope) {
     int ni = 0, na = 0, nd = 0;
-    return mpi_ok(PMPI_Type_get_envelope(datatype, &ni, &na, &nd, &combiner),
-                  "MPI_Type_get_envelope");
+    UCD_TRY(mpi_ok(PMPI_Type_get_envelope(datatype, &ni, &na, &nd, &envelope.combiner),
+                   "MPI_Type_get_envelope"));
+    envelope.numbers = static_cast<std::uint64_t>(ni) + static_cast<std::uint64_t>(na);
+    envelope.types = static_cast<std::uint64_t>(nd);
+    return UCD_SUCCESS;
 }
 
 int read_contents(MPI_Datatype datatype, Contents &contents) {

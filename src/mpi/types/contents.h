@@ -36,8 +36,14 @@ struct Contents {
     std::vector<MPI_Datatype> types;
 };
 
+// What the constructor was given: how many numbers, and how many types.
+struct Envelope {
+    int combiner = MPI_COMBINER_NAMED;
+    std::uint64_t numbers = 0, types = 0;
+};
+
 // These return a status of ucd.h.
-int read_combiner(MPI_Datatype datatype, int &combiner);
+int read_envelope(MPI_Datatype datatype, Envelope &envelope);
 int read_contents(MPI_Datatype datatype, Contents &contents);
 
 struct Bounds {

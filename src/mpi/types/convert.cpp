@@ -85,9 +85,9 @@ private:
     // Child handles must be freed, unless they are predefined types.
     int keep(MPI_Datatype child) {
         if (find_predefined(child) != UCD_TYPE__NULL) return UCD_SUCCESS;
-        int combiner = MPI_COMBINER_NAMED;
-        UCD_TRY(read_combiner(child, combiner));
-        if (!is_predefined(combiner)) handles_.push_back(child);
+        Envelope envelope;
+        UCD_TRY(read_envelope(child, envelope));
+        if (!is_predefined(envelope.combiner)) handles_.push_back(child);
         return UCD_SUCCESS;
     }
 
