@@ -222,10 +222,9 @@ TEST_CASE("a side with few elements gets a short side of the tiles") {
 }
 
 TEST_CASE("cells are whole only where all of them are aligned") {
-    // Bytes in cells of four, in columns that touch in the source. Only where the stride along a
-    // second level of the rows is odd, cells are not aligned; that it is as long as what the first
-    // level moves in the target changes nothing.
-    for (const int64_t row : {36, 37, 38, 40}) {
+    // Bytes, in cells of four. The stride of the rows' outer level decides. It is as long as if the
+    // level continued a run of cells, but only levels of the columns do that in the source.
+    for (const int64_t row : {37, 38, 40, 44}) {
         const auto rows = static_cast<uint64_t>(row);
         CopyNest::Levels levels;
         levels.push_back({36, 1, 8 * row});
