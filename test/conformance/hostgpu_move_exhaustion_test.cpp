@@ -62,7 +62,9 @@ struct Packing {
 
 using Call = std::function<int(Packing &)>;
 
-void fail_each(const RecipePtr &recipe, Memory to, ucd_op_t op, const Call &call) {
+// `all_needed`: the call can do without none of its allocations.
+void fail_each(const RecipePtr &recipe, Memory to, ucd_op_t op, const Call &call,
+               bool all_needed = false) {
     mock::Stream stream(0);
     for (std::size_t n = 1;; ++n) {
         INFO(to_text(*recipe) << ", " << op_name(op) << ", to " << name_of(to) << ", allocation "
@@ -78,6 +80,7 @@ void fail_each(const RecipePtr &recipe, Memory to, ucd_op_t op, const Call &call
         fail_allocation(n);
         int rc = call(p);
         const bool none_failed = end_failing();
+        if (all_needed) CHECK((rc == UCD_SUCCESS) == none_failed);
         if (rc == UCD_SUCCESS) {
             rc = ucd_wait(&p.request);
             stream.synchronise();
@@ -154,6 +157,7 @@ int pack_batch_in_stream(Packing &p) {
 TEST_CASE("each allocation of a call on a device fails") {
     DeviceSession session;
     const RecipePtr number = leaf(UCD_TYPE__DOUBLE);
+    fail_each(vector(320, 1, 3, number), device0, UCD_OP__REPLACE, pack_and_copy, true);
     for (const RecipePtr &recipe : {vector(320, 1, 3, number),
                                     indexed({30, 10, 20, 40, 220}, {0, 70, 200, 110, 300}, number)})
         for (const ucd_op_t op : std::initializer_list<ucd_op_t>{UCD_OP__REPLACE, UCD_OP__SUM})

@@ -255,6 +255,7 @@ bool hides_permuted(const Layout &layout, const Node &top) {
         if (Axes axes; hidden && find_permuted(layout, *n, false, axes))
             return n->bytes >= worth_a_walk;
         if (n->kind == NodeKind::structure) return false;
+        // performance only: what is not found is moved without regard to it
         hidden = hidden || (n->kind != NodeKind::strided && n->kind != NodeKind::indexed_block);
     }
     return false;
@@ -297,7 +298,6 @@ NestPlan make_nest(const Layout &layout, const Node &top, bool open_ended) {
     if (Axes axes; find_permuted(layout, top, open_ended, axes)) {
         p.axes = std::make_unique<Axes>(axes);
         p.permuted = p.axes.get();
-        p.nest.level[0].count = levels[0].level.count;
         if (levels.size() > max_levels) return p;
     }
     merge_levels(levels, open_ended, &p.lists);
