@@ -205,7 +205,7 @@ void pack_as_mapped(Case &one) {
     check_as_expected(one, in, "the layout that was packed");
 }
 
-void unpack_as_mapped(Case &one, const Subject &subject, DeviceBuffer &out) {
+void check_unpacked(Case &one, const Subject &subject, DeviceBuffer &out) {
     Rng &rng = one.rng();
     const Range range = random_range(rng, subject.size());
     DeviceBuffer in(rng, {0, static_cast<std::intptr_t>(range.bytes)}, Memory::device0);
@@ -228,7 +228,7 @@ void unpack_as_mapped(Case &one) {
     Subject subject = draw(one, true, "unpacked");
     while (overlaps(subject.bytes)) subject = draw(one, true, "unpacked");
     DeviceBuffer out(one.rng(), subject.range, Memory::device0);
-    unpack_as_mapped(one, subject, out);
+    check_unpacked(one, subject, out);
 }
 
 // A list of blocks of an odd size, each of which begins at a multiple of 8 bytes.
@@ -245,7 +245,7 @@ void unpack_odd_blocks(Case &one) {
     for (;;) {
         DeviceBuffer out(rng, subject.range, Memory::device0);
         if (reinterpret_cast<std::uintptr_t>(out.real_base()) % 8 == 0)
-            return unpack_as_mapped(one, subject, out);
+            return check_unpacked(one, subject, out);
     }
 }
 

@@ -142,8 +142,8 @@ TEST_CASE("The elements of a type repeat at its packed size") {
     CHECK(ucd::elements_of(type_of(mixed)).extent == 16);
     CHECK(ucd::elements_of(type_of(equal)).extent == 12);
     // Equal ones need no layout.
-    CHECK_FALSE(ucd::elements_of(type_of(mixed)).owned_runs->nodes.empty());
-    CHECK(ucd::elements_of(type_of(equal)).owned_runs->nodes.empty());
+    CHECK_FALSE(ucd::elements_of(type_of(mixed)).runs.nodes.empty());
+    CHECK(ucd::elements_of(type_of(equal)).runs.nodes.empty());
 }
 
 } // namespace lowering_test
