@@ -231,17 +231,18 @@ void unpack_as_mapped(Case &one) {
     check_unpacked(one, subject, out);
 }
 
-// A list of blocks of an odd size, each of which begins at a multiple of 8 bytes.
+// Lists of blocks of an odd size, each of which begins at a multiple of 8 bytes.
 void unpack_odd_blocks(Case &one) {
     Rng &rng = one.rng();
     const std::intptr_t block = 2 * rng.between(5, 30) + 1;
     Ints displs;
-    for (std::intptr_t i = rng.between(3, 40), at = 0; i > 0; --i) {
+    std::intptr_t at = 0;
+    for (std::intptr_t i = rng.between(3, 40); i > 0; --i) {
         displs.push_back(at);
         at += (block + 7) / 8 * 8 + 8 * rng.between(0, 3);
     }
-    const Subject subject = make_subject(one, hindexed_block(block, displs, leaf(UCD_TYPE__BYTE)),
-                                         1 + rng.below(3), "unpacked");
+    const RecipePtr list = hindexed_block(block, displs, leaf(UCD_TYPE__BYTE));
+    const Subject subject = make_subject(one, resized(list, 0, at), 2 + rng.below(3), "unpacked");
     for (;;) {
         DeviceBuffer out(rng, subject.range, Memory::device0);
         if (reinterpret_cast<std::uintptr_t>(out.real_base()) % 8 == 0)

@@ -255,7 +255,6 @@ bool hides_permuted(const Layout &layout, const Node &top) {
         if (Axes axes; hidden && find_permuted(layout, *n, false, axes))
             return n->bytes >= worth_a_walk;
         if (n->kind == NodeKind::structure) return false;
-        // performance only: what is not found is moved without regard to it
         hidden = hidden || (n->kind != NodeKind::strided && n->kind != NodeKind::indexed_block);
     }
     return false;

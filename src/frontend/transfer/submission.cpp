@@ -189,7 +189,6 @@ Status Submission::find_route_in_stream(const char *in, const char *out, Directi
         UCD_TRY(check_reached(hints_.outbuf, out, "outbuf", out_kind_));
     }
     const bool pack = direction == Direction::pack;
-    // performance only: the kinds of memory decide how the work is launched
     route = {RouteKind::direct, stream_->executor, stream_->executor, pack ? in_kind_ : out_kind_,
              pack ? out_kind_ : in_kind_};
     return success;
