@@ -15,6 +15,10 @@ TEST_CASE("ucd_version refuses") {
     r.invalid(f, "major is NULL", [&] { return ucd_version(nullptr, &o.number, &o.other_number); });
     r.invalid(f, "minor is NULL", [&] { return ucd_version(&o.number, nullptr, &o.other_number); });
     r.invalid(f, "patch is NULL", [&] { return ucd_version(&o.number, &o.other_number, nullptr); });
+    int major = -1, minor = -1, patch = -1;
+    REQUIRE(ucd_version(&major, &minor, &patch) == UCD_SUCCESS);
+    CHECK(std::vector<int>{major, minor, patch} ==
+          std::vector<int>{UCD_VERSION_MAJOR, UCD_VERSION_MINOR, UCD_VERSION_PATCH});
 }
 
 TEST_CASE("Statuses have names, and numbers that are none a text") {

@@ -124,6 +124,7 @@ TEST_CASE("Lists of moves refuse what is wrong in a member, and name it") {
             Moves moves(v);
             return c.call(moves.list.data(), moves.list.size(), op);
         });
+        r.bad_ops(c.name, [&](ucd_op_t op) { return c.call(nullptr, 0, op); });
         r.invalid(c.name, "moves is NULL", [&] { return c.call(nullptr, 1, UCD_OP__REPLACE); });
     }
     r.invalid("ucd_imove", "request is NULL",

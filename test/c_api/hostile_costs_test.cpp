@@ -51,6 +51,7 @@ void use(ucd_type_t type) {
     ucd_element_run_t runs[8];
     REQUIRE(ucd_get_element_runs(1, type, 0, runs, 8, &listed, &total) == UCD_SUCCESS);
     REQUIRE(ucd_get_element_runs(1, type, total / 2, runs, 8, &listed, &total) == UCD_SUCCESS);
+    REQUIRE(ucd_element_boundary(1, type, layout.bytes / 2, &listed) == UCD_SUCCESS);
     REQUIRE(ucd_describe(type, nullptr, 0, &needed) == UCD_ERR__TRUNCATED);
     CHECK(needed < 1000000);
     char data[8] = {};

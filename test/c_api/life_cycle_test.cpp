@@ -154,8 +154,10 @@ struct Early {
     static std::vector<NamedCall> calls_of_handles() {
         static ucd_type_t type = UCD_TYPE__INT;
         static ucd_request_t request = UCD_REQUEST__NULL;
+        static ucd_plan_t plan = UCD_PLAN__NULL;
         return {CALL(ucd_free, &type), CALL(ucd_test, &request, &o.number),
-                CALL(ucd_wait, &request), CALL(ucd_waitall, 1, &request)};
+                CALL(ucd_wait, &request), CALL(ucd_waitall, 1, &request),
+                CALL(ucd_plan_free, &plan)};
     }
 
     void run(const NamedCall &c) {

@@ -322,6 +322,13 @@ TEST_CASE("First moves without memory") {
                 return -1;
             return rc;
         });
+        fail_each_first_use("ucd_move", [&](ucd_type_t t) {
+            ucd_move_t moves[] = {
+                {memory, 1, UCD_TYPE__INT, 0, stream, 4, UCD_TYPE__NULL, 0, 4, 7, {}},
+                {memory, 1, t, 0, stream + 8, 1, t, 0, most, 7, {}}};
+            const int rc = ucd_move(moves, 2, nullptr, op);
+            return rc == UCD_SUCCESS && moves[1].actual_bytes == 7 ? -1 : rc;
+        });
         fail_each_first_use("ucd_plan_create", [&](ucd_type_t t) {
             ucd_move_t moves[] = {
                 {memory, 1, UCD_TYPE__INT, 0, stream, 4, UCD_TYPE__NULL, 0, 4, 7, {}},

@@ -205,13 +205,10 @@ void pack_as_mapped(Case &one) {
     check_as_expected(one, in, "the layout that was packed");
 }
 
-void unpack_as_mapped(Case &one) {
+void check_unpacked(Case &one, const Subject &subject, DeviceBuffer &out) {
     Rng &rng = one.rng();
-    Subject subject = draw(one, true, "unpacked");
-    while (overlaps(subject.bytes)) subject = draw(one, true, "unpacked");
     const Range range = random_range(rng, subject.size());
     DeviceBuffer in(rng, {0, static_cast<std::intptr_t>(range.bytes)}, Memory::device0);
-    DeviceBuffer out(rng, subject.range, Memory::device0);
     in.send();
     out.send();
     const Plan plan(one, subject.count, subject.type());
@@ -226,6 +223,31 @@ void unpack_as_mapped(Case &one) {
     for (std::size_t i = 0; i < range.bytes; ++i)
         *out.expected(subject.bytes[range.offset + i]) = *in.actual(static_cast<std::intptr_t>(i));
     check_as_expected(one, out, "unpacked");
+}
+void unpack_as_mapped(Case &one) {
+    Subject subject = draw(one, true, "unpacked");
+    while (overlaps(subject.bytes)) subject = draw(one, true, "unpacked");
+    DeviceBuffer out(one.rng(), subject.range, Memory::device0);
+    check_unpacked(one, subject, out);
+}
+
+// Lists of blocks of an odd size, each of which begins at a multiple of 8 bytes.
+void unpack_odd_blocks(Case &one) {
+    Rng &rng = one.rng();
+    const std::intptr_t block = 2 * rng.between(5, 30) + 1;
+    Ints displs;
+    std::intptr_t at = 0;
+    for (std::intptr_t i = rng.between(3, 40); i > 0; --i) {
+        displs.push_back(at);
+        at += (block + 7) / 8 * 8 + 8 * rng.between(0, 3);
+    }
+    const RecipePtr list = hindexed_block(block, displs, leaf(UCD_TYPE__BYTE));
+    const Subject subject = make_subject(one, resized(list, 0, at), 2 + rng.below(3), "unpacked");
+    for (;;) {
+        DeviceBuffer out(rng, subject.range, Memory::device0);
+        if (reinterpret_cast<std::uintptr_t>(out.real_base()) % 8 == 0)
+            return check_unpacked(one, subject, out);
+    }
 }
 
 void copy_as_mapped(Case &one) {
@@ -299,6 +321,11 @@ TEST_CASE("device code moves random layouts in any group of threads") {
     run_cases("device code unpacks", 900, unpack_as_mapped);
     run_cases("device code copies", 900, copy_as_mapped);
     run_cases("device code locates", 300, locate_as_mapped);
+}
+
+TEST_CASE("device code unpacks blocks of odd sizes in aligned stores, from any byte on") {
+    DeviceSession session;
+    run_cases("device code unpacks odd blocks", 200, unpack_odd_blocks);
 }
 
 TEST_CASE("device code moves layouts of which the kernel knows the shape") {

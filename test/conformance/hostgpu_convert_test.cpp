@@ -6,6 +6,7 @@
 #include "support/moves/device_moves.hpp"
 #include "support/moves/strided_move.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -119,6 +120,39 @@ TEST_CASE("a plan converts many strided and contiguous arrays by one kernel") {
         require_intact(each->one, each->out, "target of a plan of conversions");
     }
     REQUIRE(ucd_plan_free(&plan) == UCD_SUCCESS);
+}
+
+TEST_CASE("a kernel converts nests of as many levels as it has room for") {
+    DeviceSession session;
+    // Elements in groups of groups, of `first`, 4 * first, 16 * first ... elements, with a gap
+    // after each. Where the groups of the other side have other sizes, each size is a level.
+    const auto grouped = [](const RecipePtr &element, std::intptr_t width, std::intptr_t first,
+                            std::intptr_t total) {
+        RecipePtr all = contig(first, element);
+        std::intptr_t stride = first * width;
+        for (std::intptr_t size = first; size < total; size *= 4) {
+            const std::intptr_t count = std::min<std::intptr_t>(total / size, 4);
+            stride += width;
+            all = hvector(count, 1, stride, all);
+            stride *= count;
+        }
+        return all;
+    };
+    const auto run = [&](const RecipePtr &from, std::intptr_t from_width, const RecipePtr &to,
+                         std::intptr_t to_width, std::intptr_t first, int levels) {
+        INFO(levels << " levels");
+        const std::intptr_t total = first << levels;
+        return InStream(grouped(from, from_width, first, total),
+                        grouped(to, to_width, 2 * first, total), 1)
+            .run();
+    };
+    const std::string kernel = "convert_float32_to_bfloat16";
+    CHECK(run(number, 4, half, 2, 1, 9) == kernel);
+    CHECK(run(number, 4, half, 2, 1, 10) == kernel + "_places_batch");
+    // Bytes that are neighbours on both sides are one more level.
+    const RecipePtr byte = leaf(UCD_TYPE__INT8_T), other = leaf(UCD_TYPE__UINT8_T);
+    for (int levels = 7; levels <= 10; ++levels) (void)run(byte, 1, other, 1, 3, levels);
+    CHECK(run(byte, 1, other, 1, 3, 9) == "convert_any");
 }
 
 TEST_CASE("in a stream, packed elements are converted where layouts are not strided") {

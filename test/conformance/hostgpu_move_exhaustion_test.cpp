@@ -7,6 +7,7 @@
 #include "support/moves/strided_move.hpp"
 #include "support/spared_allocations.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <functional>
@@ -61,7 +62,9 @@ struct Packing {
 
 using Call = std::function<int(Packing &)>;
 
-void fail_each(const RecipePtr &recipe, Memory to, ucd_op_t op, const Call &call) {
+// `all_needed`: the call can do without none of its allocations.
+void fail_each(const RecipePtr &recipe, Memory to, ucd_op_t op, const Call &call,
+               bool all_needed = false) {
     mock::Stream stream(0);
     for (std::size_t n = 1;; ++n) {
         INFO(to_text(*recipe) << ", " << op_name(op) << ", to " << name_of(to) << ", allocation "
@@ -77,6 +80,7 @@ void fail_each(const RecipePtr &recipe, Memory to, ucd_op_t op, const Call &call
         fail_allocation(n);
         int rc = call(p);
         const bool none_failed = end_failing();
+        if (all_needed) CHECK((rc == UCD_SUCCESS) == none_failed);
         if (rc == UCD_SUCCESS) {
             rc = ucd_wait(&p.request);
             stream.synchronise();
@@ -110,6 +114,30 @@ int pack_batch(Packing &p) {
     }
     return ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, p.op, &p.request);
 }
+// In one list with a copy of the same type in the host's memory, for which the host needs a plan.
+int pack_and_copy(Packing &p) {
+    static unsigned char in[8192], out[8192];
+    const ucd_type_t type = p.what.subject.type();
+    std::memset(in, 7, sizeof in);
+    std::memset(out, 0, sizeof out);
+    ucd_move_t moves[] = {{p.typed.real_base(),
+                           1,
+                           type,
+                           0,
+                           p.packed.real_base(),
+                           p.size(),
+                           UCD_TYPE__NULL,
+                           0,
+                           p.size(),
+                           0,
+                           {}},
+                          {in, 1, type, 0, out, 1, type, 0, p.size(), 0, {}}};
+    int rc = ucd_imove(moves, std::size(moves), UCD_INFO__NULL, p.op, &p.request);
+    if (rc == UCD_SUCCESS) rc = ucd_wait(&p.request);
+    const auto is_copied = [](std::intptr_t at) { return out[at] == 7; };
+    const auto &bytes = p.what.subject.bytes;
+    return rc != UCD_SUCCESS || std::all_of(bytes.begin(), bytes.end(), is_copied) ? rc : -1;
+}
 int pack_in_stream(Packing &p) {
     return ucd_pack_stream(p.typed.real_base(), 1, p.what.subject.type(), 0, p.packed.real_base(),
                            p.size(), &p.actual, UCD_INFO__NULL, p.op, native(p.stream));
@@ -129,12 +157,14 @@ int pack_batch_in_stream(Packing &p) {
 TEST_CASE("each allocation of a call on a device fails") {
     DeviceSession session;
     const RecipePtr number = leaf(UCD_TYPE__DOUBLE);
+    fail_each(vector(320, 1, 3, number), device0, UCD_OP__REPLACE, pack_and_copy, true);
     for (const RecipePtr &recipe : {vector(320, 1, 3, number),
                                     indexed({30, 10, 20, 40, 220}, {0, 70, 200, 110, 300}, number)})
         for (const ucd_op_t op : std::initializer_list<ucd_op_t>{UCD_OP__REPLACE, UCD_OP__SUM})
             for (const Memory to : {device0, pinned, pageable}) {
                 fail_each(recipe, to, op, pack);
                 fail_each(recipe, to, op, pack_batch);
+                fail_each(recipe, to, op, pack_and_copy);
                 if (to == pageable) continue;
                 fail_each(recipe, to, op, pack_in_stream);
                 fail_each(recipe, to, op, pack_batch_in_stream);

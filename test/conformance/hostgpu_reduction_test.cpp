@@ -74,23 +74,31 @@ TEST_CASE("long double: by the host, where it reaches the result") {
     std::vector<long double> values(count);
     for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<long double>(i) / 3;
     mock::write(in.real_base(), values.data(), bytes);
-    for (const Memory b : {device0, pageable, pinned, managed}) {
-        INFO(name_of(b));
-        DeviceBuffer out(Case("long double", 1).rng(), {0, bytes}, b);
-        mock::write(out.real_base(), values.data(), bytes);
-        std::uintptr_t actual = 0;
-        const int rc = ucd_pack(in.real_base(), count, UCD_TYPE__LONG_DOUBLE, 0, out.real_base(),
-                                bytes, &actual, UCD_INFO__NULL, UCD_OP__SUM);
-        if (b == device0) {
-            CHECK(rc == UCD_ERR__NOT_SUPPORTED);
-            CHECK(last_error_says("has no SUM for long_double"));
-            continue;
+    const auto pack = [&](DeviceBuffer &out, std::uintptr_t &actual) {
+        return ucd_pack(in.real_base(), count, UCD_TYPE__LONG_DOUBLE, 0, out.real_base(), bytes,
+                        &actual, UCD_INFO__NULL, UCD_OP__SUM);
+    };
+    const auto unpack = [&](DeviceBuffer &out, std::uintptr_t &actual) {
+        return ucd_unpack(in.real_base(), bytes, out.real_base(), count, UCD_TYPE__LONG_DOUBLE, 0,
+                          &actual, UCD_INFO__NULL, UCD_OP__SUM);
+    };
+    for (const Memory b : {device0, pageable, pinned, managed})
+        for (const bool packs : {true, false}) {
+            INFO((packs ? "pack to " : "unpack to ") << name_of(b));
+            DeviceBuffer out(Case("long double", 1).rng(), {0, bytes}, b);
+            mock::write(out.real_base(), values.data(), bytes);
+            std::uintptr_t actual = 0;
+            const int rc = packs ? pack(out, actual) : unpack(out, actual);
+            if (b == device0) {
+                CHECK(rc == UCD_ERR__NOT_SUPPORTED);
+                CHECK(last_error_says("has no SUM for long_double"));
+                continue;
+            }
+            REQUIRE(rc == UCD_SUCCESS);
+            std::vector<long double> sums(count);
+            mock::read(sums.data(), out.real_base(), bytes);
+            for (std::size_t i = 0; i < count; ++i) CHECK(sums[i] == values[i] + values[i]);
         }
-        REQUIRE(rc == UCD_SUCCESS);
-        std::vector<long double> sums(count);
-        mock::read(sums.data(), out.real_base(), bytes);
-        for (std::size_t i = 0; i < count; ++i) CHECK(sums[i] == values[i] + values[i]);
-    }
 }
 
 TEST_CASE("what is prepared for one op is not for another") {

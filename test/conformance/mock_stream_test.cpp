@@ -211,6 +211,19 @@ TEST_CASE("buffers must be reachable from the stream's device") {
         CHECK(last_error_says("outbuf"));
         CHECK(outside.actual == 0);
     }
+    // A hint for one buffer says nothing of the other.
+    ucd_info_t hint = UCD_INFO__NULL;
+    REQUIRE(ucd_info_create(&hint) == UCD_SUCCESS);
+    REQUIRE(ucd_info_set(hint, "ucd.inbuf", (std::string(mock::backend.name) + ":0").c_str()) ==
+            UCD_SUCCESS);
+    StridedMove a("outside", 10, device0, pageable), b("outside", 10, device0, pageable);
+    ucd_pack_desc_t packs[] = {
+        {a.typed.real_base(), 1, a.type(), 0, a.packed.real_base(), a.bytes(), 0, {}},
+        {b.typed.real_base(), 1, b.type(), 0, b.packed.real_base(), b.bytes(), 0, {}}};
+    CHECK(ucd_pack_batch_stream(packs, 2, hint, UCD_OP__REPLACE, native(stream)) ==
+          UCD_ERR__NOT_SUPPORTED);
+    CHECK(last_error_says("outbuf"));
+    CHECK(ucd_info_free(&hint) == UCD_SUCCESS);
     mock::knobs.peers = true;
     StridedMove peer("peer", 10, device1, device0);
     set_up_pack(peer.move());

@@ -248,6 +248,27 @@ TEST_CASE("descriptions of shared parts do not expand") {
     }
 }
 
+TEST_CASE("descriptions name the first lists of indices by reference") {
+    static std::int64_t indices[70][2];
+    std::vector<ucd::Type> parts;
+    std::vector<std::intptr_t> displs;
+    std::vector<ucd_type_t> members;
+    for (auto &list : indices) {
+        ucd_type_t part = UCD_TYPE__NULL;
+        REQUIRE(ucd_create_indexed_block_ref(2, 1, list, UCD_TYPE__INT64_T, 8, 0, 64,
+                                             UCD_TYPE__DOUBLE, nullptr, &part) == UCD_SUCCESS);
+        parts.emplace_back(part);
+        displs.push_back(static_cast<std::intptr_t>(64 * displs.size()));
+        members.push_back(part);
+    }
+    const std::vector<std::intptr_t> ones(members.size(), 1);
+    const std::vector<std::string> lists =
+        lines_of(ucd::Type::structure(ones, displs, members)).at("indices");
+    REQUIRE(lists.size() == 65);
+    for (std::size_t i = 0; i < 64; ++i) CHECK(lists[i].substr(0, 16) == "2 of int64_t at ");
+    CHECK(lists.back() == "...");
+}
+
 TEST_CASE("a description that does not fit says what it needs") {
     std::uintptr_t needed = 0;
     std::vector<char> text(10000, 'x');

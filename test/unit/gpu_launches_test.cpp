@@ -3,6 +3,7 @@
 #include "kernels/copy_kernels.h"
 #include "kernels/nest_kernel.h"
 #include "params/aligned_stores.h"
+#include "params/convert.h"
 #include "params/copy.h"
 #include "plan/make_divisor.h"
 #include "plan/move_range.h"
@@ -63,21 +64,30 @@ OwnedLayout matrix(std::size_t rows, std::size_t columns, std::size_t bytes) {
 
 constexpr std::uintptr_t from_here = std::uintptr_t{1} << 44, to_there = std::uintptr_t{1} << 45;
 
-// What the kernels of a copy that is not run are given. Its memory is nowhere.
-std::vector<CopyRowsParams> copies_of_rows(const FreshBackend &backend, const KernelPlan &from,
-                                           const KernelPlan &to, uint64_t count, uint64_t length) {
+// A move from memory that is nowhere to such memory.
+CopyMove nowhere(const KernelPlan &from, const KernelPlan &to, uint64_t count, uint64_t length) {
     CopyMove move;
     move.from = {&from, reinterpret_cast<char *>(from_here), count, 0};
     move.to = {&to, reinterpret_cast<char *>(to_there), count, 0};
     move.length = length;
+    return move;
+}
+
+// What the kernels of a move that is not run are given.
+template <class Params>
+std::vector<Params> launched(const FreshBackend &backend, const CopyMove &move) {
     (void)parameters_launched();
     Owner<Event> done;
     REQUIRE(backend->launch(0, MoveList(std::span(&move, 1)), done).ok());
     CHECK(FreshBackend::wait(done).code() == UCD_ERR__DEVICE);
-    std::vector<CopyRowsParams> copies;
-    for (const std::vector<char> &bytes : parameters_launched())
-        copies.push_back(as<CopyRowsParams>(bytes));
-    return copies;
+    std::vector<Params> all;
+    for (const std::vector<char> &bytes : parameters_launched()) all.push_back(as<Params>(bytes));
+    return all;
+}
+
+std::vector<CopyRowsParams> copies_of_rows(const FreshBackend &backend, const KernelPlan &from,
+                                           const KernelPlan &to, uint64_t count, uint64_t length) {
+    return launched<CopyRowsParams>(backend, nowhere(from, to, count, length));
 }
 
 } // namespace
@@ -332,6 +342,29 @@ TEST_CASE("a copy of more words than positions is one launch for each half") {
     // One less is one launch.
     CHECK(copies_of_rows(backend, *apart, *further, max_positions - 1, 8 * (max_positions - 1))
               .size() == 1);
+}
+
+TEST_CASE("a conversion of more elements than positions is one launch for each half") {
+    FreshBackend backend;
+    const OwnedLayout wide = block_of(4), narrow = block_of(2);
+    const auto apart = backend.plan(wide, 16, true), further = backend.plan(narrow, 24, true);
+    const auto conversions = [&](uint64_t count) {
+        CopyMove move = nowhere(*apart, *further, count, 4 * count);
+        move.op = Op::convert;
+        move.from_element = Element::float32;
+        move.to_element = Element::bfloat16;
+        return launched<ConvertParams>(backend, move);
+    };
+    const uint64_t count = max_positions + 7, half = count / 2;
+    const auto halves = conversions(count);
+    REQUIRE(halves.size() == 2);
+    CHECK(halves[0].from == from_here);
+    CHECK(halves[0].to == to_there);
+    CHECK(halves[0].words == half);
+    CHECK(halves[1].from == from_here + 16 * half);
+    CHECK(halves[1].to == to_there + 24 * half);
+    CHECK(halves[1].words == count - half);
+    CHECK(conversions(max_positions - 1).size() == 1);
 }
 
 TEST_CASE("a copy that any layout can have fails with the upload of its lists") {

@@ -221,6 +221,27 @@ TEST_CASE("a side with few elements gets a short side of the tiles") {
     CHECK(odd.params.source_runs == no_runs);
 }
 
+TEST_CASE("cells are whole only where all of them are aligned") {
+    // Bytes, in cells of four. The stride of the rows' outer level decides. It is as long as if the
+    // level continued a run of cells, but only levels of the columns do that in the source.
+    for (const int64_t row : {37, 38, 40, 44}) {
+        const auto rows = static_cast<uint64_t>(row);
+        CopyNest::Levels levels;
+        levels.push_back({36, 1, 8 * row});
+        levels.push_back({8, row, row});
+        levels.push_back({rows, 8 * row, 1});
+        TilesParams params;
+        REQUIRE(make_tiles(levels, {1, 1}, tuning, params));
+        REQUIRE(params.columns == 36);
+        REQUIRE(params.rows == 8 * rows);
+        for (const uint64_t from : {4096, 4098}) {
+            place_tiles(from, 8192, {1, 1}, params);
+            const bool whole = (params.whole_cells & whole_in_source) != 0;
+            CHECK(whole == (row % 4 == 0 && from % 4 == 0));
+        }
+    }
+}
+
 TEST_CASE("the levels of a range: whole children of the outermost level that it touches") {
     const OwnedLayout layout = nest(4, {{10, 4}, {20, 400}, {30, 40}});
     const uint64_t inner = 30 * 4, middle = 20 * inner;

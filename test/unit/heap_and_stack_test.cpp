@@ -1,7 +1,8 @@
-// What is known to be host memory without asking a driver.
+// What is known of memory without asking a driver: what is the host's, and what hints say.
 #include "support/catch.hpp"
 
 #include "support/heap_and_stack.h"
+#include "support/keys.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -69,6 +70,17 @@ TEST_CASE("a thread knows its own stack, above where it is, and no other's") {
     other.join();
     CHECK(own);
     CHECK_FALSE(first);
+}
+
+TEST_CASE("hints name the kinds of memory that drivers know") {
+    ucd::LocationHint hint;
+    REQUIRE(ucd::parse_location("host", hint));
+    CHECK(hint.kind == ucd::MemoryKind::host);
+    REQUIRE(ucd::parse_location("pinned", hint));
+    CHECK(hint.kind == ucd::MemoryKind::pinned);
+    REQUIRE(ucd::parse_location("managed", hint));
+    CHECK(hint.kind == ucd::MemoryKind::managed);
+    CHECK_FALSE(ucd::parse_location("any", hint));
 }
 
 } // namespace heap_and_stack_test

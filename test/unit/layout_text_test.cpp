@@ -3,6 +3,7 @@
 
 #include "support/catch.hpp"
 #include "unit/layouts_by_hand.hpp"
+#include "unit/normal_form.hpp"
 
 #include <cstdint>
 #include <string>
@@ -28,6 +29,21 @@ TEST_CASE("the text of a layout ends at a depth of 16") {
     for (const int levels : {12, 16}) CHECK(text_of_nest(levels).ends_with("(2, 16) block(8)"));
     CHECK(text_of_nest(17).ends_with("(2, 48) strided(2, 16) ..."));
     CHECK(text_of_nest(18).ends_with("(2, 144) strided(2, 48) ..."));
+}
+
+TEST_CASE("what comes again is written out as far as what does not") {
+    using namespace recipes;
+    RecipePtr part = indexed_block(1, {0, 3, 11}, leaf(UCD_TYPE__DOUBLE));
+    for (const std::intptr_t stride : {200, 3000, 40000}) part = hvector(12, 1, stride, part);
+    const BuiltType type(
+        structure({1, 1, 1}, {0, 600000, 700007}, {part, leaf(UCD_TYPE__CHAR), part}));
+    const ucd::Type *found = nullptr;
+    REQUIRE(ucd::resolve(type.get(), "type", found).ok());
+    // Seven nodes, of at most 12.
+    const std::string text = to_text(ucd::layout_of(*found), 3);
+    INFO(text);
+    CHECK(text.find(" #1: ") != std::string::npos);
+    CHECK(text.find("...") == std::string::npos);
 }
 
 } // namespace layout_text_test

@@ -1,9 +1,11 @@
 // Walks over ranges of layouts: which of them are consecutive in memory.
+#include "box.h"
 #include "layout_walk.h"
 
 #include "support/catch.hpp"
 #include "unit/layouts_by_hand.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace layout_walk_test {
@@ -40,6 +42,40 @@ TEST_CASE("blocks that touch are consecutive, and others are not") {
     CHECK(first_of(apart, 0, 24) == scattered);
     CHECK(first_of(apart, 7, 2) == scattered);
     CHECK(first_of(apart, 8, 8) == 20);
+}
+
+TEST_CASE("the parts of a box say which bytes of the packed stream they are") {
+    ucd::Box box{};
+    box.start = 100;
+    box.offset = 50;
+    box.block = 3;
+    box.dims = 3;
+    constexpr std::int64_t counts[] = {3, 2, 4}, strides[] = {1000, -200, 10};
+    std::copy(counts, counts + 3, box.count);
+    std::copy(strides, strides + 3, box.stride);
+    const auto address_of = [](const ucd::Box &b, std::uint64_t byte) {
+        std::uint64_t rest = byte / b.block;
+        std::int64_t at = b.start + static_cast<std::int64_t>(byte % b.block);
+        for (std::uint32_t k = b.dims; k-- > 0; rest /= b.count[k])
+            at += static_cast<std::int64_t>(rest % b.count[k]) * b.stride[k];
+        return at;
+    };
+    const std::uint64_t bytes = ucd::bytes_of(box);
+    REQUIRE(bytes == 72);
+    for (std::uint64_t begin = 0; begin < bytes; ++begin)
+        for (std::uint64_t end = begin + 1; end <= bytes; ++end) {
+            INFO(begin << " to " << end);
+            std::uint64_t at = begin;
+            bool right = true;
+            const auto store = [&](const ucd::Box &part) {
+                right = right && part.offset == box.offset + at;
+                for (std::uint64_t i = 0; i < ucd::bytes_of(part); ++i, ++at)
+                    right = right && address_of(part, i) == address_of(box, at);
+            };
+            ucd::cut_box(box, begin, end, store);
+            REQUIRE(right);
+            REQUIRE(at == end);
+        }
 }
 
 } // namespace layout_walk_test

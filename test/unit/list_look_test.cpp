@@ -173,7 +173,7 @@ TEST_CASE("Divisors come in ascending order and all") {
 }
 
 TEST_CASE("The memory of long lists is used again, and not without a limit") {
-    constexpr std::size_t entries = ucd::min_kept_list / sizeof(int64_t);
+    constexpr std::size_t entries = 2 * ucd::min_kept_list / sizeof(int64_t);
     ucd::release_kept_lists();
     auto list = ucd::take_list<int64_t>(entries);
     const int64_t *const memory = list.data();

@@ -141,6 +141,9 @@ TEST_CASE("The elements of a type repeat at its packed size") {
         equal(vector(3, 1, 2, leaf(UCD_TYPE__INT)));
     CHECK(ucd::elements_of(type_of(mixed)).extent == 16);
     CHECK(ucd::elements_of(type_of(equal)).extent == 12);
+    // Equal ones need no layout.
+    CHECK_FALSE(ucd::elements_of(type_of(mixed)).runs.nodes.empty());
+    CHECK(ucd::elements_of(type_of(equal)).runs.nodes.empty());
 }
 
 } // namespace lowering_test

@@ -297,7 +297,6 @@ NestPlan make_nest(const Layout &layout, const Node &top, bool open_ended) {
     if (Axes axes; find_permuted(layout, top, open_ended, axes)) {
         p.axes = std::make_unique<Axes>(axes);
         p.permuted = p.axes.get();
-        p.nest.level[0].count = levels[0].level.count;
         if (levels.size() > max_levels) return p;
     }
     merge_levels(levels, open_ended, &p.lists);

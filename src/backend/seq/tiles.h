@@ -176,9 +176,8 @@ UCD_SEQ_ONE_COPY void move_tiles(const Matrix &m, Part part) {
     if (part.to_end - part.to < side)
         part.to_end < side ? part.to = 0, part.to_end = side : part.to = part.to_end - side;
     // Addresses that are computed from strides need no loads. Tiles of single bytes have too many.
-    // performance only: both ways give the same addresses
     constexpr bool few_addresses = width > 1;
-    if (few_addresses && !m.past_caches) {
+    if (few_addresses && !m.past_caches) { // performance only: both ways give the same addresses
         uintptr_t from_stride, to_stride;
         if (are_strided(m.from_lines, m.from_count, from_stride) &&
             are_strided(m.to_lines, m.to_count, to_stride)) {

@@ -45,6 +45,7 @@ hipError_t done(gpuError_t error) {
     case gpuErrorPeerAccessAlreadyEnabled: return done(hipErrorPeerAccessAlreadyEnabled);
     case gpuErrorRefused: return done(hipErrorInvalidValue);
     case gpuErrorInvalidHandle: return done(hipErrorInvalidHandle);
+    case gpuErrorInvalidConfiguration: return done(hipErrorInvalidConfiguration);
     case gpuErrorFailed: return done(hipErrorLaunchFailure);
     case gpuErrorNotSupported: return done(hipErrorNotSupported);
     }

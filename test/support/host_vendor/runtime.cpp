@@ -271,6 +271,7 @@ const char *gpuGetErrorString(gpuError_t error) {
     case gpuErrorPeerAccessAlreadyEnabled: return "peer access is enabled already";
     case gpuErrorRefused: return "refused, as it was told to";
     case gpuErrorInvalidHandle: return "the handle is of no memory that can be reached";
+    case gpuErrorInvalidConfiguration: return "a launch of no blocks";
     case gpuErrorFailed: return last_failure.c_str();
     }
     return "unknown";
@@ -462,6 +463,7 @@ gpuError_t gpuMemcpy3DAsync(const gpuMemcpy3DParms *copy, gpuStream_t stream) {
 gpuError_t gpuLaunchKernel(const void *handle, ucd::hostgpu::dim3 blocks, ucd::hostgpu::dim3,
                            void **arguments, std::size_t, gpuStream_t stream) {
     if (is_failing_one(mock::knobs.failing_launch) || is_refused()) return gpuErrorRefused;
+    if (blocks.x == 0) return gpuErrorInvalidConfiguration; // as of any vendor
     ++mock::counts.launches;
     const ucdtest::SpareAllocations spared;
     ++mock::counts.moves;

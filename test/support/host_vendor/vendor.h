@@ -40,6 +40,7 @@ enum gpuError_t {
     gpuErrorPeerAccessAlreadyEnabled,
     gpuErrorRefused,
     gpuErrorInvalidHandle,
+    gpuErrorInvalidConfiguration,
     gpuErrorFailed,
 };
 enum gpuMemcpyKind { gpuMemcpyDefault };

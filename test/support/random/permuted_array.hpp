@@ -26,7 +26,7 @@ struct PermutedArray {
         // With many dimensions, none is long.
         const std::size_t longest = dims < 5 ? 90 : 9;
         std::vector<std::intptr_t> memory_shape(dims), memory_strides(dims);
-        std::intptr_t step = block;
+        std::intptr_t step = block + gap_between(rng);
         for (std::size_t d = dims; d-- > 0;) {
             const std::size_t room = max_entries / entries;
             memory_shape[d] = static_cast<std::intptr_t>(1 + rng.below(std::min(room, longest)));
@@ -53,7 +53,7 @@ struct PermutedArray {
         std::iota(order.begin(), order.end(), std::size_t{0});
         for (std::size_t d = order.size(); d-- > 1;) std::swap(order[d], order[rng.below(d + 1)]);
         strides.resize(shape.size());
-        std::intptr_t step = block;
+        std::intptr_t step = block + gap_between(rng);
         for (const std::size_t d : order) {
             strides[d] = step;
             step = step * shape[d] + (rng.chance(20) ? rng.between(0, 100) : 0);
@@ -92,6 +92,8 @@ struct PermutedArray {
     }
 
 private:
+    // What lies between entries that are neighbours in memory: mostly nothing.
+    static std::intptr_t gap_between(Rng &rng) { return rng.chance(15) ? rng.between(1, 40) : 0; }
     static void require(int rc) {
         if (rc != UCD_SUCCESS) throw std::runtime_error(ucd_last_error());
     }

@@ -17,7 +17,8 @@ namespace ucd::UCD_GPU {
 namespace {
 
 // A side of a conversion as a layout in which a byte of the packed stream stands for an element, so
-// that both sides have streams of the same length. Strides stay in bytes.
+// that both sides have streams of the same length. Strides stay in bytes. Nodes have what
+// join_strides() reads: kinds, packed sizes and strides, but no counts.
 class InElements {
 public:
     InElements(const CopyMove::Side &side, uint64_t element, uint64_t count) : element_(element) {
@@ -58,7 +59,6 @@ private:
     void add_elements(uint64_t count) {
         if (count > 1) {
             Node &row = add(NodeKind::strided, count);
-            row.count = count;
             row.stride = static_cast<int64_t>(element_);
         }
         if (is_strided_) add(NodeKind::block, 1);
@@ -68,7 +68,6 @@ private:
         const Node *n = &top;
         for (; n->kind == NodeKind::strided; n = &plan.layout.nodes[n->child]) {
             Node &level = add(NodeKind::strided, n->bytes / element_);
-            level.count = n->count;
             level.stride = n->stride;
             // Elements are in one piece, unless a list has been cut into smaller equal blocks.
             is_strided_ = is_strided_ && n->bytes % element_ == 0;
@@ -102,11 +101,9 @@ struct Conversion {
     }
 };
 
-constexpr std::size_t room_for_levels = max_copy_levels - 1; // one may be divided
-
 bool are_small(const CopyNests &nests) {
     return std::all_of(nests.begin(), nests.end(), [](const PlacedCopyNest &placed) {
-        return placed.nest.levels.size() < room_for_levels;
+        return placed.nest.levels.size() < max_copy_levels; // a block becomes one more
     });
 }
 

@@ -124,6 +124,7 @@ public:
         if (begin == end) return true;
         if (sizes == 0) return put({.block = end - begin, .levels = {}}, begin);
         const uint64_t each = sizes_[sizes - 1];
+        // performance only: how a range is divided, and whether nests or the stream's order move it
         const bool both = from_.has(each) && to_.has(each);
         if (both && from_.offset % each != to_.offset % each) {
             const auto begins_inside = [&](const Strides &side) {

@@ -150,7 +150,6 @@ void put_levels(const Levels &levels, uint64_t each, CopyLevel *to) {
 
 bool make_tiles(const Levels &levels, ElementBytes bytes, const Tuning &tuning,
                 TilesParams &params) {
-    if (levels.size() < 2 || levels.size() > max_copy_levels) return false;
     Levels rest = levels;
     Level *const column = fastest(rest, &Level::from), *const row = fastest(rest, &Level::to);
     const uint64_t sector = tuning.sector_bytes;

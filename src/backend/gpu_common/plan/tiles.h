@@ -26,9 +26,10 @@ struct ElementBytes {
     uint32_t from, to;
 };
 
-// Divides a nest of single elements into tiles. Neighbours on either side have to be further apart
-// on the other side than a memory sector, or tiles would not pay; false then, and if the numbers
-// would not fit. Sets all parameters but addresses, limits, `saturate` and `whole_cells`.
+// Divides a nest of single elements, of at most max_copy_levels levels, into tiles. Neighbours on
+// either side have to be further apart on the other side than a memory sector, or tiles would not
+// pay; false then, and if the numbers would not fit. Sets all parameters but addresses, limits,
+// `saturate` and `whole_cells`.
 bool make_tiles(const CopyNest::Levels &levels, ElementBytes bytes, const Tuning &tuning,
                 TilesParams &params);
 

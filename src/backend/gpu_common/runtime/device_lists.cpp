@@ -63,7 +63,6 @@ Status ListStore::upload(DeviceLists &lists, Device &device) {
     constexpr std::size_t granule = 512;
     const auto index = static_cast<std::size_t>(device.index());
     ListsOnDevice &on = devices_[index];
-    on.open = true;
     // All calls that may throw come first.
     std::list<DeviceLists *> entry(1, &lists);
     ListMemory held;
@@ -151,7 +150,6 @@ void ListStore::close(Device &device) {
     const std::lock_guard lock(mutex_);
     const auto index = static_cast<std::size_t>(device.index());
     ListsOnDevice &on = devices_[index];
-    if (!on.open) return;
     for (DeviceLists *lists : on.by_age) {
         DeviceLists::ListCopy &copy = lists->copies_[index];
         on.unused.insert(std::move(copy.held));
@@ -163,7 +161,6 @@ void ListStore::close(Device &device) {
     // Failures are ignored: at exit, the driver may already be unloaded.
     for (const auto &[size, memory] : on.unused) (void)gpuFree(memory);
     on.unused.clear();
-    on.open = false;
 }
 
 } // namespace ucd::UCD_GPU

@@ -98,7 +98,6 @@ private:
     struct ListsOnDevice {
         std::list<DeviceLists *> by_age; // in the order in which eviction considers them
         ListMemory unused;               // blocks without lists
-        bool open = false;
     };
     Status upload_or_find(DeviceLists &lists, Device &device, gpuStream_t stream, LaunchMode mode,
                           uint64_t &address);

@@ -137,7 +137,6 @@ Placed Builder::make_strided(uint64_t count, int64_t stride, Placed child) {
 template <class Entry>
 void Builder::summarise(Node &n, TableLists &t, Entry entry) const {
     n.count = t.displs.size();
-    n.bytes = 0;
     bool merges = false;
     uint64_t previous_count = 0;
     bool uniform = true;
