@@ -147,7 +147,8 @@ TEST_CASE("short rows are offered from memory that can be mapped, and not from o
     const DeviceSession session;
     TwoSides sides({{"ucd.ucx.direct", "yes"}});
     const Blocks short_rows(4 << 10, 256, 512), few(1 << 10, 256, 512), tiny_rows(128 << 10, 8, 16),
-        many_tiny_rows(2 << 20, 8, 12), long_rows(256, 64 << 10, 128 << 10);
+        many_tiny_rows(2 << 20, 8, 12), some_rows(64, 4 << 10, 8 << 10),
+        long_rows(256, 64 << 10, 128 << 10);
     WindowOf window(sides.a, long_rows.range());
     std::vector<char> other(long_rows.range(), 'x');
     sides.until([&] {
@@ -157,6 +158,9 @@ TEST_CASE("short rows are offered from memory that can be mapped, and not from o
     CHECK(arrives(sides, window.data, short_rows, short_rows));
     CHECK(has_offered_directly(sides.a));
     CHECK(arrives(sides, window.data, many_tiny_rows, many_tiny_rows));
+    CHECK(has_offered_directly(sides.a));
+    // Though UCX would take them as one message.
+    CHECK(arrives(sides, window.data, some_rows, some_rows));
     CHECK(has_offered_directly(sides.a));
     // An offer of these costs more than it saves.
     for (const Blocks *rows : {&few, &tiny_rows}) {

@@ -310,8 +310,10 @@ std::string move_in_thread(FamilyPair &pair, unsigned thread) {
 TEST_CASE("threads share two workers") {
     const DeviceSession session;
     for (const Means means : all_means) {
-        for (const char *copy : {"no", "yes"}) {
-            FamilyPair pair(means, {SMALL, {"ucd.ucx.ring_copy", copy}}, UCS_THREAD_MODE_MULTI);
+        for (const auto &[copy, direct] :
+             {std::pair("no", "no"), {"yes", "no"}, {"no", "always"}}) {
+            FamilyPair pair(means, {SMALL, {"ucd.ucx.ring_copy", copy}, {"ucd.ucx.direct", direct}},
+                            UCS_THREAD_MODE_MULTI);
             std::string failures[4];
             std::vector<std::thread> threads;
             for (unsigned t = 0; t < 4; ++t)

@@ -6,7 +6,10 @@
 #include "ucx/strided.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <string>
+#include <thread>
 
 namespace faults_test {
 
@@ -51,6 +54,62 @@ TEST_CASE("a receive of which a part has come is cancelled, and the rest is drop
         check_usable(sides);
         CHECK(out.is_clear());
         CHECK(received.calls == 1);
+    }
+}
+
+// UCX calls back for fragments in any thread that makes progress.
+TEST_CASE("receives are cancelled while other threads move their data") {
+    const DeviceSession session;
+    for (const auto &[eager, direct] : {std::pair("1048576", "no"), {"64", "always"}}) {
+        TwoSides sides({{"ucd.ucx.eager", eager}, {"ucd.ucx.direct", direct}},
+                       UCS_THREAD_MODE_MULTI);
+        std::atomic<bool> over = false;
+        std::vector<std::thread> threads;
+        for (const Side *side : {&sides.a, &sides.b})
+            threads.emplace_back([&over, side] {
+                while (!over) ucd_ucx_progress(side->pipeline);
+            });
+        Rng rng(static_cast<std::uint64_t>(session_seed()));
+        std::string failure;
+        for (ucp_tag_t tag = 1; tag <= 15 && failure.empty(); ++tag) {
+            Strided in(50'000), out(50'000), rest(50'000);
+            for (Strided *to : {&out, &rest}) to->clear();
+            Request sent, received, last;
+            const auto receive = [&](Strided &to, Request &request) {
+                ok(ucd_ucx_recv_nbx(sides.b.pipeline, to.data(), 1, to.type(), tag, UINT64_MAX,
+                                    nullptr, &request.handle),
+                   "receive");
+            };
+            receive(out, received);
+            ok(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, in.data(), 1, in.type(), tag, nullptr,
+                                &sent.handle),
+               "send");
+            const auto until =
+                std::chrono::steady_clock::now() + std::chrono::microseconds(rng.below(300));
+            while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
+            ok(ucd_ucx_cancel(sides.b.pipeline, received.handle), "cancel");
+            // If nothing had come, another receive takes the message, for which the sender may
+            // wait.
+            receive(rest, last);
+            const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+            const auto wait = [&](const Request &request) {
+                while (!request.done() && failure.empty())
+                    if (std::chrono::steady_clock::now() > limit) failure = "it takes too long";
+            };
+            wait(received);
+            wait(sent);
+            ok(ucd_ucx_cancel(sides.b.pipeline, last.handle), "cancel");
+            wait(last);
+            for (const auto &[request, to] : {std::pair(&received, &out), {&last, &rest}}) {
+                const ucs_status_t status = ucd_ucx_request_check(request->handle, nullptr);
+                if (status == UCS_OK && !to->received_from(in)) failure = "other bytes";
+                if (status != UCS_OK && status != UCS_ERR_CANCELED)
+                    failure = ucs_status_string(status);
+            }
+        }
+        over = true;
+        for (std::thread &thread : threads) thread.join();
+        CHECK(failure == "");
     }
 }
 

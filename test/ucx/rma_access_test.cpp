@@ -143,6 +143,15 @@ TEST_CASE("which layouts are accessed directly") {
             CHECK(access_method(verb, layout, Trust::full) ==
                   (less == 0 ? AccessMethod::segments : AccessMethod::none));
         }
+    // Short rows beside each other: a put cannot write what lies between.
+    layout.bytes = 64 << 10;
+    layout.segments = layout.box_count[0] = 32;
+    layout.box_block = 2 << 10;
+    layout.box_stride[0] = 4 << 10;
+    layout.high = 126 << 10;
+    CHECK(access_method(Verb::put, layout, Trust::full) == AccessMethod::none);
+    CHECK(access_method(Verb::put, layout, Trust::always) == AccessMethod::segments);
+    CHECK(access_method(Verb::get, layout, Trust::full) == AccessMethod::span);
     layout.box_dims = 0;
     layout.high = 64 << 10;
     layout.bytes = 100;

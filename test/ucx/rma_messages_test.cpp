@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 #include "support/moves/device_moves.hpp"
 #include "ucx/attacker.hpp"
+#include "ucx/families.hpp"
 #include "ucx/rma_by_hand.hpp"
 #include "ucx/type_name.hpp"
 
@@ -53,6 +54,20 @@ std::string text_of(const wire::Said &said) {
 }
 
 } // namespace
+
+TEST_CASE("operations whose types and data come in chunks leave their places to others") {
+    const DeviceSession session;
+    FamilyPair pair(
+        Means::put,
+        {{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {"ucd.ucx.rma.types", "0"}});
+    // More than have places at a time. Of two types, the target forgets one when the other comes.
+    for (std::size_t i = 0; i < 70; ++i) {
+        FamilyMove put(pair, {.ints = 3000 + i % 2, .irregular = true});
+        ok(put.start(), "put");
+        pair.until([&] { return put.done(); });
+        REQUIRE(put.is_right());
+    }
+}
 
 TEST_CASE("names of contents are SHA-256's first half") {
     // FIPS 180-4's examples.

@@ -1,7 +1,7 @@
 #include "engine/am_claim.h"
 
+#include <map>
 #include <mutex>
-#include <set>
 #include <utility>
 
 namespace ucd_ucx {
@@ -9,7 +9,7 @@ namespace {
 
 struct Taken {
     std::mutex lock;
-    std::set<std::pair<ucp_worker_h, unsigned>> ids;
+    std::map<std::pair<ucp_worker_h, unsigned>, std::shared_ptr<ProgressLock>> ids;
 };
 
 Taken &taken() {
@@ -19,9 +19,13 @@ Taken &taken() {
 
 } // namespace
 
-Status AmClaim::take(ucp_worker_h worker, unsigned am_id) {
+Status AmClaim::take(ucp_worker_h worker, unsigned am_id, bool has_threads) {
     const std::lock_guard held(taken().lock);
-    if (!taken().ids.emplace(worker, am_id).second)
+    const auto other = taken().ids.lower_bound({worker, 0});
+    const bool is_shared = other != taken().ids.end() && other->first.first == worker;
+    progress_lock_ = is_shared ? other->second : std::make_shared<ProgressLock>();
+    if (!is_shared) progress_lock_->be_needed(has_threads);
+    if (!taken().ids.emplace(std::pair(worker, am_id), progress_lock_).second)
         return fail(UCD_ERR__INVALID_ARG,
                     "params->am_id is %u, which another pipeline of this worker has", am_id);
     worker_ = worker;

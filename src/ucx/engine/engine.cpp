@@ -30,7 +30,7 @@ Status Engine::open(ucp_worker_h worker) {
     for (WorkerLock *l : {&lock, &events.lock})
         l->be_needed(worker_attributes.thread_mode == UCS_THREAD_MODE_MULTI);
     ledger.be_shared_by_threads(lock.is_needed());
-    UCD_TRY(claim_.take(worker, params.am_id));
+    UCD_TRY(claim_.take(worker, params.am_id, lock.is_needed()));
     max_am_header_ = worker_attributes.max_am_header;
     make_spare();
     ucp_am_handler_param_t handler_params = {};
@@ -222,9 +222,12 @@ bool Engine::tell_user(std::unique_lock<WorkerLock> &held) {
 
 unsigned Engine::progress() {
     ledger.begin_call();
-    may_take_at_once_ = !lock.is_needed() && one_sided_ != nullptr;
-    const unsigned moved = ucp_worker_progress(worker_);
-    may_take_at_once_ = false;
+    const bool takes_at_once = !lock.is_needed() && one_sided_ != nullptr;
+    if (takes_at_once) may_take_at_once_ = true;
+    unsigned moved = 1; // if another thread makes progress
+    if (const std::unique_lock held(claim_.progress_lock(), std::try_to_lock); held.owns_lock())
+        moved = ucp_worker_progress(worker_);
+    if (takes_at_once) may_take_at_once_ = false;
     std::unique_lock held(lock, std::try_to_lock);
     if (!held.owns_lock()) return moved + 1; // another thread is in progress
     bool more = retry_on_bad_alloc([this] {

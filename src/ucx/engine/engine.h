@@ -100,6 +100,7 @@ public:
 
     ucp_worker_h worker() const { return worker_; }
     unsigned am_id() const { return params.am_id; }
+    ProgressLock &progress_lock() const { return claim_.progress_lock(); }
     std::size_t max_am_header() const { return max_am_header_; }
 
     // Used by active messages that arrive, without the lock:
@@ -144,8 +145,8 @@ private:
     // and its sender would wait forever. UCX's callbacks take it, and progress makes a new one.
     std::atomic<AmData *> spare_ = nullptr;
     // Only for workers of one thread: otherwise the lock would be taken while UCX holds its own,
-    // the wrong order. And not within a call of UCX by a family, where UCX may call back for a
-    // worker that sends to itself.
+    // the wrong order, and this would be written by several. And not within a call of UCX by a
+    // family, where UCX may call back for a worker that sends to itself.
     bool may_take_at_once_ = false;
 };
 

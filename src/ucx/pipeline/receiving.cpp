@@ -3,6 +3,7 @@
 #include "pipeline/recv_message.h"
 #include "pipeline/transport.h"
 
+#include <mutex>
 #include <new>
 
 namespace ucd_ucx {
@@ -148,7 +149,10 @@ void Receiving::cancel() {
 bool Receiving::abandon() {
     const bool has_begun = frame_.has_header.load(std::memory_order_acquire);
     if (has_begun) frame_.drops_data.store(true, std::memory_order_release);
-    ucp_request_cancel(transfers_.engine.worker(), posted_);
+    {
+        const std::lock_guard held(transfers_.engine.progress_lock());
+        ucp_request_cancel(transfers_.engine.worker(), posted_);
+    }
     if (!has_begun) return false;
     hold(); // by UCX
     datatype_ = transfers_.framed;

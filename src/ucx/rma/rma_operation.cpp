@@ -229,6 +229,7 @@ Status RmaOperation::start(Lane &of, const Arguments *given) {
     const Encoded encoded(request);
     UCD_TRY(send(encoded, arguments_.sent, sent_bytes_, granule_));
     if (given != nullptr && request.form == TypeForm::known && !request.shows_key)
+        // performance only: without it, the next operation's arguments are checked, too
         note_for_repetition(*given, encoded, of.repeated(request.verb));
     return success;
 }
@@ -310,7 +311,7 @@ void RmaOperation::answered(const Answer &answer, Payload &payload) {
     if (tells_type || answer.handle != 0)
         lane->learn(window_, answer.handle, *type_, tells_type ? type_index_ : Request::no_index);
     const bool expects_data = fetches(arguments_.verb) && answer.verdict == Verdict::done;
-    if (state_ == OperationState::failed || state_ == OperationState::overdue) return;
+    if (state_ == OperationState::failed) return;
     state_ = OperationState::answered;
     // Then the answer is wrong, not the operation.
     if (payload.bytes() != (expects_data ? bytes_ : 0))
@@ -360,16 +361,13 @@ void RmaOperation::fail(ucs_status_t status, int ucd) {
         status_ = status;
         ucd_ = ucd;
     }
-    if (state_ != OperationState::overdue) state_ = OperationState::failed;
+    state_ = OperationState::failed;
     if (receiving_ != nullptr) receiving_->cancel();
     conclude();
 }
 
 void RmaOperation::check_time() {
-    if (state_ == OperationState::overdue || !has_timed_out()) return;
-    state_ = OperationState::overdue;
-    if (transfers_ > 0) origin_.rma.engine.report_unresponsive(ep());
-    fail(UCS_ERR_TIMED_OUT, UCD_SUCCESS);
+    if (transfers_ == 0 && has_timed_out()) fail(UCS_ERR_TIMED_OUT, UCD_SUCCESS);
 }
 
 void RmaOperation::conclude() {

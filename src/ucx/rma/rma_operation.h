@@ -88,7 +88,8 @@ public:
     void type_asked_for();
     // Ends the operation with this status as soon as no transfer uses its memory.
     void fail(ucs_status_t status, int ucd);
-    // Ends the operation if the target has taken too long.
+    // Ends the operation if the target has taken too long. While data moves in chunks, the time
+    // limit is that of the transfer, which sees each chunk.
     void check_time();
 
     ucp_ep_h ep() const { return arguments_.ep; }
@@ -103,7 +104,6 @@ private:
         sending_type, // same; the target has asked for the type
         answered,     // its data may still be received
         failed,       // waits for transfers that use its memory
-        overdue,      // same, beyond its time limit; the user has been told
         over,         // done directly
     };
     Status keep_received_type();
