@@ -1,5 +1,6 @@
 #include "launch/batch_table_builder.h"
 
+#include "launch/launch_context.h"
 #include "plan/lists.h"
 #include "plan/make_table_shape.h"
 #include "tuning.h"
@@ -31,7 +32,7 @@ Status BatchTableBuilder::find_shape(const Submission &to, uint32_t word, uint32
         index = static_cast<uint32_t>(hinted & ((uint64_t{1} << index_bits) - 1));
     } else {
         uint64_t address = 0;
-        if (plan_->lists != nullptr) UCD_TRY(to.use(*plan_->lists, address));
+        UCD_TRY(use_lists(to, *plan_, address));
         const TableShape shape = nest_shape(plan_->host, word, address, lists_);
         index = static_cast<uint32_t>(shapes_.size());
         shapes_.push_back(shape);
