@@ -202,24 +202,35 @@ TEST_CASE("lists make way for others when memory runs out") {
 TEST_CASE("memory of lists that have gone is given back when memory runs out") {
     DeviceSession session;
     Case one("given back", 0);
-    const auto pack = [&](std::intptr_t entries) {
+    const auto pack = [&](std::intptr_t entries, const char *uses) {
         Ints displs;
-        for (std::intptr_t k = 0; k < entries; ++k) displs.push_back(3 * k + k % 5 % 2);
+        for (std::intptr_t k = 0; k < entries; ++k) displs.push_back(3 * k + k * k % 1009 % 2);
         const ReducedSubject what =
             with_elements(make_subject(one, indexed_block(1, displs, leaf(UCD_TYPE__INT)), 1));
         const std::size_t size = what.subject.size();
         DeviceBuffer typed(one.rng(), what.subject.range, device0),
             packed(one.rng(), {0, static_cast<std::intptr_t>(size)}, device0);
-        check_device_pack({one, UCD_OP__REPLACE, what, typed, packed, 0, size}, "kernel");
+        for (const char *use = uses; *use != 0; ++use)
+            check_device_pack({one, UCD_OP__REPLACE, what, typed, packed, 0, size}, "kernel");
+    };
+    // Lists of plans are on the device; lists that are moved once are in memory of tables, which
+    // are on the host, too.
+    constexpr std::size_t of_plan = 1, of_table = 2;
+    const auto out_of_memory = [&](std::intptr_t entries, const char *uses, std::size_t left) {
+        ucd::hostgpu::is_memory_full = true;
+        pack(entries, uses);
+        CHECK_FALSE(ucd::hostgpu::is_memory_full);
+        CHECK(mock::counts.live_allocations == left);
     };
     REQUIRE(ucd_finalize() == UCD_SUCCESS); // no memory from before
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
-    pack(5000);
-    CHECK(mock::counts.live_allocations == 1);
-    ucd::hostgpu::is_memory_full = true;
-    pack(7); // which would waste most of the other's memory
-    CHECK_FALSE(ucd::hostgpu::is_memory_full);
-    CHECK(mock::counts.live_allocations == 1);
+    pack(5000, "1");
+    CHECK(mock::counts.live_allocations == of_table);
+    out_of_memory(7, "1", of_plan);
+    out_of_memory(20000, "1", of_table);
+    pack(500, "12"); // twice
+    CHECK(mock::counts.live_allocations == of_table + of_plan);
+    out_of_memory(7, "1", of_table + of_plan); // the other list would waste most of its memory
 }
 
 TEST_CASE("moves in streams, prepared or not") {

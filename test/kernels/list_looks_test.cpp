@@ -43,13 +43,16 @@ TEST_CASE("looks at lists see the same in every instruction set") {
             for (int64_t &length : lengths) length += length == 0;
         const auto unit = rng.chance(50) ? int64_t{1} << rng.below(64) : displs[0];
 
-        uint64_t displ_bits = 0, length_bits = 0, sum = 0;
+        uint64_t displ_bits = 0, length_bits = 0, sum = 0, differing = 0;
         bool any_empty = false;
         int64_t last = INT64_MIN;
         std::vector<int64_t> products(count), scaled(count);
         for (std::size_t i = 0; i < count; ++i) {
             const auto length = static_cast<uint64_t>(lengths[i]);
             displ_bits |= magnitude(displs[i]);
+            for (unsigned bit = 0; bit < 64; ++bit)
+                if ((displs[i] >> bit & 1) != (displs[0] >> bit & 1))
+                    differing |= uint64_t{1} << bit;
             length_bits |= length;
             sum += length;
             any_empty = any_empty || lengths[i] <= 0;
@@ -62,7 +65,9 @@ TEST_CASE("looks at lists see the same in every instruction set") {
         for (const KernelSet *set : kernel_sets()) {
             const ListLooks &looks = set->looks;
             std::vector<int64_t> copy(count + 1, 42);
-            const ListReach reach = looks.copy(displs.data(), count, copy.data());
+            const auto [reach, differing_bits] = looks.copy(displs.data(), count, copy.data());
+            if (differing_bits != differing)
+                one.fail(set->instructions, ": differing bits are wrong");
             if (!std::equal(displs.begin(), displs.end(), copy.begin()) || copy.back() != 42)
                 one.fail(set->instructions, ": the copy is wrong");
             if (reach.least != *least || reach.most != *most)

@@ -1,5 +1,6 @@
 // The lists in the plans that all GPU vendors share: how large they are, and for which layouts a
 // nest has them.
+#include "plan/given_list.h"
 #include "plan/layout_plan.h"
 #include "plan/lists.h"
 
@@ -9,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 namespace gpu_lists_test {
@@ -70,6 +72,48 @@ TEST_CASE("displacements have 32 bits if a unit is found by which all fit") {
     CHECK(unit_for({0, limit << 16}) == 0);
     CHECK(unit_for({0, (limit - 1) << 16}) == 1 << 16);
     CHECK(unit_for({-limit << 16, 0}) == 1 << 16);
+}
+
+TEST_CASE("lists as they were given become what kernels read, in units or in bytes") {
+    const auto check = [](std::vector<int64_t> entries, int64_t unit) {
+        std::vector<int64_t> displs;
+        Node node;
+        uint64_t differing = 0;
+        for (const int64_t entry : entries) {
+            displs.push_back((entry - entries[0]) * unit);
+            node.low = std::min(node.low, displs.back());
+            node.high = std::max(node.high, displs.back());
+            differing |= static_cast<uint64_t>(entry ^ entries[0]);
+        }
+        const GivenList list{entries, unit, differing * static_cast<uint64_t>(unit)};
+        const uint32_t in = gpu::unit_for(list, node);
+        CHECK(in == gpu::unit_for(displs));
+        std::vector<char> written(gpu::bytes_of(list, in));
+        gpu::write_list(list, in, written.data());
+        for (std::size_t i = 0; i < displs.size(); ++i) {
+            INFO("entry " << i << " in units of " << unit << ": " << displs[i]);
+            int32_t narrow = 0;
+            int64_t wide = 0;
+            if (in > 0)
+                std::memcpy(&narrow, written.data() + 4 * i, sizeof narrow);
+            else
+                std::memcpy(&wide, written.data() + 8 * i, sizeof wide);
+            CHECK((in > 0 ? int64_t{narrow} * in : wide) == displs[i]);
+            CHECK(displacement_at(list, i) == displs[i]);
+        }
+    };
+    const int64_t far = int64_t{1} << 31;
+    for (const int64_t unit : {1, 4, 8, 24, 512, 1 << 20, -8, -24, 3}) {
+        INFO("unit " << unit);
+        check({5, 7, 5, 9, 6}, unit);
+        check({64, 0, 192, -128}, unit);
+        check({-3, far, 1 - far, 12}, unit);
+        check({0, far - 1, -far}, unit);
+        check({0, far + 1}, unit);
+        check({0, 64 * far, -64 * far}, unit);
+        check({77, 77}, unit);
+        check({9}, unit);
+    }
 }
 
 TEST_CASE("runs of a few blocks are a list of blocks; longer ones have starts to be found by") {

@@ -16,6 +16,7 @@ namespace members_test {
 namespace {
 
 using Descs = std::vector<ucd_pack_desc_t>;
+constexpr auto actual = &ucd_pack_desc_t::actual_pack_bytes;
 
 ucd::Dispatch on_host() {
     ucd::Dispatch dispatch;
@@ -38,8 +39,8 @@ TEST_CASE("a new batch is divided into one part for each thread that it is worth
     ucd::Dispatch dispatch;
     const auto parts = [&](std::size_t members, uint32_t threads) {
         dispatch.settings.limits.threads = threads;
-        const std::vector<ucd_pack_desc_t> descs(members);
-        ucd::MembersMade<ucd_pack_desc_t> moves(dispatch, descs);
+        Descs descs(members);
+        ucd::MembersMade<ucd_pack_desc_t> moves(dispatch, descs, actual);
         unsigned divided = 0;
         REQUIRE(moves.divide(divided).ok());
         std::size_t in_parts = 0;
@@ -61,7 +62,7 @@ TEST_CASE("members that differ in their addresses only are one portion of moves"
     Descs descs = members_of(type.get(), 20);
     descs[12].inoffset = 4;
     descs[15].incount = 0; // nothing to move
-    ucd::MembersMade<ucd_pack_desc_t> moves(dispatch, descs);
+    ucd::MembersMade<ucd_pack_desc_t> moves(dispatch, descs, actual);
     std::vector<std::size_t> portions, firsts;
     std::array<ucd::MoveAddresses, 8> at;
     ucd::Move move;
@@ -79,6 +80,46 @@ TEST_CASE("members that differ in their addresses only are one portion of moves"
     CHECK(firsts == std::vector<std::size_t>{8, 12, 13, 15, 20, 20});
 }
 
+TEST_CASE("lengths are written while moves are made, and taken back unless they start") {
+    const ucdtest::BuiltType type(
+        ucdtest::recipes::vector(2, 1, 2, ucdtest::recipes::leaf(UCD_TYPE__INT)));
+    const ucd::Dispatch dispatch = on_host();
+    Descs descs = members_of(type.get(), 20);
+    const std::vector<std::uintptr_t> before = {7, 7, 8, 8, 7, 1, 2, 3, 8, 8,
+                                                0, 0, 5, 5, 5, 9, 0, 0, 0, 8};
+    for (std::size_t i = 0; i < descs.size(); ++i) descs[i].actual_pack_bytes = before[i];
+    descs[12].inoffset = 4;
+    descs[15].incount = 0;
+    const auto lengths = [&] {
+        std::vector<std::uintptr_t> all;
+        for (const ucd_pack_desc_t &d : descs) all.push_back(d.actual_pack_bytes);
+        return all;
+    };
+    std::vector<std::uintptr_t> made(20, 8);
+    made[12] = 4;
+    made[15] = 0;
+    std::vector<ucd::Move> moves;
+    for (const int times : {1, 2}) { // a backend may ask for all of them again
+        ucd::MembersMade<ucd_pack_desc_t> maker(dispatch, descs, actual);
+        for (int i = 0; i < times; ++i) REQUIRE(ucd::make_all(maker, moves).ok());
+        CHECK(lengths() == made);
+    }
+    CHECK(lengths() == before);
+    descs[18].outbuf = nullptr;
+    {
+        ucd::MembersMade<ucd_pack_desc_t> maker(dispatch, descs, actual);
+        CHECK_FALSE(ucd::make_all(maker, moves).ok());
+    }
+    CHECK(lengths() == before);
+    descs[18].outbuf = descs[17].outbuf;
+    {
+        ucd::MembersMade<ucd_pack_desc_t> maker(dispatch, descs, actual);
+        REQUIRE(ucd::make_all(maker, moves).ok());
+        maker.keep_lengths();
+    }
+    CHECK(lengths() == made);
+}
+
 // Of the same members as moves of any kind; another direction and a copy are no such moves.
 TEST_CASE("moves of one direction are made as packs are, and others are found") {
     const ucdtest::BuiltType type(
@@ -89,7 +130,7 @@ TEST_CASE("moves of one direction are made as packs are, and others are found") 
         descs.push_back(
             {d.inbuf, 1, d.type, 0, d.outbuf, 8, UCD_TYPE__NULL, 0, UINTPTR_MAX, 0, {}});
     const auto make_all = [&](bool &found_others) {
-        ucd::MembersMade<ucd_move_t> maker(dispatch, descs);
+        ucd::MembersMade<ucd_move_t> maker(dispatch, descs, &ucd_move_t::actual_bytes);
         std::vector<ucd::Move> moves;
         const bool made = ucd::make_all(maker, moves).ok();
         found_others = maker.found_others();

@@ -155,6 +155,7 @@ void print_layouts() {
     MEMBER(Layout, root);
     MEMBER(Layout, start);
     MEMBER(Layout, depth);
+    MEMBER(Layout, given);
     STRUCT(Segments);
     MEMBER(Segments, count);
     MEMBER(Segments, first_bytes);
@@ -185,6 +186,10 @@ void print_layouts() {
     MEMBER(IndexList, element);
     MEMBER(IndexList, small);
     MEMBER(IndexList, unit);
+    STRUCT(GivenList);
+    MEMBER(GivenList, entries);
+    MEMBER(GivenList, unit);
+    MEMBER(GivenList, bits);
     STRUCT(Span<const Node>);
 }
 

@@ -148,7 +148,7 @@ public:
     Box box(uint64_t first, uint64_t end, int64_t origin, uint64_t offset) const {
         const uint64_t times = children(first);
         Box box =
-            box_of(layout_, child_, displace(origin, table_.displs[first]), offset + packed(first));
+            box_of(layout_, child_, displace(origin, displacement(first)), offset + packed(first));
         if (dense_)
             box = piece_box(box.start, times * child_.bytes, box.offset);
         else if (times > 1)
@@ -159,12 +159,13 @@ public:
 
 private:
     bool is_indexed() const { return node_.kind == NodeKind::indexed; }
+    int64_t displacement(uint64_t entry) const { return displacement_of(layout_, table_, entry); }
     uint64_t children(uint64_t entry) const {
         return is_indexed() ? table_.first[entry + 1] - table_.first[entry] : 1;
     }
     int64_t step(uint64_t entry) const {
-        return static_cast<int64_t>(static_cast<uint64_t>(table_.displs[entry]) -
-                                    static_cast<uint64_t>(table_.displs[entry - 1]));
+        return static_cast<int64_t>(static_cast<uint64_t>(displacement(entry)) -
+                                    static_cast<uint64_t>(displacement(entry - 1)));
     }
     bool has_level_to_spare(uint64_t entry) const {
         return levels_ + 1 < max_box_dims || children(entry) == 1;

@@ -15,9 +15,13 @@ struct ListReach {
     int64_t least, most;
 };
 
-// Copies a list that is not empty to memory that it does not overlap. Returns the least and the
-// greatest entry.
-ListReach copy_list(std::span<const int64_t> list, int64_t *to);
+struct CopiedList {
+    ListReach reach;
+    uint64_t differing; // the bits in which not all entries are equal
+};
+
+// Copies a list that is not empty to memory that it does not overlap.
+CopiedList copy_list(std::span<const int64_t> list, int64_t *to);
 
 // Properties of a nonempty list of blocks with individual lengths. The magnitude of a displacement
 // has no more bits than `displ_bits`, the union of all of them, in which a negative number counts

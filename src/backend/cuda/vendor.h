@@ -113,17 +113,44 @@ __device__ __forceinline__ Float16 float_to_float16(float value) {
 }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
-#define UCD_GPU_ROUNDS_TO_FLOAT8
-// The numbers of the lower and the upper byte. Those that are too large become the largest one.
-__device__ __forceinline__ uint16_t round_to_float8(Float8E4M3, float low, float high) {
-    uint16_t pair;
-    asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(high), "f"(low));
-    return pair;
+#define UCD_GPU_CONVERTS_FLOAT8
+// Four bytes, of which the first is the lowest. Numbers that are too large become the largest one.
+__device__ __forceinline__ uint32_t round_to_float8(Float8E4M3, const float *in) {
+    uint32_t four;
+    asm("{.reg .b16 low, high;\n"
+        "cvt.rn.satfinite.e4m3x2.f32 low, %2, %1;\n"
+        "cvt.rn.satfinite.e4m3x2.f32 high, %4, %3;\n"
+        "mov.b32 %0, {low, high};}"
+        : "=r"(four)
+        : "f"(in[0]), "f"(in[1]), "f"(in[2]), "f"(in[3]));
+    return four;
 }
-__device__ __forceinline__ uint16_t round_to_float8(Float8E5M2, float low, float high) {
-    uint16_t pair;
-    asm("cvt.rn.satfinite.e5m2x2.f32 %0, %1, %2;" : "=h"(pair) : "f"(high), "f"(low));
-    return pair;
+__device__ __forceinline__ uint32_t round_to_float8(Float8E5M2, const float *in) {
+    uint32_t four;
+    asm("{.reg .b16 low, high;\n"
+        "cvt.rn.satfinite.e5m2x2.f32 low, %2, %1;\n"
+        "cvt.rn.satfinite.e5m2x2.f32 high, %4, %3;\n"
+        "mov.b32 %0, {low, high};}"
+        : "=r"(four)
+        : "f"(in[0]), "f"(in[1]), "f"(in[2]), "f"(in[3]));
+    return four;
+}
+// Two of them as FLOAT16, exactly. The sign of a NaN may be lost.
+__device__ __forceinline__ uint32_t float8_to_float16(Float8E4M3, uint32_t two) {
+    uint32_t halves;
+    asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(static_cast<uint16_t>(two)));
+    return halves;
+}
+__device__ __forceinline__ uint32_t float8_to_float16(Float8E5M2, uint32_t two) {
+    return __byte_perm(two, 0, 0x1404);
+}
+// The larger magnitude, or a NaN if one of them is one.
+__device__ __forceinline__ float larger_magnitude(float a, float b) {
+    float larger;
+    asm("max.NaN.f32 %0, %1, %2;"
+        : "=f"(larger)
+        : "f"(__builtin_fabsf(a)), "f"(__builtin_fabsf(b)));
+    return larger;
 }
 #endif
 

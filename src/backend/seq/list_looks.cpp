@@ -14,15 +14,17 @@ inline int64_t higher(int64_t a, int64_t b) {
     return b > a ? b : a;
 }
 
-ListReach copy_entries(const int64_t *list, std::size_t count, int64_t *__restrict to) {
-    int64_t least = list[0], most = list[0];
+CopiedList copy_entries(const int64_t *list, std::size_t count, int64_t *__restrict to) {
+    const int64_t first = list[0];
+    int64_t least = first, most = first, differing = 0;
     for (std::size_t i = 0; i < count; ++i) {
         const int64_t entry = list[i];
         to[i] = entry;
+        differing |= entry ^ first;
         least = lower(least, entry);
         most = higher(most, entry);
     }
-    return {least, most};
+    return {{least, most}, static_cast<uint64_t>(differing)};
 }
 
 BlocksLook blocks(const int64_t *displs, const int64_t *lengths, std::size_t count) {

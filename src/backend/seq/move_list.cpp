@@ -117,7 +117,7 @@ void move_list(const PlainBlocks &list, const Move &move) {
     in_threads(threads, [&](unsigned i) { seq::move_share(list, move, threads, i); });
 }
 
-ListReach copy_list(std::span<const int64_t> list, int64_t *to) {
+CopiedList copy_list(std::span<const int64_t> list, int64_t *to) {
     return seq::list_looks().copy(list.data(), list.size(), to);
 }
 

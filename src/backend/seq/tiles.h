@@ -246,7 +246,7 @@ UCD_SEQ_ONE_COPY void move_whole_lines(const Matrix &m, const Part &part) {
                 const int64_t *const lines = m.from_lines + f + i;
 #pragma GCC unroll 4
                 for (unsigned k = 0; k < side; ++k)
-                    prefetch(displaced(from, lines[k]) + uint64_t{to_lines} * line_bytes);
+                    prefetch(displaced(from, lines[k]) + uint64_t{to_lines + 1} * line_bytes - 1);
                 for (unsigned j = 0; j < height; j += side)
                     Tile::move(
                         [&](unsigned k) { return displaced(from, lines[k]) + uint64_t{j} * width; },
@@ -286,10 +286,13 @@ UCD_SEQ_ONE_COPY void stream_unaligned(const Matrix &m, const Part &part) {
         for (uint64_t f = 0; f < m.from_count; f += each) {
             const uint64_t here = lesser(each, m.from_count - f);
             const uintptr_t from = m.from + t * width;
+            // If lines of the source begin anywhere in cache lines, each piece of a cache line's
+            // length ends in the next one; that in which it begins was read with the piece before.
             if (f + each < m.from_count)
                 for (uint64_t k = f + each; k < lesser(f + 2 * each, m.from_count); ++k)
                     for (unsigned byte = 0; byte < height * width; byte += line_bytes)
-                        prefetch(displaced(from, m.from_lines[k]) + byte);
+                        prefetch(displaced(from, m.from_lines[k]) +
+                                 lesser(byte + line_bytes, height * width) - 1);
             for (uint64_t i = 0; i < here; i += side) {
                 // The last tile of all overlaps the one before it, which is in the buffer still, or
                 // is part of what was written from it.

@@ -97,8 +97,22 @@ end(Context &context, std::unique_ptr<AsyncOperation> operation, ucd_request_t *
     return end(context, std::move(operation), request);
 }
 
-// Checks the arguments and moves the data, with a request or blocking. Inlined in each function
-// that calls it, because a small call takes hardly longer than its checks.
+// Checks the arguments and moves the data. Not inlined, so that calls of move_known() need few
+// registers and little of the stack.
+[[gnu::noinline]] Status move_checked(CheckedMove &m, ucd_type_t type, ucd_op_t op,
+                                      uintptr_t *actual, ucd_info_t info, ucd_request_t *request) {
+    Context *context;
+    UCD_TRY(current(context));
+    UCD_TRY(require(actual,
+                    m.direction == Direction::pack ? "actual_pack_bytes" : "actual_unpack_bytes"));
+    UCD_TRY(check_move(type, "type", op, m));
+    UCD_TRY(run(*context, m, info, request));
+    *actual = m.length;
+    return success;
+}
+
+// Moves the data, with a request or blocking. Inlined in each function that calls it, because a
+// small call takes hardly longer than its checks.
 [[gnu::always_inline]] inline int move(const char *function, Direction direction, const void *typed,
                                        uintptr_t count, uintptr_t offset, const void *packed,
                                        uintptr_t packed_bytes, ucd_type_t type, ucd_op_t op,
@@ -111,14 +125,7 @@ end(Context &context, std::unique_ptr<AsyncOperation> operation, ucd_request_t *
                 return success;
             }
             CheckedMove m = decoded(direction, typed, count, offset, packed, packed_bytes);
-            Context *context;
-            UCD_TRY(current(context));
-            UCD_TRY(require(actual, m.direction == Direction::pack ? "actual_pack_bytes"
-                                                                   : "actual_unpack_bytes"));
-            UCD_TRY(check_move(type, "type", op, m));
-            UCD_TRY(run(*context, m, info, request));
-            *actual = m.length;
-            return success;
+            return move_checked(m, type, op, actual, info, request);
         });
 }
 

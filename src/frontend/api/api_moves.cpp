@@ -135,22 +135,24 @@ Status start_each(Submission &submission, std::span<const Desc> descs, ucd_op_t 
     return submission.start(operation);
 }
 
-// Starts the members together. `started` is false if one device cannot move all of them.
+// Starts the members together, and writes their lengths. `started` is false if one device cannot
+// move all of them.
 template <class Desc>
-Status start_alike(Submission &submission, std::span<const Desc> descs, ucd_op_t op,
-                   std::unique_ptr<AsyncOperation> &operation, bool &started) {
+Status start_alike(Submission &submission, std::span<Desc> descs, uintptr_t Desc::*actual,
+                   ucd_op_t op, std::unique_ptr<AsyncOperation> &operation, bool &started) {
     started = false;
     if (descs.empty() || op != UCD_OP__REPLACE) return success;
     const Direction direction =
         is_move(descs[0], Direction::pack) ? Direction::pack : Direction::unpack;
     Dispatch dispatch;
     if (!submission.go_one_way(direction, dispatch) &&
-        !go_one_way(submission, descs, direction, dispatch))
+        !go_one_way(submission, std::span<const Desc>(descs), direction, dispatch))
         return success;
-    MembersMade<Desc> moves(dispatch, descs);
+    MembersMade<Desc> moves(dispatch, descs, actual);
     submission.add(dispatch, moves, moves.types());
     const Status status = submission.start(operation);
     started = !moves.found_others();
+    if (started && status.ok()) moves.keep_lengths();
     if (!started) submission.clear();
     return started ? status : success;
 }
@@ -163,15 +165,16 @@ template <class Desc>
                                      const StreamTarget *target,
                                      std::unique_ptr<AsyncOperation> &operation) {
     Submission submission(context, static_cast<Op>(op), hints, target);
-    const std::span<const Desc> members(descs, count);
+    const std::span<Desc> members(descs, count);
     bool started;
-    UCD_TRY(start_alike(submission, members, op, operation, started));
-    if (!started) UCD_TRY(start_each(submission, members, op, operation));
+    UCD_TRY(start_alike(submission, members, actual, op, operation, started));
+    if (started) return success;
+    UCD_TRY(start_each(submission, std::span<const Desc>(members), op, operation));
     // Write the lengths only now, while the device is already working.
     const unsigned threads = batch_threads(count, hints.limits.threads);
     in_threads(threads, [&](unsigned i) {
         const Share share = share_of(count, i, threads);
-        write_lengths(std::span<Desc>(descs + share.begin, share.count), actual, op);
+        write_lengths(members.subspan(share.begin, share.count), actual, op);
     });
     return success;
 }

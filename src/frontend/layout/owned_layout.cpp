@@ -31,6 +31,7 @@ OwnedLayout &OwnedLayout::operator=(OwnedLayout &&other) noexcept {
     lists_ = std::exchange(other.lists_, {});
     tables_ = std::exchange(other.tables_, {});
     index_lists_ = std::exchange(other.index_lists_, {});
+    given_ = std::exchange(other.given_, nullptr);
     layout_ = std::exchange(other.layout_, {}); // valid, because the arrays stay where they are
     return *this;
 }
@@ -75,6 +76,11 @@ void OwnedLayout::set_top(NodeId root, int64_t start, uint32_t depth) {
     layout_.root = root;
     layout_.start = start;
     layout_.depth = depth;
+}
+
+void OwnedLayout::set_given(const GivenList &list) {
+    given_ = std::make_unique<const GivenList>(list);
+    layout_.given = given_.get();
 }
 
 uint64_t bytes_of(const OwnedLayout &layout) {

@@ -4,6 +4,7 @@
 #include "layout.h"
 
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,8 @@ public:
     void remove_last_table();
     void shrink_tables_to_fit();
     void set_top(NodeId root, int64_t start, uint32_t depth);
+    // Sets Layout::given. The entries stay where they are.
+    void set_given(const GivenList &list);
 
     // Sets where the indices of a list are.
     void set_indices(std::size_t list, const void *indices) {
@@ -57,6 +60,7 @@ private:
     std::vector<TableLists> lists_;
     std::vector<Table> tables_; // views of lists_
     std::vector<IndexList> index_lists_;
+    std::unique_ptr<const GivenList> given_;
     Layout layout_; // views of the arrays above
 };
 

@@ -1,6 +1,5 @@
 #include "prepared/plain_list.h"
 
-#include "layout/relative_list.h"
 #include "prepared/type_cache.h"
 #include "types/predefined.h"
 
@@ -47,8 +46,8 @@ PlainList::PlainList(const Type &type) {
 
 namespace {
 
-// The segments are set as if no two blocks touched. Backends use them only to choose a kernel, so
-// results do not depend on this.
+// The list stays the type's. The segments are set as if no two blocks touched. Backends use them
+// only to choose a kernel, so results do not depend on this.
 OwnedLayout described_layout(const Type &type, const PlainList &plain) {
     const Type &list = *plain.list;
     OwnedLayout layout;
@@ -64,13 +63,14 @@ OwnedLayout described_layout(const Type &type, const PlainList &plain) {
     blocks.bytes = list.size;
     blocks.low = displace(type.true_lb, UINT64_MAX, start);
     blocks.high = displace(type.true_ub, UINT64_MAX, start);
-    TableLists table;
-    table.displs = displacements_from_first(TypeLists(list), [](auto) {});
+    const GivenList given{list.lists.displs, list.unit,
+                          list.differing * static_cast<uint64_t>(list.unit)};
     blocks.segments = block.segments;
     blocks.segments.count = blocks.count;
     blocks.segments.inner_min = blocks.segments.inner_max = plain.bytes;
-    blocks.segments.last_end = displace(table.displs.back(), block.high);
-    layout.add(std::move(table));
+    blocks.segments.last_end = displace(displacement_at(given, blocks.count - 1), block.high);
+    layout.set_given(given);
+    layout.add(TableLists());
     layout.add(block);
     layout.set_top(layout.add(blocks), start, 2);
     return layout;
@@ -79,7 +79,7 @@ OwnedLayout described_layout(const Type &type, const PlainList &plain) {
 } // namespace
 
 ConstTypeOwner as_described(const Type &type, const PlainList &plain) {
-    return with_layout(type, described_layout(type, plain));
+    return with_layout(type, described_layout(type, plain), &plain.list->lists);
 }
 
 PlainBlocks blocks_of(const PlainList &plain) {

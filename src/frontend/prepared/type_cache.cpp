@@ -20,6 +20,7 @@ TypeCache::~TypeCache() {
     delete elements.load(std::memory_order_acquire);
     delete runs.load(std::memory_order_acquire);
     delete boxes.load(std::memory_order_acquire);
+    if (held != nullptr) held->drop();
     for (uint32_t i = 0; i < own->tables.size(); ++i) {
         TableLists lists = own.take_lists(i);
         keep_list(lists.displs);
@@ -95,9 +96,10 @@ const TypeCache &make_cache(const Type &type) {
     return cache;
 }
 
-ConstTypeOwner with_layout(const Type &type, OwnedLayout layout) {
+ConstTypeOwner with_layout(const Type &type, OwnedLayout layout, BlockLists *lists) {
     auto cache = std::make_unique<TypeCache>();
     cache->own = std::move(layout);
+    if (lists != nullptr && lists->hold()) cache->held = lists;
     TypeOwner made;
     (void)create_resized(type, type.lb, type.extent(), made); // cannot fail, because the bounds are
                                                               // valid

@@ -18,7 +18,8 @@ struct OwnedElements : Elements {
 };
 
 struct TypeCache final : CachedOnType {
-    OwnedLayout own;      // empty if another type's layout is used
+    OwnedLayout own;            // empty if another type's layout is used
+    BlockLists *held = nullptr; // the lists of a type below that the layout refers to
     const Layout &layout; // refers to `own`, or to the layout of a type below, which lives longer
     // Indexed by backend, and by whether the count is above one; see Backend::plan().
     mutable std::atomic<const KernelPlan *> plans[max_backends][2] = {};
@@ -54,8 +55,9 @@ inline const Layout &layout_of(const Type &type) {
     return cache_of(type).layout;
 }
 
-// Makes a copy of the type that has another layout.
-ConstTypeOwner with_layout(const Type &type, OwnedLayout layout);
+// Makes a copy of the type that has another layout. If the layout refers to the lists of a type
+// below, which are held now, the copy holds them, too.
+ConstTypeOwner with_layout(const Type &type, OwnedLayout layout, BlockLists *lists = nullptr);
 
 Status make_plan(const Type &type, const Backend &backend, unsigned backend_index, bool repeated,
                  const KernelPlan *&plan);

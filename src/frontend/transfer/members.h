@@ -32,6 +32,18 @@ inline bool is_alike(const ucd_move_t &a, const ucd_move_t &b) {
             (a.outoffset ^ b.outoffset) | (a.bytes ^ b.bytes)) == 0;
 }
 
+inline MoveAddresses addresses_of(const ucd_pack_desc_t &d, Direction) {
+    return {static_cast<char *>(const_cast<void *>(d.inbuf)), static_cast<char *>(d.outbuf)};
+}
+inline MoveAddresses addresses_of(const ucd_unpack_desc_t &d, Direction) {
+    return {static_cast<char *>(d.outbuf), static_cast<char *>(const_cast<void *>(d.inbuf))};
+}
+inline MoveAddresses addresses_of(const ucd_move_t &d, Direction direction) {
+    auto *const in = static_cast<char *>(const_cast<void *>(d.inbuf));
+    auto *const out = static_cast<char *>(d.outbuf);
+    return direction == Direction::pack ? MoveAddresses{in, out} : MoveAddresses{out, in};
+}
+
 // For a member that is alike to a checked one: whether the fields that may differ are invalid.
 inline bool is_wrong(const ucd_pack_desc_t &d) {
     return d.outbuf == nullptr || (d.reserved[0] | d.reserved[1]) != 0;
@@ -61,13 +73,51 @@ inline Share share_of(std::size_t members, unsigned i, unsigned threads) {
     return {begin, members / threads + (i < members % threads ? 1 : 0)};
 }
 
-// Makes the moves of members of one direction, which are checked when they are made.
+// Writes how many bytes move to descriptors, and takes it back unless all members have started.
+template <class Desc>
+class WrittenLengths {
+public:
+    WrittenLengths(std::span<Desc> descs, uintptr_t Desc::*actual)
+        : descs_(descs), actual_(actual) {}
+    WrittenLengths(WrittenLengths &&other) noexcept = default;
+    ~WrittenLengths() {
+        for (const Replaced &r : replaced_)
+            for (Desc &desc : descs_.subspan(r.first, r.count)) desc.*actual_ = r.length;
+    }
+    WrittenLengths(const WrittenLengths &) = delete;
+    WrittenLengths &operator=(const WrittenLengths &) = delete;
+
+    void write(std::size_t member, uintptr_t length) {
+        uintptr_t &actual = descs_[member].*actual_;
+        if (replaced_.empty() || replaced_.back().length != actual ||
+            replaced_.back().first + replaced_.back().count != member)
+            replaced_.push_back({member, 0, actual});
+        ++replaced_.back().count;
+        actual = length;
+    }
+    void keep() { replaced_.clear(); }
+
+private:
+    // Consecutive descriptors that had the same length before.
+    struct Replaced {
+        std::size_t first, count;
+        uintptr_t length;
+    };
+    std::span<Desc> descs_;
+    uintptr_t Desc::*actual_;
+    std::vector<Replaced> replaced_;
+};
+
+// Makes the moves of members of one direction, which are checked when they are made. Writes their
+// lengths at once, while their descriptors are in a cache.
 template <class Desc>
 class MembersMade final : public MoveMakerOf<MembersMade<Desc>> {
 public:
     // `dispatch`, which must have no op, and `descs` outlive this object.
-    MembersMade(const Dispatch &dispatch, std::span<const Desc> descs, std::size_t before = 0)
-        : dispatch_(dispatch), descs_(descs), before_(before) {}
+    MembersMade(const Dispatch &dispatch, std::span<Desc> descs, uintptr_t Desc::*actual,
+                std::size_t before = 0)
+        : dispatch_(dispatch), descs_(descs), actual_(actual), before_(before),
+          lengths_(descs, actual) {}
 
     std::size_t members() const { return descs_.size(); }
 
@@ -77,20 +127,37 @@ public:
         for (; m.length == 0; ++first) {
             if (first == descs_.size()) return success;
             UCD_TRY(at_member<Desc>(before_ + first, check(descs_[first], m)));
+            if (descs_[first].*actual_ != m.length) lengths_.write(first, m.length);
         }
         m.set(dispatch_.settings);
         UCD_TRY(at_member<Desc>(before_ + first - 1, complete(m, dispatch_.executor)));
         move = m;
-        at[made++] = {m.typed, m.packed};
-        const Desc &checked = descs_[first - 1];
-        for (; first < descs_.size() && made < at.size(); ++first) {
-            const Desc &desc = descs_[first];
-            if (!is_alike(desc, checked) || is_wrong(desc)) break;
-            CheckedMove alike;
-            (void)decode(desc, alike);
-            at[made++] = {alike.typed, alike.packed};
+        at[0] = {m.typed, m.packed};
+        // Copies, which the compiler keeps in registers.
+        const Desc checked = descs_[first - 1];
+        const uint64_t length = m.length;
+        uintptr_t Desc::*const actual = actual_;
+        const Direction direction = dispatch_.settings.direction;
+        const Desc *const begin = descs_.data() + first, *const end =
+                                                             begin +
+                                                             std::min(at.size() - 1,
+                                                                      descs_.size() - first);
+        const Desc *desc = begin;
+        for (MoveAddresses *next = at.data() + 1; desc != end; ++desc) {
+            if (!is_alike(*desc, checked) || is_wrong(*desc)) break;
+            *next++ = addresses_of(*desc, direction);
+            if (desc->*actual != length)
+                lengths_.write(static_cast<std::size_t>(desc - descs_.data()), length);
         }
+        made = 1 + static_cast<std::size_t>(desc - begin);
+        first += made - 1;
         return success;
+    }
+
+    // To be called if all members have started.
+    void keep_lengths() {
+        lengths_.keep();
+        for (MembersMade &part : parts_) part.lengths_.keep();
     }
 
     Status divide(unsigned &threads) {
@@ -99,7 +166,8 @@ public:
         parts_.reserve(threads);
         for (unsigned i = 0; i < threads; ++i) {
             const Share share = share_of(descs_.size(), i, threads);
-            parts_.emplace_back(dispatch_, descs_.subspan(share.begin, share.count), share.begin);
+            parts_.emplace_back(dispatch_, descs_.subspan(share.begin, share.count), actual_,
+                                share.begin);
         }
         return success;
     }
@@ -132,11 +200,13 @@ private:
     }
 
     const Dispatch &dispatch_;
-    const std::span<const Desc> descs_;
+    const std::span<Desc> descs_;
+    uintptr_t Desc::*const actual_;
     const std::size_t before_; // the number of members of the batch before these
     std::vector<MembersMade> parts_;
     const std::shared_ptr<KeptTypes> types_ = std::make_shared<KeptTypes>();
     bool found_others_ = false;
+    WrittenLengths<Desc> lengths_;
 };
 
 // Whether one device can move all members in the same way, which `dispatch` then describes. Checks

@@ -96,7 +96,7 @@ struct StreamTarget {
 
 // Whether all buffers are in host memory. Does not look at the buffers, so it may be false if that
 // is unclear.
-inline bool all_on_host(const Context &context, const Hints &hints) {
+[[gnu::always_inline]] inline bool all_on_host(const Context &context, const Hints &hints) {
     const auto on_host = [&](const LocationHint *hint) {
         return hint != nullptr ? hint->kind != MemoryKind::device : !context.devices;
     };
@@ -104,7 +104,8 @@ inline bool all_on_host(const Context &context, const Hints &hints) {
 }
 
 // Same, including the lists of the type.
-inline bool all_on_host(const Context &context, const Hints &hints, const Type &type) {
+[[gnu::always_inline]] inline bool all_on_host(const Context &context, const Hints &hints,
+                                               const Type &type) {
     return all_on_host(context, hints) &&
            (!type.by_reference || !context.devices || hints.host_only);
 }

@@ -45,21 +45,24 @@ Reach<Sum> reach_of(const BlocksOfOwnLength &b) {
 
 } // namespace
 
-std::vector<int64_t> copy_with_extremes(std::span<const int64_t> list, int64_t &least,
-                                        int64_t &most) {
-    std::vector<int64_t> copy = take_used_list<int64_t>(list.size());
-    if (list.empty()) return copy;
+SeenList seen_copy_of(std::span<const int64_t> list) {
+    SeenList seen;
+    std::vector<int64_t> &copy = seen.entries;
+    copy = take_used_list<int64_t>(list.size());
+    if (list.empty()) return seen;
+    seen.least = seen.most = list[0];
     // New entries of a vector are set to 0, in parts that stay in the first-level cache until they
     // are overwritten.
     constexpr std::size_t at_once = 256;
     for (std::size_t begin = 0; begin < list.size(); begin += at_once) {
         const auto some = list.subspan(begin, std::min(at_once, list.size() - begin));
         if (copy.size() < begin + some.size()) copy.resize(begin + some.size());
-        const ListReach reach = copy_list(some, &copy[begin]);
-        least = begin == 0 ? reach.least : std::min(least, reach.least);
-        most = begin == 0 ? reach.most : std::max(most, reach.most);
+        const CopiedList part_of = copy_list(some, &copy[begin]);
+        seen.least = std::min(seen.least, part_of.reach.least);
+        seen.most = std::max(seen.most, part_of.reach.most);
+        seen.differing |= part_of.differing | static_cast<uint64_t>(some[0] ^ list[0]);
     }
-    return copy;
+    return seen;
 }
 
 bool BlocksOfOwnLength::add_to(Bounds &bounds, const Type &child, bool &any_empty) const {

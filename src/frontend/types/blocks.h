@@ -9,10 +9,13 @@
 
 namespace ucd {
 
-// A copy of a list, in kept memory if there is a list that fits. Sets the least and the greatest
-// entry, unless the list is empty.
-std::vector<int64_t> copy_with_extremes(std::span<const int64_t> list, int64_t &least,
-                                        int64_t &most);
+// A list in kept memory, if there is some that fits, and what was seen of it while it was copied.
+struct SeenList {
+    std::vector<int64_t> entries;
+    int64_t least = 0, most = 0; // of the entries, if there are any
+    uint64_t differing = 0;      // the bits in which not all entries are equal
+};
+SeenList seen_copy_of(std::span<const int64_t> list);
 
 // Blocks of `lengths[i]` children, `stride` apart, at `displs[i]` * `unit`.
 struct BlocksOfOwnLength {

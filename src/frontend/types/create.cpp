@@ -115,12 +115,13 @@ Status create_indexed_block(int64_t count, int64_t blocklength, const int64_t *d
     t->count = count;
     t->blocklength = blocklength;
     t->unit = unit == Unit::bytes ? 1 : child.extent();
-    int64_t least = 0, most = 0;
-    t->lists.displs = copy_with_extremes({displs, static_cast<std::size_t>(count)}, least, most);
+    SeenList seen = seen_copy_of({displs, static_cast<std::size_t>(count)});
+    t->lists.displs = std::move(seen.entries);
+    t->differing = seen.differing;
     t->stride = first_of(displs, count, t->unit);
     Bounds bounds;
-    const int128 a = static_cast<int128>(least) * t->unit;
-    const int128 b = static_cast<int128>(most) * t->unit;
+    const int128 a = static_cast<int128>(seen.least) * t->unit;
+    const int128 b = static_cast<int128>(seen.most) * t->unit;
     bounds.add_many(std::min(a, b), std::max(a, b), count, blocklength, child);
     return finish(bounds, std::move(t), type);
 }

@@ -73,6 +73,9 @@ struct Type {
     // The lists of indexed_block and indexed may be freed early, so they must be read by
     // types/lists.h.
     mutable BlockLists lists;
+    // For indexed_block: the bits in which not all of its list's entries are equal; all bits if
+    // that is not known.
+    uint64_t differing = ~uint64_t{0};
     const void *indices = nullptr;         // by_reference: the caller's array, in any memory
     Element index_element = Element::none; // the type of the indices
     const Type *child = nullptr;

@@ -2,7 +2,7 @@
 // runtime only. The vendor's header comes first and says UCD_GPU.
 #pragma once
 
-#include "half.h"
+#include "convert.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -48,6 +48,34 @@ inline float float16_to_float(Float16 half) {
 }
 inline Float16 float_to_float16(float value) {
     return to_float16(value);
+}
+
+// As NVIDIA's instructions: numbers that are too large become the largest one, and NaNs lose their
+// sign.
+#define UCD_GPU_CONVERTS_FLOAT8
+template <class To>
+uint32_t round_to_float8(To, const float *in) {
+    uint32_t four = 0;
+    for (unsigned i = 0; i < 4; ++i) {
+        const float number = in[i] == in[i] ? in[i] : __builtin_fabsf(in[i]);
+        four |= uint32_t{convert<To>(number, limit_of<To>(true)).bits} << 8 * i;
+    }
+    return four;
+}
+template <class From>
+uint32_t float8_to_float16(From, uint32_t two) {
+    uint32_t halves = 0;
+    for (unsigned i = 0; i < 2; ++i) {
+        const From number = {static_cast<uint8_t>(two >> 8 * i)};
+        const uint16_t bits = convert<Float16>(number, limit_of<Float16>(false)).bits;
+        const bool is_nan = (bits & 0x7fff) > 0x7c00;
+        halves |= uint32_t{is_nan ? uint16_t{0x7fff} : bits} << 16 * i;
+    }
+    return halves;
+}
+inline float larger_magnitude(float a, float b) {
+    const float x = __builtin_fabsf(a), y = __builtin_fabsf(b);
+    return x > y || x != x ? x : y;
 }
 
 template <class T>

@@ -1,5 +1,6 @@
 #include "launch/batch_table_builder.h"
 
+#include "launch/launch_context.h"
 #include "plan/lists.h"
 #include "plan/make_table_shape.h"
 #include "tuning.h"
@@ -31,7 +32,7 @@ Status BatchTableBuilder::find_shape(const Submission &to, uint32_t word, uint32
         index = static_cast<uint32_t>(hinted & ((uint64_t{1} << index_bits) - 1));
     } else {
         uint64_t address = 0;
-        if (plan_->lists != nullptr) UCD_TRY(to.use(*plan_->lists, address));
+        UCD_TRY(use_lists(to, *plan_, address));
         const TableShape shape = nest_shape(plan_->host, word, address, lists_);
         index = static_cast<uint32_t>(shapes_.size());
         shapes_.push_back(shape);
@@ -42,30 +43,73 @@ Status BatchTableBuilder::find_shape(const Submission &to, uint32_t word, uint32
     return success;
 }
 
-Status BatchTableBuilder::describe_nest(const Submission &to, const Move &move, uintptr_t typed,
-                                        uintptr_t packed, BatchMember &member) {
+Status BatchTableBuilder::describe(const Submission &to, const Move &move, uint32_t word,
+                                   AlikeMembers &alike) {
     const LayoutPlan &plan = plan_->host;
-    const uint32_t word = common_alignment(plan.word | typed | (packed - move.offset));
-    const uint64_t skipped = skipped_strides(plan.shape, move.offset);
-    member.typed = typed;
-    member.first_word = 0;
-    if (fits_nest(plan.shape, skipped, range_of(move), word)) {
-        NestList unused{};
-        uintptr_t first = typed;
-        if (skipped > 0) (void)skip_children(plan.shape.level[0], move.offset, first, unused);
-        const auto position =
-            static_cast<int64_t>(move.offset - skipped) - static_cast<int64_t>(member.head);
-        member.typed = first;
-        member.first_word = static_cast<uint32_t>(position >> std::countr_zero(word));
-        return shape_of(to, word, member.shape);
-    }
+    alike.word = word;
+    alike.is_nest =
+        plan.contiguous ||
+        fits_nest(plan.shape, skipped_strides(plan.shape, move.offset), range_of(move), word);
+    return alike.is_nest ? shape_of(to, word, alike.shape) : success;
+}
+
+Status BatchTableBuilder::add_interpreted(const Submission &to, const Move &move, uint32_t word,
+                                          BatchMember &member) {
     Interpreter &interpreter = plan_->interpreter();
     uint64_t address = 0;
     UCD_TRY(to.use(interpreter.lists, address));
     const uint64_t position = move.offset - member.head;
     const TableShape shape = interpreter_shape(interpreter.host, word, address, position);
+    member.first_word = 0;
     member.shape = static_cast<uint32_t>(shapes_.size());
     shapes_.push_back(shape);
+    return success;
+}
+
+template <bool contiguous>
+Status BatchTableBuilder::add_each(const Submission &to, const Move &move,
+                                   std::span<const MoveAddresses> at) {
+    const LayoutPlan &plan = plan_->host;
+    const auto start = static_cast<uintptr_t>(plan.layout.start) + (contiguous ? move.offset : 0);
+    const uint64_t skipped = contiguous ? 0 : skipped_strides(plan.shape, move.offset);
+    uintptr_t ahead = 0; // from the first child to the one that the members begin with
+    NestList unused{};
+    if (skipped > 0) (void)skip_children(plan.shape.level[0], move.offset, ahead, unused);
+    const auto in_stream = static_cast<int64_t>(move.offset - skipped);
+    AlikeMembers alike;
+    BatchMember *next = member_ + members_;
+    uint32_t *first = first_ + members_;
+    uint64_t all_vectors = vectors_;
+    for (const MoveAddresses &each : at) {
+        const auto packed = reinterpret_cast<uintptr_t>(each.packed);
+        const uintptr_t typed = reinterpret_cast<uintptr_t>(each.typed) + start;
+        // Words of consecutive bytes are as wide as the relative alignment of the sides allows,
+        // even if both are unaligned.
+        const uint32_t word = common_alignment(
+            contiguous ? typed - packed : plan.word | typed | (packed - move.offset));
+        if (word != alike.word) UCD_TRY(describe(to, move, word, alike));
+        const Vectors vectors(packed, move.length);
+        BatchMember &member = *next++;
+        member.packed = vectors.start;
+        member.head = vectors.head;
+        member.tail = vectors.tail;
+        member.shape = alike.shape;
+        if constexpr (contiguous) {
+            member.typed = typed - vectors.head;
+            member.first_word = 0;
+        } else if (alike.is_nest) {
+            member.typed = typed + ahead;
+            member.first_word = static_cast<uint32_t>((in_stream - int64_t{vectors.head}) >>
+                                                      std::countr_zero(word));
+        } else {
+            member.typed = typed;
+            UCD_TRY(add_interpreted(to, move, word, member));
+        }
+        *first++ = static_cast<uint32_t>(all_vectors);
+        all_vectors += vectors.count;
+    }
+    members_ += at.size();
+    vectors_ = all_vectors;
     return success;
 }
 
@@ -78,21 +122,7 @@ Status BatchTableBuilder::add(const Submission &to, const Move &move,
         shape_.fill(unknown_shape);
     }
     sections_.neighbours &= move.packed_kind != MemoryKind::pinned;
-    const auto start = static_cast<uintptr_t>(plan.host.layout.start);
-    return plan.host.contiguous
-               ? add_each(move, at,
-                          [&, start = start + move.offset](uintptr_t typed, uintptr_t packed,
-                                                           BatchMember &member) {
-                              // Words are as wide as the relative alignment of the sides allows,
-                              // even if both are unaligned.
-                              member.typed = typed + start - member.head;
-                              member.first_word = 0;
-                              return shape_of(to, common_alignment(typed + start - packed),
-                                              member.shape);
-                          })
-               : add_each(move, at, [&](uintptr_t typed, uintptr_t packed, BatchMember &member) {
-                     return describe_nest(to, move, typed + start, packed, member);
-                 });
+    return plan.host.contiguous ? add_each<true>(to, move, at) : add_each<false>(to, move, at);
 }
 
 std::size_t BatchTableBuilder::bytes_of_members(std::size_t members) {

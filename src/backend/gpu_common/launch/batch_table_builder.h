@@ -58,24 +58,18 @@ public:
 private:
     static constexpr uint32_t unknown_shape = UINT32_MAX;
 
-    // Adds members. `describe` fills in how the typed side of a member is walked.
-    template <class Describe>
-    Status add_each(const Move &move, std::span<const MoveAddresses> at, Describe describe) {
-        for (const MoveAddresses &each : at) {
-            const auto packed = reinterpret_cast<uintptr_t>(each.packed);
-            const Vectors vectors(packed, move.length);
-            BatchMember &member = member_[members_];
-            member.packed = vectors.start;
-            member.head = vectors.head;
-            member.tail = vectors.tail;
-            UCD_TRY(describe(reinterpret_cast<uintptr_t>(each.typed), packed, member));
-            first_[members_++] = static_cast<uint32_t>(vectors_);
-            vectors_ += vectors.count;
-        }
-        return success;
-    }
-    Status describe_nest(const Submission &to, const Move &move, uintptr_t typed, uintptr_t packed,
-                         BatchMember &member);
+    // What members have in common that differ only in their addresses, if their words have the same
+    // width.
+    struct AlikeMembers {
+        uint32_t word = 0; // 0: nothing is known yet
+        uint32_t shape = 0;
+        bool is_nest = true;
+    };
+    template <bool contiguous>
+    Status add_each(const Submission &to, const Move &move, std::span<const MoveAddresses> at);
+    Status describe(const Submission &to, const Move &move, uint32_t word, AlikeMembers &alike);
+    Status add_interpreted(const Submission &to, const Move &move, uint32_t word,
+                           BatchMember &member);
     // The index of the last plan's shape for words of this width.
     Status shape_of(const Submission &to, uint32_t word, uint32_t &index) {
         index = shape_[static_cast<unsigned>(std::countr_zero(word))];

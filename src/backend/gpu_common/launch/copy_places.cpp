@@ -17,7 +17,7 @@ Status describe_places(const Submission &submission, const PlannedSide &side, ui
                        uint32_t unit, TableShape &shape, std::vector<NestList> &lists,
                        uint64_t &typed, uint32_t &first) {
     uint64_t address = 0;
-    if (side.gpu_plan().lists != nullptr) UCD_TRY(submission.use(*side.gpu_plan().lists, address));
+    UCD_TRY(use_lists(submission, side.gpu_plan(), address));
     shape = nest_shape(side.plan(), unit, address, lists);
     uintptr_t from_here = side.typed();
     uint64_t skipped = offset;

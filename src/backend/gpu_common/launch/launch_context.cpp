@@ -1,5 +1,6 @@
 #include "launch/launch_context.h"
 
+#include "plan/given_list.h"
 #include "plan/make_divisor.h"
 
 namespace ucd::UCD_GPU {
@@ -11,10 +12,39 @@ Status use_interpreter(const LaunchContext &launch, Interpreter &interpreter,
     return launch.use(interpreter.lists, layout.lists);
 }
 
+namespace {
+
+// A list that is moved once is not kept on the device: it is written into the memory of a table, as
+// those of batches, and uploaded in front of the kernel.
+Status upload_given(const Submission &to, const LayoutPlan &plan, uint64_t &address) {
+    const GivenList &list = *plan.layout.given;
+    const uint32_t unit = plan.shape.level[0].displacement_unit;
+    const std::size_t bytes = gpu::bytes_of(list, unit);
+    to.needs.batches.reserve(to.needs.batches.size() + 1);
+    BatchUse table;
+    UCD_TRY(BatchStore::instance().take(to.device, bytes, table));
+    gpu::write_list(list, unit, table.pinned());
+    UCD_TRY(
+        check(gpuMemcpyAsync(table.memory(), table.pinned(), bytes, gpuMemcpyDefault, to.stream),
+              "uploading a list"));
+    address = reinterpret_cast<uintptr_t>(table.memory());
+    to.needs.batches.push_back(std::move(table));
+    return success;
+}
+
+} // namespace
+
+Status use_lists(const Submission &to, const GpuPlan &plan, uint64_t &address) {
+    address = 0;
+    if (plan.lists != nullptr) return to.use(*plan.lists, address);
+    if (plan.host.layout.given != nullptr) return upload_given(to, plan.host, address);
+    return success;
+}
+
 Status describe_nest(const LaunchContext &launch, NestParams &params, LevelKind *kinds) {
     const Shape &shape = launch.plan().shape;
     uint64_t address = 0;
-    if (launch.gpu_plan().lists != nullptr) UCD_TRY(launch.use(*launch.gpu_plan().lists, address));
+    UCD_TRY(use_lists(launch.to, launch.gpu_plan(), address));
     for (unsigned k = 0; k < shape.levels; ++k) {
         params.level[k] = {make_divisor(shape.level[k].each / launch.word),
                            static_cast<int32_t>(shape.level[k].stride / int64_t{launch.word})};

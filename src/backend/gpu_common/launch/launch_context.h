@@ -33,6 +33,9 @@ struct LaunchContext {
     Status use(DeviceLists &lists, uint64_t &address) const { return to.use(lists, address); }
 };
 
+// The plan's lists on the device, valid for work that follows in the stream; 0 if it has none.
+Status use_lists(const Submission &to, const GpuPlan &plan, uint64_t &address);
+
 // Fills in a nest's parameters, except how tiles are divided among blocks.
 Status describe_nest(const LaunchContext &launch, NestParams &params, LevelKind *kinds);
 

@@ -1,8 +1,8 @@
 // Where a launch goes, and what it keeps until it is done.
 #pragma once
 
-#include "launch/batch_tables.h"
 #include "launch/launch_steps.h"
+#include "runtime/batch_tables.h"
 #include "runtime/device_lists.h"
 #include "runtime/driver.h"
 

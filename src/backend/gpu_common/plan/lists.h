@@ -49,21 +49,25 @@ inline uint32_t granule_for(uint64_t positions, uint64_t entries) {
     return positions >> small <= max_starts ? std::min(granule, small) : granule;
 }
 
-// The unit in which all displacements fit 32 bits, or 0 if there is none.
+// The unit in which displacements from `low` to `high` fit 32 bits, or 0 if there is none. It is
+// the largest power of two that divides all of them, which is a multiple of every word of the
+// layout: the lowest bit of `bits`, in which each of them has its lowest bit.
+inline uint32_t unit_within(uint64_t bits, int64_t low, int64_t high) {
+    bits |= uint64_t{1} << 16;
+    const uint64_t unit = bits & (~bits + 1);
+    const auto steps = static_cast<int64_t>(unit);
+    return low / steps >= INT32_MIN && high / steps <= INT32_MAX ? static_cast<uint32_t>(unit) : 0;
+}
+
 inline uint32_t unit_for(Span<const int64_t> displacements) {
-    // The largest power of two that divides all displacements, which is a multiple of every word of
-    // the layout. It is the lowest set bit, which is the same for both signs of a number.
-    constexpr uint64_t most = uint64_t{1} << 16;
-    uint64_t bits = most;
+    uint64_t bits = 0;
     int64_t low = 0, high = 0;
     for (const int64_t d : displacements) {
         bits |= static_cast<uint64_t>(d);
         low = std::min(low, d);
         high = std::max(high, d);
     }
-    const uint64_t unit = bits & (~bits + 1);
-    const auto steps = static_cast<int64_t>(unit);
-    return low / steps >= INT32_MIN && high / steps <= INT32_MAX ? static_cast<uint32_t>(unit) : 0;
+    return unit_within(bits, low, high);
 }
 
 } // namespace ucd::gpu

@@ -1,5 +1,6 @@
 #include "runtime/device_lists.h"
 
+#include "runtime/batch_tables.h"
 #include "runtime/check.h"
 
 namespace ucd::UCD_GPU {
@@ -33,7 +34,7 @@ Status ListStore::allocate(std::size_t size, ListsOnDevice &on, Device &device, 
         if (!on.unused.empty()) {
             UCD_TRY(check(gpuFree(on.unused.begin()->second), "freeing memory for lists"));
             on.unused.erase(on.unused.begin());
-        } else if (!evict_one(on, device)) {
+        } else if (!evict_one(on, device) && !BatchStore::instance().free_some(device)) {
             return status;
         }
     }
@@ -133,6 +134,15 @@ Status ListStore::prepare(DeviceLists &lists, Device &device) {
     copy.ready = reinterpret_cast<uintptr_t>(copy.held.mapped());
     copy.stays = true;
     return success;
+}
+
+bool ListStore::free_some(const Device &device) {
+    const std::lock_guard lock(mutex_);
+    ListsOnDevice &on = devices_[static_cast<std::size_t>(device.index())];
+    if (on.unused.empty() && !evict_one(on, device)) return false;
+    (void)gpuFree(on.unused.begin()->second);
+    on.unused.erase(on.unused.begin());
+    return true;
 }
 
 void ListStore::forget(DeviceLists &lists) {

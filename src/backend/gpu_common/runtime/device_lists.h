@@ -89,6 +89,9 @@ public:
                uint64_t &address, ListUse &use);
     // Uploads the lists, waits for the upload, and excludes them from eviction.
     Status prepare(DeviceLists &lists, Device &device);
+    // Frees memory of lists that are not in use, if there is any; the device must be current.
+    // Returns whether it did.
+    bool free_some(const Device &device);
     // Returns all memory of a device to the driver. No work may be in progress.
     void close(Device &device);
 

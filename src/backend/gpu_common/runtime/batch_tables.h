@@ -1,6 +1,6 @@
-// Memory for the tables of single launches: on the device, and pinned on the host for uploads.
-// After a launch, the memory stays for the next one. The store outlives the backends, because work
-// that is in progress when they end may release memory later.
+// Memory for the tables and lists of single launches: on the device, and pinned on the host for
+// uploads. After a launch, the memory stays for the next one. The store outlives the backends,
+// because work that is in progress when they end may release memory later.
 #pragma once
 
 #include "runtime/device.h"
@@ -59,6 +59,10 @@ public:
     // Takes memory for a table of this size. The device must be current.
     Status take(const Device &device, std::size_t bytes, BatchUse &use);
 
+    // Frees a table that is not in use, if there is one; the device must be current. Returns
+    // whether it did.
+    bool free_some(const Device &device);
+
     // Frees all memory of a device. No work may be in progress.
     void close(const Device &device);
 
@@ -67,6 +71,7 @@ private:
         std::vector<std::shared_ptr<BatchTable>> tables;
         uint64_t uses = 0;
     };
+    Status take_or_allocate(const Device &device, std::size_t bytes, BatchUse &use);
     static bool take_idle(TablesOnDevice &on, std::size_t bytes, BatchUse &use);
     static Status allocate(std::size_t bytes, BatchTable &table);
     static void release(BatchTable &table);

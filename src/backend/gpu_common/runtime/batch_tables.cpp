@@ -1,6 +1,7 @@
-#include "launch/batch_tables.h"
+#include "runtime/batch_tables.h"
 
 #include "runtime/check.h"
+#include "runtime/device_lists.h"
 
 #include <algorithm>
 #include <bit>
@@ -64,25 +65,36 @@ bool BatchStore::take_idle(TablesOnDevice &on, std::size_t bytes, BatchUse &use)
 
 // Frees memory as late as possible, because that waits for the device.
 Status BatchStore::take(const Device &device, std::size_t bytes, BatchUse &use) {
+    for (;;) {
+        const Status status = take_or_allocate(device, bytes, use);
+        if (status.code() != UCD_ERR__OUT_OF_MEM) return status;
+        // Not while the mutex is held, because the other store calls this one.
+        if (!free_some(device) && !ListStore::instance().free_some(device)) return status;
+    }
+}
+
+Status BatchStore::take_or_allocate(const Device &device, std::size_t bytes, BatchUse &use) {
     const std::lock_guard lock(mutex_);
     TablesOnDevice &on = devices_[static_cast<std::size_t>(device.index())];
     if (take_idle(on, bytes, use)) return success;
     on.tables.reserve(on.tables.size() + 1);
     auto table = std::make_shared<BatchTable>();
-    Status status = allocate(bytes, *table);
-    while (!status.ok()) {
-        if (status.code() != UCD_ERR__OUT_OF_MEM) return status;
-        const auto it = std::find_if(on.tables.begin(), on.tables.end(),
-                                     [](const auto &t) { return is_idle(t->uses_); });
-        if (it == on.tables.end()) return status;
-        release(**it);
-        on.tables.erase(it);
-        status = allocate(bytes, *table);
-    }
+    UCD_TRY(allocate(bytes, *table));
     table->used_at_ = ++on.uses;
     use = BatchUse(table);
     on.tables.push_back(std::move(table));
     return success;
+}
+
+bool BatchStore::free_some(const Device &device) {
+    const std::lock_guard lock(mutex_);
+    TablesOnDevice &on = devices_[static_cast<std::size_t>(device.index())];
+    const auto it = std::find_if(on.tables.begin(), on.tables.end(),
+                                 [](const auto &t) { return is_idle(t->uses_); });
+    if (it == on.tables.end()) return false;
+    release(**it);
+    on.tables.erase(it);
+    return true;
 }
 
 void BatchStore::close(const Device &device) {
