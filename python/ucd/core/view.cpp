@@ -81,6 +81,16 @@ constexpr const char *no_memory =
 
 View::View(nb::handle array, int64_t stream) : object(nb::borrow(array)) {
     if (is_masked(array)) raise_masked();
+    try {
+        read(array, stream);
+    } catch (nb::python_error &error) {
+        // PyTorch fails for a DTensor in ways that depend on its version.
+        if (!nb::hasattr(array, "to_local")) throw;
+        nb::raise_from(error, PyExc_BufferError, "%s", no_memory);
+    }
+}
+
+void View::read(nb::handle array, int64_t stream) {
     if (from_buffer(array) || from_exchange(array, stream)) return;
     // A host array that the buffer protocol cannot express: bfloat16 of ml_dtypes, dates.
     nb::object found = attribute(array, "__array_interface__");
@@ -257,13 +267,7 @@ bool View::from_exchange(nb::handle array, int64_t stream) {
     const dlpack::Exchange *found = exchange_of(array);
     if (!found) return false;
     dlpack::ManagedVersioned *made = nullptr;
-    try {
-        check_producer(found->managed_tensor(array.ptr(), &made));
-    } catch (nb::python_error &error) {
-        // PyTorch fails for a DTensor in ways that depend on its version.
-        if (!nb::hasattr(array, "to_local")) throw;
-        nb::raise_from(error, PyExc_BufferError, "%s", no_memory);
-    }
+    check_producer(found->managed_tensor(array.ptr(), &made));
     managed_ = made;
     try {
         if (!managed_) raise(PyExc_BufferError, "the array's library gave no tensor");

@@ -67,6 +67,7 @@ public:
     void require_indices() const;
 
 private:
+    void read(nb::handle array, int64_t stream);
     bool from_buffer(nb::handle array);
     void from_interface(nb::handle array, nb::handle interface, bool on_device);
     bool from_exchange(nb::handle array, int64_t stream);
