@@ -67,4 +67,34 @@ TEST_CASE("conversions between arrays in any order of their dimensions") {
     });
 }
 
+// Before whole rows of the target come parts whose lines are few and far apart there.
+TEST_CASE("a conversion may begin within any child of an array") {
+    constexpr std::intptr_t shape[] = {70, 3, 90}, in_strides[] = {3 * 90 * 4, 90 * 4, 4},
+                            out_strides[] = {8, 70 * 8, 3 * 70 * 8};
+    constexpr std::size_t each = 3 * 90, total = 70 * each;
+    const Predefined &from = predefined(UCD_TYPE__FLOAT), &to = predefined(UCD_TYPE__DOUBLE);
+    ucd_type_t in = UCD_TYPE__NULL, out = UCD_TYPE__NULL;
+    REQUIRE(ucd_create_ndarray(3, shape, in_strides, from.handle, nullptr, &in) == UCD_SUCCESS);
+    REQUIRE(ucd_create_ndarray(3, shape, out_strides, to.handle, nullptr, &out) == UCD_SUCCESS);
+    std::vector<unsigned char> source(4 * total);
+    Rng rng(3);
+    for (unsigned char &b : source) b = static_cast<unsigned char>(rng.bits());
+    for (const std::size_t first : {0, 90, 180, 91, 5 * 270 + 90, 5 * 270 + 100})
+        for (const std::size_t end : {total, total - 90, total - 100, total - 270}) {
+            INFO(first << " to " << end);
+            std::vector<unsigned char> target(8 * total, 0xdd), expected = target;
+            for (std::size_t i = first; i < end; ++i)
+                convert_element(from, &source[4 * i], to,
+                                &expected[8 * (i / each + i / 90 % 3 * 70 + i % 90 * 3 * 70)],
+                                false);
+            ucd_move_t move = {source.data(),     1, in,  4 * first,
+                               target.data(),     1, out, 8 * first,
+                               4 * (end - first), 0, {}};
+            REQUIRE(ucd_move(&move, 1, nullptr, UCD_OP__CONVERT) == UCD_SUCCESS);
+            CHECK(target == expected);
+        }
+    REQUIRE(ucd_free(&out) == UCD_SUCCESS);
+    REQUIRE(ucd_free(&in) == UCD_SUCCESS);
+}
+
 } // namespace permuted_convert_test

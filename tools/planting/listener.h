@@ -39,7 +39,7 @@ public:
 private:
     // Programs that a test starts, and forks, leave what they reach to the test's own process.
     static bool writes() {
-        if (ucd_planted::map == nullptr) return false;
+        if (ucd_planted::state.map == nullptr) return false;
         const std::string self = std::to_string(::getpid());
         ::setenv("PLANTED_OWNER", self.c_str(), 0);
         return std::getenv("PLANTED_OWNER") == self;
@@ -54,10 +54,10 @@ private:
         if (::stat(std::getenv("PLANTED_MAP"), &about) != 0) std::abort();
         const char *comma = "";
         for (long i = 0; i < about.st_size; ++i)
-            if (ucd_planted::map[i] != 0) {
+            if (ucd_planted::state.map[i] != 0) {
                 log << comma << i;
                 comma = ", ";
-                ucd_planted::map[i] = 0;
+                ucd_planted::state.map[i] = 0;
             }
         log << "]}\n";
     }

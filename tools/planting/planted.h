@@ -34,14 +34,19 @@ inline int chosen_number() {
     return number == nullptr ? -1 : std::atoi(number);
 }
 
-// Each library has its own, which it has before its other variables.
-[[gnu::visibility("hidden")]] inline unsigned char *const map = open_map();
-[[gnu::visibility("hidden")]] inline const int number_here = map != nullptr ? -2 : chosen_number();
+struct State {
+    unsigned char *map = open_map();
+    int number_here = map != nullptr ? -2 : chosen_number();
+};
+
+// Each library has its own, which it has before its other variables, and a program before those of
+// its tests.
+[[gnu::visibility("hidden"), gnu::init_priority(101)]] inline const State state;
 
 [[gnu::always_inline]] inline bool is_here(int number) {
-    const int here = number_here;
+    const int here = state.number_here;
     if (here == -2) [[unlikely]]
-        map[number] = 1;
+        state.map[number] = 1;
     return here == number;
 }
 
