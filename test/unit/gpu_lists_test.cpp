@@ -116,6 +116,37 @@ TEST_CASE("lists as they were given become what kernels read, in units or in byt
     }
 }
 
+TEST_CASE("a layout with a given list is planned as one with a table") {
+    const std::vector<int64_t> entries = {96, 0, 32, 1000, -64};
+    const int64_t unit = 24;
+    const auto layout_of = [&](bool given) {
+        OwnedLayout layout = block_of(block);
+        Node n = around_last(layout, NodeKind::indexed_block, entries.size(), 0);
+        TableLists table;
+        uint64_t differing = 0;
+        for (const int64_t entry : entries) {
+            table.displs.push_back((entry - entries[0]) * unit);
+            differing |= static_cast<uint64_t>(entry ^ entries[0]);
+        }
+        n.low = -160 * unit;
+        n.high = 904 * unit + static_cast<int64_t>(block);
+        if (given) {
+            layout.set_given({entries, unit, differing * static_cast<uint64_t>(unit)});
+            table.displs.clear();
+        }
+        layout.add(std::move(table));
+        put_on_top(layout, n);
+        return layout;
+    };
+    const OwnedLayout with_table = layout_of(false), with_list = layout_of(true);
+    const LayoutPlan by_table = plan_of(with_table), by_list = plan_of(with_list);
+    CHECK(by_list.word == by_table.word);
+    CHECK(by_list.shape.levels == 1);
+    CHECK(by_list.shape.level[0].displacement_unit == by_table.shape.level[0].displacement_unit);
+    CHECK(by_list.lists.empty());
+    CHECK(by_list.interpreter_lists().bytes == by_table.interpreter_lists().bytes);
+}
+
 TEST_CASE("runs of a few blocks are a list of blocks; longer ones have starts to be found by") {
     const LayoutPlan few = plan_of(runs_of(1000, 3));
     REQUIRE(few.shape.levels == 1);
