@@ -211,6 +211,34 @@ TEST_CASE("types of operations that wait stay within their peer's budget") {
     b.attacker.progress(50);
 }
 
+TEST_CASE("what a barred peer has asked for is dropped") {
+    const Keys keys({{"ucd.ucx.peer_memory", "1048576"}});
+    Spender b(keys.get());
+    const ucd_ucx::Ledger &ledger = b.target.rma->engine.ledger;
+    constexpr std::uint64_t operations = 50;
+    for (std::uint64_t i = 1; i <= operations; ++i) { // they wait for a type
+        wire::Request r = b.request();
+        r.number = i;
+        r.by_name = true;
+        r.type = std::string(16, 'n');
+        b.attacker.request(r, "x");
+    }
+    b.attacker.progress(50);
+    CHECK(ledger.bytes() > operations * 500);
+    for (int i = 0; ledger.barred() == 0 && i < 20000; ++i) {
+        wire::Message m;
+        m.kind = wire::offer;
+        m.id = b.attacker.new_id();
+        m.total = 1000;
+        b.attacker.active(m);
+        b.attacker.progress();
+    }
+    CHECK(ledger.barred() == 1);
+    b.attacker.progress(50);
+    CHECK(ledger.bytes() < operations * 500);
+    CHECK(b.serves_honest());
+}
+
 TEST_CASE("a type over its peer's budget is refused before it is built") {
     const std::string type = Deep(1000 * messages(200)).bytes();
     Spender b(UCD_INFO__NULL, 4 * mebi);

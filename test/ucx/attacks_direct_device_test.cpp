@@ -62,6 +62,11 @@ TEST_CASE("hostile offers of device memory are declined, and nothing is read") {
           [](DirectHeader &o) { o.place.descriptors = 2; });
     check("too many descriptors", honest(offered),
           [](DirectHeader &o) { o.place.descriptors = UINT32_MAX; });
+    DirectHeader offer = honest(offered);
+    offer.place.handle.bytes[40] ^= 1; // of no memory that is open
+    offer.place.descriptors = 1;
+    a.authenticate(offer);
+    CHECK_FALSE(a.is_taken(offer, true, [&] { a.unlink(); }));
     check_usable(a.pair);
 }
 

@@ -22,6 +22,7 @@ TEST_CASE("hostile offers to read data are declined, and nothing is read") {
         change(offer);
         a.authenticate(offer);
         CHECK_FALSE(a.is_taken(offer));
+        CHECK(a.was_declined());
     };
     check("low", [](DirectHeader &o) { o.place.low = -1; });
     check("high", [](DirectHeader &o) { o.place.high = offered + 1; });
@@ -37,6 +38,20 @@ TEST_CASE("hostile offers to read data are declined, and nothing is read") {
     check("device memory", [](DirectHeader &o) { o.place.memory = DirectPlace::Memory::ipc; });
     check("another kind of memory",
           [](DirectHeader &o) { o.place.memory = static_cast<DirectPlace::Memory>(77); });
+    {
+        const std::intptr_t lengths[] = {offered - 1, 1}, places[] = {0, INTPTR_MAX - 1000};
+        ucd_type_t far;
+        ok(ucd_create_hindexed(2, lengths, places, UCD_TYPE__BYTE, UCD_INFO__NULL, &far),
+           "hindexed");
+        const std::string text = flattened(far);
+        ok(ucd_free(&far), "free");
+        a.send_type(text);
+        check("a layout that ends beyond all addresses", [&](DirectHeader &o) {
+            o.place.count = 1;
+            o.place.high = INTPTR_MAX - 999;
+            o.place.type = ucd_ucx::content_id(text.data(), text.size());
+        });
+    }
     check("a number of before", [](DirectHeader &o) { o.place.number = 1; });
 
     DirectHeader offer = a.honest();
@@ -64,13 +79,17 @@ TEST_CASE("hostile offers to read data are declined, and nothing is read") {
 
 TEST_CASE("an offer without a link is declined") {
     const DeviceSession session;
-    OfferVictim a;
-    DirectHeader offer = a.honest();
-    a.authenticate(offer);
-    a.links.close(a.attacker.side.ep);
-    a.attacker.progress(500);
-    CHECK_FALSE(a.is_taken(offer));
-    check_usable(a.pair);
+    for (const bool comes_before : {false, true}) {
+        OfferVictim a;
+        DirectHeader offer = a.honest();
+        a.authenticate(offer);
+        if (!comes_before) a.unlink();
+        const bool taken =
+            comes_before ? a.is_taken(offer, true, [&] { a.unlink(); }) : a.is_taken(offer);
+        CHECK_FALSE(taken);
+        CHECK(a.was_declined());
+        check_usable(a.pair);
+    }
 }
 
 TEST_CASE("offered that are no types are not remembered, and cost little") {

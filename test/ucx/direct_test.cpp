@@ -162,6 +162,31 @@ TEST_CASE("a receiver that remembers no types declines each time") {
     CHECK(goes_directly(sides)); // it is offered, and arrives by messages
 }
 
+TEST_CASE("a type that the receiver has forgotten is sent again") {
+    const DeviceSession session;
+    // The receiver remembers one type at a time.
+    std::uintptr_t flattened;
+    ok(ucd_flatten_size(Strided(5000).type(), &flattened), "flatten");
+    const std::uint64_t cost = ucd_ucx::TypesOfTarget::bytes_of_type(flattened) - (64 << 10);
+    TwoSides sides({ALWAYS_DIRECT, {"ucd.ucx.rma.types", std::to_string(cost * 3 / 2)}});
+    link_up(sides);
+    const auto is_read = [&](std::size_t ints) {
+        sides.b.events.clear();
+        OneTransfer transfer(ints);
+        transfer.start(sides);
+        sides.until([&] { return transfer.done(); });
+        CHECK(transfer.arrived());
+        return std::any_of(sides.b.events.begin(), sides.b.events.end(), [&](const auto &e) {
+            return e.what == UCD_UCX_EVENT__RECEIVED && e.bytes == transfer.in.bytes();
+        });
+    };
+    CHECK(is_read(5000));
+    CHECK(is_read(5000));
+    CHECK(is_read(5001));
+    CHECK_FALSE(is_read(5000));
+    CHECK(is_read(5000));
+}
+
 TEST_CASE("short messages and short rows are not offered by default") {
     const DeviceSession session;
     TwoSides sides({{"ucd.ucx.eager", "64"}, {"ucd.ucx.pack", "chunk"}, {"ucd.ucx.direct", "yes"}});

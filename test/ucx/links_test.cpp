@@ -172,6 +172,7 @@ TEST_CASE("hostile bytes on the owner's socket close the connection") {
     const auto introduction = owner.links.introduce(endpoint(1));
     REQUIRE(introduction);
     const std::size_t idle = owner.links.descriptors();
+    CHECK(idle == 2); // epoll's, and the socket at which it listens
     std::mt19937 random(GENERATE(range(0, 20)));
     std::string bytes(random() % 200, '\0');
     for (char &byte : bytes) byte = static_cast<char>(random());
@@ -276,6 +277,33 @@ TEST_CASE("connections that show no token do not keep out a reader") {
         CHECK(owner.links.accepted() <= 3);
         return reader.links.to_owner(endpoint(2)) != nullptr;
     }));
+}
+
+TEST_CASE("a connection for which there is no memory leaves nothing behind") {
+    LinksWithLedger owner;
+    const auto introduction = owner.links.introduce(endpoint(1));
+    REQUIRE(introduction);
+    const Descriptor known = raw_connection(*introduction);
+    REQUIRE(owner.until([&] { return owner.links.accepted() == 1; }));
+    for (std::size_t n = 1, failures = 0;; ++n) {
+        const Descriptor socket = raw_connection(*introduction);
+        std::this_thread::sleep_for(Links::interval);
+        const std::ptrdiff_t live = live_allocations();
+        fail_allocation(n);
+        try {
+            owner.links.progress();
+        } catch (const std::bad_alloc &) {
+            ++failures;
+        }
+        if (end_failing()) {
+            CHECK(failures >= 2);
+            CHECK(owner.links.accepted() == 2);
+            break;
+        }
+        CHECK(owner.links.accepted() == 1);
+        CHECK(live_allocations() == live);
+        CHECK(is_closed(socket.get()));
+    }
 }
 
 TEST_CASE("descriptors are passed, found by number, recalled and counted") {

@@ -9,6 +9,7 @@
 #include "ucx/attacker.hpp"
 #include "ucx/direct_pair.hpp"
 
+#include <functional>
 #include <unistd.h>
 
 namespace ucdtest {
@@ -87,16 +88,26 @@ struct OfferVictim {
             return m.header.size() > 1 && m.header[1] == static_cast<char>(Kind::decline);
         });
     }
-    // Whether the receive takes the offer. One that it declines it gets by a message.
-    bool is_taken(const DirectHeader &offer, bool by_rendezvous = true) {
+    // The peer closes the link.
+    void unlink() {
+        links.close(attacker.side.ep);
+        attacker.progress(500);
+    }
+    // Whether the receive takes the offer. One that it declines it gets by a message. The receive
+    // is posted before the offer comes, or after it and after `late`.
+    bool is_taken(const DirectHeader &offer, bool by_rendezvous = true,
+                  const std::function<void()> &late = {}) {
         Outcome received;
         const ucd_ucx_param_t p = received.param();
         std::fill(out.begin(), out.end(), 'o');
         if (device_out != nullptr) mock::write(device_out, out.data(), offered);
         void *const into = device_out != nullptr ? device_out : out.data();
-        ok(ucd_ucx_recv_nbx(pair.b.pipeline, into, offered, UCD_TYPE__BYTE, 1, UINT64_MAX, &p,
-                            &received.request),
-           "receive");
+        const auto receive = [&] {
+            ok(ucd_ucx_recv_nbx(pair.b.pipeline, into, offered, UCD_TYPE__BYTE, 1, UINT64_MAX, &p,
+                                &received.request),
+               "receive");
+        };
+        if (!late) receive();
         ucd_ucx::Header opening;
         set(opening, Kind::offer, 0);
         send(opening, {}, false);
@@ -104,6 +115,11 @@ struct OfferVictim {
         attacker.tagged(std::string(reinterpret_cast<const char *>(&opening), sizeof opening));
         send(offer, std::string(8, 'r'), by_rendezvous);
         attacker.received.clear();
+        if (late) {
+            attacker.progress(50);
+            late();
+            receive();
+        }
         REQUIRE(attacker.within(5, [&] { return received.done() || was_declined(); }));
         const bool over = received.done();
         if (over) {

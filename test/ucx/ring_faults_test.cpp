@@ -94,6 +94,41 @@ TEST_CASE("each transfer in the ring can have a chunk, whatever the limit") {
     check_ring_is_usable(pair);
 }
 
+TEST_CASE("a receive takes as many chunks from the ring at a time as its depth there") {
+    const DeviceSession session;
+    TwoSides pair({SMALL_RING, {"ucd.ucx.depth", "8"}});
+    Case one("ucx ring depth", 0);
+    RingEnds ends(one, true, false, Memory::device0, Memory::device0); // nothing is packed
+    REQUIRE(ends.chunks() > 3);
+    const Keys two({{"ucd.ucx.ring_depth", "2"}});
+    Outcome sent, received;
+    start_receive(pair.b, ends, received, two.get());
+    mock::hold();
+    start_send(pair.a, ends, sent);
+    for (int i = 0; i < 200; ++i) pair.progress();
+    CHECK(count_of(pair.b, UCD_UCX_EVENT__RECEIVED) == 2);
+    mock::let_go();
+    pair.until([&] { return sent.done() && received.done(); });
+    require_good(one, received, ends.from.size(), "the receiver");
+    ends.check(one);
+}
+
+TEST_CASE("a send whose first chunk the device does not pack says so, and has not begun") {
+    const DeviceSession session;
+    TwoSides pair({SMALL_RING});
+    Case one("ucx ring packing", 0);
+    RingEnds ends(one, false, false, Memory::device0, Memory::device0);
+    Outcome sent;
+    const ucd_ucx_param_t p = sent.param();
+    mock::knobs.failing_launch = 1;
+    CHECK(ucd_ucx_send_nbx(pair.a.pipeline, pair.a.ep, ends.in.real_base(), ends.from.count,
+                           ends.from.type(), 1, &p, &sent.request) == UCD_ERR__DEVICE);
+    mock::knobs.failing_launch = 0;
+    CHECK(std::string(ucd_ucx_last_error()).find("packing failed: ") != std::string::npos);
+    CHECK(sent.request == UCD_UCX_REQUEST__NULL);
+    check_ring_is_usable(pair);
+}
+
 // Said by hand --------------------------------------------------------------
 
 namespace {

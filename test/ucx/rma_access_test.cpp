@@ -1,6 +1,7 @@
 // Direct access to windows: what goes without messages and with which result, when the owner ends
 // it, and what does not begin it.
 
+#include "c_api/allocations.hpp"
 #include "rma/access_page.h"
 #include "rma/one_sided.h"
 #include "support/catch.hpp"
@@ -112,6 +113,29 @@ TEST_CASE("direct operations move what the layouts say, and nothing else") {
     CHECK(direct < 60);
 }
 
+TEST_CASE("a direct put that finds no memory writes what it should, or ends with a status") {
+    const DeviceSession session;
+    Granted g;
+    for (std::size_t nth = 1, in_a_row = 0; in_a_row < 2; ++nth) {
+        std::vector<int> own(2 * many);
+        std::iota(own.begin(), own.end(), static_cast<int>(1000 * nth));
+        ucd_type_t type; // a new one, whose plan has to be made
+        ok(ucd_create_vector(many, 1, 2, UCD_TYPE__INT, UCD_INFO__NULL, &type), "vector");
+        Outcome o;
+        const ucd_ucx_param_t p = o.param();
+        fail_allocation(nth);
+        const int rc = ucd_ucx_put_nbx(g.pair.a.rma, g.pair.a.ep(), own.data(), 1, type,
+                                       g.window.key(), 0, many, UCD_TYPE__INT, &p, &o.request);
+        in_a_row = end_failing() ? in_a_row + 1 : 0;
+        ok(ucd_free(&type), "free");
+        if (rc != UCD_SUCCESS) continue;
+        g.pair.until([&] { return o.done(); });
+        if (o.result.status != UCS_OK) continue;
+        for (std::size_t i = 0; i < many; ++i) REQUIRE(g.memory[many + i] == own[2 * i]);
+    }
+    CHECK(g.has_guards());
+}
+
 TEST_CASE("which layouts are accessed directly") {
     ucd_layout_t layout = {};
     layout.bytes = 64 << 10;
@@ -143,6 +167,15 @@ TEST_CASE("which layouts are accessed directly") {
             CHECK(access_method(verb, layout, Trust::full) ==
                   (less == 0 ? AccessMethod::segments : AccessMethod::none));
         }
+    // Short rows beside each other: a put cannot write what lies between.
+    layout.bytes = 64 << 10;
+    layout.segments = layout.box_count[0] = 32;
+    layout.box_block = 2 << 10;
+    layout.box_stride[0] = 4 << 10;
+    layout.high = 126 << 10;
+    CHECK(access_method(Verb::put, layout, Trust::full) == AccessMethod::none);
+    CHECK(access_method(Verb::put, layout, Trust::always) == AccessMethod::segments);
+    CHECK(access_method(Verb::get, layout, Trust::full) == AccessMethod::span);
     layout.box_dims = 0;
     layout.high = 64 << 10;
     layout.bytes = 100;

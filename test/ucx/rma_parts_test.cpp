@@ -3,6 +3,7 @@
 
 #include "pipeline/message.h"
 #include "rma/rma_message.h"
+#include "rma/rma_peer.h"
 #include "rma/rma_window.h"
 #include "support/catch.hpp"
 #include "support/moves/device_moves.hpp"
@@ -277,6 +278,20 @@ TEST_CASE("keys of windows begin as they should") {
         ucd_ucx_window_key_t other = key;
         other.bytes[byte] = static_cast<unsigned char>(other.bytes[byte] ^ 1);
         CHECK(read_window_key(other, name).code() == UCD_ERR__INVALID_ARG);
+    }
+}
+
+TEST_CASE("a peer earns work with what it sends, up to a limit") {
+    ucd_ucx::Ledger ledger({});
+    ucd_ucx::rma::Peer peer(ledger, nullptr);
+    CHECK(peer.work == 1 << 20);
+    peer.earn(100);
+    CHECK(peer.work == (1 << 20) + 100);
+    peer.earn((3 << 20) - 101);
+    CHECK(peer.work == (4 << 20) - 1);
+    for (int i = 0; i < 2; ++i) {
+        peer.earn(1 << 20);
+        CHECK(peer.work == 4 << 20);
     }
 }
 

@@ -65,6 +65,32 @@ TEST_CASE("an operation whose message UCX does not send ends with its status") {
     CHECK(put.o.request == UCD_UCX_REQUEST__NULL);
 }
 
+TEST_CASE("an operation that has failed does not wait for its data") {
+    const DeviceSession session;
+    HandTarget target;
+    const ucd_ucx_window_key_t key = made_up_key();
+    UcxSends sends(target.a.ep());
+    sends.next = {Fate::held};
+    RmaTestOperation get(1000);
+    ok(get.start(What::get, target.a, &key, 0), "get");
+    wire::Message m;
+    m.kind = wire::user_offer;
+    m.id = target.hand.new_id();
+    m.total = 4000;
+    m.user_header = wire::preamble(wire::answer, 0); // the first number
+    target.hand.active(m);
+    target.hand.progress(20);
+    CHECK_FALSE(get.done());
+    sends.end_held(UCS_ERR_REJECTED);
+    REQUIRE(target.hand.within(5, [&] { return get.done(); }));
+    CHECK(get.status() == UCS_ERR_REJECTED);
+    m.kind = wire::chunk;
+    m.user_header.clear();
+    target.hand.active(m, std::string(4000, 'd'));
+    target.hand.progress(20);
+    CHECK(get.out == std::vector<int>(1000, -1));
+}
+
 TEST_CASE("an operation whose data cannot be packed sends nothing, and nothing waits for it") {
     const DeviceSession session;
     HandTarget target;

@@ -1,5 +1,6 @@
 // Requests that are sent together, and operations that are like the one before.
 
+#include "rma/one_sided.h"
 #include "support/catch.hpp"
 #include "support/moves/device_moves.hpp"
 #include "support/random/random_cases.hpp"
@@ -133,6 +134,44 @@ TEST_CASE("requests that were not sent end with their endpoint") {
     puts.start(3, 3);
     puts.wait();
     CHECK(puts.ended_with(UCS_OK) == 3);
+}
+
+TEST_CASE("requests that are newer than the failure of their endpoint are sent") {
+    const DeviceSession session;
+    const int number = GENERATE(1, 3);
+    Puts puts;
+    const RmaSide &a = puts.pair.a;
+    puts.start(4, 3); // one is sent, and three are not
+    // Another thread loses the endpoint while this one starts further operations. What is at the
+    // target lies behind the others' bytes.
+    a.rma->engine.endpoint_failures.note(a.ep(), UCS_ERR_CANCELED);
+    std::vector<std::unique_ptr<RmaTestOperation>> newer;
+    for (int i = 0; i < number; ++i) {
+        newer.push_back(std::make_unique<RmaTestOperation>(3));
+        RmaTestOperation &put = *newer.back();
+        std::fill(put.in.begin(), put.in.end(), 100 + i);
+        const ucd_ucx_param_t p = put.o.param();
+        const ucd_ucx::rma::Arguments arguments = {
+            .verb = ucd_ucx::rma::Verb::put,
+            .ep = a.ep(),
+            .sent = {put.in.data(), 3, UCD_TYPE__INT},
+            .received = {},
+            .key = puts.window.key(),
+            .displacement = static_cast<std::intptr_t>((12 + i * 3) * sizeof(int)),
+            .target = {nullptr, 3, UCD_TYPE__INT},
+            .param = &p};
+        REQUIRE(a.rma->one_sided.origin.start(arguments, &put.o.request).ok());
+    }
+    puts.pair.until([&] {
+        return std::all_of(newer.begin(), newer.end(), [](const auto &p) { return p->done(); });
+    });
+    for (const auto &put : newer) CHECK(put->status() == UCS_OK);
+    CHECK(puts.ended_with(UCS_ERR_CANCELED) == 4);
+    // The first of the others had been sent.
+    std::vector<int> expected(22, 7);
+    std::fill(expected.begin(), expected.begin() + 3, 0);
+    for (int i = 0; i < 3 * number; ++i) expected[12 + static_cast<std::size_t>(i)] = 100 + i / 3;
+    CHECK(std::equal(expected.begin(), expected.end(), puts.memory.begin()));
 }
 
 TEST_CASE("a request among others is refused alone") {

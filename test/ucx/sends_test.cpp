@@ -1,12 +1,13 @@
 // Transfers whose messages UCX refuses, or takes its time to send; and how many of them there are.
 
+#include "c_api/allocations.hpp"
 #include "engine/device_queue.h"
 #include "rma/one_sided.h"
 #include "support/fake_device/fake_driver.h"
 #include "support/moves/device_moves.hpp"
 #include "ucx/attacker.hpp"
+#include "ucx/direct_pair.hpp"
 #include "ucx/rma_pair.hpp"
-#include "ucx/strided.hpp"
 #include "ucx/ucx_sends.hpp"
 
 #include <cstring>
@@ -193,6 +194,71 @@ TEST_CASE("progress says whether anything moved") {
         sends.end_held(UCS_OK);
     }
     CHECK(idle());
+    // The end of a transfer counts, and so does a message for the program.
+    {
+        UcxSends sends(sides.a.ep);
+        sends.rest = Fate::held;
+        Strided small(4);
+        Outcome last;
+        REQUIRE(start_send(sides.a, small, last) == UCD_SUCCESS);
+        sends.end_held(UCS_OK);
+        const std::lock_guard held(pipeline.engine.lock);
+        CHECK(pipeline.engine.events.handle_all());
+        CHECK(pipeline.transfers.advance());
+        CHECK_FALSE(pipeline.transfers.advance());
+    }
+    CHECK(idle());
+    Strided small(4);
+    Outcome of_message;
+    REQUIRE(send_active(sides.a, small, of_message) == UCD_SUCCESS);
+    ucd_ucx_pipeline &receiver = *sides.b.pipeline;
+    REQUIRE(within(
+        5, [&] { (void)ucp_worker_progress(sides.b.worker); },
+        [&] {
+            const std::lock_guard held(receiver.engine.lock);
+            return receiver.engine.events.handle_all();
+        }));
+    const std::lock_guard held(receiver.engine.lock);
+    CHECK(receiver.transfers.advance());
+    CHECK_FALSE(receiver.transfers.advance());
+}
+
+TEST_CASE("a transfer is not offered directly if its type could not be sent") {
+    const DeviceSession session;
+    TwoSides sides({ALWAYS_DIRECT});
+    link_up(sides);
+    Strided in(777); // a type that has not been sent yet
+    Outcome sent;
+    {
+        UcxSends sends(sides.a.ep);
+        sends.status = UCS_ERR_REJECTED;
+        // What announces it, and the type.
+        sends.next = {Fate::sent, Fate::sent, Fate::ended};
+        const int rc = start_send(sides.a, in, sent);
+        CHECK(sends.calls.size() == 3);
+        if (rc == UCD_SUCCESS) {
+            sides.until([&] { return sent.done(); });
+            CHECK(sent.result.status == UCS_ERR_REJECTED);
+        }
+        CHECK_FALSE(has_offered_directly(sides.a));
+    }
+    check_usable(sides);
+}
+
+TEST_CASE("endpoints that were lost leave nothing behind") {
+    const DeviceSession session;
+    TwoSides sides(SMALL_CHUNKS);
+    char places[1000]; // stand for endpoints
+    std::ptrdiff_t live = 0;
+    for (std::size_t i = 0; i < sizeof places; ++i) {
+        if (i == 10) live = live_allocations();
+        ok(ucd_ucx_lose_endpoint(sides.a.pipeline, reinterpret_cast<ucp_ep_h>(&places[i]),
+                                 UCS_ERR_CONNECTION_RESET),
+           "lose");
+        sides.progress();
+    }
+    CHECK(live_allocations() <= live + 5);
+    check_usable(sides);
 }
 
 TEST_CASE("progress of one-sided operations says whether anything moved") {

@@ -72,6 +72,17 @@ TEST_CASE("transfers are charged to the endpoints that they come from") {
     CHECK(ledger.bytes() == 0);
 }
 
+TEST_CASE("an endpoint that has been used since its failure keeps its streams") {
+    Endpoints eps;
+    Table of({.peer = 1 << 20, .peers = 1 << 20});
+    REQUIRE(of.table.get(eps[0], header_of(Kind::chunk, 5, 1), 3) != nullptr);
+    of.table.remove_endpoint(eps[0], 3);
+    CHECK(of.table.streams_of(eps[0], UINT64_MAX) == std::vector<uint64_t>{5});
+    of.table.remove_endpoint(eps[0], 4);
+    CHECK(of.table.streams_of(eps[0], UINT64_MAX).empty());
+    of.table.clear();
+}
+
 TEST_CASE("a message for which there is no memory has no entry") {
     Endpoints eps;
     const Header header = header_of(Kind::chunk, 1, 1);

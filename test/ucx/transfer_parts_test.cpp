@@ -302,6 +302,23 @@ TEST_CASE("it costs no work to see that strides have no byte twice") {
     ok(ucd_free(&type), "free");
 }
 
+TEST_CASE("strides show that bytes occur twice only if the shortest one does") {
+    ucd_layout_t box = {}; // rows of 3 bytes, 4 apart, and such rows 6 further on
+    box.box_dims = 2;
+    box.box_count[0] = 3;
+    box.box_stride[0] = 4;
+    box.box_count[1] = 2;
+    box.box_stride[1] = 6;
+    box.box_block = 1;
+    box.bytes = box.segments = 6;
+    box.high = 15;
+    CHECK(overlap_of(box) == Overlap::unknown);
+    box.box_block = 5;
+    box.bytes = 30;
+    box.high = 100;
+    CHECK(overlap_of(box) == Overlap::some);
+}
+
 TEST_CASE("bytes that occur twice are found, or it is not known") {
     const auto look = [](const std::vector<std::intptr_t> &displs, uint64_t work, uint64_t left) {
         ucd_type_t type;

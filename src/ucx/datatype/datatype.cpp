@@ -91,7 +91,7 @@ std::size_t packed_size(void *state) {
 
 std::size_t pack(void *state_argument, std::size_t offset, void *to, std::size_t room) {
     const std::size_t total = packed_size(state_argument);
-    const std::size_t length = offset > total ? 0 : std::min(room, total - offset);
+    const std::size_t length = std::min(room, total - offset);
     if (!is_length(state_argument)) {
         const auto *s = static_cast<State *>(state_argument);
         uintptr_t packed;

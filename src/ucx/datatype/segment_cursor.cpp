@@ -15,7 +15,7 @@ std::unique_ptr<SegmentCursor> SegmentCursor::make(const TypedBuffer &buffer) no
 }
 
 Status SegmentCursor::list(uint64_t offset) {
-    uintptr_t listed = 0, bytes = 0;
+    uintptr_t listed, bytes;
     at_ = end_ = 0;
     UCD_TRY(ucd_ok(ucd_iov_bytes(buffer_.buf(), buffer_.count(), buffer_.type(), offset,
                                  buffer_.bytes() - offset, segments_.data(), segments_.size(),

@@ -21,7 +21,6 @@ bool PassedMemory::offer(Link &to_reader, const void *address, uint64_t bytes,
     if (ucd_ipc_export_fds(address, static_cast<uintptr_t>(bytes), &handle, nullptr, &count) !=
         UCD_SUCCESS)
         return false;
-    range = {};
     if (count == 0) return true;
     return offer_known(to_reader, handle, range,
                        [&](KnownRange &passed) { return pass(to_reader, address, bytes, passed); });

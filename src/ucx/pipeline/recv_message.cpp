@@ -185,10 +185,8 @@ void RecvMessage::settle(std::unique_ptr<RecvPart> part, ucs_status_t status, in
     if (part->holds_memory()) --blocks_;
     if (!part->is_route()) settled_ += part->bytes;
     part.reset();
-    if (receiving_ != nullptr) {
-        receiving_->note_progress();
-        if (status != UCS_OK && !receiving_->has_failed()) return receiving_->fail(status, ucd);
-    }
+    receiving_->note_progress();
+    if (status != UCS_OK && !receiving_->has_failed()) return receiving_->fail(status, ucd);
     conclude();
 }
 

@@ -123,7 +123,8 @@ private:
     std::unique_ptr<RecvPart> direct_;
     std::unique_ptr<DeclineMessage> decline_; // sent
     DirectState direct_state_ = DirectState::none;
-    unsigned in_use_ = 0, blocks_ = 0; // chunks in progress, and how many of them hold memory
+    // Chunks in progress, for which the receive stays, and how many of them hold memory.
+    unsigned in_use_ = 0, blocks_ = 0;
     // Not UCS_OK: its sender has ended it, or a part was lost. A receive that takes it fails.
     ucs_status_t status_ = UCS_OK;
     int ucd_ = UCD_SUCCESS;

@@ -52,7 +52,7 @@ void RecvMessage::decline(Decline reason) {
 
 void RecvMessage::on_declined(ucs_status_t status) {
     --in_use_;
-    if (status != UCS_OK && receiving_ != nullptr) receiving_->fail(status, UCD_SUCCESS);
+    if (status != UCS_OK) receiving_->fail(status, UCD_SUCCESS);
     conclude();
 }
 
@@ -202,7 +202,8 @@ void RecvPart::receive_directly(RecvMessage &message) {
     transfers_.engine.await(*this);
 }
 
-// One step. The next call of progress takes the next one.
+// One step. The next call of progress takes the next one. If the link has ended, the receive will
+// be told (RecvMessage::on_link_ended).
 void RecvPart::copy_direct() {
     const Receiving &receiving = *message_->receiving();
     const Link *const link = transfers_.engine.links.to_owner(ep());
@@ -215,8 +216,6 @@ void RecvPart::copy_direct() {
         case ReadResult::fault: status_ = UCS_ERR_IO_ERROR; break;
         }
         message_->receiving()->note_progress();
-    } else if (link == nullptr) {
-        status_ = UCS_ERR_CONNECTION_RESET;
     }
     if (status_ == UCS_OK && moved.ok() && !receiving.has_failed() && !direct_->on_host->is_done())
         return transfers_.engine.events.put(*this);
@@ -229,7 +228,7 @@ void RecvPart::copy_direct() {
 void RecvPart::moved_directly(Status status) {
     transfers_.trace(UCD_UCX_EVENT__UNPACK_END, header.id, 0, bytes);
     state_ = PartState::receiving;
-    if (!status.ok()) ucd_ = status.code();
+    ucd_ = status.code();
     direct_.reset();
     mapping_.reset();
     if (status.ok() && status_ == UCS_OK && !message_->receiving()->has_failed() &&

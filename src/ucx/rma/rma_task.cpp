@@ -153,6 +153,7 @@ Task::Step Task::check() {
 Task::AnswerForm Task::form_of_answer() const {
     if (!fetches(request_.verb)) return AnswerForm::none;
     const Engine &engine = target_.rma.engine;
+    // performance only: one message or several have the same result
     const uint64_t eager =
         request_.verb == Verb::get ? window_.eager : direct_limit(engine.options, engine.for_host);
     return bytes_ <= eager ? AnswerForm::message : AnswerForm::transfer;
@@ -241,6 +242,7 @@ void Task::move_pieces() {
         if (ep_ == nullptr) return refuse(Verdict::failed);
         if (!ledger.may_work(ep_)) return target_.continue_later(*this);
         const uint64_t left = bytes_ - moved_;
+        // performance only: the first piece needs no division, and the same number comes out
         const uint64_t steps =
             moved_ == 0 ? steps_of(bytes_, segments_) : steps_of(left, segments_, bytes_);
         const uint64_t piece = piece_of(left, steps, granule_);

@@ -115,6 +115,10 @@ bool ShortMessages::charge(ShortMessage &message) {
     return static_cast<bool>(message.charge);
 }
 
+std::string_view ShortMessages::parts_of(const Gathered &gathered) {
+    return std::string_view(gathered.message->memory(), gathered.bytes).substr(Preamble::bytes);
+}
+
 bool ShortMessages::start_gathering(ucp_ep_h ep, bool is_charged, Gathered &gathered) {
     gathered = {take(least_bytes), Preamble::bytes, 0};
     gathered.message->ep = ep;
@@ -182,7 +186,7 @@ Status ShortMessages::gather_answer(ucp_ep_h ep, const Encoded &answer, const Da
 Status ShortMessages::send(Gathered &gathered) {
     ShortMessage &one = *gathered.message;
     std::string_view message(one.memory(), gathered.bytes);
-    one.parts = message.substr(Preamble::bytes);
+    one.parts = parts_of(gathered);
     if (gathered.parts > 1)
         Encoded(Preamble{Verb::several}).write(one.memory());
     else
@@ -206,7 +210,7 @@ void ShortMessages::forget_gathered(ucp_ep_h ep) {
     for (Gathered &gathered : gathered_) {
         if (gathered.message->ep != ep) continue;
         char *const memory = gathered.message->memory();
-        std::string_view parts(memory + Preamble::bytes, gathered.bytes - Preamble::bytes);
+        std::string_view parts = parts_of(gathered);
         gathered.bytes = Preamble::bytes;
         gathered.parts = 0;
         gathered.message->charge.give_back();

@@ -72,6 +72,7 @@ private:
     void send_all_gathered();
     Gathered *gathered_for(ucp_ep_h ep, std::size_t bytes, bool is_charged);
     bool start_gathering(ucp_ep_h ep, bool is_charged, Gathered &gathered);
+    static std::string_view parts_of(const Gathered &gathered);
     bool charge(ShortMessage &message);
     Status add(Gathered &gathered, const Encoded &part, const Data &data, uint64_t data_bytes,
                const char *contiguous);

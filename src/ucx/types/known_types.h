@@ -48,7 +48,8 @@ private:
     Status measure_others(uint64_t count, const ucd_layout_t *&found) const;
     Status check_overlap(uint64_t count, Ledger &ledger, ucp_ep_h peer, uint64_t &work,
                          Overlap &found, bool *refused) const;
-    mutable uint32_t asked_ops_ = 0, known_ops_ = 0;      // one bit for each op
+    mutable uint32_t asked_ops_ = 0;                      // one bit for each op
+    mutable uint32_t known_ops_ = 0;                      // the same, of those that were asked for
     mutable uint64_t last_count_ = 0, overlap_count_ = 0; // 0: none
     mutable ucd_layout_t last_ = {};
     mutable Overlap overlap_ = Overlap::unknown;
