@@ -231,6 +231,7 @@ TEST_CASE("what a barred peer has asked for is dropped") {
         m.id = b.attacker.new_id();
         m.total = 1000;
         b.attacker.active(m);
+        b.attacker.progress();
     }
     CHECK(ledger.barred() == 1);
     b.attacker.progress(50);

@@ -129,13 +129,14 @@ TEST_CASE("a mapping is made once for a window, and another window is another me
     Rng rng(1);
     const Blocks blocks(1000, 8, 16);
     const std::size_t before = mappings_to_read();
-    for (std::size_t round = 1; round <= 3; ++round) {
+    for (std::size_t round = 1; round <= 66; ++round) {
+        INFO("window " << round);
         WindowOf window(sides.a, blocks.range());
         for (int i = 0; i < 3; ++i) {
             fill(window.data, blocks.range(), rng);
             CHECK(arrives(sides, window.data, blocks, blocks));
         }
-        CHECK(mappings_to_read() == before + round);
+        CHECK(mappings_to_read() == before + std::min(round, std::size_t{64}));
     }
     // Whoever had the endpoint has no memory here any more.
     ok(ucd_ucx_lose_endpoint(sides.b.pipeline, sides.b.ep, UCS_ERR_CONNECTION_RESET), "lose");

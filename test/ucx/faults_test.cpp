@@ -60,7 +60,7 @@ TEST_CASE("a receive of which a part has come is cancelled, and the rest is drop
 // UCX calls back for fragments in any thread that makes progress.
 TEST_CASE("receives are cancelled while other threads move their data") {
     const DeviceSession session;
-    for (const auto &[eager, direct] : {std::pair("1048576", "no"), {"64", "always"}}) {
+    for (const auto &[eager, direct] : {std::pair("1000000000", "no"), {"64", "always"}}) {
         TwoSides sides({{"ucd.ucx.eager", eager}, {"ucd.ucx.direct", direct}},
                        UCS_THREAD_MODE_MULTI);
         std::atomic<bool> over = false;
@@ -69,10 +69,11 @@ TEST_CASE("receives are cancelled while other threads move their data") {
             threads.emplace_back([&over, side] {
                 while (!over) ucd_ucx_progress(side->pipeline);
             });
+        constexpr std::size_t ints = 500'000; // many fragments
         Rng rng(static_cast<std::uint64_t>(session_seed()));
         std::string failure;
         for (ucp_tag_t tag = 1; tag <= 15 && failure.empty(); ++tag) {
-            Strided in(50'000), out(50'000), rest(50'000);
+            Strided in(ints), out(ints), rest(ints);
             for (Strided *to : {&out, &rest}) to->clear();
             Request sent, received, last;
             const auto receive = [&](Strided &to, Request &request) {
@@ -85,7 +86,7 @@ TEST_CASE("receives are cancelled while other threads move their data") {
                                 &sent.handle),
                "send");
             const auto until =
-                std::chrono::steady_clock::now() + std::chrono::microseconds(rng.below(300));
+                std::chrono::steady_clock::now() + std::chrono::microseconds(rng.below(2000));
             while (std::chrono::steady_clock::now() < until) std::this_thread::yield();
             ok(ucd_ucx_cancel(sides.b.pipeline, received.handle), "cancel");
             // If nothing had come, another receive takes the message, for which the sender may

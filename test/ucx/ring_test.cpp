@@ -1,6 +1,7 @@
 // What transfers by the ring cost, and devices that reach each other or do not: on threads, which
 // count. What they move: ring_moves_test.cpp. Between processes: ring_processes_test.cpp.
 
+#include "ucx/direct_pair.hpp"
 #include "ucx/ring_pair.hpp"
 
 #include <memory>
@@ -30,6 +31,17 @@ public:
 };
 
 } // namespace
+
+TEST_CASE("device memory is read where it is, if both sides trust the other") {
+    const DeviceSession session;
+    TwoSides pair({SMALL_RING, {"ucd.ucx.direct", "always"}});
+    link_up(pair);
+    Case one("ucx direct device", 0);
+    RingEnds ends(one, false, false, Memory::device0, Memory::device0);
+    REQUIRE(ends.chunks() > 1);
+    (void)transfer(one, pair, ends);
+    CHECK(count_of(pair.b, UCD_UCX_EVENT__RECEIVED) == 1);
+}
 
 TEST_CASE("a receiver that copies chunks has twice the device's work") {
     const DeviceSession session;

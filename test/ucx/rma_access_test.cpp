@@ -1,6 +1,7 @@
 // Direct access to windows: what goes without messages and with which result, when the owner ends
 // it, and what does not begin it.
 
+#include "c_api/allocations.hpp"
 #include "rma/access_page.h"
 #include "rma/one_sided.h"
 #include "support/catch.hpp"
@@ -110,6 +111,29 @@ TEST_CASE("direct operations move what the layouts say, and nothing else") {
     }
     CHECK(direct > 10);
     CHECK(direct < 60);
+}
+
+TEST_CASE("a direct put that finds no memory writes what it should, or ends with a status") {
+    const DeviceSession session;
+    Granted g;
+    for (std::size_t nth = 1, in_a_row = 0; in_a_row < 2; ++nth) {
+        std::vector<int> own(2 * many);
+        std::iota(own.begin(), own.end(), static_cast<int>(1000 * nth));
+        ucd_type_t type; // a new one, whose plan has to be made
+        ok(ucd_create_vector(many, 1, 2, UCD_TYPE__INT, UCD_INFO__NULL, &type), "vector");
+        Outcome o;
+        const ucd_ucx_param_t p = o.param();
+        fail_allocation(nth);
+        const int rc = ucd_ucx_put_nbx(g.pair.a.rma, g.pair.a.ep(), own.data(), 1, type,
+                                       g.window.key(), 0, many, UCD_TYPE__INT, &p, &o.request);
+        in_a_row = end_failing() ? in_a_row + 1 : 0;
+        ok(ucd_free(&type), "free");
+        if (rc != UCD_SUCCESS) continue;
+        g.pair.until([&] { return o.done(); });
+        if (o.result.status != UCS_OK) continue;
+        for (std::size_t i = 0; i < many; ++i) REQUIRE(g.memory[many + i] == own[2 * i]);
+    }
+    CHECK(g.has_guards());
 }
 
 TEST_CASE("which layouts are accessed directly") {

@@ -5,10 +5,10 @@
 #include "support/catch.hpp"
 #include "support/moves/device_moves.hpp"
 #include "ucx/attacker.hpp"
-#include "ucx/families.hpp"
 #include "ucx/rma_by_hand.hpp"
 #include "ucx/type_name.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <sodium.h>
 
@@ -57,15 +57,23 @@ std::string text_of(const wire::Said &said) {
 
 TEST_CASE("operations whose types and data come in chunks leave their places to others") {
     const DeviceSession session;
-    FamilyPair pair(
-        Means::put,
-        {{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {"ucd.ucx.rma.types", "0"}});
+    RmaPair pair({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {"ucd.ucx.rma.types", "0"}});
+    std::vector<int> memory(600'000, -1);
+    const Window window(pair.b, memory.data(), memory.size() * sizeof(int));
     // More than have places at a time. Of two types, the target forgets one when the other comes.
-    for (std::size_t i = 0; i < 70; ++i) {
-        FamilyMove put(pair, {.ints = 3000 + i % 2, .irregular = true});
-        ok(put.start(), "put");
+    for (int i = 0; i < 70; ++i) {
+        const std::size_t ints = 5000 + static_cast<std::size_t>(i % 2);
+        const std::vector<int> from(ints, i);
+        ucd_type_t type = list(ints);
+        Outcome put;
+        const ucd_ucx_param_t p = put.param();
+        ok(ucd_ucx_put_nbx(pair.a.rma, pair.a.ep(), from.data(), ints, UCD_TYPE__INT, window.key(),
+                           0, 1, type, &p, &put.request),
+           "put");
+        ok(ucd_free(&type), "free");
         pair.until([&] { return put.done(); });
-        REQUIRE(put.is_right());
+        REQUIRE(put.result.status == UCS_OK);
+        REQUIRE(std::count(memory.begin(), memory.end(), i) == static_cast<std::ptrdiff_t>(ints));
     }
 }
 

@@ -138,6 +138,7 @@ TEST_CASE("requests that were not sent end with their endpoint") {
 
 TEST_CASE("requests that are newer than the failure of their endpoint are sent") {
     const DeviceSession session;
+    const int number = GENERATE(1, 3);
     Puts puts;
     const RmaSide &a = puts.pair.a;
     puts.start(4, 3); // one is sent, and three are not
@@ -145,7 +146,7 @@ TEST_CASE("requests that are newer than the failure of their endpoint are sent")
     // target lies behind the others' bytes.
     a.rma->engine.endpoint_failures.note(a.ep(), UCS_ERR_CANCELED);
     std::vector<std::unique_ptr<RmaTestOperation>> newer;
-    for (int i = 0; i < 3; ++i) {
+    for (int i = 0; i < number; ++i) {
         newer.push_back(std::make_unique<RmaTestOperation>(3));
         RmaTestOperation &put = *newer.back();
         std::fill(put.in.begin(), put.in.end(), 100 + i);
@@ -169,7 +170,7 @@ TEST_CASE("requests that are newer than the failure of their endpoint are sent")
     // The first of the others had been sent.
     std::vector<int> expected(22, 7);
     std::fill(expected.begin(), expected.begin() + 3, 0);
-    for (std::size_t i = 0; i < 9; ++i) expected[12 + i] = static_cast<int>(100 + i / 3);
+    for (int i = 0; i < 3 * number; ++i) expected[12 + static_cast<std::size_t>(i)] = 100 + i / 3;
     CHECK(std::equal(expected.begin(), expected.end(), puts.memory.begin()));
 }
 
