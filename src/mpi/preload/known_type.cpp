@@ -200,6 +200,7 @@ MPI_Datatype KnownType::item_datatype() {
 // MPI is asked for what costs little. Reading a type takes some microseconds and more for lists;
 // so types that are made anew for each message are not read.
 void look_up(RememberedType &slot, MPI_Datatype datatype, HandleStamp stamp) {
+    // performance only: MPI would say that there is none
     const bool may_have_attribute = committed_handles.may_have_attribute(handle_of(datatype)) &&
                                     (slot.datatype != datatype || slot.without_attribute != stamp);
     slot = {.datatype = datatype, .stamp = stamp};
@@ -252,6 +253,7 @@ void forget_freed(MPI_Datatype datatype) {
     slot.stamp = committed_handles.stamp(handle_of(datatype));
     slot.known = nullptr;
     slot.size = 0;
+    // performance only: MPI is not asked for the attribute of the next type
     slot.without_attribute = CommittedHandles::after(slot.stamp);
 }
 
