@@ -78,19 +78,23 @@ def _one_side(form, way, displ):
     return f"{const}void *{way}buf, const COUNT *{way}counts, const {displ} *{displs}, const MPI_Datatype *{way}types"
 
 
-def _collective(name, pattern, send, receive, displ="DISPL"):
+def _variants(name, parameters, instead):
     """The blocking, nonblocking and persistent variants of a collective function."""
+    return [Call(name, "collective", parameters, instead=instead),
+            Call(f"I{name.lower()}", "collective", f"{parameters}, {_REQUEST}", instead=f"{instead}, request"),
+            Call(f"{name}_init", "collective_init", f"{parameters}, {_AGAIN}", instead=f"{instead}, info, request",
+                 since="4", extension=True)]
+
+
+def _collective(name, pattern, send, receive, displ="DISPL"):
+    """Those of a function with two sides."""
     rooted = pattern in ("gather", "scatter")
     sides = [_one_side(send, "send", displ), _one_side(receive, "recv", displ)]
     where = "int root, MPI_Comm comm" if rooted else "MPI_Comm comm"
     instead = ", ".join([f"ucd_mpi::Pattern::{pattern}",
                          *[f"ucd_mpi::blocks({', '.join(arguments(side))})" for side in sides],
                          "ucd_mpi::Rooted{root, comm}" if rooted else "ucd_mpi::Unrooted{comm}"])
-    parameters = ", ".join([*sides, where])
-    return [Call(name, "collective", parameters, instead=instead),
-            Call(f"I{name.lower()}", "collective", f"{parameters}, {_REQUEST}", instead=f"{instead}, request"),
-            Call(f"{name}_init", "collective_init", f"{parameters}, {_AGAIN}", instead=f"{instead}, info, request",
-                 since="4", extension=True)]
+    return _variants(name, ", ".join([*sides, where]), instead)
 
 
 CALLS = [
@@ -111,9 +115,8 @@ CALLS = [
     Call("Sendrecv", "send_receive", f"{_BOTH_WAYS}, MPI_Status *status"),
     Call("Isendrecv_replace", "nonblocking_replace", f"{_REPLACED}, {_REQUEST}", since="4"),
     Call("Isendrecv", "nonblocking_send_receive", f"{_BOTH_WAYS}, {_REQUEST}", since="4"),
-    Call("Bcast", "broadcast", _BROADCAST),
-    Call("Ibcast", "broadcast", f"{_BROADCAST}, {_REQUEST}"),
-    Call("Bcast_init", "broadcast_init", f"{_BROADCAST}, {_AGAIN}", since="4", extension=True),
+    *_variants("Bcast", _BROADCAST, "ucd_mpi::Pattern::broadcast, ucd_mpi::blocks(buffer, count, datatype), "
+                                    "ucd_mpi::same_blocks(buffer, count, datatype), ucd_mpi::Rooted{root, comm}"),
     *_collective("Gather", "gather", "equal", "equal"),
     *_collective("Gatherv", "gather", "equal", "counted"),
     *_collective("Scatter", "scatter", "equal", "equal"),

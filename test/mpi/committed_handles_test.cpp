@@ -53,6 +53,24 @@ TEST_CASE("no stamp comes again") {
     }
 }
 
+TEST_CASE("the stamp after one more commit is known, and is that of no other history") {
+    CommittedHandles committed;
+    const CommittedHandles::Handle handle = 0x8c000005;
+    committed.add(handle);
+    const HandleStamp expected = CommittedHandles::after(committed.stamp(handle));
+    CHECK(committed.stamp(handle) != expected);
+    committed.add(handle);
+    CHECK(committed.stamp(handle) == expected);
+    committed.add(handle);
+    CHECK(committed.stamp(handle) != expected);
+    // A duplicate of a type with the attribute is no new type.
+    const HandleStamp of_new = CommittedHandles::after(committed.stamp(handle));
+    committed.add_attribute(handle);
+    CHECK(committed.stamp(handle) != of_new);
+    committed.add(handle);
+    CHECK(committed.stamp(handle) != of_new);
+}
+
 TEST_CASE("attributes are told from commits") {
     CommittedHandles committed;
     const CommittedHandles::Handle handle = 0x8c000005;

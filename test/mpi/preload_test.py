@@ -371,6 +371,21 @@ class Run(unittest.TestCase):
         for program in FORTRAN:
             self.assertGreater(taken_over(run(self.run_script, program, UCD_MPI_STATS='1')).get('Isend', 0), 10)
 
+    def test_interpreters(self):
+        # The module that loads MPI may find it by a name without a number.
+        loaded = subprocess.run(['ldd', EXCHANGE], capture_output=True, text=True, check=True).stdout
+        path = pathlib.Path(re.search(r'libmpi[a-z_]*\.so\.\d+ => (\S+)', loaded).group(1))
+        copy = self.library / 'libmpi.so'
+        copy.write_bytes(path.read_bytes())
+        package = self.library / 'python/mpi4py'
+        package.mkdir(parents=True)
+        (package / '__init__.py').write_text('class rc: initialize = True\n')
+        (package / 'MPI.py').write_text(f'import ctypes\nctypes.CDLL({str(copy)!r})\n')
+        folders = {'PYTHONPATH': str(package.parent), 'LD_LIBRARY_PATH': f'{path.parent}:{path.parent}/mpich'}
+        shown = subprocess.run([self.run_script, '--show', sys.executable], env=os.environ | folders, capture_output=True,
+                               text=True, check=False, timeout=60)
+        self.assertIn(f'libucd-mpi-preload-{NAME}.so', shown.stdout, shown.stderr)
+
     def renamed(self, program):
         """A copy of the program that needs its MPI library by another name, and that name in a folder of its own."""
         loaded = subprocess.run(['ldd', program], capture_output=True, text=True, check=True).stdout

@@ -170,6 +170,14 @@ TypedBlocks<Count, Displ> blocks(const void *buffer, const Count *counts, const 
     return {const_cast<void *>(buffer), counts, displs, datatypes};
 }
 
+// The receiving side of a broadcast: the buffer that the root sends.
+template <class Count>
+struct SameBlocks : EqualBlocks<Count> {};
+template <class Count>
+SameBlocks<Count> same_blocks(void *buffer, Count count, MPI_Datatype datatype) {
+    return {blocks(buffer, count, datatype)};
+}
+
 // The arguments that follow the two sides.
 struct Rooted {
     int root;
@@ -237,6 +245,16 @@ int pass_on(Next next, const CollectiveData *data, const Send &send, const Recei
         next,
         std::tuple_cat(sent ? send.arguments(data->sent) : send.arguments(),
                        received ? receive.arguments(data->received) : receive.arguments(), rest));
+}
+
+template <class Next, class Count, class... Rest>
+int pass_on(Next next, const CollectiveData *data, const EqualBlocks<Count> &,
+            const SameBlocks<Count> &buffer, std::tuple<Rest...> rest) {
+    return std::apply(
+        next,
+        std::tuple_cat(data == nullptr ? buffer.arguments()
+                                       : buffer.arguments(data->sent ? data->sent : data->received),
+                       rest));
 }
 
 // `next(data)` calls MPI; data may be null.
@@ -337,49 +355,6 @@ int collective_init(Call call, Next next, Pattern pattern, const Send &send, con
         },
         collective_data(call, pattern, send, receive, where.root, where.comm, Use::again),
         where.comm, request);
-}
-
-// One buffer, which the root sends and the others receive.
-template <class Next, class Count, class... Rest>
-int pass_on_broadcast(Next next, const CollectiveData *data, const EqualBlocks<Count> &buffer,
-                      Rest... rest) {
-    if (data == nullptr) return next(buffer.buffer, buffer.count, buffer.datatype, rest...);
-    const auto arguments = buffer.arguments(data->sent ? data->sent : data->received);
-    return std::apply(next, std::tuple_cat(arguments, std::tuple(rest...)));
-}
-
-template <class Next, class Count>
-int broadcast(Call call, Next next, void *buffer, Count count, MPI_Datatype datatype, int root,
-              MPI_Comm comm) {
-    const EqualBlocks<Count> all = {buffer, count, datatype};
-    return blocking_collective(
-        call,
-        [&](const CollectiveData *data) { return pass_on_broadcast(next, data, all, root, comm); },
-        pack_collective(call, Pattern::broadcast, all, all, root, comm), comm);
-}
-
-template <class Next, class Count>
-int broadcast(Call call, Next next, void *buffer, Count count, MPI_Datatype datatype, int root,
-              MPI_Comm comm, MPI_Request *request) {
-    const EqualBlocks<Count> all = {buffer, count, datatype};
-    return nonblocking_collective(
-        call,
-        [&](const CollectiveData *data) {
-            return pass_on_broadcast(next, data, all, root, comm, request);
-        },
-        pack_collective(call, Pattern::broadcast, all, all, root, comm), comm, request);
-}
-
-template <class Next, class Count>
-int broadcast_init(Call call, Next next, void *buffer, Count count, MPI_Datatype datatype, int root,
-                   MPI_Comm comm, MPI_Info info, MPI_Request *request) {
-    const EqualBlocks<Count> all = {buffer, count, datatype};
-    return persistent_collective(
-        call,
-        [&](const CollectiveData *data) {
-            return pass_on_broadcast(next, data, all, root, comm, info, request);
-        },
-        collective_data(call, Pattern::broadcast, all, all, root, comm, Use::again), comm, request);
 }
 
 } // namespace ucd_mpi

@@ -44,6 +44,8 @@ public:
         const HandleStamp stamp = bucket_of(type).load(std::memory_order_acquire);
         return (stamp & tag_of(type)) != 0 ? stamp : 0;
     }
+    // The stamp after the next change.
+    static constexpr HandleStamp after(HandleStamp stamp) { return stamp + one_change; }
 
 private:
     // The lowest bits are for tags that were committed, the next ones for tags that had the

@@ -38,14 +38,43 @@ void forget_all() {
     forget_types();
 }
 
-// Settles the operations after a call that completes all requests.
-int settle_all(Completion &completion, int rc, int count, const Statuses &statuses) {
-    if (rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS) return rc;
+// A call that completes one of the requests, or looks at it: `index` is which one, and `flag`
+// whether, if not null. `next(status)` calls MPI.
+template <class Next>
+int one(Next next, Completion completion, MPI_Status *status, const int *index, const int *flag) {
+    const Statuses statuses(1, status);
+    int rc = next(completion.any() ? statuses.get() : status);
+    const int i = index != nullptr ? *index : 0;
+    if (completion.any() && rc == MPI_SUCCESS && (flag == nullptr || *flag != 0) &&
+        i != MPI_UNDEFINED)
+        rc = completion.settle(i, rc, statuses[0]);
+    progress_freed();
+    return rc;
+}
+
+// The same for several requests: all of `count`, or those at `indices` if not null, of which there
+// are `*completed`. `next(statuses)` calls MPI.
+template <class Next>
+int several(Next next, Completion completion, int count, MPI_Status *statuses, const int *flag,
+            const int *completed = nullptr, const int *indices = nullptr) {
+    if (!completion.any()) {
+        const int rc = next(statuses);
+        progress_freed();
+        return rc;
+    }
+    const Statuses used(count, statuses);
+    const int rc = next(used.get());
+    progress_freed();
+    if ((rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS) ||
+        (rc == MPI_SUCCESS && flag != nullptr && *flag == 0))
+        return rc;
+    if (completed != nullptr) count = *completed != MPI_UNDEFINED ? *completed : 0;
     int delivered = MPI_SUCCESS;
     for (int i = 0; i < count; ++i) {
-        const int error = rc == MPI_SUCCESS ? MPI_SUCCESS : statuses[i].MPI_ERROR;
+        const int error = rc == MPI_SUCCESS ? MPI_SUCCESS : used[i].MPI_ERROR;
         if (error == MPI_ERR_PENDING) continue;
-        delivered = first_error(delivered, completion.settle(i, error, statuses[i]));
+        const int request = indices != nullptr ? indices[i] : i;
+        delivered = first_error(delivered, completion.settle(request, error, used[i]));
     }
     return first_error(rc, delivered);
 }
@@ -113,94 +142,44 @@ int start_all(int (*next)(int, MPI_Request *), int count, MPI_Request *requests)
 }
 
 int wait(int (*next)(MPI_Request *, MPI_Status *), MPI_Request *request, MPI_Status *status) {
-    Completion completion(1, request);
-    const Statuses statuses(1, status);
-    int rc = next(request, completion.any() ? statuses.get() : status);
-    if (completion.any() && rc == MPI_SUCCESS) rc = completion.settle(0, rc, statuses[0]);
-    progress_freed();
-    return rc;
+    return one([&](MPI_Status *s) { return next(request, s); }, {1, request}, status, nullptr,
+               nullptr);
 }
 
 int test(int (*next)(MPI_Request *, int *, MPI_Status *), MPI_Request *request, int *flag,
          MPI_Status *status) {
-    Completion completion(1, request);
-    const Statuses statuses(1, status);
-    int rc = next(request, flag, completion.any() ? statuses.get() : status);
-    if (completion.any() && rc == MPI_SUCCESS && *flag != 0)
-        rc = completion.settle(0, rc, statuses[0]);
-    progress_freed();
-    return rc;
+    return one([&](MPI_Status *s) { return next(request, flag, s); }, {1, request}, status, nullptr,
+               flag);
 }
 
 int wait_all(int (*next)(int, MPI_Request *, MPI_Status *), int count, MPI_Request *requests,
              MPI_Status *statuses) {
-    Completion completion(count, requests);
-    if (!completion.any()) {
-        const int rc = next(count, requests, statuses);
-        progress_freed();
-        return rc;
-    }
-    const Statuses used(count, statuses);
-    const int rc = next(count, requests, used.get());
-    progress_freed();
-    return settle_all(completion, rc, count, used);
+    return several([&](MPI_Status *s) { return next(count, requests, s); }, {count, requests},
+                   count, statuses, nullptr);
 }
 
 int test_all(int (*next)(int, MPI_Request *, int *, MPI_Status *), int count, MPI_Request *requests,
              int *flag, MPI_Status *statuses) {
-    Completion completion(count, requests);
-    if (!completion.any()) {
-        const int rc = next(count, requests, flag, statuses);
-        progress_freed();
-        return rc;
-    }
-    const Statuses used(count, statuses);
-    const int rc = next(count, requests, flag, used.get());
-    progress_freed();
-    if (rc == MPI_SUCCESS && *flag == 0) return rc;
-    return settle_all(completion, rc, count, used);
+    return several([&](MPI_Status *s) { return next(count, requests, flag, s); }, {count, requests},
+                   count, statuses, flag);
 }
 
 int wait_any(int (*next)(int, MPI_Request *, int *, MPI_Status *), int count, MPI_Request *requests,
              int *index, MPI_Status *status) {
-    Completion completion(count, requests);
-    const Statuses statuses(1, status);
-    int rc = next(count, requests, index, completion.any() ? statuses.get() : status);
-    if (completion.any() && rc == MPI_SUCCESS && *index != MPI_UNDEFINED)
-        rc = completion.settle(*index, rc, statuses[0]);
-    progress_freed();
-    return rc;
+    return one([&](MPI_Status *s) { return next(count, requests, index, s); }, {count, requests},
+               status, index, nullptr);
 }
 
 int test_any(int (*next)(int, MPI_Request *, int *, int *, MPI_Status *), int count,
              MPI_Request *requests, int *index, int *flag, MPI_Status *status) {
-    Completion completion(count, requests);
-    const Statuses statuses(1, status);
-    int rc = next(count, requests, index, flag, completion.any() ? statuses.get() : status);
-    if (completion.any() && rc == MPI_SUCCESS && *flag != 0 && *index != MPI_UNDEFINED)
-        rc = completion.settle(*index, rc, statuses[0]);
-    progress_freed();
-    return rc;
+    return one([&](MPI_Status *s) { return next(count, requests, index, flag, s); },
+               {count, requests}, status, index, flag);
 }
 
 int complete_some(int (*next)(int, MPI_Request *, int *, int *, MPI_Status *), int count,
                   MPI_Request *requests, int *completed, int *indices, MPI_Status *statuses) {
-    Completion completion(count, requests);
-    if (!completion.any()) {
-        const int rc = next(count, requests, completed, indices, statuses);
-        progress_freed();
-        return rc;
-    }
-    const Statuses used(count, statuses);
-    const int rc = next(count, requests, completed, indices, used.get());
-    progress_freed();
-    if (rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS) return rc;
-    int delivered = MPI_SUCCESS;
-    for (int i = 0; *completed != MPI_UNDEFINED && i < *completed; ++i) {
-        const int error = rc == MPI_SUCCESS ? MPI_SUCCESS : used[i].MPI_ERROR;
-        delivered = first_error(delivered, completion.settle(indices[i], error, used[i]));
-    }
-    return first_error(rc, delivered);
+    return several([&](MPI_Status *s) { return next(count, requests, completed, indices, s); },
+                   {count, requests}, count, statuses, nullptr, completed, indices);
 }
 
 // MPI may use the packed bytes until the operation is complete, so the request is freed only then.
@@ -217,60 +196,28 @@ int request_free(int (*next)(MPI_Request *), MPI_Request *request) {
 // The user may read the received data once the flag is set, so it is unpacked first.
 int request_get_status(int (*next)(MPI_Request, int *, MPI_Status *), MPI_Request request,
                        int *flag, MPI_Status *status) {
-    OperationPtr operation = take_operation(request);
-    const Statuses statuses(1, status);
-    int rc = next(request, flag, operation != nullptr ? statuses.get() : status);
-    if (operation != nullptr) {
-        if (rc == MPI_SUCCESS && *flag != 0) rc = deliver(*operation, statuses[0]);
-        add_operation(request, std::move(operation));
-    }
-    progress_freed();
-    return rc;
+    return one([&](MPI_Status *s) { return next(request, flag, s); }, {1, &request, Requests::stay},
+               status, nullptr, flag);
 }
 
-// The same for several requests.
 int request_get_status_all(int (*next)(int, const MPI_Request *, int *, MPI_Status *), int count,
                            const MPI_Request *requests, int *flag, MPI_Status *statuses) {
-    Completion completion(count, requests);
-    const Statuses used(count, statuses);
-    const int rc = next(count, requests, flag, completion.any() ? used.get() : statuses);
-    progress_freed();
-    if (!completion.any() || (rc == MPI_SUCCESS && *flag == 0) ||
-        (rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS))
-        return rc;
-    int delivered = MPI_SUCCESS;
-    for (int i = 0; i < count; ++i)
-        if (rc == MPI_SUCCESS || used[i].MPI_ERROR == MPI_SUCCESS)
-            delivered = first_error(delivered, completion.look(i, used[i]));
-    return first_error(rc, delivered);
+    return several([&](MPI_Status *s) { return next(count, requests, flag, s); },
+                   {count, requests, Requests::stay}, count, statuses, flag);
 }
 
 int request_get_status_any(int (*next)(int, const MPI_Request *, int *, int *, MPI_Status *),
                            int count, const MPI_Request *requests, int *index, int *flag,
                            MPI_Status *status) {
-    Completion completion(count, requests);
-    const Statuses statuses(1, status);
-    int rc = next(count, requests, index, flag, completion.any() ? statuses.get() : status);
-    if (completion.any() && rc == MPI_SUCCESS && *flag != 0 && *index != MPI_UNDEFINED)
-        rc = completion.look(*index, statuses[0]);
-    progress_freed();
-    return rc;
+    return one([&](MPI_Status *s) { return next(count, requests, index, flag, s); },
+               {count, requests, Requests::stay}, status, index, flag);
 }
 
 int request_get_status_some(int (*next)(int, const MPI_Request *, int *, int *, MPI_Status *),
                             int count, const MPI_Request *requests, int *completed, int *indices,
                             MPI_Status *statuses) {
-    Completion completion(count, requests);
-    const Statuses used(count, statuses);
-    const int rc =
-        next(count, requests, completed, indices, completion.any() ? used.get() : statuses);
-    progress_freed();
-    if (!completion.any() || (rc != MPI_SUCCESS && rc != MPI_ERR_IN_STATUS)) return rc;
-    int delivered = MPI_SUCCESS;
-    for (int i = 0; *completed != MPI_UNDEFINED && i < *completed; ++i)
-        if (rc == MPI_SUCCESS || used[i].MPI_ERROR == MPI_SUCCESS)
-            delivered = first_error(delivered, completion.look(indices[i], used[i]));
-    return first_error(rc, delivered);
+    return several([&](MPI_Status *s) { return next(count, requests, completed, indices, s); },
+                   {count, requests, Requests::stay}, count, statuses, nullptr, completed, indices);
 }
 
 int finalize(int (*next)()) {

@@ -46,10 +46,14 @@ int make_keyval() {
     return key;
 }
 
-// Bytes of the smallest call that is taken over.
-std::uint64_t least_of_all() {
-    static const std::uint64_t least = tuning().least();
-    return least;
+// What holds for types that were not read: how much MPI moves before, and the bytes of the smallest
+// call that is taken over.
+struct Unread {
+    std::uint64_t bytes_before_reading, least;
+};
+const Unread &unread() {
+    static const Unread values = {tuning().bytes_before_reading, tuning().least()};
+    return values;
 }
 
 void remember(Remembered &slot, KnownType *known) {
@@ -57,26 +61,6 @@ void remember(Remembered &slot, KnownType *known) {
     slot.known = known;
     slot.size = known->size();
     slot.least = messages.most != 0 ? messages.least : UINT64_MAX;
-}
-
-// MPI is asked for what costs little. Reading a type takes some microseconds and more for lists;
-// so types that are made anew for each message are not read.
-Remembered look_up(MPI_Datatype datatype, int key, HandleStamp stamp) {
-    Remembered slot = {.datatype = datatype, .stamp = stamp};
-    void *value = nullptr;
-    int found = 0;
-    if (committed_handles.may_have_attribute(handle_of(datatype)) &&
-        PMPI_Type_get_attr(datatype, key, &value, &found) != MPI_SUCCESS)
-        return slot;
-    MPI_Count size = 0;
-    if (found != 0) {
-        remember(slot, static_cast<KnownType *>(value));
-    } else if (PMPI_Type_size_x(datatype, &size) == MPI_SUCCESS && size > 0) {
-        slot.size = static_cast<std::uint64_t>(size);
-        slot.bytes_before_reading = tuning().bytes_before_reading;
-        slot.least = least_of_all();
-    }
-    return slot;
 }
 
 // Counts the numbers in the constructors of a derived type and of the types inside it. A type that
@@ -148,14 +132,8 @@ bool is_to_be_read(Remembered &slot, MPI_Count count, Use use) {
 
 // What this thread remembers of a committed type; null if the type was never committed.
 Remembered *slot_of(MPI_Datatype datatype) {
-    const int key = keyval.load(std::memory_order_acquire);
-    if (key == MPI_KEYVAL_INVALID || datatype == MPI_DATATYPE_NULL) return nullptr;
     const HandleStamp stamp = committed_handles.stamp(handle_of(datatype));
-    if (stamp == 0) return nullptr;
-    Remembered &slot = remembered_of(handle_of(datatype));
-    if (slot.datatype != datatype || slot.stamp != stamp) [[unlikely]]
-        slot = look_up(datatype, key, stamp);
-    return &slot;
+    return stamp != 0 ? &remembered_type(datatype, stamp) : nullptr;
 }
 
 KnownType *known_now(Remembered &slot) {
@@ -236,6 +214,29 @@ MPI_Datatype KnownType::item_datatype() {
     return item_;
 }
 
+// MPI is asked for what costs little. Reading a type takes some microseconds and more for lists;
+// so types that are made anew for each message are not read.
+void look_up(RememberedType &slot, MPI_Datatype datatype, HandleStamp stamp) {
+    // performance only: MPI would say that there is none
+    const bool may_have_attribute = committed_handles.may_have_attribute(handle_of(datatype)) &&
+                                    (slot.datatype != datatype || slot.without_attribute != stamp);
+    slot = {.datatype = datatype, .stamp = stamp};
+    const int key = keyval.load(std::memory_order_acquire);
+    if (key == MPI_KEYVAL_INVALID || datatype == MPI_DATATYPE_NULL) return;
+    void *value = nullptr;
+    int found = 0;
+    if (may_have_attribute && PMPI_Type_get_attr(datatype, key, &value, &found) != MPI_SUCCESS)
+        return;
+    MPI_Count size = 0;
+    if (found != 0) {
+        remember(slot, static_cast<KnownType *>(value));
+    } else if (PMPI_Type_size_x(datatype, &size) == MPI_SUCCESS && size > 0) {
+        slot.size = static_cast<std::uint64_t>(size);
+        slot.bytes_before_reading = unread().bytes_before_reading;
+        slot.least = unread().least;
+    }
+}
+
 void remember_committed(MPI_Datatype datatype) {
     if (keyval.load(std::memory_order_acquire) == MPI_KEYVAL_INVALID &&
         make_keyval() == MPI_KEYVAL_INVALID)
@@ -264,8 +265,13 @@ void forget_freed(MPI_Datatype datatype) {
             PMPI_Type_delete_attr(datatype, keyval.load(std::memory_order_acquire));
     }
     // If the program goes on using the handle, MPI is not asked about it.
-    remembered_of(handle_of(datatype)) = {.datatype = datatype,
-                                          .stamp = committed_handles.stamp(handle_of(datatype))};
+    Remembered &slot = remembered_of(handle_of(datatype));
+    slot.datatype = datatype;
+    slot.stamp = committed_handles.stamp(handle_of(datatype));
+    slot.known = nullptr;
+    slot.size = 0;
+    // performance only: MPI is not asked for the attribute of the next type
+    slot.without_attribute = CommittedHandles::after(slot.stamp);
 }
 
 bool has_committed_types() {

@@ -114,6 +114,9 @@ struct RememberedType {
     std::uint64_t least = UINT64_MAX;
     std::uint64_t bytes_before_reading = 0; // that MPI still moves
     bool numbers_counted = false;           // in the latter
+    // With this stamp, the handle's type does not have the attribute: it is the first one that was
+    // committed after this thread freed the one before.
+    HandleStamp without_attribute = 0;
 };
 inline constexpr std::size_t remembered_types = 32;
 [[gnu::tls_model(
@@ -123,19 +126,28 @@ inline RememberedType &remembered_of(CommittedHandles::Handle bits) {
     return last_looked_up[(bits ^ bits >> 5 ^ bits >> 10) % remembered_types];
 }
 
+// Asks MPI about a committed type that this thread does not remember.
+void look_up(RememberedType &slot, MPI_Datatype datatype, HandleStamp stamp);
+// What this thread remembers of a type, or is told by MPI. The stamp is that of the handle, and not
+// 0.
+inline RememberedType &remembered_type(MPI_Datatype datatype, HandleStamp stamp) {
+    RememberedType &slot = remembered_of((CommittedHandles::Handle)datatype); // a pointer or an int
+    if (slot.datatype != datatype || slot.stamp != stamp) [[unlikely]]
+        look_up(slot, datatype, stamp);
+    return slot;
+}
+
 // The type if it is known, or if it is to be read now: `count` items are about to be moved, by this
 // library or by MPI. Null for predefined types and for types that were not committed.
 KnownType *find_known(MPI_Datatype datatype, MPI_Count count, Use use);
 // Whether find_known finds nothing to do for a message, in a few instructions; its bytes count
-// then, as there. False if that is not known yet.
+// then, as there.
 inline bool is_left_to_mpi(MPI_Datatype datatype, MPI_Count count) {
-    const auto handle = (CommittedHandles::Handle)datatype; // a pointer or an int
-    const HandleStamp stamp = committed_handles.stamp(handle);
+    const HandleStamp stamp = committed_handles.stamp((CommittedHandles::Handle)datatype);
     if (stamp == 0) return true;
-    RememberedType &slot = remembered_of(handle);
+    RememberedType &slot = remembered_type(datatype, stamp);
     std::uint64_t bytes = 0;
-    if (slot.datatype != datatype || slot.stamp != stamp || count < 0 ||
-        __builtin_mul_overflow(slot.size, static_cast<std::uint64_t>(count), &bytes))
+    if (count < 0 || __builtin_mul_overflow(slot.size, static_cast<std::uint64_t>(count), &bytes))
         return false;
     if (bytes < slot.least) return true;
     if (slot.known != nullptr || bytes >= slot.bytes_before_reading) return false;

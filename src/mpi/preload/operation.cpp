@@ -104,7 +104,8 @@ int deliver(Operation &operation, MPI_Status &status) {
     return rc == UCD_SUCCESS ? MPI_SUCCESS : raise_error(operation.comm);
 }
 
-Completion::Completion(int count, const MPI_Request *requests) : users_(requests) {
+Completion::Completion(int count, const MPI_Request *requests, Requests then)
+    : users_(requests), then_(then) {
     if (!has_operations() || count <= 0 || requests == nullptr) return;
     operations_.resize(static_cast<std::size_t>(count));
     bool found = false;
@@ -127,14 +128,10 @@ int Completion::settle(int i, int error, MPI_Status &status) {
     OperationPtr &operation = operations_[static_cast<std::size_t>(i)];
     if (operation == nullptr) return MPI_SUCCESS;
     const int rc = error == MPI_SUCCESS ? deliver(*operation, status) : MPI_SUCCESS;
+    if (then_ == Requests::stay) return rc;
     operation->active = false;
     if (!operation->persistent) operation.reset();
     return rc;
-}
-
-int Completion::look(int i, MPI_Status &status) {
-    const OperationPtr &operation = operations_[static_cast<std::size_t>(i)];
-    return operation != nullptr ? deliver(*operation, status) : MPI_SUCCESS;
 }
 
 void adopt_freed(MPI_Request request, OperationPtr operation) {

@@ -66,10 +66,14 @@ int prepare_start(Operation &operation);
 // completion. Returns MPI's error code.
 int deliver(Operation &operation, MPI_Status &status);
 
-// The operations of the requests that are passed to a completing function of MPI.
+// Whether a function of MPI ends the requests that it says are complete, or leaves that to a later
+// one.
+enum class Requests { end, stay };
+
+// The operations of the requests that are passed to such a function.
 class Completion {
 public:
-    Completion(int count, const MPI_Request *requests);
+    Completion(int count, const MPI_Request *requests, Requests then = Requests::end);
     // Puts back the operations that were not settled, unless MPI has freed their requests. MPI
     // libraries differ in whether they free persistent requests after an error.
     ~Completion();
@@ -80,12 +84,10 @@ public:
     // Call when request i is complete, with or without an error. Returns MPI's error code of
     // delivering its data.
     int settle(int i, int error, MPI_Status &status);
-    // Call when request i is complete without an error, and the user will complete it later.
-    // Returns the same.
-    int look(int i, MPI_Status &status);
 
 private:
     const MPI_Request *users_;
+    Requests then_;
     std::vector<MPI_Request> requests_; // as they were before the call
     std::vector<OperationPtr> operations_;
 };
