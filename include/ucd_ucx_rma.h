@@ -68,8 +68,9 @@ typedef struct {
  *                      without fetching answers gets no more of them.
  *   ucd.ucx.peers_memory
  *                      the same for all endpoints together (default 1 GiB).
- *   ucd.ucx.timeout    for an operation, time runs until its answer has arrived. An operation that
- *                      has timed out may still take effect at the target.
+ *   ucd.ucx.timeout    for an operation, time runs until its answer has arrived, and begins anew
+ *                      with each chunk of its data. An operation that has timed out may still take
+ *                      effect at the target.
  *
  * params and info are read during the call. The caller frees *rma with ucd_ucx_rma_destroy, before
  * the worker is destroyed and before the last ucd_finalize.
