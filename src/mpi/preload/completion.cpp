@@ -196,28 +196,28 @@ int request_free(int (*next)(MPI_Request *), MPI_Request *request) {
 // The user may read the received data once the flag is set, so it is unpacked first.
 int request_get_status(int (*next)(MPI_Request, int *, MPI_Status *), MPI_Request request,
                        int *flag, MPI_Status *status) {
-    return one([&](MPI_Status *s) { return next(request, flag, s); }, {1, &request, Requests::stay},
-               status, nullptr, flag);
+    return one([&](MPI_Status *s) { return next(request, flag, s); }, {1, &request}, status,
+               nullptr, flag);
 }
 
 int request_get_status_all(int (*next)(int, const MPI_Request *, int *, MPI_Status *), int count,
                            const MPI_Request *requests, int *flag, MPI_Status *statuses) {
-    return several([&](MPI_Status *s) { return next(count, requests, flag, s); },
-                   {count, requests, Requests::stay}, count, statuses, flag);
+    return several([&](MPI_Status *s) { return next(count, requests, flag, s); }, {count, requests},
+                   count, statuses, flag);
 }
 
 int request_get_status_any(int (*next)(int, const MPI_Request *, int *, int *, MPI_Status *),
                            int count, const MPI_Request *requests, int *index, int *flag,
                            MPI_Status *status) {
     return one([&](MPI_Status *s) { return next(count, requests, index, flag, s); },
-               {count, requests, Requests::stay}, status, index, flag);
+               {count, requests}, status, index, flag);
 }
 
 int request_get_status_some(int (*next)(int, const MPI_Request *, int *, int *, MPI_Status *),
                             int count, const MPI_Request *requests, int *completed, int *indices,
                             MPI_Status *statuses) {
     return several([&](MPI_Status *s) { return next(count, requests, completed, indices, s); },
-                   {count, requests, Requests::stay}, count, statuses, nullptr, completed, indices);
+                   {count, requests}, count, statuses, nullptr, completed, indices);
 }
 
 int finalize(int (*next)()) {

@@ -73,7 +73,6 @@ OperationPtr take_operation(MPI_Request request) {
 
 int prepare_start(Operation &operation) {
     operation.active = true;
-    operation.delivered = false;
     if (!operation.planned) make_plans(operation);
     if (operation.packs) return operation.packs.run();
     if (operation.collective != nullptr) return operation.collective->pack();
@@ -81,7 +80,7 @@ int prepare_start(Operation &operation) {
 }
 
 int deliver(Operation &operation, MPI_Status &status) {
-    if (!operation.receives || !operation.active || operation.delivered) return MPI_SUCCESS;
+    if (!operation.receives || !operation.active) return MPI_SUCCESS;
     int rc = UCD_SUCCESS;
     // MPICH does not set the status of a collective call or of MPI_Isendrecv, so the status is not
     // used for these.
@@ -100,12 +99,10 @@ int deliver(Operation &operation, MPI_Status &status) {
                  ? operation.unpacks.run()
                  : operation.typed.unpack(operation.packed.data(), bytes);
     }
-    operation.delivered = true;
     return rc == UCD_SUCCESS ? MPI_SUCCESS : raise_error(operation.comm);
 }
 
-Completion::Completion(int count, const MPI_Request *requests, Requests then)
-    : users_(requests), then_(then) {
+Completion::Completion(int count, const MPI_Request *requests) : users_(requests) {
     if (!has_operations() || count <= 0 || requests == nullptr) return;
     operations_.resize(static_cast<std::size_t>(count));
     bool found = false;
@@ -128,7 +125,6 @@ int Completion::settle(int i, int error, MPI_Status &status) {
     OperationPtr &operation = operations_[static_cast<std::size_t>(i)];
     if (operation == nullptr) return MPI_SUCCESS;
     const int rc = error == MPI_SUCCESS ? deliver(*operation, status) : MPI_SUCCESS;
-    if (then_ == Requests::stay) return rc;
     operation->active = false;
     if (!operation->persistent) operation.reset();
     return rc;

@@ -22,9 +22,8 @@ struct Operation {
     // For each start of a persistent request. Empty before the first start, if there is nothing to
     // move, and if libucd could not make a plan.
     PlannedMoves packs, unpacks;
-    bool planned = false;   // whether that was tried
-    bool active = true;     // started, and not known to be complete
-    bool delivered = false; // what was received is in the user's buffer
+    bool planned = false; // whether that was tried
+    bool active = true;   // started, and not known to be complete
 };
 using OperationPtr = std::unique_ptr<Operation>;
 
@@ -62,18 +61,15 @@ inline bool passes_message(MPI_Count count, MPI_Datatype datatype) {
 // To be called before MPI starts a persistent request. Returns a status of ucd.h.
 int prepare_start(Operation &operation);
 
-// Unpacks the data that an operation has received, at most once. `status` is that of its
+// Unpacks the data that an operation has received. `status` is that of its
 // completion. Returns MPI's error code.
 int deliver(Operation &operation, MPI_Status &status);
 
-// Whether a function of MPI ends the requests that it says are complete, or leaves that to a later
-// one.
-enum class Requests { end, stay };
-
-// The operations of the requests that are passed to such a function.
+// The operations of the requests that are passed to a function of MPI that completes requests, or
+// says whether they are complete.
 class Completion {
 public:
-    Completion(int count, const MPI_Request *requests, Requests then = Requests::end);
+    Completion(int count, const MPI_Request *requests);
     // Puts back the operations that were not settled, unless MPI has freed their requests. MPI
     // libraries differ in whether they free persistent requests after an error.
     ~Completion();
@@ -81,13 +77,12 @@ public:
     Completion &operator=(const Completion &) = delete;
 
     bool any() const { return !operations_.empty(); }
-    // Call when request i is complete, with or without an error. Returns MPI's error code of
-    // delivering its data.
+    // Call when request i is complete, with or without an error: then all is done for it, even if
+    // the user will complete it later. Returns MPI's error code of delivering its data.
     int settle(int i, int error, MPI_Status &status);
 
 private:
     const MPI_Request *users_;
-    Requests then_;
     std::vector<MPI_Request> requests_; // as they were before the call
     std::vector<OperationPtr> operations_;
 };
