@@ -30,11 +30,11 @@ constexpr TuningRow open_mpi_5[] = {
 
 // The versions of a library in ascending order.
 constexpr Tuning measured[] = {
-    {"MPICH Version", 4, 2 << 20, 4 << 10, mpich_4},
-    {"MPICH Version", 5, 2 << 20, 4 << 10, mpich_5},
-    {"Intel(R) MPI Library", 2021, 2 << 20, 4 << 10, intel_2021},
-    {"Open MPI", 4, 4 << 20, 4 << 10, open_mpi_4},
-    {"Open MPI", 5, 4 << 20, 4 << 10, open_mpi_5},
+    {"MPICH Version", 4, 2 << 20, 2 << 10, mpich_4},
+    {"MPICH Version", 5, 2 << 20, 2 << 10, mpich_5},
+    {"Intel(R) MPI Library", 2021, 2 << 20, 2 << 10, intel_2021},
+    {"Open MPI", 4, 4 << 20, 2 << 10, open_mpi_4},
+    {"Open MPI", 5, 4 << 20, 2 << 10, open_mpi_5},
 };
 
 constexpr Sizes all_sizes = {1, any_size};
