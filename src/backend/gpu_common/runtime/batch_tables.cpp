@@ -69,7 +69,9 @@ Status BatchStore::take(const Device &device, std::size_t bytes, BatchUse &use) 
         const Status status = take_or_allocate(device, bytes, use);
         if (status.code() != UCD_ERR__OUT_OF_MEM) return status;
         // Not while the mutex is held, because the other store calls this one.
-        if (!free_some(device) && !ListStore::instance().free_some(device)) return status;
+        bool freed = free_some(device);
+        if (!freed) UCD_TRY(ListStore::instance().free_some(device, freed));
+        if (!freed) return status;
     }
 }
 

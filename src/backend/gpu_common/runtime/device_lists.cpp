@@ -136,13 +136,15 @@ Status ListStore::prepare(DeviceLists &lists, Device &device) {
     return success;
 }
 
-bool ListStore::free_some(const Device &device) {
+Status ListStore::free_some(const Device &device, bool &freed) {
     const std::lock_guard lock(mutex_);
     ListsOnDevice &on = devices_[static_cast<std::size_t>(device.index())];
-    if (on.unused.empty() && !evict_one(on, device)) return false;
-    (void)gpuFree(on.unused.begin()->second);
+    freed = false;
+    if (on.unused.empty() && !evict_one(on, device)) return success;
+    UCD_TRY(check(gpuFree(on.unused.begin()->second), "freeing memory for lists"));
     on.unused.erase(on.unused.begin());
-    return true;
+    freed = true;
+    return success;
 }
 
 void ListStore::forget(DeviceLists &lists) {

@@ -90,8 +90,8 @@ public:
     // Uploads the lists, waits for the upload, and excludes them from eviction.
     Status prepare(DeviceLists &lists, Device &device);
     // Frees memory of lists that are not in use, if there is any; the device must be current.
-    // Returns whether it did.
-    bool free_some(const Device &device);
+    // `freed` says whether it did. What the driver does not free is kept.
+    Status free_some(const Device &device, bool &freed);
     // Returns all memory of a device to the driver. No work may be in progress.
     void close(Device &device);
 
