@@ -288,11 +288,12 @@ UCD_SEQ_ONE_COPY void stream_unaligned(const Matrix &m, const Part &part) {
             const uintptr_t from = m.from + t * width;
             // If lines of the source begin anywhere in cache lines, each piece of a cache line's
             // length ends in the next one; that in which it begins was read with the piece before.
+            const uint64_t piece = uint64_t{height} * width;
             if (f + each < m.from_count)
                 for (uint64_t k = f + each; k < lesser(f + 2 * each, m.from_count); ++k)
-                    for (unsigned byte = 0; byte < height * width; byte += line_bytes)
+                    for (uint64_t byte = 0; byte < piece; byte += line_bytes)
                         prefetch(displaced(from, m.from_lines[k]) +
-                                 lesser(byte + line_bytes, height * width) - 1);
+                                 lesser(byte + line_bytes, piece) - 1);
             for (uint64_t i = 0; i < here; i += side) {
                 // The last tile of all overlaps the one before it, which is in the buffer still, or
                 // is part of what was written from it.

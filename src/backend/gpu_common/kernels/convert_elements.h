@@ -53,7 +53,7 @@ UCD_GPU_FUNCTION void convert_to_float8(const From (&in)[count], To (&out)[count
 #pragma unroll
         for (unsigned i = 0; i < count; ++i) {
             const uint32_t chosen =
-                (wide[i] != wide[i] ? quiet_nan : limit) | (sign_of(in[i]) ? 0x80u : 0u);
+                (__builtin_isnan(wide[i]) ? quiet_nan : limit) | (sign_of(in[i]) ? 0x80u : 0u);
             const uint32_t at = 8 * (i % 4), others = four[i / 4] & ~(0xffu << at);
             if (!(__builtin_fabsf(wide[i]) < convert_value(beyond)))
                 four[i / 4] = others | chosen << at;
