@@ -8,7 +8,7 @@ import sys
 from multiprocessing import resource_tracker, shared_memory
 
 import numpy as np
-from placements_oracle import parts_of, random_distribution
+from placements_oracle import parts_of, random_tensors
 
 import ucd
 from ucd import _core, _direct
@@ -121,12 +121,7 @@ def main():
     for case in range(CASES):
         # In every fifth case, other ranks cannot get at one rank's arrays.
         hidden = 1 if case % 5 == 4 and not on_gpu else None
-        tensors, fields = {}, {}
-        for k in range(4):
-            shape = tuple(int(n) for n in rng.integers(1, 24, rng.integers(1, 4)))
-            source, target = [random_distribution(rng, shape, world, world) for _ in range(2)]
-            tensors[str(k)] = source, target, 'float32'
-            fields[str(k)] = (rng.standard_normal(shape) * 1e3).astype('f4')
+        tensors, fields = random_tensors(rng, world, 24)
         convert = [None, 'float16', 'float64'][case % 3]
         sources, targets, expected = {}, {}, {}
 

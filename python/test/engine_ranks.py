@@ -8,7 +8,7 @@ import sys
 import time
 
 import numpy as np
-from placements_oracle import parts_of, random_distribution
+from placements_oracle import parts_of, random_tensors
 
 import ucd
 
@@ -122,12 +122,7 @@ def main():
         killed_rank(via, me, world)
     rng = np.random.default_rng(4)  # the same on all ranks
     for case in range(CASES):
-        tensors, fields = {}, {}
-        for k in range(4):
-            shape = tuple(int(n) for n in rng.integers(1, 12, rng.integers(1, 4)))
-            source, target = [random_distribution(rng, shape, world, world) for _ in range(2)]
-            tensors[str(k)] = source, target, 'float32'
-            fields[str(k)] = (rng.standard_normal(shape) * 1e3).astype('f4')
+        tensors, fields = random_tensors(rng, world, 12)
         convert = [None, 'float16', 'float64'][case % 3]
         sources, targets, expected = {}, {}, {}
         for name, (source, target, _) in tensors.items():

@@ -114,3 +114,14 @@ def random_distribution(rng, shape, most_ranks, world=None):
     if world is not None:
         ranks = [int(rank) for rank in rng.permutation(world)[: int(np.prod(mesh))]]
     return ucd.Distribution(shape, mesh, placements[::-1], ranks)
+
+
+def random_tensors(rng, world, end):
+    """What a Redistribution of four arrays is given, for ranks of one world, and the arrays as a whole. Lengths are
+    below `end`."""
+    tensors, fields = {}, {}
+    for name in '0123':
+        shape = tuple(int(n) for n in rng.integers(1, end, rng.integers(1, 4)))
+        tensors[name] = *[random_distribution(rng, shape, world, world) for _ in range(2)], 'float32'
+        fields[name] = (rng.standard_normal(shape) * 1e3).astype('f4')
+    return tensors, fields

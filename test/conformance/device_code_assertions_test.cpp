@@ -1,5 +1,5 @@
-// What device code asserts of its arguments, on threads of the CPU. Each call is made in a process
-// of its own, which an assertion ends.
+// Calls device code with arguments that it asserts against, on threads of the CPU. Each call is
+// made in a process of its own, which an assertion ends.
 #define UCD_DEVICE_CODE_VENDOR "support/device_code/on_threads.h"
 #include "support/device_code/moves.hpp"
 

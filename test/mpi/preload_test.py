@@ -92,9 +92,8 @@ class Decisions(unittest.TestCase):
 
     def test_types_used_again_are_taken_over(self):
         taken, left = self.packed('again')
-        self.assertEqual(taken + left, 100)
-        self.assertGreater(taken, 60)
-        self.assertGreater(left, 0)
+        # After 2 MiB, and 4 MiB with Open MPI, of 128 KiB each.
+        self.assertEqual((taken, left), (68, 32) if NAME == 'openmpi' else (84, 16))
 
     def test_duplicates_of_these_at_once(self):
         once, left = self.packed('again')

@@ -52,8 +52,8 @@ int one(Next next, Completion completion, MPI_Status *status, const int *index, 
     return rc;
 }
 
-// The same for several requests: all of `count`, or those at `indices` if not null, of which there
-// are `*completed`. `next(statuses)` calls MPI.
+// Does the same for several requests: all of `count`, or those at `indices` if not null, of which
+// there are `*completed`. `next(statuses)` calls MPI.
 template <class Next>
 int several(Next next, Completion completion, int count, MPI_Status *statuses, const int *flag,
             const int *completed = nullptr, const int *indices = nullptr) {

@@ -46,8 +46,8 @@ int make_keyval() {
     return key;
 }
 
-// What holds for types that were not read: how much MPI moves before, and the bytes of the smallest
-// call that is taken over.
+// Says how many bytes MPI moves of a type before it is read, and how many the smallest call has
+// that is taken over.
 struct Unread {
     std::uint64_t bytes_before_reading, least;
 };

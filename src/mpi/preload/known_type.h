@@ -128,8 +128,8 @@ inline RememberedType &remembered_of(CommittedHandles::Handle bits) {
 
 // Asks MPI about a committed type that this thread does not remember.
 void look_up(RememberedType &slot, MPI_Datatype datatype, HandleStamp stamp);
-// What this thread remembers of a type, or is told by MPI. The stamp is that of the handle, and not
-// 0.
+// Returns what this thread remembers of a type; if that is nothing, asks MPI. The stamp is that of
+// the handle, and not 0.
 inline RememberedType &remembered_type(MPI_Datatype datatype, HandleStamp stamp) {
     RememberedType &slot = remembered_of((CommittedHandles::Handle)datatype); // a pointer or an int
     if (slot.datatype != datatype || slot.stamp != stamp) [[unlikely]]

@@ -36,7 +36,7 @@ struct Contents {
     std::vector<MPI_Datatype> types;
 };
 
-// What the constructor was given: how many numbers, and how many types.
+// Says how many numbers and how many types the constructor was given.
 struct Envelope {
     int combiner = MPI_COMBINER_NAMED;
     std::uint64_t numbers = 0, types = 0;

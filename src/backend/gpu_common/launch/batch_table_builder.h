@@ -58,8 +58,8 @@ public:
 private:
     static constexpr uint32_t unknown_shape = UINT32_MAX;
 
-    // What members have in common that differ only in their addresses, if their words have the same
-    // width.
+    // Holds what members that differ only in their addresses have in common, if their words have
+    // the same width.
     struct AlikeMembers {
         uint32_t word = 0; // 0: nothing is known yet
         uint32_t shape = 0;

@@ -56,7 +56,8 @@ Status describe_rows(const Submission &submission, const PlannedSide &from, cons
                             params.to, params.first_to));
     std::copy(lists.begin(), lists.end(), params.table.list);
     uint64_t row = std::gcd(units_of_row(from, units.from), units_of_row(to, units.to));
-    if (row == 0) row = range.length / units.from; // both sides are contiguous
+    // performance only: where both sides are contiguous, rows of one unit would do
+    if (row == 0) row = range.length / units.from;
     // performance only: rows of one unit describe every range
     if (row == 0 || row >= max_positions) row = 1;
     // A contiguous side is counted from where the other side's row begins.
