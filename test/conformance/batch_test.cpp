@@ -24,18 +24,19 @@ struct Member {
     bool packs = true;               // or unpacks
 };
 
-Member random_member(Case &one, ucd_op_t op, const RecipeOptions &options) {
+// `whole`: the range is all of one object.
+Member random_member(Case &one, ucd_op_t op, const RecipeOptions &options, bool whole) {
     Rng &rng = one.rng();
     Member member;
-    member.what = with_elements(random_subject(one, options, 4, "member"));
+    member.what = with_elements(random_subject(one, options, whole ? 1 : 4, "member"));
     const ReducedSubject &what = member.what;
     member.memory = std::make_unique<GuardedBuffer>(rng, what.subject.range);
     const TouchedRange stream = {0, static_cast<std::intptr_t>(what.subject.size())};
     member.packed = std::make_unique<GuardedBuffer>(rng, stream);
     if (op == UCD_OP__REPLACE) {
-        member.offset = rng.chance(50) ? 0 : rng.below(what.subject.size() + 1);
+        member.offset = whole || rng.chance(50) ? 0 : rng.below(what.subject.size() + 1);
         member.length = rng.below(what.subject.size() - member.offset + 1);
-        if (rng.chance(50)) member.length = what.subject.size() - member.offset;
+        if (whole || rng.chance(50)) member.length = what.subject.size() - member.offset;
     } else {
         const std::size_t elements = what.elements.size();
         member.first = rng.below(elements + 1);
@@ -91,8 +92,9 @@ Batch random_batch(Case &one, std::size_t most) {
     options.max_span = 8192;
     options.unpack_safe = true;
     options.elements = types_supporting(batch.op);
+    const bool whole = rng.chance(40);
     for (std::size_t i = rng.below(most + 1); i > 0; --i) {
-        batch.members.push_back(random_member(one, batch.op, options));
+        batch.members.push_back(random_member(one, batch.op, options, whole));
     }
     return batch;
 }
@@ -267,11 +269,13 @@ TEST_CASE("a batch with one wrong member starts nothing and names it") {
         Rng &rng = one.rng();
         Batch batch = random_batch(one, 12);
         if (batch.members.empty()) return;
+        // Types that have been moved before are checked otherwise.
+        if (rng.chance(50)) check_batch(one, batch, Form::packs);
         const std::size_t victim = rng.below(batch.members.size());
         std::vector<ucd_pack_desc_t> packs = pack_descs(batch);
         std::vector<ucd_unpack_desc_t> unpacks = unpack_descs(batch);
         std::vector<ucd_move_t> moves = moves_of(batch);
-        switch (rng.below(3)) {
+        switch (rng.below(4)) {
         case 0:
             packs[victim].inoffset = batch.members[victim].what.subject.size() + 1;
             unpacks[victim].outoffset = packs[victim].inoffset;
@@ -280,6 +284,11 @@ TEST_CASE("a batch with one wrong member starts nothing and names it") {
         case 1:
             packs[victim].type = unpacks[victim].type = UCD_TYPE__NULL;
             moves[victim].intype = reinterpret_cast<ucd_type_t>(std::uintptr_t{4000});
+            break;
+        case 2:
+            if (batch.members[victim].length == 0) return; // the buffer may be null then
+            packs[victim].outbuf = moves[victim].outbuf = nullptr;
+            unpacks[victim].inbuf = nullptr;
             break;
         default:
             packs[victim].reserved[1] = unpacks[victim].reserved[0] = 1;

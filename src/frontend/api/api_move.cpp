@@ -5,6 +5,7 @@
 #include "api/resolve_stream.h"
 #include "transfer/check.h"
 #include "transfer/host.h"
+#include "transfer/known_move.h"
 #include "transfer/submission.h"
 
 #include <ucd.h>
@@ -33,32 +34,19 @@ bool both_in_heap_or_stack(const Hints &hints, const CheckedCopy &c) {
 }
 
 // Moves a whole object whose type the host has moved before, in host memory, without an op and
-// without hints. Returns false if it is any other call, and did nothing then. Everything that this
-// accepts, check_move() accepts, too.
-[[gnu::always_inline]] inline bool move_known(Direction direction, const void *typed_side,
-                                              uintptr_t count, uintptr_t offset,
-                                              const void *packed_side, uintptr_t packed_bytes,
-                                              ucd_type_t handle, ucd_op_t op, uintptr_t *actual,
-                                              ucd_info_t info) {
+// without hints. Returns false if it is any other call, and did nothing then.
+[[gnu::always_inline]] inline bool move_known(CheckedMove m, ucd_type_t handle, ucd_op_t op,
+                                              uintptr_t *actual, ucd_info_t info) {
     const Context *const context = running_context.load(std::memory_order_acquire);
-    if (context == nullptr || actual == nullptr || info != UCD_INFO__NULL ||
-        op != UCD_OP__REPLACE || count != 1 || offset != 0 || packed_side == nullptr ||
-        reinterpret_cast<uintptr_t>(handle) <= max_reserved_handle)
+    if (context == nullptr || actual == nullptr || info != UCD_INFO__NULL || op != UCD_OP__REPLACE)
         return false;
-    const Type &type = *reinterpret_cast<const Type *>(handle);
-    const CachedOnType *const cache = type.cache.load(std::memory_order_acquire);
-    if (cache == nullptr || packed_bytes < type.size) return false;
-    const KernelPlan *const plan =
-        static_cast<const TypeCache &>(*cache).plans[Context::host_index][false].load(
-            std::memory_order_acquire);
+    const KernelPlan *const plan = check_known(m, handle);
     if (plan == nullptr || context->defaults.limits.threads != 1) return false;
-    char *const typed = static_cast<char *>(const_cast<void *>(typed_side));
-    char *const packed = static_cast<char *>(const_cast<void *>(packed_side));
-    if (!all_on_host(*context, context->defaults, type) &&
-        !both_in_heap_or_stack(context->defaults, type, typed, packed))
+    if (!all_on_host(*context, context->defaults, *m.type) &&
+        !both_in_heap_or_stack(context->defaults, *m.type, m.typed, m.packed))
         return false;
-    move_whole(*plan, direction, typed, packed);
-    *actual = type.size;
+    move_whole(*plan, m.direction, m.typed, m.packed);
+    *actual = m.length;
     return true;
 }
 
@@ -119,12 +107,11 @@ end(Context &context, std::unique_ptr<AsyncOperation> operation, ucd_request_t *
                                        uintptr_t *actual, ucd_info_t info, ucd_request_t *request) {
     return guard(
         function, [&]() __attribute__((always_inline))->Status {
-            if (move_known(direction, typed, count, offset, packed, packed_bytes, type, op, actual,
-                           info)) [[likely]] {
+            CheckedMove m = decoded(direction, typed, count, offset, packed, packed_bytes);
+            if (move_known(m, type, op, actual, info)) [[likely]] {
                 if (request != nullptr) *request = UCD_REQUEST__NULL;
                 return success;
             }
-            CheckedMove m = decoded(direction, typed, count, offset, packed, packed_bytes);
             return move_checked(m, type, op, actual, info, request);
         });
 }

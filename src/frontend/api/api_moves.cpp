@@ -5,49 +5,45 @@
 #include "in_threads.h"
 #include "transfer/check.h"
 #include "transfer/host.h"
+#include "transfer/known_move.h"
 #include "transfer/members.h"
 #include "transfer/submission.h"
 
 #include <ucd.h>
 
 #include <algorithm>
-#include <vector>
+#include <span>
 
 using namespace ucd;
 
 namespace {
 
-// For lists that are all in host memory. Checks all members before it moves any data.
+// Moves a list of whole objects whose types the host has moved before, without an op. Returns false
+// if a member is any other move, and did nothing then.
 template <class Desc>
-Status run_list_on_host(Context &context, Desc *descs, uintptr_t Desc::*actual, uintptr_t count,
-                        ucd_op_t op, const Limits &limits) {
-    std::vector<Move> moves;
-    moves.reserve(count);
-    bool empty = false;
+bool run_known_list(std::span<Desc> descs, uintptr_t Desc::*actual) {
     CheckedMove m;
-    m.limits = limits;
-    for (uintptr_t i = 0; i < count; ++i) {
-        UCD_TRY(at_member<Desc>(i, check_member(descs[i], op, m)));
-        UCD_TRY(at_member<Desc>(i, complete(m, context.host(), Context::host_index)));
-        moves.push_back(m);
-        empty = empty || m.length == 0;
+    for (const Desc &desc : descs)
+        if (check_known_member(desc, m) == nullptr) return false;
+    // Checked again, because that is cheaper than storing what the first check found.
+    for (Desc &desc : descs) {
+        const KernelPlan *const plan = check_known_member(desc, m);
+        move_whole(*plan, m.direction, m.typed, m.packed);
+        desc.*actual = m.length;
     }
-    if (!empty) UCD_TRY(ucd::run_on_host(context, moves));
-    for (uintptr_t i = 0; i < count; ++i) {
-        if (empty && moves[i].length > 0) UCD_TRY(run_complete(context, moves[i]));
-        descs[i].*actual = moves[i].length;
-    }
-    return success;
+    return true;
 }
 
-// For lists of different kinds. Each member is checked again before it runs, because that is
-// cheaper than storing what the first check found.
-Status run_list_on_host(Context &context, ucd_move_t *moves, uintptr_t ucd_move_t::*,
-                        uintptr_t count, ucd_op_t op, const Limits &limits) {
+// For lists that are all in host memory. Checks all members before it moves any data.
+template <class Desc>
+Status run_list_on_host(Context &context, std::span<Desc> descs, uintptr_t Desc::*actual,
+                        ucd_op_t op, const Limits &limits) {
+    if (op == UCD_OP__REPLACE && limits.threads == 1 && run_known_list(descs, actual))
+        return success;
     const Executor host = host_executor(context);
     CheckedMember m;
-    const auto check = [&](uintptr_t i) -> Status {
-        UCD_TRY(check_member(moves[i], op, m));
+    const auto check = [&](const Desc &desc) -> Status {
+        UCD_TRY(check_member(desc, op, m));
         if (m.length() == 0) return success;
         m.move.limits = limits;
         if (!m.is_copy) return complete(m.move, host);
@@ -59,11 +55,11 @@ Status run_list_on_host(Context &context, ucd_move_t *moves, uintptr_t ucd_move_
         if (m.is_copy) return copy_on_host(context, m.copy, static_cast<Op>(op), limits);
         return run_complete(context, m.move);
     };
-    for (uintptr_t i = 0; i < count; ++i) UCD_TRY(at_member<ucd_move_t>(i, check(i)));
-    for (uintptr_t i = 0; i < count; ++i) {
-        if (count > 1) UCD_TRY(check(i));
+    for (uintptr_t i = 0; i < descs.size(); ++i) UCD_TRY(at_member<Desc>(i, check(descs[i])));
+    for (Desc &desc : descs) {
+        if (descs.size() > 1) UCD_TRY(check(desc));
         UCD_TRY(run());
-        moves[i].actual_bytes = m.length();
+        desc.*actual = m.length();
     }
     return success;
 }
@@ -198,7 +194,8 @@ int run_list(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr
         const Hints &hints = call_hints;
         std::unique_ptr<AsyncOperation> operation;
         if (all_on_host(*context, hints, descs, count))
-            UCD_TRY(run_list_on_host(*context, descs, actual, count, op, hints.limits));
+            UCD_TRY(run_list_on_host(*context, std::span<Desc>(descs, count), actual, op,
+                                     hints.limits));
         else
             UCD_TRY(submit_list(*context, descs, actual, count, op, hints, nullptr, operation));
         if (waits) return operation ? finish(*context, std::move(operation)) : success;

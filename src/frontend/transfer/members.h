@@ -9,6 +9,7 @@
 #include "transfer/submission.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <span>
 #include <vector>
@@ -195,8 +196,17 @@ private:
             return fail(UCD_ERR__NOT_SUPPORTED,
                         "moves made at once are alike, and read no indices");
         }
-        types_->add(*m.type);
+        keep(*m.type);
         return success;
+    }
+
+    // Members take turns with few types, so most types are kept already.
+    void keep(const Type &type) {
+        // performance only: a type may be kept several times
+        const Type *&seen = kept_[reinterpret_cast<uintptr_t>(&type) / 64 % kept_.size()];
+        if (seen == &type) return;
+        types_->add(type);
+        seen = &type;
     }
 
     const Dispatch &dispatch_;
@@ -205,6 +215,7 @@ private:
     const std::size_t before_; // the number of members of the batch before these
     std::vector<MembersMade> parts_;
     const std::shared_ptr<KeptTypes> types_ = std::make_shared<KeptTypes>();
+    std::array<const Type *, 64> kept_{}; // some of types_
     bool found_others_ = false;
     WrittenLengths<Desc> lengths_;
 };
