@@ -393,8 +393,9 @@ GPU_BACKENDS = {
             # Few, for the size of the modules for Level Zero.
             tiled_conversions=(
                 ("float32", "bfloat16"), ("bfloat16", "float32"), ("float32", "float16"), ("float16", "float32"),
-                ("bfloat16", "float8_e4m3"), ("bfloat16", "float8_e5m2"), ("float64", "float32"),
-                ("float32", "float64"), ("uint8", "float32"),
+                ("bfloat16", "float8_e4m3"), ("bfloat16", "float8_e5m2"), ("float8_e4m3", "bfloat16"),
+                ("float8_e5m2", "bfloat16"), ("float32", "float8_e4m3"), ("float8_e4m3", "float32"),
+                ("float64", "float32"), ("float32", "float64"), ("int32", "float32"), ("uint8", "float32"),
             ),
         ),
     )

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <list>
 #include <numeric>
@@ -22,11 +23,11 @@ namespace {
 // it.
 void check_device_conversion(Case &one, const ConvertedPair &pair, Memory a, Memory b,
                              std::size_t first, std::size_t last,
-                             void (*fill)(DeviceBuffer &) = nullptr) {
+                             const std::function<void(DeviceBuffer &)> &fill = {}) {
     Rng &rng = one.rng();
     const Subject &source = pair.source.subject, &target = pair.target.subject;
     DeviceBuffer in(rng, source.range, a), out(rng, target.range, b);
-    if (fill != nullptr) fill(in);
+    if (fill) fill(in);
     const MemoryLocation from{&in, in.base(), source.type(), source.count, &source.bytes};
     const MemoryLocation to{&out, out.base(), target.type(), target.count, &target.bytes};
     const bool saturate = rng.chance(50);
@@ -97,7 +98,8 @@ TEST_CASE("conversions between any two layouts in any two memories") {
     DeviceSession session;
     run_cases("device conversions", 1500, [](Case &one) {
         Rng &rng = one.rng();
-        if (rng.chance(50)) use_staging(std::size_t{64} << rng.below(8), 1 + rng.below(4));
+        if (rng.chance(50))
+            use_staging(std::size_t{64} << rng.below(8), 1 + static_cast<unsigned>(rng.below(4)));
         const ConvertedPair pair = random_converted_pair(one);
         check_device_conversion(one, pair, random_memory(rng), random_memory(rng));
     });
@@ -217,34 +219,42 @@ namespace {
 
 constexpr std::size_t numbers = std::size_t{1} << 16;
 
-void fill_with_all_numbers(DeviceBuffer &in) {
+// All numbers of so many bytes, in turns.
+void fill_with_all_numbers(DeviceBuffer &in, std::size_t bytes) {
     for (std::size_t i = 0; i < numbers; ++i) {
         const auto bits = static_cast<std::uint16_t>(i);
-        const auto place = static_cast<std::intptr_t>(2 * i);
-        std::memcpy(in.actual(place), &bits, sizeof bits);
-        std::memcpy(in.expected(place), &bits, sizeof bits);
+        const auto place = static_cast<std::intptr_t>(bytes * i);
+        std::memcpy(in.actual(place), &bits, bytes);
+        std::memcpy(in.expected(place), &bits, bytes);
     }
 }
 
 } // namespace
 
-TEST_CASE("every number of 16 bits is converted in rows and in tiles in device memory") {
+TEST_CASE("every number of 8 and of 16 bits is converted in rows and in tiles in device memory") {
     DeviceSession session;
-    const ucd_type_t from[] = {UCD_TYPE__BFLOAT16, UCD_TYPE__FLOAT16};
+    struct {
+        ucd_type_t type;
+        std::size_t bytes;
+    } const from[] = {{UCD_TYPE__BFLOAT16, 2},
+                      {UCD_TYPE__FLOAT16, 2},
+                      {UCD_TYPE__FLOAT8_E4M3, 1},
+                      {UCD_TYPE__FLOAT8_E5M2, 1}};
     const auto to = converted_types(false);
-    run_cases("device numbers", 4 * std::size(from) * to.size(), [&](Case &one) {
-        const ucd_type_t source = from[one.number() % 2], target = to[one.number() / 2 % to.size()];
+    run_cases("device numbers", 2 * std::size(from) * to.size(), [&](Case &one) {
+        const auto [source, bytes] = from[one.number() % std::size(from)];
+        const ucd_type_t target = to[one.number() / std::size(from) % to.size()];
         if (source == target) return;
         // By turns in order, and a matrix of 256^2 transposed.
-        const bool in_order = one.number() / 2 / to.size() % 2 == 0;
-        const RecipePtr typed = in_order
-                                    ? contig(65536, leaf(source))
-                                    : contig(256, resized(vector(256, 1, 256, leaf(source)), 0, 2));
+        const bool in_order = one.number() / std::size(from) / to.size() % 2 == 0;
+        const RecipePtr typed = in_order ? contig(65536, leaf(source))
+                                         : contig(256, resized(vector(256, 1, 256, leaf(source)), 0,
+                                                               static_cast<std::intptr_t>(bytes)));
         const ConvertedPair pair{
             with_elements(make_subject(one, typed, 1, "source")),
             with_elements(make_subject(one, contig(65536, leaf(target)), 1, "target"))};
         check_device_conversion(one, pair, Memory::device0, Memory::device0, 0, numbers,
-                                fill_with_all_numbers);
+                                [&](DeviceBuffer &in) { fill_with_all_numbers(in, bytes); });
     });
 }
 
