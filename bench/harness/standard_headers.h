@@ -1,7 +1,5 @@
 // What most sources here include of libraries: precompiled with -Db_pch=true. No source includes
 // this file, and each names what it uses.
-#pragma once
-
 #include <fmt/core.h>
 
 #include <algorithm>

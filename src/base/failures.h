@@ -93,6 +93,7 @@ template <class Body, class Fail>
 // Returns the status of `expression` from the function, unless it is a success.
 #define UCD_TRY(expression)                                                                        \
     do {                                                                                           \
-        if (const auto status_ = (expression); !::ucd_base::succeeded(status_)) [[unlikely]]       \
-            return status_;                                                                        \
+        if (const auto ucd_try_status = (expression); !::ucd_base::succeeded(ucd_try_status))      \
+            [[unlikely]]                                                                           \
+            return ucd_try_status;                                                                 \
     } while (0)

@@ -15,20 +15,20 @@ std::mutex mutex;
 unsigned uses = 0;
 std::atomic<bool> ready{false};
 bool gpus_excluded = false;
-ucd_info_t hints = UCD_INFO__NULL; // ucd.gpu=none
+ucd_info_t no_gpu = UCD_INFO__NULL; // ucd.gpu=none
 
 int create_all(const Info *info) {
     gpus_excluded = info != nullptr && info->no_gpu;
     int rc = create_predefined_types();
-    if (rc == YAKSA_SUCCESS) rc = from_ucd(ucd_info_create(&hints));
-    if (rc == YAKSA_SUCCESS) rc = from_ucd(ucd_info_set(hints, "ucd.gpu", "none"));
+    if (rc == YAKSA_SUCCESS) rc = from_ucd(ucd_info_create(&no_gpu));
+    if (rc == YAKSA_SUCCESS) rc = from_ucd(ucd_info_set(no_gpu, "ucd.gpu", "none"));
     return rc;
 }
 
 void stop() {
     complete_all_requests();
     free_all_types();
-    if (hints != UCD_INFO__NULL) ucd_info_free(&hints);
+    if (no_gpu != UCD_INFO__NULL) ucd_info_free(&no_gpu);
     ucd_finalize();
 }
 
@@ -66,7 +66,7 @@ bool without_gpus() {
 }
 
 ucd_info_t no_gpu_hints() {
-    return hints;
+    return no_gpu;
 }
 
 } // namespace ucd_yaksa

@@ -215,8 +215,8 @@ TEST_CASE("memory of lists that have gone is given back when memory runs out") {
     };
     // Lists of plans are on the device; lists that are moved once are in memory of tables, which
     // are on the host, too.
-    constexpr std::size_t of_plan = 1, of_table = 2;
-    const auto out_of_memory = [&](std::intptr_t entries, const char *uses, std::size_t left) {
+    constexpr int of_plan = 1, of_table = 2;
+    const auto out_of_memory = [&](std::intptr_t entries, const char *uses, int left) {
         ucd::hostgpu::is_memory_full = true;
         pack(entries, uses);
         CHECK_FALSE(ucd::hostgpu::is_memory_full);

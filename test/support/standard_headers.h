@@ -1,7 +1,5 @@
 // What most sources include of the standard library: precompiled with -Db_pch=true. No source
 // includes this file, and each names what it uses.
-#pragma once
-
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -174,6 +174,8 @@ class Finder:
         if sign not in OPERATORS or any(c.type in {'string_literal', 'raw_string_literal', 'concatenated_string'}
                                         for c in (left, right)):
             return
+        if re.search(r'\btemplate\b', self.words(left)):
+            return  # a call of a member template, whose arguments the parser takes for comparisons
         rule, others = OPERATORS[sign]
         before = self.words(node)
         changed = [f'{self.words(left)} {other} {self.words(right)}' for other in others]

@@ -10,7 +10,7 @@ namespace ucd {
 namespace {
 
 // Number of entries that stay in the L1 cache between two passes over them.
-constexpr std::size_t part = 1024;
+constexpr std::size_t in_l1 = 1024;
 
 // The number's magnitude has at most as many bits as the result.
 uint64_t magnitude_bits(int64_t n) {
@@ -71,8 +71,8 @@ bool BlocksOfOwnLength::add_to(Bounds &bounds, const Type &child, bool &any_empt
         static_cast<int>(std::bit_width(magnitude_bits(unit) | magnitude_bits(stride)));
     Reach<int128> all;
     uint128 children = 0;
-    for (std::size_t begin = 0; begin < displs.size(); begin += part) {
-        const std::size_t size = std::min(part, displs.size() - begin);
+    for (std::size_t begin = 0; begin < displs.size(); begin += in_l1) {
+        const std::size_t size = std::min(in_l1, displs.size() - begin);
         const BlocksOfOwnLength some{displs.subspan(begin, size), lengths.subspan(begin, size),
                                      unit, stride};
         const BlocksLook look = look_at_blocks(some.displs, some.lengths.data());

@@ -7,14 +7,14 @@
 namespace ucd_ucx {
 namespace {
 
-thread_local ucd_base::LastError message;
+thread_local ucd_base::LastError last_error;
 
 } // namespace
 
 Status fail(int code, const char *format, ...) {
     std::va_list arguments;
     va_start(arguments, format);
-    ucd_base::set_message(message, format, arguments);
+    ucd_base::set_message(last_error, format, arguments);
     va_end(arguments);
     return Status(code);
 }
@@ -45,11 +45,11 @@ ucs_status_t ucx_status_of(int code) {
 }
 
 const char *last_failure() {
-    return message.text;
+    return last_error.text;
 }
 
 void prefix_failure(const char *function) {
-    ucd_base::prefix_message(message, function);
+    ucd_base::prefix_message(last_error, function);
 }
 
 } // namespace ucd_ucx

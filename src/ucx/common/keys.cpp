@@ -12,7 +12,7 @@ namespace {
 
 using ucd_base::edit_distance;
 
-constexpr std::string_view prefix = "ucd.ucx.";
+constexpr std::string_view key_prefix = "ucd.ucx.";
 
 constexpr std::string_view known_keys[] = {
     "ucd.ucx.chunk",        "ucd.ucx.depth",        "ucd.ucx.direct",
@@ -45,11 +45,12 @@ Status check_keys(ucd_info_t info, KeyFound found, void *argument) {
         if (rc == UCD_ERR__TRUNCATED) {
             std::vector<char> whole(needed);
             UCD_TRY(ucd_ok(ucd_info_get_nthkey(info, n, whole.data(), whole.size(), &needed)));
-            if (std::string_view(whole.data()).starts_with(prefix)) return fail_key(whole.data());
+            if (std::string_view(whole.data()).starts_with(key_prefix))
+                return fail_key(whole.data());
             continue;
         }
         UCD_TRY(ucd_ok(rc));
-        if (!std::string_view(key).starts_with(prefix)) continue;
+        if (!std::string_view(key).starts_with(key_prefix)) continue;
         if (std::find(std::begin(known_keys), std::end(known_keys), key) == std::end(known_keys))
             return fail_key(key);
         if (found != nullptr) UCD_TRY(found(info, key, argument));

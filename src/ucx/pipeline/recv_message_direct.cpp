@@ -87,9 +87,9 @@ bool RecvPart::find_direct(const Receiving &receiving, Decline *reason) {
 bool RecvPart::find_direct_on_host(const Receiving &receiving, const DirectPlace &place) {
     // All addresses from the lowest to the highest exist.
     const auto low = static_cast<uint64_t>(place.low), high = static_cast<uint64_t>(place.high);
-    const uint64_t first = place.base + low, bytes = high - low;
-    if (first == 0 || bytes > static_cast<uint64_t>(INTPTR_MAX) ||
-        first > static_cast<uint64_t>(INTPTR_MAX) - bytes)
+    const uint64_t first = place.base + low, extent = high - low;
+    if (first == 0 || extent > static_cast<uint64_t>(INTPTR_MAX) ||
+        first > static_cast<uint64_t>(INTPTR_MAX) - extent)
         return false;
     const ucd_layout_t &layout = direct_->from.layout;
     if (!receiving.always_direct() &&
@@ -135,8 +135,8 @@ bool RecvPart::find_attached(const Receiving &receiving, const DirectPlace &plac
         if (memory == nullptr) return false;
     }
     const auto low = static_cast<uint64_t>(place.low), high = static_cast<uint64_t>(place.high);
-    const uint64_t first = place.base + low, bytes = high - low;
-    if (bytes > memory->bytes() || first > memory->bytes() - bytes) return false;
+    const uint64_t first = place.base + low, extent = high - low;
+    if (extent > memory->bytes() || first > memory->bytes() - extent) return false;
     const uint64_t base = reinterpret_cast<uintptr_t>(memory->address()) + place.base;
     direct_->on_host.emplace(CopyMethod::mapped, std::move(direct_->from), base, receiving.buffer(),
                              Block());
@@ -175,8 +175,8 @@ bool RecvPart::find_direct_on_device(const Receiving &receiving, const DirectPla
             : !transfers_.mappings.open(ep(), place.handle, device, mapping_).ok())
         return false;
     const auto low = static_cast<uint64_t>(place.low), high = static_cast<uint64_t>(place.high);
-    const uint64_t first = place.base + low, bytes = high - low;
-    if (bytes > mapping_->bytes() || first > mapping_->bytes() - bytes) return false;
+    const uint64_t first = place.base + low, extent = high - low;
+    if (extent > mapping_->bytes() || first > mapping_->bytes() - extent) return false;
     direct_->buffer = reinterpret_cast<const char *>(
         reinterpret_cast<uintptr_t>(mapping_->address()) + static_cast<uintptr_t>(place.base));
     return true;
