@@ -61,7 +61,8 @@ def engine():
 
     if sys.argv[1] == 'nccl':
         torch.cuda.set_device(int(os.environ['RANK']))
-    dist.init_process_group('nccl' if sys.argv[1] == 'nccl' else 'gloo')
+    # Without a name, a group has NCCL for devices and Gloo for the host.
+    dist.init_process_group(None if sys.argv[1] == 'nccl' else 'gloo')
     return dist, dist.get_rank(), dist.get_world_size()
 
 
@@ -109,6 +110,26 @@ def replayed(via, me, world):
         del graph, execution
 
 
+def over_some_ranks(me, world, shared):
+    """Of a group that lacks ranks of the default group, ranks are still those of the default group."""
+    import torch.distributed as dist
+
+    members = [0, world - 1]
+    group = dist.new_group(members)
+    if me not in members:
+        return
+    here = members.index(me)
+    halves = np.arange(8, dtype='f4').reshape(2, 4)
+    source = in_engines_library(shared.placed(halves[here]))
+    target = in_engines_library(shared.placed(np.zeros(4, 'f4')))
+    pair = [ucd.Distribution((8,), 2, ucd.Shard(0), ranks=ranks) for ranks in (members, members[::-1])]
+    move = ucd.Redistribution({'a': (*pair, 'float32')})
+    execution = move.prepare(group, {'a': source}, {'a': target}, direct=True)
+    assert execution.direct_peers == (members[1 - here],), execution.direct_peers
+    execution.run()
+    assert np.asarray(target).tolist() == halves[1 - here].tolist()
+
+
 def main():
     via, me, world = engine()
     on_gpu = sys.argv[1] == 'nccl'
@@ -153,6 +174,8 @@ def main():
 
     if on_gpu:
         replayed(via, me, world)
+    if sys.argv[1] == 'torch':
+        over_some_ranks(me, world, shared)
 
     # All ranks must want it.
     pair = ucd.Distribution((8, 2), world, ucd.Shard(0)), ucd.Distribution((8, 2), world, ucd.Replicate())

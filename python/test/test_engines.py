@@ -246,6 +246,11 @@ def test_bad_arguments():
         move.execute(None, {'a': [np.zeros(2, 'f4')]}, {'a': [np.zeros(4, 'f4')]})
     with pytest.raises(ValueError, match='elements of 8 bytes'):
         move.execute(None, {'a': [np.zeros(2)] * 2}, {'a': [np.zeros(4, 'f4')]})
+    half = ucd.Redistribution({'a': (*pair, 'bfloat16')})
+    bits = np.arange(2, dtype='u2')
+    half.execute(None, {'a': [bits, bits]}, {'a': [np.zeros(4, 'u2')]})  # NumPy has no name for them
+    with pytest.raises(ValueError, match='elements FLOAT16; those of the routing are BFLOAT16'):
+        half.execute(None, {'a': [bits, bits]}, {'a': [np.zeros(4, 'f2')]})
 
 
 @pytest.mark.parametrize(
@@ -272,23 +277,25 @@ def test_direct_refuses_offers(offer, monkeypatch):
     class Group:
         rank, in_stream = 0, False
 
-        def __init__(self, *said):
+        def __init__(self, second, *said):
+            self.ranks = (0, second)
             self._said = [text for answer in said for text in (len(answer).to_bytes(8, 'little'), answer)]
 
         def gather(self, mine, like):
             answer = self._said.pop(0)
             return [mine, answer.ljust(len(mine), b'\0')]
 
-    def peers(text):
-        ranks = [ucd.Distribution((8,), 1, ucd.Replicate(), ranks=[rank]) for rank in (0, 1)]
+    def peers(text, second=1):
+        ranks = [ucd.Distribution((8,), 1, ucd.Replicate(), ranks=[rank]) for rank in (0, second)]
         routings = {'a': ucd.routing(*ranks, 'f4')}
         source = np.arange(8, dtype='f4')
-        made = ucd._direct.Direct(Group(text, b'[]'), routings, {(0, 'a'): (4,)}, {'a': source}, {}, source)
+        made = ucd._direct.Direct(Group(second, text, b'[]'), routings, {(0, 'a'): (4,)}, {'a': source}, {}, source)
         return made.peers
 
     monkeypatch.setattr(ucd._direct, 'machine', lambda: 'here')
     monkeypatch.setattr(ucd._direct, 'PeerMemory', lambda handle, device: np.zeros(32, np.uint8))
     assert peers(b'{"machine": "here", "arrays": {"a": ["00", [4]]}}') == (1,)
+    assert peers(b'{"machine": "here", "arrays": {"a": ["00", [4]]}}', 5) == (5,)  # a group with gaps
     assert peers(offer) == ()
 
 

@@ -24,6 +24,8 @@ class Group(Protocol):
     """What an engine offers for this: both are collective."""
 
     rank: int
+    ranks: Sequence[int]
+    """All ranks, in the order of gather."""
     in_stream: bool
 
     def gather(self, mine: bytes, like: Any) -> list[bytes]:
@@ -102,10 +104,10 @@ class Direct:
         arrays = [array for given in (sources, targets) for array in given.values() if array is not None]
         places = map(_core.memory, arrays)
         self._device = next((place for place in places if place != 'host'), 'host')  # empty arrays are nowhere
-        offers = [_Offer(text) for text in _gathered(group, self._offer(), like)]
+        offers = {rank: _Offer(text) for rank, text in zip(group.ranks, _gathered(group, self._offer(), like))}
         opened = {peer: self._opened(peer, offers) for peer in self._all_peers()}
         refused = json.dumps([peer for peer, found in opened.items() if found is None])
-        answers = [_decoded(text) for text in _gathered(group, refused.encode(), like)]
+        answers = {rank: _decoded(text) for rank, text in zip(group.ranks, _gathered(group, refused.encode(), like))}
         self.peers = tuple(
             sorted([
                 peer
@@ -146,9 +148,9 @@ class Direct:
                 arrays[name] = handle and (handle.hex(), self._strides[side, name])
         return json.dumps({'machine': machine(), 'arrays': arrays}).encode()
 
-    def _opened(self, peer: int, offers: Sequence[_Offer]) -> dict[str, tuple[PeerMemory, tuple[int, ...]]] | None:
+    def _opened(self, peer: int, offers: Mapping[int, _Offer]) -> dict[str, tuple[PeerMemory, tuple[int, ...]]] | None:
         """The arrays of another rank that this rank accesses; None if one of them is not to be had."""
-        if peer >= len(offers) or not offers[peer].machine or offers[peer].machine != machine():
+        if peer not in offers or not offers[peer].machine or offers[peer].machine != machine():
             return None
         found: dict[str, tuple[PeerMemory, tuple[int, ...]]] = {}
         for name, route, other in self._made():

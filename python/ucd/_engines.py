@@ -27,10 +27,13 @@ class Engine(Protocol):
 
     rank: int
     in_stream: bool
-    """Whether messages follow the work in the current stream."""
+    """Whether messages follow the work in the current stream. After settle."""
 
     def gather(self, mine: bytes, like: Any) -> list[bytes]:
         """The bytes of all ranks, which have as many each. like: an array of this rank, if it has one."""
+
+    def settle(self, memories: frozenset[str]) -> None:
+        """memories: where the arrays of all ranks are, "host" and "device". Collective, after the first gather."""
 
     def post(self, sends: Mapping[int, Any], receives: Mapping[int, Any]) -> list[tuple[list[int], Wait]]:
         """Starts messages to and from peers. Returns waits, each with the peers that it is for."""
@@ -48,7 +51,11 @@ class MpiEngine:
     def __init__(self, comm: Any, timeout: float | None) -> None:
         self.comm = comm
         self.rank: int = comm.Get_rank()
+        self.ranks: Sequence[int] = range(comm.Get_size())
         self._timeout = timeout
+
+    def settle(self, memories: frozenset[str]) -> None:
+        pass
 
     def gather(self, mine: bytes, like: Any) -> list[bytes]:
         from mpi4py import MPI
@@ -104,33 +111,47 @@ class TorchEngine:
     """A process group of torch.distributed; None: the default one. timeout: of each message, in seconds; None: the
     group's. NCCL has the group's always: to wait for a message would hold up the thread, not the stream."""
 
+    in_stream = False
+
     def __init__(self, group: Any, timeout: float | None) -> None:
         self._dist = sys.modules['torch.distributed']
         self.group = group
         self.rank: int = self._dist.get_rank()
-        self.in_stream = 'nccl' in str(self._dist.get_backend(group))
-        self._timeout = () if timeout is None or self.in_stream else (datetime.timedelta(seconds=timeout),)
-        self._meeting: Any = None  # what a barrier sums, on the device of the arrays
+        # Those of the default group, in the order of this group.
+        self.ranks: Sequence[int] = self._dist.get_process_group_ranks(self._dist.group.WORLD if group is None else group)
+        # Such as "cpu:gloo,cuda:nccl", which is also what a group has that was made without a name of a backend.
+        backends = str(getattr(self._dist, 'get_backend_config', self._dist.get_backend)(group))
+        self._has_nccl = 'nccl' in backends
+        self._has_host = not self._has_nccl or 'cpu:' in backends
+        self._timeout = () if timeout is None else (datetime.timedelta(seconds=timeout),)
+        self._device: Any = 'cuda'  # that NCCL uses
+        self._meeting: Any = None  # what a barrier sums
 
     def gather(self, mine: bytes, like: Any) -> list[bytes]:
         torch = sys.modules['torch']
-        # The first exchange of a group of NCCL needs all of its ranks.
-        device = like.device if like is not None and hasattr(like, 'device') else None
-        if device is None and self.in_stream:
-            device = torch.device('cuda', torch.cuda.current_device())
-        if self._meeting is None:
-            self._meeting = torch.zeros(1, dtype=torch.int32, device=device)
-        ours = torch.frombuffer(bytearray(mine), dtype=torch.uint8).to(device)
-        found = ours.new_empty(self._dist.get_world_size(self.group) * len(mine))
-        if self.in_stream:
-            self._dist.all_gather_into_tensor(found, ours, group=self.group)
-        else:
+        if getattr(getattr(like, 'device', None), 'type', '') == 'cuda':
+            self._device = like.device
+        ours = torch.frombuffer(bytearray(mine), dtype=torch.uint8).to('cpu' if self._has_host else self._device)
+        found = ours.new_empty(len(self.ranks) * len(mine))
+        if self._has_host:
             work = self._dist.all_gather(list(found.split(len(mine))), ours, group=self.group, async_op=True)
             work.wait(*self._timeout)
+        else:
+            self._dist.all_gather_into_tensor(found, ours, group=self.group)
         return _split(bytes(found.tolist()), len(mine))
 
+    def settle(self, memories: frozenset[str]) -> None:
+        torch = sys.modules['torch']
+        if self._has_nccl and self._has_host and len(memories) > 1:
+            raise ValueError('some ranks have their arrays on devices, others on the host: NCCL and Gloo exchange nothing')
+        self.in_stream = self._has_nccl and (not self._has_host or 'device' in memories)
+        self._meeting = torch.zeros(1, dtype=torch.int32, device=self._device if self.in_stream else 'cpu')
+        if self.in_stream:
+            self._timeout = ()
+            self.barrier()  # the first exchange of a group of NCCL needs all of its ranks
+
     def barrier(self) -> None:
-        """What follows begins, in the current stream if in_stream, when all ranks have come here. After a gather."""
+        """What follows begins, in the current stream if in_stream, when all ranks have come here. After settle."""
         work = self._dist.all_reduce(self._meeting, group=self.group, async_op=True)
         work.wait(*self._timeout)
 
@@ -224,10 +245,13 @@ class _Exchange:
         self._engine = engine
         self._arrays = (sources, targets)
         self._strides = self._checked(routings)
+        places = {_core.memory(a) for a in arrays} - {'host'}
+        memory = b'-' if like is None else b'd' if places else b'h'
         with _Naming('the ranks could not compare what they are about to do', ()):
-            others = engine.gather(digest, like)
-        if len(set(others)) > 1:
+            others = engine.gather(digest + memory, like)
+        if len({other[:-1] for other in others}) > 1:
             raise ValueError('the ranks have different redistributions: names, distributions, dtypes, budgets, or direct')
+        engine.settle(frozenset({'device' if other.endswith(b'd') else 'host' for other in others if not other.endswith(b'-')}))
         self._direct: Direct | None = None
         if group:
             with _Naming('the ranks could not tell each other where their arrays are', ()):

@@ -148,8 +148,9 @@ class Redistribution:
         packed and the one before unpacked. With NCCL the work is enqueued in the current stream, and may be
         unfinished on return. With other engines it is done on return.
 
-        Raises ValueError if the ranks have different redistributions, an array's shape is not the local one, or the
-        size of its elements is not the one of the dtype: before anything is sent. Raises RedistributionError if a
+        Raises ValueError if the ranks have different redistributions, an array's shape is not the local one, the size of
+        its elements is not the one of the dtype, or both are floating formats and differ: before anything is sent.
+        Integers and bytes stand for any format of their size. Raises RedistributionError if a
         message fails, a peer is lost or the time is over: then every target is to be taken as unfinished.
         """
         self.prepare(engine, sources, targets, timeout=timeout).run()

@@ -10,6 +10,8 @@ from typing import Any, overload
 from ucd import _core, _dtypes
 from ucd._placements import Distribution
 
+_FLOATING = {'FLOAT16', 'BFLOAT16', 'FLOAT', 'DOUBLE', 'FLOAT8_E4M3', 'FLOAT8_E5M2', 'C_COMPLEX', 'C_DOUBLE_COMPLEX'}
+
 Cut = tuple[int, int]
 """(k, of): the k-th of equal parts of what each rank of the source has, along its longest dimension."""
 WHOLE: Cut = (0, 1)
@@ -256,7 +258,7 @@ class Routing:
 
     def strides_of(self, array: Any, side: int, rank: int, what: str) -> tuple[int, ...]:
         """The strides of a rank's local array of the source (side 0) or target (1), in bytes. Raises ValueError if
-        its shape or the size of its elements is another one than the distribution says."""
+        its shape, the size of its elements or their floating format is another one than the distribution says."""
         held, element = ((self.source, self.element), (self.target, self.target_element))[side]
         shape, strides = _core.shape_and_strides(array)
         if shape != held.local_shape(rank):
@@ -264,6 +266,9 @@ class Routing:
         found = _core.element_of(array)
         if found.size != element.size:
             raise ValueError(f'{what} has elements of {found.size} bytes; those of the routing have {element.size}')
+        # Integers and bytes stand for any format: NumPy has no bfloat16.
+        if found.name != element.name and {found.name, element.name} <= _FLOATING:
+            raise ValueError(f'{what} has elements {found.name}; those of the routing are {element.name}')
         return strides
 
 

@@ -61,6 +61,9 @@ class UcxMessages:
     def gather(self, mine: bytes, like: Any) -> list[bytes]:
         return list(self._engine._exchange(mine))
 
+    def settle(self, memories: frozenset[str]) -> None:
+        pass
+
     def post(self, sends: Mapping[int, Any], receives: Mapping[int, Any]) -> list[tuple[list[int], Wait]]:
         worker = self._engine._worker
         started: list[tuple[list[int], Wait]] = []
