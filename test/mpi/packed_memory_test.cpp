@@ -84,6 +84,16 @@ TEST_CASE("packed memory: it is on huge pages, if there are some") {
     }
 }
 
+TEST_CASE("packed memory: more blocks than are kept are given back, but for parts of pages") {
+    constexpr std::size_t page = 2 << 20, kept = 256 << 20;
+    for (const std::size_t size : {page / 2, page}) {
+        std::vector<PackedMemory> blocks;
+        for (std::size_t bytes = 0; bytes <= kept; bytes += size) blocks.emplace_back(size);
+        CHECK(blocks.back().data() != nullptr);
+    }
+    CHECK(PackedMemory(page / 2).data() != nullptr);
+}
+
 TEST_CASE("packed memory: no data for no bytes, and for too many") {
     CHECK(PackedMemory().data() == nullptr);
     CHECK(PackedMemory(0).data() == nullptr);

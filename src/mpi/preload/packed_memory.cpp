@@ -33,7 +33,8 @@ struct KeptBlocks {
         bytes -= std::size_t{1} << size_class;
         return block;
     }
-    // False if there is too much already. A part of a huge page is always kept.
+    // False if there is too much already. A part of a huge page is always kept, because it cannot
+    // be given back alone.
     bool keep(void *block, int size_class, bool is_part) {
         const std::size_t size = std::size_t{1} << size_class;
         const std::lock_guard lock(mutex);
@@ -62,10 +63,10 @@ bool is_part_of_huge_page(int size_class, const Device *pinned_for) {
 // processes, which then looks up a page for each 2 MiB, not for each 4 KiB; and packing has fewer
 // misses in the TLB.
 void *allocate_huge_pages(int size_class) {
-    const std::size_t size = std::size_t{1} << size_class;
-    void *const block = std::aligned_alloc(std::size_t{1} << huge_page_class, size);
+    const std::size_t bytes = std::size_t{1} << size_class;
+    void *const block = std::aligned_alloc(std::size_t{1} << huge_page_class, bytes);
 #ifdef MADV_HUGEPAGE
-    if (block != nullptr) (void)madvise(block, size, MADV_HUGEPAGE);
+    if (block != nullptr) (void)madvise(block, bytes, MADV_HUGEPAGE);
 #endif
     return block;
 }
