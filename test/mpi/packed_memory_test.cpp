@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 #include <limits>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -38,6 +39,20 @@ std::string flags_of_mapping(std::uintptr_t at) {
 }
 
 } // namespace
+
+// The first test, since blocks that others left would count.
+TEST_CASE("packed memory: small blocks fill huge pages") {
+    constexpr std::size_t page = 2 << 20, size = 256 << 10, pages = 20;
+    std::vector<PackedMemory> blocks;
+    std::set<std::uintptr_t> used;
+    while (blocks.size() < pages * page / size) {
+        blocks.emplace_back(size);
+        used.insert(address(blocks.back()) / page);
+    }
+    CHECK(used.size() == pages);
+    CHECK(address(PackedMemory(page)) % page == 0);
+    CHECK(address(PackedMemory(3 * page)) % page == 0);
+}
 
 TEST_CASE("packed memory: blocks that are in use do not overlap") {
     constexpr std::size_t sizes[] = {1,    4096,    4097,          65536,         100000,
