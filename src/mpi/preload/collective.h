@@ -257,14 +257,19 @@ int pass_on(Next next, const CollectiveData *data, const EqualBlocks<Count> &,
                        rest));
 }
 
-// `next(data)` calls MPI; data may be null.
+// Calls MPI with the user's arguments, or raises the error of data that cannot be moved. Empty, and
+// does nothing, if there is packed data. `next(data)` calls MPI; data may be null.
+template <class Next>
+std::optional<int> without_packing(Call call, Next next, const CollectivePtr &data, MPI_Comm comm) {
+    if (data != nullptr && !data->failed) return std::nullopt;
+    if (data != nullptr) return raise_error(comm);
+    count_passed(call);
+    return next(nullptr);
+}
+
 template <class Next>
 int blocking_collective(Call call, Next next, CollectivePtr data, MPI_Comm comm) {
-    if (data == nullptr) {
-        count_passed(call);
-        return next(nullptr);
-    }
-    if (data->failed) return raise_error(comm);
+    if (const auto done = without_packing(call, next, data, comm)) return *done;
     count_taken(call);
     const int rc = next(data.get());
     progress_freed();
@@ -285,11 +290,7 @@ template <class Next>
 int nonblocking_collective(Call call, Next next, CollectivePtr data, MPI_Comm comm,
                            MPI_Request *request) {
     progress_freed();
-    if (data == nullptr) {
-        count_passed(call);
-        return next(nullptr);
-    }
-    if (data->failed) return raise_error(comm);
+    if (const auto done = without_packing(call, next, data, comm)) return *done;
     OperationPtr operation = collective_operation(std::move(data), comm);
     const int rc = next(operation->collective.get());
     if (rc != MPI_SUCCESS) return rc;
@@ -306,11 +307,7 @@ int nonblocking_collective(Call call, Next next, CollectivePtr data, MPI_Comm co
 template <class Next>
 int persistent_collective(Call call, Next next, CollectivePtr data, MPI_Comm comm,
                           MPI_Request *request) {
-    if (data == nullptr) {
-        count_passed(call);
-        return next(nullptr);
-    }
-    if (data->failed) return raise_error(comm);
+    if (const auto done = without_packing(call, next, data, comm)) return *done;
     OperationPtr operation = collective_operation(std::move(data), comm);
     operation->persistent = true;
     operation->active = false;

@@ -3,6 +3,8 @@
 
 #include "preload/operation.h"
 
+#include <optional>
+
 namespace ucd_mpi {
 
 // Empty if the message is left to MPI.
@@ -54,55 +56,63 @@ inline OperationPtr new_operation(TypedBuffer &&typed, PackedMemory &&packed, MP
     return operation;
 }
 
+// Starts to move packed data. `next(bytes, count, datatype)` calls MPI, and `track(operation)`
+// keeps the operation. Nothing was done if there is no memory for it: the result is then empty.
+template <class Count, class Next, class Track>
+std::optional<int> start_packed(Call call, Next next, Track track, TypedBuffer &typed,
+                                PackedMemory packed, MPI_Comm comm) {
+    if (packed.data() == nullptr) return std::nullopt;
+    OperationPtr operation = new_operation(std::move(typed), std::move(packed), comm);
+    if (operation == nullptr) return std::nullopt;
+    const TypedBuffer &t = operation->typed;
+    const int rc = next(operation->packed.data(), t.packed_count<Count>(), t.packed_datatype());
+    if (rc != MPI_SUCCESS) return rc;
+    count_taken(call);
+    track(std::move(operation));
+    return rc;
+}
+
 template <class Next, class Count>
 int nonblocking_send(Call call, Next next, const void *buf, Count count, MPI_Datatype datatype,
                      int dest, int tag, MPI_Comm comm, MPI_Request *request) {
     progress_freed();
+    const auto send = [&](const void *b, Count n, MPI_Datatype d) {
+        return next(b, n, d, dest, tag, comm, request);
+    };
     if (TypedBuffer typed = message(call, buf, count, datatype, dest)) {
-        PackedMemory packed = packed_bytes(typed);
-        if (packed.data() != nullptr) {
-            if (OperationPtr operation = new_operation(std::move(typed), std::move(packed), comm)) {
-                const TypedBuffer &t = operation->typed;
-                const int rc = next(operation->packed.data(), t.packed_count<Count>(),
-                                    t.packed_datatype(), dest, tag, comm, request);
-                if (rc != MPI_SUCCESS) return rc;
-                count_taken(call);
-                track_send(*request, std::move(operation));
-                return rc;
-            }
-        }
-        // NOLINTNEXTLINE(bugprone-use-after-move): new_operation leaves it, without memory
+        const auto track = [&](OperationPtr operation) {
+            track_send(*request, std::move(operation));
+        };
+        if (const auto rc =
+                start_packed<Count>(call, send, track, typed, packed_bytes(typed), comm))
+            return *rc;
         if (typed.device() != nullptr) return raise_error(comm);
     }
     count_passed(call);
-    return next(buf, count, datatype, dest, tag, comm, request);
+    return send(buf, count, datatype);
 }
 
 // The data of a send is packed each time the request is started.
 template <class Next, class Count>
 int persistent(Call call, Next next, bool receives, const void *buf, Count count,
                MPI_Datatype datatype, int peer, int tag, MPI_Comm comm, MPI_Request *request) {
+    const auto init = [&](const void *b, Count n, MPI_Datatype d) {
+        return next(const_cast<void *>(b), n, d, peer, tag, comm, request);
+    };
     if (TypedBuffer typed = message(call, buf, count, datatype, peer, Use::again)) {
-        PackedMemory packed(typed.bytes(), typed.device());
-        if (packed.data() != nullptr) {
-            if (OperationPtr operation = new_operation(std::move(typed), std::move(packed), comm)) {
-                const TypedBuffer &t = operation->typed;
-                const int rc = next(operation->packed.data(), t.packed_count<Count>(),
-                                    t.packed_datatype(), peer, tag, comm, request);
-                if (rc != MPI_SUCCESS) return rc;
-                count_taken(call);
-                operation->receives = receives;
-                operation->persistent = true;
-                operation->active = false;
-                add_operation(*request, std::move(operation));
-                return rc;
-            }
-        }
-        // NOLINTNEXTLINE(bugprone-use-after-move): new_operation leaves it, without memory
+        const auto track = [&](OperationPtr operation) {
+            operation->receives = receives;
+            operation->persistent = true;
+            operation->active = false;
+            add_operation(*request, std::move(operation));
+        };
+        if (const auto rc = start_packed<Count>(call, init, track, typed,
+                                                PackedMemory(typed.bytes(), typed.device()), comm))
+            return *rc;
         if (typed.device() != nullptr) return raise_error(comm);
     }
     count_passed(call);
-    return next(const_cast<void *>(buf), count, datatype, peer, tag, comm, request);
+    return init(buf, count, datatype);
 }
 
 // The receive arguments that the user gave.
@@ -150,21 +160,16 @@ int receive_now(Call call, Next next, const Received<Count> &user, TypedBuffer t
 template <class Next, class Count>
 int start_to_receive(Call call, Next next, const Received<Count> &user, TypedBuffer typed,
                      MPI_Comm comm, MPI_Request *request) {
-    PackedMemory packed(typed ? typed.bytes() : 0, typed.device());
-    if (typed && packed.data() != nullptr) {
-        if (OperationPtr operation = new_operation(std::move(typed), std::move(packed), comm)) {
-            const TypedBuffer &t = operation->typed;
-            const int rc =
-                next(operation->packed.data(), t.packed_count<Count>(), t.packed_datatype());
-            if (rc != MPI_SUCCESS) return rc;
-            count_taken(call);
+    if (typed) {
+        const auto track = [&](OperationPtr operation) {
             operation->receives = true;
             add_operation(*request, std::move(operation));
-            return rc;
-        }
+        };
+        if (const auto rc = start_packed<Count>(call, next, track, typed,
+                                                PackedMemory(typed.bytes(), typed.device()), comm))
+            return *rc;
+        if (typed.device() != nullptr) return raise_error(comm);
     }
-    // NOLINTNEXTLINE(bugprone-use-after-move): new_operation leaves it, without memory
-    if (typed.device() != nullptr) return raise_error(comm);
     count_passed(call);
     return next(user.buf, user.count, user.datatype);
 }
@@ -281,8 +286,7 @@ TypedBuffer scheduled_message(Call call, const void *buffer, Count count, MPI_Da
     return typed;
 }
 
-inline void track_both(Call call, MPI_Request request, OperationPtr operation) {
-    count_taken(call);
+inline void track_both(MPI_Request request, OperationPtr operation) {
     if (operation->receives)
         add_operation(request, std::move(operation));
     else
@@ -322,10 +326,12 @@ int nonblocking_send_receive(Call call, Next next, const void *sendbuf, Count se
     }
     const int rc = next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
                         source, recvtag, comm, request);
-    if (!taken)
+    if (!taken) {
         count_passed(call);
-    else if (rc == MPI_SUCCESS)
-        track_both(call, *request, std::move(operation));
+    } else if (rc == MPI_SUCCESS) {
+        count_taken(call);
+        track_both(*request, std::move(operation));
+    }
     return rc;
 }
 
@@ -335,22 +341,21 @@ int nonblocking_replace(Call call, Next next, void *buf, Count count, MPI_Dataty
                         MPI_Request *request) {
     progress_freed();
     const int peer = source != MPI_PROC_NULL ? source : dest;
+    const auto exchange = [&](void *b, Count n, MPI_Datatype d) {
+        return next(b, n, d, dest, sendtag, source, recvtag, comm, request);
+    };
     if (TypedBuffer typed = scheduled_message(call, buf, count, datatype, peer)) {
-        const bool on_device = typed.device() != nullptr;
-        PackedMemory packed = packed_bytes(typed);
-        OperationPtr operation = new_operation(std::move(typed), std::move(packed), comm);
-        if (operation != nullptr && operation->packed.data() != nullptr) {
-            const TypedBuffer &t = operation->typed;
+        const auto track = [&](OperationPtr operation) {
             operation->receives = operation->keeps = source != MPI_PROC_NULL;
-            const int rc = next(operation->packed.data(), t.packed_count<Count>(),
-                                t.packed_datatype(), dest, sendtag, source, recvtag, comm, request);
-            if (rc == MPI_SUCCESS) track_both(call, *request, std::move(operation));
-            return rc;
-        }
-        if (on_device) return raise_error(comm);
+            track_both(*request, std::move(operation));
+        };
+        if (const auto rc =
+                start_packed<Count>(call, exchange, track, typed, packed_bytes(typed), comm))
+            return *rc;
+        if (typed.device() != nullptr) return raise_error(comm);
     }
     count_passed(call);
-    return next(buf, count, datatype, dest, sendtag, source, recvtag, comm, request);
+    return exchange(buf, count, datatype);
 }
 
 } // namespace ucd_mpi

@@ -2,93 +2,80 @@
 
 #include "types/failure.h"
 
-namespace ucd_mpi {
+#include <algorithm>
+#include <iterator>
 
-#if MPI_VERSION >= 4
+namespace ucd_mpi {
 
 namespace {
 
+// How many arguments a constructor had.
+struct Lengths {
+#if MPI_VERSION >= 4
+    using Number = MPI_Count;
+#else
+    using Number = int;
+#endif
+    Number ints = 0, addresses = 0, counts = 0, types = 0; // only MPI 4 has counts
+};
+
+int read_lengths(MPI_Datatype datatype, Lengths &n, int &combiner) {
+#if MPI_VERSION >= 4
+    return mpi_ok(
+        PMPI_Type_get_envelope_c(datatype, &n.ints, &n.addresses, &n.counts, &n.types, &combiner),
+        "MPI_Type_get_envelope_c");
+#else
+    return mpi_ok(PMPI_Type_get_envelope(datatype, &n.ints, &n.addresses, &n.types, &combiner),
+                  "MPI_Type_get_envelope");
+#endif
+}
+
 // MPI returns large counts after all other numbers. In the C binding of two constructors, they come
-// between others.
-void put_in_order(Contents &contents, std::size_t ints) {
-    std::vector<std::intptr_t> &n = contents.numbers;
-    const std::vector<std::intptr_t> all = n;
-    const auto part = [&](std::size_t from, std::size_t to) {
-        n.insert(n.end(), all.begin() + static_cast<std::ptrdiff_t>(from),
-                 all.begin() + static_cast<std::ptrdiff_t>(to));
-    };
-    n.clear();
-    if (contents.combiner == MPI_COMBINER_SUBARRAY) { // the ints are ndims and order
-        part(0, 1);
-        part(ints, all.size());
-        part(1, ints);
-    } else if (contents.combiner == MPI_COMBINER_DARRAY) { // gsizes come after size, rank and ndims
-        part(0, 3);
-        part(ints, all.size());
-        part(3, ints);
-    } else {
-        part(0, all.size());
-    }
+// between others: after ndims of a subarray, and after size, rank and ndims of a darray.
+void put_in_order(Contents &contents, std::ptrdiff_t ints) {
+    const std::ptrdiff_t before = contents.combiner == MPI_COMBINER_SUBARRAY ? 1
+                                  : contents.combiner == MPI_COMBINER_DARRAY ? 3
+                                                                             : ints;
+    const auto first = contents.numbers.begin();
+    std::rotate(first + before, first + ints, contents.numbers.end());
 }
 
 } // namespace
 
 int read_envelope(MPI_Datatype datatype, Envelope &envelope) {
-    MPI_Count ni = 0, na = 0, nc = 0, nd = 0;
-    UCD_TRY(mpi_ok(PMPI_Type_get_envelope_c(datatype, &ni, &na, &nc, &nd, &envelope.combiner),
-                   "MPI_Type_get_envelope_c"));
-    envelope.numbers = static_cast<std::uint64_t>(ni + na + nc);
-    envelope.types = static_cast<std::uint64_t>(nd);
+    Lengths n;
+    UCD_TRY(read_lengths(datatype, n, envelope.combiner));
+    envelope.numbers = static_cast<std::uint64_t>(n.ints) +
+                       static_cast<std::uint64_t>(n.addresses) +
+                       static_cast<std::uint64_t>(n.counts);
+    envelope.types = static_cast<std::uint64_t>(n.types);
     return UCD_SUCCESS;
 }
 
 int read_contents(MPI_Datatype datatype, Contents &contents) {
-    MPI_Count ni = 0, na = 0, nc = 0, nd = 0;
-    UCD_TRY(mpi_ok(PMPI_Type_get_envelope_c(datatype, &ni, &na, &nc, &nd, &contents.combiner),
-                   "MPI_Type_get_envelope_c"));
+    Lengths n;
+    UCD_TRY(read_lengths(datatype, n, contents.combiner));
     if (contents.combiner == MPI_COMBINER_NAMED) return UCD_SUCCESS;
-    std::vector<int> ints(static_cast<std::size_t>(ni));
-    std::vector<MPI_Aint> addresses(static_cast<std::size_t>(na));
-    std::vector<MPI_Count> counts(static_cast<std::size_t>(nc));
-    contents.types.resize(static_cast<std::size_t>(nd));
-    UCD_TRY(mpi_ok(PMPI_Type_get_contents_c(datatype, ni, na, nc, nd, ints.data(), addresses.data(),
-                                            counts.data(), contents.types.data()),
+    std::vector<int> ints(static_cast<std::size_t>(n.ints));
+    std::vector<MPI_Aint> addresses(static_cast<std::size_t>(n.addresses));
+    std::vector<MPI_Count> counts(static_cast<std::size_t>(n.counts));
+    contents.types.resize(static_cast<std::size_t>(n.types));
+#if MPI_VERSION >= 4
+    UCD_TRY(mpi_ok(PMPI_Type_get_contents_c(datatype, n.ints, n.addresses, n.counts, n.types,
+                                            ints.data(), addresses.data(), counts.data(),
+                                            contents.types.data()),
                    "MPI_Type_get_contents_c"));
+#else
+    UCD_TRY(mpi_ok(PMPI_Type_get_contents(datatype, n.ints, n.addresses, n.types, ints.data(),
+                                          addresses.data(), contents.types.data()),
+                   "MPI_Type_get_contents"));
+#endif
     contents.numbers.assign(ints.begin(), ints.end());
     contents.numbers.insert(contents.numbers.end(), addresses.begin(), addresses.end());
     contents.numbers.insert(contents.numbers.end(), counts.begin(), counts.end());
-    if (nc != 0) put_in_order(contents, ints.size());
+    if (!counts.empty()) put_in_order(contents, std::ssize(ints));
     return UCD_SUCCESS;
 }
-
-#else
-
-int read_envelope(MPI_Datatype datatype, Envelope &envelope) {
-    int ni = 0, na = 0, nd = 0;
-    UCD_TRY(mpi_ok(PMPI_Type_get_envelope(datatype, &ni, &na, &nd, &envelope.combiner),
-                   "MPI_Type_get_envelope"));
-    envelope.numbers = static_cast<std::uint64_t>(ni) + static_cast<std::uint64_t>(na);
-    envelope.types = static_cast<std::uint64_t>(nd);
-    return UCD_SUCCESS;
-}
-
-int read_contents(MPI_Datatype datatype, Contents &contents) {
-    int ni = 0, na = 0, nd = 0;
-    UCD_TRY(mpi_ok(PMPI_Type_get_envelope(datatype, &ni, &na, &nd, &contents.combiner),
-                   "MPI_Type_get_envelope"));
-    if (contents.combiner == MPI_COMBINER_NAMED) return UCD_SUCCESS;
-    std::vector<int> ints(static_cast<std::size_t>(ni));
-    std::vector<MPI_Aint> addresses(static_cast<std::size_t>(na));
-    contents.types.resize(static_cast<std::size_t>(nd));
-    UCD_TRY(mpi_ok(PMPI_Type_get_contents(datatype, ni, na, nd, ints.data(), addresses.data(),
-                                          contents.types.data()),
-                   "MPI_Type_get_contents"));
-    contents.numbers.assign(ints.begin(), ints.end());
-    contents.numbers.insert(contents.numbers.end(), addresses.begin(), addresses.end());
-    return UCD_SUCCESS;
-}
-
-#endif
 
 int read_bounds(MPI_Datatype datatype, Bounds &bounds) {
     MPI_Count lb = 0, extent = 0;
