@@ -19,6 +19,7 @@ sys.dont_write_bytecode = True  # write no __pycache__ beside the sources
 
 from kernel_space import BACKENDS, CONVERTED, ELEMENTS, GPU_BACKENDS, KINDS, LEAVES, GpuBackend
 from naming import format_name
+from output import write_if_changed
 
 TEMPLATES = Path(__file__).resolve().parent / "templates"
 
@@ -224,7 +225,7 @@ def main():
         parser.error("an output directory is needed")
     arguments.output.mkdir(parents=True, exist_ok=True)
     for name, text in render(backend).items():
-        (arguments.output / name).write_text(text, encoding="utf-8")
+        write_if_changed(arguments.output / name, text)
 
 
 if __name__ == "__main__":

@@ -18,10 +18,11 @@ from mesonpy import (  # noqa: F401 -- the other hooks, as they are
 
 def _settings(given):
     settings = dict(given or {})
-    if sys.version_info < (3, 12) or sysconfig.get_config_var('Py_GIL_DISABLED'):
-        arguments = settings.get('setup-args', [])
-        arguments = [arguments] if isinstance(arguments, str) else list(arguments)
-        settings['setup-args'] = [*arguments, '-Dpython.allow_limited_api=false']
+    without = sys.version_info < (3, 12) or sysconfig.get_config_var('Py_GIL_DISABLED')
+    arguments = settings.get('setup-args', [])
+    arguments = [arguments] if isinstance(arguments, str) else list(arguments)
+    # Said in both cases: a folder of the build may be that of another Python's wheel.
+    settings['setup-args'] = [*arguments, f'-Dpython.allow_limited_api={"false" if without else "true"}']
     return settings
 
 
