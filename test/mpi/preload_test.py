@@ -1,6 +1,6 @@
 """libucd-mpi-preload with programs of two processes, and ucd-mpi-run.
 
-    preload_test.py NAME VERSION LAUNCHER EXCHANGE COLLECTIVES STRESS LARGE DECISIONS COUNTER PLANS EXTENSION PRELOAD RUN UCD_ON_THREADS [FORTRAN...]
+    preload_test.py NAME VERSION LAUNCHER EXCHANGE COLLECTIVES STRESS LARGE DECISIONS COUNTER DRIVER PLANS EXTENSION PRELOAD RUN UCD_ON_THREADS [FORTRAN...]
 """
 
 import os
@@ -13,7 +13,7 @@ import unittest
 import unittest.mock
 
 NAME, VERSION, LAUNCHER = sys.argv[1:4]
-EXCHANGE, COLLECTIVES, STRESS, LARGE, DECISIONS, COUNTER, PLANS, EXTENSION, PRELOAD, RUN, UCD_ON_THREADS, *FORTRAN = (
+EXCHANGE, COLLECTIVES, STRESS, LARGE, DECISIONS, COUNTER, DRIVER, PLANS, EXTENSION, PRELOAD, RUN, UCD_ON_THREADS, *FORTRAN = (
     str(pathlib.Path(path).resolve()) for path in sys.argv[4:])
 del sys.argv[1:]
 FORMS = [path for path in FORTRAN if 'mpi_forms' in path]
@@ -78,8 +78,9 @@ class Preload(unittest.TestCase):
 class Decisions(unittest.TestCase):
     """Without UCD_MPI_ALWAYS: which types are read and taken over."""
 
-    def packed(self, what):
-        text = run('env', f'LD_PRELOAD={PRELOAD}', DECISIONS, what, processes=1, UCD_MPI_ALWAYS='0', UCD_MPI_STATS='1')
+    def packed(self, what, beside='', **environment):
+        text = run('env', f'LD_PRELOAD={PRELOAD}{beside}', DECISIONS, what, processes=1, UCD_MPI_ALWAYS='0', UCD_MPI_STATS='1',
+                   **environment)
         counts = {call: (int(taken), int(left)) for _, call, taken, _, left in LINE.findall(text)}
         self.assertEqual(sum(counts['Unpack']), sum(counts['Pack']))
         return counts['Pack']
@@ -98,6 +99,11 @@ class Decisions(unittest.TestCase):
     def test_duplicates_of_these_at_once(self):
         once, left = self.packed('again')
         self.assertEqual(self.packed('duplicates'), (once + 50, left))
+
+    def test_buffers_that_may_be_on_devices_are_left_to_an_mpi_that_reads_them(self):
+        # A GPU driver is loaded that libucd has no backend for, so device memory looks like memory of the host.
+        self.assertEqual(self.packed('again', f':{DRIVER}'), (0, 100))
+        self.assertEqual(self.packed('again', f':{DRIVER}', UCD_MPI_GPU_AWARE='0'), self.packed('again'))
 
 
 class Mixed(unittest.TestCase):

@@ -5,9 +5,11 @@
 
 #include <ucd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <deque>
 #include <dlfcn.h>
+#include <iterator>
 #include <mutex>
 #include <string_view>
 
@@ -34,23 +36,37 @@ bool has_device_backend() {
     return lines > backends + 1;
 }
 
-// Asks the MPI library by an extension function that depends on the backend.
+// How to ask the MPI library whether it reads a backend's device memory: by extension functions.
+struct Question {
+    std::string_view backend;
+    const char *driver; // the library that programs with such memory have loaded
+    const char *function;
+};
+constexpr Question questions[] = {
+    {"cuda:", "libcuda.so.1", "MPIX_Query_cuda_support"},
+    {"hip:", "libamdhip64.so.5", "MPIX_Query_rocm_support"},
+    {"hip:", "libamdhip64.so.6", "MPIX_Query_rocm_support"},
+    {"hip:", "libamdhip64.so.5", "MPIX_Query_hip_support"},
+    {"hip:", "libamdhip64.so.6", "MPIX_Query_hip_support"},
+    {"ze:", "libze_loader.so.1", "MPIX_Query_ze_support"},
+};
+
+bool answers_yes(const Question &question) {
+    const auto ask = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, question.function));
+    return ask != nullptr && ask() == 1;
+}
+
 bool is_read_by_mpi(std::string_view name) {
     if (settings().gpu_aware) return *settings().gpu_aware;
-    struct Question {
-        std::string_view backend;
-        const char *function;
-    };
-    constexpr Question questions[] = {{"cuda:", "MPIX_Query_cuda_support"},
-                                      {"hip:", "MPIX_Query_rocm_support"},
-                                      {"hip:", "MPIX_Query_hip_support"},
-                                      {"ze:", "MPIX_Query_ze_support"}};
-    for (const Question &question : questions) {
-        if (!name.starts_with(question.backend)) continue;
-        const auto ask = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, question.function));
-        if (ask != nullptr && ask() == 1) return true;
-    }
-    return false;
+    return std::any_of(std::begin(questions), std::end(questions), [name](const Question &q) {
+        return name.starts_with(q.backend) && answers_yes(q);
+    });
+}
+
+bool is_loaded(const char *library) {
+    void *const handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+    if (handle != nullptr) dlclose(handle);
+    return handle != nullptr;
 }
 
 std::atomic<bool> device_used{false};
@@ -77,6 +93,13 @@ bool look_for_devices() {
     static const bool some = has_device_backend();
     devices_found.store(some ? Devices::some : Devices::none, std::memory_order_release);
     return some;
+}
+
+bool has_unknown_devices() {
+    if (has_devices()) return false;
+    return std::any_of(std::begin(questions), std::end(questions), [](const Question &q) {
+        return is_loaded(q.driver) && is_read_by_mpi(q.backend);
+    });
 }
 
 bool uses_devices() {

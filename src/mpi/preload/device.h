@@ -28,4 +28,8 @@ const Device *device_of(const void *address);
 // Whether device_of has found a device yet.
 bool uses_devices();
 
+// Whether buffers may be in device memory that is taken for host memory: MPI reads such memory, a
+// GPU driver is loaded, and libucd has no backend for it.
+bool has_unknown_devices();
+
 } // namespace ucd_mpi

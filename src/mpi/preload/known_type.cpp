@@ -1,5 +1,6 @@
 #include "preload/known_type.h"
 
+#include "preload/device.h"
 #include "preload/settings.h"
 #include "types/contents.h"
 
@@ -83,11 +84,12 @@ std::uint64_t count_numbers(MPI_Datatype datatype, Envelope envelope) {
     return numbers;
 }
 
-// Whether the type is one to be read: no predefined one. Adds what MPI moves before because of the
-// type's lists.
+// Whether the type is one to be read: no predefined one, and none that may be used in memory that
+// only MPI reads. Adds what MPI moves before because of the type's lists.
 bool count_numbers(Remembered &slot) {
     Envelope envelope;
-    if (read_envelope(slot.datatype, envelope) != UCD_SUCCESS || is_predefined(envelope.combiner)) {
+    if (has_unknown_devices() || read_envelope(slot.datatype, envelope) != UCD_SUCCESS ||
+        is_predefined(envelope.combiner)) {
         slot.size = 0;
         return false;
     }
