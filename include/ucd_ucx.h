@@ -214,9 +214,11 @@ UCD_API int ucd_ucx_pipeline_destroy(ucd_ucx_pipeline_t *pipeline);
 /* Progresses the worker (it calls ucp_worker_progress) and the pipeline's transfers, and calls the
  * callbacks of transfers that are complete. Call it in place of ucp_worker_progress, but not from a
  * callback of UCX. Returns a nonzero number if something moved, else 0; not a status. After a 0 the
- * program may sleep until the worker has an event (ucp_worker_arm). No event tells that a device
- * has packed or unpacked data, that a time limit has passed, or, with ucd.ucx.direct, that the
- * other process has ended. With NULL, returns 0. */
+ * program may sleep until the worker has an event (ucp_worker_arm). If the worker has several
+ * pipelines, or objects of ucd_ucx_rma.h, make progress with each: the program may sleep after a
+ * round in which all returned 0. No event tells that a device has packed or unpacked data, that a
+ * time limit has passed, or, with ucd.ucx.direct, that the other process has ended. With NULL,
+ * returns 0. */
 UCD_API unsigned ucd_ucx_progress(ucd_ucx_pipeline_t pipeline);
 
 /* The result of a transfer. share/doc/ucd/reference/errors.md says when each status occurs. */

@@ -1,5 +1,6 @@
 /* The program that docs/guide/ucx.md and docs/guide/one-sided.md quote: a worker that is connected
  * with itself sends itself columns of a matrix, in each way that the guides describe. */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,22 +82,55 @@ static void send_by_ucp(ucd_type_t columns) {
     check("prepared");
 }
 
+/* What a receive's callback reports. A message may have 0 bytes. */
+struct received {
+    bool is_complete;
+    uint64_t bytes;
+};
+
 static void on_received(ucd_ucx_request_t request, const ucd_ucx_result_t *outcome,
                         void *user_data) {
     ucx(outcome->status, "a transfer");
-    *(uint64_t *)user_data = outcome->bytes;
+    struct received *received = user_data;
+    received->is_complete = true;
+    received->bytes = outcome->bytes;
     ucd_ucx_request_free(request);
 }
 
+/* The endpoint that UCX is closing. */
+static struct {
+    ucp_ep_h ep;
+    ucs_status_ptr_t request;
+} closing;
+
+/* Ends all transfers with the worker behind the endpoint, and begins to close the endpoint. */
+static void begin_to_close(ucp_ep_h lost, ucs_status_t why, uint32_t flags) {
+    ucd_ucx(ucd_ucx_lose_endpoint(pipeline, lost, why));
+    ucp_request_param_t p = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = flags};
+    closing.ep = lost;
+    closing.request = ucp_ep_close_nbx(lost, &p);
+}
+
+/* Returns whether the endpoint is closed. Called after each progress, until it returns true. */
+static bool has_closed(void) {
+    ucs_status_t status = UCS_PTR_STATUS(closing.request);
+    if (UCS_PTR_IS_PTR(closing.request)) {
+        status = ucp_request_check_status(closing.request);
+        if (status == UCS_INPROGRESS) return false;
+        ucp_request_free(closing.request);
+    }
+    /* After an error, too, UCX has freed the endpoint. */
+    if (status != UCS_OK) fprintf(stderr, "ucp_ep_close_nbx: %s\n", ucs_status_string(status));
+    /* Once more: messages may have arrived until now. */
+    ucd_ucx(ucd_ucx_lose_endpoint(pipeline, closing.ep, UCS_ERR_CANCELED));
+    return true;
+}
+
 /* UCX holds a buffer for longer than ucd.ucx.timeout: only an endpoint that is closed gives it
- * back. */
+ * back. The program then calls has_closed after each progress. */
 static void on_unresponsive(ucp_ep_h slow, void *arg) {
     (void)arg;
-    ucd_ucx_lose_endpoint(pipeline, slow, UCS_ERR_TIMED_OUT);
-    ucp_request_param_t p = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS,
-                             .flags = UCP_EP_CLOSE_FLAG_FORCE};
-    ucs_status_ptr_t closing = ucp_ep_close_nbx(slow, &p);
-    if (UCS_PTR_IS_PTR(closing)) ucp_request_free(closing);
+    begin_to_close(slow, UCS_ERR_TIMED_OUT, UCP_EP_CLOSE_FLAG_FORCE);
 }
 
 static void make_pipeline(void) {
@@ -110,7 +144,7 @@ static void make_pipeline(void) {
 }
 
 static void send_by_pipeline(ucd_type_t columns) {
-    uint64_t received = 0;
+    struct received received = {0};
     ucd_ucx_param_t param = {
         .struct_size = sizeof param, .callback = on_received, .user_data = &received};
     ucd_ucx_request_t sending, receiving;
@@ -118,7 +152,7 @@ static void send_by_pipeline(ucd_type_t columns) {
                              &param, &receiving));
     ucd_ucx(ucd_ucx_send_nbx(pipeline, ep, matrix, 1, columns, 1, NULL, &sending));
     ucd_ucx_request_free(sending); /* the transfer goes on */
-    while (received == 0) ucd_ucx_progress(pipeline);
+    while (!received.is_complete) ucd_ucx_progress(pipeline);
     check("pipelined");
 }
 
@@ -202,7 +236,7 @@ static void send_with_type(ucd_type_t layout) {
     ucd(ucd_flatten_size(layout, &size));
     void *flat = malloc(size);
     ucd(ucd_flatten(layout, flat, size));
-    uint64_t received = 0;
+    struct received received = {0};
     ucd_ucx(ucd_ucx_am_set_handler(pipeline, on_message, &received));
     ucd_ucx_request_t sending, sending_type = UCD_UCX_REQUEST__NULL;
     if (size <= longest_header()) {
@@ -214,12 +248,12 @@ static void send_with_type(ucd_type_t layout) {
         ucd_ucx(ucd_ucx_am_send_nbx(pipeline, ep, OF_LONG_TYPE, NULL, 0, matrix, 1, layout, NULL,
                                     &sending));
     }
-    while (received == 0) ucd_ucx_progress(pipeline);
+    while (!received.is_complete) ucd_ucx_progress(pipeline);
     while (ucd_ucx_request_check(sending_type, NULL) == UCS_INPROGRESS) ucd_ucx_progress(pipeline);
     ucd_ucx_request_free(sending_type);
     ucd_ucx_request_free(sending);
     printf("with its type of %s: %llu bytes\n", size <= longest_header() ? "a header" : "a message",
-           (unsigned long long)received);
+           (unsigned long long)received.bytes);
     free(flat);
 }
 
@@ -237,7 +271,7 @@ static ucd_type_t scattered_type(void) {
 /* An endpoint's error handler. */
 static void on_error(void *arg, ucp_ep_h failed, ucs_status_t status) {
     (void)arg;
-    if (pipeline) ucd_ucx_lose_endpoint(pipeline, failed, status);
+    if (pipeline) ucd_ucx(ucd_ucx_lose_endpoint(pipeline, failed, status));
 }
 
 /* Waits for all operations, and lets no failure pass. */
@@ -296,8 +330,10 @@ static void connect_with_itself(void) {
     size_t length;
     ucx(ucp_worker_get_address(worker, &address, &length), "ucp_worker_get_address");
     ucp_ep_params_t params = {
-        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLER,
+        .field_mask = UCP_EP_PARAM_FIELD_REMOTE_ADDRESS | UCP_EP_PARAM_FIELD_ERR_HANDLING_MODE |
+                      UCP_EP_PARAM_FIELD_ERR_HANDLER,
         .address = address,
+        .err_mode = UCP_ERR_HANDLING_MODE_PEER,
         .err_handler = {.cb = on_error},
     };
     ucx(ucp_ep_create(worker, &params, &ep), "ucp_ep_create");
@@ -328,10 +364,11 @@ int main(void) {
     operate_one_sided(columns);
     ucd(ucd_free(&columns));
 
+    /* All transfers are complete. */
+    begin_to_close(ep, UCS_ERR_CANCELED, 0);
+    while (!has_closed()) ucd_ucx_progress(pipeline);
     while (ucd_ucx_progress(pipeline)) continue;
     ucd_ucx(ucd_ucx_pipeline_destroy(&pipeline));
-    ucp_request_param_t plain = {0};
-    wait_for(ucp_ep_close_nbx(ep, &plain));
     ucp_worker_destroy(worker);
     ucp_cleanup(context);
     ucd(ucd_finalize());
