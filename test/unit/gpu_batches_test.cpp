@@ -185,6 +185,33 @@ TEST_CASE("a batch of which a move cannot be made waits for nothing in its strea
     }
 }
 
+TEST_CASE("each call of the runtime fails once: a list with a table") {
+    Rng rng(11);
+    const OwnedLayout layout = strided(4, 40, 12);
+    for (const Op op : {Op::replace, Op::sum}) {
+        int refused = 0;
+        for (bool all_called = false; !all_called; ++refused) {
+            FreshBackend backend;
+            const auto plan = backend.plan(layout);
+            std::list<Member> members;
+            for (int i = 0; i < 100; ++i) {
+                Move &move = members.emplace_back(*plan, 4, steps(40, 12)).move;
+                move.op = op;
+                move.elements = op == Op::sum ? &unsigned_ints : nullptr;
+                members.back().set_up(rng);
+            }
+            failing_call = refused + 1;
+            const Status status = backend.run(moves_of(members));
+            all_called = failing_call.exchange(0) > 0;
+            INFO("call " << refused + 1 << ", " << refused_call.load());
+            if (all_called) CHECK(status.ok());
+            if (!status.ok()) continue;
+            for (const Member &member : members) REQUIRE(member.is_right());
+        }
+        CHECK(refused > 5);
+    }
+}
+
 TEST_CASE("a batch of several launches of which one fails waits for those before it") {
     Rng rng(10);
     const OwnedLayout layout = strided(8, 5, 24);
