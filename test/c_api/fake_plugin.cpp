@@ -133,9 +133,8 @@ ucd_open_plugin(const ucd::PluginRequest *request, char *reason, std::size_t roo
     if (wrong == "newer contract") ++heard.contract;
     if (wrong == "request of another size") heard.struct_size += 8;
     if (wrong == "fewer structs") --heard.struct_count;
-    if (wrong == "a larger Move")
-        for (ucd::CrossingStruct &each : structs)
-            if (std::string(each.name) == "Move") each.size += 8;
+    for (ucd::CrossingStruct &each : structs)
+        if (wrong == "a larger " + std::string(each.name)) each.size += 8;
     if (wrong == "another struct") structs[0].name = "Matrix";
     if (!ucd::fits_plugin(heard, reason, room)) return nullptr;
     ucd::last_error_in_libucd = request->last_error;

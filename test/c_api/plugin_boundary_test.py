@@ -7,6 +7,7 @@ Usage: plugin_boundary_test.py PROBE PLUGIN PLUGIN_SOURCE SOURCE_ROOT
 import functools
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -38,10 +39,11 @@ class PluginBoundary(unittest.TestCase):
         self.folder = folder.name
         self.plugin = os.path.join(self.folder, 'libucd_cuda.so')
 
-    def probe(self, **variables):
+    def probe(self, program=PROBE, **variables):
         environment = {k: v for k, v in os.environ.items() if not k.startswith('UCD_')}
-        environment |= {'UCD_PLUGIN_PATH': self.folder, **variables}
-        done = subprocess.run([PROBE], env=environment, capture_output=True, text=True, timeout=60, check=False)
+        variables = {'UCD_PLUGIN_PATH': self.folder, **variables}
+        environment |= {k: v for k, v in variables.items() if v is not None}
+        done = subprocess.run([program], env=environment, capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return dict(line.split(': ', 1) for line in done.stdout.splitlines())
 
@@ -67,6 +69,11 @@ class PluginBoundary(unittest.TestCase):
     def test_the_same_compiler(self):
         shutil.copy(PLUGIN, self.plugin)
         self.check_works(self.probe())
+
+    def test_beside_the_program_that_has_libucd(self):
+        shutil.copy(PLUGIN, self.plugin)
+        beside = shutil.copy(PROBE, self.folder)
+        self.check_works(self.probe(beside, UCD_PLUGIN_PATH=None))
 
     def check_compiler(self, name, *options):
         compiler = newest(name)
@@ -111,7 +118,6 @@ class PluginBoundary(unittest.TestCase):
             'newer contract': r'it has version (\d+) of the plugin contract; libucd has \d+',
             'request of another size': r'PluginRequest has \d+ bytes in it, and \d+ in libucd',
             'fewer structs': r'it knows \d+ structs of the plugin contract; libucd has \d+',
-            'a larger Move': r'Move has (\d+) bytes in it; libucd has Move with \d+',
             'another struct': r'BackendFunctions has \d+ bytes in it; libucd has Matrix with \d+',
             'silent refusal': 'it does not say why',
             'answer of another contract': r'its answer has version \d+ of the plugin contract; libucd has \d+',
@@ -122,6 +128,9 @@ class PluginBoundary(unittest.TestCase):
             'no launch_made': 'its BackendFunctions have no function launch_made',
             'no poll': 'its EventFunctions have no function poll',
         }
+        structs = re.findall(r'CrossingStruct\{"(\w+)"', pathlib.Path(CONTRACT, 'plugin.h').read_text(encoding='ascii'))
+        self.assertGreater(len(structs), 20)
+        refusals |= {f'a larger {name}': rf'{name} has \d+ bytes in it; libucd has {name} with \d+' for name in structs}
         for fault, reason in refusals.items():
             with self.subTest(fault):
                 said = self.with_fault(fault)

@@ -242,7 +242,13 @@ void unpack_odd_blocks(Case &one) {
         at += (block + 7) / 8 * 8 + 8 * rng.between(0, 3);
     }
     const RecipePtr list = hindexed_block(block, displs, leaf(UCD_TYPE__BYTE));
-    const Subject subject = make_subject(one, resized(list, 0, at), 2 + rng.below(3), "unpacked");
+    RecipePtr nested = resized(list, 0, at);
+    for (std::size_t more = rng.below(3); more > 0; --more) {
+        const std::intptr_t stride = at + 8 * rng.between(1, 3), times = rng.between(2, 4);
+        at = times * stride + 8 * rng.between(1, 3);
+        nested = resized(hvector(times, 1, stride, nested), 0, at);
+    }
+    const Subject subject = make_subject(one, nested, 2 + rng.below(3), "unpacked");
     for (;;) {
         DeviceBuffer out(rng, subject.range, Memory::device0);
         if (reinterpret_cast<std::uintptr_t>(out.real_base()) % 8 == 0)
@@ -402,36 +408,40 @@ TEST_CASE("device code moves ranges of children that are larger than 31 bits") {
     constexpr std::intptr_t half = std::intptr_t{1} << 31, gap = 64;
     run_cases("large children", 12, [](Case &one) {
         Rng &rng = one.rng();
-        ucd_type_t block, type;
-        one.succeed(ucd_create_contig(half / 8, UCD_TYPE__DOUBLE, nullptr, &block), "contig");
-        // Blocks of 2 GiB with gaps, which are at both sides of each other's end.
-        one.succeed(ucd_create_hvector(5, 1, half + gap, block, nullptr, &type), "hvector");
-        const BuiltType owned[] = {BuiltType(block), BuiltType(type)};
+        ucd_type_t piece, child, type;
+        // Children of 2 GiB with gaps, which are at both sides of each other's end. Each is a
+        // block, or short blocks with gaps.
+        const std::intptr_t each = rng.chance(50) ? half : 64, pieces = half / each;
+        one.succeed(ucd_create_contig(each / 8, UCD_TYPE__DOUBLE, nullptr, &piece), "contig");
+        one.succeed(ucd_create_hvector(pieces, 1, each + gap, piece, nullptr, &child), "a child");
+        // Not as far apart as the blocks of a child: else all blocks were one level.
+        const std::intptr_t stride = pieces * (each + gap) + gap;
+        one.succeed(ucd_create_hvector(5, 1, stride, child, nullptr, &type), "hvector");
+        const BuiltType owned[] = {BuiltType(piece), BuiltType(child), BuiltType(type)};
+        const auto place = [&](std::intptr_t at) {
+            return at / half * stride + at % half / each * (each + gap) + at % each;
+        };
         const Plan plan(one, 1, type);
         CHECK(plan.get().memory == 0);
         const auto seam = rng.between(1, 4) * half;
         const std::intptr_t before = rng.between(1, 200), after = rng.between(1, 200);
-        const std::intptr_t in_memory = seam / half * gap;
-        DeviceBuffer in(rng, {seam - before + in_memory - gap, seam + after + in_memory},
-                        Memory::device0);
-        DeviceBuffer out(rng, {0, before + after}, Memory::device0);
+        const std::intptr_t first = seam - before, bytes = before + after;
+        DeviceBuffer in(rng, {place(first), place(seam + after - 1) + 1}, Memory::device0);
+        DeviceBuffer out(rng, {0, bytes}, Memory::device0);
         in.send();
         out.send();
         KernelCall move = random_call(rng, DeviceCall::pack);
         move.from = plan.get();
         move.in = in.real_base();
         move.out = out.real_base();
-        move.offset = static_cast<std::uint64_t>(seam - before);
-        move.bytes = static_cast<std::uint64_t>(before + after);
+        move.offset = static_cast<std::uint64_t>(first);
+        move.bytes = static_cast<std::uint64_t>(bytes);
         run_on_device(move);
-        for (std::intptr_t i = 0; i < before; ++i)
-            *out.expected(i) = *in.actual(seam - before + i + in_memory - gap);
-        for (std::intptr_t i = 0; i < after; ++i)
-            *out.expected(before + i) = *in.actual(seam + i + in_memory);
+        for (std::intptr_t i = 0; i < bytes; ++i) *out.expected(i) = *in.actual(place(first + i));
         check_as_expected(one, out, "packed");
-        const Located found = locate(one, plan.get(), static_cast<std::uint64_t>(seam - before));
-        CHECK(found.displacement == seam - before + in_memory - gap);
-        CHECK(found.bytes == static_cast<std::uint64_t>(before));
+        const Located found = locate(one, plan.get(), static_cast<std::uint64_t>(first));
+        CHECK(found.displacement == place(first));
+        CHECK(found.bytes == static_cast<std::uint64_t>(std::min(before, each - first % each)));
     });
 }
 

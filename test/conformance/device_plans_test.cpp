@@ -116,6 +116,18 @@ TEST_CASE("a plan's buffers stay in the memories that they were in") {
     planned.m.check();
 }
 
+TEST_CASE("a plan's buffer goes to the same memory, and to no other one") {
+    DeviceSession session;
+    for (const Memory before : all_memories)
+        for (const Memory after : all_memories) {
+            PlannedPack planned(before, pageable);
+            const StridedMove other("another", 200, after, pageable);
+            INFO(name_of(before) << " to " << name_of(after));
+            const int rc = planned.rebase(other.typed.real_base(), planned.m.packed.real_base());
+            CHECK(rc == (before == after ? UCD_SUCCESS : UCD_ERR__INVALID_ARG));
+        }
+}
+
 TEST_CASE("a plan's buffers with a hint may be in other memories of which the hint is true") {
     DeviceSession session;
     ucd_info_t info = UCD_INFO__NULL;

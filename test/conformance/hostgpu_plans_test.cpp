@@ -5,7 +5,10 @@
 #include "support/moves/batch_calls.hpp"
 #include "support/refused_calls.hpp"
 
+#include <ucd_device.h>
+
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace hostgpu_plans_test {
@@ -180,6 +183,26 @@ TEST_CASE("reductions from layout to layout take two steps in a stream, by calls
     ucd::hostgpu::replay(graph, stream);
     stream.synchronise();
     check_result(copy);
+}
+
+TEST_CASE("each call of the runtime fails once: a plan for device code") {
+    DeviceSession session;
+    Case one("plans for device code", 0);
+    const Subject listed =
+        make_subject(one, indexed({3, 1, 2}, {0, 5, 11}, leaf(UCD_TYPE__DOUBLE)), 1);
+    const std::string device = hint_for(device0);
+    int refused = 0;
+    for (bool all_called = false; !all_called; ++refused) {
+        ucd_device_plan_t plan = UCD_DEVICE_PLAN__INIT;
+        refuse_call(refused + 1);
+        const int rc = ucd_device_plan_create(1, listed.type(), device.c_str(), nullptr, &plan);
+        all_called = !stop_refusing();
+        INFO("call " << refused + 1 << ", " << refused_call() << ": " << ucd_last_error());
+        CHECK((rc == UCD_SUCCESS || rc == UCD_ERR__DEVICE || rc == UCD_ERR__OUT_OF_MEM));
+        CHECK((plan.memory != 0) == (rc == UCD_SUCCESS));
+        CHECK(ucd_device_plan_free(&plan) == UCD_SUCCESS);
+    }
+    CHECK(refused > 2);
 }
 
 } // namespace hostgpu_plans_test

@@ -1,6 +1,7 @@
 // Every route, and what is made of it, with a mock backend for the devices.
 #include "support/catch.hpp"
 
+#include "support/moves/device_moves.hpp"
 #include "support/moves/strided_move.hpp"
 
 #include "transfer/staged.h"
@@ -454,6 +455,29 @@ TEST_CASE("a driver that does not know where indices are fails the call") {
     CHECK(mock::counts.launches == 0);
     CHECK(move.pack() == UCD_SUCCESS);
     move.check();
+}
+
+TEST_CASE("a plan is not made if a driver does not know where its buffers are") {
+    DeviceSession session;
+    StridedMove m("planned", 50, Memory::device0, Memory::device1);
+    const void *const in = m.typed.real_base();
+    void *const out = m.packed.real_base();
+    int failed = 0;
+    for (bool all_asked = false; !all_asked;) {
+        ucd_move_t move = pack_of(m.move());
+        ucd_plan_t plan = UCD_PLAN__NULL;
+        mock::knobs.failing_query = failed + 1;
+        const int rc = ucd_plan_create(&move, 1, UCD_INFO__NULL, UCD_OP__REPLACE, &plan);
+        all_asked = mock::knobs.failing_query.exchange(0) > 0;
+        INFO("question " << failed + 1);
+        CHECK(rc == (all_asked ? UCD_SUCCESS : UCD_ERR__DEVICE));
+        if (rc == UCD_SUCCESS) {
+            CHECK(ucd_plan_rebase(plan, 0, 1, &in, &out) == UCD_SUCCESS);
+            CHECK(ucd_plan_free(&plan) == UCD_SUCCESS);
+        }
+        failed += !all_asked;
+    }
+    CHECK(failed > 1);
 }
 
 TEST_CASE("indices as long as a chunk are brought in a chunk that is kept") {

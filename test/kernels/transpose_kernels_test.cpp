@@ -73,9 +73,11 @@ private:
         const uint64_t gap = rng.chance(30) ? 0 : rng.below(200);
         const uint64_t distance = (bytes + gap + round - 1) / round * round;
         for (uint64_t k = 0; k < count; ++k) lines.push_back(static_cast<int64_t>(k * distance));
+        const uint64_t late = rng.chance(20) ? round * (1 + rng.below(3)) : 0;
+        lines.back() += static_cast<int64_t>(late); // the only one that is out of step
         if (rng.chance(30))
             for (uint64_t k = count; k-- > 1;) std::swap(lines[k], lines[rng.below(k + 1)]);
-        return (count - 1) * distance + bytes;
+        return (count - 1) * distance + bytes + late;
     }
 };
 

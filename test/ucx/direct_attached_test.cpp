@@ -7,8 +7,11 @@
 
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <fstream>
+#include <string>
 #include <sys/mman.h>
+#include <system_error>
 #include <ucd_ucx_rma.h>
 
 namespace direct_attached_test {
@@ -52,6 +55,17 @@ std::size_t mappings_to_read() {
     for (std::string line; std::getline(maps, line);)
         found += line.find("ucd-window ") != std::string::npos &&
                  line.find(" r--s ") != std::string::npos;
+    return found;
+}
+
+// How many descriptors this process has of memory of windows.
+std::size_t open_windows() {
+    std::size_t found = 0;
+    for (const auto &entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code gone; // the one that this list is read from
+        found += std::filesystem::read_symlink(entry, gone).string().find("ucd-window") !=
+                 std::string::npos;
+    }
     return found;
 }
 
@@ -259,6 +273,7 @@ TEST_CASE("hostile offers of memory to map are declined, and nothing stays mappe
     AttachedVictim a;
     const Shared honest(a.data);
     CHECK(a.takes(a.of(honest))); // the others differ from it in one thing
+    CHECK(open_windows() == 1);   // its own: of what was passed, the mapping is enough
     const std::size_t before = mappings_to_read();
     const auto check = [&](const char *what, auto &&change) {
         INFO(what);

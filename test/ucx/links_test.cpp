@@ -410,6 +410,8 @@ TEST_CASE("links keep to their share of this process's descriptors") {
     CHECK(pair.to_owner()->passed(3) == -1);
     LinksWithLedger few({.descriptors = 1});
     CHECK_FALSE(few.links.introduce(endpoint(1)));
+    LinksWithLedger enough({.descriptors = 2}); // epoll, and what is listened at
+    CHECK(enough.links.introduce(endpoint(1)));
 }
 
 } // namespace links_test

@@ -2,11 +2,13 @@
 
 #include "common/byte_ranges.h"
 #include "common/content_id.h"
+#include "common/failure.h"
 #include "common/queue.h"
 #include "common/recycled_memory.h"
 #include "common/tokens.h"
 #include "datatype/options.h"
 #include "engine/engine.h"
+#include "engine/version.h"
 #include "memory/staging.h"
 #include "rma/rma_target.h"
 #include "support/catch.hpp"
@@ -18,7 +20,9 @@
 #include <cstring>
 #include <memory>
 #include <set>
+#include <string>
 #include <ucd_ucx.h>
+#include <utility>
 #include <vector>
 
 namespace parts_test {
@@ -305,6 +309,40 @@ TEST_CASE("options of transfers have their defaults and their limits") {
         CHECK(read_transfer_options(Keys({{l.key, l.bad}}).get(), options).code() ==
               UCD_ERR__INVALID_ARG);
     }
+}
+
+TEST_CASE("what peers may take has its limits") {
+    const struct {
+        const char *key, *good, *bad;
+    } limits[] = {{"ucd.ucx.staging", "0", "-1"},
+                  {"ucd.ucx.ring_staging", "0", "-1"},
+                  {"ucd.ucx.peer_memory", "1048576", "1048575"},
+                  {"ucd.ucx.peers_memory", "1048576", "1048575"},
+                  {"ucd.ucx.rma.types", "0", "-1"}};
+    for (const auto &l : limits) {
+        INFO(l.key << ": " << l.good << ", not " << l.bad);
+        EngineSettings settings;
+        CHECK(settings.read(Keys({{l.key, l.good}}).get()).ok());
+        CHECK(settings.read(Keys({{l.key, l.bad}}).get()).code() == UCD_ERR__INVALID_ARG);
+    }
+}
+
+TEST_CASE("what UCX says becomes a status of libucd's") {
+    const std::pair<ucs_status_t, int> statuses[] = {{UCS_OK, UCD_SUCCESS},
+                                                     {UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM},
+                                                     {UCS_ERR_UNSUPPORTED, UCD_ERR__NOT_SUPPORTED},
+                                                     {UCS_ERR_INVALID_PARAM, UCD_ERR__INVALID_ARG},
+                                                     {UCS_ERR_IO_ERROR, UCD_ERR__DEVICE}};
+    for (const auto &[status, code] : statuses) CHECK(ucx_ok(status, "a call").code() == code);
+}
+
+TEST_CASE("a header of version 2 is known by its letters, if it is long enough") {
+    for (const std::string letters : {"2DCU", "UCD2"}) {
+        CHECK(is_transfer_of_version_2(letters + std::string(44, 'x')));
+        CHECK(is_transfer_of_version_2(letters + std::string(100, 'x')));
+        CHECK_FALSE(is_transfer_of_version_2(letters + std::string(43, 'x')));
+    }
+    CHECK_FALSE(is_transfer_of_version_2("UCD3" + std::string(44, 'x')));
 }
 
 TEST_CASE("what peers may take has its defaults") {

@@ -61,6 +61,28 @@ TEST_CASE("a request that there is no memory to keep is done if it is short, els
     CHECK(origin.verdict_of(origin.request.text() + origin.data) == wire::done);
 }
 
+TEST_CASE("of requests in one message that there is no memory to keep, those that fit are done") {
+    const DeviceSession session;
+    HandOrigin origin;
+    std::string several = wire::preamble(wire::answers, 0);
+    origin.request.count = 10;
+    for (unsigned number = 1; number <= 2; ++number) {
+        origin.request.number = number;
+        const std::string one = origin.request.text() + std::string(10, 'd');
+        several += std::string{static_cast<char>(one.size()), 0, 0, 0} + one;
+    }
+    // An answer to nothing, with which its peer gets an account.
+    deliver(origin.b, wire::preamble(wire::answer, 77), 0);
+    // The third one does not fit the room for such messages.
+    several += std::string("\x88\x13\0\0", 4) + std::string(5000, 'x');
+    deliver(origin.b, several, 1);
+    for (unsigned number = 1; number <= 2; ++number) {
+        const wire::Said said = origin.hand.next_said();
+        CHECK((said.is_answer() && said.number == number && said.first == wire::done));
+    }
+    CHECK(std::count(origin.memory.begin(), origin.memory.end(), 'd') == 10);
+}
+
 TEST_CASE("an operation whose type there is no memory to keep is refused") {
     const DeviceSession session;
     HandOrigin origin;

@@ -5,9 +5,12 @@
 #include "support/moves/device_moves.hpp"
 #include "ucx/rma_by_hand.hpp"
 #include "ucx/rma_operation.hpp"
+#include "ucx/type_name.hpp"
 #include "ucx/ucx_sends.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
 
 namespace rma_sends_test {
 
@@ -63,6 +66,59 @@ TEST_CASE("an operation whose message UCX does not send ends with its status") {
     sends.status = UCS_ERR_REJECTED;
     CHECK(put.start(target.a, key) == UCD_ERR__DEVICE);
     CHECK(put.o.request == UCD_UCX_REQUEST__NULL);
+}
+
+TEST_CASE("an operation is lost with its endpoint if it began before, and not if it began later") {
+    const DeviceSession session;
+    HandTarget target;
+    const ucd_ucx_window_key_t key = made_up_key();
+    ucd_ucx::rma::OneSided &origin = target.a.rma->one_sided;
+    for (const What what : every) {
+        INFO("operation " << static_cast<int>(what));
+        const std::uint64_t earlier = origin.engine.events.tick();
+        RmaTestOperation op(10);
+        ok(op.start(what, target.a, &key, 0), "an operation");
+        origin.on_endpoint_failed({target.a.ep(), UCS_ERR_CONNECTION_RESET, earlier});
+        target.hand.progress(5);
+        CHECK_FALSE(op.done());
+        const std::uint64_t later = origin.engine.events.tick();
+        origin.on_endpoint_failed({target.a.ep(), UCS_ERR_CONNECTION_RESET, later});
+        REQUIRE(target.hand.within(5, [&] { return op.done(); }));
+        CHECK(op.status() == UCS_ERR_CONNECTION_RESET);
+    }
+}
+
+TEST_CASE("a request is lost with its endpoint if it came before, and not if it came later") {
+    const DeviceSession session;
+    HandOrigin by_hand;
+    ucd_ucx::rma::OneSided &target = by_hand.b.rma->one_sided;
+    const auto deliver = [&](const std::string &message) {
+        ucp_am_recv_param_t param = {};
+        param.recv_attr = UCP_AM_RECV_ATTR_FIELD_REPLY_EP;
+        param.reply_ep = by_hand.b.ep();
+        std::string data = message;
+        CHECK(ucd_ucx::Engine::on_am(&target.engine, nullptr, 0, data.data(), data.size(),
+                                     &param) == UCS_OK);
+        by_hand.hand.progress(5);
+    };
+    const std::string type = by_hand.request.type;
+    by_hand.request.by_name = true;
+    by_hand.request.type = name_of(type);
+    for (const bool is_lost : {false, true}) {
+        INFO("lost: " << is_lost);
+        const std::uint64_t earlier = target.engine.events.tick();
+        ++by_hand.request.number;
+        deliver(by_hand.request.text() + by_hand.data);
+        REQUIRE(by_hand.hand.next_said().verb == wire::need_type);
+        const std::uint64_t before = is_lost ? target.engine.events.tick() : earlier;
+        target.on_endpoint_failed({by_hand.b.ep(), UCS_ERR_CONNECTION_RESET, before});
+        if (is_lost) break;
+        deliver(wire::preamble(wire::type_message, by_hand.request.number) + type);
+        const wire::Said said = by_hand.hand.next_said();
+        CHECK((said.is_answer() && said.first == wire::done));
+        by_hand.request.type[0] ^= 1; // a type that it does not know
+    }
+    CHECK(ucd_ucx_window_destroy(&by_hand.window.handle) == UCD_SUCCESS); // nothing waits
 }
 
 TEST_CASE("an operation that has failed does not wait for its data") {

@@ -2,6 +2,7 @@
 // are.
 
 #include "c_api/allocations.hpp"
+#include "pipeline/direct_types.h"
 #include "pipeline/message_table.h"
 #include "pipeline/recv_message.h"
 #include "pipeline/transfers.h"
@@ -11,6 +12,7 @@
 
 #include <memory>
 #include <new>
+#include <string>
 #include <vector>
 
 namespace tables_test {
@@ -227,6 +229,29 @@ TEST_CASE("each type of a target is charged, to its peer or to what is remembere
     held[0] = nullptr;
     CHECK(learn(5, left)); // in place of the first
     CHECK((ledger.bytes() == 2 * cost && types.forgotten() == 1));
+}
+
+TEST_CASE("a type for a direct transfer is learned if its peer may still cause work") {
+    Endpoints eps;
+    Ledger ledger({});
+    DirectTypes types(ledger);
+    const auto learn = [&](std::intptr_t stride) {
+        ucd_type_t made;
+        ok(ucd_create_vector(3, 1, stride, UCD_TYPE__INT, UCD_INFO__NULL, &made), "vector");
+        std::uintptr_t size;
+        ok(ucd_flatten_size(made, &size), "size");
+        std::string bytes(size, 0);
+        ok(ucd_flatten(made, bytes.data(), size), "flatten");
+        ok(ucd_free(&made), "free");
+        types.learn(eps[0], bytes);
+        return types.find(content_id(bytes.data(), bytes.size())) != nullptr;
+    };
+    const Charge known = ledger.take(eps[0], 1, Use::message);
+    CHECK(learn(2));
+    ledger.note_work(eps[0], Ledger::steps_of_call);
+    CHECK_FALSE(learn(3));
+    for (int i = 0; i < 3; ++i) ledger.begin_call();
+    CHECK(learn(3));
 }
 
 TEST_CASE("an origin describes each type once") {

@@ -41,13 +41,17 @@ void UcxSends::end_held(ucs_status_t ended_with) {
         held_.push_back(std::make_unique<Request>(*request));
         Request *const own = held_.back().get();
         own->callback(own, ended_with, own->user_data);
+        if (!own->freed) std::abort(); // UCX would keep it for ever
         held_.pop_back();
     }
 }
 
-bool UcxSends::is_own(const void *request) const {
-    return std::any_of(held_.begin(), held_.end(),
-                       [request](const auto &own) { return own.get() == request; });
+bool UcxSends::frees(const void *request) {
+    const auto found = std::find_if(held_.begin(), held_.end(),
+                                    [request](const auto &own) { return own.get() == request; });
+    if (found == held_.end()) return false;
+    (*found)->freed = true;
+    return true;
 }
 
 bool UcxSends::takes(const Call &call, const ucp_request_param_t &param, ucs_status_ptr_t &result) {
@@ -103,7 +107,7 @@ ucs_status_ptr_t ucp_am_recv_data_nbx(ucp_worker_h worker, void *data, void *buf
 }
 
 void ucp_request_free(void *request) {
-    if (present != nullptr && present->is_own(request)) return;
+    if (present != nullptr && present->frees(request)) return;
     static const auto next = real(ucp_request_free, "ucp_request_free");
     next(request);
 }

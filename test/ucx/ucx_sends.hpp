@@ -47,8 +47,9 @@ public:
     struct Request {
         ucp_send_nbx_callback_t callback;
         void *user_data;
+        bool freed = false;
     };
-    bool is_own(const void *request) const;
+    bool frees(const void *request); // whether it is one of those that are held
     bool takes(const Call &call, const ucp_request_param_t &param, ucs_status_ptr_t &result);
 
 private:

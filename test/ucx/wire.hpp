@@ -74,7 +74,7 @@ enum Verb : unsigned {
     answer,
     need_type,
     answer_with_handle,
-    answers, // several of them
+    answers, // several of them, and of requests
     // For direct access to windows; see docs/guide/one-sided.md.
     window_introduction, // the names of a socket and of a token follow
     window_grant,

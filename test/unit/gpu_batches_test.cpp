@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <list>
 #include <string>
 #include <vector>
@@ -31,8 +32,12 @@ std::vector<Move> moves_of(const std::list<Member> &members) {
 // `good` of them are made.
 class CountingMaker final : public MoveMakerOf<CountingMaker> {
 public:
-    explicit CountingMaker(std::vector<Move> moves, std::size_t good = SIZE_MAX)
-        : moves_(std::move(moves)), good_(good), made(moves_.size()) {}
+    explicit CountingMaker(std::vector<Move> moves, std::size_t good = SIZE_MAX, unsigned parts = 1)
+        : moves_(std::move(moves)), good_(good), made(moves_.size()) {
+        const std::size_t each = moves_.size() / parts;
+        for (unsigned i = 0; parts > 1 && i < parts; ++i)
+            parts_.emplace_back(std::vector<Move>(&moves_[i * each], &moves_[i * each] + each));
+    }
 
     std::size_t members() const { return moves_.size(); }
     Status make(std::size_t &first, Move &move, std::span<MoveAddresses> at, std::size_t &count) {
@@ -48,15 +53,16 @@ public:
         return success;
     }
     Status divide(unsigned &parts) {
-        parts = 1;
+        parts = std::max(static_cast<unsigned>(parts_.size()), 1u);
         return success;
     }
-    MoveMaker &part(unsigned) { return *this; }
+    MoveMaker &part(unsigned i) { return parts_[i]; }
     Status unite() { return success; }
 
 private:
     std::vector<Move> moves_;
     const std::size_t good_;
+    std::deque<CountingMaker> parts_; // one for each thread, if they are several
 
 public:
     std::vector<int> made;
@@ -176,6 +182,53 @@ TEST_CASE("a batch of which a move cannot be made waits for nothing in its strea
         CHECK_FALSE(backend.run(maker).ok());
         if (failing_call.exchange(0) > 0) break;
         CHECK(refused_call.load() != std::string("gpuStreamSynchronize"));
+    }
+}
+
+TEST_CASE("each call of the runtime fails once: a list with a table") {
+    Rng rng(11);
+    const OwnedLayout layout = strided(4, 40, 12);
+    for (const Op op : {Op::replace, Op::sum}) {
+        int refused = 0;
+        for (bool all_called = false; !all_called; ++refused) {
+            FreshBackend backend;
+            const auto plan = backend.plan(layout);
+            std::list<Member> members;
+            for (int i = 0; i < 100; ++i) {
+                Move &move = members.emplace_back(*plan, 4, steps(40, 12)).move;
+                move.op = op;
+                move.elements = op == Op::sum ? &unsigned_ints : nullptr;
+                members.back().set_up(rng);
+            }
+            failing_call = refused + 1;
+            const Status status = backend.run(moves_of(members));
+            all_called = failing_call.exchange(0) > 0;
+            INFO("call " << refused + 1 << ", " << refused_call.load());
+            if (all_called) CHECK(status.ok());
+            if (!status.ok()) continue;
+            for (const Member &member : members) REQUIRE(member.is_right());
+        }
+        CHECK(refused > 5);
+    }
+}
+
+TEST_CASE("a batch of several launches of which one fails waits for those before it") {
+    Rng rng(10);
+    const OwnedLayout layout = strided(8, 5, 24);
+    for (int failing = 1; failing <= 4; ++failing) { // an upload and a launch of each half
+        FreshBackend backend;
+        const auto plan = backend.plan(layout);
+        std::list<Member> members;
+        for (int i = 0; i < 600; ++i) members.emplace_back(*plan, 8, steps(5, 24)).set_up(rng);
+        CountingMaker halves(moves_of(members), SIZE_MAX, 2);
+        mock::knobs.delay_us = 20000;
+        mock::knobs.failing_launch = failing;
+        ucd::Owner<ucd::Event> done;
+        CHECK(backend->launch_made(0, halves, done).code() == UCD_ERR__DEVICE);
+        mock::knobs.delay_us = 0;
+        int right = 0;
+        for (const Member &member : members) right += member.is_right();
+        CHECK(right == (failing <= 2 ? 0 : 300));
     }
 }
 

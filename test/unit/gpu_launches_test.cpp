@@ -1,5 +1,6 @@
 // Single launches of GPU backends: which kernel moves a range, what it is told where numbers are at
 // their limits, what has been loaded before, and who reaches whose memory.
+#include "kernels/convert_kernels.h"
 #include "kernels/copy_kernels.h"
 #include "kernels/nest_kernel.h"
 #include "params/aligned_stores.h"
@@ -438,6 +439,63 @@ TEST_CASE("a stream that is captured launches kernels only that preparing has lo
                         }
                     }
                 }
+}
+
+TEST_CASE("a prepared launch starts kernels only that preparing it has loaded") {
+    const OwnedLayout layouts[] = {strided(4, 40, 12), listed(4, {0, 12, 40}), matrix(40, 40, 4)};
+    for (const OwnedLayout &layout : layouts)
+        for (const std::size_t members : {1, 4, 200}) {
+            FreshBackend backend;
+            const auto plan = backend.plan(layout);
+            Move move;
+            move.plan = plan.get();
+            move.typed = reinterpret_cast<char *>(from_here);
+            move.packed = reinterpret_cast<char *>(to_there);
+            move.count = 1;
+            move.length = layout->top().bytes;
+            const std::vector<Move> moves(members, move);
+            ucd::Owner<PreparedLaunch> prepared;
+            (void)kernels_loaded();
+            REQUIRE(backend->prepare_launch(0, moves, prepared).ok());
+            const std::set<std::string> loaded = kernels_loaded();
+            Capture capture;
+            (void)kernels_launched();
+            REQUIRE(backend->launch_in(capture.native(), *prepared, nullptr).ok());
+            const std::vector<std::string> launched = kernels_launched();
+            CHECK_FALSE(launched.empty());
+            for (const std::string &kernel : launched) {
+                INFO(kernel << ", " << members << " members");
+                CHECK(loaded.count(kernel) == 1);
+            }
+        }
+}
+
+TEST_CASE("preparing a conversion loads the kernels of all conversions") {
+    FreshBackend backend;
+    const OwnedLayout layout = matrix(40, 40, 4);
+    const auto plan = backend.plan(layout);
+    Move move;
+    move.plan = plan.get();
+    move.op = Op::convert;
+    move.count = 1;
+    Capture capture;
+    (void)kernels_loaded();
+    REQUIRE(backend->prepare(capture.native(), move).ok());
+    const std::set<std::string> loaded = kernels_loaded();
+    const auto load = [](const void *kernel) {
+        gpuFuncAttributes attributes;
+        if (kernel != nullptr) REQUIRE(gpuFuncGetAttributes(&attributes, kernel) == gpuSuccess);
+    };
+    for (int from = 0; from < static_cast<int>(Element::count_); ++from)
+        for (int to = 0; to < static_cast<int>(Element::count_); ++to) {
+            const auto source = static_cast<Element>(from), target = static_cast<Element>(to);
+            load(convert_kernels(source, target).rows);
+            load(convert_kernels(source, target).tiles);
+            load(convert_places_batch_kernel(source, target));
+        }
+    const std::set<std::string> all = kernels_loaded();
+    CHECK(all.size() > 50);
+    CHECK(std::includes(loaded.begin(), loaded.end(), all.begin(), all.end()));
 }
 
 TEST_CASE("peers reach each other, in both directions; no other devices do") {

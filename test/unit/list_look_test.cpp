@@ -202,6 +202,24 @@ TEST_CASE("The memory of long lists is used again, and not without a limit") {
     CHECK(ucd::take_list<int64_t>(0).empty());
 }
 
+template <class T>
+static void check_release() {
+    constexpr std::size_t entries = 2 * ucd::min_kept_list / sizeof(T);
+    std::vector<T> list(entries + 8);
+    ucd::keep_list(list);
+    list = ucd::take_list<T>(entries);
+    CHECK(list.capacity() == entries + 8); // by which memory that is used again is known
+    ucd::keep_list(list);
+    ucd::release_kept_lists();
+    CHECK(ucd::take_list<T>(entries).capacity() == entries);
+}
+
+TEST_CASE("Memory that was kept is given back, of lists of each kind") {
+    ucd::release_kept_lists();
+    check_release<int64_t>();
+    check_release<uint64_t>();
+}
+
 TEST_CASE("Several lists' memory is kept, that of the latest ones first") {
     constexpr std::size_t entries = ucd::min_kept_list / sizeof(int64_t), most = 16;
     ucd::release_kept_lists();

@@ -6,7 +6,10 @@
 
 #include <ucd.h>
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,7 +36,48 @@ Descs members_of(ucd_type_t type, std::size_t count) {
     return descs;
 }
 
+template <class Desc>
+struct Field {
+    std::size_t begin, bytes;
+};
+#define FIELD(Desc, name)                                                                          \
+    Field<Desc> {                                                                                  \
+        offsetof(Desc, name), sizeof(Desc::name)                                                   \
+    }
+
+// Whether fields are looked at to the last bit: those that may differ in no bit where members are
+// alike, and the reserved ones.
+template <class Desc>
+void check_each_bit(const Desc &one, std::initializer_list<Field<Desc>> not_compared) {
+    for (std::size_t bit = 0; bit < 8 * sizeof(Desc); ++bit) {
+        Desc other = one;
+        reinterpret_cast<unsigned char *>(&other)[bit / 8] ^=
+            static_cast<unsigned char>(1 << bit % 8);
+        const auto is_in = [&](const Field<Desc> &f) { return bit / 8 - f.begin < f.bytes; };
+        INFO("bit " << bit);
+        CHECK(ucd::is_alike(one, other) ==
+              std::any_of(not_compared.begin(), not_compared.end(), is_in));
+        CHECK(ucd::is_wrong(other) == is_in(FIELD(Desc, reserved)));
+    }
+}
+
 } // namespace
+
+TEST_CASE("members are alike only if they have the same arguments, to the last bit") {
+    char typed = 0, packed = 0;
+    ucd_type_t const type = UCD_TYPE__INT;
+    const ucd_pack_desc_t pack{&typed, 3, type, 4, &packed, 8, 0, {0, 0}};
+    check_each_bit(pack,
+                   {FIELD(ucd_pack_desc_t, inbuf), FIELD(ucd_pack_desc_t, outbuf),
+                    FIELD(ucd_pack_desc_t, actual_pack_bytes), FIELD(ucd_pack_desc_t, reserved)});
+    const ucd_unpack_desc_t unpack{&packed, 8, &typed, 3, type, 4, 0, {0, 0}};
+    check_each_bit(unpack, {FIELD(ucd_unpack_desc_t, inbuf), FIELD(ucd_unpack_desc_t, outbuf),
+                            FIELD(ucd_unpack_desc_t, actual_unpack_bytes),
+                            FIELD(ucd_unpack_desc_t, reserved)});
+    const ucd_move_t move{&typed, 3, type, 4, &packed, 1, UCD_TYPE__NULL, 0, 8, 0, {0, 0}};
+    check_each_bit(move, {FIELD(ucd_move_t, inbuf), FIELD(ucd_move_t, outbuf),
+                          FIELD(ucd_move_t, actual_bytes), FIELD(ucd_move_t, reserved)});
+}
 
 TEST_CASE("a new batch is divided into one part for each thread that it is worth") {
     ucd::Dispatch dispatch;

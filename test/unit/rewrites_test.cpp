@@ -174,6 +174,8 @@ TEST_CASE("merge-touching") {
         return b.structure({b.block(0, 4, e), b.block(4, 4, e), b.block(8, 4, f)});
     });
     CHECK(o.text == "@0 [@0 block(8):1, @8 block(4):2]");
+    o = outcome_of([](Builder &b) { return b.structure({bytes(b, 8), many(b, 100)}); });
+    CHECK_FALSE(o.by("merge-touching"));
 }
 
 TEST_CASE("collapse-nested-strides") {

@@ -14,7 +14,7 @@ public:
         : axes_(axes),
           next_(axes.count), current_{
                                  axes.block / unit, {static_cast<int64_t>(unit), nullptr}, {}} {
-        if (current_.count == 1) advance();
+        advance();
     }
 
     bool done() const { return current_.count == 1; }
@@ -27,10 +27,11 @@ public:
     void take(uint64_t count) {
         current_.count /= count;
         current_.from.stride = displace(0, count, current_.from.stride);
-        if (current_.count == 1) advance();
+        advance();
     }
 
 private:
+    // Goes on to the next loop that has iterations left, if this one has not.
     void advance() {
         while (current_.count == 1 && next_ > 0) current_ = axes_.axis[--next_];
     }

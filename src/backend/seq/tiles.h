@@ -245,6 +245,7 @@ UCD_SEQ_ONE_COPY void move_whole_lines(const Matrix &m, const Part &part) {
             for (unsigned i = 0; i < width_here; i += side) {
                 const int64_t *const lines = m.from_lines + f + i;
 #pragma GCC unroll 4
+                // performance only: the same is moved, whatever is prefetched
                 for (unsigned k = 0; k < side; ++k)
                     prefetch(displaced(from, lines[k]) + uint64_t{to_lines + 1} * line_bytes - 1);
                 for (unsigned j = 0; j < height; j += side)

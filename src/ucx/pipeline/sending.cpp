@@ -94,6 +94,7 @@ void Sending::set_chunks() {
 // than it packs, which helps on networks that are too slow for zero-copy to pay.
 Status Sending::set_whole() {
     if (buffer_.on_host() && buffer_.bytes() < packed_from_) {
+        // performance only: without a cursor, each fragment's place is looked for
         if (buffer_.bytes() >= least_for_cursor) frame_.cursor = SegmentCursor::make(buffer_);
         return success;
     }

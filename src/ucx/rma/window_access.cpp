@@ -363,7 +363,7 @@ bool WindowAccess::move_now(const Arguments &a, const KnownType &type, const ucd
     const auto call = puts ? ::process_vm_writev : ::process_vm_readv;
     const ssize_t result = call(link.pid(), &local, 1, segments_.data(), segments_.size(), 0);
     if (result < 0 && errno == EPERM) link.is_unreadable = true;
-    if (result < 0 || static_cast<uint64_t>(result) != bytes) return false;
+    if (static_cast<uint64_t>(result) != bytes) return false; // nor if it is -1
     if (puts) return true;
     if (link.peer_has_ended()) return false;
     if (!is_staged) return true;
