@@ -57,8 +57,8 @@ def test_which_wheels_use_the_stable_abi(monkeypatch, version, free_threaded, st
     monkeypatch.setattr(sys, 'version_info', version)
     monkeypatch.setattr(backend['sysconfig'], 'get_config_var', {'Py_GIL_DISABLED': free_threaded}.get)
     backend['build_wheel']('folder', {'setup-args': '-Da=b'})
-    wanted = '-Da=b' if stable else ['-Da=b', '-Dpython.allow_limited_api=false']
-    assert given == [{'setup-args': wanted}]
+    allowed = f'-Dpython.allow_limited_api={"true" if stable else "false"}'
+    assert given == [{'setup-args': ['-Da=b', allowed]}]
 
 
 def test_names():
