@@ -143,7 +143,7 @@ ucd_open_plugin(const ucd::PluginRequest *request, char *reason, std::size_t roo
     if (wrong == "answer of another size") plugin.struct_size -= 8;
     if (wrong == "no create") plugin.create = nullptr;
     if (wrong == "no table") plugin.prepared_launch = nullptr;
-    if (wrong == "small table") functions.struct_size -= sizeof(void *);
+    if (wrong == "small table") functions.struct_size -= uint32_t{sizeof(void *)};
     if (wrong == "no launch_made") functions.launch_made = nullptr;
     if (wrong == "no poll") of_events.poll = nullptr;
     plugin.backend = &functions;

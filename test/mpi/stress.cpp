@@ -41,8 +41,8 @@ struct Thread {
 
 // Doubles in the layout of a type; between them is -1.
 struct Buffer {
-    Buffer(const Shared &type, int items)
-        : doubles(static_cast<std::size_t>(type.blocks) * type.stride * items, -1), type(type) {}
+    Buffer(const Shared &of, int items)
+        : doubles(static_cast<std::size_t>(of.blocks) * of.stride * items, -1), type(of) {}
     void fill(double first) {
         for (std::size_t i = 0; i < doubles.size(); i += type.stride)
             doubles[i] = first + static_cast<double>(i);
@@ -74,7 +74,8 @@ class Borrowed {
 public:
     explicit Borrowed(Rng &rng) : own_(rng.chance(40)) {
         if (own_)
-            type_ = make_type(200 + static_cast<int>(rng.below(2000)), 2 + rng.below(3));
+            type_ = make_type(200 + static_cast<int>(rng.below(2000)),
+                              2 + static_cast<int>(rng.below(3)));
         else
             type_ = shared_types[rng.below(shared_types.size())];
     }

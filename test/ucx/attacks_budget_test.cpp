@@ -144,7 +144,6 @@ constexpr auto eight_mib = "8388608";
 } // namespace
 
 TEST_CASE("gets whose answers are not taken stay within their peer's budget") {
-    double seconds[2] = {};
     const int gets[] = {messages(400), messages(1000)};
     for (int run = 0; run < 2; ++run) {
         const Keys keys({{"ucd.ucx.peer_memory", eight_mib}, {"ucd.ucx.rma.types", "1048576"}});
@@ -163,7 +162,6 @@ TEST_CASE("gets whose answers are not taken stay within their peer's budget") {
         }
         b.attacker.progress(100);
         CHECK(b.serves_honest());
-        seconds[run] = b.spent;
         WARN(gets[run] << " gets, " << sent << " bytes: at most " << b.growth() << " bytes kept, "
                        << b.spent << " s, the longest call " << b.longest << " s");
         b.check_growth(8 * mebi);
@@ -345,11 +343,11 @@ TEST_CASE("a type that is too long to be remembered for all is built once") {
     const std::uint64_t charged = b.target.rma->engine.ledger.bytes();
     CHECK(charged > 64 * r.type.size());
     // By its index and by its name: it is not asked for.
-    const auto said = [&](bool known, const std::string &type) {
+    const auto said = [&](bool known, const std::string &sent) {
         ++r.number;
         r.is_known = known;
-        r.by_name = type.size() == 16;
-        r.type = type;
+        r.by_name = sent.size() == 16;
+        r.type = sent;
         b.attacker.request(r);
         return b.attacker.next_said();
     };

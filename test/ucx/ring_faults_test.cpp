@@ -20,10 +20,6 @@ void check_ring_is_usable(TwoSides &pair) {
     CHECK(transfer(one, pair, ends) == ends.chunks());
 }
 
-bool is_good(ucs_status_t s) {
-    return s == UCS_OK || s == UCS_ERR_CANCELED;
-}
-
 } // namespace
 
 TEST_CASE("a send that nobody receives is cancelled") {

@@ -147,10 +147,10 @@ TEST_CASE(
         INFO("allocation " << failing << ", " << bytes << " bytes");
         h.total = bytes;
         Told told = {sides.b.pipeline, {}, std::string(bytes, '\0'), {}};
-        const auto take = [](void *argument, unsigned, const void *header, size_t bytes,
+        const auto take = [](void *argument, unsigned, const void *header, size_t length,
                              ucd_ucx_data_t data, uint64_t, ucp_ep_h) {
             auto *t = static_cast<Told *>(argument);
-            t->header.assign(static_cast<const char *>(header), bytes);
+            t->header.assign(static_cast<const char *>(header), length);
             const ucd_ucx_param_t p = t->o.param();
             ok(ucd_ucx_am_recv_nbx(t->pipeline, data, t->bytes.data(), t->bytes.size(),
                                    UCD_TYPE__CHAR, &p, &t->o.request),

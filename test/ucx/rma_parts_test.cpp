@@ -225,7 +225,7 @@ TEST_CASE("requests of version 2 are refused in its words, and nothing else is")
         other[1] = static_cast<char>(verb);
         CHECK(refusal_of_version_2({}, other).has_value() == (verb >= 1 && verb <= 4));
     }
-    for (const uint8_t version : {1, 3, 4}) {
+    for (const uint8_t version : {uint8_t{1}, uint8_t{3}, uint8_t{4}}) {
         const std::string other = Encoded(Preamble{Verb::get}, version).text();
         CHECK_FALSE(refusal_of_version_2({}, other).has_value());
     }

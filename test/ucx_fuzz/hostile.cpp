@@ -273,10 +273,10 @@ void Hostile::fetch(const Held &held) {
 }
 
 std::size_t Hostile::kept() const {
-    std::size_t bytes = 0;
-    for (const Sent &s : sent_) bytes += sizeof s + s.header.capacity() + s.data.capacity();
-    for (const Fetch &f : fetches_) bytes += sizeof f + f.bytes.capacity();
-    return bytes;
+    std::size_t total = 0;
+    for (const Sent &s : sent_) total += sizeof s + s.header.capacity() + s.data.capacity();
+    for (const Fetch &f : fetches_) total += sizeof f + f.bytes.capacity();
+    return total;
 }
 
 void Hostile::release_all() {

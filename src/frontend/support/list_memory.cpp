@@ -10,7 +10,7 @@
 namespace ucd {
 namespace {
 
-std::atomic<uint64_t> max_bytes = default_list_memory;
+std::atomic<uint64_t> max_list_memory = default_list_memory;
 
 template <class T>
 class KeptLists {
@@ -69,11 +69,11 @@ private:
 } // namespace
 
 void set_list_memory(uint64_t bytes) noexcept {
-    max_bytes.store(bytes, std::memory_order_relaxed);
+    max_list_memory.store(bytes, std::memory_order_relaxed);
 }
 
 uint64_t list_memory() noexcept {
-    return max_bytes.load(std::memory_order_relaxed);
+    return max_list_memory.load(std::memory_order_relaxed);
 }
 
 template <class T>

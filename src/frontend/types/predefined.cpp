@@ -61,7 +61,7 @@ consteval Element of_long_double(Element x87, Element quad, Element plain) {
 using ld = long double;
 
 // What each predefined type is, in the order of the handle values, which are part of the ABI.
-constexpr Entry entries[predefined_count + 1] = {
+constexpr Entry predefined_entries[predefined_count + 1] = {
     {},
     scalar<bool>("_bool", Element::bool8),
     scalar<char>("char", Element::char8),
@@ -136,7 +136,7 @@ constexpr std::string_view names_of_ucd_h[] = {"", UCD_EACH_PREDEFINED(UCD_NAMED
 #undef UCD_NAMED
 consteval bool has_the_names_of_ucd_h() {
     for (unsigned value = 0; value <= predefined_count; ++value)
-        if (entries[value].name != names_of_ucd_h[value]) return false;
+        if (predefined_entries[value].name != names_of_ucd_h[value]) return false;
     return std::size(names_of_ucd_h) == predefined_count + 1;
 }
 static_assert(has_the_names_of_ucd_h());
@@ -152,7 +152,7 @@ Type *types() {
 
 void make_predefined_types() {
     for (unsigned value = 1; value <= predefined_count; ++value) {
-        const Entry &e = entries[value];
+        const Entry &e = predefined_entries[value];
         Type *t = new (&storage[sizeof(Type) * value]) Type;
         t->permanent = true;
         t->element = e.element;
@@ -170,16 +170,16 @@ const Type &predefined_type(unsigned value) {
 }
 
 std::string_view predefined_name(unsigned value) {
-    return entries[value].name;
+    return predefined_entries[value].name;
 }
 
 unsigned predefined_with(Element element) {
     // Prefers types with fixed-width names, which express the representation.
     constexpr unsigned first_fixed = 15, last_fixed = 22;
     for (unsigned v = first_fixed; v <= last_fixed; ++v)
-        if (entries[v].element == element) return v;
+        if (predefined_entries[v].element == element) return v;
     for (unsigned v = 1; v <= predefined_count; ++v)
-        if (entries[v].element == element) return v;
+        if (predefined_entries[v].element == element) return v;
     return 0;
 }
 
