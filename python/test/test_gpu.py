@@ -12,6 +12,7 @@ import pytest
 
 import ucd
 from libraries import CuPy, Numba, Torch
+from ucd.cache import Cache, Relayout
 
 
 def _available(library):
@@ -524,6 +525,23 @@ def test_many_indices(torch):
         expected = pool.clone().index_copy_(1, indices, pages)
         ucd.scatter(pages, pool, indices, axis=1)
         assert torch.equal(pool, expected)
+
+
+def test_indices_on_the_host(torch):
+    """The stream is synchronised, and the work is done on return."""
+    pool = torch.arange(40.0, device='cuda').reshape(10, 4)
+    for indices in (np.array([7, 2, 2]), torch.tensor([7, 2, 2], dtype=torch.int32)):
+        pages = ucd.gather(pool, indices)
+        assert torch.equal(pages, pool[[7, 2, 2]])
+        other = torch.zeros_like(pool)
+        ucd.scatter(pages[:2], other, indices[:2])
+        assert torch.equal(other[[7, 2]], pool[[7, 2]]) and not other[0].any()
+    axes, shape = 'page layer kv head token dim', (6, 1, 2, 2, 4, 8)
+    caches = [Cache.of(torch.rand(shape, device='cuda', dtype=kind), axes) for kind in (torch.float32, torch.float16)]
+    tables = np.array([5, 0, 3]), [1, 4, 2]
+    Relayout([(*caches, *tables)], convert=True).run()
+    (source,), (target,) = (cache.arrays for cache in caches)
+    assert torch.equal(target[tables[1]], source[torch.from_numpy(tables[0])].half())
 
 
 def test_requests_keep_their_arrays(torch):

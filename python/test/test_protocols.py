@@ -559,6 +559,19 @@ def test_hints_that_contradict_a_device(beside_a_fake):
     assert said.count('the hint ucd.inbuf is host') == 4
 
 
+def test_indices_in_memory_of_the_host_that_the_device_does_not_reach(beside_a_fake):
+    """Calls that are done on return are made instead of those in a stream, which refuse them. The fake moves nothing."""
+    said = beside_a_fake("""
+pool, packed, indices = Array(0x10000), Array(0x10100), np.array([2, 0, 1])
+for call in ucd.gather_into, lambda pool, indices, packed: ucd.scatter(packed, pool, indices):
+    try:
+        call(pool, indices, packed)
+    except ucd.NotSupported as error:
+        print(error)
+""")
+    assert said.splitlines() == ['ucd_pack: a fake', 'ucd_unpack: a fake'], said
+
+
 def test_a_batch_that_is_started_is_not_started_again(beside_a_fake):
     """Nor rebased, until its request is complete: at the third look, with the fake."""
     said = beside_a_fake("""

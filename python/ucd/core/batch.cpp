@@ -264,7 +264,9 @@ private:
             if (all[i / 2][i % 2]->view.backend) on_device_ = i;
         if (!on_device_) return;
         for (const Sides &sides : all)
-            for (const auto &side : sides) reaches_all_ = reaches_all_ && devices_reach(side->view);
+            for (const auto &side : sides)
+                reaches_all_ =
+                    reaches_all_ && devices_reach(side->view) && devices_reach(side->whole.indices);
     }
 
     const View *first_on_device(const std::vector<Sides> &all) const {

@@ -46,7 +46,7 @@ Order prepare(const PackCall &c, const View &from, const View &to, nb::handle st
     // Without hints, arrays of which both are in device memory are a stream's.
     const bool in_stream = from.backend && to.backend && c.info == UCD_INFO__NULL;
     c.require_devices(in_stream ? Notices::yes : Notices::no);
-    const Order order = order_of(from, to, stream);
+    const Order order = order_of(from, to, c.side.whole.indices, stream);
     if (!order.in_stream) synchronize_producers(c.side.whole.indices);
     if (order.captured) check(order.make_capturable({{c.side.whole, c.op, c.info}}));
     return order;

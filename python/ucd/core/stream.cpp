@@ -3,6 +3,7 @@
 #include "core/driver.h"
 #include "core/exchange.h"
 
+#include <algorithm>
 #include <cstring>
 #include <string_view>
 
@@ -120,9 +121,16 @@ bool devices_reach(const View &array) {
     return std::strcmp(memory, "host") != 0;
 }
 
-Order order_of(const View &a, const View &b, nb::handle stream) {
+bool devices_reach(const IndexLists &indices) {
+    return std::all_of(indices.begin(), indices.end(),
+                       [](const auto &list) { return devices_reach(*list); });
+}
+
+Order order_of(const View &a, const View &b, const IndexLists &indices, nb::handle stream) {
     const View *on_device = a.backend ? &a : b.backend ? &b : nullptr;
-    return order_of(on_device, on_device && devices_reach(on_device == &a ? b : a), stream);
+    const bool reaches_all =
+        on_device && devices_reach(on_device == &a ? b : a) && devices_reach(indices);
+    return order_of(on_device, reaches_all, stream);
 }
 
 Order order_of(const View *on_device, bool reaches_all, nb::handle stream) {

@@ -27,17 +27,20 @@ struct Order {
 };
 
 // The order of a call that moves data between two arrays, with the stream= that it was given or
-// None. If neither is in device memory there is no stream. If the device reaches both, the work
-// goes into the given stream, or the current stream of the library that the arrays are from. If one
-// is in pageable host memory, that stream is synchronised here.
-Order order_of(const View &a, const View &b, nb::handle stream);
+// None, and the indices that their types read. If neither array is in device memory there is no
+// stream. If the device reaches all of these, the work goes into the given stream, or the current
+// stream of the library that the arrays are from. If one is in pageable host memory, that stream is
+// synchronised here.
+Order order_of(const View &a, const View &b, const IndexLists &indices, nb::handle stream);
 
 // Does the same for any number of arrays. `on_device` is the first one in device memory, or nullptr
-// if there is none; `reaches_all` says whether its device reaches all the others.
+// if there is none; `reaches_all` says whether its device reaches all others, indices included.
 Order order_of(const View *on_device, bool reaches_all, nb::handle stream);
 
-// Whether devices reach an array, because it is in device memory or in pinned host memory.
+// Whether devices reach an array, because it is in device memory or in pinned host memory; or all
+// arrays of indices.
 bool devices_reach(const View &array);
+bool devices_reach(const IndexLists &indices);
 
 // Waits until what is enqueued for two arrays is complete, as far as they are in device memory.
 void synchronize_producers(const View &a, const View &b);
