@@ -146,7 +146,7 @@ class GpuCensus(unittest.TestCase):
         print(f"gpu: {len(kernels)} kernels, {len(reductions)} reductions, {lines} lines")
         self.assertEqual(len(kernels), 5 * 2 * (3 + 9 + 27))
         self.assertEqual(len(reductions), 90)
-        self.assertLessEqual(lines, 3_110)
+        self.assertLessEqual(lines, 3_120)
 
     def test_every_kernel_is_defined_once_and_stands_where_it_is_looked_for(self):
         for width in self.backend.widths:

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+namespace packed_memory_test {
+
 using ucd_mpi::PackedMemory;
 
 namespace {
@@ -115,3 +117,5 @@ TEST_CASE("packed memory: no data for no bytes, and for too many") {
     CHECK(PackedMemory(std::size_t{1} << 50).data() == nullptr);
     CHECK(PackedMemory(std::numeric_limits<std::size_t>::max()).data() == nullptr);
 }
+
+} // namespace packed_memory_test

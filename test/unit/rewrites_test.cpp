@@ -1,5 +1,4 @@
-// Each rewrite of the normaliser by itself, driven through Builder: that it was applied, and what
-// the layout became.
+// Each rewrite of the normaliser by itself: that it was applied, and what the layout became.
 #include "support/catch.hpp"
 
 #include "layout/layout_text.h"
@@ -29,8 +28,7 @@ Outcome outcome_of(const std::function<Placed(Builder &)> &make) {
     std::vector<const char *> trace;
     Builder builder(&trace);
     OwnedLayout layout = builder.finish(make(builder));
-    std::string text = to_text(layout);
-    return {std::move(text), {trace.begin(), trace.end()}, std::move(layout)};
+    return {to_text(layout), {trace.begin(), trace.end()}, std::move(layout)};
 }
 
 Placed bytes(Builder &b, uint64_t n, int64_t at = 0) {

@@ -203,8 +203,11 @@ struct TileMove {
     }
 
     UCD_GPU_FUNCTION void store_element(uint32_t column, uint32_t row, uintptr_t first) const {
-        const Cell<To> cell = memory.cell[place(column, row / high)];
-        store<To>(first + row * sizeof(To), cell.element[row % high]);
+        // Shifted and not indexed, because registers have no addresses.
+        const auto cell = memory.cell[place(column, row / high)].word;
+        store<Word<sizeof(To)>>(
+            first + row * sizeof(To),
+            static_cast<Word<sizeof(To)>>(cell >> (8 * sizeof(To) * (row % high))));
     }
 
     // A column whose elements are all moved, and are consecutive. Aligned words have elements of
