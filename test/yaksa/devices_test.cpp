@@ -208,4 +208,52 @@ TEST_CASE("pairs in device memory are combined by their members") {
     CHECK(target.difference() == "");
 }
 
+TEST_CASE("members at absolute displacements may be in several memories") {
+    DeviceSession devices;
+    const YaksaSession session;
+    Rng rng(7);
+    // Ints on two devices and on the host, as MPI_BOTTOM has them.
+    constexpr std::intptr_t each = 6 * sizeof(int);
+    DeviceBuffer first(rng, {0, each}, device0), second(rng, {0, each}, pageable),
+        third(rng, {0, each}, device1);
+    DeviceBuffer packed(rng, {0, 3 * each}, pageable);
+    DeviceBuffer *const members[] = {&first, &second, &third};
+    std::intptr_t displs[3], lengths[3] = {6, 6, 6};
+    const yaksa_type_t types[3] = {YAKSA_TYPE__INT, YAKSA_TYPE__INT, YAKSA_TYPE__INT};
+    for (std::intptr_t i = 0; i < 3; ++i) {
+        DeviceBuffer &member = *members[i];
+        member.randomise(rng);
+        member.send();
+        displs[i] = reinterpret_cast<std::intptr_t>(member.real_base());
+        std::memcpy(packed.expected(i * each), member.actual(0), each);
+    }
+    yaksa_type_t type = 0;
+    REQUIRE(yaksa_type_create_struct(3, lengths, displs, types, nullptr, &type) == YAKSA_SUCCESS);
+    packed.send();
+    std::uintptr_t actual = 0;
+    yaksa_request_t request = 7;
+    REQUIRE(yaksa_ipack(nullptr, 1, type, 0, packed.real_base(), 3 * each, &actual, nullptr,
+                        YAKSA_OP__REPLACE, &request) == YAKSA_SUCCESS);
+    if (request != YAKSA_REQUEST__NULL) REQUIRE(yaksa_request_wait(request) == YAKSA_SUCCESS);
+    CHECK(actual == 3 * each);
+    packed.fetch();
+    CHECK(packed.difference() == "");
+    // And back, into other content.
+    for (DeviceBuffer *member : members) {
+        std::vector<char> before(each);
+        std::memcpy(before.data(), member->expected(0), each);
+        member->randomise(rng);
+        std::memcpy(member->expected(0), before.data(), each);
+        member->send();
+    }
+    REQUIRE(yaksa_iunpack(packed.real_base(), 3 * each, nullptr, 1, type, 0, &actual, nullptr,
+                          YAKSA_OP__REPLACE, &request) == YAKSA_SUCCESS);
+    if (request != YAKSA_REQUEST__NULL) REQUIRE(yaksa_request_wait(request) == YAKSA_SUCCESS);
+    for (DeviceBuffer *member : members) {
+        member->fetch();
+        CHECK(member->difference() == "");
+    }
+    REQUIRE(yaksa_type_free(type) == YAKSA_SUCCESS);
+}
+
 } // namespace devices_test
