@@ -416,8 +416,8 @@ UCD_API int ucd_op_is_supported(ucd_op_t op, ucd_type_t type, const char *backen
  * Rules for every constructor.
  *
  * The new type is written to *newtype. Unlike in MPI, no type has to be committed. It is always a
- * new handle, which the caller frees, even if it equals oldtype. newtype may point to the variable that
- * holds oldtype, or into an input array; to free oldtype later, keep a copy of its handle.
+ * new handle, which the caller frees, even if it equals oldtype. newtype may point to the variable
+ * that holds oldtype, or into an input array; to free oldtype later, keep a copy of its handle.
  * These are legal: counts and block lengths of 0; empty types; negative strides; displacements that
  * are negative, overlap or repeat; negative extents; any depth of nesting. An empty type is a type,
  * never UCD_TYPE__NULL. info holds hints; in this version no key affects a constructor.

@@ -238,8 +238,8 @@ TEST_CASE("what a barred peer has asked for is dropped") {
 }
 
 TEST_CASE("a type over its peer's budget is refused before it is built") {
-    const std::string type =
-        Deep(200'000).bytes(); // over the budget, whatever part of the cases runs
+    // Over the budget, whatever part of the cases runs.
+    const std::string type = Deep(200'000).bytes();
     Spender b(UCD_INFO__NULL, 4 * mebi);
     // What the target is told of it is its name; then it is asked for.
     wire::Request r = b.request();

@@ -8,6 +8,7 @@
 #include "pipeline/transfers.h"
 #include "support/catch.hpp"
 #include "types/known_types.h"
+#include "ucx/attacker.hpp"
 #include "ucx/pair.hpp"
 
 #include <memory>
@@ -43,6 +44,15 @@ Header header_of(Kind kind, uint64_t stream, uint64_t number) {
     h.id = {stream, number};
     h.total = 1000;
     return h;
+}
+
+// A type that differs from those with other strides.
+std::string flattened_vector(std::intptr_t stride) {
+    ucd_type_t made;
+    ok(ucd_create_vector(3, 1, stride, UCD_TYPE__INT, UCD_INFO__NULL, &made), "vector");
+    std::string bytes = flattened(made);
+    ok(ucd_free(&made), "free");
+    return bytes;
 }
 
 } // namespace
@@ -201,19 +211,14 @@ TEST_CASE("each type of a target is charged, to its peer or to what is remembere
     Ledger ledger({.peer = 4 << 20, .peers = 8 << 20, .remembered = 8 << 10});
     TypesOfTarget types(ledger);
     const auto learn = [&](std::intptr_t stride, TypePtr &type) {
-        ucd_type_t made;
-        ok(ucd_create_vector(3, 1, stride, UCD_TYPE__INT, UCD_INFO__NULL, &made), "vector");
-        std::uintptr_t size;
-        ok(ucd_flatten_size(made, &size), "size");
-        std::string bytes(size, 0);
-        ok(ucd_flatten(made, bytes.data(), size), "flatten");
-        ok(ucd_free(&made), "free");
+        const std::string bytes = flattened_vector(stride);
         bool remembered = false;
-        REQUIRE(types
-                    .learn(bytes,
-                           ledger.take(eps[0], TypesOfTarget::bytes_of_type(size), Use::type), type,
-                           &remembered)
-                    .ok());
+        REQUIRE(
+            types
+                .learn(bytes,
+                       ledger.take(eps[0], TypesOfTarget::bytes_of_type(bytes.size()), Use::type),
+                       type, &remembered)
+                .ok());
         return remembered;
     };
     TypePtr held[3], left;
@@ -236,13 +241,7 @@ TEST_CASE("a type for a direct transfer is learned if its peer may still cause w
     Ledger ledger({});
     DirectTypes types(ledger);
     const auto learn = [&](std::intptr_t stride) {
-        ucd_type_t made;
-        ok(ucd_create_vector(3, 1, stride, UCD_TYPE__INT, UCD_INFO__NULL, &made), "vector");
-        std::uintptr_t size;
-        ok(ucd_flatten_size(made, &size), "size");
-        std::string bytes(size, 0);
-        ok(ucd_flatten(made, bytes.data(), size), "flatten");
-        ok(ucd_free(&made), "free");
+        const std::string bytes = flattened_vector(stride);
         types.learn(eps[0], bytes);
         return types.find(content_id(bytes.data(), bytes.size())) != nullptr;
     };

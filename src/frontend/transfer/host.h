@@ -45,14 +45,10 @@ inline bool may_be_first_use(const Type &type) {
 
 // ---- moves and copies ---------------------------------------------------------------------------
 
-// Runs moves that are complete.
-[[gnu::always_inline]] inline Status run_on_host(Context &context, std::span<const Move> moves) {
-    Owner<Event> done; // stays null: the host's backend has finished on return
-    return context.host().launch(0, moves, done);
-}
-
+// Runs a move that is complete.
 [[gnu::always_inline]] inline Status run_complete(Context &context, const Move &move) {
-    return run_on_host(context, {&move, 1});
+    Owner<Event> done; // stays null: the host's backend has finished on return
+    return context.host().launch(0, std::span(&move, 1), done);
 }
 
 // Runs a move whose limits are set.

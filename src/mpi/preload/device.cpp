@@ -36,31 +36,34 @@ bool has_device_backend() {
     return lines > backends + 1;
 }
 
-// How to ask the MPI library whether it reads a backend's device memory: by extension functions.
+// The MPI library says by such a function whether it reads the device memory of a backend.
 struct Question {
     std::string_view backend;
-    const char *driver; // the library that programs with such memory have loaded
     const char *function;
 };
-constexpr Question questions[] = {
-    {"cuda:", "libcuda.so.1", "MPIX_Query_cuda_support"},
-    {"hip:", "libamdhip64.so.5", "MPIX_Query_rocm_support"},
-    {"hip:", "libamdhip64.so.6", "MPIX_Query_rocm_support"},
-    {"hip:", "libamdhip64.so.5", "MPIX_Query_hip_support"},
-    {"hip:", "libamdhip64.so.6", "MPIX_Query_hip_support"},
-    {"ze:", "libze_loader.so.1", "MPIX_Query_ze_support"},
-};
+constexpr Question questions[] = {{"cuda:", "MPIX_Query_cuda_support"},
+                                  {"hip:", "MPIX_Query_rocm_support"},
+                                  {"hip:", "MPIX_Query_hip_support"},
+                                  {"ze:", "MPIX_Query_ze_support"}};
 
-bool answers_yes(const Question &question) {
-    const auto ask = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, question.function));
-    return ask != nullptr && ask() == 1;
-}
+// A program that has such memory has loaded one of these.
+struct Driver {
+    std::string_view backend;
+    const char *library;
+};
+constexpr Driver drivers[] = {{"cuda:", "libcuda.so.1"},
+                              {"hip:", "libamdhip64.so.5"},
+                              {"hip:", "libamdhip64.so.6"},
+                              {"ze:", "libze_loader.so.1"}};
 
 bool is_read_by_mpi(std::string_view name) {
     if (settings().gpu_aware) return *settings().gpu_aware;
-    return std::any_of(std::begin(questions), std::end(questions), [name](const Question &q) {
-        return name.starts_with(q.backend) && answers_yes(q);
-    });
+    for (const Question &question : questions) {
+        if (!name.starts_with(question.backend)) continue;
+        const auto ask = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, question.function));
+        if (ask != nullptr && ask() == 1) return true;
+    }
+    return false;
 }
 
 bool is_loaded(const char *library) {
@@ -97,8 +100,8 @@ bool look_for_devices() {
 
 bool has_unknown_devices() {
     if (has_devices()) return false;
-    return std::any_of(std::begin(questions), std::end(questions), [](const Question &q) {
-        return is_loaded(q.driver) && is_read_by_mpi(q.backend);
+    return std::any_of(std::begin(drivers), std::end(drivers), [](const Driver &driver) {
+        return is_loaded(driver.library) && is_read_by_mpi(driver.backend);
     });
 }
 

@@ -14,11 +14,6 @@ inline constexpr unsigned in_cell = sizeof(T) < cell_bytes ? cell_bytes / sizeof
 template <class T>
 using Cell = WordOfElements<T, in_cell<T>>;
 
-// The word that begins so many bytes, less than four, after the first of two words.
-UCD_GPU_FUNCTION uint32_t word_between(uint32_t first, uint32_t second, uint32_t bytes) {
-    return static_cast<uint32_t>((uint64_t{second} << 32 | first) >> (8 * bytes));
-}
-
 struct TileShape {
     uint32_t outer;                   // number of the iteration of the levels around
     uint32_t first_column, first_row; // of all
@@ -94,29 +89,27 @@ struct TileMove {
         }
     }
 
-    // Whether the aligned words around a cell of that column have no other bytes than elements of
-    // the run, wherever the cell begins.
-    UCD_GPU_FUNCTION bool is_within_run(uint32_t column) const {
-        const uint32_t number = t.first_column + column;
-        return p.source_runs == one_run && column + wide <= t.columns && number >= wide &&
-               number + 2 * wide <= p.columns;
-    }
-
     // Several elements of one or two bytes, of which the first is of that column.
-    UCD_GPU_FUNCTION void load_small(uint32_t column, uint32_t row, Cell<From> &cell,
-                                     bool within_run) const {
+    UCD_GPU_FUNCTION void load_small(uint32_t column, uint32_t row, Cell<From> &cell) const {
         const uintptr_t at = source(column, row);
         const uint32_t before = at % cell_bytes; // bytes since the last aligned word
-        const uintptr_t low = at - before;
         const bool limited = p.limited == limit_source;
-        if (within_run && (!limited || is_in_range(low, 2 * cell_bytes))) {
-            cell.word = word_between(load<uint32_t>(low), load<uint32_t>(low + cell_bytes), before);
-            return;
-        }
-        if (before == 0 && p.source_runs != no_runs && column + wide <= t.columns &&
-            (!limited || is_in_range(at, cell_bytes))) {
-            cell.word = load<uint32_t>(at);
-            return;
+        if (p.source_runs != no_runs && column + wide <= t.columns) {
+            if (before == 0 && (!limited || is_in_range(at, cell_bytes))) {
+                cell.word = load<uint32_t>(at);
+                return;
+            }
+            // The two aligned words around it, if they have no other bytes than elements of the
+            // run.
+            const uint32_t number = t.first_column + column;
+            const uintptr_t low = at - before;
+            if (p.source_runs == one_run && before != 0 && number * sizeof(From) >= before &&
+                number + wide + (cell_bytes - before) / sizeof(From) <= p.columns &&
+                (!limited || is_in_range(low, 2 * cell_bytes))) {
+                cell.word = load<uint32_t>(low) >> (8 * before) |
+                            load<uint32_t>(low + cell_bytes) << (8 * (cell_bytes - before));
+                return;
+            }
         }
 #pragma unroll
         for (uint32_t i = 0; i < wide; ++i) {
@@ -127,14 +120,14 @@ struct TileMove {
     }
 
     // All elements of the cell are in one aligned word, if `p.whole_cells` says so of the source.
-    UCD_GPU_FUNCTION void load_cell(uint32_t column, uint32_t row, Cell<From> &cell, bool whole,
-                                    bool within_run) const {
+    UCD_GPU_FUNCTION void load_cell(uint32_t column, uint32_t row, Cell<From> &cell,
+                                    bool whole) const {
         if (column >= t.columns || row >= t.rows) return;
         const uintptr_t at = source(column, row);
         if (whole)
             cell.word = load<Word<sizeof(cell.word)>>(at);
         else if constexpr (wide > 1)
-            load_small(column, row, cell, within_run);
+            load_small(column, row, cell);
         else if (p.limited != limit_source || is_in_range(at, sizeof(From)))
             cell.element[0] = load<From>(at);
     }
@@ -165,7 +158,6 @@ struct TileMove {
         const uint32_t column = (thread & ((1u << p.wide) - 1)) * wide;
         const uint32_t step = threads_per_block >> p.wide;
         uint32_t row_cell = thread >> p.wide;
-        [[maybe_unused]] const bool within_run = is_within_run(column);
 #pragma unroll 1
         for (uint32_t k = 0; k < blocks; k += at_once, row_cell += at_once * step) {
             Cell<From> cell[at_once][high] = {};
@@ -173,8 +165,7 @@ struct TileMove {
             for (uint32_t i = 0; i < at_once; ++i)
 #pragma unroll
                 for (uint32_t row = 0; row < high; ++row)
-                    load_cell(column, (row_cell + i * step) * high + row, cell[i][row], whole,
-                              within_run);
+                    load_cell(column, (row_cell + i * step) * high + row, cell[i][row], whole);
 #pragma unroll
             for (uint32_t i = 0; i < at_once; ++i) put_cells(cell[i], column, row_cell + i * step);
         }
@@ -186,46 +177,44 @@ struct TileMove {
             load_blocks(thread, false);
     }
 
-    // Several elements of one or two bytes, of which the first is of that row.
-    UCD_GPU_FUNCTION void store_small(uint32_t column, uint32_t row_cell) const {
-        const uint32_t row = row_cell * high;
-        if (row >= t.rows) return;
-        const Cell<To> cell = memory.cell[place(column, row_cell)];
-        const uintptr_t at = target(column, row);
-        bool whole = p.target_runs != no_runs && at % cell_bytes == 0 && row + high <= t.rows;
-        for (uint32_t i = 0; p.limited != limit_nothing && i < high; ++i)
-            whole = whole && is_moved(column, row + i);
-        if (whole) return store<uint32_t>(at, cell.word);
+    UCD_GPU_FUNCTION void store_elements(uint32_t column, uint32_t row, const Cell<To> &cell,
+                                         uint32_t first) const {
 #pragma unroll
         for (uint32_t i = 0; i < high; ++i)
-            if (row + i < t.rows && is_moved(column, row + i))
+            if (i >= first && row + i < t.rows && is_moved(column, row + i))
                 store<To>(target(column, row + i), cell.element[i]);
     }
 
-    UCD_GPU_FUNCTION void store_element(uint32_t column, uint32_t row, uintptr_t first) const {
-        // Shifted and not indexed, because registers have no addresses.
-        const auto cell = memory.cell[place(column, row / high)].word;
-        store<Word<sizeof(To)>>(
-            first + row * sizeof(To),
-            static_cast<Word<sizeof(To)>>(cell >> (8 * sizeof(To) * (row % high))));
-    }
-
-    // A column whose elements are all moved, and are consecutive. Aligned words have elements of
-    // two cells. Elements before the first word, and after the last one, are stored one by one.
-    UCD_GPU_FUNCTION void store_run(uint32_t column, uint32_t row_cell) const {
-        const uintptr_t first = target(column, 0);
-        const uint32_t skipped = (0 - first) % cell_bytes / sizeof(To);
-        const uint32_t words = t.rows < skipped ? 0 : (t.rows - skipped) / high;
-        if (row_cell < words) {
-            const uint32_t at = place(column, row_cell);
-            store<uint32_t>(
-                first + (skipped + row_cell * high) * sizeof(To),
-                word_between(memory.cell[at].word, memory.cell[at + 1].word, skipped * sizeof(To)));
+    // Several elements of one or two bytes, of which the first is of that row.
+    UCD_GPU_FUNCTION void store_small(uint32_t column, uint32_t row_cell) const {
+        const uint32_t row = row_cell * high;
+        const Cell<To> cell = memory.cell[place(column, row_cell)];
+        const uintptr_t at = target(column, row);
+        if (p.target_runs == no_runs) return store_elements(column, row, cell, 0);
+        const uint32_t before = at % cell_bytes;
+        if (before == 0) {
+            bool whole = row + high <= t.rows;
+            for (uint32_t i = 0; p.limited != limit_nothing && i < high; ++i)
+                whole = whole && is_moved(column, row + i);
+            if (!whole) return store_elements(column, row, cell, 0);
+            return store<uint32_t>(at, cell.word);
         }
-        if (row_cell >= high) return;
-        const uint32_t after = skipped + words * high + row_cell;
-        if (row_cell < skipped && row_cell < t.rows) store_element(column, row_cell, first);
-        if (after < t.rows) store_element(column, after, first);
+        if (p.target_runs != one_run || p.limited != limit_nothing)
+            return store_elements(column, row, cell, 0);
+        // The next aligned word has elements of this cell and of the next one. Elements before the
+        // first word, and after the last one, are stored one by one.
+        const uint32_t skipped = (cell_bytes - before) / sizeof(To);
+        const bool is_first = row_cell == 0 || row + skipped > t.rows;
+        const bool is_last = row + skipped + high > t.rows || row + high == max_rows();
+        if (is_last) return store_elements(column, row, cell, is_first ? 0 : skipped);
+        if (is_first) {
+#pragma unroll
+            for (uint32_t i = 0; i + 1 < high; ++i)
+                if (i < skipped) store<To>(at + i * sizeof(To), cell.element[i]);
+        }
+        const Cell<To> next = memory.cell[place(column, row_cell) + 1];
+        store<uint32_t>(at + (cell_bytes - before),
+                        cell.word >> (8 * (cell_bytes - before)) | next.word << (8 * before));
     }
 
     // Each thread's cells are in one row of cells.
@@ -233,8 +222,8 @@ struct TileMove {
         const uint32_t row_bits = tile_cell_bits - p.wide;
         const uint32_t row_cell = thread & ((1u << row_bits) - 1), row = row_cell * high;
         const uint32_t step = threads_per_block >> row_bits;
+        if (row >= t.rows) return;
         if (p.whole_cells & whole_in_target) {
-            if (row >= t.rows) return;
             const uintptr_t to_row = memory.to[max_columns() + row];
 #pragma unroll 4
             for (uint32_t column = thread >> row_bits; column < t.columns; column += step) {
@@ -243,18 +232,12 @@ struct TileMove {
             }
             return;
         }
-        [[maybe_unused]] const bool in_runs =
-            p.target_runs == one_run && p.limited == limit_nothing;
 #pragma unroll 1
         for (uint32_t column = thread >> row_bits; column < t.columns; column += step) {
-            if constexpr (high == 1) {
-                if (row < t.rows && is_moved(column, row))
-                    store<To>(target(column, row), memory.cell[place(column, row)].element[0]);
-            } else if (in_runs) {
-                store_run(column, row_cell);
-            } else {
+            if constexpr (high > 1)
                 store_small(column, row_cell);
-            }
+            else if (is_moved(column, row))
+                store<To>(target(column, row), memory.cell[place(column, row)].element[0]);
         }
     }
 };
