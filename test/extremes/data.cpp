@@ -5,6 +5,7 @@
 #include "support/moves/recipe_build.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 
 using namespace ucdtest;
@@ -90,6 +91,26 @@ void pack_many_elements(std::uint64_t elements, bool on_device) {
         return static_cast<std::uint8_t>(i % 2 == 0 ? 2 * old : old);
     });
     std::printf("packed and summed %llu elements\n", static_cast<unsigned long long>(elements));
+}
+
+// Every other byte, a number, becomes two bytes that follow those of the one before.
+void convert_many_elements(std::uint64_t elements, bool on_device) {
+    Arena from(2 * elements, on_device), to(2 * elements, on_device);
+    const auto n = static_cast<std::intptr_t>(elements);
+    const BuiltType source(recipes::vector(n, 1, 2, recipes::leaf(UCD_TYPE__INT8_T))),
+        target(recipes::contig(n, recipes::leaf(UCD_TYPE__BFLOAT16)));
+    from.fill<std::uint8_t>([](std::uint64_t i) { return byte(i, salt_typed); });
+    std::uintptr_t moved = 0;
+    must(ucd_copy(from.address(), 1, source.get(), to.address(), 1, target.get(), &moved,
+                  UCD_INFO__NULL, UCD_OP__CONVERT) == UCD_SUCCESS &&
+             moved == 2 * elements,
+         "ucd_copy with CONVERT");
+    // bfloat16 is the upper half of a float, and has all integers of 8 bits.
+    to.check<std::uint16_t>("converted", [](std::uint64_t i) {
+        const auto value = static_cast<float>(static_cast<std::int8_t>(byte(2 * i, salt_typed)));
+        return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(value) >> 16);
+    });
+    std::printf("converted %llu elements\n", static_cast<unsigned long long>(elements));
 }
 
 } // namespace extremes

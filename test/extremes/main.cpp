@@ -1,11 +1,11 @@
 // What is far larger, or far more, than in other tests.
 //
-//   extremes [--full] [--memory host|NAME:0] [--only
-//   pack,elements,blocks,types,cycles,depth,counts,calls] [--size N]
+//   extremes [--full] [--memory host|NAME:0] [--only PART,...] [--size N]
 //
 // NAME is the backend that the program was linked with: hostgpu, cuda or hip. Without --full the
 // sizes are such that all takes seconds. --size is that of the parts named by --only: bytes of
-// pack, elements, blocks, types, cycles, constructors, calls.
+// pack, and the number of elements, blocks, types, cycles, constructors, calls, plans, moves of a
+// plan.
 #include "arena.hpp"
 #include "extremes.hpp"
 
@@ -33,8 +33,11 @@ constexpr Part parts[] = {
     {"types", many_types, &Sizes::types},
     {"cycles", many_cycles, &Sizes::cycles},
     {"calls", many_calls, &Sizes::calls},
+    {"plans", many_plans, &Sizes::plans},
+    {"members", many_members, &Sizes::plans},
     {"blocks", many_blocks, &Sizes::blocks},
     {"elements", pack_many_elements, &Sizes::elements},
+    {"conversions", convert_many_elements, &Sizes::elements},
     {"pack", pack_much, &Sizes::pack_bytes},
 };
 

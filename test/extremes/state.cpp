@@ -82,14 +82,14 @@ void shuffle(std::vector<ucd_type_t> &types) {
     }
 }
 
+} // namespace
+
 void require_all_given_back(std::ptrdiff_t allocations, const char *what) {
     const std::ptrdiff_t left = live_allocations() - allocations;
     if (left > 64)
         throw std::runtime_error(std::string(what) + ": " + std::to_string(left) +
                                  " allocations are left");
 }
-
-} // namespace
 
 void many_blocks(std::uint64_t blocks, bool on_device) {
     for (const bool own_lengths : {false, true}) {
@@ -224,7 +224,21 @@ void deep(std::uint64_t depth, bool) {
          "ucd_pack");
     std::uintptr_t flat = 0;
     must(ucd_flatten_size(type, &flat) == UCD_SUCCESS && flat < 100, "ucd_flatten_size");
+    // A plan has the type for itself.
+    ucd_move_t move{};
+    move.inbuf = reinterpret_cast<const char *>(&value) - 8 * depth;
+    move.incount = 1;
+    move.intype = type;
+    move.outbuf = &packed;
+    move.outcount = move.bytes = sizeof packed;
+    ucd_plan_t plan = UCD_PLAN__NULL;
+    must(ucd_plan_create(&move, 1, UCD_INFO__NULL, UCD_OP__REPLACE, &plan) == UCD_SUCCESS,
+         "ucd_plan_create");
     must(ucd_free(&type) == UCD_SUCCESS, "ucd_free");
+    packed = 0;
+    start_and_wait(plan);
+    must(packed == value, "a plan of a deep type");
+    must(ucd_plan_free(&plan) == UCD_SUCCESS, "ucd_plan_free");
     require_all_given_back(allocations, "a deep type");
     std::printf("%llu constructors on top of each other\n", static_cast<unsigned long long>(depth));
 }

@@ -1,7 +1,9 @@
 #include "worker.hpp"
 
 #include "support/moves/calls.hpp"
+#include "support/moves/device_converting.hpp"
 #include "support/moves/exercise.hpp"
+#include "support/moves/listed_moves.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -12,7 +14,8 @@ using namespace ucdtest;
 namespace soak {
 namespace {
 
-constexpr std::size_t max_types = 24, max_outstanding = 6, max_of_a_batch = 12, max_count = 4;
+constexpr std::size_t max_types = 24, max_outstanding = 6, max_of_a_batch = 12, max_count = 4,
+                      max_plans = 4;
 
 RecipeOptions options_of(ucd_op_t op, bool on_devices) {
     RecipeOptions options = on_devices ? device_options(op) : RecipeOptions();
@@ -40,6 +43,41 @@ struct Worker::Outstanding {
     DeviceBuffer typed, packed;
     std::uintptr_t actual = 0;
     ucd_request_t request = UCD_REQUEST__NULL;
+};
+
+struct Worker::Planned {
+    Planned(std::uint64_t seed, const std::vector<Memory> &memories)
+        : one("soak plan", seed), list(random_list(one, random_device_op(one.rng()), memories)),
+          moves(list.descs()) {
+        one.succeed(ucd_plan_create(moves.data(), moves.size(), UCD_INFO__NULL, list.op, &plan),
+                    "ucd_plan_create");
+    }
+    Planned(const Planned &) = delete;
+    Planned &operator=(const Planned &) = delete;
+    ~Planned() {
+        if (plan != UCD_PLAN__NULL) ucd_plan_free(&plan);
+    }
+
+    // New buffers for some of the members.
+    void rebase() {
+        Rng &rng = one.rng();
+        const std::size_t first = rng.below(list.members.size() + 1),
+                          count = rng.below(list.members.size() - first + 1);
+        std::vector<const void *> in;
+        std::vector<void *> out;
+        for (std::size_t i = first; i < first + count; ++i) {
+            list.members[i].allocate(rng);
+            const ucd_move_t now = list.members[i].desc(one, list.op);
+            in.push_back(now.inbuf);
+            out.push_back(now.outbuf);
+        }
+        one.succeed(ucd_plan_rebase(plan, first, count, in.data(), out.data()), "ucd_plan_rebase");
+    }
+
+    Case one;
+    Listed list;
+    std::vector<ucd_move_t> moves;
+    ucd_plan_t plan = UCD_PLAN__NULL;
 };
 
 namespace {
@@ -217,6 +255,40 @@ void Worker::end_one() {
     check_result(o->move());
 }
 
+void Worker::convert() {
+    Case one("soak conversion", rng_.bits());
+    const ConvertedPair pair = random_converted_pair(one);
+    const Memory source = memory(), target = memory();
+    doing_ = text_of("conversion", pair.source, source, target);
+    check_device_conversion(one, pair, source, target);
+}
+
+void Worker::make_a_plan() {
+    doing_ = "a new plan";
+    auto made = std::make_unique<Planned>(rng_.bits(),
+                                          on_devices_ ? everywhere : std::vector{Memory::pageable});
+    if (plans_.size() < max_plans)
+        plans_.push_back(std::move(made));
+    else
+        plans_[rng_.below(max_plans)] = std::move(made);
+}
+
+void Worker::start_a_plan() {
+    if (plans_.empty()) make_a_plan();
+    std::swap(plans_[rng_.below(plans_.size())], plans_.back());
+    Planned &p = *plans_.back();
+    doing_ = "a plan of " + std::to_string(p.moves.size()) + " moves";
+    if (rng_.chance(30)) p.rebase();
+    p.list.set_up();
+    ucd_request_t request = UCD_REQUEST__NULL;
+    p.one.succeed(ucd_plan_start(p.plan, &request), "ucd_plan_start");
+    const bool freed_at_once = rng_.chance(10);
+    if (freed_at_once) p.one.succeed(ucd_plan_free(&p.plan), "ucd_plan_free");
+    p.one.succeed(finish(rng_, request), "a start of a plan");
+    p.list.check(p.moves);
+    if (freed_at_once) plans_.pop_back();
+}
+
 // A few MiB: against a loop, for the type map would take too long.
 void Worker::move_much() {
     const std::intptr_t rows = rng_.between(1000, 60000), block = rng_.between(1, 40),
@@ -253,9 +325,10 @@ std::uint64_t Worker::step() {
     case 0: move_much(); break;
     case 1: // all at once, as a program does that ends a phase
         types_.clear();
+        plans_.clear();
         break;
     default:
-        switch (rng_.below(9)) {
+        switch (rng_.below(12)) {
         case 0:
         case 1: replace_a_type(); break;
         case 2: move_in_pieces(); break;
@@ -264,6 +337,9 @@ std::uint64_t Worker::step() {
         case 5: rng_.chance(50) ? list() : flatten(); break;
         case 6: batch(); break;
         case 7: start(); break;
+        case 8: convert(); break;
+        case 9: rng_.chance(20) ? make_a_plan() : start_a_plan(); break;
+        case 10: start_a_plan(); break;
         default: end_one(); break;
         }
     }

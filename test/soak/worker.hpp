@@ -32,6 +32,8 @@ private:
 
     // A move with a request that is outstanding.
     struct Outstanding;
+    // A plan with its buffers and types, started again and again.
+    struct Planned;
 
     Subject &any();
     ucdtest::Memory memory();
@@ -44,6 +46,9 @@ private:
     void batch();
     void start();
     void end_one();
+    void convert();
+    void make_a_plan();
+    void start_a_plan();
     void move_much();
 
     ucdtest::Case case_;
@@ -53,6 +58,7 @@ private:
     std::string doing_;
     std::vector<std::shared_ptr<Subject>> types_; // used again and again, and freed in any order
     std::vector<std::unique_ptr<Outstanding>> outstanding_;
+    std::vector<std::unique_ptr<Planned>> plans_;
 };
 
 } // namespace soak
