@@ -1,5 +1,6 @@
-// Types that a program of constructors makes: bounds, segments, packing, unpacking, copies and
-// reductions as the type map has them, byte by byte, and again through the flattened form.
+// Types that a program of constructors makes: bounds, segments, packing, unpacking, copies,
+// reductions and conversions as the type map has them, byte by byte, and again through the
+// flattened form.
 #include "subjects.hpp"
 #include "target.hpp"
 
@@ -108,6 +109,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     check_moves(one, subject, input);
     if (const ucd_op_t op = op_of(input, what); op != UCD_OP__REPLACE)
         check_reduction(one, op, what, input);
+    if (const auto pair = converted_pair(one, type, what)) check_conversion(one, *pair);
     if (stack.size() > 1) {
         const ProgramType &other = stack[stack.size() - 2];
         check_copy(one, subject, subject_of(one, other, count_of(input, other, 6), "target"));

@@ -3,7 +3,7 @@
 #include "subjects.hpp"
 #include "target.hpp"
 
-#include "support/moves/device_moves.hpp"
+#include "support/moves/device_converting.hpp"
 
 #include <algorithm>
 
@@ -55,6 +55,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     const DeviceMove move{one, op, what, typed, packed, from, to - from};
     check_device_pack(move);
     if (safe) check_device_unpack(move);
+    if (const auto pair = converted_pair(one, type, what))
+        check_device_conversion(one, *pair, memory_of(input), memory_of(input));
     if (stack.size() > 1) {
         const ProgramType &other = stack[stack.size() - 2];
         const ReducedSubject target =

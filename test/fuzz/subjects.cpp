@@ -42,6 +42,14 @@ ucd_op_t op_of(Input &input, const ReducedSubject &what) {
     return can ? op : static_cast<ucd_op_t>(UCD_OP__REPLACE);
 }
 
+std::optional<ConvertedPair> converted_pair(Case &one, const ProgramType &type,
+                                            const ReducedSubject &what) {
+    if (!can_be_converted(what)) return std::nullopt;
+    ReducedSubject source = with_elements(subject_of(one, type, what.subject.count, "source"));
+    ReducedSubject target = random_target(one, source);
+    return ConvertedPair{std::move(source), std::move(target)};
+}
+
 StreamRange range_of(Input &input, std::size_t units) {
     const std::size_t first = input.up_to(units);
     // Of elements none is too few, if there are some left.

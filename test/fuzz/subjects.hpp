@@ -3,8 +3,10 @@
 
 #include "program.hpp"
 
+#include "support/moves/converting.hpp"
 #include "support/moves/reducing.hpp"
 
+#include <optional>
 #include <span>
 
 namespace ucdtest::fuzz {
@@ -19,6 +21,10 @@ Subject subject_of(Case &one, const ProgramType &type, std::size_t count, const 
 // An op that the type supports; REPLACE if the one that is chosen is not supported, or values would
 // not be values.
 ucd_op_t op_of(Input &input, const ReducedSubject &what);
+
+// The same elements, and a target that they can be converted to, if they can.
+std::optional<ConvertedPair> converted_pair(Case &one, const ProgramType &type,
+                                            const ReducedSubject &what);
 
 // A range of the stream, of whole elements if it is to be reduced: numbers of bytes, or of
 // elements.

@@ -1,5 +1,9 @@
 #include "support/moves/converting.hpp"
 
+#include "support/buffers/guarded_buffer.hpp"
+#include "support/moves/calls.hpp"
+
+#include <algorithm>
 #include <array>
 
 namespace ucdtest {
@@ -50,9 +54,21 @@ ConvertedPair random_converted_pair(Case &one) {
     const RandomType type = random_type(rng, options);
     const std::size_t count = random_count(rng, type, options, 3);
     ReducedSubject source = with_elements(make_subject(one, type.recipe, count, "source"));
-    ReducedSubject target = with_elements(
-        make_subject(one, other_elements(rng, *type.map), count + rng.below(2), "target"));
+    ReducedSubject target = random_target(one, source);
     return {std::move(source), std::move(target)};
+}
+
+bool can_be_converted(const ReducedSubject &source) {
+    return !source.elements.empty() &&
+           std::ranges::all_of(source.elements, [&](const StreamElement &element) {
+               return is_converted(*source.elements[0].type, *element.type);
+           });
+}
+
+ReducedSubject random_target(Case &one, const ReducedSubject &source) {
+    Rng &rng = one.rng();
+    return with_elements(make_subject(one, other_elements(rng, *source.subject.map),
+                                      source.subject.count + rng.below(2), "target"));
 }
 
 void expect_converted(const ConvertedPair &pair, const MemoryLocation &source, std::size_t first,
@@ -68,6 +84,24 @@ void expect_converted(const ConvertedPair &pair, const MemoryLocation &source, s
         for (std::size_t k = 0; k < to.type->size; ++k)
             *target.memory->expected((*target.bytes)[to.offset + k]) = result[k];
     }
+}
+
+void check_conversion(Case &one, const ConvertedPair &pair) {
+    Rng &rng = one.rng();
+    GuardedBuffer in(rng, pair.source.subject.range), out(rng, pair.target.subject.range);
+    const MemoryLocation from = place(pair.source.subject, in),
+                         to = place(pair.target.subject, out);
+    const std::size_t elements = pair.source.elements.size();
+    const bool saturate = rng.chance(50);
+    expect_converted(pair, from, 0, to, 0, elements, saturate);
+    std::uintptr_t actual = untouched;
+    one.succeed(call_copy(rng, from.address, from.count, from.type, to.address, to.count, to.type,
+                          &actual, saturate ? UCD_OP__CONVERT_SAT : UCD_OP__CONVERT),
+                "converting copy");
+    if (actual != pair.target.offset_of(elements))
+        one.fail("converted to ", actual, " bytes, not ", pair.target.offset_of(elements));
+    require_intact(one, out, "target of a conversion");
+    require_intact(one, in, "source of a conversion");
 }
 
 } // namespace ucdtest

@@ -14,10 +14,19 @@ struct ConvertedPair {
 };
 ConvertedPair random_converted_pair(Case &one);
 
+// Whether a conversion takes the elements of a source, which has some: all are numbers that have
+// one part, or all have two.
+bool can_be_converted(const ReducedSubject &source);
+// A target for them, of any layout and any types.
+ReducedSubject random_target(Case &one, const ReducedSubject &source);
+
 // Writes values to the elements [first, first + count) of the source, and what they become to the
 // image of the target, from element `target_first` on.
 void expect_converted(const ConvertedPair &pair, const MemoryLocation &source, std::size_t first,
                       const MemoryLocation &target, std::size_t target_first, std::size_t count,
                       bool saturate);
+
+// Converts all elements of the source in host memory, in some form of call.
+void check_conversion(Case &one, const ConvertedPair &pair);
 
 } // namespace ucdtest
