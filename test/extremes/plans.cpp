@@ -5,7 +5,6 @@
 #include "c_api/allocations.hpp"
 #include "support/moves/recipe_build.hpp"
 
-#include <algorithm>
 #include <cstdio>
 #include <vector>
 
@@ -23,10 +22,9 @@ struct Packs {
         : typed(moves * span, on_device), packed(moves * bytes, on_device),
           type(recipes::vector(bytes, 1, 2, recipes::leaf(UCD_TYPE__BYTE))) {}
 
-    // Move i, from the 16 bytes of another one if `from` differs.
-    ucd_move_t move(std::uint64_t i, std::uint64_t from) const {
+    ucd_move_t move(std::uint64_t i) const {
         ucd_move_t m{};
-        m.inbuf = in(from);
+        m.inbuf = in(i);
         m.incount = 1;
         m.intype = type.get();
         m.outbuf = out(i);
@@ -69,7 +67,7 @@ void many_plans(std::uint64_t number, bool on_device) {
     const std::ptrdiff_t allocations = live_allocations(), before = live_bytes();
     std::vector<ucd_plan_t> plans(number);
     for (std::uint64_t i = 0; i < number; ++i) {
-        ucd_move_t move = packs.move(i, i);
+        ucd_move_t move = packs.move(i);
         must(ucd_plan_create(&move, 1, UCD_INFO__NULL, UCD_OP__REPLACE, &plans[i]) == UCD_SUCCESS &&
                  move.actual_bytes == bytes,
              "ucd_plan_create");
@@ -92,7 +90,7 @@ void many_members(std::uint64_t number, bool on_device) {
     ucd_plan_t plan = UCD_PLAN__NULL;
     {
         std::vector<ucd_move_t> moves(number);
-        for (std::uint64_t i = 0; i < number; ++i) moves[i] = packs.move(i, i);
+        for (std::uint64_t i = 0; i < number; ++i) moves[i] = packs.move(i);
         must(ucd_plan_create(moves.data(), number, UCD_INFO__NULL, UCD_OP__REPLACE, &plan) ==
                  UCD_SUCCESS,
              "ucd_plan_create");
