@@ -80,13 +80,22 @@ class Release(unittest.TestCase):
             if done.returncode == 0:
                 self.check(root, version)
                 self.assertIn(f'## {version} (2031-02-03)\n', (root / 'CHANGELOG.md').read_text())
-                self.assertIn(' Mon, 03 Feb 2031 ', (root / 'debian/changelog').read_text())
+                text = (root / 'debian/changelog').read_text()
+                self.assertIn(' Mon, 03 Feb 2031 ', text)
+                entries = re.findall(r'^ucd \((\S+)\)', text, re.MULTILINE)
+                self.assertEqual(sorted(set(entries)), sorted(entries))
+                self.assertNotIn('\n\n\n', text)
             return done
 
     def test_a_release_sets_it_everywhere(self):
         for version in ('0.87.0', '0.87.65', '7.0.0'):
             done = self.set_version(version)
             self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_release_may_be_tried_again(self):
+        version = versions(ROOT)['meson.build']
+        done = self.set_version(version, f'{version} (2031-02-02)')
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_the_section_of_an_earlier_release_stays(self):
         done = self.set_version('9.1.0', '9.0.0 (2030-01-02)')
