@@ -22,7 +22,7 @@ Subject subject_of(Case &one, const ProgramType &type, std::size_t count, const 
 // not be values.
 ucd_op_t op_of(Input &input, const ReducedSubject &what);
 
-// The same elements, and a target that they can be converted to, if they can.
+// Makes the same source again, and a target for its elements; nothing if these cannot be converted.
 std::optional<ConvertedPair> converted_pair(Case &one, const ProgramType &type,
                                             const ReducedSubject &what);
 

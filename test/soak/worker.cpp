@@ -58,22 +58,6 @@ struct Worker::Planned {
         if (plan != UCD_PLAN__NULL) ucd_plan_free(&plan);
     }
 
-    // New buffers for some of the members.
-    void rebase() {
-        Rng &rng = one.rng();
-        const std::size_t first = rng.below(list.members.size() + 1),
-                          count = rng.below(list.members.size() - first + 1);
-        std::vector<const void *> in;
-        std::vector<void *> out;
-        for (std::size_t i = first; i < first + count; ++i) {
-            list.members[i].allocate(rng);
-            const ucd_move_t now = list.members[i].desc(one, list.op);
-            in.push_back(now.inbuf);
-            out.push_back(now.outbuf);
-        }
-        one.succeed(ucd_plan_rebase(plan, first, count, in.data(), out.data()), "ucd_plan_rebase");
-    }
-
     Case one;
     Listed list;
     std::vector<ucd_move_t> moves;
@@ -278,7 +262,7 @@ void Worker::start_a_plan() {
     std::swap(plans_[rng_.below(plans_.size())], plans_.back());
     Planned &p = *plans_.back();
     doing_ = "a plan of " + std::to_string(p.moves.size()) + " moves";
-    if (rng_.chance(30)) p.rebase();
+    if (rng_.chance(30)) p.list.rebase(p.plan);
     p.list.set_up();
     ucd_request_t request = UCD_REQUEST__NULL;
     p.one.succeed(ucd_plan_start(p.plan, &request), "ucd_plan_start");

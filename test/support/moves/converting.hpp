@@ -14,8 +14,8 @@ struct ConvertedPair {
 };
 ConvertedPair random_converted_pair(Case &one);
 
-// Whether a conversion takes the elements of a source, which has some: all are numbers that have
-// one part, or all have two.
+// Says whether a source has elements that a conversion takes: all are real numbers, or all are
+// complex.
 bool can_be_converted(const ReducedSubject &source);
 // A target for them, of any layout and any types.
 ReducedSubject random_target(Case &one, const ReducedSubject &source);

@@ -88,6 +88,21 @@ struct Listed {
     void set_up() const {
         for (const ListedMove &m : members) m.set_up(one, op);
     }
+    // Gives some members new buffers, and tells the plan that was made of the list.
+    void rebase(ucd_plan_t plan) {
+        Rng &rng = one.rng();
+        const std::size_t first = rng.below(members.size() + 1),
+                          count = rng.below(members.size() - first + 1);
+        std::vector<const void *> in;
+        std::vector<void *> out;
+        for (std::size_t i = first; i < first + count; ++i) {
+            members[i].allocate(rng);
+            const ucd_move_t now = members[i].desc(one, op);
+            in.push_back(now.inbuf);
+            out.push_back(now.outbuf);
+        }
+        one.succeed(ucd_plan_rebase(plan, first, count, in.data(), out.data()), "ucd_plan_rebase");
+    }
     void check(const std::vector<ucd_move_t> &moves) const {
         for (std::size_t i = 0; i < members.size(); ++i) {
             if (moves[i].actual_bytes != members[i].bytes())
