@@ -155,10 +155,7 @@ FamilyMove::FamilyMove(FamilyPair &pair, const MoveShape &shape, ucp_tag_t tag)
 
 FamilyMove::~FamilyMove() {
     forget();
-    for (int i = 0; !ends_window(); ++i) {
-        if (i > 100000) std::abort();
-        pair_.progress();
-    }
+    if (window_ != UCD_UCX_WINDOW__NULL) destroy_window(window_, [&] { pair_.progress(); });
 }
 
 void FamilyMove::forget() {

@@ -85,6 +85,13 @@ private:
     std::FILE *to_ = nullptr, *from_ = nullptr;
 };
 
+// The peer gets the address last: it may send as soon as it has it, and be dead before this process
+// is connected with it.
+void connect(Side &side, Peer &peer) {
+    side.connect(peer.read("address"));
+    peer.write_line(to_hex(side.address()));
+}
+
 constexpr std::intptr_t doubles = 4 << 20;
 
 void lose_peer(bool peer_sends, std::size_t chunks_before) {
@@ -93,8 +100,7 @@ void lose_peer(bool peer_sends, std::size_t chunks_before) {
     side.open_pipeline(keys.get());
     {
         Peer peer(peer_sends ? "send" : "receive");
-        peer.write_line(to_hex(side.address()));
-        side.connect(peer.read("address"));
+        connect(side, peer);
         REQUIRE(side.can_fail);
         std::vector<double> field(2 * doubles);
         ucd_type_t type;
@@ -161,8 +167,7 @@ void lose_one_sided_peer(bool is_target) {
     {
         Window window(side, field.data(), doubles * sizeof(double));
         Peer peer(is_target ? "serve" : "put");
-        peer.write_line(to_hex(side.side.address()));
-        side.side.connect(peer.read("address"));
+        connect(side.side, peer);
         REQUIRE(side.side.can_fail);
         if (is_target) {
             const std::string text = peer.read("key");
@@ -220,8 +225,7 @@ TEST_CASE("a process is killed while UCX has its data packed or unpacked by call
             Side side;
             side.open_pipeline(UCD_INFO__NULL);
             Peer peer(peer_sends ? "pack" : "unpack", std::to_string(bytes).c_str());
-            peer.write_line(to_hex(side.address()));
-            side.connect(peer.read("address"));
+            connect(side, peer);
             REQUIRE(side.can_fail);
             std::vector<char> field(2 * bytes, 'f');
             ucd_type_t type;

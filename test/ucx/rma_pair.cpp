@@ -84,12 +84,16 @@ Window::Window(RmaSide &side, void *base, std::size_t bytes, ucd_info_t info) : 
     ok(ucd_ucx_window_key(handle, &key_), "ucd_ucx_window_key");
 }
 
-Window::~Window() {
-    if (handle == nullptr) return;
-    for (int i = 0; ucd_ucx_window_destroy(&handle) != UCD_SUCCESS; ++i) {
-        if (i > 100000) give_up("ucd_ucx_window_destroy");
-        side_.progress();
+void destroy_window(ucd_ucx_window_t &window, const std::function<void()> &progress) {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    while (ucd_ucx_window_destroy(&window) != UCD_SUCCESS) {
+        if (std::chrono::steady_clock::now() > limit) give_up("ucd_ucx_window_destroy");
+        progress();
     }
+}
+
+Window::~Window() {
+    if (handle != nullptr) destroy_window(handle, [&] { side_.progress(); });
 }
 
 } // namespace ucdtest

@@ -41,6 +41,11 @@ public:
 // For a RmaPair whose data of a few kilobytes are many chunks.
 extern const std::initializer_list<std::pair<std::string, std::string>> small_chunks;
 
+// Makes progress until no operation is in progress on the window, and destroys it; ends the process
+// after 30 seconds. A number of calls is no limit: progress returns at once while another thread is
+// in it, and that one may be waiting for a processor.
+void destroy_window(ucd_ucx_window_t &window, const std::function<void()> &progress);
+
 // A window that ends itself, as soon as it knows that nobody reads it any more: after a get, the
 // origin knows that earlier. When it never does, the test has left something at work.
 class Window {
