@@ -103,7 +103,10 @@ class Workplace:
 
     def configure(self):
         if not (self.build / 'build.ninja').exists():
-            subprocess.run(['meson', 'setup', self.build, self.source, *OPTIONS], check=True, stdout=subprocess.DEVNULL,
+            # tools/install-packages puts it where git ignores it, so the copy has none.
+            own = self.root / '.mpi5'
+            mpi = [f'-Dmpi_abi={own}'] if (own / 'include/mpi_abi.h').is_file() else []
+            subprocess.run(['meson', 'setup', self.build, self.source, *OPTIONS, *mpi], check=True, stdout=subprocess.DEVNULL,
                            stderr=subprocess.DEVNULL)
 
     def compile(self, targets, jobs, say):
@@ -129,7 +132,8 @@ class Workplace:
 
     def blamed(self, log):
         """The places that the compiler's messages are about: those whose number an error shows; failing that, the narrowest
-        place at a position that it mentions, those on such a line, or those of the lines that follow the error's."""
+        place at a position that it mentions, those on such a line, those of the lines that follow the error's, or those of
+        its file."""
         blocks, block = [], []
         for line in log.split('\n'):
             if line.startswith(('[', 'FAILED:', 'ninja:')) or ': error:' in line:
@@ -152,7 +156,8 @@ class Workplace:
         if found:
             return [found]
         on_lines = [p for position in positions for p in self.on_lines(*position[:2], 1)]
-        return on_lines or [p for position in positions for p in self.on_lines(*position[:2], 20)]
+        on_lines = on_lines or [p for position in positions for p in self.on_lines(*position[:2], 20)]
+        return on_lines or [p for file, _, _ in positions[:1] for p in self.places.get(file, [])]
 
     def name_of(self, path):
         full = os.path.normpath(self.build / path)
