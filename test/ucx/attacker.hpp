@@ -2,10 +2,10 @@
 // and functions that measure what its messages cost.
 #pragma once
 
+#include "ucx/deadline.hpp"
 #include "ucx/messages.hpp"
 #include "ucx/pair.hpp"
 
-#include <chrono>
 #include <ctime>
 #include <deque>
 #include <memory>
@@ -39,10 +39,10 @@ double cpu_seconds_of(Work &&work) {
 // Makes progress until it is true, for at most so many seconds; whether it came true.
 template <class Condition, class Progress>
 bool within(double seconds, Progress &&progress, Condition &&condition) {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    Deadline limit(seconds);
     while (!condition()) {
         progress();
-        if (std::chrono::steady_clock::now() > limit) return condition();
+        if (limit.has_passed()) return condition();
     }
     return true;
 }

@@ -3,6 +3,7 @@
 
 #include "support/catch.hpp"
 #include "support/moves/device_moves.hpp"
+#include "ucx/deadline.hpp"
 #include "ucx/families.hpp"
 
 #include <algorithm>
@@ -282,7 +283,6 @@ namespace {
 
 // The moves of one thread; what went wrong, or "". Checks are the main thread's.
 std::string move_in_thread(FamilyPair &pair, unsigned thread) {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     for (unsigned round = 0; round < 15; ++round) {
         // Its memory ends each time, so that other memory comes where it was.
         FamilyMove move(pair,
@@ -293,9 +293,10 @@ std::string move_in_thread(FamilyPair &pair, unsigned thread) {
         if (move.start() != UCD_SUCCESS) return ucd_ucx_last_error();
         const bool cancels = !is_one_sided(pair.means) && round % 7 == 3;
         if (cancels && move.cancel_send() != UCD_SUCCESS) return ucd_ucx_last_error();
+        Deadline limit(30);
         while (!move.done()) {
             pair.progress();
-            if (std::chrono::steady_clock::now() > limit) return "it takes too long";
+            if (limit.has_passed()) return "it takes too long";
         }
         const ucs_status_t status = move.result().status;
         if (cancels && status == UCS_ERR_CANCELED) continue;

@@ -1,8 +1,8 @@
 #include "ucx/pair.hpp"
 
 #include "support/spared_allocations.hpp"
+#include "ucx/deadline.hpp"
 
-#include <chrono>
 #include <cstdlib>
 #include <stdexcept>
 #include <thread>
@@ -172,10 +172,10 @@ void TwoSides::progress() {
 }
 
 void TwoSides::until(const std::function<bool()> &condition) {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    Deadline limit(30);
     while (!condition()) {
         progress();
-        if (std::chrono::steady_clock::now() > limit) throw std::runtime_error("it takes too long");
+        if (limit.has_passed()) throw std::runtime_error("it takes too long");
     }
 }
 

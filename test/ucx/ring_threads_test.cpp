@@ -1,9 +1,9 @@
 // Threads that send between devices at the same time, on the same two workers: chunks, what is
 // open and what is given back are the pipelines', and so all threads'.
 
+#include "ucx/deadline.hpp"
 #include "ucx/ring_pair.hpp"
 
-#include <chrono>
 #include <thread>
 #include <ucd_memory.h>
 
@@ -17,7 +17,6 @@ constexpr std::size_t ints = 3000;
 
 // The transfers of one thread; what went wrong, or "". Checks are the main thread's.
 std::string exchange(TwoSides &sides, unsigned thread, ucd_type_t type) {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     const std::string device = std::string(mock::backend.name) + ":0";
     for (unsigned round = 0; round < 40; ++round) {
         // Had and ended each time, so that memory comes back where other memory was.
@@ -44,9 +43,10 @@ std::string exchange(TwoSides &sides, unsigned thread, ucd_type_t type) {
                 return ucd_ucx_last_error();
             if (cancels && ucd_ucx_cancel(from.pipeline, sent.handle) != UCD_SUCCESS)
                 return ucd_ucx_last_error();
+            Deadline limit(30);
             while (!sent.done() || !received.done()) {
                 sides.progress();
-                if (std::chrono::steady_clock::now() > limit) return "it takes too long";
+                if (limit.has_passed()) return "it takes too long";
             }
             status = ucd_ucx_request_check(received.handle, nullptr);
         }

@@ -1,6 +1,7 @@
 #include "ucx/rma_pair.hpp"
 
-#include <chrono>
+#include "ucx/deadline.hpp"
+
 #include <cstdio>
 #include <cstdlib>
 #include <stdexcept>
@@ -64,10 +65,10 @@ void RmaPair::progress() {
 }
 
 void RmaPair::until(const std::function<bool()> &condition) {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    Deadline limit(30);
     while (!condition()) {
         progress();
-        if (std::chrono::steady_clock::now() > limit) throw std::runtime_error("it takes too long");
+        if (limit.has_passed()) throw std::runtime_error("it takes too long");
     }
 }
 
@@ -85,9 +86,9 @@ Window::Window(RmaSide &side, void *base, std::size_t bytes, ucd_info_t info) : 
 }
 
 void destroy_window(ucd_ucx_window_t &window, const std::function<void()> &progress) {
-    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+    Deadline limit(30);
     while (ucd_ucx_window_destroy(&window) != UCD_SUCCESS) {
-        if (std::chrono::steady_clock::now() > limit) give_up("ucd_ucx_window_destroy");
+        if (limit.has_passed()) give_up("ucd_ucx_window_destroy");
         progress();
     }
 }
