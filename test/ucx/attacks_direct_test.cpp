@@ -108,6 +108,52 @@ TEST_CASE("offered that are no types are not remembered, and cost little") {
     check_usable(a.pair);
 }
 
+TEST_CASE("a peer that declines what was not offered, or has ended, does no harm") {
+    const DeviceSession session;
+    Side side;
+    const Keys keys({ALWAYS_DIRECT}), not_this({{"ucd.ucx.direct", "no"}});
+    side.open_pipeline(keys.get());
+    Attacker attacker(side.address(), [&] { ucd_ucx_progress(side.pipeline); });
+    side.connect(attacker.side.address());
+    for (const std::size_t ints : {std::size_t{10}, std::size_t{5000}}) {
+        Strided in(ints);
+        Outcome sent;
+        const ucd_ucx_param_t p = sent.param(not_this.get());
+        ok(ucd_ucx_am_send_nbx(side.pipeline, side.ep, 1, "h", 1, in.data(), 1, in.type(), &p,
+                               &sent.request),
+           "am_send");
+        sent.started();
+        REQUIRE(attacker.within(5, [&] { return !attacker.received.empty(); }));
+        wire::Header first;
+        REQUIRE(wire::decode(attacker.received.front().header, first));
+        for (std::uint16_t why = 0; why < 4; ++why) {
+            wire::Message decline;
+            decline.kind = wire::decline;
+            decline.id = {first.stream, first.number};
+            decline.status = why;
+            attacker.active(decline);
+            attacker.progress(10);
+        }
+        CHECK(attacker.within(5, [&] { return sent.done(); }));
+        CHECK(sent.result.status == UCS_OK);
+        attacker.progress(100);
+        // It was not offered again, and all of it has come once.
+        int offers = 0;
+        std::size_t bytes = 0;
+        for (const Attacker::Received &message : attacker.received) {
+            wire::Header header;
+            REQUIRE(wire::decode(message.header, header));
+            offers += header.kind == wire::user_offer;
+            if (header.kind == wire::whole || header.kind == wire::chunk)
+                bytes += message.data.size();
+        }
+        CHECK(offers == (ints > 10));
+        CHECK(bytes == in.bytes());
+        attacker.received.clear();
+    }
+    side.close_endpoint();
+}
+
 TEST_CASE("messages about direct transfers in any order do no harm") {
     const DeviceSession session;
     OfferVictim a;

@@ -10,8 +10,8 @@ class Deadline {
 public:
     explicit Deadline(double seconds)
         : end_(std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds)) {}
-    // Whoever has asked often is waiting for a limit of time, or for a thread that has no processor:
-    // the answer takes longer then, so that others have this one.
+    // Whoever has asked often is waiting for a limit of time, or for a thread that has no
+    // processor: the answer takes longer then, so that others have this one.
     bool has_passed() {
         if (++asked_ > 1000) std::this_thread::sleep_for(std::chrono::microseconds(50));
         return std::chrono::steady_clock::now() > end_;

@@ -341,6 +341,9 @@ TEST_CASE("bytes that occur twice are found, or it is not known") {
     CHECK(look({0, 20, 36 + 1, 90}, 9, 5) == Overlap::none);
     CHECK(look({90, 37, 20, 0}, 4, 0) == Overlap::none);
     CHECK(look({0, 20, 90, 37}, 3, 3) == Overlap::unknown);
+    // On both sides of address 0, and across it.
+    CHECK(look({-40, -8, 0, 40}, 9, 5) == Overlap::some);
+    CHECK(look({-40, -24, 0, 40}, 9, 6) == Overlap::none);
 }
 
 TEST_CASE("segments are not listed over the budget of the peer for whom they would be") {
