@@ -318,4 +318,21 @@ TEST_CASE("a window has what is within its bytes") {
     CHECK(w.at(-3) + 3 == memory.data());
 }
 
+TEST_CASE("a peer whose account has no room gets no handle of a window") {
+    const DeviceSession session;
+    RmaSide side(UCD_INFO__NULL, UCS_THREAD_MODE_SINGLE);
+    char memory[8] = {};
+    const Window window(side, memory, sizeof memory);
+    char place;
+    const auto ep = reinterpret_cast<ucp_ep_h>(&place);
+    ucd_ucx::Ledger none({.peer = 0}), enough({.peer = 1000});
+    rma::Peer poor(none, ep), peer(enough, ep);
+    CHECK(poor.handle_of(*window.handle) == 0);
+    CHECK(poor.window(1) == nullptr);
+    const uint64_t handle = peer.handle_of(*window.handle);
+    CHECK(handle != 0);
+    CHECK(peer.handle_of(*window.handle) == handle);
+    CHECK(peer.window(handle) == window.handle);
+}
+
 } // namespace rma_parts_test

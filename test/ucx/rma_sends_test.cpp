@@ -305,4 +305,47 @@ TEST_CASE("what waits for an operation is not sent by an endpoint that was lost"
     for (int i = 0; i < 20; ++i) pair.progress();
 }
 
+// What UCX sends by rendezvous, and the target fetches: the data of a put, and a long type.
+TEST_CASE("an operation whose target cannot fetch its data or its type fails") {
+    const DeviceSession session;
+    RmaPair pair({{"ucd.ucx.chunk", "100000"}});
+    constexpr std::size_t ints = 400000, few = 100000;
+    std::vector<int> memory(2 * ints, 7);
+    const Window window(pair.b, memory.data(), memory.size() * sizeof(int));
+    std::vector<std::intptr_t> places = {0};
+    while (places.size() < few)
+        places.push_back(places.back() + 2 + static_cast<std::intptr_t>(places.size() % 7));
+    ucd_type_t wide, irregular;
+    ok(ucd_create_vector(ints, 1, 2, UCD_TYPE__INT, UCD_INFO__NULL, &wide), "vector");
+    ok(ucd_create_indexed_block(few, 1, places.data(), UCD_TYPE__INT, UCD_INFO__NULL, &irregular),
+       "indexed_block");
+    for (const bool later : {false, true}) {
+        for (const bool type_only : {false, true}) {
+            INFO("later: " << later << ", type: " << type_only);
+            RmaTestOperation put(type_only ? few : ints);
+            {
+                UcxSends sends;
+                (later ? sends.fetched_later : sends.fetched) = UCS_ERR_CONNECTION_RESET;
+                ok(put.start(What::put, pair.a, window.key(), 0, type_only ? irregular : wide, 1),
+                   "put");
+                pair.until([&] { return put.done(); });
+                CHECK(sends.fetches > 0);
+            }
+            CHECK(put.status() == UCS_ERR_IO_ERROR); // not that its type is none
+            if (type_only) CHECK(std::count(memory.begin(), memory.end(), 7) == 2 * ints);
+            std::fill(memory.begin(), memory.end(), 7);
+            RmaTestOperation next(type_only ? few : ints); // the same, which goes well
+            ok(next.start(What::put, pair.a, window.key(), 0, type_only ? irregular : wide, 1),
+               "put");
+            pair.until([&] { return next.done(); });
+            CHECK(next.status() == UCS_OK);
+            CHECK(std::count(memory.begin(), memory.end(), 1) ==
+                  static_cast<std::ptrdiff_t>(next.in.size()));
+            std::fill(memory.begin(), memory.end(), 7);
+        }
+    }
+    ok(ucd_free(&wide), "free");
+    ok(ucd_free(&irregular), "free");
+}
+
 } // namespace rma_sends_test

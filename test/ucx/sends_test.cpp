@@ -128,6 +128,27 @@ TEST_CASE("a hostile sender cannot make a receiver answer before a receive has m
     check_usable(sides);
 }
 
+// Chunks that UCX sends by rendezvous, and the receiver fetches.
+TEST_CASE("a receive whose data UCX does not fetch fails with UCX's status") {
+    const DeviceSession session;
+    TwoSides sides({{"ucd.ucx.chunk", "100000"}, {"ucd.ucx.pack", "chunk"}});
+    for (const bool later : {false, true}) {
+        Strided in(200000), out(200000);
+        Outcome sent, received;
+        {
+            UcxSends sends;
+            (later ? sends.fetched_later : sends.fetched) = UCS_ERR_CONNECTION_RESET;
+            REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+            REQUIRE(start_send(sides.a, in, sent) == UCD_SUCCESS);
+            sides.until([&] { return sent.done() && received.done(); });
+            CHECK(sends.fetches > 0);
+        }
+        CHECK(received.result.status == UCS_ERR_CONNECTION_RESET);
+        CHECK(received.result.bytes == 0);
+    }
+    check_usable(sides);
+}
+
 TEST_CASE("as many chunks are under way as the window has, and not one more") {
     const DeviceSession session;
     const bool in_chunks = GENERATE(true, false);

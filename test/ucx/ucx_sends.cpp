@@ -46,6 +46,30 @@ void UcxSends::end_held(ucs_status_t ended_with) {
     }
 }
 
+// Called instead of the library's callback.
+void UcxSends::end_fetch(void *request, ucs_status_t, std::size_t length, void *fetch) {
+    const std::unique_ptr<Fetch> own(static_cast<Fetch *>(fetch));
+    own->callback(request, own->ends_with, length, own->user_data);
+}
+
+ucs_status_ptr_t UcxSends::fetch(ucp_worker_h worker, void *data, void *buffer, std::size_t count,
+                                 const ucp_request_param_t &param) {
+    ++fetches;
+    if (fetched != UCS_OK) {
+        ucp_am_data_release(worker, data);
+        return UCS_STATUS_PTR(fetched);
+    }
+    auto own = std::make_unique<Fetch>(Fetch{param.cb.recv_am, param.user_data, fetched_later});
+    ucp_request_param_t changed = param;
+    changed.cb.recv_am = end_fetch;
+    changed.user_data = own.get();
+    const ucs_status_ptr_t request =
+        real(ucp_am_recv_data_nbx, "ucp_am_recv_data_nbx")(worker, data, buffer, count, &changed);
+    if (!UCS_PTR_IS_PTR(request)) return UCS_STATUS_PTR(fetched_later);
+    (void)own.release(); // it is end_fetch's
+    return request;
+}
+
 bool UcxSends::frees(const void *request) {
     const auto found = std::find_if(held_.begin(), held_.end(),
                                     [request](const auto &own) { return own.get() == request; });
@@ -97,11 +121,8 @@ ucs_status_ptr_t ucp_tag_send_nbx(ucp_ep_h ep, const void *buffer, size_t count,
 
 ucs_status_ptr_t ucp_am_recv_data_nbx(ucp_worker_h worker, void *data, void *buffer, size_t count,
                                       const ucp_request_param_t *param) {
-    if (present != nullptr && present->fetched != UCS_OK) {
-        ++present->fetches;
-        ucp_am_data_release(worker, data);
-        return UCS_STATUS_PTR(present->fetched);
-    }
+    if (present != nullptr && (present->fetched != UCS_OK || present->fetched_later != UCS_OK))
+        return present->fetch(worker, data, buffer, count, *param);
     static const auto next = real(ucp_am_recv_data_nbx, "ucp_am_recv_data_nbx");
     return next(worker, data, buffer, count, param);
 }

@@ -38,7 +38,8 @@ public:
     std::function<void()> on_call; // within each, which is noted already
     // Unless UCS_OK: data that is fetched from its sender ends so at once, in any worker.
     ucs_status_t fetched = UCS_OK;
-    std::size_t fetches = 0; // that ended so
+    ucs_status_t fetched_later = UCS_OK; // the same, but only when it would have come
+    std::size_t fetches = 0;             // that ended so
 
     std::size_t held() const { return held_.size(); }
     void end_held(ucs_status_t ended_with);
@@ -51,8 +52,17 @@ public:
     };
     bool frees(const void *request); // whether it is one of those that are held
     bool takes(const Call &call, const ucp_request_param_t &param, ucs_status_ptr_t &result);
+    ucs_status_ptr_t fetch(ucp_worker_h worker, void *data, void *buffer, std::size_t count,
+                           const ucp_request_param_t &param);
 
 private:
+    struct Fetch {
+        ucp_am_recv_data_nbx_callback_t callback;
+        void *user_data;
+        ucs_status_t ends_with;
+    };
+    static void end_fetch(void *request, ucs_status_t status, std::size_t length, void *fetch);
+
     const ucp_ep_h only_;
     std::deque<std::unique_ptr<Request>> held_;
 };
