@@ -175,11 +175,19 @@ void persistent_again() {
         MPI_OK(MPI_Send_init(strided.data(), 1, strided.datatype, 1, 1, MPI_COMM_WORLD, &request));
     else
         MPI_OK(MPI_Recv_init(strided.data(), 1, strided.datatype, 0, 1, MPI_COMM_WORLD, &request));
+    // Until it is started, it is complete, and nothing moves.
+    const auto is_inactive = [&] {
+        strided.clear();
+        MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        return strided.has(0, 0);
+    };
+    CHECK(is_inactive());
     for (int first = 0; first < 5; ++first) {
         if (rank == 0) strided.fill(first);
         MPI_OK(MPI_Start(&request));
         MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
         CHECK(strided.has(first, 1000));
+        CHECK(is_inactive());
     }
     MPI_OK(MPI_Request_free(&request));
 }

@@ -71,6 +71,8 @@ class Preload(unittest.TestCase):
         text = run('env', f'LD_PRELOAD={PRELOAD}', EXCHANGE, '5', UCD_MPI_STATS='1', UCD_MPI='pack')
         taken = {call for call, count in taken_over(text).items() if count > 0}
         self.assertEqual(taken, {'Pack', 'Unpack'})
+        text = run('env', f'LD_PRELOAD={PRELOAD}', EXCHANGE, '1', UCD_MPI='all')
+        self.assertNotIn('UCD_MPI is', text)
         text = run('env', f'LD_PRELOAD={PRELOAD}', EXCHANGE, '1', UCD_MPI='some')
         self.assertIn('UCD_MPI is some; it must be off, pack or all', text)
 

@@ -164,6 +164,18 @@ TEST_CASE("predefined MPI types, of C and Fortran") {
         if (MPI_Type_create_f90_real(precision, range, &kind) == MPI_SUCCESS) all.push_back(kind);
     if (MPI_Type_create_f90_integer(9, &kind) == MPI_SUCCESS) all.push_back(kind);
     if (MPI_Type_create_f90_complex(15, 300, &kind) == MPI_SUCCESS) all.push_back(kind);
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
+    // Pairs, most of which have no name; the index is aligned.
+    std::size_t pairs = 0;
+    for (const MPI_Datatype value : {MPI_INT8_T, MPI_SHORT, MPI_INT64_T, MPI_FLOAT})
+        for (const MPI_Datatype index : {MPI_INT8_T, MPI_INT, MPI_INT64_T}) {
+            if (MPI_Type_get_value_index(value, index, &kind) != MPI_SUCCESS) continue;
+            if (kind == MPI_DATATYPE_NULL) continue;
+            ++pairs;
+            all.push_back(kind);
+        }
+    CHECK(pairs >= 2);
+#endif
     for (const MPI_Datatype datatype : all) {
         int bytes = 0;
         // A build without Fortran has its types only by name.
