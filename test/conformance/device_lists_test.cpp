@@ -9,6 +9,7 @@
 #include <list>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace device_lists_test {
@@ -74,11 +75,12 @@ TEST_CASE("parts of one object lie in several memories") {
             DeviceBuffer packed(data.one.rng(), {0, static_cast<std::intptr_t>(data.bytes)},
                                 packed_memory);
             std::uintptr_t actual = 0;
-            // Any range of it.
-            for (const std::size_t offset : {std::size_t{0}, std::size_t{90}, data.bytes - 4}) {
+            // Any range of it; the last ones end in the first part, and in a later one.
+            const std::pair<std::size_t, std::size_t> ranges[] = {
+                {0, data.bytes}, {90, data.bytes - 90}, {data.bytes - 4, 4}, {8, 40}, {90, 100}};
+            for (const auto &[offset, bytes] : ranges) {
                 data.set(7);
                 const std::vector<int> before = data.stream();
-                const std::size_t bytes = data.bytes - offset;
                 REQUIRE(ucd_pack(nullptr, 1, data.type, offset, packed.real_base(), bytes, &actual,
                                  UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
                 REQUIRE(actual == bytes);
