@@ -139,6 +139,39 @@ TEST_CASE("parts of lists in a permuted array") {
     for (int k = 5; k-- > 0;) REQUIRE(ucd_free(&types[k]) == UCD_SUCCESS);
 }
 
+// More than the ways for arrays know: the last in memory is the first in the stream.
+TEST_CASE("arrays of twelve dimensions in reverse order") {
+    constexpr std::size_t rank = 12, entries = std::size_t{1} << rank, block = 4;
+    std::vector<std::intptr_t> shape(rank, 2), strides;
+    for (std::size_t d = 0; d < rank; ++d)
+        strides.push_back(static_cast<std::intptr_t>(block << d));
+    ucd_type_t entry = UCD_TYPE__NULL, array = UCD_TYPE__NULL;
+    REQUIRE(ucd_create_contig(block, UCD_TYPE__BYTE, nullptr, &entry) == UCD_SUCCESS);
+    REQUIRE(ucd_create_ndarray(rank, shape.data(), strides.data(), entry, nullptr, &array) ==
+            UCD_SUCCESS);
+    std::vector<unsigned char> memory(entries * block), expected(memory.size());
+    for (std::size_t i = 0; i < memory.size(); ++i)
+        memory[i] = static_cast<unsigned char>(i * 37 + i / 256 * 11);
+    for (std::size_t e = 0; e < entries; ++e) {
+        std::size_t place = 0;
+        for (std::size_t d = 0; d < rank; ++d) place |= (e >> d & 1) << (rank - 1 - d);
+        std::memcpy(expected.data() + e * block, memory.data() + place * block, block);
+    }
+    for (const std::size_t from : {std::size_t{0}, std::size_t{1}, std::size_t{5000}}) {
+        std::vector<unsigned char> packed(memory.size() - from), target(memory.size(), 0xdd);
+        std::uintptr_t actual = 0;
+        REQUIRE(ucd_pack(memory.data(), 1, array, from, packed.data(), packed.size(), &actual,
+                         nullptr, UCD_OP__REPLACE) == UCD_SUCCESS);
+        CHECK(std::equal(packed.begin(), packed.end(),
+                         expected.begin() + static_cast<std::ptrdiff_t>(from)));
+        REQUIRE(ucd_unpack(packed.data(), packed.size(), target.data(), 1, array, from, &actual,
+                           nullptr, UCD_OP__REPLACE) == UCD_SUCCESS);
+        if (from == 0) CHECK((target == memory));
+    }
+    REQUIRE(ucd_free(&array) == UCD_SUCCESS);
+    REQUIRE(ucd_free(&entry) == UCD_SUCCESS);
+}
+
 TEST_CASE("many small matrices whose lines are adjacent") {
     constexpr std::size_t sizes[][3] = {
         {4, 4, 4}, {4, 4, 64}, {2, 3, 64}, {2, 64, 3}, {1, 2, 3000}};

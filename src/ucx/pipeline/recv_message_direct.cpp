@@ -227,7 +227,7 @@ void RecvPart::copy_direct() {
 // After a failure, dropping the receipt is enough.
 void RecvPart::moved_directly(Status status) {
     transfers_.trace(UCD_UCX_EVENT__UNPACK_END, header.id, 0, bytes);
-    state_ = PartState::receiving;
+    state_ = PartState::waiting;
     ucd_ = status.code();
     direct_.reset();
     mapping_.reset();

@@ -50,7 +50,6 @@ void RecvPart::receive(RecvMessage &message, Block block) {
     block_ = std::move(block);
     if (is_ring()) return receive_from_ring();
     if (is_here()) return unpack(am_data_->data().data());
-    state_ = PartState::receiving;
     const TypedBuffer &buffer = message.receiving()->buffer();
     const bool is_streamed = range_.buffer != nullptr;
     void *to = &range_;

@@ -80,8 +80,7 @@ public:
 
 private:
     enum class PartState : uint8_t {
-        waiting,
-        receiving,      // UCX receives the data, or a receipt
+        waiting,        // for its turn, or for UCX, which receives the data or a receipt
         copying,        // the device copies a chunk of the ring
         copying_direct, // data is read where it is, in steps
         unpacking,
