@@ -153,7 +153,9 @@ TEST_CASE("ucd_create_darray refuses") {
     bad.handles_and_newtype();
     for (const int n : {0, -1}) bad("ndims is " + std::to_string(n), [&](A &a) { a.ndims = n; });
     for (const int n : {0, -6}) bad("size is " + std::to_string(n), [&](A &a) { a.size = n; });
-    for (const int n : {-1, 6}) bad("rank is " + std::to_string(n), [&](A &a) { a.rank = n; });
+    for (const int n : {-1, 6})
+        bad("rank is " + std::to_string(n) + "; it must be in 0 .. size - 1 = 5",
+            [&](A &a) { a.rank = n; });
     bad("gsizes is NULL", [](A &a) { a.no_gsizes = true; });
     bad("distribs is NULL", [](A &a) { a.no_distribs = true; });
     bad("dargs is NULL", [](A &a) { a.no_dargs = true; });
