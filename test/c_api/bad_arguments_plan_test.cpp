@@ -157,6 +157,18 @@ TEST_CASE("A side of which nothing is moved may be NULL") {
               UCD_SUCCESS);
         CHECK(ucd_plan_free(&plan) == UCD_SUCCESS);
     }
+    // Nor does a plan need an address for it, or keep one.
+    Moves moves(v);
+    for (ucd_move_t &m : moves.list) m.bytes = 0;
+    ucd_plan_t plan = UCD_PLAN__NULL;
+    REQUIRE(ucd_plan_create(moves.list.data(), 4, nullptr, UCD_OP__REPLACE, &plan) == UCD_SUCCESS);
+    const void *ins[4] = {};
+    void *outs[4] = {};
+    CHECK(ucd_plan_rebase(plan, 0, 4, ins, outs) == UCD_SUCCESS);
+    ucd_request_t request = UCD_REQUEST__NULL;
+    CHECK(ucd_plan_start(plan, &request) == UCD_SUCCESS);
+    CHECK(request == UCD_REQUEST__NULL);
+    CHECK(ucd_plan_free(&plan) == UCD_SUCCESS);
     // At the end of a stream, nothing is left.
     ucd_move_t at_end = {data, 1, v, packed, nullptr, 7, UCD_TYPE__NULL, 0, UINTPTR_MAX, 1, {}};
     for (const ucd_op_t op : {UCD_OP__REPLACE, UCD_OP__SUM}) {

@@ -195,6 +195,28 @@ TEST_CASE("boxes have four levels; what is around them is written out") {
     CHECK(all_boxes(0, type.get()).empty());
 }
 
+// A box has a level for the children of an entry, and one for entries at equal distances.
+TEST_CASE("entries of a list are one box as long as four levels are enough") {
+    const RecipePtr child = resized(
+        hvector(5, 1, 2000, hvector(7, 1, 200, hvector(9, 1, 16, leaf(UCD_TYPE__INT)))), 0, 20000);
+    // Entries of forty children would have five levels together; those of one child have four.
+    const BuiltType type(
+        hindexed({40, 40, 40, 1, 1, 1}, {0, 900000, 1800000, 2700000, 2730000, 2760000}, child));
+    const std::vector<ucd_box_t> boxes = all_boxes(1, type.get());
+    ByteMap bytes;
+    for (const ucd_box_t &box : boxes) {
+        const char *wrong = walk(box, bytes);
+        INFO((wrong == nullptr ? "" : wrong));
+        CHECK(wrong == nullptr);
+    }
+    REQUIRE(boxes.size() == 4);
+    for (const ucd_box_t &box : boxes) CHECK(box.dims == 4);
+    CHECK(boxes[2].count[0] == 40);
+    CHECK(boxes[2].stride[0] == 20000);
+    CHECK(boxes[3].count[0] == 3);
+    CHECK(boxes[3].stride[0] == 30000);
+}
+
 TEST_CASE("boxes far beyond what could be listed") {
     // 2^62 bytes; skipping must not walk.
     const BuiltType blocks(indexed_block(1, {0, 3, 7, 12}, leaf(UCD_TYPE__BYTE)));

@@ -246,4 +246,69 @@ TEST_CASE("members of one type whose buffers are in different memories") {
     CHECK_FALSE(packed.first_difference());
 }
 
+// However little it is, it may lie where the device of the others does not reach.
+TEST_CASE("one member of a single byte, element or repetition in another memory") {
+    DeviceSession session;
+    const BuiltType type(recipes::vector(8, 1, 2, recipes::leaf(UCD_TYPE__INT)));
+    struct Last {
+        std::uintptr_t count;
+        ucd_type_t type;
+        std::size_t bytes;
+    };
+    for (const Last &last : {Last{1, UCD_TYPE__BYTE, 1}, Last{5, UCD_TYPE__BYTE, 5},
+                             Last{1, UCD_TYPE__INT, 4}, Last{4, UCD_TYPE__INT, 1}}) {
+        INFO(last.count << " of " << last.bytes << " bytes");
+        Rng rng(8);
+        DeviceBuffer here(rng, {0, 128}, device0), there(rng, {0, 16}, device1),
+            packed(rng, {0, 64 + 16}, pinned);
+        std::vector<ucd_pack_desc_t> descs = {
+            {here.real_base(), 2, type.get(), 0, packed.real_base(), 64, 0, {0, 0}},
+            {there.real_base(),
+             last.count,
+             last.type,
+             0,
+             static_cast<char *>(packed.real_base()) + 64,
+             last.bytes,
+             0,
+             {0, 0}}};
+        // The second repetition begins at the last int of the first one.
+        for (std::ptrdiff_t k = 0; k < 16; ++k)
+            std::copy_n(here.actual(k / 8 * 60 + k % 8 * 8), 4, packed.expected(4 * k));
+        std::copy_n(there.actual(0), last.bytes, packed.expected(64));
+        for (DeviceBuffer *each : {&here, &there, &packed}) each->send();
+        ucd_request_t request = UCD_REQUEST__NULL;
+        REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
+                                &request) == UCD_SUCCESS);
+        CHECK(ucd_wait(&request) == UCD_SUCCESS);
+        packed.fetch();
+        CHECK_FALSE(packed.first_difference());
+    }
+}
+
+// The members of a single type may lie in several memories as well.
+TEST_CASE("members at addresses of their own are moved as far as the range goes") {
+    DeviceSession session;
+    Rng rng(9);
+    // The members lie in different memories, and those of the second repetition behind them.
+    DeviceBuffer first(rng, {0, 32}, device0), second(rng, {0, 32}, device1);
+    const auto at = [](DeviceBuffer &b) { return reinterpret_cast<std::intptr_t>(b.real_base()); };
+    const RecipePtr two = recipes::leaf(UCD_TYPE__INT);
+    const BuiltType type(
+        recipes::resized(recipes::structure({2, 2}, {at(first), at(second)}, {two, two}), 0, 16));
+    for (std::ptrdiff_t length = 1; length <= 32; ++length) {
+        INFO(length << " bytes");
+        DeviceBuffer packed(rng, {0, 40}, pinned);
+        for (std::ptrdiff_t i = 0; i < length; ++i)
+            *packed.expected(i) = *(i / 8 % 2 == 0 ? first : second).actual(i / 16 * 16 + i % 8);
+        for (DeviceBuffer *each : {&first, &second, &packed}) each->send();
+        std::uintptr_t actual = 0;
+        CHECK(ucd_pack(nullptr, 2, type.get(), 0, packed.real_base(),
+                       static_cast<std::uintptr_t>(length), &actual, UCD_INFO__NULL,
+                       UCD_OP__REPLACE) == UCD_SUCCESS);
+        CHECK(actual == static_cast<std::uintptr_t>(length));
+        packed.fetch();
+        CHECK_FALSE(packed.first_difference());
+    }
+}
+
 } // namespace mock_batch_test

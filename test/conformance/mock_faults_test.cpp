@@ -3,6 +3,8 @@
 
 #include "support/moves/strided_move.hpp"
 
+#include "transfer/context.h"
+
 #include <string>
 #include <thread>
 #include <utility>
@@ -237,6 +239,41 @@ TEST_CASE("reductions that a device does not have") {
     CHECK(ucd_pack(in.real_base(), 2, UCD_TYPE__LONG_DOUBLE, 0, out.real_base(), 32, &actual,
                    UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
     CHECK(actual == 32);
+}
+
+TEST_CASE("what a device does with a type is what it does with its elements, of whatever size") {
+    DeviceSession session;
+    const auto supported = [](ucd_op_t op, ucd_type_t type, const char *backend) {
+        int answer = -1;
+        REQUIRE(ucd_op_is_supported(op, type, backend, &answer) == UCD_SUCCESS);
+        return answer;
+    };
+    const BuiltType nothing(recipes::contig(0, recipes::leaf(UCD_TYPE__INT)));
+    for (const ucd_type_t type : {UCD_TYPE__INT8_T, UCD_TYPE__INT, UCD_TYPE__DOUBLE}) {
+        CHECK(supported(UCD_OP__SUM, type, "mock") == 1);
+        CHECK(supported(UCD_OP__CONVERT, type, "seq") == 1);
+        CHECK(supported(UCD_OP__CONVERT, type, "mock") == 0);
+    }
+    CHECK(supported(UCD_OP__SUM, nothing.get(), "mock") == 1);
+}
+
+TEST_CASE("a reason that is longer than its field is cut off") {
+    DeviceSession session;
+    ucd::Context &context = *ucd::running_context.load();
+    for (std::size_t i = 0; i < context.slots.size(); ++i) {
+        ucd::BackendSlot &slot = context.slots[i];
+        if (slot.backend != nullptr) continue;
+        ucd_backend_desc_t desc = {};
+        desc.struct_size = sizeof desc;
+        for (const std::size_t length : {255, 256, 300}) {
+            slot.state.reason = std::string(length, 'x');
+            REQUIRE(ucd_backend_get(static_cast<int>(i), &desc) == UCD_SUCCESS);
+            CHECK(std::string_view(desc.reason, sizeof desc.reason) ==
+                  std::string(255, 'x') + '\0');
+        }
+        return;
+    }
+    FAIL("there is no backend that is absent");
 }
 
 TEST_CASE("reductions of a type of which a device lacks one element") {

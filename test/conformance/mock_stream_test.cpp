@@ -293,6 +293,31 @@ TEST_CASE("a launch in a stream that is refused") {
     CHECK(m.actual == 0);
 }
 
+TEST_CASE("a copy in a stream of which any step is refused") {
+    DeviceSession session;
+    mock::Stream stream(0);
+    Rng rng(7);
+    const BuiltType in_type(recipes::vector(8, 1, 2, recipes::leaf(UCD_TYPE__INT))),
+        out_type(recipes::vector(8, 1, 3, recipes::leaf(UCD_TYPE__INT)));
+    DeviceBuffer in(rng, {0, 64}, device0), out(rng, {0, 96}, device0);
+    in.send();
+    int refused = 0;
+    for (bool one_was = true; one_was; refused += one_was) {
+        mock::knobs.failing_launch = refused + 1;
+        std::uintptr_t actual = 0;
+        const int rc =
+            ucd_copy_stream(in.real_base(), 1, in_type.get(), out.real_base(), 1, out_type.get(),
+                            &actual, UCD_INFO__NULL, UCD_OP__REPLACE, native(stream));
+        one_was = mock::knobs.failing_launch == 0;
+        CHECK(rc == (one_was ? UCD_ERR__DEVICE : UCD_SUCCESS));
+        CHECK(actual == (one_was ? 0 : 32));
+    }
+    CHECK(refused >= 2);
+    mock::knobs.failing_launch = 0;
+    stream.synchronise();
+    CHECK(stream.failure() == "");
+}
+
 TEST_CASE("ucd_prepare makes the plan that calls then use") {
     DeviceSession session;
     mock::Stream stream(0);

@@ -88,6 +88,17 @@ TEST_CASE("all that is derived from a type counts as its memory") {
     CHECK(ucd::footprint_of(type) == with_boxes + sizeof runs + ucd::bytes_of(runs));
 }
 
+// What a type from bytes may take is divided before its boxes are looked for.
+TEST_CASE("the memory of an index of boxes is known before it is made") {
+    for (const std::intptr_t entries : {63, 64, 65, 128}) {
+        std::vector<std::intptr_t> displs;
+        for (std::intptr_t i = 0; i < entries; ++i) displs.push_back(5 * i * i);
+        const BuiltType built(indexed_block(1, displs, leaf(UCD_TYPE__DOUBLE)));
+        const ucd::Type &type = type_of(built);
+        CHECK(ucd::BoxIndex::memory_for(ucd::layout_of(type)) == ucd::boxes_of(type).memory());
+    }
+}
+
 TEST_CASE("what is no whole list has a layout from its first use on") {
     const RecipePtr list = indexed_block(2, {9, 3, 30}, leaf(UCD_TYPE__DOUBLE));
     const BuiltType part(list), several(list), vectors(vector(3, 1, 2, leaf(UCD_TYPE__DOUBLE)));

@@ -133,6 +133,18 @@ TEST_CASE("lists that were given up are what the constructor was given") {
     CHECK(kept > 100);
 }
 
+TEST_CASE("blocks that make up entries of one length are told as they were given") {
+    const BuiltType built(
+        indexed({1, 1, 2, 1, 1, 2}, {0, 1, 7, 30, 31, 44}, leaf(UCD_TYPE__DOUBLE)));
+    const ucd::Type &type = type_of(built);
+    const Said before = said(type);
+    const ucd::Layout &layout = ucd::layout_of(type);
+    REQUIRE(layout.top().kind == ucd::NodeKind::indexed_block);
+    REQUIRE(layout.top().count == 4);
+    REQUIRE(type.lists.displs.empty());
+    CHECK(said(type) == before);
+}
+
 TEST_CASE("a list with an empty block is kept") {
     const BuiltType built(indexed({1, 0, 2, 3}, {0, 77, 5, 90}, leaf(UCD_TYPE__DOUBLE)));
     (void)ucd::layout_of(type_of(built));

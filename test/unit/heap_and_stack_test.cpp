@@ -10,6 +10,8 @@
 #include <thread>
 
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace heap_and_stack_test {
@@ -55,6 +57,33 @@ TEST_CASE("memory that is mapped below the heap is not heap", "[native]") {
     REQUIRE(memory == wanted);
     CHECK_FALSE(in_heap_or_stack(memory));
     munmap(memory, 4096);
+}
+
+// Asked once in a process, so another one asks. Its hidden case runs in no other way.
+TEST_CASE("no memory is known to be heap if no file can be opened", "[native]") {
+    const pid_t other = fork();
+    REQUIRE(other >= 0);
+    if (other == 0) {
+        execl("/proc/self/exe", "without files", "asks without files",
+              static_cast<char *>(nullptr));
+        _exit(127);
+    }
+    int status = 0;
+    REQUIRE(waitpid(other, &status, 0) == other);
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+}
+
+TEST_CASE("asks without files", "[.]") {
+    void *const begin = sbrk(64);
+    REQUIRE(begin != reinterpret_cast<void *>(-1));
+    rlimit before;
+    REQUIRE(getrlimit(RLIMIT_NOFILE, &before) == 0);
+    const rlimit none = {0, before.rlim_max};
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+    const bool heap = in_heap_or_stack(begin);
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &before) == 0);
+    CHECK_FALSE(heap);
 }
 
 TEST_CASE("a thread knows its own stack, above where it is, and no other's") {

@@ -146,4 +146,28 @@ TEST_CASE("plans of a type from bytes share what its layout leaves") {
     }
 }
 
+TEST_CASE("the elements of a type from bytes take their part of its budget") {
+    const BuiltType described(
+        structure({1, 1, 1}, {0, 100, 200},
+                  {vector(50, 1, 2, leaf(UCD_TYPE__BYTE)), leaf(UCD_TYPE__DOUBLE),
+                   indexed_block(1, {0, 5, 7, 20, 22, 40, 57}, leaf(UCD_TYPE__INT))}));
+    std::uintptr_t size = 0;
+    REQUIRE(ucd_flatten_size(described.get(), &size) == UCD_SUCCESS);
+    std::vector<char> bytes(size);
+    REQUIRE(ucd_flatten(described.get(), bytes.data(), size) == UCD_SUCCESS);
+    ucd_type_t handle = UCD_TYPE__NULL;
+    REQUIRE(ucd_unflatten(&handle, bytes.data(), size) == UCD_SUCCESS);
+    const BuiltType type(handle);
+    const ucd::Type &resolved = *reinterpret_cast<const ucd::Type *>(handle);
+    const ucd::TypeCache &cache = ucd::cache_of(resolved);
+    const uint64_t before = cache.bytes_left;
+    (void)ucd::elements_of(resolved);
+    const ucd::OwnedElements *const made = cache.elements.load();
+    REQUIRE(made != nullptr);
+    const uint64_t runs = ucd::bytes_of(made->owned_runs);
+    REQUIRE(runs > 0);
+    REQUIRE(sizeof *made + runs < before);
+    CHECK(cache.bytes_left == before - sizeof *made - runs);
+}
+
 } // namespace plan_budget_test

@@ -377,6 +377,35 @@ TEST_CASE("a plan of several nests has the memory of each") {
     REQUIRE(plan.form == SeqPlan::Form::tree);
     CHECK(plan.memory() > sizeof plan + 6 * sizeof(NestPlan));
     CHECK(plan.memory() < sizeof plan + 7 * sizeof(NestPlan));
+    // With a list of 30 displacements each, of two levels that are merged.
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        const auto more = static_cast<std::intptr_t>(i);
+        members[i] = strides({{5, far}, {6, middle}, {7, near}, {40 + more, 100}});
+        displs[i] = more * 8 * far;
+    }
+    const BuiltType listed(structure(lengths, displs, members));
+    const SeqPlan with_lists = plan_of(listed);
+    REQUIRE(with_lists.form == SeqPlan::Form::tree);
+    constexpr std::size_t list = 30 * sizeof(std::int64_t);
+    CHECK(with_lists.memory() >= sizeof plan + 6 * (sizeof(NestPlan) + list));
+    CHECK(with_lists.memory() < sizeof plan + 7 * (sizeof(NestPlan) + list));
+}
+
+TEST_CASE("loops are found for up to ten levels") {
+    std::vector<Strides> list;
+    std::intptr_t stride = 100;
+    for (std::size_t level = 1; level <= 12; ++level, stride *= 3) {
+        list.insert(list.begin(), {2, stride});
+        const BuiltType type(strides(list));
+        const ucd::Type *resolved = nullptr;
+        REQUIRE(ucd::resolve(type.get(), "type", resolved).ok());
+        const ucd::Layout &layout = ucd::layout_of(*resolved);
+        ucd::seq::Axes axes;
+        if (level < 9) continue; // few blocks may become a list
+        INFO(level << " levels");
+        CHECK(ucd::seq::find_axes(layout, layout.top(), axes) == (level <= 10));
+        if (level <= 10) CHECK(axes.count == level);
+    }
 }
 
 } // namespace seq_plan_test

@@ -162,7 +162,7 @@ private:
 // Makes all moves as a list.
 inline Status make_all(MoveMaker &maker, std::vector<Move> &moves) {
     moves.clear();
-    moves.reserve(maker.members());
+    moves.reserve(maker.members()); // performance only: the list grows once
     std::array<MoveAddresses, 64> at;
     Move move;
     for (std::size_t first = 0, made = 1; made > 0;) {

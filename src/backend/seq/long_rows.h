@@ -119,6 +119,7 @@ UCD_SEQ_INLINE uint64_t unpack_line_by_line(uintptr_t at, uintptr_t stride, uint
     asm("" : "+m"(none));
     for (uint64_t i = 0; i < count; ++i) {
         typename Leaf::Value before;
+        // performance only: nothing of the line is stored, but its load is waited for
         __builtin_memcpy(&before, pointer(at), Leaf::width);
         before &= none;
         Leaf::store(Leaf::load(at, packed) | before, at, packed);

@@ -333,16 +333,14 @@ OwnedLayout Builder::finish(Placed root) {
     std::vector<NodeId> renamed(end, no_node);
     finished.reserve_nodes(used_count);
     std::vector<uint32_t> renamed_table(out_->tables.size(), UINT32_MAX);
-    std::vector<uint32_t> renamed_list(out_->index_lists.size(), UINT32_MAX);
+    for (const IndexList &list : out_->index_lists) finished.add(list); // they keep their numbers
     for (NodeId id = 0; id < end; ++id) {
         if (!used[id]) continue;
         Node n = out_->nodes[id];
         if (n.kind != NodeKind::block && n.kind != NodeKind::structure) n.child = renamed[n.child];
-        if (n.kind == NodeKind::by_reference) {
-            uint32_t &list = renamed_list[n.table];
-            if (list == UINT32_MAX) list = finished.add(out_->index_lists[n.table]);
-            n.table = list;
-        } else if (n.kind != NodeKind::block && n.kind != NodeKind::strided) {
+        const bool has_table = n.kind == NodeKind::structure || n.kind == NodeKind::indexed_block ||
+                               n.kind == NodeKind::indexed;
+        if (has_table) {
             // Nodes of different kinds never share a table, so each table's children are renamed
             // only once.
             uint32_t &table = renamed_table[n.table];
