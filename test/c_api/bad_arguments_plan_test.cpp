@@ -148,14 +148,6 @@ TEST_CASE("A side of which nothing is moved may be NULL") {
         REQUIRE(ucd_move(moves.list.data(), moves.list.size(), nullptr, UCD_OP__REPLACE) ==
                 UCD_SUCCESS);
         for (const ucd_move_t &m : moves.list) CHECK(m.actual_bytes == 0);
-        // Nor do the buffers of a rebase have to be there.
-        const std::vector<void *> nowhere(moves.list.size(), nullptr);
-        ucd_plan_t plan = UCD_PLAN__NULL;
-        REQUIRE(ucd_plan_create(moves.list.data(), moves.list.size(), nullptr, UCD_OP__REPLACE,
-                                &plan) == UCD_SUCCESS);
-        CHECK(ucd_plan_rebase(plan, 0, moves.list.size(), nowhere.data(), nowhere.data()) ==
-              UCD_SUCCESS);
-        CHECK(ucd_plan_free(&plan) == UCD_SUCCESS);
     }
     // Nor does a plan need an address for it, or keep one.
     Moves moves(v);
