@@ -1,4 +1,5 @@
-"""Scripts of unittest that tools/planting/cases.py runs case by case."""
+"""Scripts of unittest that tools/planting/cases.py runs case by case; and what keys, orders and equalities become without one
+of their parts, which needs the parser: build-planted/python/bin/python3 has it."""
 
 import json
 import os
@@ -8,7 +9,59 @@ import sys
 import tempfile
 import unittest
 
-CASES = pathlib.Path(__file__).resolve().parent.parent / 'tools/planting/cases.py'
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PLANTING = ROOT / 'tools/planting'
+CASES = PLANTING / 'cases.py'
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(PLANTING))
+try:
+    from rules import places_of, rewritten
+except ImportError:
+    places_of = rewritten = None
+
+# Each line that it prints is a 1 as long as all parts are compared.
+KEYS = '''
+#include <array>
+#include <compare>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <tuple>
+struct Settings {
+    int direction = 1, op = 2;
+    std::array<int, 2> places{};
+    static int made;
+    friend bool operator==(const Settings &, const Settings &) = default;
+};
+struct Id {
+    long stream;
+    const char *of;
+    auto operator<=>(const Id &) const = default;
+};
+auto key(const Settings &s) { return std::tie(s.direction, s.op); }
+bool is_alike(const Settings &a, const Settings &b) {
+    return ((a.direction ^ b.direction) | (a.op ^ b.op)) == 0;
+}
+bool is_same(const Settings &a, const Settings &b) { return a.direction == b.direction && (a.op == b.op); }
+bool differs(const Settings &a, const Settings &b) { return a.direction != b.direction || a.op != b.op; }
+bool both(const Settings &a, const Settings &b) { return is_same(a, b) && a.places == b.places; }
+int order(const char *a, const char *b) { return std::strcmp(a, b); }
+std::size_t lookups(int device, int kind) {
+    const std::pair<int, int> known(0, 0);
+    std::map<std::pair<int, int>, int> found;
+    found[known] = found[{device, kind}] = 1;
+    return found.size();
+}
+int main() {
+    const Settings all, op{1, 3}, direction{0, 2}, place{1, 2, {0, 1}};
+    for (const Settings &s : {op, direction})
+        std::printf("%d%d%d%d%d", !(s == all), key(s) != key(all), !is_alike(s, all), !is_same(s, all), differs(s, all));
+    std::printf("%d%d%d", !(place == all), !both(op, all), !both(place, all));
+    const Id one{1, "a"}, other{1, nullptr}, next{2, one.of};
+    std::printf("%d%d%d", one != other, one < next, order("a", "b") < 0);
+    std::printf("%d%d", lookups(1, 0) == 2, lookups(0, 1) == 2);
+}
+'''
 SCRIPT = '''
 import os, subprocess, sys, unittest
 
@@ -66,6 +119,31 @@ class Cases(unittest.TestCase):
         self.assertEqual(self.run_script('wrong'), 1)
         self.assertEqual(self.run_script('wrong', PLANTED_CASES='Some.test_one\nSome.test_three'), 0)
         self.assertEqual(self.run_script('wrong', PLANTED_CASES='Some.test_one\nSome.test_two'), 1)
+
+
+@unittest.skipUnless(places_of, 'tree-sitter is not installed')
+class Keys(unittest.TestCase):
+    def test_each_part_that_is_left_out_is_missed(self):
+        places, text, _ = places_of('keys.cpp', KEYS.encode())
+        places = [place for place in places if place.defects[0].rule == 'key']
+        number = 1
+        for place in places:
+            place.first = number
+            number += len(place.defects)
+        found = [defect for place in places for defect in place.defects]
+        self.assertEqual({d.after.split(' ')[-1] for d in found if d.before.startswith('operator')},
+                         {'direction', 'op', 'places', 'stream', 'of'})
+        with tempfile.TemporaryDirectory() as folder:
+            source, program = pathlib.Path(folder, 'keys.cpp'), pathlib.Path(folder, 'keys')
+            source.write_bytes(rewritten(text, places, PLANTING / 'planted.h')[0])
+            subprocess.run(['g++', '-std=c++20', '-w', source, '-o', program], check=True)
+            said = [subprocess.run([program], text=True, capture_output=True, check=True,
+                                   env=os.environ | {'PLANTED_DEFECT': str(n)}).stdout for n in range(number)]
+        self.assertEqual(set(said[0]), {'1'})
+        for defect, missed in zip(found, said[1:]):
+            with self.subTest(before=defect.before, after=defect.after):
+                self.assertIn('0', missed)
+        self.assertEqual(len(found), 18)
 
 
 if __name__ == '__main__':

@@ -151,6 +151,14 @@ template <class N, class A>
     return chosen(number) ? other : chosen(number + 1) ? another : value;
 }
 
+// A part of a key, or the outcome of a comparison, without which it is: the same for all.
+template <class T>
+inline const T nothing{};
+template <class N, class T>
+[[gnu::always_inline]] constexpr const T &left_out(N number, const T &value) {
+    return chosen(number) ? nothing<T> : value;
+}
+
 template <class N>
 struct min_of {
     N number;

@@ -50,6 +50,14 @@ COMPOUND_FUNCTIONS = {
     '+=': 'add_to', '-=': 'take_from', '*=': 'multiply', '/=': 'divide', '|=': 'set_bits', '&=': 'keep_bits',
     '<<=': 'shift_left', '>>=': 'shift_right',
 }
+# Of keys, orders and equalities, one part that is compared is left out. Calls that make a key of their arguments; that look
+# something up by the key in braces; that are 0 for what is equal; that make a name of bytes; and that compare two things.
+MAKE_KEYS = {'std::tie', 'std::tuple', 'std::make_tuple', 'std::pair', 'std::make_pair'}
+LOOK_UP = re.compile(r'(.*(\.|->))(find|try_emplace|emplace|insert|contains|count|at|lower_bound|upper_bound|erase)')
+ORDER = re.compile(r'(std::)?(order_of|memcmp|strcmp|strncmp)')
+NAME_BYTES = {'content_id', 'hash'}
+COMPARE = re.compile(r'(std::equal|(\w*_)?(same|equal|alike)(_\w+)?)')
+CONSTANT = re.compile(r'([\d\'.]+\w*|nullptr|true|false|[\w:]*::\w+|[A-Z][A-Z0-9_]+|-?\d+)')
 STATUS_NAME = re.compile(r'UC[DS]_ERR_\w+')
 
 # Nothing in them happens at run time, or nothing that a test could notice.
@@ -136,6 +144,9 @@ class Finder:
         kind = node.type
         if kind in SKIPPED or node.is_missing:
             return
+        if kind == 'friend_declaration' or (kind == 'function_definition' and node.children[-1].type == 'default_method_clause'):
+            self.defaulted(node)
+            return
         if kind == 'function_definition' and any(self.words(c) == 'consteval' for c in node.children if c.type == 'type_qualifier'):
             return  # nothing of it is there at run time
         if kind == 'expression_statement' and self.words(node).startswith('__builtin_prefetch('):
@@ -171,6 +182,7 @@ class Finder:
     def at_binary_expression(self, node, number):
         left, right = node.child_by_field_name('left'), node.child_by_field_name('right')
         sign = node.child_by_field_name('operator').type
+        self.compared(node, number, sign, left, right)
         if sign not in OPERATORS or any(c.type in {'string_literal', 'raw_string_literal', 'concatenated_string'}
                                         for c in (left, right)):
             return
@@ -267,6 +279,12 @@ class Finder:
     def at_call_expression(self, node, number):
         function, arguments = node.child_by_field_name('function'), node.child_by_field_name('arguments')
         name = self.words(function)
+        if name in MAKE_KEYS or name in NAME_BYTES:
+            self.parts_of_key(node, arguments.named_children, number)
+        elif ORDER.fullmatch(name):
+            self.left_out(node, number, self.words(node), '0')
+        elif COMPARE.fullmatch(name) and self.chain_of(node) == '&&':
+            self.always(node, number)
         if name in {'std::min', 'std::max'} and arguments.named_child_count == 2:
             other = {'std::min': 'max', 'std::max': 'min'}[name]
             place = self.place(node, (function.start_byte, function.end_byte, f'::ucd_planted::{name[5:]}_of({number})'))
@@ -280,6 +298,73 @@ class Finder:
 
     def another_status(self, node, number):
         self.wrapped(node, f'::ucd_planted::another({number}, ', ')').plant('status', self.words(node), 'another status')
+
+    # Keys.
+
+    def chain_of(self, node):
+        """The operator of the chain of conditions that a node is an operand of."""
+        parent = node.parent
+        while parent.type == 'parenthesized_expression':
+            parent = parent.parent
+        return parent.child_by_field_name('operator').type if parent.type == 'binary_expression' else ''
+
+    def always(self, node, number):
+        self.wrapped(node, f'(::ucd_planted::chosen({number}) || (', '))').plant('key', self.words(node), 'true')
+
+    def compared(self, node, number, sign, left, right):
+        """One comparison of several, and what differs where two words differ: a ^ b."""
+        words = self.words(left), self.words(right)
+        if any(CONSTANT.fullmatch(w) for w in words):
+            return
+        chain = self.chain_of(node)
+        if sign == '==' and chain == '&&':
+            self.always(node, number)
+        elif sign == '!=' and chain == '||':
+            self.wrapped(node, f'(!::ucd_planted::chosen({number}) && (', '))').plant('key', self.words(node), 'false')
+        elif sign == '^' and len({*re.findall(r'\w+', words[0])} ^ {*re.findall(r'\w+', words[1])}) == 2:
+            self.left_out(node, number, self.words(node), '0')
+
+    def left_out(self, node, number, before, after):
+        self.wrapped(node, f'::ucd_planted::left_out({number}, ', ')').plant('key', before, after)
+
+    def parts_of_key(self, key, parts, number):
+        if len(parts) < 2:
+            return
+        before = self.words(key)
+        for part in parts:
+            self.left_out(part, number, before, f'{before} without {self.words(part)}')
+
+    def at_initializer_list(self, node, number):
+        around = node.parent
+        looked_up = around.type == 'subscript_argument_list' or (
+            around.type == 'argument_list' and around.named_children[0] == node and
+            around.parent.type == 'call_expression' and
+            LOOK_UP.fullmatch(self.words(around.parent.child_by_field_name('function'))))
+        if looked_up:
+            self.parts_of_key(node, node.named_children, number)
+
+    def defaulted(self, node):
+        """An equality or an order that the compiler makes: compares all members of the class but one."""
+        written = re.fullmatch(r'(friend )?(?:bool|auto) (operator(?:==|<=>))\((.*?)\)( const)? = default;?', self.words(node))
+        if not written:
+            return
+        friend, name, given, const = written.groups('')
+        fields = [self.words(d).lstrip('* ') for m in node.parent.named_children if m.type == 'field_declaration'
+                  and not any(self.words(c) == 'static' for c in m.children)
+                  for d in m.children_by_field_name('declarator') if d.type in {'field_identifier', 'pointer_declarator'}]
+        ours = 'ucd_a' if friend else '(*this)'
+        names = ['ucd_a', 'ucd_b'] if friend else ['ucd_b']
+        given = ', '.join(f'{each.strip()}{n}' for each, n in zip(given.split(','), names))
+        parts = [(f'::ucd_planted::chosen({{0}} + {i})', f'{ours}.{f}', f'ucd_b.{f}') for i, f in enumerate(fields)]
+        equal = f'{friend}constexpr bool operator==({given}){const} {{{{ return {{0}}; }}}}'
+        if name == 'operator==':
+            text = equal.format(' && '.join(f'({chosen} || {a} == {b})' for chosen, a, b in parts))
+        else:
+            lines = ' '.join(f'if (!{chosen}) if (const auto o = {a} <=> {b}; o != 0) return o;' for chosen, a, b in parts)
+            text = (f'{friend}constexpr auto operator<=>({given}){const} {{ {lines} return std::strong_ordering::equal; }} '
+                    + equal.format(f'({ours} <=> ucd_b) == 0'))
+        place = self.place(node, (node.start_byte, node.end_byte, text))
+        place.plant('key', f'{name} of {", ".join(fields)}', *[f'without {f}' for f in fields])
 
     def at_return_statement(self, node, number):
         if node.named_child_count == 0:
