@@ -7,8 +7,9 @@
 #include <array>
 #include <climits>
 #include <exception>
+#include <map>
 #include <new>
-#include <unordered_map>
+#include <utility>
 
 namespace ucd_mpi {
 namespace {
@@ -98,6 +99,10 @@ bool count_numbers(Remembered &slot) {
     return true;
 }
 
+// How often MPI has ended. Predefined types of Fortran's kinds end with it, and others may get
+// their handles.
+std::atomic<unsigned> times_ended{0};
+
 // Null if MPI cannot keep the attribute. Does not replace an existing one: other threads may be
 // using it.
 KnownType *make_known(MPI_Datatype datatype, int key) {
@@ -153,9 +158,9 @@ KnownType *find_predefined_type(MPI_Datatype datatype) {
         return nullptr;
     // Never destroyed, because messages may be in progress when the process ends.
     static auto &mutex = *new std::mutex;
-    static auto &all = *new std::unordered_map<MPI_Datatype, KnownType *>;
+    static auto &all = *new std::map<std::pair<unsigned, MPI_Datatype>, KnownType *>;
     const std::lock_guard lock(mutex);
-    KnownType *&known = all[datatype];
+    KnownType *&known = all[{times_ended.load(std::memory_order_relaxed), datatype}];
     if (known == nullptr) known = new KnownType(datatype);
     return known;
 }
@@ -255,6 +260,7 @@ void remember_duplicate(MPI_Datatype datatype, MPI_Datatype duplicate) {
 
 void forget_types() {
     keyval.store(MPI_KEYVAL_INVALID, std::memory_order_release);
+    times_ended.fetch_add(1, std::memory_order_relaxed);
     committed_handles.change_all();
 }
 
