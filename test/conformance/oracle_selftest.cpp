@@ -246,7 +246,9 @@ Ints standard_darray(const Darray &node) {
 
 TEST_CASE("oracle: distributed arrays are the standard's nested cyclic()s") {
     run_cases("oracle darray", 2000, [](Case &one) {
-        const RecipePtr recipe = random_darray(one.rng(), resized(double_char(), -3, 20), 400);
+        Pool pool(one.rng().chance(50));
+        const RecipePtr recipe =
+            random_darray(one.rng(), pool, resized(double_char(), -3, 20), 400);
         if (!recipe) return;
         one.about("darray", recipe);
         if (displs_of(recipe) != standard_darray(std::get<Darray>(recipe->node))) {

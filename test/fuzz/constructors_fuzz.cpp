@@ -1,12 +1,13 @@
-// Types that a program of constructors makes: bounds, segments, packing, unpacking, copies,
-// reductions and conversions as the type map has them, byte by byte, and again through the
-// flattened form.
+// Types that a program of constructors makes: bounds, all that is listed of them, packing,
+// unpacking, copies, reductions and conversions as the type map has them, byte by byte, and again
+// through the flattened form.
 #include "subjects.hpp"
 #include "target.hpp"
 
 #include "support/buffers/guarded_buffer.hpp"
 #include "support/moves/calls.hpp"
 #include "support/moves/exercise.hpp"
+#include "support/moves/listings.hpp"
 
 #include <algorithm>
 
@@ -14,21 +15,6 @@ using namespace ucdtest;
 using namespace ucdtest::fuzz;
 
 namespace {
-
-void check_segments(Case &one, const Subject &subject, ucd_type_t type) {
-    const std::vector<Segment> pieces = segments(subject.bytes);
-    std::vector<iovec> entries(pieces.size() + 1);
-    std::uintptr_t total = untouched, listed = untouched;
-    one.succeed(ucd_iov_len(subject.count, type, &total), "ucd_iov_len");
-    if (total != pieces.size()) one.fail(total, " segments, not ", pieces.size());
-    one.succeed(ucd_iov(nullptr, subject.count, type, 0, entries.data(), entries.size(), &listed),
-                "ucd_iov");
-    if (listed != total) one.fail(listed, " of ", total, " segments listed");
-    for (std::size_t i = 0; i < listed; ++i)
-        if (reinterpret_cast<std::intptr_t>(entries[i].iov_base) != pieces[i].displ ||
-            entries[i].iov_len != pieces[i].bytes)
-            one.fail("segment ", i, " is wrong");
-}
 
 void check_moves(Case &one, const Subject &subject, Input &input) {
     Rng &rng = one.rng();
@@ -41,6 +27,8 @@ void check_moves(Case &one, const Subject &subject, Input &input) {
         check_unpack(one, packed, to - from, where, from);
     }
     check_pack(one, where, 0, subject.size() + 8, packed);
+    check_pack_in_pieces(one, where, packed);
+    check_unpack_in_pieces(one, packed, where);
 }
 
 void check_reduction(Case &one, ucd_op_t op, const ReducedSubject &what, Input &input) {
@@ -87,7 +75,7 @@ void check_flattened(Case &one, const Subject &subject) {
     detail::Handle copy;
     one.succeed(ucd_unflatten(&copy.type, bytes.data(), size), "ucd_unflatten");
     check_bounds(one, subject, copy.type);
-    check_segments(one, subject, copy.type);
+    check_listings(one, listed_flattened(subject, copy.type));
 }
 
 } // namespace
@@ -103,7 +91,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
     const Subject &subject = what.subject;
     check_bounds(one, subject, subject.type());
     if (!subject.map->by_reference) {
-        check_segments(one, subject, subject.type());
+        check_listings(one, listed(subject));
         check_flattened(one, subject);
     }
     check_moves(one, subject, input);

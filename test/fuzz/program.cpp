@@ -29,7 +29,7 @@ std::size_t Input::up_to(std::size_t limit) {
 namespace {
 
 constexpr int max_instructions = 24;
-constexpr std::intptr_t max_copies = 2048, max_entries = 1024;
+constexpr std::intptr_t max_copies = 2048, max_entries = 8192;
 constexpr std::size_t max_list = 40;
 
 class Machine {
@@ -47,6 +47,10 @@ private:
     // False: the end.
     bool step() {
         const std::uint8_t code = in_.byte();
+        if (code >= 0xf0 && !lists_.empty()) {
+            blocks_again();
+            return true;
+        }
         switch (code % 18) {
         case 0: push_predefined(); return true;
         case 1: contig(); return true;
@@ -134,13 +138,27 @@ private:
     void blocks(bool in_bytes, bool own_lengths) {
         const std::size_t n = in_.up_to(max_list);
         const Ints displs = displacements(n);
+        const Ints lengths = own_lengths ? list(n, true) : Ints(n, in_.count());
+        if (n > 0) lists_.push_back({displs, lengths});
+        put_blocks(in_bytes, own_lengths, displs, lengths);
+    }
+
+    // The lists of an earlier instruction, with another number in one place or not.
+    void blocks_again() {
+        auto [displs, lengths] = lists_[in_.up_to(lists_.size() - 1)];
+        const std::uint8_t form = in_.byte();
+        if ((form & 4) != 0) displs[in_.up_to(displs.size() - 1)] += in_.distance();
+        if ((form & 8) != 0) lengths[in_.up_to(lengths.size() - 1)] = in_.count() % 8;
+        put_blocks((form & 1) == 0, (form & 2) == 0, displs, lengths);
+    }
+
+    void put_blocks(bool in_bytes, bool own_lengths, const Ints &displs, const Ints &lengths) {
         if (!own_lengths) {
-            const std::intptr_t length = in_.count();
+            const std::intptr_t length = lengths.empty() ? 1 : lengths[0];
             const auto make = in_bytes ? recipes::hindexed_block : recipes::indexed_block;
             return put(make(length, displs, top().recipe), {top()},
-                       static_cast<std::intptr_t>(n) * length);
+                       static_cast<std::intptr_t>(displs.size()) * length);
         }
-        const Ints lengths = list(n, true);
         std::intptr_t copies = 0;
         for (const std::intptr_t l : lengths) copies += l;
         const auto make = in_bytes ? recipes::hindexed : recipes::indexed;
@@ -238,8 +256,13 @@ private:
             {top()}, length * static_cast<std::intptr_t>(n));
     }
 
+    struct Lists {
+        Ints displs, lengths; // as many, at least one
+    };
+
     Input &in_;
     std::vector<ProgramType> stack_;
+    std::vector<Lists> lists_;
 };
 
 } // namespace

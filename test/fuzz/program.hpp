@@ -36,8 +36,9 @@ struct ProgramType {
     std::shared_ptr<const TypeMap> map;
 };
 
-// So much that walking it byte by byte is cheap.
-inline constexpr std::size_t max_program_bytes = 2048;
+// So much that walking it byte by byte is cheap, and that lists of lists have more segments than
+// the library writes out as one list.
+inline constexpr std::size_t max_program_bytes = 8192;
 inline constexpr std::intptr_t max_program_span = 32768;
 
 // Reads instructions up to one that ends the program, and returns what lies on the stack, the last

@@ -13,6 +13,13 @@ std::string range_text(const MemoryLocation &where, std::size_t offset, std::siz
            std::to_string(reinterpret_cast<std::uintptr_t>(where.address) % 4096) + " in its page)";
 }
 
+// At most 50 pieces.
+template <class Check>
+void in_pieces(Rng &rng, std::size_t total, const Check &check) {
+    const std::size_t piece = 1 + total / 50 + rng.mostly_small(total / 2);
+    for (std::size_t from = 0; from < total; from += piece) check(from, piece);
+}
+
 // A byte that several bytes of the stream were sent to may hold any of them: takes it for expected
 // if it does. Quadratic only in the wrong case.
 void accept_overlap(const MemoryLocation &target, const ImageBuffer &packed, std::size_t offset,
@@ -74,6 +81,19 @@ void check_unpack(Case &one, ImageBuffer &packed, std::size_t size, const Memory
         require_intact(one, *target.memory, ("target of the unpack" + where).c_str());
         require_intact(one, packed, ("packed buffer" + where).c_str());
     }
+}
+
+void check_pack_in_pieces(Case &one, const MemoryLocation &source, ImageBuffer &packed) {
+    in_pieces(one.rng(), source.bytes->size(), [&](std::size_t from, std::size_t piece) {
+        check_pack(one, source, from, piece, packed);
+    });
+}
+
+void check_unpack_in_pieces(Case &one, ImageBuffer &packed, const MemoryLocation &target) {
+    in_pieces(one.rng(), target.bytes->size(), [&](std::size_t from, std::size_t piece) {
+        packed.randomise(one.rng());
+        check_unpack(one, packed, piece, target, from);
+    });
 }
 
 } // namespace ucdtest

@@ -16,6 +16,11 @@ void check_pack(Case &one, const MemoryLocation &source, std::size_t offset, std
 void check_unpack(Case &one, ImageBuffer &packed, std::size_t size, const MemoryLocation &target,
                   std::size_t offset);
 
+// Packs or unpacks all of the stream in pieces of a random length, each from where the one before
+// ended.
+void check_pack_in_pieces(Case &one, const MemoryLocation &source, ImageBuffer &packed);
+void check_unpack_in_pieces(Case &one, ImageBuffer &packed, const MemoryLocation &target);
+
 // Whether some buffer no longer is what it should be, as a failure of the case.
 void require_intact(const Case &one, const ImageBuffer &buffer, const char *what);
 

@@ -13,11 +13,10 @@ int random_order(Rng &rng) {
 }
 
 // Numbers >= 1 whose product is at most `room`.
-Ints random_shape(Rng &rng, std::size_t ndims, std::size_t room) {
+Ints random_shape(Rng &rng, Pool &pool, std::size_t ndims, std::size_t room) {
     Ints shape(ndims, 1);
     for (std::intptr_t &length : shape) {
-        length =
-            1 + static_cast<std::intptr_t>(rng.mostly_small(std::min<std::size_t>(room - 1, 40)));
+        length = pool.positive(rng, std::min<std::size_t>(room, 41));
         room = std::max<std::size_t>(1, room / static_cast<std::size_t>(length));
     }
     rng.shuffle(shape);
@@ -26,10 +25,10 @@ Ints random_shape(Rng &rng, std::size_t ndims, std::size_t room) {
 
 } // namespace
 
-RecipePtr random_subarray(Rng &rng, const RecipePtr &old, std::size_t room) {
+RecipePtr random_subarray(Rng &rng, Pool &pool, const RecipePtr &old, std::size_t room) {
     if (room == 0) return nullptr;
     const std::size_t ndims = 1 + rng.below(4);
-    const Ints subsizes = random_shape(rng, ndims, room);
+    const Ints subsizes = random_shape(rng, pool, ndims, room);
     Ints sizes(ndims), starts(ndims);
     for (std::size_t k = 0; k < ndims; ++k) {
         // A full dimension merges with its neighbours, so it should be common.
@@ -40,14 +39,14 @@ RecipePtr random_subarray(Rng &rng, const RecipePtr &old, std::size_t room) {
     return recipes::subarray(sizes, subsizes, starts, random_order(rng), old);
 }
 
-RecipePtr random_darray(Rng &rng, const RecipePtr &old, std::size_t room) {
+RecipePtr random_darray(Rng &rng, Pool &pool, const RecipePtr &old, std::size_t room) {
     const std::size_t ndims = 1 + rng.below(4);
     Ints gsizes(ndims), dargs(ndims);
     std::vector<int> distribs(ndims), psizes(ndims);
     int size = 1;
     std::size_t max_owned = 1; // at least what any process owns
     for (std::size_t k = 0; k < ndims; ++k) {
-        gsizes[k] = 1 + static_cast<std::intptr_t>(rng.mostly_small(ndims == 1 ? 200 : 12));
+        gsizes[k] = pool.positive(rng, ndims == 1 ? 201 : 13);
         const int kinds[] = {UCD_DISTRIBUTE__BLOCK, UCD_DISTRIBUTE__CYCLIC, UCD_DISTRIBUTE__NONE};
         distribs[k] = kinds[rng.below(3)];
         psizes[k] = distribs[k] == UCD_DISTRIBUTE__NONE ? 1 : static_cast<int>(rng.between(1, 4));
@@ -67,11 +66,11 @@ RecipePtr random_darray(Rng &rng, const RecipePtr &old, std::size_t room) {
     return recipes::darray(size, rank, gsizes, distribs, dargs, psizes, random_order(rng), old);
 }
 
-RecipePtr random_ndarray(Rng &rng, const RecipePtr &old, const TypeMap &old_map, std::size_t room,
-                         bool orderly) {
+RecipePtr random_ndarray(Rng &rng, Pool &pool, const RecipePtr &old, const TypeMap &old_map,
+                         std::size_t room, bool orderly) {
     if (room == 0) return nullptr;
     const std::size_t ndims = rng.below(6);
-    Ints shape = random_shape(rng, ndims, room);
+    Ints shape = random_shape(rng, pool, ndims, room);
     Ints strides(ndims);
     if (orderly) {
         std::vector<std::size_t> fastest_first(ndims);
@@ -85,7 +84,7 @@ RecipePtr random_ndarray(Rng &rng, const RecipePtr &old, const TypeMap &old_map,
         }
     } else {
         for (std::intptr_t &stride : strides) {
-            stride = rng.chance(25) ? 0 : rng.between(-80, 80);
+            stride = rng.chance(25) ? 0 : pool.distance(rng, -80, 80);
         }
     }
     if (ndims > 0 && rng.chance(3)) shape[rng.below(ndims)] = 0;

@@ -2,16 +2,14 @@
 // copies. May return nothing when the dice are bad; the caller throws them again.
 #pragma once
 
-#include "support/oracle/recipe.hpp"
-#include "support/oracle/type_map.hpp"
-#include "support/random/rng.hpp"
+#include "support/random/pool.hpp"
 
 namespace ucdtest {
 
-RecipePtr random_subarray(Rng &rng, const RecipePtr &old, std::size_t room);
-RecipePtr random_darray(Rng &rng, const RecipePtr &old, std::size_t room);
+RecipePtr random_subarray(Rng &rng, Pool &pool, const RecipePtr &old, std::size_t room);
+RecipePtr random_darray(Rng &rng, Pool &pool, const RecipePtr &old, std::size_t room);
 // Orderly: strides of some dense or padded array, its dimensions in any order and direction.
-RecipePtr random_ndarray(Rng &rng, const RecipePtr &old, const TypeMap &old_map, std::size_t room,
-                         bool orderly);
+RecipePtr random_ndarray(Rng &rng, Pool &pool, const RecipePtr &old, const TypeMap &old_map,
+                         std::size_t room, bool orderly);
 
 } // namespace ucdtest

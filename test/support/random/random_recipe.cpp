@@ -14,12 +14,65 @@ namespace {
 // the old type's map, and drawn again when the result breaks a limit.
 class Generator {
 public:
-    Generator(Rng &rng, const RecipeOptions &options) : rng_(rng), options_(options) {}
+    Generator(Rng &rng, const RecipeOptions &options, Pool &pool)
+        : rng_(rng), options_(options), pool_(pool) {}
+
+    // Two lists with equal displacements and lengths, or with all but one equal, one below the
+    // other or side by side. They have so many segments, and blocks so long, or neighbours that
+    // touch in one of them only, that a library does not write them out as one list of blocks.
+    // Nothing if a limit is broken.
+    RandomType alike() {
+        const bool nested = !options_.unpack_safe && rng_.chance(40);
+        const bool touching = !nested && rng_.chance(50);
+        const RandomType byte = with_map(recipes::leaf(UCD_TYPE__BYTE), {});
+        const auto row = [&] {
+            return with_map(
+                recipes::vector(rng_.between(26, 36), 1, rng_.between(2, 3), byte.recipe), {byte});
+        };
+        const RandomType a = nested ? byte : row(), b = nested ? byte : row();
+        const std::intptr_t longer = std::max(a.map->extent, b.map->extent);
+        std::intptr_t blocks = rng_.between(8, 10);
+        if (nested) blocks += 9;
+        if (touching) blocks *= 4;
+        Ints lengths, displs;
+        for (std::intptr_t at = 0; blocks > 0; --blocks) {
+            lengths.push_back(touching ? 1 : rng_.between(4, 5));
+            displs.push_back(at);
+            at += lengths.back() * longer + (touching && rng_.chance(50) ? 0 : rng_.between(1, 9));
+        }
+        const RandomType lower = list_of(lengths, displs, a);
+        if (nested)
+            return accepted(recipes::hindexed(lengths, displs, lower.recipe), {lower}, max_alike);
+        if (rng_.chance(20)) displs[rng_.below(displs.size())] += rng_.between(-1, 1);
+        if (rng_.chance(20)) lengths[rng_.below(displs.size())] = rng_.between(0, 2);
+        const RandomType upper = list_of(lengths, displs, b);
+        const std::intptr_t behind = lower.map->true_ub() - upper.map->true_lb + random_gap(rng_);
+        return accepted(recipes::structure({1, 1}, {0, behind}, {lower.recipe, upper.recipe}),
+                        {lower, upper}, max_alike);
+    }
 
     RandomType grow(int depth, std::size_t budget) {
         if (depth <= 0) return leaf();
+        const auto fits = [&](const RandomType &known) {
+            return known.depth <= depth && known.map->size <= budget;
+        };
+        if (const RandomType *again = pool_.find(rng_, pool_.types, 30, fits)) return *again;
+        RandomType made = grow_new(depth, budget);
+        pool_.keep(rng_, pool_.types, made);
+        return made;
+    }
+
+private:
+    static constexpr std::size_t max_alike = 8192;
+
+    static RandomType list_of(const Ints &lengths, const Ints &displs, const RandomType &old) {
+        return with_map(recipes::hindexed(lengths, displs, old.recipe), {old});
+    }
+
+    RandomType grow_new(int depth, std::size_t budget) {
+        if (depth == 1 && pool_.is_used() && rng_.chance(25)) return mixed();
         if (depth >= 3 && rng_.chance(6)) return transpose(grow(depth - 3, budget / 8), budget);
-        if (rng_.chance(10)) return structure(depth, budget);
+        if (rng_.chance(pool_.is_used() ? 30 : 10)) return structure(depth, budget);
         const RandomType old =
             grow(depth - 1, std::max<std::size_t>(32, budget >> rng_.between(0, 4)));
         for (int attempt = 0; attempt < 8; ++attempt) {
@@ -29,12 +82,15 @@ public:
         return with_map(recipes::dup(old.recipe), {old});
     }
 
-private:
     static RandomType with_map(RecipePtr recipe, const std::vector<RandomType> &old) {
         std::vector<const TypeMap *> maps;
-        for (const RandomType &child : old) maps.push_back(child.map.get());
+        int depth = 0;
+        for (const RandomType &child : old) {
+            maps.push_back(child.map.get());
+            depth = std::max(depth, child.depth + 1);
+        }
         auto map = std::make_shared<const TypeMap>(type_map(*recipe, maps));
-        return {std::move(recipe), std::move(map)};
+        return {std::move(recipe), std::move(map), depth};
     }
 
     // Nothing if the recipe breaks a limit.
@@ -53,11 +109,24 @@ private:
     }
 
     RandomType leaf() {
-        const auto &all = options_.elements;
-        const ucd_type_t type = all.empty()
-                                    ? all_predefined()[rng_.below(all_predefined().size())].handle
-                                    : rng_.pick(all);
+        const auto any = [](ucd_type_t) { return true; };
+        const ucd_type_t type =
+            pool_.draw(rng_, pool_.elements, any, [&] { return new_element(); });
         return with_map(recipes::leaf(type), {});
+    }
+
+    ucd_type_t new_element() {
+        const auto &all = options_.elements;
+        return all.empty() ? all_predefined()[rng_.below(all_predefined().size())].handle
+                           : rng_.pick(all);
+    }
+
+    // Two elements, mostly of different predefined types.
+    RandomType mixed() {
+        const RandomType a = leaf(), b = with_map(recipes::leaf(new_element()), {});
+        return with_map(
+            recipes::structure({1, 1}, {0, distance_from(a.map->extent)}, {a.recipe, b.recipe}),
+            {a, b});
     }
 
     // How many copies of the old type the budget has room for. An empty one is placed a few times,
@@ -75,13 +144,16 @@ private:
 
     std::intptr_t random_number(std::size_t most) {
         if (most == 0 || rng_.chance(3)) return 0;
-        return 1 + static_cast<std::intptr_t>(rng_.mostly_small(most - 1));
+        // Short ones have room at two levels.
+        if (pool_.is_used() && rng_.chance(60)) most = std::min<std::size_t>(most, 9);
+        return pool_.positive(rng_, most);
     }
 
     RecipePtr derive(const RandomType &old, std::size_t budget) {
         const std::size_t room = capacity(*old.map, budget);
         if (options_.index_memory && !old.map->by_reference && rng_.chance(30))
             return by_reference(old, room);
+        if (!pool_.lists.empty() && rng_.chance(50)) return listed_again(old, room);
         switch (rng_.below(13)) {
         case 0: return recipes::contig(random_number(room), old.recipe);
         case 1: return recipes::dup(old.recipe);
@@ -91,9 +163,9 @@ private:
         case 5:
         case 6:
         case 7: return indexed(old, room);
-        case 8: return random_subarray(rng_, old.recipe, room);
-        case 9: return random_darray(rng_, old.recipe, room);
-        case 10: return random_ndarray(rng_, old.recipe, *old.map, room, orderly());
+        case 8: return random_subarray(rng_, pool_, old.recipe, room);
+        case 9: return random_darray(rng_, pool_, old.recipe, room);
+        case 10: return random_ndarray(rng_, pool_, old.recipe, *old.map, room, orderly());
         default: return resized(old);
         }
     }
@@ -103,8 +175,7 @@ private:
         if (rng_.chance(2)) return 0;
         const bool spaced = std::abs(old.extent) >= old.true_extent;
         if ((safe && !spaced) || room < 2 || rng_.chance(30)) return 1;
-        return 1 +
-               static_cast<std::intptr_t>(rng_.mostly_small(std::min<std::size_t>(room - 1, 15)));
+        return pool_.positive(rng_, std::min<std::size_t>(room, 16));
     }
 
     RecipePtr vector(const RandomType &old, std::size_t room, bool in_elements) {
@@ -116,13 +187,19 @@ private:
         if (safe) {
             const std::intptr_t bytes = block_range(*old.map, blocklength).length();
             stride = in_elements ? units_for(bytes, old.map->extent) : bytes;
-            stride += random_gap(rng_);
+            stride = distance_from(stride);
             if (rng_.chance(25)) stride = -stride;
         } else {
-            stride = in_elements ? rng_.between(-5, 5) : rng_.between(-100, 100);
+            stride = in_elements ? pool_.distance(rng_, -5, 5) : pool_.distance(rng_, -100, 100);
         }
         return in_elements ? recipes::vector(count, blocklength, stride, old.recipe)
                            : recipes::hvector(count, blocklength, stride, old.recipe);
+    }
+
+    // At least `least`.
+    std::intptr_t distance_from(std::intptr_t least) {
+        const auto fits = [&](std::intptr_t known) { return known >= least; };
+        return pool_.draw(rng_, pool_.distances, fits, [&] { return least + random_gap(rng_); });
     }
 
     // indexed_block, hindexed_block, indexed and hindexed.
@@ -153,52 +230,107 @@ private:
         // Byte displacements keep some alignment more often than not.
         const std::intptr_t grain = std::intptr_t{1} << rng_.between(0, 4);
         const std::intptr_t unit = in_elements ? old.map->extent : grain;
-        Ints displs = displacements(blocklengths, {old.map.get()}, unit, safe);
-        if (!in_elements) {
-            for (std::intptr_t &displ : displs) displ *= grain;
-        }
+        const Ints displs = displacements(blocklengths, {old.map.get()}, unit, safe);
+        keep_lists(blocklengths, displs, unit);
+        return of_lists(blocklengths, displs, in_elements ? 1 : grain, in_elements, uniform,
+                        old.recipe);
+    }
+
+    void keep_lists(const Ints &blocklengths, Ints displs, std::intptr_t unit) {
+        if (displs.size() < 2) return;
+        for (std::intptr_t &displ : displs) displ *= unit;
+        pool_.keep(rng_, pool_.lists, {std::move(displs), blocklengths});
+    }
+
+    static RecipePtr of_lists(const Ints &blocklengths, Ints displs, std::intptr_t factor,
+                              bool in_elements, bool uniform, const RecipePtr &old) {
+        for (std::intptr_t &displ : displs) displ *= factor;
         if (uniform) {
             const std::intptr_t blocklength = blocklengths.empty() ? 1 : blocklengths[0];
-            return in_elements ? recipes::indexed_block(blocklength, displs, old.recipe)
-                               : recipes::hindexed_block(blocklength, displs, old.recipe);
+            return in_elements ? recipes::indexed_block(blocklength, displs, old)
+                               : recipes::hindexed_block(blocklength, displs, old);
         }
-        return in_elements ? recipes::indexed(blocklengths, displs, old.recipe)
-                           : recipes::hindexed(blocklengths, displs, old.recipe);
+        return in_elements ? recipes::indexed(blocklengths, displs, old)
+                           : recipes::hindexed(blocklengths, displs, old);
+    }
+
+    // Displacements and lengths of blocks that were drawn before, together or not, the former now
+    // and then with another number in one place.
+    RecipePtr listed_again(const RandomType &old, std::size_t room) {
+        auto [displs, blocklengths] = rng_.pick(pool_.lists);
+        const bool uniform = rng_.chance(25);
+        if (uniform)
+            blocklengths.assign(displs.size(), random_blocklength(*old.map, room, true));
+        else if (rng_.chance(30))
+            blocklengths = rng_.pick(pool_.lists).lengths;
+        std::size_t blocks = 0;
+        for (std::size_t left = room; blocks < std::min(displs.size(), blocklengths.size());) {
+            const auto length = static_cast<std::size_t>(blocklengths[blocks]);
+            if (length > left) break;
+            left -= length;
+            ++blocks;
+        }
+        displs.resize(blocks);
+        blocklengths.resize(blocks);
+        if (blocks == 0) return nullptr;
+        if (rng_.chance(15)) displs[rng_.below(blocks)] += rng_.between(-8, 8);
+        if (rng_.chance(15)) blocklengths[rng_.below(blocks)] = 1;
+        const std::intptr_t extent = old.map->extent;
+        const bool in_elements =
+            extent != 0 && rng_.chance(50) &&
+            std::ranges::all_of(displs, [&](std::intptr_t d) { return d % extent == 0; });
+        if (in_elements)
+            for (std::intptr_t &displ : displs) displ /= extent;
+        return of_lists(blocklengths, displs, 1, in_elements, uniform, old.recipe);
     }
 
     // Blocks at indices in memory, which wrap now and then.
     RecipePtr by_reference(const RandomType &old, std::size_t room) {
         const std::intptr_t blocklength = random_blocklength(*old.map, room, orderly());
         const auto per_block = static_cast<std::size_t>(std::max<std::intptr_t>(1, blocklength));
-        const auto blocks = static_cast<std::size_t>(random_number(room / per_block));
         const int shift = static_cast<int>(rng_.between(0, 6));
         const std::intptr_t unit = (std::intptr_t{1} << shift) * (rng_.chance(20) ? -1 : 1);
+        // The same memory again, if its indices do not wrap at this unit.
+        const auto fits = [&](const IndexMemory &known) {
+            return known.indices.size() <= room / per_block &&
+                   std::ranges::all_of(known.indices, [&](std::int64_t i) {
+                       return std::abs(i) <= options_.max_span;
+                   });
+        };
+        const IndexMemory list = pool_.draw(rng_, pool_.indices, fits, [&] {
+            return new_indices(old, blocklength, room / per_block, unit, shift);
+        });
+        Ints displs;
+        for (const std::int64_t i : list.indices)
+            displs.push_back(static_cast<std::intptr_t>(static_cast<std::uintptr_t>(i) *
+                                                        static_cast<std::uintptr_t>(unit)));
+        const TypeMap map =
+            type_map(*recipes::hindexed_block(blocklength, displs, old.recipe), {old.map.get()});
+        const std::intptr_t before = rng_.between(0, 12), behind = rng_.between(0, 12);
+        return recipes::indexed_block_ref(blocklength, list.indices, list.type, unit,
+                                          map.true_lb - before, map.true_extent + before + behind,
+                                          old.recipe, list.memory);
+    }
+
+    IndexMemory new_indices(const RandomType &old, std::intptr_t blocklength, std::size_t room,
+                            std::intptr_t unit, int shift) {
+        const auto blocks = static_cast<std::size_t>(random_number(room));
         const Ints units =
             displacements(Ints(blocks, blocklength), {old.map.get()}, unit, orderly());
         static const ucd_type_t index_types[] = {UCD_TYPE__INT32_T, UCD_TYPE__UINT32_T,
                                                  UCD_TYPE__INT64_T, UCD_TYPE__UINT64_T};
-        ucd_type_t index_type = index_types[rng_.below(4)];
-        Ints displs;
-        std::vector<std::int64_t> indices;
-        for (const std::intptr_t i : units) {
-            displs.push_back(i * unit);
-            indices.push_back(i);
-            if (i < 0 && index_type == UCD_TYPE__UINT32_T) index_type = UCD_TYPE__INT32_T;
-        }
-        const bool wide = index_type == UCD_TYPE__INT64_T || index_type == UCD_TYPE__UINT64_T;
+        IndexMemory list{{units.begin(), units.end()}, index_types[rng_.below(4)], nullptr};
+        const bool negative = std::ranges::any_of(units, [](std::intptr_t i) { return i < 0; });
+        if (negative && list.type == UCD_TYPE__UINT32_T) list.type = UCD_TYPE__INT32_T;
+        const bool wide = list.type == UCD_TYPE__INT64_T || list.type == UCD_TYPE__UINT64_T;
         if (wide && shift > 0)
-            for (std::int64_t &i : indices)
+            for (std::int64_t &i : list.indices)
                 if (rng_.chance(5))
                     i = static_cast<std::int64_t>(static_cast<std::uint64_t>(i) +
                                                   (std::uint64_t{1} << (64 - shift)));
-        const TypeMap map =
-            type_map(*recipes::hindexed_block(blocklength, displs, old.recipe), {old.map.get()});
-        const std::intptr_t before = rng_.between(0, 12), behind = rng_.between(0, 12);
-        return recipes::indexed_block_ref(
-            blocklength, indices, index_type, unit, map.true_lb - before,
-            map.true_extent + before + behind, old.recipe,
-            indices.empty() ? nullptr
-                            : options_.index_memory(rng_, bytes_of_indices(indices, index_type)));
+        if (!list.indices.empty())
+            list.memory = options_.index_memory(rng_, bytes_of_indices(list.indices, list.type));
+        return list;
     }
 
     // `maps`: of each block, or one for all.
@@ -242,7 +374,16 @@ private:
             maps.push_back(child.map.get());
         }
         const std::intptr_t grain = std::intptr_t{1} << rng_.between(0, 4);
+        const auto enough = [&](const BlockLists &known) {
+            return known.displs.size() >= types.size();
+        };
+        if (const BlockLists *again = pool_.find(rng_, pool_.lists, 25, enough)) {
+            Ints displs(again->displs.begin(),
+                        again->displs.begin() + static_cast<std::ptrdiff_t>(types.size()));
+            return recipes::structure(blocklengths, std::move(displs), types);
+        }
         Ints displs = displacements(blocklengths, maps, grain, safe);
+        keep_lists(blocklengths, displs, grain);
         for (std::intptr_t &displ : displs) displ *= grain;
         return recipes::structure(blocklengths, displs, types);
     }
@@ -258,6 +399,8 @@ private:
                                          rng_.between(-64, 64),
                                          0};
         const std::intptr_t lbs[] = {map.lb, map.true_lb, 0, rng_.between(-64, 64)};
+        if (pool_.is_used() && rng_.chance(30))
+            return recipes::resized(old.recipe, lbs[rng_.below(4)], distance_from(map.true_extent));
         const std::size_t kinds = options_.unpack_safe && rng_.chance(90) ? 6 : 8;
         return recipes::resized(old.recipe, lbs[rng_.below(4)], extents[rng_.below(kinds)]);
     }
@@ -284,7 +427,12 @@ private:
 
     Rng &rng_;
     const RecipeOptions &options_;
+    Pool &pool_;
 };
+
+bool allows_bytes(const RecipeOptions &options) {
+    return options.elements.empty() || std::ranges::count(options.elements, UCD_TYPE__BYTE) > 0;
+}
 
 } // namespace
 
@@ -295,7 +443,12 @@ RandomType random_type(Rng &rng, const RecipeOptions &options) {
         budget = std::min(2 * budget, options.max_bytes);
     }
     const int depth = static_cast<int>(rng.between(0, options.max_depth));
-    return Generator(rng, options).grow(depth, budget);
+    // Now and then without a pool, so that parts are as different as they can be.
+    Pool own(options.pool == nullptr && rng.chance(75));
+    Generator generator(rng, options, options.pool ? *options.pool : own);
+    if (options.max_bytes >= 1024 && allows_bytes(options) && rng.chance(12))
+        if (RandomType made = generator.alike(); made.recipe) return made;
+    return generator.grow(depth, budget);
 }
 
 std::size_t random_count(Rng &rng, const RandomType &type, const RecipeOptions &options,

@@ -2,9 +2,7 @@
 // byte-by-byte oracle stays cheap.
 #pragma once
 
-#include "support/oracle/recipe.hpp"
-#include "support/oracle/type_map.hpp"
-#include "support/random/rng.hpp"
+#include "support/random/pool.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -23,11 +21,8 @@ struct RecipeOptions {
     // Where indices are placed that are read when data moves; empty: there are none such. What it
     // returns may be null: then they are ordinary memory.
     std::function<std::shared_ptr<void>(Rng &, const std::vector<std::byte> &)> index_memory;
-};
-
-struct RandomType {
-    RecipePtr recipe;
-    std::shared_ptr<const TypeMap> map;
+    // For several types that draw from one pool; empty: each has its own, or none.
+    std::shared_ptr<Pool> pool;
 };
 
 RandomType random_type(Rng &rng, const RecipeOptions &options = {});
