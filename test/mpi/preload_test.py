@@ -430,10 +430,10 @@ class Run(unittest.TestCase):
         for line in (interpreter, f'/usr/bin/env -S {interpreter} -u'):
             script.write_text(f'#!{line}\n')
             script.chmod(0o755)
-            for shown in (script, interpreter):
-                status, text = self.shown(shown)
-                self.assertEqual(status, 2)
-                self.assertIn('--show runs nothing', text)
+            status, text = self.shown(script)
+            self.assertEqual(status, 2)
+            self.assertIn('--show runs nothing', text)
+        self.assertEqual(self.shown(interpreter)[0], 2)
         self.assertFalse(mark.exists())
 
     def renamed(self, program):
