@@ -38,22 +38,23 @@ std::vector<std::string> split(std::string_view path) {
 // that the process has left since.
 std::string own_file() {
     const auto here = reinterpret_cast<std::uintptr_t>(&plugin_folders);
-    std::string file;
     std::FILE *const maps = std::fopen("/proc/self/maps", "re");
-    if (maps == nullptr) return file;
+    if (maps == nullptr) return "";
     char *line = nullptr;
+    const char *path = "";
     std::size_t room = 0;
-    while (file.empty() && ::getline(&line, &room, maps) > 0) {
+    while (*path == '\0' && ::getline(&line, &room, maps) > 0) {
         std::uintptr_t begin = 0, end = 0;
         int before_path = 0;
         // Addresses, access, offset, device, inode, path.
         if (std::sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %*s %n", &begin, &end,
                         &before_path) == 2 &&
             begin <= here && here < end)
-            file = line + before_path;
+            path = line + before_path;
     }
+    (void)std::fclose(maps); // opened for reading only
+    std::string file = path;
     std::free(line);
-    std::fclose(maps);
     return file;
 }
 
