@@ -244,9 +244,9 @@ typedef struct ucd_plan *ucd_plan_t;
  *   to _BOOL                    1 if not zero (a NaN is not), else 0
  *   from _BOOL                  a byte that is not 0 is 1
  *
- * Each offset of such a move is an element boundary of its side. `bytes`, which counts the input,
- * is rounded down to whole elements (none fits: TRUNCATED); the side with fewer elements limits the
- * move, but ucd_copy is TRUNCATED if the output has fewer than the input.
+ * Each offset is an element boundary of its side. `bytes` counts the input, rounded down to whole
+ * elements (none fits: TRUNCATED), actual_bytes the output: share/doc/ucd/guide/converting.md has
+ * the loop. The side with fewer elements limits a move; ucd_copy is TRUNCATED if it is the output.
  */
 typedef int ucd_op_t;
 enum {
@@ -289,11 +289,11 @@ enum { UCD_DISTRIBUTE__BLOCK = 0, UCD_DISTRIBUTE__CYCLIC = 1, UCD_DISTRIBUTE__NO
  * UCD_ZE_CONTEXT); the info of a call overrides it. UCD_LOG_LEVEL sets what UCD prints to stderr:
  * off (the default), error (each failure) or plan (also which kernel was chosen for each layout,
  * and why). UCD_PLUGIN_PATH is a list of folders, separated by colons, that are searched for
- * backend plugins instead of libucd's own folder. UCD_TUNING is a file of figures by which
+ * backend plugins, and no others are. UCD_TUNING is a file of figures by which
  * ucd.engine=auto chooses between copy engine and kernel (share/doc/ucd/reference/tuning.md). It is
  * read by the first call that uses a device, which returns INVALID_ARG if the file is bad. A
  * program that runs with more rights than the user who started it (set-user-id and the like)
- * ignores all of these.
+ * ignores all of these, and has no device backends.
  * With UCD_LOG_LEVEL=error or plan, each variable UCD_* that no part of UCD knows is named once,
  * with the nearest known one.
  * Returns: INVALID_ARG (an environment variable has a bad value), OUT_OF_MEM, INTERNAL. */
@@ -766,8 +766,8 @@ UCD_API int ucd_unpack(const void *inbuf, uintptr_t insize, void *outbuf, uintpt
  * is that of packing and then unpacking, without a packed buffer. If the output's stream is longer,
  * only its first bytes are written. REPLACE compares no element types; any other op but the
  * conversions requires both sides to have the same sequence of elements, up to the end of the
- * input. *actual_bytes is the number of bytes moved. May return before the work is complete: see
- * Requests. Matching: MPI 3.3.1; reductions: MPI 12.3.4 (MPI_Accumulate).
+ * input. *actual_bytes is how many bytes of the output's packed stream are written. May return
+ * before the work is complete: see Requests. Matching: MPI 3.3.1; reductions: MPI 12.3.4.
  * Returns also: TRUNCATED (the output's stream is shorter; nothing moves); INVALID_ARG (the element
  * sequences differ, and op is not REPLACE or a conversion). */
 UCD_API int ucd_icopy(const void *inbuf, uintptr_t incount, ucd_type_t intype, void *outbuf,
@@ -857,8 +857,8 @@ typedef struct {
     uintptr_t outcount;
     ucd_type_t outtype;
     uintptr_t outoffset;
-    uintptr_t bytes;        /* at most; UINTPTR_MAX: all that both sides have */
-    uintptr_t actual_bytes; /* output: how many are moved */
+    uintptr_t bytes;        /* at most, of the input; UINTPTR_MAX: all that both sides have */
+    uintptr_t actual_bytes; /* set on return: how many are written, in the output's packed stream */
     uint64_t reserved[2];   /* zero */
 } ucd_move_t;
 
@@ -890,8 +890,8 @@ UCD_API int ucd_move(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op
  * freed on return; actual_* is set on return. If the work itself fails, the vendor's functions for
  * the stream report it.
  *
- * A call can be captured into a CUDA or HIP graph if ucd_prepare was called for its type and op
- * before. The type must then live as long as the graph. ucd_plan_start_stream needs neither.
+ * A call can be captured into a CUDA or HIP graph after ucd_prepare for each of its types and its
+ * op. The types must live as long as the graph. share/doc/ucd/guide/gpu.md has this as a table.
  *
  * For Level Zero, native is an immediate command list of the context that UCD works in; the first
  * stream of a driver's devices may name that context. UCD puts a barrier before its work and after

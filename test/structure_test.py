@@ -16,7 +16,7 @@ REGISTRY = 'src/backend/registry'
 GPU = 'src/backend/gpu_common'
 GENERATED = {'kernels.h', 'instructions.h', 'kernel_tables.h'}
 SYSTEM = {
-    'dlfcn.h', 'fcntl.h', 'link.h', 'pthread.h', 'sys/mman.h', 'unistd.h', 'sys/stat.h', 'sys/syscall.h', 'sys/types.h', 'sys/uio.h',
+    'dlfcn.h', 'fcntl.h', 'link.h', 'pthread.h', 'sys/auxv.h', 'sys/mman.h', 'unistd.h', 'sys/stat.h', 'sys/syscall.h', 'sys/types.h', 'sys/uio.h',
     'cpuid.h', 'emmintrin.h', 'immintrin.h',
 }
 
@@ -248,7 +248,7 @@ class Structure(unittest.TestCase):
         allowed = headers('src/ucx') | headers(BASE)
         allowed |= {'ucd.h', 'ucd_memory.h', 'ucd_ucx.h', 'ucd_ucx_rma.h', 'ucp/api/ucp.h', 'sodium.h', 'sys/uio.h'}
         # Local sockets and other processes' memory.
-        allowed |= {'fcntl.h', 'linux/magic.h', 'sys/mman.h', 'sys/stat.h', 'sys/vfs.h'}
+        allowed |= {'fcntl.h', 'linux/magic.h', 'sys/auxv.h', 'sys/mman.h', 'sys/stat.h', 'sys/vfs.h'}
         allowed |= {'poll.h', 'sys/epoll.h', 'sys/resource.h', 'sys/socket.h', 'sys/syscall.h', 'sys/types.h', 'sys/un.h',
                     'unistd.h'}
         self.check_includes('src/ucx', allowed, 'libucd-ucx is a client of ucd.h and UCP')

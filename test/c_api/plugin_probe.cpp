@@ -1,13 +1,17 @@
 // Prints whether this program runs with more rights than who started it, what ucd_backend_get says
-// of the one backend that is a plugin, and what calls that go to it return. It has libucd in
-// itself, so that no library path is needed.
+// of one backend, and what calls that go to the plugin of the tests return. The functions are those
+// of a libucd that is in the program, in a library of its own, or in somebody else's library.
+//
+// Usage: plugin_probe [BACKEND [FOLDER [FILE]]]: goes to the folder and removes the file first.
+#include "plugin_probe.hpp"
+
 #include <ucd.h>
 
 #include <sys/auxv.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstdio>
-#include <cstring>
 #include <string>
 
 // Of the address sanitizer, if that is there: its leak check cannot look into a program with more
@@ -78,23 +82,26 @@ void call_plugin() {
 
 } // namespace
 
-int main() {
+int probe_plugin(int count, char **arguments) {
+    const std::string name = count > 1 ? arguments[1] : "cuda";
+    if (count > 2 && ::chdir(arguments[2]) != 0) return 2;
+    if (count > 3 && ::unlink(arguments[3]) != 0) return 2;
     std::printf("secure: %lu\n", getauxval(AT_SECURE));
     if (ucd_init(UCD_INFO__NULL) != UCD_SUCCESS) {
         std::printf("init: %s\n", ucd_last_error());
         return 0;
     }
     std::printf("init: done\n");
-    int count = 0;
-    ucd_backend_count(&count);
-    for (int i = 0; i < count; ++i) {
+    int backends = 0;
+    ucd_backend_count(&backends);
+    for (int i = 0; i < backends; ++i) {
         ucd_backend_desc_t desc = {};
         desc.struct_size = sizeof desc;
         if (ucd_backend_get(i, &desc) != UCD_SUCCESS)
             std::printf("inspect: %s\n", ucd_last_error());
-        if (std::strcmp(desc.name, "cuda") != 0) continue;
+        if (desc.name != name) continue;
         std::printf("devices: %u\nreason: %s\n", desc.devices, desc.reason);
-        if (desc.available) call_plugin();
+        if (desc.available && name == "cuda") call_plugin();
     }
     return ucd_finalize() == UCD_SUCCESS ? 0 : 1;
 }

@@ -19,6 +19,13 @@ class Desc(ctypes.Structure):
                 ('version', ctypes.c_char * 32), ('reason', ctypes.c_char * 256)]
 
 
+class Guarded(ctypes.Structure):
+    _fields_ = [('desc', Desc), ('guard', ctypes.c_char * 64)]
+
+
+GUARD = 63 * b'g'
+
+
 def describe():
     """What this process's libucd says of the backend. It is loaded as languages do: for itself only."""
     ucd = ctypes.CDLL(LIBUCD, mode=os.RTLD_LOCAL)
@@ -26,8 +33,10 @@ def describe():
     count = ctypes.c_int()
     assert ucd.ucd_backend_count(ctypes.byref(count)) == 0
     for i in range(count.value):
-        desc = Desc(struct_size=ctypes.sizeof(Desc))
+        guarded = Guarded(Desc(struct_size=ctypes.sizeof(Desc)), GUARD)
+        desc = guarded.desc
         assert ucd.ucd_backend_get(i, ctypes.byref(desc)) == 0
+        assert guarded.guard == GUARD, 'nothing is written behind the description'
         if desc.name.decode() == BACKEND:
             print(desc.available, desc.devices, desc.reason.decode())
     assert ucd.ucd_finalize() == 0
@@ -56,6 +65,12 @@ def main():
         shutil.copy(os.path.realpath(LIBUCD), os.path.join(folder, f'libucd_{BACKEND}.so'))
         available, _, reason = ask(UCD_PLUGIN_PATH=folder)
         assert not available and 'no plugin' in reason, reason
+    # A reason that is longer than its field is cut off.
+    found_in = f'libucd_{BACKEND}.so was not found in /'
+    for length in (255, 256, 300):
+        folder = (length - len(found_in)) * 'x'
+        available, _, reason = ask(UCD_PLUGIN_PATH=f'/{folder}')
+        assert not available and reason == (found_in + folder)[:255], reason
     available, _, reason = ask(UCD_BACKENDS='seq')
     assert not available and 'left out' in reason, reason
 

@@ -1,64 +1,161 @@
-"""Programs with more rights than who started them load no plugin that the environment names.
+"""Whose plugins a program loads: those of the folder that the build fixes and of UCD_PLUGIN_PATH, and, if libucd is a shared
+library, those beside its file. A program with more rights than who started it has no device backend.
 
-Usage: plugin_trust_test.py PROBE PLUGIN
+Usage: plugin_trust_test.py FIXED_FOLDER PLUGIN LIBUCD LIBRARY STATIC SHARED INSIDE BUILT_IN: the folder; the plugin of the tests;
+a libucd, and a library that has libucd in it; and programs with libucd in them, with LIBUCD, with LIBRARY, and with a backend
+that is no plugin.
 """
 
 import os
+import pathlib
 import shutil
 import subprocess
 import sys
 import tempfile
 import unittest
 
-PROBE, GOOD = sys.argv[1:3]
+FIXED, PLUGIN, LIBUCD, LIBRARY, STATIC, SHARED, INSIDE, BUILT_IN = (pathlib.Path(path).absolute() for path in sys.argv[1:9])
 del sys.argv[1:]
+BACKENDS = ('cuda', 'hip', 'ze')
+NOBODY = 65534
+MORE_RIGHTS = 'a program with more rights than the user who started it has no device backends'
 
 
 class PluginTrust(unittest.TestCase):
     def setUp(self):
         room = tempfile.TemporaryDirectory()
         self.addCleanup(room.cleanup)
-        self.folder = room.name
-        os.chmod(self.folder, 0o755)
+        self.room = pathlib.Path(room.name)
+        self.room.chmod(0o755)
+        self.remove_fixed()
+        self.addCleanup(self.remove_fixed)
 
-    def probe(self, plugin, program=PROBE, **variables):
-        """What the program prints, with this plugin in the folder that the environment names."""
-        file = os.path.join(self.folder, 'libucd_cuda.so')
-        shutil.copy(plugin, file)
-        os.chmod(file, 0o755)
-        environment = {k: v for k, v in os.environ.items() if not k.startswith('UCD_')}
-        environment |= {'UCD_PLUGIN_PATH': self.folder, **variables}
-        done = subprocess.run([program], env=environment, capture_output=True, text=True, timeout=60,
-                              check=True)
+    def remove_fixed(self):
+        shutil.rmtree(FIXED, ignore_errors=True)
+
+    def folder(self, name, *files, plugins=True):
+        """A folder with copies of these files, and with plugins; without plugins, with files in their place that cannot be loaded."""
+        folder = FIXED if name is FIXED else self.room / name
+        folder.mkdir(mode=0o755)
+        for file in files:
+            shutil.copy(file, folder)
+        for backend in BACKENDS:
+            place = folder / f'libucd_{backend}.so'
+            if plugins:
+                shutil.copy(PLUGIN, place)
+            else:
+                place.write_text('no library', encoding='ascii')
+        return folder
+
+    def probe(self, program, *arguments, called=None, cwd='/', **variables):
+        """What the program prints, which its caller starts by this name."""
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(('UCD_', 'LD_LIBRARY_PATH'))} | variables
+        done = subprocess.run([called or program, *arguments], executable=program, cwd=cwd, env=environment,
+                              capture_output=True, text=True, timeout=60, check=True)
         return dict(line.split(': ', 1) for line in done.stdout.splitlines())
 
-    def test_other_programs_load_it(self):
-        said = self.probe(GOOD)
-        self.assertEqual((said['devices'], said['reason']), ('7', ''))
+    def assert_loads(self, *arguments, **settings):
+        for backend in BACKENDS:
+            program, *more = arguments
+            said = self.probe(program, backend, *more, **settings)
+            self.assertEqual((said['devices'], said['reason']), ('7', ''), backend)
 
-    def test_the_environment_names_none_to_a_program_with_more_rights(self):
+    def assert_looks_only_in(self, folder, *arguments, **settings):
+        for backend in BACKENDS:
+            program, *more = arguments
+            said = self.probe(program, backend, *more, **settings)
+            self.assertEqual(said['devices'], '0', backend)
+            self.assertEqual(said['reason'], f'libucd_{backend}.so was not found in {folder}')
+
+    def test_the_environment_names_folders(self):
+        folder = self.folder('plugins')
+        for program in STATIC, SHARED, INSIDE:
+            self.assert_loads(program, UCD_PLUGIN_PATH=f'/nowhere:{folder}')
+        # Only these.
+        self.folder(FIXED)
+        self.assert_looks_only_in('/nowhere', SHARED, UCD_PLUGIN_PATH='/nowhere')
+
+    def test_the_build_fixes_a_folder(self):
+        self.folder(FIXED)
+        for program in STATIC, SHARED, INSIDE:
+            self.assert_loads(program)
+
+    def test_static_code_does_not_look_beside_itself(self):
+        folder = self.folder('app', STATIC, INSIDE, LIBRARY)
+        with_library = {'LD_LIBRARY_PATH': str(folder)}
+        for program in STATIC, INSIDE:
+            copy = folder / program.name
+            for called in (copy, program.name, './' + program.name):
+                self.assert_looks_only_in(FIXED, copy, called=called, cwd=folder, **with_library)
+        self.assert_looks_only_in(FIXED, folder / INSIDE.name, cwd=folder, LD_LIBRARY_PATH='.')
+
+    def test_the_current_folder_is_nothing_to_it(self):
+        folder = self.folder('downloads')
+        for program in STATIC, SHARED, INSIDE:
+            beside = '' if program != SHARED else f'{LIBUCD.parent}, '
+            for called in (program.name, './' + program.name):
+                self.assert_looks_only_in(f'{beside}{FIXED}', program, called=called, cwd=folder)
+
+    def test_shared_code_looks_beside_its_file(self):
+        folder = self.folder('app', LIBUCD)
+        self.assert_loads(SHARED, LD_LIBRARY_PATH=str(folder))
+        self.assert_loads(SHARED, LD_LIBRARY_PATH='app', cwd=self.room)
+        # Before it looks where the build says.
+        self.folder(FIXED, plugins=False)
+        self.assert_loads(SHARED, LD_LIBRARY_PATH=str(folder))
+        # Also where another folder has the relative path by then.
+        other = self.folder('other', plugins=False)
+        self.assert_loads(SHARED, other, LD_LIBRARY_PATH='.', cwd=folder)
+        # Where the file is, not a link to it.
+        links = self.folder('links', plugins=False)
+        (links / LIBUCD.name).symlink_to(folder / LIBUCD.name)
+        self.assert_loads(SHARED, LD_LIBRARY_PATH=str(links))
+
+    def test_shared_code_looks_beside_no_file_that_is_not_certain(self):
+        library = self.folder('gone', LIBUCD) / LIBUCD.name
+        for backend in BACKENDS:
+            said = self.probe(SHARED, backend, '/', library, LD_LIBRARY_PATH=str(library.parent))
+            self.assertEqual(said['reason'], f'libucd_{backend}.so was not found in {FIXED}')
+            shutil.copy(LIBUCD, library)
+        # What the kernel writes for a line feed.
+        self.folder('line\\012feed')
+        feed = self.folder('line\nfeed', LIBUCD, plugins=False)
+        self.assert_looks_only_in(FIXED, SHARED, LD_LIBRARY_PATH=str(feed))
+        # As /tmp is, where anyone may add a file.
+        shared = self.folder('shared', LIBUCD)
+        shared.chmod(0o1777)
+        self.assert_looks_only_in(FIXED, SHARED, LD_LIBRARY_PATH=str(shared))
+
+    def with_more_rights(self, program):
+        """A copy of the program that runs as somebody else, in a folder with plugins."""
         if os.geteuid() != 0:
             self.skipTest('only root can make a program that runs as somebody else')
-        # Not where the plugin is: there a backend may always lie.
-        os.mkdir(os.path.join(self.folder, 'bin'))
-        os.chmod(os.path.join(self.folder, 'bin'), 0o755)
-        program = os.path.join(self.folder, 'bin', 'probe')
-        shutil.copy(PROBE, program)
-        os.chmod(program, 0o755)
-        # As it is, the copy loads the plugin and reads the hints.
-        self.assertEqual(self.probe(GOOD, program)['devices'], '7')
-        self.assertIn('UCD_THREADS is "no"', self.probe(GOOD, program, UCD_THREADS='no')['init'])
-        self.assertIn('UCD_LOG_LEVEL', self.probe(GOOD, program, UCD_LOG_LEVEL='no')['init'])
-        nobody = 65534
-        os.chown(program, nobody, nobody)
-        os.chmod(program, 0o4755)
-        said = self.probe(GOOD, program)
-        if said['secure'] == '0':
+        copy = self.folder(f'rights_of_{program.name}', program) / program.name
+        os.chown(copy, NOBODY, NOBODY)
+        copy.chmod(0o4755)
+        if self.probe(copy)['secure'] == '0':
             self.skipTest('set-user-id has no effect here')
-        self.assertEqual(said['devices'], '0')
-        self.assertIn('was not found', said['reason'])
+        return copy
+
+    def test_a_program_with_more_rights_has_no_plugin(self):
+        folder = self.folder(FIXED)
+        for program in STATIC, SHARED, INSIDE:
+            copy = self.with_more_rights(program)
+            for backend in BACKENDS:
+                for settings in ({}, {'UCD_PLUGIN_PATH': str(folder)}, {'called': program.name, 'cwd': copy.parent}):
+                    said = self.probe(copy, backend, **settings)
+                    self.assertEqual((said['devices'], said['reason']), ('0', MORE_RIGHTS), backend)
+
+    def test_a_program_with_more_rights_has_no_backend_that_is_built_in(self):
+        self.assertEqual(self.probe(BUILT_IN, 'mock')['reason'], '')
+        said = self.probe(self.with_more_rights(BUILT_IN), 'mock')
+        self.assertEqual((said['devices'], said['reason']), ('0', MORE_RIGHTS))
+
+    def test_a_program_with_more_rights_reads_no_variables(self):
+        copy = self.with_more_rights(STATIC)
         for variable in ('UCD_THREADS', 'UCD_LOG_LEVEL', 'UCD_INBUF'):
-            self.assertEqual(self.probe(GOOD, program, **{variable: 'no'})['init'], 'done')
+            self.assertIn(variable, self.probe(STATIC, **{variable: 'no'})['init'])
+            self.assertEqual(self.probe(copy, **{variable: 'no'})['init'], 'done')
 
 
 if __name__ == '__main__':

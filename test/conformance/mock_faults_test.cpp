@@ -3,8 +3,6 @@
 
 #include "support/moves/strided_move.hpp"
 
-#include "transfer/context.h"
-
 #include <string>
 #include <thread>
 #include <utility>
@@ -255,25 +253,6 @@ TEST_CASE("what a device does with a type is what it does with its elements, of 
         CHECK(supported(UCD_OP__CONVERT, type, "mock") == 0);
     }
     CHECK(supported(UCD_OP__SUM, nothing.get(), "mock") == 1);
-}
-
-TEST_CASE("a reason that is longer than its field is cut off") {
-    DeviceSession session;
-    ucd::Context &context = *ucd::running_context.load();
-    for (std::size_t i = 0; i < context.slots.size(); ++i) {
-        ucd::BackendSlot &slot = context.slots[i];
-        if (slot.backend != nullptr) continue;
-        ucd_backend_desc_t desc = {};
-        desc.struct_size = sizeof desc;
-        for (const std::size_t length : {255, 256, 300}) {
-            slot.state.reason = std::string(length, 'x');
-            REQUIRE(ucd_backend_get(static_cast<int>(i), &desc) == UCD_SUCCESS);
-            CHECK(std::string_view(desc.reason, sizeof desc.reason) ==
-                  std::string(255, 'x') + '\0');
-        }
-        return;
-    }
-    FAIL("there is no backend that is absent");
 }
 
 TEST_CASE("reductions of a type of which a device lacks one element") {

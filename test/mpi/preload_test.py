@@ -115,7 +115,8 @@ class Mixed(unittest.TestCase):
 
     def test_messages_are_taken_over(self):
         text = run('env', f'LD_PRELOAD={PRELOAD}', DECISIONS, 'mixed', processes=1, UCD_MPI_STATS='1')
-        self.assertEqual(taken_over(text)['Sendrecv'], 3) # but what was sent of nothing
+        # Each counts once, whether both of its sides are taken over or, as of the one that sends nothing, one.
+        self.assertEqual(taken_over(text)['Sendrecv'], 2)
         self.assertEqual(taken_over(text)['Irecv'], 1)
 
 
@@ -391,9 +392,49 @@ class Run(unittest.TestCase):
         (package / '__init__.py').write_text('class rc: initialize = True\n')
         (package / 'MPI.py').write_text(f'import ctypes\nctypes.CDLL({str(copy)!r})\n')
         folders = {'PYTHONPATH': str(package.parent), 'LD_LIBRARY_PATH': f'{path.parent}:{path.parent}/mpich'}
-        shown = subprocess.run([self.run_script, '--show', sys.executable], env=os.environ | folders, capture_output=True,
-                               text=True, check=False, timeout=60)
-        self.assertIn(f'libucd-mpi-preload-{NAME}.so', shown.stdout, shown.stderr)
+        said = subprocess.run([self.run_script, sys.executable, '-c', 'import os; print(os.environ["LD_PRELOAD"])'],
+                              env=os.environ | folders, capture_output=True, text=True, check=False, timeout=60)
+        self.assertIn(f'libucd-mpi-preload-{NAME}.so', said.stdout, said.stderr)
+
+    def shown(self, program):
+        done = subprocess.run([self.run_script, '--show', program], capture_output=True, text=True, check=False, timeout=30)
+        return done.returncode, done.stdout + done.stderr
+
+    def test_shows_what_would_be_loaded(self):
+        # With MPI as a library of a library, too.
+        for program in (EXCHANGE, *FORTRAN):
+            loaded = subprocess.run(['ldd', program], capture_output=True, text=True, check=True).stdout
+            name, place = re.search(r'(libmpi(?:ch|_abi)?\.so\.\d+) => (\S+)', loaded).groups()
+            status, text = self.shown(program)
+            self.assertEqual(status, 0, text)
+            found, path, preload = re.fullmatch(rf'{program}: (\S+) (\S+): (\S+)\n', text).groups()
+            self.assertEqual((found, os.path.realpath(path)), (name, os.path.realpath(place)))
+            self.assertEqual(preload, str(self.library.resolve() / f'libucd-mpi-preload-{NAME}.so'))
+
+    def test_showing_runs_nothing(self):
+        mark = self.library / 'has_run'
+        code = self.library / 'code.c'
+        code.write_text('#include <fcntl.h>\nunsigned la_version(unsigned version) { return version; }\n'
+                        f'__attribute__((constructor)) static void run(void) {{ creat("{mark}", 0600); }}\n')
+        library, program = self.library / 'audit.so', self.library / 'program'
+        subprocess.run(['cc', '-shared', '-fPIC', code, '-o', library], check=True)
+        code.write_text('int main(void) { return 0; }\n')
+        subprocess.run(['cc', code, f'-Wl,--audit={library}', '-o', program], check=True)
+        status, text = self.shown(program)
+        self.assertEqual(status, 2)
+        self.assertIn('is not linked with an MPI library', text)
+        interpreter = self.library / 'python3'
+        interpreter.write_text(f'#!/bin/sh\n: > {mark}\n')
+        interpreter.chmod(0o755)
+        script = self.library / 'script'
+        for line in (interpreter, f'/usr/bin/env -S {interpreter} -u'):
+            script.write_text(f'#!{line}\n')
+            script.chmod(0o755)
+            status, text = self.shown(script)
+            self.assertEqual(status, 2)
+            self.assertIn('--show runs nothing', text)
+        self.assertEqual(self.shown(interpreter)[0], 2)
+        self.assertFalse(mark.exists())
 
     def renamed(self, program):
         """A copy of the program that needs its MPI library by another name, and that name in a folder of its own."""

@@ -1,37 +1,14 @@
 #include "plugin_loader.h"
 
-#include "environment.h"
 #include "plugin.h"
 #include "plugin_check.h"
+#include "plugin_folders.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
 
-#include <string_view>
-#include <vector>
-
 namespace ucd {
 namespace {
-
-std::vector<std::string> folders() {
-    std::vector<std::string> all;
-    if (const char *path = environment_variable("UCD_PLUGIN_PATH")) {
-        for (std::string_view rest = path; !rest.empty();) {
-            const std::size_t end = std::min(rest.find(':'), rest.size());
-            if (end > 0) all.emplace_back(rest.substr(0, end));
-            rest.remove_prefix(std::min(end + 1, rest.size()));
-        }
-        return all;
-    }
-    Dl_info self;
-    if (::dladdr(reinterpret_cast<const void *>(&open_plugin), &self) == 0 ||
-        self.dli_fname == nullptr)
-        return all;
-    const std::string_view file = self.dli_fname;
-    const std::size_t slash = file.rfind('/');
-    all.emplace_back(slash == file.npos ? "." : file.substr(0, slash));
-    return all;
-}
 
 Owner<Backend> open_file(const std::string &file, std::string &reason) {
     // Never unloaded, because plans, and so the plugin's code, may be in use until the process
@@ -72,7 +49,7 @@ Owner<Backend> open_file(const std::string &file, std::string &reason) {
 Owner<Backend> open_plugin(const char *name, std::string &reason) {
     const std::string file_name = std::string("libucd_") + name + ".so";
     std::string looked_in;
-    for (const std::string &folder : folders()) {
+    for (const std::string &folder : plugin_folders()) {
         std::string file = folder;
         file.append("/").append(file_name);
         if (::access(file.c_str(), F_OK) == 0) return open_file(file, reason);

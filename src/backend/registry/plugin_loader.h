@@ -7,8 +7,7 @@
 
 namespace ucd {
 
-// Opens libucd_NAME.so in the first folder that has it. The folders are those of UCD_PLUGIN_PATH if
-// that is set, otherwise the one that this library was loaded from. Returns null and sets the
+// Opens libucd_NAME.so in the first of plugin_folders() that has it. Returns null and sets the
 // reason on failure.
 Owner<Backend> open_plugin(const char *name, std::string &reason);
 

@@ -1,5 +1,6 @@
 #include "transfer/context.h"
 
+#include "environment.h"
 #include "registry.h"
 #include "support/device_memory.h"
 #include "support/list_memory.h"
@@ -55,6 +56,11 @@ Context::Context(Info from_environment, const Info *info)
         const bool is_host = slots.empty(); // host memory cannot be excluded
         if (!is_host && !wanted(environment, entry.name)) {
             slot.state.reason = "left out by ucd.backends";
+        } else if (!is_host && has_more_rights()) {
+            // Whatever libucd does not read, drivers do: variables name libraries that they load
+            // (ZE_ENABLE_ALT_DRIVERS, CUDA_INJECTION64_PATH, HSA_TOOLS_LIB).
+            slot.state.reason = "a program with more rights than the user who started it has no "
+                                "device backends";
         } else {
             std::string reason;
             slot.backend = entry.open(reason);

@@ -227,7 +227,6 @@ int send_receive(Call call, Next next, const void *sendbuf, Count sendcount, MPI
         sendbuf = packed.data();
         sendcount = sent.packed_count<Count>();
         sendtype = sent.packed_datatype();
-        count_taken(call);
     } else if (sent.device() != nullptr) {
         return raise_error(comm);
     }
@@ -242,13 +241,15 @@ int send_receive(Call call, Next next, const void *sendbuf, Count sendcount, MPI
             recvbuf = received.packed.data();
             recvcount = received.typed.packed_count<Count>();
             recvtype = received.typed.packed_datatype();
-            count_taken(call);
             if (status == MPI_STATUS_IGNORE) status = &own;
         } else if (typed.device() != nullptr) {
             return raise_error(comm);
         }
     }
-    if (packed.data() == nullptr && !received.receives) count_passed(call);
+    if (packed.data() != nullptr || received.receives)
+        count_taken(call);
+    else
+        count_passed(call);
     const int rc = next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
                         source, recvtag, comm, status);
     progress_freed();
