@@ -126,7 +126,8 @@ typedef struct {
 
 typedef struct {
     uint32_t struct_size; /* see Conventions in ucd.h */
-    unsigned am_id;       /* the worker's active message id that the pipeline uses for itself */
+    unsigned am_id;       /* the worker's active message id that the pipeline uses for itself; at
+                           * most 65535 */
     /* Optional. Allocate and free host memory for chunks. Without them, chunks are allocated by
      * malloc, and for data in device memory as pinned memory. allocate returns NULL if it fails.
      * Set both or neither. */
@@ -201,7 +202,7 @@ typedef struct {
  * during the call. The caller frees the pipeline with ucd_ucx_pipeline_destroy, before the worker
  * is destroyed and before the last ucd_finalize.
  * Returns: NOT_INITIALIZED, INVALID_ARG (also: a bad value of a key; allocate without release;
- * another pipeline of this worker has am_id), NOT_SUPPORTED, DEVICE (both if UCX refuses),
+ * am_id is above 65535; another pipeline of this worker has it), NOT_SUPPORTED, DEVICE (both if UCX refuses),
  * OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_ucx_pipeline_create(ucp_worker_h worker, const ucd_ucx_pipeline_params_t *params,
                                     ucd_info_t info, ucd_ucx_pipeline_t *pipeline);

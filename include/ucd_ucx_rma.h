@@ -35,7 +35,7 @@ typedef struct ucd_ucx_window *ucd_ucx_window_t;
 typedef struct {
     uint32_t struct_size; /* see Conventions in ucd.h */
     unsigned am_id;       /* the worker's active message id that is used; the same at all workers
-                           * that take part, and not that of a pipeline */
+                           * that take part, and not that of a pipeline; at most 65535 */
     /* As in ucd_ucx_pipeline_params_t. Set both or neither. */
     void *(*allocate)(size_t bytes, void *memory_arg);
     void (*release)(void *memory, size_t bytes, void *memory_arg);

@@ -103,4 +103,50 @@ TEST_CASE("an active message is free when its pipeline has ended") {
     }
 }
 
+namespace {
+
+template <class Handle>
+void check_too_large(ucp_worker_h worker, const std::string &function) {
+    for (const unsigned id : {1U << 16, (1U << 16) + am_id, UINT_MAX}) {
+        Handle handle = nullptr;
+        CHECK(create(worker, id, handle) == UCD_ERR__INVALID_ARG);
+        CHECK(std::string(ucd_ucx_last_error()) ==
+              function + ": params->am_id is " + std::to_string(id) + "; it must be at most 65535");
+        CHECK(handle == nullptr);
+        if (handle != nullptr) CHECK(destroy(handle) == UCD_SUCCESS);
+    }
+}
+
+} // namespace
+
+TEST_CASE("an active message that has no room in UCX's messages is refused") {
+    const DeviceSession session;
+    TwoSides pair(SMALL_CHUNKS);
+    check_too_large<ucd_ucx_pipeline_t>(pair.a.worker, "ucd_ucx_pipeline_create");
+    check_too_large<ucd_ucx_rma_t>(pair.a.worker, "ucd_ucx_rma_create");
+    // The last one that there is.
+    ucd_ucx_pipeline_t from = nullptr, to = nullptr;
+    REQUIRE(create(pair.a.worker, UINT16_MAX, from) == UCD_SUCCESS);
+    REQUIRE(create(pair.b.worker, UINT16_MAX, to) == UCD_SUCCESS);
+    const std::string in(1 << 20, 'i');
+    std::string out(in.size(), 'o');
+    Outcome sent, received;
+    const ucd_ucx_param_t ps = sent.param(), pr = received.param();
+    ok(ucd_ucx_recv_nbx(to, out.data(), out.size(), UCD_TYPE__BYTE, 1, UINT64_MAX, &pr,
+                        &received.request),
+       "ucd_ucx_recv_nbx");
+    ok(ucd_ucx_send_nbx(from, pair.a.ep, in.data(), in.size(), UCD_TYPE__BYTE, 1, &ps,
+                        &sent.request),
+       "ucd_ucx_send_nbx");
+    sent.started();
+    pair.until([&] {
+        (void)ucd_ucx_progress(from);
+        (void)ucd_ucx_progress(to);
+        return sent.done() && received.done();
+    });
+    CHECK(out == in);
+    CHECK(destroy(from) == UCD_SUCCESS);
+    CHECK(destroy(to) == UCD_SUCCESS);
+}
+
 } // namespace attacks_am_id_test

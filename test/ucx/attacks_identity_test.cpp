@@ -183,7 +183,8 @@ TEST_CASE("a peer that knows another's names does not take part in its transfers
         constexpr int names = 40, messages = 10;
         m.kind = kind;
         m.total = 1;
-        m.status = 1;
+        m.status = kind == wire::withdraw;
+        m.user_id = 0;
         m.user_header.clear();
         for (int i = 0; i < names; ++i) {
             ++m.id.number;

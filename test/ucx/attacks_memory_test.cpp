@@ -1,12 +1,15 @@
 // What a peer's messages make this process keep: in proportion to what the peer sends, and no
 // longer than the peer is there.
 
+#include "c_api/allocations.hpp"
 #include "support/catch.hpp"
 #include "ucx/attacker.hpp"
 #include "ucx/rma_pair.hpp"
 
 #include <deque>
+#include <fstream>
 #include <random>
+#include <unistd.h>
 
 namespace attacks_memory_test {
 
@@ -165,6 +168,66 @@ TEST_CASE("messages that nobody receives end with their endpoint") {
         CHECK(left < 256 * KiB);
     }
     victim.close_endpoint();
+}
+
+namespace {
+
+// Memory that processes share, as UCX's queues over shared memory are.
+std::size_t shared_bytes() {
+    std::ifstream file("/proc/self/statm");
+    std::size_t all = 0, resident = 0, shared = 0;
+    file >> all >> resident >> shared;
+    return shared * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+}
+
+} // namespace
+
+TEST_CASE("data that is dropped takes no memory, whatever its length") {
+    constexpr std::size_t limit = 8 << 20, length = 64 << 20;
+    const Keys keys({{"ucd.ucx.peer_memory", std::to_string(limit)},
+                     {"ucd.ucx.peers_memory", std::to_string(limit)},
+                     {"ucd.ucx.staging", std::to_string(limit)}});
+    // Where several threads may use a worker, UCX must not be asked to release such data.
+    for (const ucs_thread_mode_t mode : {UCS_THREAD_MODE_SINGLE, UCS_THREAD_MODE_MULTI}) {
+        INFO("thread mode " << mode);
+        Side victim(mode);
+        victim.open_pipeline(keys.get());
+        Keeper keeper(victim);
+        std::size_t before = 0, most = 0;
+        Attacker attacker(victim.address(), [&] {
+            ucd_ucx_progress(victim.pipeline);
+            most = std::max(most, growth_since(before));
+        });
+        const auto drop = [&](std::size_t bytes) {
+            const std::string data(bytes, 'd');
+            wire::Message m;
+            m.kind = wire::whole;
+            m.id = attacker.new_id();
+            m.total = bytes;
+            attacker.active_by_rendezvous(m, data);
+            REQUIRE(attacker.within(20, [&] { return !keeper.kept.empty(); }));
+            before = heap_bytes();
+            most = 0;
+            reset_peak();
+            const auto live = live_bytes();
+            keeper.drop();
+            REQUIRE(attacker.within(20, [&] { return attacker.unfinished() == 0; }));
+            return static_cast<std::size_t>(peak_bytes() - live);
+        };
+        (void)drop(1000);
+        for (int i = 0; i < 3; ++i) {
+            const std::size_t allocated = drop(length);
+            WARN("thread mode " << mode << ", " << length << " bytes dropped: " << allocated
+                                << " bytes allocated, " << most << " more in the heap");
+            CHECK(allocated < 64 * KiB);
+            CHECK(most < limit);
+        }
+        // Nor does UCX keep anything of them.
+        for (int i = 0; i < 500; ++i) (void)drop(1000);
+        const std::size_t shared = shared_bytes();
+        for (int i = 0; i < 500; ++i) (void)drop(1000);
+        CHECK(shared_bytes() < shared + 1024 * KiB);
+    }
 }
 
 TEST_CASE("openings that nothing follows leave little behind") {

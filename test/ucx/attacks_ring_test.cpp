@@ -36,12 +36,12 @@ struct Attacked {
         attacker.active_by_rendezvous(m, std::string(8, 'r'));
     }
     // Offers the host and the ring.
-    void offer(wire::Message m, const std::string &handle, std::uint64_t bytes) {
+    void offer(wire::Message m, const std::string &handle) {
         m.kind = wire::route;
         for (const unsigned route : {wire::host_route, wire::ring_route}) {
             m.status = wire::route_status(route);
-            if (route == wire::ring_route) m.user_header = wire::ring_place(handle, 0, bytes);
-            attacker.active_by_rendezvous(m, std::string(8, 'r'));
+            if (route == wire::ring_route) m.user_header = wire::ring_place(handle, 0, 0);
+            attacker.active_by_rendezvous(m, std::string(8, '\0'));
         }
     }
     void lose() {
@@ -90,7 +90,7 @@ TEST_CASE("chunks of the ring that say they are longer than any memory") {
                 attacker.active(m);
                 m.kind = wire::opening;
                 attacker.tagged(m);
-                attacked.offer(m, handle, 80);
+                attacked.offer(m, handle);
                 attacker.progress(20);
                 for (const std::uint64_t bytes : said) {
                     attacked.ring(m, handle, bytes);
@@ -102,6 +102,7 @@ TEST_CASE("chunks of the ring that say they are longer than any memory") {
                 REQUIRE(attacker.within(2, [&] { return received.done(); }));
                 CHECK(received.result.status != UCS_OK);
                 m.kind = wire::chunk; // too late
+                m.status = 0;
                 attacker.active(m, std::string(10, 'l'));
                 attacker.progress(10);
             }

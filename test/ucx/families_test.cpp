@@ -35,6 +35,9 @@ ucs_status_t finish(FamilyPair &pair, FamilyMove &move) {
     return move.result().status;
 }
 
+// So many random cases have each outcome, whatever the seed is.
+constexpr std::size_t enough = 20;
+
 } // namespace
 
 TEST_CASE("transfers are cancelled at any time, by either side or both") {
@@ -42,8 +45,9 @@ TEST_CASE("transfers are cancelled at any time, by either side or both") {
     for (const Means means : {Means::tagged, Means::active}) {
         for (const char *copy : {"no", "yes"}) {
             FamilyPair pair(means, {SMALL, {"ucd.ucx.ring_copy", copy}});
-            std::size_t cancelled = 0;
+            std::size_t cancelled = 0, cases = 0;
             run_cases(to_text(means), 100, [&](Case &one) {
+                ++cases;
                 Rng &rng = one.rng();
                 const MoveShape shape = random_shape(rng);
                 const ucp_tag_t tag = 1 + rng.below(1000000);
@@ -81,7 +85,7 @@ TEST_CASE("transfers are cancelled at any time, by either side or both") {
                 if (!move.gaps_are_whole()) one.fail("gaps were written");
             });
             mock::knobs.delay_us = 0;
-            CHECK(cancelled > 0);
+            CHECK((cancelled > 0 || cases < enough));
             CHECK(pair.is_usable());
         }
     }
@@ -228,11 +232,12 @@ TEST_CASE("without memory for chunks a move fails, and with it the next one succ
 
 TEST_CASE("a device fails in the midst of a move") {
     const DeviceSession session;
-    std::size_t refused = 0, failed[2] = {}; // of receivers, and of senders
+    std::size_t cases = 0, refused = 0, failed[2] = {}; // of receivers, and of senders
     for (const Means means : all_means) {
         for (const char *copy : {"no", "yes"}) {
             FamilyPair pair(means, {SMALL, {"ucd.ucx.ring_copy", copy}});
             run_cases(to_text(means), 60, [&](Case &one) {
+                ++cases;
                 Rng &rng = one.rng();
                 MoveShape shape = random_shape(rng);
                 if (!shape.device_at_a) shape.device_at_b = true;
@@ -272,6 +277,7 @@ TEST_CASE("a device fails in the midst of a move") {
             CHECK(pair.is_usable());
         }
     }
+    if (cases < 5 * enough) return;
     CHECK(refused > 0);
     CHECK(failed[0] > 0);
     CHECK(failed[1] > 0);

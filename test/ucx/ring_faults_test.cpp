@@ -94,7 +94,9 @@ TEST_CASE("a receive takes as many chunks from the ring at a time as its depth t
     const DeviceSession session;
     TwoSides pair({SMALL_RING, {"ucd.ucx.depth", "8"}});
     Case one("ucx ring depth", 0);
-    RingEnds ends(one, true, false, Memory::device0, Memory::device0); // nothing is packed
+    // Contiguous, so that nothing is packed.
+    RingEnds ends(one, RingLayouts(one, std::size_t{1000}, std::intptr_t{1}), Memory::device0,
+                  Memory::device0);
     REQUIRE(ends.chunks() > 3);
     const Keys two({{"ucd.ucx.ring_depth", "2"}});
     Outcome sent, received;
@@ -113,7 +115,7 @@ TEST_CASE("a send whose first chunk the device does not pack says so, and has no
     const DeviceSession session;
     TwoSides pair({SMALL_RING});
     Case one("ucx ring packing", 0);
-    RingEnds ends(one, false, false, Memory::device0, Memory::device0);
+    RingEnds ends(one, RingLayouts(one, 1000), Memory::device0, Memory::device0);
     Outcome sent;
     const ucd_ucx_param_t p = sent.param();
     mock::knobs.failing_launch = 1;
@@ -132,13 +134,16 @@ namespace {
 using namespace ucd_ucx;
 
 struct ByHand {
+    struct Said {
+        RingHeader message = {};
+        Receipt receipt = 0, more = 0;
+    };
     TwoSides &pair;
     RingHeader message = {};
-    Receipt receipt = 0, more = 0;
-    std::size_t receipt_bytes = sizeof receipt; // up to those of both
-    bool taken_back = false;                    // it is none
+    std::size_t receipt_bytes = sizeof(Receipt); // up to those of both
+    bool taken_back = false;                     // it is none
     std::vector<ucs_status_ptr_t> posted = {};
-    std::vector<std::unique_ptr<RingHeader>> kept = {}; // UCX's, while it sends
+    std::vector<std::unique_ptr<Said>> kept = {}; // UCX's, while it sends
 
     void opening(std::uint64_t number, std::uint64_t total) {
         message.header.id = {4711, number};
@@ -150,16 +155,18 @@ struct ByHand {
     }
     // Without waiting for whoever fetches the receipt.
     void say(Kind kind, unsigned flags = UCP_AM_SEND_FLAG_RNDV) {
-        message.header.kind = kind;
-        const bool placed = message.header.has_place();
-        message.header.user_header = placed ? sizeof message.place : 0;
-        if (kind == Kind::ring_chunk && !taken_back) receipt = receipt_of(message.header);
+        Said &said = *kept.emplace_back(new Said{message});
+        Header &h = said.message.header;
+        h.kind = kind;
+        if (kind == Kind::ring_chunk) h.detail = 0;
+        h.user_header = h.has_place() ? sizeof message.place : 0;
+        if (kind == Kind::route) said.message.place = {message.place.handle};
+        if (kind == Kind::ring_chunk && !taken_back) said.receipt = receipt_of(h);
         ucp_request_param_t p = {};
         p.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
         p.flags = flags | UCP_AM_SEND_FLAG_REPLY;
-        post(ucp_am_send_nbx(pair.a.ep, am_id, kept.emplace_back(new RingHeader(message)).get(),
-                             sizeof message.header + message.header.user_header, &receipt,
-                             receipt_bytes, &p));
+        post(ucp_am_send_nbx(pair.a.ep, am_id, &said.message, sizeof h + h.user_header,
+                             &said.receipt, kind == Kind::withdraw ? 0 : receipt_bytes, &p));
     }
     void offer(Route route, unsigned flags = UCP_AM_SEND_FLAG_RNDV) {
         const unsigned offered = bit_of(Route::host) | bit_of(Route::ring);

@@ -21,16 +21,18 @@ constexpr std::size_t ring_chunk = 100;
 struct RingLayouts {
     Subject from, to;
 
-    // So many bytes, every third one.
-    RingLayouts(Case &one, std::size_t bytes)
-        : from(bytes_with_stride(one, bytes, 3, "sent")),
+    // So many bytes, every third one; those that are sent may have another stride.
+    RingLayouts(Case &one, std::size_t bytes, std::intptr_t stride = 3)
+        : from(bytes_with_stride(one, bytes, stride, "sent")),
           to(bytes_with_stride(one, bytes, 3, "received")) {}
     RingLayouts(Case &one, bool contiguous_in, bool contiguous_out)
         : from(layout(one, contiguous_in, 0, "sent")),
           to(layout(one, contiguous_out, from.size(), "received")) {}
 
     std::size_t chunks() const { return (from.size() + ring_chunk - 1) / ring_chunk; }
+    // So far as it is known before the data moves.
     bool from_is_contiguous() const {
+        if (from.map->by_reference) return false;
         for (std::size_t i = 1; i < from.size(); ++i)
             if (from.bytes[i] != from.bytes[0] + static_cast<std::intptr_t>(i)) return false;
         return true;

@@ -37,7 +37,7 @@ TEST_CASE("device memory is read where it is, if both sides trust the other") {
     TwoSides pair({SMALL_RING, {"ucd.ucx.direct", "always"}});
     link_up(pair);
     Case one("ucx direct device", 0);
-    RingEnds ends(one, false, false, Memory::device0, Memory::device0);
+    RingEnds ends(one, RingLayouts(one, 1000), Memory::device0, Memory::device0);
     REQUIRE(ends.chunks() > 1);
     (void)transfer(one, pair, ends);
     CHECK(count_of(pair.b, UCD_UCX_EVENT__RECEIVED) == 1);

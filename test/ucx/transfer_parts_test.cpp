@@ -51,6 +51,72 @@ TEST_CASE("a transfer is announced once, in one way") {
     CHECK(TransferState(100).take(part(Kind::whole, 1, 100)) == refuse);
     CHECK(TransferState(100).take(part(Kind::opening, 0, 0)) == refuse);
     CHECK(TransferState(100).take(part(Kind::withdraw, 0, 0)) == taken);
+    CHECK(TransferState(100).take(part(Kind::withdraw, 0, 1)) == refuse);
+}
+
+TEST_CASE("numbers that have no meaning in a message have to be 0") {
+    const struct {
+        Kind kind;
+        bool is_tagged;
+        unsigned detail;
+        const char *used; // detail, offset, user's id, bytes that follow, total
+    } messages[] = {
+        {Kind::whole, true, 0, "t"},          {Kind::whole, false, 0, "uft"},
+        {Kind::offer, false, 0, "t"},         {Kind::opening, true, 0, "t"},
+        {Kind::user_offer, false, 0, "uft"},  {Kind::chunk, false, 0, "out"},
+        {Kind::withdraw, false, 1, "dut"},    {Kind::route, false, 0x0100, "dut"},
+        {Kind::route, false, 0x0301, "duft"}, {Kind::ring_chunk, false, 0, "ouft"},
+        {Kind::introduction, false, 0, "uf"}, {Kind::direct, false, 0, "uft"},
+        {Kind::direct_type, false, 0, "ut"},  {Kind::decline, false, 1, "dt"},
+    };
+    for (const auto &message : messages) {
+        INFO("kind " << static_cast<int>(message.kind));
+        Header good;
+        good.kind = message.kind;
+        good.detail = static_cast<uint16_t>(message.detail);
+        CHECK(good.unused_are_zero(message.is_tagged));
+        for (const unsigned bit : {2U, 15U}) {
+            const auto check = [&](char name, auto Header::*number) {
+                Header other = good;
+                other.*number =
+                    static_cast<std::decay_t<decltype(other.*number)>>(other.*number | 1U << bit);
+                INFO(name << ", bit " << bit);
+                CHECK(other.unused_are_zero(message.is_tagged) ==
+                      (std::string(message.used).find(name) != std::string::npos));
+            };
+            check('d', &Header::detail);
+            check('o', &Header::offset);
+            check('u', &Header::user_id);
+            check('f', &Header::user_header);
+            check('t', &Header::total);
+        }
+    }
+    for (const Kind kind : {Kind::route, Kind::ring_chunk})
+        for (const RingPlace &place : {RingPlace{{}, 1, 0}, RingPlace{{}, 0, 1}})
+            CHECK(place.unused_are_zero(kind) == (kind == Kind::ring_chunk));
+}
+
+TEST_CASE("an offer to read data says nothing that has no meaning") {
+    using Memory = DirectPlace::Memory;
+    for (const Memory memory : {Memory::host, Memory::ipc, Memory::attached}) {
+        DirectPlace place;
+        place.memory = memory;
+        CHECK(place.unused_are_zero());
+        const bool has_handle = memory != Memory::host;
+        DirectPlace other = place;
+        other.handle.bytes[127] = 1;
+        CHECK(other.unused_are_zero() == has_handle);
+        other = place;
+        other.descriptors = 1;
+        CHECK(other.unused_are_zero() == has_handle);
+        other.first_descriptor = 1;
+        CHECK(other.unused_are_zero() == has_handle);
+        other.descriptors = 0;
+        CHECK_FALSE(other.unused_are_zero());
+    }
+    DirectPlace place;
+    place.memory = static_cast<Memory>(3);
+    CHECK_FALSE(place.unused_are_zero());
 }
 
 TEST_CASE("a transfer is opened once, by a tagged message of its size") {

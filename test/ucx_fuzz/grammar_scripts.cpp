@@ -101,7 +101,7 @@ void Grammar::add_ring_offers(Script &script, const Message &first) {
         if (!is_chunk) m.header.status = route_status(route_or_chunk, offered);
         m.tagged = false;
         m.rendezvous = true;
-        m.data = contents(m.from, 8);
+        m.data = is_chunk || rng_.chance(5) ? contents(m.from, 8) : std::string(8, '\0');
         m.user.assign(route_or_chunk == host_route ? 0 : ring_place_bytes, '\0');
         if (is_chunk && m.user.size() > 136) m.user[136] = static_cast<char>(rng_.bits());
         script.push_back(std::move(m));

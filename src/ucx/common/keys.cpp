@@ -43,6 +43,7 @@ Status check_keys(ucd_info_t info, KeyFound found, void *argument) {
         const int rc = ucd_info_get_nthkey(info, n, key, sizeof key, &needed);
         if (rc == UCD_SUCCESS && needed == 0) return success;
         if (rc == UCD_ERR__TRUNCATED) {
+            // own: the program's info
             std::vector<char> whole(needed);
             UCD_TRY(ucd_ok(ucd_info_get_nthkey(info, n, whole.data(), whole.size(), &needed)));
             if (std::string_view(whole.data()).starts_with(key_prefix))

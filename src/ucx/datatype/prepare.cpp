@@ -66,9 +66,11 @@ Status make_iov(const Wanted &r, const PrepareOptions &options, Prepared &made) 
     if (r.layout.segments > options.iov_entries)
         return fail_form("iov", "the layout has more segments than ucd.ucx.iov_entries");
     const auto segments = static_cast<std::size_t>(r.layout.segments);
+    // own: the program's type, of which the list is
     std::vector<iovec> found(segments);
     uintptr_t actual;
     UCD_TRY(ucd_ok(ucd_iov(r.buf, r.count, r.type, 0, found.data(), segments, &actual)));
+    // own: same
     auto list = std::make_unique<ucp_dt_iov_t[]>(segments);
     for (std::size_t i = 0; i < segments; ++i) list[i] = {found[i].iov_base, found[i].iov_len};
     made = {list.release(), segments, ucp_dt_make_iov()};

@@ -43,8 +43,10 @@ Status read_key(ucd_info_t info, const char *key, std::string &value) {
         return success;
     }
     if (rc != UCD_ERR__TRUNCATED) return ucd_ok(rc);
+    // own: the program's info
     value.resize(needed);
     UCD_TRY(ucd_ok(ucd_info_get(info, key, value.data(), needed, &needed)));
+    // own: same, which becomes shorter
     value.resize(needed - 1);
     return success;
 }

@@ -18,8 +18,10 @@ AttachedPtr AttachedMemories::find(ucp_ep_h sender, const ucd_ipc_handle_t &hand
 AttachedPtr AttachedMemories::open(ucp_ep_h sender, const ucd_ipc_handle_t &handle,
                                    int descriptor) {
     const AttachableName name = AttachableName::of(handle);
+    const ucd_ipc_handle_t of_name = name.handle(); // the rest is 0
     if (name.letters != AttachableName::expected_letters || name.bytes == 0 ||
-        name.bytes > static_cast<uint64_t>(INTPTR_MAX))
+        name.bytes > static_cast<uint64_t>(INTPTR_MAX) ||
+        std::memcmp(of_name.bytes, handle.bytes, sizeof handle.bytes) != 0)
         return nullptr;
     make_room();
     Charge charged = charge(sender, bytes_of(name.bytes));

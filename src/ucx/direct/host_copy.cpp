@@ -36,6 +36,7 @@ void cut(std::vector<iovec> &segments, uint64_t bytes) {
         segments[kept].iov_len = std::min<uint64_t>(segments[kept].iov_len, bytes);
         bytes -= segments[kept].iov_len;
     }
+    // bounded: it becomes shorter
     segments.resize(kept);
 }
 
@@ -77,6 +78,7 @@ HostCopy::HostCopy(CopyMethod method, RemoteData from, uint64_t base, const Type
                    Block staging)
     : method_(method), from_(std::move(from)), base_(base), to_(to), staging_(std::move(staging)) {
     if (method == CopyMethod::mapped) return;
+    // bounded: by these constants
     remote_.reserve(method == CopyMethod::window ? max_in_window : max_listed);
     if (method == CopyMethod::lists) local_.reserve(max_listed);
 }
@@ -84,10 +86,12 @@ HostCopy::HostCopy(CopyMethod method, RemoteData from, uint64_t base, const Type
 // Lists as many segments as there is room for, from the first byte that was not copied.
 Status HostCopy::list(const void *buf, uint64_t count, ucd_type_t type, uint64_t max_bytes,
                       std::vector<iovec> &segments, uint64_t *bytes) const {
+    // bounded: by its own room
     segments.resize(segments.capacity());
     uintptr_t listed = 0, in_list = 0;
     UCD_TRY(ucd_ok(ucd_iov_bytes(buf, count, type, done_, max_bytes, segments.data(),
                                  segments.size(), &listed, &in_list)));
+    // bounded: it becomes shorter
     segments.resize(listed);
     *bytes = in_list;
     return success;

@@ -265,6 +265,7 @@ void Links::try_connect(Link &link) {
 void Links::retry() {
     std::vector<uint64_t> again;
     again.swap(waiting_);
+    // charged: each link
     waiting_.reserve(again.size());
     for (const uint64_t id : again) try_connect(*links_.at(id));
 }

@@ -18,6 +18,7 @@ constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 } // namespace
 
 std::unique_ptr<SharedMemory> SharedMemory::map(int descriptor, uint64_t bytes, int protection) {
+    // charged: by the caller, if it is of another process
     void *const memory = ::mmap(nullptr, bytes, protection, MAP_SHARED, descriptor, 0);
     if (memory == MAP_FAILED) return nullptr;
     std::unique_ptr<SharedMemory> made(new (std::nothrow)

@@ -1,6 +1,8 @@
 #include "engine/am_data.h"
 
+#include "common/generic_datatype.h"
 #include "engine/engine.h"
+#include "engine/ucx_version.h"
 
 #include <algorithm>
 #include <cstring>
@@ -14,32 +16,36 @@ namespace {
 // and for one-sided answers that are sent together.
 constexpr std::size_t spare_header = 8 << 10, spare_data = 2 << 10;
 
-// Receives and discards data, and deletes itself.
-class Unwanted {
-public:
-    // Returns false if there is no memory for it.
-    static bool receive(ucp_worker_h worker, void *handle, std::size_t bytes) {
-        std::unique_ptr<Unwanted> self(new (std::nothrow) Unwanted(bytes));
-        if (self == nullptr || self->memory_ == nullptr) return false;
-        ucp_request_param_t p = {};
-        p.op_attr_mask =
-            UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FLAG_NO_IMM_CMPL;
-        p.cb.recv_am = on_received;
-        p.user_data = self.get();
-        const ucs_status_ptr_t request =
-            ucp_am_recv_data_nbx(worker, handle, self->memory_.get(), bytes, &p);
-        if (UCS_PTR_IS_PTR(request)) (void)self.release();
-        return true;
-    }
+// A generic datatype with room for data of any length, of which UCX drops each fragment. 0 if there
+// is no memory for it.
+ucp_datatype_t discarding() {
+    static const ucp_generic_dt_ops_t callbacks = {
+        .start_pack = [](void *, const void *, std::size_t) -> void * { return nullptr; },
+        .start_unpack = [](void *, void *, std::size_t) -> void * { return nullptr; },
+        .packed_size = [](void *) -> std::size_t { return SIZE_MAX / 2; },
+        .pack = [](void *, std::size_t, void *, std::size_t) -> std::size_t { return 0; },
+        .unpack = [](void *, std::size_t, const void *, std::size_t) { return UCS_OK; },
+        .finish = [](void *) {},
+    };
+    static GenericDatatype datatype;
+    static const bool is_made = datatype.make(callbacks).ok();
+    return is_made ? datatype.handle() : 0;
+}
 
-private:
-    explicit Unwanted(std::size_t bytes) : memory_(new (std::nothrow) char[bytes]) {}
-    static void on_received(void *request, ucs_status_t, std::size_t, void *unwanted) {
+// Drops data that waits at the sender, with UCX's lock of the worker, and without memory for it.
+// Receiving nothing of it is enough, but UCX 1.13 then keeps its descriptor for ever. There, all of
+// it comes, and is dropped.
+void discard(ucp_worker_h worker, void *handle) {
+    ucp_request_param_t p = {};
+    p.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_DATATYPE;
+    p.cb.recv_am = [](void *request, ucs_status_t, std::size_t, void *) {
         ucp_request_free(request);
-        delete static_cast<Unwanted *>(unwanted);
-    }
-    const std::unique_ptr<char[]> memory_;
-};
+    };
+    p.datatype = is_ucx_1_13() ? discarding() : 0;
+    const std::size_t count = p.datatype == 0 ? 0 : 1;
+    if (count == 0) p.datatype = ucp_dt_make_contig(1);
+    (void)ucp_am_recv_data_nbx(worker, handle, nullptr, count, &p);
+}
 
 } // namespace
 
@@ -86,6 +92,7 @@ std::unique_ptr<AmData> AmData::kept() {
 
 // If it throws std::bad_alloc, `lent` has not changed.
 void AmData::take_from(AmData &lent) {
+    // charged: in Engine::keep, or reserved by a spare message
     header_copy_.assign(lent.header_);
     header_ = header_copy_;
     ep = lent.ep;
@@ -97,6 +104,7 @@ void AmData::take_from(AmData &lent) {
         return;
     }
     if (copy_ == nullptr && data_bytes_ > 0) {
+        // charged: in Engine::keep
         copy_.reset(new (std::nothrow) char[data_bytes_]);
         room_ = copy_ == nullptr ? 0 : data_bytes_;
     }
@@ -108,6 +116,7 @@ void AmData::take_from(AmData &lent) {
 }
 
 void AmData::set_copy(std::string_view data) {
+    // charged: by the family, as a part of what it keeps
     copy_.reset(new char[data.size()]);
     std::memcpy(copy_.get(), data.data(), data.size());
     data_ = copy_.get();
@@ -140,10 +149,9 @@ void AmData::drop_data() {
     void *const data = std::exchange(data_, nullptr);
     if (data == nullptr || place_ != DataPlace::held) return;
     // In UCX 1.13 and newer, ucp_am_data_release of a rendezvous answers the sender before it locks
-    // the worker, and so races with a thread that makes progress. Receiving takes the lock first.
-    if (!is_rendezvous_ || !engine_.lock.is_needed() ||
-        !Unwanted::receive(engine_.worker(), data, data_bytes_))
-        ucp_am_data_release(engine_.worker(), data);
+    // the worker, and so races with a thread that makes progress.
+    if (is_rendezvous_ && engine_.lock.is_needed()) return discard(engine_.worker(), data);
+    ucp_am_data_release(engine_.worker(), data);
 }
 
 void AmData::on_complete() {

@@ -1,6 +1,7 @@
 #include "engine/send_op.h"
 
 #include "engine/engine.h"
+#include "engine/ucx_version.h"
 
 #include <cstdlib>
 #include <cstring>
@@ -13,12 +14,6 @@ namespace {
 // are too long, at once or when they have waited for their endpoint; or, if they have a header,
 // overruns the stack. A list of one segment takes another code path. And it has no rendezvous for
 // active messages that are not contiguous.
-bool is_version_1_13() {
-    unsigned major = 0, minor = 0, release = 0;
-    ucp_get_version(&major, &minor, &release);
-    return major == 1 && minor <= 13;
-}
-
 bool environment_enables_protocols() {
     const char *enabled = std::getenv("UCX_PROTO_ENABLE");
     if (enabled == nullptr || *enabled == '\0') return false;
@@ -28,7 +23,7 @@ bool environment_enables_protocols() {
 } // namespace
 
 bool may_send_generic_by_rendezvous() {
-    static const bool may = !is_version_1_13() || !environment_enables_protocols();
+    static const bool may = !is_ucx_1_13() || !environment_enables_protocols();
     return may;
 }
 
@@ -68,10 +63,9 @@ ucs_status_t SendOp::start_am(ucp_ep_h ep, ucp_send_am_flags protocol, const Sen
         p.datatype = ucp_dt_make_iov();
         return send(&segment_, 1);
     };
-    static const bool is_wrong = is_version_1_13();
     static const bool enabled = environment_enables_protocols();
-    const bool may_be_refused =
-        is_wrong && protocol == UCP_AM_SEND_FLAG_EAGER && args.datatype == ucp_dt_make_contig(1);
+    const bool may_be_refused = is_ucx_1_13() && protocol == UCP_AM_SEND_FLAG_EAGER &&
+                                args.datatype == ucp_dt_make_contig(1);
     // A program can also choose these protocols by ucp_config_modify, which nothing tells. With a
     // header it would be too late to notice.
     const bool as_list = may_be_refused && (enabled || args.header_bytes > 0);

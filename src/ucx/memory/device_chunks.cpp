@@ -33,6 +33,7 @@ Block DeviceChunks::take_shared(uint64_t bytes, bool urgent) {
 void *DeviceChunks::allocate_pinned(std::size_t bytes, void *chunks) {
     const auto *self = static_cast<DeviceChunks *>(chunks);
     void *memory = nullptr;
+    // bounded: in Staging::take
     const int rc = ucd_memory_alloc(self->device_.c_str(), UCD_MEMORY__PINNED, bytes, &memory);
     return rc == UCD_SUCCESS ? memory : nullptr;
 }
@@ -45,6 +46,7 @@ void *DeviceChunks::allocate_shared(std::size_t bytes, void *chunks) {
     auto *self = static_cast<DeviceChunks *>(chunks);
     ucd_ipc_handle_t handle = {};
     void *memory;
+    // bounded: same
     if (ucd_memory_alloc(self->device_.c_str(), UCD_MEMORY__DEVICE, bytes, &memory) != UCD_SUCCESS)
         return nullptr;
     self->shared_ = ucd_ipc_export(memory, bytes, &handle) == UCD_SUCCESS;

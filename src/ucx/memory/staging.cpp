@@ -33,6 +33,7 @@ Block Staging::take(std::size_t bytes, bool urgent) {
     if (allocated_ + bytes > limit_) release_free();
     if (allocated_ + bytes > limit_ && !urgent) return {};
     try {
+        // bounded: by the blocks that exist
         free_.reserve(blocks_ + 1);
     } catch (const std::bad_alloc &) {
         return {};
@@ -57,6 +58,7 @@ void Staging::give_back(char *memory, std::size_t bytes) {
 // a page, and users' data often begins at one.
 static void *allocate_pages(std::size_t bytes) {
     constexpr std::size_t page = 4096;
+    // bounded: in Staging::take, by its limit and one chunk for each transfer
     return bytes < page ? std::malloc(bytes)
                         : std::aligned_alloc(page, (bytes + page - 1) / page * page);
 }

@@ -63,6 +63,7 @@ ucs_status_t unpack_frame(void *state, std::size_t offset, const void *from_argu
     if (at >= frame->buffer->bytes()) return UCS_OK;
     const std::size_t bytes = std::min<std::size_t>(length - done, frame->buffer->bytes() - at);
     if (!frame->buffer->on_host() && !frame->began_unpacking && done == frame->prefix)
+        // bounded: by the receive's own length
         frame->gathered.reset(
             new (std::nothrow) char[frame->buffer->bytes_of(frame->header.total)]);
     frame->began_unpacking = true;

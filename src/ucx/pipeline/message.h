@@ -72,6 +72,9 @@ struct Header {
     uint8_t offered() const { return static_cast<uint8_t>(detail >> 8); }
     // The bytes that follow.
     std::size_t following() const;
+    // Whether the numbers are 0 that have no meaning in a message of this kind. Others are refused,
+    // so that a later version can give them a meaning.
+    bool unused_are_zero(bool is_tagged) const;
     bool has_place() const {
         return kind == Kind::ring_chunk || (kind == Kind::route && route() == Route::ring);
     }
@@ -92,6 +95,11 @@ struct RingPlace {
     ucd_ipc_handle_t handle = {};
     uint64_t offset = 0; // from the beginning of the handle's memory
     uint64_t bytes = 0;
+
+    // As in Header. An offer of the route names the memory only.
+    bool unused_are_zero(Kind kind) const {
+        return kind == Kind::ring_chunk || (offset == 0 && bytes == 0);
+    }
 };
 struct RingHeader {
     Header header;
@@ -107,6 +115,7 @@ enum class Decline : uint16_t {
     // again.
     unknown_memory,
 };
+inline constexpr auto last_decline = Decline::unknown_memory;
 
 // Where the sender's data lies, for a receiver that reads it there.
 struct DirectPlace {
@@ -125,6 +134,8 @@ struct DirectPlace {
     uint64_t first_descriptor = 0; // its number
     ucd_ipc_handle_t handle = {};
     Mac mac = {}; // of all before it
+
+    bool unused_are_zero() const; // as in Header
 };
 struct DirectHeader {
     Header header;

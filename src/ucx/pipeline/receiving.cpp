@@ -66,7 +66,8 @@ ucs_status_t check_tagged(const Header &h, std::size_t length) {
     if (length >= sizeof h && is_of_refused_peer(h)) return UCS_ERR_UNSUPPORTED;
     const bool whole = h.kind == Kind::whole && h.total == length - sizeof h;
     const bool opening = h.kind == Kind::opening && length == sizeof h;
-    return length >= sizeof h && h.is_good() && (whole || opening) ? UCS_OK : UCS_ERR_INVALID_PARAM;
+    const bool is_good = length >= sizeof h && h.is_good() && h.unused_are_zero(true);
+    return is_good && (whole || opening) ? UCS_OK : UCS_ERR_INVALID_PARAM;
 }
 
 } // namespace

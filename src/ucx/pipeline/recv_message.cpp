@@ -41,6 +41,7 @@ static ucs_status_t status_of_withdrawal(int status) {
 
 Admission RecvMessage::admit(const RecvPart &part) {
     const Header &h = part.header;
+    if (!part.unused_are_zero()) return Admission::refuse;
     return state_.take(
         {h.kind, h.total, h.offset, part.bytes, !part.is_here(), h.route(), h.offered()});
 }

@@ -66,7 +66,8 @@ void RecvMessage::on_link_ended(bool is_process) {
 bool RecvPart::find_direct(const Receiving &receiving, Decline *reason) {
     const DirectPlace place = direct_place();
     const TypedBuffer &to = receiving.buffer();
-    if (!receiving.goes_direct() || to.op() != UCD_OP__REPLACE) return false;
+    if (!receiving.goes_direct() || to.op() != UCD_OP__REPLACE || !place.unused_are_zero())
+        return false;
     TypePtr type = transfers_.direct.find(place.type);
     if (type == nullptr) {
         *reason = Decline::unknown_type;

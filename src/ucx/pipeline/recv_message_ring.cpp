@@ -142,7 +142,8 @@ void RecvPart::fetch_receipt() {
 // One of the chunk's unfinished operations has ended.
 void RecvPart::settle_ring() {
     if (--under_way_ > 0) return;
-    if (!is_route() && ucd_ == UCD_SUCCESS && status_ == UCS_OK && receipt_ != receipt_of(header))
+    const Receipt expected = is_route() ? 0 : receipt_of(header);
+    if (ucd_ == UCD_SUCCESS && status_ == UCS_OK && receipt_ != expected)
         status_ = UCS_ERR_CONNECTION_RESET; // the memory may have been reused while it was read
     message_->settle(std::unique_ptr<RecvPart>(this),
                      ucd_ == UCD_SUCCESS ? status_ : ucx_status_of(ucd_), ucd_);

@@ -51,6 +51,11 @@ public:
     RingPlace place() const { return following<RingPlace>(); }
     DirectPlace direct_place() const { return following<DirectPlace>(); }
     Introduction introduction() const { return following<Introduction>(); }
+    // In the header and in what follows it, what has no meaning in this kind of message is 0.
+    bool unused_are_zero() const {
+        return header.unused_are_zero(false) &&
+               (!header.has_place() || place().unused_are_zero(header.kind));
+    }
     std::string_view text() const { return am_data_->header(); }
     std::string_view data() const { return am_data_->data(); } // what is here of it
     // Answers an offer of a route: UCX tells the sender that its receipt was fetched.

@@ -149,6 +149,7 @@ void Sending::start_tagged(ucp_tag_t tag) {
         // come from.
         Header offer = frame_.header;
         offer.kind = Kind::offer;
+        // own: a header of this side
         am_header_.assign(reinterpret_cast<const char *>(&offer), sizeof offer);
         under_way_ += 2;
         offer_.send_am(ep_, UCP_AM_SEND_FLAG_EAGER,
@@ -167,10 +168,13 @@ void Sending::start_am(unsigned id, std::string_view header) {
     frame_.header.user_id = id;
     frame_.header.user_header = static_cast<uint32_t>(header.size());
     frame_.prefix = 0;
+    // own: the program's header
     am_header_.reserve(sizeof frame_.header +
                        header.size()); // now, because later steps must not fail
     if (!start_packing()) return end_of_start();
+    // own: same
     am_header_.assign(reinterpret_cast<const char *>(&frame_.header), sizeof frame_.header);
+    // own: same
     am_header_.append(header);
     SendArgs args = {.header = am_header_.data(), .header_bytes = am_header_.size()};
     if (is_whole() && buffer_.bytes() > 0) {

@@ -161,6 +161,7 @@ void Sending::on_direct_message(const DirectMessage &message, ucs_status_t statu
 
 void Sending::on_declined(Decline reason) {
     if (route_ != SendRoute::asking_directly || status_ != UCS_OK) return;
+    if (reason > last_decline) return stop(UCS_ERR_INVALID_PARAM);
     if (reason == Decline::unknown_type) transfers_.direct.send_again(ep_, direct_->type->id);
     if (reason == Decline::unknown_memory)
         transfers_.passed_memory.pass_again(ep_, direct_->header.place.handle);

@@ -47,9 +47,10 @@ Admission TransferState::take(const Part &part) {
         return takes_data() ? Admission::accept : Admission::ignore;
     case Kind::introduction:
     case Kind::direct_type:
-    case Kind::decline: break;                     // of no transfer here
-    case Kind::withdraw: return Admission::accept; // also if the transfer was dropped: it then ends
-    case Kind::opening: break;                     // not an active message
+    case Kind::decline: break; // of no transfer here
+    case Kind::withdraw:       // also if the transfer was dropped: it then ends
+        return part.bytes == 0 ? Admission::accept : Admission::refuse;
+    case Kind::opening: break; // not an active message
     }
     return Admission::refuse;
 }

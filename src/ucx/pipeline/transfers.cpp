@@ -48,6 +48,7 @@ template <class Start>
 Status Transfers::start(std::unique_ptr<Sending> sending, Start &&start,
                         ucd_ucx_request_t *transfer) {
     // A transfer that UCX knows must be in the table. Grows geometrically, as push_back would.
+    // own: the program's sends, and answers, which are charged
     if (sendings_.size() == sendings_.capacity()) sendings_.reserve(2 * sendings_.size() + 1);
     start(*sending);
     *transfer = UCD_UCX_REQUEST__NULL;
@@ -155,7 +156,8 @@ RecvMessage *Transfers::find_message(const RecvPart &part, ucs_status_t failed) 
 
 bool Transfers::take_about_direct(const RecvPart &part, ucs_status_t failed) {
     const Header &h = part.header;
-    const bool takes = failed == UCS_OK && engine.options.direct != Trust::none;
+    const bool takes =
+        failed == UCS_OK && engine.options.direct != Trust::none && part.unused_are_zero();
     switch (h.kind) {
     case Kind::introduction:
         // Where UCX does not use rendezvous, a sender would not learn that its data was read.

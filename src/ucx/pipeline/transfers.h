@@ -1,12 +1,12 @@
 // The family of transfers: tagged messages and users' active messages, as one message or in chunks.
 #pragma once
 
+#include "common/generic_datatype.h"
 #include "direct/attached_memory.h"
 #include "direct/passed_memory.h"
 #include "engine/engine.h"
 #include "memory/mappings.h"
 #include "pipeline/direct_types.h"
-#include "pipeline/generic_datatype.h"
 #include "pipeline/message.h"
 #include "pipeline/message_table.h"
 

@@ -96,6 +96,7 @@ void Encoded::set_displacement(int64_t displacement) {
 }
 
 std::string Encoded::text() const {
+    // own: the program's type
     return std::string(fixed_, size_).append(type_);
 }
 

@@ -60,6 +60,7 @@ Status Origin::add_places() {
     if (places_.size() + more > std::size_t{1} << places_bits)
         return fail(UCD_ERR__OUT_OF_MEM, "there are %zu operations outstanding already",
                     places_.size());
+    // bounded: by 2^places_bits
     free_places_.reserve(places_.size() + more);
     places_.reserve(places_.size() + more);
     for (std::size_t i = 0; i < more; ++i) {

@@ -60,6 +60,7 @@ public:
     }
     // Makes room for this many numbers. The queue must be empty.
     void reserve(std::size_t numbers) {
+        // bounded: by the caller, who has as many places
         numbers_.resize(numbers);
         first_ = 0;
     }

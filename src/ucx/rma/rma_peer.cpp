@@ -28,6 +28,7 @@ bool Peer::reserve(std::vector<T> &places, std::size_t number, Charge &charge) {
     constexpr uint64_t bytes_of_weak_pointer = 32; // its std::shared_ptr's control block
     Charge more = take(capacity * (sizeof(T) + bytes_of_weak_pointer), Use::request);
     if (!more) return false;
+    // charged: more
     places.reserve(capacity);
     charge = std::move(more);
     return true;
@@ -53,6 +54,7 @@ const KnownType *Peer::type(uint32_t index, TypesOfTarget &types, ContentId &id,
 Peer::Naming Peer::remember(uint32_t index, const ContentId &id, const TypePtr &type) {
     if (index >= max_types) return Naming::no_such_index;
     if (!reserve(types_, index + 1, charge_of_types_)) return Naming::no_budget;
+    // charged: in reserve
     if (index >= types_.size()) types_.resize(index + 1);
     types_[index] = {id, type, nullptr, 0};
     return Naming::done;

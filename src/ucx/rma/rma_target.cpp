@@ -445,6 +445,7 @@ void Target::on_endpoint_failed(ucp_ep_h ep, uint64_t before) {
     for (Task &task : tasks_)
         if (task.ep() == ep) (task.since() < before ? failed : later).push_back(&task);
     std::vector<Task *> still_waiting;
+    // charged: each task
     still_waiting.reserve(later.size());
     if (const auto found = peers_.find(ep); found != peers_.end())
         take_out(found->second, [&](Task &task) {

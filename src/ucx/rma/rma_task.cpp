@@ -25,6 +25,7 @@ Answer Task::result(Verdict verdict, int ucd) const {
 
 bool Task::copy_type(std::string_view flattened) {
     flattened_bytes_ = flattened.size();
+    // charged: charge_, or charge_of_type_ if it came by itself
     flattened_.reset(static_cast<char *>(std::malloc(flattened_bytes_)));
     if (flattened_ != nullptr) std::memcpy(flattened_.get(), flattened.data(), flattened_bytes_);
     return flattened_ != nullptr;
@@ -49,6 +50,7 @@ void Task::receive_type(Delivery delivery) {
 bool Task::receive_type_in_chunks(Peer &peer) {
     if (!take_place_of_transfer(peer)) return false;
     const Engine &engine = target_.rma.engine;
+    // charged: charge_of_type_
     flattened_.reset(static_cast<char *>(std::malloc(flattened_bytes_)));
     if (flattened_ == nullptr) return refuse(Verdict::no_memory), true;
     ucd_ucx_request_t transfer;
@@ -223,7 +225,7 @@ bool Task::await_device(int rc) {
 
 void Task::fetch() {
     state_ = TaskState::fetching;
-    // At least one byte, so that a null pointer always means failure.
+    // At least one byte, so that a null pointer always means failure. charged: charge_of_transfers_
     old_.reset(static_cast<char *>(std::malloc(bytes_ + 1)));
     if (old_ == nullptr) return refuse(Verdict::no_memory);
     if (window_.to_read.on_host) return move_pieces();

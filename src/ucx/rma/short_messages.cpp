@@ -21,6 +21,7 @@ constexpr std::size_t max_gathered = 16;
 // The memory of a message, which UCX is sending or which is kept for the next one.
 class ShortMessage final : public SendOp {
 public:
+    // charged: bytes_of_message, for answers. own: the program's operations.
     ShortMessage(OneSided &rma, std::size_t room)
         : SendOp(rma.engine), rma_(rma), room_(room), memory_(new char[room]) {}
     void on_complete() override {

@@ -331,9 +331,11 @@ bool WindowAccess::move_now(const Arguments &a, const KnownType &type, const ucd
     uint64_t bytes = layout.bytes;
     if (method == AccessMethod::span || layout.contiguous) {
         if (method == AccessMethod::span) bytes = static_cast<uint64_t>(layout.high - layout.low);
+        // own: one segment
         segments_.assign(1, {reinterpret_cast<void *>(first), bytes});
     } else {
         uintptr_t listed;
+        // bounded: in access_method; they are the program's type's
         segments_.resize(layout.segments);
         if (ucd_iov(reinterpret_cast<const void *>(target), a.target.count, type.type.get(), 0,
                     segments_.data(), segments_.size(), &listed) != UCD_SUCCESS ||
@@ -348,6 +350,7 @@ bool WindowAccess::move_now(const Arguments &a, const KnownType &type, const ucd
                    bytes};
     const bool is_staged = !own.contiguous || method == AccessMethod::span;
     if (is_staged) {
+        // bounded: in access_method
         if (staging_.size() < bytes) staging_.resize(bytes);
         local.iov_base = staging_.data();
     }

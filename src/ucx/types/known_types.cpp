@@ -10,6 +10,7 @@ namespace {
 Status flatten(ucd_type_t type, std::string &flattened) {
     uintptr_t bytes;
     UCD_TRY(ucd_ok(ucd_flatten_size(type, &bytes)));
+    // own: the program's type, or a predefined one
     flattened.resize(bytes);
     return ucd_ok(ucd_flatten(type, flattened.data(), bytes));
 }

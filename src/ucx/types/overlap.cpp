@@ -42,6 +42,7 @@ struct Segment {
 };
 
 Status segments_of(uint64_t count, ucd_type_t type, uint64_t segments, std::vector<Segment> &all) {
+    // charged: in KnownType::check_overlap
     all.reserve(segments);
     std::array<iovec, 256> some;
     while (all.size() < segments) {

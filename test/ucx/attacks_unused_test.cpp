@@ -1,0 +1,149 @@
+// Messages that say something where this version of the protocol says nothing: a later version may
+// mean it, so they are refused.
+
+#include "support/catch.hpp"
+#include "ucx/attacker.hpp"
+
+#include <functional>
+
+namespace attacks_unused_test {
+
+using namespace ucdtest;
+
+namespace {
+
+constexpr std::size_t bytes = 100;
+
+using Change = std::function<void(wire::Message &)>;
+struct Named {
+    const char *name;
+    Change change;
+};
+const Named detail = {"detail", [](wire::Message &m) { m.status = 1; }},
+            offset = {"offset", [](wire::Message &m) { m.offset = 1; }},
+            user_id = {"the user's id", [](wire::Message &m) { m.user_id = 1; }},
+            header = {"a header", [](wire::Message &m) { m.user_header = "h"; }};
+
+struct Victim {
+    Side side;
+    Attacker attacker{side.address(), [this] { ucd_ucx_progress(side.pipeline); }};
+    int delivered = 0;
+
+    Victim() {
+        side.open_pipeline(UCD_INFO__NULL);
+        side.connect(attacker.side.address());
+        ok(ucd_ucx_am_set_handler(
+               side.pipeline,
+               [](void *arg, unsigned, const void *, size_t, ucd_ucx_data_t data, uint64_t,
+                  ucp_ep_h) {
+                   auto *self = static_cast<Victim *>(arg);
+                   ++self->delivered;
+                   ok(ucd_ucx_am_drop(self->side.pipeline, data), "ucd_ucx_am_drop");
+               },
+               this),
+           "ucd_ucx_am_set_handler");
+    }
+    ~Victim() { side.close_endpoint(); }
+    Victim(const Victim &) = delete;
+    Victim &operator=(const Victim &) = delete;
+
+    // How a receive ends that gets these messages, of which those of one kind are changed.
+    ucs_status_t receive(const std::vector<wire::Kind> &kinds, wire::Kind changed,
+                         const Change &change, const std::string &more = {}) {
+        std::string out(bytes, 'o');
+        Outcome received;
+        const ucd_ucx_param_t p = received.param();
+        ok(ucd_ucx_recv_nbx(side.pipeline, out.data(), bytes, UCD_TYPE__BYTE, 1, UINT64_MAX, &p,
+                            &received.request),
+           "ucd_ucx_recv_nbx");
+        wire::Message m;
+        m.id = attacker.new_id();
+        m.total = bytes;
+        for (const wire::Kind kind : kinds) {
+            wire::Message one = m;
+            one.kind = kind;
+            if (kind == wire::withdraw) one.status = -UCS_ERR_CANCELED;
+            if (kind == wire::route) one.status = wire::route_status(wire::host_route, 1);
+            if (kind == changed) change(one);
+            std::string data(kind == wire::chunk ? bytes : 0, 'd');
+            if (kind == wire::route) data.assign(8, '\0');
+            if (kind == changed && !more.empty()) data = more;
+            if (kind == wire::opening)
+                attacker.tagged(one);
+            else if (kind == wire::whole)
+                attacker.tagged(one.text() + std::string(bytes, 'd'));
+            else if (kind == wire::route)
+                attacker.active_by_rendezvous(one, data);
+            else
+                attacker.active(one, data);
+            attacker.progress(5);
+        }
+        REQUIRE(attacker.within(10, [&] { return received.done(); }));
+        if (received.result.status == UCS_OK) CHECK(out == std::string(bytes, 'd'));
+        return received.result.status;
+    }
+};
+
+const Change nothing = [](wire::Message &) {};
+
+} // namespace
+
+TEST_CASE("a tagged transfer with numbers that have no meaning is refused") {
+    Victim victim;
+    const std::vector<wire::Kind> in_chunks = {wire::offer, wire::opening, wire::route,
+                                               wire::chunk};
+    const std::vector<wire::Kind> taken_back = {wire::offer, wire::opening, wire::withdraw};
+    const struct {
+        std::vector<wire::Kind> kinds;
+        wire::Kind kind;
+        std::vector<Named> changes;
+        ucs_status_t without;
+    } attacks[] = {
+        {{wire::whole}, wire::whole, {detail, offset, user_id, header}, UCS_OK},
+        {in_chunks, wire::offer, {detail, offset, user_id, header}, UCS_OK},
+        {in_chunks, wire::opening, {detail, offset, user_id, header}, UCS_OK},
+        {in_chunks, wire::route, {offset, header}, UCS_OK},
+        {in_chunks, wire::chunk, {detail, header}, UCS_OK},
+        {taken_back, wire::withdraw, {offset, header}, UCS_ERR_CANCELED},
+    };
+    for (const auto &attack : attacks) {
+        INFO("kind " << attack.kind);
+        CHECK(victim.receive(attack.kinds, attack.kind, nothing) == attack.without);
+        for (const Named &named : attack.changes) {
+            INFO(named.name);
+            CHECK(victim.receive(attack.kinds, attack.kind, named.change) == UCS_ERR_INVALID_PARAM);
+        }
+    }
+    INFO("data of a withdrawal");
+    CHECK(victim.receive(taken_back, wire::withdraw, nothing, "d") == UCS_ERR_INVALID_PARAM);
+    INFO("a receipt of an offer");
+    CHECK(victim.receive(in_chunks, wire::route, nothing, std::string(8, 'r')) ==
+          UCS_ERR_CONNECTION_RESET);
+    CHECK(victim.receive(in_chunks, wire::chunk, nothing) == UCS_OK);
+}
+
+TEST_CASE("a user's message with numbers that have no meaning is not delivered") {
+    Victim victim;
+    for (const wire::Kind kind : {wire::whole, wire::user_offer}) {
+        const auto is_delivered = [&](const Change &change) {
+            wire::Message m;
+            m.kind = kind;
+            m.id = victim.attacker.new_id();
+            m.total = bytes;
+            m.user_id = 5;
+            m.user_header = "header";
+            change(m);
+            const int before = victim.delivered;
+            victim.attacker.active(m, std::string(kind == wire::whole ? bytes : 0, 'd'));
+            victim.attacker.progress(20);
+            return victim.delivered > before;
+        };
+        CHECK(is_delivered(nothing));
+        for (const Named &named : {detail, offset}) {
+            INFO("kind " << kind << ", " << named.name);
+            CHECK_FALSE(is_delivered(named.change));
+        }
+    }
+}
+
+} // namespace attacks_unused_test
