@@ -111,7 +111,7 @@ enum class Decline : uint16_t {
 // Where the sender's data lies, for a receiver that reads it there.
 struct DirectPlace {
     enum class Memory : uint32_t {
-        host,
+        host, // of version 0.3.0, which read it by system calls; declined
         ipc,
         attached, // host memory that the receiver can map by a descriptor
     };
