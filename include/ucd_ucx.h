@@ -191,7 +191,8 @@ typedef struct {
  *                         always gets one chunk
  *
  * Between processes of one user on one machine, a receiver can read its sender's data where it is,
- * layout to layout, if both sides trust the other (see share/doc/ucd/guide/direct.md):
+ * layout to layout, in device memory and in memory of ucd_ucx_window_allocate, if both sides trust
+ * the other (see share/doc/ucd/guide/direct.md). These keys have no effect on other host memory:
  *
  *   ucd.ucx.direct        no: never; yes: where it is faster; always: wherever it is possible. yes
  *                         and always say that the peers are trusted. For a transfer, they have no

@@ -37,7 +37,7 @@ TEST_CASE("hostile offers of device memory are declined, and nothing is read") {
     const auto honest = [&](std::size_t shared) {
         DirectHeader offer = a.honest();
         offer.place.memory = DirectPlace::Memory::ipc;
-        offer.place.base = 0;
+        offer.place.descriptors = 0;
         REQUIRE(ucd_ipc_export(from.address, shared, &offer.place.handle) == UCD_SUCCESS);
         return offer;
     };

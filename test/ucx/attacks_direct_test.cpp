@@ -11,17 +11,12 @@ using namespace ucdtest;
 TEST_CASE("hostile offers to read data are declined, and nothing is read") {
     const DeviceSession session;
     OfferVictim a;
-    {
-        DirectHeader offer = a.honest();
-        a.authenticate(offer);
-        CHECK(a.is_taken(offer)); // the others differ from it in one thing
-    }
+    CHECK(a.takes(a.honest())); // the others differ from it in one thing
     const auto check = [&](const char *what, auto &&change) {
         INFO(what);
         DirectHeader offer = a.honest();
         change(offer);
-        a.authenticate(offer);
-        CHECK_FALSE(a.is_taken(offer));
+        CHECK_FALSE(a.takes(offer));
         CHECK(a.was_declined());
     };
     check("low", [](DirectHeader &o) { o.place.low = -1; });
@@ -30,10 +25,13 @@ TEST_CASE("hostile offers to read data are declined, and nothing is read") {
     check("count", [](DirectHeader &o) { o.place.count = offered + 1; });
     check("no count", [](DirectHeader &o) { o.place.count = 0; });
     check("a huge count", [](DirectHeader &o) { o.place.count = UINT64_MAX; });
-    check("no memory", [](DirectHeader &o) { o.place.base = 0; });
-    check("an address that wraps around", [](DirectHeader &o) { o.place.base = UINT64_MAX - 100; });
-    check("the kernel's memory", [](DirectHeader &o) { o.place.base = uint64_t{1} << 63; });
-    check("memory that does not exist", [](DirectHeader &o) { o.place.base = 4096; });
+    check("memory to be read by system calls, as version 0.3.0 offers it", [&](DirectHeader &o) {
+        o.place.memory = DirectPlace::Memory::host;
+        o.place.base = reinterpret_cast<uintptr_t>(a.data.data());
+        o.place.descriptors = 0;
+        o.place.first_descriptor = 0;
+        o.place.handle = {};
+    });
     check("a type that is not known", [](DirectHeader &o) { o.place.type[0] ^= 1; });
     check("device memory", [](DirectHeader &o) { o.place.memory = DirectPlace::Memory::ipc; });
     check("another kind of memory",
@@ -54,12 +52,10 @@ TEST_CASE("hostile offers to read data are declined, and nothing is read") {
     }
     check("a number of before", [](DirectHeader &o) { o.place.number = 1; });
 
-    DirectHeader offer = a.honest();
-    a.authenticate(offer);
-    for (std::size_t i = 0; i < sizeof offer; i += 7) {
+    for (std::size_t i = 0; i < sizeof(DirectHeader); i += 7) {
         const std::size_t in_header = offsetof(ucd_ucx::Header, id);
-        if (i < in_header + sizeof offer.header.id + 8) continue; // another transfer's
-        if (i >= offsetof(ucd_ucx::Header, user_header) && i < sizeof offer.header) continue;
+        if (i < in_header + sizeof(ucd_ucx::MessageId) + 8) continue; // another transfer's
+        if (i >= offsetof(ucd_ucx::Header, user_header) && i < sizeof(ucd_ucx::Header)) continue;
         INFO("byte " << i);
         DirectHeader forged = a.honest();
         a.authenticate(forged);
@@ -102,9 +98,7 @@ TEST_CASE("offered that are no types are not remembered, and cost little") {
             text[one.rng().below(text.size())] ^= static_cast<char>(1 + one.rng().below(255));
         a.send_type(text);
     });
-    DirectHeader offer = a.honest();
-    a.authenticate(offer);
-    CHECK(a.is_taken(offer));
+    CHECK(a.takes(a.honest()));
     check_usable(a.pair);
 }
 

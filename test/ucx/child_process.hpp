@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 
 #include <csignal>
+#include <poll.h>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -50,6 +51,10 @@ struct Pipe {
         T value = {};
         REQUIRE(::read(ends[0], &value, sizeof value) == sizeof value);
         return value;
+    }
+    bool has_come() const {
+        pollfd asked = {ends[0], POLLIN, 0};
+        return ::poll(&asked, 1, 0) != 0;
     }
     void put_text(const std::string &text) const {
         put(text.size());

@@ -1,6 +1,7 @@
 // Two workers of this process, whose receivers read their senders' memory.
 #pragma once
 
+#include "direct/attachable_memory.h"
 #include "ucx/strided.hpp"
 
 #include <algorithm>
@@ -11,6 +12,27 @@ namespace ucdtest {
     {"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {                                          \
         "ucd.ucx.direct", "always"                                                                 \
     }
+
+// Memory that receivers can map, as that of windows.
+class Mappable {
+protected:
+    explicit Mappable(std::size_t bytes)
+        : shared_(ucd_ucx::SharedMemory::make("ucd-window", (bytes / page + 1) * page, file_)),
+          attachable_(*shared_, file_.get()) {}
+    int *ints() const { return reinterpret_cast<int *>(shared_->address()); }
+
+private:
+    static constexpr std::size_t page = ucd_ucx::SharedMemory::page;
+    ucd_ucx::Descriptor file_;
+    std::unique_ptr<ucd_ucx::SharedMemory> shared_;
+    ucd_ucx::AttachableMemory attachable_;
+};
+
+class MappableStrided : private Mappable, public Strided {
+public:
+    explicit MappableStrided(std::size_t count)
+        : Mappable(2 * count * sizeof(int)), Strided(count, ints()) {}
+};
 
 // Whether the side's transfers since the last call have been offered so.
 inline bool has_offered_directly(Side &side) {
@@ -23,7 +45,8 @@ inline bool has_offered_directly(Side &side) {
 // Transfers until one is offered so: the first ones only introduce the processes.
 inline void link_up(TwoSides &sides) {
     sides.until([&] {
-        Strided in(500), out(500);
+        MappableStrided in(500);
+        Strided out(500);
         Outcome sent, received;
         ok(start_receive(sides.b, out, received), "receive");
         ok(start_send(sides.a, in, sent), "send");

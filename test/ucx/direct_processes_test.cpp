@@ -14,11 +14,11 @@ using namespace ucdtest;
 
 namespace {
 
-constexpr std::size_t very_large = 16 << 20; // ints: many steps
+constexpr std::size_t large = 1 << 20, very_large = 12 << 20; // ints; the latter: many steps
 
 // Sends or receives until it is killed.
 void go_on(Side &side, bool sends, std::size_t ints) {
-    Strided small(500), what(ints);
+    MappableStrided small(500), what(ints);
     for (std::size_t i = 0;; ++i) {
         Outcome outcome;
         Strided &data = i < 30 ? small : what;
@@ -30,7 +30,7 @@ void go_on(Side &side, bool sends, std::size_t ints) {
 // The first small ones, which introduce the processes.
 void begin(Side &side, bool sends) {
     for (int i = 0; i < 30; ++i) {
-        Strided data(500);
+        MappableStrided data(500);
         Outcome outcome;
         ok(sends ? start_send(side, data, outcome) : start_receive(side, data, outcome), "start");
         progress_until(side, [&] { return outcome.done(); });
@@ -46,13 +46,30 @@ std::size_t count(const Side &side, int what) {
 
 } // namespace
 
-TEST_CASE("sends in another process", "[.]") {
+namespace {
+
+void send_in_another_process(std::size_t ints) {
     const DeviceSession session;
     const Keys keys({ALWAYS_DIRECT});
     Side side;
     side.open_pipeline(keys.get());
     connect_with_parent(side);
-    go_on(side, true, very_large);
+    // Another program, in the same process.
+    (void)signal(SIGUSR1, [](int) {
+        execl("/bin/sleep", "sleep", "60", static_cast<char *>(nullptr));
+        _exit(127);
+    });
+    go_on(side, true, ints);
+}
+
+} // namespace
+
+TEST_CASE("sends in another process", "[.]") {
+    send_in_another_process(large);
+}
+
+TEST_CASE("sends much in another process", "[.]") {
+    send_in_another_process(very_large);
 }
 
 TEST_CASE("receives in another process", "[.]") {
@@ -65,13 +82,14 @@ TEST_CASE("receives in another process", "[.]") {
     progress_until(side, [] { return false; }); // receives no more
 }
 
-TEST_CASE("data is read from another process, whose death ends the receive") {
-    const int steps = GENERATE(0, 1, 5, 20);
+TEST_CASE("data is read from another process, whose death, or next program, ends the receive") {
+    const auto [steps, end] = GENERATE(
+        table<int, int>({{0, SIGKILL}, {1, SIGUSR1}, {5, SIGKILL}, {20, SIGKILL}, {20, SIGUSR1}}));
     const DeviceSession session;
     const Keys keys({ALWAYS_DIRECT});
     Side own;
     own.open_pipeline(keys.get());
-    Peer peer(own, "sends in another process");
+    Peer peer(own, "sends much in another process");
     begin(own, false);
     own.events.clear();
     Strided out(very_large);
@@ -80,7 +98,7 @@ TEST_CASE("data is read from another process, whose death ends the receive") {
     progress_until(own, [&] { return count(own, UCD_UCX_EVENT__UNPACK_BEGIN) > 0; });
     for (int i = 0; i < steps; ++i) ucd_ucx_progress(own.pipeline);
     REQUIRE_FALSE(received.done());
-    peer.kill_it();
+    peer.kill_it(end);
     progress_until(own, [&] { return received.done(); });
     CHECK(received.result.status == UCS_ERR_CONNECTION_RESET);
     ok(ucd_ucx_lose_endpoint(own.pipeline, own.ep, UCS_ERR_CONNECTION_RESET), "lose");
@@ -106,7 +124,7 @@ TEST_CASE("the end of a sender's process is told though there was no memory to t
         ucd_ucx_progress(own.pipeline);
         const bool all = end_failing();
         failures += !all;
-        Strided out(very_large);
+        Strided out(large);
         Outcome received;
         REQUIRE(start_receive(own, out, received) == UCD_SUCCESS);
         progress_until(own, [&] { return received.done(); });
@@ -128,7 +146,7 @@ TEST_CASE("a sender whose offer was not taken is told that the receiver's proces
     if (!own.can_fail) return;
     begin(own, true);
     own.events.clear();
-    Strided in(very_large);
+    MappableStrided in(large);
     Outcome sent;
     REQUIRE(start_send(own, in, sent) == UCD_SUCCESS);
     REQUIRE(has_offered_directly(own));

@@ -4,6 +4,9 @@
 #include "ucx/child_process.hpp"
 #include "ucx/links_pair.hpp"
 
+#include <atomic>
+#include <sched.h>
+
 namespace links_processes_test {
 
 using namespace ucd_ucx;
@@ -13,6 +16,12 @@ namespace {
 
 void serve(LinksWithLedger &side) {
     (void)side.until([] { return false; });
+}
+
+bool can_become_others() {
+    const bool can = ::geteuid() == 0;
+    if (!can) WARN("not tested: only root can become other users");
+    return can;
 }
 
 } // namespace
@@ -89,8 +98,8 @@ TEST_CASE("a child that inherits the owner's sockets is not taken for it") {
 }
 
 TEST_CASE("processes of other users are refused") {
-    if (::geteuid() != 0) return; // only root can become another user
-    constexpr uid_t other = 65534;
+    if (!can_become_others()) return;
+    constexpr uid_t other = 1001;
     const Pipe pipe;
     SECTION("as the reader") {
         LinksWithLedger owner;
@@ -129,6 +138,71 @@ TEST_CASE("processes of other users are refused") {
         CHECK(reader.links.descriptors() == 1); // refused at once; epoll's remains
         CHECK(reader.links.to_owner(endpoint(2)) == nullptr);
     }
+}
+
+namespace {
+
+// Two processes that become users in these ways: whether both have a link after some time, which
+// the owner then ends.
+enum class Linked { yes, no, not_permitted };
+Linked link_of(const std::function<bool()> &become_owner,
+               const std::function<bool()> &become_reader) {
+    const Pipe introduced, owners, readers;
+    const Child owner([&] {
+        LinksWithLedger side;
+        const bool is_permitted = become_owner();
+        owners.put(is_permitted);
+        if (!is_permitted) ::_exit(1);
+        introduced.put(*side.links.introduce(endpoint(1)));
+        serve(side);
+    });
+    if (!owners.get<bool>()) return Linked::not_permitted;
+    const auto introduction = introduced.get<Introduction>();
+    const Child reader([&] {
+        LinksWithLedger side;
+        const bool is_permitted = become_reader();
+        readers.put(is_permitted);
+        if (!is_permitted) ::_exit(1);
+        side.links.connect(endpoint(2), introduction);
+        const std::size_t before = side.links.descriptors(); // epoll's alone, once it is refused
+        bool is_linked = false;
+        (void)side.until([&] {
+            is_linked = side.links.to_owner(endpoint(2)) != nullptr;
+            return is_linked || before == 1 || side.links.descriptors() < before;
+        });
+        readers.put(is_linked);
+        ::pause();
+    });
+    if (!readers.get<bool>()) return Linked::not_permitted;
+    return readers.get<bool>() ? Linked::yes : Linked::no;
+}
+
+bool become(uid_t real, uid_t effective, uid_t saved) {
+    return ::setresuid(real, effective, saved) == 0;
+}
+
+} // namespace
+
+TEST_CASE("two users that a user namespace does not map are not taken for one") {
+    if (!can_become_others()) return;
+    const auto unmapped = [](uid_t user) {
+        return [user] { return become(user, user, user) && ::unshare(CLONE_NEWUSER) == 0; };
+    };
+    // Nor is the user whose number stands for them.
+    const auto nobody = [] { return become(65534, 65534, 65534); };
+    CHECK(link_of(nobody, nobody) == Linked::no);
+    const Linked linked = link_of(unmapped(1001), unmapped(1002));
+    if (linked == Linked::not_permitted) WARN("not tested: user namespaces are not permitted");
+    CHECK(linked != Linked::yes);
+}
+
+TEST_CASE("a process that is another user's, and only acts as this one, is refused") {
+    if (!can_become_others()) return;
+    const auto user = [] { return become(1001, 1001, 1001); };
+    const auto acts = [] { return become(0, 1001, 0); };
+    CHECK(link_of(user, user) == Linked::yes);
+    CHECK(link_of(acts, user) == Linked::no);
+    CHECK(link_of(user, acts) == Linked::no);
 }
 
 } // namespace links_processes_test

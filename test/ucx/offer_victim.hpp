@@ -3,13 +3,16 @@
 #pragma once
 
 #include "common/tokens.h"
+#include "direct/attachable_memory.h"
 #include "direct/links.h"
 #include "pipeline/message.h"
 #include "support/fake_device/fake_driver.h"
 #include "ucx/attacker.hpp"
 #include "ucx/direct_pair.hpp"
 
+#include <fcntl.h>
 #include <functional>
+#include <sys/mman.h>
 #include <unistd.h>
 
 namespace ucdtest {
@@ -20,6 +23,21 @@ using ucd_ucx::Kind;
 
 inline constexpr std::size_t offered = 4096; // bytes
 
+// A hostile peer's memory to map.
+struct Shared {
+    static constexpr int all_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+    ucd_ucx::Descriptor file;
+    ucd_ucx::AttachableName name;
+    explicit Shared(const std::vector<char> &content, int seals = all_seals) {
+        file = ucd_ucx::Descriptor(::memfd_create("ucd-window", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+        REQUIRE(::write(file.get(), content.data(), content.size()) ==
+                static_cast<ssize_t>(content.size()));
+        if (seals != 0) REQUIRE(::fcntl(file.get(), F_ADD_SEALS, seals) == 0);
+        name.bytes = content.size();
+        name.id[0] = ucd_ucx::random_token();
+    }
+};
+
 struct OfferVictim {
     TwoSides pair{ALWAYS_DIRECT};
     Attacker attacker{pair.b.address(), [this] {
@@ -29,6 +47,7 @@ struct OfferVictim {
     ucd_ucx::Ledger ledger{{}};
     ucd_ucx::Links links{ledger};
     std::vector<char> data = std::vector<char>(offered, 'd'), out = std::vector<char>(offered);
+    const Shared shared{data};
     const std::string type = flattened(UCD_TYPE__BYTE);
     wire::Id id = attacker.new_id();
     void *device_out = nullptr; // what is received into, instead of `out`
@@ -69,19 +88,29 @@ struct OfferVictim {
         set(header, Kind::direct_type, 0);
         send(header, flattened, false);
     }
-    DirectHeader honest() {
+    // Of all of the memory.
+    DirectHeader honest(const Shared &of) {
         DirectHeader offer;
         set(offer.header, Kind::direct, sizeof offer.place);
         DirectPlace &p = offer.place;
         p.number = link()->next_number();
-        p.base = reinterpret_cast<uintptr_t>(data.data());
+        p.memory = DirectPlace::Memory::attached;
+        p.handle = of.name.handle();
+        p.descriptors = 1;
+        const int descriptor = of.file.get();
+        REQUIRE(link()->pass({&descriptor, 1}, &p.first_descriptor));
         p.high = offered;
         p.count = offered;
         p.type = ucd_ucx::content_id(type.data(), type.size());
         return offer;
     }
+    DirectHeader honest() { return honest(shared); }
     void authenticate(DirectHeader &offer) const {
         offer.place.mac = link()->authenticate(&offer, ucd_ucx::bytes_under_mac);
+    }
+    bool takes(DirectHeader offer) {
+        authenticate(offer);
+        return is_taken(offer);
     }
     bool was_declined() const {
         return std::any_of(attacker.received.begin(), attacker.received.end(), [](const auto &m) {

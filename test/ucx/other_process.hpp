@@ -70,7 +70,7 @@ public:
         process_ = -1;
         return status;
     }
-    void kill_it() const { kill(process_, SIGKILL); }
+    void kill_it(int signal = SIGKILL) const { kill(process_, signal); }
     void say(const std::string &line) const { write_line(to_, line); }
     std::string hear() const { return read_line(from_); }
 

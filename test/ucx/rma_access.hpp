@@ -1,6 +1,8 @@
 // What tests of direct access to windows share.
 #pragma once
 
+#include "rma/access_page.h"
+#include "rma/one_sided.h"
 #include "ucx/rma_operation.hpp"
 
 #include <algorithm>
@@ -31,6 +33,43 @@ inline bool becomes_direct(RmaPair &pair, const ucd_ucx_window_key_t *key, std::
         ::usleep(100);
     }
     return false;
+}
+
+class AllocatedWindow {
+public:
+    AllocatedWindow(RmaSide &side, std::size_t n) : side_(side) {
+        void *base = nullptr;
+        ok(ucd_ucx_window_allocate(side.rma, n * sizeof(int), UCD_INFO__NULL, &base, &handle),
+           "ucd_ucx_window_allocate");
+        memory = static_cast<int *>(base);
+        ok(ucd_ucx_window_key(handle, &key), "ucd_ucx_window_key");
+    }
+    ~AllocatedWindow() { end(); }
+    AllocatedWindow(const AllocatedWindow &) = delete;
+    AllocatedWindow &operator=(const AllocatedWindow &) = delete;
+    void end() {
+        for (int i = 0; handle != nullptr && i < 100000; ++i) {
+            if (ucd_ucx_window_destroy(&handle) == UCD_SUCCESS) return;
+            side_.progress();
+        }
+    }
+
+    int *memory = nullptr;
+    ucd_ucx_window_t handle = UCD_UCX_WINDOW__NULL;
+    ucd_ucx_window_key_t key = {};
+
+private:
+    RmaSide &side_;
+};
+
+// The access page that an origin shares with the owner.
+inline std::unique_ptr<ucd_ucx::SharedMemory> access_page(RmaSide &origin) {
+    const ucd_ucx::Link *const link = origin.rma->engine.links.to_owner(origin.ep());
+    for (uint64_t number = 0; number < 8; ++number)
+        if (auto page =
+                ucd_ucx::SharedMemory::open(link->passed(number), ucd_ucx::rma::AccessPage::bytes))
+            return page;
+    return nullptr;
 }
 
 // Blocks of ints at increasing displacements, and where each int is.

@@ -25,33 +25,6 @@ namespace {
 
 constexpr std::size_t ints = 30000;
 
-class AllocatedWindow {
-public:
-    AllocatedWindow(RmaSide &side, std::size_t n) : side_(side) {
-        void *base = nullptr;
-        ok(ucd_ucx_window_allocate(side.rma, n * sizeof(int), UCD_INFO__NULL, &base, &handle),
-           "ucd_ucx_window_allocate");
-        memory = static_cast<int *>(base);
-        ok(ucd_ucx_window_key(handle, &key), "ucd_ucx_window_key");
-    }
-    ~AllocatedWindow() { end(); }
-    AllocatedWindow(const AllocatedWindow &) = delete;
-    AllocatedWindow &operator=(const AllocatedWindow &) = delete;
-    void end() {
-        for (int i = 0; handle != nullptr && i < 100000; ++i) {
-            if (ucd_ucx_window_destroy(&handle) == UCD_SUCCESS) return;
-            side_.progress();
-        }
-    }
-
-    int *memory = nullptr;
-    ucd_ucx_window_t handle = UCD_UCX_WINDOW__NULL;
-    ucd_ucx_window_key_t key = {};
-
-private:
-    RmaSide &side_;
-};
-
 struct Mapped {
     RmaPair pair{trusting};
     AllocatedWindow window{pair.b, ints};
@@ -96,6 +69,23 @@ TEST_CASE("allocated windows: operations of every kind and of few bytes need no 
     RmaTestOperation many(ints);
     CHECK_FALSE(is_direct(m.pair, What::accumulate, many, &m.window.key));
     CHECK(many.status() == UCS_OK);
+}
+
+TEST_CASE("allocated windows: what would keep others waiting is a message") {
+    const DeviceSession session;
+    RmaPair pair(trusting);
+    const AllocatedWindow window(pair.b, (1 << 18) + 1);
+    REQUIRE(becomes_direct(pair, &window.key, 1));
+    for (const What what : every) {
+        CAPTURE(static_cast<int>(what));
+        const bool accumulates = what == What::accumulate || what == What::get_accumulate;
+        const std::size_t most = accumulates ? 1 << 14 : 1 << 18; // 64 KiB, 1 MiB
+        for (const std::size_t n : {most, most + 1}) {
+            RmaTestOperation operation(n);
+            CHECK(is_direct(pair, what, operation, &window.key) == (n == most));
+            CHECK(operation.status() == UCS_OK);
+        }
+    }
 }
 
 TEST_CASE("allocated windows: layouts to layouts, against a walk of their ints") {
@@ -182,9 +172,11 @@ TEST_CASE("allocated windows: what only fetches, and elements that overlap") {
     ok(ucd_free(&overlapping), "free");
     CHECK(m.window.memory[3] == 42);
     for (const std::intptr_t at : {std::intptr_t{-4}, std::intptr_t{ints * 4}, INTPTR_MAX - 3}) {
-        RmaTestOperation beyond(1);
-        CHECK_FALSE(is_direct(m.pair, What::accumulate, beyond, &m.window.key, at));
-        CHECK(beyond.status() == UCS_ERR_OUT_OF_RANGE);
+        for (const What what : every) {
+            RmaTestOperation beyond(1);
+            CHECK_FALSE(is_direct(m.pair, what, beyond, &m.window.key, at));
+            CHECK(beyond.status() == UCS_ERR_OUT_OF_RANGE);
+        }
     }
 }
 
@@ -288,6 +280,9 @@ TEST_CASE("allocated windows: their end gives the memory back, also if an origin
         CHECK_FALSE(is_direct(m.pair, what, late, &m.window.key));
         CHECK(late.status() == UCS_ERR_NO_ELEM);
     }
+    // Another window has a grant of its own.
+    const AllocatedWindow other(m.pair.b, ints);
+    CHECK(becomes_direct(m.pair, &other.key, 1));
 }
 
 TEST_CASE("allocated windows: mappings are charged, and end with the endpoint") {

@@ -5,6 +5,7 @@
 #include "ucx/pair.hpp"
 
 #include <algorithm>
+#include <span>
 #include <stdexcept>
 
 namespace ucdtest {
@@ -12,11 +13,16 @@ namespace ucdtest {
 // Every other int, so that chunks are packed and unpacked.
 class Strided {
 public:
-    explicit Strided(std::size_t ints)
-        : memory_(2 * ints), type_(make(static_cast<std::intptr_t>(ints))) {
+    // In memory of its own, unless some is given for twice as many ints.
+    explicit Strided(std::size_t ints, int *memory = nullptr)
+        : own_(memory == nullptr ? 2 * ints : 0),
+          memory_(memory == nullptr ? own_.data() : memory, 2 * ints),
+          type_(make(static_cast<std::intptr_t>(ints))) {
         for (std::size_t i = 0; i < memory_.size(); ++i) memory_[i] = static_cast<int>(i + 1);
     }
     ~Strided() { (void)ucd_free(&type_); }
+    Strided(const Strided &) = delete;
+    Strided &operator=(const Strided &) = delete;
     void clear() { std::fill(memory_.begin(), memory_.end(), 0); }
     int *data() { return memory_.data(); }
     ucd_type_t type() const { return type_; }
@@ -38,7 +44,8 @@ private:
             throw std::runtime_error(ucd_last_error());
         return type;
     }
-    std::vector<int> memory_;
+    std::vector<int> own_;
+    std::span<int> memory_;
     ucd_type_t type_;
 };
 

@@ -206,6 +206,28 @@ TEST_CASE("what is in use is not forgotten, where the limit is one on all that e
     CHECK((recent.find(1) == used && recent.find(3) == also_used && recent.forgotten() == 1));
 }
 
+// A peer can have all types in use, and have each of its messages ask for room.
+TEST_CASE("making room passes by few of the types that are in use, and finds one that is not") {
+    using ForTarget = Recent<int, std::hash<int>, true>;
+    constexpr int types = 1000;
+    ForTarget recent(types);
+    std::vector<TypePtr> used;
+    for (int key = 0; key < types; ++key) {
+        auto type = std::make_shared<KnownType>();
+        type->cost = 1;
+        used.push_back(type);
+        REQUIRE(recent.add(key, type));
+    }
+    for (int i = 0; i < 10; ++i) CHECK_FALSE(recent.make_room(1));
+    REQUIRE(recent.find(5) == used[5]); // which is the last one to be passed by
+    used[5] = nullptr;
+    int calls = 1;
+    while (!recent.make_room(1) && calls < types) ++calls;
+    CHECK(calls >= types / static_cast<int>(ForTarget::most_passed));
+    CHECK(calls <= types / static_cast<int>(ForTarget::most_passed) + 1);
+    CHECK((recent.find(5) == nullptr && recent.forgotten() == 1));
+}
+
 TEST_CASE("each type of a target is charged, to its peer or to what is remembered") {
     Endpoints eps;
     Ledger ledger({.peer = 4 << 20, .peers = 8 << 20, .remembered = 8 << 10});

@@ -76,9 +76,8 @@ std::string encode(const DirectPlace &p) {
 }
 
 DirectEnds::DirectEnds(Writer writer, ucdtest::Rng &rng)
-    : rng_(rng), name_(random_bytes(rng, name_bytes)), memory_(make_memory(writer, rng)),
-      memory_at_times_(make_memory(writer, rng)) {
-    for (char *&window : windows_) window = make_memory(writer, rng);
+    : rng_(rng), name_(random_bytes(rng, name_bytes)), own_(written_by(writer, own_bytes, rng)),
+      hidden_(own_bytes, static_cast<char>(untouched)) {
     // Worlds with one seed follow each other: the name is not known to the kernel any more.
     sockaddr_un address;
     const socklen_t length = address_of_name(name_, address);
@@ -89,23 +88,11 @@ DirectEnds::DirectEnds(Writer writer, ucdtest::Rng &rng)
 }
 
 DirectEnds::~DirectEnds() {
-    check_around();
+    if (hidden_.find_first_not_of(static_cast<char>(untouched)) != std::string::npos)
+        found(finding::outside, "in memory of a hostile peer that nobody can map");
     while (!connections_.empty()) close_one();
     close(listening_);
     for (Owned &link : owned_) forget_access_page(link);
-    for (char *m : {memory_, memory_at_times_}) munmap(m, own_bytes + 2 * around);
-    for (char *window : windows_) munmap(window, own_bytes + 2 * around);
-}
-
-char *DirectEnds::make_memory(Writer writer, ucdtest::Rng &rng) const {
-    constexpr std::size_t bytes = own_bytes + 2 * around;
-    auto *memory = static_cast<char *>(
-        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
-    if (memory == MAP_FAILED) found_fatal("setup", "mmap");
-    std::memset(memory, untouched, bytes);
-    const std::string own = written_by(writer, own_bytes, rng);
-    std::copy(own.begin(), own.end(), memory + around);
-    return memory;
 }
 
 std::string DirectEnds::introduce(int node, unsigned am) {
@@ -114,55 +101,16 @@ std::string DirectEnds::introduce(int node, unsigned am) {
     return name_ + t;
 }
 
-// A process may let others read whatever it has. But here all peers are one process, and what the
-// honest ones have must not be offered; nor what is around this one's bytes, which shows whether a
-// reader stays within a range.
-bool DirectEnds::may_offer(std::string_view offer) const {
-    constexpr std::size_t at = ucdtest::wire::Header::bytes + 8, memory_kind = at + 48;
-    const std::uint64_t base = ucdtest::wire::number_at(offer, at, 8);
-    const std::uint64_t low = ucdtest::wire::number_at(offer, at + 8, 8);
-    const std::uint64_t bytes = ucdtest::wire::number_at(offer, at + 16, 8) - low;
-    const std::uint64_t first = base + low;
-    // A shortened offer names no kind of memory.
-    if (offer.size() >= memory_kind + 4 &&
-        ucdtest::wire::number_at(offer, memory_kind, 4) == DirectPlace::attached)
-        return true;
-    if (first < page || first >= nowhere) return true;
-    for (const char *memory : {memory_, memory_at_times_}) {
-        const std::uint64_t begin = reinterpret_cast<std::uintptr_t>(memory) + around;
-        if (first >= begin && bytes <= own_bytes && first - begin <= own_bytes - bytes) return true;
-    }
-    return false;
-}
-
 bool DirectEnds::sign(int node, std::string &offer) {
     Owned &link = owned_[index(node, pipeline_am)];
     constexpr std::size_t header_bytes = ucdtest::wire::Header::bytes;
-    if (link.key.empty() || offer.size() < header_bytes + 32 + mac_bytes || !may_offer(offer))
-        return false;
+    if (link.key.empty() || offer.size() < header_bytes + 32 + mac_bytes) return false;
     std::string number;
     put_number(number, link.number += 1 + rng_.below(2), 8);
     offer.replace(header_bytes, 8, number);
     const std::size_t before = offer.size() - mac_bytes;
     offer.replace(before, mac_bytes, mac_of(std::string_view(offer).substr(0, before), link.key));
     return true;
-}
-
-// At the end of this one's bytes, so that it is seen if the peer goes beyond a window.
-void DirectEnds::draw_window(int node, std::uint64_t &base, std::uint64_t &bytes) {
-    bytes = rng_.below(1500);
-    base = reinterpret_cast<std::uintptr_t>(windows_[static_cast<std::size_t>(node)]) + around +
-           own_bytes - bytes;
-    switch (rng_.below(20)) {
-    case 0: base = rng_.below(page); break;           // no memory is there
-    case 1: base = UINT64_MAX - rng_.below(3); break; // nor there
-    case 2: base = nowhere; break;
-    case 3: // longer than it is; nobody accesses so much
-        base -= own_bytes / 2;
-        bytes = UINT64_MAX - rng_.below(3);
-        break;
-    default: break;
-    }
 }
 
 std::string DirectEnds::grant(int node, std::string_view window) {
@@ -172,14 +120,15 @@ std::string DirectEnds::grant(int node, std::string_view window) {
     const std::uint64_t generation = rng_.bits() | 1;
     if (link.access_page != nullptr && rng_.chance(95)) link.access_page[1 + place] = generation;
     if (rng_.chance(5)) place = rng_.chance(50) ? rng_.bits() : page / 8 - 2 + rng_.below(3);
-    std::uint64_t base, bytes;
-    draw_window(node, base, bytes);
+    // Or longer than it is; nobody accesses so much.
+    const std::uint64_t bytes = rng_.chance(95) ? rng_.below(1500) : UINT64_MAX - rng_.below(3);
     std::string text = rng_.chance(97) ? "UCDGRANT" : random_bytes(rng_, 8);
     text += window;
     const std::uint64_t descriptor = rng_.chance(95) ? link.passed - 1 : rng_.bits();
-    const std::uint64_t memory = pass_window(node, link, bytes);
+    const std::uint64_t memory = pass_window(link, bytes);
     const std::uint64_t origin = rng_.chance(90) ? rng_.bits() : rng_.below(3);
-    for (const std::uint64_t number : {place, generation, base, bytes, descriptor, memory, origin})
+    for (const std::uint64_t number :
+         {place, generation, address_of(bytes), bytes, descriptor, memory, origin})
         put_number(text, number, 8);
     const bool forges = link.key.empty() || rng_.chance(5);
     return text + (forges ? random_bytes(rng_, mac_bytes) : mac_of(text, link.key));
@@ -220,7 +169,7 @@ void DirectEnds::attach(int node, DirectPlace &place) {
     if (link.attached.empty() || rng_.chance(50)) {
         const std::uint64_t all = std::max<std::uint64_t>(1, (bytes + page - 1) / page) * page;
         std::string content(all, static_cast<char>(untouched));
-        content.replace(all - bytes, bytes, memory_ + around, bytes);
+        content.replace(all - bytes, bytes, own_, 0, bytes);
         const int file = memfd_create("ucx_fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
         if (::write(file, content.data(), all) != static_cast<ssize_t>(all) ||
             (rng_.chance(5) && ftruncate(file, static_cast<off_t>(rng_.below(2 * all))) != 0))
@@ -244,15 +193,14 @@ void DirectEnds::attach(int node, DirectPlace &place) {
 
 // A window's memory, which the peer may map, with the page for the turn behind it. Its number is of
 // none at times, and its size is a wrong one, or not fixed, at times.
-std::uint64_t DirectEnds::pass_window(int node, Owned &link, std::uint64_t bytes) {
+std::uint64_t DirectEnds::pass_window(Owned &link, std::uint64_t bytes) {
     if (rng_.chance(50)) return UINT64_MAX;
     if (link.connection < 0 || bytes > own_bytes || rng_.chance(5)) return rng_.bits();
     const int file = memfd_create("ucx_fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     const std::uint64_t whole = (bytes + page - 1) / page * page, all = whole + page;
-    const char *const from = windows_[static_cast<std::size_t>(node)] + around + own_bytes - bytes;
     const std::uint64_t turn = rng_.chance(80) ? 0 : rng_.bits();
     const auto size = static_cast<off_t>(rng_.chance(95) ? all : rng_.below(2 * all));
-    if (::pwrite(file, from, bytes, 0) < 0 ||
+    if (::pwrite(file, own_.data(), bytes, 0) < 0 ||
         ::pwrite(file, &turn, sizeof turn, static_cast<off_t>(whole)) < 0 ||
         ftruncate(file, size) != 0)
         found_fatal("setup", "a window's memory");
@@ -282,25 +230,9 @@ void DirectEnds::pass_access_page(Owned &link) {
     close(passed);
 }
 
-// Nobody was granted what is before and behind.
-void DirectEnds::check_around() const {
-    for (const char *window : windows_)
-        for (const char *edge : {window, window + around + own_bytes})
-            if (std::any_of(edge, edge + around,
-                            [](char c) { return static_cast<unsigned char>(c) != untouched; }))
-                found(finding::outside, "beside a window that a hostile peer has granted");
-}
-
 std::uint64_t DirectEnds::address_of(std::uint64_t bytes) {
-    switch (rng_.below(20)) {
-    case 0: return rng_.below(page);           // no memory is there
-    case 1: return UINT64_MAX - rng_.below(3); // nor there
-    case 2: return nowhere;
-    default: break;
-    }
-    char *const memory = rng_.chance(20) ? memory_at_times_ : memory_;
     const std::uint64_t room = own_bytes - std::min<std::uint64_t>(bytes, own_bytes);
-    return reinterpret_cast<std::uintptr_t>(memory) + around + rng_.below(room + 1);
+    return reinterpret_cast<std::uintptr_t>(hidden_.data()) + rng_.below(room + 1);
 }
 
 void DirectEnds::connect(std::string_view introduction) {
@@ -367,13 +299,9 @@ void DirectEnds::progress() {
         connections_.push_back(one);
     for (const int connection : connections_) hear(connection);
     if (!connections_.empty() && rng_.below(2000) == 0) close_one();
-    if (rng_.below(50) == 0)
-        (void)mprotect(memory_at_times_, own_bytes + 2 * around,
-                       rng_.chance(50) ? PROT_NONE : PROT_READ | PROT_WRITE);
     Owned &link = owned_[rng_.below(owned_.size())];
     if (link.access_page != nullptr && rng_.below(50) == 0)
         link.access_page[1 + rng_.below(3)] = 0; // withdraws a window
-    if (rng_.below(100) == 0) check_around();
 }
 
 } // namespace ucdfuzz

@@ -40,10 +40,9 @@ public:
     std::string introduce(int node, unsigned am);
     bool has_key(int node, unsigned am) const { return !owned_[index(node, am)].key.empty(); }
     // Puts the number and the code into an offer: its header and what follows. False: there is no
-    // key, or it is not this peer's to offer.
+    // key.
     bool sign(int node, std::string &offer);
-    // An address from which on so many bytes are this peer's; before and behind them are others,
-    // which nobody may read. Or, sometimes, memory that is not there at times.
+    // Of memory that nobody can map, so that nobody reads or writes it, whatever is offered.
     std::uint64_t address_of(std::uint64_t bytes);
     // Has the place be in memory that the reader can map, or could if it were right.
     void attach(int node, DirectPlace &place);
@@ -55,13 +54,11 @@ public:
     // Whether a grant is authenticated by a key that has come.
     bool is_authentic(std::string_view grant);
 
-    // Accepts and answers; at times ends connections, and takes memory away or gives it back.
+    // Accepts and answers; at times ends connections.
     void progress();
 
 private:
-    static constexpr std::size_t page = 4096, own_bytes = 16 * page, around = 4 * page;
-    static constexpr std::uint64_t nowhere = std::uint64_t{1} << 62; // beyond all memory
-    bool may_offer(std::string_view offer) const;
+    static constexpr std::size_t page = 4096, own_bytes = 16 * page;
     // A link to a reader.
     struct Owned {
         std::string token, key;
@@ -75,13 +72,10 @@ private:
     static std::size_t index(int node, unsigned am) {
         return static_cast<std::size_t>(node + (am == rma_am ? honest_peers : 0));
     }
-    char *make_memory(Writer writer, ucdtest::Rng &rng) const;
-    void draw_window(int node, std::uint64_t &base, std::uint64_t &bytes);
     void pass_file(Owned &link, int file);
-    std::uint64_t pass_window(int node, Owned &link, std::uint64_t bytes);
+    std::uint64_t pass_window(Owned &link, std::uint64_t bytes);
     void pass_access_page(Owned &link);
     void forget_access_page(Owned &link);
-    void check_around() const;
     void hear(int connection);
     void answer(int connection, std::string_view shown);
     void close_one();
@@ -91,9 +85,8 @@ private:
     int listening_ = -1;
     std::vector<int> connections_;
     std::array<Owned, 2 * honest_peers> owned_;
-    std::vector<std::string> keys_; // of owners
-    char *memory_, *memory_at_times_;
-    std::array<char *, honest_peers> windows_; // that the peer may write, too
+    std::vector<std::string> keys_;  // of owners
+    const std::string own_, hidden_; // the bytes of memory to map, and what cannot be mapped
 };
 
 } // namespace ucdfuzz

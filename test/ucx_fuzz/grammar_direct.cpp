@@ -51,7 +51,7 @@ Grammar::Script Grammar::direct_transfer() {
     place.count = layout.count;
     place.base = owner.address_of(layout.span()) - static_cast<std::uint64_t>(layout.low);
     place.type = ucdtest::name_of(layout.sample->flat);
-    if (rng_.chance(50)) owner.attach(m.to, place);
+    if (rng_.chance(90)) owner.attach(m.to, place); // else as version 0.3.0 offers it
     switch (rng_.below(16)) {
     case 0: place.low = static_cast<std::int64_t>(any_number()); break;
     case 1: place.high = static_cast<std::int64_t>(any_number()); break;

@@ -145,7 +145,9 @@ std::vector<Contender> ways_of(Subject &s, Link &link,
         if (s.about().segments <= 65536) ways.push_back(prepared(s, link, "iov"));
     }
     ways.push_back(prepared(s, link, "generic"));
-    for (const PipelineShape &shape : pipelines) ways.push_back(pipelined(s, link, shape));
+    // On the host, only windows' memory is read where it is (mapped_way).
+    for (const PipelineShape &shape : pipelines)
+        if (link.any_gpu || shape.direct == "no") ways.push_back(pipelined(s, link, shape));
     return ways;
 }
 

@@ -11,9 +11,7 @@ namespace ucd_ucx {
 struct DirectLimits {
     uint64_t bytes, row, max_range = UINT64_MAX;
 };
-// Host memory that is read by system calls, where UCX has no shared memory.
-inline constexpr DirectLimits limits_if_read[] = {{128 << 10, 4 << 10}};
-// Host memory that the receiver has mapped.
+// Host memory, which the receiver maps.
 inline constexpr DirectLimits limits_if_attached[] = {
     {256 << 10, 2 << 10}, {1 << 20, 256}, {16 << 20, 0}};
 inline constexpr DirectLimits limits_on_devices[] = {{64 << 10, 128}, {64 << 10, 0, 2 << 20}};

@@ -110,7 +110,7 @@ std::size_t Links::HashOfToken::operator()(const SocketName &token) const {
 std::size_t Links::descriptors() const {
     std::size_t open = (events_ ? 1 : 0) + (listening_ ? 1 : 0);
     for (const auto &[id, link] : links_)
-        open += (link->socket_ ? 1 : 0) + (link->process_ ? 1 : 0) + link->passed_.size();
+        open += (link->socket_ ? 1 : 0) + (link->peer_.reference ? 1 : 0) + link->passed_.size();
     return open;
 }
 
@@ -152,7 +152,7 @@ void Links::remove(uint64_t id) {
     const auto found = links_.find(id);
     if (found == links_.end()) return;
     close(found->second->socket_);
-    close(found->second->process_);
+    close(found->second->peer_.reference);
     links_.erase(found);
 }
 
@@ -196,7 +196,7 @@ std::optional<Introduction> Links::introduce(ucp_ep_h ep) {
 void Links::accept() {
     Descriptor socket = accept_from(listening_.get());
     PeerProcess peer;
-    if (!socket || !find_peer(socket.get(), peer) || peer.uid != ::geteuid()) return;
+    if (!socket || !find_peer(socket.get(), peer)) return;
     while (!accepted_.empty() && (accepted_.size() >= limits_.accepted || !has_room(2)))
         remove(accepted_.front());
     if (!has_room(2)) return;
@@ -204,8 +204,8 @@ void Links::accept() {
     Link &link = add(nullptr, true, Link::LinkState::accepted);
     accepted_.push_back(link.id_);
     link.socket_ = std::move(socket);
-    link.peer_ = peer;
-    if (!refer_to_peer(link)) remove(link.id_);
+    link.peer_ = std::move(peer);
+    if (!watch(link)) remove(link.id_);
 }
 
 bool Links::take_token(Link &link, const SocketName &token) {
@@ -243,7 +243,7 @@ void Links::connect(ucp_ep_h ep, const Introduction &introduction) {
     try_connect(link);
 }
 
-// take() says why the owner is the process that `process_` refers to.
+// take() says why the owner is the process that the link refers to.
 void Links::try_connect(Link &link) {
     const Connected connected =
         has_room(2) ? connect_to(link.introduction_.socket, link.socket_) : Connected::no;
@@ -254,8 +254,8 @@ void Links::try_connect(Link &link) {
     LinkMessage message;
     std::copy(link.introduction_.token.begin(), link.introduction_.token.end(),
               message.secret.begin());
-    if (connected == Connected::yes && find_peer(link.socket_.get(), link.peer_) &&
-        link.peer_.uid == ::geteuid() && refer_to_peer(link) && send(link.socket_, message)) {
+    if (connected == Connected::yes && find_peer(link.socket_.get(), link.peer_) && watch(link) &&
+        send(link.socket_, message)) {
         link.state_ = Link::LinkState::greeting;
         return;
     }
@@ -270,9 +270,8 @@ void Links::retry() {
     for (const uint64_t id : again) try_connect(*links_.at(id));
 }
 
-bool Links::refer_to_peer(Link &link) const {
-    link.process_ = refer_to(link.peer_.pid);
-    return link.process_ && watch(link.process_, tag_of(link.id_, true)) &&
+bool Links::watch(const Link &link) const {
+    return watch(link.peer_.reference, tag_of(link.id_, true)) &&
            watch(link.socket_, tag_of(link.id_, false));
 }
 
@@ -293,9 +292,9 @@ bool Links::take_passed(Link &link, const LinkMessage &message, SocketMessage &h
 
 // Messages --------------------------------------------------------------------
 
-// The key comes from the owner's process, and from the one that `process_` refers to: the reader
-// opened that before it showed the token, so the sender of the answer had the pid later, and
-// `process_` has not ended since.
+// The key comes from the owner's process, and from the one that the link refers to: the reader
+// opened that before it showed the token, so the sender of the answer had the pid later, and that
+// process has not ended since.
 bool Links::take(Link &link, const LinkMessage &message, SocketMessage &heard) {
     using About = LinkMessage::About;
     using enum Link::LinkState;
@@ -358,7 +357,7 @@ void Links::end(Link &link) {
     if (link.ep_ == nullptr) return remove(link.id_);
     if (link.state_ != Link::LinkState::greeting) ended_.push_back({link.ep_, true});
     close(link.socket_);
-    close(link.process_);
+    close(link.peer_.reference);
     link.passed_.clear();
     link.state_ = Link::LinkState::ended;
 }

@@ -3,10 +3,10 @@
 //
 // The owner of memory introduces itself over UCX: it sends the name of a socket, and a token that
 // it has drawn for this endpoint. The reader connects and shows the token; the owner then draws a
-// key for this endpoint and sends it over the socket. From then on the owner authenticates what it
-// offers over UCX by this key, and the reader knows from the kernel, not from a message, which
-// process it may read. No transfer waits for any of this: until there is a link, it takes another
-// route.
+// key for this endpoint and sends it over the socket, and later descriptors of the memory. From
+// then on the owner authenticates what it offers over UCX by this key. Both sides know from the
+// kernel, not from a message, that the other is of the same user, and when its process ends. No
+// transfer waits for any of this: until there is a link, it takes another route.
 #pragma once
 
 #include "common/ledger.h"
@@ -40,10 +40,9 @@ struct LinkMessage;
 class Link {
 public:
     ucp_ep_h ep() const { return ep_; }
-    // The process at the other end. Its pid may be used again when it has ended: so whatever was
-    // read is valid only if it has not ended afterwards.
+    // The process at the other end. Its pid may be used again when it has ended.
     pid_t pid() const { return peer_.pid; }
-    bool peer_has_ended() const { return has_ended(process_.get()); }
+    bool peer_has_ended() const { return has_ended(peer_.reference.get()); }
 
     // Authenticates bytes by the key that only the two processes know.
     Mac authenticate(const void *data, std::size_t bytes) const;
@@ -64,9 +63,6 @@ public:
     void close_passed(uint64_t first, uint64_t count);
     // Closes all, at the reader, to free their budget.
     void close_passed() { passed_.clear(); }
-
-    // The kernel has refused to let this process read the other's memory.
-    bool is_unreadable = false;
 
 private:
     friend class Links;
@@ -91,7 +87,7 @@ private:
     LinkState state_;
     Introduction introduction_; // of the owner, at the reader
     PeerProcess peer_;
-    Descriptor socket_, process_;
+    Descriptor socket_;
     LinkKey key_ = {};
     uint64_t number_ = 0;      // the last one that was drawn, or that has come
     uint64_t next_passed_ = 0; // the number of the next descriptor
@@ -165,7 +161,7 @@ private:
     void close(Descriptor &watched) const;
     Link &add(ucp_ep_h ep, bool owns, Link::LinkState state);
     void remove(uint64_t id);
-    bool refer_to_peer(Link &link) const;
+    bool watch(const Link &link) const;
     void try_connect(Link &link);
     void retry();
     void accept();

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <memory>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -31,6 +33,33 @@ constexpr int socket_type = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
 // Room for the descriptors, and for the sender's credentials.
 constexpr std::size_t control_room =
     CMSG_SPACE(max_passed * sizeof(int)) + CMSG_SPACE(sizeof(ucred));
+
+// The kernel gives this number in place of each user that this process's user namespace does not
+// map. So two processes that have it need not be of one user.
+bool is_overflow(uid_t user) {
+    constexpr uid_t by_default = 65534;
+    unsigned set = by_default;
+    std::unique_ptr<FILE, int (*)(FILE *)> file(std::fopen("/proc/sys/kernel/overflowuid", "re"),
+                                                std::fclose);
+    if (file == nullptr || std::fscanf(file.get(), "%u", &set) != 1) set = by_default;
+    return user == set || user == by_default;
+}
+
+bool may_signal(int process) {
+#ifdef SYS_pidfd_send_signal
+    return ::syscall(SYS_pidfd_send_signal, process, 0, nullptr, 0) == 0;
+#else
+    (void)process;
+    return false;
+#endif
+}
+
+// Numbers of users may be compared where both are mapped. The kernel compares the users themselves,
+// and all that the process may still become: it lets this process send a signal (none, here) to its
+// user's processes.
+bool is_of_this_user(uid_t user, int process) {
+    return user == ::geteuid() && !is_overflow(user) && may_signal(process);
+}
 
 } // namespace
 
@@ -69,8 +98,9 @@ bool find_peer(int socket, PeerProcess &peer) {
     ucred credentials = {};
     socklen_t length = sizeof credentials;
     if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return false;
-    peer = {credentials.pid, credentials.uid};
-    return peer.pid > 0; // 0 stands for a process that this one cannot see
+    if (credentials.pid <= 0) return false; // 0 stands for a process that this one cannot see
+    peer = {credentials.pid, refer_to(credentials.pid)};
+    return peer.reference && is_of_this_user(credentials.uid, peer.reference.get());
 }
 
 Descriptor refer_to(pid_t pid) {
@@ -82,8 +112,8 @@ Descriptor refer_to(pid_t pid) {
 #endif
 }
 
-bool has_ended(int process) {
-    pollfd asked = {process, POLLIN, 0};
+bool has_ended(int descriptor) {
+    pollfd asked = {descriptor, POLLIN, 0};
     return ::poll(&asked, 1, 0) != 0;
 }
 

@@ -43,12 +43,14 @@ Connected connect_to(const SocketName &name, Descriptor &socket);
 // The process that has connected, or that listens, as the kernel knows it.
 struct PeerProcess {
     pid_t pid = 0;
-    uid_t uid = 0;
+    Descriptor reference; // also when the pid is used again
 };
+// Returns false if it is not of this process's user, or if the kernel does not say.
 bool find_peer(int socket, PeerProcess &peer);
-// Refers to a process, also when its pid is used again. Empty if the kernel has no such thing.
+// Refers to a process. Empty if the kernel has no such thing.
 Descriptor refer_to(pid_t pid);
-bool has_ended(int process);
+// Of a process; or of a pipe that is written to, whether nobody reads it any more.
+bool has_ended(int descriptor);
 
 inline constexpr std::size_t max_passed = 32; // descriptors of one message
 

@@ -120,7 +120,7 @@ inline constexpr auto last_decline = Decline::unknown_memory;
 // Where the sender's data lies, for a receiver that reads it there.
 struct DirectPlace {
     enum class Memory : uint32_t {
-        host,
+        host, // of version 0.3.0, which read it by system calls; declined
         ipc,
         attached, // host memory that the receiver can map by a descriptor
     };

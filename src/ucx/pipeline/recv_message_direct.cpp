@@ -5,6 +5,7 @@
 #include "pipeline/recv_message.h"
 #include "pipeline/transfers.h"
 
+#include <algorithm>
 #include <new>
 #include <utility>
 #include <vector>
@@ -63,62 +64,43 @@ void RecvMessage::on_link_ended(bool is_process) {
 
 // Whether it is possible and worth while ------------------------------------
 
+namespace {
+
+// Whether this is the type's layout. Displacements that are only known when data moves cannot be
+// compared with an offer.
+bool has_layout(const KnownType &type, const DirectPlace &place, uint64_t total) {
+    const ucd_layout_t *found;
+    return place.count > 0 && type.measure(place.count, found).ok() &&
+           (found->flags & UCD_LAYOUT__BY_REFERENCE) == 0 && found->bytes == total &&
+           found->low == place.low && found->high == place.high;
+}
+
+} // namespace
+
 bool RecvPart::find_direct(const Receiving &receiving, Decline *reason) {
     const DirectPlace place = direct_place();
     const TypedBuffer &to = receiving.buffer();
-    if (!receiving.goes_direct() || to.op() != UCD_OP__REPLACE || !place.unused_are_zero())
+    const bool is_attached = place.memory == DirectPlace::Memory::attached && to.on_host();
+    const bool is_on_device = place.memory == DirectPlace::Memory::ipc && !to.device().empty();
+    if (!receiving.goes_direct() || to.op() != UCD_OP__REPLACE || !place.unused_are_zero() ||
+        (!is_attached && !is_on_device))
         return false;
     TypePtr type = transfers_.direct.find(place.type);
     if (type == nullptr) {
         *reason = Decline::unknown_type;
         return false;
     }
-    auto copy = std::make_unique<DirectCopy>();
-    if (!copy->from.set(std::move(type), place.count, header.total, place.low, place.high))
-        return false;
-    direct_ = std::move(copy);
-    if (place.memory == DirectPlace::Memory::host && to.on_host())
-        return find_direct_on_host(receiving, place);
-    if (place.memory == DirectPlace::Memory::attached && to.on_host())
-        return find_attached(receiving, place, reason);
-    return place.memory == DirectPlace::Memory::ipc && !to.device().empty() &&
-           find_direct_on_device(receiving, place, reason);
-}
-
-bool RecvPart::find_direct_on_host(const Receiving &receiving, const DirectPlace &place) {
-    // All addresses from the lowest to the highest exist.
-    const auto low = static_cast<uint64_t>(place.low), high = static_cast<uint64_t>(place.high);
-    const uint64_t first = place.base + low, extent = high - low;
-    if (first == 0 || extent > static_cast<uint64_t>(INTPTR_MAX) ||
-        first > static_cast<uint64_t>(INTPTR_MAX) - extent)
-        return false;
-    const ucd_layout_t &layout = direct_->from.layout;
-    if (!receiving.always_direct() &&
-        !has_long_segments(layout.segments == 0 ? 0 : layout.bytes / layout.segments))
-        return false;
-    const CopyMethod method = method_for(layout, receiving.buffer().mean_segment());
-    Link *const link = transfers_.engine.links.to_owner(ep());
-    if (link == nullptr || link->is_unreadable) return false;
-    char probe;
-    const iovec to = {&probe, 1}, from = {reinterpret_cast<void *>(first), 1};
-    const ReadResult result = read_memory(*link, {&to, 1}, {&from, 1}, 1);
-    link->is_unreadable |= result == ReadResult::denied;
-    if (result != ReadResult::ok) return false;
-    Block staging;
-    if (method != CopyMethod::lists) {
-        staging =
-            transfers_.engine.take_chunk(receiving.buffer(), HostCopy::bytes_of_staging, true);
-        if (!staging) return false;
-    }
-    direct_->on_host.emplace(method, std::move(direct_->from), place.base, receiving.buffer(),
-                             std::move(staging));
-    return true;
+    if (!has_layout(*type, place, header.total)) return false;
+    direct_ = std::make_unique<DirectCopy>();
+    direct_->type = std::move(type);
+    direct_->count = place.count;
+    return is_attached ? find_attached(place, reason)
+                       : find_direct_on_device(receiving, place, reason);
 }
 
 // Nothing outside of the mapping is read. Its size cannot change, so that reading it is safe
 // whatever the sender does.
-bool RecvPart::find_attached(const Receiving &receiving, const DirectPlace &place,
-                             Decline *reason) {
+bool RecvPart::find_attached(const DirectPlace &place, Decline *reason) {
     AttachedMemories &memories = transfers_.attached_memories;
     AttachedPtr memory = memories.find(ep(), place.handle);
     if (memory == nullptr) {
@@ -138,9 +120,8 @@ bool RecvPart::find_attached(const Receiving &receiving, const DirectPlace &plac
     const auto low = static_cast<uint64_t>(place.low), high = static_cast<uint64_t>(place.high);
     const uint64_t first = place.base + low, extent = high - low;
     if (extent > memory->bytes() || first > memory->bytes() - extent) return false;
-    const uint64_t base = reinterpret_cast<uintptr_t>(memory->address()) + place.base;
-    direct_->on_host.emplace(CopyMethod::mapped, std::move(direct_->from), base, receiving.buffer(),
-                             Block());
+    direct_->buffer = reinterpret_cast<const char *>(
+        reinterpret_cast<uintptr_t>(memory->address()) + static_cast<uintptr_t>(place.base));
     direct_->attached = std::move(memory);
     return true;
 }
@@ -190,15 +171,14 @@ void RecvPart::receive_directly(RecvMessage &message) {
     bytes = header.total;
     transfers_.trace(UCD_UCX_EVENT__RECEIVED, header.id, 0, bytes);
     transfers_.trace(UCD_UCX_EVENT__UNPACK_BEGIN, header.id, 0, bytes);
-    if (direct_->on_host) {
+    if (direct_->attached != nullptr) {
         state_ = PartState::copying_direct;
         return copy_direct();
     }
     state_ = PartState::unpacking;
     ++under_way_;
-    const RemoteData &from = direct_->from;
     const Status started = message.receiving()->buffer().copy_from_own_device(
-        direct_->buffer, from.count, from.type->type.get(), bytes, &moving);
+        direct_->buffer, direct_->count, direct_->type->type.get(), bytes, &moving);
     if (!started.ok()) return moved_directly(started);
     transfers_.engine.await(*this);
 }
@@ -206,19 +186,17 @@ void RecvPart::receive_directly(RecvMessage &message) {
 // One step. The next call of progress takes the next one. If the link has ended, the receive will
 // be told (RecvMessage::on_link_ended).
 void RecvPart::copy_direct() {
-    const Receiving &receiving = *message_->receiving();
-    const Link *const link = transfers_.engine.links.to_owner(ep());
+    Receiving &receiving = *message_->receiving();
+    DirectCopy &copy = *direct_;
     Status moved;
-    if (!receiving.has_failed() && link != nullptr) {
-        switch (direct_->on_host->step(*link, &moved)) {
-        case ReadResult::ok: break;
-        case ReadResult::ended: status_ = UCS_ERR_CONNECTION_RESET; break;
-        case ReadResult::denied:
-        case ReadResult::fault: status_ = UCS_ERR_IO_ERROR; break;
-        }
-        message_->receiving()->note_progress();
+    if (!receiving.has_failed() && transfers_.engine.links.to_owner(ep()) != nullptr) {
+        const uint64_t step = std::min(DirectCopy::bytes_of_step, bytes - copy.done);
+        moved = receiving.buffer().copy_from(copy.buffer, copy.count, copy.type->type.get(),
+                                             copy.done, step);
+        copy.done += step;
+        receiving.note_progress();
     }
-    if (status_ == UCS_OK && moved.ok() && !receiving.has_failed() && !direct_->on_host->is_done())
+    if (moved.ok() && !receiving.has_failed() && copy.done < bytes)
         return transfers_.engine.events.put(*this);
     ++under_way_;
     moved_directly(moved);

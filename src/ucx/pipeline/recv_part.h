@@ -2,17 +2,16 @@
 #pragma once
 
 #include "direct/attached_memory.h"
-#include "direct/host_copy.h"
 #include "engine/am_data.h"
 #include "engine/device_queue.h"
 #include "memory/mappings.h"
 #include "memory/staging.h"
 #include "pipeline/message.h"
 #include "pipeline/stream_range.h"
+#include "types/known_types.h"
 
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -22,14 +21,15 @@ class RecvMessage;
 class Receiving;
 class Transfers;
 
-// The data of an offer to read it where it is.
+// The data of an offer to read it where it is, in memory that is open here.
 struct DirectCopy {
-    std::optional<HostCopy> on_host;
-    AttachedPtr attached; // the memory that it copies from, if it is mapped
-    // On devices:
-    RemoteData from;
-    std::shared_ptr<const Mapping> mapping;
+    TypePtr type;
+    uint64_t count = 0;
     const char *buffer = nullptr;
+    // On the host, it is copied in steps:
+    static constexpr uint64_t bytes_of_step = 2 << 20; // which take less than a millisecond
+    AttachedPtr attached;                              // the memory
+    uint64_t done = 0;
 };
 
 class RecvPart final : public Event, public DeviceWork {
@@ -103,8 +103,7 @@ private:
     void unpack_for_peer();
 
     // In recv_message_direct.cpp:
-    bool find_direct_on_host(const Receiving &receiving, const DirectPlace &place);
-    bool find_attached(const Receiving &receiving, const DirectPlace &place, Decline *reason);
+    bool find_attached(const DirectPlace &place, Decline *reason);
     bool find_direct_on_device(const Receiving &receiving, const DirectPlace &place,
                                Decline *reason);
     bool open_passed(const DirectPlace &place, const std::string &device, Decline *reason);

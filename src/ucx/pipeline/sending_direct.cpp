@@ -26,6 +26,14 @@ void Sending::prepare_direct(ucd_type_t handle) {
     // The peer has asked for other transfers: then its messages already say how.
     if (options_.direct == Trust::none || terms_.owner != nullptr) return;
     if (transfers_.engine.options.direct == Trust::none) return; // nobody would accept connections
+    const bool on_device = !buffer_.device().empty();
+    DirectPlace place;
+    uint64_t offset = 0;
+    if (buffer_.is_by_reference()) return;
+    if (!on_device &&
+        !(buffer_.on_host() &&
+          AttachableMemory::find(buffer_.lowest(), buffer_.range(), place.handle, offset)))
+        return; // other processes cannot open it
     Links &links = transfers_.engine.links;
     Link *const link = links.to_reader(ep_);
     if (link == nullptr) {
@@ -36,20 +44,8 @@ void Sending::prepare_direct(ucd_type_t handle) {
         return;
     }
     const bool always = options_.direct == Trust::always;
-    const bool on_device = !buffer_.device().empty();
-    if (buffer_.is_by_reference() || (!on_device && !buffer_.on_host())) return;
-    DirectPlace place;
-    uint64_t offset = 0;
-    const bool is_attachable =
-        !on_device &&
-        AttachableMemory::find(buffer_.lowest(), buffer_.range(), place.handle, offset);
-    std::span<const DirectLimits> limits = limits_on_devices;
-    if (is_attachable)
-        limits = limits_if_attached;
-    else if (!on_device && row_for(ep_, options_.packing).is_streamed)
-        limits = {}; // UCX's callbacks are faster, whatever the layout
-    else if (!on_device)
-        limits = limits_if_read;
+    const std::span<const DirectLimits> limits =
+        on_device ? std::span<const DirectLimits>(limits_on_devices) : limits_if_attached;
     // The kernel needs rows at regular distances at both sides: to move lists, it has to find which
     // parts of both lists meet, for each transfer again.
     if (!always &&
@@ -61,31 +57,26 @@ void Sending::prepare_direct(ucd_type_t handle) {
         !type->measure(buffer_.count(), layout).ok() ||
         type->flattened.size() > DirectTypes::max_flattened)
         return;
-    place.base = reinterpret_cast<uintptr_t>(buffer_.buf());
     place.low = layout->low;
     place.high = layout->high;
     place.count = buffer_.count();
     place.type = type->id;
-    if (is_attachable) {
-        PassedRange passed;
+    PassedRange passed;
+    if (!on_device) {
         if (!transfers_.passed_memory.offer_attachable(*link, place.handle, passed)) return;
-        place.descriptors = passed.count;
-        place.first_descriptor = passed.first;
         place.memory = DirectPlace::Memory::attached;
         place.base = offset - static_cast<uint64_t>(place.low);
-    }
-    if (on_device) {
+    } else {
         const void *first = reinterpret_cast<const void *>(
-            static_cast<uintptr_t>(place.base + static_cast<uint64_t>(place.low)));
-        PassedRange passed;
+            reinterpret_cast<uintptr_t>(buffer_.buf()) + static_cast<uintptr_t>(place.low));
         if (!transfers_.passed_memory.offer(
                 *link, first, static_cast<uint64_t>(place.high - place.low), place.handle, passed))
             return;
-        place.descriptors = passed.count;
-        place.first_descriptor = passed.first;
         place.memory = DirectPlace::Memory::ipc;
         place.base = -static_cast<uint64_t>(place.low); // the handle's memory begins at `low`
     }
+    place.descriptors = passed.count;
+    place.first_descriptor = passed.first;
     direct_ = std::make_unique<SendingDirect>(*this);
     direct_->type = std::move(type);
     direct_->header.place = place;

@@ -249,8 +249,7 @@ bool RmaOperation::is_done_directly() {
     if (sent_bytes_ > 0 && arguments_.sent.hints != for_host) return false;
     if (fetches(arguments_.verb) && arguments_.received.hints != for_host) return false;
     Status status = success;
-    if (!origin_.rma.access.move(arguments_, *type_, window_, options_.direct, &status))
-        return false;
+    if (!origin_.rma.access.move(arguments_, *type_, window_, &status)) return false;
     status_ = ucx_status_of(status.code());
     ucd_ = status.code();
     state_ = OperationState::over;

@@ -49,7 +49,6 @@ Status ucd_ucx_window::set(ucd_info_t from, const TransferOptions &defaults) {
     fill_randomly(name.data(), name.size());
     std::string memory;
     UCD_TRY(find_memory(base, bytes, UCD_TYPE__BYTE, from, Direction::receive, memory));
-    is_on_host = memory == "host";
     UCD_TRY(to_read.set(memory, from, Direction::send));
     UCD_TRY(to_write.set(memory, from, Direction::receive));
     eager = direct_limit(options, to_read);

@@ -57,7 +57,6 @@ struct ucd_ucx_window {
     char *const base;
     const uint64_t bytes;
     ucd_ucx::ContentId name = {};
-    bool is_on_host = false;          // in pageable memory
     ucd_ucx::OwnedInfo info;          // keys for transfers
     uint64_t eager = 0;               // the limit in bytes for reading and sending as one message
     uint64_t transfer_bytes = 0;      // the memory that a transfer of window data takes

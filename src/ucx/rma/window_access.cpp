@@ -4,20 +4,13 @@
 #include "rma/one_sided.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <climits>
 #include <cstring>
+#include <fcntl.h>
+#include <unistd.h>
 
 namespace ucd_ucx::rma {
 namespace {
 
-// Measured in one thread, which plays both sides, with UCX's shared memory
-// (docs/guide/one-sided.md). A system call costs as much as the messages of an operation of some
-// ten kilobytes, and each of the target's segments as much as copying some kilobytes. Gets by
-// message are slower than puts.
-constexpr uint64_t least_accessed = 32 << 10;
-constexpr uint64_t least_put_segment = 8 << 10, least_get_segment = 1 << 10;
-constexpr uint64_t least_segment_beside_span = 4 << 10; // shorter ones: with what lies between
 // The call does not return before the data has moved, and the lock is held.
 constexpr uint64_t max_accessed = 1 << 20;
 // Others may wait for their turn meanwhile.
@@ -36,28 +29,6 @@ bool read_struct(std::string_view message, Struct &out) {
 }
 
 } // namespace
-
-AccessMethod access_method(Verb verb, const ucd_layout_t &layout, Trust trust) {
-    const uint64_t bytes = layout.bytes, segments = layout.segments;
-    const bool always = trust == Trust::always;
-    if (accumulates(verb) || bytes > max_accessed || segments == 0) return AccessMethod::none;
-    if (!always && bytes < least_accessed) return AccessMethod::none;
-    if (verb == Verb::put && overlap_of(layout) != Overlap::none) return AccessMethod::none;
-    // At most half of the span are bytes that the operation does not ask for.
-    const uint64_t mean = bytes / segments;
-    if (verb == Verb::get && mean < least_segment_beside_span && segments > 1 &&
-        static_cast<uint64_t>(layout.high - layout.low) <= 2 * bytes)
-        return AccessMethod::span;
-    const uint64_t least_segment = verb == Verb::put ? least_put_segment : least_get_segment;
-    const bool suits = segments == 1 || (segments <= IOV_MAX && (always || mean >= least_segment));
-    return suits ? AccessMethod::segments : AccessMethod::none;
-}
-
-AccessMethod access_method_in_mapping(Verb verb, const ucd_layout_t &layout) {
-    const bool suits =
-        layout.segments > 0 && layout.bytes <= (accumulates(verb) ? max_accumulated : max_accessed);
-    return suits ? AccessMethod::mapped : AccessMethod::none;
-}
 
 WindowAccess::~WindowAccess() = default;
 
@@ -79,7 +50,7 @@ void WindowAccess::say(ucp_ep_h ep, Verb verb, const void *data, std::size_t byt
 // Each call takes one step for this origin, and no operation waits for it: first the introduction,
 // then the page, then a grant for each window that the origin uses.
 void WindowAccess::offer(ucp_ep_h ep, const ucd_ucx_window &window) {
-    if (!window.is_on_host) return;
+    if (window.shared == nullptr) return; // no other process can map it
     Granted &granted = granted_[ep];
     if (granted.is_refused ||
         std::find(granted.windows.begin(), granted.windows.end(), &window) != granted.windows.end())
@@ -103,16 +74,12 @@ void WindowAccess::offer(ucp_ep_h ep, const ucd_ucx_window &window) {
     message.grant.window = window.name;
     message.grant.place = static_cast<uint64_t>(place - granted.windows.begin());
     message.grant.generation = random_token();
-    message.grant.base = reinterpret_cast<uintptr_t>(window.base);
     message.grant.bytes = window.bytes;
     message.grant.descriptor = granted.descriptor;
     message.grant.origin = granted.number;
     Link *const link = rma_.engine.links.to_reader(ep);
-    if (window.shared != nullptr) {
-        const int descriptor = window.shared->descriptor();
-        if (!link->pass({&descriptor, 1}, &message.grant.memory))
-            message.grant.memory = WindowGrant::not_shared;
-    }
+    const int descriptor = window.shared->descriptor();
+    if (!link->pass({&descriptor, 1}, &message.grant.memory)) return;
     message.mac = link->authenticate(&message.grant, sizeof message.grant);
     *place = &window;
     granted.page->grant(message.grant.place, message.grant.generation);
@@ -131,8 +98,14 @@ bool WindowAccess::open_page(ucp_ep_h ep, Granted &granted) {
     std::unique_ptr<AccessPage> page = AccessPage::make(descriptor);
     granted.process = refer_to(link->pid());
     if (page == nullptr || !granted.process || link->peer_has_ended()) return false;
-    const int passed = descriptor.get();
-    if (!link->pass({&passed, 1}, &granted.descriptor)) return false;
+    int ends[2];
+    if (::pipe2(ends, O_CLOEXEC) != 0) return false;
+    const Descriptor its_end(ends[0]);
+    granted.lifeline = Descriptor(ends[1]);
+    // If the origin has no room for its end of the lifeline, it has none for the page either.
+    const int passed[] = {its_end.get(), descriptor.get()};
+    if (!link->pass(passed, &granted.descriptor)) return false;
+    ++granted.descriptor;
     granted.page = std::move(page);
     granted.number = random_token() | 2; // neither 0 nor that of the owner
     return true;
@@ -161,7 +134,7 @@ bool WindowAccess::take_turn(WindowMemory &memory) const {
     // An origin that is not known any more was not at work when its endpoint was lost.
     const uint64_t other = memory.whose_turn();
     const auto has_it = [other](const Granted &granted) {
-        return granted.number == other && !has_ended(granted.process.get());
+        return granted.number == other && !granted.has_left();
     };
     for (const auto &[ep, granted] : granted_)
         if (has_it(granted)) return false;
@@ -181,7 +154,7 @@ void WindowAccess::take_introduction(ucp_ep_h ep, std::string_view message) {
 void WindowAccess::take_grant(ucp_ep_h ep, std::string_view message) {
     GrantMessage given;
     if (rma_.engine.options.direct == Trust::none || !read_struct(message, given) ||
-        !rma_.origin.uses(ep, given.grant.window))
+        given.grant.memory == WindowGrant::not_shared || !rma_.origin.uses(ep, given.grant.window))
         return;
     Ledger &ledger = rma_.engine.ledger;
     Claims &claims = claims_[ep];
@@ -224,18 +197,16 @@ WindowMemory *WindowAccess::memory_of(ucp_ep_h ep, Link &link, Claimed &claimed)
 }
 
 bool WindowAccess::move(const Arguments &arguments, const KnownType &type, const ContentId &window,
-                        Trust trust, Status *status) {
+                        Status *status) {
     const auto claims = claims_.find(arguments.ep);
     if (claims == claims_.end()) return false;
     const ucd_layout_t *layout;
     if (!type.measure(arguments.target.count, layout).ok()) return false;
+    const uint64_t most = accumulates(arguments.verb) ? max_accumulated : max_accessed;
+    if (layout->segments == 0 || layout->bytes > most) return false;
     const auto found = claims->second.windows.find(window);
     if (found == claims->second.windows.end()) return false;
     Claimed &claimed = found->second;
-    AccessMethod method = access_method(arguments.verb, *layout, trust);
-    const bool may_be_mapped =
-        claimed.memory != nullptr || claimed.grant.memory != WindowGrant::not_shared;
-    if (method == AccessMethod::none && !may_be_mapped) return false;
     Link *const link = rma_.engine.links.to_owner(arguments.ep);
     if (link == nullptr) return false;
     if (!claimed.is_checked &&
@@ -247,11 +218,7 @@ bool WindowAccess::move(const Arguments &arguments, const KnownType &type, const
     claimed.is_checked = true;
     const WindowGrant &grant = claimed.grant;
     if (!is_within(arguments.displacement, layout->low, layout->high, grant.bytes)) return false;
-    if (may_be_mapped && memory_of(arguments.ep, *link, claimed) != nullptr)
-        method = access_method_in_mapping(arguments.verb, *layout);
-    else if (link->is_unreadable)
-        method = AccessMethod::none;
-    if (method == AccessMethod::none) return false;
+    if (memory_of(arguments.ep, *link, claimed) == nullptr) return false;
     AccessPage *const page = page_of(*link, claims->second, grant.descriptor);
     if (page == nullptr) return false;
     if (!page->begin(grant.place, grant.generation)) { // the window is gone
@@ -260,9 +227,7 @@ bool WindowAccess::move(const Arguments &arguments, const KnownType &type, const
     }
     bool has_moved = false;
     const Status tried = without_exceptions([&] {
-        has_moved = method == AccessMethod::mapped
-                        ? move_mapped(arguments, type, *layout, claimed, status)
-                        : move_now(arguments, type, *layout, method, grant, *link);
+        has_moved = move_mapped(arguments, type, *layout, claimed, status);
         return success;
     });
     page->end();
@@ -319,66 +284,6 @@ bool WindowAccess::move_mapped(const Arguments &a, const KnownType &type,
         *status = ucd_ok(copy(a.sent, a.sent.buf, there, target, layout, a.op));
     memory.end_turn();
     return is_fetched;
-}
-
-// The address of the target's buffer is a number here: it may lie far from the data.
-bool WindowAccess::move_now(const Arguments &a, const KnownType &type, const ucd_layout_t &layout,
-                            AccessMethod method, const WindowGrant &grant, Link &link) {
-    const bool puts = a.verb == Verb::put;
-    const Data &here = puts ? a.sent : a.received;
-    const auto target = static_cast<uintptr_t>(grant.base) + static_cast<uintptr_t>(a.displacement);
-    const auto first = target + static_cast<uintptr_t>(layout.low);
-    uint64_t bytes = layout.bytes;
-    if (method == AccessMethod::span || layout.contiguous) {
-        if (method == AccessMethod::span) bytes = static_cast<uint64_t>(layout.high - layout.low);
-        // own: one segment
-        segments_.assign(1, {reinterpret_cast<void *>(first), bytes});
-    } else {
-        uintptr_t listed;
-        // bounded: in access_method; they are the program's type's
-        segments_.resize(layout.segments);
-        if (ucd_iov(reinterpret_cast<const void *>(target), a.target.count, type.type.get(), 0,
-                    segments_.data(), segments_.size(), &listed) != UCD_SUCCESS ||
-            listed != layout.segments)
-            return false;
-    }
-    ucd_layout_t own = {};
-    own.struct_size = sizeof own;
-    if (ucd_get_layout(here.count, here.type, &own) != UCD_SUCCESS) return false;
-    iovec local = {reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(here.buf) +
-                                            static_cast<uintptr_t>(own.low)),
-                   bytes};
-    const bool is_staged = !own.contiguous || method == AccessMethod::span;
-    if (is_staged) {
-        // bounded: in access_method
-        if (staging_.size() < bytes) staging_.resize(bytes);
-        local.iov_base = staging_.data();
-    }
-    const ucd_info_t hints = here.hints->info.get();
-    uintptr_t moved;
-    if (puts && is_staged &&
-        ucd_pack(here.buf, here.count, here.type, 0, staging_.data(), bytes, &moved, hints,
-                 UCD_OP__REPLACE) != UCD_SUCCESS)
-        return false;
-    // Its pid is that of another process only if it has ended, and all other pids have been used
-    // since.
-    if (puts && link.peer_has_ended()) return false;
-    const auto call = puts ? ::process_vm_writev : ::process_vm_readv;
-    const ssize_t result = call(link.pid(), &local, 1, segments_.data(), segments_.size(), 0);
-    if (result < 0 && errno == EPERM) link.is_unreadable = true;
-    if (static_cast<uint64_t>(result) != bytes) return false; // nor if it is -1
-    if (puts) return true;
-    if (link.peer_has_ended()) return false;
-    if (!is_staged) return true;
-    void *const to = const_cast<void *>(here.buf);
-    if (method == AccessMethod::segments)
-        return ucd_unpack(staging_.data(), bytes, to, here.count, here.type, 0, &moved, hints,
-                          UCD_OP__REPLACE) == UCD_SUCCESS;
-    const auto staged =
-        reinterpret_cast<uintptr_t>(staging_.data()) - static_cast<uintptr_t>(layout.low);
-    return ucd_copy(reinterpret_cast<const void *>(staged), a.target.count, type.type.get(), to,
-                    here.count, here.type, &moved, rma_.engine.for_host.info.get(),
-                    UCD_OP__REPLACE) == UCD_SUCCESS;
 }
 
 // Ends ------------------------------------------------------------------------------

@@ -1,6 +1,5 @@
 // Direct access to windows of other processes of this machine that trust this one, without
-// messages: in memory that both have mapped, if the owner has let the library allocate it; else put
-// and get by process_vm_writev and process_vm_readv.
+// messages: in memory that both have mapped, if the owner has let the library allocate it.
 #pragma once
 
 #include "common/ledger.h"
@@ -11,7 +10,6 @@
 #include "rma/window_memory.h"
 
 #include <memory>
-#include <sys/uio.h>
 #include <unordered_map>
 #include <vector>
 
@@ -24,24 +22,17 @@ struct WindowGrant {
     uint64_t letters = expected_letters; // nothing else that the key authenticates begins so
     ContentId window = {};               // from its key, which the origin has shown
     uint64_t place = 0, generation = 0;  // on the access page
-    uint64_t base = 0, bytes = 0;        // of the window, in the owner's memory
+    uint64_t base = no_address;          // is not read
+    uint64_t bytes = 0;                  // of the window
     uint64_t descriptor = 0;             // of the page: its number on the link
     uint64_t memory = not_shared;        // of the window's memory, the same
     uint64_t origin = 0;                 // its number when it has the turn (WindowMemory)
     static constexpr uint64_t not_shared = UINT64_MAX;
+    // Version 0.3.0 accesses the owner's memory at `base` by system calls until it has mapped the
+    // window. Nothing is ever mapped here, so these calls fail, and it sends a message.
+    static constexpr uint64_t no_address = uint64_t{0xff80} << 48;
     static constexpr uint64_t expected_letters = 0x544e415247444355; // "UCDGRANT"
 };
-
-// How an operation may reach a window. The limits are measured (docs/guide/one-sided.md).
-enum class AccessMethod : uint8_t {
-    none,     // a message is faster, or the layout does not allow it
-    mapped,   // from layout to layout, in memory that both processes have mapped
-    segments, // the target's segments
-    span,     // reads all from the first byte to the last, and what lies between
-};
-AccessMethod access_method(Verb verb, const ucd_layout_t &layout, Trust trust);
-// Same, for a window that is mapped here: `mapped` or `none`.
-AccessMethod access_method_in_mapping(Verb verb, const ucd_layout_t &layout);
 
 // The caller holds the lock.
 class WindowAccess {
@@ -66,7 +57,7 @@ public:
     // Does the operation. Returns false if it has to go by message; part of the data of a put or a
     // get may have moved by then. *status: an accumulate has failed, and may be done in part.
     bool move(const Arguments &arguments, const KnownType &type, const ContentId &window,
-              Trust trust, Status *status);
+              Status *status);
 
     void on_endpoint_failed(ucp_ep_h ep);
     void on_link_ended(ucp_ep_h ep);
@@ -77,15 +68,17 @@ private:
     // An owner's side of an endpoint.
     struct Granted {
         std::unique_ptr<AccessPage> page;
-        Descriptor process;                          // the origin
+        Descriptor process;  // the origin
+        Descriptor lifeline; // a pipe of which the origin has the other end while it has the link
         std::vector<const ucd_ucx_window *> windows; // by their places; null: free
-        uint64_t descriptor = 0;
-        uint64_t number = 0; // of the origin when it has the turn
+        uint64_t descriptor = 0;                     // of the page
+        uint64_t number = 0;                         // of the origin when it has the turn
         Charge charge;
         bool is_introduced = false, is_refused = false;
-        bool is_in_use() const {
-            return page != nullptr && page->is_in_use() && !has_ended(process.get());
-        }
+        // A process that calls execve does not end, but its descriptors are closed. One that ends
+        // may leave them to a child.
+        bool has_left() const { return has_ended(process.get()) || has_ended(lifeline.get()); }
+        bool is_in_use() const { return page != nullptr && page->is_in_use() && !has_left(); }
     };
     struct Claimed {
         WindowGrant grant;
@@ -112,8 +105,6 @@ private:
                      Claimed &claimed, Status *status);
     int copy(const Data &from, const void *from_buf, const Data &to, void *to_buf,
              const ucd_layout_t &target, ucd_op_t op);
-    bool move_now(const Arguments &arguments, const KnownType &type, const ucd_layout_t &layout,
-                  AccessMethod method, const WindowGrant &grant, Link &link);
 
     OneSided &rma_;
     std::unordered_map<ucp_ep_h, Granted> granted_;
@@ -121,8 +112,6 @@ private:
     // a limit: beyond it, no endpoint is granted anything new.
     std::vector<Granted> retired_;
     std::unordered_map<ucp_ep_h, Claims> claims_;
-    std::vector<char> staging_;
-    std::vector<iovec> segments_;
 };
 
 } // namespace ucd_ucx::rma
