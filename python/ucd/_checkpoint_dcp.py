@@ -50,8 +50,9 @@ def _state(given: Any, of: Named | str) -> dict[str, Any]:
 def _size(given: Any) -> tuple[int, ...]:
     if isinstance(given, Made) and given.of == _SIZE and len(given.arguments) == 1:
         (sizes,) = given.arguments
-        if type(sizes) is tuple and len(sizes) <= _MAX_DIMS and all(type(n) is int and 0 <= n < 2**63 for n in sizes):
-            return sizes
+        if type(sizes) is tuple and len(sizes) <= _MAX_DIMS and {int}.issuperset(map(type, sizes)):
+            if min(sizes, default=0) >= 0 and max(sizes, default=0) < 2**63:
+                return sizes
     raise Corrupt('.metadata has no torch.Size where one belongs')
 
 

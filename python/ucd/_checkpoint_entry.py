@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -88,14 +89,15 @@ def arranged(what: str, shape: tuple[int, ...], boxes: Sequence[Box]) -> tuple[l
     """The order of boxes, all of which have elements, and the distribution that they are in this order, if they are a grid
     of shards. Raises Corrupt if they overlap, leave gaps, or leave the array."""
     for box in boxes:
-        if any(start + size > n for start, size, n in zip(*box, shape)):
+        if any(map(operator.gt, map(operator.add, *box), shape)):
             raise Corrupt(f'{what} has a part that is not within its shape')
     if sum([math.prod(sizes) for _, sizes in boxes]) != math.prod(shape):
         raise Corrupt(f'the parts of {what} overlap or leave gaps')
     ordered = list(range(len(boxes)))
     if len(boxes) < 2:
         return ordered, whole(shape) if boxes else None
-    edges = [distinct([(starts[axis], sizes[axis]) for starts, sizes in boxes]) for axis in range(len(shape))]
+    by_axis = zip(zip(*[starts for starts, _ in boxes]), zip(*[sizes for _, sizes in boxes]))
+    edges = [distinct(zip(starts, sizes)) for starts, sizes in by_axis]
     if math.prod(map(len, edges)) != len(boxes) or not all(_tile(of_axis, n) for of_axis, n in zip(edges, shape)):
         if not _disjoint(boxes):
             raise Corrupt(f'the parts of {what} overlap or leave gaps')
@@ -136,7 +138,7 @@ def _disjoint(boxes: Sequence[Box]) -> bool:
         left -= len(members)
         ndim = len(members[0][0])
         if tried == ndim:
-            left -= len(members) ** 2 // 2 * (1 + ndim // 8)
+            left -= len(members) ** 2 // 2 * (1 + ndim // 4)
         if left < 0:
             raise NotSupported(f'{len(boxes)} parts of an array lie in a way that is too costly to check')
         if tried == ndim:

@@ -159,7 +159,7 @@ class Distribution:
         object.__setattr__(self, 'shape', tuple(map(int, shape)))
         object.__setattr__(self, 'mesh', (mesh,) if isinstance(mesh, int) else tuple(map(int, mesh)))
         object.__setattr__(self, 'placements', given)
-        if any(n < 0 for n in self.shape):
+        if min(self.shape, default=0) < 0:
             raise ValueError(f'shape {self.shape} has a negative entry')
         _check(len(self.shape), self.mesh, self.placements)
         for placement in given:

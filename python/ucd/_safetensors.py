@@ -150,7 +150,7 @@ def _name_of(dtype: Any) -> str:
 
     wanted = numpy.dtype(dtype)
     for name, known in DTYPES.items():
-        if not name.startswith(('F4', 'F6', 'F8', 'BF')) and numpy.dtype(known.in_numpy) == wanted:
+        if known.name == wanted.name and numpy.dtype(known.in_numpy) == wanted:
             return name
     raise ValueError(f'safetensors has no dtype for {wanted}')
 
