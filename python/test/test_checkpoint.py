@@ -333,6 +333,29 @@ def test_indices_that_lie(tmp_path, inside):
     refused('in two files', tmp_path)
 
 
+def test_what_is_not_read_does_not_keep_the_rest_from_being_read(tmp_path, inside):
+    array = np.arange(6, dtype='f4')
+    data = files.saved_tensor(array)
+    (tmp_path / 'f').write_bytes(data + bytes(4))
+    tensors = {'a': ('float32', (6,), [((0,), (6,), 'f', 0, len(data))])}
+    others = ('quint8', 'qint32', 'quint4x2', 'complex32', 'uint3')
+    for k, dtype in enumerate(others[:4]):
+        tensors[dtype] = dtype, (2, 4), [((0, 0), (2, 4), 'f', len(data) + k, 1)]
+    tensors['uint3'] = 'uint3', (0, 2), []
+    (tmp_path / '.metadata').write_bytes(files.metadata_of(tensors))
+    saved = ucd.checkpoint.open(tmp_path)
+    assert [saved[name].nbytes for name in ('a', *others)] == [24, 8, 32, 4, 32, 0]
+    target = np.zeros(6, 'f4')
+    saved.read({'a': target})
+    assert (target == array).all()
+    for dtype in others:
+        with pytest.raises(ucd.NotSupported, match=f'{dtype!r}: elements of {dtype} are not read'):
+            saved.read({dtype: np.zeros(saved[dtype].shape, 'u1')})
+    (tmp_path / '.metadata').write_bytes(files.metadata_of({'a': ('float32', (2**62, 0), [])}))
+    with pytest.raises(ucd.Corrupt, match="metadata has a shape of 'a' that is too large"):
+        ucd.checkpoint.open(tmp_path)
+
+
 def test_metadata_that_lie(tmp_path, inside):
     array = np.arange(24, dtype='f4').reshape(4, 6)
     halves = [files.saved_tensor(array[:2]), files.saved_tensor(array[2:])]

@@ -4,6 +4,7 @@ import ast
 import json
 import os
 import pathlib
+import pickle
 import signal
 import socket
 import subprocess
@@ -70,6 +71,18 @@ def test_no_number_of_others_is_hashed():
     shapes = [(1, 2), (1 + P, 2), (1 + 2 * P, 2)]
     assert len(set(map(hash, shapes))) == 1
     assert len({hash(ucd.Distribution(shape, 1, ucd.Replicate())) for shape in shapes}) == 3
+
+
+def test_hashes_of_distributions_stay_in_their_process():
+    made = ucd.Distribution((6, 4), 2, ucd.Segment(0, {'a': (4, 2), 'b': 2}))
+    hash(made), made.roles
+    program = """
+import pickle, sys, ucd
+made = pickle.load(sys.stdin.buffer)
+print({made: 1}[ucd.Distribution(made.shape, made.mesh, made.placements)])
+"""
+    done = subprocess.run([sys.executable, '-c', program], input=pickle.dumps(made), capture_output=True, timeout=60)
+    assert done.stdout == b'1\n', done.stderr
 
 
 # Of modules that take files and messages apart: dicts and sets with these keys, by the words for them; and the other

@@ -10,7 +10,6 @@ from ucd._cache_factors import Side, _contiguous, inside
 from ucd._cache_format import Placed
 from ucd._cache_moves import Cache, Pages, pieces, require_equal_axes
 from ucd._cache_tensor import Tensor
-from ucd._untrusted import key_of
 
 # 256 MiB of addresses on each side.
 MAX_ROWS = 1 << 25
@@ -172,13 +171,13 @@ def descriptor_pair(
             f'{len(here)} pages of {a.format.page_size} tokens for {len(there)} pages of {b.format.page_size}'
         )
     width = a.format.type.size
-    orders: dict[bytes, Any] = {}
+    orders: dict[tuple[bytes, bytes], Any] = {}
     lengths: list[Any] = []
     reads: list[Any] = []
     writes: list[Any] = []
     rows = 0
     for piece in pieces(a.format, b.format):
-        key = key_of(tuple([tuple(dim) for dim in side.dims]) for side in piece)
+        key = piece.source.layout, piece.target.layout
         if key not in orders:
             orders[key] = inside(*piece, (width, width))
         sides = orders[key]

@@ -190,9 +190,9 @@ class Relayout:
         self._checked += [(source_pages, a.pages), (target_pages, b.pages)]
         if tokens[0] == 0:
             return
-        orders: dict[bytes, Any] = {}
+        orders: dict[tuple[bytes, bytes], Any] = {}
         for piece in pieces(a, b):
-            key = key_of(tuple([tuple(dim) for dim in side.dims]) for side in piece)
+            key = piece.source.layout, piece.target.layout
             if key not in orders:
                 orders[key] = inside(*piece, (a.type.size, b.type.size))
             order = orders[key]

@@ -7,7 +7,7 @@ import itertools
 import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from ucd import _core
@@ -213,6 +213,10 @@ class Distribution:
     @functools.cached_property
     def _hash(self) -> int:
         return hash((key_of(self.shape), self.mesh, self.placements, self.rank_map))  # a file may have said the shape
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without what is remembered: a hash is that of one process.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def size(self) -> int:

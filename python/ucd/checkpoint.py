@@ -93,9 +93,9 @@ class Checkpoint(Mapping[str, Entry]):
         Ranks do not wait for each other. The work is done on return.
 
         Raises ucd.Corrupt, which is a ValueError, if a file has changed since it was opened, ends early, or contradicts
-        itself; NotSupported for tensors that are compressed or sparse; OSError as os.open and
-        os.preadv; ValueError if shapes or elements of targets differ from what the distributions and the checkpoint
-        say. After an error that comes from a file the targets are unfinished.
+        itself; NotSupported for tensors that are compressed, sparse, quantised or of elements that are parts of bytes;
+        OSError as os.open and os.preadv; ValueError if shapes or elements of targets differ from what the distributions
+        and the checkpoint say. After an error that comes from a file the targets are unfinished.
         """
         held = placements or {}
         given = []
