@@ -59,7 +59,7 @@ def test_damaged_files_are_refused(tmp_path):
     refused('__metadata__', {'__metadata__': 'a'})
     refused('lacks', {'a': 7})
     refused('lacks', {'a': {'dtype': 'U8', 'shape': [4]}})
-    refused('dtype', {'a': {**good, 'dtype': 'F4'}}, bytes(4))
+    refused('dtype', {'a': {**good, 'dtype': 'F5'}}, bytes(4))
     refused('dtype', {'a': {**good, 'dtype': ['U8']}}, bytes(4))
     for shape in (4, '4', [-4], [4.0], [True, 4], [None], [2**63], [1] * 65):
         refused('no shape', {'a': {**good, 'shape': shape}}, bytes(4))
@@ -68,6 +68,10 @@ def test_damaged_files_are_refused(tmp_path):
     for offsets in ([0, 3], [4, 0], [1, 4]):
         refused('do not fit', {'a': {**good, 'data_offsets': offsets}}, bytes(4))
     refused('do not fit', {'a': tensor('U8', [2**32, 2**32], 0, 0)})
+    for dtype, shape in (('F32', [2**62, 0]), ('U8', [0, 2**62]), ('F4', [2**31, 0, 2**30])):
+        refused('/bad: .*too large', {'a': tensor(dtype, shape, 0, 0)})
+    refused('are no bytes', {'a': tensor('F4', [3], 0, 1)}, bytes(1))
+    refused('are no bytes', {'a': tensor('F6_E2M3', [2], 0, 1)}, bytes(1))
     refused('the file at', {'a': good}, bytes(3))
     refused('the file at', {'a': good}, bytes(5))
     refused('overlap', {'a': good, 'b': tensor('U8', [4], 2, 6)}, bytes(6))
@@ -78,6 +82,59 @@ def test_damaged_files_are_refused(tmp_path):
         ucd.Safetensors(tmp_path / 'short')
     with pytest.raises(OSError):
         ucd.Safetensors(tmp_path / 'missing')
+
+
+# The format's dtypes: bits of an element, and what the checkpoint calls it.
+DTYPES = {
+    'BOOL': (8, 'bool'), 'F4': (4, 'float4_e2m1fn'), 'F6_E2M3': (6, 'float6_e2m3fn'), 'F6_E3M2': (6, 'float6_e3m2fn'),
+    'U8': (8, 'uint8'), 'I8': (8, 'int8'), 'F8_E5M2': (8, 'float8_e5m2'), 'F8_E4M3': (8, 'float8_e4m3fn'),
+    'F8_E8M0': (8, 'float8_e8m0fnu'), 'F8_E4M3FNUZ': (8, 'float8_e4m3fnuz'), 'F8_E5M2FNUZ': (8, 'float8_e5m2fnuz'),
+    'I16': (16, 'int16'), 'U16': (16, 'uint16'), 'F16': (16, 'float16'), 'BF16': (16, 'bfloat16'), 'I32': (32, 'int32'),
+    'U32': (32, 'uint32'), 'F32': (32, 'float32'), 'C64': (64, 'complex64'), 'F64': (64, 'float64'), 'I64': (64, 'int64'),
+    'U64': (64, 'uint64'),
+}  # fmt: skip
+
+
+def file_of_all_dtypes(path):
+    """A tensor of 3 x 4 elements of each dtype, of consecutive bytes. They are sorted, as other writers do."""
+    header, data = {}, b''
+    for dtype, (bits, _) in sorted(DTYPES.items(), key=lambda entry: -entry[1][0]):
+        size = 12 * bits // 8
+        header[dtype] = tensor(dtype, [3, 4], len(data), len(data) + size)
+        data += bytes([k % 2 for k in range(size)]) if dtype == 'BOOL' else bytes(range(size))
+    return file_of(path, header, data), header, data
+
+
+def test_all_dtypes_open(tmp_path):
+    """What cannot be read is refused when it is read. All else of the folder can be."""
+    path, header, data = file_of_all_dtypes(tmp_path / 'x.safetensors')
+    found, saved = ucd.Safetensors(path), ucd.checkpoint.open(tmp_path)
+    assert set(found) == set(saved) == set(DTYPES) and len(DTYPES) == 22
+    copies = ucd.Safetensors.create(tmp_path / 'copies', {dtype: (dtype, (3, 4)) for dtype in header})
+    for dtype, (bits, name) in DTYPES.items():
+        begin, end = header[dtype]['data_offsets']
+        assert found.entries[dtype].shape == (3, 4) and found[dtype].tobytes() == data[begin:end]
+        assert found[dtype].shape == ((3, 4) if bits % 8 == 0 else (12 * bits // 8,))
+        copies[dtype][:] = found[dtype]
+        entry = saved[dtype]
+        assert (entry.shape, entry.dtype, entry.nbytes) == ((3, 4), name, end - begin)
+        target = np.zeros((3, 4), {1: 'u1', 2: 'u2', 4: 'u4', 8: 'u8'}.get(bits // 8, 'u1'))
+        if bits % 8 == 0:
+            saved.read({dtype: target})
+            assert target.tobytes() == data[begin:end]
+        else:
+            with pytest.raises(ucd.NotSupported, match=f'{dtype!r}: elements of {name} are not read'):
+                saved.read({dtype: target})
+    copies.flush()
+    of_numpy = {dtype: name for dtype, (_, name) in DTYPES.items() if 'float8' not in name and name in np.sctypeDict}
+    made = ucd.Safetensors.create(tmp_path / 'made', {dtype: (name, (2,)) for dtype, name in of_numpy.items()})
+    assert len(of_numpy) == 13 and all(made.entries[dtype].dtype == dtype for dtype in of_numpy)
+    with pytest.raises(ValueError, match='no dtype for >f8'):
+        ucd.Safetensors.create(tmp_path / 'made', {'a': ('>f8', (2,))})
+    assert (tmp_path / 'copies').read_bytes()[-len(data) :] == data
+    for dtype in ('F8_E8M0', 'F8_E4M3FNUZ', 'F8_E5M2FNUZ'):
+        with pytest.raises(ucd.NotSupported, match='cannot be converted'):
+            saved.read({dtype: np.zeros((3, 4), 'f4')}, convert='float32')
 
 
 def test_any_damage_is_refused_or_harmless(tmp_path):
@@ -140,6 +197,10 @@ def test_a_checkpoint_from_8_to_3_ranks(tmp_path):
 
 def test_the_format_s_own_library_agrees(tmp_path):
     numpy = pytest.importorskip('safetensors.numpy')
+    path, header, data = file_of_all_dtypes(tmp_path / 'all')
+    for name, said in numpy.deserialize(path.read_bytes()):
+        assert said['dtype'] == header[name]['dtype'] and said['shape'] == [3, 4]
+        assert bytes(said['data']) == ucd.Safetensors(path)[name].tobytes()
     arrays = {'a': np.arange(6, dtype='f8').reshape(2, 3), 'b': np.ones((0, 3), 'f2'), 'c': np.array(True)}
     numpy.save_file(arrays, tmp_path / 'theirs', {'k': 'v'})
     found = ucd.Safetensors(tmp_path / 'theirs')

@@ -27,6 +27,7 @@ from ucd._cache_tensor import (
     words_of,
 )
 from ucd._errors import Corrupt
+from ucd._untrusted import distinct
 
 
 @dataclass(frozen=True)
@@ -313,20 +314,17 @@ def _check(format: Format) -> None:
     if len(lengths) != 1:
         raise ValueError(f'the tensors have pages of different lengths: {min(lengths)} and {max(lengths)} tokens')
     # Parts are the cells of a grid: along each axis their ranges follow each other, and no cell is missing or twice.
-    cells = set()
-    ranges: dict[str, set[tuple[int, int]]] = {axis: set() for axis in AXES if axis != 'page'}
-    for tensor in format.tensors:
-        cells.add(tuple(tensor.start(axis) for axis in ranges))
-        for axis, known in ranges.items():
-            known.add((tensor.start(axis), tensor.size(axis)))
-    for axis, known in ranges.items():
+    axes = [axis for axis in AXES if axis != 'page']
+    cells = distinct(tuple(tensor.start(axis) for axis in axes) for tensor in format.tensors)
+    ranges = [distinct((tensor.start(axis), tensor.size(axis)) for tensor in format.tensors) for axis in axes]
+    for axis, known in zip(axes, ranges):
         end = 0
-        for start, size in sorted(known):
+        for start, size in known:
             if start != end:
                 raise ValueError(f'the tensors overlap or leave a gap at {axis} {min(start, end)}')
             end = start + size
         if end >= MAX_NUMBER:
             raise ValueError(f'{axis} has too many indices')
-    expected = math.prod(len(known) for known in ranges.values())
+    expected = math.prod(map(len, ranges))
     if len(cells) != len(format.tensors) or expected != len(cells):
         raise ValueError(f'{len(cells)} different parts in {len(format.tensors)} tensors, where {expected} are needed')

@@ -171,13 +171,13 @@ def descriptor_pair(
             f'{len(here)} pages of {a.format.page_size} tokens for {len(there)} pages of {b.format.page_size}'
         )
     width = a.format.type.size
-    orders: dict[Any, Any] = {}
+    orders: dict[tuple[bytes, bytes], Any] = {}
     lengths: list[Any] = []
     reads: list[Any] = []
     writes: list[Any] = []
     rows = 0
     for piece in pieces(a.format, b.format):
-        key = piece.source.dims, piece.target.dims
+        key = piece.source.layout, piece.target.layout
         if key not in orders:
             orders[key] = inside(*piece, (width, width))
         sides = orders[key]

@@ -13,6 +13,7 @@ from ucd._cache_factors import Side, inside
 from ucd._cache_format import Format, Placed
 from ucd._cache_names import depth_of, leaves
 from ucd._cache_tensor import Tensor, part_of
+from ucd._untrusted import key_of
 
 
 class Cache:
@@ -127,9 +128,9 @@ class Pages:
             raise IndexError(f'{self.what} has page {low if low < 0 else high}; the cache has {pages}')
 
 
-def _type(side: Side, tensor: Tensor, pages: Pages, element: _core.Type, entries: dict[Any, _core.Type]) -> _core.Type:
+def _type(side: Side, tensor: Tensor, pages: Pages, element: _core.Type, entries: dict[bytes, _core.Type]) -> _core.Type:
     """A side of a piece: all its pages, in the order of the list."""
-    key = (side.dims, element.name)
+    key = key_of((side.dims, element.name))
     if key not in entries:
         made = element
         for size, stride in reversed(side.dims):
@@ -164,7 +165,7 @@ class Relayout:
         convert and hints, and what is raised: as relayout."""
         self._checked: list[tuple[Pages, int]] = []
         members: list[tuple[Any, ...]] = []
-        entries: dict[Any, _core.Type] = {}
+        entries: dict[bytes, _core.Type] = {}
         elements = set()
         for source, target, source_pages, target_pages in parts:
             elements.add((source.format.element, target.format.element))
@@ -177,7 +178,7 @@ class Relayout:
         self._batch = _core.Batch.copy(members, op=op, hints=hints)
 
     def _members(
-        self, source: Cache, target: Cache, source_pages: Pages, target_pages: Pages, entries: dict[Any, _core.Type]
+        self, source: Cache, target: Cache, source_pages: Pages, target_pages: Pages, entries: dict[bytes, _core.Type]
     ) -> Iterator[tuple[Any, ...]]:
         a, b = source.format, target.format
         require_equal_axes(a, b)
@@ -189,9 +190,9 @@ class Relayout:
         self._checked += [(source_pages, a.pages), (target_pages, b.pages)]
         if tokens[0] == 0:
             return
-        orders: dict[Any, Any] = {}
+        orders: dict[tuple[bytes, bytes], Any] = {}
         for piece in pieces(a, b):
-            key = piece.source.dims, piece.target.dims
+            key = piece.source.layout, piece.target.layout
             if key not in orders:
                 orders[key] = inside(*piece, (a.type.size, b.type.size))
             order = orders[key]

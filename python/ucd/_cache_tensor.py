@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ucd import _core
+from ucd._untrusted import key_of
 
 AXES = ('layer', 'kv', 'page', 'token', 'head', 'dim')
 ELEMENTS = (
@@ -58,6 +59,11 @@ class Tensor:
             else:
                 joined.append((dim.size, dim.stride))
         return tuple(joined)
+
+    @property
+    def layout(self) -> bytes:
+        """The key of its dimensions in a dict."""
+        return key_of((dim.axis, dim.size, dim.stride) for dim in self.dims)
 
     @property
     def page_stride(self) -> int:

@@ -8,10 +8,11 @@ from collections import defaultdict
 from typing import Any
 
 from ucd import _inert_pickle, _torch_archive
-from ucd._checkpoint_entry import Entry, Part, arranged, element_of
+from ucd._checkpoint_entry import UNREADABLE, Box, Entry, Part, arranged, bits_of
 from ucd._checkpoint_files import File, plain_name
 from ucd._errors import Corrupt, NotSupported
 from ucd._inert_pickle import Made, Named, Pairs
+from ucd._untrusted import key_of
 
 METADATA = '.metadata'
 _MAX_DIMS = 64
@@ -22,13 +23,14 @@ _TENSOR = Named(_METADATA, 'TensorStorageMetadata')
 _BYTES = Named(_METADATA, 'BytesStorageMetadata')
 _INFO = Named(_FILESYSTEM, '_StorageInfo')
 _PROPERTIES = Named(_METADATA, 'TensorProperties')
+_DTYPES = _torch_archive.DTYPES.keys() | UNREADABLE.keys()
 _ADMITTED = frozenset([
     *[
         Named(_METADATA, name)
         for name in ('Metadata', 'ChunkStorageMetadata', 'MetadataIndex', 'StorageMeta', '_MEM_FORMAT_ENCODING')
     ],
     _TENSOR, _BYTES, _PROPERTIES, _INFO, _SIZE,
-    *[Named('torch', name) for name in _torch_archive.DTYPES],
+    *[Named('torch', name) for name in _DTYPES],
     Named('torch.serialization', '_get_layout'),
     Named('collections', 'OrderedDict'),
     # Of the folder's name, which is not used.
@@ -40,7 +42,7 @@ _ADMITTED = frozenset([
 def _state(given: Any, of: Named | str) -> dict[str, Any]:
     """The attributes of an object of a class."""
     wanted = of if isinstance(of, Named) else Named(_METADATA, of)
-    if not isinstance(given, Made) or given.of != wanted or not isinstance(given.state, Pairs) or len(given.state) > 16:
+    if not isinstance(given, Made) or given.of != wanted or not isinstance(given.state, Pairs) or len(given.state) > 2 * 16:
         raise Corrupt(f'.metadata has no {wanted.name} where one belongs')
     return {key: value for key, value in given.state.items() if type(key) is str}
 
@@ -48,8 +50,9 @@ def _state(given: Any, of: Named | str) -> dict[str, Any]:
 def _size(given: Any) -> tuple[int, ...]:
     if isinstance(given, Made) and given.of == _SIZE and len(given.arguments) == 1:
         (sizes,) = given.arguments
-        if type(sizes) is tuple and len(sizes) <= _MAX_DIMS and all(type(n) is int and 0 <= n < 2**63 for n in sizes):
-            return sizes
+        if type(sizes) is tuple and len(sizes) <= _MAX_DIMS and {int}.issuperset(map(type, sizes)):
+            if min(sizes, default=0) >= 0 and max(sizes, default=0) < 2**63:
+                return sizes
     raise Corrupt('.metadata has no torch.Size where one belongs')
 
 
@@ -81,7 +84,8 @@ class Directory:
         self.entries: dict[str, Entry] = {}
         self.objects: set[str] = set()
         """What is no array, and is not read."""
-        # One list may be that of many names. Then there are more parts than bytes that say so.
+        # One object may be that of many names and parts: one list, one torch.Size of 64 dimensions. So their number is
+        # bounded by that of the bytes; pickles that writers make have several bytes for each dimension of each part.
         self._left = self.bytes
         for given, what in _pairs(state.get('state_dict_metadata')):
             name = _name(given)
@@ -98,13 +102,13 @@ class Directory:
             self._files[name] = File(os.path.join(self._folder, name))
         return self._files[name]
 
-    def _places(self, given: Any) -> dict[str, dict[tuple[int, ...] | None, tuple[File, int, int]]]:
-        """For each name, by the offsets of the part: the file, and which of its bytes."""
-        found: dict[str, dict[tuple[int, ...] | None, tuple[File, int, int]]] = defaultdict(dict)
+    def _places(self, given: Any) -> dict[str, dict[bytes | None, tuple[File, int, int]]]:
+        """For each name, by the key of the part's offsets: the file, and which of its bytes."""
+        found: dict[str, dict[bytes | None, tuple[File, int, int]]] = defaultdict(dict)
         for key, value in _pairs(given):
             index, info = _state(key, 'MetadataIndex'), _state(value, _INFO)
             name = _name(index.get('fqn'))
-            offsets = None if index.get('offset') is None else _size(index['offset'])
+            offsets = None if index.get('offset') is None else key_of(_size(index['offset']))
             start, length = info.get('offset'), info.get('length')
             if type(start) is not int or type(length) is not int or start < 0 or length < 0 or start + length >= 2**63:
                 raise Corrupt(f'.metadata does not say which bytes of a file {name[:200]!r} has')
@@ -127,26 +131,32 @@ class Directory:
         ):
             raise Corrupt(f'.metadata has no TensorProperties of {what}')
         dtype = properties.state[0]
-        if not isinstance(dtype, Named) or dtype.module != 'torch' or dtype.name not in _torch_archive.DTYPES:
+        if not isinstance(dtype, Named) or dtype.module != 'torch' or dtype.name not in _DTYPES:
             raise Corrupt(f'.metadata has no dtype of {what}')
-        if math.prod(shape) * element_of(dtype.name).size >= 2**63:
+        if math.prod(filter(None, shape)) * bits_of(dtype.name) >= 2**63:
             raise Corrupt(f'.metadata has a shape of {what} that is too large')
         if type(chunks) is not list:
             raise Corrupt(f'.metadata has no list of the parts of {what}')
-        self._left -= len(chunks)
+        self._left -= (1 + len(shape)) * (1 + len(chunks))
         if self._left < 0:
             raise Corrupt('.metadata has more parts than bytes')
-        boxes, parts = [], []
+        boxes: list[Box] = []
+        parts: list[Part] = []
         stored = self._stored.get(name, {})
         for chunk in chunks:
             of_chunk = _state(chunk, 'ChunkStorageMetadata')
             offsets, sizes = _size(of_chunk.get('offsets')), _size(of_chunk.get('sizes'))
             if not len(offsets) == len(sizes) == len(shape):
                 raise Corrupt(f'a part of {what} has another number of dimensions')
-            if offsets not in stored:
+            place = stored.get(key_of(offsets))
+            if place is None:
                 raise Corrupt(f'.metadata does not say where the part of {what} at {offsets} is')
-            boxes.append((offsets, sizes))
-            parts.append(Part(offsets, sizes, *stored[offsets]))
+            if 0 not in sizes:
+                boxes.append((offsets, sizes))
+                parts.append(Part(offsets, sizes, *place))
+        # Also bounds the work: each part that has elements has a place of its own.
+        if len(parts) > len(stored):
+            raise Corrupt(f'the parts of {what} overlap or leave gaps')
         order, source = arranged(what, shape, boxes)
         return Entry(shape, dtype.name, tuple([parts[k] for k in order]), source)
 

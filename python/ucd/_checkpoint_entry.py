@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -13,17 +14,32 @@ from ucd import _core, _dtypes
 from ucd._checkpoint_files import File
 from ucd._errors import Corrupt, NotSupported
 from ucd._placements import Distribution, Placement, Replicate, Shard
+from ucd._untrusted import distinct
 
-# The elements that libucd knows. Others are bytes, which can be moved but not converted.
-OPAQUE = {'float8_e4m3fnuz': 1, 'float8_e5m2fnuz': 1, 'float8_e8m0fnu': 1}
+# The elements that libucd does not know. These are bytes, which can be moved but not converted.
+OPAQUE = {'float8_e4m3fnuz': 1, 'float8_e5m2fnuz': 1, 'float8_e8m0fnu': 1, 'float4_e2m1fn_x2': 1}
+# Bits of those that are not read: parts of bytes, and what torch stores in forms of its own.
+UNREADABLE = {
+    'float4_e2m1fn': 4, 'float6_e2m3fn': 6, 'float6_e3m2fn': 6,
+    'quint2x4': 2, 'quint4x2': 4, 'quint8': 8, 'qint8': 8, 'qint32': 32, 'complex32': 32,
+    'bits1x8': 8, 'bits2x4': 8, 'bits4x2': 8, 'bits8': 8, 'bits16': 16,
+    **{f'{sign}int{n}': 8 for sign in ('', 'u') for n in range(1, 8)},
+}  # fmt: skip
 # Of the work of finding out whether parts that are no grid cover an array: steps for each part.
 _MAX_STEPS = 64
 
 
 @functools.lru_cache(maxsize=64)
 def element_of(dtype: str) -> _core.Type:
-    """The element of a dtype of a checkpoint."""
+    """The element of a dtype of a checkpoint. Raises NotSupported if there is none."""
+    if dtype in UNREADABLE:
+        raise NotSupported(f'elements of {dtype} are not read')
     return _dtypes.of_bytes(OPAQUE[dtype]) if dtype in OPAQUE else _dtypes.of(dtype)
+
+
+def bits_of(dtype: str) -> int:
+    """Bits of an element."""
+    return UNREADABLE[dtype] if dtype in UNREADABLE else 8 * element_of(dtype).size
 
 
 class Part(NamedTuple):
@@ -57,7 +73,7 @@ class Entry:
     @property
     def nbytes(self) -> int:
         """Bytes of all elements."""
-        return math.prod(self.shape) * element_of(self.dtype).size
+        return math.prod(self.shape) * bits_of(self.dtype) // 8
 
 
 Box = tuple[tuple[int, ...], tuple[int, ...]]
@@ -70,26 +86,26 @@ def whole(shape: Sequence[int]) -> Distribution:
 
 
 def arranged(what: str, shape: tuple[int, ...], boxes: Sequence[Box]) -> tuple[list[int], Distribution | None]:
-    """The order of boxes that have elements, and the distribution that they are in this order, if they are a grid of
-    shards. Raises Corrupt if they overlap, leave gaps, or leave the array."""
-    filled = [k for k, (_, sizes) in enumerate(boxes) if 0 not in sizes]
-    for k in filled:
-        if any(start + size > n for start, size, n in zip(*boxes[k], shape)):
+    """The order of boxes, all of which have elements, and the distribution that they are in this order, if they are a grid
+    of shards. Raises Corrupt if they overlap, leave gaps, or leave the array."""
+    for box in boxes:
+        if any(map(operator.gt, map(operator.add, *box), shape)):
             raise Corrupt(f'{what} has a part that is not within its shape')
-    if sum([math.prod(boxes[k][1]) for k in filled]) != math.prod(shape):
+    if sum([math.prod(sizes) for _, sizes in boxes]) != math.prod(shape):
         raise Corrupt(f'the parts of {what} overlap or leave gaps')
-    if len(filled) < 2:
-        return filled, whole(shape) if filled else None
-    edges = [sorted({(boxes[k][0][axis], boxes[k][1][axis]) for k in filled}) for axis in range(len(shape))]
-    if math.prod(map(len, edges)) != len(filled) or not all(_tile(of_axis, n) for of_axis, n in zip(edges, shape)):
-        if not _disjoint([boxes[k] for k in filled]):
+    ordered = list(range(len(boxes)))
+    if len(boxes) < 2:
+        return ordered, whole(shape) if boxes else None
+    by_axis = zip(zip(*[starts for starts, _ in boxes]), zip(*[sizes for _, sizes in boxes]))
+    edges = [distinct(zip(starts, sizes)) for starts, sizes in by_axis]
+    if math.prod(map(len, edges)) != len(boxes) or not all(_tile(of_axis, n) for of_axis, n in zip(edges, shape)):
+        if not _disjoint(boxes):
             raise Corrupt(f'the parts of {what} overlap or leave gaps')
-        return filled, None
-    # As many different places as there are in the grid, and as many boxes: a box at each.
-    by_start = {boxes[k][0]: k for k in filled}
-    if len(by_start) != len(filled):
+        return ordered, None
+    # As many different places as there are in the grid, and as many boxes: a box at each, row-major.
+    ordered.sort(key=lambda k: boxes[k][0])
+    if any(boxes[a][0] == boxes[b][0] for a, b in itertools.pairwise(ordered)):
         raise Corrupt(f'the parts of {what} overlap or leave gaps')
-    ordered = [by_start[starts] for starts in itertools.product(*[[start for start, _ in e] for e in edges])]
     split = [axis for axis, of_axis in enumerate(edges) if len(of_axis) > 1]
     if not all(_even(edges[axis], shape[axis]) for axis in split):
         return ordered, None
@@ -110,7 +126,7 @@ def _even(intervals: Sequence[tuple[int, int]], n: int) -> bool:
     return all(start == k * block for k, (start, _) in enumerate(intervals))
 
 
-def _disjoint(boxes: list[Box]) -> bool:
+def _disjoint(boxes: Sequence[Box]) -> bool:
     """Whether no two boxes have a common element, by cutting along planes that cut no box, axis after axis. Where
     there are no such planes, each pair is looked at."""
     left = _MAX_STEPS * len(boxes)
@@ -122,7 +138,7 @@ def _disjoint(boxes: list[Box]) -> bool:
         left -= len(members)
         ndim = len(members[0][0])
         if tried == ndim:
-            left -= len(members) ** 2 // 2
+            left -= len(members) ** 2 // 2 * (1 + ndim // 4)
         if left < 0:
             raise NotSupported(f'{len(boxes)} parts of an array lie in a way that is too costly to check')
         if tried == ndim:

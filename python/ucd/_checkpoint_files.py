@@ -27,6 +27,16 @@ def plain_name(given: Any, what: str) -> str:
     raise Corrupt(f'{what} names a file {str(given)[:200]!r}, which is no name of a file in its own folder')
 
 
+def open_regular(path: str, flags: int) -> int:
+    """A descriptor of a regular file. Raises Corrupt if the file is none, OSError as os.open."""
+    # A pipe that nobody writes to would keep os.open waiting, and a terminal become that of the process.
+    fd = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY, 0o666)
+    if not stat.S_ISREG(os.fstat(fd).st_mode):
+        os.close(fd)
+        raise Corrupt(f'{path} is no regular file')
+    return fd
+
+
 class File:
     """A file that was checked. It is opened when it is read."""
 
@@ -41,13 +51,10 @@ class File:
     @contextmanager
     def opened(self) -> Iterator[OpenFile]:
         """The file, open. Raises Corrupt if it is no regular file, or another one than before."""
-        # A pipe that nobody writes to would keep open() waiting.
-        fd = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        fd = open_regular(self.path, os.O_RDONLY)
         try:
             found = os.fstat(fd)
             identity = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
-            if not stat.S_ISREG(found.st_mode):
-                raise Corrupt(f'{self.path} is no regular file')
             if self._identity is not None and identity != self._identity:
                 raise Corrupt(f'{self.path} has changed since it was checked')
             self._identity, self.size = identity, found.st_size

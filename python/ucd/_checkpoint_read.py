@@ -231,7 +231,10 @@ class _Target:
     def __init__(self, name: str, array: Any, entry: Entry, held: Distribution, rank: int, convert: Any) -> None:
         self.array = array
         self.entry = entry
-        self.element = element_of(entry.dtype)
+        try:
+            self.element = element_of(entry.dtype)
+        except NotSupported as e:
+            raise NotSupported(f'{name!r}: {e}') from None
         converted = self.element if convert is None else _dtypes.of(convert)
         if converted is not self.element and entry.dtype in OPAQUE:
             raise NotSupported(f'{name!r} is {entry.dtype}, which cannot be converted')

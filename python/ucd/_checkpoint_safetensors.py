@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 
@@ -11,30 +10,12 @@ from ucd._checkpoint_entry import Entry, Part, whole
 from ucd._checkpoint_files import File, OpenFile, plain_name
 from ucd._errors import Corrupt
 from ucd._placements import Distribution
+from ucd._safetensors import DTYPES
+from ucd._untrusted import json_of
 
 ENDING = '.safetensors'
 INDEX = '.safetensors.index.json'
 _MAX_INDEX = 1 << 28
-
-DTYPES = {
-    'BOOL': 'bool',
-    'U8': 'uint8',
-    'I8': 'int8',
-    'F8_E4M3': 'float8_e4m3fn',
-    'F8_E5M2': 'float8_e5m2',
-    'F8_E8M0': 'float8_e8m0fnu',
-    'U16': 'uint16',
-    'I16': 'int16',
-    'F16': 'float16',
-    'BF16': 'bfloat16',
-    'U32': 'uint32',
-    'I32': 'int32',
-    'F32': 'float32',
-    'U64': 'uint64',
-    'I64': 'int64',
-    'F64': 'float64',
-    'C64': 'complex64',
-}
 
 
 class _Sequential:
@@ -65,11 +46,9 @@ class Files:
             text = file.read(0, file.file.size)
             self.bytes += file.bytes
         try:
-            found = json.loads(text.decode(), object_pairs_hook=_safetensors.distinct)
-        except RecursionError:
-            raise Corrupt(f'{path} is nested too deeply') from None
+            found = json_of(text, path)
         except ValueError as e:
-            raise Corrupt(f'{path} is no JSON: {e}') from None
+            raise Corrupt(str(e)) from None
         names = found.get('weight_map') if isinstance(found, dict) else None
         if not isinstance(names, dict):
             raise Corrupt(f'{path} has no weight_map')
@@ -127,7 +106,7 @@ class Files:
                         f'{name!r} has shape {entry.shape} in {file.path}; the distribution says {source.local_shape(rank)}'
                     )
                 parts.append(Part(None, entry.shape, file, entry.start, entry.stop))
-                dtypes.add(DTYPES[entry.dtype])
+                dtypes.add(DTYPES[entry.dtype].name)
             if len(dtypes) > 1:
                 raise Corrupt(f'{name!r} has several dtypes: {", ".join(sorted(dtypes))}')
             found[name] = Entry(source.shape, dtypes.pop(), tuple(parts), source)
@@ -143,4 +122,4 @@ class Files:
 
 def _entry(file: File, entry: _safetensors.Entry) -> Entry:
     part = Part((0,) * len(entry.shape), entry.shape, file, entry.start, entry.stop)
-    return Entry(entry.shape, DTYPES[entry.dtype], (part,), whole(entry.shape))
+    return Entry(entry.shape, DTYPES[entry.dtype].name, (part,), whole(entry.shape))

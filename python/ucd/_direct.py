@@ -12,6 +12,7 @@ from ucd._errors import Error
 from ucd._launches import Moves
 from ucd._peer_memory import PeerMemory, exported, machine
 from ucd._routing import WHOLE, Cut, Route, Routing
+from ucd._untrusted import json_of
 
 # Routes are cut into pieces of about so many bytes. Pieces that cross the link lie between those that stay on the
 # device, since the first occupy the link and the second the memory.
@@ -53,7 +54,7 @@ def _gathered(group: Group, mine: bytes, like: Any) -> list[bytes]:
 def _decoded(text: bytes) -> Any:
     """JSON of another rank; None if it is none."""
     try:
-        return json.loads(text)
+        return json_of(text, 'a rank')
     except ValueError:
         return None
 
@@ -73,10 +74,10 @@ class _Offer:
         """Handle and strides; None if it is not offered, or in a form that no rank writes."""
         try:
             handle, strides = self._arrays[name]
-            found = bytes.fromhex(handle), tuple([int(stride) for stride in strides])
+            found = bytes.fromhex(handle), tuple(strides)
         except (KeyError, TypeError, ValueError):
             return None
-        return found if len(found[1]) == ndim and all([abs(stride) < 1 << 62 for stride in found[1]]) else None
+        return found if len(found[1]) == ndim and all([type(n) is int and abs(n) < 1 << 62 for n in found[1]]) else None
 
 
 class Direct:

@@ -9,7 +9,7 @@ most, and nothing is walked. The caller takes the result apart by shapes that it
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from typing import Any, NamedTuple
 
 from ucd._errors import Corrupt
@@ -53,20 +53,15 @@ class Persistent:
         self.id = id
 
 
-class Pairs:
+class Pairs(list[Any]):
     """A dict: keys and values in turn, unhashed. A key may be there twice."""
 
-    __slots__ = ('flat',)
+    __slots__ = ()
 
-    def __init__(self) -> None:
-        self.flat: list[Any] = []
-
-    def __len__(self) -> int:
-        return len(self.flat) // 2
-
-    def items(self) -> zip[tuple[Any, Any]]:
+    def items(self) -> Iterator[tuple[Any, Any]]:
         """Keys and values."""
-        return zip(self.flat[::2], self.flat[1::2])
+        each = iter(self)
+        return zip(each, each)
 
 
 _ORDERED_DICT = Named('collections', 'OrderedDict')
@@ -81,7 +76,7 @@ class _Reader:
         self.admitted = admitted
         self.stack: list[Any] = []
         self.below: list[list[Any]] = []
-        self.memo: dict[int, Any] = {}
+        self.memo: list[Any] = []
 
     def take(self, count: int) -> bytes:
         found = self.data[self.at : self.at + count]
@@ -137,18 +132,18 @@ class _Reader:
     def set_items(self, flat: list[Any]) -> None:
         if len(flat) % 2:
             raise Corrupt('a pickle has a key without a value')
-        self.top(Pairs).flat += flat
+        self.top(Pairs).extend(flat)
 
     def get(self, number: int) -> None:
-        try:
-            self.stack.append(self.memo[number])
-        except KeyError:
-            raise Corrupt('a pickle refers to something that it does not have') from None
+        if number >= len(self.memo):
+            raise Corrupt('a pickle refers to something that it does not have')
+        self.stack.append(self.memo[number])
 
     def put(self, number: int) -> None:
-        if not self.stack:
+        # Writers number what they remember in turn. So a list will do, which is no longer than the pickle.
+        if not self.stack or number > len(self.memo):
             raise Corrupt('a pickle remembers something that it does not have')
-        self.memo[number] = self.stack[-1]
+        self.memo[number : number + 1] = self.stack[-1:]
 
     def tuple_of(self, count: int) -> None:
         if len(self.stack) < count:

@@ -7,10 +7,11 @@ import itertools
 import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from ucd import _core
+from ucd._untrusted import key_of
 
 
 @dataclass(frozen=True)
@@ -158,7 +159,12 @@ class Distribution:
         object.__setattr__(self, 'shape', tuple(map(int, shape)))
         object.__setattr__(self, 'mesh', (mesh,) if isinstance(mesh, int) else tuple(map(int, mesh)))
         object.__setattr__(self, 'placements', given)
-        _check(self.shape, self.mesh, self.placements)
+        if min(self.shape, default=0) < 0:
+            raise ValueError(f'shape {self.shape} has a negative entry')
+        _check(len(self.shape), self.mesh, self.placements)
+        for placement in given:
+            if isinstance(placement, Segment) and placement.size != self.shape[placement.dim]:
+                raise ValueError(f'pieces of {placement.size} indices for a dimension of {self.shape[placement.dim]}')
         if numbers is not None:
             if len(numbers) != math.prod(self.mesh):
                 raise ValueError(f'{len(numbers)} ranks for a mesh of {self.mesh}')
@@ -206,7 +212,11 @@ class Distribution:
 
     @functools.cached_property
     def _hash(self) -> int:
-        return hash((self.shape, self.mesh, self.placements, self.rank_map))
+        return hash((key_of(self.shape), self.mesh, self.placements, self.rank_map))  # a file may have said the shape
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Without what is remembered: a hash is that of one process.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @property
     def size(self) -> int:
@@ -276,9 +286,7 @@ def placement_of(given: Any, ndim: int) -> Placement:
 
 
 @functools.lru_cache(maxsize=4096)
-def _check(shape: tuple[int, ...], mesh: tuple[int, ...], placements: tuple[Any, ...]) -> None:
-    if any(n < 0 for n in shape):
-        raise ValueError(f'shape {shape} has a negative entry')
+def _check(ndim: int, mesh: tuple[int, ...], placements: tuple[Any, ...]) -> None:
     if any(n < 1 for n in mesh):
         raise ValueError(f'mesh {mesh} has an entry below 1')
     if len(placements) != len(mesh):
@@ -286,19 +294,17 @@ def _check(shape: tuple[int, ...], mesh: tuple[int, ...], placements: tuple[Any,
     segments = set()
     for placement, ranks in zip(placements, mesh):
         if not isinstance(placement, Placement):
-            placement_of(placement, len(shape))
+            placement_of(placement, ndim)
             raise TypeError(f'{placement!r} is no placement of this package (Distribution.from_mesh takes those of DTensor)')
         if isinstance(placement, Replicate):
             continue
-        if not 0 <= placement.dim < len(shape):
-            raise ValueError(f'{placement}: dim must be >= 0 and < {len(shape)}')
+        if not 0 <= placement.dim < ndim:
+            raise ValueError(f'{placement}: dim must be >= 0 and < {ndim}')
         if isinstance(placement, Cyclic) and placement.block < 1:
             raise ValueError(f'{placement}: block must be >= 1')
         if isinstance(placement, StridedShard) and placement.split_factor < 1:
             raise ValueError(f'{placement}: split_factor must be >= 1')
         if isinstance(placement, Segment):
-            if placement.size != shape[placement.dim]:
-                raise ValueError(f'pieces of {placement.size} indices for a dimension of {shape[placement.dim]}')
             if placement.dim in segments:
                 raise ValueError(f'two segments of dimension {placement.dim}')
             segments.add(placement.dim)

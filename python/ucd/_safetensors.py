@@ -6,28 +6,45 @@ import json
 import math
 import mmap
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-# By safetensors' names: NumPy's dtype, or unsigned integers of the same size where NumPy has none.
-_DTYPES = {
-    'BOOL': '|b1',
-    'U8': '|u1',
-    'I8': '|i1',
-    'F8_E4M3': '|u1',
-    'F8_E5M2': '|u1',
-    'F8_E8M0': '|u1',
-    'U16': '<u2',
-    'I16': '<i2',
-    'F16': '<f2',
-    'BF16': '<u2',
-    'U32': '<u4',
-    'I32': '<i4',
-    'F32': '<f4',
-    'U64': '<u8',
-    'I64': '<i8',
-    'F64': '<f8',
-    'C64': '<c8',
+from ucd._checkpoint_files import open_regular
+from ucd._untrusted import json_of
+
+
+class _Dtype(NamedTuple):
+    name: str
+    """As ml_dtypes and checkpoints have it."""
+    in_numpy: str
+    """NumPy's, or unsigned integers of the same size where NumPy has none; bytes, if an element is a part of one."""
+    bits: int
+
+
+# By safetensors' names.
+DTYPES = {
+    'BOOL': _Dtype('bool', '|b1', 8),
+    'F4': _Dtype('float4_e2m1fn', '|u1', 4),
+    'F6_E2M3': _Dtype('float6_e2m3fn', '|u1', 6),
+    'F6_E3M2': _Dtype('float6_e3m2fn', '|u1', 6),
+    'U8': _Dtype('uint8', '|u1', 8),
+    'I8': _Dtype('int8', '|i1', 8),
+    'F8_E4M3': _Dtype('float8_e4m3fn', '|u1', 8),
+    'F8_E4M3FNUZ': _Dtype('float8_e4m3fnuz', '|u1', 8),
+    'F8_E5M2': _Dtype('float8_e5m2', '|u1', 8),
+    'F8_E5M2FNUZ': _Dtype('float8_e5m2fnuz', '|u1', 8),
+    'F8_E8M0': _Dtype('float8_e8m0fnu', '|u1', 8),
+    'U16': _Dtype('uint16', '<u2', 16),
+    'I16': _Dtype('int16', '<i2', 16),
+    'F16': _Dtype('float16', '<f2', 16),
+    'BF16': _Dtype('bfloat16', '<u2', 16),
+    'U32': _Dtype('uint32', '<u4', 32),
+    'I32': _Dtype('int32', '<i4', 32),
+    'F32': _Dtype('float32', '<f4', 32),
+    'U64': _Dtype('uint64', '<u8', 64),
+    'I64': _Dtype('int64', '<i8', 64),
+    'F64': _Dtype('float64', '<f8', 64),
+    'C64': _Dtype('complex64', '<c8', 64),
 }
 # What the format's own library accepts. Also a bound on what is read of a file that is no such file.
 _MAX_HEADER = 100_000_000
@@ -50,11 +67,13 @@ class Safetensors(Mapping[str, Any]):
 
     Nothing is read before it is needed, so that shards of checkpoints can be sources of
     ucd.redistribute. Arrays are read-only. Elements that NumPy does not know (BF16, F8_*) are
-    unsigned integers of the same size; `entries` has the names of all dtypes. `metadata` is that of
-    the file. Arrays keep the mapping alive. The file must not become shorter meanwhile.
+    unsigned integers of the same size. Elements that are parts of bytes (F4, F6_*) are one dimension
+    of bytes, as the file has them. `entries` has the names of all dtypes, and the shapes. `metadata`
+    is that of the file. Arrays keep the mapping alive. The file must not become shorter meanwhile.
 
-    The file is checked before it is used. Raises ValueError if it is not of this layout: lengths, JSON,
-    dtypes, shapes, and that tensors fill the file without gaps and overlaps. OSError as open.
+    The file is checked before it is used. Raises ValueError if it is not of this layout: a regular file,
+    lengths, JSON, dtypes, shapes, and that tensors fill the file without gaps and overlaps. OSError as
+    os.open.
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
@@ -82,7 +101,7 @@ class Safetensors(Mapping[str, Any]):
             at = stop
         text = json.dumps(header).encode()
         text += b' ' * (-len(text) % _ALIGNMENT)
-        with open(path, 'wb') as file:
+        with os.fdopen(open_regular(os.fspath(path), os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 'wb') as file:
             file.write(len(text).to_bytes(8, 'little') + text)
             file.truncate(8 + len(text) + at)
         made = cls.__new__(cls)
@@ -91,7 +110,8 @@ class Safetensors(Mapping[str, Any]):
 
     def _open(self, path: str, writable: bool) -> None:
         self.path = path
-        with open(path, 'r+b' if writable else 'rb') as file:
+        flags, mode = (os.O_RDWR, 'r+b') if writable else (os.O_RDONLY, 'rb')
+        with os.fdopen(open_regular(path, flags), mode) as file:
             size = os.fstat(file.fileno()).st_size
             try:
                 header, start = read_header(file, size)
@@ -114,7 +134,9 @@ class Safetensors(Mapping[str, Any]):
         import numpy
 
         entry = self.entries[name]
-        return numpy.ndarray(entry.shape, _DTYPES[entry.dtype], self._memory, entry.start)
+        known = DTYPES[entry.dtype]
+        shape = entry.shape if known.bits % 8 == 0 else (entry.stop - entry.start,)
+        return numpy.ndarray(shape, known.in_numpy, self._memory, entry.start)
 
     def flush(self) -> None:
         """Writes what was changed to the file."""
@@ -122,26 +144,23 @@ class Safetensors(Mapping[str, Any]):
 
 
 def _name_of(dtype: Any) -> str:
-    if isinstance(dtype, str) and dtype in _DTYPES:
+    if isinstance(dtype, str) and dtype in DTYPES:
         return dtype
     import numpy
 
     wanted = numpy.dtype(dtype)
-    for name, known in _DTYPES.items():
-        if not name.startswith(('F8', 'BF')) and numpy.dtype(known) == wanted:
+    for name, known in DTYPES.items():
+        if known.name == wanted.name and numpy.dtype(known.in_numpy) == wanted:
             return name
     raise ValueError(f'safetensors has no dtype for {wanted}')
 
 
-def _size(dtype: str, shape: tuple[int, ...]) -> int:
-    return math.prod(shape) * int(_DTYPES[dtype][2:])
-
-
-def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError('its header has a name twice')
-    return found
+def _size(dtype: str, shape: Iterable[int]) -> int:
+    """Bytes of a tensor. Raises ValueError if they are not whole."""
+    bits = math.prod(shape) * DTYPES[dtype].bits
+    if bits % 8:
+        raise ValueError(f'elements of {dtype} are {bits} bits, which are no bytes')
+    return bits // 8
 
 
 def read_header(file: Any, size: int) -> tuple[dict[str, Any], int]:
@@ -153,14 +172,7 @@ def read_header(file: Any, size: int) -> tuple[dict[str, Any], int]:
     text = file.read(length)
     if len(text) < length:
         raise ValueError('its header is cut off')
-    try:
-        header = json.loads(text.decode(), object_pairs_hook=distinct)
-    except RecursionError:
-        raise ValueError('its header is nested too deeply') from None
-    except json.JSONDecodeError as e:
-        raise ValueError(f'its header is no JSON: {e}') from None
-    except UnicodeDecodeError:
-        raise ValueError('its header is no UTF-8') from None
+    header = json_of(text, 'its header')
     if not isinstance(header, dict):
         raise ValueError('its header is no JSON object')
     return header, 8 + length
@@ -178,17 +190,21 @@ def checked(header: dict[str, Any], data: int, size: int) -> tuple[dict[str, str
         raise ValueError('its __metadata__ is no map of strings')
     entries = {}
     for name, said in header.items():
+        what = f'tensor {name[:200]!r}'
         if not isinstance(said, dict) or not {'dtype', 'shape', 'data_offsets'} <= said.keys():
-            raise ValueError(f'tensor {name!r} lacks dtype, shape or data_offsets')
+            raise ValueError(f'{what} lacks dtype, shape or data_offsets')
         dtype, shape, offsets = said['dtype'], said['shape'], said['data_offsets']
-        if not isinstance(dtype, str) or dtype not in _DTYPES:
-            raise ValueError(f'tensor {name!r} has the dtype {dtype!r}, which is not known')
+        if not isinstance(dtype, str) or dtype not in DTYPES:
+            raise ValueError(f'{what} has the dtype {str(dtype)[:200]!r}, which is not known')
         if not _naturals(shape) or len(shape) > 64:  # NumPy's limit
-            raise ValueError(f'tensor {name!r} has no shape of sizes')
+            raise ValueError(f'{what} has no shape of sizes')
         if not _naturals(offsets) or len(offsets) != 2:
-            raise ValueError(f'tensor {name!r} has no pair of data_offsets')
-        if offsets[1] - offsets[0] != _size(dtype, tuple(shape)):
-            raise ValueError(f'tensor {name!r} has data_offsets that do not fit its dtype and shape')
+            raise ValueError(f'{what} has no pair of data_offsets')
+        if offsets[1] - offsets[0] != _size(dtype, shape):
+            raise ValueError(f'{what} has data_offsets that do not fit its dtype and shape')
+        # Also of a tensor without elements: the strides of its array are products of the other sizes.
+        if math.prod(filter(None, shape)) * DTYPES[dtype].bits >= 2**63:
+            raise ValueError(f'{what} has a shape that is too large')
         entries[name] = Entry(dtype, tuple(shape), data + offsets[0], data + offsets[1])
     end = data
     for entry in sorted(entries.values(), key=lambda e: (e.start, e.stop)):

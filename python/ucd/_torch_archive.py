@@ -37,6 +37,7 @@ DTYPES = {
     'float8_e4m3fnuz': 1,
     'float8_e5m2fnuz': 1,
     'float8_e8m0fnu': 1,
+    'float4_e2m1fn_x2': 1,
     'complex64': 8,
     'complex128': 16,
     'int64': 8,

@@ -23,6 +23,7 @@ from ucd._errors import Corrupt
 from ucd._placements import Distribution
 from ucd._routing import c_strides
 from ucd._torch_archive import Placed
+from ucd._untrusted import key_of
 
 __all__ = ['Checkpoint', 'Entry', 'Part', 'Report', 'open']
 
@@ -48,7 +49,7 @@ class Checkpoint(Mapping[str, Entry]):
         self.objects = objects
         self.header_bytes = header_bytes
         self._entries = dict(entries)
-        self._placed: dict[Part, Placed] = {}
+        self._placed: dict[tuple[str, bytes], Placed] = {}
 
     def __repr__(self) -> str:
         return f'<ucd.checkpoint.Checkpoint {self.path!r}, {self.format}, {len(self)} arrays>'
@@ -92,9 +93,9 @@ class Checkpoint(Mapping[str, Entry]):
         Ranks do not wait for each other. The work is done on return.
 
         Raises ucd.Corrupt, which is a ValueError, if a file has changed since it was opened, ends early, or contradicts
-        itself; NotSupported for tensors that are compressed or sparse; OSError as os.open and
-        os.preadv; ValueError if shapes or elements of targets differ from what the distributions and the checkpoint
-        say. After an error that comes from a file the targets are unfinished.
+        itself; NotSupported for tensors that are compressed, sparse, quantised or of elements that are parts of bytes;
+        OSError as os.open and os.preadv; ValueError if shapes or elements of targets differ from what the distributions
+        and the checkpoint say. After an error that comes from a file the targets are unfinished.
         """
         held = placements or {}
         given = []
@@ -110,15 +111,16 @@ class Checkpoint(Mapping[str, Entry]):
         """Where the elements of a part are."""
         if self.format == 'safetensors':
             return Placed(entry.dtype, part.shape, c_strides(part.shape, element_of(entry.dtype).size), part.start)
-        if part not in self._placed:
+        key = file.file.path, key_of((part.start, part.stop))
+        if key not in self._placed:
             found = _torch_archive.locate(file, part.start, part.stop - part.start)
             if found.dtype != entry.dtype or found.shape != part.shape:
                 raise Corrupt(
                     f'{file.file.path}, byte {part.start}: a tensor of {found.dtype}, {found.shape} '
                     f'where the metadata says {entry.dtype}, {part.shape}'
                 )
-            self._placed[part] = found
-        return self._placed[part]
+            self._placed[key] = found
+        return self._placed[key]
 
 
 def open(path: Path | Sequence[Path], shards: Mapping[str, Distribution] | None = None) -> Checkpoint:
