@@ -19,7 +19,7 @@ class UcxEngine:
     rank      this process's, of 0 to the number of processes - 1
     exchange  a function that takes this rank's bytes and returns those of all ranks, in order: comm.allgather of
               mpi4py, or what a program makes of a store of its own. Called once here, and once in each execute or
-              prepare, by all ranks.
+              prepare, by all ranks; and once more there if one of them refuses its arguments.
     keys      of libucd-ucx, such as {'ucd.ucx.direct': 'yes'} if all ranks trust each other
 
     Collective. Raises NotSupported if this package was built without UCX, ValueError for an unknown key, RuntimeError
@@ -44,6 +44,16 @@ class UcxEngine:
         return f'<ucd.UcxEngine, rank {self.rank} of {len(self._addresses)}>'
 
 
+def started_with(peer: int, begin: Callable[[], Any], wait: Callable[[Any], None]) -> tuple[list[int], Wait]:
+    """A message to or from a peer, and the wait for what begins it. If it does not begin, since the peer is gone for
+    example, the wait raises, which names this peer and no other."""
+    try:
+        work = begin()
+    except Exception as error:
+        return [peer], functools.partial(_fail, error)
+    return [peer], functools.partial(wait, work)
+
+
 def _fail(error: Exception) -> None:
     raise error
 
@@ -55,6 +65,7 @@ class UcxMessages:
 
     def __init__(self, engine: UcxEngine, timeout: float | None) -> None:
         self.rank = engine.rank
+        self.ranks = range(len(engine._addresses))
         self._engine = engine
         self._timeout = timeout
 
@@ -71,16 +82,16 @@ class UcxMessages:
             for peer, whole in peers.items():
                 # Messages from one rank to another are matched in their order, by the sender's rank.
                 tag = self.rank if peers is sends else peer
-                try:
-                    worker.connect(peer, self._engine._addresses[peer])
-                    number = start(peer, _core.address(whole), len(whole), tag)
-                except Exception as error:  # a peer that is gone: the wait names it, and no other
-                    started.append(([peer], functools.partial(_fail, error)))
-                else:
-                    started.append(([peer], functools.partial(self._wait, functools.partial(worker.wait, number))))
-        if sends:
-            started.append((list(sends), functools.partial(self._wait, worker.flush)))
+                begin = functools.partial(self._begin, start, peer, whole, tag)
+                started.append(started_with(peer, begin, self._wait))
+        if sends:  # of all endpoints together
+            started.append((list(sends) if len(sends) == 1 else [], functools.partial(self._wait, worker.flush)))
         return started
+
+    def _begin(self, start: Callable[..., int], peer: int, whole: Any, tag: int) -> Callable[[float | None], bool]:
+        worker = self._engine._worker
+        worker.connect(peer, self._engine._addresses[peer])
+        return functools.partial(worker.wait, start(peer, _core.address(whole), len(whole), tag))
 
     def _wait(self, wait: Callable[[float | None], bool]) -> None:
         if not wait(self._timeout):
