@@ -46,14 +46,16 @@ void take(nb::handle capsule, ManagedVersioned *&versioned, Managed *&unversione
         versioned = static_cast<ManagedVersioned *>(
             PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
         const uint32_t major = versioned->major;
-        if (major != 1) versioned = nullptr; // of which nothing else is known: the capsule's to delete
+        if (major != 1)
+            versioned = nullptr; // of which nothing else is known: the capsule's to delete
         require_version(major);
         (void)PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
     } else if (PyCapsule_IsValid(capsule.ptr(), "dltensor")) {
         unversioned = static_cast<Managed *>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
         (void)PyCapsule_SetName(capsule.ptr(), "used_dltensor");
     } else {
-        raise(PyExc_BufferError, "__dlpack__ gave no capsule of a tensor, or one that was taken before");
+        raise(PyExc_BufferError,
+              "__dlpack__ gave no capsule of a tensor, or one that was taken before");
     }
 }
 
@@ -72,9 +74,7 @@ Element element_of(const DataType &dtype, intptr_t &itemsize) {
         case float8_e4m3fn:
             element.type = bytes == 1 ? UCD_TYPE__FLOAT8_E4M3 : UCD_TYPE__NULL;
             break;
-        case float8_e5m2:
-            element.type = bytes == 1 ? UCD_TYPE__FLOAT8_E5M2 : UCD_TYPE__NULL;
-            break;
+        case float8_e5m2: element.type = bytes == 1 ? UCD_TYPE__FLOAT8_E5M2 : UCD_TYPE__NULL; break;
         case boolean: element.type = bytes == 1 ? UCD_TYPE___BOOL : UCD_TYPE__NULL; break;
         default: break;
         }

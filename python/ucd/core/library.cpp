@@ -28,9 +28,9 @@ bool derives_from_package(nb::handle object, const char *package) {
 }
 
 nb::object without_gradient(nb::handle array) {
-    if (!is_of(array, "torch", "Tensor") || records_gradients()) return nb::borrow(array);
-    const nb::object requires_grad = array.attr("requires_grad");
-    return requires_grad.is(nb::handle(Py_True)) ? array.attr("detach")() : nb::borrow(array);
+    const bool requires_grad =
+        is_of(array, "torch", "Tensor") && array.attr("requires_grad").is(nb::handle(Py_True));
+    return requires_grad && !records_gradients() ? array.attr("detach")() : nb::borrow(array);
 }
 
 bool records_gradients() {

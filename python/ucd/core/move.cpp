@@ -27,7 +27,7 @@ void Side::require_distinct(ucd_op_t op) const {
     if (op == UCD_OP__REPLACE || op == UCD_OP__CONVERT || op == UCD_OP__CONVERT_SAT) return;
     const auto on_host_twice = [](const auto &list) { return !list->backend && repeats(*list); };
     const IndexLists &lists = whole.indices;
-    const bool twice = own_layout     ? overlaps_itself(view)
+    const bool twice = own_layout      ? overlaps_itself(view)
                        : lists.empty() ? overlaps_itself(whole.type, whole.count)
                                        : false;
     if (twice || std::any_of(lists.begin(), lists.end(), on_host_twice))

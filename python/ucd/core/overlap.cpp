@@ -98,9 +98,8 @@ private:
 // from 0. Of two blocks, the first index that differs is larger in the one than in the other.
 bool blocks_overlap(std::vector<Term> terms, intptr_t block) {
     if (block <= 0) return false;
-    std::sort(terms.begin(), terms.end(), [](const Term &a, const Term &b) {
-        return std::abs(a.stride) < std::abs(b.stride);
-    });
+    std::sort(terms.begin(), terms.end(),
+              [](const Term &a, const Term &b) { return std::abs(a.stride) < std::abs(b.stride); });
     Wide reach = block;
     bool nested = true; // each stride is beyond what the shorter ones reach: the usual case
     for (const Term &term : terms) {
@@ -179,13 +178,15 @@ bool overlaps_itself(ucd_type_t type, uintptr_t count) {
 
 bool repeats(const View &indices) {
     const intptr_t count = indices.shape[0];
-    if (indices.itemsize == 4) return repeats(reinterpret_cast<const int32_t *>(indices.data), count);
+    if (indices.itemsize == 4)
+        return repeats(reinterpret_cast<const int32_t *>(indices.data), count);
     return repeats(reinterpret_cast<const int64_t *>(indices.data), count);
 }
 
 void bind_overlap(nb::module_ &m) {
     m.def("reaches", &reached, nb::arg("terms"), nb::arg("first"), nb::arg("last"),
-          "Whether a sum of terms (low, high, stride), each an integer from low to high times stride, "
+          "Whether a sum of terms (low, high, stride), each an integer from low to high times "
+          "stride, "
           "lies\nfrom first to last. None: that is unknown.");
 }
 

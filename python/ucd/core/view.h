@@ -89,7 +89,7 @@ private:
     dlpack::ManagedVersioned *managed_ = nullptr;
     dlpack::Managed *managed_0_ = nullptr; // of DLPack before version 1
     nb::object owner_;                     // a capsule or an interface's dict
-    Element reading_;  // of `element`
+    Element reading_;                      // of `element`
     std::vector<intptr_t> shape_list_, strides_list_;
     intptr_t line_[2] = {}; // shape and stride of one dimension
 };
