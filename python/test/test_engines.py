@@ -159,6 +159,13 @@ def test_ucx_refuses():
         ucd.UcxEngine(0, lambda mine: [mine], {'ucd.ucx.chunks': '64'})
     with pytest.raises(ValueError, match='rank 2 of 1'):
         ucd.UcxEngine(2, lambda mine: [mine])
+    for other, told in ((b'!1 unknown key', 'on rank 1: unknown key'), (b'-0 address', 'rank 0 of 2'), (b'', 'rank  of 2')):
+        with pytest.raises(ValueError, match=told):
+            ucd.UcxEngine(0, lambda mine, other=other: [mine, other])
+    said = []
+    with pytest.raises(ValueError, match='ucd.ucx.chunks'):
+        ucd.UcxEngine(0, lambda mine: said.append(mine) or [mine], {'ucd.ucx.chunks': '64'})
+    assert said[0].startswith(b'!0 ') and b'ucd.ucx.chunks' in said[0]
     assert repr(ucd.UcxEngine(0, lambda mine: [mine])) == '<ucd.UcxEngine, rank 0 of 1>'
 
 

@@ -256,12 +256,13 @@ def relayout(
     source_pages    one-dimensional lists of 32-bit or 64-bit integers, on the host or the device, whose pages hold as
     target_pages    many tokens: where the source has pages of 16 tokens and the target of 64, four times as many.
                     Tables on a device are read by the kernel that moves the data, in stream order, and are not checked:
-                    a page that a cache does not have is undefined behaviour. Of a page of the target that is named
-                    twice, it is unspecified which of its values it gets.
+                    a page that a cache does not have is undefined behaviour, and so is one that is read and written.
+                    Of a page of the target that is named twice, it is unspecified which of its values it gets.
     convert         converts the elements: True, or 'saturate' as for ucd.copy. Without, both have the same.
     hints, stream   and when the work is done: as ucd.pack_into.
 
-    Raises ValueError where sizes differ, and IndexError for a page on the host that a cache does not have. For repeated
+    Raises ValueError where sizes differ, where source and target are one memory and a page on the host's lists is read
+    and written (unless it is moved onto itself), and IndexError for a page on the host that a cache does not have. For repeated
     moves use Relayout: making one takes longer than moving a few pages.
     """
     return Relayout([(source, target, source_pages, target_pages)], convert=convert, hints=hints).run(stream=stream)

@@ -138,7 +138,8 @@ class Redistribution:
                  process.
         sources  by name, this rank's local arrays. Without an engine: for each name, the arrays of all ranks, in the
                  order of the mesh.
-        targets  likewise; written. A rank leaves out arrays of which it has nothing, or gives None.
+        targets  likewise; written. A rank leaves out arrays of which it has nothing, or gives None. Names that the
+                 redistribution does not have are not looked at.
         timeout  after how many seconds a rank gives up waiting for a message, with mpi4py, UCX and Gloo. None: with
                  torch.distributed the time-out of the process group; with mpi4py and UCX never. NCCL has the group's always.
 
@@ -150,9 +151,11 @@ class Redistribution:
         packed and the one before unpacked. With NCCL the work is enqueued in the current stream, and may be
         unfinished on return. With other engines it is done on return.
 
-        Raises ValueError if the ranks have different redistributions, an array's shape is not the local one, the size of
-        its elements is not the one of the dtype, or both are floating formats and differ: before anything is sent.
-        Integers and bytes stand for any format of their size. Raises RedistributionError if a
+        Raises ValueError if the ranks have different redistributions, an array is missing, its shape is not the local
+        one, the size of its elements is not the one of the dtype, both are floating formats and differ, or a target has
+        bytes in common with another array; NotSupported for elements of the other byte order; and what ucd.pack_into
+        raises. If it concerns one rank only, the others raise ValueError with its number and the reason. All this comes
+        before anything is sent. Integers and bytes stand for any format of their size. Raises RedistributionError if a
         message fails, a peer is lost or the time is over: then every target is to be taken as unfinished.
         """
         self.prepare(engine, sources, targets, timeout=timeout).run()

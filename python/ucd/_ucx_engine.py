@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ucd import _core
+from ucd._agreement import attempted
 from ucd._errors import NotSupported
 
 Wait = Callable[[], None]
@@ -22,26 +23,41 @@ class UcxEngine:
               prepare, by all ranks; and once more there if one of them refuses its arguments.
     keys      of libucd-ucx, such as {'ucd.ucx.direct': 'yes'} if all ranks trust each other
 
-    Collective. Raises NotSupported if this package was built without UCX, ValueError for an unknown key, RuntimeError
-    if UCX refuses.
+    Collective. Raises NotSupported if this package was built without UCX, ValueError for an unknown key or a rank that
+    another process has, RuntimeError if UCX refuses; on the other ranks ValueError with the reason.
     """
 
     def __init__(
         self, rank: int, exchange: Callable[[bytes], Sequence[bytes]], keys: Mapping[str, str] | None = None
     ) -> None:
+        self.rank = rank
+        self._exchange = exchange
+        problem = attempted(lambda: self._open(keys))
+        mine = str(problem).encode('utf-8', 'replace') if problem else self._worker.address()
+        found = exchange((b'!' if problem else b'-') + str(rank).encode() + b' ' + mine)
+        if problem:
+            raise problem
+        self._addresses = [_address_of(number, len(found), said) for number, said in enumerate(found)]
+
+    def _open(self, keys: Mapping[str, str] | None) -> None:
         try:
             from ucd import _ucx
         except ImportError as e:
             raise NotSupported(f'this package was built without UCX: {e}') from None
-        self.rank = rank
-        self._exchange = exchange
         self._worker = _ucx.UcxWorker(dict(keys or {}))
-        self._addresses = exchange(self._worker.address())
-        if not 0 <= rank < len(self._addresses):
-            raise ValueError(f'rank {rank} of {len(self._addresses)}')
 
     def __repr__(self) -> str:
         return f'<ucd.UcxEngine, rank {self.rank} of {len(self._addresses)}>'
+
+
+def _address_of(number: int, ranks: int, said: bytes) -> bytes:
+    """The address that a rank has given. Raises ValueError, as all ranks do, if it is another rank or has none."""
+    rank, _, what = bytes(said[1:]).partition(b' ')
+    if rank != str(number).encode():
+        raise ValueError(f'rank {rank.decode("utf-8", "replace")} of {ranks} says that it is the one in place {number}')
+    if said[:1] != b'-':
+        raise ValueError(f'on rank {number}: {what.decode("utf-8", "replace")}')
+    return what
 
 
 def started_with(peer: int, begin: Callable[[], Any], wait: Callable[[Any], None]) -> tuple[list[int], Wait]:
@@ -65,7 +81,7 @@ class UcxMessages:
 
     def __init__(self, engine: UcxEngine, timeout: float | None) -> None:
         self.rank = engine.rank
-        self.ranks = range(len(engine._addresses))
+        self.ranks: Sequence[int] = range(len(engine._addresses))
         self._engine = engine
         self._timeout = timeout
 

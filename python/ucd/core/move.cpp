@@ -260,7 +260,8 @@ out     a contiguous array of any element; its bytes are filled from the first o
 type    a Type, laid over the memory from src's first element on, instead of src's own layout; count
         of them, one extent apart. It must not leave src's memory.
 offset  bytes of the packed stream to skip, so data can be packed in pieces.
-op      'sum', 'max' and so on, the names of ucd_op_t: out = out op src. Default: 'replace'.
+op      'sum', 'max' and so on, the names of ucd_op_t: out = out op src. Default: 'replace'. For others,
+        the output has no byte twice.
 hints   ucd.Hints, for this call.
 stream  for arrays in device memory: torch's or CuPy's stream, an integer, or an object with
         __cuda_stream__. Default: the current stream of the library that the array is from.
@@ -269,8 +270,10 @@ Host arrays are done on return, and the GIL is released meanwhile. If the device
 the work is enqueued into the stream; keep the arrays until it has passed. Between device memory and
 pageable host memory, the stream is synchronised first, and the work is done on return.
 
-Raises BufferError if out is read-only, ValueError if it is not contiguous or type leaves src's
-memory, TypeError for objects that are no arrays, and ucd.Error.)");
+Raises BufferError if out is read-only, ValueError if it is not contiguous, type leaves src's
+memory, or an op meets a byte of the output twice, NotSupported between elements of the two byte
+orders and between dates in different units, TypeError for objects that are no arrays, and
+ucd.Error.)");
     m.def("unpack", &unpack_from, arg("packed"), arg("dst"), nb::kw_only(),
           arg("type").none() = none, arg("count") = 1, arg("offset") = 0, arg("op").none() = none,
           arg("hints").none() = none, arg("stream").none() = none,
