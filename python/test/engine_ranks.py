@@ -140,7 +140,7 @@ def one_bad_rank(via, me, world):
         check_told(lambda: move.prepare(via, own, into, direct=me == 0), 'direct needs', 0)
     beyond = ucd.Distribution(shape, world, ucd.Shard(1), ranks=range(1, world + 1))
     strange = ucd.Redistribution({'a': (pair[0], beyond, 'float32')})
-    check_told(lambda: strange.execute(via, own, into if me else {}), f'is for rank {world}', 0)
+    check_told(lambda: strange.execute(via, own, into if me else {}), f'has rank {world}', 0)
     assert not target.any()
     move.execute(via, own, into)
     assert (target == parts_of(whole, pair[1])[me]).all()
@@ -160,7 +160,7 @@ def check_told(call, told, culprit):
         raise
     except Exception as e:
         assert told is not None and told in str(e) and 'on rank' in str(e), (told, e)
-        assert f'on rank {culprit}' in str(e) or 'is for rank' in told, e
+        assert f'on rank {culprit}' in str(e) or 'has rank' in told, e
     else:
         assert told is None, told
 

@@ -287,24 +287,21 @@ class _Exchange:
         are. Arrays of other names are not looked at."""
         places: tuple[list[Place], list[Place]] = ([], [])
         self._strides: dict[tuple[int, str], tuple[int, ...]] = {}
-        rank, ranks = self._engine.rank, set(self._engine.ranks)
+        rank = self._engine.rank
         for name, of_array in routings.items():
             for side, routes in ((0, of_array.sends(rank)), (1, of_array.receives(rank))):
+                what = f'{("sources", "targets")[side]}[{name!r}]'
                 array = self._arrays[side].get(name)
-                if self._like is None:
-                    self._like = array
+                if array is not None:
+                    memory = b'h' if _core.memory(array) == 'host' else b'd'
+                    self._memory = memory if self._memory != b'd' else b'd'
+                    self._like = array if self._like is None else self._like
                 if not routes:
                     continue
-                what = f'{("sources", "targets")[side]}[{name!r}]'
                 if array is None:
                     raise ValueError(f'{what} is missing')
-                strangers = {peer for route in routes for peer in (route.source, route.target)} - ranks
-                if strangers:
-                    raise ValueError(f'{what} is for rank {min(strangers)}, which the engine does not have')
                 places[side].append(of_array.place_of(array, side, rank, what))
                 self._strides[side, name] = places[side][-1].strides
-                if self._memory != b'd':
-                    self._memory = b'h' if _core.memory(array) == 'host' else b'd'
         require_apart(places[1], places[0])
 
     def _plan(self, rounds: Callable[[int], Sequence[Round]]) -> None:
@@ -312,6 +309,9 @@ class _Exchange:
         if self._direct:
             self._direct.plan()
         left: Sequence[Round] = rounds(self._engine.rank)
+        strangers = {peer for made in left for peer in (*made.sends, *made.receives)} - set(self._engine.ranks)
+        if strangers:
+            raise ValueError(f'the redistribution has rank {min(strangers)}, which the engine does not have')
         if self.direct_peers:
             left = [some for made in left if (some := made.without(self.direct_peers))]
         buffers = self._buffers(left, self._like)
