@@ -8,6 +8,7 @@ import numpy as np
 import torch
 import torch.distributed as dist
 from torch.distributed.device_mesh import DeviceMesh
+from torch.distributed.fsdp import fully_shard
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard, distribute_tensor
 from torch.distributed.tensor.placement_types import _StridedShard
 
@@ -89,6 +90,30 @@ def check_strided(rng, world, me):
     assert torch.equal(back, mine), (shape, mesh)
 
 
+def check_fully_shard(world, me):
+    """The guide's recipe: the parameters of fully_shard go to one that serves the model."""
+    torch.manual_seed(1)
+    model = torch.nn.Sequential(torch.nn.Linear(7, 10), torch.nn.Linear(10, 5))
+    wanted = {name: parameter.detach().clone() for name, parameter in model.named_parameters()}
+    mesh = DeviceMesh('cpu', range(world))
+    for module in (*model, model):
+        fully_shard(module, mesh=mesh)
+    before = {name: ucd.Distribution.from_dtensor(p) for name, p in model.named_parameters()}
+    after = {name: ucd.Distribution(p.shape, 1, ucd.Replicate()) for name, p in model.named_parameters()}
+    move = ucd.Redistribution({name: (before[name], after[name], 'float32') for name in before})
+    served = torch.nn.Sequential(torch.nn.Linear(7, 10), torch.nn.Linear(10, 5)) if me == 0 else None
+    with torch.no_grad():
+        into = dict(served.named_parameters()) if served else {}
+        move.execute(dist, {name: p.to_local() for name, p in model.named_parameters()}, into)
+    assert all(torch.equal(into[name], wanted[name]) and into[name].requires_grad for name in into)
+    try:
+        move.execute(dist, dict(model.named_parameters()), into)
+    except BufferError as e:
+        assert 'to_local()' in str(e), e
+    else:
+        raise AssertionError('a DTensor was taken for its local tensor')
+
+
 def main():
     cases, seed = int(sys.argv[1]), int(sys.argv[2])
     dist.init_process_group('gloo')
@@ -101,6 +126,7 @@ def main():
                 check_strided(rng, world, me)
         except Exception as e:
             raise AssertionError(f'seed {seed}, {world} ranks, case {case}') from e
+    check_fully_shard(world, me)
     unfinished = DTensor.from_local(torch.ones(4), DeviceMesh('cpu', range(world)), [Partial()])
     try:
         ucd.Distribution.from_dtensor(unfinished)

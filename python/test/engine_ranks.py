@@ -85,6 +85,86 @@ def lost(execution, me, whole):
         assert me != 0
 
 
+def faults(source, target):
+    """Bad arguments of one rank: sources, targets, other arguments, and what all ranks are told."""
+    shared = np.zeros(source.size, 'f4')
+    right, both = {'a': source}, {'a': shared.reshape(source.shape)}
+    yield {}, {'a': target}, {}, "sources['a'] is missing"
+    yield {'b': source}, {'a': target}, {}, "sources['a'] is missing"
+    yield right, {'a': None}, {}, "targets['a'] is missing"
+    yield None, {'a': target}, {}, 'NoneType'
+    yield {'a': [1.0]}, {'a': target}, {}, 'is no array'
+    yield {'a': source[:, 1:]}, {'a': target}, {}, "sources['a'] has shape"
+    yield {'a': source.astype('f8')}, {'a': target}, {}, 'elements of 8 bytes'
+    yield {'a': source.astype('>f4')}, {'a': target}, {}, 'the byte order'
+    yield both, {'a': shared.reshape(target.shape)}, {}, "targets['a'] is written, and has bytes in common with sources['a']"
+    yield right, {'a': np.broadcast_to(np.zeros(1, 'f4'), target.shape)}, {}, 'read-only'
+    yield right, {'a': target}, {'timeout': 0}, 'timeout is 0'
+    yield right, {'a': target}, {'timeout': 'soon'}, 'not supported between'
+    if sys.argv[1] == 'torch':
+        weights = torch_array(source).requires_grad_()
+        yield {'a': weights}, {'a': torch_array(target)}, {}, 'gradient'
+    # Neither is looked at by any rank.
+    yield {'a': source, 'of nothing': [1.0]}, {'a': target, 'of nothing': 7}, {}, None
+
+
+def one_bad_rank(via, me, world):
+    """All ranks raise what one of them has to say, in a time that does not depend on the time-out. Nothing has moved."""
+    shape = (4 * world, 5 * world)
+    pair = ucd.Distribution(shape, world, ucd.Shard(0)), ucd.Distribution(shape, world, ucd.Shard(1))
+    move = ucd.Redistribution({'a': (*pair, 'float32')})
+    whole = np.arange(20.0 * world * world, dtype='f4').reshape(shape)
+    source = parts_of(whole, pair[0])[me]
+    target = np.zeros(pair[1].local_shape(me), 'f4')
+    ways = [move.execute, move.prepare]
+    if sys.argv[1] != 'ucx':
+        ways.append(lambda *arguments, **others: move.prepare(*arguments, **others, direct=True))
+    for number, (sources, targets, others, told) in enumerate(faults(source, target)):
+        culprit = number % world
+        if me != culprit:
+            sources, targets, others = {'a': source}, {'a': target}, {}
+        sources, targets = in_library(sources), in_library(targets)
+        for way in ways:
+            check_told(lambda: way(via, sources, targets, **{'timeout': 60} | others), told, culprit)
+        assert told is None or not target.any(), told
+        target[...] = 0
+    own, into = in_library({'a': source}), in_library({'a': target})
+    # What goes wrong later: memory for messages.
+    new_bytes = ucd._arrays.new_bytes
+    if me == world - 1:
+        ucd._arrays.new_bytes = lambda like, count: (_ for _ in ()).throw(MemoryError('no memory for messages'))
+    for way in ways:
+        check_told(lambda: way(via, own, into, timeout=60), 'no memory for messages', world - 1)
+    ucd._arrays.new_bytes = new_bytes
+    if sys.argv[1] == 'ucx':
+        check_told(lambda: move.prepare(via, own, into, direct=me == 0), 'direct needs', 0)
+    beyond = ucd.Distribution(shape, world, ucd.Shard(1), ranks=range(1, world + 1))
+    strange = ucd.Redistribution({'a': (pair[0], beyond, 'float32')})
+    check_told(lambda: strange.execute(via, own, into if me else {}), f'has rank {world}', 0)
+    assert not target.any()
+    move.execute(via, own, into)
+    assert (target == parts_of(whole, pair[1])[me]).all()
+
+
+def in_library(arrays):
+    """Arrays as the engine's library has them, where it can."""
+    if sys.argv[1] != 'torch' or arrays is None:
+        return arrays
+    return {name: torch_array(a) if isinstance(a, np.ndarray) and a.dtype == 'f4' and a.flags.writeable else a for name, a in arrays.items()}
+
+
+def check_told(call, told, culprit):
+    try:
+        call()
+    except ucd.RedistributionError:
+        raise
+    except Exception as e:
+        assert told is not None and told in str(e) and 'on rank' in str(e), (told, e)
+        assert f'on rank {culprit}' in str(e) or 'has rank' in told, e
+    else:
+        assert told is None, told
+
+
 def late_rank(via, me, world):
     """A rank that lives, but does not come in time. It does later, but with Gloo, and nothing of that is written."""
     group = via.new_group() if sys.argv[1] == 'torch' else via
@@ -158,6 +238,7 @@ def main():
         raise AssertionError('it was not refused')
     assert whole is None or not np.asarray(whole).any()
 
+    one_bad_rank(via, me, world)
     late_rank(via, me, world)
     print(f'rank {me} of {world} is right', flush=True)
     if sys.argv[1] == 'torch':

@@ -229,3 +229,67 @@ def test_what_is_no_array_is_refused():
         ucd.pack_into(np.array([None]), bytearray(8))
     with pytest.raises(ValueError, match='contiguous'):
         ucd.pack_into(np.zeros(4), np.zeros(8)[::2])
+
+
+BIG, LITTLE = [('a', '>i4'), ('b', '>f8')], [('a', '<i4'), ('b', '<f8')]
+SWAPPED = [
+    ('<f8', '>f8'), ('>i2', '<i2'), ('<c16', '>c16'), ('<U3', '>U3'), (BIG, LITTLE), ([('s', BIG, (2,))], [('s', LITTLE, (2,))]),
+    ([('a', '<i4'), ('b', '>i4')], [('a', '>i4'), ('b', '<i4')]), ('<f8', '>i8'),
+]  # fmt: skip
+OTHER_UNITS = [('M8[s]', 'M8[ns]'), ('m8[s]', 'm8[ms]'), ('M8[s]', 'm8[s]'), ([('t', 'M8[s]')], [('t', 'M8[us]')])]
+# Bytes stand for anything, and dates for integers.
+AGREED = [
+    ('>f8', '>f8'), ('>f8', 'V8'), ('>f8', 'S8'), ('>i4', ('u1', 4)), ('i1', 'u1'), (BIG, BIG), (BIG, 'V12'), ('M8[s]', 'M8[s]'),
+    ('M8[s]', 'i8'), ('<f8', '<i8'),
+]  # fmt: skip
+
+
+def moves_between(source, target):
+    """All ways from an array into another one, in which the elements mean what they meant."""
+    shape = (3,)
+    whole = ucd.Distribution(shape, 1, ucd.Replicate())
+    yield lambda: ucd.pack_into(source, target)
+    yield lambda: ucd.unpack(source, target)
+    yield lambda: ucd.copy(source, target)
+    yield lambda: ucd.icopy(source, target).wait()
+    yield lambda: ucd.Batch([('copy', source, target)]).run()
+    yield lambda: ucd.Batch.pack([(source, target)]).run()
+    yield lambda: ucd.Batch.unpack([(source, target)]).run()
+    yield lambda: ucd.gather_into(source, np.arange(3), target)
+    yield lambda: ucd.scatter(source, target, np.arange(3))
+    if source.shape == target.shape == shape and source.itemsize == target.itemsize:
+        yield lambda: ucd.redistribute([source], whole, whole, [target])
+        for dtype in (source.dtype, target.dtype):
+            move = ucd.Redistribution({'a': (whole, whole, dtype)})
+            yield lambda: move.execute(None, {'a': [source]}, {'a': [target]})
+
+
+@pytest.mark.parametrize(('source', 'target'), SWAPPED + OTHER_UNITS, ids=str)
+def test_bytes_that_mean_something_else_are_not_moved(source, target):
+    """Elements of the two byte orders, and dates in two units."""
+    array, other = filled((3,), np.dtype(source), 1), np.zeros(3, target)
+    before = other.tobytes()
+    for number, call in enumerate(moves_between(array, other)):
+        with pytest.raises(ucd.NotSupported, match='Convert one side by astype'):
+            call()
+            pytest.fail(str(number))
+    assert other.tobytes() == before
+    ucd.pack_into(array, other, type=ucd.Type.from_view(array))  # a type that is given says what the bytes are
+    assert other.tobytes() == array.tobytes()
+
+
+@pytest.mark.parametrize(('source', 'target'), AGREED, ids=str)
+def test_bytes_that_mean_the_same_are_moved(source, target):
+    array, other = filled((3,), np.dtype(source), 1), np.zeros(3, target)
+    for number, call in enumerate(moves_between(array, other)):
+        other[...] = np.zeros((), other.dtype)
+        call()
+        assert other.tobytes() == ucd.pack(array).tobytes(), number
+
+
+def test_casts_of_dates():
+    seconds = np.array([1, -5], 'M8[s]')
+    with pytest.raises(ucd.NotSupported, match='astype'):
+        ucd.cast(seconds, 'M8[ns]')
+    assert ucd.cast(seconds, 'M8[s]').tolist() == seconds.tolist()
+    assert ucd.cast(seconds, 'f8').tolist() == [1.0, -5.0]

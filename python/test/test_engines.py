@@ -61,6 +61,29 @@ def test_mpi4py():
     assert process.returncode == 0 and said.count('is right') == 4 and 'rank 0 lost (1,)' in said, said
 
 
+def test_what_ranks_say_of_their_problems():
+    """Other ranks' reasons are bytes of anyone."""
+
+    class Group:
+        rank, ranks = 0, range(12)
+
+        def __init__(self, *answers):
+            self.answers = list(answers)
+
+        def gather(self, mine, like):
+            return [mine, *[answer.ljust(len(mine), b'\0') for answer in self.answers.pop(0)]]
+
+    agreed = ucd._agreement.agreed
+    assert agreed(Group([b'-b'] * 11), b'a', None, None) == [b'a'] + [b'b'] * 11
+    with pytest.raises(ValueError, match='^on rank 1: \ufffd; on rank 2: .*; and on 7 more ranks$'):
+        agreed(Group([b'!'] * 11, [b'\xff'] * 11), b'a', None, None)
+    with pytest.raises(KeyError):
+        agreed(Group([b'-'] * 11, [b''] * 11), b'a', KeyError('x'), None)
+    for wrong in ([b'-'] * 10, [b'-' * 5] * 11):
+        with pytest.raises(ucd.RedistributionError, match='bytes of each rank'):
+            agreed(Group(wrong), b'a', None, None)
+
+
 def test_direct_over_mpi4py():
     process = ran(mpi4py_command(4, program='direct_ranks.py'), **OPEN_MPI)
     said = said_by(process)
@@ -114,7 +137,7 @@ def test_direct_on_devices():
 def test_torch_with_a_rank_that_is_killed():
     """The connection breaks, long before the time is over."""
     said, codes = separate_ranks('engine_ranks.py', 3, 'torch', 'killed')
-    assert codes == [0, -signal.SIGKILL, 0] and 'rank 0 lost (1' in said[0], said
+    assert codes == [0, -signal.SIGKILL, 0] and 'rank 0 lost (1,)' in said[0], said
 
 
 needs_ucx = pytest.mark.skipif(not has('ucd._ucx'), reason='was built without libucd-ucx')
@@ -136,33 +159,83 @@ def test_ucx_refuses():
         ucd.UcxEngine(0, lambda mine: [mine], {'ucd.ucx.chunks': '64'})
     with pytest.raises(ValueError, match='rank 2 of 1'):
         ucd.UcxEngine(2, lambda mine: [mine])
+    for other, told in ((b'!1 unknown key', 'on rank 1: unknown key'), (b'-0 address', 'rank 0 of 2'), (b'', 'rank  of 2')):
+        with pytest.raises(ValueError, match=told):
+            ucd.UcxEngine(0, lambda mine, other=other: [mine, other])
+    said = []
+    with pytest.raises(ValueError, match='ucd.ucx.chunks'):
+        ucd.UcxEngine(0, lambda mine: said.append(mine) or [mine], {'ucd.ucx.chunks': '64'})
+    assert said[0].startswith(b'!0 ') and b'ucd.ucx.chunks' in said[0]
     assert repr(ucd.UcxEngine(0, lambda mine: [mine])) == '<ucd.UcxEngine, rank 0 of 1>'
 
 
-def test_ucx_names_the_rank_that_cannot_be_reached():
-    class Worker:
-        def connect(self, peer, address):
-            if address == b'gone':
-                raise RuntimeError('refused')
+class GoneWorker:
+    """A worker of UCX, of which rank 2 is gone."""
 
-        def receive(self, peer, at, bytes, tag):
-            return peer
+    def connect(self, peer, address):
+        if address == b'gone':
+            raise RuntimeError('refused')
 
-        send = receive
+    def receive(self, peer, at, bytes, tag):
+        return peer
 
-        def wait(self, number, seconds):
-            return True
+    send = receive
 
-    engine = types.SimpleNamespace(rank=0, _worker=Worker(), _addresses=[b'', b'', b'gone', b''])
-    messages = ucd._ucx_engine.UcxMessages(engine, None)
-    waits = messages.post({}, {peer: np.zeros(4, np.uint8) for peer in (1, 2, 3)})
-    assert [peers for peers, _ in waits] == [[1], [2], [3]]
-    for peers, wait in waits:
-        if peers == [2]:
-            with pytest.raises(RuntimeError, match='refused'):
+    def wait(self, number, seconds):
+        return True
+
+    def flush(self, seconds):
+        return True
+
+
+def messages_to_the_gone():
+    """By engine: messages of which those with rank 2 do not begin."""
+
+    def begin(array, peer, *others):
+        if peer == 2:
+            raise RuntimeError('refused')
+        return types.SimpleNamespace(wait=lambda: None, Wait=lambda: None)
+
+    engine = types.SimpleNamespace(rank=0, _worker=GoneWorker(), _addresses=[b'', b'', b'gone', b''])
+    of_torch = object.__new__(ucd._engines.TorchEngine)
+    of_torch._dist, of_torch.group, of_torch._timeout = types.SimpleNamespace(irecv=begin, isend=begin), None, ()
+    comm = types.SimpleNamespace(Get_rank=lambda: 0, Get_size=lambda: 4, Irecv=begin, Isend=begin)
+    return {'ucx': ucd._ucx_engine.UcxMessages(engine, None), 'torch': of_torch, 'mpi4py': ucd._engines.MpiEngine(comm, None)}
+
+
+@pytest.mark.parametrize('name', ['ucx', 'torch', 'mpi4py'])
+def test_the_rank_that_cannot_be_reached_is_named(name):
+    """And no other: each message fails in its own wait."""
+    if name == 'mpi4py':
+        pytest.importorskip('mpi4py.MPI', exc_type=ImportError)
+    for ways in (0, 1):
+        peers = {peer: np.zeros(4, np.uint8) for peer in (1, 2, 3)}
+        waits = messages_to_the_gone()[name].post(*([peers, {}] if ways else [{}, peers]))
+        assert [peers for peers, _ in waits] == [[1], [2], [3]] + ([[]] if name == 'ucx' and ways else [])
+        for peers, wait in waits:
+            if peers == [2]:
+                with pytest.raises(RuntimeError, match='refused'):
+                    wait()
+            else:
                 wait()
-        else:
-            wait()
+
+
+def test_messages_of_nccl_blame_nobody():
+    """They are one operation."""
+
+    def batch(operations):
+        def wait():
+            raise RuntimeError('lost')
+
+        return [types.SimpleNamespace(wait=wait)]
+
+    engine = object.__new__(ucd._engines.TorchEngine)
+    engine._dist = types.SimpleNamespace(irecv=0, isend=1, P2POp=lambda *arguments: arguments, batch_isend_irecv=batch)
+    engine.group, engine._timeout, engine.in_stream = None, (), True
+    buffers = {peer: np.zeros(4, np.uint8) for peer in (1, 2)}
+    assert [peers for peers, _ in engine.post(buffers, buffers)] == [[]]
+    assert [peers for peers, _ in engine.post({1: buffers[1]}, {1: buffers[1]})] == [[1]]
+    assert engine.post({}, {}) == []
 
 
 @needs_ucx

@@ -223,8 +223,6 @@ class Stream:
 class Tensor:
     """A tensor in device memory, as its protocols say; never read."""
 
-    __module__ = 'torch'
-
     def __init__(self, shape=(2, 3)):
         self.asked = []
         self.__cuda_array_interface__ = {'shape': shape, 'typestr': '<f8', 'data': (0x10000, False), 'version': 3, 'strides': None}
@@ -234,7 +232,7 @@ class Tensor:
 def torch(monkeypatch, no_driver):
     """Something that stands in for torch."""
     current = Stream()
-    fake = types.SimpleNamespace(cuda=types.SimpleNamespace(current_stream=lambda device: current))
+    fake = types.SimpleNamespace(Tensor=Tensor, cuda=types.SimpleNamespace(current_stream=lambda device: current))
     monkeypatch.setitem(sys.modules, 'torch', fake)
     return current
 
@@ -423,3 +421,77 @@ def test_arrays_in_use_stay():
 def test_the_process_may_end_with_work_and_types_left():
     program = 'import ucd, numpy; t = ucd.Type.vector(2, 1, 2, "int32"); r = ucd.ipack_into(numpy.zeros(9), bytearray(72))'
     subprocess.run([sys.executable, '-c', program], check=True)
+
+
+def layouts_that_repeat():
+    """Views of 3 doubles and more, and types for 3 doubles, in which elements share bytes."""
+    memory = np.zeros(24)
+    view = np.lib.stride_tricks.as_strided
+    yield view(memory, (3,), (0,)), None
+    yield view(memory, (3, 2), (8, 8)), None
+    yield view(memory[2:], (2, 3), (-8, 8)), None
+    yield np.ndarray((3,), 'f8', memory, 0, (4,)), None
+    yield memory, ucd.Type.indexed_block(1, [4, 0, 4], 'float64')
+    yield memory, ucd.Type.hvector(3, 1, 4, 'float64')
+    yield memory, ucd.Type.resized(ucd.Type.vector(2, 1, 2, 'float64'), 0, 16)
+    yield memory, ucd.Type.struct([1, 1, 1], [0, 16, 4], ['float64'] * 3)
+    yield memory, ucd.Type.indexed_block_ref(1, np.array([4, 0, 4]), 8, 0, 40, 'float64')
+
+
+@pytest.mark.parametrize('number', range(len(list(layouts_that_repeat()))))
+def test_ops_into_elements_that_repeat_are_refused(number):
+    """The library's result is unspecified there. Replacing is not refused: one of the values stays."""
+    array, type = list(layouts_that_repeat())[number]
+    count = 3 if type is not None and type.extent == 16 else 1
+    data = np.ones(array.size if type is None else count * type.size // 8)
+    members = (data, array) if type is None else (data, array, type, count)
+    own = {} if type is None else {'dst_type': type, 'dst_count': count}
+    for op in ('sum', 'max', 'prod', 'min'):
+        for call in (
+            lambda: ucd.unpack(data, array, type=type, count=count, op=op),
+            lambda: ucd.iunpack(data, array, type=type, count=count, op=op),
+            lambda: ucd.copy(data, array, **own, op=op),
+            lambda: ucd.icopy(data, array, **own, op=op),
+            lambda: ucd.Batch.unpack([members], op=op),
+        ):
+            with pytest.raises(ValueError, match='several places'):
+                call()
+    assert not array.any()
+    ucd.unpack(data, array, type=type, count=count)
+    assert array.any()
+
+
+def test_ops_into_repeated_indices_are_refused():
+    for dtype in ('i4', 'u4', 'i8', 'u8'):
+        pool = np.zeros((5, 2))
+        with pytest.raises(ValueError, match='several places'):
+            ucd.scatter(np.ones((3, 2)), pool, np.array([3, 1, 3], dtype), op='sum')
+        assert not pool.any()
+        ucd.scatter(np.ones((3, 2)), pool, np.array([3, 1, 0], dtype), op='sum')
+        ucd.scatter(np.ones((2, 2)), pool, np.array([3, 3], dtype))
+        assert pool.sum() == 6
+    strided = np.lib.stride_tricks.as_strided(np.zeros(8), (4, 2), (8, 8))
+    with pytest.raises(ValueError, match='several places'):
+        ucd.scatter(np.ones((2, 2)), strided, np.array([0, 1]), op='sum')
+
+
+def test_which_views_overlap_themselves():
+    """By the addresses of all their bytes."""
+    rng = np.random.default_rng(6)
+    met = set()
+    memory = np.zeros(4096, 'i2')
+    for case in range(400):
+        shape = tuple(int(n) for n in rng.integers(1, 5, rng.integers(1, 5)))
+        strides = tuple(int(rng.choice([-1, 1]) * rng.integers(0, 13)) for _ in shape)
+        view = np.ndarray(shape, 'i2', memory, 4000, strides)
+        starts = [sum(i * s for i, s in zip(index, strides)) for index in np.ndindex(shape)]
+        touched = [at + k for at in starts for k in (0, 1)]
+        twice = len(set(touched)) < len(touched)
+        met.add(twice)
+        try:
+            ucd.unpack(np.zeros(view.size, 'i2'), view, op='sum')
+        except ValueError:
+            assert twice, (case, shape, strides)
+        else:
+            assert not twice, (case, shape, strides)
+    assert met == {False, True}

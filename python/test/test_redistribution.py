@@ -280,3 +280,70 @@ def test_bad_arguments():
         ucd.redistribute([np.zeros(2), np.zeros(3)], source, target)
     with pytest.raises(ValueError, match='elements of 4 bytes'):
         ucd.redistribute([np.zeros(2)] * 2, source, target, out=[np.zeros(1, 'f4')] * 4)
+
+
+def sums(terms):
+    return {sum(values) for values in itertools.product(*[[x * stride for x in range(low, high + 1)] for low, high, stride in terms])}
+
+
+def test_which_sums_of_strides_are_reached():
+    """By all sums."""
+    rng = np.random.default_rng(SEED)
+    met = set()
+    for _ in range(600):
+        terms = []
+        for _ in range(rng.integers(0, 5)):
+            low = int(rng.integers(-3, 4))
+            terms.append((low, low + int(rng.integers(0, 4)), int(rng.integers(-40, 41))))
+        found = sums(terms)
+        first = int(rng.integers(-120, 121))
+        last = first + int(rng.integers(-1, 4))
+        expected = any(first <= number <= last for number in found)
+        assert ucd._core.reaches(terms, first, last) is expected, (terms, first, last)
+        met.add(expected)
+    assert met == {False, True}
+    far = 2**62
+    assert ucd._core.reaches([(-far, far, far), (-far, far, 3)], far + 1, far + 1) is True
+    assert ucd._core.reaches([(-far, far, far), (-far, far, 2)], far + 1, far + 1) is False
+    # A sum of which the search is given up: subsets of numbers with nothing in common.
+    hard = [(0, 1, 2**45 + int(k)) for k in np.random.default_rng(1).integers(0, 2**40, 50)]
+    assert ucd._core.reaches(hard, 25 * 2**45 + 12345, 25 * 2**45 + 12345) is None
+    with pytest.raises(ValueError):
+        ucd._core.reaches([(1, 0, 4)], 0, 0)
+
+
+def test_targets_that_share_bytes_are_refused():
+    """With a source, or with each other. Views of one array that share none are taken."""
+    halves = ucd.Distribution((8, 4), 2, ucd.Shard(0))
+    columns = ucd.Distribution((8, 4), 2, ucd.Shard(1))
+    whole = ucd.Distribution((8, 4), 2, ucd.Replicate())
+    move = ucd.Redistribution({'a': (halves, columns, 'float32'), 'b': (halves, columns, 'float32')})
+    sources = {name: [np.ones((4, 4), 'f4') for _ in range(2)] for name in 'ab'}
+
+    def targets(**changes):
+        fused = np.zeros((8, 8), 'f4')
+        both = {'a': [fused[:, :2], fused[:, 4:6]], 'b': [fused[:, 6:], fused[:, 2:4]]}
+        for name, array in changes.items():
+            both[name[0]][int(name[1])] = array(fused)
+        return both
+
+    move.execute(None, sources, right := targets())
+    assert all((array == 1).all() for name in 'ab' for array in right[name])
+    for changes, told in (
+        ({'a1': lambda fused: fused[:, :2]}, r"targets\['a'\]\[\d\] is written, .* targets\['a'\]\[\d\]"),
+        ({'a1': lambda fused: fused[:, 5:7]}, r"targets\['\w'\]\[\d\] is written, .* targets"),
+        ({'b0': lambda fused: fused[::-1, 1:3]}, 'is written'),
+        ({'b1': lambda fused: sources['a'][0].reshape(8, 2)}, r"targets\['b'\]\[1\] is written, .* sources\['a'\]\[0\]"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            move.prepare(None, sources, targets(**changes))
+    # One target for two ranks.
+    one = np.zeros((8, 4), 'f4')
+    with pytest.raises(ValueError, match='is written'):
+        ucd.Redistribution({'a': (halves, whole, 'float32')}).execute(None, {'a': sources['a']}, {'a': [one, one]})
+    with pytest.raises(ValueError, match=r'out\[\d\] is written'):
+        ucd.redistribute(sources['a'], halves, whole, [one, one])
+    memory = np.arange(32, dtype='f4')
+    with pytest.raises(ValueError, match=r'out\[0\] is written, and has bytes in common with arrays\[0\]'):
+        ucd.redistribute([memory[:16].reshape(4, 4), memory[16:].reshape(4, 4)], halves, columns, [memory[:16].reshape(8, 2), one[:, :2]])
+    assert memory.tolist() == list(range(32)) and not one.any()

@@ -9,8 +9,14 @@ from typing import Any
 from ucd import _core, _dtypes
 
 
-def _library(array: Any) -> str:
-    return type(array).__module__.partition('.')[0]
+def library_of(array: Any) -> str:
+    """'torch', 'cupy', or '' for all others: the library of results. By the ancestry of the class, since programs derive
+    their own from torch.Tensor; what is not imported has no arrays."""
+    for library, name in (('torch', 'Tensor'), ('cupy', 'ndarray')):
+        made = getattr(sys.modules.get(library), name, None)
+        if made in type(array).__mro__:
+            return library
+    return ''
 
 
 def _numpy() -> Any:
@@ -24,7 +30,7 @@ def _numpy() -> Any:
 
 def new_bytes(like: Any, count: int) -> Any:
     """Uninitialised bytes in the memory that an array is in."""
-    library = _library(like)
+    library = library_of(like)
     if library == 'torch':
         torch = sys.modules['torch']
         return torch.empty(count, dtype=torch.uint8, device=like.device)
@@ -37,9 +43,9 @@ def new_bytes(like: Any, count: int) -> Any:
 def new_packed(like: Any, shape: tuple[int, ...], type: _core.Type, dtype: Any) -> Any:
     """An uninitialised C-contiguous array of packed elements, in another array's library and memory. type and dtype:
     as _dtypes.Element has them."""
-    library = _library(like)
+    library = library_of(like)
     if library == 'torch':
-        return like.new_empty(shape)
+        return sys.modules['torch'].empty(shape, dtype=like.dtype, device=like.device)
     if library == 'cupy':
         return sys.modules['cupy'].empty(shape, dtype=like.dtype)
     numpy = _numpy()
@@ -100,10 +106,10 @@ def cast(
     Errors, and when the work is done: as copy.
     """
     shape, *_ = _core.described(src)
-    library = _library(src)
+    library = library_of(src)
     if library == 'torch':
-        known = getattr(sys.modules['torch'], dtype) if isinstance(dtype, str) else dtype
-        out = src.new_empty(shape, dtype=known)
+        torch = sys.modules['torch']
+        out = torch.empty(shape, dtype=getattr(torch, dtype) if isinstance(dtype, str) else dtype, device=src.device)
     elif library == 'cupy':
         out = sys.modules['cupy'].empty(shape, dtype=dtype)
     else:

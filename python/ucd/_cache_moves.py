@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import array
+import itertools
 import math
 import operator
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple
 
+from ucd import _cache_overlap as overlap
 from ucd import _core
 from ucd._cache_factors import Side, inside
 from ucd._cache_format import Format, Placed
@@ -46,6 +48,12 @@ class Cache:
     def select(self, **axes: slice | int) -> Cache:
         """A part of it, with the same arrays: see Format.select."""
         return Cache(self.format.select(**axes), self.arrays)
+
+    def _places(self, part: int) -> list[overlap.Place]:
+        """Where its tensors lie. part: of a move."""
+        addresses = list(map(_core.address, self.arrays))
+        width = self.format.type.size
+        return [overlap.Place(addresses[t.address] + t.offset, t, width, part) for t in self.format.tensors]
 
     @property
     def placed(self) -> Placed:
@@ -164,18 +172,25 @@ class Relayout:
 
         convert and hints, and what is raised: as relayout."""
         self._checked: list[tuple[Pages, int]] = []
+        self._pages: list[tuple[Pages, Pages]] = []
         members: list[tuple[Any, ...]] = []
         entries: dict[bytes, _core.Type] = {}
         elements = set()
+        caches = []
         for source, target, source_pages, target_pages in parts:
             elements.add((source.format.element, target.format.element))
             pages = Pages(source_pages, 'source_pages'), Pages(target_pages, 'target_pages')
             members += self._members(source, target, *pages, entries)
+            self._pages.append(pages)
+            caches.append((source, target))
         different = [pair for pair in elements if pair[0] != pair[1]]
         if different and convert is False:
             raise ValueError(f'the source has {different[0][0]}, the target {different[0][1]}; convert=True converts')
         op = None if not different else 'convert_sat' if convert == 'saturate' else 'convert'
         self._batch = _core.Batch.copy(members, op=op, hints=hints)
+        places = [[cache._places(k) for k, cache in enumerate(side)] for side in zip(*caches)] or [[], []]
+        self._clashes = overlap.clashes(*[list(itertools.chain.from_iterable(side)) for side in places])
+        self._in_place = [a.format == b.format and places[0][k] == places[1][k] for k, (a, b) in enumerate(caches)]
 
     def _members(
         self, source: Cache, target: Cache, source_pages: Pages, target_pages: Pages, entries: dict[bytes, _core.Type]
@@ -208,10 +223,15 @@ class Relayout:
     def _check_pages(self) -> None:
         for pages, known in self._checked:
             pages.check(known)
+        for clash in self._clashes:
+            source, target = self._pages[clash.source][0], self._pages[clash.target][1]
+            if source.on_host and target.on_host:
+                in_place = clash.source == clash.target and self._in_place[clash.source]
+                overlap.require_apart(clash, source.list, target.list, in_place)
 
     def run(self, *, stream: Any = None) -> int:
         """Moves the pages, and returns the bytes of the target. When the work is done: as ucd.pack_into. Raises
-        IndexError for a page on the host that a cache does not have."""
+        IndexError for a page on the host that a cache does not have, ValueError for one that is read and written."""
         self._check_pages()
         return self._batch.run(stream=stream)
 
@@ -237,12 +257,13 @@ def relayout(
     source_pages    one-dimensional lists of 32-bit or 64-bit integers, on the host or the device, whose pages hold as
     target_pages    many tokens: where the source has pages of 16 tokens and the target of 64, four times as many.
                     Tables on a device are read by the kernel that moves the data, in stream order, and are not checked:
-                    a page that a cache does not have is undefined behaviour. Of a page of the target that is named
-                    twice, it is unspecified which of its values it gets.
+                    a page that a cache does not have is undefined behaviour, and so is one that is read and written.
+                    Of a page of the target that is named twice, it is unspecified which of its values it gets.
     convert         converts the elements: True, or 'saturate' as for ucd.copy. Without, both have the same.
     hints, stream   and when the work is done: as ucd.pack_into.
 
-    Raises ValueError where sizes differ, and IndexError for a page on the host that a cache does not have. For repeated
+    Raises ValueError where sizes differ, where source and target are one memory and a page on the host's lists is read
+    and written (unless it is moved onto itself), and IndexError for a page on the host that a cache does not have. For repeated
     moves use Relayout: making one takes longer than moving a few pages.
     """
     return Relayout([(source, target, source_pages, target_pages)], convert=convert, hints=hints).run(stream=stream)

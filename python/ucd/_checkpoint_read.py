@@ -353,7 +353,7 @@ def _memory(targets: Sequence[_Target], nbytes: int) -> Any:
     for target in targets:
         if target.is_on_host:
             continue
-        library = type(target.array).__module__.partition('.')[0]
+        library = _arrays.library_of(target.array)
         if library == 'torch':
             torch = sys.modules['torch']
             return torch.empty(nbytes, dtype=torch.uint8, pin_memory=target.memory.startswith(('cuda', 'hip')))

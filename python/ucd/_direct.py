@@ -3,6 +3,7 @@ other ranks, or read it."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol
@@ -102,8 +103,7 @@ class Direct:
         self._strides = strides
         self._arrays = (sources, targets)
         self._like = like
-        arrays = [array for given in (sources, targets) for array in given.values() if array is not None]
-        places = map(_core.memory, arrays)
+        places = [_core.memory(self._arrays[side][name]) for side, name in strides]
         self._device = next((place for place in places if place != 'host'), 'host')  # empty arrays are nowhere
         offers = {rank: _Offer(text) for rank, text in zip(group.ranks, _gathered(group, self._offer(), like))}
         opened = {peer: self._opened(peer, offers) for peer in self._all_peers()}
@@ -116,9 +116,13 @@ class Direct:
                 if found is not None and isinstance(answers[peer], list) and group.rank not in answers[peer]
             ])
         )
+        self._opened_arrays = {peer: opened[peer] or {} for peer in self.peers}
         self._moves = Moves(_core.Hints({'inbuf': self._device, 'outbuf': self._device}))
+
+    def plan(self) -> None:
+        """Prepares the moves of this rank. Not collective."""
         if self.peers:
-            self._plan({peer: opened[peer] or {} for peer in self.peers})
+            self._add_moves(self._opened_arrays)
             self._moves.prepare()
 
     def _routes(self, side: int) -> Iterable[tuple[str, Route, int]]:
@@ -145,7 +149,9 @@ class Direct:
             for name, _, peer in self._routes(side):
                 if peer == self._group.rank or name in arrays or _accessed(self._routings[name]) != side:
                     continue
-                handle = exported(self._arrays[side][name])
+                handle = None
+                with contextlib.suppress(Error):  # then there are messages
+                    handle = exported(self._arrays[side][name])
                 arrays[name] = handle and (handle.hex(), self._strides[side, name])
         return json.dumps({'machine': machine(), 'arrays': arrays}).encode()
 
@@ -166,11 +172,11 @@ class Direct:
                     found[name] = PeerMemory(offered[0], self._device), offered[1]
                 memory, strides = found[name]
                 _core.packed_size(memory, route._type(side, strides, WHOLE))  # raises if the type leaves the memory
-            except (Error, ValueError):
+            except Exception:  # the others wait for an answer
                 return None
         return found
 
-    def _plan(self, opened: Mapping[int, Mapping[str, tuple[PeerMemory, tuple[int, ...]]]]) -> None:
+    def _add_moves(self, opened: Mapping[int, Mapping[str, tuple[PeerMemory, tuple[int, ...]]]]) -> None:
         """Adds the moves: those of peers between those that stay on this rank."""
         crossing = [(*piece, peer) for name, route, peer in self._made() if peer in opened for piece in _pieces(name, route)]
         staying = [

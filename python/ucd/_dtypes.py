@@ -128,20 +128,25 @@ def _overlap(parts: list[tuple[int, int]]) -> bool:
 
 def of(dtype: Any) -> Type:
     """The type of an element: a Type, a name such as 'float32', a dtype of torch, or what numpy.dtype takes."""
+    return element_of(dtype).type
+
+
+def element_of(dtype: Any) -> Element:
+    """An element of what `of` takes."""
     if isinstance(dtype, Type):
-        return dtype
+        return Element(dtype, None)
     if isinstance(dtype, str) and dtype in _NAMES:
-        return predefined[_NAMES[dtype]]
+        return Element(predefined[_NAMES[dtype]], None)
     if type(dtype).__module__ == 'torch':
         name = str(dtype).removeprefix('torch.')
         if name not in _NAMES:
             raise TypeError(f'{dtype} is not one of {", ".join(_NAMES)}')
-        return predefined[_NAMES[name]]
+        return Element(predefined[_NAMES[name]], None)
     try:
         import numpy
     except ImportError:
         raise TypeError(f'{dtype!r} is neither a ucd.Type nor one of {", ".join(_NAMES)}') from None
-    return _of_dtype(numpy.dtype(dtype)).type
+    return _of_dtype(numpy.dtype(dtype))
 
 
 @functools.lru_cache(maxsize=1024)

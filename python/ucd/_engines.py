@@ -11,12 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ucd import _arrays, _core
+from ucd._agreement import agreed, attempted
 from ucd._direct import Direct, Group
-from ucd._errors import RedistributionError
+from ucd._errors import Naming
 from ucd._launches import Moves
+from ucd._overlap import Place, require_apart
 from ucd._rounds import Round, Share, places
 from ucd._routing import Routing
-from ucd._ucx_engine import UcxEngine, UcxMessages, Wait
+from ucd._ucx_engine import UcxEngine, UcxMessages, Wait, started_with
 
 # mpi4py's messages count in int.
 _MAX_MESSAGE = 1 << 30
@@ -26,6 +28,8 @@ class Engine(Protocol):
     """What carries messages."""
 
     rank: int
+    ranks: Sequence[int]
+    """All ranks, in the order of gather."""
     in_stream: bool
     """Whether messages follow the work in the current stream. After settle."""
 
@@ -36,7 +40,8 @@ class Engine(Protocol):
         """memories: where the arrays of all ranks are, "host" and "device". Collective, after the first gather."""
 
     def post(self, sends: Mapping[int, Any], receives: Mapping[int, Any]) -> list[tuple[list[int], Wait]]:
-        """Starts messages to and from peers. Returns waits, each with the peers that it is for."""
+        """Starts messages to and from peers. Returns waits, each with the peers that it is for: none, if the engine does
+        not tell them apart. A message that does not start fails in its wait."""
 
 
 # Memory of messages that were given up, which an engine may still read and write, and their requests.
@@ -80,7 +85,8 @@ class MpiEngine:
         for peers, start in ((receives, self.comm.Irecv), (sends, self.comm.Isend)):
             for peer, whole in peers.items():
                 for piece in _pieces(whole):
-                    started.append(([peer], functools.partial(self._wait, start([piece, MPI.BYTE], peer))))
+                    begin = functools.partial(start, [piece, MPI.BYTE], peer)
+                    started.append(started_with(peer, begin, self._wait))
         return started
 
     def _wait(self, request: Any) -> None:
@@ -156,16 +162,21 @@ class TorchEngine:
         work.wait(*self._timeout)
 
     def post(self, sends: Mapping[int, Any], receives: Mapping[int, Any]) -> list[tuple[list[int], Wait]]:
-        op = self._dist.P2POp
-        ops = [op(self._dist.irecv, whole, peer, self.group) for peer, whole in receives.items()]
-        ops += [op(self._dist.isend, whole, peer, self.group) for peer, whole in sends.items()]
-        if not ops:
+        listed = [(start, peer, whole) for start, some in self._ways(sends, receives) for peer, whole in some.items()]
+        if not self.in_stream:
+            return [
+                started_with(peer, functools.partial(start, whole, peer, self.group), lambda work: work.wait(*self._timeout))
+                for start, peer, whole in listed
+            ]
+        if not listed:
             return []
-        peers = [*receives, *sends]
-        works = self._dist.batch_isend_irecv(ops)
-        if len(works) == len(ops):
-            return [([peer], functools.partial(work.wait, *self._timeout)) for peer, work in zip(peers, works)]
-        return [(sorted(set(peers)), work.wait) for work in works]
+        # NCCL's messages are one operation, which says of no failure whose it is.
+        works = self._dist.batch_isend_irecv([self._dist.P2POp(start, whole, peer, self.group) for start, peer, whole in listed])
+        peers = {peer for _, peer, _ in listed}
+        return [(list(peers) if len(peers) == 1 else [], work.wait) for work in works]
+
+    def _ways(self, sends: Mapping[int, Any], receives: Mapping[int, Any]) -> tuple[tuple[Any, Mapping[int, Any]], ...]:
+        return (self._dist.irecv, receives), (self._dist.isend, sends)
 
 
 def _engine_of(given: Any, timeout: float | None) -> Engine:
@@ -206,17 +217,25 @@ class _Local:
 
     def __init__(self, routings: Mapping[str, Routing], sources: Mapping[str, Any], targets: Mapping[str, Any]) -> None:
         by_memory: dict[tuple[str, str], Moves] = {}
+        written: dict[tuple[str, int], Place] = {}
+        read: dict[tuple[str, int], Place] = {}
         for name, of_array in routings.items():
             ours, theirs = sources[name], targets[name]
             for given, held, what in ((ours, of_array.source, 'sources'), (theirs, of_array.target, 'targets')):
                 if len(given) != held.size:
                     raise ValueError(f'{what}[{name!r}] has {len(given)} arrays for {held.size} ranks')
             for route in of_array.routes:
-                a, b = ours[route._places[0]], theirs[route._places[1]]
-                send = route.send_type(of_array.strides_of(a, 0, route.source, f'sources[{name!r}]'))
-                receive = route.receive_type(of_array.strides_of(b, 1, route.target, f'targets[{name!r}]'))
+                at = route._places
+                a, b = ours[at[0]], theirs[at[1]]
+                if (name, at[0]) not in read:
+                    read[name, at[0]] = of_array.place_of(a, 0, route.source, f'sources[{name!r}][{at[0]}]')
+                if (name, at[1]) not in written:
+                    written[name, at[1]] = of_array.place_of(b, 1, route.target, f'targets[{name!r}][{at[1]}]')
+                send = route.send_type(read[name, at[0]].strides)
+                receive = route.receive_type(written[name, at[1]].strides)
                 moves = by_memory.setdefault((_core.memory(a), _core.memory(b)), Moves())
                 moves.add(of_array.converts, 'copy', a, b, send, 1, receive, 1)
+        require_apart(written.values(), read.values())
         self._moves = list(by_memory.values())
         for moves in self._moves:
             moves.prepare()
@@ -232,50 +251,71 @@ class _Exchange:
     def __init__(
         self,
         routings: Mapping[str, Routing],
-        rounds: Sequence[Round],
+        rounds: Callable[[int], Sequence[Round]],
         digest: bytes,
         engine: Engine,
         sources: Mapping[str, Any],
         targets: Mapping[str, Any],
         group: Group | None,
+        problem: Exception | None,
     ) -> None:
-        """group: the engine, if ranks access each other's memory."""
-        arrays = [a for given in (sources, targets) for a in given.values() if a is not None]
-        like = arrays[0] if arrays else None
+        """group: the engine, if ranks access each other's memory. problem: of this rank's arguments, found before.
+
+        What this rank alone cannot do, the others hear of before they wait for its messages: nothing raises but what
+        all ranks raise."""
         self._engine = engine
         self._arrays = (sources, targets)
-        self._strides = self._checked(routings)
-        places = {_core.memory(a) for a in arrays} - {'host'}
-        memory = b'-' if like is None else b'd' if places else b'h'
-        with _Naming('the ranks could not compare what they are about to do', ()):
-            others = engine.gather(digest + memory, like)
+        self._like: Any = None
+        self._memory = b'-'
+        self._direct: Direct | None = None
+        self.direct_peers: tuple[int, ...] = ()
+        problem = problem or attempted(lambda: self._check(routings))
+        if not group:
+            problem = problem or attempted(lambda: self._plan(rounds))
+        others = agreed(engine, digest + self._memory, problem, self._like)
         if len({other[:-1] for other in others}) > 1:
             raise ValueError('the ranks have different redistributions: names, distributions, dtypes, budgets, or direct')
         engine.settle(frozenset({'device' if other.endswith(b'd') else 'host' for other in others if not other.endswith(b'-')}))
-        self._direct: Direct | None = None
         if group:
-            with _Naming('the ranks could not tell each other where their arrays are', ()):
-                self._direct = Direct(group, routings, self._strides, sources, targets, like)
-        self.direct_peers = self._direct.peers if self._direct else ()
-        if self.direct_peers:
-            rounds = [left for made in rounds if (left := made.without(self.direct_peers))]
-        buffers = self._buffers(rounds, like)
-        self._rounds = [self._messages(made, buffers[k % 2]) for k, made in enumerate(rounds)]
+            with Naming('the ranks could not tell each other where their arrays are', ()):
+                self._direct = Direct(group, routings, self._strides, sources, targets, self._like)
+            self.direct_peers = self._direct.peers
+            agreed(engine, b'', attempted(lambda: self._plan(rounds)), self._like)
 
-    def _checked(self, routings: Mapping[str, Routing]) -> dict[tuple[int, str], tuple[int, ...]]:
-        """The strides of the arrays that have routes, by side and name."""
-        found: dict[tuple[int, str], tuple[int, ...]] = {}
+    def _check(self, routings: Mapping[str, Routing]) -> None:
+        """Finds the strides of the arrays that have routes, by side and name; one of this rank's arrays; and where they
+        are. Arrays of other names are not looked at."""
+        places: tuple[list[Place], list[Place]] = ([], [])
+        self._strides: dict[tuple[int, str], tuple[int, ...]] = {}
         rank = self._engine.rank
         for name, of_array in routings.items():
             for side, routes in ((0, of_array.sends(rank)), (1, of_array.receives(rank))):
-                if not routes:
-                    continue
                 what = f'{("sources", "targets")[side]}[{name!r}]'
                 array = self._arrays[side].get(name)
+                if array is not None:
+                    memory = b'h' if _core.memory(array) == 'host' else b'd'
+                    self._memory = memory if self._memory != b'd' else b'd'
+                    self._like = array if self._like is None else self._like
+                if not routes:
+                    continue
                 if array is None:
-                    raise ValueError(f'{what} is missing on rank {rank}')
-                found[side, name] = of_array.strides_of(array, side, rank, what)
-        return found
+                    raise ValueError(f'{what} is missing')
+                places[side].append(of_array.place_of(array, side, rank, what))
+                self._strides[side, name] = places[side][-1].strides
+        require_apart(places[1], places[0])
+
+    def _plan(self, rounds: Callable[[int], Sequence[Round]]) -> None:
+        """Gets the memory for messages, and plans packing and unpacking, and what needs no message."""
+        if self._direct:
+            self._direct.plan()
+        left: Sequence[Round] = rounds(self._engine.rank)
+        strangers = {peer for made in left for peer in (*made.sends, *made.receives)} - set(self._engine.ranks)
+        if strangers:
+            raise ValueError(f'the redistribution has rank {min(strangers)}, which the engine does not have')
+        if self.direct_peers:
+            left = [some for made in left if (some := made.without(self.direct_peers))]
+        buffers = self._buffers(left, self._like)
+        self._rounds = [self._messages(made, buffers[k % 2]) for k, made in enumerate(left)]
 
     def _buffers(self, rounds: Sequence[Round], like: Any) -> list[Any]:
         """Two memories for the messages of a round, which rounds take in turns."""
@@ -331,7 +371,7 @@ class _Exchange:
         waits: list[tuple[list[int], Wait]] = []
         try:
             if self._direct:
-                with _Naming('ranks that write to each other did not all come, so the targets are unfinished', ()):
+                with Naming('ranks that write to each other did not all come, so the targets are unfinished', ()):
                     self._direct.run()
             self._run(waits)
         except BaseException:
@@ -347,7 +387,7 @@ class _Exchange:
             following = self._rounds[k] if k < len(self._rounds) else None
             if following is not None:
                 following.packing.run(self._engine.in_stream)
-                with self._naming(k, sorted({*following.sends, *following.receives})):
+                with self._naming(k, ()):
                     waits += self._engine.post(following.sends, following.receives)
             posted = len(waits) - under_way
             for peers, wait in waits[:under_way]:
@@ -358,24 +398,10 @@ class _Exchange:
             del waits[:under_way]
             under_way = posted
 
-    def _naming(self, number: int, peers: Sequence[int]) -> _Naming:
-        names = ', '.join(map(str, peers))
-        what = f'messages with rank {names} failed in round {number + 1} of {len(self._rounds)}, so the targets are unfinished'
-        return _Naming(what, peers)
-
-
-class _Naming:
-    """Says of an error of the engine what it means for the targets, and which peers it is about."""
-
-    def __init__(self, what: str, peers: Sequence[int]) -> None:
-        self._what, self._peers = what, tuple(peers)
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
-        if isinstance(error, Exception):
-            raise RedistributionError(f'{self._what}: {error}', self._peers) from error
+    def _naming(self, number: int, peers: Sequence[int]) -> Naming:
+        names = f' with rank {", ".join(map(str, peers))}' if peers else ''
+        what = f'messages{names} failed in round {number + 1} of {len(self._rounds)}, so the targets are unfinished'
+        return Naming(what, peers)
 
 
 def local(routings: Mapping[str, Routing], sources: Mapping[str, Any], targets: Mapping[str, Any]) -> Execution:
@@ -394,8 +420,14 @@ def exchange(
     direct: bool,
 ) -> Execution:
     """Rounds of messages over an engine. rounds: those of a rank. digest: equal on ranks that do the same."""
-    via = _engine_of(engine, timeout)
+    problem = attempted(lambda: _require_time_out(timeout))
+    via = _engine_of(engine, None if problem else timeout)
     group = via if direct and isinstance(via, (TorchEngine, MpiEngine)) else None
     if direct and not group:
-        raise ValueError('direct needs torch.distributed or mpi4py; for a UcxEngine, set ucd.ucx.direct')
-    return _Exchange(routings, rounds(via.rank), digest, via, sources, targets, group)
+        problem = problem or ValueError('direct needs torch.distributed or mpi4py; for a UcxEngine, set ucd.ucx.direct')
+    return _Exchange(routings, rounds, digest, via, sources, targets, group, problem)
+
+
+def _require_time_out(timeout: float | None) -> None:
+    if timeout is not None and not timeout > 0:
+        raise ValueError(f'timeout is {timeout}; it must be > 0')

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 
 class Error(Exception):
     """A failed call of libucd. str() of it names function, argument, value and rule."""
@@ -70,7 +73,21 @@ class RedistributionError(RuntimeError):
     def __init__(self, message: str, peers: tuple[int, ...] = ()) -> None:
         super().__init__(message)
         self.peers = peers
-        """The ranks that the messages were for or from, as far as the engine tells them apart."""
+        """The ranks that the messages were for or from. Empty where the engine does not tell them apart."""
+
+
+class Naming:
+    """Says of an error of an engine what it means, and which peers it is about."""
+
+    def __init__(self, what: str, peers: Sequence[int]) -> None:
+        self._what, self._peers = what, tuple(peers)
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: Any, error: BaseException | None, traceback: Any) -> None:
+        if isinstance(error, Exception):
+            raise RedistributionError(f'{self._what}: {error}', self._peers) from error
 
 
 _BY_STATUS: dict[int, type[Error]] = {

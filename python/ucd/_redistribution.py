@@ -6,7 +6,9 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ucd import _arrays, _core, _engines
+from ucd import _arrays, _core, _dtypes, _engines
+from ucd._meanings import meaning_of
+from ucd._overlap import Place, require_apart
 from ucd._placements import Distribution, Segment
 from ucd._rounds import Round, Share
 from ucd._routing import WHOLE, Cut, Route, Routing, routing
@@ -136,7 +138,8 @@ class Redistribution:
                  process.
         sources  by name, this rank's local arrays. Without an engine: for each name, the arrays of all ranks, in the
                  order of the mesh.
-        targets  likewise; written. A rank leaves out arrays of which it has nothing, or gives None.
+        targets  likewise; written. A rank leaves out arrays of which it has nothing, or gives None. Names that the
+                 redistribution does not have are not looked at.
         timeout  after how many seconds a rank gives up waiting for a message, with mpi4py, UCX and Gloo. None: with
                  torch.distributed the time-out of the process group; with mpi4py and UCX never. NCCL has the group's always.
 
@@ -148,9 +151,11 @@ class Redistribution:
         packed and the one before unpacked. With NCCL the work is enqueued in the current stream, and may be
         unfinished on return. With other engines it is done on return.
 
-        Raises ValueError if the ranks have different redistributions, an array's shape is not the local one, the size of
-        its elements is not the one of the dtype, or both are floating formats and differ: before anything is sent.
-        Integers and bytes stand for any format of their size. Raises RedistributionError if a
+        Raises ValueError if the ranks have different redistributions, an array is missing, its shape is not the local
+        one, the size of its elements is not the one of the dtype, both are floating formats and differ, or a target has
+        bytes in common with another array; NotSupported for elements of the other byte order; and what ucd.pack_into
+        raises. If it concerns one rank only, the others raise ValueError with its number and the reason. All this comes
+        before anything is sent. Integers and bytes stand for any format of their size. Raises RedistributionError if a
         message fails, a peer is lost or the time is over: then every target is to be taken as unfinished.
         """
         self.prepare(engine, sources, targets, timeout=timeout).run()
@@ -206,25 +211,30 @@ def redistribute(
     arrays has what each rank of the source has, in the order of the mesh; memory-mapped files will do. An entry may
     be None where no route begins or ends. Arrays have the local shapes, and any strides. Done on return.
 
-    Raises ValueError if a shape is not the local one or elements differ in size, and what ucd.copy raises.
+    Raises ValueError if a shape is not the local one, if elements differ in size, or if an array of out has bytes in
+    common with another array; NotSupported if elements differ in byte order or in the unit of dates; and what ucd.copy
+    raises.
     """
-    of_array = routing(source, target, _core.element_of(arrays[0]))
+    element = _dtypes.Element(*_core.described(arrays[0])[1:])
+    of_array = routing(source, target, element.type)
     if out is None:
         out = [_arrays.new_like(arrays[0], target.local_shape(rank)) for rank in target.ranks]
     for given, held, what in ((arrays, source, 'arrays'), (out, target, 'out')):
         if len(given) != held.size:
             raise ValueError(f'{what} has {len(given)} arrays for {held.size} ranks')
-    strides: list[dict[int, tuple[int, ...]]] = [{}, {}]
+    places: list[dict[int, Place]] = [{}, {}]
 
     def type_of(route: Route, side: int) -> _core.Type:
-        place = route._places[side]
-        if place not in strides[side]:
-            array = (arrays, out)[side][place]
-            what = f'{("arrays", "out")[side]}[{place}]'
-            strides[side][place] = of_array.strides_of(array, side, (route.source, route.target)[side], what)
-        return route._type(side, strides[side][place], WHOLE)
+        at = route._places[side]
+        if at not in places[side]:
+            what = f'{("arrays", "out")[side]}[{at}]'
+            rank = (route.source, route.target)[side]
+            places[side][at] = of_array.place_of((arrays, out)[side][at], side, rank, what, meaning_of(element))
+        return route._type(side, places[side][at].strides, WHOLE)
 
     # All types are made first: an array of a wrong shape leaves the others as they were.
-    for route, send, receive in [(r, type_of(r, 0), type_of(r, 1)) for r in of_array.routes]:
+    moves = [(route, type_of(route, 0), type_of(route, 1)) for route in of_array.routes]
+    require_apart(places[1].values(), places[0].values())
+    for route, send, receive in moves:
         _core.copy(arrays[route._places[0]], out[route._places[1]], src_type=send, dst_type=receive, hints=hints)
     return out

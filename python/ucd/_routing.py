@@ -8,6 +8,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any, overload
 
 from ucd import _core, _dtypes
+from ucd._meanings import Meaning, meaning_of, require_same
+from ucd._overlap import Place
 from ucd._placements import Distribution
 
 _FLOATING = {'FLOAT16', 'BFLOAT16', 'FLOAT', 'DOUBLE', 'FLOAT8_E4M3', 'FLOAT8_E5M2', 'C_COMPLEX', 'C_DOUBLE_COMPLEX'}
@@ -179,8 +181,9 @@ class Routing:
             raise ValueError(f'the source has shape {source.shape}, the target {target.shape}')
         self.source = source
         self.target = target
-        self.element = _dtypes.of(dtype)
-        self.target_element = self.element if target_dtype is None else _dtypes.of(target_dtype)
+        elements = [_dtypes.element_of(dtype if given is None else given) for given in (None, target_dtype)]
+        self.element, self.target_element = [element.type for element in elements]
+        self._meanings = [meaning_of(element) for element in elements]
         self.converts = self.target_element is not self.element
         self._dims = tuple(zip(source.shape, source.roles.arithmetic, target.roles.arithmetic))
         self._types: dict[Any, _core.Type] = {}
@@ -257,19 +260,28 @@ class Routing:
         return first + roles.replicas[receiver % len(roles.replicas)]
 
     def strides_of(self, array: Any, side: int, rank: int, what: str) -> tuple[int, ...]:
-        """The strides of a rank's local array of the source (side 0) or target (1), in bytes. Raises ValueError if
-        its shape, the size of its elements or their floating format is another one than the distribution says."""
+        """The strides of a rank's local array in bytes. Errors: as place_of."""
+        return self.place_of(array, side, rank, what).strides
+
+    def place_of(self, array: Any, side: int, rank: int, what: str, meaning: Meaning | None = None) -> Place:
+        """Where a rank's local array of the source (side 0) or target (1) lies. Raises ValueError if its shape, the
+        size of its elements or their floating format is another one than the distribution says, NotSupported if their
+        byte order or unit of dates is.
+
+        meaning: of the elements, if they are not those of a dtype that was named."""
         held, element = ((self.source, self.element), (self.target, self.target_element))[side]
-        shape, strides = _core.shape_and_strides(array)
+        address, shape, strides, *of_array = _core.placed(array)
         if shape != held.local_shape(rank):
             raise ValueError(f'{what} has shape {shape}; the distribution says {held.local_shape(rank)}')
-        found = _core.element_of(array)
+        found = of_array[0]
         if found.size != element.size:
             raise ValueError(f'{what} has elements of {found.size} bytes; those of the routing have {element.size}')
         # Integers and bytes stand for any format: NumPy has no bfloat16.
         if found.name != element.name and {found.name, element.name} <= _FLOATING:
             raise ValueError(f'{what} has elements {found.name}; those of the routing are {element.name}')
-        return strides
+        meanings = meaning_of(_dtypes.Element(*of_array)), meaning or self._meanings[side]
+        require_same(*(meanings[::-1] if side else meanings), what)
+        return Place(what, address, shape, strides, found.extent)
 
 
 @functools.lru_cache(maxsize=4096)

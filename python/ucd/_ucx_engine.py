@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ucd import _core
+from ucd._agreement import attempted
 from ucd._errors import NotSupported
 
 Wait = Callable[[], None]
@@ -19,29 +20,54 @@ class UcxEngine:
     rank      this process's, of 0 to the number of processes - 1
     exchange  a function that takes this rank's bytes and returns those of all ranks, in order: comm.allgather of
               mpi4py, or what a program makes of a store of its own. Called once here, and once in each execute or
-              prepare, by all ranks.
+              prepare, by all ranks; and once more there if one of them refuses its arguments.
     keys      of libucd-ucx, such as {'ucd.ucx.direct': 'yes'} if all ranks trust each other
 
-    Collective. Raises NotSupported if this package was built without UCX, ValueError for an unknown key, RuntimeError
-    if UCX refuses.
+    Collective. Raises NotSupported if this package was built without UCX, ValueError for an unknown key or a rank that
+    another process has, RuntimeError if UCX refuses; on the other ranks ValueError with the reason.
     """
 
     def __init__(
         self, rank: int, exchange: Callable[[bytes], Sequence[bytes]], keys: Mapping[str, str] | None = None
     ) -> None:
+        self.rank = rank
+        self._exchange = exchange
+        problem = attempted(lambda: self._open(keys))
+        mine = str(problem).encode('utf-8', 'replace') if problem else self._worker.address()
+        found = exchange((b'!' if problem else b'-') + str(rank).encode() + b' ' + mine)
+        if problem:
+            raise problem
+        self._addresses = [_address_of(number, len(found), said) for number, said in enumerate(found)]
+
+    def _open(self, keys: Mapping[str, str] | None) -> None:
         try:
             from ucd import _ucx
         except ImportError as e:
             raise NotSupported(f'this package was built without UCX: {e}') from None
-        self.rank = rank
-        self._exchange = exchange
         self._worker = _ucx.UcxWorker(dict(keys or {}))
-        self._addresses = exchange(self._worker.address())
-        if not 0 <= rank < len(self._addresses):
-            raise ValueError(f'rank {rank} of {len(self._addresses)}')
 
     def __repr__(self) -> str:
         return f'<ucd.UcxEngine, rank {self.rank} of {len(self._addresses)}>'
+
+
+def _address_of(number: int, ranks: int, said: bytes) -> bytes:
+    """The address that a rank has given. Raises ValueError, as all ranks do, if it is another rank or has none."""
+    rank, _, what = bytes(said[1:]).partition(b' ')
+    if rank != str(number).encode():
+        raise ValueError(f'rank {rank.decode("utf-8", "replace")} of {ranks} says that it is the one in place {number}')
+    if said[:1] != b'-':
+        raise ValueError(f'on rank {number}: {what.decode("utf-8", "replace")}')
+    return what
+
+
+def started_with(peer: int, begin: Callable[[], Any], wait: Callable[[Any], None]) -> tuple[list[int], Wait]:
+    """A message to or from a peer, and the wait for what begins it. If it does not begin, since the peer is gone for
+    example, the wait raises, which names this peer and no other."""
+    try:
+        work = begin()
+    except Exception as error:
+        return [peer], functools.partial(_fail, error)
+    return [peer], functools.partial(wait, work)
 
 
 def _fail(error: Exception) -> None:
@@ -55,6 +81,7 @@ class UcxMessages:
 
     def __init__(self, engine: UcxEngine, timeout: float | None) -> None:
         self.rank = engine.rank
+        self.ranks: Sequence[int] = range(len(engine._addresses))
         self._engine = engine
         self._timeout = timeout
 
@@ -71,16 +98,16 @@ class UcxMessages:
             for peer, whole in peers.items():
                 # Messages from one rank to another are matched in their order, by the sender's rank.
                 tag = self.rank if peers is sends else peer
-                try:
-                    worker.connect(peer, self._engine._addresses[peer])
-                    number = start(peer, _core.address(whole), len(whole), tag)
-                except Exception as error:  # a peer that is gone: the wait names it, and no other
-                    started.append(([peer], functools.partial(_fail, error)))
-                else:
-                    started.append(([peer], functools.partial(self._wait, functools.partial(worker.wait, number))))
-        if sends:
-            started.append((list(sends), functools.partial(self._wait, worker.flush)))
+                begin = functools.partial(self._begin, start, peer, whole, tag)
+                started.append(started_with(peer, begin, self._wait))
+        if sends:  # of all endpoints together
+            started.append((list(sends) if len(sends) == 1 else [], functools.partial(self._wait, worker.flush)))
         return started
+
+    def _begin(self, start: Callable[..., int], peer: int, whole: Any, tag: int) -> Callable[[float | None], bool]:
+        worker = self._engine._worker
+        worker.connect(peer, self._engine._addresses[peer])
+        return functools.partial(worker.wait, start(peer, _core.address(whole), len(whole), tag))
 
     def _wait(self, wait: Callable[[float | None], bool]) -> None:
         if not wait(self._timeout):

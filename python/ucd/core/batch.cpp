@@ -104,9 +104,11 @@ Member member_of(const nb::tuple &entries) {
           name.ptr());
 }
 
-void require_usable(const Sides &sides, ucd_info_t info) {
+void require_usable(const Sides &sides, ucd_info_t info, ucd_op_t op) {
     const Side &in = *sides[0], &out = *sides[1];
     out.view.require_writable(out.what);
+    out.require_distinct(op);
+    require_same_meaning(in, out);
     if (in.whole.count == 0 || out.whole.count == 0) return; // nothing moves
     require_device(in.view, HintOf::inbuf, info, Notices::no, in.what);
     require_device(out.view, HintOf::outbuf, info, Notices::no, out.what);
@@ -183,7 +185,7 @@ class Batch {
 public:
     // kind: of all members; nullptr if each begins with the name of its own.
     Batch(const Kind *kind, nb::handle members, nb::handle op, nb::object hints)
-        : hints_(std::move(hints)) {
+        : op_(op_of(op)), hints_(std::move(hints)) {
         auto all = std::make_shared<std::vector<Sides>>();
         bool plain_host = true;
         for (nb::handle given : nb::iter(members))
@@ -196,9 +198,9 @@ public:
             });
         info_ = info_of(hints_, plain_host);
         for (std::size_t i = 0; i < all->size(); ++i)
-            at_member(i, [&] { require_usable((*all)[i], info_); });
+            at_member(i, [&] { require_usable((*all)[i], info_, op_); });
         find_device(*all);
-        make_plan(*all, op_of(op));
+        make_plan(*all, op_);
         is_quick_ = plain_host && bytes_ < quick_bytes;
         sides_ = std::move(all);
     }
@@ -334,13 +336,14 @@ private:
                     require_alike(*fresh[k], *all[k]);
                     all[k] = fresh[k];
                 }
-                require_usable(all, info_);
+                require_usable(all, info_, op_);
                 given.push_back(std::move(fresh));
             });
         }
         return given;
     }
 
+    ucd_op_t op_;
     nb::object hints_;
     ucd_info_t info_ = UCD_INFO__NULL; // one for all members
     std::vector<std::array<Form, 2>> forms_;

@@ -41,19 +41,22 @@ void require_version(uint32_t major) {
     if (major != 1) raise(PyExc_BufferError, "a tensor of version %u of DLPack", major);
 }
 
-const Tensor &tensor_of(nb::handle capsule, bool &readonly) {
+void take(nb::handle capsule, ManagedVersioned *&versioned, Managed *&unversioned) {
     if (PyCapsule_IsValid(capsule.ptr(), "dltensor_versioned")) {
-        const auto *managed = static_cast<const ManagedVersioned *>(
+        versioned = static_cast<ManagedVersioned *>(
             PyCapsule_GetPointer(capsule.ptr(), "dltensor_versioned"));
-        require_version(managed->major);
-        readonly = is_readonly(*managed);
-        return managed->tensor;
+        const uint32_t major = versioned->major;
+        if (major != 1)
+            versioned = nullptr; // of which nothing else is known: the capsule's to delete
+        require_version(major);
+        (void)PyCapsule_SetName(capsule.ptr(), "used_dltensor_versioned");
+    } else if (PyCapsule_IsValid(capsule.ptr(), "dltensor")) {
+        unversioned = static_cast<Managed *>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
+        (void)PyCapsule_SetName(capsule.ptr(), "used_dltensor");
+    } else {
+        raise(PyExc_BufferError,
+              "__dlpack__ gave no capsule of a tensor, or one that was taken before");
     }
-    const auto *managed =
-        static_cast<const Managed *>(PyCapsule_GetPointer(capsule.ptr(), "dltensor"));
-    if (!managed) throw nb::python_error();
-    readonly = false;
-    return managed->tensor;
 }
 
 Element element_of(const DataType &dtype, intptr_t &itemsize) {
@@ -71,9 +74,7 @@ Element element_of(const DataType &dtype, intptr_t &itemsize) {
         case float8_e4m3fn:
             element.type = bytes == 1 ? UCD_TYPE__FLOAT8_E4M3 : UCD_TYPE__NULL;
             break;
-        case float8_e5m2:
-            element.type = bytes == 1 ? UCD_TYPE__FLOAT8_E5M2 : UCD_TYPE__NULL;
-            break;
+        case float8_e5m2: element.type = bytes == 1 ? UCD_TYPE__FLOAT8_E5M2 : UCD_TYPE__NULL; break;
         case boolean: element.type = bytes == 1 ? UCD_TYPE___BOOL : UCD_TYPE__NULL; break;
         default: break;
         }

@@ -85,8 +85,9 @@ inline bool is_readonly(const ManagedVersioned &managed) {
 // Raises BufferError for a tensor of another major version.
 void require_version(uint32_t major);
 
-// The tensor in a capsule of __dlpack__, and whether it says that it is read-only.
-const Tensor &tensor_of(nb::handle capsule, bool &readonly);
+// Takes the tensor out of a capsule of __dlpack__: its deleter is the caller's to call. A capsule
+// is taken once, by whoever comes first. Raises BufferError for one that was, and for what is none.
+void take(nb::handle capsule, ManagedVersioned *&versioned, Managed *&unversioned);
 
 // A tensor's elements, and their bytes.
 Element element_of(const DataType &dtype, intptr_t &itemsize);

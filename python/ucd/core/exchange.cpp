@@ -1,5 +1,7 @@
 #include "core/exchange.h"
 
+#include "core/library.h"
+
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -95,9 +97,9 @@ void check_producer(int rc) {
 
 void require_plain_values(nb::handle array, const dlpack::DataType &dtype) {
     if (dlpack::is_integer(dtype)) return;
-    if (is_true(PyObject_GetAttr(array.ptr(), names().requires_grad)))
+    if (is_true(PyObject_GetAttr(array.ptr(), names().requires_grad)) && records_gradients())
         raise(PyExc_BufferError, "the tensor requires a gradient, which ucd does not pass on; use "
-                                 "tensor.detach()");
+                                 "tensor.detach() or torch.no_grad()");
     if (calls_true(array, names().is_neg))
         raise(PyExc_BufferError,
               "the tensor's values are negated when they are read; use tensor.resolve_neg()");

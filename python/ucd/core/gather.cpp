@@ -119,7 +119,8 @@ host that is negative or too large, and what pack_into raises.)");
           arg("stream").none() = nb::none(),
           R"(The inverse of gather_into: unpacks contiguous bytes into the entries of a pool that
 indices choose along axis, and returns the bytes read. Of an entry that indices name twice, it is
-unspecified which of its values it gets.)");
+unspecified which of its values it gets; with an op, that is a ValueError for indices on the host, and
+unspecified for those on a device.)");
 }
 
 } // namespace ucdpy

@@ -6,6 +6,7 @@
 #include "core/ipc.h"
 #include "core/lists.h"
 #include "core/move.h"
+#include "core/overlap.h"
 #include "core/request.h"
 #include "core/splits.h"
 #include "core/stream.h"
@@ -64,20 +65,22 @@ nb::tuple extents(const intptr_t *numbers, int n) {
     return nb::tuple(list);
 }
 
-// The Type of a view's elements: one object for each kind of element.
-nb::object element_of_view(const View &view) {
-    nb::object predefined = predefined_object(view.element);
-    return predefined.is_valid() ? predefined : view.element_owner();
-}
-
 nb::object element_of(nb::handle array) {
-    return element_of_view(View(array));
+    return View(array).element_type();
 }
 
 // Shape, Type of the elements, and what ucd._dtypes makes a numpy.dtype of.
 nb::tuple described(nb::handle array) {
     const View view(array);
-    return nb::make_tuple(extents(view.shape, view.ndim), element_of_view(view),
+    return nb::make_tuple(extents(view.shape, view.ndim), view.element_type(),
+                          view.element_dtype());
+}
+
+// The same with address and strides.
+nb::tuple placed(nb::handle array) {
+    const View view(array);
+    return nb::make_tuple(reinterpret_cast<uintptr_t>(view.data), extents(view.shape, view.ndim),
+                          extents(view.strides, view.ndim), view.element_type(),
                           view.element_dtype());
 }
 
@@ -127,6 +130,7 @@ NB_MODULE(_core, m) {
     bind_gather(m);
     bind_ipc(m);
     bind_lists(m);
+    bind_overlap(m);
     bind_splits(m);
     m.def("version", &version);
     m.def("backends", &backends);
@@ -138,6 +142,7 @@ NB_MODULE(_core, m) {
     m.def("synchronize", &synchronize, arg("array"));
     m.def("element_of", &element_of, arg("array"));
     m.def("described", &described, arg("array"));
+    m.def("placed", &placed, arg("array"));
     m.def("shape_and_strides", &shape_and_strides, arg("array"));
     m.def("packed_size", &packed_size, arg("array"), arg("type").none() = nb::none(),
           arg("count") = 1);

@@ -1,6 +1,7 @@
 #include "core/move.h"
 
 #include "core/hints.h"
+#include "core/overlap.h"
 #include "core/stream.h"
 
 #include <algorithm>
@@ -10,7 +11,8 @@ namespace ucdpy {
 
 Side::Side(nb::handle array, nb::handle type, intptr_t count, nb::handle stream, const char *name)
     : view(array, dlpack_stream_of(stream)),
-      whole(type.is_none() ? typed(view) : typed(view, to_type(type), count, name)), what(name) {}
+      whole(type.is_none() ? typed(view) : typed(view, to_type(type), count, name)), what(name),
+      own_layout(type.is_none()) {}
 
 Side::Side(nb::handle array, const char *name) : view(array), what(name) {
     whole.count = view.require_contiguous(name);
@@ -21,6 +23,32 @@ bool Side::plain_host() const {
                                           [](const auto &list) { return list->plain_host; });
 }
 
+void Side::require_distinct(ucd_op_t op) const {
+    if (op == UCD_OP__REPLACE || op == UCD_OP__CONVERT || op == UCD_OP__CONVERT_SAT) return;
+    const auto on_host_twice = [](const auto &list) { return !list->backend && repeats(*list); };
+    const IndexLists &lists = whole.indices;
+    const bool twice = own_layout      ? overlaps_itself(view)
+                       : lists.empty() ? overlaps_itself(whole.type, whole.count)
+                                       : false;
+    if (twice || std::any_of(lists.begin(), lists.end(), on_host_twice))
+        raise(PyExc_ValueError,
+              "%s has an element in several places of the stream, so the op would give a result "
+              "that depends on their order",
+              what);
+}
+
+void require_same_meaning(const View &from, const View &to, const char *to_what) {
+    if (from.itemsize <= 1 || to.itemsize <= 1) return;
+    const nb::object a = from.element_dtype(), b = to.element_dtype();
+    if (a.is_none() && b.is_none()) return; // numbers in this machine's order
+    nb::module_::import_("ucd._meanings")
+        .attr("require_same_meaning")(from.element_type(), a, to.element_type(), b, to_what);
+}
+
+void require_same_meaning(const Side &from, const Side &to) {
+    if (from.own_layout && to.own_layout) require_same_meaning(from.view, to.view, to.what);
+}
+
 PackCall::PackCall(Direction which, Side &&typed_side, nb::handle packed_array, intptr_t first,
                    nb::handle with, nb::handle hints, nb::handle stream)
     : direction(which), side(std::move(typed_side)), packed(packed_array, dlpack_stream_of(stream)),
@@ -28,6 +56,11 @@ PackCall::PackCall(Direction which, Side &&typed_side, nb::handle packed_array, 
       op(op_of(with)), info(info_of(hints, side.plain_host() && packed.plain_host)),
       quick(packed_bytes < quick_bytes && side.plain_host() && packed.plain_host) {
     if (first < 0) raise(PyExc_ValueError, "offset is %zd; it must be >= 0", first);
+    const bool packs = which == packing;
+    if (!packs) side.require_distinct(op);
+    if (side.own_layout)
+        require_same_meaning(packs ? side.view : packed, packs ? packed : side.view,
+                             packs ? packed_name() : side.what);
 }
 
 void PackCall::require_devices(Notices notices) const {
@@ -156,6 +189,8 @@ struct CopyCall {
           out(dst, dst_type, dst_count, nb::none(), "dst"), op(op_of(with, convert)),
           plain_host(in.plain_host() && out.plain_host()), info(info_of(hints, plain_host)) {
         out.view.require_writable("dst");
+        out.require_distinct(op);
+        require_same_meaning(in, out);
         require_devices();
         synchronize_producers(in.view, out.view);
         for (const Side *side : {&in, &out}) synchronize_producers(side->whole.indices);
@@ -225,7 +260,8 @@ out     a contiguous array of any element; its bytes are filled from the first o
 type    a Type, laid over the memory from src's first element on, instead of src's own layout; count
         of them, one extent apart. It must not leave src's memory.
 offset  bytes of the packed stream to skip, so data can be packed in pieces.
-op      'sum', 'max' and so on, the names of ucd_op_t: out = out op src. Default: 'replace'.
+op      'sum', 'max' and so on, the names of ucd_op_t: out = out op src. Default: 'replace'. For others,
+        the output has no byte twice.
 hints   ucd.Hints, for this call.
 stream  for arrays in device memory: torch's or CuPy's stream, an integer, or an object with
         __cuda_stream__. Default: the current stream of the library that the array is from.
@@ -234,8 +270,10 @@ Host arrays are done on return, and the GIL is released meanwhile. If the device
 the work is enqueued into the stream; keep the arrays until it has passed. Between device memory and
 pageable host memory, the stream is synchronised first, and the work is done on return.
 
-Raises BufferError if out is read-only, ValueError if it is not contiguous or type leaves src's
-memory, TypeError for objects that are no arrays, and ucd.Error.)");
+Raises BufferError if out is read-only, ValueError if it is not contiguous, type leaves src's
+memory, or an op meets a byte of the output twice, NotSupported between elements of the two byte
+orders and between dates in different units, TypeError for objects that are no arrays, and
+ucd.Error.)");
     m.def("unpack", &unpack_from, arg("packed"), arg("dst"), nb::kw_only(),
           arg("type").none() = none, arg("count") = 1, arg("offset") = 0, arg("op").none() = none,
           arg("hints").none() = none, arg("stream").none() = none,

@@ -26,10 +26,19 @@ struct Side {
     Side(nb::handle array, const char *name);
     // Whether the array, and the indices that its type reads, are in ordinary host memory.
     bool plain_host() const;
+    // Raises ValueError if an op combines and what it combines into has a byte twice: the result
+    // would depend on the order in which elements are taken. Indices on a device are not read.
+    void require_distinct(ucd_op_t op) const;
     View view;
     Typed whole;
     const char *what;
+    bool own_layout = true; // no type was given
 };
+
+// Raises NotSupported if bytes of the one mean something else in the other: numbers of the two byte
+// orders, or dates in different units. Types that are given say what bytes mean, and are believed.
+void require_same_meaning(const Side &from, const Side &to);
+void require_same_meaning(const View &from, const View &to, const char *to_what);
 
 // A typed array and a packed one, with what both directions of packing check.
 struct PackCall {

@@ -2,10 +2,10 @@
 
 #include "core/driver.h"
 #include "core/exchange.h"
+#include "core/library.h"
 
 #include <algorithm>
 #include <cstring>
-#include <string_view>
 
 namespace ucdpy {
 
@@ -15,27 +15,13 @@ nb::object attribute_or_none(nb::handle object, const char *name) {
     return nb::getattr(object, name, nb::none());
 }
 
-// The package that an object's class is from: "torch" of torch.Tensor.
-std::string_view package_of(nb::handle object, nb::object &name) {
-    name = object.type().attr("__module__");
-    const std::string_view module = nb::cast<const char *>(name);
-    return module.substr(0, module.find('.'));
-}
-
-nb::object loaded_module(const char *name) {
-    PyObject *modules = PyImport_GetModuleDict();
-    PyObject *found = PyDict_GetItemString(modules, name);
-    return found ? nb::borrow(found) : nb::none();
-}
-
 // The stream in which the library of a device array works now; None: the device's default stream.
 nb::object current_stream(const View &array) {
-    nb::object name;
-    const std::string_view package = package_of(array.object, name);
-    if (package == "torch")
+    if (is_of(array.object, "torch", "Tensor"))
         return loaded_module("torch").attr("cuda").attr("current_stream")(
             array.device < 0 ? nb::object(nb::none()) : nb::object(nb::int_(array.device)));
-    if (package == "cupy") return loaded_module("cupy").attr("cuda").attr("get_current_stream")();
+    if (is_of(array.object, "cupy", "ndarray"))
+        return loaded_module("cupy").attr("cuda").attr("get_current_stream")();
     const nb::object interface = attribute_or_none(array.object, "__cuda_array_interface__");
     if (PyDict_Check(interface.ptr()))
         if (PyObject *stream = PyDict_GetItemString(interface.ptr(), "stream"))

@@ -2,10 +2,10 @@
 
 #include "core/driver.h"
 #include "core/exchange.h"
+#include "core/library.h"
 
 #include <algorithm>
 #include <atomic>
-#include <string_view>
 
 namespace ucdpy {
 
@@ -28,14 +28,11 @@ nb::object item(nb::handle dict, const char *key) {
 
 std::vector<intptr_t> numbers(nb::handle sequence) {
     std::vector<intptr_t> list;
-    for (nb::handle number : nb::iter(sequence)) list.push_back(nb::cast<intptr_t>(number));
-    if (list.size() > max_dims) raise(PyExc_ValueError, "an array of more than 64 dimensions");
+    for (nb::handle number : nb::iter(sequence)) {
+        if (list.size() == max_dims) raise(PyExc_ValueError, "an array of more than 64 dimensions");
+        list.push_back(nb::cast<intptr_t>(number));
+    }
     return list;
-}
-
-bool is_of_numba(nb::handle array) {
-    const nb::object module = array.type().attr("__module__");
-    return std::string_view(nb::cast<const char *>(module)).starts_with("numba");
 }
 
 // Whether what comes next in a stream, DLPack's number of it, comes after the work in another one.
@@ -52,11 +49,7 @@ bool is_masked(nb::handle array) {
     PyTypeObject *type = Py_TYPE(array.ptr());
     for (const auto &known : without_mask)
         if (known.load(std::memory_order_relaxed) == type) return false;
-    PyObject *module = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy.ma");
-    const nb::object masked = module ? attribute(module, "MaskedArray") : nb::object();
-    if (masked.is_valid() && PyType_Check(masked.ptr()) &&
-        PyType_IsSubtype(type, reinterpret_cast<PyTypeObject *>(masked.ptr())))
-        return true;
+    if (is_of(array, "numpy.ma", "MaskedArray")) return true;
     for (auto &known : without_mask) {
         PyTypeObject *none = nullptr;
         if (!known.compare_exchange_strong(none, type)) continue;
@@ -83,11 +76,29 @@ View::View(nb::handle array, int64_t stream) : object(nb::borrow(array)) {
     if (is_masked(array)) raise_masked();
     try {
         read(array, stream);
+        require_sound();
     } catch (nb::python_error &error) {
+        release();
         // PyTorch fails for a DTensor in ways that depend on its version.
         if (!nb::hasattr(array, "to_local")) throw;
         nb::raise_from(error, PyExc_BufferError, "%s", no_memory);
+    } catch (...) {
+        release();
+        throw;
     }
+}
+
+void View::require_sound() const {
+    if (itemsize < 0 || std::any_of(shape, shape + ndim, [](intptr_t n) { return n < 0; }))
+        raise(PyExc_ValueError, "the array's shape or the size of its elements is negative");
+    if (itemsize == 0 || size() == 0) return;
+    if (!data) raise(PyExc_BufferError, "the array has elements, but their address is 0");
+    const Range r = range();
+    const auto at = reinterpret_cast<uintptr_t>(data);
+    uintptr_t end = 0;
+    if (at < -static_cast<uintptr_t>(r.low) ||
+        __builtin_add_overflow(at, static_cast<uintptr_t>(r.high), &end))
+        raise(PyExc_OverflowError, "the array's elements are beyond the end of memory");
 }
 
 void View::read(nb::handle array, int64_t stream) {
@@ -99,7 +110,7 @@ void View::read(nb::handle array, int64_t stream) {
         return;
     }
     if (attribute(array, "__dlpack__").is_valid()) {
-        from_dlpack(array, stream);
+        from_dlpack(without_gradient(array), stream);
         return;
     }
     found = attribute(array, "__cuda_array_interface__");
@@ -118,11 +129,12 @@ View::View(View &&other) noexcept
       itemsize(other.itemsize), element(other.element), readonly(other.readonly),
       backend(other.backend), device(other.device), plain_host(other.plain_host),
       exchange(other.exchange), object(std::move(other.object)), buffer_(other.buffer_),
-      has_buffer_(other.has_buffer_), managed_(other.managed_), owner_(std::move(other.owner_)),
-      reading_(std::move(other.reading_)), shape_list_(std::move(other.shape_list_)),
-      strides_list_(std::move(other.strides_list_)) {
+      has_buffer_(other.has_buffer_), managed_(other.managed_), managed_0_(other.managed_0_),
+      owner_(std::move(other.owner_)), reading_(std::move(other.reading_)),
+      shape_list_(std::move(other.shape_list_)), strides_list_(std::move(other.strides_list_)) {
     other.has_buffer_ = false;
     other.managed_ = nullptr;
+    other.managed_0_ = nullptr;
     if (other.shape == &other.line_[0]) {
         line_[0] = other.line_[0];
         line_[1] = other.line_[1];
@@ -134,11 +146,11 @@ View::View(View &&other) noexcept
 void View::release() noexcept {
     if (has_buffer_) PyBuffer_Release(&buffer_);
     has_buffer_ = false;
-    if (managed_ && managed_->deleter) {
-        const nb::error_scope pending; // the producer may run Python
-        managed_->deleter(managed_);
-    }
+    const nb::error_scope pending; // the producers may run Python
+    if (managed_ && managed_->deleter) managed_->deleter(managed_);
+    if (managed_0_ && managed_0_->deleter) managed_0_->deleter(managed_0_);
     managed_ = nullptr;
+    managed_0_ = nullptr;
 }
 
 bool View::from_buffer(nb::handle array) {
@@ -148,35 +160,36 @@ bool View::from_buffer(nb::handle array) {
         return false;
     }
     has_buffer_ = true;
-    try {
-        data = static_cast<char *>(buffer_.buf);
-        ndim = buffer_.ndim;
-        itemsize = buffer_.itemsize;
-        readonly = buffer_.readonly != 0;
-        // Some exporters (bytes, array.array) point into the Py_buffer itself, which moves with
-        // the View.
-        if (ndim == 1) {
-            line_[0] =
-                buffer_.shape ? buffer_.shape[0] : buffer_.len / std::max<intptr_t>(itemsize, 1);
-            line_[1] = buffer_.strides ? buffer_.strides[0] : itemsize;
-            shape = &line_[0];
-            strides = &line_[1];
-        } else {
-            shape = buffer_.shape;
-            strides = buffer_.strides;
-            if (!strides) set_contiguous_strides(); // ctypes
-        }
-        set_element(element_of_buffer(array, buffer_.format, itemsize));
-    } catch (...) {
-        release();
-        throw;
+    data = static_cast<char *>(buffer_.buf);
+    ndim = buffer_.ndim;
+    itemsize = buffer_.itemsize;
+    readonly = buffer_.readonly != 0;
+    // Some exporters (bytes, array.array) point into the Py_buffer itself, which moves with the
+    // View.
+    if (ndim == 1) {
+        line_[0] = buffer_.shape ? buffer_.shape[0] : buffer_.len / std::max<intptr_t>(itemsize, 1);
+        line_[1] = buffer_.strides ? buffer_.strides[0] : itemsize;
+        shape = &line_[0];
+        strides = &line_[1];
+    } else {
+        if (ndim < 0 || ndim > max_dims || (ndim > 0 && !buffer_.shape))
+            raise(PyExc_BufferError, "a buffer of %d dimensions without a shape", ndim);
+        shape = buffer_.shape;
+        strides = buffer_.strides;
+        if (!strides) set_contiguous_strides(); // ctypes
     }
+    set_element(element_of_buffer(array, buffer_.format, itemsize));
     return true;
 }
 
 void View::set_element(Element reading) {
     reading_ = std::move(reading);
     element = reading_.type;
+}
+
+nb::object View::element_type() const {
+    nb::object predefined = predefined_object(element);
+    return predefined.is_valid() ? predefined : element_owner();
 }
 
 void View::set_contiguous_strides() {
@@ -222,7 +235,8 @@ void View::from_interface(nb::handle array, nb::handle interface, bool on_device
     readonly = nb::cast<bool>(memory[1]);
     nb::object said = item(interface, "strides");
     // numba says nothing of strides of 0: it takes such arrays for contiguous.
-    if (on_device && said.is_none() && is_of_numba(array)) said = array.attr("strides");
+    if (on_device && said.is_none() && derives_from_package(array, "numba"))
+        said = array.attr("strides");
     set_lists(numbers(item(interface, "shape")), said);
     if (on_device) {
         backend = "cuda";
@@ -234,7 +248,6 @@ void View::from_interface(nb::handle array, nb::handle interface, bool on_device
 void View::from_dlpack(nb::handle array, int64_t stream) {
     const nb::object where = array.attr("__dlpack_device__")();
     const auto device_type = nb::cast<int>(where[0]);
-    nb::object capsule;
     nb::dict arguments;
     arguments["max_version"] = nb::make_tuple(1, 0);
     if (dlpack::on_device(device_type)) arguments["stream"] = stream;
@@ -246,11 +259,10 @@ void View::from_dlpack(nb::handle array, int64_t stream) {
         made = PyObject_Call(produce.ptr(), nb::tuple().ptr(), arguments.ptr());
     }
     if (!made) throw nb::python_error();
-    capsule = nb::steal(made);
-    const dlpack::Tensor &tensor = dlpack::tensor_of(capsule, readonly);
-    // Not consumed: the capsule calls the producer's deleter when it goes.
-    owner_ = capsule;
-    if (set_tensor(tensor)) return;
+    owner_ = nb::steal(made);
+    dlpack::take(owner_, managed_, managed_0_);
+    readonly = managed_ && dlpack::is_readonly(*managed_);
+    if (set_tensor(managed_ ? managed_->tensor : managed_0_->tensor)) return;
     // CuPy divides negative strides as if they were unsigned.
     const nb::object interface = attribute(array, "__cuda_array_interface__");
     if (!interface.is_valid()) raise_strides();
@@ -269,20 +281,15 @@ bool View::from_exchange(nb::handle array, int64_t stream) {
     dlpack::ManagedVersioned *made = nullptr;
     check_producer(found->managed_tensor(array.ptr(), &made));
     managed_ = made;
-    try {
-        if (!managed_) raise(PyExc_BufferError, "the array's library gave no tensor");
-        dlpack::require_version(managed_->major);
-        readonly = dlpack::is_readonly(*managed_);
-        if (!set_tensor(managed_->tensor)) raise_strides();
-        require_plain_values(array, managed_->tensor.dtype);
-        exchange = found;
-        if (!backend || stream == no_stream ||
-            follows(backend, current_stream_of(*found, backend, device), stream))
-            return true;
-    } catch (...) {
-        release();
-        throw;
-    }
+    if (!managed_) raise(PyExc_BufferError, "the array's library gave no tensor");
+    dlpack::require_version(managed_->major);
+    readonly = dlpack::is_readonly(*managed_);
+    if (!set_tensor(managed_->tensor)) raise_strides();
+    require_plain_values(array, managed_->tensor.dtype);
+    exchange = found;
+    if (!backend || stream == no_stream ||
+        follows(backend, current_stream_of(*found, backend, device), stream))
+        return true;
     // The driver does not order streams of two devices. __dlpack__ may.
     release();
     shape_list_.clear();
@@ -303,9 +310,12 @@ bool View::set_tensor(const dlpack::Tensor &tensor) {
     else
         set_contiguous_strides();
     data = static_cast<char *>(tensor.data);
+    uintptr_t at = 0;
     // Tensors without memory: those of a tracer, or on no device.
     if (!data && size() > 0) raise(PyExc_BufferError, "%s", no_memory);
-    if (data) data += tensor.byte_offset;
+    if (data && __builtin_add_overflow(reinterpret_cast<uintptr_t>(data), tensor.byte_offset, &at))
+        raise(PyExc_OverflowError, "the tensor's elements are beyond the end of memory");
+    if (data) data = reinterpret_cast<char *>(at);
     plain_host = tensor.device.type == dlpack::cpu;
     backend = dlpack::backend_of(tensor.device.type);
     device = tensor.device.id;

@@ -58,6 +58,8 @@ public:
     nb::object element_dtype() const {
         return reading_.dtype.is_valid() ? reading_.dtype : nb::none();
     }
+    // The Type of `element`: one object for each kind of element.
+    nb::object element_type() const;
 
     // Raise BufferError or ValueError.
     void require_writable(const char *what) const;
@@ -69,6 +71,8 @@ public:
 private:
     void read(nb::handle array, int64_t stream);
     bool from_buffer(nb::handle array);
+    // Raises unless bytes from data on can be what shape and strides say.
+    void require_sound() const;
     void from_interface(nb::handle array, nb::handle interface, bool on_device);
     bool from_exchange(nb::handle array, int64_t stream);
     void from_dlpack(nb::handle array, int64_t stream);
@@ -83,8 +87,9 @@ private:
     Py_buffer buffer_{};
     bool has_buffer_ = false;
     dlpack::ManagedVersioned *managed_ = nullptr;
-    nb::object owner_; // a capsule or an interface's dict
-    Element reading_;  // of `element`
+    dlpack::Managed *managed_0_ = nullptr; // of DLPack before version 1
+    nb::object owner_;                     // a capsule or an interface's dict
+    Element reading_;                      // of `element`
     std::vector<intptr_t> shape_list_, strides_list_;
     intptr_t line_[2] = {}; // shape and stride of one dimension
 };

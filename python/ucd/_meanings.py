@@ -1,0 +1,85 @@
+"""What the bytes of elements mean beyond their size: the byte orders of numbers, and the units of dates."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+import sys
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from ucd._core import Type
+from ucd._dtypes import Element, Fields
+from ucd._errors import NotSupported
+
+_NATIVE = '<' if sys.byteorder == 'little' else '>'
+
+
+class Meaning(NamedTuple):
+    """Of the members of an element, in the order of the stream. What repeats at once is said once."""
+
+    orders: tuple[str, ...]
+    """'<' and '>': the byte orders of what has more than one byte."""
+    dates: tuple[str, ...]
+    """Such as 'M8[s]'."""
+
+
+_BYTES = Meaning((), ())
+
+
+def meaning_of(element: Element) -> Meaning:
+    """That of bytes is empty: they stand for anything."""
+    if element.dtype is not None:
+        return _of(element.dtype)
+    return Meaning((_NATIVE,), ()) if element.type.name and element.type.size > 1 else _BYTES
+
+
+def _joined(parts: Iterable[Meaning]) -> Meaning:
+    listed = list(parts)
+    of_all = [itertools.chain.from_iterable([part[k] for part in listed]) for k in (0, 1)]
+    return Meaning(*[tuple([key for key, _ in itertools.groupby(found)]) for found in of_all])
+
+
+@functools.lru_cache(maxsize=1024)
+def _of(dtype: Any) -> Meaning:
+    """Of what an Element has as its dtype."""
+    if isinstance(dtype, Fields):
+        return _joined(map(_of, dtype.formats))
+    if isinstance(dtype, tuple):
+        return _joined([_of(dtype[0])] * min(math.prod(dtype[1]), 2))
+    if isinstance(dtype, str):
+        return _of_text(dtype)
+    if dtype.subdtype is not None:
+        return _of(tuple(dtype.subdtype))
+    if dtype.fields is not None:
+        return _joined([_of(dtype.fields[name][0]) for name in dtype.names])
+    if dtype.kind in 'mM':
+        return _of_text(dtype.str)
+    return _BYTES if dtype.byteorder == '|' else Meaning((_NATIVE if dtype.byteorder == '=' else dtype.byteorder,), ())
+
+
+def _of_text(text: str) -> Meaning:
+    """Of a typestr, which may begin with a byte order."""
+    order, rest = (text[0], text[1:]) if text[0] in '<>|=' else ('=', text)
+    if rest[0] not in 'iufcmMU' or rest[1:] == '1' and rest[0] != 'U':
+        return _BYTES
+    return Meaning((order if order in '<>' else _NATIVE,), (rest,) if rest[0] in 'mM' else ())
+
+
+def require_same(source: Meaning, target: Meaning, what: str) -> None:
+    """Raises NotSupported if bytes of the one mean something else in the other. what: the array to name."""
+    for kind, ours, theirs, done in (
+        ('the byte order', source.orders, target.orders, 'swapped'),
+        ('dates of', source.dates, target.dates, 'converted'),
+    ):
+        if ours and theirs and ours != theirs:
+            raise NotSupported(
+                f'{what} and the other side of the move do not agree: {kind} {" ".join(ours)} is moved to '
+                f'{" ".join(theirs)}, and is not {done}. Convert one side by astype'
+            )
+
+
+def require_same_meaning(source: Type, source_dtype: Any, target: Type, target_dtype: Any, what: str) -> None:
+    """As require_same, of two elements as _core.described gives them."""
+    require_same(meaning_of(Element(source, source_dtype)), meaning_of(Element(target, target_dtype)), what)
