@@ -16,8 +16,8 @@ REGISTRY = 'src/backend/registry'
 GPU = 'src/backend/gpu_common'
 GENERATED = {'kernels.h', 'instructions.h', 'kernel_tables.h'}
 SYSTEM = {
-    'dlfcn.h', 'fcntl.h', 'link.h', 'pthread.h', 'sys/auxv.h', 'sys/mman.h', 'unistd.h', 'sys/stat.h', 'sys/syscall.h', 'sys/types.h', 'sys/uio.h',
-    'cpuid.h', 'emmintrin.h', 'immintrin.h',
+    'dlfcn.h', 'fcntl.h', 'link.h', 'pthread.h', 'sys/mman.h', 'unistd.h', 'sys/stat.h', 'sys/syscall.h', 'sys/types.h', 'sys/uio.h',
+    'sys/auxv.h', 'cpuid.h', 'emmintrin.h', 'immintrin.h',
 }
 
 # Rooms within a part of the library, lowest first. A file includes its own room and lower ones only.

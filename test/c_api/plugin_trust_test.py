@@ -1,9 +1,9 @@
 """Whose plugins a program loads: those of the folder that the build fixes and of UCD_PLUGIN_PATH, and, if libucd is a shared
 library, those beside its file. A program with more rights than who started it has no device backend.
 
-Usage: plugin_trust_test.py FIXED_FOLDER PLUGIN LIBUCD LIBRARY STATIC SHARED INSIDE BUILT_IN: the folder; the plugin of the tests;
-a libucd, and a library that has libucd in it; and programs with libucd in them, with LIBUCD, with LIBRARY, and with a backend
-that is no plugin.
+Usage: plugin_trust_test.py FIXED_FOLDER PLUGIN LIBUCD LIBRARY STATIC SHARED INSIDE BUILT_IN: the folder; the plugin of the
+tests; a libucd, and a library that has libucd in it; and programs with libucd in them, with LIBUCD, with LIBRARY, and with a
+backend that is no plugin.
 """
 
 import os
@@ -34,7 +34,7 @@ class PluginTrust(unittest.TestCase):
         shutil.rmtree(FIXED, ignore_errors=True)
 
     def folder(self, name, *files, plugins=True):
-        """A folder with copies of these files, and with plugins; without plugins, with files in their place that cannot be loaded."""
+        """A folder with copies of these files, and with plugins or, in their place, files that cannot be loaded."""
         folder = FIXED if name is FIXED else self.room / name
         folder.mkdir(mode=0o755)
         for file in files:

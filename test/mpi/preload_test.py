@@ -391,7 +391,8 @@ class Run(unittest.TestCase):
         package.mkdir(parents=True)
         (package / '__init__.py').write_text('class rc: initialize = True\n')
         (package / 'MPI.py').write_text(f'import ctypes\nctypes.CDLL({str(copy)!r})\n')
-        folders = {'PYTHONPATH': str(package.parent), 'LD_LIBRARY_PATH': f'{path.parent}:{path.parent}/mpich'}
+        folders = {'PYTHONPATH': str(package.parent),
+                   'LD_LIBRARY_PATH': f'{path.parent}:{path.parent}/mpich:{pathlib.Path(PRELOAD).parent.parent}'}
         said = subprocess.run([self.run_script, sys.executable, '-c', 'import os; print(os.environ["LD_PRELOAD"])'],
                               env=os.environ | folders, capture_output=True, text=True, check=False, timeout=60)
         self.assertIn(f'libucd-mpi-preload-{NAME}.so', said.stdout, said.stderr)

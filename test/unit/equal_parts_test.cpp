@@ -141,8 +141,8 @@ TEST_CASE("Nodes of layouts that differ in one respect are two nodes") {
         return [=](Builder &b) { return b.strided(count, stride, bytes(b, block)); };
     };
     const auto structs = [](int64_t second, bool is_turned) {
-        return [=](Builder &b) {
-            const Placed a = b.strided(2000, 16, bytes(b, 8)), c = b.strided(3000, 16, bytes(b, 4));
+        return [=](Builder &b) { // of members with equal bytes
+            const Placed a = b.strided(2000, 16, bytes(b, 8)), c = b.strided(4000, 16, bytes(b, 4));
             return b.structure({is_turned ? c : a, {second, is_turned ? a.id : c.id}});
         };
     };
@@ -169,8 +169,8 @@ TEST_CASE("Nodes of layouts that differ in one respect are two nodes") {
                  {"stride within runs", runs(displs, counts, 50, 8), runs(displs, counts, 60, 8)},
                  {"child of runs", runs(displs, counts, 50, 8), runs(displs, counts, 50, 4)},
                  {"children that touch", runs(displs, counts, 50, 8), runs(displs, counts, 28, 8)},
-                 {"place of a member", structs(60000, false), structs(60016, false)},
-                 {"order of members", structs(60000, false), structs(60000, true)},
+                 {"place of a member", structs(80000, false), structs(80016, false)},
+                 {"order of members", structs(80000, false), structs(80000, true)},
                  {"width of pieces", [](Builder &b) { return pieces(b, 8); },
                   [](Builder &b) { return pieces(b, 16); }},
                  {"the level that has the lists", dense,

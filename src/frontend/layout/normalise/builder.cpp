@@ -43,10 +43,11 @@ uint64_t bytes_of(const TableLists &t) {
 } // namespace
 
 // Orders nodes by what identifies them: by their own members, then by the lists of their tables.
-// All that is not compared here follows from what is, or may differ between equal nodes (pieces).
+// All else follows from these: the count from the bytes and the child, or from a list. Pieces may
+// be there or not.
 std::strong_ordering Builder::order(const Node &a, const Node &b) const {
     const auto members = [](const Node &n) {
-        return std::tuple(n.bytes, n.count, n.stride, n.child, n.kind, n.element,
+        return std::tuple(n.bytes, n.stride, n.child, n.kind, n.element,
                           n.kind == NodeKind::by_reference ? n.table : 0);
     };
     const auto by_members = members(a) <=> members(b);
