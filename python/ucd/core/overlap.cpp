@@ -1,10 +1,6 @@
 #include "core/overlap.h"
 
-#include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
-
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace ucdpy {
@@ -139,12 +135,15 @@ bool repeats(const T *list, intptr_t count) {
     return std::adjacent_find(sorted.begin(), sorted.end()) != sorted.end();
 }
 
-nb::object reached(const std::vector<std::tuple<intptr_t, intptr_t, intptr_t>> &given,
-                   intptr_t first, intptr_t last) {
+nb::object reached(nb::handle given, intptr_t first, intptr_t last) {
     std::vector<Term> terms;
-    for (const auto &[low, high, stride] : given) {
-        if (low > high) raise(PyExc_ValueError, "a term has no number");
-        terms.push_back({low, high, stride});
+    for (nb::handle entry : nb::iter(given)) {
+        const nb::tuple term(nb::borrow(entry));
+        if (nb::len(term) != 3) raise(PyExc_ValueError, "a term is (low, high, stride)");
+        terms.push_back({nb::cast<intptr_t>(term[0]), nb::cast<intptr_t>(term[1]),
+                         nb::cast<intptr_t>(term[2])});
+        if (terms.back().low > terms.back().high)
+            raise(PyExc_ValueError, "a term has no number between low and high");
     }
     const Reached found = reaches(terms, first, last);
     if (found == Reached::unknown) return nb::none();
