@@ -47,13 +47,17 @@ class Shared(NamedTuple):
 
 
 def pickled(value, protocol=4):
-    """A pickle, opcode by opcode. Texts are remembered, as pickle does."""
+    """A pickle, opcode by opcode. Texts and names are remembered, as pickle does."""
     out = bytearray(b'\x80' + bytes([protocol]))
     memo = {}
 
-    def text(what):
+    def known(what):
         if what in memo:
             out.extend(b'h' + bytes([memo[what]]) if memo[what] < 256 else b'j' + struct.pack('<I', memo[what]))
+        return what in memo
+
+    def text(what):
+        if known(what):
             return
         data = what.encode()
         out.extend(b'\x8c' + bytes([len(data)]) if protocol > 3 and len(data) < 256 else b'X' + struct.pack('<I', len(data)))
@@ -63,17 +67,19 @@ def pickled(value, protocol=4):
 
     def name(what):
         if protocol > 3:
+            if known(what):
+                return
             text(what.module)
             text(what.name)
-            out.extend(b'\x93')
+            out.extend(b'\x93\x94')
+            memo[what] = len(memo)
         else:
             out.extend(f'c{what.module}\n{what.name}\n'.encode())
 
     def write(what):
         match what:
             case Shared(value):
-                if id(value) in memo:
-                    out.extend(b'j' + struct.pack('<I', memo[id(value)]))
+                if known(id(value)):
                     return
                 write(value)
                 memo[id(value)] = len(memo)

@@ -110,7 +110,7 @@ def test_the_worst_pickles():
             texts = [PROLOGUE + b']N' + letter.encode('latin') * count + b'a.' for count in (8000, 200)]
             print(letter, end=': ')
             worst = max(worst, check(lambda data: _inert_pickle.read(data, ADMITTED), texts, PICKLE))
-    assert worst > 0.9 * PICKLE, f'{worst} times: say less in the guide'
+    assert worst > 0.7 * PICKLE, f'{worst} times: say less in the guide'
 
 
 def repeated(body, count, start='[', end=']'):
@@ -141,7 +141,7 @@ def test_the_worst_json():
     for name, made in texts.items():
         print(name, end=': ')
         worst = max(worst, check(lambda data: _untrusted.json_of(data, 'it'), [made(2000), made(100)], JSON))
-    assert worst > 0.9 * JSON, f'{worst} times: say less in the guide'
+    assert worst > 0.7 * JSON, f'{worst} times: say less in the guide'
 
 
 def opened(path):
@@ -214,7 +214,7 @@ def stairs(n):
     return (n, n), [((k, 0), (1, k + 1)) for k in range(n)] + [((0, k + 1), (k + 1, 1)) for k in range(n - 1)]
 
 
-@pytest.mark.parametrize('ndim', [2, 40, 64])
+@pytest.mark.parametrize('ndim', [2, 16, 64])
 def test_many_parts_in_metadata(tmp_path, ndim):
     for name, given in (
         ('names', [(300, *row(1)), (50, *row(1))]),
