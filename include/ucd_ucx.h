@@ -203,8 +203,8 @@ typedef struct {
  * during the call. The caller frees the pipeline with ucd_ucx_pipeline_destroy, before the worker
  * is destroyed and before the last ucd_finalize.
  * Returns: NOT_INITIALIZED, INVALID_ARG (also: a bad value of a key; allocate without release;
- * am_id is above 65535; another pipeline of this worker has it), NOT_SUPPORTED, DEVICE (both if UCX refuses),
- * OUT_OF_MEM, INTERNAL. */
+ * am_id is above 65535, or another pipeline of this worker has it), NOT_SUPPORTED, DEVICE (both if
+ * UCX refuses), OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_ucx_pipeline_create(ucp_worker_h worker, const ucd_ucx_pipeline_params_t *params,
                                     ucd_info_t info, ucd_ucx_pipeline_t *pipeline);
 
