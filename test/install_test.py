@@ -67,7 +67,8 @@ class Install(unittest.TestCase):
     def flags(self, *more, package='ucd'):
         pc = next(self.installed.rglob('ucd.pc'))
         # The flags of other packages must stay as they are.
-        environment = os.environ | {'PKG_CONFIG_PATH': str(pc.parent)}
+        folders = [str(pc.parent), *filter(None, [os.environ.get('PKG_CONFIG_PATH')])] # where UCX may be
+        environment = os.environ | {'PKG_CONFIG_PATH': ':'.join(folders)}
         flags = run('pkg-config', *more, '--cflags', '--libs', package, env=environment).split()
         return [flag.replace(PREFIX, str(self.installed)) for flag in flags]
 
