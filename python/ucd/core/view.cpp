@@ -146,6 +146,7 @@ View::View(View &&other) noexcept
 void View::release() noexcept {
     if (has_buffer_) PyBuffer_Release(&buffer_);
     has_buffer_ = false;
+    if (!managed_ && !managed_0_) return;
     const nb::error_scope pending; // the producers may run Python
     if (managed_ && managed_->deleter) managed_->deleter(managed_);
     if (managed_0_ && managed_0_->deleter) managed_0_->deleter(managed_0_);
