@@ -46,8 +46,6 @@ def test_offsets_of_one_hash(tmp_path):
     """CPython would compare each with all before."""
     offsets = [(k * P, j * P, i * P) for k in range(4) for j in range(4) for i in range(4)]
     assert len(set(map(hash, offsets))) == 1
-    arrays = {'a': np.zeros((4, 4), 'f4')}
-    files.write_dcp(tmp_path, {'a': ('float32', arrays['a'], [(0, (slice(0, 2), slice(0, 4))), (0, (slice(2, 4), slice(0, 4)))])})
     index, info = Named(files.METADATA, 'MetadataIndex'), Named(files.FILESYSTEM, '_StorageInfo')
     places = [
         (Object(index, {'fqn': 'b', 'offset': files.size(at)}), Object(info, {'relative_path': 'f', 'offset': k, 'length': 1}))
@@ -68,6 +66,8 @@ def test_no_number_of_others_is_hashed():
     # Those of formats of caches, in starts and strides.
     dims = [Dim(axis, Unhashable(1), Unhashable(4)) for axis in ('page', 'token')]
     ucd.cache.Format('FLOAT', (Tensor(0, 0, (Unhashable(0),) * 6, tuple(dims)),))
+    layouts = [Tensor(0, 0, (0,) * 6, (Dim('page', size, stride),)).layout for size, stride in ((1, 4), (4, 1), (P, 1), (0, 1))]
+    assert len(set(map(hash, layouts))) == 4
     shapes = [(1, 2), (1 + P, 2), (1 + 2 * P, 2)]
     assert len(set(map(hash, shapes))) == 1
     assert len({hash(ucd.Distribution(shape, 1, ucd.Replicate())) for shape in shapes}) == 3

@@ -136,9 +136,9 @@ class Pages:
             raise IndexError(f'{self.what} has page {low if low < 0 else high}; the cache has {pages}')
 
 
-def _type(side: Side, tensor: Tensor, pages: Pages, element: _core.Type, entries: dict[bytes, _core.Type]) -> _core.Type:
+def _type(side: Side, tensor: Tensor, pages: Pages, element: _core.Type, entries: dict[Any, _core.Type]) -> _core.Type:
     """A side of a piece: all its pages, in the order of the list."""
-    key = key_of((side.dims, element.name))
+    key = key_of((int(size), int(stride)) for size, stride in side.dims), element.name
     if key not in entries:
         made = element
         for size, stride in reversed(side.dims):
@@ -174,7 +174,7 @@ class Relayout:
         self._checked: list[tuple[Pages, int]] = []
         self._pages: list[tuple[Pages, Pages]] = []
         members: list[tuple[Any, ...]] = []
-        entries: dict[bytes, _core.Type] = {}
+        entries: dict[Any, _core.Type] = {}
         elements = set()
         caches = []
         for source, target, source_pages, target_pages in parts:
@@ -193,7 +193,7 @@ class Relayout:
         self._in_place = [a.format == b.format and places[0][k] == places[1][k] for k, (a, b) in enumerate(caches)]
 
     def _members(
-        self, source: Cache, target: Cache, source_pages: Pages, target_pages: Pages, entries: dict[bytes, _core.Type]
+        self, source: Cache, target: Cache, source_pages: Pages, target_pages: Pages, entries: dict[Any, _core.Type]
     ) -> Iterator[tuple[Any, ...]]:
         a, b = source.format, target.format
         require_equal_axes(a, b)

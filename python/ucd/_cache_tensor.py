@@ -63,7 +63,7 @@ class Tensor:
     @property
     def layout(self) -> bytes:
         """The key of its dimensions in a dict."""
-        return key_of((dim.axis, dim.size, dim.stride) for dim in self.dims)
+        return key_of((AXES.index(dim.axis), int(dim.size), int(dim.stride)) for dim in self.dims)
 
     @property
     def page_stride(self) -> int:

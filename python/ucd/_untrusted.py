@@ -15,9 +15,12 @@ _MAX_DIGITS = 640
 
 
 def key_of(parts: Iterable[Any]) -> bytes:
-    """The key of numbers in a dict or set, and of tuples of these and of text. Python's hash of an integer is its remainder by 2^61 - 1, so who chooses the
-    numbers could choose any number of them, or of tuples of them, that have one hash: each look-up would compare all. The
-    hash of bytes is SipHash with a random key of the process."""
+    """The key of integers, and of tuples of integers, in a dict or set.
+
+    Python's hash of an integer is its remainder by 2^61 - 1. Whoever chooses the numbers could choose many of them, or
+    many tuples of them, with one hash, and each look-up would compare all. The hash of bytes is SipHash with a random
+    key of the process.
+    """
     # Version 2 has one form for equal tuples; later ones depend on reference counts.
     return marshal.dumps(tuple(parts), 2)
 
@@ -27,6 +30,7 @@ def distinct(values: Iterable[Any]) -> list[Any]:
     return [value for value, _ in itertools.groupby(sorted(values))]
 
 
+# What brackets do to the depth: 1, and -1 as a byte.
 _STEPS = bytes.maketrans(b'[{]}', b'\x01\x01\xff\xff')
 _NO_BRACKETS = bytes(set(range(256)) - set(b'[{]}'))
 
