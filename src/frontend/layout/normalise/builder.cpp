@@ -11,9 +11,9 @@
 namespace ucd {
 namespace {
 
-// The members that identify a node; all others follow from them.
-auto key_of(const Node &n) {
-    return std::tie(n.bytes, n.count, n.stride, n.child, n.table, n.kind, n.element);
+bool has_table(const Node &n) {
+    return n.kind == NodeKind::indexed_block || n.kind == NodeKind::indexed ||
+           n.kind == NodeKind::structure;
 }
 
 // An arbitrary total order of lists, chosen to be fast.
@@ -42,16 +42,20 @@ uint64_t bytes_of(const TableLists &t) {
 
 } // namespace
 
-bool Builder::NodeLess::operator()(NodeId a, NodeId b) const {
-    return key_of(builder->out_->nodes[a]) < key_of(builder->out_->nodes[b]);
-}
-
-bool Builder::TableLess::operator()(uint32_t a, uint32_t b) const {
-    const Table &t = builder->out_->tables[a], &u = builder->out_->tables[b];
-    int order = order_of(t.displs, u.displs);
-    if (order == 0) order = order_of(t.first, u.first);
-    if (order == 0) order = order_of(t.children, u.children);
-    return order < 0;
+// Orders nodes by what identifies them: by their own members, then by the lists of their tables.
+// All that is not compared here follows from what is, or may differ between equal nodes (pieces).
+std::strong_ordering Builder::order(const Node &a, const Node &b) const {
+    const auto members = [](const Node &n) {
+        return std::tuple(n.bytes, n.count, n.stride, n.child, n.kind, n.element,
+                          n.kind == NodeKind::by_reference ? n.table : 0);
+    };
+    const auto by_members = members(a) <=> members(b);
+    if (by_members != 0 || !has_table(a)) return by_members;
+    const Table &t = out_->tables[a.table], &u = out_->tables[b.table];
+    int by_lists = order_of(t.displs, u.displs);
+    if (by_lists == 0) by_lists = order_of(t.first, u.first);
+    if (by_lists == 0) by_lists = order_of(t.children, u.children);
+    return by_lists <=> 0;
 }
 
 Builder::Extra Builder::extra_of(const Node &n) const {
@@ -79,7 +83,7 @@ NodeId Builder::intern(const Node &n) {
     constexpr std::size_t few = 16;
     const std::size_t size = out_->nodes.size();
     for (std::size_t i = 0; i < std::min(size, few); ++i)
-        if (key_of(out_->nodes[i]) == key_of(n)) return static_cast<NodeId>(i);
+        if (order(out_->nodes[i], n) == 0) return static_cast<NodeId>(i);
     const auto id = static_cast<NodeId>(size);
     extra_.push_back(extra_of(n));
     out_.add(n);
@@ -95,17 +99,20 @@ NodeId Builder::intern(const Node &n) {
     return id;
 }
 
-uint32_t Builder::intern(TableLists t) {
+// A table belongs to one node, since parts of it depend on the node's child and stride.
+NodeId Builder::intern(Node n, TableLists t) {
     // A list that grew entry by entry, or was shortened, has spare capacity.
     fit(t.displs);
     fit(t.first);
     const uint64_t bytes = bytes_of(t);
-    const auto [equal, is_new] = table_index_.insert(out_.add(std::move(t)));
-    if (is_new)
+    n.table = out_.add(std::move(t));
+    const std::size_t nodes_before = out_->nodes.size();
+    const NodeId id = intern(n);
+    if (id == nodes_before)
         bytes_ += bytes;
     else
         out_.remove_last_table();
-    return *equal;
+    return id;
 }
 
 uint32_t Builder::intern(const IndexList &list) {
@@ -249,8 +256,7 @@ Placed Builder::make_indexed_block(std::vector<int64_t> displs, Placed child,
     t.displs = std::move(displs);
     if (!summarise_apart(n, t, look))
         summarise(n, t, [&](std::size_t) -> const Node & { return node(child.id); });
-    n.table = intern(std::move(t));
-    return {at, intern(n)};
+    return {at, intern(n, std::move(t))};
 }
 
 Placed Builder::make_indexed(std::vector<int64_t> displs, std::vector<uint64_t> first,
@@ -269,8 +275,7 @@ Placed Builder::make_indexed(std::vector<int64_t> displs, std::vector<uint64_t> 
         summarise(n, t, [&](std::size_t i) {
             return repeat(node(child.id), child.id, t.first[i + 1] - t.first[i], stride);
         });
-    n.table = intern(std::move(t));
-    return {at, intern(n)};
+    return {at, intern(n, std::move(t))};
 }
 
 Placed Builder::make_structure(const std::vector<Placed> &entries) {
@@ -290,8 +295,7 @@ Placed Builder::make_structure(const std::vector<Placed> &entries) {
     t.first.push_back(bytes);
     const int64_t at = rebase(t.displs);
     summarise(n, t, [&](std::size_t i) -> const Node & { return node(entries[i].id); });
-    n.table = intern(std::move(t));
-    return {at, intern(n)};
+    return {at, intern(n, std::move(t))};
 }
 
 Placed Builder::by_reference(uint64_t count, const IndexList &list, Placed child) {
@@ -332,24 +336,15 @@ OwnedLayout Builder::finish(Placed root) {
     }
     std::vector<NodeId> renamed(end, no_node);
     finished.reserve_nodes(used_count);
-    std::vector<uint32_t> renamed_table(out_->tables.size(), UINT32_MAX);
     for (const IndexList &list : out_->index_lists) finished.add(list); // they keep their numbers
     for (NodeId id = 0; id < end; ++id) {
         if (!used[id]) continue;
         Node n = out_->nodes[id];
         if (n.kind != NodeKind::block && n.kind != NodeKind::structure) n.child = renamed[n.child];
-        const bool has_table = n.kind == NodeKind::structure || n.kind == NodeKind::indexed_block ||
-                               n.kind == NodeKind::indexed;
-        if (has_table) {
-            // Nodes of different kinds never share a table, so each table's children are renamed
-            // only once.
-            uint32_t &table = renamed_table[n.table];
-            if (table == UINT32_MAX) {
-                TableLists lists = out_.take_lists(n.table);
-                for (NodeId &c : lists.children) c = renamed[c];
-                table = finished.add(std::move(lists));
-            }
-            n.table = table;
+        if (has_table(n)) {
+            TableLists lists = out_.take_lists(n.table);
+            for (NodeId &c : lists.children) c = renamed[c];
+            n.table = finished.add(std::move(lists));
         }
         renamed[id] = finished.add(n);
     }

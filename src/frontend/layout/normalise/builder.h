@@ -7,6 +7,7 @@
 #include "layout/owned_layout.h"
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -58,7 +59,7 @@ public:
         : trace_(trace), max_bytes_(max_bytes),
           allowance_(max_bytes == UINT64_MAX ? first_allowance
                                              : limited_allowance + max_bytes / bytes_per_entry) {}
-    Builder(const Builder &) = delete; // the indices point to this object
+    Builder(const Builder &) = delete; // the index points to this object
     Builder &operator=(const Builder &) = delete;
 
     Placed block(int64_t at, uint64_t bytes, Element element);
@@ -155,7 +156,7 @@ private:
                         Placed child, std::vector<int64_t> pieces = {});
     Placed make_structure(const std::vector<Placed> &entries);
     NodeId intern(const Node &node);
-    uint32_t intern(TableLists table);
+    NodeId intern(Node node, TableLists table);
     uint32_t intern(const IndexList &list);
     Extra extra_of(const Node &node) const;
     // Computes bytes, segments, low and high from all entries. entry(i) returns entry i as a node.
@@ -193,21 +194,19 @@ private:
     bool group_neighbours(std::vector<Placed> &entries);
     Placed fold_structure(std::vector<Placed> entries);
 
-    // Equal nodes and tables are found by ordered comparison. A hash table could be made slow by a
-    // peer that sends types with colliding hashes.
+    // Equal nodes are found by ordered comparison. A hash table could be made slow by a peer that
+    // sends types with colliding hashes.
+    std::strong_ordering order(const Node &a, const Node &b) const;
     struct NodeLess {
         const Builder *builder;
-        bool operator()(NodeId a, NodeId b) const;
-    };
-    struct TableLess {
-        const Builder *builder;
-        bool operator()(uint32_t a, uint32_t b) const;
+        bool operator()(NodeId a, NodeId b) const {
+            return builder->order(builder->node(a), builder->node(b)) < 0;
+        }
     };
 
     OwnedLayout out_;
     std::vector<Extra> extra_; // per node
     std::set<NodeId, NodeLess> node_index_{NodeLess{this}};
-    std::set<uint32_t, TableLess> table_index_{TableLess{this}};
     std::map<std::tuple<const void *, Element, bool, int64_t>, uint32_t> index_lists_;
     std::vector<const char *> *trace_;
     uint64_t bytes_ = 0; // of all nodes and tables
