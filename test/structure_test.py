@@ -255,6 +255,11 @@ class Structure(unittest.TestCase):
         self.assertEqual(set(included(ROOT / 'include/ucd_ucx.h')), {'ucd.h', 'ucp/api/ucp.h'})
         self.assertEqual(set(included(ROOT / 'include/ucd_ucx_rma.h')), {'ucd_ucx.h'})
 
+    def test_no_process_is_named_to_access_its_memory(self):
+        # After execve, its name is that of another program.
+        for path in sources('src'):
+            self.assertNotIn('process_vm_', path.read_text(), path)
+
     def test_what_is_for_mpi_is_a_client_of_the_public_headers(self):
         # heap_and_stack needs nothing of libucd; both ask it before they ask a driver.
         allowed = headers('src/mpi') | headers(BASE) | SYSTEM | {'support/heap_and_stack.h'}

@@ -4,6 +4,7 @@
 #include "direct/attachable_memory.h"
 #include "support/moves/device_moves.hpp"
 #include "ucx/offer_victim.hpp"
+#include "ucx/window_of.hpp"
 
 #include <cstring>
 #include <fcntl.h>
@@ -12,7 +13,6 @@
 #include <string>
 #include <sys/mman.h>
 #include <system_error>
-#include <ucd_ucx_rma.h>
 
 namespace direct_attached_test {
 
@@ -22,31 +22,6 @@ using ucd_ucx::AttachableName;
 using ucd_ucx::Descriptor;
 
 namespace {
-
-// Memory of a window of the side's worker.
-class WindowOf {
-public:
-    WindowOf(Side &side, std::size_t bytes) {
-        ucd_ucx_rma_params_t params = {};
-        params.struct_size = sizeof params;
-        params.am_id = am_id + 1;
-        ok(ucd_ucx_rma_create(side.worker, &params, UCD_INFO__NULL, &rma_), "rma");
-        void *base = nullptr;
-        ok(ucd_ucx_window_allocate(rma_, bytes, UCD_INFO__NULL, &base, &window_), "allocate");
-        data = static_cast<char *>(base);
-    }
-    ~WindowOf() {
-        (void)ucd_ucx_window_destroy(&window_);
-        (void)ucd_ucx_rma_destroy(&rma_);
-    }
-    WindowOf(const WindowOf &) = delete;
-    WindowOf &operator=(const WindowOf &) = delete;
-    char *data = nullptr;
-
-private:
-    ucd_ucx_rma_t rma_ = UCD_UCX_RMA__NULL;
-    ucd_ucx_window_t window_ = UCD_UCX_WINDOW__NULL;
-};
 
 // How often this process has mapped memory of windows for reading only.
 std::size_t mappings_to_read() {

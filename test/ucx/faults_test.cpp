@@ -4,7 +4,7 @@
 #include "c_api/allocations.hpp"
 #include "support/moves/device_moves.hpp"
 #include "ucx/deadline.hpp"
-#include "ucx/strided.hpp"
+#include "ucx/direct_pair.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -81,7 +81,8 @@ TEST_CASE("receives are cancelled while other threads move their data") {
         Rng rng(static_cast<std::uint64_t>(session_seed()));
         std::string failure;
         for (ucp_tag_t tag = 1; tag <= 15 && failure.empty(); ++tag) {
-            Strided in(ints), out(ints), rest(ints);
+            MappableStrided in(ints);
+            Strided out(ints), rest(ints);
             for (Strided *to : {&out, &rest}) to->clear();
             Request sent, received, last;
             const auto receive = [&](Strided &to, Request &request) {

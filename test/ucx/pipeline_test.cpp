@@ -3,8 +3,10 @@
 #include "support/catch.hpp"
 #include "support/moves/device_moves.hpp"
 #include "ucx/strided.hpp"
+#include "ucx/window_of.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace pipeline_test {
 
@@ -41,6 +43,16 @@ struct Ends {
                             "received");
     }
 
+    // The buffer to send: a copy in the window's memory, if there is a window and it has room.
+    const void *buffer(const WindowOf *window) const {
+        const auto low = from.range.low;
+        const std::size_t bytes = from.range.length();
+        if (window == nullptr || in.memory() != Memory::pageable || bytes > window->bytes)
+            return in.real_base();
+        std::memcpy(window->data, static_cast<const char *>(in.real_base()) + low, bytes);
+        return window->data - low;
+    }
+
     void check(Case &one) {
         in.fetch();
         out.fetch();
@@ -59,7 +71,7 @@ void check_outcome(Case &one, const Outcome &o, std::size_t bytes, const char *w
         one.fail(who, ": the request says otherwise");
 }
 
-void transfer_tagged(Case &one, TwoSides &pair) {
+void transfer_tagged(Case &one, TwoSides &pair, const WindowOf *window = nullptr) {
     Ends ends(one);
     Rng &rng = one.rng();
     Keys in_hints, out_hints;
@@ -69,7 +81,7 @@ void transfer_tagged(Case &one, TwoSides &pair) {
     Outcome sent, received;
     const auto send = [&] {
         const ucd_ucx_param_t p = sent.param(in_hints.get());
-        ok(ucd_ucx_send_nbx(pair.a.pipeline, pair.a.ep, ends.in.real_base(), ends.from.count,
+        ok(ucd_ucx_send_nbx(pair.a.pipeline, pair.a.ep, ends.buffer(window), ends.from.count,
                             ends.from.type(), tag, &p, &sent.request),
            "ucd_ucx_send_nbx");
         sent.started();
@@ -109,7 +121,7 @@ struct Active {
     }
 };
 
-void transfer_active(Case &one, TwoSides &pair) {
+void transfer_active(Case &one, TwoSides &pair, const WindowOf *window = nullptr) {
     Ends ends(one);
     Rng &rng = one.rng();
     Active active;
@@ -120,7 +132,7 @@ void transfer_active(Case &one, TwoSides &pair) {
     Outcome sent, received;
     const ucd_ucx_param_t p = sent.param();
     ok(ucd_ucx_am_send_nbx(pair.a.pipeline, pair.a.ep, id, header.data(), header.size(),
-                           ends.in.real_base(), ends.from.count, ends.from.type(), &p,
+                           ends.buffer(window), ends.from.count, ends.from.type(), &p,
                            &sent.request),
        "ucd_ucx_am_send_nbx");
     sent.started();
@@ -160,17 +172,19 @@ TEST_CASE("active messages between random layouts") {
     run_cases("ucx active", 600, [&](Case &one) { transfer_active(one, pair); });
 }
 
-// A process may read itself, so both ends can be here.
+// A process may map its own memory, so both ends can be here.
 TEST_CASE("transfers whose data is read where it is") {
     const DeviceSession session;
     TwoSides pair({{"ucd.ucx.eager", "0"},
                    {"ucd.ucx.chunk", "100"},
                    {"ucd.ucx.direct", "always"},
                    {"ucd.ucx.direct_bytes", "0"}});
+    const WindowOf window(pair.a, 1 << 20);
     int direct = 0;
     run_cases("ucx direct", 600, [&](Case &one) {
         pair.b.events.clear();
-        one.rng().chance(50) ? transfer_tagged(one, pair) : transfer_active(one, pair);
+        one.rng().chance(50) ? transfer_tagged(one, pair, &window)
+                             : transfer_active(one, pair, &window);
         direct += std::any_of(pair.a.events.begin(), pair.a.events.end(), [](const auto &e) {
             return e.what == UCD_UCX_EVENT__SHARE && e.offset == 0;
         });

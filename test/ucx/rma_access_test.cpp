@@ -244,9 +244,9 @@ TEST_CASE("both sides have to trust, and an operation may refuse") {
 TEST_CASE("direct operations stay behind a fence, and a flush does not wait for them") {
     const DeviceSession session;
     Granted g;
-    RmaTestOperation first(100), second(many);
+    RmaTestOperation first(many + 1), second(many); // the first one is a message
     std::fill(second.in.begin(), second.in.end(), 2);
-    ok(first.start(What::put, g.pair.a, g.key(), 0), "put");
+    ok(first.start(What::accumulate, g.pair.a, g.key(), 0), "accumulate");
     ok(ucd_ucx_rma_fence(g.pair.a.rma, g.pair.a.ep()), "fence");
     ok(second.start(What::put, g.pair.a, g.key(), 0), "put");
     g.pair.a.progress();
@@ -277,15 +277,18 @@ TEST_CASE("with a lost endpoint, direct access ends at both sides") {
     g.pair.until([&] { return put.done(); });
 }
 
-// It looks as if the origin were at work on the page of each endpoint that it has lost.
+// It looks as if the origin were at work on the page of each endpoint that it has lost, of which it
+// keeps the lifeline.
 TEST_CASE("an owner keeps the pages of few lost endpoints, and grants nothing beyond these") {
     const DeviceSession session;
     std::vector<std::unique_ptr<ucd_ucx::SharedMemory>> pages;
+    std::vector<ucd_ucx::Descriptor> lifelines;
     Granted g;
     RmaPair &pair = g.pair;
     for (std::size_t i = 0; i < WindowAccess::max_retired; ++i) {
         REQUIRE((i == 0 || becomes_direct(pair, g.key(), many)));
         pages.push_back(access_page(pair.a));
+        lifelines.emplace_back(::dup(pair.a.rma->engine.links.to_owner(pair.a.ep())->passed(0)));
         REQUIRE(pages.back() != nullptr);
         *reinterpret_cast<std::atomic<uint64_t> *>(pages.back()->address()) = 1;
         for (RmaSide *side : {&pair.a, &pair.b}) {
@@ -298,7 +301,12 @@ TEST_CASE("an owner keeps the pages of few lost endpoints, and grants nothing be
         ok(ucd_ucx_rma_lose_endpoint(side->rma, side->ep(), UCS_ERR_CANCELED), "lose");
         side->progress();
     }
-    pages[7]->address()[0] = 0;
+    SECTION("one is not at work any more") {
+        pages[7]->address()[0] = 0;
+    }
+    SECTION("one has given up its lifeline") {
+        lifelines[7] = ucd_ucx::Descriptor();
+    }
     CHECK(becomes_direct(pair, g.key(), many));
     for (const auto &page : pages) page->address()[0] = 0;
 }

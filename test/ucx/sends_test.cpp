@@ -248,7 +248,7 @@ TEST_CASE("a transfer is not offered directly if its type could not be sent") {
     const DeviceSession session;
     TwoSides sides({ALWAYS_DIRECT});
     link_up(sides);
-    Strided in(777); // a type that has not been sent yet
+    MappableStrided in(777); // a type that has not been sent yet
     Outcome sent;
     {
         UcxSends sends(sides.a.ep);

@@ -223,8 +223,8 @@ TEST_CASE("making room passes by few of the types that are in use, and finds one
     used[5] = nullptr;
     int calls = 1;
     while (!recent.make_room(1) && calls < types) ++calls;
-    CHECK(calls >= types / static_cast<int>(ForTarget::most_passed));
-    CHECK(calls <= types / static_cast<int>(ForTarget::most_passed) + 1);
+    CHECK(calls >= types / static_cast<int>(ForTarget::max_looks));
+    CHECK(calls <= types / static_cast<int>(ForTarget::max_looks) + 1);
     CHECK((recent.find(5) == nullptr && recent.forgotten() == 1));
 }
 

@@ -99,8 +99,10 @@ bool find_peer(int socket, PeerProcess &peer) {
     socklen_t length = sizeof credentials;
     if (::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0) return false;
     if (credentials.pid <= 0) return false; // 0 stands for a process that this one cannot see
-    peer = {credentials.pid, refer_to(credentials.pid)};
-    return peer.reference && is_of_this_user(credentials.uid, peer.reference.get());
+    PeerProcess found = {credentials.pid, refer_to(credentials.pid)};
+    if (!found.reference || !is_of_this_user(credentials.uid, found.reference.get())) return false;
+    peer = std::move(found);
+    return true;
 }
 
 Descriptor refer_to(pid_t pid) {

@@ -58,12 +58,12 @@ using TypePtr = std::shared_ptr<const KnownType>;
 
 // A least-recently-used cache of types with a limit on their total cost. With keeps_used, types in
 // use count as recently used and are not dropped, so that the limit holds for all types that exist.
-// A call that makes room passes by at most `most_passed` of them, so that its time does not depend
+// A call that makes room looks at most at `max_looks` of them, so that its time does not depend
 // on how many there are. The next call goes on from there.
 template <class Key, class Hash, bool keeps_used = false>
 class Recent {
 public:
-    static constexpr std::size_t most_passed = 16;
+    static constexpr std::size_t max_looks = 16;
 
     explicit Recent(uint64_t limit) : limit_(limit) {}
 
@@ -92,12 +92,12 @@ public:
 
     // Drops types to make room for one of this cost. Returns whether there is room.
     bool make_room(uint64_t cost) {
-        for (std::size_t passed = 0; cost > limit_ || cost_ > limit_ - cost;) {
-            if (order_.empty() || passed == most_passed) return false;
+        for (std::size_t looks = 0; cost > limit_ || cost_ > limit_ - cost;) {
+            if (order_.empty() || looks == max_looks) return false;
             const auto last = std::prev(order_.end());
             if (keeps_used && last->second.use_count() > 1) {
                 order_.splice(order_.begin(), order_, last);
-                ++passed;
+                ++looks;
                 continue;
             }
             cost_ -= last->second->cost;
