@@ -60,6 +60,7 @@ Status Target::remove(ucd_ucx_window &window) {
     for (auto &[ep, peer] : peers_) peer->forget(window);
     window.be_gone();
     (void)end_gone();
+    rma.messages.send_gathered();
     return success;
 }
 
@@ -233,11 +234,7 @@ bool Target::do_at_once(const Request &request, const Found &found, Delivery &de
         result.verdict = verdict_of(status.code());
         result.ucd = static_cast<uint8_t>(status.code());
     }
-    const Status status = without_exceptions([&] {
-        return rma.messages.gather_answer(delivery.ep, Encoded(result), {}, 0, Use::message,
-                                          &refused);
-    });
-    if (status.code() == UCD_ERR__OUT_OF_MEM) say_later(delivery.ep, Encoded(result), {});
+    answer(delivery.ep, result);
     return true;
 }
 
@@ -326,13 +323,19 @@ void Target::lose_type(uint32_t number, ucp_ep_h ep) {
     if (Task *const task = parked(number, ep); task != nullptr) task->refuse(Verdict::no_memory);
 }
 
-void Target::answer(ucp_ep_h ep, const Answer &answer) {
-    say(ep, Encoded(answer));
-}
-
 // Sends no answer if the endpoint has failed, that is, if it is null. If its account has no room
 // for the answer, none is sent either, and the peer is barred: it sends requests but does not
 // receive the answers.
+void Target::answer(ucp_ep_h ep, const Answer &answer) {
+    if (ep == nullptr) return;
+    bool refused = false;
+    const Status status = without_exceptions([&] {
+        return rma.messages.gather_answer(ep, Encoded(answer), {}, 0, Use::message, &refused);
+    });
+    if (status.code() == UCD_ERR__OUT_OF_MEM) say_later(ep, Encoded(answer), {});
+}
+
+// As for answers.
 void Target::say(ucp_ep_h ep, const Encoded &message) {
     Charge charge;
     const Status status = without_exceptions([&] {
@@ -489,7 +492,10 @@ bool Target::end_lost() {
     bool any = false;
     for (auto at = lost_.begin(); at != lost_.end() && ends_left_ > 0;) {
         Peer &peer = **at;
-        for (; !peer.tasks.empty() && ends_left_ > 0; --ends_left_) end(peer.tasks.front());
+        while (!peer.tasks.empty() && ends_left_ > 0) {
+            --ends_left_;
+            end(peer.tasks.front());
+        }
         any = true;
         at = peer.tasks.empty() && peer.at_work.empty() ? lost_.erase(at) : std::next(at);
     }
@@ -499,8 +505,10 @@ bool Target::end_lost() {
 bool Target::end_gone() {
     for (auto at = gone_.begin(); at != gone_.end();) {
         ucd_ucx_window &window = **at;
-        for (; !window.tasks.empty() && ends_left_ > 0; --ends_left_)
+        while (!window.tasks.empty() && ends_left_ > 0) {
+            --ends_left_;
             window.tasks.front().refuse(Verdict::no_window);
+        }
         if (!window.tasks.empty()) return true;
         LinkedList<ucd_ucx_window>::remove(window);
         at = gone_.erase(at);
@@ -512,6 +520,7 @@ bool Target::go_on() {
     bool any = end_gone();
     any |= end_lost();
     any |= advance_all();
+    ends_left_ = ends_of_call;
     if (unsent_.empty()) return any;
     std::erase_if(unsent_, [this](Unsent &u) { return try_to_say(u.ep, u.message, u.charge); });
     return true;

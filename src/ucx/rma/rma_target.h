@@ -46,9 +46,9 @@ public:
     // Continues tasks that wait, ends those of lost peers and destroyed windows, and sends answers
     // for which there was no memory before. Returns whether there were any.
     bool progress() {
-        ends_left_ = ends_of_call;
         return (!waiting_peers_.empty() || !unfinished_.empty() || !unsent_.empty() ||
-                !waiting_windows_.empty() || !lost_.empty() || !gone_.empty()) &&
+                !waiting_windows_.empty() || !lost_.empty() || !gone_.empty() ||
+                ends_left_ < ends_of_call) &&
                go_on();
     }
     // Reserves memory for answers that will have to wait when there is no memory. Throws
