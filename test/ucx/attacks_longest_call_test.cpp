@@ -2,6 +2,7 @@
 // permit (docs/guide/security.md). What one call ends is counted by what it gives back to the
 // ledger; the limit on its time is only there to notice what nothing counts.
 
+#include "datatype/op_steps.h"
 #include "rma/one_sided.h"
 #include "support/catch.hpp"
 #include "ucx/attacker.hpp"
@@ -268,8 +269,9 @@ TEST_CASE("messages that nobody receives end in many calls of progress") {
         longest = {};
         ok(ucd_ucx_lose_endpoint(victim.pipeline, victim.ep, UCS_ERR_CONNECTION_RESET), "lose");
         CHECK(attacker.within(20, [&] { return ledger.bytes() == 0; }));
-        WARN((of_one ? "chunks" : "transfers") << " of a lost endpoint: the longest call took "
-             << 1e3 * longest.seconds << " ms and gave back " << longest.given_back << " bytes");
+        WARN((of_one ? "chunks" : "transfers")
+             << " of a lost endpoint: the longest call took " << 1e3 * longest.seconds
+             << " ms and gave back " << longest.given_back << " bytes");
         CHECK(longest.seconds < most_seconds);
         CHECK(longest.given_back < 2 * most_given_back);
         victim.close_endpoint();
@@ -289,6 +291,28 @@ TEST_CASE("a message of more parts than are sent together is dropped") {
     attacker.progress(100);
     CHECK_FALSE(attacker.has_said());
     CHECK(v.memory[0] == 'p');
+}
+
+TEST_CASE("ops that take long are divided among calls of progress by their weights") {
+    Victim v(1);
+    Attacker &attacker = v.attackers.front();
+    constexpr std::size_t element = sizeof(long double _Complex), elements = 4096;
+    wire::Request r = v.request();
+    r.verb = wire::accumulate;
+    r.op = UCD_OP__PROD;
+    r.type = flattened(UCD_TYPE__C_LONG_DOUBLE_COMPLEX);
+    r.index = 1;
+    r.count = elements;
+    const std::string nans(elements * element, '\xff');
+    v.longest = {};
+    attacker.request(r, nans);
+    int calls = 0;
+    for (; !attacker.has_said() && calls < 10000; calls += 2) attacker.progress(1);
+    CHECK(attacker.next_said().first == wire::done);
+    const std::uint64_t steps =
+        ucd_ucx::steps_of_op(UCD_TYPE__C_LONG_DOUBLE_COMPLEX, element, UCD_OP__PROD, nans.size());
+    CHECK(static_cast<std::uint64_t>(calls) >= steps / ucd_ucx::Ledger::steps_of_call);
+    v.report("products of long double complex NaNs");
 }
 
 } // namespace attacks_longest_call_test

@@ -6,9 +6,11 @@
 #include "support/moves/device_moves.hpp"
 #include "ucx/attacker.hpp"
 
+#include <algorithm>
+#include <cstdio>
 #include <cstring>
-#include <iomanip>
-#include <limits>
+#include <string>
+#include <vector>
 
 namespace op_steps_test {
 
@@ -38,14 +40,22 @@ std::string numbers(std::uintptr_t size, std::size_t elements, int one, int othe
         std::uint64_t mantissa;
         std::uint16_t exponent;
     };
-    const X87 x87[patterns] = {{0xc000000000000123, 0x3fff}, {0x0000000000000123, 0},
-                               {0xc000000000000001, 0x7fff}, {0x8000000000000000, 0x7fff},
-                               {0, 0},                       {0x4000000000000001, 0x3fff},
-                               {0x8000000000000001, 0},      {0x0000000000000000, 0x7fff},
+    const X87 x87[patterns] = {{0xc000000000000123, 0x3fff},
+                               {0x0000000000000123, 0},
+                               {0xc000000000000001, 0x7fff},
+                               {0x8000000000000000, 0x7fff},
+                               {0, 0},
+                               {0x4000000000000001, 0x3fff},
+                               {0x8000000000000001, 0},
+                               {0x0000000000000000, 0x7fff},
                                {0xa000000000000001, 0x7fff}};
     const unsigned char highest[patterns] = {0x3c, 0x00, 0x7f, 0x7c, 0x80, 0x01, 0xff, 0xfc, 0x7e};
     const bool is_x87 = size == 16 || size == 20 || size == 32;
-    const std::uintptr_t part = size == 32 ? 16 : size == 12 ? 8 : size == 6 ? 2 : size == 8 ? 4 : size;
+    const std::uintptr_t part = size == 32   ? 16
+                                : size == 12 ? 8
+                                : size == 6  ? 2
+                                : size == 8  ? 4
+                                             : size;
     std::string all(size * elements, '\0');
     for (std::size_t e = 0; e < elements; ++e)
         for (std::uintptr_t at = 0; at < size; at += part) {
@@ -68,33 +78,61 @@ std::string numbers(std::uintptr_t size, std::size_t elements, int one, int othe
 
 } // namespace
 
-TEST_CASE("what ops take for each element, in ns, and their weights", "[.]") {
+TEST_CASE("each element and op has a weight, by which its steps are counted") {
+    const DeviceSession session;
+    using ucd_ucx::steps_of_op, ucd_ucx::weight_of_op;
+    int pairs = 0;
+    visit_supported([&](ucd_type_t type, int op, bool supported) {
+        INFO("type " << reinterpret_cast<std::uintptr_t>(type) << ", op " << op);
+        const std::uint64_t weight = weight_of_op(type, op);
+        pairs += supported;
+        CHECK((weight > 0 || !supported));
+        CHECK(steps_of_op(type, 4, op, 4000) == 1000 * weight / 8);
+        CHECK(weight_of_op(type, UCD_OP__REPLACE) == 0);
+    });
+    CHECK(pairs > 300);
+    const ucd_type_t slow = UCD_TYPE__C_LONG_DOUBLE_COMPLEX;
+    CHECK(weight_of_op(UCD_TYPE__NULL, UCD_OP__SUM) == 0);
+    CHECK(weight_of_op(slow, UCD_OP__PROD) > 10 * weight_of_op(UCD_TYPE__DOUBLE, UCD_OP__PROD));
+    CHECK(steps_of_op(slow, 0, UCD_OP__PROD, 1000) == 0);
+    CHECK(steps_of_op(slow, 32, UCD_OP__PROD, UINT64_MAX) > uint64_t{1} << 48);
+}
+
+// Run this by its name after a kernel has changed.
+TEST_CASE("what an op takes for each element, in nanoseconds, beside its weight", "[.]") {
     const DeviceSession session;
     visit_supported([&](ucd_type_t type, int op, bool supported) {
         if (!supported) return;
-        std::uintptr_t size;
+        std::uintptr_t size, moved;
+        std::intptr_t lowest, extent;
         ok(ucd_get_size(type, &size), "ucd_get_size");
-        const std::size_t elements = 256;
+        ok(ucd_get_extent(type, &lowest, &extent), "ucd_get_extent");
+        // The parts of long double complex numbers are of all kinds.
+        const bool has_parts = size == 32;
+        const std::size_t elements = has_parts ? 256 : 2048;
+        std::vector<char> target(elements * static_cast<std::size_t>(extent));
         double most = 0;
-        int slowest = 0;
-        for (int n = 0; n < patterns * patterns * patterns * patterns; ++n) {
-                if (size < 12 && size != 8 && n >= patterns * patterns) break;
-                const int one = n % patterns, other = n / patterns % patterns;
-                const std::string from = numbers(size, elements, one, n / patterns / patterns % patterns, false), to = numbers(size, elements, other, n / patterns / patterns / patterns, true);
-                std::intptr_t extent, lb;
-                ok(ucd_get_extent(type, &lb, &extent), "extent");
-                std::vector<char> target(elements * static_cast<std::size_t>(extent));
-                std::uintptr_t moved;
-                double least = 1e9;
-                for (int i = 0; i < 3; ++i) {
-                    ok(ucd_unpack(to.data(), to.size(), target.data(), elements, type, 0, &moved, UCD_INFO__NULL, UCD_OP__REPLACE), "unpack");
-                    least = std::min(least, cpu_seconds_of([&] { ok(ucd_unpack(from.data(), from.size(), target.data(), elements, type, 0, &moved, UCD_INFO__NULL, op), "unpack"); }));
-                }
-                if (least > most) most = least, slowest = n;
+        for (int n = 0; n < patterns * patterns * (has_parts ? patterns * patterns : 1); ++n) {
+            const int a = n % patterns, b = n / patterns % patterns;
+            const int c = has_parts ? n / patterns / patterns % patterns : a;
+            const int d = has_parts ? n / patterns / patterns / patterns : b;
+            const std::string from = numbers(size, elements, a, c, false);
+            const std::string to = numbers(size, elements, b, d, true);
+            const auto combine = [&](const std::string &data, ucd_op_t by) {
+                ok(ucd_unpack(data.data(), data.size(), target.data(), elements, type, 0, &moved,
+                              UCD_INFO__NULL, by),
+                   "ucd_unpack");
+            };
+            double least = 1;
+            for (int i = 0; i < 3; ++i) {
+                combine(to, UCD_OP__REPLACE);
+                least = std::min(least, cpu_seconds_of([&] { combine(from, op); }));
             }
-        char name[64] = "";
-        std::printf("%3d size %2d op %2d: %8.2f ns, weight %8.2f (%04d)\n", int(reinterpret_cast<std::uintptr_t>(type)), int(size), op, most / elements * 1e9, ucd_ucx::weight_of_op(type, op) / 1.0, slowest);
-        (void)name;
+            most = std::max(most, least);
+        }
+        std::printf("type %2d op %2d: %7.1f ns, weight %4u\n",
+                    static_cast<int>(reinterpret_cast<std::uintptr_t>(type)), op,
+                    1e9 * most / static_cast<double>(elements), ucd_ucx::weight_of_op(type, op));
     });
 }
 

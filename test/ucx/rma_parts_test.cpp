@@ -208,7 +208,8 @@ TEST_CASE("messages of other versions are told from malformed ones") {
 
 TEST_CASE("bytes that mean nothing are 0") {
     Preamble preamble;
-    for (const Verb verb : {Verb::type, Verb::need_type, Verb::several, Verb::introduction, Verb::grant}) {
+    for (const Verb verb :
+         {Verb::type, Verb::need_type, Verb::several, Verb::introduction, Verb::grant}) {
         const bool has_number = verb == Verb::type || verb == Verb::need_type;
         const std::string text = Encoded(Preamble{verb, 0, 0, has_number ? 5U : 0U}).text();
         CHECK(decode(text, preamble) == Reading::good);

@@ -95,9 +95,7 @@ public:
 
     uint64_t bytes() const { return bytes_; }
     // The host's work for moving this many bytes, in steps of the ledger.
-    uint64_t steps(uint64_t bytes) const {
-        return steps_of(bytes, segments_ + op_steps_, bytes_);
-    }
+    uint64_t steps(uint64_t bytes) const { return steps_of(bytes, segments_ + op_steps_, bytes_); }
     // The number of the message's bytes that fit the buffer.
     uint64_t bytes_of(uint64_t message) const { return std::min(message, bytes()); }
     // The address of the first byte, if the data is one segment of memory that UCX may read and

@@ -43,8 +43,7 @@ public:
             taken_ = events_.now();
         }
         const bool any = !unhandled_.empty();
-        for (; !unhandled_.empty(); unhandled_.pop_front())
-            handle(unhandled_.front());
+        for (; !unhandled_.empty(); unhandled_.pop_front()) handle(unhandled_.front());
         return any;
     }
     // If ep failed after `time`: the status of that failure; else UCS_OK.

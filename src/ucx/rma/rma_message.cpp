@@ -28,8 +28,8 @@ Number number_at(std::string_view from, std::size_t at) {
     return swapped_if_big_endian(number);
 }
 
-// Whether the bytes that mean nothing in this kind of message are 0, and none follow that would mean
-// nothing. Those of requests and answers are checked with their other fields.
+// Whether the bytes that mean nothing in this kind of message are 0, and none follow that would
+// mean nothing. Those of requests and answers are checked with their other fields.
 bool is_free_of_waste(std::string_view message, const Preamble &preamble) {
     if (is_request(preamble.verb) || is_answer(preamble.verb)) return true;
     const bool has_number = preamble.verb == Verb::type || preamble.verb == Verb::need_type;

@@ -52,8 +52,8 @@ public:
     ucd_ucx_window *window(uint64_t handle) const; // null if there is none
     void forget(const ucd_ucx_window &window);
 
-    // All its operations that have arrived and are not done; in `at_work`, those for which something
-    // is in progress.
+    // All its operations that have arrived and are not done; in `at_work`, those for which
+    // something is in progress.
     std::list<Task> tasks, at_work;
     unsigned transfers = 0; // operations that move data in chunks
     // Tasks that wait for room on the account, for a transfer, or until work may be done.

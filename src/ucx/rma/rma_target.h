@@ -64,8 +64,8 @@ public:
         bool contiguous = false; // in the window, beginning at `low`
         int64_t low = 0;
         uint64_t element_bytes = 1; // for accumulates
-        uint64_t segments = 0; // and further steps, for the op
-        bool must_wait = false; // there is no memory now to check it
+        uint64_t segments = 0;      // and further steps, for the op
+        bool must_wait = false;     // there is no memory now to check it
     };
 
     // For use by tasks:
