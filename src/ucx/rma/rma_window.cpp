@@ -71,6 +71,11 @@ char *ucd_ucx_window::at(int64_t displacement) const {
                                     static_cast<uintptr_t>(displacement));
 }
 
+void ucd_ucx_window::enqueue(Task &task) {
+    queue_.push(task);
+    advance();
+}
+
 bool ucd_ucx_window::take_turn() {
     if (shared != nullptr && !has_turn_) has_turn_ = rma.access.take_turn(*shared);
     return shared == nullptr || has_turn_;

@@ -43,10 +43,7 @@ struct ucd_ucx_window : ucd_ucx::Linked<ucd_ucx_window> {
     char *at(int64_t displacement) const;
 
     // Accumulates are done one after the other. The task may have ended when this returns.
-    void enqueue(ucd_ucx::rma::Task &task) {
-        queue_.push(task);
-        advance();
-    }
+    void enqueue(ucd_ucx::rma::Task &task);
     bool is_idle() const { return queue_.empty(); } // no accumulate waits or is in progress
 
     // Whether this process may accumulate now; if so, until `end_turn`.
