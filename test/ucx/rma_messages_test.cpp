@@ -269,6 +269,79 @@ TEST_CASE("a target refuses what no origin sends, and writes nothing") {
     CHECK(std::string(origin.memory.data() + 849, 52) == "m" + std::string(50, 'd') + "m");
 }
 
+TEST_CASE("messages in which a byte without meaning is set are dropped or refused") {
+    const DeviceSession session;
+    HandOrigin origin;
+    Attacker &hand = origin.hand;
+    const auto is_ignored = [&] {
+        hand.progress(50);
+        return !hand.has_said() && origin.is_untouched();
+    };
+    // The type that the target asks for.
+    const std::string type = origin.request.type;
+    origin.request.by_name = true;
+    origin.request.type = name_of(type);
+    origin.request.number = 5;
+    hand.request(origin.request, origin.data);
+    CHECK(hand.next_said().verb == wire::need_type);
+    for (const unsigned first : {1u, 0u}) {
+        hand.say(wire::preamble(wire::type_message, 5, first, 128 - 128 * first), type);
+        CHECK(is_ignored());
+    }
+    // Several in one.
+    std::string several = wire::join_answers({wire::preamble(wire::type_message, 5) + type});
+    for (std::size_t byte = 2; byte < wire::preamble_bytes; ++byte) {
+        std::string other = several;
+        other[byte] = 1;
+        hand.say(other);
+        CHECK(is_ignored());
+    }
+    // A request that is the header of a transfer.
+    wire::Message m;
+    m.kind = wire::whole;
+    m.total = origin.data.size();
+    origin.request.number = 6;
+    m.user_header = origin.request.text();
+    for (int field = 0; field < 3; ++field) {
+        wire::Message other = m;
+        other.id = hand.new_id();
+        if (field == 0) other.user_id = 1;
+        if (field == 1) other.offset = 1;
+        if (field == 2) other.status = 1;
+        hand.active(other, origin.data);
+        CHECK(is_ignored());
+    }
+    m.id = hand.new_id();
+    hand.active(m, origin.data);
+    CHECK(hand.next_said().verb == wire::need_type);
+    // These are good ones.
+    hand.say(several);
+    CHECK(hand.next_said().number == 5);
+    hand.say(wire::preamble(wire::type_message, 6), type);
+    CHECK(hand.next_said().number == 6);
+    CHECK_FALSE(origin.is_untouched());
+}
+
+TEST_CASE("an answer in which a byte without meaning is set ends its operation with an error") {
+    const DeviceSession session;
+    HandTarget target;
+    const ucd_ucx_window_key_t key = made_up_key();
+    char from = 'f';
+    Outcome o;
+    const ucd_ucx_param_t p = o.param();
+    ok(ucd_ucx_put_nbx(target.a.rma, target.a.ep(), &from, 1, UCD_TYPE__CHAR, &key, 0, 1,
+                       UCD_TYPE__CHAR, &p, &o.request),
+       "put");
+    const wire::Said m = target.hand.next_said();
+    // A question with something behind it is none.
+    target.hand.say(wire::preamble(wire::need_type, m.number) + "x");
+    target.hand.progress(50);
+    CHECK_FALSE(target.hand.has_said());
+    target.answer(m.number, wire::done, {}, 1);
+    REQUIRE(target.hand.within(5, [&] { return o.done(); }));
+    CHECK(o.result.status == UCS_ERR_INVALID_PARAM);
+}
+
 TEST_CASE("types whose bounds overflow or overlap are refused") {
     const DeviceSession session;
     HandOrigin origin;

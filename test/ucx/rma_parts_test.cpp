@@ -170,7 +170,8 @@ TEST_CASE("forms that do not exist are refused") {
 TEST_CASE("answers are read as they were written") {
     for (const uint64_t handle : {uint64_t{0}, uint64_t{0x4142434445464748}})
         for (unsigned verdict = 0; verdict <= 6; ++verdict) {
-            const Answer a{static_cast<Verdict>(verdict), 9, 0x51525354, handle};
+            const uint8_t ucd = verdict == 0 ? 0 : 9;
+            const Answer a{static_cast<Verdict>(verdict), ucd, 0x51525354, handle};
             const std::string text = Encoded(a).text();
             CHECK(text.size() == (handle == 0 ? 8U : 16U));
             for (std::size_t bytes = 0; bytes <= text.size() + 3; ++bytes) {
@@ -185,7 +186,7 @@ TEST_CASE("answers are read as they were written") {
                 if (!preamble_is_good) continue;
                 REQUIRE(decode(part, preamble, read, data) == (bytes >= text.size()));
                 if (bytes < text.size()) continue;
-                CHECK((read.verdict == a.verdict && read.ucd == 9 && read.number == a.number));
+                CHECK((read.verdict == a.verdict && read.ucd == ucd && read.number == a.number));
                 CHECK(read.handle == handle);
                 CHECK(data.size() == bytes - text.size());
             }
@@ -194,15 +195,45 @@ TEST_CASE("answers are read as they were written") {
 
 TEST_CASE("messages of other versions are told from malformed ones") {
     Preamble preamble;
-    std::string text = Encoded(Preamble{Verb::type, 1, 2, 3}).text();
+    std::string text = Encoded(Preamble{Verb::get, 1, 2, 3}).text();
     CHECK(decode(text, preamble) == Reading::good);
-    CHECK((preamble.verb == Verb::type && preamble.first == 1 && preamble.second == 2));
+    CHECK((preamble.verb == Verb::get && preamble.first == 1 && preamble.second == 2));
     CHECK(preamble.number == 3);
     CHECK(decode(text.substr(0, 7), preamble) == Reading::malformed);
     for (const char version : {'\0', '\1', '\2', '\4', '\x7f', '\xff'}) {
         text[0] = version;
         CHECK(decode(text, preamble) == Reading::other_version);
     }
+}
+
+TEST_CASE("bytes that mean nothing are 0") {
+    Preamble preamble;
+    for (const Verb verb :
+         {Verb::type, Verb::need_type, Verb::several, Verb::introduction, Verb::grant}) {
+        const bool has_number = verb == Verb::type || verb == Verb::need_type;
+        const std::string text = Encoded(Preamble{verb, 0, 0, has_number ? 5U : 0U}).text();
+        CHECK(decode(text, preamble) == Reading::good);
+        CHECK(decode(text + 'x', preamble) ==
+              (verb == Verb::need_type ? Reading::malformed : Reading::good));
+        for (std::size_t byte = 2; byte < text.size(); ++byte)
+            for (const int bit : {1, 16, 128}) {
+                INFO("verb " << static_cast<int>(verb) << ", byte " << byte << ", bit " << bit);
+                std::string other = text;
+                other[byte] = static_cast<char>(other[byte] ^ bit);
+                CHECK(decode(other, preamble) ==
+                      (byte >= 4 && has_number ? Reading::good : Reading::malformed));
+            }
+    }
+    // An operation that is done has no status of a failure.
+    for (const uint64_t handle : {uint64_t{0}, uint64_t{7}})
+        for (int ucd = 0; ucd < 256; ++ucd) {
+            const std::string text =
+                Encoded(Answer{Verdict::done, static_cast<uint8_t>(ucd), 5, handle}).text();
+            Answer read;
+            std::string_view data;
+            REQUIRE(decode(text, preamble) == Reading::good);
+            CHECK(decode(text, preamble, read, data) == (ucd == 0));
+        }
 }
 
 TEST_CASE("requests of version 2 are refused in its words, and nothing else is") {
@@ -269,16 +300,23 @@ TEST_CASE("each verdict is a status and a sentence of its own") {
     }
 }
 
-TEST_CASE("keys of windows begin as they should") {
+TEST_CASE("keys of windows have no byte that may be anything") {
     const ucd_ucx_window_key_t key = window_key(some_name());
     Id name;
     REQUIRE(read_window_key(key, name).ok());
     CHECK(name == some_name());
-    for (std::size_t byte = 0; byte < 8; ++byte) {
-        ucd_ucx_window_key_t other = key;
-        other.bytes[byte] = static_cast<unsigned char>(other.bytes[byte] ^ 1);
-        CHECK(read_window_key(other, name).code() == UCD_ERR__INVALID_ARG);
-    }
+    for (std::size_t byte = 0; byte < sizeof key.bytes; ++byte)
+        for (const int bit : {1, 16, 128}) {
+            INFO("byte " << byte << ", bit " << bit);
+            ucd_ucx_window_key_t other = key;
+            other.bytes[byte] = static_cast<unsigned char>(other.bytes[byte] ^ bit);
+            if (byte < 8 || byte >= 24) {
+                CHECK(read_window_key(other, name).code() == UCD_ERR__INVALID_ARG);
+            } else {
+                REQUIRE(read_window_key(other, name).ok());
+                CHECK(name != some_name());
+            }
+        }
 }
 
 TEST_CASE("a peer earns work with what it sends, up to a limit") {

@@ -96,13 +96,18 @@ void Ledger::close(ucp_ep_h peer) {
     accounts_.erase(peer);
     last_account_ = nullptr;
     account->is_open = false;
+    closed_ += account->bytes;
     if (account->charges == 0) delete account;
 }
 
 ucp_ep_h Ledger::bar_one() {
     const std::lock_guard held(lock_);
     auto next = accounts_.end();
-    const bool all = !fits_all(0);
+    // What barred peers and those of closed endpoints hold is given back in this call of progress
+    // and in later ones.
+    uint64_t others = remembered_.bytes + closed_;
+    for (const auto &[peer, account] : accounts_) others += account->barred ? account->bytes : 0;
+    const bool all = bytes_ - others > limits_.peers;
     for (auto at = accounts_.begin(); at != accounts_.end(); ++at) {
         const Account &account = *at->second;
         if (account.barred) continue;

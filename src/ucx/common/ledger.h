@@ -181,6 +181,7 @@ private:
     mutable Account *last_account_ = nullptr; // the account of last_peer_
     Account remembered_;
     uint64_t bytes_ = 0;                 // the sum of all charges
+    uint64_t closed_ = 0;                // of these, those whose endpoints are closed
     std::atomic<bool> exceeded_ = false; // some peer has to be barred
     std::atomic<uint64_t> barred_ = 0, call_ = 0;
 };
@@ -214,8 +215,10 @@ inline void Ledger::drop(Account &account, Use use, uint64_t bytes, bool ends) {
     account.for_use[static_cast<std::size_t>(use)] -= bytes;
     account.charges -= ends ? 1 : 0;
     bytes_ -= bytes;
-    if (!account.is_open && account.charges == 0) [[unlikely]]
-        delete &account;
+    if (account.is_open) [[likely]]
+        return;
+    closed_ -= bytes;
+    if (account.charges == 0) delete &account;
 }
 
 inline void Ledger::release(Account &account, Use use, uint64_t bytes, bool ends) {

@@ -32,6 +32,13 @@ public:
         if (first_ == nullptr) last_ = &element;
         first_ = &element;
     }
+    // Moves all elements of another queue behind those of this one.
+    void append(Queue &other) {
+        if (other.empty()) return;
+        (first_ == nullptr ? first_ : last_->next) = other.first_;
+        last_ = std::exchange(other.last_, nullptr);
+        other.first_ = nullptr;
+    }
     // The queue must not be empty.
     T &pop() {
         T &element = *first_;

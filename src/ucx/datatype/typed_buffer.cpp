@@ -1,5 +1,7 @@
 #include "datatype/typed_buffer.h"
 
+#include "datatype/op_steps.h"
+
 #include <cstring>
 #include <string_view>
 
@@ -139,6 +141,11 @@ Status TypedBuffer::set(const Data &data, ucd_info_t info, Direction direction,
     bytes_ = layout.bytes;
     segments_ = layout.segments;
     lowest_ = reinterpret_cast<uintptr_t>(buf_) + static_cast<uint64_t>(layout.low);
+    if (op != UCD_OP__REPLACE && layout.element != UCD_TYPE__NULL) {
+        uintptr_t element_bytes;
+        UCD_TRY(ucd_ok(ucd_get_size(layout.element, &element_bytes)));
+        op_steps_ = steps_of_op(layout.element, element_bytes, op, bytes_);
+    }
     range_ = static_cast<uint64_t>(layout.high) - static_cast<uint64_t>(layout.low);
     is_box_ = layout.box_dims > 0;
     hints_ = data.hints;

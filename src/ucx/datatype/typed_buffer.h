@@ -95,7 +95,7 @@ public:
 
     uint64_t bytes() const { return bytes_; }
     // The host's work for moving this many bytes, in steps of the ledger.
-    uint64_t steps(uint64_t bytes) const { return steps_of(bytes, segments_, bytes_); }
+    uint64_t steps(uint64_t bytes) const { return steps_of(bytes, segments_ + op_steps_, bytes_); }
     // The number of the message's bytes that fit the buffer.
     uint64_t bytes_of(uint64_t message) const { return std::min(message, bytes()); }
     // The address of the first byte, if the data is one segment of memory that UCX may read and
@@ -149,6 +149,7 @@ private:
     const Hints *hints_ = nullptr;
     std::unique_ptr<const Hints> own_hints_; // null if the hints belong to another object
     uint64_t bytes_ = 0, segments_ = 0, lowest_ = 0, range_ = 0;
+    uint64_t op_steps_ = 0; // for combining all of the elements
     bool is_box_ = false;
     ucd_op_t op_ = UCD_OP__REPLACE;
     char *in_place_ = nullptr;

@@ -3,6 +3,9 @@
 
 #include "common/failure.h"
 
+#include <algorithm>
+#include <cstddef>
+
 namespace ucd_ucx {
 
 class DeviceWork {
@@ -20,31 +23,34 @@ protected:
 class DeviceQueue {
 public:
     void await(DeviceWork &work) {
+        ++works_;
         work.next_moving = nullptr;
-        (last_ == nullptr ? first_ : last_->next_moving) = &work;
+        (first_ == nullptr ? first_ : last_->next_moving) = &work;
         last_ = &work;
     }
 
-    // Calls `moved` for work that is done. Returns whether there was any.
+    // Calls `moved` for work that is done, of as many as a call of progress may ask for. Returns
+    // whether there was any.
     bool poll() {
         bool any = false;
-        DeviceWork *before = nullptr; // the last element that is not done
-        while (DeviceWork *work = before == nullptr ? first_ : before->next_moving) {
+        for (std::size_t left = std::min(works_, most_polled); left > 0; --left) {
+            DeviceWork &work = *first_;
+            first_ = work.next_moving;
+            --works_;
             int done = 0;
-            const Status status = ucd_ok(ucd_test(&work->moving, &done));
-            if (done == 0) {
-                before = work;
-                continue;
-            }
-            (before == nullptr ? first_ : before->next_moving) = work->next_moving;
-            if (last_ == work) last_ = before;
-            work->moved(status); // may add more work
-            any = true;
+            const Status status = ucd_ok(ucd_test(&work.moving, &done));
+            if (done != 0)
+                work.moved(status); // may add more work
+            else
+                await(work); // behind the others
+            any |= done != 0;
         }
         return any;
     }
 
 private:
+    static constexpr std::size_t most_polled = 1024;
+    std::size_t works_ = 0;
     DeviceWork *first_ = nullptr;
     DeviceWork *last_ = nullptr;
 };

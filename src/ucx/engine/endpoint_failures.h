@@ -3,6 +3,7 @@
 
 #include "engine/event_queue.h"
 
+#include <deque>
 #include <mutex>
 #include <ucp/api/ucp.h>
 #include <unordered_map>
@@ -42,8 +43,7 @@ public:
             taken_ = events_.now();
         }
         const bool any = !unhandled_.empty();
-        for (; !unhandled_.empty(); unhandled_.erase(unhandled_.begin()))
-            handle(unhandled_.front());
+        for (; !unhandled_.empty(); unhandled_.pop_front()) handle(unhandled_.front());
         return any;
     }
     // If ep failed after `time`: the status of that failure; else UCS_OK.
@@ -64,7 +64,7 @@ private:
     std::mutex lock_; // Lock order: the event queue's lock may be taken while this one is held.
     std::vector<EndpointFailure> noted_;
     uint64_t taken_ = 0;
-    std::vector<EndpointFailure> unhandled_;
+    std::deque<EndpointFailure> unhandled_;
     std::unordered_map<ucp_ep_h, EndpointFailure> recent_;
 };
 

@@ -117,6 +117,11 @@ std::vector<RecvMessage *> MessageTable::of_endpoint(ucp_ep_h ep) const {
     return found;
 }
 
+RecvMessage *MessageTable::next_of(ucp_ep_h ep, const std::optional<MessageId> &last) const {
+    const auto found = last ? messages_.upper_bound({ep, *last}) : messages_.lower_bound({ep, {}});
+    return found == messages_.end() || found->first.ep != ep ? nullptr : found->second.get();
+}
+
 std::vector<uint64_t> MessageTable::streams_of(ucp_ep_h ep, uint64_t before) const {
     const auto found = senders_.find(ep);
     if (found == senders_.end() || found->second.since >= before) return {};

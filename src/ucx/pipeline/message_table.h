@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <ucp/api/ucp.h>
 #include <unordered_map>
 #include <vector>
@@ -49,8 +50,9 @@ public:
     // the transfers of the stream of which only the opening has arrived.
     std::vector<RecvMessage *> end_stream(uint64_t stream, ucs_status_t status);
 
-    // The transfers of an endpoint.
+    // The transfers of an endpoint; the first of them that is behind `last`, or null.
     std::vector<RecvMessage *> of_endpoint(ucp_ep_h ep) const;
+    RecvMessage *next_of(ucp_ep_h ep, const std::optional<MessageId> &last) const;
     // For an endpoint that is gone, unless it was made at or after the time `before`: its streams,
     // which the caller has to end, and the removal of its entries.
     std::vector<uint64_t> streams_of(ucp_ep_h ep, uint64_t before) const;

@@ -25,6 +25,7 @@ public:
     // Ends the transfer if nothing has arrived for longer than its time limit.
     void check_time();
 
+    RecvMessage *message() const { return message_; } // null: none has matched
     const TypedBuffer &buffer() const { return buffer_; }
     ucp_ep_h account() const { return terms_.account; }
     uint64_t granule() const { return terms_.granule; }

@@ -98,6 +98,7 @@ void RecvMessage::add(std::unique_ptr<RecvPart> part) {
     if (!state_.takes_data()) return;
     // A chunk proves that the sender knows the answer, if there was one.
     if (state_.is_claimed() && has_answered()) fetch_routes();
+    waiting_bytes_ += part->bytes;
     waiting_.push(*part.release());
     advance(); // performance only: progress gives each transfer a turn anyway
 }
@@ -120,7 +121,12 @@ void RecvMessage::on_endpoint_failed(ucs_status_t status) {
     conclude();
 }
 
+void RecvMessage::notice_failure() {
+    if (const ucs_status_t status = transfers_.failure_of(*this); status != UCS_OK) end(status);
+}
+
 void RecvMessage::match(Receiving &receiving) {
+    notice_failure();
     receiving_ = &receiving;
     if (!state_.claim(ep_ != nullptr) || status_ != UCS_OK) return receiving.fail(status_, ucd_);
     if (total() > receiving.buffer().bytes())
@@ -130,6 +136,7 @@ void RecvMessage::match(Receiving &receiving) {
 }
 
 void RecvMessage::abandon() {
+    notice_failure();
     (void)state_.release();
     drop_waiting();
     answer();
@@ -137,10 +144,8 @@ void RecvMessage::abandon() {
 }
 
 void RecvMessage::drop_waiting() {
-    while (!waiting_.empty()) {
-        const std::unique_ptr<RecvPart> part(static_cast<RecvPart *>(&waiting_.pop()));
-        settled_ += part->bytes;
-    }
+    settled_ += std::exchange(waiting_bytes_, 0);
+    transfers_.drop(waiting_);
 }
 
 bool RecvMessage::find_room(RecvPart &part, Block &block) {
@@ -174,6 +179,7 @@ void RecvMessage::advance() {
         Block block;
         if (!find_room(part, block)) return;
         (void)waiting_.pop();
+        waiting_bytes_ -= part.bytes;
         ++in_use_;
         part.receive(*this, std::move(block));
     }

@@ -69,6 +69,8 @@ public:
     void match(Receiving &receiving);
     // The user does not want the message; or its receive has ended, or is going to: drops the rest.
     void abandon();
+    // If the endpoint has failed, and it is not the message's turn yet to end for that: ends it.
+    void notice_failure();
 
     // Starts receiving as many chunks as the receive's depth allows.
     void advance();
@@ -117,6 +119,7 @@ private:
     uint64_t settled_ = 0; // bytes received or dropped
     RecvPart &first_waiting() const { return static_cast<RecvPart &>(waiting_.front()); }
     Queue<Event> waiting_;                                     // chunks of this transfer, owned
+    uint64_t waiting_bytes_ = 0;                               // of these
     std::array<std::unique_ptr<RecvPart>, max_routes> routes_; // those offered
     // An offer to read the data where it is: until it is taken, or, after a decline, until the
     // sender's next message shows that it has the decline.

@@ -21,6 +21,7 @@ Transfers::Transfers(Engine &of)
 
 Transfers::~Transfers() {
     messages.clear();
+    (void)free_dropped(UINT64_MAX);
     while (!finished_.empty()) static_cast<ucd_ucx_request &>(finished_.pop()).let_go();
 }
 
@@ -196,8 +197,7 @@ void Transfers::end_stream(uint64_t stream, ucs_status_t status) {
 void Transfers::on_barred(ucp_ep_h ep) {
     for (const uint64_t stream : messages.streams_of(ep, UINT64_MAX))
         end_stream(stream, UCS_ERR_EXCEEDS_LIMIT);
-    for (RecvMessage *m : messages.of_endpoint(ep)) m->on_endpoint_failed(UCS_ERR_EXCEEDS_LIMIT);
-    messages.delete_forgotten(); // frees memory, lest another peer is barred for it
+    end_messages(ep, UCS_ERR_EXCEEDS_LIMIT, UINT64_MAX);
 }
 
 void Transfers::on_endpoint_failed(const EndpointFailure &f) {
@@ -208,9 +208,50 @@ void Transfers::on_endpoint_failed(const EndpointFailure &f) {
     attached_memories.close(f.ep);
     for (Sending *s : sendings_) s->on_endpoint_failed(f.ep, f.status, f.before);
     for (const uint64_t stream : messages.streams_of(f.ep, f.before)) end_stream(stream, f.status);
-    for (RecvMessage *m : messages.of_endpoint(f.ep))
-        if (m->since() < f.before) m->on_endpoint_failed(f.status);
+    end_messages(f.ep, f.status, f.before);
     messages.remove_endpoint(f.ep, f.before);
+}
+
+// Messages that receives have taken end at once: nothing may be sent to the endpoint, nor fetched
+// from it. There may be many others.
+void Transfers::end_messages(ucp_ep_h ep, ucs_status_t status, uint64_t before) {
+    for (Receiving *receiving : receivings_) {
+        RecvMessage *const message = receiving->message();
+        if (message != nullptr && message->ep() == ep && message->since() < before)
+            message->on_endpoint_failed(status);
+    }
+    ending_[ep] = {status, before, std::nullopt};
+    (void)end_some();
+}
+
+ucs_status_t Transfers::failure_of(const RecvMessage &message) const {
+    if (ending_.empty()) return UCS_OK;
+    const auto found = ending_.find(message.ep());
+    const bool ends = found != ending_.end() && message.since() < found->second.before;
+    return ends ? found->second.status : UCS_OK;
+}
+
+bool Transfers::end_some() {
+    const bool any = !ending_.empty();
+    for (auto at = ending_.begin(); at != ending_.end() && ends_left_ > 0;) {
+        Ending &ending = at->second;
+        RecvMessage *message = nullptr;
+        for (; ends_left_ > 0; --ends_left_) {
+            message = messages.next_of(at->first, ending.last);
+            if (message == nullptr) break;
+            const MessageId id = message->id();
+            if (message->since() < ending.before) message->on_endpoint_failed(ending.status);
+            ending.last = id;
+        }
+        if (ends_left_ > 0) at = ending_.erase(at);
+    }
+    return any;
+}
+
+bool Transfers::free_dropped(uint64_t most) {
+    const bool any = !dropped_.empty();
+    for (; !dropped_.empty() && most > 0; --most) delete static_cast<RecvPart *>(&dropped_.pop());
+    return any;
 }
 
 // Progress --------------------------------------------------------------------
@@ -254,7 +295,10 @@ bool Transfers::pass_on_delivered() noexcept {
 
 bool Transfers::advance() {
     bool any = retry_on_bad_alloc([this] { return advance_all(); });
+    any |= retry_on_bad_alloc([this] { return end_some(); });
+    ends_left_ = ends_of_call;
     messages.delete_forgotten();
+    any |= free_dropped(ends_of_call);
     if (!finished_.empty()) any |= end_finished();
     if (!delivered_.empty()) any |= pass_on_delivered();
     return any;

@@ -11,6 +11,7 @@
 #include "pipeline/message_table.h"
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -110,6 +111,10 @@ public:
     }
     // A user's message has been announced.
     void deliver(RecvMessage &message);
+    // Frees the chunks in this call of progress and in later ones.
+    void drop(Queue<Event> &chunks) { dropped_.append(chunks); }
+    // If the message's endpoint has failed, and the message has not ended yet: the status.
+    ucs_status_t failure_of(const RecvMessage &message) const;
 
     Engine &engine;
     Mappings mappings;
@@ -127,6 +132,9 @@ private:
     // for others.
     bool take_about_direct(const RecvPart &part, ucs_status_t failed);
     void end_stream(uint64_t stream, ucs_status_t status);
+    void end_messages(ucp_ep_h ep, ucs_status_t status, uint64_t before);
+    bool end_some();
+    bool free_dropped(uint64_t most);
     template <class Start>
     Status start(std::unique_ptr<Sending> sending, Start &&start, ucd_ucx_request_t *transfer);
     void add(Receiving &receiving);
@@ -142,6 +150,17 @@ private:
     std::vector<Receiving *> receivings_;
     std::size_t outstanding_ = 0;
     Queue<Notice> finished_, delivered_;
+    // Endpoints that have failed or are barred, whose messages end in many calls of progress.
+    struct Ending {
+        ucs_status_t status = UCS_OK;
+        uint64_t before = 0;           // messages that came later are those of a new endpoint
+        std::optional<MessageId> last; // the last one that has ended
+    };
+    std::unordered_map<ucp_ep_h, Ending> ending_;
+    Queue<Event> dropped_;
+    // The limit on messages that end, and on chunks that are freed, in one call of progress.
+    static constexpr uint64_t ends_of_call = 2048;
+    uint64_t ends_left_ = ends_of_call;
 };
 
 } // namespace ucd_ucx

@@ -15,7 +15,7 @@ Status OneSided::check_idle() const {
     if (!origin.is_idle())
         return fail(UCD_ERR__INVALID_ARG, "*rma has an operation that is not complete");
     if (target.has_windows()) return fail(UCD_ERR__INVALID_ARG, "*rma has a window");
-    if (messages.unsent() > 0)
+    if (messages.unsent() > 0 || target.has_gone_windows())
         return fail(UCD_ERR__INVALID_ARG, "*rma has an answer that is not sent yet");
     if (const std::size_t n = transfers.outstanding(); n > 0)
         return fail(UCD_ERR__INVALID_ARG, "*rma has %zu transfers; it must have none", n);
@@ -59,6 +59,8 @@ void OneSided::take_message(RecvMessage &message) {
     Delivery delivery = {message.user_header(), message.ep(), engine.events.now(),
                          Payload(transfers, message)};
     if (message.ep() == nullptr) return; // no answer is possible
+    const Header &h = message.header();
+    if (h.detail != 0 || h.offset != 0 || h.user_id != 0) return; // mean nothing here
     (void)without_exceptions([&] {
         take(delivery, nullptr);
         return success;
@@ -80,6 +82,7 @@ void OneSided::take_beginning(AmData &message) {
 
 // What else comes this way is ignored.
 void OneSided::take_parts(AmData &message) {
+    if (message.data_bytes() > max_bytes_of_several) return;
     std::string_view left = message.data().substr(Preamble::bytes);
     for (std::string_view one; !(one = take_part(left)).empty();) {
         Delivery delivery = {one, message.ep, message.since, Payload(message, true)};
@@ -101,7 +104,9 @@ void OneSided::take_parts(AmData &message) {
 void OneSided::take_answer(const Preamble &preamble, Delivery &delivery) {
     Answer answer;
     std::string_view data;
-    if (!decode(delivery.message, preamble, answer, data)) return;
+    if (!decode(delivery.message, preamble, answer, data))
+        return origin.take_failure(preamble.number, delivery.ep, UCS_ERR_INVALID_PARAM,
+                                   UCD_SUCCESS);
     delivery.set_data(data);
     origin.take_answer(answer, delivery);
 }

@@ -28,6 +28,15 @@ Number number_at(std::string_view from, std::size_t at) {
     return swapped_if_big_endian(number);
 }
 
+// Whether the bytes that mean nothing in this kind of message are 0, and none follow that would
+// mean nothing. Those of requests and answers are checked with their other fields.
+bool is_free_of_waste(std::string_view message, const Preamble &preamble) {
+    if (is_request(preamble.verb) || is_answer(preamble.verb)) return true;
+    const bool has_number = preamble.verb == Verb::type || preamble.verb == Verb::need_type;
+    return preamble.first == 0 && preamble.second == 0 && (has_number || preamble.number == 0) &&
+           (preamble.verb != Verb::need_type || message.size() == Preamble::bytes);
+}
+
 } // namespace
 
 bool is_request(Verb verb) {
@@ -108,7 +117,7 @@ Reading decode(std::string_view message, Preamble &preamble) {
     preamble.first = static_cast<uint8_t>(message[2]);
     preamble.second = static_cast<uint8_t>(message[3]);
     preamble.number = number_at<uint32_t>(message, 4);
-    return reading;
+    return is_free_of_waste(message, preamble) ? reading : Reading::malformed;
 }
 
 bool decode(std::string_view message, const Preamble &preamble, Request &request,
@@ -164,6 +173,7 @@ std::string_view take_part(std::string_view &left) {
 bool decode(std::string_view message, const Preamble &preamble, Answer &answer,
             std::string_view &data) {
     answer = {static_cast<Verdict>(preamble.first), preamble.second, preamble.number, 0};
+    if (answer.verdict == Verdict::done && answer.ucd != UCD_SUCCESS) return false;
     const std::size_t bytes =
         Preamble::bytes + (preamble.verb == Verb::answer_with_handle ? sizeof(WindowHandle) : 0);
     if (message.size() < bytes) return false;

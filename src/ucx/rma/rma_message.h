@@ -109,6 +109,7 @@ private:
 };
 
 // Reads the preamble, also of messages of the other byte order: all its numbers are little-endian.
+// A message is malformed if a byte without meaning is not 0.
 Reading decode(std::string_view message, Preamble &preamble);
 // Reads what follows the preamble. Sets `data` to the bytes behind the request or answer.
 bool decode(std::string_view message, const Preamble &preamble, Request &request,
@@ -117,8 +118,9 @@ bool decode(std::string_view message, const Preamble &preamble, Answer &answer,
             std::string_view &data);
 
 // Several requests, types and answers in one message: one preamble for all, then each of them
-// preceded by its length.
-inline constexpr std::size_t length_bytes = 4;
+// preceded by its length. Longer ones are dropped, because what they cause cannot be divided among
+// calls of progress.
+inline constexpr std::size_t length_bytes = 4, max_bytes_of_several = 2048;
 void write_length(std::size_t bytes, char *to);
 // Takes the next part from `left`; empty if there is none, or if it is cut off.
 std::string_view take_part(std::string_view &left);

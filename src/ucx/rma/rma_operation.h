@@ -96,6 +96,7 @@ public:
     Lane *lane = nullptr; // set once the operation is started
     uint64_t since() const { return since_; }
     uint32_t number = 0;
+    std::size_t timed_place = 0; // among the origin's operations that have a time limit
     std::vector<Flush *> flushes;
 
 private:

@@ -44,14 +44,17 @@ Lane &Origin::look_up(ucp_ep_h ep) {
 // Places are used in turn, so that a number is reused only after a quarter of a million others: UCX
 // may deliver an answer late, to a new endpoint with the address of an old one.
 Status Origin::enter(RmaOperation &operation) {
-    if (operation.has_time_limit()) timed_.reserve(timed_.size() + 1);
+    if (timed_.size() == timed_.capacity()) timed_.reserve(2 * timed_.size() + 1);
     if (free_places_.empty()) UCD_TRY(add_places());
     Place &place = places_[free_places_.front()];
     free_places_.pop_front();
     place.operation = &operation;
     operation.number = place.number;
     ++outstanding_;
-    if (operation.has_time_limit()) timed_.push_back(&operation);
+    if (operation.has_time_limit()) {
+        operation.timed_place = timed_.size();
+        timed_.push_back(&operation);
+    }
     return success;
 }
 
@@ -77,7 +80,10 @@ void Origin::leave(const RmaOperation &operation) {
     places_[index].number += uint32_t{1} << places_bits;
     free_places_.push_back(index);
     --outstanding_;
-    if (!timed_.empty()) std::erase(timed_, &operation);
+    if (!operation.has_time_limit()) return;
+    timed_[operation.timed_place] = timed_.back();
+    timed_.back()->timed_place = operation.timed_place;
+    timed_.pop_back();
 }
 
 RmaOperation *Origin::find(uint32_t number, ucp_ep_h ep) const {

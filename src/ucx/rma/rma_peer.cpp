@@ -1,6 +1,7 @@
 #include "rma/rma_peer.h"
 
 #include "common/tokens.h"
+#include "rma/rma_task.h"
 
 #include <bit>
 
@@ -11,6 +12,10 @@ constexpr uint64_t place_mask = 0xffff;
 static_assert(Peer::max_windows <= place_mask);
 
 } // namespace
+
+Peer::Peer(Ledger &ledger, ucp_ep_h ep) : ledger_(ledger), ep_(ep) {}
+
+Peer::~Peer() = default;
 
 Charge Peer::take(uint64_t bytes, Use use) {
     Charge charge = ledger_.take(ep_, bytes, use);

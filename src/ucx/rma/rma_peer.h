@@ -2,9 +2,11 @@
 // handle, and operations that wait.
 #pragma once
 
-#include "common/queue.h"
+#include "common/linked_list.h"
 #include "types/known_types.h"
 
+#include <list>
+#include <map>
 #include <memory>
 #include <ucd_ucx_rma.h>
 #include <vector>
@@ -12,9 +14,10 @@
 namespace ucd_ucx::rma {
 
 class Task;
+struct Waiting;
 
 // The caller holds the lock.
-class Peer {
+class Peer : public Linked<Peer> {
 public:
     static constexpr uint32_t max_types = 4096;
     static constexpr std::size_t max_windows = 1024;
@@ -22,9 +25,11 @@ public:
     // visits all of them.
     static constexpr unsigned max_transfers = 64;
 
-    Peer(Ledger &ledger, ucp_ep_h ep) : ledger_(ledger), ep_(ep) {}
+    Peer(Ledger &ledger, ucp_ep_h ep);
+    ~Peer();
 
-    ucp_ep_h ep() const { return ep_; }
+    ucp_ep_h ep() const { return ep_; } // null: the peer is lost, so no answer is sent
+    void lose() { ep_ = nullptr; }
     // Takes a charge on the endpoint's account. If there is no room for a type, the type that was
     // kept only for possible reuse is dropped.
     Charge take(uint64_t bytes, Use use);
@@ -47,10 +52,15 @@ public:
     ucd_ucx_window *window(uint64_t handle) const; // null if there is none
     void forget(const ucd_ucx_window &window);
 
-    uint64_t operations = 0; // have arrived and are not done
-    unsigned transfers = 0;  // operations that move data in chunks
+    // All its operations that have arrived and are not done; in `at_work`, those for which
+    // something is in progress.
+    std::list<Task> tasks, at_work;
+    unsigned transfers = 0; // operations that move data in chunks
     // Tasks that wait for room on the account, for a transfer, or until work may be done.
-    Queue<Task> waiting;
+    LinkedList<Task, Waiting> waiting;
+    // Tasks that wait for their types, by number. Ordered, since origins choose the numbers.
+    std::map<uint32_t, Task *> parked;
+    uint64_t newest = 0; // the time of arrival of its newest task
     bool advancing = false;
     // The number of segments that may still be checked for overlap. It grows with the data
     // received.
@@ -77,7 +87,7 @@ private:
     bool reserve(std::vector<T> &places, std::size_t number, Charge &charge);
 
     Ledger &ledger_;
-    const ucp_ep_h ep_;
+    ucp_ep_h ep_;
     std::vector<NamedType> types_;
     std::vector<NamedWindow> windows_;
     Charge charge_of_types_, charge_of_windows_;

@@ -1,9 +1,11 @@
 #include "rma/rma_target.h"
 
+#include "datatype/op_steps.h"
 #include "rma/one_sided.h"
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 namespace ucd_ucx::rma {
 namespace {
@@ -13,6 +15,13 @@ constexpr uint64_t bytes_of_task = sizeof(Task) + 256;
 
 bool is_short(const ucd_layout_t &layout) {
     return steps_of(layout.bytes, layout.segments) <= Ledger::steps_of_call;
+}
+
+// For combining so many bytes of the elements of the type.
+uint64_t op_steps(const Request &request, const KnownType &type, uint64_t bytes) {
+    return request.op <= UCD_OP__REPLACE
+               ? 0
+               : steps_of_op(type.one.element, type.element_bytes, request.op, bytes);
 }
 
 } // namespace
@@ -40,28 +49,12 @@ void Target::add(std::unique_ptr<ucd_ucx_window> window) {
     windows_.emplace(name, std::move(window));
 }
 
-Status Target::remove(ucd_ucx_window &window) {
-    std::vector<Task *> waiting;
-    for (Task &task : tasks_) {
-        if (&task.window() != &window) continue;
-        if (task.at_work())
-            return fail(UCD_ERR__INVALID_ARG, "*window has an operation at work on it");
-        waiting.push_back(&task);
-    }
-    if (!rma.access.withdraw(window))
-        return fail(UCD_ERR__INVALID_ARG, "*window is being accessed by an origin");
-    for (auto &[ep, peer] : peers_)
-        take_out(peer, [&window](const Task &task) { return &task.window() == &window; });
-    for (Task *task : waiting) task->refuse(Verdict::no_window);
-    for (auto &[ep, peer] : peers_) peer.forget(window);
-    windows_.erase(ContentId(window.name));
-    return success;
-}
-
 Peer *Target::look_up(ucp_ep_h ep) {
     if (ep == nullptr || ledger_.is_barred(ep)) return nullptr;
     if (ep != last_ep_ || last_peer_ == nullptr) {
-        last_peer_ = &peers_.try_emplace(ep, ledger_, ep).first->second;
+        std::unique_ptr<Peer> &known = peers_[ep];
+        if (known == nullptr) known = std::make_unique<Peer>(ledger_, ep);
+        last_peer_ = known.get();
         last_ep_ = ep;
     }
     return last_peer_;
@@ -101,17 +94,18 @@ void Target::begin(const Preamble &preamble, Delivery &delivery) {
         do_at_once(request, found, delivery))
         return;
     Charge charge;
-    if (verdict == Verdict::done && from->operations < peer_operations_)
+    if (verdict == Verdict::done && from->tasks.size() + from->at_work.size() < peer_operations_)
         charge = from->take(bytes_of_task + request.type.size() +
                                 (delivery.payload.is_here() ? delivery.message.size() : 0),
                             Use::request);
     if (verdict == Verdict::done && !charge) verdict = Verdict::no_memory;
     if (verdict != Verdict::done)
         return answer(delivery.ep, {verdict, UCD_SUCCESS, preamble.number, found.handle});
-    Task &task = tasks_.emplace_front(*this, *found.window, request, found.handle, found.type_id,
-                                      std::move(delivery), std::move(charge));
-    task.place = tasks_.begin();
-    ++from->operations;
+    Task &task = from->tasks.emplace_front(*this, *from, *found.window, request, found.handle,
+                                           found.type_id, std::move(delivery), std::move(charge));
+    task.place = from->tasks.begin();
+    from->newest = std::max(from->newest, task.since());
+    found.window->tasks.push(task);
     if (found.type != nullptr)
         task.set_type(found.owner != nullptr ? std::move(found.owner) : types.find(found.type_id));
     else if (!found.is_to_be_built)
@@ -200,7 +194,8 @@ bool Target::suits_at_once(const Request &request, const Found &found, const Del
                layout->bytes <= window.eager && is_short(*layout);
     // Work that is longer than a call of progress allows has to be divided. Segments are never
     // empty, so there are at most as many as bytes.
-    if (delivery.payload.bytes() > Ledger::steps_of_call / 2) return false;
+    const uint64_t bytes = delivery.payload.bytes();
+    if (bytes + op_steps(request, *found.type, bytes) > Ledger::steps_of_call / 2) return false;
     if (request.verb == Verb::put) return window.to_write.on_host;
     return request.verb == Verb::accumulate && window.to_write.on_host && window.is_idle();
 }
@@ -224,11 +219,7 @@ bool Target::do_at_once(const Request &request, const Found &found, Delivery &de
         result.verdict = verdict_of(status.code());
         result.ucd = static_cast<uint8_t>(status.code());
     }
-    const Status status = without_exceptions([&] {
-        return rma.messages.gather_answer(delivery.ep, Encoded(result), {}, 0, Use::message,
-                                          &refused);
-    });
-    if (status.code() == UCD_ERR__OUT_OF_MEM) say_later(delivery.ep, Encoded(result), {});
+    answer(delivery.ep, result);
     return true;
 }
 
@@ -273,6 +264,7 @@ Verdict Target::check(const Request &request, const ucd_ucx_window &window, cons
     if (accumulates(request.verb)) {
         if (type.element == 0) return Verdict::invalid;
         checked.element_bytes = type.element_bytes;
+        checked.segments += op_steps(request, type, layout->bytes);
     }
     if (!sends) return Verdict::done;
     Peer *from = peer(ep);
@@ -290,7 +282,7 @@ Verdict Target::check(const Request &request, const ucd_ucx_window &window, cons
 void Target::park(Task &task) {
     bool is_new = false;
     const Status status = without_exceptions([&] {
-        is_new = parked_.emplace(std::pair(task.ep(), task.number()), &task).second;
+        is_new = task.peer().parked.emplace(task.number(), &task).second;
         return success;
     });
     if (!status.ok()) return task.refuse(Verdict::no_memory);
@@ -298,26 +290,37 @@ void Target::park(Task &task) {
     say(task.ep(), Encoded(Preamble{Verb::need_type, 0, 0, task.number()}));
 }
 
+Task *Target::parked(uint32_t number, ucp_ep_h ep) const {
+    const auto from = peers_.find(ep);
+    if (from == peers_.end()) return nullptr;
+    const auto found = from->second->parked.find(number);
+    return found == from->second->parked.end() ? nullptr : found->second;
+}
+
 void Target::take_type(uint32_t number, Delivery &delivery) {
-    const auto found = parked_.find({delivery.ep, number});
-    if (found == parked_.end()) return;
-    Task &task = *found->second;
-    parked_.erase(found);
-    task.receive_type(std::move(delivery));
+    Task *const task = parked(number, delivery.ep);
+    if (task == nullptr) return;
+    task->peer().parked.erase(number);
+    task->receive_type(std::move(delivery));
 }
 
 void Target::lose_type(uint32_t number, ucp_ep_h ep) {
-    const auto found = parked_.find({ep, number});
-    if (found != parked_.end()) found->second->refuse(Verdict::no_memory);
-}
-
-void Target::answer(ucp_ep_h ep, const Answer &answer) {
-    say(ep, Encoded(answer));
+    if (Task *const task = parked(number, ep); task != nullptr) task->refuse(Verdict::no_memory);
 }
 
 // Sends no answer if the endpoint has failed, that is, if it is null. If its account has no room
 // for the answer, none is sent either, and the peer is barred: it sends requests but does not
 // receive the answers.
+void Target::answer(ucp_ep_h ep, const Answer &answer) {
+    if (ep == nullptr) return;
+    bool refused = false;
+    const Status status = without_exceptions([&] {
+        return rma.messages.gather_answer(ep, Encoded(answer), {}, 0, Use::message, &refused);
+    });
+    if (status.code() == UCD_ERR__OUT_OF_MEM) say_later(ep, Encoded(answer), {});
+}
+
+// As for answers.
 void Target::say(ucp_ep_h ep, const Encoded &message) {
     Charge charge;
     const Status status = without_exceptions([&] {
@@ -354,18 +357,15 @@ void Target::refuse(const Preamble &preamble, const Delivery &delivery, Verdict 
 // Waiting ---------------------------------------------------------------------
 
 void Target::wait(Task &task, bool first) {
-    Peer *of = nullptr;
-    (void)without_exceptions([&] {
-        of = peer(task.ep());
-        return success;
-    });
-    if (of == nullptr) return task.refuse(Verdict::no_memory);
+    LinkedList<Task, Waiting>::remove(task); // from its window's queue
+    if (task.ep() == nullptr) return end(task);
+    Peer &of = task.peer();
     if (first)
-        of->waiting.push_front(task);
+        of.waiting.push_front(task);
     else
-        of->waiting.push(task);
-    ++waiting_;
-    (void)advance(*of);
+        of.waiting.push(task);
+    if (!LinkedList<Peer>::has_list(of)) waiting_peers_.push(of);
+    (void)advance(of);
 }
 
 // A loop, not recursion, because a task may end at once.
@@ -374,95 +374,63 @@ bool Target::advance(Peer &peer) {
     peer.advancing = true;
     bool any = false;
     while (!peer.waiting.empty()) {
-        if (!ledger_.may_work(peer.ep())) {
+        if (!may_work(peer)) {
             any = true;
             break;
         }
+        note_turn(peer);
         Task &task = peer.waiting.pop();
-        --waiting_;
-        if (!task.start(peer)) {
+        if (!task.start()) {
             peer.waiting.push_front(task);
-            ++waiting_;
             break;
         }
         any = true;
     }
+    if (peer.waiting.empty()) LinkedList<Peer>::remove(peer);
     peer.advancing = false;
     return any;
+}
+
+void Target::advance_later(ucd_ucx_window &window) {
+    if (!LinkedList<ucd_ucx_window>::has_list(window)) waiting_windows_.push(window);
 }
 
 bool Target::advance_all() {
     Queue<Task> unfinished = std::move(unfinished_);
     bool any = !unfinished.empty();
     while (!unfinished.empty()) unfinished.pop().move_pieces();
-    if (std::exchange(windows_wait_, false)) {
+    // Those that have to wait again are put behind these.
+    for (std::size_t left = waiting_windows_.size(); left > 0 && !waiting_windows_.empty();
+         --left) {
         any = true;
-        for (auto &[name, window] : windows_) window->advance();
+        waiting_windows_.pop().advance();
     }
-    if (waiting_ == 0) return any;
-    for (auto &[ep, peer] : peers_) any |= advance(peer);
+    for (std::size_t left = waiting_peers_.size(); left > 0 && !waiting_peers_.empty(); --left) {
+        Peer &peer = waiting_peers_.pop();
+        waiting_peers_.push(peer); // `advance` removes it when nothing waits any more
+        any |= advance(peer);
+    }
     return any;
 }
 
-template <class Goes>
-void Target::take_out(Peer &peer, Goes &&goes) {
-    Queue<Task> all = std::move(peer.waiting);
-    while (!all.empty()) {
-        Task &task = all.pop();
-        if (goes(task))
-            --waiting_;
-        else
-            peer.waiting.push(task);
-    }
-}
-
-void Target::on_barred(ucp_ep_h ep) {
-    std::vector<Task *> ended;
-    for (Task &task : tasks_)
-        if (!task.at_work() && task.ep() == ep) ended.push_back(&task);
-    const auto found = peers_.find(ep);
-    if (found != peers_.end()) take_out(found->second, [](const Task &) { return true; });
-    for (Task *task : ended) task->refuse(Verdict::no_memory);
-}
-
 void Target::end(Task &task) {
-    const auto parked = parked_.find({task.ep(), task.number()});
-    if (parked != parked_.end() && parked->second == &task) parked_.erase(parked);
-    const auto from = peers_.find(task.ep());
-    if (from != peers_.end()) {
-        from->second.operations -= from->second.operations > 0;
-        from->second.transfers -= task.has_transfer() && from->second.transfers > 0;
-    }
-    std::list<Task> ended;
-    ended.splice(ended.begin(), tasks_, task.place);
-    task.window().leave(task);
-}
-
-void Target::on_endpoint_failed(ucp_ep_h ep, uint64_t before) {
-    std::erase_if(unsent_, [ep](const Unsent &u) { return u.ep == ep; });
-    rma.messages.forget_gathered(ep);
-    std::vector<Task *> failed, later;
-    for (Task &task : tasks_)
-        if (task.ep() == ep) (task.since() < before ? failed : later).push_back(&task);
-    std::vector<Task *> still_waiting;
-    // charged: each task
-    still_waiting.reserve(later.size());
-    if (const auto found = peers_.find(ep); found != peers_.end())
-        take_out(found->second, [&](Task &task) {
-            if (task.since() >= before) still_waiting.push_back(&task);
-            return true;
-        });
-    for (Task *task : failed) {
-        parked_.erase({ep, task->number()});
-        task->on_endpoint_failed();
-    }
-    if (last_ep_ == ep) last_peer_ = nullptr;
-    peers_.erase(ep);
-    for (Task *task : still_waiting) wait(*task);
+    Peer &peer = task.peer();
+    ucd_ucx_window &window = task.window();
+    const auto parked = peer.parked.find(task.number());
+    if (parked != peer.parked.end() && parked->second == &task) peer.parked.erase(parked);
+    peer.transfers -= task.has_transfer();
+    window.at_work -= task.at_work();
+    LinkedList<Task, Waiting>::remove(task);
+    LinkedList<Task, OfWindow>::remove(task);
+    (task.at_work() ? peer.at_work : peer.tasks).erase(task.place);
+    window.advance();
 }
 
 bool Target::go_on() {
-    const bool any = advance_all();
+    bool any = end_gone();
+    any |= end_lost();
+    any |= advance_all();
+    ends_left_ = ends_of_call;
     if (unsent_.empty()) return any;
     std::erase_if(unsent_, [this](Unsent &u) { return try_to_say(u.ep, u.message, u.charge); });
     return true;

@@ -1,11 +1,11 @@
 // The windows of this worker, and the operations of other processes on them.
 #pragma once
 
+#include "common/queue.h"
 #include "rma/rma_peer.h"
 #include "rma/rma_task.h"
 
 #include <list>
-#include <map>
 #include <unordered_map>
 #include <vector>
 
@@ -37,13 +37,18 @@ public:
     void refuse_old(ucp_ep_h ep, const Encoded &refusal) {
         if (peer(ep) != nullptr) say(ep, refusal);
     }
+    // The peer gets no answers any more. Its operations end in this call of progress and in later
+    // ones; those that are at work, when their data has moved.
     void on_endpoint_failed(ucp_ep_h ep, uint64_t before);
-    // Refuses the peer's operations, except those whose data is moving: they end by themselves.
-    void on_barred(ucp_ep_h ep);
-    // Continues tasks that wait, and sends answers for which there was no memory before. Returns
-    // whether there were any.
+    void on_barred(ucp_ep_h ep) { lose(ep, UINT64_MAX); }
+    // Windows that the user has destroyed, some of whose operations are not refused yet.
+    bool has_gone_windows() const { return !gone_.empty(); }
+    // Continues tasks that wait, ends those of lost peers and destroyed windows, and sends answers
+    // for which there was no memory before. Returns whether there were any.
     bool progress() {
-        return (waiting_ > 0 || !unfinished_.empty() || !unsent_.empty() || windows_wait_) &&
+        return (!waiting_peers_.empty() || !unfinished_.empty() || !unsent_.empty() ||
+                !waiting_windows_.empty() || !lost_.empty() || !gone_.empty() ||
+                ends_left_ < ends_of_call) &&
                go_on();
     }
     // Reserves memory for answers that will have to wait when there is no memory. Throws
@@ -59,8 +64,8 @@ public:
         bool contiguous = false; // in the window, beginning at `low`
         int64_t low = 0;
         uint64_t element_bytes = 1; // for accumulates
-        uint64_t segments = 0;
-        bool must_wait = false; // there is no memory now to check it
+        uint64_t segments = 0;      // and further steps, for the op
+        bool must_wait = false;     // there is no memory now to check it
     };
 
     // For use by tasks:
@@ -80,9 +85,19 @@ public:
     void wait(Task &task, bool first = false);
     // The task has more to move than is allowed in this call of progress.
     void continue_later(Task &task) { unfinished_.push(task); }
-    // A window waits until an origin has done its accumulate.
-    void advance_windows_later() { windows_wait_ = true; }
+    // A window waits until an origin has done its accumulate, or for the next call of progress.
+    void advance_later(ucd_ucx_window &window);
     void end(Task &task);
+    // Whether a task of the peer may have a turn in this call of progress, and that it has one.
+    bool may_work(const Peer &peer) {
+        return peer.ep() == nullptr ? ends_left_ > 0 : ledger_.may_work(peer.ep());
+    }
+    void note_turn(const Peer &peer) {
+        if (peer.ep() != nullptr)
+            ledger_.note_work(peer.ep(), steps_of_turn);
+        else
+            ends_left_ -= ends_left_ > 0;
+    }
     // Null if there is none, or if it is barred.
     Peer *peer(ucp_ep_h ep) {
         const bool is_last = ep == last_ep_ && last_peer_ != nullptr && ledger_.barred() == 0;
@@ -98,6 +113,10 @@ private:
     // The number of requests that may arrive between two calls of progress without memory for any
     // answer.
     static constexpr std::size_t reserved_answers = 64;
+    // A turn of a task costs at most about half a microsecond, beside the moving of data.
+    static constexpr uint64_t steps_of_turn = 64;
+    // The limit on tasks that end in one call of progress because their peers or windows are gone.
+    static constexpr uint64_t ends_of_call = Ledger::steps_of_call / steps_of_turn;
     // What a request refers to, found and checked.
     struct Found {
         ucd_ucx_window *window = nullptr;
@@ -124,26 +143,29 @@ private:
     bool try_to_say(ucp_ep_h ep, const Encoded &message, Charge &charge);
     void say_later(ucp_ep_h ep, const Encoded &message, Charge charge);
     void park(Task &task);
+    Task *parked(uint32_t number, ucp_ep_h ep) const; // null if there is none
     // Returns whether any task began, or may begin in the next call of progress.
     bool advance(Peer &peer);
     bool advance_all();
-    // Removes the waiting tasks of a peer for which `goes` returns true.
-    template <class Goes>
-    void take_out(Peer &peer, Goes &&goes);
+    void lose(ucp_ep_h ep, uint64_t before);
+    void move_newer(Peer &from, Peer &to, uint64_t before);
+    bool end_lost();
+    bool end_gone();
     bool go_on();
 
     Ledger &ledger_;
     const uint64_t peer_operations_;
     std::unordered_map<ContentId, std::unique_ptr<ucd_ucx_window>, HashOfContentId> windows_;
-    std::unordered_map<ucp_ep_h, Peer> peers_;
+    std::unordered_map<ucp_ep_h, std::unique_ptr<Peer>> peers_;
     ucp_ep_h last_ep_ = nullptr;
     Peer *last_peer_ = nullptr;
-    std::list<Task> tasks_;
+    // What still has tasks to end: peers that are lost or barred, and windows that are destroyed.
+    std::list<std::unique_ptr<Peer>> lost_;
+    std::list<std::unique_ptr<ucd_ucx_window>> gone_;
+    uint64_t ends_left_ = ends_of_call; // in this call of progress
     Queue<Task> unfinished_;
-    bool windows_wait_ = false;
-    uint64_t waiting_ = 0; // the number of tasks in the queues of all peers
-    // Tasks that wait for their types. Ordered, since origins choose the numbers.
-    std::map<std::pair<ucp_ep_h, uint32_t>, Task *> parked_;
+    LinkedList<Peer> waiting_peers_; // those that have waiting tasks
+    LinkedList<ucd_ucx_window> waiting_windows_;
     std::vector<Unsent> unsent_; // has capacity for reserved_answers more
 };
 

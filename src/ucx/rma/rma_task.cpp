@@ -7,14 +7,24 @@
 
 namespace ucd_ucx::rma {
 
-Task::Task(Target &target, ucd_ucx_window &window, const Request &request, WindowHandle handle,
-           const ContentId &type_id, Delivery &&delivery, Charge charge)
-    : target_(target), window_(window), request_(request), handle_(handle), type_id_(type_id),
-      payload_(std::move(delivery.payload)), ep_(delivery.ep), since_(delivery.since),
+Task::Task(Target &target, Peer &peer, ucd_ucx_window &window, const Request &request,
+           WindowHandle handle, const ContentId &type_id, Delivery &&delivery, Charge charge)
+    : target_(target), peer_(&peer), window_(window), request_(request), handle_(handle),
+      type_id_(type_id), payload_(std::move(delivery.payload)), since_(delivery.since),
       charge_(std::move(charge)) {
     if (request.form == TypeForm::flattened && !copy_type(request.type)) throw std::bad_alloc();
     request_.type = {};
     payload_.keep();
+}
+
+void Task::enter(TaskState state) {
+    const bool was_at_work = at_work();
+    state_ = state;
+    if (at_work() == was_at_work) return;
+    std::list<Task> &from = was_at_work ? peer_->at_work : peer_->tasks;
+    std::list<Task> &to = was_at_work ? peer_->tasks : peer_->at_work;
+    to.splice(to.begin(), from, place);
+    window_.at_work += was_at_work ? std::size_t{0} - 1 : 1;
 }
 
 Answer Task::result(Verdict verdict, int ucd) const {
@@ -37,7 +47,7 @@ void Task::receive_type(Delivery delivery) {
     const uint64_t bytes = flattened_bytes_ + (is_here ? 0 : window_.transfer_bytes);
     if (!target_.types.is_possible(flattened_bytes_)) return refuse(Verdict::no_memory);
     const Status status = without_exceptions([&] {
-        charge_of_type_ = target_.rma.engine.ledger.take(ep_, bytes, Use::request);
+        charge_of_type_ = target_.rma.engine.ledger.take(ep(), bytes, Use::request);
         return success;
     });
     if (!status.ok() || !charge_of_type_) return refuse(Verdict::no_memory);
@@ -47,8 +57,8 @@ void Task::receive_type(Delivery delivery) {
 }
 
 // Returns false if it has to wait.
-bool Task::receive_type_in_chunks(Peer &peer) {
-    if (!take_place_of_transfer(peer)) return false;
+bool Task::receive_type_in_chunks() {
+    if (!take_place_of_transfer()) return false;
     const Engine &engine = target_.rma.engine;
     // charged: charge_of_type_
     flattened_.reset(static_cast<char *>(std::malloc(flattened_bytes_)));
@@ -56,10 +66,10 @@ bool Task::receive_type_in_chunks(Peer &peer) {
     ucd_ucx_request_t transfer;
     const Data to = {flattened_.get(), flattened_bytes_, UCD_TYPE__BYTE, &engine.for_host};
     const Status status = without_exceptions([&] {
-        return type_data_.receive(to, UCD_OP__REPLACE, UCD_INFO__NULL, {1, ep_, this}, &transfer);
+        return type_data_.receive(to, UCD_OP__REPLACE, UCD_INFO__NULL, {1, ep(), this}, &transfer);
     });
     if (!status.ok()) return refuse(verdict_of(status.code())), true;
-    state_ = TaskState::receiving_type;
+    enter(TaskState::receiving_type);
     return true;
 }
 
@@ -70,50 +80,51 @@ void Task::transfer_ended(const ucd_ucx_request &, const ucd_ucx_result_t &resul
 }
 
 void Task::type_received(const ucd_ucx_result_t &result) {
-    state_ = TaskState::needs_type;
+    enter(TaskState::needs_type);
     if (result.status != UCS_OK) return refuse(Verdict::failed, result.ucd);
     charge_of_type_.shrink_to(flattened_bytes_);
     target_.wait(*this);
 }
 
-Task::Step Task::learn(Peer &peer) {
+Task::Step Task::learn() {
     const std::string_view flattened(flattened_.get(), flattened_bytes_);
     const bool is_one = content_id(flattened.data(), flattened.size()) == type_id_;
     if (!is_one) return refuse(Verdict::invalid), Step::over;
     type_ = target_.types.find(type_id_); // another task may have received it
-    if (type_ == nullptr) type_ = peer.find_kept(type_id_);
+    if (type_ == nullptr) type_ = peer_->find_kept(type_id_);
     if (type_ == nullptr) {
-        Charge charge = target_.take_for_type(flattened.size(), peer);
+        Charge charge = target_.take_for_type(flattened.size(), *peer_);
         if (!charge) return Step::waits;
-        const Status status = target_.learn(flattened, peer, std::move(charge), type_);
+        const Status status = target_.learn(flattened, *peer_, std::move(charge), type_);
         if (!status.ok()) return refuse(verdict_of(status.code())), Step::over;
     }
     flattened_.reset();
     charge_of_type_.give_back();
-    state_ = TaskState::unchecked;
+    enter(TaskState::unchecked);
     return Step::done;
 }
 
 // The turn ------------------------------------------------------------------
 
-bool Task::start(Peer &peer) {
+bool Task::start() {
+    if (window_.is_gone()) return refuse(Verdict::no_window), true;
     Step step = Step::done;
     const Status status = without_exceptions([&] {
-        step = prepare(peer);
+        step = prepare();
         return success;
     });
     if (!status.ok()) return refuse(verdict_of(status.code())), true;
     if (step != Step::done) return step == Step::over;
     if (state_ == TaskState::done) {
-        state_ = TaskState::answering;
+        enter(TaskState::answering);
         send_data({old_.get(), bytes_, UCD_TYPE__BYTE, &target_.rma.engine.for_host},
                   UCD_INFO__NULL);
     } else if (accumulates(request_.verb)) {
-        if (!window_.enqueue(*this)) refuse(Verdict::no_memory);
+        window_.enqueue(*this);
     } else if (request_.verb == Verb::put) {
         receive();
     } else {
-        state_ = TaskState::answering;
+        enter(TaskState::answering);
         send_data({window_.at(request_.displacement), request_.count, type_->type.get(),
                    &window_.to_read},
                   window_.info.get());
@@ -122,33 +133,33 @@ bool Task::start(Peer &peer) {
 }
 
 // Goes on until data can be moved.
-Task::Step Task::prepare(Peer &peer) {
-    if (state_ == TaskState::done) return take_answer(peer) ? Step::done : Step::waits;
+Task::Step Task::prepare() {
+    if (state_ == TaskState::done) return take_answer() ? Step::done : Step::waits;
     Step step = Step::done;
     if (state_ == TaskState::needs_type) {
-        if (!type_data_.is_here()) return receive_type_in_chunks(peer) ? Step::over : Step::waits;
-        step = learn(peer);
+        if (!type_data_.is_here()) return receive_type_in_chunks() ? Step::over : Step::waits;
+        step = learn();
     }
     if (step == Step::done && state_ == TaskState::unchecked) step = check();
     // Accumulates take the other charges when it is their turn in the window's queue, so that
     // waiting there holds nothing that others need.
     if (step != Step::done || (accumulates(request_.verb) && state_ == TaskState::checked))
         return step;
-    step = take_moves(peer);
-    if (step == Step::done && request_.verb == Verb::get && !take_answer(peer)) return Step::waits;
+    step = take_moves();
+    if (step == Step::done && request_.verb == Verb::get && !take_answer()) return Step::waits;
     return step;
 }
 
 Task::Step Task::check() {
     Target::Checked checked;
     const Verdict verdict =
-        target_.check(request_, window_, *type_, ep_, payload_.bytes(), checked);
+        target_.check(request_, window_, *type_, ep(), payload_.bytes(), checked);
     if (checked.must_wait) return Step::waits;
     if (verdict != Verdict::done) return refuse(verdict), Step::over;
     bytes_ = checked.bytes;
     segments_ = checked.segments;
     granule_ = checked.element_bytes;
-    state_ = TaskState::checked;
+    enter(TaskState::checked);
     return Step::done;
 }
 
@@ -161,54 +172,52 @@ Task::AnswerForm Task::form_of_answer() const {
     return bytes_ <= eager ? AnswerForm::message : AnswerForm::transfer;
 }
 
-bool Task::take_place_of_transfer(Peer &peer) {
+bool Task::take_place_of_transfer() {
     if (has_transfer_) return true;
-    if (peer.transfers >= Peer::max_transfers) return false;
-    ++peer.transfers;
+    if (peer_->transfers >= Peer::max_transfers) return false;
+    ++peer_->transfers;
     has_transfer_ = true;
     return true;
 }
 
 // Does not include chunks, which are charged one by one.
-Task::Step Task::take_moves(Peer &peer) {
+Task::Step Task::take_moves() {
     if (state_ == TaskState::charged) return Step::done;
     const bool sends_chunks = form_of_answer() == AnswerForm::transfer;
     const unsigned transfers = (payload_.is_here() ? 0 : 1) + (sends_chunks ? 1 : 0);
     // Accumulates do not count: only one at a time moves data in a window.
     const bool is_limited = transfers > 0 && !accumulates(request_.verb);
-    if (is_limited && !take_place_of_transfer(peer)) return Step::waits;
+    if (is_limited && !take_place_of_transfer()) return Step::waits;
     const uint64_t bytes =
         transfers * window_.transfer_bytes + (request_.verb == Verb::get_accumulate ? bytes_ : 0);
     if (!target_.rma.engine.ledger.is_possible(bytes, Use::move))
         return refuse(Verdict::no_memory), Step::over;
-    if (bytes > 0 && !(charge_of_transfers_ = peer.take(bytes, Use::move))) return Step::waits;
-    state_ = TaskState::charged;
+    if (bytes > 0 && !(charge_of_transfers_ = peer_->take(bytes, Use::move))) return Step::waits;
+    enter(TaskState::charged);
     return Step::done;
 }
 
-bool Task::take_answer(Peer &peer) {
+bool Task::take_answer() {
     if (form_of_answer() != AnswerForm::message) return true;
     const uint64_t answer = Preamble::bytes + sizeof(WindowHandle) + bytes_;
-    charge_of_answer_ = peer.take(ShortMessages::bytes_of_message(answer), Use::chunk);
+    charge_of_answer_ = peer_->take(ShortMessages::bytes_of_message(answer), Use::chunk);
     return static_cast<bool>(charge_of_answer_);
 }
 
 // Moving ----------------------------------------------------------------------
 
 void Task::take_turn() {
+    if (ep() == nullptr) return target_.end(*this);
+    if (window_.is_gone()) return refuse(Verdict::no_window);
     Step step = Step::over;
     const Status status = without_exceptions([&] {
-        if (Peer *peer = target_.peer(ep_); peer != nullptr)
-            step = take_moves(*peer);
-        else
-            refuse(Verdict::no_memory);
+        step = take_moves();
         return success;
     });
     if (!status.ok()) return refuse(verdict_of(status.code()));
     if (step == Step::over) return;
     if (step == Step::waits) { // do not wait in the window's queue, where others wait
-        state_ = TaskState::takes_early;
-        window_.leave(*this);
+        enter(TaskState::takes_early);
         return target_.wait(*this);
     }
     if (fetches(request_.verb)) return fetch();
@@ -224,7 +233,7 @@ bool Task::await_device(int rc) {
 }
 
 void Task::fetch() {
-    state_ = TaskState::fetching;
+    enter(TaskState::fetching);
     // At least one byte, so that a null pointer always means failure. charged: charge_of_transfers_
     old_.reset(static_cast<char *>(std::malloc(bytes_ + 1)));
     if (old_ == nullptr) return refuse(Verdict::no_memory);
@@ -241,8 +250,8 @@ void Task::move_pieces() {
     Ledger &ledger = target_.rma.engine.ledger;
     int rc = UCD_SUCCESS;
     while (moved_ < bytes_ && rc == UCD_SUCCESS) {
-        if (ep_ == nullptr) return refuse(Verdict::failed);
-        if (!ledger.may_work(ep_)) return target_.continue_later(*this);
+        if (ep() == nullptr) return refuse(Verdict::failed);
+        if (!ledger.may_work(ep())) return target_.continue_later(*this);
         const uint64_t left = bytes_ - moved_;
         // performance only: the first piece needs no division, and the same number comes out
         const uint64_t steps =
@@ -256,7 +265,7 @@ void Task::move_pieces() {
                               request_.op)
                  : ucd_pack(at, request_.count, type_->type.get(), moved_, old_.get() + moved_,
                             piece, &done, window_.fetch_info.get(), UCD_OP__REPLACE);
-        ledger.note_work(ep_, piece == left ? steps : steps_of(piece, segments_, bytes_));
+        ledger.note_work(ep(), piece == left ? steps : steps_of(piece, segments_, bytes_));
         moved_ += piece;
     }
     moved(Status(rc));
@@ -274,7 +283,7 @@ void Task::fetched(Status status) {
 }
 
 void Task::receive() {
-    state_ = TaskState::receiving;
+    enter(TaskState::receiving);
     const Data to = {window_.at(request_.displacement), request_.count, type_->type.get(),
                      &window_.to_write};
     if (payload_.is_here()) {
@@ -289,7 +298,7 @@ void Task::receive() {
     }
     ucd_ucx_request_t transfer;
     const Status status = without_exceptions([&] {
-        return payload_.receive(to, request_.op, window_.info.get(), {granule_, ep_, this},
+        return payload_.receive(to, request_.op, window_.info.get(), {granule_, ep(), this},
                                 &transfer);
     });
     if (!status.ok()) refuse(verdict_of(status.code()), status.code());
@@ -302,38 +311,34 @@ void Task::received(ucs_status_t status, int ucd) {
     }
     payload_ = Payload();
     if (fetches(request_.verb)) {
-        window_.leave(*this);
-        state_ = TaskState::done;
-        return target_.wait(*this, true);
+        ucd_ucx_window &window = window_;
+        enter(TaskState::done);
+        target_.wait(*this, true);
+        return window.advance();
     }
-    target_.answer(ep_, result(Verdict::done));
+    target_.answer(ep(), result(Verdict::done));
     target_.end(*this);
 }
 
 void Task::send_data(const Data &data, ucd_info_t info) {
-    if (ep_ == nullptr) return target_.end(*this);
+    if (ep() == nullptr) return target_.end(*this);
     ucd_ucx_request_t transfer = UCD_UCX_REQUEST__NULL;
     const Status status = without_exceptions([&]() -> Status {
         const Encoded answer(result(Verdict::done));
         if (form_of_answer() == AnswerForm::message) {
-            target_.rma.engine.ledger.note_work(ep_, steps_of(bytes_, segments_));
-            return target_.rma.messages.send(ep_, answer, data, bytes_, no_operation,
+            target_.rma.engine.ledger.note_work(ep(), steps_of(bytes_, segments_));
+            return target_.rma.messages.send(ep(), answer, data, bytes_, no_operation,
                                              charge_of_answer_);
         }
-        return target_.rma.send(ep_, answer, data, info, {granule_, ep_, this}, &transfer);
+        return target_.rma.send(ep(), answer, data, info, {granule_, ep(), this}, &transfer);
     });
     if (!status.ok()) return refuse(verdict_of(status.code()), status.code());
     if (transfer == UCD_UCX_REQUEST__NULL) target_.end(*this);
 }
 
 void Task::refuse(Verdict verdict, int ucd) {
-    target_.answer(ep_, result(verdict, ucd));
+    target_.answer(ep(), result(verdict, ucd));
     target_.end(*this);
-}
-
-void Task::on_endpoint_failed() {
-    ep_ = nullptr;
-    if (!at_work()) target_.end(*this);
 }
 
 } // namespace ucd_ucx::rma

@@ -23,10 +23,13 @@ struct FreeMemory {
 using Memory = std::unique_ptr<char, FreeMemory>;
 
 // The caller holds the lock. A task deletes itself. It owns the charges for all that it keeps.
-class Task final : public DeviceWork, public TransferOwner {
+class Task final : public DeviceWork,
+                   public TransferOwner,
+                   public Linked<Task, Waiting>,
+                   public Linked<Task, OfWindow> {
 public:
-    Task(Target &target, ucd_ucx_window &window, const Request &request, WindowHandle handle,
-         const ContentId &type_id, Delivery &&delivery, Charge charge);
+    Task(Target &target, Peer &peer, ucd_ucx_window &window, const Request &request,
+         WindowHandle handle, const ContentId &type_id, Delivery &&delivery, Charge charge);
     Task(const Task &) = delete;
     Task &operator=(const Task &) = delete;
 
@@ -40,7 +43,7 @@ public:
 
     // It is the task's turn among those of its peer. Returns false if the task has to wait for room
     // on the account, or for the end of another transfer.
-    bool start(Peer &peer);
+    bool start();
     // The task is the first in its window's queue.
     void take_turn();
     // Something is in progress that uses the task.
@@ -52,16 +55,16 @@ public:
     void move_pieces();
 
     void refuse(Verdict verdict, int ucd = UCD_SUCCESS);
-    // The origin's endpoint has failed.
-    void on_endpoint_failed();
 
     ucd_ucx_window &window() const { return window_; }
-    ucp_ep_h ep() const { return ep_; }
+    Peer &peer() const { return *peer_; }
+    void set_peer(Peer &peer) { peer_ = &peer; }
+    ucp_ep_h ep() const { return peer_->ep(); }
     uint32_t number() const { return request_.number; }
     uint64_t since() const { return since_; }
     bool has_transfer() const { return has_transfer_; } // counts towards its peer's limit
-    std::list<Task>::iterator place;                    // in the target's list
-    Task *next = nullptr;                               // link of a queue
+    std::list<Task>::iterator place;                    // in its peer's list
+    Task *next = nullptr;                               // link of the target's queue
 
 private:
     // How data is returned: in one message, or in chunks.
@@ -80,18 +83,19 @@ private:
         done,        // except for its answer, which waits for room
         answering,   // in chunks
     };
+    void enter(TaskState state);
     void transfer_ended(const ucd_ucx_request &, const ucd_ucx_result_t &result) override;
     void type_received(const ucd_ucx_result_t &result);
-    bool receive_type_in_chunks(Peer &peer);
+    bool receive_type_in_chunks();
     bool copy_type(std::string_view flattened);
     // The result of a step of `start`.
     enum class Step : uint8_t { done, waits, over };
-    Step prepare(Peer &peer);
-    Step learn(Peer &peer);
+    Step prepare();
+    Step learn();
     Step check();
-    Step take_moves(Peer &peer);
-    bool take_place_of_transfer(Peer &peer);
-    bool take_answer(Peer &peer);
+    Step take_moves();
+    bool take_place_of_transfer();
+    bool take_answer();
     AnswerForm form_of_answer() const;
     void receive();
     void received(ucs_status_t status, int ucd);
@@ -104,12 +108,12 @@ private:
     Answer result(Verdict verdict, int ucd = UCD_SUCCESS) const;
 
     Target &target_;
+    Peer *peer_;
     ucd_ucx_window &window_;
     Request request_; // except the type
     const WindowHandle handle_;
     const ContentId type_id_;
     Payload payload_;
-    ucp_ep_h ep_; // null: it has failed, so no answer is sent
     const uint64_t since_;
     Charge charge_;              // for the task and its message
     Charge charge_of_type_;      // for the bytes of a flattened type

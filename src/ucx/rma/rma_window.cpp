@@ -7,17 +7,21 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
+#include <utility>
 
 namespace ucd_ucx::rma {
 namespace {
 
 constexpr unsigned char key_begins[8] = {'U', 'C', 'D', 'W', 1};
-constexpr std::size_t name_at = 8;
+constexpr std::size_t name_at = 8, name_end = name_at + sizeof(ContentId);
 
 } // namespace
 
 Status read_window_key(const ucd_ucx_window_key_t &key, ContentId &name) {
-    if (std::memcmp(key.bytes, key_begins, sizeof key_begins) != 0)
+    const bool begins_so = std::memcmp(key.bytes, key_begins, sizeof key_begins) == 0;
+    const auto is_zero = [](unsigned char byte) { return byte == 0; };
+    if (!begins_so || !std::all_of(key.bytes + name_end, std::end(key.bytes), is_zero))
         return fail(UCD_ERR__INVALID_ARG, "*key is no window's key");
     std::copy_n(key.bytes + name_at, name.size(), name.begin());
     return success;
@@ -66,18 +70,8 @@ char *ucd_ucx_window::at(int64_t displacement) const {
                                     static_cast<uintptr_t>(displacement));
 }
 
-// The task may have ended when this returns.
-bool ucd_ucx_window::enqueue(Task &task) {
-    const Status status = without_exceptions([&] {
-        queue_.push_back(&task);
-        return success;
-    });
-    if (status.ok()) advance();
-    return status.ok();
-}
-
-void ucd_ucx_window::leave(Task &task) {
-    if (!queue_.empty()) std::erase(queue_, &task);
+void ucd_ucx_window::enqueue(Task &task) {
+    queue_.push(task);
     advance();
 }
 
@@ -90,17 +84,26 @@ void ucd_ucx_window::end_turn() {
     if (std::exchange(has_turn_, false)) shared->end_turn();
 }
 
-// A loop, not recursion, because each turn may end at once.
+// A loop, not recursion, because each turn may end at once. Nothing of the queue is passed over: if
+// the first one's peer may cause no more work now, the others wait for the next call of progress.
 void ucd_ucx_window::advance() {
     if (advancing_) return;
     advancing_ = true;
-    while (!queue_.empty() && !queue_.front()->at_work()) {
-        if (!take_turn()) {
-            rma.target.advance_windows_later();
+    while (!queue_.empty() && !queue_.front().at_work()) {
+        Task &first = queue_.front();
+        if (!rma.target.may_work(first.peer()) || !(is_gone_ || take_turn())) {
+            rma.target.advance_later(*this);
             break;
         }
-        queue_.front()->take_turn();
+        rma.target.note_turn(first.peer());
+        first.take_turn();
     }
-    if (queue_.empty()) end_turn();
+    if (queue_.empty() || !queue_.front().at_work()) end_turn();
     advancing_ = false;
+}
+
+void ucd_ucx_window::be_gone() {
+    end_turn();
+    shared.reset();
+    is_gone_ = true;
 }

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "common/content_id.h"
+#include "common/linked_list.h"
 #include "datatype/typed_buffer.h"
 #include "rma/window_memory.h"
 
-#include <deque>
 #include <memory>
 #include <ucd_ucx_rma.h>
 
@@ -13,6 +13,8 @@ namespace ucd_ucx::rma {
 
 class OneSided;
 class Task;
+struct Waiting;  // the list of tasks that a task waits in
+struct OfWindow; // the list of all tasks of a window
 
 // INVALID_ARG if this cannot be a window's key.
 Status read_window_key(const ucd_ucx_window_key_t &key, ContentId &name);
@@ -24,7 +26,7 @@ bool is_within(int64_t displacement, int64_t low, int64_t high, uint64_t bytes);
 } // namespace ucd_ucx::rma
 
 // The caller holds the lock.
-struct ucd_ucx_window {
+struct ucd_ucx_window : ucd_ucx::Linked<ucd_ucx_window> {
     ucd_ucx_window(ucd_ucx::rma::OneSided &owner, void *memory, uint64_t size)
         : rma(owner), base(static_cast<char *>(memory)), bytes(size) {}
     // On memory that origins may map; null if `size` is 0.
@@ -40,20 +42,22 @@ struct ucd_ucx_window {
     }
     char *at(int64_t displacement) const;
 
-    // Accumulates are done one after the other. Returns false if there is no memory to queue the
-    // task; the task is then not in the queue.
-    bool enqueue(ucd_ucx::rma::Task &task);
-    void leave(ucd_ucx::rma::Task &task);           // the task is done, or was refused
+    // Accumulates are done one after the other. The task may have ended when this returns.
+    void enqueue(ucd_ucx::rma::Task &task);
     bool is_idle() const { return queue_.empty(); } // no accumulate waits or is in progress
 
     // Whether this process may accumulate now; if so, until `end_turn`.
     bool take_turn();
     void end_turn();
-    // Continues with what waits for the turn.
+    // Continues with the first accumulates of the queue, as long as their peers may cause work.
     void advance();
+    // The user has destroyed the window: its memory is not used any more. It exists until its
+    // tasks have been refused.
+    void be_gone();
+    bool is_gone() const { return is_gone_; }
 
     ucd_ucx::rma::OneSided &rma;
-    const std::unique_ptr<ucd_ucx::rma::WindowMemory> shared; // null: the user's
+    std::unique_ptr<ucd_ucx::rma::WindowMemory> shared; // null: the user's
     char *const base;
     const uint64_t bytes;
     ucd_ucx::ContentId name = {};
@@ -62,8 +66,10 @@ struct ucd_ucx_window {
     uint64_t transfer_bytes = 0;      // the memory that a transfer of window data takes
     ucd_ucx::Hints to_read, to_write; // hints for the window's memory
     ucd_ucx::OwnedInfo fetch_info;    // like to_read, but with packed data in the library's memory
+    ucd_ucx::LinkedList<ucd_ucx::rma::Task, ucd_ucx::rma::OfWindow> tasks;
+    std::size_t at_work = 0; // of these, those that use the window's memory
 
 private:
-    std::deque<ucd_ucx::rma::Task *> queue_;
-    bool advancing_ = false, has_turn_ = false;
+    ucd_ucx::LinkedList<ucd_ucx::rma::Task, ucd_ucx::rma::Waiting> queue_;
+    bool advancing_ = false, has_turn_ = false, is_gone_ = false;
 };

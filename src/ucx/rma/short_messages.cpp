@@ -12,7 +12,7 @@ namespace {
 // Limits on the messages that are kept for reuse: their number, and the size of each.
 constexpr std::size_t max_idle_messages = 64;
 constexpr std::size_t max_idle_bytes = 16 << 10;
-constexpr std::size_t least_bytes = 2048;
+constexpr std::size_t least_bytes = max_bytes_of_several;
 // The limit on endpoints for which messages are gathered at a time.
 constexpr std::size_t max_gathered = 16;
 

@@ -1,0 +1,91 @@
+#include "datatype/op_steps.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace ucd_ucx {
+namespace {
+
+// Elements whose arithmetic takes about the same time.
+enum class Kind : uint8_t {
+    none,
+    integer,
+    small_float, // 8 or 16 bits
+    single_float,
+    double_float,
+    long_float,
+    single_complex,
+    double_complex,
+    long_complex,
+    short_pair, // all but those with a long double
+    long_pair,
+};
+
+Kind kind_of(ucd_type_t element) {
+    const auto handle = reinterpret_cast<uintptr_t>(element);
+    const auto is = [handle](ucd_type_t other) {
+        return handle == reinterpret_cast<uintptr_t>(other);
+    };
+    if (is(UCD_TYPE__NULL) || handle > reinterpret_cast<uintptr_t>(UCD_TYPE__FLOAT8_E5M2))
+        return Kind::none;
+    if (is(UCD_TYPE__FLOAT8_E4M3) || is(UCD_TYPE__FLOAT8_E5M2) || is(UCD_TYPE__FLOAT16) ||
+        is(UCD_TYPE__BFLOAT16))
+        return Kind::small_float;
+    if (is(UCD_TYPE__FLOAT)) return Kind::single_float;
+    if (is(UCD_TYPE__DOUBLE)) return Kind::double_float;
+    if (is(UCD_TYPE__LONG_DOUBLE)) return Kind::long_float;
+    if (is(UCD_TYPE__C_COMPLEX)) return Kind::single_complex;
+    if (is(UCD_TYPE__C_DOUBLE_COMPLEX)) return Kind::double_complex;
+    if (is(UCD_TYPE__C_LONG_DOUBLE_COMPLEX)) return Kind::long_complex;
+    if (is(UCD_TYPE__LONG_DOUBLE_INT)) return Kind::long_pair;
+    return handle < reinterpret_cast<uintptr_t>(UCD_TYPE__FLOAT16) ? Kind::integer
+                                                                   : Kind::short_pair;
+}
+
+// In nanoseconds for an element. A processor may take 50 ns for each operation of x87 on a
+// denormal, a NaN or an invalid number, and multiplies complex numbers again if the product is NaN.
+// The test program ucx_parts prints what is measured beside these
+// (docs/internals/decisions/ucx.md).
+struct Weights {
+    Kind kind;
+    uint32_t extreme, sum, product, logical, bits, located; // 0: the element takes no such op
+};
+constexpr Weights weights[] = {
+    {Kind::integer, 2, 2, 2, 2, 2, 0},          {Kind::small_float, 10, 10, 10, 0, 0, 0},
+    {Kind::single_float, 2, 2, 8, 0, 0, 0},     {Kind::double_float, 2, 2, 16, 0, 0, 0},
+    {Kind::long_float, 200, 200, 200, 0, 0, 0}, {Kind::single_complex, 0, 4, 50, 0, 0, 0},
+    {Kind::double_complex, 0, 4, 100, 0, 0, 0}, {Kind::long_complex, 0, 400, 1500, 0, 0, 0},
+    {Kind::short_pair, 0, 0, 0, 0, 0, 60},      {Kind::long_pair, 0, 0, 0, 0, 0, 1000},
+};
+
+} // namespace
+
+uint32_t weight_of_op(ucd_type_t element, ucd_op_t op) {
+    const Kind kind = kind_of(element);
+    const auto *const found = std::find_if(std::begin(weights), std::end(weights),
+                                           [kind](const Weights &w) { return w.kind == kind; });
+    if (found == std::end(weights)) return 0;
+    switch (op) {
+    case UCD_OP__MAX:
+    case UCD_OP__MIN: return found->extreme;
+    case UCD_OP__SUM: return found->sum;
+    case UCD_OP__PROD: return found->product;
+    case UCD_OP__LAND:
+    case UCD_OP__LOR:
+    case UCD_OP__LXOR: return found->logical;
+    case UCD_OP__BAND:
+    case UCD_OP__BOR:
+    case UCD_OP__BXOR: return found->bits;
+    case UCD_OP__MAXLOC:
+    case UCD_OP__MINLOC: return found->located;
+    default: return 0;
+    }
+}
+
+uint64_t steps_of_op(ucd_type_t element, uint64_t element_bytes, ucd_op_t op, uint64_t bytes) {
+    constexpr uint64_t ns_of_step = 8, most = uint64_t{1} << 48;
+    const uint64_t elements = element_bytes == 0 ? 0 : bytes / element_bytes;
+    return std::min(elements, most) * weight_of_op(element, op) / ns_of_step;
+}
+
+} // namespace ucd_ucx

@@ -1,0 +1,321 @@
+// The longest call of progress that peers can cause, with the most of everything that the limits
+// permit (docs/guide/security.md). What one call ends is counted by what it gives back to the
+// ledger; the limit on its time is only there to notice what nothing counts.
+
+#include "datatype/op_steps.h"
+#include "rma/one_sided.h"
+#include "support/catch.hpp"
+#include "ucx/attacker.hpp"
+#include "ucx/rma_pair.hpp"
+
+#include <algorithm>
+#include <list>
+
+namespace attacks_longest_call_test {
+
+using namespace ucdtest;
+
+namespace {
+
+// A hundred times what a call of progress is meant to take for a peer.
+constexpr double most_seconds = 0.1;
+
+// What progress calls cost, at their most.
+struct Longest {
+    double seconds = 0;
+    std::uint64_t given_back = 0; // bytes of the ledger
+    template <class Progress>
+    void note(const ucd_ucx::Ledger &ledger, Progress &&progress) {
+        const std::uint64_t before = ledger.bytes();
+        seconds = std::max(seconds, cpu_seconds_of(progress));
+        const std::uint64_t after = ledger.bytes();
+        given_back = std::max(given_back, before - std::min(before, after));
+    }
+};
+
+// A target, and peers that know its windows and the index 0 for a byte.
+struct Victim {
+    explicit Victim(std::size_t peers, std::size_t windows = 1,
+                    std::initializer_list<std::pair<std::string, std::string>> pairs = {})
+        : keys(pairs), side(keys.get(), UCS_THREAD_MODE_SINGLE) {
+        for (std::size_t i = 0; i < windows; ++i)
+            made.emplace_back(side, memory.data() + i % 1000, memory.size() - 1000);
+        for (std::size_t i = 0; i < peers; ++i) {
+            attackers.emplace_back(side.side.address(), [this] { progress(); });
+            if (i == 0) side.side.connect(attackers.front().side.address());
+        }
+        for (Attacker &attacker : attackers) {
+            wire::Request r = request();
+            r.type = flattened(UCD_TYPE__BYTE);
+            attacker.request(r, "d");
+            CHECK(attacker.next_said().first == wire::done);
+        }
+    }
+    ~Victim() {
+        // What UCX was given to send has to be taken before the endpoint can be closed.
+        for (Attacker &attacker : attackers)
+            for (std::size_t before = 1; before != 0; before = attacker.received.size()) {
+                attacker.received.clear();
+                attacker.progress(50);
+            }
+        side.close_endpoint();
+    }
+    void progress() {
+        longest.note(side.rma->engine.ledger, [&] { side.progress(); });
+    }
+    wire::Request request(std::size_t window = 0) const {
+        wire::Request r;
+        r.window = wire::window_name(*std::next(made.begin(), static_cast<long>(window))->key());
+        return r;
+    }
+    // Of a byte whose type is known.
+    wire::Request short_request(unsigned verb, std::size_t window = 0) const {
+        wire::Request r = request(window);
+        r.verb = verb;
+        r.is_known = true;
+        return r;
+    }
+    // Sends so many requests, of which `change` makes each another, in messages of several.
+    template <class Change>
+    void send(Attacker &attacker, wire::Request r, int requests, const std::string &data,
+              Change &&change) {
+        std::vector<std::string> parts;
+        std::size_t bytes = 0;
+        for (int i = 0; i < requests; ++i) {
+            change(r);
+            ++r.number;
+            const std::string one = r.text() + data;
+            if (bytes + one.size() > 1900) {
+                attacker.say(wire::join_answers(parts));
+                parts.clear();
+                bytes = 0;
+                attacker.received.clear();
+            }
+            bytes += one.size() + 4;
+            parts.push_back(one);
+        }
+        attacker.say(wire::join_answers(parts));
+        attacker.progress(10);
+    }
+    // An accumulate that begins and stops: the others of its window wait behind it.
+    wire::Message stop(Attacker &attacker, std::size_t window = 0) const {
+        wire::Message m;
+        m.kind = wire::user_offer;
+        m.id = attacker.new_id();
+        m.total = 1000;
+        wire::Request r = short_request(wire::accumulate, window);
+        r.op = UCD_OP__BOR;
+        r.count = m.total;
+        m.user_header = r.text();
+        attacker.active(m);
+        attacker.progress(10);
+        return m;
+    }
+    void lose() {
+        ok(ucd_ucx_rma_lose_endpoint(side.rma, side.ep(), UCS_ERR_CONNECTION_RESET), "lose");
+    }
+    void measure() { longest = {}; } // from here on
+    void report(const char *what) {
+        WARN(what << ": the longest call took " << 1e3 * longest.seconds << " ms and gave back "
+                  << longest.given_back << " bytes");
+        CHECK(longest.seconds < most_seconds);
+    }
+
+    Keys keys;
+    RmaSide side;
+    std::vector<char> memory = std::vector<char>(2 << 20, '\1');
+    std::list<Window> made;
+    std::list<Attacker> attackers;
+    Longest longest;
+};
+
+// Of one peer, in one call: 2048 operations of less than 1 KiB each.
+constexpr std::uint64_t most_given_back = 2 << 20;
+
+// Operations that wait for a type, which never comes.
+void park(Victim &v, Attacker &attacker, int operations) {
+    wire::Request r = v.request();
+    r.by_name = true;
+    v.send(attacker, r, operations, "d", [](wire::Request &next) {
+        next.index = static_cast<unsigned>(next.number % 4096);
+        next.type.clear();
+        wire::put_number(next.type, next.number, 8);
+        wire::put_number(next.type, 1, 8);
+    });
+}
+
+void accumulate_many(Victim &v, Attacker &attacker, int operations) {
+    wire::Request r = v.short_request(wire::accumulate);
+    r.op = UCD_OP__BOR;
+    v.send(attacker, r, operations, "\2", [](wire::Request &) {});
+}
+
+// Of active messages that nobody receives: so many, each of a transfer of its own or all of one.
+void send_to_nobody(Attacker &attacker, int messages, bool of_one) {
+    wire::Message m;
+    m.kind = wire::chunk;
+    m.id = attacker.new_id();
+    m.total = 1 << 20;
+    for (int i = 0; i < messages; ++i) {
+        if (of_one)
+            m.offset = static_cast<std::uint64_t>(i);
+        else
+            m.id = attacker.new_id();
+        attacker.active(m, "d");
+        if (i % 8 == 0) attacker.progress();
+    }
+    attacker.progress(10);
+}
+
+} // namespace
+
+TEST_CASE("operations behind one that stops go on in many calls of progress") {
+    for (const std::size_t peers : {1, 3}) {
+        Victim v(peers);
+        const int operations = messages(20000) / static_cast<int>(peers);
+        wire::Message first = v.stop(v.attackers.front());
+        for (Attacker &attacker : v.attackers) accumulate_many(v, attacker, operations);
+        v.measure();
+        first.kind = wire::withdraw;
+        first.status = 16;
+        first.user_header.clear();
+        v.attackers.front().active(first);
+        const auto ends = [&] {
+            for (Attacker &attacker : v.attackers) attacker.progress();
+            return v.side.rma->engine.ledger.bytes() < 100000;
+        };
+        CHECK(v.attackers.front().within(20, ends));
+        CHECK((v.memory[0] & 2) == 2);
+        v.report(peers == 1 ? "operations of a peer go on" : "operations of three peers go on");
+        CHECK(v.longest.given_back < peers * most_given_back);
+    }
+}
+
+TEST_CASE("the operations of a lost endpoint end in many calls of progress") {
+    for (const bool parks : {false, true}) {
+        Victim v(2);
+        Attacker &lost = v.attackers.front(), &other = v.attackers.back();
+        const int operations = messages(20000);
+        if (!parks) (void)v.stop(lost);
+        if (parks)
+            park(v, lost, operations);
+        else
+            accumulate_many(v, lost, operations);
+        v.measure();
+        v.lose();
+        // Others are served meanwhile, and behind them.
+        wire::Request r = v.short_request(wire::accumulate);
+        r.op = UCD_OP__BOR;
+        r.number = 100000;
+        r.displacement = 5;
+        other.request(r, "\4");
+        CHECK(other.within(20, [&] {
+            lost.progress();
+            return v.side.rma->engine.ledger.bytes() < 100000;
+        }));
+        CHECK(other.next_said().first == wire::done);
+        CHECK(v.memory[5] == 5);
+        CHECK((v.memory[0] & 2) == 0);
+        v.report(parks ? "operations that wait for types end" : "accumulates that wait end");
+        CHECK(v.longest.given_back < most_given_back);
+    }
+}
+
+TEST_CASE("the operations of a destroyed window are refused in many calls of progress") {
+    Victim v(1);
+    Attacker &attacker = v.attackers.front();
+    park(v, attacker, messages(20000));
+    int waiting = 0, refused = 0;
+    while (attacker.has_said()) waiting += attacker.next_said().verb == wire::need_type;
+    v.measure();
+    const ucd_ucx::Ledger &ledger = v.side.rma->engine.ledger;
+    const std::uint64_t before = ledger.bytes();
+    v.longest.note(ledger, [&] { v.made.clear(); });
+    CHECK(ledger.bytes() <= before); // there are not all the answers
+    CHECK(ledger.bytes() > before / 2);
+    CHECK(attacker.within(20, [&] {
+        while (attacker.has_said()) refused += attacker.next_said().first == wire::no_window;
+        return refused == waiting;
+    }));
+    v.report("the operations of a destroyed window end");
+    CHECK(v.longest.given_back < most_given_back);
+}
+
+TEST_CASE("what a barred peer has asked for ends in many calls of progress") {
+    Victim v(1, 1, {{"ucd.ucx.peer_memory", "100000000"}});
+    Attacker &attacker = v.attackers.front();
+    park(v, attacker, messages(10000));
+    v.measure();
+    wire::Message m;
+    m.kind = wire::chunk;
+    m.total = 1 << 20;
+    for (int i = 0; i < 100 && v.side.rma->engine.ledger.barred() == 0; ++i) {
+        m.id = attacker.new_id();
+        attacker.active(m, std::string(m.total, 'd'));
+    }
+    CHECK(v.side.rma->engine.ledger.barred() == 1);
+    CHECK(attacker.within(20, [&] { return v.side.rma->engine.ledger.bytes() < 100000; }));
+    v.report("what a barred peer has asked for ends");
+}
+
+TEST_CASE("messages that nobody receives end in many calls of progress") {
+    for (const bool of_one : {false, true}) {
+        Side victim;
+        victim.open_pipeline(UCD_INFO__NULL);
+        const ucd_ucx::Ledger &ledger = victim.pipeline->engine.ledger;
+        Longest longest;
+        Attacker attacker(victim.address(), [&] {
+            longest.note(ledger, [&] { ucd_ucx_progress(victim.pipeline); });
+        });
+        victim.connect(attacker.side.address());
+        send_to_nobody(attacker, messages(20000), of_one);
+        longest = {};
+        ok(ucd_ucx_lose_endpoint(victim.pipeline, victim.ep, UCS_ERR_CONNECTION_RESET), "lose");
+        CHECK(attacker.within(20, [&] { return ledger.bytes() == 0; }));
+        WARN((of_one ? "chunks" : "transfers")
+             << " of a lost endpoint: the longest call took " << 1e3 * longest.seconds
+             << " ms and gave back " << longest.given_back << " bytes");
+        CHECK(longest.seconds < most_seconds);
+        CHECK(longest.given_back < 2 * most_given_back);
+        victim.close_endpoint();
+    }
+}
+
+TEST_CASE("a message of more parts than are sent together is dropped") {
+    Victim v(1);
+    Attacker &attacker = v.attackers.front();
+    std::vector<std::string> parts;
+    wire::Request r = v.short_request(wire::put);
+    for (r.number = 10; r.number < 10 + 30; ++r.number) parts.push_back(r.text() + "p");
+    attacker.say(wire::join_answers(parts));
+    for (int i = 0; i < 30; ++i) CHECK(attacker.next_said().first == wire::done);
+    for (; r.number < 10 + 50; ++r.number) parts.push_back(r.text() + "q");
+    attacker.say(wire::join_answers(parts));
+    attacker.progress(100);
+    CHECK_FALSE(attacker.has_said());
+    CHECK(v.memory[0] == 'p');
+}
+
+TEST_CASE("ops that take long are divided among calls of progress by their weights") {
+    Victim v(1);
+    Attacker &attacker = v.attackers.front();
+    constexpr std::size_t element = sizeof(long double _Complex), elements = 4096;
+    wire::Request r = v.request();
+    r.verb = wire::accumulate;
+    r.op = UCD_OP__PROD;
+    r.type = flattened(UCD_TYPE__C_LONG_DOUBLE_COMPLEX);
+    r.index = 1;
+    r.count = elements;
+    const std::string nans(elements * element, '\xff');
+    v.longest = {};
+    attacker.request(r, nans);
+    int calls = 0;
+    for (; !attacker.has_said() && calls < 10000; calls += 2) attacker.progress(1);
+    CHECK(attacker.next_said().first == wire::done);
+    const std::uint64_t steps =
+        ucd_ucx::steps_of_op(UCD_TYPE__C_LONG_DOUBLE_COMPLEX, element, UCD_OP__PROD, nans.size());
+    CHECK(static_cast<std::uint64_t>(calls) >= steps / ucd_ucx::Ledger::steps_of_call);
+    v.report("products of long double complex NaNs");
+}
+
+} // namespace attacks_longest_call_test
