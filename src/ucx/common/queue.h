@@ -33,7 +33,7 @@ public:
         first_ = &element;
     }
     // Moves all elements of another queue behind those of this one.
-    void append(Queue &other) {
+    void splice(Queue &other) {
         if (other.empty()) return;
         (first_ == nullptr ? first_ : last_->next) = other.first_;
         last_ = std::exchange(other.last_, nullptr);

@@ -112,7 +112,7 @@ public:
     // A user's message has been announced.
     void deliver(RecvMessage &message);
     // Frees the chunks in this call of progress and in later ones.
-    void drop(Queue<Event> &chunks) { dropped_.append(chunks); }
+    void drop(Queue<Event> &chunks) { dropped_.splice(chunks); }
     // If the message's endpoint has failed, and the message has not ended yet: the status.
     ucs_status_t failure_of(const RecvMessage &message) const;
 

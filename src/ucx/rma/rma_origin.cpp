@@ -44,6 +44,7 @@ Lane &Origin::look_up(ucp_ep_h ep) {
 // Places are used in turn, so that a number is reused only after a quarter of a million others: UCX
 // may deliver an answer late, to a new endpoint with the address of an old one.
 Status Origin::enter(RmaOperation &operation) {
+    // own: the program's operations
     if (timed_.size() == timed_.capacity()) timed_.reserve(2 * timed_.size() + 1);
     if (free_places_.empty()) UCD_TRY(add_places());
     Place &place = places_[free_places_.front()];
