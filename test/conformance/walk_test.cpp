@@ -92,7 +92,7 @@ TEST_CASE("most random types have a part twice") {
 }
 
 TEST_CASE("all that is listed and moved of random types") {
-    run_cases("walk", 20000, [](Case &one) {
+    run_cases("walk", 12000, [](Case &one) {
         Rng &rng = one.rng();
         const Subject subject = random_subject(one, options_of_elements(rng));
         check_listings(one, listed(subject));

@@ -53,9 +53,9 @@ template <class Check>
 void from_many_places(Rng &rng, std::size_t total, const Check &check) {
     constexpr std::size_t few = 100;
     check(0, total + rng.below(3));
-    const std::size_t chunk = 1 + rng.mostly_small(40);
+    const std::size_t chunk = 1 + total / few + rng.mostly_small(40);
     for (std::size_t from = 0; from <= total; from += chunk) check(from, chunk);
-    const std::size_t places = std::min(total + 1, few);
+    const std::size_t places = total < few ? total + 1 : few / 2;
     for (std::size_t i = 0; i < places; ++i) {
         const std::size_t from = total < few ? i : rng.below(total + 1);
         check(from, rng.chance(10) ? total - from + 1 : rng.mostly_small(8));
@@ -256,13 +256,13 @@ void check_segments(Case &one, const Listed &what) {
         check_iov_bytes(one, what, rng.below(size + 1), random_limit(rng, size),
                         rng.mostly_small(pieces.size() + 2));
     check_iov_bytes(one, what, 0, size, pieces.size());
-    // From the first byte of each segment and from the one before: so from each place that is
-    // looked up.
+    // From the first byte of each segment, or of some of many, and from the byte before it.
     std::size_t offset = 0;
     for (std::size_t i = 0; i < pieces.size(); offset += pieces[i++].bytes) {
-        if (pieces.size() > 100 && !rng.chance(20)) continue;
-        check_iov_bytes(one, what, offset, size, 2);
-        if (offset > 0) check_iov_bytes(one, what, offset - 1, size, 2);
+        if (pieces.size() > 100 && rng.below(pieces.size()) > 50) continue;
+        const std::uintptr_t limit = pieces[i].bytes + rng.below(30);
+        check_iov_bytes(one, what, offset, limit, 2);
+        if (offset > 0) check_iov_bytes(one, what, offset - 1, limit, 2);
     }
     for (int i = 0; i < 3; ++i) check_iov_len_max(one, what, pieces, random_limit(rng, size));
     must_refuse(one, "ucd_iov", [&](std::uintptr_t *written, std::uintptr_t *) {
@@ -336,7 +336,7 @@ void check_boundaries(Case &one, const Listed &what) {
     std::size_t run = 0;
     for (std::size_t offset = 0; offset <= size; ++offset) {
         while (run + 1 < what.runs.size() && what.runs[run + 1].offset <= offset) ++run;
-        if (offset > 300 && offset % 7 != 0 && offset + 30 < size) continue;
+        if (offset > 300 && offset % (7 + size / 100) != 0 && offset + 30 < size) continue;
         const std::size_t expected = offset == size ? offset
                                                     : offset - (offset - what.runs[run].offset) %
                                                                    what.runs[run].element_bytes;

@@ -13,10 +13,10 @@ std::string range_text(const MemoryLocation &where, std::size_t offset, std::siz
            std::to_string(reinterpret_cast<std::uintptr_t>(where.address) % 4096) + " in its page)";
 }
 
-// At most 50 pieces.
+// At most 20 pieces.
 template <class Check>
 void in_pieces(Rng &rng, std::size_t total, const Check &check) {
-    const std::size_t piece = 1 + total / 50 + rng.mostly_small(total / 2);
+    const std::size_t piece = 1 + total / 20 + rng.mostly_small(total / 2);
     for (std::size_t from = 0; from < total; from += piece) check(from, piece);
 }
 
