@@ -54,9 +54,9 @@ bool may_signal(int process) {
 #endif
 }
 
-// Numbers of users may be compared where both are mapped. The kernel compares the users themselves,
-// and all that the process may still become: it lets this process send a signal (none, here) to its
-// user's processes.
+// Numbers of users may be compared where both are mapped. The kernel compares the users themselves:
+// it lets this process send a signal (none, here) to those of its user, and not to another user's
+// that only acts as this one.
 bool is_of_this_user(uid_t user, int process) {
     return user == ::geteuid() && !is_overflow(user) && may_signal(process);
 }
