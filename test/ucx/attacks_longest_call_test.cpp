@@ -281,7 +281,7 @@ TEST_CASE("messages that nobody receives end in many calls of progress") {
     }
 }
 
-TEST_CASE("a message of more parts than are sent together is dropped") {
+TEST_CASE("of a message of more parts than are sent together the others are dropped") {
     Victim v(1);
     Attacker &attacker = v.attackers.front();
     std::vector<std::string> parts;
@@ -292,8 +292,9 @@ TEST_CASE("a message of more parts than are sent together is dropped") {
     for (; r.number < 10 + 50; ++r.number) parts.push_back(r.text() + "q");
     attacker.say(wire::join_answers(parts));
     attacker.progress(100);
-    CHECK_FALSE(attacker.has_said());
-    CHECK(v.memory[0] == 'p');
+    int answered = 0;
+    for (; attacker.has_said(); ++answered) (void)attacker.next_said();
+    CHECK((answered >= 30 && answered < 45));
 }
 
 TEST_CASE("ops that take long are divided among calls of progress by their weights") {

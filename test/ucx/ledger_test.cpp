@@ -145,7 +145,11 @@ TEST_CASE("if all together keep too much, those who keep most are barred, until 
     charges[3] = ledger.take(peer(3), bytes[3], Use::message); // too much for all, but there
     CHECK(charges[3]);
     CHECK(ledger.bar_next() == peer(1));
-    CHECK(ledger.bar_next() == peer(3)); // nothing was given back yet
+    CHECK(ledger.bar_next() == nullptr); // what it holds will be given back
+    charges[2] = ledger.take(peer(3), 400, Use::message);
+    CHECK(ledger.bar_next() == nullptr);
+    const Charge more = ledger.take(peer(0), 600, Use::message);
+    CHECK(ledger.bar_next() == peer(3)); // those that are left keep too much again
     charges[1].give_back();
     CHECK(ledger.bar_next() == nullptr);
     CHECK((!ledger.is_barred(peer(0)) && !ledger.is_barred(peer(2))));

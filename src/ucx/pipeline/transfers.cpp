@@ -298,9 +298,9 @@ bool Transfers::advance() {
     any |= retry_on_bad_alloc([this] { return end_some(); });
     ends_left_ = ends_of_call;
     messages.delete_forgotten();
-    any |= free_dropped(ends_of_call);
     if (!finished_.empty()) any |= end_finished();
     if (!delivered_.empty()) any |= pass_on_delivered();
+    any |= free_dropped(ends_of_call);
     return any;
 }
 

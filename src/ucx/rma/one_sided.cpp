@@ -82,8 +82,8 @@ void OneSided::take_beginning(AmData &message) {
 
 // What else comes this way is ignored.
 void OneSided::take_parts(AmData &message) {
-    if (message.data_bytes() > max_bytes_of_several) return;
-    std::string_view left = message.data().substr(Preamble::bytes);
+    std::string_view left = message.data().substr(0, max_bytes_of_several);
+    left.remove_prefix(Preamble::bytes);
     for (std::string_view one; !(one = take_part(left)).empty();) {
         Delivery delivery = {one, message.ep, message.since, Payload(message, true)};
         Preamble preamble;

@@ -118,8 +118,8 @@ bool decode(std::string_view message, const Preamble &preamble, Answer &answer,
             std::string_view &data);
 
 // Several requests, types and answers in one message: one preamble for all, then each of them
-// preceded by its length. Longer ones are dropped, because what they cause cannot be divided among
-// calls of progress.
+// preceded by its length. What is behind the first max_bytes_of_several is dropped, because what
+// one message causes cannot be divided among calls of progress.
 inline constexpr std::size_t length_bytes = 4, max_bytes_of_several = 2048;
 void write_length(std::size_t bytes, char *to);
 // Takes the next part from `left`; empty if there is none, or if it is cut off.
