@@ -215,12 +215,12 @@ void Transfers::on_endpoint_failed(const EndpointFailure &f) {
 // Messages that receives have taken end at once: nothing may be sent to the endpoint, nor fetched
 // from it. There may be many others.
 void Transfers::end_messages(ucp_ep_h ep, ucs_status_t status, uint64_t before) {
+    ending_[ep] = {status, before, std::nullopt}; // first, since this alone may fail
     for (Receiving *receiving : receivings_) {
         RecvMessage *const message = receiving->message();
         if (message != nullptr && message->ep() == ep && message->since() < before)
             message->on_endpoint_failed(status);
     }
-    ending_[ep] = {status, before, std::nullopt};
     (void)end_some();
 }
 
