@@ -326,7 +326,8 @@ TEST_CASE("oracle: random recipes keep their promises and are varied") {
         one.about("type", type.recipe);
         const TypeMap map = type_map(*type.recipe);
         const ByteMap bytes = byte_map(map, 1);
-        if (bytes.size() > options.max_bytes) one.fail("too many bytes: ", bytes.size());
+        if (bytes.size() > std::max(options.max_bytes, options.max_alike))
+            one.fail("too many bytes: ", bytes.size());
         if (map.true_extent > options.max_span) one.fail("span too wide: ", map.true_extent);
         if (options.unpack_safe && overlaps(bytes)) one.fail("overlaps itself");
         if (map.lb != type.map->lb || map.extent != type.map->extent) one.fail("maps differ");

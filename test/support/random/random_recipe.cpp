@@ -42,13 +42,14 @@ public:
         }
         const RandomType lower = list_of(lengths, displs, a);
         if (nested)
-            return accepted(recipes::hindexed(lengths, displs, lower.recipe), {lower}, max_alike);
+            return accepted(recipes::hindexed(lengths, displs, lower.recipe), {lower},
+                            options_.max_alike);
         if (rng_.chance(20)) displs[rng_.below(displs.size())] += rng_.between(-1, 1);
         if (rng_.chance(20)) lengths[rng_.below(displs.size())] = rng_.between(0, 2);
         const RandomType upper = list_of(lengths, displs, b);
         const std::intptr_t behind = lower.map->true_ub() - upper.map->true_lb + random_gap(rng_);
         return accepted(recipes::structure({1, 1}, {0, behind}, {lower.recipe, upper.recipe}),
-                        {lower, upper}, max_alike);
+                        {lower, upper}, options_.max_alike);
     }
 
     RandomType grow(int depth, std::size_t budget) {
@@ -63,8 +64,6 @@ public:
     }
 
 private:
-    static constexpr std::size_t max_alike = 8192;
-
     static RandomType list_of(const Ints &lengths, const Ints &displs, const RandomType &old) {
         return with_map(recipes::hindexed(lengths, displs, old.recipe), {old});
     }

@@ -13,7 +13,9 @@
 namespace ucdtest {
 
 struct RecipeOptions {
-    std::size_t max_bytes = 4096;     // packed bytes of one
+    std::size_t max_bytes = 4096; // packed bytes of one
+    // The same of two lists with equal parts, which are made if max_bytes is 1024 or more.
+    static constexpr std::size_t max_alike = 8192;
     std::intptr_t max_span = 65536;   // bytes touched, and the magnitude of all bounds
     int max_depth = 6;                // constructors on top of a predefined type
     bool unpack_safe = false;         // no byte of memory twice in one element
