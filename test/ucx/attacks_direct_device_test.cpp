@@ -38,6 +38,7 @@ TEST_CASE("hostile offers of device memory are declined, and nothing is read") {
         DirectHeader offer = a.honest();
         offer.place.memory = DirectPlace::Memory::ipc;
         offer.place.descriptors = 0;
+        offer.place.first_descriptor = 0;
         REQUIRE(ucd_ipc_export(from.address, shared, &offer.place.handle) == UCD_SUCCESS);
         return offer;
     };
@@ -59,7 +60,7 @@ TEST_CASE("hostile offers of device memory are declined, and nothing is read") {
     check("an invented handle", honest(offered),
           [](DirectHeader &o) { o.place.handle.bytes[40] ^= 1; });
     check("descriptors that were never passed", honest(offered),
-          [](DirectHeader &o) { o.place.descriptors = 2; });
+          [](DirectHeader &o) { o.place.descriptors = 2, o.place.first_descriptor = 1000; });
     check("too many descriptors", honest(offered),
           [](DirectHeader &o) { o.place.descriptors = UINT32_MAX; });
     DirectHeader offer = honest(offered);

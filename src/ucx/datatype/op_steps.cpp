@@ -51,11 +51,11 @@ struct Weights {
     uint32_t extreme, sum, product, logical, bits, located; // 0: the element takes no such op
 };
 constexpr Weights weights[] = {
-    {Kind::integer, 2, 2, 2, 2, 2, 0},          {Kind::small_float, 10, 10, 10, 0, 0, 0},
-    {Kind::single_float, 2, 2, 8, 0, 0, 0},     {Kind::double_float, 2, 2, 16, 0, 0, 0},
-    {Kind::long_float, 200, 200, 200, 0, 0, 0}, {Kind::single_complex, 0, 4, 50, 0, 0, 0},
-    {Kind::double_complex, 0, 4, 100, 0, 0, 0}, {Kind::long_complex, 0, 400, 1500, 0, 0, 0},
-    {Kind::short_pair, 0, 0, 0, 0, 0, 60},      {Kind::long_pair, 0, 0, 0, 0, 0, 1000},
+    {Kind::integer, 3, 3, 3, 3, 3, 0},           {Kind::small_float, 10, 10, 10, 0, 0, 0},
+    {Kind::single_float, 2, 2, 8, 0, 0, 0},      {Kind::double_float, 2, 12, 16, 0, 0, 0},
+    {Kind::long_float, 350, 450, 500, 0, 0, 0},  {Kind::single_complex, 0, 4, 50, 0, 0, 0},
+    {Kind::double_complex, 0, 24, 100, 0, 0, 0}, {Kind::long_complex, 0, 1000, 3000, 0, 0, 0},
+    {Kind::short_pair, 0, 0, 0, 0, 0, 60},       {Kind::long_pair, 0, 0, 0, 0, 0, 1000},
 };
 
 } // namespace
