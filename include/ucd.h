@@ -77,7 +77,7 @@
 
 #define UCD_VERSION_MAJOR 0
 #define UCD_VERSION_MINOR 3
-#define UCD_VERSION_PATCH 0
+#define UCD_VERSION_PATCH 1
 
 #ifdef __cplusplus
 extern "C" {

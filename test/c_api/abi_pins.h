@@ -55,7 +55,7 @@ PIN(UCD_DISTRIBUTE__NONE, 2);
 PIN(UCD_DISTRIBUTE__DFLT_DARG, -1);
 PIN(UCD_VERSION_MAJOR, 0);
 PIN(UCD_VERSION_MINOR, 3);
-PIN(UCD_VERSION_PATCH, 0);
+PIN(UCD_VERSION_PATCH, 1);
 PIN(sizeof(ucd_op_t), sizeof(int));
 
 /* No pointers in it: the same everywhere. */
