@@ -28,6 +28,87 @@ BuiltType flattened_and_back(Case &one, ucd_type_t type) {
     return BuiltType(made);
 }
 
+// Also of the type that comes back from its flattened bytes.
+void walk(Case &one, const Subject &subject, bool is_flattened) {
+    check_listings(one, listed(subject));
+    if (is_flattened) {
+        const BuiltType again = flattened_and_back(one, subject.type());
+        check_listings(one, listed_flattened(subject, again.get()));
+    }
+    GuardedBuffer memory(one.rng(), subject.range);
+    GuardedBuffer packed = packed_buffer(one.rng(), subject.size());
+    const MemoryLocation where = place(subject, memory);
+    check_pack_in_pieces(one, where, packed);
+    check_unpack_in_pieces(one, packed, where);
+}
+
+// Irregular blocks: their lengths, and the distances from the first byte of one to that of the
+// next.
+struct Blocks {
+    std::size_t blocks;
+    std::intptr_t length, lengths; // the shortest, and how many there are
+    std::intptr_t gap, gaps;       // the same of what is between two blocks
+};
+
+RecipePtr over(const Blocks &b, std::intptr_t each, const RecipePtr &old) {
+    Ints lengths, displs;
+    std::intptr_t at = 0;
+    for (std::size_t i = 0; i < b.blocks; ++i) {
+        const auto k = static_cast<std::intptr_t>(i * i % 1009);
+        lengths.push_back(b.length + k % b.lengths);
+        displs.push_back(at);
+        at += lengths.back() * each + b.gap + k % 11 % b.gaps;
+    }
+    return hindexed(lengths, displs, old);
+}
+
+// Some children touch the next one, whose bytes then begin no segment: equal children are unequal
+// entries, but not those of the list below. The last block is in front of the others, so that
+// children end 40 bytes behind their first byte, as some neighbours in the list are apart.
+RecipePtr touching(std::intptr_t blocks) {
+    Ints displs{0};
+    for (std::intptr_t i = 0; i < blocks; ++i) displs.push_back(80 + 44 * i + i * i % 7 * 4);
+    displs.push_back(36);
+    return hindexed_block(1, displs, hindexed_block(1, displs, leaf(UCD_TYPE__INT)));
+}
+
+// Runs of blocks of which some touch, of two sizes and in units of their size.
+RecipePtr two_widths() {
+    Ints wide, narrow;
+    std::intptr_t at = 0;
+    for (std::intptr_t i = 0; i < 2000; ++i) {
+        for (std::intptr_t k = 0; k <= i * i % 7 % 2; ++k) {
+            wide.push_back(at + 16 * k);
+            narrow.push_back(at + 8 * k);
+        }
+        at += 100 + i * i % 11 * 16;
+    }
+    return structure({1, 1}, {0, at},
+                     {hindexed_block(2, wide, leaf(UCD_TYPE__DOUBLE)),
+                      hindexed_block(1, narrow, leaf(UCD_TYPE__DOUBLE))});
+}
+
+// Types that have the same lists at several places, under other children: nothing that depends on a
+// child may be shared with them.
+std::vector<RecipePtr> with_equal_lists() {
+    const RecipePtr byte = leaf(UCD_TYPE__BYTE), number = leaf(UCD_TYPE__INT);
+    const Blocks few{10, 90, 20, 20, 5}, some{100, 5, 3, 20, 5}, many{300, 4, 3, 8, 9},
+        spread{100, 5, 3, 40, 11}, short_one{12, 4, 3, 8, 3};
+    return {
+        over(few, 1, over(few, 1, byte)),
+        over(some, 1, over(some, 1, byte)),
+        over(some, 4, over(some, 4, number)),
+        over(many, 1, over(many, 1, byte)),
+        // A list of other blocks in between.
+        over(short_one, 1, over({20, 4, 2, 8, 3}, 1, contig(2, over(short_one, 1, byte)))),
+        // Equal displacements under other lengths, and the other way round.
+        over({100, 5, 4, 40, 11}, 4, over(spread, 4, number)),
+        over(spread, 4, over({100, 5, 3, 41, 11}, 4, number)),
+        touching(300),
+        two_widths(),
+    };
+}
+
 // Mostly a few predefined types, so that equal ones meet, and equal representations under other
 // names.
 RecipeOptions options_of_elements(Rng &rng) {
@@ -95,17 +176,16 @@ TEST_CASE("all that is listed and moved of random types") {
     run_cases("walk", 12000, [](Case &one) {
         Rng &rng = one.rng();
         const Subject subject = random_subject(one, options_of_elements(rng));
-        check_listings(one, listed(subject));
-        if (rng.chance(10)) {
-            const BuiltType again = flattened_and_back(one, subject.type());
-            check_listings(one, listed_flattened(subject, again.get()));
-        }
-        GuardedBuffer memory(rng, subject.range);
-        GuardedBuffer packed = packed_buffer(rng, subject.size());
-        const MemoryLocation where = place(subject, memory);
-        check_pack_in_pieces(one, where, packed);
-        check_unpack_in_pieces(one, packed, where);
+        walk(one, subject, rng.chance(10));
     });
+}
+
+TEST_CASE("all that is listed and moved of types with equal lists under other children") {
+    const std::vector<RecipePtr> recipes = with_equal_lists();
+    for (std::size_t i = 0; i < recipes.size(); ++i) {
+        Case one("equal lists", i);
+        walk(one, make_subject(one, recipes[i], 1), true);
+    }
 }
 
 } // namespace walk_test
