@@ -208,7 +208,11 @@ Message Grammar::next() {
     // A tagged message has no other part than its data.
     if (m.tagged && !weights_.opaque) m.user.clear();
     if (m.tagged && !weights_.opaque && !m.has_header) m.tagged = false;
-    if (m.is_type && (m.tagged || m.header.kind != direct_type))
+    // What is of no writer's alphabet is not data of a receive: flattened types, receipts of
+    // routes.
+    const bool is_receipt = m.data.find_first_not_of('\0') == m.data.npos;
+    if ((m.is_type && (m.tagged || m.header.kind != direct_type)) ||
+        (is_receipt && (m.tagged || m.header.kind != route)))
         m.data = contents(m.from, m.data.size());
     if (!weights_.pipeline) m.tagged = false, m.am = rma_am;
     if (!weights_.one_sided) m.am = pipeline_am;
