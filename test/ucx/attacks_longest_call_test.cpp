@@ -18,7 +18,7 @@ using namespace ucdtest;
 namespace {
 
 // A hundred times what a call of progress is meant to take for a peer.
-constexpr double most_seconds = 0.1;
+constexpr double max_seconds = 0.1;
 
 // What progress calls cost, at their most.
 struct Longest {
@@ -95,7 +95,15 @@ struct Victim {
             parts.push_back(one);
         }
         attacker.say(wire::join_answers(parts));
-        attacker.progress(10);
+        settle(attacker);
+    }
+    // Until all has come: over TCP, some is on its way, and would come after a loss.
+    void settle(Attacker &attacker) const {
+        std::uint64_t before;
+        do {
+            before = side.rma->engine.ledger.bytes();
+            attacker.progress(500);
+        } while (side.rma->engine.ledger.bytes() != before);
     }
     // An accumulate that begins and stops: the others of its window wait behind it.
     wire::Message stop(Attacker &attacker, std::size_t window = 0) const {
@@ -118,7 +126,7 @@ struct Victim {
     void report(const char *what) {
         WARN(what << ": the longest call took " << 1e3 * longest.seconds << " ms and gave back "
                   << longest.given_back << " bytes");
-        CHECK(longest.seconds < most_seconds);
+        CHECK(longest.seconds < max_seconds);
     }
 
     Keys keys;
@@ -130,7 +138,7 @@ struct Victim {
 };
 
 // Of one peer, in one call: 2048 operations of less than 1 KiB each.
-constexpr std::uint64_t most_given_back = 2 << 20;
+constexpr std::uint64_t max_given_back = 2 << 20;
 
 // Operations that wait for a type, which never comes.
 void park(Victim &v, Attacker &attacker, int operations) {
@@ -187,7 +195,7 @@ TEST_CASE("operations behind one that stops go on in many calls of progress") {
         CHECK(v.attackers.front().within(20, ends));
         CHECK((v.memory[0] & 2) == 2);
         v.report(peers == 1 ? "operations of a peer go on" : "operations of three peers go on");
-        CHECK(v.longest.given_back < peers * most_given_back);
+        CHECK(v.longest.given_back < peers * max_given_back);
     }
 }
 
@@ -217,7 +225,7 @@ TEST_CASE("the operations of a lost endpoint end in many calls of progress") {
         CHECK(v.memory[5] == 5);
         CHECK((v.memory[0] & 2) == 0);
         v.report(parks ? "operations that wait for types end" : "accumulates that wait end");
-        CHECK(v.longest.given_back < most_given_back);
+        CHECK(v.longest.given_back < max_given_back);
     }
 }
 
@@ -238,7 +246,7 @@ TEST_CASE("the operations of a destroyed window are refused in many calls of pro
         return refused == waiting;
     }));
     v.report("the operations of a destroyed window end");
-    CHECK(v.longest.given_back < most_given_back);
+    CHECK(v.longest.given_back < max_given_back);
 }
 
 TEST_CASE("what a barred peer has asked for ends in many calls of progress") {
@@ -275,8 +283,8 @@ TEST_CASE("messages that nobody receives end in many calls of progress") {
         WARN((of_one ? "chunks" : "transfers")
              << " of a lost endpoint: the longest call took " << 1e3 * longest.seconds
              << " ms and gave back " << longest.given_back << " bytes");
-        CHECK(longest.seconds < most_seconds);
-        CHECK(longest.given_back < 2 * most_given_back);
+        CHECK(longest.seconds < max_seconds);
+        CHECK(longest.given_back < 2 * max_given_back);
         victim.close_endpoint();
     }
 }

@@ -7,7 +7,7 @@ namespace ucd_ucx {
 namespace {
 
 // Elements whose arithmetic takes about the same time.
-enum class Kind : uint8_t {
+enum class ElementClass : uint8_t {
     none,
     integer,
     small_float, // 8 or 16 bits
@@ -21,25 +21,25 @@ enum class Kind : uint8_t {
     long_pair,
 };
 
-Kind kind_of(ucd_type_t element) {
+ElementClass class_of(ucd_type_t element) {
     const auto handle = reinterpret_cast<uintptr_t>(element);
     const auto is = [handle](ucd_type_t other) {
         return handle == reinterpret_cast<uintptr_t>(other);
     };
     if (is(UCD_TYPE__NULL) || handle > reinterpret_cast<uintptr_t>(UCD_TYPE__FLOAT8_E5M2))
-        return Kind::none;
+        return ElementClass::none;
     if (is(UCD_TYPE__FLOAT8_E4M3) || is(UCD_TYPE__FLOAT8_E5M2) || is(UCD_TYPE__FLOAT16) ||
         is(UCD_TYPE__BFLOAT16))
-        return Kind::small_float;
-    if (is(UCD_TYPE__FLOAT)) return Kind::single_float;
-    if (is(UCD_TYPE__DOUBLE)) return Kind::double_float;
-    if (is(UCD_TYPE__LONG_DOUBLE)) return Kind::long_float;
-    if (is(UCD_TYPE__C_COMPLEX)) return Kind::single_complex;
-    if (is(UCD_TYPE__C_DOUBLE_COMPLEX)) return Kind::double_complex;
-    if (is(UCD_TYPE__C_LONG_DOUBLE_COMPLEX)) return Kind::long_complex;
-    if (is(UCD_TYPE__LONG_DOUBLE_INT)) return Kind::long_pair;
-    return handle < reinterpret_cast<uintptr_t>(UCD_TYPE__FLOAT16) ? Kind::integer
-                                                                   : Kind::short_pair;
+        return ElementClass::small_float;
+    if (is(UCD_TYPE__FLOAT)) return ElementClass::single_float;
+    if (is(UCD_TYPE__DOUBLE)) return ElementClass::double_float;
+    if (is(UCD_TYPE__LONG_DOUBLE)) return ElementClass::long_float;
+    if (is(UCD_TYPE__C_COMPLEX)) return ElementClass::single_complex;
+    if (is(UCD_TYPE__C_DOUBLE_COMPLEX)) return ElementClass::double_complex;
+    if (is(UCD_TYPE__C_LONG_DOUBLE_COMPLEX)) return ElementClass::long_complex;
+    if (is(UCD_TYPE__LONG_DOUBLE_INT)) return ElementClass::long_pair;
+    return handle < reinterpret_cast<uintptr_t>(UCD_TYPE__FLOAT16) ? ElementClass::integer
+                                                                   : ElementClass::short_pair;
 }
 
 // In nanoseconds for an element. A processor may take 50 ns for each operation of x87 on a
@@ -47,23 +47,28 @@ Kind kind_of(ucd_type_t element) {
 // The test program ucx_parts prints what is measured beside these
 // (docs/internals/decisions/ucx.md).
 struct Weights {
-    Kind kind;
+    ElementClass of;
     uint32_t extreme, sum, product, logical, bits, located; // 0: the element takes no such op
 };
 constexpr Weights weights[] = {
-    {Kind::integer, 3, 3, 3, 3, 3, 0},           {Kind::small_float, 10, 10, 10, 0, 0, 0},
-    {Kind::single_float, 2, 2, 8, 0, 0, 0},      {Kind::double_float, 2, 12, 16, 0, 0, 0},
-    {Kind::long_float, 350, 450, 500, 0, 0, 0},  {Kind::single_complex, 0, 4, 50, 0, 0, 0},
-    {Kind::double_complex, 0, 24, 100, 0, 0, 0}, {Kind::long_complex, 0, 1000, 3000, 0, 0, 0},
-    {Kind::short_pair, 0, 0, 0, 0, 0, 60},       {Kind::long_pair, 0, 0, 0, 0, 0, 1000},
+    {ElementClass::integer, 3, 3, 3, 3, 3, 0},
+    {ElementClass::small_float, 10, 10, 10, 0, 0, 0},
+    {ElementClass::single_float, 2, 2, 8, 0, 0, 0},
+    {ElementClass::double_float, 2, 12, 16, 0, 0, 0},
+    {ElementClass::long_float, 350, 450, 500, 0, 0, 0},
+    {ElementClass::single_complex, 0, 4, 50, 0, 0, 0},
+    {ElementClass::double_complex, 0, 24, 100, 0, 0, 0},
+    {ElementClass::long_complex, 0, 1000, 3000, 0, 0, 0},
+    {ElementClass::short_pair, 0, 0, 0, 0, 0, 60},
+    {ElementClass::long_pair, 0, 0, 0, 0, 0, 1000},
 };
 
 } // namespace
 
 uint32_t weight_of_op(ucd_type_t element, ucd_op_t op) {
-    const Kind kind = kind_of(element);
+    const ElementClass of = class_of(element);
     const auto *const found = std::find_if(std::begin(weights), std::end(weights),
-                                           [kind](const Weights &w) { return w.kind == kind; });
+                                           [of](const Weights &w) { return w.of == of; });
     if (found == std::end(weights)) return 0;
     switch (op) {
     case UCD_OP__MAX:

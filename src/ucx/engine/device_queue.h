@@ -33,7 +33,7 @@ public:
     // whether there was any.
     bool poll() {
         bool any = false;
-        for (std::size_t left = std::min(works_, most_polled); left > 0; --left) {
+        for (std::size_t left = std::min(works_, max_polled); left > 0; --left) {
             DeviceWork &work = *first_;
             first_ = work.next_moving;
             --works_;
@@ -49,7 +49,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t most_polled = 1024;
+    static constexpr std::size_t max_polled = 1024;
     std::size_t works_ = 0;
     DeviceWork *first_ = nullptr;
     DeviceWork *last_ = nullptr;

@@ -29,7 +29,7 @@ public:
     ~Peer();
 
     ucp_ep_h ep() const { return ep_; } // null: the peer is lost, so no answer is sent
-    void lose() { ep_ = nullptr; }
+    void forget_endpoint() { ep_ = nullptr; }
     // Takes a charge on the endpoint's account. If there is no room for a type, the type that was
     // kept only for possible reuse is dropped.
     Charge take(uint64_t bytes, Use use);

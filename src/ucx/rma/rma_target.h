@@ -40,7 +40,7 @@ public:
     // The peer gets no answers any more. Its operations end in this call of progress and in later
     // ones; those that are at work, when their data has moved.
     void on_endpoint_failed(ucp_ep_h ep, uint64_t before);
-    void on_barred(ucp_ep_h ep) { lose(ep, UINT64_MAX); }
+    void on_barred(ucp_ep_h ep) { part_from(ep, UINT64_MAX); }
     // Windows that the user has destroyed, some of whose operations are not refused yet.
     bool has_gone_windows() const { return !gone_.empty(); }
     // Continues tasks that wait, ends those of lost peers and destroyed windows, and sends answers
@@ -147,7 +147,7 @@ private:
     // Returns whether any task began, or may begin in the next call of progress.
     bool advance(Peer &peer);
     bool advance_all();
-    void lose(ucp_ep_h ep, uint64_t before);
+    void part_from(ucp_ep_h ep, uint64_t before);
     void move_newer(Peer &from, Peer &to, uint64_t before);
     bool end_lost();
     bool end_gone();

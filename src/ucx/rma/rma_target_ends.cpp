@@ -25,11 +25,11 @@ Status Target::remove(ucd_ucx_window &window) {
 void Target::on_endpoint_failed(ucp_ep_h ep, uint64_t before) {
     std::erase_if(unsent_, [ep](const Unsent &u) { return u.ep == ep; });
     rma.messages.forget_gathered(ep);
-    lose(ep, before);
+    part_from(ep, before);
 }
 
 // Each part may throw std::bad_alloc only before anything has changed.
-void Target::lose(ucp_ep_h ep, uint64_t before) {
+void Target::part_from(ucp_ep_h ep, uint64_t before) {
     const auto found = peers_.find(ep);
     if (found == peers_.end()) return;
     // An endpoint may have been made at the same address since. The operations that have come over
@@ -44,7 +44,7 @@ void Target::lose(ucp_ep_h ep, uint64_t before) {
     else
         peers_.erase(found);
     LinkedList<Peer>::remove(lost);
-    lost.lose();
+    lost.forget_endpoint();
     if (last_ep_ == ep) last_peer_ = nullptr;
 }
 
