@@ -53,6 +53,11 @@ def run(*command, **more):
     return done.stdout
 
 
+def with_folders_of(variable, first):
+    """A list of folders: this one, then those of the environment, where UCX may be."""
+    return ':'.join([str(first), *filter(None, [os.environ.get(variable)])])
+
+
 class Install(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -62,13 +67,12 @@ class Install(unittest.TestCase):
         run('meson', 'install', '-C', BUILD, '--no-rebuild', '--quiet', '--destdir', cls.root)
         cls.installed = pathlib.Path(f'{cls.root}{PREFIX}')
         cls.library = next(cls.installed.rglob('libucd.so')).parent
-        cls.environment = os.environ | {'LD_LIBRARY_PATH': str(cls.library)}
+        cls.environment = os.environ | {'LD_LIBRARY_PATH': with_folders_of('LD_LIBRARY_PATH', cls.library)}
 
     def flags(self, *more, package='ucd'):
         pc = next(self.installed.rglob('ucd.pc'))
         # The flags of other packages must stay as they are.
-        folders = [str(pc.parent), *filter(None, [os.environ.get('PKG_CONFIG_PATH')])] # where UCX may be
-        environment = os.environ | {'PKG_CONFIG_PATH': ':'.join(folders)}
+        environment = os.environ | {'PKG_CONFIG_PATH': with_folders_of('PKG_CONFIG_PATH', pc.parent)}
         flags = run('pkg-config', *more, '--cflags', '--libs', package, env=environment).split()
         return [flag.replace(PREFIX, str(self.installed)) for flag in flags]
 

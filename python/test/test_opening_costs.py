@@ -60,6 +60,7 @@ def work(call):
         return trace
 
     before = sys.gettrace()
+    sys._getframe().f_trace_opcodes = True  # from 3.12 on, opcodes are traced only if some frame asked before
     sys.settrace(trace)
     try:
         call()

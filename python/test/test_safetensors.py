@@ -126,7 +126,9 @@ def test_all_dtypes_open(tmp_path):
             with pytest.raises(ucd.NotSupported, match=f'{dtype!r}: elements of {name} are not read'):
                 saved.read({dtype: target})
     copies.flush()
-    of_numpy = {dtype: name for dtype, (_, name) in DTYPES.items() if 'float8' not in name and name in np.sctypeDict}
+    # ml_dtypes, if it is there, teaches NumPy the others' names.
+    others = ('bfloat16', 'float4_', 'float6_', 'float8_')
+    of_numpy = {dtype: name for dtype, (_, name) in DTYPES.items() if not name.startswith(others)}
     made = ucd.Safetensors.create(tmp_path / 'made', {dtype: (name, (2,)) for dtype, name in of_numpy.items()})
     assert len(of_numpy) == 13 and all(made.entries[dtype].dtype == dtype for dtype in of_numpy)
     with pytest.raises(ValueError, match='no dtype for >f8'):
