@@ -137,8 +137,8 @@ struct Victim {
     Longest longest;
 };
 
-// Of one peer, in one call: 2048 operations of less than 1 KiB each.
-constexpr std::uint64_t max_given_back = 2 << 20;
+// Of one peer, in one call: 2048 operations of less than 1 KiB each, and its tables.
+constexpr std::uint64_t max_given_back = (2 << 20) + (256 << 10);
 
 // Operations that wait for a type, which never comes.
 void park(Victim &v, Attacker &attacker, int operations) {
