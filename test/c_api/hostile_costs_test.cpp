@@ -150,10 +150,15 @@ TEST_CASE("Lists that differ at their ends only are told apart in the time of th
 
 TEST_CASE("A sequence is grouped in one pass, whatever the budget leaves") {
     // To look ahead from every member for a group that cannot be afforded took six times as long.
-    const double others = seconds(two_shapes(400000, false), false),
-                 chosen = seconds(two_shapes(400000, true), false);
+    // It is 2.5 times now, and 3.7 under the address sanitizer. Twice each: what shares the caches
+    // makes one of them slower.
+    const auto best = [](bool exhausting) {
+        const FlatBytes bytes = two_shapes(400000, exhausting);
+        return std::min(seconds(bytes, false), seconds(bytes, false));
+    };
+    const double others = best(false), chosen = best(true);
     INFO(chosen << " s, others " << others << " s");
-    CHECK(chosen < 4 * others + 0.05);
+    CHECK(chosen < 5 * others + 0.05);
 }
 
 TEST_CASE("A fragment of a deep type takes memory for the levels above it, not for all") {
