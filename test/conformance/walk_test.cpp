@@ -92,7 +92,7 @@ RecipePtr two_widths() {
 // child may be shared with them.
 std::vector<RecipePtr> with_equal_lists() {
     const RecipePtr byte = leaf(UCD_TYPE__BYTE), number = leaf(UCD_TYPE__INT);
-    const Blocks few{10, 90, 20, 20, 5}, some{100, 5, 3, 20, 5}, many{300, 4, 3, 8, 9},
+    const Blocks few{10, 90, 20, 20, 5}, some{100, 5, 3, 20, 5}, many{120, 4, 3, 8, 9},
         spread{100, 5, 3, 40, 11}, short_one{12, 4, 3, 8, 3};
     return {
         over(few, 1, over(few, 1, byte)),
