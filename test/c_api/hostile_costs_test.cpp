@@ -150,15 +150,19 @@ TEST_CASE("Lists that differ at their ends only are told apart in the time of th
 
 TEST_CASE("A sequence is grouped in one pass, whatever the budget leaves") {
     // To look ahead from every member for a group that cannot be afforded took six times as long.
-    // It is 2.5 times now, and 3.7 under the address sanitizer. Twice each: what shares the caches
-    // makes one of them slower.
+    // It is 2.5 times now. Twice each: what shares the caches makes one of them slower.
     const auto best = [](bool exhausting) {
         const FlatBytes bytes = two_shapes(400000, exhausting);
         return std::min(seconds(bytes, false), seconds(bytes, false));
     };
     const double others = best(false), chosen = best(true);
     INFO(chosen << " s, others " << others << " s");
-    CHECK(chosen < 5 * others + 0.05);
+#ifdef __SANITIZE_ADDRESS__
+    constexpr double times = 5; // what it does to allocations makes it 3.7 without the fault
+#else
+    constexpr double times = 4;
+#endif
+    CHECK(chosen < times * others + 0.05);
 }
 
 TEST_CASE("A fragment of a deep type takes memory for the levels above it, not for all") {
