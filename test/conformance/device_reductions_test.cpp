@@ -77,7 +77,7 @@ void check_ranges(Case &one, ucd_op_t op, const ReducedSubject &what, Memory a, 
 
 } // namespace
 
-TEST_CASE("every op on every type that a device takes, in every form of layout") {
+TEST_CASE("every op on every type that a device takes, in every form of layout", "[bulk]") {
     DeviceSession session;
     for (const ucd_op_t op : ops_on_device()) {
         const std::vector<ucd_type_t> types = types_on_device(op);
@@ -95,7 +95,7 @@ TEST_CASE("every op on every type that a device takes, in every form of layout")
     }
 }
 
-TEST_CASE("structs of different types, reduced by a device") {
+TEST_CASE("structs of different types, reduced by a device", "[bulk]") {
     DeviceSession session;
     for (const ucd_op_t op : ops_on_device()) {
         const std::vector<ucd_type_t> types = types_on_device(op);
@@ -267,7 +267,8 @@ void check_special_values(ucd_op_t op, ucd_type_t type) {
 
 } // namespace
 
-TEST_CASE("zeros, infinities, NaNs and subnormal numbers on the device are those of the host") {
+TEST_CASE("zeros, infinities, NaNs and subnormal numbers on the device are those of the host",
+          "[bulk]") {
     DeviceSession session;
     for (const ucd_op_t op : {UCD_OP__MAX, UCD_OP__MIN, UCD_OP__SUM, UCD_OP__PROD}) {
         INFO(op_name(op));

@@ -164,7 +164,7 @@ TEST_CASE("graphs keep their batch") {
     }
 }
 
-TEST_CASE("batches that each come again share their tables") {
+TEST_CASE("batches that each come again share their tables", "[bulk]") {
     DeviceSession session;
     Vectors batch(700);
     batch.moves.set_up_pack();

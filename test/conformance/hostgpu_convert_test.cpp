@@ -168,7 +168,7 @@ TEST_CASE("in a stream, packed elements are converted where layouts are not stri
     CHECK(InStream(mixed, other, 6).run() != "");
 }
 
-TEST_CASE("elements of pages by reference are converted by one kernel") {
+TEST_CASE("elements of pages by reference are converted by one kernel", "[bulk]") {
     DeviceSession session;
     Rng rng(9);
     // Pages of one row, of which the gap makes the unit of the list what it is.

@@ -97,7 +97,7 @@ void unpack_list_by_engine(Case &one) {
 
 } // namespace
 
-TEST_CASE("the built-in figures choose engine or kernel") {
+TEST_CASE("the built-in figures choose engine or kernel", "[bulk]") {
     DeviceSession session;
     // 16 bytes: an engine takes about 1 ns a row more, and 2.6 us less in all.
     REQUIRE(launches(rows(1000), device0, pinned, true) == 0);
