@@ -158,6 +158,20 @@ void accumulate_many(Victim &v, Attacker &attacker, int operations) {
     v.send(attacker, r, operations, "\2", [](wire::Request &) {});
 }
 
+// A byte at each of so many levels.
+ucd_type_t nested_bytes(int levels) {
+    ucd_type_t type = UCD_TYPE__BYTE;
+    for (int i = 1; i < levels; ++i) {
+        const std::intptr_t lengths[] = {1, 1}, displacements[] = {0, 2 + i % 7};
+        const ucd_type_t members[] = {UCD_TYPE__BYTE, type};
+        ucd_type_t outer;
+        ok(ucd_create_struct(2, lengths, displacements, members, UCD_INFO__NULL, &outer), "struct");
+        if (i > 1) ok(ucd_free(&type), "free");
+        type = outer;
+    }
+    return type;
+}
+
 // Of active messages that nobody receives: so many, each of a transfer of its own or all of one.
 void send_to_nobody(Attacker &attacker, int messages, bool of_one) {
     wire::Message m;
@@ -226,6 +240,36 @@ TEST_CASE("the operations of a lost endpoint end in many calls of progress") {
         CHECK((v.memory[0] & 2) == 0);
         v.report(parks ? "operations that wait for types end" : "accumulates that wait end");
         CHECK(v.longest.given_back < max_given_back);
+    }
+}
+
+TEST_CASE("the types and windows of a lost endpoint end with it") {
+    for (const bool is_large : {false, true}) {
+        // No type is remembered for others: all go with the endpoint.
+        Victim v(1, 1000, {{"ucd.ucx.rma.types", "0"}});
+        Attacker &attacker = v.attackers.front();
+        // More than the budget has room for, or one that takes half of it while it is built.
+        for (int i = 0; i < (is_large ? 1 : messages(4000)); ++i) {
+            ucd_type_t type;
+            if (is_large)
+                type = nested_bytes(messages(60000));
+            else
+                ok(ucd_create_resized(UCD_TYPE__BYTE, 0, i + 1, UCD_INFO__NULL, &type), "resized");
+            wire::Request r = v.request(static_cast<std::size_t>(i) % 1000);
+            r.number = static_cast<std::uint64_t>(i) + 10;
+            r.index = 1 + static_cast<unsigned>(i);
+            r.type = flattened(type);
+            ok(ucd_free(&type), "free");
+            attacker.request(r, std::string(is_large ? messages(60000) : 1, 'd'));
+            CHECK(attacker.next_said().first == wire::done);
+        }
+        const ucd_ucx::Ledger &ledger = v.side.rma->engine.ledger;
+        CHECK(ledger.bytes() > static_cast<std::uint64_t>(messages(200000)));
+        v.measure();
+        v.longest.note(ledger, [&] { v.lose(); });
+        CHECK(attacker.within(20, [&] { return ledger.bytes() == 0; }));
+        v.report(is_large ? "the largest type of a lost endpoint ends"
+                          : "types and windows of a lost endpoint end");
     }
 }
 
