@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -30,6 +31,7 @@ public:
         process_ = fork();
         REQUIRE(process_ >= 0);
         if (process_ == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL); // it would go on for ever without this one
             dup2(in[0], 0);
             dup2(out[1], 1);
             for (const int fd : {in[0], in[1], out[0], out[1]}) close(fd);

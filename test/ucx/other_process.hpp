@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <stdexcept>
 #include <string>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,6 +42,7 @@ public:
         process_ = fork();
         REQUIRE(process_ >= 0);
         if (process_ == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL); // it may wait for this one for ever
             // Beyond the files that these are.
             const int from = fcntl(in[0], F_DUPFD, 20), to = fcntl(out[1], F_DUPFD, 20);
             dup2(from, to_peer);
