@@ -1,5 +1,5 @@
-// What memory flattened bytes from anyone cost at most, by a count of what goes through operator
-// new. hostile_work_test.py counts what work.
+// These tests bound the memory that flattened bytes from anyone cost, by a count of what goes
+// through operator new. hostile_work_test.py counts instructions.
 #include "c_api/hostile_types.hpp"
 #include "c_api/refusal.hpp"
 

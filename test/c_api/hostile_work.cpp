@@ -6,12 +6,14 @@
 
 #include <cstdio>
 #include <map>
+#include <string>
 
 int main(int argc, char **argv) {
     using namespace ucdtest;
     const std::map<std::string, FlatBytes (*)()> types = {
         {"other_hashes", [] { return nested_pairs(3000, false); }},
         {"equal_hashes", [] { return nested_pairs(3000, true); }},
+        {"half_of_the_lists", [] { return equal_but_for_the_end(1000, 16); }},
         {"short_lists", [] { return equal_but_for_the_end(2000, 16); }},
         {"long_lists", [] { return equal_but_for_the_end(200, 160); }},
         {"groups", [] { return two_shapes(30000, false); }},

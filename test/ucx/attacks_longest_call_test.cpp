@@ -243,17 +243,17 @@ TEST_CASE("the operations of a lost endpoint end in many calls of progress") {
     }
 }
 
-TEST_CASE("the types and windows of a lost endpoint end with it") {
+TEST_CASE("the names and the type of a lost endpoint end with it") {
     for (const bool is_large : {false, true}) {
-        // No type is remembered for others: all go with the endpoint.
+        // No type is remembered for others: the last one goes with the endpoint.
         Victim v(1, 1000, {{"ucd.ucx.rma.types", "0"}});
         Attacker &attacker = v.attackers.front();
-        // More than the budget has room for, or one that, with 3 times the cases, takes half of it
-        // while it is built.
-        for (int i = 0; i < (is_large ? 1 : std::min(messages(4000), 4000)); ++i) {
+        // Nearly as many names of types and windows as a peer may have, or one long type.
+        const int types = is_large ? 1 : std::min(messages(4000), 4000), levels = messages(20000);
+        for (int i = 0; i < types; ++i) {
             ucd_type_t type;
             if (is_large)
-                type = nested_bytes(messages(20000));
+                type = nested_bytes(levels);
             else
                 ok(ucd_create_resized(UCD_TYPE__BYTE, 0, i + 1, UCD_INFO__NULL, &type), "resized");
             wire::Request r = v.request(static_cast<std::size_t>(i) % 1000);
@@ -261,16 +261,16 @@ TEST_CASE("the types and windows of a lost endpoint end with it") {
             r.index = 1 + static_cast<unsigned>(i);
             r.type = flattened(type);
             ok(ucd_free(&type), "free");
-            attacker.request(r, std::string(is_large ? messages(20000) : 1, 'd'));
+            attacker.request(r, std::string(is_large ? levels : 1, 'd'));
             CHECK(attacker.next_said().first == wire::done);
         }
         const ucd_ucx::Ledger &ledger = v.side.rma->engine.ledger;
-        CHECK(ledger.bytes() > static_cast<std::uint64_t>(std::min(messages(200000), 200000)));
+        CHECK(ledger.bytes() > static_cast<std::uint64_t>(is_large ? 400 * levels : 90 * types));
         v.measure();
         v.longest.note(ledger, [&] { v.lose(); });
         CHECK(attacker.within(20, [&] { return ledger.bytes() == 0; }));
-        v.report(is_large ? "the largest type of a lost endpoint ends"
-                          : "types and windows of a lost endpoint end");
+        v.report(is_large ? "the type of a lost endpoint ends"
+                          : "the names of a lost endpoint end");
     }
 }
 

@@ -96,7 +96,7 @@ void connect(Side &side, Peer &peer) {
 
 constexpr std::intptr_t doubles = 4 << 20;
 
-// How long it waits for what has to happen: only a failure takes so long, on the busiest machine.
+// A test waits at most so long for what has to happen. Only a failure takes so long.
 constexpr std::chrono::seconds patience(60);
 
 void lose_peer(bool peer_sends, std::size_t chunks_before) {
