@@ -730,7 +730,7 @@ UCD_API int ucd_describe(ucd_type_t type, char *text, uintptr_t text_size, uintp
  * Requests. A function with a request argument sets *request to UCD_REQUEST__NULL if the work is
  * complete on return, and to a request otherwise; the old value of *request is ignored. Until
  * ucd_test, ucd_wait or ucd_waitall resets the request to UCD_REQUEST__NULL, the caller must not
- * change the input, nor read or write the output. Type, info and descriptors may be freed at once.
+ * change the input, nor read or write the output. Type, info and moves may be freed at once.
  * Such a function never waits for a device: work from host memory to host memory is done inside the
  * call, and work for which no staging buffer of the library is free is queued. ucd_test and
  * ucd_wait make progress on all queued work, whichever request they are called with, so a wait
@@ -795,43 +795,6 @@ UCD_API int ucd_wait(ucd_request_t *request);
  * first request in the array that failed, as ucd_wait. */
 UCD_API int ucd_waitall(uintptr_t count, ucd_request_t *requests);
 
-/* One member of a batch: the arguments of ucd_ipack. actual_pack_bytes is an output. */
-typedef struct {
-    const void *inbuf;
-    uintptr_t incount;
-    ucd_type_t type;
-    uintptr_t inoffset;
-    void *outbuf;
-    uintptr_t max_pack_bytes;
-    uintptr_t actual_pack_bytes;
-    uint64_t reserved[2]; /* zero */
-} ucd_pack_desc_t;
-
-/* One member of a batch: the arguments of ucd_iunpack. actual_unpack_bytes is an output. */
-typedef struct {
-    const void *inbuf;
-    uintptr_t insize;
-    void *outbuf;
-    uintptr_t outcount;
-    ucd_type_t type;
-    uintptr_t outoffset;
-    uintptr_t actual_unpack_bytes;
-    uint64_t reserved[2]; /* zero */
-} ucd_unpack_desc_t;
-
-/* Packs count members, each as ucd_ipack does, with one info, one op and one request for all.
- * actual_pack_bytes of each member is set when it returns. All members are checked first: if one
- * is wrong, none starts, no actual_pack_bytes is set, and the message gives the member's index.
- * descs may be freed on return. Output ranges must not overlap. May return before the work is
- * complete: see Requests.
- * INVALID_ARG also: reserved is not zero. */
-UCD_API int ucd_ipack_batch(ucd_pack_desc_t *descs, uintptr_t count, ucd_info_t info, ucd_op_t op,
-                            ucd_request_t *request);
-
-/* Unpacks count members, each as ucd_iunpack does; otherwise as ucd_ipack_batch. */
-UCD_API int ucd_iunpack_batch(ucd_unpack_desc_t *descs, uintptr_t count, ucd_info_t info,
-                              ucd_op_t op, ucd_request_t *request);
-
 /*
  * One movement of data, from an input to an output. A side with a type is a noncontiguous buffer:
  * count elements of the type. A side whose type is UCD_TYPE__NULL is a packed buffer: count is its
@@ -857,22 +820,29 @@ typedef struct {
     uintptr_t outcount;
     ucd_type_t outtype;
     uintptr_t outoffset;
-    uintptr_t bytes;        /* at most, of the input; UINTPTR_MAX: all that both sides have */
-    uintptr_t actual_bytes; /* set on return: how many are written, in the output's packed stream */
-    uint64_t reserved[2];   /* zero */
+    uintptr_t bytes; /* at most, of the input; UINTPTR_MAX: all that both sides have; 0: nothing */
+    /* Set on return: how many bytes of the output's packed stream are written, and how many of the
+     * input's are read. They differ only in conversions. */
+    uintptr_t actual_bytes, consumed_bytes;
+    uint64_t reserved[4]; /* zero */
 } ucd_move_t;
 
+/* Initialises a ucd_move_t: NULL buffers, counts of 0, no types, and no limit of bytes. */
+/* clang-format off */
+#define UCD_MOVE__INIT \
+    {NULL, 0, UCD_TYPE__NULL, 0, NULL, 0, UCD_TYPE__NULL, 0, UINTPTR_MAX, 0, 0, {0, 0, 0, 0}}
+/* clang-format on */
+
 /* Starts count moves, of any kinds, with one info, one op and one request for all. All of them are
- * checked first: if one is wrong, none starts, no actual_bytes is set, and the message gives its
- * index. actual_bytes of each is set when the call returns. moves may be freed on return. They are
- * not ordered: no output may overlap another output or any input. May return before the work is
- * complete: see Requests. With an op other than REPLACE, both offsets are element boundaries;
- * unless the op is a conversion, the two types have equal sequences of elements in what is moved
- * (MPI 12.3.4, MPI_Accumulate).
- * INVALID_ARG also: moves is NULL and count is not 0; reserved is not zero; a packed side has an
- * offset, or is NULL though bytes are moved; two packed sides with another op than REPLACE; the
- * elements differ.
- * TRUNCATED: the op is not REPLACE, and although both sides have elements left, not one fits. */
+ * checked first: if one is wrong, none starts, no output is set, and the message gives its index.
+ * actual_bytes and consumed_bytes of each are set when the call returns. moves may be freed on
+ * return. They are not ordered: no output may overlap another output or any input. May return
+ * before the work is complete: see Requests. With an op other than REPLACE, both offsets are
+ * element boundaries; unless the op is a conversion, the two types have equal sequences of elements
+ * in what is moved (MPI 12.3.4, MPI_Accumulate). INVALID_ARG also: moves is NULL and count is not
+ * 0; reserved is not zero; a packed side has an offset, or is NULL though bytes are moved; two
+ * packed sides with another op than REPLACE; the elements differ. TRUNCATED: the op is not REPLACE,
+ * and although both sides have elements left, not one fits. */
 UCD_API int ucd_imove(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_t op,
                       ucd_request_t *request);
 
@@ -886,7 +856,7 @@ UCD_API int ucd_move(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op
 /*
  * These functions enqueue the work into a stream of the caller and return without waiting. The work
  * is ordered with the other work in that stream, and with nothing else. The stream's device must be
- * able to access both buffers, and they are used in stream order. Type, info and descriptors may be
+ * able to access both buffers, and they are used in stream order. Type, info and moves may be
  * freed on return; actual_* is set on return. If the work itself fails, the vendor's functions for
  * the stream report it.
  *
@@ -929,14 +899,6 @@ UCD_API int ucd_copy_stream(const void *inbuf, uintptr_t incount, ucd_type_t int
                             uintptr_t outcount, ucd_type_t outtype, uintptr_t *actual_bytes,
                             ucd_info_t info, ucd_op_t op, ucd_stream_t stream);
 
-/* ucd_ipack_batch in stream order. */
-UCD_API int ucd_pack_batch_stream(ucd_pack_desc_t *descs, uintptr_t count, ucd_info_t info,
-                                  ucd_op_t op, ucd_stream_t stream);
-
-/* ucd_iunpack_batch in stream order. */
-UCD_API int ucd_unpack_batch_stream(ucd_unpack_desc_t *descs, uintptr_t count, ucd_info_t info,
-                                    ucd_op_t op, ucd_stream_t stream);
-
 /* ucd_imove in stream order. */
 UCD_API int ucd_move_stream(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_t op,
                             ucd_stream_t stream);
@@ -966,10 +928,10 @@ UCD_API int ucd_prepare(uintptr_t count, ucd_type_t type, ucd_op_t op, ucd_strea
  * NOT_INITIALIZED, and INVALID_ARG after another ucd_init.
  */
 
-/* Makes a plan of count moves, with one info and one op for all, and sets actual_bytes of each; all
- * starts move these numbers of bytes. Accesses no data; may wait for a device. The caller may
- * change or free moves, types and info when it returns. The buffers are used at each start, and
- * must then be in the same kind of memory of the same device. Indices of
+/* Makes a plan of count moves, with one info and one op for all, and sets actual_bytes and
+ * consumed_bytes of each; all starts move these numbers of bytes. Accesses no data; may wait for a
+ * device. The caller may change or free moves, types and info when it returns. The buffers are used
+ * at each start, and must then be in the same kind of memory of the same device. Indices of
  * ucd_create_indexed_block_ref are read at each start. The caller frees the plan.
  * Returns: as ucd_imove, in the same cases; INVALID_ARG also: plan is NULL. */
 UCD_API int ucd_plan_create(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_t op,

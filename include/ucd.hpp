@@ -662,24 +662,6 @@ icopy(const void *in, uintptr_t incount, TypeRef intype, void *out, uintptr_t ou
                                                    outtype, &moved, info, op);
 }
 
-/* ucd_ipack_batch */
-template <class P = throwing>
-[[nodiscard]] typename P::template of<Request> ipack_batch(std::span<ucd_pack_desc_t> members,
-                                                           ucd_op_t op = UCD_OP__REPLACE,
-                                                           ucd_info_t info = {}) {
-    return detail::call<P, Request, ucd_request_t>(ucd_ipack_batch, members.data(), members.size(),
-                                                   info, op);
-}
-
-/* ucd_iunpack_batch */
-template <class P = throwing>
-[[nodiscard]] typename P::template of<Request> iunpack_batch(std::span<ucd_unpack_desc_t> members,
-                                                             ucd_op_t op = UCD_OP__REPLACE,
-                                                             ucd_info_t info = {}) {
-    return detail::call<P, Request, ucd_request_t>(ucd_iunpack_batch, members.data(),
-                                                   members.size(), info, op);
-}
-
 /* ucd_imove */
 template <class P = throwing>
 [[nodiscard]] typename P::template of<Request>
@@ -714,7 +696,7 @@ public:
     /* Returns the handle, which the caller must free. */
     [[nodiscard]] ucd_plan_t release() noexcept { return std::exchange(plan_, UCD_PLAN__NULL); }
 
-    /* ucd_plan_create: sets actual_bytes of each move */
+    /* ucd_plan_create: sets actual_bytes and consumed_bytes of each move */
     template <class P = throwing>
     static typename P::template of<MovePlan>
     of(std::span<ucd_move_t> moves, ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
@@ -798,23 +780,6 @@ typename P::template of<Nothing> move_all(ucd_stream_t stream, std::span<ucd_mov
                                           ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
     return P::template give<Nothing>(ucd_move_stream(moves.data(), moves.size(), info, op, stream),
                                      Nothing());
-}
-
-/* ucd_pack_batch_stream */
-template <class P = throwing>
-typename P::template of<Nothing> pack_batch(ucd_stream_t stream, std::span<ucd_pack_desc_t> members,
-                                            ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
-    return P::template give<Nothing>(
-        ucd_pack_batch_stream(members.data(), members.size(), info, op, stream), Nothing());
-}
-
-/* ucd_unpack_batch_stream */
-template <class P = throwing>
-typename P::template of<Nothing> unpack_batch(ucd_stream_t stream,
-                                              std::span<ucd_unpack_desc_t> members,
-                                              ucd_op_t op = UCD_OP__REPLACE, ucd_info_t info = {}) {
-    return P::template give<Nothing>(
-        ucd_unpack_batch_stream(members.data(), members.size(), info, op, stream), Nothing());
 }
 
 /* Does in advance what the first use on the stream's device would do: ucd_prepare. */

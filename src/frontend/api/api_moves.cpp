@@ -1,4 +1,4 @@
-// Lists of packs, of unpacks, or of any moves: with a request, blocking, or in a caller's stream.
+// Lists of moves: with a request, blocking, or in a caller's stream.
 
 #include "api/api_guard.h"
 #include "api/resolve_stream.h"
@@ -20,29 +20,26 @@ namespace {
 
 // Moves a list of whole objects whose types the host has moved before, without an op. Returns false
 // if a member is any other move, and did nothing then.
-template <class Desc>
-bool run_known_list(std::span<Desc> descs, uintptr_t Desc::*actual) {
+bool run_known_list(std::span<ucd_move_t> descs) {
     CheckedMove m;
-    for (const Desc &desc : descs)
+    for (const ucd_move_t &desc : descs)
         if (check_known_member(desc, m) == nullptr) return false;
     // Checked again, because that is cheaper than storing what the first check found.
-    for (Desc &desc : descs) {
+    for (ucd_move_t &desc : descs) {
         const KernelPlan *const plan = check_known_member(desc, m);
         move_whole(*plan, m.direction, m.typed, m.packed);
-        desc.*actual = m.length;
+        desc.actual_bytes = desc.consumed_bytes = m.length;
     }
     return true;
 }
 
 // For lists that are all in host memory. Checks all members before it moves any data.
-template <class Desc>
-Status run_list_on_host(Context &context, std::span<Desc> descs, uintptr_t Desc::*actual,
-                        ucd_op_t op, const Limits &limits) {
-    if (op == UCD_OP__REPLACE && limits.threads == 1 && run_known_list(descs, actual))
-        return success;
+Status run_list_on_host(Context &context, std::span<ucd_move_t> descs, ucd_op_t op,
+                        const Limits &limits) {
+    if (op == UCD_OP__REPLACE && limits.threads == 1 && run_known_list(descs)) return success;
     const Executor host = host_executor(context);
     CheckedMember m;
-    const auto check = [&](const Desc &desc) -> Status {
+    const auto check = [&](const ucd_move_t &desc) -> Status {
         UCD_TRY(check_member(desc, op, m));
         if (m.length() == 0) return success;
         m.move.limits = limits;
@@ -55,11 +52,11 @@ Status run_list_on_host(Context &context, std::span<Desc> descs, uintptr_t Desc:
         if (m.is_copy) return copy_on_host(context, m.copy, static_cast<Op>(op), limits);
         return run_complete(context, m.move);
     };
-    for (uintptr_t i = 0; i < descs.size(); ++i) UCD_TRY(at_member<Desc>(i, check(descs[i])));
-    for (Desc &desc : descs) {
+    for (uintptr_t i = 0; i < descs.size(); ++i) UCD_TRY(at_member(i, check(descs[i])));
+    for (ucd_move_t &desc : descs) {
         if (descs.size() > 1) UCD_TRY(check(desc));
         UCD_TRY(run());
-        desc.*actual = m.length();
+        write_lengths(desc, m);
     }
     return success;
 }
@@ -68,12 +65,6 @@ Status run_list_on_host(Context &context, std::span<Desc> descs, uintptr_t Desc:
 bool has_lists(ucd_type_t handle) {
     const Type *type;
     return handle != UCD_TYPE__NULL && resolve(handle, "type", type).ok() && type->by_reference;
-}
-bool has_lists(const ucd_pack_desc_t &d) {
-    return has_lists(d.type);
-}
-bool has_lists(const ucd_unpack_desc_t &d) {
-    return has_lists(d.type);
 }
 bool has_lists(const ucd_move_t &d) {
     return has_lists(d.intype) || has_lists(d.outtype);
@@ -86,65 +77,56 @@ bool in_heap_or_stack(ucd_type_t handle, const void *buffer) {
     return resolve(handle, "type", type).ok() &&
            ucd::in_heap_or_stack(*type, static_cast<const char *>(buffer));
 }
-bool in_heap_or_stack(const ucd_pack_desc_t &d) {
-    return in_heap_or_stack(d.type, d.inbuf) && ucd::in_heap_or_stack(d.outbuf);
-}
-bool in_heap_or_stack(const ucd_unpack_desc_t &d) {
-    return in_heap_or_stack(d.type, d.outbuf) && ucd::in_heap_or_stack(d.inbuf);
-}
 bool in_heap_or_stack(const ucd_move_t &d) {
     return in_heap_or_stack(d.intype, d.inbuf) && in_heap_or_stack(d.outtype, d.outbuf);
 }
 
-template <class Desc>
-bool may_have_lists_elsewhere(const Context &context, const Hints &hints, const Desc *descs,
+bool may_have_lists_elsewhere(const Context &context, const Hints &hints, const ucd_move_t *descs,
                               uintptr_t count) {
     return context.devices && !hints.host_only &&
-           std::any_of(descs, descs + count, [](const Desc &d) { return has_lists(d); });
+           std::any_of(descs, descs + count, [](const ucd_move_t &d) { return has_lists(d); });
 }
 
 // Whether no driver has to be asked: all members are in the heap or the stack, and no hint says
 // anything else.
-template <class Desc>
-bool all_in_heap_or_stack(const Hints &hints, const Desc *descs, uintptr_t count) {
+bool all_in_heap_or_stack(const Hints &hints, const ucd_move_t *descs, uintptr_t count) {
     return hints.inbuf == nullptr && hints.outbuf == nullptr &&
-           std::all_of(descs, descs + count, [](const Desc &d) { return in_heap_or_stack(d); });
+           std::all_of(descs, descs + count,
+                       [](const ucd_move_t &d) { return in_heap_or_stack(d); });
 }
 
 // Whether the CPU moves all members.
-template <class Desc>
-bool all_on_host(const Context &context, const Hints &hints, const Desc *descs, uintptr_t count) {
+bool all_on_host(const Context &context, const Hints &hints, const ucd_move_t *descs,
+                 uintptr_t count) {
     if (all_on_host(context, hints) && !may_have_lists_elsewhere(context, hints, descs, count))
         return true;
     return all_in_heap_or_stack(hints, descs, count);
 }
 
 // Adds and starts the members one by one.
-template <class Desc>
-Status start_each(Submission &submission, std::span<const Desc> descs, ucd_op_t op,
+Status start_each(Submission &submission, std::span<const ucd_move_t> descs, ucd_op_t op,
                   std::unique_ptr<AsyncOperation> &operation) {
     CheckedMember m;
     for (uintptr_t i = 0; i < descs.size(); ++i) {
-        UCD_TRY(at_member<Desc>(i, check_member(descs[i], op, m)));
-        UCD_TRY(at_member<Desc>(i, submission.add(m)));
+        UCD_TRY(at_member(i, check_member(descs[i], op, m)));
+        UCD_TRY(at_member(i, submission.add(m)));
     }
     return submission.start(operation);
 }
 
 // Starts the members together, and writes their lengths. `started` is false if one device cannot
 // move all of them.
-template <class Desc>
-Status start_alike(Submission &submission, std::span<Desc> descs, uintptr_t Desc::*actual,
-                   ucd_op_t op, std::unique_ptr<AsyncOperation> &operation, bool &started) {
+Status start_alike(Submission &submission, std::span<ucd_move_t> descs, ucd_op_t op,
+                   std::unique_ptr<AsyncOperation> &operation, bool &started) {
     started = false;
     if (descs.empty() || op != UCD_OP__REPLACE) return success;
     const Direction direction =
         is_move(descs[0], Direction::pack) ? Direction::pack : Direction::unpack;
     Dispatch dispatch;
     if (!submission.go_one_way(direction, dispatch) &&
-        !go_one_way(submission, std::span<const Desc>(descs), direction, dispatch))
+        !go_one_way(submission, std::span<const ucd_move_t>(descs), direction, dispatch))
         return success;
-    MembersMade<Desc> moves(dispatch, descs, actual);
+    MembersMade moves(dispatch, descs);
     submission.add(dispatch, moves, moves.types());
     const Status status = submission.start(operation);
     started = !moves.found_others();
@@ -155,36 +137,32 @@ Status start_alike(Submission &submission, std::span<Desc> descs, uintptr_t Desc
 
 // For members that may be in device memory, and for streams. Not inlined, so that lists in host
 // memory do not pay for its stack frame.
-template <class Desc>
-[[gnu::noinline]] Status submit_list(Context &context, Desc *descs, uintptr_t Desc::*actual,
-                                     uintptr_t count, ucd_op_t op, const Hints &hints,
-                                     const StreamTarget *target,
+[[gnu::noinline]] Status submit_list(Context &context, ucd_move_t *descs, uintptr_t count,
+                                     ucd_op_t op, const Hints &hints, const StreamTarget *target,
                                      std::unique_ptr<AsyncOperation> &operation) {
     Submission submission(context, static_cast<Op>(op), hints, target);
-    const std::span<Desc> members(descs, count);
+    const std::span<ucd_move_t> members(descs, count);
     bool started;
-    UCD_TRY(start_alike(submission, members, actual, op, operation, started));
+    UCD_TRY(start_alike(submission, members, op, operation, started));
     if (started) return success;
-    UCD_TRY(start_each(submission, std::span<const Desc>(members), op, operation));
+    UCD_TRY(start_each(submission, std::span<const ucd_move_t>(members), op, operation));
     // Write the lengths only now, while the device is already working.
     const unsigned threads = batch_threads(count, hints.limits.threads);
     in_threads(threads, [&](unsigned i) {
         const Share share = share_of(count, i, threads);
-        write_lengths(members.subspan(share.begin, share.count), actual, op);
+        write_lengths(members.subspan(share.begin, share.count), op);
     });
     return success;
 }
 
-template <class Desc>
-Status check_list(ucd_op_t op, const Desc *descs, uintptr_t count) {
+Status check_list(ucd_op_t op, const ucd_move_t *descs, uintptr_t count) {
     UCD_TRY(check_op(op));
-    return count > 0 ? require(descs, name_of_list(descs)) : success;
+    return count > 0 ? require(descs, "moves") : success;
 }
 
 // Returns a request. If the caller wants none, waits for the work.
-template <class Desc>
-int run_list(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t count,
-             ucd_info_t info, ucd_op_t op, ucd_request_t *request, bool waits) {
+int run_list(const char *function, ucd_move_t *descs, uintptr_t count, ucd_info_t info, ucd_op_t op,
+             ucd_request_t *request, bool waits) {
     return guard(function, [&]() -> Status {
         Context *context;
         UCD_TRY(current(context));
@@ -194,19 +172,18 @@ int run_list(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr
         const Hints &hints = call_hints;
         std::unique_ptr<AsyncOperation> operation;
         if (all_on_host(*context, hints, descs, count))
-            UCD_TRY(run_list_on_host(*context, std::span<Desc>(descs, count), actual, op,
-                                     hints.limits));
+            UCD_TRY(
+                run_list_on_host(*context, std::span<ucd_move_t>(descs, count), op, hints.limits));
         else
-            UCD_TRY(submit_list(*context, descs, actual, count, op, hints, nullptr, operation));
+            UCD_TRY(submit_list(*context, descs, count, op, hints, nullptr, operation));
         if (waits) return operation ? finish(*context, std::move(operation)) : success;
         *request = operation ? hand_out(*context, std::move(operation)) : UCD_REQUEST__NULL;
         return success;
     });
 }
 
-template <class Desc>
-int run_list_in_stream(const char *function, Desc *descs, uintptr_t Desc::*actual, uintptr_t count,
-                       ucd_info_t info, ucd_op_t op, const ucd_stream_t &stream) {
+int run_list_in_stream(const char *function, ucd_move_t *descs, uintptr_t count, ucd_info_t info,
+                       ucd_op_t op, const ucd_stream_t &stream) {
     return guard(function, [&]() -> Status {
         Context *context;
         UCD_TRY(current(context));
@@ -215,47 +192,22 @@ int run_list_in_stream(const char *function, Desc *descs, uintptr_t Desc::*actua
         UCD_TRY(resolve_stream(*context, stream, target));
         const CallHints hints(*context, info);
         std::unique_ptr<AsyncOperation> none; // stays null: the work is in the stream
-        return submit_list(*context, descs, actual, count, op, hints, &target, none);
+        return submit_list(*context, descs, count, op, hints, &target, none);
     });
 }
 
 } // namespace
 
-int ucd_ipack_batch(ucd_pack_desc_t *descs, uintptr_t count, ucd_info_t info, ucd_op_t op,
-                    ucd_request_t *request) {
-    return run_list("ucd_ipack_batch", descs, &ucd_pack_desc_t::actual_pack_bytes, count, info, op,
-                    request, false);
-}
-
-int ucd_iunpack_batch(ucd_unpack_desc_t *descs, uintptr_t count, ucd_info_t info, ucd_op_t op,
-                      ucd_request_t *request) {
-    return run_list("ucd_iunpack_batch", descs, &ucd_unpack_desc_t::actual_unpack_bytes, count,
-                    info, op, request, false);
-}
-
 int ucd_imove(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_t op,
               ucd_request_t *request) {
-    return run_list("ucd_imove", moves, &ucd_move_t::actual_bytes, count, info, op, request, false);
+    return run_list("ucd_imove", moves, count, info, op, request, false);
 }
 
 int ucd_move(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_t op) {
-    return run_list("ucd_move", moves, &ucd_move_t::actual_bytes, count, info, op, nullptr, true);
-}
-
-int ucd_pack_batch_stream(ucd_pack_desc_t *descs, uintptr_t count, ucd_info_t info, ucd_op_t op,
-                          ucd_stream_t stream) {
-    return run_list_in_stream("ucd_pack_batch_stream", descs, &ucd_pack_desc_t::actual_pack_bytes,
-                              count, info, op, stream);
-}
-
-int ucd_unpack_batch_stream(ucd_unpack_desc_t *descs, uintptr_t count, ucd_info_t info, ucd_op_t op,
-                            ucd_stream_t stream) {
-    return run_list_in_stream("ucd_unpack_batch_stream", descs,
-                              &ucd_unpack_desc_t::actual_unpack_bytes, count, info, op, stream);
+    return run_list("ucd_move", moves, count, info, op, nullptr, true);
 }
 
 int ucd_move_stream(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_t op,
                     ucd_stream_t stream) {
-    return run_list_in_stream("ucd_move_stream", moves, &ucd_move_t::actual_bytes, count, info, op,
-                              stream);
+    return run_list_in_stream("ucd_move_stream", moves, count, info, op, stream);
 }

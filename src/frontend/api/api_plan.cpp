@@ -33,14 +33,11 @@ int ucd_plan_create(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_
         if (count > 0) UCD_TRY(require(moves, "moves"));
         std::vector<CheckedMember> members(count);
         for (uintptr_t i = 0; i < count; ++i)
-            UCD_TRY(at_member<ucd_move_t>(i, check_member(moves[i], op, members[i])));
+            UCD_TRY(at_member(i, check_member(moves[i], op, members[i])));
         const CallHints hints(*context, info);
         auto made = std::make_unique<SharedPlan>();
-        std::vector<uintptr_t> lengths;
-        lengths.reserve(members.size());
-        for (const CheckedMember &m : members) lengths.push_back(m.length());
-        UCD_TRY(MovePlan::create(*context, std::move(members), static_cast<Op>(op), hints, *made));
-        for (uintptr_t i = 0; i < count; ++i) moves[i].actual_bytes = lengths[i];
+        UCD_TRY(MovePlan::create(*context, members, static_cast<Op>(op), hints, *made));
+        for (uintptr_t i = 0; i < count; ++i) write_lengths(moves[i], members[i]);
         *plan = reinterpret_cast<ucd_plan_t>(made.release());
         return success;
     });

@@ -56,9 +56,9 @@ Status fail_reserved() {
     return fail(UCD_ERR__INVALID_ARG, "reserved is not zero");
 }
 
-Status fail_at_member(const char *list, uintptr_t index, Status status) {
+Status fail_at_member(uintptr_t index, Status status) {
     char name[48];
-    std::snprintf(name, sizeof name, "%s[%ju]", list, static_cast<uintmax_t>(index));
+    std::snprintf(name, sizeof name, "moves[%ju]", static_cast<uintmax_t>(index));
     prefix_last_error(name);
     return status;
 }
@@ -177,7 +177,7 @@ Status check_packed_side(const char *argument, uintptr_t offset) {
 } // namespace
 
 Status check_member(const ucd_move_t &d, ucd_op_t op, CheckedMove &m) {
-    UCD_TRY(check_reserved(d.reserved));
+    if (!is_zero(d.reserved)) return fail_reserved();
     if (d.intype == UCD_TYPE__NULL) UCD_TRY(check_packed_side("inoffset", d.inoffset));
     if (d.outtype == UCD_TYPE__NULL) UCD_TRY(check_packed_side("outoffset", d.outoffset));
     const bool is_plain = d.intype == UCD_TYPE__NULL && d.outtype == UCD_TYPE__NULL;
@@ -194,7 +194,7 @@ Status check_member(const ucd_move_t &d, ucd_op_t op, CheckedMember &m) {
     m.is_copy = d.intype != UCD_TYPE__NULL && d.outtype != UCD_TYPE__NULL;
     m.is_plain = d.intype == UCD_TYPE__NULL && d.outtype == UCD_TYPE__NULL;
     if (!m.is_copy) return check_member(d, op, m.move);
-    UCD_TRY(check_reserved(d.reserved));
+    if (!is_zero(d.reserved)) return fail_reserved();
     decode(m.copy, d.inbuf, d.incount, d.inoffset, d.outbuf, d.outcount, d.outoffset, d.bytes);
     uint64_t in_total, out_total;
     UCD_TRY(check_sides(d.intype, d.outtype, op, m.copy, in_total, out_total));

@@ -141,40 +141,25 @@ struct CheckedMember {
     bool is_copy = false;
     bool is_plain =
         false; // packed bytes become packed bytes: both buffers are the caller's packed ones
-    // Of the output's stream.
+    // Of the output's stream, and of the input's.
     uint64_t length() const { return is_copy ? copy.to_length : move.length; }
+    uint64_t consumed() const { return is_copy ? copy.length : move.length; }
 };
 
 Status fail_reserved();
-Status fail_at_member(const char *list, uintptr_t index, Status status);
+Status fail_at_member(uintptr_t index, Status status);
 
-inline Status check_reserved(const uint64_t (&reserved)[2]) {
-    if ((reserved[0] | reserved[1]) != 0) [[unlikely]]
-        return fail_reserved();
-    return success;
+inline bool is_zero(const uint64_t (&reserved)[4]) {
+    return (reserved[0] | reserved[1] | reserved[2] | reserved[3]) == 0;
 }
 
-// Whether a member is a pack, or an unpack, as `direction` asks. Other members are copies.
-inline bool is_move(const ucd_pack_desc_t &, Direction direction) {
-    return direction == Direction::pack;
-}
-inline bool is_move(const ucd_unpack_desc_t &, Direction direction) {
-    return direction == Direction::unpack;
-}
-// A move from packed bytes to packed bytes counts as a pack of elements of type BYTE.
+// Whether a member is a pack, or an unpack, as `direction` asks. Other members are copies. A move
+// from packed bytes to packed bytes counts as a pack of elements of type BYTE.
 inline bool is_move(const ucd_move_t &d, Direction direction) {
     return direction == Direction::pack ? d.outtype == UCD_TYPE__NULL
                                         : d.intype == UCD_TYPE__NULL && d.outtype != UCD_TYPE__NULL;
 }
 
-[[gnu::always_inline]] inline ucd_type_t decode(const ucd_pack_desc_t &d, CheckedMove &m) {
-    decode(m, Direction::pack, d.inbuf, d.incount, d.inoffset, d.outbuf, d.max_pack_bytes);
-    return d.type;
-}
-[[gnu::always_inline]] inline ucd_type_t decode(const ucd_unpack_desc_t &d, CheckedMove &m) {
-    decode(m, Direction::unpack, d.outbuf, d.outcount, d.outoffset, d.inbuf, d.insize);
-    return d.type;
-}
 // Decodes a member of which one type is null.
 [[gnu::always_inline]] inline ucd_type_t decode(const ucd_move_t &d, CheckedMove &m) {
     if (d.intype != UCD_TYPE__NULL) {
@@ -193,43 +178,20 @@ inline bool is_move(const ucd_move_t &d, Direction direction) {
 }
 
 // Checks a member that is a pack or an unpack.
-[[gnu::always_inline]] inline Status check_member(const ucd_pack_desc_t &d, ucd_op_t op,
-                                                  CheckedMove &m) {
-    UCD_TRY(check_reserved(d.reserved));
-    return check_move(decode(d, m), "type", op, m);
-}
-[[gnu::always_inline]] inline Status check_member(const ucd_unpack_desc_t &d, ucd_op_t op,
-                                                  CheckedMove &m) {
-    UCD_TRY(check_reserved(d.reserved));
-    return check_move(decode(d, m), "type", op, m);
-}
 Status check_member(const ucd_move_t &d, ucd_op_t op, CheckedMove &m);
 
 // Checks any member.
-template <class Desc>
-[[gnu::always_inline]] inline Status check_member(const Desc &d, ucd_op_t op, CheckedMember &m) {
-    m.is_copy = false;
-    return check_member(d, op, m.move);
-}
 Status check_member(const ucd_move_t &d, ucd_op_t op, CheckedMember &m);
 
-// The name of a list of descriptors in messages.
-inline constexpr const char *name_of_list(const ucd_pack_desc_t *) {
-    return "descs";
-}
-inline constexpr const char *name_of_list(const ucd_unpack_desc_t *) {
-    return "descs";
-}
-inline constexpr const char *name_of_list(const ucd_move_t *) {
-    return "moves";
+// Writes how many bytes move.
+inline void write_lengths(ucd_move_t &d, const CheckedMember &m) {
+    d.actual_bytes = m.length();
+    d.consumed_bytes = m.consumed();
 }
 
 // Prefixes the message of a failure with the member's index.
-template <class Desc>
-Status at_member(uintptr_t index, Status status) {
-    return status.ok()
-               ? status
-               : fail_at_member(name_of_list(static_cast<const Desc *>(nullptr)), index, status);
+inline Status at_member(uintptr_t index, Status status) {
+    return status.ok() ? status : fail_at_member(index, status);
 }
 
 } // namespace ucd

@@ -27,23 +27,14 @@ namespace ucd {
 
 // ---- members of a list --------------------------------------------------------------------------
 
-// Whether the packed side begins at its buffer. Copies have no packed side.
-inline bool is_move_from_begin(const ucd_pack_desc_t &) {
-    return true;
-}
-inline bool is_move_from_begin(const ucd_unpack_desc_t &) {
-    return true;
-}
-inline bool is_move_from_begin(const ucd_move_t &d) {
-    return d.intype == UCD_TYPE__NULL ? d.inoffset == 0
-                                      : d.outtype == UCD_TYPE__NULL && d.outoffset == 0;
-}
-
 // Decodes and checks a member. Of packed bytes that become packed bytes, the type is predefined,
 // and so they are not known.
-template <class Desc>
-[[gnu::always_inline]] inline const KernelPlan *check_known_member(const Desc &d, CheckedMove &m) {
-    if (!is_move_from_begin(d) || (d.reserved[0] | d.reserved[1]) != 0) return nullptr;
+[[gnu::always_inline]] inline const KernelPlan *check_known_member(const ucd_move_t &d,
+                                                                   CheckedMove &m) {
+    const bool is_from_begin = d.intype == UCD_TYPE__NULL
+                                   ? d.inoffset == 0
+                                   : d.outtype == UCD_TYPE__NULL && d.outoffset == 0;
+    if (!is_from_begin || !is_zero(d.reserved)) return nullptr;
     const ucd_type_t handle = decode(d, m);
     return check_known(m, handle);
 }

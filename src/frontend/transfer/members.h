@@ -1,6 +1,5 @@
-// The members of a list of packs, unpacks or moves: whether one device can move all of them
-// together, and their moves, which are made from the caller's descriptors when a backend asks for
-// them.
+// The members of a list: whether one device can move all of them together, and their moves, which
+// are made from the caller's when a backend asks for them.
 #pragma once
 
 #include "implement.h"
@@ -17,15 +16,6 @@
 namespace ucd {
 
 // Whether two members of one direction differ only in their addresses.
-inline bool is_alike(const ucd_pack_desc_t &a, const ucd_pack_desc_t &b) {
-    return ((reinterpret_cast<uintptr_t>(a.type) ^ reinterpret_cast<uintptr_t>(b.type)) |
-            (a.incount ^ b.incount) | (a.inoffset ^ b.inoffset) |
-            (a.max_pack_bytes ^ b.max_pack_bytes)) == 0;
-}
-inline bool is_alike(const ucd_unpack_desc_t &a, const ucd_unpack_desc_t &b) {
-    return ((reinterpret_cast<uintptr_t>(a.type) ^ reinterpret_cast<uintptr_t>(b.type)) |
-            (a.outcount ^ b.outcount) | (a.outoffset ^ b.outoffset) | (a.insize ^ b.insize)) == 0;
-}
 inline bool is_alike(const ucd_move_t &a, const ucd_move_t &b) {
     return ((reinterpret_cast<uintptr_t>(a.intype) ^ reinterpret_cast<uintptr_t>(b.intype)) |
             (reinterpret_cast<uintptr_t>(a.outtype) ^ reinterpret_cast<uintptr_t>(b.outtype)) |
@@ -33,12 +23,6 @@ inline bool is_alike(const ucd_move_t &a, const ucd_move_t &b) {
             (a.outoffset ^ b.outoffset) | (a.bytes ^ b.bytes)) == 0;
 }
 
-inline MoveAddresses addresses_of(const ucd_pack_desc_t &d, Direction) {
-    return {static_cast<char *>(const_cast<void *>(d.inbuf)), static_cast<char *>(d.outbuf)};
-}
-inline MoveAddresses addresses_of(const ucd_unpack_desc_t &d, Direction) {
-    return {static_cast<char *>(d.outbuf), static_cast<char *>(const_cast<void *>(d.inbuf))};
-}
 inline MoveAddresses addresses_of(const ucd_move_t &d, Direction direction) {
     auto *const in = static_cast<char *>(const_cast<void *>(d.inbuf));
     auto *const out = static_cast<char *>(d.outbuf);
@@ -46,16 +30,9 @@ inline MoveAddresses addresses_of(const ucd_move_t &d, Direction direction) {
 }
 
 // For a member that is alike to a checked one: whether the fields that may differ are invalid.
-inline bool is_wrong(const ucd_pack_desc_t &d) {
-    return d.outbuf == nullptr || (d.reserved[0] | d.reserved[1]) != 0;
-}
-inline bool is_wrong(const ucd_unpack_desc_t &d) {
-    return d.inbuf == nullptr || (d.reserved[0] | d.reserved[1]) != 0;
-}
 inline bool is_wrong(const ucd_move_t &d) {
     return (d.inbuf == nullptr && d.intype == UCD_TYPE__NULL) ||
-           (d.outbuf == nullptr && d.outtype == UCD_TYPE__NULL) ||
-           (d.reserved[0] | d.reserved[1]) != 0;
+           (d.outbuf == nullptr && d.outtype == UCD_TYPE__NULL) || !is_zero(d.reserved);
 }
 
 // How many threads pay for processing this many members; at most `most`.
@@ -74,51 +51,50 @@ inline Share share_of(std::size_t members, unsigned i, unsigned threads) {
     return {begin, members / threads + (i < members % threads ? 1 : 0)};
 }
 
-// Writes how many bytes move to descriptors, and takes it back unless all members have started.
-template <class Desc>
+// Writes how many bytes packs and unpacks move, and takes it back unless all members have started.
 class WrittenLengths {
 public:
-    WrittenLengths(std::span<Desc> descs, uintptr_t Desc::*actual)
-        : descs_(descs), actual_(actual) {}
+    explicit WrittenLengths(std::span<ucd_move_t> moves) : moves_(moves) {}
     WrittenLengths(WrittenLengths &&other) noexcept = default;
     ~WrittenLengths() {
         for (const Replaced &r : replaced_)
-            for (Desc &desc : descs_.subspan(r.first, r.count)) desc.*actual_ = r.length;
+            for (ucd_move_t &move : moves_.subspan(r.first, r.count)) {
+                move.actual_bytes = r.actual;
+                move.consumed_bytes = r.consumed;
+            }
     }
     WrittenLengths(const WrittenLengths &) = delete;
     WrittenLengths &operator=(const WrittenLengths &) = delete;
 
     void write(std::size_t member, uintptr_t length) {
-        uintptr_t &actual = descs_[member].*actual_;
-        if (replaced_.empty() || replaced_.back().length != actual ||
+        ucd_move_t &move = moves_[member];
+        if (move.actual_bytes == length && move.consumed_bytes == length) return;
+        if (replaced_.empty() || replaced_.back().actual != move.actual_bytes ||
+            replaced_.back().consumed != move.consumed_bytes ||
             replaced_.back().first + replaced_.back().count != member)
-            replaced_.push_back({member, 0, actual});
+            replaced_.push_back({member, 0, move.actual_bytes, move.consumed_bytes});
         ++replaced_.back().count;
-        actual = length;
+        move.actual_bytes = move.consumed_bytes = length;
     }
     void keep() { replaced_.clear(); }
 
 private:
-    // Consecutive descriptors that had the same length before.
+    // Consecutive members that had the same lengths before.
     struct Replaced {
         std::size_t first, count;
-        uintptr_t length;
+        uintptr_t actual, consumed;
     };
-    std::span<Desc> descs_;
-    uintptr_t Desc::*actual_;
+    std::span<ucd_move_t> moves_;
     std::vector<Replaced> replaced_;
 };
 
 // Makes the moves of members of one direction, which are checked when they are made. Writes their
 // lengths at once, while their descriptors are in a cache.
-template <class Desc>
-class MembersMade final : public MoveMakerOf<MembersMade<Desc>> {
+class MembersMade final : public MoveMakerOf<MembersMade> {
 public:
     // `dispatch`, which must have no op, and `descs` outlive this object.
-    MembersMade(const Dispatch &dispatch, std::span<Desc> descs, uintptr_t Desc::*actual,
-                std::size_t before = 0)
-        : dispatch_(dispatch), descs_(descs), actual_(actual), before_(before),
-          lengths_(descs, actual) {}
+    MembersMade(const Dispatch &dispatch, std::span<ucd_move_t> descs, std::size_t before = 0)
+        : dispatch_(dispatch), descs_(descs), before_(before), lengths_(descs) {}
 
     std::size_t members() const { return descs_.size(); }
 
@@ -127,28 +103,24 @@ public:
         CheckedMove m;
         for (; m.length == 0; ++first) {
             if (first == descs_.size()) return success;
-            UCD_TRY(at_member<Desc>(before_ + first, check(descs_[first], m)));
-            if (descs_[first].*actual_ != m.length) lengths_.write(first, m.length);
+            UCD_TRY(at_member(before_ + first, check(descs_[first], m)));
+            lengths_.write(first, m.length);
         }
         m.set(dispatch_.settings);
-        UCD_TRY(at_member<Desc>(before_ + first - 1, complete(m, dispatch_.executor)));
+        UCD_TRY(at_member(before_ + first - 1, complete(m, dispatch_.executor)));
         move = m;
         at[0] = {m.typed, m.packed};
         // Copies, which the compiler keeps in registers.
-        const Desc checked = descs_[first - 1];
+        const ucd_move_t checked = descs_[first - 1];
         const uint64_t length = m.length;
-        uintptr_t Desc::*const actual = actual_;
         const Direction direction = dispatch_.settings.direction;
-        const Desc *const begin = descs_.data() + first, *const end =
-                                                             begin +
-                                                             std::min(at.size() - 1,
-                                                                      descs_.size() - first);
-        const Desc *desc = begin;
+        const ucd_move_t *const begin = descs_.data() + first;
+        const ucd_move_t *const end = begin + std::min(at.size() - 1, descs_.size() - first);
+        const ucd_move_t *desc = begin;
         for (MoveAddresses *next = at.data() + 1; desc != end; ++desc) {
             if (!is_alike(*desc, checked) || is_wrong(*desc)) break;
             *next++ = addresses_of(*desc, direction);
-            if (desc->*actual != length)
-                lengths_.write(static_cast<std::size_t>(desc - descs_.data()), length);
+            lengths_.write(static_cast<std::size_t>(desc - descs_.data()), length);
         }
         made = 1 + static_cast<std::size_t>(desc - begin);
         first += made - 1;
@@ -167,8 +139,7 @@ public:
         parts_.reserve(threads);
         for (unsigned i = 0; i < threads; ++i) {
             const Share share = share_of(descs_.size(), i, threads);
-            parts_.emplace_back(dispatch_, descs_.subspan(share.begin, share.count), actual_,
-                                share.begin);
+            parts_.emplace_back(dispatch_, descs_.subspan(share.begin, share.count), share.begin);
         }
         return success;
     }
@@ -188,7 +159,7 @@ public:
     bool found_others() const { return found_others_; }
 
 private:
-    Status check(const Desc &desc, CheckedMove &m) {
+    Status check(const ucd_move_t &desc, CheckedMove &m) {
         const bool is_made = is_move(desc, dispatch_.settings.direction);
         if (is_made) UCD_TRY(check_member(desc, UCD_OP__REPLACE, m));
         if (!is_made || m.type->by_reference) {
@@ -210,27 +181,25 @@ private:
     }
 
     const Dispatch &dispatch_;
-    const std::span<Desc> descs_;
-    uintptr_t Desc::*const actual_;
+    const std::span<ucd_move_t> descs_;
     const std::size_t before_; // the number of members of the batch before these
     std::vector<MembersMade> parts_;
     const std::shared_ptr<KeptTypes> types_ = std::make_shared<KeptTypes>();
     std::array<const Type *, 64> kept_{}; // some of types_
     bool found_others_ = false;
-    WrittenLengths<Desc> lengths_;
+    WrittenLengths lengths_;
 };
 
 // Whether one device can move all members in the same way, which `dispatch` then describes. Checks
 // the addresses of each member. Also false if a member is invalid, has lists by reference, or may
 // be in several memories.
-template <class Desc>
-bool go_one_way(Submission &submission, std::span<const Desc> descs, Direction direction,
-                Dispatch &dispatch) {
+inline bool go_one_way(Submission &submission, std::span<const ucd_move_t> descs,
+                       Direction direction, Dispatch &dispatch) {
     const Type *type = nullptr;
     ucd_type_t handle = UCD_TYPE__NULL;
     uintptr_t start = 0; // of the type's first byte
     CheckedMove m;
-    for (const Desc &desc : descs) {
+    for (const ucd_move_t &desc : descs) {
         if (!is_move(desc, direction)) return false;
         const ucd_type_t given = decode(desc, m);
         if (given != handle || type == nullptr) {
@@ -249,16 +218,15 @@ bool go_one_way(Submission &submission, std::span<const Desc> descs, Direction d
 }
 
 // Writes to each descriptor how many bytes move. All members must have been checked.
-template <class Desc>
-void write_lengths(std::span<Desc> descs, uintptr_t Desc::*actual, ucd_op_t op) {
+inline void write_lengths(std::span<ucd_move_t> descs, ucd_op_t op) {
     CheckedMember m;
-    const Desc *checked = nullptr;
-    for (Desc &desc : descs) {
+    const ucd_move_t *checked = nullptr;
+    for (ucd_move_t &desc : descs) {
         if (checked == nullptr || !is_alike(desc, *checked)) {
             (void)check_member(desc, op, m);
             checked = &desc;
         }
-        desc.*actual = m.length();
+        write_lengths(desc, m);
     }
 }
 

@@ -7,10 +7,6 @@ std::optional<LocationHint> copy_of(const LocationHint *hint) {
     return hint == nullptr ? std::nullopt : std::optional<LocationHint>(*hint);
 }
 
-Status at_member(std::size_t index, Status status) {
-    return ucd::at_member<ucd_move_t>(index, status);
-}
-
 } // namespace
 
 // A start in progress.
