@@ -34,15 +34,14 @@ Batch::Batch(const BatchCase &batch, Device &device, MemoryKind packed)
     for (const Member &m : batch.members) {
         char *const typed = bench_.typed() + m.at;
         const ucd_type_t type = types_[m.type].get();
-        packs_.push_back({typed, 1, type, 0, next, m.bytes(), 0, {0, 0}});
-        unpacks_.push_back({next, m.bytes(), typed, 1, type, 0, 0, {0, 0}});
+        for (const bool packs : {false, true})
+            lists_[packs].push_back(list_member(packs, type, typed, next, m.bytes()));
         next += m.bytes();
     }
 }
 
 void Batch::start(ucd_request_t &request, bool pack, ucd_info_t info) {
-    check_ucd(pack ? ucd_ipack_batch(packs_.data(), packs_.size(), info, op_, &request)
-                   : ucd_iunpack_batch(unpacks_.data(), unpacks_.size(), info, op_, &request));
+    check_ucd(ucd_imove(lists_[pack].data(), members(), info, op_, &request));
 }
 
 Work Batch::in_one(bool pack, ucd_info_t info) {
@@ -56,13 +55,11 @@ Work Batch::in_one(bool pack, ucd_info_t info) {
 Work Batch::one_by_one(bool pack, ucd_info_t info) {
     return repeated([=, this] {
         std::uintptr_t moved;
-        if (pack)
-            for (const ucd_pack_desc_t &d : packs_)
-                check_ucd(
-                    ucd_pack(d.inbuf, 1, d.type, 0, d.outbuf, d.max_pack_bytes, &moved, info, op_));
-        else
-            for (const ucd_unpack_desc_t &d : unpacks_)
-                check_ucd(ucd_unpack(d.inbuf, d.insize, d.outbuf, 1, d.type, 0, &moved, info, op_));
+        for (const ucd_move_t &m : lists_[pack])
+            check_ucd(
+                pack
+                    ? ucd_pack(m.inbuf, 1, m.intype, 0, m.outbuf, m.outcount, &moved, info, op_)
+                    : ucd_unpack(m.inbuf, m.incount, m.outbuf, 1, m.outtype, 0, &moved, info, op_));
     });
 }
 
@@ -74,7 +71,7 @@ double Batch::start_cost(ucd_info_t info) {
         start(request, true, info);
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - begin;
         check_ucd(ucd_wait(&request));
-        seconds.push_back(took.count() / static_cast<double>(packs_.size()));
+        seconds.push_back(took.count() / static_cast<double>(members()));
     }
     std::sort(seconds.begin(), seconds.end());
     return seconds[seconds.size() / 2];

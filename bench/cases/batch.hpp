@@ -40,9 +40,9 @@ public:
     Batch(const BatchCase &batch, Device &device, MemoryKind packed = MemoryKind::own);
 
     Workbench &bench() { return bench_; }
-    const std::vector<ucd_pack_desc_t> &descs() const { return packs_; }
+    const std::vector<ucd_move_t> &packs() const { return lists_[1]; }
     const std::vector<UcdType> &types() const { return types_; }
-    std::size_t members() const { return packs_.size(); }
+    std::size_t members() const { return packs().size(); }
 
     // All in one call, which is waited for, or in one each.
     Work in_one(bool pack, ucd_info_t info = UCD_INFO__NULL);
@@ -60,8 +60,7 @@ private:
     Workbench bench_;
     ucd_op_t op_;
     std::vector<UcdType> types_;
-    std::vector<ucd_pack_desc_t> packs_;
-    std::vector<ucd_unpack_desc_t> unpacks_;
+    std::vector<ucd_move_t> lists_[2]; // of unpacks, of packs
 };
 
 } // namespace bench

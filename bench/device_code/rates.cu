@@ -371,7 +371,7 @@ int main() {
     for (const std::intptr_t rows_each : {64, 512}) {
         std::vector<ucd_device_plan_t> plans;
         std::vector<Member> places;
-        std::vector<ucd_pack_desc_t> descs(members);
+        std::vector<ucd_move_t> moves(members, UCD_MOVE__INIT);
         std::vector<ucd_type_t> types;
         char *at = in, *to = out;
         for (int i = 0; i < members; ++i) {
@@ -381,8 +381,12 @@ int main() {
             check(ucd_device_plan_create(1, types.back(), "cuda:0", nullptr, &plan));
             plans.push_back(plan);
             places.push_back({at, to});
-            descs[static_cast<std::size_t>(i)] = {at,         1, types.back(), 0, to,
-                                                  plan.bytes, 0, {0, 0}};
+            ucd_move_t &move = moves[static_cast<std::size_t>(i)];
+            move.inbuf = at;
+            move.incount = 1;
+            move.intype = types.back();
+            move.outbuf = to;
+            move.outcount = plan.bytes;
             check(ucd_prepare(1, types.back(), UCD_OP__REPLACE, native, nullptr));
             at += rows_each * stride;
             to += plan.bytes;
@@ -399,10 +403,6 @@ int main() {
                 static_cast<Member *>(device_members));
         });
         // A plan of moves: tables uploaded once.
-        std::vector<ucd_move_t> moves(members);
-        for (std::size_t i = 0; i < moves.size(); ++i)
-            moves[i] = {descs[i].inbuf, 1, types[i],    0, descs[i].outbuf, descs[i].max_pack_bytes,
-                        UCD_TYPE__NULL, 0, UINTPTR_MAX, 0, {0, 0}};
         ucd_plan_t plan;
         check(ucd_plan_create(moves.data(), members, nullptr, UCD_OP__REPLACE, &plan));
         const double batch = measure([&] { check(ucd_plan_start_stream(plan, native)); });

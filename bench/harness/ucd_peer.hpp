@@ -76,6 +76,18 @@ struct UcdMove {
     void run(bool packs) const { packs ? pack() : unpack(); }
 };
 
+// One object of the type and its packed bytes, as a member of a list.
+inline ucd_move_t list_member(bool packs, ucd_type_t type, char *typed, char *packed,
+                              std::uintptr_t bytes) {
+    ucd_move_t move = UCD_MOVE__INIT;
+    move.inbuf = packs ? typed : packed;
+    move.outbuf = packs ? packed : typed;
+    move.incount = packs ? 1 : bytes;
+    move.outcount = packs ? bytes : 1;
+    (packs ? move.intype : move.outtype) = type;
+    return move;
+}
+
 // The move, again and again.
 Work ucd_work(const UcdMove &move, bool pack);
 

@@ -10,6 +10,7 @@
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define PIN(expression, value) static_assert((expression) == (value), #expression)
 
@@ -92,27 +93,7 @@ PIN(offsetof(ucd_layout_t, box_stride), 80);
 PIN(offsetof(ucd_layout_t, box_block), 112);
 PIN(offsetof(ucd_layout_t, box_count), 120);
 
-PIN(sizeof(ucd_pack_desc_t), 72);
-PIN(offsetof(ucd_pack_desc_t, inbuf), 0);
-PIN(offsetof(ucd_pack_desc_t, incount), 8);
-PIN(offsetof(ucd_pack_desc_t, type), 16);
-PIN(offsetof(ucd_pack_desc_t, inoffset), 24);
-PIN(offsetof(ucd_pack_desc_t, outbuf), 32);
-PIN(offsetof(ucd_pack_desc_t, max_pack_bytes), 40);
-PIN(offsetof(ucd_pack_desc_t, actual_pack_bytes), 48);
-PIN(offsetof(ucd_pack_desc_t, reserved), 56);
-
-PIN(sizeof(ucd_unpack_desc_t), 72);
-PIN(offsetof(ucd_unpack_desc_t, inbuf), 0);
-PIN(offsetof(ucd_unpack_desc_t, insize), 8);
-PIN(offsetof(ucd_unpack_desc_t, outbuf), 16);
-PIN(offsetof(ucd_unpack_desc_t, outcount), 24);
-PIN(offsetof(ucd_unpack_desc_t, type), 32);
-PIN(offsetof(ucd_unpack_desc_t, outoffset), 40);
-PIN(offsetof(ucd_unpack_desc_t, actual_unpack_bytes), 48);
-PIN(offsetof(ucd_unpack_desc_t, reserved), 56);
-
-PIN(sizeof(ucd_move_t), 96);
+PIN(sizeof(ucd_move_t), 120);
 PIN(offsetof(ucd_move_t, inbuf), 0);
 PIN(offsetof(ucd_move_t, incount), 8);
 PIN(offsetof(ucd_move_t, intype), 16);
@@ -123,7 +104,8 @@ PIN(offsetof(ucd_move_t, outtype), 48);
 PIN(offsetof(ucd_move_t, outoffset), 56);
 PIN(offsetof(ucd_move_t, bytes), 64);
 PIN(offsetof(ucd_move_t, actual_bytes), 72);
-PIN(offsetof(ucd_move_t, reserved), 80);
+PIN(offsetof(ucd_move_t, consumed_bytes), 80);
+PIN(offsetof(ucd_move_t, reserved), 88);
 
 PIN(sizeof(ucd_box_t), 96);
 PIN(offsetof(ucd_box_t, start), 0);
@@ -215,6 +197,15 @@ static const struct {
     {UCD_TYPE__FLOAT8_E5M2, 62},
 };
 PIN(sizeof predefined / sizeof *predefined, 63);
+
+/* Whether the initialiser of moves sets more than the limit of bytes, or another one. */
+static inline int wrong_initialiser(void) {
+    static const ucd_move_t made = UCD_MOVE__INIT;
+    ucd_move_t move;
+    memset(&move, 0, sizeof move);
+    move.bytes = UINTPTR_MAX;
+    return memcmp(&made, &move, sizeof move) != 0;
+}
 
 /* The number of handles whose value is not the one that the ABI fixes. */
 static inline int wrong_handles(void) {

@@ -1,5 +1,6 @@
 // Bad arguments of moves of any kind, and of plans.
 #include "c_api/refusal.hpp"
+#include "support/moves/move_list.hpp"
 
 #include <functional>
 #include <string>
@@ -16,19 +17,20 @@ constexpr std::uintptr_t untouched_bytes = 0x5a5a5a5a5a5a5a5a;
 // One move of each kind, on real memory, so that it shows if a good one was started.
 struct Moves {
     unsigned char in[4][64] = {{1}, {2}, {3}, {4}}, out[4][64] = {};
-    std::vector<ucd_move_t> list;
+    MoveList list;
 
     explicit Moves(ucd_type_t v) {
-        const std::uintptr_t all = UINTPTR_MAX, old = untouched_bytes;
         const ucd_type_t none = UCD_TYPE__NULL;
-        list = {{in[0], 1, v, 0, out[0], packed, none, 0, all, old, {}},
-                {in[1], packed, none, 0, out[1], 1, v, 0, all, old, {}},
-                {in[2], 1, v, 0, out[2], 1, v, 0, all, old, {}},
-                {in[3], packed, none, 0, out[3], packed, none, 0, all, old, {}}};
+        list = {copy_move(in[0], 1, v, out[0], packed, none),
+                copy_move(in[1], packed, none, out[1], 1, v), copy_move(in[2], 1, v, out[2], 1, v),
+                copy_move(in[3], packed, none, out[3], packed, none)};
+        for (ucd_move_t &m : list) m.actual_bytes = m.consumed_bytes = untouched_bytes;
     }
     bool unchanged() const {
         for (std::size_t i = 0; i < list.size(); ++i) {
-            if (list[i].actual_bytes != untouched_bytes) return false;
+            if (list[i].actual_bytes != untouched_bytes ||
+                list[i].consumed_bytes != untouched_bytes)
+                return false;
             for (const unsigned char byte : out[i])
                 if (byte != 0) return false;
         }
@@ -81,8 +83,9 @@ TEST_CASE("Lists of moves refuse what is wrong in a member, and name it") {
             invalid(copying, "outtype is", [&](ucd_move_t &m) { m.outtype = no_type(handle); });
         }
         for (const Kind kind : {packing, unpacking, copying, plain})
-            for (const int i : {0, 1})
-                invalid(kind, "reserved", [i](ucd_move_t &m) { m.reserved[i] = 1; });
+            for (const int i : {0, 1, 2, 3})
+                for (const std::uint64_t value : {std::uint64_t{1}, std::uint64_t{1} << 63})
+                    invalid(kind, "reserved", [=](ucd_move_t &m) { m.reserved[i] = value; });
         // Offsets: beyond a stream, and of packed sides.
         for (const Kind kind : {packing, copying})
             invalid(kind, "inoffset is 25", [](ucd_move_t &m) { m.inoffset = 25; });
@@ -127,6 +130,12 @@ TEST_CASE("Lists of moves refuse what is wrong in a member, and name it") {
         r.bad_ops(c.name, [&](ucd_op_t op) { return c.call(nullptr, 0, op); });
         r.invalid(c.name, "moves is NULL", [&] { return c.call(nullptr, 1, UCD_OP__REPLACE); });
     }
+    // The first wrong member ends the checks, however many are said to follow.
+    ucd_move_t one = UCD_MOVE__INIT;
+    one.reserved[0] = 1;
+    r.invalid("ucd_imove", "moves[0]: reserved", [&] {
+        return ucd_imove(&one, UINTPTR_MAX / 2, nullptr, UCD_OP__REPLACE, &r.out.request);
+    });
     r.invalid("ucd_imove", "request is NULL",
               [&] { return ucd_imove(nullptr, 0, nullptr, UCD_OP__REPLACE, nullptr); });
     r.invalid("ucd_plan_create", "plan is NULL",
@@ -162,7 +171,7 @@ TEST_CASE("A side of which nothing is moved may be NULL") {
     CHECK(request == UCD_REQUEST__NULL);
     CHECK(ucd_plan_free(&plan) == UCD_SUCCESS);
     // At the end of a stream, nothing is left.
-    ucd_move_t at_end = {data, 1, v, packed, nullptr, 7, UCD_TYPE__NULL, 0, UINTPTR_MAX, 1, {}};
+    ucd_move_t at_end = pack_move(data, 1, v, packed, nullptr, 7);
     for (const ucd_op_t op : {UCD_OP__REPLACE, UCD_OP__SUM}) {
         REQUIRE(ucd_move(&at_end, 1, nullptr, op) == UCD_SUCCESS);
         CHECK(at_end.actual_bytes == 0);

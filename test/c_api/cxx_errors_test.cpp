@@ -2,6 +2,8 @@
 // cxx_wrapper_test does not call.
 #include "support/catch.hpp"
 
+#include "support/moves/move_list.hpp"
+
 #include <ucd.hpp>
 
 #include <array>
@@ -91,11 +93,7 @@ TEST_CASE("queries and moves refuse by exception or by value") {
     REFUSAL(ucd::ipack<P>(in, 1, d, out, moved, 9), invalid, "ucd_ipack");
     REFUSAL(ucd::iunpack<P>(in, out, 1, d, moved, 9), invalid, "ucd_iunpack");
     REFUSAL(ucd::icopy<P>(in, 2, d, out, 1, d, moved), UCD_ERR__TRUNCATED, "ucd_icopy");
-    std::vector<ucd_pack_desc_t> packs(1);
-    std::vector<ucd_unpack_desc_t> unpacks(1);
-    REFUSAL(ucd::ipack_batch<P>(packs), invalid, "ucd_ipack_batch");
-    REFUSAL(ucd::iunpack_batch<P>(unpacks), invalid, "ucd_iunpack_batch");
-    std::vector<ucd_move_t> moves(1);
+    ucdtest::MoveList moves(1);
     moves[0].reserved[0] = 1;
     REFUSAL(ucd::imove<P>(moves), invalid, "ucd_imove");
     CHECK(ucd::move_all<ucd::as_value>(moves).code() == invalid);
@@ -117,11 +115,6 @@ TEST_CASE("queries and moves refuse by exception or by value") {
     REFUSAL(ucd::copy<P>(stream, in, 1, d, out, 1, d), invalid, "ucd_copy_stream");
     CHECK(ucd::move_all<ucd::as_value>(stream, moves).code() == invalid);
     CHECK_THROWS_AS(no_plan.start(stream), ucd::Error);
-    const auto nothing = ucd::pack_batch<ucd::as_value>(stream, packs);
-    CHECK(nothing.code() == invalid);
-    CHECK_THROWS_AS(ucd::pack_batch(stream, packs), ucd::Error);
-    CHECK(ucd::unpack_batch<ucd::as_value>(stream, unpacks).code() == invalid);
-    CHECK_THROWS_AS(ucd::unpack_batch(stream, unpacks), ucd::Error);
     CHECK(ucd::prepare<ucd::as_value>(1, d, stream).code() == invalid);
     CHECK_THROWS_AS(ucd::prepare(1, d, stream), ucd::Error);
 
@@ -179,21 +172,9 @@ TEST_CASE("moves and plans of moves") {
     const ucd::Type even = ucd::Type::vector(3, 1, 2, UCD_TYPE__DOUBLE);
     std::array<double, 3> packed{};
     std::array<double, 6> copied{}, elsewhere{};
-    const auto move = [&](void *out, uintptr_t count, ucd_type_t type) {
-        return ucd_move_t{.inbuf = data.data(),
-                          .incount = 1,
-                          .intype = even.get(),
-                          .inoffset = 0,
-                          .outbuf = out,
-                          .outcount = count,
-                          .outtype = type,
-                          .outoffset = 0,
-                          .bytes = UINTPTR_MAX,
-                          .actual_bytes = 0,
-                          .reserved = {}};
-    };
-    std::vector<ucd_move_t> moves{move(packed.data(), 24, UCD_TYPE__NULL),
-                                  move(copied.data(), 1, even.get())};
+    ucdtest::MoveList moves{
+        ucdtest::pack_move(data.data(), 1, even.get(), 0, packed.data(), 24),
+        ucdtest::copy_move(data.data(), 1, even.get(), copied.data(), 1, even.get())};
     ucd::move_all(moves);
     CHECK(packed == std::array<double, 3>{0, 2, 4});
     CHECK(copied == std::array<double, 6>{0, 0, 2, 0, 4, 0});
@@ -221,20 +202,11 @@ TEST_CASE("batches, requests and parts of segments") {
     const std::array<double, 6> data{0, 1, 2, 3, 4, 5};
     const ucd::Type even = ucd::Type::vector(3, 1, 2, UCD_TYPE__DOUBLE);
     std::array<double, 3> first{}, second{};
-    std::vector<ucd_pack_desc_t> packs(2);
-    packs[0] = {.inbuf = data.data(),
-                .incount = 1,
-                .type = even.get(),
-                .inoffset = 0,
-                .outbuf = first.data(),
-                .max_pack_bytes = 24,
-                .actual_pack_bytes = 0,
-                .reserved = {}};
-    packs[1] = packs[0];
-    packs[1].inbuf = data.data() + 1;
-    packs[1].outbuf = second.data();
+    ucdtest::MoveList packs = {
+        ucdtest::pack_move(data.data(), 1, even.get(), 0, first.data(), 24),
+        ucdtest::pack_move(data.data() + 1, 1, even.get(), 0, second.data(), 24)};
     std::vector<ucd::Request> requests;
-    requests.push_back(ucd::ipack_batch(packs));
+    requests.push_back(ucd::imove(packs));
     uintptr_t moved = 0;
     std::array<double, 6> back{};
     requests.push_back(ucd::iunpack(first, back.data() + 1, 1, even, moved));
@@ -242,18 +214,16 @@ TEST_CASE("batches, requests and parts of segments") {
     CHECK(requests[0].get() == UCD_REQUEST__NULL);
     CHECK(first == std::array<double, 3>{0, 2, 4});
     CHECK(second == std::array<double, 3>{1, 3, 5});
-    CHECK(packs[1].actual_pack_bytes == 24);
+    CHECK(packs[1].actual_bytes == 24);
 
-    std::vector<ucd_unpack_desc_t> unpacks(1);
-    unpacks[0] = {.inbuf = second.data(),
-                  .insize = 24,
-                  .outbuf = back.data(),
-                  .outcount = 1,
-                  .type = even.get(),
-                  .outoffset = 0,
-                  .actual_unpack_bytes = 0,
-                  .reserved = {}};
-    ucd::iunpack_batch(unpacks).wait();
+    ucd_move_t unpack = UCD_MOVE__INIT;
+    unpack.inbuf = second.data();
+    unpack.incount = 24;
+    unpack.outbuf = back.data();
+    unpack.outcount = 1;
+    unpack.outtype = even.get();
+    ucd::imove({&unpack, 1}).wait();
+    CHECK(unpack.consumed_bytes == 24);
     CHECK(back == std::array<double, 6>{1, 0, 3, 2, 5, 4});
 
     CHECK(ucd::iov_len(2, even) == 5); // the second begins where the first ends

@@ -1,5 +1,6 @@
-/* A process forks while another of its threads makes types and moves data, with handlers as the page on platforms has them:
- * each child goes on to do the same, and starts a plan of its parent. */
+/* A process forks while another of its threads makes types and moves data, with handlers as the
+ * page on platforms has them: each child goes on to do the same, and starts a plan of its parent.
+ */
 #include <ucd.h>
 
 #include <pthread.h>
@@ -34,7 +35,8 @@ static int use_ucd(void) {
         ucd_type_t type;
         uintptr_t bytes;
         rc = ucd_create_indexed_block(ENTRIES, 1, displs, UCD_TYPE__BYTE, NULL, &type) ||
-             ucd_pack(from, 1, type, 0, to, sizeof to, &bytes, NULL, UCD_OP__REPLACE) || ucd_free(&type);
+             ucd_pack(from, 1, type, 0, to, sizeof to, &bytes, NULL, UCD_OP__REPLACE) ||
+             ucd_free(&type);
         for (int i = 0; i < ENTRIES && rc == 0; ++i) rc = to[i] != (char)i;
     }
     pthread_mutex_unlock(&in_ucd);
@@ -50,24 +52,32 @@ static int make_plan(void) {
     ucd_type_t type;
     int rc = ucd_create_vector(NUMBERS, 1, 2, UCD_TYPE__INT64_T, NULL, &type);
     if (rc) return rc;
-    ucd_move_t moves[3] = {
-        {.inbuf = numbers, .incount = 1, .intype = type, .outbuf = packed, .outcount = sizeof packed},
-        {.inbuf = numbers, .incount = sizeof packed, .outbuf = unpacked, .outcount = 1, .outtype = type},
-        {.inbuf = numbers, .incount = 1, .intype = type, .outbuf = copied, .outcount = 1, .outtype = type}};
-    for (int i = 0; i < 3; ++i) moves[i].bytes = UINTPTR_MAX;
+    ucd_move_t moves[3] = {UCD_MOVE__INIT, UCD_MOVE__INIT, UCD_MOVE__INIT};
+    void *const outs[] = {packed, unpacked, copied};
+    for (int i = 0; i < 3; ++i) {
+        moves[i].inbuf = numbers;
+        moves[i].outbuf = outs[i];
+        moves[i].incount = moves[i].outcount = 1;
+        moves[i].intype = moves[i].outtype = type;
+    }
+    moves[0].outtype = moves[1].intype = UCD_TYPE__NULL;
+    moves[0].outcount = moves[1].incount = sizeof packed;
     rc = ucd_plan_create(moves, 3, NULL, UCD_OP__REPLACE, &plan);
     return ucd_free(&type) || rc;
 }
 
-/* Starts the plan with numbers from `first` on, with `to` as the packed buffer: 0 if all is well. */
+/* Starts the plan with numbers from `first` on, with `to` as the packed buffer: 0 if all is well.
+ */
 static int start_plan(int64_t first, int64_t *to) {
     void *const outbuf = to;
     ucd_request_t request = UCD_REQUEST__NULL;
     pthread_mutex_lock(&in_ucd);
     for (int64_t i = 0; i < 2 * NUMBERS; ++i) numbers[i] = first + i;
-    int rc = ucd_plan_rebase(plan, 0, 1, NULL, &outbuf) || ucd_plan_start(plan, &request) || ucd_wait(&request);
+    int rc = ucd_plan_rebase(plan, 0, 1, NULL, &outbuf) || ucd_plan_start(plan, &request) ||
+             ucd_wait(&request);
     for (int64_t i = 0; i < NUMBERS && rc == 0; ++i)
-        rc = to[i] != first + 2 * i || unpacked[2 * i] != first + i || copied[2 * i] != first + 2 * i;
+        rc = to[i] != first + 2 * i || unpacked[2 * i] != first + i ||
+             copied[2 * i] != first + 2 * i;
     pthread_mutex_unlock(&in_ucd);
     return rc;
 }
@@ -75,8 +85,8 @@ static int start_plan(int64_t first, int64_t *to) {
 /* What a child does: it has the parent's types and plan as they were. */
 static int be_child(int64_t number) {
     static int64_t own[NUMBERS];
-    return use_ucd() || start_plan(number, packed) || start_plan(-number, own) || ucd_plan_free(&plan) ||
-           plan != UCD_PLAN__NULL;
+    return use_ucd() || start_plan(number, packed) || start_plan(-number, own) ||
+           ucd_plan_free(&plan) || plan != UCD_PLAN__NULL;
 }
 
 static atomic_int stop, failed;
@@ -89,14 +99,15 @@ static void *work(void *none) {
 
 int main(void) {
     pthread_t thread;
-    if (pthread_atfork(before_fork, after_fork, after_fork) || ucd_init(NULL) || use_ucd() || make_plan() ||
-        pthread_create(&thread, NULL, work, NULL))
+    if (pthread_atfork(before_fork, after_fork, after_fork) || ucd_init(NULL) || use_ucd() ||
+        make_plan() || pthread_create(&thread, NULL, work, NULL))
         return 1;
     for (int i = 0; i < 200 && !failed; ++i) {
         const pid_t child = fork();
         if (child == 0) _exit(be_child(i));
         int status = 1;
-        if (waitpid(child, &status, 0) != child || status != 0 || start_plan(1000 * i, packed)) failed = 1;
+        if (waitpid(child, &status, 0) != child || status != 0 || start_plan(1000 * i, packed))
+            failed = 1;
     }
     stop = 1;
     pthread_join(thread, NULL);

@@ -16,7 +16,8 @@ static ucd_plan_t no_plan = UCD_PLAN__NULL;
 
 int ucd_header_c11(void);
 
-/* The number of handles whose value is not the one that the ABI fixes. */
+/* The number of handles and initialisers that are not as the ABI fixes them. */
 int ucd_header_c11(void) {
-    return (no_request != NULL) + (no_info != NULL) + (no_plan != NULL) + wrong_handles();
+    return (no_request != NULL) + (no_info != NULL) + (no_plan != NULL) + wrong_handles() +
+           wrong_initialiser();
 }

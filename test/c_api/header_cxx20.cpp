@@ -39,7 +39,8 @@ ucd_plan_t no_plan = UCD_PLAN__NULL;
 
 extern "C" int ucd_header_cxx20(void);
 
-/* The number of handles whose value is not the one that the ABI fixes. */
+/* The number of handles and initialisers that are not as the ABI fixes them. */
 extern "C" int ucd_header_cxx20(void) {
-    return (no_request != nullptr) + (no_info != nullptr) + (no_plan != nullptr) + wrong_handles();
+    return (no_request != nullptr) + (no_info != nullptr) + (no_plan != nullptr) + wrong_handles() +
+           wrong_initialiser();
 }

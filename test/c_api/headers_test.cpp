@@ -5,7 +5,7 @@
 extern "C" int ucd_header_c11(void);
 extern "C" int ucd_header_cxx20(void);
 
-TEST_CASE("handles have the values of the ABI in C and C++") {
+TEST_CASE("handles and initialisers have the values of the ABI in C and C++") {
     CHECK(ucd_header_c11() == 0);
     CHECK(ucd_header_cxx20() == 0);
 }

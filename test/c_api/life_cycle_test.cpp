@@ -24,9 +24,7 @@ std::vector<NamedCall> calls_that_need_init() {
     static const ucd_stream_t stream = {"cuda", 0, nullptr, nullptr};
     static unsigned char in[8];
     static const ucd_ipc_handle_t no_handle = {};
-    static ucd_pack_desc_t pack = {in, 1, UCD_TYPE__INT, 0, in + 4, 4, 7, {}};
-    static ucd_unpack_desc_t unpack = {in, 4, in + 4, 1, UCD_TYPE__INT, 0, 7, {}};
-    static ucd_move_t move = {in, 1, UCD_TYPE__INT, 0, in + 4, 4, UCD_TYPE__NULL, 0, 4, 7, {}};
+    static ucd_move_t move = UCD_MOVE__INIT;
 #define CALL(function, ...)                                                                        \
     {                                                                                              \
 #function, []([[maybe_unused]] Outputs & o) { return function(__VA_ARGS__); }              \
@@ -65,13 +63,9 @@ std::vector<NamedCall> calls_that_need_init() {
         CALL(ucd_icopy, in, 1, int_, o.data, 1, int_, &o.size, nullptr, UCD_OP__REPLACE,
              &o.request),
         CALL(ucd_copy, in, 1, int_, o.data, 1, int_, &o.size, nullptr, UCD_OP__REPLACE),
-        CALL(ucd_ipack_batch, &pack, 1, nullptr, UCD_OP__REPLACE, &o.request),
-        CALL(ucd_iunpack_batch, &unpack, 1, nullptr, UCD_OP__REPLACE, &o.request),
         CALL(ucd_pack_stream, in, 1, int_, 0, o.data, 4, &o.size, nullptr, UCD_OP__REPLACE, stream),
         CALL(ucd_unpack_stream, in, 4, o.data, 1, int_, 0, &o.size, nullptr, UCD_OP__REPLACE,
              stream),
-        CALL(ucd_pack_batch_stream, &pack, 1, nullptr, UCD_OP__REPLACE, stream),
-        CALL(ucd_unpack_batch_stream, &unpack, 1, nullptr, UCD_OP__REPLACE, stream),
         CALL(ucd_copy_stream, in, 1, int_, o.data, 1, int_, &o.size, nullptr, UCD_OP__REPLACE,
              stream),
         CALL(ucd_imove, &move, 1, nullptr, UCD_OP__REPLACE, &o.request),
@@ -115,7 +109,7 @@ std::vector<NamedCall> calls_with_bad_arguments() {
         CALL(ucd_ipack, nullptr, 1, UCD_TYPE__NULL, 9, nullptr, 4, nullptr, nullptr, -1, nullptr),
         CALL(ucd_icopy, nullptr, 1, UCD_TYPE__NULL, nullptr, 1, int_, nullptr, nullptr, 99,
              nullptr),
-        CALL(ucd_ipack_batch, nullptr, 1, nullptr, -1, nullptr),
+        CALL(ucd_imove, nullptr, 1, nullptr, -1, nullptr),
         CALL(ucd_prepare, 1, UCD_TYPE__NULL, -1, {}, nullptr),
         CALL(ucd_iov_len, 1, UCD_TYPE__NULL, nullptr),
         CALL(ucd_get_boxes, 1, UCD_TYPE__NULL, 9, nullptr, 1, nullptr, nullptr),

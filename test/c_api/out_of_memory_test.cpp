@@ -1,10 +1,12 @@
 // Every allocation that a call makes fails once: the call answers OUT_OF_MEM and leaves everything
 // as it was (or does without that memory), and leaks nothing.
 #include "c_api/refusal.hpp"
+#include "support/moves/move_list.hpp"
 
 #include <functional>
 #include <regex>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace out_of_memory_test {
@@ -304,42 +306,29 @@ TEST_CASE("First moves without memory") {
         fail_each_first_use("ucd_icopy", [&](ucd_type_t t) {
             return ucd_icopy(memory, 1, t, stream, 1, t, &out.size, nullptr, op, &out.request);
         });
-        fail_each_first_use("ucd_ipack_batch", [&](ucd_type_t t) {
-            ucd_pack_desc_t descs[] = {{memory, 1, UCD_TYPE__INT, 0, stream, 4, 7, {}},
-                                       {memory, 1, t, 0, stream + 8, most - 8, 7, {}}};
-            const int rc = ucd_ipack_batch(descs, 2, nullptr, op, &out.request);
-            if (rc != UCD_SUCCESS &&
-                (descs[0].actual_pack_bytes != 7 || descs[1].actual_pack_bytes != 7))
-                return -1;
-            return rc;
-        });
-        fail_each_first_use("ucd_imove", [&](ucd_type_t t) {
-            ucd_move_t moves[] = {
-                {memory, 1, UCD_TYPE__INT, 0, stream, 4, UCD_TYPE__NULL, 0, 4, 7, {}},
-                {memory, 1, t, 0, stream + 8, 1, t, 0, most, 7, {}}};
-            const int rc = ucd_imove(moves, 2, nullptr, op, &out.request);
-            if (rc != UCD_SUCCESS && (moves[0].actual_bytes != 7 || moves[1].actual_bytes != 7))
-                return -1;
-            return rc;
-        });
-        fail_each_first_use("ucd_move", [&](ucd_type_t t) {
-            ucd_move_t moves[] = {
-                {memory, 1, UCD_TYPE__INT, 0, stream, 4, UCD_TYPE__NULL, 0, 4, 7, {}},
-                {memory, 1, t, 0, stream + 8, 1, t, 0, most, 7, {}}};
-            const int rc = ucd_move(moves, 2, nullptr, op);
-            return rc == UCD_SUCCESS && moves[1].actual_bytes == 7 ? -1 : rc;
-        });
-        fail_each_first_use("ucd_plan_create", [&](ucd_type_t t) {
-            ucd_move_t moves[] = {
-                {memory, 1, UCD_TYPE__INT, 0, stream, 4, UCD_TYPE__NULL, 0, 4, 7, {}},
-                {memory, 1, t, 0, stream + 8, 1, t, 0, most, 7, {}}};
-            ucd_plan_t plan = UCD_PLAN__NULL;
-            const int rc = ucd_plan_create(moves, 2, nullptr, op, &plan);
-            const bool untouched =
-                moves[0].actual_bytes == 7 && moves[1].actual_bytes == 7 && plan == UCD_PLAN__NULL;
-            if (rc != UCD_SUCCESS) return untouched ? rc : -1;
-            return ucd_plan_free(&plan);
-        });
+        const std::pair<const char *, std::function<int(ucd_move_t *)>> calls[] = {
+            {"ucd_imove", [&](auto *m) { return ucd_imove(m, 2, nullptr, op, &out.request); }},
+            {"ucd_move", [&](auto *m) { return ucd_move(m, 2, nullptr, op); }},
+            {"ucd_plan_create", [&](auto *m) {
+                 ucd_plan_t plan = UCD_PLAN__NULL;
+                 const int rc = ucd_plan_create(m, 2, nullptr, op, &plan);
+                 if (rc != UCD_SUCCESS) return plan == UCD_PLAN__NULL ? rc : -1;
+                 return ucd_plan_free(&plan);
+             }}};
+        for (const auto &[name, call] : calls)
+            for (const bool copies : {false, true})
+                fail_each_first_use(name, [&](ucd_type_t t) {
+                    ucd_move_t moves[] = {pack_move(memory, 1, UCD_TYPE__INT, 0, stream, 4),
+                                          copies
+                                              ? copy_move(memory, 1, t, stream + 8, 1, t)
+                                              : pack_move(memory, 1, t, 0, stream + 8, most - 8)};
+                    for (ucd_move_t &m : moves) m.actual_bytes = m.consumed_bytes = 7;
+                    const int rc = call(moves);
+                    for (const ucd_move_t &m : moves)
+                        for (const std::uintptr_t bytes : {m.actual_bytes, m.consumed_bytes})
+                            if ((bytes == 7) != (rc != UCD_SUCCESS)) return -1;
+                    return rc;
+                });
     }
 }
 
@@ -351,7 +340,7 @@ TEST_CASE("A plan that finds no memory for other buffers stays as it was") {
         "ucd_plan_rebase", 1,
         [&] {
             (void)ucd_create_vector(2, 1, 2, UCD_TYPE__INT, nullptr, &type);
-            ucd_move_t m = {in, 1, type, 0, got, 8, UCD_TYPE__NULL, 0, 8, 0, {}};
+            ucd_move_t m = pack_move(in, 1, type, 0, got, 8);
             (void)ucd_plan_create(&m, 1, nullptr, UCD_OP__REPLACE, &plan);
         },
         [&] {
@@ -374,12 +363,12 @@ TEST_CASE("A move that found no memory has moved nothing") {
     std::memset(memory, 1, sizeof memory);
     ucd_type_t type = UCD_TYPE__NULL;
     fail_each(
-        "ucd_ipack_batch", 1, [&] { (void)make_list(&type); },
+        "ucd_imove", 1, [&] { (void)make_list(&type); },
         [&] {
             std::memset(stream, 0, sizeof stream);
-            ucd_pack_desc_t descs[] = {{memory, 1, UCD_TYPE__INT, 0, stream, 4, 7, {}},
-                                       {memory, 1, type, 0, stream + 8, sizeof stream - 8, 7, {}}};
-            const int rc = ucd_ipack_batch(descs, 2, nullptr, replace, &out.request);
+            ucd_move_t descs[] = {pack_move(memory, 1, UCD_TYPE__INT, 0, stream, 4),
+                                  pack_move(memory, 1, type, 0, stream + 8, sizeof stream - 8)};
+            const int rc = ucd_imove(descs, 2, nullptr, replace, &out.request);
             const bool moved = stream[0] != 0 || stream[8] != 0;
             return moved == (rc == UCD_SUCCESS) ? rc : -1;
         },

@@ -63,12 +63,17 @@ void call_plugin() {
     const ucd_stream_t stream{"cuda", 0, nullptr, nullptr};
     print("pack_stream", ucd_pack_stream(buffer, 1, type, 0, packed, 4096, &moved, UCD_INFO__NULL,
                                          UCD_OP__REPLACE, stream));
-    std::array<ucd_pack_desc_t, 100> descs{};
-    for (ucd_pack_desc_t &desc : descs) desc = {buffer, 1, type, 0, packed, 4096, 0, {0, 0}};
+    ucd_move_t move = UCD_MOVE__INIT;
+    move.inbuf = buffer;
+    move.incount = 1;
+    move.intype = type;
+    move.outbuf = packed;
+    move.outcount = 4096;
+    std::array<ucd_move_t, 100> moves{};
+    moves.fill(move);
     ucd_request_t request = UCD_REQUEST__NULL;
     print("batch",
-          ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE, &request));
-    ucd_move_t move{buffer, 1, type, 0, packed, 4096, UCD_TYPE__NULL, 0, UINTPTR_MAX, 0, {0, 0}};
+          ucd_imove(moves.data(), moves.size(), UCD_INFO__NULL, UCD_OP__REPLACE, &request));
     ucd_plan_t plan = nullptr;
     print("plan_create", ucd_plan_create(&move, 1, UCD_INFO__NULL, UCD_OP__REPLACE, &plan));
     if (plan != nullptr) {

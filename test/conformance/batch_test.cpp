@@ -1,8 +1,9 @@
-// Batches and lists of moves: many members, one call; all or nothing at the start.
+// Lists of moves: many members, one call; all or nothing at the start.
 #include "support/catch.hpp"
 
 #include "support/buffers/guarded_buffer.hpp"
 #include "support/moves/calls.hpp"
+#include "support/moves/move_list.hpp"
 #include "support/moves/reducing.hpp"
 
 #include <string>
@@ -92,82 +93,33 @@ Batch random_batch(Case &one, std::size_t most) {
     options.max_span = 8192;
     options.unpack_safe = true;
     options.elements = types_supporting(batch.op);
-    const bool whole = rng.chance(40);
+    const bool whole = rng.chance(40), mixed = rng.chance(50), packs = rng.chance(50);
     for (std::size_t i = rng.below(most + 1); i > 0; --i) {
         batch.members.push_back(random_member(one, batch.op, options, whole));
+        batch.members.back().packs = mixed ? rng.chance(50) : packs;
     }
     return batch;
 }
 
-std::vector<ucd_pack_desc_t> pack_descs(const Batch &batch) {
-    std::vector<ucd_pack_desc_t> descs;
-    for (const Member &member : batch.members) {
-        ucd_pack_desc_t desc = {};
-        desc.inbuf = member.memory->base();
-        desc.incount = member.what.subject.count;
-        desc.type = member.what.subject.type();
-        desc.inoffset = member.offset;
-        desc.outbuf = member.packed->base();
-        desc.max_pack_bytes = member.length;
-        desc.actual_pack_bytes = untouched;
-        descs.push_back(desc);
-    }
-    return descs;
-}
-
-std::vector<ucd_unpack_desc_t> unpack_descs(const Batch &batch) {
-    std::vector<ucd_unpack_desc_t> descs;
-    for (const Member &member : batch.members) {
-        ucd_unpack_desc_t desc = {};
-        desc.inbuf = member.packed->base();
-        desc.insize = member.length;
-        desc.outbuf = member.memory->base();
-        desc.outcount = member.what.subject.count;
-        desc.type = member.what.subject.type();
-        desc.outoffset = member.offset;
-        desc.actual_unpack_bytes = untouched;
-        descs.push_back(desc);
-    }
-    return descs;
-}
-
-// Members of both directions.
-std::vector<ucd_move_t> moves_of(const Batch &batch) {
-    std::vector<ucd_move_t> moves;
+MoveList moves_of(const Batch &batch) {
+    MoveList moves;
     for (const Member &m : batch.members) {
         const Subject &s = m.what.subject;
-        moves.push_back(m.packs ? ucd_move_t{m.memory->base(),
-                                             s.count,
-                                             s.type(),
-                                             m.offset,
-                                             m.packed->base(),
-                                             m.length,
-                                             UCD_TYPE__NULL,
-                                             0,
-                                             UINTPTR_MAX,
-                                             untouched,
-                                             {}}
-                                : ucd_move_t{m.packed->base(),
-                                             m.length,
-                                             UCD_TYPE__NULL,
-                                             0,
-                                             m.memory->base(),
-                                             s.count,
-                                             s.type(),
-                                             m.offset,
-                                             UINTPTR_MAX,
-                                             untouched,
-                                             {}});
+        void *const typed = m.memory->base(), *const packed = m.packed->base();
+        moves.push_back(m.packs
+                            ? pack_move(typed, s.count, s.type(), m.offset, packed, m.length)
+                            : unpack_move(packed, m.length, typed, s.count, s.type(), m.offset));
+        moves.back().actual_bytes = moves.back().consumed_bytes = untouched;
     }
     return moves;
 }
 
 // In a call or as a plan.
-int call_moves(Rng &rng, std::vector<ucd_move_t> &moves, ucd_op_t op) {
+int call_moves(Rng &rng, MoveList &moves, ucd_op_t op) {
     ucd_request_t request = UCD_REQUEST__NULL;
     if (rng.chance(30)) return ucd_move(moves.data(), moves.size(), UCD_INFO__NULL, op);
     if (rng.chance(50)) {
-        const int rc = ucd_imove(moves.data(), moves.size(), UCD_INFO__NULL, op, &request);
+        const int rc = start(moves, &request, UCD_INFO__NULL, op);
         return rc == UCD_SUCCESS ? finish(rng, request) : rc;
     }
     ucd_plan_t plan = UCD_PLAN__NULL;
@@ -187,12 +139,8 @@ void require_all_intact(const Case &one, const Batch &batch) {
     }
 }
 
-enum class Form { packs, unpacks, moves };
-
 // Runs all members and checks every one.
-void check_batch(Case &one, Batch &batch, Form form) {
-    if (form != Form::moves)
-        for (Member &member : batch.members) member.packs = form == Form::packs;
+void check_batch(Case &one, Batch &batch) {
     std::vector<ByteMap> maps;
     std::vector<std::vector<std::byte>> in, out;
     for (const Member &member : batch.members) maps.push_back(packed_bytes(member));
@@ -208,30 +156,13 @@ void check_batch(Case &one, Batch &batch, Form form) {
         out.push_back(bytes_at(member, member.packs ? packed_place(i) : typed_place(i)));
     }
 
-    ucd_request_t request = UCD_REQUEST__NULL;
-    std::vector<std::uintptr_t> actual;
-    if (form == Form::moves) {
-        std::vector<ucd_move_t> moves = moves_of(batch);
-        one.succeed(call_moves(one.rng(), moves, batch.op), "a list of moves");
-        for (const auto &move : moves) actual.push_back(move.actual_bytes);
-    } else if (form == Form::packs) {
-        std::vector<ucd_pack_desc_t> descs = pack_descs(batch);
-        one.succeed(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, batch.op, &request),
-                    "ucd_ipack_batch");
-        for (const auto &desc : descs) actual.push_back(desc.actual_pack_bytes);
-    } else {
-        std::vector<ucd_unpack_desc_t> descs = unpack_descs(batch);
-        one.succeed(
-            ucd_iunpack_batch(descs.data(), descs.size(), UCD_INFO__NULL, batch.op, &request),
-            "ucd_iunpack_batch");
-        for (const auto &desc : descs) actual.push_back(desc.actual_unpack_bytes);
-    } // the descriptors are gone before the work is known to be done
-    one.succeed(finish(one.rng(), request), "finishing a batch");
+    MoveList moves = moves_of(batch);
+    one.succeed(call_moves(one.rng(), moves, batch.op), "a list of moves");
     for (std::size_t i = 0; i < batch.members.size(); ++i) {
         const Member &member = batch.members[i];
-        if (actual[i] != member.length) {
-            one.fail("member ", i, ": ", actual[i], " bytes, not ", member.length);
-        }
+        for (const std::uintptr_t bytes : {moves[i].actual_bytes, moves[i].consumed_bytes})
+            if (bytes != member.length)
+                one.fail("member ", i, ": ", bytes, " bytes, not ", member.length);
         expect_result(member, batch.op, member.packs ? packed_place(i) : typed_place(i), in[i],
                       std::move(out[i]));
     }
@@ -240,90 +171,48 @@ void check_batch(Case &one, Batch &batch, Form form) {
 
 } // namespace
 
-TEST_CASE("batches of random members") {
-    run_cases("batch", 2500, [](Case &one) {
-        Batch batch = random_batch(one, one.rng().chance(5) ? 100 : 10);
-        check_batch(one, batch, Form::packs);
-        for (Member &member : batch.members) {
-            if (batch.op == UCD_OP__REPLACE) {
-                member.packed->randomise(one.rng());
-            } else {
-                set_packed_values(one.rng(), member.what, member.first, member.last,
-                                  *member.packed);
-            }
-        }
-        check_batch(one, batch, Form::unpacks);
-    });
-}
-
+// Half of the lists have one direction, which is then one launch or loop.
 TEST_CASE("lists of packs and unpacks") {
-    run_cases("list of moves", 1500, [](Case &one) {
-        Batch batch = random_batch(one, one.rng().chance(5) ? 100 : 10);
-        for (Member &member : batch.members) member.packs = one.rng().chance(50);
-        check_batch(one, batch, Form::moves);
+    run_cases("list of moves", 4000, [](Case &one) {
+        Rng &rng = one.rng();
+        Batch batch = random_batch(one, rng.chance(5) ? 100 : 10);
+        check_batch(one, batch);
     });
 }
 
-TEST_CASE("a batch with one wrong member starts nothing and names it") {
-    run_cases("wrong batch", 2000, [](Case &one) {
+TEST_CASE("a list with one wrong member starts nothing and names it") {
+    run_cases("wrong list", 4000, [](Case &one) {
         Rng &rng = one.rng();
         Batch batch = random_batch(one, 12);
         if (batch.members.empty()) return;
         // Types that have been moved before are checked otherwise.
-        if (rng.chance(50)) check_batch(one, batch, Form::packs);
+        if (rng.chance(50)) check_batch(one, batch);
         const std::size_t victim = rng.below(batch.members.size());
-        std::vector<ucd_pack_desc_t> packs = pack_descs(batch);
-        std::vector<ucd_unpack_desc_t> unpacks = unpack_descs(batch);
-        std::vector<ucd_move_t> moves = moves_of(batch);
+        const Member &m = batch.members[victim];
+        MoveList moves = moves_of(batch);
+        ucd_move_t &wrong = moves[victim];
         switch (rng.below(4)) {
-        case 0:
-            packs[victim].inoffset = batch.members[victim].what.subject.size() + 1;
-            unpacks[victim].outoffset = packs[victim].inoffset;
-            moves[victim].inoffset = packs[victim].inoffset;
-            break;
-        case 1:
-            packs[victim].type = unpacks[victim].type = UCD_TYPE__NULL;
-            moves[victim].intype = reinterpret_cast<ucd_type_t>(std::uintptr_t{4000});
-            break;
+        case 0: (m.packs ? wrong.inoffset : wrong.outoffset) = m.what.subject.size() + 1; break;
+        case 1: (m.packs ? wrong.intype : wrong.outtype) = no_type; break;
         case 2:
-            if (batch.members[victim].length == 0) return; // the buffer may be null then
-            packs[victim].outbuf = moves[victim].outbuf = nullptr;
-            unpacks[victim].inbuf = nullptr;
+            if (m.length == 0) return; // the buffer may be null then
+            if (m.packs)
+                wrong.outbuf = nullptr;
+            else
+                wrong.inbuf = nullptr;
             break;
-        default:
-            packs[victim].reserved[1] = unpacks[victim].reserved[0] = 1;
-            moves[victim].reserved[rng.below(2)] = 1;
-            break;
+        default: wrong.reserved[rng.below(std::size(wrong.reserved))] = 1;
         }
-        const auto check_refusal = [&](int rc) {
-            if (rc != UCD_ERR__INVALID_ARG) one.fail("the batch returned ", ucd_strerror(rc));
-            const std::string message = ucd_last_error();
-            if (message.find(std::to_string(victim)) == std::string::npos) {
-                one.fail("the message does not name member ", victim, ": ", message);
-            }
-            require_all_intact(one, batch);
-        };
-        ucd_request_t request = UCD_REQUEST__NULL;
-        check_refusal(
-            ucd_ipack_batch(packs.data(), packs.size(), UCD_INFO__NULL, batch.op, &request));
-        check_refusal(
-            ucd_iunpack_batch(unpacks.data(), unpacks.size(), UCD_INFO__NULL, batch.op, &request));
-        check_refusal(call_moves(rng, moves, batch.op));
-        for (std::size_t i = 0; i < packs.size(); ++i) {
-            if (packs[i].actual_pack_bytes != untouched ||
-                unpacks[i].actual_unpack_bytes != untouched || moves[i].actual_bytes != untouched) {
-                one.fail("member ", i, " of a refused batch has an actual size");
-            }
-        }
+        const int rc = call_moves(rng, moves, batch.op);
+        if (rc != UCD_ERR__INVALID_ARG) one.fail("the list returned ", ucd_strerror(rc));
+        const std::string message = ucd_last_error();
+        if (message.find("moves[" + std::to_string(victim) + "]") == std::string::npos)
+            one.fail("the message does not name member ", victim, ": ", message);
+        require_all_intact(one, batch);
+        for (const ucd_move_t &move : moves)
+            if (move.actual_bytes != untouched || move.consumed_bytes != untouched)
+                one.fail("a member of a refused list has a size");
     });
-}
-
-TEST_CASE("an empty batch is complete, with or without an array") {
-    ucd_request_t request = UCD_REQUEST__NULL;
-    REQUIRE(ucd_ipack_batch(nullptr, 0, UCD_INFO__NULL, UCD_OP__REPLACE, &request) == UCD_SUCCESS);
-    REQUIRE(request == UCD_REQUEST__NULL);
-    REQUIRE(ucd_iunpack_batch(nullptr, 0, UCD_INFO__NULL, UCD_OP__SUM, &request) == UCD_SUCCESS);
-    REQUIRE(request == UCD_REQUEST__NULL);
 }
 
 } // namespace batch_test

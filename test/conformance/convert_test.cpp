@@ -4,6 +4,7 @@
 #include "support/buffers/guarded_buffer.hpp"
 #include "support/moves/calls.hpp"
 #include "support/moves/converting.hpp"
+#include "support/moves/move_list.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -38,12 +39,13 @@ TEST_CASE("any elements are converted to any place") {
         const MemoryLocation from = place(pair.source.subject, in),
                              to = place(pair.target.subject, out);
         expect_converted(pair, from, first, to, first, last - first, false);
-        const ucd_move_t move = {from.address,  from.count, from.type, from_offset,
-                                 to.address,    to.count,   to.type,   pair.target.offset_of(first),
-                                 bytes + slack, 0,          {}};
-        std::uintptr_t actual = untouched;
-        one.succeed(call_move(rng, move, &actual, UCD_INFO__NULL, UCD_OP__CONVERT, true),
+        const ucd_move_t move =
+            part_move(from.address, from.count, from.type, from_offset, to.address, to.count,
+                      to.type, pair.target.offset_of(first), bytes + slack);
+        std::uintptr_t actual = untouched, consumed = untouched;
+        one.succeed(call_move(rng, move, &actual, UCD_INFO__NULL, UCD_OP__CONVERT, true, &consumed),
                     "converting move");
+        if (consumed != bytes) one.fail("took ", consumed, " bytes, not ", bytes);
         const std::size_t written = pair.target.offset_of(last) - pair.target.offset_of(first);
         if (actual != written) one.fail("wrote ", actual, " bytes, not ", written);
         require_intact(one, out, "target of a conversion");
@@ -53,47 +55,52 @@ TEST_CASE("any elements are converted to any place") {
 
 namespace {
 
-int convert(ucd_type_t from, std::size_t from_count, ucd_type_t to, std::size_t to_count,
-            std::uintptr_t &actual, std::size_t in_offset = 0, std::size_t out_offset = 0,
-            std::uintptr_t bytes = UINTPTR_MAX, ucd_op_t op = UCD_OP__CONVERT) {
+int convert(ucd_move_t &move, ucd_op_t op = UCD_OP__CONVERT) {
     alignas(16) static char in[4096], out[4096];
-    ucd_move_t move = {in, from_count, from,  in_offset, out, to_count,
-                       to, out_offset, bytes, untouched, {}};
-    const int rc = ucd_move(&move, 1, UCD_INFO__NULL, op);
-    actual = move.actual_bytes;
-    return rc;
+    move.inbuf = in;
+    move.outbuf = out;
+    move.actual_bytes = move.consumed_bytes = untouched;
+    return ucd_move(&move, 1, UCD_INFO__NULL, op);
 }
 
 } // namespace
 
 TEST_CASE("how much is converted") {
-    std::uintptr_t actual;
-    // The side with fewer elements limits the move.
-    CHECK(convert(UCD_TYPE__FLOAT, 10, UCD_TYPE__BFLOAT16, 10, actual) == UCD_SUCCESS);
-    CHECK(actual == 20);
-    CHECK(convert(UCD_TYPE__FLOAT, 10, UCD_TYPE__DOUBLE, 7, actual) == UCD_SUCCESS);
-    CHECK(actual == 56);
-    CHECK(convert(UCD_TYPE__FLOAT8_E5M2, 3, UCD_TYPE__DOUBLE, 7, actual) == UCD_SUCCESS);
-    CHECK(actual == 24);
-    CHECK(convert(UCD_TYPE__C_COMPLEX, 3, UCD_TYPE__C_DOUBLE_COMPLEX, 7, actual) == UCD_SUCCESS);
-    CHECK(actual == 48);
-    // `bytes` counts the input, and is rounded down.
-    CHECK(convert(UCD_TYPE__FLOAT, 10, UCD_TYPE__DOUBLE, 10, actual, 8, 16, 11) == UCD_SUCCESS);
-    CHECK(actual == 16);
-    CHECK(convert(UCD_TYPE__FLOAT, 10, UCD_TYPE__DOUBLE, 10, actual, 8, 16, 3) ==
-          UCD_ERR__TRUNCATED);
-    CHECK(actual == untouched);
-    // At the end of a side, nothing is left.
-    CHECK(convert(UCD_TYPE__FLOAT, 10, UCD_TYPE__DOUBLE, 10, actual, 40, 0) == UCD_SUCCESS);
-    CHECK(actual == 0);
-    CHECK(convert(UCD_TYPE__FLOAT, 10, UCD_TYPE__DOUBLE, 10, actual, 0, 80) == UCD_SUCCESS);
-    CHECK(actual == 0);
-    CHECK(convert(UCD_TYPE__FLOAT, 0, UCD_TYPE__DOUBLE, 10, actual) == UCD_SUCCESS);
-    CHECK(actual == 0);
+    constexpr std::uintptr_t all = UINTPTR_MAX;
+    const struct {
+        ucd_type_t from;
+        std::uintptr_t count, offset;
+        ucd_type_t to;
+        std::uintptr_t out_count, out_offset, bytes, consumed, written;
+    } cases[] = {
+        // The side with fewer elements limits the move.
+        {UCD_TYPE__FLOAT, 10, 0, UCD_TYPE__BFLOAT16, 10, 0, all, 40, 20},
+        {UCD_TYPE__FLOAT, 10, 0, UCD_TYPE__DOUBLE, 7, 0, all, 28, 56},
+        {UCD_TYPE__FLOAT8_E5M2, 3, 0, UCD_TYPE__DOUBLE, 7, 0, all, 3, 24},
+        {UCD_TYPE__C_COMPLEX, 3, 0, UCD_TYPE__C_DOUBLE_COMPLEX, 7, 0, all, 24, 48},
+        // `bytes` counts the input, and is rounded down.
+        {UCD_TYPE__FLOAT, 10, 8, UCD_TYPE__DOUBLE, 10, 16, 11, 8, 16},
+        // At the end of a side, nothing is left.
+        {UCD_TYPE__FLOAT, 10, 40, UCD_TYPE__DOUBLE, 10, 0, all, 0, 0},
+        {UCD_TYPE__FLOAT, 10, 0, UCD_TYPE__DOUBLE, 10, 80, all, 0, 0},
+        {UCD_TYPE__FLOAT, 0, 0, UCD_TYPE__DOUBLE, 10, 0, all, 0, 0},
+    };
+    for (const auto &c : cases) {
+        INFO("case " << &c - cases);
+        ucd_move_t move = part_move(nullptr, c.count, c.from, c.offset, nullptr, c.out_count, c.to,
+                                    c.out_offset, c.bytes);
+        CHECK(convert(move) == UCD_SUCCESS);
+        CHECK(move.consumed_bytes == c.consumed);
+        CHECK(move.actual_bytes == c.written);
+    }
+    ucd_move_t too_little =
+        part_move(nullptr, 10, UCD_TYPE__FLOAT, 8, nullptr, 10, UCD_TYPE__DOUBLE, 16, 3);
+    CHECK(convert(too_little) == UCD_ERR__TRUNCATED);
+    CHECK((too_little.actual_bytes == untouched && too_little.consumed_bytes == untouched));
     // A copy is of all of the input.
     float in[4] = {1, 2, 3, 4};
     double out[4] = {};
-    actual = untouched;
+    std::uintptr_t actual = untouched;
     CHECK(ucd_copy(in, 4, UCD_TYPE__FLOAT, out, 3, UCD_TYPE__DOUBLE, &actual, UCD_INFO__NULL,
                    UCD_OP__CONVERT) == UCD_ERR__TRUNCATED);
     CHECK(actual == untouched);
@@ -112,23 +119,21 @@ TEST_CASE("what is not converted") {
               UCD_ERR__INVALID_ARG);
         CHECK(ucd_unpack(bytes, 16, bytes + 32, 4, UCD_TYPE__FLOAT, 0, &actual, UCD_INFO__NULL,
                          op) == UCD_ERR__INVALID_ARG);
-        CHECK(convert(UCD_TYPE__NULL, 16, UCD_TYPE__FLOAT, 4, actual, 0, 0, UINTPTR_MAX, op) ==
-              UCD_ERR__INVALID_ARG);
-        CHECK(convert(UCD_TYPE__FLOAT, 4, UCD_TYPE__NULL, 16, actual, 0, 0, UINTPTR_MAX, op) ==
-              UCD_ERR__INVALID_ARG);
-        CHECK(convert(UCD_TYPE__NULL, 4, UCD_TYPE__NULL, 4, actual, 0, 0, UINTPTR_MAX, op) ==
-              UCD_ERR__INVALID_ARG);
-        // Offsets within elements of their own side.
-        CHECK(convert(UCD_TYPE__FLOAT, 4, UCD_TYPE__DOUBLE, 4, actual, 2, 0, UINTPTR_MAX, op) ==
-              UCD_ERR__INVALID_ARG);
-        CHECK(convert(UCD_TYPE__FLOAT, 4, UCD_TYPE__DOUBLE, 4, actual, 0, 4, UINTPTR_MAX, op) ==
-              UCD_ERR__INVALID_ARG);
+        const ucd_type_t none = UCD_TYPE__NULL, wide = UCD_TYPE__DOUBLE;
+        for (ucd_move_t move : {copy_move(nullptr, 16, none, nullptr, 4, wide),
+                                copy_move(nullptr, 4, wide, nullptr, 16, none),
+                                copy_move(nullptr, 4, none, nullptr, 4, none),
+                                // Offsets within elements of their own side.
+                                part_move(nullptr, 4, wide, 4, nullptr, 4, wide, 0),
+                                part_move(nullptr, 4, wide, 0, nullptr, 4, wide, 4)})
+            CHECK(convert(move, op) == UCD_ERR__INVALID_ARG);
     }
     for (const Predefined &from : all_predefined())
         for (const Predefined &to : all_predefined()) {
             INFO(from.name << " to " << to.name);
             const int status = is_converted(from, to) ? UCD_SUCCESS : UCD_ERR__NOT_SUPPORTED;
-            CHECK(convert(from.handle, 3, to.handle, 3, actual) == status);
+            ucd_move_t move = copy_move(nullptr, 3, from.handle, nullptr, 3, to.handle);
+            CHECK(convert(move) == status);
         }
 }
 
@@ -146,9 +151,8 @@ TEST_CASE("members of a list are converted each in its way") {
     const float in[3] = {1.5f, -2.0f, 1e30f};
     std::uint16_t half[3] = {};
     std::int32_t integers[3] = {};
-    ucd_move_t moves[2] = {
-        {in, 3, UCD_TYPE__FLOAT, 0, half, 3, UCD_TYPE__FLOAT16, 0, UINTPTR_MAX, 0, {}},
-        {in, 3, UCD_TYPE__FLOAT, 0, integers, 3, UCD_TYPE__INT32_T, 0, UINTPTR_MAX, 0, {}}};
+    ucd_move_t moves[2] = {copy_move(in, 3, UCD_TYPE__FLOAT, half, 3, UCD_TYPE__FLOAT16),
+                           copy_move(in, 3, UCD_TYPE__FLOAT, integers, 3, UCD_TYPE__INT32_T)};
     REQUIRE(ucd_move(moves, 2, UCD_INFO__NULL, UCD_OP__CONVERT_SAT) == UCD_SUCCESS);
     CHECK((half[0] == 0x3e00 && half[1] == 0xc000 && half[2] == 0x7bff));
     CHECK((integers[0] == 1 && integers[1] == -2 && integers[2] == INT32_MAX));

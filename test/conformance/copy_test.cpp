@@ -4,6 +4,7 @@
 #include "support/buffers/guarded_buffer.hpp"
 #include "support/buffers/page_guard.hpp"
 #include "support/moves/calls.hpp"
+#include "support/moves/move_list.hpp"
 #include "support/moves/reducing.hpp"
 
 #include <algorithm>
@@ -125,17 +126,9 @@ TEST_CASE("any range of one layout goes to any place in another") {
         for (std::size_t i = 0; i < range.bytes; ++i)
             *out.expected(target.bytes[range.out_offset + i]) =
                 *in.actual(source.bytes[range.in_offset + i]);
-        const ucd_move_t move = {in.base(),
-                                 source.count,
-                                 source.type(),
-                                 range.in_offset,
-                                 out.base(),
-                                 target.count,
-                                 target.type(),
-                                 range.out_offset,
-                                 range.limit,
-                                 0,
-                                 {}};
+        const ucd_move_t move =
+            part_move(in.base(), source.count, source.type(), range.in_offset, out.base(),
+                      target.count, target.type(), range.out_offset, range.limit);
         std::uintptr_t actual = untouched;
         one.succeed(call_move(rng, move, &actual, UCD_INFO__NULL, UCD_OP__REPLACE, true), "move");
         if (actual != range.bytes) one.fail("moved ", actual, " bytes, not ", range.bytes);
@@ -176,17 +169,9 @@ TEST_CASE("any range of elements is combined with one of another place") {
         // A limit within an element is rounded down.
         const std::size_t slack =
             last < elements ? rng.below(source.offset_of(last + 1) - from - bytes) : 0;
-        const ucd_move_t move = {in.base(),
-                                 source.subject.count,
-                                 source.subject.type(),
-                                 from,
-                                 out.base(),
-                                 target.subject.count,
-                                 target.subject.type(),
-                                 to,
-                                 bytes + slack,
-                                 0,
-                                 {}};
+        const ucd_move_t move =
+            part_move(in.base(), source.subject.count, source.subject.type(), from, out.base(),
+                      target.subject.count, target.subject.type(), to, bytes + slack);
         std::uintptr_t actual = untouched;
         one.succeed(call_move(rng, move, &actual, UCD_INFO__NULL, op, true), "reducing move");
         if (actual != bytes) one.fail(op_name(op), " moved ", actual, " bytes, not ", bytes);

@@ -21,33 +21,25 @@ namespace {
 // Moves all, with and without a request that is waited for; in both directions.
 void check_both_ways(Case &one, BatchMoves &moves, Memory typed, Memory packed) {
     moves.allocate(typed, packed);
-    const TrueHints pack_hints(one.rng(), typed, packed, moves.engines_can());
-    const TrueHints unpack_hints(one.rng(), packed, typed, moves.engines_can());
-    ucd_request_t request = UCD_REQUEST__NULL;
-    moves.set_up_pack();
-    std::vector<ucd_pack_desc_t> packs = moves.packs();
-    std::vector<std::uintptr_t> lengths;
-    for (const auto &desc : packs) lengths.push_back(desc.max_pack_bytes);
-    one.succeed(
-        ucd_ipack_batch(packs.data(), packs.size(), pack_hints.get(), UCD_OP__REPLACE, &request),
-        "ucd_ipack_batch");
-    one.succeed(finish(one.rng(), request), "finishing a batch of packs");
-    moves.check("a batch of packs");
-    for (std::size_t i = 0; i < packs.size(); ++i)
-        if (packs[i].actual_pack_bytes != lengths[i]) one.fail("packed size of member ", i);
-
-    moves.set_up_unpack();
-    std::vector<ucd_unpack_desc_t> unpacks = moves.unpacks();
-    one.succeed(ucd_iunpack_batch(unpacks.data(), unpacks.size(), unpack_hints.get(),
-                                  UCD_OP__REPLACE, &request),
-                "ucd_iunpack_batch");
-    one.succeed(finish(one.rng(), request), "finishing a batch of unpacks");
-    moves.check("a batch of unpacks");
-    for (std::size_t i = 0; i < unpacks.size(); ++i)
-        if (unpacks[i].actual_unpack_bytes != lengths[i]) one.fail("unpacked size of member ", i);
+    for (const bool packs : {true, false}) {
+        const char *const what = packs ? "a list of packs" : "a list of unpacks";
+        const TrueHints hints(one.rng(), packs ? typed : packed, packs ? packed : typed,
+                              moves.engines_can());
+        moves.set_up(packs);
+        MoveList list = moves.list(packs);
+        ucd_request_t request = UCD_REQUEST__NULL;
+        one.succeed(start(list, &request, hints.get()), what);
+        one.succeed(finish(one.rng(), request), what);
+        moves.check(what);
+        for (std::size_t i = 0; i < list.size(); ++i) {
+            const std::uintptr_t length = packs ? list[i].outcount : list[i].incount;
+            if (list[i].actual_bytes != length || list[i].consumed_bytes != length)
+                one.fail("sizes of member ", i, " of ", what);
+        }
+    }
 }
 
-RecipeOptions member_options(std::size_t bytes) {
+RecipeOptions options_of(std::size_t bytes) {
     RecipeOptions options = device_options(UCD_OP__REPLACE);
     options.max_bytes = bytes;
     options.max_span = 8 * bytes;
@@ -63,7 +55,7 @@ TEST_CASE("batches of random types and ranges between random memories") {
         use_staging(64 + rng.below(4000), 1 + static_cast<unsigned>(rng.below(4)));
         std::list<Subject> subjects;
         for (std::size_t i = rng.below(10) + 1; i-- > 0;)
-            subjects.push_back(random_subject(one, member_options(rng.chance(20) ? 8192 : 256), 3));
+            subjects.push_back(random_subject(one, options_of(rng.chance(20) ? 8192 : 256), 3));
         BatchMoves moves(one);
         for (std::size_t i = rng.below(rng.chance(20) ? 300 : 30); i-- > 0;)
             moves.add_range(*std::next(subjects.begin(),
@@ -149,75 +141,6 @@ TEST_CASE("a batch of some megabytes: threads have several vectors", "[bulk]") {
         if (i % 3 == 0) moves.add_range(small);
     }
     check_both_ways(one, moves, device0, device0);
-}
-
-TEST_CASE("random batches with any op in all memories") {
-    DeviceSession session;
-    run_cases("device batches with ops", 300, [](Case &one) {
-        Rng &rng = one.rng();
-        random_knobs(rng);
-        use_staging(64 + rng.below(2000), 1 + static_cast<unsigned>(rng.below(4)));
-        struct Member {
-            ReducedSubject what;
-            DeviceBuffer typed, packed;
-            std::size_t offset, length;
-        };
-        const ucd_op_t op = random_device_op(rng);
-        const bool pack = rng.chance(50);
-        RecipeOptions options = device_options(op);
-        // Often all of one kind, which is one launch.
-        if (!options.elements.empty() && rng.chance(50))
-            options.elements = {options.elements[rng.below(options.elements.size())]};
-        std::vector<std::unique_ptr<Member>> members;
-        std::vector<ucd_pack_desc_t> packs;
-        std::vector<ucd_unpack_desc_t> unpacks;
-        for (std::size_t i = rng.below(rng.chance(20) ? 60 : 12); i-- > 0;) {
-            ReducedSubject what = with_elements(random_subject(one, options, 3));
-            const std::size_t elements = what.elements.size();
-            const std::size_t first = elements == 0 ? 0 : rng.below(elements);
-            const std::size_t last = first + (elements == 0 ? 0 : rng.below(elements - first) + 1);
-            const std::size_t offset = what.offset_of(first), end = what.offset_of(last);
-            const TouchedRange range = what.subject.range;
-            members.push_back(std::unique_ptr<Member>(
-                new Member{std::move(what),
-                           {rng, range, random_memory(rng)},
-                           {rng, {0, static_cast<std::intptr_t>(end - offset)}, random_memory(rng)},
-                           offset,
-                           end - offset}));
-            Member &m = *members.back();
-            const DeviceMove move{one, op, m.what, m.typed, m.packed, m.offset, m.length};
-            const Subject &s = m.what.subject;
-            pack ? set_up_pack(move) : set_up_unpack(move);
-            packs.push_back({m.typed.real_base(),
-                             s.count,
-                             s.type(),
-                             m.offset,
-                             m.packed.real_base(),
-                             m.length,
-                             untouched,
-                             {0, 0}});
-            unpacks.push_back({m.packed.real_base(),
-                               m.length,
-                               m.typed.real_base(),
-                               s.count,
-                               s.type(),
-                               m.offset,
-                               untouched,
-                               {0, 0}});
-        }
-        ucd_request_t request = UCD_REQUEST__NULL;
-        one.succeed(
-            pack ? ucd_ipack_batch(packs.data(), packs.size(), UCD_INFO__NULL, op, &request)
-                 : ucd_iunpack_batch(unpacks.data(), unpacks.size(), UCD_INFO__NULL, op, &request),
-            "batch");
-        one.succeed(finish(rng, request), "request of a batch");
-        for (std::size_t i = 0; i < members.size(); ++i) {
-            Member &m = *members[i];
-            check_result({one, op, m.what, m.typed, m.packed, m.offset, m.length});
-            if ((pack ? packs[i].actual_pack_bytes : unpacks[i].actual_unpack_bytes) != m.length)
-                one.fail("member ", i, " says that it moved another number of bytes");
-        }
-    });
 }
 
 } // namespace device_batch_test

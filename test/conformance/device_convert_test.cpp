@@ -93,17 +93,9 @@ public:
         in_.send();
         out_.send();
         const std::size_t offset = pair_.source.offset_of(first);
-        move = {in_.real_base(),
-                1,
-                source.type(),
-                offset,
-                out_.real_base(),
-                1,
-                target.type(),
-                pair_.target.offset_of(first),
-                pair_.source.offset_of(last) - offset,
-                0,
-                {}};
+        move =
+            part_move(in_.real_base(), 1, source.type(), offset, out_.real_base(), 1, target.type(),
+                      pair_.target.offset_of(first), pair_.source.offset_of(last) - offset);
     }
     void check(Case &one) {
         out_.fetch();
@@ -138,7 +130,7 @@ TEST_CASE("plans convert many arrays of one pair of types") {
         if (from == to) return;
         const bool saturate = rng.chance(50);
         std::list<PlannedConversion> members;
-        std::vector<ucd_move_t> moves;
+        MoveList moves;
         for (std::size_t n = 2 + rng.below(12); n > 0; --n)
             moves.push_back(members.emplace_back(one, from, to, saturate).move);
         ucd_plan_t plan = UCD_PLAN__NULL;

@@ -20,19 +20,19 @@ using enum ucdtest::Memory;
 
 TEST_CASE("lists of moves of all kinds between all memories") {
     DeviceSession session;
-    run_cases("device lists", 400, [](Case &one) {
+    run_cases("device lists", 800, [](Case &one) {
         Rng &rng = one.rng();
         random_knobs(rng);
+        use_staging(64 + rng.below(2000), 1 + static_cast<unsigned>(rng.below(4)));
         const ucd_op_t op = random_device_op(rng);
         const Listed list = random_list(one, op, everywhere);
         list.set_up();
-        std::vector<ucd_move_t> moves = list.descs();
+        MoveList moves = list.descs();
         ucd_request_t request = UCD_REQUEST__NULL;
         if (rng.chance(30)) {
             one.succeed(ucd_move(moves.data(), moves.size(), UCD_INFO__NULL, op), "ucd_move");
         } else {
-            one.succeed(ucd_imove(moves.data(), moves.size(), UCD_INFO__NULL, op, &request),
-                        "ucd_imove");
+            one.succeed(start(moves, &request, UCD_INFO__NULL, op), "ucd_imove");
             one.succeed(finish(rng, request), "the request of a list");
         }
         list.check(moves);
@@ -47,7 +47,7 @@ TEST_CASE("a plan does what its list does, each time, with any buffers") {
         random_knobs(rng);
         const ucd_op_t op = random_device_op(rng);
         Listed list = random_list(one, op, everywhere);
-        std::vector<ucd_move_t> moves = list.descs();
+        MoveList moves = list.descs();
         ucd_plan_t plan = UCD_PLAN__NULL;
         one.succeed(ucd_plan_create(moves.data(), moves.size(), UCD_INFO__NULL, op, &plan),
                     "ucd_plan_create");

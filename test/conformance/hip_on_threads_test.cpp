@@ -247,7 +247,7 @@ TEST_CASE("a batch is captured where HIP's graphs can keep it, and else refused"
         REQUIRE(ucd_prepare(1, s.type(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
                 UCD_SUCCESS);
     ucd::hostgpu::begin_capture(stream);
-    const int status = pack_in(stream, batch.moves.packs());
+    const int status = start_in(stream, batch.moves.packs());
     const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
     if (HIP_VERSION_MAJOR >= 6) {
         CHECK(status == UCD_SUCCESS);

@@ -18,27 +18,17 @@ TEST_CASE("a batch that comes again is one upload and one launch, in memory that
     DeviceSession session;
     const Hints hints(GENERATE(false, true));
     Vectors many(500, device0, device0);
-    const std::vector<ucd_pack_desc_t> descs = many.moves.packs();
-    for (int round = 0; round < 4; ++round) {
-        many.moves.set_up_pack();
-        forget_counts();
-        REQUIRE(pack(descs, hints) == UCD_SUCCESS);
-        CHECK(mock::counts.launches == 1);
-        CHECK(mock::counts.copies == 1);
-        if (round > 0) CHECK(mock::counts.allocations == 0);
-        many.moves.check("again");
-    }
-    std::vector<ucd_unpack_desc_t> unpacks = many.moves.unpacks();
-    for (int round = 0; round < 3; ++round) {
-        many.moves.set_up_unpack();
-        forget_counts();
-        ucd_request_t request = UCD_REQUEST__NULL;
-        REQUIRE(ucd_iunpack_batch(unpacks.data(), unpacks.size(), hints, UCD_OP__REPLACE,
-                                  &request) == UCD_SUCCESS);
-        REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
-        CHECK(mock::counts.launches == 1);
-        CHECK(mock::counts.allocations == 0);
-        many.moves.check("unpacked");
+    for (const bool packs : {true, false}) {
+        MoveList moves = many.moves.list(packs);
+        for (int round = 0; round < 4; ++round) {
+            many.moves.set_up(packs);
+            forget_counts();
+            REQUIRE(move_all(moves, hints) == UCD_SUCCESS);
+            CHECK(mock::counts.launches == 1);
+            CHECK(mock::counts.copies == 1);
+            if (round > 0 || !packs) CHECK(mock::counts.allocations == 0);
+            many.moves.check(packs ? "packed again" : "unpacked again");
+        }
     }
 }
 
@@ -53,10 +43,9 @@ TEST_CASE("batches under way at once have tables of their own, whose memory serv
         for (int i = 0; i < 3; ++i) {
             Vectors &v = all.emplace_back(140 + i);
             v.moves.set_up_pack();
-            std::vector<ucd_pack_desc_t> descs = v.moves.packs();
+            MoveList descs = v.moves.packs();
             requests.emplace_back();
-            REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__REPLACE,
-                                    &requests.back()) == UCD_SUCCESS);
+            REQUIRE(start(descs, &requests.back(), hints) == UCD_SUCCESS);
         }
         if (round > 0) CHECK(mock::counts.allocations == 0);
         mock::let_go();
@@ -73,7 +62,7 @@ TEST_CASE("other types at the addresses of those that have gone") {
     BatchMoves moves(one);
     for (int i = 0; i < 200; ++i) moves.add(room, 0, 800);
     moves.allocate(device0, device0);
-    std::vector<ucd_pack_desc_t> descs = moves.packs();
+    MoveList descs = moves.packs();
     std::vector<double> in(1000);
     for (int i = 0; i < 1000; ++i) in[static_cast<std::size_t>(i)] = i;
     for (int stride = 2; stride < 8; ++stride) {
@@ -82,12 +71,12 @@ TEST_CASE("other types at the addresses of those that have gone") {
         REQUIRE(ucd_create_vector(100, 1, stride, UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type) ==
                 UCD_SUCCESS);
         const BuiltType owner(type);
-        for (ucd_pack_desc_t &d : descs) {
-            d.type = type;
+        for (ucd_move_t &d : descs) {
+            d.intype = type;
             mock::write(const_cast<void *>(d.inbuf), in.data(), in.size() * sizeof(double));
         }
-        REQUIRE(pack(descs, hints) == UCD_SUCCESS);
-        for (const ucd_pack_desc_t &d : descs) {
+        REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
+        for (const ucd_move_t &d : descs) {
             std::vector<double> out(100);
             mock::read(out.data(), d.outbuf, 800);
             for (int i = 0; i < 100; ++i) REQUIRE(out[static_cast<std::size_t>(i)] == i * stride);
@@ -101,58 +90,50 @@ TEST_CASE("another type at the address of one that has gone, of which nothing wa
     const bool empty = GENERATE(false, true); // or its range was
     Vectors few(4);
     few.moves.set_up_pack();
-    std::vector<ucd_pack_desc_t> descs = few.moves.packs();
-    ucd_pack_desc_t &d = descs[1];
+    MoveList descs = few.moves.packs();
+    ucd_move_t &d = descs[1];
     ucd_type_t gone = UCD_TYPE__NULL;
     REQUIRE(ucd_create_contig(empty ? 0 : 2, UCD_TYPE__INT, UCD_INFO__NULL, &gone) == UCD_SUCCESS);
     d.inoffset = empty ? 0 : 8;
-    d.type = gone;
-    REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+    d.intype = gone;
+    REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
     REQUIRE(ucd_free(&gone) == UCD_SUCCESS);
     // Its memory is likely to be where the last one's was; if it is another, that is right as well.
     const BuiltType next(contig(4, leaf(UCD_TYPE__INT)));
-    d.type = next.get();
-    ucd_request_t request = UCD_REQUEST__NULL;
-    REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__REPLACE, &request) ==
-            UCD_SUCCESS);
-    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
-    CHECK(d.actual_pack_bytes == 16 - d.inoffset);
+    d.intype = next.get();
+    REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
+    CHECK(d.actual_bytes == 16 - d.inoffset);
 }
 
 TEST_CASE("a batch is told from an equal one that is moved otherwise, or is wrong") {
     DeviceSession session;
     const Hints hints(true);
     Vectors many(60);
-    std::vector<ucd_pack_desc_t> descs = many.moves.packs();
+    MoveList descs = many.moves.packs();
     many.moves.set_up_pack();
-    REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+    REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
     many.moves.check("at first");
     // A sum in the place of a copy, and the copy again.
-    ucd_request_t request = UCD_REQUEST__NULL;
     std::vector<double> sums(many.moves.bytes_moved() / sizeof(double), 1), found(sums.size());
     auto *const packed = static_cast<double *>(descs[0].outbuf);
     for (std::size_t i = 0; i < descs.size(); ++i) {
         mock::write(const_cast<void *>(descs[i].inbuf), sums.data(), sizeof(double));
         mock::write(descs[i].outbuf, sums.data(), sizeof(double));
     }
-    REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__SUM, &request) ==
-            UCD_SUCCESS);
-    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    REQUIRE(move_all(descs, hints, UCD_OP__SUM) == UCD_SUCCESS);
     mock::read(found.data(), packed, sizeof(double));
     CHECK(found[0] == 2);
     // What is wrong now was not before.
     descs[30].reserved[1] = 1;
-    CHECK(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__REPLACE, &request) ==
-          UCD_ERR__INVALID_ARG);
-    CHECK(last_error_says("descs[30]"));
+    CHECK(move_all(descs, hints) == UCD_ERR__INVALID_ARG);
+    CHECK(last_error_says("moves[30]"));
     descs[30].reserved[1] = 0;
     descs[59].inoffset = many.subjects.back().size() + 1;
-    CHECK(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__REPLACE, &request) ==
-          UCD_ERR__INVALID_ARG);
-    CHECK(last_error_says("descs[59]"));
+    CHECK(move_all(descs, hints) == UCD_ERR__INVALID_ARG);
+    CHECK(last_error_says("moves[59]"));
     descs[59].inoffset = 0;
     many.moves.set_up_pack();
-    REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+    REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
     many.moves.check("once more");
 }
 
@@ -168,7 +149,7 @@ TEST_CASE("nothing of the types of batches is kept", "[bulk]") {
         for (int i = 0; i < 20; ++i) moves.add(s, 0, s.size());
         moves.allocate(device0, device0);
         moves.set_up_pack();
-        REQUIRE(pack(moves.packs(), hints) == UCD_SUCCESS);
+        REQUIRE(move_all(moves.packs(), hints) == UCD_SUCCESS);
         moves.check("kept");
     };
     for (std::intptr_t stride = 3; stride < 40; ++stride) use(stride);

@@ -33,7 +33,7 @@ struct Batch {
     Case one{"exhaustion", 0};
     std::list<Subject> subjects; // never used before
     BatchMoves moves{one};
-    std::vector<ucd_pack_desc_t> descs;
+    MoveList descs;
 
     Batch(int form, int members) {
         for (int i = 0; i < members; ++i) {
@@ -48,7 +48,7 @@ struct Batch {
     std::vector<char> packed() const {
         const auto *first = static_cast<const char *>(descs.front().outbuf);
         const auto *last = static_cast<const char *>(descs.back().outbuf);
-        const std::size_t length = descs.back().max_pack_bytes;
+        const std::size_t length = descs.back().outcount;
         std::vector<char> bytes(static_cast<std::size_t>(last - first) + length);
         mock::read(bytes.data(), first, bytes.size());
         return bytes;
@@ -63,7 +63,7 @@ struct Batch {
 
     void check_again(const Hints &hints) {
         moves.set_up_pack();
-        REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+        REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
         moves.check("after memory had run out");
     }
 };
@@ -78,7 +78,7 @@ bool pack_with_failure(std::size_t nth, Batch &batch, const Hints &hints, ucd_op
     ucd_request_t request = UCD_REQUEST__NULL;
     mock::knobs.delay_us = 200;
     fail_allocation(nth);
-    const int rc = ucd_ipack_batch(batch.descs.data(), batch.descs.size(), hints, op, &request);
+    const int rc = ucd_imove(batch.descs.data(), batch.descs.size(), hints, op, &request);
     const bool failed = !end_failing();
     check_status(rc, failed);
     if (rc != UCD_SUCCESS) batch.check_nothing_is_under_way();
@@ -94,7 +94,7 @@ bool pack_in_stream_with_failure(std::size_t nth, Batch &batch, const Hints &hin
     mock::hold();
     fail_allocation(nth);
     const int rc =
-        ucd_pack_batch_stream(batch.descs.data(), batch.descs.size(), hints, op, native(stream));
+        ucd_move_stream(batch.descs.data(), batch.descs.size(), hints, op, native(stream));
     const bool failed = !end_failing();
     check_status(rc, failed);
     batch.subjects.clear(); // types go early, whatever has been put into the stream

@@ -31,7 +31,7 @@ TEST_CASE("a batch is one launch for each device, whatever its members", "[bulk]
     moves.allocate(device0, device0);
     moves.set_up_pack();
     forget_counts();
-    REQUIRE(pack(moves.packs()) == UCD_SUCCESS);
+    REQUIRE(move_all(moves.packs()) == UCD_SUCCESS);
     CHECK(moves.size() > 3000);
     CHECK(mock::counts.launches == 1);
     CHECK(mock::counts.copies == 1); // the table, on its way to the device
@@ -42,9 +42,9 @@ TEST_CASE("a small batch is a launch and nothing else") {
     DeviceSession session;
     Vectors few(20);
     few.moves.set_up_pack();
-    REQUIRE(pack(few.moves.packs()) == UCD_SUCCESS);
+    REQUIRE(move_all(few.moves.packs()) == UCD_SUCCESS);
     forget_counts();
-    REQUIRE(pack(few.moves.packs()) == UCD_SUCCESS);
+    REQUIRE(move_all(few.moves.packs()) == UCD_SUCCESS);
     CHECK(mock::counts.launches == 1);
     CHECK(mock::counts.copies == 0);
     CHECK(mock::counts.allocations == 0);
@@ -54,7 +54,7 @@ TEST_CASE("a small batch is a launch and nothing else") {
 TEST_CASE("members on the host and on both devices") {
     DeviceSession session;
     Vectors a(200), b(200, device1, pinned), c(50, pageable, managed);
-    std::vector<ucd_pack_desc_t> descs;
+    MoveList descs;
     for (Vectors *v : {&a, &b, &c}) {
         v->moves.set_up_pack();
         const auto packs = v->moves.packs();
@@ -62,7 +62,7 @@ TEST_CASE("members on the host and on both devices") {
     }
     a.one.rng().shuffle(descs);
     forget_counts();
-    REQUIRE(pack(descs) == UCD_SUCCESS);
+    REQUIRE(move_all(descs) == UCD_SUCCESS);
     CHECK(mock::counts.launches == 2);
     for (Vectors *v : {&a, &b, &c}) v->moves.check("mixed");
 }
@@ -77,10 +77,9 @@ TEST_CASE("batches under way at once have tables of their own") {
     }
     mock::hold();
     for (Vectors &v : all) {
-        std::vector<ucd_pack_desc_t> descs = v.moves.packs();
+        MoveList descs = v.moves.packs();
         ucd_request_t request = UCD_REQUEST__NULL;
-        REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                                &request) == UCD_SUCCESS);
+        REQUIRE(start(descs, &request) == UCD_SUCCESS);
         requests.push_back(request);
     }
     mock::let_go();
@@ -97,11 +96,11 @@ TEST_CASE("threads with batches of their own") {
     std::vector<std::thread> threads;
     for (Vectors &v : all)
         threads.emplace_back([&v, &failures, &hints] {
-            const std::vector<ucd_pack_desc_t> descs = v.moves.packs();
+            MoveList descs = v.moves.packs();
             for (std::size_t round = 0; round < 60; ++round) {
-                std::vector<ucd_pack_desc_t> some = descs;
+                MoveList some = descs;
                 some.resize(descs.size() - round % 13);
-                failures += pack(some, hints) != UCD_SUCCESS;
+                failures += move_all(some, hints) != UCD_SUCCESS;
             }
         });
     for (std::thread &thread : threads) thread.join();
@@ -115,9 +114,9 @@ TEST_CASE("graphs keep their batch") {
     mock::Stream stream(0);
     for (const int members : {20, 400}) { // with the launch, and in device memory
         Vectors batch(members), others(members + 1);
-        const auto capture = [&](std::vector<ucd_pack_desc_t> descs, ucd::hostgpu::Graph &graph) {
+        const auto capture = [&](MoveList descs, ucd::hostgpu::Graph &graph) {
             ucd::hostgpu::begin_capture(stream);
-            const int rc = pack_in(stream, std::move(descs), hints);
+            const int rc = start_in(stream, std::move(descs), hints);
             graph = ucd::hostgpu::end_capture(stream);
             return rc;
         };
@@ -135,9 +134,9 @@ TEST_CASE("graphs keep their batch") {
         for (int replay = 0; replay < 3; ++replay) {
             // Other batches use other tables: more of them than are kept for being used again.
             for (int i = 0; i < 10; ++i) {
-                std::vector<ucd_pack_desc_t> descs = others.moves.packs();
+                MoveList descs = others.moves.packs();
                 descs.resize(descs.size() - static_cast<std::size_t>(i));
-                REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+                REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
             }
             batch.moves.set_up_pack();
             ucd::hostgpu::replay(graph, stream);
@@ -153,8 +152,8 @@ TEST_CASE("graphs keep their batch") {
         int live = mock::counts.live_allocations;
         for (int i = 0; i < 6; ++i) {
             graph = {};
-            std::vector<ucd_pack_desc_t> descs = others.moves.packs();
-            REQUIRE(pack_in(stream, descs, hints) == UCD_SUCCESS);
+            MoveList descs = others.moves.packs();
+            REQUIRE(start_in(stream, descs, hints) == UCD_SUCCESS);
             stream.synchronise();
             descs.resize(descs.size() - static_cast<std::size_t>(10 + i));
             REQUIRE(capture(descs, graph) == UCD_SUCCESS);
@@ -170,9 +169,9 @@ TEST_CASE("batches that each come again share their tables", "[bulk]") {
     batch.moves.set_up_pack();
     for (int i = 0; i < 60; ++i) {
         if (i == 30) forget_counts();
-        std::vector<ucd_pack_desc_t> descs = batch.moves.packs();
+        MoveList descs = batch.moves.packs();
         descs.resize(descs.size() - static_cast<std::size_t>(i));
-        for (int again = 0; again < 4; ++again) REQUIRE(pack(descs) == UCD_SUCCESS);
+        for (int again = 0; again < 4; ++again) REQUIRE(move_all(descs) == UCD_SUCCESS);
     }
     CHECK(mock::counts.allocations == 0);
     batch.moves.check("packed");
@@ -187,7 +186,7 @@ TEST_CASE("a graph may go after the last ucd_finalize") {
             REQUIRE(ucd_prepare(1, s.type(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
                     UCD_SUCCESS);
         ucd::hostgpu::begin_capture(stream);
-        REQUIRE(pack_in(stream, batch.moves.packs()) == UCD_SUCCESS);
+        REQUIRE(start_in(stream, batch.moves.packs()) == UCD_SUCCESS);
         const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
         CHECK(graph.kept.size() == 1);
         REQUIRE(ucd_finalize() == UCD_SUCCESS);
@@ -203,7 +202,7 @@ TEST_CASE("batches in streams, whose types go early") {
     batch.moves.set_up_pack();
     mock::hold();
     for (int again = 0; again < 3; ++again) // while the first one's table is on its way
-        REQUIRE(pack_in(stream, batch.moves.packs()) == UCD_SUCCESS);
+        REQUIRE(start_in(stream, batch.moves.packs()) == UCD_SUCCESS);
     for (Subject &s : batch.subjects) s.built = BuiltType();
     mock::let_go();
     stream.synchronise();
@@ -217,9 +216,9 @@ TEST_CASE("a call in a stream costs no more for all that is under way") {
     Vectors few(3);
     few.moves.set_up_pack();
     mock::hold();
-    for (int i = 0; i < 200; ++i) REQUIRE(pack_in(stream, few.moves.packs()) == UCD_SUCCESS);
+    for (int i = 0; i < 200; ++i) REQUIRE(start_in(stream, few.moves.packs()) == UCD_SUCCESS);
     mock::counts.polls = 0;
-    for (int i = 0; i < 10; ++i) REQUIRE(pack_in(stream, few.moves.packs()) == UCD_SUCCESS);
+    for (int i = 0; i < 10; ++i) REQUIRE(start_in(stream, few.moves.packs()) == UCD_SUCCESS);
     CHECK(mock::counts.polls < 100);
     mock::let_go();
     stream.synchronise();
@@ -232,7 +231,7 @@ TEST_CASE("one stream's batch does not wait for another stream") {
     Vectors batch(300);
     batch.moves.set_up_pack();
     mock::hold();
-    REQUIRE(pack_in(busy, batch.moves.packs()) == UCD_SUCCESS); // with the table before it
+    REQUIRE(start_in(busy, batch.moves.packs()) == UCD_SUCCESS); // with the table before it
     std::atomic<bool> blocked{true};
     const struct Unblock {
         std::atomic<bool> &blocked;
@@ -246,8 +245,8 @@ TEST_CASE("one stream's batch does not wait for another stream") {
     busy.add([&blocked] {
         while (blocked) std::this_thread::yield();
     });
-    REQUIRE(pack_in(busy, fresh.moves.packs()) == UCD_SUCCESS);
-    REQUIRE(pack_in(free, fresh.moves.packs()) == UCD_SUCCESS);
+    REQUIRE(start_in(busy, fresh.moves.packs()) == UCD_SUCCESS);
+    REQUIRE(start_in(free, fresh.moves.packs()) == UCD_SUCCESS);
     free.synchronise();
     fresh.moves.check("in the free stream");
     blocked = false;
@@ -265,7 +264,7 @@ TEST_CASE("blocks have equal shares, however different members are") {
     moves.allocate(device0, device0);
     moves.set_up_pack();
     ucd::hostgpu::stored_by_blocks();
-    REQUIRE(pack(moves.packs()) == UCD_SUCCESS);
+    REQUIRE(move_all(moves.packs()) == UCD_SUCCESS);
     moves.check("shares");
     const std::vector<std::size_t> stored = ucd::hostgpu::stored_by_blocks();
     std::size_t sum = 0;
@@ -300,16 +299,12 @@ TEST_CASE("large batches of members of any length, several vectors a thread", "[
     moves.allocate(device0, device0);
     moves.set_up_pack();
     ucd::hostgpu::stored_by_blocks();
-    REQUIRE(pack(moves.packs()) == UCD_SUCCESS);
+    REQUIRE(move_all(moves.packs()) == UCD_SUCCESS);
     moves.check("packed");
     const std::vector<std::size_t> stored = ucd::hostgpu::stored_by_blocks();
     CHECK(*std::max_element(stored.begin(), stored.end()) > 256 * 16); // more than a vector each
     moves.set_up_unpack();
-    std::vector<ucd_unpack_desc_t> descs = moves.unpacks();
-    ucd_request_t request = UCD_REQUEST__NULL;
-    REQUIRE(ucd_iunpack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                              &request) == UCD_SUCCESS);
-    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    REQUIRE(move_all(moves.unpacks()) == UCD_SUCCESS);
     moves.check("unpacked");
 }
 
@@ -321,7 +316,7 @@ TEST_CASE("a cap on blocks, and batches") {
     Vectors batch(300);
     batch.moves.set_up_pack();
     ucd::hostgpu::stored_by_blocks();
-    REQUIRE(pack(batch.moves.packs(), info) == UCD_SUCCESS);
+    REQUIRE(move_all(batch.moves.packs(), info) == UCD_SUCCESS);
     CHECK(ucd::hostgpu::stored_by_blocks().size() == 3);
     batch.moves.check("capped");
     ucd_info_free(&info);
@@ -330,22 +325,22 @@ TEST_CASE("a cap on blocks, and batches") {
 TEST_CASE("faults in a batch: refused launches, failing work, no memory") {
     DeviceSession session;
     Vectors batch(300);
-    const std::vector<ucd_pack_desc_t> descs = batch.moves.packs();
+    MoveList descs = batch.moves.packs();
     const auto untouched_then_right = [&] {
         batch.moves.set_up_pack();
-        REQUIRE(pack(descs) == UCD_SUCCESS);
+        REQUIRE(move_all(descs) == UCD_SUCCESS);
         batch.moves.check("after a fault");
     };
     for (const int nth : {1, 2}) { // the upload of the table, the kernel
         mock::knobs.failing_launch = nth;
-        CHECK(pack(descs) == UCD_ERR__DEVICE);
+        CHECK(move_all(descs) == UCD_ERR__DEVICE);
         CHECK(last_error_says("refused"));
         mock::knobs.failing_launch = 0;
     }
     untouched_then_right();
     for (int time = 0; time < 4; ++time) { // whether or not a table is uploaded, or is found
         mock::knobs.failing_work = 1;
-        CHECK(pack(descs) == UCD_ERR__DEVICE);
+        CHECK(move_all(descs) == UCD_ERR__DEVICE);
         untouched_then_right();
     }
 
@@ -353,7 +348,7 @@ TEST_CASE("faults in a batch: refused launches, failing work, no memory") {
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
     for (const int nth : {1, 2}) { // on the device, pinned
         mock::knobs.failing_allocation = nth;
-        CHECK(pack(descs) == UCD_ERR__OUT_OF_MEM);
+        CHECK(move_all(descs) == UCD_ERR__OUT_OF_MEM);
         mock::knobs.failing_allocation = 0;
     }
     untouched_then_right();
@@ -361,7 +356,7 @@ TEST_CASE("faults in a batch: refused launches, failing work, no memory") {
     Vectors larger(5000);
     larger.moves.set_up_pack();
     mock::knobs.failing_allocation = 1;
-    REQUIRE(pack(larger.moves.packs()) == UCD_SUCCESS);
+    REQUIRE(move_all(larger.moves.packs()) == UCD_SUCCESS);
     larger.moves.check("in place of another");
 }
 
@@ -384,11 +379,11 @@ TEST_CASE("reductions of a batch are one launch for each kind of element") {
     };
     char *const in = aligned(in_memory), *const out = aligned(out_memory);
     for (int kinds = 1; kinds <= 3; ++kinds) {
-        std::vector<ucd_pack_desc_t> descs;
+        MoveList descs;
         auto type = types.begin();
         for (std::size_t i = 0; i < members; ++i) {
             descs.push_back(
-                {in + 2 * bytes * i, 1, type->get(), 0, out + bytes * i, bytes, 0, {0, 0}});
+                pack_move(in + 2 * bytes * i, 1, type->get(), 0, out + bytes * i, bytes));
             if (++type == std::next(types.begin(), kinds)) type = types.begin();
         }
         for (int round = 0; round < 2; ++round) {
@@ -398,10 +393,7 @@ TEST_CASE("reductions of a batch are one launch for each kind of element") {
             mock::write(in, from.data(), 2 * bytes * members);
             mock::write(out, to.data(), bytes * members);
             forget_counts();
-            ucd_request_t request = UCD_REQUEST__NULL;
-            REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__MAX, &request) ==
-                    UCD_SUCCESS);
-            REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+            REQUIRE(move_all(descs, hints, UCD_OP__MAX) == UCD_SUCCESS);
             CHECK(mock::counts.launches == kinds);
             CHECK(mock::counts.copies == kinds);
             for (std::size_t i = 0; i < to.size(); ++i) to[i] = std::max(to[i], from[2 * i]);

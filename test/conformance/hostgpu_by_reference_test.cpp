@@ -231,7 +231,7 @@ TEST_CASE("a batch in a stream that comes again reads the indices anew") {
     Case one("batches by reference", 0);
     std::list<Listed> members;
     std::list<DeviceBuffer> typed, packed;
-    std::vector<ucd_pack_desc_t> descs;
+    MoveList descs;
     for (int i = 0; i < 40; ++i) {
         const Form &form = all[static_cast<std::size_t>(i) % all.size()];
         const Listed &m =
@@ -240,8 +240,7 @@ TEST_CASE("a batch in a stream that comes again reads the indices anew") {
         DeviceBuffer &t = typed.emplace_back(one.rng(), m.range, device0);
         DeviceBuffer &p = packed.emplace_back(
             one.rng(), TouchedRange{0, static_cast<std::intptr_t>(size)}, device0);
-        descs.push_back(
-            {t.real_base(), 1, m.what.subject.type(), 0, p.real_base(), size, 0, {0, 0}});
+        descs.push_back(pack_move(t.real_base(), 1, m.what.subject.type(), 0, p.real_base(), size));
     }
     for (int round = 0; round < 3; ++round) {
         auto t = typed.begin(), p = packed.begin();
@@ -251,8 +250,7 @@ TEST_CASE("a batch in a stream that comes again reads the indices anew") {
             set_up_pack({one, UCD_OP__REPLACE, m.what, *t++, *p++, 0, size});
         }
         mock::counts.launches = 0;
-        REQUIRE(ucd_pack_batch_stream(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                                      native(stream)) == UCD_SUCCESS);
+        REQUIRE(start_in(stream, descs) == UCD_SUCCESS);
         stream.synchronise();
         CHECK(stream.failure() == "");
         CHECK(mock::counts.launches == 1);

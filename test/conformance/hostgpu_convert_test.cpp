@@ -90,20 +90,11 @@ TEST_CASE("a plan converts many strided and contiguous arrays by one kernel") {
     DeviceSession session;
     InStream rows(vector(20, 64, 80, number), contig(1280, half), 3), line(number, half, 1000),
         both(vector(30, 8, 24, number), vector(15, 16, 20, half), 1);
-    std::vector<ucd_move_t> moves;
+    MoveList moves;
     for (InStream *each : {&rows, &line, &both}) {
         const Subject &source = each->pair.source.subject, &target = each->pair.target.subject;
-        moves.push_back({each->in.real_base(),
-                         source.count,
-                         source.type(),
-                         0,
-                         each->out.real_base(),
-                         target.count,
-                         target.type(),
-                         0,
-                         UINTPTR_MAX,
-                         0,
-                         {}});
+        moves.push_back(copy_move(each->in.real_base(), source.count, source.type(),
+                                  each->out.real_base(), target.count, target.type()));
     }
     ucd_plan_t plan = UCD_PLAN__NULL;
     REQUIRE(ucd_plan_create(moves.data(), moves.size(), UCD_INFO__NULL, UCD_OP__CONVERT, &plan) ==

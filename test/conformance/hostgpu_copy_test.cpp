@@ -224,7 +224,7 @@ TEST_CASE("alike copies of a plan are one launch") {
     DeviceSession session;
     for (const RecipePtr &to : {columns(64, 64), rows(64, 64)}) {
         std::list<Copied> copies;
-        std::vector<ucd_move_t> moves;
+        MoveList moves;
         for (int i = 0; i < 20; ++i) {
             Copied &each = copies.emplace_back(columns(64, 64), to);
             moves.push_back(copy_of(each.copy()));
@@ -288,7 +288,7 @@ TEST_CASE("copies of pages by reference are one launch of a plan") {
     DeviceSession session;
     Rng rng(8);
     std::list<Copied> copies;
-    std::vector<ucd_move_t> moves;
+    MoveList moves;
     for (const std::int64_t row : {16, 64, 256, 1024, 16}) {
         Copied &each =
             copies.emplace_back(listed_pages(any_order(rng, 30), 4, row, 16, UCD_TYPE__INT32_T),

@@ -23,7 +23,7 @@ TEST_CASE("a table with a shape for each of many members") {
     Vectors many(3000); // the room for shapes is for members that share a few
     many.moves.set_up_pack();
     forget_counts();
-    REQUIRE(pack(many.moves.packs(), hints) == UCD_SUCCESS);
+    REQUIRE(move_all(many.moves.packs(), hints) == UCD_SUCCESS);
     CHECK(mock::counts.launches == 1);
     CHECK(mock::counts.copies == 1);
     many.moves.check("of their own types");
@@ -50,12 +50,9 @@ TEST_CASE("members that differ in one argument, and some that move nothing") {
     moves.allocate(device0, device0);
     moves.set_up_pack();
     forget_counts();
-    std::vector<ucd_pack_desc_t> descs = moves.packs();
-    ucd_request_t request = UCD_REQUEST__NULL;
-    REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__REPLACE, &request) ==
-            UCD_SUCCESS);
-    for (const ucd_pack_desc_t &d : descs) REQUIRE(d.actual_pack_bytes == d.max_pack_bytes);
-    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    MoveList descs = moves.packs();
+    REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
+    for (const ucd_move_t &d : descs) REQUIRE(d.actual_bytes == d.outcount);
     CHECK(mock::counts.launches == 1);
     moves.check("runs of members");
 }
@@ -70,23 +67,19 @@ TEST_CASE("members that differ in their count only") {
         static_cast<char *>(mock::allocate(ucd::MemoryKind::device, 0, members * room));
     std::vector<double> values(2 * members), expected(2 * members, -1), got(2 * members);
     mock::write(packed, expected.data(), members * room);
-    std::vector<ucd_pack_desc_t> descs;
+    MoveList descs;
     for (std::size_t i = 0; i < members; ++i) {
         const std::uintptr_t count = 1 + i % 2;
         descs.push_back(
-            {typed + i * room, count, UCD_TYPE__DOUBLE, 0, packed + i * room, room, 0, {0, 0}});
+            pack_move(typed + i * room, count, UCD_TYPE__DOUBLE, 0, packed + i * room, room));
         for (std::size_t k = 0; k < 2; ++k) {
             values[2 * i + k] = static_cast<double>(2 * i + k);
             if (k < count) expected[2 * i + k] = values[2 * i + k];
         }
     }
     mock::write(typed, values.data(), members * room);
-    ucd_request_t request = UCD_REQUEST__NULL;
-    REQUIRE(ucd_ipack_batch(descs.data(), members, hints, UCD_OP__REPLACE, &request) ==
-            UCD_SUCCESS);
-    for (const ucd_pack_desc_t &d : descs)
-        REQUIRE(d.actual_pack_bytes == d.incount * sizeof(double));
-    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
+    for (const ucd_move_t &d : descs) REQUIRE(d.actual_bytes == d.incount * sizeof(double));
     mock::read(got.data(), packed, members * room);
     CHECK(got == expected);
     mock::release(typed);
@@ -98,29 +91,27 @@ TEST_CASE("a wrong member of a large batch, and nothing starts") {
     const Hints hints(GENERATE(false, true));
     Vectors many(300);
     many.moves.set_up_pack();
-    const std::vector<ucd_pack_desc_t> right = many.moves.packs();
+    MoveList right = many.moves.packs();
     for (int what = 0; what < 5; ++what) {
-        std::vector<ucd_pack_desc_t> descs = right;
-        for (ucd_pack_desc_t &d : descs) d.actual_pack_bytes = 12345;
+        MoveList descs = right;
+        for (ucd_move_t &d : descs) d.actual_bytes = 12345;
         // Behind one that is alike, so that little of it is looked at.
         descs[211] = descs[210];
-        ucd_pack_desc_t &d = descs[211];
+        ucd_move_t &d = descs[211];
         switch (what) {
         case 0: d.reserved[0] = 1; break;
-        case 1: d.reserved[1] = 1; break;
+        case 1: d.reserved[3] = 1; break;
         case 2: d.outbuf = nullptr; break;
-        case 3: d.type = UCD_TYPE__NULL; break;
+        case 3: d.intype = no_type; break;
         default: d.inoffset = 1 << 20; break;
         }
         forget_counts();
-        ucd_request_t request = UCD_REQUEST__NULL;
-        CHECK(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__REPLACE, &request) ==
-              UCD_ERR__INVALID_ARG);
+        CHECK(move_all(descs, hints) == UCD_ERR__INVALID_ARG);
         CHECK(std::string(ucd_last_error()).find("211") != std::string::npos);
         CHECK(mock::counts.launches == 0);
-        for (const ucd_pack_desc_t &each : descs) REQUIRE(each.actual_pack_bytes == 12345);
+        for (const ucd_move_t &each : descs) REQUIRE(each.actual_bytes == 12345);
     }
-    REQUIRE(pack(right, hints) == UCD_SUCCESS);
+    REQUIRE(move_all(right, hints) == UCD_SUCCESS);
     many.moves.check("after wrong ones");
 }
 
@@ -138,10 +129,10 @@ TEST_CASE("a large batch whose members are partly on another device or on the ho
     there.allocate(device0, other);
     here.set_up_pack();
     there.set_up_pack();
-    std::vector<ucd_pack_desc_t> descs = here.packs();
-    const std::vector<ucd_pack_desc_t> more = there.packs();
+    MoveList descs = here.packs();
+    const MoveList more = there.packs();
     descs.insert(descs.end(), more.begin(), more.end());
-    REQUIRE(pack(descs) == UCD_SUCCESS);
+    REQUIRE(move_all(descs) == UCD_SUCCESS);
     here.check("here");
     there.check("there");
 }
@@ -151,10 +142,10 @@ TEST_CASE("a large batch of which one member's indices are by reference") {
     const Hints hints(GENERATE(false, true));
     Vectors many(300);
     many.moves.set_up_pack();
-    std::vector<ucd_pack_desc_t> descs = many.moves.packs();
+    MoveList descs = many.moves.packs();
     const MemberByReference member;
-    descs.insert(descs.begin() + 150, member.pack());
-    REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+    descs.insert(descs.begin() + 150, member.move());
+    REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
     member.check();
     many.moves.check("beside it");
 }
@@ -165,31 +156,22 @@ TEST_CASE("a large batch that cannot be made at once waits for no earlier work")
     const Hints hints(true);
     const bool wrong = GENERATE(true, false); // or with a member whose indices are by reference
     constexpr std::size_t earlier = 20;       // more than a thread has lanes
-    auto *const indices =
-        static_cast<std::int32_t *>(mock::allocate(ucd::MemoryKind::device, 0, 16));
-    const std::int32_t places[] = {3, 1, 0, 2};
-    mock::write(indices, places, sizeof places);
-    ucd_type_t type = UCD_TYPE__NULL;
-    REQUIRE(ucd_create_indexed_block_ref(4, 1, indices, UCD_TYPE__INT32_T, 8, 0, 64,
-                                         UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type) == UCD_SUCCESS);
+    const MemberByReference member;
     std::list<Vectors> batches;
     std::vector<ucd_request_t> requests(earlier + 1, UCD_REQUEST__NULL);
     for (std::size_t i = 0; i <= earlier; ++i) batches.emplace_back(200).moves.set_up_pack();
     mock::hold();
     std::size_t at = 0;
     for (Vectors &batch : batches) {
-        std::vector<ucd_pack_desc_t> descs = batch.moves.packs();
+        MoveList descs = batch.moves.packs();
         ucd_request_t *const request = &requests[at++];
-        const auto start = [&] {
-            return ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__REPLACE, request);
-        };
+        const auto go = [&] { return start(descs, request, hints); };
         if (at <= earlier) {
-            REQUIRE(start() == UCD_SUCCESS);
+            REQUIRE(go() == UCD_SUCCESS);
             continue;
         }
-        ucd_pack_desc_t &odd = descs[150];
-        odd.type = wrong ? UCD_TYPE__NULL : type;
-        odd.max_pack_bytes = 32;
+        descs[150] = member.move();
+        if (wrong) descs[150].intype = no_type;
         // By this thread, whose lanes are full; another one ends a wait that would be endless.
         std::promise<void> returned;
         std::atomic<bool> late{false};
@@ -198,7 +180,7 @@ TEST_CASE("a large batch that cannot be made at once waits for no earlier work")
                    std::future_status::ready;
             mock::let_go();
         });
-        CHECK(start() == (wrong ? UCD_ERR__INVALID_ARG : UCD_SUCCESS));
+        CHECK(go() == (wrong ? UCD_ERR__INVALID_ARG : UCD_SUCCESS));
         returned.set_value();
         watch.join();
         CHECK_FALSE(late);
@@ -206,8 +188,6 @@ TEST_CASE("a large batch that cannot be made at once waits for no earlier work")
     CHECK(ucd_waitall(requests.size(), requests.data()) == UCD_SUCCESS);
     batches.pop_back();
     for (Vectors &batch : batches) batch.moves.check("before it");
-    REQUIRE(ucd_free(&type) == UCD_SUCCESS);
-    mock::release(indices);
 }
 
 } // namespace hostgpu_fresh_batch_test

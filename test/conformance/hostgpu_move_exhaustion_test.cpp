@@ -43,19 +43,15 @@ struct Packing {
         packed.fetch();
         return {packed.actual(0), packed.actual(static_cast<std::intptr_t>(size()))};
     }
-    std::vector<ucd_pack_desc_t> members() {
+    MoveList members() {
         constexpr std::size_t count = 40;
         const std::size_t each = op == UCD_OP__REPLACE ? size() / count : size();
-        std::vector<ucd_pack_desc_t> descs;
+        const SpareAllocations spared;
+        MoveList descs;
+        char *const to = static_cast<char *>(packed.real_base());
         for (std::size_t at = 0; at < size(); at += each)
-            descs.push_back({typed.real_base(),
-                             1,
-                             what.subject.type(),
-                             at,
-                             static_cast<char *>(packed.real_base()) + at,
-                             each,
-                             0,
-                             {}});
+            descs.push_back(
+                pack_move(typed.real_base(), 1, what.subject.type(), at, to + at, each));
         return descs;
     }
 };
@@ -106,13 +102,9 @@ int pack(Packing &p) {
     return ucd_ipack(p.typed.real_base(), 1, p.what.subject.type(), 0, p.packed.real_base(),
                      p.size(), &p.actual, UCD_INFO__NULL, p.op, &p.request);
 }
-int pack_batch(Packing &p) {
-    std::vector<ucd_pack_desc_t> descs;
-    {
-        const SpareAllocations spared;
-        descs = p.members();
-    }
-    return ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, p.op, &p.request);
+int pack_list(Packing &p) {
+    MoveList moves = p.members();
+    return start(moves, &p.request, UCD_INFO__NULL, p.op);
 }
 // In one list with a copy of the same type in the host's memory, for which the host needs a plan.
 int pack_and_copy(Packing &p) {
@@ -120,18 +112,9 @@ int pack_and_copy(Packing &p) {
     const ucd_type_t type = p.what.subject.type();
     std::memset(in, 7, sizeof in);
     std::memset(out, 0, sizeof out);
-    ucd_move_t moves[] = {{p.typed.real_base(),
-                           1,
-                           type,
-                           0,
-                           p.packed.real_base(),
-                           p.size(),
-                           UCD_TYPE__NULL,
-                           0,
-                           p.size(),
-                           0,
-                           {}},
-                          {in, 1, type, 0, out, 1, type, 0, p.size(), 0, {}}};
+    ucd_move_t moves[] = {
+        pack_move(p.typed.real_base(), 1, type, 0, p.packed.real_base(), p.size()),
+        copy_move(in, 1, type, out, 1, type)};
     int rc = ucd_imove(moves, std::size(moves), UCD_INFO__NULL, p.op, &p.request);
     if (rc == UCD_SUCCESS) rc = ucd_wait(&p.request);
     const auto is_copied = [](std::intptr_t at) { return out[at] == 7; };
@@ -142,14 +125,9 @@ int pack_in_stream(Packing &p) {
     return ucd_pack_stream(p.typed.real_base(), 1, p.what.subject.type(), 0, p.packed.real_base(),
                            p.size(), &p.actual, UCD_INFO__NULL, p.op, native(p.stream));
 }
-int pack_batch_in_stream(Packing &p) {
-    std::vector<ucd_pack_desc_t> descs;
-    {
-        const SpareAllocations spared;
-        descs = p.members();
-    }
-    return ucd_pack_batch_stream(descs.data(), descs.size(), UCD_INFO__NULL, p.op,
-                                 native(p.stream));
+int pack_list_in_stream(Packing &p) {
+    MoveList moves = p.members();
+    return start_in(p.stream, moves, UCD_INFO__NULL, p.op);
 }
 
 } // namespace
@@ -163,11 +141,11 @@ TEST_CASE("each allocation of a call on a device fails") {
         for (const ucd_op_t op : std::initializer_list<ucd_op_t>{UCD_OP__REPLACE, UCD_OP__SUM})
             for (const Memory to : {device0, pinned, pageable}) {
                 fail_each(recipe, to, op, pack);
-                fail_each(recipe, to, op, pack_batch);
+                fail_each(recipe, to, op, pack_list);
                 fail_each(recipe, to, op, pack_and_copy);
                 if (to == pageable) continue;
                 fail_each(recipe, to, op, pack_in_stream);
-                fail_each(recipe, to, op, pack_batch_in_stream);
+                fail_each(recipe, to, op, pack_list_in_stream);
             }
 }
 

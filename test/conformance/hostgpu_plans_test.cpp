@@ -21,20 +21,7 @@ namespace {
 
 class Plan {
 public:
-    explicit Plan(const std::vector<ucd_pack_desc_t> &packs, ucd_op_t op = UCD_OP__REPLACE) {
-        std::vector<ucd_move_t> moves;
-        for (const ucd_pack_desc_t &d : packs)
-            moves.push_back({d.inbuf,
-                             d.incount,
-                             d.type,
-                             d.inoffset,
-                             d.outbuf,
-                             d.max_pack_bytes,
-                             UCD_TYPE__NULL,
-                             0,
-                             UINTPTR_MAX,
-                             0,
-                             {}});
+    explicit Plan(MoveList moves, ucd_op_t op = UCD_OP__REPLACE) {
         REQUIRE(ucd_plan_create(moves.data(), moves.size(), UCD_INFO__NULL, op, &plan_) ==
                 UCD_SUCCESS);
     }
@@ -53,10 +40,10 @@ public:
         return ucd_plan_start_stream(plan_, native(stream));
     }
     void start_in(mock::Stream &stream) const { REQUIRE(try_start_in(stream) == UCD_SUCCESS); }
-    void rebase(const std::vector<ucd_pack_desc_t> &packs) const {
+    void rebase(const MoveList &packs) const {
         std::vector<const void *> in;
         std::vector<void *> out;
-        for (const ucd_pack_desc_t &d : packs) {
+        for (const ucd_move_t &d : packs) {
             in.push_back(d.inbuf);
             out.push_back(d.outbuf);
         }

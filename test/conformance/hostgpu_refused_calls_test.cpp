@@ -53,18 +53,12 @@ struct Fresh {
                    typed.actual(what.subject.range.high));
         return all;
     }
-    std::vector<ucd_pack_desc_t> packs() {
+    ucdtest::MoveList packs() {
         const std::size_t count = op == UCD_OP__REPLACE ? 20 : 1, each = size() / count;
-        std::vector<ucd_pack_desc_t> descs;
+        ucdtest::MoveList descs;
+        char *const to = static_cast<char *>(packed.real_base());
         for (std::size_t at = 0; at < size(); at += each)
-            descs.push_back({typed.real_base(),
-                             1,
-                             type(),
-                             at,
-                             static_cast<char *>(packed.real_base()) + at,
-                             each,
-                             0,
-                             {}});
+            descs.push_back(pack_move(typed.real_base(), 1, type(), at, to + at, each));
         return descs;
     }
 };
@@ -99,10 +93,10 @@ const Function functions[] = {
          return ucd_icopy(f.typed.real_base(), 1, f.type(), f.packed.real_base(), 1, elements.get(),
                           &f.actual, UCD_INFO__NULL, f.op, &f.request);
      }},
-    {"ucd_ipack_batch", false, false,
+    {"ucd_imove", false, false,
      [](Fresh &f) {
-         std::vector<ucd_pack_desc_t> descs = f.packs();
-         return ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, f.op, &f.request);
+         ucdtest::MoveList descs = f.packs();
+         return start(descs, &f.request, UCD_INFO__NULL, f.op);
      }},
     {"ucd_pack_stream", false, true,
      [](Fresh &f) {
@@ -114,11 +108,11 @@ const Function functions[] = {
          return ucd_unpack_stream(f.packed.real_base(), f.size(), f.typed.real_base(), 1, f.type(),
                                   0, &f.actual, UCD_INFO__NULL, f.op, f.stream.native());
      }},
-    {"ucd_pack_batch_stream", false, true,
+    {"ucd_move_stream", false, true,
      [](Fresh &f) {
-         std::vector<ucd_pack_desc_t> descs = f.packs();
-         return ucd_pack_batch_stream(descs.data(), descs.size(), UCD_INFO__NULL, f.op,
-                                      f.stream.native());
+         ucdtest::MoveList descs = f.packs();
+         return ucd_move_stream(descs.data(), descs.size(), UCD_INFO__NULL, f.op,
+                                f.stream.native());
      }},
     {"ucd_prepare and ucd_pack_stream", false, true,
      [](Fresh &f) {

@@ -62,14 +62,11 @@ TEST_CASE("a new batch in several threads") {
         INFO(members << " members, " << threads << " threads");
         const Hints hints(given, threads);
         Mixed many(members, members + (given ? 1 : 0));
-        std::vector<ucd_pack_desc_t> descs = many.moves.packs();
+        MoveList descs = many.moves.packs();
         forget_counts();
-        ucd_request_t request = UCD_REQUEST__NULL;
-        REQUIRE(ucd_ipack_batch(descs.data(), members, hints, UCD_OP__REPLACE, &request) ==
-                UCD_SUCCESS);
+        REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
         CHECK(mock::counts.launches == launches);
-        for (const ucd_pack_desc_t &d : descs) REQUIRE(d.actual_pack_bytes == d.max_pack_bytes);
-        REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+        for (const ucd_move_t &d : descs) REQUIRE(d.actual_bytes == d.outcount);
         many.moves.check("by threads");
     }
 }
@@ -79,33 +76,27 @@ TEST_CASE("a new batch in several threads, in a stream and back") {
     const Hints hints(true, "2");
     Mixed many(2 * a_thread, 20);
     mock::Stream stream(0);
-    std::vector<ucd_pack_desc_t> descs = many.moves.packs();
-    forget_counts();
-    REQUIRE(ucd_pack_batch_stream(descs.data(), descs.size(), hints, UCD_OP__REPLACE,
-                                  native(stream)) == UCD_SUCCESS);
-    CHECK(mock::counts.launches == 2);
-    stream.synchronise();
-    many.moves.check("in a stream");
-    many.moves.set_up_unpack();
-    std::vector<ucd_unpack_desc_t> back = many.moves.unpacks();
-    ucd_request_t request = UCD_REQUEST__NULL;
-    forget_counts();
-    REQUIRE(ucd_iunpack_batch(back.data(), back.size(), hints, UCD_OP__REPLACE, &request) ==
-            UCD_SUCCESS);
-    CHECK(mock::counts.launches == 2);
-    for (const ucd_unpack_desc_t &d : back) REQUIRE(d.actual_unpack_bytes == d.insize);
-    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
-    many.moves.check("back");
+    for (const bool packs : {true, false}) {
+        many.moves.set_up(packs);
+        MoveList moves = many.moves.list(packs);
+        forget_counts();
+        REQUIRE((packs ? start_in(stream, moves, hints) : move_all(moves, hints)) == UCD_SUCCESS);
+        CHECK(mock::counts.launches == 2);
+        for (const ucd_move_t &m : moves)
+            REQUIRE(m.actual_bytes == (packs ? m.outcount : m.incount));
+        stream.synchronise();
+        many.moves.check(packs ? "in a stream" : "back");
+    }
 }
 
 TEST_CASE("types that are freed while a batch by threads is under way") {
     DeviceSession session;
     const Hints hints(true, "2");
-    constexpr std::size_t members = 2 * a_thread, blocks = 3;
+    constexpr std::size_t members = 2 * a_thread, blocks = 3, bytes = blocks * sizeof(double);
     const std::intptr_t places[] = {5, 0, 3};
     auto *const typed = static_cast<char *>(mock::allocate(ucd::MemoryKind::device, 0, 64));
-    auto *const packed = static_cast<char *>(
-        mock::allocate(ucd::MemoryKind::device, 0, members * blocks * sizeof(double)));
+    auto *const packed =
+        static_cast<char *>(mock::allocate(ucd::MemoryKind::device, 0, members * bytes));
     const double values[] = {0, 1, 2, 3, 4, 5, 6, 7};
     mock::write(typed, values, sizeof values);
     // One for each thread.
@@ -113,20 +104,12 @@ TEST_CASE("types that are freed while a batch by threads is under way") {
     for (ucd_type_t &type : types)
         REQUIRE(ucd_create_indexed_block(blocks, 1, places, UCD_TYPE__DOUBLE, UCD_INFO__NULL,
                                          &type) == UCD_SUCCESS);
-    std::vector<ucd_pack_desc_t> descs;
+    MoveList descs;
     for (std::size_t i = 0; i < members; ++i)
-        descs.push_back({typed,
-                         1,
-                         types[i / a_thread],
-                         0,
-                         packed + i * blocks * sizeof(double),
-                         blocks * sizeof(double),
-                         0,
-                         {0, 0}});
+        descs.push_back(pack_move(typed, 1, types[i / a_thread], 0, packed + i * bytes, bytes));
     mock::hold();
     ucd_request_t request = UCD_REQUEST__NULL;
-    REQUIRE(ucd_ipack_batch(descs.data(), members, hints, UCD_OP__REPLACE, &request) ==
-            UCD_SUCCESS);
+    REQUIRE(start(descs, &request, hints) == UCD_SUCCESS);
     for (ucd_type_t &type : types) REQUIRE(ucd_free(&type) == UCD_SUCCESS);
     mock::let_go();
     REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
@@ -141,26 +124,24 @@ TEST_CASE("wrong members of a batch that threads look at: the first one is named
     DeviceSession session;
     const Hints hints(true, "3");
     Mixed many(3 * a_thread, 21);
-    const std::vector<ucd_pack_desc_t> right = many.moves.packs();
+    MoveList right = many.moves.packs();
     for (const auto &[first, second] :
          {std::pair<std::size_t, std::size_t>{a_thread + 5, 2 * a_thread + 1},
           {7, 3 * a_thread - 1},
           {3 * a_thread - 1, 3 * a_thread - 1},
           {a_thread, a_thread}}) {
-        std::vector<ucd_pack_desc_t> descs = right;
-        descs[first].type = UCD_TYPE__NULL;
+        MoveList descs = right;
+        descs[first].intype = no_type;
         descs[second].reserved[0] = 1;
         forget_counts();
-        ucd_request_t request = UCD_REQUEST__NULL;
-        CHECK(ucd_ipack_batch(descs.data(), descs.size(), hints, UCD_OP__REPLACE, &request) ==
-              UCD_ERR__INVALID_ARG);
+        CHECK(move_all(descs, hints) == UCD_ERR__INVALID_ARG);
         const std::string number = std::to_string(first);
         INFO(ucd_last_error());
         CHECK(std::string(ucd_last_error()).find(number) != std::string::npos);
         CHECK(mock::counts.launches == 0);
-        for (const ucd_pack_desc_t &d : descs) REQUIRE(d.actual_pack_bytes == untouched);
+        for (const ucd_move_t &d : descs) REQUIRE(d.actual_bytes == untouched);
     }
-    REQUIRE(pack(right, hints) == UCD_SUCCESS);
+    REQUIRE(move_all(right, hints) == UCD_SUCCESS);
     many.moves.check("after wrong ones");
 }
 
@@ -168,10 +149,10 @@ TEST_CASE("a batch for threads of which one member's indices are by reference") 
     DeviceSession session;
     const Hints hints(true, "2");
     Mixed many(2 * a_thread, 22);
-    std::vector<ucd_pack_desc_t> descs = many.moves.packs();
+    MoveList descs = many.moves.packs();
     const MemberByReference member;
-    descs.insert(descs.begin() + 2 * a_thread - 50, member.pack());
-    REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+    descs.insert(descs.begin() + 2 * a_thread - 50, member.move());
+    REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
     member.check();
     many.moves.check("beside it");
 }
@@ -180,17 +161,17 @@ TEST_CASE("a batch for threads of which whole parts move nothing") {
     DeviceSession session;
     const Hints hints(true, "3");
     Mixed many(a_thread, 23);
-    const std::vector<ucd_pack_desc_t> some = many.moves.packs();
-    std::vector<ucd_pack_desc_t> descs(3 * a_thread, some.front());
-    for (ucd_pack_desc_t &d : descs) d.max_pack_bytes = 0;
+    const MoveList some = many.moves.packs();
+    MoveList descs(3 * a_thread, some.front());
+    for (ucd_move_t &d : descs) d.outcount = 0;
     std::copy(some.begin(), some.end(), descs.begin() + a_thread);
     forget_counts();
-    REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+    REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
     CHECK(mock::counts.launches == 1);
     many.moves.check("the middle");
-    for (ucd_pack_desc_t &d : descs) d.max_pack_bytes = 0;
+    for (ucd_move_t &d : descs) d.outcount = 0;
     forget_counts();
-    REQUIRE(pack(descs, hints) == UCD_SUCCESS);
+    REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
     CHECK(mock::counts.launches == 0);
 }
 

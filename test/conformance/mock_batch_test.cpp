@@ -20,23 +20,20 @@ namespace {
 
 using Moves = std::vector<std::unique_ptr<StridedMove>>;
 
-std::vector<ucd_pack_desc_t> pack_descs(const Moves &moves) {
-    std::vector<ucd_pack_desc_t> descs;
-    for (const auto &m : moves)
-        descs.push_back(
-            {m->typed.real_base(), 1, m->type(), 0, m->packed.real_base(), m->bytes(), 0, {0, 0}});
+MoveList pack_descs(const Moves &moves) {
+    MoveList descs;
+    for (const auto &m : moves) descs.push_back(pack_of(m->move()));
     return descs;
 }
 
 // Packs all in one batch, and checks.
 void check_batch(const Moves &moves) {
     for (const auto &m : moves) set_up_pack(m->move());
-    std::vector<ucd_pack_desc_t> descs = pack_descs(moves);
+    MoveList descs = pack_descs(moves);
     ucd_request_t request = UCD_REQUEST__NULL;
-    REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                            &request) == UCD_SUCCESS);
+    REQUIRE(start(descs, &request) == UCD_SUCCESS);
     for (std::size_t i = 0; i < descs.size(); ++i)
-        CHECK(descs[i].actual_pack_bytes == moves[i]->bytes());
+        CHECK(descs[i].actual_bytes == moves[i]->bytes());
     descs.clear();
     REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
     for (const auto &m : moves) m->check();
@@ -87,31 +84,26 @@ TEST_CASE("one wrong member, and nothing starts") {
     Moves moves;
     add(moves, 6, device0, device0);
     add(moves, 6, device0, pageable);
-    std::vector<ucd_pack_desc_t> descs = pack_descs(moves);
+    MoveList descs = pack_descs(moves);
     descs[4].inoffset = 1000000;
-    ucd_request_t request = UCD_REQUEST__NULL;
-    CHECK(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE, &request) ==
-          UCD_ERR__INVALID_ARG);
-    CHECK(std::string(ucd_last_error()).find("descs[4]") != std::string::npos);
+    CHECK(move_all(descs) == UCD_ERR__INVALID_ARG);
+    CHECK(last_error_says("moves[4]"));
     descs = pack_descs(moves);
-    descs[7].incount = 0;                  // nothing to do is no mistake
-    descs[8].type = UCD_TYPE__LONG_DOUBLE; // no device reduces that
-    descs[8].max_pack_bytes = 16;
-    CHECK(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__SUM, &request) ==
-          UCD_SUCCESS);
-    CHECK(ucd_wait(&request) == UCD_SUCCESS); // the host can, and the packed buffer is its own
+    descs[7].incount = 0;                    // nothing to do is no mistake
+    descs[8].intype = UCD_TYPE__LONG_DOUBLE; // no device reduces that
+    descs[8].outcount = 16;
+    CHECK(move_all(descs, UCD_INFO__NULL, UCD_OP__SUM) ==
+          UCD_SUCCESS); // the host can, and the packed buffer is its own
     mock::reset();
     use_staging(512, 3);
-    descs[2].type = UCD_TYPE__LONG_DOUBLE;
-    descs[2].max_pack_bytes = 16;
-    for (ucd_pack_desc_t &desc : descs) desc.actual_pack_bytes = 0;
-    CHECK(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__SUM, &request) ==
-          UCD_ERR__NOT_SUPPORTED);
-    CHECK(std::string(ucd_last_error()).find("descs[2]: backend mock has no SUM") !=
-          std::string::npos);
+    descs[2].intype = UCD_TYPE__LONG_DOUBLE;
+    descs[2].outcount = 16;
+    for (ucd_move_t &desc : descs) desc.actual_bytes = 0;
+    CHECK(move_all(descs, UCD_INFO__NULL, UCD_OP__SUM) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(last_error_says("moves[2]: backend mock has no SUM"));
     CHECK(mock::counts.launches == 0);
     CHECK(mock::counts.allocations == 0);
-    for (const ucd_pack_desc_t &desc : descs) CHECK(desc.actual_pack_bytes == 0);
+    for (const ucd_move_t &desc : descs) CHECK(desc.actual_bytes == 0);
 }
 
 TEST_CASE("a batch with an op that its device lacks is refused, however often it comes") {
@@ -120,23 +112,12 @@ TEST_CASE("a batch with an op that its device lacks is refused, however often it
     DeviceBuffer in(rng, {0, 1600}, device0), out(rng, {0, 1600}, device0);
     in.send();
     out.send();
-    std::vector<ucd_pack_desc_t> descs;
+    MoveList descs;
     for (std::ptrdiff_t i = 0; i < 100; ++i)
-        descs.push_back({static_cast<char *>(in.real_base()) + 16 * i,
-                         1,
-                         UCD_TYPE__LONG_DOUBLE,
-                         0,
-                         static_cast<char *>(out.real_base()) + 16 * i,
-                         16,
-                         0,
-                         {0, 0}});
+        descs.push_back(pack_move(in.at(16 * i), 1, UCD_TYPE__LONG_DOUBLE, 0, out.at(16 * i), 16));
     for (int time = 0; time < 4; ++time) {
-        ucd_request_t request = UCD_REQUEST__NULL;
-        CHECK(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__SUM, &request) ==
-              UCD_ERR__NOT_SUPPORTED);
-        CHECK(std::string(ucd_last_error()).find("descs[0]: backend mock has no SUM") !=
-              std::string::npos);
-        CHECK(request == UCD_REQUEST__NULL);
+        CHECK(move_all(descs, UCD_INFO__NULL, UCD_OP__SUM) == UCD_ERR__NOT_SUPPORTED);
+        CHECK(last_error_says("moves[0]: backend mock has no SUM"));
     }
     CHECK(mock::counts.launches == 0);
 }
@@ -155,23 +136,14 @@ TEST_CASE("the members of a batch are where the first byte of each lies") {
                to = reinterpret_cast<std::intptr_t>(typed.real_base());
     const std::intptr_t odd = (to - from) & 1, start = (to - from - odd) / 2;
     const BuiltType type(recipes::hindexed_block(16, {start}, recipes::leaf(UCD_TYPE__BYTE)));
-    std::vector<ucd_pack_desc_t> descs;
+    MoveList descs;
     for (std::ptrdiff_t i = 0; i < members; ++i) {
         const std::intptr_t buffer = from + odd + start + 16 * i;
-        descs.push_back({reinterpret_cast<void *>(buffer),
-                         1,
-                         type.get(),
-                         0,
-                         static_cast<char *>(packed.real_base()) + 16 * i,
-                         16,
-                         0,
-                         {0, 0}});
+        descs.push_back(
+            pack_move(reinterpret_cast<void *>(buffer), 1, type.get(), 0, packed.at(16 * i), 16));
         std::copy_n(typed.actual(16 * i), 16, packed.expected(16 * i));
     }
-    ucd_request_t request = UCD_REQUEST__NULL;
-    REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                            &request) == UCD_SUCCESS);
-    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    REQUIRE(move_all(descs) == UCD_SUCCESS);
     packed.fetch();
     CHECK_FALSE(packed.first_difference());
 }
@@ -185,16 +157,14 @@ TEST_CASE("hints that name no device matter where there is something to move") {
     REQUIRE(ucd_info_set(info, "ucd.inbuf", hint_for(device0).c_str()) == UCD_SUCCESS);
     const std::string none = std::string(mock::backend.name) + ":99";
     REQUIRE(ucd_info_set(info, "ucd.outbuf", none.c_str()) == UCD_SUCCESS);
-    std::vector<ucd_pack_desc_t> descs = pack_descs(moves);
+    MoveList descs = pack_descs(moves);
     descs[0].incount = 0;
+    CHECK(move_all(descs, info) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(last_error_says("moves[1]: a hint names device 99"));
     ucd_request_t request = UCD_REQUEST__NULL;
-    CHECK(ucd_ipack_batch(descs.data(), descs.size(), info, UCD_OP__REPLACE, &request) ==
-          UCD_ERR__NOT_SUPPORTED);
-    CHECK(std::string(ucd_last_error()).find("descs[1]: a hint names device 99") !=
-          std::string::npos);
-    CHECK(ucd_ipack_batch(descs.data(), 1, info, UCD_OP__REPLACE, &request) == UCD_SUCCESS);
+    CHECK(ucd_imove(descs.data(), 1, info, UCD_OP__REPLACE, &request) == UCD_SUCCESS);
     CHECK(request == UCD_REQUEST__NULL);
-    CHECK(ucd_ipack_batch(nullptr, 0, info, UCD_OP__REPLACE, &request) == UCD_SUCCESS);
+    CHECK(ucd_imove(nullptr, 0, info, UCD_OP__REPLACE, &request) == UCD_SUCCESS);
     CHECK(request == UCD_REQUEST__NULL);
     ucd_info_free(&info);
 }
@@ -205,11 +175,10 @@ TEST_CASE("a member that fails late fails the batch") {
     add(moves, 3, device0, pinned);
     add(moves, 3, device1, pinned);
     for (const auto &m : moves) set_up_pack(m->move());
-    std::vector<ucd_pack_desc_t> descs = pack_descs(moves);
+    MoveList descs = pack_descs(moves);
     ucd_request_t request = UCD_REQUEST__NULL;
     mock::knobs.failing_launch = 2; // the one for the second device; the first is under way
-    REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                            &request) == UCD_SUCCESS);
+    REQUIRE(start(descs, &request) == UCD_SUCCESS);
     CHECK(ucd_wait(&request) == UCD_ERR__DEVICE);
     check_batch(moves);
 }
@@ -222,26 +191,16 @@ TEST_CASE("members of one type whose buffers are in different memories") {
     DeviceBuffer here(rng, {0, 64 * members}, device0), there(rng, {0, 64 * members}, device1),
         host(rng, {0, 64 * members}, pageable), packed(rng, {0, 32 * members}, device0);
     DeviceBuffer *const typed[] = {&here, &there, &host};
-    std::vector<ucd_pack_desc_t> descs;
+    MoveList descs;
     for (std::ptrdiff_t i = 0; i < members; ++i) {
         DeviceBuffer &from = *typed[i % 3];
-        descs.push_back({static_cast<char *>(from.real_base()) + 64 * i,
-                         1,
-                         type.get(),
-                         0,
-                         static_cast<char *>(packed.real_base()) + 32 * i,
-                         32,
-                         0,
-                         {0, 0}});
+        descs.push_back(pack_move(from.at(64 * i), 1, type.get(), 0, packed.at(32 * i), 32));
         for (std::ptrdiff_t k = 0; k < 8; ++k)
             std::copy_n(from.actual(64 * i + 8 * k), 4, packed.expected(32 * i + 4 * k));
     }
     for (DeviceBuffer *each : typed) each->send();
     packed.send();
-    ucd_request_t request = UCD_REQUEST__NULL;
-    REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                            &request) == UCD_SUCCESS);
-    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    REQUIRE(move_all(descs) == UCD_SUCCESS);
     packed.fetch();
     CHECK_FALSE(packed.first_difference());
 }
@@ -261,25 +220,15 @@ TEST_CASE("one member of a single byte, element or repetition in another memory"
         Rng rng(8);
         DeviceBuffer here(rng, {0, 128}, device0), there(rng, {0, 16}, device1),
             packed(rng, {0, 64 + 16}, pinned);
-        std::vector<ucd_pack_desc_t> descs = {
-            {here.real_base(), 2, type.get(), 0, packed.real_base(), 64, 0, {0, 0}},
-            {there.real_base(),
-             last.count,
-             last.type,
-             0,
-             static_cast<char *>(packed.real_base()) + 64,
-             last.bytes,
-             0,
-             {0, 0}}};
+        MoveList descs = {
+            pack_move(here.real_base(), 2, type.get(), 0, packed.real_base(), 64),
+            pack_move(there.real_base(), last.count, last.type, 0, packed.at(64), last.bytes)};
         // The second repetition begins at the last int of the first one.
         for (std::ptrdiff_t k = 0; k < 16; ++k)
             std::copy_n(here.actual(k / 8 * 60 + k % 8 * 8), 4, packed.expected(4 * k));
         std::copy_n(there.actual(0), last.bytes, packed.expected(64));
         for (DeviceBuffer *each : {&here, &there, &packed}) each->send();
-        ucd_request_t request = UCD_REQUEST__NULL;
-        REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                                &request) == UCD_SUCCESS);
-        CHECK(ucd_wait(&request) == UCD_SUCCESS);
+        REQUIRE(move_all(descs) == UCD_SUCCESS);
         packed.fetch();
         CHECK_FALSE(packed.first_difference());
     }

@@ -386,17 +386,17 @@ TEST_CASE("copy engines take so many blocks of each member of a batch") {
     hints.set("ucd.inbuf", hint_for(device0));
     hints.set("ucd.outbuf", hint_for(pinned));
     hints.set("ucd.engine", "dma");
-    ucd_pack_desc_t descs[2] = {};
+    ucd_move_t descs[2] = {};
     const auto pack = [&](std::size_t bytes) {
-        for (ucd_pack_desc_t &desc : descs)
-            desc = {in.real_base(), 1, type.get(), 0, out.real_base(), bytes, 0, {0, 0}};
-        descs[0].max_pack_bytes = 10;
+        for (ucd_move_t &desc : descs)
+            desc = pack_move(in.real_base(), 1, type.get(), 0, out.real_base(), bytes);
+        descs[0].outcount = 10;
         ucd_request_t request = UCD_REQUEST__NULL;
-        const int rc = ucd_ipack_batch(descs, 2, hints.get(), UCD_OP__REPLACE, &request);
+        const int rc = ucd_imove(descs, 2, hints.get(), UCD_OP__REPLACE, &request);
         return rc == UCD_SUCCESS ? ucd_wait(&request) : rc;
     };
     CHECK(pack(most + 1) == UCD_ERR__NOT_SUPPORTED);
-    CHECK(last_error_says("descs[1]: ucd.engine is dma, which takes up to 4096"));
+    CHECK(last_error_says("moves[1]: ucd.engine is dma, which takes up to 4096"));
     CHECK(mock::counts.launches == 0);
     CHECK(pack(most) == UCD_SUCCESS);
     out.fetch();

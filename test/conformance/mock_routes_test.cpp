@@ -159,31 +159,21 @@ TEST_CASE("a batch looks once at each allocation") {
     in.send();
     // To one allocation, in one launch; to two by turns; or in a stream.
     const int how = GENERATE(0, 1, 2);
-    std::vector<ucd_pack_desc_t> descs;
+    MoveList descs;
     for (std::intptr_t i = 0; i < members; ++i) {
         const DeviceBuffer &out = outs[how == 1 ? i % 2 : 0];
-        descs.push_back({static_cast<const char *>(in.real_base()) + i * bytes,
-                         bytes,
-                         UCD_TYPE__CHAR,
-                         0,
-                         static_cast<char *>(out.real_base()) + i * bytes,
-                         bytes,
-                         0,
-                         {}});
+        descs.push_back(
+            pack_move(in.at(i * bytes), bytes, UCD_TYPE__CHAR, 0, out.at(i * bytes), bytes));
         std::copy_n(in.actual(i * bytes), bytes, out.expected(i * bytes));
     }
     for (DeviceBuffer &out : outs) out.send();
     mock::counts.queries = 0;
     if (how == 2) {
         mock::Stream stream(0);
-        REQUIRE(ucd_pack_batch_stream(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                                      native(stream)) == UCD_SUCCESS);
+        REQUIRE(start_in(stream, descs) == UCD_SUCCESS);
         stream.synchronise();
     } else {
-        ucd_request_t request = UCD_REQUEST__NULL;
-        REQUIRE(ucd_ipack_batch(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                                &request) == UCD_SUCCESS);
-        REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+        REQUIRE(move_all(descs) == UCD_SUCCESS);
     }
     CHECK(mock::counts.queries == (how == 1 ? 3 : 2));
     Case one("asked once", 0);
@@ -233,30 +223,28 @@ TEST_CASE("drivers are not asked about lists whose members are all in the heap a
     DeviceSession session;
     const int in[8] = {1, 2, 3, 4, 5, 6, 7, 8};
     int out[8] = {};
-    ucd_pack_desc_t packs[2] = {{in, 4, UCD_TYPE__INT, 0, out, 16, 0, {0, 0}},
-                                {in + 4, 4, UCD_TYPE__INT, 0, out + 4, 16, 0, {0, 0}}};
+    ucd_move_t packs[2] = {pack_move(in, 4, UCD_TYPE__INT, 0, out, 16),
+                           pack_move(in + 4, 4, UCD_TYPE__INT, 0, out + 4, 16)};
     ucd_request_t request;
-    REQUIRE(ucd_ipack_batch(packs, 2, UCD_INFO__NULL, UCD_OP__REPLACE, &request) == UCD_SUCCESS);
+    REQUIRE(ucd_imove(packs, 2, UCD_INFO__NULL, UCD_OP__REPLACE, &request) == UCD_SUCCESS);
     CHECK(request == UCD_REQUEST__NULL);
     CHECK(std::equal(in, in + 8, out));
-    ucd_unpack_desc_t unpack{out, 16, out + 4, 4, UCD_TYPE__INT, 0, 0, {0, 0}};
-    REQUIRE(ucd_iunpack_batch(&unpack, 1, UCD_INFO__NULL, UCD_OP__REPLACE, &request) ==
-            UCD_SUCCESS);
+    ucd_move_t unpack = unpack_move(out, 16, out + 4, 4, UCD_TYPE__INT, 0);
+    REQUIRE(ucd_imove(&unpack, 1, UCD_INFO__NULL, UCD_OP__REPLACE, &request) == UCD_SUCCESS);
     CHECK(std::equal(in, in + 4, out + 4));
-    ucd_move_t copy{in, 4, UCD_TYPE__INT, 0, out, 16, UCD_TYPE__NULL, 0, UINTPTR_MAX, 0, {0, 0}};
+    ucd_move_t copy = pack_move(in, 4, UCD_TYPE__INT, 0, out, 16);
     REQUIRE(ucd_move(&copy, 1, UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
     CHECK(mock::counts.queries == 0);
     // One member elsewhere is enough to ask.
     Rng rng(4);
     DeviceBuffer device(rng, {0, 16}, Memory::device0);
     packs[1].outbuf = device.real_base();
-    REQUIRE(ucd_ipack_batch(packs, 2, UCD_INFO__NULL, UCD_OP__REPLACE, &request) == UCD_SUCCESS);
+    REQUIRE(ucd_imove(packs, 2, UCD_INFO__NULL, UCD_OP__REPLACE, &request) == UCD_SUCCESS);
     REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
     CHECK(mock::counts.queries > 0);
     // A wrong handle is reported as before.
-    packs[1].type = UCD_TYPE__NULL;
-    CHECK(ucd_ipack_batch(packs, 2, UCD_INFO__NULL, UCD_OP__REPLACE, &request) ==
-          UCD_ERR__INVALID_ARG);
+    packs[1].intype = no_type;
+    CHECK(ucd_imove(packs, 2, UCD_INFO__NULL, UCD_OP__REPLACE, &request) == UCD_ERR__INVALID_ARG);
 }
 
 TEST_CASE("copies on one device stay on it") {
@@ -319,25 +307,15 @@ TEST_CASE("a batch of which one side has a hint") {
                 const bool in = std::string(hinted) == "ucd.inbuf";
                 REQUIRE(ucd_info_set(info, hinted, hint_for(in ? a : b).c_str()) == UCD_SUCCESS);
                 std::vector<std::unique_ptr<StridedMove>> moves;
-                std::vector<ucd_pack_desc_t> packs;
+                MoveList packs;
                 for (int i = 0; i < 4; ++i) {
                     moves.push_back(std::make_unique<StridedMove>("one hint", 20, a, b));
                     StridedMove &m = *moves.back();
                     set_up_pack(m.move());
-                    packs.push_back({m.typed.real_base(),
-                                     1,
-                                     m.type(),
-                                     0,
-                                     m.packed.real_base(),
-                                     m.bytes(),
-                                     0,
-                                     {0, 0}});
+                    packs.push_back(pack_of(m.move()));
                 }
                 INFO(name_of(a) << " to " << name_of(b) << ", " << hinted);
-                ucd_request_t request = UCD_REQUEST__NULL;
-                REQUIRE(ucd_ipack_batch(packs.data(), packs.size(), info, UCD_OP__REPLACE,
-                                        &request) == UCD_SUCCESS);
-                REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+                REQUIRE(move_all(packs, info) == UCD_SUCCESS);
                 for (const auto &m : moves) m->check();
                 ucd_info_free(&info);
             }

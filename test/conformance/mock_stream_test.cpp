@@ -111,8 +111,8 @@ TEST_CASE("a batch in a stream is one launch") {
     DeviceSession session;
     mock::Stream stream(0);
     std::vector<std::unique_ptr<StridedMove>> moves;
-    std::vector<ucd_pack_desc_t> packs;
-    std::vector<ucd_unpack_desc_t> unpacks;
+    MoveList packs;
+    MoveList unpacks;
     for (std::size_t i = 0; i < 10; ++i) {
         moves.push_back(std::make_unique<StridedMove>("batch", 1 + i, device0, pinned));
         StridedMove &m = *moves.back();
@@ -121,37 +121,32 @@ TEST_CASE("a batch in a stream is one launch") {
         const std::size_t length = i == 3 ? 0 : m.bytes();
         if (length == 0) std::copy_n(m.packed.actual(0), m.bytes(), m.packed.expected(0));
         packs.push_back(
-            {m.typed.real_base(), 1, m.type(), 0, m.packed.real_base(), length, 77, {0, 0}});
-        unpacks.push_back(
-            {m.packed.real_base(), m.bytes(), m.typed.real_base(), 1, m.type(), 0, 77, {0, 0}});
+            pack_move(m.typed.real_base(), 1, m.type(), 0, m.packed.real_base(), length));
+        unpacks.push_back(unpack_of(m.move()));
     }
-    REQUIRE(ucd_pack_batch_stream(packs.data(), packs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                                  native(stream)) == UCD_SUCCESS);
+    REQUIRE(start_in(stream, packs) == UCD_SUCCESS);
     for (std::size_t i = 0; i < packs.size(); ++i)
-        CHECK(packs[i].actual_pack_bytes == packs[i].max_pack_bytes);
+        CHECK(packs[i].actual_bytes == packs[i].outcount);
     stream.synchronise();
     CHECK(mock::counts.stream_launches == 1);
     CHECK(mock::counts.moves == 9);
     for (const auto &m : moves) m->check();
     for (const auto &m : moves) set_up_unpack(m->move());
-    REQUIRE(ucd_unpack_batch_stream(unpacks.data(), unpacks.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                                    native(stream)) == UCD_SUCCESS);
+    REQUIRE(start_in(stream, unpacks) == UCD_SUCCESS);
     stream.synchronise();
     CHECK(mock::counts.stream_launches == 2);
     for (const auto &m : moves) m->check();
     // A wrong member, and nothing starts.
     unpacks[6].reserved[1] = 1;
-    CHECK(ucd_unpack_batch_stream(unpacks.data(), unpacks.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                                  native(stream)) == UCD_ERR__INVALID_ARG);
-    CHECK(last_error_says("ucd_unpack_batch_stream: descs[6]: reserved"));
+    CHECK(start_in(stream, unpacks) == UCD_ERR__INVALID_ARG);
+    CHECK(last_error_says("ucd_move_stream: moves[6]: reserved"));
     unpacks[6].reserved[1] = 0;
     const std::vector<std::byte> host(1000);
     unpacks[5].inbuf = host.data();
-    CHECK(ucd_unpack_batch_stream(unpacks.data(), unpacks.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                                  native(stream)) == UCD_ERR__NOT_SUPPORTED);
-    CHECK(last_error_says("descs[5]: inbuf is in memory that device 0 of backend mock"));
+    CHECK(start_in(stream, unpacks) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(last_error_says("moves[5]: inbuf is in memory that device 0 of backend mock"));
     CHECK(mock::counts.stream_launches == 2);
-    CHECK(ucd_pack_batch_stream(nullptr, 0, UCD_INFO__NULL, UCD_OP__REPLACE, native(stream)) ==
+    CHECK(ucd_move_stream(nullptr, 0, UCD_INFO__NULL, UCD_OP__REPLACE, native(stream)) ==
           UCD_SUCCESS);
 }
 
@@ -163,16 +158,14 @@ TEST_CASE("what hints name the host reaches, too, goes into the stream") {
     for (const char *key : {"ucd.inbuf", "ucd.outbuf"})
         REQUIRE(ucd_info_set(hints, key, "pinned") == UCD_SUCCESS);
     std::vector<std::unique_ptr<StridedMove>> moves;
-    std::vector<ucd_pack_desc_t> packs;
+    MoveList packs;
     for (std::size_t i = 0; i < 10; ++i) {
         moves.push_back(std::make_unique<StridedMove>("hinted", 1 + i, pinned, pinned));
         StridedMove &m = *moves.back();
         set_up_pack(m.move());
-        packs.push_back(
-            {m.typed.real_base(), 1, m.type(), 0, m.packed.real_base(), m.bytes(), 77, {0, 0}});
+        packs.push_back(pack_of(m.move()));
     }
-    REQUIRE(ucd_pack_batch_stream(packs.data(), packs.size(), hints, UCD_OP__REPLACE,
-                                  native(stream)) == UCD_SUCCESS);
+    REQUIRE(start_in(stream, packs, hints) == UCD_SUCCESS);
     stream.synchronise();
     CHECK(mock::counts.stream_launches == 1);
     for (const auto &m : moves) m->check();
@@ -217,10 +210,8 @@ TEST_CASE("buffers must be reachable from the stream's device") {
     REQUIRE(ucd_info_set(hint, "ucd.inbuf", (std::string(mock::backend.name) + ":0").c_str()) ==
             UCD_SUCCESS);
     StridedMove a("outside", 10, device0, pageable), b("outside", 10, device0, pageable);
-    ucd_pack_desc_t packs[] = {
-        {a.typed.real_base(), 1, a.type(), 0, a.packed.real_base(), a.bytes(), 0, {}},
-        {b.typed.real_base(), 1, b.type(), 0, b.packed.real_base(), b.bytes(), 0, {}}};
-    CHECK(ucd_pack_batch_stream(packs, 2, hint, UCD_OP__REPLACE, native(stream)) ==
+    ucd_move_t packs[] = {pack_of(a.move()), pack_of(b.move())};
+    CHECK(ucd_move_stream(packs, 2, hint, UCD_OP__REPLACE, native(stream)) ==
           UCD_ERR__NOT_SUPPORTED);
     CHECK(last_error_says("outbuf"));
     CHECK(ucd_info_free(&hint) == UCD_SUCCESS);

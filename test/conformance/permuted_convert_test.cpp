@@ -2,6 +2,7 @@
 // oracle's conversion of each element.
 #include "support/catch.hpp"
 #include "support/moves/calls.hpp"
+#include "support/moves/move_list.hpp"
 #include "support/oracle/conversion_oracle.hpp"
 #include "support/random/permuted_array.hpp"
 #include "support/random/random_cases.hpp"
@@ -51,9 +52,9 @@ TEST_CASE("conversions between arrays in any order of their dimensions") {
         ucd_info_t info = nullptr;
         REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
         if (rng.chance(5)) REQUIRE(ucd_info_set(info, "ucd.threads", "3") == UCD_SUCCESS);
-        const ucd_move_t move = {source.data() + in_shift,  count, in,  first * from_type.size,
-                                 target.data() + out_shift, count, out, first * to_type.size,
-                                 elements * from_type.size, 0,     {}};
+        const ucd_move_t move = part_move(source.data() + in_shift, count, in,
+                                          first * from_type.size, target.data() + out_shift, count,
+                                          out, first * to_type.size, elements * from_type.size);
         std::uintptr_t actual = 0;
         one.succeed(call_move(rng, move, &actual, info,
                               saturate ? UCD_OP__CONVERT_SAT : UCD_OP__CONVERT, true),
@@ -87,9 +88,8 @@ TEST_CASE("a conversion may begin within any child of an array") {
                 convert_element(from, &source[4 * i], to,
                                 &expected[8 * (i / each + i / 90 % 3 * 70 + i % 90 * 3 * 70)],
                                 false);
-            ucd_move_t move = {source.data(),     1, in,  4 * first,
-                               target.data(),     1, out, 8 * first,
-                               4 * (end - first), 0, {}};
+            ucd_move_t move = part_move(source.data(), 1, in, 4 * first, target.data(), 1, out,
+                                        8 * first, 4 * (end - first));
             REQUIRE(ucd_move(&move, 1, nullptr, UCD_OP__CONVERT) == UCD_SUCCESS);
             CHECK(target == expected);
         }

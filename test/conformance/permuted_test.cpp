@@ -3,6 +3,7 @@
 // the entries.
 #include "support/catch.hpp"
 #include "support/moves/calls.hpp"
+#include "support/moves/move_list.hpp"
 #include "support/random/permuted_array.hpp"
 #include "support/random/random_cases.hpp"
 
@@ -91,9 +92,8 @@ TEST_CASE("copies between arrays in any order of their dimensions") {
             std::memcpy(expected.data() + shift + to.offset_of(i / block) + i % block,
                         source.data() + from.offset_of(i / block) + i % block, part);
         }
-        const ucd_move_t move = {
-            source.data(), count, from_type, first, target.data() + shift, count, to_type,
-            first,         bytes, 0,         {}};
+        const ucd_move_t move = part_move(source.data(), count, from_type, first,
+                                          target.data() + shift, count, to_type, first, bytes);
         std::uintptr_t actual = 0;
         REQUIRE(call_move(rng, move, &actual, nullptr, UCD_OP__REPLACE, true) == UCD_SUCCESS);
         if (actual != bytes || target != expected)

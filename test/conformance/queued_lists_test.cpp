@@ -21,15 +21,12 @@ TEST_CASE("lists and plans in streams") {
     run_cases("lists in streams", 200, [&](Case &one) {
         Rng &rng = one.rng();
         const ucd_op_t op = random_device_op(rng);
-        Listed list{one, op, {}};
-        for (std::size_t i = rng.below(8); i > 0; --i) {
-            ListedMove m = random_member(one, op, {device0, pinned, managed});
-            if (!m.what.subject.map->by_reference) list.members.push_back(std::move(m));
-        }
+        Listed list = random_list(one, op, {device0, pinned, managed});
+        std::erase_if(list.members,
+                      [](const ListedMove &m) { return m.what.subject.map->by_reference; });
         list.set_up();
-        std::vector<ucd_move_t> moves = list.descs();
-        one.succeed(ucd_move_stream(moves.data(), moves.size(), UCD_INFO__NULL, op, native(stream)),
-                    "ucd_move_stream");
+        MoveList moves = list.descs();
+        one.succeed(start_in(stream, moves, UCD_INFO__NULL, op), "ucd_move_stream");
         stream.synchronise();
         list.check(moves);
         ucd_plan_t plan = UCD_PLAN__NULL;
@@ -59,13 +56,10 @@ TEST_CASE("types of a list may be freed while indices are on their way") {
                                          UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type) == UCD_SUCCESS);
     StridedMove first("first", 200, pageable, pageable);
     set_up_pack(first.move());
-    std::vector<ucd_move_t> moves = {
-        pack_of(first.move()),
-        {values, 1, type, 0, found, sizeof found, UCD_TYPE__NULL, 0, UINTPTR_MAX, 0, {}}};
+    MoveList moves = {pack_of(first.move()), pack_move(values, 1, type, 0, found, sizeof found)};
     ucd_request_t request = UCD_REQUEST__NULL;
     mock::hold();
-    REQUIRE(ucd_imove(moves.data(), moves.size(), UCD_INFO__NULL, UCD_OP__REPLACE, &request) ==
-            UCD_SUCCESS);
+    REQUIRE(start(moves, &request) == UCD_SUCCESS);
     REQUIRE(request != UCD_REQUEST__NULL);
     first.free_type();
     REQUIRE(ucd_free(&type) == UCD_SUCCESS);

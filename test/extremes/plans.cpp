@@ -23,13 +23,12 @@ struct Packs {
           type(recipes::vector(bytes, 1, 2, recipes::leaf(UCD_TYPE__BYTE))) {}
 
     ucd_move_t move(std::uint64_t i) const {
-        ucd_move_t m{};
+        ucd_move_t m = UCD_MOVE__INIT;
         m.inbuf = in(i);
         m.incount = 1;
         m.intype = type.get();
         m.outbuf = out(i);
         m.outcount = bytes;
-        m.bytes = UINTPTR_MAX;
         return m;
     }
     const void *in(std::uint64_t i) const {

@@ -225,12 +225,12 @@ void deep(std::uint64_t depth, bool) {
     std::uintptr_t flat = 0;
     must(ucd_flatten_size(type, &flat) == UCD_SUCCESS && flat < 100, "ucd_flatten_size");
     // A plan has the type for itself.
-    ucd_move_t move{};
+    ucd_move_t move = UCD_MOVE__INIT;
     move.inbuf = reinterpret_cast<const char *>(&value) - 8 * depth;
     move.incount = 1;
     move.intype = type;
     move.outbuf = &packed;
-    move.outcount = move.bytes = sizeof packed;
+    move.outcount = sizeof packed;
     ucd_plan_t plan = UCD_PLAN__NULL;
     must(ucd_plan_create(&move, 1, UCD_INFO__NULL, UCD_OP__REPLACE, &plan) == UCD_SUCCESS,
          "ucd_plan_create");

@@ -3,6 +3,7 @@
 
 #include "names.hpp"
 #include "spin.hpp"
+#include "support/moves/move_list.hpp"
 
 #include <ucd.h>
 
@@ -275,12 +276,12 @@ TEST_CASE("a graph keeps the table of its batch") {
     DeviceArray<int> in(3 * ints), out(members * ints), other(members * ints);
     ucd_type_t types[] = {every_third(false), every_third(true)};
     const auto batch = [&](int *to, std::size_t first) {
-        std::vector<ucd_pack_desc_t> descs;
+        ucdtest::MoveList moves;
         for (std::size_t i = first; i < members; ++i)
-            descs.push_back(
-                {in.data, 1, types[i % 2], 0, to + i * ints, ints * sizeof(int), 0, {0, 0}});
-        return ucd_pack_batch_stream(descs.data(), descs.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                                     native(stream));
+            moves.push_back(
+                ucdtest::pack_move(in.data, 1, types[i % 2], 0, to + i * ints, ints * sizeof(int)));
+        return ucd_move_stream(moves.data(), moves.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
+                               native(stream));
     };
     gpuGraph_t graph;
     check(gpuStreamBeginCapture(stream, gpuStreamCaptureModeGlobal));

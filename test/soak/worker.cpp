@@ -60,7 +60,7 @@ struct Worker::Planned {
 
     Case one;
     Listed list;
-    std::vector<ucd_move_t> moves;
+    MoveList moves;
     ucd_plan_t plan = UCD_PLAN__NULL;
 };
 
@@ -192,21 +192,14 @@ void Worker::batch() {
     for (std::size_t i = rng_.below(max_of_a_batch) + 1; i > 0; --i) moves.add_range(any().subject);
     doing_ = "a batch";
     moves.allocate(memory(), memory());
-    ucd_request_t request = UCD_REQUEST__NULL;
-    moves.set_up_pack();
-    std::vector<ucd_pack_desc_t> packs = moves.packs();
-    one.succeed(
-        ucd_ipack_batch(packs.data(), packs.size(), UCD_INFO__NULL, UCD_OP__REPLACE, &request),
-        "ucd_ipack_batch");
-    one.succeed(finish(rng_, request), "a batch of packs");
-    moves.check("a batch of packs");
-    moves.set_up_unpack();
-    std::vector<ucd_unpack_desc_t> unpacks = moves.unpacks();
-    one.succeed(ucd_iunpack_batch(unpacks.data(), unpacks.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                                  &request),
-                "ucd_iunpack_batch");
-    one.succeed(finish(rng_, request), "a batch of unpacks");
-    moves.check("a batch of unpacks");
+    for (const bool packs : {true, false}) {
+        moves.set_up(packs);
+        MoveList list = moves.list(packs);
+        ucd_request_t request = UCD_REQUEST__NULL;
+        one.succeed(ucdtest::start(list, &request), "ucd_imove");
+        one.succeed(finish(rng_, request), "a list of moves");
+        moves.check(packs ? "a list of packs" : "a list of unpacks");
+    }
 }
 
 void Worker::start() {

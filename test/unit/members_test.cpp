@@ -1,6 +1,7 @@
 // How the members of lists become moves that one launch makes.
 #include "support/catch.hpp"
 
+#include "support/moves/move_list.hpp"
 #include "support/moves/recipe_build.hpp"
 #include "transfer/members.h"
 
@@ -9,17 +10,15 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <initializer_list>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace members_test {
 
-namespace {
+using namespace ucdtest;
 
-using Descs = std::vector<ucd_pack_desc_t>;
-constexpr auto actual = &ucd_pack_desc_t::actual_pack_bytes;
+namespace {
 
 ucd::Dispatch on_host() {
     ucd::Dispatch dispatch;
@@ -28,63 +27,46 @@ ucd::Dispatch on_host() {
 }
 
 // Members of one type, each with a place of its own.
-Descs members_of(ucd_type_t type, std::size_t count) {
+MoveList members_of(ucd_type_t type, std::size_t count) {
     static std::array<char, 4096> typed, packed;
-    Descs descs;
+    MoveList descs;
     for (std::size_t i = 0; i < count; ++i)
-        descs.push_back({&typed[16 * i], 1, type, 0, &packed[16 * i], 8, 0, {0, 0}});
+        descs.push_back(pack_move(&typed[16 * i], 1, type, 0, &packed[16 * i], 8));
     return descs;
-}
-
-template <class Desc>
-struct Field {
-    std::size_t begin, bytes;
-};
-#define FIELD(Desc, name)                                                                          \
-    Field<Desc> {                                                                                  \
-        offsetof(Desc, name), sizeof(Desc::name)                                                   \
-    }
-
-// Whether fields are looked at to the last bit: those that may differ in no bit where members are
-// alike, and the reserved ones.
-template <class Desc>
-void check_each_bit(const Desc &one, std::initializer_list<Field<Desc>> not_compared) {
-    for (std::size_t bit = 0; bit < 8 * sizeof(Desc); ++bit) {
-        Desc other = one;
-        reinterpret_cast<unsigned char *>(&other)[bit / 8] ^=
-            static_cast<unsigned char>(1 << bit % 8);
-        const auto is_in = [&](const Field<Desc> &f) { return bit / 8 - f.begin < f.bytes; };
-        INFO("bit " << bit);
-        CHECK(ucd::is_alike(one, other) ==
-              std::any_of(not_compared.begin(), not_compared.end(), is_in));
-        CHECK(ucd::is_wrong(other) == is_in(FIELD(Desc, reserved)));
-    }
 }
 
 } // namespace
 
+// Whether fields are looked at to the last bit: those that may differ in no bit where members are
+// alike, and the reserved ones.
 TEST_CASE("members are alike only if they have the same arguments, to the last bit") {
     char typed = 0, packed = 0;
     ucd_type_t const type = UCD_TYPE__INT;
-    const ucd_pack_desc_t pack{&typed, 3, type, 4, &packed, 8, 0, {0, 0}};
-    check_each_bit(pack,
-                   {FIELD(ucd_pack_desc_t, inbuf), FIELD(ucd_pack_desc_t, outbuf),
-                    FIELD(ucd_pack_desc_t, actual_pack_bytes), FIELD(ucd_pack_desc_t, reserved)});
-    const ucd_unpack_desc_t unpack{&packed, 8, &typed, 3, type, 4, 0, {0, 0}};
-    check_each_bit(unpack, {FIELD(ucd_unpack_desc_t, inbuf), FIELD(ucd_unpack_desc_t, outbuf),
-                            FIELD(ucd_unpack_desc_t, actual_unpack_bytes),
-                            FIELD(ucd_unpack_desc_t, reserved)});
-    const ucd_move_t move{&typed, 3, type, 4, &packed, 1, UCD_TYPE__NULL, 0, 8, 0, {0, 0}};
-    check_each_bit(move, {FIELD(ucd_move_t, inbuf), FIELD(ucd_move_t, outbuf),
-                          FIELD(ucd_move_t, actual_bytes), FIELD(ucd_move_t, reserved)});
+    for (const ucd_move_t &one :
+         {pack_move(&typed, 3, type, 4, &packed, 8), unpack_move(&packed, 8, &typed, 3, type, 4),
+          part_move(&typed, 3, type, 4, &packed, 1, type, 0, 8)})
+        for (std::size_t bit = 0; bit < 8 * sizeof one; ++bit) {
+            ucd_move_t other = one;
+            reinterpret_cast<unsigned char *>(&other)[bit / 8] ^=
+                static_cast<unsigned char>(1 << bit % 8);
+            const auto is_in = [&](std::size_t begin, std::size_t bytes) {
+                return bit / 8 - begin < bytes;
+            };
+#define IS_IN(name) is_in(offsetof(ucd_move_t, name), sizeof(ucd_move_t::name))
+            INFO("bit " << bit);
+            CHECK(ucd::is_alike(one, other) ==
+                  (IS_IN(inbuf) || IS_IN(outbuf) || IS_IN(actual_bytes) || IS_IN(consumed_bytes) ||
+                   IS_IN(reserved)));
+            CHECK(ucd::is_wrong(other) == IS_IN(reserved));
+        }
 }
 
 TEST_CASE("a new batch is divided into one part for each thread that it is worth") {
     ucd::Dispatch dispatch;
     const auto parts = [&](std::size_t members, uint32_t threads) {
         dispatch.settings.limits.threads = threads;
-        Descs descs(members);
-        ucd::MembersMade<ucd_pack_desc_t> moves(dispatch, descs, actual);
+        MoveList descs(members);
+        ucd::MembersMade moves(dispatch, descs);
         unsigned divided = 0;
         REQUIRE(moves.divide(divided).ok());
         std::size_t in_parts = 0;
@@ -100,13 +82,12 @@ TEST_CASE("a new batch is divided into one part for each thread that it is worth
 }
 
 TEST_CASE("members that differ in their addresses only are one portion of moves") {
-    const ucdtest::BuiltType type(
-        ucdtest::recipes::vector(2, 1, 2, ucdtest::recipes::leaf(UCD_TYPE__INT)));
+    const BuiltType type(recipes::vector(2, 1, 2, recipes::leaf(UCD_TYPE__INT)));
     const ucd::Dispatch dispatch = on_host();
-    Descs descs = members_of(type.get(), 20);
+    MoveList descs = members_of(type.get(), 20);
     descs[12].inoffset = 4;
     descs[15].incount = 0; // nothing to move
-    ucd::MembersMade<ucd_pack_desc_t> moves(dispatch, descs, actual);
+    ucd::MembersMade moves(dispatch, descs);
     std::vector<std::size_t> portions, firsts;
     std::array<ucd::MoveAddresses, 8> at;
     ucd::Move move;
@@ -125,56 +106,57 @@ TEST_CASE("members that differ in their addresses only are one portion of moves"
 }
 
 TEST_CASE("lengths are written while moves are made, and taken back unless they start") {
-    const ucdtest::BuiltType type(
-        ucdtest::recipes::vector(2, 1, 2, ucdtest::recipes::leaf(UCD_TYPE__INT)));
+    const BuiltType type(recipes::vector(2, 1, 2, recipes::leaf(UCD_TYPE__INT)));
     const ucd::Dispatch dispatch = on_host();
-    Descs descs = members_of(type.get(), 20);
-    const std::vector<std::uintptr_t> before = {7, 7, 8, 8, 7, 1, 2, 3, 8, 8,
-                                                0, 0, 5, 5, 5, 9, 0, 0, 0, 8};
-    for (std::size_t i = 0; i < descs.size(); ++i) descs[i].actual_pack_bytes = before[i];
+    MoveList descs = members_of(type.get(), 20);
+    using Lengths = std::vector<std::uintptr_t>;
+    const Lengths before = {7, 7, 8, 8, 7, 1, 2, 3, 8, 8, 0, 0, 5, 5, 5, 9, 0, 0, 0, 8};
+    // Of one what the other has backwards.
+    for (std::size_t i = 0; i < descs.size(); ++i) {
+        descs[i].actual_bytes = before[i];
+        descs[i].consumed_bytes = before[descs.size() - 1 - i];
+    }
     descs[12].inoffset = 4;
     descs[15].incount = 0;
-    const auto lengths = [&] {
-        std::vector<std::uintptr_t> all;
-        for (const ucd_pack_desc_t &d : descs) all.push_back(d.actual_pack_bytes);
-        return all;
+    const auto has = [&](const Lengths &actual, const Lengths &consumed) {
+        for (std::size_t i = 0; i < descs.size(); ++i)
+            if (descs[i].actual_bytes != actual[i] || descs[i].consumed_bytes != consumed[i])
+                return false;
+        return true;
     };
-    std::vector<std::uintptr_t> made(20, 8);
+    const auto as_before = [&] { return has(before, Lengths(before.rbegin(), before.rend())); };
+    Lengths made(20, 8);
     made[12] = 4;
     made[15] = 0;
     std::vector<ucd::Move> moves;
     for (const int times : {1, 2}) { // a backend may ask for all of them again
-        ucd::MembersMade<ucd_pack_desc_t> maker(dispatch, descs, actual);
+        ucd::MembersMade maker(dispatch, descs);
         for (int i = 0; i < times; ++i) REQUIRE(ucd::make_all(maker, moves).ok());
-        CHECK(lengths() == made);
+        CHECK(has(made, made));
     }
-    CHECK(lengths() == before);
+    CHECK(as_before());
     descs[18].outbuf = nullptr;
     {
-        ucd::MembersMade<ucd_pack_desc_t> maker(dispatch, descs, actual);
+        ucd::MembersMade maker(dispatch, descs);
         CHECK_FALSE(ucd::make_all(maker, moves).ok());
     }
-    CHECK(lengths() == before);
+    CHECK(as_before());
     descs[18].outbuf = descs[17].outbuf;
     {
-        ucd::MembersMade<ucd_pack_desc_t> maker(dispatch, descs, actual);
+        ucd::MembersMade maker(dispatch, descs);
         REQUIRE(ucd::make_all(maker, moves).ok());
         maker.keep_lengths();
     }
-    CHECK(lengths() == made);
+    CHECK(has(made, made));
 }
 
 // Of the same members as moves of any kind; another direction and a copy are no such moves.
 TEST_CASE("moves of one direction are made as packs are, and others are found") {
-    const ucdtest::BuiltType type(
-        ucdtest::recipes::vector(2, 1, 2, ucdtest::recipes::leaf(UCD_TYPE__INT)));
+    const BuiltType type(recipes::vector(2, 1, 2, recipes::leaf(UCD_TYPE__INT)));
     const ucd::Dispatch dispatch = on_host();
-    std::vector<ucd_move_t> descs;
-    for (const ucd_pack_desc_t &d : members_of(type.get(), 20))
-        descs.push_back(
-            {d.inbuf, 1, d.type, 0, d.outbuf, 8, UCD_TYPE__NULL, 0, UINTPTR_MAX, 0, {}});
+    MoveList descs = members_of(type.get(), 20);
     const auto make_all = [&](bool &found_others) {
-        ucd::MembersMade<ucd_move_t> maker(dispatch, descs, &ucd_move_t::actual_bytes);
+        ucd::MembersMade maker(dispatch, descs);
         std::vector<ucd::Move> moves;
         const bool made = ucd::make_all(maker, moves).ok();
         found_others = maker.found_others();

@@ -1,5 +1,6 @@
 // What the backend does with queues, memory and threads.
 #include "support/catch.hpp"
+#include "support/moves/move_list.hpp"
 #include "ze/driver.hpp"
 #include "ze/moves.hpp"
 #include "ze/program.hpp"
@@ -51,14 +52,13 @@ TEST_CASE("ucd.engine=dma uses queues that only copy") {
         CHECK(driver.engine_copies() == copies);
     }
     // What is one behind the other in a stream stays so, whichever queue does it.
-    ucd_pack_desc_t descs[3] = {};
     const Memory other(6400), third(6400);
     unsigned char *const to[] = {packed, other, third};
-    for (int i = 0; i < 3; ++i) descs[i] = {typed, 1, rows.type, 0, to[i], 6400, 0, {}};
+    ucdtest::MoveList moves;
+    for (unsigned char *const place : to)
+        moves.push_back(ucdtest::pack_move(typed, 1, rows.type, 0, place, 6400));
     const unsigned copies = driver.engine_copies();
-    ucd_request_t request = UCD_REQUEST__NULL;
-    check_ucd(ucd_ipack_batch(descs, 3, dma, UCD_OP__REPLACE, &request));
-    check_ucd(ucd_wait(&request));
+    check_ucd(ucdtest::move_all(moves, dma));
     CHECK(driver.engine_copies() == copies + 3);
     for (const unsigned char *place : to) CHECK(read(place, 6400) == rows.packed(there));
 }

@@ -1,5 +1,6 @@
 // What is Level Zero's own: contexts, and command lists of the caller's. On the test driver.
 #include "support/catch.hpp"
+#include "support/moves/move_list.hpp"
 #include "support/test_start.hpp"
 #include "ze/driver.hpp"
 #include "ze/moves.hpp"
@@ -206,11 +207,12 @@ TEST_CASE("memory of another context's device is refused by name") {
     refused(
         ucd_copy(mine, 1, thirds.type, foreign, 1, thirds.type, &moved, nullptr, UCD_OP__REPLACE));
     refused(thirds.pack_stream(foreign, mine, {"ze", 0, list, p.context}));
-    ucd_pack_desc_t descs[2] = {};
-    descs[0] = {mine, 1, thirds.type, 0, here.data(), thirds.packed_bytes(), 0, {}};
-    descs[1] = {foreign, 1, thirds.type, 0, here.data(), thirds.packed_bytes(), 0, {}};
+    ucdtest::MoveList moves;
+    for (unsigned char *const from : {mine, foreign})
+        moves.push_back(
+            ucdtest::pack_move(from, 1, thirds.type, 0, here.data(), thirds.packed_bytes()));
     ucd_request_t request = UCD_REQUEST__NULL;
-    refused(ucd_ipack_batch(descs, 2, nullptr, UCD_OP__REPLACE, &request));
+    refused(ucdtest::start(moves, &request));
     CHECK(request == UCD_REQUEST__NULL);
     ucd_ipc_handle_t handle{};
     CHECK(ucd_ipc_export(foreign, 16, &handle) == UCD_ERR__INVALID_ARG);

@@ -25,7 +25,7 @@ public:
         // The members as a kernel by hand wants them.
         std::vector<BoxMember> boxes;
         for (std::size_t i = 0; i < c.batch.members.size(); ++i) {
-            const ucd_pack_desc_t &d = batch_.descs()[i];
+            const ucd_move_t &d = batch_.packs()[i];
             const Member &m = c.batch.members[i];
             boxes.push_back({static_cast<const char *>(d.inbuf), static_cast<char *>(d.outbuf),
                              m.row_stride, m.plane_stride, m.row, m.rows, m.planes});
@@ -48,9 +48,9 @@ public:
     void measure_kernel(Run &run, Table &table) {
         const Graph by_ucd([this](gpuStream_t in) {
             const ucd_stream_t stream{vendor_name, 0, in, nullptr};
-            std::vector<ucd_pack_desc_t> descs = batch_.descs();
-            check_ucd(ucd_pack_batch_stream(descs.data(), descs.size(), hints_.get(),
-                                            case_.batch.op, stream));
+            std::vector<ucd_move_t> moves = batch_.packs();
+            check_ucd(
+                ucd_move_stream(moves.data(), moves.size(), hints_.get(), case_.batch.op, stream));
         });
         const Contender contenders[] = {{"UCD", by_ucd.work()}, by_hand(false)};
         table.row(measured(run, "batches, kernels", contenders), {case_.batch.name, where_});

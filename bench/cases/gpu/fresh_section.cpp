@@ -33,14 +33,10 @@ public:
         // Twice in a row, so that a batch may start with any of them.
         for (std::size_t i = 0; i < 2 * entries_.displs.size(); ++i) {
             const std::size_t entry = i % entries_.displs.size();
-            descs_.push_back({bench_.typed() + entries_.displs[entry] * word,
-                              1,
-                              piece_.get(),
-                              0,
-                              bench_.packed() + static_cast<std::int64_t>(entry) * list.piece,
-                              static_cast<std::uintptr_t>(list.piece),
-                              0,
-                              {0, 0}});
+            moves_.push_back(
+                list_member(true, piece_.get(), bench_.typed() + entries_.displs[entry] * word,
+                            bench_.packed() + static_cast<std::int64_t>(entry) * list.piece,
+                            static_cast<std::uintptr_t>(list.piece)));
         }
     }
 
@@ -56,10 +52,10 @@ public:
             {"type by reference", repeated([this] { pack(UcdType(by_reference())); })},
         };
         if (list_.entries <= max_batch) {
-            contenders.push_back({"batch, hints", repeated([this] { pack_batch(hints_.get()); })});
+            contenders.push_back({"batch, hints", repeated([this] { pack_pieces(hints_.get()); })});
             contenders.push_back(
-                {"batch, 4 threads", repeated([this] { pack_batch(in_threads_.get()); })});
-            contenders.push_back({"batch", repeated([this] { pack_batch(UCD_INFO__NULL); })});
+                {"batch, 4 threads", repeated([this] { pack_pieces(in_threads_.get()); })});
+            contenders.push_back({"batch", repeated([this] { pack_pieces(UCD_INFO__NULL); })});
         }
         for (const Contender &c : contenders) bench_.check(c, true);
         table.row(run.measure("fresh", name, "pack", bench_.size(), contenders));
@@ -99,11 +95,10 @@ private:
         return type;
     }
     void pack(const UcdType &type) const { bench_.move(type, hints_.get()).pack(); }
-    void pack_batch(ucd_info_t info) {
+    void pack_pieces(ucd_info_t info) {
         const std::size_t members = entries_.displs.size();
         ucd_request_t request;
-        check_ucd(
-            ucd_ipack_batch(descs_.data() + first_, members, info, UCD_OP__REPLACE, &request));
+        check_ucd(ucd_imove(moves_.data() + first_, members, info, UCD_OP__REPLACE, &request));
         check_ucd(ucd_wait(&request));
         first_ = (first_ + 1) % members; // another batch every time
     }
@@ -114,7 +109,7 @@ private:
     Buffer pinned_, uploaded_;
     UcdInfo hints_, in_threads_;
     UcdType piece_{UCD_TYPE__NULL};
-    std::vector<ucd_pack_desc_t> descs_;
+    std::vector<ucd_move_t> moves_;
     std::size_t first_ = 0;
 };
 

@@ -278,14 +278,13 @@ private:
     void make_plan(const std::vector<Sides> &all, ucd_op_t op) {
         std::vector<ucd_move_t> moves;
         for (const auto &[in, out] : all) {
-            ucd_move_t move{};
+            ucd_move_t move = UCD_MOVE__INIT;
             move.inbuf = in->view.data;
             move.incount = in->whole.count;
             move.intype = in->whole.type;
             move.outbuf = out->view.data;
             move.outcount = out->whole.count;
             move.outtype = out->whole.type;
-            move.bytes = UINTPTR_MAX;
             moves.push_back(move);
         }
         ucd_plan_t made = UCD_PLAN__NULL;

@@ -32,6 +32,7 @@ public:
     Memory memory() const { return kind_; }
     // What the library is told: the address of displacement 0 in the memory itself.
     void *real_base() const { return real_base_; }
+    char *at(std::ptrdiff_t offset) const { return static_cast<char *>(real_base_) + offset; }
 
     void send();  // mirror to memory
     void fetch(); // memory to mirror

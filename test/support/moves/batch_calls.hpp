@@ -33,17 +33,6 @@ private:
     ucd_info_t info_ = UCD_INFO__NULL;
 };
 
-inline int pack(std::vector<ucd_pack_desc_t> descs, ucd_info_t info = UCD_INFO__NULL) {
-    ucd_request_t request = UCD_REQUEST__NULL;
-    const int rc = ucd_ipack_batch(descs.data(), descs.size(), info, UCD_OP__REPLACE, &request);
-    return rc == UCD_SUCCESS ? ucd_wait(&request) : rc;
-}
-
-inline int pack_in(mock::Stream &stream, std::vector<ucd_pack_desc_t> descs,
-                   ucd_info_t info = UCD_INFO__NULL) {
-    return ucd_pack_batch_stream(descs.data(), descs.size(), info, UCD_OP__REPLACE, native(stream));
-}
-
 inline void forget_counts() {
     mock::counts.launches = mock::counts.copies = mock::counts.allocations = 0;
 }
@@ -82,7 +71,7 @@ public:
     MemberByReference(const MemberByReference &) = delete;
     MemberByReference &operator=(const MemberByReference &) = delete;
 
-    ucd_pack_desc_t pack() const { return {typed_, 1, type_, 0, packed_, 32, 0, {0, 0}}; }
+    ucd_move_t move() const { return pack_move(typed_, 1, type_, 0, packed_, 32); }
     void check() const {
         double got[4];
         mock::read(got, packed_, sizeof got);

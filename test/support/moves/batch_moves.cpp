@@ -67,32 +67,17 @@ void BatchMoves::allocate(Memory typed, Memory packed) {
     packed_ = std::make_unique<DeviceBuffer>(one_.rng(), TouchedRange{0, packed_end_}, packed);
 }
 
-std::vector<ucd_pack_desc_t> BatchMoves::packs() const {
-    std::vector<ucd_pack_desc_t> descs;
-    for (const Member &m : members_)
-        descs.push_back({static_cast<char *>(typed_->real_base()) + m.typed,
-                         m.subject->count,
-                         m.subject->type(),
-                         m.offset,
-                         static_cast<char *>(packed_->real_base()) + m.packed,
-                         m.length,
-                         untouched,
-                         {0, 0}});
-    return descs;
-}
-
-std::vector<ucd_unpack_desc_t> BatchMoves::unpacks() const {
-    std::vector<ucd_unpack_desc_t> descs;
-    for (const Member &m : members_)
-        descs.push_back({static_cast<char *>(packed_->real_base()) + m.packed,
-                         m.length,
-                         static_cast<char *>(typed_->real_base()) + m.typed,
-                         m.subject->count,
-                         m.subject->type(),
-                         m.offset,
-                         untouched,
-                         {0, 0}});
-    return descs;
+MoveList BatchMoves::list(bool packs) const {
+    MoveList moves;
+    for (const Member &m : members_) {
+        char *const typed = typed_->at(m.typed);
+        char *const packed = packed_->at(m.packed);
+        const Subject &s = *m.subject;
+        moves.push_back(packs ? pack_move(typed, s.count, s.type(), m.offset, packed, m.length)
+                              : unpack_move(packed, m.length, typed, s.count, s.type(), m.offset));
+        moves.back().actual_bytes = moves.back().consumed_bytes = untouched;
+    }
+    return moves;
 }
 
 bool BatchMoves::engines_can() const {
@@ -107,32 +92,20 @@ std::size_t BatchMoves::bytes_moved() const {
     return bytes;
 }
 
-void BatchMoves::randomise() {
+void BatchMoves::set_up(bool packs) {
     typed_->randomise(one_.rng());
     packed_->randomise(one_.rng());
-}
-
-void BatchMoves::send() {
+    for (const Member &m : members_)
+        for (std::size_t i = 0; i < m.length; ++i) {
+            const std::intptr_t typed = m.typed + m.subject->bytes[m.offset + i];
+            const std::intptr_t packed = m.packed + static_cast<std::intptr_t>(i);
+            if (packs)
+                *packed_->expected(packed) = *typed_->actual(typed);
+            else
+                *typed_->expected(typed) = *packed_->actual(packed);
+        }
     typed_->send();
     packed_->send();
-}
-
-void BatchMoves::set_up_pack() {
-    randomise();
-    for (const Member &m : members_)
-        for (std::size_t i = 0; i < m.length; ++i)
-            *packed_->expected(m.packed + static_cast<std::intptr_t>(i)) =
-                *typed_->actual(m.typed + m.subject->bytes[m.offset + i]);
-    send();
-}
-
-void BatchMoves::set_up_unpack() {
-    randomise();
-    for (const Member &m : members_)
-        for (std::size_t i = 0; i < m.length; ++i)
-            *typed_->expected(m.typed + m.subject->bytes[m.offset + i]) =
-                *packed_->actual(m.packed + static_cast<std::intptr_t>(i));
-    send();
 }
 
 void BatchMoves::check(const char *what) {

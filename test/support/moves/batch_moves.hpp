@@ -3,6 +3,7 @@
 #pragma once
 
 #include "support/moves/device_moves.hpp"
+#include "support/moves/move_list.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -26,12 +27,14 @@ public:
     // Once all members are there.
     void allocate(Memory typed, Memory packed);
 
-    std::vector<ucd_pack_desc_t> packs() const;
-    std::vector<ucd_unpack_desc_t> unpacks() const;
+    MoveList packs() const { return list(true); }
+    MoveList unpacks() const { return list(false); }
+    MoveList list(bool packs) const;
 
     // Makes the expected images with new data, and sends both buffers to their memories.
-    void set_up_pack();
-    void set_up_unpack();
+    void set_up_pack() { set_up(true); }
+    void set_up_unpack() { set_up(false); }
+    void set_up(bool packs);
     void check(const char *what);
 
     std::size_t size() const { return members_.size(); }
@@ -45,8 +48,6 @@ private:
         std::intptr_t typed, packed; // in the buffers
     };
     std::intptr_t place(std::intptr_t &end, std::intptr_t bytes);
-    void randomise();
-    void send();
 
     Case &one_;
     std::vector<Member> members_;

@@ -1,4 +1,5 @@
 #include "support/moves/calls.hpp"
+#include "support/moves/move_list.hpp"
 
 #include <algorithm>
 #include <initializer_list>
@@ -96,8 +97,8 @@ int run_plan(Rng &rng, ucd_move_t &move, ucd_info_t info, ucd_op_t op, bool may_
 } // namespace
 
 int call_move(Rng &rng, ucd_move_t move, std::uintptr_t *actual, ucd_info_t info, ucd_op_t op,
-              bool may_rebase) {
-    move.actual_bytes = untouched;
+              bool may_rebase, std::uintptr_t *consumed) {
+    move.actual_bytes = move.consumed_bytes = untouched;
     int rc;
     switch (rng.below(3)) {
     case 0: rc = ucd_move(&move, 1, info, op); break;
@@ -109,7 +110,13 @@ int call_move(Rng &rng, ucd_move_t move, std::uintptr_t *actual, ucd_info_t info
     }
     default: rc = run_plan(rng, move, info, op, may_rebase);
     }
-    if (move.actual_bytes != untouched) *actual = move.actual_bytes;
+    if ((move.actual_bytes == untouched) != (move.consumed_bytes == untouched))
+        throw std::runtime_error("one of two sizes is set");
+    if (move.actual_bytes == untouched) return rc;
+    *actual = move.actual_bytes;
+    if (consumed != nullptr) *consumed = move.consumed_bytes;
+    if (op < UCD_OP__CONVERT && move.consumed_bytes != move.actual_bytes)
+        throw std::runtime_error("consumed_bytes is not actual_bytes");
     return rc;
 }
 
@@ -124,71 +131,64 @@ CopyRange random_range(Rng &rng, std::size_t source, std::size_t target) {
     return range;
 }
 
-namespace {
-
-// Whichever of the two limits it.
-void limit(Rng &rng, std::uintptr_t bytes, std::uintptr_t &count, std::uintptr_t &limit) {
-    count = bytes;
-    limit = UINTPTR_MAX;
-    if (rng.chance(50)) std::swap(count, limit);
+int call_any(Rng &rng, const ucd_move_t &m, std::uintptr_t *actual, ucd_info_t info, ucd_op_t op,
+             bool may_rebase) {
+    const bool packs = m.outtype == UCD_TYPE__NULL, unpacks = m.intype == UCD_TYPE__NULL;
+    const bool is_part =
+        m.bytes != UINTPTR_MAX || (!packs && !unpacks && (m.inoffset | m.outoffset));
+    const bool is_plain = packs && unpacks; // which only a list moves
+    if (is_part || (!is_plain && rng.chance(30))) {
+        ucd_move_t move = m;
+        // Either of the two limits it.
+        if (!is_part && packs && rng.chance(50)) std::swap(move.bytes, move.outcount);
+        if (!is_part && unpacks && rng.chance(50)) std::swap(move.bytes, move.incount);
+        return call_move(rng, move, actual, info, op, may_rebase);
+    }
+    ucd_request_t request = UCD_REQUEST__NULL;
+    const bool waits = rng.chance(70);
+    int rc;
+    if (packs)
+        rc = waits ? ucd_pack(m.inbuf, m.incount, m.intype, m.inoffset, m.outbuf, m.outcount,
+                              actual, info, op)
+                   : ucd_ipack(m.inbuf, m.incount, m.intype, m.inoffset, m.outbuf, m.outcount,
+                               actual, info, op, &request);
+    else if (unpacks)
+        rc = waits ? ucd_unpack(m.inbuf, m.incount, m.outbuf, m.outcount, m.outtype, m.outoffset,
+                                actual, info, op)
+                   : ucd_iunpack(m.inbuf, m.incount, m.outbuf, m.outcount, m.outtype, m.outoffset,
+                                 actual, info, op, &request);
+    else
+        rc = waits ? ucd_copy(m.inbuf, m.incount, m.intype, m.outbuf, m.outcount, m.outtype, actual,
+                              info, op)
+                   : ucd_icopy(m.inbuf, m.incount, m.intype, m.outbuf, m.outcount, m.outtype,
+                               actual, info, op, &request);
+    return waits || rc != UCD_SUCCESS ? rc : finish(rng, request);
 }
-
-} // namespace
 
 int call_pack(Rng &rng, const void *inbuf, std::uintptr_t count, ucd_type_t type,
               std::uintptr_t offset, void *outbuf, std::uintptr_t room, std::uintptr_t *actual,
               ucd_op_t op) {
-    const ucd_info_t info = random_hints(rng);
-    if (type != UCD_TYPE__NULL && rng.chance(30)) {
-        ucd_move_t move = {inbuf, count, type, offset, outbuf, 0, UCD_TYPE__NULL, 0, 0, 0, {}};
-        limit(rng, room, move.outcount, move.bytes);
-        return call_move(rng, move, actual, info, op, true);
-    }
-    if (rng.chance(70)) {
-        return ucd_pack(inbuf, count, type, offset, outbuf, room, actual, info, op);
-    }
-    ucd_request_t request = UCD_REQUEST__NULL;
-    const int rc = ucd_ipack(inbuf, count, type, offset, outbuf, room, actual, info, op, &request);
-    return rc == UCD_SUCCESS ? finish(rng, request) : rc;
+    return call_any(rng, pack_move(inbuf, count, type, offset, outbuf, room), actual,
+                    random_hints(rng), op, true);
 }
 
 int call_unpack(Rng &rng, const void *inbuf, std::uintptr_t size, void *outbuf,
                 std::uintptr_t count, ucd_type_t type, std::uintptr_t offset,
                 std::uintptr_t *actual, ucd_op_t op) {
-    const ucd_info_t info = random_hints(rng);
-    if (type != UCD_TYPE__NULL && rng.chance(30)) {
-        ucd_move_t move = {inbuf, 0, UCD_TYPE__NULL, 0, outbuf, count, type, offset, 0, 0, {}};
-        limit(rng, size, move.incount, move.bytes);
-        return call_move(rng, move, actual, info, op, true);
-    }
-    if (rng.chance(70)) {
-        return ucd_unpack(inbuf, size, outbuf, count, type, offset, actual, info, op);
-    }
-    ucd_request_t request = UCD_REQUEST__NULL;
-    const int rc =
-        ucd_iunpack(inbuf, size, outbuf, count, type, offset, actual, info, op, &request);
-    return rc == UCD_SUCCESS ? finish(rng, request) : rc;
+    return call_any(rng, unpack_move(inbuf, size, outbuf, count, type, offset), actual,
+                    random_hints(rng), op, true);
 }
 
 int call_copy(Rng &rng, const void *inbuf, std::uintptr_t incount, ucd_type_t intype, void *outbuf,
               std::uintptr_t outcount, ucd_type_t outtype, std::uintptr_t *actual, ucd_op_t op) {
     const ucd_info_t info = random_hints(rng);
     std::uintptr_t in_size = 0, out_size = 0;
-    const bool fits = ucd_get_size(intype, &in_size) == UCD_SUCCESS &&
-                      ucd_get_size(outtype, &out_size) == UCD_SUCCESS &&
-                      incount * in_size <= outcount * out_size; // else a copy is refused
-    if (fits && rng.chance(30)) {
-        const ucd_move_t move = {inbuf,   incount, intype,      0, outbuf, outcount,
-                                 outtype, 0,       UINTPTR_MAX, 0, {}};
-        return call_move(rng, move, actual, info, op, true);
-    }
-    if (rng.chance(70)) {
+    if (ucd_get_size(intype, &in_size) != UCD_SUCCESS ||
+        ucd_get_size(outtype, &out_size) != UCD_SUCCESS ||
+        incount * in_size > outcount * out_size) // a copy is refused, a move is not
         return ucd_copy(inbuf, incount, intype, outbuf, outcount, outtype, actual, info, op);
-    }
-    ucd_request_t request = UCD_REQUEST__NULL;
-    const int rc =
-        ucd_icopy(inbuf, incount, intype, outbuf, outcount, outtype, actual, info, op, &request);
-    return rc == UCD_SUCCESS ? finish(rng, request) : rc;
+    return call_any(rng, copy_move(inbuf, incount, intype, outbuf, outcount, outtype), actual, info,
+                    op, true);
 }
 
 } // namespace ucdtest

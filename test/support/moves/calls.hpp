@@ -23,8 +23,12 @@ int call_copy(Rng &rng, const void *inbuf, std::uintptr_t incount, ucd_type_t in
               ucd_op_t op = UCD_OP__REPLACE);
 
 // A list of one move: in a call, or as a plan, which may get its addresses after it was made.
+// `consumed`: bytes of the input's stream; of what is no conversion they are as many as `actual`.
 int call_move(Rng &rng, ucd_move_t move, std::uintptr_t *actual, ucd_info_t info, ucd_op_t op,
-              bool may_rebase);
+              bool may_rebase, std::uintptr_t *consumed = nullptr);
+// Such a list, or the function for packs, unpacks or copies, which take no part of both streams.
+int call_any(Rng &rng, const ucd_move_t &move, std::uintptr_t *actual, ucd_info_t info, ucd_op_t op,
+             bool may_rebase);
 
 // Which bytes of the two streams a copy moves: all of the source to the start of the target, or
 // a part that both have.

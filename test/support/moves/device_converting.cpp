@@ -19,22 +19,15 @@ void check_device_conversion(Case &one, const ConvertedPair &pair, Memory a, Mem
     in.send();
     out.send();
     TrueHints hints(rng, a, b, false);
-    std::uintptr_t actual = untouched;
+    std::uintptr_t actual = untouched, consumed = untouched;
     const std::size_t offset = pair.source.offset_of(first);
-    const ucd_move_t move = {in.real_base(),
-                             source.count,
-                             source.type(),
-                             offset,
-                             out.real_base(),
-                             target.count,
-                             target.type(),
-                             pair.target.offset_of(first),
-                             pair.source.offset_of(last) - offset,
-                             0,
-                             {}};
-    one.succeed(call_move(rng, move, &actual, hints.get(), op, false), "conversion");
+    const ucd_move_t move = part_move(
+        in.real_base(), source.count, source.type(), offset, out.real_base(), target.count,
+        target.type(), pair.target.offset_of(first), pair.source.offset_of(last) - offset);
+    one.succeed(call_move(rng, move, &actual, hints.get(), op, false, &consumed), "conversion");
     const std::size_t written = pair.target.offset_of(last) - pair.target.offset_of(first);
     if (actual != written) one.fail("wrote ", actual, " bytes, not ", written);
+    if (consumed != move.bytes) one.fail("took ", consumed, " bytes, not ", move.bytes);
     in.fetch();
     out.fetch();
     require_intact(one, out, "target of a conversion");

@@ -91,31 +91,17 @@ void set_values(const DeviceMove &m) {
                       element_at(m.what, m.offset + m.length), m.packed);
 }
 
-void require_moved(const DeviceMove &m, int rc, std::uintptr_t actual, const char *call) {
-    m.one.succeed(rc, (call + text_of(m)).c_str());
-    if (actual != m.length)
-        m.one.fail(call, " moved ", actual, " bytes, not ", m.length, text_of(m));
-}
-
 } // namespace
 
-void set_up_pack(const DeviceMove &m) {
+void set_up(const DeviceMove &m, bool packs) {
     set_values(m);
-    const MemoryLocation source = place(m.what.subject, m.typed);
-    std::vector<std::byte> out = packed_bytes(m);
-    combine(m.op, m.what, m.offset, out, gathered(source, m.offset, m.offset + m.length));
-    std::copy(out.begin(), out.end(), m.packed.expected(0));
-    m.typed.send();
-    m.packed.send();
-}
-
-void set_up_unpack(const DeviceMove &m) {
-    set_values(m);
-    const MemoryLocation target = place(m.what.subject, m.typed);
-    std::vector<std::byte> out = gathered(target, m.offset, m.offset + m.length);
-    combine(m.op, m.what, m.offset, out, packed_bytes(m));
+    const std::vector<std::byte> typed =
+        gathered(place(m.what.subject, m.typed), m.offset, m.offset + m.length);
+    std::vector<std::byte> out = packs ? packed_bytes(m) : typed;
+    combine(m.op, m.what, m.offset, out, packs ? typed : packed_bytes(m));
     for (std::size_t i = 0; i < m.length; ++i)
-        *m.typed.expected(m.what.subject.bytes[m.offset + i]) = out[i];
+        *(packs ? m.packed.expected(static_cast<std::intptr_t>(i))
+                : m.typed.expected(m.what.subject.bytes[m.offset + i])) = out[i];
     m.typed.send();
     m.packed.send();
 }
@@ -127,49 +113,20 @@ void check_result(const DeviceMove &m) {
     require_intact(m.one, m.packed, ("packed buffer" + text_of(m)).c_str());
 }
 
-void check_device_pack(const DeviceMove &m, const char *engine) {
+void check_device_move(const DeviceMove &m, bool packs, const char *engine) {
     Rng &rng = m.one.rng();
-    set_up_pack(m);
-    TrueHints hints(rng, m.typed.memory(), m.packed.memory(), engines_can(m.op, m.what.subject));
+    set_up(m, packs);
+    const Memory typed = m.typed.memory(), packed = m.packed.memory();
+    TrueHints hints(rng, packs ? typed : packed, packs ? packed : typed,
+                    engines_can(m.op, m.what.subject));
     if (engine != nullptr) hints.set("ucd.engine", engine);
-    const Subject &s = m.what.subject;
+    const char *const call = packs ? "pack" : "unpack";
     std::uintptr_t actual = untouched;
-    int rc;
-    if (rng.chance(30)) {
-        rc = call_move(rng, pack_of(m), &actual, hints.get(), m.op, false);
-    } else if (rng.chance(50)) {
-        rc = ucd_pack(m.typed.real_base(), s.count, s.type(), m.offset, m.packed.real_base(),
-                      m.length, &actual, hints.get(), m.op);
-    } else {
-        ucd_request_t request = UCD_REQUEST__NULL;
-        rc = ucd_ipack(m.typed.real_base(), s.count, s.type(), m.offset, m.packed.real_base(),
-                       m.length, &actual, hints.get(), m.op, &request);
-        if (rc == UCD_SUCCESS) rc = finish(rng, request);
-    }
-    require_moved(m, rc, actual, "pack");
-    check_result(m);
-}
-
-void check_device_unpack(const DeviceMove &m, const char *engine) {
-    Rng &rng = m.one.rng();
-    set_up_unpack(m);
-    TrueHints hints(rng, m.packed.memory(), m.typed.memory(), engines_can(m.op, m.what.subject));
-    if (engine != nullptr) hints.set("ucd.engine", engine);
-    const Subject &s = m.what.subject;
-    std::uintptr_t actual = untouched;
-    int rc;
-    if (rng.chance(30)) {
-        rc = call_move(rng, unpack_of(m), &actual, hints.get(), m.op, false);
-    } else if (rng.chance(50)) {
-        rc = ucd_unpack(m.packed.real_base(), m.length, m.typed.real_base(), s.count, s.type(),
-                        m.offset, &actual, hints.get(), m.op);
-    } else {
-        ucd_request_t request = UCD_REQUEST__NULL;
-        rc = ucd_iunpack(m.packed.real_base(), m.length, m.typed.real_base(), s.count, s.type(),
-                         m.offset, &actual, hints.get(), m.op, &request);
-        if (rc == UCD_SUCCESS) rc = finish(rng, request);
-    }
-    require_moved(m, rc, actual, "unpack");
+    m.one.succeed(
+        call_any(rng, packs ? pack_of(m) : unpack_of(m), &actual, hints.get(), m.op, false),
+        (call + text_of(m)).c_str());
+    if (actual != m.length)
+        m.one.fail(call, " moved ", actual, " bytes, not ", m.length, text_of(m));
     check_result(m);
 }
 
@@ -210,62 +167,33 @@ void check_result(const DeviceCopy &c) {
 
 ucd_move_t pack_of(const DeviceMove &m) {
     const Subject &s = m.what.subject;
-    return {m.typed.real_base(),
-            s.count,
-            s.type(),
-            m.offset,
-            m.packed.real_base(),
-            m.length,
-            UCD_TYPE__NULL,
-            0,
-            UINTPTR_MAX,
-            0,
-            {}};
+    return pack_move(m.typed.real_base(), s.count, s.type(), m.offset, m.packed.real_base(),
+                     m.length);
 }
 
 ucd_move_t unpack_of(const DeviceMove &m) {
     const Subject &s = m.what.subject;
-    return {m.packed.real_base(),
-            m.length,
-            UCD_TYPE__NULL,
-            0,
-            m.typed.real_base(),
-            s.count,
-            s.type(),
-            m.offset,
-            UINTPTR_MAX,
-            0,
-            {}};
+    return unpack_move(m.packed.real_base(), m.length, m.typed.real_base(), s.count, s.type(),
+                       m.offset);
 }
 
 ucd_move_t copy_of(const DeviceCopy &c) {
     const Subject &a = c.source.subject, &b = c.target.subject;
-    return {c.in.real_base(),  a.count, a.type(), c.range.in_offset,
-            c.out.real_base(), b.count, b.type(), c.range.out_offset,
-            c.range.limit,     0,       {}};
+    return part_move(c.in.real_base(), a.count, a.type(), c.range.in_offset, c.out.real_base(),
+                     b.count, b.type(), c.range.out_offset, c.range.limit);
 }
 
 void check_device_copy(const DeviceCopy &c, const char *engine) {
     Rng &rng = c.one.rng();
     set_up_copy(c);
-    const Subject &a = c.source.subject, &b = c.target.subject;
     TrueHints hints(rng, c.in.memory(), c.out.memory(),
-                    engines_can(c.op, a) && engines_can(c.op, b));
+                    engines_can(c.op, c.source.subject) && engines_can(c.op, c.target.subject));
     if (engine != nullptr) hints.set("ucd.engine", engine);
     std::uintptr_t actual = untouched;
-    int rc;
-    if (c.range.is_part || rng.chance(30)) {
-        rc = call_move(rng, copy_of(c), &actual, hints.get(), c.op, false);
-    } else if (rng.chance(50)) {
-        rc = ucd_copy(c.in.real_base(), a.count, a.type(), c.out.real_base(), b.count, b.type(),
-                      &actual, hints.get(), c.op);
-    } else {
-        ucd_request_t request = UCD_REQUEST__NULL;
-        rc = ucd_icopy(c.in.real_base(), a.count, a.type(), c.out.real_base(), b.count, b.type(),
-                       &actual, hints.get(), c.op, &request);
-        if (rc == UCD_SUCCESS) rc = finish(rng, request);
-    }
-    c.one.succeed(rc, text_of(c).c_str());
+    // A copy refuses what a part may have: more input than there is room for.
+    c.one.succeed(c.range.is_part ? call_move(rng, copy_of(c), &actual, hints.get(), c.op, false)
+                                  : call_any(rng, copy_of(c), &actual, hints.get(), c.op, false),
+                  text_of(c).c_str());
     if (actual != c.bytes()) c.one.fail(text_of(c), " moved ", actual, " bytes, not ", c.bytes());
     check_result(c);
 }

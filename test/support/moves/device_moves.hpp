@@ -4,6 +4,7 @@
 #include "support/buffers/device_buffer.hpp"
 #include "support/fake_device/fake_driver.h"
 #include "support/moves/calls.hpp"
+#include "support/moves/move_list.hpp"
 #include "support/moves/reducing.hpp"
 #include "support/moves/subject.hpp"
 
@@ -43,14 +44,24 @@ struct DeviceMove {
 };
 
 // Makes the expected images, and sends both buffers to their memories.
-void set_up_pack(const DeviceMove &move);
-void set_up_unpack(const DeviceMove &move);
+void set_up(const DeviceMove &move, bool packs);
+inline void set_up_pack(const DeviceMove &move) {
+    set_up(move, true);
+}
+inline void set_up_unpack(const DeviceMove &move) {
+    set_up(move, false);
+}
 // Fetches both buffers and compares.
 void check_result(const DeviceMove &move);
 // All of it, with a call of some form and hints that are true, or none.
 // With hints or without; by the engine, or by any.
-void check_device_pack(const DeviceMove &move, const char *engine = nullptr);
-void check_device_unpack(const DeviceMove &move, const char *engine = nullptr);
+void check_device_move(const DeviceMove &move, bool packs, const char *engine = nullptr);
+inline void check_device_pack(const DeviceMove &move, const char *engine = nullptr) {
+    check_device_move(move, true, engine);
+}
+inline void check_device_unpack(const DeviceMove &move, const char *engine = nullptr) {
+    check_device_move(move, false, engine);
+}
 
 // A subject in one memory that is copied to another, of the same elements in the range unless op is
 // REPLACE.

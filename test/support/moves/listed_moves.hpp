@@ -36,7 +36,7 @@ struct ListedMove {
     }
     void set_up(Case &one, ucd_op_t op) const {
         if (kind == Kind::copy) return set_up_copy(copy(one, op));
-        (kind == Kind::pack ? set_up_pack : set_up_unpack)(move(one, op));
+        ucdtest::set_up(move(one, op), kind == Kind::pack);
     }
     ucd_move_t desc(Case &one, ucd_op_t op) const {
         if (kind == Kind::copy) return copy_of(copy(one, op));
@@ -49,12 +49,20 @@ struct ListedMove {
     }
 };
 
-inline ListedMove random_member(Case &one, ucd_op_t op, const std::vector<Memory> &memories) {
-    Rng &rng = one.rng();
-    ListedMove m;
-    m.kind = static_cast<ListedMove::Kind>(rng.below(3));
+inline ListedMove::Kind random_kind(Rng &rng) {
+    return static_cast<ListedMove::Kind>(rng.below(3));
+}
+inline RecipeOptions member_options(ucd_op_t op) {
     RecipeOptions options = device_options(op);
     options.max_bytes = 512;
+    return options;
+}
+
+inline ListedMove random_member(Case &one, ucd_op_t op, ListedMove::Kind kind,
+                                const RecipeOptions &options, const std::vector<Memory> &memories) {
+    Rng &rng = one.rng();
+    ListedMove m;
+    m.kind = kind;
     m.what = with_elements(random_subject(one, options, 3, "member"));
     m.first_memory = memories[rng.below(memories.size())];
     m.second_memory = memories[rng.below(memories.size())];
@@ -80,8 +88,8 @@ struct Listed {
     ucd_op_t op;
     std::vector<ListedMove> members;
 
-    std::vector<ucd_move_t> descs() const {
-        std::vector<ucd_move_t> moves;
+    MoveList descs() const {
+        MoveList moves;
         for (const ListedMove &m : members) moves.push_back(m.desc(one, op));
         return moves;
     }
@@ -103,11 +111,11 @@ struct Listed {
         }
         one.succeed(ucd_plan_rebase(plan, first, count, in.data(), out.data()), "ucd_plan_rebase");
     }
-    void check(const std::vector<ucd_move_t> &moves) const {
+    void check(const MoveList &moves) const {
         for (std::size_t i = 0; i < members.size(); ++i) {
-            if (moves[i].actual_bytes != members[i].bytes())
-                one.fail("member ", i, " moved ", moves[i].actual_bytes, " bytes, not ",
-                         members[i].bytes());
+            for (const std::uintptr_t bytes : {moves[i].actual_bytes, moves[i].consumed_bytes})
+                if (bytes != members[i].bytes())
+                    one.fail("member ", i, " moved ", bytes, " bytes, not ", members[i].bytes());
             members[i].check(one, op);
         }
     }
@@ -115,8 +123,16 @@ struct Listed {
 
 inline Listed random_list(Case &one, ucd_op_t op, const std::vector<Memory> &memories) {
     Listed list{one, op, {}};
-    for (std::size_t i = one.rng().below(one.rng().chance(10) ? 60 : 8); i > 0; --i)
-        list.members.push_back(random_member(one, op, memories));
+    Rng &rng = one.rng();
+    // Often all of one kind and of one kind of element, which is one launch.
+    const bool is_mixed = rng.chance(50);
+    const ListedMove::Kind kind = random_kind(rng);
+    RecipeOptions options = member_options(op);
+    if (!options.elements.empty() && rng.chance(50))
+        options.elements = {rng.pick(options.elements)};
+    for (std::size_t i = rng.below(rng.chance(10) ? 60 : 8); i > 0; --i)
+        list.members.push_back(
+            random_member(one, op, is_mixed ? random_kind(rng) : kind, options, memories));
     return list;
 }
 

@@ -107,6 +107,14 @@ inline ucd_stream_t native(mock::Stream &stream) {
     return {mock::backend.name, stream.device(), &stream, nullptr};
 }
 
+inline int start_in(mock::Stream &stream, MoveList &moves, ucd_info_t info = UCD_INFO__NULL,
+                    ucd_op_t op = UCD_OP__REPLACE) {
+    return ucd_move_stream(moves.data(), moves.size(), info, op, native(stream));
+}
+inline int start_in(mock::Stream &stream, MoveList &&moves, ucd_info_t info = UCD_INFO__NULL) {
+    return start_in(stream, moves, info);
+}
+
 inline bool last_error_says(const char *part) {
     return std::string(ucd_last_error()).find(part) != std::string::npos;
 }
