@@ -920,12 +920,13 @@ UCD_API int ucd_prepare(uintptr_t count, ucd_type_t type, ucd_op_t op, ucd_strea
  * plan of FFTW or cuFFT, and like a persistent request of MPI (MPI 3.9, MPI_Send_init). UCD does
  * not guess which calls will be repeated: without a plan, each call is prepared anew.
  *
- * One plan is used by one thread at a time. A start has ended when its request is completed (or
- * when ucd_plan_start has set the request to UCD_REQUEST__NULL). Until then, another start and
- * ucd_plan_rebase are INVALID_ARG. Starts in streams are in stream order, and the caller makes sure
- * that two of them do not overlap; ucd_plan_rebase does not wait for them, and they still use the
- * old addresses. After the last ucd_finalize, a plan can only be freed: anything else is
- * NOT_INITIALIZED, and INVALID_ARG after another ucd_init.
+ * One plan is used by one thread at a time, except by ucd_plan_start_with and
+ * ucd_plan_start_with_stream. A start has ended when its request is completed (or when
+ * ucd_plan_start has set the request to UCD_REQUEST__NULL). Until then, another start with the
+ * plan's buffers and ucd_plan_rebase are INVALID_ARG. Starts in streams are in stream order, and
+ * the caller makes sure that two of them do not overlap; ucd_plan_rebase does not wait for them,
+ * and they still use the old addresses. After the last ucd_finalize, a plan can only be freed:
+ * anything else is NOT_INITIALIZED, and INVALID_ARG after another ucd_init.
  */
 
 /* Makes a plan of count moves, with one info and one op for all, and sets actual_bytes and
@@ -953,6 +954,25 @@ UCD_API int ucd_plan_start(ucd_plan_t plan, ucd_request_t *request);
  * Returns: as ucd_move_stream; INVALID_ARG also: plan is NULL; a start by ucd_plan_start has not
  * ended; the plan is from before the last ucd_finalize. */
 UCD_API int ucd_plan_start_stream(ucd_plan_t plan, ucd_stream_t stream);
+
+/* As ucd_plan_start, but this start alone has other buffers: move i gets inbufs[i] and outbufs[i].
+ * Both arrays have an entry for each move of the plan, and are not read after the return; if one is
+ * NULL, that side has the plan's buffers; an entry may be NULL where the buffer of a move may. The
+ * plan stays as it is. Several threads may make such starts at once, and several may be
+ * outstanding, of the same plan; a start by ucd_plan_start may be outstanding, too. A buffer must
+ * be in the same kind of memory as the plan's, which UCD checks unless a hint names it; alignment
+ * may differ. On a device, a start of several moves makes and uploads a table, as ucd_imove does.
+ * Returns: as ucd_plan_start, whose start may be outstanding; as ucd_plan_rebase for the buffers;
+ * INVALID_ARG also: another thread is in ucd_plan_rebase; NOT_SUPPORTED also: a move of the plan is
+ * in several memories. Like fftw_execute_dft. */
+UCD_API int ucd_plan_start_with(ucd_plan_t plan, const void *const *inbufs, void *const *outbufs,
+                                ucd_request_t *request);
+
+/* The same in stream order, as ucd_plan_start_stream; it is outstanding only during the call. A
+ * graph keeps what it needs of the plan, and the addresses that the captured start was given.
+ * Returns: as both. */
+UCD_API int ucd_plan_start_with_stream(ucd_plan_t plan, const void *const *inbufs,
+                                       void *const *outbufs, ucd_stream_t stream);
 
 /* Gives count of the plan's moves, from number first on, new buffers: move first + i gets inbufs[i]
  * and outbufs[i]. If one of the two arrays is NULL, that side stays as it is; an entry may be NULL

@@ -21,6 +21,36 @@ Status find_plan(ucd_plan_t handle, MovePlan *&plan) {
     return success;
 }
 
+// Starts a plan by body(), which sets the operation that it gets.
+template <class Body>
+int start(const char *function, ucd_plan_t handle, ucd_request_t *request, Body body) {
+    return guard(function, [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        MovePlan *plan;
+        UCD_TRY(find_plan(handle, plan));
+        UCD_TRY(require(request, "request"));
+        std::unique_ptr<AsyncOperation> operation;
+        UCD_TRY(body(*plan, *context, operation));
+        *request = operation ? hand_out(*context, std::move(operation)) : UCD_REQUEST__NULL;
+        return success;
+    });
+}
+
+// Same, in a stream.
+template <class Body>
+int start_in(const char *function, ucd_plan_t handle, const ucd_stream_t &stream, Body body) {
+    return guard(function, [&]() -> Status {
+        Context *context;
+        UCD_TRY(current(context));
+        MovePlan *plan;
+        UCD_TRY(find_plan(handle, plan));
+        StreamTarget target;
+        UCD_TRY(resolve_stream(*context, stream, target));
+        return body(*plan, *context, target);
+    });
+}
+
 } // namespace
 
 int ucd_plan_create(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_t op,
@@ -44,29 +74,31 @@ int ucd_plan_create(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_
 }
 
 int ucd_plan_start(ucd_plan_t plan, ucd_request_t *request) {
-    return guard("ucd_plan_start", [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context));
-        MovePlan *started;
-        UCD_TRY(find_plan(plan, started));
-        UCD_TRY(require(request, "request"));
-        std::unique_ptr<AsyncOperation> operation;
-        UCD_TRY(started->start(*context, operation));
-        *request = operation ? hand_out(*context, std::move(operation)) : UCD_REQUEST__NULL;
-        return success;
+    return start("ucd_plan_start", plan, request, [](MovePlan &p, Context &context, auto &started) {
+        return p.start(context, started);
     });
 }
 
+int ucd_plan_start_with(ucd_plan_t plan, const void *const *inbufs, void *const *outbufs,
+                        ucd_request_t *request) {
+    return start("ucd_plan_start_with", plan, request,
+                 [&](MovePlan &p, Context &context, auto &started) {
+                     return p.start_with(context, {inbufs, outbufs}, started);
+                 });
+}
+
 int ucd_plan_start_stream(ucd_plan_t plan, ucd_stream_t stream) {
-    return guard("ucd_plan_start_stream", [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context));
-        MovePlan *started;
-        UCD_TRY(find_plan(plan, started));
-        StreamTarget target;
-        UCD_TRY(resolve_stream(*context, stream, target));
-        return started->start_in(*context, target);
-    });
+    return start_in(
+        "ucd_plan_start_stream", plan, stream,
+        [](MovePlan &p, Context &context, auto &target) { return p.start_in(context, target); });
+}
+
+int ucd_plan_start_with_stream(ucd_plan_t plan, const void *const *inbufs, void *const *outbufs,
+                               ucd_stream_t stream) {
+    return start_in("ucd_plan_start_with_stream", plan, stream,
+                    [&](MovePlan &p, Context &context, auto &target) {
+                        return p.start_with_in(context, {inbufs, outbufs}, target);
+                    });
 }
 
 int ucd_plan_rebase(ucd_plan_t plan, uintptr_t first, uintptr_t count, const void *const *inbufs,
@@ -76,7 +108,7 @@ int ucd_plan_rebase(ucd_plan_t plan, uintptr_t first, uintptr_t count, const voi
         UCD_TRY(current(context));
         MovePlan *rebased;
         UCD_TRY(find_plan(plan, rebased));
-        return rebased->rebase(*context, {first, count, inbufs, outbufs});
+        return rebased->rebase(*context, first, count, {inbufs, outbufs});
     });
 }
 

@@ -1,5 +1,7 @@
 #include "transfer/move_plan.h"
 
+#include <algorithm>
+
 namespace ucd {
 namespace {
 
@@ -9,26 +11,41 @@ std::optional<LocationHint> copy_of(const LocationHint *hint) {
 
 } // namespace
 
-// A start in progress.
+// A use of a plan by a start in progress, or by a rebase.
 class MovePlan::Start {
 public:
+    // What uses may have in common: starts with other buffers are counted in the lower bits, and
+    // every other use is alone.
+    static constexpr uint32_t with_others = 1, with_own = uint32_t{1} << 31,
+                              rebase = uint32_t{1} << 30;
+
     explicit Start(std::shared_ptr<MovePlan> plan) : plan_(std::move(plan)) {}
-    Start(const Start &) = delete;
-    Start &operator=(const Start &) = delete;
+    Start(Start &&other) noexcept
+        : plan_(std::move(other.plan_)), use_(std::exchange(other.use_, 0)) {}
     ~Start() {
-        if (is_own_) plan_->is_started_.store(false, std::memory_order_release);
+        if (use_ != 0) plan_->in_use_.fetch_sub(use_, std::memory_order_release);
     }
-    Status begin() {
-        is_own_ = !plan_->is_started_.exchange(true, std::memory_order_acq_rel);
-        return is_own_ ? success : fail_started();
+    // Begins a start with the plan's buffers, or a rebase.
+    Status begin(uint32_t use) {
+        uint32_t unused = 0;
+        if (!plan_->in_use_.compare_exchange_strong(unused, use, std::memory_order_acq_rel))
+            return fail_started();
+        use_ = use;
+        return success;
+    }
+    Status begin_with_others() {
+        use_ = with_others;
+        if ((plan_->in_use_.fetch_add(use_, std::memory_order_acq_rel) & rebase) == 0)
+            return success;
+        return fail(UCD_ERR__INVALID_ARG, "another thread is in ucd_plan_rebase of this plan");
     }
     static Status fail_started() {
         return fail(UCD_ERR__INVALID_ARG, "plan is started, and that start has not ended");
     }
 
 private:
-    const std::shared_ptr<MovePlan> plan_;
-    bool is_own_ = false;
+    std::shared_ptr<MovePlan> plan_;
+    uint32_t use_ = 0;
 };
 
 MovePlan::MovePlan(const Context &context, std::vector<CheckedMember> members, Op op,
@@ -50,8 +67,10 @@ Status MovePlan::create(Context &context, std::vector<CheckedMember> members, Op
     made->memories_.resize(made->members_.size());
     for (std::size_t i = 0; i < made->members_.size(); ++i)
         UCD_TRY(
-            at_member(i, made->find_memories(locations, made->members_[i], made->memories_[i])));
-    UCD_TRY(made->route(context, made->members_, made->routed_));
+            at_member(i, made->find_memories(locations, made->members_[i],
+                                             made->addresses_of(i, 0, {}), made->memories_[i])));
+    UCD_TRY(made->route(context, made->members_, made->routed_, made->is_divided_));
+    made->form_ = made->form_of_start();
     plan = std::move(made);
     return success;
 }
@@ -62,15 +81,16 @@ Status MovePlan::check_usable(const Context &context) const {
 }
 
 Status MovePlan::find_memories(LocationCache &locations, const CheckedMember &m,
-                               Memories &memories) const {
+                               const Addresses &at, Memories &memories) const {
     if (m.length() == 0) return success;
     const bool pack = m.is_copy || m.move.direction == Direction::pack;
-    const char *first = m.is_copy ? first_byte(*m.copy.from_type, m.copy.from.typed)
-                                  : first_byte(*m.move.type, m.move.typed);
-    const char *second = m.is_copy ? first_byte(*m.copy.to_type, m.copy.to.typed) : m.move.packed;
-    if (!pack) std::swap(first, second);
-    if (!in_hint_) UCD_TRY(locations.find(nullptr, first, memories[0].emplace()));
-    if (!out_hint_) UCD_TRY(locations.find(nullptr, second, memories[1].emplace()));
+    const char *const in =
+        !pack ? at.in : first_byte(m.is_copy ? *m.copy.from_type : *m.move.type, at.in);
+    const char *out = at.out;
+    if (m.is_copy) out = first_byte(*m.copy.to_type, at.out);
+    if (!pack) out = first_byte(*m.move.type, at.out);
+    if (!in_hint_) UCD_TRY(locations.find(nullptr, in, memories[0].emplace()));
+    if (!out_hint_) UCD_TRY(locations.find(nullptr, out, memories[1].emplace()));
     return success;
 }
 
@@ -82,9 +102,10 @@ Status MovePlan::add_members(Submission &submission,
 }
 
 Status MovePlan::route(Context &context, const std::vector<CheckedMember> &members,
-                       KeptMembers &routed) const {
+                       KeptMembers &routed, bool &divided) const {
     Submission submission(context, op_, hints_, nullptr, Reuse::again);
     UCD_TRY(add_members(submission, members));
+    divided = submission.is_any_divided();
     return submission.prepare(routed);
 }
 
@@ -99,12 +120,12 @@ Status MovePlan::start(Context &context, std::unique_ptr<AsyncOperation> &operat
     UCD_TRY(check_usable(context));
     if (routed_ != nullptr && routed_->all_on_host()) {
         Start start(shared_from_this());
-        UCD_TRY(start.begin());
+        UCD_TRY(start.begin(Start::with_own));
         bool ran = false;
         return run_all_on_host(context, *routed_, op_, hints_.limits, ran);
     }
     auto start = std::make_shared<Start>(shared_from_this());
-    UCD_TRY(start->begin());
+    UCD_TRY(start->begin(Start::with_own));
     if (routed_ != nullptr) {
         auto work = std::make_unique<AsyncTransfer>();
         work->keep(std::move(start));
@@ -119,7 +140,7 @@ Status MovePlan::start(Context &context, std::unique_ptr<AsyncOperation> &operat
 
 Status MovePlan::start_in(Context &context, const StreamTarget &stream) {
     UCD_TRY(check_usable(context));
-    if (is_started_.load(std::memory_order_acquire)) return Start::fail_started();
+    if (in_use_.load(std::memory_order_acquire) != 0) return Start::fail_started();
     if (routed_ != nullptr && routed_->is_launch_on(stream.executor))
         return start_members_in(stream.stream, *routed_, routed_);
     for (const InStream &known : in_streams_)
@@ -131,29 +152,26 @@ Status MovePlan::start_in(Context &context, const StreamTarget &stream) {
     return start_members_in(stream.stream, *routed, routed);
 }
 
+// ---- other buffers
+// -------------------------------------------------------------------------------
+
 namespace {
 
-// Sets a member's addresses from a rebase.
-Status move_to(CheckedMember &m, std::size_t i, const MovePlan::Rebase &rebase) {
-    const auto in = [&](char *&side) {
-        if (rebase.inbufs != nullptr)
-            side = static_cast<char *>(const_cast<void *>(rebase.inbufs[i]));
-    };
-    const auto out = [&](char *&side) {
-        if (rebase.outbufs != nullptr) side = static_cast<char *>(rebase.outbufs[i]);
-    };
-    if (m.is_copy) {
-        in(m.copy.from.typed);
-        out(m.copy.to.typed);
-        return success;
-    }
-    const bool pack = m.move.direction == Direction::pack;
-    in(pack ? m.move.typed : m.move.packed);
-    out(pack ? m.move.packed : m.move.typed);
-    if (m.move.packed == nullptr && m.move.length > 0)
-        return fail_null_packed(pack ? "outbuf" : "inbuf");
-    return m.is_plain && m.move.typed == nullptr && m.move.length > 0 ? fail_null_packed("inbuf")
-                                                                      : success;
+// The address of the input or of the output.
+template <class M>
+auto &address(M &m, bool in) {
+    if constexpr (requires { m.is_copy; })
+        return m.is_copy ? address(m.copy, in) : address(m.move, in);
+    else if constexpr (requires { m.from; })
+        return in ? m.from.typed : m.to.typed;
+    else
+        return (m.direction == Direction::pack) == in ? m.typed : m.packed;
+}
+
+// Moves the address as far as `to` is from `from`.
+void shift(char *&address, const char *from, const char *to) {
+    address =
+        displaced(address, reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from));
 }
 
 Status check_same_memory(const char *argument, const std::optional<MemoryLocation> &before,
@@ -165,29 +183,188 @@ Status check_same_memory(const char *argument, const std::optional<MemoryLocatio
 
 } // namespace
 
-Status MovePlan::rebase(Context &context, const Rebase &rebase) {
+// The addresses of a member; its entry in the arrays is number `i`.
+MovePlan::Addresses MovePlan::addresses_of(std::size_t member, std::size_t i,
+                                           const Buffers &buffers) const {
+    const CheckedMember &m = members_[member];
+    return {buffers.inbufs == nullptr ? address(m, true)
+                                      : static_cast<char *>(const_cast<void *>(buffers.inbufs[i])),
+            buffers.outbufs == nullptr ? address(m, false)
+                                       : static_cast<char *>(buffers.outbufs[i])};
+}
+
+// Whether all that a start does is one list.
+MovePlan::Form MovePlan::form_of_start() const {
+    if (routed_ == nullptr || !routed_->staged.empty()) return Form::several;
+    const RoutedMembers &r = *routed_;
+    const auto filled = static_cast<std::size_t>(std::count_if(
+        members_.begin(), members_.end(), [](const CheckedMember &m) { return m.length() > 0; }));
+    if (r.launches.empty() && r.on_host.size() == filled) return Form::host_moves;
+    if (r.launches.empty() && r.host_copies.size() == filled) return Form::host_copies;
+    if (r.launches.size() != 1) return Form::several;
+    const Launch &launch = *r.launches.begin();
+    return launch.moves.size() == filled || launch.copies.size() == filled ? Form::launch
+                                                                           : Form::several;
+}
+
+Status MovePlan::check_addresses(LocationCache &locations, std::size_t member,
+                                 const Addresses &at) const {
+    const CheckedMember &m = members_[member];
+    if (m.length() == 0) return success;
+    const bool in_packed = !m.is_copy && (m.is_plain || m.move.direction == Direction::unpack);
+    const bool out_packed = !m.is_copy && m.move.direction == Direction::pack;
+    if (in_packed && at.in == nullptr) return fail_null_packed("inbuf");
+    if (out_packed && at.out == nullptr) return fail_null_packed("outbuf");
+    Memories memories;
+    UCD_TRY(find_memories(locations, m, at, memories));
+    UCD_TRY(check_same_memory("inbuf", memories_[member][0], memories[0]));
+    return check_same_memory("outbuf", memories_[member][1], memories[1]);
+}
+
+Status MovePlan::check_buffers(Context &context, const Buffers &buffers) const {
+    if (is_divided_)
+        return fail(UCD_ERR__NOT_SUPPORTED, "a move of the plan is in several memories; "
+                                            "ucd_plan_rebase gives such a plan other buffers");
+    LocationCache locations(context, hints_);
+    for (std::size_t i = 0; i < members_.size(); ++i)
+        UCD_TRY(at_member(i, check_addresses(locations, i, addresses_of(i, i, buffers))));
+    return success;
+}
+
+std::vector<CheckedMember> MovePlan::moved(std::size_t first, std::size_t count,
+                                           const Buffers &buffers) const {
+    std::vector<CheckedMember> members = members_;
+    for (std::size_t i = 0; i < count; ++i) {
+        const Addresses at = addresses_of(first + i, i, buffers);
+        address(members[first + i], true) = at.in;
+        address(members[first + i], false) = at.out;
+    }
+    return members;
+}
+
+// Calls body() for each move, with the buffers that its member has in the arrays. `moves` has one
+// for each member that is not empty.
+template <class List, class Body>
+Status MovePlan::for_each_moved(const List &moves, const Buffers &buffers, Body body) const {
+    auto next = moves.begin();
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+        if (members_[i].length() == 0) continue;
+        auto move = *next++;
+        const Addresses before = addresses_of(i, i, {}), at = addresses_of(i, i, buffers);
+        shift(address(move, true), before.in, at.in);
+        shift(address(move, false), before.out, at.out);
+        UCD_TRY(body(move));
+    }
+    return success;
+}
+
+// The plan's only launch.
+RoutedMembers MovePlan::launch_with(const Buffers &buffers) const {
+    RoutedMembers members;
+    const Launch &own = *routed_->launches.begin();
+    Launch &launch = members.launches.push_back({});
+    launch.executor = own.executor;
+    const auto add_to = [](auto &list) {
+        return [&list](const auto &move) {
+            list.push_back(move);
+            return success;
+        };
+    };
+    if (own.copies.empty())
+        (void)for_each_moved(own.moves, buffers, add_to(launch.moves));
+    else
+        (void)for_each_moved(own.copies, buffers, add_to(launch.copies));
+    return members;
+}
+
+Status MovePlan::start_with(Context &context, const Buffers &buffers,
+                            std::unique_ptr<AsyncOperation> &operation) {
     UCD_TRY(check_usable(context));
-    if (is_started_.load(std::memory_order_acquire)) return Start::fail_started();
-    if (rebase.first > members_.size() || rebase.count > members_.size() - rebase.first)
+    Start start(shared_from_this());
+    UCD_TRY(start.begin_with_others());
+    UCD_TRY(check_buffers(context, buffers));
+    if (form_ == Form::host_moves)
+        return for_each_moved(routed_->on_host, buffers,
+                              [&](const Move &m) { return run_complete(context, m); });
+    if (form_ == Form::host_copies)
+        return for_each_moved(routed_->host_copies, buffers, [&](const CheckedCopy &c) {
+            return copy_on_host(context, c, op_, hints_.limits);
+        });
+    auto lasting = std::make_shared<Start>(std::move(start));
+    if (form_ == Form::launch) {
+        auto work = std::make_unique<AsyncTransfer>();
+        work->keep(std::move(lasting));
+        return start_members(context, launch_with(buffers), op_, hints_.limits, std::move(work),
+                             operation);
+    }
+    Submission submission(context, op_, hints_);
+    UCD_TRY(add_members(submission, moved(0, members_.size(), buffers)));
+    submission.keep(std::move(lasting));
+    return submission.start(operation);
+}
+
+// Loads what a start with other buffers needs, since it may be captured into a graph.
+Status MovePlan::make_ready(const StreamTarget &stream) {
+    const std::lock_guard lock(ready_mutex_);
+    if (std::find(ready_.begin(), ready_.end(), stream.executor) != ready_.end()) return success;
+    const auto prepare = [&](const Type &type, uint64_t count) -> Status {
+        for (const Op op : {Op::replace, op_}) {
+            CheckedMove move; // without buffers and range
+            move.op = op;
+            move.type = &type;
+            move.count = count;
+            UCD_TRY(complete(move, stream.executor));
+            UCD_TRY(stream.executor.backend->prepare(stream.stream, move));
+        }
+        return success;
+    };
+    for (const CheckedMember &m : members_) {
+        if (m.length() == 0) continue;
+        if (!m.is_copy) UCD_TRY(prepare(*m.move.type, m.move.count));
+        if (m.is_copy) UCD_TRY(prepare(*m.copy.from_type, m.copy.from.count));
+        if (m.is_copy) UCD_TRY(prepare(*m.copy.to_type, m.copy.to.count));
+    }
+    ready_.push_back(stream.executor);
+    return success;
+}
+
+Status MovePlan::start_with_in(Context &context, const Buffers &buffers,
+                               const StreamTarget &stream) {
+    UCD_TRY(check_usable(context));
+    Start start(shared_from_this()); // while the plan is read
+    UCD_TRY(start.begin_with_others());
+    UCD_TRY(check_buffers(context, buffers));
+    UCD_TRY(make_ready(stream));
+    if (form_ == Form::launch && routed_->is_launch_on(stream.executor)) {
+        RoutedMembers members = launch_with(buffers);
+        members.kept = shared_from_this();
+        const KeptMembers kept(std::move(members));
+        return start_members_in(stream.stream, *kept, kept);
+    }
+    Submission submission(context, op_, hints_, &stream);
+    UCD_TRY(add_members(submission, moved(0, members_.size(), buffers)));
+    submission.keep(shared_from_this());
+    std::unique_ptr<AsyncOperation> none; // stays null: the work is in the stream
+    return submission.start(none);
+}
+
+Status MovePlan::rebase(Context &context, std::size_t first, std::size_t count,
+                        const Buffers &buffers) {
+    UCD_TRY(check_usable(context));
+    Start rebase(shared_from_this());
+    UCD_TRY(rebase.begin(Start::rebase));
+    if (first > members_.size() || count > members_.size() - first)
         return fail(UCD_ERR__INVALID_ARG,
                     "first is %zu and count is %zu; their sum must be at most the plan's %zu moves",
-                    rebase.first, rebase.count, members_.size());
-    std::vector<CheckedMember> members = members_;
+                    first, count, members_.size());
     LocationCache locations(context, hints_);
-    for (std::size_t i = 0; i < rebase.count; ++i) {
-        const std::size_t index = rebase.first + i;
-        CheckedMember &m = members[index];
-        const auto move = [&]() -> Status {
-            UCD_TRY(move_to(m, i, rebase));
-            Memories memories;
-            UCD_TRY(find_memories(locations, m, memories));
-            UCD_TRY(check_same_memory("inbuf", memories_[index][0], memories[0]));
-            return check_same_memory("outbuf", memories_[index][1], memories[1]);
-        };
-        UCD_TRY(at_member(index, move()));
-    }
+    for (std::size_t i = 0; i < count; ++i)
+        UCD_TRY(at_member(
+            first + i, check_addresses(locations, first + i, addresses_of(first + i, i, buffers))));
+    std::vector<CheckedMember> members = moved(first, count, buffers);
     KeptMembers routed;
-    UCD_TRY(route(context, members, routed));
+    bool is_divided = false;
+    UCD_TRY(route(context, members, routed, is_divided));
     ShortList<InStream> in_streams;
     for (const InStream &known : in_streams_) {
         KeptMembers again;
@@ -196,6 +373,8 @@ Status MovePlan::rebase(Context &context, const Rebase &rebase) {
     }
     members_ = std::move(members);
     routed_ = std::move(routed);
+    is_divided_ = is_divided;
+    form_ = form_of_start();
     in_streams_ = std::move(in_streams);
     return success;
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
@@ -14,9 +15,8 @@ namespace ucd {
 
 class MovePlan : public std::enable_shared_from_this<MovePlan> {
 public:
-    // New addresses for members. If an array is null, that side does not change.
-    struct Rebase {
-        std::size_t first, count;
+    // Addresses of consecutive members. If an array is null, that side keeps the plan's.
+    struct Buffers {
         const void *const *inbufs;
         void *const *outbufs;
     };
@@ -29,7 +29,11 @@ public:
     // ended.
     Status start(Context &context, std::unique_ptr<AsyncOperation> &operation);
     Status start_in(Context &context, const StreamTarget &stream);
-    Status rebase(Context &context, const Rebase &rebase);
+    // Same, with other buffers for this start. Threads may do it at once.
+    Status start_with(Context &context, const Buffers &buffers,
+                      std::unique_ptr<AsyncOperation> &operation);
+    Status start_with_in(Context &context, const Buffers &buffers, const StreamTarget &stream);
+    Status rebase(Context &context, std::size_t first, std::size_t count, const Buffers &buffers);
 
     MovePlan(const Context &context, std::vector<CheckedMember> members, Op op, const Hints &hints);
 
@@ -41,15 +45,31 @@ private:
         Executor executor;
         KeptMembers routed;
     };
+    struct Addresses {
+        char *in, *out;
+    };
     class Start;
+    // What a start does, if all of it is in one list, with one entry for each member that is not
+    // empty.
+    enum class Form : uint8_t { several, host_moves, host_copies, launch };
 
+    Form form_of_start() const;
     Status check_usable(const Context &context) const;
+    Addresses addresses_of(std::size_t member, std::size_t i, const Buffers &buffers) const;
+    Status check_addresses(LocationCache &locations, std::size_t member, const Addresses &at) const;
+    Status check_buffers(Context &context, const Buffers &buffers) const;
+    std::vector<CheckedMember> moved(std::size_t first, std::size_t count,
+                                     const Buffers &buffers) const;
+    template <class List, class Body>
+    Status for_each_moved(const List &moves, const Buffers &buffers, Body body) const;
+    RoutedMembers launch_with(const Buffers &buffers) const;
+    Status make_ready(const StreamTarget &stream);
     Status add_members(Submission &submission, const std::vector<CheckedMember> &members) const;
-    Status route(Context &context, const std::vector<CheckedMember> &members,
-                 KeptMembers &routed) const;
+    Status route(Context &context, const std::vector<CheckedMember> &members, KeptMembers &routed,
+                 bool &is_divided) const;
     Status route_in(Context &context, const std::vector<CheckedMember> &members,
                     const StreamTarget &stream, KeptMembers &routed) const;
-    Status find_memories(LocationCache &locations, const CheckedMember &m,
+    Status find_memories(LocationCache &locations, const CheckedMember &m, const Addresses &at,
                          Memories &memories) const;
 
     const uint64_t context_number_;
@@ -61,7 +81,11 @@ private:
     KeptTypes types_;
     KeptMembers routed_;             // null if lists of indices have to be brought for each start
     ShortList<InStream> in_streams_; // prepared at the first start in a stream of each device
-    std::atomic<bool> is_started_{false}; // a start without a stream has not ended
+    bool is_divided_ = false;        // some member is in several memories
+    Form form_ = Form::several;
+    std::mutex ready_mutex_;
+    ShortList<Executor> ready_; // what starts with other buffers in streams need is loaded there
+    std::atomic<uint32_t> in_use_{0}; // see Start
 };
 
 } // namespace ucd

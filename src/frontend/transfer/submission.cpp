@@ -91,6 +91,7 @@ Status Submission::add(CheckedMove m) {
     Stretches stretches;
     UCD_TRY(locations_.find(typed_hint(m.direction), *m.type, side_of(m), m.length, stretches));
     is_divided_ = stretches.size() > 1;
+    is_any_divided_ = is_any_divided_ || is_divided_;
     for (const Stretch *s = stretches.begin(); s != stretches.end(); ++s) {
         const uint64_t end = s + 1 == stretches.end() ? m.length : s[1].begin;
         CheckedMove part = m;
@@ -109,6 +110,7 @@ Status Submission::add(CheckedCopy c) {
     UCD_TRY(locations_.find(hints_.inbuf, *c.from_type, c.from, c.length, in));
     UCD_TRY(locations_.find(hints_.outbuf, *c.to_type, c.to, c.to_length, out));
     is_divided_ = in.size() > 1 || out.size() > 1;
+    is_any_divided_ = is_any_divided_ || is_divided_;
     if (is_conversion(op_)) return add_conversion(c, in, out);
     const Stretch *of_in = in.begin(), *of_out = out.begin();
     for (uint64_t begin = 0, end; begin < c.length; begin = end) {

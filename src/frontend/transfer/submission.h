@@ -113,6 +113,8 @@ public:
         return goes_one_way_elsewhere(direction, reinterpret_cast<const char *>(typed),
                                       reinterpret_cast<const char *>(packed), dispatch);
     }
+    // Whether a member is in several memories.
+    bool is_any_divided() const { return is_any_divided_; }
     bool has_dispatch() const { return has_dispatch_; }
 
 private:
@@ -162,10 +164,10 @@ private:
     MemoryLocation alike_typed_, alike_packed_;
     bool has_dispatch_ = false;
     // For streams: whether the hints say that everything is accessible; the memories of the last
-    // member's sides, or of all members; whether the member is in several memories.
+    // member's sides, or of all members; whether the member is in several memories, or any is.
     bool all_reached_ = false;
     MemoryKind in_kind_ = MemoryKind::device, out_kind_ = MemoryKind::device;
-    bool is_divided_ = false;
+    bool is_divided_ = false, is_any_divided_ = false;
 };
 
 } // namespace ucd

@@ -160,8 +160,10 @@ public:
 
     Status launch_in(const NativeStream &native, const MoveList &list, Keep keep) {
         const bool needs_table = list.moves.size() + list.copies.size() > 1;
-        return start_in(native, std::move(keep), needs_table,
-                        [&](const Submission &to) { return launch_list(to, list); });
+        return start_in(native, keep, needs_table, [&](const Submission &to) -> Status {
+            if (to.mode == LaunchMode::capture) UCD_TRY(keep_with_graph(to.stream, keep));
+            return launch_list(to, list);
+        });
     }
 
     Status launch_made_in(const NativeStream &native, MoveMaker &maker, Keep keep) {
