@@ -9,6 +9,17 @@ std::optional<LocationHint> copy_of(const LocationHint *hint) {
     return hint == nullptr ? std::nullopt : std::optional<LocationHint>(*hint);
 }
 
+// The address of the input or of the output.
+template <class M>
+auto &address(M &m, bool in) {
+    if constexpr (requires { m.is_copy; })
+        return m.is_copy ? address(m.copy, in) : address(m.move, in);
+    else if constexpr (requires { m.from; })
+        return in ? m.from.typed : m.to.typed;
+    else
+        return (m.direction == Direction::pack) == in ? m.typed : m.packed;
+}
+
 } // namespace
 
 // A use of a plan by a start in progress, or by a rebase.
@@ -65,33 +76,34 @@ Status MovePlan::create(Context &context, std::vector<CheckedMember> members, Op
     auto made = std::make_shared<MovePlan>(context, std::move(members), op, hints);
     LocationCache locations(context, made->hints_);
     made->memories_.resize(made->members_.size());
-    for (std::size_t i = 0; i < made->members_.size(); ++i)
-        UCD_TRY(
-            at_member(i, made->find_memories(locations, made->members_[i],
-                                             made->addresses_of(i, 0, {}), made->memories_[i])));
+    for (std::size_t i = 0; i < made->members_.size(); ++i) {
+        const CheckedMember &m = made->members_[i];
+        UCD_TRY(at_member(i, made->find_memories(locations, m, address(m, true), address(m, false),
+                                                 made->memories_[i])));
+    }
     UCD_TRY(made->route(context, made->members_, made->routed_, made->is_divided_));
     made->form_ = made->form_of_start();
     plan = std::move(made);
     return success;
 }
 
+// Finds the memories of a member's sides, which are at these addresses.
+Status MovePlan::find_memories(LocationCache &locations, const CheckedMember &m, char *in,
+                               char *out, Memories &memories) const {
+    if (m.length() == 0) return success;
+    const char *first_in = in, *first_out = out;
+    if (m.is_copy || m.move.direction == Direction::pack)
+        first_in = first_byte(m.is_copy ? *m.copy.from_type : *m.move.type, in);
+    if (m.is_copy || m.move.direction == Direction::unpack)
+        first_out = first_byte(m.is_copy ? *m.copy.to_type : *m.move.type, out);
+    if (!in_hint_) UCD_TRY(locations.find(nullptr, first_in, memories[0].emplace()));
+    if (!out_hint_) UCD_TRY(locations.find(nullptr, first_out, memories[1].emplace()));
+    return success;
+}
+
 Status MovePlan::check_usable(const Context &context) const {
     if (context.number == context_number_) return success;
     return fail(UCD_ERR__INVALID_ARG, "plan was made before the last ucd_finalize");
-}
-
-Status MovePlan::find_memories(LocationCache &locations, const CheckedMember &m,
-                               const Addresses &at, Memories &memories) const {
-    if (m.length() == 0) return success;
-    const bool pack = m.is_copy || m.move.direction == Direction::pack;
-    const char *const in =
-        !pack ? at.in : first_byte(m.is_copy ? *m.copy.from_type : *m.move.type, at.in);
-    const char *out = at.out;
-    if (m.is_copy) out = first_byte(*m.copy.to_type, at.out);
-    if (!pack) out = first_byte(*m.move.type, at.out);
-    if (!in_hint_) UCD_TRY(locations.find(nullptr, in, memories[0].emplace()));
-    if (!out_hint_) UCD_TRY(locations.find(nullptr, out, memories[1].emplace()));
-    return success;
 }
 
 Status MovePlan::add_members(Submission &submission,
@@ -157,17 +169,6 @@ Status MovePlan::start_in(Context &context, const StreamTarget &stream) {
 
 namespace {
 
-// The address of the input or of the output.
-template <class M>
-auto &address(M &m, bool in) {
-    if constexpr (requires { m.is_copy; })
-        return m.is_copy ? address(m.copy, in) : address(m.move, in);
-    else if constexpr (requires { m.from; })
-        return in ? m.from.typed : m.to.typed;
-    else
-        return (m.direction == Direction::pack) == in ? m.typed : m.packed;
-}
-
 // Moves the address as far as `to` is from `from`.
 void shift(char *&address, const char *from, const char *to) {
     address =
@@ -181,17 +182,28 @@ Status check_same_memory(const char *argument, const std::optional<MemoryLocatio
                 argument, name_of(*after).text, name_of(*before).text);
 }
 
-} // namespace
+struct Addresses {
+    char *in, *out;
+};
 
-// The addresses of a member; its entry in the arrays is number `i`.
-MovePlan::Addresses MovePlan::addresses_of(std::size_t member, std::size_t i,
-                                           const Buffers &buffers) const {
-    const CheckedMember &m = members_[member];
+// The addresses that a member has; its entry in the arrays is number `i`.
+[[gnu::always_inline]] inline Addresses addresses_of(const CheckedMember &m, std::size_t i,
+                                                     const MovePlan::Buffers &buffers) {
     return {buffers.inbufs == nullptr ? address(m, true)
                                       : static_cast<char *>(const_cast<void *>(buffers.inbufs[i])),
             buffers.outbufs == nullptr ? address(m, false)
                                        : static_cast<char *>(buffers.outbufs[i])};
 }
+
+// Packed bytes that are moved have an address.
+[[gnu::always_inline]] inline Status check_not_null(const CheckedMember &m, const Addresses &at) {
+    if (m.is_copy || m.move.length == 0) return success;
+    const bool pack = m.move.direction == Direction::pack;
+    if ((m.is_plain || !pack) && at.in == nullptr) return fail_null_packed("inbuf");
+    return pack && at.out == nullptr ? fail_null_packed("outbuf") : success;
+}
+
+} // namespace
 
 // Whether all that a start does is one list.
 MovePlan::Form MovePlan::form_of_start() const {
@@ -207,27 +219,35 @@ MovePlan::Form MovePlan::form_of_start() const {
                                                                            : Form::several;
 }
 
-Status MovePlan::check_addresses(LocationCache &locations, std::size_t member,
-                                 const Addresses &at) const {
-    const CheckedMember &m = members_[member];
-    if (m.length() == 0) return success;
-    const bool in_packed = !m.is_copy && (m.is_plain || m.move.direction == Direction::unpack);
-    const bool out_packed = !m.is_copy && m.move.direction == Direction::pack;
-    if (in_packed && at.in == nullptr) return fail_null_packed("inbuf");
-    if (out_packed && at.out == nullptr) return fail_null_packed("outbuf");
-    Memories memories;
-    UCD_TRY(find_memories(locations, m, at, memories));
-    UCD_TRY(check_same_memory("inbuf", memories_[member][0], memories[0]));
-    return check_same_memory("outbuf", memories_[member][1], memories[1]);
+Status MovePlan::check_undivided() const {
+    if (!is_divided_) return success;
+    return fail(UCD_ERR__NOT_SUPPORTED, "a move of the plan is in several memories; "
+                                        "ucd_plan_rebase gives such a plan other buffers");
 }
 
-Status MovePlan::check_buffers(Context &context, const Buffers &buffers) const {
-    if (is_divided_)
-        return fail(UCD_ERR__NOT_SUPPORTED, "a move of the plan is in several memories; "
-                                            "ucd_plan_rebase gives such a plan other buffers");
+// Checks buffers of consecutive members.
+Status MovePlan::check_buffers(const Context &context, std::size_t first, std::size_t count,
+                               const Buffers &buffers) const {
+    for (std::size_t i = 0; i < count; ++i) {
+        const CheckedMember &m = members_[first + i];
+        UCD_TRY(at_member(first + i, check_not_null(m, addresses_of(m, i, buffers))));
+    }
+    return all_on_host(context, hints_) ? success : check_memories(context, first, count, buffers);
+}
+
+[[gnu::noinline]] Status MovePlan::check_memories(const Context &context, std::size_t first,
+                                                  std::size_t count, const Buffers &buffers) const {
     LocationCache locations(context, hints_);
-    for (std::size_t i = 0; i < members_.size(); ++i)
-        UCD_TRY(at_member(i, check_addresses(locations, i, addresses_of(i, i, buffers))));
+    for (std::size_t i = first; i < first + count; ++i) {
+        const auto check = [&]() -> Status {
+            const Addresses at = addresses_of(members_[i], i - first, buffers);
+            Memories memories;
+            UCD_TRY(find_memories(locations, members_[i], at.in, at.out, memories));
+            UCD_TRY(check_same_memory("inbuf", memories_[i][0], memories[0]));
+            return check_same_memory("outbuf", memories_[i][1], memories[1]);
+        };
+        UCD_TRY(at_member(i, check()));
+    }
     return success;
 }
 
@@ -235,7 +255,7 @@ std::vector<CheckedMember> MovePlan::moved(std::size_t first, std::size_t count,
                                            const Buffers &buffers) const {
     std::vector<CheckedMember> members = members_;
     for (std::size_t i = 0; i < count; ++i) {
-        const Addresses at = addresses_of(first + i, i, buffers);
+        const Addresses at = addresses_of(members[first + i], i, buffers);
         address(members[first + i], true) = at.in;
         address(members[first + i], false) = at.out;
     }
@@ -250,9 +270,9 @@ Status MovePlan::for_each_moved(const List &moves, const Buffers &buffers, Body 
     for (std::size_t i = 0; i < members_.size(); ++i) {
         if (members_[i].length() == 0) continue;
         auto move = *next++;
-        const Addresses before = addresses_of(i, i, {}), at = addresses_of(i, i, buffers);
-        shift(address(move, true), before.in, at.in);
-        shift(address(move, false), before.out, at.out);
+        const Addresses at = addresses_of(members_[i], i, buffers);
+        shift(address(move, true), address(members_[i], true), at.in);
+        shift(address(move, false), address(members_[i], false), at.out);
         UCD_TRY(body(move));
     }
     return success;
@@ -282,7 +302,8 @@ Status MovePlan::start_with(Context &context, const Buffers &buffers,
     UCD_TRY(check_usable(context));
     Start start(shared_from_this());
     UCD_TRY(start.begin_with_others());
-    UCD_TRY(check_buffers(context, buffers));
+    UCD_TRY(check_undivided());
+    UCD_TRY(check_buffers(context, 0, members_.size(), buffers));
     if (form_ == Form::host_moves)
         return for_each_moved(routed_->on_host, buffers,
                               [&](const Move &m) { return run_complete(context, m); });
@@ -333,7 +354,8 @@ Status MovePlan::start_with_in(Context &context, const Buffers &buffers,
     UCD_TRY(check_usable(context));
     Start start(shared_from_this()); // while the plan is read
     UCD_TRY(start.begin_with_others());
-    UCD_TRY(check_buffers(context, buffers));
+    UCD_TRY(check_undivided());
+    UCD_TRY(check_buffers(context, 0, members_.size(), buffers));
     UCD_TRY(make_ready(stream));
     if (form_ == Form::launch && routed_->is_launch_on(stream.executor)) {
         RoutedMembers members = launch_with(buffers);
@@ -357,10 +379,7 @@ Status MovePlan::rebase(Context &context, std::size_t first, std::size_t count,
         return fail(UCD_ERR__INVALID_ARG,
                     "first is %zu and count is %zu; their sum must be at most the plan's %zu moves",
                     first, count, members_.size());
-    LocationCache locations(context, hints_);
-    for (std::size_t i = 0; i < count; ++i)
-        UCD_TRY(at_member(
-            first + i, check_addresses(locations, first + i, addresses_of(first + i, i, buffers))));
+    UCD_TRY(check_buffers(context, first, count, buffers));
     std::vector<CheckedMember> members = moved(first, count, buffers);
     KeptMembers routed;
     bool is_divided = false;

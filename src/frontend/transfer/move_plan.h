@@ -45,9 +45,6 @@ private:
         Executor executor;
         KeptMembers routed;
     };
-    struct Addresses {
-        char *in, *out;
-    };
     class Start;
     // What a start does, if all of it is in one list, with one entry for each member that is not
     // empty.
@@ -55,9 +52,11 @@ private:
 
     Form form_of_start() const;
     Status check_usable(const Context &context) const;
-    Addresses addresses_of(std::size_t member, std::size_t i, const Buffers &buffers) const;
-    Status check_addresses(LocationCache &locations, std::size_t member, const Addresses &at) const;
-    Status check_buffers(Context &context, const Buffers &buffers) const;
+    Status check_undivided() const;
+    Status check_buffers(const Context &context, std::size_t first, std::size_t count,
+                         const Buffers &buffers) const;
+    Status check_memories(const Context &context, std::size_t first, std::size_t count,
+                          const Buffers &buffers) const;
     std::vector<CheckedMember> moved(std::size_t first, std::size_t count,
                                      const Buffers &buffers) const;
     template <class List, class Body>
@@ -69,7 +68,7 @@ private:
                  bool &is_divided) const;
     Status route_in(Context &context, const std::vector<CheckedMember> &members,
                     const StreamTarget &stream, KeptMembers &routed) const;
-    Status find_memories(LocationCache &locations, const CheckedMember &m, const Addresses &at,
+    Status find_memories(LocationCache &locations, const CheckedMember &m, char *in, char *out,
                          Memories &memories) const;
 
     const uint64_t context_number_;

@@ -422,9 +422,12 @@ Status add_pipelines(Context &context, const RoutedMembers &members, Op op, cons
 Status run_all_on_host(Context &context, const RoutedMembers &members, Op op, const Limits &limits,
                        bool &ran) {
     for (const CheckedMove &m : members.on_host) {
-        CheckedMove move = m;
-        // At a first use, the plan may not have been made yet.
-        UCD_TRY(move.plan == nullptr ? run_on_host(context, move) : run_complete(context, move));
+        if (m.plan != nullptr) {
+            UCD_TRY(run_complete(context, m));
+        } else { // of a first use
+            CheckedMove move = m;
+            UCD_TRY(run_on_host(context, move));
+        }
         ran = true;
     }
     for (const CheckedCopy &c : members.host_copies) {
