@@ -713,6 +713,20 @@ public:
     typename P::template of<Nothing> start(ucd_stream_t stream) {
         return P::template give<Nothing>(ucd_plan_start_stream(plan_, stream), Nothing());
     }
+    /* ucd_plan_start_with: a buffer for each side of each move of the plan */
+    template <class P = throwing>
+    [[nodiscard]] typename P::template of<Request> start_with(List<const void *> inbufs,
+                                                              List<void *> outbufs) const {
+        return detail::call<P, Request, ucd_request_t>(ucd_plan_start_with, plan_, inbufs.data(),
+                                                       outbufs.data());
+    }
+    /* ucd_plan_start_with_stream */
+    template <class P = throwing>
+    typename P::template of<Nothing> start_with(ucd_stream_t stream, List<const void *> inbufs,
+                                                List<void *> outbufs) const {
+        return P::template give<Nothing>(
+            ucd_plan_start_with_stream(plan_, inbufs.data(), outbufs.data(), stream), Nothing());
+    }
     /* ucd_plan_rebase of both sides, from move number first on: as many inputs as outputs */
     template <class P = throwing>
     typename P::template of<Nothing> rebase(uintptr_t first, List<const void *> inbufs,
