@@ -59,6 +59,7 @@ TEST_CASE("a plan does what its list does, each time, with any buffers") {
             if (round == 2 && rng.chance(50)) one.succeed(ucd_plan_free(&plan), "ucd_plan_free");
             one.succeed(finish(rng, request), "the request of a plan");
             list.check(moves);
+            if (round == 0) list.run_with_others(plan, nullptr, moves);
         }
         if (plan != UCD_PLAN__NULL) one.succeed(ucd_plan_free(&plan), "ucd_plan_free");
     });

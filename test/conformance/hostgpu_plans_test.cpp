@@ -41,16 +41,34 @@ public:
     }
     void start_in(mock::Stream &stream) const { REQUIRE(try_start_in(stream) == UCD_SUCCESS); }
     void rebase(const MoveList &packs) const {
-        std::vector<const void *> in;
-        std::vector<void *> out;
-        for (const ucd_move_t &d : packs) {
-            in.push_back(d.inbuf);
-            out.push_back(d.outbuf);
+        const Buffers b(packs);
+        REQUIRE(ucd_plan_rebase(plan_, 0, b.in.size(), b.in.data(), b.out.data()) == UCD_SUCCESS);
+    }
+    // In the stream, if there is one; waits until the data has moved, unless it is captured.
+    void start_with(const MoveList &packs, mock::Stream *stream) const {
+        const Buffers b(packs);
+        if (stream != nullptr) {
+            REQUIRE(ucd_plan_start_with_stream(plan_, b.in.data(), b.out.data(), native(*stream)) ==
+                    UCD_SUCCESS);
+            stream->synchronise();
+        } else {
+            ucd_request_t request = UCD_REQUEST__NULL;
+            REQUIRE(ucd_plan_start_with(plan_, b.in.data(), b.out.data(), &request) == UCD_SUCCESS);
+            REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
         }
-        REQUIRE(ucd_plan_rebase(plan_, 0, in.size(), in.data(), out.data()) == UCD_SUCCESS);
     }
 
 private:
+    struct Buffers {
+        explicit Buffers(const MoveList &packs) {
+            for (const ucd_move_t &d : packs) {
+                in.push_back(d.inbuf);
+                out.push_back(d.outbuf);
+            }
+        }
+        std::vector<const void *> in;
+        std::vector<void *> out;
+    };
     ucd_plan_t plan_ = UCD_PLAN__NULL;
 };
 
@@ -104,6 +122,48 @@ TEST_CASE("a graph has the addresses of its capture, and what it needs of the pl
     for (Subject &s : many.subjects) s.built = BuiltType();
     replayed("after the plan and its types were freed");
     graph = {};
+}
+
+TEST_CASE("a start of one move with other buffers is one launch, and uploads nothing") {
+    DeviceSession session;
+    mock::Stream stream(0);
+    Vectors own(1), others(1);
+    const Plan plan(own.moves.packs());
+    for (const bool in_stream : {false, true, false, true}) {
+        others.moves.set_up_pack();
+        forget_counts();
+        ucd::hostgpu::uploaded_bytes();
+        plan.start_with(others.moves.packs(), in_stream ? &stream : nullptr);
+        CHECK(ucd::hostgpu::uploaded_bytes() == 0);
+        CHECK(mock::counts.launches + mock::counts.stream_launches == 1);
+        CHECK(mock::counts.copies == 0);
+        CHECK(mock::counts.allocations == 0);
+        others.moves.check("a start with other buffers");
+    }
+}
+
+TEST_CASE("a graph has the buffers that a captured start was given") {
+    for (const std::size_t members : {1, 100}) {
+        DeviceSession session;
+        mock::Stream stream(0);
+        Vectors own(members), others(members);
+        std::optional<Plan> plan(std::in_place, own.moves.packs());
+        ucd::hostgpu::begin_capture(stream);
+        plan->start_with(others.moves.packs(), &stream); // its first, too
+        ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
+        own.moves.set_up_pack();
+        plan->start();
+        own.moves.check("by the plan");
+        plan.reset();
+        for (Subject &s : own.subjects) s.built = BuiltType();
+        for (int replay = 0; replay < 2; ++replay) {
+            others.moves.set_up_pack();
+            ucd::hostgpu::replay(graph, stream);
+            stream.synchronise();
+            others.moves.check("after the plan and its types were freed");
+        }
+        graph = {};
+    }
 }
 
 TEST_CASE("each call of the runtime fails once: a plan's start that is captured") {

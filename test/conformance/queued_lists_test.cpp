@@ -39,6 +39,7 @@ TEST_CASE("lists and plans in streams") {
             stream.synchronise();
             if (!stream.failure().empty()) one.fail(stream.failure());
             list.check(moves);
+            if (round == 0) list.run_with_others(plan, &stream, moves);
         }
     });
 }

@@ -68,8 +68,9 @@ Pointer elsewhere(Pointer address) {
 int run_plan(Rng &rng, ucd_move_t &move, ucd_info_t info, ucd_op_t op, bool may_rebase) {
     const void *const inbuf = move.inbuf;
     void *const outbuf = move.outbuf;
-    const bool is_rebased = may_rebase && rng.chance(50);
-    if (is_rebased) {
+    const bool is_rebased = may_rebase && rng.chance(30),
+               is_started_with = may_rebase && !is_rebased && rng.chance(40);
+    if (is_rebased || is_started_with) {
         move.inbuf = elsewhere(inbuf);
         move.outbuf = elsewhere(outbuf);
     }
@@ -82,7 +83,8 @@ int run_plan(Rng &rng, ucd_move_t &move, ucd_info_t info, ucd_op_t op, bool may_
     const unsigned starts = op == UCD_OP__REPLACE ? 1 + static_cast<unsigned>(rng.below(2)) : 1;
     for (unsigned i = 0; rc == UCD_SUCCESS && i < starts; ++i) {
         ucd_request_t request = UCD_REQUEST__NULL;
-        rc = ucd_plan_start(plan, &request);
+        rc = is_started_with ? ucd_plan_start_with(plan, &inbuf, &outbuf, &request)
+                             : ucd_plan_start(plan, &request);
         const bool frees_early = i + 1 == starts && rng.chance(50);
         if (frees_early) ucd_plan_free(&plan);
         if (rc == UCD_SUCCESS) rc = finish(rng, request);

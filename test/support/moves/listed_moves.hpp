@@ -5,6 +5,8 @@
 
 #include <memory>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace ucdtest {
@@ -96,20 +98,51 @@ struct Listed {
     void set_up() const {
         for (const ListedMove &m : members) m.set_up(one, op);
     }
+    struct Buffers {
+        std::vector<const void *> in;
+        std::vector<void *> out;
+    };
+    // Gives members new buffers.
+    Buffers allocate(std::size_t first, std::size_t count) {
+        Buffers now;
+        for (std::size_t i = first; i < first + count; ++i) {
+            members[i].allocate(one.rng());
+            const ucd_move_t move = members[i].desc(one, op);
+            now.in.push_back(move.inbuf);
+            now.out.push_back(move.outbuf);
+        }
+        return now;
+    }
     // Gives some members new buffers, and tells the plan that was made of the list.
     void rebase(ucd_plan_t plan) {
         Rng &rng = one.rng();
         const std::size_t first = rng.below(members.size() + 1),
                           count = rng.below(members.size() - first + 1);
-        std::vector<const void *> in;
-        std::vector<void *> out;
-        for (std::size_t i = first; i < first + count; ++i) {
-            members[i].allocate(rng);
-            const ucd_move_t now = members[i].desc(one, op);
-            in.push_back(now.inbuf);
-            out.push_back(now.outbuf);
+        const Buffers now = allocate(first, count);
+        one.succeed(ucd_plan_rebase(plan, first, count, now.in.data(), now.out.data()),
+                    "ucd_plan_rebase");
+    }
+    // Starts the plan with other buffers, in the stream if there is one, and checks what it moves.
+    void run_with_others(ucd_plan_t plan, mock::Stream *stream, const MoveList &moves) {
+        std::vector<std::pair<std::unique_ptr<DeviceBuffer>, std::unique_ptr<DeviceBuffer>>> own;
+        for (ListedMove &m : members) own.emplace_back(std::move(m.first), std::move(m.second));
+        const Buffers others = allocate(0, members.size());
+        set_up();
+        if (stream != nullptr) {
+            one.succeed(ucd_plan_start_with_stream(plan, others.in.data(), others.out.data(),
+                                                   native(*stream)),
+                        "ucd_plan_start_with_stream");
+            stream->synchronise();
+        } else {
+            ucd_request_t request = UCD_REQUEST__NULL;
+            one.succeed(
+                ucd_plan_start_with(plan, others.in.data(), others.out.data(), &request),
+                "ucd_plan_start_with");
+            one.succeed(finish(one.rng(), request), "the request of a start with other buffers");
         }
-        one.succeed(ucd_plan_rebase(plan, first, count, in.data(), out.data()), "ucd_plan_rebase");
+        check(moves);
+        for (std::size_t i = 0; i < members.size(); ++i)
+            std::tie(members[i].first, members[i].second) = std::move(own[i]);
     }
     void check(const MoveList &moves) const {
         for (std::size_t i = 0; i < members.size(); ++i) {
