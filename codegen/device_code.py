@@ -4,7 +4,7 @@
 Usage: device_code.py OUTPUT DEPFILE VERSION HEADER ROOT [FOLDER...]
 
 The header is ROOT with everything that it includes, found in the FOLDERs: includes of <...> come first, each once. Its
-names are in an inline namespace of the ABI version, and its macros end with it. HEADER is ucd_device.h.
+names are in an inline namespace of VERSION, and its macros end with it. HEADER is ucd_device.h.
 """
 
 import pathlib

@@ -75,9 +75,9 @@
 #define UCD_API
 #endif
 
-#define UCD_VERSION_MAJOR 0
-#define UCD_VERSION_MINOR 3
-#define UCD_VERSION_PATCH 1
+#define UCD_VERSION_MAJOR 1
+#define UCD_VERSION_MINOR 0
+#define UCD_VERSION_PATCH 0
 
 #ifdef __cplusplus
 extern "C" {

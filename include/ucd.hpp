@@ -48,7 +48,7 @@
  * other versions in the same process, and from the library's own, which are in ucd, too: with
  * libucd.a, both are in one program. Do not declare them otherwise than by including this file. */
 namespace ucd {
-inline namespace v0_3 {
+inline namespace v1 {
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
@@ -935,7 +935,7 @@ typename P::template of<Type> unflatten(ConstBytes bytes) {
     return P::template give<Type>(rc, t);
 }
 
-} // namespace v0_3
+} // namespace v1
 } // namespace ucd
 
 #include <ucd_types.hpp>

@@ -21,7 +21,7 @@
 #include <vector>
 
 namespace ucd {
-inline namespace v0_3 {
+inline namespace v1 {
 
 namespace detail {
 template <class T>
@@ -177,7 +177,7 @@ typename P::template of<Type> struct_of(First first, Rest... rest) {
     return Type::resized<P>(*members, 0, sizeof(Struct));
 }
 
-} // namespace v0_3
+} // namespace v1
 } // namespace ucd
 
 #endif /* C++20 */

@@ -227,10 +227,11 @@ class Install(unittest.TestCase):
             self.skipTest(f'there is no limit for what {compilers} makes')
         self.assertLessEqual(stripped.stat().st_size, limit * (1 << 20))
 
-    def abi_version(self):
+    def abi_version(self, package='ucd'):
         """By docs/reference/abi.md."""
-        major, minor = self.flags('--modversion')[0].split('.')[:2]
-        return f'0.{minor}' if major == '0' else major
+        major, minor = self.flags('--modversion', package=package)[0].split('.')[:2]
+        self.assertEqual(major, '1' if package == 'ucd' else '0')
+        return major if package == 'ucd' else f'0.{minor}'
 
     def test_libraries_export_their_interface_only(self):
         for library, prefix, node, interfaces in (
@@ -246,8 +247,9 @@ class Install(unittest.TestCase):
             exported = {line.split()[2].replace('@@', '@')
                         for line in run('nm', '-D', '--defined-only', path).splitlines()
                         if line.split()[1] != 'A'}
+            version = '1.0' if library == 'libucd.so' else self.abi_version(library[3:-3])
             for name in exported:
-                self.assertRegex(name, f'^{prefix}.*@{node}{self.abi_version()}$')
+                self.assertRegex(name, f'^{prefix}.*@{node}{version}$')
             headers = [self.installed / 'include' / name for name in interfaces]
             declared = {name for path in headers for name in DECLARED.findall(path.read_text())}
             self.assertTrue(declared)
@@ -260,9 +262,18 @@ class Install(unittest.TestCase):
                         'libucd-yaksa'):
             path = self.library / f'{library}.so'
             if path.exists():
-                self.assertIn(f'Library soname: [{library}.so.{self.abi_version()}]',
-                              run('readelf', '-d', path))
-        self.assertEqual(self.flags('--variable=abi_version'), [self.abi_version()])
+                abi = self.abi_version(library[3:])
+                self.assertIn(f'Library soname: [{library}.so.{abi}]', run('readelf', '-d', path))
+                self.assertEqual(self.flags('--variable=abi_version', package=library[3:]), [abi])
+
+    def test_a_program_asks_for_the_interface_of_1_0(self):
+        program = self.root / 'asks'
+        run(*C.split(), '-std=c11', '-o', program, COLUMN, *self.flags())
+        self.assertIn('Shared library: [libucd.so.1]', run('readelf', '-d', program))
+        needed = re.findall(r'\bUND (ucd_\w+@\S+)', run('readelf', '-W', '--dyn-syms', program))
+        self.assertGreater(len(needed), 3)
+        self.assertEqual({name.split('@')[1] for name in needed}, {'UCD_1.0'})
+        self.assertEqual(run(program, env=self.environment), COLUMN_SAYS)
 
     def test_libucd_ucx_finds_libucd_beside_it(self):
         path = self.library / 'libucd-ucx.so'
@@ -387,8 +398,8 @@ class Install(unittest.TestCase):
         project = self.project('wrong', 'C', 'find_package(ucd ${WANTED} REQUIRED)')
         abi, version = self.abi_version(), self.flags('--modversion')[0]
         major, minor = version.split('.')[:2]
-        later = f'{major}.{int(minor) + 1}' if major == '0' else f'{int(major) + 1}.0'
-        for wanted, found in ((abi, True), (version, True), (later, False), ('99.0', False),
+        later = f'{int(major) + 1}.0'
+        for wanted, found in ((abi, True), (version, True), (later, False), (f'{major}.{int(minor) + 1}', False), ('0.3', False),
                               ('0.0', False), ('', True), (f'0.0...{later}', True),
                               (f'{abi}...<{later}', True), (f'{later}...99.0', False),
                               (f'0.0...<{abi}', False)):

@@ -11,7 +11,8 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CMAKE_PAGES = ('README.md', 'docs/guide/embedding.md', 'docs/guide/ucx.md')
 FILES = (*CMAKE_PAGES, 'CHANGELOG.md', 'include/ucd.h', 'include/ucd.hpp', 'include/ucd_types.hpp', 'meson.build',
-         'python/meson.build', 'python/pyproject.toml', 'test/c_api/abi_pins.h', 'tools/release')
+         'python/meson.build', 'python/pyproject.toml', 'test/c_api/abi_pins.h', 'test/support/device_code/on_threads.h',
+         'tools/release')
 
 
 def found(root, file, *patterns):
@@ -35,8 +36,9 @@ def versions(root):
 
 
 def library_packages(root):
+    """Libraries with the versions that the packages' names have."""
     text = (root / 'debian/control').read_text()
-    return set(re.findall(r'\blibucd[a-z-]*?(\d+(?:\.\d+)*)\b', text))
+    return set(re.findall(r'\b(libucd[a-z-]*?)(\d+(?:\.\d+)*)(?=\s)', text))
 
 
 def abi_of(version):
@@ -44,23 +46,29 @@ def abi_of(version):
     return version.rpartition('.')[0] if version[0] == '0' else version.partition('.')[0]
 
 
+def expected_packages(root, version):
+    ucx, mpi, yaksa = (abi_of(found(root, 'meson.build', rf"^    '{name}': '(.*)',")) for name in ('ucx', 'mpi', 'yaksa'))
+    return {('libucd', abi_of(version)), ('libucd-ucx', ucx), ('libucd-yaksa', yaksa), ('libucd-mpi-mpich', mpi),
+            ('libucd-mpi-openmpi', mpi)}
+
+
 class Release(unittest.TestCase):
     def check(self, root, version):
         abi = abi_of(version)
         self.assertEqual(set(versions(root).values()), {version}, versions(root))
-        self.assertEqual(library_packages(root), {abi})
+        self.assertEqual(library_packages(root), expected_packages(root, version))
+        inner = re.findall(r'namespace v(\w+)', (root / 'test/support/device_code/on_threads.h').read_text())
+        self.assertEqual(inner, [version.rpartition('.')[0].replace('.', '_')] * 2)
         for header in ('ucd.hpp', 'ucd_types.hpp'):
             inner = re.findall(r'namespace v(\w+)', (root / 'include' / header).read_text())
             self.assertEqual(inner, [abi.replace('.', '_')] * 2, header)
         for page in CMAKE_PAGES:
             wanted = set(re.findall(r'find_package\(ucd ([\d.]+)', (root / page).read_text()))
             self.assertEqual(wanted, {abi}, page)
-        named = [f.name for f in (root / 'debian').glob('libucd*.install') if '-dev' not in f.name]
-        self.assertGreaterEqual(len(named), 5)
-        for name in named:
-            self.assertTrue(name.endswith(f'{abi}.install'), name)
-            self.assertIn(f'Package: {name.removesuffix(".install")}\n',
-                          (root / 'debian/control').read_text())
+        packages = {name + its_abi for name, its_abi in expected_packages(root, version)}
+        self.assertEqual({f.stem for f in (root / 'debian').glob('libucd*.install')}, packages | {'libucd-dev'})
+        for package in packages:
+            self.assertIn(f'Package: {package}\n', (root / 'debian/control').read_text())
 
     def test_the_version_is_the_same_everywhere(self):
         self.check(ROOT, versions(ROOT)['meson.build'])
@@ -72,6 +80,8 @@ class Release(unittest.TestCase):
                 (root / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(ROOT / file, root / file)
             shutil.copytree(ROOT / 'debian', root / 'debian')
+            build = root / 'meson.build'
+            build.write_text(re.sub(r"(^    'ucx': ').*'", r"\g<1>0.61.2'", build.read_text(), flags=re.MULTILINE))
             changelog = root / 'CHANGELOG.md'
             changelog.write_text(re.sub(r'\A(# Changelog\n\n## ).*', rf'\g<1>{heading}', changelog.read_text()))
             done = subprocess.run(
@@ -88,7 +98,7 @@ class Release(unittest.TestCase):
             return done
 
     def test_a_release_sets_it_everywhere(self):
-        for version in ('0.87.0', '0.87.65', '7.0.0'):
+        for version in ('1.0.0', '1.87.65', '7.0.0'):
             done = self.set_version(version)
             self.assertEqual(done.returncode, 0, done.stderr)
 

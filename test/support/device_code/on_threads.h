@@ -10,7 +10,7 @@
     for (uint64_t rank = 0; rank < (group).size(); ++rank)
 
 namespace ucd {
-inline namespace v0_3 {
+inline namespace v1_0 {
 namespace device_code {
 using hostgpu::high_product;
 using hostgpu::load;
@@ -18,5 +18,5 @@ using hostgpu::load_table;
 using hostgpu::Quad;
 using hostgpu::store;
 } // namespace device_code
-} // namespace v0_3
+} // namespace v1_0
 } // namespace ucd
