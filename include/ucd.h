@@ -46,6 +46,7 @@
  *             ucd_info_t with ucd_info_free and a ucd_plan_t with ucd_plan_free, and completes a
  *             ucd_request_t with ucd_test, ucd_wait or ucd_waitall. Types are immutable and
  *             reference counted: a type may be freed while requests and derived types still use it.
+ *             Freeing sets a handle to NULL, and is SUCCESS if it is NULL already.
  *             Arrays, strings and infos are read or copied during the call; the caller may change
  *             or free them when it returns. Using a handle that UCD did not create, or that was
  *             freed, is undefined behaviour.
@@ -59,8 +60,13 @@
  *             unless its comment says otherwise. Only functions that move data access user buffers.
  * struct_size The caller sets it to sizeof the struct as compiled (4 at least, else INVALID_ARG).
  *             UCD writes no byte beyond that size, and does not change struct_size. A newer program
- *             may have members that this version does not know; these are left alone, so set the
- *             whole struct to zero first.
+ *             may have members that this version does not know: UCD does not write them, and they
+ *             must be 0 where it reads the struct. Members named reserved must be 0, too (else
+ *             INVALID_ARG), and UCD writes 0 there. So set the whole struct to zero first.
+ * Lengths     A function that fills a text or an array is told the room for it. If that is 0, the
+ *             pointer may be NULL, and the function only tells how much there is (*needed counts
+ *             the NUL of a text). If it is not 0 and a text does not fit, that is TRUNCATED: only
+ *             *needed is written. Of an array, as many entries are written as fit.
  */
 #ifndef UCD_H_INCLUDED
 #define UCD_H_INCLUDED
@@ -355,28 +361,21 @@ UCD_API int ucd_info_create(ucd_info_t *info);
  * begins with "ucd.", for which the message names the nearest known one), OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_info_set(ucd_info_t info, const char *key, const char *value);
 
-/* Copies the value of key to value, which has value_size bytes. This works for other keys too, so
- * libraries on top of UCD can have their own. *needed is set to the value_size that suffices,
- * including the NUL, also if the result is TRUNCATED; to 0 if key is not set or info is
- * UCD_INFO__NULL. value may be NULL if value_size is 0. MPI 10 (MPI_Info_get_string).
- * Returns: INVALID_ARG (key or needed is NULL; value is NULL though value_size is not 0); TRUNCATED
- * (value_size < *needed; value is not written). */
+/* Copies the value of key to value: see Lengths. This works for other keys too, so libraries on top
+ * of UCD can have their own. *needed is 0 if key is not set or info is UCD_INFO__NULL. MPI 10
+ * (MPI_Info_get_string). Returns: INVALID_ARG, TRUNCATED. */
 UCD_API int ucd_info_get(ucd_info_t info, const char *key, char *value, uintptr_t value_size,
                          uintptr_t *needed);
 
-/* Copies the name of the nth key that is set to key, which has key_size bytes, so libraries on top
- * of UCD can find misspelt keys of their own. n counts from 0, in ascending order of the names'
- * bytes. *needed is set to the key_size that suffices, including the NUL, also if the result is
- * TRUNCATED; to 0 if at most n keys are set or info is UCD_INFO__NULL. key may be NULL if key_size
- * is 0. MPI 10 (MPI_Info_get_nthkey).
- * Returns: INVALID_ARG (needed is NULL; key is NULL though key_size is not 0); TRUNCATED (key_size
- * < *needed; key is not written). */
+/* Copies the name of the nth key that is set to key: see Lengths. So libraries on top of UCD can
+ * find misspelt keys of their own. n counts from 0, in ascending order of the names' bytes. *needed
+ * is 0 if at most n keys are set or info is UCD_INFO__NULL. MPI 10 (MPI_Info_get_nthkey).
+ * Returns: INVALID_ARG, TRUNCATED. */
 UCD_API int ucd_info_get_nthkey(ucd_info_t info, uintptr_t n, char *key, uintptr_t key_size,
                                 uintptr_t *needed);
 
-/* Frees *info and sets it to UCD_INFO__NULL. Work that was started with the info and is not
- * complete does not need it.
- * Returns: INVALID_ARG (info or *info is NULL). */
+/* Frees *info. Work that was started with the info and is not complete does not need it.
+ * Returns: INVALID_ARG. */
 UCD_API int ucd_info_free(ucd_info_t *info);
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -537,10 +536,9 @@ UCD_API int ucd_create_ndarray(int ndims, const intptr_t *shape, const intptr_t 
 UCD_API int ucd_create_resized(ucd_type_t oldtype, intptr_t lb, intptr_t extent, ucd_info_t info,
                                ucd_type_t *newtype);
 
-/* Frees the caller's handle and sets *type to UCD_TYPE__NULL. Types that were built on it and
- * requests that use it stay valid. May be called after the last ucd_finalize. MPI 5.1.9.
- * Returns: NOT_INITIALIZED (before the first ucd_init only); INVALID_ARG (type is NULL; *type is
- * UCD_TYPE__NULL or predefined). */
+/* Frees the caller's handle. Types that were built on it and requests that use it stay valid. May
+ * be called after the last ucd_finalize. MPI 5.1.9.
+ * Returns: NOT_INITIALIZED (before the first ucd_init only), INVALID_ARG (*type is predefined). */
 UCD_API int ucd_free(ucd_type_t *type);
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -642,18 +640,16 @@ UCD_API int ucd_get_advice(uintptr_t count, ucd_type_t type, uintptr_t min_segme
 
 /* Writes the kind of memory of the first byte that (count, type) touches at buf to the string
  * memory, in the form of ucd.inbuf and ucd.outbuf: host, pinned, managed, or a backend's name, a
- * colon and the device's number; host if no byte is touched. memory has memory_size bytes; 32
- * always suffice. Of the hints only ucd.gpu has an effect. Initialises no GPU driver. Not in MPI.
- * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, TRUNCATED (memory is not written), OUT_OF_MEM,
- * DEVICE (a driver fails, and the host cannot read the byte), INTERNAL. */
+ * colon and the device's number; host if no byte is touched. 32 bytes always suffice (Lengths). Of
+ * the hints only ucd.gpu has an effect. Initialises no GPU driver. Not in MPI.
+ * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, TRUNCATED, OUT_OF_MEM, DEVICE (a driver fails,
+ * and the host cannot read the byte), INTERNAL. */
 UCD_API int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
-                           char *memory, uintptr_t memory_size);
+                           char *memory, uintptr_t memory_size, uintptr_t *needed);
 
-/* Describes a type as text that ends in a NUL: how it was built, the normalised layout that the
+/* Describes a type as text (see Lengths): how it was built, the normalised layout that the
  * kernels get, and what follows from that, in lines of the form "key: value". The keys below are
  * stable; later versions may add keys, and may change the wording of values that are not numbers.
- * *needed is set to the text_size that suffices, including the NUL, also if the result is
- * TRUNCATED. text may be NULL if text_size is 0.
  *
  *   type             the tree as built, a line for each type, indented by its depth
  *   size, lb, extent, true_lb, true_extent, alignment: in bytes
@@ -675,8 +671,7 @@ UCD_API int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, uc
  * Long lists, deep trees, many nodes and many steps are shortened by "...". A part of a layout that
  * occurs several times is written once with a number, which then stands for it:
  * [@0 #1: ..., @900 #1].
- * Returns: NOT_INITIALIZED; INVALID_ARG; TRUNCATED (text_size < *needed, 0 included; text is not
- * written); OUT_OF_MEM; INTERNAL. */
+ * Returns: NOT_INITIALIZED, INVALID_ARG, TRUNCATED, OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_describe(ucd_type_t type, char *text, uintptr_t text_size, uintptr_t *needed);
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -881,6 +876,7 @@ typedef struct {
     int device;          /* as the backend counts them; -1: the device of native, see above */
     void *native;        /* cudaStream_t, hipStream_t, ze_command_list_handle_t */
     void *context;       /* of ze: a ze_context_handle_t, or NULL for the one in use */
+    uint64_t reserved;
 } ucd_stream_t;
 
 /* ucd_pack in stream order. */
@@ -987,10 +983,9 @@ UCD_API int ucd_plan_start_with_stream(ucd_plan_t plan, const void *const *inbuf
 UCD_API int ucd_plan_rebase(ucd_plan_t plan, uintptr_t first, uintptr_t count,
                             const void *const *inbufs, void *const *outbufs);
 
-/* Frees the plan and sets *plan to UCD_PLAN__NULL. Starts that have not ended continue: what they
- * need is freed when they end. May be called after the last ucd_finalize.
- * Returns: NOT_INITIALIZED (before the first ucd_init only); INVALID_ARG (plan is NULL; *plan is
- * UCD_PLAN__NULL). */
+/* Frees the plan. Starts that have not ended continue: what they need is freed when they end. May
+ * be called after the last ucd_finalize.
+ * Returns: NOT_INITIALIZED (before the first ucd_init only); INVALID_ARG. */
 UCD_API int ucd_plan_free(ucd_plan_t *plan);
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -1017,14 +1012,13 @@ UCD_API int ucd_iov_len_max(uintptr_t count, ucd_type_t type, uintptr_t max_iov_
                             uintptr_t *iov_len, uintptr_t *actual_iov_bytes);
 
 /* Writes up to max_iov_len segments to iov, from segment number iov_offset on, and sets
- * *actual_iov_len to how many it wrote: 0 at the end. iov may be NULL if max_iov_len is 0. */
+ * *actual_iov_len to how many it wrote: 0 at the end. */
 UCD_API int ucd_iov(const void *buf, uintptr_t count, ucd_type_t type, uintptr_t iov_offset,
                     struct iovec *iov, uintptr_t max_iov_len, uintptr_t *actual_iov_len);
 
 /* Writes the segments of bytes [offset, offset + max_bytes) of the packed stream to iov: as many
  * bytes as the stream has there, and at most max_iov_len entries. The first and the last segment
- * may be partial. *actual_iov_len is the number of entries written and *actual_bytes their bytes.
- * iov may be NULL if max_iov_len is 0. */
+ * may be partial. *actual_iov_len is the number of entries written, *actual_bytes their bytes. */
 UCD_API int ucd_iov_bytes(const void *buf, uintptr_t count, ucd_type_t type, uintptr_t offset,
                           uintptr_t max_bytes, struct iovec *iov, uintptr_t max_iov_len,
                           uintptr_t *actual_iov_len, uintptr_t *actual_bytes);
@@ -1034,10 +1028,10 @@ UCD_API int ucd_iov_bytes(const void *buf, uintptr_t count, ucd_type_t type, uin
 /* ---------------------------------------------------------------------------------------------- */
 
 /*
- * Returns, every one: NOT_INITIALIZED; INVALID_ARG (Conventions; a first entry or an offset beyond
- * the end); OVERFLOW (count times type); OUT_OF_MEM; INTERNAL. No data is accessed. The first call
- * for a type takes time in proportion to its lists; after that, the cost of skipping entries does
- * not grow with their number. Not in MPI.
+ * Returns, every one: NOT_INITIALIZED; INVALID_ARG (Conventions; a first entry, an offset or bytes
+ * beyond the end); OVERFLOW (count times type); OUT_OF_MEM; INTERNAL. No data is accessed. The
+ * first call for a type takes time in proportion to its lists; after that, the cost of skipping
+ * entries does not grow with their number. Not in MPI.
  */
 
 /*
@@ -1051,10 +1045,10 @@ typedef struct {
     int64_t start;     /* displacement of the first byte, in bytes */
     uint64_t block;    /* bytes */
     uint64_t offset;   /* of the first byte in the packed stream */
-    uint32_t dims;     /* 1 to 4 */
-    uint32_t reserved; /* set to 0 */
     uint64_t count[4]; /* outermost first */
     int64_t stride[4]; /* bytes, outermost first */
+    uint32_t dims;     /* 1 to 4 */
+    uint32_t reserved;
 } ucd_box_t;
 
 /* Writes up to max_boxes boxes to boxes, from box number first_box on, and sets *actual_boxes to
@@ -1063,10 +1057,15 @@ typedef struct {
  * strided levels of the normalised layout (ucd_describe); of further levels, each repetition is a
  * box of its own. Of a list, each sequence of equal entries at equal distances is one box, taken
  * greedily from the first entry on. Boxes of different lists or repetitions are not joined further.
- * boxes may be NULL if max_boxes is 0; first_box = *total_boxes gives 0 boxes. Where ucd_get_layout
- * gives a box, it is the only one here. */
+ * first_box = *total_boxes gives 0 boxes. The box of ucd_get_layout is the only one here. */
 UCD_API int ucd_get_boxes(uintptr_t count, ucd_type_t type, uintptr_t first_box, ucd_box_t *boxes,
                           uintptr_t max_boxes, uintptr_t *actual_boxes, uintptr_t *total_boxes);
+
+/* Sets *elements to how many whole predefined elements are in the first bytes bytes of the packed
+ * stream of (count, type), where a pair's parts are two elements. The first call, too, takes time
+ * in proportion to the type's depth only. MPI 5.1.11 (MPI_Get_elements). */
+UCD_API int ucd_get_elements(uintptr_t count, ucd_type_t type, uintptr_t bytes,
+                             uintptr_t *elements);
 
 /* Sets *boundary to the last byte offset in the packed stream of (count, type), at most offset, at
  * which an element begins, or the stream ends. A pair type's pair is one element. */
@@ -1079,13 +1078,14 @@ typedef struct {
     uint64_t element_bytes; /* packed bytes of one */
     uint64_t elements;      /* how many */
     uint64_t offset;        /* of the first byte in the packed stream */
+    uint64_t reserved;
 } ucd_element_run_t;
 
 /* Writes up to max_runs runs of the packed stream of (count, type) to runs, from run number
  * first_run on, and sets *actual_runs to how many it wrote and *total_runs to how many there are.
  * Runs are as long as can be, across repetitions too, but different handles are different types:
  * LONG is not INT64_T. A type from ucd_unflatten has only fixed-width handles: what was LONG is
- * INT64_T. runs may be NULL if max_runs is 0; first_run = *total_runs gives 0 runs. */
+ * INT64_T. first_run = *total_runs gives 0 runs. */
 UCD_API int ucd_get_element_runs(uintptr_t count, ucd_type_t type, uintptr_t first_run,
                                  ucd_element_run_t *runs, uintptr_t max_runs,
                                  uintptr_t *actual_runs, uintptr_t *total_runs);
@@ -1118,8 +1118,8 @@ UCD_API int ucd_flattened_size(const void *flattened, uintptr_t available, uintp
 
 /* Writes the type to flattened, which has flattened_size bytes. Bytes beyond ucd_flatten_size are
  * not written. Predefined types can be flattened too.
- * Returns: NOT_INITIALIZED; INVALID_ARG; TRUNCATED (flattened_size is too small; nothing is
- * written); OVERFLOW; NOT_SUPPORTED (ucd_create_indexed_block_ref); OUT_OF_MEM; INTERNAL. */
+ * Returns: NOT_INITIALIZED; INVALID_ARG; TRUNCATED (flattened_size is too small, 0 included);
+ * OVERFLOW; NOT_SUPPORTED (ucd_create_indexed_block_ref); OUT_OF_MEM; INTERNAL. */
 UCD_API int ucd_flatten(ucd_type_t type, void *flattened, uintptr_t flattened_size);
 
 /* Creates a type from the bytes that ucd_flatten wrote, all of them and no others. The result is a

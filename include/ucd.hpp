@@ -365,12 +365,12 @@ public:
     typename P::template of<std::string> describe() const {
         uintptr_t needed = 0;
         std::string text;
-        int rc = ucd_describe(raw(), nullptr, 0, &needed);
+        int rc;
         /* The text may become longer, because another thread may make plans in between. */
-        while (rc == UCD_ERR__TRUNCATED) {
+        do {
             text.resize(needed);
             rc = ucd_describe(raw(), text.data(), text.size(), &needed);
-        }
+        } while (text.size() < needed);
         if (rc == UCD_SUCCESS) text.resize(needed - 1); /* without the NUL */
         return P::template give<std::string>(rc, std::move(text));
     }
@@ -899,6 +899,12 @@ typename P::template of<uintptr_t> element_run_count(uintptr_t count, TypeRef ty
     uintptr_t n = 0, total = 0;
     const int rc = ucd_get_element_runs(count, type, 0, nullptr, 0, &n, &total);
     return P::template give<uintptr_t>(rc, total);
+}
+
+/* The elements in the first bytes of the packed stream: ucd_get_elements. */
+template <class P = throwing>
+typename P::template of<uintptr_t> elements(uintptr_t count, TypeRef type, uintptr_t bytes) {
+    return detail::call<P, uintptr_t>(ucd_get_elements, count, type, bytes);
 }
 
 /* The last element boundary at or below a packed offset: ucd_element_boundary. */

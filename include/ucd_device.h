@@ -6,7 +6,8 @@
  * block or a grid. There is no library to link in device code. docs/guide/inside-kernels.md
  * introduces it. The conventions of ucd.h hold for the functions of the host.
  *
- * The part for the host is C11. The part for device code is C++17; CUDA's and HIP's compilers see it.
+ * The part for the host is C11. The part for device code is C++17; CUDA's and HIP's compilers see
+ * it.
  */
 #ifndef UCD_DEVICE_H_INCLUDED
 #define UCD_DEVICE_H_INCLUDED
@@ -34,10 +35,10 @@ typedef struct {
     uint32_t displacement_unit, granule;
 } ucd_device_list_t;
 
-/* A plan. Before ucd_device_plan_create, the caller sets the first two members, or the whole plan to
- * UCD_DEVICE_PLAN__INIT; so the library knows which version of this header device code is compiled
- * with. What the other members mean is the library's own business; only `bytes` is for callers. A
- * plan may be copied, also to device memory, and sent to other threads. */
+/* A plan. Before ucd_device_plan_create, the caller sets the first two members, or the whole plan
+ * to UCD_DEVICE_PLAN__INIT; so the library knows which version of this header device code is
+ * compiled with. What the other members mean is the library's own business; only `bytes` is for
+ * callers. A plan may be copied, also to device memory, and sent to other threads. */
 typedef struct ucd_device_plan {
     uint32_t struct_size; /* sizeof(ucd_device_plan_t) */
     uint32_t version;     /* UCD_DEVICE_PLAN__VERSION */
@@ -58,7 +59,8 @@ typedef struct ucd_device_plan {
     uint32_t store_count, store_magic, store_shift, unused;
 } ucd_device_plan_t;
 
-#define UCD_DEVICE_PLAN__INIT {sizeof(ucd_device_plan_t), UCD_DEVICE_PLAN__VERSION}
+#define UCD_DEVICE_PLAN__INIT                                                                      \
+    { sizeof(ucd_device_plan_t), UCD_DEVICE_PLAN__VERSION }
 
 /* Makes a plan of (count, type) for kernels on `device`, which is named as in ucd_memory.h
  * ("cuda:0"). Sets all members of *plan.
@@ -78,10 +80,11 @@ typedef struct ucd_device_plan {
 UCD_API int ucd_device_plan_create(uintptr_t count, ucd_type_t type, const char *device,
                                    ucd_info_t info, ucd_device_plan_t *plan);
 
-/* Frees the lists of a plan, and sets its `bytes` and `memory` to 0. All copies of the plan end with
- * it. Waits for nothing: kernels that use the plan have ended. NULL, and plans without lists, are
- * allowed. The last ucd_finalize frees the lists that are left.
- * Returns: NOT_INITIALIZED, INVALID_ARG (the lists are not there: freed twice), INTERNAL. */
+/* Frees the lists of a plan, and sets its `bytes` and `memory` to 0. All copies of the plan end
+ * with it. Waits for nothing: kernels that use the plan have ended. Freeing a plan without lists is
+ * SUCCESS. The last ucd_finalize frees the lists that are left.
+ * Returns: NOT_INITIALIZED, INVALID_ARG (plan is NULL; the lists are not there: freed twice),
+ * INTERNAL. */
 UCD_API int ucd_device_plan_free(ucd_device_plan_t *plan);
 
 #ifdef __cplusplus

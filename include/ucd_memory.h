@@ -29,8 +29,8 @@ enum {
  * OUT_OF_MEM, DEVICE, INTERNAL. */
 UCD_API int ucd_memory_alloc(const char *device, int kind, uintptr_t bytes, void **address);
 
-/* Frees memory that ucd_memory_alloc returned. No outstanding work may use it. NULL is allowed. May
- * wait for the device.
+/* Frees memory that ucd_memory_alloc returned. No outstanding work may use it. May wait for the
+ * device. An address that is NULL is SUCCESS.
  * Returns: NOT_INITIALIZED, INVALID_ARG (not such memory), INTERNAL. */
 UCD_API int ucd_memory_free(void *address);
 
@@ -86,18 +86,19 @@ enum { UCD_IPC__MAX_FDS = 253 };
  * - Memory of a stream-ordered pool with that handle type. fds gets a descriptor of the pool, and
  *   *count becomes 1. The allocation must have completed in its stream.
  *
- * On entry, *count is the number of descriptors that fds has room for. fds may be NULL: then no
- * descriptors are made, and only *handle and *count are set. As long as this process does not free
- * or unmap the memory, or map other memory there, the handle of a range is always the same; if it
- * does, the next one differs. So a caller can tell whether descriptors that were sent are still
- * those of the range.
+ * On entry, *count is the number of descriptors that fds has room for. With 0, or if fds is NULL,
+ * no descriptors are made, and only *handle and *count are set. With other room that does not
+ * suffice, only *count is set: TRUNCATED. As long as this process does not free or unmap the
+ * memory, or map other memory there, the handle of a range is always the same; if it does, the next
+ * one differs. So a caller can tell whether descriptors that were sent are still those of the
+ * range.
  *
  * The descriptors belong to the caller, who passes them to the other process (SCM_RIGHTS; unix(7))
  * and closes them. They are close-on-exec. Each gives whoever has it the right to read and write
  * its whole piece of memory, or all memory of the pool, and cannot be revoked. As long as any
  * process has a descriptor of a piece, or has opened it, the device's memory is not free.
  *
- * Returns: as ucd_ipc_export; INVALID_ARG also if fds has too little room, or if no memory is
+ * Returns: as ucd_ipc_export; TRUNCATED; INVALID_ARG also if *count is negative, or if no memory is
  * mapped in a part of the range; NOT_SUPPORTED also for memory that was made without that handle
  * type, for more pieces than UCD_IPC__MAX_FDS, and if the pieces are more than 8 runs of one size
  * each. Level Zero and HIP support only the first of the three kinds. */

@@ -208,9 +208,9 @@ typedef struct {
 UCD_API int ucd_ucx_pipeline_create(ucp_worker_h worker, const ucd_ucx_pipeline_params_t *params,
                                     ucd_info_t info, ucd_ucx_pipeline_t *pipeline);
 
-/* Frees *pipeline and sets it to UCD_UCX_PIPELINE__NULL. Messages that no receive has taken are
+/* Frees *pipeline (Ownership in ucd.h). Messages that no receive has taken are
  * dropped. Callbacks that ucd_ucx_progress has not called yet are never called.
- * Returns: INVALID_ARG (NULL; a transfer is not complete, in which case nothing changes). */
+ * Returns: INVALID_ARG (also: a transfer is not complete, in which case nothing changes). */
 UCD_API int ucd_ucx_pipeline_destroy(ucd_ucx_pipeline_t *pipeline);
 
 /* Progresses the worker (it calls ucp_worker_progress) and the pipeline's transfers, and calls the
@@ -225,16 +225,17 @@ UCD_API unsigned ucd_ucx_progress(ucd_ucx_pipeline_t pipeline);
 
 /* The result of a transfer. share/doc/ucd/reference/errors.md says when each status occurs. */
 typedef struct {
-    ucs_status_t status; /* UCS_OK; UCS_ERR_CANCELED: by either side; UCS_ERR_MESSAGE_TRUNCATED;
-                          * UCS_ERR_NO_MEMORY; UCS_ERR_IO_ERROR: packing or unpacking failed, see
-                          * ucd; UCS_ERR_INVALID_PARAM: the message does not come from a pipeline,
-                          * or violates its protocol; UCS_ERR_UNSUPPORTED: the sender uses
-                          * another version of the protocol, or its machine has the other byte
-                          * order; UCS_ERR_TIMED_OUT; UCS_ERR_EXCEEDS_LIMIT: the endpoint is
-                          * barred; or a status of UCX */
-    int ucd;             /* the UCD_ERR__* of packing or unpacking, or UCD_SUCCESS */
-    uint64_t bytes;      /* length of the message; 0 if the transfer failed */
-    ucp_tag_t tag;       /* tag of a received tagged message */
+    uint32_t struct_size; /* see Conventions in ucd.h; in callbacks, libucd-ucx has set it */
+    ucs_status_t status;  /* UCS_OK; UCS_ERR_CANCELED: by either side; UCS_ERR_MESSAGE_TRUNCATED;
+                           * UCS_ERR_NO_MEMORY; UCS_ERR_IO_ERROR: packing or unpacking failed, see
+                           * ucd; UCS_ERR_INVALID_PARAM: the message does not come from a pipeline,
+                           * or violates its protocol; UCS_ERR_UNSUPPORTED: the sender uses
+                           * another version of the protocol, or its machine has the other byte
+                           * order; UCS_ERR_TIMED_OUT; UCS_ERR_EXCEEDS_LIMIT: the endpoint is
+                           * barred; or a status of UCX */
+    int ucd;              /* the UCD_ERR__* of packing or unpacking, or UCD_SUCCESS */
+    uint64_t bytes;       /* length of the message; 0 if the transfer failed */
+    ucp_tag_t tag;        /* tag of a received tagged message */
 } ucd_ucx_result_t;
 
 /* Called from ucd_ucx_progress when a transfer is complete; not called if the transfer was complete
@@ -323,8 +324,8 @@ UCD_API int ucd_ucx_cancel(ucd_ucx_pipeline_t pipeline, ucd_ucx_request_t reques
 
 /* Returns UCS_INPROGRESS, or the final status of the transfer; then *result is filled in, unless
  * result is NULL. If the transfer failed, ucd_ucx_last_error describes why, here as in the
- * transfer's callback. For UCD_UCX_REQUEST__NULL returns UCS_OK, with 0 bytes in the result. Makes
- * no progress. */
+ * transfer's callback. For UCD_UCX_REQUEST__NULL returns UCS_OK, with 0 bytes in the result. If
+ * result's struct_size is less than 4, returns UCS_ERR_INVALID_PARAM at once. Makes no progress. */
 UCD_API ucs_status_t ucd_ucx_request_check(ucd_ucx_request_t request, ucd_ucx_result_t *result);
 
 /* Frees a request. A transfer that is not complete goes on, and its callback is called as usual.

@@ -79,8 +79,8 @@ typedef struct {
 UCD_API int ucd_ucx_rma_create(ucp_worker_h worker, const ucd_ucx_rma_params_t *params,
                                ucd_info_t info, ucd_ucx_rma_t *rma);
 
-/* Frees *rma and sets it to UCD_UCX_RMA__NULL.
- * Returns: INVALID_ARG (NULL; an operation is not complete, a window exists, or an answer to
+/* Frees *rma (Ownership in ucd.h).
+ * Returns: INVALID_ARG (also: an operation is not complete, a window exists, or an answer to
  * another process is not sent yet, in which cases nothing changes). */
 UCD_API int ucd_ucx_rma_destroy(ucd_ucx_rma_t *rma);
 
@@ -140,10 +140,10 @@ UCD_API int ucd_ucx_window_allocate(ucd_ucx_rma_t rma, uintptr_t bytes, ucd_info
 /* Writes the window's key to *key. Returns: INVALID_ARG. */
 UCD_API int ucd_ucx_window_key(ucd_ucx_window_t window, ucd_ucx_window_key_t *key);
 
-/* Frees *window, with the memory of ucd_ucx_window_allocate, and sets it to UCD_UCX_WINDOW__NULL.
- * Later operations on it fail, and so do those that have arrived but not begun. Returns:
- * INVALID_ARG (NULL; an operation is in progress on it, in which case nothing changes: make
- * progress until it is complete, or call ucd_ucx_rma_lose_endpoint). */
+/* Frees *window (Ownership in ucd.h), with the memory of ucd_ucx_window_allocate. Later operations
+ * on it fail, and so do those that have arrived but not begun. Returns: INVALID_ARG (also: an
+ * operation is in progress on it, in which case nothing changes: make progress until it is
+ * complete, or call ucd_ucx_rma_lose_endpoint). */
 UCD_API int ucd_ucx_window_destroy(ucd_ucx_window_t *window);
 
 /* ---------------------------------------------------------------------------------------------- */

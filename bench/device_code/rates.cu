@@ -281,7 +281,7 @@ int main() {
     check(ucd_init(nullptr));
     check(cudaSetDevice(0));
     check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    const ucd_stream_t native = {"cuda", 0, stream, nullptr};
+    const ucd_stream_t native = {"cuda", 0, stream, nullptr, 0};
     constexpr std::size_t room = std::size_t{1536} << 20;
     char *in, *out;
     check(cudaMalloc(reinterpret_cast<void **>(&in), room));

@@ -98,7 +98,7 @@ void wire_close(struct wire *wire) {
 
 static void finish(struct wire *wire, ucd_ucx_request_t request, const char *what) {
     if (request == UCD_UCX_REQUEST__NULL) return;
-    ucd_ucx_result_t result = {0};
+    ucd_ucx_result_t result = {.struct_size = sizeof result};
     while (ucd_ucx_request_check(request, &result) == UCS_INPROGRESS)
         if (ucd_ucx_progress(wire->pipeline) == 0) sched_yield();
     ucd_ucx_request_free(request);

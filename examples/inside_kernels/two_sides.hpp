@@ -47,7 +47,7 @@ struct Side {
         use();
         check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
     }
-    ucd_stream_t native() const { return {"cuda", device, stream, nullptr}; }
+    ucd_stream_t native() const { return {"cuda", device, stream, nullptr, 0}; }
     ucd_device_plan_t plan(std::uintptr_t count, ucd_type_t type) const {
         ucd_device_plan_t made = UCD_DEVICE_PLAN__INIT;
         check(ucd_device_plan_create(count, type, name.c_str(), nullptr, &made),

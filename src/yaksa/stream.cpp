@@ -33,7 +33,7 @@ int find_stream(const void *stream, yaksa_info_t info, ucd_stream_t &found) {
         if (!cuda) UCD_TRY(is_available("hip", hip));
         backend = hip ? "hip" : "cuda";
     }
-    found = {backend, -1, nullptr, nullptr};
+    found = {backend, -1, nullptr, nullptr, 0};
     std::memcpy(&found.native, stream, sizeof found.native);
     return YAKSA_SUCCESS;
 }

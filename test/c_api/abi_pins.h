@@ -111,20 +111,22 @@ PIN(sizeof(ucd_box_t), 96);
 PIN(offsetof(ucd_box_t, start), 0);
 PIN(offsetof(ucd_box_t, block), 8);
 PIN(offsetof(ucd_box_t, offset), 16);
-PIN(offsetof(ucd_box_t, dims), 24);
-PIN(offsetof(ucd_box_t, reserved), 28);
-PIN(offsetof(ucd_box_t, count), 32);
-PIN(offsetof(ucd_box_t, stride), 64);
-PIN(sizeof(ucd_element_run_t), 32);
+PIN(offsetof(ucd_box_t, count), 24);
+PIN(offsetof(ucd_box_t, stride), 56);
+PIN(offsetof(ucd_box_t, dims), 88);
+PIN(offsetof(ucd_box_t, reserved), 92);
+PIN(sizeof(ucd_element_run_t), 40);
 PIN(offsetof(ucd_element_run_t, element), 0);
 PIN(offsetof(ucd_element_run_t, element_bytes), 8);
 PIN(offsetof(ucd_element_run_t, elements), 16);
 PIN(offsetof(ucd_element_run_t, offset), 24);
-PIN(sizeof(ucd_stream_t), 32);
+PIN(offsetof(ucd_element_run_t, reserved), 32);
+PIN(sizeof(ucd_stream_t), 40);
 PIN(offsetof(ucd_stream_t, backend), 0);
 PIN(offsetof(ucd_stream_t, device), 8);
 PIN(offsetof(ucd_stream_t, native), 16);
 PIN(offsetof(ucd_stream_t, context), 24);
+PIN(offsetof(ucd_stream_t, reserved), 32);
 #endif
 
 /* Constants for static initialisers, too. */

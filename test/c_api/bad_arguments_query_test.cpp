@@ -112,46 +112,64 @@ TEST_CASE("No byte beyond struct_size is written") {
     CHECK(longer.unknown == 7);
 }
 
-TEST_CASE("ucd_get_memory refuses") {
+TEST_CASE("ucd_get_memory and ucd_describe refuse") {
     Refusals r;
     auto &o = r.out;
     const Handle v(make_vector);
-    const char *const f = "ucd_get_memory";
-    r.bad_handles(f, "type", [&](ucd_type_t t) {
-        return ucd_get_memory(nullptr, 1, t, nullptr, o.text, sizeof o.text);
-    });
-    r.invalid(f, "memory is NULL",
-              [&] { return ucd_get_memory(nullptr, 1, v, nullptr, nullptr, 8); });
-    r.refused(f, UCD_ERR__OVERFLOW, "count",
-              [&] { return ucd_get_memory(nullptr, too_many, v, nullptr, o.text, sizeof o.text); });
-    r.refused(f, UCD_ERR__TRUNCATED, "memory_size is 4; the name needs 5 bytes",
-              [&] { return ucd_get_memory(nullptr, 1, v, nullptr, o.text, 4); });
-    CHECK(ucd_get_memory(nullptr, 1, v, nullptr, o.text, 5) == UCD_SUCCESS);
-    CHECK(std::strcmp(o.text, "host") == 0);
+    const char *const f = "ucd_get_memory", *const g = "ucd_describe";
+    const auto memory = [&](std::uintptr_t count, ucd_type_t t, std::uintptr_t *needed) {
+        return ucd_get_memory(nullptr, count, t, nullptr, o.text, sizeof o.text, needed);
+    };
+    r.bad_handles(f, "type", [&](ucd_type_t t) { return memory(1, t, &o.size); });
+    r.invalid(f, "needed is NULL", [&] { return memory(1, v, nullptr); });
+    r.refused(f, UCD_ERR__OVERFLOW, "count", [&] { return memory(too_many, v, &o.size); });
+    r.bad_handles(g, "type",
+                  [&](ucd_type_t t) { return ucd_describe(t, o.text, sizeof o.text, &o.size); });
+    r.invalid(g, "needed is NULL", [&] { return ucd_describe(v, o.text, sizeof o.text, nullptr); });
 }
 
-TEST_CASE("ucd_describe refuses") {
+TEST_CASE("Functions that fill a text tell its length, and cut nothing") {
     Refusals r;
-    auto &o = r.out;
+    ucd_info_t info = UCD_INFO__NULL;
+    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+    REQUIRE(ucd_info_set(info, "of.others", "text") == UCD_SUCCESS);
     const Handle v(make_vector);
-    const char *const f = "ucd_describe";
-    r.bad_handles(f, "type",
-                  [&](ucd_type_t t) { return ucd_describe(t, o.text, sizeof o.text, &o.size); });
-    r.invalid(f, "needed is NULL", [&] { return ucd_describe(v, o.text, sizeof o.text, nullptr); });
-    r.invalid(f, "text is NULL", [&] { return ucd_describe(v, nullptr, 1, &o.size); });
-    // TRUNCATED tells how much is needed, and writes no text.
-    std::uintptr_t needed = 0;
-    r.refused(f, UCD_ERR__TRUNCATED, "text_size is 0",
-              [&] { return ucd_describe(v, nullptr, 0, &needed); });
-    REQUIRE(needed > 1);
-    std::vector<char> text(needed, 'x');
-    std::uintptr_t again = 0;
-    r.refused(f, UCD_ERR__TRUNCATED, "text_size is " + std::to_string(needed - 1),
-              [&] { return ucd_describe(v, text.data(), needed - 1, &again); });
-    CHECK(again == needed);
-    CHECK(text == std::vector<char>(needed, 'x'));
-    CHECK(ucd_describe(v, text.data(), needed, &again) == UCD_SUCCESS);
-    CHECK(std::strlen(text.data()) + 1 == needed);
+    using Fill = std::function<int(char *, std::uintptr_t, std::uintptr_t *)>;
+    const struct {
+        const char *function, *argument, *begins;
+        Fill fill;
+    } functions[] = {
+        {"ucd_info_get", "value", "text",
+         [&](auto... a) { return ucd_info_get(info, "of.others", a...); }},
+        {"ucd_info_get_nthkey", "key", "of.others",
+         [&](auto... a) { return ucd_info_get_nthkey(info, 0, a...); }},
+        {"ucd_get_memory", "memory", "host",
+         [&](auto... a) { return ucd_get_memory(nullptr, 1, v, nullptr, a...); }},
+        {"ucd_describe", "text", "type:", [&](auto... a) { return ucd_describe(v, a...); }},
+    };
+    for (const auto &[f, argument, begins, fill] : functions) {
+        const std::string name = argument;
+        std::uintptr_t needed = 0, again = 0;
+        CHECK(fill(nullptr, 0, &needed) == UCD_SUCCESS);
+        REQUIRE(needed > std::strlen(begins));
+        std::string text(needed, 'x');
+        CHECK(fill(text.data(), 0, &again) == UCD_SUCCESS);
+        const auto room = [&](std::uintptr_t size) {
+            r.refused(f, UCD_ERR__TRUNCATED,
+                      name + "_size is " + std::to_string(size) + "; the " + name + " needs " +
+                          std::to_string(needed) + " bytes",
+                      [&, &call = fill] { return call(text.data(), size, &again); });
+            CHECK(again == needed);
+        };
+        room(1);
+        room(needed - 1);
+        r.invalid(f, name + " is NULL", [&, &call = fill] { return call(nullptr, 9, &again); });
+        CHECK(text == std::string(needed, 'x'));
+        CHECK(fill(text.data(), needed, &again) == UCD_SUCCESS);
+        CHECK(text.starts_with(begins));
+        CHECK(std::strlen(text.c_str()) + 1 == needed);
+    }
+    CHECK(ucd_info_free(&info) == UCD_SUCCESS);
 }
 
 TEST_CASE("ucd_iov_len and ucd_iov_len_max refuse") {
@@ -220,20 +238,24 @@ TEST_CASE("ucd_get_boxes and ucd_get_element_runs refuse") {
     refuse("ucd_get_element_runs", ucd_get_element_runs, o.runs, "runs", "first_run", 1);
 }
 
-TEST_CASE("ucd_element_boundary refuses") {
+TEST_CASE("ucd_element_boundary and ucd_get_elements refuse") {
     Refusals r;
     auto &o = r.out;
     const Handle v(make_vector);
-    const char *const f = "ucd_element_boundary";
-    r.bad_handles(f, "type", [&](ucd_type_t t) { return ucd_element_boundary(1, t, 0, &o.size); });
-    r.invalid(f, "boundary is NULL", [&] { return ucd_element_boundary(1, v, 0, nullptr); });
-    r.refused(f, UCD_ERR__OVERFLOW, "count is",
-              [&] { return ucd_element_boundary(too_many, v, 0, &o.size); });
-    for (const std::uintptr_t offset : {packed + 1, UINTPTR_MAX})
-        r.invalid(f, "offset is " + std::to_string(offset),
-                  [&] { return ucd_element_boundary(1, v, offset, &o.size); });
-    CHECK((ucd_element_boundary(1, v, packed, &o.size) == UCD_SUCCESS && o.size == packed));
-    CHECK((ucd_element_boundary(0, v, 0, &o.size) == UCD_SUCCESS && o.size == 0));
+    const auto refuse = [&](const char *f, auto function, const char *position, const char *output,
+                            std::uintptr_t all) {
+        r.bad_handles(f, "type", [&](ucd_type_t t) { return function(1, t, 0, &o.size); });
+        r.invalid(f, output + std::string(" is NULL"), [&] { return function(1, v, 0, nullptr); });
+        r.refused(f, UCD_ERR__OVERFLOW, "count is",
+                  [&] { return function(too_many, v, 0, &o.size); });
+        for (const std::uintptr_t beyond : {packed + 1, UINTPTR_MAX})
+            r.invalid(f, position + std::string(" is ") + std::to_string(beyond),
+                      [&] { return function(1, v, beyond, &o.size); });
+        CHECK((function(1, v, packed, &o.size) == UCD_SUCCESS && o.size == all));
+        CHECK((function(0, v, 0, &o.size) == UCD_SUCCESS && o.size == 0));
+    };
+    refuse("ucd_element_boundary", ucd_element_boundary, "offset", "boundary", packed);
+    refuse("ucd_get_elements", ucd_get_elements, "bytes", "elements", packed / sizeof(int));
 }
 
 TEST_CASE("ucd_flattened_size refuses") {

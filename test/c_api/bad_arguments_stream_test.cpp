@@ -10,7 +10,7 @@ using namespace ucdtest;
 
 namespace {
 
-const ucd_stream_t cuda = {"cuda", 0, nullptr, nullptr};
+const ucd_stream_t cuda = {"cuda", 0, nullptr, nullptr, 0};
 
 // The calls that take a stream, with good arguments but for the stream.
 struct StreamCalls {
@@ -59,11 +59,11 @@ TEST_CASE("Streams of backends that are not available are refused") {
             available = available || (std::string(desc.name) == backend && desc.available);
         }
         if (!available)
-            calls.refused({backend, 0, nullptr, nullptr}, UCD_ERR__NOT_SUPPORTED, backend);
+            calls.refused({backend, 0, nullptr, nullptr, 0}, UCD_ERR__NOT_SUPPORTED, backend);
     }
-    calls.refused({"nope", 0, nullptr, nullptr}, UCD_ERR__NOT_SUPPORTED, "nope");
-    calls.refused({"seq", 0, nullptr, nullptr}, UCD_ERR__NOT_SUPPORTED, "seq");
-    calls.refused({nullptr, 0, nullptr, nullptr}, UCD_ERR__INVALID_ARG, "backend is NULL");
+    calls.refused({"nope", 0, nullptr, nullptr, 0}, UCD_ERR__NOT_SUPPORTED, "nope");
+    calls.refused({"seq", 0, nullptr, nullptr, 0}, UCD_ERR__NOT_SUPPORTED, "seq");
+    calls.refused({nullptr, 0, nullptr, nullptr, 0}, UCD_ERR__INVALID_ARG, "backend is NULL");
 }
 
 TEST_CASE("Calls with a stream refuse what is wrong besides the stream") {

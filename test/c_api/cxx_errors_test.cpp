@@ -132,6 +132,7 @@ TEST_CASE("queries and moves refuse by exception or by value") {
     std::array<ucd_element_run_t, 2> runs;
     REFUSAL(ucd::element_runs<P>(1, d, 5, runs), invalid, "ucd_get_element_runs");
     REFUSAL(ucd::element_run_count<P>(1, no), invalid, "ucd_get_element_runs");
+    REFUSAL(ucd::elements<P>(1, d, 9), invalid, "ucd_get_elements");
     REFUSAL(ucd::element_boundary<P>(1, d, 9), invalid, "ucd_element_boundary");
     REFUSAL(ucd::flattened_size<P>(in), UCD_ERR__CORRUPT, "ucd_flattened_size");
     REFUSAL(ucd::flatten<P>(no), invalid, "ucd_flatten_size");
@@ -249,6 +250,7 @@ TEST_CASE("batches, requests and parts of segments") {
     CHECK(runs[0].elements == 6);
     std::array<ucd_element_run_t, 4> some_runs;
     CHECK(ucd::element_runs(2, even, 1, some_runs).empty());
+    CHECK(ucd::elements(2, even, 15) == 1);
     CHECK(ucd::element_boundary(2, even, 15) == 8);
     const auto flat = ucd::flatten(even);
     CHECK(ucd::flattened_size(flat) == flat.size());

@@ -41,6 +41,11 @@ class HostileWork(unittest.TestCase):
         """To look ahead from every member for a group that cannot be afforded takes 13 times as many, else it is 3 times."""
         self.check('groups_that_exhaust', 'groups', 5, 'ucd_get_layout')
 
+    def test_elements_are_counted_by_the_depth_of_a_type(self):
+        """Not by its members or entries: 30,000 members, or lists of 160 entries, take hundreds of instructions."""
+        for name, most in ('groups', 5000), ('long_lists', 5000), ('deep', 100 * 20000):
+            self.assertLess(work(name, 'ucd_get_elements'), most, name)
+
 
 if __name__ == '__main__':
     unittest.main()

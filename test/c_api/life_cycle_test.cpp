@@ -21,7 +21,7 @@ std::vector<NamedCall> calls_that_need_init() {
     static const std::intptr_t one[] = {1};
     static const ucd_type_t types[] = {UCD_TYPE__INT};
     static const int one_int[] = {1}, distribs[] = {UCD_DISTRIBUTE__BLOCK};
-    static const ucd_stream_t stream = {"cuda", 0, nullptr, nullptr};
+    static const ucd_stream_t stream = {"cuda", 0, nullptr, nullptr, 0};
     static unsigned char in[8];
     static const ucd_ipc_handle_t no_handle = {};
     static ucd_move_t move = UCD_MOVE__INIT;
@@ -54,7 +54,7 @@ std::vector<NamedCall> calls_that_need_init() {
         CALL(ucd_get_true_extent, int_, &o.lb, &o.extent),
         CALL(ucd_get_layout, 1, int_, &o.layout),
         CALL(ucd_get_advice, 1, int_, 0, 0, &o.advice),
-        CALL(ucd_get_memory, nullptr, 1, int_, nullptr, o.text, sizeof o.text),
+        CALL(ucd_get_memory, nullptr, 1, int_, nullptr, o.text, sizeof o.text, &o.size),
         CALL(ucd_describe, int_, o.text, sizeof o.text, &o.size),
         CALL(ucd_ipack, in, 1, int_, 0, o.data, 4, &o.size, nullptr, UCD_OP__REPLACE, &o.request),
         CALL(ucd_iunpack, in, 4, o.data, 1, int_, 0, &o.size, nullptr, UCD_OP__REPLACE, &o.request),
@@ -81,6 +81,7 @@ std::vector<NamedCall> calls_that_need_init() {
         CALL(ucd_iov, in, 1, int_, 0, o.entries, 4, &o.size),
         CALL(ucd_iov_bytes, in, 1, int_, 0, 4, o.entries, 4, &o.size, &o.other_size),
         CALL(ucd_get_boxes, 1, int_, 0, o.boxes, 2, &o.size, &o.other_size),
+        CALL(ucd_get_elements, 1, int_, 2, &o.size),
         CALL(ucd_element_boundary, 1, int_, 2, &o.size),
         CALL(ucd_get_element_runs, 1, int_, 0, o.runs, 2, &o.size, &o.other_size),
         CALL(ucd_flatten_size, int_, &o.size),

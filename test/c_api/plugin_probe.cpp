@@ -55,12 +55,13 @@ void call_plugin() {
             ? "none"
             : text.substr(of_plugin + 11, text.find('\n', of_plugin) - of_plugin - 11).c_str());
     char memory[32] = "";
-    print("get_memory", ucd_get_memory(buffer, 1, type, UCD_INFO__NULL, memory, sizeof memory));
+    print("get_memory",
+          ucd_get_memory(buffer, 1, type, UCD_INFO__NULL, memory, sizeof memory, &needed));
     std::printf("memory: %s\n", memory);
     uintptr_t moved = 0;
     print("pack",
           ucd_pack(buffer, 1, type, 0, packed, 4096, &moved, UCD_INFO__NULL, UCD_OP__REPLACE));
-    const ucd_stream_t stream{"cuda", 0, nullptr, nullptr};
+    const ucd_stream_t stream{"cuda", 0, nullptr, nullptr, 0};
     print("pack_stream", ucd_pack_stream(buffer, 1, type, 0, packed, 4096, &moved, UCD_INFO__NULL,
                                          UCD_OP__REPLACE, stream));
     ucd_move_t move = UCD_MOVE__INIT;

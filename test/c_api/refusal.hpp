@@ -79,6 +79,10 @@ public:
     template <class Call>
     void bad_handles(const char *function, const std::string &argument, Call call) {
         invalid(function, argument + " is UCD_TYPE__NULL", [&] { return call(UCD_TYPE__NULL); });
+        unknown_types(function, argument, call);
+    }
+    template <class Call>
+    void unknown_types(const char *function, const std::string &argument, Call call) {
         for (const std::uintptr_t value : {first_unknown_type(), first_unknown_type() + 1,
                                            first_unknown_type() + 200, std::uintptr_t{4095}})
             invalid(function, argument + " is " + std::to_string(value),

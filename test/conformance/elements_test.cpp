@@ -55,6 +55,47 @@ TEST_CASE("the largest types have runs") {
     CHECK(boundary == INTPTR_MAX - 2);
 }
 
+// Structures with more members than are counted one by one, within each other; pairs, empty members
+// and lengths of 0 among them. Types of one kind of element are counted without a walk.
+TEST_CASE("elements of long structures are counted wherever their stream is cut") {
+    const ucd_type_t kinds[] = {UCD_TYPE__INT,    UCD_TYPE__SHORT_INT, UCD_TYPE__BYTE,
+                                UCD_TYPE__2FLOAT, UCD_TYPE__DOUBLE,    UCD_TYPE__LONG_DOUBLE_INT};
+    for (const int members : {1, 63, 64, 65, 128, 129, 300}) {
+        Case one("elements", static_cast<std::uint64_t>(members));
+        Rng &rng = one.rng();
+        RecipePtr inner = contig(0, leaf(UCD_TYPE__INT));
+        for (int level = 0; level < 3; ++level) {
+            std::vector<std::intptr_t> lengths, displs;
+            std::vector<RecipePtr> types;
+            for (int i = 0; i < (level == 1 ? members : 3); ++i) {
+                lengths.push_back(static_cast<std::intptr_t>(rng.below(3)));
+                displs.push_back(100000 * i);
+                const bool is_list = rng.chance(20);
+                types.push_back(rng.chance(5) ? inner : leaf(kinds[rng.below(std::size(kinds))]));
+                if (is_list) types.back() = indexed({0, 2, 1}, {0, 7, 3}, types.back());
+            }
+            inner = structure(lengths, displs, types);
+        }
+        for (const RecipePtr &recipe : {inner, vector(3, 2, 5, leaf(UCD_TYPE__SHORT_INT))})
+            check_boundaries(one, listed(make_subject(one, recipe, 2)));
+    }
+}
+
+TEST_CASE("elements of a type are counted by its predefined types, not by where they lie") {
+    std::uintptr_t elements = 0;
+    const std::int32_t indices[] = {4, 0};
+    ucd_type_t made = UCD_TYPE__NULL;
+    REQUIRE(ucd_create_indexed_block_ref(2, 3, indices, UCD_TYPE__INT32_T, 1, 0, 99,
+                                         UCD_TYPE__SHORT_INT, UCD_INFO__NULL,
+                                         &made) == UCD_SUCCESS);
+    const BuiltType by_reference(made);
+    CHECK(ucd_get_elements(2, made, 6 * 7 + 3, &elements) == UCD_SUCCESS);
+    CHECK(elements == 15);
+    const std::uintptr_t many = std::uintptr_t{1} << 60;
+    CHECK(ucd_get_elements(many, UCD_TYPE__2INT, 8 * (many - 1) + 5, &elements) == UCD_SUCCESS);
+    CHECK(elements == 2 * many - 1);
+}
+
 TEST_CASE("elements that this machine has no type for") {
     FlatNodes nodes;
     const bool is_x87 = sizeof(long double) == 16 && std::numeric_limits<long double>::digits == 64;
@@ -80,6 +121,8 @@ TEST_CASE("elements that this machine has no type for") {
     CHECK(same(runs[2], {UCD_TYPE__NULL, 16, 2, 17}));
     CHECK(ucd_element_boundary(2, made, 60, &boundary) == UCD_SUCCESS);
     CHECK(boundary == 50);
+    CHECK(ucd_get_elements(2, made, 64, &listed) == UCD_SUCCESS);
+    CHECK(listed == 4);
 }
 
 TEST_CASE("what the first bytes of a flattened type say") {

@@ -132,11 +132,12 @@ TEST_CASE("an export that fails leaves no descriptor open") {
     const int open_before = count_open_files();
     ucd_ipc_handle_t handle;
     int fds[5], count = 4;
-    CHECK(ucd_ipc_export_fds(pieces.address, 5 * unit, &handle, fds, &count) ==
-          UCD_ERR__INVALID_ARG);
+    CHECK(ucd_ipc_export_fds(pieces.address, 5 * unit, &handle, fds, &count) == UCD_ERR__TRUNCATED);
+    CHECK(count == 5);
     count = 0;
-    CHECK(ucd_ipc_export_fds(pieces.address, 5 * unit, &handle, fds, &count) ==
-          UCD_ERR__INVALID_ARG);
+    CHECK(ucd_ipc_export_fds(pieces.address, 5 * unit, &handle, fds, &count) == UCD_SUCCESS);
+    CHECK(count == 5);
+    CHECK(count_open_files() == open_before);
     for (int n = 1; n <= 5; ++n) {
         count = 5;
         mock::knobs.failing_export = n;
@@ -227,6 +228,12 @@ TEST_CASE("a backend opens no more of pieces than there is") {
     refused(bad, 1, good, UCD_ERR__CORRUPT);
     bad.offset = UINT64_MAX;
     refused(bad, 2, good, UCD_ERR__CORRUPT);
+    // The sizes of no pieces: of eight runs of pieces, three are used.
+    for (std::size_t byte = 3 * 8; byte < sizeof bad.native; ++byte) {
+        bad = exported.handle;
+        bad.native[byte] = 1;
+        refused(bad, 8, good, UCD_ERR__CORRUPT);
+    }
     // Descriptors too few, too many, in another order, of other files.
     refused(exported.handle, 8, {good[0], good[1]}, UCD_ERR__CORRUPT);
     refused(exported.handle, 8, {}, UCD_ERR__CORRUPT);

@@ -61,8 +61,9 @@ TEST_CASE("ucd_memory_alloc gives memory of the kind and device that was asked f
             void *memory = nullptr;
             REQUIRE(ucd_memory_alloc(device(number).c_str(), kind, 1000, &memory) == UCD_SUCCESS);
             char text[32];
-            REQUIRE(ucd_get_memory(memory, 1000, UCD_TYPE__BYTE, UCD_INFO__NULL, text,
-                                   sizeof text) == UCD_SUCCESS);
+            std::uintptr_t needed = 0;
+            REQUIRE(ucd_get_memory(memory, 1000, UCD_TYPE__BYTE, UCD_INFO__NULL, text, sizeof text,
+                                   &needed) == UCD_SUCCESS);
             CHECK(text == (kind == UCD_MEMORY__PINNED ? "pinned" : device(number)));
             CHECK(mock::counts.live_allocations == live + 1);
             CHECK(ucd_memory_free(memory) == UCD_SUCCESS);
@@ -146,6 +147,29 @@ TEST_CASE("a handle with any bit changed does not open") {
     }
 }
 
+TEST_CASE("a handle with bytes behind the backend's name does not open") {
+    DeviceSession session;
+    const DeviceBytes memory(0, 1000);
+    constexpr std::size_t check_at = 4, checked_from = 8, name_at = 40, name_end = 48;
+    for (std::size_t at = name_at + 4; at < name_end; ++at)
+        for (const unsigned char byte : {0, 1}) {
+            ucd_ipc_handle_t handle = exported(memory.address, 1000);
+            std::fill(handle.bytes + name_at, handle.bytes + name_end, 0);
+            std::copy_n("cuda", 4, handle.bytes + name_at);
+            if (at > name_at + 4) handle.bytes[at] = byte;
+            std::uint64_t sum = 0xcbf29ce484222325u; // FNV-1a
+            for (std::size_t i = checked_from; i < sizeof handle.bytes; ++i)
+                sum = (sum ^ handle.bytes[i]) * 0x100000001b3u;
+            const auto check = static_cast<std::uint32_t>(sum ^ sum >> 32);
+            std::memcpy(handle.bytes + check_at, &check, sizeof check);
+            void *address = nullptr;
+            std::uintptr_t bytes = 0;
+            const bool is_good = byte == 0 || at == name_at + 4;
+            CHECK(open_on(0, handle, &address, &bytes) ==
+                  (is_good ? UCD_ERR__NOT_SUPPORTED : UCD_ERR__CORRUPT));
+        }
+}
+
 TEST_CASE("what does not open in another process is an error there") {
     DeviceSession session;
     const DeviceBytes memory(0, 1000);
@@ -197,6 +221,12 @@ TEST_CASE("a backend opens what was exported, and nothing else") {
     refused(0, bad, 1, UCD_ERR__CORRUPT);
     bad.offset = UINT64_MAX;
     refused(0, bad, 2, UCD_ERR__CORRUPT);
+    // What the driver does not use: its handle has 64 bytes, as CUDA's.
+    for (std::size_t at = 64; at < sizeof bad.native; ++at) {
+        bad = handle;
+        bad.native[at] = 1;
+        refused(0, bad, 300, UCD_ERR__CORRUPT);
+    }
     // Bytes as they may come.
     Rng rng(9);
     for (int i = 0; i < 2000; ++i) {

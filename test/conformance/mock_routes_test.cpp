@@ -59,11 +59,12 @@ TEST_CASE("ucd_get_memory says where a buffer is, as a hint would") {
     for (const Memory memory : all_memories) {
         DeviceBuffer buffer(rng, {0, 256}, memory);
         char text[32];
-        REQUIRE(ucd_get_memory(buffer.real_base(), 1, type.get(), UCD_INFO__NULL, text,
-                               sizeof text) == UCD_SUCCESS);
+        std::uintptr_t needed = 0;
+        REQUIRE(ucd_get_memory(buffer.real_base(), 1, type.get(), UCD_INFO__NULL, text, sizeof text,
+                               &needed) == UCD_SUCCESS);
         CHECK(std::string(text) == hint_for(memory));
         REQUIRE(ucd_get_memory(buffer.real_base(), 3, empty.get(), UCD_INFO__NULL, text,
-                               sizeof text) == UCD_SUCCESS);
+                               sizeof text, &needed) == UCD_SUCCESS);
         CHECK(std::string(text) == "host");
     }
 }

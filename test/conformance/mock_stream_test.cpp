@@ -251,13 +251,13 @@ TEST_CASE("streams that are none") {
     CHECK(pack({"mock", 2, &stream, nullptr}) == UCD_ERR__NOT_SUPPORTED);
     CHECK(pack({"mock", -2, &stream, nullptr}) == UCD_ERR__NOT_SUPPORTED);
     CHECK(pack({"mock", -1, nullptr, nullptr}) == UCD_ERR__INVALID_ARG);
-    CHECK(pack({"cuda", -1, &stream, nullptr}) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(pack({"cuda", -1, &stream, nullptr, 0}) == UCD_ERR__NOT_SUPPORTED);
     CHECK(pack({"seq", -1, &stream, nullptr}) == UCD_ERR__INVALID_ARG);
     CHECK(last_error_says("stream.device is -1"));
     CHECK(pack({"mock", 1, &stream, nullptr}) == UCD_ERR__INVALID_ARG);
     CHECK(pack({"mock", 0, nullptr, nullptr}) == UCD_ERR__INVALID_ARG);
     CHECK(pack({"nonesuch", 0, &stream, nullptr}) == UCD_ERR__NOT_SUPPORTED);
-    CHECK(pack({"cuda", 0, &stream, nullptr}) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(pack({"cuda", 0, &stream, nullptr, 0}) == UCD_ERR__NOT_SUPPORTED);
     CHECK(last_error_says("cuda, which is not available"));
     CHECK(pack({"seq", 0, &stream, nullptr}) == UCD_ERR__NOT_SUPPORTED);
     CHECK(m.actual == 0);

@@ -201,7 +201,7 @@ OwnStream::~OwnStream() {
 }
 
 ucd_stream_t OwnStream::native() const {
-    return {"cuda", 0, stream_, nullptr};
+    return {"cuda", 0, stream_, nullptr, 0};
 }
 
 void OwnStream::synchronise() {

@@ -52,7 +52,7 @@ public:
     Cache(const Cache &) = delete;
     Cache &operator=(const Cache &) = delete;
 
-    ucd_stream_t native() const { return {ucd::UCD_GPU::vendor_name, 0, stream, nullptr}; }
+    ucd_stream_t native() const { return {ucd::UCD_GPU::vendor_name, 0, stream, nullptr, 0}; }
     void pack() {
         std::uintptr_t actual = 0;
         check_ucd(ucd_pack_stream(memory, 1, type, 0, packed, packed_bytes, &actual, UCD_INFO__NULL,

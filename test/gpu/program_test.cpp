@@ -76,7 +76,7 @@ bool right(const std::vector<int> &packed, bool listed, int by) {
 
 // Device -1: the stream's own.
 ucd_stream_t native(gpuStream_t stream, int device = 0) {
-    return {ucd::UCD_GPU::vendor_name, device, stream, nullptr};
+    return {ucd::UCD_GPU::vendor_name, device, stream, nullptr, 0};
 }
 
 } // namespace

@@ -108,7 +108,8 @@ ucd_backend_desc_t backend(const std::string &name) {
 
 std::string memory_of(const void *address) {
     char text[32];
-    check(ucd_get_memory(address, 1, UCD_TYPE__BYTE, UCD_INFO__NULL, text, sizeof text));
+    std::uintptr_t needed = 0;
+    check(ucd_get_memory(address, 1, UCD_TYPE__BYTE, UCD_INFO__NULL, text, sizeof text, &needed));
     return text;
 }
 
@@ -350,7 +351,7 @@ TEST_CASE("a stream takes memory of its own vendor, and no other without a hint"
             for (int i = 0; i < 2 * ints; ++i) values[static_cast<std::size_t>(i)] = i;
             in.write(values);
             void *native = vendor->create_stream();
-            const ucd_stream_t stream{vendor->name, 0, native, nullptr};
+            const ucd_stream_t stream{vendor->name, 0, native, nullptr, 0};
             Info hints;
             hints.set("ucd.inbuf", device_of(*vendor));
             hints.set("ucd.outbuf", device_of(*vendor));

@@ -50,12 +50,23 @@ struct Refused {
     int (*call)(Arguments &);
 };
 
+// A struct of a newer program, with a member that is not known here.
+template <class Struct>
+struct Newer {
+    Struct known;
+    std::uint64_t newer;
+
+    Newer(const Struct &from, std::uint64_t value) : known(from), newer(value) {
+        known.struct_size = sizeof *this;
+    }
+};
+
 #define A Arguments &a
 const char pipeline_null[] = "pipeline is NULL", ep_null[] = "ep is NULL",
            request_null[] = "request is NULL", rma_null[] = "rma is NULL",
            key_null[] = "key is NULL", window_null[] = "window is NULL",
            data_null[] = "data is NULL", type_null[] = "UCD_TYPE__NULL",
-           status_bad[] = "must be an error";
+           status_bad[] = "must be an error", unknown_members[] = "has members that this version";
 const ucs_status_t lost = UCS_ERR_CANCELED;
 
 int send(ucd_ucx_pipeline_t p, ucp_ep_h ep, ucd_type_t t, ucd_ucx_request_t *r, A) {
@@ -105,16 +116,20 @@ const Refused of_pipelines[] = {
          params.struct_size = 3;
          return ucd_ucx_pipeline_create(a.worker, &params, nullptr, &a.o->pipeline);
      }},
+    {"ucd_ucx_pipeline_create", unknown_members,
+     [](A) {
+         const Newer params(a.pipeline_params, 1);
+         return ucd_ucx_pipeline_create(a.worker, &params.known, nullptr, &a.o->pipeline);
+     }},
+    {"ucd_ucx_recv_nbx", unknown_members,
+     [](A) {
+         const Newer param(ucd_ucx_param_t(), 1);
+         return ucd_ucx_recv_nbx(a.pipeline, a.buffer, 1, a.type, 1, 1, &param.known, a.request);
+     }},
     {"ucd_ucx_pipeline_create", pipeline_null,
      [](A) { return ucd_ucx_pipeline_create(a.worker, a.params, nullptr, nullptr); }},
     {"ucd_ucx_pipeline_destroy", pipeline_null,
      [](Arguments &) { return ucd_ucx_pipeline_destroy(nullptr); }},
-    {"ucd_ucx_pipeline_destroy", "*pipeline is NULL",
-     [](A) {
-         (void)a;
-         ucd_ucx_pipeline_t ended = UCD_UCX_PIPELINE__NULL;
-         return ucd_ucx_pipeline_destroy(&ended);
-     }},
     {"ucd_ucx_send_nbx", pipeline_null,
      [](A) { return send(nullptr, a.ep, a.type, a.request, a); }},
     {"ucd_ucx_send_nbx", ep_null,
@@ -209,15 +224,14 @@ const Refused of_rma[] = {
          params.struct_size = 3;
          return ucd_ucx_rma_create(a.worker, &params, nullptr, &a.o->rma);
      }},
+    {"ucd_ucx_rma_create", unknown_members,
+     [](A) {
+         const Newer params(a.rma_params_, std::uint64_t{1} << 63);
+         return ucd_ucx_rma_create(a.worker, &params.known, nullptr, &a.o->rma);
+     }},
     {"ucd_ucx_rma_create", rma_null,
      [](A) { return ucd_ucx_rma_create(a.worker, a.rma_params, nullptr, nullptr); }},
     {"ucd_ucx_rma_destroy", rma_null, [](Arguments &) { return ucd_ucx_rma_destroy(nullptr); }},
-    {"ucd_ucx_rma_destroy", "*rma is NULL",
-     [](A) {
-         (void)a;
-         ucd_ucx_rma_t ended = UCD_UCX_RMA__NULL;
-         return ucd_ucx_rma_destroy(&ended);
-     }},
     {"ucd_ucx_rma_lose_endpoint", rma_null,
      [](A) { return ucd_ucx_rma_lose_endpoint(nullptr, a.ep, lost); }},
     {"ucd_ucx_rma_lose_endpoint", ep_null,
@@ -236,12 +250,6 @@ const Refused of_rma[] = {
     {"ucd_ucx_window_key", key_null, [](A) { return ucd_ucx_window_key(a.window, nullptr); }},
     {"ucd_ucx_window_destroy", window_null,
      [](Arguments &) { return ucd_ucx_window_destroy(nullptr); }},
-    {"ucd_ucx_window_destroy", "*window is NULL",
-     [](A) {
-         (void)a;
-         ucd_ucx_window_t ended = UCD_UCX_WINDOW__NULL;
-         return ucd_ucx_window_destroy(&ended);
-     }},
     {"ucd_ucx_rma_flush_nbx", rma_null,
      [](A) { return ucd_ucx_rma_flush_nbx(nullptr, a.ep, a.param, a.request); }},
     {"ucd_ucx_rma_flush_nbx", request_null,
@@ -290,6 +298,10 @@ TEST_CASE("functions of pipelines refuse NULL") {
     sides.until([&] { return a.data != nullptr && sent.done(); });
     for (const Refused &r : of_pipelines) check_refused(r.function, r.words, a, r.call);
     ok(ucd_ucx_am_drop(sides.a.pipeline, a.data), "ucd_ucx_am_drop");
+    const Newer params(a.pipeline_params, 0);
+    ucd_ucx_pipeline_t other = UCD_UCX_PIPELINE__NULL;
+    ok(ucd_ucx_pipeline_create(a.worker, &params.known, UCD_INFO__NULL, &other), "newer params");
+    ok(ucd_ucx_pipeline_destroy(&other), "ucd_ucx_pipeline_destroy");
     check_usable(sides);
 }
 
@@ -330,13 +342,35 @@ TEST_CASE("functions of one-sided operations refuse NULL") {
 TEST_CASE("a request that is NULL is complete") {
     ucd_ucx_result_t result;
     std::memset(&result, 0xa5, sizeof result);
+    const ucd_ucx_result_t before = result;
+    // A program that was compiled with fewer members gets no more.
+    for (const std::uint32_t size : {0U, 3U, 8U}) {
+        result.struct_size = size;
+        CHECK(ucd_ucx_request_check(UCD_UCX_REQUEST__NULL, &result) ==
+              (size < 4 ? UCS_ERR_INVALID_PARAM : UCS_OK));
+        CHECK(result.struct_size == size);
+        CHECK(result.bytes == before.bytes);
+    }
+    CHECK(std::string(ucd_ucx_last_error()) ==
+          "ucd_ucx_request_check: result->struct_size is 3; it must be the size of the struct");
+    result.struct_size = sizeof result;
     CHECK(ucd_ucx_request_check(UCD_UCX_REQUEST__NULL, &result) == UCS_OK);
+    CHECK(result.struct_size == sizeof result);
     CHECK(result.status == UCS_OK);
     CHECK(result.ucd == UCD_SUCCESS);
     CHECK(result.bytes == 0);
     CHECK(result.tag == 0);
     CHECK(ucd_ucx_request_check(UCD_UCX_REQUEST__NULL, nullptr) == UCS_OK);
     ucd_ucx_request_free(UCD_UCX_REQUEST__NULL);
+}
+
+TEST_CASE("handles that are NULL already may be freed") {
+    ucd_ucx_pipeline_t pipeline = UCD_UCX_PIPELINE__NULL;
+    ucd_ucx_rma_t rma = UCD_UCX_RMA__NULL;
+    ucd_ucx_window_t window = UCD_UCX_WINDOW__NULL;
+    CHECK(ucd_ucx_pipeline_destroy(&pipeline) == UCD_SUCCESS);
+    CHECK(ucd_ucx_rma_destroy(&rma) == UCD_SUCCESS);
+    CHECK(ucd_ucx_window_destroy(&window) == UCD_SUCCESS);
 }
 
 TEST_CASE("progress of nothing moves nothing") {

@@ -183,6 +183,9 @@ TEST_CASE("hostile bytes on the owner's socket close the connection") {
                                          link_message(4, 0, UINT64_MAX),
                                          link_message(0, 0, 0, token),
                                          link_message(1, 0, 0, token) + "x",
+                                         link_message(1, 1, 0, token),
+                                         link_message(1, 0, 1, token),
+                                         link_message(1, 0, 0, token + std::string(15, '\0') + "x"),
                                          link_message(1, 0, 0, token).substr(1)};
     for (const std::string &message : messages) {
         Descriptor socket = raw_connection(*introduction);
@@ -231,6 +234,12 @@ TEST_CASE("hostile bytes on the reader's socket close the connection") {
     SECTION("a token") {
         CHECK_FALSE(send(link_message(1, 0, 0)));
     }
+    SECTION("a key with a number that means nothing") {
+        CHECK_FALSE(send(link_message(2, 1, 0, std::string(32, 'k'))));
+    }
+    SECTION("a key with a count that means nothing") {
+        CHECK_FALSE(send(link_message(2, 0, 1, std::string(32, 'k'))));
+    }
     SECTION("after the key") {
         REQUIRE(send(key));
         SECTION("another key") {
@@ -241,6 +250,12 @@ TEST_CASE("hostile bytes on the reader's socket close the connection") {
         }
         SECTION("more than announced") {
             CHECK_FALSE(send(link_message(3, 0, 0), passed));
+        }
+        SECTION("descriptors with a secret") {
+            CHECK_FALSE(send(link_message(3, 0, 1, std::string(31, '\0') + "x"), passed));
+        }
+        SECTION("a recall with a secret") {
+            CHECK_FALSE(send(link_message(4, 0, 0, "x")));
         }
         SECTION("other numbers") {
             CHECK_FALSE(send(link_message(3, 1, 1), passed));

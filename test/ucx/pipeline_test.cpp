@@ -67,6 +67,7 @@ void check_outcome(Case &one, const Outcome &o, std::size_t bytes, const char *w
     if (o.result.status != UCS_OK) one.fail(who, ": ", ucs_status_string(o.result.status));
     if (o.result.bytes != bytes) one.fail(who, " moved ", o.result.bytes, " bytes");
     ucd_ucx_result_t again = {};
+    again.struct_size = sizeof again;
     if (ucd_ucx_request_check(o.request, &again) != UCS_OK || again.bytes != bytes)
         one.fail(who, ": the request says otherwise");
 }

@@ -35,6 +35,7 @@ void check_bytes(const std::string &where, std::string_view bytes, Writers write
 void Node::poll() {
     for (std::size_t i = 0; i < items_.size();) {
         ucd_ucx_result_t result = {};
+        result.struct_size = sizeof result;
         Item &item = *items_[i];
         if (item.request != UCD_UCX_REQUEST__NULL &&
             ucd_ucx_request_check(item.request, &result) == UCS_INPROGRESS) {

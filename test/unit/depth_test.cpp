@@ -93,7 +93,7 @@ void check_stream(ucd_type_t type, const Stream &stream) {
 
 void check_words(ucd_type_t type) {
     std::uintptr_t needed = 0;
-    REQUIRE(ucd_describe(type, nullptr, 0, &needed) == UCD_ERR__TRUNCATED);
+    REQUIRE(ucd_describe(type, nullptr, 0, &needed) == UCD_SUCCESS);
     CHECK(needed < 100000); // cut short
     std::vector<char> text(needed);
     REQUIRE(ucd_describe(type, text.data(), needed, &needed) == UCD_SUCCESS);

@@ -272,7 +272,7 @@ TEST_CASE("descriptions name the first lists of indices by reference") {
 TEST_CASE("a description that does not fit says what it needs") {
     std::uintptr_t needed = 0;
     std::vector<char> text(10000, 'x');
-    CHECK(ucd_describe(UCD_TYPE__INT, nullptr, 0, &needed) == UCD_ERR__TRUNCATED);
+    CHECK(ucd_describe(UCD_TYPE__INT, nullptr, 0, &needed) == UCD_SUCCESS);
     REQUIRE(needed < text.size());
     CHECK(ucd_describe(UCD_TYPE__INT, text.data(), needed - 1, &needed) == UCD_ERR__TRUNCATED);
     CHECK(std::string(ucd_last_error()) == "ucd_describe: text_size is " +

@@ -130,7 +130,7 @@ TEST_CASE("waiting for the device may fail") {
     const Buffers buffers;
     const Scattered layout;
     const ze_command_list_handle_t list = program().list(program().context);
-    const ucd_stream_t stream{"ze", 0, list, program().context};
+    const ucd_stream_t stream{"ze", 0, list, program().context, 0};
     driver.fail("zeEventHostSynchronize");
     CHECK(ucd_prepare(1, layout.type, UCD_OP__REPLACE, stream, nullptr) == UCD_ERR__DEVICE);
     CHECK(says("uploading lists"));

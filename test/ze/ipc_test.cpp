@@ -166,7 +166,9 @@ bool is_forbidden(const Exporter &other) {
 
 std::string place_of(const void *memory) {
     char text[32];
-    check_ucd(ucd_get_memory(memory, 1, UCD_TYPE__BYTE, UCD_INFO__NULL, text, sizeof text));
+    std::uintptr_t needed = 0;
+    check_ucd(
+        ucd_get_memory(memory, 1, UCD_TYPE__BYTE, UCD_INFO__NULL, text, sizeof text, &needed));
     return text;
 }
 

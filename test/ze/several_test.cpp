@@ -65,7 +65,9 @@ void wait_for(const Of &of, ze_command_list_handle_t list) {
 
 std::string place_of(const void *memory) {
     char text[32];
-    check_ucd(ucd_get_memory(memory, 1, UCD_TYPE__BYTE, UCD_INFO__NULL, text, sizeof text));
+    std::uintptr_t needed = 0;
+    check_ucd(
+        ucd_get_memory(memory, 1, UCD_TYPE__BYTE, UCD_INFO__NULL, text, sizeof text, &needed));
     return text;
 }
 
@@ -98,7 +100,7 @@ TEST_CASE("the first stream of a driver's devices names its context", "[.several
         unsigned char *typed = Program::memory(of.context, of.device, there.size());
         unsigned char *packed = Program::memory(of.context, of.device, there.size());
         const ze_command_list_handle_t list = list_of(of);
-        const ucd_stream_t stream{"ze", device, list, of.context};
+        const ucd_stream_t stream{"ze", device, list, of.context, 0};
         // Nothing of the context was known so far.
         check_ucd(thirds.pack_stream(typed, packed, stream));
         wait_for(of, list);
@@ -155,7 +157,7 @@ TEST_CASE("devices whose access to each other is not known use the host", "[.sev
     check_ucd(ucd_memory_alloc("ze:0", UCD_MEMORY__DEVICE, there.size(), &packed));
     copy(typed, there.data(), there.size());
     const ze_command_list_handle_t list = list_of(of);
-    const ucd_stream_t stream{"ze", 0, list, of.context};
+    const ucd_stream_t stream{"ze", 0, list, of.context, 0};
     driver.fail("zeDeviceCanAccessPeer");
     CHECK(thirds.pack_stream(typed, packed, stream) == UCD_ERR__NOT_SUPPORTED);
     check_ucd(thirds.pack(typed, packed));

@@ -40,7 +40,7 @@ TEST_CASE("work in a command list of the caller's is ordered with what is around
         require(zeCommandListAppendMemoryCopy(list, typed, there.data(), there.size(), nullptr, 0,
                                               nullptr));
         uintptr_t moved = 0;
-        const ucd_stream_t stream{"ze", 0, list, p.context};
+        const ucd_stream_t stream{"ze", 0, list, p.context, 0};
         REQUIRE(ucd_pack_stream(typed, 1, thirds.type, 0, packed, count, &moved, nullptr,
                                 UCD_OP__REPLACE, stream) == UCD_SUCCESS);
         REQUIRE(moved == count);
@@ -64,10 +64,10 @@ TEST_CASE("streams that cannot be used are refused with a reason") {
         const char *reason;
         int status = UCD_ERR__INVALID_ARG;
     } cases[] = {
-        {{"ze", 0, other, p.other_context}, "context"},
-        {{"ze", 0, nullptr, p.context}, "null"},
-        {{"ze", -1, list, p.context}, "command list"},
-        {{"ze", 99, list, p.context}, "99", UCD_ERR__NOT_SUPPORTED},
+        {{"ze", 0, other, p.other_context, 0}, "context"},
+        {{"ze", 0, nullptr, p.context, 0}, "null"},
+        {{"ze", -1, list, p.context, 0}, "command list"},
+        {{"ze", 99, list, p.context, 0}, "99", UCD_ERR__NOT_SUPPORTED},
     };
     for (const auto &c : cases) {
         INFO(c.reason);
@@ -94,7 +94,7 @@ TEST_CASE("a regular command list moves data each time that it is executed") {
     description.commandQueueGroupOrdinal = 1;
     ze_command_list_handle_t list = nullptr;
     require(zeCommandListCreate(p.context, p.device, &description, &list));
-    const ucd_stream_t stream{"ze", 0, list, p.context};
+    const ucd_stream_t stream{"ze", 0, list, p.context, 0};
     check_ucd(ucd_prepare(1, thirds.type, UCD_OP__REPLACE, stream, nullptr));
     check_ucd(thirds.pack_stream(typed, packed, stream));
     require(zeCommandListClose(list));
@@ -124,7 +124,7 @@ TEST_CASE("a list whose queue only copies takes what copy engines do, and nothin
     const Bytes there = some_bytes(thirds.typed_bytes(), 3);
     copy(typed, there.data(), there.size());
     const ze_command_list_handle_t list = p.list(p.context, 0);
-    const ucd_stream_t stream{"ze", 0, list, p.context};
+    const ucd_stream_t stream{"ze", 0, list, p.context, 0};
     const ze_event_handle_t done = p.event();
     CHECK(thirds.pack_stream(typed, packed, stream, Hint("ucd.engine", "kernel")) ==
           UCD_ERR__DEVICE);
@@ -142,7 +142,7 @@ TEST_CASE("nothing is left to be made after ucd_prepare") {
     const Driver driver;
     const Program &p = program();
     const ze_command_list_handle_t list = p.list(p.context);
-    const ucd_stream_t stream{"ze", 0, list, p.context};
+    const ucd_stream_t stream{"ze", 0, list, p.context, 0};
     const ze_event_handle_t done = p.event();
     unsigned char *typed = p.memory(4096), *packed = p.memory(1024);
     // Places with no rule in them: a list, which the device has then.
@@ -206,7 +206,7 @@ TEST_CASE("memory of another context's device is refused by name") {
                        nullptr, UCD_OP__REPLACE));
     refused(
         ucd_copy(mine, 1, thirds.type, foreign, 1, thirds.type, &moved, nullptr, UCD_OP__REPLACE));
-    refused(thirds.pack_stream(foreign, mine, {"ze", 0, list, p.context}));
+    refused(thirds.pack_stream(foreign, mine, {"ze", 0, list, p.context, 0}));
     ucdtest::MoveList moves;
     for (unsigned char *const from : {mine, foreign})
         moves.push_back(

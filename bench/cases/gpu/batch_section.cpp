@@ -19,7 +19,7 @@ public:
           hints_("ucd.inbuf", device.hint(MemoryKind::own)),
           where_(to == MemoryKind::own ? "device" : "pinned") {
         hints_.set("ucd.outbuf", device.hint(to));
-        const ucd_stream_t stream{vendor_name, 0, nullptr, nullptr};
+        const ucd_stream_t stream{vendor_name, 0, nullptr, nullptr, 0};
         for (const UcdType &type : batch_.types())
             check_ucd(ucd_prepare(1, type.get(), c.batch.op, stream, UCD_INFO__NULL));
         // The members as a kernel by hand wants them.
@@ -47,7 +47,7 @@ public:
     // Without what the host does before.
     void measure_kernel(Run &run, Table &table) {
         const Graph by_ucd([this](gpuStream_t in) {
-            const ucd_stream_t stream{vendor_name, 0, in, nullptr};
+            const ucd_stream_t stream{vendor_name, 0, in, nullptr, 0};
             std::vector<ucd_move_t> moves = batch_.packs();
             check_ucd(
                 ucd_move_stream(moves.data(), moves.size(), hints_.get(), case_.batch.op, stream));

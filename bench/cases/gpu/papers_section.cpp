@@ -17,7 +17,7 @@ void pack_in_stream(const UcdType &type, const char *from, char *to, std::size_t
                     const Stream &stream) {
     std::uintptr_t moved;
     check_ucd(ucd_pack_stream(from, 1, type.get(), 0, to, bytes, &moved, UCD_INFO__NULL,
-                              UCD_OP__REPLACE, {vendor_name, 0, stream.get(), nullptr}));
+                              UCD_OP__REPLACE, {vendor_name, 0, stream.get(), nullptr, 0}));
 }
 
 Comparison measure_layout(const Setting &s, const Layout &layout, MemoryKind memory) {
@@ -126,7 +126,7 @@ void measure_components(const Setting &s, Table &table, const Layout &layout,
         {"create, prepare", repeated([&] {
              const UcdType fresh(*layout.type);
              check_ucd(ucd_prepare(1, fresh.get(), UCD_OP__REPLACE,
-                                   {vendor_name, 0, stream.get(), nullptr}, UCD_INFO__NULL));
+                                   {vendor_name, 0, stream.get(), nullptr, 0}, UCD_INFO__NULL));
          })},
         {"create, pack to device", fresh_pack(bench.spare())},
         {"pack to device", ucd_work(to_device, true)},

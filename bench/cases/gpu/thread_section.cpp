@@ -126,7 +126,7 @@ private:
         std::uintptr_t moved;
         check_ucd(ucd_pack_stream(c.bench.typed(), 1, type_.get(), 0, c.bench.packed(),
                                   c.bench.size(), &moved, hints_.get(), UCD_OP__REPLACE,
-                                  {vendor_name, 0, c.stream.get(), nullptr}));
+                                  {vendor_name, 0, c.stream.get(), nullptr, 0}));
     }
 
     UcdType type_;

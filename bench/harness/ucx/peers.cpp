@@ -173,6 +173,7 @@ void Peers::keep(ucd_ucx_request_t request, std::uintptr_t count, ucd_type_t typ
 void Peers::finish() {
     for (const Transfer &transfer : transfers_) {
         ucd_ucx_result_t result;
+        result.struct_size = sizeof result;
         ucs_status_t status;
         while ((status = ucd_ucx_request_check(transfer.request, &result)) == UCS_INPROGRESS)
             if (ucd_ucx_progress(pipeline_) == 0) sched_yield();

@@ -59,7 +59,8 @@ void require_device(const View &array, HintOf hint, ucd_info_t info, Notices not
     require_backend(array, what);
     if (notices == Notices::yes) return;
     char found[32];
-    check(ucd_get_memory(array.data, 1, UCD_TYPE__BYTE, info, found, sizeof found));
+    uintptr_t needed;
+    check(ucd_get_memory(array.data, 1, UCD_TYPE__BYTE, info, found, sizeof found, &needed));
     if (std::strcmp(found, "host") == 0)
         refuse(array, what,
                "libucd would take it for the host's: the driver does not know the address, or "

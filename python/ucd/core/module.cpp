@@ -45,7 +45,9 @@ std::string memory(nb::handle array) {
     require_device(view, HintOf::none, UCD_INFO__NULL, Notices::no, "array");
     const Typed whole = typed(view);
     char name[32];
-    check(ucd_get_memory(view.data, whole.count, whole.type, UCD_INFO__NULL, name, sizeof name));
+    uintptr_t needed;
+    check(ucd_get_memory(view.data, whole.count, whole.type, UCD_INFO__NULL, name, sizeof name,
+                         &needed));
     return name;
 }
 

@@ -101,9 +101,10 @@ int Order::make_capturable(std::vector<Prepared> calls) const {
 bool devices_reach(const View &array) {
     if (array.backend) return true;
     char memory[32];
+    uintptr_t needed;
     const Typed whole = typed(array);
-    check(
-        ucd_get_memory(array.data, whole.count, whole.type, UCD_INFO__NULL, memory, sizeof memory));
+    check(ucd_get_memory(array.data, whole.count, whole.type, UCD_INFO__NULL, memory, sizeof memory,
+                         &needed));
     return std::strcmp(memory, "host") != 0;
 }
 

@@ -39,13 +39,12 @@ std::pair<intptr_t, intptr_t> bounds(F function, const Type &type) {
 std::string describe(const Type &type) {
     std::string text;
     uintptr_t needed = 0;
-    int rc = ucd_describe(type.get(), nullptr, 0, &needed);
     // Plans that another thread makes in between may lengthen it.
-    while (rc == UCD_ERR__TRUNCATED) {
+    do {
         text.resize(needed);
-        rc = ucd_describe(type.get(), text.data(), text.size(), &needed);
-    }
-    check(rc);
+        const int rc = ucd_describe(type.get(), text.data(), text.size(), &needed);
+        if (rc != UCD_ERR__TRUNCATED) check(rc);
+    } while (text.size() < needed);
     text.resize(needed - 1); // without the NUL
     return text;
 }

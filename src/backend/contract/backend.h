@@ -168,6 +168,15 @@ struct MemoryHandle {
     uint64_t offset = 0;           // from the beginning of the allocation
 };
 
+// Whether the bytes of an array from one on are 0. Bytes of handles that have no meaning must be,
+// so that a later version can give them one.
+template <class Byte, std::size_t N>
+bool is_zero_from(const Byte (&bytes)[N], std::size_t first) {
+    for (std::size_t i = first; i < N; ++i)
+        if (bytes[i] != 0) return false;
+    return true;
+}
+
 // The most file descriptors of a range.
 inline constexpr std::size_t max_fds = 253;
 

@@ -23,22 +23,10 @@ namespace {
 std::mutex life_cycle;
 int initialisations = 0; // protected by life_cycle
 
-void copy_text(char *to, std::size_t room, std::string_view text) {
+void copy_cut(char *to, std::size_t room, std::string_view text) {
     const std::size_t n = std::min(room - 1, text.size());
     std::memcpy(to, text.data(), n);
     to[n] = '\0';
-}
-
-// Copies a text of an info to the caller's buffer, which `what` names, or reports that there is
-// none.
-Status copy_out(const std::string *text, const char *what, char *to, uintptr_t room,
-                uintptr_t &needed) {
-    needed = text == nullptr ? 0 : text->size() + 1;
-    if (room < needed)
-        return fail(UCD_ERR__TRUNCATED, "%s_size is %ju; the %s needs %ju bytes", what,
-                    static_cast<uintmax_t>(room), what, static_cast<uintmax_t>(needed));
-    if (text != nullptr) std::memcpy(to, text->c_str(), needed);
-    return success;
 }
 
 // Called by the first ucd_init.
@@ -138,11 +126,11 @@ int ucd_info_get(ucd_info_t info, const char *key, char *value, uintptr_t value_
     return guard("ucd_info_get", [&]() -> Status {
         UCD_TRY(require(key, "key"));
         UCD_TRY(require(needed, "needed"));
-        if (value_size > 0) UCD_TRY(require(value, "value"));
         const std::string *text = info == UCD_INFO__NULL
                                       ? nullptr
                                       : find_text(*reinterpret_cast<const Info *>(info), key);
-        return copy_out(text, "value", value, value_size, *needed);
+        return copy_text(text == nullptr ? nullptr : text->c_str(), "value", value, value_size,
+                         needed);
     });
 }
 
@@ -150,17 +138,16 @@ int ucd_info_get_nthkey(ucd_info_t info, uintptr_t n, char *key, uintptr_t key_s
                         uintptr_t *needed) {
     return guard("ucd_info_get_nthkey", [&]() -> Status {
         UCD_TRY(require(needed, "needed"));
-        if (key_size > 0) UCD_TRY(require(key, "key"));
         const auto *set = reinterpret_cast<const Info *>(info);
         const bool exists = set != nullptr && n < set->texts.size();
-        return copy_out(exists ? &set->texts[n].first : nullptr, "key", key, key_size, *needed);
+        return copy_text(exists ? set->texts[n].first.c_str() : nullptr, "key", key, key_size,
+                         needed);
     });
 }
 
 int ucd_info_free(ucd_info_t *info) {
     return guard("ucd_info_free", [&]() -> Status {
         UCD_TRY(require(info, "info"));
-        UCD_TRY(require(*info, "*info"));
         delete reinterpret_cast<Info *>(*info);
         *info = UCD_INFO__NULL;
         return success;
@@ -191,9 +178,9 @@ int ucd_backend_get(int index, ucd_backend_desc_t *desc) {
         UCD_TRY(slot.inspect(state));
         d.available = state->available;
         d.devices = state->devices;
-        copy_text(d.name, sizeof d.name, slot.name);
-        copy_text(d.version, sizeof d.version, state->version.view());
-        copy_text(d.reason, sizeof d.reason, state->reason.view());
+        copy_cut(d.name, sizeof d.name, slot.name);
+        copy_cut(d.version, sizeof d.version, state->version.view());
+        copy_cut(d.reason, sizeof d.reason, state->reason.view());
         return fill_sized(d, desc);
     });
 }

@@ -174,6 +174,7 @@ int ucd_free(ucd_type_t *type) {
     return guard("ucd_free", [&]() -> Status {
         UCD_TRY(check_ever_initialised());
         UCD_TRY(require(type, "type"));
+        if (*type == UCD_TYPE__NULL) return success;
         const Type *t;
         UCD_TRY(resolve(*type, "*type", t));
         if (t->permanent)

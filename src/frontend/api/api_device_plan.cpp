@@ -54,7 +54,7 @@ int ucd_device_plan_free(ucd_device_plan_t *plan) {
     return guard("ucd_device_plan_free", [&]() -> Status {
         Context *context;
         UCD_TRY(current(context));
-        if (plan == nullptr) return success;
+        UCD_TRY(require(plan, "plan"));
         UCD_TRY(context->device_memory->release(
             reinterpret_cast<void *>(static_cast<uintptr_t>(plan->memory))));
         plan->bytes = plan->memory = 0;

@@ -5,11 +5,35 @@
 #include "element_runs.h"
 #include "layout/normalise/lower.h"
 #include "layout/segments.h"
+#include "types/elements.h"
 #include "types/predefined.h"
 
 #include <ucd.h>
 
 using namespace ucd;
+
+namespace {
+
+Status check_in_stream(const char *argument, uintptr_t position, uint64_t size) {
+    if (position > size)
+        return fail(UCD_ERR__INVALID_ARG, "%s is %ju; it must be at most the packed size, %ju",
+                    argument, static_cast<uintmax_t>(position), static_cast<uintmax_t>(size));
+    return success;
+}
+
+} // namespace
+
+int ucd_get_elements(uintptr_t count, ucd_type_t type, uintptr_t bytes, uintptr_t *elements) {
+    return guard("ucd_get_elements", [&]() -> Status {
+        const Type *t;
+        uint64_t size;
+        UCD_TRY(find_many(count, type, t, size));
+        UCD_TRY(require(elements, "elements"));
+        UCD_TRY(check_in_stream("bytes", bytes, size));
+        *elements = elements_before(*t, bytes);
+        return success;
+    });
+}
 
 int ucd_element_boundary(uintptr_t count, ucd_type_t type, uintptr_t offset, uintptr_t *boundary) {
     return guard("ucd_element_boundary", [&]() -> Status {
@@ -17,10 +41,7 @@ int ucd_element_boundary(uintptr_t count, ucd_type_t type, uintptr_t offset, uin
         uint64_t bytes;
         UCD_TRY(find_many(count, type, t, bytes));
         UCD_TRY(require(boundary, "boundary"));
-        if (offset > bytes)
-            return fail(UCD_ERR__INVALID_ARG,
-                        "offset is %ju; it must be at most the packed size, %ju",
-                        static_cast<uintmax_t>(offset), static_cast<uintmax_t>(bytes));
+        UCD_TRY(check_in_stream("offset", offset, bytes));
         *boundary = bytes == 0 ? 0 : element_floor(elements_of(*t), count, bytes, offset);
         return success;
     });
@@ -45,7 +66,7 @@ public:
             layout_, top_, start, bytes_ - start, room, [&](uint64_t i, const Segment &s) {
                 const ShiftedElement element =
                     element_with_shift(displace(s.displ, -static_cast<int64_t>(offset)));
-                runs[i] = {element.handle, element.bytes, s.bytes / element.bytes, offset};
+                runs[i] = {element.handle, element.bytes, s.bytes / element.bytes, offset, 0};
                 offset += s.bytes;
             });
     }
@@ -74,7 +95,7 @@ int ucd_get_element_runs(uintptr_t count, ucd_type_t type, uintptr_t first_run,
             if (first_run == 0 && max_runs > 0) {
                 const uint64_t each = predefined_type(t->predefined).size;
                 runs[0] = {reinterpret_cast<ucd_type_t>(uintptr_t{t->predefined}), each,
-                           bytes / each, 0};
+                           bytes / each, 0, 0};
                 listed = 1;
             }
         } else if (bytes > 0) {

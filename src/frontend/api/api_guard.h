@@ -1,8 +1,8 @@
 // The guard of the C interface: functions return statuses, and no exception leaves them.
 #pragma once
 
-#include "status.h"
 #include "exception_status.h"
+#include "status.h"
 #include "support/log.h"
 
 #include <cstring>
@@ -25,6 +25,19 @@ template <class T>
 Status require(const T *pointer, const char *argument) {
     if (pointer == nullptr) [[unlikely]]
         return fail(UCD_ERR__INVALID_ARG, "%s is NULL; it must not be", argument);
+    return success;
+}
+
+// Copies a text to the caller's buffer `to`, which `what` names, and sets *needed to the room for
+// it. Room 0 asks for that only. A null `text` needs none.
+inline Status copy_text(const char *text, const char *what, char *to, uintptr_t room,
+                        uintptr_t *needed) {
+    if (room > 0) UCD_TRY(require(to, what));
+    *needed = text == nullptr ? 0 : std::strlen(text) + 1;
+    if (room > 0 && room < *needed)
+        return fail(UCD_ERR__TRUNCATED, "%s_size is %ju; the %s needs %ju bytes", what,
+                    static_cast<uintmax_t>(room), what, static_cast<uintmax_t>(*needed));
+    if (room > 0 && text != nullptr) std::memcpy(to, text, *needed);
     return success;
 }
 

@@ -109,7 +109,8 @@ Status find_owner(Context &context, const void *address, MemoryLocation &locatio
 Status read_handle(const ucd_ipc_handle_t &from, Handle &h) {
     std::memcpy(static_cast<void *>(&h), from.bytes, sizeof h);
     if ((h.magic != Handle::alone && h.magic != Handle::with_fds) || h.check != checksum(h) ||
-        h.bytes == 0 || h.backend[sizeof h.backend - 1] != '\0')
+        h.bytes == 0 || h.backend[sizeof h.backend - 1] != '\0' ||
+        !is_zero_from(h.backend, std::strlen(h.backend)))
         return fail(UCD_ERR__CORRUPT, "handle's bytes are not of ucd_ipc_export");
     if (h.machine == this_machine()) return success;
     return fail(UCD_ERR__NOT_SUPPORTED, "handle is of another machine");
@@ -249,11 +250,14 @@ int ucd_ipc_export_fds(const void *address, uintptr_t bytes, ucd_ipc_handle_t *h
             return fail(UCD_ERR__INVALID_ARG, "count is %d; it must not be negative", *count);
         Backend *owner;
         UCD_TRY(find_exporter(*context, address, bytes, owner));
-        const std::size_t room = fds == nullptr ? 0 : static_cast<std::size_t>(*count);
         Handle h;
         FdHandle with_fds;
         std::size_t made = 0;
-        UCD_TRY(owner->export_fds(address, bytes, with_fds, fds, room, made));
+        const Status exported =
+            owner->export_fds(address, bytes, with_fds, *count == 0 ? nullptr : fds,
+                              fds == nullptr ? 0 : static_cast<std::size_t>(*count), made);
+        if (exported.code() == UCD_ERR__TRUNCATED) *count = static_cast<int>(made);
+        UCD_TRY(exported);
         if (made > 0) {
             h.magic = Handle::with_fds;
             h.set(with_fds);

@@ -116,7 +116,6 @@ int ucd_plan_free(ucd_plan_t *plan) {
     return guard("ucd_plan_free", [&]() -> Status {
         UCD_TRY(check_ever_initialised());
         UCD_TRY(require(plan, "plan"));
-        UCD_TRY(require(*plan, "*plan"));
         delete reinterpret_cast<SharedPlan *>(*plan);
         *plan = UCD_PLAN__NULL;
         return success;

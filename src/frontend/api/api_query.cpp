@@ -149,26 +149,20 @@ int ucd_get_advice(uintptr_t count, ucd_type_t type, uintptr_t min_segment, uint
 }
 
 int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info, char *memory,
-                   uintptr_t memory_size) {
+                   uintptr_t memory_size, uintptr_t *needed) {
     return guard("ucd_get_memory", [&]() -> Status {
         Context *context;
         UCD_TRY(current(context));
         const Type *t;
         UCD_TRY(resolve(type, "type", t));
-        UCD_TRY(require(memory, "memory"));
+        UCD_TRY(require(needed, "needed"));
         uint64_t bytes;
         UCD_TRY(check_count(count, *t, "count", bytes));
         MemoryLocation location;
         if (bytes > 0)
             UCD_TRY(find_location(*context, CallHints(*context, info), nullptr,
                                   first_byte(*t, static_cast<const char *>(buf)), location));
-        const MemoryName name = name_of(location);
-        const std::size_t needed = std::strlen(name.text) + 1;
-        if (memory_size < needed)
-            return fail(UCD_ERR__TRUNCATED, "memory_size is %ju; the name needs %zu bytes",
-                        static_cast<uintmax_t>(memory_size), needed);
-        std::memcpy(memory, name.text, needed);
-        return success;
+        return copy_text(name_of(location).text, "memory", memory, memory_size, needed);
     });
 }
 
@@ -177,15 +171,8 @@ int ucd_describe(ucd_type_t type, char *text, uintptr_t text_size, uintptr_t *ne
         const Type *t;
         UCD_TRY(find_type(type, t));
         UCD_TRY(require(needed, "needed"));
-        if (text_size > 0) UCD_TRY(require(text, "text"));
         Context *context;
         UCD_TRY(current(context));
-        const std::string full = describe(*t, *context);
-        *needed = full.size() + 1;
-        if (text_size < full.size() + 1)
-            return fail(UCD_ERR__TRUNCATED, "text_size is %ju; the text needs %zu bytes",
-                        static_cast<uintmax_t>(text_size), full.size() + 1);
-        std::memcpy(text, full.c_str(), full.size() + 1);
-        return success;
+        return copy_text(describe(*t, *context).c_str(), "text", text, text_size, needed);
     });
 }

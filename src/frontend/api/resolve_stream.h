@@ -14,6 +14,7 @@ inline constexpr int device_of_native = -1;
 inline Status resolve_stream(const Context &context, const ucd_stream_t &stream,
                              StreamTarget &target) {
     UCD_TRY(require(stream.backend, "stream.backend"));
+    if (stream.reserved != 0) return fail(UCD_ERR__INVALID_ARG, "stream.reserved is not zero");
     target.stream = {stream.device, stream.native, stream.context};
     if (stream.device == device_of_native) {
         constexpr int any = 0;

@@ -9,6 +9,7 @@
 
 #include "flatten/format.h"
 #include "types/bounds.h"
+#include "types/elements.h"
 #include "types/predefined.h"
 
 #include <algorithm>
@@ -169,6 +170,7 @@ Status Reader::element(TypeOwner &type) {
     t->alignment = alignment;
     t->ops = supported_by(element);
     t->size = bytes;
+    t->elements = elements_in(element);
     t->true_ub = pieces.second_bytes == 0 ? bytes : pieces.second_at + pieces.second_bytes;
     t->ub = t->true_ub;
     type = std::move(t);
@@ -354,6 +356,7 @@ Status Reader::structure(List l, TypeOwner &type) {
     }
     t->lists.displs = std::move(l.displs);
     UCD_TRY(settle(bounds, *t));
+    keep_member_places(*t);
     type = std::move(t);
     return success;
 }

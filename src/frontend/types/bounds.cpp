@@ -36,6 +36,7 @@ void Bounds::add_range(int128 lowest, int128 highest, uint128 children, const Ty
     too_large_ = too_large_ || children > static_cast<uint128>(INT64_MAX);
     if (!too_large_) size_ += children * child.size;
     too_large_ = too_large_ || size_ > static_cast<uint128>(INT64_MAX);
+    if (!too_large_) elements_ += static_cast<uint64_t>(children) * child.elements;
     alignment_ = std::max(alignment_, child.alignment);
     ops_ &= child.ops;
     element_ = !any_elements_ || element_ == child.element ? child.element : Element::none;
@@ -72,6 +73,7 @@ Status Bounds::settle(Type &type) const {
     for (const int128 v : {ub, ub - lb, data_.high - data_.low})
         if (!fits(v)) return too_far();
     type.size = static_cast<uint64_t>(size_);
+    type.elements = elements_;
     type.lb = static_cast<int64_t>(lb);
     type.ub = static_cast<int64_t>(ub);
     type.true_lb = static_cast<int64_t>(data_.low);

@@ -41,6 +41,7 @@ private:
     };
     Interval data_, marked_;
     uint128 size_ = 0;
+    uint64_t elements_ = 0; // at most as many as bytes
     bool too_large_ = false, unflattened_ = false, by_reference_ = false;
     uint32_t alignment_ = 1, ops_ = ~uint32_t{0}, nested_ = 0;
     Element element_ = Element::none;

@@ -4,6 +4,7 @@
 #include "support/list_memory.h"
 #include "types/blocks.h"
 #include "types/bounds.h"
+#include "types/elements.h"
 
 #include <algorithm>
 
@@ -70,6 +71,7 @@ Status create_dup(const Type &child, TypeOwner &type) {
     t->unflattened = child.unflattened;
     t->by_reference = child.by_reference;
     t->size = child.size;
+    t->elements = child.elements;
     t->lb = child.lb;
     t->ub = child.ub;
     t->true_lb = child.true_lb;
@@ -224,7 +226,10 @@ Status create_struct(int64_t count, const int64_t *blocklengths, const int64_t *
         retain(*child, static_cast<uint64_t>(size));
         t->count = next;
     }
-    return finish(bounds, std::move(t), type);
+    UCD_TRY(bounds.settle(*t));
+    keep_member_places(*t);
+    type = std::move(t);
+    return success;
 }
 
 Status create_resized(const Type &child, int64_t lb, int64_t extent, TypeOwner &type) {

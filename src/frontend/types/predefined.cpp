@@ -1,5 +1,7 @@
 #include "types/predefined.h"
 
+#include "types/elements.h"
+
 #include <cstddef>
 #include <cwchar>
 #include <iterator>
@@ -160,6 +162,7 @@ void make_predefined_types() {
         t->alignment = e.alignment;
         t->ops = supported_by(e.element);
         t->size = e.size;
+        t->elements = elements_in(e.element);
         t->ub = e.extent;
         t->true_ub = e.true_extent;
     }

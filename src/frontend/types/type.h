@@ -47,6 +47,11 @@ enum class Form : uint8_t {
     by_reference,  // `count` blocks at indices[i] * unit, which are read when data moves
 };
 
+// What of a packed stream comes before a member of a structure.
+struct StreamPlace {
+    uint64_t bytes = 0, elements = 0;
+};
+
 // A block has `blocklength` (or lengths[i]) children, one extent of the child apart.
 struct Type {
     mutable std::atomic<uint64_t> references{1};
@@ -65,7 +70,7 @@ struct Type {
     bool any_empty = false;                 // indexed: one of the lengths is 0
     uint64_t flattened_bytes = 0; // size of the flattened bytes that it was made from, or 0
 
-    uint64_t size = 0;
+    uint64_t size = 0, elements = 0; // of the packed stream; see types/elements.h
     int64_t lb = 0, ub = 0, true_lb = 0, true_ub = 0;
 
     // For lists of blocks, the stride is the displacement of the first block, in bytes.
@@ -80,6 +85,7 @@ struct Type {
     Element index_element = Element::none; // the type of the indices
     const Type *child = nullptr;
     std::unique_ptr<const Type *[]> children; // structure
+    std::vector<StreamPlace> member_places;   // structure, see types/elements.h
 
     // The user's arguments, if the members above do not keep them: vector's stride in elements; the
     // arguments of subarray, darray and ndarray in the order of their parameters.

@@ -111,10 +111,11 @@ bool uses_devices() {
 
 const Device *device_of(const void *address) {
     char name[32];
+    uintptr_t needed;
     // Checking heap and stack first avoids asking the driver, which takes longer than to send a
     // small message.
     if (!has_devices() || ucd::in_heap_or_stack(address) ||
-        ucd_get_memory(address, 1, UCD_TYPE__BYTE, UCD_INFO__NULL, name, sizeof name) !=
+        ucd_get_memory(address, 1, UCD_TYPE__BYTE, UCD_INFO__NULL, name, sizeof name, &needed) !=
             UCD_SUCCESS)
         return nullptr;
     if (std::strchr(name, ':') == nullptr) return nullptr; // host, pinned or managed

@@ -1,6 +1,7 @@
 // The C interface of pipelines.
 
 #include "api/arguments.h"
+#include "common/sized.h"
 #include "pipeline/recv_message.h"
 #include "pipeline/transfers.h"
 
@@ -20,7 +21,7 @@ int ucd_ucx_pipeline_create(ucp_worker_h worker, const ucd_ucx_pipeline_params_t
                             ucd_info_t info, ucd_ucx_pipeline_t *pipeline) {
     return guard("ucd_ucx_pipeline_create", [&]() -> Status {
         ucd_ucx_pipeline_params_t known;
-        UCD_TRY(read_params(params, known));
+        UCD_TRY(read_sized(params, "params", known));
         UCD_TRY(require(pipeline, "pipeline"));
         EngineSettings settings;
         UCD_TRY(check_engine(worker, known, info, settings));
@@ -35,7 +36,7 @@ int ucd_ucx_pipeline_create(ucp_worker_h worker, const ucd_ucx_pipeline_params_t
 int ucd_ucx_pipeline_destroy(ucd_ucx_pipeline_t *pipeline) {
     return guard("ucd_ucx_pipeline_destroy", [&]() -> Status {
         UCD_TRY(require(pipeline, "pipeline"));
-        UCD_TRY(require(*pipeline, "*pipeline"));
+        if (*pipeline == UCD_UCX_PIPELINE__NULL) return success;
         std::size_t outstanding;
         {
             const std::lock_guard held((*pipeline)->engine.lock);

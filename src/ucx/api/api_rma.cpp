@@ -1,6 +1,7 @@
 // The C interface of one-sided operations.
 
 #include "api/arguments.h"
+#include "common/sized.h"
 #include "rma/one_sided.h"
 
 using namespace ucd_ucx;
@@ -37,7 +38,7 @@ int ucd_ucx_rma_create(ucp_worker_h worker, const ucd_ucx_rma_params_t *params, 
                        ucd_ucx_rma_t *rma) {
     return guard("ucd_ucx_rma_create", [&]() -> Status {
         ucd_ucx_rma_params_t known;
-        UCD_TRY(read_params(params, known));
+        UCD_TRY(read_sized(params, "params", known));
         UCD_TRY(require(rma, "rma"));
         ucd_ucx_pipeline_params_t p = {};
         p.struct_size = sizeof p;
@@ -62,7 +63,7 @@ int ucd_ucx_rma_create(ucp_worker_h worker, const ucd_ucx_rma_params_t *params, 
 int ucd_ucx_rma_destroy(ucd_ucx_rma_t *rma) {
     return guard("ucd_ucx_rma_destroy", [&]() -> Status {
         UCD_TRY(require(rma, "rma"));
-        UCD_TRY(require(*rma, "*rma"));
+        if (*rma == UCD_UCX_RMA__NULL) return success;
         {
             const std::lock_guard held((*rma)->engine.lock);
             UCD_TRY((*rma)->one_sided.check_idle());
@@ -125,7 +126,7 @@ int ucd_ucx_window_key(ucd_ucx_window_t window, ucd_ucx_window_key_t *key) {
 int ucd_ucx_window_destroy(ucd_ucx_window_t *window) {
     return guard("ucd_ucx_window_destroy", [&]() -> Status {
         UCD_TRY(require(window, "window"));
-        UCD_TRY(require(*window, "*window"));
+        if (*window == UCD_UCX_WINDOW__NULL) return success;
         OneSided &rma = (*window)->rma;
         const std::lock_guard held(rma.engine.lock);
         rma.engine.handle_endpoint_failures();

@@ -82,7 +82,8 @@ Status find_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t
     UCD_TRY(read_key(info, direction == Direction::send ? "ucd.inbuf" : "ucd.outbuf", memory));
     if (!memory.empty()) return success;
     char found[32];
-    UCD_TRY(ucd_ok(ucd_get_memory(buf, count, type, info, found, sizeof found)));
+    uintptr_t needed;
+    UCD_TRY(ucd_ok(ucd_get_memory(buf, count, type, info, found, sizeof found, &needed)));
     memory = found;
     return success;
 }
@@ -117,7 +118,8 @@ Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t 
     hints = &for_host;
     if (info == UCD_INFO__NULL || !may_have_hints(info)) { // the common case: needs no string
         char found[32];
-        UCD_TRY(ucd_ok(ucd_get_memory(buf, count, type, info, found, sizeof found)));
+        uintptr_t needed;
+        UCD_TRY(ucd_ok(ucd_get_memory(buf, count, type, info, found, sizeof found, &needed)));
         if (std::strcmp(found, "host") == 0) return success;
     }
     std::string memory;

@@ -38,6 +38,18 @@ std::size_t default_limit() {
     return static_cast<std::size_t>(std::min<rlim_t>(limit.rlim_cur / 4, 16384));
 }
 
+// Whether what has no meaning in such a message is 0, so that a later version can give it one.
+bool unused_are_zero(const LinkMessage &message) {
+    using About = LinkMessage::About;
+    const bool has_numbers = message.about == About::pass || message.about == About::recall;
+    const auto used = message.about == About::token ? sizeof(SocketName)
+                      : message.about == About::key ? message.secret.size()
+                                                    : 0;
+    return (has_numbers || (message.first == 0 && message.count == 0)) &&
+           std::all_of(message.secret.begin() + used, message.secret.end(),
+                       [](unsigned char byte) { return byte == 0; });
+}
+
 bool send(const Descriptor &socket, const LinkMessage &message, std::span<const int> passed = {}) {
     return send_message(socket.get(), &message, sizeof message, passed);
 }
@@ -298,7 +310,7 @@ bool Links::take_passed(Link &link, const LinkMessage &message, SocketMessage &h
 bool Links::take(Link &link, const LinkMessage &message, SocketMessage &heard) {
     using About = LinkMessage::About;
     using enum Link::LinkState;
-    if (message.letters != LinkMessage::expected_letters) return false;
+    if (message.letters != LinkMessage::expected_letters || !unused_are_zero(message)) return false;
     switch (message.about) {
     case About::token: {
         SocketName token;

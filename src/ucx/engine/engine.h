@@ -82,7 +82,7 @@ public:
     // Calls work.moved when the device is done, which may be before this returns.
     void await(DeviceWork &work);
     // Progress tells the user.
-    void finish(ucd_ucx_request &request, const ucd_ucx_result_t &result) {
+    void finish(ucd_ucx_request &request, const Result &result) {
         request.complete(result);
         notices.push(request);
     }

@@ -1,26 +1,30 @@
 #include "engine/request.h"
 
+#include "common/sized.h"
+
+#include <algorithm>
 #include <cstring>
 
 using namespace ucd_ucx;
+
+namespace {
+
+ucd_ucx_result_t shown(const Result &r) {
+    return {sizeof(ucd_ucx_result_t), r.status, r.ucd, r.bytes, r.tag};
+}
+
+} // namespace
 
 Status ucd_ucx_request::set(const TransferOptions &defaults, const ucd_ucx_param_t *param,
                             ucd_info_t &info) {
     options_ = defaults;
     info = UCD_INFO__NULL;
     if (param == nullptr) return success;
-    if (param->struct_size < sizeof param->struct_size)
-        return fail(UCD_ERR__INVALID_ARG,
-                    "param->struct_size is %u; it must be the size of the struct",
-                    param->struct_size);
-    ucd_ucx_param_t known = {};
-    if (param->struct_size < sizeof known) { // the program was built with an earlier header
-        std::memcpy(&known, param, param->struct_size);
-        param = &known;
-    }
-    callback_ = param->callback;
-    user_data_ = param->user_data;
-    info = param->info;
+    ucd_ucx_param_t known;
+    UCD_TRY(read_sized(param, "param", known));
+    callback_ = known.callback;
+    user_data_ = known.user_data;
+    info = known.info;
     return read_transfer_options(info, options_);
 }
 
@@ -36,7 +40,8 @@ void ucd_ucx_request::explain() const {
 void ucd_ucx_request::tell(const UserHandler &) {
     if (callback_ != nullptr) {
         if (result_.status != UCS_OK) explain();
-        callback_(this, &result_, user_data_);
+        const ucd_ucx_result_t result = shown(result_);
+        callback_(this, &result, user_data_);
     }
     let_go();
 }
@@ -49,15 +54,23 @@ void ucd_ucx_request::let_go() {
 }
 
 ucs_status_t ucd_ucx_request_check(ucd_ucx_request_t request, ucd_ucx_result_t *result) {
-    static constexpr ucd_ucx_result_t empty = {UCS_OK, UCD_SUCCESS, 0, 0};
-    if (request == UCD_UCX_REQUEST__NULL) {
-        if (result != nullptr) *result = empty;
-        return UCS_OK;
+    const uint32_t size = result == nullptr ? sizeof *result : result->struct_size;
+    if (size < sizeof size) {
+        (void)fail(UCD_ERR__INVALID_ARG,
+                   "result->struct_size is %u; it must be the size of the struct", size);
+        prefix_failure("ucd_ucx_request_check");
+        return UCS_ERR_INVALID_PARAM;
     }
-    if (!request->is_complete()) return UCS_INPROGRESS;
-    if (request->result().status != UCS_OK) request->explain();
-    if (result != nullptr) *result = request->result();
-    return request->result().status;
+    const bool is_null = request == UCD_UCX_REQUEST__NULL;
+    if (!is_null && !request->is_complete()) return UCS_INPROGRESS;
+    const Result ended = is_null ? Result() : request->result();
+    if (ended.status != UCS_OK) request->explain();
+    if (result != nullptr) {
+        const ucd_ucx_result_t known = shown(ended);
+        std::memcpy(result, &known, std::min<std::size_t>(size, sizeof known));
+        result->struct_size = size;
+    }
+    return ended.status;
 }
 
 void ucd_ucx_request_free(ucd_ucx_request_t request) {

@@ -9,6 +9,18 @@
 #include <chrono>
 #include <ucd_ucx.h>
 
+namespace ucd_ucx {
+
+// How a transfer or an operation ended: what a ucd_ucx_result_t says.
+struct Result {
+    ucs_status_t status = UCS_OK;
+    int ucd = UCD_SUCCESS;
+    uint64_t bytes = 0;
+    ucp_tag_t tag = 0;
+};
+
+} // namespace ucd_ucx
+
 // The caller holds the engine's lock, except where a comment says otherwise.
 struct ucd_ucx_request : ucd_ucx::Notice {
     virtual ~ucd_ucx_request() = default;
@@ -22,12 +34,12 @@ struct ucd_ucx_request : ucd_ucx::Notice {
                         ucd_info_t &info);
 
     // Called once. Does not need the lock.
-    void complete(const ucd_ucx_result_t &result) {
+    void complete(const ucd_ucx::Result &result) {
         result_ = result;
         complete_.store(true, std::memory_order_release);
     }
     bool is_complete() const { return complete_.load(std::memory_order_acquire); }
-    const ucd_ucx_result_t &result() const { return result_; }
+    const ucd_ucx::Result &result() const { return result_; }
 
     // The user, the engine, and whoever holds it beside them, each release the request once; the
     // last release deletes it.
@@ -57,5 +69,5 @@ private:
     void *user_data_ = nullptr;
     std::atomic<bool> complete_ = false;
     std::atomic<int> holders_ = 2;
-    ucd_ucx_result_t result_ = {};
+    ucd_ucx::Result result_ = {};
 };

@@ -281,7 +281,7 @@ void Sending::conclude() {
 }
 
 Status Sending::start_status() const {
-    const ucd_ucx_result_t &r = result();
+    const Result &r = result();
     if (r.ucd != UCD_SUCCESS) return fail(r.ucd, "packing failed: %s", ucd_last_error());
     return ucx_ok(r.status, "sending");
 }

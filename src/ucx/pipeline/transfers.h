@@ -27,8 +27,7 @@ class Sending;
 class TransferOwner {
 public:
     // The transfer has ended, and is deleted after this.
-    virtual void transfer_ended(const ucd_ucx_request &transfer,
-                                const ucd_ucx_result_t &result) = 0;
+    virtual void transfer_ended(const ucd_ucx_request &transfer, const Result &result) = 0;
 
 protected:
     ~TransferOwner() = default;
@@ -103,7 +102,7 @@ public:
         engine.params.trace(&event, engine.params.trace_arg);
     }
     // Inline, so that the compiler does not copy the result through memory.
-    void finish(ucd_ucx_request &transfer, const ucd_ucx_result_t &result) {
+    void finish(ucd_ucx_request &transfer, const Result &result) {
         transfer.complete(result);
         if (!transfer.handed_out) return;
         finished_.push(transfer);

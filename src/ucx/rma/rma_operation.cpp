@@ -56,7 +56,7 @@ Status Flush::set(const TransferOptions &options, const ucd_ucx_param_t *param) 
     return ucd_ucx_request::set(options, param, info);
 }
 
-bool Flush::one_ended(const ucd_ucx_result_t &result) {
+bool Flush::one_ended(const Result &result) {
     if (status_ == UCS_OK) {
         status_ = result.status;
         ucd_ = result.ucd;
@@ -280,7 +280,7 @@ const char *RmaOperation::contiguous_of(const Data &data) const {
                                           static_cast<uintptr_t>(type_->one.low));
 }
 
-void RmaOperation::transfer_ended(const ucd_ucx_request &transfer, const ucd_ucx_result_t &result) {
+void RmaOperation::transfer_ended(const ucd_ucx_request &transfer, const Result &result) {
     if (&transfer == receiving_) receiving_ = nullptr;
     transferred(result.status, result.ucd);
 }

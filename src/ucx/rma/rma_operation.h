@@ -52,7 +52,7 @@ public:
     void await_one() { ++remaining_; }
     bool awaits_any() const { return remaining_ > 0; }
     // Returns true for the last one.
-    bool one_ended(const ucd_ucx_result_t &result);
+    bool one_ended(const Result &result);
 
 private:
     uint64_t remaining_ = 0;
@@ -79,9 +79,7 @@ public:
     void explain() const override;
     // It was done directly when it started.
     bool is_over() const { return state_ == OperationState::over; }
-    ucd_ucx_result_t direct_result() const {
-        return {status_, ucd_, status_ == UCS_OK ? bytes_ : 0, 0};
-    }
+    Result direct_result() const { return {status_, ucd_, status_ == UCS_OK ? bytes_ : 0, 0}; }
 
     // Takes over the payload if it is needed for longer.
     void answered(const Answer &answer, Payload &payload);
@@ -120,7 +118,7 @@ private:
     const char *contiguous_of(const Data &data) const;
     void receive_here(Payload &payload);
     void moved(Status status) override;
-    void transfer_ended(const ucd_ucx_request &transfer, const ucd_ucx_result_t &result) override;
+    void transfer_ended(const ucd_ucx_request &transfer, const Result &result) override;
     void transferred(ucs_status_t status, int ucd);
     void conclude();
 

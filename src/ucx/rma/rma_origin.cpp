@@ -234,14 +234,14 @@ void Origin::take_failure(uint32_t number, ucp_ep_h ep, ucs_status_t status, int
     if (operation != nullptr) operation->fail(status, ucd);
 }
 
-void Origin::complete(RmaOperation &operation, const ucd_ucx_result_t &result) {
+void Origin::complete(RmaOperation &operation, const Result &result) {
     if (!operation.flushes.empty())
         for (Flush *flush : std::exchange(operation.flushes, {}))
             if (flush->one_ended(result)) rma.engine.finish(*flush, flush->result());
     rma.engine.finish(operation, result);
 }
 
-void Origin::ended(RmaOperation &operation, const ucd_ucx_result_t &result) {
+void Origin::ended(RmaOperation &operation, const Result &result) {
     leave(operation);
     Lane &lane = *operation.lane;
     --lane.active;

@@ -108,7 +108,7 @@ public:
     // Name the window and the type in the request: by handle and index if the target knows these.
     void name_window(Lane &lane, const ContentId &window, Request &request);
     void name_type(Lane &lane, const KnownType &type, Request &request);
-    void ended(RmaOperation &operation, const ucd_ucx_result_t &result);
+    void ended(RmaOperation &operation, const Result &result);
 
 private:
     // An operation that was sent. Its number consists of the place in the table and the number of
@@ -135,7 +135,7 @@ private:
     void fence(Lane &lane);
     void advance(Lane &lane);
     void forget_if_idle(ucp_ep_h ep);
-    void complete(RmaOperation &operation, const ucd_ucx_result_t &result);
+    void complete(RmaOperation &operation, const Result &result);
 
     std::vector<Place> places_;
     NumberQueue free_places_; // has room for all

@@ -73,13 +73,13 @@ bool Task::receive_type_in_chunks() {
     return true;
 }
 
-void Task::transfer_ended(const ucd_ucx_request &, const ucd_ucx_result_t &result) {
+void Task::transfer_ended(const ucd_ucx_request &, const Result &result) {
     if (state_ == TaskState::receiving_type) return type_received(result);
     if (state_ == TaskState::receiving) return received(result.status, result.ucd);
     target_.end(*this); // it was answering; the origin learns by itself how that ended
 }
 
-void Task::type_received(const ucd_ucx_result_t &result) {
+void Task::type_received(const Result &result) {
     enter(TaskState::needs_type);
     if (result.status != UCS_OK) return refuse(Verdict::failed, result.ucd);
     charge_of_type_.shrink_to(flattened_bytes_);

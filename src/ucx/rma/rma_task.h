@@ -84,8 +84,8 @@ private:
         answering,   // in chunks
     };
     void enter(TaskState state);
-    void transfer_ended(const ucd_ucx_request &, const ucd_ucx_result_t &result) override;
-    void type_received(const ucd_ucx_result_t &result);
+    void transfer_ended(const ucd_ucx_request &, const Result &result) override;
+    void type_received(const Result &result);
     bool receive_type_in_chunks();
     bool copy_type(std::string_view flattened);
     // The result of a step of `start`.

@@ -37,7 +37,7 @@ OwnStream::~OwnStream() {
 }
 
 ucd_stream_t OwnStream::native() const {
-    return {mock::backend.name, 0, stream_, nullptr};
+    return {mock::backend.name, 0, stream_, nullptr, 0};
 }
 
 void OwnStream::synchronise() {

@@ -121,7 +121,7 @@ inline void exercise(ucd_type_t type, std::uint64_t variation = 0) {
     must(layout.bytes == size, "bytes of the layout");
     // Makes the plans, too.
     const int described = ucd_describe(type, nullptr, 0, &needed);
-    must(described == UCD_ERR__TRUNCATED && needed > 1, "ucd_describe");
+    must(described == UCD_SUCCESS && needed > 1, "ucd_describe");
     move_some(type, size, size == 0 ? 0 : variation % size);
     list_some(type);
     list_boxes_and_runs(type, size);

@@ -89,7 +89,7 @@ void check_part(Case &one, const char *what, const std::vector<Entry> &all,
 }
 
 void check_some_runs(Case &one, const Listed &what, std::size_t first, std::size_t room) {
-    const ucd_element_run_t canary = {UCD_TYPE__BYTE, untouched, untouched, untouched};
+    const ucd_element_run_t canary = {UCD_TYPE__BYTE, untouched, untouched, untouched, untouched};
     std::vector<ucd_element_run_t> some(room + 1, canary);
     std::uintptr_t listed = untouched, total = untouched;
     one.succeed(ucd_get_element_runs(what.count, what.type, first,
@@ -157,7 +157,7 @@ std::vector<ucd_element_run_t> runs_by(const std::vector<StreamElement> &element
     for (const StreamElement &e : elements) {
         const ucd_type_t handle = name(*e.type);
         if (runs.empty() || runs.back().element != handle)
-            runs.push_back({handle, e.type->size, 0, e.offset});
+            runs.push_back({handle, e.type->size, 0, e.offset, 0});
         ++runs.back().elements;
     }
     return runs;
@@ -171,7 +171,7 @@ bool same(const ucd_box_t &a, const ucd_box_t &b) {
 
 bool same(const ucd_element_run_t &a, const ucd_element_run_t &b) {
     return a.element == b.element && a.element_bytes == b.element_bytes &&
-           a.elements == b.elements && a.offset == b.offset;
+           a.elements == b.elements && a.offset == b.offset && a.reserved == b.reserved;
 }
 
 std::vector<ucd_element_run_t> runs_of(const std::vector<StreamElement> &elements) {
@@ -331,11 +331,24 @@ void check_runs(Case &one, const Listed &what) {
     });
 }
 
+// The whole elements in so many bytes of a run; the parts of a pair count one by one.
+std::size_t elements_in(const ucd_element_run_t &run, std::size_t bytes) {
+    std::size_t elements = 0;
+    while (bytes >= run.element_bytes) bytes -= run.element_bytes, ++elements;
+    if (!is_predefined(run.element)) return elements; // none of these is a pair
+    const Predefined &type = predefined(run.element);
+    if (type.type_class != TypeClass::pair) return elements;
+    return 2 * elements + (bytes >= type.pieces[0].bytes);
+}
+
 void check_boundaries(Case &one, const Listed &what) {
     const std::size_t size = what.bytes.size();
-    std::size_t run = 0;
+    std::size_t run = 0, before = 0;
     for (std::size_t offset = 0; offset <= size; ++offset) {
-        while (run + 1 < what.runs.size() && what.runs[run + 1].offset <= offset) ++run;
+        while (run + 1 < what.runs.size() && what.runs[run + 1].offset <= offset) {
+            before += elements_in(what.runs[run], SIZE_MAX);
+            ++run;
+        }
         if (offset > 300 && offset % (7 + size / 100) != 0 && offset + 30 < size) continue;
         const std::size_t expected = offset == size ? offset
                                                     : offset - (offset - what.runs[run].offset) %
@@ -345,7 +358,15 @@ void check_boundaries(Case &one, const Listed &what) {
                     "ucd_element_boundary");
         if (boundary != expected)
             one.fail("boundary of ", offset, " is ", boundary, ", not ", expected);
+        const std::size_t within = offset == 0 ? 0 : offset - what.runs[run].offset;
+        std::uintptr_t elements = untouched;
+        one.succeed(ucd_get_elements(what.count, what.type, offset, &elements), "ucd_get_elements");
+        if (elements != before + (offset == 0 ? 0 : elements_in(what.runs[run], within)))
+            one.fail(elements, " elements in ", offset, " bytes");
     }
+    must_refuse(one, "ucd_get_elements", [&](std::uintptr_t *elements, std::uintptr_t *) {
+        return ucd_get_elements(what.count, what.type, size + 1, elements);
+    });
     must_refuse(one, "ucd_element_boundary", [&](std::uintptr_t *boundary, std::uintptr_t *) {
         return ucd_element_boundary(what.count, what.type, size + 1, boundary);
     });

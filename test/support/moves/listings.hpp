@@ -32,7 +32,7 @@ void check_listings(Case &one, const Listed &what);
 void check_segments(Case &one, const Listed &what);
 void check_boxes(Case &one, const Listed &what);
 void check_runs(Case &one, const Listed &what);
-void check_boundaries(Case &one, const Listed &what);
+void check_boundaries(Case &one, const Listed &what); // and how many elements come before
 
 // One call each. `pieces`: all segments.
 void check_iov(Case &one, const Listed &what, const std::vector<Segment> &pieces, std::size_t from,

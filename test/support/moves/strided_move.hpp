@@ -104,7 +104,7 @@ inline void check_peers_are_reached(ucd_op_t op) {
 }
 
 inline ucd_stream_t native(mock::Stream &stream) {
-    return {mock::backend.name, stream.device(), &stream, nullptr};
+    return {mock::backend.name, stream.device(), &stream, nullptr, 0};
 }
 
 inline int start_in(mock::Stream &stream, MoveList &moves, ucd_info_t info = UCD_INFO__NULL,

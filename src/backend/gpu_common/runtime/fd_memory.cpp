@@ -60,7 +60,7 @@ public:
         std::memcpy(runs_at_.data(), native, sizeof runs_at_);
         std::size_t left = count;
         for (const Run &run : runs_at_) {
-            if (run.pieces > left || (run.pieces > 0 && run.units == 0))
+            if (run.pieces > left || (run.pieces > 0) != (run.units > 0))
                 return fail(UCD_ERR__CORRUPT, "handle does not fit its %zu descriptors", count);
             left -= run.pieces;
             all_.insert(all_.end(), run.pieces, run.units * std::size_t{unit});
@@ -117,8 +117,8 @@ private:
 
 Status check_room(std::span<int> fds, std::size_t needed) {
     if (fds.size() >= needed) return success;
-    return fail(UCD_ERR__INVALID_ARG, "%zu descriptors are needed, and there is room for %zu",
-                needed, fds.size());
+    return fail(UCD_ERR__TRUNCATED, "%zu descriptors are needed, and there is room for %zu", needed,
+                fds.size());
 }
 
 Status export_pieces(uintptr_t begin, std::size_t bytes, FdHandle &handle, std::span<int> fds,
@@ -144,6 +144,7 @@ Status export_pieces(uintptr_t begin, std::size_t bytes, FdHandle &handle, std::
     }
     handle.identity = (handle.identity | 2) & ~is_pool;
     sizes.write(handle.native);
+    count = pieces.size();
     if (fds.data() != nullptr) {
         UCD_TRY(check_room(fds, pieces.size()));
         NewFds made(fds);
@@ -151,7 +152,6 @@ Status export_pieces(uintptr_t begin, std::size_t bytes, FdHandle &handle, std::
             UCD_TRY(made.add([piece](int &fd) { return driver::export_piece(piece, fd); }));
         made.keep();
     }
-    count = pieces.size();
     return success;
 }
 
@@ -174,7 +174,6 @@ Status export_of_pool(const void *address, std::size_t bytes, FdHandle &handle, 
     handle.identity = mix(identity, reinterpret_cast<uintptr_t>(start)) | is_pool;
     std::memcpy(handle.native, native.native, sizeof handle.native);
     if (fds.data() != nullptr) {
-        UCD_TRY(check_room(fds, 1));
         NewFds made(fds);
         UCD_TRY(made.add([start](int &fd) { return driver::export_pool(start, fd); }));
         made.keep();

@@ -36,6 +36,8 @@ Status export_memory(const void *address, std::size_t bytes, MemoryHandle &handl
 Status open_memory(const MemoryHandle &handle, std::size_t bytes, void *&allocation) {
     gpuIpcMemHandle_t native{};
     std::memcpy(&native, handle.native, sizeof native);
+    if (!is_zero_from(handle.native, sizeof native))
+        return fail(UCD_ERR__CORRUPT, "handle has bytes that mean nothing and are not zero");
     void *opened = nullptr;
     UCD_TRY(check(gpuIpcOpenMemHandle(&opened, native, gpuIpcMemLazyEnablePeerAccess),
                   "opening device memory of another process"));
