@@ -203,6 +203,14 @@ TEST_CASE("Plans refuse what is wrong") {
     r.invalid("ucd_plan_start", "plan is NULL",
               [&] { return ucd_plan_start(nullptr, &r.out.request); });
     r.invalid("ucd_plan_start", "request is NULL", [&] { return ucd_plan_start(plan, nullptr); });
+    r.invalid("ucd_plan_start_with", "plan is NULL",
+              [&] { return ucd_plan_start_with(nullptr, nullptr, nullptr, &r.out.request); });
+    r.invalid("ucd_plan_start_with", "request is NULL",
+              [&] { return ucd_plan_start_with(plan, nullptr, nullptr, nullptr); });
+    r.invalid("ucd_plan_start_with_stream", "plan is NULL",
+              [&] { return ucd_plan_start_with_stream(nullptr, nullptr, nullptr, nope); });
+    r.refused("ucd_plan_start_with_stream", UCD_ERR__NOT_SUPPORTED, "nope",
+              [&] { return ucd_plan_start_with_stream(plan, nullptr, nullptr, nope); });
     r.invalid("ucd_plan_start_stream", "plan is NULL",
               [&] { return ucd_plan_start_stream(nullptr, nope); });
     r.refused("ucd_plan_start_stream", UCD_ERR__NOT_SUPPORTED, "nope",
@@ -215,15 +223,17 @@ TEST_CASE("Plans refuse what is wrong") {
         r.invalid("ucd_plan_rebase", "first is " + std::to_string(first),
                   [&] { return ucd_plan_rebase(plan, first, 4, nullptr, nullptr); });
     const void *ins[4] = {moves.in[0], nullptr, moves.in[2], moves.in[3]};
-    r.invalid("ucd_plan_rebase", "moves[1]: inbuf is NULL",
-              [&] { return ucd_plan_rebase(plan, 0, 4, ins, nullptr); });
+    void *outs[4] = {nullptr, moves.out[1], moves.out[2], moves.out[3]};
+    const auto refused_buffers = [&](const char *words, const void *const *in, void *const *out) {
+        r.invalid("ucd_plan_rebase", words, [&] { return ucd_plan_rebase(plan, 0, 4, in, out); });
+        r.invalid("ucd_plan_start_with", words,
+                  [&] { return ucd_plan_start_with(plan, in, out, &r.out.request); });
+    };
+    refused_buffers("moves[1]: inbuf is NULL", ins, nullptr);
     ins[1] = moves.in[1];
     ins[3] = nullptr;
-    r.invalid("ucd_plan_rebase", "moves[3]: inbuf is NULL",
-              [&] { return ucd_plan_rebase(plan, 0, 4, ins, nullptr); });
-    void *outs[4] = {nullptr, moves.out[1], moves.out[2], moves.out[3]};
-    r.invalid("ucd_plan_rebase", "moves[0]: outbuf is NULL",
-              [&] { return ucd_plan_rebase(plan, 0, 4, nullptr, outs); });
+    refused_buffers("moves[3]: inbuf is NULL", ins, nullptr);
+    refused_buffers("moves[0]: outbuf is NULL", nullptr, outs);
     // It moves what it would have moved.
     ucd_request_t request = UCD_REQUEST__NULL;
     REQUIRE(ucd_plan_start(plan, &request) == UCD_SUCCESS);

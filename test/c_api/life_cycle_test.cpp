@@ -74,6 +74,8 @@ std::vector<NamedCall> calls_that_need_init() {
         CALL(ucd_plan_create, &move, 1, nullptr, UCD_OP__REPLACE, &o.plan),
         CALL(ucd_plan_start, nullptr, &o.request),
         CALL(ucd_plan_start_stream, nullptr, stream),
+        CALL(ucd_plan_start_with, nullptr, nullptr, nullptr, &o.request),
+        CALL(ucd_plan_start_with_stream, nullptr, nullptr, nullptr, stream),
         CALL(ucd_plan_rebase, nullptr, 0, 0, nullptr, nullptr),
         CALL(ucd_prepare, 1, int_, UCD_OP__REPLACE, stream, nullptr),
         CALL(ucd_iov_len, 1, int_, &o.size),
