@@ -83,11 +83,8 @@ public:
         ucd_ucx_rma_params_t params = {};
         params.struct_size = sizeof params;
         params.am_id = 2;
-        ucd_info_t info;
-        check_ucd(ucd_info_create(&info));
-        check_ucd(ucd_info_set(info, "ucd.ucx.direct", direct.c_str()));
-        check_ucd_ucx(ucd_ucx_rma_create(peers.worker(), &params, info, &rma_));
-        check_ucd(ucd_info_free(&info));
+        const UcdInfo info("ucd.ucx.direct", direct);
+        check_ucd_ucx(ucd_ucx_rma_create(peers.worker(), &params, info.get(), &rma_));
         if (is_target()) {
             void *base;
             if (window == "allocated")

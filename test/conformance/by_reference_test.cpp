@@ -5,6 +5,7 @@
 #include "support/buffers/guarded_buffer.hpp"
 #include "support/buffers/page_guard.hpp"
 #include "support/moves/calls.hpp"
+#include "support/moves/move_now.hpp"
 #include "support/moves/moving.hpp"
 #include "support/moves/reducing.hpp"
 
@@ -92,12 +93,7 @@ TEST_CASE("reductions with indices by reference") {
         GuardedBuffer memory(rng, what.subject.range);
         GuardedBuffer packed = packed_buffer(rng, what.subject.size() + 64);
         const MemoryLocation where = place(what.subject, memory);
-        const std::size_t bytes = what.offset_of(last) - what.offset_of(first);
-        set_typed_values(rng, what, where);
-        set_packed_values(rng, what, first, last, packed);
-        check_reducing_pack(one, op, what, where, first, last, bytes, packed);
-        set_packed_values(rng, what, first, last, packed);
-        check_reducing_unpack(one, op, what, packed, bytes, where, first, last);
+        check_reductions(one, op, what, where, first, last, packed);
     });
 }
 
@@ -204,16 +200,13 @@ TEST_CASE("indices are not read when nothing moves") {
     for (const Arguments &a : {Arguments{.count = 0, .indices = nullptr},
                                Arguments{.blocklength = 0, .indices = nullptr, .lb = -8}}) {
         const BuiltType type = create(a);
-        std::uintptr_t actual = untouched;
         std::intptr_t lb = 1, extent = 1;
         CHECK(ucd_get_true_extent(type.get(), &lb, &extent) == UCD_SUCCESS);
         CHECK((lb == 0 && extent == 0));
         CHECK(ucd_get_extent(type.get(), &lb, &extent) == UCD_SUCCESS);
         CHECK((lb == a.lb && extent == 64));
         char byte = 0;
-        CHECK(ucd_pack(&byte, 1, type.get(), 0, &byte, 1, &actual, UCD_INFO__NULL,
-                       UCD_OP__REPLACE) == UCD_SUCCESS);
-        CHECK(actual == 0);
+        CHECK(pack_now(&byte, 1, type.get(), 0, &byte, 1) == 0);
     }
 }
 
@@ -237,8 +230,7 @@ TEST_CASE("no index behind the last one is read") {
         for (std::size_t i = 0; i < count; ++i)
             expected[i] = memory[2 * i] = static_cast<int>(rng.bits());
         std::uintptr_t actual = 0;
-        REQUIRE(ucd_pack(memory.data(), 1, type.get(), 0, packed.data(), 4 * count, &actual,
-                         UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
+        pack_now(memory.data(), 1, type.get(), 0, packed.data(), 4 * count);
         CHECK(packed == expected);
     }
 }
@@ -353,9 +345,7 @@ TEST_CASE("a type from flattened bytes may be below indices by reference") {
         create({.blocklength = 1, .unit = 28, .extent = 200, .old = foreign.get()});
     int in[50], out[9] = {};
     for (int i = 0; i < 50; ++i) in[i] = i;
-    std::uintptr_t actual = 0;
-    REQUIRE(ucd_pack(in, 1, type.get(), 0, out, sizeof out, &actual, UCD_INFO__NULL,
-                     UCD_OP__REPLACE) == UCD_SUCCESS);
+    pack_now(in, 1, type.get(), 0, out, sizeof out);
     for (int i = 0; i < 9; ++i)
         CHECK(out[i] == three[i / 3] * 7 + static_cast<int>(displs[i % 3] / 4));
 }

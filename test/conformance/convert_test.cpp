@@ -2,9 +2,11 @@
 #include "support/catch.hpp"
 
 #include "support/buffers/guarded_buffer.hpp"
+#include "support/keys.hpp"
 #include "support/moves/calls.hpp"
 #include "support/moves/converting.hpp"
 #include "support/moves/move_list.hpp"
+#include "support/moves/move_now.hpp"
 
 #include <cstdint>
 #include <cstring>
@@ -104,9 +106,8 @@ TEST_CASE("how much is converted") {
     CHECK(ucd_copy(in, 4, UCD_TYPE__FLOAT, out, 3, UCD_TYPE__DOUBLE, &actual, UCD_INFO__NULL,
                    UCD_OP__CONVERT) == UCD_ERR__TRUNCATED);
     CHECK(actual == untouched);
-    CHECK(ucd_copy(in, 3, UCD_TYPE__FLOAT, out, 4, UCD_TYPE__DOUBLE, &actual, UCD_INFO__NULL,
-                   UCD_OP__CONVERT) == UCD_SUCCESS);
-    CHECK(actual == 24);
+    CHECK(copy_now(in, 3, UCD_TYPE__FLOAT, out, 4, UCD_TYPE__DOUBLE, UCD_INFO__NULL,
+                   UCD_OP__CONVERT) == 24);
     CHECK((out[0] == 1 && out[1] == 2 && out[2] == 3 && out[3] == 0));
 }
 
@@ -165,9 +166,7 @@ TEST_CASE("members of a list are converted each in its way") {
 }
 
 TEST_CASE("large conversions by several threads give the same bits") {
-    ucd_info_t info;
-    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
-    REQUIRE(ucd_info_set(info, "ucd.threads", "3") == UCD_SUCCESS);
+    const Keys info({{"ucd.threads", "3"}});
     Rng rng(mix_seed(session_seed(), "threads"));
     const std::size_t count = 1'000'003;
     std::vector<float> in(count);
@@ -176,13 +175,11 @@ TEST_CASE("large conversions by several threads give the same bits") {
         std::memcpy(&value, &bits, 4);
     }
     std::vector<std::uint16_t> out(count), alone(count);
-    std::uintptr_t actual;
-    REQUIRE(ucd_copy(in.data(), count, UCD_TYPE__FLOAT, out.data(), count, UCD_TYPE__BFLOAT16,
-                     &actual, info, UCD_OP__CONVERT) == UCD_SUCCESS);
-    REQUIRE(ucd_copy(in.data(), count, UCD_TYPE__FLOAT, alone.data(), count, UCD_TYPE__BFLOAT16,
-                     &actual, UCD_INFO__NULL, UCD_OP__CONVERT) == UCD_SUCCESS);
+    copy_now(in.data(), count, UCD_TYPE__FLOAT, out.data(), count, UCD_TYPE__BFLOAT16, info,
+             UCD_OP__CONVERT);
+    copy_now(in.data(), count, UCD_TYPE__FLOAT, alone.data(), count, UCD_TYPE__BFLOAT16,
+             UCD_INFO__NULL, UCD_OP__CONVERT);
     CHECK(out == alone);
-    REQUIRE(ucd_info_free(&info) == UCD_SUCCESS);
 }
 
 } // namespace convert_test

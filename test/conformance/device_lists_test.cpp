@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include "support/moves/listed_moves.hpp"
+#include "support/moves/move_now.hpp"
 #include "support/moves/scattered.hpp"
 
 #include <cstring>
@@ -91,15 +92,13 @@ TEST_CASE("parts of one object lie in several memories") {
                                   bytes) == 0);
             }
             // Back, with other values, and added.
-            REQUIRE(ucd_pack(nullptr, 1, data.type, 0, packed.real_base(), data.bytes, &actual,
-                             UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
+            pack_now(nullptr, 1, data.type, 0, packed.real_base(), data.bytes);
             data.set(1000);
-            REQUIRE(ucd_unpack(packed.real_base(), data.bytes, nullptr, 1, data.type, 0, &actual,
-                               UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
+            unpack_now(packed.real_base(), data.bytes, nullptr, 1, data.type, 0);
             CHECK(data.stream()[3] == 10);
             data.require_rest_intact();
-            REQUIRE(ucd_unpack(packed.real_base(), data.bytes, nullptr, 1, data.type, 0, &actual,
-                               UCD_INFO__NULL, UCD_OP__SUM) == UCD_SUCCESS);
+            unpack_now(packed.real_base(), data.bytes, nullptr, 1, data.type, 0, UCD_INFO__NULL,
+                       UCD_OP__SUM);
             const std::vector<int> sum = data.stream();
             for (std::size_t i = 0, in_part = 0, part = 0; i < sum.size(); ++i, ++in_part) {
                 if (in_part == (as_struct ? 20 + part : 20)) in_part = 0, ++part;
@@ -119,10 +118,7 @@ TEST_CASE("copies between objects whose parts lie in several memories") {
         out.set(100);
         const std::vector<int> expected = in.stream();
         std::vector<int> before = out.stream();
-        std::uintptr_t actual = 0;
-        REQUIRE(ucd_copy(nullptr, 1, in.type, nullptr, 1, out.type, &actual, UCD_INFO__NULL, op) ==
-                UCD_SUCCESS);
-        CHECK(actual == in.bytes);
+        CHECK(copy_now(nullptr, 1, in.type, nullptr, 1, out.type, UCD_INFO__NULL, op) == in.bytes);
         const std::vector<int> found = out.stream();
         for (std::size_t i = 0; i < found.size(); ++i)
             REQUIRE(found[i] == (op == UCD_OP__SUM ? before[i] : 0) + expected[i]);
@@ -149,8 +145,8 @@ TEST_CASE("conversions from and to objects whose parts lie in several memories")
             REQUIRE(value == before[i]);
         }
         data.set(1000);
-        REQUIRE(ucd_copy(wide.real_base(), elements, UCD_TYPE__INT64_T, nullptr, 1, data.type,
-                         &actual, UCD_INFO__NULL, UCD_OP__CONVERT) == UCD_SUCCESS);
+        copy_now(wide.real_base(), elements, UCD_TYPE__INT64_T, nullptr, 1, data.type,
+                 UCD_INFO__NULL, UCD_OP__CONVERT);
         CHECK(data.stream() == before);
         data.require_rest_intact();
     }

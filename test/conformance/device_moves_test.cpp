@@ -1,6 +1,7 @@
 // Random types between every two kinds of memory, on whatever backend the program is linked with.
 #include "support/catch.hpp"
 
+#include "support/keys.hpp"
 #include "support/moves/strided_move.hpp"
 
 #include <utility>
@@ -121,12 +122,10 @@ TEST_CASE("copies between every two memories") {
 
 TEST_CASE("layouts by copy engines, without a kernel") {
     DeviceSession session;
-    ucd_info_t info = UCD_INFO__NULL;
-    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
-    REQUIRE(ucd_info_set(info, "ucd.engine", "dma") == UCD_SUCCESS);
+    const Keys info({{"ucd.engine", "dma"}});
     RecipeOptions options = device_options(UCD_OP__REPLACE);
     options.index_memory = nullptr;
-    run_cases("mock copy engines", 700, [info, &options](Case &one) {
+    run_cases("mock copy engines", 700, [&info, &options](Case &one) {
         Rng &rng = one.rng();
         mock::knobs.delay_us = rng.chance(20) ? 20 : 0;
         const ReducedSubject what =
@@ -152,7 +151,6 @@ TEST_CASE("layouts by copy engines, without a kernel") {
         check_result(move);
         if (mock::backend.remembers && mock::counts.launches != 0) one.fail("a kernel moved it");
     });
-    ucd_info_free(&info);
 }
 
 TEST_CASE("buffers without an address of their own: absolute displacements") {

@@ -1,6 +1,7 @@
 // What may be done with a plan, and when; on whatever backend the program is linked with.
 #include "support/catch.hpp"
 
+#include "support/keys.hpp"
 #include "support/moves/device_moves.hpp"
 #include "support/moves/strided_move.hpp"
 
@@ -130,14 +131,11 @@ TEST_CASE("a plan's buffer goes to the same memory, and to no other one") {
 
 TEST_CASE("a plan's buffers with a hint may be in other memories of which the hint is true") {
     DeviceSession session;
-    ucd_info_t info = UCD_INFO__NULL;
-    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
-    REQUIRE(ucd_info_set(info, "ucd.inbuf", "host") == UCD_SUCCESS);
     StridedMove first("first", 200, pageable, device0), second("second", 200, pinned, device0);
     ucd_move_t move = pack_of(first.move());
     ucd_plan_t plan = UCD_PLAN__NULL;
-    REQUIRE(ucd_plan_create(&move, 1, info, UCD_OP__REPLACE, &plan) == UCD_SUCCESS);
-    CHECK(ucd_info_free(&info) == UCD_SUCCESS);
+    REQUIRE(ucd_plan_create(&move, 1, Keys({{"ucd.inbuf", "host"}}), UCD_OP__REPLACE, &plan) ==
+            UCD_SUCCESS);
     const void *const in = second.typed.real_base();
     void *const out = second.packed.real_base();
     CHECK(ucd_plan_rebase(plan, 0, 1, &in, &out) == UCD_SUCCESS);
@@ -163,8 +161,7 @@ TEST_CASE("starts in a stream keep what they need, whatever becomes of the plan"
     planned.m.free_type();
     REQUIRE(ucd_plan_free(&planned.plan) == UCD_SUCCESS);
     mock::let_go();
-    stream.synchronise();
-    CHECK(stream.failure() == "");
+    finish_in(stream);
     planned.m.check();
     after.check();
 }

@@ -2,6 +2,7 @@
 // in layouts for each of its kernels, between every two memories.
 #include "support/catch.hpp"
 
+#include "support/moves/move_now.hpp"
 #include "support/moves/strided_move.hpp"
 #include "support/oracle/small_float.hpp"
 
@@ -176,9 +177,7 @@ void check_special_values(ucd_op_t op, ucd_type_t type) {
         }
     const std::size_t bytes = in.size() * sizeof(T);
     std::vector<T> on_host = out, on_device = out;
-    std::uintptr_t actual = 0;
-    REQUIRE(ucd_pack(in.data(), in.size(), type, 0, on_host.data(), bytes, &actual, UCD_INFO__NULL,
-                     op) == UCD_SUCCESS);
+    pack_now(in.data(), in.size(), type, 0, on_host.data(), bytes, UCD_INFO__NULL, op);
     // Aligned, and not.
     for (const std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
         auto *const source =
@@ -187,8 +186,7 @@ void check_special_values(ucd_op_t op, ucd_type_t type) {
             static_cast<std::byte *>(mock::allocate(ucd::MemoryKind::device, 0, bytes + shift));
         mock::write(source + shift, in.data(), bytes);
         mock::write(target + shift, out.data(), bytes);
-        CHECK(ucd_pack(source + shift, in.size(), type, 0, target + shift, bytes, &actual,
-                       UCD_INFO__NULL, op) == UCD_SUCCESS);
+        pack_now(source + shift, in.size(), type, 0, target + shift, bytes, UCD_INFO__NULL, op);
         mock::read(on_device.data(), target + shift, bytes);
         mock::release(source);
         mock::release(target);
@@ -253,10 +251,8 @@ TEST_CASE("reductions far into streams of more than 2^32 elements") {
                 }
             }
             mock::write(target, out.data(), taken * size);
-            std::uintptr_t actual = 0;
-            REQUIRE(ucd_pack(source, first + taken > many ? 2 : 1, type, first * size, target,
-                             taken * size, &actual, UCD_INFO__NULL, op) == UCD_SUCCESS);
-            CHECK(actual == taken * size);
+            CHECK(pack_now(source, first + taken > many ? 2 : 1, type, first * size, target,
+                           taken * size, UCD_INFO__NULL, op) == taken * size);
             mock::read(found.data(), target, taken * size);
             CHECK(found == expected);
         }

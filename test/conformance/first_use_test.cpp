@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include "support/buffers/guarded_buffer.hpp"
+#include "support/keys.hpp"
 #include "support/moves/calls.hpp"
 #include "support/moves/moving.hpp"
 
@@ -107,9 +108,7 @@ TEST_CASE("lists are moved alike at their first and at later uses") {
 }
 
 TEST_CASE("long lists are moved by several threads at their first use") {
-    ucd_info_t info;
-    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
-    REQUIRE(ucd_info_set(info, "ucd.threads", "3") == UCD_SUCCESS);
+    const Keys info({{"ucd.threads", "3"}});
     run_cases("first use in threads", 6, [&](Case &one) {
         Rng &rng = one.rng();
         // No multiple of the threads.
@@ -142,7 +141,6 @@ TEST_CASE("long lists are moved by several threads at their first use") {
                     "ucd_unpack");
         require_intact(one, memory, "what was unpacked to");
     });
-    REQUIRE(ucd_info_free(&info) == UCD_SUCCESS);
 }
 
 } // namespace first_use_test

@@ -7,7 +7,9 @@
 
 #include "support/hip_on_threads/control.h"
 #include "support/host_vendor/capture.h"
+#include "support/keys.hpp"
 #include "support/moves/batch_calls.hpp"
+#include "support/moves/move_now.hpp"
 #include "support/moves/strided_move.hpp"
 
 #include <cstring>
@@ -134,13 +136,11 @@ TEST_CASE("memory is moved whose range HIP will not tell") {
     const Numbers numbers;
     const EveryOther every_other;
     const Bytes target(MemoryKind::device, 1, packed_bytes);
-    std::uintptr_t actual = 0;
     knobs.hides_ranges = true;
     const ucd::MemoryLocation place = place_of(target.address);
     CHECK(place.kind == MemoryKind::device);
     CHECK_FALSE(place.holds(target.address + 1));
-    CHECK(ucd_pack(numbers.address, 1, every_other.type, 0, target.address, packed_bytes, &actual,
-                   UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
+    pack_now(numbers.address, 1, every_other.type, 0, target.address, packed_bytes);
     knobs.hides_ranges = false;
     std::vector<int> packed(count);
     mock::read(packed.data(), target.address, packed_bytes);
@@ -150,20 +150,16 @@ TEST_CASE("memory is moved whose range HIP will not tell") {
 TEST_CASE("asking about memory leaves no error behind for the program") {
     DeviceSession session;
     int in[4] = {1, 2, 3, 4}, out[4] = {};
-    std::uintptr_t actual = 0;
     (void)hipGetLastError();
-    REQUIRE(ucd_pack(in, 4, UCD_TYPE__INT, 0, out, sizeof out, &actual, UCD_INFO__NULL,
-                     UCD_OP__REPLACE) == UCD_SUCCESS);
+    pack_now(in, 4, UCD_TYPE__INT, 0, out, sizeof out);
     CHECK(hipGetLastError() == hipSuccess);
 }
 
 TEST_CASE("host memory is moved without HIP until somebody has initialised it") {
     int in[4] = {1, 2, 3, 4}, out[4] = {};
-    std::uintptr_t actual = 0;
     knobs.uninitialised = true;
     const int before = hip_on_threads::calls;
-    CHECK(ucd_pack(in, 4, UCD_TYPE__INT, 0, out, sizeof out, &actual, UCD_INFO__NULL,
-                   UCD_OP__REPLACE) == UCD_SUCCESS);
+    pack_now(in, 4, UCD_TYPE__INT, 0, out, sizeof out);
     CHECK(hip_on_threads::calls == before);
     knobs.uninitialised = false;
     CHECK(out[3] == 4);
@@ -209,17 +205,12 @@ TEST_CASE("what the host has written to non-coherent memory is moved, by kernels
     const Incoherent source(2 * packed_bytes);
     std::iota(source.ints, source.ints + 2 * count, 0);
     const Bytes target(MemoryKind::device, 0, packed_bytes);
-    std::uintptr_t actual = 0;
     for (const char *engine : {"kernel", "dma"}) {
-        ucd_info_t info = UCD_INFO__NULL;
-        REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
-        REQUIRE(ucd_info_set(info, "ucd.engine", engine) == UCD_SUCCESS);
-        REQUIRE(ucd_pack(source.ints, 1, every_other.type, 0, target.address, packed_bytes, &actual,
-                         info, UCD_OP__REPLACE) == UCD_SUCCESS);
+        const Keys info({{"ucd.engine", engine}});
+        pack_now(source.ints, 1, every_other.type, 0, target.address, packed_bytes, info);
         std::vector<int> packed(count);
         mock::read(packed.data(), target.address, packed_bytes);
         CHECK(has_every_other(packed.data()));
-        REQUIRE(ucd_info_free(&info) == UCD_SUCCESS);
     }
 }
 
@@ -243,9 +234,7 @@ TEST_CASE("a batch is captured where HIP's graphs can keep it, and else refused"
     DeviceSession session;
     mock::Stream stream(0);
     Vectors batch(300);
-    for (const Subject &s : batch.subjects)
-        REQUIRE(ucd_prepare(1, s.type(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
-                UCD_SUCCESS);
+    for (const Subject &s : batch.subjects) prepare(stream, s.type());
     ucd::hostgpu::begin_capture(stream);
     const int status = start_in(stream, batch.moves.packs());
     const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include "support/host_vendor/capture.h"
+#include "support/keys.hpp"
 #include "support/moves/batch_calls.hpp"
 
 #include <algorithm>
@@ -125,9 +126,7 @@ TEST_CASE("graphs keep their batch") {
         CHECK(capture(batch.moves.packs(), graph) == UCD_ERR__NOT_SUPPORTED);
         CHECK(last_error_says("ucd_prepare"));
         CHECK(graph.nodes.empty());
-        for (const Subject &s : batch.subjects)
-            REQUIRE(ucd_prepare(1, s.type(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
-                    UCD_SUCCESS);
+        for (const Subject &s : batch.subjects) prepare(stream, s.type());
         REQUIRE(capture(batch.moves.packs(), graph) == UCD_SUCCESS);
         CHECK(graph.nodes.size() == 1);
         CHECK(graph.kept.size() == (members > 100 ? 1 : 0));
@@ -140,15 +139,12 @@ TEST_CASE("graphs keep their batch") {
             }
             batch.moves.set_up_pack();
             ucd::hostgpu::replay(graph, stream);
-            stream.synchronise();
-            CHECK(stream.failure() == "");
+            finish_in(stream);
             batch.moves.check("replayed");
         }
         // When a graph has gone, the next call in a stream frees its table: there is memory for one
         // of these at a time.
-        for (const Subject &other : others.subjects)
-            REQUIRE(ucd_prepare(1, other.type(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
-                    UCD_SUCCESS);
+        for (const Subject &other : others.subjects) prepare(stream, other.type());
         int live = mock::counts.live_allocations;
         for (int i = 0; i < 6; ++i) {
             graph = {};
@@ -182,9 +178,7 @@ TEST_CASE("a graph may go after the last ucd_finalize") {
     {
         mock::Stream stream(0);
         Vectors batch(300);
-        for (const Subject &s : batch.subjects)
-            REQUIRE(ucd_prepare(1, s.type(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
-                    UCD_SUCCESS);
+        for (const Subject &s : batch.subjects) prepare(stream, s.type());
         ucd::hostgpu::begin_capture(stream);
         REQUIRE(start_in(stream, batch.moves.packs()) == UCD_SUCCESS);
         const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
@@ -205,8 +199,7 @@ TEST_CASE("batches in streams, whose types go early") {
         REQUIRE(start_in(stream, batch.moves.packs()) == UCD_SUCCESS);
     for (Subject &s : batch.subjects) s.built = BuiltType();
     mock::let_go();
-    stream.synchronise();
-    CHECK(stream.failure() == "");
+    finish_in(stream);
     batch.moves.check("in streams");
 }
 
@@ -310,16 +303,13 @@ TEST_CASE("large batches of members of any length, several vectors a thread", "[
 
 TEST_CASE("a cap on blocks, and batches") {
     DeviceSession session;
-    ucd_info_t info = UCD_INFO__NULL;
-    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
-    REQUIRE(ucd_info_set(info, "ucd.max_blocks", "3") == UCD_SUCCESS);
+    const Keys info({{"ucd.max_blocks", "3"}});
     Vectors batch(300);
     batch.moves.set_up_pack();
     ucd::hostgpu::stored_by_blocks();
     REQUIRE(move_all(batch.moves.packs(), info) == UCD_SUCCESS);
     CHECK(ucd::hostgpu::stored_by_blocks().size() == 3);
     batch.moves.check("capped");
-    ucd_info_free(&info);
 }
 
 TEST_CASE("faults in a batch: refused launches, failing work, no memory") {

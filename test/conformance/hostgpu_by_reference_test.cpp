@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 
 #include "support/host_vendor/capture.h"
+#include "support/keys.hpp"
 #include "support/moves/batch_moves.hpp"
 #include "support/moves/strided_move.hpp"
 
@@ -179,21 +180,17 @@ TEST_CASE("a graph replayed with other indices moves other data") {
             DeviceBuffer typed(one.rng(), listed.range, device0);
             DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, device0);
             const DeviceMove move{one, UCD_OP__REPLACE, listed.what, typed, packed, 0, s.size()};
-            REQUIRE(ucd_prepare(1, s.type(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
-                    UCD_SUCCESS);
+            prepare(stream, s.type());
             std::uintptr_t actual = 0;
             ucd::hostgpu::begin_capture(stream);
-            REQUIRE(ucd_pack_stream(typed.real_base(), 1, s.type(), 0, packed.real_base(), s.size(),
-                                    &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
-                                    native(stream)) == UCD_SUCCESS);
+            REQUIRE(pack_in(native(stream), move) == UCD_SUCCESS);
             const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
             CHECK(graph.nodes.size() == 1);
             for (int replay = 0; replay < 3; ++replay) {
                 listed.rewrite();
                 set_up_pack(move);
                 ucd::hostgpu::replay(graph, stream);
-                stream.synchronise();
-                CHECK(stream.failure() == "");
+                finish_in(stream);
                 check_result(move);
             }
         }
@@ -215,11 +212,8 @@ TEST_CASE("in a stream, indices are read in the order of the stream") {
         std::uintptr_t actual = 0;
         stream.add(
             [&] { mock::write(listed.list(), listed.bytes().data(), listed.bytes().size()); });
-        REQUIRE(ucd_pack_stream(typed.real_base(), 1, s.type(), 0, packed.real_base(), s.size(),
-                                &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
-                                native(stream)) == UCD_SUCCESS);
-        stream.synchronise();
-        CHECK(stream.failure() == "");
+        REQUIRE(pack_in(native(stream), move) == UCD_SUCCESS);
+        finish_in(stream);
         check_result(move);
     }
 }
@@ -251,8 +245,7 @@ TEST_CASE("a batch in a stream that comes again reads the indices anew") {
         }
         mock::counts.launches = 0;
         REQUIRE(start_in(stream, descs) == UCD_SUCCESS);
-        stream.synchronise();
-        CHECK(stream.failure() == "");
+        finish_in(stream);
         CHECK(mock::counts.launches == 1);
         t = typed.begin(), p = packed.begin();
         for (Listed &m : members) {
@@ -358,14 +351,11 @@ TEST_CASE("what cannot read the indices says so") {
     CHECK(pack_in_stream(elsewhere.what.subject.type()) == UCD_ERR__NOT_SUPPORTED);
     CHECK(last_error_says("indices"));
 
-    ucd_info_t info = UCD_INFO__NULL;
-    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
-    REQUIRE(ucd_info_set(info, "ucd.engine", "dma") == UCD_SUCCESS);
+    const Keys info({{"ucd.engine", "dma"}});
     const Listed here(one, form, UCD_TYPE__INT32_T, device0);
     CHECK(ucd_pack(typed.real_base(), 1, here.what.subject.type(), 0, packed.real_base(),
                    chosen * page, &actual, info, UCD_OP__REPLACE) == UCD_ERR__NOT_SUPPORTED);
     CHECK(last_error_says("indices"));
-    ucd_info_free(&info);
 
     char text[4096];
     std::uintptr_t needed = 0;

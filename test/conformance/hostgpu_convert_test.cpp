@@ -58,8 +58,7 @@ struct InStream {
         mock::Stream stream(0);
         (void)ucd::hostgpu::kernels_launched();
         one.succeed(start(stream), "conversion in a stream");
-        stream.synchronise();
-        CHECK(stream.failure() == "");
+        finish_in(stream);
         out.fetch();
         require_intact(one, out, "target of a conversion in a stream");
         std::string names;

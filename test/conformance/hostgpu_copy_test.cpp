@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 
 #include "support/host_vendor/capture.h"
+#include "support/keys.hpp"
 #include "support/moves/batch_moves.hpp"
 #include "support/moves/strided_move.hpp"
 #include "support/refused_calls.hpp"
@@ -190,9 +191,7 @@ TEST_CASE("a copy does not wait, and its types may go meanwhile") {
 
 TEST_CASE("a copy with a cap on blocks; one that is refused; one that fails") {
     DeviceSession session;
-    ucd_info_t info = UCD_INFO__NULL;
-    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
-    REQUIRE(ucd_info_set(info, "ucd.max_blocks", "2") == UCD_SUCCESS);
+    const Keys info({{"ucd.max_blocks", "2"}});
     for (const RecipePtr &to :
          {columns(100, 90), rows(100, 90), indexed({5000, 4000}, {0, 7000}, one_double)}) {
         Copied c(rows(100, 90), to);
@@ -217,7 +216,6 @@ TEST_CASE("a copy with a cap on blocks; one that is refused; one that fails") {
         c.out.fetch();
         require_intact(c.one, c.out, "target");
     }
-    ucd_info_free(&info);
 }
 
 TEST_CASE("alike copies of a plan are one launch") {

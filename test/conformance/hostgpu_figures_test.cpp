@@ -45,14 +45,9 @@ private:
 
 // Launches of kernels for one move of it, whose data is checked.
 int launches(const RecipePtr &recipe, Memory typed_memory, Memory packed_memory, bool pack) {
-    Case one("engines", 0);
-    const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
-    const std::size_t size = what.subject.size();
-    DeviceBuffer typed(one.rng(), what.subject.range, typed_memory);
-    DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(size)}, packed_memory);
-    const DeviceMove move{one, UCD_OP__REPLACE, what, typed, packed, 0, size};
+    WholeMove whole("engines", recipe, typed_memory, packed_memory);
     mock::counts.launches = 0;
-    pack ? check_device_pack(move, "auto") : check_device_unpack(move, "auto");
+    check_device_move(whole.move(), pack, "auto");
     return mock::counts.launches;
 }
 
@@ -158,18 +153,14 @@ TEST_CASE("staged reductions: by the side that has the result") {
         StridedMove staged("staged", 700, device0, b);
         staged.op = UCD_OP__SUM;
         mock::counts.launches = mock::counts.copies = 0;
-        REQUIRE(staged.start_pack() == UCD_SUCCESS);
-        REQUIRE(staged.wait() == UCD_SUCCESS);
-        staged.check();
+        staged.pack_and_check();
         CHECK(mock::counts.launches == (b == pageable ? 0 : 6));
         CHECK(mock::counts.copies == 6);
     }
     StridedMove staged("staged", 700, pageable, device1);
     staged.op = UCD_OP__SUM;
     mock::counts.launches = 0;
-    REQUIRE(staged.start_pack() == UCD_SUCCESS);
-    REQUIRE(staged.wait() == UCD_SUCCESS);
-    staged.check();
+    staged.pack_and_check();
     CHECK(mock::counts.launches == 6);
 }
 

@@ -93,29 +93,22 @@ TEST_CASE("a type that is freed after its first use was started") {
 TEST_CASE("a duplicate of a long list is moved by what was prepared for the list") {
     DeviceSession session;
     mock::Stream stream(0);
-    Case one("duplicates", 0);
-    const RecipePtr list =
-        indexed_block(1, random_places(one.rng(), 2000, 1), leaf(UCD_TYPE__DOUBLE));
-    const ReducedSubject what = with_elements(make_subject(one, list, 1));
-    const Subject &s = what.subject;
-    DeviceBuffer typed(one.rng(), s.range, device0);
-    DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, device0);
-    const DeviceMove move{one, UCD_OP__REPLACE, what, typed, packed, 0, s.size()};
-    REQUIRE(ucd_prepare(1, s.type(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
-            UCD_SUCCESS);
+    Rng rng(1);
+    WholeMove m("duplicates", indexed_block(1, random_places(rng, 2000, 1), leaf(UCD_TYPE__DOUBLE)),
+                device0, device0);
+    prepare(stream, m.type());
     ucd_type_t once = UCD_TYPE__NULL, twice = UCD_TYPE__NULL;
-    REQUIRE(ucd_create_dup(s.type(), UCD_INFO__NULL, &once) == UCD_SUCCESS);
+    REQUIRE(ucd_create_dup(m.type(), UCD_INFO__NULL, &once) == UCD_SUCCESS);
     REQUIRE(ucd_create_dup(once, UCD_INFO__NULL, &twice) == UCD_SUCCESS);
-    set_up_pack(move);
-    std::uintptr_t actual = 0;
+    set_up_pack(m.move());
     ucd::hostgpu::begin_capture(stream);
-    CHECK(ucd_pack_stream(typed.real_base(), 1, twice, 0, packed.real_base(), s.size(), &actual,
-                          UCD_INFO__NULL, UCD_OP__REPLACE, native(stream)) == UCD_SUCCESS);
+    CHECK(ucd_pack_stream(m.typed.real_base(), 1, twice, 0, m.packed.real_base(), m.bytes(),
+                          &m.actual, UCD_INFO__NULL, UCD_OP__REPLACE,
+                          native(stream)) == UCD_SUCCESS);
     const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
     ucd::hostgpu::replay(graph, stream);
-    stream.synchronise();
-    CHECK(stream.failure() == "");
-    check_result(move);
+    finish_in(stream);
+    m.check();
     for (ucd_type_t *type : {&once, &twice}) REQUIRE(ucd_free(type) == UCD_SUCCESS);
 }
 

@@ -26,29 +26,21 @@ RecipePtr listed() {
 }
 
 // A pack on one device, as often as there are requests for it.
-struct ManyPacks {
-    Case one{"many packs", 0};
-    ReducedSubject what;
-    DeviceBuffer typed, packed;
+struct ManyPacks : WholeMove {
     std::vector<ucd_request_t> requests;
     std::vector<int> rcs; // of calls, or of waiting
 
     ManyPacks(const RecipePtr &recipe, std::size_t count)
-        : what(with_elements(make_subject(one, recipe, 1))),
-          typed(one.rng(), what.subject.range, device0),
-          packed(one.rng(), {0, static_cast<std::intptr_t>(what.subject.size())}, device0),
-          requests(count, UCD_REQUEST__NULL), rcs(count, UCD_SUCCESS) {
+        : WholeMove("many packs", recipe, device0, device0), requests(count, UCD_REQUEST__NULL),
+          rcs(count, UCD_SUCCESS) {
         set_up_pack(move());
     }
-    DeviceMove move() {
-        return {one, UCD_OP__REPLACE, what, typed, packed, 0, what.subject.size()};
-    }
+    // No assertions in here: threads run it.
     int start(ucd_request_t &request, ucd_info_t info) {
         std::uintptr_t actual = 0;
-        return ucd_ipack(typed.real_base(), 1, what.subject.type(), 0, packed.real_base(),
-                         what.subject.size(), &actual, info, UCD_OP__REPLACE, &request);
+        return ucd_ipack(typed.real_base(), 1, type(), 0, packed.real_base(), bytes(), &actual,
+                         info, UCD_OP__REPLACE, &request);
     }
-    // No assertions in here: threads run it.
     void start_all(ucd_info_t info) {
         for (std::size_t i = 0; i < requests.size(); ++i) rcs[i] = start(requests[i], info);
     }
@@ -58,8 +50,8 @@ struct ManyPacks {
     }
     int start_in(mock::Stream &stream, ucd_info_t info) {
         std::uintptr_t actual = 0;
-        return ucd_pack_stream(typed.real_base(), 1, what.subject.type(), 0, packed.real_base(),
-                               what.subject.size(), &actual, info, UCD_OP__REPLACE, native(stream));
+        return ucd_pack_stream(typed.real_base(), 1, type(), 0, packed.real_base(), bytes(),
+                               &actual, info, UCD_OP__REPLACE, native(stream));
     }
     std::ptrdiff_t failed() const {
         return std::count_if(rcs.begin(), rcs.end(), [](int rc) { return rc != UCD_SUCCESS; });
@@ -68,7 +60,6 @@ struct ManyPacks {
         CHECK(failed() == 0);
         check_result(move());
     }
-    void free_type() { what.subject.built = BuiltType(); }
 };
 
 } // namespace

@@ -4,13 +4,11 @@
 #include "support/catch.hpp"
 
 #include "c_api/allocations.hpp"
-#include "support/moves/strided_move.hpp"
-#include "support/spared_allocations.hpp"
+#include "support/moves/device_calls.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <cstring>
-#include <functional>
 #include <thread>
 #include <vector>
 
@@ -22,130 +20,76 @@ using enum ucdtest::Memory;
 
 namespace {
 
-// Both buffers, made anew for each type; a new type has lists to upload.
-struct Packing {
-    Case one{"out of memory", 0};
-    ReducedSubject what;
-    DeviceBuffer typed, packed;
-    ucd_op_t op;
-    mock::Stream &stream;
-    std::uintptr_t actual = 0;
-    ucd_request_t request = UCD_REQUEST__NULL;
-
-    Packing(const RecipePtr &recipe, Memory to, ucd_op_t o, mock::Stream &s)
-        : what(with_elements(make_subject(one, recipe, 1))),
-          typed(one.rng(), what.subject.range, device0),
-          packed(one.rng(), {0, static_cast<std::intptr_t>(size())}, to), op(o), stream(s) {}
-
-    std::size_t size() const { return what.subject.size(); }
-    DeviceMove move() { return {one, op, what, typed, packed, 0, size()}; }
-    std::vector<std::byte> result() {
-        packed.fetch();
-        return {packed.actual(0), packed.actual(static_cast<std::intptr_t>(size()))};
-    }
-    MoveList members() {
-        constexpr std::size_t count = 40;
-        const std::size_t each = op == UCD_OP__REPLACE ? size() / count : size();
-        const SpareAllocations spared;
-        MoveList descs;
-        char *const to = static_cast<char *>(packed.real_base());
-        for (std::size_t at = 0; at < size(); at += each)
-            descs.push_back(
-                pack_move(typed.real_base(), 1, what.subject.type(), at, to + at, each));
-        return descs;
-    }
-};
-
-using Call = std::function<int(Packing &)>;
-
 // `all_needed`: the call can do without none of its allocations.
-void fail_each(const RecipePtr &recipe, Memory to, ucd_op_t op, const Call &call,
+void fail_each(const RecipePtr &recipe, Memory to, ucd_op_t op, const MoveFunction &function,
                bool all_needed = false) {
     mock::Stream stream(0);
     for (std::size_t n = 1;; ++n) {
-        INFO(to_text(*recipe) << ", " << op_name(op) << ", to " << name_of(to) << ", allocation "
-                              << n);
+        INFO(function.name << " of " << to_text(*recipe) << ", " << op_name(op) << ", to "
+                           << name_of(to) << ", allocation " << n);
         REQUIRE(n < 1000);
         REQUIRE(ucd_finalize() == UCD_SUCCESS); // so that whatever is kept is made anew
         REQUIRE(mock::counts.live_allocations == 0);
         REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
         use_staging(512, 3);
-        Packing p(recipe, to, op, stream);
-        set_up_pack(p.move());
+        FreshMove m(recipe, device0, to, op, native(stream));
+        function.set_up(m);
         mock::knobs.delay_us = 100;
         fail_allocation(n);
-        int rc = call(p);
+        int rc = function.call(m);
         const bool none_failed = end_failing();
         if (all_needed) CHECK((rc == UCD_SUCCESS) == none_failed);
         if (rc == UCD_SUCCESS) {
-            rc = ucd_wait(&p.request);
+            rc = m.wait();
             stream.synchronise();
-            if (rc == UCD_SUCCESS) check_result(p.move());
+            if (rc == UCD_SUCCESS) m.check();
         } else {
-            const std::vector<std::byte> at_return = p.result();
+            const std::vector<std::byte> at_return = m.contents();
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
             stream.synchronise();
-            CHECK((p.result() == at_return));
+            CHECK((m.contents() == at_return));
         }
         REQUIRE((rc == UCD_SUCCESS || (rc == UCD_ERR__OUT_OF_MEM && !none_failed)));
         mock::knobs.delay_us = 0;
-        set_up_pack(p.move());
-        REQUIRE(call(p) == UCD_SUCCESS);
-        REQUIRE(ucd_wait(&p.request) == UCD_SUCCESS);
+        function.set_up(m);
+        REQUIRE(function.call(m) == UCD_SUCCESS);
+        REQUIRE(m.wait() == UCD_SUCCESS);
         stream.synchronise();
-        check_result(p.move());
+        m.check();
         if (none_failed) return;
     }
 }
 
-int pack(Packing &p) {
-    return ucd_ipack(p.typed.real_base(), 1, p.what.subject.type(), 0, p.packed.real_base(),
-                     p.size(), &p.actual, UCD_INFO__NULL, p.op, &p.request);
-}
-int pack_list(Packing &p) {
-    MoveList moves = p.members();
-    return start(moves, &p.request, UCD_INFO__NULL, p.op);
-}
 // In one list with a copy of the same type in the host's memory, for which the host needs a plan.
-int pack_and_copy(Packing &p) {
+int pack_and_copy(FreshMove &m) {
     static unsigned char in[8192], out[8192];
-    const ucd_type_t type = p.what.subject.type();
+    const ucd_type_t type = m.type();
     std::memset(in, 7, sizeof in);
     std::memset(out, 0, sizeof out);
     ucd_move_t moves[] = {
-        pack_move(p.typed.real_base(), 1, type, 0, p.packed.real_base(), p.size()),
+        pack_move(m.typed.real_base(), 1, type, 0, m.packed.real_base(), m.bytes()),
         copy_move(in, 1, type, out, 1, type)};
-    int rc = ucd_imove(moves, std::size(moves), UCD_INFO__NULL, p.op, &p.request);
-    if (rc == UCD_SUCCESS) rc = ucd_wait(&p.request);
+    int rc = ucd_imove(moves, std::size(moves), UCD_INFO__NULL, m.op, &m.request);
+    if (rc == UCD_SUCCESS) rc = m.wait();
     const auto is_copied = [](std::intptr_t at) { return out[at] == 7; };
-    const auto &bytes = p.what.subject.bytes;
+    const auto &bytes = m.what.subject.bytes;
     return rc != UCD_SUCCESS || std::all_of(bytes.begin(), bytes.end(), is_copied) ? rc : -1;
 }
-int pack_in_stream(Packing &p) {
-    return ucd_pack_stream(p.typed.real_base(), 1, p.what.subject.type(), 0, p.packed.real_base(),
-                           p.size(), &p.actual, UCD_INFO__NULL, p.op, native(p.stream));
-}
-int pack_list_in_stream(Packing &p) {
-    MoveList moves = p.members();
-    return start_in(p.stream, moves, UCD_INFO__NULL, p.op);
-}
+const MoveFunction packing_and_copying{"ucd_imove of two", false, false, pack_and_copy};
 
 } // namespace
 
 TEST_CASE("each allocation of a call on a device fails") {
     DeviceSession session;
     const RecipePtr number = leaf(UCD_TYPE__DOUBLE);
-    fail_each(vector(320, 1, 3, number), device0, UCD_OP__REPLACE, pack_and_copy, true);
+    fail_each(vector(320, 1, 3, number), device0, UCD_OP__REPLACE, packing_and_copying, true);
     for (const RecipePtr &recipe : {vector(320, 1, 3, number),
                                     indexed({30, 10, 20, 40, 220}, {0, 70, 200, 110, 300}, number)})
         for (const ucd_op_t op : std::initializer_list<ucd_op_t>{UCD_OP__REPLACE, UCD_OP__SUM})
             for (const Memory to : {device0, pinned, pageable}) {
-                fail_each(recipe, to, op, pack);
-                fail_each(recipe, to, op, pack_list);
-                fail_each(recipe, to, op, pack_and_copy);
-                if (to == pageable) continue;
-                fail_each(recipe, to, op, pack_in_stream);
-                fail_each(recipe, to, op, pack_list_in_stream);
+                fail_each(recipe, to, op, packing_and_copying);
+                for (const MoveFunction &function : move_functions)
+                    if (to != pageable || !function.in_stream) fail_each(recipe, to, op, function);
             }
 }
 

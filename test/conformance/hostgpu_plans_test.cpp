@@ -208,8 +208,7 @@ TEST_CASE("reductions from layout to layout take two steps in a stream, by calls
                                 native(stream)),
                 "ucd_copy_stream");
     CHECK(actual == source.subject.size());
-    stream.synchronise();
-    CHECK(stream.failure() == "");
+    finish_in(stream);
     check_result(copy);
 
     ucd_move_t move = copy_of(copy);

@@ -6,6 +6,7 @@
 #include "c_api/allocations.hpp"
 #include "support/fake_device/fake_driver.h"
 #include "support/host_vendor/capture.h"
+#include "support/moves/backend_move.hpp"
 #include "support/random/rng.hpp"
 #include "unit/layouts_by_hand.hpp"
 
@@ -20,12 +21,10 @@
 namespace hostgpu_prepared_exhaustion_test {
 
 using namespace ucdtest;
-using ucd::CopyMove;
 using ucd::Direction;
 using ucd::Event;
 using ucd::KernelPlan;
 using ucd::Move;
-using ucd::MoveList;
 using ucd::PreparedLaunch;
 
 namespace {
@@ -71,18 +70,11 @@ public:
         REQUIRE(backend.plan(list_, 0, false, UINT64_MAX, list_plan_).ok());
         REQUIRE(backend.plan(steps_, 0, false, UINT64_MAX, steps_plan_).ok());
         for (std::size_t i = 0; i < members; ++i) {
-            Move move;
-            move.plan = list_plan_.get();
-            move.typed = source.address;
-            move.packed = packed.address + 8 * blocks * i;
-            move.count = 1;
-            move.length = 8 * blocks;
-            moves.push_back(move);
-            CopyMove copy;
-            copy.from = {list_plan_.get(), source.address, 1, 8};
-            copy.to = {steps_plan_.get(), target.address + 16 * blocks * i, 1, 16};
-            copy.length = 8 * (blocks - 2);
-            copies.push_back(copy);
+            moves.push_back(
+                move_of(*list_plan_, source.address, packed.address + 8 * blocks * i, 8 * blocks));
+            moves.push_back(copy_of({list_plan_.get(), source.address, 1, 8},
+                                    {steps_plan_.get(), target.address + 16 * blocks * i, 1, 16},
+                                    8 * (blocks - 2)));
         }
     }
     void set_up(Rng &rng) const {
@@ -108,7 +100,6 @@ public:
     const Bytes source{24 * blocks + 16}, packed{8 * blocks * members},
         target{16 * blocks * members};
     std::vector<Move> moves;
-    std::vector<CopyMove> copies;
 
 private:
     std::vector<std::int64_t> displacements_;
@@ -138,15 +129,14 @@ TEST_CASE("a launch is prepared again after memory has run out") {
         ucd::Status status;
         bool thrown = false;
         try {
-            status = backend->prepare_launch(0, {moves.moves, moves.copies}, prepared);
+            status = backend->prepare_launch(0, moves.moves, prepared);
         } catch (const std::bad_alloc &) {
             thrown = true;
         }
         const bool failed = !end_failing();
         failures += failed;
         CHECK((prepared != nullptr) == (!thrown && status.ok()));
-        if (prepared == nullptr)
-            REQUIRE(backend->prepare_launch(0, {moves.moves, moves.copies}, prepared).ok());
+        if (prepared == nullptr) REQUIRE(backend->prepare_launch(0, moves.moves, prepared).ok());
         moves.set_up(rng);
         run(*backend, *prepared);
         CHECK(moves.are_done());
@@ -162,7 +152,7 @@ TEST_CASE("a start of a prepared launch allocates its event, and one in a stream
     const ucd::Owner<ucd::Backend> backend = ucd::hostgpu::make_backend();
     const Moves moves(*backend);
     ucd::Owner<PreparedLaunch> prepared;
-    REQUIRE(backend->prepare_launch(0, {moves.moves, moves.copies}, prepared).ok());
+    REQUIRE(backend->prepare_launch(0, moves.moves, prepared).ok());
     for (int round = 0; round < 2; ++round) run(*backend, *prepared); // lanes are made
     constexpr std::size_t many = 1000;
     ucd::Owner<Event> done;

@@ -8,6 +8,7 @@
 #include "types/type.h"
 
 #include "support/host_vendor/capture.h"
+#include "support/moves/backend_move.hpp"
 #include "support/moves/device_moves.hpp"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace hostgpu_prepared_test {
 
 using namespace ucdtest;
 using namespace ucdtest::recipes;
-using ucd::CopyMove, ucd::Event, ucd::KernelPlan, ucd::Move, ucd::MoveList, ucd::PreparedLaunch;
+using ucd::Event, ucd::KernelPlan, ucd::Move, ucd::MoveList, ucd::PreparedLaunch;
 using enum ucdtest::Memory;
 
 namespace {
@@ -95,13 +96,8 @@ public:
         choose_range(rng, bytes_.size(), offset_, length_);
         const TouchedRange packed{0, static_cast<std::intptr_t>(length_)};
         other_ = std::make_unique<DeviceBuffer>(rng, packed, device0);
-        move.plan = typed.plan.get();
-        move.direction = direction;
-        move.typed = address_in(typed_);
-        move.packed = address_in(*other_);
-        move.count = typed.subject.count;
-        move.offset = offset_;
-        move.length = length_;
+        move = move_of(*typed.plan, address_in(typed_), address_in(*other_), length_, direction,
+                       typed.subject.count, offset_);
     }
     TestMove(Case &one, const Planned &from, const Planned &to)
         : one_(one), bytes_(from.subject.bytes), other_bytes_(&to.subject.bytes),
@@ -116,23 +112,21 @@ public:
             room = other_bytes_->size() - offset_;
         }
         length_ = std::min(length_, room);
-        copy.from = {from.plan.get(), address_in(typed_), from.subject.count, offset_};
-        copy.to = {to.plan.get(), address_in(*other_), to.subject.count, other_offset_};
-        copy.length = length_;
+        move =
+            copy_of({from.plan.get(), address_in(typed_), from.subject.count, offset_},
+                    {to.plan.get(), address_in(*other_), to.subject.count, other_offset_}, length_);
     }
     Move move;
-    CopyMove copy;
-    bool is_copy() const { return other_bytes_ != nullptr; }
 
     // Anything in both buffers.
     void set_up() {
         typed_.randomise(one_.rng());
         other_->randomise(one_.rng());
-        const bool unpack = !is_copy() && move.direction == ucd::Direction::unpack;
+        const bool unpack = !move.is_copy() && move.direction() == ucd::Direction::unpack;
         for (std::size_t i = 0; i < length_; ++i) {
             const std::intptr_t here = bytes_[offset_ + i];
             const std::intptr_t there =
-                is_copy() ? (*other_bytes_)[other_offset_ + i] : static_cast<std::intptr_t>(i);
+                move.is_copy() ? (*other_bytes_)[other_offset_ + i] : static_cast<std::intptr_t>(i);
             if (unpack)
                 *typed_.expected(here) = *other_->actual(there);
             else
@@ -144,7 +138,7 @@ public:
     void check(const char *when) {
         typed_.fetch();
         other_->fetch();
-        const std::string text = std::string(is_copy() ? "copy" : "move") + " of " +
+        const std::string text = std::string(move.is_copy() ? "copy" : "move") + " of " +
                                  std::to_string(length_) + " bytes from " +
                                  std::to_string(offset_) + " on to " +
                                  std::to_string(other_offset_) + ", " + when;
@@ -164,13 +158,11 @@ private:
 struct TestList {
     std::list<TestMove> members;
     std::vector<Move> moves;
-    std::vector<CopyMove> copies;
 
     void note() {
-        for (const TestMove &m : members)
-            m.is_copy() ? copies.push_back(m.copy) : moves.push_back(m.move);
+        for (const TestMove &m : members) moves.push_back(m.move);
     }
-    MoveList list() const { return {moves, copies}; }
+    bool is_one_pack() const { return moves.size() == 1 && !moves[0].is_copy(); }
     void set_up() {
         for (TestMove &m : members) m.set_up();
     }
@@ -240,11 +232,11 @@ TEST_CASE("any range of a copy from layout to layout") {
         list.note();
         for (TestMove &member : list.members) {
             member.set_up();
-            REQUIRE(backend.run(MoveList(std::span(&member.copy, 1))).ok());
+            REQUIRE(backend.run(std::span(&member.move, 1)).ok());
             member.check("by itself");
         }
         list.set_up();
-        REQUIRE(backend.run(list.list()).ok());
+        REQUIRE(backend.run(list.moves).ok());
         list.check("with others");
     });
 }
@@ -274,7 +266,7 @@ TEST_CASE("prepared lists are moved again and again, in streams and in graphs") 
         ucd::Owner<PreparedLaunch> prepared;
         list.set_up();
         ucd::hostgpu::slow_uploads = one.number() % 8 == 0; // some milliseconds each
-        REQUIRE(backend->prepare_launch(0, list.list(), prepared).ok());
+        REQUIRE(backend->prepare_launch(0, list.moves, prepared).ok());
         ucd::hostgpu::slow_uploads = false;
         mock::Stream stream(0);
         const ucd::NativeStream native{0, &stream, nullptr};
@@ -296,7 +288,7 @@ TEST_CASE("prepared lists are moved again and again, in streams and in graphs") 
         }
         CHECK(mock::counts.allocations == 0);
         CHECK(ucd::hostgpu::uploaded_bytes() == 0);
-        if (list.moves.size() != 1) CHECK(mock::counts.copies == uploads);
+        if (!list.is_one_pack()) CHECK(mock::counts.copies == uploads);
     });
 }
 
@@ -316,14 +308,14 @@ TEST_CASE("a prepared list of one direction is one launch and no upload, and kin
             // Of whole types, whose kernel is the same.
             if (copies) {
                 const Planned &same = types.front();
-                CopyMove &copy = list.members.emplace_back(one, same, same).copy;
+                Move &copy = list.members.emplace_back(one, same, same).move;
                 copy.from.offset = copy.to.offset = 0;
                 copy.length = same.subject.size();
             }
         }
         list.note();
         ucd::Owner<PreparedLaunch> prepared;
-        REQUIRE(backend->prepare_launch(0, list.list(), prepared).ok());
+        REQUIRE(backend->prepare_launch(0, list.moves, prepared).ok());
         (void)launched_names();
         mock::counts.copies = mock::counts.allocations = 0;
         (void)ucd::hostgpu::uploaded_bytes();
@@ -357,13 +349,12 @@ TEST_CASE("what a prepared launch needs lives as long as its work, and as its gr
     };
     auto keep = std::make_shared<Needs>();
     keep->type = planned;
-    REQUIRE(backend->prepare_launch(0, list.list(), keep->prepared).ok());
+    REQUIRE(backend->prepare_launch(0, list.moves, keep->prepared).ok());
     mock::Stream stream(0);
     const ucd::NativeStream native{0, &stream, nullptr};
     const std::weak_ptr<Needs> kept = keep;
     const auto next_call = [&] {
-        REQUIRE(
-            backend->launch_in(native, MoveList(std::vector<Move>()), ucd::KeepOf(planned)).ok());
+        REQUIRE(backend->launch_in(native, std::vector<Move>(), ucd::KeepOf(planned)).ok());
     };
     SECTION("in a stream") {
         list.set_up();
@@ -391,7 +382,7 @@ TEST_CASE("what a prepared launch needs lives as long as its work, and as its gr
             others.note();
             for (int round = 0; round < 3; ++round) {
                 others.set_up();
-                REQUIRE(backend.run(others.list()).ok());
+                REQUIRE(backend.run(others.moves).ok());
                 others.check("others");
                 list.set_up();
                 ucd::hostgpu::replay(graph, stream);
@@ -413,7 +404,7 @@ TEST_CASE("what threads that have ended keep is released by the calls of another
     mock::Stream stream(0);
     const ucd::NativeStream native{0, &stream, nullptr};
     const auto call = [&](const ucd::Keep &keep) {
-        return backend->launch_in(native, MoveList(std::vector<Move>()), keep).ok();
+        return backend->launch_in(native, std::vector<Move>(), keep).ok();
     };
     // One of them may share this thread's part of what is kept.
     std::vector<std::weak_ptr<int>> kept;
@@ -439,7 +430,7 @@ TEST_CASE("what threads that have ended keep is released by the calls of another
 TEST_CASE("a launch cannot be prepared for a device that is not there") {
     OwnBackend backend;
     ucd::Owner<PreparedLaunch> prepared;
-    const MoveList none{std::vector<Move>()};
+    const MoveList none;
     for (const int device : {-1, mock::device_count})
         CHECK(backend->prepare_launch(device, none, prepared).code() == UCD_ERR__DEVICE);
     CHECK(prepared == nullptr);
@@ -469,7 +460,7 @@ TEST_CASE("whatever fails while a launch is prepared or started is told, and not
         mock::Stream stream(0);
         const ucd::NativeStream native{0, &stream, nullptr};
         ucd::hostgpu::failing_call = nth;
-        ucd::Status status = backend->prepare_launch(0, list.list(), prepared);
+        ucd::Status status = backend->prepare_launch(0, list.moves, prepared);
         CHECK(status.ok() == (prepared != nullptr));
         refused_when_prepared += !status.ok();
         bool started = false;
@@ -487,7 +478,7 @@ TEST_CASE("whatever fails while a launch is prepared or started is told, and not
         if (started) list.check("after a call that may fail");
         // And then it does not.
         list.set_up();
-        if (prepared == nullptr) REQUIRE(backend->prepare_launch(0, list.list(), prepared).ok());
+        if (prepared == nullptr) REQUIRE(backend->prepare_launch(0, list.moves, prepared).ok());
         REQUIRE(backend.run(*prepared).ok());
         list.check("tried again");
         if (over) break;

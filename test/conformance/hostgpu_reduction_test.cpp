@@ -3,6 +3,8 @@
 #include "support/catch.hpp"
 
 #include "support/host_vendor/capture.h"
+#include "support/keys.hpp"
+#include "support/moves/move_now.hpp"
 #include "support/moves/strided_move.hpp"
 
 #include <string>
@@ -106,11 +108,10 @@ TEST_CASE("what is prepared for one op is not for another") {
     mock::Stream stream(0);
     StridedMove move("prepared", 100, device0, device0);
     const auto pack = [&](ucd_op_t op) {
-        return ucd_pack_stream(move.typed.real_base(), 1, move.type(), 0, move.packed.real_base(),
-                               move.bytes(), &move.actual, UCD_INFO__NULL, op, native(stream));
+        move.op = op;
+        return pack_in(native(stream), move.move());
     };
-    REQUIRE(ucd_prepare(1, move.type(), UCD_OP__SUM, native(stream), UCD_INFO__NULL) ==
-            UCD_SUCCESS);
+    prepare(stream, move.type(), UCD_OP__SUM);
     ucd::hostgpu::begin_capture(stream);
     CHECK(pack(UCD_OP__REPLACE) == UCD_ERR__NOT_SUPPORTED);
     CHECK(pack(UCD_OP__MAX) == UCD_ERR__NOT_SUPPORTED);
@@ -137,45 +138,32 @@ TEST_CASE("reductions in a stream, as they are and captured") {
     mock::Stream stream(0);
     for (const RecipePtr &recipe : layouts()) {
         INFO(to_text(*recipe));
-        Case one("streams", 0);
-        const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
-        const Subject &s = what.subject;
-        DeviceBuffer typed(one.rng(), s.range, device0);
-        DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, pinned);
-        const DeviceMove move{one, UCD_OP__SUM, what, typed, packed, 0, s.size()};
-        std::uintptr_t actual = 0;
-        const auto pack = [&] {
-            return ucd_pack_stream(typed.real_base(), 1, s.type(), 0, packed.real_base(), s.size(),
-                                   &actual, UCD_INFO__NULL, UCD_OP__SUM, native(stream));
-        };
-        const auto unpack = [&] {
-            return ucd_unpack_stream(packed.real_base(), s.size(), typed.real_base(), 1, s.type(),
-                                     0, &actual, UCD_INFO__NULL, UCD_OP__SUM, native(stream));
+        WholeMove whole("streams", recipe, device0, pinned, UCD_OP__SUM);
+        const DeviceMove move = whole.move();
+        const auto start = [&](bool packs) {
+            return packs ? pack_in(native(stream), move) : unpack_in(native(stream), move);
         };
         const auto check = [&] {
-            stream.synchronise();
-            CHECK(stream.failure() == "");
+            finish_in(stream);
             check_result(move);
         };
-        set_up_pack(move);
-        REQUIRE(pack() == UCD_SUCCESS);
-        check();
-        set_up_unpack(move);
-        REQUIRE(unpack() == UCD_SUCCESS);
-        check();
+        for (const bool packs : {true, false}) {
+            set_up(move, packs);
+            REQUIRE(start(packs) == UCD_SUCCESS);
+            check();
+        }
         ucd::hostgpu::begin_capture(stream);
-        CHECK(pack() == UCD_ERR__NOT_SUPPORTED);
+        CHECK(start(true) == UCD_ERR__NOT_SUPPORTED);
         CHECK(last_error_says("ucd_prepare"));
         CHECK(ucd::hostgpu::end_capture(stream).nodes.empty());
-        REQUIRE(ucd_prepare(1, s.type(), UCD_OP__SUM, native(stream), UCD_INFO__NULL) ==
-                UCD_SUCCESS);
+        prepare(stream, whole.type(), UCD_OP__SUM);
         for (const bool packs : {true, false}) {
             ucd::hostgpu::begin_capture(stream);
-            REQUIRE((packs ? pack() : unpack()) == UCD_SUCCESS);
+            REQUIRE(start(packs) == UCD_SUCCESS);
             const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
             CHECK(graph.nodes.size() == 1);
             for (int replay = 0; replay < 3; ++replay) {
-                packs ? set_up_pack(move) : set_up_unpack(move);
+                set_up(move, packs);
                 ucd::hostgpu::replay(graph, stream);
                 check();
             }
@@ -185,23 +173,11 @@ TEST_CASE("reductions in a stream, as they are and captured") {
 
 TEST_CASE("reducing kernels with a cap on their blocks do all of it", "[bulk]") {
     DeviceSession session;
-    ucd_info_t info = UCD_INFO__NULL;
-    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
-    REQUIRE(ucd_info_set(info, "ucd.max_blocks", "2") == UCD_SUCCESS);
+    const Keys info({{"ucd.max_blocks", "2"}});
     for (const RecipePtr &recipe : layouts()) {
-        Case one("blocks", 0);
-        const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
-        const Subject &s = what.subject;
-        DeviceBuffer typed(one.rng(), s.range, device0);
-        DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, device0);
-        const DeviceMove move{one, UCD_OP__SUM, what, typed, packed, 0, s.size()};
-        set_up_pack(move);
-        std::uintptr_t actual = 0;
-        REQUIRE(ucd_pack(typed.real_base(), 1, s.type(), 0, packed.real_base(), s.size(), &actual,
-                         info, UCD_OP__SUM) == UCD_SUCCESS);
-        check_result(move);
+        WholeMove whole("blocks", recipe, device0, device0, UCD_OP__SUM);
+        whole.pack_and_check(info);
     }
-    ucd_info_free(&info);
 }
 
 } // namespace hostgpu_reduction_test

@@ -4,7 +4,7 @@
 // is right; and in the end all is given back.
 #include "support/catch.hpp"
 
-#include "support/moves/strided_move.hpp"
+#include "support/moves/device_calls.hpp"
 #include "support/refused_calls.hpp"
 
 #include <ucd_memory.h>
@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <functional>
 #include <thread>
 #include <vector>
 
@@ -25,117 +24,32 @@ using enum ucdtest::Memory;
 
 namespace {
 
-// Both buffers and a type, all new: with the library started anew, too, no stream, event, list or
+// On a stream of the program's. With the library started anew, too, no stream, event, list or
 // table is there yet.
 struct Fresh {
-    Case one{"refused calls", 0};
-    ReducedSubject what;
-    DeviceBuffer typed, packed;
-    ucd_op_t op;
     OwnStream stream;
-    std::uintptr_t actual = 0;
-    ucd_request_t request = UCD_REQUEST__NULL;
+    FreshMove move;
 
-    Fresh(const RecipePtr &recipe, Memory a, Memory b, ucd_op_t o)
-        : what(with_elements(make_subject(one, recipe, 1))),
-          typed(one.rng(), what.subject.range, a),
-          packed(one.rng(), {0, static_cast<std::intptr_t>(size())}, b), op(o) {}
-
-    std::size_t size() const { return what.subject.size(); }
-    ucd_type_t type() const { return what.subject.type(); }
-    DeviceMove move() { return {one, op, what, typed, packed, 0, size()}; }
-    std::vector<std::byte> contents() {
-        typed.fetch();
-        packed.fetch();
-        std::vector<std::byte> all(packed.actual(0),
-                                   packed.actual(static_cast<std::intptr_t>(size())));
-        all.insert(all.end(), typed.actual(what.subject.range.low),
-                   typed.actual(what.subject.range.high));
-        return all;
-    }
-    ucdtest::MoveList packs() {
-        const std::size_t count = op == UCD_OP__REPLACE ? 20 : 1, each = size() / count;
-        ucdtest::MoveList descs;
-        char *const to = static_cast<char *>(packed.real_base());
-        for (std::size_t at = 0; at < size(); at += each)
-            descs.push_back(pack_move(typed.real_base(), 1, type(), at, to + at, each));
-        return descs;
+    Fresh(const RecipePtr &recipe, Memory a, Memory b, ucd_op_t op)
+        : move(recipe, a, b, op, stream.native()) {}
+    // Whatever the call before has left.
+    void check_call(const MoveFunction &function) {
+        function.set_up(move);
+        REQUIRE(function.call(move) == UCD_SUCCESS);
+        REQUIRE(move.wait() == UCD_SUCCESS);
+        stream.synchronise();
+        move.check();
     }
 };
-
-struct Function {
-    const char *name;
-    bool unpacks, in_stream;
-    int (*call)(Fresh &);
-};
-
-const Function functions[] = {
-    {"ucd_ipack", false, false,
-     [](Fresh &f) {
-         return ucd_ipack(f.typed.real_base(), 1, f.type(), 0, f.packed.real_base(), f.size(),
-                          &f.actual, UCD_INFO__NULL, f.op, &f.request);
-     }},
-    {"ucd_pack", false, false,
-     [](Fresh &f) {
-         return ucd_pack(f.typed.real_base(), 1, f.type(), 0, f.packed.real_base(), f.size(),
-                         &f.actual, UCD_INFO__NULL, f.op);
-     }},
-    {"ucd_iunpack", true, false,
-     [](Fresh &f) {
-         return ucd_iunpack(f.packed.real_base(), f.size(), f.typed.real_base(), 1, f.type(), 0,
-                            &f.actual, UCD_INFO__NULL, f.op, &f.request);
-     }},
-    {"ucd_icopy", false, false,
-     [](Fresh &f) {
-         // To the elements one behind the other: what a pack does.
-         const BuiltType elements(
-             contig(static_cast<std::intptr_t>(f.what.elements.size()), leaf(UCD_TYPE__DOUBLE)));
-         return ucd_icopy(f.typed.real_base(), 1, f.type(), f.packed.real_base(), 1, elements.get(),
-                          &f.actual, UCD_INFO__NULL, f.op, &f.request);
-     }},
-    {"ucd_imove", false, false,
-     [](Fresh &f) {
-         ucdtest::MoveList descs = f.packs();
-         return start(descs, &f.request, UCD_INFO__NULL, f.op);
-     }},
-    {"ucd_pack_stream", false, true,
-     [](Fresh &f) {
-         return ucd_pack_stream(f.typed.real_base(), 1, f.type(), 0, f.packed.real_base(), f.size(),
-                                &f.actual, UCD_INFO__NULL, f.op, f.stream.native());
-     }},
-    {"ucd_unpack_stream", true, true,
-     [](Fresh &f) {
-         return ucd_unpack_stream(f.packed.real_base(), f.size(), f.typed.real_base(), 1, f.type(),
-                                  0, &f.actual, UCD_INFO__NULL, f.op, f.stream.native());
-     }},
-    {"ucd_move_stream", false, true,
-     [](Fresh &f) {
-         ucdtest::MoveList descs = f.packs();
-         return ucd_move_stream(descs.data(), descs.size(), UCD_INFO__NULL, f.op,
-                                f.stream.native());
-     }},
-    {"ucd_prepare and ucd_pack_stream", false, true,
-     [](Fresh &f) {
-         const int rc = ucd_prepare(1, f.type(), f.op, f.stream.native(), UCD_INFO__NULL);
-         return rc != UCD_SUCCESS
-                    ? rc
-                    : ucd_pack_stream(f.typed.real_base(), 1, f.type(), 0, f.packed.real_base(),
-                                      f.size(), &f.actual, UCD_INFO__NULL, f.op, f.stream.native());
-     }},
-};
-
-void set_up(Fresh &f, const Function &function) {
-    function.unpacks ? set_up_unpack(f.move()) : set_up_pack(f.move());
-}
 
 bool is_documented(int rc) {
     return rc == UCD_ERR__DEVICE || rc == UCD_ERR__OUT_OF_MEM;
 }
 
 // Pinned memory of which the driver tells nothing is as good as pageable, which streams refuse.
-bool is_taken_for_pageable(const Fresh &f, const Function &function, int rc) {
+bool is_taken_for_pageable(const Fresh &f, const MoveFunction &function, int rc) {
     return rc == UCD_ERR__NOT_SUPPORTED && function.in_stream &&
-           f.packed.memory() == Memory::pinned && tells_of_memory(refused_call());
+           f.move.packed.memory() == Memory::pinned && tells_of_memory(refused_call());
 }
 
 // Nothing of the backend's is alive while the library is down.
@@ -147,43 +61,35 @@ void start_anew() {
 }
 
 // False: there is no n-th call.
-bool refuse_one(const Function &function, const RecipePtr &recipe, Memory a, Memory b, ucd_op_t op,
-                int n) {
+bool refuse_one(const MoveFunction &function, const RecipePtr &recipe, Memory a, Memory b,
+                ucd_op_t op, int n) {
     start_anew();
     Fresh f(recipe, a, b, op);
-    set_up(f, function);
+    function.set_up(f.move);
     refuse_call(n);
-    int rc = function.call(f);
+    int rc = function.call(f.move);
     if (rc == UCD_SUCCESS) {
-        rc = ucd_wait(&f.request);
-        CHECK(f.request == UCD_REQUEST__NULL);
+        rc = f.move.wait();
+        CHECK(f.move.request == UCD_REQUEST__NULL);
         const bool all_called = !stop_refusing();
         f.stream.synchronise();
         if (rc == UCD_SUCCESS)
-            check_result(f.move());
+            f.move.check();
         else
             CHECK((is_documented(rc) && !all_called));
         // A vendor's function that tells of the stream's work may fail: then that goes on.
         std::this_thread::sleep_for(std::chrono::milliseconds(rc == UCD_SUCCESS ? 0 : 2));
-        set_up(f, function);
-        REQUIRE(function.call(f) == UCD_SUCCESS);
-        REQUIRE(ucd_wait(&f.request) == UCD_SUCCESS);
-        f.stream.synchronise();
-        check_result(f.move());
+        f.check_call(function);
         return !all_called;
     }
     stop_refusing();
     INFO(refused_call() << ": " << rc);
     CHECK((is_documented(rc) || is_taken_for_pageable(f, function, rc)));
-    const std::vector<std::byte> at_return = f.contents();
+    const std::vector<std::byte> at_return = f.move.contents();
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     f.stream.synchronise();
-    CHECK((f.contents() == at_return));
-    set_up(f, function);
-    REQUIRE(function.call(f) == UCD_SUCCESS);
-    REQUIRE(ucd_wait(&f.request) == UCD_SUCCESS);
-    f.stream.synchronise();
-    check_result(f.move());
+    CHECK((f.move.contents() == at_return));
+    f.check_call(function);
     return true;
 }
 
@@ -197,7 +103,8 @@ const RecipePtr listed_doubles = indexed({30, 10, 20, 40, 220}, {0, 70, 200, 110
 
 int calls_refused = 0;
 
-void refuse_each(const Function &function, const RecipePtr &recipe, const Ends &ends, ucd_op_t op) {
+void refuse_each(const MoveFunction &function, const RecipePtr &recipe, const Ends &ends,
+                 ucd_op_t op) {
     // Where not all random cases are run, some of the calls; of each function other ones.
     const int step = static_cast<int>(std::ceil(1 / std::clamp(case_factor(), 0.2, 1.0)));
     for (int n = 1 + calls_refused % step;; n += step) {
@@ -215,7 +122,7 @@ void refuse_each(const Function &function, const RecipePtr &recipe, const Ends &
 TEST_CASE("each call of the runtime fails once: moves between memories that one device reaches",
           "[bulk]") {
     DeviceSession session;
-    for (const Function &function : functions)
+    for (const MoveFunction &function : move_functions)
         for (const RecipePtr &recipe : {strided_doubles, listed_doubles})
             for (const Ends ends : {Ends{device0, device0}, Ends{device0, pinned}})
                 for (const ucd_op_t op :
@@ -226,7 +133,7 @@ TEST_CASE("each call of the runtime fails once: moves between memories that one 
 
 TEST_CASE("each call of the runtime fails once: moves through chunks", "[bulk]") {
     DeviceSession session;
-    for (const Function &function : functions)
+    for (const MoveFunction &function : move_functions)
         for (const Ends ends :
              {Ends{device0, pageable}, Ends{pageable, device0}, Ends{device0, device1}})
             if (!function.in_stream)
@@ -242,16 +149,11 @@ TEST_CASE("each call of the runtime fails once: when all is given back") {
         start_anew();
         Fresh f(listed_doubles, device0, pageable, UCD_OP__REPLACE),
             g(listed_doubles, device0, device0, UCD_OP__REPLACE);
-        for (Fresh *each : {&f, &g}) {
-            set_up_pack(each->move());
-            REQUIRE(functions[0].call(*each) == UCD_SUCCESS);
-            REQUIRE(ucd_wait(&each->request) == UCD_SUCCESS);
-            check_result(each->move());
-        }
+        for (Fresh *each : {&f, &g}) each->check_call(move_functions[0]);
         refuse_call(n);
         // The types' lists are on the device.
-        f.what.subject.built = BuiltType();
-        g.what.subject.built = BuiltType();
+        f.move.free_type();
+        g.move.free_type();
         const int rc = ucd_finalize();
         const bool all_called = !stop_refusing();
         CHECK((rc == UCD_SUCCESS || rc == UCD_ERR__INTERNAL));
@@ -313,24 +215,23 @@ TEST_CASE("the library ends with work under way, whose requests nobody has waite
         for (const Ends ends :
              {Ends{device0, device0}, Ends{device0, pageable}, Ends{device0, device1}}) {
             start_anew();
-            std::vector<std::unique_ptr<Fresh>> moves;
+            std::vector<std::unique_ptr<WholeMove>> moves;
             mock::knobs.delay_us = 500;
             for (int i = 0; i < 8; ++i) {
-                Fresh &f = *moves.emplace_back(std::make_unique<Fresh>(
-                    i % 2 == 0 ? strided_doubles : listed_doubles, ends.typed, ends.packed,
-                    static_cast<ucd_op_t>(UCD_OP__REPLACE)));
-                set_up_pack(f.move());
-                REQUIRE(functions[0].call(f) == UCD_SUCCESS);
+                WholeMove &f = *moves.emplace_back(std::make_unique<WholeMove>(
+                    "left", i % 2 == 0 ? strided_doubles : listed_doubles, ends.typed,
+                    ends.packed));
+                REQUIRE(f.start_pack() == UCD_SUCCESS);
                 // A GPU, whose work cannot be delayed, may be done already.
                 if (std::string(mock::backend.name) == "hostgpu")
                     REQUIRE(f.request != UCD_REQUEST__NULL);
-                f.what.subject.built = BuiltType(); // its handle is free at once
+                f.free_type(); // its handle is free at once
             }
             REQUIRE(ucd_finalize() == UCD_SUCCESS);
             mock::knobs.delay_us = 0;
             check_all_is_given_back();
             for (const auto &f : moves) {
-                check_result(f->move()); // the work is done
+                f->check(); // the work is done
                 if (waits_afterwards) CHECK(ucd_wait(&f->request) == UCD_SUCCESS);
             }
             REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);

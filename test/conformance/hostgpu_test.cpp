@@ -3,7 +3,9 @@
 #include "support/catch.hpp"
 
 #include "support/host_vendor/capture.h"
+#include "support/keys.hpp"
 #include "support/moves/batch_moves.hpp"
+#include "support/moves/move_now.hpp"
 #include "support/moves/strided_move.hpp"
 #include "support/refused_calls.hpp"
 
@@ -22,15 +24,9 @@ TEST_CASE("every call is one launch, whatever the layout", "[bulk]") {
     DeviceSession session;
     for (const RecipePtr &recipe : all_forms()) {
         INFO(to_text(*recipe));
-        Case one("one launch", 0);
-        const ReducedSubject what = with_elements(make_subject(one, recipe, 2));
-        DeviceBuffer typed(one.rng(), what.subject.range, device0);
-        DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(what.subject.size())},
-                            device0);
-        const std::size_t size = what.subject.size();
-        for (const auto &[offset, length] :
-             {std::pair{std::size_t{0}, size}, std::pair{size / 3, size / 2}}) {
-            const DeviceMove move{one, UCD_OP__REPLACE, what, typed, packed, offset, length};
+        WholeMove whole("one launch", recipe, device0, device0, UCD_OP__REPLACE, 2);
+        for (const DeviceMove &move :
+             {whole.move(), whole.part(whole.bytes() / 3, whole.bytes() / 2)}) {
             mock::counts.launches = mock::counts.copies = 0;
             check_device_pack(move, "kernel");
             CHECK(mock::counts.launches + mock::counts.copies == 1);
@@ -92,8 +88,8 @@ TEST_CASE("the start of runs that end beyond 2^32 words") {
         in.send();
         out.send();
         std::uintptr_t actual = 0;
-        CHECK(ucd_pack(static_cast<char *>(in.real_base()) + odd, 1, type.get(), 0, out.real_base(),
-                       moved, &actual, UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
+        pack_now(static_cast<char *>(in.real_base()) + odd, 1, type.get(), 0, out.real_base(),
+                 moved);
         out.fetch();
         CHECK(out.difference() == "");
     }
@@ -114,9 +110,7 @@ TEST_CASE("memory with access of its own is not for peers, unless it is for them
             StridedMove move("pools", 700, device0, device1);
             move.op = op;
             mock::counts.launches = mock::counts.copies = 0;
-            REQUIRE(move.start_pack() == UCD_SUCCESS);
-            REQUIRE(move.wait() == UCD_SUCCESS);
-            move.check();
+            move.pack_and_check();
             const int work = mock::counts.launches + mock::counts.copies;
             CHECK(granted == (work == 1));
         }
@@ -237,32 +231,20 @@ TEST_CASE("moves in streams, prepared or not") {
     DeviceSession session;
     mock::Stream stream(1);
     for (const RecipePtr &recipe : all_forms()) {
-        Case one("streams", 0);
-        const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
-        const Subject &s = what.subject;
-        DeviceBuffer typed(one.rng(), s.range, device1);
-        DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, pinned);
-        const DeviceMove move{one, UCD_OP__REPLACE, what, typed, packed, 0, s.size()};
-        std::uintptr_t actual = 0;
+        WholeMove whole("streams", recipe, device1, pinned);
+        const DeviceMove move = whole.move();
         for (int round = 0; round < 2; ++round) {
             set_up_pack(move);
             ucd_stream_t of_its_device = native(stream);
             of_its_device.device = -1;
-            REQUIRE(ucd_pack_stream(typed.real_base(), 1, s.type(), 0, packed.real_base(), s.size(),
-                                    &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
-                                    of_its_device) == UCD_SUCCESS);
-            stream.synchronise();
-            CHECK(stream.failure() == "");
+            REQUIRE(pack_in(of_its_device, move) == UCD_SUCCESS);
+            finish_in(stream);
             check_result(move);
             set_up_unpack(move);
-            REQUIRE(ucd_unpack_stream(packed.real_base(), s.size(), typed.real_base(), 1, s.type(),
-                                      0, &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
-                                      native(stream)) == UCD_SUCCESS);
-            stream.synchronise();
-            CHECK(stream.failure() == "");
+            REQUIRE(unpack_in(native(stream), move) == UCD_SUCCESS);
+            finish_in(stream);
             check_result(move);
-            REQUIRE(ucd_prepare(1, s.type(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
-                    UCD_SUCCESS);
+            prepare(stream, whole.type());
         }
     }
 }
@@ -274,12 +256,9 @@ TEST_CASE("a part of one long run is one copy to pinned memory") {
     for (const RecipePtr &recipe :
          {indexed({10000, 3, 20000}, {0, 15001, 30000}, d),
           structure({10000, 3, 20000}, {0, 100000, 200000}, {d, leaf(UCD_TYPE__INT), d})}) {
-        Case one("one run", 0);
-        const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
-        DeviceBuffer typed(one.rng(), what.subject.range, device0);
-        DeviceBuffer packed(one.rng(), {0, 40000}, pinned);
+        WholeMove whole("one run", recipe, device0, pinned);
         mock::counts.launches = mock::counts.copies = 0;
-        check_device_pack({one, UCD_OP__REPLACE, what, typed, packed, 4096, 40000});
+        check_device_pack(whole.part(4096, 40000));
         CHECK(mock::counts.launches == 0);
         CHECK(mock::counts.copies == 1);
     }
@@ -291,9 +270,7 @@ TEST_CASE("a type may be freed while a stream uses it") {
     StridedMove pack("freed", 100, device0, device0);
     set_up_pack(pack.move());
     mock::hold();
-    REQUIRE(ucd_pack_stream(pack.typed.real_base(), 1, pack.type(), 0, pack.packed.real_base(),
-                            pack.bytes(), &pack.actual, UCD_INFO__NULL, UCD_OP__REPLACE,
-                            native(stream)) == UCD_SUCCESS);
+    REQUIRE(pack_in(native(stream), pack.move()) == UCD_SUCCESS);
     pack.free_type();
     mock::let_go();
     stream.synchronise();
@@ -305,32 +282,21 @@ TEST_CASE("graphs: captured once the type is prepared, replayed with other data"
     mock::Stream stream(0);
     for (const RecipePtr &recipe : all_forms()) {
         INFO(to_text(*recipe));
-        Case one("graphs", 0);
-        const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
-        const Subject &s = what.subject;
-        DeviceBuffer typed(one.rng(), s.range, device0);
-        DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, device0);
-        const DeviceMove move{one, UCD_OP__REPLACE, what, typed, packed, 0, s.size()};
-        std::uintptr_t actual = 0;
-        const auto pack = [&] {
-            return ucd_pack_stream(typed.real_base(), 1, s.type(), 0, packed.real_base(), s.size(),
-                                   &actual, UCD_INFO__NULL, UCD_OP__REPLACE, native(stream));
-        };
+        WholeMove whole("graphs", recipe, device0, device0);
+        const DeviceMove move = whole.move();
         ucd::hostgpu::begin_capture(stream);
-        CHECK(pack() == UCD_ERR__NOT_SUPPORTED);
+        CHECK(pack_in(native(stream), move) == UCD_ERR__NOT_SUPPORTED);
         CHECK(last_error_says("ucd_prepare"));
         CHECK(ucd::hostgpu::end_capture(stream).nodes.empty());
-        REQUIRE(ucd_prepare(1, s.type(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL) ==
-                UCD_SUCCESS);
+        prepare(stream, whole.type());
         ucd::hostgpu::begin_capture(stream);
-        REQUIRE(pack() == UCD_SUCCESS);
+        REQUIRE(pack_in(native(stream), move) == UCD_SUCCESS);
         const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
         CHECK(graph.nodes.size() == 1);
         for (int replay = 0; replay < 3; ++replay) {
             set_up_pack(move);
             ucd::hostgpu::replay(graph, stream);
-            stream.synchronise();
-            CHECK(stream.failure() == "");
+            finish_in(stream);
             check_result(move);
         }
     }
@@ -362,23 +328,11 @@ TEST_CASE("a kernel that cannot be loaded fails ucd_prepare") {
 
 TEST_CASE("kernels with a cap on their blocks move all of it", "[bulk]") {
     DeviceSession session;
-    ucd_info_t info = UCD_INFO__NULL;
-    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
-    REQUIRE(ucd_info_set(info, "ucd.max_blocks", "2") == UCD_SUCCESS);
+    const Keys info({{"ucd.max_blocks", "2"}});
     for (const RecipePtr &recipe : all_forms()) {
-        Case one("blocks", 0);
-        const ReducedSubject what = with_elements(make_subject(one, recipe, 5));
-        const Subject &s = what.subject;
-        DeviceBuffer typed(one.rng(), s.range, device0);
-        DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, device0);
-        const DeviceMove move{one, UCD_OP__REPLACE, what, typed, packed, 0, s.size()};
-        set_up_pack(move);
-        std::uintptr_t actual = 0;
-        REQUIRE(ucd_pack(typed.real_base(), s.count, s.type(), 0, packed.real_base(), s.size(),
-                         &actual, info, UCD_OP__REPLACE) == UCD_SUCCESS);
-        check_result(move);
+        WholeMove whole("blocks", recipe, device0, device0, UCD_OP__REPLACE, 5);
+        whole.pack_and_check(info);
     }
-    ucd_info_free(&info);
 }
 
 TEST_CASE("long moves in words of every width, of one or several vectors a thread", "[bulk]") {
@@ -424,9 +378,7 @@ TEST_CASE("chunks that are under way at the same time share the cap on blocks") 
     for (const auto &[cap, at_once, blocks] : {std::tuple{"1", 1, 5}, std::tuple{"2", 2, 5},
                                                std::tuple{"5", 3, 5}, std::tuple{"6", 3, 10}}) {
         INFO("ucd.max_blocks is " << cap);
-        ucd_info_t info = UCD_INFO__NULL;
-        REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
-        REQUIRE(ucd_info_set(info, "ucd.max_blocks", cap) == UCD_SUCCESS);
+        const Keys info({{"ucd.max_blocks", cap}});
         StridedMove move("shared cap", 40000, device0, pageable); // five chunks
         set_up_pack(move.move());
         (void)ucd::hostgpu::stored_by_blocks();
@@ -437,10 +389,8 @@ TEST_CASE("chunks that are under way at the same time share the cap on blocks") 
                           &move.request) == UCD_SUCCESS);
         CHECK(mock::counts.launches == at_once);
         mock::let_go();
-        REQUIRE(move.wait() == UCD_SUCCESS);
-        move.check();
+        move.wait_and_check();
         CHECK(ucd::hostgpu::stored_by_blocks().size() == static_cast<std::size_t>(blocks));
-        ucd_info_free(&info);
     }
 }
 
@@ -449,8 +399,7 @@ TEST_CASE("moves to and from host memory leave room for other kernels") {
     constexpr std::size_t few = 2 * ucd::hostgpu::processors;
     const auto blocks_of = [](StridedMove &move, int rc) {
         REQUIRE(rc == UCD_SUCCESS);
-        REQUIRE(move.wait() == UCD_SUCCESS);
-        move.check();
+        move.wait_and_check();
         return ucd::hostgpu::stored_by_blocks().size();
     };
     DeviceSession session;
@@ -482,12 +431,8 @@ TEST_CASE("faults: refused launches, failing work, no memory") {
         REQUIRE(move.start_pack() == UCD_SUCCESS);
         CHECK(move.wait() == UCD_ERR__DEVICE);
         CHECK(last_error_says("as it was told to"));
-        REQUIRE(move.start_pack() == UCD_SUCCESS);
-        REQUIRE(move.wait() == UCD_SUCCESS);
-        move.check();
-        REQUIRE(move.start_unpack() == UCD_SUCCESS);
-        REQUIRE(move.wait() == UCD_SUCCESS);
-        move.check();
+        move.pack_and_check();
+        move.unpack_and_check();
     }
 }
 

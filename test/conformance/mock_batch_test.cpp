@@ -1,7 +1,9 @@
 // Batches whose members lie in many memories: what is moved, and with how many launches.
 #include "support/catch.hpp"
 
+#include "support/keys.hpp"
 #include "support/moves/calls.hpp"
+#include "support/moves/move_now.hpp"
 #include "support/moves/strided_move.hpp"
 
 #include <algorithm>
@@ -152,11 +154,9 @@ TEST_CASE("hints that name no device matter where there is something to move") {
     DeviceSession session;
     Moves moves;
     add(moves, 3, device0, device0);
-    ucd_info_t info = UCD_INFO__NULL;
-    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
-    REQUIRE(ucd_info_set(info, "ucd.inbuf", hint_for(device0).c_str()) == UCD_SUCCESS);
+    Keys info({{"ucd.inbuf", hint_for(device0)}});
     const std::string none = std::string(mock::backend.name) + ":99";
-    REQUIRE(ucd_info_set(info, "ucd.outbuf", none.c_str()) == UCD_SUCCESS);
+    info.set("ucd.outbuf", none);
     MoveList descs = pack_descs(moves);
     descs[0].incount = 0;
     CHECK(move_all(descs, info) == UCD_ERR__NOT_SUPPORTED);
@@ -166,7 +166,6 @@ TEST_CASE("hints that name no device matter where there is something to move") {
     CHECK(request == UCD_REQUEST__NULL);
     CHECK(ucd_imove(nullptr, 0, info, UCD_OP__REPLACE, &request) == UCD_SUCCESS);
     CHECK(request == UCD_REQUEST__NULL);
-    ucd_info_free(&info);
 }
 
 TEST_CASE("a member that fails late fails the batch") {
@@ -251,10 +250,8 @@ TEST_CASE("members at addresses of their own are moved as far as the range goes"
             *packed.expected(i) = *(i / 8 % 2 == 0 ? first : second).actual(i / 16 * 16 + i % 8);
         for (DeviceBuffer *each : {&first, &second, &packed}) each->send();
         std::uintptr_t actual = 0;
-        CHECK(ucd_pack(nullptr, 2, type.get(), 0, packed.real_base(),
-                       static_cast<std::uintptr_t>(length), &actual, UCD_INFO__NULL,
-                       UCD_OP__REPLACE) == UCD_SUCCESS);
-        CHECK(actual == static_cast<std::uintptr_t>(length));
+        CHECK(pack_now(nullptr, 2, type.get(), 0, packed.real_base(),
+                       static_cast<std::uintptr_t>(length)) == static_cast<std::uintptr_t>(length));
         packed.fetch();
         CHECK_FALSE(packed.first_difference());
     }

@@ -1,6 +1,8 @@
 // Devices that refuse, fail and have no memory: the right status, nothing lost, and life goes on.
 #include "support/catch.hpp"
 
+#include "support/keys.hpp"
+#include "support/moves/move_now.hpp"
 #include "support/moves/strided_move.hpp"
 
 #include <string>
@@ -22,12 +24,8 @@ constexpr Ends staged_ends[] = {{device0, pageable}, {pageable, device0}, {devic
 
 void require_works(const Ends &ends) {
     StridedMove again("after a fault", 500, ends.typed, ends.packed);
-    REQUIRE(again.start_pack() == UCD_SUCCESS);
-    REQUIRE(again.wait() == UCD_SUCCESS);
-    again.check();
-    REQUIRE(again.start_unpack() == UCD_SUCCESS);
-    REQUIRE(again.wait() == UCD_SUCCESS);
-    again.check();
+    again.pack_and_check();
+    again.unpack_and_check();
 }
 
 // A call that failed to start anything changes nothing.
@@ -190,10 +188,8 @@ TEST_CASE("memory for one chunk only") {
         REQUIRE(second.start_pack() == UCD_SUCCESS);
         CHECK(mock::counts.live_allocations == 1);
         mock::let_go();
-        REQUIRE(second.wait() == UCD_SUCCESS);
-        second.check();
-        REQUIRE(first.wait() == UCD_SUCCESS);
-        first.check();
+        second.wait_and_check();
+        first.wait_and_check();
     }
 }
 
@@ -213,14 +209,11 @@ TEST_CASE("hints that name what is not there") {
     set_up_pack(move.move());
     for (const char *place : {"cuda:0", "mock:2"}) {
         for (const char *key : {"ucd.inbuf", "ucd.outbuf"}) {
-            ucd_info_t info = UCD_INFO__NULL;
-            REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
-            REQUIRE(ucd_info_set(info, key, place) == UCD_SUCCESS);
+            const Keys info({{key, place}});
             CHECK(ucd_ipack(move.typed.real_base(), 1, move.type(), 0, move.packed.real_base(),
                             move.bytes(), &move.actual, info, UCD_OP__REPLACE,
                             &move.request) == UCD_ERR__NOT_SUPPORTED);
             CHECK(last_error_says("a hint names"));
-            ucd_info_free(&info);
         }
     }
 }
@@ -234,9 +227,7 @@ TEST_CASE("reductions that a device does not have") {
                    UCD_INFO__NULL, UCD_OP__SUM) == UCD_ERR__NOT_SUPPORTED);
     CHECK(last_error_says("SUM"));
     CHECK(last_error_says("long_double"));
-    CHECK(ucd_pack(in.real_base(), 2, UCD_TYPE__LONG_DOUBLE, 0, out.real_base(), 32, &actual,
-                   UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
-    CHECK(actual == 32);
+    CHECK(pack_now(in.real_base(), 2, UCD_TYPE__LONG_DOUBLE, 0, out.real_base(), 32) == 32);
 }
 
 TEST_CASE("what a device does with a type is what it does with its elements, of whatever size") {
@@ -301,9 +292,7 @@ TEST_CASE("a plan that cannot be made fails the call") {
 
 TEST_CASE("copy engines") {
     DeviceSession session;
-    ucd_info_t info = UCD_INFO__NULL;
-    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
-    REQUIRE(ucd_info_set(info, "ucd.engine", "dma") == UCD_SUCCESS);
+    const Keys info({{"ucd.engine", "dma"}});
     Rng rng(3);
     std::uintptr_t actual = 0;
     for (const auto &[a, b] : {Ends{device0, pinned}, Ends{device0, pageable},
@@ -312,32 +301,25 @@ TEST_CASE("copy engines") {
         for (std::intptr_t i = 0; i < 4000; ++i) *out.expected(i) = *in.actual(i);
         in.send();
         out.send();
-        REQUIRE(ucd_pack(in.real_base(), 1000, UCD_TYPE__INT, 0, out.real_base(), 4000, &actual,
-                         info, UCD_OP__REPLACE) == UCD_SUCCESS);
+        pack_now(in.real_base(), 1000, UCD_TYPE__INT, 0, out.real_base(), 4000, info);
         out.fetch();
         CHECK_FALSE(out.first_difference());
         CHECK(ucd_pack(in.real_base(), 1000, UCD_TYPE__INT, 0, out.real_base(), 4000, &actual, info,
                        UCD_OP__SUM) == UCD_ERR__NOT_SUPPORTED);
         // Rows, or blocks, through chunks or not.
         const BuiltType strided(recipes::vector(10, 1, 2, recipes::leaf(UCD_TYPE__INT)));
-        CHECK(ucd_pack(in.real_base(), 1, strided.get(), 0, out.real_base(), 40, &actual, info,
-                       UCD_OP__REPLACE) == UCD_SUCCESS);
+        pack_now(in.real_base(), 1, strided.get(), 0, out.real_base(), 40, info);
         const BuiltType irregular(
             recipes::indexed_block(1, {0, 2, 5}, recipes::leaf(UCD_TYPE__INT)));
-        CHECK(ucd_pack(in.real_base(), 1, irregular.get(), 0, out.real_base(), 12, &actual, info,
-                       UCD_OP__REPLACE) == UCD_SUCCESS);
+        pack_now(in.real_base(), 1, irregular.get(), 0, out.real_base(), 12, info);
         // One block of it is consecutive.
-        CHECK(ucd_pack(in.real_base(), 1, strided.get(), 4, out.real_base(), 4, &actual, info,
-                       UCD_OP__REPLACE) == UCD_SUCCESS);
+        pack_now(in.real_base(), 1, strided.get(), 4, out.real_base(), 4, info);
     }
-    ucd_info_free(&info);
 }
 
 TEST_CASE("copy engines take so many blocks, and no more") {
     DeviceSession session;
-    ucd_info_t info = UCD_INFO__NULL;
-    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
-    REQUIRE(ucd_info_set(info, "ucd.engine", "dma") == UCD_SUCCESS);
+    const Keys info({{"ucd.engine", "dma"}});
     constexpr std::size_t most = 4096;
     Rng rng(5);
     Ints displs;
@@ -353,8 +335,7 @@ TEST_CASE("copy engines take so many blocks, and no more") {
     CHECK(ucd_pack(in.real_base(), 1, type.get(), 0, out.real_base(), most + 1, &actual, info,
                    UCD_OP__REPLACE) == UCD_ERR__NOT_SUPPORTED);
     CHECK(last_error_says("4096"));
-    CHECK(ucd_pack(in.real_base(), 1, type.get(), 0, out.real_base(), most, &actual, info,
-                   UCD_OP__REPLACE) == UCD_SUCCESS);
+    pack_now(in.real_base(), 1, type.get(), 0, out.real_base(), most, info);
     out.fetch();
     CHECK_FALSE(out.first_difference());
     // A copy from layout to layout is refused for either side.
@@ -366,7 +347,6 @@ TEST_CASE("copy engines take so many blocks, and no more") {
     CHECK(ucd_copy(apart.real_base(), 1, other.get(), in.real_base(), 1, type.get(), &actual, info,
                    UCD_OP__REPLACE) == UCD_ERR__NOT_SUPPORTED);
     CHECK(last_error_says("4096"));
-    ucd_info_free(&info);
 }
 
 TEST_CASE("copy engines take so many blocks of each member of a batch") {

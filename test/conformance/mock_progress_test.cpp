@@ -75,8 +75,7 @@ TEST_CASE("types may be freed while requests use them") {
         pack.free_type();
         CHECK(mock::counts.live_plans > plans);
         mock::let_go();
-        REQUIRE(pack.wait() == UCD_SUCCESS);
-        pack.check();
+        pack.wait_and_check();
         CHECK(mock::counts.live_plans == plans);
     }
 }
@@ -98,11 +97,9 @@ TEST_CASE("more data than the pool holds, and waiting for the second request fir
         CHECK_FALSE(is_complete(second.request));
         mock::let_go();
         REQUIRE(third.wait() == UCD_SUCCESS);
-        REQUIRE(second.wait() == UCD_SUCCESS);
-        second.check();
+        second.wait_and_check();
         third.check();
-        REQUIRE(first.wait() == UCD_SUCCESS);
-        first.check();
+        first.wait_and_check();
         CHECK(mock::counts.allocations == 2);
     }
 }
@@ -119,8 +116,7 @@ TEST_CASE("several chunks are under way at the same time") {
     // The chunk that has arrived is used again.
     while (mock::counts.launches < 5) CHECK_FALSE(is_complete(pack.request));
     mock::let_go();
-    REQUIRE(pack.wait() == UCD_SUCCESS);
-    pack.check();
+    pack.wait_and_check();
     CHECK(mock::counts.launches == (4000 + 255) / 256);
     CHECK(mock::counts.allocations == 4);
 }
@@ -149,8 +145,7 @@ TEST_CASE("waiting for any request moves all staged work forward") {
         if (mock::counts.launches - others == chunks) break;
         REQUIRE(std::chrono::steady_clock::now() < deadline);
     }
-    REQUIRE(staged.wait() == UCD_SUCCESS);
-    staged.check();
+    staged.wait_and_check();
 }
 
 TEST_CASE("complete work has given back its types, whether its request was asked about or not") {
@@ -170,8 +165,7 @@ TEST_CASE("complete work has given back its types, whether its request was asked
         other.free_type();
         REQUIRE(std::chrono::steady_clock::now() < deadline);
     }
-    REQUIRE(staged.wait() == UCD_SUCCESS);
-    staged.check();
+    staged.wait_and_check();
 }
 
 TEST_CASE("waitall ends requests of all kinds") {

@@ -1,7 +1,9 @@
 // Every route, and what is made of it, with a mock backend for the devices.
 #include "support/catch.hpp"
 
+#include "support/keys.hpp"
 #include "support/moves/device_moves.hpp"
+#include "support/moves/move_now.hpp"
 #include "support/moves/strided_move.hpp"
 
 #include "transfer/staged.h"
@@ -32,9 +34,7 @@ Effort effort_of_pack(Memory a, Memory b) {
     DeviceBuffer typed(rng, {0, 256}, a), packed(rng, {0, 128}, b);
     typed.send();
     packed.send();
-    std::uintptr_t actual = 0;
-    REQUIRE(ucd_pack(typed.real_base(), 1, type.get(), 0, packed.real_base(), 128, &actual,
-                     UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
+    pack_now(typed.real_base(), 1, type.get(), 0, packed.real_base(), 128);
     return {mock::counts.launches, mock::counts.copies, mock::counts.allocations};
 }
 
@@ -78,12 +78,8 @@ TEST_CASE("much data, through chunks of their usual size", "[bulk]") {
                                std::pair{Memory::device1, Memory::device0}}) {
         StridedMove move("much", usual.chunk_bytes * 5 / 8, a, b); // two chunks and a half
         move.op = UCD_OP__SUM;
-        REQUIRE(move.start_pack() == UCD_SUCCESS);
-        REQUIRE(move.wait() == UCD_SUCCESS);
-        move.check();
-        REQUIRE(move.start_unpack() == UCD_SUCCESS);
-        REQUIRE(move.wait() == UCD_SUCCESS);
-        move.check();
+        move.pack_and_check();
+        move.unpack_and_check();
     }
 }
 
@@ -133,14 +129,8 @@ TEST_CASE("hints spare the look at the buffers, and lead the same way") {
             mock::reset();
             use_staging(512, 3);
             DeviceBuffer typed(rng, {0, 256}, a), packed(rng, {0, 128}, b);
-            ucd_info_t info = UCD_INFO__NULL;
-            REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
-            REQUIRE(ucd_info_set(info, "ucd.outbuf", hint_for(a).c_str()) == UCD_SUCCESS);
-            REQUIRE(ucd_info_set(info, "ucd.inbuf", hint_for(b).c_str()) == UCD_SUCCESS);
-            std::uintptr_t actual = 0;
-            REQUIRE(ucd_unpack(packed.real_base(), 128, typed.real_base(), 1, type.get(), 0,
-                               &actual, info, UCD_OP__REPLACE) == UCD_SUCCESS);
-            ucd_info_free(&info);
+            Keys info({{"ucd.outbuf", hint_for(a)}, {"ucd.inbuf", hint_for(b)}});
+            unpack_now(packed.real_base(), 128, typed.real_base(), 1, type.get(), 0, info);
             CHECK(mock::counts.queries == 0);
             const int steps = unhinted.launches + unhinted.copies;
             CHECK(mock::counts.launches + mock::counts.copies == steps);
@@ -186,15 +176,10 @@ TEST_CASE("a batch looks once at each allocation") {
 
 TEST_CASE("ucd.gpu=none looks at nothing") {
     DeviceSession session;
-    ucd_info_t info = UCD_INFO__NULL;
-    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
-    REQUIRE(ucd_info_set(info, "ucd.gpu", "none") == UCD_SUCCESS);
+    Keys info({{"ucd.gpu", "none"}});
     const int in[4] = {1, 2, 3, 4};
     int out[4] = {};
-    std::uintptr_t actual = 0;
-    CHECK(ucd_pack(in, 4, UCD_TYPE__INT, 0, out, 16, &actual, info, UCD_OP__REPLACE) ==
-          UCD_SUCCESS);
-    ucd_info_free(&info);
+    pack_now(in, 4, UCD_TYPE__INT, 0, out, 16, info);
     CHECK(out[3] == 4);
     CHECK(mock::counts.queries == 0);
 }
@@ -203,9 +188,7 @@ TEST_CASE("drivers are not asked about small buffers in the heap and on the stac
     DeviceSession session;
     const int in[4] = {1, 2, 3, 4};
     int out[4] = {};
-    std::uintptr_t actual = 0;
-    CHECK(ucd_pack(in, 4, UCD_TYPE__INT, 0, out, 16, &actual, UCD_INFO__NULL, UCD_OP__REPLACE) ==
-          UCD_SUCCESS);
+    pack_now(in, 4, UCD_TYPE__INT, 0, out, 16);
     CHECK(out[3] == 4);
     CHECK(mock::counts.queries == 0);
     // A type may start anywhere; where its first byte lies counts.
@@ -214,8 +197,7 @@ TEST_CASE("drivers are not asked about small buffers in the heap and on the stac
     const BuiltType far(hindexed_block(1, {reinterpret_cast<std::intptr_t>(device.real_base())},
                                        leaf(UCD_TYPE__INT)));
     device.send();
-    CHECK(ucd_pack(nullptr, 1, far.get(), 0, out, 4, &actual, UCD_INFO__NULL, UCD_OP__REPLACE) ==
-          UCD_SUCCESS);
+    pack_now(nullptr, 1, far.get(), 0, out, 4);
     CHECK(mock::counts.queries > 0);
     CHECK(mock::counts.launches > 0);
 }
@@ -255,10 +237,7 @@ TEST_CASE("copies on one device stay on it") {
     Rng rng(2);
     DeviceBuffer in(rng, {0, 64}, Memory::device1), out(rng, {0, 96}, Memory::device1);
     in.send();
-    std::uintptr_t actual = 0;
-    REQUIRE(ucd_copy(in.real_base(), 1, in_type.get(), out.real_base(), 1, out_type.get(), &actual,
-                     UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
-    CHECK(actual == 32);
+    CHECK(copy_now(in.real_base(), 1, in_type.get(), out.real_base(), 1, out_type.get()) == 32);
     CHECK(mock::counts.launches == 2);
     CHECK(mock::counts.copies == 0);
 }
@@ -284,15 +263,11 @@ TEST_CASE("much data from host memory to a device leaves its source as it is") {
     for (std::size_t i = 0; i < bytes; i += 1000) in[i] = static_cast<char>(rng.bits());
     const std::vector<char> before = in;
     void *const device = mock::allocate(ucd::MemoryKind::device, 0, bytes);
-    std::uintptr_t actual = 0;
-    REQUIRE(ucd_unpack(in.data(), bytes, device, bytes, UCD_TYPE__BYTE, 0, &actual, UCD_INFO__NULL,
-                       UCD_OP__REPLACE) == UCD_SUCCESS);
-    CHECK(actual == bytes);
+    CHECK(unpack_now(in.data(), bytes, device, bytes, UCD_TYPE__BYTE, 0) == bytes);
     CHECK((in == before));
     mock::read(out.data(), device, bytes);
     CHECK((out == before));
-    REQUIRE(ucd_pack(device, bytes, UCD_TYPE__BYTE, 0, in.data(), bytes, &actual, UCD_INFO__NULL,
-                     UCD_OP__REPLACE) == UCD_SUCCESS);
+    pack_now(device, bytes, UCD_TYPE__BYTE, 0, in.data(), bytes);
     CHECK((in == before));
     mock::release(device);
 }
@@ -303,10 +278,9 @@ TEST_CASE("a batch of which one side has a hint") {
         for (const Memory b : all_memories) {
             for (const char *hinted : {"ucd.inbuf", "ucd.outbuf"}) {
                 DeviceSession session;
-                ucd_info_t info = UCD_INFO__NULL;
-                REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+                Keys info;
                 const bool in = std::string(hinted) == "ucd.inbuf";
-                REQUIRE(ucd_info_set(info, hinted, hint_for(in ? a : b).c_str()) == UCD_SUCCESS);
+                info.set(hinted, hint_for(in ? a : b));
                 std::vector<std::unique_ptr<StridedMove>> moves;
                 MoveList packs;
                 for (int i = 0; i < 4; ++i) {
@@ -318,7 +292,6 @@ TEST_CASE("a batch of which one side has a hint") {
                 INFO(name_of(a) << " to " << name_of(b) << ", " << hinted);
                 REQUIRE(move_all(packs, info) == UCD_SUCCESS);
                 for (const auto &m : moves) m->check();
-                ucd_info_free(&info);
             }
         }
     }
@@ -412,9 +385,7 @@ TEST_CASE("a driver that may have memory unknown is asked about what no driver k
     const auto questions = [](Memory a) {
         StridedMove move("unknown", 100, a, Memory::device0);
         mock::counts.unknown = 0;
-        REQUIRE(move.start_pack() == UCD_SUCCESS);
-        REQUIRE(move.wait() == UCD_SUCCESS);
-        move.check();
+        move.pack_and_check();
         return mock::counts.unknown.load();
     };
     CHECK(questions(Memory::pageable) == 1);

@@ -1,6 +1,8 @@
 // Calls that put work into a stream of the user's.
 #include "support/catch.hpp"
 
+#include "support/keys.hpp"
+#include "support/moves/move_now.hpp"
 #include "support/moves/strided_move.hpp"
 
 #include "prepared/type_cache.h"
@@ -13,19 +15,7 @@ namespace mock_stream_test {
 using namespace ucdtest;
 using enum ucdtest::Memory;
 
-namespace {
-
-int pack_in(mock::Stream &stream, StridedMove &m) {
-    return ucd_pack_stream(m.typed.real_base(), 1, m.type(), 0, m.packed.real_base(), m.bytes(),
-                           &m.actual, UCD_INFO__NULL, m.op, native(stream));
-}
-
-int unpack_in(mock::Stream &stream, StridedMove &m) {
-    return ucd_unpack_stream(m.packed.real_base(), m.bytes(), m.typed.real_base(), 1, m.type(), 0,
-                             &m.actual, UCD_INFO__NULL, m.op, native(stream));
-}
-
-} // namespace
+namespace {} // namespace
 
 TEST_CASE("work in a stream is done in its order, without waiting") {
     DeviceSession session;
@@ -36,8 +26,7 @@ TEST_CASE("work in a stream is done in its order, without waiting") {
     set_up_unpack(second.move());
     // What the second one unpacks is what the first one has packed.
     mock::hold();
-    REQUIRE(pack_in(stream, first) == UCD_SUCCESS);
-    CHECK(first.actual == first.bytes());
+    REQUIRE(pack_in(native(stream), first.move()) == UCD_SUCCESS);
     std::uintptr_t actual = 0;
     REQUIRE(ucd_unpack_stream(first.packed.real_base(), first.bytes(), second.typed.real_base(), 1,
                               second.type(), 0, &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
@@ -47,8 +36,7 @@ TEST_CASE("work in a stream is done in its order, without waiting") {
         *second.typed.expected(second.what.subject.bytes[i]) =
             *first.packed.expected(static_cast<std::intptr_t>(i));
     mock::let_go();
-    stream.synchronise();
-    CHECK(stream.failure() == "");
+    finish_in(stream);
     first.check();
     second.check();
     CHECK(mock::counts.stream_launches == 2);
@@ -62,12 +50,11 @@ TEST_CASE("types may be freed once a call with a stream has returned") {
     StridedMove pack("freed", 100, device0, device0);
     set_up_pack(pack.move());
     mock::hold();
-    REQUIRE(pack_in(stream, pack) == UCD_SUCCESS);
+    REQUIRE(pack_in(native(stream), pack.move()) == UCD_SUCCESS);
     pack.free_type();
     CHECK(mock::counts.live_plans == plans + 1);
     mock::let_go();
-    stream.synchronise();
-    CHECK(stream.failure() == "");
+    finish_in(stream);
     pack.check();
     CHECK(mock::counts.live_plans == plans);
 }
@@ -89,21 +76,14 @@ TEST_CASE("random moves in streams") {
         DeviceBuffer typed(rng, s.range, memories[rng.below(3)]);
         DeviceBuffer packed(rng, {0, static_cast<std::intptr_t>(s.size())}, memories[rng.below(3)]);
         const DeviceMove move{one, op, what, typed, packed, 0, s.size()};
-        std::uintptr_t actual = 0;
-        set_up_pack(move);
-        one.succeed(ucd_pack_stream(typed.real_base(), s.count, s.type(), 0, packed.real_base(),
-                                    s.size(), &actual, UCD_INFO__NULL, op, native(stream)),
-                    "ucd_pack_stream");
-        stream.synchronise();
-        if (!stream.failure().empty()) one.fail(stream.failure());
-        check_result(move);
-        set_up_unpack(move);
-        one.succeed(ucd_unpack_stream(packed.real_base(), s.size(), typed.real_base(), s.count,
-                                      s.type(), 0, &actual, UCD_INFO__NULL, op, native(stream)),
-                    "ucd_unpack_stream");
-        stream.synchronise();
-        if (!stream.failure().empty()) one.fail(stream.failure());
-        check_result(move);
+        for (const bool packs : {true, false}) {
+            set_up(move, packs);
+            one.succeed(packs ? pack_in(native(stream), move) : unpack_in(native(stream), move),
+                        "a call in a stream");
+            stream.synchronise();
+            if (!stream.failure().empty()) one.fail(stream.failure());
+            check_result(move);
+        }
     });
 }
 
@@ -153,10 +133,7 @@ TEST_CASE("a batch in a stream is one launch") {
 TEST_CASE("what hints name the host reaches, too, goes into the stream") {
     DeviceSession session;
     mock::Stream stream(1);
-    ucd_info_t hints = UCD_INFO__NULL;
-    REQUIRE(ucd_info_create(&hints) == UCD_SUCCESS);
-    for (const char *key : {"ucd.inbuf", "ucd.outbuf"})
-        REQUIRE(ucd_info_set(hints, key, "pinned") == UCD_SUCCESS);
+    const Keys hints({{"ucd.inbuf", "pinned"}, {"ucd.outbuf", "pinned"}});
     std::vector<std::unique_ptr<StridedMove>> moves;
     MoveList packs;
     for (std::size_t i = 0; i < 10; ++i) {
@@ -169,26 +146,21 @@ TEST_CASE("what hints name the host reaches, too, goes into the stream") {
     stream.synchronise();
     CHECK(mock::counts.stream_launches == 1);
     for (const auto &m : moves) m->check();
-    CHECK(ucd_info_free(&hints) == UCD_SUCCESS);
 }
 
 TEST_CASE("without peers, a device reaches its own memory") {
     DeviceSession session;
     mock::knobs.peers = true;
     mock::Stream stream(1);
-    ucd_info_t alone = UCD_INFO__NULL;
-    REQUIRE(ucd_info_create(&alone) == UCD_SUCCESS);
-    REQUIRE(ucd_info_set(alone, "ucd.peers", "none") == UCD_SUCCESS);
+    const Keys alone({{"ucd.peers", "none"}});
     for (const Memory packed_at : {device1, device0, pinned}) {
         StridedMove m("alone", 100, device1, packed_at);
         set_up_pack(m.move());
-        const int rc = ucd_pack_stream(m.typed.real_base(), 1, m.type(), 0, m.packed.real_base(),
-                                       m.bytes(), &m.actual, alone, m.op, native(stream));
+        const int rc = pack_in(native(stream), m.move(), alone);
         CHECK(rc == (packed_at == device0 ? UCD_ERR__NOT_SUPPORTED : UCD_SUCCESS));
         stream.synchronise();
         if (rc == UCD_SUCCESS) m.check();
     }
-    CHECK(ucd_info_free(&alone) == UCD_SUCCESS);
 }
 
 TEST_CASE("buffers must be reachable from the stream's device") {
@@ -196,29 +168,24 @@ TEST_CASE("buffers must be reachable from the stream's device") {
     mock::Stream stream(0);
     for (const Memory memory : {pageable, device1}) {
         StridedMove outside("outside", 10, memory, pinned), target("target", 10, device0, memory);
-        CHECK(pack_in(stream, outside) == UCD_ERR__NOT_SUPPORTED);
+        CHECK(pack_in(native(stream), outside.move()) == UCD_ERR__NOT_SUPPORTED);
         CHECK(last_error_says("inbuf"));
-        CHECK(unpack_in(stream, outside) == UCD_ERR__NOT_SUPPORTED);
+        CHECK(unpack_in(native(stream), outside.move()) == UCD_ERR__NOT_SUPPORTED);
         CHECK(last_error_says("outbuf"));
-        CHECK(pack_in(stream, target) == UCD_ERR__NOT_SUPPORTED);
+        CHECK(pack_in(native(stream), target.move()) == UCD_ERR__NOT_SUPPORTED);
         CHECK(last_error_says("outbuf"));
-        CHECK(outside.actual == 0);
     }
     // A hint for one buffer says nothing of the other.
-    ucd_info_t hint = UCD_INFO__NULL;
-    REQUIRE(ucd_info_create(&hint) == UCD_SUCCESS);
-    REQUIRE(ucd_info_set(hint, "ucd.inbuf", (std::string(mock::backend.name) + ":0").c_str()) ==
-            UCD_SUCCESS);
+    const Keys hint({{"ucd.inbuf", hint_for(device0)}});
     StridedMove a("outside", 10, device0, pageable), b("outside", 10, device0, pageable);
     ucd_move_t packs[] = {pack_of(a.move()), pack_of(b.move())};
     CHECK(ucd_move_stream(packs, 2, hint, UCD_OP__REPLACE, native(stream)) ==
           UCD_ERR__NOT_SUPPORTED);
     CHECK(last_error_says("outbuf"));
-    CHECK(ucd_info_free(&hint) == UCD_SUCCESS);
     mock::knobs.peers = true;
     StridedMove peer("peer", 10, device1, device0);
     set_up_pack(peer.move());
-    CHECK(pack_in(stream, peer) == UCD_SUCCESS);
+    CHECK(pack_in(native(stream), peer.move()) == UCD_SUCCESS);
     stream.synchronise();
     peer.check();
     CHECK(mock::counts.stream_launches == 1);
@@ -231,11 +198,8 @@ TEST_CASE("a stream says which device it belongs to") {
     set_up_pack(m.move());
     REQUIRE(ucd_prepare(1, m.type(), UCD_OP__REPLACE, {"mock", -1, &stream, nullptr},
                         UCD_INFO__NULL) == UCD_SUCCESS);
-    REQUIRE(ucd_pack_stream(m.typed.real_base(), 1, m.type(), 0, m.packed.real_base(), m.bytes(),
-                            &m.actual, UCD_INFO__NULL, UCD_OP__REPLACE,
-                            {"mock", -1, &stream, nullptr}) == UCD_SUCCESS);
-    stream.synchronise();
-    CHECK(stream.failure() == "");
+    REQUIRE(pack_in({"mock", -1, &stream, nullptr}, m.move()) == UCD_SUCCESS);
+    finish_in(stream);
     m.check();
 }
 
@@ -243,10 +207,7 @@ TEST_CASE("streams that are none") {
     DeviceSession session;
     mock::Stream stream(0);
     StridedMove m("wrong stream", 10, pinned, pinned);
-    const auto pack = [&](ucd_stream_t s) {
-        return ucd_pack_stream(m.typed.real_base(), 1, m.type(), 0, m.packed.real_base(), m.bytes(),
-                               &m.actual, UCD_INFO__NULL, UCD_OP__REPLACE, s);
-    };
+    const auto pack = [&](const ucd_stream_t &to) { return pack_in(to, m.move()); };
     CHECK(pack({nullptr, 0, &stream, nullptr}) == UCD_ERR__INVALID_ARG);
     CHECK(pack({"mock", 2, &stream, nullptr}) == UCD_ERR__NOT_SUPPORTED);
     CHECK(pack({"mock", -2, &stream, nullptr}) == UCD_ERR__NOT_SUPPORTED);
@@ -260,7 +221,6 @@ TEST_CASE("streams that are none") {
     CHECK(pack({"cuda", 0, &stream, nullptr, 0}) == UCD_ERR__NOT_SUPPORTED);
     CHECK(last_error_says("cuda, which is not available"));
     CHECK(pack({"seq", 0, &stream, nullptr}) == UCD_ERR__NOT_SUPPORTED);
-    CHECK(m.actual == 0);
     // The other arguments are checked as without a stream.
     std::uintptr_t actual = 5;
     CHECK(ucd_pack_stream(m.typed.real_base(), 1, m.type(), m.bytes() + 1, m.packed.real_base(), 1,
@@ -280,8 +240,7 @@ TEST_CASE("a launch in a stream that is refused") {
     mock::Stream stream(0);
     StridedMove m("refused", 10, device0, pinned);
     mock::knobs.failing_launch = 1;
-    CHECK(pack_in(stream, m) == UCD_ERR__DEVICE);
-    CHECK(m.actual == 0);
+    CHECK(pack_in(native(stream), m.move()) == UCD_ERR__DEVICE);
 }
 
 TEST_CASE("a copy in a stream of which any step is refused") {
@@ -305,8 +264,7 @@ TEST_CASE("a copy in a stream of which any step is refused") {
     }
     CHECK(refused >= 2);
     mock::knobs.failing_launch = 0;
-    stream.synchronise();
-    CHECK(stream.failure() == "");
+    finish_in(stream);
 }
 
 TEST_CASE("ucd_prepare makes the plan that calls then use") {
@@ -318,7 +276,7 @@ TEST_CASE("ucd_prepare makes the plan that calls then use") {
     CHECK(mock::counts.prepared == 1);
     CHECK(mock::counts.live_plans == plans + 1);
     set_up_pack(m.move());
-    REQUIRE(pack_in(stream, m) == UCD_SUCCESS);
+    REQUIRE(pack_in(native(stream), m.move()) == UCD_SUCCESS);
     stream.synchronise();
     CHECK(mock::counts.live_plans == plans + 1);
     m.check();
@@ -356,17 +314,11 @@ TEST_CASE("a long list is moved once as it was described, in a stream or not") {
             for (const bool first : {true, false}) {
                 set_up_pack(move);
                 REQUIRE_FALSE((first && has_layout()));
-                std::uintptr_t actual = 0;
                 if (in_stream) {
-                    REQUIRE(ucd_pack_stream(typed.real_base(), 1, s.type(), 0, packed.real_base(),
-                                            s.size(), &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
-                                            native(stream)) == UCD_SUCCESS);
-                    stream.synchronise();
-                    CHECK(stream.failure() == "");
+                    REQUIRE(pack_in(native(stream), move) == UCD_SUCCESS);
+                    finish_in(stream);
                 } else {
-                    REQUIRE(ucd_pack(typed.real_base(), 1, s.type(), 0, packed.real_base(),
-                                     s.size(), &actual, UCD_INFO__NULL,
-                                     UCD_OP__REPLACE) == UCD_SUCCESS);
+                    pack_now(typed.real_base(), 1, s.type(), 0, packed.real_base(), s.size());
                 }
                 check_result(move);
                 INFO(count << " entries" << (in_stream ? " in a stream" : ""));

@@ -1,6 +1,7 @@
 // MAX, MIN, MAXLOC and MINLOC of NaN and of zeros of both signs, as ucd.h promises: out keeps its
 // bits.
 #include "support/catch.hpp"
+#include "support/moves/move_now.hpp"
 
 #include <ucd.h>
 
@@ -46,10 +47,8 @@ void check_out_stays(const Values<Bits> &v, ucd_op_t op, intptr_t stride) {
     const std::vector<Bits> before = out;
     ucd_type_t type;
     REQUIRE(ucd_create_vector(elements, 1, stride, v.type, UCD_INFO__NULL, &type) == UCD_SUCCESS);
-    uintptr_t bytes;
-    REQUIRE(ucd_unpack(in.data(), elements * sizeof(Bits), out.data(), 1, type, 0, &bytes,
-                       UCD_INFO__NULL, op) == UCD_SUCCESS);
-    CHECK(bytes == elements * sizeof(Bits));
+    CHECK(ucdtest::unpack_now(in.data(), elements * sizeof(Bits), out.data(), 1, type, 0,
+                              UCD_INFO__NULL, op) == elements * sizeof(Bits));
     CHECK(out == before);
     REQUIRE(ucd_free(&type) == UCD_SUCCESS);
 }
@@ -82,8 +81,7 @@ TEST_CASE("MAXLOC and MINLOC leave out as it is where a value is no number") {
         uintptr_t bytes;
         REQUIRE(ucd_pack(in, 3, UCD_TYPE__DOUBLE_INT, 0, packed, sizeof packed, &bytes,
                          UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
-        REQUIRE(ucd_unpack(packed, bytes, out, 3, UCD_TYPE__DOUBLE_INT, 0, &bytes, UCD_INFO__NULL,
-                           op) == UCD_SUCCESS);
+        ucdtest::unpack_now(packed, bytes, out, 3, UCD_TYPE__DOUBLE_INT, 0, UCD_INFO__NULL, op);
         for (const Pair &pair : out) CHECK(pair.index == 7);
         CHECK(out[1].value == 1);
     }

@@ -3,6 +3,8 @@
 
 #include "support/buffers/guarded_buffer.hpp"
 #include "support/moves/calls.hpp"
+#include "support/moves/move_list.hpp"
+#include "support/moves/move_now.hpp"
 #include "support/moves/moving.hpp"
 
 #include <algorithm>
@@ -44,38 +46,24 @@ std::vector<Range> random_fragments(Rng &rng, std::size_t total) {
 
 } // namespace
 
-TEST_CASE("pack random layouts, whole and in parts") {
-    run_cases("pack", 60000, [](Case &one) {
-        Rng &rng = one.rng();
-        const Subject subject = random_subject(one);
-        GuardedBuffer source(rng, subject.range);
-        const MemoryLocation from = place(subject, source);
-        GuardedBuffer packed = packed_buffer(rng, subject.size() + spare_room);
-        check_pack(one, from, 0, subject.size() + rng.below(spare_room + 1), packed);
-        for (int i = 0; i < 4; ++i) {
-            packed.randomise(rng);
-            const Range range = random_range(rng, subject.size());
-            check_pack(one, from, range.offset, range.length, packed);
-        }
-    });
-}
-
-TEST_CASE("unpack to random layouts, whole and in parts") {
-    run_cases("unpack", 60000, [](Case &one) {
-        Rng &rng = one.rng();
-        RecipeOptions options;
-        options.unpack_safe = !rng.chance(15);
-        const Subject subject = random_subject(one, options);
-        GuardedBuffer target(rng, subject.range);
-        const MemoryLocation to = place(subject, target);
-        GuardedBuffer packed = packed_buffer(rng, subject.size() + spare_room);
-        check_unpack(one, packed, subject.size() + rng.below(spare_room + 1), to, 0);
-        for (int i = 0; i < 4; ++i) {
-            packed.randomise(rng);
-            const Range range = random_range(rng, subject.size());
-            check_unpack(one, packed, range.length, to, range.offset);
-        }
-    });
+TEST_CASE("pack and unpack random layouts, whole and in parts") {
+    for (const bool packs : {true, false})
+        run_cases(packs ? "pack" : "unpack", 60000, [packs](Case &one) {
+            Rng &rng = one.rng();
+            RecipeOptions options;
+            options.unpack_safe = !packs && !rng.chance(15);
+            const Subject subject = random_subject(one, options);
+            GuardedBuffer memory(rng, subject.range);
+            const MemoryLocation typed = place(subject, memory);
+            GuardedBuffer packed = packed_buffer(rng, subject.size() + spare_room);
+            const std::size_t room = subject.size() + rng.below(spare_room + 1);
+            check_move(one, packs, typed, 0, room, packed);
+            for (int i = 0; i < 4; ++i) {
+                packed.randomise(rng);
+                const Range range = random_range(rng, subject.size());
+                check_move(one, packs, typed, range.offset, range.length, packed);
+            }
+        });
 }
 
 TEST_CASE("every offset and every length of small types") {
@@ -92,10 +80,10 @@ TEST_CASE("every offset and every length of small types") {
         GuardedBuffer packed = packed_buffer(rng, subject.size() + 1);
         for (std::size_t offset = 0; offset <= subject.size(); ++offset) {
             for (std::size_t length = 0; length <= subject.size() - offset + 1; ++length) {
-                packed.randomise(rng);
-                check_pack(one, where, offset, length, packed);
-                packed.randomise(rng);
-                check_unpack(one, packed, length, where, offset);
+                for (const bool packs : {true, false}) {
+                    packed.randomise(rng);
+                    check_move(one, packs, where, offset, length, packed);
+                }
             }
         }
     });
@@ -112,29 +100,26 @@ TEST_CASE("fragments in any order make the whole") {
         const auto part = [&](std::size_t offset) {
             return stream.actual(static_cast<std::intptr_t>(offset));
         };
-        for (std::size_t i = 0; i < subject.size(); ++i) {
-            *stream.expected(static_cast<std::intptr_t>(i)) = *memory.actual(subject.bytes[i]);
+        for (const bool packs : {true, false}) {
+            if (!packs) stream.randomise(rng);
+            for (std::size_t i = 0; i < subject.size(); ++i) {
+                const auto at = static_cast<std::intptr_t>(i);
+                if (packs)
+                    *stream.expected(at) = *memory.actual(subject.bytes[i]);
+                else
+                    *memory.expected(subject.bytes[i]) = *stream.actual(at);
+            }
+            for (const Range &r : random_fragments(rng, subject.size())) {
+                std::uintptr_t actual = untouched;
+                one.succeed(packs ? call_pack(rng, memory.base(), subject.count, subject.type(),
+                                              r.offset, part(r.offset), r.length, &actual)
+                                  : call_unpack(rng, part(r.offset), r.length, memory.base(),
+                                                subject.count, subject.type(), r.offset, &actual),
+                            "a fragment");
+                if (actual != r.length) one.fail("moved ", actual, " bytes, not ", r.length);
+            }
+            require_intact(one, packs ? stream : memory, "the fragments");
         }
-        for (const Range &range : random_fragments(rng, subject.size())) {
-            std::uintptr_t actual = untouched;
-            one.succeed(call_pack(rng, memory.base(), subject.count, subject.type(), range.offset,
-                                  part(range.offset), range.length, &actual),
-                        "pack");
-            if (actual != range.length) one.fail("packed ", actual, ", not ", range.length);
-        }
-        require_intact(one, stream, "the packed fragments");
-        stream.randomise(rng);
-        for (std::size_t i = 0; i < subject.size(); ++i) {
-            *memory.expected(subject.bytes[i]) = *stream.actual(static_cast<std::intptr_t>(i));
-        }
-        for (const Range &range : random_fragments(rng, subject.size())) {
-            std::uintptr_t actual = untouched;
-            one.succeed(call_unpack(rng, part(range.offset), range.length, memory.base(),
-                                    subject.count, subject.type(), range.offset, &actual),
-                        "unpack");
-            if (actual != range.length) one.fail("unpacked ", actual, ", not ", range.length);
-        }
-        require_intact(one, memory, "the unpacked fragments");
     });
 }
 
@@ -148,11 +133,11 @@ TEST_CASE("absolute displacements in a NULL buffer") {
         BuiltType shifted;
         const MemoryLocation where = absolute_place(rng, subject, memory, shifted);
         GuardedBuffer packed = packed_buffer(rng, subject.size() + spare_room);
-        Range range = random_range(rng, subject.size());
-        check_pack(one, where, range.offset, range.length, packed);
-        packed.randomise(rng);
-        range = random_range(rng, subject.size());
-        check_unpack(one, packed, range.length, where, range.offset);
+        for (const bool packs : {true, false}) {
+            packed.randomise(rng);
+            const Range range = random_range(rng, subject.size());
+            check_move(one, packs, where, range.offset, range.length, packed);
+        }
     });
 }
 
@@ -165,12 +150,13 @@ TEST_CASE("an offset beyond the end is refused and changes nothing") {
         const std::uintptr_t offset =
             rng.chance(20) ? UINTPTR_MAX - rng.below(3) : subject.size() + 1 + rng.below(100);
         std::uintptr_t actual = untouched;
-        int rc = call_pack(rng, memory.base(), subject.count, subject.type(), offset, packed.base(),
-                           16, &actual);
-        if (rc != UCD_ERR__INVALID_ARG) one.fail("pack returned ", ucd_strerror(rc));
-        rc = call_unpack(rng, packed.base(), 16, memory.base(), subject.count, subject.type(),
-                         offset, &actual);
-        if (rc != UCD_ERR__INVALID_ARG) one.fail("unpack returned ", ucd_strerror(rc));
+        for (const ucd_move_t &move :
+             {pack_move(memory.base(), subject.count, subject.type(), offset, packed.base(), 16),
+              unpack_move(packed.base(), 16, memory.base(), subject.count, subject.type(),
+                          offset)}) {
+            const int rc = call_any(rng, move, &actual, UCD_INFO__NULL, UCD_OP__REPLACE, true);
+            if (rc != UCD_ERR__INVALID_ARG) one.fail("the call returned ", ucd_strerror(rc));
+        }
         if (actual != untouched) one.fail("actual was set to ", actual);
         require_intact(one, memory, "layout");
         require_intact(one, packed, "packed buffer");
@@ -180,12 +166,8 @@ TEST_CASE("an offset beyond the end is refused and changes nothing") {
 TEST_CASE("packed buffers may be NULL for 0 bytes only") {
     std::uintptr_t actual = untouched;
     int value = 7;
-    REQUIRE(ucd_pack(&value, 1, UCD_TYPE__INT, 4, nullptr, 0, &actual, UCD_INFO__NULL,
-                     UCD_OP__REPLACE) == UCD_SUCCESS);
-    REQUIRE(actual == 0);
-    REQUIRE(ucd_unpack(nullptr, 0, &value, 1, UCD_TYPE__INT, 2, &actual, UCD_INFO__NULL,
-                       UCD_OP__REPLACE) == UCD_SUCCESS);
-    REQUIRE(actual == 0);
+    REQUIRE(pack_now(&value, 1, UCD_TYPE__INT, 4, nullptr, 0) == 0);
+    REQUIRE(unpack_now(nullptr, 0, &value, 1, UCD_TYPE__INT, 2) == 0);
     REQUIRE(ucd_pack(&value, 1, UCD_TYPE__INT, 0, nullptr, 4, &actual, UCD_INFO__NULL,
                      UCD_OP__REPLACE) == UCD_ERR__INVALID_ARG);
     REQUIRE(ucd_unpack(nullptr, 4, &value, 1, UCD_TYPE__INT, 0, &actual, UCD_INFO__NULL,
@@ -205,10 +187,8 @@ void check_large(std::size_t blocks, std::size_t block, std::size_t stride) {
     for (std::size_t i = 0; i < memory.size(); ++i) {
         memory[i] = static_cast<unsigned char>(i * 2654435761u >> 13);
     }
-    std::uintptr_t actual = 0;
-    REQUIRE(ucd_pack(memory.data(), 1, type.get(), 0, packed.data(), packed.size(), &actual,
-                     UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
-    REQUIRE(actual == packed.size());
+    REQUIRE(pack_now(memory.data(), 1, type.get(), 0, packed.data(), packed.size()) ==
+            packed.size());
     bool good = true;
     for (std::size_t i = 0; i < blocks && good; ++i) {
         good = std::memcmp(packed.data() + i * block, memory.data() + i * stride, block) == 0;
@@ -216,8 +196,7 @@ void check_large(std::size_t blocks, std::size_t block, std::size_t stride) {
     REQUIRE(good);
 
     std::vector<unsigned char> target(memory.size(), 0xdd);
-    REQUIRE(ucd_unpack(packed.data(), packed.size(), target.data(), 1, type.get(), 0, &actual,
-                       UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
+    unpack_now(packed.data(), packed.size(), target.data(), 1, type.get(), 0);
     for (std::size_t i = 0; i < blocks && good; ++i) {
         const unsigned char *const row = target.data() + i * stride;
         good = std::memcmp(row, memory.data() + i * stride, block) == 0;

@@ -1,6 +1,7 @@
 // Conversions between arrays in any order of their dimensions, whole and in parts, against the
 // oracle's conversion of each element.
 #include "support/catch.hpp"
+#include "support/keys.hpp"
 #include "support/moves/calls.hpp"
 #include "support/moves/move_list.hpp"
 #include "support/oracle/conversion_oracle.hpp"
@@ -49,9 +50,8 @@ TEST_CASE("conversions between arrays in any order of their dimensions") {
                 to_type,
                 expected.data() + out_shift + to.offset_of(i / run) + i % run * to_type.size,
                 saturate);
-        ucd_info_t info = nullptr;
-        REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
-        if (rng.chance(5)) REQUIRE(ucd_info_set(info, "ucd.threads", "3") == UCD_SUCCESS);
+        Keys info;
+        if (rng.chance(5)) info.set("ucd.threads", "3");
         const ucd_move_t move = part_move(source.data() + in_shift, count, in,
                                           first * from_type.size, target.data() + out_shift, count,
                                           out, first * to_type.size, elements * from_type.size);
@@ -62,7 +62,6 @@ TEST_CASE("conversions between arrays in any order of their dimensions") {
         if (actual != elements * to_type.size || target != expected)
             one.fail("conversion of ", elements, " elements of ", from_type.name, " to ",
                      to_type.name, " from element ", first, " is wrong");
-        REQUIRE(ucd_info_free(&info) == UCD_SUCCESS);
         REQUIRE(ucd_free(&out) == UCD_SUCCESS);
         REQUIRE(ucd_free(&in) == UCD_SUCCESS);
     });

@@ -4,6 +4,7 @@
 #include "support/catch.hpp"
 #include "support/moves/calls.hpp"
 #include "support/moves/move_list.hpp"
+#include "support/moves/move_now.hpp"
 #include "support/random/permuted_array.hpp"
 #include "support/random/random_cases.hpp"
 
@@ -129,9 +130,7 @@ TEST_CASE("parts of lists in a permuted array") {
     for (std::size_t from = 0; from < stream.size(); from += 13)
         for (std::size_t bytes = 1; bytes <= stream.size() - from; bytes += 101) {
             std::vector<unsigned char> packed(bytes);
-            std::uintptr_t actual = 0;
-            REQUIRE(ucd_pack(memory.data(), count, types[4], from, packed.data(), bytes, &actual,
-                             nullptr, UCD_OP__REPLACE) == UCD_SUCCESS);
+            pack_now(memory.data(), count, types[4], from, packed.data(), bytes);
             if (!std::equal(packed.begin(), packed.end(),
                             stream.begin() + static_cast<std::ptrdiff_t>(from)))
                 FAIL("pack of " << bytes << " bytes from " << from << " is wrong");
@@ -159,13 +158,10 @@ TEST_CASE("arrays of twelve dimensions in reverse order") {
     }
     for (const std::size_t from : {std::size_t{0}, std::size_t{1}, std::size_t{5000}}) {
         std::vector<unsigned char> packed(memory.size() - from), target(memory.size(), 0xdd);
-        std::uintptr_t actual = 0;
-        REQUIRE(ucd_pack(memory.data(), 1, array, from, packed.data(), packed.size(), &actual,
-                         nullptr, UCD_OP__REPLACE) == UCD_SUCCESS);
+        pack_now(memory.data(), 1, array, from, packed.data(), packed.size());
         CHECK(std::equal(packed.begin(), packed.end(),
                          expected.begin() + static_cast<std::ptrdiff_t>(from)));
-        REQUIRE(ucd_unpack(packed.data(), packed.size(), target.data(), 1, array, from, &actual,
-                           nullptr, UCD_OP__REPLACE) == UCD_SUCCESS);
+        unpack_now(packed.data(), packed.size(), target.data(), 1, array, from);
         if (from == 0) CHECK((target == memory));
     }
     REQUIRE(ucd_free(&array) == UCD_SUCCESS);
@@ -193,13 +189,10 @@ TEST_CASE("many small matrices whose lines are adjacent") {
                 for (std::size_t b = 0; b < block; ++b)
                     expected.push_back(
                         memory[k * bytes + (e % rows * columns + e / rows) * block + b]);
-        std::uintptr_t actual = 0;
-        REQUIRE(ucd_pack(memory.data(), count, matrix, 0, packed.data(), packed.size(), &actual,
-                         nullptr, UCD_OP__REPLACE) == UCD_SUCCESS);
+        pack_now(memory.data(), count, matrix, 0, packed.data(), packed.size());
         CHECK((packed == expected));
         std::vector<unsigned char> target(memory.size());
-        REQUIRE(ucd_unpack(packed.data(), packed.size(), target.data(), count, matrix, 0, &actual,
-                           nullptr, UCD_OP__REPLACE) == UCD_SUCCESS);
+        unpack_now(packed.data(), packed.size(), target.data(), count, matrix, 0);
         CHECK((target == memory));
         REQUIRE(ucd_free(&matrix) == UCD_SUCCESS);
         REQUIRE(ucd_free(&entry) == UCD_SUCCESS);

@@ -23,32 +23,20 @@ std::size_t random_excess(Rng &rng, ucd_op_t op, const ReducedSubject &what, std
     return rng.below(20);
 }
 
-void check_both_directions(Case &one, ucd_op_t op, const ReducedSubject &what, ImageBuffer &memory,
-                           ImageBuffer &packed, std::size_t first, std::size_t last) {
-    Rng &rng = one.rng();
-    const MemoryLocation where = place(what.subject, memory);
-    const std::size_t bytes = what.offset_of(last) - what.offset_of(first);
-    set_typed_values(rng, what, where);
-    set_packed_values(rng, what, first, last, packed);
-    check_reducing_pack(one, op, what, where, first, last,
-                        bytes + random_excess(rng, op, what, last), packed);
-    if (overlaps(*what.subject.map, what.subject.count)) return;
-    set_packed_values(rng, what, first, last, packed);
-    check_reducing_unpack(one, op, what, packed, bytes + random_excess(rng, op, what, last), where,
-                          first, last);
-}
-
 void check_ranges(Case &one, ucd_op_t op, Subject subject, int ranges) {
     Rng &rng = one.rng();
     const ReducedSubject what = with_elements(std::move(subject));
     const std::size_t elements = what.elements.size();
     GuardedBuffer memory(rng, what.subject.range);
     GuardedBuffer packed = packed_buffer(rng, what.subject.size() + 64);
-    check_both_directions(one, op, what, memory, packed, 0, elements);
+    const auto check = [&](std::size_t first, std::size_t last) {
+        check_reductions(one, op, what, place(what.subject, memory), first, last, packed,
+                         random_excess(rng, op, what, last));
+    };
+    check(0, elements);
     for (int i = 0; i < ranges && elements > 0; ++i) {
         const std::size_t first = rng.below(elements);
-        const std::size_t last = first + 1 + rng.below(elements - first);
-        check_both_directions(one, op, what, memory, packed, first, last);
+        check(first, first + 1 + rng.below(elements - first));
     }
 }
 
@@ -162,10 +150,7 @@ TEST_CASE("reductions touch only what is theirs") {
         PageGuardedBuffer memory(rng, what.subject.bytes, 0, size, placement());
         PageGuardedBuffer packed(rng, contiguous_bytes(size), 0, size, placement());
         const MemoryLocation where = place(what.subject, memory);
-        set_typed_values(rng, what, where);
-        set_packed_values(rng, what, 0, what.elements.size(), packed);
-        check_reducing_pack(one, op, what, where, 0, what.elements.size(), size, packed);
-        check_reducing_unpack(one, op, what, packed, size, where, 0, what.elements.size());
+        check_reductions(one, op, what, where, 0, what.elements.size(), packed);
     });
 }
 

@@ -1,6 +1,8 @@
 // One call that several threads work on: each stream byte by itself tells where it comes from.
 #include "support/catch.hpp"
 
+#include "support/keys.hpp"
+#include "support/moves/move_now.hpp"
 #include "support/random/rng.hpp"
 
 #include <ucd.h>
@@ -18,21 +20,6 @@ namespace {
 
 // {int32_t at 0, int64_t at 8}, 16 bytes apart: 12 bytes of the stream each.
 constexpr std::size_t members = 300'000, total = 12 * members;
-
-class Threads {
-public:
-    explicit Threads(const char *number) {
-        REQUIRE(ucd_info_create(&info_) == UCD_SUCCESS);
-        REQUIRE(ucd_info_set(info_, "ucd.threads", number) == UCD_SUCCESS);
-    }
-    ~Threads() { (void)ucd_info_free(&info_); }
-    Threads(const Threads &) = delete;
-    Threads &operator=(const Threads &) = delete;
-    ucd_info_t info() const { return info_; }
-
-private:
-    ucd_info_t info_ = UCD_INFO__NULL;
-};
 
 std::size_t place_of(std::size_t stream_byte) {
     const std::size_t within = stream_byte % 12;
@@ -80,7 +67,7 @@ TEST_CASE("a range that several threads move or reduce, wherever it begins") {
     REQUIRE(ucd_create_contig(members, member, UCD_INFO__NULL, &type) == UCD_SUCCESS);
     Rng rng(11);
     for (const char *number : {"2", "3", "7"}) {
-        const Threads threads(number);
+        const Keys threads({{"ucd.threads", number}});
         for (const ucd_op_t op : {UCD_OP__REPLACE, UCD_OP__SUM})
             for (int round = 0; round < 3; ++round) {
                 const auto [offset, length] = random_range(rng, op == UCD_OP__SUM);
@@ -107,14 +94,11 @@ TEST_CASE("a range that several threads move or reduce, wherever it begins") {
                     }
                 }
                 std::vector<char> to_pack = typed, to_unpack = packed;
-                std::uintptr_t moved = 0;
-                REQUIRE(ucd_pack(to_pack.data(), 1, type, offset, packed.data(), length, &moved,
-                                 threads.info(), op) == UCD_SUCCESS);
-                CHECK(moved == length);
+                CHECK(pack_now(to_pack.data(), 1, type, offset, packed.data(), length, threads,
+                               op) == length);
                 CHECK((packed == wanted_packed));
-                REQUIRE(ucd_unpack(to_unpack.data(), length, typed.data(), 1, type, offset, &moved,
-                                   threads.info(), op) == UCD_SUCCESS);
-                CHECK(moved == length);
+                CHECK(unpack_now(to_unpack.data(), length, typed.data(), 1, type, offset, threads,
+                                 op) == length);
                 CHECK((typed == wanted_typed));
             }
     }

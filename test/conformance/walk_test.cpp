@@ -38,8 +38,8 @@ void walk(Case &one, const Subject &subject, bool is_flattened) {
     GuardedBuffer memory(one.rng(), subject.range);
     GuardedBuffer packed = packed_buffer(one.rng(), subject.size());
     const MemoryLocation where = place(subject, memory);
-    check_pack_in_pieces(one, where, packed);
-    check_unpack_in_pieces(one, packed, where);
+    check_in_pieces(one, true, where, packed);
+    check_in_pieces(one, false, where, packed);
 }
 
 // Irregular blocks: their lengths, and the distances from the first byte of one to that of the

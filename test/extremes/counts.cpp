@@ -4,6 +4,7 @@
 
 #include "c_api/allocations.hpp"
 #include "soak/memory_use.hpp"
+#include "support/keys.hpp"
 #include "support/moves/recipe_build.hpp"
 
 #include <cstdio>
@@ -18,25 +19,12 @@ constexpr std::uint64_t two_31 = std::uint64_t{1} << 31, two_32 = std::uint64_t{
 
 // That both buffers are on the device: what it is told by is the first byte of a type, which is in
 // no memory here.
-class OnDevice {
-public:
+struct OnDevice : Keys {
     explicit OnDevice(bool on_device) {
         if (!on_device) return;
-        const std::string device = mock::backend.name + std::string(":0");
-        must(ucd_info_create(&info_) == UCD_SUCCESS &&
-                 ucd_info_set(info_, "ucd.inbuf", device.c_str()) == UCD_SUCCESS &&
-                 ucd_info_set(info_, "ucd.outbuf", device.c_str()) == UCD_SUCCESS,
-             "hints");
+        for (const char *key : {"ucd.inbuf", "ucd.outbuf"})
+            set(key, mock::backend.name + std::string(":0"));
     }
-    ~OnDevice() {
-        if (info_ != UCD_INFO__NULL) ucd_info_free(&info_);
-    }
-    OnDevice(const OnDevice &) = delete;
-    OnDevice &operator=(const OnDevice &) = delete;
-    operator ucd_info_t() const { return info_; }
-
-private:
-    ucd_info_t info_ = UCD_INFO__NULL;
 };
 
 // Bytes so far from each other that the last ones alone are looked at: the buffer begins far in

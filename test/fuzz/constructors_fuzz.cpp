@@ -27,8 +27,8 @@ void check_moves(Case &one, const Subject &subject, Input &input) {
         check_unpack(one, packed, to - from, where, from);
     }
     check_pack(one, where, 0, subject.size() + 8, packed);
-    check_pack_in_pieces(one, where, packed);
-    check_unpack_in_pieces(one, packed, where);
+    check_in_pieces(one, true, where, packed);
+    check_in_pieces(one, false, where, packed);
 }
 
 void check_reduction(Case &one, ucd_op_t op, const ReducedSubject &what, Input &input) {
@@ -37,13 +37,7 @@ void check_reduction(Case &one, ucd_op_t op, const ReducedSubject &what, Input &
     GuardedBuffer packed = packed_buffer(rng, what.subject.size() + 64);
     const MemoryLocation where = place(what.subject, memory);
     const auto [first, last] = range_of(input, what.elements.size());
-    const std::size_t bytes = what.offset_of(last) - what.offset_of(first);
-    set_typed_values(rng, what, where);
-    set_packed_values(rng, what, first, last, packed);
-    check_reducing_pack(one, op, what, where, first, last, bytes, packed);
-    if (overlaps(*what.subject.map, what.subject.count)) return;
-    set_packed_values(rng, what, first, last, packed);
-    check_reducing_unpack(one, op, what, packed, bytes, where, first, last);
+    check_reductions(one, op, what, where, first, last, packed);
 }
 
 void check_copy(Case &one, const Subject &source, const Subject &target) {

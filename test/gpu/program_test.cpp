@@ -19,8 +19,7 @@
 
 namespace program_test {
 
-using ucdtest::Spinning;
-using ucdtest::write_numbers;
+using namespace ucdtest;
 
 namespace {
 
@@ -276,10 +275,10 @@ TEST_CASE("a graph keeps the table of its batch") {
     DeviceArray<int> in(3 * ints), out(members * ints), other(members * ints);
     ucd_type_t types[] = {every_third(false), every_third(true)};
     const auto batch = [&](int *to, std::size_t first) {
-        ucdtest::MoveList moves;
+        MoveList moves;
         for (std::size_t i = first; i < members; ++i)
             moves.push_back(
-                ucdtest::pack_move(in.data, 1, types[i % 2], 0, to + i * ints, ints * sizeof(int)));
+                pack_move(in.data, 1, types[i % 2], 0, to + i * ints, ints * sizeof(int)));
         return ucd_move_stream(moves.data(), moves.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
                                native(stream));
     };

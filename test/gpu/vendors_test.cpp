@@ -3,6 +3,7 @@
 // the same device (HIP for NVIDIA's GPUs).
 #include "support/catch.hpp"
 
+#include "support/keys.hpp"
 #include "support/random/random_cases.hpp"
 #include "vendor.hpp"
 
@@ -47,27 +48,12 @@ void check(int rc) {
     if (rc != UCD_SUCCESS) throw std::runtime_error(ucd_last_error());
 }
 
-class Info {
-public:
-    Info() { check(ucd_info_create(&info_)); }
-    ~Info() { (void)ucd_info_free(&info_); }
-    Info(const Info &) = delete;
-    Info &operator=(const Info &) = delete;
-    void set(const char *key, const std::string &value) {
-        check(ucd_info_set(info_, key, value.c_str()));
-    }
-    ucd_info_t get() const { return info_; }
-
-private:
-    ucd_info_t info_ = UCD_INFO__NULL;
-};
-
 // The library as it starts with these backends. Memory of the vendors' own outlives it.
 class Library {
 public:
     explicit Library(const std::string &backends) {
         check(ucd_finalize());
-        Info info;
+        ucdtest::Keys info;
         if (!backends.empty()) info.set("ucd.backends", backends);
         check(ucd_init(info.get()));
     }
@@ -245,7 +231,7 @@ struct Move {
     Layout layout;
     bool packs, sums;
     Buffer in, out;
-    Info hints;
+    ucdtest::Keys hints;
     std::vector<int> wanted;
     ucd_request_t request = UCD_REQUEST__NULL;
 };
@@ -352,7 +338,7 @@ TEST_CASE("a stream takes memory of its own vendor, and no other without a hint"
             in.write(values);
             void *native = vendor->create_stream();
             const ucd_stream_t stream{vendor->name, 0, native, nullptr, 0};
-            Info hints;
+            ucdtest::Keys hints;
             hints.set("ucd.inbuf", device_of(*vendor));
             hints.set("ucd.outbuf", device_of(*vendor));
             const bool its_own = memory_of(in.address()) == device_of(*vendor);

@@ -157,9 +157,9 @@ TEST_CASE("conversions do not depend on the thread's floating-point modes") {
         // Flushing subnormal numbers to zero, rounding upwards, and trapping invalid operations.
         for (const unsigned mode : {0x8040u, 0x4000u, 0u}) {
             std::vector<unsigned char> out(expected.size());
-            CopyMove move;
-            move.from.typed = reinterpret_cast<char *>(const_cast<unsigned char *>(in.data()));
-            move.to.typed = reinterpret_cast<char *>(out.data());
+            Move move;
+            move.from.address = reinterpret_cast<char *>(const_cast<unsigned char *>(in.data()));
+            move.to.address = reinterpret_cast<char *>(out.data());
             move.length = in.size();
             move.op = Op::convert;
             move.from_element = from;

@@ -2,6 +2,8 @@
 #pragma once
 
 #include "support/catch.hpp"
+#include "support/keys.hpp"
+#include "support/moves/move_now.hpp"
 
 #include <ucd_memory.h>
 
@@ -40,37 +42,19 @@ inline constexpr std::size_t extent_of(int ints) {
     return (static_cast<std::size_t>(ints - 1) * 3 + 1) * sizeof(int);
 }
 
-// Hints that name the device of a buffer, or none.
-class DeviceHint {
-public:
-    DeviceHint(const char *key, const char *device) {
-        if (device == nullptr) return;
-        REQUIRE(ucd_info_create(&info_) == UCD_SUCCESS);
-        REQUIRE(ucd_info_set(info_, key, device) == UCD_SUCCESS);
-    }
-    ~DeviceHint() {
-        if (info_ != UCD_INFO__NULL) (void)ucd_info_free(&info_);
-    }
-    DeviceHint(const DeviceHint &) = delete;
-    DeviceHint &operator=(const DeviceHint &) = delete;
-    ucd_info_t get() const { return info_; }
-
-private:
-    ucd_info_t info_ = UCD_INFO__NULL;
-};
-
 // Complements every third int by kernels of the device: two moves through a strided type.
 inline void complement(void *memory, int ints, const char *device = nullptr) {
-    const DeviceHint in("ucd.inbuf", device), out("ucd.outbuf", device);
+    Keys in, out; // name the device, if there is one
+    if (device != nullptr) {
+        in.set("ucd.inbuf", device);
+        out.set("ucd.outbuf", device);
+    }
     ucd_type_t type = every_third(ints);
     std::vector<int> packed(static_cast<std::size_t>(ints));
     const std::uintptr_t bytes = packed.size() * sizeof(int);
-    std::uintptr_t actual = 0;
-    REQUIRE(ucd_pack(memory, 1, type, 0, packed.data(), bytes, &actual, in.get(),
-                     UCD_OP__REPLACE) == UCD_SUCCESS);
+    pack_now(memory, 1, type, 0, packed.data(), bytes, in.get());
     for (int &value : packed) value = ~value;
-    REQUIRE(ucd_unpack(packed.data(), bytes, memory, 1, type, 0, &actual, out.get(),
-                       UCD_OP__REPLACE) == UCD_SUCCESS);
+    unpack_now(packed.data(), bytes, memory, 1, type, 0, out.get());
     REQUIRE(ucd_free(&type) == UCD_SUCCESS);
 }
 

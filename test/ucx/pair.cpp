@@ -9,21 +9,6 @@
 
 namespace ucdtest {
 
-Keys::Keys(std::initializer_list<std::pair<std::string, std::string>> pairs) {
-    for (const auto &[key, value] : pairs) set(key, value);
-}
-
-Keys::~Keys() {
-    if (info_ != UCD_INFO__NULL) (void)ucd_info_free(&info_);
-}
-
-void Keys::set(const std::string &key, const std::string &value) {
-    if (info_ == UCD_INFO__NULL && ucd_info_create(&info_) != UCD_SUCCESS)
-        throw std::runtime_error(ucd_last_error());
-    if (ucd_info_set(info_, key.c_str(), value.c_str()) != UCD_SUCCESS)
-        throw std::runtime_error(ucd_last_error());
-}
-
 void ucx(ucs_status_t status, const char *what) {
     if (status != UCS_OK)
         throw std::runtime_error(std::string(what) + ": " + ucs_status_string(status));

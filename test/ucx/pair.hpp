@@ -1,6 +1,8 @@
 // Two UCX workers of this process, connected with each other, each with a pipeline.
 #pragma once
 
+#include "support/keys.hpp"
+
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -11,20 +13,6 @@
 #include <vector>
 
 namespace ucdtest {
-
-// An info that ends itself.
-class Keys {
-public:
-    Keys(std::initializer_list<std::pair<std::string, std::string>> pairs = {});
-    ~Keys();
-    Keys(const Keys &) = delete;
-    Keys &operator=(const Keys &) = delete;
-    void set(const std::string &key, const std::string &value);
-    ucd_info_t get() const { return info_; }
-
-private:
-    ucd_info_t info_ = UCD_INFO__NULL;
-};
 
 // Throws std::runtime_error.
 void ucx(ucs_status_t status, const char *what);

@@ -2,6 +2,7 @@
 
 #include "live_bytes.hpp"
 #include "rma/one_sided.h"
+#include "support/keys.hpp"
 
 #include <algorithm>
 
@@ -12,26 +13,13 @@ void check(int rc, const char *what) {
     if (rc != UCD_SUCCESS) found_fatal("setup", std::string(what) + ": " + ucd_ucx_last_error());
 }
 
-class Keys {
-public:
-    explicit Keys(const std::map<std::string, std::string> &keys) {
-        check(ucd_info_create(&info_), "ucd_info_create");
-        for (const auto &[key, value] : keys)
-            check(ucd_info_set(info_, key.c_str(), value.c_str()), "ucd_info_set");
-    }
-    ~Keys() { (void)ucd_info_free(&info_); }
-    ucd_info_t get() const { return info_; }
-
-private:
-    ucd_info_t info_;
-};
-
 } // namespace
 
 Node::Node(Net &net, int self, const Samples &samples, ucdtest::Rng &rng, const Settings &settings)
     : net_(net), self_(self), samples_(samples), rng_(rng), settings_(settings) {
     public_memory_ = public_.data();
-    const Keys keys(settings.keys);
+    ucdtest::Keys keys;
+    for (const auto &[key, value] : settings.keys) keys.set(key, value);
     if (settings.protocols.pipeline) {
         ucd_ucx_pipeline_params_t p = {};
         p.struct_size = sizeof p;

@@ -1,6 +1,7 @@
 // Very many constructors on top of each other: built, asked, moved, described, flattened and freed,
 // in time that grows with their number, and on a small stack.
 #include "support/catch.hpp"
+#include "support/moves/move_now.hpp"
 
 #include "unit/deep.hpp"
 
@@ -53,22 +54,17 @@ void check_stream(ucd_type_t type, const Stream &stream) {
     // The last ones alone, then all.
     const std::uintptr_t tail = stream.ints < 16 ? stream.ints : 16;
     std::vector<int> packed(stream.ints);
-    std::uintptr_t moved = 0;
-    REQUIRE(ucd_pack(buffer, 1, type, size - 4 * tail, packed.data(), size, &moved, nullptr,
-                     replace) == UCD_SUCCESS);
-    REQUIRE(moved == 4 * tail);
+    REQUIRE(ucdtest::pack_now(buffer, 1, type, size - 4 * tail, packed.data(), size, nullptr,
+                              replace) == 4 * tail);
     bool right = true;
     for (std::uintptr_t i = 0; i < tail; ++i)
         right = right && packed[i] == static_cast<int>(stream.ints - tail + i);
     CHECK(right);
-    REQUIRE(ucd_pack(buffer, 1, type, 0, packed.data(), size, &moved, nullptr, replace) ==
-            UCD_SUCCESS);
-    REQUIRE(moved == size);
+    REQUIRE(ucdtest::pack_now(buffer, 1, type, 0, packed.data(), size, nullptr, replace) == size);
     for (std::uintptr_t i = 0; i < stream.ints; ++i)
         right = right && packed[i] == static_cast<int>(i);
     CHECK(right);
-    REQUIRE(ucd_pack(buffer, 1, type, 0, packed.data(), size, &moved, nullptr, UCD_OP__SUM) ==
-            UCD_SUCCESS);
+    ucdtest::pack_now(buffer, 1, type, 0, packed.data(), size, nullptr, UCD_OP__SUM);
     for (std::uintptr_t i = 0; i < stream.ints; ++i)
         right = right && packed[i] == 2 * static_cast<int>(i);
     CHECK(right);

@@ -3,6 +3,7 @@
 
 #include "prepared/type_cache.h"
 #include "support/catch.hpp"
+#include "support/moves/move_now.hpp"
 
 #include <ucd.h>
 
@@ -29,11 +30,9 @@ TEST_CASE("duplicates share what is derived from their original") {
     // Whichever goes last.
     int in[200] = {}, out[100];
     in[198] = 7;
-    uintptr_t moved;
     REQUIRE(ucd_free(&original) == UCD_SUCCESS);
     REQUIRE(ucd_free(&first) == UCD_SUCCESS);
-    REQUIRE(ucd_pack(in, 1, second, 0, out, sizeof out, &moved, UCD_INFO__NULL, UCD_OP__REPLACE) ==
-            UCD_SUCCESS);
+    ucdtest::pack_now(in, 1, second, 0, out, sizeof out);
     CHECK(out[99] == 7);
     REQUIRE(ucd_free(&second) == UCD_SUCCESS);
 

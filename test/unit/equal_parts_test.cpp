@@ -282,17 +282,15 @@ TEST_CASE("What decides which moves go together is compared field by field") {
     const auto backend = [](int i) { return reinterpret_cast<Backend *>(backends + i); };
     check_fields<Limits>({}, {[](Limits &l) { ++l.threads; }, [](Limits &l) { ++l.max_blocks; },
                               [](Limits &l) { l.engine = Engine::dma; }});
-    check_fields<MoveSettings>({}, {[](MoveSettings &s) { s.direction = Direction::unpack; },
-                                    [](MoveSettings &s) { s.op = Op::sum; },
-                                    [](MoveSettings &s) { s.typed_kind = MemoryKind::pinned; },
-                                    [](MoveSettings &s) { s.packed_kind = MemoryKind::pinned; },
-                                    [](MoveSettings &s) { ++s.limits.threads; }});
     check_fields<Executor>(
         {backend(0), 1, 0},
         {[](Executor &e) { e.backend = reinterpret_cast<Backend *>(backends + 1); },
          [](Executor &e) { ++e.index; }, [](Executor &e) { ++e.device; }});
     check_fields<Dispatch>({}, {[](Dispatch &d) { ++d.executor.device; },
-                                [](Dispatch &d) { d.settings.op = Op::sum; }});
+                                [](Dispatch &d) { d.direction = Direction::unpack; },
+                                [](Dispatch &d) { d.from_kind = MemoryKind::pinned; },
+                                [](Dispatch &d) { d.to_kind = MemoryKind::pinned; },
+                                [](Dispatch &d) { ++d.limits.threads; }});
     check_fields<BytesOf>({false, false},
                           {[](BytesOf &b) { b.from = true; }, [](BytesOf &b) { b.to = true; }});
     check_fields<IndexList>({},

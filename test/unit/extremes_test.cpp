@@ -1,6 +1,7 @@
 // Arguments at the edges: nothing at all, backwards, absolute, and far beyond 32 bits.
 #include "support/catch.hpp"
 
+#include "support/moves/move_now.hpp"
 #include "support/moves/recipe_build.hpp"
 #include "support/oracle/byte_map.hpp"
 
@@ -138,9 +139,8 @@ void check_moves(const RecipePtr &recipe, std::size_t count, bool absolute = fal
     }
     const BuiltType type(used);
     std::uintptr_t moved = 0;
-    REQUIRE(ucd_pack(buffer, count, type.get(), 0, stream.data(), stream.size(), &moved, nullptr,
-                     replace) == UCD_SUCCESS);
-    CHECK(moved == bytes.size());
+    CHECK(pack_now(buffer, count, type.get(), 0, stream.data(), stream.size(), nullptr, replace) ==
+          bytes.size());
     CHECK(stream == wanted);
     for (std::size_t at = 0; at < bytes.size(); ++at) {
         unsigned char one = 0;
@@ -150,8 +150,7 @@ void check_moves(const RecipePtr &recipe, std::size_t count, bool absolute = fal
     }
     const std::vector<unsigned char> before = memory;
     for (const std::intptr_t d : bytes) memory[static_cast<std::size_t>(d - range.low)] = 0;
-    REQUIRE(ucd_unpack(stream.data(), stream.size(), buffer, count, type.get(), 0, &moved, nullptr,
-                       replace) == UCD_SUCCESS);
+    unpack_now(stream.data(), stream.size(), buffer, count, type.get(), 0, nullptr, replace);
     CHECK(memory == before);
 }
 
@@ -198,14 +197,10 @@ void check_far(Reserved &space, const RecipePtr &recipe, std::uintptr_t count,
     for (std::uintptr_t i = 0; i < 64; ++i)
         *space.open(displ(i), 1) = wanted[i] = static_cast<unsigned char>(i * 3 + 1);
     std::uintptr_t moved = 0, entries = 0, bytes = 0;
-    REQUIRE(ucd_pack(space.base(), count, type.get(), offset, packed, 64, &moved, nullptr,
-                     replace) == UCD_SUCCESS);
-    CHECK(moved == 64);
+    CHECK(pack_now(space.base(), count, type.get(), offset, packed, 64, nullptr, replace) == 64);
     CHECK(std::memcmp(packed, wanted, 64) == 0);
     for (std::uintptr_t i = 0; i < 64; ++i) space.base()[displ(i)] = 0;
-    REQUIRE(ucd_unpack(wanted, 64, space.base(), count, type.get(), offset, &moved, nullptr,
-                       replace) == UCD_SUCCESS);
-    CHECK(moved == 64);
+    CHECK(unpack_now(wanted, 64, space.base(), count, type.get(), offset, nullptr, replace) == 64);
     for (std::uintptr_t i = 0; i < 64; ++i) CHECK(space.base()[displ(i)] == wanted[i]);
     iovec pieces[64];
     REQUIRE(ucd_iov_bytes(space.base(), count, type.get(), offset, 64, pieces, 64, &entries,
@@ -277,9 +272,7 @@ TEST_CASE("Absolute displacements of several objects") {
         int b[2];
         char c;
     } out = {};
-    std::uintptr_t moved = 0;
-    REQUIRE(ucd_pack(nullptr, 1, type.get(), 0, &out, 33, &moved, nullptr, replace) == UCD_SUCCESS);
-    CHECK(moved == 33);
+    CHECK(pack_now(nullptr, 1, type.get(), 0, &out, 33, nullptr, replace) == 33);
     CHECK((out.a[0] == 2 && out.a[2] == 4 && out.b[0] == -5 && out.b[1] == -6 && out.c == 'c'));
 }
 

@@ -1,6 +1,7 @@
 // What is derived from a type at its first use, and what is not.
 #include "support/catch.hpp"
 
+#include "support/moves/move_now.hpp"
 #include "support/moves/recipe_build.hpp"
 
 #include "layout/owned_layout.h"
@@ -29,10 +30,8 @@ bool has_layout(const BuiltType &built) {
 }
 
 void pack(const BuiltType &built, std::uintptr_t count = 1, std::uintptr_t offset = 0) {
-    std::uintptr_t moved = 0;
     std::vector<double> memory(200), packed(200);
-    REQUIRE(ucd_pack(memory.data() + 50, count, built.get(), offset, packed.data(), 1600, &moved,
-                     nullptr, UCD_OP__REPLACE) == UCD_SUCCESS);
+    pack_now(memory.data() + 50, count, built.get(), offset, packed.data(), 1600);
 }
 
 bool is_plain(const RecipePtr &recipe) {

@@ -4,6 +4,7 @@
 #include "flatten/format.h"
 #include "support/moves/exercise.hpp"
 #include "support/moves/flat_bytes.hpp"
+#include "support/moves/move_now.hpp"
 #include "support/moves/recipe_build.hpp"
 #include "support/random/random_cases.hpp"
 #include "support/random/random_recipe.hpp"
@@ -376,8 +377,7 @@ TEST_CASE("A representation that the machine lacks moves, and that is all") {
     REQUIRE(ucd_pack(from, 1, type.get(), 0, packed, sizeof packed, &moved, UCD_INFO__NULL,
                      UCD_OP__REPLACE) == UCD_SUCCESS);
     CHECK(moved == 48);
-    REQUIRE(ucd_unpack(packed, moved, to, 1, type.get(), 0, &moved, UCD_INFO__NULL,
-                       UCD_OP__REPLACE) == UCD_SUCCESS);
+    unpack_now(packed, moved, to, 1, type.get(), 0);
     for (std::size_t i = 0; i < sizeof to; ++i) CHECK(to[i] == (i / 16 % 2 == 0 ? from[i] : 0));
     CHECK(ucd_pack(from, 1, type.get(), 0, packed, sizeof packed, &moved, UCD_INFO__NULL,
                    UCD_OP__SUM) == UCD_ERR__NOT_SUPPORTED);
@@ -406,9 +406,7 @@ TEST_CASE("The alignment is the writer's, too") {
     CHECK(lb == 0);
     CHECK(extent == 12);
     double value = 1, sum = 2;
-    std::uintptr_t moved = 0;
-    CHECK(ucd_pack(&value, 1, type.get(), 0, &sum, 8, &moved, UCD_INFO__NULL, UCD_OP__SUM) ==
-          UCD_SUCCESS);
+    pack_now(&value, 1, type.get(), 0, &sum, 8, UCD_INFO__NULL, UCD_OP__SUM);
     CHECK(sum == 3);
 }
 
@@ -421,10 +419,7 @@ TEST_CASE("Many levels flatten and come back") {
         const std::uintptr_t size = size_of(top);
         REQUIRE(size_of(copy.get()) == size);
         std::vector<char> memory(16 * size, 'x'), packed(size);
-        std::uintptr_t moved = 0;
-        REQUIRE(ucd_pack(memory.data(), 1, copy.get(), 0, packed.data(), size, &moved,
-                         UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
-        CHECK(moved == size);
+        CHECK(pack_now(memory.data(), 1, copy.get(), 0, packed.data(), size) == size);
         CHECK(packed == std::vector<char>(size, 'x'));
     };
     const auto built = [](std::intptr_t levels, const auto &level) {

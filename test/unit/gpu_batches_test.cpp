@@ -47,7 +47,7 @@ public:
             const Move &next = moves_[first];
             if (count > 0 && next.length != move.length) break;
             move = next;
-            at[count++] = {next.typed, next.packed};
+            at[count++] = {next.from.address, next.to.address};
             ++made[first];
         }
         return success;
@@ -122,13 +122,9 @@ TEST_CASE("packs that are too many bytes for one launch are as few as can be") {
     const OwnedLayout layout = strided(8, 4, 16);
     const auto plan = backend.plan(layout, 64, true);
     std::vector<Move> moves(16);
-    for (std::size_t i = 0; i < moves.size(); ++i) {
-        moves[i].plan = plan.get();
-        moves[i].typed = nowhere(i);
-        moves[i].packed = nowhere(i + 100);
-        moves[i].count = uint64_t{1} << 26;
-        moves[i].length = max_positions - 32;
-    }
+    for (std::size_t i = 0; i < moves.size(); ++i)
+        moves[i] = move_of(*plan, nowhere(i), nowhere(i + 100), max_positions - 32, Direction::pack,
+                           uint64_t{1} << 26);
     Capture capture;
     REQUIRE(backend->prepare(capture.native(), moves[0]).ok());
     (void)parameters_launched();
@@ -273,12 +269,9 @@ TEST_CASE("a move with more bytes than positions is a launch beside the others")
         std::list<Member> members;
         for (int i = 0; i < 200; ++i) members.emplace_back(*plan, 8, steps(5, 24)).set_up(rng);
         std::vector<Move> moves = moves_of(members);
-        Move &move = *moves.insert(moves.begin() + 90, Move());
-        move.plan = large_plan.get();
-        move.typed = nowhere(1);
-        move.packed = nowhere(2);
-        move.count = uint64_t{1} << 27;
-        move.length = max_positions - (most ? 0 : 16);
+        moves.insert(moves.begin() + 90,
+                     move_of(*large_plan, nowhere(1), nowhere(2), max_positions - (most ? 0 : 16),
+                             Direction::pack, uint64_t{1} << 27));
         CountingMaker maker(moves);
         (void)kernels_launched();
         CHECK(backend.run(maker).code() == UCD_ERR__DEVICE);
@@ -406,7 +399,7 @@ TEST_CASE("a table has as much as it says for each member, and about four starts
                 builder.begin(members, {memory.data(), memory.size()});
                 CHECK(builder.bytes() == BatchTableBuilder::bytes_of_members(members));
                 member.move.length = length;
-                const MoveAddresses at{member.move.typed, member.move.packed};
+                const MoveAddresses at{member.move.from.address, member.move.to.address};
                 for (std::size_t i = 0; i < members; ++i)
                     REQUIRE(builder.add(to, member.move, {&at, 1}).ok());
                 builder.finish(starts);

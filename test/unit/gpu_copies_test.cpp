@@ -59,12 +59,10 @@ TEST_CASE("whole children of a copy's range are nests, and so are the parts arou
         std::vector<char> expected = out.get();
         for (std::size_t i = 0; i < doubles; ++i)
             std::memcpy(&expected[b.place_of(there + i)], &source[a.place_of(first + i)], element);
-        CopyMove move;
-        move.from = {from.get(), in.at(0), 1, element * first};
-        move.to = {to.get(), out.at(0), 1, element * there};
-        move.length = element * doubles;
+        const Move move = copy_of({from.get(), in.at(0), 1, element * first},
+                                  {to.get(), out.at(0), 1, element * there}, element * doubles);
         (void)kernels_launched();
-        REQUIRE(backend.run(MoveList(std::span(&move, 1))).ok());
+        REQUIRE(backend.run(std::span(&move, 1)).ok());
         CHECK(out.get() == expected);
         CHECK(in.get() == source);
         return kinds_launched();
@@ -101,12 +99,10 @@ TEST_CASE("a long range that begins within words is copied in wide ones, but for
                 for (std::size_t i = 0; i < length; ++i)
                     expected[(there + i) / 80 * 96 + (there + i) % 80] =
                         source[(first + i) / 48 * 64 + (first + i) % 48];
-                CopyMove move;
-                move.from = {from.get(), in.at(0), 1, first};
-                move.to = {to.get(), out.at(0), 1, there};
-                move.length = length;
+                const Move move = copy_of({from.get(), in.at(0), 1, first},
+                                          {to.get(), out.at(0), 1, there}, length);
                 (void)kernels_launched();
-                REQUIRE(backend.run(MoveList(std::span(&move, 1))).ok());
+                REQUIRE(backend.run(std::span(&move, 1)).ok());
                 CHECK(out.get() == expected);
                 const std::vector<std::string> kernels = kernels_launched();
                 const bool aligned = further % 16 == 0;
@@ -130,18 +126,15 @@ TEST_CASE("a stream that is captured gets copies of types that are prepared, and
                     FreshBackend backend;
                     const auto from = backend.plan(from_layout), to = backend.plan(to_layout);
                     DeviceBytes in(a.bytes()), out(a.bytes());
-                    CopyMove move;
-                    move.from = {from.get(), in.at(odd), 1, 0};
-                    move.to = {to.get(), out.at(0), 1, 0};
-                    move.length = std::min(from_layout->top().bytes, to_layout->top().bytes);
-                    const std::vector<CopyMove> copies(members, move);
-                    const MoveList list{std::span<const CopyMove>(copies)};
+                    const std::vector<Move> list(
+                        members,
+                        copy_of({from.get(), in.at(odd), 1, 0}, {to.get(), out.at(0), 1, 0},
+                                std::min(from_layout->top().bytes, to_layout->top().bytes)));
                     Capture capture;
                     const auto prepare = [&](const KernelPlan &plan) {
-                        Move any;
-                        any.plan = &plan;
-                        any.count = 1;
-                        REQUIRE(backend->prepare(capture.native(), any).ok());
+                        REQUIRE(
+                            backend->prepare(capture.native(), move_of(plan, nullptr, nullptr, 0))
+                                .ok());
                     };
                     (void)kernels_loaded();
                     prepare(*from);

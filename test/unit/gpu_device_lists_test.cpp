@@ -175,10 +175,7 @@ TEST_CASE("memory of twice the size is used, and more is not") {
         {
             const auto plan = backend.plan(large_layout);
             Capture capture;
-            Move move;
-            move.plan = plan.get();
-            move.count = 1;
-            REQUIRE(backend->prepare(capture.native(), move).ok());
+            REQUIRE(backend->prepare(capture.native(), move_of(*plan, nullptr, nullptr, 0)).ok());
         }
         const auto plan = backend.plan(layout);
         Member member(*plan, 8, as_places(some));
@@ -197,16 +194,12 @@ TEST_CASE("a graph uses lists that are there only if they stay there") {
     FreshBackend backend;
     const OwnedLayout layout = listed(8, some);
     const auto plan = backend.plan(layout, 96, true);
-    Move move;
-    move.plan = plan.get();
-    move.typed = reinterpret_cast<char *>(std::uintptr_t{1} << 44);
-    move.packed = reinterpret_cast<char *>(std::uintptr_t{1} << 45);
-    move.count = 1;
-    move.length = 32;
+    Move move = move_of(*plan, reinterpret_cast<char *>(std::uintptr_t{1} << 44),
+                        reinterpret_cast<char *>(std::uintptr_t{1} << 45), 32);
     Capture capture;
     REQUIRE(backend->prepare(capture.native(), move).ok());
     REQUIRE(backend->launch_in(capture.native(), std::vector<Move>{move}, nullptr).ok());
-    move.count = max_positions;
+    move.from.count = max_positions;
     move.length = 32 * max_positions;
     for (int time = 0; time < 3; ++time)
         CHECK(backend.run(std::vector<Move>{move}).code() == UCD_ERR__DEVICE);
@@ -221,15 +214,13 @@ TEST_CASE("preparing makes ready for as many positions as there are, whatever th
     FreshBackend backend;
     const OwnedLayout layout = listed(4, {0, 8, 24, 40}); // 16 bytes
     const auto plan = backend.plan(layout, 48, true);
-    Move move;
-    move.plan = plan.get();
-    move.count = max_positions / 16 - 1;
-    move.length = 16 * move.count;
+    const uint64_t count = max_positions / 16 - 1;
+    Move move = move_of(*plan, nullptr, nullptr, 16 * count, Direction::pack, count);
     Capture capture;
     REQUIRE(backend->prepare(capture.native(), move).ok());
     for (const std::uintptr_t odd : {0, 1}) {
-        move.typed = reinterpret_cast<char *>((std::uintptr_t{1} << 44) + odd);
-        move.packed = reinterpret_cast<char *>((std::uintptr_t{1} << 45) + odd);
+        move.from.address = reinterpret_cast<char *>((std::uintptr_t{1} << 44) + odd);
+        move.to.address = reinterpret_cast<char *>((std::uintptr_t{1} << 45) + odd);
         (void)kernels_launched();
         CHECK(backend->launch_in(capture.native(), std::vector<Move>{move}, nullptr).ok());
         const std::vector<std::string> kernels = kernels_launched();

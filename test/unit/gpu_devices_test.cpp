@@ -21,10 +21,8 @@ TEST_CASE("preparing a conversion loads the kernels of all conversions") {
     FreshBackend backend;
     const OwnedLayout layout = strided(4, 40, 12);
     const auto plan = backend.plan(layout);
-    Move move;
-    move.plan = plan.get();
+    Move move = move_of(*plan, nullptr, nullptr, 0);
     move.op = Op::convert;
-    move.count = 1;
     Capture capture;
     (void)kernels_loaded();
     REQUIRE(backend->prepare(capture.native(), move).ok());
@@ -75,10 +73,8 @@ TEST_CASE("whatever is done on a device fails if there is no such device") {
     mock::Stream stream(0);
     const NativeStream native{no_device, &stream, nullptr};
     const std::vector<Move> moves{member.move};
-    CopyMove copy;
-    copy.from = {plan.get(), member.move.typed, 1, 0};
-    copy.to = {plan.get(), member.move.packed, 1, 0};
-    copy.length = 8;
+    char *const typed = member.move.from.address, *const packed = member.move.to.address;
+    const Move copy = copy_of({plan.get(), typed, 1, 0}, {plan.get(), packed, 1, 0}, 8);
     Owner<Event> done;
     void *memory = nullptr;
     DeviceBytes shared(64);
@@ -87,8 +83,8 @@ TEST_CASE("whatever is done on a device fails if there is no such device") {
     const Status all[] = {backend->launch(no_device, moves, done),
                           backend->launch_in(native, moves, nullptr),
                           backend->prepare(native, member.move),
-                          backend->launch(no_device, MoveList(std::span(&copy, 1)), done),
-                          backend->copy(no_device, member.move.packed, member.move.typed, 8, done),
+                          backend->launch(no_device, std::span(&copy, 1), done),
+                          backend->copy(no_device, packed, typed, 8, done),
                           backend->allocate(no_device, MemoryKind::device, 64, memory),
                           backend->allocate(no_device, MemoryKind::pinned, 64, memory),
                           backend->open_memory(no_device, handle, 64, memory)};

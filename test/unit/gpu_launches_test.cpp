@@ -65,20 +65,17 @@ OwnedLayout matrix(std::size_t rows, std::size_t columns, std::size_t bytes) {
 constexpr std::uintptr_t from_here = std::uintptr_t{1} << 44, to_there = std::uintptr_t{1} << 45;
 
 // A move from memory that is nowhere to such memory.
-CopyMove nowhere(const KernelPlan &from, const KernelPlan &to, uint64_t count, uint64_t length) {
-    CopyMove move;
-    move.from = {&from, reinterpret_cast<char *>(from_here), count, 0};
-    move.to = {&to, reinterpret_cast<char *>(to_there), count, 0};
-    move.length = length;
-    return move;
+Move nowhere(const KernelPlan &from, const KernelPlan &to, uint64_t count, uint64_t length) {
+    return copy_of({&from, reinterpret_cast<char *>(from_here), count, 0},
+                   {&to, reinterpret_cast<char *>(to_there), count, 0}, length);
 }
 
 // What the kernels of a move that is not run are given.
 template <class Params>
-std::vector<Params> launched(const FreshBackend &backend, const CopyMove &move) {
+std::vector<Params> launched(const FreshBackend &backend, const Move &move) {
     (void)parameters_launched();
     Owner<Event> done;
-    REQUIRE(backend->launch(0, MoveList(std::span(&move, 1)), done).ok());
+    REQUIRE(backend->launch(0, std::span(&move, 1), done).ok());
     CHECK(FreshBackend::wait(done).code() == UCD_ERR__DEVICE);
     std::vector<Params> all;
     for (const std::vector<char> &bytes : parameters_launched()) all.push_back(as<Params>(bytes));
@@ -175,9 +172,7 @@ TEST_CASE("only launches that read what a plan has need it until they are done")
     FreshBackend backend;
     const auto is_needed = [&](const OwnedLayout &layout, uint64_t count = 1, Op op = Op::replace) {
         const auto plan = backend.plan(layout, 4096, true);
-        Move move;
-        move.plan = plan.get();
-        move.count = count;
+        Move move = move_of(*plan, nullptr, nullptr, 0, Direction::pack, count);
         move.op = op;
         move.elements = &unsigned_ints;
         return plan->is_needed_by(move);
@@ -241,7 +236,7 @@ TEST_CASE("the engine is chosen by all rows, and by where they begin") {
         layout.start = start;
         const auto plan = backend.plan(layout);
         Member member(*plan, block, places, Direction::pack, 0, MemoryKind::pinned);
-        member.move.typed -= start;
+        typed_of(member.move).address -= start;
         Rng rng(5);
         member.set_up(rng);
         (void)kernels_launched();
@@ -290,11 +285,10 @@ TEST_CASE("preparing fails with the load of a kernel") {
         for (int nth = 1;; ++nth) {
             FreshBackend backend;
             const auto plan = backend.plan(layout, 40 * 40 * 4, true);
-            Move move;
-            move.plan = plan.get();
+            // So many that one kernel does not do.
+            Move move = move_of(*plan, nullptr, nullptr, 0, Direction::pack, uint64_t{1} << 40);
             move.op = op;
             move.elements = op == Op::sum ? &unsigned_ints : nullptr;
-            move.count = uint64_t{1} << 40; // for which one kernel does not do
             Capture capture;
             failing_call = nth;
             const Status status = backend->prepare(capture.native(), move);
@@ -349,7 +343,7 @@ TEST_CASE("a conversion of more elements than positions is one launch for each h
     const OwnedLayout wide = block_of(4), narrow = block_of(2);
     const auto apart = backend.plan(wide, 16, true), further = backend.plan(narrow, 24, true);
     const auto conversions = [&](uint64_t count) {
-        CopyMove move = nowhere(*apart, *further, count, 4 * count);
+        Move move = nowhere(*apart, *further, count, 4 * count);
         move.op = Op::convert;
         move.from_element = Element::float32;
         move.to_element = Element::bfloat16;
@@ -381,15 +375,13 @@ TEST_CASE("a copy that any layout can have fails with the upload of its lists") 
         const std::vector<char> values = source.get();
         for (const std::ptrdiff_t at : {0, 24, 40, 88})
             std::copy_n(values.begin() + at, 8, expected.begin() + at);
-        CopyMove move;
-        move.from = {from.get(), source.at(0), 1, 0};
-        move.to = {to.get(), target.at(0), 1, 0};
-        move.length = 32;
+        const Move move =
+            copy_of({from.get(), source.at(0), 1, 0}, {to.get(), target.at(0), 1, 0}, 32);
         const std::vector<char> before = target.get();
         (void)kernels_launched();
         mock::knobs.failing_launch = nth;
         Owner<Event> done;
-        const Status status = backend->launch(0, MoveList(std::span(&move, 1)), done);
+        const Status status = backend->launch(0, std::span(&move, 1), done);
         if (mock::knobs.failing_launch.exchange(0) > 0) {
             CHECK(nth == 4); // two lists, and the kernel
             REQUIRE(status.ok());
@@ -413,21 +405,20 @@ TEST_CASE("a stream that is captured launches kernels only that preparing has lo
                 for (const std::size_t odd : {0, 1}) {
                     if (op == Op::sum && layout->nodes[0].bytes % 4 != 0) continue;
                     const auto plan = backend.plan(layout);
-                    Move move;
-                    move.plan = plan.get();
-                    move.op = op;
-                    move.elements = op == Op::sum ? &unsigned_ints : nullptr;
-                    move.typed = reinterpret_cast<char *>(from_here + odd);
-                    move.packed = reinterpret_cast<char *>(to_there + odd);
-                    move.count = 1;
-                    move.length = layout->top().bytes;
+                    const auto move_to = [&](Direction direction) {
+                        Move move = move_of(*plan, reinterpret_cast<char *>(from_here + odd),
+                                            reinterpret_cast<char *>(to_there + odd),
+                                            layout->top().bytes, direction);
+                        move.op = op;
+                        move.elements = op == Op::sum ? &unsigned_ints : nullptr;
+                        return move;
+                    };
                     Capture capture;
                     (void)kernels_loaded();
-                    REQUIRE(backend->prepare(capture.native(), move).ok());
+                    REQUIRE(backend->prepare(capture.native(), move_to(Direction::pack)).ok());
                     const std::set<std::string> loaded = kernels_loaded();
                     for (const Direction direction : {Direction::pack, Direction::unpack}) {
-                        move.direction = direction;
-                        const std::vector<Move> moves(members, move);
+                        const std::vector<Move> moves(members, move_to(direction));
                         (void)kernels_launched();
                         REQUIRE(backend->launch_in(capture.native(), moves, nullptr).ok());
                         const std::vector<std::string> launched = kernels_launched();
@@ -446,13 +437,9 @@ TEST_CASE("a prepared launch starts kernels only that preparing it has loaded") 
         for (const std::size_t members : {1, 4, 200}) {
             FreshBackend backend;
             const auto plan = backend.plan(layout);
-            Move move;
-            move.plan = plan.get();
-            move.typed = reinterpret_cast<char *>(from_here);
-            move.packed = reinterpret_cast<char *>(to_there);
-            move.count = 1;
-            move.length = layout->top().bytes;
-            const std::vector<Move> moves(members, move);
+            const std::vector<Move> moves(
+                members, move_of(*plan, reinterpret_cast<char *>(from_here),
+                                 reinterpret_cast<char *>(to_there), layout->top().bytes));
             ucd::Owner<PreparedLaunch> prepared;
             (void)kernels_loaded();
             REQUIRE(backend->prepare_launch(0, moves, prepared).ok());

@@ -9,6 +9,7 @@
 #include "support/catch.hpp"
 #include "support/fake_device/fake_driver.h"
 #include "support/host_vendor/capture.h"
+#include "support/moves/backend_move.hpp"
 #include "support/random/rng.hpp"
 
 #include <cstddef>
@@ -110,20 +111,15 @@ public:
         : block_(block), places_(std::move(places)), odd_(odd),
           typed_(odd + places_.back() + block + 32),
           packed_(odd + places_.size() * block + 32, packed_kind) {
-        move.plan = &plan;
-        move.direction = direction;
-        move.packed_kind = packed_kind;
-        move.typed = typed_.at(odd);
-        move.packed = packed_.at(odd);
-        move.count = 1;
-        move.length = places_.size() * block;
+        move = move_of(plan, typed_.at(odd), packed_.at(odd), places_.size() * block, direction);
+        (direction == ucd::Direction::pack ? move.to_kind : move.from_kind) = packed_kind;
     }
     // Moves only the blocks from one to before another.
     void restrict(std::size_t from, std::size_t to) {
         first_ = from, last_ = to;
-        move.offset = from * block_;
+        typed_of(move).offset = from * block_;
         move.length = (to - from) * block_;
-        move.packed = packed_.at(odd_ + from * block_);
+        packed_of(move).address = packed_.at(odd_ + from * block_);
     }
 
     // Anything in both buffers.
@@ -131,7 +127,7 @@ public:
         typed_.fill(rng);
         packed_.fill(rng);
         expected_typed_ = typed_.get(), expected_packed_ = packed_.get();
-        const bool pack = move.direction == ucd::Direction::pack;
+        const bool pack = move.direction() == ucd::Direction::pack;
         for (std::size_t i = first_; i < std::min(last_, places_.size()); ++i) {
             char *const typed = &expected_typed_[odd_ + places_[i]];
             char *const packed = &expected_packed_[odd_ + i * block_];

@@ -2,6 +2,7 @@
 // are new every time, against a plain copy of their entries.
 #include "support/catch.hpp"
 
+#include "support/keys.hpp"
 #include "support/moves/recipe_build.hpp"
 #include "support/random/random_cases.hpp"
 #include "unit/normal_form.hpp"
@@ -254,13 +255,11 @@ TEST_CASE("Several lists' memory is kept, that of the latest ones first") {
 TEST_CASE("ucd.list_memory bounds the memory of lists that is kept") {
     constexpr std::size_t entries = ucd::min_kept_list / sizeof(int64_t);
     // Each half has room for two lists.
-    ucd_info_t info;
-    REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
+    Keys info;
     const std::string bytes = std::to_string(4 * ucd::min_kept_list);
-    REQUIRE(ucd_info_set(info, "ucd.list_memory", bytes.c_str()) == UCD_SUCCESS);
+    info.set("ucd.list_memory", bytes);
     REQUIRE(ucd_finalize() == UCD_SUCCESS); // main() has made the one ucd_init that there is
     REQUIRE(ucd_init(info) == UCD_SUCCESS);
-    REQUIRE(ucd_info_free(&info) == UCD_SUCCESS);
     CHECK(ucd::list_memory() == 4 * ucd::min_kept_list);
     std::vector<std::vector<int64_t>> lists(4);
     std::vector<const int64_t *> memory, again;

@@ -64,7 +64,7 @@ TEST_CASE("members are alike only if they have the same arguments, to the last b
 TEST_CASE("a new batch is divided into one part for each thread that it is worth") {
     ucd::Dispatch dispatch;
     const auto parts = [&](std::size_t members, uint32_t threads) {
-        dispatch.settings.limits.threads = threads;
+        dispatch.limits.threads = threads;
         MoveList descs(members);
         ucd::MembersMade moves(dispatch, descs);
         unsigned divided = 0;
@@ -96,10 +96,10 @@ TEST_CASE("members that differ in their addresses only are one portion of moves"
         portions.push_back(made);
         firsts.push_back(first);
         for (std::size_t i = 0; i < made; ++i) {
-            CHECK(at[i].typed == descs[first - made + i].inbuf);
-            CHECK(at[i].packed == descs[first - made + i].outbuf);
+            CHECK(at[i].from == descs[first - made + i].inbuf);
+            CHECK(at[i].to == descs[first - made + i].outbuf);
         }
-        if (made > 0) CHECK(move.offset == (first == 13 ? 4 : 0));
+        if (made > 0) CHECK(move.from.offset == (first == 13 ? 4 : 0));
     }
     CHECK(portions == std::vector<std::size_t>{8, 4, 1, 2, 4, 0});
     CHECK(firsts == std::vector<std::size_t>{8, 12, 13, 15, 20, 20});

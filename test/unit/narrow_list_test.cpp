@@ -1,5 +1,6 @@
 // Long lists of pieces, which the plan for the CPU has in 32 bits each.
 #include "support/catch.hpp"
+#include "support/moves/move_now.hpp"
 #include "support/moves/recipe_build.hpp"
 
 #include "nest_plan.h"
@@ -96,16 +97,14 @@ TEST_CASE("any part of a long list of pieces is moved") {
     const auto check = [&](std::size_t count, std::size_t offset, std::size_t length) {
         INFO("count " << count << ", offset " << offset << ", length " << length);
         std::uintptr_t moved = 0;
-        REQUIRE(ucd_pack(typed.data(), count, built.get(), offset, packed.data(), length, &moved,
-                         nullptr, UCD_OP__REPLACE) == UCD_SUCCESS);
-        REQUIRE(moved == length);
+        REQUIRE(pack_now(typed.data(), count, built.get(), offset, packed.data(), length) ==
+                length);
         std::size_t wrong = 0;
         for (std::size_t i = 0; i < length; ++i) wrong += packed[i] != typed[place[offset + i]];
         CHECK(wrong == 0);
         std::vector<std::uint8_t> into(typed.size(), 0), expected(typed.size(), 0);
         for (std::size_t i = 0; i < length; ++i) expected[place[offset + i]] = packed[i];
-        REQUIRE(ucd_unpack(packed.data(), length, into.data(), count, built.get(), offset, &moved,
-                           nullptr, UCD_OP__REPLACE) == UCD_SUCCESS);
+        unpack_now(packed.data(), length, into.data(), count, built.get(), offset);
         CHECK(into == expected);
     };
     check(1, 0, one);

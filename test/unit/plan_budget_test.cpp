@@ -3,6 +3,7 @@
 
 #include "prepared/type_cache.h"
 #include "registry.h"
+#include "support/moves/backend_move.hpp"
 #include "support/moves/recipe_build.hpp"
 #include "support/oracle/byte_map.hpp"
 #include "support/random/random_cases.hpp"
@@ -48,14 +49,8 @@ public:
 private:
     void launch(const ucd::KernelPlan &plan, ucd::Direction direction, uint64_t count, char *buffer,
                 uint64_t offset, std::vector<char> &bytes) {
-        ucd::Move move;
-        move.direction = direction;
-        move.plan = &plan;
-        move.typed = buffer;
-        move.packed = bytes.data();
-        move.count = count;
-        move.offset = offset;
-        move.length = bytes.size();
+        const ucd::Move move =
+            move_of(plan, buffer, bytes.data(), bytes.size(), direction, count, offset);
         ucd::Owner<ucd::Event> done;
         REQUIRE(backend_->launch(0, std::vector<ucd::Move>{move}, done).ok());
     }

@@ -6,6 +6,7 @@
 #include "support/catch.hpp"
 
 #include "prepared/type_cache.h"
+#include "support/moves/backend_move.hpp"
 #include "support/moves/recipe_build.hpp"
 #include "support/oracle/byte_map.hpp"
 #include "support/oracle/reduction_oracle.hpp"
@@ -54,18 +55,15 @@ public:
             reduce_stream(op, elements_, first, last, stream.data(), &packed[guard]);
             for (std::size_t i = 0; i < size; ++i) expected_memory[place(begin + i)] = stream[i];
         }
-        ucd::Move move;
-        move.direction = direction;
+        char *const stream_at = reinterpret_cast<char *>(&packed[guard]);
+        ucd::Move move =
+            move_of(*plan_,
+                    reinterpret_cast<char *>(reinterpret_cast<std::uintptr_t>(memory_.data()) +
+                                             guard - static_cast<std::uintptr_t>(low_)),
+                    stream_at, size, direction, count_, begin);
         move.op = as_ucd;
-        move.plan = plan_.get();
-        move.typed = reinterpret_cast<char *>(reinterpret_cast<std::uintptr_t>(memory_.data()) +
-                                              guard - static_cast<std::uintptr_t>(low_));
-        move.packed = reinterpret_cast<char *>(&packed[guard]);
-        move.count = count_;
-        move.offset = begin;
-        move.length = size;
         move.elements = &ucd::elements_of(*type_);
-        ucd::seq::reduce_range(move, {begin, size}, move.packed);
+        ucd::seq::reduce_range(move, {begin, size}, stream_at);
         if (packed != expected_packed)
             one_.fail("other packed bytes, elements ", first, " to ", last);
         if (memory_ != expected_memory) one_.fail("other memory, elements ", first, " to ", last);

@@ -2,6 +2,7 @@
 #include "implement.h"
 
 #include "support/catch.hpp"
+#include "support/moves/backend_move.hpp"
 #include "unit/layouts_by_hand.hpp"
 
 #include <cstddef>
@@ -31,10 +32,7 @@ public:
     }
     std::size_t members() const { return members_; }
     Status make(std::size_t &first, Move &move, std::span<MoveAddresses> at, std::size_t &made) {
-        move = {};
-        move.plan = plan_.get();
-        move.count = 1;
-        move.length = bytes;
+        move = move_of(*plan_, nullptr, nullptr, bytes);
         for (made = 0; first < members_ && made < at.size(); ++first)
             at[made++] = {&from_[2 * bytes * first], &to_[bytes * first]};
         return success;
@@ -94,16 +92,25 @@ TEST_CASE("the host's backend runs moves that are made, and launches that are pr
     CHECK(backend->launch_made(0, none, done).ok());
 }
 
-TEST_CASE("the host's backend refuses copies from layout to layout") {
+TEST_CASE("the host's backend refuses copies from layout to layout, and conversions of layouts") {
     const Owner<Backend> backend = create_seq_backend();
-    CHECK_FALSE(backend->copies_layouts());
-    const CopyMove copy;
-    const MoveList list(std::span(&copy, 1));
-    Owner<Event> done;
-    CHECK(backend->launch(0, list, done).code() == UCD_ERR__NOT_SUPPORTED);
-    Owner<PreparedLaunch> prepared;
-    CHECK(backend->prepare_launch(0, list, prepared).code() == UCD_ERR__NOT_SUPPORTED);
-    CHECK(prepared == nullptr);
+    const OwnedLayout layout = strided(4, 8, 8);
+    Owner<KernelPlan> plan;
+    REQUIRE(backend->plan(layout, 0, false, UINT64_MAX, plan).ok());
+    const Side side{plan.get(), nullptr, 1, 0};
+    const Move copy = copy_of(side, side, 32), nothing;
+    Move conversion = copy_of({}, side, 32);
+    conversion.op = Op::convert;
+    CHECK_FALSE(backend->takes(copy));
+    CHECK_FALSE(backend->takes(conversion));
+    for (const Move &move : {copy, conversion, nothing}) {
+        Owner<Event> done;
+        CHECK(backend->launch(0, std::span(&move, 1), done).code() == UCD_ERR__NOT_SUPPORTED);
+        Owner<PreparedLaunch> prepared;
+        CHECK(backend->prepare_launch(0, std::span(&move, 1), prepared).code() ==
+              UCD_ERR__NOT_SUPPORTED);
+        CHECK(prepared == nullptr);
+    }
 }
 
 } // namespace seq_backend_test

@@ -7,6 +7,7 @@
 #include "support/catch.hpp"
 
 #include "prepared/type_cache.h"
+#include "support/moves/backend_move.hpp"
 #include "support/moves/recipe_build.hpp"
 #include "support/random/rng.hpp"
 
@@ -25,21 +26,21 @@ bool is_boundary(uint64_t position) {
 }
 
 void check_shares(const ucd::Move &move, unsigned shares) {
-    const uint64_t equal = move.length / shares, end = move.offset + move.length;
-    CHECK(ucd::seq::share_begin(move, 0, shares) == move.offset);
+    const uint64_t offset = move.from.offset;
+    const uint64_t equal = move.length / shares, end = offset + move.length;
+    CHECK(ucd::seq::share_begin(move, 0, shares) == offset);
     CHECK(ucd::seq::share_begin(move, shares, shares) == end);
     for (unsigned i = 1; i < shares; ++i) {
-        const uint64_t cut = ucd::seq::share_begin(move, i, shares),
-                       wanted = move.offset + equal * i;
-        INFO("offset " << move.offset << ", length " << move.length << ", share " << i << " of "
+        const uint64_t cut = ucd::seq::share_begin(move, i, shares), wanted = offset + equal * i;
+        INFO("offset " << offset << ", length " << move.length << ", share " << i << " of "
                        << shares << " begins with " << cut);
-        CHECK(cut >= move.offset);
+        CHECK(cut >= offset);
         CHECK(cut <= wanted);
         if (move.op == ucd::Op::replace) {
-            CHECK((cut - move.offset) % 64 == 0);
+            CHECK((cut - offset) % 64 == 0);
             CHECK(cut + 64 > wanted);
         } else {
-            CHECK((is_boundary(cut) || cut == move.offset));
+            CHECK((is_boundary(cut) || cut == offset));
             CHECK(cut + 64 + 8 > wanted);
         }
     }
@@ -72,16 +73,16 @@ TEST_CASE("threads move lists of blocks with lengths of their own as one does") 
         list.lengths = lengths.data();
         list.shift = -2 * int64_t{sizeof(uint64_t)};
         list.unit = list.bytes = sizeof(uint64_t);
-        ucd::Move move;
-        move.typed = reinterpret_cast<char *>(memory.data() + 2);
-        move.packed = reinterpret_cast<char *>(packed.data());
-        move.length = units * sizeof(uint64_t);
-        move.limits.threads = threads;
+        ucd::ListMove move{
+            ucd::Direction::pack,
+            {reinterpret_cast<char *>(memory.data() + 2), reinterpret_cast<char *>(packed.data())},
+            units * sizeof(uint64_t),
+            threads};
         ucd::move_list(list, move);
         INFO(threads << " threads");
         CHECK((packed == expected)); // too many to be printed
         move.direction = ucd::Direction::unpack;
-        move.typed = reinterpret_cast<char *>(unpacked.data() + 2);
+        move.at = {move.at.to, reinterpret_cast<char *>(unpacked.data() + 2)};
         ucd::move_list(list, move);
         std::vector<uint64_t> wanted(memory.size(), 7);
         for (std::size_t i = 0; i < displs.size(); ++i)
@@ -103,15 +104,14 @@ TEST_CASE("threads have equal shares of a range, wherever it begins") {
     Rng rng(1);
     for (const ucd::Op op : {ucd::Op::replace, ucd::Op::sum})
         for (int i = 0; i < 300; ++i) {
-            ucd::Move move;
-            move.plan = &plan;
+            const uint64_t offset = rng.chance(30)   ? 0
+                                    : rng.chance(50) ? rng.below(1 << 20)
+                                                     : rng.below(total - (1 << 24));
+            ucd::Move move =
+                move_of(plan, nullptr, nullptr, 0, ucd::Direction::pack, count, offset);
             move.op = op;
-            move.count = count;
             move.elements = &ucd::elements_of(*type);
-            move.offset = rng.chance(30)   ? 0
-                          : rng.chance(50) ? rng.below(1 << 20)
-                                           : rng.below(total - (1 << 24));
-            move.length = rng.chance(10) ? total - move.offset : 1 + rng.below(1 << 24);
+            move.length = rng.chance(10) ? total - offset : 1 + rng.below(1 << 24);
             check_shares(move, 2 + static_cast<unsigned>(rng.below(63)));
         }
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "support/catch.hpp"
+#include "support/keys.hpp"
 
 #include <ucd.h>
 
@@ -39,19 +40,8 @@ inline Bytes read(const void *from, std::size_t bytes) {
 }
 
 // An info with one key.
-class Hint {
-public:
-    Hint(const char *key, const char *value) {
-        check_ucd(ucd_info_create(&info_));
-        check_ucd(ucd_info_set(info_, key, value));
-    }
-    ~Hint() { (void)ucd_info_free(&info_); }
-    Hint(const Hint &) = delete;
-    Hint &operator=(const Hint &) = delete;
-    operator ucd_info_t() const { return info_; }
-
-private:
-    ucd_info_t info_ = nullptr;
+struct Hint : ucdtest::Keys {
+    Hint(const char *key, const char *value) : Keys({{key, value}}) {}
 };
 
 // Blocks of `block` bytes at every third place for one.

@@ -213,8 +213,7 @@ struct BackendFunctions {
     int (*launch_prepared_in)(Backend *, const NativeStream *stream, const PreparedLaunch *prepared,
                               KeptObject *keep);
     int (*prepare)(Backend *, const NativeStream *stream, const Move *move);
-    bool (*copies_layouts)(const Backend *);
-    bool (*converts)(const Backend *, const CopyMove *move);
+    bool (*takes)(const Backend *, const Move *move);
     int (*copy)(Backend *, int device, void *to, const void *from, std::size_t bytes, Event **done);
     int (*allocate)(Backend *, int device, MemoryKind kind, std::size_t bytes, void **memory);
     void (*release)(Backend *, int device, MemoryKind kind, void *memory);
@@ -354,13 +353,9 @@ public:
         return Status(functions_->prepare(this, &stream, &move));
     }
 
-    // Whether lists may contain copies from layout to layout. If not, the frontend copies in two
-    // steps.
-    bool copies_layouts() const { return functions_->copies_layouts(this); }
-
-    // Whether a list may contain this conversion. Every backend that supports conversions takes
-    // those between consecutive bytes.
-    bool converts(const CopyMove &move) const { return functions_->converts(this, &move); }
+    // Whether a list may contain this copy or conversion. If not, the frontend moves in steps.
+    // Every backend that supports conversions takes those between packed bytes.
+    bool takes(const Move &move) const { return functions_->takes(this, &move); }
 
     // Copies consecutive bytes. `device` can access both addresses. Otherwise same as launch().
     Status copy(int device, void *to, const void *from, std::size_t bytes, Owner<Event> &done) {

@@ -43,9 +43,19 @@ struct PlainBlocks {
     uint64_t bytes = 0;
 };
 
-// Runs a move of all blocks, which needs no plan; both sides are in host memory. If several threads
-// are allowed, it may throw std::bad_alloc after some blocks were moved.
-void move_list(const PlainBlocks &list, const Move &move);
+// How a list of blocks is moved, which needs no plan; both sides are in host memory.
+struct ListMove {
+    Direction direction;
+    MoveAddresses at; // of displacement 0 on the side of the list
+    uint64_t length;  // bytes of all blocks
+    uint32_t threads; // at most
+    char *typed() const { return direction == Direction::pack ? at.from : at.to; }
+    char *packed() const { return direction == Direction::pack ? at.to : at.from; }
+};
+
+// Moves all blocks. If several threads are allowed, it may throw std::bad_alloc after some blocks
+// were moved.
+void move_list(const PlainBlocks &list, const ListMove &move);
 
 // Moves a whole object by a plan that the host's backend made for a count of 1, with one thread.
 // Both sides are in host memory. Does what a launch does, with fewer steps: a short call takes
@@ -56,7 +66,7 @@ void move_whole(const KernelPlan &plan, Direction direction, char *typed, char *
 struct HostStream {
     const Layout *layout = nullptr;
     int64_t extent = 0;
-    char *typed = nullptr; // as in Move
+    char *typed = nullptr; // of displacement 0
     uint64_t count = 0;
 };
 

@@ -148,8 +148,7 @@ public:
     Status use_context(uint64_t, int /*device*/) { return success; }
     bool hides_memory() const { return false; }
     Status check_unknown(const void *) const { return success; }
-    bool copies_layouts() const { return false; }
-    bool converts(const CopyMove &move) const {
+    bool takes(const Move &move) const {
         return move.from.plan == nullptr && move.to.plan == nullptr;
     }
 
@@ -304,13 +303,9 @@ private:
             [](Backend *b, const NativeStream *stream, const Move *move) {
                 return guarded([&] { return self(b).prepare(*stream, *move); });
             },
-        .copies_layouts =
-            [](const Backend *b) {
-                return guarded_or(false, [&] { return self(b).copies_layouts(); });
-            },
-        .converts =
-            [](const Backend *b, const CopyMove *move) {
-                return guarded_or(false, [&] { return self(b).converts(*move); });
+        .takes =
+            [](const Backend *b, const Move *move) {
+                return guarded_or(false, [&] { return self(b).takes(*move); });
             },
         .copy =
             [](Backend *b, int device, void *to, const void *from, std::size_t bytes,

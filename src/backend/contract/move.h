@@ -1,5 +1,5 @@
-// Units of work for backends. A Move transfers a byte range of the packed stream of (count, layout)
-// to or from a packed buffer; a CopyMove transfers a range between two such streams.
+// Units of work for backends: moves of bytes between two sides, each of which is a layout or
+// packed.
 #pragma once
 
 #include "direction.h"
@@ -46,76 +46,60 @@ struct Limits {
     friend bool operator==(const Limits &, const Limits &) = default;
 };
 
-// The settings that the moves of one call share. Small enough to be copied as one vector.
-struct MoveSettings {
-    Direction direction = Direction::pack;
-    Op op = Op::replace; // destination = destination op source
-    // The kinds of memory of the two sides, as far as they affect how to launch.
-    MemoryKind typed_kind = MemoryKind::device, packed_kind = MemoryKind::device;
-    Limits limits;
-    friend bool operator==(const MoveSettings &, const MoveSettings &) = default;
-};
-static_assert(sizeof(MoveSettings) == 16);
+// One side of a move: a range of the packed stream of (count, layout), or packed bytes.
+struct Side {
+    // Made by the backend that runs the move. A side without a plan is packed bytes, and what moves
+    // begins at address + offset.
+    const KernelPlan *plan = nullptr;
+    char *address = nullptr; // of displacement 0; with a plan it may be null
+    uint64_t count = 0;      // repetitions of the layout
+    uint64_t offset = 0;     // of the first byte that moves, in the stream of all repetitions
 
-struct Move {
-    // See MoveSettings, from which set() takes these five.
-    Direction direction = Direction::pack;
-    Op op = Op::replace;
-    MemoryKind typed_kind = MemoryKind::device, packed_kind = MemoryKind::device;
-    Limits limits;
-    void set(const MoveSettings &s) {
-        direction = s.direction;
-        op = s.op;
-        typed_kind = s.typed_kind;
-        packed_kind = s.packed_kind;
-        limits = s.limits;
+    // Of a packed side.
+    char *first() const {
+        return reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(address) + offset);
     }
-
-    const KernelPlan *plan = nullptr; // made by the backend that runs the move
-    char *typed = nullptr;            // the address of displacement 0; may be null
-    char *packed = nullptr;           // the byte of the packed buffer for stream byte `offset`
-    uint64_t count = 0;               // repetitions of the layout
-    uint64_t offset = 0; // the first byte to move, in the packed stream of all repetitions
-    uint64_t length = 0; // bytes to move, > 0
-    const Elements *elements = nullptr; // set unless op is replace
 };
 
-inline Slice range_of(const Move &move) {
-    return {move.offset, move.length};
-}
-
-// Copies bytes of one layout's packed stream to those of another layout's, or converts elements of
-// the one to elements of the other. There is no packed buffer and no reduction.
-struct CopyMove {
-    struct Side {
-        const KernelPlan *plan = nullptr; // made by the backend that runs the copy
-        char *typed = nullptr;            // as in Move
-        uint64_t count = 0;
-        uint64_t offset = 0; // the first byte to copy, in this side's packed stream
-    };
+// Moves a range of bytes of one side's stream to the other side: a pack or an unpack if one side is
+// packed, else a copy. A conversion of elements may have any sides.
+struct Move {
     Side from, to;
-    uint64_t length = 0; // bytes to copy, > 0; of a conversion, bytes of the source's stream
-    Limits limits;
-    Op op = Op::replace; // or a conversion
-    // The kinds of all elements that backends convert. A side without a plan is consecutive bytes:
-    // the first one is at its address plus its offset.
+    uint64_t length = 0; // bytes to move, > 0; of a conversion, bytes of the stream of `from`
+    Op op = Op::replace; // to = to op from; or a conversion
+    // The kinds of memory of the two sides, as far as they affect how to launch.
+    MemoryKind from_kind = MemoryKind::device, to_kind = MemoryKind::device;
+    // Of a conversion that a backend does: the kinds of all elements.
     Element from_element = Element::none, to_element = Element::none;
+    Limits limits;
+    const Elements *elements = nullptr; // of the streams; set for reductions
+
+    bool is_copy() const { return from.plan != nullptr && to.plan != nullptr; }
+    // The rest is for packs and unpacks.
+    Direction direction() const {
+        return from.plan != nullptr ? Direction::pack : Direction::unpack;
+    }
+    const Side &typed() const { return from.plan != nullptr ? from : to; }
+    const Side &packed() const { return from.plan != nullptr ? to : from; }
+    MemoryKind typed_kind() const { return from.plan != nullptr ? from_kind : to_kind; }
+    MemoryKind packed_kind() const { return from.plan != nullptr ? to_kind : from_kind; }
+    Slice range() const { return {typed().offset, length}; }
+    // Bytes of the range, counted from its first one.
+    Move part(uint64_t begin, uint64_t bytes) const {
+        Move part = *this;
+        part.from.offset += begin;
+        part.to.offset += begin;
+        part.length = bytes;
+        return part;
+    }
 };
 
 // Moves to be launched together, in no particular order. The list does not own them.
-struct MoveList {
-    MoveList(std::span<const Move> list) : moves(list) {}
-    MoveList(const std::vector<Move> &list) : moves(list) {}
-    explicit MoveList(std::span<const CopyMove> list) : copies(list) {}
-    MoveList(std::span<const Move> list, std::span<const CopyMove> copy_list)
-        : moves(list), copies(copy_list) {}
-    Span<const Move> moves;
-    Span<const CopyMove> copies;
-};
+using MoveList = Span<const Move>;
 
-// The addresses of a move's two sides; see Move.
+// The addresses of a move's two sides.
 struct MoveAddresses {
-    char *typed, *packed;
+    char *from, *to;
 };
 
 class MoveMaker;
@@ -169,8 +153,8 @@ inline Status make_all(MoveMaker &maker, std::vector<Move> &moves) {
         UCD_TRY(maker.make(first, move, at, made));
         for (const MoveAddresses &each : std::span(at).first(made)) {
             moves.push_back(move);
-            moves.back().typed = each.typed;
-            moves.back().packed = each.packed;
+            moves.back().from.address = each.from;
+            moves.back().to.address = each.to;
         }
     }
     return success;

@@ -19,7 +19,7 @@ namespace ucd {
 
 // Raised whenever a struct, a table, or the meaning of a value that crosses changes. A test
 // compares sizes, offsets and values with abi/plugin-contract.txt.
-inline constexpr uint32_t contract_version = 1;
+inline constexpr uint32_t contract_version = 2;
 
 // A struct that crosses, and its size as one side has compiled it.
 struct CrossingStruct {
@@ -40,8 +40,8 @@ inline constexpr std::array crossing_structs{
     CrossingStruct{"MemoryHandle", sizeof(MemoryHandle)},
     CrossingStruct{"FdHandle", sizeof(FdHandle)},
     CrossingStruct{"MemoryLocation", sizeof(MemoryLocation)},
+    CrossingStruct{"Side", sizeof(Side)},
     CrossingStruct{"Move", sizeof(Move)},
-    CrossingStruct{"CopyMove", sizeof(CopyMove)},
     CrossingStruct{"MoveList", sizeof(MoveList)},
     CrossingStruct{"MoveAddresses", sizeof(MoveAddresses)},
     CrossingStruct{"Elements", sizeof(Elements)},

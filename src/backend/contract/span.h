@@ -16,9 +16,13 @@ public:
     constexpr Span() = default;
     constexpr explicit Span(T *data, std::size_t size) : data_(data), size_(size) {}
     template <class Range>
-    requires std::is_convertible_v<decltype(std::data(std::declval<Range &>())), T *>
-    // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): a span of a span is its copy
-    constexpr Span(Range &&range) : data_(std::data(range)), size_(std::size(range)) {}
+    requires std::is_convertible_v <
+        std::remove_pointer_t<decltype(std::data(std::declval<Range &>()))>(*)
+    [],
+        T (*)[] >
+            // NOLINTNEXTLINE(bugprone-forwarding-reference-overload): a span of a span is its copy
+            constexpr Span(Range &&range) : data_(std::data(range)),
+    size_(std::size(range)) {}
 
     constexpr T *data() const { return data_; }
     constexpr std::size_t size() const { return size_; }

@@ -2,7 +2,6 @@
 
 #include "implement.h"
 
-#include "convert_range.h"
 #include "execute.h"
 #include "plan.h"
 
@@ -13,7 +12,7 @@ namespace {
 // There is nothing to prepare on the host.
 class SeqPreparedLaunch final : public PreparedLaunchOf<SeqPreparedLaunch> {
 public:
-    explicit SeqPreparedLaunch(Span<const Move> list) : moves(list.begin(), list.end()) {}
+    explicit SeqPreparedLaunch(MoveList list) : moves(list.begin(), list.end()) {}
     const std::vector<Move> moves;
 };
 
@@ -40,17 +39,16 @@ public:
     }
 
     Status launch(int, const MoveList &list, Owner<Event> &) {
-        if (list.moves.size() != 1 || !list.copies.empty()) [[unlikely]]
-            return run(list);
-        execute(list.moves.front());
+        for (const Move &move : list) UCD_TRY(check(move));
+        for (const Move &move : list) execute(move);
         return success;
     }
 
     Status launch_in(const NativeStream &, const MoveList &, const Keep &) { return no_streams(); }
 
     Status prepare_launch(int, const MoveList &list, Owner<PreparedLaunch> &prepared) {
-        UCD_TRY(check_no_copies(list));
-        prepared = make_owned<SeqPreparedLaunch>(list.moves);
+        for (const Move &move : list) UCD_TRY(check(move));
+        prepared = make_owned<SeqPreparedLaunch>(list);
         return success;
     }
 
@@ -74,24 +72,11 @@ public:
 private:
     const BackendState state_{.available = true, .devices = 1, .version = "1", .reason = {}};
 
-    static Status run(const MoveList &list) {
-        for (const CopyMove &copy : list.copies) UCD_TRY(check_conversion(copy));
-        for (const Move &move : list.moves) execute(move);
-        for (const CopyMove &copy : list.copies) convert_range(copy);
-        return success;
-    }
-
-    // Conversions between consecutive bytes are the only copies.
-    static Status check_conversion(const CopyMove &copy) {
-        const bool consecutive = copy.from.plan == nullptr && copy.to.plan == nullptr;
-        return consecutive && is_conversion(copy.op) ? success : fail_copies();
-    }
-
-    static Status check_no_copies(const MoveList &list) {
-        return list.copies.empty() ? success : fail_copies();
-    }
-
-    static Status fail_copies() {
+    // Of what has two layouts, or is converted, only consecutive bytes are converted.
+    static Status check(const Move &move) {
+        const bool plans = move.from.plan != nullptr || move.to.plan != nullptr;
+        if (!move.is_copy() && plans != is_conversion(move.op)) [[likely]]
+            return success;
         return fail(UCD_ERR__NOT_SUPPORTED, "the seq backend does not copy from layout to layout");
     }
 

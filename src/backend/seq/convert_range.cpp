@@ -32,12 +32,12 @@ struct RealConversion {
 
 } // namespace
 
-void convert_range(const CopyMove &move) {
+void convert_range(const Move &move) {
     const Element from = converted_part(move.from_element), to = converted_part(move.to_element);
     const RealConversion conversion{.kernel = has_same_bits(from, to) ? nullptr
                                                                       : convert_kernel(from, to),
-                                    .to = move.to.typed + move.to.offset,
-                                    .from = move.from.typed + move.from.offset,
+                                    .to = move.to.first(),
+                                    .from = move.from.first(),
                                     .to_size = packed_size(to),
                                     .from_size = packed_size(from),
                                     .saturate = move.op == Op::convert_sat};

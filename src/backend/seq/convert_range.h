@@ -5,6 +5,6 @@
 namespace ucd::seq {
 
 // Performs a conversion of which both sides are consecutive bytes.
-void convert_range(const CopyMove &move);
+void convert_range(const Move &move);
 
 } // namespace ucd::seq

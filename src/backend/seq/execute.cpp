@@ -1,5 +1,6 @@
 #include "execute.h"
 
+#include "convert_range.h"
 #include "host_lists.h"
 #include "in_threads.h"
 #include "move_range.h"
@@ -13,9 +14,10 @@ namespace seq {
 namespace {
 
 void execute_range(const Move &move, Slice range) {
-    char *packed = move.packed + (range.offset - move.offset);
+    const Side &side = move.typed();
+    char *packed = move.packed().first() + (range.offset - side.offset);
     if (move.op == Op::replace)
-        move_range(move, range, packed, move.direction);
+        move_range(side, range, packed, move.direction());
     else
         reduce_range(move, range, packed);
 }
@@ -30,9 +32,10 @@ void execute_in_threads(const Move &move, unsigned threads) {
 } // namespace
 
 void execute(const Move &move) {
+    if (is_conversion(move.op)) return convert_range(move);
     const unsigned threads = useful_threads(move.length, move.limits.threads);
     if (threads > 1) return execute_in_threads(move, threads);
-    execute_range(move, {move.offset, move.length});
+    execute_range(move, move.range());
 }
 
 } // namespace seq
@@ -49,14 +52,7 @@ void move_whole(const KernelPlan &kernel_plan, Direction direction, char *typed,
             __builtin_memcpy(block, packed, plan.size);
         return;
     }
-    Move move;
-    move.direction = direction;
-    move.plan = &kernel_plan;
-    move.typed = typed;
-    move.packed = packed;
-    move.count = 1;
-    move.length = plan.size;
-    seq::move_range(move, {0, plan.size}, packed, direction);
+    seq::move_range({&kernel_plan, typed, 1, 0}, {0, plan.size}, packed, direction);
 }
 
 } // namespace ucd

@@ -19,18 +19,18 @@ namespace {
 constexpr std::size_t at_once = 512;
 
 // Moves at least one block; all have `bytes` bytes and lie at displs[i] << shift.
-void move_blocks(const PlainBlocks &list, const Move &move, uint64_t bytes, const int64_t *displs,
-                 int shift, std::size_t count, char *packed) {
+void move_blocks(const PlainBlocks &list, const ListMove &move, uint64_t bytes,
+                 const int64_t *displs, int shift, std::size_t count, char *packed) {
     constexpr LevelKind shape[] = {LevelKind::indexed_block};
     Nest nest{};
     nest.level[0] = {count, shift, displs, nullptr};
     nest.block = bytes;
     move_kernel(move.direction, shape, leaf_for_block(bytes))(
-        nest, at(move.typed, list.shift), packed, Position{}, {{count - 1}, {}});
+        nest, at(move.typed(), list.shift), packed, Position{}, {{count - 1}, {}});
 }
 
 // Moves the entries [begin, end), which all have the same length.
-void move_equal(const PlainBlocks &list, const Move &move, std::size_t begin, std::size_t end,
+void move_equal(const PlainBlocks &list, const ListMove &move, std::size_t begin, std::size_t end,
                 char *packed) {
     const auto displs = list.displs;
     const auto unit = static_cast<uint64_t>(list.unit);
@@ -46,7 +46,7 @@ void move_equal(const PlainBlocks &list, const Move &move, std::size_t begin, st
 }
 
 // Moves blocks with individual lengths in units of `list.bytes`, none of which is empty.
-char *move_runs(const PlainBlocks &list, const Move &move, const int64_t *displs,
+char *move_runs(const PlainBlocks &list, const ListMove &move, const int64_t *displs,
                 const uint64_t *first, uint64_t longest, std::size_t count, char *packed) {
     const uint64_t units = first[count];
     if (longest * count == units) {
@@ -59,14 +59,14 @@ char *move_runs(const PlainBlocks &list, const Move &move, const int64_t *displs
         nest.longest_run = longest * list.bytes;
         nest.runs = list.displs.size();
         move_kernel(move.direction, shape, leaf_for_runs(list.bytes))(
-            nest, at(move.typed, list.shift), packed, Position{},
+            nest, at(move.typed(), list.shift), packed, Position{},
             {{count - 1}, {first[count] - first[count - 1] - 1}});
     }
     return packed + units * list.bytes;
 }
 
 // Moves the entries [begin, end), which have individual lengths.
-void move_own(const PlainBlocks &list, const Move &move, std::size_t begin, std::size_t end,
+void move_own(const PlainBlocks &list, const ListMove &move, std::size_t begin, std::size_t end,
               char *packed) {
     int64_t displs[at_once];
     uint64_t first[at_once + 1];
@@ -92,7 +92,7 @@ void move_own(const PlainBlocks &list, const Move &move, std::size_t begin, std:
 
 // Moves part `i` of `parts` with equal numbers of entries. Not inlined, because there are two
 // callers.
-[[gnu::noinline]] void move_share(const PlainBlocks &list, const Move &move, unsigned parts,
+[[gnu::noinline]] void move_share(const PlainBlocks &list, const ListMove &move, unsigned parts,
                                   unsigned i) {
     const std::size_t count = list.displs.size();
     const std::size_t begin = count / parts * i;
@@ -101,7 +101,7 @@ void move_own(const PlainBlocks &list, const Move &move, std::size_t begin, std:
     if (list.lengths != nullptr)
         before =
             static_cast<uint64_t>(std::accumulate(list.lengths, list.lengths + begin, int64_t{0}));
-    char *const packed = move.packed + before * list.bytes;
+    char *const packed = move.packed() + before * list.bytes;
     if (list.lengths != nullptr)
         move_own(list, move, begin, end, packed);
     else if (begin < end)
@@ -111,8 +111,8 @@ void move_own(const PlainBlocks &list, const Move &move, std::size_t begin, std:
 } // namespace
 } // namespace seq
 
-void move_list(const PlainBlocks &list, const Move &move) {
-    const unsigned threads = seq::useful_threads(move.length, move.limits.threads);
+void move_list(const PlainBlocks &list, const ListMove &move) {
+    const unsigned threads = seq::useful_threads(move.length, move.threads);
     if (threads == 1) return seq::move_share(list, move, 1, 0);
     in_threads(threads, [&](unsigned i) { seq::move_share(list, move, threads, i); });
 }

@@ -7,22 +7,22 @@
 namespace ucd::seq {
 namespace {
 
-void move_tree(const SeqPlan &plan, const Move &move, Slice range, char *packed,
+void move_tree(const SeqPlan &plan, const Side &side, Slice range, char *packed,
                Direction direction) {
     const Layout &layout = plan.layout;
-    const Node top = repeat(layout.top(), layout.root, move.count, plan.extent);
+    const Node top = repeat(layout.top(), layout.root, side.count, plan.extent);
     const Node *nodes = layout.nodes.data();
     const auto id = [&](const Node &n) {
         return &n == &top ? layout.root : static_cast<NodeId>(&n - nodes);
     };
     const auto is_leaf = [&](const Node &n) {
-        return (&n != &top || move.count == 1) && plan.is_leaf(id(n));
+        return (&n != &top || side.count == 1) && plan.is_leaf(id(n));
     };
     Walk walk(layout, top, layout.start, is_leaf);
     walk.start(range.offset, range.length);
     for (Piece piece; walk.next(piece);) {
         const NestPlan &part = plan.part(id(*piece.node));
-        char *const origin = at(move.typed, piece.origin);
+        char *const origin = at(side.address, piece.origin);
         if (piece.node->kind == NodeKind::by_reference)
             run_by_reference(part, layout.index_lists[piece.node->table], origin, piece.begin,
                              piece.end, packed, direction);
@@ -33,15 +33,15 @@ void move_tree(const SeqPlan &plan, const Move &move, Slice range, char *packed,
     }
 }
 
-void move_blocks(const SeqPlan &plan, const Move &move, Slice range, char *packed,
+void move_blocks(const SeqPlan &plan, const Side &side, Slice range, char *packed,
                  Direction direction) {
     const Layout &layout = plan.layout;
-    const Node top = repeat(layout.top(), layout.root, move.count, plan.extent);
+    const Node top = repeat(layout.top(), layout.root, side.count, plan.extent);
     Walk walk(layout, top, layout.start, is_block);
     walk.start(range.offset, range.length);
     for (Piece piece; walk.next(piece);) {
         char *const typed =
-            at(move.typed, displace(piece.origin, static_cast<int64_t>(piece.begin)));
+            at(side.address, displace(piece.origin, static_cast<int64_t>(piece.begin)));
         const uint64_t bytes = piece.end - piece.begin;
         if (direction == Direction::pack)
             std::memcpy(packed, typed, bytes);
@@ -53,9 +53,9 @@ void move_blocks(const SeqPlan &plan, const Move &move, Slice range, char *packe
 
 } // namespace
 
-void move_range(const Move &move, Slice range, char *packed, Direction direction) {
-    const SeqPlan &plan = plan_of(move);
-    char *origin = at(move.typed, plan.layout.start);
+void move_range(const Side &side, Slice range, char *packed, Direction direction) {
+    const SeqPlan &plan = plan_of(side);
+    char *origin = at(side.address, plan.layout.start);
     switch (plan.form) {
     case SeqPlan::Form::contiguous: {
         char *typed = at(origin, static_cast<int64_t>(range.offset));
@@ -66,10 +66,10 @@ void move_range(const Move &move, Slice range, char *packed, Direction direction
         return;
     }
     case SeqPlan::Form::nest:
-        return run_nest(plan.top, plan.iterations * move.count, plan.size * move.count, origin,
+        return run_nest(plan.top, plan.iterations * side.count, plan.size * side.count, origin,
                         range.offset, range.offset + range.length, packed, direction);
-    case SeqPlan::Form::tree: return move_tree(plan, move, range, packed, direction);
-    case SeqPlan::Form::blocks: return move_blocks(plan, move, range, packed, direction);
+    case SeqPlan::Form::tree: return move_tree(plan, side, range, packed, direction);
+    case SeqPlan::Form::blocks: return move_blocks(plan, side, range, packed, direction);
     }
 }
 

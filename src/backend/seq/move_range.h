@@ -5,8 +5,7 @@
 
 namespace ucd::seq {
 
-// In the given direction, which may differ from the move's. `packed` is the first byte of the
-// range.
-void move_range(const Move &move, Slice range, char *packed, Direction direction);
+// `packed` is the first byte of the range.
+void move_range(const Side &side, Slice range, char *packed, Direction direction);
 
 } // namespace ucd::seq

@@ -49,8 +49,8 @@ private:
     std::vector<NestPlan> parts_;
 };
 
-inline const SeqPlan &plan_of(const Move &move) {
-    return static_cast<const SeqPlan &>(*move.plan);
+inline const SeqPlan &plan_of(const Side &side) {
+    return static_cast<const SeqPlan &>(*side.plan);
 }
 
 // The byte at a displacement from an address.

@@ -10,7 +10,7 @@ namespace ucd::seq {
 namespace {
 
 void reduce_packed(const Move &move, Slice range, char *out, const char *in) {
-    for_each_element_run(*move.elements, move.count, range.offset, range.length,
+    for_each_element_run(*move.elements, move.typed().count, range.offset, range.length,
                          [&](Element element, uint64_t, uint64_t bytes) {
                              reduce_kernel(move.op, element)(out, in, bytes / packed_size(element));
                              out += bytes;
@@ -23,17 +23,18 @@ void reduce_packed(const Move &move, Slice range, char *out, const char *in) {
 // layout's bytes are gathered in a chunk, reduced in packed form and, when unpacking, put back.
 void reduce_in_chunks(const Move &move, Slice range, char *packed) {
     alignas(64) char chunk[8192];
-    const uint64_t total = plan_of(move).size * move.count;
+    const Side &side = move.typed();
+    const uint64_t total = plan_of(side).size * side.count;
     while (range.length > 0) {
         const uint64_t most = std::min<uint64_t>(range.length, sizeof chunk);
-        const uint64_t end = element_floor(*move.elements, move.count, total, range.offset + most);
+        const uint64_t end = element_floor(*move.elements, side.count, total, range.offset + most);
         const Slice part{range.offset, end - range.offset};
-        move_range(move, part, chunk, Direction::pack);
-        if (move.direction == Direction::pack) {
+        move_range(side, part, chunk, Direction::pack);
+        if (move.direction() == Direction::pack) {
             reduce_packed(move, part, packed, chunk);
         } else {
             reduce_packed(move, part, chunk, packed);
-            move_range(move, part, chunk, Direction::unpack);
+            move_range(side, part, chunk, Direction::unpack);
         }
         packed += part.length;
         range.offset += part.length;
@@ -46,13 +47,14 @@ void reduce_in_chunks(const Move &move, Slice range, char *packed) {
 class InPlace {
 public:
     InPlace(const Move &move, Element element)
-        : move_(move), size_(packed_size(element)), packed_kernel_(reduce_kernel(move.op, element)),
-          row_kernel_(row_reduce_kernel(move.direction, move.op, element)) {}
+        : move_(move), side_(move.typed()), size_(packed_size(element)),
+          packed_kernel_(reduce_kernel(move.op, element)),
+          row_kernel_(row_reduce_kernel(move.direction(), move.op, element)) {}
 
     void reduce(Slice range, char *packed) const {
-        const SeqPlan &plan = plan_of(move_);
+        const SeqPlan &plan = plan_of(side_);
         const Layout &layout = plan.layout;
-        const Node top = repeat(layout.top(), layout.root, move_.count, plan.extent);
+        const Node top = repeat(layout.top(), layout.root, side_.count, plan.extent);
         Walk walk(layout, top, layout.start, [&](const Node &n) { return is_row(layout, n); });
         walk.start(range.offset, range.length);
         // Bytes that need a chunk, collected until they are whole elements: an element may have
@@ -90,7 +92,7 @@ private:
         if (!worth_it) return false;
         uint64_t begin = row.begin;
         const auto up_to = [&](uint64_t end) {
-            char *const typed = at(move_.typed, place(node, row.origin, block, begin));
+            char *const typed = at(side_.address, place(node, row.origin, block, begin));
             reduce_block(typed, packed, end - begin);
             packed += end - begin;
             begin = end;
@@ -103,7 +105,7 @@ private:
         if (begin % block != 0) up_to(std::min(row.end, begin - begin % block + block));
         if (const uint64_t whole = row.end - row.end % block; begin < whole) {
             if (row_kernel_ != nullptr) {
-                row_kernel_(at(move_.typed, place(node, row.origin, block, begin)), node.stride,
+                row_kernel_(at(side_.address, place(node, row.origin, block, begin)), node.stride,
                             (whole - begin) / block, block, packed);
                 packed += whole - begin;
                 begin = whole;
@@ -121,12 +123,13 @@ private:
     }
 
     void reduce_block(char *typed, char *packed, uint64_t bytes) const {
-        const bool pack = move_.direction == Direction::pack;
+        const bool pack = move_.direction() == Direction::pack;
         packed_kernel_(pack ? packed : typed, pack ? typed : packed, bytes / size_);
     }
 
     static constexpr uint64_t worth_a_call = 256; // bytes that are combined in one call
     const Move &move_;
+    const Side &side_;
     const uint64_t size_;
     const ReduceKernel packed_kernel_;
     const RowReduceKernel row_kernel_;
@@ -135,12 +138,13 @@ private:
 } // namespace
 
 void reduce_range(const Move &move, Slice range, char *packed) {
-    const SeqPlan &plan = plan_of(move);
+    const Side &side = move.typed();
+    const SeqPlan &plan = plan_of(side);
     if (plan.form == SeqPlan::Form::contiguous) {
         char *typed =
-            at(move.typed, displace(plan.layout.start, static_cast<int64_t>(range.offset)));
-        return move.direction == Direction::pack ? reduce_packed(move, range, packed, typed)
-                                                 : reduce_packed(move, range, typed, packed);
+            at(side.address, displace(plan.layout.start, static_cast<int64_t>(range.offset)));
+        return move.direction() == Direction::pack ? reduce_packed(move, range, packed, typed)
+                                                   : reduce_packed(move, range, typed, packed);
     }
     const Element element = move.elements->kind;
     if (plan.has_long_rows && element != Element::none)

@@ -21,14 +21,18 @@ namespace {
 // Moves a list of whole objects whose types the host has moved before, without an op. Returns false
 // if a member is any other move, and did nothing then.
 bool run_known_list(std::span<ucd_move_t> descs) {
-    CheckedMove m;
     for (const ucd_move_t &desc : descs)
-        if (check_known_member(desc, m) == nullptr) return false;
+        if (find_known(desc).plan == nullptr) return false;
     // Checked again, because that is cheaper than storing what the first check found.
     for (ucd_move_t &desc : descs) {
-        const KernelPlan *const plan = check_known_member(desc, m);
-        move_whole(*plan, m.direction, m.typed, m.packed);
-        desc.actual_bytes = desc.consumed_bytes = m.length;
+        const KnownMove known = find_known(desc);
+        auto *const in = static_cast<char *>(const_cast<void *>(desc.inbuf));
+        auto *const out = static_cast<char *>(desc.outbuf);
+        if (desc.outtype == UCD_TYPE__NULL)
+            move_whole(*known.plan, Direction::pack, in, out);
+        else
+            move_whole(*known.plan, Direction::unpack, out, in);
+        desc.actual_bytes = desc.consumed_bytes = known.type->size;
     }
     return true;
 }
@@ -38,24 +42,18 @@ Status run_list_on_host(Context &context, std::span<ucd_move_t> descs, ucd_op_t 
                         const Limits &limits) {
     if (op == UCD_OP__REPLACE && limits.threads == 1 && run_known_list(descs)) return success;
     const Executor host = host_executor(context);
-    CheckedMember m;
+    CheckedMove m;
+    m.limits = limits;
     const auto check = [&](const ucd_move_t &desc) -> Status {
         UCD_TRY(check_member(desc, op, m));
-        if (m.length() == 0) return success;
-        m.move.limits = limits;
-        if (!m.is_copy) return complete(m.move, host);
-        UCD_TRY(complete(m.copy.from, *m.copy.from_type, host));
-        return complete(m.copy.to, *m.copy.to_type, host);
-    };
-    const auto run = [&]() -> Status {
-        if (m.length() == 0) return success;
-        if (m.is_copy) return copy_on_host(context, m.copy, static_cast<Op>(op), limits);
-        return run_complete(context, m.move);
+        use_bytes(m);
+        return m.length == 0 ? success : complete(m, host);
     };
     for (uintptr_t i = 0; i < descs.size(); ++i) UCD_TRY(at_member(i, check(descs[i])));
     for (ucd_move_t &desc : descs) {
         if (descs.size() > 1) UCD_TRY(check(desc));
-        UCD_TRY(run());
+        if (m.length > 0)
+            UCD_TRY(m.is_copy() ? copy_on_host(context, m) : run_complete(context, m));
         write_lengths(desc, m);
     }
     return success;
@@ -106,7 +104,7 @@ bool all_on_host(const Context &context, const Hints &hints, const ucd_move_t *d
 // Adds and starts the members one by one.
 Status start_each(Submission &submission, std::span<const ucd_move_t> descs, ucd_op_t op,
                   std::unique_ptr<AsyncOperation> &operation) {
-    CheckedMember m;
+    CheckedMove m;
     for (uintptr_t i = 0; i < descs.size(); ++i) {
         UCD_TRY(at_member(i, check_member(descs[i], op, m)));
         UCD_TRY(at_member(i, submission.add(m)));

@@ -61,7 +61,7 @@ int ucd_plan_create(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_
         UCD_TRY(require(plan, "plan"));
         UCD_TRY(check_op(op));
         if (count > 0) UCD_TRY(require(moves, "moves"));
-        std::vector<CheckedMember> members(count);
+        std::vector<CheckedMove> members(count);
         for (uintptr_t i = 0; i < count; ++i)
             UCD_TRY(at_member(i, check_member(moves[i], op, members[i])));
         const CallHints hints(*context, info);

@@ -30,8 +30,8 @@ int ucd_prepare(uintptr_t count, ucd_type_t type, ucd_op_t op, ucd_stream_t stre
         CheckedMove move; // without buffers and range
         move.op = static_cast<Op>(op);
         move.limits = hints.limits;
-        move.type = resolved;
-        move.count = count;
+        move.from_type = resolved;
+        move.from.count = count;
         UCD_TRY(complete(move, target.executor));
         return target.executor.backend->prepare(target.stream, move);
     });

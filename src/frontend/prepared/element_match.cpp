@@ -2,7 +2,7 @@
 
 namespace ucd {
 
-bool same_elements(const CopyMove &copy, const Type &from, const Type &to) {
+bool same_elements(const Move &copy, const Type &from, const Type &to) {
     if (copy.length == 0) return true;
     if (from.element != Element::none && to.element != Element::none)
         return from.element == to.element;

@@ -13,7 +13,7 @@ namespace ucd {
 // at an element boundary; a part of an element at its end is left out.
 class ElementStretches {
 public:
-    ElementStretches(const CopyMove::Side &side, const Elements &elements, uint64_t length)
+    ElementStretches(const Side &side, const Elements &elements, uint64_t length)
         : kind_(elements.kind), length_(length),
           top_(kind_ == Element::none
                    ? repeat(elements.runs.top(), elements.runs.root, side.count, elements.extent)
@@ -57,8 +57,8 @@ struct MatchedRun {
 // so on, up to the end of the range that has fewer elements.
 class MatchedRuns {
 public:
-    MatchedRuns(const CopyMove::Side &from, const Elements &from_elements, uint64_t from_length,
-                const CopyMove::Side &to, const Elements &to_elements, uint64_t to_length)
+    MatchedRuns(const Side &from, const Elements &from_elements, uint64_t from_length,
+                const Side &to, const Elements &to_elements, uint64_t to_length)
         : from_(from, from_elements, from_length), to_(to, to_elements, to_length) {}
 
     // Sets the next run of elements, as many as fit into so many bytes on each side. Returns false
@@ -82,6 +82,6 @@ private:
 
 // Whether both sides of a copy, which have these types, have the same elements in its range. The
 // range must begin at an element boundary of both sides, and end at one of `from`.
-bool same_elements(const CopyMove &copy, const Type &from, const Type &to);
+bool same_elements(const Move &copy, const Type &from, const Type &to);
 
 } // namespace ucd

@@ -3,8 +3,30 @@
 #include "element_runs.h"
 #include "prepared/element_match.h"
 #include "prepared/type_cache.h"
+#include "types/predefined.h"
 
 namespace ucd {
+
+const Type &byte_type() {
+    return predefined_type(predefined_with(Element::byte));
+}
+
+CheckedMove CheckedMove::input_half(char *address) const {
+    CheckedMove half = *this;
+    half.op = Op::replace;
+    half.to = side_of(address);
+    half.to_type = nullptr;
+    return half;
+}
+
+CheckedMove CheckedMove::output_half(char *address) const {
+    CheckedMove half = *this;
+    if (is_conversion(op)) half.op = Op::replace;
+    half.from = side_of(address);
+    half.from_type = nullptr;
+    half.length = to_length;
+    return half;
+}
 
 Status check_op(ucd_op_t op) {
     if (op < 0 || op >= static_cast<int>(Op::count_)) [[unlikely]]
@@ -84,11 +106,12 @@ Status fail_no_element(uint64_t bytes) {
 } // namespace
 
 Status round_to_elements(CheckedMove &m, uint64_t total) {
-    const char *const argument = m.direction == Direction::pack ? "inoffset" : "outoffset";
-    UCD_TRY(check_boundary(argument, *m.type, m.count, total, m.offset));
-    const uint64_t whole =
-        element_floor_of(*m.type, m.count, total, m.offset + m.length) - m.offset;
-    if (whole == 0 && m.offset < total) return fail_no_element(m.length);
+    const Side &side = m.typed();
+    const char *const argument = m.direction() == Direction::pack ? "inoffset" : "outoffset";
+    UCD_TRY(check_boundary(argument, m.type(), side.count, total, side.offset));
+    const uint64_t end = side.offset + m.length;
+    const uint64_t whole = element_floor_of(m.type(), side.count, total, end) - side.offset;
+    if (whole == 0 && side.offset < total) return fail_no_element(m.length);
     m.length = whole;
     return success;
 }
@@ -96,70 +119,70 @@ Status round_to_elements(CheckedMove &m, uint64_t total) {
 namespace {
 
 // Checks that both types consist of numbers.
-Status check_convertible(const CheckedCopy &c) {
-    for (const Type *type : {c.from_type, c.to_type})
+Status check_convertible(const CheckedMove &m) {
+    for (const Type *type : {m.from_type, m.to_type})
         if ((type->ops & convertible_bit) == 0)
-            return fail_unsupported(c.op, *type, convertible_bit);
+            return fail_unsupported(m.op, *type, convertible_bit);
     return success;
 }
 
 } // namespace
 
-Status check_sides(ucd_type_t intype, ucd_type_t outtype, ucd_op_t op, CheckedCopy &c,
+Status check_sides(ucd_type_t intype, ucd_type_t outtype, ucd_op_t op, CheckedMove &m,
                    uint64_t &in_total, uint64_t &out_total) {
-    UCD_TRY(resolve(intype, "intype", c.from_type));
-    UCD_TRY(resolve(outtype, "outtype", c.to_type));
+    UCD_TRY(resolve(intype, "intype", m.from_type));
+    UCD_TRY(resolve(outtype, "outtype", m.to_type));
     UCD_TRY(check_op(op));
-    c.op = static_cast<Op>(op);
-    UCD_TRY(is_conversion(c.op) ? check_convertible(c) : check_op(op, *c.from_type));
-    UCD_TRY(check_count(c.from.count, *c.from_type, "incount", in_total));
-    UCD_TRY(check_count(c.to.count, *c.to_type, "outcount", out_total));
-    if (c.from.offset > in_total) return fail_offset("inoffset", c.from.offset, in_total);
-    if (c.to.offset > out_total) return fail_offset("outoffset", c.to.offset, out_total);
-    c.length = std::min(c.length, in_total - c.from.offset);
-    if (!is_conversion(c.op)) c.length = std::min(c.length, out_total - c.to.offset);
-    c.to_length = c.length;
+    m.op = static_cast<Op>(op);
+    UCD_TRY(is_conversion(m.op) ? check_convertible(m) : check_op(op, *m.from_type));
+    UCD_TRY(check_count(m.from.count, *m.from_type, "incount", in_total));
+    UCD_TRY(check_count(m.to.count, *m.to_type, "outcount", out_total));
+    if (m.from.offset > in_total) return fail_offset("inoffset", m.from.offset, in_total);
+    if (m.to.offset > out_total) return fail_offset("outoffset", m.to.offset, out_total);
+    m.length = std::min(m.length, in_total - m.from.offset);
+    if (!is_conversion(m.op)) m.length = std::min(m.length, out_total - m.to.offset);
+    m.to_length = m.length;
     return success;
 }
 
-Status match_elements(CheckedCopy &c, uint64_t in_bytes, uint64_t out_bytes) {
-    c.length = c.to_length = 0;
+Status match_elements(CheckedMove &m, uint64_t in_bytes, uint64_t out_bytes) {
+    m.length = m.to_length = 0;
     if (in_bytes == 0 || out_bytes == 0) return success;
-    MatchedRuns runs(c.from, elements_of(*c.from_type), in_bytes, c.to, elements_of(*c.to_type),
+    MatchedRuns runs(m.from, elements_of(*m.from_type), in_bytes, m.to, elements_of(*m.to_type),
                      out_bytes);
-    for (MatchedRun run; runs.next(in_bytes - c.length, out_bytes - c.to_length, run);) {
+    for (MatchedRun run; runs.next(in_bytes - m.length, out_bytes - m.to_length, run);) {
         if (!is_convertible(run.from, run.to))
             return fail(UCD_ERR__NOT_SUPPORTED, "%s from %s to %s is not defined",
-                        op_name(c.op).data(), element_name(run.from).c_str(),
+                        op_name(m.op).data(), element_name(run.from).c_str(),
                         element_name(run.to).c_str());
-        c.length += run.from_bytes();
-        c.to_length += run.to_bytes();
+        m.length += run.from_bytes();
+        m.to_length += run.to_bytes();
     }
     return success;
 }
 
 namespace {
 
-Status match_conversion(CheckedCopy &c, uint64_t in_total, uint64_t out_total) {
-    const uint64_t asked = c.length, room = out_total - c.to.offset;
-    UCD_TRY(match_elements(c, asked, room));
-    const bool none_fits = c.length == 0 && c.from.offset < in_total && room > 0;
+Status match_conversion(CheckedMove &m, uint64_t in_total, uint64_t out_total) {
+    const uint64_t asked = m.length, room = out_total - m.to.offset;
+    UCD_TRY(match_elements(m, asked, room));
+    const bool none_fits = m.length == 0 && m.from.offset < in_total && room > 0;
     return none_fits ? fail_no_element(asked) : success;
 }
 
 } // namespace
 
-Status check_elements(CheckedCopy &c, uint64_t in_total, uint64_t out_total) {
-    UCD_TRY(check_boundary("inoffset", *c.from_type, c.from.count, in_total, c.from.offset));
-    UCD_TRY(check_boundary("outoffset", *c.to_type, c.to.count, out_total, c.to.offset));
-    if (is_conversion(c.op)) return match_conversion(c, in_total, out_total);
-    const uint64_t end = c.from.offset + c.length;
+Status check_elements(CheckedMove &m, uint64_t in_total, uint64_t out_total) {
+    UCD_TRY(check_boundary("inoffset", *m.from_type, m.from.count, in_total, m.from.offset));
+    UCD_TRY(check_boundary("outoffset", *m.to_type, m.to.count, out_total, m.to.offset));
+    if (is_conversion(m.op)) return match_conversion(m, in_total, out_total);
+    const uint64_t end = m.from.offset + m.length;
     const uint64_t whole =
-        element_floor_of(*c.from_type, c.from.count, in_total, end) - c.from.offset;
-    if (whole == 0 && c.from.offset < in_total && c.to.offset < out_total)
-        return fail_no_element(c.length);
-    c.length = c.to_length = whole;
-    if (same_elements(c, *c.from_type, *c.to_type)) return success;
+        element_floor_of(*m.from_type, m.from.count, in_total, end) - m.from.offset;
+    if (whole == 0 && m.from.offset < in_total && m.to.offset < out_total)
+        return fail_no_element(m.length);
+    m.length = m.to_length = whole;
+    if (same_elements(m, *m.from_type, *m.to_type)) return success;
     return fail(UCD_ERR__INVALID_ARG,
                 "outtype has other elements than intype; they must be equal under a reduction");
 }
@@ -178,27 +201,39 @@ Status check_packed_side(const char *argument, uintptr_t offset) {
 
 Status check_member(const ucd_move_t &d, ucd_op_t op, CheckedMove &m) {
     if (!is_zero(d.reserved)) return fail_reserved();
-    if (d.intype == UCD_TYPE__NULL) UCD_TRY(check_packed_side("inoffset", d.inoffset));
-    if (d.outtype == UCD_TYPE__NULL) UCD_TRY(check_packed_side("outoffset", d.outoffset));
-    const bool is_plain = d.intype == UCD_TYPE__NULL && d.outtype == UCD_TYPE__NULL;
-    if (is_plain && op != UCD_OP__REPLACE)
+    const bool typed_in = d.intype != UCD_TYPE__NULL, typed_out = d.outtype != UCD_TYPE__NULL;
+    if (typed_in && typed_out) {
+        m.from = side_of(d.inbuf, d.incount, d.inoffset);
+        m.to = side_of(d.outbuf, d.outcount, d.outoffset);
+        m.length = d.bytes;
+        uint64_t in_total, out_total;
+        UCD_TRY(check_sides(d.intype, d.outtype, op, m, in_total, out_total));
+        return op == UCD_OP__REPLACE ? success : check_elements(m, in_total, out_total);
+    }
+    if (!typed_in) UCD_TRY(check_packed_side("inoffset", d.inoffset));
+    if (!typed_out) UCD_TRY(check_packed_side("outoffset", d.outoffset));
+    if (typed_in) {
+        decode(m, Direction::pack, d.inbuf, d.incount, d.inoffset, d.outbuf,
+               std::min(d.outcount, d.bytes));
+        return check_move(d.intype, "intype", op, Direction::pack, m);
+    }
+    if (typed_out) {
+        decode(m, Direction::unpack, d.outbuf, d.outcount, d.outoffset, d.inbuf,
+               std::min(d.incount, d.bytes));
+        return check_move(d.outtype, "outtype", op, Direction::unpack, m);
+    }
+    if (op != UCD_OP__REPLACE)
         return fail(
             UCD_ERR__INVALID_ARG,
             "intype and outtype are NULL; packed bytes become packed bytes by REPLACE only");
-    UCD_TRY(check_move(decode(d, m), d.intype != UCD_TYPE__NULL ? "intype" : "outtype", op, m));
-    if (is_plain && m.typed == nullptr && m.length > 0) return fail_null_packed("inbuf");
-    return success;
-}
-
-Status check_member(const ucd_move_t &d, ucd_op_t op, CheckedMember &m) {
-    m.is_copy = d.intype != UCD_TYPE__NULL && d.outtype != UCD_TYPE__NULL;
-    m.is_plain = d.intype == UCD_TYPE__NULL && d.outtype == UCD_TYPE__NULL;
-    if (!m.is_copy) return check_member(d, op, m.move);
-    if (!is_zero(d.reserved)) return fail_reserved();
-    decode(m.copy, d.inbuf, d.incount, d.inoffset, d.outbuf, d.outcount, d.outoffset, d.bytes);
-    uint64_t in_total, out_total;
-    UCD_TRY(check_sides(d.intype, d.outtype, op, m.copy, in_total, out_total));
-    return op == UCD_OP__REPLACE ? success : check_elements(m.copy, in_total, out_total);
+    m.from = side_of(d.inbuf);
+    m.to = side_of(d.outbuf);
+    m.from_type = m.to_type = nullptr;
+    m.op = Op::replace;
+    UCD_TRY(
+        check_count(std::min({d.incount, d.outcount, d.bytes}), byte_type(), "incount", m.length));
+    m.to_length = m.length;
+    return check_packed(m);
 }
 
 } // namespace ucd

@@ -14,16 +14,23 @@
 
 namespace ucd {
 
-// A pack or an unpack of a type. Its plan, its elements and the memory of its sides are not known
-// yet.
+// A move whose arguments have been checked. Its plans, its elements and the memory of its sides are
+// not known yet: the types say what kind of move it is. A side without a type is packed bytes.
 struct CheckedMove : Move {
-    const Type *type = nullptr;
-};
-
-// Same, for a copy from one layout to another.
-struct CheckedCopy : CopyMove {
     const Type *from_type = nullptr, *to_type = nullptr;
     uint64_t to_length = 0; // bytes of the output's stream; differs from `length` in conversions
+
+    bool is_copy() const { return from_type != nullptr && to_type != nullptr; }
+    Direction direction() const {
+        return from_type != nullptr ? Direction::pack : Direction::unpack;
+    }
+    // Of a pack or an unpack; of a copy, that of the input.
+    const Type &type() const { return from_type != nullptr ? *from_type : *to_type; }
+    const Side &typed() const { return from_type != nullptr ? from : to; }
+    const Side &packed() const { return from_type != nullptr ? to : from; }
+    // The halves of a copy: from the input to packed bytes at an address, and on to the output.
+    CheckedMove input_half(char *address) const;
+    CheckedMove output_half(char *address) const;
 };
 
 // ---- common checks -----------------------------------------------------------------------------
@@ -64,6 +71,19 @@ Status check_places_known(const Type &type);
 
 // ---- packs and unpacks --------------------------------------------------------------------------
 
+// Checks that packed sides have addresses.
+[[gnu::always_inline]] inline Status check_packed(const CheckedMove &m) {
+    if (m.from_type == nullptr && m.from.address == nullptr && m.length > 0) [[unlikely]]
+        return fail_null_packed("inbuf");
+    if (m.to_type == nullptr && m.to.address == nullptr && m.length > 0) [[unlikely]]
+        return fail_null_packed("outbuf");
+    return success;
+}
+
+inline Side side_of(const void *address, uint64_t count = 0, uint64_t offset = 0) {
+    return {nullptr, static_cast<char *>(const_cast<void *>(address)), count, offset};
+}
+
 // Reductions move whole elements only: rounds the move's length down. `total` is the packed size of
 // the whole object.
 Status round_to_elements(CheckedMove &m, uint64_t total);
@@ -73,78 +93,51 @@ Status round_to_elements(CheckedMove &m, uint64_t total);
 [[gnu::always_inline]] inline void decode(CheckedMove &m, Direction direction, const void *typed,
                                           uintptr_t count, uintptr_t offset, const void *packed,
                                           uintptr_t packed_bytes) {
-    m.direction = direction;
-    m.typed = static_cast<char *>(const_cast<void *>(typed));
-    m.packed = static_cast<char *>(const_cast<void *>(packed));
-    m.count = count;
-    m.offset = offset;
+    const bool pack = direction == Direction::pack;
+    (pack ? m.from : m.to) = side_of(typed, count, offset);
+    (pack ? m.to : m.from) = side_of(packed);
     m.length = packed_bytes;
 }
 
 // Checks the decoded move. On success with length 0, there is nothing to do. `argument` is the name
 // of the type's argument.
 [[gnu::always_inline]] inline Status check_move(ucd_type_t handle, const char *argument,
-                                                ucd_op_t op, CheckedMove &m) {
-    const bool pack = m.direction == Direction::pack;
+                                                ucd_op_t op, Direction direction, CheckedMove &m) {
+    const bool pack = direction == Direction::pack;
+    const Side &typed = pack ? m.from : m.to;
     const Type *type;
     UCD_TRY(resolve(handle, argument, type));
     UCD_TRY(check_op(op, *type));
     uint64_t total;
-    UCD_TRY(check_count(m.count, *type, pack ? "incount" : "outcount", total));
-    if (m.offset > total) [[unlikely]]
-        return fail_offset(pack ? "inoffset" : "outoffset", m.offset, total);
-    m.type = type;
+    UCD_TRY(check_count(typed.count, *type, pack ? "incount" : "outcount", total));
+    if (typed.offset > total) [[unlikely]]
+        return fail_offset(pack ? "inoffset" : "outoffset", typed.offset, total);
+    m.from_type = pack ? type : nullptr;
+    m.to_type = pack ? nullptr : type;
     m.op = static_cast<Op>(op);
-    m.length = std::min(m.length, total - m.offset);
+    m.length = std::min(m.length, total - typed.offset);
     // The whole stream always consists of whole elements.
     if (op != UCD_OP__REPLACE && m.length < total) UCD_TRY(round_to_elements(m, total));
-    if (m.packed == nullptr && m.length > 0) [[unlikely]]
-        return fail_null_packed(pack ? "outbuf" : "inbuf");
-    return success;
+    m.to_length = m.length;
+    return check_packed(m);
 }
 
 // ---- copies -------------------------------------------------------------------------------------
 
-// Decodes the arguments of a copy. The length is the maximum that the caller asks for, until it is
-// checked.
-inline void decode(CheckedCopy &c, const void *inbuf, uintptr_t incount, uintptr_t inoffset,
-                   void *outbuf, uintptr_t outcount, uintptr_t outoffset, uintptr_t bytes) {
-    c.from.typed = static_cast<char *>(const_cast<void *>(inbuf));
-    c.from.count = incount;
-    c.from.offset = inoffset;
-    c.to.typed = static_cast<char *>(outbuf);
-    c.to.count = outcount;
-    c.to.offset = outoffset;
-    c.length = bytes;
-}
-
-// Checks both sides, and reduces the length to the data that both sides have; for conversions, that
-// the input has. Sets `in_total` and
-// `out_total` to their packed sizes.
-Status check_sides(ucd_type_t intype, ucd_type_t outtype, ucd_op_t op, CheckedCopy &c,
+// Checks both sides of a copy, and reduces the length to the data that both sides have; for
+// conversions, that the input has. Sets `in_total` and `out_total` to their packed sizes.
+Status check_sides(ucd_type_t intype, ucd_type_t outtype, ucd_op_t op, CheckedMove &m,
                    uint64_t &in_total, uint64_t &out_total);
 
 // For reductions and conversions: checks that both sides begin at element boundaries and have
 // elements in the range that the op can combine. Rounds the range down to whole elements.
-Status check_elements(CheckedCopy &c, uint64_t in_total, uint64_t out_total);
+Status check_elements(CheckedMove &m, uint64_t in_total, uint64_t out_total);
 
 // For conversions: sets the lengths to the elements that both sides have in so many bytes from
 // their offsets on. NOT_SUPPORTED if some of them cannot be converted.
-Status match_elements(CheckedCopy &c, uint64_t in_bytes, uint64_t out_bytes);
+Status match_elements(CheckedMove &m, uint64_t in_bytes, uint64_t out_bytes);
 
 // ---- members of a list --------------------------------------------------------------------------
-
-// A checked member is one of these two.
-struct CheckedMember {
-    CheckedMove move;
-    CheckedCopy copy;
-    bool is_copy = false;
-    bool is_plain =
-        false; // packed bytes become packed bytes: both buffers are the caller's packed ones
-    // Of the output's stream, and of the input's.
-    uint64_t length() const { return is_copy ? copy.to_length : move.length; }
-    uint64_t consumed() const { return is_copy ? copy.length : move.length; }
-};
 
 Status fail_reserved();
 Status fail_at_member(uintptr_t index, Status status);
@@ -154,39 +147,29 @@ inline bool is_zero(const uint64_t (&reserved)[4]) {
 }
 
 // Whether a member is a pack, or an unpack, as `direction` asks. Other members are copies. A move
-// from packed bytes to packed bytes counts as a pack of elements of type BYTE.
+// from packed bytes to packed bytes counts as a pack.
 inline bool is_move(const ucd_move_t &d, Direction direction) {
     return direction == Direction::pack ? d.outtype == UCD_TYPE__NULL
                                         : d.intype == UCD_TYPE__NULL && d.outtype != UCD_TYPE__NULL;
 }
 
-// Decodes a member of which one type is null.
-[[gnu::always_inline]] inline ucd_type_t decode(const ucd_move_t &d, CheckedMove &m) {
-    if (d.intype != UCD_TYPE__NULL) {
-        decode(m, Direction::pack, d.inbuf, d.incount, d.inoffset, d.outbuf,
-               std::min(d.outcount, d.bytes));
-        return d.intype;
-    }
-    if (d.outtype != UCD_TYPE__NULL) {
-        decode(m, Direction::unpack, d.outbuf, d.outcount, d.outoffset, d.inbuf,
-               std::min(d.incount, d.bytes));
-        return d.outtype;
-    }
-    const uintptr_t bytes = std::min({d.incount, d.outcount, d.bytes});
-    decode(m, Direction::pack, d.inbuf, bytes, 0, d.outbuf, bytes);
-    return UCD_TYPE__BYTE;
-}
-
-// Checks a member that is a pack or an unpack.
+// Checks a member. If both sides are packed, neither gets a type.
 Status check_member(const ucd_move_t &d, ucd_op_t op, CheckedMove &m);
 
-// Checks any member.
-Status check_member(const ucd_move_t &d, ucd_op_t op, CheckedMember &m);
+const Type &byte_type();
+
+// Makes a move from packed bytes to packed bytes a pack, because backends need a layout.
+inline void use_bytes(CheckedMove &m) {
+    if (m.from_type != nullptr || m.to_type != nullptr) [[likely]]
+        return;
+    m.from_type = &byte_type();
+    m.from.count = m.length;
+}
 
 // Writes how many bytes move.
-inline void write_lengths(ucd_move_t &d, const CheckedMember &m) {
-    d.actual_bytes = m.length();
-    d.consumed_bytes = m.consumed();
+inline void write_lengths(ucd_move_t &d, const CheckedMove &m) {
+    d.actual_bytes = m.to_length;
+    d.consumed_bytes = m.length;
 }
 
 // Prefixes the message of a failure with the member's index.

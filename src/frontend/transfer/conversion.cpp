@@ -15,8 +15,7 @@ void PackedConversions::add(const MatchedRun &run, const char *from, char *to) {
 
 Status PackedConversions::run_on_host(Context &context) {
     Owner<Event> done; // stays null: the host's backend has finished on return
-    const MoveList list(std::span<const CopyMove>(moves_).first(std::exchange(count_, 0)));
-    return context.host().launch(0, list, done);
+    return context.host().launch(0, std::span(moves_).first(std::exchange(count_, 0)), done);
 }
 
 namespace {
@@ -26,17 +25,17 @@ constexpr uint64_t chunk_bytes = 16384;
 // A side of a conversion: packed elements in place, or a chunk for some of them.
 class ConvertedSide {
 public:
-    ConvertedSide(const Type &type, const CopyMove::Side &side, uint64_t length,
-                  Direction direction, const Limits &limits)
-        : move_(move_of_side(type, side, length, direction, Op::replace, limits)), length_(length) {
-        if (is_contiguous(type, side, length, in_place_)) return;
+    // `half` is a half of the conversion, whose packed side is not set.
+    explicit ConvertedSide(const CheckedMove &half) : move_(half) {
+        if (is_contiguous(half.type(), half.typed(), half.length, in_place_)) return;
         in_place_ = nullptr;
-        move_.packed = chunk_;
+        (half.direction() == Direction::pack ? move_.to : move_.from).address = chunk_;
     }
 
     // How many bytes of the rest may be converted at once.
     uint64_t room() const {
-        return in_place_ != nullptr ? length_ - done_ : std::min(length_ - done_, chunk_bytes);
+        return in_place_ != nullptr ? move_.length - done_
+                                    : std::min(move_.length - done_, chunk_bytes);
     }
     bool is_packed() const { return in_place_ != nullptr; }
     char *packed() { return in_place_ != nullptr ? in_place_ + done_ : chunk_; }
@@ -45,16 +44,15 @@ public:
     Status move(Context &context, uint64_t bytes) {
         if (in_place_ != nullptr) return success;
         CheckedMove part = move_;
-        part.offset += done_;
+        (part.direction() == Direction::pack ? part.from : part.to).offset += done_;
         part.length = bytes;
         return run_on_host(context, part);
     }
     void advance(uint64_t bytes) { done_ += bytes; }
-    bool completed() const { return done_ == length_; }
+    bool completed() const { return done_ == move_.length; }
 
 private:
     CheckedMove move_;
-    const uint64_t length_;
     char *in_place_ = nullptr;
     uint64_t done_ = 0;
     alignas(64) char chunk_[chunk_bytes];
@@ -62,27 +60,26 @@ private:
 
 // Converts from layout to layout where all elements of a side are of one kind. Returns false if it
 // did nothing.
-bool convert_equal_elements(const CheckedCopy &c, const Limits &limits) {
+bool convert_equal_elements(const CheckedMove &m) {
     const auto part_of = [](const Type &type) { return converted_part(elements_of(type).kind); };
-    const Element from = part_of(*c.from_type), to = part_of(*c.to_type);
+    const Element from = part_of(*m.from_type), to = part_of(*m.to_type);
     if (from == Element::none || to == Element::none) return false;
-    const uint64_t begin = c.from.offset / packed_size(from);
-    if (begin != c.to.offset / packed_size(to)) return false;
-    return convert_in_one_pass(stream_of(*c.from_type, c.from), stream_of(*c.to_type, c.to), begin,
-                               begin + c.length / packed_size(from),
-                               {from, to, c.op == Op::convert_sat, limits.threads});
+    const uint64_t begin = m.from.offset / packed_size(from);
+    if (begin != m.to.offset / packed_size(to)) return false;
+    return convert_in_one_pass(stream_of(*m.from_type, m.from), stream_of(*m.to_type, m.to), begin,
+                               begin + m.length / packed_size(from),
+                               {from, to, m.op == Op::convert_sat, m.limits.threads});
 }
 
 } // namespace
 
-Status convert_on_host(Context &context, const CheckedCopy &c, const Limits &limits) {
-    MatchedRuns runs(c.from, elements_of(*c.from_type), c.length, c.to, elements_of(*c.to_type),
-                     c.to_length);
-    ConvertedSide from(*c.from_type, c.from, c.length, Direction::pack, limits),
-        to(*c.to_type, c.to, c.to_length, Direction::unpack, limits);
+Status convert_on_host(Context &context, const CheckedMove &m) {
+    MatchedRuns runs(m.from, elements_of(*m.from_type), m.length, m.to, elements_of(*m.to_type),
+                     m.to_length);
+    ConvertedSide from(m.input_half(nullptr)), to(m.output_half(nullptr));
     const bool packed = from.is_packed() && to.is_packed();
-    if (!packed && c.length > chunk_bytes / 2 && convert_equal_elements(c, limits)) return success;
-    PackedConversions conversions(c.op, limits);
+    if (!packed && m.length > chunk_bytes / 2 && convert_equal_elements(m)) return success;
+    PackedConversions conversions(m.op, m.limits);
     while (!from.completed()) {
         uint64_t from_bytes = 0, to_bytes = 0;
         for (MatchedRun run; !conversions.full() &&

@@ -12,11 +12,11 @@
 namespace ucd {
 
 // The conversion of a run at these addresses.
-inline CopyMove packed_conversion(const MatchedRun &run, Op op, const Limits &limits,
-                                  const char *from, char *to) {
-    CopyMove move;
-    move.from.typed = const_cast<char *>(from);
-    move.to.typed = to;
+inline Move packed_conversion(const MatchedRun &run, Op op, const Limits &limits, const char *from,
+                              char *to) {
+    Move move;
+    move.from.address = const_cast<char *>(from);
+    move.to.address = to;
     move.length = run.from_bytes();
     move.limits = limits;
     move.op = op;
@@ -30,15 +30,12 @@ inline CopyMove packed_conversion(const MatchedRun &run, Op op, const Limits &li
 template <class Run>
 Status for_each_conversion(const std::vector<Part> &parts, const char *from, char *to, Run run) {
     for (const Part &part : parts) {
-        const StagedMove &m = *part.move;
-        CopyMove::Side from_side = m.from, to_side = m.to;
-        from_side.offset += part.from.slice.offset;
-        to_side.offset += part.to.slice.offset;
-        uint64_t from_left = part.from.slice.length, to_left = part.to.slice.length;
-        MatchedRuns runs(from_side, *m.from_elements, from_left, to_side, *m.elements, to_left);
+        uint64_t from_left = part.length, to_left = part.to_length;
+        MatchedRuns runs(part.from, elements_of(*part.from_type), from_left, part.to,
+                         *part.elements, to_left);
         for (MatchedRun matched; runs.next(from_left, to_left, matched);) {
             UCD_TRY(
-                run(matched, from + (part.from.end() - from_left), to + (part.to.end() - to_left)));
+                run(matched, from + (part.from_end() - from_left), to + (part.to_end() - to_left)));
             from_left -= matched.from_bytes();
             to_left -= matched.to_bytes();
         }
@@ -61,11 +58,11 @@ private:
     const Op op_;
     const Limits limits_;
     std::size_t count_ = 0;
-    std::array<CopyMove, 32> moves_;
+    std::array<Move, 32> moves_;
 };
 
 // Runs a checked conversion in host memory, through chunks that stay in the cache where a side is
 // not contiguous.
-Status convert_on_host(Context &context, const CheckedCopy &c, const Limits &limits);
+Status convert_on_host(Context &context, const CheckedMove &m);
 
 } // namespace ucd

@@ -7,7 +7,7 @@ namespace ucd {
 
 Status Launch::prepare() {
     Owner<PreparedLaunch> made;
-    UCD_TRY(executor.backend->prepare_launch(executor.device, moves_and_copies(), made));
+    UCD_TRY(executor.backend->prepare_launch(executor.device, moves.span(), made));
     prepared = std::move(made);
     return success;
 }
@@ -15,13 +15,13 @@ Status Launch::prepare() {
 Status Launch::start(Owner<Event> &done) const {
     if (prepared != nullptr) return executor.backend->launch(*prepared, done);
     if (maker != nullptr) return executor.backend->launch_made(executor.device, *maker, done);
-    return executor.backend->launch(executor.device, moves_and_copies(), done);
+    return executor.backend->launch(executor.device, moves.span(), done);
 }
 
 Status Launch::start_in(const NativeStream &stream, const Keep &keep) const {
     if (prepared != nullptr) return executor.backend->launch_in(stream, *prepared, keep);
     if (maker != nullptr) return executor.backend->launch_made_in(stream, *maker, keep);
-    return executor.backend->launch_in(stream, moves_and_copies(), keep);
+    return executor.backend->launch_in(stream, moves.span(), keep);
 }
 
 Status AsyncTransfer::launch(const Launch &launch) {
@@ -37,12 +37,13 @@ void AsyncTransfer::note(Owner<Event> done) {
 }
 
 void AsyncTransfer::add(Context &context, const Executor &from, const Executor &to,
-                        const StagedMove &move, Op op, const Limits &limits) {
+                        const CheckedMove &move) {
     staged_ = true;
     const BytesOf bytes = bytes_of(move);
     for (auto &pipeline : pipelines_)
         if (pipeline->takes(from, to, bytes)) return pipeline->add(move);
-    pipelines_.push_back(std::make_unique<StagedPipeline>(context, from, to, bytes, op, limits));
+    pipelines_.push_back(
+        std::make_unique<StagedPipeline>(context, from, to, bytes, move.op, move.limits));
     pipelines_.back()->add(move);
 }
 

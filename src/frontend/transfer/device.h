@@ -15,11 +15,9 @@ namespace ucd {
 struct Launch {
     Executor executor;
     ShortList<Move> moves;
-    std::vector<CopyMove> copies;
     MoveMaker *maker = nullptr;                     // makes all moves, instead of a list
     std::shared_ptr<const PreparedLaunch> prepared; // of all moves, if they are repeated
 
-    MoveList moves_and_copies() const { return {moves.span(), copies}; }
     Status prepare();
     Status start(Owner<Event> &done) const;
     Status start_in(const NativeStream &stream, const Keep &keep) const;
@@ -38,8 +36,7 @@ public:
     void expect_launches(std::size_t count) { launches_.reserve(count); }
     Status launch(const Launch &launch);
     // Adds a move to the pipeline of its kind between two executors, which is created if necessary.
-    void add(Context &context, const Executor &from, const Executor &to, const StagedMove &move,
-             Op op, const Limits &limits);
+    void add(Context &context, const Executor &from, const Executor &to, const CheckedMove &move);
     Status reserve_chunks();
 
     // Sets the work to do after certain copies are complete. Before that, nothing else is started,

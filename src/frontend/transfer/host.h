@@ -10,19 +10,20 @@
 
 namespace ucd {
 
-// Sets the plan and the elements that an executor needs for the move. They are made at the type's
-// first use.
-[[gnu::always_inline]] inline Status complete(CheckedMove &m, const Backend &backend,
-                                              unsigned index) {
-    UCD_TRY(plan_of(*m.type, backend, index, m.count > 1, m.plan));
-    if (m.op != Op::replace) m.elements = &elements_of(*m.type);
+// Sets the plans and the elements that executors need for the sides of a move. They are made at the
+// types' first use.
+[[gnu::always_inline]] inline Status complete(CheckedMove &m, const Executor &from,
+                                              const Executor &to) {
+    if (m.from_type != nullptr)
+        UCD_TRY(plan_of(*m.from_type, *from.backend, from.index, m.from.count > 1, m.from.plan));
+    if (m.to_type != nullptr)
+        UCD_TRY(plan_of(*m.to_type, *to.backend, to.index, m.to.count > 1, m.to.plan));
+    if (m.op != Op::replace)
+        m.elements = &elements_of(m.to_type != nullptr ? *m.to_type : *m.from_type);
     return success;
 }
 inline Status complete(CheckedMove &m, const Executor &executor) {
-    return complete(m, *executor.backend, executor.index);
-}
-inline Status complete(CopyMove::Side &side, const Type &type, const Executor &executor) {
-    return plan_of(type, *executor.backend, executor.index, side.count > 1, side.plan);
+    return complete(m, executor, executor);
 }
 
 // ---- the first use of a type, which may be the only one -----------------------------------------
@@ -43,31 +44,29 @@ inline bool may_be_first_use(const Type &type) {
     return type.cache.load(std::memory_order_acquire) == nullptr;
 }
 
-// ---- moves and copies ---------------------------------------------------------------------------
+// ---- moves --------------------------------------------------------------------------------------
 
-// Runs a move that is complete.
+// Runs a pack or an unpack that is complete.
 [[gnu::always_inline]] inline Status run_complete(Context &context, const Move &move) {
     Owner<Event> done; // stays null: the host's backend has finished on return
     return context.host().launch(0, std::span(&move, 1), done);
 }
 
-// Runs a move whose limits are set.
-[[gnu::always_inline]] inline Status run_on_host(Context &context, CheckedMove &m) {
-    if (may_be_first_use(*m.type)) [[unlikely]]
-        if (move_at_first_use(m)) return success;
-    UCD_TRY(complete(m, context.host(), Context::host_index));
-    return run_complete(context, m);
-}
-
-// One side of a copy as a pack or an unpack; the packed buffer is not set.
-CheckedMove move_of_side(const Type &type, const CopyMove::Side &side, uint64_t length,
-                         Direction direction, Op op, const Limits &limits);
-
 // One side of a copy for the functions of host_lists.h.
-HostStream stream_of(const Type &type, const CopyMove::Side &side);
+HostStream stream_of(const Type &type, const Side &side);
 
 // Runs a copy through a chunk that stays in the cache. For reductions, the elements of both streams
-// must match; conversions are run by convert_on_host().
-Status copy_on_host(Context &context, const CheckedCopy &c, Op op, const Limits &limits);
+// must match.
+Status copy_on_host(Context &context, const CheckedMove &m);
+
+// Runs a move whose limits are set.
+[[gnu::always_inline]] inline Status run_on_host(Context &context, CheckedMove &m) {
+    if (m.is_copy()) return copy_on_host(context, m);
+    if (may_be_first_use(m.type())) [[unlikely]]
+        if (move_at_first_use(m)) return success;
+    const Executor host = host_executor(context);
+    UCD_TRY(complete(m, host, host));
+    return run_complete(context, m);
+}
 
 } // namespace ucd

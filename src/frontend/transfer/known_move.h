@@ -9,34 +9,38 @@
 
 namespace ucd {
 
-// Checks the decoded move, which has no op. Returns the plan by which the host runs it, and sets
-// the type and the length; returns null for any other move. Everything that this accepts,
-// check_move() accepts, too. Does not look where the data is.
-[[gnu::always_inline]] inline const KernelPlan *check_known(CheckedMove &m, ucd_type_t handle) {
-    if (m.count != 1 || m.offset != 0 || m.packed == nullptr ||
+// A plan by which the host moves one whole object of a type; null for any other move.
+struct KnownMove {
+    const KernelPlan *plan = nullptr;
+    const Type *type = nullptr;
+};
+
+// Finds the plan of a pack or an unpack without an op. Everything that this accepts, check_move()
+// accepts, too. Does not look where the data is. The arguments are not written to a CheckedMove
+// first, which would take longer than a short move.
+[[gnu::always_inline]] inline KnownMove find_known(ucd_type_t handle, uintptr_t count,
+                                                   uintptr_t offset, const void *packed,
+                                                   uintptr_t packed_bytes) {
+    if (count != 1 || offset != 0 || packed == nullptr ||
         reinterpret_cast<uintptr_t>(handle) <= max_reserved_handle)
-        return nullptr;
+        return {};
     const Type &type = *reinterpret_cast<const Type *>(handle);
     const CachedOnType *const cache = type.cache.load(std::memory_order_acquire);
-    if (cache == nullptr || m.length < type.size) return nullptr;
-    m.type = &type;
-    m.length = type.size;
-    return static_cast<const TypeCache &>(*cache).plans[Context::host_index][false].load(
-        std::memory_order_acquire);
+    if (cache == nullptr || packed_bytes < type.size) return {};
+    return {static_cast<const TypeCache &>(*cache).plans[Context::host_index][false].load(
+                std::memory_order_acquire),
+            &type};
 }
 
-// ---- members of a list --------------------------------------------------------------------------
-
-// Decodes and checks a member. Of packed bytes that become packed bytes, the type is predefined,
-// and so they are not known.
-[[gnu::always_inline]] inline const KernelPlan *check_known_member(const ucd_move_t &d,
-                                                                   CheckedMove &m) {
-    const bool is_from_begin = d.intype == UCD_TYPE__NULL
-                                   ? d.inoffset == 0
-                                   : d.outtype == UCD_TYPE__NULL && d.outoffset == 0;
-    if (!is_from_begin || !is_zero(d.reserved)) return nullptr;
-    const ucd_type_t handle = decode(d, m);
-    return check_known(m, handle);
+// Same, for a member of a list. Packed bytes that become packed bytes are not known.
+[[gnu::always_inline]] inline KnownMove find_known(const ucd_move_t &d) {
+    if (!is_zero(d.reserved)) return {};
+    if (d.outtype == UCD_TYPE__NULL && d.outoffset == 0)
+        return find_known(d.intype, d.incount, d.inoffset, d.outbuf, std::min(d.outcount, d.bytes));
+    if (d.intype == UCD_TYPE__NULL && d.inoffset == 0)
+        return find_known(d.outtype, d.outcount, d.outoffset, d.inbuf,
+                          std::min(d.incount, d.bytes));
+    return {};
 }
 
 } // namespace ucd

@@ -23,10 +23,8 @@ inline bool is_alike(const ucd_move_t &a, const ucd_move_t &b) {
             (a.outoffset ^ b.outoffset) | (a.bytes ^ b.bytes)) == 0;
 }
 
-inline MoveAddresses addresses_of(const ucd_move_t &d, Direction direction) {
-    auto *const in = static_cast<char *>(const_cast<void *>(d.inbuf));
-    auto *const out = static_cast<char *>(d.outbuf);
-    return direction == Direction::pack ? MoveAddresses{in, out} : MoveAddresses{out, in};
+inline MoveAddresses addresses_of(const ucd_move_t &d) {
+    return {static_cast<char *>(const_cast<void *>(d.inbuf)), static_cast<char *>(d.outbuf)};
 }
 
 // For a member that is alike to a checked one: whether the fields that may differ are invalid.
@@ -106,20 +104,21 @@ public:
             UCD_TRY(at_member(before_ + first, check(descs_[first], m)));
             lengths_.write(first, m.length);
         }
-        m.set(dispatch_.settings);
+        m.from_kind = dispatch_.from_kind;
+        m.to_kind = dispatch_.to_kind;
+        m.limits = dispatch_.limits;
         UCD_TRY(at_member(before_ + first - 1, complete(m, dispatch_.executor)));
         move = m;
-        at[0] = {m.typed, m.packed};
+        at[0] = {m.from.address, m.to.address};
         // Copies, which the compiler keeps in registers.
         const ucd_move_t checked = descs_[first - 1];
         const uint64_t length = m.length;
-        const Direction direction = dispatch_.settings.direction;
         const ucd_move_t *const begin = descs_.data() + first;
         const ucd_move_t *const end = begin + std::min(at.size() - 1, descs_.size() - first);
         const ucd_move_t *desc = begin;
         for (MoveAddresses *next = at.data() + 1; desc != end; ++desc) {
             if (!is_alike(*desc, checked) || is_wrong(*desc)) break;
-            *next++ = addresses_of(*desc, direction);
+            *next++ = addresses_of(*desc);
             lengths_.write(static_cast<std::size_t>(desc - descs_.data()), length);
         }
         made = 1 + static_cast<std::size_t>(desc - begin);
@@ -134,7 +133,7 @@ public:
     }
 
     Status divide(unsigned &threads) {
-        threads = batch_threads(descs_.size(), dispatch_.settings.limits.threads);
+        threads = batch_threads(descs_.size(), dispatch_.limits.threads);
         if (threads == 1) return success;
         parts_.reserve(threads);
         for (unsigned i = 0; i < threads; ++i) {
@@ -160,14 +159,15 @@ public:
 
 private:
     Status check(const ucd_move_t &desc, CheckedMove &m) {
-        const bool is_made = is_move(desc, dispatch_.settings.direction);
+        const bool is_made = is_move(desc, dispatch_.direction);
         if (is_made) UCD_TRY(check_member(desc, UCD_OP__REPLACE, m));
-        if (!is_made || m.type->by_reference) {
+        use_bytes(m);
+        if (!is_made || m.type().by_reference) {
             found_others_ = true;
             return fail(UCD_ERR__NOT_SUPPORTED,
                         "moves made at once are alike, and read no indices");
         }
-        keep(*m.type);
+        keep(m.type());
         return success;
     }
 
@@ -195,31 +195,35 @@ private:
 // be in several memories.
 inline bool go_one_way(Submission &submission, std::span<const ucd_move_t> descs,
                        Direction direction, Dispatch &dispatch) {
-    const Type *type = nullptr;
-    ucd_type_t handle = UCD_TYPE__NULL;
-    uintptr_t start = 0; // of the type's first byte
-    CheckedMove m;
+    const bool pack = direction == Direction::pack;
+    const Type *type = &byte_type();
+    ucd_type_t handle = UCD_TYPE__NULL; // of packed bytes that become packed bytes
+    uintptr_t start = 0;                // of the type's first byte
     for (const ucd_move_t &desc : descs) {
         if (!is_move(desc, direction)) return false;
-        const ucd_type_t given = decode(desc, m);
-        if (given != handle || type == nullptr) {
-            if (!resolve(given, "type", type).ok() || type->by_reference) return false;
+        const ucd_type_t given = pack ? desc.intype : desc.outtype;
+        if (given != handle) {
+            const ucd_type_t named = given == UCD_TYPE__NULL ? UCD_TYPE__BYTE : given;
+            if (!resolve(named, "type", type).ok() || type->by_reference) return false;
             handle = given;
             if (type->size > 0) start = reinterpret_cast<uintptr_t>(first_byte(*type, nullptr));
         }
-        const bool is_empty = type->size == 0 || m.count == 0 || m.length == 0;
+        const bool is_empty =
+            type->size == 0 || desc.incount == 0 || desc.outcount == 0 || desc.bytes == 0;
         if (is_empty) continue;
-        const auto typed = reinterpret_cast<uintptr_t>(m.typed),
-                   packed = reinterpret_cast<uintptr_t>(m.packed);
-        if (typed == 0 || !submission.goes_one_way(direction, typed + start, packed, dispatch))
-            return false;
+        auto in = reinterpret_cast<uintptr_t>(desc.inbuf),
+             out = reinterpret_cast<uintptr_t>(desc.outbuf);
+        uintptr_t &typed = pack ? in : out;
+        if (typed == 0) return false;
+        typed += start;
+        if (!submission.goes_one_way(direction, in, out, dispatch)) return false;
     }
     return submission.has_dispatch();
 }
 
 // Writes to each descriptor how many bytes move. All members must have been checked.
 inline void write_lengths(std::span<ucd_move_t> descs, ucd_op_t op) {
-    CheckedMember m;
+    CheckedMove m;
     const ucd_move_t *checked = nullptr;
     for (ucd_move_t &desc : descs) {
         if (checked == nullptr || !is_alike(desc, *checked)) {

@@ -1,6 +1,7 @@
 #include "transfer/move_plan.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace ucd {
 namespace {
@@ -9,15 +10,16 @@ std::optional<LocationHint> copy_of(const LocationHint *hint) {
     return hint == nullptr ? std::nullopt : std::optional<LocationHint>(*hint);
 }
 
-// The address of the input or of the output.
-template <class M>
-auto &address(M &m, bool in) {
-    if constexpr (requires { m.is_copy; })
-        return m.is_copy ? address(m.copy, in) : address(m.move, in);
-    else if constexpr (requires { m.from; })
-        return in ? m.from.typed : m.to.typed;
-    else
-        return (m.direction == Direction::pack) == in ? m.typed : m.packed;
+struct Addresses {
+    char *in, *out;
+};
+
+// The addresses that a member has; its entry in the arrays is number `i`.
+[[gnu::always_inline]] inline Addresses addresses_of(const CheckedMove &m, std::size_t i,
+                                                     const MovePlan::Buffers &buffers) {
+    return {buffers.inbufs == nullptr ? m.from.address
+                                      : static_cast<char *>(const_cast<void *>(buffers.inbufs[i])),
+            buffers.outbufs == nullptr ? m.to.address : static_cast<char *>(buffers.outbufs[i])};
 }
 
 } // namespace
@@ -59,45 +61,31 @@ private:
     uint32_t use_ = 0;
 };
 
-MovePlan::MovePlan(const Context &context, std::vector<CheckedMember> members, Op op,
+MovePlan::MovePlan(const Context &context, std::vector<CheckedMove> members, Op op,
                    const Hints &hints)
     : context_number_(context.number), op_(op), in_hint_(copy_of(hints.inbuf)),
       out_hint_(copy_of(hints.outbuf)), hints_(hints), members_(std::move(members)) {
     hints_.inbuf = in_hint_ ? &*in_hint_ : nullptr;
     hints_.outbuf = out_hint_ ? &*out_hint_ : nullptr;
-    for (const CheckedMember &m : members_) {
-        types_.add(m.is_copy ? *m.copy.from_type : *m.move.type);
-        if (m.is_copy) types_.add(*m.copy.to_type);
+    for (const CheckedMove &m : members_) {
+        for (const Type *type : {m.from_type, m.to_type})
+            if (type != nullptr) types_.add(*type);
     }
 }
 
-Status MovePlan::create(Context &context, std::vector<CheckedMember> members, Op op,
+Status MovePlan::create(Context &context, std::vector<CheckedMove> members, Op op,
                         const Hints &hints, std::shared_ptr<MovePlan> &plan) {
     auto made = std::make_shared<MovePlan>(context, std::move(members), op, hints);
     LocationCache locations(context, made->hints_);
     made->memories_.resize(made->members_.size());
     for (std::size_t i = 0; i < made->members_.size(); ++i) {
-        const CheckedMember &m = made->members_[i];
-        UCD_TRY(at_member(i, made->find_memories(locations, m, address(m, true), address(m, false),
+        const CheckedMove &m = made->members_[i];
+        UCD_TRY(at_member(i, made->find_memories(locations, m, m.from.address, m.to.address,
                                                  made->memories_[i])));
     }
-    UCD_TRY(made->route(context, made->members_, made->routed_, made->is_divided_));
+    UCD_TRY(made->route(context, made->members_, nullptr, made->routed_, made->is_divided_));
     made->form_ = made->form_of_start();
     plan = std::move(made);
-    return success;
-}
-
-// Finds the memories of a member's sides, which are at these addresses.
-Status MovePlan::find_memories(LocationCache &locations, const CheckedMember &m, char *in,
-                               char *out, Memories &memories) const {
-    if (m.length() == 0) return success;
-    const char *first_in = in, *first_out = out;
-    if (m.is_copy || m.move.direction == Direction::pack)
-        first_in = first_byte(m.is_copy ? *m.copy.from_type : *m.move.type, in);
-    if (m.is_copy || m.move.direction == Direction::unpack)
-        first_out = first_byte(m.is_copy ? *m.copy.to_type : *m.move.type, out);
-    if (!in_hint_) UCD_TRY(locations.find(nullptr, first_in, memories[0].emplace()));
-    if (!out_hint_) UCD_TRY(locations.find(nullptr, first_out, memories[1].emplace()));
     return success;
 }
 
@@ -106,25 +94,32 @@ Status MovePlan::check_usable(const Context &context) const {
     return fail(UCD_ERR__INVALID_ARG, "plan was made before the last ucd_finalize");
 }
 
+// Finds the memories of a member's sides, which are at these addresses.
+Status MovePlan::find_memories(LocationCache &locations, const CheckedMove &m, const char *in,
+                               const char *out, Memories &memories) const {
+    if (m.length == 0) return success;
+    const auto find = [&](const auto &hint, const Type *type, const char *address,
+                          std::optional<MemoryLocation> &memory) {
+        if (hint) return success;
+        const char *first = type != nullptr ? first_byte(*type, address) : address;
+        return locations.find(nullptr, first, memory.emplace());
+    };
+    UCD_TRY(find(in_hint_, m.from_type, in, memories[0]));
+    return find(out_hint_, m.to_type, out, memories[1]);
+}
+
 Status MovePlan::add_members(Submission &submission,
-                             const std::vector<CheckedMember> &members) const {
+                             const std::vector<CheckedMove> &members) const {
     for (std::size_t i = 0; i < members.size(); ++i)
         UCD_TRY(at_member(i, submission.add(members[i])));
     return success;
 }
 
-Status MovePlan::route(Context &context, const std::vector<CheckedMember> &members,
-                       KeptMembers &routed, bool &divided) const {
-    Submission submission(context, op_, hints_, nullptr, Reuse::again);
+Status MovePlan::route(Context &context, const std::vector<CheckedMove> &members,
+                       const StreamTarget *stream, KeptMembers &routed, bool &is_divided) const {
+    Submission submission(context, op_, hints_, stream, Reuse::again);
     UCD_TRY(add_members(submission, members));
-    divided = submission.is_any_divided();
-    return submission.prepare(routed);
-}
-
-Status MovePlan::route_in(Context &context, const std::vector<CheckedMember> &members,
-                          const StreamTarget &stream, KeptMembers &routed) const {
-    Submission submission(context, op_, hints_, &stream, Reuse::again);
-    UCD_TRY(add_members(submission, members));
+    is_divided = submission.is_any_divided();
     return submission.prepare(routed);
 }
 
@@ -134,14 +129,14 @@ Status MovePlan::start(Context &context, std::unique_ptr<AsyncOperation> &operat
         Start start(shared_from_this());
         UCD_TRY(start.begin(Start::with_own));
         bool ran = false;
-        return run_all_on_host(context, *routed_, op_, hints_.limits, ran);
+        return run_all_on_host(context, *routed_, ran);
     }
     auto start = std::make_shared<Start>(shared_from_this());
     UCD_TRY(start->begin(Start::with_own));
     if (routed_ != nullptr) {
         auto work = std::make_unique<AsyncTransfer>();
         work->keep(std::move(start));
-        return start_members(context, *routed_, op_, hints_.limits, std::move(work), operation);
+        return start_members(context, *routed_, std::move(work), operation);
     }
     // Lists that devices cannot access are copied again for each start.
     Submission submission(context, op_, hints_);
@@ -159,21 +154,15 @@ Status MovePlan::start_in(Context &context, const StreamTarget &stream) {
         if (known.executor == stream.executor)
             return start_members_in(stream.stream, *known.routed, known.routed);
     KeptMembers routed;
-    UCD_TRY(route_in(context, members_, stream, routed));
+    bool is_divided = false; // known since the plan was made
+    UCD_TRY(route(context, members_, &stream, routed, is_divided));
     in_streams_.push_back({stream.executor, routed});
     return start_members_in(stream.stream, *routed, routed);
 }
 
-// ---- other buffers
-// -------------------------------------------------------------------------------
+// ---- other buffers ------------------------------------------------------------------------------
 
 namespace {
-
-// Moves the address as far as `to` is from `from`.
-void shift(char *&address, const char *from, const char *to) {
-    address =
-        displaced(address, reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from));
-}
 
 Status check_same_memory(const char *argument, const std::optional<MemoryLocation> &before,
                          const std::optional<MemoryLocation> &after) {
@@ -182,25 +171,10 @@ Status check_same_memory(const char *argument, const std::optional<MemoryLocatio
                 argument, name_of(*after).text, name_of(*before).text);
 }
 
-struct Addresses {
-    char *in, *out;
-};
-
-// The addresses that a member has; its entry in the arrays is number `i`.
-[[gnu::always_inline]] inline Addresses addresses_of(const CheckedMember &m, std::size_t i,
-                                                     const MovePlan::Buffers &buffers) {
-    return {buffers.inbufs == nullptr ? address(m, true)
-                                      : static_cast<char *>(const_cast<void *>(buffers.inbufs[i])),
-            buffers.outbufs == nullptr ? address(m, false)
-                                       : static_cast<char *>(buffers.outbufs[i])};
-}
-
-// Packed bytes that are moved have an address.
-[[gnu::always_inline]] inline Status check_not_null(const CheckedMember &m, const Addresses &at) {
-    if (m.is_copy || m.move.length == 0) return success;
-    const bool pack = m.move.direction == Direction::pack;
-    if ((m.is_plain || !pack) && at.in == nullptr) return fail_null_packed("inbuf");
-    return pack && at.out == nullptr ? fail_null_packed("outbuf") : success;
+// Moves the address as far as `to` is from `from`.
+void shift(char *&address, const char *from, const char *to) {
+    address =
+        displaced(address, reinterpret_cast<uintptr_t>(to) - reinterpret_cast<uintptr_t>(from));
 }
 
 } // namespace
@@ -210,13 +184,10 @@ MovePlan::Form MovePlan::form_of_start() const {
     if (routed_ == nullptr || !routed_->staged.empty()) return Form::several;
     const RoutedMembers &r = *routed_;
     const auto filled = static_cast<std::size_t>(std::count_if(
-        members_.begin(), members_.end(), [](const CheckedMember &m) { return m.length() > 0; }));
-    if (r.launches.empty() && r.on_host.size() == filled) return Form::host_moves;
-    if (r.launches.empty() && r.host_copies.size() == filled) return Form::host_copies;
-    if (r.launches.size() != 1) return Form::several;
-    const Launch &launch = *r.launches.begin();
-    return launch.moves.size() == filled || launch.copies.size() == filled ? Form::launch
-                                                                           : Form::several;
+        members_.begin(), members_.end(), [](const CheckedMove &m) { return m.length > 0; }));
+    if (r.launches.empty() && r.on_host.size() == filled) return Form::on_host;
+    const bool is_launch = r.launches.size() == 1 && r.launches.begin()->moves.size() == filled;
+    return is_launch ? Form::launch : Form::several;
 }
 
 Status MovePlan::check_undivided() const {
@@ -229,14 +200,19 @@ Status MovePlan::check_undivided() const {
 Status MovePlan::check_buffers(const Context &context, std::size_t first, std::size_t count,
                                const Buffers &buffers) const {
     for (std::size_t i = 0; i < count; ++i) {
-        const CheckedMember &m = members_[first + i];
-        UCD_TRY(at_member(first + i, check_not_null(m, addresses_of(m, i, buffers))));
+        const CheckedMove &m = members_[first + i];
+        const Addresses at = addresses_of(m, i, buffers);
+        if (at.in != nullptr && at.out != nullptr) continue;
+        CheckedMove moved = m;
+        moved.from.address = at.in;
+        moved.to.address = at.out;
+        UCD_TRY(at_member(first + i, check_packed(moved)));
     }
     return all_on_host(context, hints_) ? success : check_memories(context, first, count, buffers);
 }
 
-[[gnu::noinline]] Status MovePlan::check_memories(const Context &context, std::size_t first,
-                                                  std::size_t count, const Buffers &buffers) const {
+Status MovePlan::check_memories(const Context &context, std::size_t first, std::size_t count,
+                                const Buffers &buffers) const {
     LocationCache locations(context, hints_);
     for (std::size_t i = first; i < first + count; ++i) {
         const auto check = [&]() -> Status {
@@ -251,28 +227,30 @@ Status MovePlan::check_buffers(const Context &context, std::size_t first, std::s
     return success;
 }
 
-std::vector<CheckedMember> MovePlan::moved(std::size_t first, std::size_t count,
-                                           const Buffers &buffers) const {
-    std::vector<CheckedMember> members = members_;
+std::vector<CheckedMove> MovePlan::with_buffers(std::size_t first, std::size_t count,
+                                                const Buffers &buffers) const {
+    std::vector<CheckedMove> members = members_;
     for (std::size_t i = 0; i < count; ++i) {
-        const Addresses at = addresses_of(members[first + i], i, buffers);
-        address(members[first + i], true) = at.in;
-        address(members[first + i], false) = at.out;
+        CheckedMove &m = members[first + i];
+        const Addresses at = addresses_of(m, i, buffers);
+        m.from.address = at.in;
+        m.to.address = at.out;
     }
     return members;
 }
 
 // Calls body() for each move, with the buffers that its member has in the arrays. `moves` has one
 // for each member that is not empty.
-template <class List, class Body>
-Status MovePlan::for_each_moved(const List &moves, const Buffers &buffers, Body body) const {
-    auto next = moves.begin();
+template <class M, class Body>
+Status MovePlan::for_each_with(const ShortList<M> &moves, const Buffers &buffers, Body body) const {
+    const M *next = moves.begin();
     for (std::size_t i = 0; i < members_.size(); ++i) {
-        if (members_[i].length() == 0) continue;
-        auto move = *next++;
-        const Addresses at = addresses_of(members_[i], i, buffers);
-        shift(address(move, true), address(members_[i], true), at.in);
-        shift(address(move, false), address(members_[i], false), at.out);
+        const CheckedMove &member = members_[i];
+        if (member.length == 0) continue;
+        M move = *next++;
+        const Addresses at = addresses_of(member, i, buffers);
+        shift(move.from.address, member.from.address, at.in);
+        shift(move.to.address, member.to.address, at.out);
         UCD_TRY(body(move));
     }
     return success;
@@ -284,16 +262,10 @@ RoutedMembers MovePlan::launch_with(const Buffers &buffers) const {
     const Launch &own = *routed_->launches.begin();
     Launch &launch = members.launches.push_back({});
     launch.executor = own.executor;
-    const auto add_to = [](auto &list) {
-        return [&list](const auto &move) {
-            list.push_back(move);
-            return success;
-        };
-    };
-    if (own.copies.empty())
-        (void)for_each_moved(own.moves, buffers, add_to(launch.moves));
-    else
-        (void)for_each_moved(own.copies, buffers, add_to(launch.copies));
+    (void)for_each_with(own.moves, buffers, [&](const Move &move) {
+        launch.moves.push_back(move);
+        return success;
+    });
     return members;
 }
 
@@ -304,22 +276,17 @@ Status MovePlan::start_with(Context &context, const Buffers &buffers,
     UCD_TRY(start.begin_with_others());
     UCD_TRY(check_undivided());
     UCD_TRY(check_buffers(context, 0, members_.size(), buffers));
-    if (form_ == Form::host_moves)
-        return for_each_moved(routed_->on_host, buffers,
-                              [&](const Move &m) { return run_complete(context, m); });
-    if (form_ == Form::host_copies)
-        return for_each_moved(routed_->host_copies, buffers, [&](const CheckedCopy &c) {
-            return copy_on_host(context, c, op_, hints_.limits);
-        });
+    if (form_ == Form::on_host)
+        return for_each_with(routed_->on_host, buffers,
+                             [&](CheckedMove &m) { return run_routed(context, m); });
     auto lasting = std::make_shared<Start>(std::move(start));
     if (form_ == Form::launch) {
         auto work = std::make_unique<AsyncTransfer>();
         work->keep(std::move(lasting));
-        return start_members(context, launch_with(buffers), op_, hints_.limits, std::move(work),
-                             operation);
+        return start_members(context, launch_with(buffers), std::move(work), operation);
     }
     Submission submission(context, op_, hints_);
-    UCD_TRY(add_members(submission, moved(0, members_.size(), buffers)));
+    UCD_TRY(add_members(submission, with_buffers(0, members_.size(), buffers)));
     submission.keep(std::move(lasting));
     return submission.start(operation);
 }
@@ -328,22 +295,22 @@ Status MovePlan::start_with(Context &context, const Buffers &buffers,
 Status MovePlan::make_ready(const StreamTarget &stream) {
     const std::lock_guard lock(ready_mutex_);
     if (std::find(ready_.begin(), ready_.end(), stream.executor) != ready_.end()) return success;
-    const auto prepare = [&](const Type &type, uint64_t count) -> Status {
+    const auto prepare = [&](const Type *type, uint64_t count) -> Status {
         for (const Op op : {Op::replace, op_}) {
             CheckedMove move; // without buffers and range
             move.op = op;
-            move.type = &type;
-            move.count = count;
+            move.from_type = type;
+            move.from.count = count;
             UCD_TRY(complete(move, stream.executor));
             UCD_TRY(stream.executor.backend->prepare(stream.stream, move));
         }
         return success;
     };
-    for (const CheckedMember &m : members_) {
-        if (m.length() == 0) continue;
-        if (!m.is_copy) UCD_TRY(prepare(*m.move.type, m.move.count));
-        if (m.is_copy) UCD_TRY(prepare(*m.copy.from_type, m.copy.from.count));
-        if (m.is_copy) UCD_TRY(prepare(*m.copy.to_type, m.copy.to.count));
+    for (CheckedMove m : members_) {
+        if (m.length == 0) continue;
+        use_bytes(m);
+        if (m.from_type != nullptr) UCD_TRY(prepare(m.from_type, m.from.count));
+        if (m.to_type != nullptr) UCD_TRY(prepare(m.to_type, m.to.count));
     }
     ready_.push_back(stream.executor);
     return success;
@@ -364,7 +331,7 @@ Status MovePlan::start_with_in(Context &context, const Buffers &buffers,
         return start_members_in(stream.stream, *kept, kept);
     }
     Submission submission(context, op_, hints_, &stream);
-    UCD_TRY(add_members(submission, moved(0, members_.size(), buffers)));
+    UCD_TRY(add_members(submission, with_buffers(0, members_.size(), buffers)));
     submission.keep(shared_from_this());
     std::unique_ptr<AsyncOperation> none; // stays null: the work is in the stream
     return submission.start(none);
@@ -380,14 +347,15 @@ Status MovePlan::rebase(Context &context, std::size_t first, std::size_t count,
                     "first is %zu and count is %zu; their sum must be at most the plan's %zu moves",
                     first, count, members_.size());
     UCD_TRY(check_buffers(context, first, count, buffers));
-    std::vector<CheckedMember> members = moved(first, count, buffers);
+    std::vector<CheckedMove> members = with_buffers(first, count, buffers);
     KeptMembers routed;
     bool is_divided = false;
-    UCD_TRY(route(context, members, routed, is_divided));
+    UCD_TRY(route(context, members, nullptr, routed, is_divided));
     ShortList<InStream> in_streams;
     for (const InStream &known : in_streams_) {
         KeptMembers again;
-        UCD_TRY(route_in(context, members, {known.executor, {}}, again));
+        const StreamTarget stream{known.executor, {}};
+        UCD_TRY(route(context, members, &stream, again, is_divided));
         in_streams.push_back({known.executor, std::move(again)});
     }
     members_ = std::move(members);

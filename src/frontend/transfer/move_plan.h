@@ -22,7 +22,7 @@ public:
     };
 
     // Makes a plan of checked members. Fails as a call with these members would.
-    static Status create(Context &context, std::vector<CheckedMember> members, Op op,
+    static Status create(Context &context, std::vector<CheckedMove> members, Op op,
                          const Hints &hints, std::shared_ptr<MovePlan> &plan);
 
     // Starts the moves, as the corresponding call would. INVALID_ARG while an earlier start has not
@@ -35,7 +35,7 @@ public:
     Status start_with_in(Context &context, const Buffers &buffers, const StreamTarget &stream);
     Status rebase(Context &context, std::size_t first, std::size_t count, const Buffers &buffers);
 
-    MovePlan(const Context &context, std::vector<CheckedMember> members, Op op, const Hints &hints);
+    MovePlan(const Context &context, std::vector<CheckedMove> members, Op op, const Hints &hints);
 
 private:
     // The memories of a member's two sides; none if a hint names the memory, or if nothing is
@@ -46,9 +46,8 @@ private:
         KeptMembers routed;
     };
     class Start;
-    // What a start does, if all of it is in one list, with one entry for each member that is not
-    // empty.
-    enum class Form : uint8_t { several, host_moves, host_copies, launch };
+    // What a start does, if all of it is one list, with an entry for each member that is not empty.
+    enum class Form : uint8_t { several, on_host, launch };
 
     Form form_of_start() const;
     Status check_usable(const Context &context) const;
@@ -57,25 +56,23 @@ private:
                          const Buffers &buffers) const;
     Status check_memories(const Context &context, std::size_t first, std::size_t count,
                           const Buffers &buffers) const;
-    std::vector<CheckedMember> moved(std::size_t first, std::size_t count,
-                                     const Buffers &buffers) const;
-    template <class List, class Body>
-    Status for_each_moved(const List &moves, const Buffers &buffers, Body body) const;
+    std::vector<CheckedMove> with_buffers(std::size_t first, std::size_t count,
+                                          const Buffers &buffers) const;
+    template <class M, class Body>
+    Status for_each_with(const ShortList<M> &moves, const Buffers &buffers, Body body) const;
     RoutedMembers launch_with(const Buffers &buffers) const;
     Status make_ready(const StreamTarget &stream);
-    Status add_members(Submission &submission, const std::vector<CheckedMember> &members) const;
-    Status route(Context &context, const std::vector<CheckedMember> &members, KeptMembers &routed,
-                 bool &is_divided) const;
-    Status route_in(Context &context, const std::vector<CheckedMember> &members,
-                    const StreamTarget &stream, KeptMembers &routed) const;
-    Status find_memories(LocationCache &locations, const CheckedMember &m, char *in, char *out,
-                         Memories &memories) const;
+    Status add_members(Submission &submission, const std::vector<CheckedMove> &members) const;
+    Status route(Context &context, const std::vector<CheckedMove> &members,
+                 const StreamTarget *stream, KeptMembers &routed, bool &is_divided) const;
+    Status find_memories(LocationCache &locations, const CheckedMove &m, const char *in,
+                         const char *out, Memories &memories) const;
 
     const uint64_t context_number_;
     const Op op_;
     const std::optional<LocationHint> in_hint_, out_hint_;
     Hints hints_; // refers to the two members above
-    std::vector<CheckedMember> members_;
+    std::vector<CheckedMove> members_;
     std::vector<Memories> memories_; // of members_
     KeptTypes types_;
     KeptMembers routed_;             // null if lists of indices have to be brought for each start

@@ -79,7 +79,7 @@ const Type *type_with_members(const Type &type) {
 // first byte). `begin` is the position of its bytes, counted from the range's first byte. visit()
 // returns a Status.
 template <class Visit>
-Status for_each_member(const Type &type, const Type &with_members, const CopyMove::Side &side,
+Status for_each_member(const Type &type, const Type &with_members, const Side &side,
                        uint64_t length, Visit visit) {
     const Type &t = with_members;
     const bool is_list = t.form != Form::structure;
@@ -110,17 +110,17 @@ Status for_each_member(const Type &type, const Type &with_members, const CopyMov
 } // namespace
 
 // The members of a type at a null address can be in different memories.
-Status LocationCache::find(const LocationHint *hint, const Type &type, const CopyMove::Side &side,
+Status LocationCache::find(const LocationHint *hint, const Type *type, const Side &side,
                            uint64_t length, Stretches &stretches) {
-    const bool may_differ =
-        side.typed == nullptr && hint == nullptr && !hints_.host_only && context_.devices;
-    const Type *const with_members = may_differ ? type_with_members(type) : nullptr;
+    const bool may_differ = type != nullptr && side.address == nullptr && hint == nullptr &&
+                            !hints_.host_only && context_.devices;
+    const Type *const with_members = may_differ ? type_with_members(*type) : nullptr;
     if (with_members == nullptr) {
-        stretches.push_back({0, first_byte(type, side.typed)});
+        stretches.push_back({0, type != nullptr ? first_byte(*type, side.address) : side.first()});
         return success;
     }
     MemoryLocation last;
-    return for_each_member(type, *with_members, side, length,
+    return for_each_member(*type, *with_members, side, length,
                            [&](uint64_t begin, const char *first) -> Status {
                                MemoryLocation here;
                                if (!in_heap_or_stack(first))
@@ -162,37 +162,19 @@ const char *first_byte(const Type &type, const char *typed) {
     return at(plain.list != nullptr ? first_byte_of(plain) : layout_of(type).start);
 }
 
-bool is_contiguous(const Type &type, const CopyMove::Side &side, uint64_t length, char *&address) {
+bool is_contiguous(const Type &type, const Side &side, uint64_t length, char *&address) {
     if (type.by_reference) return false;
     const Layout &layout = layout_of(type);
     const Node top = repeat(layout.top(), layout.root, side.count, type.extent());
     int64_t first = 0;
     if (!is_consecutive(layout, top, side.offset, length, first)) return false;
-    address = displaced(side.typed, static_cast<uint64_t>(first));
+    address = displaced(side.address, static_cast<uint64_t>(first));
     return true;
 }
 
 namespace {
 
 enum class By : uint8_t { none, host, typed, packed };
-
-// Which side's executor moves all data: the first of the two that can access both sides. Pinned and
-// managed memory count as host memory here, because the CPU can access them.
-struct Row {
-    By first, second;
-};
-constexpr Row rows[2][2] = {
-    // typed on the host
-    {
-        {By::host, By::none},   // packed on the host
-        {By::packed, By::none}, // packed on a device
-    },
-    // typed on a device
-    {
-        {By::typed, By::none},   // packed on the host
-        {By::typed, By::packed}, // packed on a device
-    },
-};
 
 Executor executor_of(const Context &context, const MemoryLocation &location) {
     if (location.host_reachable()) return {context.slots[0].backend.get(), Context::host_index, 0};
@@ -212,37 +194,37 @@ void adopt_owner(MemoryLocation &location, const MemoryLocation &other) {
 
 } // namespace
 
-Route find_route(const Context &context, const Hints &hints, MemoryLocation typed,
-                 MemoryLocation packed) {
-    adopt_owner(typed, packed);
-    adopt_owner(packed, typed);
-    const Row &row = rows[!typed.host_reachable()][!packed.host_reachable()];
-    for (const By by : {row.first, row.second}) {
-        if (by == By::none) continue;
-        const Executor e = executor_of(context, by == By::packed ? packed : typed);
-        if (by == By::host) return {RouteKind::host, e, e, typed.kind, packed.kind};
-        if (reaches(e, hints, typed) && reaches(e, hints, packed))
-            return {RouteKind::direct, e, e, typed.kind, packed.kind};
+Route find_route(const Context &context, const Hints &hints, MemoryLocation from, MemoryLocation to,
+                 Direction direction) {
+    adopt_owner(from, to);
+    adopt_owner(to, from);
+    Route route = staged_route(context, from, to);
+    if (from.host_reachable() && to.host_reachable()) {
+        // Pinned and managed memory count as host memory, because the CPU can access them.
+        route.kind = RouteKind::host;
+        return route;
     }
-    return staged_route(context, typed, packed);
+    const bool pack = direction == Direction::pack;
+    for (const Executor e : {pack ? route.from : route.to, pack ? route.to : route.from})
+        if (!e.on_host() && reaches(e, hints, from) && reaches(e, hints, to))
+            return {RouteKind::direct, e, e, from.kind, to.kind};
+    return route;
 }
 
-Route staged_route(const Context &context, const MemoryLocation &typed,
-                   const MemoryLocation &packed) {
-    return {RouteKind::staged, executor_of(context, typed), executor_of(context, packed),
-            typed.kind, packed.kind};
+Route staged_route(const Context &context, const MemoryLocation &from, const MemoryLocation &to) {
+    return {RouteKind::staged, executor_of(context, from), executor_of(context, to), from.kind,
+            to.kind};
 }
 
-Route find_route(const Context &context, const Hints &hints, const MemoryLocation &typed,
-                 const MemoryLocation &packed, Direction direction, Op op, const Type &type) {
-    const Route route = find_route(context, hints, typed, packed);
-    const MemoryLocation &target = direction == Direction::pack ? packed : typed;
-    const bool host_must = route.kind == RouteKind::direct && target.host_reachable() &&
-                           !supports(route.packed, op, type);
-    return host_must ? staged_route(context, typed, packed) : route;
+Route find_route(const Context &context, const Hints &hints, const MemoryLocation &from,
+                 const MemoryLocation &to, Direction direction, Op op, const Type &type) {
+    const Route route = find_route(context, hints, from, to, direction);
+    const bool host_must =
+        route.kind == RouteKind::direct && to.host_reachable() && !supports(route.to, op, type);
+    return host_must ? staged_route(context, from, to) : route;
 }
 
-Status check_copy_engines(const Type &type, const CopyMove::Side &side, uint64_t length, Op op) {
+Status check_copy_engines(const Type &type, const Side &side, uint64_t length, Op op) {
     if (op != Op::replace)
         return fail(UCD_ERR__NOT_SUPPORTED, "ucd.engine is dma, which only replaces");
     if (type.by_reference)

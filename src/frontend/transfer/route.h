@@ -36,8 +36,9 @@ public:
     LocationCache(const Context &context, const Hints &hints) : context_(context), hints_(hints) {}
     Status find(const LocationHint *hint, const void *address, MemoryLocation &location);
     // Divides a range, which must not be empty, into the parts that are in one memory each.
-    Status find(const LocationHint *hint, const Type &type, const CopyMove::Side &side,
-                uint64_t length, Stretches &stretches);
+    // A side without a type is packed.
+    Status find(const LocationHint *hint, const Type *type, const Side &side, uint64_t length,
+                Stretches &stretches);
 
 private:
     const Context &context_;
@@ -71,7 +72,7 @@ inline bool in_heap_or_stack(const Type &type, const char *typed) {
 }
 
 // Whether the range is known to be consecutive in memory. If so, `address` is where it begins.
-bool is_contiguous(const Type &type, const CopyMove::Side &side, uint64_t length, char *&address);
+bool is_contiguous(const Type &type, const Side &side, uint64_t length, char *&address);
 
 // ---- routes -------------------------------------------------------------------------------------
 
@@ -81,11 +82,10 @@ enum class RouteKind : uint8_t {
     staged, // an executor for each side, through chunks
 };
 
-// For a copy between typed buffers, `typed` is the source and `packed` the destination.
 struct Route {
     RouteKind kind = RouteKind::host;
-    Executor typed, packed; // the executor of each side; equal unless staged
-    MemoryKind typed_kind = MemoryKind::host, packed_kind = MemoryKind::host;
+    Executor from, to; // the executor of each side; equal unless staged
+    MemoryKind from_kind = MemoryKind::host, to_kind = MemoryKind::host;
 };
 
 // A caller's stream, and the executor that works in it.
@@ -103,28 +103,40 @@ struct StreamTarget {
     return hints.host_only || (on_host(hints.inbuf) && on_host(hints.outbuf));
 }
 
-// Same, including the lists of the type.
-[[gnu::always_inline]] inline bool all_on_host(const Context &context, const Hints &hints,
-                                               const Type &type) {
-    return all_on_host(context, hints) &&
-           (!type.by_reference || !context.devices || hints.host_only);
+// Whether the data of a side is in the heap or the stack; see above.
+inline bool in_heap_or_stack(const Type *type, const char *address) {
+    return type == nullptr ? in_heap_or_stack(address) : in_heap_or_stack(*type, address);
 }
 
-Route find_route(const Context &context, const Hints &hints, MemoryLocation typed,
-                 MemoryLocation packed);
+// Whether the CPU moves the data, and no driver has to be asked: all buffers and lists are in host
+// memory, or the data is in the heap or the stack and no hint says anything else.
+[[gnu::always_inline]] inline bool all_on_host(const Context &context, const Hints &hints,
+                                               const Type *from_type, const char *from,
+                                               const Type *to_type, const char *to) {
+    const bool has_lists = (from_type != nullptr && from_type->by_reference) ||
+                           (to_type != nullptr && to_type->by_reference);
+    const bool lists_on_host = !has_lists || !context.devices || hints.host_only;
+    return (all_on_host(context, hints) && lists_on_host) ||
+           (hints.inbuf == nullptr && hints.outbuf == nullptr && in_heap_or_stack(to_type, to) &&
+            in_heap_or_stack(from_type, from));
+}
 
-// Same, for data of the type in this direction. If a device cannot reduce the data, the host does,
-// provided that it can access the result.
-Route find_route(const Context &context, const Hints &hints, const MemoryLocation &typed,
-                 const MemoryLocation &packed, Direction direction, Op op, const Type &type);
+// The route of data. `direction` says which side has the layout; a copy counts as a pack. If both
+// sides are in devices that reach the other one, that of the layout moves the data.
+Route find_route(const Context &context, const Hints &hints, MemoryLocation from, MemoryLocation to,
+                 Direction direction);
+
+// Same, for data of the type. If a device cannot reduce the data, the host does, provided that it
+// can access the result.
+Route find_route(const Context &context, const Hints &hints, const MemoryLocation &from,
+                 const MemoryLocation &to, Direction direction, Op op, const Type &type);
 
 // The route on which each side is moved by its own executor, even if the other one can access it.
 // The host moves all data that it can access.
-Route staged_route(const Context &context, const MemoryLocation &typed,
-                   const MemoryLocation &packed);
+Route staged_route(const Context &context, const MemoryLocation &from, const MemoryLocation &to);
 
 // Whether copy engines can move a range.
-Status check_copy_engines(const Type &type, const CopyMove::Side &side, uint64_t length, Op op);
+Status check_copy_engines(const Type &type, const Side &side, uint64_t length, Op op);
 
 // Whether the executor supports the op for every element of the type.
 bool supports(const Executor &executor, Op op, const Type &type);

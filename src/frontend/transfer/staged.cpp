@@ -7,7 +7,6 @@
 #include "element_runs.h"
 #include "support/streaming_copy.h"
 #include "types/create.h"
-#include "types/predefined.h"
 
 #include <algorithm>
 #include <cstring>
@@ -24,124 +23,66 @@ ChunkPool &pool_between(ChunkPools &pools, const Executor &from, const Executor 
     return pools.pool(from.on_host() ? to : from, MemoryKind::pinned);
 }
 
-const Type &byte_type() {
-    return predefined_type(predefined_with(Element::byte));
-}
-
-// Completes the packed side of a reduction into packed bytes. It becomes a type with a block of
-// bytes for each object of the move's type, so that the executor finds the same elements as in
-// that.
-Status complete_packed(CopyMove::Side &side, const CheckedMove &m, const Executor &to,
-                       KeptTypes &types) {
-    TypeOwner packed;
-    UCD_TRY(create_contig(static_cast<int64_t>(m.type->size), byte_type(), packed));
-    types.add(*packed);
-    side = {
-        .typed = displaced(m.packed, uint64_t{0} - m.offset), .count = m.count, .offset = m.offset};
-    // A plan for several repetitions also serves one.
-    return plan_of(*packed, *to.backend, to.index, true, side.plan);
-}
-
 } // namespace
 
-Status complete(StagedMove &staged, const CheckedMove &m, const Executor &from, const Executor &to,
-                KeptTypes &types) {
-    const bool pack = m.direction == Direction::pack;
-    CopyMove::Side &typed = pack ? staged.from : staged.to,
-                   &packed = pack ? staged.to : staged.from;
-    types.add(*m.type);
-    staged.length = m.length;
-    typed = {.typed = m.typed, .count = m.count, .offset = m.offset};
-    UCD_TRY(complete(typed, *m.type, pack ? from : to));
-    packed.typed = m.packed;
-    if (m.op == Op::replace) return success;
-    staged.elements = &elements_of(*m.type);
-    return pack ? complete_packed(packed, m, to, types) : success;
-}
-
-Status complete(StagedMove &staged, const CheckedCopy &c, Op op, const Executor &from,
-                const Executor &to, KeptTypes &types) {
-    types.add(*c.from_type);
-    types.add(*c.to_type);
-    static_cast<CopyMove &>(staged) = c;
-    UCD_TRY(complete(staged.from, *c.from_type, from));
-    UCD_TRY(complete(staged.to, *c.to_type, to));
-    if (op != Op::replace) staged.elements = &elements_of(*c.to_type);
-    if (is_conversion(op)) staged.from_elements = &elements_of(*c.from_type);
-    staged.to_length = c.to_length;
-    return success;
-}
-
-Part PartLoader::next_part(const PlacedSlice &from_room, const PlacedSlice &to_room) {
-    const StagedMove &m = moves_[next_];
-    Part part{&m, {{loaded_, 0}, from_room.at}, {{to_loaded_, 0}, to_room.at}};
-    uint64_t &from = part.from.slice.length, &to = part.to.slice.length;
-    if (is_conversion(m.op)) {
-        CopyMove::Side from_here = m.from, to_here = m.to;
-        from_here.offset += loaded_;
-        to_here.offset += to_loaded_;
-        MatchedRuns runs(from_here, *m.from_elements, m.length - loaded_, to_here, *m.elements,
-                         m.to_length - to_loaded_);
-        for (MatchedRun run;
-             runs.next(from_room.slice.length - from, to_room.slice.length - to, run);) {
-            from += run.from_bytes();
-            to += run.to_bytes();
-        }
-        return part;
-    }
-    uint64_t end = std::min<uint64_t>(m.length, loaded_ + from_room.slice.length);
-    if (m.elements != nullptr && end < m.length)
-        end = element_floor_within(*m.elements, m.to.count, m.to.offset + end) - m.to.offset;
-    from = to = end - loaded_;
-    return part;
+// The packed side becomes a type with a block of bytes for each object of the move's type, so that
+// the executor finds the same elements as in that.
+Status complete_packed(CheckedMove &m, const Executor &executor, KeptTypes &types) {
+    TypeOwner packed;
+    UCD_TRY(create_contig(static_cast<int64_t>(m.type().size), byte_type(), packed));
+    types.add(*packed);
+    m.to =
+        side_of(displaced(m.to.first(), uint64_t{0} - m.from.offset), m.from.count, m.from.offset);
+    // A plan for several repetitions also serves one.
+    return plan_of(*packed, *executor.backend, executor.index, true, m.to.plan);
 }
 
 void PartLoader::load(std::size_t chunk_bytes, std::vector<Part> &parts) {
     parts.clear();
-    // What is left of the chunk.
-    PlacedSlice from{{0, chunk_bytes}, 0}, to = from;
-    const auto use = [chunk_bytes](PlacedSlice &left, const PlacedSlice &used) {
-        left.at = (used.end() + part_alignment - 1) / part_alignment * part_alignment;
-        left.slice.length = chunk_bytes - std::min(chunk_bytes, left.at);
+    const auto aligned = [](std::size_t end) {
+        return (end + part_alignment - 1) / part_alignment * part_alignment;
     };
-    while (from.slice.length > 0 && to.slice.length > 0 && !all_loaded()) {
-        const Part part = next_part(from, to);
-        if (part.from.slice.length == 0) break; // the rest is too short for an element
-        parts.push_back(part);
-        use(from, part.from);
-        use(to, part.to);
-        loaded_ += part.from.slice.length;
-        to_loaded_ += part.to.slice.length;
-        if (loaded_ == part.move->length) {
-            ++next_;
-            loaded_ = to_loaded_ = 0;
+    for (std::size_t from_at = 0, to_at = 0;
+         from_at < chunk_bytes && to_at < chunk_bytes && !all_loaded();) {
+        if (rest_.length == 0) rest_ = moves_[next_++];
+        Part part{rest_, from_at, to_at, moves_[next_ - 1].length};
+        const uint64_t from_room = std::min<uint64_t>(rest_.length, chunk_bytes - from_at),
+                       to_room = std::min<uint64_t>(rest_.to_length, chunk_bytes - to_at);
+        if (is_conversion(part.op)) {
+            (void)match_elements(part, from_room, to_room);
+        } else {
+            uint64_t end = part.to.offset + from_room;
+            if (part.op != Op::replace && from_room < part.length)
+                end = element_floor_within(*part.elements, part.to.count, end);
+            part.length = part.to_length = end - part.to.offset;
         }
+        if (part.length == 0) break; // the rest is too short for an element
+        parts.push_back(part);
+        from_at = aligned(part.from_end());
+        to_at = aligned(part.to_end());
+        rest_.from.offset += part.length;
+        rest_.to.offset += part.to_length;
+        rest_.length -= part.length;
+        rest_.to_length -= part.to_length;
     }
 }
 
-Status moves_of_parts(const std::vector<Part> &parts, CopyMove::Side CopyMove::*side,
-                      const MoveSettings &settings, const Executor &executor, char *chunk,
-                      std::vector<Move> &moves) {
+Status moves_of_parts(const std::vector<Part> &parts, Direction direction, const Move &like,
+                      const Executor &executor, char *chunk, std::vector<Move> &moves) {
     moves.clear();
+    const bool pack = direction == Direction::pack;
     for (const Part &part : parts) {
-        const CopyMove::Side &end = part.move->*side;
-        const PlacedSlice &range = side == &CopyMove::from ? part.from : part.to;
-        Move &move = moves.emplace_back();
-        move.set(settings);
-        move.plan = end.plan;
-        move.typed = end.typed;
-        move.packed = chunk + range.at;
-        move.count = end.count;
-        move.offset = end.offset + range.slice.offset;
-        move.length = range.slice.length;
-        if (settings.op != Op::replace) move.elements = part.move->elements;
-        if (end.plan != nullptr) continue;
+        Move &move = moves.emplace_back(like);
+        Side &side = pack ? move.from : move.to;
+        side = pack ? part.from : part.to;
+        (pack ? move.to : move.from).address = chunk + (pack ? part.from_at : part.to_at);
+        move.length = pack ? part.length : part.to_length;
+        if (like.op != Op::replace) move.elements = part.elements;
+        if (side.plan != nullptr) continue;
         // One launch for all pieces is better than a copy for each, since they may be many and
         // small.
-        move.typed = displaced(end.typed, move.offset);
-        move.count = move.length;
-        move.offset = 0;
-        UCD_TRY(plan_of(byte_type(), *executor.backend, executor.index, move.count > 1, move.plan));
+        side = side_of(side.first(), move.length);
+        UCD_TRY(plan_of(byte_type(), *executor.backend, executor.index, side.count > 1, side.plan));
     }
     return success;
 }
@@ -210,8 +151,7 @@ Status StagedPipeline::step(Lane &lane) {
             loader_.load(room(), lane.parts);
             loaded = true;
             lane.step = Lane::Step::filling;
-            UCD_TRY(
-                run(lane, from_, &CopyMove::from, Direction::pack, Op::replace, lane.chunk.get()));
+            UCD_TRY(run(lane, from_, Direction::pack, Op::replace, lane.chunk.get()));
             break;
         case Lane::Step::filling: {
             char *chunk = lane.chunk.get();
@@ -220,11 +160,11 @@ Status StagedPipeline::step(Lane &lane) {
                 UCD_TRY(convert(lane, chunk));
                 op = Op::replace;
             } else if (lane.relay != nullptr) {
-                std::memcpy(lane.relay.get(), chunk, lane.parts.back().from.end());
+                std::memcpy(lane.relay.get(), chunk, lane.parts.back().from_end());
                 chunk = lane.relay.get();
             }
             lane.step = Lane::Step::draining;
-            UCD_TRY(run(lane, to_, &CopyMove::to, Direction::unpack, op, chunk));
+            UCD_TRY(run(lane, to_, Direction::unpack, op, chunk));
             break;
         }
         case Lane::Step::draining: lane.step = Lane::Step::idle; break;
@@ -252,33 +192,34 @@ Status StagedPipeline::convert(Lane &lane, char *&chunk) {
 }
 
 // Makes an executor move the parts of a lane between their source or destination and the chunk.
-Status StagedPipeline::run(Lane &lane, const Executor &executor, CopyMove::Side CopyMove::*side,
-                           Direction direction, Op op, char *chunk) {
-    const bool bytes = direction == Direction::pack ? bytes_.from : bytes_.to;
+Status StagedPipeline::run(Lane &lane, const Executor &executor, Direction direction, Op op,
+                           char *chunk) {
+    const bool out = direction == Direction::unpack;
+    const bool bytes = out ? bytes_.to : bytes_.from;
     // Reserve memory first, so that recording work that was started cannot fail.
     lane.events.reserve(lane.parts.size());
     Owner<Event> done;
     if (bytes && (executor.on_host() || lane.parts.size() == 1)) {
         for (const Part &part : lane.parts) {
-            const bool out = direction == Direction::unpack;
-            const CopyMove::Side &end = part.move->*side;
-            const PlacedSlice &range = out ? part.to : part.from;
-            char *outside = displaced(end.typed, end.offset + range.slice.offset);
-            char *inside = chunk + range.at;
-            if (out && executor.on_host() && part.move->length >= worth_streaming) {
-                streaming_copy(outside, inside, range.slice.length);
+            char *outside = (out ? part.to : part.from).first();
+            char *inside = chunk + (out ? part.to_at : part.from_at);
+            const uint64_t bytes_here = out ? part.to_length : part.length;
+            if (out && executor.on_host() && part.whole >= worth_streaming) {
+                streaming_copy(outside, inside, bytes_here);
                 started_ = true;
                 continue;
             }
             UCD_TRY(executor.backend->copy(executor.device, out ? outside : inside,
-                                           out ? inside : outside, range.slice.length, done));
+                                           out ? inside : outside, bytes_here, done));
             note(lane, direction, done);
         }
         return success;
     }
-    const MoveSettings settings{
-        .direction = direction, .op = op, .packed_kind = pool_.kind(), .limits = limits_};
-    UCD_TRY(moves_of_parts(lane.parts, side, settings, executor, chunk, launch_));
+    Move like;
+    like.op = op;
+    (out ? like.from_kind : like.to_kind) = pool_.kind();
+    like.limits = limits_;
+    UCD_TRY(moves_of_parts(lane.parts, direction, like, executor, chunk, launch_));
     UCD_TRY(executor.backend->launch(executor.device, launch_, done));
     note(lane, direction, done);
     return success;

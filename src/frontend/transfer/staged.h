@@ -11,19 +11,9 @@
 
 namespace ucd {
 
-struct StagedMove : CopyMove {
-    const Elements *elements = nullptr; // of the packed stream of `to`; null for REPLACE
-    // For conversions: the elements of the packed stream of `from`, and the bytes of that of `to`.
-    const Elements *from_elements = nullptr;
-    uint64_t to_length = 0;
-};
-
-// Makes a staged move from a move or a copy, completed with plans. Adds the types of both sides,
-// and any type that is made for a reduction into packed bytes, to `types`.
-Status complete(StagedMove &staged, const CheckedMove &m, const Executor &from, const Executor &to,
-                KeptTypes &types);
-Status complete(StagedMove &staged, const CheckedCopy &c, Op op, const Executor &from,
-                const Executor &to, KeptTypes &types);
+// Completes the packed side of a reduction into packed bytes, which is done in stages: `executor`
+// unpacks it. Adds the type that is made for it to `types`.
+Status complete_packed(CheckedMove &m, const Executor &executor, KeptTypes &types);
 
 // Removes events that have completed. After a failure, the others can be polled again.
 template <class Events>
@@ -43,47 +33,41 @@ Status poll(Events &events) {
     return success;
 }
 
-// A slice of a move's range, and where it is in a chunk.
-struct PlacedSlice {
-    Slice slice;
-    std::size_t at;
-    std::size_t end() const { return at + slice.length; }
-};
-
-// A part of a move in a chunk. The two slices differ only in conversions, for which chunks have a
-// place for each.
-struct Part {
-    const StagedMove *move;
-    PlacedSlice from, to;
+// A part of a move, and where its bytes are in a chunk; for conversions, those of each side in a
+// chunk of its own.
+struct Part : CheckedMove {
+    std::size_t from_at = 0, to_at = 0;
+    uint64_t whole = 0; // bytes of the move
+    std::size_t from_end() const { return from_at + length; }
+    std::size_t to_end() const { return to_at + to_length; }
 };
 
 // Divides moves into parts that fill chunks.
 class PartLoader {
 public:
-    void add(const StagedMove &move) { moves_.push_back(move); }
-    bool all_loaded() const { return next_ == moves_.size(); }
+    void add(const CheckedMove &move) { moves_.push_back(move); }
+    bool all_loaded() const { return next_ == moves_.size() && rest_.length == 0; }
     // Makes the parts for the next chunk of this size. For conversions: for the next two chunks,
     // one for each side.
     void load(std::size_t chunk_bytes, std::vector<Part> &parts);
 
 private:
-    Part next_part(const PlacedSlice &from_room, const PlacedSlice &to_room);
-    std::vector<StagedMove> moves_;
-    std::size_t next_ = 0;                // the move that is being divided
-    uint64_t loaded_ = 0, to_loaded_ = 0; // how many of its bytes are in parts, on each side
+    std::vector<CheckedMove> moves_;
+    std::size_t next_ = 0;
+    CheckedMove rest_; // of the move before the next
 };
 
-// Makes the moves of the parts between their source or destination and a chunk.
-Status moves_of_parts(const std::vector<Part> &parts, CopyMove::Side CopyMove::*side,
-                      const MoveSettings &settings, const Executor &executor, char *chunk,
-                      std::vector<Move> &moves);
+// Makes the moves of the parts from their source to a chunk, by packing, or from the chunk to their
+// destination. They have the settings of `like`.
+Status moves_of_parts(const std::vector<Part> &parts, Direction direction, const Move &like,
+                      const Executor &executor, char *chunk, std::vector<Move> &moves);
 
 // Which sides of a staged move are plain bytes.
 struct BytesOf {
     bool from, to;
     friend bool operator==(const BytesOf &, const BytesOf &) = default;
 };
-inline BytesOf bytes_of(const StagedMove &move) {
+inline BytesOf bytes_of(const Move &move) {
     return {move.from.plan == nullptr, move.to.plan == nullptr};
 }
 
@@ -99,7 +83,7 @@ public:
     }
 
     // The types of the move outlive the pipeline.
-    void add(const StagedMove &move) { loader_.add(move); }
+    void add(const CheckedMove &move) { loader_.add(move); }
 
     // Takes the first chunks, or makes sure that chunks will become free. Starts nothing.
     Status reserve();
@@ -124,8 +108,7 @@ private:
     };
     Status take_chunks(Chunk &chunk, Chunk &relay);
     Status step(Lane &lane);
-    Status run(Lane &lane, const Executor &executor, CopyMove::Side CopyMove::*side,
-               Direction direction, Op op, char *chunk);
+    Status run(Lane &lane, const Executor &executor, Direction direction, Op op, char *chunk);
     Status convert(Lane &lane, char *&chunk);
     std::size_t room() const;
     void note(Lane &lane, Direction direction, Owner<Event> &done);

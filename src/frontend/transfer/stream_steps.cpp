@@ -18,11 +18,11 @@ Status Submission::add_converting_step(const std::vector<Part> &parts, const cha
     step.executor = stream_->executor;
     UCD_TRY(for_each_conversion(
         parts, from, to, [&](const MatchedRun &run, const char *in, char *out) -> Status {
-            if (step.copies.size() == max_runs)
+            if (step.moves.size() == max_runs)
                 return fail(UCD_ERR__NOT_SUPPORTED,
                             "in a stream, at most %zu runs of equal elements are converted",
                             max_runs);
-            step.copies.push_back(packed_conversion(run, op_, hints_.limits, in, out));
+            step.moves.push_back(packed_conversion(run, op_, hints_.limits, in, out));
             return success;
         }));
     return step.prepare();
@@ -58,12 +58,11 @@ Status Submission::find_steps() {
         loader.load(bytes, parts);
         for (const Direction direction : {Direction::pack, Direction::unpack}) {
             const bool pack = direction == Direction::pack;
-            const MoveSettings settings{.direction = direction,
-                                        .op = pack || converts ? Op::replace : op_,
-                                        .limits = hints_.limits};
+            Move like;
+            like.op = pack || converts ? Op::replace : op_;
+            like.limits = hints_.limits;
             char *const chunk = static_cast<char *>(memory) + (pack || !converts ? 0 : bytes);
-            UCD_TRY(moves_of_parts(parts, pack ? &CopyMove::from : &CopyMove::to, settings, device,
-                                   chunk, moves));
+            UCD_TRY(moves_of_parts(parts, direction, like, device, chunk, moves));
             if (!pack && converts) UCD_TRY(add_converting_step(parts, chunk - bytes, chunk));
             Launch &step = members_.steps.emplace_back();
             step.executor = device;

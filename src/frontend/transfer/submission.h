@@ -17,7 +17,9 @@ namespace ucd {
 // How one device moves packs or unpacks together.
 struct Dispatch {
     Executor executor;
-    MoveSettings settings;
+    Direction direction = Direction::pack;
+    MemoryKind from_kind = MemoryKind::device, to_kind = MemoryKind::device;
+    Limits limits;
     friend bool operator==(const Dispatch &, const Dispatch &) = default;
 };
 
@@ -26,7 +28,7 @@ struct Dispatch {
 struct RoutedMembers {
     struct Staged {
         Executor from, to;
-        StagedMove move;
+        CheckedMove move;
     };
     // These are destroyed last: prepared launches use lists of the types' plans.
     KeptTypes types;
@@ -34,14 +36,13 @@ struct RoutedMembers {
     ShortList<Launch> launches;
     std::vector<Launch> steps; // in a stream, one after the other
     ShortList<CheckedMove> on_host;
-    std::vector<CheckedCopy> host_copies;
     std::vector<Staged> staged;
 
     bool all_on_host() const { return launches.empty() && staged.empty(); }
     // Whether one launch on the executor is all that has to be done.
     bool is_launch_on(const Executor &executor) const {
         return launches.size() == 1 && launches.begin()->executor == executor && staged.empty() &&
-               on_host.empty() && host_copies.empty();
+               on_host.empty();
     }
 };
 
@@ -51,12 +52,13 @@ using KeptMembers = KeepOf<RoutedMembers>;
 // Starts members without a stream. All such starts use this function. Launches on devices come
 // first, then data that goes through chunks, then the host's part, which runs within the call.
 // `operation` stays null if everything was complete on return. `work` keeps what the members need.
-Status start_members(Context &context, const RoutedMembers &members, Op op, const Limits &limits,
+Status start_members(Context &context, const RoutedMembers &members,
                      std::unique_ptr<AsyncTransfer> work,
                      std::unique_ptr<AsyncOperation> &operation);
+// Runs one move of the host's part.
+Status run_routed(Context &context, const CheckedMove &m);
 // Runs the host's part. `ran` tells whether there was any.
-Status run_all_on_host(Context &context, const RoutedMembers &members, Op op, const Limits &limits,
-                       bool &ran);
+Status run_all_on_host(Context &context, const RoutedMembers &members, bool &ran);
 // Starts members in a stream.
 Status start_members_in(const NativeStream &stream, const RoutedMembers &members, const Keep &keep);
 
@@ -76,8 +78,6 @@ public:
 
     // Adds a member; members of length 0 need no work.
     Status add(CheckedMove m);
-    Status add(CheckedCopy c);
-    Status add(const CheckedMember &m) { return m.is_copy ? add(m.copy) : add(m.move); }
 
     // Adds packs or unpacks for which go_one_way() or goes_one_way() is true, instead of members.
     // They are made when they are launched. `types` keeps their types.
@@ -101,51 +101,47 @@ public:
     // Returns true if, according to the hints, one device moves all members of a direction,
     // whatever their addresses are. Errors in hints are left to add(), which reports them for a
     // member.
-    bool go_one_way(Direction direction, Dispatch &dispatch);
+    bool go_one_way(Direction direction, Dispatch &dispatch) {
+        return hints_.inbuf != nullptr && hints_.outbuf != nullptr &&
+               goes_one_way_elsewhere(direction, nullptr, nullptr, dispatch);
+    }
 
     // Same, for a member with these first bytes. The first member sets the dispatch; for others,
     // returns true if theirs is the same.
-    bool goes_one_way(Direction direction, uintptr_t typed, uintptr_t packed, Dispatch &dispatch) {
+    bool goes_one_way(Direction direction, uintptr_t in, uintptr_t out, Dispatch &dispatch) {
         // Fast path: most members of a batch are in one allocation.
-        if (alike_typed_.holds(reinterpret_cast<const void *>(typed)) &&
-            alike_packed_.holds(reinterpret_cast<const void *>(packed))) [[likely]]
+        if (alike_in_.holds(reinterpret_cast<const void *>(in)) &&
+            alike_out_.holds(reinterpret_cast<const void *>(out))) [[likely]]
             return true;
-        return goes_one_way_elsewhere(direction, reinterpret_cast<const char *>(typed),
-                                      reinterpret_cast<const char *>(packed), dispatch);
+        return goes_one_way_elsewhere(direction, reinterpret_cast<const char *>(in),
+                                      reinterpret_cast<const char *>(out), dispatch);
     }
     // Whether a member is in several memories.
     bool is_any_divided() const { return is_any_divided_; }
     bool has_dispatch() const { return has_dispatch_; }
 
 private:
-    const LocationHint *typed_hint(Direction direction) const {
-        return direction == Direction::pack ? hints_.inbuf : hints_.outbuf;
-    }
-    const LocationHint *packed_hint(Direction direction) const {
-        return direction == Direction::pack ? hints_.outbuf : hints_.inbuf;
-    }
-    bool goes_one_way_elsewhere(Direction direction, const char *typed, const char *packed,
+    bool goes_one_way_elsewhere(Direction direction, const char *in, const char *out,
                                 Dispatch &dispatch);
+    Dispatch dispatch_on(const Route &route, Direction direction) const {
+        return {route.to, direction, route.from_kind, route.to_kind, hints_.limits};
+    }
 
-    Status add_stretch(CheckedMove &m, const char *first_byte);
-    Status add_stretch(CheckedCopy &c, const char *first_in, const char *first_out);
-    Status add_conversion(const CheckedCopy &c, const Stretches &in, const Stretches &out);
-    Status add_converting(CheckedCopy &c, const Route &route);
-    bool as_one_move(const CheckedCopy &c, CheckedMove &m) const;
-
-    Status find_route_of(const CheckedMove &m, const char *first_byte, Route &route);
-    Status find_route_of(const CheckedCopy &c, const char *first_in, const char *first_out,
+    Status add_stretch(CheckedMove &m, const char *first_in, const char *first_out);
+    void use_packed(CheckedMove &m, const char *&first_in, const char *&first_out) const;
+    Status find_route_of(const CheckedMove &m, const char *first_in, const char *first_out,
                          Route &route);
-    Status route_by_lists(const MemoryLocation &typed, const MemoryLocation &packed,
-                          const Type &type, Route &route);
+    Status route_by_lists(const MemoryLocation &in, const MemoryLocation &out, const CheckedMove &m,
+                          Route &route);
     Status bring_lists(const Executor &executor, const Type *&type);
-    void keep_if_later(const Type &type);
-    Status check_device(const Executor &writer, const Type &type, const CopyMove::Side &side,
-                        uint64_t length) const;
+    void keep(const CheckedMove &m, bool after_launch);
+    Status add_on_host(CheckedMove &m, const Route &route);
+    Status check_device(const Executor &writer, const CheckedMove &m) const;
+    Status find_launch(CheckedMove &m, const Route &route, bool &found);
     Status add_launch(CheckedMove &m, const Route &route);
     Launch &launch_on(const Executor &executor);
 
-    Status find_route_in_stream(const char *in, const char *out, Direction direction, Route &route);
+    Status find_route_in_stream(const char *in, const char *out, Route &route);
     Status check_reached(const LocationHint *hint, const char *address, const char *argument,
                          MemoryKind &kind);
     Status add_converting_step(const std::vector<Part> &parts, const char *from, char *to);
@@ -161,7 +157,7 @@ private:
     ShortList<const Type *> used_in_call_;
     std::unique_ptr<BroughtLists> lists_; // made when the first list has to be brought
     // For goes_one_way(): the locations of the last member, valid once there is a dispatch.
-    MemoryLocation alike_typed_, alike_packed_;
+    MemoryLocation alike_in_, alike_out_;
     bool has_dispatch_ = false;
     // For streams: whether the hints say that everything is accessible; the memories of the last
     // member's sides, or of all members; whether the member is in several memories, or any is.

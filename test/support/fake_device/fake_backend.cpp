@@ -54,11 +54,14 @@ public:
 };
 
 const FakePlan &plan_of(const Move &move) {
+    if (move.is_copy() || is_conversion(move.op))
+        throw std::runtime_error("a copy, which the backend does not have");
+    const Side &side = move.typed();
     const std::lock_guard lock(live().mutex);
-    if (!live().plans.contains(move.plan))
+    if (!live().plans.contains(side.plan))
         throw std::runtime_error("the plan is gone, or another backend's");
-    const auto &plan = static_cast<const FakePlan &>(*move.plan);
-    if (move.count > 1 && !plan.repeated)
+    const auto &plan = static_cast<const FakePlan &>(*side.plan);
+    if (side.count > 1 && !plan.repeated)
         throw std::runtime_error("the plan is for one repetition");
     return plan;
 }
@@ -69,15 +72,16 @@ const FakePlan &plan_of(const Move &move) {
 class Execution {
 public:
     Execution(int device, const Move &move)
-        : move_(move), plan_(plan_of(move)), typed_(device), packed_(device), lists_(device) {}
+        : move_(move), side_(move.typed()), plan_(plan_of(move)), typed_(device), packed_(device),
+          lists_(device) {}
 
     void run() {
         if (move_.length == 0) throw std::runtime_error("a move of no bytes");
-        char *packed = packed_.at(move_.packed, move_.length);
-        if (move_.op == Op::replace) return move(packed, move_.direction);
+        char *packed = packed_.at(move_.packed().first(), move_.length);
+        if (move_.op == Op::replace) return move(packed, move_.direction());
         std::vector<char> gathered(move_.length);
         move(gathered.data(), Direction::pack);
-        if (move_.direction == Direction::pack) return reduce(packed, gathered.data());
+        if (move_.direction() == Direction::pack) return reduce(packed, gathered.data());
         reduce(gathered.data(), packed);
         move(gathered.data(), Direction::unpack);
     }
@@ -91,12 +95,12 @@ private:
             if (n.kind == NodeKind::by_reference)
                 lists[n.table].indices = view(plan_.layout.index_lists[n.table], n.count);
         layout.index_lists = lists;
-        const Node top = repeat(layout.top(), layout.root, move_.count, plan_.extent);
+        const Node top = repeat(layout.top(), layout.root, side_.count, plan_.extent);
         Walk walk(layout, top, layout.start, is_block);
-        walk.start(move_.offset, move_.length);
+        walk.start(side_.offset, move_.length);
         for (Piece piece; walk.next(piece);) {
             const uint64_t bytes = piece.end - piece.begin;
-            const uintptr_t address = reinterpret_cast<uintptr_t>(move_.typed) +
+            const uintptr_t address = reinterpret_cast<uintptr_t>(side_.address) +
                                       static_cast<uintptr_t>(piece.origin) + piece.begin;
             char *typed = typed_.at(reinterpret_cast<char *>(address), bytes);
             if (direction == Direction::pack)
@@ -107,9 +111,9 @@ private:
         }
         if (move_.limits.engine != Engine::dma) return;
         const BoxIndex index(layout);
-        Boxes boxes(layout, index, move_.count, plan_.extent);
+        Boxes boxes(layout, index, side_.count, plan_.extent);
         // A chunk of a range may cut a box at either end.
-        if (!has_at_most(boxes, move_.offset, move_.length, max_copies + 2 * max_cuts))
+        if (!has_at_most(boxes, side_.offset, move_.length, max_copies + 2 * max_cuts))
             throw std::runtime_error("copy engines move boxes only");
     }
 
@@ -123,11 +127,11 @@ private:
     void reduce(char *out, const char *in) const {
         const Elements &elements = *move_.elements;
         if (elements.kind != Element::none)
-            return reduce_run(elements.kind, move_.offset, move_.length, out, in);
+            return reduce_run(elements.kind, side_.offset, move_.length, out, in);
         const Layout &runs = elements.runs;
-        const Node top = repeat(runs.top(), runs.root, move_.count, elements.extent);
+        const Node top = repeat(runs.top(), runs.root, side_.count, elements.extent);
         Walk walk(runs, top, runs.start, is_block);
-        walk.start(move_.offset, move_.length);
+        walk.start(side_.offset, move_.length);
         for (Piece piece; walk.next(piece);) {
             const uint64_t bytes = piece.end - piece.begin;
             reduce_run(piece.node->element, piece.begin, bytes, out, in);
@@ -149,6 +153,7 @@ private:
     }
 
     const Move &move_;
+    const Side &side_;
     const FakePlan &plan_;
     mock::DeviceView typed_, packed_, lists_;
 };
@@ -200,10 +205,8 @@ std::string failure_of(Body &&body) {
 
 // Prepared launches --------------------------------------------------------------
 
-// Of moves, and no copies: copies_layouts() says so.
 std::vector<Move> moves_of(const MoveList &list) {
-    if (!list.copies.empty()) throw std::runtime_error("copies, which the backend does not have");
-    return {list.moves.begin(), list.moves.end()};
+    return {list.begin(), list.end()};
 }
 
 class FakePreparedLaunch final : public PreparedLaunchOf<FakePreparedLaunch> {
@@ -290,7 +293,7 @@ public:
 
     Status prepare_launch(int device, const MoveList &list, Owner<PreparedLaunch> &prepared) {
         UCD_TRY(accept());
-        for (const Move &move : list.moves) (void)plan_of(move);
+        for (const Move &move : list) (void)plan_of(move);
         prepared = make_owned<FakePreparedLaunch>(device, moves_of(list));
         return success;
     }

@@ -12,25 +12,13 @@ namespace ucdtest {
 
 // That both sides are on the first device. Batches with hints are known again before the backend
 // sees them.
-class Hints {
+class Hints : public Keys {
 public:
     explicit Hints(bool given, const char *threads = nullptr) {
-        if (!given && threads == nullptr) return;
-        REQUIRE(ucd_info_create(&info_) == UCD_SUCCESS);
-        if (threads != nullptr) REQUIRE(ucd_info_set(info_, "ucd.threads", threads) == UCD_SUCCESS);
+        if (threads != nullptr) set("ucd.threads", threads);
         if (!given) return;
-        for (const char *key : {"ucd.inbuf", "ucd.outbuf"})
-            REQUIRE(ucd_info_set(info_, key, hint_for(Memory::device0).c_str()) == UCD_SUCCESS);
+        for (const char *key : {"ucd.inbuf", "ucd.outbuf"}) set(key, hint_for(Memory::device0));
     }
-    Hints(const Hints &) = delete;
-    Hints &operator=(const Hints &) = delete;
-    ~Hints() {
-        if (info_ != UCD_INFO__NULL) ucd_info_free(&info_);
-    }
-    operator ucd_info_t() const { return info_; }
-
-private:
-    ucd_info_t info_ = UCD_INFO__NULL;
 };
 
 inline void forget_counts() {

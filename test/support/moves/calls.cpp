@@ -1,4 +1,5 @@
 #include "support/moves/calls.hpp"
+#include "support/keys.hpp"
 #include "support/moves/move_list.hpp"
 
 #include <algorithm>
@@ -9,28 +10,9 @@
 namespace ucdtest {
 namespace {
 
-class Hints {
-public:
-    Hints(std::initializer_list<std::pair<const char *, const char *>> settings) {
-        int rc = ucd_info_create(&info_);
-        for (const auto &[key, value] : settings) {
-            if (rc == UCD_SUCCESS) rc = ucd_info_set(info_, key, value);
-        }
-        if (rc != UCD_SUCCESS) throw std::runtime_error(ucd_last_error());
-    }
-    Hints(const Hints &) = delete;
-    Hints &operator=(const Hints &) = delete;
-    ~Hints() { ucd_info_free(&info_); }
-
-    ucd_info_t get() const { return info_; }
-
-private:
-    ucd_info_t info_ = UCD_INFO__NULL;
-};
-
 ucd_info_t random_hints(Rng &rng) {
     if (rng.chance(60)) return UCD_INFO__NULL;
-    static const Hints hints[] = {
+    static const Keys hints[] = {
         {{"ucd.gpu", "none"}},
         {{"ucd.inbuf", "host"}, {"ucd.outbuf", "host"}},
         {{"ucd.engine", "auto"}, {"no.such.key", "ignored"}},

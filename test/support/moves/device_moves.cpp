@@ -36,16 +36,6 @@ bool engines_can(ucd_op_t op, const Subject &subject) {
     return op == UCD_OP__REPLACE && !subject.map->by_reference;
 }
 
-TrueHints::~TrueHints() {
-    if (info_ != UCD_INFO__NULL) ucd_info_free(&info_);
-}
-
-void TrueHints::set(const char *key, const std::string &value) {
-    if ((info_ == UCD_INFO__NULL && ucd_info_create(&info_) != UCD_SUCCESS) ||
-        ucd_info_set(info_, key, value.c_str()) != UCD_SUCCESS)
-        throw std::runtime_error(ucd_last_error());
-}
-
 // Moves --------------------------------------------------------------
 
 namespace {

@@ -3,6 +3,7 @@
 
 #include "support/buffers/device_buffer.hpp"
 #include "support/fake_device/fake_driver.h"
+#include "support/keys.hpp"
 #include "support/moves/calls.hpp"
 #include "support/moves/move_list.hpp"
 #include "support/moves/reducing.hpp"
@@ -14,18 +15,10 @@
 namespace ucdtest {
 
 // Hints that are true of two buffers, or none.
-class TrueHints {
+class TrueHints : public Keys {
 public:
     // Perhaps by copy engines, if these can do it.
     TrueHints(Rng &rng, Memory in, Memory out, bool by_engines);
-    ~TrueHints();
-    TrueHints(const TrueHints &) = delete;
-    TrueHints &operator=(const TrueHints &) = delete;
-    ucd_info_t get() const { return info_; }
-    void set(const char *key, const std::string &value);
-
-private:
-    ucd_info_t info_ = UCD_INFO__NULL;
 };
 
 // Whether copy engines can move the type: they read no indices.

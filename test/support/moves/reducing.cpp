@@ -101,38 +101,36 @@ void expect_reduced(const ReducedSubject &what, const MemoryLocation &where, std
     }
 }
 
-void check_reducing_pack(Case &one, ucd_op_t op, const ReducedSubject &what,
-                         const MemoryLocation &source, std::size_t first, std::size_t last,
+void check_reducing_move(Case &one, bool packs, ucd_op_t op, const ReducedSubject &what,
+                         const MemoryLocation &typed, std::size_t first, std::size_t last,
                          std::size_t room, ImageBuffer &packed) {
     const std::size_t start = what.offset_of(first), end = what.offset_of(last);
     ByteMap packed_bytes;
-    const MemoryLocation to = packed_place(what, first, packed, packed_bytes);
-    const std::vector<std::byte> in = gathered(source, start, end);
+    const MemoryLocation stream = packed_place(what, first, packed, packed_bytes);
+    const MemoryLocation &from = packs ? typed : stream, &to = packs ? stream : typed;
+    const std::vector<std::byte> in = gathered(from, start, end);
     std::vector<std::byte> out = gathered(to, start, end);
     reduce_stream(op, what.elements, first, last, out.data(), in.data());
     std::uintptr_t actual = untouched;
-    const int rc = call_pack(one.rng(), source.address, source.count, source.type, start,
-                             packed.base(), room, &actual, op);
+    const int rc = packs ? call_pack(one.rng(), typed.address, typed.count, typed.type, start,
+                                     packed.base(), room, &actual, op)
+                         : call_unpack(one.rng(), packed.base(), room, typed.address, typed.count,
+                                       typed.type, start, &actual, op);
     expect_reduced(what, to, first, last, std::move(out));
-    check_result(one, rc, actual, end - start, packed, *source.memory,
-                 " packing" + range_text(op, what, first, last));
+    check_result(one, rc, actual, end - start, *to.memory, *from.memory,
+                 (packs ? " packing" : " unpacking") + range_text(op, what, first, last));
 }
 
-void check_reducing_unpack(Case &one, ucd_op_t op, const ReducedSubject &what, ImageBuffer &packed,
-                           std::size_t size, const MemoryLocation &target, std::size_t first,
-                           std::size_t last) {
-    const std::size_t start = what.offset_of(first), end = what.offset_of(last);
-    ByteMap packed_bytes;
-    const std::vector<std::byte> in =
-        gathered(packed_place(what, first, packed, packed_bytes), start, end);
-    std::vector<std::byte> out = gathered(target, start, end);
-    reduce_stream(op, what.elements, first, last, out.data(), in.data());
-    std::uintptr_t actual = untouched;
-    const int rc = call_unpack(one.rng(), packed.base(), size, target.address, target.count,
-                               target.type, start, &actual, op);
-    expect_reduced(what, target, first, last, std::move(out));
-    check_result(one, rc, actual, end - start, *target.memory, packed,
-                 " unpacking" + range_text(op, what, first, last));
+void check_reductions(Case &one, ucd_op_t op, const ReducedSubject &what,
+                      const MemoryLocation &typed, std::size_t first, std::size_t last,
+                      ImageBuffer &packed, std::size_t excess) {
+    const std::size_t room = what.offset_of(last) - what.offset_of(first) + excess;
+    set_typed_values(one.rng(), what, typed);
+    for (const bool packs : {true, false}) {
+        if (!packs && overlaps(*what.subject.map, what.subject.count)) return;
+        set_packed_values(one.rng(), what, first, last, packed);
+        check_reducing_move(one, packs, op, what, typed, first, last, room, packed);
+    }
 }
 
 } // namespace ucdtest

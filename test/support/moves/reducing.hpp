@@ -30,14 +30,15 @@ void set_typed_values(Rng &rng, const ReducedSubject &what, const MemoryLocation
 void set_packed_values(Rng &rng, const ReducedSubject &what, std::size_t first, std::size_t last,
                        ImageBuffer &packed);
 
-// Reduces elements [first, last) into the packed buffer, which holds as many; `room` is what the
-// call is told, and less than one element more.
-void check_reducing_pack(Case &one, ucd_op_t op, const ReducedSubject &what,
-                         const MemoryLocation &source, std::size_t first, std::size_t last,
+// Reduces elements [first, last) into the packed buffer, or from it; it holds as many. `room` is
+// what the call is told, and less than one element more.
+void check_reducing_move(Case &one, bool packs, ucd_op_t op, const ReducedSubject &what,
+                         const MemoryLocation &typed, std::size_t first, std::size_t last,
                          std::size_t room, ImageBuffer &packed);
-void check_reducing_unpack(Case &one, ucd_op_t op, const ReducedSubject &what, ImageBuffer &packed,
-                           std::size_t size, const MemoryLocation &target, std::size_t first,
-                           std::size_t last);
+// Both, of new values; no unpack if elements overlap. The room is `excess` bytes more.
+void check_reductions(Case &one, ucd_op_t op, const ReducedSubject &what,
+                      const MemoryLocation &typed, std::size_t first, std::size_t last,
+                      ImageBuffer &packed, std::size_t excess = 0);
 
 // Copies of bytes [from, to) of the stream, out of memory.
 std::vector<std::byte> gathered(const MemoryLocation &where, std::size_t from, std::size_t to);

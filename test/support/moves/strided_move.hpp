@@ -1,5 +1,5 @@
-// A strided type in one memory and its packed stream in another, for tests of how a move goes about
-// rather than of what it moves.
+// All of a subject in one memory and its packed stream in another, for tests of how a move goes
+// about rather than of what it moves.
 #pragma once
 
 #include "support/catch.hpp"
@@ -11,65 +11,75 @@
 
 namespace ucdtest {
 
-struct StridedMove {
+struct WholeMove {
     Case one;
     ReducedSubject what;
     DeviceBuffer typed, packed;
-    ucd_op_t op = UCD_OP__REPLACE;
+    ucd_op_t op;
     std::uintptr_t actual = 0;
     ucd_request_t request = UCD_REQUEST__NULL;
 
-    // `ints` of them, every other one of an array.
-    StridedMove(const char *test, std::size_t ints, Memory a, Memory b)
-        : one(test, 0),
-          what(with_elements(make_subject(
-              one,
-              recipes::vector(static_cast<std::intptr_t>(ints), 1, 2, recipes::leaf(UCD_TYPE__INT)),
-              1))),
+    WholeMove(const char *test, const RecipePtr &recipe, Memory a, Memory b,
+              ucd_op_t o = UCD_OP__REPLACE, std::size_t count = 1)
+        : one(test, 0), what(with_elements(make_subject(one, recipe, count))),
           typed(one.rng(), what.subject.range, a),
-          packed(one.rng(), {0, static_cast<std::intptr_t>(bytes())}, b) {}
+          packed(one.rng(), {0, static_cast<std::intptr_t>(bytes())}, b), op(o) {}
 
     std::size_t bytes() const { return what.subject.size(); }
     ucd_type_t type() const { return what.subject.type(); }
-    DeviceMove move() { return {one, op, what, typed, packed, 0, bytes()}; }
+    DeviceMove move() { return part(0, bytes()); }
+    DeviceMove part(std::size_t offset, std::size_t length) {
+        return {one, op, what, typed, packed, offset, length};
+    }
 
     // Set up and started; the status of the call.
-    int start_pack() {
+    int start_pack(ucd_info_t info = UCD_INFO__NULL) {
         set_up_pack(move());
-        return ucd_ipack(typed.real_base(), 1, type(), 0, packed.real_base(), bytes(), &actual,
-                         UCD_INFO__NULL, op, &request);
+        return ucd_ipack(typed.real_base(), what.subject.count, type(), 0, packed.real_base(),
+                         bytes(), &actual, info, op, &request);
     }
     int start_unpack() {
         set_up_unpack(move());
-        return ucd_iunpack(packed.real_base(), bytes(), typed.real_base(), 1, type(), 0, &actual,
-                           UCD_INFO__NULL, op, &request);
+        return ucd_iunpack(packed.real_base(), bytes(), typed.real_base(), what.subject.count,
+                           type(), 0, &actual, UCD_INFO__NULL, op, &request);
     }
     int wait() { return ucd_wait(&request); }
     void check() { check_result(move()); }
+    void wait_and_check() {
+        REQUIRE(wait() == UCD_SUCCESS);
+        check();
+    }
+    void pack_and_check(ucd_info_t info = UCD_INFO__NULL) {
+        REQUIRE(start_pack(info) == UCD_SUCCESS);
+        wait_and_check();
+    }
+    void unpack_and_check() {
+        REQUIRE(start_unpack() == UCD_SUCCESS);
+        wait_and_check();
+    }
     // Frees the type; the move can no longer be started.
     void free_type() { what.subject.built = BuiltType(); }
 };
 
+// `ints` of them, every other one of an array.
+struct StridedMove : WholeMove {
+    StridedMove(const char *test, std::size_t ints, Memory a, Memory b)
+        : WholeMove(
+              test,
+              recipes::vector(static_cast<std::intptr_t>(ints), 1, 2, recipes::leaf(UCD_TYPE__INT)),
+              a, b) {}
+};
+
 // A pack that returns while the device has not begun, and is right in the end.
 inline void check_returns_at_once(const RecipePtr &recipe, ucd_op_t op, Memory a, Memory b) {
-    Case one("nonblocking", 0);
-    const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
-    const std::size_t size = what.subject.size();
-    DeviceBuffer typed(one.rng(), what.subject.range, a);
-    DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(size)}, b);
-    const DeviceMove move{one, op, what, typed, packed, 0, size};
-    set_up_pack(move);
+    WholeMove move("nonblocking", recipe, a, b, op);
     mock::hold();
-    std::uintptr_t actual = 0;
-    ucd_request_t request = UCD_REQUEST__NULL;
-    REQUIRE(ucd_ipack(typed.real_base(), 1, what.subject.type(), 0, packed.real_base(), size,
-                      &actual, UCD_INFO__NULL, op, &request) == UCD_SUCCESS);
+    REQUIRE(move.start_pack() == UCD_SUCCESS);
     int completed = 1;
-    REQUIRE(ucd_test(&request, &completed) == UCD_SUCCESS);
+    REQUIRE(ucd_test(&move.request, &completed) == UCD_SUCCESS);
     CHECK(completed == 0);
     mock::let_go();
-    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
-    check_result(move);
+    move.wait_and_check();
 }
 
 // Between two devices that reach each other's memory: one launch, and no chunk.
@@ -81,9 +91,7 @@ inline void check_peers_are_reached(ucd_op_t op) {
         StridedMove move("peers", 700, Memory::device0, Memory::device1);
         move.op = op;
         mock::counts.launches = mock::counts.copies = 0;
-        REQUIRE(move.start_pack() == UCD_SUCCESS);
-        REQUIRE(move.wait() == UCD_SUCCESS);
-        move.check();
+        move.pack_and_check();
         CHECK(mock::counts.launches == 1);
         CHECK(mock::counts.copies == 0);
         // Unless they are not to.
@@ -92,9 +100,7 @@ inline void check_peers_are_reached(ucd_op_t op) {
         REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
         REQUIRE(unsetenv("UCD_PEERS") == 0);
         mock::counts.launches = mock::counts.copies = 0;
-        REQUIRE(move.start_pack() == UCD_SUCCESS);
-        REQUIRE(move.wait() == UCD_SUCCESS);
-        move.check();
+        move.pack_and_check();
         CHECK(mock::counts.launches + mock::counts.copies > 1); // by way of a chunk
     }
     REQUIRE(ucd_finalize() == UCD_SUCCESS);
@@ -105,6 +111,32 @@ inline void check_peers_are_reached(ucd_op_t op) {
 
 inline ucd_stream_t native(mock::Stream &stream) {
     return {mock::backend.name, stream.device(), &stream, nullptr, 0};
+}
+
+// A pack or an unpack in stream order: the status of the call.
+inline int pack_in(const ucd_stream_t &stream, const DeviceMove &m,
+                   ucd_info_t info = UCD_INFO__NULL) {
+    const Subject &s = m.what.subject;
+    std::uintptr_t actual = untouched;
+    const int rc = ucd_pack_stream(m.typed.real_base(), s.count, s.type(), m.offset,
+                                   m.packed.real_base(), m.length, &actual, info, m.op, stream);
+    CHECK(actual == (rc == UCD_SUCCESS ? m.length : untouched));
+    return rc;
+}
+inline int unpack_in(const ucd_stream_t &stream, const DeviceMove &m) {
+    const Subject &s = m.what.subject;
+    std::uintptr_t actual = untouched;
+    const int rc = ucd_unpack_stream(m.packed.real_base(), m.length, m.typed.real_base(), s.count,
+                                     s.type(), m.offset, &actual, UCD_INFO__NULL, m.op, stream);
+    CHECK(actual == (rc == UCD_SUCCESS ? m.length : untouched));
+    return rc;
+}
+inline void finish_in(mock::Stream &stream) {
+    stream.synchronise();
+    CHECK(stream.failure() == "");
+}
+inline void prepare(mock::Stream &stream, ucd_type_t type, ucd_op_t op = UCD_OP__REPLACE) {
+    REQUIRE(ucd_prepare(1, type, op, native(stream), UCD_INFO__NULL) == UCD_SUCCESS);
 }
 
 inline int start_in(mock::Stream &stream, MoveList &moves, ucd_info_t info = UCD_INFO__NULL,

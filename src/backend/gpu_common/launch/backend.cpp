@@ -77,8 +77,7 @@ constexpr uint64_t large_launch = uint64_t{1} << 20;
 // The approximate bytes of a list. Lists of several moves count as large, so that the lane sets a
 // mark behind each.
 uint64_t bytes_of(const MoveList &list) {
-    if (list.moves.size() + list.copies.size() != 1) return large_launch;
-    return list.copies.empty() ? list.moves.front().length : list.copies.front().length;
+    return list.size() == 1 ? list.front().length : large_launch;
 }
 
 class GpuBackend final : public BackendOf<GpuBackend> {
@@ -159,8 +158,7 @@ public:
     }
 
     Status launch_in(const NativeStream &native, const MoveList &list, Keep keep) {
-        const bool needs_table = list.moves.size() + list.copies.size() > 1;
-        return start_in(native, keep, needs_table, [&](const Submission &to) -> Status {
+        return start_in(native, keep, list.size() > 1, [&](const Submission &to) -> Status {
             if (to.mode == LaunchMode::capture) UCD_TRY(keep_with_graph(to.stream, keep));
             return launch_list(to, list);
         });
@@ -216,17 +214,17 @@ public:
         UCD_TRY(prepare_batches());
         if (is_reduction(move.op)) return prepare_reduction(*device, move);
         if (is_conversion(move.op)) UCD_TRY(prepare_conversions());
-        const auto &plan = static_cast<const GpuPlan &>(*move.plan);
+        const Side &side = move.typed();
+        const auto &plan = static_cast<const GpuPlan &>(*side.plan);
         UCD_TRY(prepare_copies(plan));
-        UCD_TRY(prepare_plan(*device, plan, move.count));
+        UCD_TRY(prepare_plan(*device, plan, side.count));
         if (is_conversion(move.op))
             for (const Op op : {Op::convert, Op::convert_sat})
                 plan.set_prepared(device->index(), op);
         return success;
     }
 
-    bool copies_layouts() const { return true; }
-    bool converts(const CopyMove &move) const { return can_convert(move); }
+    bool takes(const Move &move) const { return !is_conversion(move.op) || can_convert(move); }
 
     Status copy(int index, void *to, const void *from, std::size_t bytes, Owner<Event> &done) {
         return start(index, bytes, done, [&](Device &, gpuStream_t stream, LaunchNeeds &) {

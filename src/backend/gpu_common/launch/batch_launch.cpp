@@ -68,7 +68,7 @@ public:
         // performance only: a kernel's search may begin anywhere; tables that are read repeatedly
         // have more starts
         builder_->finish(to.mode == LaunchMode::now ? Starts::few : Starts::many);
-        return launch_table(to, *builder_, batch_kernel(move.direction),
+        return launch_table(to, *builder_, batch_kernel(move.direction()),
                             max_blocks(to.device, move), std::move(use_));
     }
 
@@ -80,7 +80,7 @@ private:
 
 Status add_all(BatchTableBuilder &builder, const Submission &to, std::span<const Move> moves) {
     for (const Move &move : moves) {
-        const MoveAddresses at{move.typed, move.packed};
+        const MoveAddresses at{move.from.address, move.to.address};
         UCD_TRY(builder.add(to, move, {&at, 1}));
     }
     return success;
@@ -100,10 +100,10 @@ Status launch_batch(const Submission &to, std::span<const Move> moves) {
         if (builder.bytes() <= SmallBatchParams::max_bytes) {
             params.sections = builder.sections();
             builder.write(params.table);
-            return launch_kernel(to, small_batch_kernel(move.direction), params.sections.tiles,
+            return launch_kernel(to, small_batch_kernel(move.direction()), params.sections.tiles,
                                  blocks, params);
         }
-        return launch_table(to, builder, batch_kernel(move.direction), blocks);
+        return launch_table(to, builder, batch_kernel(move.direction()), blocks);
     }
     LargeBatch batch;
     UCD_TRY(batch.begin(to, moves.size()));

@@ -49,7 +49,7 @@ Status BatchTableBuilder::describe(const Submission &to, const Move &move, uint3
     alike.word = word;
     alike.is_nest =
         plan.contiguous ||
-        fits_nest(plan.shape, skipped_strides(plan.shape, move.offset), range_of(move), word);
+        fits_nest(plan.shape, skipped_strides(plan.shape, move.typed().offset), move.range(), word);
     return alike.is_nest ? shape_of(to, word, alike.shape) : success;
 }
 
@@ -58,7 +58,7 @@ Status BatchTableBuilder::add_interpreted(const Submission &to, const Move &move
     Interpreter &interpreter = plan_->interpreter();
     uint64_t address = 0;
     UCD_TRY(to.use(interpreter.lists, address));
-    const uint64_t position = move.offset - member.head;
+    const uint64_t position = move.typed().offset - member.head;
     const TableShape shape = interpreter_shape(interpreter.host, word, address, position);
     member.first_word = 0;
     member.shape = static_cast<uint32_t>(shapes_.size());
@@ -70,23 +70,27 @@ template <bool contiguous>
 Status BatchTableBuilder::add_each(const Submission &to, const Move &move,
                                    std::span<const MoveAddresses> at) {
     const LayoutPlan &plan = plan_->host;
-    const auto start = static_cast<uintptr_t>(plan.layout.start) + (contiguous ? move.offset : 0);
-    const uint64_t skipped = contiguous ? 0 : skipped_strides(plan.shape, move.offset);
+    const bool pack = move.direction() == Direction::pack;
+    const uint64_t offset = move.typed().offset, packed_offset = move.packed().offset;
+    const auto start = static_cast<uintptr_t>(plan.layout.start) + (contiguous ? offset : 0);
+    const uint64_t skipped = contiguous ? 0 : skipped_strides(plan.shape, offset);
     uintptr_t ahead = 0; // from the first child to the one that the members begin with
     NestList unused{};
-    if (skipped > 0) (void)skip_children(plan.shape.level[0], move.offset, ahead, unused);
-    const auto in_stream = static_cast<int64_t>(move.offset - skipped);
+    if (skipped > 0) (void)skip_children(plan.shape.level[0], offset, ahead, unused);
+    const auto in_stream = static_cast<int64_t>(offset - skipped);
     AlikeMembers alike;
     BatchMember *next = member_ + members_;
     uint32_t *first = first_ + members_;
     uint64_t all_vectors = vectors_;
     for (const MoveAddresses &each : at) {
-        const auto packed = reinterpret_cast<uintptr_t>(each.packed);
-        const uintptr_t typed = reinterpret_cast<uintptr_t>(each.typed) + start;
+        const auto from = reinterpret_cast<uintptr_t>(each.from),
+                   to_there = reinterpret_cast<uintptr_t>(each.to);
+        const uintptr_t packed = (pack ? to_there : from) + packed_offset;
+        const uintptr_t typed = (pack ? from : to_there) + start;
         // Words of consecutive bytes are as wide as the relative alignment of the sides allows,
         // even if both are unaligned.
-        const uint32_t word = common_alignment(
-            contiguous ? typed - packed : plan.word | typed | (packed - move.offset));
+        const uint32_t word =
+            common_alignment(contiguous ? typed - packed : plan.word | typed | (packed - offset));
         if (word != alike.word) UCD_TRY(describe(to, move, word, alike));
         const Vectors vectors(packed, move.length);
         BatchMember &member = *next++;
@@ -116,12 +120,12 @@ Status BatchTableBuilder::add_each(const Submission &to, const Move &move,
 Status BatchTableBuilder::add(const Submission &to, const Move &move,
                               std::span<const MoveAddresses> at) {
     if (at.empty()) return success;
-    const auto &plan = static_cast<const GpuPlan &>(*move.plan);
+    const auto &plan = plan_of(move.typed());
     if (&plan != plan_) {
         plan_ = &plan;
         shape_.fill(unknown_shape);
     }
-    sections_.neighbours &= move.packed_kind != MemoryKind::pinned;
+    sections_.neighbours &= move.packed_kind() != MemoryKind::pinned;
     return plan.host.contiguous ? add_each<true>(to, move, at) : add_each<false>(to, move, at);
 }
 

@@ -21,14 +21,13 @@ namespace {
 // join_strides() reads: kinds, packed sizes and strides, but no counts.
 class InElements {
 public:
-    InElements(const CopyMove::Side &side, uint64_t element, uint64_t count) : element_(element) {
-        base = reinterpret_cast<uintptr_t>(side.typed);
+    InElements(const Side &side, uint64_t element, uint64_t count) : element_(element) {
         if (side.plan == nullptr) {
-            base += side.offset;
+            base = reinterpret_cast<uintptr_t>(side.first());
             add_elements(count);
         } else {
-            const LayoutPlan &plan = static_cast<const GpuPlan &>(*side.plan).host;
-            base = origin_of(plan, side.typed);
+            const LayoutPlan &plan = plan_of(side).host;
+            base = origin_of(plan, side.address);
             offset = side.offset / element;
             add_levels(plan, side.count);
         }
@@ -90,7 +89,7 @@ struct Conversion {
     uint64_t count;
     InElements from, to;
 
-    explicit Conversion(const CopyMove &move)
+    explicit Conversion(const Move &move)
         : source(converted_part(move.from_element)), target(converted_part(move.to_element)),
           count(move.length / packed_size(source)), from(move.from, packed_size(source), count),
           to(move.to, packed_size(target), count) {}
@@ -109,7 +108,7 @@ bool are_small(const CopyNests &nests) {
 
 struct ConvertLaunch {
     const Submission &submission;
-    const CopyMove &move;
+    const Move &move;
     Element source, target;
 
     uint64_t from_size() const { return packed_size(source); }
@@ -240,7 +239,7 @@ struct ConvertLaunch {
 // and many conversions are one launch.
 class PlacesConversion {
 public:
-    explicit PlacesConversion(const CopyMove &move)
+    explicit PlacesConversion(const Move &move)
         : move_(move), source_(converted_part(move.from_element)),
           target_(converted_part(move.to_element)), from_{move.from}, to_{move.to},
           from_bytes_(static_cast<uint32_t>(packed_size(source_))),
@@ -309,7 +308,7 @@ private:
                is_multiple(to_, places.to, to_bytes_);
     }
 
-    const CopyMove &move_;
+    const Move &move_;
     const Element source_, target_;
     const PlannedSide from_, to_;
     const uint32_t from_bytes_, to_bytes_;
@@ -322,15 +321,15 @@ bool is_small_nest(const Conversion &conversion, CopyNests &nests) {
 
 } // namespace
 
-bool can_convert(const CopyMove &move) {
+bool can_convert(const Move &move) {
     CopyNests nests;
     return is_small_nest(Conversion(move), nests) || PlacesConversion(move).fits();
 }
 
-Status launch_conversions(const Submission &to, std::span<const CopyMove> moves) {
+Status launch_conversions(const Submission &to, std::span<const Move> moves) {
     MemberTables tables;
     const bool in_tables = MemberTables::pay(to, moves.size());
-    for (const CopyMove &move : moves) {
+    for (const Move &move : moves) {
         const Conversion conversion(move);
         const PlacesConversion places(move);
         const ConvertLaunch launch{to, move, conversion.source, conversion.target};

@@ -18,7 +18,7 @@ namespace {
 
 struct CopyLaunch {
     const Submission &submission;
-    const CopyMove &move;
+    const Move &move;
     PlannedSide from, to;
     MemberTables *tables; // the tables that members are added to; null: launch directly
     bool one_of_many;     // a member of a batch with more words than the device has threads
@@ -221,14 +221,14 @@ Status load_copy_kernels(uint32_t most, Kernel kernel) {
 
 } // namespace
 
-Status launch_copies(const Submission &to, std::span<const CopyMove> copies) {
+Status launch_copies(const Submission &to, std::span<const Move> copies) {
     if (copies.empty()) return success;
     MemberTables tables;
     const bool in_tables = MemberTables::pay(to, copies.size());
     uint64_t bytes = 0;
-    for (const CopyMove &move : copies) bytes += move.length;
+    for (const Move &move : copies) bytes += move.length;
     const bool many = copies.size() > 1 && bytes / vector_bytes >= tuning.many_threads;
-    for (const CopyMove &move : copies)
+    for (const Move &move : copies)
         UCD_TRY(
             launch_copy({to, move, {move.from}, {move.to}, in_tables ? &tables : nullptr, many}));
     return tables.launch(to, copies.front().limits.max_blocks);

@@ -13,11 +13,11 @@ namespace ucd::UCD_GPU {
 
 // One side of a copy, the source or the target.
 struct PlannedSide {
-    const CopyMove::Side &side;
+    const Side &side;
 
-    const GpuPlan &gpu_plan() const { return static_cast<const GpuPlan &>(*side.plan); }
+    const GpuPlan &gpu_plan() const { return plan_of(side); }
     const LayoutPlan &plan() const { return gpu_plan().host; }
-    uintptr_t typed() const { return origin_of(plan(), side.typed); }
+    uintptr_t typed() const { return origin_of(plan(), side.address); }
     Node top() const {
         return repeat(plan().layout.top(), plan().layout.root, side.count, plan().extent);
     }

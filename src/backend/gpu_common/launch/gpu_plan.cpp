@@ -30,7 +30,8 @@ bool GpuPlan::is_needed_by(const Move &move) const {
     if (host.contiguous) return false;
     if (host.layout.given != nullptr)
         return true; // with it, the memory that the list is uploaded from is kept
-    return lists != nullptr || aligned_stores != nullptr || may_need_interpreter(move.count);
+    return lists != nullptr || aligned_stores != nullptr ||
+           may_need_interpreter(move.typed().count);
 }
 
 std::string GpuPlan::describe() const {

@@ -18,9 +18,9 @@ namespace {
 
 Status copy_range(const LaunchContext &launch, uintptr_t place) {
     auto *typed = reinterpret_cast<void *>(place);
-    const bool pack = launch.move.direction == Direction::pack;
-    const PlainCopy copy{pack ? launch.move.packed : typed, pack ? typed : launch.move.packed,
-                         launch.move.length};
+    char *const packed = launch.move.packed().first();
+    const bool pack = launch.move.direction() == Direction::pack;
+    const PlainCopy copy{pack ? packed : typed, pack ? typed : packed, launch.move.length};
     if (launch.to.prepared != nullptr) {
         launch.to.prepared->add(PlainStep{copy});
         return success;
@@ -58,13 +58,13 @@ Status launch_nest(const LaunchContext &launch) {
     const uint64_t tile = uint64_t{threads_per_block} * params.per_thread;
     params.tiles = static_cast<uint32_t>((params.vectors + tile - 1) / tile);
     // With pinned memory, narrow loads across the bus would cost more than adjacent stores gain.
-    params.neighbours = launch.move.packed_kind != MemoryKind::pinned;
+    params.neighbours = launch.move.packed_kind() != MemoryKind::pinned;
     const ShapeLevel &innermost = shape.level[shape.levels - 1];
     // The kernel for this case counts the words of a run in 32 bits.
     params.dense = shape.levels == 1 && innermost.stride == static_cast<int64_t>(innermost.each) &&
                    innermost.count * (innermost.each / launch.word) <= UINT32_MAX;
     const NestKernel &kernel =
-        nest_kernel(launch.move.direction, {kinds, shape.levels}, launch.word);
+        nest_kernel(launch.move.direction(), {kinds, shape.levels}, launch.word);
     return launch_kernel(launch.to, kernel.handle, params.tiles,
                          max_blocks(launch.to.device, launch.move), params);
 }
@@ -80,15 +80,15 @@ struct TiledRange {
 // Returns false if the range is too small for tiles, which would read much more than the range.
 bool tile_range(const LaunchContext &launch, TiledRange &range) {
     const LayoutPlan &plan = launch.plan();
-    const Move &move = launch.move;
-    const uint64_t word = plan.permuted_word, end = move.offset + move.length;
+    const uint64_t begin = launch.side.offset, end = begin + launch.move.length;
+    const uint64_t word = plan.permuted_word;
     if (launch.word < word) return false;
-    range.begin = (move.offset + word - 1) / word * word;
+    range.begin = (begin + word - 1) / word * word;
     range.end = end / word * word;
     if (range.begin >= range.end) return false;
     const uint64_t bytes = range.end - range.begin;
-    const Node top = repeat(plan.layout.top(), plan.layout.root, move.count, plan.extent);
-    const bool pack = move.direction == Direction::pack;
+    const Node top = repeat(plan.layout.top(), plan.layout.root, launch.side.count, plan.extent);
+    const bool pack = launch.move.direction() == Direction::pack;
     PackedNest packed;
     if (!cover_range({plan.layout, top, range.begin}, bytes, packed)) return false;
     if (!pack) packed.reverse();
@@ -115,14 +115,14 @@ Status launch_tiles(const LaunchContext &launch, TiledRange &range) {
 // Returns false if the buffer's alignment does not allow it, or if the range has too many stores.
 bool aligned_stores_params(const LaunchContext &launch, AlignedStoresParams &params) {
     const LayoutPlan &plan = launch.plan();
-    if (plan.aligned_stores.empty() || launch.move.direction != Direction::unpack ||
+    if (plan.aligned_stores.empty() || launch.move.direction() != Direction::unpack ||
         launch.typed() % max_store_bytes != 0)
         return false;
     const uint64_t each = plan.shape.level[0].each;
-    const uint64_t skipped = launch.move.offset / each; // children of the outermost level
+    const uint64_t skipped = launch.side.offset / each; // children of the outermost level
     params = {};
     AlignedStoresRange &range = params.range;
-    range.begin = launch.move.offset - skipped * each;
+    range.begin = launch.side.offset - skipped * each;
     range.end = range.begin + launch.move.length;
     range.packed = launch.stream_base() + skipped * each;
     params.typed = launch.typed() + skipped * static_cast<uint64_t>(plan.shape.level[0].stride);
@@ -145,7 +145,8 @@ bool aligned_stores_params(const LaunchContext &launch, AlignedStoresParams &par
 
 Status launch_aligned_stores(const LaunchContext &launch, AlignedStoresParams &params) {
     UCD_TRY(launch.use(*launch.gpu_plan().aligned_stores, params.range.list));
-    const uint64_t blocks = (uint64_t{params.range.count} + threads_per_block - 1) / threads_per_block;
+    const uint64_t blocks =
+        (uint64_t{params.range.count} + threads_per_block - 1) / threads_per_block;
     // Not limited to few blocks for host memory, which would be slower: each thread does little
     // work.
     return launch_kernel(launch.to, aligned_stores_kernel(), blocks, launch.move.limits.max_blocks,
@@ -163,11 +164,11 @@ Status launch_interpreter(const LaunchContext &launch) {
     const Vectors vectors(launch.packed(), launch.move.length);
     params.packed = vectors.start;
     params.vectors = vectors.count;
-    params.position = launch.move.offset - vectors.head;
+    params.position = launch.side.offset - vectors.head;
     params.head = vectors.head;
     params.tail = vectors.tail;
     const uint64_t blocks = (vectors.count + threads_per_block - 1) / threads_per_block;
-    return launch_kernel(launch.to, interpreter_kernel(launch.move.direction), blocks,
+    return launch_kernel(launch.to, interpreter_kernel(launch.move.direction()), blocks,
                          max_blocks(launch.to.device, launch.move), params);
 }
 
@@ -176,7 +177,7 @@ Status launch_interpreter(const LaunchContext &launch) {
 // Captured copies would give the same result, but are not always faster when replayed.
 bool is_faster_by_copy_engine(const Device &device, const Move &move) {
     const bool to_host =
-        (move.typed_kind == MemoryKind::device) != (move.packed_kind == MemoryKind::device) &&
+        (move.from_kind == MemoryKind::device) != (move.to_kind == MemoryKind::device) &&
         touches_host_memory(move);
     return move.limits.engine == Engine::automatic && to_host &&
            is_engine_faster(device.copy_engines(), move);
@@ -189,17 +190,14 @@ Status launch_in_order(const LaunchContext &launch) {
     if (move.length == 0) return success;
     AlignedStoresParams stores;
     if (aligned_stores_params(launch, stores)) return launch_aligned_stores(launch, stores);
-    if (fits_nest(shape, skipped_bytes(shape, move.offset), range_of(move), launch.word))
+    if (fits_nest(shape, skipped_bytes(shape, launch.side.offset), move.range(), launch.word))
         return launch_nest(launch);
     return launch_interpreter(launch);
 }
 
 // A part of the range, given by its ends in the stream.
 Status launch_part(const LaunchContext &launch, uint64_t begin, uint64_t end) {
-    Move part = launch.move;
-    part.packed += begin - part.offset;
-    part.offset = begin;
-    part.length = end - begin;
+    const Move part = launch.move.part(begin - launch.side.offset, end - begin);
     return launch_in_order(LaunchContext(launch.to, part));
 }
 
@@ -222,18 +220,18 @@ Status load_kernels(const GpuPlan &gpu_plan, uint64_t count) {
 } // namespace
 
 Status launch_move(const Submission &to, const Move &move) {
+    if (move.op != Op::replace) return launch_reductions(to, {&move, 1});
     const LaunchContext launch(to, move);
     const LayoutPlan &plan = launch.plan();
-    if (move.op != Op::replace) return launch_reduction(launch);
     const bool dma = move.limits.engine == Engine::dma;
-    if (plan.contiguous && !dma) return copy_range(launch, launch.typed() + move.offset);
+    if (plan.contiguous && !dma) return copy_range(launch, launch.typed() + launch.side.offset);
     if (dma || is_faster_by_copy_engine(to.device, move)) return copy_boxes(to, {&move, 1});
     TiledRange range;
     if (plan.permuted_word == 0 || !tile_range(launch, range)) return launch_in_order(launch);
     // Elements that the range cuts are moved on their own.
-    UCD_TRY(launch_part(launch, move.offset, range.begin));
+    UCD_TRY(launch_part(launch, launch.side.offset, range.begin));
     UCD_TRY(launch_tiles(launch, range));
-    return launch_part(launch, range.end, move.offset + move.length);
+    return launch_part(launch, range.end, launch.side.offset + move.length);
 }
 
 Status prepare_plan(Device &device, const GpuPlan &plan, uint64_t count) {

@@ -53,7 +53,7 @@ Status describe_nest(const LaunchContext &launch, NestParams &params, LevelKind 
     }
     params.typed = launch.typed();
     const uint64_t skipped =
-        skip_children(shape.level[0], launch.move.offset, params.typed, params.list[0]);
+        skip_children(shape.level[0], launch.side.offset, params.typed, params.list[0]);
     const Vectors vectors(launch.packed(), launch.move.length);
     params.packed = vectors.start;
     params.vectors = static_cast<uint32_t>(vectors.count);
@@ -61,7 +61,7 @@ Status describe_nest(const LaunchContext &launch, NestParams &params, LevelKind 
     params.tail = vectors.tail;
     // A multiple of the word's size; negative if vector 0 begins before the stream.
     const auto position =
-        static_cast<int64_t>(launch.move.offset - skipped) - static_cast<int64_t>(vectors.head);
+        static_cast<int64_t>(launch.side.offset - skipped) - static_cast<int64_t>(vectors.head);
     params.first_word = static_cast<uint32_t>(position / static_cast<int64_t>(launch.word));
     return success;
 }

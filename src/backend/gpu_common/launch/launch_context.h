@@ -14,21 +14,26 @@ inline uintptr_t origin_of(const LayoutPlan &plan, const char *typed) {
     return reinterpret_cast<uintptr_t>(typed) + static_cast<uintptr_t>(plan.layout.start);
 }
 
+inline const GpuPlan &plan_of(const Side &side) {
+    return static_cast<const GpuPlan &>(*side.plan);
+}
+
 struct LaunchContext {
     const Submission &to;
     const Move &move;
-    uint32_t word; // divides all sizes, strides and addresses
+    const Side &side; // the typed one
+    uint32_t word;    // divides all sizes, strides and addresses
 
     LaunchContext(const Submission &submission, const Move &launched)
-        : to(submission), move(launched),
+        : to(submission), move(launched), side(launched.typed()),
           word(common_alignment(plan().word | typed() | stream_base())) {}
 
-    const GpuPlan &gpu_plan() const { return static_cast<const GpuPlan &>(*move.plan); }
+    const GpuPlan &gpu_plan() const { return plan_of(side); }
     const LayoutPlan &plan() const { return gpu_plan().host; }
-    uintptr_t typed() const { return origin_of(plan(), move.typed); }
-    uintptr_t packed() const { return reinterpret_cast<uintptr_t>(move.packed); }
+    uintptr_t typed() const { return origin_of(plan(), side.address); }
+    uintptr_t packed() const { return reinterpret_cast<uintptr_t>(move.packed().first()); }
     // The address of stream byte 0, which may be outside of the buffer.
-    uintptr_t stream_base() const { return packed() - move.offset; }
+    uintptr_t stream_base() const { return packed() - side.offset; }
 
     Status use(DeviceLists &lists, uint64_t &address) const { return to.use(lists, address); }
 };
@@ -44,7 +49,7 @@ Status use_interpreter(const LaunchContext &launch, Interpreter &interpreter,
                        InterpretedLayout &layout);
 
 inline bool touches_host_memory(const Move &move) {
-    return move.typed_kind == MemoryKind::pinned || move.packed_kind == MemoryKind::pinned;
+    return move.from_kind == MemoryKind::pinned || move.to_kind == MemoryKind::pinned;
 }
 
 // The limit on a kernel's blocks. A move in host memory waits for the bus, which a few blocks on

@@ -18,11 +18,22 @@ namespace ucd::UCD_GPU {
 namespace {
 
 // The kinds of moves that are launched together.
-enum class Together : uint8_t { packs, unpacks, reductions, boxes, nothing, count_ };
+enum class Together : uint8_t {
+    nothing,
+    reductions,
+    boxes,
+    packs,
+    unpacks,
+    conversions,
+    copies,
+    count_
+};
 
 Together together_with(const Move &move) {
+    if (is_conversion(move.op)) return Together::conversions;
+    if (move.is_copy()) return Together::copies;
     if (joins_batches(move))
-        return move.direction == Direction::pack ? Together::packs : Together::unpacks;
+        return move.direction() == Direction::pack ? Together::packs : Together::unpacks;
     if (move.limits.engine == Engine::dma) return Together::boxes;
     return move.op != Op::replace ? Together::reductions : Together::nothing;
 }
@@ -50,48 +61,29 @@ private:
     std::array<std::vector<Move>, kinds> moves_;
 };
 
-bool is_prepared(const Submission &to, const KernelPlan *plan, Op op) {
-    return static_cast<const GpuPlan *>(plan)->is_prepared(to.device.index(), op);
-}
-
-bool is_prepared_for(const Submission &to, const CopyMove::Side &side, Op op) {
-    return side.plan == nullptr || is_prepared(to, side.plan, op);
-}
-
-// Whether everything in the list has been prepared for a graph.
-bool are_prepared(const Submission &to, const MoveList &list) {
-    return std::all_of(list.moves.begin(), list.moves.end(),
-                       [&](const Move &move) { return is_prepared(to, move.plan, move.op); }) &&
-           std::all_of(list.copies.begin(), list.copies.end(), [&](const CopyMove &move) {
-               return is_prepared_for(to, move.from, move.op) &&
-                      is_prepared_for(to, move.to, move.op);
-           });
-}
-
-Status launch_all(const Submission &to, Span<const CopyMove> copies) {
-    const auto converts = [](const CopyMove &move) { return is_conversion(move.op); };
-    if (std::none_of(copies.begin(), copies.end(), converts)) return launch_copies(to, copies);
-    std::vector<CopyMove> conversions, others;
-    for (const CopyMove &move : copies) (converts(move) ? conversions : others).push_back(move);
-    UCD_TRY(launch_conversions(to, conversions));
-    return launch_copies(to, others);
+bool is_prepared(const Submission &to, const Side &side, Op op) {
+    return side.plan == nullptr || plan_of(side).is_prepared(to.device.index(), op);
 }
 
 } // namespace
 
 Status launch_list(const Submission &to, const MoveList &list) {
-    if (to.mode == LaunchMode::capture && !are_prepared(to, list)) return not_prepared();
-    if (list.moves.size() == 1) {
-        UCD_TRY(launch_move(to, list.moves[0]));
-    } else {
-        Sorted moves(list.moves);
-        for (const Move &move : moves[Together::nothing]) UCD_TRY(launch_move(to, move));
-        UCD_TRY(launch_reductions(to, moves[Together::reductions]));
-        UCD_TRY(copy_boxes(to, moves[Together::boxes]));
-        UCD_TRY(launch_batches(to, moves[Together::packs]));
-        UCD_TRY(launch_batches(to, moves[Together::unpacks]));
-    }
-    return launch_all(to, list.copies);
+    const auto are_prepared = [&](const Move &move) {
+        return is_prepared(to, move.from, move.op) && is_prepared(to, move.to, move.op);
+    };
+    if (to.mode == LaunchMode::capture && !std::all_of(list.begin(), list.end(), are_prepared))
+        return not_prepared();
+    // A single pack or unpack is no batch.
+    if (list.size() == 1 && !list[0].is_copy() && !is_conversion(list[0].op))
+        return launch_move(to, list[0]);
+    Sorted moves({list.data(), list.size()});
+    for (const Move &move : moves[Together::nothing]) UCD_TRY(launch_move(to, move));
+    UCD_TRY(launch_reductions(to, moves[Together::reductions]));
+    UCD_TRY(copy_boxes(to, moves[Together::boxes]));
+    UCD_TRY(launch_batches(to, moves[Together::packs]));
+    UCD_TRY(launch_batches(to, moves[Together::unpacks]));
+    UCD_TRY(launch_conversions(to, moves[Together::conversions]));
+    return launch_copies(to, moves[Together::copies]);
 }
 
 Status launch_made(const Submission &to, MoveMaker &maker) {

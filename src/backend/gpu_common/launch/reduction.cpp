@@ -61,7 +61,7 @@ bool choose_kernel(const LaunchContext &launch, uint32_t size, ReduceBy &by, uin
 
 void describe_block(const LaunchContext &launch, NestParams &params) {
     const Vectors vectors(launch.packed(), launch.move.length);
-    params.typed = launch.typed() + launch.move.offset - vectors.head;
+    params.typed = launch.typed() + launch.side.offset - vectors.head;
     params.packed = vectors.start;
     params.vectors = static_cast<uint32_t>(vectors.count);
     params.head = vectors.head;
@@ -72,14 +72,14 @@ bool fits(const LaunchContext &launch) {
     const Move &move = launch.move;
     if (launch.plan().contiguous) return move.length / launch.word + vector_bytes < max_positions;
     const Shape &shape = launch.plan().shape;
-    return fits_nest(shape, skipped_bytes(shape, move.offset), range_of(move), launch.word);
+    return fits_nest(shape, skipped_bytes(shape, launch.side.offset), move.range(), launch.word);
 }
 
 Status describe_elements(const LaunchContext &launch, ReduceBy by, uint32_t size,
                          ReduceParams &params) {
     params = {};
     params.by = by;
-    params.direction = launch.move.direction;
+    params.direction = launch.move.direction();
     params.shift = static_cast<uint8_t>(std::countr_zero(launch.word));
     NestParams &nest = params.nest;
     if (launch.plan().contiguous) {
@@ -116,12 +116,12 @@ Status describe_any(const LaunchContext &launch, ReduceAnyParams &params) {
         params.kinds[e] = {kernel->number,
                            static_cast<uint8_t>(packed_size(static_cast<Element>(e)))};
     }
-    params.direction = move.direction;
+    params.direction = move.direction();
     params.width = alignment_of(launch);
     const Vectors vectors(launch.packed(), move.length);
     params.packed = vectors.start;
     params.vectors = vectors.count;
-    params.position = move.offset - vectors.head;
+    params.position = launch.side.offset - vectors.head;
     params.head = vectors.head;
     params.tail = vectors.tail;
     return success;
@@ -153,12 +153,6 @@ Status launch_described(const LaunchContext &launch, ReductionNumbers &numbers) 
 
 } // namespace
 
-Status launch_reduction(const LaunchContext &launch) {
-    ReductionNumbers numbers;
-    UCD_TRY(describe_reduction(launch, numbers));
-    return launch_described(launch, numbers);
-}
-
 Status launch_reductions(const Submission &to, std::span<const Move> moves) {
     if (moves.empty()) return success;
     const bool in_tables = MemberTables::pay(to, moves.size());
@@ -178,7 +172,7 @@ Status launch_reductions(const Submission &to, std::span<const Move> moves) {
 }
 
 Status prepare_reduction(Device &device, const Move &move) {
-    const auto &plan = static_cast<const GpuPlan &>(*move.plan);
+    const auto &plan = plan_of(move.typed());
     ListStore &store = ListStore::instance();
     if (plan.host.size > 0) {
         // The choice of the kernel also depends on addresses, so all of them are prepared.

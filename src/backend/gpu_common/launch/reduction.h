@@ -9,10 +9,7 @@
 
 namespace ucd::UCD_GPU {
 
-// Puts the reduction into its stream.
-Status launch_reduction(const LaunchContext &launch);
-
-// Same, for several moves, with one launch for each kernel that they need.
+// Puts reductions into the stream, with one launch for each kernel that they need.
 Status launch_reductions(const Submission &to, std::span<const Move> moves);
 
 // Loads and uploads everything that any launch of such a move may need.
