@@ -229,7 +229,6 @@ TEST_CASE("no index behind the last one is read") {
         std::vector<int> memory(2 * count), packed(count), expected(count);
         for (std::size_t i = 0; i < count; ++i)
             expected[i] = memory[2 * i] = static_cast<int>(rng.bits());
-        std::uintptr_t actual = 0;
         pack_now(memory.data(), 1, type.get(), 0, packed.data(), 4 * count);
         CHECK(packed == expected);
     }

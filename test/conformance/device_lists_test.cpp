@@ -60,7 +60,11 @@ TEST_CASE("a plan does what its list does, each time, with any buffers") {
             if (round == 2 && rng.chance(50)) one.succeed(ucd_plan_free(&plan), "ucd_plan_free");
             one.succeed(finish(rng, request), "the request of a plan");
             list.check(moves);
-            if (round == 0) list.run_with_others(plan, nullptr, moves);
+            if (round > 0) continue;
+            list.run_with_others(moves, [&](const void *const *in, void *const *out) {
+                one.succeed(ucd_plan_start_with(plan, in, out, &request), "ucd_plan_start_with");
+                one.succeed(finish(rng, request), "the request of a start with other buffers");
+            });
         }
         if (plan != UCD_PLAN__NULL) one.succeed(ucd_plan_free(&plan), "ucd_plan_free");
     });

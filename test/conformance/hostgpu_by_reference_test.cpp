@@ -181,7 +181,6 @@ TEST_CASE("a graph replayed with other indices moves other data") {
             DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, device0);
             const DeviceMove move{one, UCD_OP__REPLACE, listed.what, typed, packed, 0, s.size()};
             prepare(stream, s.type());
-            std::uintptr_t actual = 0;
             ucd::hostgpu::begin_capture(stream);
             REQUIRE(pack_in(native(stream), move) == UCD_SUCCESS);
             const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
@@ -209,7 +208,6 @@ TEST_CASE("in a stream, indices are read in the order of the stream") {
         const DeviceMove move{one, UCD_OP__REPLACE, listed.what, typed, packed, 0, s.size()};
         listed.draw(); // what an earlier piece of work in the stream will write
         set_up_pack(move);
-        std::uintptr_t actual = 0;
         stream.add(
             [&] { mock::write(listed.list(), listed.bytes().data(), listed.bytes().size()); });
         REQUIRE(pack_in(native(stream), move) == UCD_SUCCESS);

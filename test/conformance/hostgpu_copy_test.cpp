@@ -170,11 +170,7 @@ TEST_CASE("a copy that fills a prefix only") {
 TEST_CASE("a copy does not wait, and its types may go meanwhile") {
     DeviceSession session;
     Copied c(rows(50, 40), columns(50, 40));
-    const MemoryLocation from = place(c.source.subject, c.in), to = place(c.target.subject, c.out);
-    for (std::size_t i = 0; i < from.bytes->size(); ++i)
-        *c.out.expected((*to.bytes)[i]) = *c.in.actual((*from.bytes)[i]);
-    c.in.send();
-    c.out.send();
+    set_up_copy(c.copy());
     mock::hold();
     ucd_request_t request = UCD_REQUEST__NULL;
     REQUIRE(c.start(request) == UCD_SUCCESS);
@@ -185,8 +181,7 @@ TEST_CASE("a copy does not wait, and its types may go meanwhile") {
     c.target.subject.built = BuiltType();
     mock::let_go();
     REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
-    c.out.fetch();
-    require_intact(c.one, c.out, "target");
+    check_result(c.copy());
 }
 
 TEST_CASE("a copy with a cap on blocks; one that is refused; one that fails") {
@@ -195,12 +190,7 @@ TEST_CASE("a copy with a cap on blocks; one that is refused; one that fails") {
     for (const RecipePtr &to :
          {columns(100, 90), rows(100, 90), indexed({5000, 4000}, {0, 7000}, one_double)}) {
         Copied c(rows(100, 90), to);
-        const MemoryLocation from = place(c.source.subject, c.in),
-                             into = place(c.target.subject, c.out);
-        for (std::size_t i = 0; i < from.bytes->size(); ++i)
-            *c.out.expected((*into.bytes)[i]) = *c.in.actual((*from.bytes)[i]);
-        c.in.send();
-        c.out.send();
+        set_up_copy(c.copy());
         const auto copy = [&] {
             std::uintptr_t actual = 0;
             return ucd_copy(c.in.real_base(), 1, c.source.subject.type(), c.out.real_base(), 1,
@@ -213,31 +203,36 @@ TEST_CASE("a copy with a cap on blocks; one that is refused; one that fails") {
         (void)ucd::hostgpu::stored_by_blocks();
         CHECK(copy() == UCD_SUCCESS);
         CHECK(ucd::hostgpu::stored_by_blocks().size() == 2);
-        c.out.fetch();
-        require_intact(c.one, c.out, "target");
+        check_result(c.copy());
     }
 }
+
+namespace {
+
+void check_plan_is_one_launch(std::list<Copied> &copies) {
+    MoveList moves;
+    for (Copied &each : copies) moves.push_back(copy_of(each.copy()));
+    ucd_plan_t plan = UCD_PLAN__NULL;
+    REQUIRE(ucd_plan_create(moves.data(), moves.size(), UCD_INFO__NULL, UCD_OP__REPLACE, &plan) ==
+            UCD_SUCCESS);
+    for (Copied &each : copies) set_up_copy(each.copy());
+    mock::counts.launches = 0;
+    ucd_request_t request = UCD_REQUEST__NULL;
+    REQUIRE(ucd_plan_start(plan, &request) == UCD_SUCCESS);
+    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    CHECK(mock::counts.launches == 1);
+    for (Copied &each : copies) check_result(each.copy());
+    REQUIRE(ucd_plan_free(&plan) == UCD_SUCCESS);
+}
+
+} // namespace
 
 TEST_CASE("alike copies of a plan are one launch") {
     DeviceSession session;
     for (const RecipePtr &to : {columns(64, 64), rows(64, 64)}) {
         std::list<Copied> copies;
-        MoveList moves;
-        for (int i = 0; i < 20; ++i) {
-            Copied &each = copies.emplace_back(columns(64, 64), to);
-            moves.push_back(copy_of(each.copy()));
-        }
-        ucd_plan_t plan = UCD_PLAN__NULL;
-        REQUIRE(ucd_plan_create(moves.data(), moves.size(), UCD_INFO__NULL, UCD_OP__REPLACE,
-                                &plan) == UCD_SUCCESS);
-        for (Copied &each : copies) set_up_copy(each.copy());
-        mock::counts.launches = 0;
-        ucd_request_t request = UCD_REQUEST__NULL;
-        REQUIRE(ucd_plan_start(plan, &request) == UCD_SUCCESS);
-        REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
-        CHECK(mock::counts.launches == 1);
-        for (Copied &each : copies) check_result(each.copy());
-        REQUIRE(ucd_plan_free(&plan) == UCD_SUCCESS);
+        for (int i = 0; i < 20; ++i) copies.emplace_back(columns(64, 64), to);
+        check_plan_is_one_launch(copies);
     }
 }
 
@@ -286,24 +281,10 @@ TEST_CASE("copies of pages by reference are one launch of a plan") {
     DeviceSession session;
     Rng rng(8);
     std::list<Copied> copies;
-    MoveList moves;
-    for (const std::int64_t row : {16, 64, 256, 1024, 16}) {
-        Copied &each =
-            copies.emplace_back(listed_pages(any_order(rng, 30), 4, row, 16, UCD_TYPE__INT32_T),
-                                listed_pages(any_order(rng, 15), 8, row, 48, UCD_TYPE__INT64_T));
-        moves.push_back(copy_of(each.copy()));
-    }
-    ucd_plan_t plan = UCD_PLAN__NULL;
-    REQUIRE(ucd_plan_create(moves.data(), moves.size(), UCD_INFO__NULL, UCD_OP__REPLACE, &plan) ==
-            UCD_SUCCESS);
-    for (Copied &each : copies) set_up_copy(each.copy());
-    mock::counts.launches = 0;
-    ucd_request_t request = UCD_REQUEST__NULL;
-    REQUIRE(ucd_plan_start(plan, &request) == UCD_SUCCESS);
-    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
-    CHECK(mock::counts.launches == 1);
-    for (Copied &each : copies) check_result(each.copy());
-    REQUIRE(ucd_plan_free(&plan) == UCD_SUCCESS);
+    for (const std::int64_t row : {16, 64, 256, 1024, 16})
+        copies.emplace_back(listed_pages(any_order(rng, 30), 4, row, 16, UCD_TYPE__INT32_T),
+                            listed_pages(any_order(rng, 15), 8, row, 48, UCD_TYPE__INT64_T));
+    check_plan_is_one_launch(copies);
 }
 
 TEST_CASE("each call of the runtime fails once: a copy with lists on both sides") {

@@ -36,10 +36,10 @@ struct ManyPacks : WholeMove {
         set_up_pack(move());
     }
     // No assertions in here: threads run it.
-    int start(ucd_request_t &request, ucd_info_t info) {
-        std::uintptr_t actual = 0;
-        return ucd_ipack(typed.real_base(), 1, type(), 0, packed.real_base(), bytes(), &actual,
-                         info, UCD_OP__REPLACE, &request);
+    int start(ucd_request_t &to, ucd_info_t info) {
+        std::uintptr_t moved = 0;
+        return ucd_ipack(typed.real_base(), 1, type(), 0, packed.real_base(), bytes(), &moved,
+                         info, UCD_OP__REPLACE, &to);
     }
     void start_all(ucd_info_t info) {
         for (std::size_t i = 0; i < requests.size(); ++i) rcs[i] = start(requests[i], info);
@@ -49,9 +49,9 @@ struct ManyPacks : WholeMove {
             if (rcs[i] == UCD_SUCCESS) rcs[i] = ucd_wait(&requests[i]);
     }
     int start_in(mock::Stream &stream, ucd_info_t info) {
-        std::uintptr_t actual = 0;
+        std::uintptr_t moved = 0;
         return ucd_pack_stream(typed.real_base(), 1, type(), 0, packed.real_base(), bytes(),
-                               &actual, info, UCD_OP__REPLACE, native(stream));
+                               &moved, info, UCD_OP__REPLACE, native(stream));
     }
     std::ptrdiff_t failed() const {
         return std::count_if(rcs.begin(), rcs.end(), [](int rc) { return rc != UCD_SUCCESS; });

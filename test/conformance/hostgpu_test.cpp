@@ -87,7 +87,6 @@ TEST_CASE("the start of runs that end beyond 2^32 words") {
             *out.expected(i) = *in.actual(odd + (i < 8 ? i : i + 8));
         in.send();
         out.send();
-        std::uintptr_t actual = 0;
         pack_now(static_cast<char *>(in.real_base()) + odd, 1, type.get(), 0, out.real_base(),
                  moved);
         out.fetch();

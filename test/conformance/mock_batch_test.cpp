@@ -249,7 +249,6 @@ TEST_CASE("members at addresses of their own are moved as far as the range goes"
         for (std::ptrdiff_t i = 0; i < length; ++i)
             *packed.expected(i) = *(i / 8 % 2 == 0 ? first : second).actual(i / 16 * 16 + i % 8);
         for (DeviceBuffer *each : {&first, &second, &packed}) each->send();
-        std::uintptr_t actual = 0;
         CHECK(pack_now(nullptr, 2, type.get(), 0, packed.real_base(),
                        static_cast<std::uintptr_t>(length)) == static_cast<std::uintptr_t>(length));
         packed.fetch();

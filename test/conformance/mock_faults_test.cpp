@@ -206,13 +206,10 @@ TEST_CASE("no memory for the second chunk of a pair") {
 TEST_CASE("hints that name what is not there") {
     DeviceSession session;
     StridedMove move("hints", 10, device0, pinned);
-    set_up_pack(move.move());
     for (const char *place : {"cuda:0", "mock:2"}) {
         for (const char *key : {"ucd.inbuf", "ucd.outbuf"}) {
             const Keys info({{key, place}});
-            CHECK(ucd_ipack(move.typed.real_base(), 1, move.type(), 0, move.packed.real_base(),
-                            move.bytes(), &move.actual, info, UCD_OP__REPLACE,
-                            &move.request) == UCD_ERR__NOT_SUPPORTED);
+            CHECK(move.start_pack(info) == UCD_ERR__NOT_SUPPORTED);
             CHECK(last_error_says("a hint names"));
         }
     }
@@ -282,9 +279,7 @@ TEST_CASE("a plan that cannot be made fails the call") {
         CHECK(actual == 7);
     }
     mock::knobs.failing_plan = 1;
-    CHECK(ucd_pack_stream(streamed.typed.real_base(), 1, streamed.type(), 0,
-                          streamed.packed.real_base(), streamed.bytes(), &actual, UCD_INFO__NULL,
-                          UCD_OP__REPLACE, native(stream)) == UCD_ERR__DEVICE);
+    CHECK(pack_in(native(stream), streamed.move()) == UCD_ERR__DEVICE);
     CHECK(last_error_says("ucd_pack_stream: mock: the plan failed"));
     CHECK(mock::counts.launches + mock::counts.copies + mock::counts.stream_launches == 0);
     require_works({device0, device0});

@@ -5,6 +5,7 @@
 #include "c_api/allocations.hpp"
 #include "soak/memory_use.hpp"
 #include "support/keys.hpp"
+#include "support/moves/move_now.hpp"
 #include "support/moves/recipe_build.hpp"
 
 #include <cstdio>
@@ -36,10 +37,8 @@ void check_last_bytes(ucd_type_t type, std::uint64_t count, std::uint64_t bytes,
     const std::uint64_t first =
         bytes - 8; // of the stream; it lies at displacement first * distance
     const auto address = reinterpret_cast<std::uintptr_t>(last.address()) - first * distance;
-    std::uintptr_t moved = 0;
-    must(ucd_pack(reinterpret_cast<const void *>(address), count, type, first, packed.address(),
-                  100, &moved, OnDevice(on_device), UCD_OP__REPLACE) == UCD_SUCCESS &&
-             moved == 8,
+    must(pack_now(reinterpret_cast<const void *>(address), count, type, first, packed.address(),
+                  100, OnDevice(on_device)) == 8,
          "a pack of the last bytes");
     packed.check<std::uint8_t>("the last bytes",
                                [&](std::uint64_t i) { return byte(i * distance, 1); });
@@ -97,14 +96,11 @@ void large_counts(std::uint64_t, bool on_device) {
     check_refused(spread.get(), two_63 - 1);
     // Of nothing, any number.
     const BuiltType nothing(recipes::contig(0, recipes::leaf(UCD_TYPE__INT)));
-    std::uintptr_t segments = 1, moved = 1;
+    std::uintptr_t segments = 1;
     for (const std::uint64_t count : {two_31, two_32, two_63 - 1, two_63, two_63 + 1, UINT64_MAX}) {
         must(ucd_iov_len(count, nothing.get(), &segments) == UCD_SUCCESS && segments == 0,
              "ucd_iov_len of nothing");
-        must(ucd_pack(nullptr, count, nothing.get(), 0, nullptr, 0, &moved, UCD_INFO__NULL,
-                      UCD_OP__REPLACE) == UCD_SUCCESS &&
-                 moved == 0,
-             "ucd_pack of nothing");
+        must(pack_now(nullptr, count, nothing.get(), 0, nullptr, 0) == 0, "ucd_pack of nothing");
     }
     std::printf("counts at 2^31, 2^32 and 2^63\n");
 }

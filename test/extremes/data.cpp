@@ -2,6 +2,7 @@
 #include "arena.hpp"
 #include "extremes.hpp"
 
+#include "support/moves/move_now.hpp"
 #include "support/moves/recipe_build.hpp"
 
 #include <algorithm>
@@ -55,10 +56,7 @@ void pack_much(std::uint64_t bytes, bool on_device) {
         });
     }
     packed.fill<std::uint64_t>([](std::uint64_t i) { return word(i, salt_packed); });
-    std::uintptr_t moved = 0;
-    must(ucd_unpack(packed.address(), words * 8, typed.address(), 1, type.get(), 0, &moved,
-                    UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS &&
-             moved == words * 8,
+    must(unpack_now(packed.address(), words * 8, typed.address(), 1, type.get(), 0) == words * 8,
          "ucd_unpack");
     typed.check<std::uint64_t>("typed", [](std::uint64_t i) {
         const std::uint64_t block = i / (in_block + 1), within = i % (in_block + 1);
@@ -81,10 +79,8 @@ void pack_many_elements(std::uint64_t elements, bool on_device) {
     typed.fill<std::uint8_t>([](std::uint64_t i) { return byte(i, salt_typed); });
     must(pack(typed, type.get(), 0, packed.address(), elements) == elements, "the bytes of a pack");
     packed.check<std::uint8_t>("packed", [](std::uint64_t i) { return byte(2 * i, salt_typed); });
-    std::uintptr_t moved = 0;
-    must(ucd_unpack(packed.address(), elements, typed.address(), 1, type.get(), 0, &moved,
-                    UCD_INFO__NULL, UCD_OP__SUM) == UCD_SUCCESS &&
-             moved == elements,
+    must(unpack_now(packed.address(), elements, typed.address(), 1, type.get(), 0, UCD_INFO__NULL,
+                    UCD_OP__SUM) == elements,
          "ucd_unpack with SUM");
     typed.check<std::uint8_t>("summed", [](std::uint64_t i) {
         const std::uint8_t old = byte(i, salt_typed);
@@ -100,10 +96,8 @@ void convert_many_elements(std::uint64_t elements, bool on_device) {
     const BuiltType source(recipes::vector(n, 1, 2, recipes::leaf(UCD_TYPE__INT8_T))),
         target(recipes::contig(n, recipes::leaf(UCD_TYPE__BFLOAT16)));
     from.fill<std::uint8_t>([](std::uint64_t i) { return byte(i, salt_typed); });
-    std::uintptr_t moved = 0;
-    must(ucd_copy(from.address(), 1, source.get(), to.address(), 1, target.get(), &moved,
-                  UCD_INFO__NULL, UCD_OP__CONVERT) == UCD_SUCCESS &&
-             moved == 2 * elements,
+    must(copy_now(from.address(), 1, source.get(), to.address(), 1, target.get(), UCD_INFO__NULL,
+                  UCD_OP__CONVERT) == 2 * elements,
          "ucd_copy with CONVERT");
     // bfloat16 is the upper half of a float, and has all integers of 8 bits.
     to.check<std::uint16_t>("converted", [](std::uint64_t i) {

@@ -3,6 +3,7 @@
 #include "extremes.hpp"
 
 #include "c_api/allocations.hpp"
+#include "support/moves/move_now.hpp"
 #include "support/moves/recipe_build.hpp"
 
 #include <algorithm>
@@ -57,10 +58,7 @@ std::ptrdiff_t use(ucd_type_t type, std::uint64_t blocks, std::uint64_t bytes, b
     packed.check<std::uint8_t>("packed blocks", [&](std::uint64_t i) { return all[i]; });
     const std::uint64_t offset = bytes / 3 + 1, length = bytes / 2;
     Arena part(length, on_device);
-    std::uintptr_t moved = 0;
-    must(ucd_pack(typed.address(), 1, type, offset, part.address(), length, &moved, UCD_INFO__NULL,
-                  UCD_OP__REPLACE) == UCD_SUCCESS &&
-             moved == length,
+    must(pack_now(typed.address(), 1, type, offset, part.address(), length) == length,
          "ucd_pack of a part");
     part.check<std::uint8_t>("a part of the blocks",
                              [&](std::uint64_t i) { return all[offset + i]; });
@@ -149,11 +147,7 @@ void many_types(std::uint64_t number, bool) {
         must(ucd_create_vector(8, 1, stride, UCD_TYPE__BYTE, UCD_INFO__NULL, &types[i]) ==
                  UCD_SUCCESS,
              "ucd_create_vector");
-        std::uintptr_t moved = 0;
-        must(ucd_pack(memory, 1, types[i], 0, packed, 8, &moved, UCD_INFO__NULL, UCD_OP__REPLACE) ==
-                     UCD_SUCCESS &&
-                 moved == 8,
-             "ucd_pack");
+        must(pack_now(memory, 1, types[i], 0, packed, 8) == 8, "ucd_pack");
         for (std::size_t k = 0; k < 8; ++k)
             must(packed[k] == byte(k * static_cast<std::size_t>(stride), 1), "a packed byte");
     }

@@ -121,11 +121,6 @@ const Refused of_pipelines[] = {
          const Newer params(a.pipeline_params, 1);
          return ucd_ucx_pipeline_create(a.worker, &params.known, nullptr, &a.o->pipeline);
      }},
-    {"ucd_ucx_recv_nbx", unknown_members,
-     [](A) {
-         const Newer param(ucd_ucx_param_t(), 1);
-         return ucd_ucx_recv_nbx(a.pipeline, a.buffer, 1, a.type, 1, 1, &param.known, a.request);
-     }},
     {"ucd_ucx_pipeline_create", pipeline_null,
      [](A) { return ucd_ucx_pipeline_create(a.worker, a.params, nullptr, nullptr); }},
     {"ucd_ucx_pipeline_destroy", pipeline_null,

@@ -109,6 +109,12 @@ TEST_CASE("what an origin can see is refused at once") {
         refused(op.start(what, pair.a, nullptr, 0), "key is NULL");
         ucd_ucx_window_key_t no_key = {};
         refused(op.start(what, pair.a, &no_key, 0), "no window's key");
+        // Each byte but those of the random name, 8 to 23.
+        for (std::size_t at = 0; at < sizeof no_key.bytes; ++at) {
+            no_key = *window.key();
+            no_key.bytes[at] ^= 1;
+            if (at < 8 || at >= 24) refused(op.start(what, pair.a, &no_key, 0), "no window's key");
+        }
         CHECK(op.start(what, pair.a, window.key(), 0, UCD_TYPE__NULL) == UCD_ERR__INVALID_ARG);
         if (what == What::put || what == What::get) continue;
         refused(op.start(what, pair.a, window.key(), 0, UCD_TYPE__FLOAT), "same predefined type");

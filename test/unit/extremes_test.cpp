@@ -196,7 +196,7 @@ void check_far(Reserved &space, const RecipePtr &recipe, std::uintptr_t count,
     unsigned char packed[64], wanted[64];
     for (std::uintptr_t i = 0; i < 64; ++i)
         *space.open(displ(i), 1) = wanted[i] = static_cast<unsigned char>(i * 3 + 1);
-    std::uintptr_t moved = 0, entries = 0, bytes = 0;
+    std::uintptr_t entries = 0, bytes = 0;
     CHECK(pack_now(space.base(), count, type.get(), offset, packed, 64, nullptr, replace) == 64);
     CHECK(std::memcmp(packed, wanted, 64) == 0);
     for (std::uintptr_t i = 0; i < 64; ++i) space.base()[displ(i)] = 0;

@@ -117,6 +117,34 @@ TEST_CASE("Nodes that break a rule of the format are refused") {
             n.raw({static_cast<std::uint8_t>(2 | flag), 0, 1, 2, 8, 0});
             n.nest({2, 80}, 1);
         });
+    // Each bit of the first two bytes that means nothing in a node of its kind.
+    const struct {
+        std::vector<std::uint8_t> node;
+        std::uint8_t first, widths;
+    } nodes[] = {
+        {{1, 5, 4, 2}, 0xf0, 0},                  // an element, which has no widths
+        {{2, 0, 1, 2, 8, 0}, 0xf0, 0xf0},         // a nest
+        {{3, 0, 2, 1, 0, 100}, 0xf0, 0xc0},       // indexed_block
+        {{4, 0, 2, 1, 8, 0, 100, 1, 1}, 0xc0, 0}, // indexed
+        {{5, 0, 2, 1, 0, 0, 100}, 0xe0, 0xc0},    // a structure
+    };
+    for (const auto &[node, first, widths] : nodes) {
+        const auto status = [&, &good = node](std::size_t at, unsigned bit) {
+            std::vector<std::uint8_t> changed = good;
+            changed[at] = static_cast<std::uint8_t>(changed[at] | bit);
+            FlatNodes n;
+            n.int64();
+            n.raw(changed);
+            n.progression_structure(2, 8, {0, 1});
+            return status_of(n.sealed());
+        };
+        INFO("kind " << unsigned{node[0]});
+        CHECK(status(0, 0) == UCD_SUCCESS);
+        for (unsigned bit = 1; bit < 256; bit *= 2) {
+            if ((first & bit) != 0) CHECK(status(0, bit) == UCD_ERR__CORRUPT);
+            if ((widths & bit) != 0) CHECK(status(1, bit) == UCD_ERR__CORRUPT);
+        }
+    }
 }
 
 TEST_CASE("Levels of a nest are too many for the format, or for a size") {

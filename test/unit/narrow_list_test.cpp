@@ -96,7 +96,6 @@ TEST_CASE("any part of a long list of pieces is moved") {
     const std::size_t one = place.size() / objects;
     const auto check = [&](std::size_t count, std::size_t offset, std::size_t length) {
         INFO("count " << count << ", offset " << offset << ", length " << length);
-        std::uintptr_t moved = 0;
         REQUIRE(pack_now(typed.data(), count, built.get(), offset, packed.data(), length) ==
                 length);
         std::size_t wrong = 0;

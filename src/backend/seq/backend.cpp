@@ -5,6 +5,8 @@
 #include "execute.h"
 #include "plan.h"
 
+#include <algorithm>
+
 namespace ucd {
 namespace seq {
 namespace {
@@ -39,7 +41,11 @@ public:
     }
 
     Status launch(int, const MoveList &list, Owner<Event> &) {
-        for (const Move &move : list) UCD_TRY(check(move));
+        if (list.size() == 1 && is_taken(list.front())) [[likely]] {
+            execute(list.front());
+            return success;
+        }
+        if (!std::all_of(list.begin(), list.end(), is_taken)) return fail_copies();
         for (const Move &move : list) execute(move);
         return success;
     }
@@ -47,7 +53,7 @@ public:
     Status launch_in(const NativeStream &, const MoveList &, const Keep &) { return no_streams(); }
 
     Status prepare_launch(int, const MoveList &list, Owner<PreparedLaunch> &prepared) {
-        for (const Move &move : list) UCD_TRY(check(move));
+        if (!std::all_of(list.begin(), list.end(), is_taken)) return fail_copies();
         prepared = make_owned<SeqPreparedLaunch>(list);
         return success;
     }
@@ -72,11 +78,13 @@ public:
 private:
     const BackendState state_{.available = true, .devices = 1, .version = "1", .reason = {}};
 
-    // Of what has two layouts, or is converted, only consecutive bytes are converted.
-    static Status check(const Move &move) {
-        const bool plans = move.from.plan != nullptr || move.to.plan != nullptr;
-        if (!move.is_copy() && plans != is_conversion(move.op)) [[likely]]
-            return success;
+    // Whether it is a pack, an unpack, or a conversion between packed bytes.
+    static bool is_taken(const Move &move) {
+        const bool from = move.from.plan != nullptr, to = move.to.plan != nullptr;
+        return is_conversion(move.op) ? !from && !to : from != to;
+    }
+
+    static Status fail_copies() {
         return fail(UCD_ERR__NOT_SUPPORTED, "the seq backend does not copy from layout to layout");
     }
 

@@ -105,8 +105,7 @@ const char *actual_name(Direction direction) {
                 if (request != nullptr) *request = UCD_REQUEST__NULL;
                 return success;
             }
-            CheckedMove m;
-            decode(m, direction, typed, count, offset, packed, packed_bytes);
+            CheckedMove m = decoded(direction, typed, count, offset, packed, packed_bytes);
             return move_checked(m, direction, type, op, actual, info, request);
         });
 }
@@ -120,8 +119,7 @@ int move_in_stream(const char *function, Direction direction, const void *typed,
         UCD_TRY(require(actual, actual_name(direction)));
         StreamTarget target;
         UCD_TRY(resolve_stream(*context, stream, target));
-        CheckedMove m;
-        decode(m, direction, typed, count, offset, packed, packed_bytes);
+        CheckedMove m = decoded(direction, typed, count, offset, packed, packed_bytes);
         UCD_TRY(check_move(type, "type", op, direction, m));
         UCD_TRY(run_in(*context, m, info, target));
         *actual = m.length;
@@ -140,13 +138,13 @@ int check_request(const char *function, ucd_request_t *request) {
     });
 }
 
-// Checks a copy, which moves the whole input.
-Status check_copy(const void *inbuf, uintptr_t incount, ucd_type_t intype, void *outbuf,
-                  uintptr_t outcount, ucd_type_t outtype, ucd_op_t op, const uintptr_t *actual,
+CheckedMove decoded_copy(const void *inbuf, uintptr_t incount, void *outbuf, uintptr_t outcount) {
+    return {inbuf, incount, 0, outbuf, outcount, 0, UINTPTR_MAX};
+}
+
+// Checks a decoded copy, which moves the whole input.
+Status check_copy(ucd_type_t intype, ucd_type_t outtype, ucd_op_t op, const uintptr_t *actual,
                   CheckedMove &m) {
-    m.from = side_of(inbuf, incount);
-    m.to = side_of(outbuf, outcount);
-    m.length = UINTPTR_MAX;
     uint64_t in_total, out_total;
     UCD_TRY(check_sides(intype, outtype, op, m, in_total, out_total));
     UCD_TRY(require(actual, "actual_bytes"));
@@ -166,8 +164,8 @@ int copy(const char *function, const void *inbuf, uintptr_t incount, ucd_type_t 
     return guard(function, [&]() -> Status {
         Context *context;
         UCD_TRY(current(context));
-        CheckedMove m;
-        UCD_TRY(check_copy(inbuf, incount, intype, outbuf, outcount, outtype, op, actual, m));
+        CheckedMove m = decoded_copy(inbuf, incount, outbuf, outcount);
+        UCD_TRY(check_copy(intype, outtype, op, actual, m));
         UCD_TRY(run(*context, m, info, request));
         *actual = m.to_length;
         return success;
@@ -241,8 +239,8 @@ int ucd_copy_stream(const void *inbuf, uintptr_t incount, ucd_type_t intype, voi
     return guard("ucd_copy_stream", [&]() -> Status {
         Context *context;
         UCD_TRY(current(context));
-        CheckedMove m;
-        UCD_TRY(check_copy(inbuf, incount, intype, outbuf, outcount, outtype, op, actual_bytes, m));
+        CheckedMove m = decoded_copy(inbuf, incount, outbuf, outcount);
+        UCD_TRY(check_copy(intype, outtype, op, actual_bytes, m));
         StreamTarget target;
         UCD_TRY(resolve_stream(*context, stream, target));
         UCD_TRY(run_in(*context, m, info, target));

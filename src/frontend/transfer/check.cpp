@@ -12,19 +12,19 @@ const Type &byte_type() {
 }
 
 CheckedMove CheckedMove::input_half(char *address) const {
-    CheckedMove half = *this;
-    half.op = Op::replace;
-    half.to = side_of(address);
-    half.to_type = nullptr;
+    CheckedMove half(from.address, from.count, from.offset, address, 0, 0, length);
+    half.from_type = from_type;
+    half.to_length = length;
+    half.limits = limits;
     return half;
 }
 
 CheckedMove CheckedMove::output_half(char *address) const {
-    CheckedMove half = *this;
-    if (is_conversion(op)) half.op = Op::replace;
-    half.from = side_of(address);
-    half.from_type = nullptr;
-    half.length = to_length;
+    CheckedMove half(address, 0, 0, to.address, to.count, to.offset, to_length);
+    half.to_type = to_type;
+    half.to_length = to_length;
+    half.limits = limits;
+    if (is_reduction(op)) half.op = op;
     return half;
 }
 
@@ -202,36 +202,32 @@ Status check_packed_side(const char *argument, uintptr_t offset) {
 Status check_member(const ucd_move_t &d, ucd_op_t op, CheckedMove &m) {
     if (!is_zero(d.reserved)) return fail_reserved();
     const bool typed_in = d.intype != UCD_TYPE__NULL, typed_out = d.outtype != UCD_TYPE__NULL;
+    m.from = side_of(d.inbuf, d.incount, d.inoffset);
+    m.to = side_of(d.outbuf, d.outcount, d.outoffset);
+    m.length = d.bytes;
     if (typed_in && typed_out) {
-        m.from = side_of(d.inbuf, d.incount, d.inoffset);
-        m.to = side_of(d.outbuf, d.outcount, d.outoffset);
-        m.length = d.bytes;
         uint64_t in_total, out_total;
         UCD_TRY(check_sides(d.intype, d.outtype, op, m, in_total, out_total));
         return op == UCD_OP__REPLACE ? success : check_elements(m, in_total, out_total);
     }
-    if (!typed_in) UCD_TRY(check_packed_side("inoffset", d.inoffset));
-    if (!typed_out) UCD_TRY(check_packed_side("outoffset", d.outoffset));
-    if (typed_in) {
-        decode(m, Direction::pack, d.inbuf, d.incount, d.inoffset, d.outbuf,
-               std::min(d.outcount, d.bytes));
-        return check_move(d.intype, "intype", op, Direction::pack, m);
+    if (!typed_in) {
+        UCD_TRY(check_packed_side("inoffset", d.inoffset));
+        m.length = std::min(m.length, d.incount);
     }
-    if (typed_out) {
-        decode(m, Direction::unpack, d.outbuf, d.outcount, d.outoffset, d.inbuf,
-               std::min(d.incount, d.bytes));
-        return check_move(d.outtype, "outtype", op, Direction::unpack, m);
+    if (!typed_out) {
+        UCD_TRY(check_packed_side("outoffset", d.outoffset));
+        m.length = std::min(m.length, d.outcount);
     }
+    if (typed_in) return check_move(d.intype, "intype", op, Direction::pack, m);
+    if (typed_out) return check_move(d.outtype, "outtype", op, Direction::unpack, m);
     if (op != UCD_OP__REPLACE)
         return fail(
             UCD_ERR__INVALID_ARG,
             "intype and outtype are NULL; packed bytes become packed bytes by REPLACE only");
-    m.from = side_of(d.inbuf);
-    m.to = side_of(d.outbuf);
     m.from_type = m.to_type = nullptr;
     m.op = Op::replace;
-    UCD_TRY(
-        check_count(std::min({d.incount, d.outcount, d.bytes}), byte_type(), "incount", m.length));
+    uint64_t total;
+    UCD_TRY(check_count(m.length, byte_type(), "incount", total));
     m.to_length = m.length;
     return check_packed(m);
 }

@@ -14,11 +14,27 @@
 
 namespace ucd {
 
+// A side as the caller gives it.
+[[gnu::always_inline]] inline Side side_of(const void *address, uint64_t count = 0,
+                                           uint64_t offset = 0) {
+    return {nullptr, static_cast<char *>(const_cast<void *>(address)), count, offset};
+}
+
 // A move whose arguments have been checked. Its plans, its elements and the memory of its sides are
 // not known yet: the types say what kind of move it is. A side without a type is packed bytes.
 struct CheckedMove : Move {
     const Type *from_type = nullptr, *to_type = nullptr;
     uint64_t to_length = 0; // bytes of the output's stream; differs from `length` in conversions
+
+    CheckedMove() = default;
+    // Inlined, so that what is set here is not set to 0 before; and not from sides, which would be
+    // stored in parts and read as a whole, for which the CPU waits.
+    [[gnu::always_inline]] CheckedMove(const void *in, uint64_t in_count, uint64_t in_offset,
+                                       const void *out, uint64_t out_count, uint64_t out_offset,
+                                       uint64_t bytes)
+        : Move{{nullptr, static_cast<char *>(const_cast<void *>(in)), in_count, in_offset},
+               {nullptr, static_cast<char *>(const_cast<void *>(out)), out_count, out_offset},
+               bytes} {}
 
     bool is_copy() const { return from_type != nullptr && to_type != nullptr; }
     Direction direction() const {
@@ -80,23 +96,18 @@ Status check_places_known(const Type &type);
     return success;
 }
 
-inline Side side_of(const void *address, uint64_t count = 0, uint64_t offset = 0) {
-    return {nullptr, static_cast<char *>(const_cast<void *>(address)), count, offset};
-}
-
 // Reductions move whole elements only: rounds the move's length down. `total` is the packed size of
 // the whole object.
 Status round_to_elements(CheckedMove &m, uint64_t total);
 
 // Decodes the arguments of a pack or an unpack. The length is that of the packed buffer, until
 // check_move() reduces it to the data that there is.
-[[gnu::always_inline]] inline void decode(CheckedMove &m, Direction direction, const void *typed,
-                                          uintptr_t count, uintptr_t offset, const void *packed,
-                                          uintptr_t packed_bytes) {
-    const bool pack = direction == Direction::pack;
-    (pack ? m.from : m.to) = side_of(typed, count, offset);
-    (pack ? m.to : m.from) = side_of(packed);
-    m.length = packed_bytes;
+[[gnu::always_inline]] inline CheckedMove decoded(Direction direction, const void *typed,
+                                                  uintptr_t count, uintptr_t offset,
+                                                  const void *packed, uintptr_t packed_bytes) {
+    return direction == Direction::pack
+               ? CheckedMove(typed, count, offset, packed, 0, 0, packed_bytes)
+               : CheckedMove(packed, 0, 0, typed, count, offset, packed_bytes);
 }
 
 // Checks the decoded move. On success with length 0, there is nothing to do. `argument` is the name

@@ -10,6 +10,16 @@
 
 namespace ucd {
 
+Status complete(CheckedMove &m, const Executor &from, const Executor &to) {
+    if (m.from_type != nullptr)
+        UCD_TRY(plan_of(*m.from_type, *from.backend, from.index, m.from.count > 1, m.from.plan));
+    if (m.to_type != nullptr)
+        UCD_TRY(plan_of(*m.to_type, *to.backend, to.index, m.to.count > 1, m.to.plan));
+    if (m.op != Op::replace)
+        m.elements = &elements_of(m.to_type != nullptr ? *m.to_type : *m.from_type);
+    return success;
+}
+
 namespace {
 
 bool moves_one_object(const CheckedMove &m) {

@@ -12,18 +12,16 @@ namespace ucd {
 
 // Sets the plans and the elements that executors need for the sides of a move. They are made at the
 // types' first use.
-[[gnu::always_inline]] inline Status complete(CheckedMove &m, const Executor &from,
-                                              const Executor &to) {
-    if (m.from_type != nullptr)
-        UCD_TRY(plan_of(*m.from_type, *from.backend, from.index, m.from.count > 1, m.from.plan));
-    if (m.to_type != nullptr)
-        UCD_TRY(plan_of(*m.to_type, *to.backend, to.index, m.to.count > 1, m.to.plan));
-    if (m.op != Op::replace)
-        m.elements = &elements_of(m.to_type != nullptr ? *m.to_type : *m.from_type);
-    return success;
-}
+Status complete(CheckedMove &m, const Executor &from, const Executor &to);
 inline Status complete(CheckedMove &m, const Executor &executor) {
     return complete(m, executor, executor);
+}
+// Same, for a pack or an unpack on the host.
+[[gnu::always_inline]] inline Status complete(CheckedMove &m, Context &context) {
+    Side &side = m.from_type != nullptr ? m.from : m.to;
+    UCD_TRY(plan_of(m.type(), context.host(), Context::host_index, side.count > 1, side.plan));
+    if (m.op != Op::replace) m.elements = &elements_of(m.type());
+    return success;
 }
 
 // ---- the first use of a type, which may be the only one -----------------------------------------
@@ -64,8 +62,7 @@ Status copy_on_host(Context &context, const CheckedMove &m);
     if (m.is_copy()) return copy_on_host(context, m);
     if (may_be_first_use(m.type())) [[unlikely]]
         if (move_at_first_use(m)) return success;
-    const Executor host = host_executor(context);
-    UCD_TRY(complete(m, host, host));
+    UCD_TRY(complete(m, context));
     return run_complete(context, m);
 }
 

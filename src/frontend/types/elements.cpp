@@ -2,11 +2,18 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <memory>
+#include <span>
 
 namespace ucd {
 namespace {
 
 constexpr std::size_t members_per_place = 64;
+
+// Before each that many members, but not before the first ones.
+std::span<const StreamPlace> places_of(const Type &structure) {
+    return {structure.member_places.get(), count_member_places(structure)};
+}
 
 void pass(StreamPlace &place, const Type &structure, std::size_t member) {
     const auto length = static_cast<uint64_t>(structure.lists.lengths[member]);
@@ -17,7 +24,7 @@ void pass(StreamPlace &place, const Type &structure, std::size_t member) {
 // The member that has byte `bytes` of a structure's stream. Sets `before` to the place where the
 // member begins.
 const Type *member_at(const Type &structure, uint64_t bytes, StreamPlace &before) {
-    const auto &places = structure.member_places;
+    const std::span<const StreamPlace> places = places_of(structure);
     const auto later =
         std::upper_bound(places.begin(), places.end(), bytes,
                          [](uint64_t b, const StreamPlace &place) { return b < place.bytes; });
@@ -31,15 +38,21 @@ const Type *member_at(const Type &structure, uint64_t bytes, StreamPlace &before
 
 } // namespace
 
+std::size_t count_member_places(const Type &t) {
+    if (t.form != Form::structure || t.element != Element::none || t.count == 0) return 0;
+    return static_cast<std::size_t>(t.count - 1) / members_per_place;
+}
+
 void keep_member_places(Type &structure) {
-    const auto members = static_cast<std::size_t>(structure.count);
-    if (structure.element != Element::none || members <= members_per_place) return;
-    structure.member_places.reserve((members - 1) / members_per_place);
+    const std::size_t count = count_member_places(structure);
+    if (count == 0) return;
+    auto places = std::make_unique_for_overwrite<StreamPlace[]>(count);
     StreamPlace place;
-    for (std::size_t i = 0; i < members; ++i) {
-        if (i > 0 && i % members_per_place == 0) structure.member_places.push_back(place);
+    for (std::size_t i = 0; i < count * members_per_place;) {
         pass(place, structure, i);
+        if (++i % members_per_place == 0) places[i / members_per_place - 1] = place;
     }
+    structure.member_places = std::move(places);
 }
 
 uint64_t elements_before(const Type &type, uint64_t bytes) {

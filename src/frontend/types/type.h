@@ -84,8 +84,8 @@ struct Type {
     const void *indices = nullptr;         // by_reference: the caller's array, in any memory
     Element index_element = Element::none; // the type of the indices
     const Type *child = nullptr;
-    std::unique_ptr<const Type *[]> children; // structure
-    std::vector<StreamPlace> member_places;   // structure, see types/elements.h
+    std::unique_ptr<const Type *[]> children;           // structure
+    std::unique_ptr<const StreamPlace[]> member_places; // structure, see types/elements.h
 
     // The user's arguments, if the members above do not keep them: vector's stride in elements; the
     // arguments of subarray, darray and ndarray in the order of their parameters.

@@ -89,7 +89,10 @@ public:
         list(count, step, children);
         return next();
     }
-    void raw(const FlatBytes &bytes) { body_.insert(body_.end(), bytes.begin(), bytes.end()); }
+    std::uint32_t raw(const FlatBytes &bytes) {
+        body_.insert(body_.end(), bytes.begin(), bytes.end());
+        return next();
+    }
 
     struct Root {
         std::int64_t start = 0, lb = 0, extent = 0;

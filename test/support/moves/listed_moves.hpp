@@ -122,24 +122,15 @@ struct Listed {
         one.succeed(ucd_plan_rebase(plan, first, count, now.in.data(), now.out.data()),
                     "ucd_plan_rebase");
     }
-    // Starts the plan with other buffers, in the stream if there is one, and checks what it moves.
-    void run_with_others(ucd_plan_t plan, mock::Stream *stream, const MoveList &moves) {
+    // Gives all members other buffers, in which run(inbufs, outbufs) moves the data, and takes back
+    // their own.
+    template <class Run>
+    void run_with_others(const MoveList &moves, Run run) {
         std::vector<std::pair<std::unique_ptr<DeviceBuffer>, std::unique_ptr<DeviceBuffer>>> own;
         for (ListedMove &m : members) own.emplace_back(std::move(m.first), std::move(m.second));
         const Buffers others = allocate(0, members.size());
         set_up();
-        if (stream != nullptr) {
-            one.succeed(ucd_plan_start_with_stream(plan, others.in.data(), others.out.data(),
-                                                   native(*stream)),
-                        "ucd_plan_start_with_stream");
-            stream->synchronise();
-        } else {
-            ucd_request_t request = UCD_REQUEST__NULL;
-            one.succeed(
-                ucd_plan_start_with(plan, others.in.data(), others.out.data(), &request),
-                "ucd_plan_start_with");
-            one.succeed(finish(one.rng(), request), "the request of a start with other buffers");
-        }
+        run(others.in.data(), others.out.data());
         check(moves);
         for (std::size_t i = 0; i < members.size(); ++i)
             std::tie(members[i].first, members[i].second) = std::move(own[i]);

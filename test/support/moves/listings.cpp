@@ -333,8 +333,8 @@ void check_runs(Case &one, const Listed &what) {
 
 // The whole elements in so many bytes of a run; the parts of a pair count one by one.
 std::size_t elements_in(const ucd_element_run_t &run, std::size_t bytes) {
-    std::size_t elements = 0;
-    while (bytes >= run.element_bytes) bytes -= run.element_bytes, ++elements;
+    const std::size_t elements = bytes / run.element_bytes;
+    bytes %= run.element_bytes;
     if (!is_predefined(run.element)) return elements; // none of these is a pair
     const Predefined &type = predefined(run.element);
     if (type.type_class != TypeClass::pair) return elements;
@@ -346,7 +346,8 @@ void check_boundaries(Case &one, const Listed &what) {
     std::size_t run = 0, before = 0;
     for (std::size_t offset = 0; offset <= size; ++offset) {
         while (run + 1 < what.runs.size() && what.runs[run + 1].offset <= offset) {
-            before += elements_in(what.runs[run], SIZE_MAX);
+            before +=
+                elements_in(what.runs[run], what.runs[run].elements * what.runs[run].element_bytes);
             ++run;
         }
         if (offset > 300 && offset % (7 + size / 100) != 0 && offset + 30 < size) continue;

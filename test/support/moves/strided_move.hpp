@@ -61,13 +61,13 @@ struct WholeMove {
     void free_type() { what.subject.built = BuiltType(); }
 };
 
-// `ints` of them, every other one of an array.
+// So many ints, every other one of an array.
 struct StridedMove : WholeMove {
-    StridedMove(const char *test, std::size_t ints, Memory a, Memory b)
-        : WholeMove(
-              test,
-              recipes::vector(static_cast<std::intptr_t>(ints), 1, 2, recipes::leaf(UCD_TYPE__INT)),
-              a, b) {}
+    StridedMove(const char *test, std::size_t number, Memory a, Memory b)
+        : WholeMove(test,
+                    recipes::vector(static_cast<std::intptr_t>(number), 1, 2,
+                                    recipes::leaf(UCD_TYPE__INT)),
+                    a, b) {}
 };
 
 // A pack that returns while the device has not begun, and is right in the end.
