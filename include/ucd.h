@@ -49,7 +49,7 @@
  *             Freeing sets a handle to NULL, and is SUCCESS if it is NULL already.
  *             Arrays, strings and infos are read or copied during the call; the caller may change
  *             or free them when it returns. Using a handle that UCD did not create, or that was
- *             freed, is undefined behaviour.
+ *             freed, is undefined behaviour, and INVALID_ARG with ucd.check=handles.
  * Threads     Any thread may call any function at any time, with these exceptions. A request, a
  *             plan, an info that is being modified, and a native stream are used by one thread at a
  *             time. No handle is freed while another thread is in a call that uses it. During the
@@ -291,17 +291,15 @@ enum { UCD_DISTRIBUTE__BLOCK = 0, UCD_DISTRIBUTE__CYCLIC = 1, UCD_DISTRIBUTE__NO
  * that are marked "first ucd_init only" below. It initialises no GPU driver. It does not fail if a
  * backend is missing; ucd_backend_get says why one is.
  * Environment: UCD_<KEY> gives the default of key ucd.<key> (UCD_BACKENDS, UCD_GPU, UCD_INBUF,
- * UCD_OUTBUF, UCD_PEERS, UCD_ENGINE, UCD_MAX_BLOCKS, UCD_THREADS, UCD_LIST_MEMORY,
- * UCD_ZE_CONTEXT); the info of a call overrides it. UCD_LOG_LEVEL sets what UCD prints to stderr:
- * off (the default), error (each failure) or plan (also which kernel was chosen for each layout,
+ * UCD_OUTBUF, UCD_PEERS, UCD_ENGINE, UCD_MAX_BLOCKS, UCD_THREADS, UCD_LIST_MEMORY, UCD_CHECK,
+ * UCD_ZE_CONTEXT), unless UCD_IGNORE_ENVIRONMENT is 1; the info of a call overrides it.
+ * UCD_LOG_LEVEL sets what UCD prints to stderr: off (the default), error (each failure; once, each
+ * variable UCD_* that is unknown or ignored) or plan (also which kernel was chosen for each layout,
  * and why). UCD_PLUGIN_PATH is a list of folders, separated by colons, that are searched for
- * backend plugins, and no others are. UCD_TUNING is a file of figures by which
- * ucd.engine=auto chooses between copy engine and kernel (share/doc/ucd/reference/tuning.md). It is
- * read by the first call that uses a device, which returns INVALID_ARG if the file is bad. A
- * program that runs with more rights than the user who started it (set-user-id and the like)
- * ignores all of these, and has no device backends.
- * With UCD_LOG_LEVEL=error or plan, each variable UCD_* that no part of UCD knows is named once,
- * with the nearest known one.
+ * backend plugins, and no others are. UCD_TUNING is a file of figures by which ucd.engine=auto
+ * chooses between copy engine and kernel (share/doc/ucd/reference/tuning.md). It is read by the
+ * first call that uses a device, which returns INVALID_ARG if the file is bad. A program that runs
+ * with more rights than the user who started it ignores all of these, and has no device backends.
  * Returns: INVALID_ARG (an environment variable has a bad value), OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_init(ucd_info_t info);
 
@@ -342,6 +340,8 @@ UCD_API int ucd_version(int *major, int *minor, int *patch);
  *                     to prepare a large new batch for a GPU; default 1
  *   ucd.list_memory first ucd_init only: bytes of memory of long lists that are kept for later
  *                     types, half for displacements and half for lengths; default 512 MiB
+ *   ucd.check       first ucd_init only: handles: every handle is looked up (Ownership); or none
+ *   ucd.environment first ucd_init only: yes | no: whether variables UCD_<KEY> are read
  *   ucd.ze.context  first ucd_init only: a ze_context_handle_t as an integer, of the first Level
  *                     Zero driver; UCD works in that context until the process ends
  *

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdarg>
 #include <cstddef>
+#include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <exception>
@@ -51,6 +52,23 @@ struct LastError {
     std::memcpy(text + head - 2, ": ", 2);
     text[head + tail] = '\0';
 }
+
+// The message of libucd without the name of its function, which the user of another library did not
+// call.
+[[gnu::cold]] inline const char *without_function(const char *message) {
+    const char *const colon = std::strstr(message, ": ");
+    return colon != nullptr && std::strncmp(message, "ucd_", 4) == 0 ? colon + 2 : message;
+}
+
+// A count in a message. One beyond INTPTR_MAX is a negative number that was converted.
+struct CountText {
+    char text[48];
+    [[gnu::cold]] explicit CountText(uintptr_t count) {
+        const bool negative = count > INTPTR_MAX;
+        std::snprintf(text, sizeof text, negative ? "%jd, or %ju" : "%jd",
+                      static_cast<intmax_t>(count), static_cast<uintmax_t>(count));
+    }
+};
 
 // ---- exceptions ---------------------------------------------------------------------------------
 

@@ -27,7 +27,9 @@ int yaksa_code(int code) {
 }
 
 int from_ucd(int rc) {
-    return rc == UCD_SUCCESS ? YAKSA_SUCCESS : fail(yaksa_code(rc), "%s", ucd_last_error());
+    return rc == UCD_SUCCESS
+               ? YAKSA_SUCCESS
+               : fail(yaksa_code(rc), "%s", ucd_base::without_function(ucd_last_error()));
 }
 
 const char *last_failure() {

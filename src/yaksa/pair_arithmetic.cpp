@@ -100,14 +100,14 @@ int check_op(const Type &type, ucd_op_t op) {
             if (runs[i].element == last) continue;
             last = runs[i].element;
             const PairMembers *const members = members_of_pair(last);
-            int supported = 0;
-            if (last != UCD_TYPE__NULL) {
-                UCD_TRY(from_ucd(ucd_op_is_supported(
-                    op, members == nullptr ? last : members->packed_members, "seq", &supported)));
-            }
-            if (supported == 0)
+            if (last == UCD_TYPE__NULL)
                 return fail(YAKSA_ERR__NOT_SUPPORTED,
-                            "a pair or another type in type does not support op");
+                            "the type has elements that this machine cannot calculate with");
+            // Unpacks nothing: libucd checks the op, and names it and the type if it refuses.
+            std::uintptr_t moved = 0;
+            UCD_TRY(from_ucd(ucd_unpack(nullptr, 0, nullptr, 0,
+                                        members == nullptr ? last : members->packed_members, 0,
+                                        &moved, nullptr, op)));
         }
         if (got == 0) return YAKSA_SUCCESS;
     }

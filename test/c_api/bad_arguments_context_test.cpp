@@ -144,6 +144,8 @@ TEST_CASE("ucd_info_create, ucd_info_set and ucd_info_get refuse") {
           "seq:0", "cuda:99999999999"}},
         {"ucd.engine", {"", "dma ", "DMA", "copy"}},
         {"ucd.peers", {"", "yes", "None"}},
+        {"ucd.check", {"", "all", "Handles"}},
+        {"ucd.environment", {"", "none", "0"}},
         {"ucd.max_blocks", {"", "0", "-1", "1.5", "many", "1x", "+1", " 1", "99999999999"}},
         {"ucd.threads", {"", "0", "-1", "1.5", "many", "1x", "+1", " 1", "99999999999"}},
         {"ucd.ze.context", {"", "-1", "x", "12 "}},
@@ -151,7 +153,21 @@ TEST_CASE("ucd_info_create, ucd_info_set and ucd_info_get refuse") {
     for (const auto &[key, values] : bad)
         for (const char *value : values)
             r.invalid(f, key, [&, k = key] { return ucd_info_set(info, k, value); });
+    // Of names that no backend has, the nearest one is told.
+    const std::tuple<const char *, const char *, const char *> misspelt[] = {
+        {"ucd.backends", "seq,cudo", "cuda"}, {"ucd.backends", "Seq", "seq"},
+        {"ucd.inbuf", "cud:0", "cuda"},       {"ucd.outbuf", "hop:1", "hip"},
+        {"ucd.inbuf", "maneged", "managed"},  {"ucd.outbuf", "Host", "host"}};
+    for (const auto &[key, value, nearest] : misspelt)
+        r.invalid(f, "; the nearest is " + std::string(nearest),
+                  [&, k = key, v = value] { return ucd_info_set(info, k, v); });
+    r.invalid(f, "a backend's name, a colon and a device number",
+              [&] { return ucd_info_set(info, "ucd.inbuf", "cuda:x"); });
+    CHECK(std::string(ucd_last_error()).find("nearest") == std::string::npos);
     // Values of any length are quoted without harm.
+    const std::string backends = std::string(100000, 'x') + ",seq";
+    r.invalid(f, "ucd.backends",
+              [&] { return ucd_info_set(info, "ucd.backends", backends.c_str()); });
     const std::string endless(100000, 'x');
     r.invalid(f, "ucd.engine", [&] { return ucd_info_set(info, "ucd.engine", endless.c_str()); });
 
@@ -281,17 +297,59 @@ TEST_CASE("ucd_op_is_supported refuses") {
     for (const char *name : {"", "nope", "SEQ", "seq "})
         r.invalid(f, "backend is \"" + std::string(name) + "\"",
                   [&] { return ucd_op_is_supported(UCD_OP__MAX, UCD_TYPE__INT, name, &o.number); });
+    r.invalid(f, "the nearest is hip",
+              [&] { return ucd_op_is_supported(UCD_OP__MAX, int_, "hpi", &o.number); });
+    const ucd_stream_t stream = {"cude", 0, nullptr, nullptr};
+    r.refused("ucd_prepare", UCD_ERR__NOT_SUPPORTED,
+              "\"cude\", which is not known; the nearest is cuda",
+              [&] { return ucd_prepare(1, int_, UCD_OP__MAX, stream, nullptr); });
     r.invalid(f, "supported is NULL",
               [&] { return ucd_op_is_supported(UCD_OP__MAX, UCD_TYPE__INT, "seq", nullptr); });
+}
+
+TEST_CASE("ucd.environment=no and UCD_IGNORE_ENVIRONMENT=1 keep variables of keys out") {
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    ucd_info_t with, without;
+    REQUIRE(ucd_info_create(&with) == UCD_SUCCESS);
+    REQUIRE(ucd_info_set(with, "ucd.environment", "yes") == UCD_SUCCESS);
+    REQUIRE(ucd_info_create(&without) == UCD_SUCCESS);
+    REQUIRE(ucd_info_set(without, "ucd.environment", "no") == UCD_SUCCESS);
+    setenv("UCD_GPU", "all", 1); // which is refused if it is read
+    const std::tuple<const char *, ucd_info_t, int> starts[] = {
+        {nullptr, nullptr, UCD_ERR__INVALID_ARG},
+        {nullptr, with, UCD_ERR__INVALID_ARG},
+        {nullptr, without, UCD_SUCCESS},
+        {"0", nullptr, UCD_ERR__INVALID_ARG},
+        {"0", without, UCD_SUCCESS},
+        {"1", nullptr, UCD_SUCCESS},
+        {"1", with, UCD_SUCCESS},
+        {"1", without, UCD_SUCCESS}};
+    for (const auto &[ignored, info, expected] : starts) {
+        ignored == nullptr ? unsetenv("UCD_IGNORE_ENVIRONMENT")
+                           : setenv("UCD_IGNORE_ENVIRONMENT", ignored, 1);
+        CHECK(ucd_init(info) == expected);
+        if (expected != UCD_SUCCESS) continue;
+        CHECK(ucd_init(with) == UCD_SUCCESS); // too late
+        CHECK(ucd_finalize() == UCD_SUCCESS);
+        CHECK(ucd_finalize() == UCD_SUCCESS);
+    }
+    unsetenv("UCD_IGNORE_ENVIRONMENT");
+    unsetenv("UCD_GPU");
+    CHECK(ucd_info_free(&with) == UCD_SUCCESS);
+    CHECK(ucd_info_free(&without) == UCD_SUCCESS);
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
 }
 
 TEST_CASE("ucd_init refuses bad environments, and starts nothing then") {
     Refusals r;
     REQUIRE(ucd_finalize() == UCD_SUCCESS);
     const std::pair<const char *, const char *> bad[] = {
-        {"UCD_BACKENDS", "nope"}, {"UCD_GPU", "all"},       {"UCD_INBUF", "moon"},
-        {"UCD_OUTBUF", "cuda:"},  {"UCD_ENGINE", "steam"},  {"UCD_MAX_BLOCKS", "0"},
-        {"UCD_THREADS", "no"},    {"UCD_ZE_CONTEXT", "-1"}, {"UCD_LOG_LEVEL", "loud"},
+        {"UCD_CHECK", "all"},      {"UCD_IGNORE_ENVIRONMENT", "yes"},
+        {"UCD_BACKENDS", "nope"},  {"UCD_GPU", "all"},
+        {"UCD_INBUF", "moon"},     {"UCD_OUTBUF", "cuda:"},
+        {"UCD_ENGINE", "steam"},   {"UCD_MAX_BLOCKS", "0"},
+        {"UCD_THREADS", "no"},     {"UCD_ZE_CONTEXT", "-1"},
+        {"UCD_LOG_LEVEL", "loud"},
     };
     for (const auto &[name, value] : bad) {
         setenv(name, value, 1);

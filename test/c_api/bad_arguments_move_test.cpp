@@ -108,7 +108,10 @@ TEST_CASE("Packing and unpacking refuse") {
                     [=](Move &m) { m.offset = offset; });
         invalid(std::string(c.offset) + " is 1", [](Move &m) { m.count = 0, m.offset = 1; });
         for (const std::uintptr_t count : {too_many, UINTPTR_MAX})
-            refused(UCD_ERR__OVERFLOW, std::string(c.count) + " is " + std::to_string(count),
+            refused(UCD_ERR__OVERFLOW,
+                    std::string(c.count) + (count == UINTPTR_MAX
+                                                ? " is -1, or " + std::to_string(count)
+                                                : " is " + std::to_string(count) + ";"),
                     [=](Move &m) { m.count = count; });
         // With a reduction: no part of an element.
         invalid(std::string(c.offset) + " is 5", [](Move &m) { m.op = sum, m.offset = 5; });
@@ -247,13 +250,22 @@ TEST_CASE("ucd_copy and ucd_icopy refuse") {
                       c.op = sum;
                       c.in = c.out = mixed;
                   }));
-        // A reduction needs the same elements on both sides.
-        const std::pair<ucd_type_t, std::uintptr_t> others[] = {{UCD_TYPE__UNSIGNED, 6},
-                                                                {UCD_TYPE__FLOAT, 6},
-                                                                {UCD_TYPE__DOUBLE, 3},
-                                                                {UCD_TYPE__SHORT, 12}};
-        for (const auto &[type, count] : others)
-            r.invalid(f, "outtype", with([t = type, n = count](Copy &c) {
+        // A reduction needs the same elements on both sides, which matters before their sizes.
+        const std::tuple<ucd_type_t, std::uintptr_t, const char *> others[] = {
+            {UCD_TYPE__UNSIGNED, 6, "UINT32_T"},
+            {UCD_TYPE__FLOAT, 6, "FLOAT"},
+            {UCD_TYPE__DOUBLE, 3, "DOUBLE"},
+            {UCD_TYPE__SHORT, 12, "INT16_T"},
+            {UCD_TYPE__UNSIGNED, 1, "UINT32_T"},
+            {UCD_TYPE__FLOAT, 5, "FLOAT"},
+            {UCD_TYPE__DOUBLE, 1, "DOUBLE"},
+            {UCD_TYPE__SHORT, 1, "INT16_T"},
+            {mixed, 1, "DOUBLE"}};
+        for (const auto &[type, count, name] : others)
+            r.invalid(f,
+                      "outtype has other elements than intype: " + std::string(name) +
+                          " where that has INT32_T; ",
+                      with([t = type, n = count](Copy &c) {
                           c.op = UCD_OP__MAX;
                           c.out = t;
                           c.out_count = n;
@@ -269,6 +281,8 @@ TEST_CASE("ucd_test, ucd_wait and ucd_waitall refuse") {
     r.invalid("ucd_test", "completed is NULL", [&] { return ucd_test(&none, nullptr); });
     r.invalid("ucd_wait", "request is NULL", [&] { return ucd_wait(nullptr); });
     r.invalid("ucd_waitall", "requests is NULL", [&] { return ucd_waitall(1, nullptr); });
+    r.invalid("ucd_waitall", "count is -2, or ",
+              [&] { return ucd_waitall(static_cast<std::uintptr_t>(-2), &none); });
     int completed = 7;
     CHECK(ucd_test(&none, &completed) == UCD_SUCCESS);
     CHECK((completed == 1 && none == UCD_REQUEST__NULL));

@@ -128,6 +128,10 @@ TEST_CASE("Lists of moves refuse what is wrong in a member, and name it") {
             return c.call(moves.list.data(), moves.list.size(), op);
         });
         r.bad_ops(c.name, [&](ucd_op_t op) { return c.call(nullptr, 0, op); });
+        r.invalid(c.name, "count is -1, or ", [&] {
+            Moves moves(v);
+            return c.call(moves.list.data(), UINTPTR_MAX, UCD_OP__REPLACE);
+        });
         r.invalid(c.name, "moves is NULL", [&] { return c.call(nullptr, 1, UCD_OP__REPLACE); });
     }
     // The first wrong member ends the checks, however many are said to follow.

@@ -50,6 +50,16 @@ class Environment(unittest.TestCase):
         # Also if ucd_init then fails.
         self.assertIn(lines[0], run(UCD_LOG_LEVEL='error', UCD_THREAD='2', UCD_GPU='yes').stderr)
 
+    def test_ignored_variables_are_logged(self):
+        ignored = {'UCD_IGNORE_ENVIRONMENT': '1', 'UCD_THREADS': '0', 'UCD_CHECK': 'none'}
+        done = run(**ignored)
+        self.assertEqual((done.returncode, done.stderr), (0, ''))
+        done = run(UCD_LOG_LEVEL='error', UCD_TUNING='', **ignored)
+        self.assertEqual(done.returncode, 0)
+        self.assertEqual(done.stderr.splitlines(), [
+            f'ucd: the environment variable {name} has no effect, because UCD_IGNORE_ENVIRONMENT is 1'
+            for name in ('UCD_THREADS', 'UCD_CHECK')])
+
     def test_variables_of_other_parts_are_known(self):
         done = run(UCD_LOG_LEVEL='error', UCD_MPI='off', UCD_MPI_STATS='1', UCD_MPI_GPU_AWARE='0',
                    UCD_TUNING='', UCD_PLUGIN_PATH='', UCD_REQUIRE_BACKEND='seq', UCD_TEST_SEED='1',

@@ -215,6 +215,7 @@ TEST_CASE("the library ends with work under way, whose requests nobody has waite
         for (const Ends ends :
              {Ends{device0, device0}, Ends{device0, pageable}, Ends{device0, device1}}) {
             start_anew();
+            const OwnStream stream; // says that the test has memory of its own
             std::vector<std::unique_ptr<WholeMove>> moves;
             mock::knobs.delay_us = 500;
             for (int i = 0; i < 8; ++i) {

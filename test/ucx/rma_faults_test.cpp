@@ -118,6 +118,8 @@ TEST_CASE("what an origin can see is refused at once") {
         CHECK(op.start(what, pair.a, window.key(), 0, UCD_TYPE__NULL) == UCD_ERR__INVALID_ARG);
         if (what == What::put || what == What::get) continue;
         refused(op.start(what, pair.a, window.key(), 0, UCD_TYPE__FLOAT), "same predefined type");
+        // Named before the sizes, which differ as well.
+        refused(op.start(what, pair.a, window.key(), 0, UCD_TYPE__DOUBLE), "same predefined type");
         refused(op.start(what, pair.a, window.key(), 0, UCD_TYPE__UNSIGNED),
                 "same predefined type");
         ucd_type_t mixed;
@@ -134,6 +136,12 @@ TEST_CASE("what an origin can see is refused at once") {
                                       window.key(), 0, 4, UCD_TYPE__CHAR, op, nullptr, &request);
     };
     CHECK(accumulate(UCD_OP__SUM) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(std::string(ucd_ucx_last_error()) ==
+          "ucd_ucx_accumulate_nbx: SUM is not defined on CHAR");
+    CHECK(ucd_ucx_put_nbx(pair.a.rma, pair.a.ep(), chars.data(), UINTPTR_MAX, UCD_TYPE__CHAR,
+                          window.key(), 0, 4, UCD_TYPE__CHAR, nullptr,
+                          &request) == UCD_ERR__OVERFLOW);
+    CHECK(std::string(ucd_ucx_last_error()).rfind("ucd_ucx_put_nbx: origin_count is -1, ", 0) == 0);
     refused(accumulate(UCD_UCX_OP__NO_OP), "op is -1");
     refused(accumulate(99), "op is 99");
     refused(ucd_ucx_rma_destroy(&pair.b.rma), "has a window");

@@ -52,7 +52,10 @@ TEST_CASE("a failure is one line, where failures are asked for") {
 }
 
 TEST_CASE("an unknown variable is logged once in a process") {
-    const auto log = [] { ucd::log_unknown_variables(); };
+    const auto log = [] {
+        ucd::Info info;
+        CHECK(ucd::read_environment(nullptr, info).ok());
+    };
     REQUIRE(setenv("UCD_THREDS", "2", 1) == 0);
     CHECK(printed_at(ucd::LogLevel::error, log) ==
           "ucd: the environment variable UCD_THREDS is unknown; the nearest is UCD_THREADS\n");

@@ -155,6 +155,7 @@ TEST_CASE("an op that one element does not support is refused for the others, to
         // The pair alone is moved.
         CHECK(yaksa_pack(memory, 1, type, first ? 4 : 0, packed, 8, &actual, nullptr,
                          YAKSA_OP__BAND) == YAKSA_ERR__NOT_SUPPORTED);
+        CHECK(std::string(ucd_yaksa_last_error()) == "yaksa_pack: BAND is not defined on FLOAT");
         CHECK((actual == 7 && packed[0] == 7 && packed[1] == 7 && packed[2] == 7));
         REQUIRE(yaksa_type_free(type) == YAKSA_SUCCESS);
     }

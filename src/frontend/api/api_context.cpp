@@ -34,10 +34,10 @@ Status start(const Info *info) noexcept {
     return without_exceptions([&]() -> Status {
         Info environment;
         UCD_TRY(read_log_level());
-        if (logs(LogLevel::error)) log_unknown_variables();
-        UCD_TRY(hints_from_environment(environment));
+        UCD_TRY(read_environment(info, environment));
         if (!ever_initialised.load(std::memory_order_relaxed)) make_predefined_types();
         auto context = std::make_unique<Context>(std::move(environment), info);
+        check_handles(context->environment.checks_handles.value_or(false));
         ever_initialised.store(true, std::memory_order_release);
         running_context.store(context.release(), std::memory_order_release);
         return success;
@@ -49,8 +49,9 @@ Status start(const Info *info) noexcept {
 int ucd_init(ucd_info_t info) {
     return guard("ucd_init", [&]() -> Status {
         const std::lock_guard lock(life_cycle);
+        UCD_TRY(check_handle(info, HandleKind::info, "info"));
         if (initialisations == 0) {
-            const Status started = start(reinterpret_cast<const Info *>(info));
+            const Status started = start(info_of(info));
             set_start_failure(started.ok() ? "" : last_error().text);
             UCD_TRY(started);
         }
@@ -107,7 +108,9 @@ const char *ucd_last_error(void) {
 int ucd_info_create(ucd_info_t *info) {
     return guard("ucd_info_create", [&]() -> Status {
         UCD_TRY(require(info, "info"));
-        *info = reinterpret_cast<ucd_info_t>(new Info);
+        auto *const made = new UserInfo;
+        made->entry.add(made, HandleKind::info);
+        *info = reinterpret_cast<ucd_info_t>(made);
         return success;
     });
 }
@@ -115,20 +118,20 @@ int ucd_info_create(ucd_info_t *info) {
 int ucd_info_set(ucd_info_t info, const char *key, const char *value) {
     return guard("ucd_info_set", [&]() -> Status {
         UCD_TRY(require(info, "info"));
+        UCD_TRY(check_handle(info, HandleKind::info, "info"));
         UCD_TRY(require(key, "key"));
         UCD_TRY(require(value, "value"));
-        return set_text(*reinterpret_cast<Info *>(info), key, value);
+        return set_text(*info_of(info), key, value);
     });
 }
 
 int ucd_info_get(ucd_info_t info, const char *key, char *value, uintptr_t value_size,
                  uintptr_t *needed) {
     return guard("ucd_info_get", [&]() -> Status {
+        UCD_TRY(check_handle(info, HandleKind::info, "info"));
         UCD_TRY(require(key, "key"));
         UCD_TRY(require(needed, "needed"));
-        const std::string *text = info == UCD_INFO__NULL
-                                      ? nullptr
-                                      : find_text(*reinterpret_cast<const Info *>(info), key);
+        const std::string *text = info == UCD_INFO__NULL ? nullptr : find_text(*info_of(info), key);
         return copy_text(text == nullptr ? nullptr : text->c_str(), "value", value, value_size,
                          needed);
     });
@@ -137,8 +140,9 @@ int ucd_info_get(ucd_info_t info, const char *key, char *value, uintptr_t value_
 int ucd_info_get_nthkey(ucd_info_t info, uintptr_t n, char *key, uintptr_t key_size,
                         uintptr_t *needed) {
     return guard("ucd_info_get_nthkey", [&]() -> Status {
+        UCD_TRY(check_handle(info, HandleKind::info, "info"));
         UCD_TRY(require(needed, "needed"));
-        const auto *set = reinterpret_cast<const Info *>(info);
+        const Info *set = info_of(info);
         const bool exists = set != nullptr && n < set->texts.size();
         return copy_text(exists ? set->texts[n].first.c_str() : nullptr, "key", key, key_size,
                          needed);
@@ -148,7 +152,9 @@ int ucd_info_get_nthkey(ucd_info_t info, uintptr_t n, char *key, uintptr_t key_s
 int ucd_info_free(ucd_info_t *info) {
     return guard("ucd_info_free", [&]() -> Status {
         UCD_TRY(require(info, "info"));
-        delete reinterpret_cast<Info *>(*info);
+        if (*info == UCD_INFO__NULL) return success;
+        UCD_TRY(check_freed_handle(*info, HandleKind::info, "*info"));
+        delete info_of(*info);
         *info = UCD_INFO__NULL;
         return success;
     });
@@ -212,8 +218,9 @@ int ucd_op_is_supported(ucd_op_t op, ucd_type_t type, const char *backend, int *
         UCD_TRY(check_op(op));
         const int index = context->index_of(backend);
         if (index < 0)
-            return fail(UCD_ERR__INVALID_ARG, "backend is \"%.32s\"; no backend has that name",
-                        backend);
+            return fail(UCD_ERR__INVALID_ARG,
+                        "backend is \"%.32s\"; no backend has that name; the nearest is %s",
+                        backend, nearest_backend(backend));
         const Backend *b = context->slots[static_cast<std::size_t>(index)].backend.get();
         const auto asked = static_cast<Op>(op);
         bool yes = b != nullptr && (t->ops & op_bit(asked)) != 0;

@@ -20,11 +20,13 @@ const int64_t *as_int64(const intptr_t *array) {
 }
 
 // The common part of all constructors: checks the arguments, and calls `create` with the child.
+// None has hints yet: the argument info is for hints of later versions.
 template <class Create>
-int construct(const char *function, ucd_type_t oldtype, ucd_type_t *newtype, Create create) {
+int construct(const char *function, ucd_type_t oldtype, ucd_info_t info, ucd_type_t *newtype,
+              Create create) {
     return guard(function, [&]() -> Status {
         Context *context;
-        UCD_TRY(current(context));
+        UCD_TRY(current(context, info));
         UCD_TRY(require(newtype, "newtype"));
         const Type *child;
         UCD_TRY(resolve(oldtype, "oldtype", child));
@@ -37,35 +39,36 @@ int construct(const char *function, ucd_type_t oldtype, ucd_type_t *newtype, Cre
 
 } // namespace
 
-// No constructor has hints yet. The argument info is for hints of later versions.
-int ucd_create_contig(intptr_t count, ucd_type_t oldtype, ucd_info_t, ucd_type_t *newtype) {
-    return construct("ucd_create_contig", oldtype, newtype, [&](const Type &child, TypeOwner &t) {
-        return create_contig(count, child, t);
-    });
+int ucd_create_contig(intptr_t count, ucd_type_t oldtype, ucd_info_t info, ucd_type_t *newtype) {
+    return construct(
+        "ucd_create_contig", oldtype, info, newtype,
+        [&](const Type &child, TypeOwner &t) { return create_contig(count, child, t); });
 }
 
-int ucd_create_dup(ucd_type_t oldtype, ucd_info_t, ucd_type_t *newtype) {
-    return construct("ucd_create_dup", oldtype, newtype,
+int ucd_create_dup(ucd_type_t oldtype, ucd_info_t info, ucd_type_t *newtype) {
+    return construct("ucd_create_dup", oldtype, info, newtype,
                      [&](const Type &child, TypeOwner &t) { return create_dup(child, t); });
 }
 
 int ucd_create_vector(intptr_t count, intptr_t blocklength, intptr_t stride, ucd_type_t oldtype,
-                      ucd_info_t, ucd_type_t *newtype) {
-    return construct("ucd_create_vector", oldtype, newtype, [&](const Type &child, TypeOwner &t) {
-        return create_vector(count, blocklength, stride, Unit::extents, child, t);
-    });
+                      ucd_info_t info, ucd_type_t *newtype) {
+    return construct("ucd_create_vector", oldtype, info, newtype,
+                     [&](const Type &child, TypeOwner &t) {
+                         return create_vector(count, blocklength, stride, Unit::extents, child, t);
+                     });
 }
 
 int ucd_create_hvector(intptr_t count, intptr_t blocklength, intptr_t stride, ucd_type_t oldtype,
-                       ucd_info_t, ucd_type_t *newtype) {
-    return construct("ucd_create_hvector", oldtype, newtype, [&](const Type &child, TypeOwner &t) {
-        return create_vector(count, blocklength, stride, Unit::bytes, child, t);
-    });
+                       ucd_info_t info, ucd_type_t *newtype) {
+    return construct("ucd_create_hvector", oldtype, info, newtype,
+                     [&](const Type &child, TypeOwner &t) {
+                         return create_vector(count, blocklength, stride, Unit::bytes, child, t);
+                     });
 }
 
 int ucd_create_indexed_block(intptr_t count, intptr_t blocklength, const intptr_t *displs,
-                             ucd_type_t oldtype, ucd_info_t, ucd_type_t *newtype) {
-    return construct("ucd_create_indexed_block", oldtype, newtype,
+                             ucd_type_t oldtype, ucd_info_t info, ucd_type_t *newtype) {
+    return construct("ucd_create_indexed_block", oldtype, info, newtype,
                      [&](const Type &child, TypeOwner &t) {
                          return create_indexed_block(count, blocklength, as_int64(displs),
                                                      Unit::extents, child, t);
@@ -73,8 +76,8 @@ int ucd_create_indexed_block(intptr_t count, intptr_t blocklength, const intptr_
 }
 
 int ucd_create_hindexed_block(intptr_t count, intptr_t blocklength, const intptr_t *displs,
-                              ucd_type_t oldtype, ucd_info_t, ucd_type_t *newtype) {
-    return construct("ucd_create_hindexed_block", oldtype, newtype,
+                              ucd_type_t oldtype, ucd_info_t info, ucd_type_t *newtype) {
+    return construct("ucd_create_hindexed_block", oldtype, info, newtype,
                      [&](const Type &child, TypeOwner &t) {
                          return create_indexed_block(count, blocklength, as_int64(displs),
                                                      Unit::bytes, child, t);
@@ -83,8 +86,8 @@ int ucd_create_hindexed_block(intptr_t count, intptr_t blocklength, const intptr
 
 int ucd_create_indexed_block_ref(intptr_t count, intptr_t blocklength, const void *indices,
                                  ucd_type_t index_type, intptr_t unit, intptr_t lb, intptr_t extent,
-                                 ucd_type_t oldtype, ucd_info_t, ucd_type_t *newtype) {
-    return construct("ucd_create_indexed_block_ref", oldtype, newtype,
+                                 ucd_type_t oldtype, ucd_info_t info, ucd_type_t *newtype) {
+    return construct("ucd_create_indexed_block_ref", oldtype, info, newtype,
                      [&](const Type &child, TypeOwner &t) {
                          return create_indexed_block_ref(count, blocklength, indices, index_type,
                                                          unit, lb, extent, child, t);
@@ -92,26 +95,28 @@ int ucd_create_indexed_block_ref(intptr_t count, intptr_t blocklength, const voi
 }
 
 int ucd_create_indexed(intptr_t count, const intptr_t *blocklengths, const intptr_t *displs,
-                       ucd_type_t oldtype, ucd_info_t, ucd_type_t *newtype) {
-    return construct("ucd_create_indexed", oldtype, newtype, [&](const Type &child, TypeOwner &t) {
-        return create_indexed(count, as_int64(blocklengths), as_int64(displs), Unit::extents, child,
-                              t);
-    });
+                       ucd_type_t oldtype, ucd_info_t info, ucd_type_t *newtype) {
+    return construct("ucd_create_indexed", oldtype, info, newtype,
+                     [&](const Type &child, TypeOwner &t) {
+                         return create_indexed(count, as_int64(blocklengths), as_int64(displs),
+                                               Unit::extents, child, t);
+                     });
 }
 
 int ucd_create_hindexed(intptr_t count, const intptr_t *blocklengths, const intptr_t *displs,
-                        ucd_type_t oldtype, ucd_info_t, ucd_type_t *newtype) {
-    return construct("ucd_create_hindexed", oldtype, newtype, [&](const Type &child, TypeOwner &t) {
-        return create_indexed(count, as_int64(blocklengths), as_int64(displs), Unit::bytes, child,
-                              t);
-    });
+                        ucd_type_t oldtype, ucd_info_t info, ucd_type_t *newtype) {
+    return construct("ucd_create_hindexed", oldtype, info, newtype,
+                     [&](const Type &child, TypeOwner &t) {
+                         return create_indexed(count, as_int64(blocklengths), as_int64(displs),
+                                               Unit::bytes, child, t);
+                     });
 }
 
 int ucd_create_struct(intptr_t count, const intptr_t *blocklengths, const intptr_t *displs,
-                      const ucd_type_t *types, ucd_info_t, ucd_type_t *newtype) {
+                      const ucd_type_t *types, ucd_info_t info, ucd_type_t *newtype) {
     return guard("ucd_create_struct", [&]() -> Status {
         Context *context;
-        UCD_TRY(current(context));
+        UCD_TRY(current(context, info));
         UCD_TRY(require(newtype, "newtype"));
         if (count < 0)
             return fail(UCD_ERR__INVALID_ARG, "count is %jd; it must be >= 0",
@@ -139,35 +144,38 @@ int ucd_create_struct(intptr_t count, const intptr_t *blocklengths, const intptr
 }
 
 int ucd_create_subarray(int ndims, const intptr_t *sizes, const intptr_t *subsizes,
-                        const intptr_t *starts, int order, ucd_type_t oldtype, ucd_info_t,
+                        const intptr_t *starts, int order, ucd_type_t oldtype, ucd_info_t info,
                         ucd_type_t *newtype) {
-    return construct("ucd_create_subarray", oldtype, newtype, [&](const Type &child, TypeOwner &t) {
-        return create_subarray(ndims, as_int64(sizes), as_int64(subsizes), as_int64(starts), order,
-                               child, t);
-    });
+    return construct("ucd_create_subarray", oldtype, info, newtype,
+                     [&](const Type &child, TypeOwner &t) {
+                         return create_subarray(ndims, as_int64(sizes), as_int64(subsizes),
+                                                as_int64(starts), order, child, t);
+                     });
 }
 
 int ucd_create_darray(int size, int rank, int ndims, const intptr_t *gsizes, const int *distribs,
                       const intptr_t *dargs, const int *psizes, int order, ucd_type_t oldtype,
-                      ucd_info_t, ucd_type_t *newtype) {
-    return construct("ucd_create_darray", oldtype, newtype, [&](const Type &child, TypeOwner &t) {
-        return create_darray(size, rank, ndims, as_int64(gsizes), distribs, as_int64(dargs), psizes,
-                             order, child, t);
-    });
+                      ucd_info_t info, ucd_type_t *newtype) {
+    return construct("ucd_create_darray", oldtype, info, newtype,
+                     [&](const Type &child, TypeOwner &t) {
+                         return create_darray(size, rank, ndims, as_int64(gsizes), distribs,
+                                              as_int64(dargs), psizes, order, child, t);
+                     });
 }
 
 int ucd_create_ndarray(int ndims, const intptr_t *shape, const intptr_t *byte_strides,
-                       ucd_type_t oldtype, ucd_info_t, ucd_type_t *newtype) {
-    return construct("ucd_create_ndarray", oldtype, newtype, [&](const Type &child, TypeOwner &t) {
-        return create_ndarray(ndims, as_int64(shape), as_int64(byte_strides), child, t);
-    });
+                       ucd_type_t oldtype, ucd_info_t info, ucd_type_t *newtype) {
+    return construct(
+        "ucd_create_ndarray", oldtype, info, newtype, [&](const Type &child, TypeOwner &t) {
+            return create_ndarray(ndims, as_int64(shape), as_int64(byte_strides), child, t);
+        });
 }
 
-int ucd_create_resized(ucd_type_t oldtype, intptr_t lb, intptr_t extent, ucd_info_t,
+int ucd_create_resized(ucd_type_t oldtype, intptr_t lb, intptr_t extent, ucd_info_t info,
                        ucd_type_t *newtype) {
-    return construct("ucd_create_resized", oldtype, newtype, [&](const Type &child, TypeOwner &t) {
-        return create_resized(child, lb, extent, t);
-    });
+    return construct(
+        "ucd_create_resized", oldtype, info, newtype,
+        [&](const Type &child, TypeOwner &t) { return create_resized(child, lb, extent, t); });
 }
 
 int ucd_free(ucd_type_t *type) {
@@ -179,6 +187,7 @@ int ucd_free(ucd_type_t *type) {
         UCD_TRY(resolve(*type, "*type", t));
         if (t->permanent)
             return fail(UCD_ERR__INVALID_ARG, "*type is a predefined type; those are never freed");
+        UCD_TRY(check_freed_handle(t, HandleKind::type, "*type"));
         release(t);
         *type = UCD_TYPE__NULL;
         return success;

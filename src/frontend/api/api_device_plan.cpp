@@ -25,11 +25,11 @@ Status check_header(const ucd_device_plan_t &plan) {
 
 } // namespace
 
-int ucd_device_plan_create(uintptr_t count, ucd_type_t type, const char *device,
-                           [[maybe_unused]] ucd_info_t info, ucd_device_plan_t *plan) {
+int ucd_device_plan_create(uintptr_t count, ucd_type_t type, const char *device, ucd_info_t info,
+                           ucd_device_plan_t *plan) {
     return guard("ucd_device_plan_create", [&]() -> Status {
         Context *context;
-        UCD_TRY(current(context));
+        UCD_TRY(current(context, info));
         UCD_TRY(require(plan, "plan"));
         UCD_TRY(check_header(*plan));
         const Type *resolved;

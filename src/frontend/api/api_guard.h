@@ -41,6 +41,16 @@ inline Status copy_text(const char *text, const char *what, char *to, uintptr_t 
     return success;
 }
 
+// For an argument that is a list with so many entries.
+template <class T>
+Status require_list(const T *list, uintptr_t count, const char *argument) {
+    if (count > 0) UCD_TRY(require(list, argument));
+    if (count <= INTPTR_MAX) [[likely]]
+        return success;
+    return fail(UCD_ERR__INVALID_ARG, "count is %s; no list has so many entries",
+                ucd_base::CountText(count).text);
+}
+
 // Copies a struct to the caller, up to the size that the caller's struct_size states.
 template <class Struct>
 Status fill_sized(const Struct &filled, Struct *out) {

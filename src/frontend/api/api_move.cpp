@@ -84,7 +84,7 @@ const char *actual_name(Direction direction) {
                                       ucd_op_t op, uintptr_t *actual, ucd_info_t info,
                                       ucd_request_t *request) {
     Context *context;
-    UCD_TRY(current(context));
+    UCD_TRY(current(context, info));
     UCD_TRY(require(actual, actual_name(direction)));
     UCD_TRY(check_move(type, "type", op, direction, m));
     UCD_TRY(run(*context, m, info, request));
@@ -115,7 +115,7 @@ int move_in_stream(const char *function, Direction direction, const void *typed,
                    ucd_op_t op, uintptr_t *actual, ucd_info_t info, const ucd_stream_t &stream) {
     return guard(function, [&]() -> Status {
         Context *context;
-        UCD_TRY(current(context));
+        UCD_TRY(current(context, info));
         UCD_TRY(require(actual, actual_name(direction)));
         StreamTarget target;
         UCD_TRY(resolve_stream(*context, stream, target));
@@ -163,7 +163,7 @@ int copy(const char *function, const void *inbuf, uintptr_t incount, ucd_type_t 
          ucd_op_t op, ucd_request_t *request) {
     return guard(function, [&]() -> Status {
         Context *context;
-        UCD_TRY(current(context));
+        UCD_TRY(current(context, info));
         CheckedMove m = decoded_copy(inbuf, incount, outbuf, outcount);
         UCD_TRY(check_copy(intype, outtype, op, actual, m));
         UCD_TRY(run(*context, m, info, request));
@@ -238,7 +238,7 @@ int ucd_copy_stream(const void *inbuf, uintptr_t incount, ucd_type_t intype, voi
                     ucd_info_t info, ucd_op_t op, ucd_stream_t stream) {
     return guard("ucd_copy_stream", [&]() -> Status {
         Context *context;
-        UCD_TRY(current(context));
+        UCD_TRY(current(context, info));
         CheckedMove m = decoded_copy(inbuf, incount, outbuf, outcount);
         UCD_TRY(check_copy(intype, outtype, op, actual_bytes, m));
         StreamTarget target;

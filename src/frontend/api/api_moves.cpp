@@ -156,7 +156,7 @@ Status start_alike(Submission &submission, std::span<ucd_move_t> descs, ucd_op_t
 
 Status check_list(ucd_op_t op, const ucd_move_t *descs, uintptr_t count) {
     UCD_TRY(check_op(op));
-    return count > 0 ? require(descs, "moves") : success;
+    return require_list(descs, count, "moves");
 }
 
 // Returns a request. If the caller wants none, waits for the work.
@@ -164,7 +164,7 @@ int run_list(const char *function, ucd_move_t *descs, uintptr_t count, ucd_info_
              ucd_request_t *request, bool waits) {
     return guard(function, [&]() -> Status {
         Context *context;
-        UCD_TRY(current(context));
+        UCD_TRY(current(context, info));
         if (!waits) UCD_TRY(require(request, "request"));
         UCD_TRY(check_list(op, descs, count));
         const CallHints call_hints(*context, info);
@@ -185,7 +185,7 @@ int run_list_in_stream(const char *function, ucd_move_t *descs, uintptr_t count,
                        ucd_op_t op, const ucd_stream_t &stream) {
     return guard(function, [&]() -> Status {
         Context *context;
-        UCD_TRY(current(context));
+        UCD_TRY(current(context, info));
         UCD_TRY(check_list(op, descs, count));
         StreamTarget target;
         UCD_TRY(resolve_stream(*context, stream, target));

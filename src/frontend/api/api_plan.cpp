@@ -13,11 +13,15 @@ using namespace ucd;
 namespace {
 
 // A plan's handle points to one of these. Starts that have not ended share the plan.
-using SharedPlan = std::shared_ptr<MovePlan>;
+struct SharedPlan {
+    std::shared_ptr<MovePlan> plan;
+    HandleEntry entry;
+};
 
 Status find_plan(ucd_plan_t handle, MovePlan *&plan) {
     UCD_TRY(require(handle, "plan"));
-    plan = reinterpret_cast<SharedPlan *>(handle)->get();
+    UCD_TRY(check_handle(handle, HandleKind::plan, "plan"));
+    plan = reinterpret_cast<SharedPlan *>(handle)->plan.get();
     return success;
 }
 
@@ -57,17 +61,18 @@ int ucd_plan_create(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_
                     ucd_plan_t *plan) {
     return guard("ucd_plan_create", [&]() -> Status {
         Context *context;
-        UCD_TRY(current(context));
+        UCD_TRY(current(context, info));
         UCD_TRY(require(plan, "plan"));
         UCD_TRY(check_op(op));
-        if (count > 0) UCD_TRY(require(moves, "moves"));
+        UCD_TRY(require_list(moves, count, "moves"));
         std::vector<CheckedMove> members(count);
         for (uintptr_t i = 0; i < count; ++i)
             UCD_TRY(at_member(i, check_member(moves[i], op, members[i])));
         const CallHints hints(*context, info);
         auto made = std::make_unique<SharedPlan>();
-        UCD_TRY(MovePlan::create(*context, members, static_cast<Op>(op), hints, *made));
+        UCD_TRY(MovePlan::create(*context, members, static_cast<Op>(op), hints, made->plan));
         for (uintptr_t i = 0; i < count; ++i) write_lengths(moves[i], members[i]);
+        add_handle(made->entry, made.get(), HandleKind::plan);
         *plan = reinterpret_cast<ucd_plan_t>(made.release());
         return success;
     });
@@ -116,6 +121,8 @@ int ucd_plan_free(ucd_plan_t *plan) {
     return guard("ucd_plan_free", [&]() -> Status {
         UCD_TRY(check_ever_initialised());
         UCD_TRY(require(plan, "plan"));
+        if (*plan == UCD_PLAN__NULL) return success;
+        UCD_TRY(check_freed_handle(*plan, HandleKind::plan, "*plan"));
         delete reinterpret_cast<SharedPlan *>(*plan);
         *plan = UCD_PLAN__NULL;
         return success;

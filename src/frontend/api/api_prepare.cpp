@@ -13,7 +13,7 @@ int ucd_prepare(uintptr_t count, ucd_type_t type, ucd_op_t op, ucd_stream_t stre
                 ucd_info_t info) {
     return guard("ucd_prepare", [&]() -> Status {
         Context *context;
-        UCD_TRY(current(context));
+        UCD_TRY(current(context, info));
         const Type *resolved;
         UCD_TRY(resolve(type, "type", resolved));
         UCD_TRY(check_op(op));

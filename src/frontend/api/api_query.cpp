@@ -152,7 +152,7 @@ int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t
                    uintptr_t memory_size, uintptr_t *needed) {
     return guard("ucd_get_memory", [&]() -> Status {
         Context *context;
-        UCD_TRY(current(context));
+        UCD_TRY(current(context, info));
         const Type *t;
         UCD_TRY(resolve(type, "type", t));
         UCD_TRY(require(needed, "needed"));

@@ -27,8 +27,9 @@ Status end(ucd_request_t &request) {
     return operation->outcome();
 }
 
-Status wait(ucd_request_t &request) {
+Status wait(ucd_request_t &request, const char *argument) {
     if (request == UCD_REQUEST__NULL) return success;
+    UCD_TRY(check_handle(request, HandleKind::request, argument));
     AsyncOperation &operation = operation_of(request);
     if (!operation.done())
         running_context.load(std::memory_order_acquire)->progress->wait(operation);
@@ -45,6 +46,7 @@ int ucd_test(ucd_request_t *request, int *completed) {
         UCD_TRY(check_ever_initialised());
         UCD_TRY(require(request, "request"));
         UCD_TRY(require(completed, "completed"));
+        UCD_TRY(check_handle(*request, HandleKind::request, "*request"));
         *completed = *request == UCD_REQUEST__NULL || test(operation_of(*request));
         if (*completed == 0 || *request == UCD_REQUEST__NULL) return success;
         return end(*request);
@@ -55,18 +57,18 @@ int ucd_wait(ucd_request_t *request) {
     return guard("ucd_wait", [&]() -> Status {
         UCD_TRY(check_ever_initialised());
         UCD_TRY(require(request, "request"));
-        return wait(*request);
+        return wait(*request, "*request");
     });
 }
 
 int ucd_waitall(uintptr_t count, ucd_request_t *requests) {
     return guard("ucd_waitall", [&]() -> Status {
         UCD_TRY(check_ever_initialised());
-        if (count > 0) UCD_TRY(require(requests, "requests"));
+        UCD_TRY(require_list(requests, count, "requests"));
         Status first;
         LastError sentence;
         for (uintptr_t i = 0; i < count; ++i) {
-            const Status status = wait(requests[i]);
+            const Status status = wait(requests[i], "one of requests");
             if (status.ok() || !first.ok()) continue;
             first = status;
             sentence = last_error();

@@ -4,6 +4,9 @@
 #include "memory.h"
 #include "move.h"
 #include "status.h"
+#include "support/handles.h"
+
+#include <ucd.h>
 
 #include <optional>
 #include <string>
@@ -27,11 +30,21 @@ struct Info {
     std::optional<LocationHint> inbuf, outbuf;
     std::optional<Engine> engine;
     std::optional<uint32_t> max_blocks, threads;
-    std::optional<uint64_t> list_memory; // ucd.list_memory
+    std::optional<uint64_t> list_memory;   // ucd.list_memory
+    std::optional<bool> checks_handles;    // ucd.check
+    std::optional<bool> reads_environment; // ucd.environment
     std::optional<uint64_t> ze_context;
     // The values of all keys as they were set, known keys or not, sorted by key.
     std::vector<std::pair<std::string, std::string>> texts;
 };
+
+// What a user's handle points to.
+struct UserInfo : Info {
+    HandleEntry entry;
+};
+inline UserInfo *info_of(ucd_info_t handle) {
+    return reinterpret_cast<UserInfo *>(handle);
+}
 
 // Sets the text of a key and, if it is a key of libucd, its hint (set_hint).
 Status set_text(Info &info, std::string_view key, std::string_view value);

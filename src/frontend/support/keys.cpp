@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,19 @@ bool parse(std::string_view text, Number &number) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
     return error == std::errc() && end == text.data() + text.size();
 }
+
+// Finds the known name with the smallest edit distance.
+struct Nearest {
+    std::string_view name; // NUL-terminated
+    std::size_t changes = SIZE_MAX;
+
+    void consider(std::string_view given, std::string_view known) {
+        const std::size_t n = ucd_base::edit_distance(given, known);
+        if (n < changes) *this = {known, n};
+    }
+};
+
+constexpr std::size_t max_quoted = 100; // characters; known names are much shorter
 
 bool known_backend(std::string_view name) {
     const auto entries = registry();
@@ -39,7 +53,35 @@ bool parse_backends(std::string_view text, std::vector<std::string> &names) {
     }
 }
 
+Nearest nearest_of(std::span<const RegistryEntry> backends, std::string_view name) {
+    Nearest nearest;
+    for (const RegistryEntry &e : backends) nearest.consider(name.substr(0, max_quoted), e.name);
+    return nearest;
+}
+
+// For a value that is refused: the name that is nearest to what names no backend in it, or null.
+const char *nearest_in_list(std::string_view text) {
+    for (std::size_t comma = 0; comma != std::string_view::npos; text.remove_prefix(comma + 1)) {
+        comma = text.find(',');
+        const std::string_view name = text.substr(0, comma);
+        if (!known_backend(name)) return name.empty() ? nullptr : nearest_backend(name);
+        if (comma == std::string_view::npos) break;
+    }
+    return nullptr;
+}
+const char *nearest_location(std::string_view text) {
+    const std::string_view name = text.substr(0, std::min(text.find(':'), max_quoted));
+    if (name.empty() || known_backend(name)) return nullptr;
+    Nearest nearest = nearest_of(registry().subspan(1), name); // not the host
+    for (const char *kind : {"host", "pinned", "managed"}) nearest.consider(name, kind);
+    return nearest.name.data();
+}
+
 } // namespace
+
+const char *nearest_backend(std::string_view name) {
+    return nearest_of(registry(), name).name.data();
+}
 
 bool parse_location(std::string_view text, LocationHint &hint) {
     if (text == "host" || text == "pinned" || text == "managed") {
@@ -73,8 +115,10 @@ bool parse_positive(std::string_view text, uint32_t &number) {
 
 // A key: how its value is parsed into its member, and what a value must be.
 struct Key {
-    const char *name, *variable, *rule;
+    const char *name, *variable; // null if there is none
+    const char *rule;
     bool (*set)(Info &, std::string_view);
+    const char *(*nearest)(std::string_view) = nullptr;
 };
 
 template <auto Member, auto Parse>
@@ -87,6 +131,14 @@ bool set_member(Info &info, std::string_view text) {
 
 bool parse_gpu(std::string_view text, bool &host_only) {
     return host_only = text == "none";
+}
+bool parse_check(std::string_view text, bool &checks) {
+    checks = text == "handles";
+    return checks || text == "none";
+}
+bool parse_environment(std::string_view text, bool &reads) {
+    reads = text == "yes";
+    return reads || text == "no";
 }
 bool parse_peers(std::string_view text, bool &peers) {
     peers = text == "auto";
@@ -102,10 +154,12 @@ constexpr const char *location_rule =
 // All keys of libucd. test/keys_test.py reads this list and the three below.
 constexpr Key keys[] = {
     {"ucd.backends", "UCD_BACKENDS", "it must be a comma-separated list of backend names",
-     set_member<&Info::backends, parse_backends>},
+     set_member<&Info::backends, parse_backends>, nearest_in_list},
     {"ucd.gpu", "UCD_GPU", "it must be none", set_member<&Info::host_only, parse_gpu>},
-    {"ucd.inbuf", "UCD_INBUF", location_rule, set_member<&Info::inbuf, parse_location>},
-    {"ucd.outbuf", "UCD_OUTBUF", location_rule, set_member<&Info::outbuf, parse_location>},
+    {"ucd.inbuf", "UCD_INBUF", location_rule, set_member<&Info::inbuf, parse_location>,
+     nearest_location},
+    {"ucd.outbuf", "UCD_OUTBUF", location_rule, set_member<&Info::outbuf, parse_location>,
+     nearest_location},
     {"ucd.peers", "UCD_PEERS", "it must be auto or none", set_member<&Info::peers, parse_peers>},
     {"ucd.engine", "UCD_ENGINE", "it must be auto, kernel or dma",
      set_member<&Info::engine, parse_engine>},
@@ -115,6 +169,10 @@ constexpr Key keys[] = {
      set_member<&Info::threads, parse_positive>},
     {"ucd.list_memory", "UCD_LIST_MEMORY", "it must be a number of bytes",
      set_member<&Info::list_memory, parse<uint64_t>>},
+    {"ucd.check", "UCD_CHECK", "it must be handles or none",
+     set_member<&Info::checks_handles, parse_check>},
+    {"ucd.environment", nullptr, "it must be yes or no",
+     set_member<&Info::reads_environment, parse_environment>},
     {"ucd.ze.context", "UCD_ZE_CONTEXT", "it must be a ze_context_handle_t as a decimal number",
      set_member<&Info::ze_context, parse_address>},
 };
@@ -124,8 +182,8 @@ constexpr std::string_view key_families[] = {"ucd.mpi.", "ucd.ucx."};
 
 // Variables of libucd and libucd-mpi-preload that do not correspond to a key.
 constexpr std::string_view other_variables[] = {
-    "UCD_LOG_LEVEL", "UCD_MPI",         "UCD_MPI_ALWAYS", "UCD_MPI_GPU_AWARE",
-    "UCD_MPI_STATS", "UCD_PLUGIN_PATH", "UCD_TUNING",
+    "UCD_IGNORE_ENVIRONMENT", "UCD_LOG_LEVEL", "UCD_MPI",         "UCD_MPI_ALWAYS",
+    "UCD_MPI_GPU_AWARE",      "UCD_MPI_STATS", "UCD_PLUGIN_PATH", "UCD_TUNING",
 };
 
 // The prefixes of variables that are read only by tests and by their replacements for drivers.
@@ -138,19 +196,6 @@ bool begins_with_one_of(std::string_view name, const std::string_view (&prefixes
     return std::any_of(std::begin(prefixes), std::end(prefixes),
                        [name](std::string_view prefix) { return name.starts_with(prefix); });
 }
-
-// Finds the known name with the smallest edit distance.
-struct Nearest {
-    std::string_view name; // NUL-terminated
-    std::size_t changes = SIZE_MAX;
-
-    void consider(std::string_view given, std::string_view known) {
-        const std::size_t n = ucd_base::edit_distance(given, known);
-        if (n < changes) *this = {known, n};
-    }
-};
-
-constexpr std::size_t max_quoted = 100; // characters; known names are much shorter
 
 Status fail_unknown_key(std::string_view key) {
     const std::string_view given = key.substr(0, max_quoted);
@@ -169,7 +214,9 @@ Status fail_unknown_key(std::string_view key) {
 }
 
 bool is_known_variable(std::string_view name) {
-    const auto is_of = [name](const Key &key) { return name == key.variable; };
+    const auto is_of = [name](const Key &key) {
+        return key.variable != nullptr && name == key.variable;
+    };
     return std::any_of(std::begin(keys), std::end(keys), is_of) ||
            std::find(std::begin(other_variables), std::end(other_variables), name) !=
                std::end(other_variables) ||
@@ -178,8 +225,10 @@ bool is_known_variable(std::string_view name) {
 
 Status set(Info &info, const Key &key, const char *called, std::string_view value) {
     if (key.set(info, value)) return success;
-    return fail(UCD_ERR__INVALID_ARG, "%s is \"%.*s\"; %s", called,
-                static_cast<int>(std::min<std::size_t>(value.size(), 100)), value.data(), key.rule);
+    const char *const nearest = key.nearest == nullptr ? nullptr : key.nearest(value);
+    return fail(UCD_ERR__INVALID_ARG, "%s is \"%.*s\"; %s%s%s", called,
+                static_cast<int>(std::min(value.size(), max_quoted)), value.data(), key.rule,
+                nearest == nullptr ? "" : "; the nearest is ", nearest == nullptr ? "" : nearest);
 }
 
 } // namespace
@@ -191,29 +240,63 @@ Status set_hint(Info &info, std::string_view name, std::string_view value) {
     return fail_unknown_key(name);
 }
 
-Status hints_from_environment(Info &info) {
-    for (const Key &key : keys)
-        if (const char *value = environment_variable(key.variable))
-            UCD_TRY(set(info, key, key.variable, value));
-    return success;
+namespace {
+
+// Whether a line about this variable is to be logged: once in a process.
+bool is_first_line_about(std::string_view variable) {
+    static std::vector<std::string> logged;
+    if (std::find(logged.begin(), logged.end(), variable) != logged.end()) return false;
+    logged.emplace_back(variable);
+    return true;
 }
 
 void log_unknown_variables() {
-    static std::vector<std::string> logged;
     for (char *const *entry = environ; *entry != nullptr; ++entry) {
         const std::string_view text = *entry;
         const std::string name(text.substr(0, text.find('=')));
         if (!name.starts_with("UCD_") || is_known_variable(name)) continue;
         if (environment_variable(name.c_str()) == nullptr) continue; // setuid programs read none
-        if (std::find(logged.begin(), logged.end(), name) != logged.end()) continue;
+        if (!is_first_line_about(name)) continue;
         const std::string_view given = std::string_view(name).substr(0, max_quoted);
         Nearest nearest;
-        for (const Key &key : keys) nearest.consider(given, key.variable);
+        for (const Key &key : keys)
+            if (key.variable != nullptr) nearest.consider(given, key.variable);
         for (const std::string_view known : other_variables) nearest.consider(given, known);
         log_line("the environment variable %.*s is unknown; the nearest is %s",
                  static_cast<int>(given.size()), given.data(), nearest.name.data());
-        logged.push_back(name);
     }
+}
+
+// Sets why the variables of keys are not read, or null.
+Status find_why_ignored(const Info *info, const char *&why) {
+    constexpr const char *variable = "UCD_IGNORE_ENVIRONMENT";
+    const char *const value = environment_variable(variable);
+    const std::string_view text = value == nullptr ? "0" : value;
+    if (text != "0" && text != "1")
+        return fail(UCD_ERR__INVALID_ARG, "%s is \"%.40s\"; it must be 0 or 1", variable, value);
+    why = info != nullptr && !info->reads_environment.value_or(true) ? "ucd.environment is no"
+          : text == "1"                                              ? "UCD_IGNORE_ENVIRONMENT is 1"
+                                                                     : nullptr;
+    return success;
+}
+
+} // namespace
+
+Status read_environment(const Info *info, Info &environment) {
+    if (logs(LogLevel::error)) log_unknown_variables();
+    const char *ignored = nullptr;
+    UCD_TRY(find_why_ignored(info, ignored));
+    for (const Key &key : keys) {
+        const char *const value =
+            key.variable == nullptr ? nullptr : environment_variable(key.variable);
+        if (value == nullptr) continue;
+        if (ignored == nullptr)
+            UCD_TRY(set(environment, key, key.variable, value));
+        else if (logs(LogLevel::error) && is_first_line_about(key.variable))
+            log_line("the environment variable %s has no effect, because %s", key.variable,
+                     ignored);
+    }
+    return success;
 }
 
 } // namespace ucd

@@ -14,11 +14,12 @@ Status set_hint(Info &info, std::string_view key, std::string_view value);
 // What ucd.inbuf and ucd.outbuf take; false if it is none of that.
 bool parse_location(std::string_view text, LocationHint &hint);
 
-// The hints that the environment gives: UCD_BACKENDS, UCD_GPU, and so on.
-Status hints_from_environment(Info &info);
+// The name of a backend that is nearest to this one, for messages.
+const char *nearest_backend(std::string_view name);
 
-// Logs each environment variable UCD_* that no part of UCD knows, once in a process. One thread at
-// a time may call it.
-void log_unknown_variables();
+// Sets the hints that the environment gives: UCD_BACKENDS, UCD_GPU, and so on, unless it is to be
+// ignored. `info` is that of ucd_init, or null. Logs each variable that is unknown or ignored once
+// in a process. One thread at a time may call it.
+Status read_environment(const Info *info, Info &environment);
 
 } // namespace ucd

@@ -52,8 +52,8 @@ Status check_many(uintptr_t count, const Type &type, const char *argument, uint6
         __builtin_add_overflow(reach, reach < 0 ? type.true_lb : type.true_ub, &edge);
     if (far) [[unlikely]]
         return fail(UCD_ERR__OVERFLOW,
-                    "%s is %ju; that many of a type of size %ju and extent %jd do not fit",
-                    argument, static_cast<uintmax_t>(count), static_cast<uintmax_t>(type.size),
+                    "%s is %s; that many of a type of size %ju and extent %jd do not fit", argument,
+                    ucd_base::CountText(count).text, static_cast<uintmax_t>(type.size),
                     static_cast<intmax_t>(type.extent()));
     return success;
 }
@@ -126,6 +126,23 @@ Status check_convertible(const CheckedMove &m) {
     return success;
 }
 
+// For a reduction of which both sides begin at element boundaries: names the first two elements
+// that differ. Sizes are not compared.
+Status check_same_elements(const CheckedMove &m, const Type &from, uint64_t in_bytes,
+                           const Type &to, uint64_t out_bytes) {
+    MatchedRuns runs(m.from, elements_of(from), in_bytes, m.to, elements_of(to), out_bytes);
+    uint64_t left = m.length;
+    for (MatchedRun run; left > 0 && runs.next(UINT64_MAX, UINT64_MAX, run);) {
+        if (run.from != run.to)
+            return fail(UCD_ERR__INVALID_ARG,
+                        "outtype has other elements than intype: %s where that has %s; they must "
+                        "be equal under a reduction",
+                        element_name(run.to).c_str(), element_name(run.from).c_str());
+        left -= std::min(left, run.from_bytes());
+    }
+    return success;
+}
+
 } // namespace
 
 Status check_sides(ucd_type_t intype, ucd_type_t outtype, ucd_op_t op, CheckedMove &m,
@@ -142,6 +159,11 @@ Status check_sides(ucd_type_t intype, ucd_type_t outtype, ucd_op_t op, CheckedMo
     m.length = std::min(m.length, in_total - m.from.offset);
     if (!is_conversion(m.op)) m.length = std::min(m.length, out_total - m.to.offset);
     m.to_length = m.length;
+    // Before the caller finds that sizes differ, because other types are the likely reason.
+    const uint64_t in_rest = in_total - m.from.offset;
+    if (m.op != Op::replace && !is_conversion(m.op) && m.length < in_rest && m.from.offset == 0 &&
+        m.to.offset == 0)
+        return check_same_elements(m, *m.from_type, in_rest, *m.to_type, out_total);
     return success;
 }
 
@@ -183,8 +205,9 @@ Status check_elements(CheckedMove &m, uint64_t in_total, uint64_t out_total) {
         return fail_no_element(m.length);
     m.length = m.to_length = whole;
     if (same_elements(m, *m.from_type, *m.to_type)) return success;
-    return fail(UCD_ERR__INVALID_ARG,
-                "outtype has other elements than intype; they must be equal under a reduction");
+    UCD_TRY(check_same_elements(m, *m.from_type, in_total - m.from.offset, *m.to_type,
+                                out_total - m.to.offset));
+    return fail(UCD_ERR__INVALID_ARG, "outtype has other elements than intype");
 }
 
 namespace {

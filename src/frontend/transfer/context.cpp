@@ -3,6 +3,7 @@
 #include "environment.h"
 #include "registry.h"
 #include "support/device_memory.h"
+#include "support/keys.h"
 #include "support/list_memory.h"
 #include "transfer/progress.h"
 #include "types/predefined.h"
@@ -49,6 +50,7 @@ Context::Context(Info from_environment, const Info *info)
     if (info != nullptr && info->backends) environment.backends = info->backends;
     if (info != nullptr && info->ze_context) environment.ze_context = info->ze_context;
     if (info != nullptr && info->list_memory) environment.list_memory = info->list_memory;
+    if (info != nullptr && info->checks_handles) environment.checks_handles = info->checks_handles;
     set_list_memory(environment.list_memory.value_or(default_list_memory));
     for (const RegistryEntry &entry : registry()) {
         BackendSlot slot;
@@ -101,8 +103,9 @@ Status find_executor(const Context &context, const char *named_by, std::string_v
     const int shown = static_cast<int>(std::min<std::size_t>(backend.size(), 32));
     const int index = context.index_of(backend);
     if (index < 0)
-        return fail(UCD_ERR__NOT_SUPPORTED, "%s names backend \"%.*s\", which is not known",
-                    named_by, shown, backend.data());
+        return fail(UCD_ERR__NOT_SUPPORTED,
+                    "%s names backend \"%.*s\", which is not known; the nearest is %s", named_by,
+                    shown, backend.data(), nearest_backend(backend));
     const BackendSlot &slot = context.slots[static_cast<unsigned>(index)];
     const BackendState *found;
     UCD_TRY(slot.inspect(found));

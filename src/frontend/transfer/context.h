@@ -103,6 +103,12 @@ inline Status check_ever_initialised() {
     return success;
 }
 
+// The same for a call with an info, which it checks.
+[[gnu::always_inline]] inline Status current(Context *&context, ucd_info_t info) {
+    UCD_TRY(current(context));
+    return check_handle(info, HandleKind::info, "info");
+}
+
 // Finds the type, and requires that the library has been started.
 inline Status find_type(ucd_type_t handle, const Type *&type) {
     Context *context;
@@ -119,7 +125,7 @@ public:
         if (info == UCD_INFO__NULL) [[likely]]
             return;
         own_ = context.defaults;
-        apply(*reinterpret_cast<const Info *>(info), own_);
+        apply(*info_of(info), own_);
         hints_ = &own_;
     }
     CallHints(const CallHints &) = delete;

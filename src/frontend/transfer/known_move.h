@@ -21,9 +21,7 @@ struct KnownMove {
 [[gnu::always_inline]] inline KnownMove find_known(ucd_type_t handle, uintptr_t count,
                                                    uintptr_t offset, const void *packed,
                                                    uintptr_t packed_bytes) {
-    if (count != 1 || offset != 0 || packed == nullptr ||
-        reinterpret_cast<uintptr_t>(handle) <= max_reserved_handle)
-        return {};
+    if (count != 1 || offset != 0 || packed == nullptr || is_checked_type(handle)) return {};
     const Type &type = *reinterpret_cast<const Type *>(handle);
     const CachedOnType *const cache = type.cache.load(std::memory_order_acquire);
     if (cache == nullptr || packed_bytes < type.size) return {};

@@ -84,7 +84,7 @@ Status MovePlan::create(Context &context, std::vector<CheckedMove> members, Op o
                                                  made->memories_[i])));
     }
     UCD_TRY(made->route(context, made->members_, nullptr, made->routed_, made->is_divided_));
-    made->form_ = made->form_of_start();
+    made->start_kind_ = made->kind_of_start();
     plan = std::move(made);
     return success;
 }
@@ -180,14 +180,14 @@ void shift(char *&address, const char *from, const char *to) {
 } // namespace
 
 // Whether all that a start does is one list.
-MovePlan::Form MovePlan::form_of_start() const {
-    if (routed_ == nullptr || !routed_->staged.empty()) return Form::several;
+MovePlan::StartKind MovePlan::kind_of_start() const {
+    if (routed_ == nullptr || !routed_->staged.empty()) return StartKind::several;
     const RoutedMembers &r = *routed_;
     const auto filled = static_cast<std::size_t>(std::count_if(
         members_.begin(), members_.end(), [](const CheckedMove &m) { return m.length > 0; }));
-    if (r.launches.empty() && r.on_host.size() == filled) return Form::on_host;
+    if (r.launches.empty() && r.on_host.size() == filled) return StartKind::on_host;
     const bool is_launch = r.launches.size() == 1 && r.launches.begin()->moves.size() == filled;
-    return is_launch ? Form::launch : Form::several;
+    return is_launch ? StartKind::launch : StartKind::several;
 }
 
 Status MovePlan::check_undivided() const {
@@ -276,11 +276,11 @@ Status MovePlan::start_with(Context &context, const Buffers &buffers,
     UCD_TRY(start.begin_with_others());
     UCD_TRY(check_undivided());
     UCD_TRY(check_buffers(context, 0, members_.size(), buffers));
-    if (form_ == Form::on_host)
+    if (start_kind_ == StartKind::on_host)
         return for_each_with(routed_->on_host, buffers,
                              [&](CheckedMove &m) { return run_routed(context, m); });
     auto lasting = std::make_shared<Start>(std::move(start));
-    if (form_ == Form::launch) {
+    if (start_kind_ == StartKind::launch) {
         auto work = std::make_unique<AsyncTransfer>();
         work->keep(std::move(lasting));
         return start_members(context, launch_with(buffers), std::move(work), operation);
@@ -324,7 +324,7 @@ Status MovePlan::start_with_in(Context &context, const Buffers &buffers,
     UCD_TRY(check_undivided());
     UCD_TRY(check_buffers(context, 0, members_.size(), buffers));
     UCD_TRY(make_ready(stream));
-    if (form_ == Form::launch && routed_->is_launch_on(stream.executor)) {
+    if (start_kind_ == StartKind::launch && routed_->is_launch_on(stream.executor)) {
         RoutedMembers members = launch_with(buffers);
         members.kept = shared_from_this();
         const KeptMembers kept(std::move(members));
@@ -361,7 +361,7 @@ Status MovePlan::rebase(Context &context, std::size_t first, std::size_t count,
     members_ = std::move(members);
     routed_ = std::move(routed);
     is_divided_ = is_divided;
-    form_ = form_of_start();
+    start_kind_ = kind_of_start();
     in_streams_ = std::move(in_streams);
     return success;
 }

@@ -47,9 +47,9 @@ private:
     };
     class Start;
     // What a start does, if all of it is one list, with an entry for each member that is not empty.
-    enum class Form : uint8_t { several, on_host, launch };
+    enum class StartKind : uint8_t { several, on_host, launch };
 
-    Form form_of_start() const;
+    StartKind kind_of_start() const;
     Status check_usable(const Context &context) const;
     Status check_undivided() const;
     Status check_buffers(const Context &context, std::size_t first, std::size_t count,
@@ -78,7 +78,7 @@ private:
     KeptMembers routed_;             // null if lists of indices have to be brought for each start
     ShortList<InStream> in_streams_; // prepared at the first start in a stream of each device
     bool is_divided_ = false;        // some member is in several memories
-    Form form_ = Form::several;
+    StartKind start_kind_ = StartKind::several;
     std::mutex ready_mutex_;
     ShortList<Executor> ready_; // what starts with other buffers in streams need is loaded there
     std::atomic<uint32_t> in_use_{0}; // see Start

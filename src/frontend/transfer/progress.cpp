@@ -130,7 +130,7 @@ Progress::~Progress() {
 ucd_request_t hand_out(Context &context, std::unique_ptr<AsyncOperation> operation) noexcept {
     if (operation == nullptr) return UCD_REQUEST__NULL;
     context.progress->add(*operation);
-    return reinterpret_cast<ucd_request_t>(operation.release());
+    return operation.release()->handle();
 }
 
 Status finish(Context &context, std::unique_ptr<AsyncOperation> operation) noexcept {

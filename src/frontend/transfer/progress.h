@@ -5,6 +5,7 @@
 #include "exception_status.h"
 #include "per_thread.h"
 #include "status.h"
+#include "support/handles.h"
 #include "support/short_list.h"
 #include "transfer/chunk_pool.h"
 #include "types/type.h"
@@ -35,6 +36,11 @@ public:
     // Whether it uses staging chunks. Other work may then have to wait for the progress of this
     // work.
     virtual bool staged() const noexcept = 0;
+
+    ucd_request_t handle() noexcept {
+        add_handle(entry_, this, HandleKind::request);
+        return reinterpret_cast<ucd_request_t>(this);
+    }
 
     // Success or the first failure, which becomes this thread's last error.
     Status outcome() const noexcept {
@@ -69,6 +75,7 @@ private:
     // Stored with the status, because the failure may have occurred in another thread.
     LastError error_;
     std::atomic<bool> done_{false};
+    HandleEntry entry_;
 };
 
 // Types that work in progress uses. The user may free them at any time.

@@ -37,6 +37,10 @@ std::string element_name(Element element) {
 }
 
 Status fail_unsupported(Op op, const Type &type, uint32_t bit) {
+    // Every type has REPLACE.
+    if ((type.ops & op_bit(Op::replace)) == 0)
+        return fail(UCD_ERR__INVALID_ARG, "there is no type at %p; was it freed?",
+                    static_cast<const void *>(&type));
     // Descends to a predefined type that lacks the op: wherever a type lacks it, some child does
     // too.
     const Type *t = &type;

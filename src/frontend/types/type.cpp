@@ -54,15 +54,19 @@ void release(const Type *type) {
     }
 }
 
-Status resolve_reserved(ucd_type_t handle, const char *argument, const Type *&type) {
+Status resolve_checked(ucd_type_t handle, const char *argument, const Type *&type) {
     const auto value = reinterpret_cast<uintptr_t>(handle);
+    if (value - 1 < predefined_count) [[likely]] {
+        type = &predefined_type(static_cast<unsigned>(value));
+        return success;
+    }
     if (value == 0)
         return fail(UCD_ERR__INVALID_ARG, "%s is UCD_TYPE__NULL; it must be a type", argument);
-    if (value > predefined_count)
+    if (value <= max_reserved_handle)
         return fail(UCD_ERR__INVALID_ARG, "%s is %ju; no predefined type has that value", argument,
                     static_cast<uintmax_t>(value));
-    type = &predefined_type(static_cast<unsigned>(value));
-    return success;
+    type = reinterpret_cast<const Type *>(handle);
+    return look_up_handle(handle, HandleKind::type, argument);
 }
 
 } // namespace ucd

@@ -5,6 +5,7 @@
 
 #include "element.h"
 #include "status.h"
+#include "support/handles.h"
 #include "types/block_lists.h"
 
 #include <ucd.h>
@@ -94,6 +95,7 @@ struct Type {
 
     mutable std::atomic<const CachedOnType *> cache{nullptr}; // see prepared/type_cache.h
     mutable const Type *next_dead = nullptr; // links types that are being freed, see release()
+    HandleEntry entry;
 
     // A duplicate uses the cache of its original.
     bool shares_cache() const { return combiner == Combiner::dup; }
@@ -128,21 +130,18 @@ using ConstTypeOwner = std::unique_ptr<const Type, Release>;
 // A type of which only combiner, form and child are set. Retains the child, unless it is null.
 TypeOwner new_type(Combiner combiner, Form form, const Type *child);
 
-// The type behind a handle; INVALID_ARG for null and for values that no predefined type has.
-// `argument` names the parameter in the message.
-Status resolve_reserved(ucd_type_t handle, const char *argument, const Type *&type);
-
-// Handle values up to this one are never addresses.
-inline constexpr uintptr_t max_reserved_handle = 4095;
+// The type behind a handle; INVALID_ARG for null, for values that no predefined type has, and for
+// what the check of handles finds. `argument` names the parameter in the message.
+Status resolve_checked(ucd_type_t handle, const char *argument, const Type *&type);
 
 inline Status resolve(ucd_type_t handle, const char *argument, const Type *&type) {
-    if (reinterpret_cast<uintptr_t>(handle) <= max_reserved_handle)
-        return resolve_reserved(handle, argument, type);
+    if (is_checked_type(handle)) return resolve_checked(handle, argument, type);
     type = reinterpret_cast<const Type *>(handle);
     return success;
 }
 
 inline ucd_type_t handle_of(TypeOwner type) {
+    add_handle(type->entry, type.get(), HandleKind::type);
     return reinterpret_cast<ucd_type_t>(type.release());
 }
 

@@ -22,10 +22,21 @@ Status fail(int code, const char *format, ...) {
 Status ucd_ok(int code) {
     if (code == UCD_SUCCESS) [[likely]]
         return success;
-    const char *sentence = ucd_last_error();
-    // Leaves out the name of libucd's function, because the user did not call it.
-    if (code == UCD_ERR__NOT_INITIALIZED) sentence = std::strstr(sentence, ": ") + 2;
-    return fail(code, "%s", sentence);
+    const char *const sentence = ucd_base::without_function(ucd_last_error());
+    // Types are duplicated to be kept, and there the argument has another name.
+    constexpr const char duplicated[] = "oldtype ";
+    const bool renamed = std::strncmp(sentence, duplicated, std::strlen(duplicated)) == 0;
+    return fail(code, "%s", sentence + (renamed ? std::strlen("old") : 0));
+}
+
+Status of_argument(const char *prefix, Status status) {
+    const char *const text = last_error.text;
+    if (!status.ok() &&
+        (std::strncmp(text, "type ", 5) == 0 || std::strncmp(text, "count ", 6) == 0)) {
+        const ucd_base::LastError without = last_error;
+        return fail(status.code(), "%s%s", prefix, without.text);
+    }
+    return status;
 }
 
 Status ucx_ok(ucs_status_t status, const char *call) {

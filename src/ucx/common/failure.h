@@ -25,8 +25,12 @@ inline constexpr Status success{};
 
 // Sets the message that ucd_ucx_last_error returns.
 [[gnu::format(printf, 2, 3)]] Status fail(int code, const char *format, ...);
-// Convert the results of calls of libucd and of UCX. Messages of libucd are taken over.
+// Convert the results of calls of libucd and of UCX. Messages of libucd are taken over, without the
+// names of its functions, which the user did not call.
 Status ucd_ok(int code);
+// For arguments that are called origin_type, origin_count and so on: puts the prefix before the
+// name in the message of a failure.
+Status of_argument(const char *prefix, Status status);
 Status ucx_ok(ucs_status_t status, const char *call);
 
 // The status of a transfer that ended because a function of libucd or libucd-ucx failed with

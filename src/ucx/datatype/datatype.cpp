@@ -99,7 +99,7 @@ std::size_t pack(void *state_argument, std::size_t offset, void *to, std::size_t
                                 s->context->hints_to_pack(), UCD_OP__REPLACE);
         if (rc == UCD_SUCCESS) [[likely]]
             return packed;
-        s->context->record(rc, ucd_last_error());
+        s->context->record(rc, ucd_base::without_function(ucd_last_error()));
     }
     std::memset(to, 0, length);
     return length;
@@ -114,7 +114,7 @@ ucs_status_t unpack(void *state_argument, std::size_t offset, const void *from,
                               s->context->hints_to_unpack(), UCD_OP__REPLACE);
     if (rc == UCD_SUCCESS) [[likely]]
         return unpacked == length ? UCS_OK : UCS_ERR_MESSAGE_TRUNCATED;
-    s->context->record(rc, ucd_last_error());
+    s->context->record(rc, ucd_base::without_function(ucd_last_error()));
     return ucx_status_of(rc);
 }
 

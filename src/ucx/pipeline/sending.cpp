@@ -282,7 +282,8 @@ void Sending::conclude() {
 
 Status Sending::start_status() const {
     const Result &r = result();
-    if (r.ucd != UCD_SUCCESS) return fail(r.ucd, "packing failed: %s", ucd_last_error());
+    if (r.ucd != UCD_SUCCESS)
+        return fail(r.ucd, "packing failed: %s", ucd_base::without_function(ucd_last_error()));
     return ucx_ok(r.status, "sending");
 }
 

@@ -19,8 +19,8 @@ Status copy_keys(ucd_info_t from, OwnedInfo &to) {
 
 Status packed_bytes(uint64_t count, uint64_t one, uint64_t &bytes) {
     if (__builtin_mul_overflow(one, count, &bytes) || bytes > INTPTR_MAX)
-        return fail(UCD_ERR__OVERFLOW, "count is %ju; that many of the type exceed INTPTR_MAX",
-                    static_cast<uintmax_t>(count));
+        return fail(UCD_ERR__OVERFLOW, "count is %s; that many of the type exceed INTPTR_MAX",
+                    ucd_base::CountText(count).text);
     return success;
 }
 
@@ -143,20 +143,21 @@ Status RmaOperation::set(const Arguments &arguments) {
     UCD_TRY(ucd_ucx_request::set(origin_.rma.engine.options, arguments.param, info));
     has_info_ = info != UCD_INFO__NULL;
     UCD_TRY(copy_keys(info, info_));
-    UCD_TRY(origin_.types.find(arguments.target.type, type_));
-    UCD_TRY(packed_bytes(arguments.target.count, type_->one.bytes, bytes_));
+    UCD_TRY(of_argument("target_", origin_.types.find(arguments.target.type, type_)));
+    UCD_TRY(of_argument("target_", packed_bytes(arguments.target.count, type_->one.bytes, bytes_)));
     if (accumulates(arguments.verb) && bytes_ > 0) UCD_TRY(check_element());
     const bool sends = arguments.verb != Verb::get && arguments.op != UCD_UCX_OP__NO_OP;
     if (sends) {
         Data &from = arguments_.sent;
-        UCD_TRY(check_data(from));
+        UCD_TRY(of_argument("origin_", check_data(from)));
         if (from.type == arguments.target.type) from.type = type_->type.get(); // is kept anyway
         sent_bytes_ = bytes_;
         UCD_TRY(find_hints_of(from, info, Direction::send, sent_hints_));
     }
     if (fetches(arguments.verb)) {
         Data &to = arguments_.received;
-        UCD_TRY(check_data(to));
+        const bool into_result = arguments.verb == Verb::get_accumulate;
+        UCD_TRY(of_argument(into_result ? "result_" : "origin_", check_data(to)));
         UCD_TRY(keep_received_type());
         UCD_TRY(find_hints_of(to, info, Direction::receive, received_hints_));
     }
@@ -181,12 +182,13 @@ Status RmaOperation::check_data(const Data &data) {
         UCD_TRY(ucd_ok(ucd_get_size(data.type, &size)));
         one = size;
     }
+    if (accumulates_it && element != type_->element)
+        return ucd_ucx::fail(
+            UCD_ERR__INVALID_ARG,
+            "the types of origin and target are not made of the same predefined type");
     uint64_t bytes;
     UCD_TRY(packed_bytes(data.count, one, bytes));
-    UCD_TRY(check_bytes(bytes, bytes_));
-    if (!accumulates_it || element == type_->element) return success;
-    return ucd_ucx::fail(UCD_ERR__INVALID_ARG,
-                         "the types of origin and target are not made of the same predefined type");
+    return check_bytes(bytes, bytes_);
 }
 
 Status RmaOperation::find_hints_of(Data &data, ucd_info_t info, Direction direction,
@@ -203,8 +205,10 @@ Status RmaOperation::check_element() {
 
 Status RmaOperation::check_op() {
     if (type_->takes(arguments_.op)) return success;
-    return ucd_ucx::fail(UCD_ERR__NOT_SUPPORTED, "op is %d, which target_type does not take",
-                         arguments_.op);
+    // libucd refuses it also for no data, and names op and type.
+    uintptr_t moved;
+    return ucd_ok(ucd_unpack(nullptr, 0, nullptr, 0, type_->type.get(), 0, &moved, UCD_INFO__NULL,
+                             arguments_.op));
 }
 
 Status RmaOperation::hold() {
