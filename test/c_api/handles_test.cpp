@@ -1,6 +1,8 @@
 // What ucd.check=handles finds: handles that were freed, that are none, or of another kind.
 #include "c_api/refusal.hpp"
 
+#include "support/moves/move_list.hpp"
+
 #include <ucd_device.h>
 
 #include <atomic>
@@ -47,7 +49,7 @@ struct Handles {
     Handles() {
         REQUIRE(make_vector(&type) == UCD_SUCCESS);
         REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
-        ucd_move_t move = {from, 1, type, 0, to, packed, nullptr, 0, UINTPTR_MAX, 0, {}};
+        ucd_move_t move = pack_move(from, 1, type, 0, to, packed);
         REQUIRE(ucd_plan_create(&move, 1, info, replace, &plan) == UCD_SUCCESS);
     }
     Handles(const Handles &) = delete;
@@ -68,7 +70,7 @@ struct Call {
 std::vector<Call> calls_with_types() {
     static const std::intptr_t one[] = {1};
     static const int one_int[] = {1}, distribs[] = {UCD_DISTRIBUTE__BLOCK};
-    static const ucd_stream_t seq = {"seq", 0, nullptr, nullptr};
+    static const ucd_stream_t seq = {"seq", 0, nullptr, nullptr, 0};
     static ucd_move_t moves[2];
     static char in[64], out[64];
 #define TAKES(kind, function, argument, ...)                                                       \
@@ -83,10 +85,8 @@ std::vector<Call> calls_with_types() {
     const auto move = [](bool of_output, auto start) {
         return [of_output, start](Outputs &o, void *h) {
             const auto x = static_cast<ucd_type_t>(h);
-            moves[0] = {in, 1, int_, 0, out, 4, nullptr, 0, UINTPTR_MAX, 0, {}};
-            moves[1] = {
-                in, 1, of_output ? int_ : x, 0, out, 1, of_output ? x : int_, 0, UINTPTR_MAX,
-                0,  {}};
+            moves[0] = pack_move(in, 1, int_, 0, out, 4);
+            moves[1] = copy_move(in, 1, of_output ? int_ : x, out, 1, of_output ? x : int_);
             return start(o);
         };
     };
@@ -113,7 +113,7 @@ std::vector<Call> calls_with_types() {
         TYPE(ucd_get_true_extent, "type", x, &o.lb, &o.extent),
         TYPE(ucd_get_layout, "type", 1, x, &o.layout),
         TYPE(ucd_get_advice, "type", 1, x, 0, 0, &o.advice),
-        TYPE(ucd_get_memory, "type", nullptr, 1, x, nullptr, o.text, sizeof o.text),
+        TYPE(ucd_get_memory, "type", nullptr, 1, x, nullptr, o.text, sizeof o.text, &o.size),
         TYPE(ucd_describe, "type", x, o.text, sizeof o.text, &o.size),
         TYPE(ucd_pack, "type", in, 1, x, 0, out, 64, &o.size, nullptr, replace),
         TYPE(ucd_unpack, "type", in, 64, out, 1, x, 0, &o.size, nullptr, replace),
@@ -128,6 +128,7 @@ std::vector<Call> calls_with_types() {
         TYPE(ucd_iov, "type", in, 1, x, 0, o.entries, 4, &o.size),
         TYPE(ucd_iov_bytes, "type", in, 1, x, 0, 64, o.entries, 4, &o.size, &o.other_size),
         TYPE(ucd_get_boxes, "type", 1, x, 0, o.boxes, 2, &o.size, &o.other_size),
+        TYPE(ucd_get_elements, "type", 1, x, 4, &o.size),
         TYPE(ucd_element_boundary, "type", 1, x, 0, &o.size),
         TYPE(ucd_get_element_runs, "type", 1, x, 0, o.runs, 2, &o.size, &o.other_size),
         TYPE(ucd_flatten_size, "type", x, &o.size),
@@ -162,8 +163,8 @@ std::vector<Call> calls_with_infos() {
     static const std::intptr_t one[] = {1};
     static const int one_int[] = {1}, distribs[] = {UCD_DISTRIBUTE__BLOCK};
     static char in[64], out[64];
-    static ucd_move_t move = {in, 1, int_, 0, out, 4, nullptr, 0, UINTPTR_MAX, 0, {}};
-    static const ucd_stream_t seq = {"seq", 0, nullptr, nullptr};
+    static ucd_move_t move = pack_move(in, 1, int_, 0, out, 4);
+    static const ucd_stream_t seq = {"seq", 0, nullptr, nullptr, 0};
 #define INFO_OF(function, ...) TAKES(ucd_info_t, function, "info", __VA_ARGS__)
     return {
         INFO_OF(ucd_init, x),
@@ -189,7 +190,7 @@ std::vector<Call> calls_with_infos() {
                 &o.type),
         INFO_OF(ucd_create_ndarray, 1, one, one, int_, x, &o.type),
         INFO_OF(ucd_create_resized, int_, 0, 8, x, &o.type),
-        INFO_OF(ucd_get_memory, nullptr, 1, int_, x, o.text, sizeof o.text),
+        INFO_OF(ucd_get_memory, nullptr, 1, int_, x, o.text, sizeof o.text, &o.size),
         INFO_OF(ucd_pack, in, 1, int_, 0, out, 4, &o.size, x, replace),
         INFO_OF(ucd_iunpack, in, 4, out, 1, int_, 0, &o.size, x, replace, &o.request),
         INFO_OF(ucd_copy, in, 1, int_, out, 1, int_, &o.size, x, replace),
@@ -204,12 +205,14 @@ std::vector<Call> calls_with_infos() {
 }
 
 std::vector<Call> calls_with_others() {
-    static const ucd_stream_t seq = {"seq", 0, nullptr, nullptr};
+    static const ucd_stream_t seq = {"seq", 0, nullptr, nullptr, 0};
 #define PLAN(function, argument, ...) TAKES(ucd_plan_t, function, argument, __VA_ARGS__)
 #define REQUEST(function, argument, ...) TAKES(ucd_request_t, function, argument, __VA_ARGS__)
     return {
         PLAN(ucd_plan_start, "plan", x, &o.request),
         PLAN(ucd_plan_start_stream, "plan", x, seq),
+        PLAN(ucd_plan_start_with, "plan", x, nullptr, nullptr, &o.request),
+        PLAN(ucd_plan_start_with_stream, "plan", x, nullptr, nullptr, seq),
         PLAN(ucd_plan_rebase, "plan", x, 0, 0, nullptr, nullptr),
         PLAN(ucd_plan_free, "*plan", &x),
         REQUEST(ucd_test, "*request", &x, &o.number),
