@@ -67,7 +67,7 @@ const char pipeline_null[] = "pipeline is NULL", ep_null[] = "ep is NULL",
            key_null[] = "key is NULL", window_null[] = "window is NULL",
            data_null[] = "data is NULL", type_null[] = "type is UCD_TYPE__NULL",
            status_bad[] = "status is Success; it must be an error",
-           unknown_members[] = "has members that this version";
+           unknown_members[] = "params has members that this version";
 const ucs_status_t lost = UCS_ERR_CANCELED;
 
 int send(ucd_ucx_pipeline_t p, ucp_ep_h ep, ucd_type_t t, ucd_ucx_request_t *r, A) {

@@ -1,6 +1,5 @@
 #include "cases/mpi/layouts.hpp"
 #include "cases/mpi/sections.hpp"
-#include "harness/ucd_peer.hpp"
 
 #include <cstdint>
 #include <cstdio>
@@ -25,8 +24,13 @@ Memory allocate(const std::string &device, int kind, std::size_t bytes) {
 
 // Hints for the copy engines: what users write with their vendor's copies of boxes.
 ucd_info_t copy_engines() {
-    static const UcdInfo info("ucd.engine", "dma");
-    return info.get();
+    static const ucd_info_t info = [] {
+        ucd_info_t made = UCD_INFO__NULL;
+        (void)ucd_info_create(&made);
+        (void)ucd_info_set(made, "ucd.engine", "dma");
+        return made;
+    }();
+    return info;
 }
 
 bool mpi_reads_devices() {
