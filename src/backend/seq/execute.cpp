@@ -32,6 +32,13 @@ void execute_in_threads(const Move &move, unsigned threads) {
 } // namespace
 
 void execute(const Move &move) {
+    if (move.op == Op::replace && move.limits.threads == 1) [[likely]] {
+        if (move.direction() == Direction::pack)
+            return move_range(move.from, {move.from.offset, move.length}, move.to.first(),
+                              Direction::pack);
+        return move_range(move.to, {move.to.offset, move.length}, move.from.first(),
+                          Direction::unpack);
+    }
     if (is_conversion(move.op)) return convert_range(move);
     const unsigned threads = useful_threads(move.length, move.limits.threads);
     if (threads > 1) return execute_in_threads(move, threads);

@@ -79,10 +79,11 @@ const char *actual_name(Direction direction) {
 }
 
 // Checks the arguments and moves the data. Not inlined, so that calls of move_known() need few
-// registers and little of the stack.
-[[gnu::noinline]] Status move_checked(CheckedMove &m, Direction direction, ucd_type_t type,
-                                      ucd_op_t op, uintptr_t *actual, ucd_info_t info,
-                                      ucd_request_t *request) {
+// registers and little of the stack. For each direction by itself, because small calls would notice
+// that it has to be looked up.
+template <Direction direction>
+[[gnu::noinline]] Status move_checked(CheckedMove &m, ucd_type_t type, ucd_op_t op,
+                                      uintptr_t *actual, ucd_info_t info, ucd_request_t *request) {
     Context *context;
     UCD_TRY(current(context, info));
     UCD_TRY(require(actual, actual_name(direction)));
@@ -94,10 +95,11 @@ const char *actual_name(Direction direction) {
 
 // Moves the data, with a request or blocking. Inlined in each function that calls it, because a
 // small call takes hardly longer than its checks.
-[[gnu::always_inline]] inline int move(const char *function, Direction direction, const void *typed,
-                                       uintptr_t count, uintptr_t offset, const void *packed,
-                                       uintptr_t packed_bytes, ucd_type_t type, ucd_op_t op,
-                                       uintptr_t *actual, ucd_info_t info, ucd_request_t *request) {
+template <Direction direction>
+[[gnu::always_inline]] inline int move(const char *function, const void *typed, uintptr_t count,
+                                       uintptr_t offset, const void *packed, uintptr_t packed_bytes,
+                                       ucd_type_t type, ucd_op_t op, uintptr_t *actual,
+                                       ucd_info_t info, ucd_request_t *request) {
     return guard(
         function, [&]() __attribute__((always_inline))->Status {
             if (move_known(direction, typed, count, offset, packed, packed_bytes, type, op, actual,
@@ -106,7 +108,7 @@ const char *actual_name(Direction direction) {
                 return success;
             }
             CheckedMove m = decoded(direction, typed, count, offset, packed, packed_bytes);
-            return move_checked(m, direction, type, op, actual, info, request);
+            return move_checked<direction>(m, type, op, actual, info, request);
         });
 }
 
@@ -177,31 +179,31 @@ int copy(const char *function, const void *inbuf, uintptr_t incount, ucd_type_t 
 int ucd_pack(const void *inbuf, uintptr_t incount, ucd_type_t type, uintptr_t inoffset,
              void *outbuf, uintptr_t max_pack_bytes, uintptr_t *actual_pack_bytes, ucd_info_t info,
              ucd_op_t op) {
-    return move("ucd_pack", Direction::pack, inbuf, incount, inoffset, outbuf, max_pack_bytes, type,
-                op, actual_pack_bytes, info, nullptr);
+    return move<Direction::pack>("ucd_pack", inbuf, incount, inoffset, outbuf, max_pack_bytes, type,
+                                 op, actual_pack_bytes, info, nullptr);
 }
 
 int ucd_unpack(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
                ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
                ucd_info_t info, ucd_op_t op) {
-    return move("ucd_unpack", Direction::unpack, outbuf, outcount, outoffset, inbuf, insize, type,
-                op, actual_unpack_bytes, info, nullptr);
+    return move<Direction::unpack>("ucd_unpack", outbuf, outcount, outoffset, inbuf, insize, type,
+                                   op, actual_unpack_bytes, info, nullptr);
 }
 
 int ucd_ipack(const void *inbuf, uintptr_t incount, ucd_type_t type, uintptr_t inoffset,
               void *outbuf, uintptr_t max_pack_bytes, uintptr_t *actual_pack_bytes, ucd_info_t info,
               ucd_op_t op, ucd_request_t *request) {
     if (const int rc = check_request("ucd_ipack", request); rc != UCD_SUCCESS) return rc;
-    return move("ucd_ipack", Direction::pack, inbuf, incount, inoffset, outbuf, max_pack_bytes,
-                type, op, actual_pack_bytes, info, request);
+    return move<Direction::pack>("ucd_ipack", inbuf, incount, inoffset, outbuf, max_pack_bytes,
+                                 type, op, actual_pack_bytes, info, request);
 }
 
 int ucd_iunpack(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
                 ucd_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
                 ucd_info_t info, ucd_op_t op, ucd_request_t *request) {
     if (const int rc = check_request("ucd_iunpack", request); rc != UCD_SUCCESS) return rc;
-    return move("ucd_iunpack", Direction::unpack, outbuf, outcount, outoffset, inbuf, insize, type,
-                op, actual_unpack_bytes, info, request);
+    return move<Direction::unpack>("ucd_iunpack", outbuf, outcount, outoffset, inbuf, insize, type,
+                                   op, actual_unpack_bytes, info, request);
 }
 
 int ucd_copy(const void *inbuf, uintptr_t incount, ucd_type_t intype, void *outbuf,

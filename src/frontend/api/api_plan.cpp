@@ -18,7 +18,7 @@ struct SharedPlan {
     HandleEntry entry;
 };
 
-Status find_plan(ucd_plan_t handle, MovePlan *&plan) {
+[[gnu::always_inline]] inline Status find_plan(ucd_plan_t handle, MovePlan *&plan) {
     UCD_TRY(require(handle, "plan"));
     UCD_TRY(check_handle(handle, HandleKind::plan, "plan"));
     plan = reinterpret_cast<SharedPlan *>(handle)->plan.get();

@@ -310,10 +310,8 @@ Status add_pipelines(Context &context, const RoutedMembers &members, AsyncTransf
 
 } // namespace
 
-Status run_routed(Context &context, const CheckedMove &m) {
-    if (!m.is_copy() && m.typed().plan != nullptr) return run_complete(context, m);
-    CheckedMove move = m; // at a first use, the plan may not have been made yet
-    return run_on_host(context, move);
+Status run_incomplete(Context &context, CheckedMove m) {
+    return run_on_host(context, m);
 }
 
 Status run_all_on_host(Context &context, const RoutedMembers &members, bool &ran) {

@@ -55,8 +55,12 @@ using KeptMembers = KeepOf<RoutedMembers>;
 Status start_members(Context &context, const RoutedMembers &members,
                      std::unique_ptr<AsyncTransfer> work,
                      std::unique_ptr<AsyncOperation> &operation);
-// Runs one move of the host's part.
-Status run_routed(Context &context, const CheckedMove &m);
+// Runs one move of the host's part. At a first use, its plan may not have been made yet.
+Status run_incomplete(Context &context, CheckedMove m);
+[[gnu::always_inline]] inline Status run_routed(Context &context, const CheckedMove &m) {
+    const bool is_complete = !m.is_copy() && m.typed().plan != nullptr;
+    return is_complete ? run_complete(context, m) : run_incomplete(context, m);
+}
 // Runs the host's part. `ran` tells whether there was any.
 Status run_all_on_host(Context &context, const RoutedMembers &members, bool &ran);
 // Starts members in a stream.
