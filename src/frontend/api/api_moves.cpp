@@ -60,46 +60,19 @@ Status run_list_on_host(Context &context, std::span<ucd_move_t> descs, ucd_op_t 
     return success;
 }
 
-// Whether the type may have lists by reference, whose location must be found: it may be a device.
-bool has_lists(ucd_type_t handle) {
-    const Type *type;
-    return handle != UCD_TYPE__NULL && resolve(handle, "type", type).ok() && type->by_reference;
-}
-bool has_lists(const ucd_move_t &d) {
-    return has_lists(d.intype) || has_lists(d.outtype);
-}
-
-// Whether the data is in the heap or the stack. Wrong arguments are left to the checks.
-bool in_heap_or_stack(ucd_type_t handle, const void *buffer) {
-    if (handle == UCD_TYPE__NULL) return ucd::in_heap_or_stack(buffer);
-    const Type *type;
-    return resolve(handle, "type", type).ok() &&
-           ucd::in_heap_or_stack(*type, static_cast<const char *>(buffer));
-}
-bool in_heap_or_stack(const ucd_move_t &d) {
-    return in_heap_or_stack(d.intype, d.inbuf) && in_heap_or_stack(d.outtype, d.outbuf);
-}
-
-bool may_have_lists_elsewhere(const Context &context, const Hints &hints, const ucd_move_t *descs,
-                              uintptr_t count) {
-    return context.devices && !hints.host_only &&
-           std::any_of(descs, descs + count, [](const ucd_move_t &d) { return has_lists(d); });
-}
-
-// Whether no driver has to be asked: all members are in the heap or the stack, and no hint says
-// anything else.
-bool all_in_heap_or_stack(const Hints &hints, const ucd_move_t *descs, uintptr_t count) {
-    return hints.inbuf == nullptr && hints.outbuf == nullptr &&
-           std::all_of(descs, descs + count,
-                       [](const ucd_move_t &d) { return in_heap_or_stack(d); });
-}
-
-// Whether the CPU moves all members.
-bool all_on_host(const Context &context, const Hints &hints, const ucd_move_t *descs,
-                 uintptr_t count) {
-    if (all_on_host(context, hints) && !may_have_lists_elsewhere(context, hints, descs, count))
-        return true;
-    return all_in_heap_or_stack(hints, descs, count);
+// Whether the CPU moves all members, so that no driver has to be asked. Wrong arguments are left to
+// the checks.
+bool all_on_host(const Context &context, const Hints &hints, std::span<const ucd_move_t> descs) {
+    if (ucd::all_on_host(context, hints) && (!context.devices || hints.host_only)) return true;
+    const auto is_known = [](ucd_type_t handle, const Type *&type) {
+        return handle == UCD_TYPE__NULL || resolve(handle, "type", type).ok();
+    };
+    return std::all_of(descs.begin(), descs.end(), [&](const ucd_move_t &d) {
+        const Type *from = nullptr, *to = nullptr;
+        return is_known(d.intype, from) && is_known(d.outtype, to) &&
+               ucd::all_on_host(context, hints, from, static_cast<const char *>(d.inbuf), to,
+                                static_cast<const char *>(d.outbuf));
+    });
 }
 
 // Adds and starts the members one by one.
@@ -170,9 +143,9 @@ int run_list(const char *function, ucd_move_t *descs, uintptr_t count, ucd_info_
         const CallHints call_hints(*context, info);
         const Hints &hints = call_hints;
         std::unique_ptr<AsyncOperation> operation;
-        if (all_on_host(*context, hints, descs, count))
-            UCD_TRY(
-                run_list_on_host(*context, std::span<ucd_move_t>(descs, count), op, hints.limits));
+        const std::span<ucd_move_t> members(descs, count);
+        if (all_on_host(*context, hints, members))
+            UCD_TRY(run_list_on_host(*context, members, op, hints.limits));
         else
             UCD_TRY(submit_list(*context, descs, count, op, hints, nullptr, operation));
         if (waits) return operation ? finish(*context, std::move(operation)) : success;

@@ -194,22 +194,14 @@ struct ConvertLaunch {
         return launch(levels, from + done * from_size(), to + done * to_size(), false);
     }
 
-    // Positions have 31 bits, so a larger nest is divided along its longest level.
+    // Positions have 31 bits, so a larger nest is divided.
     Status launch_nest(const CopyNest &nest, uintptr_t from, uintptr_t to) const {
         uint64_t elements = 1;
         for (const CopyNest::Level &level : nest.levels) elements *= level.count;
         if (elements < max_positions) return launch_rows(nest.levels, from, to);
-        CopyNest first = nest, second = nest;
-        const auto longest =
-            std::max_element(nest.levels.begin(), nest.levels.end(),
-                             [](const auto &a, const auto &b) { return a.count < b.count; });
-        const auto k = static_cast<std::size_t>(longest - nest.levels.begin());
-        const uint64_t half = longest->count / 2;
-        first.levels[k].count = half;
-        second.levels[k].count -= half;
-        UCD_TRY(launch_nest(first, from, to));
-        return launch_nest(second, from + half * static_cast<uint64_t>(longest->from),
-                           to + half * static_cast<uint64_t>(longest->to));
+        const HalvedNest halves = halved(nest, 1);
+        UCD_TRY(launch_nest(halves.first, from, to));
+        return launch_nest(halves.second, from + halves.from, to + halves.to);
     }
 
     static CopyNest sorted(const PlacedCopyNest &placed) {

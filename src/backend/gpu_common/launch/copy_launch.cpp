@@ -99,32 +99,13 @@ Status launch_ordered(const CopyLaunch &copy, const PlacedNest &placed) {
     return launch_rows(copy, rows, word);
 }
 
-// Positions have 31 bits, so a larger nest is divided along its longest level.
+// Positions have 31 bits, so a larger nest is divided.
 Status launch_nest(const CopyLaunch &copy, const PlacedNest &placed) {
-    const uint64_t words = placed.bytes() / placed.word();
-    if (words < max_positions) return launch_ordered(copy, placed);
-    PlacedNest first = placed, second = placed;
-    const auto longest = std::max_element(
-        placed.nest.levels.begin(), placed.nest.levels.end(),
-        [](const CopyNest::Level &a, const CopyNest::Level &b) { return a.count < b.count; });
-    const bool cuts_block =
-        longest == placed.nest.levels.end() || placed.nest.block / placed.word() > longest->count;
-    if (cuts_block) {
-        const uint64_t half = placed.nest.block / 2 / placed.word() * placed.word();
-        first.nest.block = half;
-        second.nest.block -= half;
-        second.from += half;
-        second.to += half;
-    } else {
-        const auto k = static_cast<std::size_t>(longest - placed.nest.levels.begin());
-        const uint64_t half = longest->count / 2;
-        first.nest.levels[k].count = half;
-        second.nest.levels[k].count -= half;
-        second.from += half * static_cast<uint64_t>(longest->from);
-        second.to += half * static_cast<uint64_t>(longest->to);
-    }
-    UCD_TRY(launch_nest(copy, first));
-    return launch_nest(copy, second);
+    const uint32_t word = placed.word();
+    if (placed.bytes() / word < max_positions) return launch_ordered(copy, placed);
+    const HalvedNest halves = halved(placed.nest, word);
+    UCD_TRY(launch_nest(copy, {halves.first, placed.from, placed.to}));
+    return launch_nest(copy, {halves.second, placed.from + halves.from, placed.to + halves.to});
 }
 
 // Whether the copy consists of nests on both sides that are large enough for a launch each.

@@ -71,6 +71,14 @@ using CopyNests = ShortList<PlacedCopyNest, 9>;
 // or if there are too many nests.
 bool join_strides(const CopySide &from, const CopySide &to, uint64_t length, CopyNests &nests);
 
+// The halves of a nest that is divided along its longest level, or along its block if that has more
+// words; and how far the second one begins behind the first, on each side.
+struct HalvedNest {
+    CopyNest first, second;
+    uint64_t from, to;
+};
+HalvedNest halved(const CopyNest &nest, uint32_t word);
+
 // Sorts the levels so that the one with the shortest stride on that side is last.
 void sort_levels(CopyNest &nest, int64_t CopyNest::Level::*side);
 
