@@ -168,6 +168,13 @@ void refuse(const Arguments &a, int status) {
     (void)create(a, status);
 }
 
+template <class Create, class... Some>
+BuiltType made_by(Create create_it, Some... arguments) {
+    ucd_type_t made = UCD_TYPE__NULL;
+    REQUIRE(create_it(arguments..., UCD_INFO__NULL, &made) == UCD_SUCCESS);
+    return BuiltType(made);
+}
+
 } // namespace
 
 TEST_CASE("what creating a type with indices by reference refuses") {
@@ -188,9 +195,7 @@ TEST_CASE("what creating a type with indices by reference refuses") {
     CHECK(ucd_create_indexed_block_ref(3, 1, three, UCD_TYPE__INT32_T, 8, 0, 64, UCD_TYPE__INT,
                                        UCD_INFO__NULL, nullptr) == UCD_ERR__INVALID_ARG);
     const BuiltType inner = create({});
-    ucd_type_t around = UCD_TYPE__NULL;
-    REQUIRE(ucd_create_contig(2, inner.get(), UCD_INFO__NULL, &around) == UCD_SUCCESS);
-    const BuiltType outer(around);
+    const BuiltType outer = made_by(ucd_create_contig, 2, inner.get());
     refuse({.old = inner.get()}, UCD_ERR__NOT_SUPPORTED);
     refuse({.old = outer.get()}, UCD_ERR__NOT_SUPPORTED);
     CHECK(std::string(ucd_last_error()).find("indices by reference") != std::string::npos);
@@ -221,11 +226,8 @@ TEST_CASE("no index behind the last one is read") {
             std::memcpy(list.actual(static_cast<std::intptr_t>(4 * i)), &index, 4);
         }
         const auto blocks = static_cast<std::intptr_t>(count);
-        ucd_type_t made = UCD_TYPE__NULL;
-        REQUIRE(ucd_create_indexed_block_ref(blocks, 1, list.base(), UCD_TYPE__INT32_T, 4, 0,
-                                             8 * blocks, UCD_TYPE__INT, UCD_INFO__NULL,
-                                             &made) == UCD_SUCCESS);
-        const BuiltType type(made);
+        const BuiltType type =
+            create({blocks, 1, list.base(), UCD_TYPE__INT32_T, 4, 0, 8 * blocks});
         std::vector<int> memory(2 * count), packed(count), expected(count);
         for (std::size_t i = 0; i < count; ++i)
             expected[i] = memory[2 * i] = static_cast<int>(rng.bits());
@@ -236,9 +238,7 @@ TEST_CASE("no index behind the last one is read") {
 
 TEST_CASE("bounds are those that were given, and resized changes only the explicit ones") {
     const BuiltType type = create({.lb = -16, .extent = 96});
-    ucd_type_t made = UCD_TYPE__NULL;
-    REQUIRE(ucd_create_resized(type.get(), 4, 8, UCD_INFO__NULL, &made) == UCD_SUCCESS);
-    const BuiltType resized(made);
+    const BuiltType resized = made_by(ucd_create_resized, type.get(), 4, 8);
     std::intptr_t lb = 0, extent = 0;
     CHECK(ucd_get_extent(resized.get(), &lb, &extent) == UCD_SUCCESS);
     CHECK((lb == 4 && extent == 8));
@@ -248,9 +248,7 @@ TEST_CASE("bounds are those that were given, and resized changes only the explic
 
 TEST_CASE("what needs places without reading memory is refused, or says so") {
     const BuiltType inner = create({});
-    ucd_type_t made = UCD_TYPE__NULL;
-    REQUIRE(ucd_create_hvector(2, 1, 1000, inner.get(), UCD_INFO__NULL, &made) == UCD_SUCCESS);
-    const BuiltType outer(made);
+    const BuiltType outer = made_by(ucd_create_hvector, 2, 1, 1000, inner.get());
     for (const ucd_type_t type : {inner.get(), outer.get()}) {
         std::uintptr_t n = 0, bytes = 0;
         char memory[64];
@@ -283,34 +281,28 @@ TEST_CASE("a type without blocks is by reference if what it is made of is") {
     const int one[] = {1, 1}, blocks[] = {UCD_DISTRIBUTE__BLOCK, UCD_DISTRIBUTE__BLOCK};
     const std::intptr_t dargs[] = {UCD_DISTRIBUTE__DFLT_DARG, UCD_DISTRIBUTE__DFLT_DARG};
     const ucd_type_t old = inner.get();
-    const auto made_by = [](auto create_it, auto... arguments) {
-        ucd_type_t made = UCD_TYPE__NULL;
-        REQUIRE(create_it(arguments..., UCD_INFO__NULL, &made) == UCD_SUCCESS);
-        return BuiltType(made);
+    const BuiltType all[] = {
+        made_by(ucd_create_contig, 0, old),
+        made_by(ucd_create_vector, 0, 1, 1, old),
+        made_by(ucd_create_hvector, 0, 1, 1, old),
+        made_by(ucd_create_indexed_block, 0, 1, nullptr, old),
+        made_by(ucd_create_hindexed_block, 0, 1, nullptr, old),
+        made_by(ucd_create_indexed, 0, nullptr, nullptr, old),
+        made_by(ucd_create_hindexed, 0, nullptr, nullptr, old),
+        made_by(ucd_create_subarray, 2, two, none, none, UCD_ORDER__C, old),
+        made_by(ucd_create_darray, 1, 0, 2, none, blocks, dargs, one, UCD_ORDER__C, old),
+        made_by(ucd_create_ndarray, 2, none, two, old),
     };
-    std::vector<BuiltType> all;
-    all.push_back(made_by(ucd_create_contig, 0, old));
-    all.push_back(made_by(ucd_create_vector, 0, 1, 1, old));
-    all.push_back(made_by(ucd_create_hvector, 0, 1, 1, old));
-    all.push_back(made_by(ucd_create_indexed_block, 0, 1, nullptr, old));
-    all.push_back(made_by(ucd_create_hindexed_block, 0, 1, nullptr, old));
-    all.push_back(made_by(ucd_create_indexed, 0, nullptr, nullptr, old));
-    all.push_back(made_by(ucd_create_hindexed, 0, nullptr, nullptr, old));
-    all.push_back(made_by(ucd_create_subarray, 2, two, none, none, UCD_ORDER__C, old));
-    all.push_back(made_by(ucd_create_darray, 1, 0, 2, none, blocks, dargs, one, UCD_ORDER__C, old));
-    all.push_back(made_by(ucd_create_ndarray, 2, none, two, old));
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        INFO("constructor " << i);
-        const BuiltType outer = made_by(ucd_create_contig, 3, all[i].get());
+    for (const BuiltType &empty : all) {
+        INFO("constructor " << &empty - all);
+        const BuiltType outer = made_by(ucd_create_contig, 3, empty.get());
         ucd_layout_t layout{};
         layout.struct_size = sizeof layout;
         REQUIRE(ucd_get_layout(1, outer.get(), &layout) == UCD_SUCCESS);
         CHECK(layout.flags == UCD_LAYOUT__BY_REFERENCE);
         std::uintptr_t n = 0;
         CHECK(ucd_flatten_size(outer.get(), &n) == UCD_ERR__NOT_SUPPORTED);
-        ucd_type_t made = UCD_TYPE__NULL;
-        CHECK(ucd_create_indexed_block_ref(3, 1, three, UCD_TYPE__INT32_T, 4, 0, 100, outer.get(),
-                                           UCD_INFO__NULL, &made) == UCD_ERR__NOT_SUPPORTED);
+        refuse({.old = outer.get()}, UCD_ERR__NOT_SUPPORTED);
     }
 }
 
@@ -330,10 +322,8 @@ TEST_CASE("a description says where the indices lie") {
 
 TEST_CASE("a type from flattened bytes may be below indices by reference") {
     const std::intptr_t displs[] = {0, 24, 8};
+    const BuiltType original = made_by(ucd_create_hindexed_block, 3, 1, displs, UCD_TYPE__INT);
     ucd_type_t made = UCD_TYPE__NULL;
-    REQUIRE(ucd_create_hindexed_block(3, 1, displs, UCD_TYPE__INT, UCD_INFO__NULL, &made) ==
-            UCD_SUCCESS);
-    const BuiltType original(made);
     std::uintptr_t size = 0;
     REQUIRE(ucd_flatten_size(original.get(), &size) == UCD_SUCCESS);
     std::vector<unsigned char> bytes(size);

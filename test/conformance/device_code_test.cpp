@@ -1,16 +1,14 @@
 // ucd_device.h in kernels, with random layouts, ranges and groups, beside the type map.
 #include "support/catch.hpp"
 
-#include "support/buffers/device_buffer.hpp"
+#include "support/buffers/aligned_buffer.hpp"
 #include "support/device_code/moves.hpp"
 #include "support/fake_device/fake_driver.h"
 #include "support/moves/device_moves.hpp"
 #include "support/moves/subject.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -137,9 +135,15 @@ Range random_range(Rng &rng, std::size_t size) {
     return {offset, rng.below(size - offset + 1)};
 }
 
-KernelCall random_call(Rng &rng, DeviceCall call) {
+KernelCall random_call(Rng &rng, DeviceCall call, const Plan &from, const DeviceBuffer &in,
+                       const DeviceBuffer &out, const Range &range) {
     KernelCall move{};
     move.call = call;
+    move.from = from.get();
+    move.in = in.real_base();
+    move.out = out.real_base();
+    move.offset = range.offset;
+    move.bytes = range.bytes;
     move.group = all_groups[rng.below(std::size(all_groups))];
     constexpr std::uint32_t threads[] = {32, 64, 96, 100, 256, 512};
     move.threads = threads[rng.below(std::size(threads))];
@@ -191,12 +195,7 @@ void pack_as_mapped(Case &one) {
     out.send();
     const Plan plan(one, subject.count, subject.type());
     CHECK(plan.get().bytes == subject.size());
-    KernelCall move = random_call(rng, DeviceCall::pack);
-    move.from = plan.get();
-    move.in = in.real_base();
-    move.out = out.real_base();
-    move.offset = range.offset;
-    move.bytes = range.bytes;
+    KernelCall move = random_call(rng, DeviceCall::pack, plan, in, out, range);
     choose_shape(rng, move);
     run_on_device(move);
     for (std::size_t i = 0; i < range.bytes; ++i)
@@ -212,12 +211,7 @@ void check_unpacked(Case &one, const Subject &subject, DeviceBuffer &out) {
     in.send();
     out.send();
     const Plan plan(one, subject.count, subject.type());
-    KernelCall move = random_call(rng, DeviceCall::unpack);
-    move.from = plan.get();
-    move.in = in.real_base();
-    move.out = out.real_base();
-    move.offset = range.offset;
-    move.bytes = range.bytes;
+    KernelCall move = random_call(rng, DeviceCall::unpack, plan, in, out, range);
     choose_shape(rng, move);
     run_on_device(move);
     for (std::size_t i = 0; i < range.bytes; ++i)
@@ -249,11 +243,7 @@ void unpack_odd_blocks(Case &one) {
         nested = resized(hvector(times, 1, stride, nested), 0, at);
     }
     const Subject subject = make_subject(one, nested, 2 + rng.below(3), "unpacked");
-    for (;;) {
-        DeviceBuffer out(rng, subject.range, Memory::device0);
-        if (reinterpret_cast<std::uintptr_t>(out.real_base()) % 8 == 0)
-            return check_unpacked(one, subject, out);
-    }
+    check_unpacked(one, subject, *aligned_buffer(rng, subject.range, Memory::device0, 8));
 }
 
 void copy_as_mapped(Case &one) {
@@ -269,13 +259,8 @@ void copy_as_mapped(Case &one) {
     in.send();
     out.send();
     const Plan from(one, source.count, source.type()), to(one, target.count, target.type());
-    KernelCall move = random_call(rng, DeviceCall::copy);
-    move.from = from.get();
+    KernelCall move = random_call(rng, DeviceCall::copy, from, in, out, range);
     move.to = to.get();
-    move.in = in.real_base();
-    move.out = out.real_base();
-    move.offset = range.offset;
-    move.bytes = range.bytes;
     choose_shape(rng, move);
     run_on_device(move);
     for (std::size_t i = range.offset; i < range.offset + range.bytes; ++i)
@@ -372,18 +357,12 @@ TEST_CASE("device code copies transposes of which the kernel knows the shape") {
         const Plan from(one, 1, source.type()), to(one, 1, target.type());
         REQUIRE(from.get().row < from.get().levels);
         REQUIRE(to.get().row < to.get().levels);
-        std::optional<DeviceBuffer> in, out;
-        do in.emplace(rng, source.range, Memory::device0);
-        while (reinterpret_cast<std::uintptr_t>(in->real_base()) % 8 != 0);
-        do out.emplace(rng, target.range, Memory::device0);
-        while (reinterpret_cast<std::uintptr_t>(out->real_base()) % 8 != 0);
+        const auto in = aligned_buffer(rng, source.range, Memory::device0, 8),
+                   out = aligned_buffer(rng, target.range, Memory::device0, 8);
         in->send();
         out->send();
-        KernelCall move = random_call(rng, DeviceCall::copy);
-        move.from = from.get();
+        KernelCall move = random_call(rng, DeviceCall::copy, from, *in, *out, {});
         move.to = to.get();
-        move.in = in->real_base();
-        move.out = out->real_base();
         // Whole parts, which are copied along the rows, and others, which are not.
         const std::intptr_t part = (matrices > 1 ? rows : 1) * columns * element;
         const std::intptr_t parts = matrices > 1 ? matrices : rows;
@@ -408,20 +387,18 @@ TEST_CASE("device code moves ranges of children that are larger than 31 bits") {
     constexpr std::intptr_t half = std::intptr_t{1} << 31, gap = 64;
     run_cases("large children", 12, [](Case &one) {
         Rng &rng = one.rng();
-        ucd_type_t piece, child, type;
         // Children of 2 GiB with gaps, which are at both sides of each other's end. Each is a
         // block, or short blocks with gaps.
         const std::intptr_t each = rng.chance(50) ? half : 64, pieces = half / each;
-        one.succeed(ucd_create_contig(each / 8, UCD_TYPE__DOUBLE, nullptr, &piece), "contig");
-        one.succeed(ucd_create_hvector(pieces, 1, each + gap, piece, nullptr, &child), "a child");
+        const RecipePtr child =
+            hvector(pieces, 1, each + gap, contig(each / 8, leaf(UCD_TYPE__DOUBLE)));
         // Not as far apart as the blocks of a child: else all blocks were one level.
         const std::intptr_t stride = pieces * (each + gap) + gap;
-        one.succeed(ucd_create_hvector(5, 1, stride, child, nullptr, &type), "hvector");
-        const BuiltType owned[] = {BuiltType(piece), BuiltType(child), BuiltType(type)};
+        const BuiltType type(hvector(5, 1, stride, child));
         const auto place = [&](std::intptr_t at) {
             return at / half * stride + at % half / each * (each + gap) + at % each;
         };
-        const Plan plan(one, 1, type);
+        const Plan plan(one, 1, type.get());
         CHECK(plan.get().memory == 0);
         const auto seam = rng.between(1, 4) * half;
         const std::intptr_t before = rng.between(1, 200), after = rng.between(1, 200);
@@ -430,13 +407,9 @@ TEST_CASE("device code moves ranges of children that are larger than 31 bits") {
         DeviceBuffer out(rng, {0, bytes}, Memory::device0);
         in.send();
         out.send();
-        KernelCall move = random_call(rng, DeviceCall::pack);
-        move.from = plan.get();
-        move.in = in.real_base();
-        move.out = out.real_base();
-        move.offset = static_cast<std::uint64_t>(first);
-        move.bytes = static_cast<std::uint64_t>(bytes);
-        run_on_device(move);
+        run_on_device(
+            random_call(rng, DeviceCall::pack, plan, in, out,
+                        {static_cast<std::size_t>(first), static_cast<std::size_t>(bytes)}));
         for (std::intptr_t i = 0; i < bytes; ++i) *out.expected(i) = *in.actual(place(first + i));
         check_as_expected(one, out, "packed");
         const Located found = locate(one, plan.get(), static_cast<std::uint64_t>(first));
@@ -453,13 +426,10 @@ TEST_CASE("a plan for device code without lists needs no memory, and others end 
     CHECK(regular.get().memory == 0);
     CHECK(regular.get().levels == 4);
     CHECK(sizeof(ucd_device_plan_t) <= 256);
-    const std::array<std::intptr_t, 3> displs = {0, 5, 11};
-    ucd_type_t type;
-    REQUIRE(ucd_create_indexed_block(3, 1, displs.data(), UCD_TYPE__DOUBLE, nullptr, &type) ==
-            UCD_SUCCESS);
-    const BuiltType listed(type);
+    const BuiltType listed(indexed_block(1, {0, 5, 11}, leaf(UCD_TYPE__DOUBLE)));
     ucd_device_plan_t plan = UCD_DEVICE_PLAN__INIT;
-    REQUIRE(ucd_device_plan_create(2, type, device().c_str(), nullptr, &plan) == UCD_SUCCESS);
+    REQUIRE(ucd_device_plan_create(2, listed.get(), device().c_str(), nullptr, &plan) ==
+            UCD_SUCCESS);
     CHECK(plan.memory != 0);
     ucd_device_plan_t copy = plan;
     CHECK(ucd_device_plan_free(&plan) == UCD_SUCCESS);

@@ -53,21 +53,20 @@ constexpr int count = 500;
 constexpr std::uintptr_t packed_bytes = count * sizeof(int);
 
 // Every other int.
-struct EveryOther {
-    ucd_type_t type = UCD_TYPE__NULL;
-    EveryOther() {
-        REQUIRE(ucd_create_vector(count, 1, 2, UCD_TYPE__INT, UCD_INFO__NULL, &type) ==
-                UCD_SUCCESS);
-    }
-    ~EveryOther() { (void)ucd_free(&type); }
-    EveryOther(const EveryOther &) = delete;
-    EveryOther &operator=(const EveryOther &) = delete;
+struct EveryOther : BuiltType {
+    EveryOther() : BuiltType(recipes::vector(count, 1, 2, recipes::leaf(UCD_TYPE__INT))) {}
 };
 
 bool has_every_other(const int *packed) {
     for (int i = 0; i < count; ++i)
         if (packed[i] != 2 * i) return false;
     return true;
+}
+
+void check_every_other(const Bytes &memory) {
+    std::vector<int> packed(count);
+    mock::read(packed.data(), memory.address, packed_bytes);
+    CHECK(has_every_other(packed.data()));
 }
 
 // A source in device memory with the numbers from 0 on.
@@ -140,11 +139,9 @@ TEST_CASE("memory is moved whose range HIP will not tell") {
     const ucd::MemoryLocation place = place_of(target.address);
     CHECK(place.kind == MemoryKind::device);
     CHECK_FALSE(place.holds(target.address + 1));
-    pack_now(numbers.address, 1, every_other.type, 0, target.address, packed_bytes);
+    pack_now(numbers.address, 1, every_other.get(), 0, target.address, packed_bytes);
     knobs.hides_ranges = false;
-    std::vector<int> packed(count);
-    mock::read(packed.data(), target.address, packed_bytes);
-    CHECK(has_every_other(packed.data()));
+    check_every_other(target);
 }
 
 TEST_CASE("asking about memory leaves no error behind for the program") {
@@ -189,7 +186,7 @@ TEST_CASE("what has come to non-coherent memory is there when a request is compl
     std::uintptr_t actual = 0;
     mock::hold();
     for (std::size_t i = 0; i < requests; ++i)
-        REQUIRE(ucd_ipack(numbers.address, 1, every_other.type, 0, target.ints + i * count,
+        REQUIRE(ucd_ipack(numbers.address, 1, every_other.get(), 0, target.ints + i * count,
                           packed_bytes, &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
                           &request[i]) == UCD_SUCCESS);
     mock::let_go();
@@ -207,10 +204,8 @@ TEST_CASE("what the host has written to non-coherent memory is moved, by kernels
     const Bytes target(MemoryKind::device, 0, packed_bytes);
     for (const char *engine : {"kernel", "dma"}) {
         const Keys info({{"ucd.engine", engine}});
-        pack_now(source.ints, 1, every_other.type, 0, target.address, packed_bytes, info);
-        std::vector<int> packed(count);
-        mock::read(packed.data(), target.address, packed_bytes);
-        CHECK(has_every_other(packed.data()));
+        pack_now(source.ints, 1, every_other.get(), 0, target.address, packed_bytes, info);
+        check_every_other(target);
     }
 }
 
@@ -221,13 +216,11 @@ TEST_CASE("a stream is ordered with HIP's default one where that is what is give
     const Bytes target(MemoryKind::device, 0, packed_bytes);
     std::uintptr_t actual = 0;
     REQUIRE(hipSetDevice(0) == hipSuccess);
-    REQUIRE(ucd_pack_stream(numbers.address, 1, every_other.type, 0, target.address, packed_bytes,
+    REQUIRE(ucd_pack_stream(numbers.address, 1, every_other.get(), 0, target.address, packed_bytes,
                             &actual, UCD_INFO__NULL, UCD_OP__REPLACE,
                             {"hip", 0, nullptr, nullptr}) == UCD_SUCCESS);
     REQUIRE(hipStreamSynchronize(nullptr) == hipSuccess);
-    std::vector<int> packed(count);
-    mock::read(packed.data(), target.address, packed_bytes);
-    CHECK(has_every_other(packed.data()));
+    check_every_other(target);
 }
 
 TEST_CASE("a batch is captured where HIP's graphs can keep it, and else refused") {
@@ -235,9 +228,9 @@ TEST_CASE("a batch is captured where HIP's graphs can keep it, and else refused"
     mock::Stream stream(0);
     Vectors batch(300);
     for (const Subject &s : batch.subjects) prepare(stream, s.type());
-    ucd::hostgpu::begin_capture(stream);
-    const int status = start_in(stream, batch.moves.packs());
-    const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
+    int status = UCD_SUCCESS;
+    const ucd::hostgpu::Graph graph =
+        ucd::hostgpu::captured(stream, [&] { status = start_in(stream, batch.moves.packs()); });
     if (HIP_VERSION_MAJOR >= 6) {
         CHECK(status == UCD_SUCCESS);
         CHECK(graph.kept.size() == 1);

@@ -2,10 +2,10 @@
 // stores, tiles, and the widest words.
 #include "support/catch.hpp"
 
+#include "support/buffers/aligned_buffer.hpp"
 #include "support/host_vendor/capture.h"
 #include "support/moves/device_moves.hpp"
 
-#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,20 +15,6 @@ namespace hostgpu_alignment_test {
 using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
-
-namespace {
-
-// One whose address is as much above a multiple of `unit` as `rest` is. Buffers start anywhere.
-std::unique_ptr<DeviceBuffer> buffer_at(Rng &rng, TouchedRange range, std::size_t unit,
-                                        std::size_t rest) {
-    for (;;) {
-        auto buffer = std::make_unique<DeviceBuffer>(rng, range, device0);
-        const auto at = reinterpret_cast<std::uintptr_t>(buffer->real_base());
-        if ((at - rest) % unit == 0) return buffer;
-    }
-}
-
-} // namespace
 
 TEST_CASE("odd blocks are unpacked in aligned stores, from any byte to any byte") {
     DeviceSession session;
@@ -41,9 +27,7 @@ TEST_CASE("odd blocks are unpacked in aligned stores, from any byte to any byte"
         Case one("aligned stores", 0);
         const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
         const std::size_t size = what.subject.size();
-        std::unique_ptr<DeviceBuffer> typed;
-        do typed = std::make_unique<DeviceBuffer>(one.rng(), what.subject.range, device0);
-        while (reinterpret_cast<std::uintptr_t>(typed->real_base()) % 8 != 0);
+        const auto typed = aligned_buffer(one.rng(), what.subject.range, device0, 8);
         DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(size)}, device0);
         for (int i = 0; i < 60; ++i) {
             const std::size_t offset = one.rng().below(size);
@@ -73,12 +57,12 @@ TEST_CASE("matrices are transposed in tiles, from any byte to any byte") {
             Case one("tiles", 0);
             const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
             const std::size_t size = what.subject.size();
-            const auto typed = buffer_at(one.rng(), what.subject.range, bytes, 0);
+            const auto typed = aligned_buffer(one.rng(), what.subject.range, device0, bytes);
             for (int i = 0; i < 6; ++i) {
                 const std::size_t offset = i == 0 ? 0 : one.rng().below(size / 4),
                                   end = i == 0 ? size : size - one.rng().below(size / 4);
-                const auto packed =
-                    buffer_at(one.rng(), {0, static_cast<std::intptr_t>(size)}, bytes, offset);
+                const auto packed = aligned_buffer(one.rng(), {0, static_cast<std::intptr_t>(size)},
+                                                   device0, bytes, offset);
                 const DeviceMove move{one,     UCD_OP__REPLACE, what,        *typed,
                                       *packed, offset,          end - offset};
                 check_device_pack(move, "kernel");
@@ -97,8 +81,8 @@ TEST_CASE("whole vectors in words of 16 bytes, of a layout that is no nest") {
         {1, 1}, {0, 1 << 22}, {vector(40000, 1, 2, pair), vector(40000, 1, 3, contig(2, pair))});
     const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
     const auto size = static_cast<std::intptr_t>(what.subject.size());
-    const auto typed = buffer_at(one.rng(), what.subject.range, 16, 0),
-               packed = buffer_at(one.rng(), {0, size}, 16, 0);
+    const auto typed = aligned_buffer(one.rng(), what.subject.range, device0),
+               packed = aligned_buffer(one.rng(), {0, size}, device0);
     const DeviceMove move{one, UCD_OP__REPLACE, what, *typed, *packed, 0, what.subject.size()};
     (void)ucd::hostgpu::kernels_launched();
     check_device_pack(move, "kernel");

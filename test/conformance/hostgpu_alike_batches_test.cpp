@@ -40,8 +40,8 @@ TEST_CASE("batches under way at once have tables of their own, whose memory serv
         std::vector<ucd_request_t> requests;
         mock::hold();
         forget_counts();
-        for (int i = 0; i < 3; ++i) {
-            Vectors &v = all.emplace_back(140 + i);
+        for (int i = 0; i < 12; ++i) {
+            Vectors &v = all.emplace_back(120 + i);
             v.moves.set_up_pack();
             MoveList descs = v.moves.packs();
             requests.emplace_back();
@@ -67,12 +67,9 @@ TEST_CASE("other types at the addresses of those that have gone") {
     for (int i = 0; i < 1000; ++i) in[static_cast<std::size_t>(i)] = i;
     for (int stride = 2; stride < 8; ++stride) {
         // Its memory is likely to be where the last one's was.
-        ucd_type_t type = UCD_TYPE__NULL;
-        REQUIRE(ucd_create_vector(100, 1, stride, UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type) ==
-                UCD_SUCCESS);
-        const BuiltType owner(type);
+        const BuiltType type(vector(100, 1, stride, leaf(UCD_TYPE__DOUBLE)));
         for (ucd_move_t &d : descs) {
-            d.intype = type;
+            d.intype = type.get();
             mock::write(const_cast<void *>(d.inbuf), in.data(), in.size() * sizeof(double));
         }
         REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
@@ -92,12 +89,11 @@ TEST_CASE("another type at the address of one that has gone, of which nothing wa
     few.moves.set_up_pack();
     MoveList descs = few.moves.packs();
     ucd_move_t &d = descs[1];
-    ucd_type_t gone = UCD_TYPE__NULL;
-    REQUIRE(ucd_create_contig(empty ? 0 : 2, UCD_TYPE__INT, UCD_INFO__NULL, &gone) == UCD_SUCCESS);
+    BuiltType gone(contig(empty ? 0 : 2, leaf(UCD_TYPE__INT)));
     d.inoffset = empty ? 0 : 8;
-    d.intype = gone;
+    d.intype = gone.get();
     REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
-    REQUIRE(ucd_free(&gone) == UCD_SUCCESS);
+    gone = BuiltType();
     // Its memory is likely to be where the last one's was; if it is another, that is right as well.
     const BuiltType next(contig(4, leaf(UCD_TYPE__INT)));
     d.intype = next.get();
@@ -110,9 +106,7 @@ TEST_CASE("a batch is told from an equal one that is moved otherwise, or is wron
     const Hints hints(true);
     Vectors many(60);
     MoveList descs = many.moves.packs();
-    many.moves.set_up_pack();
-    REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
-    many.moves.check("at first");
+    many.pack_and_check("at first", hints);
     // A sum in the place of a copy, and the copy again.
     std::vector<double> sums(many.moves.bytes_moved() / sizeof(double), 1), found(sums.size());
     auto *const packed = static_cast<double *>(descs[0].outbuf);
@@ -132,9 +126,7 @@ TEST_CASE("a batch is told from an equal one that is moved otherwise, or is wron
     CHECK(move_all(descs, hints) == UCD_ERR__INVALID_ARG);
     CHECK(last_error_says("moves[59]"));
     descs[59].inoffset = 0;
-    many.moves.set_up_pack();
-    REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
-    many.moves.check("once more");
+    many.pack_and_check("once more", hints);
 }
 
 TEST_CASE("nothing of the types of batches is kept", "[bulk]") {

@@ -60,47 +60,33 @@ struct Batch {
         const bool unchanged = packed() == now;
         CHECK(unchanged);
     }
-
-    void check_again(const Hints &hints) {
-        moves.set_up_pack();
-        REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
-        moves.check("after memory had run out");
-    }
 };
 
-// What a failed allocation may lead to: some can be done without.
-void check_status(int rc, bool failed) {
-    CHECK((rc == UCD_SUCCESS || (failed && rc == UCD_ERR__OUT_OF_MEM)));
-}
-
-// Whether an allocation failed.
-bool pack_with_failure(std::size_t nth, Batch &batch, const Hints &hints, ucd_op_t op) {
+// Whether an allocation failed. Some can be done without.
+bool pack_with_failure(std::size_t nth, Batch &batch, const Hints &hints, ucd_op_t op,
+                       bool in_stream) {
+    mock::Stream stream(0);
     ucd_request_t request = UCD_REQUEST__NULL;
-    mock::knobs.delay_us = 200;
+    if (in_stream) mock::hold();
+    mock::knobs.delay_us = in_stream ? 0 : 200;
     fail_allocation(nth);
-    const int rc = ucd_imove(batch.descs.data(), batch.descs.size(), hints, op, &request);
+    const int rc = in_stream ? start_in(stream, batch.descs, hints, op)
+                             : start(batch.descs, &request, hints, op);
     const bool failed = !end_failing();
-    check_status(rc, failed);
-    if (rc != UCD_SUCCESS) batch.check_nothing_is_under_way();
+    CHECK((rc == UCD_SUCCESS || (failed && rc == UCD_ERR__OUT_OF_MEM)));
+    if (in_stream)
+        batch.subjects.clear(); // types go early, whatever has been put into the stream
+    else if (rc != UCD_SUCCESS)
+        batch.check_nothing_is_under_way();
+    mock::let_go();
+    finish_in(stream);
     REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
     mock::knobs.delay_us = 0;
     if (rc == UCD_SUCCESS && op == UCD_OP__REPLACE) batch.moves.check("done");
-    batch.check_again(hints);
-    return failed;
-}
-
-bool pack_in_stream_with_failure(std::size_t nth, Batch &batch, const Hints &hints, ucd_op_t op) {
-    mock::Stream stream(0);
-    mock::hold();
-    fail_allocation(nth);
-    const int rc =
-        ucd_move_stream(batch.descs.data(), batch.descs.size(), hints, op, native(stream));
-    const bool failed = !end_failing();
-    check_status(rc, failed);
-    batch.subjects.clear(); // types go early, whatever has been put into the stream
-    mock::let_go();
-    finish_in(stream);
-    if (rc == UCD_SUCCESS && op == UCD_OP__REPLACE) batch.moves.check("done in a stream");
+    if (in_stream) return failed;
+    batch.moves.set_up_pack();
+    REQUIRE(move_all(batch.descs, hints) == UCD_SUCCESS);
+    batch.moves.check("after memory had run out");
     return failed;
 }
 
@@ -118,8 +104,7 @@ TEST_CASE("each allocation of a batch fails once") {
         INFO("allocation " << nth);
         {
             Batch batch(form, members);
-            failed = in_stream ? pack_in_stream_with_failure(nth, batch, hints, op)
-                               : pack_with_failure(nth, batch, hints, op);
+            failed = pack_with_failure(nth, batch, hints, op, in_stream);
         }
         REQUIRE(ucd_finalize() == UCD_SUCCESS); // what was kept is not kept for the next one
         CHECK(mock::counts.live_allocations == 0);

@@ -42,14 +42,12 @@ TEST_CASE("a batch is one launch for each device, whatever its members", "[bulk]
 TEST_CASE("a small batch is a launch and nothing else") {
     DeviceSession session;
     Vectors few(20);
-    few.moves.set_up_pack();
-    REQUIRE(move_all(few.moves.packs()) == UCD_SUCCESS);
+    few.pack_and_check("a few");
     forget_counts();
-    REQUIRE(move_all(few.moves.packs()) == UCD_SUCCESS);
+    few.pack_and_check("a few again");
     CHECK(mock::counts.launches == 1);
     CHECK(mock::counts.copies == 0);
     CHECK(mock::counts.allocations == 0);
-    few.moves.check("a few");
 }
 
 TEST_CASE("members on the host and on both devices") {
@@ -66,26 +64,6 @@ TEST_CASE("members on the host and on both devices") {
     REQUIRE(move_all(descs) == UCD_SUCCESS);
     CHECK(mock::counts.launches == 2);
     for (Vectors *v : {&a, &b, &c}) v->moves.check("mixed");
-}
-
-TEST_CASE("batches under way at once have tables of their own") {
-    DeviceSession session;
-    std::list<Vectors> all;
-    std::vector<ucd_request_t> requests;
-    for (int i = 0; i < 12; ++i) {
-        Vectors &v = all.emplace_back(120 + i);
-        v.moves.set_up_pack();
-    }
-    mock::hold();
-    for (Vectors &v : all) {
-        MoveList descs = v.moves.packs();
-        ucd_request_t request = UCD_REQUEST__NULL;
-        REQUIRE(start(descs, &request) == UCD_SUCCESS);
-        requests.push_back(request);
-    }
-    mock::let_go();
-    REQUIRE(ucd_waitall(requests.size(), requests.data()) == UCD_SUCCESS);
-    for (Vectors &v : all) v.moves.check("at once");
 }
 
 TEST_CASE("threads with batches of their own") {
@@ -116,9 +94,8 @@ TEST_CASE("graphs keep their batch") {
     for (const int members : {20, 400}) { // with the launch, and in device memory
         Vectors batch(members), others(members + 1);
         const auto capture = [&](MoveList descs, ucd::hostgpu::Graph &graph) {
-            ucd::hostgpu::begin_capture(stream);
-            const int rc = start_in(stream, std::move(descs), hints);
-            graph = ucd::hostgpu::end_capture(stream);
+            int rc = UCD_SUCCESS;
+            graph = ucd::hostgpu::captured(stream, [&] { rc = start_in(stream, descs, hints); });
             return rc;
         };
         ucd::hostgpu::Graph graph;
@@ -179,9 +156,8 @@ TEST_CASE("a graph may go after the last ucd_finalize") {
         mock::Stream stream(0);
         Vectors batch(300);
         for (const Subject &s : batch.subjects) prepare(stream, s.type());
-        ucd::hostgpu::begin_capture(stream);
-        REQUIRE(start_in(stream, batch.moves.packs()) == UCD_SUCCESS);
-        const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
+        const ucd::hostgpu::Graph graph = ucd::hostgpu::captured(
+            stream, [&] { REQUIRE(start_in(stream, batch.moves.packs()) == UCD_SUCCESS); });
         CHECK(graph.kept.size() == 1);
         REQUIRE(ucd_finalize() == UCD_SUCCESS);
         CHECK(mock::counts.live_allocations == 0);
@@ -197,7 +173,7 @@ TEST_CASE("batches in streams, whose types go early") {
     mock::hold();
     for (int again = 0; again < 3; ++again) // while the first one's table is on its way
         REQUIRE(start_in(stream, batch.moves.packs()) == UCD_SUCCESS);
-    for (Subject &s : batch.subjects) s.built = BuiltType();
+    batch.free_types();
     mock::let_go();
     finish_in(stream);
     batch.moves.check("in streams");
@@ -303,35 +279,26 @@ TEST_CASE("large batches of members of any length, several vectors a thread", "[
 
 TEST_CASE("a cap on blocks, and batches") {
     DeviceSession session;
-    const Keys info({{"ucd.max_blocks", "3"}});
-    Vectors batch(300);
-    batch.moves.set_up_pack();
     ucd::hostgpu::stored_by_blocks();
-    REQUIRE(move_all(batch.moves.packs(), info) == UCD_SUCCESS);
+    Vectors(300).pack_and_check("capped", Keys({{"ucd.max_blocks", "3"}}));
     CHECK(ucd::hostgpu::stored_by_blocks().size() == 3);
-    batch.moves.check("capped");
 }
 
 TEST_CASE("faults in a batch: refused launches, failing work, no memory") {
     DeviceSession session;
     Vectors batch(300);
     MoveList descs = batch.moves.packs();
-    const auto untouched_then_right = [&] {
-        batch.moves.set_up_pack();
-        REQUIRE(move_all(descs) == UCD_SUCCESS);
-        batch.moves.check("after a fault");
-    };
     for (const int nth : {1, 2}) { // the upload of the table, the kernel
         mock::knobs.failing_launch = nth;
         CHECK(move_all(descs) == UCD_ERR__DEVICE);
         CHECK(last_error_says("refused"));
         mock::knobs.failing_launch = 0;
     }
-    untouched_then_right();
+    batch.pack_and_check("after a refused launch");
     for (int time = 0; time < 4; ++time) { // whether or not a table is uploaded, or is found
         mock::knobs.failing_work = 1;
         CHECK(move_all(descs) == UCD_ERR__DEVICE);
-        untouched_then_right();
+        batch.pack_and_check("after work that failed");
     }
 
     REQUIRE(ucd_finalize() == UCD_SUCCESS); // no memory from before
@@ -341,13 +308,11 @@ TEST_CASE("faults in a batch: refused launches, failing work, no memory") {
         CHECK(move_all(descs) == UCD_ERR__OUT_OF_MEM);
         mock::knobs.failing_allocation = 0;
     }
-    untouched_then_right();
+    batch.pack_and_check("after memory had run out");
     // Tables that nobody uses make way for others.
     Vectors larger(5000);
-    larger.moves.set_up_pack();
     mock::knobs.failing_allocation = 1;
-    REQUIRE(move_all(larger.moves.packs()) == UCD_SUCCESS);
-    larger.moves.check("in place of another");
+    larger.pack_and_check("in place of another");
 }
 
 TEST_CASE("reductions of a batch are one launch for each kind of element") {

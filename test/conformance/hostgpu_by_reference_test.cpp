@@ -4,12 +4,16 @@
 
 #include "support/host_vendor/capture.h"
 #include "support/keys.hpp"
-#include "support/moves/batch_moves.hpp"
+#include "support/moves/graphs.hpp"
 #include "support/moves/strided_move.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <list>
+#include <memory>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace hostgpu_by_reference_test {
@@ -31,106 +35,98 @@ std::vector<std::int64_t> random_pages(Rng &rng) {
     return all;
 }
 
+// A list of the pages, which are `unit` bytes apart and begin at `start` at the earliest.
+using MakeList = std::function<RecipePtr(RecipePtr old, std::int64_t unit, std::int64_t start)>;
+
 struct Form {
     const char *name;
-    std::function<RecipePtr(const std::vector<std::int64_t> &, std::shared_ptr<void>)> make;
+    std::function<RecipePtr(const MakeList &)> make;
     bool nest = true; // of the generated kernels
 };
 
-RecipePtr list_of(std::int64_t unit, ucd_type_t index_type,
-                  const std::vector<std::int64_t> &indices, RecipePtr old,
-                  std::shared_ptr<void> memory) {
-    return indexed_block_ref(1, indices, index_type, unit, 0, pages * page, std::move(old),
-                             std::move(memory));
-}
+const RecipePtr number = leaf(UCD_TYPE__FLOAT), letter = leaf(UCD_TYPE__CHAR);
+const RecipePtr heads = hvector(2, 4, 32, number); // some bytes of a page
 
-std::vector<Form> forms(ucd_type_t index_type) {
-    using Indices = std::vector<std::int64_t>;
-    using Memory_ = std::shared_ptr<void>;
-    const RecipePtr number = leaf(UCD_TYPE__FLOAT), letter = leaf(UCD_TYPE__CHAR);
-    return {
-        {"pages",
-         [=](const Indices &i, const Memory_ &m) {
-             return list_of(page, index_type, i, contig(page / 4, number), m);
-         }},
-        {"some heads of pages",
-         [=](const Indices &i, const Memory_ &m) {
-             return list_of(page, index_type, i, hvector(2, 4, 32, number), m);
-         }},
-        {"pages of layers",
-         [=](const Indices &i, const Memory_ &m) {
-             return hvector(3, 1, pages * page, list_of(page, index_type, i, contig(4, number), m));
-         }},
-        {"some heads of pages of layers",
-         [=](const Indices &i, const Memory_ &m) {
-             return hvector(3, 1, pages * page,
-                            list_of(page, index_type, i, hvector(2, 4, 32, number), m));
-         }},
-        {"odd bytes of pages",
-         [=](const Indices &i, const Memory_ &m) {
-             return list_of(page, index_type, i, hindexed({1, 3, 2}, {1, 7, 30}, letter), m);
-         }},
-        {"pages from behind",
-         [=](const Indices &i, const Memory_ &m) {
-             return hindexed_block(1, {pages * page},
-                                   indexed_block_ref(1, i, index_type, -page, -pages * page,
-                                                     (pages + 1) * page, contig(4, number), m));
-         }},
-        {"levels around levels",
-         [=](const Indices &i, const Memory_ &m) {
-             return hvector(
-                 2, 1, 4 * pages * page + 128,
-                 hvector(2, 1, 2 * pages * page + 64,
-                         hvector(2, 1, pages * page,
-                                 list_of(page, index_type, i, hvector(2, 4, 32, number), m))));
-         }},
-        {"different members",
-         [=](const Indices &i, const Memory_ &m) {
-             return structure({1, 2, 1}, {0, pages * page, 2 * pages * page + 100},
-                              {list_of(page, index_type, i, contig(3, number), m), number,
-                               list_of(page, index_type, i, contig(5, letter), m)});
-         },
-         false},
-    };
-}
+const Form forms[] = {
+    {"pages", [](const MakeList &list) { return list(contig(page / 4, number), page, 0); }},
+    {"some heads of pages", [](const MakeList &list) { return list(heads, page, 0); }},
+    {"pages of layers",
+     [](const MakeList &list) {
+         return hvector(3, 1, pages * page, list(contig(4, number), page, 0));
+     }},
+    {"some heads of pages of layers",
+     [](const MakeList &list) { return hvector(3, 1, pages * page, list(heads, page, 0)); }},
+    {"odd bytes of pages",
+     [](const MakeList &list) {
+         return list(hindexed({1, 3, 2}, {1, 7, 30}, letter), page, 0);
+     }},
+    {"pages from behind",
+     [](const MakeList &list) {
+         return hindexed_block(1, {pages * page}, list(contig(4, number), -page, -pages * page));
+     }},
+    {"levels around levels",
+     [](const MakeList &list) {
+         const RecipePtr layers = hvector(2, 1, pages * page, list(heads, page, 0));
+         return hvector(2, 1, 4 * pages * page + 128, hvector(2, 1, 2 * pages * page + 64, layers));
+     }},
+    {"different members",
+     [](const MakeList &list) {
+         return structure(
+             {1, 2, 1}, {0, pages * page, 2 * pages * page + 100},
+             {list(contig(3, number), page, 0), number, list(contig(5, letter), page, 0)});
+     },
+     false},
+};
 
-// A form with its list in a memory, which can be rewritten.
+// A form with its list in a memory, which can be rewritten, and its data.
 class Listed {
 public:
-    Listed(Case &one, const Form &form, ucd_type_t index_type, Memory where)
-        : one_(one), form_(form), index_type_(index_type) {
-        const std::vector<std::int64_t> indices = random_pages(one.rng());
-        const std::vector<std::byte> bytes = bytes_of_indices(indices, index_type);
-        memory_ = copy_in(where, bytes);
-        const RecipePtr recipe = form.make(indices, memory_);
-        if (memory_ == nullptr) FAIL("the list is in a memory of the test's");
-        what = with_elements(make_subject(one, recipe, 1));
-        range = {what.subject.range.low - 8, what.subject.range.high + 4 * pages * page};
-        range.low = std::min<std::intptr_t>(range.low, what.subject.map->true_lb);
-        range.high = std::max<std::intptr_t>(range.high, what.subject.map->true_ub());
+    Listed(Case &one, const Form &form, ucd_type_t index_type, Memory where, Memory data = device0)
+        : one_(one), form_(form), index_type_(index_type), indices_(random_pages(one.rng())),
+          memory_(copy_in(where, bytes())), what(with_elements(make_subject(one, recipe(), 1))) {
+        const TypeMap &map = *what.subject.map;
+        TouchedRange range = {what.subject.range.low - 8, // that all indices stay in
+                              what.subject.range.high + 4 * pages * page};
+        range.low = std::min<std::intptr_t>(range.low, map.true_lb);
+        range.high = std::max<std::intptr_t>(range.high, map.true_ub());
+        typed = std::make_unique<DeviceBuffer>(one.rng(), range, data);
+        packed = std::make_unique<DeviceBuffer>(
+            one.rng(), TouchedRange{0, static_cast<std::intptr_t>(what.subject.size())}, data);
     }
 
-    // Other indices; the oracle knows of them at once, the memory when bytes() are written to it.
+    // Other indices; the oracle knows of them at once, the memory when they are written to it.
     void draw() {
         indices_ = random_pages(one_.rng());
-        what.subject.bytes = byte_map(*form_.make(indices_, memory_), 1);
+        what.subject.bytes = byte_map(*recipe(), 1);
     }
-    std::vector<std::byte> bytes() const { return bytes_of_indices(indices_, index_type_); }
-    void *list() const { return memory_.get(); }
+    void write() const { mock::write(memory_.get(), bytes().data(), bytes().size()); }
     void rewrite() {
         draw();
-        mock::write(list(), bytes().data(), bytes().size());
+        write();
     }
-
-    ReducedSubject what;
-    TouchedRange range; // that all indices stay in
+    DeviceMove move(std::size_t offset = 0, ucd_op_t op = UCD_OP__REPLACE) const {
+        return {one_, op, what, *typed, *packed, offset, what.subject.size() - offset};
+    }
+    ucd_type_t type() const { return what.subject.type(); }
 
 private:
+    std::vector<std::byte> bytes() const { return bytes_of_indices(indices_, index_type_); }
+    RecipePtr recipe() const {
+        return form_.make([this](RecipePtr old, std::int64_t unit, std::int64_t start) {
+            return indexed_block_ref(1, indices_, index_type_, unit, start,
+                                     (pages + (unit < 0)) * page, std::move(old), memory_);
+        });
+    }
+
     Case &one_;
     const Form &form_;
     const ucd_type_t index_type_;
     std::vector<std::int64_t> indices_;
     std::shared_ptr<void> memory_;
+
+public:
+    ReducedSubject what;
+    std::unique_ptr<DeviceBuffer> typed, packed;
 };
 
 const ucd_type_t index_types[] = {UCD_TYPE__INT32_T, UCD_TYPE__UINT32_T, UCD_TYPE__INT64_T,
@@ -141,20 +137,16 @@ const ucd_type_t index_types[] = {UCD_TYPE__INT32_T, UCD_TYPE__UINT32_T, UCD_TYP
 TEST_CASE("one launch reads the indices where they lie, and nothing of them is copied") {
     DeviceSession session;
     for (const ucd_type_t index_type : index_types)
-        for (const Form &form : forms(index_type)) {
+        for (const Form &form : forms) {
             INFO(form.name);
             Case one("by reference", 0);
             Listed listed(one, form, index_type, device0);
-            const std::size_t size = listed.what.subject.size();
-            DeviceBuffer typed(one.rng(), listed.range, device0);
-            DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(size)}, device0);
             (void)ucd::hostgpu::kernels_launched();
             for (int round = 0; round < 3; ++round) {
                 listed.rewrite();
                 mock::counts.launches = mock::counts.copies = 0;
-                const std::size_t offset = round == 0 ? 0 : one.rng().below(size);
-                const DeviceMove move{one,    UCD_OP__REPLACE, listed.what,  typed,
-                                      packed, offset,          size - offset};
+                const DeviceMove move =
+                    listed.move(round == 0 ? 0 : one.rng().below(listed.what.subject.size()));
                 check_device_pack(move, "kernel");
                 CHECK(mock::counts.launches == 1);
                 check_device_unpack(move, "kernel");
@@ -172,192 +164,136 @@ TEST_CASE("a graph replayed with other indices moves other data") {
     DeviceSession session;
     mock::Stream stream(0);
     for (const ucd_type_t index_type : index_types)
-        for (const Form &form : forms(index_type)) {
+        for (const Form &form : forms) {
             INFO(form.name);
             Case one("graphs by reference", 0);
             Listed listed(one, form, index_type, device0);
-            const Subject &s = listed.what.subject;
-            DeviceBuffer typed(one.rng(), listed.range, device0);
-            DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, device0);
-            const DeviceMove move{one, UCD_OP__REPLACE, listed.what, typed, packed, 0, s.size()};
-            prepare(stream, s.type());
-            ucd::hostgpu::begin_capture(stream);
-            REQUIRE(pack_in(native(stream), move) == UCD_SUCCESS);
-            const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
-            CHECK(graph.nodes.size() == 1);
-            for (int replay = 0; replay < 3; ++replay) {
-                listed.rewrite();
-                set_up_pack(move);
-                ucd::hostgpu::replay(graph, stream);
-                finish_in(stream);
-                check_result(move);
-            }
+            check_graphs(stream, listed.move(), [&] { listed.rewrite(); });
         }
 }
 
 TEST_CASE("in a stream, indices are read in the order of the stream") {
     DeviceSession session;
     mock::Stream stream(0);
-    for (const Form &form : forms(UCD_TYPE__INT32_T)) {
+    for (const Form &form : forms) {
         INFO(form.name);
         Case one("stream order by reference", 0);
         Listed listed(one, form, UCD_TYPE__INT32_T, device0);
-        const Subject &s = listed.what.subject;
-        DeviceBuffer typed(one.rng(), listed.range, device0);
-        DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, device0);
-        const DeviceMove move{one, UCD_OP__REPLACE, listed.what, typed, packed, 0, s.size()};
         listed.draw(); // what an earlier piece of work in the stream will write
-        set_up_pack(move);
-        stream.add(
-            [&] { mock::write(listed.list(), listed.bytes().data(), listed.bytes().size()); });
-        REQUIRE(pack_in(native(stream), move) == UCD_SUCCESS);
+        set_up_pack(listed.move());
+        stream.add([&] { listed.write(); });
+        REQUIRE(pack_in(native(stream), listed.move()) == UCD_SUCCESS);
         finish_in(stream);
-        check_result(move);
+        check_result(listed.move());
     }
 }
 
 TEST_CASE("a batch in a stream that comes again reads the indices anew") {
     DeviceSession session;
     mock::Stream stream(0);
-    const std::vector<Form> all = forms(UCD_TYPE__INT64_T);
     Case one("batches by reference", 0);
     std::list<Listed> members;
-    std::list<DeviceBuffer> typed, packed;
     MoveList descs;
-    for (int i = 0; i < 40; ++i) {
-        const Form &form = all[static_cast<std::size_t>(i) % all.size()];
-        const Listed &m =
-            members.emplace_back(one, form, UCD_TYPE__INT64_T, i % 3 ? device0 : pinned);
-        const std::size_t size = m.what.subject.size();
-        DeviceBuffer &t = typed.emplace_back(one.rng(), m.range, device0);
-        DeviceBuffer &p = packed.emplace_back(
-            one.rng(), TouchedRange{0, static_cast<std::intptr_t>(size)}, device0);
-        descs.push_back(pack_move(t.real_base(), 1, m.what.subject.type(), 0, p.real_base(), size));
+    for (std::size_t i = 0; i < 40; ++i) {
+        const Form &form = forms[i % std::size(forms)];
+        members.emplace_back(one, form, UCD_TYPE__INT64_T, i % 3 ? device0 : pinned);
+        descs.push_back(pack_of(members.back().move()));
     }
     for (int round = 0; round < 3; ++round) {
-        auto t = typed.begin(), p = packed.begin();
         for (Listed &m : members) {
             m.rewrite();
-            const std::size_t size = m.what.subject.size();
-            set_up_pack({one, UCD_OP__REPLACE, m.what, *t++, *p++, 0, size});
+            set_up_pack(m.move());
         }
         mock::counts.launches = 0;
         REQUIRE(start_in(stream, descs) == UCD_SUCCESS);
         finish_in(stream);
         CHECK(mock::counts.launches == 1);
-        t = typed.begin(), p = packed.begin();
-        for (Listed &m : members) {
-            const std::size_t size = m.what.subject.size();
-            check_result({one, UCD_OP__REPLACE, m.what, *t++, *p++, 0, size});
-        }
+        for (const Listed &m : members) check_result(m.move());
     }
 }
 
 TEST_CASE("reductions by indices that change") {
     DeviceSession session;
-    for (const Form &form : forms(UCD_TYPE__UINT32_T)) {
+    for (const Form &form : forms) {
         Case one("reductions by reference", 0);
         Listed listed(one, form, UCD_TYPE__UINT32_T, device0);
         if (listed.what.elements.front().type->handle != UCD_TYPE__FLOAT ||
             listed.what.elements.back().type->handle != UCD_TYPE__FLOAT)
             continue;
         INFO(form.name);
-        const std::size_t size = listed.what.subject.size();
-        DeviceBuffer typed(one.rng(), listed.range, device0);
-        DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(size)}, device0);
         for (int round = 0; round < 2; ++round) {
             listed.rewrite();
-            const DeviceMove move{one, UCD_OP__SUM, listed.what, typed, packed, 0, size};
-            check_device_pack(move, "kernel");
-            check_device_unpack(move, "kernel");
+            check_device_pack(listed.move(0, UCD_OP__SUM), "kernel");
+            check_device_unpack(listed.move(0, UCD_OP__SUM), "kernel");
         }
     }
 }
 
 TEST_CASE("host data with a device's list: the list is brought over, and no call waits for it") {
     DeviceSession session;
-    for (const Form &form : forms(UCD_TYPE__INT32_T)) {
+    for (const Form &form : forms) {
         INFO(form.name);
         Case one("lists brought over", 0);
-        Listed listed(one, form, UCD_TYPE__INT32_T, device1);
-        const Subject &s = listed.what.subject;
-        DeviceBuffer typed(one.rng(), listed.range, pageable);
-        DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, pageable);
-        const DeviceMove move{one, UCD_OP__REPLACE, listed.what, typed, packed, 0, s.size()};
+        Listed listed(one, form, UCD_TYPE__INT32_T, device1, pageable);
         for (int round = 0; round < 2; ++round) {
             listed.rewrite();
-            set_up_pack(move);
+            set_up_pack(listed.move());
             mock::hold();
-            std::uintptr_t actual = 0;
+            MoveList moves = {pack_of(listed.move())};
             ucd_request_t request = UCD_REQUEST__NULL;
-            REQUIRE(ucd_ipack(typed.real_base(), 1, s.type(), 0, packed.real_base(), s.size(),
-                              &actual, UCD_INFO__NULL, UCD_OP__REPLACE, &request) == UCD_SUCCESS);
+            REQUIRE(start(moves, &request) == UCD_SUCCESS);
             CHECK(request != UCD_REQUEST__NULL);
-            CHECK(actual == s.size());
+            CHECK(moves[0].actual_bytes == listed.what.subject.size());
             int completed = 1;
             CHECK(ucd_test(&request, &completed) == UCD_SUCCESS);
             CHECK(completed == 0);
             mock::let_go();
             CHECK(ucd_wait(&request) == UCD_SUCCESS);
-            check_result(move);
-            check_device_unpack(move);
+            check_result(listed.move());
+            check_device_unpack(listed.move());
         }
     }
 }
 
 TEST_CASE("a list that is longer than a chunk is brought over as a whole") {
     DeviceSession session;
-    Case one("long lists brought over", 0);
     constexpr std::int64_t numbers = 150'000; // 1.2 MB of indices; a chunk is 1 MiB
     std::vector<std::int64_t> indices(numbers);
-    for (std::int64_t i = 0; i < numbers; ++i) indices[static_cast<std::size_t>(i)] = i;
-    one.rng().shuffle(indices);
-    const std::shared_ptr<void> memory =
-        copy_in(device1, bytes_of_indices(indices, UCD_TYPE__INT64_T));
-    const ReducedSubject what =
-        with_elements(make_subject(one,
-                                   indexed_block_ref(1, indices, UCD_TYPE__INT64_T, 4, 0,
-                                                     4 * numbers, leaf(UCD_TYPE__FLOAT), memory),
-                                   1));
-    const Subject &s = what.subject;
-    DeviceBuffer typed(one.rng(), s.range, pageable);
-    DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, pageable);
-    const DeviceMove move{one, UCD_OP__REPLACE, what, typed, packed, 0, s.size()};
-    check_device_pack(move);
-    check_device_unpack(move);
+    std::iota(indices.begin(), indices.end(), std::int64_t{0});
+    Rng(1).shuffle(indices);
+    const auto memory = copy_in(device1, bytes_of_indices(indices, UCD_TYPE__INT64_T));
+    WholeMove whole(
+        "long lists brought over",
+        indexed_block_ref(1, indices, UCD_TYPE__INT64_T, 4, 0, 4 * numbers, number, memory),
+        pageable, pageable);
+    check_device_pack(whole.move());
+    check_device_unpack(whole.move());
 }
 
 TEST_CASE("what cannot read the indices says so") {
     DeviceSession session;
     mock::Stream stream(0);
     Case one("unreached lists", 0);
-    const std::vector<Form> all = forms(UCD_TYPE__INT32_T);
-    const Form &form = all.front();
-    const std::vector<std::int64_t> indices = random_pages(one.rng());
-    const ReducedSubject in_host = with_elements(make_subject(one, form.make(indices, nullptr), 1));
-    DeviceBuffer typed(one.rng(), {0, pages * page}, device0);
-    DeviceBuffer packed(one.rng(), {0, chosen * page}, device0);
-    std::uintptr_t actual = 0;
-    const auto pack_in_stream = [&](ucd_type_t type) {
-        return ucd_pack_stream(typed.real_base(), 1, type, 0, packed.real_base(), chosen * page,
-                               &actual, UCD_INFO__NULL, UCD_OP__REPLACE, native(stream));
+    const RecipePtr in_host = indexed_block_ref(1, random_pages(one.rng()), UCD_TYPE__INT32_T, page,
+                                                0, pages * page, contig(page / 4, number));
+    const BuiltType unreached(in_host);
+    const Listed elsewhere(one, forms[0], UCD_TYPE__INT32_T, device1),
+        here(one, forms[0], UCD_TYPE__INT32_T, device0);
+    const auto pack = [&](ucd_type_t type) {
+        return MoveList{pack_move(here.typed->real_base(), 1, type, 0, here.packed->real_base(),
+                                  chosen * page)};
     };
-    CHECK(pack_in_stream(in_host.subject.type()) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(start_in(stream, pack(unreached.get())) == UCD_ERR__NOT_SUPPORTED);
     CHECK(last_error_says("indices"));
     CHECK(last_error_says("host memory"));
-    const Listed elsewhere(one, form, UCD_TYPE__INT32_T, device1);
-    CHECK(pack_in_stream(elsewhere.what.subject.type()) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(start_in(stream, pack(elsewhere.type())) == UCD_ERR__NOT_SUPPORTED);
     CHECK(last_error_says("indices"));
-
-    const Keys info({{"ucd.engine", "dma"}});
-    const Listed here(one, form, UCD_TYPE__INT32_T, device0);
-    CHECK(ucd_pack(typed.real_base(), 1, here.what.subject.type(), 0, packed.real_base(),
-                   chosen * page, &actual, info, UCD_OP__REPLACE) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(move_all(pack(here.type()), Keys({{"ucd.engine", "dma"}})) == UCD_ERR__NOT_SUPPORTED);
     CHECK(last_error_says("indices"));
 
     char text[4096];
     std::uintptr_t needed = 0;
-    REQUIRE(ucd_describe(here.what.subject.type(), text, sizeof text, &needed) == UCD_SUCCESS);
+    REQUIRE(ucd_describe(here.type(), text, sizeof text, &needed) == UCD_SUCCESS);
     CHECK(std::string(text).find(std::string("in ") + mock::backend.name + ":0 memory") !=
           std::string::npos);
 }

@@ -1,10 +1,11 @@
 // How the GPU backends go about conversions: kernels, streams, graphs.
 #include "support/catch.hpp"
 
+#include "support/buffers/aligned_buffer.hpp"
 #include "support/host_vendor/capture.h"
 #include "support/moves/converting.hpp"
 #include "support/moves/device_moves.hpp"
-#include "support/moves/strided_move.hpp"
+#include "support/moves/plans.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -26,19 +27,11 @@ struct InStream {
     std::unique_ptr<DeviceBuffer> in_memory, out_memory;
     DeviceBuffer &in, &out;
 
-    // Buffers start anywhere: one that starts on 16 bytes.
-    static std::unique_ptr<DeviceBuffer> aligned(Rng &rng, const TouchedRange &range) {
-        for (;;) {
-            auto buffer = std::make_unique<DeviceBuffer>(rng, range, Memory::device0);
-            if (reinterpret_cast<std::uintptr_t>(buffer->real_base()) % 16 == 0) return buffer;
-        }
-    }
-
     InStream(const RecipePtr &from, const RecipePtr &to, std::size_t count)
         : pair{with_elements(make_subject(one, from, count, "source")),
                with_elements(make_subject(one, to, count, "target"))},
-          in_memory(aligned(one.rng(), pair.source.subject.range)),
-          out_memory(aligned(one.rng(), pair.target.subject.range)), in(*in_memory),
+          in_memory(aligned_buffer(one.rng(), pair.source.subject.range, device0)),
+          out_memory(aligned_buffer(one.rng(), pair.target.subject.range, device0)), in(*in_memory),
           out(*out_memory) {
         const Subject &source = pair.source.subject, &target = pair.target.subject;
         expect_converted(pair, {&in, in.base(), source.type(), source.count, &source.bytes}, 0,
@@ -47,24 +40,21 @@ struct InStream {
         in.send();
         out.send();
     }
-    int start(mock::Stream &stream) {
-        std::uintptr_t actual;
-        return ucd_copy_stream(in.real_base(), pair.source.subject.count,
-                               pair.source.subject.type(), out.real_base(),
-                               pair.target.subject.count, pair.target.subject.type(), &actual,
-                               UCD_INFO__NULL, UCD_OP__CONVERT, native(stream));
+    ucd_move_t move() const {
+        const Subject &source = pair.source.subject, &target = pair.target.subject;
+        return copy_move(in.real_base(), source.count, source.type(), out.real_base(), target.count,
+                         target.type());
     }
     std::string run() {
         mock::Stream stream(0);
         (void)ucd::hostgpu::kernels_launched();
-        one.succeed(start(stream), "conversion in a stream");
+        MoveList moves = {move()};
+        one.succeed(start_in(stream, moves, UCD_INFO__NULL, UCD_OP__CONVERT),
+                    "conversion in a stream");
         finish_in(stream);
         out.fetch();
         require_intact(one, out, "target of a conversion in a stream");
-        std::string names;
-        for (const std::string &name : ucd::hostgpu::kernels_launched())
-            names += (names.empty() ? "" : ", ") + name;
-        return names;
+        return ucd::hostgpu::names_launched();
     }
 };
 
@@ -89,19 +79,9 @@ TEST_CASE("a plan converts many strided and contiguous arrays by one kernel") {
     DeviceSession session;
     InStream rows(vector(20, 64, 80, number), contig(1280, half), 3), line(number, half, 1000),
         both(vector(30, 8, 24, number), vector(15, 16, 20, half), 1);
-    MoveList moves;
-    for (InStream *each : {&rows, &line, &both}) {
-        const Subject &source = each->pair.source.subject, &target = each->pair.target.subject;
-        moves.push_back(copy_move(each->in.real_base(), source.count, source.type(),
-                                  each->out.real_base(), target.count, target.type()));
-    }
-    ucd_plan_t plan = UCD_PLAN__NULL;
-    REQUIRE(ucd_plan_create(moves.data(), moves.size(), UCD_INFO__NULL, UCD_OP__CONVERT, &plan) ==
-            UCD_SUCCESS);
+    const Plan plan({rows.move(), line.move(), both.move()}, UCD_INFO__NULL, UCD_OP__CONVERT);
     (void)ucd::hostgpu::kernels_launched();
-    ucd_request_t request = UCD_REQUEST__NULL;
-    REQUIRE(ucd_plan_start(plan, &request) == UCD_SUCCESS);
-    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    plan.run();
     const auto launched = ucd::hostgpu::kernels_launched();
     CHECK(std::vector<std::string>(launched.begin(), launched.end()) ==
           std::vector<std::string>{"convert_float32_to_bfloat16_places_batch"});
@@ -109,7 +89,6 @@ TEST_CASE("a plan converts many strided and contiguous arrays by one kernel") {
         each->out.fetch();
         require_intact(each->one, each->out, "target of a plan of conversions");
     }
-    REQUIRE(ucd_plan_free(&plan) == UCD_SUCCESS);
 }
 
 TEST_CASE("a kernel converts nests of as many levels as it has room for") {

@@ -1,10 +1,11 @@
 // How the GPU backends go about copies from layout to layout: launches, kernels, faults.
 #include "support/catch.hpp"
 
+#include "support/buffers/aligned_buffer.hpp"
 #include "support/host_vendor/capture.h"
 #include "support/keys.hpp"
 #include "support/moves/batch_moves.hpp"
-#include "support/moves/strided_move.hpp"
+#include "support/moves/plans.hpp"
 #include "support/refused_calls.hpp"
 
 #include <algorithm>
@@ -20,14 +21,6 @@ using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
 
 namespace {
-
-// Buffers start anywhere: one that starts on 16 bytes.
-std::unique_ptr<DeviceBuffer> aligned_buffer(Rng &rng, TouchedRange range, Memory memory) {
-    for (;;) {
-        auto buffer = std::make_unique<DeviceBuffer>(rng, range, memory);
-        if (reinterpret_cast<std::uintptr_t>(buffer->real_base()) % 16 == 0) return buffer;
-    }
-}
 
 struct Copied {
     Case one{"copied", 0};
@@ -45,10 +38,8 @@ struct Copied {
 
     DeviceCopy copy() { return {one, UCD_OP__REPLACE, source, in, target, out, {}}; }
     int start(ucd_request_t &request) {
-        std::uintptr_t actual = 0;
-        return ucd_icopy(in.real_base(), source.subject.count, source.subject.type(),
-                         out.real_base(), target.subject.count, target.subject.type(), &actual,
-                         UCD_INFO__NULL, UCD_OP__REPLACE, &request);
+        MoveList moves = {copy_of(copy())};
+        return ucdtest::start(moves, &request);
     }
 
     // The kernels that did it; more than one name if there were more launches.
@@ -58,10 +49,8 @@ struct Copied {
         mock::counts.copies = mock::counts.allocations = 0;
         check_device_copy(copy(), "kernel");
         CHECK(mock::counts.allocations == 0);
-        std::string names = mock::counts.copies > 0 ? "copy" : "";
-        for (const std::string &name : ucd::hostgpu::kernels_launched())
-            names += (names.empty() ? "" : ", ") + name;
-        return names;
+        const std::string names = ucd::hostgpu::names_launched();
+        return mock::counts.copies == 0 ? names : names.empty() ? "copy" : "copy, " + names;
     }
 };
 
@@ -191,11 +180,7 @@ TEST_CASE("a copy with a cap on blocks; one that is refused; one that fails") {
          {columns(100, 90), rows(100, 90), indexed({5000, 4000}, {0, 7000}, one_double)}) {
         Copied c(rows(100, 90), to);
         set_up_copy(c.copy());
-        const auto copy = [&] {
-            std::uintptr_t actual = 0;
-            return ucd_copy(c.in.real_base(), 1, c.source.subject.type(), c.out.real_base(), 1,
-                            c.target.subject.type(), &actual, info, UCD_OP__REPLACE);
-        };
+        const auto copy = [&] { return move_all({copy_of(c.copy())}, info); };
         mock::knobs.failing_launch = 1;
         CHECK(copy() == UCD_ERR__DEVICE);
         mock::knobs.failing_work = 1;
@@ -212,17 +197,12 @@ namespace {
 void check_plan_is_one_launch(std::list<Copied> &copies) {
     MoveList moves;
     for (Copied &each : copies) moves.push_back(copy_of(each.copy()));
-    ucd_plan_t plan = UCD_PLAN__NULL;
-    REQUIRE(ucd_plan_create(moves.data(), moves.size(), UCD_INFO__NULL, UCD_OP__REPLACE, &plan) ==
-            UCD_SUCCESS);
+    const Plan plan(moves);
     for (Copied &each : copies) set_up_copy(each.copy());
     mock::counts.launches = 0;
-    ucd_request_t request = UCD_REQUEST__NULL;
-    REQUIRE(ucd_plan_start(plan, &request) == UCD_SUCCESS);
-    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
+    plan.run();
     CHECK(mock::counts.launches == 1);
     for (Copied &each : copies) check_result(each.copy());
-    REQUIRE(ucd_plan_free(&plan) == UCD_SUCCESS);
 }
 
 } // namespace

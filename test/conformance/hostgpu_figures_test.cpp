@@ -78,15 +78,11 @@ void unpack_list_by_engine(Case &one) {
         places.push_back(at);
         at += lengths.back() + rng.between(1, 100);
     }
-    const ReducedSubject what = with_elements(
-        make_subject(one, hindexed(lengths, places, leaf(UCD_TYPE__BYTE)), 1 + rng.below(2)));
-    const std::size_t size = what.subject.size();
-    const std::size_t from = rng.below(size), length = rng.below(size - from + 1);
-    DeviceBuffer typed(rng, what.subject.range, device1);
-    DeviceBuffer packed(rng, {0, static_cast<std::intptr_t>(size)}, pinned);
-    const DeviceMove move{one, UCD_OP__REPLACE, what, typed, packed, from, length};
+    WholeMove whole("lists by engines", hindexed(lengths, places, leaf(UCD_TYPE__BYTE)), device1,
+                    pinned, UCD_OP__REPLACE, 1 + rng.below(2), one.number());
+    const std::size_t from = rng.below(whole.bytes());
     mock::counts.launches = 0;
-    check_device_unpack(move, "auto");
+    check_device_unpack(whole.part(from, rng.below(whole.bytes() - from + 1)), "auto");
     if (mock::counts.launches != 0) one.fail("a kernel moved it");
 }
 
@@ -113,25 +109,15 @@ TEST_CASE("the built-in figures choose engine or kernel", "[bulk]") {
 
 TEST_CASE("a user's figures, after a file that is none has failed the first move") {
     DeviceSession session;
-    Case one("wrong figures", 0);
-    const ReducedSubject what = with_elements(make_subject(one, rows(10), 1));
-    const std::size_t size = what.subject.size();
-    DeviceBuffer typed(one.rng(), what.subject.range, device1);
-    DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(size)}, pinned);
-    std::uintptr_t actual = 0;
-    const auto pack = [&] {
-        return ucd_pack(typed.real_base(), 1, what.subject.type(), 0, packed.real_base(), size,
-                        &actual, UCD_INFO__NULL, UCD_OP__REPLACE);
-    };
+    WholeMove whole("wrong figures", rows(10), device1, pinned);
     {
         const TuningFile file("to_host.earlier = soon\n");
-        REQUIRE(pack() == UCD_ERR__INVALID_ARG);
+        REQUIRE(whole.start_pack() == UCD_ERR__INVALID_ARG);
         REQUIRE(std::string(ucd_last_error()).find("line 2 of the tuning file /tmp/ucd-tuning-") !=
                 std::string::npos);
     }
     const TuningFile file("to_host.earlier = 0\nfrom_host.list_block = 64\n");
-    REQUIRE(pack() == UCD_SUCCESS);
-    REQUIRE(actual == size);
+    whole.pack_and_check();
 
     REQUIRE(launches(rows(10), device1, pinned, true) == 1);
     REQUIRE(launches(rows(10), device1, pinned, false) == 0);

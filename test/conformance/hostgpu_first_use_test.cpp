@@ -61,33 +61,21 @@ TEST_CASE("the first and the later moves of long lists") {
 
 TEST_CASE("a type that is freed after its first use was started") {
     DeviceSession session;
-    const std::size_t count = 5000;
+    constexpr std::intptr_t count = 5000;
     Ints places;
-    std::vector<double> values(2 * count), expected, got(count);
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i);
-    for (std::size_t i = 0; i < count; ++i) {
-        places.push_back(static_cast<std::intptr_t>(i * 7919 % count * 2));
-        expected.push_back(values[static_cast<std::size_t>(places.back())]);
-    }
-    auto *const in = mock::allocate(ucd::MemoryKind::device, 0, values.size() * sizeof(double));
-    auto *const out = mock::allocate(ucd::MemoryKind::device, 0, got.size() * sizeof(double));
-    mock::write(in, values.data(), values.size() * sizeof(double));
+    for (std::intptr_t i = 0; i < count; ++i) places.push_back(i * 7919 % count * 2);
+    WholeMove m("freed", indexed_block(1, places, leaf(UCD_TYPE__DOUBLE)), device0, device0);
+    set_up_pack(m.move());
     mock::hold();
     ucd_type_t type = UCD_TYPE__NULL;
-    REQUIRE(ucd_create_indexed_block(static_cast<std::intptr_t>(count), 1, places.data(),
-                                     UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type) == UCD_SUCCESS);
-    ucd_request_t request = UCD_REQUEST__NULL;
-    std::uintptr_t moved = 0;
-    REQUIRE(ucd_ipack(in, 1, type, 0, out, count * sizeof(double), &moved, UCD_INFO__NULL,
-                      UCD_OP__REPLACE, &request) == UCD_SUCCESS);
+    REQUIRE(ucd_create_indexed_block(count, 1, places.data(), UCD_TYPE__DOUBLE, UCD_INFO__NULL,
+                                     &type) == UCD_SUCCESS);
+    REQUIRE(ucd_ipack(m.typed.real_base(), 1, type, 0, m.packed.real_base(), m.bytes(), &m.actual,
+                      UCD_INFO__NULL, UCD_OP__REPLACE, &m.request) == UCD_SUCCESS);
     REQUIRE(ucd_free(&type) == UCD_SUCCESS);
     std::fill(places.begin(), places.end(), 0); // the caller's list is the caller's again
     mock::let_go();
-    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
-    mock::read(got.data(), out, got.size() * sizeof(double));
-    CHECK(got == expected);
-    mock::release(in);
-    mock::release(out);
+    m.wait_and_check();
 }
 
 TEST_CASE("a duplicate of a long list is moved by what was prepared for the list") {
@@ -101,11 +89,9 @@ TEST_CASE("a duplicate of a long list is moved by what was prepared for the list
     REQUIRE(ucd_create_dup(m.type(), UCD_INFO__NULL, &once) == UCD_SUCCESS);
     REQUIRE(ucd_create_dup(once, UCD_INFO__NULL, &twice) == UCD_SUCCESS);
     set_up_pack(m.move());
-    ucd::hostgpu::begin_capture(stream);
-    CHECK(ucd_pack_stream(m.typed.real_base(), 1, twice, 0, m.packed.real_base(), m.bytes(),
-                          &m.actual, UCD_INFO__NULL, UCD_OP__REPLACE,
-                          native(stream)) == UCD_SUCCESS);
-    const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
+    MoveList moves = {pack_move(m.typed.real_base(), 1, twice, 0, m.packed.real_base(), m.bytes())};
+    const ucd::hostgpu::Graph graph =
+        ucd::hostgpu::captured(stream, [&] { CHECK(start_in(stream, moves) == UCD_SUCCESS); });
     ucd::hostgpu::replay(graph, stream);
     finish_in(stream);
     m.check();

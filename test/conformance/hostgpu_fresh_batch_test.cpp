@@ -3,6 +3,7 @@
 
 #include "support/moves/batch_calls.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <future>
@@ -21,12 +22,10 @@ TEST_CASE("a table with a shape for each of many members") {
     DeviceSession session;
     const Hints hints(GENERATE(false, true));
     Vectors many(3000); // the room for shapes is for members that share a few
-    many.moves.set_up_pack();
     forget_counts();
-    REQUIRE(move_all(many.moves.packs(), hints) == UCD_SUCCESS);
+    many.pack_and_check("of their own types", hints);
     CHECK(mock::counts.launches == 1);
     CHECK(mock::counts.copies == 1);
-    many.moves.check("of their own types");
 }
 
 TEST_CASE("members that differ in one argument, and some that move nothing") {
@@ -60,30 +59,23 @@ TEST_CASE("members that differ in one argument, and some that move nothing") {
 TEST_CASE("members that differ in their count only") {
     DeviceSession session;
     const Hints hints(GENERATE(false, true));
-    constexpr std::size_t members = 200, room = 2 * sizeof(double);
-    auto *const typed =
-        static_cast<char *>(mock::allocate(ucd::MemoryKind::device, 0, members * room));
-    auto *const packed =
-        static_cast<char *>(mock::allocate(ucd::MemoryKind::device, 0, members * room));
-    std::vector<double> values(2 * members), expected(2 * members, -1), got(2 * members);
-    mock::write(packed, expected.data(), members * room);
+    constexpr std::ptrdiff_t members = 200, room = 2 * sizeof(double);
+    Rng rng(1);
+    DeviceBuffer typed(rng, {0, members * room}, device0),
+        packed(rng, {0, members * room}, device0);
     MoveList descs;
-    for (std::size_t i = 0; i < members; ++i) {
+    for (std::ptrdiff_t i = 0; i < members; ++i) {
         const std::uintptr_t count = 1 + i % 2;
         descs.push_back(
-            pack_move(typed + i * room, count, UCD_TYPE__DOUBLE, 0, packed + i * room, room));
-        for (std::size_t k = 0; k < 2; ++k) {
-            values[2 * i + k] = static_cast<double>(2 * i + k);
-            if (k < count) expected[2 * i + k] = values[2 * i + k];
-        }
+            pack_move(typed.at(i * room), count, UCD_TYPE__DOUBLE, 0, packed.at(i * room), room));
+        std::copy_n(typed.actual(i * room), count * sizeof(double), packed.expected(i * room));
     }
-    mock::write(typed, values.data(), members * room);
+    typed.send();
+    packed.send();
     REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
     for (const ucd_move_t &d : descs) REQUIRE(d.actual_bytes == d.incount * sizeof(double));
-    mock::read(got.data(), packed, members * room);
-    CHECK(got == expected);
-    mock::release(typed);
-    mock::release(packed);
+    packed.fetch();
+    CHECK_FALSE(packed.first_difference());
 }
 
 TEST_CASE("a wrong member of a large batch, and nothing starts") {
@@ -143,8 +135,8 @@ TEST_CASE("a large batch of which one member's indices are by reference") {
     Vectors many(300);
     many.moves.set_up_pack();
     MoveList descs = many.moves.packs();
-    const MemberByReference member;
-    descs.insert(descs.begin() + 150, member.move());
+    MemberByReference member;
+    descs.insert(descs.begin() + 150, pack_of(member.move()));
     REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
     member.check();
     many.moves.check("beside it");
@@ -156,7 +148,7 @@ TEST_CASE("a large batch that cannot be made at once waits for no earlier work")
     const Hints hints(true);
     const bool wrong = GENERATE(true, false); // or with a member whose indices are by reference
     constexpr std::size_t earlier = 20;       // more than a thread has lanes
-    const MemberByReference member;
+    MemberByReference member;
     std::list<Vectors> batches;
     std::vector<ucd_request_t> requests(earlier + 1, UCD_REQUEST__NULL);
     for (std::size_t i = 0; i <= earlier; ++i) batches.emplace_back(200).moves.set_up_pack();
@@ -170,7 +162,7 @@ TEST_CASE("a large batch that cannot be made at once waits for no earlier work")
             REQUIRE(go() == UCD_SUCCESS);
             continue;
         }
-        descs[150] = member.move();
+        descs[150] = pack_of(member.move());
         if (wrong) descs[150].intype = no_type;
         // By this thread, whose lanes are full; another one ends a wait that would be endless.
         std::promise<void> returned;

@@ -2,14 +2,9 @@
 // asks for them: against the type map, with gaps and guards.
 #include "support/catch.hpp"
 
-#include "backend.h"
 #include "per_thread.h"
-#include "prepared/type_cache.h"
-#include "types/type.h"
 
-#include "support/host_vendor/capture.h"
-#include "support/moves/backend_move.hpp"
-#include "support/moves/device_moves.hpp"
+#include "support/moves/backend_lists.hpp"
 
 #include <algorithm>
 #include <list>
@@ -21,155 +16,10 @@ namespace hostgpu_prepared_test {
 
 using namespace ucdtest;
 using namespace ucdtest::recipes;
-using ucd::Event, ucd::KernelPlan, ucd::Move, ucd::MoveList, ucd::PreparedLaunch;
+using ucd::Move, ucd::MoveList, ucd::PreparedLaunch;
 using enum ucdtest::Memory;
 
 namespace {
-
-// A backend of the test's own.
-class OwnBackend {
-public:
-    ~OwnBackend() {
-        backend_.reset();
-        CHECK(ucd::hostgpu::live_events == 0);
-        CHECK(mock::counts.live_allocations == 0);
-    }
-    ucd::Backend *operator->() const { return backend_.get(); }
-
-    // Of the launch, or else of its work.
-    static ucd::Status wait(const ucd::Owner<Event> &done) {
-        for (bool completed = done == nullptr; !completed; std::this_thread::yield())
-            UCD_TRY(done->poll(completed));
-        return ucd::success;
-    }
-    ucd::Status run(const MoveList &list) const {
-        ucd::Owner<Event> done;
-        UCD_TRY(backend_->launch(0, list, done));
-        return wait(done);
-    }
-    ucd::Status run(const PreparedLaunch &prepared) const {
-        ucd::Owner<Event> done;
-        UCD_TRY(backend_->launch(prepared, done));
-        return wait(done);
-    }
-
-private:
-    DeviceSession session_;
-    ucd::Owner<ucd::Backend> backend_ = ucd::hostgpu::make_backend();
-};
-
-// A subject with the backend's plan.
-struct Planned {
-    Subject subject;
-    ucd::Owner<KernelPlan> plan;
-
-    Planned(const OwnBackend &backend, Subject of) : subject(std::move(of)) {
-        const ucd::Type *type;
-        REQUIRE(ucd::resolve(subject.type(), "type", type).ok());
-        REQUIRE(
-            backend
-                ->plan(ucd::layout_of(*type), type->extent(), subject.count > 1, UINT64_MAX, plan)
-                .ok());
-    }
-};
-
-char *address_in(const DeviceBuffer &buffer, std::size_t at = 0) {
-    return static_cast<char *>(buffer.real_base()) + at;
-}
-
-// A part of the stream: anything, or what is a multiple of 8 bytes where there is such a thing.
-void choose_range(Rng &rng, std::size_t size, std::size_t &offset, std::size_t &length) {
-    offset = rng.below(size);
-    if (rng.chance(50)) offset = offset / 8 * 8;
-    if (rng.chance(20)) offset = 0;
-    length = 1 + rng.below(size - offset);
-    if (rng.chance(50) && length > 8) length = length / 8 * 8;
-    if (rng.chance(20)) length = size - offset;
-}
-
-// A pack or an unpack of a part of a stream, or a copy between parts of two.
-class TestMove {
-public:
-    TestMove(Case &one, const Planned &typed, ucd::Direction direction)
-        : one_(one), bytes_(typed.subject.bytes), typed_(one.rng(), typed.subject.range, device0) {
-        Rng &rng = one.rng();
-        choose_range(rng, bytes_.size(), offset_, length_);
-        const TouchedRange packed{0, static_cast<std::intptr_t>(length_)};
-        other_ = std::make_unique<DeviceBuffer>(rng, packed, device0);
-        move = move_of(*typed.plan, address_in(typed_), address_in(*other_), length_, direction,
-                       typed.subject.count, offset_);
-    }
-    TestMove(Case &one, const Planned &from, const Planned &to)
-        : one_(one), bytes_(from.subject.bytes), other_bytes_(&to.subject.bytes),
-          typed_(one.rng(), from.subject.range, device0),
-          other_(std::make_unique<DeviceBuffer>(one.rng(), to.subject.range, device0)) {
-        Rng &rng = one.rng();
-        choose_range(rng, bytes_.size(), offset_, length_);
-        std::size_t room;
-        choose_range(rng, other_bytes_->size(), other_offset_, room);
-        if (rng.chance(30) && offset_ < other_bytes_->size()) {
-            other_offset_ = offset_; // as pipelines have it
-            room = other_bytes_->size() - offset_;
-        }
-        length_ = std::min(length_, room);
-        move =
-            copy_of({from.plan.get(), address_in(typed_), from.subject.count, offset_},
-                    {to.plan.get(), address_in(*other_), to.subject.count, other_offset_}, length_);
-    }
-    Move move;
-
-    // Anything in both buffers.
-    void set_up() {
-        typed_.randomise(one_.rng());
-        other_->randomise(one_.rng());
-        const bool unpack = !move.is_copy() && move.direction() == ucd::Direction::unpack;
-        for (std::size_t i = 0; i < length_; ++i) {
-            const std::intptr_t here = bytes_[offset_ + i];
-            const std::intptr_t there =
-                move.is_copy() ? (*other_bytes_)[other_offset_ + i] : static_cast<std::intptr_t>(i);
-            if (unpack)
-                *typed_.expected(here) = *other_->actual(there);
-            else
-                *other_->expected(there) = *typed_.actual(here);
-        }
-        typed_.send();
-        other_->send();
-    }
-    void check(const char *when) {
-        typed_.fetch();
-        other_->fetch();
-        const std::string text = std::string(move.is_copy() ? "copy" : "move") + " of " +
-                                 std::to_string(length_) + " bytes from " +
-                                 std::to_string(offset_) + " on to " +
-                                 std::to_string(other_offset_) + ", " + when;
-        require_intact(one_, typed_, text.c_str());
-        require_intact(one_, *other_, text.c_str());
-    }
-
-private:
-    Case &one_;
-    const ByteMap &bytes_;
-    const ByteMap *other_bytes_ = nullptr;
-    std::size_t offset_ = 0, other_offset_ = 0, length_ = 0;
-    DeviceBuffer typed_;
-    std::unique_ptr<DeviceBuffer> other_;
-};
-
-struct TestList {
-    std::list<TestMove> members;
-    std::vector<Move> moves;
-
-    void note() {
-        for (const TestMove &m : members) moves.push_back(m.move);
-    }
-    bool is_one_pack() const { return moves.size() == 1 && !moves[0].is_copy(); }
-    void set_up() {
-        for (TestMove &m : members) m.set_up();
-    }
-    void check(const char *when) {
-        for (TestMove &m : members) m.check(when);
-    }
-};
 
 RecipeOptions options_for_moves() {
     RecipeOptions options = device_options(UCD_OP__REPLACE);
@@ -203,13 +53,6 @@ RecipePtr random_box(Rng &rng) {
         stride = stride * shape[order[i]] + (rng.chance(50) ? 8 * rng.between(0, 3) : 0);
     }
     return ndarray(shape, strides, element);
-}
-
-std::string launched_names() {
-    std::string names;
-    for (const std::string &name : ucd::hostgpu::kernels_launched())
-        names += (names.empty() ? "" : ", ") + name;
-    return names;
 }
 
 } // namespace
@@ -316,14 +159,14 @@ TEST_CASE("a prepared list of one direction is one launch and no upload, and kin
         list.note();
         ucd::Owner<PreparedLaunch> prepared;
         REQUIRE(backend->prepare_launch(0, list.moves, prepared).ok());
-        (void)launched_names();
+        (void)ucd::hostgpu::kernels_launched();
         mock::counts.copies = mock::counts.allocations = 0;
         (void)ucd::hostgpu::uploaded_bytes();
         for (int round = 0; round < 2; ++round) REQUIRE(backend.run(*prepared).ok());
         CHECK(mock::counts.copies == 0);
         CHECK(mock::counts.allocations == 0);
         CHECK(ucd::hostgpu::uploaded_bytes() == 0);
-        const std::string names = launched_names();
+        const std::string names = ucd::hostgpu::names_launched();
         return 1 + std::count(names.begin(), names.end(), ',');
     };
     CHECK(launches(true, false, false) == 2);
@@ -335,11 +178,7 @@ TEST_CASE("a prepared list of one direction is one launch and no upload, and kin
 TEST_CASE("what a prepared launch needs lives as long as its work, and as its graphs") {
     Case one("kept", 0);
     OwnBackend backend;
-    const RecipePtr element = leaf(UCD_TYPE__INT);
-    Ints displs;
-    for (std::intptr_t k = 0; k < 100; ++k) displs.push_back(3 * k + k % 5 % 2);
-    auto planned =
-        std::make_shared<Planned>(backend, make_subject(one, indexed_block(1, displs, element), 1));
+    auto planned = std::make_shared<Planned>(backend, make_subject(one, a_list(), 1));
     TestList list;
     for (int i = 0; i < 150; ++i) list.members.emplace_back(one, *planned, ucd::Direction::pack);
     list.note();
@@ -438,24 +277,11 @@ TEST_CASE("a launch cannot be prepared for a device that is not there") {
 
 TEST_CASE("whatever fails while a launch is prepared or started is told, and nothing is left") {
     Case one("prepared faults", 0);
-    const RecipePtr element = leaf(UCD_TYPE__INT);
-    Ints displs;
-    for (std::intptr_t k = 0; k < 100; ++k) displs.push_back(3 * k + k % 5 % 2);
-    const Subject listed = make_subject(one, indexed_block(1, displs, element), 1);
-    const Subject rows = make_subject(one, vector(40, 2, 5, element), 1);
     int refused_when_prepared = 0, refused_when_started = 0;
     for (int nth = 1;; ++nth) {
         OwnBackend backend;
-        const Planned a(backend, make_subject(one, listed.recipe, 1));
-        const Planned b(backend, make_subject(one, rows.recipe, 1));
-        TestList list;
-        for (int i = 0; i < 60; ++i) {
-            list.members.emplace_back(one, a, ucd::Direction::pack);
-            list.members.emplace_back(one, b, ucd::Direction::unpack);
-            list.members.emplace_back(one, a, b);
-        }
-        list.note();
-        list.set_up();
+        MixedList mixed(one, backend);
+        TestList &list = mixed.list;
         ucd::Owner<PreparedLaunch> prepared;
         mock::Stream stream(0);
         const ucd::NativeStream native{0, &stream, nullptr};

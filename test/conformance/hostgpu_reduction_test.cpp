@@ -4,7 +4,7 @@
 
 #include "support/host_vendor/capture.h"
 #include "support/keys.hpp"
-#include "support/moves/move_now.hpp"
+#include "support/moves/graphs.hpp"
 #include "support/moves/strided_move.hpp"
 
 #include <string>
@@ -47,16 +47,12 @@ TEST_CASE("a reduction is one launch on the device that has the result", "[bulk]
     DeviceSession session;
     for (const RecipePtr &recipe : layouts()) {
         INFO(to_text(*recipe));
-        Case one("one reduction", 0);
-        const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
-        const std::size_t elements = what.elements.size(), size = what.subject.size();
-        DeviceBuffer typed(one.rng(), what.subject.range, device0);
         for (const Memory b : {device0, pinned, managed}) {
-            DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(size)}, b);
-            const std::size_t offset = what.offset_of(elements / 3);
-            for (const auto &[from, to] : {std::pair{std::size_t{0}, size},
-                                           std::pair{offset, what.offset_of(elements - 1)}}) {
-                const DeviceMove move{one, UCD_OP__SUM, what, typed, packed, from, to - from};
+            WholeMove whole("one reduction", recipe, device0, b, UCD_OP__SUM);
+            const std::size_t elements = whole.what.elements.size();
+            const std::size_t from = whole.what.offset_of(elements / 3),
+                              to = whole.what.offset_of(elements - 1);
+            for (const DeviceMove &move : {whole.move(), whole.part(from, to - from)}) {
                 mock::counts.launches = mock::counts.copies = 0;
                 check_device_pack(move);
                 CHECK(mock::counts.launches == 1);
@@ -76,21 +72,16 @@ TEST_CASE("long double: by the host, where it reaches the result") {
     std::vector<long double> values(count);
     for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<long double>(i) / 3;
     mock::write(in.real_base(), values.data(), bytes);
-    const auto pack = [&](DeviceBuffer &out, std::uintptr_t &actual) {
-        return ucd_pack(in.real_base(), count, UCD_TYPE__LONG_DOUBLE, 0, out.real_base(), bytes,
-                        &actual, UCD_INFO__NULL, UCD_OP__SUM);
-    };
-    const auto unpack = [&](DeviceBuffer &out, std::uintptr_t &actual) {
-        return ucd_unpack(in.real_base(), bytes, out.real_base(), count, UCD_TYPE__LONG_DOUBLE, 0,
-                          &actual, UCD_INFO__NULL, UCD_OP__SUM);
-    };
     for (const Memory b : {device0, pageable, pinned, managed})
         for (const bool packs : {true, false}) {
             INFO((packs ? "pack to " : "unpack to ") << name_of(b));
             DeviceBuffer out(Case("long double", 1).rng(), {0, bytes}, b);
             mock::write(out.real_base(), values.data(), bytes);
-            std::uintptr_t actual = 0;
-            const int rc = packs ? pack(out, actual) : unpack(out, actual);
+            const ucd_type_t type = UCD_TYPE__LONG_DOUBLE;
+            MoveList moves = {
+                packs ? pack_move(in.real_base(), count, type, 0, out.real_base(), bytes)
+                      : unpack_move(in.real_base(), bytes, out.real_base(), count, type, 0)};
+            const int rc = move_all(moves, UCD_INFO__NULL, UCD_OP__SUM);
             if (b == device0) {
                 CHECK(rc == UCD_ERR__NOT_SUPPORTED);
                 CHECK(last_error_says("has no SUM for long_double"));
@@ -112,11 +103,11 @@ TEST_CASE("what is prepared for one op is not for another") {
         return pack_in(native(stream), move.move());
     };
     prepare(stream, move.type(), UCD_OP__SUM);
-    ucd::hostgpu::begin_capture(stream);
-    CHECK(pack(UCD_OP__REPLACE) == UCD_ERR__NOT_SUPPORTED);
-    CHECK(pack(UCD_OP__MAX) == UCD_ERR__NOT_SUPPORTED);
-    CHECK(pack(UCD_OP__SUM) == UCD_SUCCESS);
-    CHECK(ucd::hostgpu::end_capture(stream).nodes.size() == 1);
+    const auto graph = ucd::hostgpu::captured(stream, [&] {
+        for (const ucd_op_t op : {UCD_OP__REPLACE, UCD_OP__MAX, UCD_OP__SUM})
+            CHECK(pack(op) == (op == UCD_OP__SUM ? UCD_SUCCESS : UCD_ERR__NOT_SUPPORTED));
+    });
+    CHECK(graph.nodes.size() == 1);
 }
 
 TEST_CASE("a reduction does not wait for the device, with lists to upload or not") {
@@ -140,34 +131,14 @@ TEST_CASE("reductions in a stream, as they are and captured") {
         INFO(to_text(*recipe));
         WholeMove whole("streams", recipe, device0, pinned, UCD_OP__SUM);
         const DeviceMove move = whole.move();
-        const auto start = [&](bool packs) {
-            return packs ? pack_in(native(stream), move) : unpack_in(native(stream), move);
-        };
-        const auto check = [&] {
-            finish_in(stream);
-            check_result(move);
-        };
         for (const bool packs : {true, false}) {
             set_up(move, packs);
-            REQUIRE(start(packs) == UCD_SUCCESS);
-            check();
+            REQUIRE((packs ? pack_in(native(stream), move) : unpack_in(native(stream), move)) ==
+                    UCD_SUCCESS);
+            finish_in(stream);
+            check_result(move);
         }
-        ucd::hostgpu::begin_capture(stream);
-        CHECK(start(true) == UCD_ERR__NOT_SUPPORTED);
-        CHECK(last_error_says("ucd_prepare"));
-        CHECK(ucd::hostgpu::end_capture(stream).nodes.empty());
-        prepare(stream, whole.type(), UCD_OP__SUM);
-        for (const bool packs : {true, false}) {
-            ucd::hostgpu::begin_capture(stream);
-            REQUIRE(start(packs) == UCD_SUCCESS);
-            const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
-            CHECK(graph.nodes.size() == 1);
-            for (int replay = 0; replay < 3; ++replay) {
-                set_up(move, packs);
-                ucd::hostgpu::replay(graph, stream);
-                check();
-            }
-        }
+        check_graphs(stream, move, [] {});
     }
 }
 

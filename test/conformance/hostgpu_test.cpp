@@ -5,6 +5,7 @@
 #include "support/host_vendor/capture.h"
 #include "support/keys.hpp"
 #include "support/moves/batch_moves.hpp"
+#include "support/moves/graphs.hpp"
 #include "support/moves/move_now.hpp"
 #include "support/moves/strided_move.hpp"
 #include "support/refused_calls.hpp"
@@ -129,16 +130,9 @@ TEST_CASE("a call does not wait for the device, with lists to upload or not") {
 
 TEST_CASE("lists are uploaded once, and again after the backend has gone") {
     DeviceSession session;
-    Case one("lists", 0);
-    const ReducedSubject what = with_elements(
-        make_subject(one, indexed({3, 1, 2, 4, 1}, {0, 7, 20, 11, 30}, leaf(UCD_TYPE__INT)), 1));
-    const auto pack = [&] {
-        DeviceBuffer typed(one.rng(), what.subject.range, device0);
-        DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(what.subject.size())},
-                            device0);
-        check_device_pack({one, UCD_OP__REPLACE, what, typed, packed, 0, what.subject.size()},
-                          "kernel");
-    };
+    WholeMove whole("lists", indexed({3, 1, 2, 4, 1}, {0, 7, 20, 11, 30}, leaf(UCD_TYPE__INT)),
+                    device0, device0);
+    const auto pack = [&] { check_device_pack(whole.move(), "kernel"); };
     ucd::hostgpu::uploaded_bytes();
     pack();
     CHECK(ucd::hostgpu::uploaded_bytes() > 0);
@@ -155,12 +149,9 @@ TEST_CASE("types may go after the last ucd_finalize") {
     DeviceSession session;
     {
         StridedMove move("left over", 10, device0, device0);
-        Case one("left over lists", 0);
-        const ReducedSubject what = with_elements(
-            make_subject(one, indexed_block(1, {5, 0, 17, 9}, leaf(UCD_TYPE__INT)), 1));
-        DeviceBuffer typed(one.rng(), what.subject.range, device0),
-            packed(one.rng(), {0, 16}, device0);
-        check_device_pack({one, UCD_OP__REPLACE, what, typed, packed, 0, 16}, "kernel");
+        WholeMove lists("left over lists", indexed_block(1, {5, 0, 17, 9}, leaf(UCD_TYPE__INT)),
+                        device0, device0);
+        check_device_pack(lists.move(), "kernel");
         REQUIRE(ucd_finalize() == UCD_SUCCESS);
         CHECK(mock::counts.live_allocations == 0);
     }
@@ -169,17 +160,10 @@ TEST_CASE("types may go after the last ucd_finalize") {
 
 TEST_CASE("lists make way for others when memory runs out") {
     DeviceSession session;
-    Case one("eviction", 0);
-    const auto subject = [&](std::intptr_t shift) {
-        return with_elements(make_subject(
-            one, indexed_block(1, {5 + shift, 0, 17 + shift, 9}, leaf(UCD_TYPE__INT)), 1));
-    };
-    const ReducedSubject first = subject(0), second = subject(1);
-    const auto pack = [&](const ReducedSubject &what) {
-        DeviceBuffer typed(one.rng(), what.subject.range, device0),
-            packed(one.rng(), {0, 16}, device0);
-        check_device_pack({one, UCD_OP__REPLACE, what, typed, packed, 0, 16}, "kernel");
-    };
+    const RecipePtr number = leaf(UCD_TYPE__INT);
+    WholeMove first("eviction", indexed_block(1, {5, 0, 17, 9}, number), device0, device0),
+        second("eviction", indexed_block(1, {6, 0, 18, 9}, number), device0, device0);
+    const auto pack = [&](WholeMove &whole) { check_device_pack(whole.move(), "kernel"); };
     REQUIRE(ucd_finalize() == UCD_SUCCESS); // no memory from before
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
     pack(first);
@@ -263,41 +247,13 @@ TEST_CASE("a part of one long run is one copy to pinned memory") {
     }
 }
 
-TEST_CASE("a type may be freed while a stream uses it") {
-    DeviceSession session;
-    mock::Stream stream(0);
-    StridedMove pack("freed", 100, device0, device0);
-    set_up_pack(pack.move());
-    mock::hold();
-    REQUIRE(pack_in(native(stream), pack.move()) == UCD_SUCCESS);
-    pack.free_type();
-    mock::let_go();
-    stream.synchronise();
-    pack.check();
-}
-
 TEST_CASE("graphs: captured once the type is prepared, replayed with other data") {
     DeviceSession session;
     mock::Stream stream(0);
     for (const RecipePtr &recipe : all_forms()) {
         INFO(to_text(*recipe));
         WholeMove whole("graphs", recipe, device0, device0);
-        const DeviceMove move = whole.move();
-        ucd::hostgpu::begin_capture(stream);
-        CHECK(pack_in(native(stream), move) == UCD_ERR__NOT_SUPPORTED);
-        CHECK(last_error_says("ucd_prepare"));
-        CHECK(ucd::hostgpu::end_capture(stream).nodes.empty());
-        prepare(stream, whole.type());
-        ucd::hostgpu::begin_capture(stream);
-        REQUIRE(pack_in(native(stream), move) == UCD_SUCCESS);
-        const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
-        CHECK(graph.nodes.size() == 1);
-        for (int replay = 0; replay < 3; ++replay) {
-            set_up_pack(move);
-            ucd::hostgpu::replay(graph, stream);
-            finish_in(stream);
-            check_result(move);
-        }
+        check_graphs(stream, whole.move(), [] {});
     }
 }
 
@@ -358,14 +314,10 @@ TEST_CASE("long moves in words of every width, of one or several vectors a threa
         for (const RecipePtr &recipe : recipes)
             for (const auto &[a, b] : {std::pair{device0, device0}, std::pair{device0, pinned},
                                        std::pair{pinned, device0}}) {
-                Case one("long moves", number_of_case++);
-                const ReducedSubject what = with_elements(make_subject(one, recipe, 1));
-                const std::size_t size = what.subject.size();
-                DeviceBuffer typed(one.rng(), what.subject.range, a);
-                DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(size)}, b);
-                const std::size_t offset = round % 2 == 0 ? 0 : one.rng().below(size / 4);
-                const DeviceMove move{one,    UCD_OP__REPLACE, what,         typed,
-                                      packed, offset,          size - offset};
+                WholeMove whole("long moves", recipe, a, b, UCD_OP__REPLACE, 1, number_of_case++);
+                const std::size_t size = whole.bytes();
+                const std::size_t offset = round % 2 == 0 ? 0 : whole.one.rng().below(size / 4);
+                const DeviceMove move = whole.part(offset, size - offset);
                 check_device_pack(move);
                 check_device_unpack(move);
             }

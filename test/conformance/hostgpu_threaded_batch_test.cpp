@@ -92,32 +92,32 @@ TEST_CASE("a new batch in several threads, in a stream and back") {
 TEST_CASE("types that are freed while a batch by threads is under way") {
     DeviceSession session;
     const Hints hints(true, "2");
-    constexpr std::size_t members = 2 * a_thread, blocks = 3, bytes = blocks * sizeof(double);
+    constexpr std::size_t members = 2 * a_thread, bytes = 3 * sizeof(double);
     const std::intptr_t places[] = {5, 0, 3};
-    auto *const typed = static_cast<char *>(mock::allocate(ucd::MemoryKind::device, 0, 64));
-    auto *const packed =
-        static_cast<char *>(mock::allocate(ucd::MemoryKind::device, 0, members * bytes));
-    const double values[] = {0, 1, 2, 3, 4, 5, 6, 7};
-    mock::write(typed, values, sizeof values);
+    Rng rng(1);
+    DeviceBuffer typed(rng, {0, 64}, device0), packed(rng, {0, members * bytes}, device0);
     // One for each thread.
-    ucd_type_t types[2];
-    for (ucd_type_t &type : types)
-        REQUIRE(ucd_create_indexed_block(blocks, 1, places, UCD_TYPE__DOUBLE, UCD_INFO__NULL,
-                                         &type) == UCD_SUCCESS);
+    std::vector<BuiltType> types;
+    for (int i = 0; i < 2; ++i)
+        types.emplace_back(indexed_block(1, {5, 0, 3}, leaf(UCD_TYPE__DOUBLE)));
     MoveList descs;
-    for (std::size_t i = 0; i < members; ++i)
-        descs.push_back(pack_move(typed, 1, types[i / a_thread], 0, packed + i * bytes, bytes));
+    for (std::size_t i = 0; i < members; ++i) {
+        const auto at = static_cast<std::ptrdiff_t>(i * bytes);
+        descs.push_back(
+            pack_move(typed.real_base(), 1, types[i / a_thread].get(), 0, packed.at(at), bytes));
+        for (std::ptrdiff_t k = 0; k < 3; ++k)
+            std::copy_n(typed.actual(8 * places[k]), 8, packed.expected(at + 8 * k));
+    }
+    typed.send();
+    packed.send();
     mock::hold();
     ucd_request_t request = UCD_REQUEST__NULL;
     REQUIRE(start(descs, &request, hints) == UCD_SUCCESS);
-    for (ucd_type_t &type : types) REQUIRE(ucd_free(&type) == UCD_SUCCESS);
+    types.clear();
     mock::let_go();
     REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
-    std::vector<double> got(members * blocks);
-    mock::read(got.data(), packed, got.size() * sizeof(double));
-    for (std::size_t i = 0; i < got.size(); ++i) REQUIRE(got[i] == values[places[i % blocks]]);
-    mock::release(typed);
-    mock::release(packed);
+    packed.fetch();
+    CHECK_FALSE(packed.first_difference());
 }
 
 TEST_CASE("wrong members of a batch that threads look at: the first one is named") {
@@ -150,8 +150,8 @@ TEST_CASE("a batch for threads of which one member's indices are by reference") 
     const Hints hints(true, "2");
     Mixed many(2 * a_thread, 22);
     MoveList descs = many.moves.packs();
-    const MemberByReference member;
-    descs.insert(descs.begin() + 2 * a_thread - 50, member.move());
+    MemberByReference member;
+    descs.insert(descs.begin() + 2 * a_thread - 50, pack_of(member.move()));
     REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
     member.check();
     many.moves.check("beside it");

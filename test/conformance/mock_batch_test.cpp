@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -20,45 +19,31 @@ using enum ucdtest::Memory;
 
 namespace {
 
-using Moves = std::vector<std::unique_ptr<StridedMove>>;
-
-MoveList pack_descs(const Moves &moves) {
-    MoveList descs;
-    for (const auto &m : moves) descs.push_back(pack_of(m->move()));
-    return descs;
-}
-
 // Packs all in one batch, and checks.
-void check_batch(const Moves &moves) {
-    for (const auto &m : moves) set_up_pack(m->move());
-    MoveList descs = pack_descs(moves);
+void check_batch(StridedMoves &moves) {
+    moves.set_up();
+    MoveList descs = moves.list();
     ucd_request_t request = UCD_REQUEST__NULL;
     REQUIRE(start(descs, &request) == UCD_SUCCESS);
-    for (std::size_t i = 0; i < descs.size(); ++i)
-        CHECK(descs[i].actual_bytes == moves[i]->bytes());
+    for (const ucd_move_t &desc : descs) CHECK(desc.actual_bytes == desc.outcount);
     descs.clear();
     REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
-    for (const auto &m : moves) m->check();
-}
-
-void add(Moves &moves, int members, Memory a, Memory b) {
-    for (int i = 0; i < members; ++i)
-        moves.push_back(std::make_unique<StridedMove>("batch", 1 + moves.size() % 20, a, b));
+    moves.check();
 }
 
 } // namespace
 
 TEST_CASE("the members on one device are one launch") {
     DeviceSession session;
-    Moves moves;
-    add(moves, 20, device0, pinned);
+    StridedMoves moves;
+    moves.add(20, device0, pinned);
     check_batch(moves);
     CHECK(mock::counts.launches == 1);
     CHECK(mock::counts.moves == 20);
-    add(moves, 20, device1, device1);
+    moves.add(20, device1, device1);
     check_batch(moves);
     CHECK(mock::counts.launches == 1 + 2);
-    add(moves, 20, pageable, managed); // the host's
+    moves.add(20, pageable, managed); // the host's
     check_batch(moves);
     CHECK(mock::counts.launches == 1 + 2 + 2);
     CHECK(mock::counts.allocations == 0);
@@ -67,15 +52,15 @@ TEST_CASE("the members on one device are one launch") {
 TEST_CASE("small staged members share chunks and launches") {
     DeviceSession session;
     use_staging(4096, 2);
-    Moves moves;
-    add(moves, 20, device0, pageable);
+    StridedMoves moves;
+    moves.add(20, device0, pageable);
     check_batch(moves);
     CHECK(mock::counts.launches == 1);
     CHECK(mock::counts.moves == 20);
     CHECK(mock::counts.copies == 0);
     CHECK(mock::counts.allocations == 1);
-    moves.clear();
-    add(moves, 20, pageable, device0); // from the chunk, in one launch too
+    moves.all.clear();
+    moves.add(20, pageable, device0); // from the chunk, in one launch too
     check_batch(moves);
     CHECK(mock::counts.launches == 2);
     CHECK(mock::counts.copies == 0);
@@ -83,14 +68,14 @@ TEST_CASE("small staged members share chunks and launches") {
 
 TEST_CASE("one wrong member, and nothing starts") {
     DeviceSession session;
-    Moves moves;
-    add(moves, 6, device0, device0);
-    add(moves, 6, device0, pageable);
-    MoveList descs = pack_descs(moves);
+    StridedMoves moves;
+    moves.add(6, device0, device0);
+    moves.add(6, device0, pageable);
+    MoveList descs = moves.list();
     descs[4].inoffset = 1000000;
     CHECK(move_all(descs) == UCD_ERR__INVALID_ARG);
     CHECK(last_error_says("moves[4]"));
-    descs = pack_descs(moves);
+    descs = moves.list();
     descs[7].incount = 0;                    // nothing to do is no mistake
     descs[8].intype = UCD_TYPE__LONG_DOUBLE; // no device reduces that
     descs[8].outcount = 16;
@@ -152,12 +137,12 @@ TEST_CASE("the members of a batch are where the first byte of each lies") {
 
 TEST_CASE("hints that name no device matter where there is something to move") {
     DeviceSession session;
-    Moves moves;
-    add(moves, 3, device0, device0);
+    StridedMoves moves;
+    moves.add(3, device0, device0);
     Keys info({{"ucd.inbuf", hint_for(device0)}});
     const std::string none = std::string(mock::backend.name) + ":99";
     info.set("ucd.outbuf", none);
-    MoveList descs = pack_descs(moves);
+    MoveList descs = moves.list();
     descs[0].incount = 0;
     CHECK(move_all(descs, info) == UCD_ERR__NOT_SUPPORTED);
     CHECK(last_error_says("moves[1]: a hint names device 99"));
@@ -170,11 +155,11 @@ TEST_CASE("hints that name no device matter where there is something to move") {
 
 TEST_CASE("a member that fails late fails the batch") {
     DeviceSession session;
-    Moves moves;
-    add(moves, 3, device0, pinned);
-    add(moves, 3, device1, pinned);
-    for (const auto &m : moves) set_up_pack(m->move());
-    MoveList descs = pack_descs(moves);
+    StridedMoves moves;
+    moves.add(3, device0, pinned);
+    moves.add(3, device1, pinned);
+    moves.set_up();
+    MoveList descs = moves.list();
     ucd_request_t request = UCD_REQUEST__NULL;
     mock::knobs.failing_launch = 2; // the one for the second device; the first is under way
     REQUIRE(start(descs, &request) == UCD_SUCCESS);

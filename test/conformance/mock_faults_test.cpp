@@ -40,28 +40,18 @@ void require_untouched(StridedMove &move) {
 } // namespace
 
 TEST_CASE("a launch that is refused fails the call") {
-    for (const Ends &ends : direct_ends) {
-        DeviceSession session;
-        StridedMove move("refused", 500, ends.typed, ends.packed);
-        set_up_pack(move.move());
-        const auto before = std::vector<std::byte>(move.packed.actual(0), move.packed.actual(2000));
-        mock::knobs.failing_launch = 1;
-        CHECK(ucd_ipack(move.typed.real_base(), 1, move.type(), 0, move.packed.real_base(),
-                        move.bytes(), &move.actual, UCD_INFO__NULL, UCD_OP__REPLACE,
-                        &move.request) == UCD_ERR__DEVICE);
-        CHECK(last_error_says("ucd_ipack: mock: the launch failed"));
-        require_untouched(move);
-        CHECK(std::equal(before.begin(), before.end(), move.packed.actual(0)));
-        require_works(ends);
-    }
-    for (const Ends &ends : staged_ends) {
-        DeviceSession session;
-        StridedMove move("refused", 500, ends.typed, ends.packed);
-        mock::knobs.failing_launch = 1;
-        CHECK(move.start_pack() == UCD_ERR__DEVICE);
-        require_untouched(move);
-        require_works(ends);
-    }
+    for (const bool staged : {false, true})
+        for (const Ends &ends : staged ? staged_ends : direct_ends) {
+            DeviceSession session;
+            StridedMove move("refused", 500, ends.typed, ends.packed);
+            mock::knobs.failing_launch = 1;
+            CHECK(move.start_pack() == UCD_ERR__DEVICE);
+            CHECK(last_error_says("ucd_ipack: mock: the launch failed"));
+            const std::vector<std::byte> before(move.packed.actual(0), move.packed.actual(2000));
+            require_untouched(move);
+            CHECK(std::equal(before.begin(), before.end(), move.packed.actual(0)));
+            require_works(ends);
+        }
 }
 
 TEST_CASE("a launch that is refused later fails the request") {
@@ -215,16 +205,22 @@ TEST_CASE("hints that name what is not there") {
     }
 }
 
-TEST_CASE("reductions that a device does not have") {
+TEST_CASE("reductions of a type of which a device lacks an element") {
     DeviceSession session;
-    DeviceBuffer in = {*std::make_unique<Rng>(1), {0, 64}, device0},
-                 out = {*std::make_unique<Rng>(2), {0, 64}, device0};
-    std::uintptr_t actual = 0;
-    CHECK(ucd_pack(in.real_base(), 2, UCD_TYPE__LONG_DOUBLE, 0, out.real_base(), 32, &actual,
-                   UCD_INFO__NULL, UCD_OP__SUM) == UCD_ERR__NOT_SUPPORTED);
-    CHECK(last_error_says("SUM"));
-    CHECK(last_error_says("long_double"));
-    CHECK(pack_now(in.real_base(), 2, UCD_TYPE__LONG_DOUBLE, 0, out.real_base(), 32) == 32);
+    Rng rng(6);
+    const BuiltType all(recipes::contig(1, recipes::leaf(UCD_TYPE__LONG_DOUBLE))),
+        one(recipes::structure(
+            {1, 1}, {0, 16}, {recipes::leaf(UCD_TYPE__INT), recipes::leaf(UCD_TYPE__LONG_DOUBLE)}));
+    DeviceBuffer in(rng, {0, 64}, device0), out(rng, {0, 64}, device0);
+    in.send();
+    out.send();
+    for (const auto &[type, bytes] : {std::pair{all.get(), 32u}, std::pair{one.get(), 40u}}) {
+        MoveList moves = {pack_move(in.real_base(), 2, type, 0, out.real_base(), bytes)};
+        CHECK(move_all(moves, UCD_INFO__NULL, UCD_OP__SUM) == UCD_ERR__NOT_SUPPORTED);
+        CHECK(last_error_says("backend mock has no SUM for long_double"));
+        CHECK(mock::counts.launches == 0);
+    }
+    CHECK(pack_now(in.real_base(), 2, all.get(), 0, out.real_base(), 32) == 32);
 }
 
 TEST_CASE("what a device does with a type is what it does with its elements, of whatever size") {
@@ -241,21 +237,6 @@ TEST_CASE("what a device does with a type is what it does with its elements, of 
         CHECK(supported(UCD_OP__CONVERT, type, "mock") == 0);
     }
     CHECK(supported(UCD_OP__SUM, nothing.get(), "mock") == 1);
-}
-
-TEST_CASE("reductions of a type of which a device lacks one element") {
-    DeviceSession session;
-    Rng rng(6);
-    const BuiltType type(recipes::structure(
-        {1, 1}, {0, 16}, {recipes::leaf(UCD_TYPE__INT), recipes::leaf(UCD_TYPE__LONG_DOUBLE)}));
-    DeviceBuffer in(rng, {0, 64}, device0), out(rng, {0, 64}, device0);
-    in.send();
-    out.send();
-    std::uintptr_t actual = 0;
-    CHECK(ucd_pack(in.real_base(), 2, type.get(), 0, out.real_base(), 40, &actual, UCD_INFO__NULL,
-                   UCD_OP__SUM) == UCD_ERR__NOT_SUPPORTED);
-    CHECK(last_error_says("backend mock has no SUM for long_double"));
-    CHECK(mock::counts.launches == 0);
 }
 
 TEST_CASE("a plan that cannot be made fails the call") {
@@ -312,9 +293,11 @@ TEST_CASE("copy engines") {
     }
 }
 
-TEST_CASE("copy engines take so many blocks, and no more") {
+TEST_CASE("copy engines take so many blocks of each move, and no more") {
     DeviceSession session;
-    const Keys info({{"ucd.engine", "dma"}});
+    const Keys info({{"ucd.engine", "dma"},
+                     {"ucd.inbuf", hint_for(device0)},
+                     {"ucd.outbuf", hint_for(pinned)}});
     constexpr std::size_t most = 4096;
     Rng rng(5);
     Ints displs;
@@ -326,56 +309,38 @@ TEST_CASE("copy engines take so many blocks, and no more") {
         *out.expected(static_cast<std::intptr_t>(i)) = *in.actual(displs[i]);
     in.send();
     out.send();
-    std::uintptr_t actual = 0;
-    CHECK(ucd_pack(in.real_base(), 1, type.get(), 0, out.real_base(), most + 1, &actual, info,
-                   UCD_OP__REPLACE) == UCD_ERR__NOT_SUPPORTED);
-    CHECK(last_error_says("4096"));
-    pack_now(in.real_base(), 1, type.get(), 0, out.real_base(), most, info);
-    out.fetch();
-    CHECK_FALSE(out.first_difference());
+    // The second member has all of the blocks.
+    for (const int members : {1, 2})
+        for (const std::size_t bytes : {most + 1, most}) {
+            MoveList packs(static_cast<std::size_t>(members),
+                           pack_move(in.real_base(), 1, type.get(), 0, out.real_base(), 10));
+            packs.back().outcount = bytes;
+            mock::counts.launches = 0;
+            CHECK(move_all(packs, info) == (bytes > most ? UCD_ERR__NOT_SUPPORTED : UCD_SUCCESS));
+            if (bytes > most) {
+                CHECK(last_error_says(members == 1 ? "4096"
+                                                   : "moves[1]: ucd.engine is dma, which takes up "
+                                                     "to 4096"));
+                CHECK(mock::counts.launches == 0);
+                continue;
+            }
+            out.fetch();
+            CHECK_FALSE(out.first_difference());
+            out.randomise(rng);
+            for (std::size_t i = 0; i < most; ++i)
+                *out.expected(static_cast<std::intptr_t>(i)) = *in.actual(displs[i]);
+            out.send();
+        }
     // A copy from layout to layout is refused for either side.
+    const Keys dma({{"ucd.engine", "dma"}});
     const BuiltType other(recipes::vector(most + 1, 1, 2, recipes::leaf(UCD_TYPE__BYTE)));
     DeviceBuffer apart(rng, {0, 2 * most + 2}, device1);
-    CHECK(ucd_copy(in.real_base(), 1, type.get(), apart.real_base(), 1, other.get(), &actual, info,
-                   UCD_OP__REPLACE) == UCD_ERR__NOT_SUPPORTED);
-    CHECK(last_error_says("4096"));
-    CHECK(ucd_copy(apart.real_base(), 1, other.get(), in.real_base(), 1, type.get(), &actual, info,
-                   UCD_OP__REPLACE) == UCD_ERR__NOT_SUPPORTED);
-    CHECK(last_error_says("4096"));
-}
-
-TEST_CASE("copy engines take so many blocks of each member of a batch") {
-    DeviceSession session;
-    constexpr std::size_t most = 4096;
-    Rng rng(5);
-    Ints displs;
-    for (std::size_t i = 0; i <= most; ++i)
-        displs.push_back(static_cast<std::intptr_t>(4 * i + rng.below(3)));
-    const BuiltType type(recipes::indexed_block(1, displs, recipes::leaf(UCD_TYPE__BYTE)));
-    DeviceBuffer in(rng, {0, 4 * most + 4}, device0), out(rng, {0, most + 1}, pinned);
-    for (std::size_t i = 0; i < most; ++i)
-        *out.expected(static_cast<std::intptr_t>(i)) = *in.actual(displs[i]);
-    in.send();
-    out.send();
-    TrueHints hints(rng, device0, pinned, false);
-    hints.set("ucd.inbuf", hint_for(device0));
-    hints.set("ucd.outbuf", hint_for(pinned));
-    hints.set("ucd.engine", "dma");
-    ucd_move_t descs[2] = {};
-    const auto pack = [&](std::size_t bytes) {
-        for (ucd_move_t &desc : descs)
-            desc = pack_move(in.real_base(), 1, type.get(), 0, out.real_base(), bytes);
-        descs[0].outcount = 10;
-        ucd_request_t request = UCD_REQUEST__NULL;
-        const int rc = ucd_imove(descs, 2, hints.get(), UCD_OP__REPLACE, &request);
-        return rc == UCD_SUCCESS ? ucd_wait(&request) : rc;
-    };
-    CHECK(pack(most + 1) == UCD_ERR__NOT_SUPPORTED);
-    CHECK(last_error_says("moves[1]: ucd.engine is dma, which takes up to 4096"));
-    CHECK(mock::counts.launches == 0);
-    CHECK(pack(most) == UCD_SUCCESS);
-    out.fetch();
-    CHECK_FALSE(out.first_difference());
+    for (const ucd_move_t &copy :
+         {copy_move(in.real_base(), 1, type.get(), apart.real_base(), 1, other.get()),
+          copy_move(apart.real_base(), 1, other.get(), in.real_base(), 1, type.get())}) {
+        CHECK(move_all({copy}, dma) == UCD_ERR__NOT_SUPPORTED);
+        CHECK(last_error_says("4096"));
+    }
 }
 
 } // namespace mock_faults_test

@@ -9,8 +9,6 @@
 #include "transfer/staged.h"
 
 #include <cerrno>
-#include <cstring>
-#include <memory>
 #include <unistd.h>
 #include <utility>
 #include <vector>
@@ -281,17 +279,12 @@ TEST_CASE("a batch of which one side has a hint") {
                 Keys info;
                 const bool in = std::string(hinted) == "ucd.inbuf";
                 info.set(hinted, hint_for(in ? a : b));
-                std::vector<std::unique_ptr<StridedMove>> moves;
-                MoveList packs;
-                for (int i = 0; i < 4; ++i) {
-                    moves.push_back(std::make_unique<StridedMove>("one hint", 20, a, b));
-                    StridedMove &m = *moves.back();
-                    set_up_pack(m.move());
-                    packs.push_back(pack_of(m.move()));
-                }
+                StridedMoves moves;
+                moves.add(4, a, b);
+                moves.set_up();
                 INFO(name_of(a) << " to " << name_of(b) << ", " << hinted);
-                REQUIRE(move_all(packs, info) == UCD_SUCCESS);
-                for (const auto &m : moves) m->check();
+                REQUIRE(move_all(moves.list(), info) == UCD_SUCCESS);
+                moves.check();
             }
         }
     }
@@ -305,24 +298,14 @@ struct ByIndices {
         : rng(5), count_(count),
           typed(rng, {0, static_cast<std::intptr_t>(8 * count)}, typed_memory),
           packed(rng, {0, static_cast<std::intptr_t>(4 * count)}, Memory::device0) {
-        std::vector<std::byte> bytes(4 * count);
-        for (std::size_t i = 0; i < count; ++i) {
-            const auto index = static_cast<std::int32_t>(2 * i);
-            std::memcpy(&bytes[4 * i], &index, 4);
-        }
-        list = copy_in(list_memory, bytes);
-        if (list == nullptr) {
-            list = std::make_shared<std::vector<std::byte>>(bytes);
-            indices = static_cast<std::vector<std::byte> *>(list.get())->data();
-        } else {
-            indices = list.get();
-        }
-        ucd_type_t made = UCD_TYPE__NULL;
-        REQUIRE(ucd_create_indexed_block_ref(static_cast<std::intptr_t>(count), 1, indices,
-                                             UCD_TYPE__INT32_T, 4, 0,
-                                             static_cast<std::intptr_t>(8 * count), UCD_TYPE__INT,
-                                             UCD_INFO__NULL, &made) == UCD_SUCCESS);
-        type = BuiltType(made);
+        std::vector<std::int64_t> indices;
+        for (std::size_t i = 0; i < count; ++i) indices.push_back(static_cast<std::int64_t>(2 * i));
+        // A recipe has memory of its own for indices in pageable memory.
+        recipe =
+            indexed_block_ref(1, indices, UCD_TYPE__INT32_T, 4, 0,
+                              static_cast<std::intptr_t>(8 * count), leaf(UCD_TYPE__INT),
+                              copy_in(list_memory, bytes_of_indices(indices, UCD_TYPE__INT32_T)));
+        type = BuiltType(recipe);
         for (std::size_t i = 0; i < count; ++i)
             std::copy_n(typed.actual(static_cast<std::intptr_t>(8 * i)), 4,
                         packed.expected(static_cast<std::intptr_t>(4 * i)));
@@ -343,35 +326,23 @@ struct ByIndices {
     Rng rng;
     std::size_t count_;
     DeviceBuffer typed, packed;
-    std::shared_ptr<void> list;
-    const void *indices = nullptr;
+    RecipePtr recipe;
     BuiltType type;
 };
 
 } // namespace
 
-TEST_CASE("a device that reaches the indices moves in one step") {
+TEST_CASE("a device that reaches the indices moves in one step, and else the host") {
     DeviceSession session;
-    for (const Memory memory : {Memory::pinned, Memory::managed}) {
-        ByIndices move(50, memory, memory);
-        mock::counts.launches = mock::counts.copies = 0;
-        REQUIRE(move.pack() == UCD_SUCCESS);
-        move.check();
-        CHECK(mock::counts.launches == 1);
-        CHECK(mock::counts.copies == 0);
-    }
-}
-
-TEST_CASE("the host moves what it reaches if the device does not reach the indices") {
-    DeviceSession session;
-    for (const Memory memory : {Memory::pinned, Memory::managed}) {
-        ByIndices move(50, memory, Memory::pageable);
-        mock::counts.launches = mock::counts.copies = 0;
-        REQUIRE(move.pack() == UCD_SUCCESS);
-        move.check();
-        CHECK(mock::counts.launches == 0);
-        CHECK(mock::counts.copies == 1); // of the chunk
-    }
+    for (const bool reaches : {true, false})
+        for (const Memory memory : {Memory::pinned, Memory::managed}) {
+            ByIndices move(50, memory, reaches ? memory : Memory::pageable);
+            mock::counts.launches = mock::counts.copies = 0;
+            REQUIRE(move.pack() == UCD_SUCCESS);
+            move.check();
+            CHECK(mock::counts.launches == (reaches ? 1 : 0));
+            CHECK(mock::counts.copies == (reaches ? 0 : 1)); // of the chunk
+        }
 }
 
 TEST_CASE("a driver that may have memory unknown is asked about what no driver knows") {
@@ -410,8 +381,6 @@ TEST_CASE("a driver that does not know where indices are fails the call") {
 TEST_CASE("a plan is not made if a driver does not know where its buffers are") {
     DeviceSession session;
     StridedMove m("planned", 50, Memory::device0, Memory::device1);
-    const void *const in = m.typed.real_base();
-    void *const out = m.packed.real_base();
     int failed = 0;
     for (bool all_asked = false; !all_asked;) {
         ucd_move_t move = pack_of(m.move());
@@ -422,7 +391,8 @@ TEST_CASE("a plan is not made if a driver does not know where its buffers are") 
         INFO("question " << failed + 1);
         CHECK(rc == (all_asked ? UCD_SUCCESS : UCD_ERR__DEVICE));
         if (rc == UCD_SUCCESS) {
-            CHECK(ucd_plan_rebase(plan, 0, 1, &in, &out) == UCD_SUCCESS);
+            const MoveBuffers same({pack_of(m.move())});
+            CHECK(ucd_plan_rebase(plan, 0, 1, same.in.data(), same.out.data()) == UCD_SUCCESS);
             CHECK(ucd_plan_free(&plan) == UCD_SUCCESS);
         }
         failed += !all_asked;

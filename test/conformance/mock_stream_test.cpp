@@ -15,8 +15,6 @@ namespace mock_stream_test {
 using namespace ucdtest;
 using enum ucdtest::Memory;
 
-namespace {} // namespace
-
 TEST_CASE("work in a stream is done in its order, without waiting") {
     DeviceSession session;
     mock::Stream stream(1);
@@ -90,32 +88,25 @@ TEST_CASE("random moves in streams") {
 TEST_CASE("a batch in a stream is one launch") {
     DeviceSession session;
     mock::Stream stream(0);
-    std::vector<std::unique_ptr<StridedMove>> moves;
-    MoveList packs;
-    MoveList unpacks;
-    for (std::size_t i = 0; i < 10; ++i) {
-        moves.push_back(std::make_unique<StridedMove>("batch", 1 + i, device0, pinned));
-        StridedMove &m = *moves.back();
-        set_up_pack(m.move());
-        // One of them has nothing to move.
-        const std::size_t length = i == 3 ? 0 : m.bytes();
-        if (length == 0) std::copy_n(m.packed.actual(0), m.bytes(), m.packed.expected(0));
-        packs.push_back(
-            pack_move(m.typed.real_base(), 1, m.type(), 0, m.packed.real_base(), length));
-        unpacks.push_back(unpack_of(m.move()));
-    }
+    StridedMoves moves;
+    moves.add(10, device0, pinned);
+    moves.set_up();
+    MoveList packs = moves.list(), unpacks = moves.list(false);
+    // One of them has nothing to move.
+    StridedMove &idle = *std::next(moves.all.begin(), 3);
+    packs[3].outcount = 0;
+    std::copy_n(idle.packed.actual(0), idle.bytes(), idle.packed.expected(0));
     REQUIRE(start_in(stream, packs) == UCD_SUCCESS);
-    for (std::size_t i = 0; i < packs.size(); ++i)
-        CHECK(packs[i].actual_bytes == packs[i].outcount);
+    for (const ucd_move_t &pack : packs) CHECK(pack.actual_bytes == pack.outcount);
     stream.synchronise();
     CHECK(mock::counts.stream_launches == 1);
     CHECK(mock::counts.moves == 9);
-    for (const auto &m : moves) m->check();
-    for (const auto &m : moves) set_up_unpack(m->move());
+    moves.check();
+    moves.set_up(false);
     REQUIRE(start_in(stream, unpacks) == UCD_SUCCESS);
     stream.synchronise();
     CHECK(mock::counts.stream_launches == 2);
-    for (const auto &m : moves) m->check();
+    moves.check();
     // A wrong member, and nothing starts.
     unpacks[6].reserved[1] = 1;
     CHECK(start_in(stream, unpacks) == UCD_ERR__INVALID_ARG);
@@ -134,18 +125,13 @@ TEST_CASE("what hints name the host reaches, too, goes into the stream") {
     DeviceSession session;
     mock::Stream stream(1);
     const Keys hints({{"ucd.inbuf", "pinned"}, {"ucd.outbuf", "pinned"}});
-    std::vector<std::unique_ptr<StridedMove>> moves;
-    MoveList packs;
-    for (std::size_t i = 0; i < 10; ++i) {
-        moves.push_back(std::make_unique<StridedMove>("hinted", 1 + i, pinned, pinned));
-        StridedMove &m = *moves.back();
-        set_up_pack(m.move());
-        packs.push_back(pack_of(m.move()));
-    }
-    REQUIRE(start_in(stream, packs, hints) == UCD_SUCCESS);
+    StridedMoves moves;
+    moves.add(10, pinned, pinned);
+    moves.set_up();
+    REQUIRE(start_in(stream, moves.list(), hints) == UCD_SUCCESS);
     stream.synchronise();
     CHECK(mock::counts.stream_launches == 1);
-    for (const auto &m : moves) m->check();
+    moves.check();
 }
 
 TEST_CASE("without peers, a device reaches its own memory") {
@@ -254,13 +240,12 @@ TEST_CASE("a copy in a stream of which any step is refused") {
     int refused = 0;
     for (bool one_was = true; one_was; refused += one_was) {
         mock::knobs.failing_launch = refused + 1;
-        std::uintptr_t actual = 0;
-        const int rc =
-            ucd_copy_stream(in.real_base(), 1, in_type.get(), out.real_base(), 1, out_type.get(),
-                            &actual, UCD_INFO__NULL, UCD_OP__REPLACE, native(stream));
+        MoveList copies = {
+            copy_move(in.real_base(), 1, in_type.get(), out.real_base(), 1, out_type.get())};
+        const int rc = start_in(stream, copies);
         one_was = mock::knobs.failing_launch == 0;
         CHECK(rc == (one_was ? UCD_ERR__DEVICE : UCD_SUCCESS));
-        CHECK(actual == (one_was ? 0 : 32));
+        CHECK(copies[0].actual_bytes == (one_was ? 0 : 32));
     }
     CHECK(refused >= 2);
     mock::knobs.failing_launch = 0;
@@ -298,29 +283,26 @@ TEST_CASE("a long list is moved once as it was described, in a stream or not") {
     mock::Stream stream(0);
     for (const bool in_stream : {false, true}) {
         for (const std::size_t count : {1023, 1024}) {
-            Case one("first use", count);
+            Rng rng(count);
             Ints displs;
             std::intptr_t at = 0;
-            for (std::size_t i = 0; i < count; ++i) displs.push_back(at += 2 + one.rng().below(5));
-            const ReducedSubject what = with_elements(make_subject(
-                one, recipes::indexed_block(2, displs, recipes::leaf(UCD_TYPE__INT)), 1));
-            const Subject &s = what.subject;
-            DeviceBuffer typed(one.rng(), s.range, device0);
-            DeviceBuffer packed(one.rng(), {0, static_cast<std::intptr_t>(s.size())}, pinned);
-            const DeviceMove move{one, UCD_OP__REPLACE, what, typed, packed, 0, s.size()};
+            for (std::size_t i = 0; i < count; ++i) displs.push_back(at += 2 + rng.below(5));
+            WholeMove whole("first use",
+                            recipes::indexed_block(2, displs, recipes::leaf(UCD_TYPE__INT)),
+                            device0, pinned);
             const auto has_layout = [&] {
-                return reinterpret_cast<const ucd::Type *>(s.type())->cache.load() != nullptr;
+                return reinterpret_cast<const ucd::Type *>(whole.type())->cache.load() != nullptr;
             };
             for (const bool first : {true, false}) {
-                set_up_pack(move);
+                set_up_pack(whole.move());
                 REQUIRE_FALSE((first && has_layout()));
-                if (in_stream) {
-                    REQUIRE(pack_in(native(stream), move) == UCD_SUCCESS);
-                    finish_in(stream);
-                } else {
-                    pack_now(typed.real_base(), 1, s.type(), 0, packed.real_base(), s.size());
-                }
-                check_result(move);
+                if (in_stream)
+                    REQUIRE(pack_in(native(stream), whole.move()) == UCD_SUCCESS);
+                else
+                    pack_now(whole.typed.real_base(), 1, whole.type(), 0, whole.packed.real_base(),
+                             whole.bytes());
+                finish_in(stream);
+                whole.check();
                 INFO(count << " entries" << (in_stream ? " in a stream" : ""));
                 CHECK(has_layout() == !(first && count == 1024));
             }

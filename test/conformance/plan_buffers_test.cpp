@@ -1,9 +1,8 @@
 // Starts of plans with other buffers; on whatever backend the program is linked with.
 #include "support/catch.hpp"
 
-#include "support/moves/device_moves.hpp"
+#include "support/moves/plans.hpp"
 #include "support/moves/scattered.hpp"
-#include "support/moves/strided_move.hpp"
 
 #include <list>
 #include <string>
@@ -15,40 +14,6 @@ namespace plan_buffers_test {
 using namespace ucdtest;
 using enum ucdtest::Memory;
 
-namespace {
-
-// A plan of one pack, and packs of other buffers that it starts.
-struct PlannedPack {
-    StridedMove own;
-    ucd_plan_t plan = UCD_PLAN__NULL;
-
-    PlannedPack(Memory typed, Memory packed, ucd_info_t info = UCD_INFO__NULL)
-        : own("planned", 200, typed, packed) {
-        ucd_move_t move = pack_of(own.move());
-        REQUIRE(ucd_plan_create(&move, 1, info, UCD_OP__REPLACE, &plan) == UCD_SUCCESS);
-    }
-    PlannedPack(const PlannedPack &) = delete;
-    PlannedPack &operator=(const PlannedPack &) = delete;
-    ~PlannedPack() {
-        if (plan != UCD_PLAN__NULL) ucd_plan_free(&plan);
-    }
-    // Returns the status of the start, whose request is the pack's.
-    int start(StridedMove &with) const {
-        set_up_pack(with.move());
-        const void *const in = with.typed.real_base();
-        void *const out = with.packed.real_base();
-        return ucd_plan_start_with(plan, &in, &out, &with.request);
-    }
-    int start_in(mock::Stream &stream, StridedMove &with) const {
-        set_up_pack(with.move());
-        const void *const in = with.typed.real_base();
-        void *const out = with.packed.real_base();
-        return ucd_plan_start_with_stream(plan, &in, &out, native(stream));
-    }
-};
-
-} // namespace
-
 TEST_CASE("several starts of a plan with other buffers are outstanding at once") {
     DeviceSession session;
     for (const Memory typed : {device0, pageable}) { // directly, and through chunks
@@ -59,29 +24,17 @@ TEST_CASE("several starts of a plan with other buffers are outstanding at once")
             REQUIRE(planned.start(others.emplace_back(name, 200, typed, device0)) == UCD_SUCCESS);
             CHECK(others.back().request != UCD_REQUEST__NULL);
         }
-        ucd_request_t request = UCD_REQUEST__NULL;
-        CHECK(ucd_plan_start(planned.plan, &request) == UCD_ERR__INVALID_ARG);
-        CHECK(last_error_says("has not ended"));
-        const void *const in = planned.own.typed.real_base();
-        CHECK(ucd_plan_rebase(planned.plan, 0, 1, &in, nullptr) == UCD_ERR__INVALID_ARG);
-        CHECK(last_error_says("has not ended"));
+        planned.check_refused(UCD_ERR__INVALID_ARG, "has not ended");
         mock::let_go();
-        for (StridedMove &other : others) {
-            REQUIRE(other.wait() == UCD_SUCCESS);
-            other.check();
-        }
+        for (StridedMove &other : others) other.wait_and_check();
         // The plan is as it was, and a start of its own hinders no others.
-        set_up_pack(planned.own.move());
         mock::hold();
-        REQUIRE(ucd_plan_start(planned.plan, &request) == UCD_SUCCESS);
+        REQUIRE(planned.start() == UCD_SUCCESS);
         REQUIRE(planned.start(others.front()) == UCD_SUCCESS);
-        planned.own.free_type();
-        REQUIRE(ucd_plan_free(&planned.plan) == UCD_SUCCESS);
+        planned.free_with_its_type();
         mock::let_go();
-        REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
-        REQUIRE(others.front().wait() == UCD_SUCCESS);
-        planned.own.check();
-        others.front().check();
+        planned.own.wait_and_check();
+        others.front().wait_and_check();
     }
 }
 
@@ -100,11 +53,8 @@ TEST_CASE("eight threads have eight starts of one plan each outstanding") {
             std::vector<StridedMove *> mine;
             for (std::size_t i = 0; i < starts; ++i) mine.push_back(&*next++);
             running.emplace_back([&planned, mine, &failed = failures[t]] {
-                for (StridedMove *m : mine) {
-                    const void *const in = m->typed.real_base();
-                    void *const out = m->packed.real_base();
-                    failed += ucd_plan_start_with(planned.plan, &in, &out, &m->request) != 0;
-                }
+                for (StridedMove *m : mine)
+                    failed += planned.plan.start(m->request, {pack_of(m->move())}) != 0;
                 for (StridedMove *m : mine) failed += m->wait() != UCD_SUCCESS;
             });
         }
@@ -126,18 +76,13 @@ TEST_CASE("threads start one plan with other buffers in streams of their own") {
         StridedMove &other = others.emplace_back("others", 200, device0, device0);
         set_up_pack(other.move());
         running.emplace_back([&] {
-            const void *const in = other.typed.real_base();
-            void *const out = other.packed.real_base();
             for (int i = 0; i < 8; ++i)
-                failed += ucd_plan_start_with_stream(planned.plan, &in, &out, native(stream)) != 0;
+                failed += planned.plan.start_in(stream, {pack_of(other.move())}) != 0;
         });
     }
     for (std::thread &thread : running) thread.join();
     CHECK(failures == std::vector<int>(failures.size()));
-    for (mock::Stream &stream : streams) {
-        stream.synchronise();
-        CHECK(stream.failure() == "");
-    }
+    for (mock::Stream &stream : streams) finish_in(stream);
     for (StridedMove &other : others) other.check();
 }
 
@@ -151,11 +96,9 @@ TEST_CASE("starts with other buffers in a stream keep what they need of the plan
         mock::hold();
         REQUIRE(planned.start_in(stream, one) == UCD_SUCCESS);
         REQUIRE(planned.start_in(stream, two) == UCD_SUCCESS);
-        planned.own.free_type();
-        REQUIRE(ucd_plan_free(&planned.plan) == UCD_SUCCESS);
+        planned.free_with_its_type();
         mock::let_go();
-        stream.synchronise();
-        CHECK(stream.failure() == "");
+        finish_in(stream);
         one.check();
         two.check();
     }
@@ -169,13 +112,12 @@ TEST_CASE("a start with other buffers takes the same memories only") {
             const PlannedPack planned(before, pageable);
             StridedMove other("another", 200, after, pageable);
             INFO(name_of(before) << " to " << name_of(after));
-            CHECK(planned.start(other) ==
-                  (before == after ? UCD_SUCCESS : UCD_ERR__INVALID_ARG));
+            CHECK(planned.start(other) == (before == after ? UCD_SUCCESS : UCD_ERR__INVALID_ARG));
             if (before != after) CHECK(last_error_says("moves[0]: inbuf is in"));
             REQUIRE(other.wait() == UCD_SUCCESS);
             if (before == after) other.check();
         }
-    const PlannedPack planned(device0, pinned);
+    PlannedPack planned(device0, pinned);
     const void *const in = planned.own.typed.real_base();
     void *out = nullptr;
     ucd_request_t request = UCD_REQUEST__NULL;
@@ -185,52 +127,22 @@ TEST_CASE("a start with other buffers takes the same memories only") {
           UCD_ERR__INVALID_ARG);
     CHECK(last_error_says("moves[0]: outbuf is NULL"));
     // A side without an array is the plan's.
-    set_up_pack(const_cast<PlannedPack &>(planned).own.move());
+    set_up_pack(planned.own.move());
     REQUIRE(ucd_plan_start_with(planned.plan, nullptr, nullptr, &request) == UCD_SUCCESS);
     REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
-    const_cast<PlannedPack &>(planned).own.check();
+    planned.own.check();
 }
 
 TEST_CASE("a plan whose data is in several memories is not started with other buffers") {
     DeviceSession session;
     Scattered parts({device0, pinned, device0}, true);
     DeviceBuffer packed(parts.one.rng(), {0, static_cast<std::intptr_t>(parts.bytes)}, device0);
-    ucd_move_t move = UCD_MOVE__INIT;
-    move.incount = 1;
-    move.intype = parts.type;
-    move.outbuf = packed.real_base();
-    move.outcount = parts.bytes;
-    ucd_plan_t plan = UCD_PLAN__NULL;
-    REQUIRE(ucd_plan_create(&move, 1, UCD_INFO__NULL, UCD_OP__REPLACE, &plan) == UCD_SUCCESS);
+    const Plan plan({pack_move(nullptr, 1, parts.type, 0, packed.real_base(), parts.bytes)});
     ucd_request_t request = UCD_REQUEST__NULL;
     void *out = packed.real_base();
     CHECK(ucd_plan_start_with(plan, nullptr, &out, &request) == UCD_ERR__NOT_SUPPORTED);
     CHECK(last_error_says("several memories"));
-    // Which is no use of the plan.
-    REQUIRE(ucd_plan_start(plan, &request) == UCD_SUCCESS);
-    REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
-    CHECK(ucd_plan_free(&plan) == UCD_SUCCESS);
-}
-
-TEST_CASE("after the last ucd_finalize a plan takes no other buffers") {
-    DeviceSession session;
-    PlannedPack planned(device0, pageable);
-    StridedMove other("another", 200, device0, pageable);
-    mock::Stream stream(0);
-    const void *const in = other.typed.real_base();
-    void *const out = other.packed.real_base();
-    const auto refused = [&](int status) {
-        CHECK(ucd_plan_start_with(planned.plan, &in, &out, &other.request) == status);
-        CHECK(ucd_plan_start_with_stream(planned.plan, &in, &out, native(stream)) == status);
-    };
-    REQUIRE(ucd_finalize() == UCD_SUCCESS);
-    refused(UCD_ERR__NOT_INITIALIZED);
-    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
-    refused(UCD_ERR__INVALID_ARG);
-    CHECK(last_error_says("before the last ucd_finalize"));
-    REQUIRE(ucd_finalize() == UCD_SUCCESS);
-    CHECK(ucd_plan_free(&planned.plan) == UCD_SUCCESS);
-    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+    plan.run(); // that was no use of the plan
 }
 
 } // namespace plan_buffers_test

@@ -52,28 +52,26 @@ TEST_CASE("lists and plans in streams") {
 // The host moves the first member, too, only when the indices of the second one are there.
 TEST_CASE("types of a list may be freed while indices are on their way") {
     DeviceSession session;
-    static const std::int32_t places[] = {3, 1, 0, 2};
-    static const double values[] = {1, 2, 3, 4};
+    const std::vector<std::int64_t> places = {3, 1, 0, 2};
+    const double values[] = {1, 2, 3, 4};
     double found[4] = {};
-    void *const indices = mock::allocate(ucd::MemoryKind::device, 0, sizeof places);
-    mock::write(indices, places, sizeof places);
-    ucd_type_t type = UCD_TYPE__NULL;
-    REQUIRE(ucd_create_indexed_block_ref(4, 1, indices, UCD_TYPE__INT32_T, 8, 0, 32,
-                                         UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type) == UCD_SUCCESS);
+    const auto indices = copy_in(device0, bytes_of_indices(places, UCD_TYPE__INT32_T));
+    BuiltType type(
+        indexed_block_ref(1, places, UCD_TYPE__INT32_T, 8, 0, 32, leaf(UCD_TYPE__DOUBLE), indices));
     StridedMove first("first", 200, pageable, pageable);
     set_up_pack(first.move());
-    MoveList moves = {pack_of(first.move()), pack_move(values, 1, type, 0, found, sizeof found)};
+    MoveList moves = {pack_of(first.move()),
+                      pack_move(values, 1, type.get(), 0, found, sizeof found)};
     ucd_request_t request = UCD_REQUEST__NULL;
     mock::hold();
     REQUIRE(start(moves, &request) == UCD_SUCCESS);
     REQUIRE(request != UCD_REQUEST__NULL);
     first.free_type();
-    REQUIRE(ucd_free(&type) == UCD_SUCCESS);
+    type = BuiltType();
     mock::let_go();
     REQUIRE(ucd_wait(&request) == UCD_SUCCESS);
     first.check();
-    for (int i = 0; i < 4; ++i) CHECK(found[i] == values[places[i]]);
-    mock::release(indices);
+    for (std::size_t i = 0; i < 4; ++i) CHECK(found[i] == values[places[i]]);
 }
 
 TEST_CASE("a stream's device must reach all parts of an object") {

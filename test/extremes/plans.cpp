@@ -3,6 +3,7 @@
 #include "extremes.hpp"
 
 #include "c_api/allocations.hpp"
+#include "support/moves/move_list.hpp"
 #include "support/moves/recipe_build.hpp"
 
 #include <cstdio>
@@ -23,13 +24,7 @@ struct Packs {
           type(recipes::vector(bytes, 1, 2, recipes::leaf(UCD_TYPE__BYTE))) {}
 
     ucd_move_t move(std::uint64_t i) const {
-        ucd_move_t m = UCD_MOVE__INIT;
-        m.inbuf = in(i);
-        m.incount = 1;
-        m.intype = type.get();
-        m.outbuf = out(i);
-        m.outcount = bytes;
-        return m;
+        return pack_move(in(i), 1, type.get(), 0, out(i), bytes);
     }
     const void *in(std::uint64_t i) const {
         return static_cast<const char *>(typed.address()) + i * span;

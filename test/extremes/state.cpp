@@ -3,6 +3,7 @@
 #include "extremes.hpp"
 
 #include "c_api/allocations.hpp"
+#include "support/moves/move_list.hpp"
 #include "support/moves/move_now.hpp"
 #include "support/moves/recipe_build.hpp"
 
@@ -43,13 +44,8 @@ std::ptrdiff_t use(ucd_type_t type, std::uint64_t blocks, std::uint64_t bytes, b
     typed.fill<std::uint8_t>([](std::uint64_t i) { return byte(i, 1); });
     const std::ptrdiff_t before = live_bytes();
     reset_peak();
-    for (int i = 0; i < 2; ++i) {
-        std::uintptr_t moved = 0;
-        must(ucd_pack(typed.address(), 1, type, 0, packed.address(), bytes, &moved, UCD_INFO__NULL,
-                      UCD_OP__REPLACE) == UCD_SUCCESS &&
-                 moved == bytes,
-             "ucd_pack");
-    }
+    for (int i = 0; i < 2; ++i)
+        must(pack_now(typed.address(), 1, type, 0, packed.address(), bytes) == bytes, "ucd_pack");
     const std::ptrdiff_t grown = peak_bytes() - before;
     std::vector<std::uint8_t> all;
     for (std::uint64_t block = 0; block < blocks; ++block)
@@ -177,11 +173,8 @@ void many_cycles(std::uint64_t cycles, bool) {
                  ucd_create_resized(type, 0, 64, UCD_INFO__NULL, &outer) == UCD_SUCCESS,
              "a constructor");
         must(ucd_free(&type) == UCD_SUCCESS, "ucd_free");
-        std::uintptr_t moved = 0;
-        must(ucd_pack(memory, 2, outer, 1, packed, sizeof packed, &moved, UCD_INFO__NULL,
-                      UCD_OP__REPLACE) == UCD_SUCCESS,
-             "ucd_pack");
-        must(moved == (i % 2 == 0 ? 16 : 13), "packed bytes");
+        must(pack_now(memory, 2, outer, 1, packed, sizeof packed) == (i % 2 == 0 ? 16u : 13u),
+             "packed bytes");
         must(ucd_free(&outer) == UCD_SUCCESS, "ucd_free");
     }
     require_all_given_back(after_some, "cycles");
@@ -211,20 +204,12 @@ void deep(std::uint64_t depth, bool) {
          "true bounds");
     const std::int64_t value = 0x0123456789abcdef;
     std::int64_t packed = 0;
-    std::uintptr_t moved = 0;
-    must(ucd_pack(reinterpret_cast<const char *>(&value) - 8 * depth, 1, type, 0, &packed, 8,
-                  &moved, UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS &&
-             packed == value,
-         "ucd_pack");
+    const void *const buffer = reinterpret_cast<const char *>(&value) - 8 * depth;
+    must(pack_now(buffer, 1, type, 0, &packed, 8) == 8 && packed == value, "ucd_pack");
     std::uintptr_t flat = 0;
     must(ucd_flatten_size(type, &flat) == UCD_SUCCESS && flat < 100, "ucd_flatten_size");
     // A plan has the type for itself.
-    ucd_move_t move = UCD_MOVE__INIT;
-    move.inbuf = reinterpret_cast<const char *>(&value) - 8 * depth;
-    move.incount = 1;
-    move.intype = type;
-    move.outbuf = &packed;
-    move.outcount = sizeof packed;
+    ucd_move_t move = pack_move(buffer, 1, type, 0, &packed, sizeof packed);
     ucd_plan_t plan = UCD_PLAN__NULL;
     must(ucd_plan_create(&move, 1, UCD_INFO__NULL, UCD_OP__REPLACE, &plan) == UCD_SUCCESS,
          "ucd_plan_create");

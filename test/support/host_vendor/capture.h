@@ -26,6 +26,13 @@ struct Graph {
 
 void begin_capture(mock::Stream &stream);
 Graph end_capture(mock::Stream &stream);
+// What the call puts into the stream.
+template <class Call>
+Graph captured(mock::Stream &stream, Call call) {
+    begin_capture(stream);
+    call();
+    return end_capture(stream);
+}
 bool is_being_captured(mock::Stream &stream);
 // For as long as the graph that the stream is being captured into.
 void keep_with_capture(mock::Stream &stream, std::shared_ptr<void> what);
@@ -54,6 +61,9 @@ std::size_t uploaded_bytes();
 
 // The kernels that have been launched since the last call.
 std::vector<std::string> kernels_launched();
+
+// The same with commas in between.
+std::string names_launched();
 
 // What they were given, since the last call; of the last few of them, in their order.
 inline constexpr std::size_t max_parameters_kept = 16;

@@ -206,6 +206,12 @@ std::vector<std::string> kernels_launched() {
     return std::exchange(launched.kernels, {});
 }
 
+std::string names_launched() {
+    std::string names;
+    for (const std::string &name : kernels_launched()) names += (names.empty() ? "" : ", ") + name;
+    return names;
+}
+
 std::deque<std::vector<char>> parameters_launched() {
     const std::lock_guard lock(launched.mutex);
     return std::exchange(launched.parameters, {});

@@ -40,39 +40,29 @@ struct Vectors {
         }
         moves.allocate(typed, packed);
     }
+    // In one call.
+    void pack_and_check(const char *what, ucd_info_t info = UCD_INFO__NULL) {
+        moves.set_up_pack();
+        REQUIRE(move_all(moves.packs(), info) == UCD_SUCCESS);
+        moves.check(what);
+    }
+    void free_types() {
+        for (Subject &s : subjects) s.built = BuiltType();
+    }
 };
 
-// A member of four doubles whose indices are in device memory.
-class MemberByReference {
-public:
-    MemberByReference() {
-        mock::write(indices_, places, sizeof places);
-        mock::write(typed_, values, sizeof values);
-        REQUIRE(ucd_create_indexed_block_ref(4, 1, indices_, UCD_TYPE__INT32_T, 8, 0, 64,
-                                             UCD_TYPE__DOUBLE, UCD_INFO__NULL,
-                                             &type_) == UCD_SUCCESS);
+// A pack of four doubles whose indices are in device memory, for a list.
+struct MemberByReference : WholeMove {
+    MemberByReference()
+        : WholeMove("member by reference", recipe(), Memory::device0, Memory::device0) {
+        set_up_pack(move());
     }
-    ~MemberByReference() {
-        ucd_free(&type_);
-        for (void *memory : {indices_, typed_, packed_}) mock::release(memory);
+    static RecipePtr recipe() {
+        const std::vector<std::int64_t> places = {3, 1, 0, 2};
+        return recipes::indexed_block_ref(
+            1, places, UCD_TYPE__INT32_T, 8, 0, 64, recipes::leaf(UCD_TYPE__DOUBLE),
+            copy_in(Memory::device0, bytes_of_indices(places, UCD_TYPE__INT32_T)));
     }
-    MemberByReference(const MemberByReference &) = delete;
-    MemberByReference &operator=(const MemberByReference &) = delete;
-
-    ucd_move_t move() const { return pack_move(typed_, 1, type_, 0, packed_, 32); }
-    void check() const {
-        double got[4];
-        mock::read(got, packed_, sizeof got);
-        for (int i = 0; i < 4; ++i) CHECK(got[i] == values[places[i]]);
-    }
-
-private:
-    static constexpr std::int32_t places[] = {3, 1, 0, 2};
-    static constexpr double values[] = {1, 2, 3, 4};
-    void *const indices_ = mock::allocate(ucd::MemoryKind::device, 0, 16);
-    void *const typed_ = mock::allocate(ucd::MemoryKind::device, 0, 64);
-    void *const packed_ = mock::allocate(ucd::MemoryKind::device, 0, 32);
-    ucd_type_t type_ = UCD_TYPE__NULL;
 };
 
 } // namespace ucdtest

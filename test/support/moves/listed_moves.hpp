@@ -98,27 +98,21 @@ struct Listed {
     void set_up() const {
         for (const ListedMove &m : members) m.set_up(one, op);
     }
-    struct Buffers {
-        std::vector<const void *> in;
-        std::vector<void *> out;
-    };
     // Gives members new buffers.
-    Buffers allocate(std::size_t first, std::size_t count) {
-        Buffers now;
+    MoveBuffers allocate(std::size_t first, std::size_t count) {
+        MoveList now;
         for (std::size_t i = first; i < first + count; ++i) {
             members[i].allocate(one.rng());
-            const ucd_move_t move = members[i].desc(one, op);
-            now.in.push_back(move.inbuf);
-            now.out.push_back(move.outbuf);
+            now.push_back(members[i].desc(one, op));
         }
-        return now;
+        return MoveBuffers(now);
     }
     // Gives some members new buffers, and tells the plan that was made of the list.
     void rebase(ucd_plan_t plan) {
         Rng &rng = one.rng();
         const std::size_t first = rng.below(members.size() + 1),
                           count = rng.below(members.size() - first + 1);
-        const Buffers now = allocate(first, count);
+        const MoveBuffers now = allocate(first, count);
         one.succeed(ucd_plan_rebase(plan, first, count, now.in.data(), now.out.data()),
                     "ucd_plan_rebase");
     }
@@ -128,7 +122,7 @@ struct Listed {
     void run_with_others(const MoveList &moves, Run run) {
         std::vector<std::pair<std::unique_ptr<DeviceBuffer>, std::unique_ptr<DeviceBuffer>>> own;
         for (ListedMove &m : members) own.emplace_back(std::move(m.first), std::move(m.second));
-        const Buffers others = allocate(0, members.size());
+        const MoveBuffers others = allocate(0, members.size());
         set_up();
         run(others.in.data(), others.out.data());
         check(moves);
@@ -145,19 +139,23 @@ struct Listed {
     }
 };
 
-inline Listed random_list(Case &one, ucd_op_t op, const std::vector<Memory> &memories) {
+inline Listed random_list(Case &one, ucd_op_t op, const std::vector<Memory> &memories,
+                          RecipeOptions options) {
     Listed list{one, op, {}};
     Rng &rng = one.rng();
     // Often all of one kind and of one kind of element, which is one launch.
     const bool is_mixed = rng.chance(50);
     const ListedMove::Kind kind = random_kind(rng);
-    RecipeOptions options = member_options(op);
     if (!options.elements.empty() && rng.chance(50))
         options.elements = {rng.pick(options.elements)};
     for (std::size_t i = rng.below(rng.chance(10) ? 60 : 8); i > 0; --i)
         list.members.push_back(
             random_member(one, op, is_mixed ? random_kind(rng) : kind, options, memories));
     return list;
+}
+
+inline Listed random_list(Case &one, ucd_op_t op, const std::vector<Memory> &memories) {
+    return random_list(one, op, memories, member_options(op));
 }
 
 inline const std::vector<Memory> everywhere(std::begin(all_memories), std::end(all_memories));

@@ -45,6 +45,18 @@ inline ucd_move_t unpack_move(const void *inbuf, std::uintptr_t size, void *outb
     return part_move(inbuf, size, UCD_TYPE__NULL, 0, outbuf, count, type, offset);
 }
 
+// The buffers of moves, as plans take other ones.
+struct MoveBuffers {
+    explicit MoveBuffers(const MoveList &moves) {
+        for (const ucd_move_t &move : moves) {
+            in.push_back(move.inbuf);
+            out.push_back(move.outbuf);
+        }
+    }
+    std::vector<const void *> in;
+    std::vector<void *> out;
+};
+
 inline int start(MoveList &moves, ucd_request_t *request, ucd_info_t info = UCD_INFO__NULL,
                  ucd_op_t op = UCD_OP__REPLACE) {
     return ucd_imove(moves.data(), moves.size(), info, op, request);

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <string>
 
 namespace ucdtest {
@@ -20,8 +21,8 @@ struct WholeMove {
     ucd_request_t request = UCD_REQUEST__NULL;
 
     WholeMove(const char *test, const RecipePtr &recipe, Memory a, Memory b,
-              ucd_op_t o = UCD_OP__REPLACE, std::size_t count = 1)
-        : one(test, 0), what(with_elements(make_subject(one, recipe, count))),
+              ucd_op_t o = UCD_OP__REPLACE, std::size_t count = 1, std::uint64_t number = 0)
+        : one(test, number), what(with_elements(make_subject(one, recipe, count))),
           typed(one.rng(), what.subject.range, a),
           packed(one.rng(), {0, static_cast<std::intptr_t>(bytes())}, b), op(o) {}
 
@@ -68,6 +69,27 @@ struct StridedMove : WholeMove {
                     recipes::vector(static_cast<std::intptr_t>(number), 1, 2,
                                     recipes::leaf(UCD_TYPE__INT)),
                     a, b) {}
+};
+
+// Several, each of another length, for lists.
+struct StridedMoves {
+    std::list<StridedMove> all;
+
+    void add(std::size_t members, Memory a, Memory b) {
+        for (std::size_t i = 0; i < members; ++i)
+            all.emplace_back("one of several", 1 + all.size() % 20, a, b);
+    }
+    void set_up(bool packs = true) {
+        for (StridedMove &m : all) ucdtest::set_up(m.move(), packs);
+    }
+    MoveList list(bool packs = true) {
+        MoveList moves;
+        for (StridedMove &m : all) moves.push_back((packs ? pack_of : unpack_of)(m.move()));
+        return moves;
+    }
+    void check() {
+        for (StridedMove &m : all) m.check();
+    }
 };
 
 // A pack that returns while the device has not begun, and is right in the end.
