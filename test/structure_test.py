@@ -151,14 +151,14 @@ class Structure(unittest.TestCase):
         """Several are compiled as one: their names must not meet. C functions are declared outside."""
         for path in sources('test'):
             text = path.read_text()
-            if not re.search(r'^(TEMPLATE_)?TEST_CASE\(', text, re.M) or 'extern "C"' in text or 'int main(' in text:
+            if not re.search(r'^(TEMPLATE_TEST_CASE|TEST_CASE(_METHOD)?|DEVICE_TEST)\(', text, re.M) or 'extern "C"' in text or 'int main(' in text:
                 continue
             with self.subTest(file=str(path.relative_to(ROOT))):
                 begin = text.find(f'\nnamespace {path.stem} {{\n')
                 self.assertNotEqual(begin, -1)
                 self.assertTrue(text.endswith(f'}} // namespace {path.stem}\n'))
                 before = re.sub(r'^namespace \w+ \{$.*?^\}', '', text[:begin], flags=re.M | re.S)
-                self.assertNotRegex(before, r'(?m)^(namespace|using|TEST_CASE|constexpr|static)\b')
+                self.assertNotRegex(before, r'(?m)^(namespace|using|TEST_CASE(_METHOD)?|DEVICE_TEST|constexpr|static)\b')
 
     def test_frontend_speaks_of_no_device(self):
         word = re.compile(r'\b(cuda|hip|rocm|level zero|avx\d*|sse\d*)\b', re.I)

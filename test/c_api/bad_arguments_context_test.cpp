@@ -10,13 +10,9 @@ namespace bad_arguments_context_test {
 
 using namespace ucdtest;
 
-TEST_CASE("ucd_version refuses") {
-    Refusals r;
-    auto &o = r.out;
-    const char *const f = "ucd_version";
-    r.invalid(f, "major is NULL", [&] { return ucd_version(nullptr, &o.number, &o.other_number); });
-    r.invalid(f, "minor is NULL", [&] { return ucd_version(&o.number, nullptr, &o.other_number); });
-    r.invalid(f, "patch is NULL", [&] { return ucd_version(&o.number, &o.other_number, nullptr); });
+TEST_CASE_METHOD(Refusing, "ucd_version refuses") {
+    r.needs("ucd_version", ucd_version, {"major", "minor", "patch"}, &o.number, &o.other_number,
+            &o.third_number);
     int major = -1, minor = -1, patch = -1;
     REQUIRE(ucd_version(&major, &minor, &patch) == UCD_SUCCESS);
     CHECK(std::vector<int>{major, minor, patch} ==
@@ -95,8 +91,8 @@ TEST_CASE("ucd_info_get_nthkey lists the keys that are set in ascending order") 
     REQUIRE(ucd_info_free(&info) == UCD_SUCCESS);
 }
 
-TEST_CASE("A handle that is NULL already may be freed, and a pointer to none may not") {
-    Refusals r;
+TEST_CASE_METHOD(Refusing,
+                 "A handle that is NULL already may be freed, and a pointer to none may not") {
     ucd_type_t type = UCD_TYPE__NULL;
     ucd_info_t info = UCD_INFO__NULL;
     ucd_plan_t plan = UCD_PLAN__NULL;
@@ -124,15 +120,12 @@ TEST_CASE("A handle that is NULL already may be freed, and a pointer to none may
     }
 }
 
-TEST_CASE("ucd_info_create, ucd_info_set and ucd_info_get refuse") {
-    Refusals r;
-    r.invalid("ucd_info_create", "info is NULL", [&] { return ucd_info_create(nullptr); });
+TEST_CASE_METHOD(Refusing, "ucd_info_create, ucd_info_set and ucd_info_get refuse") {
+    r.needs("ucd_info_create", ucd_info_create, {"info"}, &r.out.info);
     ucd_info_t info = nullptr;
     REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
     const char *const f = "ucd_info_set";
-    r.invalid(f, "info is NULL", [&] { return ucd_info_set(nullptr, "ucd.threads", "1"); });
-    r.invalid(f, "key is NULL", [&] { return ucd_info_set(info, nullptr, "1"); });
-    r.invalid(f, "value is NULL", [&] { return ucd_info_set(info, "ucd.threads", nullptr); });
+    r.needs(f, ucd_info_set, {"info", "key", "value"}, info, "ucd.threads", "1");
     const std::pair<const char *, std::vector<const char *>> bad[] = {
         {"ucd.backends", {"", "seq,", ",seq", "nope", "seq,nope", "seq cuda", "Seq"}},
         {"ucd.gpu", {"", "None", "all", "0"}},
@@ -171,23 +164,17 @@ TEST_CASE("ucd_info_create, ucd_info_set and ucd_info_get refuse") {
     const std::string endless(100000, 'x');
     r.invalid(f, "ucd.engine", [&] { return ucd_info_set(info, "ucd.engine", endless.c_str()); });
 
-    const char *const g = "ucd_info_get";
-    auto &o = r.out;
-    r.invalid(g, "key is NULL", [&] { return ucd_info_get(info, nullptr, o.text, 9, &o.size); });
-    r.invalid(g, "needed is NULL", [&] { return ucd_info_get(info, "a", o.text, 9, nullptr); });
-    r.invalid(g, "value is NULL", [&] { return ucd_info_get(info, "a", nullptr, 9, &o.size); });
-
-    const char *const h = "ucd_info_get_nthkey";
-    r.invalid(h, "needed is NULL",
-              [&] { return ucd_info_get_nthkey(info, 0, o.text, 9, nullptr); });
-    r.invalid(h, "key is NULL", [&] { return ucd_info_get_nthkey(info, 0, nullptr, 9, &o.size); });
+    r.needs("ucd_info_get", ucd_info_get, {nullptr, "key", "value", nullptr, "needed"}, info, "a",
+            o.text, 9, &o.size);
+    r.needs("ucd_info_get_nthkey", ucd_info_get_nthkey,
+            {nullptr, nullptr, "key", nullptr, "needed"}, info, 0, o.text, 9, &o.size);
 
     CHECK(ucd_info_free(&info) == UCD_SUCCESS);
     CHECK(info == UCD_INFO__NULL);
 }
 
-TEST_CASE("An unknown key that begins with ucd. is refused, and the nearest one named") {
-    Refusals r;
+TEST_CASE_METHOD(Refusing,
+                 "An unknown key that begins with ucd. is refused, and the nearest one named") {
     ucd_info_t info = nullptr;
     REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
     const std::pair<const char *, const char *> unknown[] = {{"ucd.thread", "ucd.threads"},
@@ -260,40 +247,26 @@ TEST_CASE("Good values and keys of others are accepted; after a bad value the ea
     CHECK(ucd_info_free(&info) == UCD_SUCCESS);
 }
 
-TEST_CASE("ucd_backend_count and ucd_backend_get refuse") {
-    Refusals r;
-    auto &o = r.out;
-    r.invalid("ucd_backend_count", "count is NULL", [&] { return ucd_backend_count(nullptr); });
+TEST_CASE_METHOD(Refusing, "ucd_backend_count and ucd_backend_get refuse") {
+    r.needs("ucd_backend_count", ucd_backend_count, {"count"}, &o.number);
     int count = 0;
     REQUIRE(ucd_backend_count(&count) == UCD_SUCCESS);
     const char *const f = "ucd_backend_get";
     for (const int index : {-1, count, INT32_MAX, INT32_MIN})
         r.invalid(f, "index is " + std::to_string(index),
                   [&] { return ucd_backend_get(index, &o.backend); });
-    r.invalid(f, "desc is NULL", [&] { return ucd_backend_get(0, nullptr); });
-    for (std::uint32_t n = 0; n < 4; ++n)
-        for (int index = 0; index < count; ++index) {
-            ucd_backend_desc_t desc, before;
-            std::memset(static_cast<void *>(&desc), pattern, sizeof desc);
-            desc.struct_size = n;
-            before = desc;
-            r.invalid(f, "struct_size is " + std::to_string(n),
-                      [&] { return ucd_backend_get(index, &desc); });
-            CHECK(std::memcmp(&desc, &before, sizeof desc) == 0);
-        }
+    r.needs(f, ucd_backend_get, {nullptr, "desc"}, 0, &o.backend);
+    for (int index = 0; index < count; ++index)
+        r.short_structs<ucd_backend_desc_t>(
+            f, [=](auto *desc) { return ucd_backend_get(index, desc); });
 }
 
-TEST_CASE("ucd_op_is_supported refuses") {
-    Refusals r;
-    auto &o = r.out;
+TEST_CASE_METHOD(Refusing, "ucd_op_is_supported refuses") {
     const char *const f = "ucd_op_is_supported";
     r.bad_ops(
         f, [&](ucd_op_t op) { return ucd_op_is_supported(op, UCD_TYPE__INT, "seq", &o.number); });
-    r.bad_handles(f, "type", [&](ucd_type_t t) {
-        return ucd_op_is_supported(UCD_OP__MAX, t, "seq", &o.number);
-    });
-    r.invalid(f, "backend is NULL",
-              [&] { return ucd_op_is_supported(UCD_OP__MAX, UCD_TYPE__INT, nullptr, &o.number); });
+    r.needs(f, ucd_op_is_supported, {nullptr, "type", "backend", "supported"}, UCD_OP__MAX, int_,
+            "seq", &o.number);
     for (const char *name : {"", "nope", "SEQ", "seq "})
         r.invalid(f, "backend is \"" + std::string(name) + "\"",
                   [&] { return ucd_op_is_supported(UCD_OP__MAX, UCD_TYPE__INT, name, &o.number); });
@@ -303,8 +276,6 @@ TEST_CASE("ucd_op_is_supported refuses") {
     r.refused("ucd_prepare", UCD_ERR__NOT_SUPPORTED,
               "\"cude\", which is not known; the nearest is cuda",
               [&] { return ucd_prepare(1, int_, UCD_OP__MAX, stream, nullptr); });
-    r.invalid(f, "supported is NULL",
-              [&] { return ucd_op_is_supported(UCD_OP__MAX, UCD_TYPE__INT, "seq", nullptr); });
 }
 
 TEST_CASE("ucd.environment=no and UCD_IGNORE_ENVIRONMENT=1 keep variables of keys out") {
@@ -340,8 +311,7 @@ TEST_CASE("ucd.environment=no and UCD_IGNORE_ENVIRONMENT=1 keep variables of key
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
 }
 
-TEST_CASE("ucd_init refuses bad environments, and starts nothing then") {
-    Refusals r;
+TEST_CASE_METHOD(Refusing, "ucd_init refuses bad environments, and starts nothing then") {
     REQUIRE(ucd_finalize() == UCD_SUCCESS);
     const std::pair<const char *, const char *> bad[] = {
         {"UCD_CHECK", "all"},      {"UCD_IGNORE_ENVIRONMENT", "yes"},

@@ -14,41 +14,34 @@ const ucd_type_t ints[] = {int_, int_};
 
 } // namespace
 
-TEST_CASE("ucd_create_contig refuses") {
-    Refusals r;
+TEST_CASE_METHOD(Refusing, "ucd_create_contig refuses") {
     const char *const f = "ucd_create_contig";
-    r.bad_handles(f, "oldtype",
-                  [&](ucd_type_t t) { return ucd_create_contig(1, t, nullptr, &r.out.type); });
+    r.needs(f, ucd_create_contig, {nullptr, "oldtype", nullptr, "newtype"}, 1, int_, nullptr,
+            &r.out.type);
     r.invalid(f, "count is -1", [&] { return ucd_create_contig(-1, int_, nullptr, &r.out.type); });
     r.invalid(f, "count is -9223372036854775808",
               [&] { return ucd_create_contig(INTPTR_MIN, int_, nullptr, &r.out.type); });
-    r.invalid(f, "newtype is NULL", [&] { return ucd_create_contig(1, int_, nullptr, nullptr); });
     r.refused(f, UCD_ERR__OVERFLOW, "size",
               [&] { return ucd_create_contig(INTPTR_MAX / 4 + 1, int_, nullptr, &r.out.type); });
 }
 
-TEST_CASE("ucd_create_dup refuses") {
-    Refusals r;
-    const char *const f = "ucd_create_dup";
-    r.bad_handles(f, "oldtype",
-                  [&](ucd_type_t t) { return ucd_create_dup(t, nullptr, &r.out.type); });
-    r.invalid(f, "newtype is NULL", [&] { return ucd_create_dup(int_, nullptr, nullptr); });
+TEST_CASE_METHOD(Refusing, "ucd_create_dup refuses") {
+    r.needs("ucd_create_dup", ucd_create_dup, {"oldtype", nullptr, "newtype"}, int_, nullptr,
+            &r.out.type);
 }
 
-TEST_CASE("ucd_create_vector and ucd_create_hvector refuse") {
-    Refusals r;
+TEST_CASE_METHOD(Refusing, "ucd_create_vector and ucd_create_hvector refuse") {
     for (const auto &[f, create] : {std::pair("ucd_create_vector", &ucd_create_vector),
                                     std::pair("ucd_create_hvector", &ucd_create_hvector)}) {
         const auto make = create; // structured bindings cannot be captured in C++20 by Clang
-        r.bad_handles(f, "oldtype",
-                      [&](ucd_type_t t) { return make(1, 1, 1, t, nullptr, &r.out.type); });
+        r.needs(f, make, {nullptr, nullptr, nullptr, "oldtype", nullptr, "newtype"}, 1, 1, 1, int_,
+                nullptr, &r.out.type);
         r.invalid(f, "count is -2", [&] { return make(-2, 1, 1, int_, nullptr, &r.out.type); });
         r.invalid(f, "blocklength is -3",
                   [&] { return make(2, -3, 1, int_, nullptr, &r.out.type); });
         // Also where nothing is repeated.
         r.invalid(f, "blocklength is -3",
                   [&] { return make(0, -3, 1, int_, nullptr, &r.out.type); });
-        r.invalid(f, "newtype is NULL", [&] { return make(1, 1, 1, int_, nullptr, nullptr); });
         r.refused(f, UCD_ERR__OVERFLOW, "",
                   [&] { return make(3, 1, INTPTR_MAX, int_, nullptr, &r.out.type); });
         r.refused(f, UCD_ERR__OVERFLOW, "",
@@ -58,20 +51,16 @@ TEST_CASE("ucd_create_vector and ucd_create_hvector refuse") {
     }
 }
 
-TEST_CASE("ucd_create_indexed_block and ucd_create_hindexed_block refuse") {
-    Refusals r;
+TEST_CASE_METHOD(Refusing, "ucd_create_indexed_block and ucd_create_hindexed_block refuse") {
     for (const auto &[f, create] :
          {std::pair("ucd_create_indexed_block", &ucd_create_indexed_block),
           std::pair("ucd_create_hindexed_block", &ucd_create_hindexed_block)}) {
         const auto make = create;
-        r.bad_handles(f, "oldtype",
-                      [&](ucd_type_t t) { return make(2, 1, two, t, nullptr, &r.out.type); });
+        r.needs(f, make, {nullptr, nullptr, "displs", "oldtype", nullptr, "newtype"}, 2, 1, two,
+                int_, nullptr, &r.out.type);
         r.invalid(f, "count is -1", [&] { return make(-1, 1, two, int_, nullptr, &r.out.type); });
         r.invalid(f, "blocklength is -1",
                   [&] { return make(2, -1, two, int_, nullptr, &r.out.type); });
-        r.invalid(f, "displs is NULL",
-                  [&] { return make(2, 1, nullptr, int_, nullptr, &r.out.type); });
-        r.invalid(f, "newtype is NULL", [&] { return make(2, 1, two, int_, nullptr, nullptr); });
         const std::intptr_t far[] = {INTPTR_MIN / 2, INTPTR_MAX / 2 + 2};
         r.refused(f, UCD_ERR__OVERFLOW, "bounds",
                   [&] { return make(2, 1, far, int_, nullptr, &r.out.type); });
@@ -80,21 +69,15 @@ TEST_CASE("ucd_create_indexed_block and ucd_create_hindexed_block refuse") {
     }
 }
 
-TEST_CASE("ucd_create_indexed and ucd_create_hindexed refuse") {
-    Refusals r;
+TEST_CASE_METHOD(Refusing, "ucd_create_indexed and ucd_create_hindexed refuse") {
     for (const auto &[f, create] : {std::pair("ucd_create_indexed", &ucd_create_indexed),
                                     std::pair("ucd_create_hindexed", &ucd_create_hindexed)}) {
         const auto make = create;
-        r.bad_handles(f, "oldtype",
-                      [&](ucd_type_t t) { return make(2, two, two, t, nullptr, &r.out.type); });
+        r.needs(f, make, {nullptr, "blocklengths", "displs", "oldtype", nullptr, "newtype"}, 2, two,
+                two, int_, nullptr, &r.out.type);
         r.invalid(f, "count is -1", [&] { return make(-1, two, two, int_, nullptr, &r.out.type); });
-        r.invalid(f, "blocklengths is NULL",
-                  [&] { return make(2, nullptr, two, int_, nullptr, &r.out.type); });
-        r.invalid(f, "displs is NULL",
-                  [&] { return make(2, two, nullptr, int_, nullptr, &r.out.type); });
         r.invalid(f, "blocklengths[1] is -7",
                   [&] { return make(2, negative, two, int_, nullptr, &r.out.type); });
-        r.invalid(f, "newtype is NULL", [&] { return make(2, two, two, int_, nullptr, nullptr); });
         const std::intptr_t far[] = {INTPTR_MIN, INTPTR_MAX};
         r.refused(f, UCD_ERR__OVERFLOW, "bounds",
                   [&] { return make(2, two, far, int_, nullptr, &r.out.type); });
@@ -104,22 +87,18 @@ TEST_CASE("ucd_create_indexed and ucd_create_hindexed refuse") {
     }
 }
 
-TEST_CASE("ucd_create_struct refuses") {
-    Refusals r;
+TEST_CASE_METHOD(Refusing, "ucd_create_struct refuses") {
     const char *const f = "ucd_create_struct";
     const auto make = [&](std::intptr_t count, const std::intptr_t *lengths,
                           const std::intptr_t *displs, const ucd_type_t *types) {
-        return [&r, count, lengths, displs, types] {
+        return [this, count, lengths, displs, types] {
             return ucd_create_struct(count, lengths, displs, types, nullptr, &r.out.type);
         };
     };
     r.invalid(f, "count is -1", make(-1, two, two, ints));
-    r.invalid(f, "blocklengths is NULL", make(2, nullptr, two, ints));
-    r.invalid(f, "displs is NULL", make(2, two, nullptr, ints));
-    r.invalid(f, "types is NULL", make(2, two, two, nullptr));
+    r.needs(f, ucd_create_struct, {nullptr, "blocklengths", "displs", "types", nullptr, "newtype"},
+            2, two, two, ints, nullptr, &r.out.type);
     r.invalid(f, "blocklengths[1] is -7", make(2, negative, two, ints));
-    r.invalid(f, "newtype is NULL",
-              [&] { return ucd_create_struct(2, two, two, ints, nullptr, nullptr); });
     r.bad_handles(f, "types[1]", [&](ucd_type_t t) {
         const ucd_type_t types[] = {int_, t};
         return make(2, two, two, types)();
@@ -136,13 +115,10 @@ TEST_CASE("ucd_create_struct refuses") {
     r.refused(f, UCD_ERR__OVERFLOW, "size", make(2, many, two, ints));
 }
 
-TEST_CASE("ucd_create_resized refuses") {
-    Refusals r;
+TEST_CASE_METHOD(Refusing, "ucd_create_resized refuses") {
     const char *const f = "ucd_create_resized";
-    r.bad_handles(f, "oldtype",
-                  [&](ucd_type_t t) { return ucd_create_resized(t, 0, 8, nullptr, &r.out.type); });
-    r.invalid(f, "newtype is NULL",
-              [&] { return ucd_create_resized(int_, 0, 8, nullptr, nullptr); });
+    r.needs(f, ucd_create_resized, {"oldtype", nullptr, nullptr, nullptr, "newtype"}, int_, 0, 8,
+            nullptr, &r.out.type);
     r.refused(f, UCD_ERR__OVERFLOW, "bounds",
               [&] { return ucd_create_resized(int_, 1, INTPTR_MAX, nullptr, &r.out.type); });
     r.refused(f, UCD_ERR__OVERFLOW, "bounds",
@@ -151,8 +127,7 @@ TEST_CASE("ucd_create_resized refuses") {
               [&] { return ucd_create_resized(int_, -2, INTPTR_MIN, nullptr, &r.out.type); });
 }
 
-TEST_CASE("ucd_free refuses") {
-    Refusals r;
+TEST_CASE_METHOD(Refusing, "ucd_free refuses") {
     const char *const f = "ucd_free";
     r.unknown_types(f, "*type", [&](ucd_type_t t) {
         ucd_type_t variable = t;

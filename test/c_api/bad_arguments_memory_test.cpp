@@ -7,16 +7,13 @@ namespace bad_arguments_memory_test {
 
 using namespace ucdtest;
 
-TEST_CASE("ucd_memory_alloc refuses") {
-    Refusals r;
-    auto &o = r.out;
+TEST_CASE_METHOD(Refusing, "ucd_memory_alloc refuses") {
     const char *const f = "ucd_memory_alloc";
     const auto call = [&](const char *device, int kind, std::uintptr_t bytes) {
         return ucd_memory_alloc(device, kind, bytes, &o.address);
     };
-    r.invalid(f, "address is NULL",
-              [&] { return ucd_memory_alloc("cuda:0", UCD_MEMORY__DEVICE, 8, nullptr); });
-    r.invalid(f, "device is NULL", [&] { return call(nullptr, UCD_MEMORY__DEVICE, 8); });
+    r.needs(f, ucd_memory_alloc, {"device", nullptr, nullptr, "address"}, "cuda:0",
+            UCD_MEMORY__DEVICE, 8, &o.address);
     r.invalid(f, "bytes is 0", [&] { return call("cuda:0", UCD_MEMORY__DEVICE, 0); });
     for (const int kind : {-1, 2, INT32_MAX})
         r.invalid(f, "kind is " + std::to_string(kind), [&] { return call("cuda:0", kind, 8); });
@@ -29,35 +26,25 @@ TEST_CASE("ucd_memory_alloc refuses") {
                   [&] { return call(device, UCD_MEMORY__DEVICE, 8); });
 }
 
-TEST_CASE("ucd_memory_free refuses what ucd_memory_alloc did not give out") {
-    Refusals r;
+TEST_CASE_METHOD(Refusing, "ucd_memory_free refuses what ucd_memory_alloc did not give out") {
     r.invalid("ucd_memory_free", "ucd_memory_alloc did not give out",
               [&] { return ucd_memory_free(r.out.data); });
 }
 
-TEST_CASE("ucd_ipc_export refuses") {
-    Refusals r;
-    auto &o = r.out;
+TEST_CASE_METHOD(Refusing, "ucd_ipc_export refuses") {
     const char *const f = "ucd_ipc_export";
-    r.invalid(f, "handle is NULL", [&] { return ucd_ipc_export(o.data, 8, nullptr); });
-    r.invalid(f, "address is NULL", [&] { return ucd_ipc_export(nullptr, 8, &o.handle); });
+    r.needs(f, ucd_ipc_export, {"address", nullptr, "handle"}, o.data, 8, &o.handle);
     r.invalid(f, "bytes is 0", [&] { return ucd_ipc_export(o.data, 0, &o.handle); });
     r.invalid(f, "not in memory of a device", [&] { return ucd_ipc_export(o.data, 8, &o.handle); });
 }
 
-TEST_CASE("ucd_ipc_export_fds refuses") {
-    Refusals r;
-    auto &o = r.out;
+TEST_CASE_METHOD(Refusing, "ucd_ipc_export_fds refuses") {
     const char *const f = "ucd_ipc_export_fds";
     int fds[2] = {-7, -7}, count = 2, negative = -1;
-    r.invalid(f, "handle is NULL",
-              [&] { return ucd_ipc_export_fds(o.data, 8, nullptr, fds, &count); });
-    r.invalid(f, "count is NULL",
-              [&] { return ucd_ipc_export_fds(o.data, 8, &o.handle, fds, nullptr); });
+    r.needs(f, ucd_ipc_export_fds, {"address", nullptr, "handle", nullptr, "count"}, o.data, 8,
+            &o.handle, fds, &count);
     r.invalid(f, "count is -1",
               [&] { return ucd_ipc_export_fds(o.data, 8, &o.handle, fds, &negative); });
-    r.invalid(f, "address is NULL",
-              [&] { return ucd_ipc_export_fds(nullptr, 8, &o.handle, fds, &count); });
     r.invalid(f, "bytes is 0",
               [&] { return ucd_ipc_export_fds(o.data, 0, &o.handle, fds, &count); });
     r.invalid(f, "not in memory of a device",
@@ -65,9 +52,7 @@ TEST_CASE("ucd_ipc_export_fds refuses") {
     CHECK((count == 2 && fds[0] == -7));
 }
 
-TEST_CASE("ucd_ipc_open_fds refuses") {
-    Refusals r;
-    auto &o = r.out;
+TEST_CASE_METHOD(Refusing, "ucd_ipc_open_fds refuses") {
     const char *const f = "ucd_ipc_open_fds";
     const ucd_ipc_handle_t handle = {};
     const int none[1] = {-1};
@@ -79,33 +64,19 @@ TEST_CASE("ucd_ipc_open_fds refuses") {
               [&] { return ucd_ipc_open_fds(&handle, nullptr, 1, "cuda:0", &o.address, &o.size); });
     r.invalid(f, "which is not open",
               [&] { return ucd_ipc_open_fds(&handle, none, 1, "cuda:0", &o.address, &o.size); });
-    r.invalid(f, "handle is NULL",
-              [&] { return ucd_ipc_open_fds(nullptr, nullptr, 0, "cuda:0", &o.address, &o.size); });
-    r.invalid(f, "device is NULL",
-              [&] { return ucd_ipc_open_fds(&handle, nullptr, 0, nullptr, &o.address, &o.size); });
-    r.invalid(f, "address is NULL",
-              [&] { return ucd_ipc_open_fds(&handle, nullptr, 0, "cuda:0", nullptr, &o.size); });
-    r.invalid(f, "bytes is NULL",
-              [&] { return ucd_ipc_open_fds(&handle, nullptr, 0, "cuda:0", &o.address, nullptr); });
+    r.needs(f, ucd_ipc_open_fds, {"handle", nullptr, nullptr, "device", "address", "bytes"},
+            &handle, nullptr, 0, "cuda:0", &o.address, &o.size);
 }
 
-TEST_CASE("ucd_ipc_open and ucd_ipc_close refuse") {
-    Refusals r;
-    auto &o = r.out;
+TEST_CASE_METHOD(Refusing, "ucd_ipc_open and ucd_ipc_close refuse") {
     const char *const f = "ucd_ipc_open";
     const ucd_ipc_handle_t handle = {};
-    r.invalid(f, "handle is NULL",
-              [&] { return ucd_ipc_open(nullptr, "cuda:0", &o.address, &o.size); });
-    r.invalid(f, "device is NULL",
-              [&] { return ucd_ipc_open(&handle, nullptr, &o.address, &o.size); });
-    r.invalid(f, "address is NULL",
-              [&] { return ucd_ipc_open(&handle, "cuda:0", nullptr, &o.size); });
-    r.invalid(f, "bytes is NULL",
-              [&] { return ucd_ipc_open(&handle, "cuda:0", &o.address, nullptr); });
+    r.needs(f, ucd_ipc_open, {"handle", "device", "address", "bytes"}, &handle, "cuda:0",
+            &o.address, &o.size);
     r.invalid(f, "it must be a GPU backend's name",
               [&] { return ucd_ipc_open(&handle, "seq:0", &o.address, &o.size); });
     const char *const g = "ucd_ipc_close";
-    r.invalid(g, "address is NULL", [&] { return ucd_ipc_close(nullptr); });
+    r.needs(g, ucd_ipc_close, {"address"}, o.data);
     r.invalid(g, "ucd_ipc_open did not give out", [&] { return ucd_ipc_close(o.data); });
 }
 

@@ -68,12 +68,10 @@ void use(const Handle &type) {
 
 } // namespace
 
-TEST_CASE("Packing and unpacking refuse") {
+TEST_CASE_METHOD(Refusing, "Packing and unpacking refuse") {
     const bool used = GENERATE(false, true);
     INFO((used ? "types that have been used" : "new types"));
-    Refusals r;
-    auto &o = r.out;
-    const Handle v(make_vector), mixed(make_mixed);
+    const Handle mixed(make_mixed);
     if (used) {
         use(v);
         use(mixed);
@@ -144,10 +142,7 @@ TEST_CASE("Packing and unpacking refuse") {
     }
 }
 
-TEST_CASE("Hints that name what is not there are refused") {
-    Refusals r;
-    auto &o = r.out;
-    const Handle v(make_vector);
+TEST_CASE_METHOD(Refusing, "Hints that name what is not there are refused") {
     for (const char *place : {"cuda:0", "hip:0", "ze:0"})
         for (const char *key : {"ucd.inbuf", "ucd.outbuf"}) {
             ucd_info_t info = nullptr;
@@ -206,10 +201,8 @@ TEST_CASE("Where nothing moves, buffers may be NULL") {
     }
 }
 
-TEST_CASE("ucd_copy and ucd_icopy refuse") {
-    Refusals r;
-    auto &o = r.out;
-    const Handle v(make_vector), mixed(make_mixed);
+TEST_CASE_METHOD(Refusing, "ucd_copy and ucd_icopy refuse") {
+    const Handle mixed(make_mixed);
     struct Copy {
         std::uintptr_t in_count = 1, out_count = 1;
         ucd_type_t in, out;
@@ -273,9 +266,7 @@ TEST_CASE("ucd_copy and ucd_icopy refuse") {
     }
 }
 
-TEST_CASE("ucd_test, ucd_wait and ucd_waitall refuse") {
-    Refusals r;
-    auto &o = r.out;
+TEST_CASE_METHOD(Refusing, "ucd_test, ucd_wait and ucd_waitall refuse") {
     ucd_request_t none = UCD_REQUEST__NULL;
     r.invalid("ucd_test", "request is NULL", [&] { return ucd_test(nullptr, &o.number); });
     r.invalid("ucd_test", "completed is NULL", [&] { return ucd_test(&none, nullptr); });

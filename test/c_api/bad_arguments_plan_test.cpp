@@ -56,9 +56,7 @@ enum Kind { packing, unpacking, copying, plain };
 
 } // namespace
 
-TEST_CASE("Lists of moves refuse what is wrong in a member, and name it") {
-    Refusals r;
-    const Handle v(make_vector);
+TEST_CASE_METHOD(Refusing, "Lists of moves refuse what is wrong in a member, and name it") {
     for (const ListCall &c : calls_of_moves(r.out)) {
         const auto refused = [&](int status, Kind which, const std::string &words, ucd_op_t op,
                                  auto spoil) {
@@ -196,33 +194,26 @@ TEST_CASE("Lists and plans of nothing are complete") {
     CHECK(ucd_plan_free(&plan) == UCD_SUCCESS);
 }
 
-TEST_CASE("Plans refuse what is wrong") {
-    Refusals r;
-    const Handle v(make_vector);
+TEST_CASE_METHOD(Refusing, "Plans refuse what is wrong") {
     Moves moves(v);
     ucd_plan_t plan = UCD_PLAN__NULL;
     REQUIRE(ucd_plan_create(moves.list.data(), 4, nullptr, UCD_OP__REPLACE, &plan) == UCD_SUCCESS);
     for (const ucd_move_t &m : moves.list) CHECK(m.actual_bytes == packed);
     const ucd_stream_t nope = {"nope", 0, nullptr, nullptr, 0};
-    r.invalid("ucd_plan_start", "plan is NULL",
-              [&] { return ucd_plan_start(nullptr, &r.out.request); });
-    r.invalid("ucd_plan_start", "request is NULL", [&] { return ucd_plan_start(plan, nullptr); });
-    r.invalid("ucd_plan_start_with", "plan is NULL",
-              [&] { return ucd_plan_start_with(nullptr, nullptr, nullptr, &r.out.request); });
-    r.invalid("ucd_plan_start_with", "request is NULL",
-              [&] { return ucd_plan_start_with(plan, nullptr, nullptr, nullptr); });
-    r.invalid("ucd_plan_start_with_stream", "plan is NULL",
-              [&] { return ucd_plan_start_with_stream(nullptr, nullptr, nullptr, nope); });
+    r.needs("ucd_plan_start", ucd_plan_start, {"plan", "request"}, plan, &r.out.request);
+    r.needs("ucd_plan_start_with", ucd_plan_start_with, {"plan", nullptr, nullptr, "request"}, plan,
+            nullptr, nullptr, &r.out.request);
+    r.needs("ucd_plan_start_with_stream", ucd_plan_start_with_stream,
+            {"plan", nullptr, nullptr, nullptr}, plan, nullptr, nullptr, nope);
     r.refused("ucd_plan_start_with_stream", UCD_ERR__NOT_SUPPORTED, "nope",
               [&] { return ucd_plan_start_with_stream(plan, nullptr, nullptr, nope); });
-    r.invalid("ucd_plan_start_stream", "plan is NULL",
-              [&] { return ucd_plan_start_stream(nullptr, nope); });
+    r.needs("ucd_plan_start_stream", ucd_plan_start_stream, {"plan", nullptr}, plan, nope);
     r.refused("ucd_plan_start_stream", UCD_ERR__NOT_SUPPORTED, "nope",
               [&] { return ucd_plan_start_stream(plan, nope); });
     r.invalid("ucd_plan_start_stream", "backend is NULL",
               [&] { return ucd_plan_start_stream(plan, {}); });
-    r.invalid("ucd_plan_rebase", "plan is NULL",
-              [&] { return ucd_plan_rebase(nullptr, 0, 0, nullptr, nullptr); });
+    r.needs("ucd_plan_rebase", ucd_plan_rebase, {"plan", nullptr, nullptr, nullptr, nullptr}, plan,
+            0, 0, nullptr, nullptr);
     for (const std::uintptr_t first : {std::uintptr_t{1}, std::uintptr_t{5}, UINTPTR_MAX})
         r.invalid("ucd_plan_rebase", "first is " + std::to_string(first),
                   [&] { return ucd_plan_rebase(plan, first, 4, nullptr, nullptr); });

@@ -14,62 +14,27 @@ const std::uintptr_t segments = 3;
 
 } // namespace
 
-TEST_CASE("ucd_get_size, ucd_get_extent and ucd_get_true_extent refuse") {
-    Refusals r;
-    auto &o = r.out;
-    const Handle v(make_vector);
-    r.bad_handles("ucd_get_size", "type", [&](ucd_type_t t) { return ucd_get_size(t, &o.size); });
-    r.invalid("ucd_get_size", "size is NULL", [&] { return ucd_get_size(v, nullptr); });
+TEST_CASE_METHOD(Refusing, "ucd_get_size, ucd_get_extent and ucd_get_true_extent refuse") {
+    r.needs("ucd_get_size", ucd_get_size, {"type", "size"}, v, &o.size);
     for (const auto &[f, get] : {std::pair("ucd_get_extent", &ucd_get_extent),
-                                 std::pair("ucd_get_true_extent", &ucd_get_true_extent)}) {
-        const auto ask = get;
-        r.bad_handles(f, "type", [&](ucd_type_t t) { return ask(t, &o.lb, &o.extent); });
-        r.invalid(f, "lb is NULL", [&] { return ask(v, nullptr, &o.extent); });
-        r.invalid(f, "extent is NULL", [&] { return ask(v, &o.lb, nullptr); });
-    }
+                                 std::pair("ucd_get_true_extent", &ucd_get_true_extent)})
+        r.needs(f, get, {"type", "lb", "extent"}, v, &o.lb, &o.extent);
 }
 
-TEST_CASE("ucd_get_layout refuses") {
-    Refusals r;
-    auto &o = r.out;
-    const Handle v(make_vector);
+TEST_CASE_METHOD(Refusing, "ucd_get_layout refuses") {
     const char *const f = "ucd_get_layout";
-    r.bad_handles(f, "type", [&](ucd_type_t t) { return ucd_get_layout(1, t, &o.layout); });
-    r.invalid(f, "layout is NULL", [&] { return ucd_get_layout(1, v, nullptr); });
+    r.needs(f, ucd_get_layout, {"count", "type", "layout"}, 1, v, &o.layout);
     r.refused(f, UCD_ERR__OVERFLOW, "count is 2305843009213693951",
               [&] { return ucd_get_layout(too_many, v, &o.layout); });
-    r.refused(f, UCD_ERR__OVERFLOW, "count is",
-              [&] { return ucd_get_layout(UINTPTR_MAX, v, &o.layout); });
-    for (std::uint32_t n = 0; n < 4; ++n) {
-        ucd_layout_t layout, before;
-        std::memset(static_cast<void *>(&layout), pattern, sizeof layout);
-        layout.struct_size = n;
-        before = layout;
-        r.invalid(f, "struct_size is " + std::to_string(n),
-                  [&] { return ucd_get_layout(1, v, &layout); });
-        CHECK(std::memcmp(&layout, &before, sizeof layout) == 0);
-    }
+    r.short_structs<ucd_layout_t>(f, [&](auto *layout) { return ucd_get_layout(1, v, layout); });
 }
 
-TEST_CASE("ucd_get_advice refuses") {
-    Refusals r;
-    auto &o = r.out;
-    const Handle v(make_vector);
+TEST_CASE_METHOD(Refusing, "ucd_get_advice refuses") {
     const char *const f = "ucd_get_advice";
-    r.bad_handles(f, "type", [&](ucd_type_t t) { return ucd_get_advice(1, t, 0, 0, &o.advice); });
-    r.invalid(f, "advice is NULL", [&] { return ucd_get_advice(1, v, 0, 0, nullptr); });
-    for (const std::uintptr_t count : {too_many, UINTPTR_MAX})
-        r.refused(f, UCD_ERR__OVERFLOW, "count is",
-                  [&] { return ucd_get_advice(count, v, 0, 0, &o.advice); });
-    for (std::uint32_t n = 0; n < 4; ++n) {
-        ucd_advice_t advice, before;
-        std::memset(static_cast<void *>(&advice), pattern, sizeof advice);
-        advice.struct_size = n;
-        before = advice;
-        r.invalid(f, "struct_size is " + std::to_string(n),
-                  [&] { return ucd_get_advice(1, v, 0, 0, &advice); });
-        CHECK(std::memcmp(&advice, &before, sizeof advice) == 0);
-    }
+    r.needs(f, ucd_get_advice, {"count", "type", nullptr, nullptr, "advice"}, 1, v, 0, 0,
+            &o.advice);
+    r.short_structs<ucd_advice_t>(f,
+                                  [&](auto *advice) { return ucd_get_advice(1, v, 0, 0, advice); });
 }
 
 namespace {
@@ -112,28 +77,18 @@ TEST_CASE("No byte beyond struct_size is written") {
     CHECK(longer.unknown == 7);
 }
 
-TEST_CASE("ucd_get_memory and ucd_describe refuse") {
-    Refusals r;
-    auto &o = r.out;
-    const Handle v(make_vector);
-    const char *const f = "ucd_get_memory", *const g = "ucd_describe";
-    const auto memory = [&](std::uintptr_t count, ucd_type_t t, std::uintptr_t *needed) {
-        return ucd_get_memory(nullptr, count, t, nullptr, o.text, sizeof o.text, needed);
-    };
-    r.bad_handles(f, "type", [&](ucd_type_t t) { return memory(1, t, &o.size); });
-    r.invalid(f, "needed is NULL", [&] { return memory(1, v, nullptr); });
-    r.refused(f, UCD_ERR__OVERFLOW, "count", [&] { return memory(too_many, v, &o.size); });
-    r.bad_handles(g, "type",
-                  [&](ucd_type_t t) { return ucd_describe(t, o.text, sizeof o.text, &o.size); });
-    r.invalid(g, "needed is NULL", [&] { return ucd_describe(v, o.text, sizeof o.text, nullptr); });
+TEST_CASE_METHOD(Refusing, "ucd_get_memory and ucd_describe refuse") {
+    r.needs("ucd_get_memory", ucd_get_memory,
+            {nullptr, "count", "type", nullptr, nullptr, nullptr, "needed"}, nullptr, 1, v, nullptr,
+            o.text, sizeof o.text, &o.size);
+    r.needs("ucd_describe", ucd_describe, {"type", nullptr, nullptr, "needed"}, v, o.text,
+            sizeof o.text, &o.size);
 }
 
-TEST_CASE("Functions that fill a text tell its length, and cut nothing") {
-    Refusals r;
+TEST_CASE_METHOD(Refusing, "Functions that fill a text tell its length, and cut nothing") {
     ucd_info_t info = UCD_INFO__NULL;
     REQUIRE(ucd_info_create(&info) == UCD_SUCCESS);
     REQUIRE(ucd_info_set(info, "of.others", "text") == UCD_SUCCESS);
-    const Handle v(make_vector);
     using Fill = std::function<int(char *, std::uintptr_t, std::uintptr_t *)>;
     const struct {
         const char *function, *argument, *begins;
@@ -172,36 +127,17 @@ TEST_CASE("Functions that fill a text tell its length, and cut nothing") {
     CHECK(ucd_info_free(&info) == UCD_SUCCESS);
 }
 
-TEST_CASE("ucd_iov_len and ucd_iov_len_max refuse") {
-    Refusals r;
-    auto &o = r.out;
-    const Handle v(make_vector);
-    const char *f = "ucd_iov_len";
-    r.bad_handles(f, "type", [&](ucd_type_t t) { return ucd_iov_len(1, t, &o.size); });
-    r.invalid(f, "iov_len is NULL", [&] { return ucd_iov_len(1, v, nullptr); });
-    r.refused(f, UCD_ERR__OVERFLOW, "count is", [&] { return ucd_iov_len(too_many, v, &o.size); });
-    f = "ucd_iov_len_max";
-    r.bad_handles(f, "type",
-                  [&](ucd_type_t t) { return ucd_iov_len_max(1, t, 9, &o.size, &o.other_size); });
-    r.invalid(f, "iov_len is NULL", [&] { return ucd_iov_len_max(1, v, 9, nullptr, &o.size); });
-    r.invalid(f, "actual_iov_bytes is NULL",
-              [&] { return ucd_iov_len_max(1, v, 9, &o.size, nullptr); });
-    r.refused(f, UCD_ERR__OVERFLOW, "count is",
-              [&] { return ucd_iov_len_max(too_many, v, 9, &o.size, &o.other_size); });
+TEST_CASE_METHOD(Refusing, "ucd_iov_len and ucd_iov_len_max refuse") {
+    r.needs("ucd_iov_len", ucd_iov_len, {"count", "type", "iov_len"}, 1, v, &o.size);
+    r.needs("ucd_iov_len_max", ucd_iov_len_max,
+            {"count", "type", nullptr, "iov_len", "actual_iov_bytes"}, 1, v, 9, &o.size,
+            &o.other_size);
 }
 
-TEST_CASE("ucd_iov refuses") {
-    Refusals r;
-    auto &o = r.out;
-    const Handle v(make_vector);
+TEST_CASE_METHOD(Refusing, "ucd_iov refuses") {
     const char *const f = "ucd_iov";
-    r.bad_handles(f, "type",
-                  [&](ucd_type_t t) { return ucd_iov(o.data, 1, t, 0, o.entries, 4, &o.size); });
-    r.invalid(f, "iov is NULL", [&] { return ucd_iov(o.data, 1, v, 0, nullptr, 1, &o.size); });
-    r.invalid(f, "actual_iov_len is NULL",
-              [&] { return ucd_iov(o.data, 1, v, 0, o.entries, 4, nullptr); });
-    r.refused(f, UCD_ERR__OVERFLOW, "count is",
-              [&] { return ucd_iov(o.data, too_many, v, 0, o.entries, 4, &o.size); });
+    r.needs(f, ucd_iov, {nullptr, "count", "type", nullptr, "iov", nullptr, "actual_iov_len"},
+            o.data, 1, v, 0, o.entries, 4, &o.size);
     for (const std::uintptr_t offset : {segments + 1, UINTPTR_MAX})
         r.invalid(f, "iov_offset is " + std::to_string(offset),
                   [&] { return ucd_iov(o.data, 1, v, offset, o.entries, 4, &o.size); });
@@ -210,24 +146,16 @@ TEST_CASE("ucd_iov refuses") {
     CHECK((ucd_iov(o.data, 1, v, segments, nullptr, 0, &o.size) == UCD_SUCCESS && o.size == 0));
 }
 
-TEST_CASE("ucd_get_boxes and ucd_get_element_runs refuse") {
-    Refusals r;
-    auto &o = r.out;
-    const Handle v(make_vector);
+TEST_CASE_METHOD(Refusing, "ucd_get_boxes and ucd_get_element_runs refuse") {
     const auto refuse = [&](const char *f, auto function, auto *listed, const char *list,
                             const char *first, std::uintptr_t total) {
         const auto call = [&](std::uintptr_t count, ucd_type_t t, std::uintptr_t from) {
             return function(count, t, from, listed, 2, &o.size, &o.other_size);
         };
         const std::string name = list;
-        r.bad_handles(f, "type", [&](ucd_type_t t) { return call(1, t, 0); });
-        r.invalid(f, name + " is NULL",
-                  [&] { return function(1, v, 0, nullptr, 1, &o.size, &o.other_size); });
-        r.invalid(f, "actual_" + name + " is NULL",
-                  [&] { return function(1, v, 0, listed, 2, nullptr, &o.other_size); });
-        r.invalid(f, "total_" + name + " is NULL",
-                  [&] { return function(1, v, 0, listed, 2, &o.size, nullptr); });
-        r.refused(f, UCD_ERR__OVERFLOW, "count is", [&] { return call(too_many, v, 0); });
+        const std::string actual = "actual_" + name, all = "total_" + name;
+        r.needs(f, function, {"count", "type", nullptr, list, nullptr, actual.c_str(), all.c_str()},
+                1, v, 0, listed, 2, &o.size, &o.other_size);
         for (const std::uintptr_t from : {total + 1, UINTPTR_MAX})
             r.invalid(f, first + (" is " + std::to_string(from)), [&] { return call(1, v, from); });
         r.invalid(f, first + std::string(" is 1"), [&] { return call(0, v, 1); });
@@ -238,16 +166,10 @@ TEST_CASE("ucd_get_boxes and ucd_get_element_runs refuse") {
     refuse("ucd_get_element_runs", ucd_get_element_runs, o.runs, "runs", "first_run", 1);
 }
 
-TEST_CASE("ucd_element_boundary and ucd_get_elements refuse") {
-    Refusals r;
-    auto &o = r.out;
-    const Handle v(make_vector);
+TEST_CASE_METHOD(Refusing, "ucd_element_boundary and ucd_get_elements refuse") {
     const auto refuse = [&](const char *f, auto function, const char *position, const char *output,
                             std::uintptr_t all) {
-        r.bad_handles(f, "type", [&](ucd_type_t t) { return function(1, t, 0, &o.size); });
-        r.invalid(f, output + std::string(" is NULL"), [&] { return function(1, v, 0, nullptr); });
-        r.refused(f, UCD_ERR__OVERFLOW, "count is",
-                  [&] { return function(too_many, v, 0, &o.size); });
+        r.needs(f, function, {"count", "type", nullptr, output}, 1, v, 0, &o.size);
         for (const std::uintptr_t beyond : {packed + 1, UINTPTR_MAX})
             r.invalid(f, position + std::string(" is ") + std::to_string(beyond),
                       [&] { return function(1, v, beyond, &o.size); });
@@ -258,55 +180,38 @@ TEST_CASE("ucd_element_boundary and ucd_get_elements refuse") {
     refuse("ucd_get_elements", ucd_get_elements, "bytes", "elements", packed / sizeof(int));
 }
 
-TEST_CASE("ucd_flattened_size refuses") {
-    Refusals r;
-    auto &o = r.out;
+TEST_CASE_METHOD(Refusing, "ucd_flattened_size refuses") {
     const char *const f = "ucd_flattened_size";
     const unsigned char nothing[16] = {};
-    r.invalid(f, "flattened is NULL", [&] { return ucd_flattened_size(nullptr, 16, &o.size); });
-    r.invalid(f, "size is NULL", [&] { return ucd_flattened_size(nothing, 16, nullptr); });
+    r.needs(f, ucd_flattened_size, {"flattened", nullptr, "size"}, nothing, 16, &o.size);
     r.refused(f, UCD_ERR__TRUNCATED, "available is 15",
               [&] { return ucd_flattened_size(nothing, 15, &o.size); });
     r.refused(f, UCD_ERR__CORRUPT, "flattened",
               [&] { return ucd_flattened_size(nothing, 16, &o.size); });
 }
 
-TEST_CASE("ucd_iov_bytes refuses") {
-    Refusals r;
-    auto &o = r.out;
-    const Handle v(make_vector);
+TEST_CASE_METHOD(Refusing, "ucd_iov_bytes refuses") {
     const char *const f = "ucd_iov_bytes";
     const auto call = [&](std::uintptr_t count, ucd_type_t t, std::uintptr_t offset) {
         return ucd_iov_bytes(o.data, count, t, offset, 9, o.entries, 4, &o.size, &o.other_size);
     };
-    r.bad_handles(f, "type", [&](ucd_type_t t) { return call(1, t, 0); });
-    r.invalid(f, "iov is NULL", [&] {
-        return ucd_iov_bytes(o.data, 1, v, 0, 9, nullptr, 1, &o.size, &o.other_size);
-    });
-    r.invalid(f, "actual_iov_len is NULL",
-              [&] { return ucd_iov_bytes(o.data, 1, v, 0, 9, o.entries, 4, nullptr, &o.size); });
-    r.invalid(f, "actual_bytes is NULL",
-              [&] { return ucd_iov_bytes(o.data, 1, v, 0, 9, o.entries, 4, &o.size, nullptr); });
-    r.refused(f, UCD_ERR__OVERFLOW, "count is", [&] { return call(too_many, v, 0); });
+    r.needs(f, ucd_iov_bytes,
+            {nullptr, "count", "type", nullptr, nullptr, "iov", nullptr, "actual_iov_len",
+             "actual_bytes"},
+            o.data, 1, v, 0, 9, o.entries, 4, &o.size, &o.other_size);
     for (const std::uintptr_t offset : {packed + 1, UINTPTR_MAX})
         r.invalid(f, "offset is " + std::to_string(offset), [&] { return call(1, v, offset); });
     r.invalid(f, "offset is 1", [&] { return call(0, v, 1); });
     CHECK((call(1, v, packed) == UCD_SUCCESS && o.size == 0 && o.other_size == 0));
 }
 
-TEST_CASE("ucd_flatten_size and ucd_flatten refuse") {
-    Refusals r;
-    auto &o = r.out;
-    const Handle v(make_vector);
-    const char *f = "ucd_flatten_size";
-    r.bad_handles(f, "type", [&](ucd_type_t t) { return ucd_flatten_size(t, &o.size); });
-    r.invalid(f, "size is NULL", [&] { return ucd_flatten_size(v, nullptr); });
+TEST_CASE_METHOD(Refusing, "ucd_flatten_size and ucd_flatten refuse") {
+    r.needs("ucd_flatten_size", ucd_flatten_size, {"type", "size"}, v, &o.size);
     std::uintptr_t size = 0;
     REQUIRE(ucd_flatten_size(v, &size) == UCD_SUCCESS);
     REQUIRE(size < sizeof o.data);
-    f = "ucd_flatten";
-    r.bad_handles(f, "type", [&](ucd_type_t t) { return ucd_flatten(t, o.data, sizeof o.data); });
-    r.invalid(f, "flattened is NULL", [&] { return ucd_flatten(v, nullptr, size); });
+    const char *const f = "ucd_flatten";
+    r.needs(f, ucd_flatten, {"type", "flattened", nullptr}, v, o.data, size);
     for (std::uintptr_t n = 0; n < size; ++n)
         r.refused(f, UCD_ERR__TRUNCATED, "flattened_size is " + std::to_string(n),
                   [&] { return ucd_flatten(v, o.data, n); });
@@ -314,17 +219,13 @@ TEST_CASE("ucd_flatten_size and ucd_flatten refuse") {
               [&] { return ucd_flatten(v, nullptr, 0); });
 }
 
-TEST_CASE("ucd_unflatten refuses") {
-    Refusals r;
-    auto &o = r.out;
-    const Handle v(make_vector);
+TEST_CASE_METHOD(Refusing, "ucd_unflatten refuses") {
     std::uintptr_t size = 0;
     REQUIRE(ucd_flatten_size(v, &size) == UCD_SUCCESS);
     std::vector<unsigned char> good(size + 8, 0);
     REQUIRE(ucd_flatten(v, good.data(), size) == UCD_SUCCESS);
     const char *const f = "ucd_unflatten";
-    r.invalid(f, "newtype is NULL", [&] { return ucd_unflatten(nullptr, good.data(), size); });
-    r.invalid(f, "flattened is NULL", [&] { return ucd_unflatten(&o.type, nullptr, size); });
+    r.needs(f, ucd_unflatten, {"newtype", "flattened", nullptr}, &o.type, good.data(), size);
     r.refused(f, UCD_ERR__CORRUPT, "", [&] { return ucd_unflatten(&o.type, nullptr, 0); });
     for (std::uintptr_t n = 0; n < good.size(); ++n)
         if (n != size)

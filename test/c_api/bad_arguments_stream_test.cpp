@@ -44,9 +44,7 @@ struct StreamCalls {
 
 } // namespace
 
-TEST_CASE("Streams of backends that are not available are refused") {
-    const Handle v(make_vector);
-    Refusals r;
+TEST_CASE_METHOD(Refusing, "Streams of backends that are not available are refused") {
     StreamCalls calls{r, v};
     for (const char *backend : {"cuda", "hip", "ze"}) {
         ucd_backend_desc_t desc = {};
@@ -66,10 +64,7 @@ TEST_CASE("Streams of backends that are not available are refused") {
     calls.refused({nullptr, 0, nullptr, nullptr, 0}, UCD_ERR__INVALID_ARG, "backend is NULL");
 }
 
-TEST_CASE("Calls with a stream refuse what is wrong besides the stream") {
-    Refusals r;
-    auto &o = r.out;
-    const Handle v(make_vector);
+TEST_CASE_METHOD(Refusing, "Calls with a stream refuse what is wrong besides the stream") {
     const ucd_op_t op = UCD_OP__REPLACE;
     r.invalid("ucd_pack_stream", "actual_pack_bytes is NULL", [&] {
         return ucd_pack_stream(nullptr, 1, v, 0, o.data, packed, nullptr, nullptr, op, cuda);

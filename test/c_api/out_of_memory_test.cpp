@@ -17,12 +17,6 @@ namespace {
 
 Outputs out;
 
-void reset() {
-    std::memset(static_cast<void *>(&out), pattern, sizeof out);
-    out.layout.struct_size = sizeof out.layout;
-    out.backend.struct_size = sizeof out.backend;
-}
-
 // Lets the first allocation of `call` fail, then the second, and so on, until none does. Before
 // each time `prepare` makes what the call needs, and `discard` ends that and what the call made.
 // Nothing of all that may be left. `needed`: the least number of allocations that the call makes.
@@ -33,12 +27,12 @@ void fail_each(const char *function, std::size_t needed, Prepare prepare, Call c
     Outputs before;
     // A first time without failures, for what is made once in a process.
     prepare();
-    reset();
+    out.reset();
     REQUIRE(call() == UCD_SUCCESS);
     discard();
     for (std::size_t n = 1;; ++n) {
         REQUIRE(n < 100000);
-        reset();
+        out.reset();
         const std::ptrdiff_t live = live_allocations();
         prepare();
         before = out;

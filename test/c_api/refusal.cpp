@@ -7,10 +7,10 @@ namespace ucdtest {
 void Refusals::refused(const char *function, int status, std::string_view words, CallRef call) {
     // What is kept for the next call is there after two: a batch is remembered when it comes again.
     for (int i = 0; i < 2; ++i) {
-        reset();
+        out.reset();
         call();
     }
-    reset();
+    out.reset();
     const Outputs before = out;
     const std::ptrdiff_t live = live_allocations();
     const int rc = call();
@@ -29,10 +29,10 @@ void Refusals::invalid(const char *function, std::string_view words, CallRef cal
     refused(function, UCD_ERR__INVALID_ARG, words, call);
 }
 
-void Refusals::reset() {
-    std::memset(static_cast<void *>(&out), pattern, sizeof out);
-    out.layout.struct_size = sizeof out.layout;
-    out.backend.struct_size = sizeof out.backend;
+void Outputs::reset() {
+    std::memset(static_cast<void *>(this), pattern, sizeof *this);
+    layout.struct_size = sizeof layout;
+    backend.struct_size = sizeof backend;
 }
 
 } // namespace ucdtest

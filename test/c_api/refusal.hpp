@@ -4,14 +4,17 @@
 #include "support/catch.hpp"
 
 #include "c_api/allocations.hpp"
+#include "support/named_arguments.hpp"
 #include "support/oracle/predefined.hpp"
 
 #include <ucd.h>
 #include <ucd_memory.h>
 
+#include <array>
 #include <cstring>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
 namespace ucdtest {
 
@@ -39,6 +42,9 @@ struct Outputs {
     unsigned char data[256];
     void *address;
     ucd_ipc_handle_t handle;
+
+    // As before a call.
+    void reset();
 };
 
 // The type of most calls, its bytes, and a count of it that is too large for any buffer.
@@ -95,8 +101,38 @@ public:
             invalid(function, "op is " + std::to_string(op), [&] { return call(op); });
     }
 
-private:
-    void reset();
+    // The arguments that have a name are refused: types and counts by all their bad values, others
+    // where they are NULL. The rest of the call is good.
+    template <class... Parameters>
+    void needs(const char *function, int (*call)(Parameters...),
+               const std::array<const char *, sizeof...(Parameters)> &names,
+               const std::type_identity_t<Parameters> &...arguments) {
+        const auto need = [&](const char *name, const auto &with, auto type) {
+            using Argument = typename decltype(type)::type;
+            if constexpr (std::is_same_v<Argument, ucd_type_t>)
+                bad_handles(function, name, with);
+            else if constexpr (std::is_same_v<Argument, std::uintptr_t>)
+                for (const std::uintptr_t count : {too_many, UINTPTR_MAX})
+                    refused(function, UCD_ERR__OVERFLOW, std::string(name) + " is ",
+                            [&] { return with(count); });
+            else if constexpr (std::is_pointer_v<Argument>)
+                invalid(function, std::string(name) + " is NULL", [&] { return with(nullptr); });
+        };
+        visit_named(call, names, need, arguments...);
+    }
+
+    // A struct whose struct_size does not reach beyond that member; nothing is written to it.
+    template <class Struct, class Call>
+    void short_structs(const char *function, Call call) {
+        for (std::uint32_t n = 0; n < 4; ++n) {
+            Struct given, before;
+            std::memset(static_cast<void *>(&given), pattern, sizeof given);
+            given.struct_size = n;
+            before = given;
+            invalid(function, "struct_size is " + std::to_string(n), [&] { return call(&given); });
+            CHECK(std::memcmp(&given, &before, sizeof given) == 0);
+        }
+    }
 };
 
 // A type for the length of a test.
@@ -113,6 +149,13 @@ public:
 
 private:
     ucd_type_t type_ = UCD_TYPE__NULL;
+};
+
+// What test cases of bad arguments begin with.
+struct Refusing {
+    Refusals r;
+    Outputs &o = r.out;
+    const Handle v{make_vector};
 };
 
 } // namespace ucdtest

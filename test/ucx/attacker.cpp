@@ -102,6 +102,17 @@ void Attacker::progress() {
     }
 }
 
+wire::Message Attacker::open(std::uint64_t total, ucp_tag_t tag) {
+    wire::Message m;
+    m.id = new_id();
+    m.total = total;
+    m.kind = wire::offer;
+    active(m);
+    m.kind = wire::opening;
+    tagged(m, tag);
+    return m;
+}
+
 std::size_t Attacker::unfinished() const {
     std::size_t n = 0;
     for (const auto &post : posts_) n += !post->is_done();
@@ -250,6 +261,16 @@ ucs_status_t Attacker::on_message(void *argument, const void *header, std::size_
     else
         self->take(std::move(fetch->message));
     return UCS_INPROGRESS;
+}
+
+ucs_status_t status_of_receive(Side &victim, Attacker &attacker, const std::string &message) {
+    char to[100];
+    Outcome o;
+    start_receive(victim, {to, sizeof to, UCD_TYPE__CHAR}, o, 1, UCD_INFO__NULL, 1);
+    attacker.tagged(message);
+    if (!attacker.within(5, [&] { return o.done(); }))
+        throw std::runtime_error("a receive has not ended");
+    return o.result.status;
 }
 
 } // namespace ucdtest

@@ -79,6 +79,8 @@ public:
     void active_by_rendezvous(const std::string &header, const std::string &data);
     void tagged(const wire::Message &message, ucp_tag_t tag = 1);
     void tagged(const std::string &text, ucp_tag_t tag = 1);
+    // The offer and the opening of a tagged transfer of so many bytes.
+    wire::Message open(std::uint64_t total, ucp_tag_t tag = 1);
     // Gives up the requests of the last two that are not complete.
     std::size_t unfinished() const;
 
@@ -119,5 +121,8 @@ private:
     std::deque<void *> held_;
     std::deque<wire::Said> said_;
 };
+
+// How a receive of the victim's ends that a tagged message of the attacker's matches.
+ucs_status_t status_of_receive(Side &victim, Attacker &attacker, const std::string &message);
 
 } // namespace ucdtest

@@ -1,6 +1,6 @@
 // An active message of a worker belongs to one pipeline, or to one worker's one-sided operations.
 
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/rma_pair.hpp"
 #include "ucx/strided.hpp"
 
@@ -49,8 +49,7 @@ void check_taken(ucp_worker_h worker, const char *function) {
 
 } // namespace
 
-TEST_CASE("the active message of a pipeline is taken") {
-    const DeviceSession session;
+DEVICE_TEST("the active message of a pipeline is taken") {
     TwoSides sides(SMALL_CHUNKS);
     check_taken<ucd_ucx_pipeline_t>(sides.a.worker, "ucd_ucx_pipeline_create");
     check_usable(sides);
@@ -58,17 +57,14 @@ TEST_CASE("the active message of a pipeline is taken") {
     check_usable(sides);
 }
 
-TEST_CASE("the active message of one-sided operations is taken") {
-    const DeviceSession session;
+DEVICE_TEST("the active message of one-sided operations is taken") {
     RmaPair pair;
     int memory = 1, value = 2;
     const Window window(pair.b, &memory, sizeof memory);
     const auto check_usable = [&] {
         Outcome o;
-        const ucd_ucx_param_t p = o.param();
         ++value;
-        REQUIRE(ucd_ucx_put_nbx(pair.a.rma, pair.a.ep(), &value, 1, UCD_TYPE__INT, window.key(), 0,
-                                1, UCD_TYPE__INT, &p, &o.request) == UCD_SUCCESS);
+        start_put(pair.a, {&value, 1, UCD_TYPE__INT}, {window.key(), 0, 1, UCD_TYPE__INT}, o);
         pair.until([&] { return o.done(); });
         CHECK(memory == value);
     };
@@ -79,8 +75,7 @@ TEST_CASE("the active message of one-sided operations is taken") {
     check_usable();
 }
 
-TEST_CASE("an active message is free when its pipeline has ended") {
-    const DeviceSession session;
+DEVICE_TEST("an active message is free when its pipeline has ended") {
     Side side;
     for (int i = 0; i < 3; ++i) {
         ucd_ucx_pipeline_t pipeline = nullptr, other = nullptr;
@@ -95,8 +90,7 @@ TEST_CASE("an active message is free when its pipeline has ended") {
     }
     // Another worker's is its own; and so is that of a worker made later, wherever it lies.
     for (int i = 0; i < 3; ++i) {
-        Side other;
-        other.open_pipeline(UCD_INFO__NULL);
+        PipelineSide other;
         ucd_ucx_pipeline_t pipeline = nullptr;
         CHECK(create(side.worker, am_id, pipeline) == UCD_SUCCESS);
         CHECK(destroy(pipeline) == UCD_SUCCESS);
@@ -119,8 +113,7 @@ void check_too_large(ucp_worker_h worker, const std::string &function) {
 
 } // namespace
 
-TEST_CASE("an active message that has no room in UCX's messages is refused") {
-    const DeviceSession session;
+DEVICE_TEST("an active message that has no room in UCX's messages is refused") {
     TwoSides pair(SMALL_CHUNKS);
     check_too_large<ucd_ucx_pipeline_t>(pair.a.worker, "ucd_ucx_pipeline_create");
     check_too_large<ucd_ucx_rma_t>(pair.a.worker, "ucd_ucx_rma_create");

@@ -1,10 +1,14 @@
 // NULL for each argument of each function that may not be NULL, and handles that have ended.
 
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
+#include "support/named_arguments.hpp"
 #include "ucx/rma_pair.hpp"
 #include "ucx/strided.hpp"
 
+#include <array>
 #include <cstring>
+#include <string>
+#include <type_traits>
 
 namespace attacks_arguments_test {
 
@@ -24,30 +28,17 @@ struct Outputs {
     ucd_ucx_window_key_t key;
 };
 
-// Good arguments, one of which a row of the table below spoils.
+// What good arguments are made of.
 struct Arguments {
     Outputs out, *o = &out;
-    Side *side = nullptr;
     ucp_worker_h worker = nullptr;
     ucp_ep_h ep = nullptr;
     ucd_ucx_pipeline_t pipeline = nullptr;
     ucd_ucx_pipeline_params_t pipeline_params = {};
-    const ucd_ucx_pipeline_params_t *params = &pipeline_params;
     ucd_ucx_rma_t rma = nullptr;
-    ucd_ucx_rma_params_t rma_params_ = {};
-    const ucd_ucx_rma_params_t *rma_params = &rma_params_;
+    ucd_ucx_rma_params_t rma_params = {};
     ucd_ucx_data_t data = nullptr;
-    ucd_type_t type = UCD_TYPE__INT;
-    ucd_ucx_window_t window = nullptr;
-    const ucd_ucx_window_key_t *key = nullptr;
-    ucd_ucx_param_t *param = nullptr;
-    ucd_ucx_request_t *request = &out.request;
     char buffer[64] = {};
-};
-
-struct Refused {
-    const char *function, *words;
-    int (*call)(Arguments &);
 };
 
 // A struct of a newer program, with a member that is not known here.
@@ -61,204 +52,14 @@ struct Newer {
     }
 };
 
-#define A Arguments &a
-const char pipeline_null[] = "pipeline is NULL", ep_null[] = "ep is NULL",
-           request_null[] = "request is NULL", rma_null[] = "rma is NULL",
-           key_null[] = "key is NULL", window_null[] = "window is NULL",
-           data_null[] = "data is NULL", type_null[] = "type is UCD_TYPE__NULL",
-           status_bad[] = "status is Success; it must be an error",
-           unknown_members[] = "params has members that this version";
 const ucs_status_t lost = UCS_ERR_CANCELED;
-
-int send(ucd_ucx_pipeline_t p, ucp_ep_h ep, ucd_type_t t, ucd_ucx_request_t *r, A) {
-    return ucd_ucx_send_nbx(p, ep, a.buffer, 1, t, 1, a.param, r);
-}
-int recv(ucd_ucx_pipeline_t p, ucd_type_t t, ucd_ucx_request_t *r, A) {
-    return ucd_ucx_recv_nbx(p, a.buffer, 1, t, 1, 1, a.param, r);
-}
-int am_send(ucd_ucx_pipeline_t p, ucp_ep_h ep, const void *h, ucd_type_t t, ucd_ucx_request_t *r,
-            A) {
-    return ucd_ucx_am_send_nbx(p, ep, 1, h, 1, a.buffer, 1, t, a.param, r);
-}
-int am_recv(ucd_ucx_pipeline_t p, ucd_ucx_data_t d, ucd_type_t t, ucd_ucx_request_t *r, A) {
-    return ucd_ucx_am_recv_nbx(p, d, a.buffer, 1, t, a.param, r);
-}
-
-const Refused of_pipelines[] = {
-    {"ucd_ucx_datatype", type_null,
-     [](A) { return ucd_ucx_datatype(nullptr, nullptr, &a.o->datatype); }},
-    {"ucd_ucx_datatype", "ucp_dt is NULL",
-     [](A) { return ucd_ucx_datatype(a.type, nullptr, nullptr); }},
-    {"ucd_ucx_prepare", type_null,
-     [](A) {
-         return ucd_ucx_prepare(a.buffer, 1, nullptr, nullptr, &a.o->buffer, &a.o->count,
-                                &a.o->datatype);
-     }},
-    {"ucd_ucx_prepare", "ucp_buf is NULL",
-     [](A) {
-         return ucd_ucx_prepare(a.buffer, 1, a.type, nullptr, nullptr, &a.o->count, &a.o->datatype);
-     }},
-    {"ucd_ucx_prepare", "ucp_count is NULL",
-     [](A) {
-         return ucd_ucx_prepare(a.buffer, 1, a.type, nullptr, &a.o->buffer, nullptr,
-                                &a.o->datatype);
-     }},
-    {"ucd_ucx_prepare", "ucp_dt is NULL",
-     [](A) {
-         return ucd_ucx_prepare(a.buffer, 1, a.type, nullptr, &a.o->buffer, &a.o->count, nullptr);
-     }},
-    {"ucd_ucx_pipeline_create", "worker is NULL",
-     [](A) { return ucd_ucx_pipeline_create(nullptr, a.params, nullptr, &a.o->pipeline); }},
-    {"ucd_ucx_pipeline_create", "params is NULL",
-     [](A) { return ucd_ucx_pipeline_create(a.worker, nullptr, nullptr, &a.o->pipeline); }},
-    {"ucd_ucx_pipeline_create", "params->struct_size is 3",
-     [](A) {
-         ucd_ucx_pipeline_params_t params = a.pipeline_params;
-         params.struct_size = 3;
-         return ucd_ucx_pipeline_create(a.worker, &params, nullptr, &a.o->pipeline);
-     }},
-    {"ucd_ucx_pipeline_create", unknown_members,
-     [](A) {
-         const Newer params(a.pipeline_params, 1);
-         return ucd_ucx_pipeline_create(a.worker, &params.known, nullptr, &a.o->pipeline);
-     }},
-    {"ucd_ucx_pipeline_create", pipeline_null,
-     [](A) { return ucd_ucx_pipeline_create(a.worker, a.params, nullptr, nullptr); }},
-    {"ucd_ucx_pipeline_destroy", pipeline_null,
-     [](Arguments &) { return ucd_ucx_pipeline_destroy(nullptr); }},
-    {"ucd_ucx_send_nbx", pipeline_null,
-     [](A) { return send(nullptr, a.ep, a.type, a.request, a); }},
-    {"ucd_ucx_send_nbx", ep_null,
-     [](A) { return send(a.pipeline, nullptr, a.type, a.request, a); }},
-    {"ucd_ucx_send_nbx", type_null,
-     [](A) { return send(a.pipeline, a.ep, nullptr, a.request, a); }},
-    {"ucd_ucx_send_nbx", request_null,
-     [](A) { return send(a.pipeline, a.ep, a.type, nullptr, a); }},
-    {"ucd_ucx_recv_nbx", pipeline_null, [](A) { return recv(nullptr, a.type, a.request, a); }},
-    {"ucd_ucx_recv_nbx", type_null, [](A) { return recv(a.pipeline, nullptr, a.request, a); }},
-    {"ucd_ucx_recv_nbx", request_null, [](A) { return recv(a.pipeline, a.type, nullptr, a); }},
-    {"ucd_ucx_am_send_nbx", pipeline_null,
-     [](A) { return am_send(nullptr, a.ep, "h", a.type, a.request, a); }},
-    {"ucd_ucx_am_send_nbx", ep_null,
-     [](A) { return am_send(a.pipeline, nullptr, "h", a.type, a.request, a); }},
-    {"ucd_ucx_am_send_nbx", "header is NULL",
-     [](A) { return am_send(a.pipeline, a.ep, nullptr, a.type, a.request, a); }},
-    {"ucd_ucx_am_send_nbx", type_null,
-     [](A) { return am_send(a.pipeline, a.ep, "h", nullptr, a.request, a); }},
-    {"ucd_ucx_am_send_nbx", request_null,
-     [](A) { return am_send(a.pipeline, a.ep, "h", a.type, nullptr, a); }},
-    {"ucd_ucx_am_set_handler", pipeline_null,
-     [](A) { return ucd_ucx_am_set_handler(nullptr, nullptr, &a); }},
-    {"ucd_ucx_am_recv_nbx", pipeline_null,
-     [](A) { return am_recv(nullptr, a.data, a.type, a.request, a); }},
-    {"ucd_ucx_am_recv_nbx", data_null,
-     [](A) { return am_recv(a.pipeline, nullptr, a.type, a.request, a); }},
-    {"ucd_ucx_am_recv_nbx", type_null,
-     [](A) { return am_recv(a.pipeline, a.data, nullptr, a.request, a); }},
-    {"ucd_ucx_am_recv_nbx", request_null,
-     [](A) { return am_recv(a.pipeline, a.data, a.type, nullptr, a); }},
-    {"ucd_ucx_am_drop", pipeline_null, [](A) { return ucd_ucx_am_drop(nullptr, a.data); }},
-    {"ucd_ucx_am_drop", data_null, [](A) { return ucd_ucx_am_drop(a.pipeline, nullptr); }},
-    {"ucd_ucx_cancel", pipeline_null, [](Arguments &) { return ucd_ucx_cancel(nullptr, nullptr); }},
-    {"ucd_ucx_cancel", request_null, [](A) { return ucd_ucx_cancel(a.pipeline, nullptr); }},
-    {"ucd_ucx_lose_endpoint", pipeline_null,
-     [](A) { return ucd_ucx_lose_endpoint(nullptr, a.ep, lost); }},
-    {"ucd_ucx_lose_endpoint", ep_null,
-     [](A) { return ucd_ucx_lose_endpoint(a.pipeline, nullptr, lost); }},
-    {"ucd_ucx_lose_endpoint", status_bad,
-     [](A) { return ucd_ucx_lose_endpoint(a.pipeline, a.ep, UCS_OK); }},
-    {"ucd_ucx_lose_endpoint", "status is Operation in progress; it must be an error",
-     [](A) { return ucd_ucx_lose_endpoint(a.pipeline, a.ep, UCS_INPROGRESS); }},
-};
-
-// Each of the four calls that start an operation, with an argument spoilt before it.
-using Start = int (*)(A, ucd_ucx_rma_t, ucp_ep_h, const ucd_ucx_window_key_t *, ucd_type_t,
-                      ucd_type_t, ucd_ucx_request_t *);
-const struct {
-    const char *function;
-    Start call;
-} starts[] = {
-    {"ucd_ucx_put_nbx",
-     [](A, ucd_ucx_rma_t rma, ucp_ep_h ep, const ucd_ucx_window_key_t *key, ucd_type_t here,
-        ucd_type_t there, ucd_ucx_request_t *request) {
-         return ucd_ucx_put_nbx(rma, ep, a.buffer, 1, here, key, 0, 1, there, a.param, request);
-     }},
-    {"ucd_ucx_get_nbx",
-     [](A, ucd_ucx_rma_t rma, ucp_ep_h ep, const ucd_ucx_window_key_t *key, ucd_type_t here,
-        ucd_type_t there, ucd_ucx_request_t *request) {
-         return ucd_ucx_get_nbx(rma, ep, a.buffer, 1, here, key, 0, 1, there, a.param, request);
-     }},
-    {"ucd_ucx_accumulate_nbx",
-     [](A, ucd_ucx_rma_t rma, ucp_ep_h ep, const ucd_ucx_window_key_t *key, ucd_type_t here,
-        ucd_type_t there, ucd_ucx_request_t *request) {
-         return ucd_ucx_accumulate_nbx(rma, ep, a.buffer, 1, here, key, 0, 1, there, UCD_OP__SUM,
-                                       a.param, request);
-     }},
-    {"ucd_ucx_get_accumulate_nbx",
-     [](A, ucd_ucx_rma_t rma, ucp_ep_h ep, const ucd_ucx_window_key_t *key, ucd_type_t here,
-        ucd_type_t there, ucd_ucx_request_t *request) {
-         return ucd_ucx_get_accumulate_nbx(rma, ep, a.buffer, 1, UCD_TYPE__INT, a.buffer + 32, 1,
-                                           here, key, 0, 1, there, UCD_OP__SUM, a.param, request);
-     }},
-    {"ucd_ucx_get_accumulate_nbx",
-     [](A, ucd_ucx_rma_t rma, ucp_ep_h ep, const ucd_ucx_window_key_t *key, ucd_type_t here,
-        ucd_type_t there, ucd_ucx_request_t *request) {
-         return ucd_ucx_get_accumulate_nbx(rma, ep, a.buffer, 1, here, a.buffer + 32, 1,
-                                           UCD_TYPE__INT, key, 0, 1, there, UCD_OP__SUM, a.param,
-                                           request);
-     }},
-};
-
-const Refused of_rma[] = {
-    {"ucd_ucx_rma_create", "worker is NULL",
-     [](A) { return ucd_ucx_rma_create(nullptr, a.rma_params, nullptr, &a.o->rma); }},
-    {"ucd_ucx_rma_create", "params is NULL",
-     [](A) { return ucd_ucx_rma_create(a.worker, nullptr, nullptr, &a.o->rma); }},
-    {"ucd_ucx_rma_create", "params->struct_size is 3",
-     [](A) {
-         ucd_ucx_rma_params_t params = a.rma_params_;
-         params.struct_size = 3;
-         return ucd_ucx_rma_create(a.worker, &params, nullptr, &a.o->rma);
-     }},
-    {"ucd_ucx_rma_create", unknown_members,
-     [](A) {
-         const Newer params(a.rma_params_, std::uint64_t{1} << 63);
-         return ucd_ucx_rma_create(a.worker, &params.known, nullptr, &a.o->rma);
-     }},
-    {"ucd_ucx_rma_create", rma_null,
-     [](A) { return ucd_ucx_rma_create(a.worker, a.rma_params, nullptr, nullptr); }},
-    {"ucd_ucx_rma_destroy", rma_null, [](Arguments &) { return ucd_ucx_rma_destroy(nullptr); }},
-    {"ucd_ucx_rma_lose_endpoint", rma_null,
-     [](A) { return ucd_ucx_rma_lose_endpoint(nullptr, a.ep, lost); }},
-    {"ucd_ucx_rma_lose_endpoint", ep_null,
-     [](A) { return ucd_ucx_rma_lose_endpoint(a.rma, nullptr, lost); }},
-    {"ucd_ucx_rma_lose_endpoint", status_bad,
-     [](A) { return ucd_ucx_rma_lose_endpoint(a.rma, a.ep, UCS_OK); }},
-    {"ucd_ucx_window_create", rma_null,
-     [](A) { return ucd_ucx_window_create(nullptr, a.buffer, 8, nullptr, &a.o->window); }},
-    {"ucd_ucx_window_create", "base is NULL",
-     [](A) { return ucd_ucx_window_create(a.rma, nullptr, 8, nullptr, &a.o->window); }},
-    {"ucd_ucx_window_create", "base is NULL",
-     [](A) { return ucd_ucx_window_create(a.rma, nullptr, 1, nullptr, &a.o->window); }},
-    {"ucd_ucx_window_create", window_null,
-     [](A) { return ucd_ucx_window_create(a.rma, a.buffer, 8, nullptr, nullptr); }},
-    {"ucd_ucx_window_key", window_null, [](A) { return ucd_ucx_window_key(nullptr, &a.o->key); }},
-    {"ucd_ucx_window_key", key_null, [](A) { return ucd_ucx_window_key(a.window, nullptr); }},
-    {"ucd_ucx_window_destroy", window_null,
-     [](Arguments &) { return ucd_ucx_window_destroy(nullptr); }},
-    {"ucd_ucx_rma_flush_nbx", rma_null,
-     [](A) { return ucd_ucx_rma_flush_nbx(nullptr, a.ep, a.param, a.request); }},
-    {"ucd_ucx_rma_flush_nbx", request_null,
-     [](A) { return ucd_ucx_rma_flush_nbx(a.rma, a.ep, a.param, nullptr); }},
-    {"ucd_ucx_rma_fence", rma_null, [](A) { return ucd_ucx_rma_fence(nullptr, a.ep); }},
-};
-#undef A
+const ucd_type_t t = UCD_TYPE__INT;
 
 template <class Call>
-void check_refused(const char *function, const char *words, Arguments &a, Call call) {
+void check_refused(const char *function, const std::string &words, Arguments &a, Call call) {
     std::memset(static_cast<void *>(&a.out), 0xa5, sizeof a.out);
     const Outputs before = a.out;
-    const int rc = call(a);
+    const int rc = call();
     const std::string message = ucd_ucx_last_error();
     INFO(function << ": \"" << message << "\" for " << words);
     CHECK(rc == UCD_ERR__INVALID_ARG);
@@ -268,10 +69,46 @@ void check_refused(const char *function, const char *words, Arguments &a, Call c
     CHECK(unchanged);
 }
 
+// The arguments that have a name must not be NULL.
+template <class... Parameters>
+void needs(Arguments &a, const char *function, int (*call)(Parameters...),
+           const std::array<const char *, sizeof...(Parameters)> &names,
+           const std::type_identity_t<Parameters> &...arguments) {
+    const auto need = [&](const char *name, const auto &with, auto type) {
+        using Argument = typename decltype(type)::type;
+        const bool is_type = std::is_same_v<Argument, ucd_type_t>;
+        if constexpr (std::is_pointer_v<Argument>)
+            check_refused(function, name + std::string(is_type ? " is UCD_TYPE__NULL" : " is NULL"),
+                          a, [&] { return with(nullptr); });
+    };
+    visit_named(call, names, need, arguments...);
+}
+
+// A struct of another size: a smaller one, and one with members that are not known here. `create`
+// takes its address.
+template <class Struct, class Create>
+void needs_known_members(Arguments &a, const char *function, const Struct &good,
+                         std::uint64_t newer, Create create) {
+    Struct small = good;
+    small.struct_size = 3;
+    check_refused(function, "params->struct_size is 3", a, [&] { return create(&small); });
+    const Newer large(good, newer);
+    check_refused(function, "params has members that this version", a,
+                  [&] { return create(&large.known); });
+}
+
+// The function that tells of an endpoint takes no status but an error.
+template <class Lose>
+void needs_error(Arguments &a, const char *function, Lose lose) {
+    for (const auto &[status, name] :
+         {std::pair(UCS_OK, "Success"), std::pair(UCS_INPROGRESS, "Operation in progress")})
+        check_refused(function, "status is " + std::string(name) + "; it must be an error", a,
+                      [&, s = status] { return lose(s); });
+}
+
 } // namespace
 
-TEST_CASE("functions of pipelines refuse NULL") {
-    const DeviceSession session;
+DEVICE_TEST("functions of pipelines refuse NULL") {
     TwoSides sides(SMALL_CHUNKS);
     Arguments a;
     a.worker = sides.a.worker;
@@ -280,19 +117,44 @@ TEST_CASE("functions of pipelines refuse NULL") {
     a.pipeline_params.struct_size = sizeof a.pipeline_params;
     a.pipeline_params.am_id = am_id + 1;
     // Data that a call may be given.
-    ok(ucd_ucx_am_set_handler(
-           sides.a.pipeline,
-           [](void *arg, unsigned, const void *, size_t, ucd_ucx_data_t data, uint64_t, ucp_ep_h) {
-               static_cast<Arguments *>(arg)->data = data;
-           },
-           &a),
-       "ucd_ucx_am_set_handler");
-    Request sent;
-    ok(ucd_ucx_am_send_nbx(sides.b.pipeline, sides.b.ep, 1, "h", 1, "data", 4, UCD_TYPE__CHAR,
-                           nullptr, &sent.handle),
-       "ucd_ucx_am_send_nbx");
-    sides.until([&] { return a.data != nullptr && sent.done(); });
-    for (const Refused &r : of_pipelines) check_refused(r.function, r.words, a, r.call);
+    Told told(sides.a);
+    Outcome sent;
+    start_active(sides.b, {"data", 4, UCD_TYPE__CHAR}, sent);
+    sides.until([&] { return told.times > 0 && sent.done(); });
+    a.data = told.data;
+    constexpr const char *any = nullptr;
+    needs(a, "ucd_ucx_datatype", ucd_ucx_datatype, {"type", any, "ucp_dt"}, t, nullptr,
+          &a.o->datatype);
+    needs(a, "ucd_ucx_prepare", ucd_ucx_prepare,
+          {any, any, "type", any, "ucp_buf", "ucp_count", "ucp_dt"}, a.buffer, 1, t, nullptr,
+          &a.o->buffer, &a.o->count, &a.o->datatype);
+    needs(a, "ucd_ucx_pipeline_create", ucd_ucx_pipeline_create,
+          {"worker", "params", any, "pipeline"}, a.worker, &a.pipeline_params, nullptr,
+          &a.o->pipeline);
+    needs_known_members(a, "ucd_ucx_pipeline_create", a.pipeline_params, 1, [&](auto *params) {
+        return ucd_ucx_pipeline_create(a.worker, params, nullptr, &a.o->pipeline);
+    });
+    needs(a, "ucd_ucx_pipeline_destroy", ucd_ucx_pipeline_destroy, {"pipeline"}, &a.o->pipeline);
+    needs(a, "ucd_ucx_send_nbx", ucd_ucx_send_nbx,
+          {"pipeline", "ep", any, any, "type", any, any, "request"}, a.pipeline, a.ep, a.buffer, 1,
+          t, 1, nullptr, &a.o->request);
+    needs(a, "ucd_ucx_recv_nbx", ucd_ucx_recv_nbx,
+          {"pipeline", any, any, "type", any, any, any, "request"}, a.pipeline, a.buffer, 1, t, 1,
+          1, nullptr, &a.o->request);
+    needs(a, "ucd_ucx_am_send_nbx", ucd_ucx_am_send_nbx,
+          {"pipeline", "ep", any, "header", any, any, any, "type", any, "request"}, a.pipeline,
+          a.ep, 1, "h", 1, a.buffer, 1, t, nullptr, &a.o->request);
+    needs(a, "ucd_ucx_am_set_handler", ucd_ucx_am_set_handler, {"pipeline", any, any}, a.pipeline,
+          nullptr, &a);
+    needs(a, "ucd_ucx_am_recv_nbx", ucd_ucx_am_recv_nbx,
+          {"pipeline", "data", any, any, "type", any, "request"}, a.pipeline, a.data, a.buffer, 1,
+          t, nullptr, &a.o->request);
+    needs(a, "ucd_ucx_am_drop", ucd_ucx_am_drop, {"pipeline", "data"}, a.pipeline, a.data);
+    needs(a, "ucd_ucx_cancel", ucd_ucx_cancel, {"pipeline", "request"}, a.pipeline, nullptr);
+    needs(a, "ucd_ucx_lose_endpoint", ucd_ucx_lose_endpoint, {"pipeline", "ep", any}, a.pipeline,
+          a.ep, lost);
+    needs_error(a, "ucd_ucx_lose_endpoint",
+                [&](ucs_status_t s) { return ucd_ucx_lose_endpoint(a.pipeline, a.ep, s); });
     ok(ucd_ucx_am_drop(sides.a.pipeline, a.data), "ucd_ucx_am_drop");
     const Newer params(a.pipeline_params, 0);
     ucd_ucx_pipeline_t other = UCD_UCX_PIPELINE__NULL;
@@ -301,8 +163,7 @@ TEST_CASE("functions of pipelines refuse NULL") {
     check_usable(sides);
 }
 
-TEST_CASE("functions of one-sided operations refuse NULL") {
-    const DeviceSession session;
+DEVICE_TEST("functions of one-sided operations refuse NULL") {
     RmaPair pair;
     std::vector<char> memory(100);
     const Window window(pair.b, memory.data(), memory.size());
@@ -310,31 +171,61 @@ TEST_CASE("functions of one-sided operations refuse NULL") {
     a.worker = pair.a.side.worker;
     a.ep = pair.a.ep();
     a.rma = pair.a.rma;
-    a.key = window.key();
-    a.window = window.handle;
-    a.rma_params_.struct_size = sizeof a.rma_params_;
-    a.rma_params_.am_id = am_id + 1;
-    for (const Refused &r : of_rma) check_refused(r.function, r.words, a, r.call);
-    const ucd_type_t t = UCD_TYPE__INT;
-    int seen = 0; // of the two entries for get_accumulate, the first one spoils the result's type
-    for (const auto &[function, call] : starts) {
-        const auto refused = [&](const char *words, auto with) {
-            check_refused(function, words, a, with);
-        };
-        const Start start = call;
-        refused(rma_null, [&](auto &x) { return start(x, nullptr, x.ep, x.key, t, t, x.request); });
-        refused(ep_null, [&](auto &x) { return start(x, x.rma, nullptr, x.key, t, t, x.request); });
-        refused(key_null, [&](auto &x) { return start(x, x.rma, x.ep, nullptr, t, t, x.request); });
-        const bool of_result = std::strcmp(function, "ucd_ucx_get_accumulate_nbx") == 0 && !seen++;
-        refused(of_result ? "result_type is UCD_TYPE__NULL" : "origin_type is UCD_TYPE__NULL",
-                [&](auto &x) { return start(x, x.rma, x.ep, x.key, nullptr, t, x.request); });
-        refused("target_type is UCD_TYPE__NULL",
-                [&](auto &x) { return start(x, x.rma, x.ep, x.key, t, nullptr, x.request); });
-        refused(request_null, [&](auto &x) { return start(x, x.rma, x.ep, x.key, t, t, nullptr); });
-        const ucd_ucx_window_key_t no_key = {};
-        refused("*key is no",
-                [&](auto &x) { return start(x, x.rma, x.ep, &no_key, t, t, x.request); });
-    }
+    a.rma_params.struct_size = sizeof a.rma_params;
+    a.rma_params.am_id = am_id + 1;
+    constexpr const char *any = nullptr;
+    needs(a, "ucd_ucx_rma_create", ucd_ucx_rma_create, {"worker", "params", any, "rma"}, a.worker,
+          &a.rma_params, nullptr, &a.o->rma);
+    needs_known_members(
+        a, "ucd_ucx_rma_create", a.rma_params, std::uint64_t{1} << 63,
+        [&](auto *params) { return ucd_ucx_rma_create(a.worker, params, nullptr, &a.o->rma); });
+    needs(a, "ucd_ucx_rma_destroy", ucd_ucx_rma_destroy, {"rma"}, &a.o->rma);
+    needs(a, "ucd_ucx_rma_lose_endpoint", ucd_ucx_rma_lose_endpoint, {"rma", "ep", any}, a.rma,
+          a.ep, lost);
+    needs_error(a, "ucd_ucx_rma_lose_endpoint",
+                [&](ucs_status_t s) { return ucd_ucx_rma_lose_endpoint(a.rma, a.ep, s); });
+    for (const std::uintptr_t bytes : {1, 8})
+        needs(a, "ucd_ucx_window_create", ucd_ucx_window_create,
+              {"rma", "base", any, any, "window"}, a.rma, a.buffer, bytes, nullptr, &a.o->window);
+    needs(a, "ucd_ucx_window_key", ucd_ucx_window_key, {"window", "key"}, window.handle, &a.o->key);
+    needs(a, "ucd_ucx_window_destroy", ucd_ucx_window_destroy, {"window"}, &a.o->window);
+    needs(a, "ucd_ucx_rma_flush_nbx", ucd_ucx_rma_flush_nbx, {"rma", any, any, "request"}, a.rma,
+          a.ep, nullptr, &a.o->request);
+    needs(a, "ucd_ucx_rma_fence", ucd_ucx_rma_fence, {"rma", any}, a.rma, a.ep);
+    ucd_ucx_window_key_t no_key = {};
+    // A key of no window is found last.
+    const auto start = [&](const char *function, auto call) {
+        check_refused(function, "*key is no", a, [&] { return call(&no_key); });
+    };
+    needs(a, "ucd_ucx_put_nbx", ucd_ucx_put_nbx,
+          {"rma", "ep", any, any, "origin_type", "key", any, any, "target_type", any, "request"},
+          a.rma, a.ep, a.buffer, 1, t, window.key(), 0, 1, t, nullptr, &a.o->request);
+    start("ucd_ucx_put_nbx", [&](auto *key) {
+        return ucd_ucx_put_nbx(a.rma, a.ep, a.buffer, 1, t, key, 0, 1, t, nullptr, &a.o->request);
+    });
+    needs(a, "ucd_ucx_get_nbx", ucd_ucx_get_nbx,
+          {"rma", "ep", any, any, "origin_type", "key", any, any, "target_type", any, "request"},
+          a.rma, a.ep, a.buffer, 1, t, window.key(), 0, 1, t, nullptr, &a.o->request);
+    start("ucd_ucx_get_nbx", [&](auto *key) {
+        return ucd_ucx_get_nbx(a.rma, a.ep, a.buffer, 1, t, key, 0, 1, t, nullptr, &a.o->request);
+    });
+    needs(
+        a, "ucd_ucx_accumulate_nbx", ucd_ucx_accumulate_nbx,
+        {"rma", "ep", any, any, "origin_type", "key", any, any, "target_type", any, any, "request"},
+        a.rma, a.ep, a.buffer, 1, t, window.key(), 0, 1, t, UCD_OP__SUM, nullptr, &a.o->request);
+    start("ucd_ucx_accumulate_nbx", [&](auto *key) {
+        return ucd_ucx_accumulate_nbx(a.rma, a.ep, a.buffer, 1, t, key, 0, 1, t, UCD_OP__SUM,
+                                      nullptr, &a.o->request);
+    });
+    needs(a, "ucd_ucx_get_accumulate_nbx", ucd_ucx_get_accumulate_nbx,
+          {"rma", "ep", any, any, "origin_type", any, any, "result_type", "key", any, any,
+           "target_type", any, any, "request"},
+          a.rma, a.ep, a.buffer, 1, t, a.buffer + 32, 1, t, window.key(), 0, 1, t, UCD_OP__SUM,
+          nullptr, &a.o->request);
+    start("ucd_ucx_get_accumulate_nbx", [&](auto *key) {
+        return ucd_ucx_get_accumulate_nbx(a.rma, a.ep, a.buffer, 1, t, a.buffer + 32, 1, t, key, 0,
+                                          1, t, UCD_OP__SUM, nullptr, &a.o->request);
+    });
     pair.flush();
 }
 

@@ -205,7 +205,7 @@ TEST_CASE("types of operations that wait stay within their peer's budget") {
                     << " bytes kept, " << refused << " refused, " << b.spent
                     << " s, the longest call " << b.longest << " s");
     b.check_growth(8 * mebi + 1 * mebi); // and what is remembered for all
-    ok(ucd_ucx_rma_lose_endpoint(b.target.rma, b.target.ep(), UCS_ERR_CONNECTION_RESET), "lose");
+    b.target.lose_endpoint();
     b.attacker.progress(50);
 }
 

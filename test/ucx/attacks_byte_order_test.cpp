@@ -56,9 +56,7 @@ TEST_CASE("an answer of a peer of the other byte order ends the operation with a
     for (const bool several : {false, true}) {
         char value[4] = {1, 2, 3, 4};
         Outcome o;
-        const ucd_ucx_param_t p = o.param();
-        REQUIRE(ucd_ucx_get_nbx(target.a.rma, target.a.ep(), value, 4, UCD_TYPE__CHAR, &key, 0, 4,
-                                UCD_TYPE__CHAR, &p, &o.request) == UCD_SUCCESS);
+        start_get(target.a, {value, 4, UCD_TYPE__CHAR}, {&key, 0, 4, UCD_TYPE__CHAR}, o);
         const std::uint64_t number = target.hand.next_said().number;
         const std::string answer =
             of_other_order(wire::preamble(wire::answer, number, wire::done)) + "data";
@@ -70,27 +68,17 @@ TEST_CASE("an answer of a peer of the other byte order ends the operation with a
 }
 
 TEST_CASE("a tagged message of a peer of the other byte order ends its receive with a status") {
-    Side victim;
-    victim.open_pipeline(UCD_INFO__NULL);
+    PipelineSide victim;
     Attacker other(victim.address(), [&] { ucd_ucx_progress(victim.pipeline); });
-    const auto receive = [&](const std::string &message) {
-        char to[100] = {};
-        Outcome o;
-        const ucd_ucx_param_t p = o.param();
-        ok(ucd_ucx_recv_nbx(victim.pipeline, to, 100, UCD_TYPE__CHAR, 1, 1, &p, &o.request),
-           "recv");
-        other.tagged(message);
-        CHECK(other.within(5, [&] { return o.done(); }));
-        return o.result.status;
-    };
-    CHECK(receive(of_other_order(header_of(wire::newest_wire))) == UCS_ERR_UNSUPPORTED);
+    CHECK(status_of_receive(victim, other, of_other_order(header_of(wire::newest_wire))) ==
+          UCS_ERR_UNSUPPORTED);
     std::string old = header_of(2); // version 2 began with a number
     std::reverse(old.begin(), old.begin() + 4);
-    CHECK(receive(old) == UCS_ERR_UNSUPPORTED);
+    CHECK(status_of_receive(victim, other, old) == UCS_ERR_UNSUPPORTED);
     // Letters that are nobody's.
     std::string foreign = header_of(wire::newest_wire);
     foreign[7] = 'x';
-    CHECK(receive(of_other_order(foreign)) == UCS_ERR_INVALID_PARAM);
+    CHECK(status_of_receive(victim, other, of_other_order(foreign)) == UCS_ERR_INVALID_PARAM);
 }
 
 } // namespace attacks_byte_order_test

@@ -1,6 +1,6 @@
 // Transfers that a user cancels, or a sender withdraws, after they have matched.
 
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/attacker.hpp"
 #include "ucx/strided.hpp"
 
@@ -26,12 +26,7 @@ struct Matched {
 
     void start() {
         REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
-        message.id = attacker.new_id();
-        message.total = out.bytes();
-        message.kind = wire::offer;
-        attacker.active(message);
-        message.kind = wire::opening;
-        attacker.tagged(message);
+        message = attacker.open(out.bytes());
         attacker.progress(50);
         CHECK_FALSE(received.done());
     }
@@ -45,8 +40,7 @@ struct Matched {
 
 } // namespace
 
-TEST_CASE("a receive is cancelled after it has matched, and what comes late is dropped") {
-    const DeviceSession session;
+DEVICE_TEST("a receive is cancelled after it has matched, and what comes late is dropped") {
     for (const bool with_chunk : {false, true}) {
         Matched matched;
         matched.start();
@@ -65,28 +59,18 @@ TEST_CASE("a receive is cancelled after it has matched, and what comes late is d
     }
 }
 
-TEST_CASE(
+DEVICE_TEST(
     "what comes for a receive that was cancelled is not charged while its device is at work") {
-    const DeviceSession session;
     TwoSides sides(
         {{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {"ucd.ucx.peer_memory", "1048576"}});
     Attacker attacker(sides.b.address(), [&] { sides.progress(); });
     constexpr std::uint64_t chunk = 8000, chunks = 200;
     void *const memory = mock::allocate(ucd::MemoryKind::device, 0, chunks * chunk);
     Outcome cancelled;
-    const ucd_ucx_param_t p = cancelled.param();
-    ok(ucd_ucx_recv_nbx(sides.b.pipeline, memory, chunks * chunk, UCD_TYPE__BYTE, 1, UINT64_MAX, &p,
-                        &cancelled.request),
-       "receive");
+    start_receive(sides.b, {memory, chunks * chunk, UCD_TYPE__BYTE}, cancelled);
     wire::Message message;
     const auto begin = [&](std::uint64_t total) {
-        message.id = attacker.new_id();
-        message.total = total;
-        message.kind = wire::offer;
-        message.offset = 0;
-        attacker.active(message);
-        message.kind = wire::opening;
-        attacker.tagged(message);
+        message = attacker.open(total);
         attacker.progress(20);
         message.kind = wire::chunk;
     };
@@ -116,8 +100,7 @@ TEST_CASE(
     mock::release(memory);
 }
 
-TEST_CASE("a receive is cancelled when UCX has matched it and the pipeline does not know") {
-    const DeviceSession session;
+DEVICE_TEST("a receive is cancelled when UCX has matched it and the pipeline does not know") {
     Matched matched;
     matched.only_ucx = true;
     matched.start();
@@ -134,8 +117,7 @@ TEST_CASE("a receive is cancelled when UCX has matched it and the pipeline does 
     check_usable(matched.sides);
 }
 
-TEST_CASE("a withdrawal's status is one of UCX's errors, or the message is invalid") {
-    const DeviceSession session;
+DEVICE_TEST("a withdrawal's status is one of UCX's errors, or the message is invalid") {
     const auto status_of = [](int withdrawn) {
         return withdrawn > 0 && withdrawn < -int{UCS_ERR_LAST}
                    ? static_cast<ucs_status_t>(-withdrawn)

@@ -1,6 +1,6 @@
 // Hostile offers to read device memory where it is, by a peer that has a link.
 
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/offer_victim.hpp"
 
 #include <string>
@@ -28,8 +28,7 @@ struct DeviceBytes {
 } // namespace
 
 // A kernel that reads beyond a mapping costs the receiver its context.
-TEST_CASE("hostile offers of device memory are declined, and nothing is read") {
-    const DeviceSession session;
+DEVICE_TEST("hostile offers of device memory are declined, and nothing is read") {
     const DeviceBytes from, to;
     OfferVictim a;
     a.device_out = to.address;

@@ -1,15 +1,14 @@
 // Hostile offers to read data where it is: by a peer that has a link, and so knows its key, and by
 // one that has none.
 
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/offer_victim.hpp"
 
 namespace attacks_direct_test {
 
 using namespace ucdtest;
 
-TEST_CASE("hostile offers to read data are declined, and nothing is read") {
-    const DeviceSession session;
+DEVICE_TEST("hostile offers to read data are declined, and nothing is read") {
     OfferVictim a;
     CHECK(a.takes(a.honest())); // the others differ from it in one thing
     const auto check = [&](const char *what, auto &&change) {
@@ -73,8 +72,7 @@ TEST_CASE("hostile offers to read data are declined, and nothing is read") {
     check_usable(a.pair);
 }
 
-TEST_CASE("an offer without a link is declined") {
-    const DeviceSession session;
+DEVICE_TEST("an offer without a link is declined") {
     for (const bool comes_before : {false, true}) {
         OfferVictim a;
         DirectHeader offer = a.honest();
@@ -88,8 +86,7 @@ TEST_CASE("an offer without a link is declined") {
     }
 }
 
-TEST_CASE("offered that are no types are not remembered, and cost little") {
-    const DeviceSession session;
+DEVICE_TEST("offered that are no types are not remembered, and cost little") {
     OfferVictim a;
     run_cases("ucx direct types", 200, [&](Case &one) {
         std::string text = a.type;
@@ -102,21 +99,15 @@ TEST_CASE("offered that are no types are not remembered, and cost little") {
     check_usable(a.pair);
 }
 
-TEST_CASE("a peer that declines what was not offered, or has ended, does no harm") {
-    const DeviceSession session;
-    Side side;
+DEVICE_TEST("a peer that declines what was not offered, or has ended, does no harm") {
     const Keys keys({ALWAYS_DIRECT}), not_this({{"ucd.ucx.direct", "no"}});
-    side.open_pipeline(keys.get());
+    PipelineSide side(keys.get());
     Attacker attacker(side.address(), [&] { ucd_ucx_progress(side.pipeline); });
     side.connect(attacker.side.address());
     for (const std::size_t ints : {std::size_t{10}, std::size_t{5000}}) {
         Strided in(ints);
         Outcome sent;
-        const ucd_ucx_param_t p = sent.param(not_this.get());
-        ok(ucd_ucx_am_send_nbx(side.pipeline, side.ep, 1, "h", 1, in.data(), 1, in.type(), &p,
-                               &sent.request),
-           "am_send");
-        sent.started();
+        start_active(side, {in.data(), 1, in.type()}, sent, "h", 1, not_this.get());
         REQUIRE(attacker.within(5, [&] { return !attacker.received.empty(); }));
         wire::Header first;
         REQUIRE(wire::decode(attacker.received.front().header, first));
@@ -148,8 +139,7 @@ TEST_CASE("a peer that declines what was not offered, or has ended, does no harm
     side.close_endpoint();
 }
 
-TEST_CASE("messages about direct transfers in any order do no harm") {
-    const DeviceSession session;
+DEVICE_TEST("messages about direct transfers in any order do no harm") {
     OfferVictim a;
     run_cases("ucx direct messages", 300, [&](Case &one) {
         Rng &rng = one.rng();

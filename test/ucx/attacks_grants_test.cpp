@@ -100,8 +100,7 @@ TEST_CASE("handles and indexes end with their endpoint") {
     attacker.request(request, "a");
     const wire::Said granted = attacker.next_said();
     REQUIRE(granted.verb == wire::answer_with_handle);
-    ok(ucd_ucx_rma_lose_endpoint(target.side.rma, target.side.ep(), UCS_ERR_CONNECTION_RESET),
-       "lose");
+    target.side.lose_endpoint();
     attacker.progress(20);
     target.memory[0] = 'm';
     request.number = 2;
@@ -151,8 +150,7 @@ TEST_CASE("answers that an origin does not fetch are charged to it") {
         }
         WARN("100 requests of less than 200 bytes: at most " << most << " bytes kept");
         CHECK(most <= 16 * MiB);
-        ok(ucd_ucx_rma_lose_endpoint(target.side.rma, target.side.ep(), UCS_ERR_CONNECTION_RESET),
-           "lose");
+        target.side.lose_endpoint();
         attacker.progress(50);
         attacker.release_data();
         attacker.progress(50);
@@ -198,8 +196,7 @@ TEST_CASE("a type that was only announced takes no memory") {
     }
     WARN("8 types announced with 1 GiB each: at most " << most << " bytes kept");
     CHECK(most < 8 * MiB);
-    ok(ucd_ucx_rma_lose_endpoint(target.side.rma, target.side.ep(), UCS_ERR_CONNECTION_RESET),
-       "lose");
+    target.side.lose_endpoint();
     attacker.progress(50);
     target.side.close_endpoint();
 }
@@ -253,19 +250,8 @@ TEST_CASE("one-sided requests of version 2 are refused with a status, in its wor
 }
 
 TEST_CASE("tagged messages of other versions end their receives with a status") {
-    Side victim;
-    victim.open_pipeline(UCD_INFO__NULL);
+    PipelineSide victim;
     Attacker other(victim.address(), [&] { ucd_ucx_progress(victim.pipeline); });
-    const auto status_of_receive = [&](const std::string &message) {
-        char to[100] = {};
-        Outcome o;
-        const ucd_ucx_param_t p = o.param();
-        ok(ucd_ucx_recv_nbx(victim.pipeline, to, 100, UCD_TYPE__CHAR, 1, 1, &p, &o.request),
-           "recv");
-        other.tagged(message);
-        CHECK(other.within(5, [&] { return o.done(); }));
-        return o.result.status;
-    };
     for (const wire::Kind kind : {wire::opening, wire::whole}) {
         wire::Message m;
         m.kind = kind;
@@ -273,47 +259,30 @@ TEST_CASE("tagged messages of other versions end their receives with a status") 
         m.total = kind == wire::whole ? 0 : 50;
         for (const int version : {2, 4}) {
             m.version = version;
-            CHECK(status_of_receive(m.text()) == UCS_ERR_UNSUPPORTED);
+            CHECK(status_of_receive(victim, other, m.text()) == UCS_ERR_UNSUPPORTED);
         }
         // Version 1 is version 2, but for its letters.
         m.version = 2;
-        CHECK(status_of_receive("1" + m.text().substr(1)) == UCS_ERR_UNSUPPORTED);
-        CHECK(status_of_receive("3" + m.text().substr(1)) == UCS_ERR_INVALID_PARAM);
+        CHECK(status_of_receive(victim, other, "1" + m.text().substr(1)) == UCS_ERR_UNSUPPORTED);
+        CHECK(status_of_receive(victim, other, "3" + m.text().substr(1)) == UCS_ERR_INVALID_PARAM);
     }
 }
 
 TEST_CASE("a peer over its budget is barred, and no other one") {
     const Keys keys({{"ucd.ucx.peer_memory", "1048576"}});
-    Side victim;
-    victim.open_pipeline(keys.get());
+    PipelineSide victim(keys.get());
     Attacker attacker(victim.address(), [&] { ucd_ucx_progress(victim.pipeline); });
     Attacker honest(victim.address(), [&] { ucd_ucx_progress(victim.pipeline); });
     victim.connect(attacker.side.address());
-    int announced = 0;
-    ok(ucd_ucx_am_set_handler(
-           victim.pipeline,
-           [](void *arg, unsigned, const void *, size_t, ucd_ucx_data_t, uint64_t, ucp_ep_h) {
-               ++*static_cast<int *>(arg);
-           },
-           &announced),
-       "handler");
+    Told told(victim);
     // One transfer of each that waits for the rest of it.
     char to[2][100] = {};
     Outcome outcomes[2];
     wire::Message waiting[2];
     Attacker *peers[] = {&attacker, &honest};
     for (int i = 0; i < 2; ++i) {
-        const ucd_ucx_param_t p = outcomes[i].param();
-        ok(ucd_ucx_recv_nbx(victim.pipeline, to[i], 100, UCD_TYPE__CHAR, static_cast<ucp_tag_t>(i),
-                            UINT64_MAX, &p, &outcomes[i].request),
-           "recv");
-        wire::Message &m = waiting[i];
-        m.id = peers[i]->new_id();
-        m.total = 100;
-        m.kind = wire::offer;
-        peers[i]->active(m);
-        m.kind = wire::opening;
-        peers[i]->tagged(m, static_cast<ucp_tag_t>(i));
+        start_receive(victim, {to[i], 100, UCD_TYPE__CHAR}, outcomes[i], static_cast<ucp_tag_t>(i));
+        waiting[i] = peers[i]->open(100, static_cast<ucp_tag_t>(i));
         peers[i]->progress(50);
     }
     const auto flood = [&] {
@@ -339,18 +308,18 @@ TEST_CASE("a peer over its budget is barred, and no other one") {
     users.id = attacker.new_id();
     attacker.active(users);
     attacker.progress(50);
-    CHECK(announced == 0);
+    CHECK(told.times == 0);
     waiting[1].kind = wire::chunk;
     honest.active(waiting[1], std::string(100, 'h'));
     CHECK(honest.within(5, [&] { return outcomes[1].done(); }));
     CHECK(outcomes[1].result.status == UCS_OK);
     CHECK(std::string(to[1], 100) == std::string(100, 'h'));
     // Until its endpoint is made anew.
-    ok(ucd_ucx_lose_endpoint(victim.pipeline, victim.ep, UCS_ERR_CONNECTION_RESET), "lose");
+    victim.lose_endpoint();
     attacker.progress(50);
     users.id = attacker.new_id();
     attacker.active(users);
-    CHECK(attacker.within(5, [&] { return announced == 1; }));
+    CHECK(attacker.within(5, [&] { return told.times == 1; }));
     victim.close_endpoint();
 }
 

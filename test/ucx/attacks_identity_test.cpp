@@ -1,8 +1,7 @@
 // Messages that bear another transfer's name, or one name more than once: they end no transfer but
 // their own, and leave nothing behind that points to what is gone.
 
-#include "support/catch.hpp"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/attacker.hpp"
 #include "ucx/strided.hpp"
 
@@ -16,28 +15,14 @@ namespace {
 
 // A worker with a pipeline whose active messages are counted and dropped.
 struct Victim {
-    Victim() {
-        side.open_pipeline(UCD_INFO__NULL);
-        ok(ucd_ucx_am_set_handler(
-               side.pipeline,
-               [](void *arg, unsigned, const void *, size_t, ucd_ucx_data_t data, uint64_t,
-                  ucp_ep_h) {
-                   auto &v = *static_cast<Victim *>(arg);
-                   ++v.announced;
-                   ok(ucd_ucx_am_drop(v.side.pipeline, data), "ucd_ucx_am_drop");
-               },
-               this),
-           "ucd_ucx_am_set_handler");
-    }
     void progress() { ucd_ucx_progress(side.pipeline); }
-    Side side;
-    int announced = 0;
+    PipelineSide side;
+    Told told{side, true};
 };
 
 } // namespace
 
-TEST_CASE("two openings of one transfer match one receive") {
-    const DeviceSession session;
+DEVICE_TEST("two openings of one transfer match one receive") {
     constexpr int rounds = 5;
     for (const bool early : {true, false}) {
         Victim victim;
@@ -80,8 +65,7 @@ TEST_CASE("two openings of one transfer match one receive") {
     }
 }
 
-TEST_CASE("a transfer is a tagged one or a user's, and not both") {
-    const DeviceSession session;
+DEVICE_TEST("a transfer is a tagged one or a user's, and not both") {
     for (const std::size_t total : {std::size_t{0}, std::size_t{4000}}) {
         for (const bool users_first : {true, false}) {
             Victim victim;
@@ -96,7 +80,7 @@ TEST_CASE("a transfer is a tagged one or a user's, and not both") {
             attacker.progress(200);
             int both = 0;
             for (int round = 0; round < 20; ++round) {
-                victim.announced = 0;
+                victim.told.times = 0;
                 Strided out(1000);
                 Outcome received;
                 REQUIRE(start_receive(victim.side, out, received) == UCD_SUCCESS);
@@ -121,7 +105,7 @@ TEST_CASE("a transfer is a tagged one or a user's, and not both") {
                 if (!received.done())
                     REQUIRE(ucd_ucx_cancel(victim.side.pipeline, received.request) == UCD_SUCCESS);
                 REQUIRE(attacker.within(2, [&] { return received.done(); }));
-                both += victim.announced > 0 && received.result.status == UCS_OK;
+                both += victim.told.times > 0 && received.result.status == UCS_OK;
             }
             // One that has no bytes is complete as soon as it is opened, whatever else is said.
             if (total > 0) CHECK(both == 0);
@@ -161,8 +145,7 @@ struct Honest {
 
 } // namespace
 
-TEST_CASE("a peer that knows another's names does not take part in its transfers") {
-    const DeviceSession session;
+DEVICE_TEST("a peer that knows another's names does not take part in its transfers") {
     for (const wire::Kind kind :
          {wire::user_offer, wire::offer, wire::whole, wire::chunk, wire::withdraw, wire::opening}) {
         INFO("kind " << kind);
@@ -195,7 +178,7 @@ TEST_CASE("a peer that knows another's names does not take part in its transfers
                 attacker.active(m, std::string(brings_data, 'x'));
         }
         attacker.progress(100);
-        victim.announced = 0;
+        victim.told.times = 0;
         std::deque<Outcome> sent;
         const std::string text(5000, 't');
         for (int i = 0; i < messages; ++i) {
@@ -207,11 +190,11 @@ TEST_CASE("a peer that knows another's names does not take part in its transfers
         REQUIRE(start_receive(victim.side, out, received) == UCD_SUCCESS);
         REQUIRE(start_send(honest->to_attacker, in, tagged) == UCD_SUCCESS);
         const bool finished = attacker.within(3, [&] {
-            return victim.announced >= messages && received.done() && tagged.done() &&
+            return victim.told.times >= messages && received.done() && tagged.done() &&
                    std::all_of(sent.begin(), sent.end(), [](const Outcome &o) { return o.done(); });
         });
         CHECK(finished);
-        CHECK(victim.announced == messages);
+        CHECK(victim.told.times == messages);
         if (received.done()) {
             CHECK(received.result.status == UCS_OK);
             CHECK(out.received_from(in));

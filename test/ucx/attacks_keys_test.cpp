@@ -1,6 +1,6 @@
 // What honest users get wrong: they are told what, by the function that they called.
 
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/rma_pair.hpp"
 #include "ucx/strided.hpp"
 
@@ -16,25 +16,14 @@ struct Callers {
     RmaPair pair;
     int memory[4] = {}, here[4] = {};
     Window window{pair.b, memory, sizeof memory};
-    ucd_ucx_data_t data = nullptr;
+    ucdtest::Told announced{sides.b};
 
-    Callers() {
-        ok(ucd_ucx_am_set_handler(
-               sides.b.pipeline,
-               [](void *arg, unsigned, const void *, size_t, ucd_ucx_data_t d, uint64_t, ucp_ep_h) {
-                   *static_cast<ucd_ucx_data_t *>(arg) = d;
-               },
-               &data),
-           "ucd_ucx_am_set_handler");
-        announce();
-    }
+    Callers() { announce(); }
     void announce() {
-        data = nullptr;
-        Request sent;
-        ok(ucd_ucx_am_send_nbx(sides.a.pipeline, sides.a.ep, 1, nullptr, 0, here, 4, UCD_TYPE__CHAR,
-                               nullptr, &sent.handle),
-           "ucd_ucx_am_send_nbx");
-        sides.until([&] { return data != nullptr && sent.done(); });
+        const int before = announced.times;
+        Outcome sent;
+        start_active(sides.a, {here, 4, UCD_TYPE__CHAR}, sent, {});
+        sides.until([&] { return announced.times > before && sent.done(); });
     }
 
     int datatype(ucd_info_t info) {
@@ -95,10 +84,7 @@ struct Callers {
             },
             [&](Outcome &o) {
                 Outcome received;
-                const ucd_ucx_param_t q = received.param();
-                ok(ucd_ucx_recv_nbx(sides.b.pipeline, memory, 1, UCD_TYPE__INT, 1, 1, &q,
-                                    &received.request),
-                   "ucd_ucx_recv_nbx");
+                start_receive(sides.b, {memory, 1, UCD_TYPE__INT}, received, 1, UCD_INFO__NULL, 1);
                 sides.until([&] { return o.done() && received.done(); });
             });
     }
@@ -126,7 +112,8 @@ struct Callers {
         return start(
             info,
             [&](auto *p, auto *r) {
-                return ucd_ucx_am_recv_nbx(sides.b.pipeline, data, memory, 1, UCD_TYPE__INT, p, r);
+                return ucd_ucx_am_recv_nbx(sides.b.pipeline, announced.data, memory, 1,
+                                           UCD_TYPE__INT, p, r);
             },
             [&](Outcome &o) {
                 sides.until([&] { return o.done(); });
@@ -183,8 +170,7 @@ const struct {
 
 } // namespace
 
-TEST_CASE("a key that is misspelt is refused, and the nearest one named") {
-    const DeviceSession session;
+DEVICE_TEST("a key that is misspelt is refused, and the nearest one named") {
     Callers all;
     const std::pair<const char *, const char *> misspelt[] = {
         {"ucd.ucx.chnk", "ucd.ucx.chunk"},
@@ -209,8 +195,7 @@ TEST_CASE("a key that is misspelt is refused, and the nearest one named") {
     }
 }
 
-TEST_CASE("keys of others, and the library's own wherever they go, are taken") {
-    const DeviceSession session;
+DEVICE_TEST("keys of others, and the library's own wherever they go, are taken") {
     Callers all;
     // One info for all calls: what a call has no use for is no mistake.
     const Keys keys({{"ucd.ucx.chunk", "100"},
@@ -237,8 +222,7 @@ std::string old_message() {
 
 } // namespace
 
-TEST_CASE("what a target found wrong is told at the origin") {
-    const DeviceSession session;
+DEVICE_TEST("what a target found wrong is told at the origin") {
     RmaPair pair;
     int memory[4] = {}, here[4] = {};
     const Window window(pair.b, memory, sizeof memory);

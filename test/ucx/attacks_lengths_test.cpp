@@ -87,10 +87,8 @@ TEST_CASE("a get does not succeed with bytes that never came") {
         key.bytes[8] = 1;
         std::vector<char> to(claimed, 'x');
         Outcome o;
-        const ucd_ucx_param_t p = o.param();
-        ok(ucd_ucx_get_nbx(origin.rma, origin.ep(), to.data(), claimed, UCD_TYPE__CHAR, &key, 0,
-                           claimed, UCD_TYPE__CHAR, &p, &o.request),
-           "ucd_ucx_get_nbx");
+        start_get(origin, {to.data(), claimed, UCD_TYPE__CHAR}, {&key, 0, claimed, UCD_TYPE__CHAR},
+                  o);
         const wire::Said asked = attacker.next_said();
         REQUIRE(asked.verb == wire::get);
         const std::string answer = wire::preamble(wire::answer, asked.number, wire::done);
@@ -111,41 +109,22 @@ TEST_CASE("a get does not succeed with bytes that never came") {
 }
 
 TEST_CASE("an active message of a user is received as long as it is") {
-    Side victim;
-    victim.open_pipeline(UCD_INFO__NULL);
-    struct Told {
-        ucd_ucx_data_t data = nullptr;
-        std::uint64_t bytes = 0;
-        int times = 0;
-    } told;
-    ok(ucd_ucx_am_set_handler(
-           victim.pipeline,
-           [](void *arg, unsigned, const void *, size_t, ucd_ucx_data_t data, uint64_t bytes,
-              ucp_ep_h) {
-               auto &t = *static_cast<Told *>(arg);
-               t.data = data;
-               t.bytes = bytes;
-               ++t.times;
-           },
-           &told),
-       "ucd_ucx_am_set_handler");
+    PipelineSide victim;
+    Told told(victim);
     Attacker attacker(victim.address(), [&] { ucd_ucx_progress(victim.pipeline); });
     victim.connect(attacker.side.address());
     for (const auto &first : firsts) {
         INFO(first.name);
-        told = {};
+        told.times = 0;
         disagree(attacker, first.kind, first.bytes, "header");
         if (told.times == 0) continue; // refused before anybody was told
         CHECK(told.times == 1);
         std::vector<char> to(claimed, 'x');
         Outcome o;
-        const ucd_ucx_param_t p = o.param();
-        ok(ucd_ucx_am_recv_nbx(victim.pipeline, told.data, to.data(), claimed, UCD_TYPE__CHAR, &p,
-                               &o.request),
-           "ucd_ucx_am_recv_nbx");
+        start_receive_active(victim, told.data, {to.data(), claimed, UCD_TYPE__CHAR}, o);
         attacker.progress(50);
         if (!o.done()) // it waits for the rest of what was announced
-            ok(ucd_ucx_lose_endpoint(victim.pipeline, victim.ep, UCS_ERR_CONNECTION_RESET), "lose");
+            victim.lose_endpoint();
         CHECK(attacker.within(2, [&] { return o.done(); }));
         CHECK_FALSE((o.result.status == UCS_OK && o.result.bytes > sent));
         CHECK(std::count(to.begin() + sent, to.end(), 'x') ==

@@ -119,9 +119,7 @@ struct Victim {
         attacker.progress(10);
         return m;
     }
-    void lose() {
-        ok(ucd_ucx_rma_lose_endpoint(side.rma, side.ep(), UCS_ERR_CONNECTION_RESET), "lose");
-    }
+    void lose() { side.lose_endpoint(); }
     void measure() { longest = {}; } // from here on
     void report(const char *what) {
         WARN(what << ": the longest call took " << 1e3 * longest.seconds << " ms and gave back "
@@ -312,8 +310,7 @@ TEST_CASE("what a barred peer has asked for ends in many calls of progress") {
 
 TEST_CASE("messages that nobody receives end in many calls of progress") {
     for (const bool of_one : {false, true}) {
-        Side victim;
-        victim.open_pipeline(UCD_INFO__NULL);
+        PipelineSide victim;
         const ucd_ucx::Ledger &ledger = victim.pipeline->engine.ledger;
         Longest longest;
         Attacker attacker(victim.address(), [&] {
@@ -322,7 +319,7 @@ TEST_CASE("messages that nobody receives end in many calls of progress") {
         victim.connect(attacker.side.address());
         send_to_nobody(attacker, messages(20000), of_one);
         longest = {};
-        ok(ucd_ucx_lose_endpoint(victim.pipeline, victim.ep, UCS_ERR_CONNECTION_RESET), "lose");
+        victim.lose_endpoint();
         CHECK(attacker.within(20, [&] { return ledger.bytes() == 0; }));
         WARN((of_one ? "chunks" : "transfers")
              << " of a lost endpoint: the longest call took " << 1e3 * longest.seconds

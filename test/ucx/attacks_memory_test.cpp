@@ -96,7 +96,7 @@ TEST_CASE("small hostile types take no more than their allowance at a target") {
     WARN(types << " types, " << bytes_sent << " bytes sent: at most " << most << " bytes kept, "
                << seconds << " s");
     CHECK(most <= types * 64 * KiB + 16 * bytes_sent + 1024 * KiB);
-    ok(ucd_ucx_rma_lose_endpoint(target.rma, target.ep(), UCS_ERR_CONNECTION_RESET), "lose");
+    target.lose_endpoint();
     attacker.progress(20);
     target.close_endpoint();
 }
@@ -128,8 +128,7 @@ struct Keeper {
 } // namespace
 
 TEST_CASE("messages that nobody receives end with their endpoint") {
-    Side victim;
-    victim.open_pipeline(UCD_INFO__NULL);
+    PipelineSide victim;
     Keeper keeper(victim);
     Attacker attacker(victim.address(), [&] { ucd_ucx_progress(victim.pipeline); });
     victim.connect(attacker.side.address());
@@ -145,8 +144,7 @@ TEST_CASE("messages that nobody receives end with their endpoint") {
         attacker.progress(20);
     };
     const auto lose = [&] {
-        ok(ucd_ucx_lose_endpoint(victim.pipeline, keeper.reply_ep, UCS_ERR_CONNECTION_RESET),
-           "lose");
+        victim.lose_endpoint(keeper.reply_ep);
         attacker.progress(20);
         keeper.drop();
         attacker.progress(20);
@@ -231,17 +229,14 @@ TEST_CASE("data that is dropped takes no memory, whatever its length") {
 }
 
 TEST_CASE("openings that nothing follows leave little behind") {
-    Side victim;
-    victim.open_pipeline(UCD_INFO__NULL);
+    PipelineSide victim;
     Attacker attacker(victim.address(), [&] { ucd_ucx_progress(victim.pipeline); });
     victim.connect(attacker.side.address());
     char small[8];
     const auto open = [&](int times) {
         for (int i = 0; i < times; ++i) {
             Outcome received;
-            const ucd_ucx_param_t p = received.param();
-            REQUIRE(ucd_ucx_recv_nbx(victim.pipeline, small, sizeof small, UCD_TYPE__BYTE, 1,
-                                     UINT64_MAX, &p, &received.request) == UCD_SUCCESS);
+            start_receive(victim, {small, sizeof small, UCD_TYPE__BYTE}, received);
             wire::Message m;
             m.kind = wire::opening;
             m.id = attacker.new_id();

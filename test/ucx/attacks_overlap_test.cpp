@@ -150,7 +150,6 @@ struct OverlapTarget {
     enum Way { put, replace, sum, fetching_sum, fetching_replace, no_op, ways };
     ucs_status_t run(Way way, const Layout &layout, std::vector<int> &from, std::vector<int> &old) {
         Outcome o;
-        const ucd_ucx_param_t p = o.param();
         const auto key = window.key();
         const std::intptr_t at = base * sizeof(int);
         auto &a = pair.a;
@@ -159,18 +158,13 @@ struct OverlapTarget {
                                                               : UCD_OP__REPLACE;
         const std::uintptr_t n = from.size();
         if (way == put)
-            ok(ucd_ucx_put_nbx(a.rma, a.ep(), from.data(), n, UCD_TYPE__INT, key, at, layout.count,
-                               layout.type, &p, &o.request),
-               "put");
+            start_put(a, {from.data(), n, UCD_TYPE__INT}, {key, at, layout.count, layout.type}, o);
         else if (way == replace || way == sum)
-            ok(ucd_ucx_accumulate_nbx(a.rma, a.ep(), from.data(), n, UCD_TYPE__INT, key, at,
-                                      layout.count, layout.type, op, &p, &o.request),
-               "accumulate");
+            start_accumulate(a, {from.data(), n, UCD_TYPE__INT},
+                             {key, at, layout.count, layout.type}, op, o);
         else
-            ok(ucd_ucx_get_accumulate_nbx(a.rma, a.ep(), from.data(), n, UCD_TYPE__INT, old.data(),
-                                          n, UCD_TYPE__INT, key, at, layout.count, layout.type, op,
-                                          &p, &o.request),
-               "get_accumulate");
+            start_get_accumulate(a, {from.data(), n, UCD_TYPE__INT}, {old.data(), n, UCD_TYPE__INT},
+                                 {key, at, layout.count, layout.type}, op, o);
         pair.until([&] { return o.done(); });
         return o.result.status;
     }
@@ -203,11 +197,10 @@ TEST_CASE("target elements that overlap are refused, and nothing is written") {
         INFO(layout.name);
         CHECK(target.run(OverlapTarget::no_op, layout, from, old) == UCS_OK);
         Outcome got;
-        const ucd_ucx_param_t p = got.param();
-        ok(ucd_ucx_get_nbx(target.pair.a.rma, target.pair.a.ep(), old.data(), old.size(),
-                           UCD_TYPE__INT, target.window.key(), OverlapTarget::base * sizeof(int),
-                           layout.count, layout.type, &p, &got.request),
-           "get");
+        start_get(
+            target.pair.a, {old.data(), old.size(), UCD_TYPE__INT},
+            {target.window.key(), OverlapTarget::base * sizeof(int), layout.count, layout.type},
+            got);
         target.pair.until([&] { return got.done(); });
         CHECK(got.result.status == UCS_OK);
     }

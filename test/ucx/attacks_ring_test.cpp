@@ -1,6 +1,7 @@
 // Chunks in device memory whose lengths are lies: near 2^64, so that sums of them wrap, beyond the
 // transfer, and of transfers that have failed already.
 
+#include "support/device_test.hpp"
 #include "ucx/attacker.hpp"
 #include "ucx/ring_pair.hpp"
 
@@ -15,19 +16,13 @@ namespace {
 struct Attacked {
     TwoSides pair{{SMALL_RING}};
     Attacker attacker{pair.b.address(), [this] { pair.progress(); }};
-    ucp_ep_h reply_ep = nullptr;
+    Told told{pair.b};
 
     Attacked() {
-        ok(ucd_ucx_am_set_handler(
-               pair.b.pipeline,
-               [](void *arg, unsigned, const void *, size_t, ucd_ucx_data_t, uint64_t,
-                  ucp_ep_h ep) { *static_cast<ucp_ep_h *>(arg) = ep; },
-               &reply_ep),
-           "ucd_ucx_am_set_handler");
         wire::Message m;
         m.id = attacker.new_id();
         attacker.active(m);
-        REQUIRE(attacker.within(5, [&] { return reply_ep != nullptr; }));
+        REQUIRE(attacker.within(5, [&] { return told.reply_ep != nullptr; }));
     }
     // Ring messages bring a receipt of 8 bytes.
     void ring(wire::Message m, const std::string &handle, std::uint64_t bytes) {
@@ -45,7 +40,7 @@ struct Attacked {
         }
     }
     void lose() {
-        ok(ucd_ucx_lose_endpoint(pair.b.pipeline, reply_ep, UCS_ERR_CONNECTION_RESET), "lose");
+        pair.b.lose_endpoint(told.reply_ep);
         attacker.progress(50);
     }
 };
@@ -58,8 +53,7 @@ std::string handle_of(void *memory, std::size_t bytes) {
 
 } // namespace
 
-TEST_CASE("chunks of the ring that say they are longer than any memory") {
-    const DeviceSession session;
+DEVICE_TEST("chunks of the ring that say they are longer than any memory") {
     Attacked attacked;
     Attacker &attacker = attacked.attacker;
     const std::uint64_t most = UINT64_MAX;
@@ -78,18 +72,10 @@ TEST_CASE("chunks of the ring that say they are longer than any memory") {
                 RingEnds ends(one, true, true, Memory::device0, Memory::device0);
                 const std::string handle = handle_of(ends.in.real_base(), 80);
                 Outcome received;
-                const ucd_ucx_param_t p = received.param();
-                ok(ucd_ucx_recv_nbx(attacked.pair.b.pipeline, ends.out.real_base(),
-                                    truncated ? 79 : 80, UCD_TYPE__BYTE, 1, UINT64_MAX, &p,
-                                    &received.request),
-                   "ucd_ucx_recv_nbx");
-                wire::Message m;
-                m.id = attacker.new_id();
-                m.total = 80;
-                m.kind = wire::offer;
-                attacker.active(m);
-                m.kind = wire::opening;
-                attacker.tagged(m);
+                start_receive(attacked.pair.b,
+                              {ends.out.real_base(), truncated ? 79u : 80u, UCD_TYPE__BYTE},
+                              received);
+                wire::Message m = attacker.open(80);
                 attacked.offer(m, handle);
                 attacker.progress(20);
                 for (const std::uint64_t bytes : said) {

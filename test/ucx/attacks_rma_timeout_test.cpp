@@ -1,7 +1,6 @@
 // A target that takes requests and answers none: operations end after ucd.ucx.timeout.
 
-#include "support/catch.hpp"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/attacker.hpp"
 #include "ucx/rma_operation.hpp"
 
@@ -33,8 +32,7 @@ struct SilentTarget {
 
 } // namespace
 
-TEST_CASE("one-sided operations whose target does not answer end in time") {
-    const DeviceSession session;
+DEVICE_TEST("one-sided operations whose target does not answer end in time") {
     for (const std::size_t ints : {std::size_t{4}, std::size_t{2000}}) {
         SilentTarget pair;
         std::vector<std::unique_ptr<RmaTestOperation>> operations;
@@ -83,25 +81,21 @@ TEST_CASE("one-sided operations whose target does not answer end in time") {
     }
 }
 
-TEST_CASE("the shortest time-out is one") {
-    const DeviceSession session;
+DEVICE_TEST("the shortest time-out is one") {
     const Keys keys{{"ucd.ucx.timeout", "1.5e-9"}}; // a nanosecond
     SilentTarget pair;
     RmaTestOperation first(4), put(4);
     ok(first.start(What::put, pair.origin, &pair.key, 0), "put"); // connects the workers
     pair.target.say(wire::preamble(wire::answer, pair.target.next_said().number));
     REQUIRE(pair.target.within(5, [&] { return first.done(); }));
-    const ucd_ucx_param_t p = put.o.param(keys.get());
-    ok(ucd_ucx_put_nbx(pair.origin.rma, pair.origin.ep(), put.in.data(), 4, UCD_TYPE__INT,
-                       &pair.key, 0, 4, UCD_TYPE__INT, &p, &put.o.request),
-       "put");
+    start_put(pair.origin, {put.in.data(), 4, UCD_TYPE__INT}, {&pair.key, 0, 4, UCD_TYPE__INT},
+              put.o, keys.get());
     CHECK(pair.target.within(long_enough, [&] { return put.done(); }));
     CHECK(put.status() == UCS_ERR_TIMED_OUT);
     CHECK(pair.target.next_said().verb == wire::put);
 }
 
-TEST_CASE("an operation times out if its data stops, and not if it takes long") {
-    const DeviceSession session;
+DEVICE_TEST("an operation times out if its data stops, and not if it takes long") {
     SilentTarget pair;
     for (const bool stops : {false, true}) {
         RmaTestOperation get(1000);
@@ -124,8 +118,7 @@ TEST_CASE("an operation times out if its data stops, and not if it takes long") 
     CHECK(pair.origin.side.unresponsive.empty()); // UCX holds no buffer
 }
 
-TEST_CASE("a target that does not fetch a put's data is reported to the origin's program") {
-    const DeviceSession session;
+DEVICE_TEST("a target that does not fetch a put's data is reported to the origin's program") {
     SilentTarget pair;
     pair.target.fetches = false;
     RmaTestOperation put(5000);

@@ -14,8 +14,7 @@ namespace {
 // CPU time of a receiver that is sent as many offers, numbered by `id_of`.
 template <class IdOf>
 double seconds_for_offers(int offers, IdOf &&id_of) {
-    Side victim;
-    victim.open_pipeline(UCD_INFO__NULL);
+    PipelineSide victim;
     double seconds = 0;
     Attacker attacker(victim.address(), [&] {
         seconds += cpu_seconds_of([&] { ucd_ucx_progress(victim.pipeline); });

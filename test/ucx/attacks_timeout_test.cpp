@@ -1,7 +1,7 @@
 // Peers that stop in the midst of a transfer: it ends when the time is over that the program gave
 // it, its memory is the program's again, and other transfers go on.
 
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/attacker.hpp"
 #include "ucx/strided.hpp"
 
@@ -28,45 +28,29 @@ std::string said(ucs_status_t status) {
 
 } // namespace
 
-TEST_CASE("a receive whose sender stops is ended in time") {
-    const DeviceSession session;
+DEVICE_TEST("a receive whose sender stops is ended in time") {
     for (const bool for_all : {true, false}) {
         TwoSides sides({PIPELINE_KEYS(for_all)});
         Attacker attacker(sides.b.address(), [&] { sides.progress(); });
         const Keys keys({one_second});
         const ucd_info_t info = for_all ? UCD_INFO__NULL : keys.get();
-        struct Told {
-            ucd_ucx_data_t data = nullptr;
-        } told;
-        ok(ucd_ucx_am_set_handler(
-               sides.b.pipeline,
-               [](void *arg, unsigned, const void *, size_t, ucd_ucx_data_t data, uint64_t,
-                  ucp_ep_h) { static_cast<Told *>(arg)->data = data; },
-               &told),
-           "ucd_ucx_am_set_handler");
+        Told told(sides.b);
         Strided tagged(1000), active(1000);
         tagged.clear();
         active.clear();
         Outcome of_tagged, of_active;
-        const ucd_ucx_param_t p = of_tagged.param(info), q = of_active.param(info);
-        REQUIRE(ucd_ucx_recv_nbx(sides.b.pipeline, tagged.data(), 1, tagged.type(), 1, UINT64_MAX,
-                                 &p, &of_tagged.request) == UCD_SUCCESS);
-        wire::Message m, users;
-        m.id = attacker.new_id();
+        start_receive(sides.b, {tagged.data(), 1, tagged.type()}, of_tagged, 1, info);
+        wire::Message m = attacker.open(tagged.bytes()), users;
         users.id = attacker.new_id();
-        m.total = users.total = tagged.bytes();
-        m.kind = wire::offer;
-        attacker.active(m);
-        m.kind = wire::opening;
-        attacker.tagged(m);
+        users.total = m.total;
         users.kind = wire::user_offer;
         attacker.active(users);
         m.kind = users.kind = wire::chunk;
         attacker.active(m, std::string(1000, 'd'));
         attacker.active(users, std::string(1000, 'd'));
         REQUIRE(attacker.within(5, [&] { return told.data != nullptr; }));
-        REQUIRE(ucd_ucx_am_recv_nbx(sides.b.pipeline, told.data, active.data(), 1, active.type(),
-                                    &q, &of_active.request) == UCD_SUCCESS);
+        start_receive_active(sides.b, told.data, {active.data(), 1, active.type()}, of_active,
+                             info);
         (void)attacker.within(patience, [&] {
             Strided in(2000), out(2000); // another's transfer
             Outcome sent, received;
@@ -98,22 +82,17 @@ TEST_CASE("a receive whose sender stops is ended in time") {
     }
 }
 
-TEST_CASE("a send whose receiver fetches nothing is ended in time") {
-    const DeviceSession session;
+DEVICE_TEST("a send whose receiver fetches nothing is ended in time") {
     for (const bool for_all : {true, false}) {
-        Side side;
         const Keys pipeline_info({PIPELINE_KEYS(for_all)});
-        side.open_pipeline(pipeline_info.get());
+        PipelineSide side(pipeline_info.get());
         Attacker attacker(side.address(), [&] { ucd_ucx_progress(side.pipeline); });
         side.connect(attacker.side.address());
         attacker.fetches = false;
         const Keys keys({one_second});
         Strided in(5000);
         Outcome sent;
-        const ucd_ucx_param_t p = sent.param(for_all ? UCD_INFO__NULL : keys.get());
-        REQUIRE(ucd_ucx_send_nbx(side.pipeline, side.ep, in.data(), 1, in.type(), 1, &p,
-                                 &sent.request) == UCD_SUCCESS);
-        sent.started();
+        start_send(side, {in.data(), 1, in.type()}, sent, 1, for_all ? UCD_INFO__NULL : keys.get());
         // Until UCX has let go of the memory, which it may do only when the receiver is there
         // again.
         (void)attacker.within(3, [&] { return sent.done(); });
@@ -132,11 +111,9 @@ TEST_CASE("a send whose receiver fetches nothing is ended in time") {
     }
 }
 
-TEST_CASE("an endpoint that holds the buffer of an overdue send is reported once") {
-    const DeviceSession session;
-    Side side;
+DEVICE_TEST("an endpoint that holds the buffer of an overdue send is reported once") {
     const Keys info({PIPELINE_KEYS(true)});
-    side.open_pipeline(info.get());
+    PipelineSide side(info.get());
     Attacker attacker(side.address(), [&] { ucd_ucx_progress(side.pipeline); });
     side.connect(attacker.side.address());
     attacker.fetches = false;
@@ -144,13 +121,7 @@ TEST_CASE("an endpoint that holds the buffer of an overdue send is reported once
     Outcome sent, received;
     // A receive that has timed out is complete, as nothing writes to its buffer.
     REQUIRE(start_receive(side, out, received) == UCD_SUCCESS);
-    wire::Message m;
-    m.id = attacker.new_id();
-    m.total = out.bytes();
-    m.kind = wire::offer;
-    attacker.active(m);
-    m.kind = wire::opening;
-    attacker.tagged(m);
+    (void)attacker.open(out.bytes());
     CHECK(attacker.within(patience, [&] { return received.done(); }));
     CHECK(said(received.result.status) == said(UCS_ERR_TIMED_OUT));
     CHECK(side.unresponsive.empty());
@@ -169,20 +140,13 @@ TEST_CASE("an endpoint that holds the buffer of an overdue send is reported once
     side.close_endpoint();
 }
 
-TEST_CASE("transfers that move do not time out") {
-    const DeviceSession session;
+DEVICE_TEST("transfers that move do not time out") {
     TwoSides sides({PIPELINE_KEYS(true)});
     Attacker attacker(sides.b.address(), [&] { sides.progress(); });
     Strided out(1000);
     Outcome received;
     REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
-    wire::Message m;
-    m.id = attacker.new_id();
-    m.total = out.bytes();
-    m.kind = wire::offer;
-    attacker.active(m);
-    m.kind = wire::opening;
-    attacker.tagged(m);
+    wire::Message m = attacker.open(out.bytes());
     m.kind = wire::chunk;
     // Less often than the time-out in all, more often for each chunk.
     for (m.offset = 0; m.offset < m.total; m.offset += 1000) {

@@ -25,24 +25,11 @@ const Named detail = {"detail", [](wire::Message &m) { m.status = 1; }},
             header = {"a header", [](wire::Message &m) { m.user_header = "h"; }};
 
 struct Victim {
-    Side side;
+    PipelineSide side;
     Attacker attacker{side.address(), [this] { ucd_ucx_progress(side.pipeline); }};
-    int delivered = 0;
+    Told told{side, true};
 
-    Victim() {
-        side.open_pipeline(UCD_INFO__NULL);
-        side.connect(attacker.side.address());
-        ok(ucd_ucx_am_set_handler(
-               side.pipeline,
-               [](void *arg, unsigned, const void *, size_t, ucd_ucx_data_t data, uint64_t,
-                  ucp_ep_h) {
-                   auto *self = static_cast<Victim *>(arg);
-                   ++self->delivered;
-                   ok(ucd_ucx_am_drop(self->side.pipeline, data), "ucd_ucx_am_drop");
-               },
-               this),
-           "ucd_ucx_am_set_handler");
-    }
+    Victim() { side.connect(attacker.side.address()); }
     ~Victim() { side.close_endpoint(); }
     Victim(const Victim &) = delete;
     Victim &operator=(const Victim &) = delete;
@@ -52,10 +39,7 @@ struct Victim {
                          const Change &change, const std::string &more = {}) {
         std::string out(bytes, 'o');
         Outcome received;
-        const ucd_ucx_param_t p = received.param();
-        ok(ucd_ucx_recv_nbx(side.pipeline, out.data(), bytes, UCD_TYPE__BYTE, 1, UINT64_MAX, &p,
-                            &received.request),
-           "ucd_ucx_recv_nbx");
+        start_receive(side, {out.data(), bytes, UCD_TYPE__BYTE}, received);
         wire::Message m;
         m.id = attacker.new_id();
         m.total = bytes;
@@ -133,10 +117,10 @@ TEST_CASE("a user's message with numbers that have no meaning is not delivered")
             m.user_id = 5;
             m.user_header = "header";
             change(m);
-            const int before = victim.delivered;
+            const int before = victim.told.times;
             victim.attacker.active(m, std::string(kind == wire::whole ? bytes : 0, 'd'));
             victim.attacker.progress(20);
-            return victim.delivered > before;
+            return victim.told.times > before;
         };
         CHECK(is_delivered(nothing));
         for (const Named &named : {detail, offset}) {

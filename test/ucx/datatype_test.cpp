@@ -2,8 +2,7 @@
 
 #include "c_api/allocations.hpp"
 #include "datatype/datatype.h"
-#include "support/catch.hpp"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/prepared.hpp"
 
 #include <algorithm>
@@ -65,8 +64,7 @@ TEST_CASE("the callbacks take fragments of any length in any order, and allocate
     });
 }
 
-TEST_CASE("a failure to pack keeps the length of the message, and is found afterwards") {
-    const DeviceSession session;
+DEVICE_TEST("a failure to pack keeps the length of the message, and is found afterwards") {
     TwoSides sides;
     Case one("ucx failing pack", 0);
     const Subject s =

@@ -2,7 +2,7 @@
 // offers.
 
 #include "direct/attachable_memory.h"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/offer_victim.hpp"
 #include "ucx/window_of.hpp"
 
@@ -68,13 +68,8 @@ struct Blocks {
 bool arrives(TwoSides &sides, const char *from, const Blocks &sent_as, const Blocks &received_as) {
     std::vector<char> out(received_as.range(), 'o');
     Outcome sent, received;
-    const ucd_ucx_param_t p = sent.param(), q = received.param();
-    ok(ucd_ucx_recv_nbx(sides.b.pipeline, out.data(), 1, received_as.type, 1, UINT64_MAX, &q,
-                        &received.request),
-       "receive");
-    ok(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, from, 1, sent_as.type, 1, &p, &sent.request),
-       "send");
-    sent.started();
+    start_receive(sides.b, {out.data(), 1, received_as.type}, received);
+    start_send(sides.a, {from, 1, sent_as.type}, sent);
     sides.until([&] { return sent.done() && received.done(); });
     if (received.result.status != UCS_OK || received.result.bytes != sent_as.size()) return false;
     std::vector<char> expected(out.size(), 'o');
@@ -89,8 +84,7 @@ void fill(char *data, std::size_t bytes, Rng &rng) {
 
 } // namespace
 
-TEST_CASE("data in memory of a window is copied from a mapping, from any layout to any") {
-    const DeviceSession session;
+DEVICE_TEST("data in memory of a window is copied from a mapping, from any layout to any") {
     TwoSides sides({ALWAYS_DIRECT, {"ucd.ucx.direct_bytes", "0"}});
     link_up(sides);
     constexpr std::size_t bytes = 1 << 20;
@@ -111,8 +105,7 @@ TEST_CASE("data in memory of a window is copied from a mapping, from any layout 
     CHECK(mappings_to_read() == before + 1);
 }
 
-TEST_CASE("a mapping is made once for a window, and another window is another memory") {
-    const DeviceSession session;
+DEVICE_TEST("a mapping is made once for a window, and another window is another memory") {
     TwoSides sides({ALWAYS_DIRECT});
     link_up(sides);
     Rng rng(1);
@@ -128,13 +121,12 @@ TEST_CASE("a mapping is made once for a window, and another window is another me
         CHECK(mappings_to_read() == std::min(before + round, std::size_t{64}));
     }
     // Whoever had the endpoint has no memory here any more.
-    ok(ucd_ucx_lose_endpoint(sides.b.pipeline, sides.b.ep, UCS_ERR_CONNECTION_RESET), "lose");
+    sides.b.lose_endpoint();
     ucd_ucx_progress(sides.b.pipeline);
     CHECK(mappings_to_read() == 0);
 }
 
-TEST_CASE("short rows are offered from memory that can be mapped, and not from other memory") {
-    const DeviceSession session;
+DEVICE_TEST("short rows are offered from memory that can be mapped, and not from other memory") {
     TwoSides sides({{"ucd.ucx.direct", "yes"}});
     const Blocks short_rows(4 << 10, 256, 512), few(1 << 10, 256, 512), tiny_rows(128 << 10, 8, 16),
         many_tiny_rows(2 << 20, 8, 12), some_rows(64, 4 << 10, 8 << 10),
@@ -161,8 +153,7 @@ TEST_CASE("short rows are offered from memory that can be mapped, and not from o
     CHECK_FALSE(has_offered_directly(sides.a));
 }
 
-TEST_CASE("memory beside a window is not offered with it") {
-    const DeviceSession session;
+DEVICE_TEST("memory beside a window is not offered with it") {
     Side side;
     WindowOf window(side, 10000);
     ucd_ipc_handle_t handle;
@@ -191,8 +182,7 @@ TEST_CASE("memory beside a window is not offered with it") {
     CHECK_FALSE(AttachableMemory::open_to_read(handle));
 }
 
-TEST_CASE("a mapping that the sender's account has no room for is not made") {
-    const DeviceSession session;
+DEVICE_TEST("a mapping that the sender's account has no room for is not made") {
     TwoSides sides({ALWAYS_DIRECT, {"ucd.ucx.peer_memory", "1048576"}});
     link_up(sides);
     WindowOf window(sides.a, std::size_t{1} << 30); // its tables of pages would take 2 MiB
@@ -205,8 +195,7 @@ TEST_CASE("a mapping that the sender's account has no room for is not made") {
 
 // Hostile offers --------------------------------------------------------------------
 
-TEST_CASE("hostile offers of memory to map are declined, and nothing stays mapped") {
-    const DeviceSession session;
+DEVICE_TEST("hostile offers of memory to map are declined, and nothing stays mapped") {
     OfferVictim a;
     CHECK(a.takes(a.honest())); // the others differ from it in one thing
     CHECK(open_windows() == 1); // its own: of what was passed, the mapping is enough
@@ -247,8 +236,7 @@ TEST_CASE("hostile offers of memory to map are declined, and nothing stays mappe
     check_usable(a.pair);
 }
 
-TEST_CASE("memory whose size may change is not mapped") {
-    const DeviceSession session;
+DEVICE_TEST("memory whose size may change is not mapped") {
     OfferVictim a;
     for (const int seals :
          {0, F_SEAL_SHRINK | F_SEAL_GROW, F_SEAL_GROW | F_SEAL_SEAL, F_SEAL_SHRINK | F_SEAL_SEAL}) {

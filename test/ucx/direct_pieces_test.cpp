@@ -3,6 +3,7 @@
 // process maps other memory in their place, and is killed.
 
 #include "support/catch.hpp"
+#include "support/device_test.hpp"
 
 #include "support/fd_ranges.hpp"
 #include "support/moves/strided_move.hpp"
@@ -110,10 +111,7 @@ struct Received {
 // One transfer, which is asked for by a word to the other process.
 ucs_status_t receive(Side &side, const OtherProcess &other, char word, const Received &into) {
     Outcome outcome;
-    const ucd_ucx_param_t p = outcome.param();
-    ok(ucd_ucx_recv_nbx(side.pipeline, into.memory, 1, into.type, 1, UINT64_MAX, &p,
-                        &outcome.request),
-       "receive");
+    start_receive(side, {into.memory, 1, into.type}, outcome);
     send_word(other.socket(), word);
     progress_until(side, [&] { return outcome.done(); });
     return outcome.result.status;
@@ -142,8 +140,7 @@ struct Connected {
 // Sends at each word, until the parent has gone.
 void send_at_words(char *memory) {
     const int socket = OtherProcess::its_socket();
-    Side side;
-    side.open_pipeline(keys().get());
+    PipelineSide side(keys().get());
     send_address(socket, side);
     side.connect(receive_address(socket));
     ucd_type_t type = every_third(ints);
@@ -157,11 +154,7 @@ void send_at_words(char *memory) {
             fill(memory, 4 * unit, 'r');
         }
         Outcome outcome;
-        const ucd_ucx_param_t p = outcome.param();
-        ok(ucd_ucx_send_nbx(side.pipeline, side.ep, memory + offset, 1, type, 1, &p,
-                            &outcome.request),
-           "send");
-        outcome.started();
+        start_send(side, {memory + offset, 1, type}, outcome);
         progress_until(side, [&] { return outcome.done(); });
         REQUIRE(outcome.result.status == UCS_OK);
     }
@@ -170,21 +163,18 @@ void send_at_words(char *memory) {
 
 } // namespace
 
-TEST_CASE("the process that sends from pieces", "[.]") {
-    const DeviceSession session;
+DEVICE_TEST("the process that sends from pieces", "[.]") {
     const Pieces pieces(sizes());
     send_at_words(pieces.address);
 }
 
-TEST_CASE("the process that sends from a pool", "[.]") {
-    const DeviceSession session;
+DEVICE_TEST("the process that sends from a pool", "[.]") {
     void *const memory = mock::allocate_in_pool(0, 4 * unit);
     send_at_words(static_cast<char *>(memory));
     mock::release(memory);
 }
 
-TEST_CASE("pieces and memory of pools are read where they are, and opened once") {
-    const DeviceSession session;
+DEVICE_TEST("pieces and memory of pools are read where they are, and opened once") {
     for (const char *sender :
          {"the process that sends from pieces", "the process that sends from a pool"}) {
         {
@@ -204,8 +194,7 @@ TEST_CASE("pieces and memory of pools are read where they are, and opened once")
     }
 }
 
-TEST_CASE("other memory that is mapped in the place of a piece is opened anew") {
-    const DeviceSession session;
+DEVICE_TEST("other memory that is mapped in the place of a piece is opened anew") {
     Connected c("the process that sends from pieces");
     receive_until_direct(c.side, c.other);
     const int opens = mock::counts.opens;
@@ -215,8 +204,7 @@ TEST_CASE("other memory that is mapped in the place of a piece is opened anew") 
     CHECK(mock::counts.opens == opens + 1);
 }
 
-TEST_CASE("memory that cannot be opened takes another route, and is passed again") {
-    const DeviceSession session;
+DEVICE_TEST("memory that cannot be opened takes another route, and is passed again") {
     Connected c("the process that sends from pieces");
     receive_until_direct(c.side, c.other);
     for (int i = 0; i < 3; ++i) {
@@ -236,8 +224,7 @@ TEST_CASE("memory that cannot be opened takes another route, and is passed again
     }
 }
 
-TEST_CASE("what was opened of pieces is closed when their process is killed") {
-    const DeviceSession session;
+DEVICE_TEST("what was opened of pieces is closed when their process is killed") {
     {
         Connected c("the process that sends from pieces");
         receive_until_direct(c.side, c.other);

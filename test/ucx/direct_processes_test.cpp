@@ -1,7 +1,7 @@
 // Direct transfers between two processes, of which one dies.
 
 #include "c_api/allocations.hpp"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/direct_pair.hpp"
 #include "ucx/other_process.hpp"
 
@@ -51,8 +51,7 @@ namespace {
 void send_in_another_process(std::size_t ints) {
     const DeviceSession session;
     const Keys keys({ALWAYS_DIRECT});
-    Side side;
-    side.open_pipeline(keys.get());
+    PipelineSide side(keys.get());
     connect_with_parent(side);
     // Another program, in the same process.
     (void)signal(SIGUSR1, [](int) {
@@ -73,11 +72,9 @@ TEST_CASE("sends much in another process", "[.]") {
     send_in_another_process(very_large);
 }
 
-TEST_CASE("receives in another process", "[.]") {
-    const DeviceSession session;
+DEVICE_TEST("receives in another process", "[.]") {
     const Keys keys({ALWAYS_DIRECT});
-    Side side;
-    side.open_pipeline(keys.get());
+    PipelineSide side(keys.get());
     connect_with_parent(side);
     begin(side, false);
     progress_until(side, [] { return false; }); // receives no more
@@ -88,8 +85,7 @@ TEST_CASE("data is read from another process, whose death, or next program, ends
         table<int, int>({{0, SIGKILL}, {1, SIGUSR1}, {5, SIGKILL}, {20, SIGKILL}, {5, SIGUSR1}}));
     const DeviceSession session;
     const Keys keys({ALWAYS_DIRECT});
-    Side own;
-    own.open_pipeline(keys.get());
+    PipelineSide own(keys.get());
     Peer peer(own, "sends much in another process");
     begin(own, false);
     own.events.clear();
@@ -107,17 +103,15 @@ TEST_CASE("data is read from another process, whose death, or next program, ends
     progress_until(own, [&] { return received.done(); });
     if (received.result.status != own.lost || own.lost == UCS_OK) // UCX may notice it first
         CHECK(received.result.status == UCS_ERR_CONNECTION_RESET);
-    ok(ucd_ucx_lose_endpoint(own.pipeline, own.ep, UCS_ERR_CONNECTION_RESET), "lose");
+    own.lose_endpoint();
     own.close_endpoint();
 }
 
-TEST_CASE("the end of a sender's process is told though there was no memory to tell it") {
-    const DeviceSession session;
+DEVICE_TEST("the end of a sender's process is told though there was no memory to tell it") {
     const Keys keys({ALWAYS_DIRECT});
     std::size_t failures = 0;
     for (std::size_t n = 1; n <= 12; ++n) {
-        Side own;
-        own.open_pipeline(keys.get());
+        PipelineSide own(keys.get());
         Peer peer(own, "sends in another process");
         begin(own, false);
         for (int i = 0; i < 20; ++i) { // the next one is offered, and no receive takes it
@@ -135,18 +129,16 @@ TEST_CASE("the end of a sender's process is told though there was no memory to t
         REQUIRE(start_receive(own, out, received) == UCD_SUCCESS);
         progress_until(own, [&] { return received.done(); });
         CHECK(received.result.status == UCS_ERR_CONNECTION_RESET);
-        ok(ucd_ucx_lose_endpoint(own.pipeline, own.ep, UCS_ERR_CONNECTION_RESET), "lose");
+        own.lose_endpoint();
         own.close_endpoint();
         if (all) break;
     }
     CHECK(failures > 0);
 }
 
-TEST_CASE("a sender whose offer was not taken is told that the receiver's process has ended") {
-    const DeviceSession session;
+DEVICE_TEST("a sender whose offer was not taken is told that the receiver's process has ended") {
     const Keys keys({ALWAYS_DIRECT});
-    Side own;
-    own.open_pipeline(keys.get());
+    PipelineSide own(keys.get());
     Peer peer(own, "receives in another process");
     // Without that, as over shared memory, UCX ends no message to a process that has ended.
     if (!own.can_fail) return;
@@ -162,7 +154,7 @@ TEST_CASE("a sender whose offer was not taken is told that the receiver's proces
     progress_until(own, [&] { return sent.done() || !own.unresponsive.empty(); });
     if (!sent.done()) { // UCX still has the offer, until the endpoint is closed
         CHECK(own.unresponsive.front() == own.ep);
-        ok(ucd_ucx_lose_endpoint(own.pipeline, own.ep, UCS_ERR_CONNECTION_RESET), "lose");
+        own.lose_endpoint();
         own.close_endpoint();
         progress_until(own, [&] { return sent.done(); });
     }

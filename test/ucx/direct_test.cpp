@@ -2,7 +2,7 @@
 
 #include "c_api/allocations.hpp"
 #include "pipeline/transfers.h"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/direct_pair.hpp"
 
 namespace direct_test {
@@ -41,8 +41,7 @@ bool goes_directly(TwoSides &sides) {
 
 } // namespace
 
-TEST_CASE("data is read where it is, once the processes know each other") {
-    const DeviceSession session;
+DEVICE_TEST("data is read where it is, once the processes know each other") {
     TwoSides sides({ALWAYS_DIRECT});
     CHECK_FALSE(goes_directly(sides)); // it introduces the process
     link_up(sides);
@@ -54,8 +53,7 @@ TEST_CASE("data is read where it is, once the processes know each other") {
     CHECK(has_offered_directly(sides.a));
 }
 
-TEST_CASE("data is not read unless both sides trust the other") {
-    const DeviceSession session;
+DEVICE_TEST("data is not read unless both sides trust the other") {
     Side a, b;
     const Keys yes({ALWAYS_DIRECT}), no({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}});
     const bool sender_trusts = GENERATE(true, false);
@@ -78,8 +76,7 @@ TEST_CASE("data is not read unless both sides trust the other") {
     }
 }
 
-TEST_CASE("transfers of a pipeline that does not trust open no socket") {
-    const DeviceSession session;
+DEVICE_TEST("transfers of a pipeline that does not trust open no socket") {
     TwoSides sides({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}});
     const Keys yes({{"ucd.ucx.direct", "always"}});
     for (int i = 0; i < 3; ++i) {
@@ -87,13 +84,8 @@ TEST_CASE("transfers of a pipeline that does not trust open no socket") {
         Strided out(5000);
         Outcome sent, received;
         out.clear();
-        const ucd_ucx_param_t p = sent.param(yes.get()), q = received.param(yes.get());
-        ok(ucd_ucx_recv_nbx(sides.b.pipeline, out.data(), 1, out.type(), 1, 1, &q,
-                            &received.request),
-           "receive");
-        ok(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, in.data(), 1, in.type(), 1, &p,
-                            &sent.request),
-           "send");
+        start_receive(sides.b, {out.data(), 1, out.type()}, received, 1, yes.get(), 1);
+        start_send(sides.a, {in.data(), 1, in.type()}, sent, 1, yes.get());
         sides.until([&] { return sent.done() && received.done(); });
         CHECK(out.received_from(in));
         CHECK_FALSE(has_offered_directly(sides.a));
@@ -102,8 +94,7 @@ TEST_CASE("transfers of a pipeline that does not trust open no socket") {
 }
 
 // Its owner's program may be replaced (execve) before it is read, and then it is another's.
-TEST_CASE("host memory that cannot be mapped is not offered, and opens no socket") {
-    const DeviceSession session;
+DEVICE_TEST("host memory that cannot be mapped is not offered, and opens no socket") {
     TwoSides sides({ALWAYS_DIRECT});
     for (int i = 0; i < 30; ++i) {
         check_usable(sides);
@@ -115,8 +106,7 @@ TEST_CASE("host memory that cannot be mapped is not offered, and opens no socket
     CHECK_FALSE(has_offered_directly(sides.a));
 }
 
-TEST_CASE("a receive may decline, and then gets the data by messages") {
-    const DeviceSession session;
+DEVICE_TEST("a receive may decline, and then gets the data by messages") {
     TwoSides sides({ALWAYS_DIRECT});
     link_up(sides);
     const Keys no({{"ucd.ucx.direct", "no"}});
@@ -124,9 +114,7 @@ TEST_CASE("a receive may decline, and then gets the data by messages") {
     Strided out(5000);
     Outcome sent, received;
     out.clear();
-    const ucd_ucx_param_t p = received.param(no.get());
-    REQUIRE(ucd_ucx_recv_nbx(sides.b.pipeline, out.data(), 1, out.type(), 1, UINT64_MAX, &p,
-                             &received.request) == UCD_SUCCESS);
+    start_receive(sides.b, {out.data(), 1, out.type()}, received, 1, no.get());
     REQUIRE(start_send(sides.a, in, sent) == UCD_SUCCESS);
     sides.until([&] { return sent.done() && received.done(); });
     CHECK(has_offered_directly(sides.a));
@@ -134,15 +122,13 @@ TEST_CASE("a receive may decline, and then gets the data by messages") {
     CHECK(goes_directly(sides));
 }
 
-TEST_CASE("a receiver that remembers no types declines each time") {
-    const DeviceSession session;
+DEVICE_TEST("a receiver that remembers no types declines each time") {
     TwoSides sides({ALWAYS_DIRECT, {"ucd.ucx.rma.types", "0"}});
     for (int i = 0; i < 30; ++i) (void)goes_directly(sides);
     CHECK(goes_directly(sides)); // it is offered, and arrives by messages
 }
 
-TEST_CASE("a type that the receiver has forgotten is sent again") {
-    const DeviceSession session;
+DEVICE_TEST("a type that the receiver has forgotten is sent again") {
     // The receiver remembers one type at a time.
     std::uintptr_t flattened;
     ok(ucd_flatten_size(Strided(5000).type(), &flattened), "flatten");
@@ -166,8 +152,7 @@ TEST_CASE("a type that the receiver has forgotten is sent again") {
     CHECK(is_read(5000));
 }
 
-TEST_CASE("a direct transfer that is too long for its receive is truncated") {
-    const DeviceSession session;
+DEVICE_TEST("a direct transfer that is too long for its receive is truncated") {
     TwoSides sides({ALWAYS_DIRECT});
     link_up(sides);
     MappableStrided in(5000);
@@ -181,25 +166,14 @@ TEST_CASE("a direct transfer that is too long for its receive is truncated") {
     CHECK(goes_directly(sides));
 }
 
-TEST_CASE("an active message whose data is dropped completes at its sender") {
-    const DeviceSession session;
+DEVICE_TEST("an active message whose data is dropped completes at its sender") {
     TwoSides sides({ALWAYS_DIRECT});
     link_up(sides);
-    ok(ucd_ucx_am_set_handler(
-           sides.b.pipeline,
-           [](void *pipeline, unsigned, const void *, size_t, ucd_ucx_data_t data, uint64_t,
-              ucp_ep_h) {
-               ok(ucd_ucx_am_drop(static_cast<ucd_ucx_pipeline_t>(pipeline), data), "drop");
-           },
-           sides.b.pipeline),
-       "handler");
+    Told told(sides.b, true);
     for (int i = 0; i < 10; ++i) {
         MappableStrided in(5000);
         Outcome sent;
-        const ucd_ucx_param_t p = sent.param();
-        ok(ucd_ucx_am_send_nbx(sides.a.pipeline, sides.a.ep, 3, nullptr, 0, in.data(), 1, in.type(),
-                               &p, &sent.request),
-           "am");
+        start_active(sides.a, {in.data(), 1, in.type()}, sent, {}, 3);
         sides.until([&] { return sent.done(); });
         CHECK(sent.result.status == UCS_OK);
         CHECK(has_offered_directly(sides.a));
@@ -207,8 +181,7 @@ TEST_CASE("an active message whose data is dropped completes at its sender") {
     check_usable(sides);
 }
 
-TEST_CASE("direct transfers are cancelled at any time, by either side or both") {
-    const DeviceSession session;
+DEVICE_TEST("direct transfers are cancelled at any time, by either side or both") {
     TwoSides sides({ALWAYS_DIRECT});
     link_up(sides);
     run_cases("ucx direct cancel", 200, [&](Case &one) {
@@ -248,8 +221,7 @@ TEST_CASE("direct transfers are cancelled at any time, by either side or both") 
     CHECK(goes_directly(sides));
 }
 
-TEST_CASE("endpoints are lost during direct transfers") {
-    const DeviceSession session;
+DEVICE_TEST("endpoints are lost during direct transfers") {
     run_cases("ucx direct lost", 40, [&](Case &one) {
         Rng &rng = one.rng();
         TwoSides sides({ALWAYS_DIRECT});
@@ -258,24 +230,23 @@ TEST_CASE("endpoints are lost during direct transfers") {
         transfer.start(sides);
         for (std::size_t i = rng.below(12); i > 0; --i) sides.progress();
         Side &loser = rng.chance(50) ? sides.a : sides.b;
-        ok(ucd_ucx_lose_endpoint(loser.pipeline, loser.ep, UCS_ERR_CONNECTION_RESET), "lose");
+        loser.lose_endpoint();
         // The other side finds out, or is told.
         for (int i = 0; i < 2000 && !transfer.done(); ++i) sides.progress();
         Side &other = &loser == &sides.a ? sides.b : sides.a;
-        ok(ucd_ucx_lose_endpoint(other.pipeline, other.ep, UCS_ERR_CONNECTION_RESET), "lose");
+        other.lose_endpoint();
         for (int i = 0; i < 2000 && !transfer.received.done(); ++i) sides.progress();
         if (!transfer.received.done())
             ok(ucd_ucx_cancel(sides.b.pipeline, transfer.received.request), "cancel");
         // What came since then is of a new endpoint, which is lost, too.
-        ok(ucd_ucx_lose_endpoint(sides.b.pipeline, sides.b.ep, UCS_ERR_CONNECTION_RESET), "lose");
+        sides.b.lose_endpoint();
         sides.until([&] { return transfer.done(); });
         if (transfer.received.result.status == UCS_OK && !transfer.out.received_from(transfer.in))
             one.fail("other bytes");
     });
 }
 
-TEST_CASE("direct transfers with too little memory end, whichever allocation fails") {
-    const DeviceSession session;
+DEVICE_TEST("direct transfers with too little memory end, whichever allocation fails") {
     TwoSides sides({ALWAYS_DIRECT});
     link_up(sides);
     for (std::size_t nth = 1, in_a_row = 0; in_a_row < 3; ++nth) {

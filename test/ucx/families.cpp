@@ -176,12 +176,8 @@ int FamilyMove::receive_active(ucd_ucx_data_t data) {
 int FamilyMove::start() {
     if (is_one_sided(pair_.means)) return start_operation(pair_.one_sided_->a);
     Side &from = pair_.a(), &to = pair_.b();
-    const ucd_ucx_param_t p = first.param(), q = second.param();
-    const auto receive = [&] {
-        ok(ucd_ucx_recv_nbx(to.pipeline, b_.data(), 1, b_.type(), tag_, UINT64_MAX, &q,
-                            &second.request),
-           "ucd_ucx_recv_nbx");
-    };
+    const ucd_ucx_param_t p = first.param();
+    const auto receive = [&] { start_receive(to, {b_.data(), 1, b_.type()}, second, tag_); };
     int rc;
     if (pair_.means == Means::tagged) {
         if (!late_) receive();

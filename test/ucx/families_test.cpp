@@ -1,8 +1,7 @@
 // What holds for both families of messages, whatever moves data: how it ends when memory, devices
 // and endpoints fail, or the user cancels; and that the workers go on.
 
-#include "support/catch.hpp"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/deadline.hpp"
 #include "ucx/families.hpp"
 
@@ -40,8 +39,7 @@ constexpr std::size_t enough = 20;
 
 } // namespace
 
-TEST_CASE("transfers are cancelled at any time, by either side or both") {
-    const DeviceSession session;
+DEVICE_TEST("transfers are cancelled at any time, by either side or both") {
     for (const Means means : {Means::tagged, Means::active}) {
         for (const char *copy : {"no", "yes"}) {
             FamilyPair pair(means, {SMALL, {"ucd.ucx.ring_copy", copy}});
@@ -65,11 +63,8 @@ TEST_CASE("transfers are cancelled at any time, by either side or both") {
                 // for which the sender may wait.
                 Outcome next;
                 const SparseInts out(shape.ints, 0, false);
-                const ucd_ucx_param_t p = next.param();
                 if (means == Means::tagged)
-                    ok(ucd_ucx_recv_nbx(pair.b().pipeline, out.data(), 1, out.type(), tag,
-                                        UINT64_MAX, &p, &next.request),
-                       "ucd_ucx_recv_nbx");
+                    start_receive(pair.b(), {out.data(), 1, out.type()}, next, tag);
                 pair.until([&] { return move.done(); });
                 for (int i = 0; i < 10; ++i) pair.progress();
                 if (means == Means::tagged) {
@@ -91,8 +86,7 @@ TEST_CASE("transfers are cancelled at any time, by either side or both") {
     }
 }
 
-TEST_CASE("a receive that is too short is truncated, and the sender does not notice") {
-    const DeviceSession session;
+DEVICE_TEST("a receive that is too short is truncated, and the sender does not notice") {
     for (const Means means : {Means::tagged, Means::active}) {
         FamilyPair pair(means, {SMALL});
         for (const std::size_t ints : {std::size_t{4}, std::size_t{5000}}) {
@@ -119,8 +113,7 @@ TEST_CASE("a receive that is too short is truncated, and the sender does not not
     }
 }
 
-TEST_CASE("an endpoint is closed while data is anywhere") {
-    const DeviceSession session;
+DEVICE_TEST("an endpoint is closed while data is anywhere") {
     for (const Means means : all_means) {
         std::size_t failed = 0;
         run_cases(to_text(means), 20, [&](Case &one) {
@@ -182,8 +175,7 @@ TEST_CASE("an endpoint is closed while data is anywhere") {
     }
 }
 
-TEST_CASE("without memory for chunks a move fails, and with it the next one succeeds") {
-    const DeviceSession session;
+DEVICE_TEST("without memory for chunks a move fails, and with it the next one succeeds") {
     for (const Means means : all_means) {
         for (const char *staging : {"0", "1000000"}) {
             for (const bool at_b : {false, true}) {
@@ -230,8 +222,7 @@ TEST_CASE("without memory for chunks a move fails, and with it the next one succ
     }
 }
 
-TEST_CASE("a device fails in the midst of a move") {
-    const DeviceSession session;
+DEVICE_TEST("a device fails in the midst of a move") {
     std::size_t cases = 0, refused = 0, failed[2] = {}; // of receivers, and of senders
     for (const Means means : all_means) {
         for (const char *copy : {"no", "yes"}) {
@@ -314,8 +305,7 @@ std::string move_in_thread(FamilyPair &pair, unsigned thread) {
 
 } // namespace
 
-TEST_CASE("threads share two workers") {
-    const DeviceSession session;
+DEVICE_TEST("threads share two workers") {
     for (const Means means : all_means) {
         for (const auto &[copy, direct] :
              {std::pair("no", "no"), {"yes", "no"}, {"no", "always"}}) {

@@ -2,7 +2,7 @@
 // (the end of a Side sees to that), and the workers go on.
 
 #include "c_api/allocations.hpp"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/deadline.hpp"
 #include "ucx/direct_pair.hpp"
 
@@ -16,8 +16,7 @@ namespace faults_test {
 
 using namespace ucdtest;
 
-TEST_CASE("a receive that nothing came for is cancelled") {
-    const DeviceSession session;
+DEVICE_TEST("a receive that nothing came for is cancelled") {
     TwoSides sides(SMALL_CHUNKS);
     Strided out(1000);
     Outcome received;
@@ -31,8 +30,7 @@ TEST_CASE("a receive that nothing came for is cancelled") {
 }
 
 // One message of many fragments, which UCX does not cancel once it has one of them.
-TEST_CASE("a receive of which a part has come is cancelled, and the rest is dropped") {
-    const DeviceSession session;
+DEVICE_TEST("a receive of which a part has come is cancelled, and the rest is dropped") {
     const auto cancel_a_receive = [](bool ends_early) {
         TwoSides sides({{"ucd.ucx.eager", "1000000000"}});
         Strided in(8 << 20), out(8 << 20);
@@ -66,8 +64,7 @@ TEST_CASE("a receive of which a part has come is cancelled, and the rest is drop
 }
 
 // UCX calls back for fragments in any thread that makes progress.
-TEST_CASE("receives are cancelled while other threads move their data") {
-    const DeviceSession session;
+DEVICE_TEST("receives are cancelled while other threads move their data") {
     for (const auto &[eager, direct] : {std::pair("1000000000", "no"), {"64", "always"}}) {
         TwoSides sides({{"ucd.ucx.eager", eager}, {"ucd.ucx.direct", direct}},
                        UCS_THREAD_MODE_MULTI);
@@ -123,8 +120,7 @@ TEST_CASE("receives are cancelled while other threads move their data") {
     }
 }
 
-TEST_CASE("an endpoint that is lost leaves transfers with others alone") {
-    const DeviceSession session;
+DEVICE_TEST("an endpoint that is lost leaves transfers with others alone") {
     for (const int steps : {0, 3, 30}) {
         TwoSides sides(SMALL_CHUNKS);
         const std::string address = sides.b.address();
@@ -153,8 +149,7 @@ TEST_CASE("an endpoint that is lost leaves transfers with others alone") {
     }
 }
 
-TEST_CASE("one message from the host's memory needs no memory for a chunk") {
-    const DeviceSession session;
+DEVICE_TEST("one message from the host's memory needs no memory for a chunk") {
     TwoSides sides({{"ucd.ucx.eager", "100000"}});
     sides.a.memory.until_failure = 0;
     Strided in(5000), out(5000);
@@ -166,8 +161,7 @@ TEST_CASE("one message from the host's memory needs no memory for a chunk") {
     CHECK(out.received_from(in));
 }
 
-TEST_CASE("chunk memory stays within its limit, but for a chunk for each transfer") {
-    const DeviceSession session;
+DEVICE_TEST("chunk memory stays within its limit, but for a chunk for each transfer") {
     TwoSides sides({{"ucd.ucx.chunk", "1000"},
                     {"ucd.ucx.eager", "64"},
                     {"ucd.ucx.pack", "chunk"},
@@ -195,16 +189,13 @@ TEST_CASE("chunk memory stays within its limit, but for a chunk for each transfe
     CHECK(sides.b.memory.most <= 15);
 }
 
-TEST_CASE("messages that nobody wanted are dropped with the pipeline") {
-    const DeviceSession session;
+DEVICE_TEST("messages that nobody wanted are dropped with the pipeline") {
     TwoSides sides(SMALL_CHUNKS);
     Strided in(5000);
     Outcome sent, active;
     REQUIRE(start_send(sides.a, in, sent, 12345) == UCD_SUCCESS);
-    const ucd_ucx_param_t p = active.param();
     // Without a handler, an active message is dropped at once.
-    REQUIRE(ucd_ucx_am_send_nbx(sides.a.pipeline, sides.a.ep, 1, "h", 1, in.data(), 1, in.type(),
-                                &p, &active.request) == UCD_SUCCESS);
+    start_active(sides.a, {in.data(), 1, in.type()}, active);
     sides.until([&] { return active.done(); });
     CHECK(active.result.status == UCS_OK);
     CHECK(!sent.done());
@@ -234,8 +225,7 @@ TEST_CASE("messages that nobody wanted are dropped with the pipeline") {
     if (rest != nullptr) ucp_request_free(rest);
 }
 
-TEST_CASE("calls that cannot start say why and change nothing") {
-    const DeviceSession session;
+DEVICE_TEST("calls that cannot start say why and change nothing") {
     TwoSides sides(SMALL_CHUNKS);
     Strided in(10);
     Outcome o;
@@ -274,30 +264,17 @@ TEST_CASE("calls that cannot start say why and change nothing") {
     check_usable(sides);
 }
 
-TEST_CASE("a pipeline that ends lets go of requests that are complete, told or not") {
-    const DeviceSession session;
+DEVICE_TEST("a pipeline that ends lets go of requests that are complete, told or not") {
     std::ptrdiff_t live = 0;
     for (int i = 0; i < 3; ++i) {
         {
             TwoSides sides(SMALL_CHUNKS);
-            ucd_ucx_data_t data = nullptr;
-            ok(ucd_ucx_am_set_handler(
-                   sides.b.pipeline,
-                   [](void *arg, unsigned, const void *, size_t, ucd_ucx_data_t d, uint64_t,
-                      ucp_ep_h) { *static_cast<ucd_ucx_data_t *>(arg) = d; },
-                   &data),
-               "ucd_ucx_am_set_handler");
+            Told told(sides.b);
             char bytes[8] = {};
             Outcome sent, received;
-            const ucd_ucx_param_t p = sent.param(), q = received.param();
-            ok(ucd_ucx_am_send_nbx(sides.a.pipeline, sides.a.ep, 1, nullptr, 0, bytes, 8,
-                                   UCD_TYPE__BYTE, &p, &sent.request),
-               "ucd_ucx_am_send_nbx");
-            sent.started();
-            sides.until([&] { return data != nullptr && sent.done(); });
-            ok(ucd_ucx_am_recv_nbx(sides.b.pipeline, data, bytes, 7, UCD_TYPE__BYTE, &q,
-                                   &received.request),
-               "ucd_ucx_am_recv_nbx");
+            start_active(sides.a, {bytes, 8, UCD_TYPE__BYTE}, sent, {});
+            sides.until([&] { return told.times > 0 && sent.done(); });
+            start_receive_active(sides.b, told.data, {bytes, 7, UCD_TYPE__BYTE}, received);
             CHECK(ucd_ucx_pipeline_destroy(&sides.b.pipeline) == UCD_SUCCESS);
             CHECK(received.calls == 0);
             CHECK(ucd_ucx_request_check(received.request, nullptr) == UCS_ERR_MESSAGE_TRUNCATED);

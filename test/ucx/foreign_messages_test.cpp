@@ -2,7 +2,7 @@
 // sends.
 
 #include "pipeline/message.h"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/strided.hpp"
 
 #include <deque>
@@ -56,8 +56,7 @@ private:
 
 } // namespace
 
-TEST_CASE("chunks come in any order, before and after the message is matched") {
-    const DeviceSession session;
+DEVICE_TEST("chunks come in any order, before and after the message is matched") {
     TwoSides sides(SMALL_CHUNKS);
     ByHand hand(sides);
     run_cases("ucx order", 100, [&](Case &one) {
@@ -97,8 +96,7 @@ TEST_CASE("chunks come in any order, before and after the message is matched") {
     check_usable(sides);
 }
 
-TEST_CASE("what no pipeline sent is refused") {
-    const DeviceSession session;
+DEVICE_TEST("what no pipeline sent is refused") {
     TwoSides sides(SMALL_CHUNKS);
     ByHand hand(sides);
     std::vector<char> bytes(4000, 'b');
@@ -155,16 +153,13 @@ TEST_CASE("what no pipeline sent is refused") {
     header.total = 99;
     hand.active(header, bytes.data(), 100);
     // An active message is announced once.
-    int announced = 0;
-    const auto count = [](void *arg, unsigned, const void *, size_t, ucd_ucx_data_t, uint64_t,
-                          ucp_ep_h) { ++*static_cast<int *>(arg); };
-    REQUIRE(ucd_ucx_am_set_handler(sides.b.pipeline, count, &announced) == UCD_SUCCESS);
+    Told told(sides.b);
     header.total = 100;
     header.id = {78, 1};
     hand.active(header, bytes.data(), 100);
     hand.active(header, bytes.data(), 100);
     for (int i = 0; i < 100; ++i) sides.progress();
-    CHECK(announced == 1);
+    CHECK(told.times == 1);
     check_usable(sides);
 }
 

@@ -3,9 +3,8 @@
 #include "c_api/allocations.hpp"
 #include "datatype/datatype.h"
 #include "datatype/typed_buffer.h"
-#include "support/catch.hpp"
+#include "support/device_test.hpp"
 #include "support/fake_device/fake_driver.h"
-#include "support/moves/device_moves.hpp"
 #include "ucx/pair.hpp"
 
 #include <string>
@@ -61,8 +60,7 @@ TEST_CASE("hints name the memory, and the device if the processor does not reach
         }
 }
 
-TEST_CASE("a datatype packs and unpacks by the hints that it was made with") {
-    const DeviceSession session;
+DEVICE_TEST("a datatype packs and unpacks by the hints that it was made with") {
     ucd_type_t type;
     ok(ucd_create_vector(64, 1, 2, UCD_TYPE__INT, UCD_INFO__NULL, &type), "vector");
     std::vector<int> memory(128, 5), packed(64, 6);
@@ -112,8 +110,7 @@ TEST_CASE("without memory there is no datatype, and nothing of it stays") {
     ok(ucd_free(&type), "free");
 }
 
-TEST_CASE("a buffer is not prepared if its memory cannot be told") {
-    const DeviceSession session;
+DEVICE_TEST("a buffer is not prepared if its memory cannot be told") {
     std::vector<char> memory(100);
     void *buf = nullptr;
     std::size_t count = 77;

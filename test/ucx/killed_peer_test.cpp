@@ -101,8 +101,7 @@ constexpr std::chrono::seconds patience(60);
 
 void lose_peer(bool peer_sends, std::size_t chunks_before) {
     const Keys keys({{"ucd.ucx.chunk", "10000"}, {"ucd.ucx.depth", "2"}});
-    Side side;
-    side.open_pipeline(keys.get());
+    PipelineSide side(keys.get());
     {
         Peer peer(peer_sends ? "send" : "receive");
         connect(side, peer);
@@ -111,14 +110,10 @@ void lose_peer(bool peer_sends, std::size_t chunks_before) {
         ucd_type_t type;
         ok(ucd_create_vector(doubles, 1, 2, UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type), "vector");
         Outcome outcome;
-        const ucd_ucx_param_t p = outcome.param();
         if (peer_sends)
-            ok(ucd_ucx_recv_nbx(side.pipeline, field.data(), 1, type, 1, 1, &p, &outcome.request),
-               "receive");
+            start_receive(side, {field.data(), 1, type}, outcome, 1, UCD_INFO__NULL, 1);
         else
-            ok(ucd_ucx_send_nbx(side.pipeline, side.ep, field.data(), 1, type, 1, &p,
-                                &outcome.request),
-               "send");
+            start_send(side, {field.data(), 1, type}, outcome);
         ok(ucd_free(&type), "free");
         const auto chunks = [&] {
             std::size_t n = 0;
@@ -139,18 +134,13 @@ void lose_peer(bool peer_sends, std::size_t chunks_before) {
     }
     // The worker goes on, with itself and with another.
     side.close_endpoint();
-    Side other;
-    other.open_pipeline(UCD_INFO__NULL);
+    PipelineSide other;
     side.connect(other.address());
     other.connect(side.address());
     int in[4] = {1, 2, 3, 4}, out[4] = {};
     Outcome sent, received;
-    const ucd_ucx_param_t p = sent.param(), q = received.param();
-    ok(ucd_ucx_recv_nbx(side.pipeline, out, 4, UCD_TYPE__INT, 2, UINT64_MAX, &q, &received.request),
-       "receive");
-    ok(ucd_ucx_send_nbx(other.pipeline, other.ep, in, 4, UCD_TYPE__INT, 2, &p, &sent.request),
-       "send");
-    sent.started();
+    start_receive(side, {out, 4, UCD_TYPE__INT}, received, 2);
+    start_send(other, {in, 4, UCD_TYPE__INT}, sent, 2);
     const auto limit = std::chrono::steady_clock::now() + patience;
     while (!received.done() && std::chrono::steady_clock::now() < limit) {
         ucd_ucx_progress(side.pipeline);
@@ -179,10 +169,8 @@ void lose_one_sided_peer(bool is_target) {
             ucd_ucx_window_key_t key;
             REQUIRE(text.size() == sizeof key);
             std::memcpy(&key, text.data(), sizeof key);
-            const ucd_ucx_param_t p = outcome.param();
-            ok(ucd_ucx_get_nbx(side.rma, side.ep(), field.data(), doubles, UCD_TYPE__DOUBLE, &key,
-                               0, doubles, UCD_TYPE__DOUBLE, &p, &outcome.request),
-               "get");
+            start_get(side, {field.data(), doubles, UCD_TYPE__DOUBLE},
+                      {&key, 0, doubles, UCD_TYPE__DOUBLE}, outcome);
         } else {
             peer.write_line(to_hex(std::string(reinterpret_cast<const char *>(window.key()),
                                                sizeof(ucd_ucx_window_key_t))));
@@ -207,10 +195,7 @@ void lose_one_sided_peer(bool is_target) {
     int in[4] = {1, 2, 3, 4}, out[4] = {};
     const Window window(side, out, sizeof out);
     Outcome put;
-    const ucd_ucx_param_t p = put.param();
-    ok(ucd_ucx_put_nbx(other.rma, other.ep(), in, 4, UCD_TYPE__INT, window.key(), 0, 4,
-                       UCD_TYPE__INT, &p, &put.request),
-       "put");
+    start_put(other, {in, 4, UCD_TYPE__INT}, {window.key(), 0, 4, UCD_TYPE__INT}, put);
     while (!put.done() && in_time()) {
         side.progress();
         other.progress();
@@ -227,8 +212,7 @@ TEST_CASE("a process is killed while UCX has its data packed or unpacked by call
     for (const std::size_t bytes : {8000, 64 << 10, 512 << 10, 64 << 20}) {
         for (const bool peer_sends : {true, false}) {
             INFO(bytes << " bytes, the peer sends: " << peer_sends);
-            Side side;
-            side.open_pipeline(UCD_INFO__NULL);
+            PipelineSide side;
             Peer peer(peer_sends ? "pack" : "unpack", std::to_string(bytes).c_str());
             connect(side, peer);
             REQUIRE(side.can_fail);
@@ -238,16 +222,10 @@ TEST_CASE("a process is killed while UCX has its data packed or unpacked by call
                                  UCD_INFO__NULL, &type),
                "vector");
             Outcome outcome;
-            const ucd_ucx_param_t p = outcome.param();
             if (peer_sends)
-                ok(ucd_ucx_recv_nbx(side.pipeline, field.data(), 1, type, 1, 1, &p,
-                                    &outcome.request),
-                   "receive");
+                start_receive(side, {field.data(), 1, type}, outcome, 1, UCD_INFO__NULL, 1);
             else
-                ok(ucd_ucx_send_nbx(side.pipeline, side.ep, field.data(), 1, type, 1, &p,
-                                    &outcome.request),
-                   "send");
-            outcome.started();
+                start_send(side, {field.data(), 1, type}, outcome);
             ok(ucd_free(&type), "free");
             const auto limit = std::chrono::steady_clock::now() + patience;
             const auto progress_until = [&](auto &&condition) {

@@ -2,6 +2,7 @@
 // is still to be ended with one ucd_ipc_close.
 
 #include "support/catch.hpp"
+#include "support/device_test.hpp"
 
 #include "memory/mappings.h"
 
@@ -51,8 +52,7 @@ struct Ranges {
 
 } // namespace
 
-TEST_CASE("no more than 64 ranges stay open, those used last") {
-    const DeviceSession session;
+DEVICE_TEST("no more than 64 ranges stay open, those used last") {
     Ranges ranges(80);
     ucd_ucx::Ledger ledger{ucd_ucx::Ledger::Limits()};
     Mappings mappings(ledger);
@@ -68,8 +68,7 @@ TEST_CASE("no more than 64 ranges stay open, those used last") {
     }
 }
 
-TEST_CASE("what is in use stays open when all is closed, and is not found any more") {
-    const DeviceSession session;
+DEVICE_TEST("what is in use stays open when all is closed, and is not found any more") {
     Ranges ranges(2);
     ucd_ucx::Ledger ledger{ucd_ucx::Ledger::Limits()};
     Mappings mappings(ledger);
@@ -85,9 +84,8 @@ TEST_CASE("what is in use stays open when all is closed, and is not found any mo
     CHECK(!ranges.is_open(0));
 }
 
-TEST_CASE(
+DEVICE_TEST(
     "ranges that are open are charged to their sender; idle ones make room, used ones do not") {
-    const DeviceSession session;
     ucd_ucx::Ledger ledger({.peer = 64 << 10}); // of which an eighth is for requests
     const uint64_t room =
         ucd_ucx::Ledger::limit_of(ucd_ucx::Use::request, 64 << 10) / Mappings::bytes_of_mapping;

@@ -1,7 +1,7 @@
 // What there is no memory for fails, and takes nothing else with it.
 
 #include "c_api/allocations.hpp"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/failing_progress.hpp"
 #include "ucx/families.hpp"
 #include "ucx/rma_by_hand.hpp"
@@ -49,8 +49,7 @@ struct NewPut {
 
 } // namespace
 
-TEST_CASE("an operation for which there is no memory has not begun") {
-    const DeviceSession session;
+DEVICE_TEST("an operation for which there is no memory has not begun") {
     Listener listener;
     const Keys keys({{"ucd.ucx.timeout", "1000"}, {"ucd.ucx.chunk", "1000"}});
     // Another one first: there are numbers for the rest.
@@ -85,8 +84,7 @@ TEST_CASE("an operation for which there is no memory has not begun") {
     CHECK(flush == UCD_UCX_REQUEST__NULL);
 }
 
-TEST_CASE("an operation behind a fence for which there is no memory ends, and the next goes on") {
-    const DeviceSession session;
+DEVICE_TEST("an operation behind a fence for which there is no memory ends, and the next goes on") {
     Listener listener;
     std::size_t failed = 0;
     for (std::size_t nth = 1;; ++nth) {
@@ -118,8 +116,7 @@ TEST_CASE("an operation behind a fence for which there is no memory ends, and th
     CHECK(failed >= 1);
 }
 
-TEST_CASE("progress that finds no memory says that there is more to do") {
-    const DeviceSession session;
+DEVICE_TEST("progress that finds no memory says that there is more to do") {
     Listener listener;
     const Keys keys({{"ucd.ucx.timeout", "1000"}});
     NewPut put(1);
@@ -135,8 +132,7 @@ TEST_CASE("progress that finds no memory says that there is more to do") {
     CHECK(put.o.result.status == UCS_OK);
 }
 
-TEST_CASE("a send that finds no memory to pack says so, or sends all") {
-    const DeviceSession session;
+DEVICE_TEST("a send that finds no memory to pack says so, or sends all") {
     TwoSides sides;
     std::size_t failed = 0;
     for (std::size_t nth = 1;; ++nth) {
@@ -162,8 +158,7 @@ TEST_CASE("a send that finds no memory to pack says so, or sends all") {
     CHECK(failed >= 2);
 }
 
-TEST_CASE("a target that finds no memory for data that comes in chunks refuses it") {
-    const DeviceSession session;
+DEVICE_TEST("a target that finds no memory for data that comes in chunks refuses it") {
     HandOrigin origin;
     origin.request.number = 1;
     CHECK(origin.verdict() == wire::done); // now the type is known
@@ -207,8 +202,7 @@ TEST_CASE("a target that finds no memory for data that comes in chunks refuses i
     CHECK(std::count(origin.memory.begin(), origin.memory.end(), 'd') == 50);
 }
 
-TEST_CASE("data that nobody wants is completed at its sender, with memory for it or not") {
-    const DeviceSession session;
+DEVICE_TEST("data that nobody wants is completed at its sender, with memory for it or not") {
     Side victim(UCS_THREAD_MODE_MULTI);
     victim.open_pipeline(UCD_INFO__NULL);
     bool paused = false;
@@ -301,16 +295,14 @@ void sweep(const Sweep &s) {
 
 } // namespace
 
-TEST_CASE("a move ends at both sides, whichever allocation fails") {
-    const DeviceSession session;
+DEVICE_TEST("a move ends at both sides, whichever allocation fails") {
     for (const Means means : all_means)
         for (const std::size_t ints : {std::size_t{8}, std::size_t{1500}})
             for (const ucs_thread_mode_t mode : {UCS_THREAD_MODE_SINGLE, UCS_THREAD_MODE_MULTI})
                 sweep({means, {.ints = ints}, false, mode});
 }
 
-TEST_CASE("a move between new sides ends at both, whichever allocation fails") {
-    const DeviceSession session;
+DEVICE_TEST("a move between new sides ends at both, whichever allocation fails") {
     for (const Means means : {Means::tagged, Means::active, Means::get_accumulate})
         sweep({means, {.ints = 1500}, true});
     sweep({Means::put, {.ints = 8}, true});
@@ -347,8 +339,7 @@ bool lose_while_failing(Means means, bool at_b, std::size_t nth) {
 
 } // namespace
 
-TEST_CASE("moves end with their endpoint, whichever allocation fails") {
-    const DeviceSession session;
+DEVICE_TEST("moves end with their endpoint, whichever allocation fails") {
     for (const Means means : {Means::tagged, Means::active, Means::put, Means::get}) {
         std::size_t failed = 0;
         for (const bool at_b : {false, true}) {

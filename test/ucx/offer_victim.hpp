@@ -127,14 +127,11 @@ struct OfferVictim {
     bool is_taken(const DirectHeader &offer, bool by_rendezvous = true,
                   const std::function<void()> &late = {}) {
         Outcome received;
-        const ucd_ucx_param_t p = received.param();
         std::fill(out.begin(), out.end(), 'o');
         if (device_out != nullptr) mock::write(device_out, out.data(), offered);
         void *const into = device_out != nullptr ? device_out : out.data();
         const auto receive = [&] {
-            ok(ucd_ucx_recv_nbx(pair.b.pipeline, into, offered, UCD_TYPE__BYTE, 1, UINT64_MAX, &p,
-                                &received.request),
-               "receive");
+            start_receive(pair.b, {into, offered, UCD_TYPE__BYTE}, received);
         };
         if (!late) receive();
         ucd_ucx::Header opening;

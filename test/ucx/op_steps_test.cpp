@@ -2,8 +2,7 @@
 
 #include "common/ledger.h"
 #include "datatype/op_steps.h"
-#include "support/catch.hpp"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/attacker.hpp"
 
 #include <algorithm>
@@ -78,8 +77,7 @@ std::string numbers(std::uintptr_t size, std::size_t elements, int one, int othe
 
 } // namespace
 
-TEST_CASE("each element and op has a weight, by which its steps are counted") {
-    const DeviceSession session;
+DEVICE_TEST("each element and op has a weight, by which its steps are counted") {
     using ucd_ucx::steps_of_op, ucd_ucx::weight_of_op;
     int pairs = 0;
     visit_supported([&](ucd_type_t type, int op, bool supported) {
@@ -99,8 +97,7 @@ TEST_CASE("each element and op has a weight, by which its steps are counted") {
 }
 
 // Run this by its name after a kernel has changed.
-TEST_CASE("what an op takes for each element, in nanoseconds, beside its weight", "[.]") {
-    const DeviceSession session;
+DEVICE_TEST("what an op takes for each element, in nanoseconds, beside its weight", "[.]") {
     visit_supported([&](ucd_type_t type, int op, bool supported) {
         if (!supported) return;
         std::uintptr_t size, moved;

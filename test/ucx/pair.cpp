@@ -110,6 +110,11 @@ void Side::connect(const std::string &address) {
     ucx(ucp_ep_create(worker, &params, &ep), "ucp_ep_create");
 }
 
+void Side::lose_endpoint(ucp_ep_h which) {
+    ok(ucd_ucx_lose_endpoint(pipeline, which != nullptr ? which : ep, UCS_ERR_CONNECTION_RESET),
+       "ucd_ucx_lose_endpoint");
+}
+
 void Side::close_endpoint() {
     if (ep == nullptr) return;
     if (pipeline != nullptr)
@@ -174,6 +179,56 @@ ucd_ucx_param_t Outcome::param(ucd_info_t info) {
         ++static_cast<Outcome *>(outcome)->calls;
     };
     return p;
+}
+
+void start_send(Side &side, const Data &data, Outcome &o, ucp_tag_t tag, ucd_info_t info) {
+    const ucd_ucx_param_t p = o.param(info);
+    ok(ucd_ucx_send_nbx(side.pipeline, side.ep, data.address, data.count, data.type, tag, &p,
+                        &o.request),
+       "ucd_ucx_send_nbx");
+    o.started();
+}
+
+void start_receive(Side &side, const Data &data, Outcome &o, ucp_tag_t tag, ucd_info_t info,
+                   ucp_tag_t mask) {
+    const ucd_ucx_param_t p = o.param(info);
+    ok(ucd_ucx_recv_nbx(side.pipeline, data.room(), data.count, data.type, tag, mask, &p,
+                        &o.request),
+       "ucd_ucx_recv_nbx");
+}
+
+void start_active(Side &side, const Data &data, Outcome &o, const std::string &header, unsigned id,
+                  ucd_info_t info) {
+    const ucd_ucx_param_t p = o.param(info);
+    ok(ucd_ucx_am_send_nbx(side.pipeline, side.ep, id, header.data(), header.size(), data.address,
+                           data.count, data.type, &p, &o.request),
+       "ucd_ucx_am_send_nbx");
+    o.started();
+}
+
+void start_receive_active(Side &side, ucd_ucx_data_t announced, const Data &data, Outcome &o,
+                          ucd_info_t info) {
+    const ucd_ucx_param_t p = o.param(info);
+    ok(ucd_ucx_am_recv_nbx(side.pipeline, announced, data.room(), data.count, data.type, &p,
+                           &o.request),
+       "ucd_ucx_am_recv_nbx");
+}
+
+Told::Told(Side &side, bool drops) : side_(side), drops_(drops) {
+    const auto note = [](void *arg, unsigned number, const void *head, size_t length,
+                         ucd_ucx_data_t what, uint64_t of, ucp_ep_h ep) {
+        auto &told = *static_cast<Told *>(arg);
+        ++told.times;
+        told.id = number;
+        told.header.assign(static_cast<const char *>(head), length);
+        told.bytes = of;
+        told.reply_ep = ep;
+        if (told.drops_)
+            ok(ucd_ucx_am_drop(told.side_.pipeline, what), "ucd_ucx_am_drop");
+        else
+            told.data = what;
+    };
+    ok(ucd_ucx_am_set_handler(side.pipeline, note, this), "ucd_ucx_am_set_handler");
 }
 
 } // namespace ucdtest

@@ -44,6 +44,8 @@ public:
     void connect(const std::string &address);
     // As a program does that is done with the peer: the pipeline is told first.
     void close_endpoint();
+    // Tells the pipeline that the endpoint, its own one unless another is given, is lost.
+    void lose_endpoint(ucp_ep_h which = nullptr);
 
     ucp_context_h context = nullptr;
     ucp_worker_h worker = nullptr;
@@ -58,6 +60,10 @@ public:
     bool gives_memory = true;   // for chunks
     bool can_fail = false;      // its endpoint, and tell so
     ucs_status_t lost = UCS_OK; // what the endpoint's error handler was told
+};
+
+struct PipelineSide : Side {
+    explicit PipelineSide(ucd_info_t info = UCD_INFO__NULL) { open_pipeline(info); }
 };
 
 class TwoSides {
@@ -85,6 +91,42 @@ struct Outcome {
     ucd_ucx_param_t param(ucd_info_t info = UCD_INFO__NULL);
     // After the call that started it: complete already, or not.
     void started() { calls += request == UCD_UCX_REQUEST__NULL; }
+};
+
+// Memory in a layout.
+struct Data {
+    const void *address;
+    std::uintptr_t count;
+    ucd_type_t type;
+    void *room() const { return const_cast<void *>(address); }
+};
+
+// Transfers of a side to or from its peer. They throw if the call fails.
+void start_send(Side &side, const Data &data, Outcome &o, ucp_tag_t tag = 1,
+                ucd_info_t info = UCD_INFO__NULL);
+void start_receive(Side &side, const Data &data, Outcome &o, ucp_tag_t tag = 1,
+                   ucd_info_t info = UCD_INFO__NULL, ucp_tag_t mask = UINT64_MAX);
+void start_active(Side &side, const Data &data, Outcome &o, const std::string &header = "h",
+                  unsigned id = 1, ucd_info_t info = UCD_INFO__NULL);
+void start_receive_active(Side &side, ucd_ucx_data_t announced, const Data &data, Outcome &o,
+                          ucd_info_t info = UCD_INFO__NULL);
+
+// The active messages that a side is told of. Their data is kept, unless it is to be dropped.
+struct Told {
+    explicit Told(Side &side, bool drops = false);
+    Told(const Told &) = delete;
+    Told &operator=(const Told &) = delete;
+
+    int times = 0;
+    unsigned id = 0;               // of the last one,
+    std::string header;            // its header,
+    ucd_ucx_data_t data = nullptr; // its data,
+    std::uint64_t bytes = 0;       // of so many bytes
+    ucp_ep_h reply_ep = nullptr;
+
+private:
+    Side &side_;
+    bool drops_;
 };
 
 // A transfer whose completion is asked for, not called back: with several threads, callbacks come

@@ -47,14 +47,8 @@ void exchange(Side &side) {
         ok(ucd_create_vector(static_cast<std::intptr_t>(ints), 1, 2, UCD_TYPE__INT, UCD_INFO__NULL,
                              &type),
            "vector");
-        const ucd_ucx_param_t p = message.sent.param(), q = message.received.param();
-        ok(ucd_ucx_recv_nbx(side.pipeline, message.out.data(), ints, UCD_TYPE__INT, m, UINT64_MAX,
-                            &q, &message.received.request),
-           "receive");
-        ok(ucd_ucx_send_nbx(side.pipeline, side.ep, message.in.data(), 1, type, m, &p,
-                            &message.sent.request),
-           "send");
-        message.sent.started();
+        start_receive(side, {message.out.data(), ints, UCD_TYPE__INT}, message.received, m);
+        start_send(side, {message.in.data(), 1, type}, message.sent, m);
         ok(ucd_free(&type), "free");
     }
     for (std::size_t m = 0; m < messages.size(); ++m) {

@@ -1,7 +1,6 @@
 // What pipelines move, between random layouts in all kinds of memory, against the oracle.
 
-#include "support/catch.hpp"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/strided.hpp"
 #include "ucx/window_of.hpp"
 
@@ -81,17 +80,12 @@ void transfer_tagged(Case &one, TwoSides &pair, const WindowOf *window = nullptr
     const ucp_tag_t tag = rng.bits();
     Outcome sent, received;
     const auto send = [&] {
-        const ucd_ucx_param_t p = sent.param(in_hints.get());
-        ok(ucd_ucx_send_nbx(pair.a.pipeline, pair.a.ep, ends.buffer(window), ends.from.count,
-                            ends.from.type(), tag, &p, &sent.request),
-           "ucd_ucx_send_nbx");
-        sent.started();
+        start_send(pair.a, {ends.buffer(window), ends.from.count, ends.from.type()}, sent, tag,
+                   in_hints.get());
     };
     const auto receive = [&] {
-        const ucd_ucx_param_t p = received.param(out_hints.get());
-        ok(ucd_ucx_recv_nbx(pair.b.pipeline, ends.out.real_base(), ends.to.count, ends.to.type(),
-                            tag, UINT64_MAX, &p, &received.request),
-           "ucd_ucx_recv_nbx");
+        start_receive(pair.b, {ends.out.real_base(), ends.to.count, ends.to.type()}, received, tag,
+                      out_hints.get());
     };
     const bool expected = rng.chance(50);
     if (expected) receive();
@@ -110,41 +104,22 @@ void transfer_tagged(Case &one, TwoSides &pair, const WindowOf *window = nullptr
     ends.check(one);
 }
 
-struct Active {
-    ucd_ucx_data_t data = nullptr;
-    unsigned id = 0;
-    std::string header;
-    std::uint64_t bytes = 0;
-    static void on_message(void *arg, unsigned id, const void *header, std::size_t header_length,
-                           ucd_ucx_data_t data, std::uint64_t bytes, ucp_ep_h) {
-        *static_cast<Active *>(arg) = {
-            data, id, std::string(static_cast<const char *>(header), header_length), bytes};
-    }
-};
-
 void transfer_active(Case &one, TwoSides &pair, const WindowOf *window = nullptr) {
     Ends ends(one);
     Rng &rng = one.rng();
-    Active active;
-    ok(ucd_ucx_am_set_handler(pair.b.pipeline, Active::on_message, &active), "set_handler");
+    Told told(pair.b);
     std::string header(rng.below(200), 'h');
     for (char &c : header) c = static_cast<char>(rng.bits());
     const auto id = static_cast<unsigned>(rng.bits());
     Outcome sent, received;
-    const ucd_ucx_param_t p = sent.param();
-    ok(ucd_ucx_am_send_nbx(pair.a.pipeline, pair.a.ep, id, header.data(), header.size(),
-                           ends.buffer(window), ends.from.count, ends.from.type(), &p,
-                           &sent.request),
-       "ucd_ucx_am_send_nbx");
-    sent.started();
-    pair.until([&] { return active.data != nullptr; });
-    if (active.id != id || active.header != header || active.bytes != ends.from.size())
+    start_active(pair.a, {ends.buffer(window), ends.from.count, ends.from.type()}, sent, header,
+                 id);
+    pair.until([&] { return told.times > 0; });
+    if (told.id != id || told.header != header || told.bytes != ends.from.size())
         one.fail("the handler was told of another message");
     for (std::size_t i = rng.below(20); i > 0; --i) pair.progress();
-    const ucd_ucx_param_t q = received.param();
-    ok(ucd_ucx_am_recv_nbx(pair.b.pipeline, active.data, ends.out.real_base(), ends.to.count,
-                           ends.to.type(), &q, &received.request),
-       "ucd_ucx_am_recv_nbx");
+    start_receive_active(pair.b, told.data, {ends.out.real_base(), ends.to.count, ends.to.type()},
+                         received);
     pair.until([&] { return sent.done() && received.done(); });
     check_outcome(one, sent, ends.from.size(), "the sender");
     check_outcome(one, received, ends.from.size(), "the receiver");
@@ -153,8 +128,7 @@ void transfer_active(Case &one, TwoSides &pair, const WindowOf *window = nullptr
 
 } // namespace
 
-TEST_CASE("tagged transfers between random layouts") {
-    const DeviceSession session;
+DEVICE_TEST("tagged transfers between random layouts") {
     const char *const pack = GENERATE("chunk", "ucx");
     TwoSides pair({{"ucd.ucx.eager", "64"},
                    {"ucd.ucx.chunk", "100"},
@@ -163,8 +137,7 @@ TEST_CASE("tagged transfers between random layouts") {
     run_cases("ucx tagged", 600, [&](Case &one) { transfer_tagged(one, pair); });
 }
 
-TEST_CASE("active messages between random layouts") {
-    const DeviceSession session;
+DEVICE_TEST("active messages between random layouts") {
     const char *const pack = GENERATE("chunk", "ucx");
     TwoSides pair({{"ucd.ucx.eager", "64"},
                    {"ucd.ucx.chunk", "100"},
@@ -174,8 +147,7 @@ TEST_CASE("active messages between random layouts") {
 }
 
 // A process may map its own memory, so both ends can be here.
-TEST_CASE("transfers whose data is read where it is") {
-    const DeviceSession session;
+DEVICE_TEST("transfers whose data is read where it is") {
     TwoSides pair({{"ucd.ucx.eager", "0"},
                    {"ucd.ucx.chunk", "100"},
                    {"ucd.ucx.direct", "always"},
@@ -194,8 +166,7 @@ TEST_CASE("transfers whose data is read where it is") {
     CHECK(direct > 0);
 }
 
-TEST_CASE("many transfers at a time, matched in any order") {
-    const DeviceSession session;
+DEVICE_TEST("many transfers at a time, matched in any order") {
     // One chunk of memory for each side: every transfer gets one of its own beyond that.
     TwoSides pair({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "100"}, {"ucd.ucx.staging", "100"}});
     run_cases("ucx many", 60, [&](Case &one) {
@@ -213,20 +184,15 @@ TEST_CASE("many transfers at a time, matched in any order") {
         one.rng().shuffle(order);
         for (const std::size_t i : order) {
             Outcome &o = next();
-            const ucd_ucx_param_t p = o.param();
-            ok(ucd_ucx_send_nbx(pair.a.pipeline, pair.a.ep, ends[i]->in.real_base(),
-                                ends[i]->from.count, ends[i]->from.type(), i, &p, &o.request),
-               "ucd_ucx_send_nbx");
-            o.started();
+            start_send(pair.a, {ends[i]->in.real_base(), ends[i]->from.count, ends[i]->from.type()},
+                       o, i);
         }
         for (int i = 0; i < 10; ++i) pair.progress();
         one.rng().shuffle(order);
         for (const std::size_t i : order) {
             Outcome &o = next();
-            const ucd_ucx_param_t p = o.param();
-            ok(ucd_ucx_recv_nbx(pair.b.pipeline, ends[i]->out.real_base(), ends[i]->to.count,
-                                ends[i]->to.type(), i, UINT64_MAX, &p, &o.request),
-               "ucd_ucx_recv_nbx");
+            start_receive(pair.b, {ends[i]->out.real_base(), ends[i]->to.count, ends[i]->to.type()},
+                          o, i);
             // One after the other: those that were sent earlier must not stand in its way.
             pair.until([&] { return o.done(); });
         }
@@ -238,8 +204,7 @@ TEST_CASE("many transfers at a time, matched in any order") {
     });
 }
 
-TEST_CASE("a message is matched in the order in which it was sent, small or large") {
-    const DeviceSession session;
+DEVICE_TEST("a message is matched in the order in which it was sent, small or large") {
     TwoSides pair({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "100"}});
     const std::size_t sizes[] = {1000, 10, 300, 0, 64, 65, 2000};
     std::vector<std::vector<char>> in, out;
@@ -248,18 +213,11 @@ TEST_CASE("a message is matched in the order in which it was sent, small or larg
         in.emplace_back(n, static_cast<char>(n));
         out.emplace_back(2000, 'x');
         Outcome &o = *outcomes.emplace_back(std::make_unique<Outcome>());
-        const ucd_ucx_param_t p = o.param();
-        ok(ucd_ucx_send_nbx(pair.a.pipeline, pair.a.ep, in.back().data(), n, UCD_TYPE__CHAR, 5, &p,
-                            &o.request),
-           "send");
-        o.started();
+        start_send(pair.a, {in.back().data(), n, UCD_TYPE__CHAR}, o, 5);
     }
     for (std::size_t i = 0; i < std::size(sizes); ++i) {
         Outcome &o = *outcomes.emplace_back(std::make_unique<Outcome>());
-        const ucd_ucx_param_t p = o.param();
-        ok(ucd_ucx_recv_nbx(pair.b.pipeline, out[i].data(), 2000, UCD_TYPE__CHAR, 5, 0xff, &p,
-                            &o.request),
-           "receive");
+        start_receive(pair.b, {out[i].data(), 2000, UCD_TYPE__CHAR}, o, 5, UCD_INFO__NULL, 0xff);
     }
     pair.until([&] {
         return std::all_of(outcomes.begin(), outcomes.end(), [](auto &o) { return o->done(); });
@@ -271,8 +229,7 @@ TEST_CASE("a message is matched in the order in which it was sent, small or larg
 }
 
 // One side may pack in chunks, and the other one leave unpacking to UCX, and the other way round.
-TEST_CASE("long and short rows are packed by either side's choice") {
-    const DeviceSession session;
+DEVICE_TEST("long and short rows are packed by either side's choice") {
     const std::size_t row = GENERATE(as<std::size_t>(), 12, 2044, 2048, 10000, 100000);
     const char *const packs[] = {"chunk", "ucx", "auto"};
     TwoSides sides({{"ucd.ucx.eager", "1000"}, {"ucd.ucx.chunk", "70001"}});
@@ -290,14 +247,11 @@ TEST_CASE("long and short rows are packed by either side's choice") {
                 const Keys receive_keys({{"ucd.ucx.pack", at_receiver}});
                 std::vector<char> out(in_place ? rows * row : in.size(), 'o');
                 Outcome sent, received;
-                const ucd_ucx_param_t p = sent.param(send_keys.get());
-                const ucd_ucx_param_t q = received.param(receive_keys.get());
-                ok(ucd_ucx_recv_nbx(sides.b.pipeline, out.data(), in_place ? rows * row : 1,
-                                    in_place ? UCD_TYPE__BYTE : type, 1, 1, &q, &received.request),
-                   "receive");
-                ok(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, in.data(), 1, type, 1, &p,
-                                    &sent.request),
-                   "send");
+                start_receive(
+                    sides.b,
+                    {out.data(), in_place ? rows * row : 1, in_place ? UCD_TYPE__BYTE : type},
+                    received, 1, receive_keys.get(), 1);
+                start_send(sides.a, {in.data(), 1, type}, sent, 1, send_keys.get());
                 sides.until([&] { return sent.done() && received.done(); });
                 REQUIRE(received.result.status == UCS_OK);
                 const std::size_t pitch = in_place ? row : row + 8;
@@ -313,8 +267,7 @@ TEST_CASE("long and short rows are packed by either side's choice") {
     REQUIRE(ucd_free(&type) == UCD_SUCCESS);
 }
 
-TEST_CASE("messages about the default thresholds") {
-    const DeviceSession session;
+DEVICE_TEST("messages about the default thresholds") {
     TwoSides sides;
     for (const std::size_t bytes : {8 << 10, 64 << 10, 512 << 10, 1 << 20})
         for (const std::size_t ints : {bytes / sizeof(int) - 1, bytes / sizeof(int) + 1}) {
@@ -328,8 +281,7 @@ TEST_CASE("messages about the default thresholds") {
         }
 }
 
-TEST_CASE("chunks are packed and unpacked while others are on the network") {
-    const DeviceSession session;
+DEVICE_TEST("chunks are packed and unpacked while others are on the network") {
     TwoSides pair({{"ucd.ucx.eager", "64"},
                    {"ucd.ucx.chunk", "1000"},
                    {"ucd.ucx.depth", "3"},
@@ -339,11 +291,8 @@ TEST_CASE("chunks are packed and unpacked while others are on the network") {
     ucd_type_t type;
     REQUIRE(ucd_create_vector(25000, 1, 2, UCD_TYPE__INT, UCD_INFO__NULL, &type) == UCD_SUCCESS);
     Outcome sent, received;
-    const ucd_ucx_param_t p = sent.param(), q = received.param();
-    ok(ucd_ucx_recv_nbx(pair.b.pipeline, out.data(), 1, type, 1, 1, &q, &received.request),
-       "receive");
-    ok(ucd_ucx_send_nbx(pair.a.pipeline, pair.a.ep, in.data(), 1, type, 1, &p, &sent.request),
-       "send");
+    start_receive(pair.b, {out.data(), 1, type}, received, 1, UCD_INFO__NULL, 1);
+    start_send(pair.a, {in.data(), 1, type}, sent);
     REQUIRE(ucd_free(&type) == UCD_SUCCESS);
     // As much as the sender can do, before the receiver has its turn: as if it took its time.
     pair.until([&] {

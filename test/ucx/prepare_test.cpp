@@ -1,7 +1,6 @@
 // What ucd_ucx_prepare gives UCP for a layout, and what UCP moves with it.
 
-#include "support/catch.hpp"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/prepared.hpp"
 
 #include <numeric>
@@ -10,8 +9,7 @@ namespace prepare_test {
 
 using namespace ucdtest;
 
-TEST_CASE("random layouts in UCX's own calls") {
-    const DeviceSession session;
+DEVICE_TEST("random layouts in UCX's own calls") {
     TwoSides sides;
     run_cases("ucx prepare", 800, [&](Case &one) {
         Rng &rng = one.rng();
@@ -102,8 +100,7 @@ std::vector<Advised> advised_layouts() {
 
 } // namespace
 
-TEST_CASE("prepare gives UCP the form that ucd_describe advises, and UCP moves it") {
-    const DeviceSession session;
+DEVICE_TEST("prepare gives UCP the form that ucd_describe advises, and UCP moves it") {
     TwoSides sides;
     // ucd_describe uses these limits, prepare's are other ones.
     const Keys limits({{"ucd.ucx.iov_segment", "1024"}, {"ucd.ucx.iov_entries", "1024"}});
@@ -138,8 +135,7 @@ TEST_CASE("prepare gives UCP the form that ucd_describe advises, and UCP moves i
     }
 }
 
-TEST_CASE("prepare decides for all of the count, by limits of its own") {
-    const DeviceSession session;
+DEVICE_TEST("prepare decides for all of the count, by limits of its own") {
     Case one("ucx advice for a count", 0);
     const Subject s = make_subject(
         one,
@@ -170,8 +166,7 @@ TEST_CASE("prepare decides for all of the count, by limits of its own") {
     }
 }
 
-TEST_CASE("a list of segments may be as long as the key allows") {
-    const DeviceSession session;
+DEVICE_TEST("a list of segments may be as long as the key allows") {
     TwoSides sides;
     // UCX sends up to 16 segments at a time: shorter lists, longer ones, and the longest.
     for (const std::size_t segments : {1, 15, 16, 17, 33, 4097, 1 << 20}) {

@@ -3,6 +3,7 @@
 
 #include "datatype/typed_buffer.h"
 #include "pipeline/message.h"
+#include "support/device_test.hpp"
 #include "ucx/ring_pair.hpp"
 
 #include <cstring>
@@ -22,8 +23,7 @@ void check_ring_is_usable(TwoSides &pair) {
 
 } // namespace
 
-TEST_CASE("a send that nobody receives is cancelled") {
-    const DeviceSession session;
+DEVICE_TEST("a send that nobody receives is cancelled") {
     TwoSides pair({SMALL_RING});
     for (const int steps : {0, 1, 3, 50}) {
         Case one("ucx ring unmatched", 0);
@@ -43,8 +43,7 @@ TEST_CASE("a send that nobody receives is cancelled") {
     check_ring_is_usable(pair);
 }
 
-TEST_CASE("without memory that can be shared, chunks go through the host") {
-    const DeviceSession session;
+DEVICE_TEST("without memory that can be shared, chunks go through the host") {
     for (const bool contiguous : {false, true}) {
         TwoSides pair({SMALL_RING});
         Case one("ucx ring export", 0);
@@ -70,8 +69,7 @@ TEST_CASE("without memory that can be shared, chunks go through the host") {
     }
 }
 
-TEST_CASE("each transfer in the ring can have a chunk, whatever the limit") {
-    const DeviceSession session;
+DEVICE_TEST("each transfer in the ring can have a chunk, whatever the limit") {
     TwoSides pair({SMALL_RING, {"ucd.ucx.ring_expose", "no"}, {"ucd.ucx.ring_staging", "0"}});
     Case one("ucx ring without staging", 0);
     RingEnds ends(one, RingLayouts(one, 1000), Memory::device0, Memory::device0);
@@ -90,8 +88,7 @@ TEST_CASE("each transfer in the ring can have a chunk, whatever the limit") {
     check_ring_is_usable(pair);
 }
 
-TEST_CASE("a receive takes as many chunks from the ring at a time as its depth there") {
-    const DeviceSession session;
+DEVICE_TEST("a receive takes as many chunks from the ring at a time as its depth there") {
     TwoSides pair({SMALL_RING, {"ucd.ucx.depth", "8"}});
     Case one("ucx ring depth", 0);
     // Contiguous, so that nothing is packed.
@@ -111,8 +108,7 @@ TEST_CASE("a receive takes as many chunks from the ring at a time as its depth t
     ends.check(one);
 }
 
-TEST_CASE("a send whose first chunk the device does not pack says so, and has not begun") {
-    const DeviceSession session;
+DEVICE_TEST("a send whose first chunk the device does not pack says so, and has not begun") {
     TwoSides pair({SMALL_RING});
     Case one("ucx ring packing", 0);
     RingEnds ends(one, RingLayouts(one, 1000), Memory::device0, Memory::device0);
@@ -197,8 +193,7 @@ struct ByHand {
 
 } // namespace
 
-TEST_CASE("chunks that are in no memory are refused") {
-    const DeviceSession session;
+DEVICE_TEST("chunks that are in no memory are refused") {
     TwoSides pair({SMALL_RING});
     Case one("ucx ring hostile", 0);
     RingEnds ends(one, true, false, Memory::device0, Memory::device0);
@@ -242,8 +237,7 @@ TEST_CASE("chunks that are in no memory are refused") {
     check_ring_is_usable(pair);
 }
 
-TEST_CASE("a chunk counts unless its receipt was taken back") {
-    const DeviceSession session;
+DEVICE_TEST("a chunk counts unless its receipt was taken back") {
     TwoSides pair({SMALL_RING});
     for (const bool taken_back : {false, true}) {
         Case one("ucx ring receipt", 0);
@@ -268,8 +262,7 @@ TEST_CASE("a chunk counts unless its receipt was taken back") {
     check_ring_is_usable(pair);
 }
 
-TEST_CASE("ring offers that come alone, twice or late leave nothing behind") {
-    const DeviceSession session;
+DEVICE_TEST("ring offers that come alone, twice or late leave nothing behind") {
     TwoSides pair({SMALL_RING});
     Case one("ucx ring offers", 0);
     RingEnds ends(one, true, false, Memory::device0, Memory::device0);
@@ -293,8 +286,7 @@ TEST_CASE("ring offers that come alone, twice or late leave nothing behind") {
     check_ring_is_usable(pair);
 }
 
-TEST_CASE("receipts of another length are no receipts") {
-    const DeviceSession session;
+DEVICE_TEST("receipts of another length are no receipts") {
     TwoSides pair({SMALL_RING});
     std::uint64_t number = 400;
     for (const std::size_t bytes : {0, 1, 7, 9, 16}) {
@@ -324,8 +316,7 @@ TEST_CASE("receipts of another length are no receipts") {
     check_ring_is_usable(pair);
 }
 
-TEST_CASE("ring offers that come from an endpoint which has failed by then are not answered") {
-    const DeviceSession session;
+DEVICE_TEST("ring offers that come from an endpoint which has failed by then are not answered") {
     TwoSides pair({SMALL_RING});
     Case one("ucx ring offers of failed endpoints", 0);
     RingEnds ends(one, true, false, Memory::device0, Memory::device0);
@@ -341,7 +332,7 @@ TEST_CASE("ring offers that come from an endpoint which has failed by then are n
     // They come, and nobody has looked at them yet.
     for (int i = 0; i < 1000; ++i)
         for (const Side *side : {&pair.a, &pair.b}) ucp_worker_progress(side->worker);
-    ok(ucd_ucx_lose_endpoint(pair.b.pipeline, pair.b.ep, UCS_ERR_CONNECTION_RESET), "lose");
+    pair.b.lose_endpoint();
     for (int i = 0; i < 20; ++i) pair.progress();
     CHECK(received.done());
     CHECK(received.result.status == UCS_ERR_CONNECTION_RESET);
@@ -350,8 +341,7 @@ TEST_CASE("ring offers that come from an endpoint which has failed by then are n
     check_ring_is_usable(pair);
 }
 
-TEST_CASE("a chunk that ends within an element is not reduced") {
-    const DeviceSession session;
+DEVICE_TEST("a chunk that ends within an element is not reduced") {
     void *memory;
     REQUIRE(ucd_memory_alloc((std::string(mock::backend.name) + ":0").c_str(), UCD_MEMORY__DEVICE,
                              64, &memory) == UCD_SUCCESS);

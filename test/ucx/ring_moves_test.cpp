@@ -1,6 +1,7 @@
 // Transfers whose chunks stay in device memory: two pipelines of one process, where the memory is
 // opened at its own address. With each kind of device whose memory can be shared, a GPU's included.
 
+#include "support/device_test.hpp"
 #include "ucx/ring_pair.hpp"
 
 #include <memory>
@@ -9,8 +10,7 @@ namespace ring_moves_test {
 
 using namespace ucdtest;
 
-TEST_CASE("chunks between devices stay in device memory") {
-    const DeviceSession session;
+DEVICE_TEST("chunks between devices stay in device memory") {
     for (const char *copy : {"no", "yes"}) {
         for (const char *expose : {"no", "yes"}) {
             TwoSides pair(
@@ -34,32 +34,24 @@ TEST_CASE("chunks between devices stay in device memory") {
     }
 }
 
-TEST_CASE("active messages take the same way") {
-    const DeviceSession session;
+DEVICE_TEST("active messages take the same way") {
     TwoSides pair({SMALL_RING});
     run_cases("ucx ring active", 60, [&](Case &one) {
         RingEnds ends = random_ends(one);
         pair.a.events.clear();
-        ucd_ucx_data_t data = nullptr;
-        const auto on_message = [](void *arg, unsigned, const void *, size_t, ucd_ucx_data_t d,
-                                   uint64_t, ucp_ep_h) { *static_cast<ucd_ucx_data_t *>(arg) = d; };
-        ok(ucd_ucx_am_set_handler(pair.b.pipeline, on_message, &data), "set_handler");
+        Told told(pair.b);
         Outcome sent, received;
-        const ucd_ucx_param_t p = sent.param(), q = received.param();
-        ok(ucd_ucx_am_send_nbx(pair.a.pipeline, pair.a.ep, 5, "head", 4, ends.in.real_base(),
-                               ends.from.count, ends.from.type(), &p, &sent.request),
-           "ucd_ucx_am_send_nbx");
-        sent.started();
-        pair.until([&] { return data != nullptr; });
+        start_active(pair.a, {ends.in.real_base(), ends.from.count, ends.from.type()}, sent, "head",
+                     5);
+        pair.until([&] { return told.times > 0; });
         for (std::size_t i = one.rng().below(20); i > 0; --i) pair.progress();
         if (one.rng().chance(20)) { // its sender does not notice
-            ok(ucd_ucx_am_drop(pair.b.pipeline, data), "ucd_ucx_am_drop");
+            ok(ucd_ucx_am_drop(pair.b.pipeline, told.data), "ucd_ucx_am_drop");
             pair.until([&] { return sent.done(); });
             return require_good(one, sent, ends.from.size(), "the sender");
         }
-        ok(ucd_ucx_am_recv_nbx(pair.b.pipeline, data, ends.out.real_base(), ends.to.count,
-                               ends.to.type(), &q, &received.request),
-           "ucd_ucx_am_recv_nbx");
+        start_receive_active(pair.b, told.data,
+                             {ends.out.real_base(), ends.to.count, ends.to.type()}, received);
         pair.until([&] { return sent.done() && received.done(); });
         require_good(one, sent, ends.from.size(), "the sender");
         require_good(one, received, ends.from.size(), "the receiver");
@@ -68,8 +60,7 @@ TEST_CASE("active messages take the same way") {
     });
 }
 
-TEST_CASE("chunks go through the host if one side wants it so, or is the host") {
-    const DeviceSession session;
+DEVICE_TEST("chunks go through the host if one side wants it so, or is the host") {
     TwoSides pair({SMALL_RING});
     const Keys none({{"ucd.ucx.ring", "none"}});
     run_cases("ucx no ring", 100, [&](Case &one) {
@@ -82,8 +73,7 @@ TEST_CASE("chunks go through the host if one side wants it so, or is the host") 
     });
 }
 
-TEST_CASE("many transfers share the device memory that there is") {
-    const DeviceSession session;
+DEVICE_TEST("many transfers share the device memory that there is") {
     TwoSides pair({SMALL_RING, {"ucd.ucx.ring_staging", "100"}});
     run_cases("ucx many rings", 20, [&](Case &one) {
         std::vector<std::unique_ptr<RingEnds>> ends;

@@ -86,20 +86,13 @@ inline RingEnds random_ends(Case &one, Memory source = Memory::device0,
 }
 
 inline void start_send(Side &side, RingEnds &ends, Outcome &o, ucd_info_t info = UCD_INFO__NULL) {
-    const ucd_ucx_param_t p = o.param(info);
-    ok(ucd_ucx_send_nbx(side.pipeline, side.ep, ends.in.real_base(), ends.from.count,
-                        ends.from.type(), 1, &p, &o.request),
-       "ucd_ucx_send_nbx");
-    o.started();
+    start_send(side, {ends.in.real_base(), ends.from.count, ends.from.type()}, o, 1, info);
     if (o.done()) o.result.bytes = ends.from.size(); // there is no result to look at
 }
 
 inline void start_receive(Side &side, RingEnds &ends, Outcome &o,
                           ucd_info_t info = UCD_INFO__NULL) {
-    const ucd_ucx_param_t p = o.param(info);
-    ok(ucd_ucx_recv_nbx(side.pipeline, ends.out.real_base(), ends.to.count, ends.to.type(), 1,
-                        UINT64_MAX, &p, &o.request),
-       "ucd_ucx_recv_nbx");
+    start_receive(side, {ends.out.real_base(), ends.to.count, ends.to.type()}, o, 1, info);
 }
 
 inline void require_good(Case &one, const Outcome &o, std::size_t bytes, const char *who) {

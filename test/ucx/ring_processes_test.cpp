@@ -82,9 +82,8 @@ void with_peers() {
 TEST_CASE("chunks in device memory are opened by another process") {
     with_peers();
     {
-        Side side;
         const Keys keys({SMALL_RING});
-        side.open_pipeline(keys.get());
+        PipelineSide side(keys.get());
         Peer peer(side, "the other process");
         run_all_cases(side, true);
         CHECK(mock::counts.opens > 0);
@@ -101,9 +100,8 @@ TEST_CASE("chunks in device memory are opened by another process") {
 
 TEST_CASE("the other process", "[.]") {
     with_peers();
-    Side side;
     const Keys keys({SMALL_RING});
-    side.open_pipeline(keys.get());
+    PipelineSide side(keys.get());
     connect_with_parent(side);
     run_all_cases(side, false);
     for (pollfd in = {to_peer, POLLIN, 0}; poll(&in, 1, 0) == 0;)
@@ -127,15 +125,10 @@ struct Long {
     void start(Side &side, bool sends) {
         buffer.send();
         mock::knobs.delay_us = 1000;
-        const ucd_ucx_param_t p = outcome.param();
         if (sends)
-            ok(ucd_ucx_send_nbx(side.pipeline, side.ep, buffer.real_base(), 1, s.type(), 1, &p,
-                                &outcome.request),
-               "send");
+            start_send(side, {buffer.real_base(), 1, s.type()}, outcome);
         else
-            ok(ucd_ucx_recv_nbx(side.pipeline, buffer.real_base(), 1, s.type(), 1, 1, &p,
-                                &outcome.request),
-               "receive");
+            start_receive(side, {buffer.real_base(), 1, s.type()}, outcome, 1, UCD_INFO__NULL, 1);
     }
 };
 
@@ -145,8 +138,7 @@ const Keys &long_keys() {
 }
 
 void peer_until_killed(bool sends) {
-    Side side;
-    side.open_pipeline(long_keys().get());
+    PipelineSide side(long_keys().get());
     connect_with_parent(side);
     Long transfer;
     transfer.start(side, sends);
@@ -156,8 +148,7 @@ void peer_until_killed(bool sends) {
 
 void lose_peer(bool peer_sends) {
     {
-        Side side;
-        side.open_pipeline(long_keys().get());
+        PipelineSide side(long_keys().get());
         Long transfer;
         {
             Peer peer(side, peer_sends ? "the other process sends" : "the other process receives");

@@ -1,5 +1,6 @@
 // One-sided operations whose chunks stay in device memory.
 
+#include "support/device_test.hpp"
 #include "ucx/ring_pair.hpp"
 #include "ucx/rma_pair.hpp"
 
@@ -7,8 +8,7 @@ namespace ring_rma_test {
 
 using namespace ucdtest;
 
-TEST_CASE("an operation's info says whether its chunks stay in device memory") {
-    const DeviceSession session;
+DEVICE_TEST("an operation's info says whether its chunks stay in device memory") {
     for (const char *ring : {"auto", "none"}) {
         RmaPair pair({SMALL_RING});
         const Keys keys({{"ucd.ucx.ring", ring}});
@@ -16,10 +16,8 @@ TEST_CASE("an operation's info says whether its chunks stay in device memory") {
         RingEnds ends(one, RingLayouts(one, 1000), Memory::device0, Memory::device0);
         const Window window(pair.b, ends.out.real_base(), 3000);
         Outcome o;
-        const ucd_ucx_param_t p = o.param(keys.get());
-        ok(ucd_ucx_put_nbx(pair.a.rma, pair.a.ep(), ends.in.real_base(), 1, ends.from.type(),
-                           window.key(), 0, 1, ends.to.type(), &p, &o.request),
-           "ucd_ucx_put_nbx");
+        start_put(pair.a, {ends.in.real_base(), 1, ends.from.type()},
+                  {window.key(), 0, 1, ends.to.type()}, o, keys.get());
         pair.until([&] { return o.done(); });
         require_good(one, o, 1000, "the origin");
         ends.check(one);
@@ -28,8 +26,7 @@ TEST_CASE("an operation's info says whether its chunks stay in device memory") {
     }
 }
 
-TEST_CASE("a window's info says whether chunks to and from it stay in device memory") {
-    const DeviceSession session;
+DEVICE_TEST("a window's info says whether chunks to and from it stay in device memory") {
     for (const char *ring : {"auto", "none"})
         for (const bool put : {true, false}) {
             RmaPair pair({SMALL_RING});
@@ -39,16 +36,12 @@ TEST_CASE("a window's info says whether chunks to and from it stay in device mem
             DeviceBuffer &windowed = put ? ends.out : ends.in;
             const Window window(pair.b, windowed.real_base(), 3000, keys.get());
             Outcome o;
-            const ucd_ucx_param_t p = o.param();
             if (put)
-                ok(ucd_ucx_put_nbx(pair.a.rma, pair.a.ep(), ends.in.real_base(), 1,
-                                   ends.from.type(), window.key(), 0, 1, ends.to.type(), &p,
-                                   &o.request),
-                   "ucd_ucx_put_nbx");
+                start_put(pair.a, {ends.in.real_base(), 1, ends.from.type()},
+                          {window.key(), 0, 1, ends.to.type()}, o);
             else
-                ok(ucd_ucx_get_nbx(pair.a.rma, pair.a.ep(), ends.out.real_base(), 1, ends.to.type(),
-                                   window.key(), 0, 1, ends.from.type(), &p, &o.request),
-                   "ucd_ucx_get_nbx");
+                start_get(pair.a, {ends.out.real_base(), 1, ends.to.type()},
+                          {window.key(), 0, 1, ends.from.type()}, o);
             pair.until([&] { return o.done(); });
             require_good(one, o, 1000, "the origin");
             ends.check(one);

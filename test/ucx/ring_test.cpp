@@ -1,6 +1,7 @@
 // What transfers by the ring cost, and devices that reach each other or do not: on threads, which
 // count. What they move: ring_moves_test.cpp. Between processes: ring_processes_test.cpp.
 
+#include "support/device_test.hpp"
 #include "ucx/direct_pair.hpp"
 #include "ucx/ring_pair.hpp"
 
@@ -32,8 +33,7 @@ public:
 
 } // namespace
 
-TEST_CASE("device memory is read where it is, if both sides trust the other") {
-    const DeviceSession session;
+DEVICE_TEST("device memory is read where it is, if both sides trust the other") {
     TwoSides pair({SMALL_RING, {"ucd.ucx.direct", "always"}});
     link_up(pair);
     Case one("ucx direct device", 0);
@@ -43,8 +43,7 @@ TEST_CASE("device memory is read where it is, if both sides trust the other") {
     CHECK(count_of(pair.b, UCD_UCX_EVENT__RECEIVED) == 1);
 }
 
-TEST_CASE("a receiver that copies chunks has twice the device's work") {
-    const DeviceSession session;
+DEVICE_TEST("a receiver that copies chunks has twice the device's work") {
     int launches[2];
     for (const bool copy : {false, true}) {
         TwoSides pair({SMALL_RING, {"ucd.ucx.ring_copy", copy ? "yes" : "no"}});
@@ -72,8 +71,7 @@ TEST_CASE("chunks between two devices stay in device memory if these reach each 
     }
 }
 
-TEST_CASE("device memory for chunks is counted as the pages that it takes") {
-    const DeviceSession session;
+DEVICE_TEST("device memory for chunks is counted as the pages that it takes") {
     Case one("ucx ring pages", 0);
     RingEnds ends(one, RingLayouts(one, 1000), Memory::device0, Memory::device0);
     const std::pair<std::string, std::string> two_pages("ucd.ucx.ring_staging",
@@ -103,8 +101,7 @@ TEST_CASE("device memory for chunks is counted as the pages that it takes") {
     }
 }
 
-TEST_CASE("chunks on the host are pinned memory, where the user gives none") {
-    const DeviceSession session;
+DEVICE_TEST("chunks on the host are pinned memory, where the user gives none") {
     const Keys keys({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "100"}, {"ucd.ucx.ring", "none"}});
     for (const bool out_of_memory : {false, true}) {
         TwoSides pair;

@@ -1,6 +1,7 @@
 // Threads that send between devices at the same time, on the same two workers: chunks, what is
 // open and what is given back are the pipelines', and so all threads'.
 
+#include "support/device_test.hpp"
 #include "ucx/deadline.hpp"
 #include "ucx/ring_pair.hpp"
 
@@ -64,8 +65,7 @@ std::string exchange(TwoSides &sides, unsigned thread, ucd_type_t type) {
 
 } // namespace
 
-TEST_CASE("threads share two workers and the device memory of their pipelines") {
-    const DeviceSession session;
+DEVICE_TEST("threads share two workers and the device memory of their pipelines") {
     for (const char *copy : {"no", "yes"}) {
         TwoSides sides({{"ucd.ucx.eager", "64"},
                         {"ucd.ucx.ring_chunk", "1000"},

@@ -3,8 +3,7 @@
 #include "c_api/allocations.hpp"
 #include "rma/access_page.h"
 #include "rma/one_sided.h"
-#include "support/catch.hpp"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "support/random/random_cases.hpp"
 #include "ucx/links_pair.hpp"
 #include "ucx/rma_access.hpp"
@@ -48,8 +47,7 @@ struct Granted {
 
 // The program of the process may be replaced (execve), and then the memory at these addresses is
 // another program's.
-TEST_CASE("windows in users' memory are accessed by messages only") {
-    const DeviceSession session;
+DEVICE_TEST("windows in users' memory are accessed by messages only") {
     RmaPair pair({{"ucd.ucx.direct", "always"}});
     std::vector<int> memory(many, 7);
     const Window window(pair.b, memory.data(), many * sizeof(int));
@@ -65,8 +63,7 @@ TEST_CASE("windows in users' memory are accessed by messages only") {
 }
 
 // Version 0.3.0 granted such windows, too, and accessed them by system calls.
-TEST_CASE("a grant of a window that cannot be mapped is not used") {
-    const DeviceSession session;
+DEVICE_TEST("a grant of a window that cannot be mapped is not used") {
     Granted g;
     std::vector<int> memory(many, 7);
     const Window window(g.pair.b, memory.data(), many * sizeof(int));
@@ -99,8 +96,7 @@ TEST_CASE("a grant of a window that cannot be mapped is not used") {
 }
 
 // An origin of version 0.3.0 would access it by system calls, until it has mapped the window.
-TEST_CASE("a grant names no memory of its owner") {
-    const DeviceSession session;
+DEVICE_TEST("a grant names no memory of its owner") {
     RmaSide owner(Keys(trusting).get(), UCS_THREAD_MODE_SINGLE);
     const AllocatedWindow window(owner, many);
     LinksWithLedger own;
@@ -140,8 +136,7 @@ TEST_CASE("a grant names no memory of its owner") {
     owner.close_endpoint();
 }
 
-TEST_CASE("a direct put that finds no memory writes what it should, or ends with a status") {
-    const DeviceSession session;
+DEVICE_TEST("a direct put that finds no memory writes what it should, or ends with a status") {
     Granted g;
     for (std::size_t nth = 1, in_a_row = 0; in_a_row < 2; ++nth) {
         std::vector<int> own(2 * many);
@@ -163,8 +158,7 @@ TEST_CASE("a direct put that finds no memory writes what it should, or ends with
     CHECK(g.has_guard());
 }
 
-TEST_CASE("a window stays while an origin accesses it") {
-    const DeviceSession session;
+DEVICE_TEST("a window stays while an origin accesses it") {
     ucd_ucx::Descriptor descriptor;
     const auto owner = AccessPage::make(descriptor);
     REQUIRE(owner != nullptr);
@@ -209,8 +203,7 @@ TEST_CASE("memory of huge pages is not mapped") {
     CHECK(ucd_ucx::SharedMemory::open_to_read(huge.get(), bytes) == nullptr);
 }
 
-TEST_CASE("both sides have to trust, and an operation may refuse") {
-    const DeviceSession session;
+DEVICE_TEST("both sides have to trust, and an operation may refuse") {
     for (const bool owner_trusts : {false, true}) {
         const Keys keys(trusting);
         RmaSide one(owner_trusts ? UCD_INFO__NULL : keys.get(), UCS_THREAD_MODE_SINGLE);
@@ -232,17 +225,14 @@ TEST_CASE("both sides have to trust, and an operation may refuse") {
     Granted g;
     const Keys no({{"ucd.ucx.direct", "no"}});
     RmaTestOperation get(many);
-    const ucd_ucx_param_t p = get.o.param(no.get());
-    ok(ucd_ucx_get_nbx(g.pair.a.rma, g.pair.a.ep(), get.out.data(), many, UCD_TYPE__INT, g.key(), 0,
-                       many, UCD_TYPE__INT, &p, &get.o.request),
-       "get");
+    start_get(g.pair.a, {get.out.data(), many, UCD_TYPE__INT}, {g.key(), 0, many, UCD_TYPE__INT},
+              get.o, no.get());
     g.pair.a.progress();
     CHECK_FALSE(get.done());
     g.pair.until([&] { return get.done(); });
 }
 
-TEST_CASE("direct operations stay behind a fence, and a flush does not wait for them") {
-    const DeviceSession session;
+DEVICE_TEST("direct operations stay behind a fence, and a flush does not wait for them") {
     Granted g;
     RmaTestOperation first(many + 1), second(many); // the first one is a message
     std::fill(second.in.begin(), second.in.end(), 2);
@@ -263,8 +253,7 @@ TEST_CASE("direct operations stay behind a fence, and a flush does not wait for 
     g.pair.until([&] { return third.done(); });
 }
 
-TEST_CASE("with a lost endpoint, direct access ends at both sides") {
-    const DeviceSession session;
+DEVICE_TEST("with a lost endpoint, direct access ends at both sides") {
     Granted g;
     ok(ucd_ucx_rma_lose_endpoint(g.pair.b.rma, g.pair.b.ep(), UCS_ERR_CANCELED), "lose");
     g.pair.b.progress();
@@ -279,8 +268,7 @@ TEST_CASE("with a lost endpoint, direct access ends at both sides") {
 
 // It looks as if the origin were at work on the page of each endpoint that it has lost, of which it
 // keeps the lifeline.
-TEST_CASE("an owner keeps the pages of few lost endpoints, and grants nothing beyond these") {
-    const DeviceSession session;
+DEVICE_TEST("an owner keeps the pages of few lost endpoints, and grants nothing beyond these") {
     std::vector<std::unique_ptr<ucd_ucx::SharedMemory>> pages;
     std::vector<ucd_ucx::Descriptor> lifelines;
     Granted g;
@@ -311,8 +299,7 @@ TEST_CASE("an owner keeps the pages of few lost endpoints, and grants nothing be
     for (const auto &page : pages) page->address()[0] = 0;
 }
 
-TEST_CASE("introductions and grants by hand begin nothing") {
-    const DeviceSession session;
+DEVICE_TEST("introductions and grants by hand begin nothing") {
     HandTarget target(trusting);
     const ucd_ucx_window_key_t key = made_up_key();
     for (const std::size_t bytes :
@@ -329,8 +316,7 @@ TEST_CASE("introductions and grants by hand begin nothing") {
     REQUIRE(target.hand.within(5, [&] { return get.done(); }));
 }
 
-TEST_CASE("a grant that is not authentic opens nothing") {
-    const DeviceSession session;
+DEVICE_TEST("a grant that is not authentic opens nothing") {
     Granted g;
     WindowAccess &access = g.pair.a.rma->one_sided.access;
     WindowGrant grant;
@@ -349,8 +335,7 @@ TEST_CASE("a grant that is not authentic opens nothing") {
     CHECK(g.has_guard());
 }
 
-TEST_CASE("several threads access a window directly") {
-    const DeviceSession session;
+DEVICE_TEST("several threads access a window directly") {
     RmaPair pair(trusting, UCS_THREAD_MODE_MULTI);
     constexpr std::size_t threads = 3;
     const AllocatedWindow window(pair.b, threads * many);

@@ -1,14 +1,13 @@
 // Answers that go together as one message.
 
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/rma_by_hand.hpp"
 
 namespace rma_answers_test {
 
 using namespace ucdtest;
 
-TEST_CASE("answers that come as one message end an operation each") {
-    const DeviceSession session;
+DEVICE_TEST("answers that come as one message end an operation each") {
     HandTarget target;
     Attacker &hand = target.hand;
     const ucd_ucx_window_key_t key = made_up_key();
@@ -17,10 +16,8 @@ TEST_CASE("answers that come as one message end an operation each") {
     std::vector<Outcome> outcomes(gets);
     std::vector<std::string> answers;
     for (std::size_t i = 0; i < gets; ++i) {
-        const ucd_ucx_param_t p = outcomes[i].param();
-        ok(ucd_ucx_get_nbx(target.a.rma, target.a.ep(), to[i].data() + 10, 50, UCD_TYPE__CHAR, &key,
-                           0, 50, UCD_TYPE__CHAR, &p, &outcomes[i].request),
-           "get");
+        start_get(target.a, {to[i].data() + 10, 50, UCD_TYPE__CHAR}, {&key, 0, 50, UCD_TYPE__CHAR},
+                  outcomes[i]);
         answers.push_back(wire::preamble(wire::answer, hand.next_said().number) +
                           std::string(50, static_cast<char>('a' + i)));
     }
@@ -61,8 +58,7 @@ TEST_CASE("answers that come as one message end an operation each") {
     CHECK(done(2, 'c'));
 }
 
-TEST_CASE("operations that come together are answered together") {
-    const DeviceSession session;
+DEVICE_TEST("operations that come together are answered together") {
     HandOrigin origin;
     Attacker &hand = origin.hand;
     CHECK(origin.verdict() == wire::done);
@@ -104,8 +100,7 @@ TEST_CASE("operations that come together are answered together") {
                          static_cast<char>('A' + i)) == 50);
 }
 
-TEST_CASE("answers that come as one message reach a device's memory") {
-    const DeviceSession session;
+DEVICE_TEST("answers that come as one message reach a device's memory") {
     HandTarget target;
     Attacker &hand = target.hand;
     const ucd_ucx_window_key_t key = made_up_key();
@@ -116,10 +111,8 @@ TEST_CASE("answers that come as one message reach a device's memory") {
     std::vector<std::string> answers;
     std::string expected;
     for (std::size_t i = 0; i < gets; ++i) {
-        const ucd_ucx_param_t p = outcomes[i].param(hints.get());
-        ok(ucd_ucx_get_nbx(target.a.rma, target.a.ep(), to + i * bytes, bytes, UCD_TYPE__CHAR, &key,
-                           0, bytes, UCD_TYPE__CHAR, &p, &outcomes[i].request),
-           "get");
+        start_get(target.a, {to + i * bytes, bytes, UCD_TYPE__CHAR},
+                  {&key, 0, bytes, UCD_TYPE__CHAR}, outcomes[i], hints.get());
         const std::string data(bytes, static_cast<char>('a' + i));
         answers.push_back(wire::preamble(wire::answer, hand.next_said().number) + data);
         expected += data;

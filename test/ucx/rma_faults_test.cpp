@@ -2,8 +2,7 @@
 // hangs, nothing leaks, and the workers go on.
 
 #include "c_api/allocations.hpp"
-#include "support/catch.hpp"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/rma_operation.hpp"
 
 #include <algorithm>
@@ -33,8 +32,7 @@ void check_usable(RmaPair &pair) {
 
 } // namespace
 
-TEST_CASE("operations that reach beyond their window are refused") {
-    const DeviceSession session;
+DEVICE_TEST("operations that reach beyond their window are refused") {
     RmaPair pair(small_chunks);
     std::vector<int> memory(1200, 7);
     const Window window(pair.b, memory.data() + 100, 4000);
@@ -68,8 +66,7 @@ TEST_CASE("operations that reach beyond their window are refused") {
     CHECK(memory[1100] == 7);
 }
 
-TEST_CASE("operations on windows that there are not") {
-    const DeviceSession session;
+DEVICE_TEST("operations on windows that there are not") {
     RmaPair pair(small_chunks);
     std::vector<int> memory(1000, 7);
     ucd_ucx_window_key_t gone;
@@ -94,8 +91,7 @@ TEST_CASE("operations on windows that there are not") {
     check_usable(pair);
 }
 
-TEST_CASE("what an origin can see is refused at once") {
-    const DeviceSession session;
+DEVICE_TEST("what an origin can see is refused at once") {
     RmaPair pair(small_chunks);
     std::vector<int> memory(100, 7);
     const Window window(pair.b, memory.data(), 400);
@@ -149,8 +145,7 @@ TEST_CASE("what an origin can see is refused at once") {
     check_usable(pair);
 }
 
-TEST_CASE("operations started after an endpoint was lost are not lost with it") {
-    const DeviceSession session;
+DEVICE_TEST("operations started after an endpoint was lost are not lost with it") {
     RmaPair pair(small_chunks);
     std::vector<int> memory(10, 7);
     const Window window(pair.b, memory.data(), 40);
@@ -167,8 +162,7 @@ TEST_CASE("operations started after an endpoint was lost are not lost with it") 
     CHECK(std::count(memory.begin(), memory.end(), 9) == 10); // the one behind was never sent
 }
 
-TEST_CASE("an endpoint that cannot be given up for lack of memory is not said to be") {
-    const DeviceSession session;
+DEVICE_TEST("an endpoint that cannot be given up for lack of memory is not said to be") {
     RmaPair pair;
     const auto lose = [&] {
         return ucd_ucx_rma_lose_endpoint(pair.a.rma, pair.a.ep(), UCS_ERR_TIMED_OUT);

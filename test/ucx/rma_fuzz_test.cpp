@@ -1,8 +1,7 @@
 // Damaged and random messages to a target, and to an origin that waits for an answer. A quick run
 // has some thousands; UCD_TEST_CASES=250 makes a million of them.
 
-#include "support/catch.hpp"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/attacker.hpp"
 #include "ucx/rma_pair.hpp"
 #include "ucx/type_name.hpp"
@@ -121,7 +120,7 @@ public:
     }
     ~FuzzedTarget() {
         // What was begun and will never be ended must not keep anything.
-        ok(ucd_ucx_rma_lose_endpoint(b_.rma, b_.ep(), UCS_ERR_CONNECTION_RESET), "lose");
+        b_.lose_endpoint();
         hand_.progress(20);
         b_.close_endpoint();
     }
@@ -277,13 +276,11 @@ void fuzz_target(const char *test, std::size_t cases, One &&one_message) {
 
 } // namespace
 
-TEST_CASE("damaged requests write nothing, and good ones only what they say") {
-    const DeviceSession session;
+DEVICE_TEST("damaged requests write nothing, and good ones only what they say") {
     fuzz_target("rma fuzz", 3000, [](FuzzedTarget &t, Case &one) { t.one_request(one); });
 }
 
-TEST_CASE("messages that are damaged anywhere write nothing outside the window") {
-    const DeviceSession session;
+DEVICE_TEST("messages that are damaged anywhere write nothing outside the window") {
     std::unique_ptr<FuzzedTarget> target;
     std::size_t sent = 0;
     run_cases("rma fuzz all", 1000, [&](Case &one) {
@@ -295,8 +292,7 @@ TEST_CASE("messages that are damaged anywhere write nothing outside the window")
     });
 }
 
-TEST_CASE("damaged answers do no harm to an origin") {
-    const DeviceSession session;
+DEVICE_TEST("damaged answers do no harm to an origin") {
     const Keys no_keys;
     RmaSide a(no_keys.get(), UCS_THREAD_MODE_SINGLE);
     Attacker hand(a.side.address(), [&] { a.progress(); });
@@ -306,10 +302,7 @@ TEST_CASE("damaged answers do no harm to an origin") {
         Rng &rng = one.rng();
         std::vector<char> to(3 * 64, 'x');
         Outcome o;
-        const ucd_ucx_param_t p = o.param();
-        ok(ucd_ucx_get_nbx(a.rma, a.ep(), to.data() + 64, 64, UCD_TYPE__CHAR, &key, 0, 64,
-                           UCD_TYPE__CHAR, &p, &o.request),
-           "get");
+        start_get(a, {to.data() + 64, 64, UCD_TYPE__CHAR}, {&key, 0, 64, UCD_TYPE__CHAR}, o);
         const wire::Said m = hand.next_said();
         const unsigned what = rng.chance(50)   ? wire::answer
                               : rng.chance(50) ? wire::answer_with_handle

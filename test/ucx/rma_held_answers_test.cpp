@@ -2,7 +2,7 @@
 
 #include "c_api/allocations.hpp"
 #include "rma/one_sided.h"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/rma_by_hand.hpp"
 #include "ucx/rma_operation.hpp"
 #include "ucx/type_name.hpp"
@@ -48,8 +48,7 @@ struct HeldAnswers {
 
 } // namespace
 
-TEST_CASE("answers that UCX has are charged to whom they are for, until they are sent") {
-    const DeviceSession session;
+DEVICE_TEST("answers that UCX has are charged to whom they are for, until they are sent") {
     HeldAnswers target;
     UcxSends sends(target.b.ep());
     sends.rest = Fate::held;
@@ -78,8 +77,7 @@ TEST_CASE("answers that UCX has are charged to whom they are for, until they are
     CHECK(target.memory == std::vector<char>(100, 'm'));
 }
 
-TEST_CASE("an answer for which there is no memory is said again, unless its endpoint was lost") {
-    const DeviceSession session;
+DEVICE_TEST("an answer for which there is no memory is said again, unless its endpoint was lost") {
     for (const auto &[lost, puts] :
          {std::pair(false, false), {true, false}, {false, true}, {true, true}}) {
         INFO("lost: " << lost << ", put: " << puts);
@@ -109,8 +107,7 @@ TEST_CASE("an answer for which there is no memory is said again, unless its endp
     }
 }
 
-TEST_CASE("an operation that ends after its endpoint was lost is not answered") {
-    const DeviceSession session;
+DEVICE_TEST("an operation that ends after its endpoint was lost is not answered") {
     HandOrigin origin;
     UcxSends sends;
     wire::Message m;
@@ -132,8 +129,7 @@ TEST_CASE("an operation that ends after its endpoint was lost is not answered") 
     REQUIRE(ucd_ucx_window_destroy(&origin.window.handle) == UCD_SUCCESS); // nothing uses it
 }
 
-TEST_CASE("a type that comes twice is taken once") {
-    const DeviceSession session;
+DEVICE_TEST("a type that comes twice is taken once") {
     HandOrigin origin;
     const std::string flat = origin.request.type;
     origin.request.by_name = true;
@@ -163,8 +159,7 @@ TEST_CASE("a type that comes twice is taken once") {
     CHECK(std::count(origin.memory.begin(), origin.memory.end(), 'd') == 50);
 }
 
-TEST_CASE("answers in chunks leave nothing behind") {
-    const DeviceSession session;
+DEVICE_TEST("answers in chunks leave nothing behind") {
     RmaPair pair(small_chunks);
     std::vector<int> memory(1000, 7);
     const Window window(pair.b, memory.data(), 4000);
@@ -180,8 +175,7 @@ TEST_CASE("answers in chunks leave nothing behind") {
     CHECK(live_allocations() <= live + 5);
 }
 
-TEST_CASE("an origin asks for as many bytes as there can be, and not more") {
-    const DeviceSession session;
+DEVICE_TEST("an origin asks for as many bytes as there can be, and not more") {
     RmaPair pair;
     std::vector<char> memory(100, 'm');
     const Window window(pair.b, memory.data(), memory.size());
@@ -199,8 +193,7 @@ TEST_CASE("an origin asks for as many bytes as there can be, and not more") {
     CHECK(memory == std::vector<char>(100, 'm'));
 }
 
-TEST_CASE("what is put and got is as its type says, in one segment or not, wherever it is") {
-    const DeviceSession session;
+DEVICE_TEST("what is put and got is as its type says, in one segment or not, wherever it is") {
     RmaPair pair;
     ucd_type_t one, apart; // four ints in a row; and ints with as much room behind each
     ok(ucd_create_contig(4, UCD_TYPE__INT, UCD_INFO__NULL, &one), "contig");
@@ -216,19 +209,16 @@ TEST_CASE("what is put and got is as its type says, in one segment or not, where
             const std::size_t count = in_a_row ? 1 : 4;
             ucd_type_t type = in_a_row ? one : apart;
             Outcome put, get;
-            const ucd_ucx_param_t p = put.param(), q = get.param();
-            ok(ucd_ucx_put_nbx(pair.a.rma, pair.a.ep(), on_device ? device : host.data(), count,
-                               type, window.key(), 0, count, type, &p, &put.request),
-               "put");
+            start_put(pair.a, {on_device ? device : host.data(), count, type},
+                      {window.key(), 0, count, type}, put);
             pair.until([&] { return put.done(); });
             CHECK(memory == (in_a_row ? std::vector<int>{1, 2, 3, 4, 0, 0, 0, 0}
                                       : std::vector<int>{1, 0, 3, 0, 5, 0, 7, 0}));
             const std::vector<int> nines(8, 9);
             if (on_device) mock::write(device, nines.data(), 32);
             back = nines;
-            ok(ucd_ucx_get_nbx(pair.a.rma, pair.a.ep(), on_device ? device : back.data(), count,
-                               type, window.key(), 0, count, type, &q, &get.request),
-               "get");
+            start_get(pair.a, {on_device ? device : back.data(), count, type},
+                      {window.key(), 0, count, type}, get);
             pair.until([&] { return get.done(); });
             if (on_device) mock::read(back.data(), device, 32);
             CHECK(back == (in_a_row ? std::vector<int>{1, 2, 3, 4, 9, 9, 9, 9}

@@ -3,8 +3,7 @@
 
 #include "rma/one_sided.h"
 #include "rma/window_memory.h"
-#include "support/catch.hpp"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "support/random/random_cases.hpp"
 #include "ucx/rma_access.hpp"
 
@@ -39,8 +38,7 @@ uint64_t blocks_of(int descriptor) {
 
 } // namespace
 
-TEST_CASE("allocated windows: operations of every kind and of few bytes need no message") {
-    const DeviceSession session;
+DEVICE_TEST("allocated windows: operations of every kind and of few bytes need no message") {
     Mapped m;
     REQUIRE(m.window.memory != nullptr);
     CHECK(std::all_of(m.window.memory, m.window.memory + ints, [](int i) { return i == 0; }));
@@ -71,8 +69,7 @@ TEST_CASE("allocated windows: operations of every kind and of few bytes need no 
     CHECK(many.status() == UCS_OK);
 }
 
-TEST_CASE("allocated windows: what would keep others waiting is a message") {
-    const DeviceSession session;
+DEVICE_TEST("allocated windows: what would keep others waiting is a message") {
     RmaPair pair(trusting);
     const AllocatedWindow window(pair.b, (1 << 18) + 1);
     REQUIRE(becomes_direct(pair, &window.key, 1));
@@ -88,8 +85,7 @@ TEST_CASE("allocated windows: what would keep others waiting is a message") {
     }
 }
 
-TEST_CASE("allocated windows: layouts to layouts, against a walk of their ints") {
-    const DeviceSession session;
+DEVICE_TEST("allocated windows: layouts to layouts, against a walk of their ints") {
     Mapped m;
     const auto seed = static_cast<unsigned>(session_seed());
     CAPTURE(seed);
@@ -145,17 +141,13 @@ TEST_CASE("allocated windows: layouts to layouts, against a walk of their ints")
     }
 }
 
-TEST_CASE("allocated windows: what only fetches, and elements that overlap") {
-    const DeviceSession session;
+DEVICE_TEST("allocated windows: what only fetches, and elements that overlap") {
     Mapped m;
     m.window.memory[3] = 42;
     int fetched = 0;
     Outcome o;
-    const ucd_ucx_param_t p = o.param();
-    ok(ucd_ucx_get_accumulate_nbx(m.pair.a.rma, m.pair.a.ep(), nullptr, 0, UCD_TYPE__INT, &fetched,
-                                  1, UCD_TYPE__INT, &m.window.key, 3 * sizeof(int), 1,
-                                  UCD_TYPE__INT, UCD_UCX_OP__NO_OP, &p, &o.request),
-       "get_accumulate");
+    start_get_accumulate(m.pair.a, {nullptr, 0, UCD_TYPE__INT}, {&fetched, 1, UCD_TYPE__INT},
+                         {&m.window.key, 3 * sizeof(int), 1, UCD_TYPE__INT}, UCD_UCX_OP__NO_OP, o);
     m.pair.a.progress();
     REQUIRE(o.done());
     CHECK(fetched == 42);
@@ -180,8 +172,7 @@ TEST_CASE("allocated windows: what only fetches, and elements that overlap") {
     }
 }
 
-TEST_CASE("allocated windows: accumulates by message and in the mapping lose no update") {
-    const DeviceSession session;
+DEVICE_TEST("allocated windows: accumulates by message and in the mapping lose no update") {
     RmaPair first(trusting, UCS_THREAD_MODE_MULTI);
     RmaSide second(Keys(trusting).get(), UCS_THREAD_MODE_MULTI);
     second.side.connect(first.b.side.address());
@@ -218,8 +209,7 @@ TEST_CASE("allocated windows: accumulates by message and in the mapping lose no 
     CHECK(becomes_direct(first, &window.key, 1));
 }
 
-TEST_CASE("allocated windows: accumulates by message wait for the turn of an origin that lives") {
-    const DeviceSession session;
+DEVICE_TEST("allocated windows: accumulates by message wait for the turn of an origin that lives") {
     RmaPair pair(trusting, UCS_THREAD_MODE_MULTI);
     AllocatedWindow window(pair.b, ints);
     REQUIRE(becomes_direct(pair, &window.key, 1));
@@ -264,8 +254,7 @@ TEST_CASE("allocated windows: accumulates by message wait for the turn of an ori
     CHECK(memory.whose_turn() == 0);
 }
 
-TEST_CASE("allocated windows: their end gives the memory back, also if an origin has it mapped") {
-    const DeviceSession session;
+DEVICE_TEST("allocated windows: their end gives the memory back, also if an origin has it mapped") {
     Mapped m;
     std::fill_n(m.window.memory, ints, 1);
     const Descriptor kept(::dup(m.window.handle->shared->descriptor()));
@@ -285,8 +274,7 @@ TEST_CASE("allocated windows: their end gives the memory back, also if an origin
     CHECK(becomes_direct(m.pair, &other.key, 1));
 }
 
-TEST_CASE("allocated windows: mappings are charged, and end with the endpoint") {
-    const DeviceSession session;
+DEVICE_TEST("allocated windows: mappings are charged, and end with the endpoint") {
     RmaPair pair(trusting);
     AllocatedWindow first(pair.b, ints);
     REQUIRE(becomes_direct(pair, &first.key, 1));
@@ -297,13 +285,12 @@ TEST_CASE("allocated windows: mappings are charged, and end with the endpoint") 
     REQUIRE(becomes_direct(pair, &second.key, 1));
     CHECK(ledger.bytes_of(pair.a.ep()) >=
           with_one + WindowMemory::cost_of_mapping(more * sizeof(int)));
-    ok(ucd_ucx_rma_lose_endpoint(pair.a.rma, pair.a.ep(), UCS_ERR_CONNECTION_RESET), "lose");
+    pair.a.lose_endpoint();
     pair.a.progress();
     CHECK(ledger.bytes_of(pair.a.ep()) == 0);
 }
 
-TEST_CASE("allocated windows: of no bytes, and of more than there can be") {
-    const DeviceSession session;
+DEVICE_TEST("allocated windows: of no bytes, and of more than there can be") {
     RmaPair pair(trusting);
     void *base = &pair;
     ucd_ucx_window_t window = UCD_UCX_WINDOW__NULL;

@@ -2,8 +2,7 @@
 // what a target does with messages that no origin sends.
 
 #include "common/content_id.h"
-#include "support/catch.hpp"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/attacker.hpp"
 #include "ucx/rma_by_hand.hpp"
 #include "ucx/type_name.hpp"
@@ -42,10 +41,7 @@ struct PutByLibrary {
     Outcome o;
     PutByLibrary(RmaSide &a, std::size_t ints, ucd_type_t target) {
         const ucd_ucx_window_key_t key = made_up_key();
-        const ucd_ucx_param_t p = o.param();
-        ok(ucd_ucx_put_nbx(a.rma, a.ep(), from.data(), ints, UCD_TYPE__INT, &key, -5, 1, target, &p,
-                           &o.request),
-           "put");
+        start_put(a, {from.data(), ints, UCD_TYPE__INT}, {&key, -5, 1, target}, o);
     }
 };
 
@@ -55,8 +51,7 @@ std::string text_of(const wire::Said &said) {
 
 } // namespace
 
-TEST_CASE("operations whose types and data come in chunks leave their places to others") {
-    const DeviceSession session;
+DEVICE_TEST("operations whose types and data come in chunks leave their places to others") {
     RmaPair pair({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {"ucd.ucx.rma.types", "0"}});
     std::vector<int> memory(600'000, -1);
     const Window window(pair.b, memory.data(), memory.size() * sizeof(int));
@@ -66,10 +61,7 @@ TEST_CASE("operations whose types and data come in chunks leave their places to 
         const std::vector<int> from(ints, i);
         ucd_type_t type = list(ints);
         Outcome put;
-        const ucd_ucx_param_t p = put.param();
-        ok(ucd_ucx_put_nbx(pair.a.rma, pair.a.ep(), from.data(), ints, UCD_TYPE__INT, window.key(),
-                           0, 1, type, &p, &put.request),
-           "put");
+        start_put(pair.a, {from.data(), ints, UCD_TYPE__INT}, {window.key(), 0, 1, type}, put);
         ok(ucd_free(&type), "free");
         pair.until([&] { return put.done(); });
         REQUIRE(put.result.status == UCS_OK);
@@ -89,8 +81,7 @@ TEST_CASE("names of contents are SHA-256's first half") {
     CHECK(to_hex(name_of("abc")) == digest("abc"));
 }
 
-TEST_CASE("a type travels once, a key until there is a handle for it") {
-    const DeviceSession session;
+DEVICE_TEST("a type travels once, a key until there is a handle for it") {
     HandTarget target;
     Attacker &hand = target.hand;
     ucd_type_t type = every_other(10);
@@ -128,8 +119,7 @@ TEST_CASE("a type travels once, a key until there is a handle for it") {
     REQUIRE(ucd_free(&type) == UCD_SUCCESS);
 }
 
-TEST_CASE("a target that does not know a name is told the type, once for an operation") {
-    const DeviceSession session;
+DEVICE_TEST("a target that does not know a name is told the type, once for an operation") {
     HandTarget target;
     Attacker &hand = target.hand;
     // The last is too long for a request, and goes by its name at once; so does its data in chunks.
@@ -162,8 +152,7 @@ TEST_CASE("a target that does not know a name is told the type, once for an oper
     }
 }
 
-TEST_CASE("the answers of a target are not trusted") {
-    const DeviceSession session;
+DEVICE_TEST("the answers of a target are not trusted") {
     HandTarget target;
     Attacker &hand = target.hand;
     const ucd_ucx_window_key_t key = made_up_key();
@@ -180,10 +169,7 @@ TEST_CASE("the answers of a target are not trusted") {
     for (const auto &answer : answers) {
         std::fill(to.begin(), to.end(), 'x');
         Outcome o;
-        const ucd_ucx_param_t p = o.param();
-        ok(ucd_ucx_get_nbx(target.a.rma, target.a.ep(), to.data(), 100, UCD_TYPE__CHAR, &key, 0,
-                           100, UCD_TYPE__CHAR, &p, &o.request),
-           "get");
+        start_get(target.a, {to.data(), 100, UCD_TYPE__CHAR}, {&key, 0, 100, UCD_TYPE__CHAR}, o);
         const wire::Said m = hand.next_said();
         // Another peer's answer is none.
         Attacker other(target.a.side.address(), [&] { target.a.progress(); });
@@ -200,8 +186,7 @@ TEST_CASE("the answers of a target are not trusted") {
     CHECK(std::count(to.begin(), to.end(), 'a') == 100);
 }
 
-TEST_CASE("a target refuses what no origin sends, and writes nothing") {
-    const DeviceSession session;
+DEVICE_TEST("a target refuses what no origin sends, and writes nothing") {
     HandOrigin origin;
     const wire::Request good = origin.request;
     const auto refused = [&](unsigned verdict, auto &&change) {
@@ -269,8 +254,7 @@ TEST_CASE("a target refuses what no origin sends, and writes nothing") {
     CHECK(std::string(origin.memory.data() + 849, 52) == "m" + std::string(50, 'd') + "m");
 }
 
-TEST_CASE("messages in which a byte without meaning is set are dropped or refused") {
-    const DeviceSession session;
+DEVICE_TEST("messages in which a byte without meaning is set are dropped or refused") {
     HandOrigin origin;
     Attacker &hand = origin.hand;
     const auto is_ignored = [&] {
@@ -322,16 +306,12 @@ TEST_CASE("messages in which a byte without meaning is set are dropped or refuse
     CHECK_FALSE(origin.is_untouched());
 }
 
-TEST_CASE("an answer in which a byte without meaning is set ends its operation with an error") {
-    const DeviceSession session;
+DEVICE_TEST("an answer in which a byte without meaning is set ends its operation with an error") {
     HandTarget target;
     const ucd_ucx_window_key_t key = made_up_key();
     char from = 'f';
     Outcome o;
-    const ucd_ucx_param_t p = o.param();
-    ok(ucd_ucx_put_nbx(target.a.rma, target.a.ep(), &from, 1, UCD_TYPE__CHAR, &key, 0, 1,
-                       UCD_TYPE__CHAR, &p, &o.request),
-       "put");
+    start_put(target.a, {&from, 1, UCD_TYPE__CHAR}, {&key, 0, 1, UCD_TYPE__CHAR}, o);
     const wire::Said m = target.hand.next_said();
     // A question with something behind it is none.
     target.hand.say(wire::preamble(wire::need_type, m.number) + "x");
@@ -342,8 +322,7 @@ TEST_CASE("an answer in which a byte without meaning is set ends its operation w
     CHECK(o.result.status == UCS_ERR_INVALID_PARAM);
 }
 
-TEST_CASE("types whose bounds overflow or overlap are refused") {
-    const DeviceSession session;
+DEVICE_TEST("types whose bounds overflow or overlap are refused") {
     HandOrigin origin;
     const auto verdict = [&](ucd_type_t type, std::uint64_t count, std::int64_t displacement) {
         std::uintptr_t size;
@@ -381,8 +360,7 @@ TEST_CASE("types whose bounds overflow or overlap are refused") {
     CHECK(std::count(origin.memory.begin(), origin.memory.end(), 'd') == 3);
 }
 
-TEST_CASE("a name is worth nothing without the bytes that it is made of") {
-    const DeviceSession session;
+DEVICE_TEST("a name is worth nothing without the bytes that it is made of") {
     HandOrigin origin;
     Attacker &hand = origin.hand;
     const std::string chars = origin.request.type;
@@ -443,8 +421,7 @@ TEST_CASE("a name is worth nothing without the bytes that it is made of") {
     CHECK(m.number == 7);
 }
 
-TEST_CASE("how long flattened types are") {
-    const DeviceSession session;
+DEVICE_TEST("how long flattened types are") {
     const std::intptr_t sizes[] = {1000, 2000, 3000}, parts[] = {100, 200, 300},
                         starts[] = {11, 22, 33};
     ucd_type_t type;
@@ -468,8 +445,7 @@ TEST_CASE("how long flattened types are") {
     REQUIRE(ucd_free(&type) == UCD_SUCCESS);
 }
 
-TEST_CASE("a type that is asked for is in the host's memory, wherever the data is") {
-    const DeviceSession session;
+DEVICE_TEST("a type that is asked for is in the host's memory, wherever the data is") {
     RmaPair pair;
     constexpr std::size_t ints = 60000; // so that the type fits no header
     ucd_type_t type = list(ints);
@@ -481,10 +457,7 @@ TEST_CASE("a type that is asked for is in the host's memory, wherever the data i
     const Window exposed(pair.b, window.data(), window.size() * sizeof(int));
     const Keys hints({{"ucd.inbuf", "mock:0"}});
     Outcome o;
-    const ucd_ucx_param_t p = o.param(hints.get());
-    ok(ucd_ucx_put_nbx(pair.a.rma, pair.a.ep(), from, ints, UCD_TYPE__INT, exposed.key(), 0, 1,
-                       type, &p, &o.request),
-       "put");
+    start_put(pair.a, {from, ints, UCD_TYPE__INT}, {exposed.key(), 0, 1, type}, o, hints.get());
     pair.until([&] { return o.done(); });
     mock::release(from);
     CHECK(o.result.status == UCS_OK);

@@ -1,7 +1,6 @@
 // One-sided operations between random layouts in all kinds of memory, against the oracle.
 
-#include "support/catch.hpp"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/rma_pair.hpp"
 
 #include <algorithm>
@@ -116,17 +115,14 @@ void put_or_get(Case &one, RmaPair &pair) {
     Keys hints;
     if (rng.chance(30)) hints.set(puts ? "ucd.inbuf" : "ucd.outbuf", hint_for(here.memory()));
     Outcome o;
-    const ucd_ucx_param_t p = o.param(hints.get());
     if (puts)
-        ok(ucd_ucx_put_nbx(pair.a.rma, pair.a.ep(), here.real_base(), origin.count, origin.type(),
-                           exposed.window.key(), exposed.displacement, target.count, target.type(),
-                           &p, &o.request),
-           "ucd_ucx_put_nbx");
+        start_put(pair.a, {here.real_base(), origin.count, origin.type()},
+                  {exposed.window.key(), exposed.displacement, target.count, target.type()}, o,
+                  hints.get());
     else
-        ok(ucd_ucx_get_nbx(pair.a.rma, pair.a.ep(), here.real_base(), origin.count, origin.type(),
-                           exposed.window.key(), exposed.displacement, target.count, target.type(),
-                           &p, &o.request),
-           "ucd_ucx_get_nbx");
+        start_get(pair.a, {here.real_base(), origin.count, origin.type()},
+                  {exposed.window.key(), exposed.displacement, target.count, target.type()}, o,
+                  hints.get());
     const std::size_t bytes = origin.size();
     l.origin.subject.built = BuiltType();
     l.target.subject.built = BuiltType();
@@ -160,20 +156,18 @@ void accumulate(Case &one, RmaPair &pair) {
     for (DeviceBuffer *buffer : {&here, &there, &result}) buffer->send();
     const Exposed exposed(one, pair.b, there, target.range);
     Outcome o;
-    const ucd_ucx_param_t p = o.param();
     if (fetches)
-        ok(ucd_ucx_get_accumulate_nbx(pair.a.rma, pair.a.ep(), changes ? here.real_base() : nullptr,
-                                      changes ? origin.count : 7,
-                                      changes ? origin.type() : UCD_TYPE__NULL, result.real_base(),
-                                      1, l.result.subject.type(), exposed.window.key(),
-                                      exposed.displacement, target.count, target.type(),
-                                      changes ? op : UCD_UCX_OP__NO_OP, &p, &o.request),
-           "ucd_ucx_get_accumulate_nbx");
+        start_get_accumulate(
+            pair.a,
+            {changes ? here.real_base() : nullptr, changes ? origin.count : 7,
+             changes ? origin.type() : UCD_TYPE__NULL},
+            {result.real_base(), 1, l.result.subject.type()},
+            {exposed.window.key(), exposed.displacement, target.count, target.type()},
+            changes ? op : UCD_UCX_OP__NO_OP, o);
     else
-        ok(ucd_ucx_accumulate_nbx(pair.a.rma, pair.a.ep(), here.real_base(), origin.count,
-                                  origin.type(), exposed.window.key(), exposed.displacement,
-                                  target.count, target.type(), op, &p, &o.request),
-           "ucd_ucx_accumulate_nbx");
+        start_accumulate(pair.a, {here.real_base(), origin.count, origin.type()},
+                         {exposed.window.key(), exposed.displacement, target.count, target.type()},
+                         op, o);
     pair.until([&] { return o.done(); });
     check_outcome(one, o, target.size());
     for (DeviceBuffer *buffer : {&here, &there, &result}) buffer->fetch();
@@ -184,20 +178,17 @@ void accumulate(Case &one, RmaPair &pair) {
 
 } // namespace
 
-TEST_CASE("puts and gets between random layouts") {
-    const DeviceSession session;
+DEVICE_TEST("puts and gets between random layouts") {
     RmaPair pair(RMA_SMALL_CHUNKS);
     run_cases("rma put get", 800, [&](Case &one) { put_or_get(one, pair); });
 }
 
-TEST_CASE("accumulates between random layouts") {
-    const DeviceSession session;
+DEVICE_TEST("accumulates between random layouts") {
     RmaPair pair(RMA_SMALL_CHUNKS);
     run_cases("rma accumulate", 800, [&](Case &one) { accumulate(one, pair); });
 }
 
-TEST_CASE("operations whose types do not fit a header, or are not kept") {
-    const DeviceSession session;
+DEVICE_TEST("operations whose types do not fit a header, or are not kept") {
     // Types of some hundred bytes at the most are kept, and one or two of them.
     for (const char *limit : {"0", "300"}) {
         RmaPair pair(

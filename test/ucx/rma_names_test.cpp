@@ -1,6 +1,6 @@
 // What an origin calls its operations and their types, read by hand.
 
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/rma_by_hand.hpp"
 #include "ucx/type_name.hpp"
 
@@ -33,10 +33,7 @@ struct PutOne {
     Outcome o;
     PutOne(RmaSide &a, ucd_type_t target) {
         const ucd_ucx_window_key_t key = made_up_key();
-        const ucd_ucx_param_t p = o.param();
-        ok(ucd_ucx_put_nbx(a.rma, a.ep(), &value, 1, UCD_TYPE__INT, &key, 0, 1, target, &p,
-                           &o.request),
-           "put");
+        start_put(a, {&value, 1, UCD_TYPE__INT}, {&key, 0, 1, target}, o);
     }
 };
 
@@ -53,8 +50,7 @@ constexpr std::uint32_t no_index = UINT32_MAX;
 
 } // namespace
 
-TEST_CASE("a number comes again only after a quarter of a million others") {
-    const DeviceSession session;
+DEVICE_TEST("a number comes again only after a quarter of a million others") {
     HandTarget target;
     std::set<std::uint64_t> numbers, places;
     for (int i = 0; i < 1030; ++i) {
@@ -70,8 +66,7 @@ TEST_CASE("a number comes again only after a quarter of a million others") {
     }
 }
 
-TEST_CASE("a window's handle stays known when an answer does not bring it") {
-    const DeviceSession session;
+DEVICE_TEST("a window's handle stays known when an answer does not bring it") {
     HandTarget target;
     for (int i = 0; i < 4; ++i) {
         const IntAt type(i); // each answer confirms another one
@@ -88,8 +83,7 @@ TEST_CASE("a window's handle stays known when an answer does not bring it") {
     }
 }
 
-TEST_CASE("types that are too many for indexes go by name, until none is under way") {
-    const DeviceSession session;
+DEVICE_TEST("types that are too many for indexes go by name, until none is under way") {
     HandTarget target;
     constexpr int most = 4096;
     const auto answered = [&](PutOne &put, const wire::OneSided &named) {

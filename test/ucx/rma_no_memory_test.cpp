@@ -2,7 +2,7 @@
 
 #include "c_api/allocations.hpp"
 #include "rma/one_sided.h"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/rma_by_hand.hpp"
 #include "ucx/rma_operation.hpp"
 #include "ucx/type_name.hpp"
@@ -35,8 +35,7 @@ void deliver(RmaSide &side, const std::string &message, std::size_t failing) {
 
 } // namespace
 
-TEST_CASE("a request that there is no memory to keep is done if it is short, else refused") {
-    const DeviceSession session;
+DEVICE_TEST("a request that there is no memory to keep is done if it is short, else refused") {
     HandOrigin origin;
     for (const std::size_t bytes : {50, 5000, 50, 5000}) {
         ++origin.request.number;
@@ -61,8 +60,7 @@ TEST_CASE("a request that there is no memory to keep is done if it is short, els
     CHECK(origin.verdict_of(origin.request.text() + origin.data) == wire::done);
 }
 
-TEST_CASE("of requests in one message that there is no memory to keep, those that fit are done") {
-    const DeviceSession session;
+DEVICE_TEST("of requests in one message that there is no memory to keep, those that fit are done") {
     HandOrigin origin;
     std::string several = wire::preamble(wire::answers, 0);
     origin.request.count = 10;
@@ -83,8 +81,7 @@ TEST_CASE("of requests in one message that there is no memory to keep, those tha
     CHECK(std::count(origin.memory.begin(), origin.memory.end(), 'd') == 10);
 }
 
-TEST_CASE("an operation whose type there is no memory to keep is refused") {
-    const DeviceSession session;
+DEVICE_TEST("an operation whose type there is no memory to keep is refused") {
     HandOrigin origin;
     origin.request.by_name = true;
     origin.request.type = name_of(origin.request.type);
@@ -103,8 +100,7 @@ TEST_CASE("an operation whose type there is no memory to keep is refused") {
     CHECK(ucd_ucx_window_destroy(&origin.window.handle) == UCD_SUCCESS);
 }
 
-TEST_CASE("an operation whose answer there is no memory to keep ends") {
-    const DeviceSession session;
+DEVICE_TEST("an operation whose answer there is no memory to keep ends") {
     HandTarget target;
     const ucd_ucx_window_key_t key = made_up_key();
     for (const std::size_t ints : {std::size_t{10}, std::size_t{1200}}) {
@@ -121,14 +117,12 @@ TEST_CASE("an operation whose answer there is no memory to keep ends") {
     }
 }
 
-TEST_CASE(
+DEVICE_TEST(
     "a user's message that there is no memory to keep is announced, and fails if it is long") {
-    const DeviceSession session;
     TwoSides sides;
     struct Told {
-        ucd_ucx_pipeline_t pipeline;
-        std::string header;
-        std::string bytes;
+        Side &side;
+        std::string header, bytes;
         Outcome o;
     };
     ucd_ucx::Header h;
@@ -146,15 +140,13 @@ TEST_CASE(
                                          {4, 3000}}) {
         INFO("allocation " << failing << ", " << bytes << " bytes");
         h.total = bytes;
-        Told told = {sides.b.pipeline, {}, std::string(bytes, '\0'), {}};
+        Told told = {sides.b, {}, std::string(bytes, '\0'), {}};
         const auto take = [](void *argument, unsigned, const void *header, size_t length,
                              ucd_ucx_data_t data, uint64_t, ucp_ep_h) {
             auto *t = static_cast<Told *>(argument);
             t->header.assign(static_cast<const char *>(header), length);
-            const ucd_ucx_param_t p = t->o.param();
-            ok(ucd_ucx_am_recv_nbx(t->pipeline, data, t->bytes.data(), t->bytes.size(),
-                                   UCD_TYPE__CHAR, &p, &t->o.request),
-               "receive");
+            start_receive_active(t->side, data, {t->bytes.data(), t->bytes.size(), UCD_TYPE__CHAR},
+                                 t->o);
         };
         ok(ucd_ucx_am_set_handler(sides.b.pipeline, take, &told), "a handler");
         ++h.id.number;

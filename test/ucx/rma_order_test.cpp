@@ -1,7 +1,6 @@
 // Which operation comes before which: accumulates that are in each other's way, fences, flushes.
 
-#include "support/catch.hpp"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/deadline.hpp"
 #include "ucx/rma_pair.hpp"
 
@@ -68,8 +67,7 @@ bool all_done(const std::vector<std::unique_ptr<Outcome>> &outcomes) {
 
 } // namespace
 
-TEST_CASE("fetch and add gives each number once, whoever asks and wherever it is") {
-    const DeviceSession session;
+DEVICE_TEST("fetch and add gives each number once, whoever asks and wherever it is") {
     RmaPair pair(small_chunks);
     const ucp_ep_h self = connect_with_itself(pair.b.side);
     // One message; and chunks that take their time.
@@ -109,8 +107,7 @@ TEST_CASE("fetch and add gives each number once, whoever asks and wherever it is
     disconnect(pair.b, self);
 }
 
-TEST_CASE("large accumulates of different layouts add up") {
-    const DeviceSession session;
+DEVICE_TEST("large accumulates of different layouts add up") {
     RmaPair pair(small_chunks);
     const ucp_ep_h self = connect_with_itself(pair.b.side);
     constexpr std::size_t longs = 4000;
@@ -150,8 +147,7 @@ TEST_CASE("large accumulates of different layouts add up") {
     disconnect(pair.b, self);
 }
 
-TEST_CASE("what is started behind a fence comes after what is before it") {
-    const DeviceSession session;
+DEVICE_TEST("what is started behind a fence comes after what is before it") {
     RmaPair pair(small_chunks);
     std::vector<long> memory(5000, 0);
     const Window window(pair.b, memory.data(), memory.size() * sizeof(long));
@@ -189,22 +185,18 @@ TEST_CASE("what is started behind a fence comes after what is before it") {
     CHECK(none == UCD_UCX_REQUEST__NULL);
 }
 
-TEST_CASE("a flush waits for what was started, and says whether it failed") {
-    const DeviceSession session;
+DEVICE_TEST("a flush waits for what was started, and says whether it failed") {
     RmaPair pair(small_chunks);
     std::vector<char> memory(3000, 0), in(3000, 'i');
     const Window window(pair.b, memory.data(), memory.size());
     Outcome good, bad, flushed, of_nothing;
-    const ucd_ucx_param_t p = good.param(), q = bad.param(), f = flushed.param(),
-                          n = of_nothing.param();
+    const ucd_ucx_param_t f = flushed.param(), n = of_nothing.param();
     ok(ucd_ucx_rma_flush_nbx(pair.a.rma, nullptr, &n, &of_nothing.request), "flush");
     CHECK(of_nothing.request == UCD_UCX_REQUEST__NULL);
-    ok(ucd_ucx_put_nbx(pair.a.rma, pair.a.ep(), in.data(), 3000, UCD_TYPE__CHAR, window.key(), 0,
-                       3000, UCD_TYPE__CHAR, &p, &good.request),
-       "put");
-    ok(ucd_ucx_put_nbx(pair.a.rma, pair.a.ep(), in.data(), 10, UCD_TYPE__CHAR, window.key(), 2995,
-                       10, UCD_TYPE__CHAR, &q, &bad.request),
-       "put");
+    start_put(pair.a, {in.data(), 3000, UCD_TYPE__CHAR}, {window.key(), 0, 3000, UCD_TYPE__CHAR},
+              good);
+    start_put(pair.a, {in.data(), 10, UCD_TYPE__CHAR}, {window.key(), 2995, 10, UCD_TYPE__CHAR},
+              bad);
     ok(ucd_ucx_rma_flush_nbx(pair.a.rma, pair.a.ep(), &f, &flushed.request), "flush");
     CHECK(flushed.request != UCD_UCX_REQUEST__NULL);
     pair.until([&] { return flushed.done(); });
@@ -215,8 +207,7 @@ TEST_CASE("a flush waits for what was started, and says whether it failed") {
     CHECK(of_nothing.calls == 0);
 }
 
-TEST_CASE("threads count with the same two workers") {
-    const DeviceSession session;
+DEVICE_TEST("threads count with the same two workers") {
     RmaPair pair({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}}, UCS_THREAD_MODE_MULTI);
     constexpr std::size_t longs = 300;
     constexpr long rounds = 60, threads = 4;

@@ -43,6 +43,10 @@ void RmaSide::progress() {
     ok(ucd_ucx_rma_lose_endpoint(rma, side.ep, side.lost), "ucd_ucx_rma_lose_endpoint");
 }
 
+void RmaSide::lose_endpoint() {
+    ok(ucd_ucx_rma_lose_endpoint(rma, ep(), UCS_ERR_CONNECTION_RESET), "ucd_ucx_rma_lose_endpoint");
+}
+
 void RmaSide::close_endpoint() {
     if (side.ep == nullptr) return;
     ok(ucd_ucx_rma_lose_endpoint(rma, side.ep, UCS_ERR_CANCELED), "ucd_ucx_rma_lose_endpoint");
@@ -95,6 +99,41 @@ void destroy_window(ucd_ucx_window_t &window, const std::function<void()> &progr
 
 Window::~Window() {
     if (handle != nullptr) destroy_window(handle, [&] { side_.progress(); });
+}
+
+void start_put(RmaSide &side, const Data &origin, const Place &target, Outcome &o,
+               ucd_info_t info) {
+    const ucd_ucx_param_t p = o.param(info);
+    ok(ucd_ucx_put_nbx(side.rma, side.ep(), origin.address, origin.count, origin.type, target.key,
+                       target.displacement, target.count, target.type, &p, &o.request),
+       "ucd_ucx_put_nbx");
+}
+
+void start_get(RmaSide &side, const Data &origin, const Place &target, Outcome &o,
+               ucd_info_t info) {
+    const ucd_ucx_param_t p = o.param(info);
+    ok(ucd_ucx_get_nbx(side.rma, side.ep(), origin.room(), origin.count, origin.type, target.key,
+                       target.displacement, target.count, target.type, &p, &o.request),
+       "ucd_ucx_get_nbx");
+}
+
+void start_accumulate(RmaSide &side, const Data &origin, const Place &target, ucd_op_t op,
+                      Outcome &o, ucd_info_t info) {
+    const ucd_ucx_param_t p = o.param(info);
+    ok(ucd_ucx_accumulate_nbx(side.rma, side.ep(), origin.address, origin.count, origin.type,
+                              target.key, target.displacement, target.count, target.type, op, &p,
+                              &o.request),
+       "ucd_ucx_accumulate_nbx");
+}
+
+void start_get_accumulate(RmaSide &side, const Data &origin, const Data &result,
+                          const Place &target, ucd_op_t op, Outcome &o, ucd_info_t info) {
+    const ucd_ucx_param_t p = o.param(info);
+    ok(ucd_ucx_get_accumulate_nbx(side.rma, side.ep(), origin.address, origin.count, origin.type,
+                                  result.room(), result.count, result.type, target.key,
+                                  target.displacement, target.count, target.type, op, &p,
+                                  &o.request),
+       "ucd_ucx_get_accumulate_nbx");
 }
 
 } // namespace ucdtest

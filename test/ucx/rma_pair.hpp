@@ -17,6 +17,7 @@ public:
     void progress();
     // As a program does that is done with the peer.
     void close_endpoint();
+    void lose_endpoint();
     ucp_ep_h ep() const { return side.ep; }
 
     Side side; // without a pipeline
@@ -62,5 +63,24 @@ private:
     RmaSide &side_;
     ucd_ucx_window_key_t key_ = {};
 };
+
+// A layout in a window.
+struct Place {
+    const ucd_ucx_window_key_t *key;
+    std::intptr_t displacement;
+    std::uintptr_t count;
+    ucd_type_t type;
+};
+
+// Operations on a window of the side's peer. They throw if the call fails.
+void start_put(RmaSide &side, const Data &origin, const Place &target, Outcome &o,
+               ucd_info_t info = UCD_INFO__NULL);
+void start_get(RmaSide &side, const Data &origin, const Place &target, Outcome &o,
+               ucd_info_t info = UCD_INFO__NULL);
+void start_accumulate(RmaSide &side, const Data &origin, const Place &target, ucd_op_t op,
+                      Outcome &o, ucd_info_t info = UCD_INFO__NULL);
+void start_get_accumulate(RmaSide &side, const Data &origin, const Data &result,
+                          const Place &target, ucd_op_t op, Outcome &o,
+                          ucd_info_t info = UCD_INFO__NULL);
 
 } // namespace ucdtest

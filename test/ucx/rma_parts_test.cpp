@@ -5,8 +5,7 @@
 #include "rma/rma_message.h"
 #include "rma/rma_peer.h"
 #include "rma/rma_window.h"
-#include "support/catch.hpp"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/rma_by_hand.hpp"
 
 #include <cstring>
@@ -333,8 +332,7 @@ TEST_CASE("a peer earns work with what it sends, up to a limit") {
     }
 }
 
-TEST_CASE("a window has what is within its bytes") {
-    const DeviceSession session;
+DEVICE_TEST("a window has what is within its bytes") {
     HandOrigin o;
     std::vector<char> memory(100);
     const Window made(o.b, memory.data(), memory.size());
@@ -356,8 +354,7 @@ TEST_CASE("a window has what is within its bytes") {
     CHECK(w.at(-3) + 3 == memory.data());
 }
 
-TEST_CASE("a peer whose account has no room gets no handle of a window") {
-    const DeviceSession session;
+DEVICE_TEST("a peer whose account has no room gets no handle of a window") {
     RmaSide side(UCD_INFO__NULL, UCS_THREAD_MODE_SINGLE);
     char memory[8] = {};
     const Window window(side, memory, sizeof memory);

@@ -1,7 +1,6 @@
 // Direct access to windows between processes, of which one ends, or becomes another program.
 
-#include "support/catch.hpp"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/attacker.hpp"
 #include "ucx/child_process.hpp"
 #include "ucx/rma_access.hpp"
@@ -66,8 +65,7 @@ struct OwnerElsewhere {
 
 } // namespace
 
-TEST_CASE("the memory of a process that has ended is not accessed") {
-    const DeviceSession session;
+DEVICE_TEST("the memory of a process that has ended is not accessed") {
     std::optional<AllocatedWindow> window;
     OwnerElsewhere owner(
         [&](RmaSide &side) {
@@ -88,8 +86,7 @@ TEST_CASE("the memory of a process that has ended is not accessed") {
         ::usleep(20);
     }
     CHECK_FALSE(owner.does(What::get, late));
-    ok(ucd_ucx_rma_lose_endpoint(owner.origin.rma, owner.origin.ep(), UCS_ERR_CONNECTION_RESET),
-       "lose");
+    owner.origin.lose_endpoint();
     owner.origin.progress();
     CHECK(late.status() == UCS_ERR_CONNECTION_RESET);
     CHECK(late.out[0] == -1);
@@ -121,8 +118,7 @@ TEST_CASE("the next program of an owner's process", "[.]") {
     REQUIRE(::write(next_to_test, &is_untouched, sizeof is_untouched) == sizeof is_untouched);
 }
 
-TEST_CASE("the next program of an owner's process is neither read nor written") {
-    const DeviceSession session;
+DEVICE_TEST("the next program of an owner's process is neither read nor written") {
     std::optional<Window> window;
     int *memory = nullptr;
     OwnerElsewhere owner(
@@ -152,8 +148,7 @@ TEST_CASE("the next program of an owner's process is neither read nor written") 
         5, [&] { owner.origin.progress(); }, [&] { return put.done() && get.done(); }));
 }
 
-TEST_CASE("the next program of an origin's process does not keep a window") {
-    const DeviceSession session;
+DEVICE_TEST("the next program of an origin's process does not keep a window") {
     const Pipe from, to;
     const Child origin([&] {
         RmaSide side(Keys(trusting).get(), UCS_THREAD_MODE_SINGLE);

@@ -1,7 +1,7 @@
 // One-sided messages that UCX refuses, or takes its time to send; and what must not be sent.
 
 #include "rma/one_sided.h"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "ucx/rma_by_hand.hpp"
 #include "ucx/rma_operation.hpp"
 #include "ucx/type_name.hpp"
@@ -34,8 +34,7 @@ struct Put {
 
 } // namespace
 
-TEST_CASE("an operation whose message UCX does not send ends with its status") {
-    const DeviceSession session;
+DEVICE_TEST("an operation whose message UCX does not send ends with its status") {
     HandTarget target;
     const ucd_ucx_window_key_t key = made_up_key();
     // The numbers of operations differ, and memory of messages is used again.
@@ -67,8 +66,8 @@ TEST_CASE("an operation whose message UCX does not send ends with its status") {
     CHECK(put.o.request == UCD_UCX_REQUEST__NULL);
 }
 
-TEST_CASE("an operation is lost with its endpoint if it began before, and not if it began later") {
-    const DeviceSession session;
+DEVICE_TEST(
+    "an operation is lost with its endpoint if it began before, and not if it began later") {
     HandTarget target;
     const ucd_ucx_window_key_t key = made_up_key();
     ucd_ucx::rma::OneSided &origin = target.a.rma->one_sided;
@@ -87,8 +86,7 @@ TEST_CASE("an operation is lost with its endpoint if it began before, and not if
     }
 }
 
-TEST_CASE("a request is lost with its endpoint if it came before, and not if it came later") {
-    const DeviceSession session;
+DEVICE_TEST("a request is lost with its endpoint if it came before, and not if it came later") {
     HandOrigin by_hand;
     ucd_ucx::rma::OneSided &target = by_hand.b.rma->one_sided;
     const auto deliver = [&](const std::string &message) {
@@ -120,8 +118,7 @@ TEST_CASE("a request is lost with its endpoint if it came before, and not if it 
     CHECK(ucd_ucx_window_destroy(&by_hand.window.handle) == UCD_SUCCESS); // nothing waits
 }
 
-TEST_CASE("an operation that has failed does not wait for its data") {
-    const DeviceSession session;
+DEVICE_TEST("an operation that has failed does not wait for its data") {
     HandTarget target;
     const ucd_ucx_window_key_t key = made_up_key();
     UcxSends sends(target.a.ep());
@@ -146,8 +143,7 @@ TEST_CASE("an operation that has failed does not wait for its data") {
     CHECK(get.out == std::vector<int>(1000, -1));
 }
 
-TEST_CASE("an operation whose data cannot be packed sends nothing, and nothing waits for it") {
-    const DeviceSession session;
+DEVICE_TEST("an operation whose data cannot be packed sends nothing, and nothing waits for it") {
     HandTarget target;
     const ucd_ucx_window_key_t key = made_up_key();
     {
@@ -180,8 +176,7 @@ TEST_CASE("an operation whose data cannot be packed sends nothing, and nothing w
     CHECK(last.o.result.status == UCS_OK);
 }
 
-TEST_CASE("fences hold for an endpoint that is used again after it was lost") {
-    const DeviceSession session;
+DEVICE_TEST("fences hold for an endpoint that is used again after it was lost") {
     RmaPair pair;
     std::vector<int> memory(10, 7);
     const Window window(pair.b, memory.data(), 40);
@@ -203,8 +198,7 @@ TEST_CASE("fences hold for an endpoint that is used again after it was lost") {
 }
 
 // As UCX may deliver it to a worker that sends to itself.
-TEST_CASE("an answer that comes while its operation is being sent waits until that is sent") {
-    const DeviceSession session;
+DEVICE_TEST("an answer that comes while its operation is being sent waits until that is sent") {
     HandTarget target;
     const ucd_ucx_window_key_t key = made_up_key();
     Put first, held, last;
@@ -239,8 +233,7 @@ TEST_CASE("an answer that comes while its operation is being sent waits until th
     for (const Put *put : {&first, &held, &last}) CHECK(put->o.result.status == UCS_OK);
 }
 
-TEST_CASE("as many operations as one likes fail behind a fence") {
-    const DeviceSession session;
+DEVICE_TEST("as many operations as one likes fail behind a fence") {
     HandTarget target;
     const ucd_ucx_window_key_t key = made_up_key();
     Put first, last;
@@ -256,8 +249,7 @@ TEST_CASE("as many operations as one likes fail behind a fence") {
     for (const Put &b : bad) REQUIRE(b.o.result.status == UCS_ERR_IO_ERROR);
 }
 
-TEST_CASE("one-sided operations are not ended under those that are outstanding") {
-    const DeviceSession session;
+DEVICE_TEST("one-sided operations are not ended under those that are outstanding") {
     HandTarget target;
     const ucd_ucx_window_key_t key = made_up_key();
     Put put, held;
@@ -274,20 +266,17 @@ TEST_CASE("one-sided operations are not ended under those that are outstanding")
     REQUIRE(target.hand.within(5, [&] { return held.o.done(); }));
 }
 
-TEST_CASE("what waits for an operation is not sent by an endpoint that was lost") {
-    const DeviceSession session;
+DEVICE_TEST("what waits for an operation is not sent by an endpoint that was lost") {
     RmaPair pair({{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}});
     std::vector<char> memory(1000, 'm'), in(1000, 'i');
     const Window window(pair.b, memory.data(), memory.size());
     Outcome one;
     Put behind;
-    const ucd_ucx_param_t p = one.param();
     UcxSends sends(pair.a.ep());
     sends.next = {Fate::sent}; // it announces the chunk
     sends.rest = Fate::held;
-    ok(ucd_ucx_put_nbx(pair.a.rma, pair.a.ep(), in.data(), 1000, UCD_TYPE__CHAR, window.key(), 0,
-                       1000, UCD_TYPE__CHAR, &p, &one.request),
-       "put");
+    start_put(pair.a, {in.data(), 1000, UCD_TYPE__CHAR}, {window.key(), 0, 1000, UCD_TYPE__CHAR},
+              one);
     pair.until([&] { return sends.held() == 1; });
     ok(ucd_ucx_rma_fence(pair.a.rma, pair.a.ep()), "fence");
     ok(behind.start(pair.a, *window.key()), "put");
@@ -306,8 +295,7 @@ TEST_CASE("what waits for an operation is not sent by an endpoint that was lost"
 }
 
 // What UCX sends by rendezvous, and the target fetches: the data of a put, and a long type.
-TEST_CASE("an operation whose target cannot fetch its data or its type fails") {
-    const DeviceSession session;
+DEVICE_TEST("an operation whose target cannot fetch its data or its type fails") {
     RmaPair pair({{"ucd.ucx.chunk", "100000"}});
     constexpr std::size_t ints = 400000, few = 100000;
     std::vector<int> memory(2 * ints, 7);

@@ -1,8 +1,7 @@
 // Requests that are sent together, and operations that are like the one before.
 
 #include "rma/one_sided.h"
-#include "support/catch.hpp"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "support/random/random_cases.hpp"
 #include "ucx/rma_by_hand.hpp"
 #include "ucx/rma_operation.hpp"
@@ -60,8 +59,7 @@ struct Puts {
 
 } // namespace
 
-TEST_CASE("the first request is sent at once, and those behind it together") {
-    const DeviceSession session;
+DEVICE_TEST("the first request is sent at once, and those behind it together") {
     Puts puts;
     const UcxSends sends(puts.pair.a.ep());
     puts.start(10, 3);
@@ -74,8 +72,7 @@ TEST_CASE("the first request is sent at once, and those behind it together") {
     CHECK(sends.calls.size() == 2);
 }
 
-TEST_CASE("as many requests travel together as fit a message") {
-    const DeviceSession session;
+DEVICE_TEST("as many requests travel together as fit a message") {
     Puts puts;
     const UcxSends sends(puts.pair.a.ep());
     puts.start(20, 150); // 600 bytes each
@@ -89,8 +86,7 @@ TEST_CASE("as many requests travel together as fit a message") {
     CHECK(puts.has(3, 3000));
 }
 
-TEST_CASE("operations whose requests UCX refuses together end together") {
-    const DeviceSession session;
+DEVICE_TEST("operations whose requests UCX refuses together end together") {
     for (const bool later : {false, true}) {
         Puts puts;
         UcxSends sends(puts.pair.a.ep());
@@ -106,8 +102,7 @@ TEST_CASE("operations whose requests UCX refuses together end together") {
     }
 }
 
-TEST_CASE("requests for which UCX has no memory are sent later") {
-    const DeviceSession session;
+DEVICE_TEST("requests for which UCX has no memory are sent later") {
     Puts puts;
     UcxSends sends(puts.pair.a.ep());
     sends.next = {Fate::sent, Fate::ended, Fate::ended};
@@ -118,8 +113,7 @@ TEST_CASE("requests for which UCX has no memory are sent later") {
     CHECK(puts.has(5, 3));
 }
 
-TEST_CASE("requests that were not sent end with their endpoint") {
-    const DeviceSession session;
+DEVICE_TEST("requests that were not sent end with their endpoint") {
     Puts puts;
     {
         const UcxSends sends(puts.pair.a.ep());
@@ -136,8 +130,7 @@ TEST_CASE("requests that were not sent end with their endpoint") {
     CHECK(puts.ended_with(UCS_OK) == 3);
 }
 
-TEST_CASE("requests that are newer than the failure of their endpoint are sent") {
-    const DeviceSession session;
+DEVICE_TEST("requests that are newer than the failure of their endpoint are sent") {
     const int number = GENERATE(1, 3);
     Puts puts;
     const RmaSide &a = puts.pair.a;
@@ -174,8 +167,7 @@ TEST_CASE("requests that are newer than the failure of their endpoint are sent")
     CHECK(std::equal(expected.begin(), expected.end(), puts.memory.begin()));
 }
 
-TEST_CASE("a request among others is refused alone") {
-    const DeviceSession session;
+DEVICE_TEST("a request among others is refused alone") {
     Puts puts;
     puts.start(3, 3);
     RmaTestOperation outside(3), last(3);
@@ -188,8 +180,7 @@ TEST_CASE("a request among others is refused alone") {
     CHECK(puts.ended_with(UCS_OK) == 3);
 }
 
-TEST_CASE("a type at the address of an old one is another type") {
-    const DeviceSession session;
+DEVICE_TEST("a type at the address of an old one is another type") {
     Puts puts;
     const auto seed = static_cast<unsigned>(session_seed());
     CAPTURE(seed);

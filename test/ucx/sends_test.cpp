@@ -3,8 +3,8 @@
 #include "c_api/allocations.hpp"
 #include "engine/device_queue.h"
 #include "rma/one_sided.h"
+#include "support/device_test.hpp"
 #include "support/fake_device/fake_driver.h"
-#include "support/moves/device_moves.hpp"
 #include "ucx/attacker.hpp"
 #include "ucx/direct_pair.hpp"
 #include "ucx/rma_pair.hpp"
@@ -36,8 +36,7 @@ void cancel(TwoSides &sides, Side &side, Outcome &o) {
 
 } // namespace
 
-TEST_CASE("a send whose first message UCX refuses has not begun") {
-    const DeviceSession session;
+DEVICE_TEST("a send whose first message UCX refuses has not begun") {
     TwoSides sides(SMALL_CHUNKS);
     const struct {
         ucs_status_t failure;
@@ -70,8 +69,7 @@ TEST_CASE("a send whose first message UCX refuses has not begun") {
     check_usable(sides);
 }
 
-TEST_CASE("a transfer whose chunk UCX does not send ends at both sides") {
-    const DeviceSession session;
+DEVICE_TEST("a transfer whose chunk UCX does not send ends at both sides") {
     for (const bool at_once : {true, false}) {
         TwoSides sides(SMALL_CHUNKS);
         Strided in(5000), out(5000);
@@ -100,8 +98,7 @@ TEST_CASE("a transfer whose chunk UCX does not send ends at both sides") {
 
 // One offer comes by rendezvous, the other without it, so that it looks taken; and a chunk seems to
 // prove that the sender has the answer.
-TEST_CASE("a hostile sender cannot make a receiver answer before a receive has matched") {
-    const DeviceSession session;
+DEVICE_TEST("a hostile sender cannot make a receiver answer before a receive has matched") {
     TwoSides sides(SMALL_CHUNKS);
     Attacker attacker(sides.b.address(), [&] { sides.progress(); });
     wire::Message m;
@@ -130,8 +127,7 @@ TEST_CASE("a hostile sender cannot make a receiver answer before a receive has m
 }
 
 // Chunks that UCX sends by rendezvous, and the receiver fetches.
-TEST_CASE("a receive whose data UCX does not fetch fails with UCX's status") {
-    const DeviceSession session;
+DEVICE_TEST("a receive whose data UCX does not fetch fails with UCX's status") {
     TwoSides sides({{"ucd.ucx.chunk", "100000"}, {"ucd.ucx.pack", "chunk"}});
     for (const bool later : {false, true}) {
         Strided in(200000), out(200000);
@@ -150,8 +146,7 @@ TEST_CASE("a receive whose data UCX does not fetch fails with UCX's status") {
     check_usable(sides);
 }
 
-TEST_CASE("as many chunks are under way as the window has, and not one more") {
-    const DeviceSession session;
+DEVICE_TEST("as many chunks are under way as the window has, and not one more") {
     const bool in_chunks = GENERATE(true, false);
     TwoSides sides({{"ucd.ucx.eager", "64"},
                     {"ucd.ucx.chunk", "1000"},
@@ -179,8 +174,7 @@ TEST_CASE("as many chunks are under way as the window has, and not one more") {
     check_usable(sides);
 }
 
-TEST_CASE("progress says whether anything moved") {
-    const DeviceSession session;
+DEVICE_TEST("progress says whether anything moved") {
     TwoSides sides(SMALL_CHUNKS);
     const auto idle = [&] {
         for (int i = 0; i < 1000; ++i)
@@ -245,8 +239,7 @@ TEST_CASE("progress says whether anything moved") {
     CHECK_FALSE(receiver.transfers.advance());
 }
 
-TEST_CASE("a transfer is not offered directly if its type could not be sent") {
-    const DeviceSession session;
+DEVICE_TEST("a transfer is not offered directly if its type could not be sent") {
     TwoSides sides({ALWAYS_DIRECT});
     link_up(sides);
     MappableStrided in(777); // a type that has not been sent yet
@@ -267,8 +260,7 @@ TEST_CASE("a transfer is not offered directly if its type could not be sent") {
     check_usable(sides);
 }
 
-TEST_CASE("endpoints that were lost leave nothing behind") {
-    const DeviceSession session;
+DEVICE_TEST("endpoints that were lost leave nothing behind") {
     TwoSides sides(SMALL_CHUNKS);
     char places[1000]; // stand for endpoints
     std::ptrdiff_t live = 0;
@@ -283,8 +275,7 @@ TEST_CASE("endpoints that were lost leave nothing behind") {
     check_usable(sides);
 }
 
-TEST_CASE("progress of one-sided operations says whether anything moved") {
-    const DeviceSession session;
+DEVICE_TEST("progress of one-sided operations says whether anything moved") {
     // Of several threads: messages are handled behind UCX's progress.
     RmaPair pair({}, UCS_THREAD_MODE_MULTI);
     int memory = 1;
@@ -307,8 +298,7 @@ TEST_CASE("progress of one-sided operations says whether anything moved") {
     pair.flush();
 }
 
-TEST_CASE("a program may have been built with a later header, of whose members it uses none") {
-    const DeviceSession session;
+DEVICE_TEST("a program may have been built with a later header, of whose members it uses none") {
     TwoSides sides(SMALL_CHUNKS);
     struct {
         ucd_ucx_param_t known;
@@ -333,22 +323,16 @@ TEST_CASE("a program may have been built with a later header, of whose members i
     CHECK(out.received_from(in));
 }
 
-TEST_CASE("progress does not wait for a device") {
-    const DeviceSession session;
+DEVICE_TEST("progress does not wait for a device") {
     TwoSides sides(SMALL_CHUNKS);
     constexpr std::size_t bytes = 3000;
     void *memory = mock::allocate(ucd::MemoryKind::device, 0, bytes);
     std::vector<char> from(bytes, 'f'), to(bytes, 't');
     mock::write(memory, from.data(), bytes);
     Outcome sent, received;
-    const ucd_ucx_param_t p = sent.param(), q = received.param();
-    ok(ucd_ucx_recv_nbx(sides.b.pipeline, to.data(), bytes, UCD_TYPE__BYTE, 1, 1, &q,
-                        &received.request),
-       "receive");
+    start_receive(sides.b, {to.data(), bytes, UCD_TYPE__BYTE}, received, 1, UCD_INFO__NULL, 1);
     mock::hold();
-    ok(ucd_ucx_send_nbx(sides.a.pipeline, sides.a.ep, memory, bytes, UCD_TYPE__BYTE, 1, &p,
-                        &sent.request),
-       "send");
+    start_send(sides.a, {memory, bytes, UCD_TYPE__BYTE}, sent);
     for (int i = 0; i < 20; ++i) sides.progress();
     CHECK_FALSE(sent.done());
     mock::let_go();
@@ -357,22 +341,13 @@ TEST_CASE("progress does not wait for a device") {
     CHECK(to == from);
 }
 
-TEST_CASE("headers of active messages are as long as the worker's less 64") {
-    const DeviceSession session;
+DEVICE_TEST("headers of active messages are as long as the worker's less 64") {
     TwoSides sides(SMALL_CHUNKS);
     ucp_worker_attr_t attributes = {};
     attributes.field_mask = UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER;
     ucx(ucp_worker_query(sides.a.worker, &attributes), "ucp_worker_query");
     const std::size_t most = attributes.max_am_header - 64;
-    std::string got;
-    ok(ucd_ucx_am_set_handler(
-           sides.b.pipeline,
-           [](void *arg, unsigned, const void *header, size_t length, ucd_ucx_data_t, uint64_t,
-              ucp_ep_h) {
-               static_cast<std::string *>(arg)->assign(static_cast<const char *>(header), length);
-           },
-           &got),
-       "ucd_ucx_am_set_handler");
+    Told told(sides.b);
     Outcome sent, refused;
     const ucd_ucx_param_t p = sent.param();
     std::string header(most + 1, 'h');
@@ -388,12 +363,11 @@ TEST_CASE("headers of active messages are as long as the worker's less 64") {
         CHECK(sends.calls.empty());
     }
     REQUIRE(send(most, sent) == UCD_SUCCESS);
-    sides.until([&] { return sent.done() && !got.empty(); });
-    CHECK(got == header.substr(1));
+    sides.until([&] { return sent.done() && told.times > 0; });
+    CHECK(told.header == header.substr(1));
 }
 
-TEST_CASE("what a long transfer has received is not charged to its sender any more") {
-    const DeviceSession session;
+DEVICE_TEST("what a long transfer has received is not charged to its sender any more") {
     // Chunks whose table entries would exceed it all together.
     TwoSides sides(
         {{"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "64"}, {"ucd.ucx.peer_memory", "1048576"}});
@@ -416,8 +390,7 @@ using namespace ucd_ucx::rma;
 
 } // namespace
 
-TEST_CASE("an answer whose data cannot be packed leaves nothing to be sent") {
-    const DeviceSession session;
+DEVICE_TEST("an answer whose data cannot be packed leaves nothing to be sent") {
     Side one, other;
     one.connect(other.address());
     ucd_ucx_pipeline_params_t params = {};
@@ -426,7 +399,7 @@ TEST_CASE("an answer whose data cannot be packed leaves nothing to be sent") {
     REQUIRE(rma.engine.open(one.worker).ok());
     Ledger &ledger = rma.engine.ledger;
     ShortMessages &direct = rma.one_sided.messages;
-    const auto gather = [&](const Encoded &answer_to_send, const Data &data) {
+    const auto gather = [&](const Encoded &answer_to_send, const ucd_ucx::Data &data) {
         bool refused;
         const ucd_ucx::Status status =
             direct.gather_answer(one.ep, answer_to_send, data, 10, Use::message, &refused);
@@ -436,7 +409,8 @@ TEST_CASE("an answer whose data cannot be packed leaves nothing to be sent") {
     Hints host;
     REQUIRE(host.set("host", UCD_INFO__NULL, ucd_ucx::Direction::send).ok());
     char bytes[16] = "some data";
-    const Data good = {bytes, 10, UCD_TYPE__BYTE, &host}, bad = {bytes, 10, UCD_TYPE__NULL, &host};
+    const ucd_ucx::Data good = {bytes, 10, UCD_TYPE__BYTE, &host},
+                        bad = {bytes, 10, UCD_TYPE__NULL, &host};
     const Encoded answer(Answer{Verdict::done, UCD_SUCCESS, 1, 0});
     UcxSends sends;
     sends.rest = Fate::ended;
@@ -451,7 +425,7 @@ TEST_CASE("an answer whose data cannot be packed leaves nothing to be sent") {
     CHECK(sends.calls.size() == 1);
     CHECK(direct.unsent() == 0);
     // Between others it leaves no gap.
-    for (const Data *data : {&good, &good, &bad, &good}) (void)gather(answer, *data);
+    for (const ucd_ucx::Data *data : {&good, &good, &bad, &good}) (void)gather(answer, *data);
     direct.send_gathered();
     REQUIRE(sends.calls.size() == 3);
     CHECK(sends.calls[1].count == answer.size() + 10);

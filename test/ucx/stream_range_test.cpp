@@ -3,7 +3,7 @@
 #include "datatype/segment_cursor.h"
 #include "pipeline/framed.h"
 #include "pipeline/stream_range.h"
-#include "support/moves/device_moves.hpp"
+#include "support/device_test.hpp"
 #include "support/random/random_cases.hpp"
 
 #include <cstring>
@@ -51,8 +51,7 @@ std::vector<std::pair<std::size_t, std::size_t>> random_fragments(Rng &rng, std:
 
 } // namespace
 
-TEST_CASE("fragments of a range, in any order, are those of the stream") {
-    const DeviceSession session;
+DEVICE_TEST("fragments of a range, in any order, are those of the stream") {
     const ucp_generic_dt_ops_t &call = stream_range_callbacks;
     run_cases("ucx stream range", 300, [&](Case &one) {
         Rng &rng = one.rng();
@@ -86,8 +85,7 @@ TEST_CASE("fragments of a range, in any order, are those of the stream") {
     });
 }
 
-TEST_CASE("what lies beyond a range is not written, and is a failure") {
-    const DeviceSession session;
+DEVICE_TEST("what lies beyond a range is not written, and is a failure") {
     Rng rng(1);
     const std::size_t length = GENERATE(as<std::size_t>(), 10, 5000);
     Rows rows(rng, 10, length, 2 * length);
@@ -111,8 +109,7 @@ TEST_CASE("what lies beyond a range is not written, and is a failure") {
 }
 
 // UCX may cut a message anywhere, within the header too.
-TEST_CASE("fragments of a message with its header are the header and the stream") {
-    const DeviceSession session;
+DEVICE_TEST("fragments of a message with its header are the header and the stream") {
     run_cases("ucx frame", 300, [&](Case &one) {
         Rng &rng = one.rng();
         const std::size_t length = 1 + rng.below(100);

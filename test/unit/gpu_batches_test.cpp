@@ -116,8 +116,7 @@ TEST_CASE("a list of all kinds of moves is a launch for each kind, and each fail
     FAIL("no end");
 }
 
-TEST_CASE("packs that are too many bytes for one launch are as few as can be") {
-    FreshBackend backend;
+TEST_CASE_METHOD(OnBackend, "packs that are too many bytes for one launch are as few as can be") {
     // Vectors of 2^31 - 32 bytes, of which eight are all that a launch takes; these are not run.
     const OwnedLayout layout = strided(8, 4, 16);
     const auto plan = backend.plan(layout, 64, true);
@@ -283,8 +282,7 @@ TEST_CASE("a move with more bytes than positions is a launch beside the others")
     }
 }
 
-TEST_CASE("a table is written where it is uploaded from, whatever it takes") {
-    FreshBackend backend;
+TEST_CASE_METHOD(OnBackend, "a table is written where it is uploaded from, whatever it takes") {
     const OwnedLayout layout = strided(16, 31, 32);
     const auto plan = backend.plan(layout);
     Rng rng(4);
@@ -333,8 +331,7 @@ TEST_CASE("a batch finds the lists of its members wherever they come to be") {
     run();
 }
 
-TEST_CASE("a graph has a table of its own, once the plan is prepared") {
-    FreshBackend backend;
+TEST_CASE_METHOD(OnBackend, "a graph has a table of its own, once the plan is prepared") {
     const OwnedLayout layout = strided(8, 5, 24);
     const auto plan = backend.plan(layout);
     Member member(*plan, 8, steps(5, 24));
@@ -381,8 +378,8 @@ TEST_CASE("what a captured launch needs lives as long as the backend if graphs k
     CHECK(kept.expired());
 }
 
-TEST_CASE("a table has as much as it says for each member, and about four starts to one") {
-    FreshBackend backend;
+TEST_CASE_METHOD(OnBackend,
+                 "a table has as much as it says for each member, and about four starts to one") {
     const OwnedLayout layout = strided(8, 128, 16);
     const auto plan = backend.plan(layout);
     Member member(*plan, 8, steps(128, 16));

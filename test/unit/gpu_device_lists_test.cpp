@@ -137,8 +137,8 @@ TEST_CASE("preparing waits for lists that are on their way") {
     CHECK(member.is_right());
 }
 
-TEST_CASE("memory of lists that are gone is for others of its size, or of half of it") {
-    FreshBackend backend;
+TEST_CASE_METHOD(OnBackend,
+                 "memory of lists that are gone is for others of its size, or of half of it") {
     // The number of entries, of 4 bytes each.
     const auto use_list = [&](std::int64_t entries) {
         std::vector<std::int64_t> displacements;
@@ -190,8 +190,7 @@ TEST_CASE("memory of twice the size is used, and more is not") {
 
 // Prepared for one repetition, which a nest moves; so many need the lists of another kernel. They
 // have no memory, so that their own launch fails at once.
-TEST_CASE("a graph uses lists that are there only if they stay there") {
-    FreshBackend backend;
+TEST_CASE_METHOD(OnBackend, "a graph uses lists that are there only if they stay there") {
     const OwnedLayout layout = listed(8, some);
     const auto plan = backend.plan(layout, 96, true);
     Move move = move_of(*plan, reinterpret_cast<char *>(std::uintptr_t{1} << 44),
@@ -210,8 +209,8 @@ TEST_CASE("a graph uses lists that are there only if they stay there") {
     CHECK(capture.end() == 2);
 }
 
-TEST_CASE("preparing makes ready for as many positions as there are, whatever the alignment") {
-    FreshBackend backend;
+TEST_CASE_METHOD(
+    OnBackend, "preparing makes ready for as many positions as there are, whatever the alignment") {
     const OwnedLayout layout = listed(4, {0, 8, 24, 40}); // 16 bytes
     const auto plan = backend.plan(layout, 48, true);
     const uint64_t count = max_positions / 16 - 1;

@@ -17,8 +17,7 @@ using namespace ucd;
 using namespace ucd::hostgpu;
 using namespace ucdtest;
 
-TEST_CASE("preparing a conversion loads the kernels of all conversions") {
-    FreshBackend backend;
+TEST_CASE_METHOD(OnBackend, "preparing a conversion loads the kernels of all conversions") {
     const OwnedLayout layout = strided(4, 40, 12);
     const auto plan = backend.plan(layout);
     Move move = move_of(*plan, nullptr, nullptr, 0);
@@ -43,8 +42,7 @@ TEST_CASE("preparing a conversion loads the kernels of all conversions") {
     CHECK(std::includes(loaded.begin(), loaded.end(), all.begin(), all.end()));
 }
 
-TEST_CASE("peers reach each other, in both directions; no other devices do") {
-    FreshBackend backend;
+TEST_CASE_METHOD(OnBackend, "peers reach each other, in both directions; no other devices do") {
     mock::knobs.peers = true;
     for (const int owner : {0, 1}) {
         void *const memory = mock::allocate(MemoryKind::device, owner, 16);
@@ -62,8 +60,7 @@ TEST_CASE("peers reach each other, in both directions; no other devices do") {
     }
 }
 
-TEST_CASE("whatever is done on a device fails if there is no such device") {
-    FreshBackend backend;
+TEST_CASE_METHOD(OnBackend, "whatever is done on a device fails if there is no such device") {
     constexpr int no_device = mock::device_count;
     const OwnedLayout layout = strided(8, 10, 16);
     const auto plan = backend.plan(layout);

@@ -89,8 +89,7 @@ std::vector<CopyRowsParams> copies_of_rows(const FreshBackend &backend, const Ke
 
 } // namespace
 
-TEST_CASE("any part of a matrix that is large enough is transposed in tiles") {
-    FreshBackend backend;
+TEST_CASE_METHOD(OnBackend, "any part of a matrix that is large enough is transposed in tiles") {
     for (const std::size_t bytes : {1, 2, 4, 8, 16}) {
         const OwnedLayout layout = matrix(70, 100, bytes);
         const auto plan = backend.plan(layout);
@@ -107,8 +106,8 @@ TEST_CASE("any part of a matrix that is large enough is transposed in tiles") {
     }
 }
 
-TEST_CASE("odd blocks are unpacked in aligned stores, wherever they begin in the stream") {
-    FreshBackend backend;
+TEST_CASE_METHOD(OnBackend,
+                 "odd blocks are unpacked in aligned stores, wherever they begin in the stream") {
     const OwnedLayout layout = strided(17, 200, 24);
     const auto plan = backend.plan(layout);
     for (const std::size_t odd : {0, 8, 4}) {
@@ -129,8 +128,8 @@ TEST_CASE("odd blocks are unpacked in aligned stores, wherever they begin in the
     CHECK(kernel_of(backend, pack) != "unpack_aligned_stores");
 }
 
-TEST_CASE("a cap on blocks holds for host memory, too, and else a few for each processor do") {
-    FreshBackend backend;
+TEST_CASE_METHOD(
+    OnBackend, "a cap on blocks holds for host memory, too, and else a few for each processor do") {
     const OwnedLayout layout = strided(8, 9000, 16);
     const auto plan = backend.plan(layout);
     for (const MemoryKind kind : {MemoryKind::device, MemoryKind::pinned}) {
@@ -150,8 +149,8 @@ TEST_CASE("a cap on blocks holds for host memory, too, and else a few for each p
     }
 }
 
-TEST_CASE("there are as many tiles as it takes, whatever each thread moves of one") {
-    FreshBackend backend;
+TEST_CASE_METHOD(OnBackend,
+                 "there are as many tiles as it takes, whatever each thread moves of one") {
     std::vector<std::int64_t> displacements;
     for (std::int64_t i = 0; i < 5000; ++i) displacements.push_back(48 * i + i % 3 * 16);
     const OwnedLayout layout = listed(16, displacements), words = listed(4, displacements);
@@ -168,8 +167,7 @@ TEST_CASE("there are as many tiles as it takes, whatever each thread moves of on
     }
 }
 
-TEST_CASE("only launches that read what a plan has need it until they are done") {
-    FreshBackend backend;
+TEST_CASE_METHOD(OnBackend, "only launches that read what a plan has need it until they are done") {
     const auto is_needed = [&](const OwnedLayout &layout, uint64_t count = 1, Op op = Op::replace) {
         const auto plan = backend.plan(layout, 4096, true);
         Move move = move_of(*plan, nullptr, nullptr, 0, Direction::pack, count);
@@ -188,8 +186,7 @@ TEST_CASE("only launches that read what a plan has need it until they are done")
     CHECK(is_needed(strided(8, 10, 24), most + 1));
 }
 
-TEST_CASE("runs that end before 2^32 words are found by one search") {
-    FreshBackend backend;
+TEST_CASE_METHOD(OnBackend, "runs that end before 2^32 words are found by one search") {
     OwnedLayout layout = block_of(8);
     Node n = around_last(layout, NodeKind::indexed, 100, 3000);
     n.count = 5;
@@ -228,8 +225,7 @@ TEST_CASE("displacements of 64 bits are counted in words") {
         CHECK(displacement_of_child<4>(list, i) == bytes[i] / 4);
 }
 
-TEST_CASE("the engine is chosen by all rows, and by where they begin") {
-    FreshBackend backend;
+TEST_CASE_METHOD(OnBackend, "the engine is chosen by all rows, and by where they begin") {
     const auto is_by_engine = [&](const OwnedLayout &owned, std::size_t block,
                                   const std::vector<std::size_t> &places, std::int64_t start) {
         Layout layout = owned;
@@ -263,8 +259,7 @@ TEST_CASE("the engine is chosen by all rows, and by where they begin") {
     (void)kernel_of(backend, odd);
 }
 
-TEST_CASE("plans say how they move") {
-    FreshBackend backend;
+TEST_CASE_METHOD(OnBackend, "plans say how they move") {
     const auto said = [&](const OwnedLayout &layout, uint64_t max_bytes = UINT64_MAX) {
         return backend.plan(layout, 0, false, max_bytes)->describe();
     };
@@ -304,8 +299,7 @@ TEST_CASE("preparing fails with the load of a kernel") {
     }
 }
 
-TEST_CASE("a copy of more words than positions is one launch for each half") {
-    FreshBackend backend;
+TEST_CASE_METHOD(OnBackend, "a copy of more words than positions is one launch for each half") {
     // Along a level.
     const OwnedLayout block = block_of(8);
     const auto apart = backend.plan(block, 16, true), further = backend.plan(block, 24, true);
@@ -338,8 +332,8 @@ TEST_CASE("a copy of more words than positions is one launch for each half") {
               .size() == 1);
 }
 
-TEST_CASE("a conversion of more elements than positions is one launch for each half") {
-    FreshBackend backend;
+TEST_CASE_METHOD(OnBackend,
+                 "a conversion of more elements than positions is one launch for each half") {
     const OwnedLayout wide = block_of(4), narrow = block_of(2);
     const auto apart = backend.plan(wide, 16, true), further = backend.plan(narrow, 24, true);
     const auto conversions = [&](uint64_t count) {
@@ -395,8 +389,8 @@ TEST_CASE("a copy that any layout can have fails with the upload of its lists") 
     }
 }
 
-TEST_CASE("a stream that is captured launches kernels only that preparing has loaded") {
-    FreshBackend backend;
+TEST_CASE_METHOD(OnBackend,
+                 "a stream that is captured launches kernels only that preparing has loaded") {
     const OwnedLayout layouts[] = {strided(4, 40, 12), listed(4, {0, 12, 40}), matrix(40, 40, 4),
                                    strided(17, 100, 24)};
     for (const OwnedLayout &layout : layouts)

@@ -68,6 +68,11 @@ private:
     ucd::Owner<ucd::Backend> backend_ = ucd::hostgpu::create_backend();
 };
 
+// What test cases begin with that have a backend of their own.
+struct OnBackend {
+    FreshBackend backend;
+};
+
 // In memory of device 0, which begins on 16 bytes.
 class DeviceBytes {
 public:

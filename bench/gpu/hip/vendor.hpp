@@ -20,56 +20,15 @@ inline hipError_t instantiate(hipGraphExec_t *made, hipGraph_t graph, unsigned l
 
 } // namespace bench::gpu
 
-using gpuError_t = hipError_t;
-using gpuStream_t = hipStream_t;
-using gpuEvent_t = hipEvent_t;
-using gpuGraph_t = hipGraph_t;
-using gpuGraphExec_t = hipGraphExec_t;
-using gpuDeviceProp = hipDeviceProp_t;
-using gpuPitchedPtr = hipPitchedPtr;
-using gpuMemcpy3DParms = hipMemcpy3DParms;
+#define UCD_BENCH_GPU(name) hip##name
+#include "gpu/names.hpp"
 
-#define gpuSuccess hipSuccess
-#define gpuGetErrorString hipGetErrorString
-#define gpuGetLastError hipGetLastError
-#define gpuGetDevice hipGetDevice
-#define gpuSetDevice hipSetDevice
-#define gpuGetDeviceCount hipGetDeviceCount
-#define gpuGetDeviceProperties hipGetDeviceProperties
-#define gpuDeviceGetAttribute hipDeviceGetAttribute
+using gpuDeviceProp = hipDeviceProp_t;
+
 #define gpuDevAttrMultiProcessorCount hipDeviceAttributeMultiprocessorCount
-#define gpuDeviceSynchronize hipDeviceSynchronize
-#define gpuStreamNonBlocking hipStreamNonBlocking
-#define gpuStreamCreateWithFlags hipStreamCreateWithFlags
-#define gpuStreamSynchronize hipStreamSynchronize
-#define gpuStreamBeginCapture hipStreamBeginCapture
-#define gpuStreamCaptureModeRelaxed hipStreamCaptureModeRelaxed
-#define gpuStreamEndCapture hipStreamEndCapture
 #define gpuGraphInstantiate bench::gpu::instantiate
-#define gpuGraphLaunch hipGraphLaunch
-#define gpuGraphDestroy hipGraphDestroy
-#define gpuGraphExecDestroy hipGraphExecDestroy
-#define gpuStreamDestroy hipStreamDestroy
-#define gpuEventDisableTiming hipEventDisableTiming
-#define gpuEventBlockingSync hipEventBlockingSync
-#define gpuEventCreateWithFlags hipEventCreateWithFlags
-#define gpuEventRecord hipEventRecord
-#define gpuEventSynchronize hipEventSynchronize
-#define gpuEventDestroy hipEventDestroy
-#define gpuMalloc hipMalloc
-#define gpuMallocManaged hipMallocManaged
-#define gpuFree hipFree
 #define gpuHostMalloc bench::gpu::allocate_pinned
 #define gpuHostFree hipHostFree
-#define gpuHostRegister hipHostRegister
-#define gpuHostRegisterDefault hipHostRegisterDefault
-#define gpuHostUnregister hipHostUnregister
-#define gpuMemset hipMemset
-#define gpuMemcpyDefault hipMemcpyDefault
-#define gpuMemcpy hipMemcpy
-#define gpuMemcpyAsync hipMemcpyAsync
-#define gpuMemcpy2DAsync hipMemcpy2DAsync
-#define gpuMemcpy3DAsync hipMemcpy3DAsync
 
 #if defined(__HIPCC__)
 
