@@ -13,16 +13,11 @@ import itertools
 import sys
 from pathlib import Path
 
-import jinja2
-
 sys.dont_write_bytecode = True  # write no __pycache__ beside the sources
 
 from kernel_space import BACKENDS, CONVERTED, ELEMENTS, GPU_BACKENDS, KINDS, LEAVES, GpuBackend
 from naming import format_name
-from output import write_if_changed
-
-TEMPLATES = Path(__file__).resolve().parent / "templates"
-
+from output import environment, write_if_changed
 
 # LDBL_MANT_DIG of each kind of long double that an element may need.
 _MANTISSA = {"x87": 64, "binary128": 113}
@@ -75,13 +70,7 @@ def _by_speed(backend, conversions):
 
 
 def _environment(backend):
-    env = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        undefined=jinja2.StrictUndefined,
-    )
+    env = environment()
     env.filters.update(name=format_name)
     env.globals.update(
         backend=backend,

@@ -190,24 +190,44 @@ class Instructions:
 
 
 @dataclass(frozen=True)
-class Backend:
-    """The part of the space that a backend uses."""
+class Space:
+    """What backends have in common."""
 
     name: str
     max_levels: int
     directions: tuple
+    elements: tuple
+
+    def shapes(self):
+        for levels in range(1, self.max_levels + 1):
+            yield from map("".join, itertools.product(KINDS, repeat=levels))
+
+    def reductions(self):
+        """All pairs (op, element) that the backend supports."""
+        for name in self.elements:
+            for op in ELEMENTS[name].ops:
+                yield ReduceKernel(op, name)
+
+    def reduce_kernel(self, reduction):
+        """The kernel for a reduction."""
+        return ReduceKernel(reduction.op, shared_element(reduction.op, reduction.element))
+
+    def reduce_kernels(self):
+        """All kernels for reductions, without repetitions; on devices, a kernel's number is its index in this list."""
+        return list(dict.fromkeys(map(self.reduce_kernel, self.reductions())))
+
+
+@dataclass(frozen=True)
+class Backend(Space):
+    """The part of the space that a backend uses."""
+
     block_leaves: tuple  # for an innermost level s or b
     run_leaves: tuple  # for an innermost level i
-    elements: tuple
     row_ops: tuple  # the ops and elements of reductions that also have a kernel for rows in place
     row_elements: tuple
     fast_conversions: tuple  # representations between which each instruction set has conversions of its own
     instructions: tuple = ()  # the fastest first
     written_by_hand: tuple = ()  # source files that are compiled for each instruction set, too
-
-    def shapes(self):
-        for levels in range(1, self.max_levels + 1):
-            yield from map("".join, itertools.product(KINDS, repeat=levels))
 
     def leaves(self, shape):
         return self.run_leaves if shape.endswith("i") else self.block_leaves
@@ -223,20 +243,6 @@ class Backend:
             # Tiles pay only for blocks that share a cache line.
             if LEAVES[leaf].form == "any" or LEAVES[leaf].size < 64:
                 yield TransposeKernel(leaf)
-
-    def reductions(self):
-        """All defined pairs (op, element)."""
-        for name in self.elements:
-            for op in ELEMENTS[name].ops:
-                yield ReduceKernel(op, name)
-
-    def reduce_kernel(self, reduction):
-        """The kernel for a reduction."""
-        return ReduceKernel(reduction.op, shared_element(reduction.op, reduction.element))
-
-    def reduce_kernels(self):
-        """All kernels for reductions, without repetitions."""
-        return list(dict.fromkeys(map(self.reduce_kernel, self.reductions())))
 
     def row_reductions(self):
         """All triples (direction, op, element) with a kernel for rows."""
@@ -318,24 +324,13 @@ WIDTHS = (1, 2, 4, 8, 16)
 
 
 @dataclass(frozen=True)
-class GpuBackend:
+class GpuBackend(Space):
     """The part of the space that the kernels of src/backend/gpu_common use. A block is any number of words, and the
     leaf gives their width."""
 
-    name: str
-    max_levels: int
-    directions: tuple
     widths: tuple
-    elements: tuple
     fast_conversions: tuple  # (source, target); one kernel does all others
     tiled_conversions: tuple  # those of them that also have a kernel for permuted axes
-
-    def shapes(self):
-        for levels in range(1, self.max_levels + 1):
-            yield from map("".join, itertools.product(KINDS, repeat=levels))
-
-    def leaves(self, _shape):
-        return tuple(f"w{width}" for width in self.widths)
 
     def moves(self):
         """The move kernels in the order of the tables: by width, direction and shape."""
@@ -343,20 +338,6 @@ class GpuBackend:
             for direction in self.directions:
                 for shape in self.shapes():
                     yield MoveKernel(direction, shape, f"w{width}")
-
-    def reductions(self):
-        """All pairs (op, element) that devices support."""
-        for name in self.elements:
-            for op in ELEMENTS[name].ops:
-                yield ReduceKernel(op, name)
-
-    def reduce_kernel(self, reduction):
-        """The kernel for a reduction."""
-        return ReduceKernel(reduction.op, shared_element(reduction.op, reduction.element))
-
-    def reduce_kernels(self):
-        """All reduction kernels, without repetitions; a kernel's number is its index in this list."""
-        return list(dict.fromkeys(map(self.reduce_kernel, self.reductions())))
 
     def convert_kernels(self):
         """The kernels for one pair of representations each."""

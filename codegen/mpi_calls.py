@@ -9,11 +9,9 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-import jinja2
-
 sys.dont_write_bytecode = True  # write no __pycache__ beside the sources
 
-TEMPLATES = Path(__file__).resolve().parent / "templates"
+from output import environment
 
 
 def arguments(parameters):
@@ -166,13 +164,7 @@ HEADERS = ["collective", "completion", "fortran", "next", "pack", "point_to_poin
 def main():
     output = Path(sys.argv[1])
     output.mkdir(parents=True, exist_ok=True)
-    env = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        undefined=jinja2.StrictUndefined,
-    )
+    env = environment()
     env.filters.update(arguments=arguments, datatypes=datatypes, with_types=with_types)
     env.globals.update(calls=CALLS, headers=HEADERS)
     for name in ("calls.h", "wrappers.cpp"):

@@ -1,4 +1,19 @@
-"""Writes generated files."""
+"""Makes texts from templates, and writes them."""
+
+from pathlib import Path
+
+import jinja2
+
+
+def environment():
+    """The templates."""
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).resolve().parent / "templates"),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined,
+    )
 
 
 def write_if_changed(path, text):

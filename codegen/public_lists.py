@@ -128,16 +128,12 @@ def lists_of(header):
 
 
 def main():
-    import jinja2  # what only reads the lists needs no templates
-
-    from output import write_if_changed
+    from output import environment, write_if_changed  # what only reads the lists needs no templates
 
     header, template, output = map(Path, sys.argv[1:])
-    environment = jinja2.Environment(
-        undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
-    )
-    environment.filters["c_string"] = lambda text: '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    text = environment.from_string(template.read_text()).render(lists_of(header.read_text()))
+    env = environment()
+    env.filters["c_string"] = lambda text: '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    text = env.from_string(template.read_text()).render(lists_of(header.read_text()))
     write_if_changed(output, text)
 
 

@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 
 #include "support/keys.hpp"
+#include "support/moves/move_now.hpp"
 #include "support/moves/strided_move.hpp"
 
 #include <utility>
@@ -172,10 +173,7 @@ TEST_CASE("buffers without an address of their own: absolute displacements") {
         ucd_type_t type = UCD_TYPE__NULL;
         one.succeed(ucd_create_hindexed(1, &length, &at, old, UCD_INFO__NULL, &type), "create");
         const BuiltType owner(type);
-        std::uintptr_t actual = 0;
-        one.succeed(ucd_pack(nullptr, 1, type, 0, packed.real_base(), subject.size(), &actual,
-                             UCD_INFO__NULL, UCD_OP__REPLACE),
-                    "pack");
+        pack_now(nullptr, 1, type, 0, packed.real_base(), subject.size());
         packed.fetch();
         require_intact(one, packed, "packed buffer");
     });

@@ -226,10 +226,7 @@ TEST_CASE("reductions far into streams of more than 2^32 elements") {
         const std::vector<ucd_type_t> types = types_on_device(op);
         if (std::find(types.begin(), types.end(), element) == types.end()) continue;
         // The same element again and again, and the next one as often.
-        ucd_type_t type = UCD_TYPE__NULL;
-        REQUIRE(ucd_create_hvector(static_cast<std::intptr_t>(many), 1, 0, element, UCD_INFO__NULL,
-                                   &type) == UCD_SUCCESS);
-        const BuiltType owner(type);
+        const BuiltType type(hvector(static_cast<std::intptr_t>(many), 1, 0, leaf(element)));
         const bool pair = element == UCD_TYPE__2INT;
         const std::size_t ints = pair ? 2 : 1, size = 4 * ints;
         const std::vector<std::int32_t> in = {5, pair ? 0 : 7, 7, 0};
@@ -251,7 +248,7 @@ TEST_CASE("reductions far into streams of more than 2^32 elements") {
                 }
             }
             mock::write(target, out.data(), taken * size);
-            CHECK(pack_now(source, first + taken > many ? 2 : 1, type, first * size, target,
+            CHECK(pack_now(source, first + taken > many ? 2 : 1, type.get(), first * size, target,
                            taken * size, UCD_INFO__NULL, op) == taken * size);
             mock::read(found.data(), target, taken * size);
             CHECK(found == expected);

@@ -167,8 +167,7 @@ TEST_CASE("a call leaves the current device as it was") {
     for (const int device : {1, 0}) {
         REQUIRE(hipSetDevice(device) == hipSuccess);
         StridedMove move("current", 700, device0, device1);
-        REQUIRE(move.start_pack() == UCD_SUCCESS);
-        REQUIRE(move.wait() == UCD_SUCCESS);
+        move.pack_and_check();
         int now = -1;
         CHECK(hipGetDevice(&now) == hipSuccess);
         CHECK(now == device);

@@ -3,6 +3,7 @@
 
 #include "support/host_vendor/capture.h"
 #include "support/moves/device_moves.hpp"
+#include "support/moves/move_now.hpp"
 #include "support/moves/strided_move.hpp"
 #include "support/random/random_cases.hpp"
 
@@ -110,20 +111,15 @@ TEST_CASE("a list that a device or the host has moved twice is kept once") {
     std::vector<double> in_host(4 * count), out_host(count);
     for (const bool device : {true, false}) {
         INFO("device: " << device);
-        ucd_type_t handle = UCD_TYPE__NULL;
-        REQUIRE(ucd_create_indexed_block(static_cast<std::intptr_t>(count), 1, places.data(),
-                                         UCD_TYPE__DOUBLE, UCD_INFO__NULL, &handle) == UCD_SUCCESS);
-        const ucd::Type &type = *reinterpret_cast<const ucd::Type *>(handle);
+        const BuiltType built(indexed_block(1, places, leaf(UCD_TYPE__DOUBLE)));
+        const ucd::Type &type = *reinterpret_cast<const ucd::Type *>(built.get());
         for (int use = 0; use < 2; ++use) {
             CHECK(ucd::list_bytes(type) == count * sizeof(std::int64_t));
-            std::uintptr_t moved = 0;
-            REQUIRE(ucd_pack(device ? in_device : in_host.data(), 1, handle, 0,
-                             device ? out_device : out_host.data(), count * sizeof(double), &moved,
-                             UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
+            pack_now(device ? in_device : in_host.data(), 1, built.get(), 0,
+                     device ? out_device : out_host.data(), count * sizeof(double));
             if (use == 0) CHECK(type.cache.load() == nullptr); // it was moved as it was described
         }
         CHECK(ucd::list_bytes(type) == 0); // given up, and nobody holds them
-        REQUIRE(ucd_free(&handle) == UCD_SUCCESS);
     }
     mock::release(in_device);
     mock::release(out_device);

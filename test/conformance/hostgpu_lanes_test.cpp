@@ -38,8 +38,8 @@ struct ManyPacks : WholeMove {
     // No assertions in here: threads run it.
     int start(ucd_request_t &to, ucd_info_t info) {
         std::uintptr_t moved = 0;
-        return ucd_ipack(typed.real_base(), 1, type(), 0, packed.real_base(), bytes(), &moved,
-                         info, UCD_OP__REPLACE, &to);
+        return ucd_ipack(typed.real_base(), 1, type(), 0, packed.real_base(), bytes(), &moved, info,
+                         UCD_OP__REPLACE, &to);
     }
     void start_all(ucd_info_t info) {
         for (std::size_t i = 0; i < requests.size(); ++i) rcs[i] = start(requests[i], info);
@@ -50,8 +50,8 @@ struct ManyPacks : WholeMove {
     }
     int start_in(mock::Stream &stream, ucd_info_t info) {
         std::uintptr_t moved = 0;
-        return ucd_pack_stream(typed.real_base(), 1, type(), 0, packed.real_base(), bytes(),
-                               &moved, info, UCD_OP__REPLACE, native(stream));
+        return ucd_pack_stream(typed.real_base(), 1, type(), 0, packed.real_base(), bytes(), &moved,
+                               info, UCD_OP__REPLACE, native(stream));
     }
     std::ptrdiff_t failed() const {
         return std::count_if(rcs.begin(), rcs.end(), [](int rc) { return rc != UCD_SUCCESS; });

@@ -42,12 +42,9 @@ TEST_CASE("ranges beyond 2^32 bytes and elements") {
     // 2^33 times the same 12 bytes: positions need 37 bits, memory has a few bytes.
     const std::intptr_t many = std::intptr_t{1} << 33;
     const RecipePtr unit = hindexed({4, 8}, {0, 9}, leaf(UCD_TYPE__BYTE));
-    const BuiltType small(unit);
     for (const bool narrow : {true, false}) {
         // As one level of 2^33, or below a level that the range crosses.
-        ucd_type_t type = UCD_TYPE__NULL;
-        REQUIRE(ucd_create_hvector(many, 1, 0, small.get(), UCD_INFO__NULL, &type) == UCD_SUCCESS);
-        const BuiltType large(type);
+        const BuiltType large(hvector(many, 1, 0, unit));
         Rng rng(5);
         DeviceBuffer in(rng, {0, 3 * 17}, device0), out(rng, {0, 4096}, device0);
         in.send();
@@ -61,15 +58,11 @@ TEST_CASE("ranges beyond 2^32 bytes and elements") {
                 *in.actual(static_cast<std::intptr_t>(from + (at < 4 ? at : at + 5)));
         }
         out.send();
-        std::uintptr_t actual = 0;
         mock::counts.launches = 0;
-        REQUIRE(ucd_pack(in.real_base(), count, large.get(), offset, out.real_base(), 4000, &actual,
-                         UCD_INFO__NULL, UCD_OP__REPLACE) == UCD_SUCCESS);
-        CHECK(actual == 4000);
+        CHECK(pack_now(in.real_base(), count, large.get(), offset, out.real_base(), 4000) == 4000);
         CHECK(mock::counts.launches == 1);
         out.fetch();
-        std::vector<std::byte> expected(out.expected(0), out.expected(4000));
-        CHECK(std::equal(expected.begin(), expected.end(), out.actual(0)));
+        CHECK(out.difference() == "");
     }
 }
 
@@ -164,8 +157,6 @@ TEST_CASE("lists make way for others when memory runs out") {
     WholeMove first("eviction", indexed_block(1, {5, 0, 17, 9}, number), device0, device0),
         second("eviction", indexed_block(1, {6, 0, 18, 9}, number), device0, device0);
     const auto pack = [&](WholeMove &whole) { check_device_pack(whole.move(), "kernel"); };
-    REQUIRE(ucd_finalize() == UCD_SUCCESS); // no memory from before
-    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
     pack(first);
     ucd::hostgpu::uploaded_bytes();
     mock::knobs.out_of_memory = true;
@@ -199,8 +190,6 @@ TEST_CASE("memory of lists that have gone is given back when memory runs out") {
         CHECK_FALSE(ucd::hostgpu::is_memory_full);
         CHECK(mock::counts.live_allocations == left);
     };
-    REQUIRE(ucd_finalize() == UCD_SUCCESS); // no memory from before
-    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
     pack(5000, "1");
     CHECK(mock::counts.live_allocations == of_table);
     out_of_memory(7, "1", of_plan);

@@ -125,8 +125,7 @@ TEST_CASE("chunks are kept for later calls") {
     DeviceSession session;
     for (int i = 0; i < 5; ++i) {
         StridedMove pack("again", 100, device0, pageable);
-        REQUIRE(pack.start_pack() == UCD_SUCCESS);
-        REQUIRE(pack.wait() == UCD_SUCCESS);
+        pack.pack_and_check();
     }
     CHECK(mock::counts.allocations == 1);
 }

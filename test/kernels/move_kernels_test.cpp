@@ -364,10 +364,10 @@ TEST_CASE("rows that exceed the caches") {
                             (64 - reinterpret_cast<uintptr_t>(packed.data()) % 64) % 64 +
                             misalignment;
                         const LevelKind shape[] = {outer, LevelKind::strided};
-                        const std::size_t kernel =
-                            set->move_index.find(Direction::pack, shape, leaf_for_block(block));
+                        const MoveKernelInfo &kernel = *set->moves.find(
+                            Direction::pack, std::span(shape), leaf_for_block(block));
                         const Position first{{0, 5, 0}, {}}, last{{1, count - 2, 0}, {}};
-                        set->moves[kernel].function(nest, origin, begin, first, last);
+                        kernel.function(nest, origin, begin, first, last);
                         std::size_t wrong = 0;
                         const char *p = begin;
                         for (int64_t row = 0; row < 2; ++row)

@@ -250,7 +250,7 @@ TEST_CASE("the levels of a range: whole children of the outermost level that it 
     };
     PackedNest all;
     REQUIRE(cover(0, 10 * middle, all));
-    CHECK(all.bytes() == 10 * middle);
+    CHECK(all.nest.bytes() == 10 * middle);
     CHECK(all.start == 0);
     PackedNest part;
     REQUIRE(cover(2 * middle + 8, 3 * middle, part));
@@ -260,7 +260,7 @@ TEST_CASE("the levels of a range: whole children of the outermost level that it 
     PackedNest within;
     REQUIRE(cover(2 * middle + 3 * inner, 5 * inner, within));
     CHECK(within.nest.levels.size() == 2);
-    CHECK(within.bytes() == 5 * inner);
+    CHECK(within.nest.bytes() == 5 * inner);
     CHECK(within.start == 2 * 4 + 3 * 400);
     within.reverse();
     CHECK(within.nest.levels[0].to == 400);

@@ -8,6 +8,7 @@
 #include "backend.h"
 #include "exception_status.h"
 
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -18,6 +19,46 @@ template <class T, class... Arguments>
 Owner<T> make_owned(Arguments &&...arguments) {
     return Owner<T>(new T(std::forward<Arguments>(arguments)...));
 }
+
+// An argument of a table's function, as the function of a class takes it: a pointer to an object
+// may become a reference, and what is kept becomes a Keep.
+template <class A>
+struct Argument {
+    A value;
+    operator A() const { return value; }
+};
+template <class A>
+requires(!std::is_void_v<A>) struct Argument<A *> {
+    A *value;
+    operator A *() const { return value; }
+    operator A &() const { return *value; }
+};
+template <>
+struct Argument<KeptObject *> {
+    KeptObject *value;
+    operator Keep() const { return Keep(value); }
+};
+
+// Becomes the function of a table that calls function `member` of class T with the same arguments.
+// An answer that is not a status is 0 or false after an exception.
+template <class T, auto member>
+struct Calling {
+    template <class Result, class... A>
+    using Function = Result (*)(A...);
+    template <class Result, class Object, class... A>
+    constexpr operator Function<Result, Object *, A...>() const {
+        using Self = std::conditional_t<std::is_const_v<Object>, const T, T>;
+        return [](Object *object, A... arguments) noexcept -> Result {
+            const auto call = [&] {
+                return (static_cast<Self *>(object)->*member)(Argument<A>{arguments}...);
+            };
+            if constexpr (std::is_same_v<decltype(call()), Status>)
+                return guarded(call);
+            else
+                return guarded_or(Result{}, call);
+        };
+    }
+};
 
 template <class T>
 class KernelPlanOf : public KernelPlan {
@@ -44,10 +85,7 @@ private:
                     return success;
                 });
             },
-        .memory =
-            [](const KernelPlan *plan) {
-                return guarded_or(std::size_t{0}, [&] { return self(plan).memory(); });
-            },
+        .memory = Calling<T, &T::memory>(),
         .is_needed_by =
             [](const KernelPlan *plan, const Move *move) {
                 return guarded_or(true, [&] { return self(plan).is_needed_by(*move); });
@@ -69,10 +107,7 @@ private:
     static constexpr EventFunctions own_functions{
         .struct_size = sizeof(EventFunctions),
         .destroy = [](Event *event) { delete &self(event); },
-        .poll =
-            [](Event *event, bool *completed) {
-                return guarded([&] { return self(event).poll(*completed); });
-            },
+        .poll = Calling<T, &T::poll>(),
     };
 };
 
@@ -114,14 +149,11 @@ private:
                std::size_t room, std::size_t *made) {
                 return guarded([&] { return self(maker).make(*first, *move, {at, room}, *made); });
             },
-        .divide =
-            [](MoveMaker *maker, unsigned *parts) {
-                return guarded([&] { return self(maker).divide(*parts); });
-            },
+        .divide = Calling<T, &T::divide>(),
         .part = [](MoveMaker *maker, unsigned i) noexcept -> MoveMaker * {
             return &self(maker).part(i);
         },
-        .unite = [](MoveMaker *maker) { return guarded([&] { return self(maker).unite(); }); },
+        .unite = Calling<T, &T::unite>(),
     };
 };
 
@@ -228,30 +260,12 @@ private:
                     return success;
                 });
             },
-        .use_context =
-            [](Backend *b, uint64_t context, int device) {
-                return guarded([&] { return self(b).use_context(context, device); });
-            },
-        .find =
-            [](const Backend *b, const void *address, MemoryLocation *location) {
-                return guarded([&] { return self(b).find(address, *location); });
-            },
-        .hides_memory =
-            [](const Backend *b) {
-                return guarded_or(false, [&] { return self(b).hides_memory(); });
-            },
-        .check_unknown =
-            [](const Backend *b, const void *address) {
-                return guarded([&] { return self(b).check_unknown(address); });
-            },
-        .reaches =
-            [](const Backend *b, int device, const MemoryLocation *location) {
-                return guarded_or(false, [&] { return self(b).reaches(device, *location); });
-            },
-        .supports =
-            [](const Backend *b, Op op, Element element) {
-                return guarded_or(false, [&] { return self(b).supports(op, element); });
-            },
+        .use_context = Calling<T, &T::use_context>(),
+        .find = Calling<T, &T::find>(),
+        .hides_memory = Calling<T, &T::hides_memory>(),
+        .check_unknown = Calling<T, &T::check_unknown>(),
+        .reaches = Calling<T, &T::reaches>(),
+        .supports = Calling<T, &T::supports>(),
         .plan =
             [](const Backend *b, const Layout *layout, int64_t extent, bool repeated,
                uint64_t max_bytes, KernelPlan **plan) {
@@ -271,18 +285,12 @@ private:
                     return self(b).launch_made(device, *maker, event);
                 });
             },
-        .device_of =
-            [](Backend *b, const NativeStream *stream, int *device) {
-                return guarded([&] { return self(b).device_of(*stream, *device); });
-            },
+        .device_of = Calling<T, &T::device_of>(),
         .launch_in =
             [](Backend *b, const NativeStream *stream, const MoveList *list, KeptObject *keep) {
                 return guarded([&] { return self(b).launch_in(*stream, *list, Keep(keep)); });
             },
-        .launch_made_in =
-            [](Backend *b, const NativeStream *stream, MoveMaker *maker, KeptObject *keep) {
-                return guarded([&] { return self(b).launch_made_in(*stream, *maker, Keep(keep)); });
-            },
+        .launch_made_in = Calling<T, &T::launch_made_in>(),
         .prepare_launch =
             [](Backend *b, int device, const MoveList *list, PreparedLaunch **prepared) {
                 return make(prepared, [&](Owner<PreparedLaunch> &made) {
@@ -299,14 +307,8 @@ private:
                KeptObject *keep) {
                 return guarded([&] { return self(b).launch_in(*stream, *prepared, Keep(keep)); });
             },
-        .prepare =
-            [](Backend *b, const NativeStream *stream, const Move *move) {
-                return guarded([&] { return self(b).prepare(*stream, *move); });
-            },
-        .takes =
-            [](const Backend *b, const Move *move) {
-                return guarded_or(false, [&] { return self(b).takes(*move); });
-            },
+        .prepare = Calling<T, &T::prepare>(),
+        .takes = Calling<T, &T::takes>(),
         .copy =
             [](Backend *b, int device, void *to, const void *from, std::size_t bytes,
                Event **done) {
@@ -314,44 +316,16 @@ private:
                     return self(b).copy(device, to, from, bytes, event);
                 });
             },
-        .allocate =
-            [](Backend *b, int device, MemoryKind kind, std::size_t bytes, void **memory) {
-                return guarded([&] { return self(b).allocate(device, kind, bytes, *memory); });
-            },
+        .allocate = Calling<T, &T::allocate>(),
         .release = [](Backend *b, int device, MemoryKind kind,
                       void *memory) noexcept { self(b).release(device, kind, memory); },
-        .export_memory =
-            [](Backend *b, const void *address, std::size_t bytes, MemoryHandle *handle) {
-                return guarded([&] { return self(b).export_memory(address, bytes, *handle); });
-            },
-        .open_memory =
-            [](Backend *b, int device, const MemoryHandle *handle, std::size_t bytes,
-               void **allocation) {
-                return guarded(
-                    [&] { return self(b).open_memory(device, *handle, bytes, *allocation); });
-            },
-        .export_fds =
-            [](Backend *b, const void *address, std::size_t bytes, FdHandle *handle, int *fds,
-               std::size_t room, std::size_t *count) {
-                return guarded(
-                    [&] { return self(b).export_fds(address, bytes, *handle, fds, room, *count); });
-            },
-        .open_fds =
-            [](Backend *b, int device, const FdHandle *handle, std::size_t bytes, const int *fds,
-               std::size_t count, void **allocation) {
-                return guarded([&] {
-                    return self(b).open_fds(device, *handle, bytes, fds, count, *allocation);
-                });
-            },
+        .export_memory = Calling<T, &T::export_memory>(),
+        .open_memory = Calling<T, &T::open_memory>(),
+        .export_fds = Calling<T, &T::export_fds>(),
+        .open_fds = Calling<T, &T::open_fds>(),
         .close_memory = [](Backend *b, int device,
                            void *allocation) noexcept { self(b).close_memory(device, allocation); },
-        .device_plan =
-            [](Backend *b, int device, const Layout *layout, int64_t extent, uint64_t count,
-               uint64_t max_bytes, ucd_device_plan *plan) {
-                return guarded([&] {
-                    return self(b).device_plan(device, *layout, extent, count, max_bytes, *plan);
-                });
-            },
+        .device_plan = Calling<T, &T::device_plan>(),
     };
 };
 

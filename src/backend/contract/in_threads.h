@@ -36,11 +36,13 @@ run_in_threads(unsigned threads, void (*share)(const void *work, unsigned i), co
     if (out_of_memory) throw std::bad_alloc();
 }
 
-// Calls share(0) to share(threads - 1) concurrently, the last one in the calling thread. If a
+// Calls share(0) to share(threads - 1) concurrently, the last one in the calling thread; one share
+// needs no other thread. If a
 // thread cannot be started, its share runs in the calling thread, too. If a share throws
 // std::bad_alloc, this throws it after all shares have ended.
 template <class Share>
 void in_threads(unsigned threads, const Share &share) {
+    if (threads == 1) return share(0);
     run_in_threads(
         threads, [](const void *work, unsigned i) { (*static_cast<const Share *>(work))(i); },
         &share);

@@ -21,12 +21,6 @@
 namespace ucd::cuda::driver {
 namespace {
 
-BackendState unavailable(const std::string &reason) {
-    BackendState state;
-    state.reason = reason;
-    return state;
-}
-
 std::string version_text(int version) {
     return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
 }
@@ -218,18 +212,6 @@ Status find(const void *address, MemoryLocation &location) {
     // pools.
     location.own_access = for_ipc == 0;
     return success;
-}
-
-Status use_context(uint64_t, int) {
-    return success;
-}
-
-Status check_unknown(const void *) {
-    return success;
-}
-
-bool shares_host_memory(int, const MemoryLocation &) {
-    return true;
 }
 
 bool has_element(Element) {

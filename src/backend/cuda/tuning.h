@@ -14,12 +14,6 @@ inline constexpr gpu::Tuning tuning = {
     // compute capability 7.0 on, which would still be too small for most tables of batches.
     .parameter_bytes = 4096,
 
-    // A warp accesses one line of a tile, so that each lane uses a different bank of shared memory.
-    // With fewer rows or columns, most tiles are at edges, which are moved without shared memory.
-    .min_tiled = 8,
-    // The mean store must be twice as wide as a word: unpacking structs of 17 bytes at a stride of
-    // 24 is then faster than a hand-written kernel (H200; docs/measurements/performance.md).
-    .min_store_words = 2,
     // An H200 runs 270,336 threads at a time: half a million words or vectors are two rounds of
     // these, and beyond that, several per thread save instructions.
     .many_threads = uint64_t{1} << 19,
@@ -27,17 +21,6 @@ inline constexpr gpu::Tuning tuning = {
     // Data from memory is moved as fast with one vector per thread, except the lower triangle of a
     // matrix, which is faster with two (0.92 of a hand-written kernel, not 0.81).
     .cached_bytes = uint64_t{32} << 20,
-    // In runs of 512 bytes or more, most threads have both vectors in one run, so one search serves
-    // two vectors.
-    .long_run_bytes = 512,
-    // H200, 8-byte blocks at stride 512 to pinned memory while other kernels keep the device busy:
-    // the smallest number that loses less than a tenth
-    // (docs/internals/decisions/gpu-kernels.md).
-    .host_blocks = 2,
-    // Two launches take as long as one launch whose table has to be uploaded first.
-    .min_members_batched = 3,
-    // Not measured: about what an H200 copies in the time of two launches.
-    .min_cut_copy = uint64_t{4} << 20,
     // H200, nests and lists of 1 and 2 bytes: handling four words at a time is 3 to 12 % slower.
     .narrow_words_by_four = false,
     // H200: measured by `ucd-bench --tune` (docs/internals/decisions/gpu-kernels.md).

@@ -37,7 +37,7 @@ using Quad = uint4;
 } // namespace ucd::UCD_GPU
 
 #if defined(__HIP_PLATFORM_AMD__)
-#include "device_access_amd.h"
+#include "kernels/global_memory.h"
 #else
 #include "device_access.h"
 #endif

@@ -8,7 +8,7 @@
     }                                                                                              \
     UCD_GPU_FUNCTION void run_##name(const Params &params)
 
-#include "device_access_amd.h"
+#include "kernels/global_memory.h"
 
 namespace ucd::UCD_GPU {
 

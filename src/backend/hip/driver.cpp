@@ -19,12 +19,6 @@
 namespace ucd::hip::driver {
 namespace {
 
-BackendState unavailable(const std::string &reason) {
-    BackendState state;
-    state.reason = reason;
-    return state;
-}
-
 std::string version_text(int version) {
     return std::to_string(version / 10000000) + "." + std::to_string(version % 10000000 / 100000);
 }
@@ -246,18 +240,6 @@ Status find(const void *address, MemoryLocation &location) {
         location.end = location.begin + bytes;
     }
     return success;
-}
-
-Status use_context(uint64_t, int) {
-    return success;
-}
-
-Status check_unknown(const void *) {
-    return success;
-}
-
-bool shares_host_memory(int, const MemoryLocation &) {
-    return true;
 }
 
 bool has_element(Element) {

@@ -203,7 +203,7 @@ bool convert_in_one_pass(const HostStream &from, const HostStream &to, uint64_t 
         return false;
     const uint64_t bytes = (end - begin) * (conversion.from_size + conversion.to_size) / 2;
     const unsigned threads = useful_threads(bytes, c.threads);
-    const auto convert_share = [&](unsigned i) {
+    in_threads(threads, [&](unsigned i) {
         const auto first_of = [&](unsigned share) {
             return share == threads ? end : begin + (end - begin) / threads * share;
         };
@@ -214,11 +214,7 @@ bool convert_in_one_pass(const HostStream &from, const HostStream &to, uint64_t 
                 convert_whole(conversion, axes, part_from, part_to);
             },
             [](uintptr_t, uintptr_t, uint64_t) {}); // no part of an element is left
-    };
-    if (threads == 1)
-        convert_share(0);
-    else
-        in_threads(threads, convert_share);
+    });
     return true;
 }
 

@@ -44,7 +44,6 @@ void convert_range(const Move &move) {
     const uint64_t count = move.length / packed_size(from);
     const uint64_t bytes = count * (packed_size(from) + packed_size(to)) / 2;
     const unsigned threads = useful_threads(bytes, move.limits.threads);
-    if (threads == 1) return conversion.run(0, count);
     in_threads(threads, [&](unsigned i) {
         // Shares begin at multiples of a cache line's size on both sides.
         const auto first_of = [&](unsigned share) {

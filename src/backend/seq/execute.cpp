@@ -22,13 +22,6 @@ void execute_range(const Move &move, Slice range) {
         reduce_range(move, range, packed);
 }
 
-void execute_in_threads(const Move &move, unsigned threads) {
-    in_threads(threads, [&](unsigned i) {
-        const uint64_t from = share_begin(move, i, threads), to = share_begin(move, i + 1, threads);
-        if (to > from) execute_range(move, {from, to - from});
-    });
-}
-
 } // namespace
 
 void execute(const Move &move) {
@@ -41,8 +34,11 @@ void execute(const Move &move) {
     }
     if (is_conversion(move.op)) return convert_range(move);
     const unsigned threads = useful_threads(move.length, move.limits.threads);
-    if (threads > 1) return execute_in_threads(move, threads);
-    execute_range(move, move.range());
+    if (threads == 1) return execute_range(move, move.range());
+    in_threads(threads, [&](unsigned i) {
+        const uint64_t from = share_begin(move, i, threads), to = share_begin(move, i + 1, threads);
+        if (to > from) execute_range(move, {from, to - from});
+    });
 }
 
 } // namespace seq
@@ -51,14 +47,8 @@ void move_whole(const KernelPlan &kernel_plan, Direction direction, char *typed,
     const auto &plan = static_cast<const seq::SeqPlan &>(kernel_plan);
     if (plan.form == seq::SeqPlan::Form::nest && plan.top.whole_at_once) [[likely]]
         return seq::run_whole(plan.top, seq::at(typed, plan.layout.start), packed, direction);
-    if (plan.form == seq::SeqPlan::Form::contiguous) {
-        char *const block = seq::at(typed, plan.layout.start);
-        if (direction == Direction::pack)
-            __builtin_memcpy(packed, block, plan.size);
-        else
-            __builtin_memcpy(block, packed, plan.size);
-        return;
-    }
+    if (plan.form == seq::SeqPlan::Form::contiguous)
+        return seq::copy_block(direction, seq::at(typed, plan.layout.start), packed, plan.size);
     seq::move_range({&kernel_plan, typed, 1, 0}, {0, plan.size}, packed, direction);
 }
 

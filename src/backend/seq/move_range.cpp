@@ -2,8 +2,6 @@
 
 #include "layout_walk.h"
 
-#include <cstring>
-
 namespace ucd::seq {
 namespace {
 
@@ -40,13 +38,9 @@ void move_blocks(const SeqPlan &plan, const Side &side, Slice range, char *packe
     Walk walk(layout, top, layout.start, is_block);
     walk.start(range.offset, range.length);
     for (Piece piece; walk.next(piece);) {
-        char *const typed =
-            at(side.address, displace(piece.origin, static_cast<int64_t>(piece.begin)));
         const uint64_t bytes = piece.end - piece.begin;
-        if (direction == Direction::pack)
-            std::memcpy(packed, typed, bytes);
-        else
-            std::memcpy(typed, packed, bytes);
+        const int64_t first = displace(piece.origin, static_cast<int64_t>(piece.begin));
+        copy_block(direction, at(side.address, first), packed, bytes);
         packed += bytes;
     }
 }
@@ -57,14 +51,9 @@ void move_range(const Side &side, Slice range, char *packed, Direction direction
     const SeqPlan &plan = plan_of(side);
     char *origin = at(side.address, plan.layout.start);
     switch (plan.form) {
-    case SeqPlan::Form::contiguous: {
-        char *typed = at(origin, static_cast<int64_t>(range.offset));
-        if (direction == Direction::pack)
-            std::memcpy(packed, typed, range.length);
-        else
-            std::memcpy(typed, packed, range.length);
-        return;
-    }
+    case SeqPlan::Form::contiguous:
+        return copy_block(direction, at(origin, static_cast<int64_t>(range.offset)), packed,
+                          range.length);
     case SeqPlan::Form::nest:
         return run_nest(plan.top, plan.iterations * side.count, plan.size * side.count, origin,
                         range.offset, range.offset + range.length, packed, direction);

@@ -59,4 +59,10 @@ inline char *at(char *address, int64_t displacement) {
                                     static_cast<uintptr_t>(displacement));
 }
 
+// Copies consecutive bytes from the layout's side to the packed one, or back.
+inline void copy_block(Direction direction, char *typed, char *packed, uint64_t bytes) {
+    const bool pack = direction == Direction::pack;
+    __builtin_memcpy(pack ? packed : typed, pack ? typed : packed, bytes);
+}
+
 } // namespace ucd::seq

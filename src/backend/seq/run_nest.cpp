@@ -47,13 +47,6 @@ int64_t displacement_of(const RunnableNest &p, const Position &position) {
     return displacement_of(p, position, p.levels);
 }
 
-void copy(char *typed, char *packed, uint64_t bytes, Direction direction) {
-    if (direction == Direction::pack)
-        __builtin_memcpy(packed, typed, bytes);
-    else
-        __builtin_memcpy(typed, packed, bytes);
-}
-
 // Moves whole blocks with the nest's kernel.
 void run_kernel(const RunnableNest &p, char *origin, uint64_t begin, uint64_t end, char *packed,
                 Direction direction) {
@@ -135,14 +128,15 @@ void run_part(const RunnableNest &p, char *origin, uint64_t begin, uint64_t end,
     if (p.permuted != nullptr && (p.levels == 0 || end - begin >= worth_tiling))
         return run_permuted(p, origin, begin, end, packed, direction);
     if (p.levels == 0)
-        return copy(at(origin, static_cast<int64_t>(begin)), packed, end - begin, direction);
+        return copy_block(direction, at(origin, static_cast<int64_t>(begin)), packed, end - begin);
     if (p.narrow != nullptr) return run_narrow(p, origin, begin, end, packed, direction);
     const uint64_t block = p.nest.block;
     // The end of a partial block, whole blocks, the beginning of a partial block.
     if (const uint64_t skipped = begin % block; skipped != 0) {
         const uint64_t bytes = std::min(block - skipped, end - begin);
         const int64_t from = displacement_of(p, locate(p, begin - skipped));
-        copy(at(origin, displace(from, static_cast<int64_t>(skipped))), packed, bytes, direction);
+        copy_block(direction, at(origin, displace(from, static_cast<int64_t>(skipped))), packed,
+                   bytes);
         begin += bytes;
         packed += bytes;
     }
@@ -153,7 +147,8 @@ void run_part(const RunnableNest &p, char *origin, uint64_t begin, uint64_t end,
         packed += body;
         begin += body;
     }
-    if (rest > 0) copy(at(origin, displacement_of(p, locate(p, begin))), packed, rest, direction);
+    if (rest > 0)
+        copy_block(direction, at(origin, displacement_of(p, locate(p, begin))), packed, rest);
 }
 
 void run_by_reference(const RunnableNest &plan, const IndexList &list, char *origin, uint64_t begin,

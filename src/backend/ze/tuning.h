@@ -16,20 +16,10 @@ inline constexpr gpu::Tuning tuning = {
     // OpenCL guarantees this size for every kernel.
     .parameter_bytes = 1024,
 
-    // With fewer rows or columns, most tiles are at edges, which are moved without shared memory.
-    .min_tiled = 8,
-    // As on NVIDIA's devices; not measured.
-    .min_store_words = 2,
     // A PVC has 1024 vector engines, each of which runs 8 threads of 16 lanes.
     .many_threads = uint64_t{1} << 17,
     // The L2 cache of a DG2 has 16 MiB, that of a PVC's stack 204 MiB; not measured.
     .cached_bytes = uint64_t{16} << 20,
-    // As on NVIDIA's devices; not measured.
-    .long_run_bytes = 512,
-    .host_blocks = 2,
-    .min_members_batched = 3,
-    // As on NVIDIA's devices; not measured.
-    .min_cut_copy = uint64_t{4} << 20,
     // Not measured. With sixteen words at a time, ocloc spills registers in some kernels of three
     // levels on a PVC.
     .narrow_words_by_four = true,

@@ -119,66 +119,23 @@ UCD_GPU_FUNCTION Float16 float_to_float16(float value) {
     return to_float16(value);
 }
 
-// A generic pointer costs each access a check of its address space. Pointers to global memory avoid
-// this, but only scalars and vectors can be accessed through them.
-typedef uint32_t RawQuad __attribute__((ext_vector_type(4)));
-template <std::size_t alignment>
-struct RawOf;
-template <>
-struct RawOf<1> {
-    using Type = uint8_t;
-};
-template <>
-struct RawOf<2> {
-    using Type = uint16_t;
-};
-template <>
-struct RawOf<4> {
-    using Type = uint32_t;
-};
-template <>
-struct RawOf<8> {
-    using Type = uint64_t;
-};
-template <>
-struct RawOf<16> {
-    using Type = RawQuad;
-};
-template <class T>
-struct RawWords {
-    using Word = typename RawOf<alignof(T)>::Type;
-    Word word[sizeof(T) / sizeof(Word)];
-};
-#define UCD_ZE_GLOBAL __attribute__((address_space(1)))
+} // namespace ucd::UCD_GPU
 
-template <class T>
-UCD_GPU_FUNCTION T load(uintptr_t address) {
-    using Raw = RawWords<T>;
-    Raw raw;
-    const auto *from = reinterpret_cast<const UCD_ZE_GLOBAL typename Raw::Word *>(address);
-    for (std::size_t i = 0; i < sizeof raw.word / sizeof raw.word[0]; ++i) raw.word[i] = from[i];
-    return __builtin_bit_cast(T, raw);
-}
-template <class T>
-UCD_GPU_FUNCTION void store(uintptr_t address, T value) {
-    using Raw = RawWords<T>;
-    const Raw raw = __builtin_bit_cast(Raw, value);
-    auto *to = reinterpret_cast<UCD_ZE_GLOBAL typename Raw::Word *>(address);
-    for (std::size_t i = 0; i < sizeof raw.word / sizeof raw.word[0]; ++i) to[i] = raw.word[i];
-}
+#include "kernels/global_memory.h"
+
+namespace ucd::UCD_GPU {
+
 // Copies member by member, because the driver's compiler keeps four scalars of a union in
 // registers, but a vector in memory.
 template <>
 UCD_GPU_FUNCTION Quad load<Quad>(uintptr_t address) {
-    const RawQuad raw = *reinterpret_cast<const UCD_ZE_GLOBAL RawQuad *>(address);
+    const RawQuad raw = *reinterpret_cast<InGlobal<const RawQuad> *>(address);
     return {raw.x, raw.y, raw.z, raw.w};
 }
 template <>
 UCD_GPU_FUNCTION void store<Quad>(uintptr_t address, Quad value) {
-    *reinterpret_cast<UCD_ZE_GLOBAL RawQuad *>(address) = {value.x, value.y, value.z, value.w};
+    *reinterpret_cast<InGlobal<RawQuad> *>(address) = {value.x, value.y, value.z, value.w};
 }
-
-#undef UCD_ZE_GLOBAL
 
 // The parameters as few large members, because the driver's compiler passes each member separately.
 template <std::size_t bytes>

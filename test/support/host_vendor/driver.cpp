@@ -48,18 +48,6 @@ Status find(const void *address, MemoryLocation &location) {
     return success;
 }
 
-Status use_context(uint64_t, int) {
-    return success;
-}
-
-Status check_unknown(const void *) {
-    return success;
-}
-
-bool shares_host_memory(int, const MemoryLocation &) {
-    return true;
-}
-
 bool has_element(Element) {
     return true;
 }

@@ -13,13 +13,8 @@ inline constexpr gpu::Tuning tuning = {
     .sector_bytes = 32,
     .line_bytes = 128,
     .parameter_bytes = 4096,
-    .min_tiled = 8,
-    .min_store_words = 2,
     .many_threads = uint64_t{1} << 19,
     .cached_bytes = uint64_t{32} << 20,
-    .long_run_bytes = 512,
-    .host_blocks = 2,
-    .min_members_batched = 3,
     .min_cut_copy = 128,           // few, so that tests have such copies
     .narrow_words_by_four = false, // HIP on threads has AMD's
     .copy_engines = {.to_host = {.earlier = 2600,

@@ -102,7 +102,8 @@ public:
     const BackendState &inspect() { return driver::initialise(); }
 
     Status use_context(uint64_t context, int device) {
-        return driver::use_context(context, device);
+        if constexpr (has_contexts) return driver::use_context(context, device);
+        return success;
     }
 
     Status find(const void *address, MemoryLocation &location) const {
@@ -112,13 +113,18 @@ public:
     }
 
     bool hides_memory() const { return has_contexts; }
-    Status check_unknown(const void *address) const { return driver::check_unknown(address); }
+    Status check_unknown(const void *address) const {
+        if constexpr (has_contexts) return driver::check_unknown(address);
+        return success;
+    }
 
     bool reaches(int device, const MemoryLocation &location) const {
         if (location.owner != this || location.kind == MemoryKind::host) return false;
         if (location.device == device) return true;
-        if (location.kind != MemoryKind::device)
-            return driver::shares_host_memory(device, location);
+        if (location.kind != MemoryKind::device) {
+            if constexpr (has_contexts) return driver::shares_host_memory(device, location);
+            return true;
+        }
         return location.own_access ? driver::has_access(device, location)
                                    : is_peer(device, location.device);
     }
@@ -140,16 +146,12 @@ public:
 
     Status launch(int index, const MoveList &list, Owner<Event> &done) {
         return start(index, bytes_of(list), done,
-                     [&](Device &device, gpuStream_t stream, LaunchNeeds &needs) {
-                         return launch_list({device, stream, LaunchMode::now, needs}, list);
-                     });
+                     [&](const Submission &to) { return launch_list(to, list); });
     }
 
     Status launch_made(int index, MoveMaker &maker, Owner<Event> &done) {
-        return start(
-            index, large_launch, done, [&](Device &device, gpuStream_t stream, LaunchNeeds &needs) {
-                return UCD_GPU::launch_made({device, stream, LaunchMode::now, needs}, maker);
-            });
+        return start(index, large_launch, done,
+                     [&](const Submission &to) { return UCD_GPU::launch_made(to, maker); });
     }
 
     Status device_of(const NativeStream &native, int &device) {
@@ -170,29 +172,24 @@ public:
     }
 
     Status prepare_launch(int index, const MoveList &list, Owner<PreparedLaunch> &prepared) {
-        const driver::Current current(index);
-        UCD_TRY(current.status);
-        const BesideCaptures beside;
-        Device *device;
-        UCD_TRY(open(index, device));
-        GivenUp::instance().clear();
-        auto made = make_owned<GpuPreparedLaunch>(index, bytes_of(list));
-        UCD_TRY(launch_list({.device = *device,
-                             .stream = device->upload_stream(),
-                             .mode = LaunchMode::prepare,
-                             .needs = made->needs,
-                             .prepared = &made->steps},
-                            list));
-        prepared = std::move(made);
-        return success;
+        return with_device(index, [&](Device &device) -> Status {
+            GivenUp::instance().clear();
+            auto made = make_owned<GpuPreparedLaunch>(index, bytes_of(list));
+            UCD_TRY(launch_list({.device = device,
+                                 .stream = device.upload_stream(),
+                                 .mode = LaunchMode::prepare,
+                                 .needs = made->needs,
+                                 .prepared = &made->steps},
+                                list));
+            prepared = std::move(made);
+            return success;
+        });
     }
 
     Status launch(const PreparedLaunch &launch, Owner<Event> &done) {
         const auto &prepared = static_cast<const GpuPreparedLaunch &>(launch);
         return start(prepared.device, prepared.bytes, done,
-                     [&](Device &, gpuStream_t stream, LaunchNeeds &) {
-                         return prepared.steps.run(stream, false);
-                     });
+                     [&](const Submission &to) { return prepared.steps.run(to.stream, false); });
     }
 
     Status launch_in(const NativeStream &native, const PreparedLaunch &launch, Keep keep) {
@@ -206,29 +203,26 @@ public:
     }
 
     Status prepare(const NativeStream &native, const Move &move) {
-        const driver::Current current(native.device);
-        UCD_TRY(current.status);
-        const BesideCaptures beside;
-        Device *device;
-        UCD_TRY(open(native.device, device));
-        UCD_TRY(prepare_batches());
-        if (is_reduction(move.op)) return prepare_reduction(*device, move);
-        if (is_conversion(move.op)) UCD_TRY(prepare_conversions());
-        const Side &side = move.typed();
-        const auto &plan = static_cast<const GpuPlan &>(*side.plan);
-        UCD_TRY(prepare_copies(plan));
-        UCD_TRY(prepare_plan(*device, plan, side.count));
-        if (is_conversion(move.op))
-            for (const Op op : {Op::convert, Op::convert_sat})
-                plan.set_prepared(device->index(), op);
-        return success;
+        return with_device(native.device, [&](Device &device) -> Status {
+            UCD_TRY(prepare_batches());
+            if (is_reduction(move.op)) return prepare_reduction(device, move);
+            if (is_conversion(move.op)) UCD_TRY(prepare_conversions());
+            const Side &side = move.typed();
+            const GpuPlan &plan = plan_of(side);
+            UCD_TRY(prepare_copies(plan));
+            UCD_TRY(prepare_plan(device, plan, side.count));
+            if (is_conversion(move.op))
+                for (const Op op : {Op::convert, Op::convert_sat})
+                    plan.set_prepared(device.index(), op);
+            return success;
+        });
     }
 
     bool takes(const Move &move) const { return !is_conversion(move.op) || can_convert(move); }
 
     Status copy(int index, void *to, const void *from, std::size_t bytes, Owner<Event> &done) {
-        return start(index, bytes, done, [&](Device &, gpuStream_t stream, LaunchNeeds &) {
-            return check(gpuMemcpyAsync(to, from, bytes, gpuMemcpyDefault, stream), "copying");
+        return start(index, bytes, done, [&](const Submission &in) {
+            return check(gpuMemcpyAsync(to, from, bytes, gpuMemcpyDefault, in.stream), "copying");
         });
     }
 
@@ -319,15 +313,12 @@ public:
 private:
     // Returns when the bytes are in device memory.
     Status upload(int index, const std::vector<char> &bytes, void *memory) {
-        const driver::Current current(index);
-        UCD_TRY(current.status);
-        const BesideCaptures beside;
-        Device *device;
-        UCD_TRY(open(index, device));
-        UCD_TRY(check(gpuMemcpyAsync(memory, bytes.data(), bytes.size(), gpuMemcpyDefault,
-                                     device->upload_stream()),
-                      "uploading lists"));
-        return check(gpuStreamSynchronize(device->upload_stream()), "uploading lists");
+        return with_device(index, [&](const Device &device) -> Status {
+            UCD_TRY(check(gpuMemcpyAsync(memory, bytes.data(), bytes.size(), gpuMemcpyDefault,
+                                         device.upload_stream()),
+                          "uploading lists"));
+            return check(gpuStreamSynchronize(device.upload_stream()), "uploading lists");
+        });
     }
 
     // Finds where memory is that must be in one device's memory.
@@ -351,50 +342,55 @@ private:
         return success;
     }
 
-    // Starts the work that body() enqueues in a stream.
+    // Calls body(device), with the device current.
     template <class Body>
-    Status start(int index, uint64_t bytes, Owner<Event> &done, Body body) {
+    [[gnu::always_inline]] Status with_device(int index, const Body &body) {
         const driver::Current current(index);
         UCD_TRY(current.status);
         const BesideCaptures beside;
         Device *device;
         UCD_TRY(open(index, device));
-        auto event = make_owned<LaneEvent>();
-        LaunchTurn turn;
-        UCD_TRY(device->begin_launch(bytes, turn));
-        // Destroyed before the event and everything that it keeps.
-        DrainUnlessDone drain(turn.stream(), event->needs);
-        UCD_TRY(body(*device, turn.stream(), event->needs));
-        drain.done();
-        event->end(turn);
-        done = std::move(event);
-        return success;
+        return body(*device);
+    }
+
+    // Starts the work that body() puts into a submission's stream.
+    template <class Body>
+    Status start(int index, uint64_t bytes, Owner<Event> &done, Body body) {
+        return with_device(index, [&](Device &device) -> Status {
+            auto event = make_owned<LaneEvent>();
+            LaunchTurn turn;
+            UCD_TRY(device.begin_launch(bytes, turn));
+            // Destroyed before the event and everything that it keeps.
+            DrainUnlessDone drain(turn.stream(), event->needs);
+            UCD_TRY(body(Submission{device, turn.stream(), LaunchMode::now, event->needs}));
+            drain.done();
+            event->end(turn);
+            done = std::move(event);
+            return success;
+        });
     }
 
     // Same, in a caller's stream; body() gets the submission. `needs_table` says that the launch
     // may need something besides `keep`.
     template <class Body>
     Status start_in(const NativeStream &native, Keep keep, bool needs_table, Body body) {
-        const driver::Current current(native.device);
-        UCD_TRY(current.status);
-        const BesideCaptures beside;
-        Device *device;
-        UCD_TRY(open(native.device, device));
-        gpuStream_t stream;
-        UCD_TRY(driver::enter(native, stream));
-        bool captured;
-        UCD_TRY(is_captured(stream, captured));
-        const auto mode = captured ? LaunchMode::capture : LaunchMode::now;
-        if (captured || (keep == nullptr && !needs_table)) {
-            LaunchNeeds needs; // dropped: what is prepared for graphs stays anyway
-            return body({*device, stream, mode, needs});
-        }
-        Kept &kept = sweep_kept();
-        Kept::Items item;
-        item.emplace_back().what = std::move(keep);
-        UCD_TRY(device->take_event(item.front().done));
-        StreamLaunch launch(kept, stream, std::move(item));
-        return body({*device, stream, mode, launch.needs()});
+        return with_device(native.device, [&](Device &device) -> Status {
+            gpuStream_t stream;
+            UCD_TRY(driver::enter(native, stream));
+            bool captured;
+            UCD_TRY(is_captured(stream, captured));
+            const auto mode = captured ? LaunchMode::capture : LaunchMode::now;
+            if (captured || (keep == nullptr && !needs_table)) {
+                LaunchNeeds needs; // dropped: what is prepared for graphs stays anyway
+                return body({device, stream, mode, needs});
+            }
+            Kept &kept = sweep_kept();
+            Kept::Items item;
+            item.emplace_back().what = std::move(keep);
+            UCD_TRY(device.take_event(item.front().done));
+            StreamLaunch launch(kept, stream, std::move(item));
+            return body({device, stream, mode, launch.needs()});
+        });
     }
 
     // Keeps `keep` until the graph that the stream is being captured into is destroyed. If the

@@ -85,35 +85,35 @@ private:
 
 // A conversion of real numbers in elements.
 struct Conversion {
+    const Move &move;
     Element source, target;
+    uint32_t from_bytes, to_bytes; // of an element
     uint64_t count;
     InElements from, to;
 
-    explicit Conversion(const Move &move)
-        : source(converted_part(move.from_element)), target(converted_part(move.to_element)),
-          count(move.length / packed_size(source)), from(move.from, packed_size(source), count),
-          to(move.to, packed_size(target), count) {}
+    explicit Conversion(const Move &m)
+        : move(m), source(converted_part(m.from_element)), target(converted_part(m.to_element)),
+          from_bytes(static_cast<uint32_t>(packed_size(source))),
+          to_bytes(static_cast<uint32_t>(packed_size(target))), count(m.length / from_bytes),
+          from(m.from, from_bytes, count), to(m.to, to_bytes, count) {}
 
-    bool find_nests(CopyNests &nests) const {
+    // The elements of a vector.
+    uint32_t vector() const { return vector_bytes / std::max(from_bytes, to_bytes); }
+    bool saturates() const { return move.op == Op::convert_sat; }
+
+    bool is_small_nest(CopyNests &nests) const {
         return from.is_strided() && to.is_strided() &&
-               join_strides(from.side(), to.side(), count, nests);
+               join_strides(from.side(), to.side(), count, nests) &&
+               std::all_of(nests.begin(), nests.end(), [](const PlacedCopyNest &placed) {
+                   return placed.nest.levels.size() < max_copy_levels; // a block becomes one more
+               });
     }
 };
 
-bool are_small(const CopyNests &nests) {
-    return std::all_of(nests.begin(), nests.end(), [](const PlacedCopyNest &placed) {
-        return placed.nest.levels.size() < max_copy_levels; // a block becomes one more
-    });
-}
-
+// A conversion whose sides are both strided.
 struct ConvertLaunch {
     const Submission &submission;
-    const Move &move;
-    Element source, target;
-
-    uint64_t from_size() const { return packed_size(source); }
-    uint64_t to_size() const { return packed_size(target); }
-    uint64_t vector() const { return vector_bytes / std::max(from_size(), to_size()); }
+    const Conversion &c;
 
     // Launches a nest whose innermost level is the last one.
     Status launch(const CopyNest::Levels &levels, uintptr_t from, uintptr_t to,
@@ -123,22 +123,18 @@ struct ConvertLaunch {
         ConvertParams params{};
         params.from = from;
         params.to = to;
-        params.words = static_cast<uint32_t>(words);
         params.levels = static_cast<uint32_t>(levels.size());
         put_levels(levels, 1, params.level);
-        // performance only: a thread may convert any number of words
-        params.per_thread = words >= tuning.many_threads ? copy_words_per_thread : 1;
-        const uint64_t share = uint64_t{threads_per_block} * params.per_thread;
-        params.tiles = static_cast<uint32_t>((words + share - 1) / share);
+        share_words(words, words >= tuning.many_threads, params);
         params.in_vectors = in_vectors;
         params.aligned = is_aligned(levels, from, to, 1, levels.size());
-        params.saturate = move.op == Op::convert_sat;
-        params.source = static_cast<uint32_t>(source);
-        params.target = static_cast<uint32_t>(target);
-        const void *const own = convert_kernels(source, target).rows;
+        params.saturate = c.saturates();
+        params.source = static_cast<uint32_t>(c.source);
+        params.target = static_cast<uint32_t>(c.target);
+        const void *const own = convert_kernels(c.source, c.target).rows;
         const void *const kernel =
             params.aligned != 0 && own != nullptr ? own : convert_any_kernel();
-        return launch_kernel(submission, kernel, params.tiles, move.limits.max_blocks, params);
+        return launch_kernel(submission, kernel, params.tiles, c.move.limits.max_blocks, params);
     }
 
     // Whether addresses and the strides of the first levels are multiples of so many elements.
@@ -149,25 +145,24 @@ struct ConvertLaunch {
             from_bits |= static_cast<uint64_t>(levels[k].from);
             to_bits |= static_cast<uint64_t>(levels[k].to);
         }
-        return from_bits % (elements * from_size()) == 0 && to_bits % (elements * to_size()) == 0;
+        return from_bits % (elements * c.from_bytes) == 0 && to_bits % (elements * c.to_bytes) == 0;
     }
 
     // Returns false if it is better converted in rows, or if there is no kernel for tiles.
     bool tile(const CopyNest::Levels &levels, uintptr_t from, uintptr_t to,
               TilesParams &params) const {
-        const ElementBytes bytes{static_cast<uint32_t>(from_size()),
-                                 static_cast<uint32_t>(to_size())};
-        if (convert_kernels(source, target).tiles == nullptr ||
+        const ElementBytes bytes{c.from_bytes, c.to_bytes};
+        if (convert_kernels(c.source, c.target).tiles == nullptr ||
             !is_aligned(levels, from, to, 1, levels.size()) ||
             !make_tiles(levels, bytes, tuning, params))
             return false;
         place_tiles(from, to, bytes, params);
-        params.saturate = move.op == Op::convert_sat;
+        params.saturate = c.saturates();
         return true;
     }
     Status launch_tiles(TilesParams &params) const {
-        return launch_kernel(submission, convert_kernels(source, target).tiles, params.tiles,
-                             move.limits.max_blocks, params);
+        return launch_kernel(submission, convert_kernels(c.source, c.target).tiles, params.tiles,
+                             c.move.limits.max_blocks, params);
     }
 
     // Converts as much of the rows as whole vectors hold, and then the ends of the rows.
@@ -175,54 +170,44 @@ struct ConvertLaunch {
         if (TilesParams params; tile(levels, from, to, params)) return launch_tiles(params);
         if (levels.size() == 0) levels.push_back({1, 0, 0});
         const CopyNest::Level row = levels.back();
-        const bool consecutive = row.from == static_cast<int64_t>(from_size()) &&
-                                 row.to == static_cast<int64_t>(to_size());
-        const bool has_vectors = convert_kernels(source, target).rows != nullptr;
+        const bool consecutive = row.from == int64_t{c.from_bytes} && row.to == int64_t{c.to_bytes};
+        const bool has_vectors = convert_kernels(c.source, c.target).rows != nullptr;
         // performance only: elements are converted alike one by one
-        if (!has_vectors || !consecutive || row.count < 4 * vector() ||
-            !is_aligned(levels, from, to, vector(), levels.size() - 1))
+        if (!has_vectors || !consecutive || row.count < 4 * c.vector() ||
+            !is_aligned(levels, from, to, c.vector(), levels.size() - 1))
             return launch(levels, from, to, false);
-        const uint64_t vectors = row.count / vector(), rest = row.count % vector();
+        const uint64_t vectors = row.count / c.vector(), rest = row.count % c.vector();
         const uint64_t done = row.count - rest;
         levels.pop_back();
-        levels.push_back({vectors, static_cast<int64_t>(vector() * from_size()),
-                          static_cast<int64_t>(vector() * to_size())});
+        levels.push_back(
+            {vectors, int64_t{c.vector() * c.from_bytes}, int64_t{c.vector() * c.to_bytes}});
         UCD_TRY(launch(levels, from, to, true));
         if (rest == 0) return success;
         levels.pop_back();
         levels.push_back({rest, row.from, row.to});
-        return launch(levels, from + done * from_size(), to + done * to_size(), false);
+        return launch(levels, from + done * c.from_bytes, to + done * c.to_bytes, false);
     }
 
-    // Positions have 31 bits, so a larger nest is divided.
-    Status launch_nest(const CopyNest &nest, uintptr_t from, uintptr_t to) const {
-        uint64_t elements = 1;
-        for (const CopyNest::Level &level : nest.levels) elements *= level.count;
-        if (elements < max_positions) return launch_rows(nest.levels, from, to);
-        const HalvedNest halves = halved(nest, 1);
-        UCD_TRY(launch_nest(halves.first, from, to));
-        return launch_nest(halves.second, from + halves.from, to + halves.to);
-    }
-
-    static CopyNest sorted(const PlacedCopyNest &placed) {
+    // With the levels in the order of the target.
+    PlacedNest sorted(const PlacedCopyNest &placed) const {
         CopyNest nest = placed.nest;
         // Bytes that follow each other on both sides are elements of one byte.
         if (nest.block > 1) nest.levels.push_back({nest.block, 1, 1});
         nest.block = 1;
         sort_levels(nest, &CopyNest::Level::to);
-        return nest;
+        return {nest, c.from.base + static_cast<uintptr_t>(placed.from),
+                c.to.base + static_cast<uintptr_t>(placed.to)};
     }
-    Status launch_placed(const PlacedCopyNest &placed, const Conversion &conversion) const {
-        return launch_nest(sorted(placed),
-                           conversion.from.base + static_cast<uintptr_t>(placed.from),
-                           conversion.to.base + static_cast<uintptr_t>(placed.to));
+    Status launch_placed(const PlacedCopyNest &placed) const {
+        return launch_nest(sorted(placed), [this](const PlacedNest &part) {
+            return launch_rows(part.nest.levels, part.from, part.to);
+        });
     }
-    bool has_tiles(const CopyNests &nests, const Conversion &conversion) const {
-        return std::any_of(nests.begin(), nests.end(), [&](const PlacedCopyNest &placed) {
+    bool has_tiles(const CopyNests &nests) const {
+        return std::any_of(nests.begin(), nests.end(), [this](const PlacedCopyNest &placed) {
             TilesParams params;
-            return tile(sorted(placed).levels,
-                        conversion.from.base + static_cast<uintptr_t>(placed.from),
-                        conversion.to.base + static_cast<uintptr_t>(placed.to), params);
+            const PlacedNest nest = sorted(placed);
+            return tile(nest.nest.levels, nest.from, nest.to, params);
         });
     }
 };
@@ -231,42 +216,34 @@ struct ConvertLaunch {
 // and many conversions are one launch.
 class PlacesConversion {
 public:
-    explicit PlacesConversion(const Move &move)
-        : move_(move), source_(converted_part(move.from_element)),
-          target_(converted_part(move.to_element)), from_{move.from}, to_{move.to},
-          from_bytes_(static_cast<uint32_t>(packed_size(source_))),
-          to_bytes_(static_cast<uint32_t>(packed_size(target_))),
-          count_(move.length / from_bytes_) {}
+    explicit PlacesConversion(const Conversion &conversion)
+        : c_(conversion), from_{c_.move.from}, to_{c_.move.to} {}
 
-    const void *kernel() const { return convert_places_batch_kernel(source_, target_); }
+    const void *kernel() const { return convert_places_batch_kernel(c_.source, c_.target); }
 
     // Sides without a plan are left out.
     bool fits() const {
-        return kernel() != nullptr && move_.from.plan != nullptr && move_.to.plan != nullptr &&
-               has_whole_elements(from_, from_bytes_) && has_whole_elements(to_, to_bytes_) &&
-               fits_places(from_, {move_.from.offset, move_.length}, from_bytes_) &&
-               fits_places(to_, {move_.to.offset, count_ * to_bytes_}, to_bytes_);
+        return kernel() != nullptr && c_.move.from.plan != nullptr && c_.move.to.plan != nullptr &&
+               has_whole_elements(from_, c_.from_bytes) && has_whole_elements(to_, c_.to_bytes) &&
+               fits_places(from_, {c_.move.from.offset, c_.move.length}, c_.from_bytes) &&
+               fits_places(to_, {c_.move.to.offset, c_.count * c_.to_bytes}, c_.to_bytes);
     }
 
     Status describe(const Submission &submission, ConvertPlacesParams &params) const {
         CopyPlacesParams &places = params.places;
         UCD_TRY(describe_rows(submission, from_, to_,
-                              {move_.from.offset, move_.to.offset, move_.length},
-                              {from_bytes_, to_bytes_}, places));
+                              {c_.move.from.offset, c_.move.to.offset, c_.move.length},
+                              {c_.from_bytes, c_.to_bytes}, places));
         params.aligned = is_aligned(places, 1);
-        params.saturate = move_.op == Op::convert_sat;
-        const uint32_t vector = vector_bytes / std::max(from_bytes_, to_bytes_);
-        const uint64_t parts = places.row.value | places.before | count_;
+        params.saturate = c_.saturates();
+        const uint32_t vector = c_.vector();
+        const uint64_t parts = places.row.value | places.before | c_.count;
         // performance only: elements are converted alike one by one
         params.in_vectors = parts % vector == 0 && is_aligned(places, vector);
         const uint32_t word = params.in_vectors != 0 ? vector : 1;
         places.row = make_divisor(places.row.value / word);
         places.before /= word;
-        places.words = static_cast<uint32_t>(count_ / word);
-        // performance only: a thread may convert any number of words
-        places.per_thread = places.words >= several_words ? copy_words_per_thread : 1;
-        const uint64_t share = uint64_t{threads_per_block} * places.per_thread;
-        places.tiles = static_cast<uint32_t>((places.words + share - 1) / share);
+        share_words(c_.count / word, c_.count / word >= several_words, places);
         return success;
     }
     // performance only: large rows that are not whole vectors are converted faster in two launches
@@ -277,7 +254,7 @@ public:
                   MemberTables &tables) const {
         if (tables.add(kernel(), params, params.places.tiles)) return success;
         // The tables are full. Empty ones have room for every conversion that fits.
-        UCD_TRY(tables.launch(submission, move_.limits.max_blocks));
+        UCD_TRY(tables.launch(submission, c_.move.limits.max_blocks));
         tables = MemberTables();
         (void)tables.add(kernel(), params, params.places.tiles);
         return success;
@@ -296,26 +273,20 @@ private:
             const uint64_t strides = side.plan().contiguous ? 0 : side.plan().word;
             return (address | strides) % (uint64_t{elements} * element) == 0;
         };
-        return is_multiple(from_, places.from, from_bytes_) &&
-               is_multiple(to_, places.to, to_bytes_);
+        return is_multiple(from_, places.from, c_.from_bytes) &&
+               is_multiple(to_, places.to, c_.to_bytes);
     }
 
-    const Move &move_;
-    const Element source_, target_;
+    const Conversion &c_;
     const PlannedSide from_, to_;
-    const uint32_t from_bytes_, to_bytes_;
-    const uint64_t count_;
 };
-
-bool is_small_nest(const Conversion &conversion, CopyNests &nests) {
-    return conversion.find_nests(nests) && are_small(nests);
-}
 
 } // namespace
 
 bool can_convert(const Move &move) {
     CopyNests nests;
-    return is_small_nest(Conversion(move), nests) || PlacesConversion(move).fits();
+    const Conversion conversion(move);
+    return conversion.is_small_nest(nests) || PlacesConversion(conversion).fits();
 }
 
 Status launch_conversions(const Submission &to, std::span<const Move> moves) {
@@ -323,13 +294,13 @@ Status launch_conversions(const Submission &to, std::span<const Move> moves) {
     const bool in_tables = MemberTables::pay(to, moves.size());
     for (const Move &move : moves) {
         const Conversion conversion(move);
-        const PlacesConversion places(move);
-        const ConvertLaunch launch{to, move, conversion.source, conversion.target};
+        const PlacesConversion places(conversion);
+        const ConvertLaunch launch{to, conversion};
         CopyNests nests;
-        const bool is_strided = is_small_nest(conversion, nests);
+        const bool is_strided = conversion.is_small_nest(nests);
         // performance only: strided ones are converted faster in rows or tiles, but in a launch
         // each
-        if (!is_strided || (in_tables && places.fits() && !launch.has_tiles(nests, conversion))) {
+        if (!is_strided || (in_tables && places.fits() && !launch.has_tiles(nests))) {
             if (!places.fits())
                 return fail(UCD_ERR__INTERNAL, "a conversion that no kernel can do");
             ConvertPlacesParams params{};
@@ -339,8 +310,7 @@ Status launch_conversions(const Submission &to, std::span<const Move> moves) {
                 continue;
             }
         }
-        for (const PlacedCopyNest &placed : nests)
-            UCD_TRY(launch.launch_placed(placed, conversion));
+        for (const PlacedCopyNest &placed : nests) UCD_TRY(launch.launch_placed(placed));
     }
     return moves.empty() ? success : tables.launch(to, moves.front().limits.max_blocks);
 }

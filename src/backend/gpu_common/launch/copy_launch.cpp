@@ -31,36 +31,12 @@ struct CopyLaunch {
 };
 
 // A thread copies several words if there are more words than threads on the device.
-template <class Params>
-void share_words(const CopyLaunch &copy, uint64_t words, Params &params) {
+bool are_many(const CopyLaunch &copy, uint64_t words) {
     constexpr uint64_t several = uint64_t{threads_per_block} * copy_words_per_thread;
-    const bool many = words >= tuning.many_threads || (copy.one_of_many && words >= several);
-    params.words = static_cast<uint32_t>(words);
-    // performance only: a thread may copy any number of words
-    params.per_thread = many ? copy_words_per_thread : 1;
-    const uint64_t share = uint64_t{threads_per_block} * params.per_thread;
-    params.tiles = static_cast<uint32_t>((words + share - 1) / share);
+    return words >= tuning.many_threads || (copy.one_of_many && words >= several);
 }
 
 // Strided on both sides ----------------------------------------------------------
-
-// A nest with its addresses.
-struct PlacedNest {
-    CopyNest nest;
-    uintptr_t from, to;
-
-    uint64_t bytes() const {
-        uint64_t bytes = nest.block;
-        for (const CopyNest::Level &level : nest.levels) bytes *= level.count;
-        return bytes;
-    }
-    uint32_t word() const {
-        uint64_t bits = nest.block | from | to;
-        for (const CopyNest::Level &level : nest.levels)
-            bits |= static_cast<uint64_t>(level.from) | static_cast<uint64_t>(level.to);
-        return common_alignment(bits);
-    }
-};
 
 Status launch_rows(const CopyLaunch &copy, const PlacedNest &placed, uint32_t word) {
     CopyRowsParams params{};
@@ -71,7 +47,8 @@ Status launch_rows(const CopyLaunch &copy, const PlacedNest &placed, uint32_t wo
         levels.push_back({placed.nest.block / word, int64_t{word}, int64_t{word}});
     put_levels(levels, 1, params.level);
     params.levels = static_cast<uint32_t>(levels.size());
-    share_words(copy, placed.bytes() / word, params);
+    const uint64_t words = placed.nest.bytes() / word;
+    share_words(words, are_many(copy, words), params);
     return copy.launch(copy_rows_kernel(word), params.tiles, params);
 }
 
@@ -99,15 +76,6 @@ Status launch_ordered(const CopyLaunch &copy, const PlacedNest &placed) {
     return launch_rows(copy, rows, word);
 }
 
-// Positions have 31 bits, so a larger nest is divided.
-Status launch_nest(const CopyLaunch &copy, const PlacedNest &placed) {
-    const uint32_t word = placed.word();
-    if (placed.bytes() / word < max_positions) return launch_ordered(copy, placed);
-    const HalvedNest halves = halved(placed.nest, word);
-    UCD_TRY(launch_nest(copy, {halves.first, placed.from, placed.to}));
-    return launch_nest(copy, {halves.second, placed.from + halves.from, placed.to + halves.to});
-}
-
 // Whether the copy consists of nests on both sides that are large enough for a launch each.
 bool are_nests(const CopyLaunch &copy, CopyNests &nests) {
     if (!join_strides({copy.from.plan().layout, copy.from.top(), copy.from.side.offset},
@@ -127,23 +95,17 @@ bool are_nests(const CopyLaunch &copy, CopyNests &nests) {
 Status launch_places(const CopyLaunch &copy, const CopyRange &range, uint32_t word) {
     CopyPlacesParams params{};
     UCD_TRY(describe_rows(copy.submission, copy.from, copy.to, range, {word, word}, params));
-    share_words(copy, range.length / word, params);
+    share_words(range.length / word, are_many(copy, range.length / word), params);
     return copy.launch(copy_places_kernel(word), params.tiles, params);
-}
-
-Status use_interpreter(const CopyLaunch &copy, const PlannedSide &side, InterpretedLayout &layout) {
-    Interpreter &interpreter = side.gpu_plan().interpreter();
-    UCD_TRY(copy.submission.use(interpreter.lists, layout.lists));
-    layout.nodes = interpreter.host.nodes;
-    layout.root = interpreter.host.root;
-    layout.typed = side.typed();
-    return success;
 }
 
 Status launch_interpreters(const CopyLaunch &copy, const CopyRange &range, uint32_t word) {
     CopyInterpretersParams params{};
-    UCD_TRY(use_interpreter(copy, copy.from, params.from));
-    UCD_TRY(use_interpreter(copy, copy.to, params.to));
+    const Submission &to = copy.submission;
+    UCD_TRY(use_interpreter(to, copy.from.gpu_plan().interpreter(), params.from));
+    UCD_TRY(use_interpreter(to, copy.to.gpu_plan().interpreter(), params.to));
+    params.from.typed = copy.from.typed();
+    params.to.typed = copy.to.typed();
     params.first_from = range.from;
     params.first_to = range.to;
     params.bytes = range.length;
@@ -184,9 +146,9 @@ Status launch_copy(const CopyLaunch &copy) {
     CopyNests nests;
     if (!are_nests(copy, nests)) return launch_in_order(copy);
     for (const PlacedCopyNest &placed : nests)
-        UCD_TRY(
-            launch_nest(copy, {placed.nest, copy.from.typed() + static_cast<uintptr_t>(placed.from),
-                               copy.to.typed() + static_cast<uintptr_t>(placed.to)}));
+        UCD_TRY(launch_nest({placed.nest, copy.from.typed() + static_cast<uintptr_t>(placed.from),
+                             copy.to.typed() + static_cast<uintptr_t>(placed.to)},
+                            [&](const PlacedNest &part) { return launch_ordered(copy, part); }));
     return success;
 }
 

@@ -41,6 +41,27 @@ uint64_t units_of_row(const PlannedSide &side, uint32_t unit) {
 
 } // namespace
 
+PlacedNest PlacedNest::split() {
+    PlacedNest second = *this;
+    const auto longest = std::max_element(
+        nest.levels.begin(), nest.levels.end(),
+        [](const CopyNest::Level &a, const CopyNest::Level &b) { return a.count < b.count; });
+    if (longest == nest.levels.end() || nest.block / word() > longest->count) {
+        const uint64_t half = nest.block / 2 / word() * word();
+        nest.block = half;
+        second.nest.block -= half;
+        second.from += half;
+        second.to += half;
+    } else {
+        const uint64_t half = longest->count / 2;
+        second.nest.levels[static_cast<std::size_t>(longest - nest.levels.begin())].count -= half;
+        longest->count = half;
+        second.from += half * static_cast<uint64_t>(longest->from);
+        second.to += half * static_cast<uint64_t>(longest->to);
+    }
+    return second;
+}
+
 bool fits_places(const PlannedSide &side, Slice range, uint32_t unit) {
     if (side.plan().contiguous) return range.length / unit < max_positions;
     return fits_nest(side.plan().shape, skipped_bytes(side.plan().shape, range.offset), range,

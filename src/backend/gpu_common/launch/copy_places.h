@@ -1,4 +1,5 @@
-// The parameters of kernels that go through the streams of two nests side by side.
+// What copies and conversions from layout to layout have in common: nests with strides for both
+// sides, and the parameters of kernels that go through the streams of two nests side by side.
 #pragma once
 
 #include "launch/gpu_plan.h"
@@ -6,22 +7,46 @@
 #include "launch/submission.h"
 #include "move.h"
 #include "params/copy.h"
+#include "plan/copy_nest.h"
 
 #include <cstdint>
 
 namespace ucd::UCD_GPU {
 
-// One side of a copy, the source or the target.
-struct PlannedSide {
-    const Side &side;
+// Divides words among threads and tiles. A thread has several if there are many.
+template <class Params>
+void share_words(uint64_t words, bool many, Params &params) {
+    params.words = static_cast<uint32_t>(words);
+    // performance only: a thread may copy any number of words
+    params.per_thread = many ? copy_words_per_thread : 1;
+    const uint64_t share = uint64_t{threads_per_block} * params.per_thread;
+    params.tiles = static_cast<uint32_t>((words + share - 1) / share);
+}
 
-    const GpuPlan &gpu_plan() const { return plan_of(side); }
-    const LayoutPlan &plan() const { return gpu_plan().host; }
-    uintptr_t typed() const { return origin_of(plan(), side.address); }
-    Node top() const {
-        return repeat(plan().layout.top(), plan().layout.root, side.count, plan().extent);
+// A nest with its addresses.
+struct PlacedNest {
+    CopyNest nest;
+    uintptr_t from, to;
+
+    uint32_t word() const {
+        uint64_t bits = nest.block | from | to;
+        for (const CopyNest::Level &level : nest.levels)
+            bits |= static_cast<uint64_t>(level.from) | static_cast<uint64_t>(level.to);
+        return common_alignment(bits);
     }
+    uint64_t words() const { return nest.bytes() / word(); }
+    // Leaves the first half of the longest level, or of the block, and returns the second.
+    PlacedNest split();
 };
+
+// Positions have 31 bits, so a larger nest is divided.
+template <class Launch>
+Status launch_nest(PlacedNest placed, const Launch &launch) {
+    if (placed.words() < max_positions) return launch(placed);
+    const PlacedNest second = placed.split();
+    UCD_TRY(launch_nest(placed, launch));
+    return launch_nest(second, launch);
+}
 
 // A range of both streams: where it begins in each, and its length in bytes of the source's.
 struct CopyRange {

@@ -87,7 +87,7 @@ bool tile_range(const LaunchContext &launch, TiledRange &range) {
     range.end = end / word * word;
     if (range.begin >= range.end) return false;
     const uint64_t bytes = range.end - range.begin;
-    const Node top = repeat(plan.layout.top(), plan.layout.root, launch.side.count, plan.extent);
+    const Node top = launch.top();
     const bool pack = launch.move.direction() == Direction::pack;
     PackedNest packed;
     if (!cover_range({plan.layout, top, range.begin}, bytes, packed)) return false;
@@ -97,7 +97,7 @@ bool tile_range(const LaunchContext &launch, TiledRange &range) {
     if (!make_tiles(packed.nest.levels, {width, width}, tuning, params)) return false;
     const uintptr_t typed = launch.typed() + static_cast<uintptr_t>(packed.start);
     const uintptr_t stream = launch.stream_base() + packed.position;
-    if (bytes < packed.bytes()) params.limited = pack ? limit_target : limit_source;
+    if (bytes < packed.nest.bytes()) params.limited = pack ? limit_target : limit_source;
     params.begin = launch.stream_base() + range.begin;
     params.bytes = bytes;
     place_tiles(pack ? typed : stream, pack ? stream : typed, {width, width}, params);
@@ -144,7 +144,7 @@ bool aligned_stores_params(const LaunchContext &launch, AlignedStoresParams &par
 }
 
 Status launch_aligned_stores(const LaunchContext &launch, AlignedStoresParams &params) {
-    UCD_TRY(launch.use(*launch.gpu_plan().aligned_stores, params.range.list));
+    UCD_TRY(launch.to.use(*launch.gpu_plan().aligned_stores, params.range.list));
     const uint64_t blocks =
         (uint64_t{params.range.count} + threads_per_block - 1) / threads_per_block;
     // Not limited to few blocks for host memory, which would be slower: each thread does little
@@ -157,17 +157,13 @@ Status launch_aligned_stores(const LaunchContext &launch, AlignedStoresParams &p
 
 Status launch_interpreter(const LaunchContext &launch) {
     InterpreterParams params{};
-    UCD_TRY(use_interpreter(launch, launch.gpu_plan().interpreter(), params.layout));
+    UCD_TRY(use_interpreter(launch.to, launch.gpu_plan().interpreter(), params.layout));
     params.layout.typed = launch.typed();
     // performance only: a width of 1 gives the same result
     params.width = launch.word;
-    const Vectors vectors(launch.packed(), launch.move.length);
-    params.packed = vectors.start;
-    params.vectors = vectors.count;
-    params.position = launch.side.offset - vectors.head;
-    params.head = vectors.head;
-    params.tail = vectors.tail;
-    const uint64_t blocks = (vectors.count + threads_per_block - 1) / threads_per_block;
+    launch.put_vectors(params);
+    params.position = launch.side.offset - params.head;
+    const uint64_t blocks = (params.vectors + threads_per_block - 1) / threads_per_block;
     return launch_kernel(launch.to, interpreter_kernel(launch.move.direction()), blocks,
                          max_blocks(launch.to.device, launch.move), params);
 }

@@ -5,11 +5,10 @@
 
 namespace ucd::UCD_GPU {
 
-Status use_interpreter(const LaunchContext &launch, Interpreter &interpreter,
-                       InterpretedLayout &layout) {
+Status use_interpreter(const Submission &to, Interpreter &interpreter, InterpretedLayout &layout) {
     layout.nodes = interpreter.host.nodes;
     layout.root = interpreter.host.root;
-    return launch.use(interpreter.lists, layout.lists);
+    return to.use(interpreter.lists, layout.lists);
 }
 
 namespace {
@@ -54,14 +53,10 @@ Status describe_nest(const LaunchContext &launch, NestParams &params, LevelKind 
     params.typed = launch.typed();
     const uint64_t skipped =
         skip_children(shape.level[0], launch.side.offset, params.typed, params.list[0]);
-    const Vectors vectors(launch.packed(), launch.move.length);
-    params.packed = vectors.start;
-    params.vectors = static_cast<uint32_t>(vectors.count);
-    params.head = vectors.head;
-    params.tail = vectors.tail;
+    launch.put_vectors(params);
     // A multiple of the word's size; negative if vector 0 begins before the stream.
     const auto position =
-        static_cast<int64_t>(launch.side.offset - skipped) - static_cast<int64_t>(vectors.head);
+        static_cast<int64_t>(launch.side.offset - skipped) - static_cast<int64_t>(params.head);
     params.first_word = static_cast<uint32_t>(position / static_cast<int64_t>(launch.word));
     return success;
 }

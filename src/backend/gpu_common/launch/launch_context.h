@@ -18,24 +18,41 @@ inline const GpuPlan &plan_of(const Side &side) {
     return static_cast<const GpuPlan &>(*side.plan);
 }
 
-struct LaunchContext {
-    const Submission &to;
-    const Move &move;
-    const Side &side; // the typed one
-    uint32_t word;    // divides all sizes, strides and addresses
-
-    LaunchContext(const Submission &submission, const Move &launched)
-        : to(submission), move(launched), side(launched.typed()),
-          word(common_alignment(plan().word | typed() | stream_base())) {}
+// A side of a move that is a layout.
+struct PlannedSide {
+    const Side &side;
 
     const GpuPlan &gpu_plan() const { return plan_of(side); }
     const LayoutPlan &plan() const { return gpu_plan().host; }
     uintptr_t typed() const { return origin_of(plan(), side.address); }
+    Node top() const {
+        return repeat(plan().layout.top(), plan().layout.root, side.count, plan().extent);
+    }
+};
+
+// Of a pack or an unpack; the side is the typed one.
+struct LaunchContext : PlannedSide {
+    const Submission &to;
+    const Move &move;
+    uint32_t word; // divides all sizes, strides and addresses
+
+    LaunchContext(const Submission &submission, const Move &launched)
+        : PlannedSide{launched.typed()}, to(submission), move(launched),
+          word(common_alignment(plan().word | typed() | stream_base())) {}
+
     uintptr_t packed() const { return reinterpret_cast<uintptr_t>(move.packed().first()); }
     // The address of stream byte 0, which may be outside of the buffer.
     uintptr_t stream_base() const { return packed() - side.offset; }
 
-    Status use(DeviceLists &lists, uint64_t &address) const { return to.use(lists, address); }
+    // Sets the vectors of the packed side.
+    template <class Params>
+    void put_vectors(Params &params) const {
+        const Vectors vectors(packed(), move.length);
+        params.packed = vectors.start;
+        params.vectors = static_cast<decltype(params.vectors)>(vectors.count);
+        params.head = vectors.head;
+        params.tail = vectors.tail;
+    }
 };
 
 // The plan's lists on the device, valid for work that follows in the stream; 0 if it has none.
@@ -45,8 +62,7 @@ Status use_lists(const Submission &to, const GpuPlan &plan, uint64_t &address);
 Status describe_nest(const LaunchContext &launch, NestParams &params, LevelKind *kinds);
 
 // Prepares a layout for the interpreter, except its address.
-Status use_interpreter(const LaunchContext &launch, Interpreter &interpreter,
-                       InterpretedLayout &layout);
+Status use_interpreter(const Submission &to, Interpreter &interpreter, InterpretedLayout &layout);
 
 inline bool touches_host_memory(const Move &move) {
     return move.from_kind == MemoryKind::pinned || move.to_kind == MemoryKind::pinned;

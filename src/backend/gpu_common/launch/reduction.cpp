@@ -60,12 +60,8 @@ bool choose_kernel(const LaunchContext &launch, uint32_t size, ReduceBy &by, uin
 }
 
 void describe_block(const LaunchContext &launch, NestParams &params) {
-    const Vectors vectors(launch.packed(), launch.move.length);
-    params.typed = launch.typed() + launch.side.offset - vectors.head;
-    params.packed = vectors.start;
-    params.vectors = static_cast<uint32_t>(vectors.count);
-    params.head = vectors.head;
-    params.tail = vectors.tail;
+    launch.put_vectors(params);
+    params.typed = launch.typed() + launch.side.offset - params.head;
 }
 
 bool fits(const LaunchContext &launch) {
@@ -104,12 +100,12 @@ Status describe_any(const LaunchContext &launch, ReduceAnyParams &params) {
     const Elements &elements = *move.elements;
     params = {};
     if (!launch.plan().contiguous)
-        UCD_TRY(use_interpreter(launch, launch.gpu_plan().interpreter(), params.layout));
+        UCD_TRY(use_interpreter(launch.to, launch.gpu_plan().interpreter(), params.layout));
     params.layout.typed = launch.typed();
     params.element = elements.kind;
     if (elements.kind == Element::none)
-        UCD_TRY(
-            use_interpreter(launch, launch.gpu_plan().interpreter_of(elements), params.elements));
+        UCD_TRY(use_interpreter(launch.to, launch.gpu_plan().interpreter_of(elements),
+                                params.elements));
     for (unsigned e = 0; e < element_count; ++e) {
         const ReduceKernel *kernel = reduce_kernel(move.op, static_cast<Element>(e));
         if (kernel == nullptr) continue;
@@ -118,12 +114,8 @@ Status describe_any(const LaunchContext &launch, ReduceAnyParams &params) {
     }
     params.direction = move.direction();
     params.width = alignment_of(launch);
-    const Vectors vectors(launch.packed(), move.length);
-    params.packed = vectors.start;
-    params.vectors = vectors.count;
-    params.position = launch.side.offset - vectors.head;
-    params.head = vectors.head;
-    params.tail = vectors.tail;
+    launch.put_vectors(params);
+    params.position = launch.side.offset - params.head;
     return success;
 }
 

@@ -175,25 +175,6 @@ bool join_strides(const CopySide &from, const CopySide &to, uint64_t length, Cop
     return cut.find_sizes() && cut.cut(cut.sizes(), 0, length);
 }
 
-HalvedNest halved(const CopyNest &nest, uint32_t word) {
-    HalvedNest halves{nest, nest, 0, 0};
-    const auto longest = std::max_element(
-        nest.levels.begin(), nest.levels.end(),
-        [](const CopyNest::Level &a, const CopyNest::Level &b) { return a.count < b.count; });
-    if (longest == nest.levels.end() || nest.block / word > longest->count) {
-        halves.first.block = halves.from = halves.to = nest.block / 2 / word * word;
-        halves.second.block -= halves.from;
-        return halves;
-    }
-    const auto k = static_cast<std::size_t>(longest - nest.levels.begin());
-    const uint64_t half = longest->count / 2;
-    halves.first.levels[k].count = half;
-    halves.second.levels[k].count -= half;
-    halves.from = half * static_cast<uint64_t>(longest->from);
-    halves.to = half * static_cast<uint64_t>(longest->to);
-    return halves;
-}
-
 void sort_levels(CopyNest &nest, int64_t Level::*side) {
     std::sort(nest.levels.begin(), nest.levels.end(), [side](const Level &a, const Level &b) {
         return magnitude(a.*side) > magnitude(b.*side);

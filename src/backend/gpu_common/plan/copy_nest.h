@@ -48,6 +48,12 @@ struct CopyNest {
     // Joining may increase the number of levels; the last one is for the words of a block.
     using Levels = ShortList<Level, 2 * max_of_a_side + 4>;
     Levels levels;
+
+    uint64_t bytes() const {
+        uint64_t bytes = block;
+        for (const Level &level : levels) bytes *= level.count;
+        return bytes;
+    }
 };
 
 // One side of a range: bytes of the packed stream of a node, from `offset` on.
@@ -70,14 +76,6 @@ using CopyNests = ShortList<PlacedCopyNest, 9>;
 // together. False if a side is not strided, if the levels of the sides do not fit into each other,
 // or if there are too many nests.
 bool join_strides(const CopySide &from, const CopySide &to, uint64_t length, CopyNests &nests);
-
-// The halves of a nest that is divided along its longest level, or along its block if that has more
-// words; and how far the second one begins behind the first, on each side.
-struct HalvedNest {
-    CopyNest first, second;
-    uint64_t from, to;
-};
-HalvedNest halved(const CopyNest &nest, uint32_t word);
 
 // Sorts the levels so that the one with the shortest stride on that side is last.
 void sort_levels(CopyNest &nest, int64_t CopyNest::Level::*side);

@@ -115,12 +115,6 @@ void PackedNest::reverse() {
     for (Level &level : nest.levels) std::swap(level.from, level.to);
 }
 
-uint64_t PackedNest::bytes() const {
-    uint64_t bytes = nest.block;
-    for (const Level &level : nest.levels) bytes *= level.count;
-    return bytes;
-}
-
 bool cover_range(const CopySide &side, uint64_t length, PackedNest &packed) {
     uint64_t offset = side.offset;
     const Node *n = &side.top;

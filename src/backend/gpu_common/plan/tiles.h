@@ -14,7 +14,6 @@ struct PackedNest {
     uint64_t position = 0; // of that byte in the stream
 
     void reverse(); // from the stream to memory
-    uint64_t bytes() const;
 };
 
 // Finds the smallest nest that covers the range of the stream of `side.top`. False if the layout is

@@ -1,4 +1,6 @@
 // Functions that differ between vendors' drivers. Declared here, defined in the vendor's folder.
+// Only vendors that set has_contexts define use_context(), check_unknown() and
+// shares_host_memory().
 #pragma once
 
 #include "backend.h"
@@ -8,6 +10,12 @@
 #include <string>
 
 namespace ucd::UCD_GPU::driver {
+
+inline BackendState unavailable(const std::string &reason) {
+    BackendState state;
+    state.reason = reason;
+    return state;
+}
 
 // Whether there is a driver that may have devices. Does not initialise it.
 BackendState look();

@@ -17,21 +17,10 @@ inline constexpr gpu::Tuning tuning = {
     // HIP guarantees this size for every kernel.
     .parameter_bytes = 4096,
 
-    // 32 lanes at a time access the banks of a compute unit's shared memory.
-    // With fewer rows or columns, most tiles are at edges, which are moved without shared memory.
-    .min_tiled = 8,
-    // As on NVIDIA's devices; not measured.
-    .min_store_words = 2,
     // An MI250X runs 225,280 threads at a time on each of its devices, an MI300X 622,592.
     .many_threads = uint64_t{1} << 19,
     // The L2 cache of an MI200 has 8 MiB, those of an MI300 have 4 MiB each; not measured.
     .cached_bytes = uint64_t{4} << 20,
-    // As on NVIDIA's devices; not measured.
-    .long_run_bytes = 512,
-    .host_blocks = 2,
-    .min_members_batched = 3,
-    // As on NVIDIA's devices; not measured.
-    .min_cut_copy = uint64_t{4} << 20,
     // Not measured. With three levels, kernels use 66 vector registers rather than 216 (gfx90a),
     // and have half the code.
     .narrow_words_by_four = true,
