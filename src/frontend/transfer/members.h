@@ -64,9 +64,16 @@ public:
     WrittenLengths(const WrittenLengths &) = delete;
     WrittenLengths &operator=(const WrittenLengths &) = delete;
 
-    void write(std::size_t member, uintptr_t length) {
+    [[gnu::always_inline]] void write(std::size_t member, uintptr_t length) {
+        const ucd_move_t &move = moves_[member];
+        if (((move.actual_bytes ^ length) | (move.consumed_bytes ^ length)) != 0)
+            replace(member, length);
+    }
+    void keep() { replaced_.clear(); }
+
+private:
+    void replace(std::size_t member, uintptr_t length) {
         ucd_move_t &move = moves_[member];
-        if (move.actual_bytes == length && move.consumed_bytes == length) return;
         if (replaced_.empty() || replaced_.back().actual != move.actual_bytes ||
             replaced_.back().consumed != move.consumed_bytes ||
             replaced_.back().first + replaced_.back().count != member)
@@ -74,9 +81,6 @@ public:
         ++replaced_.back().count;
         move.actual_bytes = move.consumed_bytes = length;
     }
-    void keep() { replaced_.clear(); }
-
-private:
     // Consecutive members that had the same lengths before.
     struct Replaced {
         std::size_t first, count;
@@ -160,7 +164,7 @@ public:
 private:
     Status check(const ucd_move_t &desc, CheckedMove &m) {
         const bool is_made = is_move(desc, dispatch_.direction);
-        if (is_made) UCD_TRY(check_member(desc, UCD_OP__REPLACE, m));
+        if (is_made) UCD_TRY(check_one_way(desc, m));
         use_bytes(m);
         if (!is_made || m.type().by_reference) {
             found_others_ = true;
@@ -169,6 +173,22 @@ private:
         }
         keep(m.type());
         return success;
+    }
+
+    // Checks a pack or an unpack by the direction's checks alone, and what else counts as one by
+    // all checks.
+    [[gnu::always_inline]] Status check_one_way(const ucd_move_t &d, CheckedMove &m) const {
+        const bool pack = dispatch_.direction == Direction::pack;
+        const ucd_type_t type = pack ? d.intype : d.outtype;
+        if (type == UCD_TYPE__NULL || (pack ? d.outoffset : d.inoffset) != 0 ||
+            !is_zero(d.reserved)) [[unlikely]]
+            return check_member(d, UCD_OP__REPLACE, m);
+        m = pack ? decoded(Direction::pack, d.inbuf, d.incount, d.inoffset, d.outbuf,
+                           std::min(d.outcount, d.bytes))
+                 : decoded(Direction::unpack, d.outbuf, d.outcount, d.outoffset, d.inbuf,
+                           std::min(d.incount, d.bytes));
+        return pack ? check_move(type, "intype", UCD_OP__REPLACE, Direction::pack, m)
+                    : check_move(type, "outtype", UCD_OP__REPLACE, Direction::unpack, m);
     }
 
     // Members take turns with few types, so most types are kept already.
