@@ -173,14 +173,14 @@ struct ConvertLaunch {
         const bool consecutive = row.from == int64_t{c.from_bytes} && row.to == int64_t{c.to_bytes};
         const bool has_vectors = convert_kernels(c.source, c.target).rows != nullptr;
         // performance only: elements are converted alike one by one
-        if (!has_vectors || !consecutive || row.count < 4 * c.vector() ||
+        if (!has_vectors || !consecutive || row.count < uint64_t{4} * c.vector() ||
             !is_aligned(levels, from, to, c.vector(), levels.size() - 1))
             return launch(levels, from, to, false);
         const uint64_t vectors = row.count / c.vector(), rest = row.count % c.vector();
         const uint64_t done = row.count - rest;
         levels.pop_back();
         levels.push_back(
-            {vectors, int64_t{c.vector() * c.from_bytes}, int64_t{c.vector() * c.to_bytes}});
+            {vectors, int64_t{c.vector()} * c.from_bytes, int64_t{c.vector()} * c.to_bytes});
         UCD_TRY(launch(levels, from, to, true));
         if (rest == 0) return success;
         levels.pop_back();
