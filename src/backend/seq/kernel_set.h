@@ -52,6 +52,11 @@ constexpr size_t key_of(const ConvertKernelInfo &k) {
     return key_of(k.from, k.to);
 }
 
+template <class Info>
+concept HasLeaf = requires(Info kernel) {
+    kernel.leaf;
+};
+
 // A list of kernels, and how they are found. If kernels have leaves, all leaves are first mapped to
 // the portable kernel, and then to a kernel of their own if the list has one.
 template <class Info, size_t keys>
@@ -60,17 +65,19 @@ public:
     consteval explicit KernelList(std::span<const Info> kernels)
         : std::span<const Info>(kernels), at_{} {
         for (uint16_t &entry : at_) entry = none;
-        if constexpr (requires(Info info) { info.leaf; })
-            for (size_t i = 0; i < kernels.size(); ++i) {
-                Info each = kernels[i];
-                if (each.leaf != Leaf::m && each.leaf != Leaf::r1) continue;
-                for (size_t leaf = 0; leaf < leaves; ++leaf) {
+        uint16_t i = 0;
+        if constexpr (HasLeaf<Info>) {
+            for (Info each : kernels) {
+                const bool is_portable = each.leaf == Leaf::m || each.leaf == Leaf::r1;
+                for (size_t leaf = 0; is_portable && leaf < leaves; ++leaf) {
                     each.leaf = static_cast<Leaf>(leaf);
-                    at_[key_of(each)] = static_cast<uint16_t>(i);
+                    at_[key_of(each)] = i;
                 }
+                ++i;
             }
-        for (size_t i = 0; i < kernels.size(); ++i)
-            at_[key_of(kernels[i])] = static_cast<uint16_t>(i);
+            i = 0;
+        }
+        for (const Info &each : kernels) at_[key_of(each)] = i++;
     }
 
     consteval bool complete() const {
