@@ -119,8 +119,8 @@ class PluginBoundary(unittest.TestCase):
             'no create': 'it has no function create',
             'no table': 'it has no PreparedLaunchFunctions',
             'small table': r'BackendFunctions has \d+ bytes in it; libucd has \d+',
-            'no launch_made': 'its BackendFunctions have no function at byte 104',
-            'no poll': 'its EventFunctions have no function at byte 16',
+            'no launch_made': 'its BackendFunctions have no function launch_made',
+            'no poll': 'its EventFunctions have no function poll',
         }
         structs = re.findall(r'CrossingStruct\{"(\w+)"', pathlib.Path(CONTRACT, 'plugin.h').read_text(encoding='ascii'))
         self.assertGreater(len(structs), 20)

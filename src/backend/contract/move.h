@@ -55,7 +55,7 @@ struct Side {
     uint64_t count = 0;      // repetitions of the layout
     uint64_t offset = 0;     // of the first byte that moves, in the stream of all repetitions
 
-    // Of a packed side.
+    // The first byte that moves, if the side is packed.
     char *first() const {
         return reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(address) + offset);
     }
@@ -69,7 +69,7 @@ struct Move {
     Op op = Op::replace; // to = to op from; or a conversion
     // The kinds of memory of the two sides, as far as they affect how to launch.
     MemoryKind from_kind = MemoryKind::device, to_kind = MemoryKind::device;
-    // Of a conversion that a backend does: the kinds of all elements.
+    // Set for conversions that a backend does: all elements of a side are of this kind.
     Element from_element = Element::none, to_element = Element::none;
     Limits limits;
     const Elements *elements = nullptr; // of the streams; set for reductions

@@ -5,6 +5,7 @@
 #include "element_runs.h"
 #include "layout/normalise/lower.h"
 #include "layout/segments.h"
+#include "transfer/check.h"
 #include "types/elements.h"
 #include "types/predefined.h"
 
@@ -12,24 +13,13 @@
 
 using namespace ucd;
 
-namespace {
-
-Status check_in_stream(const char *argument, uintptr_t position, uint64_t size) {
-    if (position > size)
-        return fail(UCD_ERR__INVALID_ARG, "%s is %ju; it must be at most the packed size, %ju",
-                    argument, static_cast<uintmax_t>(position), static_cast<uintmax_t>(size));
-    return success;
-}
-
-} // namespace
-
 int ucd_get_elements(uintptr_t count, ucd_type_t type, uintptr_t bytes, uintptr_t *elements) {
     return guard("ucd_get_elements", [&]() -> Status {
         const Type *t;
         uint64_t size;
         UCD_TRY(find_many(count, type, t, size));
         UCD_TRY(require(elements, "elements"));
-        UCD_TRY(check_in_stream("bytes", bytes, size));
+        if (bytes > size) return fail_offset("bytes", bytes, size);
         *elements = elements_before(*t, bytes);
         return success;
     });
@@ -41,7 +31,7 @@ int ucd_element_boundary(uintptr_t count, ucd_type_t type, uintptr_t offset, uin
         uint64_t bytes;
         UCD_TRY(find_many(count, type, t, bytes));
         UCD_TRY(require(boundary, "boundary"));
-        UCD_TRY(check_in_stream("offset", offset, bytes));
+        if (offset > bytes) return fail_offset("offset", offset, bytes);
         *boundary = bytes == 0 ? 0 : element_floor(elements_of(*t), count, bytes, offset);
         return success;
     });

@@ -22,6 +22,12 @@ struct Addresses {
             buffers.outbufs == nullptr ? m.to.address : static_cast<char *>(buffers.outbufs[i])};
 }
 
+CheckedMove moved_to(CheckedMove m, const Addresses &at) {
+    m.from.address = at.in;
+    m.to.address = at.out;
+    return m;
+}
+
 } // namespace
 
 // A use of a plan by a start in progress, or by a rebase.
@@ -203,10 +209,7 @@ Status MovePlan::check_buffers(const Context &context, std::size_t first, std::s
         const CheckedMove &m = members_[first + i];
         const Addresses at = addresses_of(m, i, buffers);
         if (at.in != nullptr && at.out != nullptr) continue;
-        CheckedMove moved = m;
-        moved.from.address = at.in;
-        moved.to.address = at.out;
-        UCD_TRY(at_member(first + i, check_packed(moved)));
+        UCD_TRY(at_member(first + i, check_packed(moved_to(m, at))));
     }
     return all_on_host(context, hints_) ? success : check_memories(context, first, count, buffers);
 }
@@ -232,9 +235,7 @@ std::vector<CheckedMove> MovePlan::with_buffers(std::size_t first, std::size_t c
     std::vector<CheckedMove> members = members_;
     for (std::size_t i = 0; i < count; ++i) {
         CheckedMove &m = members[first + i];
-        const Addresses at = addresses_of(m, i, buffers);
-        m.from.address = at.in;
-        m.to.address = at.out;
+        m = moved_to(m, addresses_of(m, i, buffers));
     }
     return members;
 }
