@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace hostgpu_plans_test {
 
@@ -48,11 +49,14 @@ TEST_CASE("a start of a plan is one launch, and nothing is uploaded or allocated
 }
 
 TEST_CASE("a graph has the addresses of its capture, and what it needs of the plan") {
-    for (const bool with_others : {false, true}) // its own buffers, or those the start was given
+    // Its own buffers, or those the start was given; of pinned memory, which is the host's without
+    // a stream, the moves are routed anew.
+    for (const auto &[with_others, memory] :
+         {std::pair(false, device0), std::pair(true, device0), std::pair(true, pinned)})
         for (const int members : {1, 100}) {
             DeviceSession session;
             mock::Stream stream(0);
-            Vectors own(members), others(members);
+            Vectors own(members, memory, memory), others(members, memory, memory);
             std::optional<Plan> plan(std::in_place, own.moves.packs());
             BatchMoves &captured = with_others ? others.moves : own.moves,
                        &later = with_others ? own.moves : others.moves;
@@ -60,6 +64,7 @@ TEST_CASE("a graph has the addresses of its capture, and what it needs of the pl
                 REQUIRE((with_others ? plan->start_in(stream, captured.packs())
                                      : plan->start_in(stream)) == UCD_SUCCESS);
             });
+            CHECK_FALSE(graph.kept.empty());
             const auto replayed = [&](const char *when) {
                 captured.set_up_pack();
                 ucd::hostgpu::replay(graph, stream);
