@@ -50,15 +50,17 @@ end(Context &context, std::unique_ptr<AsyncOperation> operation, ucd_request_t *
     return success;
 }
 
-// Starts one checked move. If the caller wants no request, waits.
+// Starts one checked move, by run_on_host(m) if both of its sides are in host memory. If the caller
+// wants no request, waits.
+template <class RunOnHost>
 [[gnu::always_inline]] inline Status run(Context &context, CheckedMove &m, ucd_info_t info,
-                                         ucd_request_t *request) {
+                                         ucd_request_t *request, const RunOnHost &run_on_host) {
     const CallHints call_hints(context, info);
     const Hints &hints = call_hints;
     if (all_on_host(context, hints, m.from_type, m.from.address, m.to_type, m.to.address))
         [[likely]] {
         m.limits = hints.limits;
-        if (m.length > 0) UCD_TRY(run_on_host(context, m));
+        if (m.length > 0) UCD_TRY(run_on_host(m));
         if (request != nullptr) *request = UCD_REQUEST__NULL;
         return success;
     }
@@ -88,7 +90,12 @@ template <Direction direction>
     UCD_TRY(current(context, info));
     UCD_TRY(require(actual, actual_name(direction)));
     UCD_TRY(check_move(type, "type", op, direction, m));
-    UCD_TRY(run(*context, m, info, request));
+    // The checks have set both to this, which calls in them hide from the compiler.
+    (direction == Direction::pack ? m.to_type : m.from_type) = nullptr;
+    UCD_TRY(run(
+        *context, m, info, request, [&](CheckedMove & checked) __attribute__((always_inline)) {
+            return run_on_host(*context, direction, checked);
+        }));
     *actual = m.length;
     return success;
 }
@@ -168,7 +175,8 @@ int copy(const char *function, const void *inbuf, uintptr_t incount, ucd_type_t 
         UCD_TRY(current(context, info));
         CheckedMove m = decoded_copy(inbuf, incount, outbuf, outcount);
         UCD_TRY(check_copy(intype, outtype, op, actual, m));
-        UCD_TRY(run(*context, m, info, request));
+        UCD_TRY(run(*context, m, info, request,
+                    [&](const CheckedMove &checked) { return copy_on_host(*context, checked); }));
         *actual = m.to_length;
         return success;
     });

@@ -40,7 +40,7 @@ struct TypeCache final : CachedOnType {
 // Makes the cache at first use. Throws std::bad_alloc for OUT_OF_MEM.
 const TypeCache &make_cache(const Type &type);
 
-inline const TypeCache &cache_of(const Type &type) {
+[[gnu::always_inline]] inline const TypeCache &cache_of(const Type &type) {
     const CachedOnType *cache = type.cache.load(std::memory_order_acquire);
     return cache != nullptr ? static_cast<const TypeCache &>(*cache) : make_cache(type);
 }

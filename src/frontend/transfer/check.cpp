@@ -42,6 +42,14 @@ Status fail_op(ucd_op_t op, const Type &type) {
                 op_name(known).data());
 }
 
+// By itself, so that counts that fit need no room for the text.
+[[gnu::noinline]] static Status fail_many(uintptr_t count, const Type &type, const char *argument) {
+    return fail(UCD_ERR__OVERFLOW,
+                "%s is %s; that many of a type of size %ju and extent %jd do not fit", argument,
+                ucd_base::CountText(count).text, static_cast<uintmax_t>(type.size),
+                static_cast<intmax_t>(type.extent()));
+}
+
 Status check_many(uintptr_t count, const Type &type, const char *argument, uint64_t &total) {
     total = 0;
     if (count == 0 || type.size == 0) return success;
@@ -50,12 +58,7 @@ Status check_many(uintptr_t count, const Type &type, const char *argument, uint6
         __builtin_mul_overflow(count, type.size, &total) || total > INT64_MAX ||
         __builtin_mul_overflow(static_cast<int64_t>(count - 1), type.extent(), &reach) ||
         __builtin_add_overflow(reach, reach < 0 ? type.true_lb : type.true_ub, &edge);
-    if (far) [[unlikely]]
-        return fail(UCD_ERR__OVERFLOW,
-                    "%s is %s; that many of a type of size %ju and extent %jd do not fit", argument,
-                    ucd_base::CountText(count).text, static_cast<uintmax_t>(type.size),
-                    static_cast<intmax_t>(type.extent()));
-    return success;
+    return far ? fail_many(count, type, argument) : success;
 }
 
 Status fail_offset(const char *argument, uintptr_t offset, uint64_t total) {

@@ -88,7 +88,7 @@ Status check_places_known(const Type &type);
 // ---- packs and unpacks --------------------------------------------------------------------------
 
 // Checks that packed sides have addresses.
-[[gnu::always_inline]] inline Status check_packed(const CheckedMove &m) {
+inline Status check_packed(const CheckedMove &m) {
     if (m.from_type == nullptr && m.from.address == nullptr && m.length > 0) [[unlikely]]
         return fail_null_packed("inbuf");
     if (m.to_type == nullptr && m.to.address == nullptr && m.length > 0) [[unlikely]]
@@ -130,7 +130,9 @@ Status round_to_elements(CheckedMove &m, uint64_t total);
     // The whole stream always consists of whole elements.
     if (op != UCD_OP__REPLACE && m.length < total) UCD_TRY(round_to_elements(m, total));
     m.to_length = m.length;
-    return check_packed(m);
+    if ((pack ? m.to : m.from).address == nullptr && m.length > 0) [[unlikely]]
+        return fail_null_packed(pack ? "outbuf" : "inbuf");
+    return success;
 }
 
 // ---- copies -------------------------------------------------------------------------------------

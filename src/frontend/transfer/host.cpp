@@ -78,12 +78,12 @@ Status copy_on_host(Context &context, const CheckedMove &m) {
     char *block;
     if (is_one_block(*m.from_type, m.from, block)) {
         CheckedMove unpack = m.output_half(block);
-        return run_on_host(context, unpack);
+        return run_on_host(context, Direction::unpack, unpack);
     }
     if (is_one_block(*m.to_type, m.to, block)) {
         CheckedMove pack = m.input_half(block);
         pack.op = m.op;
-        return run_on_host(context, pack);
+        return run_on_host(context, Direction::pack, pack);
     }
     alignas(64) char chunk[16384];
     if (m.op == Op::replace && m.length > sizeof chunk / 2 && m.from.offset == m.to.offset &&
@@ -99,8 +99,8 @@ Status copy_on_host(Context &context, const CheckedMove &m) {
         in.from.offset = m.from.offset + done;
         out.to.offset = m.to.offset + done;
         in.length = out.length = end - in.from.offset;
-        UCD_TRY(run_on_host(context, in));
-        UCD_TRY(run_on_host(context, out));
+        UCD_TRY(run_on_host(context, Direction::pack, in));
+        UCD_TRY(run_on_host(context, Direction::unpack, out));
     }
     return success;
 }

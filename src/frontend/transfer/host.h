@@ -17,10 +17,13 @@ inline Status complete(CheckedMove &m, const Executor &executor) {
     return complete(m, executor, executor);
 }
 // Same, for a pack or an unpack on the host.
-[[gnu::always_inline]] inline Status complete(CheckedMove &m, Context &context) {
-    Side &side = m.from_type != nullptr ? m.from : m.to;
-    UCD_TRY(plan_of(m.type(), context.host(), Context::host_index, side.count > 1, side.plan));
-    if (m.op != Op::replace) m.elements = &elements_of(m.type());
+[[gnu::always_inline]] inline Status complete(CheckedMove &m, Direction direction,
+                                              Context &context) {
+    const bool pack = direction == Direction::pack;
+    const Type &type = pack ? *m.from_type : *m.to_type;
+    Side &side = pack ? m.from : m.to;
+    UCD_TRY(plan_of(type, context.host(), Context::host_index, side.count > 1, side.plan));
+    if (m.op != Op::replace) m.elements = &elements_of(type);
     return success;
 }
 
@@ -57,13 +60,19 @@ HostStream stream_of(const Type &type, const Side &side);
 // must match.
 Status copy_on_host(Context &context, const CheckedMove &m);
 
+// Runs a pack or an unpack whose limits are set. Small calls notice it if they do not know the
+// direction.
+[[gnu::always_inline]] inline Status run_on_host(Context &context, Direction direction,
+                                                 CheckedMove &m) {
+    if (may_be_first_use(direction == Direction::pack ? *m.from_type : *m.to_type)) [[unlikely]]
+        if (move_at_first_use(m)) return success;
+    UCD_TRY(complete(m, direction, context));
+    return run_complete(context, m);
+}
+
 // Runs a move whose limits are set.
 [[gnu::always_inline]] inline Status run_on_host(Context &context, CheckedMove &m) {
-    if (m.is_copy()) return copy_on_host(context, m);
-    if (may_be_first_use(m.type())) [[unlikely]]
-        if (move_at_first_use(m)) return success;
-    UCD_TRY(complete(m, context));
-    return run_complete(context, m);
+    return m.is_copy() ? copy_on_host(context, m) : run_on_host(context, m.direction(), m);
 }
 
 } // namespace ucd
