@@ -96,22 +96,24 @@ class MembersMade final : public MoveMakerOf<MembersMade> {
 public:
     // `dispatch`, which must have no op, and `descs` outlive this object.
     MembersMade(const Dispatch &dispatch, std::span<ucd_move_t> descs, std::size_t before = 0)
-        : dispatch_(dispatch), descs_(descs), before_(before), lengths_(descs) {}
+        : dispatch_(dispatch), descs_(descs), before_(before), lengths_(descs) {
+        move_.from_kind = dispatch.from_kind;
+        move_.to_kind = dispatch.to_kind;
+        move_.limits = dispatch.limits;
+    }
 
     std::size_t members() const { return descs_.size(); }
 
     Status make(std::size_t &first, Move &move, std::span<MoveAddresses> at, std::size_t &made) {
         made = 0;
-        CheckedMove m;
-        for (; m.length == 0; ++first) {
+        CheckedMove &m = move_;
+        do {
             if (first == descs_.size()) return success;
             UCD_TRY(at_member(before_ + first, check(descs_[first], m)));
             lengths_.write(first, m.length);
-        }
-        m.from_kind = dispatch_.from_kind;
-        m.to_kind = dispatch_.to_kind;
-        m.limits = dispatch_.limits;
-        UCD_TRY(at_member(before_ + first - 1, complete(m, dispatch_.executor)));
+            ++first;
+        } while (m.length == 0);
+        UCD_TRY(at_member(before_ + first - 1, complete(m)));
         move = m;
         at[0] = {m.from.address, m.to.address};
         // Copies, which the compiler keeps in registers.
@@ -183,12 +185,20 @@ private:
         if (type == UCD_TYPE__NULL || (pack ? d.outoffset : d.inoffset) != 0 ||
             !is_zero(d.reserved)) [[unlikely]]
             return check_member(d, UCD_OP__REPLACE, m);
-        m = pack ? decoded(Direction::pack, d.inbuf, d.incount, d.inoffset, d.outbuf,
-                           std::min(d.outcount, d.bytes))
-                 : decoded(Direction::unpack, d.outbuf, d.outcount, d.outoffset, d.inbuf,
-                           std::min(d.incount, d.bytes));
+        m.from = side_of(d.inbuf, pack ? d.incount : 0, d.inoffset);
+        m.to = side_of(d.outbuf, pack ? 0 : d.outcount, d.outoffset);
+        m.length = std::min(pack ? d.outcount : d.incount, d.bytes);
         return pack ? check_move(type, "intype", UCD_OP__REPLACE, Direction::pack, m)
                     : check_move(type, "outtype", UCD_OP__REPLACE, Direction::unpack, m);
+    }
+
+    // Sets the plan of the typed side.
+    [[gnu::always_inline]] Status complete(CheckedMove &m) const {
+        const bool pack = dispatch_.direction == Direction::pack;
+        const Executor &executor = dispatch_.executor;
+        Side &side = pack ? m.from : m.to;
+        return plan_of(pack ? *m.from_type : *m.to_type, *executor.backend, executor.index,
+                       side.count > 1, side.plan);
     }
 
     // Members take turns with few types, so most types are kept already.
@@ -207,6 +217,7 @@ private:
     const std::shared_ptr<KeptTypes> types_ = std::make_shared<KeptTypes>();
     std::array<const Type *, 64> kept_{}; // some of types_
     bool found_others_ = false;
+    CheckedMove move_; // the last one, whose settings are those of all
     WrittenLengths lengths_;
 };
 

@@ -123,7 +123,7 @@ Status BatchTableBuilder::add(const Submission &to, const Move &move,
     const auto &plan = plan_of(move.typed());
     if (&plan != plan_) {
         plan_ = &plan;
-        shape_.fill(unknown_shape);
+        for (uint32_t &shape : shape_) shape = unknown_shape;
     }
     sections_.neighbours &= move.packed_kind() != MemoryKind::pinned;
     return plan.host.contiguous ? add_each<true>(to, move, at) : add_each<false>(to, move, at);
