@@ -161,24 +161,20 @@ int ucd_info_free(ucd_info_t *info) {
 }
 
 int ucd_backend_count(int *count) {
-    return guard("ucd_backend_count", [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context));
+    return guard_running("ucd_backend_count", [&](Context &context) -> Status {
         UCD_TRY(require(count, "count"));
-        *count = static_cast<int>(context->slots.size());
+        *count = static_cast<int>(context.slots.size());
         return success;
     });
 }
 
 int ucd_backend_get(int index, ucd_backend_desc_t *desc) {
-    return guard("ucd_backend_get", [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context));
+    return guard_running("ucd_backend_get", [&](Context &context) -> Status {
         UCD_TRY(require(desc, "desc"));
-        if (index < 0 || static_cast<std::size_t>(index) >= context->slots.size())
+        if (index < 0 || static_cast<std::size_t>(index) >= context.slots.size())
             return fail(UCD_ERR__INVALID_ARG, "index is %d; it must be in 0 .. %zu", index,
-                        context->slots.size() - 1);
-        const BackendSlot &slot = context->slots[static_cast<std::size_t>(index)];
+                        context.slots.size() - 1);
+        const BackendSlot &slot = context.slots[static_cast<std::size_t>(index)];
         ucd_backend_desc_t d = {};
         const BackendState *state;
         UCD_TRY(slot.inspect(state));
@@ -208,20 +204,18 @@ void for_each_element_kind(const Type &type, Visit visit) {
 } // namespace ucd
 
 int ucd_op_is_supported(ucd_op_t op, ucd_type_t type, const char *backend, int *supported) {
-    return guard("ucd_op_is_supported", [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context));
+    return guard_running("ucd_op_is_supported", [&](Context &context) -> Status {
         const Type *t;
         UCD_TRY(resolve(type, "type", t));
         UCD_TRY(require(backend, "backend"));
         UCD_TRY(require(supported, "supported"));
         UCD_TRY(check_op(op));
-        const int index = context->index_of(backend);
+        const int index = context.index_of(backend);
         if (index < 0)
             return fail(UCD_ERR__INVALID_ARG,
                         "backend is \"%.32s\"; no backend has that name; the nearest is %s",
                         backend, nearest_backend(backend));
-        const Backend *b = context->slots[static_cast<std::size_t>(index)].backend.get();
+        const Backend *b = context.slots[static_cast<std::size_t>(index)].backend.get();
         const auto asked = static_cast<Op>(op);
         bool yes = b != nullptr && (t->ops & op_bit(asked)) != 0;
         if (yes && asked != Op::replace)

@@ -24,9 +24,7 @@ const int64_t *as_int64(const intptr_t *array) {
 template <class Create>
 int construct(const char *function, ucd_type_t oldtype, ucd_info_t info, ucd_type_t *newtype,
               Create create) {
-    return guard(function, [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context, info));
+    return guard_running(function, info, [&](Context &) -> Status {
         UCD_TRY(require(newtype, "newtype"));
         const Type *child;
         UCD_TRY(resolve(oldtype, "oldtype", child));
@@ -114,9 +112,7 @@ int ucd_create_hindexed(intptr_t count, const intptr_t *blocklengths, const intp
 
 int ucd_create_struct(intptr_t count, const intptr_t *blocklengths, const intptr_t *displs,
                       const ucd_type_t *types, ucd_info_t info, ucd_type_t *newtype) {
-    return guard("ucd_create_struct", [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context, info));
+    return guard_running("ucd_create_struct", info, [&](Context &) -> Status {
         UCD_TRY(require(newtype, "newtype"));
         if (count < 0)
             return fail(UCD_ERR__INVALID_ARG, "count is %jd; it must be >= 0",

@@ -27,9 +27,7 @@ Status check_header(const ucd_device_plan_t &plan) {
 
 int ucd_device_plan_create(uintptr_t count, ucd_type_t type, const char *device, ucd_info_t info,
                            ucd_device_plan_t *plan) {
-    return guard("ucd_device_plan_create", [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context, info));
+    return guard_running("ucd_device_plan_create", info, [&](Context &context) -> Status {
         UCD_TRY(require(plan, "plan"));
         UCD_TRY(check_header(*plan));
         const Type *resolved;
@@ -37,12 +35,12 @@ int ucd_device_plan_create(uintptr_t count, ucd_type_t type, const char *device,
         uint64_t total;
         UCD_TRY(check_count(count, *resolved, "count", total));
         Executor on;
-        UCD_TRY(find_device(*context, device, on));
+        UCD_TRY(find_device(context, device, on));
         ucd_device_plan_t made;
         UCD_TRY(on.backend->device_plan(on.device, layout_of(*resolved), resolved->extent(),
                                         total == 0 ? 0 : count, max_layout_bytes(*resolved), made));
         if (made.memory != 0)
-            UCD_TRY(context->device_memory->adopt(
+            UCD_TRY(context.device_memory->adopt(
                 *on.backend, on.device, MemoryKind::device,
                 reinterpret_cast<void *>(static_cast<uintptr_t>(made.memory))));
         *plan = made;
@@ -51,11 +49,9 @@ int ucd_device_plan_create(uintptr_t count, ucd_type_t type, const char *device,
 }
 
 int ucd_device_plan_free(ucd_device_plan_t *plan) {
-    return guard("ucd_device_plan_free", [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context));
+    return guard_running("ucd_device_plan_free", [&](Context &context) -> Status {
         UCD_TRY(require(plan, "plan"));
-        UCD_TRY(context->device_memory->release(
+        UCD_TRY(context.device_memory->release(
             reinterpret_cast<void *>(static_cast<uintptr_t>(plan->memory))));
         plan->bytes = plan->memory = 0;
         return success;

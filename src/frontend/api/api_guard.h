@@ -4,6 +4,7 @@
 #include "exception_status.h"
 #include "status.h"
 #include "support/log.h"
+#include "transfer/context.h"
 
 #include <cstring>
 #include <utility>
@@ -19,6 +20,22 @@ template <class Body>
     prefix_last_error(function);
     if (logs(LogLevel::error)) log_line("%s", last_error().text);
     return status.code();
+}
+
+// Same, for a call that needs the running library, whose context `body` gets, and for its info.
+template <class Body>
+[[gnu::always_inline]] inline int guard_running(const char *function, ucd_info_t info,
+                                                const Body &body) noexcept {
+    return guard(
+        function, [&]() __attribute__((always_inline))->Status {
+            Context *context;
+            UCD_TRY(current(context, info));
+            return body(*context);
+        });
+}
+template <class Body>
+[[gnu::always_inline]] inline int guard_running(const char *function, const Body &body) noexcept {
+    return guard_running(function, UCD_INFO__NULL, body);
 }
 
 template <class T>

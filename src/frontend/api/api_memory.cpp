@@ -197,17 +197,15 @@ Status open(Context &context, const ucd_ipc_handle_t *handle, std::span<const in
 } // namespace
 
 int ucd_memory_alloc(const char *device, int kind, uintptr_t bytes, void **address) {
-    return guard("ucd_memory_alloc", [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context));
+    return guard_running("ucd_memory_alloc", [&](Context &context) -> Status {
         UCD_TRY(require(address, "address"));
         if (kind != UCD_MEMORY__DEVICE && kind != UCD_MEMORY__PINNED)
             return fail(UCD_ERR__INVALID_ARG, "kind is %d, which is none", kind);
         if (bytes == 0) return fail(UCD_ERR__INVALID_ARG, "bytes is 0; it must be more");
         Executor ref;
-        UCD_TRY(find_device(*context, device, ref));
+        UCD_TRY(find_device(context, device, ref));
         void *memory;
-        UCD_TRY(context->device_memory->allocate(
+        UCD_TRY(context.device_memory->allocate(
             *ref.backend, ref.device,
             kind == UCD_MEMORY__PINNED ? MemoryKind::pinned : MemoryKind::device, bytes, memory));
         *address = memory;
@@ -216,20 +214,16 @@ int ucd_memory_alloc(const char *device, int kind, uintptr_t bytes, void **addre
 }
 
 int ucd_memory_free(void *address) {
-    return guard("ucd_memory_free", [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context));
-        return context->device_memory->release(address);
+    return guard_running("ucd_memory_free", [&](Context &context) -> Status {
+        return context.device_memory->release(address);
     });
 }
 
 int ucd_ipc_export(const void *address, uintptr_t bytes, ucd_ipc_handle_t *handle) {
-    return guard("ucd_ipc_export", [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context));
+    return guard_running("ucd_ipc_export", [&](Context &context) -> Status {
         UCD_TRY(require(handle, "handle"));
         Backend *owner;
-        UCD_TRY(find_exporter(*context, address, bytes, owner));
+        UCD_TRY(find_exporter(context, address, bytes, owner));
         MemoryHandle alone;
         UCD_TRY(owner->export_memory(address, bytes, alone));
         Handle h;
@@ -241,15 +235,13 @@ int ucd_ipc_export(const void *address, uintptr_t bytes, ucd_ipc_handle_t *handl
 
 int ucd_ipc_export_fds(const void *address, uintptr_t bytes, ucd_ipc_handle_t *handle, int *fds,
                        int *count) {
-    return guard("ucd_ipc_export_fds", [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context));
+    return guard_running("ucd_ipc_export_fds", [&](Context &context) -> Status {
         UCD_TRY(require(handle, "handle"));
         UCD_TRY(require(count, "count"));
         if (fds != nullptr && *count < 0)
             return fail(UCD_ERR__INVALID_ARG, "count is %d; it must not be negative", *count);
         Backend *owner;
-        UCD_TRY(find_exporter(*context, address, bytes, owner));
+        UCD_TRY(find_exporter(context, address, bytes, owner));
         Handle h;
         FdHandle with_fds;
         std::size_t made = 0;
@@ -274,18 +266,14 @@ int ucd_ipc_export_fds(const void *address, uintptr_t bytes, ucd_ipc_handle_t *h
 
 int ucd_ipc_open(const ucd_ipc_handle_t *handle, const char *device, void **address,
                  uintptr_t *bytes) {
-    return guard("ucd_ipc_open", [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context));
-        return open(*context, handle, {}, device, address, bytes);
+    return guard_running("ucd_ipc_open", [&](Context &context) -> Status {
+        return open(context, handle, {}, device, address, bytes);
     });
 }
 
 int ucd_ipc_open_fds(const ucd_ipc_handle_t *handle, const int *fds, int count, const char *device,
                      void **address, uintptr_t *bytes) {
-    return guard("ucd_ipc_open_fds", [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context));
+    return guard_running("ucd_ipc_open_fds", [&](Context &context) -> Status {
         if (count < 0 || count > UCD_IPC__MAX_FDS)
             return fail(UCD_ERR__INVALID_ARG, "count is %d; it must be from 0 to %d", count,
                         UCD_IPC__MAX_FDS);
@@ -293,16 +281,14 @@ int ucd_ipc_open_fds(const ucd_ipc_handle_t *handle, const int *fds, int count, 
         for (int i = 0; i < count; ++i)
             if (::fcntl(fds[i], F_GETFD) < 0)
                 return fail(UCD_ERR__INVALID_ARG, "fds[%d] is %d, which is not open", i, fds[i]);
-        return open(*context, handle, {fds, static_cast<std::size_t>(count)}, device, address,
+        return open(context, handle, {fds, static_cast<std::size_t>(count)}, device, address,
                     bytes);
     });
 }
 
 int ucd_ipc_close(void *address) {
-    return guard("ucd_ipc_close", [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context));
+    return guard_running("ucd_ipc_close", [&](Context &context) -> Status {
         UCD_TRY(require(address, "address"));
-        return context->device_memory->close(address);
+        return context.device_memory->close(address);
     });
 }

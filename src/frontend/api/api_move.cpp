@@ -42,14 +42,6 @@ namespace {
     return submission.start(operation);
 }
 
-// Returns a request for work that may not be complete. If the caller wants no request, waits.
-[[gnu::always_inline]] inline Status
-end(Context &context, std::unique_ptr<AsyncOperation> operation, ucd_request_t *request) {
-    if (request == nullptr) return operation ? finish(context, std::move(operation)) : success;
-    *request = operation ? hand_out(context, std::move(operation)) : UCD_REQUEST__NULL;
-    return success;
-}
-
 // Starts one checked move, by run_on_host(m) if both of its sides are in host memory. If the caller
 // wants no request, waits.
 template <class RunOnHost>
@@ -61,12 +53,11 @@ template <class RunOnHost>
         [[likely]] {
         m.limits = hints.limits;
         if (m.length > 0) UCD_TRY(run_on_host(m));
-        if (request != nullptr) *request = UCD_REQUEST__NULL;
-        return success;
+        return end_call(context, nullptr, request);
     }
     std::unique_ptr<AsyncOperation> operation;
     UCD_TRY(submit(context, m, hints, nullptr, operation));
-    return end(context, std::move(operation), request);
+    return end_call(context, std::move(operation), request);
 }
 
 // Puts one checked move into a stream.
@@ -122,15 +113,13 @@ template <Direction direction>
 int move_in_stream(const char *function, Direction direction, const void *typed, uintptr_t count,
                    uintptr_t offset, const void *packed, uintptr_t packed_bytes, ucd_type_t type,
                    ucd_op_t op, uintptr_t *actual, ucd_info_t info, const ucd_stream_t &stream) {
-    return guard(function, [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context, info));
+    return guard_running(function, info, [&](Context &context) -> Status {
         UCD_TRY(require(actual, actual_name(direction)));
         StreamTarget target;
-        UCD_TRY(resolve_stream(*context, stream, target));
+        UCD_TRY(resolve_stream(context, stream, target));
         CheckedMove m = decoded(direction, typed, count, offset, packed, packed_bytes);
         UCD_TRY(check_move(type, "type", op, direction, m));
-        UCD_TRY(run_in(*context, m, info, target));
+        UCD_TRY(run_in(context, m, info, target));
         *actual = m.length;
         return success;
     });
@@ -140,11 +129,8 @@ int move_in_stream(const char *function, Direction direction, const void *typed,
 int check_request(const char *function, ucd_request_t *request) {
     if (request != nullptr) [[likely]]
         return UCD_SUCCESS;
-    return guard(function, [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context));
-        return require(request, "request");
-    });
+    return guard_running(function,
+                         [&](Context &) -> Status { return require(request, "request"); });
 }
 
 CheckedMove decoded_copy(const void *inbuf, uintptr_t incount, void *outbuf, uintptr_t outcount) {
@@ -167,16 +153,22 @@ Status check_copy(ucd_type_t intype, ucd_type_t outtype, ucd_op_t op, const uint
     return success;
 }
 
+// Copies within the call, with a request, or in a stream if there is one.
 int copy(const char *function, const void *inbuf, uintptr_t incount, ucd_type_t intype,
          void *outbuf, uintptr_t outcount, ucd_type_t outtype, uintptr_t *actual, ucd_info_t info,
-         ucd_op_t op, ucd_request_t *request) {
-    return guard(function, [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context, info));
+         ucd_op_t op, ucd_request_t *request, const ucd_stream_t *stream = nullptr) {
+    return guard_running(function, info, [&](Context &context) -> Status {
         CheckedMove m = decoded_copy(inbuf, incount, outbuf, outcount);
         UCD_TRY(check_copy(intype, outtype, op, actual, m));
-        UCD_TRY(run(*context, m, info, request,
-                    [&](const CheckedMove &checked) { return copy_on_host(*context, checked); }));
+        if (stream != nullptr) {
+            StreamTarget target;
+            UCD_TRY(resolve_stream(context, *stream, target));
+            UCD_TRY(run_in(context, m, info, target));
+        } else {
+            UCD_TRY(run(context, m, info, request, [&](const CheckedMove &checked) {
+                return copy_on_host(context, checked);
+            }));
+        }
         *actual = m.to_length;
         return success;
     });
@@ -246,15 +238,6 @@ int ucd_unpack_stream(const void *inbuf, uintptr_t insize, void *outbuf, uintptr
 int ucd_copy_stream(const void *inbuf, uintptr_t incount, ucd_type_t intype, void *outbuf,
                     uintptr_t outcount, ucd_type_t outtype, uintptr_t *actual_bytes,
                     ucd_info_t info, ucd_op_t op, ucd_stream_t stream) {
-    return guard("ucd_copy_stream", [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context, info));
-        CheckedMove m = decoded_copy(inbuf, incount, outbuf, outcount);
-        UCD_TRY(check_copy(intype, outtype, op, actual_bytes, m));
-        StreamTarget target;
-        UCD_TRY(resolve_stream(*context, stream, target));
-        UCD_TRY(run_in(*context, m, info, target));
-        *actual_bytes = m.to_length;
-        return success;
-    });
+    return copy("ucd_copy_stream", inbuf, incount, intype, outbuf, outcount, outtype, actual_bytes,
+                info, op, nullptr, &stream);
 }

@@ -135,36 +135,30 @@ Status check_list(ucd_op_t op, const ucd_move_t *descs, uintptr_t count) {
 // Returns a request. If the caller wants none, waits for the work.
 int run_list(const char *function, ucd_move_t *descs, uintptr_t count, ucd_info_t info, ucd_op_t op,
              ucd_request_t *request, bool waits) {
-    return guard(function, [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context, info));
+    return guard_running(function, info, [&](Context &context) -> Status {
         if (!waits) UCD_TRY(require(request, "request"));
         UCD_TRY(check_list(op, descs, count));
-        const CallHints call_hints(*context, info);
+        const CallHints call_hints(context, info);
         const Hints &hints = call_hints;
         std::unique_ptr<AsyncOperation> operation;
         const std::span<ucd_move_t> members(descs, count);
-        if (all_on_host(*context, hints, members))
-            UCD_TRY(run_list_on_host(*context, members, op, hints.limits));
+        if (all_on_host(context, hints, members))
+            UCD_TRY(run_list_on_host(context, members, op, hints.limits));
         else
-            UCD_TRY(submit_list(*context, descs, count, op, hints, nullptr, operation));
-        if (waits) return operation ? finish(*context, std::move(operation)) : success;
-        *request = operation ? hand_out(*context, std::move(operation)) : UCD_REQUEST__NULL;
-        return success;
+            UCD_TRY(submit_list(context, descs, count, op, hints, nullptr, operation));
+        return end_call(context, std::move(operation), waits ? nullptr : request);
     });
 }
 
 int run_list_in_stream(const char *function, ucd_move_t *descs, uintptr_t count, ucd_info_t info,
                        ucd_op_t op, const ucd_stream_t &stream) {
-    return guard(function, [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context, info));
+    return guard_running(function, info, [&](Context &context) -> Status {
         UCD_TRY(check_list(op, descs, count));
         StreamTarget target;
-        UCD_TRY(resolve_stream(*context, stream, target));
-        const CallHints hints(*context, info);
+        UCD_TRY(resolve_stream(context, stream, target));
+        const CallHints hints(context, info);
         std::unique_ptr<AsyncOperation> none; // stays null: the work is in the stream
-        return submit_list(*context, descs, count, op, hints, &target, none);
+        return submit_list(context, descs, count, op, hints, &target, none);
     });
 }
 

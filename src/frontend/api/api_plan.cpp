@@ -28,30 +28,25 @@ struct SharedPlan {
 // Starts a plan by body(), which sets the operation that it gets.
 template <class Body>
 int start(const char *function, ucd_plan_t handle, ucd_request_t *request, Body body) {
-    return guard(function, [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context));
+    return guard_running(function, [&](Context &context) -> Status {
         MovePlan *plan;
         UCD_TRY(find_plan(handle, plan));
         UCD_TRY(require(request, "request"));
         std::unique_ptr<AsyncOperation> operation;
-        UCD_TRY(body(*plan, *context, operation));
-        *request = operation ? hand_out(*context, std::move(operation)) : UCD_REQUEST__NULL;
-        return success;
+        UCD_TRY(body(*plan, context, operation));
+        return end_call(context, std::move(operation), request);
     });
 }
 
 // Same, in a stream.
 template <class Body>
 int start_in(const char *function, ucd_plan_t handle, const ucd_stream_t &stream, Body body) {
-    return guard(function, [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context));
+    return guard_running(function, [&](Context &context) -> Status {
         MovePlan *plan;
         UCD_TRY(find_plan(handle, plan));
         StreamTarget target;
-        UCD_TRY(resolve_stream(*context, stream, target));
-        return body(*plan, *context, target);
+        UCD_TRY(resolve_stream(context, stream, target));
+        return body(*plan, context, target);
     });
 }
 
@@ -59,18 +54,16 @@ int start_in(const char *function, ucd_plan_t handle, const ucd_stream_t &stream
 
 int ucd_plan_create(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_t op,
                     ucd_plan_t *plan) {
-    return guard("ucd_plan_create", [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context, info));
+    return guard_running("ucd_plan_create", info, [&](Context &context) -> Status {
         UCD_TRY(require(plan, "plan"));
         UCD_TRY(check_op(op));
         UCD_TRY(require_list(moves, count, "moves"));
         std::vector<CheckedMove> members(count);
         for (uintptr_t i = 0; i < count; ++i)
             UCD_TRY(at_member(i, check_member(moves[i], op, members[i])));
-        const CallHints hints(*context, info);
+        const CallHints hints(context, info);
         auto made = std::make_unique<SharedPlan>();
-        UCD_TRY(MovePlan::create(*context, members, static_cast<Op>(op), hints, made->plan));
+        UCD_TRY(MovePlan::create(context, members, static_cast<Op>(op), hints, made->plan));
         for (uintptr_t i = 0; i < count; ++i) write_lengths(moves[i], members[i]);
         add_handle(made->entry, made.get(), HandleKind::plan);
         *plan = reinterpret_cast<ucd_plan_t>(made.release());
@@ -108,12 +101,10 @@ int ucd_plan_start_with_stream(ucd_plan_t plan, const void *const *inbufs, void 
 
 int ucd_plan_rebase(ucd_plan_t plan, uintptr_t first, uintptr_t count, const void *const *inbufs,
                     void *const *outbufs) {
-    return guard("ucd_plan_rebase", [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context));
+    return guard_running("ucd_plan_rebase", [&](Context &context) -> Status {
         MovePlan *rebased;
         UCD_TRY(find_plan(plan, rebased));
-        return rebased->rebase(*context, first, count, {inbufs, outbufs});
+        return rebased->rebase(context, first, count, {inbufs, outbufs});
     });
 }
 

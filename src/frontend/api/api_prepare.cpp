@@ -3,7 +3,7 @@
 #include "api/api_guard.h"
 #include "api/resolve_stream.h"
 #include "transfer/check.h"
-#include "transfer/host.h"
+#include "transfer/submission.h"
 
 #include <ucd.h>
 
@@ -11,9 +11,7 @@ using namespace ucd;
 
 int ucd_prepare(uintptr_t count, ucd_type_t type, ucd_op_t op, ucd_stream_t stream,
                 ucd_info_t info) {
-    return guard("ucd_prepare", [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context, info));
+    return guard_running("ucd_prepare", info, [&](Context &context) -> Status {
         const Type *resolved;
         UCD_TRY(resolve(type, "type", resolved));
         UCD_TRY(check_op(op));
@@ -22,17 +20,11 @@ int ucd_prepare(uintptr_t count, ucd_type_t type, ucd_op_t op, ucd_stream_t stre
         uint64_t total;
         UCD_TRY(check_count(count, *resolved, "count", total));
         StreamTarget target;
-        UCD_TRY(resolve_stream(*context, stream, target));
+        UCD_TRY(resolve_stream(context, stream, target));
         if (total == 0) return success;
         UCD_TRY(check_supported(target.executor, static_cast<Op>(op), *resolved));
-        const CallHints call_hints(*context, info);
+        const CallHints call_hints(context, info);
         const Hints &hints = call_hints;
-        CheckedMove move; // without buffers and range
-        move.op = static_cast<Op>(op);
-        move.limits = hints.limits;
-        move.from_type = resolved;
-        move.from.count = count;
-        UCD_TRY(complete(move, target.executor));
-        return target.executor.backend->prepare(target.stream, move);
+        return prepare_in(target, *resolved, count, static_cast<Op>(op), hints.limits);
     });
 }

@@ -150,9 +150,7 @@ int ucd_get_advice(uintptr_t count, ucd_type_t type, uintptr_t min_segment, uint
 
 int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info, char *memory,
                    uintptr_t memory_size, uintptr_t *needed) {
-    return guard("ucd_get_memory", [&]() -> Status {
-        Context *context;
-        UCD_TRY(current(context, info));
+    return guard_running("ucd_get_memory", info, [&](Context &context) -> Status {
         const Type *t;
         UCD_TRY(resolve(type, "type", t));
         UCD_TRY(require(needed, "needed"));
@@ -160,19 +158,17 @@ int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t
         UCD_TRY(check_count(count, *t, "count", bytes));
         MemoryLocation location;
         if (bytes > 0)
-            UCD_TRY(find_location(*context, CallHints(*context, info), nullptr,
+            UCD_TRY(find_location(context, CallHints(context, info), nullptr,
                                   first_byte(*t, static_cast<const char *>(buf)), location));
         return copy_text(name_of(location).text, "memory", memory, memory_size, needed);
     });
 }
 
 int ucd_describe(ucd_type_t type, char *text, uintptr_t text_size, uintptr_t *needed) {
-    return guard("ucd_describe", [&]() -> Status {
+    return guard_running("ucd_describe", [&](Context &context) -> Status {
         const Type *t;
-        UCD_TRY(find_type(type, t));
+        UCD_TRY(resolve(type, "type", t));
         UCD_TRY(require(needed, "needed"));
-        Context *context;
-        UCD_TRY(current(context));
-        return copy_text(describe(*t, *context).c_str(), "text", text, text_size, needed);
+        return copy_text(describe(*t, context).c_str(), "text", text, text_size, needed);
     });
 }

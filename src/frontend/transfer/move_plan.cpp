@@ -296,22 +296,16 @@ Status MovePlan::start_with(Context &context, const Buffers &buffers,
 Status MovePlan::make_ready(const StreamTarget &stream) {
     const std::lock_guard lock(ready_mutex_);
     if (std::find(ready_.begin(), ready_.end(), stream.executor) != ready_.end()) return success;
-    const auto prepare = [&](const Type *type, uint64_t count) -> Status {
-        for (const Op op : {Op::replace, op_}) {
-            CheckedMove move; // without buffers and range
-            move.op = op;
-            move.from_type = type;
-            move.from.count = count;
-            UCD_TRY(complete(move, stream.executor));
-            UCD_TRY(stream.executor.backend->prepare(stream.stream, move));
-        }
-        return success;
+    const auto prepare = [&](const Type *type, const Side &side) -> Status {
+        if (type == nullptr) return success;
+        UCD_TRY(prepare_in(stream, *type, side.count, Op::replace, hints_.limits));
+        return prepare_in(stream, *type, side.count, op_, hints_.limits);
     };
     for (CheckedMove m : members_) {
         if (m.length == 0) continue;
         use_bytes(m);
-        if (m.from_type != nullptr) UCD_TRY(prepare(m.from_type, m.from.count));
-        if (m.to_type != nullptr) UCD_TRY(prepare(m.to_type, m.to.count));
+        UCD_TRY(prepare(m.from_type, m.from));
+        UCD_TRY(prepare(m.to_type, m.to));
     }
     ready_.push_back(stream.executor);
     return success;

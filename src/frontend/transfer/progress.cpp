@@ -127,16 +127,15 @@ Progress::~Progress() {
     }
 }
 
-ucd_request_t hand_out(Context &context, std::unique_ptr<AsyncOperation> operation) noexcept {
-    if (operation == nullptr) return UCD_REQUEST__NULL;
+Status end_call_with(Context &context, std::unique_ptr<AsyncOperation> operation,
+                     ucd_request_t *request) noexcept {
+    if (request == nullptr) {
+        context.progress->complete(*operation);
+        return operation->outcome();
+    }
     context.progress->add(*operation);
-    return operation.release()->handle();
-}
-
-Status finish(Context &context, std::unique_ptr<AsyncOperation> operation) noexcept {
-    if (operation == nullptr) return success;
-    context.progress->complete(*operation);
-    return operation->outcome();
+    *request = operation.release()->handle();
+    return success;
 }
 
 } // namespace ucd

@@ -160,10 +160,16 @@ private:
     std::atomic<std::size_t> staged_count_{0};
 };
 
-// Lists the work as outstanding and returns its address as the user's request. Null stays null.
-ucd_request_t hand_out(Context &context, std::unique_ptr<AsyncOperation> operation) noexcept;
-
-// For blocking calls: waits until the work is done. Null counts as done.
-Status finish(Context &context, std::unique_ptr<AsyncOperation> operation) noexcept;
+// Ends a call: lists its work as outstanding and sets the user's request, or waits for the work if
+// there is no request.
+Status end_call_with(Context &context, std::unique_ptr<AsyncOperation> operation,
+                     ucd_request_t *request) noexcept;
+// Same. Null is work that is done.
+[[gnu::always_inline]] inline Status
+end_call(Context &context, std::unique_ptr<AsyncOperation> operation, ucd_request_t *request) {
+    if (operation != nullptr) return end_call_with(context, std::move(operation), request);
+    if (request != nullptr) *request = UCD_REQUEST__NULL;
+    return success;
+}
 
 } // namespace ucd

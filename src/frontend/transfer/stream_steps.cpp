@@ -10,6 +10,17 @@
 
 namespace ucd {
 
+Status prepare_in(const StreamTarget &stream, const Type &type, uint64_t count, Op op,
+                  const Limits &limits) {
+    CheckedMove move; // without buffers and range
+    move.op = op;
+    move.limits = limits;
+    move.from_type = &type;
+    move.from.count = count;
+    UCD_TRY(complete(move, stream.executor));
+    return stream.executor.backend->prepare(stream.stream, move);
+}
+
 // The step of a stream's device between packing and unpacking.
 Status Submission::add_converting_step(const std::vector<Part> &parts, const char *from, char *to) {
     // Each run is a launch.

@@ -66,6 +66,10 @@ Status run_all_on_host(Context &context, const RoutedMembers &members, bool &ran
 // Starts members in a stream.
 Status start_members_in(const NativeStream &stream, const RoutedMembers &members, const Keep &keep);
 
+// Loads what moves of (count, type) with the op need in a stream.
+Status prepare_in(const StreamTarget &stream, const Type &type, uint64_t count, Op op,
+                  const Limits &limits);
+
 // Whether the move is repeated. A type that is moved once may be moved by the lists that describe
 // it.
 enum class Reuse : uint8_t { once, again };
