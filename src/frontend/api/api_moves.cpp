@@ -88,18 +88,16 @@ Status start_each(Submission &submission, std::span<const ucd_move_t> descs, ucd
 
 // Starts the members together, and writes their lengths. `started` is false if one device cannot
 // move all of them.
-Status start_alike(Submission &submission, std::span<ucd_move_t> descs, ucd_op_t op,
-                   std::unique_ptr<AsyncOperation> &operation, bool &started) {
+Status start_alike(Submission &submission, const Hints &hints, std::span<ucd_move_t> descs,
+                   ucd_op_t op, std::unique_ptr<AsyncOperation> &operation, bool &started) {
     started = false;
     if (descs.empty() || op != UCD_OP__REPLACE) return success;
     const Direction direction =
         is_move(descs[0], Direction::pack) ? Direction::pack : Direction::unpack;
-    Dispatch dispatch;
-    if (!submission.go_one_way(direction, dispatch) &&
-        !go_one_way(submission, std::span<const ucd_move_t>(descs), direction, dispatch))
-        return success;
-    MembersMade moves(dispatch, descs);
-    submission.add(dispatch, moves, moves.types());
+    OneWay one_way(submission.router(), hints, direction);
+    if (!one_way.is_hinted() && !one_way.includes_all(descs)) return success;
+    MembersMade moves(one_way.dispatch(), descs);
+    submission.add(one_way.dispatch(), moves, moves.types());
     const Status status = submission.start(operation);
     started = !moves.found_others();
     if (started && status.ok()) moves.keep_lengths();
@@ -115,7 +113,7 @@ Status start_alike(Submission &submission, std::span<ucd_move_t> descs, ucd_op_t
     Submission submission(context, static_cast<Op>(op), hints, target);
     const std::span<ucd_move_t> members(descs, count);
     bool started;
-    UCD_TRY(start_alike(submission, members, op, operation, started));
+    UCD_TRY(start_alike(submission, hints, members, op, operation, started));
     if (started) return success;
     UCD_TRY(start_each(submission, std::span<const ucd_move_t>(members), op, operation));
     // Write the lengths only now, while the device is already working.

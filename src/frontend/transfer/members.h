@@ -221,36 +221,81 @@ private:
     WrittenLengths lengths_;
 };
 
-// Whether one device can move all members in the same way, which `dispatch` then describes. Checks
-// the addresses of each member. Also false if a member is invalid, has lists by reference, or may
-// be in several memories.
-inline bool go_one_way(Submission &submission, std::span<const ucd_move_t> descs,
-                       Direction direction, Dispatch &dispatch) {
-    const bool pack = direction == Direction::pack;
-    const Type *type = &byte_type();
-    ucd_type_t handle = UCD_TYPE__NULL; // of packed bytes that become packed bytes
-    uintptr_t start = 0;                // of the type's first byte
-    for (const ucd_move_t &desc : descs) {
-        if (!is_move(desc, direction)) return false;
-        const ucd_type_t given = pack ? desc.intype : desc.outtype;
-        if (given != handle) {
-            const ucd_type_t named = given == UCD_TYPE__NULL ? UCD_TYPE__BYTE : given;
-            if (!resolve(named, "type", type).ok() || type->by_reference) return false;
-            handle = given;
-            if (type->size > 0) start = reinterpret_cast<uintptr_t>(first_byte(*type, nullptr));
-        }
-        const bool is_empty =
-            type->size == 0 || desc.incount == 0 || desc.outcount == 0 || desc.bytes == 0;
-        if (is_empty) continue;
-        auto in = reinterpret_cast<uintptr_t>(desc.inbuf),
-             out = reinterpret_cast<uintptr_t>(desc.outbuf);
-        uintptr_t &typed = pack ? in : out;
-        if (typed == 0) return false;
-        typed += start;
-        if (!submission.goes_one_way(direction, in, out, dispatch)) return false;
+// Finds out whether one device moves all packs, or all unpacks, in the same way.
+class OneWay {
+public:
+    OneWay(Router &router, const Hints &hints, Direction direction)
+        : router_(router), hints_(hints), direction_(direction) {}
+
+    const Dispatch &dispatch() const { return dispatch_; }
+
+    // Whether the hints say so, whatever the addresses are. Errors in hints are left to
+    // Submission::add(), which reports them for a member.
+    bool is_hinted() {
+        return hints_.inbuf != nullptr && hints_.outbuf != nullptr && includes(nullptr, nullptr);
     }
-    return submission.has_dispatch();
-}
+
+    // Checks the addresses of each member. False, too, if a member is invalid, has lists by
+    // reference, or may be in several memories.
+    bool includes_all(std::span<const ucd_move_t> descs) {
+        const bool pack = direction_ == Direction::pack;
+        const Type *type = &byte_type();
+        ucd_type_t handle = UCD_TYPE__NULL; // of packed bytes that become packed bytes
+        uintptr_t start = 0;                // of the type's first byte
+        for (const ucd_move_t &desc : descs) {
+            if (!is_move(desc, direction_)) return false;
+            const ucd_type_t given = pack ? desc.intype : desc.outtype;
+            if (given != handle) {
+                const ucd_type_t named = given == UCD_TYPE__NULL ? UCD_TYPE__BYTE : given;
+                if (!resolve(named, "type", type).ok() || type->by_reference) return false;
+                handle = given;
+                if (type->size > 0) start = reinterpret_cast<uintptr_t>(first_byte(*type, nullptr));
+            }
+            const bool is_empty =
+                type->size == 0 || desc.incount == 0 || desc.outcount == 0 || desc.bytes == 0;
+            if (is_empty) continue;
+            auto in = reinterpret_cast<uintptr_t>(desc.inbuf),
+                 out = reinterpret_cast<uintptr_t>(desc.outbuf);
+            uintptr_t &typed = pack ? in : out;
+            if (typed == 0) return false;
+            typed += start;
+            const auto *const first_in = reinterpret_cast<const char *>(in);
+            const auto *const first_out = reinterpret_cast<const char *>(out);
+            // Most members of a list are in the allocations of the member before.
+            if (in_.holds(first_in) && out_.holds(first_out)) [[likely]]
+                continue;
+            if (!includes(first_in, first_out)) return false;
+        }
+        return has_dispatch_;
+    }
+
+private:
+    // The first member sets the dispatch; for others, returns true if theirs is the same.
+    bool includes(const char *in, const char *out) {
+        if (hints_.limits.engine == Engine::dma) return false;
+        Route route;
+        if (!router_.locations().find(hints_.inbuf, in, in_).ok() ||
+            !router_.locations().find(hints_.outbuf, out, out_).ok() ||
+            !router_.find(direction_, in, out, route).ok() || route.kind != RouteKind::direct)
+            return false;
+        const Dispatch here{route.to, direction_, route.from_kind, route.to_kind, hints_.limits};
+        if (has_dispatch_ && !(here == dispatch_)) return false;
+        dispatch_ = here;
+        has_dispatch_ = true;
+        // A hint applies to all addresses.
+        const auto everywhere = [](MemoryLocation &at) { at.begin = 0, at.end = UINTPTR_MAX; };
+        if (hints_.inbuf != nullptr) everywhere(in_);
+        if (hints_.outbuf != nullptr) everywhere(out_);
+        return true;
+    }
+
+    Router &router_;
+    const Hints &hints_;
+    const Direction direction_;
+    Dispatch dispatch_;
+    bool has_dispatch_ = false;
+    MemoryLocation in_, out_; // of the last member that was looked up
+};
 
 // Writes to each descriptor how many bytes move. All members must have been checked.
 inline void write_lengths(std::span<ucd_move_t> descs, ucd_op_t op) {

@@ -111,26 +111,24 @@ Status for_each_member(const Type &type, const Type &with_members, const Side &s
 
 // The members of a type at a null address can be in different memories.
 Status LocationCache::find(const LocationHint *hint, const Type *type, const Side &side,
-                           uint64_t length, Stretches &stretches) {
+                           uint64_t length, MemoryRanges &ranges) {
     const bool may_differ = type != nullptr && side.address == nullptr && hint == nullptr &&
                             !hints_.host_only && context_.devices;
     const Type *const with_members = may_differ ? type_with_members(*type) : nullptr;
     if (with_members == nullptr) {
-        stretches.push_back({0, type != nullptr ? first_byte(*type, side.address) : side.first()});
+        ranges.push_back({0, type != nullptr ? first_byte(*type, side.address) : side.first()});
         return success;
     }
     MemoryLocation last;
-    return for_each_member(*type, *with_members, side, length,
-                           [&](uint64_t begin, const char *first) -> Status {
-                               MemoryLocation here;
-                               if (!in_heap_or_stack(first))
-                                   UCD_TRY(this->find(nullptr, first, here));
-                               if (stretches.empty() || !is_same_memory(last, here) ||
-                                   last.own_access != here.own_access)
-                                   stretches.push_back({begin, first});
-                               last = here;
-                               return success;
-                           });
+    return for_each_member(
+        *type, *with_members, side, length, [&](uint64_t begin, const char *first) -> Status {
+            MemoryLocation here;
+            if (!in_heap_or_stack(first)) UCD_TRY(this->find(nullptr, first, here));
+            if (ranges.empty() || !is_same_memory(last, here) || last.own_access != here.own_access)
+                ranges.push_back({begin, first});
+            last = here;
+            return success;
+        });
 }
 
 MemoryName name_of(const MemoryLocation &location) {

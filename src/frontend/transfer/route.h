@@ -22,11 +22,11 @@ Status find_location(const Context &context, const Hints &hints, const LocationH
                      const void *address, MemoryLocation &location);
 
 // A part of a range that is in one memory: where it begins in the range, and its first byte.
-struct Stretch {
+struct MemoryRange {
     uint64_t begin = 0;
     const char *first_byte = nullptr;
 };
-using Stretches = ShortList<Stretch>;
+using MemoryRanges = ShortList<MemoryRange>;
 
 // Same, for the buffers of one call, many of which may be in one allocation: the drivers are asked
 // once for each allocation. Answers are kept for one call only, because memory may be freed and its
@@ -38,7 +38,7 @@ public:
     // Divides a range, which must not be empty, into the parts that are in one memory each.
     // A side without a type is packed.
     Status find(const LocationHint *hint, const Type *type, const Side &side, uint64_t length,
-                Stretches &stretches);
+                MemoryRanges &ranges);
 
 private:
     const Context &context_;

@@ -25,7 +25,7 @@ Status prepare_in(const StreamTarget &stream, const Type &type, uint64_t count, 
 Status Submission::add_converting_step(const std::vector<Part> &parts, const char *from, char *to) {
     // Each run is a launch.
     constexpr std::size_t max_runs = 4096;
-    Launch &step = members_.steps.emplace_back();
+    Launch &step = members_.launches.push_back({});
     step.executor = stream_->executor;
     UCD_TRY(for_each_conversion(
         parts, from, to, [&](const MatchedRun &run, const char *in, char *out) -> Status {
@@ -75,7 +75,7 @@ Status Submission::find_steps() {
             char *const chunk = static_cast<char *>(memory) + (pack || !converts ? 0 : bytes);
             UCD_TRY(moves_of_parts(parts, direction, like, device, chunk, moves));
             if (!pack && converts) UCD_TRY(add_converting_step(parts, chunk - bytes, chunk));
-            Launch &step = members_.steps.emplace_back();
+            Launch &step = members_.launches.push_back({});
             step.executor = device;
             for (const Move &move : moves) step.moves.push_back(move);
             UCD_TRY(step.prepare());

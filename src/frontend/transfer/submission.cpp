@@ -9,40 +9,7 @@ namespace ucd {
 Submission::Submission(Context &context, Op op, const Hints &hints, const StreamTarget *stream,
                        Reuse reuse)
     : context_(context), op_(op), hints_(hints), stream_(stream), reuse_(reuse),
-      locations_(context, hints) {
-    if (stream == nullptr || hints.inbuf == nullptr || hints.outbuf == nullptr) return;
-    Route route;
-    all_reached_ = find_route_in_stream(nullptr, nullptr, route).ok();
-}
-
-// ---- members that one device moves together -----------------------------------------------------
-
-bool Submission::goes_one_way_elsewhere(Direction direction, const char *in, const char *out,
-                                        Dispatch &dispatch) {
-    if (hints_.limits.engine == Engine::dma) return false;
-    MemoryLocation in_at, out_at;
-    if (!locations_.find(hints_.inbuf, in, in_at).ok() ||
-        !locations_.find(hints_.outbuf, out, out_at).ok())
-        return false;
-    Route route;
-    if (stream_ != nullptr) {
-        if (!find_route_in_stream(in, out, route).ok()) return false;
-    } else {
-        route = find_route(context_, hints_, in_at, out_at, direction);
-        if (route.kind != RouteKind::direct) return false;
-    }
-    const Dispatch here = dispatch_on(route, direction);
-    if (has_dispatch_ && !(here == dispatch)) return false;
-    dispatch = here;
-    has_dispatch_ = true;
-    alike_in_ = in_at;
-    alike_out_ = out_at;
-    // A hint applies to all addresses.
-    const auto everywhere = [](MemoryLocation &at) { at.begin = 0, at.end = UINTPTR_MAX; };
-    if (hints_.inbuf != nullptr) everywhere(alike_in_);
-    if (hints_.outbuf != nullptr) everywhere(alike_out_);
-    return true;
-}
+      router_(context, hints, stream) {}
 
 void Submission::add(const Dispatch &dispatch, MoveMaker &moves,
                      std::shared_ptr<const void> types) {
@@ -50,19 +17,17 @@ void Submission::add(const Dispatch &dispatch, MoveMaker &moves,
     members_.kept = std::move(types);
 }
 
-// ---- where the bytes of a member are ------------------------------------------------------------
+// ---- what a member becomes ----------------------------------------------------------------------
 
 Status Submission::add(CheckedMove m) {
     if (m.length == 0) return success;
     use_bytes(m);
     m.limits = hints_.limits;
-    Stretches in, out;
-    UCD_TRY(locations_.find(hints_.inbuf, m.from_type, m.from, m.length, in));
-    UCD_TRY(locations_.find(hints_.outbuf, m.to_type, m.to, m.to_length, out));
-    is_divided_ = in.size() > 1 || out.size() > 1;
-    is_any_divided_ = is_any_divided_ || is_divided_;
-    // The move is divided where one of its sides has the next stretch.
-    const Stretch *of_in = in.begin(), *of_out = out.begin();
+    MemoryRanges in, out;
+    UCD_TRY(router_.divide(m, in, out));
+    is_any_divided_ = is_any_divided_ || in.size() > 1 || out.size() > 1;
+    // The move is divided where another memory begins on one of its sides.
+    const MemoryRange *of_in = in.begin(), *of_out = out.begin();
     CheckedMove part = m;
     for (uint64_t begin = 0, to_begin = 0; begin < m.length;) {
         const uint64_t in_end = of_in + 1 == in.end() ? m.length : of_in[1].begin;
@@ -73,8 +38,7 @@ Status Submission::add(CheckedMove m) {
             UCD_TRY(match_elements(part, in_end - begin, out_end - to_begin));
         else
             part.length = part.to_length = std::min(in_end, out_end) - begin;
-        CheckedMove stretch = part;
-        UCD_TRY(add_stretch(stretch, of_in->first_byte, of_out->first_byte));
+        UCD_TRY(add_part(part, of_in->first_byte, of_out->first_byte));
         begin += part.length;
         to_begin += part.to_length;
         of_in += begin == in_end;
@@ -83,78 +47,18 @@ Status Submission::add(CheckedMove m) {
     return success;
 }
 
-// ---- routes -------------------------------------------------------------------------------------
-
-Status Submission::find_route_of(const CheckedMove &m, const char *first_in, const char *first_out,
-                                 Route &route) {
-    if (stream_ != nullptr) return find_route_in_stream(first_in, first_out, route);
-    MemoryLocation in, out;
-    UCD_TRY(locations_.find(hints_.inbuf, first_in, in));
-    UCD_TRY(locations_.find(hints_.outbuf, first_out, out));
-    route = find_route(context_, hints_, in, out, m.direction(), op_, m.type());
-    return route_by_lists(in, out, m, route);
-}
-
-// If a device cannot access the lists of a pack or an unpack, the host moves the typed side
-// instead.
-Status Submission::route_by_lists(const MemoryLocation &in, const MemoryLocation &out,
-                                  const CheckedMove &m, Route &route) {
-    const MemoryLocation &typed = m.direction() == Direction::pack ? in : out;
-    if (m.is_copy() || !m.type().by_reference || route.kind != RouteKind::direct ||
-        !typed.host_reachable())
-        return success;
-    bool reached;
-    UCD_TRY(reaches_lists(hints_, locations_, route.to, m.type(), reached));
-    if (reached) return success;
-    UCD_TRY(reaches_lists(hints_, locations_, host_executor(context_), m.type(), reached));
-    if (reached) route = staged_route(context_, in, out);
-    return success;
-}
-
-Status Submission::find_route_in_stream(const char *in, const char *out, Route &route) {
-    if (!all_reached_) {
-        UCD_TRY(check_reached(hints_.inbuf, in, "inbuf", in_kind_));
-        UCD_TRY(check_reached(hints_.outbuf, out, "outbuf", out_kind_));
-    }
-    route = {RouteKind::direct, stream_->executor, stream_->executor, in_kind_, out_kind_};
-    return success;
-}
-
-Status Submission::check_reached(const LocationHint *hint, const char *address,
-                                 const char *argument, MemoryKind &kind) {
-    const Executor &executor = stream_->executor;
-    MemoryLocation location;
-    UCD_TRY(locations_.find(hint, address, location));
-    // A hint for pinned or managed memory means memory of the stream's backend.
-    if (location.kind != MemoryKind::host && location.owner == nullptr) {
-        location.owner = executor.backend;
-        location.device = executor.device;
-    }
-    kind = location.kind;
-    if (reaches(executor, hints_, location)) return success;
-    if (is_divided_)
-        return fail(
-            UCD_ERR__INVALID_ARG,
-            "%s is in several memories, of which device %d of backend %s does not reach the "
-            "one at %p; a stream's device must reach all of them",
-            argument, executor.device, executor.backend->name(),
-            static_cast<const void *>(address));
-    return fail(UCD_ERR__NOT_SUPPORTED,
-                "%s is in memory that device %d of backend %s does not reach", argument,
-                executor.device, executor.backend->name());
-}
-
 Status Submission::bring_lists(const Executor &executor, const Type *&type) {
     if (type == nullptr || !type->by_reference) return success;
-    if (stream_ != nullptr) return check_lists_reached(hints_, locations_, executor, *type);
+    if (stream_ != nullptr)
+        return check_lists_reached(hints_, router_.locations(), executor, *type);
     bool reached;
-    UCD_TRY(reaches_lists(hints_, locations_, executor, *type, reached));
+    UCD_TRY(reaches_lists(hints_, router_.locations(), executor, *type, reached));
     if (reached) return success;
     if (lists_ == nullptr) {
         lists_ = std::make_unique<BroughtLists>(context_, hints_);
         for (const Type *each : used_in_call_) members_.types.add(*each);
     }
-    return lists_->bring(locations_, executor, type);
+    return lists_->bring(router_.locations(), executor, type);
 }
 
 // Keeps the types of a move. They are needed until the move is started: that is within the call,
@@ -170,12 +74,11 @@ void Submission::keep(const CheckedMove &m, bool after_launch) {
     }
 }
 
-// ---- what a member becomes ----------------------------------------------------------------------
-
-Status Submission::add_stretch(CheckedMove &m, const char *first_in, const char *first_out) {
+// Adds a part whose sides are in one memory each.
+Status Submission::add_part(CheckedMove m, const char *first_in, const char *first_out) {
     if (m.is_copy() && !is_conversion(op_)) use_packed(m, first_in, first_out);
     Route route;
-    UCD_TRY(find_route_of(m, first_in, first_out, route));
+    UCD_TRY(router_.find(m, op_, first_in, first_out, route));
     UCD_TRY(bring_lists(route.from, m.from_type));
     UCD_TRY(bring_lists(route.to, m.to_type));
     if (route.kind == RouteKind::host) return add_on_host(m, route);
@@ -336,14 +239,14 @@ Status start_members(Context &context, const RoutedMembers &members,
 Status start_members_in(const NativeStream &stream, const RoutedMembers &members,
                         const Keep &keep) {
     for (const Launch &launch : members.launches) UCD_TRY(launch.start_in(stream, keep));
-    for (const Launch &step : members.steps) UCD_TRY(step.start_in(stream, keep));
     return success;
 }
 
 Status Submission::start(std::unique_ptr<AsyncOperation> &operation) {
     if (stream_ != nullptr) {
         UCD_TRY(find_steps());
-        if (members_.steps.empty() && members_.types.empty() && members_.kept == nullptr)
+        if (members_.memory_of_steps == nullptr && members_.types.empty() &&
+            members_.kept == nullptr)
             return start_members_in(stream_->stream, members_, nullptr);
         const KeptMembers kept(std::move(members_));
         return start_members_in(stream_->stream, *kept, kept);
@@ -371,7 +274,8 @@ Status Submission::prepare(KeptMembers &members) {
     members = {};
     if (lists_ != nullptr) return success;
     if (stream_ != nullptr) UCD_TRY(find_steps());
-    for (Launch &launch : members_.launches) UCD_TRY(launch.prepare());
+    for (Launch &launch : members_.launches)
+        if (launch.prepared == nullptr) UCD_TRY(launch.prepare());
     members = KeptMembers(std::move(members_));
     return success;
 }

@@ -7,7 +7,7 @@
 #include "transfer/device.h"
 #include "transfer/host.h"
 #include "transfer/index_lists.h"
-#include "transfer/route.h"
+#include "transfer/router.h"
 
 #include <memory>
 #include <vector>
@@ -33,8 +33,7 @@ struct RoutedMembers {
     // These are destroyed last: prepared launches use lists of the types' plans.
     KeptTypes types;
     std::shared_ptr<const void> kept, memory_of_steps;
-    ShortList<Launch> launches;
-    std::vector<Launch> steps; // in a stream, one after the other
+    ShortList<Launch> launches; // in a stream, one after the other
     ShortList<CheckedMove> on_host;
     std::vector<Staged> staged;
 
@@ -87,7 +86,7 @@ public:
     // Adds a member; members of length 0 need no work.
     Status add(CheckedMove m);
 
-    // Adds packs or unpacks for which go_one_way() or goes_one_way() is true, instead of members.
+    // Adds packs or unpacks for which OneWay says that one device moves them, instead of members.
     // They are made when they are launched. `types` keeps their types.
     void add(const Dispatch &dispatch, MoveMaker &moves, std::shared_ptr<const void> types);
 
@@ -106,41 +105,13 @@ public:
     // within the call; nothing waits for a device. If it fails, nothing was started.
     Status start(std::unique_ptr<AsyncOperation> &operation);
 
-    // Returns true if, according to the hints, one device moves all members of a direction,
-    // whatever their addresses are. Errors in hints are left to add(), which reports them for a
-    // member.
-    bool go_one_way(Direction direction, Dispatch &dispatch) {
-        return hints_.inbuf != nullptr && hints_.outbuf != nullptr &&
-               goes_one_way_elsewhere(direction, nullptr, nullptr, dispatch);
-    }
-
-    // Same, for a member with these first bytes. The first member sets the dispatch; for others,
-    // returns true if theirs is the same.
-    bool goes_one_way(Direction direction, uintptr_t in, uintptr_t out, Dispatch &dispatch) {
-        // Fast path: most members of a batch are in one allocation.
-        if (alike_in_.holds(reinterpret_cast<const void *>(in)) &&
-            alike_out_.holds(reinterpret_cast<const void *>(out))) [[likely]]
-            return true;
-        return goes_one_way_elsewhere(direction, reinterpret_cast<const char *>(in),
-                                      reinterpret_cast<const char *>(out), dispatch);
-    }
     // Whether a member is in several memories.
     bool is_any_divided() const { return is_any_divided_; }
-    bool has_dispatch() const { return has_dispatch_; }
+    Router &router() { return router_; }
 
 private:
-    bool goes_one_way_elsewhere(Direction direction, const char *in, const char *out,
-                                Dispatch &dispatch);
-    Dispatch dispatch_on(const Route &route, Direction direction) const {
-        return {route.to, direction, route.from_kind, route.to_kind, hints_.limits};
-    }
-
-    Status add_stretch(CheckedMove &m, const char *first_in, const char *first_out);
+    Status add_part(CheckedMove m, const char *first_in, const char *first_out);
     void use_packed(CheckedMove &m, const char *&first_in, const char *&first_out) const;
-    Status find_route_of(const CheckedMove &m, const char *first_in, const char *first_out,
-                         Route &route);
-    Status route_by_lists(const MemoryLocation &in, const MemoryLocation &out, const CheckedMove &m,
-                          Route &route);
     Status bring_lists(const Executor &executor, const Type *&type);
     void keep(const CheckedMove &m, bool after_launch);
     Status add_on_host(CheckedMove &m, const Route &route);
@@ -149,9 +120,6 @@ private:
     Status add_launch(CheckedMove &m, const Route &route);
     Launch &launch_on(const Executor &executor);
 
-    Status find_route_in_stream(const char *in, const char *out, Route &route);
-    Status check_reached(const LocationHint *hint, const char *address, const char *argument,
-                         MemoryKind &kind);
     Status add_converting_step(const std::vector<Part> &parts, const char *from, char *to);
     Status find_steps();
 
@@ -160,18 +128,11 @@ private:
     const Hints &hints_;
     const StreamTarget *const stream_;
     const Reuse reuse_;
-    LocationCache locations_;
+    Router router_;
     RoutedMembers members_;
     ShortList<const Type *> used_in_call_;
     std::unique_ptr<BroughtLists> lists_; // made when the first list has to be brought
-    // For goes_one_way(): the locations of the last member, valid once there is a dispatch.
-    MemoryLocation alike_in_, alike_out_;
-    bool has_dispatch_ = false;
-    // For streams: whether the hints say that everything is accessible; the memories of the last
-    // member's sides, or of all members; whether the member is in several memories, or any is.
-    bool all_reached_ = false;
-    MemoryKind in_kind_ = MemoryKind::device, out_kind_ = MemoryKind::device;
-    bool is_divided_ = false, is_any_divided_ = false;
+    bool is_any_divided_ = false;
 };
 
 } // namespace ucd

@@ -1,0 +1,86 @@
+#include "transfer/router.h"
+
+namespace ucd {
+
+Router::Router(Context &context, const Hints &hints, const StreamTarget *stream)
+    : context_(context), hints_(hints), stream_(stream), locations_(context, hints) {
+    if (stream == nullptr || hints.inbuf == nullptr || hints.outbuf == nullptr) return;
+    Route route;
+    if (find_in_stream(nullptr, nullptr, route).ok()) known_ = route;
+}
+
+Status Router::divide(const CheckedMove &m, MemoryRanges &in, MemoryRanges &out) {
+    UCD_TRY(locations_.find(hints_.inbuf, m.from_type, m.from, m.length, in));
+    UCD_TRY(locations_.find(hints_.outbuf, m.to_type, m.to, m.to_length, out));
+    is_divided_ = in.size() > 1 || out.size() > 1;
+    return success;
+}
+
+Status Router::locate(const char *in, const char *out, MemoryLocation &in_at,
+                      MemoryLocation &out_at) {
+    UCD_TRY(locations_.find(hints_.inbuf, in, in_at));
+    return locations_.find(hints_.outbuf, out, out_at);
+}
+
+Status Router::find(Direction direction, const char *in, const char *out, Route &route) {
+    if (stream_ != nullptr) return find_in_stream(in, out, route);
+    MemoryLocation in_at, out_at;
+    UCD_TRY(locate(in, out, in_at, out_at));
+    route = find_route(context_, hints_, in_at, out_at, direction);
+    return success;
+}
+
+// If a device cannot access the lists of a pack or an unpack, the host moves the typed side
+// instead.
+Status Router::find(const CheckedMove &m, Op op, const char *in, const char *out, Route &route) {
+    if (stream_ != nullptr) return find_in_stream(in, out, route);
+    MemoryLocation in_at, out_at;
+    UCD_TRY(locate(in, out, in_at, out_at));
+    route = find_route(context_, hints_, in_at, out_at, m.direction(), op, m.type());
+    const MemoryLocation &typed = m.direction() == Direction::pack ? in_at : out_at;
+    if (m.is_copy() || !m.type().by_reference || route.kind != RouteKind::direct ||
+        !typed.host_reachable())
+        return success;
+    bool reached;
+    UCD_TRY(reaches_lists(hints_, locations_, route.to, m.type(), reached));
+    if (reached) return success;
+    UCD_TRY(reaches_lists(hints_, locations_, host_executor(context_), m.type(), reached));
+    if (reached) route = staged_route(context_, in_at, out_at);
+    return success;
+}
+
+Status Router::find_in_stream(const char *in, const char *out, Route &route) {
+    if (known_) {
+        route = *known_;
+        return success;
+    }
+    route = {RouteKind::direct, stream_->executor, stream_->executor};
+    UCD_TRY(check_reached(hints_.inbuf, in, "inbuf", route.from_kind));
+    return check_reached(hints_.outbuf, out, "outbuf", route.to_kind);
+}
+
+Status Router::check_reached(const LocationHint *hint, const char *address, const char *argument,
+                             MemoryKind &kind) {
+    const Executor &executor = stream_->executor;
+    MemoryLocation location;
+    UCD_TRY(locations_.find(hint, address, location));
+    // A hint for pinned or managed memory means memory of the stream's backend.
+    if (location.kind != MemoryKind::host && location.owner == nullptr) {
+        location.owner = executor.backend;
+        location.device = executor.device;
+    }
+    kind = location.kind;
+    if (reaches(executor, hints_, location)) return success;
+    if (is_divided_)
+        return fail(
+            UCD_ERR__INVALID_ARG,
+            "%s is in several memories, of which device %d of backend %s does not reach the "
+            "one at %p; a stream's device must reach all of them",
+            argument, executor.device, executor.backend->name(),
+            static_cast<const void *>(address));
+    return fail(UCD_ERR__NOT_SUPPORTED,
+                "%s is in memory that device %d of backend %s does not reach", argument,
+                executor.device, executor.backend->name());
+}
+
+} // namespace ucd

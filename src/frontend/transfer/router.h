@@ -1,0 +1,40 @@
+// Finds the routes of one call: by where its buffers and lists are, or through a caller's stream.
+#pragma once
+
+#include "transfer/index_lists.h"
+#include "transfer/route.h"
+
+#include <optional>
+
+namespace ucd {
+
+class Router {
+public:
+    // With a stream, its device moves everything. Context, hints and stream outlive the router.
+    Router(Context &context, const Hints &hints, const StreamTarget *stream);
+
+    LocationCache &locations() { return locations_; }
+
+    // Divides both sides of a move at the bytes where another memory begins.
+    Status divide(const CheckedMove &m, MemoryRanges &in, MemoryRanges &out);
+
+    // The route between two first bytes; `direction` says which side has the layout.
+    Status find(Direction direction, const char *in, const char *out, Route &route);
+    // Same, for a move with an op, whose lists must be read as well.
+    Status find(const CheckedMove &m, Op op, const char *in, const char *out, Route &route);
+
+private:
+    Status locate(const char *in, const char *out, MemoryLocation &in_at, MemoryLocation &out_at);
+    Status find_in_stream(const char *in, const char *out, Route &route);
+    Status check_reached(const LocationHint *hint, const char *address, const char *argument,
+                         MemoryKind &kind);
+
+    Context &context_;
+    const Hints &hints_;
+    const StreamTarget *const stream_;
+    LocationCache locations_;
+    std::optional<Route> known_; // of everything in the stream, if the hints name both memories
+    bool is_divided_ = false;    // whether the last move is in several memories
+};
+
+} // namespace ucd
