@@ -155,29 +155,29 @@ TEST_CASE("moves of one direction are made as packs are, and others are found") 
     const BuiltType type(recipes::vector(2, 1, 2, recipes::leaf(UCD_TYPE__INT)));
     const ucd::Dispatch dispatch = on_host();
     MoveList descs = members_of(type.get(), 20);
-    const auto make_all = [&](bool &found_others) {
+    const auto make_all = [&](bool &is_mixed) {
         ucd::MembersMade maker(dispatch, descs);
         std::vector<ucd::Move> moves;
         const bool made = ucd::make_all(maker, moves).ok();
-        found_others = maker.found_others();
+        is_mixed = maker.is_mixed();
         return made ? moves.size() : 0;
     };
-    bool found_others = true;
-    CHECK(make_all(found_others) == 20);
-    CHECK_FALSE(found_others);
+    bool is_mixed = true;
+    CHECK(make_all(is_mixed) == 20);
+    CHECK_FALSE(is_mixed);
     descs[7].outtype = type.get();
-    CHECK(make_all(found_others) == 0);
-    CHECK(found_others);
+    CHECK(make_all(is_mixed) == 0);
+    CHECK(is_mixed);
     std::swap(descs[7].intype, descs[7].outtype);
     descs[7].intype = UCD_TYPE__NULL;
-    CHECK(make_all(found_others) == 0);
-    CHECK(found_others);
+    CHECK(make_all(is_mixed) == 0);
+    CHECK(is_mixed);
     descs[7] = descs[6];
     descs[7].inbuf = nullptr; // an absolute address: right
-    CHECK(make_all(found_others) == 20);
+    CHECK(make_all(is_mixed) == 20);
     descs[7].outbuf = nullptr;
-    CHECK(make_all(found_others) == 0);
-    CHECK_FALSE(found_others);
+    CHECK(make_all(is_mixed) == 0);
+    CHECK_FALSE(is_mixed);
     CHECK(std::string(ucd::last_error().text).find("moves[7]: outbuf") != std::string::npos);
 }
 

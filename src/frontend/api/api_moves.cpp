@@ -99,7 +99,7 @@ Status start_alike(Submission &submission, const Hints &hints, std::span<ucd_mov
     MembersMade moves(one_way.dispatch(), descs);
     submission.add(one_way.dispatch(), moves, moves.types());
     const Status status = submission.start(operation);
-    started = !moves.found_others();
+    started = !moves.is_mixed();
     if (started && status.ok()) moves.keep_lengths();
     if (!started) submission.clear();
     return started ? status : success;

@@ -48,7 +48,7 @@ Status check_lists_reached(const Hints &hints, LocationCache &locations, const E
     return success;
 }
 
-Status BroughtLists::take(const Executor &owner, std::size_t bytes, char *&memory) {
+Status CopiedLists::take(const Executor &owner, std::size_t bytes, char *&memory) {
     Memory taken;
     ChunkPool &pool = context_.progress->list_pools().pool(owner, MemoryKind::pinned);
     if (bytes <= pool.chunk_bytes()) UCD_TRY(pool.take(taken.chunk));
@@ -64,8 +64,8 @@ Status BroughtLists::take(const Executor &owner, std::size_t bytes, char *&memor
 
 // The host reads lists that it can access. Otherwise the device that has the list writes the copy,
 // through memory of its own if necessary.
-Status BroughtLists::copy_to(const Executor &mover, const MemoryLocation &location,
-                             const void *list, std::size_t bytes, char *&copy) {
+Status CopiedLists::copy_to(const Executor &mover, const MemoryLocation &location, const void *list,
+                            std::size_t bytes, char *&copy) {
     if (location.host_reachable()) {
         UCD_TRY(take(mover, bytes, copy)); // a device: the host would read the list itself
         copies_.push_back({host_executor(context_), list, copy, bytes});
@@ -90,7 +90,7 @@ Status BroughtLists::copy_to(const Executor &mover, const MemoryLocation &locati
     return success;
 }
 
-Status BroughtLists::bring(LocationCache &locations, const Executor &mover, const Type *&type) {
+Status CopiedLists::replace(LocationCache &locations, const Executor &mover, const Type *&type) {
     for (const Moved &known : moved_)
         if (known.original == type && known.mover == mover) {
             type = known.type.get();
@@ -113,7 +113,7 @@ Status BroughtLists::bring(LocationCache &locations, const Executor &mover, cons
     return success;
 }
 
-Status BroughtLists::start(AsyncTransfer &work, AsyncTransfer::Continuation then) {
+Status CopiedLists::start(AsyncTransfer &work, AsyncTransfer::Continuation then) {
     work.expect_copies(copies_.size());
     work.keep(std::make_shared<std::vector<Memory>>(std::move(memory_)));
     work.continue_by(

@@ -21,16 +21,14 @@ Status check_lists_reached(const Hints &hints, LocationCache &locations, const E
                            const Type &type);
 
 // Copies, in pinned memory, of the lists of one call that their executors cannot access.
-class BroughtLists {
+class CopiedLists {
 public:
-    BroughtLists(Context &context, const Hints &hints) : context_(context), hints_(hints) {}
+    CopiedLists(Context &context, const Hints &hints) : context_(context), hints_(hints) {}
 
     // Replaces the type by one with the same layout but with lists that `mover` will be able to
     // access. Starts nothing. NOT_SUPPORTED if there is no such memory. The new type lives at least
     // as long as this object.
-    Status bring(LocationCache &locations, const Executor &mover, const Type *&type);
-
-    bool empty() const { return moved_.empty(); }
+    Status replace(LocationCache &locations, const Executor &mover, const Type *&type);
 
     // Starts copying all lists for `work`, which takes over the memory. When the copies are
     // complete, `work` calls `then`.
@@ -64,7 +62,7 @@ private:
     std::vector<Memory> memory_;
     std::vector<Copy> copies_;
     std::vector<Copy> relays_; // done by the host when the copies are complete
-    std::vector<Moved> moved_; // so that a type that occurs several times is brought once
+    std::vector<Moved> moved_; // so that the lists of a type are copied once
 };
 
 } // namespace ucd

@@ -152,7 +152,7 @@ public:
     Status unite() {
         for (const MembersMade &part : parts_) {
             types_->add(*part.types_);
-            found_others_ = found_others_ || part.found_others_;
+            is_mixed_ = is_mixed_ || part.is_mixed_;
         }
         return success;
     }
@@ -161,7 +161,7 @@ public:
     std::shared_ptr<KeptTypes> types() const { return types_; }
     // Whether a member is of another kind or has lists by reference. Such lists have to be handled
     // member by member, so nothing was made.
-    bool found_others() const { return found_others_; }
+    bool is_mixed() const { return is_mixed_; }
 
 private:
     Status check(const ucd_move_t &desc, CheckedMove &m) {
@@ -169,7 +169,7 @@ private:
         if (is_made) UCD_TRY(check_one_way(desc, m));
         use_bytes(m);
         if (!is_made || m.type().by_reference) {
-            found_others_ = true;
+            is_mixed_ = true;
             return fail(UCD_ERR__NOT_SUPPORTED,
                         "moves made at once are alike, and read no indices");
         }
@@ -216,7 +216,7 @@ private:
     std::vector<MembersMade> parts_;
     const std::shared_ptr<KeptTypes> types_ = std::make_shared<KeptTypes>();
     std::array<const Type *, 64> kept_{}; // some of types_
-    bool found_others_ = false;
+    bool is_mixed_ = false;
     CheckedMove move_; // the last one, whose settings are those of all
     WrittenLengths lengths_;
 };

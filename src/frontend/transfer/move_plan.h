@@ -75,7 +75,7 @@ private:
     std::vector<CheckedMove> members_;
     std::vector<Memories> memories_; // of members_
     KeptTypes types_;
-    KeptMembers routed_;             // null if lists of indices have to be brought for each start
+    KeptMembers routed_;             // null if each start has to copy lists of indices
     ShortList<InStream> in_streams_; // prepared at the first start in a stream of each device
     bool is_divided_ = false;        // some member is in several memories
     StartKind start_kind_ = StartKind::several;

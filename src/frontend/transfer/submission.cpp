@@ -47,7 +47,7 @@ Status Submission::add(CheckedMove m) {
     return success;
 }
 
-Status Submission::bring_lists(const Executor &executor, const Type *&type) {
+Status Submission::copy_lists(const Executor &executor, const Type *&type) {
     if (type == nullptr || !type->by_reference) return success;
     if (stream_ != nullptr)
         return check_lists_reached(hints_, router_.locations(), executor, *type);
@@ -55,14 +55,14 @@ Status Submission::bring_lists(const Executor &executor, const Type *&type) {
     UCD_TRY(reaches_lists(hints_, router_.locations(), executor, *type, reached));
     if (reached) return success;
     if (lists_ == nullptr) {
-        lists_ = std::make_unique<BroughtLists>(context_, hints_);
+        lists_ = std::make_unique<CopiedLists>(context_, hints_);
         for (const Type *each : used_in_call_) members_.types.add(*each);
     }
-    return lists_->bring(router_.locations(), executor, type);
+    return lists_->replace(router_.locations(), executor, type);
 }
 
 // Keeps the types of a move. They are needed until the move is started: that is within the call,
-// unless lists have to be brought first or the move is repeated. Its launch may need them longer.
+// unless lists have to be copied first or the move is repeated. Its launch may need them longer.
 void Submission::keep(const CheckedMove &m, bool after_launch) {
     const bool later = after_launch || reuse_ == Reuse::again || lists_ != nullptr;
     for (const Type *type : {m.from_type, m.to_type}) {
@@ -79,8 +79,8 @@ Status Submission::add_part(CheckedMove m, const char *first_in, const char *fir
     if (m.is_copy() && !is_conversion(op_)) use_packed(m, first_in, first_out);
     Route route;
     UCD_TRY(router_.find(m, op_, first_in, first_out, route));
-    UCD_TRY(bring_lists(route.from, m.from_type));
-    UCD_TRY(bring_lists(route.to, m.to_type));
+    UCD_TRY(copy_lists(route.from, m.from_type));
+    UCD_TRY(copy_lists(route.to, m.to_type));
     if (route.kind == RouteKind::host) return add_on_host(m, route);
     UCD_TRY(check_device(route.to, m));
     bool found = false;

@@ -96,8 +96,8 @@ public:
     void clear() { members_ = {}; }
 
     // Used instead of start() if the members will be started repeatedly. Prepares their launches.
-    // `members` stays null if lists of indices have to be brought, which must be done for each
-    // start.
+    // `members` stays null if lists of indices have to be copied first, which each start must
+    // do.
     Status prepare(KeptMembers &members);
 
     // Starts the members that were added. `operation` stays null if everything was complete on
@@ -112,7 +112,7 @@ public:
 private:
     Status add_part(CheckedMove m, const char *first_in, const char *first_out);
     void use_packed(CheckedMove &m, const char *&first_in, const char *&first_out) const;
-    Status bring_lists(const Executor &executor, const Type *&type);
+    Status copy_lists(const Executor &executor, const Type *&type);
     void keep(const CheckedMove &m, bool after_launch);
     Status add_on_host(CheckedMove &m, const Route &route);
     Status check_device(const Executor &writer, const CheckedMove &m) const;
@@ -131,7 +131,7 @@ private:
     Router router_;
     RoutedMembers members_;
     ShortList<const Type *> used_in_call_;
-    std::unique_ptr<BroughtLists> lists_; // made when the first list has to be brought
+    std::unique_ptr<CopiedLists> lists_; // made when the first list has to be copied
     bool is_any_divided_ = false;
 };
 
