@@ -160,6 +160,14 @@ class Vocabulary(unittest.TestCase):
                    if not (any(name.startswith(word[:-3]) for name in used) if word.endswith('...') else word in used)]
         self.assertEqual(missing, [], 'words that no source uses')
 
+    def test_the_core_has_few_words(self):
+        glossary = (ROOT / 'docs/internals/glossary.md').read_text()
+        core = glossary.split('\n## ')[1]
+        self.assertTrue(core.startswith('The core\n'))
+        words = re.findall(r'^\| ([^|]+?) \|', core, re.M)[1:]
+        self.assertGreater(len(words), 20)
+        self.assertLessEqual(len(words), 40)
+
     def test_a_planted_name_is_found(self):
         for name, word in [('NodeKind::blocks', 'indexed_block'), ('LevelKind::varying', 'indexed'),
                            ('Movement', 'AsyncOperation'), ('most_bytes', 'max_...'), ('StorePiece', 'AlignedStores...'),
