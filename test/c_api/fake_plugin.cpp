@@ -28,7 +28,7 @@ void throw_if(const std::string &function) {
 class FakePlan final : public ucd::KernelPlanOf<FakePlan> {
 public:
     // Longer than what libucd expects at first.
-    std::string describe() const { return "a fake" + std::string(1000, '!'); }
+    std::string description() const { return "a fake" + std::string(1000, '!'); }
     std::size_t memory() const { return 0; }
 };
 
@@ -51,13 +51,15 @@ class FakeBackend final : public ucd::BackendOf<FakeBackend> {
 public:
     FakeBackend() { throw_if("create"); }
     const char *name() const { return "cuda"; }
-    ucd::BackendState probe() {
+    ucd::Status probe(ucd::BackendState &state) {
         throw_if("probe");
-        return state_;
+        state = state_;
+        return ucd::success;
     }
-    const ucd::BackendState &inspect() {
+    ucd::Status inspect(const ucd::BackendState *&state) {
         throw_if("inspect");
-        return state_;
+        state = &state_;
+        return ucd::success;
     }
     // Its device has the addresses from 0x10000 to 0x20000, where no program has memory.
     ucd::Status find(const void *address, ucd::MemoryLocation &location) const {
@@ -96,11 +98,12 @@ public:
         prepared = ucd::make_owned<FakePrepared>();
         return ucd::success;
     }
-    ucd::Status launch(const ucd::PreparedLaunch &, ucd::Owner<ucd::Event> &done) {
+    ucd::Status launch_prepared(const ucd::PreparedLaunch &, ucd::Owner<ucd::Event> &done) {
         done = ucd::make_owned<FakeEvent>();
         return ucd::success;
     }
-    ucd::Status launch_in(const ucd::NativeStream &, const ucd::PreparedLaunch &, ucd::Keep) {
+    ucd::Status launch_prepared_in(const ucd::NativeStream &, const ucd::PreparedLaunch &,
+                                   ucd::Keep) {
         return nothing();
     }
     ucd::Status prepare(const ucd::NativeStream &, const ucd::Move &) { return nothing(); }

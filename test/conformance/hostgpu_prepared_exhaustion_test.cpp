@@ -54,8 +54,9 @@ TEST_CASE("a start of a prepared launch allocates its event, and one in a stream
         mixed.list.set_up();
         fail_allocation(many);
         const ucd::Status status =
-            in_stream ? backend->launch_in({0, &stream, nullptr}, *prepared, nullptr)
-                      : backend->launch(*prepared, done);
+            in_stream ? backend->launch_prepared_in(ucd::NativeStream{0, &stream, nullptr},
+                                                    *prepared, nullptr)
+                      : backend->launch_prepared(*prepared, done);
         const std::size_t allocated = many - until_failing();
         (void)end_failing();
         stream.synchronise();

@@ -114,7 +114,7 @@ TEST_CASE("prepared lists are moved again and again, in streams and in graphs") 
         mock::Stream stream(0);
         const ucd::NativeStream native{0, &stream, nullptr};
         ucd::hostgpu::begin_capture(stream);
-        REQUIRE(backend->launch_in(native, *prepared, nullptr).ok());
+        REQUIRE(backend->launch_prepared_in(native, *prepared, nullptr).ok());
         const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
         mock::counts.copies = mock::counts.allocations = 0;
         (void)ucd::hostgpu::uploaded_bytes();
@@ -123,7 +123,7 @@ TEST_CASE("prepared lists are moved again and again, in streams and in graphs") 
             if (round > 0) list.set_up();
             switch (rng.below(3)) {
             case 0: REQUIRE(backend.run(*prepared).ok()); break;
-            case 1: REQUIRE(backend->launch_in(native, *prepared, nullptr).ok()); break;
+            case 1: REQUIRE(backend->launch_prepared_in(native, *prepared, nullptr).ok()); break;
             default: ucd::hostgpu::replay(graph, stream);
             }
             stream.synchronise();
@@ -198,7 +198,7 @@ TEST_CASE("what a prepared launch needs lives as long as its work, and as its gr
     SECTION("in a stream") {
         list.set_up();
         mock::hold();
-        REQUIRE(backend->launch_in(native, *keep->prepared, ucd::KeepOf(keep)).ok());
+        REQUIRE(backend->launch_prepared_in(native, *keep->prepared, ucd::KeepOf(keep)).ok());
         keep.reset();
         next_call();
         CHECK_FALSE(kept.expired());
@@ -210,7 +210,7 @@ TEST_CASE("what a prepared launch needs lives as long as its work, and as its gr
     }
     SECTION("in a graph") {
         ucd::hostgpu::begin_capture(stream);
-        REQUIRE(backend->launch_in(native, *keep->prepared, ucd::KeepOf(keep)).ok());
+        REQUIRE(backend->launch_prepared_in(native, *keep->prepared, ucd::KeepOf(keep)).ok());
         keep.reset();
         {
             const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);
@@ -292,8 +292,8 @@ TEST_CASE("whatever fails while a launch is prepared or started is told, and not
         bool started = false;
         if (status.ok()) {
             const bool in_stream = nth % 2 == 0;
-            status =
-                in_stream ? backend->launch_in(native, *prepared, nullptr) : backend.run(*prepared);
+            status = in_stream ? backend->launch_prepared_in(native, *prepared, nullptr)
+                               : backend.run(*prepared);
             started = status.ok();
             refused_when_started += !started;
         }

@@ -40,9 +40,10 @@ public:
     }
 
     std::size_t members() const { return moves_.size(); }
-    Status make(std::size_t &first, Move &move, std::span<MoveAddresses> at, std::size_t &count) {
+    Status make(std::size_t &first, Move &move, MoveAddresses *at, std::size_t room,
+                std::size_t &count) {
         count = 0;
-        for (; first < moves_.size() && count < at.size(); ++first) {
+        for (; first < moves_.size() && count < room; ++first) {
             if (first == good_) return fail(UCD_ERR__INVALID_ARG, "member %zu is wrong", first);
             const Move &next = moves_[first];
             if (count > 0 && next.length != move.length) break;
@@ -56,7 +57,7 @@ public:
         parts = std::max(static_cast<unsigned>(parts_.size()), 1u);
         return success;
     }
-    MoveMaker &part(unsigned i) { return parts_[i]; }
+    MoveMaker *part(unsigned i) { return &parts_[i]; }
     Status unite() { return success; }
 
 private:
@@ -363,7 +364,10 @@ TEST_CASE("what a captured launch needs lives as long as the backend if graphs k
     mock::Stream stream(0);
     begin_capture(stream);
     graphs_keep_nothing = true;
-    REQUIRE((*backend)->launch_in({0, &stream, nullptr}, *keep->prepared, KeepOf(keep)).ok());
+    REQUIRE(
+        (*backend)
+            ->launch_prepared_in(NativeStream{0, &stream, nullptr}, *keep->prepared, KeepOf(keep))
+            .ok());
     graphs_keep_nothing = false;
     keep.reset();
     {

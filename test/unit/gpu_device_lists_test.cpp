@@ -130,7 +130,7 @@ TEST_CASE("preparing waits for lists that are on their way") {
     member.set_up(rng);
     mock::Stream stream(0);
     slow_uploads = true;
-    const Status prepared = backend->prepare({0, &stream, nullptr}, member.move);
+    const Status prepared = backend->prepare(NativeStream{0, &stream, nullptr}, member.move);
     slow_uploads = false;
     REQUIRE(prepared.ok());
     REQUIRE(backend.run(std::vector<Move>{member.move}).ok());

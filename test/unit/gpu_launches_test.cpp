@@ -261,7 +261,7 @@ TEST_CASE_METHOD(OnBackend, "the engine is chosen by all rows, and by where they
 
 TEST_CASE_METHOD(OnBackend, "plans say how they move") {
     const auto said = [&](const OwnedLayout &layout, uint64_t max_bytes = UINT64_MAX) {
-        return backend.plan(layout, 0, false, max_bytes)->describe();
+        return description_of(*backend.plan(layout, 0, false, max_bytes));
     };
     CHECK(said(OwnedLayout()) == "nothing to move");
     CHECK(said(block_of(100)) == "a copy: one block");
@@ -440,7 +440,7 @@ TEST_CASE("a prepared launch starts kernels only that preparing it has loaded") 
             const std::set<std::string> loaded = kernels_loaded();
             Capture capture;
             (void)kernels_launched();
-            REQUIRE(backend->launch_in(capture.native(), *prepared, nullptr).ok());
+            REQUIRE(backend->launch_prepared_in(capture.native(), *prepared, nullptr).ok());
             const std::vector<std::string> launched = kernels_launched();
             CHECK_FALSE(launched.empty());
             for (const std::string &kernel : launched) {

@@ -70,7 +70,7 @@ TEST_CASE("a new batch is divided into one part for each thread that it is worth
         unsigned divided = 0;
         REQUIRE(moves.divide(divided).ok());
         std::size_t in_parts = 0;
-        for (unsigned i = 0; divided > 1 && i < divided; ++i) in_parts += moves.part(i).members();
+        for (unsigned i = 0; divided > 1 && i < divided; ++i) in_parts += moves.part(i)->members();
         CHECK(in_parts == (divided > 1 ? members : 0));
         return divided;
     };
@@ -92,7 +92,7 @@ TEST_CASE("members that differ in their addresses only are one portion of moves"
     std::array<ucd::MoveAddresses, 8> at;
     ucd::Move move;
     for (std::size_t first = 0, made = 1; made > 0;) {
-        REQUIRE(moves.make(first, move, at, made).ok());
+        REQUIRE(moves.make(first, move, at.data(), at.size(), made).ok());
         portions.push_back(made);
         firsts.push_back(first);
         for (std::size_t i = 0; i < made; ++i) {

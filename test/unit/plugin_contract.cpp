@@ -24,54 +24,18 @@ void print_value(const char *name, long long value) {
 #define MEMBER(type, member) std::printf("  %s at %zu\n", #member, offsetof(type, member))
 #define VALUE(value) print_value(#value, static_cast<long long>(value))
 
+#define UCD_OBJECT(Object) const auto print_##Object##Functions = [] {                                                    \
+        using Functions = Object##Functions;                                                       \
+        STRUCT(Object##Functions);
+#define UCD_FUNCTION(result, name, ...) MEMBER(Functions, name);
+#include "function_list.h"
+
 void print_tables() {
-    STRUCT(BackendFunctions);
-    MEMBER(BackendFunctions, destroy);
-    MEMBER(BackendFunctions, name);
-    MEMBER(BackendFunctions, probe);
-    MEMBER(BackendFunctions, inspect);
-    MEMBER(BackendFunctions, use_context);
-    MEMBER(BackendFunctions, find);
-    MEMBER(BackendFunctions, hides_memory);
-    MEMBER(BackendFunctions, check_unknown);
-    MEMBER(BackendFunctions, reaches);
-    MEMBER(BackendFunctions, supports);
-    MEMBER(BackendFunctions, plan);
-    MEMBER(BackendFunctions, launch);
-    MEMBER(BackendFunctions, launch_made);
-    MEMBER(BackendFunctions, device_of);
-    MEMBER(BackendFunctions, launch_in);
-    MEMBER(BackendFunctions, launch_made_in);
-    MEMBER(BackendFunctions, prepare_launch);
-    MEMBER(BackendFunctions, launch_prepared);
-    MEMBER(BackendFunctions, launch_prepared_in);
-    MEMBER(BackendFunctions, prepare);
-    MEMBER(BackendFunctions, takes);
-    MEMBER(BackendFunctions, copy);
-    MEMBER(BackendFunctions, allocate);
-    MEMBER(BackendFunctions, release);
-    MEMBER(BackendFunctions, export_memory);
-    MEMBER(BackendFunctions, open_memory);
-    MEMBER(BackendFunctions, export_fds);
-    MEMBER(BackendFunctions, open_fds);
-    MEMBER(BackendFunctions, close_memory);
-    MEMBER(BackendFunctions, device_plan);
-    STRUCT(KernelPlanFunctions);
-    MEMBER(KernelPlanFunctions, destroy);
-    MEMBER(KernelPlanFunctions, describe);
-    MEMBER(KernelPlanFunctions, memory);
-    MEMBER(KernelPlanFunctions, is_needed_by);
-    STRUCT(EventFunctions);
-    MEMBER(EventFunctions, destroy);
-    MEMBER(EventFunctions, poll);
-    STRUCT(PreparedLaunchFunctions);
-    MEMBER(PreparedLaunchFunctions, destroy);
-    STRUCT(MoveMakerFunctions);
-    MEMBER(MoveMakerFunctions, members);
-    MEMBER(MoveMakerFunctions, make);
-    MEMBER(MoveMakerFunctions, divide);
-    MEMBER(MoveMakerFunctions, part);
-    MEMBER(MoveMakerFunctions, unite);
+    print_BackendFunctions();
+    print_KernelPlanFunctions();
+    print_EventFunctions();
+    print_PreparedLaunchFunctions();
+    print_MoveMakerFunctions();
     STRUCT(KeptFunctions);
     MEMBER(KeptFunctions, retain);
     MEMBER(KeptFunctions, release);

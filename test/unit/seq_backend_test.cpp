@@ -31,9 +31,10 @@ public:
         for (std::size_t i = 0; i < from_.size(); ++i) from_[i] = static_cast<char>(i % 251);
     }
     std::size_t members() const { return members_; }
-    Status make(std::size_t &first, Move &move, std::span<MoveAddresses> at, std::size_t &made) {
+    Status make(std::size_t &first, Move &move, MoveAddresses *at, std::size_t room,
+                std::size_t &made) {
         move = move_of(*plan_, nullptr, nullptr, bytes);
-        for (made = 0; first < members_ && made < at.size(); ++first)
+        for (made = 0; first < members_ && made < room; ++first)
             at[made++] = {&from_[2 * bytes * first], &to_[bytes * first]};
         return success;
     }
@@ -41,7 +42,7 @@ public:
         parts = 1;
         return success;
     }
-    MoveMaker &part(unsigned) { return *this; }
+    MoveMaker *part(unsigned) { return this; }
     Status unite() { return success; }
 
     // Whether they have all been done since the last call.
@@ -78,17 +79,18 @@ TEST_CASE("the host's backend runs moves that are made, and launches that are pr
     }
     CHECK_FALSE(packs.are_done());
     for (int round = 0; round < 3; ++round) {
-        REQUIRE(backend->launch(*prepared, done).ok());
+        REQUIRE(backend->launch_prepared(*prepared, done).ok());
         CHECK(done == nullptr);
         CHECK(packs.are_done());
     }
     // It has no streams.
-    CHECK(backend->launch_made_in({}, packs, nullptr).code() == UCD_ERR__NOT_SUPPORTED);
-    CHECK(backend->launch_in({}, *prepared, nullptr).code() == UCD_ERR__NOT_SUPPORTED);
+    CHECK(backend->launch_made_in(NativeStream{}, packs, nullptr).code() == UCD_ERR__NOT_SUPPORTED);
+    CHECK(backend->launch_prepared_in(NativeStream{}, *prepared, nullptr).code() ==
+          UCD_ERR__NOT_SUPPORTED);
     CHECK_FALSE(packs.are_done());
     // Where there is nothing to do, that is no failure.
     Packs none(*backend, 0);
-    CHECK(backend->launch_made_in({}, none, nullptr).ok());
+    CHECK(backend->launch_made_in(NativeStream{}, none, nullptr).ok());
     CHECK(backend->launch_made(0, none, done).ok());
 }
 

@@ -318,7 +318,7 @@ TEST_CASE("rows of 512 bytes on average are long") {
 TEST_CASE("plans say what they are") {
     const auto said = [](const RecipePtr &recipe, uint64_t max_bytes = UINT64_MAX) {
         const BuiltType type(recipe);
-        return plan_of(type, false, max_bytes).describe();
+        return plan_of(type, false, max_bytes).description();
     };
     const auto begins = [](const std::string &text, const std::string &with) {
         INFO(text);

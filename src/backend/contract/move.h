@@ -9,11 +9,8 @@
 #include "span.h"
 #include "status.h"
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
-#include <vector>
 
 namespace ucd {
 
@@ -101,63 +98,5 @@ using MoveList = Span<const Move>;
 struct MoveAddresses {
     char *from, *to;
 };
-
-class MoveMaker;
-
-// See the functions of MoveMaker, and the note on tables of functions in backend.h.
-struct MoveMakerFunctions {
-    uint32_t struct_size;
-    std::size_t (*members)(const MoveMaker *);
-    int (*make)(MoveMaker *, std::size_t *first, Move *move, MoveAddresses *at, std::size_t room,
-                std::size_t *made);
-    int (*divide)(MoveMaker *, unsigned *parts);
-    MoveMaker *(*part)(MoveMaker *, unsigned i);
-    int (*unite)(MoveMaker *);
-};
-
-// Makes the moves of a batch in portions, as a backend asks for them, because a list of all moves
-// would only be written and read once more. The moves have equal settings, and no op. The frontend
-// derives its makers from MoveMakerOf (implement.h).
-class MoveMaker {
-public:
-    std::size_t members() const { return functions_->members(this); }
-    // Makes the next moves, beginning with that of member `first`, and advances `first` to the
-    // first remaining member. The moves of one call differ only in their addresses; `move` has what
-    // they share. `made` is their number, which is 0 after the last one.
-    Status make(std::size_t &first, Move &move, std::span<MoveAddresses> at, std::size_t &made) {
-        return Status(functions_->make(this, &first, &move, at.data(), at.size(), &made));
-    }
-
-    // Divides the members into consecutive parts, one for each thread that should make moves. If
-    // their number is 1, there are no parts. Each part counts its members from 0.
-    Status divide(unsigned &parts) { return Status(functions_->divide(this, &parts)); }
-    MoveMaker &part(unsigned i) { return *functions_->part(this, i); }
-    // Called after the last call of a part.
-    Status unite() { return Status(functions_->unite(this)); }
-
-protected:
-    explicit MoveMaker(const MoveMakerFunctions &functions) : functions_(&functions) {}
-    ~MoveMaker() = default;
-
-private:
-    const MoveMakerFunctions *functions_;
-};
-
-// Makes all moves as a list.
-inline Status make_all(MoveMaker &maker, std::vector<Move> &moves) {
-    moves.clear();
-    moves.reserve(maker.members()); // performance only: the list grows once
-    std::array<MoveAddresses, 64> at;
-    Move move;
-    for (std::size_t first = 0, made = 1; made > 0;) {
-        UCD_TRY(maker.make(first, move, at, made));
-        for (const MoveAddresses &each : std::span(at).first(made)) {
-            moves.push_back(move);
-            moves.back().from.address = each.from;
-            moves.back().to.address = each.to;
-        }
-    }
-    return success;
-}
 
 } // namespace ucd

@@ -1,104 +1,37 @@
 #include "plugin_check.h"
 
+#include <algorithm>
 #include <array>
-#include <cstddef>
 #include <cstring>
-#include <span>
+#include <iterator>
 
 namespace ucd {
 namespace {
 
-// A member of a table of functions.
-struct Member {
-    const char *name;
-    std::size_t at;
-};
-constexpr Member member(const char *name, std::size_t at) {
-    return {name, at};
-}
-
-#define UCD_MEMBER(name) member(#name, offsetof(Table, name))
-
+// The names of a table's functions.
 template <class Table>
-struct Members;
-
-template <>
-struct Members<BackendFunctions> {
-    using Table = BackendFunctions;
-    static constexpr std::array all{
-        UCD_MEMBER(destroy),
-        UCD_MEMBER(name),
-        UCD_MEMBER(probe),
-        UCD_MEMBER(inspect),
-        UCD_MEMBER(use_context),
-        UCD_MEMBER(find),
-        UCD_MEMBER(hides_memory),
-        UCD_MEMBER(check_unknown),
-        UCD_MEMBER(reaches),
-        UCD_MEMBER(supports),
-        UCD_MEMBER(plan),
-        UCD_MEMBER(launch),
-        UCD_MEMBER(launch_made),
-        UCD_MEMBER(device_of),
-        UCD_MEMBER(launch_in),
-        UCD_MEMBER(launch_made_in),
-        UCD_MEMBER(prepare_launch),
-        UCD_MEMBER(launch_prepared),
-        UCD_MEMBER(launch_prepared_in),
-        UCD_MEMBER(prepare),
-        UCD_MEMBER(takes),
-        UCD_MEMBER(copy),
-        UCD_MEMBER(allocate),
-        UCD_MEMBER(release),
-        UCD_MEMBER(export_memory),
-        UCD_MEMBER(open_memory),
-        UCD_MEMBER(export_fds),
-        UCD_MEMBER(open_fds),
-        UCD_MEMBER(close_memory),
-        UCD_MEMBER(device_plan),
-    };
-};
-template <>
-struct Members<KernelPlanFunctions> {
-    using Table = KernelPlanFunctions;
-    static constexpr std::array all{
-        UCD_MEMBER(destroy),
-        UCD_MEMBER(describe),
-        UCD_MEMBER(memory),
-        UCD_MEMBER(is_needed_by),
-    };
-};
-template <>
-struct Members<EventFunctions> {
-    using Table = EventFunctions;
-    static constexpr std::array all{
-        UCD_MEMBER(destroy),
-        UCD_MEMBER(poll),
-    };
-};
-template <>
-struct Members<PreparedLaunchFunctions> {
-    using Table = PreparedLaunchFunctions;
-    static constexpr std::array all{
-        UCD_MEMBER(destroy),
-    };
-};
-#undef UCD_MEMBER
+constexpr int names_of = 0;
+#define UCD_OBJECT(Object)                                                                         \
+    template <>                                                                                    \
+    constexpr const char *names_of<Object##Functions>[] = {
+#define UCD_FUNCTION(result, name, ...) #name,
+#include "function_list.h"
 
 template <class Table>
 std::string find_wrong(const Table *table, const char *name) {
-    constexpr auto &members = Members<Table>::all;
-    static_assert(sizeof(Table) == sizeof(void *) * (1 + members.size()), "a member is not listed");
+    constexpr auto &names = names_of<Table>;
+    // Padding after the size of the table, and the functions.
+    std::array<void *, 1 + std::size(names)> words;
+    static_assert(sizeof words == sizeof *table, "a member is not listed");
     if (table == nullptr) return std::string("it has no ") + name;
     if (table->struct_size != sizeof *table)
         return std::string(name) + " has " + std::to_string(table->struct_size) +
                " bytes in it; libucd has " + std::to_string(sizeof *table);
-    for (const Member &member : members) {
-        void *function;
-        std::memcpy(&function, reinterpret_cast<const char *>(table) + member.at, sizeof function);
-        if (function == nullptr)
-            return std::string("its ") + name + " have no function " + member.name;
-    }
+    std::memcpy(&words, table, sizeof words);
+    const auto missing = std::find(words.begin() + 1, words.end(), nullptr);
+    if (missing != words.end())
+        return std::string("its ") + name + " have no function " +
+               names[missing - words.begin() - 1];
     return "";
 }
 

@@ -22,8 +22,14 @@ class SeqBackend final : public BackendOf<SeqBackend> {
 public:
     const char *name() const { return "seq"; }
 
-    BackendState probe() { return state_; }
-    const BackendState &inspect() { return state_; }
+    Status probe(BackendState &state) {
+        state = state_;
+        return success;
+    }
+    Status inspect(const BackendState *&state) {
+        state = &state_;
+        return success;
+    }
 
     Status find(const void *, MemoryLocation &) const { return success; }
 
@@ -58,13 +64,13 @@ public:
         return success;
     }
 
-    Status launch(const PreparedLaunch &prepared, Owner<Event> &) {
+    Status launch_prepared(const PreparedLaunch &prepared, Owner<Event> &) {
         for (const Move &move : static_cast<const SeqPreparedLaunch &>(prepared).moves)
             execute(move);
         return success;
     }
 
-    Status launch_in(const NativeStream &, const PreparedLaunch &, const Keep &) {
+    Status launch_prepared_in(const NativeStream &, const PreparedLaunch &, const Keep &) {
         return no_streams();
     }
 

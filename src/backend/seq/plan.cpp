@@ -98,7 +98,7 @@ bool SeqPlan::cut(const Node &whole, const std::vector<unsigned> &levels, unsign
     return true;
 }
 
-std::string SeqPlan::describe() const {
+std::string SeqPlan::description() const {
     if (size == 0) return "nothing to move";
     if (form == Form::contiguous) return "memcpy: one block";
     if (form == Form::nest && top.permuted != nullptr)

@@ -19,7 +19,7 @@ public:
     // If the plan would take more than `max_bytes`, a smaller and slower one is made.
     SeqPlan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes);
 
-    std::string describe() const;
+    std::string description() const;
     std::size_t memory() const;
 
     enum class Form : uint8_t {

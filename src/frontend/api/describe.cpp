@@ -214,7 +214,7 @@ void write_kernels(const Type &type, const Context &context, std::string &text) 
             if (!plan_of(type, *slot.backend, static_cast<unsigned>(i), repeated, plan).ok())
                 continue;
             text += "kernel: " + slot.name + (repeated ? ", several: " : ", one: ") +
-                    plan->describe() + "\n";
+                    description_of(*plan) + "\n";
         }
     }
 }

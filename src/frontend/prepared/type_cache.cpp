@@ -132,7 +132,7 @@ Status make_plan(const Type &type, const Backend &backend, unsigned backend_inde
         UCD_TRY(backend.plan(cache.layout, type.extent(), repeated, max_bytes, made));
         if (logs(LogLevel::plan))
             log_line("%s, %s %s: %s", backend.name(), repeated ? "several" : "one",
-                     to_text(cache.layout).c_str(), made->describe().c_str());
+                     to_text(cache.layout).c_str(), description_of(*made).c_str());
         taken = made->memory();
         publish(slot, std::move(made));
         return success;

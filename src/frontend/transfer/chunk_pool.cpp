@@ -40,7 +40,8 @@ Status ChunkPool::take(Chunk &chunk) {
 }
 
 bool ChunkPool::reached_by(const Executor &executor) const {
-    return executor.backend->reaches(executor.device, {kind_, owner_.device, owner_.backend});
+    return executor.backend->reaches(executor.device,
+                                     MemoryLocation{kind_, owner_.device, owner_.backend});
 }
 
 ChunkPool &ChunkPools::pool(const Executor &owner, MemoryKind kind) {

@@ -13,13 +13,13 @@ Status Launch::prepare() {
 }
 
 Status Launch::start(Owner<Event> &done) const {
-    if (prepared != nullptr) return executor.backend->launch(*prepared, done);
+    if (prepared != nullptr) return executor.backend->launch_prepared(*prepared, done);
     if (maker != nullptr) return executor.backend->launch_made(executor.device, *maker, done);
     return executor.backend->launch(executor.device, moves.span(), done);
 }
 
 Status Launch::start_in(const NativeStream &stream, const Keep &keep) const {
-    if (prepared != nullptr) return executor.backend->launch_in(stream, *prepared, keep);
+    if (prepared != nullptr) return executor.backend->launch_prepared_in(stream, *prepared, keep);
     if (maker != nullptr) return executor.backend->launch_made_in(stream, *maker, keep);
     return executor.backend->launch_in(stream, moves.span(), keep);
 }

@@ -104,7 +104,8 @@ public:
 
     std::size_t members() const { return descs_.size(); }
 
-    Status make(std::size_t &first, Move &move, std::span<MoveAddresses> at, std::size_t &made) {
+    Status make(std::size_t &first, Move &move, MoveAddresses *at, std::size_t room,
+                std::size_t &made) {
         made = 0;
         CheckedMove &m = move_;
         do {
@@ -120,9 +121,9 @@ public:
         const ucd_move_t checked = descs_[first - 1];
         const uint64_t length = m.length;
         const ucd_move_t *const begin = descs_.data() + first;
-        const ucd_move_t *const end = begin + std::min(at.size() - 1, descs_.size() - first);
+        const ucd_move_t *const end = begin + std::min(room - 1, descs_.size() - first);
         const ucd_move_t *desc = begin;
-        for (MoveAddresses *next = at.data() + 1; desc != end; ++desc) {
+        for (MoveAddresses *next = at + 1; desc != end; ++desc) {
             if (!is_alike(*desc, checked) || is_wrong(*desc)) break;
             *next++ = addresses_of(*desc);
             lengths_.write(static_cast<std::size_t>(desc - descs_.data()), length);
@@ -135,7 +136,7 @@ public:
     // To be called if all members have started.
     void keep_lengths() {
         lengths_.keep();
-        for (MembersMade &part : parts_) part.lengths_.keep();
+        for (const auto &part : parts_) part->lengths_.keep();
     }
 
     Status divide(unsigned &threads) {
@@ -144,15 +145,16 @@ public:
         parts_.reserve(threads);
         for (unsigned i = 0; i < threads; ++i) {
             const Share share = share_of(descs_.size(), i, threads);
-            parts_.emplace_back(dispatch_, descs_.subspan(share.begin, share.count), share.begin);
+            parts_.push_back(std::make_unique<MembersMade>(
+                dispatch_, descs_.subspan(share.begin, share.count), share.begin));
         }
         return success;
     }
-    MoveMaker &part(unsigned i) { return parts_[i]; }
+    MoveMaker *part(unsigned i) { return parts_[i].get(); }
     Status unite() {
-        for (const MembersMade &part : parts_) {
-            types_->add(*part.types_);
-            is_mixed_ = is_mixed_ || part.is_mixed_;
+        for (const auto &part : parts_) {
+            types_->add(*part->types_);
+            is_mixed_ = is_mixed_ || part->is_mixed_;
         }
         return success;
     }
@@ -213,7 +215,7 @@ private:
     const Dispatch &dispatch_;
     const std::span<ucd_move_t> descs_;
     const std::size_t before_; // the number of members of the batch before these
-    std::vector<MembersMade> parts_;
+    std::vector<std::unique_ptr<MembersMade>> parts_;
     const std::shared_ptr<KeptTypes> types_ = std::make_shared<KeptTypes>();
     std::array<const Type *, 64> kept_{}; // some of types_
     bool is_mixed_ = false;

@@ -45,7 +45,7 @@ public:
         live().plans.erase(this);
         --mock::counts.live_plans;
     }
-    std::string describe() const { return "mock: a walk over the layout"; }
+    std::string description() const { return "mock: a walk over the layout"; }
     std::size_t memory() const { return sizeof *this; }
 
     const Layout &layout;
@@ -252,8 +252,14 @@ class FakeBackend final : public BackendOf<FakeBackend> {
 public:
     const char *name() const { return mock::backend.name; }
 
-    BackendState probe() { return state_; }
-    const BackendState &inspect() { return state_; }
+    Status probe(BackendState &state) {
+        state = state_;
+        return success;
+    }
+    Status inspect(const BackendState *&state) {
+        state = &state_;
+        return success;
+    }
 
     Status find(const void *address, MemoryLocation &location) const {
         ++mock::counts.queries;
@@ -298,7 +304,7 @@ public:
         return success;
     }
 
-    Status launch(const PreparedLaunch &prepared, Owner<Event> &done) {
+    Status launch_prepared(const PreparedLaunch &prepared, Owner<Event> &done) {
         const auto &known = prepared_here(prepared);
         return launch(known.device, Run{known.moves, known.alive}, done);
     }
@@ -315,7 +321,8 @@ public:
         return launch_in(native, Run{moves_of(list), {}}, std::move(keep));
     }
 
-    Status launch_in(const NativeStream &native, const PreparedLaunch &prepared, Keep keep) {
+    Status launch_prepared_in(const NativeStream &native, const PreparedLaunch &prepared,
+                              Keep keep) {
         const auto &known = prepared_here(prepared);
         if (native.device != known.device)
             return fail(UCD_ERR__INVALID_ARG, "prepared for device %d, not for %d", known.device,

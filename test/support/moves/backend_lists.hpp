@@ -45,7 +45,7 @@ public:
     }
     ucd::Status run(const ucd::PreparedLaunch &prepared) const {
         ucd::Owner<ucd::Event> done;
-        UCD_TRY(backend_->launch(prepared, done));
+        UCD_TRY(backend_->launch_prepared(prepared, done));
         return wait(done);
     }
 

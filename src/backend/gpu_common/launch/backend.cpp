@@ -98,8 +98,14 @@ public:
 
     const char *name() const { return vendor_name; }
 
-    BackendState probe() { return driver::look(); }
-    const BackendState &inspect() { return driver::initialise(); }
+    Status probe(BackendState &state) {
+        state = driver::look();
+        return success;
+    }
+    Status inspect(const BackendState *&state) {
+        state = &driver::initialise();
+        return success;
+    }
 
     Status use_context(uint64_t context, int device) {
         if constexpr (has_contexts) return driver::use_context(context, device);
@@ -186,13 +192,13 @@ public:
         });
     }
 
-    Status launch(const PreparedLaunch &launch, Owner<Event> &done) {
+    Status launch_prepared(const PreparedLaunch &launch, Owner<Event> &done) {
         const auto &prepared = static_cast<const GpuPreparedLaunch &>(launch);
         return start(prepared.device, prepared.bytes, done,
                      [&](const Submission &to) { return prepared.steps.run(to.stream, false); });
     }
 
-    Status launch_in(const NativeStream &native, const PreparedLaunch &launch, Keep keep) {
+    Status launch_prepared_in(const NativeStream &native, const PreparedLaunch &launch, Keep keep) {
         const auto &prepared = static_cast<const GpuPreparedLaunch &>(launch);
         const auto run = [&](const Submission &to) -> Status {
             const bool captured = to.mode == LaunchMode::capture;

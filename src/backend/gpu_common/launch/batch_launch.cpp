@@ -117,7 +117,7 @@ Status write_as_made(const Submission &to, MoveMaker &maker, BatchTableBuilder &
                      bool &fits) {
     std::array<MoveAddresses, 64> at; // small enough to stay in the cache
     for (std::size_t first = 0, made = 1; made > 0;) {
-        UCD_TRY(maker.make(first, move, at, made));
+        UCD_TRY(maker.make(first, move, at.data(), at.size(), made));
         if (move.length >= max_positions) return success;
         UCD_TRY(builder.add(to, move, std::span(at).first(made)));
         if (builder.vectors() > max_batch_vectors) return success;
@@ -168,10 +168,10 @@ Status launch_as_made(const Submission &to, MoveMaker &maker, bool &launched) {
         UCD_TRY(write_as_made(to, maker, parts[0].batch.builder(), parts[0].move, parts[0].fits));
     } else {
         for (unsigned i = 0; i < threads; ++i)
-            UCD_TRY(parts[i].batch.begin(to, maker.part(i).members()));
+            UCD_TRY(parts[i].batch.begin(to, maker.part(i)->members()));
         std::mutex mutex;
         const Submission shared{to.device, to.stream, to.mode, to.needs, &mutex};
-        in_threads(threads, [&](unsigned i) { parts[i].write(shared, maker.part(i)); });
+        in_threads(threads, [&](unsigned i) { parts[i].write(shared, *maker.part(i)); });
         UCD_TRY(maker.unite());
     }
     std::size_t made = 0;

@@ -34,7 +34,7 @@ bool GpuPlan::is_needed_by(const Move &move) const {
            may_need_interpreter(move.typed().count);
 }
 
-std::string GpuPlan::describe() const {
+std::string GpuPlan::description() const {
     if (host.size == 0) return "nothing to move";
     if (host.contiguous) return "a copy: one block";
     const Shape &shape = host.shape;

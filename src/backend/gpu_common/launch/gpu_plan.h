@@ -51,7 +51,7 @@ class GpuPlan final : public KernelPlanOf<GpuPlan> {
 public:
     GpuPlan(const Layout &layout, int64_t extent, bool repeated, uint64_t max_bytes);
 
-    std::string describe() const;
+    std::string description() const;
     std::size_t memory() const;
     bool is_needed_by(const Move &move) const;
 
