@@ -1,6 +1,9 @@
-// Functions of the host's backend that the frontend calls directly. Most are used before there is a
-// plan, because they are compiled for the CPU's widest instructions: they examine lists of blocks,
-// move data by such lists, and copy and convert from layout to layout.
+// The second part of the contract: what the host's backend has beside the functions of
+// function_list.h, and no device. The host's backend is never a plugin, so the frontend calls these
+// functions directly. A table would make each an indirect call, and move_whole() is on the path of
+// a short pack. Most are used before there is a plan, because they are compiled for the CPU's
+// widest instructions: they examine lists of blocks, move data by such lists, and copy and convert
+// from layout to layout.
 #pragma once
 
 #include "move.h"
