@@ -15,7 +15,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True  # write no __pycache__ beside the sources
 
-from kernel_space import BACKENDS, CONVERTED, ELEMENTS, GPU_BACKENDS, KINDS, LEAVES, GpuBackend
+from kernel_space import BACKENDS, CONVERTED, ELEMENTS, GPU_BACKENDS, KINDS, LEAVES, WIDTHS, GpuBackend
 from naming import format_name
 from output import environment, write_if_changed
 
@@ -77,6 +77,7 @@ def _environment(backend):
         elements=ELEMENTS,
         kinds=KINDS,
         leaves=LEAVES,
+        widths=WIDTHS,
         moves=list(backend.moves()),
         reductions=backend.reduce_kernels(),
     )
@@ -129,7 +130,7 @@ def _gpu_files(backend):
                 "kernels": [kernel for kernel in backend.moves() if kernel.leaf == f"w{width}"],
             },
         )
-        for width in backend.widths
+        for width in WIDTHS
     }
     kinds = {kernel: _kind(kernel) for kernel in filter(backend.has_vectors, backend.reduce_kernels())}
     by_kind = {

@@ -4,6 +4,7 @@ import itertools
 from dataclasses import dataclass
 
 DIRECTIONS = ("pack", "unpack")
+MAX_LEVELS = 3
 
 # Kinds of levels: the letter in kernel names, and the name in the C++ code.
 KINDS = {"s": "strided", "b": "indexed_block", "i": "indexed"}
@@ -42,6 +43,7 @@ LEAVES = {
     )
 }
 
+# For an innermost level s or b, and for an innermost level i.
 BLOCK_LEAVES = tuple(name for name, leaf in LEAVES.items() if leaf.form != "run")
 RUN_LEAVES = tuple(name for name, leaf in LEAVES.items() if leaf.form == "run")
 
@@ -51,6 +53,10 @@ LOGICAL = ("land", "lor", "lxor")
 BITWISE = ("band", "bor", "bxor")
 LOC = ("maxloc", "minloc")
 OPS = ORDER + SUMS + LOGICAL + BITWISE + LOC
+
+# The ops and elements of reductions that also have a kernel for rows in place.
+ROW_OPS = ORDER + ("sum",)
+ROW_ELEMENTS = ("float32", "float64", "int32", "uint32", "int64", "uint64")
 
 
 @dataclass(frozen=True)
@@ -185,7 +191,6 @@ class Instructions:
     name: str
     features: tuple  # features that the processor must have
     implied: tuple  # features that such processors always have; some compilers cannot test for them
-    machine: str = "defined(__x86_64__)"
     gcc_options: tuple = ()
 
 
@@ -194,12 +199,10 @@ class Space:
     """What backends have in common."""
 
     name: str
-    max_levels: int
-    directions: tuple
     elements: tuple
 
     def shapes(self):
-        for levels in range(1, self.max_levels + 1):
+        for levels in range(1, MAX_LEVELS + 1):
             yield from map("".join, itertools.product(KINDS, repeat=levels))
 
     def reductions(self):
@@ -221,34 +224,30 @@ class Space:
 class Backend(Space):
     """The part of the space that a backend uses."""
 
-    block_leaves: tuple  # for an innermost level s or b
-    run_leaves: tuple  # for an innermost level i
-    row_ops: tuple  # the ops and elements of reductions that also have a kernel for rows in place
-    row_elements: tuple
     fast_conversions: tuple  # representations between which each instruction set has conversions of its own
     instructions: tuple = ()  # the fastest first
     written_by_hand: tuple = ()  # source files that are compiled for each instruction set, too
 
     def leaves(self, shape):
-        return self.run_leaves if shape.endswith("i") else self.block_leaves
+        return RUN_LEAVES if shape.endswith("i") else BLOCK_LEAVES
 
     def moves(self):
         for shape in self.shapes():
             for leaf in self.leaves(shape):
-                for direction in self.directions:
+                for direction in DIRECTIONS:
                     yield MoveKernel(direction, shape, leaf)
 
     def transposes(self):
-        for leaf in self.block_leaves:
+        for leaf in BLOCK_LEAVES:
             # Tiles pay only for blocks that share a cache line.
             if LEAVES[leaf].form == "any" or LEAVES[leaf].size < 64:
                 yield TransposeKernel(leaf)
 
     def row_reductions(self):
         """All triples (direction, op, element) with a kernel for rows."""
-        for direction in self.directions:
-            for name in self.row_elements:
-                for op in self.row_ops:
+        for direction in DIRECTIONS:
+            for name in ROW_ELEMENTS:
+                for op in ROW_OPS:
                     yield RowReduceKernel(direction, op, name)
 
     def row_reduce_kernel(self, reduction):
@@ -292,31 +291,22 @@ class Backend(Space):
 
 
 BACKENDS = {
-    backend.name: backend
-    for backend in (
-        Backend(
-            name="seq",
-            max_levels=3,
-            directions=DIRECTIONS,
-            block_leaves=BLOCK_LEAVES,
-            run_leaves=RUN_LEAVES,
-            elements=tuple(ELEMENTS),
-            row_ops=ORDER + ("sum",),
-            row_elements=("float32", "float64", "int32", "uint32", "int64", "uint64"),
-            fast_conversions=("float16", "bfloat16", "float8_e4m3", "float8_e5m2", "float32", "float64",
-                              "int8", "uint8", "int32"),
-            instructions=(
-                Instructions(
-                    "avx512",
-                    ("avx2", "bmi2", "avx512f", "avx512bw", "avx512dq", "avx512vl"),
-                    ("f16c",),
-                    gcc_options=("prefer-vector-width=512",),
-                ),
-                Instructions("avx2", ("avx2", "bmi2"), ("f16c",)),
+    "seq": Backend(
+        name="seq",
+        elements=tuple(ELEMENTS),
+        fast_conversions=("float16", "bfloat16", "float8_e4m3", "float8_e5m2", "float32", "float64",
+                          "int8", "uint8", "int32"),
+        instructions=(
+            Instructions(
+                "avx512",
+                ("avx2", "bmi2", "avx512f", "avx512bw", "avx512dq", "avx512vl"),
+                ("f16c",),
+                gcc_options=("prefer-vector-width=512",),
             ),
-            written_by_hand=("list_looks.cpp",),
+            Instructions("avx2", ("avx2", "bmi2"), ("f16c",)),
         ),
-    )
+        written_by_hand=("list_looks.cpp",),
+    ),
 }
 
 
@@ -328,14 +318,13 @@ class GpuBackend(Space):
     """The part of the space that the kernels of src/backend/gpu_common use. A block is any number of words, and the
     leaf gives their width."""
 
-    widths: tuple
     fast_conversions: tuple  # (source, target); one kernel does all others
     tiled_conversions: tuple  # those of them that also have a kernel for permuted axes
 
     def moves(self):
         """The move kernels in the order of the tables: by width, direction and shape."""
-        for width in self.widths:
-            for direction in self.directions:
+        for width in WIDTHS:
+            for direction in DIRECTIONS:
                 for shape in self.shapes():
                     yield MoveKernel(direction, shape, f"w{width}")
 
@@ -355,29 +344,23 @@ class GpuBackend(Space):
 
 
 GPU_BACKENDS = {
-    backend.name: backend
-    for backend in (
-        GpuBackend(
-            name="gpu",
-            max_levels=3,
-            directions=DIRECTIONS,
-            widths=WIDTHS,
-            # Devices do not support C's long double.
-            elements=tuple(name for name, element in ELEMENTS.items() if not element.needs),
-            fast_conversions=(
-                *itertools.permutations(("float16", "bfloat16", "float32"), 2),
-                *itertools.product(("float16", "bfloat16", "float32"), ("float8_e4m3", "float8_e5m2")),
-                *itertools.product(("float8_e4m3", "float8_e5m2"), ("float16", "bfloat16", "float32")),
-                ("float32", "float64"), ("float64", "float32"), ("float32", "int32"), ("int32", "float32"),
-                ("uint8", "float32"), ("uint8", "float16"), ("int8", "bfloat16"), ("int8", "float16"),
-            ),
-            # Few, for the size of the modules for Level Zero.
-            tiled_conversions=(
-                ("float32", "bfloat16"), ("bfloat16", "float32"), ("float32", "float16"), ("float16", "float32"),
-                ("bfloat16", "float8_e4m3"), ("bfloat16", "float8_e5m2"), ("float8_e4m3", "bfloat16"),
-                ("float8_e5m2", "bfloat16"), ("float32", "float8_e4m3"), ("float8_e4m3", "float32"),
-                ("float64", "float32"), ("float32", "float64"), ("int32", "float32"), ("uint8", "float32"),
-            ),
+    "gpu": GpuBackend(
+        name="gpu",
+        # Devices do not support C's long double.
+        elements=tuple(name for name, element in ELEMENTS.items() if not element.needs),
+        fast_conversions=(
+            *itertools.permutations(("float16", "bfloat16", "float32"), 2),
+            *itertools.product(("float16", "bfloat16", "float32"), ("float8_e4m3", "float8_e5m2")),
+            *itertools.product(("float8_e4m3", "float8_e5m2"), ("float16", "bfloat16", "float32")),
+            ("float32", "float64"), ("float64", "float32"), ("float32", "int32"), ("int32", "float32"),
+            ("uint8", "float32"), ("uint8", "float16"), ("int8", "bfloat16"), ("int8", "float16"),
         ),
-    )
+        # Few, for the size of the modules for Level Zero.
+        tiled_conversions=(
+            ("float32", "bfloat16"), ("bfloat16", "float32"), ("float32", "float16"), ("float16", "float32"),
+            ("bfloat16", "float8_e4m3"), ("bfloat16", "float8_e5m2"), ("float8_e4m3", "bfloat16"),
+            ("float8_e5m2", "bfloat16"), ("float32", "float8_e4m3"), ("float8_e4m3", "float32"),
+            ("float64", "float32"), ("float32", "float64"), ("int32", "float32"), ("uint8", "float32"),
+        ),
+    ),
 }

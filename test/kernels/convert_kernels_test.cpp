@@ -140,6 +140,8 @@ TEST_CASE("the table has all conversions that change bits") {
             const bool is_real = converted_part(from) == from && converted_part(to) == to;
             const bool defined = is_real && is_convertible(from, to) && !has_same_bits(from, to);
             CHECK((convert_kernel(from, to) != nullptr) == defined);
+            // The set that every machine has is complete.
+            CHECK((kernel_sets().back()->conversions.find(from, to) != nullptr) == defined);
         }
 }
 

@@ -64,7 +64,7 @@ public:
         : conversion_(conversion), loops_(loops), run_(conversion.run(loops)),
           from_step_(loops.columns.count > 0 ? loops.columns.axis[0]->from.stride : 0),
           to_step_(loops.rows.count > 0 ? loops.rows.axis[0]->to.stride : 0),
-          transpose_(transpose_kernel(leaf_for_block(loops.block))) {
+          transpose_(transpose_kernel(leaf_for_block(loops.block)).function) {
         // Whole blocks of the conversion kernels, and several cache lines on either side.
         const uint64_t elements = (conversion.to_size == 1 ? 4 : 2) * run_elements;
         height_ = std::min(std::max<uint64_t>(elements / run_, 1), loops.rows.total);

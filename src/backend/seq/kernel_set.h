@@ -105,30 +105,6 @@ using RowReduceKernels = KernelList<RowReduceKernelInfo, directions * ops * elem
 // Only the default set has all conversions.
 using ConvertKernels = KernelList<ConvertKernelInfo, elements * elements>;
 
-// Whether the generated kernels are exactly the reductions that the contract defines.
-consteval bool match_contract(const ReduceKernels &kernels) {
-    for (size_t o = 0; o < ops; ++o)
-        for (size_t e = 0; e < elements; ++e) {
-            const auto op = static_cast<Op>(o);
-            const auto element = static_cast<Element>(e);
-            const bool defined = is_reduction(op) && (defined_ops(element) & op_bit(op)) != 0;
-            if (defined != (kernels.find(op, element) != nullptr)) return false;
-        }
-    return true;
-}
-
-// Whether the generated kernels are exactly the conversions that change bits.
-consteval bool match_contract(const ConvertKernels &kernels) {
-    for (size_t from = 0; from < elements; ++from)
-        for (size_t to = 0; to < elements; ++to) {
-            const auto source = static_cast<Element>(from), target = static_cast<Element>(to);
-            const bool changes = converted_part(source) == source &&
-                                 is_convertible(source, target) && !has_same_bits(source, target);
-            if (changes != (kernels.find(source, target) != nullptr)) return false;
-        }
-    return true;
-}
-
 struct KernelSet {
     const char *instructions;
     const MoveKernels &moves;

@@ -128,19 +128,15 @@ struct ConvertKernelInfo {
     ConvertKernel function;
 };
 
-// The kernel for a nest of 1 to max_levels levels, given from the outermost. Never null: if a leaf
-// does not fit the innermost level, the kernel for blocks of any size is returned.
-MoveKernel move_kernel(Direction direction, std::span<const LevelKind> shape, Leaf leaf);
-const char *move_kernel_name(Direction direction, std::span<const LevelKind> shape, Leaf leaf);
+// The kernel for a nest of 1 to max_levels levels, given from the outermost. If a leaf does not fit
+// the innermost level, it is the kernel for blocks of any size.
+const MoveKernelInfo &move_kernel(Direction direction, std::span<const LevelKind> shape, Leaf leaf);
 
-// The kernel for a matrix to transpose. Never null: most leaves share the kernel for blocks of any
-// size.
-TransposeKernel transpose_kernel(Leaf leaf);
-const char *transpose_kernel_name(Leaf leaf);
+// The kernel for a matrix to transpose. Most leaves share the kernel for blocks of any size.
+const TransposeKernelInfo &transpose_kernel(Leaf leaf);
 
 // Null if defined_ops() lacks the reduction, and for Op::replace, which is a move.
 ReduceKernel reduce_kernel(Op op, Element element);
-const char *reduce_kernel_name(Op op, Element element);
 
 // Null for most reductions: only the common ops of the common elements have such a kernel.
 RowReduceKernel row_reduce_kernel(Direction direction, Op op, Element element);
@@ -148,9 +144,5 @@ RowReduceKernel row_reduce_kernel(Direction direction, Op op, Element element);
 // Null if the bits of both are equal, or if the conversion is not defined. Both are representations
 // of real numbers.
 ConvertKernel convert_kernel(Element from, Element to);
-
-std::span<const MoveKernelInfo> all_move_kernels();
-std::span<const TransposeKernelInfo> all_transpose_kernels();
-std::span<const ReduceKernelInfo> all_reduce_kernels();
 
 } // namespace ucd::seq

@@ -25,8 +25,8 @@ void move_blocks(const PlainBlocks &list, const ListMove &move, uint64_t bytes,
     Nest nest{};
     nest.level[0] = {count, shift, displs, nullptr};
     nest.block = bytes;
-    move_kernel(move.direction, shape, leaf_for_block(bytes))(
-        nest, at(move.typed(), list.shift), packed, Position{}, {{count - 1}, {}});
+    move_kernel(move.direction, shape, leaf_for_block(bytes))
+        .function(nest, at(move.typed(), list.shift), packed, Position{}, {{count - 1}, {}});
 }
 
 // Moves the entries [begin, end), which all have the same length.
@@ -58,9 +58,9 @@ char *move_runs(const PlainBlocks &list, const ListMove &move, const int64_t *di
         nest.block = list.bytes;
         nest.longest_run = longest * list.bytes;
         nest.runs = list.displs.size();
-        move_kernel(move.direction, shape, leaf_for_runs(list.bytes))(
-            nest, at(move.typed(), list.shift), packed, Position{},
-            {{count - 1}, {first[count] - first[count - 1] - 1}});
+        move_kernel(move.direction, shape, leaf_for_runs(list.bytes))
+            .function(nest, at(move.typed(), list.shift), packed, Position{},
+                      {{count - 1}, {first[count] - first[count - 1] - 1}});
     }
     return packed + units * list.bytes;
 }

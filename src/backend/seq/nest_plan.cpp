@@ -320,7 +320,7 @@ NestPlan make_nest(const Layout &layout, const Node &top, bool open_ended) {
     }
     p.leaf = runs ? leaf_for_runs(p.nest.block) : leaf_for_block(p.nest.block);
     for (const Direction d : {Direction::pack, Direction::unpack})
-        p.kernel[static_cast<unsigned>(d)] = move_kernel(d, {p.kinds, p.levels}, p.leaf);
+        p.kernel[static_cast<unsigned>(d)] = move_kernel(d, {p.kinds, p.levels}, p.leaf).function;
     p.whole_at_once = p.narrow == nullptr && p.permuted == nullptr;
     return p;
 }

@@ -36,7 +36,7 @@ void move_whole(const Axes &axes, uintptr_t from, uintptr_t to) {
     uint64_t bytes = loops.block * loops.columns.total * loops.rows.total;
     for (unsigned k = 0; k < loops.others_count; ++k) bytes *= loops.others[k]->count;
 
-    const TransposeKernel kernel = transpose_kernel(leaf_for_block(loops.block));
+    const TransposeKernel kernel = transpose_kernel(leaf_for_block(loops.block)).function;
     int64_t from_lines[Portions::longest], to_lines[Portions::longest];
     const bool to_adjacent = loops.interleaves(loops.rows, loops.columns, &Axis::from, &Axis::to);
     // A small square is both, and its lines must be listed on one side.

@@ -32,6 +32,13 @@ bool rows_are_long(const Layout &layout) {
     return layout.top().bytes / rows[layout.root] >= long_enough;
 }
 
+// What moves the nest; of two directions, the kernel that packs.
+const char *name_of(const NestPlan &p) {
+    if (p.permuted != nullptr) return transpose_kernel(leaf_for_block(p.permuted->block)).name;
+    if (p.levels == 0) return "memcpy";
+    return move_kernel(Direction::pack, {p.kinds, p.levels}, p.leaf).name;
+}
+
 } // namespace
 
 SeqPlan::SeqPlan(const Layout &l, int64_t e, bool repeated, uint64_t max_bytes)
@@ -102,11 +109,11 @@ std::string SeqPlan::description() const {
     if (size == 0) return "nothing to move";
     if (form == Form::contiguous) return "memcpy: one block";
     if (form == Form::nest && top.permuted != nullptr)
-        return std::string(transpose_kernel_name(leaf_for_block(top.permuted->block))) + ": " +
-               std::to_string(top.permuted->count) + " levels, in an order of their own";
+        return std::string(name_of(top)) + ": " + std::to_string(top.permuted->count) +
+               " levels, in an order of their own";
     if (form == Form::nest)
-        return std::string(move_kernel_name(Direction::pack, {top.kinds, top.levels}, top.leaf)) +
-               ": one nest" + (top.lists.empty() ? "" : ", of merged levels");
+        return std::string(name_of(top)) + ": one nest" +
+               (top.lists.empty() ? "" : ", of merged levels");
     if (form == Form::blocks)
         return "a walk down to every block: kernels for its parts would take more memory than the "
                "type may";
@@ -116,11 +123,8 @@ std::string SeqPlan::description() const {
     std::string all = text;
     constexpr std::size_t most = 4;
     for (std::size_t i = 0; i < std::min(parts_.size(), most); ++i) {
-        const NestPlan &p = parts_[i];
         all += ' ';
-        all += p.permuted != nullptr ? transpose_kernel_name(leaf_for_block(p.permuted->block))
-               : p.levels == 0       ? "memcpy"
-                               : move_kernel_name(Direction::pack, {p.kinds, p.levels}, p.leaf);
+        all += name_of(parts_[i]);
     }
     if (parts_.size() > most) all += " ...";
     return all;

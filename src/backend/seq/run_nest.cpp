@@ -98,7 +98,7 @@ void run_narrow(const RunnableNest &p, char *origin, uint64_t begin, uint64_t en
     RunnableNest list;
     list.nest = {};
     list.nest.block = block;
-    list.kernel[static_cast<unsigned>(direction)] = move_kernel(direction, shape, p.leaf);
+    list.kernel[static_cast<unsigned>(direction)] = move_kernel(direction, shape, p.leaf).function;
     list.levels = 1;
     list.kinds[0] = shape[0];
     list.each[0] = block;
