@@ -13,13 +13,6 @@
 
 namespace ucd::seq::UCD_SEQ_INSTRUCTIONS {
 
-// Whether the instruction set shuffles bytes.
-#if defined(UCD_SEQ_HAS_AVX2) || defined(UCD_SEQ_HAS_NEON)
-constexpr bool has_byte_shuffles = true;
-#else
-constexpr bool has_byte_shuffles = false;
-#endif
-
 // `lines` lines of blocks of `width` bytes; a vector holds the `at_once` blocks of one line.
 template <unsigned width, unsigned lines>
 struct Interleaving {
@@ -114,30 +107,10 @@ struct Interleaving {
     }
 };
 
-// Without byte shuffles: the same block by block, because the adjacent lines are not listed.
-template <unsigned width>
-UCD_SEQ_ONE_COPY bool interleave_blocks(const Matrix &m) {
-    if (!m.to_adjacent && !m.from_adjacent) return false;
-    for (uint64_t f = 0; f < m.from_count; ++f) {
-        const uintptr_t from = m.from + (m.from_adjacent ? static_cast<uintptr_t>(m.from_lines[0]) +
-                                                               f * m.to_count * width
-                                                         : static_cast<uintptr_t>(m.from_lines[f]));
-        for (uint64_t t = 0; t < m.to_count; ++t) {
-            const uintptr_t to = m.to + (m.to_adjacent ? static_cast<uintptr_t>(m.to_lines[0]) +
-                                                             t * m.from_count * width
-                                                       : static_cast<uintptr_t>(m.to_lines[t]));
-            __builtin_memcpy(pointer(to + f * width), pointer(from + t * width), width);
-        }
-    }
-    return true;
-}
-
 // For entries that are contiguous on both sides. Returns false if the matrix is of another kind.
 template <unsigned width, unsigned lines = 2>
 UCD_SEQ_INLINE bool interleave(const Matrix &m) {
-    if constexpr (!has_byte_shuffles) {
-        return interleave_blocks<width>(m);
-    } else if constexpr (lines > max_interleaved || width > 4) {
+    if constexpr (lines > max_interleaved || width > 4) {
         return false;
     } else {
         using Interleaving = Interleaving<width, lines>;
