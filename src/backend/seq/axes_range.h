@@ -29,8 +29,10 @@ inline Axes inner_axes(const Axes &axes, unsigned level, uint64_t first, uint64_
     return inner;
 }
 
-// A part of an iteration, whole iterations, and a part of another, for each level. The parts are
-// divided in the same way; the last ones are parts of blocks.
+// Divides a range of the stream: run() calls whole(axes, from, to) for parts that are whole
+// iterations of nested loops, and part(from, to, bytes) for parts of blocks. On each level there is
+// a part of an iteration, whole iterations, and a part of another. The parts are divided in the
+// same way; the last ones are parts of blocks.
 template <class Whole, class Part>
 class RangeOfAxes {
 public:
@@ -41,6 +43,8 @@ public:
             each_[k] = k + 1 == axes.count ? axes.block : each_[k + 1] * axes.axis[k + 1].count;
     }
 
+    // The bytes [begin, end) of the loops from `level` on. `from` and `to` are the addresses of
+    // their iteration 0. The count of the outermost loop is not used.
     void run(unsigned level, uint64_t begin, uint64_t end, uintptr_t from, uintptr_t to) const {
         if (level == axes_.count) return part_(from + begin, to + begin, end - begin);
         const uint64_t bytes = each_[level];
@@ -71,14 +75,5 @@ private:
     const Part &part_;
     uint64_t each_[max_axes + 1]; // of the stream, in an iteration
 };
-
-// Calls whole(axes, from, to) for parts of the range [begin, end) of the stream that are whole
-// iterations of nested loops, and part(from, to, bytes) for parts of blocks. `from` and `to` are
-// the addresses of the iteration 0 of all loops. The count of the outermost loop is not used.
-template <class Whole, class Part>
-void for_each_whole(const Axes &axes, uint64_t begin, uint64_t end, uintptr_t from, uintptr_t to,
-                    const Whole &whole, const Part &part) {
-    RangeOfAxes<Whole, Part>(axes, whole, part).run(0, begin, end, from, to);
-}
 
 } // namespace ucd::seq

@@ -208,12 +208,12 @@ bool convert_in_one_pass(const HostStream &from, const HostStream &to, uint64_t 
             return share == threads ? end : begin + (end - begin) / threads * share;
         };
         const DefaultFloatEnvironment environment;
-        for_each_whole(
-            common, first_of(i), first_of(i + 1), origin_of(from), origin_of(to),
-            [&](const Axes &axes, uintptr_t part_from, uintptr_t part_to) {
-                convert_whole(conversion, axes, part_from, part_to);
-            },
-            [](uintptr_t, uintptr_t, uint64_t) {}); // no part of an element is left
+        const auto convert_part = [&](const Axes &axes, uintptr_t part_from, uintptr_t part_to) {
+            convert_whole(conversion, axes, part_from, part_to);
+        };
+        const auto no_rest = [](uintptr_t, uintptr_t, uint64_t) {}; // of a part of an element
+        RangeOfAxes(common, convert_part, no_rest)
+            .run(0, first_of(i), first_of(i + 1), origin_of(from), origin_of(to));
     });
     return true;
 }

@@ -88,7 +88,7 @@ void permute(const Axes &axes, uint64_t begin, uint64_t end, uintptr_t from, uin
     const auto move_part = [](uintptr_t part_from, uintptr_t part_to, uint64_t bytes) {
         std::memcpy(reinterpret_cast<void *>(part_to), reinterpret_cast<void *>(part_from), bytes);
     };
-    for_each_whole(axes, begin, end, from, to, move_whole, move_part);
+    RangeOfAxes(axes, move_whole, move_part).run(0, begin, end, from, to);
 }
 
 bool find_axes(const Layout &layout, const Node &top, Axes &axes) {

@@ -127,6 +127,26 @@ UCD_SEQ_INLINE void combine_long_blocks(uintptr_t at, uintptr_t stride, uint64_t
     }
 }
 
+// For blocks of at least `width` bytes: of one piece, of overlapping pieces of up to the widest, or
+// longer.
+template <class Op, class T, Direction direction, unsigned width>
+UCD_SEQ_INLINE void combine_by_width(uintptr_t at, uintptr_t stride, uint64_t count, uint64_t block,
+                                     char *packed) {
+    const auto blocks = [=]<unsigned pieces>() {
+        combine_blocks<Op, T, direction, width, pieces>(at, stride, count, block, packed);
+    };
+    if (block == width) return blocks.template operator()<1>();
+    if constexpr (width < widest) {
+        if (block < 2 * width) return blocks.template operator()<2>();
+        combine_by_width<Op, T, direction, 2 * width>(at, stride, count, block, packed);
+    } else {
+        if (block <= uint64_t{2} * widest) return blocks.template operator()<2>();
+        if (block <= uint64_t{3} * widest) return blocks.template operator()<3>();
+        if (block <= uint64_t{4} * widest) return blocks.template operator()<4>();
+        combine_long_blocks<Op, T, direction>(at, stride, count, block, packed);
+    }
+}
+
 // Combines `count` blocks of `block` bytes of whole elements, at equal distances from `at` on.
 template <class Op, class T, Direction direction>
 UCD_SEQ_INLINE void combine_rows(uintptr_t at, uintptr_t stride, uint64_t count, uint64_t block,
@@ -141,26 +161,7 @@ UCD_SEQ_INLINE void combine_rows(uintptr_t at, uintptr_t stride, uint64_t count,
             return combine_elements_from_memory<Op, T, direction>(at, stride, count, packed);
         return combine_elements<Op, T, direction>(at, stride, count, packed);
     }
-    const auto blocks = [=]<unsigned width, unsigned pieces>() {
-        combine_blocks<Op, T, direction, width, pieces>(at, stride, count, block, packed);
-    };
-    if constexpr (sizeof(T) < 8) {
-        if (block == 8) return blocks.template operator()<8, 1>();
-        if (block < 16) return blocks.template operator()<8, 2>();
-    }
-    if (block == 16) return blocks.template operator()<16, 1>();
-    if constexpr (widest >= 32) {
-        if (block < 32) return blocks.template operator()<16, 2>();
-        if (block == 32) return blocks.template operator()<32, 1>();
-    }
-    if constexpr (widest >= 64) {
-        if (block < 64) return blocks.template operator()<32, 2>();
-        if (block == 64) return blocks.template operator()<64, 1>();
-    }
-    if (block <= uint64_t{2} * widest) return blocks.template operator()<widest, 2>();
-    if (block <= uint64_t{3} * widest) return blocks.template operator()<widest, 3>();
-    if (block <= uint64_t{4} * widest) return blocks.template operator()<widest, 4>();
-    combine_long_blocks<Op, T, direction>(at, stride, count, block, packed);
+    combine_by_width<Op, T, direction, sizeof(T) < 8 ? 8 : 16>(at, stride, count, block, packed);
 }
 
 } // namespace ucd::seq::UCD_SEQ_INSTRUCTIONS
