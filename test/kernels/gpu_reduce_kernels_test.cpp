@@ -98,8 +98,6 @@ ReduceParams strided_params(const Arrangement &a, std::size_t size, unsigned wor
     ReduceParams p{};
     p.by = by;
     if (a.stride != size) p.levels = 1;
-    // Or as if there could be more levels.
-    p.strided = p.levels == 1 && a.count % 2 == 1;
     p.shift = static_cast<uint8_t>(std::countr_zero(word));
     NestParams &n = p.nest;
     n.level[0] = {make_divisor(size / word), static_cast<int32_t>(a.stride / word)};

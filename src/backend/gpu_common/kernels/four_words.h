@@ -29,4 +29,28 @@ UCD_GPU_FUNCTION FourWords<width> shift(Quad &vector, const FourWords<width> &la
     return first;
 }
 
+// Moves a whole vector of narrow words, of which `first` is the first, four at a time.
+// find(word, places) finds the addresses of a word and the next three.
+template <Direction direction, unsigned width, class Find>
+UCD_GPU_FUNCTION void move_fours(uintptr_t packed, uint32_t first, Find find) {
+    Quad whole{};
+    if constexpr (direction == Direction::unpack) whole = load<Quad>(packed);
+#pragma unroll 1
+    for (uint32_t word = first; word != first + vector_bytes / width; word += 4) {
+        uintptr_t places[4];
+        find(word, places);
+        FourWords<width> four{};
+        if constexpr (direction == Direction::pack) {
+#pragma unroll
+            for (unsigned k = 0; k < 4; ++k) four.word[k] = load<Word<width>>(places[k]);
+            shift(whole, four);
+        } else {
+            four = shift(whole, four);
+#pragma unroll
+            for (unsigned k = 0; k < 4; ++k) store<Word<width>>(places[k], four.word[k]);
+        }
+    }
+    if constexpr (direction == Direction::pack) store<Quad>(packed, whole);
+}
+
 } // namespace ucd::UCD_GPU

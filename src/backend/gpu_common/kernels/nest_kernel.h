@@ -51,16 +51,6 @@ UCD_GPU_FUNCTION void places_of(const NestParams &p, uint32_t word, uintptr_t *p
     for (unsigned k = 0; k < words; ++k) places[k] = place_of<width, kinds...>(p, word + k);
 }
 
-// The same if each word is a child of the strided level: the addresses are one stride apart.
-template <unsigned width>
-UCD_GPU_FUNCTION void places_in_steps(const NestParams &p, uint32_t word, uintptr_t *places) {
-    constexpr unsigned words = vector_bytes / width;
-    places[0] = p.typed + static_cast<uintptr_t>(steps(word, p.level[0])) * width;
-    const uintptr_t step = static_cast<uintptr_t>(int64_t{p.level[0].stride}) * width;
-#pragma unroll
-    for (unsigned k = 1; k < words; ++k) places[k] = places[k - 1] + step;
-}
-
 // The same for runs whose children touch: one search for all words, and the next run is read where
 // one ends.
 template <unsigned width>
@@ -83,12 +73,9 @@ UCD_GPU_FUNCTION void places_in_runs(const NestParams &p, uint32_t word, uintptr
     }
 }
 
-// How the addresses of words are found.
-enum class Finding { each_word, steps, runs };
-
 // Moves `per_thread` vectors, `threads_per_block` apart, starting with `first`: first all loads,
 // then all stores.
-template <Direction direction, unsigned width, unsigned per_thread, Finding finding,
+template <Direction direction, unsigned width, unsigned per_thread, bool in_runs,
           LevelKind... kinds>
 UCD_GPU_FUNCTION void move_vectors(const NestParams &p, uint32_t first) {
     using V = Vector<width>;
@@ -97,9 +84,7 @@ UCD_GPU_FUNCTION void move_vectors(const NestParams &p, uint32_t first) {
 #pragma unroll
     for (unsigned i = 0; i < per_thread; ++i) {
         const uint32_t word = p.first_word + (first + i * threads_per_block) * V::words;
-        if constexpr (finding == Finding::steps)
-            places_in_steps<width>(p, word, places[i]);
-        else if constexpr (finding == Finding::runs)
+        if constexpr (in_runs)
             places_in_runs<width>(p, word, places[i]);
         else
             places_of<width, kinds...>(p, word, places[i]);
@@ -134,27 +119,13 @@ inline constexpr unsigned places_at_once =
 // Moves a vector of narrow words, four at a time.
 template <Direction direction, unsigned width, LevelKind... kinds>
 UCD_GPU_FUNCTION void move_narrow_vector(const NestParams &p, uint32_t vector) {
-    const uintptr_t packed = p.packed + static_cast<uintptr_t>(vector) * vector_bytes;
-    const uint32_t first = p.first_word + vector * (vector_bytes / width);
-    Quad whole{};
-    if constexpr (direction == Direction::unpack) whole = load<Quad>(packed);
-#pragma unroll 1
-    for (uint32_t word = first; word != first + vector_bytes / width; word += 4) {
-        uintptr_t places[4];
+    move_fours<direction, width>(p.packed + static_cast<uintptr_t>(vector) * vector_bytes,
+                                 p.first_word + vector * (vector_bytes / width),
+                                 [&](uint32_t word, auto &places) {
 #pragma unroll
-        for (unsigned k = 0; k < 4; ++k) places[k] = place_of<width, kinds...>(p, word + k);
-        FourWords<width> four{};
-        if constexpr (direction == Direction::pack) {
-#pragma unroll
-            for (unsigned k = 0; k < 4; ++k) four.word[k] = load<Word<width>>(places[k]);
-            shift(whole, four);
-        } else {
-            four = shift(whole, four);
-#pragma unroll
-            for (unsigned k = 0; k < 4; ++k) store<Word<width>>(places[k], four.word[k]);
-        }
-    }
-    if constexpr (direction == Direction::pack) store<Quad>(packed, whole);
+                                     for (unsigned k = 0; k < 4; ++k)
+                                         places[k] = place_of<width, kinds...>(p, word + k);
+                                 });
 }
 
 // Moves whole vectors, and finds the addresses in the fastest way that the levels allow.
@@ -162,48 +133,34 @@ template <Direction direction, unsigned width, unsigned per_thread, LevelKind...
 UCD_GPU_FUNCTION void move_whole_vectors(const NestParams &p, uint32_t first) {
     constexpr LevelKind kind[] = {kinds...};
     if constexpr (sizeof...(kinds) == 1 && width < vector_bytes) {
-        if constexpr (kind[0] == LevelKind::strided) {
-            if (p.level[0].each.value == 1)
-                return move_vectors<direction, width, per_thread, Finding::steps>(p, first);
-        }
         if constexpr (kind[0] == LevelKind::indexed) {
             if (direction == Direction::pack && p.dense)
-                return move_vectors<direction, width, per_thread, Finding::runs>(p, first);
+                return move_vectors<direction, width, per_thread, true>(p, first);
         }
     }
     if constexpr (places_at_once<width, sizeof...(kinds)> < vector_bytes / width) {
         static_assert(per_thread == 1);
         move_narrow_vector<direction, width, kinds...>(p, first);
     } else {
-        move_vectors<direction, width, per_thread, Finding::each_word, kinds...>(p, first);
+        move_vectors<direction, width, per_thread, false, kinds...>(p, first);
     }
 }
 
-// Unpacks a tile in words narrower than a vector. Neighbouring threads take neighbouring words, not
-// vectors: a store of a warp then writes the memory that it touches completely, and no later store
-// touches it again.
-template <unsigned width, unsigned per_thread, Finding finding, LevelKind... kinds>
+// Unpacks a tile that is in the range as a whole, in words narrower than a vector. Neighbouring
+// threads take neighbouring words, not vectors: a store of a warp then writes the memory that it
+// touches completely, and no later store touches it again.
+template <unsigned width, unsigned per_thread, LevelKind... kinds>
 UCD_GPU_FUNCTION void unpack_neighbours(const NestParams &p, uint32_t start, uint32_t thread) {
     constexpr unsigned words = per_thread * Vector<width>::words;
-    constexpr unsigned at_once =
-        finding == Finding::steps ? words : per_thread * places_at_once<width, sizeof...(kinds)>;
+    constexpr unsigned at_once = per_thread * places_at_once<width, sizeof...(kinds)>;
     const uint32_t vector = start + thread / warp_lanes * warp_lanes * per_thread;
     uint32_t first = vector * Vector<width>::words + thread % warp_lanes;
 #pragma unroll 1
     for (unsigned done = 0; done < words; done += at_once, first += at_once * warp_lanes) {
         uintptr_t places[at_once];
-        if constexpr (finding == Finding::steps) {
-            const NestLevel &level = p.level[0];
-            places[0] =
-                p.typed + static_cast<uintptr_t>(steps(p.first_word + first, level)) * width;
-            const auto apart = static_cast<uintptr_t>(steps(warp_lanes, level)) * width;
 #pragma unroll
-            for (unsigned k = 1; k < at_once; ++k) places[k] = places[k - 1] + apart;
-        } else {
-#pragma unroll
-            for (unsigned k = 0; k < at_once; ++k)
-                places[k] = place_of<width, kinds...>(p, p.first_word + first + k * warp_lanes);
-        }
+        for (unsigned k = 0; k < at_once; ++k)
+            places[k] = place_of<width, kinds...>(p, p.first_word + first + k * warp_lanes);
         const uintptr_t packed = p.packed + static_cast<uintptr_t>(first) * width;
         Word<width> word[at_once];
 #pragma unroll
@@ -212,17 +169,6 @@ UCD_GPU_FUNCTION void unpack_neighbours(const NestParams &p, uint32_t start, uin
 #pragma unroll
         for (unsigned k = 0; k < at_once; ++k) store<Word<width>>(places[k], word[k]);
     }
-}
-
-// Unpacks a tile that is in the range as a whole.
-template <unsigned width, unsigned per_thread, LevelKind... kinds>
-UCD_GPU_FUNCTION void unpack_tile(const NestParams &p, uint32_t start, uint32_t thread) {
-    constexpr LevelKind kind[] = {kinds...};
-    if constexpr (sizeof...(kinds) == 1 && kind[0] == LevelKind::strided) {
-        if (p.level[0].each.value == 1)
-            return unpack_neighbours<width, per_thread, Finding::steps, kinds...>(p, start, thread);
-    }
-    unpack_neighbours<width, per_thread, Finding::each_word, kinds...>(p, start, thread);
 }
 
 template <Direction direction, unsigned width, LevelKind... kinds>
@@ -235,9 +181,9 @@ UCD_GPU_FUNCTION void move_tile(const NestParams &p, uint32_t tile, uint32_t thr
             if (p.neighbours) {
                 if constexpr (several > 1) {
                     if (p.per_thread > 1)
-                        return unpack_tile<width, several, kinds...>(p, start, thread);
+                        return unpack_neighbours<width, several, kinds...>(p, start, thread);
                 }
-                return unpack_tile<width, 1, kinds...>(p, start, thread);
+                return unpack_neighbours<width, 1, kinds...>(p, start, thread);
             }
         }
         if constexpr (several > 1) {

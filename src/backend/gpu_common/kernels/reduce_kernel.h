@@ -15,36 +15,24 @@ UCD_GPU_FUNCTION int64_t in_bytes(int64_t displacement, const NestList &list, ui
     return list.displacement_unit == 0 ? displacement : displacement << shift;
 }
 
-// Returns the child that contains `word`, and sets `word` to the position within it.
-UCD_GPU_FUNCTION uint32_t child_of(const NestLevel &level, uint32_t &word) {
-    const uint32_t child = quotient(word, level.each);
-    word -= child * level.each.value;
-    return child;
-}
-
 // The address of a word, for any levels.
 UCD_GPU_FUNCTION uintptr_t place_in_levels(const ReduceParams &p, uint32_t word) {
     int64_t displacement = 0;
-    if (p.strided) { // faster, since the levels are not indexed
-        const uint32_t child = child_of(p.nest.level[0], word);
-        displacement = steps(child, p.nest.level[0]) << p.shift;
-    } else {
 #pragma unroll 1
-        for (unsigned k = 0; k < p.levels; ++k) {
-            const NestLevel &level = p.nest.level[k];
-            const NestList &list = p.nest.list[k];
-            const uint32_t child = child_of(level, word);
-            if (p.kinds[k] == LevelKind::strided) {
-                displacement += steps(child, level) << p.shift;
-            } else if (p.kinds[k] == LevelKind::indexed_block) {
-                displacement += in_bytes(displacement_of_child<1>(list, child), list, p.shift);
-            } else {
-                const uint32_t run = run_holding(list, child);
-                const uint32_t in_run =
-                    child - load_table(list_pointer<uint32_t>(list.first) + run);
-                displacement += in_bytes(displacement_at<1>(list, run), list, p.shift) +
-                                (steps(in_run, level) << p.shift);
-            }
+    for (unsigned k = 0; k < p.levels; ++k) {
+        const NestLevel &level = p.nest.level[k];
+        const NestList &list = p.nest.list[k];
+        const uint32_t child = quotient(word, level.each);
+        word -= child * level.each.value;
+        if (p.kinds[k] == LevelKind::strided) {
+            displacement += steps(child, level) << p.shift;
+        } else if (p.kinds[k] == LevelKind::indexed_block) {
+            displacement += in_bytes(displacement_of_child<1>(list, child), list, p.shift);
+        } else {
+            const uint32_t run = run_holding(list, child);
+            const uint32_t in_run = child - load_table(list_pointer<uint32_t>(list.first) + run);
+            displacement += in_bytes(displacement_at<1>(list, run), list, p.shift) +
+                            (steps(in_run, level) << p.shift);
         }
     }
     return p.nest.typed + static_cast<uintptr_t>(displacement) +

@@ -177,44 +177,19 @@ struct TileMove {
             load_blocks(thread, false);
     }
 
-    UCD_GPU_FUNCTION void store_elements(uint32_t column, uint32_t row, const Cell<To> &cell,
-                                         uint32_t first) const {
-#pragma unroll
-        for (uint32_t i = 0; i < high; ++i)
-            if (i >= first && row + i < t.rows && is_moved(column, row + i))
-                store<To>(target(column, row + i), cell.element[i]);
-    }
-
     // Several elements of one or two bytes, of which the first is of that row.
     UCD_GPU_FUNCTION void store_small(uint32_t column, uint32_t row_cell) const {
         const uint32_t row = row_cell * high;
         const Cell<To> cell = memory.cell[place(column, row_cell)];
         const uintptr_t at = target(column, row);
-        if (p.target_runs == no_runs) return store_elements(column, row, cell, 0);
-        const uint32_t before = at % cell_bytes;
-        if (before == 0) {
-            bool whole = row + high <= t.rows;
-            for (uint32_t i = 0; p.limited != limit_nothing && i < high; ++i)
-                whole = whole && is_moved(column, row + i);
-            if (!whole) return store_elements(column, row, cell, 0);
-            return store<uint32_t>(at, cell.word);
-        }
-        if (p.target_runs != one_run || p.limited != limit_nothing)
-            return store_elements(column, row, cell, 0);
-        // The next aligned word has elements of this cell and of the next one. Elements before the
-        // first word, and after the last one, are stored one by one.
-        const uint32_t skipped = (cell_bytes - before) / sizeof(To);
-        const bool is_first = row_cell == 0 || row + skipped > t.rows;
-        const bool is_last = row + skipped + high > t.rows || row + high == max_rows();
-        if (is_last) return store_elements(column, row, cell, is_first ? 0 : skipped);
-        if (is_first) {
+        bool whole = p.target_runs != no_runs && at % cell_bytes == 0 && row + high <= t.rows;
+        for (uint32_t i = 0; p.limited != limit_nothing && i < high; ++i)
+            whole = whole && is_moved(column, row + i);
+        if (whole) return store<uint32_t>(at, cell.word);
 #pragma unroll
-            for (uint32_t i = 0; i + 1 < high; ++i)
-                if (i < skipped) store<To>(at + i * sizeof(To), cell.element[i]);
-        }
-        const Cell<To> next = memory.cell[place(column, row_cell) + 1];
-        store<uint32_t>(at + (cell_bytes - before),
-                        cell.word >> (8 * (cell_bytes - before)) | next.word << (8 * before));
+        for (uint32_t i = 0; i < high; ++i)
+            if (row + i < t.rows && is_moved(column, row + i))
+                store<To>(target(column, row + i), cell.element[i]);
     }
 
     // Each thread's cells are in one row of cells.

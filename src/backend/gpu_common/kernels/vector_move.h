@@ -128,41 +128,24 @@ public:
 private:
     UCD_GPU_FUNCTION void move_narrow(const Member &m, const MovedVector &v, uint32_t word) const {
         if constexpr (Places::known_width == 1) {
-            move_fours<1>(m, v, word);
+            move_by_fours<1>(m, v, word);
         } else if constexpr (Places::known_width == 2) {
             if constexpr (Places::finds_many)
                 move_several<2, 1>(m, v.number, 0);
             else
-                move_fours<2>(m, v, word);
+                move_by_fours<2>(m, v, word);
         } else {
             move_narrow_words(m, v, word);
         }
     }
 
-    // Moves words of a known width, four at a time: the addresses of more would need more
-    // registers. nest_kernel.h has this loop, too: shared, it made the kernels for Intel 0.8 %
-    // larger.
+    // Four words at a time: the addresses of more would need more registers.
     template <unsigned width>
-    UCD_GPU_FUNCTION void move_fours(const Member &m, const MovedVector &vector,
-                                     uint32_t first) const {
-        Quad whole{};
-        if constexpr (direction == Direction::unpack) whole = load<Quad>(vector.packed);
-#pragma unroll 1
-        for (uint32_t word = first; word != first + vector_bytes / width; word += 4) {
-            uintptr_t place[4];
-            places_.find(m.layout, word, 1, place);
-            FourWords<width> four{};
-            if constexpr (direction == Direction::pack) {
-#pragma unroll
-                for (unsigned k = 0; k < 4; ++k) four.word[k] = load<Word<width>>(place[k]);
-                shift(whole, four);
-            } else {
-                four = shift(whole, four);
-#pragma unroll
-                for (unsigned k = 0; k < 4; ++k) store<Word<width>>(place[k], four.word[k]);
-            }
-        }
-        if constexpr (direction == Direction::pack) store<Quad>(vector.packed, whole);
+    UCD_GPU_FUNCTION void move_by_fours(const Member &m, const MovedVector &vector,
+                                        uint32_t first) const {
+        move_fours<direction, width>(
+            vector.packed, first,
+            [&](uint32_t word, auto &place) { places_.find(m.layout, word, 1, place); });
     }
 
     // Moves words of one or two bytes, four at a time.

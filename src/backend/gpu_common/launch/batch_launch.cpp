@@ -1,6 +1,5 @@
 #include "launch/batch_launch.h"
 
-#include "free_list.h"
 #include "in_threads.h"
 #include "kernels/batch_kernels.h"
 #include "launch/batch_table_builder.h"
@@ -15,34 +14,6 @@
 namespace ucd::UCD_GPU {
 namespace {
 
-// A pooled builder, which reuses the memory of an earlier builder: page faults in new memory cost
-// more than writing the table.
-class PooledBuilder {
-public:
-    PooledBuilder() {
-        if (!pool().take(builder_)) builder_ = std::make_unique<BatchTableBuilder>();
-    }
-    ~PooledBuilder() { pool().give_back(std::move(builder_)); }
-    PooledBuilder(const PooledBuilder &) = delete;
-    PooledBuilder &operator=(const PooledBuilder &) = delete;
-    BatchTableBuilder *operator->() const { return builder_.get(); }
-    BatchTableBuilder &operator*() const { return *builder_; }
-
-private:
-    class Pool : public FreeList<std::unique_ptr<BatchTableBuilder>> {
-    public:
-        static constexpr std::size_t max_kept = 4;
-        Pool() { reserve(max_kept); }
-    };
-    // Never destroyed, since work may end at exit.
-    static Pool &pool() {
-        static Pool *pool = new Pool;
-        return *pool;
-    }
-
-    std::unique_ptr<BatchTableBuilder> builder_;
-};
-
 // A batch whose table goes to device memory. The table of a single launch is written directly to
 // the memory that it is uploaded from.
 class LargeBatch {
@@ -53,29 +24,29 @@ public:
             BatchTableBuilder::bytes_of_members(members) + members * starts + few_shapes;
         if (to.mode == LaunchMode::now) {
             UCD_TRY(BatchStore::instance().take(to.device, bytes, use_));
-            builder_->begin(members, {use_.pinned(), use_.capacity()});
+            builder_.begin(members, {use_.pinned(), use_.capacity()});
         } else {
             own_ = std::make_unique_for_overwrite<char[]>(bytes);
-            builder_->begin(members, {own_.get(), bytes});
+            builder_.begin(members, {own_.get(), bytes});
         }
         return success;
     }
-    BatchTableBuilder &builder() const { return *builder_; }
+    BatchTableBuilder &builder() { return builder_; }
 
     // `move` is any of the batch. It decides for all whether host memory is involved, because few
     // batches mix kinds of memory.
     Status launch(const Submission &to, const Move &move) {
         // performance only: a kernel's search may begin anywhere; tables that are read repeatedly
         // have more starts
-        builder_->finish(to.mode == LaunchMode::now ? Starts::few : Starts::many);
-        return launch_table(to, *builder_, batch_kernel(move.direction()),
+        builder_.finish(to.mode == LaunchMode::now ? Starts::few : Starts::many);
+        return launch_table(to, builder_, batch_kernel(move.direction()),
                             max_blocks(to.device, move), std::move(use_));
     }
 
 private:
     BatchUse use_;
     std::unique_ptr<char[]> own_; // instead of use_, if the table is read repeatedly
-    PooledBuilder builder_;
+    BatchTableBuilder builder_;
 };
 
 Status add_all(BatchTableBuilder &builder, const Submission &to, std::span<const Move> moves) {
@@ -175,7 +146,7 @@ Status launch_as_made(const Submission &to, MoveMaker &maker, bool &launched) {
         UCD_TRY(maker.unite());
     }
     std::size_t made = 0;
-    for (const MadePart &part : parts) {
+    for (MadePart &part : parts) {
         if (!part.status.ok()) last_error() = part.error;
         UCD_TRY(part.status);
         if (!part.fits) return success;

@@ -83,7 +83,6 @@ Status describe_elements(const LaunchContext &launch, ReduceBy by, uint32_t size
     } else {
         params.levels = static_cast<uint8_t>(launch.plan().shape.levels);
         UCD_TRY(describe_nest(launch, nest, params.kinds));
-        params.strided = params.levels == 1 && params.kinds[0] == LevelKind::strided;
     }
     if (by == ReduceBy::elements) {
         nest.first_word += nest.head / launch.word;

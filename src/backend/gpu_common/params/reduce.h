@@ -32,8 +32,7 @@ typedef uint8_t ReduceBy;
 typedef struct ReduceParams {
     NestParams nest; // without the members for tiles; `vectors` may count elements
     LevelKind kinds[max_levels];
-    uint8_t levels;  // 0 if the elements are contiguous
-    uint8_t strided; // true if there is one level, which is strided
+    uint8_t levels; // 0 if the elements are contiguous
     uint8_t shift;
     ReduceBy by;
     Direction direction;
