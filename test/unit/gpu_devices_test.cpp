@@ -35,7 +35,7 @@ TEST_CASE_METHOD(OnBackend, "preparing a conversion loads the kernels of all con
             const auto source = static_cast<Element>(from), target = static_cast<Element>(to);
             load(convert_kernels(source, target).rows);
             load(convert_kernels(source, target).tiles);
-            load(convert_places_batch_kernel(source, target));
+            load(convert_kernels(source, target).places_batch);
         }
     const std::set<std::string> all = kernels_loaded();
     CHECK(all.size() > 50);

@@ -1,6 +1,7 @@
 // The bodies of the kernels that move batches.
 #pragma once
 
+#include "kernels/copy_moves.h"
 #include "kernels/table_places.h"
 #include "kernels/vector_move.h"
 #include "params/batch.h"
@@ -100,19 +101,14 @@ private:
         const InterpretedLayout layout = places_.interpreted(m.layout, position);
         position += uint64_t{v.number} * vector_bytes;
         const uint32_t shift = !v.whole() ? 0 : m.layout.shift < 3 ? m.layout.shift : 3;
-#pragma unroll 1
-        for (uint32_t i = v.head; i < v.tail;) {
-            Stretch s = locate(layout, position + i);
-            if (s.bytes > v.tail - i) s.bytes = v.tail - i;
-            const auto end = i + static_cast<uint32_t>(s.bytes);
-#pragma unroll 1
-            for (; i < end; i += 1U << shift, s.place += uint64_t{1} << shift) {
-                if constexpr (direction == Direction::pack)
-                    store_word(v.packed + i, 1u << shift, load_word(s.place, 1u << shift));
-                else
-                    store_word(s.place, 1u << shift, load_word(v.packed + i, 1u << shift));
-            }
-        }
+        const auto typed = [&](uint64_t i) { return locate(layout, position + i); };
+        const auto packed = [&](uint64_t i) {
+            return Stretch{v.packed + i, vector_bytes, nullptr};
+        };
+        if constexpr (direction == Direction::pack)
+            copy_stretches(v.head, v.tail, shift, typed, packed);
+        else
+            copy_stretches(v.head, v.tail, shift, packed, typed);
     }
 
     const Table &table_;

@@ -47,18 +47,11 @@ template <class To, class From, unsigned each>
 UCD_GPU_FUNCTION void run_convert_words(const ConvertParams &p) {
     UCD_GPU_FOR_EACH_THREAD(thread) {
         for (uint32_t tile = UCD_GPU_BLOCK; tile < p.tiles; tile += UCD_GPU_BLOCKS)
-            for_words_of_tile(
-                p, tile, thread,
-                [&](uint32_t word) {
-                    at_words<copy_words_per_thread>(p, word, [&](const auto &from, const auto &to) {
-                        convert_words<To, From, each>(from, to, p.saturate != 0);
-                    });
-                },
-                [&](uint32_t word) {
-                    at_words<1>(p, word, [&](const auto &from, const auto &to) {
-                        convert_words<To, From, each>(from, to, p.saturate != 0);
-                    });
+            for_words_of_tile(p, tile, thread, [&](auto words, uint32_t word) {
+                at_words<decltype(words)::number>(p, word, [&](const auto &from, const auto &to) {
+                    convert_words<To, From, each>(from, to, p.saturate != 0);
                 });
+            });
     }
 }
 

@@ -9,17 +9,23 @@
 
 namespace ucd::UCD_GPU {
 
-// Copies the words of a tile: several(first) copies all words of a thread, which are
-// threads_per_block apart; one(word) copies each word of a tile that is not full.
-template <class Params, class Several, class One>
+template <unsigned count>
+struct Words {
+    static constexpr unsigned number = count;
+};
+
+// Copies the words of a tile: copy(words, first) copies so many, which are threads_per_block apart.
+// It copies all words of a thread together, or each word of a tile that is not full.
+template <class Params, class Copy>
 UCD_GPU_FUNCTION void for_words_of_tile(const Params &p, uint32_t tile, uint32_t thread,
-                                        Several several, One one) {
+                                        Copy copy) {
     const uint32_t share = threads_per_block * p.per_thread;
     const uint32_t start = tile * share;
-    if (p.per_thread > 1 && p.words - start >= share) return several(start + thread);
+    if (p.per_thread > 1 && p.words - start >= share)
+        return copy(Words<copy_words_per_thread>{}, start + thread);
     for (uint32_t i = 0; i < p.per_thread; ++i) {
         const uint32_t word = start + i * threads_per_block + thread;
-        if (word < p.words) one(word);
+        if (word < p.words) copy(Words<1>{}, word);
     }
 }
 
@@ -37,35 +43,34 @@ UCD_GPU_FUNCTION void copy_from_rows(const CopyRowsParams &p, uint32_t first) {
     copy_words<width>(from, to);
 }
 
+// Kinds of copies, with what a block does for a tile.
 template <unsigned width>
-UCD_GPU_FUNCTION void copy_words_of_tile(const CopyRowsParams &p, uint32_t tile, uint32_t thread) {
-    for_words_of_tile(
-        p, tile, thread,
-        [&](uint32_t word) { copy_from_rows<width, copy_words_per_thread>(p, word); },
-        [&](uint32_t word) { copy_from_rows<width, 1>(p, word); });
-}
-
-template <unsigned width>
-UCD_GPU_FUNCTION void run_copy_rows(const CopyRowsParams &p) {
-    UCD_GPU_FOR_EACH_THREAD(thread) {
-        for (uint32_t tile = UCD_GPU_BLOCK; tile < p.tiles; tile += UCD_GPU_BLOCKS)
-            copy_words_of_tile<width>(p, tile, thread);
-    }
-}
-template <unsigned width>
-UCD_GPU_FUNCTION void run_copy_rows_batch(const BatchParams &batch) {
-    run_member_tiles<CopyRowsParams>(batch, [](const CopyRowsParams &p, uint32_t tile) {
+struct CopyRows {
+    using Params = CopyRowsParams;
+    UCD_GPU_FUNCTION static void run(const Params &p, uint32_t tile) {
         UCD_GPU_FOR_EACH_THREAD(thread) {
-            copy_words_of_tile<width>(p, tile, thread);
+            for_words_of_tile(p, tile, thread, [&](auto words, uint32_t word) {
+                copy_from_rows<width, decltype(words)::number>(p, word);
+            });
         }
-    });
-}
-
+    }
+};
 template <unsigned width>
-UCD_GPU_FUNCTION void run_copy_tiles_batch(const BatchParams &batch) {
-    run_member_tiles<TilesParams>(batch, [](const TilesParams &p, uint32_t index) {
-        move_tile<Word<width>, Word<width>>(p, index);
-    });
+struct CopyTiles {
+    using Params = TilesParams;
+    UCD_GPU_FUNCTION static void run(const Params &p, uint32_t tile) {
+        move_tile<Word<width>, Word<width>>(p, tile);
+    }
+};
+
+template <class Copy>
+UCD_GPU_FUNCTION void run_copy(const typename Copy::Params &p) {
+    for (uint32_t tile = UCD_GPU_BLOCK; tile < p.tiles; tile += UCD_GPU_BLOCKS) Copy::run(p, tile);
+}
+template <class Copy>
+UCD_GPU_FUNCTION void run_copy_batch(const BatchParams &batch) {
+    using Params = typename Copy::Params;
+    run_member_tiles<Params>(batch, [](const Params &p, uint32_t tile) { Copy::run(p, tile); });
 }
 
 // Copies the 16 bytes of the range that belong to thread `number`.
@@ -80,12 +85,8 @@ UCD_GPU_FUNCTION void copy_vector_by_interpreters(const CopyInterpretersParams &
 }
 
 UCD_GPU_FUNCTION void copy_all_by_interpreters(const CopyInterpretersParams &p) {
-    UCD_GPU_FOR_EACH_THREAD(thread) {
-        const uint64_t step = uint64_t{UCD_GPU_BLOCKS} * threads_per_block;
-        for (uint64_t number = uint64_t{UCD_GPU_BLOCK} * threads_per_block + thread;
-             number * vector_bytes < p.bytes; number += step)
-            copy_vector_by_interpreters(p, number);
-    }
+    run_shares((p.bytes + vector_bytes - 1) / vector_bytes,
+               [&](uint64_t number) { copy_vector_by_interpreters(p, number); });
 }
 UCD_GPU_FUNCTION void copy_batch_by_interpreters(const BatchParams &batch) {
     run_member_threads<CopyInterpretersParams>(

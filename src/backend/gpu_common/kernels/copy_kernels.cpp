@@ -9,22 +9,22 @@ namespace ucd::UCD_GPU {
 
 #define UCD_GPU_COPY(width)                                                                        \
     UCD_GPU_INDEXING_KERNEL(copy_rows_w##width, CopyRowsParams) {                                  \
-        run_copy_rows<width>(params);                                                              \
+        run_copy<CopyRows<width>>(params);                                                         \
     }                                                                                              \
     UCD_GPU_KERNEL(copy_rows_batch_w##width, BatchParams) {                                        \
-        run_copy_rows_batch<width>(params);                                                        \
+        run_copy_batch<CopyRows<width>>(params);                                                   \
     }                                                                                              \
     UCD_GPU_INDEXING_KERNEL(copy_tiles_w##width, TilesParams) {                                    \
-        run_tiles<Word<width>, Word<width>>(params);                                               \
+        run_copy<CopyTiles<width>>(params);                                                        \
     }                                                                                              \
     UCD_GPU_KERNEL(copy_tiles_batch_w##width, BatchParams) {                                       \
-        run_copy_tiles_batch<width>(params);                                                       \
+        run_copy_batch<CopyTiles<width>>(params);                                                  \
     }                                                                                              \
     UCD_GPU_INDEXING_KERNEL(copy_places_w##width, CopyPlacesParams) {                              \
-        run_copy_places<width>(params);                                                            \
+        run_copy<CopyPlaces<width>>(params);                                                       \
     }                                                                                              \
     UCD_GPU_KERNEL(copy_places_batch_w##width, BatchParams) {                                      \
-        run_copy_places_batch<width>(params);                                                      \
+        run_copy_batch<CopyPlaces<width>>(params);                                                 \
     }
 UCD_GPU_COPY(1)
 UCD_GPU_COPY(2)

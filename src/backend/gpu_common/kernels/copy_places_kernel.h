@@ -93,36 +93,22 @@ UCD_GPU_FUNCTION void at_words_of_tile(const CopyPlacesParams &p, uint32_t tile,
     }
     UCD_GPU_BARRIER();
     UCD_GPU_FOR_EACH_THREAD(thread) {
-        for_words_of_tile(
-            p, tile, thread,
-            [&](uint32_t word) {
-                at_words_in_rows<copy_words_per_thread>(p, rows, addresses, word, from_width,
-                                                        to_width, at);
-            },
-            [&](uint32_t word) {
-                at_words_in_rows<1>(p, rows, addresses, word, from_width, to_width, at);
-            });
+        for_words_of_tile(p, tile, thread, [&](auto words, uint32_t word) {
+            at_words_in_rows<decltype(words)::number>(p, rows, addresses, word, from_width,
+                                                      to_width, at);
+        });
     }
     UCD_GPU_BARRIER();
 }
 
 template <unsigned width>
-UCD_GPU_FUNCTION void copy_places_of_tile(const CopyPlacesParams &p, uint32_t tile) {
-    UCD_GPU_SHARED RowAddresses addresses;
-    at_words_of_tile(p, tile, addresses, width, width,
-                     [](const auto &from, const auto &to) { copy_words<width>(from, to); });
-}
-
-template <unsigned width>
-UCD_GPU_FUNCTION void run_copy_places(const CopyPlacesParams &p) {
-    for (uint32_t tile = UCD_GPU_BLOCK; tile < p.tiles; tile += UCD_GPU_BLOCKS)
-        copy_places_of_tile<width>(p, tile);
-}
-template <unsigned width>
-UCD_GPU_FUNCTION void run_copy_places_batch(const BatchParams &batch) {
-    run_member_tiles<CopyPlacesParams>(batch, [](const CopyPlacesParams &p, uint32_t tile) {
-        copy_places_of_tile<width>(p, tile);
-    });
-}
+struct CopyPlaces {
+    using Params = CopyPlacesParams;
+    UCD_GPU_FUNCTION static void run(const Params &p, uint32_t tile) {
+        UCD_GPU_SHARED RowAddresses addresses;
+        at_words_of_tile(p, tile, addresses, width, width,
+                         [](const auto &from, const auto &to) { copy_words<width>(from, to); });
+    }
+};
 
 } // namespace ucd::UCD_GPU

@@ -6,6 +6,17 @@
 
 namespace ucd::UCD_GPU {
 
+// Calls share(number) for each number below `count`, which the threads of a launch share.
+template <class Number, class Share>
+UCD_GPU_FUNCTION void run_shares(Number count, Share share) {
+    UCD_GPU_FOR_EACH_THREAD(thread) {
+        const Number step = Number{UCD_GPU_BLOCKS} * threads_per_block;
+        for (Number number = Number{UCD_GPU_BLOCK} * threads_per_block + thread; number < count;
+             number += step)
+            share(number);
+    }
+}
+
 // Each block works on one tile of one member, whose parameters it loads to shared memory first. All
 // threads of the block call run(params, number of the tile in its member).
 template <class Params, class Run>

@@ -124,11 +124,7 @@ UCD_GPU_FUNCTION void reduce_share(const ReduceParams &p, uint32_t i) {
 
 template <Op op, class T>
 UCD_GPU_FUNCTION void run_reduce(const ReduceParams &p) {
-    UCD_GPU_FOR_EACH_THREAD(thread) {
-        const uint32_t step = UCD_GPU_BLOCKS * threads_per_block;
-        for (uint32_t i = UCD_GPU_BLOCK * threads_per_block + thread; i < p.nest.vectors; i += step)
-            reduce_share<op, T>(p, i);
-    }
+    run_shares(p.nest.vectors, [&](uint32_t i) { reduce_share<op, T>(p, i); });
 }
 
 template <Op op, class T>

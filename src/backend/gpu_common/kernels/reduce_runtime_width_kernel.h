@@ -125,12 +125,7 @@ UCD_GPU_FUNCTION void reduce_any_share(const ReduceAnyParams &p, uint64_t v, Com
 
 template <class Combine>
 UCD_GPU_FUNCTION void run_reduce_any(const ReduceAnyParams &p, Combine combine) {
-    UCD_GPU_FOR_EACH_THREAD(thread) {
-        const uint64_t step = uint64_t{UCD_GPU_BLOCKS} * threads_per_block;
-        for (uint64_t v = uint64_t{UCD_GPU_BLOCK} * threads_per_block + thread; v < p.vectors;
-             v += step)
-            reduce_any_share(p, v, combine);
-    }
+    run_shares(p.vectors, [&](uint64_t v) { reduce_any_share(p, v, combine); });
 }
 
 template <class Combine>

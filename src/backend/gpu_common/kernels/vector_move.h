@@ -134,8 +134,10 @@ private:
                 move_several<2, 1>(m, v.number, 0);
             else
                 move_by_fours<2>(m, v, word);
+        } else if (m.layout.shift == 1) {
+            move_by_fours<2>(m, v, word);
         } else {
-            move_narrow_words(m, v, word);
+            move_by_fours<1>(m, v, word);
         }
     }
 
@@ -143,35 +145,9 @@ private:
     template <unsigned width>
     UCD_GPU_FUNCTION void move_by_fours(const Member &m, const MovedVector &vector,
                                         uint32_t first) const {
-        move_fours<direction, width>(
-            vector.packed, first,
-            [&](uint32_t word, auto &place) { places_.find(m.layout, word, 1, place); });
-    }
-
-    // Moves words of one or two bytes, four at a time.
-    UCD_GPU_FUNCTION void move_narrow_words(const Member &m, const MovedVector &vector,
-                                            uint32_t word) const {
-        Bytes16 bytes;
-        if constexpr (direction == Direction::unpack) bytes.set(load<Quad>(vector.packed));
-#pragma unroll 1
-        for (uint32_t at = 0; at < vector_bytes; at += 4 << m.layout.shift, word += 4) {
-            uintptr_t place[4];
+        move_fours<direction, width>(vector.packed, first, [&](uint32_t word, auto &place) {
             places_.find(m.layout, word, 1, place);
-            if constexpr (direction == Direction::pack) {
-                uint64_t w[4];
-#pragma unroll
-                for (unsigned k = 0; k < 4; ++k)
-                    w[k] = m.layout.shift == 0 ? load<uint8_t>(place[k]) : load<uint16_t>(place[k]);
-#pragma unroll
-                for (unsigned k = 0; k < 4; ++k) bytes.put(at + (k << m.layout.shift), w[k]);
-            } else {
-#pragma unroll
-                for (unsigned k = 0; k < 4; ++k)
-                    store_word(place[k], 1u << m.layout.shift,
-                               bytes.get(at + (k << m.layout.shift)));
-            }
-        }
-        if constexpr (direction == Direction::pack) store<Quad>(vector.packed, bytes.quad());
+        });
     }
 
     // Moves a vector at an end of the range in words and bytes, one after the other.

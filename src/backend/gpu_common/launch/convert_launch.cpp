@@ -219,7 +219,7 @@ public:
     explicit PlacesConversion(const Conversion &conversion)
         : c_(conversion), from_{c_.move.from}, to_{c_.move.to} {}
 
-    const void *kernel() const { return convert_places_batch_kernel(c_.source, c_.target); }
+    const void *kernel() const { return convert_kernels(c_.source, c_.target).places_batch; }
 
     // Sides without a plan are left out.
     bool fits() const {
@@ -321,8 +321,7 @@ Status prepare_conversions() {
         for (int to = 0; to < static_cast<int>(Element::count_); ++to) {
             const auto source = static_cast<Element>(from), target = static_cast<Element>(to);
             const ConvertKernels kernels = convert_kernels(source, target);
-            for (const void *kernel :
-                 {kernels.rows, kernels.tiles, convert_places_batch_kernel(source, target)})
+            for (const void *kernel : {kernels.rows, kernels.tiles, kernels.places_batch})
                 if (kernel != nullptr) UCD_TRY(load_kernel(kernel));
         }
     return load_kernel(convert_any_kernel());

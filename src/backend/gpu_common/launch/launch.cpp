@@ -104,12 +104,6 @@ bool tile_range(const LaunchContext &launch, TiledRange &range) {
     return true;
 }
 
-Status launch_tiles(const LaunchContext &launch, TiledRange &range) {
-    const void *kernel = copy_tiles_kernel(launch.plan().permuted_word).one;
-    return launch_kernel(launch.to, kernel, range.params.tiles,
-                         max_blocks(launch.to.device, launch.move), range.params);
-}
-
 // Aligned stores --------------------------------------------------------------
 
 // Returns false if the buffer's alignment does not allow it, or if the range has too many stores.
@@ -226,7 +220,8 @@ Status launch_move(const Submission &to, const Move &move) {
     if (plan.permuted_word == 0 || !tile_range(launch, range)) return launch_in_order(launch);
     // Elements that the range cuts are moved on their own.
     UCD_TRY(launch_part(launch, launch.side.offset, range.begin));
-    UCD_TRY(launch_tiles(launch, range));
+    UCD_TRY(launch_kernel(to, copy_tiles_kernel(plan.permuted_word).one, range.params.tiles,
+                          max_blocks(to.device, move), range.params));
     return launch_part(launch, range.end, launch.side.offset + move.length);
 }
 

@@ -59,11 +59,6 @@ bool choose_kernel(const LaunchContext &launch, uint32_t size, ReduceBy &by, uin
     return alignment >= word;
 }
 
-void describe_block(const LaunchContext &launch, NestParams &params) {
-    launch.put_vectors(params);
-    params.typed = launch.typed() + launch.side.offset - params.head;
-}
-
 bool fits(const LaunchContext &launch) {
     const Move &move = launch.move;
     if (launch.plan().contiguous) return move.length / launch.word + vector_bytes < max_positions;
@@ -79,7 +74,8 @@ Status describe_elements(const LaunchContext &launch, ReduceBy by, uint32_t size
     params.shift = static_cast<uint8_t>(std::countr_zero(launch.word));
     NestParams &nest = params.nest;
     if (launch.plan().contiguous) {
-        describe_block(launch, nest);
+        launch.put_vectors(nest);
+        nest.typed = launch.typed() + launch.side.offset - nest.head;
     } else {
         params.levels = static_cast<uint8_t>(launch.plan().shape.levels);
         UCD_TRY(describe_nest(launch, nest, params.kinds));
