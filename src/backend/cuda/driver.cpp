@@ -239,13 +239,10 @@ bool has_access(int device, const MemoryLocation &memory) {
 }
 
 Status find_allocation(const void *address, void *&start, std::size_t &bytes) {
-    const DriverLibrary &library = DriverLibrary::instance();
     CUdeviceptr first = 0;
-    const CUresult result =
-        library.mem_get_address_range(&first, &bytes, reinterpret_cast<CUdeviceptr>(address));
-    if (result != CUDA_SUCCESS)
-        return fail(UCD_ERR__DEVICE, "CUDA: asking for the allocation of %p failed: %s", address,
-                    library.text_of(result).c_str());
+    UCD_TRY(check(DriverLibrary::instance().mem_get_address_range(
+                      &first, &bytes, reinterpret_cast<CUdeviceptr>(address)),
+                  "asking for an allocation"));
     start = reinterpret_cast<void *>(first);
     return success;
 }
@@ -263,11 +260,8 @@ Status find_device(cudaStream_t stream, int &device) {
         result = library.ctx_get_device(&handle);
         (void)library.ctx_pop_current(&context);
     }
-    if (result != CUDA_SUCCESS)
-        return fail(UCD_ERR__DEVICE, "CUDA: asking for the device of a stream failed: %s",
-                    library.text_of(result).c_str());
     device = handle;
-    return success;
+    return check(result, "asking for the device of a stream");
 }
 
 Status keep_with_graph(cudaStream_t stream, std::shared_ptr<void> what) {

@@ -3,6 +3,7 @@
 #include "runtime/fd_calls.h"
 
 #include "driver_library.h"
+#include "runtime/check.h"
 #include "runtime/driver.h"
 
 #include <cstring>
@@ -13,12 +14,6 @@ namespace ucd::cuda::driver {
 namespace {
 
 constexpr CUmemAllocationHandleType by_fd = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
-
-Status check(CUresult result, const char *what) {
-    if (result == CUDA_SUCCESS) return success;
-    return fail(result == CUDA_ERROR_OUT_OF_MEMORY ? UCD_ERR__OUT_OF_MEM : UCD_ERR__DEVICE,
-                "CUDA: %s failed: %s", what, DriverLibrary::instance().text_of(result).c_str());
-}
 
 CUdeviceptr number_of(const void *address) {
     return reinterpret_cast<CUdeviceptr>(address);
@@ -288,11 +283,7 @@ Status open_from_pool(int device, int fd, const PoolHandle &handle, PoolMemory &
             status =
                 fail(UCD_ERR__DEVICE, "CUDA: memory of a pool was opened within an allocation");
     }
-    if (status.ok()) return success;
-    const LastError error = last_error();
-    close_from_pool(memory);
-    last_error() = error;
-    return status;
+    return undone(status, [&memory] { close_from_pool(memory); });
 }
 
 // Failures are ignored: at exit, the driver may have been unloaded already.

@@ -132,18 +132,11 @@ const Found &found() {
 }
 
 // Unregistered memory is an error before version 6, and has its own type from version 6 on.
-bool is_device(const hipPointerAttribute_t &a) {
+hipMemoryType type_of(const hipPointerAttribute_t &a) {
 #if HIP_VERSION_MAJOR >= 6
-    return a.type == hipMemoryTypeDevice;
+    return a.type;
 #else
-    return a.memoryType == hipMemoryTypeDevice;
-#endif
-}
-bool is_host(const hipPointerAttribute_t &a) {
-#if HIP_VERSION_MAJOR >= 6
-    return a.type == hipMemoryTypeHost;
-#else
-    return a.memoryType == hipMemoryTypeHost;
+    return a.memoryType;
 #endif
 }
 bool is_managed(const hipPointerAttribute_t &a) {
@@ -217,9 +210,9 @@ Status find(const void *address, MemoryLocation &location) {
     if (is_managed(attributes)) // without migration, it stays in host memory
         location.kind = known && found().of(attributes.device).migrates ? MemoryKind::managed
                                                                         : MemoryKind::pinned;
-    else if (is_device(attributes) && known)
+    else if (type_of(attributes) == hipMemoryTypeDevice && known)
         location.kind = MemoryKind::device;
-    else if (is_host(attributes) && attributes.devicePointer == address)
+    else if (type_of(attributes) == hipMemoryTypeHost && attributes.devicePointer == address)
         location.kind = MemoryKind::pinned;
     else
         return success; // pageable, or registered at another device address

@@ -32,13 +32,7 @@ Status BatchStore::allocate(std::size_t bytes, BatchTable &table) {
         table.pinned_ = static_cast<char *>(memory);
         return success;
     };
-    const Status status = start();
-    if (!status.ok()) {
-        const LastError error = last_error();
-        release(table);
-        last_error() = error;
-    }
-    return status;
+    return undone(start(), [&table] { release(table); });
 }
 
 namespace {

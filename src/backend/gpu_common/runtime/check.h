@@ -17,4 +17,14 @@ namespace ucd::UCD_GPU {
     return fail(code, "%s: %s failed: %s", runtime_name, what, gpuGetErrorString(error));
 }
 
+// Calls undo() if the status is a failure, which stays the last error.
+template <class Undo>
+Status undone(const Status &status, const Undo &undo) {
+    if (status.ok()) return status;
+    const LastError error = last_error();
+    undo();
+    last_error() = error;
+    return status;
+}
+
 } // namespace ucd::UCD_GPU

@@ -1,7 +1,9 @@
 #include "runtime/fd_memory.h"
 
+#include "runtime/check.h"
 #include "runtime/driver.h"
 #include "runtime/fd_calls.h"
+#include "runtime/shared_memory.h"
 
 #include <algorithm>
 #include <array>
@@ -163,10 +165,7 @@ Status export_of_pool(const void *address, std::size_t bytes, FdHandle &handle, 
     handle = {};
     handle.offset = static_cast<uint64_t>(static_cast<const char *>(address) -
                                           static_cast<const char *>(start));
-    if (handle.offset > size || bytes > size - handle.offset)
-        return fail(UCD_ERR__INVALID_ARG,
-                    "%zu bytes from %ju on are not all in the allocation, which has %zu", bytes,
-                    static_cast<uintmax_t>(handle.offset), size);
+    UCD_TRY(check_range(UCD_ERR__INVALID_ARG, size, handle.offset, bytes));
     driver::PoolHandle native;
     static_assert(sizeof native.native == sizeof handle.native);
     uint64_t identity = 0;
@@ -204,17 +203,11 @@ void close(void *allocation, const Opened &opened) {
         driver::unmap_pieces(allocation, opened.pieces);
 }
 
-Status check_opened(const FdHandle &handle, std::size_t bytes, std::size_t size) {
-    if (handle.offset <= size && bytes <= size - handle.offset) return success;
-    return fail(UCD_ERR__CORRUPT, "%zu bytes from %ju on are not all in the memory, which has %zu",
-                bytes, static_cast<uintmax_t>(handle.offset), size);
-}
-
 Status open_pieces(int device, const FdHandle &handle, std::size_t bytes, std::span<const int> fds,
                    void *&address, Opened &opened) {
     PieceSizes sizes;
     UCD_TRY(sizes.read(handle.native, fds.size()));
-    UCD_TRY(check_opened(handle, bytes, sizes.total()));
+    UCD_TRY(check_range(UCD_ERR__CORRUPT, sizes.total(), handle.offset, bytes));
     opened.pieces = sizes.all(); // once they are mapped, nothing fails
     return driver::map_pieces(device, fds, sizes.all(), address);
 }
@@ -227,12 +220,8 @@ Status open_in_pool(int device, const FdHandle &handle, std::size_t bytes, std::
     std::memcpy(native.native, handle.native, sizeof native.native);
     PoolMemory memory;
     UCD_TRY(driver::open_from_pool(device, fds.front(), native, memory));
-    if (const Status status = check_opened(handle, bytes, memory.bytes); !status.ok()) {
-        const LastError error = last_error();
-        driver::close_from_pool(memory);
-        last_error() = error;
-        return status;
-    }
+    UCD_TRY(undone(check_range(UCD_ERR__CORRUPT, memory.bytes, handle.offset, bytes),
+                   [&memory] { driver::close_from_pool(memory); }));
     opened.pool = memory;
     address = memory.address;
     return success;

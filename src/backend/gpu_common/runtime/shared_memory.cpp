@@ -6,16 +6,12 @@
 #include <cstring>
 
 namespace ucd::UCD_GPU {
-namespace {
-
 // Fails with `code` unless the range is within an allocation of `size` bytes.
 Status check_range(int code, std::size_t size, uint64_t offset, std::size_t bytes) {
     if (offset <= size && bytes <= size - offset) return success;
     return fail(code, "%zu bytes from %ju on are not all in the allocation, which has %zu", bytes,
                 static_cast<uintmax_t>(offset), size);
 }
-
-} // namespace
 
 Status export_memory(const void *address, std::size_t bytes, MemoryHandle &handle) {
     void *start = nullptr;
@@ -46,12 +42,7 @@ Status open_memory(const MemoryHandle &handle, std::size_t bytes, void *&allocat
     std::size_t size;
     Status status = driver::find_allocation(opened, start, size);
     if (status.ok()) status = check_range(UCD_ERR__CORRUPT, size, handle.offset, bytes);
-    if (!status.ok()) {
-        const LastError error = last_error();
-        (void)gpuIpcCloseMemHandle(opened);
-        last_error() = error;
-        return status;
-    }
+    UCD_TRY(undone(status, [opened] { (void)gpuIpcCloseMemHandle(opened); }));
     allocation = opened;
     return success;
 }

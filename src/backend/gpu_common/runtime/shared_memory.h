@@ -6,6 +6,9 @@
 
 namespace ucd::UCD_GPU {
 
+// Fails with this code unless so many bytes from the offset on are in the allocation.
+Status check_range(int code, std::size_t size, uint64_t offset, std::size_t bytes);
+
 Status export_memory(const void *address, std::size_t bytes, MemoryHandle &handle);
 Status open_memory(const MemoryHandle &handle, std::size_t bytes, void *&allocation);
 
