@@ -17,7 +17,7 @@ namespace {
 
 struct Options {
     Settings settings;
-    std::string backend = "seq", clock = "thread", plot, type, suite, tuning_file, hptt;
+    std::string backend = "seq", clock = "thread", plot, type, suite, hptt;
     std::int64_t count = 1; // of the type
     bool list = false, all = false, no_mpi = false;
     std::vector<std::int64_t> sizes = {16, 256, 16384}; // packed KiB
@@ -95,7 +95,6 @@ std::vector<Option> declared(Options &o, std::vector<Section> &sections) {
          {"papers"}},
         {"--hptt", &o.hptt, "The library HPTT, libhptt.so, which --permutations measures too",
          host},
-        {"--tuning-file", &o.tuning_file, "Write the figures of --tune to this file", gpu_only},
     };
     all.insert(all.end(), own.begin(), own.end());
     for (Section &s : sections)
@@ -165,8 +164,7 @@ int run(const Options &o, const std::vector<Section> &sections) {
         run.effort.clock = Clock::wall;
         fmt::print("device: {}\n", device->name());
     }
-    run_wanted(sections, o,
-               {run, *device, mpi.get(), o.sizes, o.type, o.count, o.tuning_file, o.hptt});
+    run_wanted(sections, o, {run, *device, mpi.get(), o.sizes, o.type, o.count, o.hptt});
     run.progress.clear();
     run.write(facts);
     if (!o.plot.empty()) plot(o, run.results());

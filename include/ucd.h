@@ -296,10 +296,8 @@ enum { UCD_DISTRIBUTE__BLOCK = 0, UCD_DISTRIBUTE__CYCLIC = 1, UCD_DISTRIBUTE__NO
  * UCD_LOG_LEVEL sets what UCD prints to stderr: off (the default), error (each failure; once, each
  * variable UCD_* that is unknown or ignored) or plan (also which kernel was chosen for each layout,
  * and why). UCD_PLUGIN_PATH is a list of folders, separated by colons, that are searched for
- * backend plugins, and no others are. UCD_TUNING is a file of figures by which ucd.engine=auto
- * chooses between copy engine and kernel (share/doc/ucd/reference/tuning.md). It is read by the
- * first call that uses a device, which returns INVALID_ARG if the file is bad. A program that runs
- * with more rights than the user who started it ignores all of these, and has no device backends.
+ * backend plugins, and no others are. A program that runs with more rights than the user who
+ * started it ignores all of these, and has no device backends.
  * Returns: INVALID_ARG (an environment variable has a bad value), OUT_OF_MEM, INTERNAL. */
 UCD_API int ucd_init(ucd_info_t info);
 

@@ -20,7 +20,6 @@ struct Setting {
     const std::vector<std::int64_t> &sizes; // of run_sweep, packed KiB
     const std::string &type;                // of run_type, in the language of the tool
     std::int64_t count;                     // of that type
-    const std::string &tuning_file;         // of run_tuning; may be empty
     const std::string &hptt;                // of run_permutations: its library; may be empty
 };
 
@@ -67,7 +66,7 @@ void run_busy(const Setting &setting);    // packs beside other work; blocks; en
 void run_shapes(const Setting &setting);  // of many kinds, to and from host memory too
 void run_threads(const Setting &setting); // many calls of several threads
 void run_papers(const Setting &setting);  // what two papers measured
-void run_tuning(const Setting &setting); // which engine is faster, and the figures of a tuning file
+void run_tuning(const Setting &setting);  // which engine is faster, and the figures to choose by
 
 } // namespace gpu
 } // namespace bench

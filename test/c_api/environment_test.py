@@ -54,7 +54,7 @@ class Environment(unittest.TestCase):
         ignored = {'UCD_IGNORE_ENVIRONMENT': '1', 'UCD_THREADS': '0', 'UCD_CHECK': 'none'}
         done = run(**ignored)
         self.assertEqual((done.returncode, done.stderr), (0, ''))
-        done = run(UCD_LOG_LEVEL='error', UCD_TUNING='', **ignored)
+        done = run(UCD_LOG_LEVEL='error', **ignored)
         self.assertEqual(done.returncode, 0)
         self.assertEqual(done.stderr.splitlines(), [
             f'ucd: the environment variable {name} has no effect, because UCD_IGNORE_ENVIRONMENT is 1'
@@ -62,7 +62,7 @@ class Environment(unittest.TestCase):
 
     def test_variables_of_other_parts_are_known(self):
         done = run(UCD_LOG_LEVEL='error', UCD_MPI='off', UCD_MPI_STATS='1', UCD_MPI_GPU_AWARE='0',
-                   UCD_TUNING='', UCD_PLUGIN_PATH='', UCD_REQUIRE_BACKEND='seq', UCD_TEST_SEED='1',
+                   UCD_PLUGIN_PATH='', UCD_REQUIRE_BACKEND='seq', UCD_TEST_SEED='1',
                    UCD_ZE_DRIVER_DEVICES='2', UCD_STAND_IN='x', UCD_SOURCE='x', UCDX_THREADS='1', XUCD_Y='1')
         self.assertEqual((done.returncode, done.stderr), (0, ''))
 

@@ -7,12 +7,6 @@
 #include "support/moves/strided_move.hpp"
 #include "support/random/random_cases.hpp"
 
-#include <cstdio>
-#include <cstdlib>
-#include <string>
-
-#include <unistd.h>
-
 namespace hostgpu_figures_test {
 
 using namespace ucdtest;
@@ -20,28 +14,6 @@ using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
 
 namespace {
-
-// A file that UCD_TUNING names, for devices of this vendor, while it lives.
-class TuningFile {
-public:
-    explicit TuningFile(const std::string &figures) {
-        const int descriptor = mkstemp(name_);
-        REQUIRE(descriptor >= 0);
-        const std::string text = "[threads of the host]\n" + figures;
-        REQUIRE(write(descriptor, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
-        close(descriptor);
-        REQUIRE(setenv("UCD_TUNING", name_, 1) == 0);
-    }
-    ~TuningFile() {
-        unsetenv("UCD_TUNING");
-        std::remove(name_);
-    }
-    TuningFile(const TuningFile &) = delete;
-    TuningFile &operator=(const TuningFile &) = delete;
-
-private:
-    char name_[32] = "/tmp/ucd-tuning-XXXXXX";
-};
 
 // Launches of kernels for one move of it, whose data is checked.
 int launches(const RecipePtr &recipe, Memory typed_memory, Memory packed_memory, bool pack) {
@@ -61,11 +33,11 @@ RecipePtr blocks(std::intptr_t bytes) {
                           leaf(UCD_TYPE__BYTE));
 }
 
-// Of 64 bytes each.
+// Of 4 KiB each.
 RecipePtr many_blocks(std::intptr_t count) {
     Ints places;
-    for (std::intptr_t i = 0; i < count; ++i) places.push_back(128 * i + i % 3 * 8);
-    return hindexed_block(64, places, leaf(UCD_TYPE__BYTE));
+    for (std::intptr_t i = 0; i < count; ++i) places.push_back(4224 * i + i % 3 * 8);
+    return hindexed_block(4096, places, leaf(UCD_TYPE__BYTE));
 }
 
 // Lists of all kinds, whose blocks an engine copies one by one.
@@ -74,7 +46,7 @@ void unpack_list_by_engine(Case &one) {
     Ints lengths, places;
     std::intptr_t at = rng.between(-1000, 1000);
     for (std::size_t n = 2 + rng.below(40); n > 0; --n) {
-        lengths.push_back(rng.between(64, 300));
+        lengths.push_back(rng.between(4096, 4400));
         places.push_back(at);
         at += lengths.back() + rng.between(1, 100);
     }
@@ -107,23 +79,11 @@ TEST_CASE("the built-in figures choose engine or kernel", "[bulk]") {
     REQUIRE(launches(blocks(256 * 1024), device0, device0, true) == 1);
 }
 
-TEST_CASE("a user's figures, after a file that is none has failed the first move") {
+TEST_CASE("lists of blocks from pinned memory") {
     DeviceSession session;
-    WholeMove whole("wrong figures", rows(10), device1, pinned);
-    {
-        const TuningFile file("to_host.earlier = soon\n");
-        REQUIRE(whole.start_pack() == UCD_ERR__INVALID_ARG);
-        REQUIRE(std::string(ucd_last_error()).find("line 2 of the tuning file /tmp/ucd-tuning-") !=
-                std::string::npos);
-    }
-    const TuningFile file("to_host.earlier = 0\nfrom_host.list_block = 64\n");
-    whole.pack_and_check();
-
-    REQUIRE(launches(rows(10), device1, pinned, true) == 1);
-    REQUIRE(launches(rows(10), device1, pinned, false) == 0);
-    REQUIRE(launches(blocks(64), device1, pinned, true) == 1);
-    REQUIRE(launches(blocks(64), device1, pinned, false) == 0);
-    REQUIRE(launches(blocks(56), device1, pinned, false) == 1);
+    REQUIRE(launches(blocks(4096), device1, pinned, true) == 1);
+    REQUIRE(launches(blocks(4096), device1, pinned, false) == 0);
+    REQUIRE(launches(blocks(4088), device1, pinned, false) == 1);
     // So many that a range of them, which may end within blocks, is 4096 copies at most.
     REQUIRE(launches(many_blocks(4094), device1, pinned, false) == 0);
     REQUIRE(launches(many_blocks(4095), device1, pinned, false) == 1);

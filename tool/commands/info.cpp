@@ -43,11 +43,11 @@ const char *const shapes[] = {
 };
 
 // The environment variables that set defaults for info keys.
-const char *const variables[] = {"UCD_BACKENDS",   "UCD_GPU",         "UCD_INBUF",
-                                 "UCD_OUTBUF",     "UCD_PEERS",       "UCD_ENGINE",
-                                 "UCD_MAX_BLOCKS", "UCD_THREADS",     "UCD_LIST_MEMORY",
-                                 "UCD_ZE_CONTEXT", "UCD_CHECK",       "UCD_IGNORE_ENVIRONMENT",
-                                 "UCD_LOG_LEVEL",  "UCD_PLUGIN_PATH", "UCD_TUNING"};
+const char *const variables[] = {"UCD_BACKENDS",   "UCD_GPU",        "UCD_INBUF",
+                                 "UCD_OUTBUF",     "UCD_PEERS",      "UCD_ENGINE",
+                                 "UCD_MAX_BLOCKS", "UCD_THREADS",    "UCD_LIST_MEMORY",
+                                 "UCD_ZE_CONTEXT", "UCD_CHECK",      "UCD_IGNORE_ENVIRONMENT",
+                                 "UCD_LOG_LEVEL",  "UCD_PLUGIN_PATH"};
 
 using Json = nlohmann::ordered_json;
 

@@ -1,4 +1,4 @@
-// From times of copy engines and kernels to the figures of docs/reference/tuning.md.
+// From times of copy engines and kernels to the figures of src/backend/gpu_common/plan/tuning.h.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ struct EngineSample {
     double kernel, engine; // ns
 };
 
-// A section of a tuning file. Throws std::runtime_error if samples for it are missing.
+// The figures of a device. Throws std::runtime_error if samples for it are missing.
 std::string tuning_section(const std::string &device, std::span<const EngineSample> samples);
 
 } // namespace bench::gpu

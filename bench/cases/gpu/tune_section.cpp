@@ -1,5 +1,5 @@
 // What copy engines and kernels take between device and pinned memory, and the figures by which UCD
-// chooses: docs/reference/tuning.md.
+// chooses (src/backend/*/tuning.h).
 #include "cases/gpu/engine_fit.hpp"
 #include "cases/moves.hpp"
 #include "cases/sections.hpp"
@@ -7,8 +7,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <fstream>
-#include <stdexcept>
 
 namespace bench::gpu {
 namespace {
@@ -73,12 +71,7 @@ void run_tuning(const Setting &s) {
         });
     }
     if (!s.run.wants_all()) return; // too little to fit
-    const std::string section = tuning_section(s.device.name(), samples);
-    fmt::print("\n{}", section);
-    if (s.tuning_file.empty()) return;
-    std::ofstream file(s.tuning_file);
-    file << section;
-    if (!file.flush()) throw std::runtime_error("cannot write " + s.tuning_file);
+    fmt::print("\n{}", tuning_section(s.device.name(), samples));
 }
 
 } // namespace bench::gpu

@@ -151,15 +151,6 @@ const BackendState &initialise() {
     return *state;
 }
 
-std::string name_of(int device) {
-    const DriverLibrary &library = DriverLibrary::instance();
-    CUdevice handle;
-    char name[256] = "";
-    if (library.device_get(&handle, device) == CUDA_SUCCESS)
-        (void)library.device_get_name(name, sizeof name, handle);
-    return name;
-}
-
 Status find(const void *address, MemoryLocation &location) {
     const DriverLibrary &library = DriverLibrary::instance();
     const auto position = reinterpret_cast<CUdeviceptr>(address);

@@ -60,7 +60,6 @@ std::string refusal(const hipDeviceProp_t &properties) {
 }
 
 struct DeviceFacts {
-    std::string name;
     std::string refusal;   // the reason why it cannot be used, or ""
     bool migrates = false; // managed memory migrates on access
 };
@@ -83,7 +82,6 @@ DeviceFacts look_at(int device) {
         facts.refusal = std::string("says nothing: ") + hipGetErrorString(error);
         return facts;
     }
-    facts.name = properties.name;
     if (const std::string why = refusal(properties); !why.empty())
         facts.refusal = std::string("(") + properties.name + ") " + why;
     int migrates = 0;
@@ -190,10 +188,6 @@ BackendState look() {
 
 const BackendState &initialise() {
     return found().state;
-}
-
-std::string name_of(int device) {
-    return found().has(device) ? found().of(device).name : "";
 }
 
 Status find(const void *address, MemoryLocation &location) {

@@ -76,7 +76,6 @@ std::string look_at(ze_device_handle_t device, DeviceFacts &facts) {
     if (const ze_result_t result = ze.zeDeviceGetProperties(device, &properties);
         result != ZE_RESULT_SUCCESS)
         return "says nothing: " + text_of(result);
-    facts.name = properties.name;
     facts.processors =
         static_cast<int>(std::max(1U, properties.numSlices * properties.numSubslicesPerSlice));
     ze_device_module_properties_t modules{};

@@ -24,9 +24,8 @@ struct DeviceFacts {
     std::size_t driver = 0;
     ze_device_handle_t device = nullptr;
     std::vector<ze_device_handle_t> parts; // sub-devices, which share the device's memory
-    std::string name;
-    uint32_t compute_queues = 0;         // ordinal of the queue group that runs kernels
-    std::optional<uint32_t> copy_queues; // ordinal of a queue group that only copies
+    uint32_t compute_queues = 0;           // ordinal of the queue group that runs kernels
+    std::optional<uint32_t> copy_queues;   // ordinal of a queue group that only copies
     int processors = 1;
     bool doubles = false;
 };

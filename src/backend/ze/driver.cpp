@@ -37,10 +37,6 @@ const BackendState &initialise() {
     return found().state;
 }
 
-std::string name_of(int device) {
-    return found().of(device).name;
-}
-
 Status use_context(uint64_t context, int device) {
     return adopt(reinterpret_cast<ze_context_handle_t>(context), device);
 }

@@ -38,10 +38,6 @@ const BackendState &initialise() {
     return everything;
 }
 
-std::string name_of(int) {
-    return "threads of the host";
-}
-
 Status find(const void *address, MemoryLocation &location) {
     ++mock::counts.queries;
     (void)mock::find(address, location);

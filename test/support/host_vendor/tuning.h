@@ -1,5 +1,5 @@
 // What the host vendor's devices are said to have. Warps are twice as wide as NVIDIA's, as on some
-// of AMD's devices, so that tests find code that takes 32 for granted. The thresholds are those of
+// of AMD's devices, so that tests find code that takes 32 for granted. Most thresholds are those of
 // src/backend/cuda/tuning.h, so that tests of choices hold for both vendors.
 #pragma once
 
@@ -28,7 +28,7 @@ inline constexpr gpu::Tuning tuning = {
                                    .per_odd_row = 0.8,
                                    .kernel_per_byte = 0.0203,
                                    .row_per_byte = 0.021,
-                                   .list_block = 256 * 1024}},
+                                   .list_block = 4096}}, // little, so that tests have such lists
 };
 
 inline constexpr bool runs_device_code = true; // of ucd_device.h

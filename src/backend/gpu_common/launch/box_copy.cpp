@@ -2,6 +2,8 @@
 
 #include "launch/launch_context.h"
 #include "pitched_copies.h"
+#include "plan/copy_engines.h"
+#include "tuning.h"
 
 #include <algorithm>
 
@@ -33,7 +35,8 @@ bool is_one_copy(const Move &move, PitchedCopy &copy) {
 
 } // namespace
 
-bool is_engine_faster(const CopyEngines &engines, const Move &move) {
+bool is_engine_faster(const Move &move) {
+    const CopyEngines &engines = tuning.copy_engines;
     const Layout &layout = plan_of(move.typed()).host.layout;
     if (layout.has_reference()) return false; // the host may not be able to read the list
     const bool to_host = move.to_kind == MemoryKind::pinned;

@@ -3,7 +3,6 @@
 
 #include "launch/submission.h"
 #include "move.h"
-#include "plan/copy_engines.h"
 
 #include <span>
 
@@ -14,6 +13,6 @@ Status copy_boxes(const Submission &to, std::span<const Move> moves);
 
 // Whether the engine is estimated to finish the move sooner than a kernel. One side must be device
 // memory, and the other one pinned.
-bool is_engine_faster(const gpu::CopyEngines &engines, const Move &move);
+bool is_engine_faster(const Move &move);
 
 } // namespace ucd::UCD_GPU

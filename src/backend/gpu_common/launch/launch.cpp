@@ -165,12 +165,11 @@ Status launch_interpreter(const LaunchContext &launch) {
 // Copy engines --------------------------------------------------------------
 
 // Captured copies would give the same result, but are not always faster when replayed.
-bool is_faster_by_copy_engine(const Device &device, const Move &move) {
+bool is_faster_by_copy_engine(const Move &move) {
     const bool to_host =
         (move.from_kind == MemoryKind::device) != (move.to_kind == MemoryKind::device) &&
         touches_host_memory(move);
-    return move.limits.engine == Engine::automatic && to_host &&
-           is_engine_faster(device.copy_engines(), move);
+    return move.limits.engine == Engine::automatic && to_host && is_engine_faster(move);
 }
 
 // In the order of the stream.
@@ -215,7 +214,7 @@ Status launch_move(const Submission &to, const Move &move) {
     const LayoutPlan &plan = launch.plan();
     const bool dma = move.limits.engine == Engine::dma;
     if (plan.contiguous && !dma) return copy_range(launch, launch.typed() + launch.side.offset);
-    if (dma || is_faster_by_copy_engine(to.device, move)) return copy_boxes(to, {&move, 1});
+    if (dma || is_faster_by_copy_engine(move)) return copy_boxes(to, {&move, 1});
     TiledRange range;
     if (plan.permuted_word == 0 || !tile_range(launch, range)) return launch_in_order(launch);
     // Elements that the range cuts are moved on their own.

@@ -7,7 +7,7 @@
 
 namespace ucd::gpu {
 
-// The figures of one direction, in nanoseconds, as in tuning files (docs/reference/tuning.md).
+// The figures of one direction, in nanoseconds, as `ucd-bench --tune` prints them.
 struct CopyEngine {
     double earlier;         // how much earlier than a kernel the engine starts
     double per_row;         // minimum time of the engine for a row

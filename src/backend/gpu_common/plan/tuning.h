@@ -43,7 +43,7 @@ struct Tuning {
     // For words of 1 and 2 bytes in nests, a thread finds the addresses of four words at a time
     // rather than those of a vector: kernels have half the size, for a tenth of the bandwidth.
     bool narrow_words_by_four;
-    CopyEngines copy_engines; // unless UCD_TUNING's file has values for the device
+    CopyEngines copy_engines;
 };
 
 } // namespace ucd::gpu

@@ -1,9 +1,6 @@
 #include "runtime/device.h"
 
-#include "environment.h"
-#include "plan/tuning_file.h"
 #include "runtime/check.h"
-#include "tuning.h"
 
 namespace ucd::UCD_GPU {
 
@@ -20,9 +17,6 @@ Status Device::open(int index, std::unique_ptr<Device> &device) {
     UCD_TRY(
         check(gpuStreamCreateWithPriority(&made->upload_, gpuStreamNonBlocking, made->priority_),
               "creating a stream"));
-    made->copy_engines_ = tuning.copy_engines;
-    if (const char *file = environment_variable("UCD_TUNING"))
-        UCD_TRY(gpu::apply_tuning_file(file, driver::name_of(index), made->copy_engines_));
     made->lanes_ = std::make_unique<PerThread<LaneGroup>>();
     made->events_ = std::make_unique<PerThread<EventPool>>();
     device = std::move(made);

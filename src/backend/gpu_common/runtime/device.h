@@ -3,7 +3,6 @@
 #pragma once
 
 #include "per_thread.h"
-#include "plan/copy_engines.h"
 #include "runtime/driver.h"
 #include "runtime/events.h"
 #include "runtime/lanes.h"
@@ -26,8 +25,6 @@ public:
 
     uint32_t processors() const { return processors_; }
 
-    const gpu::CopyEngines &copy_engines() const { return copy_engines_; }
-
     // Begins one launch of this thread; `bytes` is about the number of bytes that it moves. The
     // device must be current.
     Status begin_launch(uint64_t bytes, LaunchTurn &turn) {
@@ -44,7 +41,6 @@ private:
     const int index_;
     uint32_t processors_ = 0;
     int priority_ = 0;
-    gpu::CopyEngines copy_engines_;
     gpuStream_t upload_ = nullptr;
     // Must be destroyed while the device is current.
     std::unique_ptr<PerThread<LaneGroup>> lanes_;

@@ -23,9 +23,6 @@ BackendState look();
 // Initialises the driver and counts its devices, once.
 const BackendState &initialise();
 
-// The vendor's name of a device that initialise() has counted; "" if the driver does not have it.
-std::string name_of(int device);
-
 // Sets the context that the user's memory of a device belongs to, if the vendor's driver has
 // several.
 Status use_context(uint64_t context, int device);
