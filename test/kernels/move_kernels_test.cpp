@@ -72,17 +72,12 @@ struct RandomNest {
     std::vector<int64_t> displs[max_levels];
     std::vector<uint64_t> first[max_levels];
     Span span{};
-    bool in_units = false; // see nest.h
 
-    RandomNest(Rng &rng, std::span<const LevelKind> shape, uint64_t block, bool long_runs,
-               bool may_have_units) {
+    RandomNest(Rng &rng, std::span<const LevelKind> shape, uint64_t block, bool long_runs) {
         nest.block = block;
         span = {0, static_cast<int64_t>(block)};
         for (std::size_t d = shape.size(); d-- > 0;)
             build_level(rng, d, shape[d], d + 1 == shape.size(), long_runs);
-        if (shape.size() == 1 && shape[0] == LevelKind::indexed_block && may_have_units &&
-            rng.chance(50))
-            count_in_units(rng);
     }
 
     void move_level(std::size_t d, int64_t by) {
@@ -90,15 +85,6 @@ struct RandomNest {
     }
 
 private:
-    // Displacements as they are, but of units.
-    void count_in_units(Rng &rng) {
-        const std::intptr_t shift = rng.between(1, 5);
-        nest.level[0].stride = shift;
-        in_units = true;
-        const auto [low, high] = std::minmax_element(displs[0].begin(), displs[0].end());
-        span = {*low << shift, (*high << shift) + static_cast<int64_t>(nest.block)};
-    }
-
     static int64_t gap(Rng &rng) { return rng.chance(40) ? 0 : rng.between(0, 40); }
 
     // Rows of many blocks or runs, small multiples of the block as distances, and distances that
@@ -237,7 +223,7 @@ std::vector<uint64_t> block_sizes(Leaf leaf) {
 void try_kernel(const MoveKernelInfo &kernel, uint64_t block, Rng &rng,
                 const FencedPages &typed_pages, const FencedPages &packed_pages) {
     const std::span<const LevelKind> shape = kernel.shape();
-    RandomNest random(rng, shape, block, rng.chance(30), takes_units(kernel.leaf));
+    RandomNest random(rng, shape, block, rng.chance(30));
     std::vector<Block> blocks;
     enumerate(random.nest, shape, 0, {}, blocks);
 
@@ -266,7 +252,7 @@ void try_kernel(const MoveKernelInfo &kernel, uint64_t block, Rng &rng,
     // Tables may hold absolute addresses, with an origin of NULL.
     char *origin = typed.data() + displ_of_origin;
     for (std::size_t d = 0; d < shape.size() && origin != nullptr; ++d)
-        if (shape[d] != LevelKind::strided && !random.in_units && rng.chance(50)) {
+        if (shape[d] != LevelKind::strided && rng.chance(50)) {
             random.move_level(d, reinterpret_cast<intptr_t>(origin));
             origin = nullptr;
         }

@@ -1,11 +1,17 @@
 // What refers to a type: duplicates, which have the layout and the plans of their original, and the
 // types that are made of it.
 
+#include "flatten/writer.h"
+#include "prepared/footprint.h"
 #include "prepared/type_cache.h"
 #include "support/catch.hpp"
 #include "support/moves/move_now.hpp"
+#include "support/moves/recipe_build.hpp"
 
 #include <ucd.h>
+
+#include <cstdint>
+#include <vector>
 
 namespace duplicate_test {
 
@@ -40,6 +46,28 @@ TEST_CASE("duplicates share what is derived from their original") {
     REQUIRE(ucd_create_dup(UCD_TYPE__DOUBLE, UCD_INFO__NULL, &of_predefined) == UCD_SUCCESS);
     CHECK(ucd::layout_of(type_behind(of_predefined)).nodes.size() == 1);
     REQUIRE(ucd_free(&of_predefined) == UCD_SUCCESS);
+}
+
+TEST_CASE("a type with other bounds has the layout of a long list below it") {
+    using namespace ucdtest::recipes;
+    std::vector<std::intptr_t> displs(2000), lengths(2000);
+    for (std::size_t i = 0; i < displs.size(); ++i) {
+        lengths[i] = 1 + static_cast<std::intptr_t>(i * i % 7 % 3);
+        displs[i] = 100 + 5 * static_cast<std::intptr_t>(i * i);
+    }
+    const ucdtest::RecipePtr list = indexed(lengths, displs, leaf(UCD_TYPE__INT));
+    const ucdtest::BuiltType built(resized(resized(list, -8, 80), 4, 1 << 30)), direct(list);
+    const ucd::Type &type = type_behind(built.get()), &below = *type.child->child;
+    const std::vector<std::uint8_t> before = ucd::flatten(type);
+    CHECK(&ucd::layout_of(type) == &ucd::layout_of(below));
+    CHECK(ucd::layout_of(type).start == ucd::layout_of(type_behind(direct.get())).start);
+    CHECK(ucd::flatten(type) == before);
+    // Each counts once.
+    CHECK(ucd::footprint_of(type) < ucd::footprint_of(below) + 2000);
+    const ucdtest::BuiltType short_one(
+        resized(indexed({2, 1}, {9, 3}, leaf(UCD_TYPE__INT)), 0, 80));
+    (void)ucd::layout_of(type_behind(short_one.get()));
+    CHECK(type_behind(short_one.get()).child->cache.load() == nullptr);
 }
 
 TEST_CASE("a struct gives up every reference to its members") {

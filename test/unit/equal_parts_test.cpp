@@ -11,6 +11,7 @@
 #include "transfer/staged.h"
 #include "transfer/submission.h"
 #include "types/type.h"
+#include "unit/layouts_by_hand.hpp"
 
 #include <array>
 #include <functional>
@@ -134,7 +135,8 @@ TEST_CASE("Nodes of layouts that differ in one respect are two nodes") {
     // Runs of rows of two blocks.
     const auto runs = [](Displs at, Counts times, int64_t stride, uint64_t block) {
         return [=](Builder &b) {
-            return b.indexed(at, times, stride, b.strided(2, 20, bytes(b, block)));
+            return b.indexed(at, ucdtest::sums_of(times), stride,
+                             b.strided(2, 20, bytes(b, block)));
         };
     };
     const auto strides = [](uint64_t count, int64_t stride, uint64_t block) {
@@ -148,7 +150,7 @@ TEST_CASE("Nodes of layouts that differ in one respect are two nodes") {
     };
     // The same lists under a block and under a node that has them itself.
     const auto on_lists = [](Builder &b, int64_t stride, Placed child) {
-        return b.indexed(irregular(200, 100), lengths(200, 5), stride, child);
+        return b.indexed(irregular(200, 100), ucdtest::sums_of(lengths(200, 5)), stride, child);
     };
     const auto dense = [&](Builder &b) { return on_lists(b, 8, bytes(b, 8)); };
     for (const bool among_many : {false, true})

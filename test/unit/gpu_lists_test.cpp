@@ -1,6 +1,5 @@
 // The lists in the plans that all GPU vendors share: how large they are, and for which layouts a
 // nest has them.
-#include "plan/given_list.h"
 #include "plan/layout_plan.h"
 #include "plan/lists.h"
 
@@ -74,77 +73,56 @@ TEST_CASE("displacements have 32 bits if a unit is found by which all fit") {
     CHECK(unit_for({-limit << 16, 0}) == 1 << 16);
 }
 
-TEST_CASE("lists as they were given become what kernels read, in units or in bytes") {
-    const auto check = [](std::vector<int64_t> entries, int64_t unit) {
-        std::vector<int64_t> displs;
-        Node node;
-        uint64_t differing = 0;
-        for (const int64_t entry : entries) {
-            displs.push_back((entry - entries[0]) * unit);
-            node.low = std::min(node.low, displs.back());
-            node.high = std::max(node.high, displs.back());
-            differing |= static_cast<uint64_t>(entry ^ entries[0]);
-        }
-        const GivenList list{entries, unit, differing * static_cast<uint64_t>(unit)};
-        const uint32_t in = gpu::unit_for(list, node);
-        CHECK(in == gpu::unit_for(displs));
-        std::vector<char> written(gpu::bytes_of(list, in));
-        gpu::write_list(list, in, written.data());
+TEST_CASE("lists are written as kernels read them, in units or in bytes") {
+    const auto check = [](const std::vector<int64_t> &displs) {
+        const uint32_t unit = gpu::unit_for(displs);
+        std::vector<char> written(displs.size() * (unit > 0 ? sizeof(int32_t) : sizeof(int64_t)));
+        gpu::write_displacements(displs, unit, written.data());
         for (std::size_t i = 0; i < displs.size(); ++i) {
-            INFO("entry " << i << " in units of " << unit << ": " << displs[i]);
+            INFO("entry " << i << ": " << displs[i]);
             int32_t narrow = 0;
             int64_t wide = 0;
-            if (in > 0)
+            if (unit > 0)
                 std::memcpy(&narrow, written.data() + 4 * i, sizeof narrow);
             else
                 std::memcpy(&wide, written.data() + 8 * i, sizeof wide);
-            CHECK((in > 0 ? int64_t{narrow} * in : wide) == displs[i]);
-            CHECK(displacement_at(list, i) == displs[i]);
+            CHECK((unit > 0 ? int64_t{narrow} * unit : wide) == displs[i]);
         }
     };
     const int64_t far = int64_t{1} << 31;
-    for (const int64_t unit : {1, 4, 8, 24, 512, 1 << 20, -8, -24, 3}) {
-        INFO("unit " << unit);
-        check({5, 7, 5, 9, 6}, unit);
-        check({64, 0, 192, -128}, unit);
-        check({-3, far, 1 - far, 12}, unit);
-        check({0, far - 1, -far}, unit);
-        check({0, far + 1}, unit);
-        check({0, 64 * far, -64 * far}, unit);
-        check({77, 77}, unit);
-        check({9}, unit);
+    for (const int64_t by : {1, 4, 8, 24, 512, 1 << 20, -8, -24, 3}) {
+        INFO("by " << by);
+        check({0, 2 * by, 0, 4 * by, by});
+        check({0, -64 * by, 128 * by, -192 * by});
+        check({0, (far + 3) * by, (4 - far) * by, 15 * by});
+        check({0, (far - 1) * by, -far * by});
+        check({0, (far + 1) * by});
+        check({0, 64 * far * by, -64 * far * by});
+        check({0});
     }
 }
 
-TEST_CASE("a layout with a given list is planned as one with a table") {
-    const std::vector<int64_t> entries = {96, 0, 32, 1000, -64};
-    const int64_t unit = 24;
-    const auto layout_of = [&](bool given) {
+TEST_CASE("a layout that is moved once is planned as one whose list is kept") {
+    const std::vector<int64_t> displs = {0, -96 * 24, -64 * 24, 904 * 24, -160 * 24};
+    const auto layout_of = [&](bool once) {
         OwnedLayout layout = block_of(block);
-        Node n = around_last(layout, NodeKind::indexed_block, entries.size(), 0);
-        TableLists table;
-        uint64_t differing = 0;
-        for (const int64_t entry : entries) {
-            table.displs.push_back((entry - entries[0]) * unit);
-            differing |= static_cast<uint64_t>(entry ^ entries[0]);
-        }
-        n.low = -160 * unit;
-        n.high = 904 * unit + static_cast<int64_t>(block);
-        if (given) {
-            layout.set_given({entries, unit, differing * static_cast<uint64_t>(unit)});
-            table.displs.clear();
-        }
-        layout.add(std::move(table));
+        Node n = around_last(layout, NodeKind::indexed_block, displs.size(), 0);
+        n.low = -160 * 24;
+        n.high = 904 * 24 + static_cast<int64_t>(block);
+        uint64_t bits = 0;
+        for (const int64_t displ : displs) bits |= static_cast<uint64_t>(displ);
+        if (once) layout.set_moved_once(bits);
+        layout.add(Table{.displs = displs});
         put_on_top(layout, n);
         return layout;
     };
-    const OwnedLayout with_table = layout_of(false), with_list = layout_of(true);
-    const LayoutPlan by_table = plan_of(with_table), by_list = plan_of(with_list);
-    CHECK(by_list.word == by_table.word);
-    CHECK(by_list.shape.levels == 1);
-    CHECK(by_list.shape.level[0].displacement_unit == by_table.shape.level[0].displacement_unit);
-    CHECK(by_list.lists.empty());
-    CHECK(by_list.interpreter_lists().bytes == by_table.interpreter_lists().bytes);
+    const OwnedLayout often = layout_of(false), once = layout_of(true);
+    const LayoutPlan kept = plan_of(often), uploaded = plan_of(once);
+    CHECK(uploaded.word == kept.word);
+    CHECK(uploaded.shape.levels == 1);
+    CHECK(uploaded.shape.level[0].displacement_unit == kept.shape.level[0].displacement_unit);
+    CHECK(uploaded.lists.empty());
+    CHECK(uploaded.interpreter_lists().bytes == kept.interpreter_lists().bytes);
 }
 
 TEST_CASE("runs of a few blocks are a list of blocks; longer ones have starts to be found by") {

@@ -21,6 +21,13 @@ inline ucd::OwnedLayout block_of(std::uint64_t bytes) {
     return layout;
 }
 
+// The number of children before each run, and their total.
+inline std::vector<std::uint64_t> sums_of(const std::vector<std::uint64_t> &counts) {
+    std::vector<std::uint64_t> first{0};
+    for (const std::uint64_t count : counts) first.push_back(first.back() + count);
+    return first;
+}
+
 // Puts a strided node around the last one, unless it is part of that.
 inline void repeat_last(ucd::OwnedLayout &layout, std::uint64_t count, std::int64_t stride) {
     const auto last = static_cast<ucd::NodeId>(layout->nodes.size() - 1);

@@ -106,7 +106,8 @@ void print_layouts() {
     MEMBER(Layout, root);
     MEMBER(Layout, start);
     MEMBER(Layout, depth);
-    MEMBER(Layout, given);
+    MEMBER(Layout, moved_once);
+    MEMBER(Layout, bits);
     STRUCT(Segments);
     MEMBER(Segments, count);
     MEMBER(Segments, first_bytes);
@@ -137,10 +138,6 @@ void print_layouts() {
     MEMBER(IndexList, element);
     MEMBER(IndexList, small);
     MEMBER(IndexList, unit);
-    STRUCT(GivenList);
-    MEMBER(GivenList, entries);
-    MEMBER(GivenList, unit);
-    MEMBER(GivenList, bits);
     STRUCT(Span<const Node>);
 }
 

@@ -1,5 +1,6 @@
 // Each rewrite of the normaliser by itself: that it was applied, and what the layout became.
 #include "support/catch.hpp"
+#include "unit/layouts_by_hand.hpp"
 
 #include "layout/layout_text.h"
 #include "layout/normalise/builder.h"
@@ -82,7 +83,7 @@ TEST_CASE("Layouts without a rewrite") {
     check_none("@8 indexed_block(3; 0, 16, 92) block(8)",
                LAYOUT(b.indexed_block({8, 24, 100}, bytes(b, 8))));
     check_text("@0 indexed_block(4; 0, 24, 32, 100) block(4)",
-               LAYOUT(b.indexed({0, 24, 100}, {1, 2, 1}, 8, bytes(b, 4))));
+               LAYOUT(b.indexed({0, 24, 100}, ucdtest::sums_of({1, 2, 1}), 8, bytes(b, 4))));
     CHECK(to_text(Layout{}) == "empty");
 }
 
@@ -108,15 +109,15 @@ TEST_CASE("drop-empty") {
              LAYOUT(b.strided(7, 8, Placed{})),
              LAYOUT(b.indexed_block({}, bytes(b, 8))),
              LAYOUT(b.indexed_block({0, 8}, Placed{})),
-             LAYOUT(b.indexed({}, {}, 8, bytes(b, 8))),
-             LAYOUT(b.indexed({0}, {3}, 8, Placed{})),
+             LAYOUT(b.indexed({}, ucdtest::sums_of({}), 8, bytes(b, 8))),
+             LAYOUT(b.indexed({0}, ucdtest::sums_of({3}), 8, Placed{})),
              LAYOUT(b.structure({Placed{}, Placed{}})),
          })
         check_only("drop-empty", "empty", make);
     check_text("empty", LAYOUT(bytes(b, 0)));
     check_text("empty", LAYOUT(b.structure({})));
-    check_text("empty", LAYOUT(b.indexed({0, 9}, {0, 0}, 8, bytes(b, 4))));
-    check_text("empty", LAYOUT(b.indexed({0, 9}, {0, 0}, 8, many(b))));
+    check_text("empty", LAYOUT(b.indexed({0, 9}, ucdtest::sums_of({0, 0}), 8, bytes(b, 4))));
+    check_text("empty", LAYOUT(b.indexed({0, 9}, ucdtest::sums_of({0, 0}), 8, many(b))));
     check_by("drop-empty", "@3 block(8)",
              LAYOUT(b.structure({Placed{}, bytes(b, 8, 3), Placed{}})));
 }
@@ -125,7 +126,8 @@ TEST_CASE("collapse-single") {
     check_only("collapse-single", "@5 strided(3, 16) block(8)",
                LAYOUT(b.strided(1, 999, b.strided(3, 16, bytes(b, 8, 5)))));
     check_text("@42 strided(2000, 16) block(8)", LAYOUT(b.indexed_block({40}, many(b, 2))));
-    check_text("@42 strided(2000, 16) block(8)", LAYOUT(b.indexed({40}, {1}, 8, many(b, 2))));
+    check_text("@42 strided(2000, 16) block(8)",
+               LAYOUT(b.indexed({40}, ucdtest::sums_of({1}), 8, many(b, 2))));
     check_text("@2 strided(2000, 16) block(8)", LAYOUT(b.structure({many(b, 2)})));
 }
 
@@ -135,7 +137,7 @@ TEST_CASE("merge-touching") {
     check_only("merge-touching", "@0 indexed(stride 8, 2; 3@0, 1@40) block(8)",
                LAYOUT(b.indexed_block({0, 8, 16, 40}, bytes(b, 8))));
     check_by("merge-touching", "@0 indexed(stride 4, 2; 5@0, 1@40) block(4)",
-             LAYOUT(b.indexed({0, 8, 40}, {2, 3, 1}, 4, bytes(b, 4))));
+             LAYOUT(b.indexed({0, 8, 40}, ucdtest::sums_of({2, 3, 1}), 4, bytes(b, 4))));
     check_only("merge-touching", "@4 block(12)", [](Builder &b) {
         BlockList list;
         list.push(4, 4);
@@ -189,11 +191,12 @@ TEST_CASE("period") {
     check_only("period", "@0 strided(3, 100) indexed_block(3; 0, 10, 30) block(8)",
                LAYOUT(b.indexed_block({0, 10, 30, 100, 110, 130, 200, 210, 230}, bytes(b, 8))));
     check_by("period", "@0 strided(2, 100) indexed(stride 4, 2; 2@0, 1@20) block(4)",
-             LAYOUT(b.indexed({0, 20, 100, 120}, {2, 1, 2, 1}, 4, bytes(b, 4))));
+             LAYOUT(b.indexed({0, 20, 100, 120}, ucdtest::sums_of({2, 1, 2, 1}), 4, bytes(b, 4))));
     check_by("period",
              "@0 strided(2, 7000000) indexed(stride 50000, 2; 9@0, 4@1000000) "
              "strided(2000, 16) block(8)",
-             LAYOUT(b.indexed({0, 1000000, 7000000, 8000000}, {9, 4, 9, 4}, 50000, many(b))));
+             LAYOUT(b.indexed({0, 1000000, 7000000, 8000000}, ucdtest::sums_of({9, 4, 9, 4}), 50000,
+                              many(b))));
     check_by("period",
              "@0 strided(3, 1000000) [@0 strided(2000, 16) block(8), "
              "@50000 strided(3000, 8) block(4)]",
@@ -208,7 +211,8 @@ TEST_CASE("period") {
     // One repetition that differs in its steps or lengths is none.
     CHECK_FALSE(
         outcome_of(LAYOUT(b.indexed_block({0, 10, 30, 100, 110, 131}, bytes(b, 8)))).by("period"));
-    CHECK_FALSE(outcome_of(LAYOUT(b.indexed({0, 20, 100, 120}, {2, 1, 2, 3}, 4, bytes(b, 4))))
+    CHECK_FALSE(outcome_of(LAYOUT(b.indexed({0, 20, 100, 120}, ucdtest::sums_of({2, 1, 2, 3}), 4,
+                                            bytes(b, 4))))
                     .by("period"));
 }
 
@@ -224,7 +228,7 @@ TEST_CASE("runs-of-a-list") {
 TEST_CASE("list-of-runs") {
     check_by("list-of-runs",
              "@0 indexed_block(5; 0, 400000, 450000, 500000, 1000000) strided(2000, 16) block(8)",
-             LAYOUT(b.indexed({0, 400000, 1000000}, {1, 3, 1}, 50000, many(b))));
+             LAYOUT(b.indexed({0, 400000, 1000000}, ucdtest::sums_of({1, 3, 1}), 50000, many(b))));
     // Both ways into the same decision end alike.
     for (uint64_t length = 2; length < 10; ++length) {
         const std::vector<int64_t> starts{0, 5000000, 9000000};
@@ -233,8 +237,9 @@ TEST_CASE("list-of-runs") {
         for (std::size_t i = 0; i < starts.size(); ++i)
             for (uint64_t j = 0; j < counts[i]; ++j)
                 displs.push_back(starts[i] + static_cast<int64_t>(j) * 50000);
-        CHECK(outcome_of(LAYOUT(b.indexed(starts, counts, 50000, many(b)))).text ==
-              outcome_of(LAYOUT(b.indexed_block(displs, many(b)))).text);
+        CHECK(
+            outcome_of(LAYOUT(b.indexed(starts, ucdtest::sums_of(counts), 50000, many(b)))).text ==
+            outcome_of(LAYOUT(b.indexed_block(displs, many(b)))).text);
     }
 }
 
@@ -242,10 +247,10 @@ TEST_CASE("common-run-length") {
     check_by("common-run-length",
              "@0 indexed_block(4; 0, 400000, 500000, 1000000) strided(2, 50000) "
              "strided(2000, 16) block(8)",
-             LAYOUT(b.indexed({0, 400000, 1000000}, {2, 4, 2}, 50000, many(b))));
+             LAYOUT(b.indexed({0, 400000, 1000000}, ucdtest::sums_of({2, 4, 2}), 50000, many(b))));
     check_by("common-run-length",
              "@0 indexed_block(3; 0, 400000, 1000000) strided(3, 50000) strided(2000, 16) block(8)",
-             LAYOUT(b.indexed({0, 400000, 1000000}, {3, 3, 3}, 50000, many(b))));
+             LAYOUT(b.indexed({0, 400000, 1000000}, ucdtest::sums_of({3, 3, 3}), 50000, many(b))));
 }
 
 TEST_CASE("from-segments") {
@@ -263,9 +268,10 @@ TEST_CASE("from-segments") {
         LAYOUT(b.structure({b.strided(3, 16, bytes(b, 8)), b.strided(2, 16, bytes(b, 8, 48))})));
     // Up to 1024 segments: the next list of them keeps its levels.
     const auto squares = [](Builder &b) { return b.indexed_block({0, 10, 40, 90}, bytes(b, 8)); };
-    Outcome o = outcome_of(LAYOUT(b.indexed({0, 90000}, {255, 1}, 300, squares(b))));
+    Outcome o =
+        outcome_of(LAYOUT(b.indexed({0, 90000}, ucdtest::sums_of({255, 1}), 300, squares(b))));
     CHECK(o.by("from-segments"));
-    o = outcome_of(LAYOUT(b.indexed({0, 90000}, {256, 1}, 300, squares(b))));
+    o = outcome_of(LAYOUT(b.indexed({0, 90000}, ucdtest::sums_of({256, 1}), 300, squares(b))));
     CHECK_FALSE(o.by("from-segments"));
     CHECK(o.text ==
           "@0 indexed(stride 300, 2; 256@0, 1@90000) indexed_block(4; 0, 10, 40, 90) block(8)");
@@ -348,7 +354,7 @@ TEST_CASE("What becomes part of a longer segment is none") {
             counts.push_back(i == 1999 ? 1 : 2 + static_cast<uint64_t>(i * i % 7 % 3));
         }
         const int64_t end = displs.back() + 8;
-        const Placed runs = b.indexed(std::move(displs), std::move(counts), 8, bytes(b, 8));
+        const Placed runs = b.indexed(std::move(displs), ucdtest::sums_of(counts), 8, bytes(b, 8));
         return b.structure({runs, b.strided(2000, 64, bytes(b, 32, end))});
     });
     const Segments &s = o.layout->top().segments;

@@ -61,6 +61,12 @@ TEST_CASE("threads move lists of blocks with lengths of their own as one does") 
         at += length + 1 + static_cast<int64_t>(rng.below(3));
         units += static_cast<uint64_t>(length);
     }
+    const auto in_bytes = static_cast<int64_t>(sizeof(uint64_t));
+    std::vector<int64_t> places = displs;
+    for (int64_t &place : places) place *= in_bytes;
+    std::vector<uint64_t> first{0};
+    for (const int64_t length : lengths)
+        first.push_back(first.back() + static_cast<uint64_t>(length));
     std::vector<uint64_t> memory(static_cast<std::size_t>(at)), expected;
     for (uint64_t &value : memory) value = rng.bits();
     for (std::size_t i = 0; i < displs.size(); ++i)
@@ -69,10 +75,12 @@ TEST_CASE("threads move lists of blocks with lengths of their own as one does") 
     for (const uint32_t threads : {1u, 2u, 3u}) {
         std::vector<uint64_t> packed(units), unpacked(memory.size(), 7);
         ucd::PlainBlocks list;
-        list.displs = displs;
-        list.lengths = lengths.data();
-        list.shift = -2 * int64_t{sizeof(uint64_t)};
-        list.unit = list.bytes = sizeof(uint64_t);
+        list.displs = places;
+        list.first = first.data();
+        list.shortest = 0;
+        list.longest = 8;
+        list.shift = -2 * in_bytes;
+        list.bytes = sizeof(uint64_t);
         ucd::ListMove move{
             ucd::Direction::pack,
             {reinterpret_cast<char *>(memory.data() + 2), reinterpret_cast<char *>(packed.data())},

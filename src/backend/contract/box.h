@@ -2,7 +2,7 @@
 // support.
 #pragma once
 
-#include "layout.h"
+#include "layout_walk.h"
 
 #include <ucd.h>
 
@@ -159,7 +159,7 @@ public:
 
 private:
     bool is_indexed() const { return node_.kind == NodeKind::indexed; }
-    int64_t displacement(uint64_t entry) const { return displacement_of(layout_, table_, entry); }
+    int64_t displacement(uint64_t entry) const { return table_.displs[entry]; }
     uint64_t children(uint64_t entry) const {
         return is_indexed() ? table_.first[entry + 1] - table_.first[entry] : 1;
     }
@@ -181,11 +181,7 @@ private:
 
 inline uint64_t BoxList::entry_at(uint64_t position) const {
     const uint64_t child = position / child_.bytes;
-    if (!is_indexed()) return child;
-    const auto &first = table_.first;
-    return static_cast<uint64_t>(std::upper_bound(first.begin(), first.end(), child) -
-                                 first.begin()) -
-           1;
+    return is_indexed() ? entry_holding(table_.first, child) : child;
 }
 
 } // namespace ucd

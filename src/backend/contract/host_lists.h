@@ -19,30 +19,31 @@ struct ListReach {
 };
 
 struct CopiedList {
-    ListReach reach;
-    uint64_t differing; // the bits in which not all entries are equal
+    ListReach reach; // of the given entries
+    uint64_t bits;   // that are set in any of the displacements
 };
 
-// Copies a list that is not empty to memory that it does not overlap.
-CopiedList copy_list(std::span<const int64_t> list, int64_t *to);
+// Converts a nonempty list of displacements in units to bytes from `origin`, which is in units,
+// too: to[i] = (list[i] - origin) * unit, which wraps. The two lists do not overlap.
+CopiedList copy_list(std::span<const int64_t> list, int64_t origin, int64_t unit, int64_t *to);
 
 // Properties of a nonempty list of blocks with individual lengths. The magnitude of a displacement
 // has no more bits than `displ_bits`, the union of all of them, in which a negative number counts
 // as its complement.
 struct BlocksLook {
-    uint64_t displ_bits = 0, length_bits = 0; // union of all lengths; negative if one of them is
-    uint64_t lengths = 0;                     // the sum of the lengths, which wraps
-    bool any_empty = false;                   // valid if no length is negative
-    ListReach reach = {};                     // from displs[i] to displs[i] + lengths[i] - 1, which
-                                              // wrap
+    uint64_t displ_bits = 0;
+    uint64_t lengths = 0;              // the sum of the lengths, which wraps
+    int64_t shortest = 0, longest = 0; // of the lengths
+    ListReach reach = {};              // from displs[i] to displs[i] + lengths[i] - 1, which wrap
 };
 BlocksLook look_at_blocks(std::span<const int64_t> displs, const int64_t *lengths);
 
-// Blocks in packed order, each of which is consecutive bytes at shift + displs[i] * unit.
+// Blocks in packed order, each of which is consecutive bytes at shift + displs[i].
 struct PlainBlocks {
     std::span<const int64_t> displs;
-    const int64_t *lengths = nullptr; // if not null, block i has lengths[i] * bytes
-    int64_t shift = 0, unit = 1;
+    const uint64_t *first = nullptr; // if not null, block i has (first[i + 1] - first[i]) * bytes
+    uint64_t shortest = 1, longest = 1; // of these differences
+    int64_t shift = 0;
     uint64_t bytes = 0;
 };
 

@@ -80,15 +80,6 @@ struct IndexList {
     friend bool operator==(const IndexList &, const IndexList &) = default;
 };
 
-// The displacements of an indexed_block as its user gave them: displacement i is
-// (entries[i] - entries[0]) * unit, which wraps.
-struct GivenList {
-    Span<const int64_t> entries;
-    int64_t unit = 1;
-    // Powers of two that divide this number divide all displacements.
-    uint64_t bits = 0;
-};
-
 struct Layout {
     Span<const Node> nodes; // children precede their parents
     Span<const Table> tables;
@@ -96,9 +87,10 @@ struct Layout {
     NodeId root = 0;
     int64_t start = 0;  // displacement of the root's origin from the buffer address
     uint32_t depth = 0; // the number of nodes on the longest path from the root to a block
-    // Only for moves by devices, and of types that are moved for the first time: the list of the
-    // top node, an indexed_block of blocks, in place of a table's. Null for all other layouts.
-    const GivenList *given = nullptr;
+    // Only for moves by devices, and of types that are moved for the first time: the top node is an
+    // indexed_block of blocks, whose list is uploaded with the move and not kept for others.
+    bool moved_once = false;
+    uint64_t bits = 0; // if moved_once: those that are set in any displacement of the list
     bool empty() const { return nodes.empty(); }
     const Node &top() const { return nodes[root]; }
     bool has_reference() const { return !index_lists.empty(); }
@@ -112,17 +104,6 @@ inline int64_t displace(int64_t base, int64_t by) {
 inline int64_t displace(int64_t base, uint64_t times, int64_t stride) {
     return static_cast<int64_t>(static_cast<uint64_t>(base) +
                                 times * static_cast<uint64_t>(stride));
-}
-
-inline int64_t displacement_at(const GivenList &list, uint64_t i) {
-    return displace(0,
-                    static_cast<uint64_t>(list.entries[i]) - static_cast<uint64_t>(list.entries[0]),
-                    list.unit);
-}
-
-// The displacement of child i of an indexed_block or a structure, or of run i of an indexed node.
-inline int64_t displacement_of(const Layout &layout, const Table &table, uint64_t i) {
-    return layout.given != nullptr ? displacement_at(*layout.given, i) : table.displs[i];
 }
 
 // Reads entry i of a list in memory that the calling code can access.

@@ -74,7 +74,7 @@ private:
             return;
         case NodeKind::indexed_block:
             child = &layout_.nodes[n.child];
-            origin = displace(f.origin, displacement_of(layout_, layout_.tables[n.table], f.index));
+            origin = displace(f.origin, layout_.tables[n.table].displs[f.index]);
             return;
         case NodeKind::by_reference:
             child = &layout_.nodes[n.child];

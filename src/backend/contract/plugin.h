@@ -49,7 +49,6 @@ inline constexpr std::array crossing_structs{
     CrossingStruct{"Node", sizeof(Node)},
     CrossingStruct{"Table", sizeof(Table)},
     CrossingStruct{"IndexList", sizeof(IndexList)},
-    CrossingStruct{"GivenList", sizeof(GivenList)},
 };
 
 // libucd passes this to a plugin. The first two members are at the same place in every version of

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "kernel_tables.h"
-#include "list_looks.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -104,6 +103,8 @@ using ReduceKernels = KernelList<ReduceKernelInfo, ops * elements>;
 using RowReduceKernels = KernelList<RowReduceKernelInfo, directions * ops * elements>;
 // Only the default set has all conversions.
 using ConvertKernels = KernelList<ConvertKernelInfo, elements * elements>;
+
+struct ListLooks; // list_looks.h
 
 struct KernelSet {
     const char *instructions;

@@ -69,11 +69,6 @@ constexpr Leaf leaf_for_block(uint64_t bytes) {
                           : Leaf::m;
 }
 
-// Whether the leaf's kernel for a single listed level takes displacements in units; see nest.h.
-constexpr bool takes_units(Leaf leaf) {
-    return leaf == Leaf::w8 || leaf == Leaf::o64;
-}
-
 constexpr Leaf leaf_for_runs(uint64_t unit) {
     return unit % 16 == 0  ? Leaf::r16
            : unit % 8 == 0 ? Leaf::r8

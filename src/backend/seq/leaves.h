@@ -124,7 +124,7 @@ template <Direction direction_, unsigned width_>
 struct Exact {
     static constexpr Direction direction = direction_;
     static constexpr unsigned width = width_;
-    static constexpr bool small = true, exact = true, takes_units = width == 8;
+    static constexpr bool small = true, exact = true;
     using Value = typename Word<width>::type;
 
     constexpr explicit Exact(uint64_t = width, uint64_t = 0, uint64_t = 0) {}
@@ -148,7 +148,6 @@ struct Exact {
 template <Direction direction, unsigned head, unsigned tail>
 struct Ends {
     static constexpr bool small = head <= 16, exact = false;
-    static constexpr bool takes_units = head == 32 && tail == 32;
     uint64_t block;
 
     explicit Ends(uint64_t bytes, uint64_t = 0, uint64_t = 0) : block(bytes) {}
@@ -188,7 +187,7 @@ private:
 
 template <Direction direction, unsigned width>
 struct Pieces {
-    static constexpr bool small = false, exact = false, takes_units = false;
+    static constexpr bool small = false, exact = false;
     uint64_t block;
 
     explicit Pieces(uint64_t bytes, uint64_t = 0, uint64_t = 0) : block(bytes) {}
@@ -213,7 +212,7 @@ private:
 
 template <Direction direction>
 struct Any {
-    static constexpr bool small = false, exact = false, takes_units = false;
+    static constexpr bool small = false, exact = false;
     uint64_t block;
 
     explicit Any(uint64_t bytes, uint64_t = 0, uint64_t = 0) : block(bytes) {}

@@ -7,11 +7,10 @@ namespace ucd::seq {
 
 // These are compiled for each instruction set, like the kernels.
 struct ListLooks {
-    // Copies the list, and looks at it in the same pass.
-    CopiedList (*copy)(const int64_t *list, std::size_t count, int64_t *to);
+    // See copy_list(); looks at the list in the same pass.
+    CopiedList (*copy)(const int64_t *list, std::size_t count, int64_t origin, int64_t unit,
+                       int64_t *to);
     BlocksLook (*blocks)(const int64_t *displs, const int64_t *lengths, std::size_t count);
-    // scaled[i] = list[i] * unit, which wraps.
-    void (*scale)(const int64_t *list, std::size_t count, int64_t unit, int64_t *scaled);
 };
 
 // The functions for the fastest instruction set of this machine.

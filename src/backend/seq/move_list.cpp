@@ -7,86 +7,54 @@
 #include "useful_threads.h"
 
 #include <algorithm>
-#include <bit>
-#include <numeric>
 
 namespace ucd {
 namespace seq {
 namespace {
 
-// The number of displacements in bytes that are computed at a time; they fit in the first-level
-// cache.
-constexpr std::size_t at_once = 512;
-
-// Moves at least one block; all have `bytes` bytes and lie at displs[i] << shift.
+// Moves at least one block; all have `bytes` bytes.
 void move_blocks(const PlainBlocks &list, const ListMove &move, uint64_t bytes,
-                 const int64_t *displs, int shift, std::size_t count, char *packed) {
+                 const int64_t *displs, std::size_t count, char *packed) {
     constexpr LevelKind shape[] = {LevelKind::indexed_block};
     Nest nest{};
-    nest.level[0] = {count, shift, displs, nullptr};
+    nest.level[0] = {count, 0, displs, nullptr};
     nest.block = bytes;
     move_kernel(move.direction, shape, leaf_for_block(bytes))
         .function(nest, at(move.typed(), list.shift), packed, Position{}, {{count - 1}, {}});
 }
 
-// Moves the entries [begin, end), which all have the same length.
-void move_equal(const PlainBlocks &list, const ListMove &move, std::size_t begin, std::size_t end,
-                char *packed) {
-    const auto displs = list.displs;
-    const auto unit = static_cast<uint64_t>(list.unit);
-    if (unit == 1 || (takes_units(leaf_for_block(list.bytes)) && std::has_single_bit(unit)))
-        return move_blocks(list, move, list.bytes, &displs[begin], std::countr_zero(unit),
-                           end - begin, packed);
-    int64_t part[at_once];
-    for (std::size_t size; begin < end; begin += size, packed += size * list.bytes) {
-        size = std::min(end - begin, at_once);
-        list_looks().scale(&displs[begin], size, list.unit, part);
-        move_blocks(list, move, list.bytes, part, 0, size, packed);
-    }
+// Moves runs of units of `list.bytes`, none of which is empty.
+void move_runs(const PlainBlocks &list, const ListMove &move, const int64_t *displs,
+               const uint64_t *first, std::size_t count, char *packed) {
+    constexpr LevelKind shape[] = {LevelKind::indexed};
+    Nest nest{};
+    nest.level[0] = {count, static_cast<int64_t>(list.bytes), displs, first};
+    nest.block = list.bytes;
+    nest.longest_run = list.longest * list.bytes;
+    nest.runs = list.displs.size();
+    move_kernel(move.direction, shape, leaf_for_runs(list.bytes))
+        .function(nest, at(move.typed(), list.shift), packed, Position{},
+                  {{count - 1}, {first[count] - first[count - 1] - 1}});
 }
 
-// Moves blocks with individual lengths in units of `list.bytes`, none of which is empty.
-char *move_runs(const PlainBlocks &list, const ListMove &move, const int64_t *displs,
-                const uint64_t *first, uint64_t longest, std::size_t count, char *packed) {
-    const uint64_t units = first[count];
-    if (longest * count == units) {
-        move_blocks(list, move, longest * list.bytes, displs, 0, count, packed);
-    } else {
-        constexpr LevelKind shape[] = {LevelKind::indexed};
-        Nest nest{};
-        nest.level[0] = {count, static_cast<int64_t>(list.bytes), displs, first};
-        nest.block = list.bytes;
-        nest.longest_run = longest * list.bytes;
-        nest.runs = list.displs.size();
-        move_kernel(move.direction, shape, leaf_for_runs(list.bytes))
-            .function(nest, at(move.typed(), list.shift), packed, Position{},
-                      {{count - 1}, {first[count] - first[count - 1] - 1}});
-    }
-    return packed + units * list.bytes;
-}
-
-// Moves the entries [begin, end), which have individual lengths.
-void move_own(const PlainBlocks &list, const ListMove &move, std::size_t begin, std::size_t end,
-              char *packed) {
+// Moves the entries [begin, end), of which some are empty. Kernels do not accept those.
+void move_full_ones(const PlainBlocks &list, const ListMove &move, std::size_t begin,
+                    std::size_t end, char *packed) {
+    constexpr std::size_t at_once = 512; // they fit in the first-level cache
     int64_t displs[at_once];
     uint64_t first[at_once + 1];
     while (begin < end) {
-        const std::size_t size = std::min(end - begin, at_once);
-        list_looks().scale(&list.displs[begin], size, list.unit, displs);
-        // Kernels do not accept empty blocks: the next entry overwrites them.
-        std::size_t count = 0;
-        uint64_t units = 0, longest = 0;
-        for (std::size_t i = 0; i < size; ++i) {
-            const auto length = static_cast<uint64_t>(list.lengths[begin + i]);
-            displs[count] = displs[i];
-            first[count] = units;
-            units += length;
-            longest = std::max(longest, length);
-            count += length > 0;
+        std::size_t full = 0; // the next entry overwrites an empty one
+        const std::size_t part_end = std::min(end, begin + at_once);
+        for (; begin < part_end; ++begin) {
+            displs[full] = list.displs[begin];
+            first[full] = list.first[begin];
+            full += list.first[begin + 1] > list.first[begin];
         }
-        first[count] = units;
-        if (count > 0) packed = move_runs(list, move, displs, first, longest, count, packed);
-        begin += size;
+        first[full] = list.first[part_end];
+        if (full == 0) continue;
+        move_runs(list, move, displs, first, full, packed);
+        packed += (first[full] - first[0]) * list.bytes;
     }
 }
 
@@ -97,15 +65,16 @@ void move_own(const PlainBlocks &list, const ListMove &move, std::size_t begin, 
     const std::size_t count = list.displs.size();
     const std::size_t begin = count / parts * i;
     const std::size_t end = i + 1 == parts ? count : begin + count / parts;
-    uint64_t before = begin;
-    if (list.lengths != nullptr)
-        before =
-            static_cast<uint64_t>(std::accumulate(list.lengths, list.lengths + begin, int64_t{0}));
+    if (begin == end) return;
+    const uint64_t before = list.first != nullptr ? list.first[begin] - list.first[0] : begin;
     char *const packed = move.packed() + before * list.bytes;
-    if (list.lengths != nullptr)
-        move_own(list, move, begin, end, packed);
-    else if (begin < end)
-        move_equal(list, move, begin, end, packed);
+    const int64_t *const displs = &list.displs[begin];
+    if (list.shortest == list.longest)
+        move_blocks(list, move, list.longest * list.bytes, displs, end - begin, packed);
+    else if (list.shortest > 0)
+        move_runs(list, move, displs, &list.first[begin], end - begin, packed);
+    else
+        move_full_ones(list, move, begin, end, packed);
 }
 
 } // namespace
@@ -117,8 +86,8 @@ void move_list(const PlainBlocks &list, const ListMove &move) {
     in_threads(threads, [&](unsigned i) { seq::move_share(list, move, threads, i); });
 }
 
-CopiedList copy_list(std::span<const int64_t> list, int64_t *to) {
-    return seq::list_looks().copy(list.data(), list.size(), to);
+CopiedList copy_list(std::span<const int64_t> list, int64_t origin, int64_t unit, int64_t *to) {
+    return seq::list_looks().copy(list.data(), list.size(), origin, unit, to);
 }
 
 BlocksLook look_at_blocks(std::span<const int64_t> displs, const int64_t *lengths) {

@@ -2,8 +2,7 @@
 //
 // Levels are numbered from the outermost. There are three kinds:
 //   s  strided:        iteration i lies at i * stride
-//   b  indexed_block:  iteration i lies at displs[i]; in a single level, at displs[i] << shift
-//                      for leaves that take units
+//   b  indexed_block:  iteration i lies at displs[i]
 //   i  indexed:        run r lies at displs[r] and has first[r + 1] - first[r] children; child j
 //                      of a run lies at j * stride
 // The innermost level is around the block. An innermost i is dense: its children are blocks, and
@@ -18,7 +17,7 @@ inline constexpr unsigned max_levels = 3;
 
 struct Level {
     uint64_t count;        // iterations (s, b) or runs (i)
-    int64_t stride;        // s, i; for a single level b: the shift
+    int64_t stride;        // s, i
     const int64_t *displs; // b, i
     const uint64_t *first; // i: count + 1 entries
 };

@@ -104,13 +104,11 @@ UCD_SEQ_INLINE char *strided_row(const Leaf leaf, uintptr_t at, uintptr_t stride
     return packed;
 }
 
-// With `shifted`, block k lies at displs[k] << shift.
-template <bool shifted, class Leaf>
-UCD_SEQ_INLINE char *listed_row(const Leaf leaf, uintptr_t at, const int64_t *displs, int64_t shift,
-                                uint64_t count, char *packed) {
-    const auto block = [&at, &displs, shift](unsigned k) {
-        const uintptr_t displ = static_cast<uintptr_t>(displs[k]);
-        return at + (shifted ? displ << shift : displ);
+template <class Leaf>
+UCD_SEQ_INLINE char *indexed_block_row(const Leaf leaf, uintptr_t at, const int64_t *displs,
+                                       uint64_t count, char *packed) {
+    const auto block = [&at, &displs](unsigned k) {
+        return at + static_cast<uintptr_t>(displs[k]);
     };
     if constexpr (Leaf::exact) {
         for (; count >= 8; count -= 8) {
@@ -125,12 +123,6 @@ UCD_SEQ_INLINE char *listed_row(const Leaf leaf, uintptr_t at, const int64_t *di
         packed += leaf.bytes();
     }
     return packed;
-}
-
-template <class Leaf>
-UCD_SEQ_INLINE char *indexed_block_row(const Leaf leaf, uintptr_t at, const int64_t *displs,
-                                       uint64_t count, char *packed) {
-    return listed_row<false>(leaf, at, displs, 0, count, packed);
 }
 
 // Rows with fewer small blocks are moved several at a time, because the end of a row costs as much

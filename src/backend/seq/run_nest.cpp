@@ -19,9 +19,7 @@ Position locate(const RunnableNest &p, uint64_t offset) {
             continue;
         }
         const Level &level = p.nest.level[k];
-        const uint64_t *end = level.first + level.count + 1;
-        position.at[k] =
-            static_cast<uint64_t>(std::upper_bound(level.first, end, child) - level.first) - 1;
+        position.at[k] = entry_holding(Span(level.first, level.count + 1), child);
         position.in_run[k] = child - level.first[position.at[k]];
     }
     return position;

@@ -7,7 +7,6 @@
 #include "prepared/footprint.h"
 #include "transfer/check.h"
 #include "transfer/route.h"
-#include "types/lists.h"
 #include "types/predefined.h"
 
 #include <algorithm>
@@ -18,7 +17,7 @@ namespace ucd {
 namespace {
 
 // Limits on the output for long lists and deep trees.
-constexpr int64_t max_entries = 16;
+constexpr int64_t max_entries = Type::described_blocks;
 constexpr std::size_t max_lines = 64;
 
 std::string list(const int64_t *values, int64_t count) {
@@ -32,15 +31,15 @@ std::string list(const int64_t *values, int64_t count) {
 
 // Words the lists as the user passed them.
 std::string displacements(const Type &t) {
-    const TypeLists lists(t);
-    std::vector<int64_t> given;
-    for (int64_t i = 0; i < std::min(t.count, max_entries + 1); ++i)
-        given.push_back(lists.given(static_cast<std::size_t>(i)));
-    return list(given.data(), static_cast<int64_t>(given.size()));
+    int64_t given[max_entries];
+    for (int64_t i = 0; i < std::min(t.count, max_entries); ++i) given[i] = t.given_displacement(i);
+    return list(given, t.count);
 }
 
 std::string block_lengths(const Type &t) {
-    return list(TypeLists(t).lengths().data(), t.count);
+    int64_t lengths[max_entries];
+    for (int64_t i = 0; i < std::min(t.count, max_entries); ++i) lengths[i] = t.block_length(i);
+    return list(lengths, t.count);
 }
 
 std::string_view name_of(Combiner combiner) {

@@ -325,14 +325,15 @@ Status Reader::indexed(List l, int64_t stride, bool one_length, TypeOwner &type)
     }
     TypeOwner t = new_type(Combiner::hindexed, Form::indexed, child);
     t->count = static_cast<int64_t>(l.count);
-    t->lists.lengths.resize(l.count);
+    t->lists.first.resize(l.count + 1);
     Bounds bounds;
     for (uint64_t i = 0; i < l.count; ++i) {
         const std::size_t at = one_length ? 0 : i << l.widths.lengths;
         const uint64_t length = load_unsigned(l.lengths + at, l.widths.lengths);
         if (length == 0 || length > INT64_MAX) return corrupt("a length that does not fit");
-        t->lists.lengths[i] = static_cast<int64_t>(length);
-        bounds.add(l.displs[i], t->lists.lengths[i], *child);
+        t->lists.first[i + 1] = t->lists.first[i] + length;
+        t->lengths.add(static_cast<int64_t>(length), static_cast<int64_t>(length));
+        bounds.add(l.displs[i], static_cast<int64_t>(length), *child);
     }
     t->lists.displs = std::move(l.displs);
     UCD_TRY(settle(bounds, *t));
@@ -344,14 +345,14 @@ Status Reader::structure(List l, TypeOwner &type) {
     TypeOwner t = new_type(Combiner::structure, Form::structure, nullptr);
     t->children = std::make_unique<const Type *[]>(l.count);
     t->count = static_cast<int64_t>(l.count);
-    t->lists.lengths.resize(l.count);
+    t->lists.first.resize(l.count + 1);
     Bounds bounds;
     for (uint64_t i = 0; i < l.count; ++i) {
         const Type *child = nullptr;
         UCD_TRY(refer(l.ids + (i << l.widths.ids), l.widths.ids, child));
         retain(*child);
         t->children[i] = child;
-        t->lists.lengths[i] = 1;
+        t->lists.first[i + 1] = i + 1;
         bounds.add(l.displs[i], 1, *child);
     }
     t->lists.displs = std::move(l.displs);
@@ -377,7 +378,7 @@ Status Reader::root(int64_t start, int64_t lb, int64_t extent, TypeOwner &type) 
         // A displacement costs less to lower than a list of one entry; ucd_describe still shows it
         // as such a list.
         placed = new_type(Combiner::hindexed_block, Form::wrap, nodes_.back().get());
-        placed->lists.displs.assign(1, start);
+        placed->lists.displs.assign(1, 0);
         placed->stride = start;
         Bounds bounds;
         bounds.add(start, 1, *placed->child);

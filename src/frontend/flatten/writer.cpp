@@ -3,7 +3,6 @@
 #include "flatten/writer.h"
 
 #include "flatten/shapes.h"
-#include "types/lists.h"
 
 #include <algorithm>
 #include <bit>
@@ -44,7 +43,7 @@ private:
     };
 
     static bool contributes(const Type &t, int64_t member) {
-        return t.lists.lengths[member] > 0 && t.children[member]->size > 0;
+        return t.block_length(member) > 0 && t.children[member]->size > 0;
     }
 
     // The next child whose shape is not known yet, or null.
@@ -91,24 +90,21 @@ private:
             return {c.at, shapes_.strided(t.count, 0,
                                           shapes_.strided(t.blocklength, t.child->extent(), c.id))};
         case Form::indexed_block: {
-            const TypeLists lists(t);
-            const int64_t base = wrapping_add(c.at, lists.base());
-            std::vector<int64_t> displs(static_cast<std::size_t>(t.count));
-            for (std::size_t i = 0; i < displs.size(); ++i)
-                displs[i] = wrapping_add(base, wrapping_mul(lists.displs()[i], lists.unit()));
+            std::vector<int64_t> displs;
+            displs.reserve(t.lists.displs.size());
+            for (int64_t i = 0; i < t.count; ++i)
+                displs.push_back(wrapping_add(c.at, t.displacement(i)));
             return shapes_.indexed_block(displs,
                                          shapes_.strided(t.blocklength, t.child->extent(), c.id));
         }
         case Form::indexed: {
-            const TypeLists lists(t);
-            const int64_t base = wrapping_add(c.at, lists.base());
             std::vector<int64_t> displs, lengths;
-            displs.reserve(lists.displs().size());
-            lengths.reserve(lists.displs().size());
-            for (std::size_t i = 0; i < lists.displs().size(); ++i) {
-                if (lists.lengths()[i] == 0) continue;
-                displs.push_back(wrapping_add(base, wrapping_mul(lists.displs()[i], lists.unit())));
-                lengths.push_back(lists.lengths()[i]);
+            displs.reserve(t.lists.displs.size());
+            lengths.reserve(t.lists.displs.size());
+            for (int64_t i = 0; i < t.count; ++i) {
+                if (t.block_length(i) == 0) continue;
+                displs.push_back(wrapping_add(c.at, t.displacement(i)));
+                lengths.push_back(t.block_length(i));
             }
             return shapes_.indexed(displs, lengths, t.child->extent(), c.id);
         }
@@ -126,8 +122,8 @@ private:
             if (!contributes(t, i)) continue;
             if (t.children[i] != previous) c = known_.find(t.children[i])->second;
             previous = t.children[i];
-            displs.push_back(wrapping_add(c.at, t.lists.displs[i]));
-            lengths.push_back(t.lists.lengths[i]);
+            displs.push_back(wrapping_add(c.at, t.displacement(i)));
+            lengths.push_back(t.block_length(i));
             extents.push_back(previous->extent());
             children.push_back(c.id);
         }

@@ -94,8 +94,7 @@ private:
         case NodeKind::indexed_block: {
             const Table &t = layout_.tables[n.table];
             text_ += " indexed_block(";
-            list(n.count,
-                 [&](uint64_t i) { text_ += std::to_string(displacement_of(layout_, t, i)); });
+            list(n.count, [&](uint64_t i) { text_ += std::to_string(t.displs[i]); });
             text_ += ")";
             break;
         }

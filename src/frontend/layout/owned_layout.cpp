@@ -31,7 +31,6 @@ OwnedLayout &OwnedLayout::operator=(OwnedLayout &&other) noexcept {
     lists_ = std::exchange(other.lists_, {});
     tables_ = std::exchange(other.tables_, {});
     index_lists_ = std::exchange(other.index_lists_, {});
-    given_ = std::exchange(other.given_, nullptr);
     layout_ = std::exchange(other.layout_, {}); // valid, because the arrays stay where they are
     return *this;
 }
@@ -47,6 +46,12 @@ uint32_t OwnedLayout::add(TableLists lists) {
     tables_.push_back(lists_.back().view());
     layout_.tables = tables_;
     return static_cast<uint32_t>(lists_.size() - 1);
+}
+
+uint32_t OwnedLayout::add(const Table &view) {
+    const uint32_t table = add(TableLists());
+    tables_[table] = view;
+    return table;
 }
 
 uint32_t OwnedLayout::add(const IndexList &list) {
@@ -78,9 +83,25 @@ void OwnedLayout::set_top(NodeId root, int64_t start, uint32_t depth) {
     layout_.depth = depth;
 }
 
-void OwnedLayout::set_given(const GivenList &list) {
-    given_ = std::make_unique<const GivenList>(list);
-    layout_.given = given_.get();
+void OwnedLayout::set_moved_once(uint64_t bits) {
+    layout_.moved_once = true;
+    layout_.bits = bits;
+}
+
+void OwnedLayout::share(const std::vector<int64_t> &displs, const std::vector<uint64_t> &first) {
+    if (layout_.empty()) return;
+    const Node &top = layout_.top();
+    if (top.kind != NodeKind::indexed_block && top.kind != NodeKind::indexed) return;
+    TableLists &own = lists_[top.table];
+    Table &table = tables_[top.table];
+    const auto refer = [](auto &mine, const auto &theirs, auto &view) {
+        if (mine.empty() || mine != theirs) return;
+        view = theirs;
+        keep_list(mine); // performance only: reuses the memory instead of freeing it
+    };
+    refer(own.displs, displs, table.displs);
+    refer(own.pieces, displs, table.pieces);
+    refer(own.first, first, table.first);
 }
 
 uint64_t bytes_of(const OwnedLayout &layout) {

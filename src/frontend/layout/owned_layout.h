@@ -36,15 +36,18 @@ public:
 
     void reserve_nodes(std::size_t count) { nodes_.reserve(count); }
     NodeId add(const Node &node);
-    // Returns the index of the table.
+    // Return the index of the table. Lists of a view stay where they are.
     uint32_t add(TableLists lists);
+    uint32_t add(const Table &view);
     uint32_t add(const IndexList &list);
     void remove_last_node();
     void remove_last_table();
     void shrink_tables_to_fit();
     void set_top(NodeId root, int64_t start, uint32_t depth);
-    // Sets Layout::given. The entries stay where they are.
-    void set_given(const GivenList &list);
+    // Sets Layout::moved_once.
+    void set_moved_once(uint64_t bits);
+    // Refers to these lists, which live longer, in the place of equal ones of the top node's table.
+    void share(const std::vector<int64_t> &displs, const std::vector<uint64_t> &first);
 
     // Sets where the indices of a list are.
     void set_indices(std::size_t list, const void *indices) {
@@ -58,9 +61,8 @@ public:
 private:
     std::vector<Node> nodes_;
     std::vector<TableLists> lists_;
-    std::vector<Table> tables_; // views of lists_
+    std::vector<Table> tables_; // views of lists_, or of lists elsewhere
     std::vector<IndexList> index_lists_;
-    std::unique_ptr<const GivenList> given_;
     Layout layout_; // views of the arrays above
 };
 

@@ -1,8 +1,8 @@
 #include "prepared/footprint.h"
 
 #include "prepared/type_cache.h"
+#include "support/list_memory.h"
 #include "types/elements.h"
-#include "types/lists.h"
 
 #include <unordered_set>
 #include <vector>
@@ -37,7 +37,8 @@ uint64_t footprint_of(const Type &root) {
         if (t.permanent || !seen.insert(&t).second) continue;
         const auto entries = static_cast<uint64_t>(t.count);
         bytes += sizeof t + t.argument_count * sizeof t.arguments[0];
-        bytes += list_bytes(t) + count_member_places(t) * sizeof(StreamPlace);
+        bytes += bytes_of(t.lists.displs) + bytes_of(t.lists.first);
+        bytes += count_member_places(t) * sizeof(StreamPlace);
         const CachedOnType *cache = t.cache.load(std::memory_order_acquire);
         if (cache != nullptr && !t.shares_cache())
             bytes += bytes_of(static_cast<const TypeCache &>(*cache));

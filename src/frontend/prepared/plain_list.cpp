@@ -28,20 +28,24 @@ PlainList::PlainList(const Type &type) {
     const Type &child = *inner->child;
     const bool single = inner->form == Form::indexed_block && inner->blocklength == 1;
     if (!single && child.extent() != static_cast<int64_t>(child.size)) return;
-    if (!is_one_block(child) || !inner->lists.hold()) return;
+    if (!is_one_block(child)) return;
     const uint64_t times =
         inner->form == Form::indexed ? 1 : static_cast<uint64_t>(inner->blocklength);
     list = inner;
-    shift = displace(shifted, child.true_lb);
-    bytes = times * child.size;
+    blocks.displs = list->lists.displs;
+    if (list->form == Form::indexed) {
+        blocks.first = list->lists.first.data();
+        blocks.shortest = static_cast<uint64_t>(list->lengths.shortest);
+        blocks.longest = static_cast<uint64_t>(list->lengths.longest);
+    }
+    blocks.shift = displace(displace(shifted, list->stride), child.true_lb);
+    blocks.bytes = times * child.size;
 }
 
 [[gnu::cold]] int64_t first_byte_of(const PlainList &plain) {
-    const Type &list = *plain.list;
     int64_t first = 0;
-    while (list.block_length(first) == 0) ++first;
-    const auto displ = static_cast<uint64_t>(list.lists.displs[static_cast<std::size_t>(first)]);
-    return displace(plain.shift, displ, list.unit);
+    while (plain.list->block_length(first) == 0) ++first;
+    return displace(plain.blocks.shift, plain.blocks.displs[static_cast<std::size_t>(first)]);
 }
 
 namespace {
@@ -50,12 +54,13 @@ namespace {
 // only to choose a kernel, so results do not depend on this.
 OwnedLayout described_layout(const Type &type, const PlainList &plain) {
     const Type &list = *plain.list;
+    const uint64_t bytes = plain.blocks.bytes;
     OwnedLayout layout;
     Node block;
-    block.bytes = plain.bytes;
-    block.high = static_cast<int64_t>(plain.bytes);
+    block.bytes = bytes;
+    block.high = static_cast<int64_t>(bytes);
     block.segments = {
-        .count = 1, .first_bytes = plain.bytes, .last_bytes = plain.bytes, .last_end = block.high};
+        .count = 1, .first_bytes = bytes, .last_bytes = bytes, .last_end = block.high};
     const int64_t start = first_byte_of(plain);
     Node blocks;
     blocks.kind = NodeKind::indexed_block;
@@ -63,14 +68,12 @@ OwnedLayout described_layout(const Type &type, const PlainList &plain) {
     blocks.bytes = list.size;
     blocks.low = displace(type.true_lb, UINT64_MAX, start);
     blocks.high = displace(type.true_ub, UINT64_MAX, start);
-    const GivenList given{list.lists.displs, list.unit,
-                          list.differing * static_cast<uint64_t>(list.unit)};
     blocks.segments = block.segments;
     blocks.segments.count = blocks.count;
-    blocks.segments.inner_min = blocks.segments.inner_max = plain.bytes;
-    blocks.segments.last_end = displace(displacement_at(given, blocks.count - 1), block.high);
-    layout.set_given(given);
-    layout.add(TableLists());
+    blocks.segments.inner_min = blocks.segments.inner_max = bytes;
+    blocks.segments.last_end = displace(list.lists.displs.back(), block.high);
+    layout.set_moved_once(list.displ_bits);
+    layout.add(Table{.displs = list.lists.displs});
     layout.add(block);
     layout.set_top(layout.add(blocks), start, 2);
     return layout;
@@ -79,18 +82,7 @@ OwnedLayout described_layout(const Type &type, const PlainList &plain) {
 } // namespace
 
 ConstTypeOwner as_described(const Type &type, const PlainList &plain) {
-    return with_layout(type, described_layout(type, plain), &plain.list->lists);
-}
-
-PlainBlocks blocks_of(const PlainList &plain) {
-    const Type &list = *plain.list;
-    PlainBlocks blocks;
-    blocks.displs = list.lists.displs;
-    if (list.form == Form::indexed) blocks.lengths = list.lists.lengths.data();
-    blocks.shift = plain.shift;
-    blocks.unit = list.unit;
-    blocks.bytes = plain.bytes;
-    return blocks;
+    return with_layout(type, described_layout(type, plain));
 }
 
 } // namespace ucd

@@ -4,26 +4,18 @@
 #pragma once
 
 #include "host_lists.h"
-#include "types/lists.h"
 #include "types/type.h"
 
 namespace ucd {
 
 struct PlainList {
-    // Checks the type once, and holds its lists if it is plain. May make the layout of the list's
-    // child.
+    // Checks the type once. May make the layout of the list's child.
     explicit PlainList(const Type &type);
-    ~PlainList() {
-        if (list != nullptr) list->lists.drop();
-    }
-    PlainList(const PlainList &) = delete;
-    PlainList &operator=(const PlainList &) = delete;
 
-    // A type of form indexed_block or indexed, whose lists are held. Null if the type is empty, is
-    // not such a list, or has a cache already.
+    // A type of form indexed_block or indexed. Null if the type is empty, is not such a list, or
+    // has a cache already.
     const Type *list = nullptr;
-    int64_t shift = 0;  // offset of a block's first byte from its displacement
-    uint64_t bytes = 0; // of each block, or of each child if blocks have individual lengths
+    PlainBlocks blocks; // refer to the lists of that type
 };
 
 inline bool is_plain_list(const Type &type) {
@@ -32,8 +24,6 @@ inline bool is_plain_list(const Type &type) {
 
 // The displacement of the first packed byte.
 int64_t first_byte_of(const PlainList &plain);
-
-PlainBlocks blocks_of(const PlainList &plain);
 
 // A type with the same bytes and bounds, for one move by a device. Its layout is the list as it was
 // described. It is not normalised, which would take several times as long, so only backends may use

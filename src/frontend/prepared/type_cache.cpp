@@ -3,11 +3,9 @@
 #include "flatten/writer.h"
 #include "layout/layout_text.h"
 #include "layout/normalise/lower.h"
-#include "prepared/listed_blocks.h"
 #include "support/list_memory.h"
 #include "support/log.h"
 #include "types/create.h"
-#include "types/lists.h"
 
 #include <algorithm>
 
@@ -20,7 +18,6 @@ TypeCache::~TypeCache() {
     delete elements.load(std::memory_order_acquire);
     delete runs.load(std::memory_order_acquire);
     delete boxes.load(std::memory_order_acquire);
-    if (held != nullptr) held->drop();
     for (uint32_t i = 0; i < own->tables.size(); ++i) {
         TableLists lists = own.take_lists(i);
         keep_list(lists.displs);
@@ -30,19 +27,7 @@ TypeCache::~TypeCache() {
     }
 }
 
-void TypeCache::list_blocks(const Type &type, bool lengths_too, ListedBlocks &blocks) const {
-    ucd::list_blocks(type, layout, lengths_too, blocks);
-}
-
 namespace {
-
-// Publishes a thread's result. If another thread was first, the result is deleted.
-template <class T, class Pointer>
-void publish(std::atomic<T *> &slot, Pointer made) {
-    T *expected = nullptr;
-    if (slot.compare_exchange_strong(expected, made.get(), std::memory_order_acq_rel))
-        (void)made.release();
-}
 
 constexpr uint64_t unlimited = UINT64_MAX;
 
@@ -74,9 +59,9 @@ uint64_t max_layout_bytes(const Type &type) {
     return layout_share(budget_of(type));
 }
 
-const TypeCache &make_cache(const Type &type) {
+TypeCache &make_cache(const Type &type) {
     if (type.shares_cache()) {
-        const TypeCache &shared = cache_of(type.original());
+        TypeCache &shared = cache_of(type.original());
         type.cache.store(&shared, std::memory_order_release);
         return shared;
     }
@@ -89,17 +74,16 @@ const TypeCache &make_cache(const Type &type) {
         const uint64_t taken = bytes_of(made->own) + BoxIndex::memory_for(made->layout);
         made->bytes_left = budget - std::min(budget, taken);
     }
-    publish(type.cache, std::unique_ptr<CachedOnType>(std::move(made)));
-    const TypeCache &cache = cache_of(type);
-    const ListsInLayout listed = find_lists(type, cache.layout);
-    if (listed.displs) type.lists.give_up(listed.lengths);
-    return cache;
+    made->own.share(type.lists.displs, type.lists.first);
+    CachedOnType *first = nullptr; // another thread's, if it was faster
+    if (type.cache.compare_exchange_strong(first, made.get(), std::memory_order_acq_rel))
+        return *made.release();
+    return static_cast<TypeCache &>(*first);
 }
 
-ConstTypeOwner with_layout(const Type &type, OwnedLayout layout, BlockLists *lists) {
+ConstTypeOwner with_layout(const Type &type, OwnedLayout layout) {
     auto cache = std::make_unique<TypeCache>();
     cache->own = std::move(layout);
-    if (lists != nullptr && lists->hold()) cache->held = lists;
     TypeOwner made;
     (void)create_resized(type, type.lb, type.extent(), made); // cannot fail, because the bounds are
                                                               // valid
@@ -109,15 +93,16 @@ ConstTypeOwner with_layout(const Type &type, OwnedLayout layout, BlockLists *lis
 
 namespace {
 
-// For types from flattened bytes, everything besides the layout is made under a lock, because it
-// shares a budget: `make` gets the remaining bytes, and returns those that it has used.
+// Makes what a type caches besides its layout, unless another thread has. make(bytes, taken) stores
+// it in the slot; for a type from flattened bytes it gets what is left of the budget, and returns
+// what it has used of it.
 template <class T, class Make>
-Status make_within_budget(const TypeCache &cache, const std::atomic<T *> &slot, Make make) {
+Status make_once(TypeCache &cache, const std::atomic<T *> &slot, Make make) {
     const std::lock_guard lock(cache.making);
     if (slot.load(std::memory_order_acquire) != nullptr) return success;
     uint64_t taken = 0;
     UCD_TRY(make(cache.bytes_left, taken));
-    cache.bytes_left -= std::min(cache.bytes_left, taken);
+    if (cache.bytes_left != unlimited) cache.bytes_left -= std::min(cache.bytes_left, taken);
     return success;
 }
 
@@ -125,7 +110,7 @@ Status make_within_budget(const TypeCache &cache, const std::atomic<T *> &slot, 
 
 Status make_plan(const Type &type, const Backend &backend, unsigned backend_index, bool repeated,
                  const KernelPlan *&plan) {
-    const TypeCache &cache = cache_of(type);
+    TypeCache &cache = cache_of(type);
     auto &slot = cache.plans[backend_index][repeated];
     const auto make = [&](uint64_t max_bytes, uint64_t &taken) -> Status {
         Owner<KernelPlan> made;
@@ -134,57 +119,51 @@ Status make_plan(const Type &type, const Backend &backend, unsigned backend_inde
             log_line("%s, %s %s: %s", backend.name(), repeated ? "several" : "one",
                      to_text(cache.layout).c_str(), description_of(*made).c_str());
         taken = made->memory();
-        publish(slot, std::move(made));
+        slot.store(made.release(), std::memory_order_release);
         return success;
     };
-    uint64_t taken;
-    UCD_TRY(type.unflattened ? make_within_budget(cache, slot, make) : make(unlimited, taken));
+    UCD_TRY(make_once(cache, slot, make));
     plan = slot.load(std::memory_order_acquire);
     return success;
 }
 
+// Elements and runs leave at least as much of the budget to plans.
 const Elements &elements_of(const Type &type) {
-    const TypeCache &cache = cache_of(type);
+    TypeCache &cache = cache_of(type);
     if (const Elements *e = cache.elements.load(std::memory_order_acquire)) return *e;
-    const auto make = [&](uint64_t max_bytes, uint64_t &taken) -> Status {
+    (void)make_once(cache, cache.elements, [&](uint64_t max_bytes, uint64_t &taken) -> Status {
         auto made = std::make_unique<OwnedElements>();
         made->kind = type.element;
         made->extent = static_cast<int64_t>(type.size);
-        // Leaves at least as much of the budget to plans.
         if (type.element == Element::none)
-            made->owned_runs =
-                lower_to_elements(type, max_bytes == unlimited ? unlimited : max_bytes / 2);
+            made->owned_runs = lower_to_elements(type, layout_share(max_bytes));
         made->runs = made->owned_runs;
         taken = sizeof *made + bytes_of(made->owned_runs);
-        publish(cache.elements, std::move(made));
+        cache.elements.store(made.release(), std::memory_order_release);
         return success;
-    };
-    uint64_t taken;
-    (void)(type.unflattened ? make_within_budget(cache, cache.elements, make)
-                            : make(unlimited, taken));
+    });
     return *cache.elements.load(std::memory_order_acquire);
 }
 
 const OwnedLayout &runs_of(const Type &type) {
-    const TypeCache &cache = cache_of(type);
+    TypeCache &cache = cache_of(type);
     if (const OwnedLayout *runs = cache.runs.load(std::memory_order_acquire)) return *runs;
-    const auto make = [&](uint64_t max_bytes, uint64_t &taken) -> Status {
-        // Leaves at least as much of the budget to plans.
-        auto made = std::make_unique<OwnedLayout>(
-            lower_to_runs(type, max_bytes == unlimited ? unlimited : max_bytes / 2));
+    (void)make_once(cache, cache.runs, [&](uint64_t max_bytes, uint64_t &taken) -> Status {
+        auto made = std::make_unique<OwnedLayout>(lower_to_runs(type, layout_share(max_bytes)));
         taken = sizeof *made + bytes_of(*made);
-        publish(cache.runs, std::move(made));
+        cache.runs.store(made.release(), std::memory_order_release);
         return success;
-    };
-    uint64_t taken;
-    (void)(type.unflattened ? make_within_budget(cache, cache.runs, make) : make(unlimited, taken));
+    });
     return *cache.runs.load(std::memory_order_acquire);
 }
 
 const BoxIndex &boxes_of(const Type &type) {
-    const TypeCache &cache = cache_of(type);
-    if (cache.boxes.load(std::memory_order_acquire) == nullptr)
-        publish(cache.boxes, std::make_unique<BoxIndex>(cache.layout));
+    TypeCache &cache = cache_of(type);
+    if (const BoxIndex *boxes = cache.boxes.load(std::memory_order_acquire)) return *boxes;
+    (void)make_once(cache, cache.boxes, [&](uint64_t, uint64_t &) -> Status {
+        cache.boxes.store(new BoxIndex(cache.layout), std::memory_order_release);
+        return success; // make_cache() has charged the budget for it
+    });
     return *cache.boxes.load(std::memory_order_acquire);
 }
 

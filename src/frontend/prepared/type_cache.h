@@ -18,31 +18,29 @@ struct OwnedElements : Elements {
 };
 
 struct TypeCache final : CachedOnType {
-    OwnedLayout own;            // empty if another type's layout is used
-    BlockLists *held = nullptr; // the lists of a type below that the layout refers to
+    OwnedLayout own;      // empty if another type's layout is used
     const Layout &layout; // refers to `own`, or to the layout of a type below, which lives longer
     // Indexed by backend, and by whether the count is above one; see Backend::plan().
-    mutable std::atomic<const KernelPlan *> plans[max_backends][2] = {};
-    mutable std::atomic<const OwnedElements *> elements{nullptr};
-    mutable std::atomic<const OwnedLayout *> runs{nullptr};
-    mutable std::atomic<const BoxIndex *> boxes{nullptr};
-    // For types from flattened bytes: the bytes that plans, elements and runs may still use. These
-    // are then made under the mutex.
-    mutable uint64_t bytes_left = UINT64_MAX;
-    mutable std::mutex making;
+    std::atomic<const KernelPlan *> plans[max_backends][2] = {};
+    std::atomic<const OwnedElements *> elements{nullptr};
+    std::atomic<const OwnedLayout *> runs{nullptr};
+    std::atomic<const BoxIndex *> boxes{nullptr};
+    // For types from flattened bytes: the bytes that plans, elements and runs may still use.
+    // Guarded by the mutex, under which these are made.
+    uint64_t bytes_left = UINT64_MAX;
+    std::mutex making;
 
     TypeCache() : layout(own) {}
     explicit TypeCache(const Layout &other) : layout(other) {}
     ~TypeCache() override;
-    void list_blocks(const Type &type, bool lengths_too, ListedBlocks &blocks) const override;
 };
 
 // Makes the cache at first use. Throws std::bad_alloc for OUT_OF_MEM.
-const TypeCache &make_cache(const Type &type);
+TypeCache &make_cache(const Type &type);
 
-[[gnu::always_inline]] inline const TypeCache &cache_of(const Type &type) {
-    const CachedOnType *cache = type.cache.load(std::memory_order_acquire);
-    return cache != nullptr ? static_cast<const TypeCache &>(*cache) : make_cache(type);
+[[gnu::always_inline]] inline TypeCache &cache_of(const Type &type) {
+    CachedOnType *cache = type.cache.load(std::memory_order_acquire);
+    return cache != nullptr ? static_cast<TypeCache &>(*cache) : make_cache(type);
 }
 
 // The limit for the layout of the type. Few flattened bytes can describe a large type, so types
@@ -55,9 +53,9 @@ inline const Layout &layout_of(const Type &type) {
     return cache_of(type).layout;
 }
 
-// Makes a copy of the type that has another layout. If the layout refers to the lists of a type
-// below, which are held now, the copy holds them, too.
-ConstTypeOwner with_layout(const Type &type, OwnedLayout layout, BlockLists *lists = nullptr);
+// Makes a copy of the type that has another layout. The copy keeps the type, and so the lists of
+// types below that the layout may refer to.
+ConstTypeOwner with_layout(const Type &type, OwnedLayout layout);
 
 Status make_plan(const Type &type, const Backend &backend, unsigned backend_index, bool repeated,
                  const KernelPlan *&plan);

@@ -108,6 +108,7 @@ void keep_list(std::vector<T> &list) noexcept {
 }
 
 template std::vector<int64_t> take_used_list(std::size_t);
+template std::vector<uint64_t> take_used_list(std::size_t);
 template std::vector<int64_t> take_list(std::size_t);
 template std::vector<uint64_t> take_list(std::size_t);
 template void keep_list(std::vector<int64_t> &) noexcept;
@@ -118,10 +119,10 @@ void release_kept_lists() noexcept {
     KeptLists<uint64_t>::instance().release();
 }
 
-std::vector<int64_t> list_of(const int64_t *array, std::size_t entries) {
-    std::vector<int64_t> list = take_list<int64_t>(entries);
-    list.assign(array, array + entries);
-    return list;
+std::vector<int64_t> list_copy_of(const std::vector<int64_t> &list) {
+    std::vector<int64_t> copy = take_used_list<int64_t>(list.size());
+    copy.assign(list.begin(), list.end());
+    return copy;
 }
 
 } // namespace ucd

@@ -39,7 +39,7 @@ std::size_t bytes_of(const std::vector<T> &list) {
 // Frees all kept lists.
 void release_kept_lists() noexcept;
 
-// A copy of an array, in kept memory if there is a list that fits.
-std::vector<int64_t> list_of(const int64_t *array, std::size_t entries);
+// A copy of a list, in kept memory if there is a list that fits.
+std::vector<int64_t> list_copy_of(const std::vector<int64_t> &list);
 
 } // namespace ucd

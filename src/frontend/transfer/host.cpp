@@ -38,7 +38,7 @@ bool move_at_first_use(const CheckedMove &m) {
     if (!moves_one_object(m)) return false;
     const PlainList plain(m.type());
     if (plain.list == nullptr || !is_first_use(m.type())) return false;
-    move_list(blocks_of(plain),
+    move_list(plain.blocks,
               {m.direction(), {m.from.address, m.to.address}, m.length, m.limits.threads});
     return true;
 }

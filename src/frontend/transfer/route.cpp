@@ -5,12 +5,10 @@
 #include "prepared/plain_list.h"
 #include "prepared/type_cache.h"
 #include "support/heap_and_stack.h"
-#include "types/lists.h"
 #include "types/ops.h"
 #include "types/predefined.h"
 
 #include <cstdio>
-#include <optional>
 #include <string_view>
 
 namespace ucd {
@@ -83,22 +81,17 @@ Status for_each_member(const Type &type, const Type &with_members, const Side &s
                        uint64_t length, Visit visit) {
     const Type &t = with_members;
     const bool is_list = t.form != Form::structure;
-    const std::optional<TypeLists> lists =
-        is_list ? std::optional<TypeLists>(std::in_place, t) : std::nullopt;
     const uint64_t range_end = side.offset + length;
     uint64_t repetition = side.offset / type.size;
     for (uint64_t at = repetition * type.size; at < range_end; ++repetition) {
         const int64_t base = displace(0, repetition, type.extent());
         for (int64_t i = 0; i < t.count && at < range_end; ++i) {
-            const auto entry = static_cast<std::size_t>(i);
             const Type &child = is_list ? *t.child : *t.children[i];
-            const int64_t blocks =
-                !is_list || lists->lengths().empty() ? t.block_length(i) : lists->lengths()[entry];
-            const uint64_t end = at + static_cast<uint64_t>(blocks) * child.size;
+            const uint64_t end = at + static_cast<uint64_t>(t.block_length(i)) * child.size;
             if (end > side.offset && end > at) {
-                const int64_t displ = is_list ? lists->at(entry) : t.displacement(i);
                 const char *const first = first_byte(
-                    child, displaced(nullptr, static_cast<uint64_t>(displace(base, displ))));
+                    child,
+                    displaced(nullptr, static_cast<uint64_t>(displace(base, t.displacement(i)))));
                 UCD_TRY(visit(at > side.offset ? at - side.offset : 0, first));
             }
             at = end;

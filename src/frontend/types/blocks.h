@@ -9,22 +9,26 @@
 
 namespace ucd {
 
-// A list in kept memory, if there is some that fits, and what was seen of it while it was copied.
+// Displacements as types keep them, in kept memory, if there is some that fits, and what was seen
+// of the list while it was converted.
 struct SeenList {
-    std::vector<int64_t> entries;
-    int64_t least = 0, most = 0; // of the entries, if there are any
-    uint64_t differing = 0;      // the bits in which not all entries are equal
+    std::vector<int64_t> displs;
+    int64_t least = 0, most = 0; // of the given entries, if there are any
+    uint64_t bits = 0;           // that are set in any of `displs`
 };
-SeenList seen_copy_of(std::span<const int64_t> list);
+SeenList displacements_of(std::span<const int64_t> given, int64_t unit);
+
+// The number of children before each block, and their total, which wraps.
+std::vector<uint64_t> sums_of(std::span<const int64_t> lengths);
 
 // Blocks of `lengths[i]` children, `stride` apart, at `displs[i]` * `unit`.
 struct BlocksOfOwnLength {
     std::span<const int64_t> displs, lengths;
     int64_t unit, stride;
 
-    // Sets `any_empty` if a length is 0. Returns false if a length is negative; `bounds` and
-    // `any_empty` are then unspecified.
-    bool add_to(Bounds &bounds, const Type &child, bool &any_empty) const;
+    // Adds their lengths, too. Returns false if a length is negative; what was added is then
+    // unspecified.
+    bool add_to(Bounds &bounds, const Type &child, BlockLengths &lengths_too) const;
 };
 
 } // namespace ucd

@@ -1,7 +1,6 @@
 #include "types/create.h"
 
 #include "layout.h"
-#include "support/list_memory.h"
 #include "types/blocks.h"
 #include "types/bounds.h"
 #include "types/elements.h"
@@ -33,13 +32,21 @@ Status lengths_valid(int64_t count, const int64_t *blocklengths) {
     return success;
 }
 
-std::vector<int64_t> copy_of(const int64_t *array, int64_t count) {
-    return list_of(array, static_cast<std::size_t>(count));
-}
-
-// The displacement of the first block, in bytes.
-int64_t first_of(const int64_t *displs, int64_t count, int64_t unit) {
-    return count > 0 ? displace(0, static_cast<uint64_t>(displs[0]), unit) : 0;
+// Sets the displacements. The first ones are kept as they were given, too, if they cannot be
+// computed from those in bytes: if the unit is 0, or products wrap, as they may in a type without
+// bytes.
+SeenList take_displacements(Type &t, const int64_t *displs, int64_t count) {
+    SeenList seen = displacements_of({displs, static_cast<std::size_t>(count)}, t.unit);
+    t.lists.displs = std::move(seen.displs);
+    if (count > 0) t.stride = displace(0, static_cast<uint64_t>(displs[0]), t.unit);
+    int64_t product;
+    if (t.unit == 0 || __builtin_mul_overflow(seen.least, t.unit, &product) ||
+        __builtin_mul_overflow(seen.most, t.unit, &product)) {
+        t.argument_count = static_cast<uint32_t>(std::min(count, Type::described_blocks));
+        t.arguments = std::make_unique<int64_t[]>(t.argument_count);
+        std::copy_n(displs, t.argument_count, t.arguments.get());
+    }
+    return seen;
 }
 
 Status finish(const Bounds &bounds, TypeOwner made, TypeOwner &type) {
@@ -117,10 +124,8 @@ Status create_indexed_block(int64_t count, int64_t blocklength, const int64_t *d
     t->count = count;
     t->blocklength = blocklength;
     t->unit = unit == Unit::bytes ? 1 : child.extent();
-    SeenList seen = seen_copy_of({displs, static_cast<std::size_t>(count)});
-    t->lists.displs = std::move(seen.entries);
-    t->differing = seen.differing;
-    t->stride = first_of(displs, count, t->unit);
+    const SeenList seen = take_displacements(*t, displs, count);
+    t->displ_bits = seen.bits;
     Bounds bounds;
     const int128 a = static_cast<int128>(seen.least) * t->unit;
     const int128 b = static_cast<int128>(seen.most) * t->unit;
@@ -195,13 +200,13 @@ Status create_indexed(int64_t count, const int64_t *blocklengths, const int64_t 
                            Form::indexed, &child);
     t->count = count;
     t->unit = unit == Unit::bytes ? 1 : child.extent();
-    t->lists.displs = copy_of(displs, count);
-    t->lists.lengths = copy_of(blocklengths, count);
-    t->stride = first_of(displs, count, t->unit);
-    const BlocksOfOwnLength blocks{t->lists.displs, t->lists.lengths, t->unit, child.extent()};
+    const auto entries = static_cast<std::size_t>(count);
+    const BlocksOfOwnLength blocks{
+        {displs, entries}, {blocklengths, entries}, t->unit, child.extent()};
     Bounds bounds;
-    if (!blocks.add_to(bounds, child, t->any_empty))
-        return lengths_valid(count, t->lists.lengths.data());
+    if (!blocks.add_to(bounds, child, t->lengths)) return lengths_valid(count, blocklengths);
+    (void)take_displacements(*t, displs, count);
+    t->lists.first = sums_of(blocks.lengths);
     return finish(bounds, std::move(t), type);
 }
 
@@ -211,18 +216,19 @@ Status create_struct(int64_t count, const int64_t *blocklengths, const int64_t *
     TypeOwner t = new_type(Combiner::structure, Form::structure, nullptr);
     t->count = 0; // number of children that have been retained so far
     t->children = std::make_unique_for_overwrite<const Type *[]>(static_cast<std::size_t>(count));
-    t->lists.displs = copy_of(displs, count);
-    t->lists.lengths = copy_of(blocklengths, count);
+    const auto entries = static_cast<std::size_t>(count);
+    const BlocksOfOwnLength all{{displs, entries}, {blocklengths, entries}, 1, 0};
+    (void)take_displacements(*t, displs, count);
+    t->lists.first = sums_of(all.lengths);
     Bounds bounds;
     // Consecutive members of one type are handled together; a structure of one type is a list.
     for (int64_t i = 0, next; i < count; i = next) {
         const Type *const child = children[i];
         for (next = i; next < count && children[next] == child; ++next) t->children[next] = child;
         const auto begin = static_cast<std::size_t>(i), size = static_cast<std::size_t>(next - i);
-        const BlocksOfOwnLength blocks{std::span(t->lists.displs).subspan(begin, size),
-                                       std::span(t->lists.lengths).subspan(begin, size), 1,
-                                       child->extent()};
-        (void)blocks.add_to(bounds, *child, t->any_empty); // the lengths have been checked
+        const BlocksOfOwnLength blocks{all.displs.subspan(begin, size),
+                                       all.lengths.subspan(begin, size), 1, child->extent()};
+        (void)blocks.add_to(bounds, *child, t->lengths); // the lengths have been checked
         retain(*child, static_cast<uint64_t>(size));
         t->count = next;
     }

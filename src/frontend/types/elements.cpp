@@ -16,7 +16,7 @@ std::span<const StreamPlace> places_of(const Type &structure) {
 }
 
 void pass(StreamPlace &place, const Type &structure, std::size_t member) {
-    const auto length = static_cast<uint64_t>(structure.lists.lengths[member]);
+    const auto length = static_cast<uint64_t>(structure.block_length(static_cast<int64_t>(member)));
     place.bytes += length * structure.children[member]->size;
     place.elements += length * structure.children[member]->elements;
 }

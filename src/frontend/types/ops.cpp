@@ -51,7 +51,7 @@ Status fail_unsupported(Op op, const Type &type, uint32_t bit) {
         }
         const Type *lacking = nullptr;
         for (int64_t i = 0; i < t->count && lacking == nullptr; ++i)
-            if (t->lists.lengths[i] > 0 && t->children[i]->size > 0 &&
+            if (t->block_length(i) > 0 && t->children[i]->size > 0 &&
                 (t->children[i]->ops & bit) == 0)
                 lacking = t->children[i];
         t = lacking;

@@ -1,8 +1,14 @@
 #include "types/type.h"
 
+#include "support/list_memory.h"
 #include "types/predefined.h"
 
 namespace ucd {
+
+BlockLists::~BlockLists() {
+    keep_list(displs);
+    keep_list(first);
+}
 
 void retain(const Type &type, uint64_t times) {
     if (!type.permanent) type.references.fetch_add(times, std::memory_order_relaxed);

@@ -6,8 +6,6 @@
 #include "element.h"
 #include "status.h"
 #include "support/handles.h"
-#include "types/block_lists.h"
-
 #include <ucd.h>
 
 #include <atomic>
@@ -20,15 +18,23 @@ namespace ucd {
 
 // Base class of the cached data. The type only owns it, so this room does not depend on layouts or
 // plans.
-struct Type;
-struct ListedBlocks;
 struct CachedOnType {
     CachedOnType() = default;
     CachedOnType(const CachedOnType &) = delete;
     CachedOnType &operator=(const CachedOnType &) = delete;
     virtual ~CachedOnType() = default;
-    // Recomputes the lists that the type has freed, see types/lists.h.
-    virtual void list_blocks(const Type &type, bool lengths_too, ListedBlocks &blocks) const = 0;
+};
+
+// The lists of a type, in the form that layouts and kernels read. They stay with the type for its
+// life, and their memory is kept for the next type.
+struct BlockLists {
+    std::vector<int64_t> displs; // in bytes from the first block
+    // If blocks have lengths of their own: the number of children before each, and their total.
+    std::vector<uint64_t> first;
+    BlockLists() = default;
+    ~BlockLists();
+    BlockLists(const BlockLists &) = delete;
+    BlockLists &operator=(const BlockLists &) = delete;
 };
 
 // The constructor that the user called.
@@ -46,6 +52,15 @@ enum class Form : uint8_t {
     wrap,          // the child, displaced by `stride` bytes
     nest,          // nested strides; `arguments` are those of ndarray
     by_reference,  // `count` blocks at indices[i] * unit, which are read when data moves
+};
+
+// The lengths of blocks of their own, in children.
+struct BlockLengths {
+    int64_t shortest = INT64_MAX, longest = 0;
+    void add(int64_t least, int64_t most) {
+        shortest = least < shortest ? least : shortest;
+        longest = most > longest ? most : longest;
+    }
 };
 
 // What of a packed stream comes before a member of a structure.
@@ -68,7 +83,6 @@ struct Type {
     bool by_reference = false;   // this type, or one that it was built on, has that form
     bool unflattened = false;    // made from flattened bytes, or built on such a type
     mutable std::atomic<bool> moved{false}; // moved once already, see transfer/first_use.h
-    bool any_empty = false;                 // indexed: one of the lengths is 0
     uint64_t flattened_bytes = 0; // size of the flattened bytes that it was made from, or 0
 
     uint64_t size = 0, elements = 0; // of the packed stream; see types/elements.h
@@ -76,12 +90,11 @@ struct Type {
 
     // For lists of blocks, the stride is the displacement of the first block, in bytes.
     int64_t count = 1, blocklength = 1, stride = 0, unit = 1;
-    // The lists of indexed_block and indexed may be freed early, so they must be read by
-    // types/lists.h.
-    mutable BlockLists lists;
-    // For indexed_block: the bits in which not all of its list's entries are equal; all bits if
-    // that is not known.
-    uint64_t differing = ~uint64_t{0};
+    BlockLists lists;
+    BlockLengths lengths; // indexed
+    // For indexed_block: the bits that are set in any of its list's displacements; all bits if that
+    // is not known.
+    uint64_t displ_bits = ~uint64_t{0};
     const void *indices = nullptr;         // by_reference: the caller's array, in any memory
     Element index_element = Element::none; // the type of the indices
     const Type *child = nullptr;
@@ -89,11 +102,12 @@ struct Type {
     std::unique_ptr<const StreamPlace[]> member_places; // structure, see types/elements.h
 
     // The user's arguments, if the members above do not keep them: vector's stride in elements; the
-    // arguments of subarray, darray and ndarray in the order of their parameters.
+    // arguments of subarray, darray and ndarray in the order of their parameters; the first
+    // displacements of a list from which given_displacement() cannot compute them.
     std::unique_ptr<int64_t[]> arguments;
     uint32_t argument_count = 0;
 
-    mutable std::atomic<const CachedOnType *> cache{nullptr}; // see prepared/type_cache.h
+    mutable std::atomic<CachedOnType *> cache{nullptr}; // see prepared/type_cache.h
     mutable const Type *next_dead = nullptr; // links types that are being freed, see release()
     HandleEntry entry;
 
@@ -107,11 +121,22 @@ struct Type {
     }
 
     int64_t extent() const { return ub - lb; }
+    // Of block i, in bytes. Wraps: only sums in range are used.
     int64_t displacement(int64_t i) const {
-        return lists.displs[static_cast<std::size_t>(i)] * unit;
+        return static_cast<int64_t>(
+            static_cast<uint64_t>(stride) +
+            static_cast<uint64_t>(lists.displs[static_cast<std::size_t>(i)]));
     }
     int64_t block_length(int64_t i) const {
-        return lists.lengths.empty() ? blocklength : lists.lengths[static_cast<std::size_t>(i)];
+        if (lists.first.empty()) return blocklength;
+        const uint64_t *const first = &lists.first[static_cast<std::size_t>(i)];
+        return static_cast<int64_t>(first[1] - first[0]);
+    }
+    // The displacement of block i as it was given to the constructor, for the first
+    // `described_blocks`.
+    static constexpr int64_t described_blocks = 16;
+    int64_t given_displacement(int64_t i) const {
+        return argument_count > 0 ? arguments[i] : displacement(i) / unit;
     }
 };
 

@@ -28,7 +28,7 @@ bool GpuPlan::may_need_interpreter(uint64_t count) const {
 bool GpuPlan::is_needed_by(const Move &move) const {
     if (move.op != Op::replace) return true;
     if (host.contiguous) return false;
-    if (host.layout.given != nullptr)
+    if (host.layout.moved_once)
         return true; // with it, the memory that the list is uploaded from is kept
     return lists != nullptr || aligned_stores != nullptr ||
            may_need_interpreter(move.typed().count);
@@ -48,7 +48,7 @@ std::string GpuPlan::description() const {
     if (aligned_stores != nullptr)
         text += ", unpacked in " + std::to_string(host.stores) + " stores";
     if (host.layout.has_reference()) text += ", indices where they lie";
-    if (host.layout.given != nullptr) text += ", a list that is uploaded with the move";
+    if (host.layout.moved_once) text += ", a list that is uploaded with the move";
     if (lists != nullptr) text += ", lists of " + std::to_string(host.lists.size()) + " bytes";
     return text;
 }

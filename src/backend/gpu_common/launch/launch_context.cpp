@@ -1,6 +1,6 @@
 #include "launch/launch_context.h"
 
-#include "plan/given_list.h"
+#include "plan/lists.h"
 #include "plan/make_divisor.h"
 
 namespace ucd::UCD_GPU {
@@ -15,14 +15,14 @@ namespace {
 
 // A list that is moved once is not kept on the device: it is written into the memory of a table, as
 // those of batches, and uploaded in front of the kernel.
-Status upload_given(const Submission &to, const LayoutPlan &plan, uint64_t &address) {
-    const GivenList &list = *plan.layout.given;
+Status upload_list(const Submission &to, const LayoutPlan &plan, uint64_t &address) {
+    const Span<const int64_t> displs = plan.layout.tables[plan.layout.top().table].displs;
     const uint32_t unit = plan.shape.level[0].displacement_unit;
-    const std::size_t bytes = gpu::bytes_of(list, unit);
+    const std::size_t bytes = displs.size() * (unit > 0 ? sizeof(int32_t) : sizeof(int64_t));
     to.needs.batches.reserve(to.needs.batches.size() + 1);
     BatchUse table;
     UCD_TRY(BatchStore::instance().take(to.device, bytes, table));
-    gpu::write_list(list, unit, table.pinned());
+    gpu::write_displacements(displs, unit, table.pinned());
     UCD_TRY(
         check(gpuMemcpyAsync(table.memory(), table.pinned(), bytes, gpuMemcpyDefault, to.stream),
               "uploading a list"));
@@ -36,7 +36,7 @@ Status upload_given(const Submission &to, const LayoutPlan &plan, uint64_t &addr
 Status use_lists(const Submission &to, const GpuPlan &plan, uint64_t &address) {
     address = 0;
     if (plan.lists != nullptr) return to.use(*plan.lists, address);
-    if (plan.host.layout.given != nullptr) return upload_given(to, plan.host, address);
+    if (plan.host.layout.moved_once) return upload_list(to, plan.host, address);
     return success;
 }
 

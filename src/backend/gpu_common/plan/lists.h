@@ -59,6 +59,20 @@ inline uint32_t unit_within(uint64_t bits, int64_t low, int64_t high) {
     return low / steps >= INT32_MIN && high / steps <= INT32_MAX ? static_cast<uint32_t>(unit) : 0;
 }
 
+// Writes displacements as kernels read them: in 32 bits, which count such units, or if `unit` is 0,
+// in bytes with 64 bits.
+inline void write_displacements(Span<const int64_t> displs, uint32_t unit, char *to) {
+    if (unit == 0) {
+        __builtin_memcpy(to, displs.data(), displs.size() * sizeof(int64_t));
+        return;
+    }
+    // All displacements are multiples of the unit, which is a power of two.
+    const int shift = std::countr_zero(unit);
+    auto *const __restrict narrow = reinterpret_cast<int32_t *>(to);
+    for (std::size_t i = 0; i < displs.size(); ++i)
+        narrow[i] = static_cast<int32_t>(displs[i] >> shift);
+}
+
 inline uint32_t unit_for(Span<const int64_t> displacements) {
     uint64_t bits = 0;
     int64_t low = 0, high = 0;

@@ -1,7 +1,6 @@
 #include "plan/shape.h"
 
 #include "layout_walk.h"
-#include "plan/given_list.h"
 #include "plan/lists.h"
 #include "plan/make_divisor.h"
 
@@ -80,9 +79,10 @@ ShapeLevel level_of(const Layout &layout, const Node &n, ListBuilder &lists) {
         level.indices = layout.index_lists[n.table];
         return level;
     }
-    if (layout.given != nullptr && n.kind == NodeKind::indexed_block) {
+    if (layout.moved_once && n.kind == NodeKind::indexed_block) {
         level.kind = LevelKind::indexed_block;
-        level.displacement_unit = unit_for(*layout.given, n);
+        level.displacement_unit =
+            unit_within(layout.bits, std::min<int64_t>(n.low, 0), std::max<int64_t>(n.high, 0));
         return level;
     }
     const Table &t = layout.tables[n.table];
@@ -266,11 +266,7 @@ InterpreterNode interpreter_node(const Layout &layout, const Node &n, ListBuilde
     p.element = static_cast<uint32_t>(n.element);
     const bool has_table = n.kind == NodeKind::indexed_block || n.kind == NodeKind::indexed ||
                            n.kind == NodeKind::structure;
-    if (has_table && layout.given != nullptr)
-        p.displacements = lists.make<int64_t>(
-            n.count, [&](std::size_t i) { return displacement_at(*layout.given, i); });
-    else if (has_table)
-        p.displacements = lists.add(layout.tables[n.table].displs);
+    if (has_table) p.displacements = lists.add(layout.tables[n.table].displs);
     if (n.kind == NodeKind::indexed || n.kind == NodeKind::structure) {
         const Table &t = layout.tables[n.table];
         p.granule = granule_for(t.first.back(), n.count);
@@ -306,7 +302,7 @@ uint64_t bits_of(const Layout &layout, const Node &n) {
         return static_cast<uint64_t>(layout.index_lists[n.table].unit);
     const bool steps = n.kind == NodeKind::strided || n.kind == NodeKind::indexed;
     uint64_t bits = steps ? static_cast<uint64_t>(n.stride) : 0;
-    if (layout.given != nullptr) return layout.given->bits;
+    if (layout.moved_once) return layout.bits;
     if (n.kind != NodeKind::strided)
         for (const int64_t d : layout.tables[n.table].displs) bits |= static_cast<uint64_t>(d);
     return bits;

@@ -68,13 +68,9 @@ public:
     // Children at child.at + displs[i]. `look`, if given, is look_at() of the displacements with
     // the step at which children touch.
     Placed indexed_block(std::vector<int64_t> displs, Placed child, const ListLook *look = nullptr);
-    // Runs of counts[i] children, `stride` apart, the first at child.at + displs[i].
-    Placed indexed(std::vector<int64_t> displs, const std::vector<uint64_t> &counts, int64_t stride,
-                   Placed child) {
-        return indexed_by(std::move(displs), counts, stride, child);
-    }
-    Placed indexed_by(std::vector<int64_t> displs, std::span<const uint64_t> counts, int64_t stride,
-                      Placed child);
+    // Runs of first[i + 1] - first[i] children, `stride` apart, the first at child.at + displs[i].
+    Placed indexed(std::vector<int64_t> displs, std::span<const uint64_t> first, int64_t stride,
+                   Placed child);
     Placed blocks(BlockList list);
     // Children at displacements that are read when data moves. No rewrite inspects such a list or
     // expands the nodes around it.
@@ -171,7 +167,8 @@ private:
     Placed fold_blocks(BlockList list);
     Placed fold_equal_blocks(std::vector<int64_t> displs, uint64_t bytes, Element element,
                              const ListLook *known);
-    Placed fold_blocks_of(std::vector<int64_t> displs, std::span<const uint64_t> lengths,
+    // Blocks of (first[i + 1] - first[i]) * each bytes.
+    Placed fold_blocks_of(std::vector<int64_t> displs, std::span<const uint64_t> first,
                           uint64_t each, Element element);
     Placed fold_runs(BlockRuns runs);
     Placed fold_displs(std::vector<int64_t> displs, Placed child, const ListLook *look = nullptr);

@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 namespace ucd {
 namespace {
@@ -107,25 +108,22 @@ BlockRuns runs_of_equal(const std::vector<int64_t> &displs, uint64_t bytes, std:
     return r;
 }
 
-// The runs of blocks with lengths of their own in units of `each` bytes; some may be empty. Reuses
+// The runs of blocks of first[i + 1] - first[i] units of `each` bytes; some may be empty. Reuses
 // the memory of `displs`.
-BlockRuns runs_of(std::vector<int64_t> displs, std::span<const uint64_t> lengths, uint64_t each) {
+BlockRuns runs_of(std::vector<int64_t> displs, std::span<const uint64_t> first, uint64_t each) {
     BlockRuns r;
     r.each = std::min(each & (~each + 1), max_unit);
     const uint64_t times = each / r.each;
-    uint64_t sum = 0;
-    const auto block = [=, list = displs.data(), &sum, before_this = uint64_t{}, end = uint64_t{},
+    const auto block = [=, list = displs.data(), sums = first.data(), end = uint64_t{},
                         any = false](std::size_t i, int64_t &displ, uint64_t &before) mutable {
         const auto at = static_cast<uint64_t>(list[i]);
-        const uint64_t length = lengths[i];
+        const uint64_t length = sums[i + 1] - sums[i];
         const bool full = length != 0;
         displ = list[i];
-        before = before_this;
+        before = sums[i] * times;
         const bool starts = full & ((at != end) | !any);
         any |= full;
         end = full ? at + length * each : end;
-        before_this += length * times;
-        sum = before_this;
         return starts;
     };
     std::size_t runs = 0;
@@ -136,7 +134,7 @@ BlockRuns runs_of(std::vector<int64_t> displs, std::span<const uint64_t> lengths
                  });
     displs.resize(runs);
     r.displs = std::move(displs);
-    r.first.push_back(sum);
+    r.first.push_back(first.back() * times);
     return r;
 }
 
@@ -144,13 +142,17 @@ BlockRuns runs_of(std::vector<int64_t> displs, std::span<const uint64_t> lengths
 
 Placed Builder::fold_blocks(BlockList list) {
     if (list.displs.empty()) return {};
-    return fold_blocks_of(std::move(list.displs), list.bytes, 1, list.element);
+    std::vector<uint64_t> &first = list.bytes; // becomes the number of bytes before each block
+    uint64_t sum = 0;
+    for (uint64_t &bytes : first) bytes = std::exchange(sum, sum + bytes);
+    first.push_back(sum);
+    return fold_blocks_of(std::move(list.displs), first, 1, list.element);
 }
 
-Placed Builder::fold_blocks_of(std::vector<int64_t> displs, std::span<const uint64_t> lengths,
+Placed Builder::fold_blocks_of(std::vector<int64_t> displs, std::span<const uint64_t> first,
                                uint64_t each, Element element) {
     const std::size_t blocks = displs.size();
-    BlockRuns runs = runs_of(std::move(displs), lengths, each);
+    BlockRuns runs = runs_of(std::move(displs), first, each);
     runs.element = element;
     if (runs.displs.size() < blocks) applied("merge-touching");
     return fold_runs(std::move(runs));

@@ -2,7 +2,6 @@
 
 #include "layout/layout_text.h"
 #include "layout/normalise/builder.h"
-#include "layout/relative_list.h"
 #include "layout_walk.h"
 #include "support/list_memory.h"
 #include "types/bounds.h"
@@ -160,24 +159,16 @@ private:
             if (child.none()) return builder_.indexed_block({}, child);
             child.at = displace(child.at, t.stride);
             ListLook look = reach_of(t);
-            const int64_t touch = builder_.node(child.id).segments.last_end;
-            std::vector<int64_t> displs =
-                displacements_from_first(TypeLists(t), [&](std::span<const int64_t> entries) {
-                    look.steps += count_steps(entries, touch);
-                });
-            return builder_.indexed_block(std::move(displs), child, &look);
+            look.steps = count_steps(t.lists.displs, builder_.node(child.id).segments.last_end);
+            return builder_.indexed_block(list_copy_of(t.lists.displs), child, &look);
         }
         return indexed(t, extent, child);
     }
 
     // Blocks with lengths of their own: Form::indexed, or a structure of one type.
     Placed indexed(const Type &t, int64_t extent, Placed child) {
-        const TypeLists lists(t);
-        child.at = displace(child.at, lists.at(0)); // a type with bytes has at least one block
-        // int64_t may be read as uint64_t, and no length is negative.
-        const auto *const lengths = reinterpret_cast<const uint64_t *>(lists.lengths().data());
-        return builder_.indexed_by(displacements_from_first(lists, [](auto) {}),
-                                   std::span(lengths, lists.lengths().size()), extent, child);
+        child.at = displace(child.at, t.stride);
+        return builder_.indexed(list_copy_of(t.lists.displs), t.lists.first, extent, child);
     }
 
     // The extremes of the displacements, derived from the bounds.
@@ -236,9 +227,9 @@ private:
         while (f.next < t.count) {
             const int64_t i = f.next++;
             const Type &child = *t.children[i];
-            if (t.lists.lengths[i] == 0 || child.size == 0) continue;
-            int64_t shift = displace(f.shift, t.lists.displs[i]);
-            const Type *inner = t.lists.lengths[i] == 1 ? splice_target(&child, shift) : nullptr;
+            if (t.block_length(i) == 0 || child.size == 0) continue;
+            int64_t shift = displace(f.shift, t.displacement(i));
+            const Type *inner = t.block_length(i) == 1 ? splice_target(&child, shift) : nullptr;
             if (inner != nullptr) {
                 stack_.push_back(
                     {.type = inner, .owner = f.owner, .shift = shift, .visited = true});
@@ -255,12 +246,12 @@ private:
     void add(LoweredType &owner, const LoweredType &f, int64_t i, Placed child) {
         const Type &t = *f.type;
         const Type &c = *t.children[i];
-        const auto times = static_cast<uint64_t>(t.lists.lengths[i]);
+        const auto times = static_cast<uint64_t>(t.block_length(i));
         const int64_t extent = packed_ ? static_cast<int64_t>(c.size) : c.extent();
         Placed p = builder_.strided(times, extent, child);
         if (p.none()) return;
         const int64_t at =
-            packed_ ? static_cast<int64_t>(owner.packed_at) : displace(f.shift, t.lists.displs[i]);
+            packed_ ? static_cast<int64_t>(owner.packed_at) : displace(f.shift, t.displacement(i));
         owner.packed_at += times * c.size;
         p.at = displace(p.at, at);
         owner.entries.push_back(p);

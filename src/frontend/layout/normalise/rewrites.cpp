@@ -54,8 +54,8 @@ Placed Builder::indexed_block(std::vector<int64_t> displs, Placed child, const L
     return from_segments_if_small(fold_displs(std::move(displs), child, look));
 }
 
-Placed Builder::indexed_by(std::vector<int64_t> displs, std::span<const uint64_t> counts,
-                           int64_t stride, Placed child) {
+Placed Builder::indexed(std::vector<int64_t> displs, std::span<const uint64_t> first,
+                        int64_t stride, Placed child) {
     if (displs.empty() || child.none()) {
         applied("drop-empty");
         return {};
@@ -63,12 +63,14 @@ Placed Builder::indexed_by(std::vector<int64_t> displs, std::span<const uint64_t
     const Node &c = node(child.id);
     if (is_dense(child.id, stride)) {
         applied("merge-touching");
-        Placed blocks = fold_blocks_of(std::move(displs), counts, c.bytes, c.element);
+        Placed blocks = fold_blocks_of(std::move(displs), first, c.bytes, c.element);
         blocks.at = displace(blocks.at, child.at);
         return blocks;
     }
-    return from_segments_if_small(fold_indexed(
-        std::move(displs), std::vector<uint64_t>(counts.begin(), counts.end()), stride, child));
+    std::vector<uint64_t> counts(displs.size());
+    for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = first[i + 1] - first[i];
+    return from_segments_if_small(
+        fold_indexed(std::move(displs), std::move(counts), stride, child));
 }
 
 // Appends the segments of `placed`; false if they are not all of the list's element, or are too
@@ -197,16 +199,16 @@ bool Builder::as_indexed(const std::vector<Placed> &entries, NodeKind kind, Plac
 bool Builder::indexed_of(const std::vector<Placed> &entries, NodeId shape, int64_t stride,
                          Placed &result) {
     std::vector<int64_t> displs;
-    std::vector<uint64_t> counts;
+    std::vector<uint64_t> first{0};
     for (const Placed &e : entries) {
         const Node &n = node(e.id);
         const bool multiple = n.kind == NodeKind::strided && n.child == shape && n.stride == stride;
         if (!multiple && e.id != shape) return false;
         displs.push_back(e.at);
-        counts.push_back(multiple ? n.count : 1);
+        first.push_back(first.back() + (multiple ? n.count : 1));
     }
     applied("runs-of-one-shape");
-    result = indexed(std::move(displs), counts, stride, {0, shape});
+    result = indexed(std::move(displs), first, stride, {0, shape});
     return true;
 }
 
