@@ -23,12 +23,13 @@ namespace {
 bool run_known_list(std::span<ucd_move_t> descs) {
     for (const ucd_move_t &desc : descs)
         if (find_known(desc).plan == nullptr) return false;
-    // Checked again, because that is cheaper than storing what the first check found.
+    // Looked up again, because that is cheaper than storing what was found.
     for (ucd_move_t &desc : descs) {
-        const KnownMove known = find_known(desc);
+        const bool pack = desc.outtype == UCD_TYPE__NULL;
+        const KnownMove known = known_move_of(pack ? desc.intype : desc.outtype);
         auto *const in = static_cast<char *>(const_cast<void *>(desc.inbuf));
         auto *const out = static_cast<char *>(desc.outbuf);
-        if (desc.outtype == UCD_TYPE__NULL)
+        if (pack)
             move_whole(*known.plan, Direction::pack, in, out);
         else
             move_whole(*known.plan, Direction::unpack, out, in);

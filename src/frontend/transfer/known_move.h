@@ -15,6 +15,16 @@ struct KnownMove {
     const Type *type = nullptr;
 };
 
+// The plan of a type, which is no handle to be looked up.
+[[gnu::always_inline]] inline KnownMove known_move_of(ucd_type_t handle) {
+    const Type &type = *reinterpret_cast<const Type *>(handle);
+    const CachedOnType *const cache = type.cache.load(std::memory_order_acquire);
+    if (cache == nullptr) return {};
+    return {static_cast<const TypeCache &>(*cache).plans[Context::host_index][false].load(
+                std::memory_order_acquire),
+            &type};
+}
+
 // Finds the plan of a pack or an unpack without an op. Everything that this accepts, check_move()
 // accepts, too. Does not look where the data is. The arguments are not written to a CheckedMove
 // first, which would take longer than a short move.
@@ -22,12 +32,8 @@ struct KnownMove {
                                                    uintptr_t offset, const void *packed,
                                                    uintptr_t packed_bytes) {
     if (count != 1 || offset != 0 || packed == nullptr || is_checked_type(handle)) return {};
-    const Type &type = *reinterpret_cast<const Type *>(handle);
-    const CachedOnType *const cache = type.cache.load(std::memory_order_acquire);
-    if (cache == nullptr || packed_bytes < type.size) return {};
-    return {static_cast<const TypeCache &>(*cache).plans[Context::host_index][false].load(
-                std::memory_order_acquire),
-            &type};
+    const KnownMove known = known_move_of(handle);
+    return known.plan != nullptr && packed_bytes >= known.type->size ? known : KnownMove{};
 }
 
 // Same, for a member of a list. Packed bytes that become packed bytes are not known.
