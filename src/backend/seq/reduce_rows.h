@@ -137,7 +137,7 @@ UCD_SEQ_INLINE void combine_by_width(uintptr_t at, uintptr_t stride, uint64_t co
     };
     if (block == width) return blocks.template operator()<1>();
     if constexpr (width < widest) {
-        if (block < 2 * width) return blocks.template operator()<2>();
+        if (block < uint64_t{2} * width) return blocks.template operator()<2>();
         combine_by_width<Op, T, direction, 2 * width>(at, stride, count, block, packed);
     } else {
         if (block <= uint64_t{2} * widest) return blocks.template operator()<2>();
