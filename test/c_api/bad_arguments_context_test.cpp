@@ -163,6 +163,10 @@ TEST_CASE_METHOD(Refusing, "ucd_info_create, ucd_info_set and ucd_info_get refus
               [&] { return ucd_info_set(info, "ucd.backends", backends.c_str()); });
     const std::string endless(100000, 'x');
     r.invalid(f, "ucd.engine", [&] { return ucd_info_set(info, "ucd.engine", endless.c_str()); });
+    // So much of a value is quoted, and no more.
+    CHECK(std::string(ucd_last_error()).find(std::string(100, 'x') + "\"; it must be") !=
+          std::string::npos);
+    CHECK(std::string(ucd_last_error()).find(std::string(101, 'x')) == std::string::npos);
 
     r.needs("ucd_info_get", ucd_info_get, {nullptr, "key", "value", nullptr, "needed"}, info, "a",
             o.text, 9, &o.size);
