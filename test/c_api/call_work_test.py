@@ -17,7 +17,7 @@ MOST = {
     'pack_rest': 575,
     'pack_sum': 750,
     'copy': 1030,
-    'list': 100 * 208,
+    'list': 100 * 172,
     'plan': 410,
     'plan_with': 525,
     'plan_create': 4500,

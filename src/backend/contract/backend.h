@@ -104,35 +104,36 @@ struct TrueIfUnknown {
     constexpr operator bool() const { return answer; }
 };
 
-// What a result of a listed function is in a table: a status is its code.
+// Gives the result that a listed function has in a table, where a status is its code.
 template <class Result>
 using Answer =
     std::conditional_t<std::is_same_v<Result, Status>, int,
                        std::conditional_t<std::is_same_v<Result, TrueIfUnknown>, bool, Result>>;
 
-// What an argument of type A is in a table, and how the side that calls gets there: plain values
-// remain what they are,
+// Gives the type that an argument of type A has in a table, and makes it on the caller's side.
+// Plain values remain what they are.
 template <class A>
 struct Sent {
     using Type = A;
     Type get(A value) const { return value; }
     void end(A) const {}
 };
-// a reference becomes a pointer,
+// A reference becomes a pointer.
 template <class A>
 struct Sent<A &> {
     using Type = A *;
     Type get(A &value) const { return &value; }
     void end(A &) const {}
 };
-// what is kept the object that counts its references,
+// A Keep becomes the object that counts its references.
 template <>
 struct Sent<const Keep &> {
     using Type = KeptObject *;
     Type get(const Keep &keep) const { return keep.get(); }
     void end(const Keep &) const {}
 };
-// and an owner the address of a pointer. If an object was made, the owner has it after the call.
+// An owner becomes the address of a pointer. If an object was made, the owner has it after the
+// call.
 template <class T>
 struct Sent<Owner<T> &> {
     using Type = T **;
@@ -182,7 +183,7 @@ using Function = decltype(Call<Object, Signature>::function);
     Function<__VA_ARGS__ Interface, result parameters> name;
 #include "function_list.h"
 
-// What crosses: an object that begins with the address of its table.
+// An object that crosses the boundary begins with the address of its table.
 template <class Functions>
 class WithFunctions {
 public:
@@ -214,7 +215,7 @@ protected:
     }
 #include "function_list.h"
 
-// What describe() writes, or the message of its failure.
+// Returns what describe() writes, or the message of its failure.
 inline std::string description_of(const KernelPlan &plan) {
     std::string text;
     for (std::size_t length = 255; text.size() <= length;) {
