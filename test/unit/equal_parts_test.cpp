@@ -9,7 +9,7 @@
 #include "layout/normalise/builder.h"
 #include "layout/segments.h"
 #include "transfer/staged.h"
-#include "transfer/submission.h"
+#include "transfer/submission_builder.h"
 #include "types/type.h"
 #include "unit/layouts_by_hand.hpp"
 

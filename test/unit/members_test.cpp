@@ -20,11 +20,24 @@ using namespace ucdtest;
 
 namespace {
 
-ucd::Dispatch on_host() {
-    ucd::Dispatch dispatch;
-    dispatch.executor = {&ucd::running_context.load()->host(), ucd::Context::host_index, 0};
-    return dispatch;
-}
+// Lists that the host moves as a stream's device would, wherever hints say that they are.
+struct OnHost {
+    explicit OnHost(uint32_t threads = 1) {
+        hints.inbuf = hints.outbuf = &memory;
+        hints.limits.threads = threads;
+    }
+    // Packs, which begin with an empty list.
+    ucd::OneWay one_way() const {
+        ucd::OneWay packs(ucd::Router(context, hints, &stream), ucd::Direction::pack);
+        REQUIRE(packs.begin({}));
+        return packs;
+    }
+
+    ucd::Context &context = *ucd::running_context.load();
+    const ucd::LocationHint memory{};
+    ucd::Hints hints;
+    const ucd::StreamTarget stream{ucd::host_executor(context), {}};
+};
 
 // Members of one type, each with a place of its own.
 MoveList members_of(ucd_type_t type, std::size_t count) {
@@ -57,16 +70,16 @@ TEST_CASE("members are alike only if they have the same arguments, to the last b
             CHECK(ucd::is_alike(one, other) ==
                   (IS_IN(inbuf) || IS_IN(outbuf) || IS_IN(actual_bytes) || IS_IN(consumed_bytes) ||
                    IS_IN(reserved)));
-            CHECK(ucd::is_wrong(other) == IS_IN(reserved));
+            CHECK(ucd::must_be_checked(other) == IS_IN(reserved));
         }
 }
 
 TEST_CASE("a new batch is divided into one part for each thread that it is worth") {
-    ucd::Dispatch dispatch;
-    const auto parts = [&](std::size_t members, uint32_t threads) {
-        dispatch.limits.threads = threads;
+    const auto parts = [](std::size_t members, uint32_t threads) {
+        const OnHost lists(threads);
+        ucd::OneWay one_way = lists.one_way();
         MoveList descs(members);
-        ucd::MembersMade moves(dispatch, descs);
+        ucd::MembersMade moves(one_way, descs);
         unsigned divided = 0;
         REQUIRE(moves.divide(divided).ok());
         std::size_t in_parts = 0;
@@ -83,11 +96,12 @@ TEST_CASE("a new batch is divided into one part for each thread that it is worth
 
 TEST_CASE("members that differ in their addresses only are one portion of moves") {
     const BuiltType type(recipes::vector(2, 1, 2, recipes::leaf(UCD_TYPE__INT)));
-    const ucd::Dispatch dispatch = on_host();
+    const OnHost lists;
+    ucd::OneWay one_way = lists.one_way();
     MoveList descs = members_of(type.get(), 20);
     descs[12].inoffset = 4;
     descs[15].incount = 0; // nothing to move
-    ucd::MembersMade moves(dispatch, descs);
+    ucd::MembersMade moves(one_way, descs);
     std::vector<std::size_t> portions, firsts;
     std::array<ucd::MoveAddresses, 8> at;
     ucd::Move move;
@@ -107,7 +121,8 @@ TEST_CASE("members that differ in their addresses only are one portion of moves"
 
 TEST_CASE("lengths are written while moves are made, and taken back unless they start") {
     const BuiltType type(recipes::vector(2, 1, 2, recipes::leaf(UCD_TYPE__INT)));
-    const ucd::Dispatch dispatch = on_host();
+    const OnHost lists;
+    ucd::OneWay one_way = lists.one_way();
     MoveList descs = members_of(type.get(), 20);
     using Lengths = std::vector<std::uintptr_t>;
     const Lengths before = {7, 7, 8, 8, 7, 1, 2, 3, 8, 8, 0, 0, 5, 5, 5, 9, 0, 0, 0, 8};
@@ -130,20 +145,20 @@ TEST_CASE("lengths are written while moves are made, and taken back unless they 
     made[15] = 0;
     std::vector<ucd::Move> moves;
     for (const int times : {1, 2}) { // a backend may ask for all of them again
-        ucd::MembersMade maker(dispatch, descs);
+        ucd::MembersMade maker(one_way, descs);
         for (int i = 0; i < times; ++i) REQUIRE(ucd::make_all(maker, moves).ok());
         CHECK(has(made, made));
     }
     CHECK(as_before());
     descs[18].outbuf = nullptr;
     {
-        ucd::MembersMade maker(dispatch, descs);
+        ucd::MembersMade maker(one_way, descs);
         CHECK_FALSE(ucd::make_all(maker, moves).ok());
     }
     CHECK(as_before());
     descs[18].outbuf = descs[17].outbuf;
     {
-        ucd::MembersMade maker(dispatch, descs);
+        ucd::MembersMade maker(one_way, descs);
         REQUIRE(ucd::make_all(maker, moves).ok());
         maker.keep_lengths();
     }
@@ -153,10 +168,11 @@ TEST_CASE("lengths are written while moves are made, and taken back unless they 
 // Of the same members as moves of any kind; another direction and a copy are no such moves.
 TEST_CASE("moves of one direction are made as packs are, and others are found") {
     const BuiltType type(recipes::vector(2, 1, 2, recipes::leaf(UCD_TYPE__INT)));
-    const ucd::Dispatch dispatch = on_host();
+    const OnHost lists;
+    ucd::OneWay one_way = lists.one_way();
     MoveList descs = members_of(type.get(), 20);
     const auto make_all = [&](bool &is_mixed) {
-        ucd::MembersMade maker(dispatch, descs);
+        ucd::MembersMade maker(one_way, descs);
         std::vector<ucd::Move> moves;
         const bool made = ucd::make_all(maker, moves).ok();
         is_mixed = maker.is_mixed();

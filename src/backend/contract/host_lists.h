@@ -61,6 +61,11 @@ struct ListMove {
 // were moved.
 void move_list(const PlainBlocks &list, const ListMove &move);
 
+// Runs a pack, an unpack or a conversion between packed bytes to completion, in the calling thread
+// and, if its limits allow, in others. The host's backend made the plan. Both sides are in host
+// memory. If several threads are allowed, it may throw std::bad_alloc after some bytes were moved.
+void run_move(const Move &move);
+
 // Moves a whole object by a plan that the host's backend made for a count of 1, with one thread.
 // Both sides are in host memory. Does what a launch does, with fewer steps: a short call takes
 // hardly longer than what surrounds it.

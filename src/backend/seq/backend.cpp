@@ -2,7 +2,7 @@
 
 #include "implement.h"
 
-#include "execute.h"
+#include "host_lists.h"
 #include "plan.h"
 
 #include <algorithm>
@@ -48,11 +48,11 @@ public:
 
     Status launch(int, const MoveList &list, Owner<Event> &) {
         if (list.size() == 1 && is_taken(list.front())) [[likely]] {
-            execute(list.front());
+            run_move(list.front());
             return success;
         }
         if (!std::all_of(list.begin(), list.end(), is_taken)) return fail_copies();
-        for (const Move &move : list) execute(move);
+        for (const Move &move : list) run_move(move);
         return success;
     }
 
@@ -66,7 +66,7 @@ public:
 
     Status launch_prepared(const PreparedLaunch &prepared, Owner<Event> &) {
         for (const Move &move : static_cast<const SeqPreparedLaunch &>(prepared).moves)
-            execute(move);
+            run_move(move);
         return success;
     }
 

@@ -1,7 +1,6 @@
-#include "execute.h"
+#include "host_lists.h"
 
 #include "convert_range.h"
-#include "host_lists.h"
 #include "in_threads.h"
 #include "move_range.h"
 #include "nest_plan.h"
@@ -13,7 +12,7 @@ namespace ucd {
 namespace seq {
 namespace {
 
-void execute_range(const Move &move, Slice range) {
+void run_range(const Move &move, Slice range) {
     const Side &side = move.typed();
     char *packed = move.packed().first() + (range.offset - side.offset);
     if (move.op == Op::replace)
@@ -23,25 +22,25 @@ void execute_range(const Move &move, Slice range) {
 }
 
 } // namespace
+} // namespace seq
 
-void execute(const Move &move) {
+void run_move(const Move &move) {
     if (move.op == Op::replace && move.limits.threads == 1) [[likely]] {
         if (move.direction() == Direction::pack)
-            return move_range(move.from, {move.from.offset, move.length}, move.to.first(),
-                              Direction::pack);
-        return move_range(move.to, {move.to.offset, move.length}, move.from.first(),
-                          Direction::unpack);
+            return seq::move_range(move.from, {move.from.offset, move.length}, move.to.first(),
+                                   Direction::pack);
+        return seq::move_range(move.to, {move.to.offset, move.length}, move.from.first(),
+                               Direction::unpack);
     }
-    if (is_conversion(move.op)) return convert_range(move);
-    const unsigned threads = useful_threads(move.length, move.limits.threads);
-    if (threads == 1) return execute_range(move, move.range());
+    if (is_conversion(move.op)) return seq::convert_range(move);
+    const unsigned threads = seq::useful_threads(move.length, move.limits.threads);
+    if (threads == 1) return seq::run_range(move, move.range());
     in_threads(threads, [&](unsigned i) {
-        const uint64_t from = share_begin(move, i, threads), to = share_begin(move, i + 1, threads);
-        if (to > from) execute_range(move, {from, to - from});
+        const uint64_t from = seq::share_begin(move, i, threads),
+                       to = seq::share_begin(move, i + 1, threads);
+        if (to > from) seq::run_range(move, {from, to - from});
     });
 }
-
-} // namespace seq
 
 void move_whole(const KernelPlan &kernel_plan, Direction direction, char *typed, char *packed) {
     const auto &plan = static_cast<const seq::SeqPlan &>(kernel_plan);

@@ -6,7 +6,7 @@
 #include "transfer/check.h"
 #include "transfer/host.h"
 #include "transfer/known_move.h"
-#include "transfer/submission.h"
+#include "transfer/submission_builder.h"
 
 #include <ucd.h>
 
@@ -37,9 +37,10 @@ namespace {
 [[gnu::noinline]] Status submit(Context &context, const CheckedMove &m, const Hints &hints,
                                 const StreamTarget *stream,
                                 std::unique_ptr<AsyncOperation> &operation) {
-    Submission submission(context, m.op, hints, stream);
-    UCD_TRY(submission.add(m));
-    return submission.start(operation);
+    Router router(context, hints, stream);
+    SubmissionBuilder builder(router, m.op);
+    UCD_TRY(builder.add(m));
+    return builder.start(operation);
 }
 
 // Starts one checked move, by run_on_host(m) if both of its sides are in host memory. If the caller

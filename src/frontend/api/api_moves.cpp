@@ -2,12 +2,11 @@
 
 #include "api/api_guard.h"
 #include "api/resolve_stream.h"
-#include "in_threads.h"
 #include "transfer/check.h"
 #include "transfer/host.h"
 #include "transfer/known_move.h"
 #include "transfer/members.h"
-#include "transfer/submission.h"
+#include "transfer/submission_builder.h"
 
 #include <ucd.h>
 
@@ -54,8 +53,7 @@ Status run_list_on_host(Context &context, std::span<ucd_move_t> descs, ucd_op_t 
     for (uintptr_t i = 0; i < descs.size(); ++i) UCD_TRY(at_member(i, check(descs[i])));
     for (ucd_move_t &desc : descs) {
         if (descs.size() > 1) UCD_TRY(check(desc));
-        if (m.length > 0)
-            UCD_TRY(m.is_copy() ? copy_on_host(context, m) : run_complete(context, m));
+        if (m.length > 0) UCD_TRY(run_routed(context, m));
         write_lengths(desc, m);
     }
     return success;
@@ -76,33 +74,33 @@ bool all_on_host(const Context &context, const Hints &hints, std::span<const ucd
     });
 }
 
-// Adds and starts the members one by one.
-Status start_each(Submission &submission, std::span<const ucd_move_t> descs, ucd_op_t op,
+// Adds and starts the members one by one, and writes their lengths.
+Status start_each(SubmissionBuilder &builder, std::span<ucd_move_t> descs, ucd_op_t op,
                   std::unique_ptr<AsyncOperation> &operation) {
     CheckedMove m;
+    WrittenLengths lengths(descs);
     for (uintptr_t i = 0; i < descs.size(); ++i) {
         UCD_TRY(at_member(i, check_member(descs[i], op, m)));
-        UCD_TRY(at_member(i, submission.add(m)));
+        UCD_TRY(at_member(i, builder.add(m)));
+        lengths.write(i, m.to_length, m.length);
     }
-    return submission.start(operation);
+    UCD_TRY(builder.start(operation));
+    lengths.keep();
+    return success;
 }
 
 // Starts the members together, and writes their lengths. `started` is false if one device cannot
 // move all of them.
-Status start_alike(Submission &submission, const Hints &hints, std::span<ucd_move_t> descs,
-                   ucd_op_t op, std::unique_ptr<AsyncOperation> &operation, bool &started) {
-    started = false;
-    if (descs.empty() || op != UCD_OP__REPLACE) return success;
-    const Direction direction =
-        is_move(descs[0], Direction::pack) ? Direction::pack : Direction::unpack;
-    OneWay one_way(submission.router(), hints, direction);
-    if (!one_way.is_hinted() && !one_way.includes_all(descs)) return success;
-    MembersMade moves(one_way.dispatch(), descs);
-    submission.add(one_way.dispatch(), moves, moves.types());
-    const Status status = submission.start(operation);
+Status start_alike(OneWay &one_way, std::span<ucd_move_t> descs,
+                   std::unique_ptr<AsyncOperation> &operation, bool &started) {
+    started = one_way.begin(descs);
+    if (!started) return success;
+    MembersMade moves(one_way, descs);
+    SubmissionBuilder builder(one_way.router(), Op::replace);
+    builder.add(moves.dispatch(), moves, moves.types());
+    const Status status = builder.start(operation);
     started = !moves.is_mixed();
     if (started && status.ok()) moves.keep_lengths();
-    if (!started) submission.clear();
     return started ? status : success;
 }
 
@@ -111,19 +109,15 @@ Status start_alike(Submission &submission, const Hints &hints, std::span<ucd_mov
 [[gnu::noinline]] Status submit_list(Context &context, ucd_move_t *descs, uintptr_t count,
                                      ucd_op_t op, const Hints &hints, const StreamTarget *target,
                                      std::unique_ptr<AsyncOperation> &operation) {
-    Submission submission(context, static_cast<Op>(op), hints, target);
+    if (count == 0) return success;
     const std::span<ucd_move_t> members(descs, count);
-    bool started;
-    UCD_TRY(start_alike(submission, hints, members, op, operation, started));
+    const bool pack = is_move(descs[0], Direction::pack);
+    OneWay one_way(Router(context, hints, target), pack ? Direction::pack : Direction::unpack);
+    bool started = false;
+    if (op == UCD_OP__REPLACE) UCD_TRY(start_alike(one_way, members, operation, started));
     if (started) return success;
-    UCD_TRY(start_each(submission, std::span<const ucd_move_t>(members), op, operation));
-    // Write the lengths only now, while the device is already working.
-    const unsigned threads = batch_threads(count, hints.limits.threads);
-    in_threads(threads, [&](unsigned i) {
-        const Share share = share_of(count, i, threads);
-        write_lengths(members.subspan(share.begin, share.count), op);
-    });
-    return success;
+    SubmissionBuilder builder(one_way.router(), static_cast<Op>(op));
+    return start_each(builder, members, op, operation);
 }
 
 Status check_list(ucd_op_t op, const ucd_move_t *descs, uintptr_t count) {

@@ -3,7 +3,7 @@
 #include "api/api_guard.h"
 #include "api/resolve_stream.h"
 #include "transfer/check.h"
-#include "transfer/submission.h"
+#include "transfer/submission_builder.h"
 
 #include <ucd.h>
 

@@ -13,9 +13,8 @@ void PackedConversions::add(const MatchedRun &run, const char *from, char *to) {
     moves_[count_++] = packed_conversion(run, op_, limits_, from, to);
 }
 
-Status PackedConversions::run_on_host(Context &context) {
-    Owner<Event> done; // stays null: the host's backend has finished on return
-    return context.host().launch(0, std::span(moves_).first(std::exchange(count_, 0)), done);
+void PackedConversions::run() {
+    for (const Move &move : std::span(moves_).first(std::exchange(count_, 0))) run_move(move);
 }
 
 namespace {
@@ -89,7 +88,7 @@ Status convert_on_host(Context &context, const CheckedMove &m) {
             to_bytes += run.to_bytes();
         }
         UCD_TRY(from.move(context, from_bytes));
-        UCD_TRY(conversions.run_on_host(context));
+        conversions.run();
         UCD_TRY(to.move(context, to_bytes));
         from.advance(from_bytes);
         to.advance(to_bytes);

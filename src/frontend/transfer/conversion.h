@@ -52,7 +52,7 @@ public:
     // Adds a run at these addresses. There must be room.
     void add(const MatchedRun &run, const char *from, char *to);
     // Performs and removes all.
-    Status run_on_host(Context &context);
+    void run();
 
 private:
     const Op op_;

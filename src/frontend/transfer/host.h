@@ -6,8 +6,6 @@
 #include "transfer/check.h"
 #include "transfer/context.h"
 
-#include <span>
-
 namespace ucd {
 
 // Sets the plans and the elements that executors need for the sides of a move. They are made at the
@@ -47,12 +45,6 @@ inline bool may_be_first_use(const Type &type) {
 
 // ---- moves --------------------------------------------------------------------------------------
 
-// Runs a pack or an unpack that is complete.
-[[gnu::always_inline]] inline Status run_complete(Context &context, const Move &move) {
-    Owner<Event> done; // stays null: the host's backend has finished on return
-    return context.host().launch(0, std::span(&move, 1), done);
-}
-
 // One side of a copy for the functions of host_lists.h.
 HostStream stream_of(const Type &type, const Side &side);
 
@@ -67,7 +59,8 @@ Status copy_on_host(Context &context, const CheckedMove &m);
     if (may_be_first_use(direction == Direction::pack ? *m.from_type : *m.to_type)) [[unlikely]]
         if (move_at_first_use(m)) return success;
     UCD_TRY(complete(m, direction, context));
-    return run_complete(context, m);
+    run_move(m);
+    return success;
 }
 
 // Runs a move whose limits are set.

@@ -51,49 +51,54 @@ Status check_lists_reached(const Hints &hints, LocationCache &locations, const E
 Status CopiedLists::take(const Executor &owner, std::size_t bytes, char *&memory) {
     Memory taken;
     ChunkPool &pool = context_.progress->list_pools().pool(owner, MemoryKind::pinned);
-    if (bytes <= pool.chunk_bytes()) UCD_TRY(pool.take(taken.chunk));
+    if (!is_repeated_ && bytes <= pool.chunk_bytes()) UCD_TRY(pool.take(taken.chunk));
     if (taken.chunk == nullptr) {
         void *own = nullptr;
         UCD_TRY(owner.backend->allocate(owner.device, MemoryKind::pinned, bytes, own));
         taken.own = {static_cast<char *>(own), {owner}};
     }
     memory = taken.get();
-    memory_.push_back(std::move(taken));
+    memory_->push_back(std::move(taken));
     return success;
+}
+
+void CopiedLists::add(StepKind kind, const Executor &by, const void *from, char *to,
+                      std::size_t bytes) {
+    Move copy;
+    copy.from = side_of(from);
+    copy.to = side_of(to);
+    copy.length = bytes;
+    submission_.add(kind, by, by).moves.push_back(copy);
 }
 
 // The host reads lists that it can access. Otherwise the device that has the list writes the copy,
 // through memory of its own if necessary.
 Status CopiedLists::copy_to(const Executor &mover, const MemoryLocation &location, const void *list,
                             std::size_t bytes, char *&copy) {
-    if (location.host_reachable()) {
-        UCD_TRY(take(mover, bytes, copy)); // a device: the host would read the list itself
-        copies_.push_back({host_executor(context_), list, copy, bytes});
-        return success;
-    }
-    Executor owner;
-    UCD_TRY(find_executor(context_, "a list", location.owner->name(), location.device, owner));
-    if (mover.on_host()) {
-        UCD_TRY(take(owner, bytes, copy));
-        copies_.push_back({owner, list, copy, bytes});
-        return success;
-    }
-    UCD_TRY(take(mover, bytes, copy));
+    const Executor host = host_executor(context_);
+    Executor owner = host;
+    if (!location.host_reachable())
+        UCD_TRY(find_executor(context_, "a list", location.owner->name(), location.device, owner));
+    // A device moves data by a list that the host can access: the host would read the list itself.
+    const Executor &reader = mover.on_host() ? owner : mover;
+    UCD_TRY(take(reader, bytes, copy));
     const MemoryLocation pinned{
-        .kind = MemoryKind::pinned, .device = mover.device, .owner = mover.backend};
-    char *from_owner = copy;
-    if (!reaches(owner, hints_, pinned)) {
-        UCD_TRY(take(owner, bytes, from_owner));
-        relays_.push_back({{}, from_owner, copy, bytes});
+        .kind = MemoryKind::pinned, .device = reader.device, .owner = reader.backend};
+    if (owner.on_host() || reaches(owner, hints_, pinned)) {
+        add(StepKind::copy_list, owner, list, copy, bytes);
+        return success;
     }
-    copies_.push_back({owner, list, from_owner, bytes});
+    char *from_owner = nullptr;
+    UCD_TRY(take(owner, bytes, from_owner));
+    add(StepKind::copy_list, owner, list, from_owner, bytes);
+    add(StepKind::relay_list, host, from_owner, copy, bytes);
     return success;
 }
 
 Status CopiedLists::replace(LocationCache &locations, const Executor &mover, const Type *&type) {
-    for (const Moved &known : moved_)
+    for (const CopiedType &known : copied_types_)
         if (known.original == type && known.mover == mover) {
-            type = known.type.get();
+            type = known.type;
             return success;
         }
     OwnedLayout layout(layout_of(*type));
@@ -108,21 +113,10 @@ Status CopiedLists::replace(LocationCache &locations, const Executor &mover, con
         UCD_TRY(copy_to(mover, location, list.indices, bytes, copy));
         layout.set_indices(i, copy);
     }
-    moved_.push_back({type, mover, with_layout(*type, std::move(layout))});
-    type = moved_.back().type.get();
-    return success;
-}
-
-Status CopiedLists::start(AsyncTransfer &work, AsyncTransfer::Continuation then) {
-    work.expect_copies(copies_.size());
-    work.keep(std::make_shared<std::vector<Memory>>(std::move(memory_)));
-    work.continue_by(
-        [relays = std::move(relays_), then = std::move(then)](AsyncTransfer &w) -> Status {
-            for (const Copy &relay : relays) std::memcpy(relay.to, relay.from, relay.bytes);
-            return then(w);
-        });
-    for (const Copy &copy : copies_)
-        UCD_TRY(work.copy_first(copy.by, copy.to, copy.from, copy.bytes));
+    const ConstTypeOwner made = with_layout(*type, std::move(layout));
+    submission_.types.add(*made);
+    copied_types_.push_back({type, mover, made.get()});
+    type = made.get();
     return success;
 }
 

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "transfer/chunk_pool.h"
-#include "transfer/device.h"
 #include "transfer/route.h"
+#include "transfer/submission.h"
 #include "types/type.h"
 
 #include <memory>
@@ -20,19 +20,21 @@ Status reaches_lists(const Hints &hints, LocationCache &locations, const Executo
 Status check_lists_reached(const Hints &hints, LocationCache &locations, const Executor &executor,
                            const Type &type);
 
-// Copies, in pinned memory, of the lists of one call that their executors cannot access.
+// Copies, in pinned memory, of the lists of a submission that their executors cannot access.
 class CopiedLists {
 public:
-    CopiedLists(Context &context, const Hints &hints) : context_(context), hints_(hints) {}
+    // If the submission is started repeatedly, its memory is not taken from the pools, where others
+    // would miss it.
+    CopiedLists(Context &context, const Hints &hints, Submission &submission, bool is_repeated)
+        : context_(context), hints_(hints), submission_(submission), is_repeated_(is_repeated),
+          memory_(std::make_shared<std::vector<Memory>>()) {
+        submission.memory = memory_;
+    }
 
     // Replaces the type by one with the same layout but with lists that `mover` will be able to
-    // access. Starts nothing. NOT_SUPPORTED if there is no such memory. The new type lives at least
-    // as long as this object.
+    // access, when the steps that this adds to the submission are done. NOT_SUPPORTED if there is
+    // no such memory. The submission keeps the new type.
     Status replace(LocationCache &locations, const Executor &mover, const Type *&type);
-
-    // Starts copying all lists for `work`, which takes over the memory. When the copies are
-    // complete, `work` calls `then`.
-    Status start(AsyncTransfer &work, AsyncTransfer::Continuation then);
 
 private:
     // From a pool; or allocated separately, if the list is too long for a chunk or no chunk is
@@ -42,27 +44,22 @@ private:
         std::unique_ptr<char, ReleasePinned> own;
         char *get() const { return chunk != nullptr ? chunk.get() : own.get(); }
     };
-    struct Copy {
-        Executor by;
-        const void *from;
-        char *to;
-        std::size_t bytes;
+    struct CopiedType {
+        const Type *original;
+        Executor mover;
+        const Type *type;
     };
     Status copy_to(const Executor &mover, const MemoryLocation &location, const void *list,
                    std::size_t bytes, char *&copy);
-    struct Moved {
-        const Type *original;
-        Executor mover;
-        ConstTypeOwner type;
-    };
+    void add(StepKind kind, const Executor &by, const void *from, char *to, std::size_t bytes);
     Status take(const Executor &owner, std::size_t bytes, char *&memory);
 
     Context &context_;
     const Hints &hints_;
-    std::vector<Memory> memory_;
-    std::vector<Copy> copies_;
-    std::vector<Copy> relays_; // done by the host when the copies are complete
-    std::vector<Moved> moved_; // so that the lists of a type are copied once
+    Submission &submission_;
+    const bool is_repeated_;
+    const std::shared_ptr<std::vector<Memory>> memory_;
+    std::vector<CopiedType> copied_types_; // so that the lists of a type are copied once
 };
 
 } // namespace ucd

@@ -5,7 +5,7 @@
 #include "implement.h"
 #include "transfer/check.h"
 #include "transfer/progress.h"
-#include "transfer/submission.h"
+#include "transfer/submission_builder.h"
 
 #include <algorithm>
 #include <array>
@@ -27,29 +27,13 @@ inline MoveAddresses addresses_of(const ucd_move_t &d) {
     return {static_cast<char *>(const_cast<void *>(d.inbuf)), static_cast<char *>(d.outbuf)};
 }
 
-// For a member that is alike to a checked one: whether the fields that may differ are invalid.
-inline bool is_wrong(const ucd_move_t &d) {
-    return (d.inbuf == nullptr && d.intype == UCD_TYPE__NULL) ||
-           (d.outbuf == nullptr && d.outtype == UCD_TYPE__NULL) || !is_zero(d.reserved);
+// For a member that is alike to a checked one: whether it must be checked by itself. Null addresses
+// are wrong, or those of a type with absolute addresses.
+inline bool must_be_checked(const ucd_move_t &d) {
+    return d.inbuf == nullptr || d.outbuf == nullptr || !is_zero(d.reserved);
 }
 
-// How many threads pay for processing this many members; at most `most`.
-inline unsigned batch_threads(std::size_t members, uint32_t most) {
-    // In a process that uses a GPU, starting and ending a thread takes 100 us or more.
-    constexpr std::size_t worth_a_thread = 32768;
-    return static_cast<unsigned>(std::clamp<std::size_t>(members / worth_a_thread, 1, most));
-}
-
-// The members of thread `i`.
-struct Share {
-    std::size_t begin, count;
-};
-inline Share share_of(std::size_t members, unsigned i, unsigned threads) {
-    const std::size_t begin = members / threads * i + std::min<std::size_t>(i, members % threads);
-    return {begin, members / threads + (i < members % threads ? 1 : 0)};
-}
-
-// Writes how many bytes packs and unpacks move, and takes it back unless all members have started.
+// Writes how many bytes members move, and takes it back unless all members have started.
 class WrittenLengths {
 public:
     explicit WrittenLengths(std::span<ucd_move_t> moves) : moves_(moves) {}
@@ -64,22 +48,23 @@ public:
     WrittenLengths(const WrittenLengths &) = delete;
     WrittenLengths &operator=(const WrittenLengths &) = delete;
 
-    [[gnu::always_inline]] void write(std::size_t member, uintptr_t length) {
+    [[gnu::always_inline]] void write(std::size_t member, uintptr_t actual, uintptr_t consumed) {
         const ucd_move_t &move = moves_[member];
-        if (((move.actual_bytes ^ length) | (move.consumed_bytes ^ length)) != 0)
-            replace(member, length);
+        if (((move.actual_bytes ^ actual) | (move.consumed_bytes ^ consumed)) != 0)
+            replace(member, actual, consumed);
     }
     void keep() { replaced_.clear(); }
 
 private:
-    void replace(std::size_t member, uintptr_t length) {
+    void replace(std::size_t member, uintptr_t actual, uintptr_t consumed) {
         ucd_move_t &move = moves_[member];
         if (replaced_.empty() || replaced_.back().actual != move.actual_bytes ||
             replaced_.back().consumed != move.consumed_bytes ||
             replaced_.back().first + replaced_.back().count != member)
             replaced_.push_back({member, 0, move.actual_bytes, move.consumed_bytes});
         ++replaced_.back().count;
-        move.actual_bytes = move.consumed_bytes = length;
+        move.actual_bytes = actual;
+        move.consumed_bytes = consumed;
     }
     // Consecutive members that had the same lengths before.
     struct Replaced {
@@ -90,17 +75,57 @@ private:
     std::vector<Replaced> replaced_;
 };
 
-// Makes the moves of members of one direction, which are checked when they are made. Writes their
-// lengths at once, while their descriptors are in a cache.
+// Finds out whether one device moves all packs, or all unpacks, in the same way. A copy serves
+// another thread.
+class OneWay {
+public:
+    OneWay(const Router &router, Direction direction)
+        : router_(router), hints_(router.hints()), direction_(direction) {}
+
+    Router &router() { return router_; }
+
+    // Finds how the first member that is not empty is moved. False if no device moves it by a
+    // launch. Errors are left to SubmissionBuilder::add(), which reports them for a member.
+    bool begin(std::span<const ucd_move_t> descs);
+
+    const Dispatch &dispatch() const { return dispatch_; }
+
+    // Whether a member without an address of its layout may be in several memories.
+    bool may_be_divided() const {
+        return (direction_ == Direction::pack ? hints_.inbuf : hints_.outbuf) == nullptr;
+    }
+
+    // Whether a move between these first bytes is known to be like the first one: most members of a
+    // list are in the same allocations.
+    bool holds(const char *in, const char *out) const { return in_.holds(in) && out_.holds(out); }
+    // Same, but finds it out.
+    bool includes(const char *in, const char *out) { return holds(in, out) || finds(in, out); }
+
+private:
+    bool finds(const char *in, const char *out);
+
+    Router router_;
+    const Hints &hints_;
+    const Direction direction_;
+    Dispatch dispatch_;
+    bool has_dispatch_ = false;
+    MemoryLocation in_, out_; // of the last member that was looked up
+};
+
+// Makes the moves of members of one direction, which are checked, and whose memories are looked up,
+// when they are made. Writes their lengths at once, while their descriptors are in a cache.
 class MembersMade final : public MoveMakerOf<MembersMade> {
 public:
-    // `dispatch`, which must have no op, and `descs` outlive this object.
-    MembersMade(const Dispatch &dispatch, std::span<ucd_move_t> descs, std::size_t before = 0)
-        : dispatch_(dispatch), descs_(descs), before_(before), lengths_(descs) {
-        move_.from_kind = dispatch.from_kind;
-        move_.to_kind = dispatch.to_kind;
-        move_.limits = dispatch.limits;
+    // `one_way` has found how the members of the whole list are moved, `before` of which are before
+    // these. It and the descriptors outlive this object.
+    MembersMade(OneWay &one_way, std::span<ucd_move_t> descs, std::size_t before = 0)
+        : one_way_(one_way), descs_(descs), before_(before), lengths_(descs) {
+        move_.from_kind = dispatch().from_kind;
+        move_.to_kind = dispatch().to_kind;
+        move_.limits = dispatch().limits;
     }
+
+    const Dispatch &dispatch() const { return one_way_.dispatch(); }
 
     std::size_t members() const { return descs_.size(); }
 
@@ -111,7 +136,7 @@ public:
         do {
             if (first == descs_.size()) return success;
             UCD_TRY(at_member(before_ + first, check(descs_[first], m)));
-            lengths_.write(first, m.length);
+            lengths_.write(first, m.length, m.length);
             ++first;
         } while (m.length == 0);
         UCD_TRY(at_member(before_ + first - 1, complete(m)));
@@ -124,9 +149,11 @@ public:
         const ucd_move_t *const end = begin + std::min(room - 1, descs_.size() - first);
         const ucd_move_t *desc = begin;
         for (MoveAddresses *next = at + 1; desc != end; ++desc) {
-            if (!is_alike(*desc, checked) || is_wrong(*desc)) break;
-            *next++ = addresses_of(*desc);
-            lengths_.write(static_cast<std::size_t>(desc - descs_.data()), length);
+            __builtin_prefetch(desc + prefetched);
+            const MoveAddresses each = addresses_of(*desc);
+            if (!is_alike(*desc, checked) || must_be_checked(*desc) || !is_included(each)) break;
+            *next++ = each;
+            lengths_.write(static_cast<std::size_t>(desc - descs_.data()), length, length);
         }
         made = 1 + static_cast<std::size_t>(desc - begin);
         first += made - 1;
@@ -134,55 +161,51 @@ public:
     }
 
     // To be called if all members have started.
-    void keep_lengths() {
-        lengths_.keep();
-        for (const auto &part : parts_) part->lengths_.keep();
-    }
+    void keep_lengths();
 
-    Status divide(unsigned &threads) {
-        threads = batch_threads(descs_.size(), dispatch_.limits.threads);
-        if (threads == 1) return success;
-        parts_.reserve(threads);
-        for (unsigned i = 0; i < threads; ++i) {
-            const Share share = share_of(descs_.size(), i, threads);
-            parts_.push_back(std::make_unique<MembersMade>(
-                dispatch_, descs_.subspan(share.begin, share.count), share.begin));
-        }
-        return success;
-    }
-    MoveMaker *part(unsigned i) { return parts_[i].get(); }
-    Status unite() {
-        for (const auto &part : parts_) {
-            types_->add(*part->types_);
-            is_mixed_ = is_mixed_ || part->is_mixed_;
-        }
-        return success;
-    }
+    Status divide(unsigned &threads);
+    MoveMaker *part(unsigned i);
+    Status unite();
 
     // The types of the members made so far.
     std::shared_ptr<KeptTypes> types() const { return types_; }
-    // Whether a member is of another kind or has lists by reference. Such lists have to be handled
-    // member by member, so nothing was made.
+    // Whether a member is of another kind, has lists by reference, or is not moved by the device of
+    // the others. Such lists have to be handled member by member, so nothing was made.
     bool is_mixed() const { return is_mixed_; }
 
 private:
     Status check(const ucd_move_t &desc, CheckedMove &m) {
-        const bool is_made = is_move(desc, dispatch_.direction);
-        if (is_made) UCD_TRY(check_one_way(desc, m));
+        if (!is_move(desc, dispatch().direction)) return fail_mixed();
+        UCD_TRY(check_one_way(desc, m));
         use_bytes(m);
-        if (!is_made || m.type().by_reference) {
-            is_mixed_ = true;
-            return fail(UCD_ERR__NOT_SUPPORTED,
-                        "moves made at once are alike, and read no indices");
-        }
+        if (m.type().by_reference) return fail_mixed();
+        if (m.length == 0) return success;
+        if (m.typed().address == nullptr && one_way_.may_be_divided()) return fail_mixed();
+        const char *const first = first_byte(m.type(), nullptr);
+        const uintptr_t start = reinterpret_cast<uintptr_t>(first);
+        const bool pack = dispatch().direction == Direction::pack;
+        start_in_ = pack ? start : 0;
+        start_out_ = pack ? 0 : start;
+        if (!one_way_.includes(displaced(m.from.address, start_in_),
+                               displaced(m.to.address, start_out_)))
+            return fail_mixed();
         keep(m.type());
         return success;
+    }
+    Status fail_mixed() {
+        is_mixed_ = true;
+        return fail(UCD_ERR__NOT_SUPPORTED, "moves made at once are alike, and read no indices");
+    }
+
+    // For a member that is alike to the last checked one.
+    bool is_included(const MoveAddresses &at) const {
+        return one_way_.holds(displaced(at.from, start_in_), displaced(at.to, start_out_));
     }
 
     // Checks a pack or an unpack by the direction's checks alone, and what else counts as one by
     // all checks.
     [[gnu::always_inline]] Status check_one_way(const ucd_move_t &d, CheckedMove &m) const {
-        const bool pack = dispatch_.direction == Direction::pack;
+        const bool pack = dispatch().direction == Direction::pack;
         const ucd_type_t type = pack ? d.intype : d.outtype;
         if (type == UCD_TYPE__NULL || (pack ? d.outoffset : d.inoffset) != 0 ||
             !is_zero(d.reserved)) [[unlikely]]
@@ -196,8 +219,8 @@ private:
 
     // Sets the plan of the typed side.
     [[gnu::always_inline]] Status complete(CheckedMove &m) const {
-        const bool pack = dispatch_.direction == Direction::pack;
-        const Executor &executor = dispatch_.executor;
+        const bool pack = dispatch().direction == Direction::pack;
+        const Executor &executor = dispatch().executor;
         Side &side = pack ? m.from : m.to;
         return plan_of(pack ? *m.from_type : *m.to_type, *executor.backend, executor.index,
                        side.count > 1, side.plan);
@@ -212,104 +235,22 @@ private:
         seen = &type;
     }
 
-    const Dispatch &dispatch_;
+    // Descriptors are read this far ahead: a list is longer than what a cache of the core holds.
+    static constexpr std::size_t prefetched = 8;
+
+    struct ThreadShare;
+
+    OneWay &one_way_;
     const std::span<ucd_move_t> descs_;
     const std::size_t before_; // the number of members of the batch before these
-    std::vector<std::unique_ptr<MembersMade>> parts_;
+    std::vector<std::shared_ptr<ThreadShare>> parts_;
     const std::shared_ptr<KeptTypes> types_ = std::make_shared<KeptTypes>();
     std::array<const Type *, 64> kept_{}; // some of types_
     bool is_mixed_ = false;
     CheckedMove move_; // the last one, whose settings are those of all
+    uintptr_t start_in_ = 0,
+              start_out_ = 0; // from its addresses to the first bytes that it touches
     WrittenLengths lengths_;
 };
-
-// Finds out whether one device moves all packs, or all unpacks, in the same way.
-class OneWay {
-public:
-    OneWay(Router &router, const Hints &hints, Direction direction)
-        : router_(router), hints_(hints), direction_(direction) {}
-
-    const Dispatch &dispatch() const { return dispatch_; }
-
-    // Whether the hints say so, whatever the addresses are. Errors in hints are left to
-    // Submission::add(), which reports them for a member.
-    bool is_hinted() {
-        return hints_.inbuf != nullptr && hints_.outbuf != nullptr && includes(nullptr, nullptr);
-    }
-
-    // Checks the addresses of each member. False, too, if a member is invalid, has lists by
-    // reference, or may be in several memories.
-    bool includes_all(std::span<const ucd_move_t> descs) {
-        const bool pack = direction_ == Direction::pack;
-        const Type *type = &byte_type();
-        ucd_type_t handle = UCD_TYPE__NULL; // of packed bytes that become packed bytes
-        uintptr_t start = 0;                // of the type's first byte
-        for (const ucd_move_t &desc : descs) {
-            if (!is_move(desc, direction_)) return false;
-            const ucd_type_t given = pack ? desc.intype : desc.outtype;
-            if (given != handle) {
-                const ucd_type_t named = given == UCD_TYPE__NULL ? UCD_TYPE__BYTE : given;
-                if (!resolve(named, "type", type).ok() || type->by_reference) return false;
-                handle = given;
-                if (type->size > 0) start = reinterpret_cast<uintptr_t>(first_byte(*type, nullptr));
-            }
-            const bool is_empty =
-                type->size == 0 || desc.incount == 0 || desc.outcount == 0 || desc.bytes == 0;
-            if (is_empty) continue;
-            auto in = reinterpret_cast<uintptr_t>(desc.inbuf),
-                 out = reinterpret_cast<uintptr_t>(desc.outbuf);
-            uintptr_t &typed = pack ? in : out;
-            if (typed == 0) return false;
-            typed += start;
-            const auto *const first_in = reinterpret_cast<const char *>(in);
-            const auto *const first_out = reinterpret_cast<const char *>(out);
-            // Most members of a list are in the allocations of the member before.
-            if (in_.holds(first_in) && out_.holds(first_out)) [[likely]]
-                continue;
-            if (!includes(first_in, first_out)) return false;
-        }
-        return has_dispatch_;
-    }
-
-private:
-    // The first member sets the dispatch; for others, returns true if theirs is the same.
-    bool includes(const char *in, const char *out) {
-        if (hints_.limits.engine == Engine::dma) return false;
-        Route route;
-        if (!router_.locations().find(hints_.inbuf, in, in_).ok() ||
-            !router_.locations().find(hints_.outbuf, out, out_).ok() ||
-            !router_.find(direction_, in, out, route).ok() || route.kind != RouteKind::direct)
-            return false;
-        const Dispatch here{route.to, direction_, route.from_kind, route.to_kind, hints_.limits};
-        if (has_dispatch_ && !(here == dispatch_)) return false;
-        dispatch_ = here;
-        has_dispatch_ = true;
-        // A hint applies to all addresses.
-        const auto everywhere = [](MemoryLocation &at) { at.begin = 0, at.end = UINTPTR_MAX; };
-        if (hints_.inbuf != nullptr) everywhere(in_);
-        if (hints_.outbuf != nullptr) everywhere(out_);
-        return true;
-    }
-
-    Router &router_;
-    const Hints &hints_;
-    const Direction direction_;
-    Dispatch dispatch_;
-    bool has_dispatch_ = false;
-    MemoryLocation in_, out_; // of the last member that was looked up
-};
-
-// Writes to each descriptor how many bytes move. All members must have been checked.
-inline void write_lengths(std::span<ucd_move_t> descs, ucd_op_t op) {
-    CheckedMove m;
-    const ucd_move_t *checked = nullptr;
-    for (ucd_move_t &desc : descs) {
-        if (checked == nullptr || !is_alike(desc, *checked)) {
-            (void)check_member(desc, op, m);
-            checked = &desc;
-        }
-        write_lengths(desc, m);
-    }
-}
 
 } // namespace ucd

@@ -31,17 +31,16 @@ CheckedMove moved_to(CheckedMove m, const Addresses &at) {
 } // namespace
 
 // A use of a plan by a start in progress, or by a rebase.
-class MovePlan::Start {
+class MovePlan::Use {
 public:
     // What uses may have in common: starts with other buffers are counted in the lower bits, and
     // every other use is alone.
     static constexpr uint32_t with_others = 1, with_own = uint32_t{1} << 31,
                               rebase = uint32_t{1} << 30;
 
-    explicit Start(std::shared_ptr<MovePlan> plan) : plan_(std::move(plan)) {}
-    Start(Start &&other) noexcept
-        : plan_(std::move(other.plan_)), use_(std::exchange(other.use_, 0)) {}
-    ~Start() {
+    explicit Use(std::shared_ptr<MovePlan> plan) : plan_(std::move(plan)) {}
+    Use(Use &&other) noexcept : plan_(std::move(other.plan_)), use_(std::exchange(other.use_, 0)) {}
+    ~Use() {
         if (use_ != 0) plan_->in_use_.fetch_sub(use_, std::memory_order_release);
     }
     // Begins a start with the plan's buffers, or a rebase.
@@ -89,8 +88,8 @@ Status MovePlan::create(Context &context, std::vector<CheckedMove> members, Op o
         UCD_TRY(at_member(i, made->find_memories(locations, m, m.from.address, m.to.address,
                                                  made->memories_[i])));
     }
-    UCD_TRY(made->route(context, made->members_, nullptr, made->routed_, made->is_divided_));
-    made->start_kind_ = made->kind_of_start();
+    UCD_TRY(made->route(context, made->members_, nullptr, made->submission_, made->is_divided_));
+    made->only_step_ = made->only_step();
     plan = std::move(made);
     return success;
 }
@@ -114,56 +113,46 @@ Status MovePlan::find_memories(LocationCache &locations, const CheckedMove &m, c
     return find(out_hint_, m.to_type, out, memories[1]);
 }
 
-Status MovePlan::add_members(Submission &submission,
+Status MovePlan::add_members(SubmissionBuilder &builder,
                              const std::vector<CheckedMove> &members) const {
-    for (std::size_t i = 0; i < members.size(); ++i)
-        UCD_TRY(at_member(i, submission.add(members[i])));
+    for (std::size_t i = 0; i < members.size(); ++i) UCD_TRY(at_member(i, builder.add(members[i])));
     return success;
 }
 
 Status MovePlan::route(Context &context, const std::vector<CheckedMove> &members,
-                       const StreamTarget *stream, KeptMembers &routed, bool &is_divided) const {
-    Submission submission(context, op_, hints_, stream, Reuse::again);
-    UCD_TRY(add_members(submission, members));
-    is_divided = submission.is_any_divided();
-    return submission.prepare(routed);
+                       const StreamTarget *stream, KeptSubmission &submission,
+                       bool &is_divided) const {
+    Router router(context, hints_, stream);
+    SubmissionBuilder builder(router, op_, Reuse::again);
+    UCD_TRY(add_members(builder, members));
+    is_divided = builder.is_any_divided();
+    Submission made;
+    UCD_TRY(builder.finish(made));
+    submission = KeptSubmission(std::move(made));
+    return success;
 }
 
 Status MovePlan::start(Context &context, std::unique_ptr<AsyncOperation> &operation) {
     UCD_TRY(check_usable(context));
-    if (routed_ != nullptr && routed_->all_on_host()) {
-        Start start(shared_from_this());
-        UCD_TRY(start.begin(Start::with_own));
-        bool ran = false;
-        return run_all_on_host(context, *routed_, ran);
-    }
-    auto start = std::make_shared<Start>(shared_from_this());
-    UCD_TRY(start->begin(Start::with_own));
-    if (routed_ != nullptr) {
-        auto work = std::make_unique<AsyncTransfer>();
-        work->keep(std::move(start));
-        return start_members(context, *routed_, std::move(work), operation);
-    }
-    // Lists that devices cannot access are copied again for each start.
-    Submission submission(context, op_, hints_);
-    UCD_TRY(add_members(submission, members_));
-    submission.keep(std::move(start));
-    return submission.start(operation);
+    Use use(shared_from_this());
+    UCD_TRY(use.begin(Use::with_own));
+    if (submission_->is_on_host()) return run_on_host(context, *submission_);
+    return ucd::start(context, submission_, std::make_shared<Use>(std::move(use)), operation);
 }
 
 Status MovePlan::start_in(Context &context, const StreamTarget &stream) {
     UCD_TRY(check_usable(context));
-    if (in_use_.load(std::memory_order_acquire) != 0) return Start::fail_started();
-    if (routed_ != nullptr && routed_->is_launch_on(stream.executor))
-        return start_members_in(stream.stream, *routed_, routed_);
+    if (in_use_.load(std::memory_order_acquire) != 0) return Use::fail_started();
+    if (submission_->is_launch_on(stream.executor))
+        return ucd::start_in(stream.stream, *submission_, submission_);
     for (const InStream &known : in_streams_)
         if (known.executor == stream.executor)
-            return start_members_in(stream.stream, *known.routed, known.routed);
-    KeptMembers routed;
+            return ucd::start_in(stream.stream, *known.submission, known.submission);
+    KeptSubmission made;
     bool is_divided = false; // known since the plan was made
-    UCD_TRY(route(context, members_, &stream, routed, is_divided));
-    in_streams_.push_back({stream.executor, routed});
-    return start_members_in(stream.stream, *routed, routed);
+    UCD_TRY(route(context, members_, &stream, made, is_divided));
+    in_streams_.push_back({stream.executor, made});
+    return ucd::start_in(stream.stream, *made, made);
 }
 
 // ---- other buffers ------------------------------------------------------------------------------
@@ -185,21 +174,14 @@ void shift(char *&address, const char *from, const char *to) {
 
 } // namespace
 
-// Whether all that a start does is one list.
-MovePlan::StartKind MovePlan::kind_of_start() const {
-    if (routed_ == nullptr || !routed_->staged.empty()) return StartKind::several;
-    const RoutedMembers &r = *routed_;
-    const auto filled = static_cast<std::size_t>(std::count_if(
-        members_.begin(), members_.end(), [](const CheckedMove &m) { return m.length > 0; }));
-    if (r.launches.empty() && r.on_host.size() == filled) return StartKind::on_host;
-    const bool is_launch = r.launches.size() == 1 && r.launches.begin()->moves.size() == filled;
-    return is_launch ? StartKind::launch : StartKind::several;
-}
-
-Status MovePlan::check_undivided() const {
-    if (!is_divided_) return success;
-    return fail(UCD_ERR__NOT_SUPPORTED, "a move of the plan is in several memories; "
-                                        "ucd_plan_rebase gives such a plan other buffers");
+const Step *MovePlan::only_step() const {
+    if (submission_->steps.size() != 1) return nullptr;
+    const Step &step = *submission_->steps.begin();
+    const std::size_t moves =
+        step.kind == StepKind::on_host ? step.checked.size() : step.moves.size();
+    const auto filled =
+        std::count_if(members_.begin(), members_.end(), [](const auto &m) { return m.length > 0; });
+    return moves == static_cast<std::size_t>(filled) ? &step : nullptr;
 }
 
 // Checks buffers of consecutive members.
@@ -257,39 +239,43 @@ Status MovePlan::for_each_with(const ShortList<M> &moves, const Buffers &buffers
     return success;
 }
 
-// The plan's only launch.
-RoutedMembers MovePlan::launch_with(const Buffers &buffers) const {
-    RoutedMembers members;
-    const Launch &own = *routed_->launches.begin();
-    Launch &launch = members.launches.push_back({});
-    launch.executor = own.executor;
-    (void)for_each_with(own.moves, buffers, [&](const Move &move) {
-        launch.moves.push_back(move);
+// The plan's only step, which is a launch.
+Submission MovePlan::launch_with(const Step &step, const Buffers &buffers) const {
+    Submission submission;
+    ShortList<Move> &moves = submission.add(step.kind, step.from, step.to).moves;
+    (void)for_each_with(step.moves, buffers, [&](const Move &move) {
+        moves.push_back(move);
         return success;
     });
-    return members;
+    return submission;
+}
+
+// Begins a start with other buffers, which it checks.
+Status MovePlan::begin_with(const Context &context, const Buffers &buffers, Use &use) const {
+    UCD_TRY(check_usable(context));
+    UCD_TRY(use.begin_with_others());
+    if (is_divided_)
+        return fail(UCD_ERR__NOT_SUPPORTED, "a move of the plan is in several memories; "
+                                            "ucd_plan_rebase gives such a plan other buffers");
+    return check_buffers(context, 0, members_.size(), buffers);
 }
 
 Status MovePlan::start_with(Context &context, const Buffers &buffers,
                             std::unique_ptr<AsyncOperation> &operation) {
-    UCD_TRY(check_usable(context));
-    Start start(shared_from_this());
-    UCD_TRY(start.begin_with_others());
-    UCD_TRY(check_undivided());
-    UCD_TRY(check_buffers(context, 0, members_.size(), buffers));
-    if (start_kind_ == StartKind::on_host)
-        return for_each_with(routed_->on_host, buffers,
-                             [&](CheckedMove &m) { return run_routed(context, m); });
-    auto lasting = std::make_shared<Start>(std::move(start));
-    if (start_kind_ == StartKind::launch) {
-        auto work = std::make_unique<AsyncTransfer>();
-        work->keep(std::move(lasting));
-        return start_members(context, launch_with(buffers), std::move(work), operation);
-    }
-    Submission submission(context, op_, hints_);
-    UCD_TRY(add_members(submission, with_buffers(0, members_.size(), buffers)));
-    submission.keep(std::move(lasting));
-    return submission.start(operation);
+    Use use(shared_from_this());
+    UCD_TRY(begin_with(context, buffers, use));
+    if (only_step_ != nullptr && only_step_->kind == StepKind::on_host)
+        return for_each_with(only_step_->checked, buffers,
+                             [&](const CheckedMove &m) { return run_routed(context, m); });
+    auto lasting = std::make_shared<Use>(std::move(use));
+    if (only_step_ != nullptr && only_step_->kind == StepKind::launch)
+        return ucd::start(context, KeptSubmission(launch_with(*only_step_, buffers)),
+                          std::move(lasting), operation);
+    Router router(context, hints_, nullptr);
+    SubmissionBuilder builder(router, op_);
+    UCD_TRY(add_members(builder, with_buffers(0, members_.size(), buffers)));
+    builder.keep(std::move(lasting));
+    return builder.start(operation);
 }
 
 // Loads what a start with other buffers needs, since it may be captured into a graph.
@@ -313,50 +299,48 @@ Status MovePlan::make_ready(const StreamTarget &stream) {
 
 Status MovePlan::start_with_in(Context &context, const Buffers &buffers,
                                const StreamTarget &stream) {
-    UCD_TRY(check_usable(context));
-    Start start(shared_from_this()); // while the plan is read
-    UCD_TRY(start.begin_with_others());
-    UCD_TRY(check_undivided());
-    UCD_TRY(check_buffers(context, 0, members_.size(), buffers));
+    Use use(shared_from_this()); // while the plan is read
+    UCD_TRY(begin_with(context, buffers, use));
     UCD_TRY(make_ready(stream));
-    if (start_kind_ == StartKind::launch && routed_->is_launch_on(stream.executor)) {
-        RoutedMembers members = launch_with(buffers);
-        members.kept = shared_from_this();
-        const KeptMembers kept(std::move(members));
-        return start_members_in(stream.stream, *kept, kept);
+    if (only_step_ != nullptr && submission_->is_launch_on(stream.executor)) {
+        Submission submission = launch_with(*only_step_, buffers);
+        submission.kept = shared_from_this();
+        const KeptSubmission kept(std::move(submission));
+        return ucd::start_in(stream.stream, *kept, kept);
     }
-    Submission submission(context, op_, hints_, &stream);
-    UCD_TRY(add_members(submission, with_buffers(0, members_.size(), buffers)));
-    submission.keep(shared_from_this());
+    Router router(context, hints_, &stream);
+    SubmissionBuilder builder(router, op_);
+    UCD_TRY(add_members(builder, with_buffers(0, members_.size(), buffers)));
+    builder.keep(shared_from_this());
     std::unique_ptr<AsyncOperation> none; // stays null: the work is in the stream
-    return submission.start(none);
+    return builder.start(none);
 }
 
 Status MovePlan::rebase(Context &context, std::size_t first, std::size_t count,
                         const Buffers &buffers) {
     UCD_TRY(check_usable(context));
-    Start rebase(shared_from_this());
-    UCD_TRY(rebase.begin(Start::rebase));
+    Use rebase(shared_from_this());
+    UCD_TRY(rebase.begin(Use::rebase));
     if (first > members_.size() || count > members_.size() - first)
         return fail(UCD_ERR__INVALID_ARG,
                     "first is %zu and count is %zu; their sum must be at most the plan's %zu moves",
                     first, count, members_.size());
     UCD_TRY(check_buffers(context, first, count, buffers));
     std::vector<CheckedMove> members = with_buffers(first, count, buffers);
-    KeptMembers routed;
+    KeptSubmission submission;
     bool is_divided = false;
-    UCD_TRY(route(context, members, nullptr, routed, is_divided));
+    UCD_TRY(route(context, members, nullptr, submission, is_divided));
     ShortList<InStream> in_streams;
     for (const InStream &known : in_streams_) {
-        KeptMembers again;
+        KeptSubmission again;
         const StreamTarget stream{known.executor, {}};
         UCD_TRY(route(context, members, &stream, again, is_divided));
         in_streams.push_back({known.executor, std::move(again)});
     }
     members_ = std::move(members);
-    routed_ = std::move(routed);
+    submission_ = std::move(submission);
     is_divided_ = is_divided;
-    start_kind_ = kind_of_start();
+    only_step_ = only_step();
     in_streams_ = std::move(in_streams);
     return success;
 }

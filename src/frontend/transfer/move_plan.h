@@ -1,14 +1,13 @@
 // Moves that are checked, routed and prepared once, and started many times.
 #pragma once
 
-#include "transfer/submission.h"
+#include "transfer/submission_builder.h"
 
 #include <array>
 #include <atomic>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <vector>
 
 namespace ucd {
@@ -43,28 +42,26 @@ private:
     using Memories = std::array<std::optional<MemoryLocation>, 2>;
     struct InStream {
         Executor executor;
-        KeptMembers routed;
+        KeptSubmission submission;
     };
-    class Start;
-    // What a start does, if all of it is one list, with an entry for each member that is not empty.
-    enum class StartKind : uint8_t { several, on_host, launch };
+    class Use;
 
-    StartKind kind_of_start() const;
+    const Step *only_step() const;
     Status check_usable(const Context &context) const;
-    Status check_undivided() const;
     Status check_buffers(const Context &context, std::size_t first, std::size_t count,
                          const Buffers &buffers) const;
     Status check_memories(const Context &context, std::size_t first, std::size_t count,
                           const Buffers &buffers) const;
     std::vector<CheckedMove> with_buffers(std::size_t first, std::size_t count,
                                           const Buffers &buffers) const;
+    Status begin_with(const Context &context, const Buffers &buffers, Use &use) const;
     template <class M, class Body>
     Status for_each_with(const ShortList<M> &moves, const Buffers &buffers, Body body) const;
-    RoutedMembers launch_with(const Buffers &buffers) const;
+    Submission launch_with(const Step &step, const Buffers &buffers) const;
     Status make_ready(const StreamTarget &stream);
-    Status add_members(Submission &submission, const std::vector<CheckedMove> &members) const;
+    Status add_members(SubmissionBuilder &builder, const std::vector<CheckedMove> &members) const;
     Status route(Context &context, const std::vector<CheckedMove> &members,
-                 const StreamTarget *stream, KeptMembers &routed, bool &is_divided) const;
+                 const StreamTarget *stream, KeptSubmission &submission, bool &is_divided) const;
     Status find_memories(LocationCache &locations, const CheckedMove &m, const char *in,
                          const char *out, Memories &memories) const;
 
@@ -75,13 +72,15 @@ private:
     std::vector<CheckedMove> members_;
     std::vector<Memories> memories_; // of members_
     KeptTypes types_;
-    KeptMembers routed_;             // null if each start has to copy lists of indices
+    KeptSubmission submission_;
     ShortList<InStream> in_streams_; // prepared at the first start in a stream of each device
     bool is_divided_ = false;        // some member is in several memories
-    StartKind start_kind_ = StartKind::several;
+    // The step of the submission, if it is the only one and has a move for each member that is not
+    // empty: then a start with other buffers only has to move the addresses.
+    const Step *only_step_ = nullptr;
     std::mutex ready_mutex_;
     ShortList<Executor> ready_; // what starts with other buffers in streams need is loaded there
-    std::atomic<uint32_t> in_use_{0}; // see Start
+    std::atomic<uint32_t> in_use_{0}; // see Use
 };
 
 } // namespace ucd

@@ -13,6 +13,9 @@ public:
     // With a stream, its device moves everything. Context, hints and stream outlive the router.
     Router(Context &context, const Hints &hints, const StreamTarget *stream);
 
+    Context &context() const { return context_; }
+    const Hints &hints() const { return hints_; }
+    const StreamTarget *stream() const { return stream_; } // null without one
     LocationCache &locations() { return locations_; }
 
     // Divides both sides of a move at the bytes where another memory begins.

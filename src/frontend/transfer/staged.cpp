@@ -88,13 +88,13 @@ Status moves_of_parts(const std::vector<Part> &parts, Direction direction, const
 }
 
 StagedPipeline::StagedPipeline(Context &context, const Executor &from, const Executor &to,
-                               BytesOf bytes, Op op, const Limits &limits)
-    : context_(context), from_(from), to_(to), bytes_(bytes), op_(op),
-      pool_(pool_between(context.progress->pools(), from, to, op)), max_lanes_(pool_.max_chunks()),
-      limits_(limits) {
-    if (limits.max_blocks > 0) { // lanes divide the call's limit
-        max_lanes_ = std::min(max_lanes_, limits.max_blocks);
-        limits_.max_blocks /= max_lanes_;
+                               std::span<const CheckedMove> moves)
+    : from_(from), to_(to), bytes_(bytes_of(moves.front())), op_(moves.front().op),
+      pool_(pool_between(context.progress->pools(), from, to, op_)), max_slots_(pool_.max_chunks()),
+      limits_(moves.front().limits), loader_(moves) {
+    if (limits_.max_blocks > 0) { // slots divide the call's limit
+        max_slots_ = std::min(max_slots_, limits_.max_blocks);
+        limits_.max_blocks /= max_slots_;
     }
     if (!pool_.reached_by(to))
         relay_pool_ = &context.progress->pools().pool(to, MemoryKind::pinned);
@@ -111,63 +111,63 @@ Status StagedPipeline::take_chunks(Chunk &chunk, Chunk &relay) {
 }
 
 Status StagedPipeline::reserve() {
-    Lane lane;
-    UCD_TRY(take_chunks(lane.chunk, lane.relay));
-    if (lane.chunk != nullptr) lanes_.push_back(std::move(lane));
+    Slot slot;
+    UCD_TRY(take_chunks(slot.chunk, slot.relay));
+    if (slot.chunk != nullptr) slots_.push_back(std::move(slot));
     return success;
 }
 
 Status StagedPipeline::advance() {
-    for (Lane &lane : lanes_) UCD_TRY(step(lane));
-    while (!stopped_ && !loader_.all_loaded() && lanes_.size() < max_lanes_) {
-        Lane lane;
-        UCD_TRY(take_chunks(lane.chunk, lane.relay));
-        if (lane.chunk == nullptr) break;
-        lanes_.push_back(std::move(lane));
-        UCD_TRY(step(lanes_.back()));
+    for (Slot &slot : slots_) UCD_TRY(step(slot));
+    while (!stopped_ && !loader_.all_loaded() && slots_.size() < max_slots_) {
+        Slot slot;
+        UCD_TRY(take_chunks(slot.chunk, slot.relay));
+        if (slot.chunk == nullptr) break;
+        slots_.push_back(std::move(slot));
+        UCD_TRY(step(slots_.back()));
     }
     return success;
 }
 
 bool StagedPipeline::completed() const {
-    const auto at_rest = [this](const Lane &lane) {
-        return lane.events.empty() && (stopped_ || lane.step == Lane::Step::idle);
+    const auto at_rest = [this](const Slot &slot) {
+        return slot.events.empty() && (stopped_ || slot.state == Slot::State::idle);
     };
-    return (stopped_ || loader_.all_loaded()) && std::all_of(lanes_.begin(), lanes_.end(), at_rest);
+    return (stopped_ || loader_.all_loaded()) && std::all_of(slots_.begin(), slots_.end(), at_rest);
 }
 
-Status StagedPipeline::step(Lane &lane) {
+Status StagedPipeline::step(Slot &slot) {
     // At most one load per call, so that a call does not last as long as there is work.
     for (bool loaded = false;;) {
-        UCD_TRY(poll(lane.events));
-        if (!lane.events.empty() || stopped_) return success;
-        switch (lane.step) {
-        case Lane::Step::idle:
+        UCD_TRY(poll(slot.events));
+        if (!slot.events.empty() || stopped_) return success;
+        switch (slot.state) {
+        case Slot::State::idle:
             if (loader_.all_loaded()) {
-                lane.chunk.reset();
-                lane.relay.reset();
+                slot.chunk.reset();
+                slot.relay.reset();
             }
             if (loaded || loader_.all_loaded()) return success;
-            loader_.load(room(), lane.parts);
+            loader_.load(room(), slot.parts);
             loaded = true;
-            lane.step = Lane::Step::filling;
-            UCD_TRY(run(lane, from_, Direction::pack, Op::replace, lane.chunk.get()));
+            slot.state = Slot::State::filling;
+            UCD_TRY(run(slot, from_, Direction::pack, Op::replace, slot.chunk.get()));
             break;
-        case Lane::Step::filling: {
-            char *chunk = lane.chunk.get();
+        case Slot::State::filling: {
+            char *chunk = slot.chunk.get();
             Op op = op_;
             if (is_conversion(op_)) {
-                UCD_TRY(convert(lane, chunk));
+                UCD_TRY(convert(slot, chunk));
                 op = Op::replace;
-            } else if (lane.relay != nullptr) {
-                std::memcpy(lane.relay.get(), chunk, lane.parts.back().from_end());
-                chunk = lane.relay.get();
+            } else if (slot.relay != nullptr) {
+                std::memcpy(slot.relay.get(), chunk, slot.parts.back().from_end());
+                chunk = slot.relay.get();
             }
-            lane.step = Lane::Step::draining;
-            UCD_TRY(run(lane, to_, Direction::unpack, op, chunk));
+            slot.state = Slot::State::draining;
+            UCD_TRY(run(slot, to_, Direction::unpack, op, chunk));
             break;
         }
-        case Lane::Step::draining: lane.step = Lane::Step::idle; break;
+        case Slot::State::draining: slot.state = Slot::State::idle; break;
         }
     }
 }
@@ -177,30 +177,31 @@ std::size_t StagedPipeline::room() const {
     return is_conversion(op_) ? pool_.chunk_bytes() / 2 : pool_.chunk_bytes();
 }
 
-// Converts the parts of a lane within its chunk, or on the way to the relay. Sets `chunk` to where
+// Converts the parts of a slot within its chunk, or on the way to the relay. Sets `chunk` to where
 // the result is.
-Status StagedPipeline::convert(Lane &lane, char *&chunk) {
-    chunk = lane.relay != nullptr ? lane.relay.get() : lane.chunk.get() + room();
+Status StagedPipeline::convert(Slot &slot, char *&chunk) {
+    chunk = slot.relay != nullptr ? slot.relay.get() : slot.chunk.get() + room();
     PackedConversions conversions(op_, limits_);
     const auto add = [&](const MatchedRun &run, const char *from, char *to) -> Status {
-        if (conversions.full()) UCD_TRY(conversions.run_on_host(context_));
+        if (conversions.full()) conversions.run();
         conversions.add(run, from, to);
         return success;
     };
-    UCD_TRY(for_each_conversion(lane.parts, lane.chunk.get(), chunk, add));
-    return conversions.run_on_host(context_);
+    UCD_TRY(for_each_conversion(slot.parts, slot.chunk.get(), chunk, add));
+    conversions.run();
+    return success;
 }
 
-// Makes an executor move the parts of a lane between their source or destination and the chunk.
-Status StagedPipeline::run(Lane &lane, const Executor &executor, Direction direction, Op op,
+// Makes an executor move the parts of a slot between their source or destination and the chunk.
+Status StagedPipeline::run(Slot &slot, const Executor &executor, Direction direction, Op op,
                            char *chunk) {
     const bool out = direction == Direction::unpack;
     const bool bytes = out ? bytes_.to : bytes_.from;
     // Reserve memory first, so that recording work that was started cannot fail.
-    lane.events.reserve(lane.parts.size());
+    slot.events.reserve(slot.parts.size());
     Owner<Event> done;
-    if (bytes && (executor.on_host() || lane.parts.size() == 1)) {
-        for (const Part &part : lane.parts) {
+    if (bytes && (executor.on_host() || slot.parts.size() == 1)) {
+        for (const Part &part : slot.parts) {
             char *outside = (out ? part.to : part.from).first();
             char *inside = chunk + (out ? part.to_at : part.from_at);
             const uint64_t bytes_here = out ? part.to_length : part.length;
@@ -211,7 +212,7 @@ Status StagedPipeline::run(Lane &lane, const Executor &executor, Direction direc
             }
             UCD_TRY(executor.backend->copy(executor.device, out ? outside : inside,
                                            out ? inside : outside, bytes_here, done));
-            note(lane, direction, done);
+            note(slot, direction, done);
         }
         return success;
     }
@@ -219,16 +220,16 @@ Status StagedPipeline::run(Lane &lane, const Executor &executor, Direction direc
     like.op = op;
     (out ? like.from_kind : like.to_kind) = pool_.kind();
     like.limits = limits_;
-    UCD_TRY(moves_of_parts(lane.parts, direction, like, executor, chunk, launch_));
+    UCD_TRY(moves_of_parts(slot.parts, direction, like, executor, chunk, launch_));
     UCD_TRY(executor.backend->launch(executor.device, launch_, done));
-    note(lane, direction, done);
+    note(slot, direction, done);
     return success;
 }
 
-void StagedPipeline::note(Lane &lane, Direction direction, Owner<Event> &done) {
+void StagedPipeline::note(Slot &slot, Direction direction, Owner<Event> &done) {
     // As long as only the host has filled a chunk, the work can still be abandoned.
     started_ = started_ || direction == Direction::unpack || done != nullptr;
-    if (done != nullptr) lane.events.push_back(std::move(done));
+    if (done != nullptr) slot.events.push_back(std::move(done));
 }
 
 } // namespace ucd

@@ -7,6 +7,7 @@
 #include "transfer/progress.h"
 
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace ucd {
@@ -45,14 +46,15 @@ struct Part : CheckedMove {
 // Divides moves into parts that fill chunks.
 class PartLoader {
 public:
-    void add(const CheckedMove &move) { moves_.push_back(move); }
+    // The moves outlive the loader.
+    explicit PartLoader(std::span<const CheckedMove> moves) : moves_(moves) {}
     bool all_loaded() const { return next_ == moves_.size() && rest_.length == 0; }
     // Makes the parts for the next chunk of this size. For conversions: for the next two chunks,
     // one for each side.
     void load(std::size_t chunk_bytes, std::vector<Part> &parts);
 
 private:
-    std::vector<CheckedMove> moves_;
+    const std::span<const CheckedMove> moves_;
     std::size_t next_ = 0;
     CheckedMove rest_; // of the move before the next
 };
@@ -75,15 +77,9 @@ inline BytesOf bytes_of(const Move &move) {
 // ones share chunks and launches.
 class StagedPipeline {
 public:
-    StagedPipeline(Context &context, const Executor &from, const Executor &to, BytesOf bytes, Op op,
-                   const Limits &limits);
-
-    bool takes(const Executor &from, const Executor &to, BytesOf bytes) const {
-        return from_ == from && to_ == to && bytes_ == bytes;
-    }
-
-    // The types of the move outlive the pipeline.
-    void add(const CheckedMove &move) { loader_.add(move); }
+    // There is at least one move. The moves and their types outlive the pipeline.
+    StagedPipeline(Context &context, const Executor &from, const Executor &to,
+                   std::span<const CheckedMove> moves);
 
     // Takes the first chunks, or makes sure that chunks will become free. Starts nothing.
     Status reserve();
@@ -98,31 +94,30 @@ public:
 
 private:
     // A chunk, and the state of its data.
-    struct Lane {
-        enum class Step : uint8_t { idle, filling, draining };
-        Step step = Step::idle;
+    struct Slot {
+        enum class State : uint8_t { idle, filling, draining };
+        State state = State::idle;
         Chunk chunk;
         Chunk relay; // used if the destination's executor cannot access the source's chunk
         std::vector<Part> parts;
         std::vector<Owner<Event>> events; // of the current step
     };
     Status take_chunks(Chunk &chunk, Chunk &relay);
-    Status step(Lane &lane);
-    Status run(Lane &lane, const Executor &executor, Direction direction, Op op, char *chunk);
-    Status convert(Lane &lane, char *&chunk);
+    Status step(Slot &slot);
+    Status run(Slot &slot, const Executor &executor, Direction direction, Op op, char *chunk);
+    Status convert(Slot &slot, char *&chunk);
     std::size_t room() const;
-    void note(Lane &lane, Direction direction, Owner<Event> &done);
+    void note(Slot &slot, Direction direction, Owner<Event> &done);
 
-    Context &context_;
     const Executor from_, to_;
     const BytesOf bytes_;
     const Op op_;
     ChunkPool &pool_;
-    unsigned max_lanes_;
-    Limits limits_; // for the work of one lane
+    unsigned max_slots_;
+    Limits limits_; // for the work of one slot
     ChunkPool *relay_pool_ = nullptr;
     PartLoader loader_;
-    std::vector<Lane> lanes_;
+    std::vector<Slot> slots_;
     std::vector<Move> launch_; // of the current launch; a member, to reuse its memory
     bool started_ = false, stopped_ = false;
 };

@@ -1,10 +1,11 @@
 // In a stream, what no single kernel of its device does takes several steps through memory of the
 // device.
-#include "transfer/submission.h"
+#include "transfer/submission_builder.h"
 
 #include "support/device_memory.h"
 #include "transfer/conversion.h"
-#include "transfer/progress.h"
+#include "transfer/host.h"
+#include "transfer/staged.h"
 
 #include <algorithm>
 
@@ -22,11 +23,11 @@ Status prepare_in(const StreamTarget &stream, const Type &type, uint64_t count, 
 }
 
 // The step of a stream's device between packing and unpacking.
-Status Submission::add_converting_step(const std::vector<Part> &parts, const char *from, char *to) {
+Status SubmissionBuilder::add_converting_step(const std::vector<Part> &parts, const char *from,
+                                              char *to) {
     // Each run is a launch.
     constexpr std::size_t max_runs = 4096;
-    Launch &step = members_.launches.push_back({});
-    step.executor = stream_->executor;
+    Step &step = submission_.add(StepKind::launch, stream_->executor, stream_->executor);
     UCD_TRY(for_each_conversion(
         parts, from, to, [&](const MatchedRun &run, const char *in, char *out) -> Status {
             if (step.moves.size() == max_runs)
@@ -39,30 +40,12 @@ Status Submission::add_converting_step(const std::vector<Part> &parts, const cha
     return step.prepare();
 }
 
-// In a stream, a device copies in two steps through memory of its own. All steps can share it,
-// because they run one after the other.
-Status Submission::find_steps() {
-    if (members_.staged.empty()) return success;
+// In a stream, a device does a staged step by launches through memory of its own. All of them can
+// share it, because they run one after the other.
+Status SubmissionBuilder::launch_staged(const Step &staged, char *memory, std::size_t bytes) {
     const Executor &device = stream_->executor;
-    PartLoader loader;
-    uint64_t bytes = 0;
     const bool converts = is_conversion(op_);
-    for (const RoutedMembers::Staged &s : members_.staged) {
-        loader.add(s.move);
-        bytes += std::max(s.move.length, s.move.to_length) + part_alignment;
-    }
-    bytes = std::min<uint64_t>(bytes, StagingSizes().chunk_bytes);
-    // Conversions need a place for each side.
-    void *memory = nullptr;
-    UCD_TRY(context_.device_memory->allocate(*device.backend, device.device, MemoryKind::device,
-                                             converts ? 2 * bytes : bytes, memory));
-    members_.memory_of_steps =
-        std::shared_ptr<const void>(memory, [number = context_.number](void *address) {
-            Context *const context = running_context.load(std::memory_order_acquire);
-            if (context != nullptr && context->number == number) // otherwise it was freed with its
-                                                                 // context
-                (void)context->device_memory->release(address);
-        });
+    PartLoader loader(staged.checked.span());
     std::vector<Part> parts;
     std::vector<Move> moves;
     while (!loader.all_loaded()) {
@@ -72,16 +55,43 @@ Status Submission::find_steps() {
             Move like;
             like.op = pack || converts ? Op::replace : op_;
             like.limits = hints_.limits;
-            char *const chunk = static_cast<char *>(memory) + (pack || !converts ? 0 : bytes);
+            // Conversions need a place for each side.
+            char *const chunk = memory + (pack || !converts ? 0 : bytes);
             UCD_TRY(moves_of_parts(parts, direction, like, device, chunk, moves));
-            if (!pack && converts) UCD_TRY(add_converting_step(parts, chunk - bytes, chunk));
-            Launch &step = members_.launches.push_back({});
-            step.executor = device;
+            if (!pack && converts) UCD_TRY(add_converting_step(parts, memory, chunk));
+            Step &step = submission_.add(StepKind::launch, device, device);
             for (const Move &move : moves) step.moves.push_back(move);
             UCD_TRY(step.prepare());
         }
     }
-    members_.staged.clear();
+    return success;
+}
+
+Status SubmissionBuilder::find_steps_in_stream() {
+    std::vector<Step> staged;
+    uint64_t bytes = 0;
+    ShortList<Step> &steps = submission_.steps;
+    while (!steps.empty() && steps.back().kind == StepKind::staged) {
+        for (const CheckedMove &m : steps.back().checked)
+            bytes += std::max(m.length, m.to_length) + part_alignment;
+        staged.push_back(std::move(steps.back()));
+        steps.pop_back();
+    }
+    if (staged.empty()) return success;
+    const Executor &device = stream_->executor;
+    bytes = std::min<uint64_t>(bytes, StagingSizes().chunk_bytes);
+    void *memory = nullptr;
+    UCD_TRY(context_.device_memory->allocate(*device.backend, device.device, MemoryKind::device,
+                                             is_conversion(op_) ? 2 * bytes : bytes, memory));
+    submission_.memory =
+        std::shared_ptr<const void>(memory, [number = context_.number](void *address) {
+            Context *const context = running_context.load(std::memory_order_acquire);
+            if (context != nullptr && context->number == number) // otherwise it was freed with its
+                                                                 // context
+                (void)context->device_memory->release(address);
+        });
+    for (const Step &step : staged)
+        UCD_TRY(launch_staged(step, static_cast<char *>(memory), bytes));
     return success;
 }
 

@@ -1,0 +1,220 @@
+#include "transfer/submission_builder.h"
+
+#include "transfer/host.h"
+#include "transfer/staged.h"
+
+#include <algorithm>
+
+namespace ucd {
+
+SubmissionBuilder::SubmissionBuilder(Router &router, Op op, Reuse reuse)
+    : router_(router), context_(router.context()), hints_(router.hints()), stream_(router.stream()),
+      op_(op), reuse_(reuse) {}
+
+void SubmissionBuilder::add(const Dispatch &dispatch, MoveMaker &moves,
+                            std::shared_ptr<const void> types) {
+    submission_.add(StepKind::launch, dispatch.executor, dispatch.executor).maker = &moves;
+    submission_.kept = std::move(types);
+}
+
+// ---- what a member becomes ----------------------------------------------------------------------
+
+Status SubmissionBuilder::add(CheckedMove m) {
+    if (m.length == 0) return success;
+    use_bytes(m);
+    m.limits = hints_.limits;
+    MemoryRanges in, out;
+    UCD_TRY(router_.divide(m, in, out));
+    is_any_divided_ = is_any_divided_ || in.size() > 1 || out.size() > 1;
+    // The move is divided where another memory begins on one of its sides.
+    const MemoryRange *of_in = in.begin(), *of_out = out.begin();
+    CheckedMove part = m;
+    for (uint64_t begin = 0, to_begin = 0; begin < m.length;) {
+        const uint64_t in_end = of_in + 1 == in.end() ? m.length : of_in[1].begin;
+        const uint64_t out_end = of_out + 1 == out.end() ? m.to_length : of_out[1].begin;
+        part.from.offset = m.from.offset + begin;
+        part.to.offset = m.to.offset + to_begin;
+        if (is_conversion(op_))
+            UCD_TRY(match_elements(part, in_end - begin, out_end - to_begin));
+        else
+            part.length = part.to_length = std::min(in_end, out_end) - begin;
+        UCD_TRY(add_part(part, of_in->first_byte, of_out->first_byte));
+        begin += part.length;
+        to_begin += part.to_length;
+        of_in += begin == in_end;
+        of_out += to_begin == out_end;
+    }
+    return success;
+}
+
+Status SubmissionBuilder::copy_lists(const Executor &executor, const Type *&type) {
+    if (type == nullptr || !type->by_reference) return success;
+    if (stream_ != nullptr)
+        return check_lists_reached(hints_, router_.locations(), executor, *type);
+    bool reached;
+    UCD_TRY(reaches_lists(hints_, router_.locations(), executor, *type, reached));
+    if (reached) return success;
+    if (lists_ == nullptr) {
+        lists_ =
+            std::make_unique<CopiedLists>(context_, hints_, submission_, reuse_ == Reuse::again);
+        for (const Type *each : used_in_call_) submission_.types.add(*each);
+    }
+    return lists_->replace(router_.locations(), executor, type);
+}
+
+// Keeps the types of a move. They are needed until the move's step begins: that is within the call,
+// unless lists have to be copied first or the move is repeated. Its launch may need them longer.
+void SubmissionBuilder::keep(const CheckedMove &m, bool after_launch) {
+    const bool later = after_launch || reuse_ == Reuse::again || lists_ != nullptr;
+    for (const Type *type : {m.from_type, m.to_type}) {
+        if (type == nullptr) continue;
+        if (later)
+            submission_.types.add(*type);
+        else
+            used_in_call_.push_back(type);
+    }
+}
+
+// Adds a part whose sides are in one memory each.
+Status SubmissionBuilder::add_part(CheckedMove m, const char *first_in, const char *first_out) {
+    if (m.is_copy() && !is_conversion(op_)) use_packed(m, first_in, first_out);
+    Route route;
+    UCD_TRY(router_.find(m, op_, first_in, first_out, route));
+    UCD_TRY(copy_lists(route.from, m.from_type));
+    UCD_TRY(copy_lists(route.to, m.to_type));
+    if (route.kind == RouteKind::host) return add_on_host(m, route);
+    UCD_TRY(check_device(route.to, m));
+    bool found = false;
+    if (route.kind == RouteKind::direct) UCD_TRY(find_launch(m, route, found));
+    return found ? add_launch(m, route) : add_staged(m, route);
+}
+
+namespace {
+
+// Whether the output may have elements of other kinds behind the copied ones. An unpack would
+// require that the op supports these, too.
+bool may_have_other_elements(const CheckedMove &m) {
+    return m.length < m.to_type->size * m.to.count && elements_of(*m.to_type).kind == Element::none;
+}
+
+} // namespace
+
+// If one side of a copy is consecutive, it serves as the packed side of the other.
+void SubmissionBuilder::use_packed(CheckedMove &m, const char *&first_in,
+                                   const char *&first_out) const {
+    char *address;
+    if (is_contiguous(*m.to_type, m.to, m.length, address)) {
+        m.to = side_of(address);
+        m.to_type = nullptr;
+        first_out = address;
+    } else if ((op_ == Op::replace || !may_have_other_elements(m)) &&
+               is_contiguous(*m.from_type, m.from, m.length, address)) {
+        m.from = side_of(address);
+        m.from_type = nullptr;
+        first_in = address;
+    }
+}
+
+Status SubmissionBuilder::add_on_host(CheckedMove &m, const Route &route) {
+    keep(m, false);
+    // At a first use, no plan may be needed.
+    if (reuse_ == Reuse::again || m.is_copy() || !may_be_first_use(m.type()))
+        UCD_TRY(complete(m, route.from, route.to));
+    step(StepKind::on_host, route, m).checked.push_back(m);
+    return success;
+}
+
+// A device that can access both sides does both halves, through chunks in its memory.
+Status SubmissionBuilder::add_staged(CheckedMove &m, const Route &route) {
+    keep(m, true);
+    UCD_TRY(complete(m, route.from, route.to));
+    if (is_reduction(op_) && m.to_type == nullptr)
+        UCD_TRY(complete_packed(m, route.to, submission_.types));
+    step(StepKind::staged, route, m).checked.push_back(m);
+    return success;
+}
+
+// Checks what a device may not support. Packed elements are converted by the host, except in a
+// stream.
+Status SubmissionBuilder::check_device(const Executor &writer, const CheckedMove &m) const {
+    if (hints_.limits.engine == Engine::dma) {
+        if (m.from_type != nullptr)
+            UCD_TRY(check_copy_engines(*m.from_type, m.from, m.length, op_));
+        if (m.to_type != nullptr) UCD_TRY(check_copy_engines(*m.to_type, m.to, m.length, op_));
+    }
+    if (!is_conversion(op_)) return check_supported(writer, op_, m.type());
+    if (stream_ == nullptr) return success;
+    UCD_TRY(check_supported(writer, op_, *m.from_type));
+    return check_supported(writer, op_, *m.to_type);
+}
+
+// Whether a launch on the route's device does all of the move, whose plans are set then.
+Status SubmissionBuilder::find_launch(CheckedMove &m, const Route &route, bool &found) {
+    found = !m.is_copy();
+    if (found) return success;
+    const Executor &device = route.to;
+    if (is_conversion(op_)) {
+        m.from_element = elements_of(*m.from_type).kind;
+        m.to_element = elements_of(*m.to_type).kind;
+        const bool uniform = m.from_element != Element::none && m.to_element != Element::none;
+        if (!uniform || !supports(device, op_, *m.from_type) || !supports(device, op_, *m.to_type))
+            return success;
+    } else if (op_ != Op::replace || hints_.limits.engine == Engine::dma) {
+        return success;
+    }
+    UCD_TRY(complete(m, device, device));
+    found = device.backend->takes(m);
+    return success;
+}
+
+Status SubmissionBuilder::add_launch(CheckedMove &m, const Route &route) {
+    m.from_kind = route.from_kind;
+    m.to_kind = route.to_kind;
+    ConstTypeOwner described;
+    if (!m.is_copy()) {
+        const Type *&type = m.from_type != nullptr ? m.from_type : m.to_type;
+        if (reuse_ == Reuse::once && may_be_first_use(*type)) {
+            described = described_for_first_use(m);
+            if (described != nullptr) type = described.get();
+        }
+        UCD_TRY(complete(m, route.from, route.to));
+    }
+    keep(m, m.is_copy() || described != nullptr || m.typed().plan->is_needed_by(m));
+    step(StepKind::launch, route, m).moves.push_back(m);
+    return success;
+}
+
+// The step that does the move, which shares it with all that are done in the same way.
+Step &SubmissionBuilder::step(StepKind kind, const Route &route, const CheckedMove &m) {
+    for (Step &step : submission_.steps)
+        if (step.kind == kind && step.from == route.from && step.to == route.to &&
+            (kind != StepKind::staged || bytes_of(*step.checked.begin()) == bytes_of(m)))
+            return step;
+    return submission_.add(kind, route.from, route.to);
+}
+
+// ---- the end ------------------------------------------------------------------------------------
+
+Status SubmissionBuilder::finish(Submission &submission) {
+    if (stream_ != nullptr) UCD_TRY(find_steps_in_stream());
+    if (reuse_ == Reuse::again)
+        for (Step &step : submission_.steps)
+            if (step.kind == StepKind::launch && step.prepared == nullptr) UCD_TRY(step.prepare());
+    submission = std::move(submission_);
+    return success;
+}
+
+Status SubmissionBuilder::start(std::unique_ptr<AsyncOperation> &operation) {
+    if (stream_ == nullptr) {
+        if (submission_.is_on_host()) return run_on_host(context_, submission_);
+        return ucd::start(context_, KeptSubmission(std::move(submission_)), nullptr, operation);
+    }
+    UCD_TRY(find_steps_in_stream());
+    const bool needs_nothing =
+        submission_.types.empty() && submission_.kept == nullptr && submission_.memory == nullptr;
+    if (needs_nothing) return start_in(stream_->stream, submission_, nullptr);
+    const KeptSubmission kept(std::move(submission_));
+    return start_in(stream_->stream, *kept, kept);
+}
+
+} // namespace ucd

@@ -1,0 +1,88 @@
+// Makes submissions: decides by which steps the moves of one call or plan are done.
+#pragma once
+
+#include "transfer/check.h"
+#include "transfer/index_lists.h"
+#include "transfer/router.h"
+#include "transfer/staged.h"
+#include "transfer/submission.h"
+
+#include <memory>
+
+namespace ucd {
+
+// How one device moves packs or unpacks together.
+struct Dispatch {
+    Executor executor;
+    Direction direction = Direction::pack;
+    MemoryKind from_kind = MemoryKind::device, to_kind = MemoryKind::device;
+    Limits limits;
+    friend bool operator==(const Dispatch &, const Dispatch &) = default;
+};
+
+// Loads what moves of (count, type) with the op need in a stream.
+Status prepare_in(const StreamTarget &stream, const Type &type, uint64_t count, Op op,
+                  const Limits &limits);
+
+// Whether the submission is started repeatedly. A type that is moved once may be moved by the lists
+// that describe it.
+enum class Reuse : uint8_t { once, again };
+
+// Does everything that can fail without a device. Starts nothing.
+class SubmissionBuilder {
+public:
+    // Without a stream, each member is moved by an executor that can access both of its sides, or
+    // through chunks. With a stream, its device moves all members. The router, which knows context,
+    // hints and stream, outlives the builder.
+    SubmissionBuilder(Router &router, Op op, Reuse reuse = Reuse::once);
+
+    // Adds a member; members of length 0 need no work.
+    Status add(CheckedMove m);
+
+    // Adds packs or unpacks for which OneWay says that one device moves them, instead of members.
+    // They are made when they are launched. `types` keeps their types.
+    void add(const Dispatch &dispatch, MoveMaker &moves, std::shared_ptr<const void> types);
+
+    // Keeps an object alive until the work is done.
+    void keep(std::shared_ptr<const void> what) { submission_.kept = std::move(what); }
+
+    // Ends the submission, which takes all members that were added.
+    Status finish(Submission &submission);
+
+    // Ends the submission and starts it; without a stream, `operation` is null if everything was
+    // complete on return. Members with both sides on the host are moved within the call; nothing
+    // waits for a device. If it fails, nothing was started.
+    Status start(std::unique_ptr<AsyncOperation> &operation);
+
+    // Whether a member is in several memories.
+    bool is_any_divided() const { return is_any_divided_; }
+
+private:
+    Status add_part(CheckedMove m, const char *first_in, const char *first_out);
+    void use_packed(CheckedMove &m, const char *&first_in, const char *&first_out) const;
+    Status copy_lists(const Executor &executor, const Type *&type);
+    void keep(const CheckedMove &m, bool after_launch);
+    Status add_on_host(CheckedMove &m, const Route &route);
+    Status add_staged(CheckedMove &m, const Route &route);
+    Status check_device(const Executor &writer, const CheckedMove &m) const;
+    Status find_launch(CheckedMove &m, const Route &route, bool &found);
+    Status add_launch(CheckedMove &m, const Route &route);
+    Step &step(StepKind kind, const Route &route, const CheckedMove &m);
+
+    Status add_converting_step(const std::vector<Part> &parts, const char *from, char *to);
+    Status launch_staged(const Step &staged, char *memory, std::size_t bytes);
+    Status find_steps_in_stream();
+
+    Router &router_;
+    Context &context_;
+    const Hints &hints_;
+    const StreamTarget *const stream_;
+    const Op op_;
+    const Reuse reuse_;
+    Submission submission_;
+    ShortList<const Type *> used_in_call_;
+    std::unique_ptr<CopiedLists> lists_; // made when the first list has to be copied
+    bool is_any_divided_ = false;
+};
+
+} // namespace ucd
