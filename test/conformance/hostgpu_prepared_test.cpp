@@ -193,7 +193,7 @@ TEST_CASE("what a prepared launch needs lives as long as its work, and as its gr
     const ucd::NativeStream native{0, &stream, nullptr};
     const std::weak_ptr<Needs> kept = keep;
     const auto next_call = [&] {
-        REQUIRE(backend->launch_in(native, std::vector<Move>(), ucd::KeepOf(planned)).ok());
+        REQUIRE(backend->launch_in(native, std::vector<Move>(), ucd::KeepOf(std::shared_ptr(planned))).ok());
     };
     SECTION("in a stream") {
         list.set_up();

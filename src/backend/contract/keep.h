@@ -50,7 +50,7 @@ private:
 template <class T>
 class KeptValue : public KeptObject {
 public:
-    explicit KeptValue(T made) : KeptObject{&own_functions}, value(std::move(made)) {}
+    explicit KeptValue(T &&made) : KeptObject{&own_functions}, value(std::move(made)) {}
     KeptValue(const KeptValue &) = delete;
     KeptValue &operator=(const KeptValue &) = delete;
 
@@ -73,7 +73,7 @@ template <class T>
 class KeepOf {
 public:
     KeepOf() = default;
-    explicit KeepOf(T value) : keep_(new KeptValue<T>(std::move(value))) {}
+    explicit KeepOf(T &&value) : keep_(new KeptValue<T>(std::move(value))) {}
     const T *operator->() const { return &**this; }
     const T &operator*() const { return static_cast<KeptValue<T> *>(keep_.get())->value; }
     operator const Keep &() const { return keep_; }

@@ -126,10 +126,7 @@ Status MovePlan::route(Context &context, const std::vector<CheckedMove> &members
     SubmissionBuilder builder(router, op_, Reuse::again);
     UCD_TRY(add_members(builder, members));
     is_divided = builder.is_any_divided();
-    Submission made;
-    UCD_TRY(builder.finish(made));
-    submission = KeptSubmission(std::move(made));
-    return success;
+    return builder.finish(submission);
 }
 
 Status MovePlan::start(Context &context, std::unique_ptr<AsyncOperation> &operation) {

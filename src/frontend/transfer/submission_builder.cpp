@@ -195,12 +195,12 @@ Step &SubmissionBuilder::step(StepKind kind, const Route &route, const CheckedMo
 
 // ---- the end ------------------------------------------------------------------------------------
 
-Status SubmissionBuilder::finish(Submission &submission) {
+Status SubmissionBuilder::finish(KeptSubmission &submission) {
     if (stream_ != nullptr) UCD_TRY(find_steps_in_stream());
     if (reuse_ == Reuse::again)
         for (Step &step : submission_.steps)
             if (step.kind == StepKind::launch && step.prepared == nullptr) UCD_TRY(step.prepare());
-    submission = std::move(submission_);
+    submission = KeptSubmission(std::move(submission_));
     return success;
 }
 

@@ -47,7 +47,7 @@ public:
     void keep(std::shared_ptr<const void> what) { submission_.kept = std::move(what); }
 
     // Ends the submission, which takes all members that were added.
-    Status finish(Submission &submission);
+    Status finish(KeptSubmission &submission);
 
     // Ends the submission and starts it; without a stream, `operation` is null if everything was
     // complete on return. Members with both sides on the host are moved within the call; nothing
