@@ -193,12 +193,16 @@ TEST_CASE("what a prepared launch needs lives as long as its work, and as its gr
     const ucd::NativeStream native{0, &stream, nullptr};
     const std::weak_ptr<Needs> kept = keep;
     const auto next_call = [&] {
-        REQUIRE(backend->launch_in(native, std::vector<Move>(), ucd::KeepOf(std::shared_ptr(planned))).ok());
+        REQUIRE(
+            backend->launch_in(native, std::vector<Move>(), ucd::KeepOf(std::shared_ptr(planned)))
+                .ok());
     };
     SECTION("in a stream") {
         list.set_up();
         mock::hold();
-        REQUIRE(backend->launch_prepared_in(native, *keep->prepared, ucd::KeepOf(keep)).ok());
+        REQUIRE(
+            backend->launch_prepared_in(native, *keep->prepared, ucd::KeepOf(std::shared_ptr(keep)))
+                .ok());
         keep.reset();
         next_call();
         CHECK_FALSE(kept.expired());
@@ -210,7 +214,9 @@ TEST_CASE("what a prepared launch needs lives as long as its work, and as its gr
     }
     SECTION("in a graph") {
         ucd::hostgpu::begin_capture(stream);
-        REQUIRE(backend->launch_prepared_in(native, *keep->prepared, ucd::KeepOf(keep)).ok());
+        REQUIRE(
+            backend->launch_prepared_in(native, *keep->prepared, ucd::KeepOf(std::shared_ptr(keep)))
+                .ok());
         keep.reset();
         {
             const ucd::hostgpu::Graph graph = ucd::hostgpu::end_capture(stream);

@@ -364,10 +364,10 @@ TEST_CASE("what a captured launch needs lives as long as the backend if graphs k
     mock::Stream stream(0);
     begin_capture(stream);
     graphs_keep_nothing = true;
-    REQUIRE(
-        (*backend)
-            ->launch_prepared_in(NativeStream{0, &stream, nullptr}, *keep->prepared, KeepOf(keep))
-            .ok());
+    REQUIRE((*backend)
+                ->launch_prepared_in(NativeStream{0, &stream, nullptr}, *keep->prepared,
+                                     KeepOf(std::shared_ptr(keep)))
+                .ok());
     graphs_keep_nothing = false;
     keep.reset();
     {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "backend.h"
+#include "host_lists.h"
 #include "support/short_list.h"
 #include "transfer/check.h"
 #include "transfer/context.h"
