@@ -28,22 +28,14 @@ std::vector<uint64_t> lengths_of_lists(const Layout &layout) {
 } // namespace
 
 Status reaches_lists(const Hints &hints, LocationCache &locations, const Executor &executor,
-                     const Type &type, bool &reached) {
+                     const Type &type, bool must, bool &reached) {
     reached = true;
     for (const IndexList &list : layout_of(type).index_lists) {
         MemoryLocation location;
         UCD_TRY(locations.find(nullptr, list.indices, location));
-        reached = reached && reaches(executor, hints, location);
-    }
-    return success;
-}
-
-Status check_lists_reached(const Hints &hints, LocationCache &locations, const Executor &executor,
-                           const Type &type) {
-    for (const IndexList &list : layout_of(type).index_lists) {
-        MemoryLocation location;
-        UCD_TRY(locations.find(nullptr, list.indices, location));
-        if (!reaches(executor, hints, location)) return fail_list(list.indices, location, executor);
+        if (reaches(executor, hints, location)) continue;
+        reached = false;
+        if (must) return fail_list(list.indices, location, executor);
     }
     return success;
 }

@@ -12,13 +12,9 @@
 
 namespace ucd {
 
-// Whether the executor can access all lists of the type.
+// Whether the executor can access all lists of the type. If it must, fails if it cannot.
 Status reaches_lists(const Hints &hints, LocationCache &locations, const Executor &executor,
-                     const Type &type, bool &reached);
-
-// Same, but fails if it cannot.
-Status check_lists_reached(const Hints &hints, LocationCache &locations, const Executor &executor,
-                           const Type &type);
+                     const Type &type, bool must, bool &reached);
 
 // Copies, in pinned memory, of the lists of a submission that their executors cannot access.
 class CopiedLists {

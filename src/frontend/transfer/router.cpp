@@ -42,9 +42,9 @@ Status Router::find(const CheckedMove &m, Op op, const char *in, const char *out
         !typed.host_reachable())
         return success;
     bool reached;
-    UCD_TRY(reaches_lists(hints_, locations_, route.to, m.type(), reached));
+    UCD_TRY(reaches_lists(hints_, locations_, route.to, m.type(), false, reached));
     if (reached) return success;
-    UCD_TRY(reaches_lists(hints_, locations_, host_executor(context_), m.type(), reached));
+    UCD_TRY(reaches_lists(hints_, locations_, host_executor(context_), m.type(), false, reached));
     if (reached) route = staged_route(context_, in_at, out_at);
     return success;
 }

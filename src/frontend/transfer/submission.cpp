@@ -31,13 +31,6 @@ Status run_incomplete(Context &context, CheckedMove m) {
 
 namespace {
 
-Status launch(const Step &step, Owner<Event> &done) {
-    Backend &backend = *step.to.backend;
-    if (step.prepared != nullptr) return backend.launch_prepared(*step.prepared, done);
-    if (step.maker != nullptr) return backend.launch_made(step.to.device, *step.maker, done);
-    return backend.launch(step.to.device, step.moves.span(), done);
-}
-
 // A submission in progress.
 class RunningSubmission final : public AsyncOperation {
 public:
@@ -59,8 +52,9 @@ public:
 
 private:
     using Events = ShortList<Owner<Event>>;
-    Status begin(const Step &step);
     Status copy_lists(const Step &step);
+    Status launch(const Step &step);
+    Status run_on_host(const Step &step);
     Status advance(StagedPipeline &pipeline);
     void stop_if_failed();
     void note(Events &events, Owner<Event> done);
@@ -108,32 +102,30 @@ Status RunningSubmission::copy_lists(const Step &step) {
     return success;
 }
 
+Status RunningSubmission::launch(const Step &step) {
+    Backend &backend = *step.to.backend;
+    const int device = step.to.device;
+    Owner<Event> done;
+    if (step.prepared != nullptr)
+        UCD_TRY(backend.launch_prepared(*step.prepared, done));
+    else if (step.maker != nullptr)
+        UCD_TRY(backend.launch_made(device, *step.maker, done));
+    else
+        UCD_TRY(backend.launch(device, step.moves.span(), done));
+    note(launches_, std::move(done));
+    return success;
+}
+
 Status RunningSubmission::advance(StagedPipeline &pipeline) {
     const Status status = pipeline.advance();
     started_ = started_ || pipeline.started();
     return status;
 }
 
-Status RunningSubmission::begin(const Step &step) {
-    switch (step.kind) {
-    case StepKind::copy_list: return copy_lists(step);
-    case StepKind::relay_list:
-        for (const Move &list : step.moves)
-            std::memcpy(list.to.address, list.from.address, list.length);
-        return success;
-    case StepKind::launch: {
-        Owner<Event> done;
-        UCD_TRY(launch(step, done));
-        note(launches_, std::move(done));
-        return success;
-    }
-    case StepKind::staged: return advance(*pipelines_[begun_pipelines_++]);
-    case StepKind::on_host:
-        for (const CheckedMove &m : step.checked) {
-            UCD_TRY(run_routed(context_, m));
-            started_ = true;
-        }
-        return success;
+Status RunningSubmission::run_on_host(const Step &step) {
+    for (const CheckedMove &m : step.checked) {
+        UCD_TRY(run_routed(context_, m));
+        started_ = true;
     }
     return success;
 }
@@ -144,7 +136,16 @@ Status RunningSubmission::begin_steps() {
         const Step &step = steps[next_];
         if (step.kind != StepKind::copy_list && !copies_.empty()) return success;
         ++next_;
-        UCD_TRY(begin(step));
+        switch (step.kind) {
+        case StepKind::copy_list: UCD_TRY(copy_lists(step)); break;
+        case StepKind::relay_list:
+            for (const Move &list : step.moves)
+                std::memcpy(list.to.address, list.from.address, list.length);
+            break;
+        case StepKind::launch: UCD_TRY(launch(step)); break;
+        case StepKind::staged: UCD_TRY(advance(*pipelines_[begun_pipelines_++])); break;
+        case StepKind::on_host: UCD_TRY(run_on_host(step)); break;
+        }
     }
     return success;
 }

@@ -49,10 +49,9 @@ Status SubmissionBuilder::add(CheckedMove m) {
 
 Status SubmissionBuilder::copy_lists(const Executor &executor, const Type *&type) {
     if (type == nullptr || !type->by_reference) return success;
-    if (stream_ != nullptr)
-        return check_lists_reached(hints_, router_.locations(), executor, *type);
     bool reached;
-    UCD_TRY(reaches_lists(hints_, router_.locations(), executor, *type, reached));
+    const bool must = stream_ != nullptr; // which does not wait for copies
+    UCD_TRY(reaches_lists(hints_, router_.locations(), executor, *type, must, reached));
     if (reached) return success;
     if (lists_ == nullptr) {
         lists_ =
