@@ -149,7 +149,6 @@ public:
         const ucd_move_t *const end = begin + std::min(room - 1, descs_.size() - first);
         const ucd_move_t *desc = begin;
         for (MoveAddresses *next = at + 1; desc != end; ++desc) {
-            __builtin_prefetch(desc + prefetched);
             const MoveAddresses each = addresses_of(*desc);
             if (!is_alike(*desc, checked) || must_be_checked(*desc) || !is_included(each)) break;
             *next++ = each;
@@ -234,9 +233,6 @@ private:
         types_->add(type);
         seen = &type;
     }
-
-    // Descriptors are read this far ahead: a list is longer than what a cache of the core holds.
-    static constexpr std::size_t prefetched = 8;
 
     struct ThreadShare;
 
