@@ -86,6 +86,32 @@ TEST_CASE("threads start one plan with other buffers in streams of their own") {
     for (StridedMove &other : others) other.check();
 }
 
+// Each start is refused while another one is being made, and changes nothing then.
+TEST_CASE("threads that start one plan at once in streams start it or are refused") {
+    DeviceSession session;
+    PlannedPack planned(device0, device0);
+    set_up_pack(planned.own.move());
+    std::list<mock::Stream> streams;
+    std::vector<std::thread> running;
+    std::vector<int> wrong(4);
+    mock::hold();
+    for (int &codes : wrong) {
+        mock::Stream &stream = streams.emplace_back(0);
+        running.emplace_back([&] {
+            for (int i = 0; i < 64; ++i) {
+                const int code = planned.plan.start_in(stream);
+                codes += code != UCD_SUCCESS && code != UCD_ERR__INVALID_ARG;
+            }
+        });
+    }
+    for (std::thread &thread : running) thread.join();
+    CHECK(wrong == std::vector<int>(wrong.size()));
+    mock::let_go();
+    REQUIRE(planned.plan.start_in(streams.front()) == UCD_SUCCESS);
+    for (mock::Stream &stream : streams) finish_in(stream);
+    planned.own.check();
+}
+
 // The host moves data between pinned buffers, and a stream's device does, if it is asked.
 TEST_CASE("starts with other buffers in a stream keep what they need of the plan") {
     DeviceSession session;

@@ -293,8 +293,8 @@ TEST_CASE("What decides which moves go together is compared field by field") {
                                 [](Dispatch &d) { d.from_kind = MemoryKind::pinned; },
                                 [](Dispatch &d) { d.to_kind = MemoryKind::pinned; },
                                 [](Dispatch &d) { ++d.limits.threads; }});
-    check_fields<BytesOf>({false, false},
-                          {[](BytesOf &b) { b.from = true; }, [](BytesOf &b) { b.to = true; }});
+    check_fields<PlainSides>({false, false},
+                          {[](PlainSides &b) { b.from = true; }, [](PlainSides &b) { b.to = true; }});
     check_fields<IndexList>({},
                             {[](IndexList &l) { l.indices = backends; },
                              [](IndexList &l) { l.element = Element::int32; },

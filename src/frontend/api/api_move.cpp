@@ -38,7 +38,7 @@ namespace {
                                 const StreamTarget *stream,
                                 std::unique_ptr<AsyncOperation> &operation) {
     Router router(context, hints, stream);
-    SubmissionBuilder builder(router, m.op);
+    SubmissionBuilder builder(router);
     UCD_TRY(builder.add(m));
     return builder.start(operation);
 }

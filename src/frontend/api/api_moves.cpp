@@ -85,7 +85,7 @@ Status start_each(SubmissionBuilder &builder, std::span<ucd_move_t> descs, ucd_o
         lengths.write(i, m.to_length, m.length);
     }
     UCD_TRY(builder.start(operation));
-    lengths.keep();
+    lengths.leave();
     return success;
 }
 
@@ -96,7 +96,7 @@ Status start_alike(OneWay &one_way, std::span<ucd_move_t> descs,
     started = one_way.begin(descs);
     if (!started) return success;
     MembersMade moves(one_way, descs);
-    SubmissionBuilder builder(one_way.router(), Op::replace);
+    SubmissionBuilder builder(one_way.router());
     builder.add(moves.dispatch(), moves, moves.types());
     const Status status = builder.start(operation);
     started = !moves.is_mixed();
@@ -116,7 +116,7 @@ Status start_alike(OneWay &one_way, std::span<ucd_move_t> descs,
     bool started = false;
     if (op == UCD_OP__REPLACE) UCD_TRY(start_alike(one_way, members, operation, started));
     if (started) return success;
-    SubmissionBuilder builder(one_way.router(), static_cast<Op>(op));
+    SubmissionBuilder builder(one_way.router());
     return start_each(builder, members, op, operation);
 }
 

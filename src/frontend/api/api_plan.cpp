@@ -63,7 +63,7 @@ int ucd_plan_create(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_
             UCD_TRY(at_member(i, check_member(moves[i], op, members[i])));
         const CallHints hints(context, info);
         auto made = std::make_unique<SharedPlan>();
-        UCD_TRY(MovePlan::create(context, members, static_cast<Op>(op), hints, made->plan));
+        UCD_TRY(MovePlan::create(context, members, hints, made->plan));
         for (uintptr_t i = 0; i < count; ++i) write_lengths(moves[i], members[i]);
         add_handle(made->entry, made.get(), HandleKind::plan);
         *plan = reinterpret_cast<ucd_plan_t>(made.release());

@@ -36,6 +36,7 @@ struct CheckedMove : Move {
                {nullptr, static_cast<char *>(const_cast<void *>(out)), out_count, out_offset},
                bytes} {}
 
+    // These ask the types, because the plans of a Move are not known yet.
     bool is_copy() const { return from_type != nullptr && to_type != nullptr; }
     Direction direction() const {
         return from_type != nullptr ? Direction::pack : Direction::unpack;

@@ -27,7 +27,6 @@ public:
     // `half` is a half of the conversion, whose packed side is not set.
     explicit ConvertedSide(const CheckedMove &half) : move_(half) {
         if (is_contiguous(half.type(), half.typed(), half.length, in_place_)) return;
-        in_place_ = nullptr;
         (half.direction() == Direction::pack ? move_.to : move_.from).address = chunk_;
     }
 

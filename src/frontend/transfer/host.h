@@ -48,12 +48,12 @@ inline bool may_be_first_use(const Type &type) {
 // One side of a copy for the functions of host_lists.h.
 HostStream stream_of(const Type &type, const Side &side);
 
-// Runs a copy through a chunk that stays in the cache. For reductions, the elements of both streams
-// must match.
+// Runs a copy or a conversion: as a pack or an unpack, in one pass, or through a chunk that stays
+// in the cache. For reductions, the elements of both streams must match.
 Status copy_on_host(Context &context, const CheckedMove &m);
 
-// Runs a pack or an unpack whose limits are set. Small calls notice it if they do not know the
-// direction.
+// Runs a pack or an unpack whose limits are set. The direction is passed, because small calls would
+// notice that it has to be found.
 [[gnu::always_inline]] inline Status run_on_host(Context &context, Direction direction,
                                                  CheckedMove &m) {
     if (may_be_first_use(direction == Direction::pack ? *m.from_type : *m.to_type)) [[unlikely]]

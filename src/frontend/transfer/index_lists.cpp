@@ -71,7 +71,7 @@ Status CopiedLists::copy_to(const Executor &mover, const MemoryLocation &locatio
     Executor owner = host;
     if (!location.host_reachable())
         UCD_TRY(find_executor(context_, "a list", location.owner->name(), location.device, owner));
-    // A device moves data by a list that the host can access: the host would read the list itself.
+    // Pinned memory belongs to a device: to the mover, or, if the host moves, to the list's owner.
     const Executor &reader = mover.on_host() ? owner : mover;
     UCD_TRY(take(reader, bytes, copy));
     const MemoryLocation pinned{

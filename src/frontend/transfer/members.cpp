@@ -46,8 +46,8 @@ struct MembersMade::ThreadShare {
 };
 
 void MembersMade::keep_lengths() {
-    lengths_.keep();
-    for (const auto &part : parts_) part->moves.lengths_.keep();
+    lengths_.leave();
+    for (const auto &part : parts_) part->moves.lengths_.leave();
 }
 
 namespace {

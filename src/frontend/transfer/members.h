@@ -37,7 +37,6 @@ inline bool must_be_checked(const ucd_move_t &d) {
 class WrittenLengths {
 public:
     explicit WrittenLengths(std::span<ucd_move_t> moves) : moves_(moves) {}
-    WrittenLengths(WrittenLengths &&other) noexcept = default;
     ~WrittenLengths() {
         for (const Replaced &r : replaced_)
             for (ucd_move_t &move : moves_.subspan(r.first, r.count)) {
@@ -53,7 +52,7 @@ public:
         if (((move.actual_bytes ^ actual) | (move.consumed_bytes ^ consumed)) != 0)
             replace(member, actual, consumed);
     }
-    void keep() { replaced_.clear(); }
+    void leave() { replaced_.clear(); } // written
 
 private:
     void replace(std::size_t member, uintptr_t actual, uintptr_t consumed) {

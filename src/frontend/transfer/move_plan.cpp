@@ -10,21 +10,17 @@ std::optional<LocationHint> copy_of(const LocationHint *hint) {
     return hint == nullptr ? std::nullopt : std::optional<LocationHint>(*hint);
 }
 
-struct Addresses {
-    char *in, *out;
-};
-
 // The addresses that a member has; its entry in the arrays is number `i`.
-[[gnu::always_inline]] inline Addresses addresses_of(const CheckedMove &m, std::size_t i,
-                                                     const MovePlan::Buffers &buffers) {
+[[gnu::always_inline]] inline MoveAddresses addresses_of(const CheckedMove &m, std::size_t i,
+                                                         const MovePlan::Buffers &buffers) {
     return {buffers.inbufs == nullptr ? m.from.address
                                       : static_cast<char *>(const_cast<void *>(buffers.inbufs[i])),
             buffers.outbufs == nullptr ? m.to.address : static_cast<char *>(buffers.outbufs[i])};
 }
 
-CheckedMove moved_to(CheckedMove m, const Addresses &at) {
-    m.from.address = at.in;
-    m.to.address = at.out;
+CheckedMove moved_to(CheckedMove m, const MoveAddresses &at) {
+    m.from.address = at.from;
+    m.to.address = at.to;
     return m;
 }
 
@@ -33,8 +29,8 @@ CheckedMove moved_to(CheckedMove m, const Addresses &at) {
 // A use of a plan by a start in progress, or by a rebase.
 class MovePlan::Use {
 public:
-    // What uses may have in common: starts with other buffers are counted in the lower bits, and
-    // every other use is alone.
+    // Starts with other buffers are counted in the lower bits. They may begin beside a start with
+    // the plan's own buffers, and not beside a rebase. Both of these begin only if there is no use.
     static constexpr uint32_t with_others = 1, with_own = uint32_t{1} << 31,
                               rebase = uint32_t{1} << 30;
 
@@ -47,7 +43,7 @@ public:
     Status begin(uint32_t use) {
         uint32_t unused = 0;
         if (!plan_->in_use_.compare_exchange_strong(unused, use, std::memory_order_acq_rel))
-            return fail_started();
+            return fail(UCD_ERR__INVALID_ARG, "plan is started, and that start has not ended");
         use_ = use;
         return success;
     }
@@ -57,18 +53,14 @@ public:
             return success;
         return fail(UCD_ERR__INVALID_ARG, "another thread is in ucd_plan_rebase of this plan");
     }
-    static Status fail_started() {
-        return fail(UCD_ERR__INVALID_ARG, "plan is started, and that start has not ended");
-    }
 
 private:
     std::shared_ptr<MovePlan> plan_;
     uint32_t use_ = 0;
 };
 
-MovePlan::MovePlan(const Context &context, std::vector<CheckedMove> members, Op op,
-                   const Hints &hints)
-    : context_number_(context.number), op_(op), in_hint_(copy_of(hints.inbuf)),
+MovePlan::MovePlan(const Context &context, std::vector<CheckedMove> members, const Hints &hints)
+    : context_number_(context.number), in_hint_(copy_of(hints.inbuf)),
       out_hint_(copy_of(hints.outbuf)), hints_(hints), members_(std::move(members)) {
     hints_.inbuf = in_hint_ ? &*in_hint_ : nullptr;
     hints_.outbuf = out_hint_ ? &*out_hint_ : nullptr;
@@ -78,9 +70,9 @@ MovePlan::MovePlan(const Context &context, std::vector<CheckedMove> members, Op 
     }
 }
 
-Status MovePlan::create(Context &context, std::vector<CheckedMove> members, Op op,
-                        const Hints &hints, std::shared_ptr<MovePlan> &plan) {
-    auto made = std::make_shared<MovePlan>(context, std::move(members), op, hints);
+Status MovePlan::create(Context &context, std::vector<CheckedMove> members, const Hints &hints,
+                        std::shared_ptr<MovePlan> &plan) {
+    auto made = std::make_shared<MovePlan>(context, std::move(members), hints);
     LocationCache locations(context, made->hints_);
     made->memories_.resize(made->members_.size());
     for (std::size_t i = 0; i < made->members_.size(); ++i) {
@@ -123,7 +115,7 @@ Status MovePlan::route(Context &context, const std::vector<CheckedMove> &members
                        const StreamTarget *stream, KeptSubmission &submission,
                        bool &is_divided) const {
     Router router(context, hints_, stream);
-    SubmissionBuilder builder(router, op_, Reuse::again);
+    SubmissionBuilder builder(router, Reuse::again);
     UCD_TRY(add_members(builder, members));
     is_divided = builder.is_any_divided();
     return builder.finish(submission);
@@ -139,7 +131,8 @@ Status MovePlan::start(Context &context, std::unique_ptr<AsyncOperation> &operat
 
 Status MovePlan::start_in(Context &context, const StreamTarget &stream) {
     UCD_TRY(check_usable(context));
-    if (in_use_.load(std::memory_order_acquire) != 0) return Use::fail_started();
+    Use use(shared_from_this()); // during the call, which may add to in_streams_
+    UCD_TRY(use.begin(Use::with_own));
     if (submission_->is_launch_on(stream.executor))
         return ucd::start_in(stream.stream, *submission_, submission_);
     for (const InStream &known : in_streams_)
@@ -186,8 +179,8 @@ Status MovePlan::check_buffers(const Context &context, std::size_t first, std::s
                                const Buffers &buffers) const {
     for (std::size_t i = 0; i < count; ++i) {
         const CheckedMove &m = members_[first + i];
-        const Addresses at = addresses_of(m, i, buffers);
-        if (at.in != nullptr && at.out != nullptr) continue;
+        const MoveAddresses at = addresses_of(m, i, buffers);
+        if (at.from != nullptr && at.to != nullptr) continue;
         UCD_TRY(at_member(first + i, check_packed(moved_to(m, at))));
     }
     return all_on_host(context, hints_) ? success : check_memories(context, first, count, buffers);
@@ -198,9 +191,9 @@ Status MovePlan::check_memories(const Context &context, std::size_t first, std::
     LocationCache locations(context, hints_);
     for (std::size_t i = first; i < first + count; ++i) {
         const auto check = [&]() -> Status {
-            const Addresses at = addresses_of(members_[i], i - first, buffers);
+            const MoveAddresses at = addresses_of(members_[i], i - first, buffers);
             Memories memories;
-            UCD_TRY(find_memories(locations, members_[i], at.in, at.out, memories));
+            UCD_TRY(find_memories(locations, members_[i], at.from, at.to, memories));
             UCD_TRY(check_same_memory("inbuf", memories_[i][0], memories[0]));
             return check_same_memory("outbuf", memories_[i][1], memories[1]);
         };
@@ -228,9 +221,9 @@ Status MovePlan::for_each_with(const ShortList<M> &moves, const Buffers &buffers
         const CheckedMove &member = members_[i];
         if (member.length == 0) continue;
         M move = *next++;
-        const Addresses at = addresses_of(member, i, buffers);
-        shift(move.from.address, member.from.address, at.in);
-        shift(move.to.address, member.to.address, at.out);
+        const MoveAddresses at = addresses_of(member, i, buffers);
+        shift(move.from.address, member.from.address, at.from);
+        shift(move.to.address, member.to.address, at.to);
         UCD_TRY(body(move));
     }
     return success;
@@ -269,9 +262,9 @@ Status MovePlan::start_with(Context &context, const Buffers &buffers,
         return ucd::start(context, KeptSubmission(launch_with(*only_step_, buffers)),
                           std::move(lasting), operation);
     Router router(context, hints_, nullptr);
-    SubmissionBuilder builder(router, op_);
+    SubmissionBuilder builder(router);
     UCD_TRY(add_members(builder, with_buffers(0, members_.size(), buffers)));
-    builder.keep(std::move(lasting));
+    builder.keep_alive(std::move(lasting));
     return builder.start(operation);
 }
 
@@ -279,14 +272,14 @@ Status MovePlan::start_with(Context &context, const Buffers &buffers,
 Status MovePlan::make_ready(const StreamTarget &stream) {
     const std::lock_guard lock(ready_mutex_);
     if (std::find(ready_.begin(), ready_.end(), stream.executor) != ready_.end()) return success;
-    const auto prepare = [&](const Type *type, const Side &side) -> Status {
-        if (type == nullptr) return success;
-        UCD_TRY(prepare_in(stream, *type, side.count, Op::replace, hints_.limits));
-        return prepare_in(stream, *type, side.count, op_, hints_.limits);
-    };
     for (CheckedMove m : members_) {
         if (m.length == 0) continue;
         use_bytes(m);
+        const auto prepare = [&](const Type *type, const Side &side) -> Status {
+            if (type == nullptr) return success;
+            UCD_TRY(prepare_in(stream, *type, side.count, Op::replace, hints_.limits));
+            return prepare_in(stream, *type, side.count, m.op, hints_.limits);
+        };
         UCD_TRY(prepare(m.from_type, m.from));
         UCD_TRY(prepare(m.to_type, m.to));
     }
@@ -306,9 +299,9 @@ Status MovePlan::start_with_in(Context &context, const Buffers &buffers,
         return ucd::start_in(stream.stream, *kept, kept);
     }
     Router router(context, hints_, &stream);
-    SubmissionBuilder builder(router, op_);
+    SubmissionBuilder builder(router);
     UCD_TRY(add_members(builder, with_buffers(0, members_.size(), buffers)));
-    builder.keep(shared_from_this());
+    builder.keep_alive(shared_from_this());
     std::unique_ptr<AsyncOperation> none; // stays null: the work is in the stream
     return builder.start(none);
 }

@@ -21,8 +21,8 @@ public:
     };
 
     // Makes a plan of checked members. Fails as a call with these members would.
-    static Status create(Context &context, std::vector<CheckedMove> members, Op op,
-                         const Hints &hints, std::shared_ptr<MovePlan> &plan);
+    static Status create(Context &context, std::vector<CheckedMove> members, const Hints &hints,
+                         std::shared_ptr<MovePlan> &plan);
 
     // Starts the moves, as the corresponding call would. INVALID_ARG while an earlier start has not
     // ended.
@@ -34,7 +34,7 @@ public:
     Status start_with_in(Context &context, const Buffers &buffers, const StreamTarget &stream);
     Status rebase(Context &context, std::size_t first, std::size_t count, const Buffers &buffers);
 
-    MovePlan(const Context &context, std::vector<CheckedMove> members, Op op, const Hints &hints);
+    MovePlan(const Context &context, std::vector<CheckedMove> members, const Hints &hints);
 
 private:
     // The memories of a member's two sides; none if a hint names the memory, or if nothing is
@@ -66,7 +66,6 @@ private:
                          const char *out, Memories &memories) const;
 
     const uint64_t context_number_;
-    const Op op_;
     const std::optional<LocationHint> in_hint_, out_hint_;
     Hints hints_; // refers to the two members above
     std::vector<CheckedMove> members_;

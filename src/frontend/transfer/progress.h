@@ -92,7 +92,6 @@ public:
         for (const ConstTypeOwner &type : others.types_) add(*type);
     }
     bool empty() const { return types_.empty(); }
-    void clear() { types_.clear(); }
 
 private:
     ShortList<ConstTypeOwner> types_;
@@ -127,8 +126,8 @@ public:
 
     void add(AsyncOperation &operation) noexcept;
 
-    // For a call that waits for its own operation. The operation is not listed, because no other
-    // thread has to advance it, and it is complete when the call returns.
+    // For a call that waits for its own operation, which is complete when the call returns. It is
+    // listed only if it is staged, so that other threads advance it, too.
     void complete(AsyncOperation &operation) noexcept;
 
     // Advances this operation and all staged ones. Returns whether this one is done; only the

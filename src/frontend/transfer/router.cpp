@@ -12,7 +12,8 @@ Router::Router(Context &context, const Hints &hints, const StreamTarget *stream)
 Status Router::divide(const CheckedMove &m, MemoryRanges &in, MemoryRanges &out) {
     UCD_TRY(locations_.find(hints_.inbuf, m.from_type, m.from, m.length, in));
     UCD_TRY(locations_.find(hints_.outbuf, m.to_type, m.to, m.to_length, out));
-    is_divided_ = in.size() > 1 || out.size() > 1;
+    is_in_divided_ = in.size() > 1;
+    is_out_divided_ = out.size() > 1;
     return success;
 }
 
@@ -32,11 +33,11 @@ Status Router::find(Direction direction, const char *in, const char *out, Route 
 
 // If a device cannot access the lists of a pack or an unpack, the host moves the typed side
 // instead.
-Status Router::find(const CheckedMove &m, Op op, const char *in, const char *out, Route &route) {
+Status Router::find(const CheckedMove &m, const char *in, const char *out, Route &route) {
     if (stream_ != nullptr) return find_in_stream(in, out, route);
     MemoryLocation in_at, out_at;
     UCD_TRY(locate(in, out, in_at, out_at));
-    route = find_route(context_, hints_, in_at, out_at, m.direction(), op, m.type());
+    route = find_route(context_, hints_, in_at, out_at, m.direction(), m.op, m.type());
     const MemoryLocation &typed = m.direction() == Direction::pack ? in_at : out_at;
     if (m.is_copy() || !m.type().by_reference || route.kind != RouteKind::direct ||
         !typed.host_reachable())
@@ -55,12 +56,12 @@ Status Router::find_in_stream(const char *in, const char *out, Route &route) {
         return success;
     }
     route = {RouteKind::direct, stream_->executor, stream_->executor};
-    UCD_TRY(check_reached(hints_.inbuf, in, "inbuf", route.from_kind));
-    return check_reached(hints_.outbuf, out, "outbuf", route.to_kind);
+    UCD_TRY(check_reached(hints_.inbuf, in, "inbuf", is_in_divided_, route.from_kind));
+    return check_reached(hints_.outbuf, out, "outbuf", is_out_divided_, route.to_kind);
 }
 
 Status Router::check_reached(const LocationHint *hint, const char *address, const char *argument,
-                             MemoryKind &kind) {
+                             bool is_divided, MemoryKind &kind) {
     const Executor &executor = stream_->executor;
     MemoryLocation location;
     UCD_TRY(locations_.find(hint, address, location));
@@ -71,7 +72,7 @@ Status Router::check_reached(const LocationHint *hint, const char *address, cons
     }
     kind = location.kind;
     if (reaches(executor, hints_, location)) return success;
-    if (is_divided_)
+    if (is_divided)
         return fail(
             UCD_ERR__INVALID_ARG,
             "%s is in several memories, of which device %d of backend %s does not reach the "

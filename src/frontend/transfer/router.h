@@ -23,21 +23,22 @@ public:
 
     // The route between two first bytes; `direction` says which side has the layout.
     Status find(Direction direction, const char *in, const char *out, Route &route);
-    // Same, for a move with an op, whose lists must be read as well.
-    Status find(const CheckedMove &m, Op op, const char *in, const char *out, Route &route);
+    // Same, for a move whose op the executor must support, and whose lists must be read as well.
+    Status find(const CheckedMove &m, const char *in, const char *out, Route &route);
 
 private:
     Status locate(const char *in, const char *out, MemoryLocation &in_at, MemoryLocation &out_at);
     Status find_in_stream(const char *in, const char *out, Route &route);
     Status check_reached(const LocationHint *hint, const char *address, const char *argument,
-                         MemoryKind &kind);
+                         bool is_divided, MemoryKind &kind);
 
     Context &context_;
     const Hints &hints_;
     const StreamTarget *const stream_;
     LocationCache locations_;
     std::optional<Route> known_; // of everything in the stream, if the hints name both memories
-    bool is_divided_ = false;    // whether the last move is in several memories
+    // Whether a side of the last move is in several memories.
+    bool is_in_divided_ = false, is_out_divided_ = false;
 };
 
 } // namespace ucd

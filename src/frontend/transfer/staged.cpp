@@ -27,7 +27,7 @@ ChunkPool &pool_between(ChunkPools &pools, const Executor &from, const Executor 
 
 // The packed side becomes a type with a block of bytes for each object of the move's type, so that
 // the executor finds the same elements as in that.
-Status complete_packed(CheckedMove &m, const Executor &executor, KeptTypes &types) {
+Status give_packed_side_a_plan(CheckedMove &m, const Executor &executor, KeptTypes &types) {
     TypeOwner packed;
     UCD_TRY(create_contig(static_cast<int64_t>(m.type().size), byte_type(), packed));
     types.add(*packed);
@@ -89,7 +89,7 @@ Status moves_of_parts(const std::vector<Part> &parts, Direction direction, const
 
 StagedPipeline::StagedPipeline(Context &context, const Executor &from, const Executor &to,
                                std::span<const CheckedMove> moves)
-    : from_(from), to_(to), bytes_(bytes_of(moves.front())), op_(moves.front().op),
+    : from_(from), to_(to), plain_(plain_sides(moves.front())), op_(moves.front().op),
       pool_(pool_between(context.progress->pools(), from, to, op_)), max_slots_(pool_.max_chunks()),
       limits_(moves.front().limits), loader_(moves) {
     if (limits_.max_blocks > 0) { // slots divide the call's limit
@@ -196,7 +196,7 @@ Status StagedPipeline::convert(Slot &slot, char *&chunk) {
 Status StagedPipeline::run(Slot &slot, const Executor &executor, Direction direction, Op op,
                            char *chunk) {
     const bool out = direction == Direction::unpack;
-    const bool bytes = out ? bytes_.to : bytes_.from;
+    const bool bytes = out ? plain_.to : plain_.from;
     // Reserve memory first, so that recording work that was started cannot fail.
     slot.events.reserve(slot.parts.size());
     Owner<Event> done;

@@ -12,9 +12,9 @@
 
 namespace ucd {
 
-// Completes the packed side of a reduction into packed bytes, which is done in stages: `executor`
-// unpacks it. Adds the type that is made for it to `types`.
-Status complete_packed(CheckedMove &m, const Executor &executor, KeptTypes &types);
+// Gives the packed side of a reduction into packed bytes a plan, by which `executor` unpacks when
+// the reduction is done in stages. Adds the type that is made for it to `types`.
+Status give_packed_side_a_plan(CheckedMove &m, const Executor &executor, KeptTypes &types);
 
 // Removes events that have completed. After a failure, the others can be polled again.
 template <class Events>
@@ -65,11 +65,11 @@ Status moves_of_parts(const std::vector<Part> &parts, Direction direction, const
                       const Executor &executor, char *chunk, std::vector<Move> &moves);
 
 // Which sides of a staged move are plain bytes.
-struct BytesOf {
+struct PlainSides {
     bool from, to;
-    friend bool operator==(const BytesOf &, const BytesOf &) = default;
+    friend bool operator==(const PlainSides &, const PlainSides &) = default;
 };
-inline BytesOf bytes_of(const Move &move) {
+inline PlainSides plain_sides(const Move &move) {
     return {move.from.plan == nullptr, move.to.plan == nullptr};
 }
 
@@ -110,7 +110,7 @@ private:
     void note(Slot &slot, Direction direction, Owner<Event> &done);
 
     const Executor from_, to_;
-    const BytesOf bytes_;
+    const PlainSides plain_;
     const Op op_;
     ChunkPool &pool_;
     unsigned max_slots_;

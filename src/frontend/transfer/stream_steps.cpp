@@ -23,8 +23,8 @@ Status prepare_in(const StreamTarget &stream, const Type &type, uint64_t count, 
 }
 
 // The step of a stream's device between packing and unpacking.
-Status SubmissionBuilder::add_converting_step(const std::vector<Part> &parts, const char *from,
-                                              char *to) {
+Status SubmissionBuilder::add_converting_step(const std::vector<Part> &parts, Op op,
+                                              const char *from, char *to) {
     // Each run is a launch.
     constexpr std::size_t max_runs = 4096;
     Step &step = submission_.add(StepKind::launch, stream_->executor, stream_->executor);
@@ -34,7 +34,7 @@ Status SubmissionBuilder::add_converting_step(const std::vector<Part> &parts, co
                 return fail(UCD_ERR__NOT_SUPPORTED,
                             "in a stream, at most %zu runs of equal elements are converted",
                             max_runs);
-            step.moves.push_back(packed_conversion(run, op_, hints_.limits, in, out));
+            step.moves.push_back(packed_conversion(run, op, hints_.limits, in, out));
             return success;
         }));
     return step.prepare();
@@ -44,7 +44,8 @@ Status SubmissionBuilder::add_converting_step(const std::vector<Part> &parts, co
 // share it, because they run one after the other.
 Status SubmissionBuilder::launch_staged(const Step &staged, char *memory, std::size_t bytes) {
     const Executor &device = stream_->executor;
-    const bool converts = is_conversion(op_);
+    const Op op = staged.checked.begin()->op;
+    const bool converts = is_conversion(op);
     PartLoader loader(staged.checked.span());
     std::vector<Part> parts;
     std::vector<Move> moves;
@@ -53,12 +54,12 @@ Status SubmissionBuilder::launch_staged(const Step &staged, char *memory, std::s
         for (const Direction direction : {Direction::pack, Direction::unpack}) {
             const bool pack = direction == Direction::pack;
             Move like;
-            like.op = pack || converts ? Op::replace : op_;
+            like.op = pack || converts ? Op::replace : op;
             like.limits = hints_.limits;
             // Conversions need a place for each side.
             char *const chunk = memory + (pack || !converts ? 0 : bytes);
             UCD_TRY(moves_of_parts(parts, direction, like, device, chunk, moves));
-            if (!pack && converts) UCD_TRY(add_converting_step(parts, memory, chunk));
+            if (!pack && converts) UCD_TRY(add_converting_step(parts, op, memory, chunk));
             Step &step = submission_.add(StepKind::launch, device, device);
             for (const Move &move : moves) step.moves.push_back(move);
             UCD_TRY(step.prepare());
@@ -67,13 +68,16 @@ Status SubmissionBuilder::launch_staged(const Step &staged, char *memory, std::s
     return success;
 }
 
-Status SubmissionBuilder::find_steps_in_stream() {
+// Replaces the staged steps.
+Status SubmissionBuilder::launch_staged_steps() {
     std::vector<Step> staged;
     uint64_t bytes = 0;
+    bool converts = false;
     ShortList<Step> &steps = submission_.steps;
     while (!steps.empty() && steps.back().kind == StepKind::staged) {
         for (const CheckedMove &m : steps.back().checked)
             bytes += std::max(m.length, m.to_length) + part_alignment;
+        converts = is_conversion(steps.back().checked.begin()->op);
         staged.push_back(std::move(steps.back()));
         steps.pop_back();
     }
@@ -82,7 +86,7 @@ Status SubmissionBuilder::find_steps_in_stream() {
     bytes = std::min<uint64_t>(bytes, StagingSizes().chunk_bytes);
     void *memory = nullptr;
     UCD_TRY(context_.device_memory->allocate(*device.backend, device.device, MemoryKind::device,
-                                             is_conversion(op_) ? 2 * bytes : bytes, memory));
+                                             converts ? 2 * bytes : bytes, memory));
     submission_.memory =
         std::shared_ptr<const void>(memory, [number = context_.number](void *address) {
             Context *const context = running_context.load(std::memory_order_acquire);

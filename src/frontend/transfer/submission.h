@@ -13,25 +13,22 @@
 
 namespace ucd {
 
-// In the order in which steps begin.
+// In the order in which steps begin, with the members of Step that say what each does.
 enum class StepKind : uint8_t {
-    copy_list,  // the executor copies lists of indices to where later steps read them
-    relay_list, // the CPU copies such lists once more, when the copies are complete
-    launch,     // one device moves data
-    staged,     // two executors move data, through chunks
-    on_host,    // the CPU moves data, within the call
+    copy_list,  // moves: the executor copies lists of indices to where later steps read them
+    relay_list, // moves: the CPU copies such lists once more, when the copies are complete
+    launch,     // moves, maker or prepared: one device moves data
+    staged,     // checked: two executors move data, through chunks
+    on_host,    // checked: the CPU moves data, within the call
 };
 
 struct Step {
     StepKind kind;
-    Executor from, to; // the executors of the two sides; equal unless staged
-    // What moves. The moves of launches are complete, and do not need their types. Those of lists
-    // have packed sides.
-    ShortList<Move> moves;
-    ShortList<CheckedMove> checked; // instead, if staged or on the host
-    // These are for launches. Either makes all moves, instead of a list.
-    MoveMaker *maker = nullptr;
-    std::shared_ptr<const PreparedLaunch> prepared; // if they are repeated
+    Executor from, to;     // the executors of the two sides; equal unless staged
+    ShortList<Move> moves; // complete: their types are not needed
+    ShortList<CheckedMove> checked;
+    MoveMaker *maker = nullptr;                     // makes all moves, instead of a list
+    std::shared_ptr<const PreparedLaunch> prepared; // of all moves, if they are repeated
 
     const Executor &executor() const { return to; }
     Status prepare();

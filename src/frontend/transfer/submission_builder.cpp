@@ -7,9 +7,9 @@
 
 namespace ucd {
 
-SubmissionBuilder::SubmissionBuilder(Router &router, Op op, Reuse reuse)
+SubmissionBuilder::SubmissionBuilder(Router &router, Reuse reuse)
     : router_(router), context_(router.context()), hints_(router.hints()), stream_(router.stream()),
-      op_(op), reuse_(reuse) {}
+      reuse_(reuse) {}
 
 void SubmissionBuilder::add(const Dispatch &dispatch, MoveMaker &moves,
                             std::shared_ptr<const void> types) {
@@ -34,7 +34,7 @@ Status SubmissionBuilder::add(CheckedMove m) {
         const uint64_t out_end = of_out + 1 == out.end() ? m.to_length : of_out[1].begin;
         part.from.offset = m.from.offset + begin;
         part.to.offset = m.to.offset + to_begin;
-        if (is_conversion(op_))
+        if (is_conversion(m.op))
             UCD_TRY(match_elements(part, in_end - begin, out_end - to_begin));
         else
             part.length = part.to_length = std::min(in_end, out_end) - begin;
@@ -63,7 +63,7 @@ Status SubmissionBuilder::copy_lists(const Executor &executor, const Type *&type
 
 // Keeps the types of a move. They are needed until the move's step begins: that is within the call,
 // unless lists have to be copied first or the move is repeated. Its launch may need them longer.
-void SubmissionBuilder::keep(const CheckedMove &m, bool after_launch) {
+void SubmissionBuilder::keep_types(const CheckedMove &m, bool after_launch) {
     const bool later = after_launch || reuse_ == Reuse::again || lists_ != nullptr;
     for (const Type *type : {m.from_type, m.to_type}) {
         if (type == nullptr) continue;
@@ -76,9 +76,9 @@ void SubmissionBuilder::keep(const CheckedMove &m, bool after_launch) {
 
 // Adds a part whose sides are in one memory each.
 Status SubmissionBuilder::add_part(CheckedMove m, const char *first_in, const char *first_out) {
-    if (m.is_copy() && !is_conversion(op_)) use_packed(m, first_in, first_out);
+    if (m.is_copy() && !is_conversion(m.op)) use_packed(m, first_in, first_out);
     Route route;
-    UCD_TRY(router_.find(m, op_, first_in, first_out, route));
+    UCD_TRY(router_.find(m, first_in, first_out, route));
     UCD_TRY(copy_lists(route.from, m.from_type));
     UCD_TRY(copy_lists(route.to, m.to_type));
     if (route.kind == RouteKind::host) return add_on_host(m, route);
@@ -106,7 +106,7 @@ void SubmissionBuilder::use_packed(CheckedMove &m, const char *&first_in,
         m.to = side_of(address);
         m.to_type = nullptr;
         first_out = address;
-    } else if ((op_ == Op::replace || !may_have_other_elements(m)) &&
+    } else if ((m.op == Op::replace || !may_have_other_elements(m)) &&
                is_contiguous(*m.from_type, m.from, m.length, address)) {
         m.from = side_of(address);
         m.from_type = nullptr;
@@ -115,7 +115,7 @@ void SubmissionBuilder::use_packed(CheckedMove &m, const char *&first_in,
 }
 
 Status SubmissionBuilder::add_on_host(CheckedMove &m, const Route &route) {
-    keep(m, false);
+    keep_types(m, false);
     // At a first use, no plan may be needed.
     if (reuse_ == Reuse::again || m.is_copy() || !may_be_first_use(m.type()))
         UCD_TRY(complete(m, route.from, route.to));
@@ -125,10 +125,10 @@ Status SubmissionBuilder::add_on_host(CheckedMove &m, const Route &route) {
 
 // A device that can access both sides does both halves, through chunks in its memory.
 Status SubmissionBuilder::add_staged(CheckedMove &m, const Route &route) {
-    keep(m, true);
+    keep_types(m, true);
     UCD_TRY(complete(m, route.from, route.to));
-    if (is_reduction(op_) && m.to_type == nullptr)
-        UCD_TRY(complete_packed(m, route.to, submission_.types));
+    if (is_reduction(m.op) && m.to_type == nullptr)
+        UCD_TRY(give_packed_side_a_plan(m, route.to, submission_.types));
     step(StepKind::staged, route, m).checked.push_back(m);
     return success;
 }
@@ -138,13 +138,13 @@ Status SubmissionBuilder::add_staged(CheckedMove &m, const Route &route) {
 Status SubmissionBuilder::check_device(const Executor &writer, const CheckedMove &m) const {
     if (hints_.limits.engine == Engine::dma) {
         if (m.from_type != nullptr)
-            UCD_TRY(check_copy_engines(*m.from_type, m.from, m.length, op_));
-        if (m.to_type != nullptr) UCD_TRY(check_copy_engines(*m.to_type, m.to, m.length, op_));
+            UCD_TRY(check_copy_engines(*m.from_type, m.from, m.length, m.op));
+        if (m.to_type != nullptr) UCD_TRY(check_copy_engines(*m.to_type, m.to, m.length, m.op));
     }
-    if (!is_conversion(op_)) return check_supported(writer, op_, m.type());
+    if (!is_conversion(m.op)) return check_supported(writer, m.op, m.type());
     if (stream_ == nullptr) return success;
-    UCD_TRY(check_supported(writer, op_, *m.from_type));
-    return check_supported(writer, op_, *m.to_type);
+    UCD_TRY(check_supported(writer, m.op, *m.from_type));
+    return check_supported(writer, m.op, *m.to_type);
 }
 
 // Whether a launch on the route's device does all of the move, whose plans are set then.
@@ -152,13 +152,14 @@ Status SubmissionBuilder::find_launch(CheckedMove &m, const Route &route, bool &
     found = !m.is_copy();
     if (found) return success;
     const Executor &device = route.to;
-    if (is_conversion(op_)) {
+    if (is_conversion(m.op)) {
         m.from_element = elements_of(*m.from_type).kind;
         m.to_element = elements_of(*m.to_type).kind;
         const bool uniform = m.from_element != Element::none && m.to_element != Element::none;
-        if (!uniform || !supports(device, op_, *m.from_type) || !supports(device, op_, *m.to_type))
+        if (!uniform || !supports(device, m.op, *m.from_type) ||
+            !supports(device, m.op, *m.to_type))
             return success;
-    } else if (op_ != Op::replace || hints_.limits.engine == Engine::dma) {
+    } else if (m.op != Op::replace || hints_.limits.engine == Engine::dma) {
         return success;
     }
     UCD_TRY(complete(m, device, device));
@@ -178,7 +179,7 @@ Status SubmissionBuilder::add_launch(CheckedMove &m, const Route &route) {
         }
         UCD_TRY(complete(m, route.from, route.to));
     }
-    keep(m, m.is_copy() || described != nullptr || m.typed().plan->is_needed_by(m));
+    keep_types(m, m.is_copy() || described != nullptr || m.typed().plan->is_needed_by(m));
     step(StepKind::launch, route, m).moves.push_back(m);
     return success;
 }
@@ -187,7 +188,7 @@ Status SubmissionBuilder::add_launch(CheckedMove &m, const Route &route) {
 Step &SubmissionBuilder::step(StepKind kind, const Route &route, const CheckedMove &m) {
     for (Step &step : submission_.steps)
         if (step.kind == kind && step.from == route.from && step.to == route.to &&
-            (kind != StepKind::staged || bytes_of(*step.checked.begin()) == bytes_of(m)))
+            (kind != StepKind::staged || plain_sides(*step.checked.begin()) == plain_sides(m)))
             return step;
     return submission_.add(kind, route.from, route.to);
 }
@@ -195,7 +196,7 @@ Step &SubmissionBuilder::step(StepKind kind, const Route &route, const CheckedMo
 // ---- the end ------------------------------------------------------------------------------------
 
 Status SubmissionBuilder::finish(KeptSubmission &submission) {
-    if (stream_ != nullptr) UCD_TRY(find_steps_in_stream());
+    if (stream_ != nullptr) UCD_TRY(launch_staged_steps());
     if (reuse_ == Reuse::again)
         for (Step &step : submission_.steps)
             if (step.kind == StepKind::launch && step.prepared == nullptr) UCD_TRY(step.prepare());
@@ -208,7 +209,7 @@ Status SubmissionBuilder::start(std::unique_ptr<AsyncOperation> &operation) {
         if (submission_.is_on_host()) return run_on_host(context_, submission_);
         return ucd::start(context_, KeptSubmission(std::move(submission_)), nullptr, operation);
     }
-    UCD_TRY(find_steps_in_stream());
+    UCD_TRY(launch_staged_steps());
     const bool needs_nothing =
         submission_.types.empty() && submission_.kept == nullptr && submission_.memory == nullptr;
     if (needs_nothing) return start_in(stream_->stream, submission_, nullptr);

@@ -34,7 +34,7 @@ public:
     // Without a stream, each member is moved by an executor that can access both of its sides, or
     // through chunks. With a stream, its device moves all members. The router, which knows context,
     // hints and stream, outlives the builder.
-    SubmissionBuilder(Router &router, Op op, Reuse reuse = Reuse::once);
+    explicit SubmissionBuilder(Router &router, Reuse reuse = Reuse::once);
 
     // Adds a member; members of length 0 need no work.
     Status add(CheckedMove m);
@@ -44,7 +44,7 @@ public:
     void add(const Dispatch &dispatch, MoveMaker &moves, std::shared_ptr<const void> types);
 
     // Keeps an object alive until the work is done.
-    void keep(std::shared_ptr<const void> what) { submission_.kept = std::move(what); }
+    void keep_alive(std::shared_ptr<const void> what) { submission_.kept = std::move(what); }
 
     // Ends the submission, which takes all members that were added.
     Status finish(KeptSubmission &submission);
@@ -61,7 +61,7 @@ private:
     Status add_part(CheckedMove m, const char *first_in, const char *first_out);
     void use_packed(CheckedMove &m, const char *&first_in, const char *&first_out) const;
     Status copy_lists(const Executor &executor, const Type *&type);
-    void keep(const CheckedMove &m, bool after_launch);
+    void keep_types(const CheckedMove &m, bool after_launch);
     Status add_on_host(CheckedMove &m, const Route &route);
     Status add_staged(CheckedMove &m, const Route &route);
     Status check_device(const Executor &writer, const CheckedMove &m) const;
@@ -69,15 +69,14 @@ private:
     Status add_launch(CheckedMove &m, const Route &route);
     Step &step(StepKind kind, const Route &route, const CheckedMove &m);
 
-    Status add_converting_step(const std::vector<Part> &parts, const char *from, char *to);
+    Status add_converting_step(const std::vector<Part> &parts, Op op, const char *from, char *to);
     Status launch_staged(const Step &staged, char *memory, std::size_t bytes);
-    Status find_steps_in_stream();
+    Status launch_staged_steps();
 
     Router &router_;
     Context &context_;
     const Hints &hints_;
     const StreamTarget *const stream_;
-    const Op op_;
     const Reuse reuse_;
     Submission submission_;
     ShortList<const Type *> used_in_call_;
