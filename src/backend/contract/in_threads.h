@@ -2,8 +2,8 @@
 #pragma once
 
 #include <atomic>
+#include <exception>
 #include <new>
-#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -16,30 +16,30 @@ run_in_threads(unsigned threads, void (*share)(const void *work, unsigned i), co
     std::vector<std::jthread> helpers;
     helpers.reserve(threads - 1);
     for (unsigned i = 0; i < threads; ++i) {
-        bool started = false;
-        if (i + 1 < threads) {
+        const auto run = [share, work, &out_of_memory, i] {
             try {
-                helpers.emplace_back([share, work, &out_of_memory, i] {
-                    try {
-                        share(work, i);
-                    } catch (const std::bad_alloc &) {
-                        out_of_memory = true;
-                    }
-                });
-                started = true;
-            } catch (const std::system_error &) {
+                share(work, i);
+            } catch (const std::bad_alloc &) {
+                out_of_memory = true;
             }
+        };
+        try {
+            if (i + 1 < threads) {
+                helpers.emplace_back(run);
+                continue;
+            }
+        } catch (const std::exception &) { // there is no thread, or no memory for it
         }
-        if (!started) share(work, i);
+        run();
     }
     helpers.clear(); // joins
     if (out_of_memory) throw std::bad_alloc();
 }
 
 // Calls share(0) to share(threads - 1) concurrently, the last one in the calling thread; one share
-// needs no other thread. If a
-// thread cannot be started, its share runs in the calling thread, too. If a share throws
-// std::bad_alloc, this throws it after all shares have ended.
+// needs no other thread. If a thread cannot be started, its share runs in the calling thread, too.
+// If a share throws std::bad_alloc, the only exception that it may throw, this throws it after all
+// shares have ended.
 template <class Share>
 void in_threads(unsigned threads, const Share &share) {
     if (threads == 1) return share(0);

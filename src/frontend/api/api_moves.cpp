@@ -48,7 +48,7 @@ Status run_list_on_host(Context &context, std::span<ucd_move_t> descs, ucd_op_t 
         UCD_TRY(check_member(desc, op, m));
         use_bytes(m);
         if (m.length == 0) return success;
-        return m.is_copy() ? complete(m, host) : complete(m, m.direction(), context);
+        return m.is_copy() ? complete(m, host) : complete(m, m.direction(), host);
     };
     for (uintptr_t i = 0; i < descs.size(); ++i) UCD_TRY(at_member(i, check(descs[i])));
     for (ucd_move_t &desc : descs) {

@@ -14,13 +14,13 @@ Status complete(CheckedMove &m, const Executor &from, const Executor &to);
 inline Status complete(CheckedMove &m, const Executor &executor) {
     return complete(m, executor, executor);
 }
-// Same, for a pack or an unpack on the host.
+// Same, for a pack or an unpack.
 [[gnu::always_inline]] inline Status complete(CheckedMove &m, Direction direction,
-                                              Context &context) {
+                                              const Executor &executor) {
     const bool pack = direction == Direction::pack;
     const Type &type = pack ? *m.from_type : *m.to_type;
     Side &side = pack ? m.from : m.to;
-    UCD_TRY(plan_of(type, context.host(), Context::host_index, side.count > 1, side.plan));
+    UCD_TRY(plan_of(type, *executor.backend, executor.index, side.count > 1, side.plan));
     if (m.op != Op::replace) m.elements = &elements_of(type);
     return success;
 }
@@ -58,7 +58,7 @@ Status copy_on_host(Context &context, const CheckedMove &m);
                                                  CheckedMove &m) {
     if (may_be_first_use(direction == Direction::pack ? *m.from_type : *m.to_type)) [[unlikely]]
         if (move_at_first_use(m)) return success;
-    UCD_TRY(complete(m, direction, context));
+    UCD_TRY(complete(m, direction, host_executor(context)));
     run_move(m);
     return success;
 }

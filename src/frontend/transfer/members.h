@@ -4,6 +4,7 @@
 
 #include "implement.h"
 #include "transfer/check.h"
+#include "transfer/host.h"
 #include "transfer/progress.h"
 #include "transfer/submission_builder.h"
 
@@ -138,7 +139,8 @@ public:
             lengths_.write(first, m.length, m.length);
             ++first;
         } while (m.length == 0);
-        UCD_TRY(at_member(before_ + first - 1, complete(m)));
+        UCD_TRY(
+            at_member(before_ + first - 1, complete(m, dispatch().direction, dispatch().executor)));
         move = m;
         at[0] = {m.from.address, m.to.address};
         // Copies, which the compiler keeps in registers.
@@ -213,15 +215,6 @@ private:
         m.length = std::min(pack ? d.outcount : d.incount, d.bytes);
         return pack ? check_move(type, "intype", UCD_OP__REPLACE, Direction::pack, m)
                     : check_move(type, "outtype", UCD_OP__REPLACE, Direction::unpack, m);
-    }
-
-    // Sets the plan of the typed side.
-    [[gnu::always_inline]] Status complete(CheckedMove &m) const {
-        const bool pack = dispatch().direction == Direction::pack;
-        const Executor &executor = dispatch().executor;
-        Side &side = pack ? m.from : m.to;
-        return plan_of(pack ? *m.from_type : *m.to_type, *executor.backend, executor.index,
-                       side.count > 1, side.plan);
     }
 
     // Members take turns with few types, so most types are kept already.
