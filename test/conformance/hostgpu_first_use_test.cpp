@@ -116,7 +116,7 @@ TEST_CASE("a list that a device or the host moves for the first time gets no lay
         for (int use = 0; use < 2; ++use) {
             pack_now(device ? in_device : in_host.data(), 1, built.get(), 0,
                      device ? out_device : out_host.data(), count * sizeof(double));
-            CHECK((type.cache.load() == nullptr) == (use == 0));
+            CHECK((type.state.cache.load() == nullptr) == (use == 0));
         }
     }
     mock::release(in_device);

@@ -291,7 +291,8 @@ TEST_CASE("a long list is moved once as it was described, in a stream or not") {
                             recipes::indexed_block(2, displs, recipes::leaf(UCD_TYPE__INT)),
                             device0, pinned);
             const auto has_layout = [&] {
-                return reinterpret_cast<const ucd::Type *>(whole.type())->cache.load() != nullptr;
+                return reinterpret_cast<const ucd::Type *>(whole.type())->state.cache.load() !=
+                       nullptr;
             };
             for (const bool first : {true, false}) {
                 set_up_pack(whole.move());

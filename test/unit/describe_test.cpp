@@ -181,7 +181,7 @@ TEST_CASE("steps name constructors, results and rewrites") {
     const ucd::Type row = ucd::Type::contig(4, UCD_TYPE__INT);
     const Lines lines = lines_of(ucd::Type::vector(3, 1, 2, row));
     REQUIRE(lines.at("step").size() == 2);
-    CHECK(lines.at("step")[0] == "contig -> @0 block(16) by merge-touching, collapse-single");
+    CHECK(lines.at("step")[0] == "contig -> @0 block(16) by merge-touching");
     CHECK(lines.at("step")[1] == "vector -> @0 strided(3, 32) block(16) by collapse-single");
     CHECK(lines.at("type") ==
           std::vector<std::string>{"vector(3, 1, 2)", "  contig(4)", "    int"});

@@ -67,14 +67,14 @@ TEST_CASE("a type with other bounds has the layout of a long list below it") {
     const ucdtest::BuiltType short_one(
         resized(indexed({2, 1}, {9, 3}, leaf(UCD_TYPE__INT)), 0, 80));
     (void)ucd::layout_of(type_behind(short_one.get()));
-    CHECK(type_behind(short_one.get()).child->cache.load() == nullptr);
+    CHECK(type_behind(short_one.get()).child->state.cache.load() == nullptr);
 }
 
 TEST_CASE("a struct gives up every reference to its members") {
     ucd_type_t members[2];
     for (ucd_type_t &member : members)
         REQUIRE(ucd_create_vector(3, 1, 2, UCD_TYPE__INT, UCD_INFO__NULL, &member) == UCD_SUCCESS);
-    const auto references = [&](int i) { return type_behind(members[i]).references.load(); };
+    const auto references = [&](int i) { return type_behind(members[i]).state.references.load(); };
     // Neighbours that are the same, and the same in several places.
     const int which[] = {0, 0, 1, 0, 1, 1, 1};
     ucd_type_t types[7], type;

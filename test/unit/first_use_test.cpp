@@ -26,7 +26,7 @@ const ucd::Type &type_of(const BuiltType &built) {
 }
 
 bool has_layout(const BuiltType &built) {
-    return type_of(built).cache.load() != nullptr;
+    return type_of(built).state.cache.load() != nullptr;
 }
 
 void pack(const BuiltType &built, std::uintptr_t count = 1, std::uintptr_t offset = 0) {

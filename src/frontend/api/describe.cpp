@@ -17,7 +17,7 @@ namespace ucd {
 namespace {
 
 // Limits on the output for long lists and deep trees.
-constexpr int64_t max_entries = Type::described_blocks;
+constexpr int64_t max_entries = described_blocks;
 constexpr std::size_t max_lines = 64;
 
 std::string list(const int64_t *values, int64_t count) {
@@ -29,17 +29,26 @@ std::string list(const int64_t *values, int64_t count) {
     return text + (count > max_entries ? ",...]" : "]");
 }
 
-// Words the lists as the user passed them.
-std::string displacements(const Type &t) {
-    int64_t given[max_entries];
-    for (int64_t i = 0; i < std::min(t.count, max_entries); ++i) given[i] = t.given_displacement(i);
-    return list(given, t.count);
+// What entry(i) says of `count` entries.
+template <class Entry>
+std::string list_of(int64_t count, Entry entry) {
+    int64_t values[max_entries];
+    for (int64_t i = 0; i < std::min(count, max_entries); ++i) values[i] = entry(i);
+    return list(values, count);
 }
 
-std::string block_lengths(const Type &t) {
-    int64_t lengths[max_entries];
-    for (int64_t i = 0; i < std::min(t.count, max_entries); ++i) lengths[i] = t.block_length(i);
-    return list(lengths, t.count);
+// Displacements as the user passed them.
+std::string displacements(const ListType &t) {
+    const bool in_extents =
+        t.combiner == Combiner::indexed_block || t.combiner == Combiner::indexed;
+    return list_of(t.count(), [&](int64_t i) {
+        if (!t.arguments.empty()) return t.arguments[static_cast<std::size_t>(i)];
+        return t.displacement(i) / (in_extents ? t.child->extent() : 1);
+    });
+}
+
+std::string block_lengths(const ListType &t) {
+    return list_of(t.count(), [&](int64_t i) { return t.block_length(i); });
 }
 
 std::string_view name_of(Combiner combiner) {
@@ -69,27 +78,28 @@ std::string distributions(const int64_t *values, int64_t count) {
     return text + "]";
 }
 
-// The constructor's arguments, except types, in the order of its parameters.
-std::string arguments_of(const Type &t) {
+std::string arguments_of(const ByReferenceType &t) {
+    return std::to_string(t.count) + ", " + std::to_string(t.blocklength) + ", " +
+           address_of(t.indices) + ", " +
+           std::string(predefined_name(predefined_with(t.index_element))) + ", " +
+           std::to_string(t.unit) + ", " + std::to_string(t.lb) + ", " + std::to_string(t.extent());
+}
+
+std::string arguments_of(const NestType &t) {
     const auto number = [](int64_t v) { return std::to_string(v); };
-    const int64_t *a = t.arguments.get();
+    const auto level = [&](int64_t i) { return t.levels.begin()[i]; };
+    const int64_t *a = t.arguments.data();
     switch (t.combiner) {
-    case Combiner::predefined:
-    case Combiner::dup: return "";
-    case Combiner::contig: return number(t.blocklength);
+    case Combiner::contig: return number(level(0).count);
     case Combiner::vector:
-        return number(t.count) + ", " + number(t.blocklength) + ", " + number(a[0]);
-    case Combiner::hvector:
-        return number(t.count) + ", " + number(t.blocklength) + ", " + number(t.stride);
-    case Combiner::indexed_block:
-    case Combiner::hindexed_block: return number(t.blocklength) + ", " + displacements(t);
-    case Combiner::indexed_block_ref:
-        return number(t.count) + ", " + number(t.blocklength) + ", " + address_of(t.indices) +
-               ", " + std::string(predefined_name(predefined_with(t.index_element))) + ", " +
-               number(t.unit) + ", " + number(t.lb) + ", " + number(t.extent());
-    case Combiner::indexed:
-    case Combiner::hindexed:
-    case Combiner::structure: return block_lengths(t) + ", " + displacements(t);
+    case Combiner::hvector: {
+        const int64_t bytes = level(1).stride;
+        const int64_t stride = t.combiner == Combiner::hvector ? bytes
+                               : !t.arguments.empty()          ? a[0]
+                                                               : bytes / t.child->extent();
+        return number(level(1).count) + ", " + number(level(0).count) + ", " + number(stride);
+    }
+    case Combiner::hindexed_block: return "1, [" + number(t.at) + "]";
     case Combiner::resized: return number(t.lb) + ", " + number(t.extent());
     case Combiner::subarray: {
         const int64_t n = a[0];
@@ -103,29 +113,38 @@ std::string arguments_of(const Type &t) {
                distributions(g + n, n) + ", " + list(g + 2 * n, n) + ", " + list(g + 3 * n, n) +
                ", " + order_name(g[4 * n]);
     }
-    case Combiner::ndarray: return list(a + 1, a[0]) + ", " + list(a + 1 + a[0], a[0]);
+    case Combiner::ndarray: {
+        const auto n = static_cast<int64_t>(t.levels.size());
+        return list_of(n, [&](int64_t i) { return level(n - 1 - i).count; }) + ", " +
+               list_of(n, [&](int64_t i) { return level(n - 1 - i).stride; });
+    }
     default: break;
     }
     // Numbers, all of which are kept.
     std::string text;
-    for (uint32_t i = 0; i < t.argument_count; ++i) text += (i > 0 ? ", " : "") + number(a[i]);
+    for (const int64_t n : t.arguments) text += (text.empty() ? "" : ", ") + number(n);
     return text;
 }
 
-// The child that the user passed to a constructor which adds strides of its own around it.
-const Type *user_child(const Type &t) {
-    const bool array = t.combiner == Combiner::subarray || t.combiner == Combiner::darray ||
-                       t.combiner == Combiner::ndarray;
-    if (!array || t.form == Form::nest) return t.child;
-    int64_t dims = t.combiner == Combiner::darray ? t.arguments[2] : t.arguments[0];
-    const Type *c = t.child;
-    if (t.combiner != Combiner::darray) {
-        for (; dims > 0; --dims) c = c->child;
-        return c;
+// The constructor's arguments, except types, in the order of its parameters.
+std::string arguments_of(const Type &t) {
+    switch (t.form) {
+    case Form::element: return "";
+    case Form::nest: return arguments_of(as<NestType>(t));
+    case Form::by_reference: return arguments_of(as<ByReferenceType>(t));
+    case Form::indexed_block:
+        return std::to_string(as<ListType>(t).blocklength) + ", " + displacements(as<ListType>(t));
+    case Form::indexed:
+    case Form::structure: break;
     }
-    // Each dimension is a block in a stride, or a struct of such blocks and a shorter rest.
-    for (; dims > 0; --dims)
-        c = c->form == Form::structure ? c->children[0]->child->child : c->child->child;
+    return block_lengths(as<ListType>(t)) + ", " + displacements(as<ListType>(t));
+}
+
+// The child that the user passed to the constructor. The parts that a darray is made of have no
+// arguments.
+const Type *user_child(const Type &t) {
+    const Type *c = t.child;
+    while (c->combiner == Combiner::darray && c->arguments.empty()) c = children_of(*c)[0];
     return c;
 }
 
@@ -158,11 +177,12 @@ void write_tree(const Type &root, std::string &text) {
             continue;
         }
         std::vector<TreeLine> members;
-        for (int64_t i = 0; i < t->count && members.size() < max_lines; ++i) {
-            if (!members.empty() && members.back().type == t->children[i])
+        for (const Type *member : children_of(*t)) {
+            if (members.size() == max_lines) break;
+            if (!members.empty() && members.back().type == member)
                 ++members.back().repeated;
             else
-                members.push_back({t->children[i], depth + 1, 1});
+                members.push_back({member, depth + 1, 1});
         }
         pending.insert(pending.end(), members.rbegin(), members.rend());
     }

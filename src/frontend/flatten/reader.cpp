@@ -59,7 +59,7 @@ Status corrupt(const char *what) {
 // Settles a type whose true bounds become its bounds, whatever the bounds of its children.
 Status settle(Bounds &bounds, Type &t) {
     bounds.set(0, 0);
-    if (!bounds.settle(t).ok()) return corrupt("a size or displacements that do not fit");
+    if (!bounds.settle().ok()) return corrupt("a size or displacements that do not fit");
     t.explicit_bounds = false;
     t.lb = t.true_lb;
     t.ub = t.true_ub;
@@ -72,7 +72,7 @@ public:
         : bytes_(bytes), version_(static_cast<uint16_t>(load_unsigned(bytes + version_at, 1))),
           cursor_(bytes + header_bytes, bytes + count) {}
 
-    Status run(TypeOwner &type);
+    Status run(NestOwner &type);
 
 private:
     // The parts that all kinds of list have in common.
@@ -91,7 +91,7 @@ private:
     Status indexed(List list, int64_t stride, bool one_length, TypeOwner &type);
     Status structure(List list, TypeOwner &type);
     Status refer(const uint8_t *id, unsigned width, const Type *&type);
-    Status root(int64_t start, int64_t lb, int64_t extent, TypeOwner &type);
+    Status root(int64_t start, int64_t lb, int64_t extent, NestOwner &type);
 
     const uint8_t *bytes_;
     const uint16_t version_;
@@ -100,7 +100,7 @@ private:
     std::vector<bool> used_;
 };
 
-Status Reader::run(TypeOwner &type) {
+Status Reader::run(NestOwner &type) {
     const uint8_t flags = bytes_[flags_at], alignment_log = bytes_[alignment_at];
     if ((flags & ~root_flags_mask) != 0) return corrupt("flags that are not defined");
     if (alignment_log > max_alignment_log) return corrupt("an alignment that no type has");
@@ -185,35 +185,6 @@ Status Reader::refer(const uint8_t *id, unsigned width, const Type *&type) {
     return success;
 }
 
-// A nest of many levels becomes one type, because each level takes up as little as two bytes.
-Status deep_nest(unsigned dims, const uint8_t *levels, unsigned width, const Type *child,
-                 TypeOwner &type) {
-    TypeOwner t = new_type(Combiner::ndarray, Form::nest, child);
-    t->argument_count = 1 + 2 * dims;
-    t->arguments = std::make_unique<int64_t[]>(t->argument_count);
-    t->arguments[0] = dims;
-    // The product of all counts fits 64 bits, so the sums of the levels' spans fit 128.
-    int128 lowest = 0, highest = 0;
-    int64_t times = 1;
-    for (unsigned level = 0; level < dims; ++level) {
-        const int64_t count = load_signed(levels + (std::size_t{2} * level << width), width),
-                      stride = load_signed(levels + ((std::size_t{2} * level + 1) << width), width);
-        if (count < 2) return corrupt("a nest with a level of fewer than two");
-        if (__builtin_mul_overflow(times, count, &times))
-            return corrupt("a size or displacements that do not fit");
-        const int128 last = static_cast<int128>(count - 1) * stride;
-        lowest += std::min<int128>(last, 0);
-        highest += std::max<int128>(last, 0);
-        t->arguments[1 + level] = count;
-        t->arguments[1 + dims + level] = stride;
-    }
-    Bounds bounds;
-    bounds.add_many(lowest, highest, times, 1, *child);
-    UCD_TRY(settle(bounds, *t));
-    type = std::move(t);
-    return success;
-}
-
 Status Reader::nest(Widths w, TypeOwner &type) {
     const unsigned dims = cursor_.byte();
     if (dims == 0 || dims > max_dims) return corrupt("a nest of a depth that is not defined");
@@ -225,37 +196,21 @@ Status Reader::nest(Widths w, TypeOwner &type) {
     const auto number = [&](unsigned i) {
         return load_signed(levels + (std::size_t{i} << w.scalars), w.scalars);
     };
-    if (dims > 2) return deep_nest(dims, levels, w.scalars, child, type);
-    TypeOwner inner;
+    // If the innermost stride is the extent, its level was a contig or the blocks of a vector.
+    const bool dense = number(2 * dims - 1) == child->extent();
+    const Combiner combiner = dims == 1 && dense          ? Combiner::contig
+                              : dims == (dense ? 2u : 1u) ? Combiner::hvector
+                                                          : Combiner::ndarray;
+    NestOwner t(new NestType(combiner, *child));
+    if (combiner == Combiner::hvector && !dense) t->levels.push_back({1, child->extent()});
     for (unsigned level = dims; level-- > 0;) {
-        int64_t count = number(2 * level), stride = number(2 * level + 1), blocklength = 1;
-        if (count < 2) return corrupt("a nest with a level of fewer than two");
-        Combiner combiner = Combiner::hvector;
-        // If the stride is the extent, this was a block length or a contig.
-        if (stride == child->extent()) {
-            blocklength = count;
-            count = 1;
-            combiner = Combiner::contig;
-            if (level > 0 && number(0) >= 2) {
-                level = 0;
-                count = number(0);
-                stride = number(1);
-                combiner = Combiner::hvector;
-            }
-        }
-        TypeOwner t = new_type(combiner, Form::strided, child);
-        t->count = count;
-        t->blocklength = blocklength;
-        t->stride = stride;
-        const int128 last = static_cast<int128>(count - 1) * stride;
-        Bounds bounds;
-        bounds.add_many(std::min<int128>(last, 0), std::max<int128>(last, 0), count, blocklength,
-                        *child);
-        UCD_TRY(settle(bounds, *t));
-        inner = std::move(t);
-        child = inner.get();
+        if (number(2 * level) < 2) return corrupt("a nest with a level of fewer than two");
+        t->levels.push_back({number(2 * level), number(2 * level + 1)});
     }
-    type = std::move(inner);
+    Bounds bounds(*t);
+    bounds.add_nest(0, t->levels.span(), *child);
+    UCD_TRY(settle(bounds, *t));
+    type = std::move(t);
     return success;
 }
 
@@ -291,12 +246,11 @@ Status Reader::list(Kind kind, uint8_t flags, Widths w, TypeOwner &type) {
 Status Reader::indexed_block(List l, TypeOwner &type) {
     const Type *child = nullptr;
     UCD_TRY(refer(l.ids, l.widths.ids, child));
-    TypeOwner t = new_type(Combiner::hindexed_block, Form::indexed_block, child);
+    TypeOwnerOf<IndexedBlockType> t(new IndexedBlockType(Combiner::hindexed_block, *child));
     const auto [least, most] = std::minmax_element(l.displs.begin(), l.displs.end());
-    Bounds bounds;
+    Bounds bounds(*t);
     bounds.add_many(*least, *most, static_cast<int64_t>(l.count), 1, *child);
-    t->count = static_cast<int64_t>(l.count);
-    t->lists.displs = std::move(l.displs);
+    t->displs = std::move(l.displs);
     UCD_TRY(settle(bounds, *t));
     type = std::move(t);
     return success;
@@ -304,8 +258,8 @@ Status Reader::indexed_block(List l, TypeOwner &type) {
 
 // The child, resized to the extent `stride`.
 Status with_extent(int64_t stride, const Type *child, TypeOwner &type) {
-    TypeOwner t = new_type(Combiner::resized, Form::wrap, child);
-    Bounds bounds;
+    TypeOwner t(new NestType(Combiner::resized, *child));
+    Bounds bounds(*t);
     bounds.add(0, 1, *child);
     UCD_TRY(settle(bounds, *t));
     t->lb = 0;
@@ -323,39 +277,37 @@ Status Reader::indexed(List l, int64_t stride, bool one_length, TypeOwner &type)
         UCD_TRY(with_extent(stride, child, resized));
         child = resized.get();
     }
-    TypeOwner t = new_type(Combiner::hindexed, Form::indexed, child);
-    t->count = static_cast<int64_t>(l.count);
-    t->lists.first.resize(l.count + 1);
-    Bounds bounds;
+    TypeOwnerOf<IndexedType> t(new IndexedType(Combiner::hindexed, *child));
+    t->first.resize(l.count + 1);
+    Bounds bounds(*t);
     for (uint64_t i = 0; i < l.count; ++i) {
         const std::size_t at = one_length ? 0 : i << l.widths.lengths;
         const uint64_t length = load_unsigned(l.lengths + at, l.widths.lengths);
         if (length == 0 || length > INT64_MAX) return corrupt("a length that does not fit");
-        t->lists.first[i + 1] = t->lists.first[i] + length;
+        t->first[i + 1] = t->first[i] + length;
         t->lengths.add(static_cast<int64_t>(length), static_cast<int64_t>(length));
         bounds.add(l.displs[i], static_cast<int64_t>(length), *child);
     }
-    t->lists.displs = std::move(l.displs);
+    t->displs = std::move(l.displs);
     UCD_TRY(settle(bounds, *t));
     type = std::move(t);
     return success;
 }
 
 Status Reader::structure(List l, TypeOwner &type) {
-    TypeOwner t = new_type(Combiner::structure, Form::structure, nullptr);
-    t->children = std::make_unique<const Type *[]>(l.count);
-    t->count = static_cast<int64_t>(l.count);
-    t->lists.first.resize(l.count + 1);
-    Bounds bounds;
+    TypeOwnerOf<StructureType> t(new StructureType);
+    t->children.reserve(l.count);
+    t->first.resize(l.count + 1);
+    Bounds bounds(*t);
     for (uint64_t i = 0; i < l.count; ++i) {
         const Type *child = nullptr;
         UCD_TRY(refer(l.ids + (i << l.widths.ids), l.widths.ids, child));
         retain(*child);
-        t->children[i] = child;
-        t->lists.first[i + 1] = i + 1;
+        t->children.push_back(child);
+        t->first[i + 1] = i + 1;
         bounds.add(l.displs[i], 1, *child);
     }
-    t->lists.displs = std::move(l.displs);
+    t->displs = std::move(l.displs);
     UCD_TRY(settle(bounds, *t));
     keep_member_places(*t);
     type = std::move(t);
@@ -364,31 +316,29 @@ Status Reader::structure(List l, TypeOwner &type) {
 
 // The last node, displaced to the start of the original type and with its bounds. Always creates a
 // new type.
-Status Reader::root(int64_t start, int64_t lb, int64_t extent, TypeOwner &type) {
+Status Reader::root(int64_t start, int64_t lb, int64_t extent, NestOwner &type) {
     TypeOwner placed;
     if (nodes_.empty()) {
         if (start != 0) return corrupt("a start of nothing");
-        placed = new_type(Combiner::structure, Form::structure, nullptr);
-        placed->count = 0;
-        placed->children = std::make_unique<const Type *[]>(0);
-        UCD_TRY(Bounds().settle(*placed));
+        placed.reset(new StructureType);
+        UCD_TRY(Bounds(*placed).settle());
     } else if (start == 0) {
         placed = std::move(nodes_.back());
     } else {
         // A displacement costs less to lower than a list of one entry; ucd_describe still shows it
         // as such a list.
-        placed = new_type(Combiner::hindexed_block, Form::wrap, nodes_.back().get());
-        placed->lists.displs.assign(1, 0);
-        placed->stride = start;
-        Bounds bounds;
-        bounds.add(start, 1, *placed->child);
-        UCD_TRY(settle(bounds, *placed));
+        NestOwner displaced(new NestType(Combiner::hindexed_block, *nodes_.back()));
+        displaced->at = start;
+        Bounds bounds(*displaced);
+        bounds.add(start, 1, *displaced->child);
+        UCD_TRY(settle(bounds, *displaced));
+        placed = std::move(displaced);
     }
-    TypeOwner t = new_type(Combiner::resized, Form::wrap, placed.get());
-    Bounds bounds;
+    NestOwner t(new NestType(Combiner::resized, *placed));
+    Bounds bounds(*t);
     bounds.add(0, 1, *placed);
     bounds.set(lb, static_cast<int128>(lb) + extent);
-    if (!bounds.settle(*t).ok()) return corrupt("bounds that do not fit");
+    if (!bounds.settle().ok()) return corrupt("bounds that do not fit");
     type = std::move(t);
     return success;
 }
@@ -438,9 +388,11 @@ Status unflatten(const uint8_t *bytes, std::size_t count, TypeOwner &type) {
     if (load_unsigned(bytes + checksum_at, 2) != checksum(bytes, count))
         return corrupt("its checksum differs");
     UCD_TRY(check_version(bytes));
-    UCD_TRY(Reader(bytes, count).run(type));
-    type->unflattened = true;
-    type->flattened_bytes = count;
+    NestOwner root;
+    UCD_TRY(Reader(bytes, count).run(root));
+    root->unflattened = true;
+    root->flattened_bytes = count;
+    type = std::move(root);
     return success;
 }
 

@@ -42,25 +42,25 @@ private:
         int64_t next; // the child to visit next
     };
 
-    static bool contributes(const Type &t, int64_t member) {
-        return t.block_length(member) > 0 && t.children[member]->size > 0;
+    static bool contributes(const StructureType &t, int64_t member) {
+        return t.block_length(member) > 0 && t.member(member).size > 0;
     }
 
     // The next child whose shape is not known yet, or null.
     const Type *next_child(PendingType &f) {
-        const Type &t = *f.type;
-        if (t.form == Form::element) return nullptr;
-        if (t.form != Form::structure) {
+        if (f.type->form == Form::element) return nullptr;
+        if (f.type->form != Form::structure) {
             if (f.next++ > 0) return nullptr;
-            const auto known = shared_ ? known_.find(t.child) : known_.end();
-            if (known == known_.end()) return t.child;
+            const auto known = shared_ ? known_.find(f.type->child) : known_.end();
+            if (known == known_.end()) return f.type->child;
             result_ = known->second;
             return nullptr;
         }
+        const auto &t = as<StructureType>(*f.type);
         const Type *previous = nullptr;
-        while (f.next < t.count) {
+        while (f.next < t.count()) {
             const int64_t i = f.next++;
-            const Type *child = t.children[i];
+            const Type *child = &t.member(i);
             if (child == previous || !contributes(t, i)) continue;
             if (!known_.contains(child)) return child;
             previous = child; // performance only: saves a look-up of the same child
@@ -73,55 +73,57 @@ private:
         const PlacedShape c = result_;
         switch (t.form) {
         case Form::element: return {0, shapes_.element(t)};
-        case Form::wrap: return {wrapping_add(c.at, t.stride), c.id};
         case Form::nest: {
-            const int64_t *const shape = t.arguments.get() + 1, levels = shape[-1];
+            const auto &nest = as<NestType>(t);
             ShapeId id = c.id;
-            for (int64_t level = levels; level-- > 0;)
-                id = shapes_.strided(shape[level], shape[levels + level], id);
-            return {c.at, id};
-        }
-        case Form::strided: {
-            const ShapeId run = shapes_.strided(t.blocklength, t.child->extent(), c.id);
-            return {c.at, shapes_.strided(t.count, t.stride, run)};
+            for (const NestLevel &level : nest.levels)
+                id = shapes_.strided(level.count, level.stride, id);
+            return {wrapping_add(c.at, nest.at), id};
         }
         // Such a type is never written; its shape is used for an upper limit of the size.
-        case Form::by_reference:
-            return {c.at, shapes_.strided(t.count, 0,
-                                          shapes_.strided(t.blocklength, t.child->extent(), c.id))};
+        case Form::by_reference: {
+            const auto &list = as<ByReferenceType>(t);
+            return {c.at, shapes_.strided(list.count, 0, blocks(list.blocklength, t, c))};
+        }
         case Form::indexed_block: {
+            const auto &list = as<ListType>(t);
             std::vector<int64_t> displs;
-            displs.reserve(t.lists.displs.size());
-            for (int64_t i = 0; i < t.count; ++i)
-                displs.push_back(wrapping_add(c.at, t.displacement(i)));
-            return shapes_.indexed_block(displs,
-                                         shapes_.strided(t.blocklength, t.child->extent(), c.id));
+            displs.reserve(list.displs.size());
+            for (int64_t i = 0; i < list.count(); ++i)
+                displs.push_back(wrapping_add(c.at, list.displacement(i)));
+            return shapes_.indexed_block(displs, blocks(list.blocklength, t, c));
         }
         case Form::indexed: {
+            const auto &list = as<ListType>(t);
             std::vector<int64_t> displs, lengths;
-            displs.reserve(t.lists.displs.size());
-            lengths.reserve(t.lists.displs.size());
-            for (int64_t i = 0; i < t.count; ++i) {
-                if (t.block_length(i) == 0) continue;
-                displs.push_back(wrapping_add(c.at, t.displacement(i)));
-                lengths.push_back(t.block_length(i));
+            displs.reserve(list.displs.size());
+            lengths.reserve(list.displs.size());
+            for (int64_t i = 0; i < list.count(); ++i) {
+                if (list.block_length(i) == 0) continue;
+                displs.push_back(wrapping_add(c.at, list.displacement(i)));
+                lengths.push_back(list.block_length(i));
             }
             return shapes_.indexed(displs, lengths, t.child->extent(), c.id);
         }
         case Form::structure: break;
         }
-        return combine_structure(t);
+        return combine_structure(as<StructureType>(t));
     }
 
-    PlacedShape combine_structure(const Type &t) {
+    ShapeId blocks(int64_t blocklength, const Type &list, const PlacedShape &child) {
+        return shapes_.strided(blocklength, list.child->extent(), child.id);
+    }
+
+    PlacedShape combine_structure(const StructureType &t) {
         std::vector<int64_t> displs, lengths, extents;
         std::vector<ShapeId> children;
         const Type *previous = nullptr;
         PlacedShape c;
-        for (int64_t i = 0; i < t.count; ++i) {
+        for (int64_t i = 0; i < t.count(); ++i) {
             if (!contributes(t, i)) continue;
-            if (t.children[i] != previous) c = known_.find(t.children[i])->second;
-            previous = t.children[i];
+            const Type *const child = &t.member(i);
+            if (child != previous) c = known_.find(child)->second;
+            previous = child;
             displs.push_back(wrapping_add(c.at, t.displacement(i)));
             lengths.push_back(t.block_length(i));
             extents.push_back(previous->extent());

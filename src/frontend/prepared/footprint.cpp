@@ -2,15 +2,15 @@
 
 #include "prepared/type_cache.h"
 #include "support/list_memory.h"
-#include "types/elements.h"
 
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace ucd {
 namespace {
 
-uint64_t bytes_of(const TypeCache &derived) {
+uint64_t bytes_of_cache(const TypeCache &derived) {
     uint64_t bytes = sizeof derived + bytes_of(derived.own);
     for (const auto &of_backend : derived.plans)
         for (const auto &slot : of_backend)
@@ -25,6 +25,27 @@ uint64_t bytes_of(const TypeCache &derived) {
     return bytes;
 }
 
+// The type without its children and its cache.
+uint64_t bytes_of_tree(const Type &t) {
+    uint64_t bytes = bytes_of(t.arguments);
+    switch (t.form) {
+    case Form::element: return bytes + sizeof t;
+    case Form::nest: {
+        const auto &nest = as<NestType>(t);
+        return bytes + sizeof nest + nest.levels.allocated_bytes();
+    }
+    case Form::by_reference: return bytes + sizeof(ByReferenceType);
+    case Form::indexed_block: bytes += sizeof(IndexedBlockType); break;
+    case Form::indexed: bytes += sizeof(IndexedType); break;
+    case Form::structure: {
+        const auto &structure = as<StructureType>(t);
+        bytes +=
+            sizeof structure + bytes_of(structure.children) + bytes_of(structure.member_places);
+    }
+    }
+    return bytes + bytes_of(as<ListType>(t).displs) + bytes_of(as<ListType>(t).first);
+}
+
 } // namespace
 
 uint64_t footprint_of(const Type &root) {
@@ -35,19 +56,14 @@ uint64_t footprint_of(const Type &root) {
         const Type &t = *pending.back();
         pending.pop_back();
         if (t.permanent || !seen.insert(&t).second) continue;
-        const auto entries = static_cast<uint64_t>(t.count);
-        bytes += sizeof t + t.argument_count * sizeof t.arguments[0];
-        bytes += bytes_of(t.lists.displs) + bytes_of(t.lists.first);
-        bytes += count_member_places(t) * sizeof(StreamPlace);
-        const CachedOnType *cache = t.cache.load(std::memory_order_acquire);
+        bytes += bytes_of_tree(t);
+        const CachedOnType *cache = t.state.cache.load(std::memory_order_acquire);
         if (cache != nullptr && !t.shares_cache())
-            bytes += bytes_of(static_cast<const TypeCache &>(*cache));
-        if (t.child != nullptr) pending.push_back(t.child);
-        if (!t.children) continue;
-        bytes += entries * sizeof(void *);
+            bytes += bytes_of_cache(static_cast<const TypeCache &>(*cache));
         // Equal neighbours are the common case of long structs.
-        for (uint64_t i = 0; i < entries; ++i)
-            if (i == 0 || t.children[i] != t.children[i - 1]) pending.push_back(t.children[i]);
+        const Type *previous = nullptr;
+        for (const Type *child : children_of(t))
+            if (child != std::exchange(previous, child)) pending.push_back(child);
     }
     return bytes;
 }

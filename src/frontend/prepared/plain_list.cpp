@@ -19,27 +19,31 @@ bool is_one_block(const Type &type) {
 } // namespace
 
 PlainList::PlainList(const Type &type) {
-    if (type.size == 0 || type.original().cache.load(std::memory_order_acquire) != nullptr) return;
+    if (type.size == 0 || type.original().state.cache.load(std::memory_order_acquire) != nullptr)
+        return;
     const Type *inner = &type;
     int64_t shifted = 0;
-    for (; inner->form == Form::wrap; inner = inner->child)
-        shifted = displace(shifted, inner->stride);
-    if (inner->form != Form::indexed_block && inner->form != Form::indexed) return;
+    for (; inner->form == Form::nest; inner = inner->child) {
+        const auto &nest = as<NestType>(*inner);
+        if (!nest.is_single()) return;
+        shifted = displace(shifted, nest.at);
+    }
+    if (!is_list(*inner)) return;
+    const auto &found = as<ListType>(*inner);
     const Type &child = *inner->child;
-    const bool single = inner->form == Form::indexed_block && inner->blocklength == 1;
+    const bool single = inner->form == Form::indexed_block && found.blocklength == 1;
     if (!single && child.extent() != static_cast<int64_t>(child.size)) return;
     if (!is_one_block(child)) return;
-    const uint64_t times =
-        inner->form == Form::indexed ? 1 : static_cast<uint64_t>(inner->blocklength);
-    list = inner;
-    blocks.displs = list->lists.displs;
-    if (list->form == Form::indexed) {
-        blocks.first = list->lists.first.data();
-        blocks.shortest = static_cast<uint64_t>(list->lengths.shortest);
-        blocks.longest = static_cast<uint64_t>(list->lengths.longest);
+    list = &found;
+    blocks.displs = found.displs;
+    if (inner->form == Form::indexed) {
+        const BlockLengths &lengths = as<IndexedType>(found).lengths;
+        blocks.first = found.first.data();
+        blocks.shortest = static_cast<uint64_t>(lengths.shortest);
+        blocks.longest = static_cast<uint64_t>(lengths.longest);
     }
-    blocks.shift = displace(displace(shifted, list->stride), child.true_lb);
-    blocks.bytes = times * child.size;
+    blocks.shift = displace(displace(shifted, found.at), child.true_lb);
+    blocks.bytes = static_cast<uint64_t>(found.blocklength) * child.size;
 }
 
 [[gnu::cold]] int64_t first_byte_of(const PlainList &plain) {
@@ -53,7 +57,7 @@ namespace {
 // The list stays the type's. The segments are set as if no two blocks touched. Backends use them
 // only to choose a kernel, so results do not depend on this.
 OwnedLayout described_layout(const Type &type, const PlainList &plain) {
-    const Type &list = *plain.list;
+    const auto &list = as<IndexedBlockType>(*plain.list);
     const uint64_t bytes = plain.blocks.bytes;
     OwnedLayout layout;
     Node block;
@@ -64,16 +68,16 @@ OwnedLayout described_layout(const Type &type, const PlainList &plain) {
     const int64_t start = first_byte_of(plain);
     Node blocks;
     blocks.kind = NodeKind::indexed_block;
-    blocks.count = static_cast<uint64_t>(list.count);
+    blocks.count = static_cast<uint64_t>(list.count());
     blocks.bytes = list.size;
     blocks.low = displace(type.true_lb, UINT64_MAX, start);
     blocks.high = displace(type.true_ub, UINT64_MAX, start);
     blocks.segments = block.segments;
     blocks.segments.count = blocks.count;
     blocks.segments.inner_min = blocks.segments.inner_max = bytes;
-    blocks.segments.last_end = displace(list.lists.displs.back(), block.high);
+    blocks.segments.last_end = displace(list.displs.back(), block.high);
     layout.set_moved_once(list.displ_bits);
-    layout.add(Table{.displs = list.lists.displs});
+    layout.add(Table{.displs = list.displs});
     layout.add(block);
     layout.set_top(layout.add(blocks), start, 2);
     return layout;

@@ -12,9 +12,9 @@ struct PlainList {
     // Checks the type once. May make the layout of the list's child.
     explicit PlainList(const Type &type);
 
-    // A type of form indexed_block or indexed. Null if the type is empty, is not such a list, or
+    // Of form indexed_block or indexed. Null if the type is empty, is not such a list, or
     // has a cache already.
-    const Type *list = nullptr;
+    const ListType *list = nullptr;
     PlainBlocks blocks; // refer to the lists of that type
 };
 

@@ -35,8 +35,8 @@ constexpr uint64_t unlimited = UINT64_MAX;
 uint64_t budget_of(const Type &type) {
     constexpr uint64_t at_least = uint64_t{64} * 1024, per_flattened_byte = 16;
     if (!type.unflattened) return unlimited;
-    const uint64_t bytes = type.flattened_bytes > 0 ? type.flattened_bytes : flatten(type).size();
-    return at_least + per_flattened_byte * bytes;
+    const uint64_t known = type.form == Form::nest ? as<NestType>(type).flattened_bytes : 0;
+    return at_least + per_flattened_byte * (known > 0 ? known : flatten(type).size());
 }
 
 constexpr uint64_t layout_share(uint64_t budget) {
@@ -47,10 +47,12 @@ constexpr uint64_t layout_share(uint64_t budget) {
 const Type *list_below(const Type &type) {
     constexpr int64_t long_list = 1024;
     if (type.unflattened) return nullptr; // each of these has its own budget
-    const Type *list = &type;
-    while (list->form == Form::wrap && list->stride == 0) list = list->child;
-    const bool is_list = list->form == Form::indexed_block || list->form == Form::indexed;
-    return list != &type && is_list && list->count >= long_list ? list : nullptr;
+    const Type *below = &type;
+    for (; below->form == Form::nest; below = below->child)
+        if (const auto &nest = as<NestType>(*below); nest.at != 0 || !nest.is_single())
+            return nullptr;
+    return below != &type && is_list(*below) && as<ListType>(*below).count() >= long_list ? below
+                                                                                          : nullptr;
 }
 
 } // namespace
@@ -62,7 +64,7 @@ uint64_t max_layout_bytes(const Type &type) {
 TypeCache &make_cache(const Type &type) {
     if (type.shares_cache()) {
         TypeCache &shared = cache_of(type.original());
-        type.cache.store(&shared, std::memory_order_release);
+        type.state.cache.store(&shared, std::memory_order_release);
         return shared;
     }
     const Type *const list = type.size > 0 ? list_below(type) : nullptr;
@@ -74,9 +76,10 @@ TypeCache &make_cache(const Type &type) {
         const uint64_t taken = bytes_of(made->own) + BoxIndex::memory_for(made->layout);
         made->bytes_left = budget - std::min(budget, taken);
     }
-    made->own.share(type.lists.displs, type.lists.first);
+    if (type.form == Form::structure || is_list(type))
+        made->own.share(as<ListType>(type).displs, as<ListType>(type).first);
     CachedOnType *first = nullptr; // another thread's, if it was faster
-    if (type.cache.compare_exchange_strong(first, made.get(), std::memory_order_acq_rel))
+    if (type.state.cache.compare_exchange_strong(first, made.get(), std::memory_order_acq_rel))
         return *made.release();
     return static_cast<TypeCache &>(*first);
 }
@@ -87,7 +90,7 @@ ConstTypeOwner with_layout(const Type &type, OwnedLayout layout) {
     TypeOwner made;
     (void)create_resized(type, type.lb, type.extent(), made); // cannot fail, because the bounds are
                                                               // valid
-    made->cache.store(cache.release(), std::memory_order_release);
+    made->state.cache.store(cache.release(), std::memory_order_release);
     return ConstTypeOwner(made.release());
 }
 

@@ -39,7 +39,7 @@ struct TypeCache final : CachedOnType {
 TypeCache &make_cache(const Type &type);
 
 [[gnu::always_inline]] inline TypeCache &cache_of(const Type &type) {
-    CachedOnType *cache = type.cache.load(std::memory_order_acquire);
+    CachedOnType *cache = type.state.cache.load(std::memory_order_acquire);
     return cache != nullptr ? static_cast<TypeCache &>(*cache) : make_cache(type);
 }
 

@@ -29,7 +29,7 @@ bool moves_one_object(const CheckedMove &m) {
 
 // Returns true only once for each type.
 bool is_first_use(const Type &type) {
-    return !type.original().moved.exchange(true, std::memory_order_relaxed);
+    return !type.original().state.moved.exchange(true, std::memory_order_relaxed);
 }
 
 } // namespace
@@ -50,7 +50,7 @@ ConstTypeOwner described_for_first_use(const CheckedMove &m) {
         return nullptr;
     const PlainList plain(m.type());
     if (plain.list == nullptr || plain.list->form != Form::indexed_block ||
-        plain.list->count < long_list || !is_first_use(m.type()))
+        plain.list->count() < long_list || !is_first_use(m.type()))
         return nullptr;
     return as_described(m.type(), plain);
 }

@@ -40,7 +40,7 @@ bool move_at_first_use(const CheckedMove &m);
 ConstTypeOwner described_for_first_use(const CheckedMove &m);
 
 inline bool may_be_first_use(const Type &type) {
-    return type.cache.load(std::memory_order_acquire) == nullptr;
+    return type.state.cache.load(std::memory_order_acquire) == nullptr;
 }
 
 // ---- moves --------------------------------------------------------------------------------------

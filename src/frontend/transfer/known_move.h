@@ -18,7 +18,7 @@ struct KnownMove {
 // The plan of a type, which is no handle to be looked up.
 [[gnu::always_inline]] inline KnownMove known_move_of(ucd_type_t handle) {
     const Type &type = *reinterpret_cast<const Type *>(handle);
-    const CachedOnType *const cache = type.cache.load(std::memory_order_acquire);
+    const CachedOnType *const cache = type.state.cache.load(std::memory_order_acquire);
     if (cache == nullptr) return {};
     return {static_cast<const TypeCache &>(*cache).plans[Context::host_index][false].load(
                 std::memory_order_acquire),

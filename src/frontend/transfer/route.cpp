@@ -64,29 +64,29 @@ Status LocationCache::find(const LocationHint *hint, const void *address,
 namespace {
 
 // The outermost type whose members can each be in another memory, or null.
-const Type *type_with_members(const Type &type) {
+const ListType *type_with_members(const Type &type) {
     const Type *t = &type;
     while (t->combiner == Combiner::dup || t->combiner == Combiner::resized) t = t->child;
     const bool has_members = t->combiner == Combiner::structure ||
                              t->combiner == Combiner::hindexed ||
                              t->combiner == Combiner::hindexed_block;
-    return has_members ? t : nullptr;
+    // A nest that is called a list has one member.
+    return has_members && t->form != Form::nest ? &as<ListType>(*t) : nullptr;
 }
 
 // For each member of (type, count) at address 0 that has bytes in the range, calls visit(begin,
 // first byte). `begin` is the position of its bytes, counted from the range's first byte. visit()
 // returns a Status.
 template <class Visit>
-Status for_each_member(const Type &type, const Type &with_members, const Side &side,
+Status for_each_member(const Type &type, const ListType &with_members, const Side &side,
                        uint64_t length, Visit visit) {
-    const Type &t = with_members;
-    const bool is_list = t.form != Form::structure;
+    const ListType &t = with_members;
     const uint64_t range_end = side.offset + length;
     uint64_t repetition = side.offset / type.size;
     for (uint64_t at = repetition * type.size; at < range_end; ++repetition) {
         const int64_t base = displace(0, repetition, type.extent());
-        for (int64_t i = 0; i < t.count && at < range_end; ++i) {
-            const Type &child = is_list ? *t.child : *t.children[i];
+        for (int64_t i = 0; i < t.count() && at < range_end; ++i) {
+            const Type &child = t.member(i);
             const uint64_t end = at + static_cast<uint64_t>(t.block_length(i)) * child.size;
             if (end > side.offset && end > at) {
                 const char *const first = first_byte(
@@ -107,7 +107,7 @@ Status LocationCache::find(const LocationHint *hint, const Type *type, const Sid
                            uint64_t length, MemoryRanges &ranges) {
     const bool may_differ = type != nullptr && side.address == nullptr && hint == nullptr &&
                             !hints_.host_only && context_.devices;
-    const Type *const with_members = may_differ ? type_with_members(*type) : nullptr;
+    const ListType *const with_members = may_differ ? type_with_members(*type) : nullptr;
     if (with_members == nullptr) {
         ranges.push_back({0, type != nullptr ? first_byte(*type, side.address) : side.first()});
         return success;

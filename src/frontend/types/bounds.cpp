@@ -22,10 +22,26 @@ void Bounds::add_many(int128 lowest, int128 highest, int64_t count, int64_t bloc
               static_cast<uint128>(count) * static_cast<uint128>(blocklength), child);
 }
 
+void Bounds::add_nest(int128 displacement, std::span<const NestLevel> levels, const Type &child) {
+    int128 lowest = displacement, highest = displacement;
+    uint64_t children = 1;
+    bool none = false, too_many = false, too_far = false;
+    for (const NestLevel &level : levels) {
+        none = none || level.count == 0;
+        too_many |= __builtin_mul_overflow(children, static_cast<uint64_t>(level.count), &children);
+        const int128 last = static_cast<int128>(level.count - 1) * level.stride;
+        too_far |= last < 0 ? __builtin_add_overflow(lowest, last, &lowest)
+                            : __builtin_add_overflow(highest, last, &highest);
+    }
+    // Beyond these limits, neither a size nor bounds fit, and sums do not wrap.
+    if (too_far) highest = int128{1} << 125;
+    add_range(lowest, highest, none ? 0 : too_many ? uint128{1} << 64 : children, child);
+}
+
 void Bounds::add_range(int128 lowest, int128 highest, uint128 children, const Type &child) {
-    nested_ = std::max(nested_, child.nested_structs);
-    unflattened_ = unflattened_ || child.unflattened;
-    by_reference_ = by_reference_ || child.by_reference;
+    type_.nested_structs = std::max(type_.nested_structs, child.nested_structs);
+    type_.unflattened = type_.unflattened || child.unflattened;
+    type_.by_reference = type_.by_reference || child.by_reference;
     if (children == 0) return;
     if (child.explicit_bounds) {
         // lb and ub are separate markers: with a negative extent, ub lies below lb.
@@ -33,14 +49,18 @@ void Bounds::add_range(int128 lowest, int128 highest, uint128 children, const Ty
     }
     if (child.size == 0) return;
     data_.include(lowest + child.true_lb, highest + child.true_ub);
-    too_large_ = too_large_ || children > static_cast<uint128>(INT64_MAX);
-    if (!too_large_) size_ += children * child.size;
-    too_large_ = too_large_ || size_ > static_cast<uint128>(INT64_MAX);
-    if (!too_large_) elements_ += static_cast<uint64_t>(children) * child.elements;
-    alignment_ = std::max(alignment_, child.alignment);
-    ops_ &= child.ops;
-    element_ = !any_elements_ || element_ == child.element ? child.element : Element::none;
-    predefined_ = !any_elements_ || predefined_ == child.predefined ? child.predefined : 0;
+    const auto times = static_cast<uint64_t>(children);
+    uint64_t bytes = 0;
+    too_large_ = too_large_ || children > UINT64_MAX ||
+                 __builtin_mul_overflow(times, child.size, &bytes) ||
+                 __builtin_add_overflow(type_.size, bytes, &type_.size);
+    type_.elements += times * child.elements; // at most as many as bytes
+    type_.alignment = std::max(type_.alignment, child.alignment);
+    type_.ops &= child.ops;
+    type_.element =
+        !any_elements_ || type_.element == child.element ? child.element : Element::none;
+    type_.predefined =
+        !any_elements_ || type_.predefined == child.predefined ? child.predefined : 0;
     any_elements_ = true;
 }
 
@@ -48,13 +68,13 @@ void Bounds::set(int128 lb, int128 ub) {
     marked_ = {lb, ub, true};
 }
 
-Status Bounds::settle(Type &type) const {
+Status Bounds::settle() {
     const auto fits = [](int128 v) { return v >= -INT64_MAX && v <= INT64_MAX; };
     const auto too_far = [] {
         return fail(UCD_ERR__OVERFLOW, "the bounds of the type do not fit %jd bytes",
                     static_cast<intmax_t>(INT64_MAX));
     };
-    if (too_large_)
+    if (too_large_ || type_.size > INT64_MAX)
         return fail(UCD_ERR__OVERFLOW, "the size of the type exceeds %jd bytes",
                     static_cast<intmax_t>(INT64_MAX));
     // Checked before any two of them are subtracted, since the difference of two values of 128 bits
@@ -67,25 +87,18 @@ Status Bounds::settle(Type &type) const {
         ub = marked_.high;
     } else {
         // The epsilon of MPI-4.1 5.1.6. Every alignment is a power of two.
-        const int128 mask = alignment_ - 1;
+        const int128 mask = type_.alignment - 1;
         ub = lb + ((ub - lb + mask) & ~mask);
     }
     for (const int128 v : {ub, ub - lb, data_.high - data_.low})
         if (!fits(v)) return too_far();
-    type.size = static_cast<uint64_t>(size_);
-    type.elements = elements_;
-    type.lb = static_cast<int64_t>(lb);
-    type.ub = static_cast<int64_t>(ub);
-    type.true_lb = static_cast<int64_t>(data_.low);
-    type.true_ub = static_cast<int64_t>(data_.high);
-    type.explicit_bounds = marked_.any;
-    type.alignment = alignment_;
-    type.ops = ops_;
-    type.element = element_;
-    type.predefined = predefined_;
-    type.nested_structs = nested_ + (type.form == Form::structure);
-    type.unflattened = unflattened_;
-    type.by_reference = by_reference_ || type.form == Form::by_reference;
+    type_.lb = static_cast<int64_t>(lb);
+    type_.ub = static_cast<int64_t>(ub);
+    type_.true_lb = static_cast<int64_t>(data_.low);
+    type_.true_ub = static_cast<int64_t>(data_.high);
+    type_.explicit_bounds = marked_.any;
+    type_.nested_structs += type_.form == Form::structure;
+    type_.by_reference = type_.by_reference || type_.form == Form::by_reference;
     return success;
 }
 

@@ -5,6 +5,9 @@
 #include "status.h"
 #include "types/type.h"
 
+#include <cstdint>
+#include <span>
+
 namespace ucd {
 
 // Wide enough for any product or sum of two 64-bit numbers, so that overflow can be found by
@@ -15,6 +18,9 @@ __extension__ using uint128 = unsigned __int128;
 // Collects the blocks of a type under construction, then computes what follows from them.
 class Bounds {
 public:
+    // Of a type whose properties have not been set.
+    explicit Bounds(Type &type) : type_(type) {}
+
     // `blocklength` >= 0 children, the child's extent apart, the first displaced by `displacement`.
     void add(int128 displacement, int64_t blocklength, const Type &child);
 
@@ -23,15 +29,17 @@ public:
     void add_many(int128 lowest, int128 highest, int64_t count, int64_t blocklength,
                   const Type &child);
 
+    // The children of nested strides, the first displaced by `displacement`.
+    void add_nest(int128 displacement, std::span<const NestLevel> levels, const Type &child);
+
     // `children` >= 0 children in all, whose origins are in [`lowest`, `highest`].
     void add_range(int128 lowest, int128 highest, uint128 children, const Type &child);
 
     // Sets explicit bounds, which replace those that follow from the blocks.
     void set(int128 lb, int128 ub);
 
-    // Fills in size, bounds, elements, alignment and ops of `type`; OVERFLOW if a value does not
-    // fit.
-    Status settle(Type &type) const;
+    // Fills in the properties of the type; OVERFLOW if a value does not fit.
+    Status settle();
 
 private:
     struct Interval {
@@ -39,14 +47,9 @@ private:
         bool any = false;
         void include(int128 from, int128 to);
     };
+    Type &type_;
     Interval data_, marked_;
-    uint128 size_ = 0;
-    uint64_t elements_ = 0; // at most as many as bytes
-    bool too_large_ = false, unflattened_ = false, by_reference_ = false;
-    uint32_t alignment_ = 1, ops_ = ~uint32_t{0}, nested_ = 0;
-    Element element_ = Element::none;
-    uint8_t predefined_ = 0;
-    bool any_elements_ = false;
+    bool too_large_ = false, any_elements_ = false;
 };
 
 } // namespace ucd

@@ -35,54 +35,46 @@ Status lengths_valid(int64_t count, const int64_t *blocklengths) {
 // Sets the displacements. The first ones are kept as they were given, too, if they cannot be
 // computed from those in bytes: if the unit is 0, or products wrap, as they may in a type without
 // bytes.
-SeenList take_displacements(Type &t, const int64_t *displs, int64_t count) {
-    SeenList seen = displacements_of({displs, static_cast<std::size_t>(count)}, t.unit);
-    t.lists.displs = std::move(seen.displs);
-    if (count > 0) t.stride = displace(0, static_cast<uint64_t>(displs[0]), t.unit);
+SeenList take_displacements(ListType &t, const int64_t *displs, int64_t count, int64_t unit) {
+    SeenList seen = displacements_of({displs, static_cast<std::size_t>(count)}, unit);
+    t.displs = std::move(seen.displs);
+    if (count > 0) t.at = displace(0, static_cast<uint64_t>(displs[0]), unit);
     int64_t product;
-    if (t.unit == 0 || __builtin_mul_overflow(seen.least, t.unit, &product) ||
-        __builtin_mul_overflow(seen.most, t.unit, &product)) {
-        t.argument_count = static_cast<uint32_t>(std::min(count, Type::described_blocks));
-        t.arguments = std::make_unique<int64_t[]>(t.argument_count);
-        std::copy_n(displs, t.argument_count, t.arguments.get());
-    }
+    if (unit == 0 || __builtin_mul_overflow(seen.least, unit, &product) ||
+        __builtin_mul_overflow(seen.most, unit, &product))
+        t.arguments.assign(displs, displs + std::min(count, described_blocks));
     return seen;
 }
 
-Status finish(const Bounds &bounds, TypeOwner made, TypeOwner &type) {
-    UCD_TRY(bounds.settle(*made));
+int64_t unit_of(Unit unit, const Type &child) {
+    return unit == Unit::bytes ? 1 : child.extent();
+}
+
+Status finish(Bounds &bounds, TypeOwner made, TypeOwner &type) {
+    UCD_TRY(bounds.settle());
     type = std::move(made);
     return success;
 }
 
 } // namespace
 
+Status finish_nest(NestOwner nest, TypeOwner &type) {
+    Bounds bounds(*nest);
+    bounds.add_nest(nest->at, nest->levels.span(), *nest->child);
+    return finish(bounds, std::move(nest), type);
+}
+
 Status create_contig(int64_t count, const Type &child, TypeOwner &type) {
     UCD_TRY(not_negative(count, "count"));
-    TypeOwner t = new_type(Combiner::contig, Form::strided, &child);
-    t->count = 1;
-    t->blocklength = count;
-    Bounds bounds;
-    bounds.add(0, count, child);
-    return finish(bounds, std::move(t), type);
+    NestOwner t(new NestType(Combiner::contig, child));
+    t->levels.push_back({count, child.extent()});
+    return finish_nest(std::move(t), type);
 }
 
 Status create_dup(const Type &child, TypeOwner &type) {
-    TypeOwner t = new_type(Combiner::dup, Form::wrap, &child);
-    t->explicit_bounds = child.explicit_bounds;
-    t->element = child.element;
-    t->predefined = child.predefined;
-    t->alignment = child.alignment;
-    t->ops = child.ops;
-    t->nested_structs = child.nested_structs;
-    t->unflattened = child.unflattened;
-    t->by_reference = child.by_reference;
-    t->size = child.size;
-    t->elements = child.elements;
-    t->lb = child.lb;
-    t->ub = child.ub;
-    t->true_lb = child.true_lb;
-    t->true_ub = child.true_ub;
+    TypeOwner t(new NestType(Combiner::dup, child));
+    TypeProperties &properties = *t;
+    properties = child;
     type = std::move(t);
     return success;
 }
@@ -91,27 +83,17 @@ Status create_vector(int64_t count, int64_t blocklength, int64_t stride, Unit un
                      const Type &child, TypeOwner &type) {
     UCD_TRY(not_negative(count, "count"));
     UCD_TRY(not_negative(blocklength, "blocklength"));
-    const int64_t each = unit == Unit::bytes ? 1 : child.extent();
+    const int64_t each = unit_of(unit, child);
     int64_t bytes = 0;
     const bool far = __builtin_mul_overflow(stride, each, &bytes);
     if (far && count > 1 && blocklength > 0)
         return fail(UCD_ERR__OVERFLOW, "stride %jd times the extent %jd does not fit",
                     static_cast<intmax_t>(stride), static_cast<intmax_t>(each));
-    TypeOwner t =
-        new_type(unit == Unit::bytes ? Combiner::hvector : Combiner::vector, Form::strided, &child);
-    t->count = count;
-    t->blocklength = blocklength;
-    t->stride = far ? 0 : bytes;
-    if (unit == Unit::extents) {
-        t->arguments = std::make_unique<int64_t[]>(1);
-        t->arguments[0] = stride;
-        t->argument_count = 1;
-    }
-    Bounds bounds;
-    const int128 last = count > 0 ? static_cast<int128>(count - 1) * t->stride : 0;
-    bounds.add_many(std::min<int128>(last, 0), std::max<int128>(last, 0), count, blocklength,
-                    child);
-    return finish(bounds, std::move(t), type);
+    NestOwner t(new NestType(unit == Unit::bytes ? Combiner::hvector : Combiner::vector, child));
+    t->levels.push_back({blocklength, child.extent()});
+    t->levels.push_back({count, far ? 0 : bytes});
+    if (far || each == 0) t->arguments.assign(1, stride);
+    return finish_nest(std::move(t), type);
 }
 
 Status create_indexed_block(int64_t count, int64_t blocklength, const int64_t *displs, Unit unit,
@@ -119,16 +101,15 @@ Status create_indexed_block(int64_t count, int64_t blocklength, const int64_t *d
     UCD_TRY(not_negative(count, "count"));
     UCD_TRY(not_negative(blocklength, "blocklength"));
     UCD_TRY(array_present(displs, count, "displs"));
-    TypeOwner t = new_type(unit == Unit::bytes ? Combiner::hindexed_block : Combiner::indexed_block,
-                           Form::indexed_block, &child);
-    t->count = count;
+    TypeOwnerOf<IndexedBlockType> t(new IndexedBlockType(
+        unit == Unit::bytes ? Combiner::hindexed_block : Combiner::indexed_block, child));
     t->blocklength = blocklength;
-    t->unit = unit == Unit::bytes ? 1 : child.extent();
-    const SeenList seen = take_displacements(*t, displs, count);
+    const int64_t each = unit_of(unit, child);
+    const SeenList seen = take_displacements(*t, displs, count, each);
     t->displ_bits = seen.bits;
-    Bounds bounds;
-    const int128 a = static_cast<int128>(seen.least) * t->unit;
-    const int128 b = static_cast<int128>(seen.most) * t->unit;
+    Bounds bounds(*t);
+    const int128 a = static_cast<int128>(seen.least) * each;
+    const int128 b = static_cast<int128>(seen.most) * each;
     bounds.add_many(std::min(a, b), std::max(a, b), count, blocklength, child);
     return finish(bounds, std::move(t), type);
 }
@@ -167,15 +148,15 @@ Status create_indexed_block_ref(int64_t count, int64_t blocklength, const void *
                     packed_size(element));
     if (child.by_reference)
         return fail(UCD_ERR__NOT_SUPPORTED, "oldtype holds indices by reference itself");
-    TypeOwner t = new_type(Combiner::indexed_block_ref, Form::by_reference, &child);
+    TypeOwnerOf<ByReferenceType> t(new ByReferenceType(Combiner::indexed_block_ref, child));
     t->count = count;
     t->blocklength = blocklength;
     t->unit = unit;
     t->indices = indices;
     t->index_element = element;
-    Bounds bounds;
+    Bounds bounds(*t);
     bounds.add_many(0, 0, count, blocklength, child);
-    UCD_TRY(bounds.settle(*t));
+    UCD_TRY(bounds.settle());
     if (t->size > 0) UCD_TRY(array_present(indices, count, "indices"));
     // The displacements are not known yet, so the caller gives the bounds.
     int64_t ub;
@@ -196,51 +177,49 @@ Status create_indexed(int64_t count, const int64_t *blocklengths, const int64_t 
     UCD_TRY(not_negative(count, "count"));
     UCD_TRY(array_present(blocklengths, count, "blocklengths"));
     UCD_TRY(array_present(displs, count, "displs"));
-    TypeOwner t = new_type(unit == Unit::bytes ? Combiner::hindexed : Combiner::indexed,
-                           Form::indexed, &child);
-    t->count = count;
-    t->unit = unit == Unit::bytes ? 1 : child.extent();
+    TypeOwnerOf<IndexedType> t(
+        new IndexedType(unit == Unit::bytes ? Combiner::hindexed : Combiner::indexed, child));
+    const int64_t each = unit_of(unit, child);
     const auto entries = static_cast<std::size_t>(count);
     const BlocksOfOwnLength blocks{
-        {displs, entries}, {blocklengths, entries}, t->unit, child.extent()};
-    Bounds bounds;
+        {displs, entries}, {blocklengths, entries}, each, child.extent()};
+    Bounds bounds(*t);
     if (!blocks.add_to(bounds, child, t->lengths)) return lengths_valid(count, blocklengths);
-    (void)take_displacements(*t, displs, count);
-    t->lists.first = sums_of(blocks.lengths);
+    (void)take_displacements(*t, displs, count, each);
+    t->first = sums_of(blocks.lengths);
     return finish(bounds, std::move(t), type);
 }
 
 Status create_struct(int64_t count, const int64_t *blocklengths, const int64_t *displs,
                      const Type *const *children, TypeOwner &type) {
     UCD_TRY(lengths_valid(count, blocklengths));
-    TypeOwner t = new_type(Combiner::structure, Form::structure, nullptr);
-    t->count = 0; // number of children that have been retained so far
-    t->children = std::make_unique_for_overwrite<const Type *[]>(static_cast<std::size_t>(count));
+    TypeOwnerOf<StructureType> t(new StructureType);
     const auto entries = static_cast<std::size_t>(count);
+    t->children.reserve(entries);
     const BlocksOfOwnLength all{{displs, entries}, {blocklengths, entries}, 1, 0};
-    (void)take_displacements(*t, displs, count);
-    t->lists.first = sums_of(all.lengths);
-    Bounds bounds;
+    (void)take_displacements(*t, displs, count, 1);
+    t->first = sums_of(all.lengths);
+    Bounds bounds(*t);
+    BlockLengths unused;
     // Consecutive members of one type are handled together; a structure of one type is a list.
-    for (int64_t i = 0, next; i < count; i = next) {
+    for (std::size_t i = 0, next; i < entries; i = next) {
         const Type *const child = children[i];
-        for (next = i; next < count && children[next] == child; ++next) t->children[next] = child;
-        const auto begin = static_cast<std::size_t>(i), size = static_cast<std::size_t>(next - i);
-        const BlocksOfOwnLength blocks{all.displs.subspan(begin, size),
-                                       all.lengths.subspan(begin, size), 1, child->extent()};
-        (void)blocks.add_to(bounds, *child, t->lengths); // the lengths have been checked
-        retain(*child, static_cast<uint64_t>(size));
-        t->count = next;
+        for (next = i + 1; next < entries && children[next] == child;) ++next;
+        const BlocksOfOwnLength blocks{all.displs.subspan(i, next - i),
+                                       all.lengths.subspan(i, next - i), 1, child->extent()};
+        (void)blocks.add_to(bounds, *child, unused); // the lengths have been checked
+        t->children.insert(t->children.end(), next - i, child);
+        retain(*child, next - i);
     }
-    UCD_TRY(bounds.settle(*t));
+    UCD_TRY(bounds.settle());
     keep_member_places(*t);
     type = std::move(t);
     return success;
 }
 
 Status create_resized(const Type &child, int64_t lb, int64_t extent, TypeOwner &type) {
-    TypeOwner t = new_type(Combiner::resized, Form::wrap, &child);
-    Bounds bounds;
+    TypeOwner t(new NestType(Combiner::resized, child));
+    Bounds bounds(*t);
     bounds.add(0, 1, child);
     bounds.set(lb, static_cast<int128>(lb) + extent);
     return finish(bounds, std::move(t), type);

@@ -10,6 +10,9 @@ namespace ucd {
 // The unit of an array of displacements: bytes, or extents of the child.
 enum class Unit : uint8_t { bytes, extents };
 
+// Computes the bounds of a nest, whose other members have been set.
+Status finish_nest(NestOwner nest, TypeOwner &type);
+
 Status create_contig(int64_t count, const Type &child, TypeOwner &type);
 Status create_dup(const Type &child, TypeOwner &type);
 Status create_vector(int64_t count, int64_t blocklength, int64_t stride, Unit unit,

@@ -6,6 +6,7 @@
 #include "types/bounds.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace ucd {
@@ -35,31 +36,14 @@ Status present(const void *array, int ndims, const char *argument) {
     return success;
 }
 
-// Puts one strided level around `nest`; if `nest` is empty, around `child`.
-Status around(TypeOwner &nest, const Type &child, int64_t count, int64_t stride) {
-    TypeOwner outer;
-    UCD_TRY(create_vector(count, 1, stride, Unit::bytes, nest ? *nest : child, outer));
-    nest = std::move(outer);
-    return success;
-}
-
-// Makes one type of the nest, displaced by `shift`, which keeps the user's arguments. If `extent`
+// Makes the nest of an array, displaced by `shift`, which keeps the user's arguments. If `extent`
 // is given, the bounds are those of the whole array: from 0 to `*extent`.
-Status wrap(TypeOwner nest, const Type &child, Combiner combiner, int128 shift,
-            const int128 *extent, std::vector<int64_t> arguments, TypeOwner &type) {
-    TypeOwner t(new Type);
-    t->combiner = combiner;
-    t->form = Form::wrap;
-    if (!nest) retain(child);
-    t->child = nest ? nest.release() : &child;
-    t->argument_count = static_cast<uint32_t>(arguments.size());
-    t->arguments = std::make_unique<int64_t[]>(arguments.size());
-    std::copy(arguments.begin(), arguments.end(), t->arguments.get());
-    Bounds bounds;
-    bounds.add(shift, 1, *t->child);
+Status finish_array(NestOwner t, int128 shift, const int128 *extent, TypeOwner &type) {
+    Bounds bounds(*t);
+    bounds.add_nest(shift, t->levels.span(), *t->child);
     if (extent != nullptr) bounds.set(0, *extent);
-    UCD_TRY(bounds.settle(*t));
-    t->stride = t->size > 0 ? static_cast<int64_t>(shift) : 0;
+    UCD_TRY(bounds.settle());
+    t->at = t->size > 0 ? static_cast<int64_t>(shift) : 0;
     type = std::move(t);
     return success;
 }
@@ -102,20 +86,20 @@ Status create_subarray(int ndims, const int64_t *sizes, const int64_t *subsizes,
             return bad("starts", i, starts[i], "it must be in 0 .. sizes[i] - subsizes[i]");
     }
     const bool empty = is_empty(ndims, sizes);
-    TypeOwner nest;
+    NestOwner t(new NestType(Combiner::subarray, child));
     int128 bytes = empty ? 0 : child.extent(), shift = 0;
     for (int k = 0; k < ndims; ++k) {
         const int d = dimension(order, ndims, k);
         shift += bytes * starts[d];
-        UCD_TRY(around(nest, child, empty ? 0 : subsizes[d], static_cast<int64_t>(bytes)));
+        t->levels.push_back({empty ? 0 : subsizes[d], static_cast<int64_t>(bytes)});
         UCD_TRY(grow(bytes, sizes[d]));
     }
-    std::vector<int64_t> arguments{ndims};
+    t->arguments.reserve(3 * static_cast<std::size_t>(ndims) + 2);
+    t->arguments.push_back(ndims);
     for (const int64_t *a : {sizes, subsizes, starts})
-        arguments.insert(arguments.end(), a, a + ndims);
-    arguments.push_back(order);
-    return wrap(std::move(nest), child, Combiner::subarray, shift, &bytes, std::move(arguments),
-                type);
+        t->arguments.insert(t->arguments.end(), a, a + ndims);
+    t->arguments.push_back(order);
+    return finish_array(std::move(t), shift, &bytes, type);
 }
 
 namespace {
@@ -182,25 +166,42 @@ Status share_of(int i, int64_t gsize, int distrib, int64_t darg, int procs, int6
     return success;
 }
 
-// Puts one dimension around the nest; `bytes` is the distance between neighbours in that dimension.
-Status distribute(TypeOwner &nest, const Type &child, const ProcessShare &s, int64_t bytes) {
+using Levels = ShortList<NestLevel, 2>;
+
+// A part of a darray: it has no arguments.
+Status create_part(Levels levels, const Type &child, TypeOwner &type) {
+    NestOwner t(new NestType(Combiner::darray, child));
+    t->levels = std::move(levels);
+    return finish_nest(std::move(t), type);
+}
+
+// Puts one dimension around `levels` around `child`; `bytes` is the distance between neighbours in
+// that dimension. If a dimension ends with a shorter block, it becomes a structure, which is the
+// new child and is kept by `parts`.
+Status distribute(Levels &levels, const Type *&child, TypeOwner &parts, const ProcessShare &s,
+                  int64_t bytes) {
     // A product that does not fit wraps. It then exceeds the array's extent, which is reported as
     // OVERFLOW.
     const int64_t period = displace(0, static_cast<uint64_t>(s.period), bytes);
     if (s.rest == 0) {
-        UCD_TRY(around(nest, child, s.block, bytes));
-        return around(nest, child, s.full_blocks, period);
+        levels.push_back({s.block, bytes});
+        levels.push_back({s.full_blocks, period});
+        return success;
     }
-    TypeOwner block, full, rest, both;
-    const Type &inner = nest ? *nest : child;
-    UCD_TRY(create_vector(s.block, 1, bytes, Unit::bytes, inner, block));
-    UCD_TRY(create_vector(s.full_blocks, 1, period, Unit::bytes, *block, full));
-    UCD_TRY(create_vector(s.rest, 1, bytes, Unit::bytes, inner, rest));
+    TypeOwner inner, full, rest;
+    UCD_TRY(create_part(std::exchange(levels, {}), *child, inner));
+    Levels of_full, of_rest;
+    of_full.push_back({s.block, bytes});
+    of_full.push_back({s.full_blocks, period});
+    of_rest.push_back({s.rest, bytes});
+    UCD_TRY(create_part(std::move(of_full), *inner, full));
+    UCD_TRY(create_part(std::move(of_rest), *inner, rest));
     const int64_t lengths[2] = {1, 1};
     const int64_t displs[2] = {0, displace(0, static_cast<uint64_t>(s.full_blocks), period)};
-    const Type *parts[2] = {full.get(), rest.get()};
-    UCD_TRY(create_struct(2, lengths, displs, parts, both));
-    nest = std::move(both);
+    const Type *both[2] = {full.get(), rest.get()};
+    UCD_TRY(create_struct(2, lengths, displs, both, parts));
+    parts->combiner = Combiner::darray;
+    child = parts.get();
     return success;
 }
 
@@ -236,23 +237,27 @@ Status create_darray(int size, int rank, int ndims, const int64_t *gsizes, const
         coordinates /= psizes[i];
     }
     const bool empty = is_empty(ndims, gsizes);
-    TypeOwner nest;
+    Levels levels;
+    TypeOwner parts;
+    const Type *inner = &child;
     int128 bytes = empty ? 0 : child.extent(), shift = 0;
     for (int k = 0; k < ndims; ++k) {
         const int d = dimension(order, ndims, k);
         const ProcessShare &s = shares[static_cast<std::size_t>(d)];
         shift += bytes * s.first;
-        UCD_TRY(distribute(nest, child, empty ? nothing : s, static_cast<int64_t>(bytes)));
+        UCD_TRY(distribute(levels, inner, parts, empty ? nothing : s, static_cast<int64_t>(bytes)));
         UCD_TRY(grow(bytes, gsizes[d]));
     }
-    std::vector<int64_t> arguments{size, rank, ndims};
+    NestOwner t(new NestType(Combiner::darray, *inner));
+    t->levels = std::move(levels);
+    std::vector<int64_t> &arguments = t->arguments;
+    arguments = {size, rank, ndims};
     arguments.insert(arguments.end(), gsizes, gsizes + ndims);
     arguments.insert(arguments.end(), distribs, distribs + ndims);
     arguments.insert(arguments.end(), dargs, dargs + ndims);
     arguments.insert(arguments.end(), psizes, psizes + ndims);
     arguments.push_back(order);
-    return wrap(std::move(nest), child, Combiner::darray, shift, &bytes, std::move(arguments),
-                type);
+    return finish_array(std::move(t), shift, &bytes, type);
 }
 
 Status create_ndarray(int ndims, const int64_t *shape, const int64_t *byte_strides,
@@ -262,14 +267,9 @@ Status create_ndarray(int ndims, const int64_t *shape, const int64_t *byte_strid
     UCD_TRY(present(byte_strides, ndims, "byte_strides"));
     for (int i = 0; i < ndims; ++i)
         if (shape[i] < 0) return bad("shape", i, shape[i], "it must be >= 0");
-    const bool empty = is_empty(ndims, shape);
-    TypeOwner nest;
-    for (int i = ndims - 1; i >= 0; --i)
-        UCD_TRY(around(nest, child, empty ? 0 : shape[i], byte_strides[i]));
-    std::vector<int64_t> arguments{ndims};
-    arguments.insert(arguments.end(), shape, shape + ndims);
-    arguments.insert(arguments.end(), byte_strides, byte_strides + ndims);
-    return wrap(std::move(nest), child, Combiner::ndarray, 0, nullptr, std::move(arguments), type);
+    NestOwner t(new NestType(Combiner::ndarray, child));
+    for (int i = ndims - 1; i >= 0; --i) t->levels.push_back({shape[i], byte_strides[i]});
+    return finish_nest(std::move(t), type);
 }
 
 } // namespace ucd

@@ -2,20 +2,15 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <memory>
-#include <span>
+#include <vector>
 
 namespace ucd {
 namespace {
 
+// Between two places, and before the first.
 constexpr std::size_t members_per_place = 64;
 
-// Before each that many members, but not before the first ones.
-std::span<const StreamPlace> places_of(const Type &structure) {
-    return {structure.member_places.get(), count_member_places(structure)};
-}
-
-void pass(StreamPlace &place, const Type &structure, std::size_t member) {
+void pass(StreamPlace &place, const StructureType &structure, std::size_t member) {
     const auto length = static_cast<uint64_t>(structure.block_length(static_cast<int64_t>(member)));
     place.bytes += length * structure.children[member]->size;
     place.elements += length * structure.children[member]->elements;
@@ -23,8 +18,8 @@ void pass(StreamPlace &place, const Type &structure, std::size_t member) {
 
 // The member that has byte `bytes` of a structure's stream. Sets `before` to the place where the
 // member begins.
-const Type *member_at(const Type &structure, uint64_t bytes, StreamPlace &before) {
-    const std::span<const StreamPlace> places = places_of(structure);
+const Type *member_at(const StructureType &structure, uint64_t bytes, StreamPlace &before) {
+    const std::vector<StreamPlace> &places = structure.member_places;
     const auto later =
         std::upper_bound(places.begin(), places.end(), bytes,
                          [](uint64_t b, const StreamPlace &place) { return b < place.bytes; });
@@ -38,21 +33,16 @@ const Type *member_at(const Type &structure, uint64_t bytes, StreamPlace &before
 
 } // namespace
 
-std::size_t count_member_places(const Type &t) {
-    if (t.form != Form::structure || t.element != Element::none || t.count == 0) return 0;
-    return static_cast<std::size_t>(t.count - 1) / members_per_place;
-}
-
-void keep_member_places(Type &structure) {
-    const std::size_t count = count_member_places(structure);
-    if (count == 0) return;
-    auto places = std::make_unique_for_overwrite<StreamPlace[]>(count);
+void keep_member_places(StructureType &structure) {
+    if (structure.element != Element::none) return;
+    const std::size_t places =
+        (std::max<std::size_t>(structure.children.size(), 1) - 1) / members_per_place;
+    structure.member_places.reserve(places);
     StreamPlace place;
-    for (std::size_t i = 0; i < count * members_per_place;) {
+    for (std::size_t i = 0; structure.member_places.size() < places;) {
         pass(place, structure, i);
-        if (++i % members_per_place == 0) places[i / members_per_place - 1] = place;
+        if (++i % members_per_place == 0) structure.member_places.push_back(place);
     }
-    structure.member_places = std::move(places);
 }
 
 uint64_t elements_before(const Type &type, uint64_t bytes) {
@@ -62,7 +52,7 @@ uint64_t elements_before(const Type &type, uint64_t bytes) {
         elements += bytes / t->size * t->elements;
         bytes %= t->size;
         StreamPlace before;
-        t = t->form == Form::structure ? member_at(*t, bytes, before) : t->child;
+        t = t->form == Form::structure ? member_at(as<StructureType>(*t), bytes, before) : t->child;
         bytes -= before.bytes;
         elements += before.elements;
     }

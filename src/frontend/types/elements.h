@@ -4,7 +4,6 @@
 
 #include "types/type.h"
 
-#include <cstddef>
 #include <cstdint>
 
 namespace ucd {
@@ -31,8 +30,7 @@ constexpr unsigned elements_in(Element e) {
 
 // Keeps the place of every 64th member of a structure of mixed elements. Its members and size have
 // been set.
-void keep_member_places(Type &structure);
-std::size_t count_member_places(const Type &type);
+void keep_member_places(StructureType &structure);
 
 // The number of whole elements in the first `bytes` of the packed stream of the type, which is
 // repeated as often as it takes. The time grows with the depth of the type, and with the logarithm

@@ -49,11 +49,13 @@ Status fail_unsupported(Op op, const Type &type, uint32_t bit) {
             t = t->child;
             continue;
         }
+        const auto &structure = as<StructureType>(*t);
         const Type *lacking = nullptr;
-        for (int64_t i = 0; i < t->count && lacking == nullptr; ++i)
-            if (t->block_length(i) > 0 && t->children[i]->size > 0 &&
-                (t->children[i]->ops & bit) == 0)
-                lacking = t->children[i];
+        for (int64_t i = 0; i < structure.count() && lacking == nullptr; ++i) {
+            const Type &member = structure.member(i);
+            if (structure.block_length(i) > 0 && member.size > 0 && (member.ops & bit) == 0)
+                lacking = &member;
+        }
         t = lacking;
     }
     const std::string name = in_upper_case(std::string(predefined_name(t->predefined)));

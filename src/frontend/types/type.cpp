@@ -5,57 +5,42 @@
 
 namespace ucd {
 
-BlockLists::~BlockLists() {
+ListType::~ListType() {
     keep_list(displs);
     keep_list(first);
 }
 
-void retain(const Type &type, uint64_t times) {
-    if (!type.permanent) type.references.fetch_add(times, std::memory_order_relaxed);
-}
-
-TypeOwner new_type(Combiner combiner, Form form, const Type *child) {
-    TypeOwner t(new Type);
-    t->combiner = combiner;
-    t->form = form;
-    if (child != nullptr) retain(*child);
-    t->child = child;
-    return t;
+std::span<const Type *const> children_of(const Type &type) {
+    if (type.form == Form::structure) return as<StructureType>(type).children;
+    return {&type.child, type.child != nullptr ? std::size_t{1} : 0};
 }
 
 namespace {
 
 // Releases `times` references. If the last one is among them, adds `type` to the list of types to
 // free.
-void drop(const Type *type, const Type *&dead, uint64_t times = 1) {
-    if (type == nullptr || type->permanent) return;
-    if (type->references.fetch_sub(times, std::memory_order_acq_rel) != times) return;
-    type->next_dead = dead;
-    dead = type;
-}
-
-// The index after the consecutive children, from `i` on, that are the same type.
-int64_t equal_children(const Type &type, int64_t i) {
-    const Type *const child = type.children[i];
-    while (++i < type.count && type.children[i] == child) {
-    }
-    return i;
+void drop(const Type &type, const Type *&dead, uint64_t times = 1) {
+    if (type.permanent) return;
+    if (type.state.references.fetch_sub(times, std::memory_order_acq_rel) != times) return;
+    type.state.next_dead = dead;
+    dead = &type;
 }
 
 } // namespace
 
 void release(const Type *type) {
     const Type *dead = nullptr;
-    drop(type, dead);
+    if (type != nullptr) drop(*type, dead);
     while (dead != nullptr) {
         const Type *t = dead;
-        dead = t->next_dead;
-        drop(t->child, dead);
-        for (int64_t i = 0, next; t->children && i < t->count; i = next) {
-            next = equal_children(*t, i);
-            drop(t->children[i], dead, static_cast<uint64_t>(next - i));
+        dead = t->state.next_dead;
+        // Consecutive children that are the same type are dropped together.
+        const std::span<const Type *const> children = children_of(*t);
+        for (std::size_t i = 0, next; i < children.size(); i = next) {
+            for (next = i + 1; next < children.size() && children[next] == children[i];) ++next;
+            drop(*children[i], dead, next - i);
         }
-        if (!t->shares_cache()) delete t->cache.load(std::memory_order_acquire);
+        if (!t->shares_cache()) delete t->state.cache.load(std::memory_order_acquire);
         delete t;
     }
 }

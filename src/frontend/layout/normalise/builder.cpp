@@ -34,7 +34,7 @@ void fit(std::vector<T> &list) {
 }
 
 // Excludes the pieces, which are kept only if the size of the layout is not limited.
-uint64_t bytes_of(const TableLists &t) {
+uint64_t bytes_of_table(const TableLists &t) {
     return sizeof t + sizeof(Table) +
            (t.displs.size() + t.first.size() + t.segments_first.size()) * 8 +
            t.children.size() * sizeof(NodeId);
@@ -105,7 +105,7 @@ NodeId Builder::intern(Node n, TableLists t) {
     // A list that grew entry by entry, or was shortened, has spare capacity.
     fit(t.displs);
     fit(t.first);
-    const uint64_t bytes = bytes_of(t);
+    const uint64_t bytes = bytes_of_table(t);
     n.table = out_.add(std::move(t));
     const std::size_t nodes_before = out_->nodes.size();
     const NodeId id = intern(n);

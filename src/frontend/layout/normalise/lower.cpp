@@ -109,8 +109,8 @@ private:
             if (t.size == 0) return finish({});
             if (t.form == Form::element) return finish(element(t));
             if (t.form != Form::structure) return push(*t.child);
-            f.of_one_type = !packed_ && is_of_one_type(t);
-            if (f.of_one_type) push(*t.children[0]);
+            f.of_one_type = !packed_ && is_of_one_type(as<StructureType>(t));
+            if (f.of_one_type) push(as<StructureType>(t).member(0));
             return;
         }
         finish(packed_ ? combine_packed(t, result_) : combine(t, result_));
@@ -134,60 +134,57 @@ private:
     }
 
     Placed combine(const Type &t, Placed child) {
-        if (t.form == Form::wrap) return {displace(child.at, t.stride), child.id};
         if (t.form == Form::nest) {
-            const int64_t *const shape = t.arguments.get() + 1, levels = shape[-1];
-            for (int64_t level = levels; level-- > 0;)
-                child = builder_.strided(static_cast<uint64_t>(shape[level]), shape[levels + level],
-                                         child);
-            return child;
+            const auto &nest = as<NestType>(t);
+            for (const NestLevel &level : nest.levels)
+                child = builder_.strided(static_cast<uint64_t>(level.count), level.stride, child);
+            return {displace(child.at, nest.at), child.id};
         }
-        const auto count = static_cast<uint64_t>(t.count);
-        const int64_t extent = t.child->extent();
-        if (t.form == Form::by_reference)
+        if (t.form == Form::by_reference) {
+            const auto &list = as<ByReferenceType>(t);
             return builder_.by_reference(
-                count, {t.indices, t.index_element, has_small_indices(t), t.unit},
-                builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child));
-        if (t.form != Form::strided) builder_.described(count);
-        if (t.form == Form::strided) {
-            const Placed run =
-                builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child);
-            return builder_.strided(count, t.stride, run);
+                static_cast<uint64_t>(list.count),
+                {list.indices, list.index_element, has_small_indices(list), list.unit},
+                blocks(list.blocklength, t, child));
         }
-        if (t.form == Form::indexed_block) {
-            child = builder_.strided(static_cast<uint64_t>(t.blocklength), extent, child);
-            if (child.none()) return builder_.indexed_block({}, child);
-            child.at = displace(child.at, t.stride);
-            ListLook look = reach_of(t);
-            look.steps = count_steps(t.lists.displs, builder_.node(child.id).segments.last_end);
-            return builder_.indexed_block(list_copy_of(t.lists.displs), child, &look);
-        }
-        return indexed(t, extent, child);
+        const auto &list = as<ListType>(t);
+        builder_.described(static_cast<uint64_t>(list.count()));
+        if (t.form == Form::indexed) return indexed(list, t.child->extent(), child);
+        child = blocks(list.blocklength, t, child);
+        if (child.none()) return builder_.indexed_block({}, child);
+        child.at = displace(child.at, list.at);
+        ListLook look = reach_of(list);
+        look.steps = count_steps(list.displs, builder_.node(child.id).segments.last_end);
+        return builder_.indexed_block(list_copy_of(list.displs), child, &look);
+    }
+
+    Placed blocks(int64_t blocklength, const Type &t, Placed child) {
+        return builder_.strided(static_cast<uint64_t>(blocklength), t.child->extent(), child);
     }
 
     // Blocks with lengths of their own: Form::indexed, or a structure of one type.
-    Placed indexed(const Type &t, int64_t extent, Placed child) {
-        child.at = displace(child.at, t.stride);
-        return builder_.indexed(list_copy_of(t.lists.displs), t.lists.first, extent, child);
+    Placed indexed(const ListType &t, int64_t extent, Placed child) {
+        child.at = displace(child.at, t.at);
+        return builder_.indexed(list_copy_of(t.displs), t.first, extent, child);
     }
 
     // The extremes of the displacements, derived from the bounds.
-    static ListLook reach_of(const Type &t) {
+    static ListLook reach_of(const ListType &t) {
         const uint64_t last = static_cast<uint64_t>(t.blocklength) - 1;
         const int64_t across = displace(0, last, t.child->extent());
         const int64_t low = displace(t.child->true_lb, std::min<int64_t>(across, 0));
         const int64_t high = displace(t.child->true_ub, std::max<int64_t>(across, 0));
-        const auto from_first = [first = t.stride](int64_t bound, int64_t of_child) {
+        const auto from_first = [first = t.at](int64_t bound, int64_t of_child) {
             return displace(displace(bound, displace(0, UINT64_MAX, of_child)),
                             displace(0, UINT64_MAX, first));
         };
         return {0, from_first(t.true_lb, low), from_first(t.true_ub, high)};
     }
 
-    static bool is_of_one_type(const Type &t) {
+    static bool is_of_one_type(const StructureType &t) {
         const Type *const child = t.children[0];
-        return child->nested_structs == 0 && t.count > 1 &&
-               std::all_of(t.children.get(), t.children.get() + t.count,
+        return child->nested_structs == 0 && t.count() > 1 &&
+               std::all_of(t.children.begin(), t.children.end(),
                            [child](const Type *c) { return c == child; });
     }
 
@@ -195,18 +192,18 @@ private:
     // structure.
     void step_list() {
         LoweredType &f = stack_.back();
-        const Type &t = *f.type;
-        const int64_t extent = t.children[0]->extent();
+        const auto &t = as<StructureType>(*f.type);
+        const int64_t extent = t.member(0).extent();
         if (result_.none() || !builder_.is_dense(result_.id, extent)) {
             f.of_one_type = false;
             return;
         }
-        builder_.described(static_cast<uint64_t>(t.count));
+        builder_.described(static_cast<uint64_t>(t.count()));
         finish(indexed(t, extent, result_));
     }
 
     // Whether the bounds exclude an index of 2^31 or more, for either sign of the unit.
-    static bool has_small_indices(const Type &t) {
+    static bool has_small_indices(const ByReferenceType &t) {
         constexpr int128 most = int128{1} << 31;
         const int128 unit = t.unit < 0 ? -static_cast<int128>(t.unit) : t.unit;
         const int128 farthest = t.unit < 0 ? static_cast<int128>(t.child->true_lb) - t.true_lb
@@ -219,14 +216,14 @@ private:
     void step_structure() {
         LoweredType &f = stack_.back();
         LoweredType &owner = stack_[f.owner];
-        const Type &t = *f.type;
+        const auto &t = as<StructureType>(*f.type);
         if (f.waiting) {
             f.waiting = false;
             add(owner, f, f.next - 1, result_);
         }
-        while (f.next < t.count) {
+        while (f.next < t.count()) {
             const int64_t i = f.next++;
-            const Type &child = *t.children[i];
+            const Type &child = t.member(i);
             if (t.block_length(i) == 0 || child.size == 0) continue;
             int64_t shift = displace(f.shift, t.displacement(i));
             const Type *inner = t.block_length(i) == 1 ? splice_target(&child, shift) : nullptr;
@@ -244,8 +241,8 @@ private:
     }
 
     void add(LoweredType &owner, const LoweredType &f, int64_t i, Placed child) {
-        const Type &t = *f.type;
-        const Type &c = *t.children[i];
+        const auto &t = as<StructureType>(*f.type);
+        const Type &c = t.member(i);
         const auto times = static_cast<uint64_t>(t.block_length(i));
         const int64_t extent = packed_ ? static_cast<int64_t>(c.size) : c.extent();
         Placed p = builder_.strided(times, extent, child);
@@ -263,11 +260,8 @@ private:
             const auto uses = uses_.find(t);
             if (uses == uses_.end() || uses->second != 1) return nullptr;
             if (t->form == Form::structure) return t;
-            const bool single = t->form == Form::strided && t->count == 1 && t->blocklength == 1;
-            if (t->form == Form::wrap)
-                shift = displace(shift, t->stride);
-            else if (!single)
-                return nullptr;
+            if (t->form != Form::nest || !as<NestType>(*t).is_single()) return nullptr;
+            shift = displace(shift, as<NestType>(*t).at);
         }
     }
 
@@ -278,11 +272,8 @@ private:
             const Type *t = pending.back();
             pending.pop_back();
             if (t->nested_structs == 0 || ++uses_[t] > 1) continue;
-            if (t->form != Form::structure) {
-                pending.push_back(t->child);
-                continue;
-            }
-            for (int64_t i = 0; i < t->count; ++i) pending.push_back(t->children[i]);
+            const auto children = children_of(*t);
+            pending.insert(pending.end(), children.begin(), children.end());
         }
     }
 
