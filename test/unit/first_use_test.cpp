@@ -36,7 +36,7 @@ void pack(const BuiltType &built, std::uintptr_t count = 1, std::uintptr_t offse
 
 bool is_plain(const RecipePtr &recipe) {
     const BuiltType built(recipe);
-    return ucd::is_plain_list(type_of(built));
+    return ucd::PlainList(type_of(built)).list != nullptr;
 }
 
 } // namespace
@@ -66,7 +66,7 @@ TEST_CASE("the uses of duplicates are uses of their original") {
     CHECK_FALSE(has_layout(list));
     pack(one);
     CHECK(has_layout(list));
-    CHECK_FALSE(ucd::is_plain_list(type_of(dup_of(two))));
+    CHECK(ucd::PlainList(type_of(dup_of(two))).list == nullptr);
 }
 
 TEST_CASE("all that is derived from a type counts as its memory") {

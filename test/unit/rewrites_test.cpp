@@ -144,7 +144,7 @@ TEST_CASE("merge-touching") {
         list.push(8, 2);
         list.push(77, 0);
         list.push(10, 6);
-        return b.blocks(list);
+        return b.fold_blocks(list);
     });
     // Not if they touch in memory but not in order, or overlap.
     check_text("@8 strided(2, -8) block(8)", LAYOUT(b.indexed_block({8, 0}, bytes(b, 8))));

@@ -96,14 +96,18 @@ struct Layout {
     bool has_reference() const { return !index_lists.empty(); }
 };
 
-// Adds displacements, with wrap-around: absolute addresses are legal, and only sums in range are
-// used.
+// Adds and subtracts displacements, with wrap-around: absolute addresses are legal, and only sums
+// in range are used.
 inline int64_t displace(int64_t base, int64_t by) {
     return static_cast<int64_t>(static_cast<uint64_t>(base) + static_cast<uint64_t>(by));
 }
 inline int64_t displace(int64_t base, uint64_t times, int64_t stride) {
     return static_cast<int64_t>(static_cast<uint64_t>(base) +
                                 times * static_cast<uint64_t>(stride));
+}
+
+inline int64_t step_between(int64_t from, int64_t to) {
+    return static_cast<int64_t>(static_cast<uint64_t>(to) - static_cast<uint64_t>(from));
 }
 
 // Reads entry i of a list in memory that the calling code can access.

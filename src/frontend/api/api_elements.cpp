@@ -13,28 +13,37 @@
 
 using namespace ucd;
 
-int ucd_get_elements(uintptr_t count, ucd_type_t type, uintptr_t bytes, uintptr_t *elements) {
-    return guard("ucd_get_elements", [&]() -> Status {
+namespace {
+
+// Sets *result to what find(type, size of the stream) returns for a position in the packed stream
+// of (count, type).
+template <class Find>
+int find_in_stream(const char *function, uintptr_t count, ucd_type_t type, const char *argument,
+                   uintptr_t position, const char *output, uintptr_t *result, Find find) {
+    return guard(function, [&]() -> Status {
         const Type *t;
         uint64_t size;
         UCD_TRY(find_many(count, type, t, size));
-        UCD_TRY(require(elements, "elements"));
-        if (bytes > size) return fail_offset("bytes", bytes, size);
-        *elements = elements_before(*t, bytes);
+        UCD_TRY(require(result, output));
+        if (position > size) return fail_offset(argument, position, size);
+        *result = find(*t, size);
         return success;
     });
 }
 
+} // namespace
+
+int ucd_get_elements(uintptr_t count, ucd_type_t type, uintptr_t bytes, uintptr_t *elements) {
+    return find_in_stream("ucd_get_elements", count, type, "bytes", bytes, "elements", elements,
+                          [&](const Type &t, uint64_t) { return elements_before(t, bytes); });
+}
+
 int ucd_element_boundary(uintptr_t count, ucd_type_t type, uintptr_t offset, uintptr_t *boundary) {
-    return guard("ucd_element_boundary", [&]() -> Status {
-        const Type *t;
-        uint64_t bytes;
-        UCD_TRY(find_many(count, type, t, bytes));
-        UCD_TRY(require(boundary, "boundary"));
-        if (offset > bytes) return fail_offset("offset", offset, bytes);
-        *boundary = bytes == 0 ? 0 : element_floor(elements_of(*t), count, bytes, offset);
-        return success;
-    });
+    return find_in_stream("ucd_element_boundary", count, type, "offset", offset, "boundary",
+                          boundary, [&](const Type &t, uint64_t size) {
+                              return size == 0 ? 0
+                                               : element_floor(elements_of(t), count, size, offset);
+                          });
 }
 
 namespace {

@@ -78,51 +78,58 @@ std::string distributions(const int64_t *values, int64_t count) {
     return text + "]";
 }
 
+std::string text_of(int64_t number) {
+    return std::to_string(number);
+}
+std::string text_of(std::string text) {
+    return text;
+}
+
+template <class... Arguments>
+std::string join(const Arguments &...arguments) {
+    std::string text;
+    ((text += (text.empty() ? "" : ", ") + text_of(arguments)), ...);
+    return text;
+}
+
 std::string arguments_of(const ByReferenceType &t) {
-    return std::to_string(t.count) + ", " + std::to_string(t.blocklength) + ", " +
-           address_of(t.indices) + ", " +
-           std::string(predefined_name(predefined_with(t.index_element))) + ", " +
-           std::to_string(t.unit) + ", " + std::to_string(t.lb) + ", " + std::to_string(t.extent());
+    return join(t.count, t.blocklength, address_of(t.indices),
+                std::string(predefined_name(predefined_with(t.index_element))), t.unit, t.lb,
+                t.extent());
 }
 
 std::string arguments_of(const NestType &t) {
-    const auto number = [](int64_t v) { return std::to_string(v); };
     const auto level = [&](int64_t i) { return t.levels.begin()[i]; };
     const int64_t *a = t.arguments.data();
     switch (t.combiner) {
-    case Combiner::contig: return number(level(0).count);
+    case Combiner::contig: return join(level(0).count);
     case Combiner::vector:
-    case Combiner::hvector: {
-        const int64_t bytes = level(1).stride;
-        const int64_t stride = t.combiner == Combiner::hvector ? bytes
-                               : !t.arguments.empty()          ? a[0]
-                                                               : bytes / t.child->extent();
-        return number(level(1).count) + ", " + number(level(0).count) + ", " + number(stride);
-    }
-    case Combiner::hindexed_block: return "1, [" + number(t.at) + "]";
-    case Combiner::resized: return number(t.lb) + ", " + number(t.extent());
+        return join(level(1).count, level(0).count,
+                    t.arguments.empty() ? level(1).stride / t.child->extent() : a[0]);
+    case Combiner::hvector: return join(level(1).count, level(0).count, level(1).stride);
+    case Combiner::hindexed_block: return join(1, list(&t.at, 1));
+    case Combiner::resized: return join(t.lb, t.extent());
     case Combiner::subarray: {
         const int64_t n = a[0];
-        return list(a + 1, n) + ", " + list(a + 1 + n, n) + ", " + list(a + 1 + 2 * n, n) + ", " +
-               order_name(a[1 + 3 * n]);
+        return join(list(a + 1, n), list(a + 1 + n, n), list(a + 1 + 2 * n, n),
+                    order_name(a[1 + 3 * n]));
     }
     case Combiner::darray: {
         const int64_t n = a[2];
         const int64_t *g = a + 3;
-        return number(a[0]) + ", " + number(a[1]) + ", " + list(g, n) + ", " +
-               distributions(g + n, n) + ", " + list(g + 2 * n, n) + ", " + list(g + 3 * n, n) +
-               ", " + order_name(g[4 * n]);
+        return join(a[0], a[1], list(g, n), distributions(g + n, n), list(g + 2 * n, n),
+                    list(g + 3 * n, n), order_name(g[4 * n]));
     }
     case Combiner::ndarray: {
         const auto n = static_cast<int64_t>(t.levels.size());
-        return list_of(n, [&](int64_t i) { return level(n - 1 - i).count; }) + ", " +
-               list_of(n, [&](int64_t i) { return level(n - 1 - i).stride; });
+        return join(list_of(n, [&](int64_t i) { return level(n - 1 - i).count; }),
+                    list_of(n, [&](int64_t i) { return level(n - 1 - i).stride; }));
     }
     default: break;
     }
     // Numbers, all of which are kept.
     std::string text;
-    for (const int64_t n : t.arguments) text += (text.empty() ? "" : ", ") + number(n);
+    for (const int64_t n : t.arguments) text += (text.empty() ? "" : ", ") + text_of(n);
     return text;
 }
 
@@ -133,11 +140,11 @@ std::string arguments_of(const Type &t) {
     case Form::nest: return arguments_of(as<NestType>(t));
     case Form::by_reference: return arguments_of(as<ByReferenceType>(t));
     case Form::indexed_block:
-        return std::to_string(as<ListType>(t).blocklength) + ", " + displacements(as<ListType>(t));
+        return join(as<ListType>(t).blocklength, displacements(as<ListType>(t)));
     case Form::indexed:
     case Form::structure: break;
     }
-    return block_lengths(as<ListType>(t)) + ", " + displacements(as<ListType>(t));
+    return join(block_lengths(as<ListType>(t)), displacements(as<ListType>(t)));
 }
 
 // The child that the user passed to the constructor. The parts that a darray is made of have no
@@ -190,7 +197,7 @@ void write_tree(const Type &root, std::string &text) {
 
 void write_steps(const Type &type, std::string &text) {
     LoweringTrace trace;
-    (void)lower_to_layout(type, max_layout_bytes(type), &trace);
+    (void)lower(type, Lower::bytes, max_layout_bytes(type), &trace);
     for (const LoweringStep &step : trace.steps) {
         text += "step: " + std::string(name_of(step.combiner)) + " -> " + step.result;
         for (std::size_t i = 0; i < step.rewrites.size(); ++i)

@@ -260,7 +260,7 @@ Status Reader::indexed_block(List l, TypeOwner &type) {
 Status with_extent(int64_t stride, const Type *child, TypeOwner &type) {
     TypeOwner t(new NestType(Combiner::resized, *child));
     Bounds bounds(*t);
-    bounds.add(0, 1, *child);
+    bounds.add_range(0, 0, 1, *child);
     UCD_TRY(settle(bounds, *t));
     t->lb = 0;
     t->ub = stride;
@@ -286,7 +286,7 @@ Status Reader::indexed(List l, int64_t stride, bool one_length, TypeOwner &type)
         if (length == 0 || length > INT64_MAX) return corrupt("a length that does not fit");
         t->first[i + 1] = t->first[i] + length;
         t->lengths.add(static_cast<int64_t>(length), static_cast<int64_t>(length));
-        bounds.add(l.displs[i], static_cast<int64_t>(length), *child);
+        bounds.add_many(l.displs[i], l.displs[i], 1, static_cast<int64_t>(length), *child);
     }
     t->displs = std::move(l.displs);
     UCD_TRY(settle(bounds, *t));
@@ -305,7 +305,7 @@ Status Reader::structure(List l, TypeOwner &type) {
         retain(*child);
         t->children.push_back(child);
         t->first[i + 1] = i + 1;
-        bounds.add(l.displs[i], 1, *child);
+        bounds.add_range(l.displs[i], l.displs[i], 1, *child);
     }
     t->displs = std::move(l.displs);
     UCD_TRY(settle(bounds, *t));
@@ -330,13 +330,13 @@ Status Reader::root(int64_t start, int64_t lb, int64_t extent, NestOwner &type) 
         NestOwner displaced(new NestType(Combiner::hindexed_block, *nodes_.back()));
         displaced->at = start;
         Bounds bounds(*displaced);
-        bounds.add(start, 1, *displaced->child);
+        bounds.add_range(start, start, 1, *displaced->child);
         UCD_TRY(settle(bounds, *displaced));
         placed = std::move(displaced);
     }
     NestOwner t(new NestType(Combiner::resized, *placed));
     Bounds bounds(*t);
-    bounds.add(0, 1, *placed);
+    bounds.add_range(0, 0, 1, *placed);
     bounds.set(lb, static_cast<int128>(lb) + extent);
     if (!bounds.settle().ok()) return corrupt("bounds that do not fit");
     type = std::move(t);

@@ -1,5 +1,6 @@
 #include "flatten/shapes.h"
 
+#include "layout/normalise/list_look.h"
 #include "types/predefined.h"
 
 #include <algorithm>
@@ -23,21 +24,6 @@ bool divides(uint64_t divisor, uint64_t n) {
     return (divisor & below) == 0 ? (n & below) == 0 : n % divisor == 0;
 }
 
-// Considers every `apart`-th entry only. The greatest common divisor of the lengths of the maximal
-// runs in which entries are `by` apart.
-std::size_t common_run(const std::vector<int64_t> &displs, std::size_t apart, int64_t by) {
-    std::size_t divisor = 0, length = 1;
-    for (std::size_t i = apart; i < displs.size() && divisor != 1; i += apart) {
-        if (wrapping_sub(displs[i], displs[i - apart]) == by) {
-            ++length;
-            continue;
-        }
-        divisor = std::gcd(divisor, length);
-        length = 1;
-    }
-    return std::gcd(divisor, length);
-}
-
 // An arbitrary total order of lists of equal length, chosen to be fast.
 template <class T>
 int order_of(std::span<const T> a, std::span<const T> b) {
@@ -47,12 +33,12 @@ int order_of(std::span<const T> a, std::span<const T> b) {
 } // namespace
 
 Shapes::Steps Shapes::survey(const std::vector<int64_t> &displs) {
-    const int64_t first = wrapping_sub(displs[1], displs[0]);
+    const int64_t first = step_between(displs[0], displs[1]);
     Steps steps{.unit = first};
     uint64_t divisor = magnitude(first);
     int64_t least = first, most = first;
     for (std::size_t i = 2; i < displs.size(); ++i) {
-        const int64_t step = wrapping_sub(displs[i], displs[i - 1]);
+        const int64_t step = step_to(displs, i);
         steps.progression = steps.progression && step == first;
         if (divisor == 0 || !divides(divisor, magnitude(step)))
             divisor = std::gcd(divisor, magnitude(step));
@@ -87,7 +73,7 @@ ShapeId Shapes::strided(int64_t count, int64_t stride, ShapeId child) {
     s.stride = stride;
     s.plain = c.plain && (!touches || c.dense);
     s.dense = c.dense && touches;
-    s.end = wrapping_add(wrapping_mul(count - 1, stride), c.end);
+    s.end = displace(c.end, static_cast<uint64_t>(count - 1), stride);
     return intern(s);
 }
 
@@ -97,9 +83,9 @@ ShapeId Shapes::nested_progressions(const std::vector<int64_t> &displs, ShapeId 
     std::size_t apart = 1; // list entries that one remaining entry stands for
     while (displs.size() > apart) {
         const Shape &c = shapes_[child];
-        const int64_t step = wrapping_sub(displs[apart], displs[0]);
+        const int64_t step = step_between(displs[0], displs[apart]);
         if (!c.plain || (step == c.end && !c.dense)) return no_shape;
-        const std::size_t run = common_run(displs, apart, step);
+        const std::size_t run = common_run(displs, step, apart);
         if (run == 1) return no_shape;
         child = strided(static_cast<int64_t>(run), step, child);
         apart *= run;
@@ -131,7 +117,7 @@ PlacedShape Shapes::indexed(const std::vector<int64_t> &displs, const std::vecto
         const ShapeId run = strided(length, stride, child);
         if (shapes_[run].dense) return indexed_block(displs, run);
         const auto n = static_cast<int64_t>(displs.size());
-        if (steps.progression && steps.unit == wrapping_mul(length, stride))
+        if (steps.progression && steps.unit == displace(0, static_cast<uint64_t>(length), stride))
             return {at, strided(n * length, stride, child)};
         if (steps.progression) return {at, strided(n, steps.unit, run)};
     }
@@ -170,8 +156,7 @@ Shape Shapes::list(Kind kind, const std::vector<int64_t> &displs, const Steps &s
     uint8_t *to = extend(s, (displs.size() - 1) << steps.width);
     const auto write = [&](auto in_units) {
         for (std::size_t i = 1; i < displs.size(); ++i)
-            to = store(to, static_cast<uint64_t>(in_units(wrapping_sub(displs[i], displs[i - 1]))),
-                       steps.width);
+            to = store(to, static_cast<uint64_t>(in_units(step_to(displs, i))), steps.width);
     };
     if (steps.unit > 0 && std::has_single_bit(static_cast<uint64_t>(steps.unit)))
         write([shift = std::countr_zero(static_cast<uint64_t>(steps.unit))](int64_t step) {

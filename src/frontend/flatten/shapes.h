@@ -8,6 +8,7 @@
 #pragma once
 
 #include "flatten/format.h"
+#include "layout.h"
 #include "types/type.h"
 
 #include <set>
@@ -18,17 +19,6 @@ namespace ucd::flat {
 
 using ShapeId = uint32_t;
 inline constexpr ShapeId no_shape = UINT32_MAX;
-
-// Intermediate displacements may wrap; the displacement of one first byte relative to another fits.
-constexpr int64_t wrapping_add(int64_t a, int64_t b) {
-    return static_cast<int64_t>(static_cast<uint64_t>(a) + static_cast<uint64_t>(b));
-}
-constexpr int64_t wrapping_sub(int64_t a, int64_t b) {
-    return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
-}
-constexpr int64_t wrapping_mul(int64_t a, int64_t b) {
-    return static_cast<int64_t>(static_cast<uint64_t>(a) * static_cast<uint64_t>(b));
-}
 
 // A shape is relative to its first packed byte.
 struct Shape {

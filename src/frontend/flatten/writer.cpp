@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <unordered_map>
+#include <utility>
 
 namespace ucd {
 namespace {
@@ -22,15 +23,15 @@ public:
     PlacedShape run(const Type &root) {
         // Only members of structs can be reached by more than one path.
         shared_ = root.nested_structs > 0;
-        stack_.push_back({&root, 0});
+        stack_.push_back({&root});
         while (!stack_.empty()) {
-            if (const Type *child = next_child(stack_.back())) {
-                stack_.push_back({child, 0});
+            auto &[t, visited] = stack_.back();
+            if (!std::exchange(visited, true)) {
+                visit(*t);
                 continue;
             }
-            const Type &t = *stack_.back().type;
-            result_ = combine(t);
-            if (shared_) known_.emplace(&t, result_);
+            result_ = combine(*t);
+            if (shared_) known_.emplace(t, result_);
             stack_.pop_back();
         }
         return result_;
@@ -39,33 +40,28 @@ public:
 private:
     struct PendingType {
         const Type *type;
-        int64_t next; // the child to visit next
+        bool visited = false;
     };
 
     static bool contributes(const StructureType &t, int64_t member) {
         return t.block_length(member) > 0 && t.member(member).size > 0;
     }
 
-    // The next child whose shape is not known yet, or null.
-    const Type *next_child(PendingType &f) {
-        if (f.type->form == Form::element) return nullptr;
-        if (f.type->form != Form::structure) {
-            if (f.next++ > 0) return nullptr;
-            const auto known = shared_ ? known_.find(f.type->child) : known_.end();
-            if (known == known_.end()) return f.type->child;
+    // Puts the children of the last type on the stack, unless its shape is known.
+    void visit(const Type &t) {
+        if (const auto known = shared_ ? known_.find(&t) : known_.end(); known != known_.end()) {
             result_ = known->second;
-            return nullptr;
+            return stack_.pop_back();
         }
-        const auto &t = as<StructureType>(*f.type);
-        const Type *previous = nullptr;
-        while (f.next < t.count()) {
-            const int64_t i = f.next++;
-            const Type *child = &t.member(i);
-            if (child == previous || !contributes(t, i)) continue;
-            if (!known_.contains(child)) return child;
-            previous = child; // performance only: saves a look-up of the same child
+        if (t.form == Form::element) return;
+        if (t.form != Form::structure) return stack_.push_back({t.child});
+        const auto &structure = as<StructureType>(t);
+        const Type *previous = nullptr; // performance only: the same child would be looked up
+        for (int64_t i = 0; i < structure.count(); ++i) {
+            const Type *const child = &structure.member(i);
+            if (contributes(structure, i) && child != std::exchange(previous, child))
+                stack_.push_back({child});
         }
-        return nullptr;
     }
 
     // If the type has one child, `result_` is its shape.
@@ -78,7 +74,7 @@ private:
             ShapeId id = c.id;
             for (const NestLevel &level : nest.levels)
                 id = shapes_.strided(level.count, level.stride, id);
-            return {wrapping_add(c.at, nest.at), id};
+            return {displace(c.at, nest.at), id};
         }
         // Such a type is never written; its shape is used for an upper limit of the size.
         case Form::by_reference: {
@@ -90,7 +86,7 @@ private:
             std::vector<int64_t> displs;
             displs.reserve(list.displs.size());
             for (int64_t i = 0; i < list.count(); ++i)
-                displs.push_back(wrapping_add(c.at, list.displacement(i)));
+                displs.push_back(displace(c.at, list.displacement(i)));
             return shapes_.indexed_block(displs, blocks(list.blocklength, t, c));
         }
         case Form::indexed: {
@@ -100,7 +96,7 @@ private:
             lengths.reserve(list.displs.size());
             for (int64_t i = 0; i < list.count(); ++i) {
                 if (list.block_length(i) == 0) continue;
-                displs.push_back(wrapping_add(c.at, list.displacement(i)));
+                displs.push_back(displace(c.at, list.displacement(i)));
                 lengths.push_back(list.block_length(i));
             }
             return shapes_.indexed(displs, lengths, t.child->extent(), c.id);
@@ -124,7 +120,7 @@ private:
             const Type *const child = &t.member(i);
             if (child != previous) c = known_.find(child)->second;
             previous = child;
-            displs.push_back(wrapping_add(c.at, t.displacement(i)));
+            displs.push_back(displace(c.at, t.displacement(i)));
             lengths.push_back(t.block_length(i));
             extents.push_back(previous->extent());
             children.push_back(c.id);

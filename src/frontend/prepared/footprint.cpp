@@ -27,23 +27,17 @@ uint64_t bytes_of_cache(const TypeCache &derived) {
 
 // The type without its children and its cache.
 uint64_t bytes_of_tree(const Type &t) {
-    uint64_t bytes = bytes_of(t.arguments);
-    switch (t.form) {
-    case Form::element: return bytes + sizeof t;
-    case Form::nest: {
-        const auto &nest = as<NestType>(t);
-        return bytes + sizeof nest + nest.levels.allocated_bytes();
-    }
-    case Form::by_reference: return bytes + sizeof(ByReferenceType);
-    case Form::indexed_block: bytes += sizeof(IndexedBlockType); break;
-    case Form::indexed: bytes += sizeof(IndexedType); break;
-    case Form::structure: {
-        const auto &structure = as<StructureType>(t);
+    constexpr std::size_t sizes[] = {
+        sizeof(Type),        sizeof(NestType),      sizeof(IndexedBlockType),
+        sizeof(IndexedType), sizeof(StructureType), sizeof(ByReferenceType)};
+    uint64_t bytes = sizes[static_cast<unsigned>(t.form)] + bytes_of(t.arguments);
+    if (t.form == Form::nest) bytes += as<NestType>(t).levels.allocated_bytes();
+    if (t.form == Form::structure)
         bytes +=
-            sizeof structure + bytes_of(structure.children) + bytes_of(structure.member_places);
-    }
-    }
-    return bytes + bytes_of(as<ListType>(t).displs) + bytes_of(as<ListType>(t).first);
+            bytes_of(as<StructureType>(t).children) + bytes_of(as<StructureType>(t).member_places);
+    if (t.form == Form::structure || is_list(t))
+        bytes += bytes_of(as<ListType>(t).displs) + bytes_of(as<ListType>(t).first);
+    return bytes;
 }
 
 } // namespace

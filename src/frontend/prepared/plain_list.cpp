@@ -21,13 +21,7 @@ bool is_one_block(const Type &type) {
 PlainList::PlainList(const Type &type) {
     if (type.size == 0 || type.original().state.cache.load(std::memory_order_acquire) != nullptr)
         return;
-    const Type *inner = &type;
-    int64_t shifted = 0;
-    for (; inner->form == Form::nest; inner = inner->child) {
-        const auto &nest = as<NestType>(*inner);
-        if (!nest.is_single()) return;
-        shifted = displace(shifted, nest.at);
-    }
+    const auto [inner, shifted] = below_displacements(type);
     if (!is_list(*inner)) return;
     const auto &found = as<ListType>(*inner);
     const Type &child = *inner->child;
@@ -70,8 +64,8 @@ OwnedLayout described_layout(const Type &type, const PlainList &plain) {
     blocks.kind = NodeKind::indexed_block;
     blocks.count = static_cast<uint64_t>(list.count());
     blocks.bytes = list.size;
-    blocks.low = displace(type.true_lb, UINT64_MAX, start);
-    blocks.high = displace(type.true_ub, UINT64_MAX, start);
+    blocks.low = step_between(start, type.true_lb);
+    blocks.high = step_between(start, type.true_ub);
     blocks.segments = block.segments;
     blocks.segments.count = blocks.count;
     blocks.segments.inner_min = blocks.segments.inner_max = bytes;

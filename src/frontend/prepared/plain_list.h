@@ -18,10 +18,6 @@ struct PlainList {
     PlainBlocks blocks; // refer to the lists of that type
 };
 
-inline bool is_plain_list(const Type &type) {
-    return PlainList(type).list != nullptr;
-}
-
 // The displacement of the first packed byte.
 int64_t first_byte_of(const PlainList &plain);
 

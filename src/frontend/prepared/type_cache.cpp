@@ -47,12 +47,9 @@ constexpr uint64_t layout_share(uint64_t budget) {
 const Type *list_below(const Type &type) {
     constexpr int64_t long_list = 1024;
     if (type.unflattened) return nullptr; // each of these has its own budget
-    const Type *below = &type;
-    for (; below->form == Form::nest; below = below->child)
-        if (const auto &nest = as<NestType>(*below); nest.at != 0 || !nest.is_single())
-            return nullptr;
-    return below != &type && is_list(*below) && as<ListType>(*below).count() >= long_list ? below
-                                                                                          : nullptr;
+    const auto [below, by] = below_displacements(type);
+    const bool is_below = below != &type && by == 0 && is_list(*below);
+    return is_below && as<ListType>(*below).count() >= long_list ? below : nullptr;
 }
 
 } // namespace
@@ -71,7 +68,7 @@ TypeCache &make_cache(const Type &type) {
     auto made = list != nullptr ? std::make_unique<TypeCache>(layout_of(*list))
                                 : std::make_unique<TypeCache>();
     const uint64_t budget = budget_of(type);
-    if (list == nullptr) made->own = lower_to_layout(type, layout_share(budget));
+    if (list == nullptr) made->own = lower(type, Lower::bytes, layout_share(budget));
     if (budget != unlimited) {
         const uint64_t taken = bytes_of(made->own) + BoxIndex::memory_for(made->layout);
         made->bytes_left = budget - std::min(budget, taken);
@@ -88,7 +85,7 @@ ConstTypeOwner with_layout(const Type &type, OwnedLayout layout) {
     auto cache = std::make_unique<TypeCache>();
     cache->own = std::move(layout);
     TypeOwner made;
-    (void)create_resized(type, type.lb, type.extent(), made); // cannot fail, because the bounds are
+    (void)create_resized(type.lb, type.extent(), type, made); // cannot fail, because the bounds are
                                                               // valid
     made->state.cache.store(cache.release(), std::memory_order_release);
     return ConstTypeOwner(made.release());
@@ -96,17 +93,29 @@ ConstTypeOwner with_layout(const Type &type, OwnedLayout layout) {
 
 namespace {
 
-// Makes what a type caches besides its layout, unless another thread has. make(bytes, taken) stores
-// it in the slot; for a type from flattened bytes it gets what is left of the budget, and returns
-// what it has used of it.
+// What a type caches besides its layout. make(bytes, taken, made) makes it at first use; for a type
+// from flattened bytes, it may take what is left of the budget, and returns what it has used of it.
 template <class T, class Make>
-Status make_once(TypeCache &cache, const std::atomic<T *> &slot, Make make) {
+Status made_once(TypeCache &cache, std::atomic<const T *> &slot, Make make) {
+    if (slot.load(std::memory_order_acquire) != nullptr) return success;
     const std::lock_guard lock(cache.making);
     if (slot.load(std::memory_order_acquire) != nullptr) return success;
     uint64_t taken = 0;
-    UCD_TRY(make(cache.bytes_left, taken));
+    const T *made = nullptr;
+    UCD_TRY(make(cache.bytes_left, taken, made));
+    slot.store(made, std::memory_order_release);
     if (cache.bytes_left != unlimited) cache.bytes_left -= std::min(cache.bytes_left, taken);
     return success;
+}
+
+// The same, where it cannot fail. make(bytes, taken) returns it.
+template <class T, class Make>
+const T &get_once(TypeCache &cache, std::atomic<const T *> &slot, Make make) {
+    (void)made_once(cache, slot, [&](uint64_t max_bytes, uint64_t &taken, const T *&made) {
+        made = make(max_bytes, taken);
+        return success;
+    });
+    return *slot.load(std::memory_order_acquire);
 }
 
 } // namespace
@@ -115,17 +124,17 @@ Status make_plan(const Type &type, const Backend &backend, unsigned backend_inde
                  const KernelPlan *&plan) {
     TypeCache &cache = cache_of(type);
     auto &slot = cache.plans[backend_index][repeated];
-    const auto make = [&](uint64_t max_bytes, uint64_t &taken) -> Status {
-        Owner<KernelPlan> made;
-        UCD_TRY(backend.plan(cache.layout, type.extent(), repeated, max_bytes, made));
+    const auto make = [&](uint64_t max_bytes, uint64_t &taken, const KernelPlan *&made) -> Status {
+        Owner<KernelPlan> owner;
+        UCD_TRY(backend.plan(cache.layout, type.extent(), repeated, max_bytes, owner));
         if (logs(LogLevel::plan))
             log_line("%s, %s %s: %s", backend.name(), repeated ? "several" : "one",
-                     to_text(cache.layout).c_str(), description_of(*made).c_str());
-        taken = made->memory();
-        slot.store(made.release(), std::memory_order_release);
+                     to_text(cache.layout).c_str(), description_of(*owner).c_str());
+        taken = owner->memory();
+        made = owner.release();
         return success;
     };
-    UCD_TRY(make_once(cache, slot, make));
+    UCD_TRY(made_once(cache, slot, make));
     plan = slot.load(std::memory_order_acquire);
     return success;
 }
@@ -133,41 +142,33 @@ Status make_plan(const Type &type, const Backend &backend, unsigned backend_inde
 // Elements and runs leave at least as much of the budget to plans.
 const Elements &elements_of(const Type &type) {
     TypeCache &cache = cache_of(type);
-    if (const Elements *e = cache.elements.load(std::memory_order_acquire)) return *e;
-    (void)make_once(cache, cache.elements, [&](uint64_t max_bytes, uint64_t &taken) -> Status {
+    return get_once(cache, cache.elements, [&](uint64_t max_bytes, uint64_t &taken) {
         auto made = std::make_unique<OwnedElements>();
         made->kind = type.element;
         made->extent = static_cast<int64_t>(type.size);
         if (type.element == Element::none)
-            made->owned_runs = lower_to_elements(type, layout_share(max_bytes));
+            made->owned_runs = lower(type, Lower::elements, layout_share(max_bytes));
         made->runs = made->owned_runs;
         taken = sizeof *made + bytes_of(made->owned_runs);
-        cache.elements.store(made.release(), std::memory_order_release);
-        return success;
+        return made.release();
     });
-    return *cache.elements.load(std::memory_order_acquire);
 }
 
 const OwnedLayout &runs_of(const Type &type) {
     TypeCache &cache = cache_of(type);
-    if (const OwnedLayout *runs = cache.runs.load(std::memory_order_acquire)) return *runs;
-    (void)make_once(cache, cache.runs, [&](uint64_t max_bytes, uint64_t &taken) -> Status {
-        auto made = std::make_unique<OwnedLayout>(lower_to_runs(type, layout_share(max_bytes)));
+    return get_once(cache, cache.runs, [&](uint64_t max_bytes, uint64_t &taken) {
+        auto made =
+            std::make_unique<OwnedLayout>(lower(type, Lower::runs, layout_share(max_bytes)));
         taken = sizeof *made + bytes_of(*made);
-        cache.runs.store(made.release(), std::memory_order_release);
-        return success;
+        return made.release();
     });
-    return *cache.runs.load(std::memory_order_acquire);
 }
 
 const BoxIndex &boxes_of(const Type &type) {
     TypeCache &cache = cache_of(type);
-    if (const BoxIndex *boxes = cache.boxes.load(std::memory_order_acquire)) return *boxes;
-    (void)make_once(cache, cache.boxes, [&](uint64_t, uint64_t &) -> Status {
-        cache.boxes.store(new BoxIndex(cache.layout), std::memory_order_release);
-        return success; // make_cache() has charged the budget for it
-    });
-    return *cache.boxes.load(std::memory_order_acquire);
+    // make_cache() has charged the budget for it.
+    return get_once(cache, cache.boxes,
+                    [&](uint64_t, uint64_t &) { return new BoxIndex(cache.layout); });
 }
 
 } // namespace ucd

@@ -74,7 +74,7 @@ Status make_plan(const Type &type, const Backend &backend, unsigned backend_inde
 // The elements of the type's packed stream, for reductions.
 const Elements &elements_of(const Type &type);
 
-// Same, by handles; see lower_to_runs(). The type must not be empty.
+// Same, by handles; see Lower::runs. The type must not be empty.
 const OwnedLayout &runs_of(const Type &type);
 
 // The index of the boxes of the type's layout.

@@ -20,25 +20,13 @@ uint64_t magnitude_bits(int64_t n) {
 // The range of the origins of the blocks' children. Sum is wide enough for all intermediate
 // results.
 template <class Sum>
-struct Reach {
-    Sum low = 0, high = 0;
-    bool any = false;
-
-    void add(Sum first, Sum last) {
-        const Sum from = std::min(first, last), to = std::max(first, last);
-        low = any ? std::min(low, from) : from;
-        high = any ? std::max(high, to) : to;
-        any = true;
-    }
-};
-
-template <class Sum>
-Reach<Sum> reach_of(const BlocksOfOwnLength &b) {
-    Reach<Sum> reach;
+Interval<Sum> reach_of(const BlocksOfOwnLength &b) {
+    Interval<Sum> reach;
     for (std::size_t i = 0; i < b.displs.size(); ++i) {
         if (b.lengths[i] == 0) continue;
         const Sum first = static_cast<Sum>(b.displs[i]) * b.unit;
-        reach.add(first, first + static_cast<Sum>(b.lengths[i] - 1) * b.stride);
+        const Sum last = first + static_cast<Sum>(b.lengths[i] - 1) * b.stride;
+        reach.include(std::min(first, last), std::max(first, last));
     }
     return reach;
 }
@@ -97,7 +85,7 @@ bool BlocksOfOwnLength::add_to(Bounds &bounds, const Type &child, BlockLengths &
     constexpr int max_bits = 61, max_summed_bits = 50;
     const int step_bits =
         static_cast<int>(std::bit_width(magnitude_bits(unit) | magnitude_bits(stride)));
-    Reach<int128> all;
+    Interval<int128> all;
     uint128 children = 0;
     for (std::size_t begin = 0; begin < displs.size(); begin += in_l1) {
         const std::size_t size = std::min(in_l1, displs.size() - begin);
@@ -111,17 +99,18 @@ bool BlocksOfOwnLength::add_to(Bounds &bounds, const Type &child, BlockLengths &
             static_cast<int>(std::bit_width(look.displ_bits | static_cast<uint64_t>(look.longest)));
         if (bits_each + step_bits <= max_bits && bits_each <= max_summed_bits) {
             children += look.lengths;
-            Reach<int64_t> reach;
+            Interval<int64_t> reach;
             if (unit == stride && look.shortest > 0)
-                reach.add(look.reach.least * unit, look.reach.most * unit);
+                reach.include(std::min(look.reach.least * unit, look.reach.most * unit),
+                              std::max(look.reach.least * unit, look.reach.most * unit));
             else
                 reach = reach_of<int64_t>(some);
-            if (reach.any) all.add(reach.low, reach.high);
+            if (reach.any) all.include(reach.low, reach.high);
             continue;
         }
         for (const int64_t length : some.lengths) children += static_cast<uint64_t>(length);
-        const Reach<int128> reach = reach_of<int128>(some);
-        if (reach.any) all.add(reach.low, reach.high);
+        const Interval<int128> reach = reach_of<int128>(some);
+        if (reach.any) all.include(reach.low, reach.high);
     }
     bounds.add_range(all.low, all.high, children, child);
     return true;

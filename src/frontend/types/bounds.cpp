@@ -4,16 +4,6 @@
 
 namespace ucd {
 
-void Bounds::Interval::include(int128 from, int128 to) {
-    low = any ? std::min(low, from) : from;
-    high = any ? std::max(high, to) : to;
-    any = true;
-}
-
-void Bounds::add(int128 displacement, int64_t blocklength, const Type &child) {
-    add_many(displacement, displacement, 1, blocklength, child);
-}
-
 void Bounds::add_many(int128 lowest, int128 highest, int64_t count, int64_t blocklength,
                       const Type &child) {
     // If the extent is negative, the last child of a block lies before the first.

@@ -5,6 +5,7 @@
 #include "status.h"
 #include "types/type.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 
@@ -15,17 +16,27 @@ namespace ucd {
 __extension__ using int128 = __int128;
 __extension__ using uint128 = unsigned __int128;
 
+// The least interval around others.
+template <class Number>
+struct Interval {
+    Number low = 0, high = 0;
+    bool any = false;
+
+    void include(Number from, Number to) {
+        low = any ? std::min(low, from) : from;
+        high = any ? std::max(high, to) : to;
+        any = true;
+    }
+};
+
 // Collects the blocks of a type under construction, then computes what follows from them.
 class Bounds {
 public:
     // Of a type whose properties have not been set.
     explicit Bounds(Type &type) : type_(type) {}
 
-    // `blocklength` >= 0 children, the child's extent apart, the first displaced by `displacement`.
-    void add(int128 displacement, int64_t blocklength, const Type &child);
-
-    // `count` equal blocks whose displacements are in [`lowest`, `highest`], both of which occur.
-    // The displacements between do not matter.
+    // `count` equal blocks of `blocklength` children, the child's extent apart. Their displacements
+    // are in [`lowest`, `highest`], both of which occur. The displacements between do not matter.
     void add_many(int128 lowest, int128 highest, int64_t count, int64_t blocklength,
                   const Type &child);
 
@@ -42,13 +53,8 @@ public:
     Status settle();
 
 private:
-    struct Interval {
-        int128 low = 0, high = 0;
-        bool any = false;
-        void include(int128 from, int128 to);
-    };
     Type &type_;
-    Interval data_, marked_;
+    Interval<int128> data_, marked_;
     bool too_large_ = false, any_elements_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include "types/blocks.h"
 #include "types/bounds.h"
 #include "types/elements.h"
+#include "types/predefined.h"
 
 #include <algorithm>
 
@@ -14,13 +15,6 @@ Status not_negative(int64_t value, const char *argument) {
     if (value < 0) [[unlikely]]
         return fail(UCD_ERR__INVALID_ARG, "%s is %jd; it must be >= 0", argument,
                     static_cast<intmax_t>(value));
-    return success;
-}
-
-Status array_present(const void *array, int64_t count, const char *argument) {
-    if (array == nullptr && count > 0) [[unlikely]]
-        return fail(UCD_ERR__INVALID_ARG, "%s is NULL; it must have %jd entries", argument,
-                    static_cast<intmax_t>(count));
     return success;
 }
 
@@ -57,6 +51,13 @@ Status finish(Bounds &bounds, TypeOwner made, TypeOwner &type) {
 }
 
 } // namespace
+
+Status array_present(const void *array, int64_t count, const char *argument) {
+    if (array == nullptr && count > 0) [[unlikely]]
+        return fail(UCD_ERR__INVALID_ARG, "%s is NULL; it must have %jd entries", argument,
+                    static_cast<intmax_t>(count));
+    return success;
+}
 
 Status finish_nest(NestOwner nest, TypeOwner &type) {
     Bounds bounds(*nest);
@@ -119,17 +120,11 @@ namespace {
 // Only handles of fixed width are accepted, because the width of INT or LONG differs between
 // machines.
 Status find_index_element(ucd_type_t handle, Element &element) {
-    if (handle == UCD_TYPE__INT32_T)
-        element = Element::int32;
-    else if (handle == UCD_TYPE__UINT32_T)
-        element = Element::uint32;
-    else if (handle == UCD_TYPE__INT64_T)
-        element = Element::int64;
-    else if (handle == UCD_TYPE__UINT64_T)
-        element = Element::uint64;
-    else
+    if (handle != UCD_TYPE__INT32_T && handle != UCD_TYPE__UINT32_T &&
+        handle != UCD_TYPE__INT64_T && handle != UCD_TYPE__UINT64_T)
         return fail(UCD_ERR__INVALID_ARG,
                     "index_type is none of UCD_TYPE__INT32_T, UINT32_T, INT64_T and UINT64_T");
+    element = predefined_type(static_cast<unsigned>(reinterpret_cast<uintptr_t>(handle))).element;
     return success;
 }
 
@@ -217,10 +212,10 @@ Status create_struct(int64_t count, const int64_t *blocklengths, const int64_t *
     return success;
 }
 
-Status create_resized(const Type &child, int64_t lb, int64_t extent, TypeOwner &type) {
+Status create_resized(int64_t lb, int64_t extent, const Type &child, TypeOwner &type) {
     TypeOwner t(new NestType(Combiner::resized, child));
     Bounds bounds(*t);
-    bounds.add(0, 1, child);
+    bounds.add_range(0, 0, 1, child);
     bounds.set(lb, static_cast<int128>(lb) + extent);
     return finish(bounds, std::move(t), type);
 }

@@ -10,6 +10,8 @@ namespace ucd {
 // The unit of an array of displacements: bytes, or extents of the child.
 enum class Unit : uint8_t { bytes, extents };
 
+// INVALID_ARG if an array of so many entries is null.
+Status array_present(const void *array, int64_t count, const char *argument);
 // Computes the bounds of a nest, whose other members have been set.
 Status finish_nest(NestOwner nest, TypeOwner &type);
 
@@ -27,7 +29,7 @@ Status create_indexed(int64_t count, const int64_t *blocklengths, const int64_t 
                       const Type &child, TypeOwner &type);
 Status create_struct(int64_t count, const int64_t *blocklengths, const int64_t *displs,
                      const Type *const *children, TypeOwner &type);
-Status create_resized(const Type &child, int64_t lb, int64_t extent, TypeOwner &type);
+Status create_resized(int64_t lb, int64_t extent, const Type &child, TypeOwner &type);
 
 // These are in create_arrays.cpp.
 Status create_subarray(int ndims, const int64_t *sizes, const int64_t *subsizes,

@@ -30,12 +30,6 @@ Status check_order(int order) {
     return success;
 }
 
-Status present(const void *array, int ndims, const char *argument) {
-    if (array == nullptr && ndims > 0)
-        return fail(UCD_ERR__INVALID_ARG, "%s is NULL; it must have %d entries", argument, ndims);
-    return success;
-}
-
 // Makes the nest of an array, displaced by `shift`, which keeps the user's arguments. If `extent`
 // is given, the bounds are those of the whole array: from 0 to `*extent`.
 Status finish_array(NestOwner t, int128 shift, const int128 *extent, TypeOwner &type) {
@@ -74,9 +68,9 @@ Status grow(int128 &bytes, int64_t size) {
 Status create_subarray(int ndims, const int64_t *sizes, const int64_t *subsizes,
                        const int64_t *starts, int order, const Type &child, TypeOwner &type) {
     UCD_TRY(check_dims(ndims, 1));
-    UCD_TRY(present(sizes, ndims, "sizes"));
-    UCD_TRY(present(subsizes, ndims, "subsizes"));
-    UCD_TRY(present(starts, ndims, "starts"));
+    UCD_TRY(array_present(sizes, ndims, "sizes"));
+    UCD_TRY(array_present(subsizes, ndims, "subsizes"));
+    UCD_TRY(array_present(starts, ndims, "starts"));
     UCD_TRY(check_order(order));
     for (int i = 0; i < ndims; ++i) {
         if (sizes[i] < 0) return bad("sizes", i, sizes[i], "it must be >= 0");
@@ -123,26 +117,16 @@ Status share_of(int i, int64_t gsize, int distrib, int64_t darg, int procs, int6
         return bad("distribs", i, distrib, "it must be UCD_DISTRIBUTE__BLOCK, __CYCLIC or __NONE");
     if (darg <= 0 && darg != UCD_DISTRIBUTE__DFLT_DARG)
         return bad("dargs", i, darg, "it must be > 0 or UCD_DISTRIBUTE__DFLT_DARG");
-    if (distrib == UCD_DISTRIBUTE__BLOCK) {
-        const int64_t even = gsize / procs + (gsize % procs != 0);
-        const int64_t block = darg == UCD_DISTRIBUTE__DFLT_DARG ? std::max<int64_t>(even, 1) : darg;
-        if (static_cast<int128>(block) * procs < gsize)
-            return bad("dargs", i, darg,
-                       "blocks of that length on psizes[i] processes must cover gsizes[i]");
-        const int128 first = static_cast<int128>(block) * coord;
-        if (first >= gsize) {
-            s = nothing;
-            return success;
-        }
-        s.first = static_cast<int64_t>(first);
-        s.full_blocks = 1;
-        s.block = s.period = std::min(block, gsize - s.first);
-        s.rest = 0;
-        return success;
-    }
-    const int64_t block = darg == UCD_DISTRIBUTE__DFLT_DARG ? 1 : darg;
+    int64_t block = darg;
+    if (darg == UCD_DISTRIBUTE__DFLT_DARG)
+        block = distrib == UCD_DISTRIBUTE__CYCLIC
+                    ? 1
+                    : std::max<int64_t>(gsize / procs + (gsize % procs != 0), 1);
     const int128 first = static_cast<int128>(block) * coord;
     const int128 period = static_cast<int128>(block) * procs;
+    if (distrib == UCD_DISTRIBUTE__BLOCK && period < gsize)
+        return bad("dargs", i, darg,
+                   "blocks of that length on psizes[i] processes must cover gsizes[i]");
     if (first >= gsize) {
         s = nothing;
         return success;
@@ -215,10 +199,10 @@ Status create_darray(int size, int rank, int ndims, const int64_t *gsizes, const
         return fail(UCD_ERR__INVALID_ARG, "rank is %d; it must be in 0 .. size - 1 = %d", rank,
                     size - 1);
     UCD_TRY(check_dims(ndims, 1));
-    UCD_TRY(present(gsizes, ndims, "gsizes"));
-    UCD_TRY(present(distribs, ndims, "distribs"));
-    UCD_TRY(present(dargs, ndims, "dargs"));
-    UCD_TRY(present(psizes, ndims, "psizes"));
+    UCD_TRY(array_present(gsizes, ndims, "gsizes"));
+    UCD_TRY(array_present(distribs, ndims, "distribs"));
+    UCD_TRY(array_present(dargs, ndims, "dargs"));
+    UCD_TRY(array_present(psizes, ndims, "psizes"));
     UCD_TRY(check_order(order));
     int64_t processes = 1;
     for (int i = 0; i < ndims; ++i) {
@@ -263,8 +247,8 @@ Status create_darray(int size, int rank, int ndims, const int64_t *gsizes, const
 Status create_ndarray(int ndims, const int64_t *shape, const int64_t *byte_strides,
                       const Type &child, TypeOwner &type) {
     UCD_TRY(check_dims(ndims, 0));
-    UCD_TRY(present(shape, ndims, "shape"));
-    UCD_TRY(present(byte_strides, ndims, "byte_strides"));
+    UCD_TRY(array_present(shape, ndims, "shape"));
+    UCD_TRY(array_present(byte_strides, ndims, "byte_strides"));
     for (int i = 0; i < ndims; ++i)
         if (shape[i] < 0) return bad("shape", i, shape[i], "it must be >= 0");
     NestOwner t(new NestType(Combiner::ndarray, child));

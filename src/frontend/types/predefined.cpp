@@ -187,10 +187,8 @@ unsigned predefined_with(Element element) {
 }
 
 Pieces pieces_of(Element element) {
-    switch (element) {
-    case Element::int16_int32: return {2, 4, 4};
-    default: return {packed_size(element), 0, 0};
-    }
+    if (element == Element::int16_int32) return {2, 4, 4};
+    return {packed_size(element), 0, 0};
 }
 
 } // namespace ucd

@@ -1,5 +1,6 @@
 #include "types/type.h"
 
+#include "layout.h"
 #include "support/list_memory.h"
 #include "types/predefined.h"
 
@@ -13,6 +14,15 @@ ListType::~ListType() {
 std::span<const Type *const> children_of(const Type &type) {
     if (type.form == Form::structure) return as<StructureType>(type).children;
     return {&type.child, type.child != nullptr ? std::size_t{1} : 0};
+}
+
+DisplacedType below_displacements(const Type &type) {
+    DisplacedType below{&type};
+    while (below.type->form == Form::nest && as<NestType>(*below.type).is_single()) {
+        below.by = displace(below.by, as<NestType>(*below.type).at);
+        below.type = below.type->child;
+    }
+    return below;
 }
 
 namespace {

@@ -216,6 +216,13 @@ inline const Type &ListType::member(int64_t i) const {
 // one.
 std::span<const Type *const> children_of(const Type &type);
 
+// The type below nests with one child, and how far they displace it.
+struct DisplacedType {
+    const Type *type;
+    int64_t by = 0; // wraps
+};
+DisplacedType below_displacements(const Type &type);
+
 // Adds references.
 inline void retain(const Type &type, uint64_t times = 1) {
     if (!type.permanent) type.state.references.fetch_add(times, std::memory_order_relaxed);

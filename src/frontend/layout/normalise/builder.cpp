@@ -179,15 +179,11 @@ void Builder::summarise(Node &n, TableLists &t, Entry entry) const {
 
 namespace {
 
-int64_t minus(int64_t a, int64_t b) {
-    return static_cast<int64_t>(static_cast<uint64_t>(a) - static_cast<uint64_t>(b));
-}
-
 // Makes the displacements relative to the first, and returns the first.
 int64_t rebase(std::vector<int64_t> &displs) {
     const int64_t base = displs[0];
     if (base == 0) return 0;
-    for (int64_t &d : displs) d = minus(d, base);
+    for (int64_t &d : displs) d = step_between(base, d);
     return base;
 }
 
@@ -247,7 +243,7 @@ Placed Builder::make_indexed_block(std::vector<int64_t> displs, Placed child,
     const int64_t base = rebase(displs), at = displace(child.at, base);
     ListLook moved;
     if (look != nullptr) {
-        moved = {look->steps, minus(look->least, base), minus(look->most, base)};
+        moved = {look->steps, step_between(base, look->least), step_between(base, look->most)};
         look = &moved;
     }
     Node n;

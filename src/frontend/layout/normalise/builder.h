@@ -71,7 +71,7 @@ public:
     // Runs of first[i + 1] - first[i] children, `stride` apart, the first at child.at + displs[i].
     Placed indexed(std::vector<int64_t> displs, std::span<const uint64_t> first, int64_t stride,
                    Placed child);
-    Placed blocks(BlockList list);
+    Placed fold_blocks(BlockList list); // in fold.cpp
     // Children at displacements that are read when data moves. No rewrite inspects such a list or
     // expands the nodes around it.
     Placed by_reference(uint64_t count, const IndexList &list, Placed child);
@@ -164,7 +164,6 @@ private:
     bool summarise_dense(Node &node, const TableLists &table) const;
 
     // fold.cpp
-    Placed fold_blocks(BlockList list);
     Placed fold_equal_blocks(std::vector<int64_t> displs, uint64_t bytes, Element element,
                              const ListLook *known);
     // Blocks of (first[i + 1] - first[i]) * each bytes.

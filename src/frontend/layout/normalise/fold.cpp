@@ -17,32 +17,12 @@ namespace {
 // The unit of lengths is the largest power of two that divides them all, up to this many bytes.
 constexpr uint64_t max_unit = 16;
 
-int64_t step(const std::vector<int64_t> &displs, std::size_t i) {
-    return static_cast<int64_t>(static_cast<uint64_t>(displs[i]) -
-                                static_cast<uint64_t>(displs[i - 1]));
-}
-
-// The greatest common divisor of the lengths of the maximal runs of entries that are `by` apart.
-std::size_t common_run(const std::vector<int64_t> &displs, int64_t by) {
-    std::size_t divisor = 0, length = 1;
-    for (std::size_t i = 1; i < displs.size(); ++i) {
-        if (step(displs, i) == by) {
-            ++length;
-            continue;
-        }
-        divisor = std::gcd(divisor, length);
-        if (divisor == 1) return 1; // performance only: no later run changes it
-        length = 1;
-    }
-    return std::gcd(divisor, length);
-}
-
 // The step that more than half of the steps are equal to, if there is one; any step otherwise.
 int64_t majority_step(const std::vector<int64_t> &displs) {
     int64_t candidate = 0;
     std::size_t votes = 0;
     for (std::size_t i = 1; i < displs.size(); ++i) {
-        const int64_t s = step(displs, i);
+        const int64_t s = step_to(displs, i);
         if (votes == 0) candidate = s;
         votes = s == candidate ? votes + 1 : votes - 1;
     }
@@ -185,12 +165,11 @@ Placed Builder::fold_runs(BlockRuns runs) {
         return fold_displs(std::move(runs.displs), one);
     }
     const std::size_t p = shortest_period(
-        n, [&](auto i, auto j) { return step(runs.displs, i) == step(runs.displs, j); },
+        n, [&](auto i, auto j) { return step_to(runs.displs, i) == step_to(runs.displs, j); },
         [&](auto i, auto j) { return first[i + 1] - first[i] == first[j + 1] - first[j]; });
     if (p < n) {
         applied("period");
-        const auto stride = static_cast<int64_t>(static_cast<uint64_t>(runs.displs[p]) -
-                                                 static_cast<uint64_t>(runs.displs[0]));
+        const auto stride = step_between(runs.displs[0], runs.displs[p]);
         truncate(runs.displs, p);
         truncate(first, p + 1);
         runs.pieces = {};
@@ -214,7 +193,7 @@ Placed Builder::fold_displs(std::vector<int64_t> displs, Placed child, const Lis
     for (;; look = nullptr) {
         const std::size_t n = displs.size();
         if (n == 1) return {displace(child.at, displs[0]), child.id};
-        const int64_t first_step = step(displs, 1);
+        const int64_t first_step = step_to(displs, 1);
         const std::size_t run = common_run(displs, first_step);
         if (run > 1) {
             applied("progression");
@@ -223,12 +202,11 @@ Placed Builder::fold_displs(std::vector<int64_t> displs, Placed child, const Lis
             continue;
         }
         const std::size_t p = shortest_period(
-            n, [&](auto i, auto j) { return step(displs, i) == step(displs, j); },
+            n, [&](auto i, auto j) { return step_to(displs, i) == step_to(displs, j); },
             [](auto, auto) { return true; });
         if (p < n) {
             applied("period");
-            const auto stride = static_cast<int64_t>(static_cast<uint64_t>(displs[p]) -
-                                                     static_cast<uint64_t>(displs[0]));
+            const auto stride = step_between(displs[0], displs[p]);
             truncate(displs, p);
             return strided_without_expansion(n / p, stride, fold_displs(std::move(displs), child));
         }
@@ -236,14 +214,14 @@ Placed Builder::fold_displs(std::vector<int64_t> displs, Placed child, const Lis
             return make_indexed_block(std::move(displs), child, look);
         const int64_t by = majority_step(displs);
         std::size_t runs = 1;
-        for (std::size_t i = 1; i < n; ++i) runs += step(displs, i) != by;
+        for (std::size_t i = 1; i < n; ++i) runs += step_to(displs, i) != by;
         if (runs * min_run_for_indexed > n)
             return make_indexed_block(std::move(displs), child, look);
         applied("runs-of-a-list");
         std::vector<uint64_t> first;
         std::vector<int64_t> starts;
         for (std::size_t i = 0; i < n; ++i) {
-            if (i > 0 && step(displs, i) == by) continue;
+            if (i > 0 && step_to(displs, i) == by) continue;
             starts.push_back(displs[i]);
             first.push_back(i);
         }
@@ -289,12 +267,11 @@ Placed Builder::fold_indexed(std::vector<int64_t> displs, std::vector<uint64_t> 
         return indexed_block(std::move(each), child);
     }
     const std::size_t p = shortest_period(
-        n, [&](auto i, auto j) { return step(displs, i) == step(displs, j); },
+        n, [&](auto i, auto j) { return step_to(displs, i) == step_to(displs, j); },
         [&](auto i, auto j) { return counts[i] == counts[j]; });
     if (p < n) {
         applied("period");
-        const auto period_stride = static_cast<int64_t>(static_cast<uint64_t>(displs[p]) -
-                                                        static_cast<uint64_t>(displs[0]));
+        const auto period_stride = step_between(displs[0], displs[p]);
         truncate(displs, p);
         truncate(counts, p);
         return strided(n / p, period_stride,

@@ -1,20 +1,27 @@
 #include "layout/normalise/list_look.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace ucd {
-namespace {
-
-uint64_t step_to(std::span<const int64_t> displs, std::size_t i) {
-    return static_cast<uint64_t>(displs[i]) - static_cast<uint64_t>(displs[i - 1]);
+std::size_t common_run(std::span<const int64_t> displs, int64_t by, std::size_t apart) {
+    std::size_t divisor = 0, length = 1;
+    for (std::size_t i = apart; i < displs.size(); i += apart) {
+        if (step_between(displs[i - apart], displs[i]) == by) {
+            ++length;
+            continue;
+        }
+        divisor = std::gcd(divisor, length);
+        if (divisor == 1) return 1; // performance only: no later run changes it
+        length = 1;
+    }
+    return std::gcd(divisor, length);
 }
-
-} // namespace
 
 ListLook look_at(std::span<const int64_t> displs, int64_t step) {
     ListLook look{0, displs[0], displs[0]};
     for (std::size_t i = 1; i < displs.size(); ++i) {
-        look.steps += step_to(displs, i) == static_cast<uint64_t>(step);
+        look.steps += step_to(displs, i) == step;
         look.least = std::min(look.least, displs[i]);
         look.most = std::max(look.most, displs[i]);
     }
@@ -23,8 +30,7 @@ ListLook look_at(std::span<const int64_t> displs, int64_t step) {
 
 std::size_t count_steps(std::span<const int64_t> displs, int64_t step) {
     std::size_t steps = 0;
-    for (std::size_t i = 1; i < displs.size(); ++i)
-        steps += step_to(displs, i) == static_cast<uint64_t>(step);
+    for (std::size_t i = 1; i < displs.size(); ++i) steps += step_to(displs, i) == step;
     return steps;
 }
 

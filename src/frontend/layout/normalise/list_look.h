@@ -1,11 +1,22 @@
 // Properties of lists, found in one pass that needs no memory.
 #pragma once
 
+#include "layout.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
 
 namespace ucd {
+
+// The step to entry i from the one before; it wraps.
+inline int64_t step_to(std::span<const int64_t> displs, std::size_t i) {
+    return step_between(displs[i - 1], displs[i]);
+}
+
+// Of every `apart`-th entry: the greatest common divisor of the lengths of the maximal runs of
+// entries that are `by` apart.
+std::size_t common_run(std::span<const int64_t> displs, int64_t by, std::size_t apart = 1);
 
 struct ListLook {
     std::size_t steps = 0; // number of steps that are equal to the given one

@@ -21,11 +21,6 @@ namespace {
 // the top; otherwise each level would copy the list of the level below.
 constexpr uint32_t deep = 32;
 
-// The positions that elements get: their positions in memory (bytes), or their positions in the
-// packed stream, either with their representation (elements) or shifted by a distance for their
-// handle (runs).
-enum class Lower : uint8_t { bytes, elements, runs };
-
 // Shifts are negative, so that they do not overflow for any type. Numbers below
 // first_without_handle are handles, those above are representations without a handle on this
 // machine.
@@ -42,14 +37,12 @@ int64_t shift_of(const Type &element) {
 // Visits the type tree in post-order with an explicit stack, because a million levels are legal.
 class Lowering {
 public:
-    Lowering(Builder &builder, Lower what)
-        : builder_(builder), what_(what), packed_(what != Lower::bytes) {}
-
-    // `rewrites` is the vector that the builder adds names to.
-    void record(LoweringTrace &trace, std::vector<const char *> &rewrites) {
-        trace_ = &trace;
-        rewrites_ = &rewrites;
-    }
+    // `trace`, if given, receives the steps; `rewrites` is the vector that the builder adds names
+    // to.
+    Lowering(Builder &builder, Lower what, LoweringTrace *trace,
+             std::vector<const char *> &rewrites)
+        : builder_(builder), what_(what), packed_(what != Lower::bytes), trace_(trace),
+          rewrites_(rewrites) {}
 
     Placed run(const Type &root) {
         shared_ = root.nested_structs > 0;
@@ -84,7 +77,7 @@ private:
     }
 
     void add_step(const Type &t, Placed p) {
-        const std::vector<const char *> applied = std::exchange(*rewrites_, {});
+        const std::vector<const char *> applied = std::exchange(rewrites_, {});
         if (trace_->count++ >= LoweringTrace::most) return;
         std::vector<const char *> names; // each once; there are few
         for (const char *name : applied)
@@ -124,7 +117,7 @@ private:
         BlockList list;
         list.push(0, p.first_bytes);
         list.push(p.second_at, p.second_bytes);
-        return builder_.blocks(std::move(list));
+        return builder_.fold_blocks(std::move(list));
     }
 
     // In the packed stream, elements are consecutive for every constructor.
@@ -175,8 +168,7 @@ private:
         const int64_t low = displace(t.child->true_lb, std::min<int64_t>(across, 0));
         const int64_t high = displace(t.child->true_ub, std::max<int64_t>(across, 0));
         const auto from_first = [first = t.at](int64_t bound, int64_t of_child) {
-            return displace(displace(bound, displace(0, UINT64_MAX, of_child)),
-                            displace(0, UINT64_MAX, first));
+            return step_between(first, step_between(of_child, bound));
         };
         return {0, from_first(t.true_lb, low), from_first(t.true_ub, high)};
     }
@@ -280,8 +272,8 @@ private:
     Builder &builder_;
     Lower what_;
     bool packed_;
-    LoweringTrace *trace_ = nullptr;
-    std::vector<const char *> *rewrites_ = nullptr;
+    LoweringTrace *trace_;
+    std::vector<const char *> &rewrites_;
     bool shared_ = false;
     std::vector<LoweredType> stack_;
     Placed result_;
@@ -294,47 +286,21 @@ private:
 
 } // namespace
 
-namespace {
-
-// Lists that are expanded and then folded into others take memory only temporarily, so a multiple
-// of the limit is allowed at first. If the final layout exceeds the limit, it is made again with a
-// limit that ensures it fits.
-template <class Make>
-OwnedLayout lower_within(uint64_t max_bytes, Make make) {
+OwnedLayout lower(const Type &type, Lower what, uint64_t max_bytes, LoweringTrace *trace) {
+    const auto make = [&](uint64_t most) {
+        if (trace != nullptr) *trace = {};
+        std::vector<const char *> rewrites;
+        Builder builder(trace != nullptr ? &rewrites : nullptr, most);
+        return builder.finish(Lowering(builder, what, trace, rewrites).run(type));
+    };
+    // Lists that are expanded and then folded into others take memory only temporarily, so a
+    // multiple of the limit is allowed at first. If the final layout exceeds the limit, it is made
+    // again with a limit that ensures it fits.
     constexpr uint64_t for_a_while = 2;
     if (max_bytes > UINT64_MAX / for_a_while) return make(UINT64_MAX);
     OwnedLayout layout = make(for_a_while * max_bytes);
     if (bytes_of(layout) > max_bytes) layout = make(max_bytes);
     return layout;
-}
-
-} // namespace
-
-OwnedLayout lower_to_layout(const Type &type, uint64_t max_bytes, LoweringTrace *trace) {
-    return lower_within(max_bytes, [&](uint64_t most) {
-        std::vector<const char *> rewrites;
-        Builder builder(trace != nullptr ? &rewrites : nullptr, most);
-        Lowering lowering(builder, Lower::bytes);
-        if (trace != nullptr) {
-            *trace = {};
-            lowering.record(*trace, rewrites);
-        }
-        return builder.finish(lowering.run(type));
-    });
-}
-
-OwnedLayout lower_to_elements(const Type &type, uint64_t max_bytes) {
-    return lower_within(max_bytes, [&](uint64_t most) {
-        Builder builder(nullptr, most);
-        return builder.finish(Lowering(builder, Lower::elements).run(type));
-    });
-}
-
-OwnedLayout lower_to_runs(const Type &type, uint64_t max_bytes) {
-    return lower_within(max_bytes, [&](uint64_t most) {
-        Builder builder(nullptr, most);
-        return builder.finish(Lowering(builder, Lower::runs).run(type));
-    });
 }
 
 ShiftedElement element_with_shift(int64_t shift) {

@@ -5,6 +5,7 @@
 #include "layout/owned_layout.h"
 #include "types/type.h"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -22,19 +23,22 @@ struct LoweringTrace {
     std::size_t count = 0;           // number of all steps
 };
 
-// The layout of the type's bytes in memory, regardless of their elements. Implied lists are
-// expanded as long as the layout takes no more than `max_bytes`. `trace`, if given, receives the
-// steps.
-OwnedLayout lower_to_layout(const Type &type, uint64_t max_bytes, LoweringTrace *trace = nullptr);
+// What a layout lists, in the order of the packed stream.
+enum class Lower : uint8_t {
+    // The type's bytes in memory, regardless of their elements.
+    bytes,
+    // The packed stream over itself: its blocks are marked with their elements.
+    elements,
+    // The runs of handles in the packed stream, as segments: the layout of a packed stream in which
+    // the elements of each handle are shifted by a distance of their own. Elements then touch only
+    // those of the same handle, so the maximal runs are the segments of the layout. The shift of a
+    // segment is its displacement there minus its offset in the stream.
+    runs,
+};
 
-// The layout of the type's packed stream over itself: its blocks are marked with their elements.
-OwnedLayout lower_to_elements(const Type &type, uint64_t max_bytes);
-
-// The runs of handles in the packed stream, as segments: the layout of a packed stream in which the
-// elements of each handle are shifted by a distance of their own. Elements then touch only those of
-// the same handle, so the maximal runs are the segments of the layout. The shift of a segment is
-// its displacement there minus its offset in the stream.
-OwnedLayout lower_to_runs(const Type &type, uint64_t max_bytes);
+// Lowers a type to its canonical layout. Implied lists are expanded as long as the layout takes no
+// more than `max_bytes`. `trace`, if given, receives the steps.
+OwnedLayout lower(const Type &type, Lower what, uint64_t max_bytes, LoweringTrace *trace = nullptr);
 
 // The elements that have this shift: their handle, or UCD_TYPE__NULL if this machine has none for
 // their representation.

@@ -36,10 +36,6 @@ Placed Builder::strided(uint64_t count, int64_t stride, Placed child) {
     return s.id == child.id ? s : from_segments_if_small(s);
 }
 
-Placed Builder::blocks(BlockList list) {
-    return fold_blocks(std::move(list));
-}
-
 Placed Builder::indexed_block(std::vector<int64_t> displs, Placed child, const ListLook *look) {
     if (displs.empty() || child.none()) {
         applied("drop-empty");
@@ -213,16 +209,13 @@ bool Builder::indexed_of(const std::vector<Placed> &entries, NodeId shape, int64
 }
 
 bool Builder::as_period(const std::vector<Placed> &entries, Placed &result) {
-    const auto step = [&](std::size_t i) {
-        return static_cast<uint64_t>(entries[i].at) - static_cast<uint64_t>(entries[i - 1].at);
-    };
+    const auto step = [&](std::size_t i) { return step_between(entries[i - 1].at, entries[i].at); };
     const std::size_t p = shortest_period(
         entries.size(), [&](auto i, auto j) { return step(i) == step(j); },
         [&](auto i, auto j) { return entries[i].id == entries[j].id; });
     if (p == entries.size()) return false;
     applied("period");
-    const auto stride = static_cast<int64_t>(static_cast<uint64_t>(entries[p].at) -
-                                             static_cast<uint64_t>(entries[0].at));
+    const auto stride = step_between(entries[0].at, entries[p].at);
     const std::vector<Placed> one(entries.begin(), entries.begin() + static_cast<ptrdiff_t>(p));
     result = strided(entries.size() / p, stride, fold_structure(one));
     return true;
