@@ -343,10 +343,6 @@ Status Reader::root(int64_t start, int64_t lb, int64_t extent, NestOwner &type) 
     return success;
 }
 
-} // namespace
-
-namespace {
-
 Status check_magic(const uint8_t *bytes) {
     return std::equal(magic, magic + sizeof magic, bytes) ? success
                                                           : corrupt("it starts with other bytes");

@@ -56,11 +56,12 @@ private:
         if (t.form == Form::element) return;
         if (t.form != Form::structure) return stack_.push_back({t.child});
         const auto &structure = as<StructureType>(t);
-        const Type *previous = nullptr; // performance only: the same child would be looked up
-        for (int64_t i = 0; i < structure.count(); ++i) {
+        const Type *previous = nullptr;
+        for (int64_t i = 0, count = structure.count(); i < count; ++i) {
             const Type *const child = &structure.member(i);
-            if (contributes(structure, i) && child != std::exchange(previous, child))
-                stack_.push_back({child});
+            if (child == previous || !contributes(structure, i)) continue;
+            stack_.push_back({child});
+            previous = child; // performance only: saves a look-up of the same child
         }
     }
 
@@ -85,8 +86,8 @@ private:
             const auto &list = as<ListType>(t);
             std::vector<int64_t> displs;
             displs.reserve(list.displs.size());
-            for (int64_t i = 0; i < list.count(); ++i)
-                displs.push_back(displace(c.at, list.displacement(i)));
+            const int64_t first = displace(c.at, list.at);
+            for (const int64_t displ : list.displs) displs.push_back(displace(first, displ));
             return shapes_.indexed_block(displs, blocks(list.blocklength, t, c));
         }
         case Form::indexed: {
@@ -115,7 +116,7 @@ private:
         std::vector<ShapeId> children;
         const Type *previous = nullptr;
         PlacedShape c;
-        for (int64_t i = 0; i < t.count(); ++i) {
+        for (int64_t i = 0, count = t.count(); i < count; ++i) {
             if (!contributes(t, i)) continue;
             const Type *const child = &t.member(i);
             if (child != previous) c = known_.find(child)->second;

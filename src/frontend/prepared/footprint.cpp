@@ -27,15 +27,18 @@ uint64_t bytes_of_cache(const TypeCache &derived) {
 
 // The type without its children and its cache.
 uint64_t bytes_of_tree(const Type &t) {
+    // In the order of the forms.
     constexpr std::size_t sizes[] = {
         sizeof(Type),        sizeof(NestType),      sizeof(IndexedBlockType),
         sizeof(IndexedType), sizeof(StructureType), sizeof(ByReferenceType)};
     uint64_t bytes = sizes[static_cast<unsigned>(t.form)] + bytes_of(t.arguments);
     if (t.form == Form::nest) bytes += as<NestType>(t).levels.allocated_bytes();
-    if (t.form == Form::structure)
-        bytes +=
-            bytes_of(as<StructureType>(t).children) + bytes_of(as<StructureType>(t).member_places);
-    if (t.form == Form::structure || is_list(t))
+    if (t.form == Form::structure) {
+        const auto &structure = as<StructureType>(t);
+        bytes += structure.children.capacity() * sizeof(void *);
+        bytes += bytes_of(structure.member_places);
+    }
+    if (t.form == Form::structure || is_indexed(t))
         bytes += bytes_of(as<ListType>(t).displs) + bytes_of(as<ListType>(t).first);
     return bytes;
 }

@@ -22,7 +22,7 @@ PlainList::PlainList(const Type &type) {
     if (type.size == 0 || type.original().state.cache.load(std::memory_order_acquire) != nullptr)
         return;
     const auto [inner, shifted] = below_displacements(type);
-    if (!is_list(*inner)) return;
+    if (!is_indexed(*inner)) return;
     const auto &found = as<ListType>(*inner);
     const Type &child = *inner->child;
     const bool single = inner->form == Form::indexed_block && found.blocklength == 1;

@@ -48,7 +48,7 @@ const Type *list_below(const Type &type) {
     constexpr int64_t long_list = 1024;
     if (type.unflattened) return nullptr; // each of these has its own budget
     const auto [below, by] = below_displacements(type);
-    const bool is_below = below != &type && by == 0 && is_list(*below);
+    const bool is_below = below != &type && by == 0 && is_indexed(*below);
     return is_below && as<ListType>(*below).count() >= long_list ? below : nullptr;
 }
 
@@ -73,7 +73,7 @@ TypeCache &make_cache(const Type &type) {
         const uint64_t taken = bytes_of(made->own) + BoxIndex::memory_for(made->layout);
         made->bytes_left = budget - std::min(budget, taken);
     }
-    if (type.form == Form::structure || is_list(type))
+    if (type.form == Form::structure || is_indexed(type))
         made->own.share(as<ListType>(type).displs, as<ListType>(type).first);
     CachedOnType *first = nullptr; // another thread's, if it was faster
     if (type.state.cache.compare_exchange_strong(first, made.get(), std::memory_order_acq_rel))

@@ -186,6 +186,8 @@ struct StructureType final : ListType {
 
     std::vector<const Type *> children;     // one for each block
     std::vector<StreamPlace> member_places; // see types/elements.h
+
+    const Type &member(int64_t i) const { return *children[static_cast<std::size_t>(i)]; }
 };
 
 // `count` blocks at indices[i] * unit, which are read when data moves.
@@ -203,13 +205,13 @@ const T &as(const Type &type) {
     return static_cast<const T &>(type);
 }
 
-inline bool is_list(const Type &type) {
+// Whether it is a list of blocks of one type.
+inline bool is_indexed(const Type &type) {
     return type.form == Form::indexed_block || type.form == Form::indexed;
 }
 
 inline const Type &ListType::member(int64_t i) const {
-    return child != nullptr ? *child
-                            : *as<StructureType>(*this).children[static_cast<std::size_t>(i)];
+    return child != nullptr ? *child : as<StructureType>(*this).member(i);
 }
 
 // The types that the type was built on: the members of a structure, or the one child if there is

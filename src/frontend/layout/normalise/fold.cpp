@@ -42,80 +42,39 @@ void thin(std::vector<int64_t> &displs, std::size_t by) {
     displs.resize(n);
 }
 
-} // namespace
-
-namespace {
-
-// Joins `count` blocks to runs. block(i, displ, before) sets the displacement of block i and the
-// number of children before it, and returns whether it starts a run. Runs are collected in a buffer
-// that stays in a cache, without branches that depend on the list, and are passed to store(displs,
-// number) after each part of the blocks. `room` is the maximum number of runs.
-template <class Block, class Store>
-void collect_runs(std::size_t count, std::size_t room, Block block, BlockRuns &runs, Store store) {
+// Joins blocks to runs. Block i has sums(i + 1) - sums(i) children of `each` bytes; it may be
+// empty. Runs are collected in a buffer that stays in a cache, without branches that depend on the
+// list. Their displacements are passed to store(displs, number) after each part of the blocks.
+// `room` is the maximum number of runs.
+template <class Sums, class Store>
+void collect_runs(std::span<const int64_t> displs, Sums sums, uint64_t each, std::size_t room,
+                  BlockRuns &r, Store store) {
     constexpr std::size_t part = 256;
-    std::array<int64_t, part> displs;
-    std::array<uint64_t, part> first;
-    runs.first = take_list<uint64_t>(room + 1); // performance only: the list would grow otherwise
-    for (std::size_t i = 0; i < count;) {
-        std::size_t used = 0;
-        for (const std::size_t end = std::min(count, i + part); i < end; ++i)
-            used += block(i, displs[used], first[used]);
-        store(displs.data(), used);
-        runs.first.insert(runs.first.end(), first.data(), first.data() + used);
-    }
-}
-
-// The runs of equal blocks of which some touch. `runs` is the number of runs.
-BlockRuns runs_of_equal(const std::vector<int64_t> &displs, uint64_t bytes, std::size_t runs) {
-    BlockRuns r;
-    r.each = std::min(bytes & (~bytes + 1), max_unit);
-    const uint64_t times = bytes / r.each;
-    uint64_t end = ~static_cast<uint64_t>(displs[0]); // differs from the first block's displacement
-    const auto block = [=, list = displs.data()](std::size_t i, int64_t &displ,
-                                                 uint64_t &before) mutable {
-        const auto at = static_cast<uint64_t>(list[i]);
-        displ = list[i];
-        before = i * times;
-        const bool starts = at != end;
-        end = at + bytes;
-        return starts;
-    };
-    r.displs = take_list<int64_t>(runs);
-    collect_runs(displs.size(), runs, block, r, [&](const int64_t *some, std::size_t number) {
-        r.displs.insert(r.displs.end(), some, some + number);
-    });
-    r.first.push_back(displs.size() * times);
-    return r;
-}
-
-// The runs of blocks of first[i + 1] - first[i] units of `each` bytes; some may be empty. Reuses
-// the memory of `displs`.
-BlockRuns runs_of(std::vector<int64_t> displs, std::span<const uint64_t> first, uint64_t each) {
-    BlockRuns r;
+    std::array<int64_t, part> some;
+    std::array<uint64_t, part> before; // the number of units before each run
     r.each = std::min(each & (~each + 1), max_unit);
+    r.first = take_list<uint64_t>(room + 1); // performance only: the list would grow otherwise
     const uint64_t times = each / r.each;
-    const auto block = [=, list = displs.data(), sums = first.data(), end = uint64_t{},
-                        any = false](std::size_t i, int64_t &displ, uint64_t &before) mutable {
-        const auto at = static_cast<uint64_t>(list[i]);
-        const uint64_t length = sums[i + 1] - sums[i];
-        const bool full = length != 0;
-        displ = list[i];
-        before = sums[i] * times;
-        const bool starts = full & ((at != end) | !any);
-        any |= full;
-        end = full ? at + length * each : end;
-        return starts;
-    };
-    std::size_t runs = 0;
-    collect_runs(displs.size(), displs.size(), block, r,
-                 [&](const int64_t *some, std::size_t number) {
-                     std::copy_n(some, number, displs.data() + runs);
-                     runs += number;
-                 });
-    displs.resize(runs);
-    r.displs = std::move(displs);
-    r.first.push_back(first.back() * times);
-    return r;
+    const int64_t *const list = displs.data();
+    const std::size_t count = displs.size();
+    std::size_t i = 0; // the first block that is not empty
+    while (i < count && sums(i + 1) == sums(i)) ++i;
+    uint64_t end = i < count ? ~static_cast<uint64_t>(list[i]) : 0; // not where that begins
+    while (i < count) {
+        std::size_t used = 0;
+        for (const std::size_t last = std::min(count, i + part); i < last; ++i) {
+            const auto at = static_cast<uint64_t>(list[i]);
+            const uint64_t length = sums(i + 1) - sums(i);
+            const bool full = length != 0;
+            some[used] = list[i];
+            before[used] = sums(i) * times;
+            used += full & (at != end);
+            end = full ? at + length * each : end;
+        }
+        store(some.data(), used);
+        r.first.insert(r.first.end(), before.data(), before.data() + used);
+    }
+    r.first.push_back(sums(count) * times);
 }
 
 } // namespace
@@ -132,9 +91,18 @@ Placed Builder::fold_blocks(BlockList list) {
 Placed Builder::fold_blocks_of(std::vector<int64_t> displs, std::span<const uint64_t> first,
                                uint64_t each, Element element) {
     const std::size_t blocks = displs.size();
-    BlockRuns runs = runs_of(std::move(displs), first, each);
+    BlockRuns runs;
+    std::size_t kept = 0; // the displacements of runs take the place of those of blocks
+    const auto store = [&](const int64_t *some, std::size_t number) {
+        std::copy_n(some, number, displs.data() + kept);
+        kept += number;
+    };
+    collect_runs(
+        displs, [first](std::size_t i) { return first[i]; }, each, blocks, runs, store);
+    displs.resize(kept);
+    runs.displs = std::move(displs);
     runs.element = element;
-    if (runs.displs.size() < blocks) applied("merge-touching");
+    if (kept < blocks) applied("merge-touching");
     return fold_runs(std::move(runs));
 }
 
@@ -143,7 +111,14 @@ Placed Builder::fold_equal_blocks(std::vector<int64_t> displs, uint64_t bytes, E
     const ListLook look = known != nullptr ? *known : look_at(displs, static_cast<int64_t>(bytes));
     if (look.steps == 0) return fold_displs(std::move(displs), block(0, bytes, element), &look);
     applied("merge-touching");
-    BlockRuns runs = runs_of_equal(displs, bytes, displs.size() - look.steps);
+    BlockRuns runs;
+    const std::size_t room = displs.size() - look.steps;
+    runs.displs = take_list<int64_t>(room);
+    const auto store = [&](const int64_t *some, std::size_t number) {
+        runs.displs.insert(runs.displs.end(), some, some + number);
+    };
+    collect_runs(
+        displs, [](std::size_t i) { return i; }, bytes, room, runs, store);
     runs.element = element;
     if (max_bytes_ == UINT64_MAX && displs.size() <= max_kept_pieces * runs.displs.size())
         runs.pieces = std::move(displs);
