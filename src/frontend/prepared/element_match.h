@@ -80,8 +80,4 @@ private:
     uint64_t from_left_ = 0, to_left_ = 0; // elements of the current stretches
 };
 
-// Whether both sides of a copy, which have these types, have the same elements in its range. The
-// range must begin at an element boundary of both sides, and end at one of `from`.
-bool same_elements(const Move &copy, const Type &from, const Type &to);
-
 } // namespace ucd

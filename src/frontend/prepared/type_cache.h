@@ -71,10 +71,11 @@ Status make_plan(const Type &type, const Backend &backend, unsigned backend_inde
     return make_plan(type, backend, backend_index, repeated, plan);
 }
 
-// The elements of the type's packed stream, for reductions.
+// The elements of the type's packed stream, for reductions and conversions.
 const Elements &elements_of(const Type &type);
 
-// Same, by handles; see Lower::runs. The type must not be empty.
+// The runs of equal predefined types in the packed stream, by the values of their handles; see
+// Lower::runs. The type must not be empty.
 const OwnedLayout &runs_of(const Type &type);
 
 // The index of the boxes of the type's layout.
