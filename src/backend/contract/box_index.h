@@ -4,7 +4,6 @@
 #include "box.h"
 #include "layout_walk.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -136,10 +135,8 @@ private:
     // The index of the node's last mark with at most `box` boxes before it.
     uint64_t mark_before(const Node &node, uint64_t box) const {
         const BoxMark *marks = marks_of(node);
-        const BoxMark *end = marks + (node.count + every - 1) / every;
-        const BoxMark *beyond = std::upper_bound(
-            marks, end, box, [](uint64_t b, const BoxMark &mark) { return b < mark.boxes; });
-        return static_cast<uint64_t>(beyond - marks) - 1;
+        return entry_holding((node.count + every - 1) / every, box,
+                             [marks](uint64_t i) { return marks[i].boxes; });
     }
 
     // The entry of a structure that contains box number `box`; `box` is then counted from that

@@ -2,19 +2,13 @@
 // recursion. Finding a byte takes O(levels down to it * log entries).
 #pragma once
 
+#include "entry_holding.h"
 #include "layout.h"
 
 #include <algorithm>
 #include <memory>
 
 namespace ucd {
-
-// The index i of a prefix-sum table with first[i] <= position < first[i + 1].
-inline uint64_t entry_holding(Span<const uint64_t> first, uint64_t position) {
-    return static_cast<uint64_t>(std::upper_bound(first.begin(), first.end(), position) -
-                                 first.begin()) -
-           1;
-}
 
 // A leaf of the walk: the bytes [begin, end) of a node that is placed at `origin`.
 struct Piece {

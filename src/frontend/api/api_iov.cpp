@@ -2,6 +2,7 @@
 
 #include "api/api_guard.h"
 #include "api/whole.h"
+#include "entry_holding.h"
 #include "layout/segments.h"
 
 #include <ucd.h>
@@ -56,15 +57,11 @@ int ucd_iov_len_max(uintptr_t count, ucd_type_t type, uintptr_t max_iov_bytes, u
         UCD_TRY(require(iov_len, "iov_len"));
         UCD_TRY(require(actual_iov_bytes, "actual_iov_bytes"));
         // Finds the last segment boundary at or below the limit.
-        uint64_t fits = 0, beyond = whole.segments() + 1, bytes = 0;
-        while (beyond - fits > 1) {
-            const uint64_t middle = fits + (beyond - fits) / 2;
-            const uint64_t start = segment_start(*whole.layout, whole.top, middle);
-            (start <= max_iov_bytes ? fits : beyond) = middle;
-            if (start <= max_iov_bytes) bytes = start;
-        }
-        *iov_len = fits;
-        *actual_iov_bytes = bytes;
+        const auto start = [&](uint64_t segment) {
+            return segment_start(*whole.layout, whole.top, segment);
+        };
+        *iov_len = entry_holding(whole.segments() + 1, max_iov_bytes, start);
+        *actual_iov_bytes = *iov_len > 0 ? start(*iov_len) : 0;
         return success;
     });
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/copy_moves.h"
+#include "kernels/entry_holding.h"
 #include "kernels/table_places.h"
 #include "kernels/vector_move.h"
 #include "params/batch.h"
@@ -66,16 +67,9 @@ private:
 
     UCD_GPU_FUNCTION uint32_t member_holding(uint32_t vector) const {
         const uint32_t granule = vector >> s_.granule;
-        uint32_t low = table_.template entry<uint32_t>(s_.starts, granule);
-        uint32_t high = table_.template entry<uint32_t>(s_.starts, granule + 1);
-        while (low < high) {
-            const uint32_t middle = (low + high + 1) / 2;
-            if (first_of(middle) <= vector)
-                low = middle;
-            else
-                high = middle - 1;
-        }
-        return low;
+        return entry_holding(vector, table_.template entry<uint32_t>(s_.starts, granule),
+                             table_.template entry<uint32_t>(s_.starts, granule + 1),
+                             [this](uint32_t member) { return first_of(member); });
     }
 
     UCD_GPU_FUNCTION Member member_at(uint32_t member) const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/divide.h"
+#include "kernels/entry_holding.h"
 #include "kernels/words.h"
 #include "params/interpreter.h"
 
@@ -17,16 +18,11 @@ UCD_GPU_FUNCTION uint64_t entry_holding(const char *lists, const InterpreterNode
                                         uint64_t position) {
     const uint64_t starts = load_table(&node->starts), first = load_table(&node->first);
     const uint64_t granule = position >> load_table(&node->granule);
-    uint64_t low = interpreter_entry<uint32_t>(lists, starts, granule);
-    uint64_t high = interpreter_entry<uint32_t>(lists, starts, granule + 1);
-    while (low < high) {
-        const uint64_t middle = (low + high + 1) / 2;
-        if (interpreter_entry<uint64_t>(lists, first, middle) <= position)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
+    return entry_holding<uint64_t>(position, interpreter_entry<uint32_t>(lists, starts, granule),
+                                   interpreter_entry<uint32_t>(lists, starts, granule + 1),
+                                   [lists, first](uint64_t entry) {
+                                       return interpreter_entry<uint64_t>(lists, first, entry);
+                                   });
 }
 
 UCD_GPU_FUNCTION uint64_t displacement_of(const char *lists, const InterpreterNode *node,

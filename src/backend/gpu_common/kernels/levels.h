@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels/divide.h"
+#include "kernels/entry_holding.h"
 #include "kernels/words.h"
 #include "params/nest.h"
 
@@ -32,19 +33,12 @@ UCD_GPU_FUNCTION int64_t steps(uint32_t count, const NestLevel &level) {
     return static_cast<int64_t>(static_cast<int32_t>(count)) * level.stride;
 }
 
-// Finds the run that contains a child. The search is limited to one granule of children.
+// Finds the run that contains a child.
 UCD_GPU_FUNCTION uint32_t run_holding(const NestList &list, uint32_t child) {
     const uint32_t *start = list_pointer<uint32_t>(list.starts) + (child >> list.granule);
     const uint32_t *first = list_pointer<uint32_t>(list.first);
-    uint32_t low = load_table(start), high = load_table(start + 1);
-    while (low < high) {
-        const uint32_t middle = (low + high + 1) / 2;
-        if (load_table(first + middle) <= child)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
+    return entry_holding(child, load_table(start), load_table(start + 1),
+                         [first](uint32_t run) { return load_table(first + run); });
 }
 
 // Descends one level: `position` becomes the position within the child, and `displacement` includes
