@@ -49,6 +49,7 @@ struct Case {
         m.from_lines = from_lines.data();
         m.to_lines = to_lines.data();
         m.past_caches = rng.chance(50);
+        m.unaligned_past_caches = rng.chance(80);
         m.to_adjacent = adjacent(to_lines, from_count, m.from_step, m.to_step);
         m.from_adjacent = adjacent(from_lines, to_count, m.to_step, m.from_step);
     }
@@ -112,8 +113,8 @@ void check(const TransposeKernelInfo &kernel, Rng &rng, const Case &one) {
     m.to = reinterpret_cast<uintptr_t>(to.data()) + to_at;
     kernel.function(m);
     INFO(kernel.name << ", " << m.from_count << " lines to " << m.to_count << ", block " << m.block
-                     << ", steps " << m.from_step << " and " << m.to_step
-                     << ", past caches: " << m.past_caches);
+                     << ", steps " << m.from_step << " and " << m.to_step << ", past caches: "
+                     << m.past_caches << ", even unaligned: " << m.unaligned_past_caches);
     CHECK(from == source);
     CHECK(to == expected);
 }

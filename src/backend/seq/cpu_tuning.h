@@ -1,7 +1,7 @@
-// Tuning per processor family for rows of many small blocks whose cache lines fall into few cache
-// sets. The measurements are in docs/measurements/findings.md. Row lengths are in blocks, strides
-// in bytes. Families that were not measured have neutral values, with which these rows are moved
-// like all others.
+// Tuning per processor family: for rows of many small blocks whose cache lines fall into few cache
+// sets, and for large permutations. The measurements are in docs/measurements/findings.md. Row
+// lengths are in blocks, strides in bytes. Families that were not measured have neutral values,
+// with which these rows are moved like all others.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,9 @@ struct CpuTuning {
         // For rows of at least this length, storing in groups of eight pays.
         uint64_t by_eights = UINT64_MAX;
     } unpack;
+    // Whether permutations write past the caches even if the lines of the target begin anywhere in
+    // cache lines.
+    bool unaligned_past_caches = true;
 };
 
 // For other families, and processors of other makers.
@@ -55,7 +58,8 @@ inline constexpr CpuTuning amd_family_25{
 
 // Zen 5. Waiting packs columns of a power of two 1.3 to 2.4 times as fast as a plain loop, and
 // unpacks them 1.1 to 2 times as fast. From 32,768 blocks on, only a part of a row fits in the
-// outer caches.
+// outer caches. Permutations of lines that begin anywhere in cache lines take 1.5 times as long
+// with blocks of 1 byte if they write past the caches, and as long with blocks of 4 or 8.
 inline constexpr CpuTuning amd_family_26{
     .pack = {.row = 1024,
              .stride = 2048,
@@ -64,6 +68,7 @@ inline constexpr CpuTuning amd_family_26{
              .fenced_narrow_row = UINT64_MAX,
              .fenced_from_memory = true},
     .unpack = {.row = 1024, .stride = 1024, .fenced = {{1024, UINT64_MAX}, {1, 0}}},
+    .unaligned_past_caches = false,
 };
 
 // The delay between two loads of a group that is waited for. Issuing each load a little later makes

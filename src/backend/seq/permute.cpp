@@ -54,6 +54,7 @@ void move_whole(const Axes &axes, uintptr_t from, uintptr_t to) {
     m.from_adjacent = from_adjacent;
     m.to_adjacent = to_adjacent;
     m.past_caches = bytes >= past_caches;
+    m.unaligned_past_caches = cpu_tuning->unaligned_past_caches; // performance only: see there
     const auto list_lines = [&](uint64_t row, uint64_t column) {
         loops.rows.list(&Axis::from, row, from_adjacent ? 1 : m.from_count, from_lines);
         loops.columns.list(&Axis::to, column, to_adjacent ? 1 : m.to_count, to_lines);

@@ -267,70 +267,107 @@ UCD_SEQ_ONE_COPY void move_whole_lines(const Matrix &m, const Part &part) {
 #endif
 }
 
-// Writes whole cache lines past the caches, wherever they begin in the lines of the target: what is
-// left of a cache line stays in the buffer until the next blocks of its line come. `part` has all
-// lines of the source, and a number of those of the target that is a multiple of the tile's side.
+// Prefetches `bytes` bytes from `at` on of the lines [begin, end) of the source. If they begin
+// anywhere in cache lines, each piece of a cache line's length ends in the next one; that in which
+// it begins was read with the piece before.
+// performance only: the same is moved, whatever is prefetched
+UCD_SEQ_INLINE void prefetch_lines(const Matrix &m, uint64_t begin, uint64_t end, uintptr_t at,
+                                   uint64_t bytes) {
+    for (uint64_t k = begin; k < end; ++k)
+        for (uint64_t byte = 0; byte < bytes; byte += line_bytes)
+            prefetch(displaced(at, m.from_lines[k]) + lesser(byte + line_bytes, bytes) - 1);
+}
+
+// Lines of the target that are written in whole cache lines, past the caches, wherever they begin
+// in cache lines. Each has a row of the buffer, to which the blocks of `each` source lines are
+// added at a time. What then does not fill a cache line waits in the row for the next ones.
+//
+//   row:   | room | waiting | added |
+//          0      64        64 + waiting
+//
+// Byte 64 of a row belongs at the beginning of a cache line of the target. The blocks that are
+// added follow the waiting ones there, so `waiting` is also where in the cache line they begin. At
+// first, what waits is the neighbour's part of the cache line in which the target line begins: it
+// is not set, and never written. There is room for the last tile, which may begin one vector
+// earlier, because it overlaps the one before it.
 template <unsigned width>
-UCD_SEQ_ONE_COPY void stream_unaligned(const Matrix &m, const Part &part) {
-    using Tile = Tile<width>;
-    constexpr uint64_t blocks = line_bytes / width;
-    constexpr unsigned side = Tile::side;
-    constexpr uint64_t each = 2 * blocks;                        // lines of the source at a time
-    constexpr unsigned rows = 4 * blocks < 64 ? 4 * blocks : 64; // and of the target
-    alignas(line_bytes) char buffer[rows][uint64_t{2} * line_bytes + each * width];
-    uint64_t waiting[rows]; // bytes at the beginning of each row of the buffer, and
-    uint64_t skipped[rows]; // how many of them are not this matrix's
-    for (uint64_t t = part.to; t < part.to_end; t += rows) {
-        const auto height = static_cast<unsigned>(lesser(rows, part.to_end - t));
-        const auto line_of = [&](unsigned j) { return displaced(m.to, m.to_lines[t + j]); };
-        for (unsigned j = 0; j < height; ++j) waiting[j] = skipped[j] = line_of(j) % line_bytes;
-        for (uint64_t f = 0; f < m.from_count; f += each) {
-            const uint64_t here = lesser(each, m.from_count - f);
-            const uintptr_t from = m.from + t * width;
-            // If lines of the source begin anywhere in cache lines, each piece of a cache line's
-            // length ends in the next one; that in which it begins was read with the piece before.
-            const uint64_t piece = uint64_t{height} * width;
-            if (f + each < m.from_count)
-                for (uint64_t k = f + each; k < lesser(f + 2 * each, m.from_count); ++k)
-                    for (uint64_t byte = 0; byte < piece; byte += line_bytes)
-                        prefetch(displaced(from, m.from_lines[k]) +
-                                 lesser(byte + line_bytes, piece) - 1);
-            for (uint64_t i = 0; i < here; i += side) {
-                // The last tile of all overlaps the one before it, which is in the buffer still, or
-                // is part of what was written from it.
-                const uint64_t at = f + i + side <= m.from_count ? i : m.from_count - side - f;
-                const int64_t *const lines = m.from_lines + (f + at);
-                for (unsigned j = 0; j < height; j += side)
-                    Tile::move(
-                        [&](unsigned k) { return displaced(from, lines[k]) + uint64_t{j} * width; },
-                        [&](unsigned k) {
-                            return reinterpret_cast<uintptr_t>(buffer[j + k]) + line_bytes +
-                                   waiting[j + k] + at * width;
-                        });
-            }
-            const bool last = f + each >= m.from_count;
-            for (unsigned j = 0; j < height; ++j) {
-                char *const row = buffer[j] + line_bytes;
-                const uint64_t bytes = waiting[j] + here * width;
-                const uintptr_t to = line_of(j) + f * width - waiting[j];
-                uint64_t done = 0;
-                if (skipped[j] > 0 && bytes >= line_bytes) {
-                    __builtin_memcpy(pointer(to + skipped[j]), row + skipped[j],
-                                     line_bytes - skipped[j]);
-                    done = line_bytes;
-                    skipped[j] = 0;
-                }
-                for (; done + line_bytes <= bytes; done += line_bytes)
-                    store_line<true>(to + done, row + done);
-                if (last && bytes > done + skipped[j])
-                    __builtin_memcpy(pointer(to + done + skipped[j]), row + done + skipped[j],
-                                     bytes - done - skipped[j]);
-                if (last) continue;
-                // The line before is kept, too, for tiles that overlap it.
-                copy<line_bytes>(buffer[j], row + done - line_bytes);
-                copy<line_bytes>(row, row + done);
-                waiting[j] = bytes - done;
-            }
+class WaitingLines {
+public:
+    static constexpr uint64_t each = 2 * line_bytes / width;
+    static constexpr unsigned rows = 4 * line_bytes / width < 64 ? 4 * line_bytes / width : 64;
+
+    // `to` is the address of the target line.
+    UCD_SEQ_INLINE void begin(unsigned row, uintptr_t to) { waiting_[row] = to % line_bytes; }
+
+    // Where block `at` of those that are added lies; down to one vector before them.
+    UCD_SEQ_INLINE uintptr_t place(unsigned row, uint64_t at) {
+        return reinterpret_cast<uintptr_t>(buffer_[row]) + line_bytes + waiting_[row] + at * width;
+    }
+
+    // Writes `added` blocks, the first of which belongs at `to`. `first` and `last` are whether
+    // they are the first `each` blocks of the target line, and whether they are its last ones.
+    UCD_SEQ_INLINE void write(unsigned row, uintptr_t to, uint64_t added, bool first, bool last) {
+        char *const line = buffer_[row] + line_bytes;
+        const uint64_t waiting = waiting_[row], bytes = waiting + added * width;
+        const uintptr_t to_line = to - waiting;
+        uint64_t done = 0;
+        if (first && waiting > 0) {
+            __builtin_memcpy(pointer(to), line + waiting, line_bytes - waiting);
+            done = line_bytes;
+        }
+        for (; done + line_bytes <= bytes; done += line_bytes)
+            store_line<true>(to_line + done, line + done);
+        if (last) {
+            __builtin_memcpy(pointer(to_line + done), line + done, bytes - done);
+            return;
+        }
+        copy<line_bytes>(line, line + done);
+        waiting_[row] = bytes - done;
+    }
+
+private:
+    alignas(line_bytes) char buffer_[rows][2 * uint64_t{line_bytes} + each * width];
+    uint64_t waiting_[rows];
+};
+
+// Adds the blocks of the source lines [f, f + count) to the rows of the target lines from t on. The
+// last tile of a line overlaps the one before it, so that all are whole. It puts the same blocks
+// there again, or some that are written already.
+template <unsigned width>
+UCD_SEQ_INLINE void add_tiles(const Matrix &m, uint64_t f, uint64_t count, uint64_t t,
+                              unsigned height, WaitingLines<width> &lines) {
+    constexpr unsigned side = Tile<width>::side;
+    const uintptr_t from = m.from + t * width;
+    for (uint64_t i = 0; i < count; i += side) {
+        const uint64_t at = f + i + side <= m.from_count ? i : m.from_count - side - f;
+        const int64_t *const from_lines = m.from_lines + (f + at);
+        for (unsigned j = 0; j < height; j += side)
+            Tile<width>::move(
+                [&](unsigned k) { return displaced(from, from_lines[k]) + uint64_t{j} * width; },
+                [&](unsigned k) { return lines.place(j + k, at); });
+    }
+}
+
+// Writes whole cache lines past the caches, wherever they begin in the lines of the target.
+// [to, to_end) are a multiple of the tile's side; the matrix has more than WaitingLines::each lines
+// of the source.
+template <unsigned width>
+UCD_SEQ_ONE_COPY void stream_unaligned(const Matrix &m, uint64_t to_end) {
+    using Lines = WaitingLines<width>;
+    Lines lines;
+    for (uint64_t t = 0; t < to_end; t += Lines::rows) {
+        const auto height = static_cast<unsigned>(lesser(Lines::rows, to_end - t));
+        const auto target = [&](unsigned j, uint64_t f) {
+            return displaced(m.to, m.to_lines[t + j]) + f * width;
+        };
+        for (unsigned j = 0; j < height; ++j) lines.begin(j, target(j, 0));
+        for (uint64_t f = 0; f < m.from_count; f += Lines::each) {
+            const uint64_t next = f + Lines::each, count = lesser(Lines::each, m.from_count - f);
+            prefetch_lines(m, next, lesser(next + Lines::each, m.from_count), m.from + t * width,
+                           uint64_t{height} * width);
+            add_tiles<width>(m, f, count, t, height, lines);
+            for (unsigned j = 0; j < height; ++j)
+                lines.write(j, target(j, f), count, f == 0, next >= m.from_count);
         }
     }
 #if defined(__SSE2__)
@@ -366,10 +403,10 @@ UCD_SEQ_INLINE void move_lines(const Matrix &m) {
             return;
         }
         constexpr uint64_t long_line = 8 * blocks; // so that few cache lines are not whole
-        if (m.from_count >= long_line && m.to_count >= blocks) {
+        if (m.unaligned_past_caches && m.from_count >= long_line && m.to_count >= blocks) {
             constexpr unsigned bytes = vector_bytes(width), side = Tile<width>::side;
             const uint64_t to_end = m.to_count / side * side;
-            stream_unaligned<width>(m, {0, m.from_count, 0, to_end});
+            stream_unaligned<width>(m, to_end);
             return move_tiles<width, bytes>(m, {0, m.from_count, to_end, m.to_count});
         }
     }

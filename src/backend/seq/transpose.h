@@ -17,7 +17,8 @@ struct Matrix {
     uint64_t block;                       // bytes of an entry
     bool from_adjacent, to_adjacent;      // whether the lines follow each other without gaps; see
                                           // max_interleaved
-    bool past_caches;                     // whether the target should be written past the caches
+    bool past_caches;                     // whether the target should be written past the caches,
+    bool unaligned_past_caches;           // and its lines if they begin anywhere in cache lines
 };
 
 // Up to so many lines of blocks of 1, 2 or 4 bytes are interleaved, or taken apart, if the lines of
