@@ -28,21 +28,6 @@ UCD_GPU_FUNCTION void convert_words(const uintptr_t (&from)[words], const uintpt
     }
 }
 
-// Calls at(from, to) with the places of words that are threads_per_block apart.
-template <unsigned words, class At>
-UCD_GPU_FUNCTION void at_words(const ConvertParams &p, uint32_t first, At at) {
-    uint32_t position[words];
-    uintptr_t from[words], to[words];
-#pragma unroll
-    for (unsigned i = 0; i < words; ++i) {
-        position[i] = first + i * threads_per_block;
-        from[i] = p.from;
-        to[i] = p.to;
-    }
-    find_on_both(p.level, p.levels, position, from, to);
-    at(from, to);
-}
-
 template <class To, class From, unsigned each>
 UCD_GPU_FUNCTION void run_convert_words(const ConvertParams &p) {
     UCD_GPU_FOR_EACH_THREAD(thread) {

@@ -29,18 +29,20 @@ UCD_GPU_FUNCTION void for_words_of_tile(const Params &p, uint32_t tile, uint32_t
     }
 }
 
-template <unsigned width, unsigned count>
-UCD_GPU_FUNCTION void copy_from_rows(const CopyRowsParams &p, uint32_t first) {
-    uint32_t position[count];
-    uintptr_t from[count], to[count];
+// Calls at(from, to) with the places of words that are threads_per_block apart, by the levels of a
+// nest that both sides have in common.
+template <unsigned words, class Params, class At>
+UCD_GPU_FUNCTION void at_words(const Params &p, uint32_t first, At at) {
+    uint32_t position[words];
+    uintptr_t from[words], to[words];
 #pragma unroll
-    for (unsigned i = 0; i < count; ++i) {
+    for (unsigned i = 0; i < words; ++i) {
         position[i] = first + i * threads_per_block;
         from[i] = p.from;
         to[i] = p.to;
     }
     find_on_both(p.level, p.levels, position, from, to);
-    copy_words<width>(from, to);
+    at(from, to);
 }
 
 // Kinds of copies, with what a block does for a tile.
@@ -50,7 +52,8 @@ struct CopyRows {
     UCD_GPU_FUNCTION static void run(const Params &p, uint32_t tile) {
         UCD_GPU_FOR_EACH_THREAD(thread) {
             for_words_of_tile(p, tile, thread, [&](auto words, uint32_t word) {
-                copy_from_rows<width, decltype(words)::number>(p, word);
+                at_words<decltype(words)::number>(
+                    p, word, [](const auto &from, const auto &to) { copy_words<width>(from, to); });
             });
         }
     }

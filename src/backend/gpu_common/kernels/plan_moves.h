@@ -22,6 +22,15 @@ UCD_GPU_FUNCTION uint32_t threads_of(const Group &group) {
     return static_cast<uint32_t>(size < most ? size : most);
 }
 
+// Calls body(thread) for the threads of the group that may have work.
+template <class Group, class Body>
+UCD_GPU_FUNCTION void for_threads_of(const Group &group, const Body &body) {
+    const uint32_t size = threads_of(group);
+    UCD_GPU_FOR_EACH_RANK(group, rank) {
+        if (rank < size) body(GroupThread{static_cast<uint32_t>(rank), size});
+    }
+}
+
 // The log2 of the widest word that divides everything whose bitwise or is `bits`.
 UCD_GPU_FUNCTION uint32_t word_shift(uint32_t word, uint64_t bits) {
     bits |= uint64_t{1} << word;
@@ -148,12 +157,9 @@ UCD_GPU_FUNCTION void move_known(const Group &group, const ucd_device_plan_t &pl
     const auto first = static_cast<int32_t>(static_cast<uint32_t>(offset) - v.head);
     const MovedMember<KnownLayout<width>> m{
         {origin}, v.start, static_cast<uint32_t>(first >> shift_of_width<width>), v.head, v.tail};
-    const uint32_t size = threads_of(group);
-    UCD_GPU_FOR_EACH_RANK(group, rank) {
-        if (rank < size)
-            move_share<direction>(moves, m, static_cast<uint32_t>(v.count),
-                                  {static_cast<uint32_t>(rank), size});
-    }
+    for_threads_of(group, [&](GroupThread thread) {
+        move_share<direction>(moves, m, static_cast<uint32_t>(v.count), thread);
+    });
 }
 
 template <Direction direction, class Group, class Places>
@@ -165,15 +171,12 @@ UCD_GPU_FUNCTION void move_nest(const Group &group, const ucd_device_plan_t &pla
     const uint32_t shift = word_shift(plan.word, origin | (packed - offset));
     const bool aligned_stores =
         direction == Direction::unpack && plan.store_count > 0 && origin % max_store_bytes == 0;
-    const uint32_t size = threads_of(group);
 #pragma unroll 1
     for (uint64_t done = 0; done < bytes;) {
         const PlanRange r = range_at(plan, typed, offset + done, bytes - done);
         if (direction == Direction::unpack && aligned_stores && r.level < plan.store_levels) {
-            UCD_GPU_FOR_EACH_RANK(group, rank) {
-                if (rank < size)
-                    store_share(plan, r, packed + done, {static_cast<uint32_t>(rank), size});
-            }
+            for_threads_of(
+                group, [&](GroupThread thread) { store_share(plan, r, packed + done, thread); });
         } else {
             const PlanVectors v = vectors_of(packed + done, r.bytes);
             const int32_t first = static_cast<int32_t>(r.before - v.head);
@@ -182,11 +185,9 @@ UCD_GPU_FUNCTION void move_nest(const Group &group, const ucd_device_plan_t &pla
                                             static_cast<uint32_t>(first >> shift),
                                             v.head,
                                             v.tail};
-            UCD_GPU_FOR_EACH_RANK(group, rank) {
-                if (rank < size)
-                    move_share<direction>(moves, m, static_cast<uint32_t>(v.count),
-                                          {static_cast<uint32_t>(rank), size});
-            }
+            for_threads_of(group, [&](GroupThread thread) {
+                move_share<direction>(moves, m, static_cast<uint32_t>(v.count), thread);
+            });
         }
         done += r.bytes;
     }
@@ -258,6 +259,11 @@ UCD_GPU_FUNCTION void copy_share(const Order &order, const From &from,
     }
 }
 
+template <unsigned width>
+struct Width {
+    static constexpr unsigned bytes = width;
+};
+
 template <class Group, class From, class To>
 UCD_GPU_FUNCTION void copy_nests(const Group &group, const ucd_device_plan_t &from,
                                  const From &from_places, uintptr_t in, const ucd_device_plan_t &to,
@@ -267,7 +273,6 @@ UCD_GPU_FUNCTION void copy_nests(const Group &group, const ucd_device_plan_t &fr
     const uint32_t shift =
         word_shift(common, (in + static_cast<uint64_t>(from.origin)) |
                                (out + static_cast<uint64_t>(to.origin)) | offset | bytes);
-    const uint32_t size = threads_of(group);
 #pragma unroll 1
     for (uint64_t done = 0; done < bytes;) {
         const PlanRange f = range_at(from, in, offset + done, bytes - done);
@@ -276,32 +281,19 @@ UCD_GPU_FUNCTION void copy_nests(const Group &group, const ucd_device_plan_t &fr
         const PlanLayout target{t.typed, t.skipped, t.level, shift};
         const uint32_t from_first = f.before >> shift, to_first = t.before >> shift;
         const auto words = static_cast<uint32_t>(t.bytes >> shift);
-        UCD_GPU_FOR_EACH_RANK(group, number) {
-            const GroupThread thread{static_cast<uint32_t>(number), size};
-            if (number < size) {
-                switch (shift) {
-                case 4:
-                    copy_share<16>(StreamOrder(), from_places, source, from_first, to_places,
-                                   target, to_first, words, thread);
-                    break;
-                case 3:
-                    copy_share<8>(StreamOrder(), from_places, source, from_first, to_places, target,
-                                  to_first, words, thread);
-                    break;
-                case 2:
-                    copy_share<4>(StreamOrder(), from_places, source, from_first, to_places, target,
-                                  to_first, words, thread);
-                    break;
-                case 1:
-                    copy_share<2>(StreamOrder(), from_places, source, from_first, to_places, target,
-                                  to_first, words, thread);
-                    break;
-                default:
-                    copy_share<1>(StreamOrder(), from_places, source, from_first, to_places, target,
-                                  to_first, words, thread);
-                }
+        const auto copy = [&](auto width, GroupThread thread) {
+            copy_share<decltype(width)::bytes>(StreamOrder(), from_places, source, from_first,
+                                               to_places, target, to_first, words, thread);
+        };
+        for_threads_of(group, [&](GroupThread thread) {
+            switch (shift) {
+            case 4: return copy(Width<16>(), thread);
+            case 3: return copy(Width<8>(), thread);
+            case 2: return copy(Width<4>(), thread);
+            case 1: return copy(Width<2>(), thread);
+            default: return copy(Width<1>(), thread);
             }
-        }
+        });
         done += t.bytes;
     }
 }

@@ -156,15 +156,6 @@ public:
         for (unsigned i = 0; i < count; ++i) places[i] += position[i];
     }
 
-    template <unsigned count>
-    UCD_GPU_FUNCTION void find(const PlanLayout &m, uint32_t word, uint32_t apart,
-                               uintptr_t (&places)[count]) const {
-        uint32_t position[count];
-#pragma unroll
-        for (unsigned i = 0; i < count; ++i) position[i] = word + i * apart;
-        find(m, position, places);
-    }
-
 private:
     const ucd_device_plan_t &plan_;
 };
@@ -228,15 +219,6 @@ public:
         }
 #pragma unroll
         for (unsigned i = 0; i < count; ++i) places[i] += position[i];
-    }
-
-    template <unsigned count>
-    UCD_GPU_FUNCTION void find(const PlanLayout &m, uint32_t word, uint32_t apart,
-                               uintptr_t (&places)[count]) const {
-        uint32_t position[count];
-#pragma unroll
-        for (unsigned i = 0; i < count; ++i) position[i] = word + i * apart;
-        find(m, position, places);
     }
 
 private:

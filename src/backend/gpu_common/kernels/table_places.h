@@ -108,16 +108,6 @@ public:
                 m.typed + (static_cast<uintptr_t>(displacement[i] + position[i]) << m.shift);
     }
 
-    // The same for `count` words that are `apart` words from each other.
-    template <unsigned count>
-    UCD_GPU_FUNCTION void find(const Walked &m, uint32_t word, uint32_t apart,
-                               uintptr_t (&places)[count]) const {
-        uint32_t position[count];
-#pragma unroll
-        for (unsigned i = 0; i < count; ++i) position[i] = word + i * apart;
-        find(m, position, places);
-    }
-
 private:
     UCD_GPU_FUNCTION NestList list_at(uint32_t index) const {
         const Quad a = table_.template entry<Quad>(lists_, index * 2);

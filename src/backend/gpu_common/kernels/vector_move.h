@@ -30,7 +30,8 @@ struct MovedVector {
 //     find(layout, positions, places)       of words at the given positions in the stream
 //     find(layout, position, apart, places) of words that are `apart` words from each other
 //
-// `known_width` is the width of words if the compiler knows it, else 0.
+// `known_width` is the width of words if the compiler knows it, else 0; then there is no second
+// function.
 template <Direction direction, class Places>
 class VectorMove {
 public:
@@ -68,7 +69,7 @@ public:
         for (uint32_t word = first; word < first + words * warp_lanes;
              word += at_once * warp_lanes) {
             uintptr_t place[at_once];
-            places_.find(m.layout, m.first_word + word, warp_lanes, place);
+            find(m, m.first_word + word, warp_lanes, place);
             const uintptr_t packed = m.packed + uint64_t{word} * width;
             Word<width> w[at_once];
 #pragma unroll
@@ -126,6 +127,19 @@ public:
     }
 
 private:
+    template <unsigned count>
+    UCD_GPU_FUNCTION void find(const Member &m, uint32_t word, uint32_t apart,
+                               uintptr_t (&place)[count]) const {
+        if constexpr (Places::known_width != 0) {
+            places_.find(m.layout, word, apart, place);
+        } else {
+            uint32_t position[count];
+#pragma unroll
+            for (unsigned i = 0; i < count; ++i) position[i] = word + i * apart;
+            places_.find(m.layout, position, place);
+        }
+    }
+
     UCD_GPU_FUNCTION void move_narrow(const Member &m, const MovedVector &v, uint32_t word) const {
         if constexpr (Places::known_width == 1) {
             move_by_fours<1>(m, v, word);
@@ -145,9 +159,8 @@ private:
     template <unsigned width>
     UCD_GPU_FUNCTION void move_by_fours(const Member &m, const MovedVector &vector,
                                         uint32_t first) const {
-        move_fours<direction, width>(vector.packed, first, [&](uint32_t word, auto &place) {
-            places_.find(m.layout, word, 1, place);
-        });
+        move_fours<direction, width>(vector.packed, first,
+                                     [&](uint32_t word, auto &place) { find(m, word, 1, place); });
     }
 
     // Moves a vector at an end of the range in words and bytes, one after the other.
@@ -157,7 +170,7 @@ private:
 #pragma unroll 1
         for (uint32_t i = v.head; i < v.tail;) {
             uintptr_t place[1];
-            places_.find(m.layout, word + (i >> m.layout.shift), 1, place);
+            find(m, word + (i >> m.layout.shift), 1, place);
             const uintptr_t at = place[0] + (i & mask), packed = v.packed + i;
             const bool fits = (i & (width - 1)) == 0 && i + width <= v.tail;
             const uint32_t moved = fits ? shift : 0;
