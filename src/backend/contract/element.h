@@ -51,49 +51,6 @@ inline constexpr Element native_long_double = LDBL_MANT_DIG == 64    ? Element::
                                               : LDBL_MANT_DIG == 113 ? Element::binary128
                                                                      : Element::float64;
 
-// The size of one element in the packed stream.
-constexpr uint32_t packed_size(Element e) {
-    switch (e) {
-    case Element::byte:
-    case Element::char8:
-    case Element::bool8:
-    case Element::int8:
-    case Element::uint8:
-    case Element::float8_e4m3:
-    case Element::float8_e5m2: return 1;
-    case Element::wchar16:
-    case Element::int16:
-    case Element::uint16:
-    case Element::float16:
-    case Element::bfloat16: return 2;
-    case Element::wchar32:
-    case Element::int32:
-    case Element::uint32:
-    case Element::float32: return 4;
-    case Element::int16_int32: return 6;
-    case Element::int64:
-    case Element::uint64:
-    case Element::float64:
-    case Element::complex32:
-    case Element::float32_int32:
-    case Element::int32_int32:
-    case Element::float32_float32: return 8;
-    case Element::float64_int32:
-    case Element::int64_int32: return 12;
-    case Element::x87_80:
-    case Element::binary128:
-    case Element::complex64:
-    case Element::float64_float64: return 16;
-    case Element::x87_80_int32:
-    case Element::binary128_int32: return 20;
-    case Element::complex_x87_80:
-    case Element::complex_binary128: return 32;
-    case Element::none:
-    case Element::count_: break;
-    }
-    return 0;
-}
-
 enum class Op : uint8_t {
     replace,
     max,
@@ -124,29 +81,93 @@ constexpr uint32_t op_bit(Op op) {
     return uint32_t{1} << static_cast<unsigned>(op);
 }
 
+// What is known of a representation.
+struct ElementInfo {
+    Element element;
+    uint32_t size; // of one element in the packed stream
+    uint32_t ops;  // see defined_ops()
+    Element part;  // see converted_part()
+};
+
+namespace element_table {
+
+inline constexpr uint32_t bitwise = op_bit(Op::band) | op_bit(Op::bor) | op_bit(Op::bxor);
+inline constexpr uint32_t logical = op_bit(Op::land) | op_bit(Op::lor) | op_bit(Op::lxor);
+inline constexpr uint32_t sums = op_bit(Op::sum) | op_bit(Op::prod);
+inline constexpr uint32_t arithmetic = op_bit(Op::max) | op_bit(Op::min) | sums;
+inline constexpr uint32_t located = op_bit(Op::maxloc) | op_bit(Op::minloc);
+inline constexpr uint32_t converts = op_bit(Op::convert) | op_bit(Op::convert_sat);
+inline constexpr uint32_t floating = arithmetic | converts;
+inline constexpr uint32_t integer = floating | logical | bitwise;
+
+// The ops of an extended format, on machines that compute in it.
+constexpr uint32_t of_native(Element extended, uint32_t ops) {
+    return extended == native_long_double ? ops : 0;
+}
+
+// In the order of Element.
+using enum Element;
+inline constexpr ElementInfo all[] = {
+    {none, 0, 0, none},
+    {byte, 1, bitwise, none},
+    {char8, 1, 0, none},
+    {wchar16, 2, 0, none},
+    {wchar32, 4, 0, none},
+    {bool8, 1, logical | converts, bool8},
+    {int8, 1, integer, int8},
+    {int16, 2, integer, int16},
+    {int32, 4, integer, int32},
+    {int64, 8, integer, int64},
+    {uint8, 1, integer, uint8},
+    {uint16, 2, integer, uint16},
+    {uint32, 4, integer, uint32},
+    {uint64, 8, integer, uint64},
+    {float16, 2, floating, float16},
+    {bfloat16, 2, floating, bfloat16},
+    {float8_e4m3, 1, floating, float8_e4m3},
+    {float8_e5m2, 1, floating, float8_e5m2},
+    {float32, 4, floating, float32},
+    {float64, 8, floating, float64},
+    {x87_80, 16, of_native(x87_80, arithmetic), none},
+    {binary128, 16, of_native(binary128, arithmetic), none},
+    {complex32, 8, sums, float32},
+    {complex64, 16, sums, float64},
+    {complex_x87_80, 32, of_native(x87_80, sums), none},
+    {complex_binary128, 32, of_native(binary128, sums), none},
+    {float32_int32, 8, located, none},
+    {float64_int32, 12, located, none},
+    {int64_int32, 12, located, none},
+    {int32_int32, 8, located, none},
+    {int16_int32, 6, located, none},
+    {x87_80_int32, 20, of_native(x87_80, located), none},
+    {binary128_int32, 20, of_native(binary128, located), none},
+    {float32_float32, 8, located, none},
+    {float64_float64, 16, located, none},
+};
+
+constexpr bool is_in_order() {
+    unsigned next = 0;
+    for (const ElementInfo &info : all)
+        if (static_cast<unsigned>(info.element) != next++) return false;
+    return next == static_cast<unsigned>(count_);
+}
+static_assert(is_in_order());
+
+} // namespace element_table
+
+constexpr const ElementInfo &element_info(Element e) {
+    return element_table::all[static_cast<unsigned>(e)];
+}
+
+// The size of one element in the packed stream.
+constexpr uint32_t packed_size(Element e) {
+    return element_info(e).size;
+}
+
 // The representation of the real numbers that an element consists of; of complex numbers, that of
 // their two parts. Element::none for elements that are not converted.
 constexpr Element converted_part(Element e) {
-    switch (e) {
-    case Element::bool8:
-    case Element::int8:
-    case Element::int16:
-    case Element::int32:
-    case Element::int64:
-    case Element::uint8:
-    case Element::uint16:
-    case Element::uint32:
-    case Element::uint64:
-    case Element::float16:
-    case Element::bfloat16:
-    case Element::float8_e4m3:
-    case Element::float8_e5m2:
-    case Element::float32:
-    case Element::float64: return e;
-    case Element::complex32: return Element::float32;
-    case Element::complex64: return Element::float64;
-    default: return Element::none;
-    }
+    return element_info(e).part;
 }
 
 // Whether conversions between the two are defined: between real elements, and between complex
@@ -172,53 +193,7 @@ constexpr bool has_same_bits(Element from, Element to) {
 // conversions, whether it can be converted to float. x87 and binary128 have reductions only on
 // machines that compute in them.
 constexpr uint32_t defined_ops(Element e) {
-    constexpr uint32_t bitwise = op_bit(Op::band) | op_bit(Op::bor) | op_bit(Op::bxor);
-    constexpr uint32_t logical = op_bit(Op::land) | op_bit(Op::lor) | op_bit(Op::lxor);
-    constexpr uint32_t sums = op_bit(Op::sum) | op_bit(Op::prod);
-    constexpr uint32_t order = op_bit(Op::max) | op_bit(Op::min);
-    constexpr uint32_t loc = op_bit(Op::maxloc) | op_bit(Op::minloc);
-    constexpr uint32_t replace = op_bit(Op::replace);
-    constexpr uint32_t converts = op_bit(Op::convert) | op_bit(Op::convert_sat);
-    const auto native = [](Element extended) { return extended == native_long_double; };
-    switch (e) {
-    case Element::byte: return replace | bitwise;
-    case Element::bool8: return replace | logical | converts;
-    case Element::int8:
-    case Element::int16:
-    case Element::int32:
-    case Element::int64:
-    case Element::uint8:
-    case Element::uint16:
-    case Element::uint32:
-    case Element::uint64: return replace | order | sums | logical | bitwise | converts;
-    case Element::float16:
-    case Element::bfloat16:
-    case Element::float8_e4m3:
-    case Element::float8_e5m2:
-    case Element::float32:
-    case Element::float64: return replace | order | sums | converts;
-    case Element::complex32:
-    case Element::complex64: return replace | sums;
-    case Element::x87_80: return replace | (native(Element::x87_80) ? order | sums : 0);
-    case Element::binary128: return replace | (native(Element::binary128) ? order | sums : 0);
-    case Element::complex_x87_80: return replace | (native(Element::x87_80) ? sums : 0);
-    case Element::complex_binary128: return replace | (native(Element::binary128) ? sums : 0);
-    case Element::float32_int32:
-    case Element::float64_int32:
-    case Element::int64_int32:
-    case Element::int32_int32:
-    case Element::int16_int32:
-    case Element::float32_float32:
-    case Element::float64_float64: return replace | loc;
-    case Element::x87_80_int32: return replace | (native(Element::x87_80) ? loc : 0);
-    case Element::binary128_int32: return replace | (native(Element::binary128) ? loc : 0);
-    case Element::none:
-    case Element::char8:
-    case Element::wchar16:
-    case Element::wchar32:
-    case Element::count_: break;
-    }
-    return replace;
+    return op_bit(Op::replace) | element_info(e).ops;
 }
 
 // Beside the op_bit()s of a type: all its elements can be converted to elements of some kind.
