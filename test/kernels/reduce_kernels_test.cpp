@@ -45,7 +45,7 @@ struct Float16Format {
     using Bits = uint16_t;
     static constexpr int fraction_bits = 10, exponent_bits = 5;
     static constexpr bool has_infinity = true;
-    static Half from(float value) { return to_float16(value); }
+    static Half from(float value) { return from_float(Float16{}, value); }
 };
 
 struct BFloat16Format {
@@ -53,7 +53,7 @@ struct BFloat16Format {
     using Bits = uint16_t;
     static constexpr int fraction_bits = 7, exponent_bits = 8;
     static constexpr bool has_infinity = true;
-    static Half from(float value) { return to_bfloat16(value); }
+    static Half from(float value) { return from_float(BFloat16{}, value); }
 };
 
 struct E4M3Format {
@@ -61,7 +61,7 @@ struct E4M3Format {
     using Bits = uint8_t;
     static constexpr int fraction_bits = 3, exponent_bits = 4;
     static constexpr bool has_infinity = false;
-    static Half from(float value) { return to_float8_e4m3(value); }
+    static Half from(float value) { return from_float(Float8E4M3{}, value); }
 };
 
 struct E5M2Format {
@@ -69,7 +69,7 @@ struct E5M2Format {
     using Bits = uint8_t;
     static constexpr int fraction_bits = 2, exponent_bits = 5;
     static constexpr bool has_infinity = true;
-    static Half from(float value) { return to_float8_e5m2(value); }
+    static Half from(float value) { return from_float(Float8E5M2{}, value); }
 };
 
 template <class Format>

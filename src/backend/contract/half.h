@@ -84,7 +84,7 @@ UCD_HALF_FUNCTION uint32_t rounded_to_5_exponent_bits(float value) {
     return sign | (magnitude >= too_large ? special : finite);
 }
 
-UCD_HALF_FUNCTION Float16 to_float16(float value) {
+UCD_HALF_FUNCTION Float16 from_float(Float16, float value) {
     return {static_cast<uint16_t>(rounded_to_5_exponent_bits<10>(value))};
 }
 
@@ -93,7 +93,7 @@ UCD_HALF_FUNCTION float to_float(Float8E5M2 small) {
     return to_float(Float16{static_cast<uint16_t>(small.bits << 8)});
 }
 
-UCD_HALF_FUNCTION Float8E5M2 to_float8_e5m2(float value) {
+UCD_HALF_FUNCTION Float8E5M2 from_float(Float8E5M2, float value) {
     return {static_cast<uint8_t>(rounded_to_5_exponent_bits<2>(value))};
 }
 
@@ -111,7 +111,7 @@ UCD_HALF_FUNCTION float to_float(Float8E4M3 small) {
 
 // Rounds to nearest, ties to even. Values that round above 448, infinities and NaNs become the NaN
 // of the same sign.
-UCD_HALF_FUNCTION Float8E4M3 to_float8_e4m3(float value) {
+UCD_HALF_FUNCTION Float8E4M3 from_float(Float8E4M3, float value) {
     constexpr uint32_t largest_rounded_down = 0x43e80000u; // 464, half way from 448 to 480
     const uint32_t bits = bits_of(value);
     const uint32_t sign = (bits >> 24) & 0x80u;
@@ -134,21 +134,8 @@ UCD_HALF_FUNCTION uint32_t rounded_to_bfloat16(float value) {
     return (bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded;
 }
 
-UCD_HALF_FUNCTION BFloat16 to_bfloat16(float value) {
-    return {static_cast<uint16_t>(rounded_to_bfloat16(value) >> 16)};
-}
-
-UCD_HALF_FUNCTION Float16 from_float(Float16, float value) {
-    return to_float16(value);
-}
 UCD_HALF_FUNCTION BFloat16 from_float(BFloat16, float value) {
-    return to_bfloat16(value);
-}
-UCD_HALF_FUNCTION Float8E4M3 from_float(Float8E4M3, float value) {
-    return to_float8_e4m3(value);
-}
-UCD_HALF_FUNCTION Float8E5M2 from_float(Float8E5M2, float value) {
-    return to_float8_e5m2(value);
+    return {static_cast<uint16_t>(rounded_to_bfloat16(value) >> 16)};
 }
 
 } // namespace ucd

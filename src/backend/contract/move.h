@@ -78,7 +78,6 @@ struct Move {
     }
     const Side &typed() const { return from.plan != nullptr ? from : to; }
     const Side &packed() const { return from.plan != nullptr ? to : from; }
-    MemoryKind typed_kind() const { return from.plan != nullptr ? from_kind : to_kind; }
     MemoryKind packed_kind() const { return from.plan != nullptr ? to_kind : from_kind; }
     Slice range() const { return {typed().offset, length}; }
     // Bytes of the range, counted from its first one.

@@ -116,7 +116,7 @@ UCD_GPU_FUNCTION float float16_to_float(Float16 half) {
     return to_float(half);
 }
 UCD_GPU_FUNCTION Float16 float_to_float16(float value) {
-    return to_float16(value);
+    return from_float(Float16{}, value);
 }
 
 } // namespace ucd::UCD_GPU

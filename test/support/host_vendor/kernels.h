@@ -47,7 +47,7 @@ inline float float16_to_float(Float16 half) {
     return to_float(half);
 }
 inline Float16 float_to_float16(float value) {
-    return to_float16(value);
+    return from_float(Float16{}, value);
 }
 
 // As NVIDIA's instructions: numbers that are too large become the largest one, and NaNs lose their
