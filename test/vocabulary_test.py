@@ -31,6 +31,7 @@ GIVEN_UP = [
     # Batches are not recognised: what comes again is a plan.
     (ANYWHERE, r'KnownBatches|BatchCache|BatchTerms|BatchKey|MemberKey', 'MovePlan'),
     ('src/backend', r'Work', 'LaunchContext'),
+    ('src/backend', r'Submission|LaunchSteps|LaunchMode', 'LaunchTarget, LaunchState'),
     ('src/backend', r'Image', 'TableBuilder'),
     ('src/backend', r'Tables', 'DeviceLists'),
     ('src/backend', r'Program\w*|program_kernel\w*', 'Interpreter...'),

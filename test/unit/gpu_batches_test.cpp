@@ -395,7 +395,7 @@ TEST_CASE_METHOD(OnBackend,
                 std::unique_ptr<Device> device;
                 REQUIRE(Device::open(0, device).ok());
                 LaunchNeeds needs;
-                const Submission to{*device, nullptr, LaunchMode::now, needs};
+                LaunchTarget to(*device, nullptr, LaunchState::empty, needs);
                 BatchTableBuilder builder;
                 builder.begin(members, {memory.data(), memory.size()});
                 CHECK(builder.bytes() == BatchTableBuilder::bytes_of_members(members));

@@ -1,7 +1,6 @@
 // The Backend class for a GPU vendor.
 
 #include "implement.h"
-#include "per_thread.h"
 #include "plugin.h"
 
 #include "kernels/reduce_kernels.h"
@@ -9,58 +8,22 @@
 #include "launch/convert_launch.h"
 #include "launch/copy_launch.h"
 #include "launch/create_backend.h"
-#include "launch/kept.h"
 #include "launch/launch.h"
 #include "launch/launch_list.h"
+#include "launch/launch_scope.h"
 #include "launch/reduction.h"
 #include "plan/device_plan.h"
-#include "runtime/captures.h"
 #include "runtime/check.h"
 #include "runtime/fd_calls.h"
 #include "runtime/fd_memory.h"
 #include "runtime/shared_memory.h"
 
 #include <array>
-#include <thread>
+#include <atomic>
 
 namespace ucd {
 namespace UCD_GPU {
 namespace {
-
-// The completion of a launch in a lane.
-class LaneEvent final : public EventOf<LaneEvent> {
-public:
-    Status poll(bool &completed) { return lane_->poll(number_, completed); }
-    void end(LaunchTurn &turn) {
-        lane_ = &turn.lane();
-        number_ = turn.end();
-    }
-
-    LaunchNeeds needs;
-
-private:
-    Lane *lane_ = nullptr;
-    uint64_t number_ = 0;
-};
-
-// If a launch fails halfway, waits for the part that was started, because on return the buffers
-// belong to the caller again.
-class DrainUnlessDone {
-public:
-    DrainUnlessDone(gpuStream_t stream, const LaunchNeeds &needs)
-        : stream_(stream), needs_(needs) {}
-    ~DrainUnlessDone() {
-        if (!done_ && !needs_.nothing_started) (void)gpuStreamSynchronize(stream_);
-    }
-    DrainUnlessDone(const DrainUnlessDone &) = delete;
-    DrainUnlessDone &operator=(const DrainUnlessDone &) = delete;
-    void done() { done_ = true; }
-
-private:
-    const gpuStream_t stream_;
-    const LaunchNeeds &needs_;
-    bool done_ = false;
-};
 
 class GpuPreparedLaunch final : public PreparedLaunchOf<GpuPreparedLaunch> {
 public:
@@ -69,7 +32,6 @@ public:
     const int device;
     const uint64_t bytes; // about as many as it moves
     LaunchNeeds needs;
-    LaunchSteps steps;
 };
 
 constexpr uint64_t large_launch = uint64_t{1} << 20;
@@ -82,20 +44,6 @@ uint64_t bytes_of(const MoveList &list) {
 
 class GpuBackend final : public BackendOf<GpuBackend> {
 public:
-    ~GpuBackend() {
-        kept_.for_each([](Kept &kept) {
-            while (kept.sweep(1)) std::this_thread::yield();
-        });
-        GivenUp::instance().clear();
-        kept_for_good_.clear(); // now, while the devices still exist
-        for (const auto &device : devices_) {
-            if (device == nullptr) continue;
-            const driver::Current current(device->index());
-            ListStore::instance().close(*device);
-            BatchStore::instance().close(*device);
-        }
-    }
-
     const char *name() const { return vendor_name; }
 
     Status probe(BackendState &state) {
@@ -151,13 +99,19 @@ public:
     }
 
     Status launch(int index, const MoveList &list, Owner<Event> &done) {
-        return start(index, bytes_of(list), done,
-                     [&](const Submission &to) { return launch_list(to, list); });
+        LaneLaunch launch(devices_, index, bytes_of(list));
+        UCD_TRY(launch.status());
+        UCD_TRY(launch_list(launch.target(), list));
+        done = launch.end();
+        return success;
     }
 
     Status launch_made(int index, MoveMaker &maker, Owner<Event> &done) {
-        return start(index, large_launch, done,
-                     [&](const Submission &to) { return UCD_GPU::launch_made(to, maker); });
+        LaneLaunch launch(devices_, index, large_launch);
+        UCD_TRY(launch.status());
+        UCD_TRY(UCD_GPU::launch_made(launch.target(), maker));
+        done = launch.end();
+        return success;
     }
 
     Status device_of(const NativeStream &native, int &device) {
@@ -166,70 +120,71 @@ public:
     }
 
     Status launch_in(const NativeStream &native, const MoveList &list, Keep keep) {
-        return start_in(native, keep, list.size() > 1, [&](const Submission &to) -> Status {
-            if (to.mode == LaunchMode::capture) UCD_TRY(keep_with_graph(to.stream, keep));
-            return launch_list(to, list);
-        });
+        StreamLaunch launch(devices_, kept_, native, keep, list.size() > 1);
+        UCD_TRY(launch.status());
+        UCD_TRY(kept_.keep_with_graph(launch.target(), std::move(keep)));
+        return launch_list(launch.target(), list);
     }
 
     Status launch_made_in(const NativeStream &native, MoveMaker &maker, Keep keep) {
-        return start_in(native, std::move(keep), true,
-                        [&](const Submission &to) { return UCD_GPU::launch_made(to, maker); });
+        StreamLaunch launch(devices_, kept_, native, std::move(keep), true);
+        UCD_TRY(launch.status());
+        return UCD_GPU::launch_made(launch.target(), maker);
     }
 
     Status prepare_launch(int index, const MoveList &list, Owner<PreparedLaunch> &prepared) {
-        return with_device(index, [&](Device &device) -> Status {
-            GivenUp::instance().clear();
-            auto made = make_owned<GpuPreparedLaunch>(index, bytes_of(list));
-            UCD_TRY(launch_list({.device = device,
-                                 .stream = device.upload_stream(),
-                                 .mode = LaunchMode::prepare,
-                                 .needs = made->needs,
-                                 .prepared = &made->steps},
-                                list));
-            prepared = std::move(made);
-            return success;
-        });
+        const OnDevice at(devices_, index);
+        UCD_TRY(at.status);
+        GivenUp::instance().clear();
+        auto made = make_owned<GpuPreparedLaunch>(index, bytes_of(list));
+        LaunchTarget target(at.device(), at.device().upload_stream(), LaunchState::recorded,
+                            made->needs);
+        UCD_TRY(launch_list(target, list));
+        prepared = std::move(made);
+        return success;
     }
 
-    Status launch_prepared(const PreparedLaunch &launch, Owner<Event> &done) {
-        const auto &prepared = static_cast<const GpuPreparedLaunch &>(launch);
-        return start(prepared.device, prepared.bytes, done,
-                     [&](const Submission &to) { return prepared.steps.run(to.stream, false); });
+    Status launch_prepared(const PreparedLaunch &launched, Owner<Event> &done) {
+        const auto &prepared = static_cast<const GpuPreparedLaunch &>(launched);
+        LaneLaunch launch(devices_, prepared.device, prepared.bytes);
+        UCD_TRY(launch.status());
+        UCD_TRY(launch.target().run(prepared.needs.steps));
+        done = launch.end();
+        return success;
     }
 
-    Status launch_prepared_in(const NativeStream &native, const PreparedLaunch &launch, Keep keep) {
-        const auto &prepared = static_cast<const GpuPreparedLaunch &>(launch);
-        const auto run = [&](const Submission &to) -> Status {
-            const bool captured = to.mode == LaunchMode::capture;
-            if (captured) UCD_TRY(keep_with_graph(to.stream, std::move(keep)));
-            return prepared.steps.run(to.stream, captured);
-        };
-        return start_in(native, keep, false, run);
+    Status launch_prepared_in(const NativeStream &native, const PreparedLaunch &launched,
+                              Keep keep) {
+        const auto &prepared = static_cast<const GpuPreparedLaunch &>(launched);
+        StreamLaunch launch(devices_, kept_, native, keep, false);
+        UCD_TRY(launch.status());
+        UCD_TRY(kept_.keep_with_graph(launch.target(), std::move(keep)));
+        return launch.target().run(prepared.needs.steps);
     }
 
     Status prepare(const NativeStream &native, const Move &move) {
-        return with_device(native.device, [&](Device &device) -> Status {
-            UCD_TRY(prepare_batches());
-            if (is_reduction(move.op)) return prepare_reduction(device, move);
-            if (is_conversion(move.op)) UCD_TRY(prepare_conversions());
-            const Side &side = move.typed();
-            const GpuPlan &plan = plan_of(side);
-            UCD_TRY(prepare_copies(plan));
-            UCD_TRY(prepare_plan(device, plan, side.count));
-            if (is_conversion(move.op))
-                for (const Op op : {Op::convert, Op::convert_sat})
-                    plan.set_prepared(device.index(), op);
-            return success;
-        });
+        const OnDevice at(devices_, native.device);
+        UCD_TRY(at.status);
+        UCD_TRY(prepare_batches());
+        if (is_reduction(move.op)) return prepare_reduction(at.device(), move);
+        if (is_conversion(move.op)) UCD_TRY(prepare_conversions());
+        const Side &side = move.typed();
+        const GpuPlan &plan = plan_of(side);
+        UCD_TRY(prepare_copies(plan));
+        UCD_TRY(prepare_plan(at.device(), plan, side.count));
+        if (is_conversion(move.op))
+            for (const Op op : {Op::convert, Op::convert_sat}) plan.set_prepared(native.device, op);
+        return success;
     }
 
     bool takes(const Move &move) const { return !is_conversion(move.op) || can_convert(move); }
 
     Status copy(int index, void *to, const void *from, std::size_t bytes, Owner<Event> &done) {
-        return start(index, bytes, done, [&](const Submission &in) {
-            return check(gpuMemcpyAsync(to, from, bytes, gpuMemcpyDefault, in.stream), "copying");
-        });
+        LaneLaunch launch(devices_, index, bytes);
+        UCD_TRY(launch.status());
+        UCD_TRY(launch.target().copy(PlainCopy{to, from, bytes}));
+        done = launch.end();
+        return success;
     }
 
     Status allocate(int index, MemoryKind kind, std::size_t bytes, void *&memory) {
@@ -319,12 +274,12 @@ public:
 private:
     // Returns when the bytes are in device memory.
     Status upload(int index, const std::vector<char> &bytes, void *memory) {
-        return with_device(index, [&](const Device &device) -> Status {
-            UCD_TRY(check(gpuMemcpyAsync(memory, bytes.data(), bytes.size(), gpuMemcpyDefault,
-                                         device.upload_stream()),
-                          "uploading lists"));
-            return check(gpuStreamSynchronize(device.upload_stream()), "uploading lists");
-        });
+        const OnDevice at(devices_, index);
+        UCD_TRY(at.status);
+        const gpuStream_t stream = at.device().upload_stream();
+        UCD_TRY(check(gpuMemcpyAsync(memory, bytes.data(), bytes.size(), gpuMemcpyDefault, stream),
+                      "uploading lists"));
+        return check(gpuStreamSynchronize(stream), "uploading lists");
     }
 
     // Finds where memory is that must be in one device's memory.
@@ -332,93 +287,6 @@ private:
         UCD_TRY(find(address, location));
         if (location.kind == MemoryKind::device) return success;
         return fail(UCD_ERR__INVALID_ARG, "%p is not in memory of a device", address);
-    }
-
-    // The device, which is opened at its first use. It must be current.
-    Status open(int index, Device *&device) {
-        auto &slot = opened_[static_cast<std::size_t>(index)];
-        device = slot.load(std::memory_order_acquire);
-        if (device != nullptr) [[likely]]
-            return success;
-        const std::lock_guard lock(mutex_);
-        auto &owner = devices_[static_cast<std::size_t>(index)];
-        if (owner == nullptr) UCD_TRY(Device::open(index, owner));
-        device = owner.get();
-        slot.store(device, std::memory_order_release);
-        return success;
-    }
-
-    // Calls body(device), with the device current.
-    template <class Body>
-    [[gnu::always_inline]] Status with_device(int index, const Body &body) {
-        const driver::Current current(index);
-        UCD_TRY(current.status);
-        const BesideCaptures beside;
-        Device *device;
-        UCD_TRY(open(index, device));
-        return body(*device);
-    }
-
-    // Starts the work that body() puts into a submission's stream.
-    template <class Body>
-    Status start(int index, uint64_t bytes, Owner<Event> &done, Body body) {
-        return with_device(index, [&](Device &device) -> Status {
-            auto event = make_owned<LaneEvent>();
-            LaunchTurn turn;
-            UCD_TRY(device.begin_launch(bytes, turn));
-            // Destroyed before the event and everything that it keeps.
-            DrainUnlessDone drain(turn.stream(), event->needs);
-            UCD_TRY(body(Submission{device, turn.stream(), LaunchMode::now, event->needs}));
-            drain.done();
-            event->end(turn);
-            done = std::move(event);
-            return success;
-        });
-    }
-
-    // Same, in a caller's stream; body() gets the submission. `needs_table` says that the launch
-    // may need something besides `keep`.
-    template <class Body>
-    Status start_in(const NativeStream &native, Keep keep, bool needs_table, Body body) {
-        return with_device(native.device, [&](Device &device) -> Status {
-            gpuStream_t stream;
-            UCD_TRY(driver::enter(native, stream));
-            bool captured;
-            UCD_TRY(is_captured(stream, captured));
-            const auto mode = captured ? LaunchMode::capture : LaunchMode::now;
-            if (captured || (keep == nullptr && !needs_table)) {
-                LaunchNeeds needs; // dropped: what is prepared for graphs stays anyway
-                return body({device, stream, mode, needs});
-            }
-            Kept &kept = sweep_kept();
-            Kept::Items item;
-            item.emplace_back().what = std::move(keep);
-            UCD_TRY(device.take_event(item.front().done));
-            StreamLaunch launch(kept, stream, std::move(item));
-            return body({device, stream, mode, launch.needs()});
-        });
-    }
-
-    // Keeps `keep` until the graph that the stream is being captured into is destroyed. If the
-    // driver does not report that, keeps it as long as this backend lives.
-    Status keep_with_graph(gpuStream_t stream, Keep keep) {
-        if (keep == nullptr) return success;
-        auto held = std::make_shared<KeptByGraph>(std::make_shared<const Keep>(keep));
-        const Status status = driver::keep_with_graph(stream, std::move(held));
-        if (status.code() != UCD_ERR__NOT_SUPPORTED) return status;
-        const std::lock_guard lock(mutex_);
-        kept_for_good_.push_back(std::move(keep));
-        return success;
-    }
-
-    // Frees what this thread's launches in callers' streams no longer need.
-    Kept &sweep_kept() {
-        constexpr std::size_t few = 4; // more than one call adds, so that the list stays short
-        Kept &kept = kept_.own();
-        (void)kept.sweep(few);
-        GivenUp::instance().clear();
-        if (std::size_t part; kept.is_time_for_others(part)) (void)kept_[part].sweep(few);
-        return kept;
     }
 
     enum class Peer : uint8_t { unknown, yes, no };
@@ -452,11 +320,8 @@ private:
     }
 
     mutable std::array<std::array<std::atomic<Peer>, max_devices>, max_devices> peers_ = {};
-    std::mutex mutex_;
-    std::array<std::unique_ptr<Device>, max_devices> devices_;
-    std::array<std::atomic<Device *>, max_devices> opened_ = {};
-    PerThread<Kept> kept_;
-    std::vector<Keep> kept_for_good_;
+    OpenDevices devices_;
+    KeptLaunches kept_; // destroyed first: it waits for launches on the devices
 };
 
 } // namespace

@@ -4,12 +4,10 @@
 #include "kernels/batch_kernels.h"
 #include "launch/batch_table_builder.h"
 #include "launch/launch_context.h"
-#include "launch/table_launch.h"
 
 #include <algorithm>
 #include <array>
 #include <memory>
-#include <mutex>
 
 namespace ucd::UCD_GPU {
 namespace {
@@ -18,12 +16,12 @@ namespace {
 // the memory that it is uploaded from.
 class LargeBatch {
 public:
-    Status begin(const Submission &to, std::size_t members) {
+    Status begin(LaunchTarget &to, std::size_t members) {
         constexpr std::size_t starts = 9 * sizeof(uint32_t), few_shapes = std::size_t{1} << 14;
         const std::size_t bytes =
             BatchTableBuilder::bytes_of_members(members) + members * starts + few_shapes;
-        if (to.mode == LaunchMode::now) {
-            UCD_TRY(BatchStore::instance().take(to.device, bytes, use_));
+        if (to.is_single()) {
+            UCD_TRY(BatchStore::instance().take(to.device(), bytes, use_));
             builder_.begin(members, {use_.pinned(), use_.capacity()});
         } else {
             own_ = std::make_unique_for_overwrite<char[]>(bytes);
@@ -35,12 +33,12 @@ public:
 
     // `move` is any of the batch. It decides for all whether host memory is involved, because few
     // batches mix kinds of memory.
-    Status launch(const Submission &to, const Move &move) {
+    Status launch(LaunchTarget &to, const Move &move) {
         // performance only: a kernel's search may begin anywhere; tables that are read repeatedly
         // have more starts
-        builder_.finish(to.mode == LaunchMode::now ? Starts::few : Starts::many);
+        builder_.finish(to.is_single() ? Starts::few : Starts::many);
         return launch_table(to, builder_, batch_kernel(move.direction()),
-                            max_blocks(to.device, move), std::move(use_));
+                            max_blocks(to.device(), move), std::move(use_));
     }
 
 private:
@@ -49,7 +47,7 @@ private:
     BatchTableBuilder builder_;
 };
 
-Status add_all(BatchTableBuilder &builder, const Submission &to, std::span<const Move> moves) {
+Status add_all(BatchTableBuilder &builder, LaunchTarget &to, std::span<const Move> moves) {
     for (const Move &move : moves) {
         const MoveAddresses at{move.from.address, move.to.address};
         UCD_TRY(builder.add(to, move, {&at, 1}));
@@ -59,7 +57,7 @@ Status add_all(BatchTableBuilder &builder, const Submission &to, std::span<const
 
 // Launches moves that fit in one launch. If they are few and share shapes, the table is a kernel
 // parameter.
-Status launch_batch(const Submission &to, std::span<const Move> moves) {
+Status launch_batch(LaunchTarget &to, std::span<const Move> moves) {
     const Move &move = moves.front();
     if (is_small_batch(moves.size())) {
         BatchTableBuilder builder;
@@ -67,12 +65,12 @@ Status launch_batch(const Submission &to, std::span<const Move> moves) {
         builder.begin(moves.size(), params.table);
         UCD_TRY(add_all(builder, to, moves));
         builder.finish(Starts::many);
-        const uint32_t blocks = max_blocks(to.device, move);
+        const uint32_t blocks = max_blocks(to.device(), move);
         if (builder.bytes() <= SmallBatchParams::max_bytes) {
             params.sections = builder.sections();
             builder.write(params.table);
-            return launch_kernel(to, small_batch_kernel(move.direction()), params.sections.tiles,
-                                 blocks, params);
+            return to.launch(small_batch_kernel(move.direction()), params.sections.tiles, blocks,
+                             params);
         }
         return launch_table(to, builder, batch_kernel(move.direction()), blocks);
     }
@@ -84,7 +82,7 @@ Status launch_batch(const Submission &to, std::span<const Move> moves) {
 
 // Writes the table while the moves are made. `fits` stays false if they do not fit in one table and
 // must be made as a list. `move` is the last move.
-Status write_as_made(const Submission &to, MoveMaker &maker, BatchTableBuilder &builder, Move &move,
+Status write_as_made(LaunchTarget &to, MoveMaker &maker, BatchTableBuilder &builder, Move &move,
                      bool &fits) {
     std::array<MoveAddresses, 64> at; // small enough to stay in the cache
     for (std::size_t first = 0, made = 1; made > 0;) {
@@ -104,9 +102,11 @@ struct MadePart {
     bool fits = false;
     Status status;
     LastError error; // the message, if `status` is a failure
+    LaunchNeeds needs;
 
-    void write(const Submission &to, MoveMaker &maker) {
-        status = write_as_made(to, maker, batch.builder(), move, fits);
+    void write(const LaunchTarget &to, MoveMaker &maker) {
+        LaunchTarget own(to.device(), to.stream(), to.state(), needs);
+        status = write_as_made(own, maker, batch.builder(), move, fits);
         if (!status.ok()) error = last_error();
     }
 };
@@ -117,7 +117,7 @@ bool is_small_batch(std::size_t members) {
     return BatchTableBuilder::bytes_of_members(members) <= SmallBatchParams::max_bytes;
 }
 
-Status launch_batches(const Submission &to, std::span<const Move> moves) {
+Status launch_batches(LaunchTarget &to, std::span<const Move> moves) {
     while (!moves.empty()) {
         std::size_t members = 0;
         for (uint64_t vectors = 0; members < std::min(moves.size(), max_batch_members); ++members) {
@@ -130,21 +130,15 @@ Status launch_batches(const Submission &to, std::span<const Move> moves) {
     return success;
 }
 
-Status launch_as_made(const Submission &to, MoveMaker &maker, bool &launched) {
+Status launch_as_made(LaunchTarget &to, MoveMaker &maker, bool &launched) {
     unsigned threads;
     UCD_TRY(maker.divide(threads));
     std::vector<MadePart> parts(threads);
-    if (threads == 1) {
-        UCD_TRY(parts[0].batch.begin(to, maker.members()));
-        UCD_TRY(write_as_made(to, maker, parts[0].batch.builder(), parts[0].move, parts[0].fits));
-    } else {
-        for (unsigned i = 0; i < threads; ++i)
-            UCD_TRY(parts[i].batch.begin(to, maker.part(i)->members()));
-        std::mutex mutex;
-        const Submission shared{to.device, to.stream, to.mode, to.needs, &mutex};
-        in_threads(threads, [&](unsigned i) { parts[i].write(shared, *maker.part(i)); });
-        UCD_TRY(maker.unite());
-    }
+    const auto maker_of = [&](unsigned i) { return threads == 1 ? &maker : maker.part(i); };
+    for (unsigned i = 0; i < threads; ++i)
+        UCD_TRY(parts[i].batch.begin(to, maker_of(i)->members()));
+    in_threads(threads, [&](unsigned i) { parts[i].write(to, *maker_of(i)); });
+    if (threads > 1) UCD_TRY(maker.unite());
     std::size_t made = 0;
     for (MadePart &part : parts) {
         if (!part.status.ok()) last_error() = part.error;
@@ -154,7 +148,7 @@ Status launch_as_made(const Submission &to, MoveMaker &maker, bool &launched) {
     }
     if (made < 2) return success;
     launched = true;
-    to.needs.nothing_started = false;
+    for (MadePart &part : parts) to.needs().add(std::move(part.needs));
     for (MadePart &part : parts)
         if (part.batch.builder().members() > 0) UCD_TRY(part.batch.launch(to, part.move));
     return success;

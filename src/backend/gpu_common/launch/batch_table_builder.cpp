@@ -24,7 +24,7 @@ constexpr unsigned index_bits = 24; // bits for the shape's index in a plan's hi
 
 // Each plan has a hint with the index of its shape, which is valid until another table is built
 // with the plan.
-Status BatchTableBuilder::find_shape(const Submission &to, uint32_t word, uint32_t &index) {
+Status BatchTableBuilder::find_shape(LaunchTarget &to, uint32_t word, uint32_t &index) {
     const auto shift = static_cast<unsigned>(std::countr_zero(word));
     auto &hint = plan_->batch_shape[shift];
     const uint64_t hinted = hint.load(std::memory_order_relaxed);
@@ -43,7 +43,7 @@ Status BatchTableBuilder::find_shape(const Submission &to, uint32_t word, uint32
     return success;
 }
 
-Status BatchTableBuilder::describe(const Submission &to, const Move &move, uint32_t word,
+Status BatchTableBuilder::describe(LaunchTarget &to, const Move &move, uint32_t word,
                                    AlikeMembers &alike) {
     const LayoutPlan &plan = plan_->host;
     alike.word = word;
@@ -53,7 +53,7 @@ Status BatchTableBuilder::describe(const Submission &to, const Move &move, uint3
     return alike.is_nest ? shape_of(to, word, alike.shape) : success;
 }
 
-Status BatchTableBuilder::add_interpreted(const Submission &to, const Move &move, uint32_t word,
+Status BatchTableBuilder::add_interpreted(LaunchTarget &to, const Move &move, uint32_t word,
                                           BatchMember &member) {
     Interpreter &interpreter = plan_->interpreter();
     uint64_t address = 0;
@@ -67,7 +67,7 @@ Status BatchTableBuilder::add_interpreted(const Submission &to, const Move &move
 }
 
 template <bool contiguous>
-Status BatchTableBuilder::add_each(const Submission &to, const Move &move,
+Status BatchTableBuilder::add_each(LaunchTarget &to, const Move &move,
                                    std::span<const MoveAddresses> at) {
     const LayoutPlan &plan = plan_->host;
     const bool pack = move.direction() == Direction::pack;
@@ -117,7 +117,7 @@ Status BatchTableBuilder::add_each(const Submission &to, const Move &move,
     return success;
 }
 
-Status BatchTableBuilder::add(const Submission &to, const Move &move,
+Status BatchTableBuilder::add(LaunchTarget &to, const Move &move,
                               std::span<const MoveAddresses> at) {
     if (at.empty()) return success;
     const auto &plan = plan_of(move.typed());

@@ -2,8 +2,7 @@
 #pragma once
 
 #include "launch/gpu_plan.h"
-#include "launch/submission.h"
-#include "launch/table_builder.h"
+#include "launch/table_launch.h"
 #include "move.h"
 #include "params/batch.h"
 #include "params/table_shape.h"
@@ -47,7 +46,7 @@ public:
     // write() puts the whole table into memory, which may be the same.
     void begin(std::size_t members, std::span<char> memory);
     // Adds moves that join batches; at most max_batch_vectors in all.
-    Status add(const Submission &to, const Move &move, std::span<const MoveAddresses> at);
+    Status add(LaunchTarget &to, const Move &move, std::span<const MoveAddresses> at);
     // Completes the table. At least one move must have been added.
     void finish(Starts starts);
 
@@ -66,16 +65,15 @@ private:
         bool is_nest = true;
     };
     template <bool contiguous>
-    Status add_each(const Submission &to, const Move &move, std::span<const MoveAddresses> at);
-    Status describe(const Submission &to, const Move &move, uint32_t word, AlikeMembers &alike);
-    Status add_interpreted(const Submission &to, const Move &move, uint32_t word,
-                           BatchMember &member);
+    Status add_each(LaunchTarget &to, const Move &move, std::span<const MoveAddresses> at);
+    Status describe(LaunchTarget &to, const Move &move, uint32_t word, AlikeMembers &alike);
+    Status add_interpreted(LaunchTarget &to, const Move &move, uint32_t word, BatchMember &member);
     // The index of the last plan's shape for words of this width.
-    Status shape_of(const Submission &to, uint32_t word, uint32_t &index) {
+    Status shape_of(LaunchTarget &to, uint32_t word, uint32_t &index) {
         index = shape_[static_cast<unsigned>(std::countr_zero(word))];
         return index != unknown_shape ? success : find_shape(to, word, index);
     }
-    Status find_shape(const Submission &to, uint32_t word, uint32_t &index);
+    Status find_shape(LaunchTarget &to, uint32_t word, uint32_t &index);
 
     const GpuPlan *plan_ = nullptr;   // the plan of the last member
     std::array<uint32_t, 5> shape_{}; // its shapes, by the width of words

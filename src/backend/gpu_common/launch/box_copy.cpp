@@ -54,7 +54,7 @@ bool is_engine_faster(const Move &move) {
     return is_engine_faster(engines, to_host, copy.row, copy.rows * copy.planes, bits);
 }
 
-Status copy_boxes(const Submission &to, std::span<const Move> moves) {
+Status copy_boxes(LaunchTarget &to, std::span<const Move> moves) {
     PlainStep plain;
     for (const Move &move : moves) {
         const bool pack = move.direction() == Direction::pack;
@@ -64,17 +64,12 @@ Status copy_boxes(const Submission &to, std::span<const Move> moves) {
             auto *const typed =
                 reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(move.typed().address) +
                                          static_cast<uintptr_t>(copy.start));
-            if (copy.rows * copy.planes > 1) {
-                const PitchedStep step{copy, typed, packed, pack};
-                if (to.prepared != nullptr)
-                    to.prepared->add(step);
-                else
-                    status = run_pitched(to.stream, step);
-            } else if (pack) {
+            if (copy.rows * copy.planes > 1)
+                status = to.copy(PitchedStep{copy, typed, packed, pack});
+            else if (pack)
                 plain.push_back({packed, typed, copy.row});
-            } else {
+            else
                 plain.push_back({typed, packed, copy.row});
-            }
             packed += copy.bytes();
             return status.ok();
         };
@@ -82,10 +77,7 @@ Status copy_boxes(const Submission &to, std::span<const Move> moves) {
         (void)for_each_copy(boxes, move.typed().offset, move.length, start);
         UCD_TRY(status);
     }
-    if (plain.empty()) return success;
-    if (to.prepared == nullptr) return run_plain(to.stream, plain, to.mode == LaunchMode::capture);
-    to.prepared->add(std::move(plain));
-    return success;
+    return plain.empty() ? success : to.copy(plain);
 }
 
 } // namespace ucd::UCD_GPU

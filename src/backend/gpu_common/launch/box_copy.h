@@ -1,7 +1,7 @@
 // Moves boxes by copy engines, which leave the device's processors free.
 #pragma once
 
-#include "launch/submission.h"
+#include "launch/launch_target.h"
 #include "move.h"
 
 #include <span>
@@ -9,7 +9,7 @@
 namespace ucd::UCD_GPU {
 
 // Starts one copy of the vendor's API for each pitched copy in the moves' boxes.
-Status copy_boxes(const Submission &to, std::span<const Move> moves);
+Status copy_boxes(LaunchTarget &to, std::span<const Move> moves);
 
 // Whether the engine is estimated to finish the move sooner than a kernel. One side must be device
 // memory, and the other one pinned.

@@ -4,7 +4,7 @@
 #include "kernels/copy_kernels.h"
 #include "launch/copy_places.h"
 #include "launch/launch_context.h"
-#include "launch/table_launch.h"
+#include "launch/member_tables.h"
 #include "params/convert.h"
 #include "plan/copy_nest.h"
 #include "plan/make_divisor.h"
@@ -112,7 +112,7 @@ struct Conversion {
 
 // A conversion whose sides are both strided.
 struct ConvertLaunch {
-    const Submission &submission;
+    LaunchTarget &target;
     const Conversion &c;
 
     // Launches a nest whose innermost level is the last one.
@@ -134,7 +134,7 @@ struct ConvertLaunch {
         const void *const own = convert_kernels(c.source, c.target).rows;
         const void *const kernel =
             params.aligned != 0 && own != nullptr ? own : convert_any_kernel();
-        return launch_kernel(submission, kernel, params.tiles, c.move.limits.max_blocks, params);
+        return target.launch(kernel, params.tiles, c.move.limits.max_blocks, params);
     }
 
     // Whether addresses and the strides of the first levels are multiples of so many elements.
@@ -161,7 +161,7 @@ struct ConvertLaunch {
         return true;
     }
     Status launch_tiles(TilesParams &params) const {
-        return launch_kernel(submission, convert_kernels(c.source, c.target).tiles, params.tiles,
+        return target.launch(convert_kernels(c.source, c.target).tiles, params.tiles,
                              c.move.limits.max_blocks, params);
     }
 
@@ -199,9 +199,12 @@ struct ConvertLaunch {
                 c.to.base + static_cast<uintptr_t>(placed.to)};
     }
     Status launch_placed(const PlacedCopyNest &placed) const {
-        return launch_nest(sorted(placed), [this](const PlacedNest &part) {
-            return launch_rows(part.nest.levels, part.from, part.to);
-        });
+        const PlacedNest nest = sorted(placed);
+        for (NestParts parts(nest.nest, nest.from, nest.to); !parts.is_over(); parts.next()) {
+            const PlacedNest &part = parts.part();
+            UCD_TRY(launch_rows(part.nest.levels, part.from, part.to));
+        }
+        return success;
     }
     bool has_tiles(const CopyNests &nests) const {
         return std::any_of(nests.begin(), nests.end(), [this](const PlacedCopyNest &placed) {
@@ -229,9 +232,9 @@ public:
                fits_places(to_, {c_.move.to.offset, c_.count * c_.to_bytes}, c_.to_bytes);
     }
 
-    Status describe(const Submission &submission, ConvertPlacesParams &params) const {
+    Status describe(LaunchTarget &target, ConvertPlacesParams &params) const {
         CopyPlacesParams &places = params.places;
-        UCD_TRY(describe_rows(submission, from_, to_,
+        UCD_TRY(describe_rows(target, from_, to_,
                               {c_.move.from.offset, c_.move.to.offset, c_.move.length},
                               {c_.from_bytes, c_.to_bytes}, places));
         params.aligned = is_aligned(places, 1);
@@ -250,12 +253,10 @@ public:
     static bool is_worth_joining(const ConvertPlacesParams &params) {
         return params.in_vectors != 0 || params.places.words < several_words;
     }
-    Status add_to(const Submission &submission, const ConvertPlacesParams &params,
-                  MemberTables &tables) const {
+    Status add_to(MemberTables &tables, const ConvertPlacesParams &params) const {
         if (tables.add(kernel(), params, params.places.tiles)) return success;
         // The tables are full. Empty ones have room for every conversion that fits.
-        UCD_TRY(tables.launch(submission, c_.move.limits.max_blocks));
-        tables = MemberTables();
+        UCD_TRY(tables.launch(c_.move.limits.max_blocks));
         (void)tables.add(kernel(), params, params.places.tiles);
         return success;
     }
@@ -289,9 +290,8 @@ bool can_convert(const Move &move) {
     return conversion.is_small_nest(nests) || PlacesConversion(conversion).fits();
 }
 
-Status launch_conversions(const Submission &to, std::span<const Move> moves) {
-    MemberTables tables;
-    const bool in_tables = MemberTables::pay(to, moves.size());
+Status launch_conversions(LaunchTarget &to, std::span<const Move> moves) {
+    MemberTables tables(to, moves.size());
     for (const Move &move : moves) {
         const Conversion conversion(move);
         const PlacesConversion places(conversion);
@@ -300,19 +300,19 @@ Status launch_conversions(const Submission &to, std::span<const Move> moves) {
         const bool is_strided = conversion.is_small_nest(nests);
         // performance only: strided ones are converted faster in rows or tiles, but in a launch
         // each
-        if (!is_strided || (in_tables && places.fits() && !launch.has_tiles(nests))) {
+        if (!is_strided || (tables.pay() && places.fits() && !launch.has_tiles(nests))) {
             if (!places.fits())
                 return fail(UCD_ERR__INTERNAL, "a conversion that no kernel can do");
             ConvertPlacesParams params{};
             UCD_TRY(places.describe(to, params));
             if (!is_strided || PlacesConversion::is_worth_joining(params)) {
-                UCD_TRY(places.add_to(to, params, tables));
+                UCD_TRY(places.add_to(tables, params));
                 continue;
             }
         }
         for (const PlacedCopyNest &placed : nests) UCD_TRY(launch.launch_placed(placed));
     }
-    return moves.empty() ? success : tables.launch(to, moves.front().limits.max_blocks);
+    return moves.empty() ? success : tables.launch(moves.front().limits.max_blocks);
 }
 
 Status prepare_conversions() {

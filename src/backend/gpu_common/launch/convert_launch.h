@@ -1,7 +1,7 @@
 // Launches the kernels for conversions of elements.
 #pragma once
 
-#include "launch/submission.h"
+#include "launch/launch_target.h"
 #include "move.h"
 
 #include <span>
@@ -13,7 +13,7 @@ namespace ucd::UCD_GPU {
 bool can_convert(const Move &move);
 
 // Strided ones are a launch each. Others are launched together, those of a pair of elements as one.
-Status launch_conversions(const Submission &to, std::span<const Move> moves);
+Status launch_conversions(LaunchTarget &to, std::span<const Move> moves);
 
 // Loads the kernels for conversions to and from an element. Kernels cannot be loaded while a stream
 // is captured.

@@ -3,12 +3,11 @@
 #include "kernels/copy_kernels.h"
 #include "launch/copy_places.h"
 #include "launch/launch_context.h"
-#include "launch/table_launch.h"
+#include "launch/member_tables.h"
 #include "params/copy.h"
 #include "plan/copy_nest.h"
 #include "plan/make_divisor.h"
 #include "plan/tiles.h"
-#include "runtime/check.h"
 
 #include <algorithm>
 #include <bit>
@@ -17,16 +16,16 @@ namespace ucd::UCD_GPU {
 namespace {
 
 struct CopyLaunch {
-    const Submission &submission;
+    LaunchTarget &target;
+    MemberTables &tables;
     const Move &move;
     PlannedSide from, to;
-    MemberTables *tables; // the tables that members are added to; null: launch directly
-    bool one_of_many;     // a member of a batch with more words than the device has threads
+    bool one_of_many; // a member of a batch with more words than the device has threads
 
     template <class Params>
     Status launch(const CopyKernel &kernel, uint64_t tiles, Params &params) const {
-        if (tables != nullptr && tables->add(kernel.batch, params, tiles)) return success;
-        return launch_kernel(submission, kernel.one, tiles, move.limits.max_blocks, params);
+        return tables.add_or_launch(kernel.one, kernel.batch, params, tiles,
+                                    move.limits.max_blocks);
     }
 };
 
@@ -38,42 +37,38 @@ bool are_many(const CopyLaunch &copy, uint64_t words) {
 
 // Strided on both sides ----------------------------------------------------------
 
-Status launch_rows(const CopyLaunch &copy, const PlacedNest &placed, uint32_t word) {
-    CopyRowsParams params{};
-    params.from = placed.from;
-    params.to = placed.to;
-    CopyNest::Levels levels = placed.nest.levels;
-    if (placed.nest.block > word)
-        levels.push_back({placed.nest.block / word, int64_t{word}, int64_t{word}});
-    put_levels(levels, 1, params.level);
-    params.levels = static_cast<uint32_t>(levels.size());
-    const uint64_t words = placed.nest.bytes() / word;
-    share_words(words, are_many(copy, words), params);
-    return copy.launch(copy_rows_kernel(word), params.tiles, params);
+// Orders the levels so that the words of a warp are as close together as possible.
+void put_in_order(CopyNest &nest, uint32_t word) {
+    using Level = CopyNest::Level;
+    CopyNest by_source = nest;
+    sort_levels(by_source, &Level::from);
+    sort_levels(nest, &Level::to);
+    if (std::equal(nest.levels.begin(), nest.levels.end(), by_source.levels.begin())) return;
+    const bool to_target = jumps_of(nest, word, tuning) <= jumps_of(by_source, word, tuning);
+    if (!to_target) nest = by_source;
+    // performance only: any order copies the same words
+    keep_neighbours_together(nest, to_target ? &Level::from : &Level::to, tuning);
 }
 
-// Copies in tiles if the fastest levels of the sides differ; otherwise orders the levels so that
-// the words of a warp are as close together as possible.
-Status launch_ordered(const CopyLaunch &copy, const PlacedNest &placed) {
-    using Level = CopyNest::Level;
+// Copies in tiles if the fastest levels of the sides differ, otherwise in rows.
+Status launch_nest(const CopyLaunch &copy, const PlacedNest &placed) {
     const uint32_t word = placed.word();
     TilesParams tiles;
     if (placed.nest.block == word && make_tiles(placed.nest.levels, {word, word}, tuning, tiles)) {
         place_tiles(placed.from, placed.to, {word, word}, tiles);
         return copy.launch(copy_tiles_kernel(word), tiles.tiles, tiles);
     }
-    PlacedNest by_source = placed, by_target = placed;
-    sort_levels(by_source.nest, &Level::from);
-    sort_levels(by_target.nest, &Level::to);
-    if (std::equal(by_source.nest.levels.begin(), by_source.nest.levels.end(),
-                   by_target.nest.levels.begin()))
-        return launch_rows(copy, by_target, word);
-    const bool to_target =
-        jumps_of(by_target.nest, word, tuning) <= jumps_of(by_source.nest, word, tuning);
-    PlacedNest &rows = to_target ? by_target : by_source;
-    // performance only: any order copies the same words
-    keep_neighbours_together(rows.nest, to_target ? &Level::from : &Level::to, tuning);
-    return launch_rows(copy, rows, word);
+    CopyNest rows = placed.nest;
+    put_in_order(rows, word);
+    if (rows.block > word) rows.levels.push_back({rows.block / word, word, word});
+    CopyRowsParams params{};
+    params.from = placed.from;
+    params.to = placed.to;
+    put_levels(rows.levels, 1, params.level);
+    params.levels = static_cast<uint32_t>(rows.levels.size());
+    const uint64_t words = placed.words();
+    share_words(words, are_many(copy, words), params);
+    return copy.launch(copy_rows_kernel(word), params.tiles, params);
 }
 
 // Whether the copy consists of nests on both sides that are large enough for a launch each.
@@ -94,16 +89,15 @@ bool are_nests(const CopyLaunch &copy, CopyNests &nests) {
 
 Status launch_places(const CopyLaunch &copy, const CopyRange &range, uint32_t word) {
     CopyPlacesParams params{};
-    UCD_TRY(describe_rows(copy.submission, copy.from, copy.to, range, {word, word}, params));
+    UCD_TRY(describe_rows(copy.target, copy.from, copy.to, range, {word, word}, params));
     share_words(range.length / word, are_many(copy, range.length / word), params);
     return copy.launch(copy_places_kernel(word), params.tiles, params);
 }
 
 Status launch_interpreters(const CopyLaunch &copy, const CopyRange &range, uint32_t word) {
     CopyInterpretersParams params{};
-    const Submission &to = copy.submission;
-    UCD_TRY(use_interpreter(to, copy.from.gpu_plan().interpreter(), params.from));
-    UCD_TRY(use_interpreter(to, copy.to.gpu_plan().interpreter(), params.to));
+    UCD_TRY(use_interpreter(copy.target, copy.from.gpu_plan().interpreter(), params.from));
+    UCD_TRY(use_interpreter(copy.target, copy.to.gpu_plan().interpreter(), params.to));
     params.from.typed = copy.from.typed();
     params.to.typed = copy.to.typed();
     params.first_from = range.from;
@@ -145,10 +139,11 @@ Status launch_in_order(const CopyLaunch &copy) {
 Status launch_copy(const CopyLaunch &copy) {
     CopyNests nests;
     if (!are_nests(copy, nests)) return launch_in_order(copy);
-    for (const PlacedCopyNest &placed : nests)
-        UCD_TRY(launch_nest({placed.nest, copy.from.typed() + static_cast<uintptr_t>(placed.from),
-                             copy.to.typed() + static_cast<uintptr_t>(placed.to)},
-                            [&](const PlacedNest &part) { return launch_ordered(copy, part); }));
+    for (const PlacedCopyNest &placed : nests) {
+        NestParts parts(placed.nest, copy.from.typed() + static_cast<uintptr_t>(placed.from),
+                        copy.to.typed() + static_cast<uintptr_t>(placed.to));
+        for (; !parts.is_over(); parts.next()) UCD_TRY(launch_nest(copy, parts.part()));
+    }
     return success;
 }
 
@@ -164,17 +159,15 @@ Status load_copy_kernels(uint32_t most, Kernel kernel) {
 
 } // namespace
 
-Status launch_copies(const Submission &to, std::span<const Move> copies) {
+Status launch_copies(LaunchTarget &to, std::span<const Move> copies) {
     if (copies.empty()) return success;
-    MemberTables tables;
-    const bool in_tables = MemberTables::pay(to, copies.size());
+    MemberTables tables(to, copies.size());
     uint64_t bytes = 0;
     for (const Move &move : copies) bytes += move.length;
     const bool many = copies.size() > 1 && bytes / vector_bytes >= tuning.many_threads;
     for (const Move &move : copies)
-        UCD_TRY(
-            launch_copy({to, move, {move.from}, {move.to}, in_tables ? &tables : nullptr, many}));
-    return tables.launch(to, copies.front().limits.max_blocks);
+        UCD_TRY(launch_copy({to, tables, move, {move.from}, {move.to}, many}));
+    return tables.launch(copies.front().limits.max_blocks);
 }
 
 Status prepare_copies(const GpuPlan &plan) {

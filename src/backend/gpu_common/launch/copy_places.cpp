@@ -13,11 +13,11 @@ namespace {
 
 // Fills in a side's entry of the table, the address that its units are counted from, and the number
 // of the unit at which the range begins.
-Status describe_places(const Submission &submission, const PlannedSide &side, uint64_t offset,
+Status describe_places(LaunchTarget &target, const PlannedSide &side, uint64_t offset,
                        uint32_t unit, TableShape &shape, std::vector<NestList> &lists,
                        uint64_t &typed, uint32_t &first) {
     uint64_t address = 0;
-    UCD_TRY(use_lists(submission, side.gpu_plan(), address));
+    UCD_TRY(use_lists(target, side.gpu_plan(), address));
     shape = nest_shape(side.plan(), unit, address, lists);
     uintptr_t from_here = side.typed();
     uint64_t skipped = offset;
@@ -62,19 +62,27 @@ PlacedNest PlacedNest::split() {
     return second;
 }
 
+void NestParts::next() {
+    is_over_ = rest_.empty();
+    if (is_over_) return;
+    part_ = rest_.back();
+    rest_.pop_back();
+    shorten();
+}
+
 bool fits_places(const PlannedSide &side, Slice range, uint32_t unit) {
     if (side.plan().contiguous) return range.length / unit < max_positions;
     return fits_nest(side.plan().shape, skipped_bytes(side.plan().shape, range.offset), range,
                      unit);
 }
 
-Status describe_rows(const Submission &submission, const PlannedSide &from, const PlannedSide &to,
+Status describe_rows(LaunchTarget &target, const PlannedSide &from, const PlannedSide &to,
                      const CopyRange &range, const CopyUnits &units, CopyPlacesParams &params) {
     std::vector<NestList> lists;
-    UCD_TRY(describe_places(submission, from, range.from, units.from, params.table.shape[0], lists,
+    UCD_TRY(describe_places(target, from, range.from, units.from, params.table.shape[0], lists,
                             params.from, params.first_from));
-    UCD_TRY(describe_places(submission, to, range.to, units.to, params.table.shape[1], lists,
-                            params.to, params.first_to));
+    UCD_TRY(describe_places(target, to, range.to, units.to, params.table.shape[1], lists, params.to,
+                            params.first_to));
     std::copy(lists.begin(), lists.end(), params.table.list);
     uint64_t row = std::gcd(units_of_row(from, units.from), units_of_row(to, units.to));
     // performance only: where both sides are contiguous, rows of one unit would do

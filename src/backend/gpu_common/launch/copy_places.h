@@ -4,12 +4,13 @@
 
 #include "launch/gpu_plan.h"
 #include "launch/launch_context.h"
-#include "launch/submission.h"
+#include "launch/launch_target.h"
 #include "move.h"
 #include "params/copy.h"
 #include "plan/copy_nest.h"
 
 #include <cstdint>
+#include <vector>
 
 namespace ucd::UCD_GPU {
 
@@ -39,14 +40,25 @@ struct PlacedNest {
     PlacedNest split();
 };
 
-// Positions have 31 bits, so a larger nest is divided.
-template <class Launch>
-Status launch_nest(PlacedNest placed, const Launch &launch) {
-    if (placed.words() < max_positions) return launch(placed);
-    const PlacedNest second = placed.split();
-    UCD_TRY(launch_nest(placed, launch));
-    return launch_nest(second, launch);
-}
+// The parts of a nest, one after the other. Positions have 31 bits, so a larger nest is divided.
+class NestParts {
+public:
+    NestParts(const CopyNest &nest, uintptr_t from, uintptr_t to) : part_{nest, from, to} {
+        shorten();
+    }
+    bool is_over() const { return is_over_; }
+    const PlacedNest &part() const { return part_; }
+    void next();
+
+private:
+    void shorten() {
+        while (part_.words() >= max_positions) rest_.push_back(part_.split());
+    }
+
+    PlacedNest part_;
+    bool is_over_ = false;
+    std::vector<PlacedNest> rest_;
+};
 
 // A range of both streams: where it begins in each, and its length in bytes of the source's.
 struct CopyRange {
@@ -62,7 +74,7 @@ struct CopyUnits {
 bool fits_places(const PlannedSide &side, Slice range, uint32_t unit);
 
 // Sets everything but the numbers of words and tiles. A word is one unit.
-Status describe_rows(const Submission &submission, const PlannedSide &from, const PlannedSide &to,
+Status describe_rows(LaunchTarget &target, const PlannedSide &from, const PlannedSide &to,
                      const CopyRange &range, const CopyUnits &units, CopyPlacesParams &params);
 
 } // namespace ucd::UCD_GPU

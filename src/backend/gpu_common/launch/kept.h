@@ -2,17 +2,16 @@
 #pragma once
 
 #include "keep.h"
-#include "launch/submission.h"
+#include "launch/launch_target.h"
 #include "per_thread.h"
-#include "runtime/check.h"
 #include "runtime/events.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <list>
 #include <memory>
 #include <mutex>
+#include <vector>
 
 namespace ucd::UCD_GPU {
 
@@ -35,20 +34,7 @@ public:
     // Checks up to `most` items, stops at the first that is not done, and frees those that are.
     // That item is moved to the end, so that one busy stream does not keep the items of other
     // streams. Returns whether any items are left.
-    bool sweep(std::size_t most) {
-        Items done; // destroyed outside the lock, because freeing a type may take long
-        const std::lock_guard lock(mutex_);
-        for (std::size_t left = std::min(most, items_.size()); left > 0; --left) {
-            const auto next = items_.begin();
-            // A failure means that the work is over. The stream reports it to its owner.
-            if (gpuEventQuery(next->done.get()) == gpuErrorNotReady) {
-                items_.splice(items_.end(), items_, next);
-                break;
-            }
-            done.splice(done.end(), items_, next);
-        }
-        return !items_.empty();
-    }
+    bool sweep(std::size_t most);
 
     // Whether this call should also sweep the items of another thread, `part`: that thread may have
     // ended.
@@ -63,30 +49,6 @@ private:
     std::mutex mutex_;
     Items items_;
     std::atomic<std::size_t> calls_{1};
-};
-
-// Represents a launch while it is put into a caller's stream. Even if the call fails, the work that
-// is in the stream by then needs its lists and tables until it is done.
-class StreamLaunch {
-public:
-    StreamLaunch(Kept &kept, gpuStream_t stream, Kept::Items item)
-        : kept_(kept), stream_(stream), item_(std::move(item)) {}
-    ~StreamLaunch() {
-        const LastError error = last_error();
-        // Without the event, only waiting shows when the work is done.
-        if (!check(gpuEventRecord(item_.front().done.get(), stream_), "recording an event").ok())
-            (void)gpuStreamSynchronize(stream_);
-        kept_.add(item_);
-        last_error() = error;
-    }
-    StreamLaunch(const StreamLaunch &) = delete;
-    StreamLaunch &operator=(const StreamLaunch &) = delete;
-    LaunchNeeds &needs() { return item_.front().needs; }
-
-private:
-    Kept &kept_;
-    const gpuStream_t stream_;
-    Kept::Items item_;
 };
 
 // What destroyed graphs had kept. The driver reports the end of a graph in a thread of its own,
@@ -130,6 +92,27 @@ public:
 
 private:
     GivenUp::Items items_;
+};
+
+// What all launches of a backend in callers' streams keep.
+class KeptLaunches {
+public:
+    KeptLaunches() = default;
+    // Waits until all launches are done. The devices still exist.
+    ~KeptLaunches();
+    KeptLaunches(const KeptLaunches &) = delete;
+    KeptLaunches &operator=(const KeptLaunches &) = delete;
+
+    // Frees what this thread's launches no longer need, and returns what they still do.
+    Kept &sweep();
+    // If the launch is captured, keeps `keep` until the graph is destroyed. If the driver does not
+    // report that, keeps it as long as this object lives.
+    Status keep_with_graph(const LaunchTarget &to, Keep keep);
+
+private:
+    PerThread<Kept> parts_;
+    std::mutex mutex_;
+    std::vector<Keep> for_good_;
 };
 
 } // namespace ucd::UCD_GPU

@@ -20,12 +20,8 @@ Status copy_range(const LaunchContext &launch, uintptr_t place) {
     auto *typed = reinterpret_cast<void *>(place);
     char *const packed = launch.move.packed().first();
     const bool pack = launch.move.direction() == Direction::pack;
-    const PlainCopy copy{pack ? packed : typed, pack ? typed : packed, launch.move.length};
-    if (launch.to.prepared != nullptr) {
-        launch.to.prepared->add(PlainStep{copy});
-        return success;
-    }
-    return check(copy_each(launch.to.stream, {&copy, 1}), "copying");
+    return launch.to.copy(
+        PlainCopy{pack ? packed : typed, pack ? typed : packed, launch.move.length});
 }
 
 // Nests --------------------------------------------------------------
@@ -65,8 +61,8 @@ Status launch_nest(const LaunchContext &launch) {
                    innermost.count * (innermost.each / launch.word) <= UINT32_MAX;
     const NestKernel &kernel =
         nest_kernel(launch.move.direction(), {kinds, shape.levels}, launch.word);
-    return launch_kernel(launch.to, kernel.handle, params.tiles,
-                         max_blocks(launch.to.device, launch.move), params);
+    return launch.to.launch(kernel.handle, params.tiles,
+                            max_blocks(launch.to.device(), launch.move), params);
 }
 
 // Permutations --------------------------------------------------------------
@@ -143,8 +139,7 @@ Status launch_aligned_stores(const LaunchContext &launch, AlignedStoresParams &p
         (uint64_t{params.range.count} + threads_per_block - 1) / threads_per_block;
     // Not limited to few blocks for host memory, which would be slower: each thread does little
     // work.
-    return launch_kernel(launch.to, aligned_stores_kernel(), blocks, launch.move.limits.max_blocks,
-                         params);
+    return launch.to.launch(aligned_stores_kernel(), blocks, launch.move.limits.max_blocks, params);
 }
 
 // The interpreter --------------------------------------------------------------
@@ -158,8 +153,8 @@ Status launch_interpreter(const LaunchContext &launch) {
     launch.put_vectors(params);
     params.position = launch.side.offset - params.head;
     const uint64_t blocks = (params.vectors + threads_per_block - 1) / threads_per_block;
-    return launch_kernel(launch.to, interpreter_kernel(launch.move.direction()), blocks,
-                         max_blocks(launch.to.device, launch.move), params);
+    return launch.to.launch(interpreter_kernel(launch.move.direction()), blocks,
+                            max_blocks(launch.to.device(), launch.move), params);
 }
 
 // Copy engines --------------------------------------------------------------
@@ -208,7 +203,7 @@ Status load_kernels(const GpuPlan &gpu_plan, uint64_t count) {
 
 } // namespace
 
-Status launch_move(const Submission &to, const Move &move) {
+Status launch_move(LaunchTarget &to, const Move &move) {
     if (move.op != Op::replace) return launch_reductions(to, {&move, 1});
     const LaunchContext launch(to, move);
     const LayoutPlan &plan = launch.plan();
@@ -219,8 +214,8 @@ Status launch_move(const Submission &to, const Move &move) {
     if (plan.permuted_word == 0 || !tile_range(launch, range)) return launch_in_order(launch);
     // Elements that the range cuts are moved on their own.
     UCD_TRY(launch_part(launch, launch.side.offset, range.begin));
-    UCD_TRY(launch_kernel(to, copy_tiles_kernel(plan.permuted_word).one, range.params.tiles,
-                          max_blocks(to.device, move), range.params));
+    UCD_TRY(to.launch(copy_tiles_kernel(plan.permuted_word).one, range.params.tiles,
+                      max_blocks(to.device(), move), range.params));
     return launch_part(launch, range.end, launch.side.offset + move.length);
 }
 

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "launch/gpu_plan.h"
-#include "launch/submission.h"
+#include "launch/launch_target.h"
 #include "move.h"
 
 namespace ucd::UCD_GPU {
 
-// Puts the move into the submission's stream. For a graph, its plan must have been prepared.
-Status launch_move(const Submission &to, const Move &move);
+// Launches a move that is no copy or conversion. For a graph, its plan must have been prepared.
+Status launch_move(LaunchTarget &to, const Move &move);
 
 // Loads and uploads everything that launch_move() may need for any move without an op, up to this
 // count.

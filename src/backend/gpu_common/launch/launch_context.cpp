@@ -5,7 +5,8 @@
 
 namespace ucd::UCD_GPU {
 
-Status use_interpreter(const Submission &to, Interpreter &interpreter, InterpretedLayout &layout) {
+Status use_interpreter(const LaunchTarget &to, Interpreter &interpreter,
+                       InterpretedLayout &layout) {
     layout.nodes = interpreter.host.nodes;
     layout.root = interpreter.host.root;
     return to.use(interpreter.lists, layout.lists);
@@ -15,25 +16,19 @@ namespace {
 
 // A list that is moved once is not kept on the device: it is written into the memory of a table, as
 // those of batches, and uploaded in front of the kernel.
-Status upload_list(const Submission &to, const LayoutPlan &plan, uint64_t &address) {
+Status upload_list(LaunchTarget &to, const LayoutPlan &plan, uint64_t &address) {
     const Span<const int64_t> displs = plan.layout.tables[plan.layout.top().table].displs;
     const uint32_t unit = plan.shape.level[0].displacement_unit;
     const std::size_t bytes = displs.size() * (unit > 0 ? sizeof(int32_t) : sizeof(int64_t));
-    to.needs.batches.reserve(to.needs.batches.size() + 1);
     BatchUse table;
-    UCD_TRY(BatchStore::instance().take(to.device, bytes, table));
+    UCD_TRY(BatchStore::instance().take(to.device(), bytes, table));
     gpu::write_displacements(displs, unit, table.pinned());
-    UCD_TRY(
-        check(gpuMemcpyAsync(table.memory(), table.pinned(), bytes, gpuMemcpyDefault, to.stream),
-              "uploading a list"));
-    address = reinterpret_cast<uintptr_t>(table.memory());
-    to.needs.batches.push_back(std::move(table));
-    return success;
+    return to.upload(std::move(table), bytes, address);
 }
 
 } // namespace
 
-Status use_lists(const Submission &to, const GpuPlan &plan, uint64_t &address) {
+Status use_lists(LaunchTarget &to, const GpuPlan &plan, uint64_t &address) {
     address = 0;
     if (plan.lists != nullptr) return to.use(*plan.lists, address);
     if (plan.host.layout.moved_once) return upload_list(to, plan.host, address);

@@ -2,9 +2,8 @@
 #pragma once
 
 #include "launch/gpu_plan.h"
-#include "launch/submission.h"
+#include "launch/launch_target.h"
 #include "plan/move_range.h"
-#include "runtime/check.h"
 #include "tuning.h"
 
 namespace ucd::UCD_GPU {
@@ -32,12 +31,12 @@ struct PlannedSide {
 
 // Of a pack or an unpack; the side is the typed one.
 struct LaunchContext : PlannedSide {
-    const Submission &to;
+    LaunchTarget &to;
     const Move &move;
     uint32_t word; // divides all sizes, strides and addresses
 
-    LaunchContext(const Submission &submission, const Move &launched)
-        : PlannedSide{launched.typed()}, to(submission), move(launched),
+    LaunchContext(LaunchTarget &target, const Move &launched)
+        : PlannedSide{launched.typed()}, to(target), move(launched),
           word(common_alignment(plan().word | typed() | stream_base())) {}
 
     uintptr_t packed() const { return reinterpret_cast<uintptr_t>(move.packed().first()); }
@@ -56,13 +55,13 @@ struct LaunchContext : PlannedSide {
 };
 
 // The plan's lists on the device, valid for work that follows in the stream; 0 if it has none.
-Status use_lists(const Submission &to, const GpuPlan &plan, uint64_t &address);
+Status use_lists(LaunchTarget &to, const GpuPlan &plan, uint64_t &address);
 
 // Fills in a nest's parameters, except how tiles are divided among blocks.
 Status describe_nest(const LaunchContext &launch, NestParams &params, LevelKind *kinds);
 
 // Prepares a layout for the interpreter, except its address.
-Status use_interpreter(const Submission &to, Interpreter &interpreter, InterpretedLayout &layout);
+Status use_interpreter(const LaunchTarget &to, Interpreter &interpreter, InterpretedLayout &layout);
 
 inline bool touches_host_memory(const Move &move) {
     return move.from_kind == MemoryKind::pinned || move.to_kind == MemoryKind::pinned;
@@ -75,27 +74,6 @@ inline uint32_t max_blocks(const Device &device, const Move &move) {
     const bool waits_for_bus = touches_host_memory(move) && move.op == Op::replace;
     if (move.limits.max_blocks > 0 || !waits_for_bus) return move.limits.max_blocks;
     return tuning.host_blocks * device.processors();
-}
-
-// Loads a kernel before its first launch.
-inline Status load_kernel(const void *kernel) {
-    gpuFuncAttributes attributes;
-    return check(gpuFuncGetAttributes(&attributes, kernel), "loading a kernel");
-}
-
-// `tiles` is the number of units that the kernel divides among its blocks.
-template <class Params>
-Status launch_kernel(const Submission &to, const void *kernel, uint64_t tiles, uint32_t max_blocks,
-                     Params &params) {
-    static_assert(sizeof(Params) <= tuning.parameter_bytes);
-    // as the memory of a launch step is aligned
-    static_assert(alignof(Params) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__);
-    const uint32_t blocks = grid_for(tiles, max_blocks);
-    if (to.prepared == nullptr) return run_kernel(to.stream, kernel, blocks, &params);
-    UCD_TRY(load_kernel(kernel));
-    const auto *bytes = reinterpret_cast<const char *>(&params);
-    to.prepared->add(KernelStep{kernel, blocks, {bytes, bytes + sizeof params}});
-    return success;
 }
 
 } // namespace ucd::UCD_GPU

@@ -61,17 +61,17 @@ private:
     std::array<std::vector<Move>, kinds> moves_;
 };
 
-bool is_prepared(const Submission &to, const Side &side, Op op) {
-    return side.plan == nullptr || plan_of(side).is_prepared(to.device.index(), op);
+bool is_prepared(const LaunchTarget &to, const Side &side, Op op) {
+    return side.plan == nullptr || plan_of(side).is_prepared(to.device().index(), op);
 }
 
 } // namespace
 
-Status launch_list(const Submission &to, const MoveList &list) {
+Status launch_list(LaunchTarget &to, const MoveList &list) {
     const auto are_prepared = [&](const Move &move) {
         return is_prepared(to, move.from, move.op) && is_prepared(to, move.to, move.op);
     };
-    if (to.mode == LaunchMode::capture && !std::all_of(list.begin(), list.end(), are_prepared))
+    if (to.is_captured() && !std::all_of(list.begin(), list.end(), are_prepared))
         return not_prepared();
     // A single pack or unpack is no batch.
     if (list.size() == 1 && !list[0].is_copy() && !is_conversion(list[0].op))
@@ -86,16 +86,14 @@ Status launch_list(const Submission &to, const MoveList &list) {
     return launch_copies(to, moves[Together::copies]);
 }
 
-Status launch_made(const Submission &to, MoveMaker &maker) {
-    to.needs.nothing_started = true;
+Status launch_made(LaunchTarget &to, MoveMaker &maker) {
     const std::size_t members = maker.members();
     bool launched = false;
-    if (to.mode == LaunchMode::now && !is_small_batch(members) && members <= max_batch_members)
+    if (to.is_single() && !is_small_batch(members) && members <= max_batch_members)
         UCD_TRY(launch_as_made(to, maker, launched));
     if (launched) return success;
     std::vector<Move> moves;
     UCD_TRY(make_all(maker, moves));
-    to.needs.nothing_started = false;
     return launch_list(to, moves);
 }
 

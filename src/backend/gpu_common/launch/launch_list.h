@@ -1,15 +1,15 @@
 // Launches lists of moves.
 #pragma once
 
-#include "launch/submission.h"
+#include "launch/launch_target.h"
 #include "move.h"
 
 namespace ucd::UCD_GPU {
 
-// Puts the whole list into the submission's stream.
-Status launch_list(const Submission &to, const MoveList &list);
+// Launches the whole list.
+Status launch_list(LaunchTarget &to, const MoveList &list);
 
 // Same, for moves that are made during the call. Not for launches that are being prepared.
-Status launch_made(const Submission &to, MoveMaker &maker);
+Status launch_made(LaunchTarget &to, MoveMaker &maker);
 
 } // namespace ucd::UCD_GPU

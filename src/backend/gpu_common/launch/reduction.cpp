@@ -1,7 +1,7 @@
 #include "launch/reduction.h"
 
 #include "kernels/reduce_kernels.h"
-#include "launch/table_launch.h"
+#include "launch/member_tables.h"
 #include "params/reduce.h"
 
 #include <algorithm>
@@ -30,18 +30,6 @@ const ReduceKernel *reduce_kernel(Op op, Element element) {
 }
 
 namespace {
-
-// The parameters of a reduction's kernel, which is one of two.
-struct ReductionNumbers {
-    const ReduceKernel *own; // for elements of this kind; null: the kernel for any elements
-    ReduceParams elements;   // for `own`
-    ReduceAnyParams any;     // for the kernel for any elements
-
-    uint64_t tiles() const {
-        const uint64_t threads = own != nullptr ? elements.nest.vectors : any.vectors;
-        return (threads + threads_per_block - 1) / threads_per_block;
-    }
-};
 
 // The largest word that divides the addresses of both sides and all numbers of the layout.
 uint32_t alignment_of(const LaunchContext &launch) {
@@ -114,9 +102,13 @@ Status describe_any(const LaunchContext &launch, ReduceAnyParams &params) {
     return success;
 }
 
-Status describe_reduction(const LaunchContext &launch, ReductionNumbers &numbers) {
+uint64_t tiles_of(uint64_t vectors) {
+    return (vectors + threads_per_block - 1) / threads_per_block;
+}
+
+Status launch_reduction(const LaunchContext &launch, MemberTables &tables) {
     const Element element = launch.move.elements->kind;
-    numbers.own = nullptr;
+    const uint32_t blocks = max_blocks(launch.to.device(), launch.move);
     if (element != Element::none) {
         const ReduceKernel *kernel = reduce_kernel(launch.move.op, element);
         const uint32_t size = packed_size(element);
@@ -124,38 +116,25 @@ Status describe_reduction(const LaunchContext &launch, ReductionNumbers &numbers
         ReduceBy by;
         if (kernel->handle != nullptr && choose_kernel(launch, size, by, narrow.word) &&
             fits(narrow)) {
-            numbers.own = kernel;
-            return describe_elements(narrow, by, size, numbers.elements);
+            ReduceParams params;
+            UCD_TRY(describe_elements(narrow, by, size, params));
+            return tables.add_or_launch(kernel->handle, kernel->batch, params,
+                                        tiles_of(params.nest.vectors), blocks);
         }
     }
-    return describe_any(launch, numbers.any);
-}
-
-Status launch_described(const LaunchContext &launch, ReductionNumbers &numbers) {
-    const uint32_t blocks = max_blocks(launch.to.device, launch.move);
-    if (numbers.own == nullptr)
-        return launch_kernel(launch.to, reduce_any_kernel(), numbers.tiles(), blocks, numbers.any);
-    return launch_kernel(launch.to, numbers.own->handle, numbers.tiles(), blocks, numbers.elements);
+    ReduceAnyParams params;
+    UCD_TRY(describe_any(launch, params));
+    return tables.add_or_launch(reduce_any_kernel(), reduce_any_batch_kernel(), params,
+                                tiles_of(params.vectors), blocks);
 }
 
 } // namespace
 
-Status launch_reductions(const Submission &to, std::span<const Move> moves) {
+Status launch_reductions(LaunchTarget &to, std::span<const Move> moves) {
     if (moves.empty()) return success;
-    const bool in_tables = MemberTables::pay(to, moves.size());
-    MemberTables tables;
-    for (const Move &move : moves) {
-        const LaunchContext launch(to, move);
-        ReductionNumbers numbers;
-        UCD_TRY(describe_reduction(launch, numbers));
-        const uint64_t tiles = numbers.tiles();
-        const bool added =
-            in_tables &&
-            (numbers.own != nullptr ? tables.add(numbers.own->batch, numbers.elements, tiles)
-                                    : tables.add(reduce_any_batch_kernel(), numbers.any, tiles));
-        if (!added) UCD_TRY(launch_described(launch, numbers));
-    }
-    return tables.launch(to, max_blocks(to.device, moves.front()));
+    MemberTables tables(to, moves.size());
+    for (const Move &move : moves) UCD_TRY(launch_reduction(LaunchContext(to, move), tables));
+    return tables.launch(max_blocks(to.device(), moves.front()));
 }
 
 Status prepare_reduction(Device &device, const Move &move) {

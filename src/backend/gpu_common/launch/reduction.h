@@ -10,7 +10,7 @@
 namespace ucd::UCD_GPU {
 
 // Puts reductions into the stream, with one launch for each kernel that they need.
-Status launch_reductions(const Submission &to, std::span<const Move> moves);
+Status launch_reductions(LaunchTarget &to, std::span<const Move> moves);
 
 // Loads and uploads everything that any launch of such a move may need.
 Status prepare_reduction(Device &device, const Move &move);

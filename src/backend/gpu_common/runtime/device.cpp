@@ -1,6 +1,8 @@
 #include "runtime/device.h"
 
+#include "runtime/batch_tables.h"
 #include "runtime/check.h"
+#include "runtime/device_lists.h"
 
 namespace ucd::UCD_GPU {
 
@@ -29,6 +31,24 @@ Device::~Device() {
     lanes_.reset();
     events_.reset();
     if (upload_ != nullptr) (void)gpuStreamDestroy(upload_);
+}
+
+OpenDevices::~OpenDevices() {
+    for (const auto &device : devices_) {
+        if (device == nullptr) continue;
+        const driver::Current current(device->index());
+        ListStore::instance().close(*device);
+        BatchStore::instance().close(*device);
+    }
+}
+
+Status OpenDevices::open_first(int index, Device *&device) {
+    const auto number = static_cast<std::size_t>(index);
+    const std::lock_guard lock(mutex_);
+    if (devices_[number] == nullptr) UCD_TRY(Device::open(index, devices_[number]));
+    device = devices_[number].get();
+    opened_[number].store(device, std::memory_order_release);
+    return success;
 }
 
 } // namespace ucd::UCD_GPU

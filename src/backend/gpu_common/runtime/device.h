@@ -1,13 +1,16 @@
-// A device in use, with the lanes and events that launches need, for each thread. Made at the first
-// launch on the device.
+// Devices in use, with the lanes and events that launches need, for each thread.
 #pragma once
 
 #include "per_thread.h"
+#include "runtime/captures.h"
 #include "runtime/driver.h"
 #include "runtime/events.h"
 #include "runtime/lanes.h"
 
+#include <array>
+#include <atomic>
 #include <memory>
+#include <mutex>
 
 namespace ucd::UCD_GPU {
 
@@ -45,6 +48,46 @@ private:
     // Must be destroyed while the device is current.
     std::unique_ptr<PerThread<LaneGroup>> lanes_;
     std::unique_ptr<PerThread<EventPool>> events_;
+};
+
+// The devices of a backend. Each is opened at its first use.
+class OpenDevices {
+public:
+    OpenDevices() = default;
+    // No work may be in progress.
+    ~OpenDevices();
+    OpenDevices(const OpenDevices &) = delete;
+    OpenDevices &operator=(const OpenDevices &) = delete;
+
+    // The calling thread must have made the device current.
+    Status open(int index, Device *&device) {
+        device = opened_[static_cast<std::size_t>(index)].load(std::memory_order_acquire);
+        return device != nullptr ? success : open_first(index, device);
+    }
+
+private:
+    Status open_first(int index, Device *&device);
+
+    std::mutex mutex_;
+    std::array<std::unique_ptr<Device>, max_devices> devices_;
+    std::array<std::atomic<Device *>, max_devices> opened_ = {};
+};
+
+// While this lives, a device is open, and current in this thread.
+class OnDevice {
+public:
+    OnDevice(OpenDevices &devices, int index) : current_(index), status(current_.status) {
+        if (status.ok()) status = devices.open(index, device_);
+    }
+    Device &device() const { return *device_; }
+
+private:
+    const driver::Current current_;
+    const BesideCaptures beside_;
+    Device *device_ = nullptr;
+
+public:
+    Status status; // of making the device current, and opening it
 };
 
 } // namespace ucd::UCD_GPU

@@ -90,33 +90,38 @@ Status ListStore::upload(DeviceLists &lists, Device &device) {
     return success;
 }
 
-Status ListStore::use(DeviceLists &lists, Device &device, gpuStream_t stream, LaunchMode mode,
+Status ListStore::use(DeviceLists &lists, Device &device, gpuStream_t stream, LaunchState state,
                       uint64_t &address, ListUse &use) {
     DeviceLists::ListCopy &copy = lists.copies_[static_cast<std::size_t>(device.index())];
     ListUse begun(copy.uses); // before `ready` is read, so that no eviction comes between
     address = copy.ready;
-    if (address == 0 || (mode == LaunchMode::capture && !copy.stays))
-        UCD_TRY(upload_or_find(lists, device, stream, mode, address));
+    if (address == 0 || (state == LaunchState::captured && !copy.stays)) {
+        const std::lock_guard lock(mutex_);
+        if (state == LaunchState::captured && !copy.stays) return not_prepared();
+        UCD_TRY(upload_or_find(lists, device, stream, state, address));
+    }
     // Written only if it changes, because threads share the cache line.
     if (!copy.used_lately.load(std::memory_order_relaxed)) copy.used_lately = true;
     use = std::move(begun);
     return success;
 }
 
+// Called with the lock held. Makes the device current only here, because a thread's first call of a
+// driver takes longer than most of what threads do that build a batch's tables.
 Status ListStore::upload_or_find(DeviceLists &lists, Device &device, gpuStream_t stream,
-                                 LaunchMode mode, uint64_t &address) {
-    const std::lock_guard lock(mutex_);
+                                 LaunchState state, uint64_t &address) {
+    const driver::Current current(device.index());
+    UCD_TRY(current.status);
     DeviceLists::ListCopy &copy = lists.copies_[static_cast<std::size_t>(device.index())];
-    if (mode == LaunchMode::capture && !copy.stays) return not_prepared();
     if (copy.held.empty()) UCD_TRY(upload(lists, device));
     address = reinterpret_cast<uintptr_t>(copy.held.mapped());
     if (copy.uploaded) {
-        const gpuError_t state = mode == LaunchMode::prepare
-                                     ? gpuEventSynchronize(copy.uploaded.get())
-                                     : gpuEventQuery(copy.uploaded.get());
-        if (state == gpuErrorNotReady)
+        const gpuError_t done = state == LaunchState::recorded
+                                    ? gpuEventSynchronize(copy.uploaded.get())
+                                    : gpuEventQuery(copy.uploaded.get());
+        if (done == gpuErrorNotReady)
             return check(gpuStreamWaitEvent(stream, copy.uploaded.get()), "waiting for an upload");
-        UCD_TRY(check(state, "uploading lists"));
+        UCD_TRY(check(done, "uploading lists"));
         copy.uploaded = {};
     }
     copy.ready = address;
@@ -125,14 +130,9 @@ Status ListStore::upload_or_find(DeviceLists &lists, Device &device, gpuStream_t
 
 Status ListStore::prepare(DeviceLists &lists, Device &device) {
     const std::lock_guard lock(mutex_);
-    DeviceLists::ListCopy &copy = lists.copies_[static_cast<std::size_t>(device.index())];
-    if (copy.held.empty()) UCD_TRY(upload(lists, device));
-    if (copy.uploaded) {
-        UCD_TRY(check(gpuEventSynchronize(copy.uploaded.get()), "uploading lists"));
-        copy.uploaded = {};
-    }
-    copy.ready = reinterpret_cast<uintptr_t>(copy.held.mapped());
-    copy.stays = true;
+    uint64_t address;
+    UCD_TRY(upload_or_find(lists, device, nullptr, LaunchState::recorded, address));
+    lists.copies_[static_cast<std::size_t>(device.index())].stays = true;
     return success;
 }
 

@@ -65,10 +65,12 @@ private:
     std::atomic<unsigned> *uses_ = nullptr; // ListCopy::uses
 };
 
-enum class LaunchMode : uint8_t {
-    now,
-    capture, // into a graph: nothing can be uploaded during the launch
-    prepare, // for later launches: uploads are complete when the call returns
+// Where the work of a launch goes, and whether it has begun.
+enum class LaunchState : uint8_t {
+    empty,    // into a stream, which has no work of the launch yet
+    started,  // into a stream, which may have work of the launch
+    captured, // into a graph: nothing can be uploaded during the launch
+    recorded, // into a prepared launch: uploads are complete when the call returns
 };
 
 inline Status not_prepared() {
@@ -82,10 +84,10 @@ public:
     static ListStore &instance();
 
     // Sets the lists' address on the device, valid for work that follows in the stream. The device
-    // must be current. May allocate, and evict lists that are not in use; does not wait, unless a
-    // launch is prepared. Takes no lock if the lists are on the device. Called by Submission::use()
-    // only.
-    Status use(DeviceLists &lists, Device &device, gpuStream_t stream, LaunchMode mode,
+    // need not be current. May allocate, and evict lists that are not in use; does not wait, unless
+    // a launch is recorded. Takes no lock if the lists are on the device. Called by
+    // LaunchTarget::use() only.
+    Status use(DeviceLists &lists, Device &device, gpuStream_t stream, LaunchState state,
                uint64_t &address, ListUse &use);
     // Uploads the lists, waits for the upload, and excludes them from eviction.
     Status prepare(DeviceLists &lists, Device &device);
@@ -102,7 +104,7 @@ private:
         std::list<DeviceLists *> by_age; // in the order in which eviction considers them
         ListMemory unused;               // blocks without lists
     };
-    Status upload_or_find(DeviceLists &lists, Device &device, gpuStream_t stream, LaunchMode mode,
+    Status upload_or_find(DeviceLists &lists, Device &device, gpuStream_t stream, LaunchState state,
                           uint64_t &address);
     Status upload(DeviceLists &lists, Device &device);
     Status allocate(std::size_t bytes, ListsOnDevice &on, Device &device, ListMemory &held);

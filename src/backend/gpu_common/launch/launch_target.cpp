@@ -1,0 +1,134 @@
+#include "launch/launch_target.h"
+
+#include "params/types.h"
+#include "runtime/check.h"
+
+#include <iterator>
+#include <utility>
+
+namespace ucd::UCD_GPU {
+namespace {
+
+gpuPitchedPtr pitched(void *address, uint64_t pitch, uint64_t rows) {
+    gpuPitchedPtr p{};
+    p.ptr = address;
+    p.pitch = pitch;
+    p.xsize = pitch;
+    p.ysize = rows;
+    return p;
+}
+
+gpuError_t copy_planes(gpuStream_t stream, const PitchedStep &step) {
+    const PitchedCopy &planes = step.copy;
+    const gpuPitchedPtr there =
+        pitched(step.typed, static_cast<uint64_t>(planes.row_stride),
+                static_cast<uint64_t>(planes.plane_stride / planes.row_stride));
+    const gpuPitchedPtr here = pitched(step.packed, planes.row, planes.rows);
+    gpuMemcpy3DParms copy{};
+    copy.srcPtr = step.pack ? there : here;
+    copy.dstPtr = step.pack ? here : there;
+    copy.extent.width = planes.row;
+    copy.extent.height = planes.rows;
+    copy.extent.depth = planes.planes;
+    copy.kind = gpuMemcpyDefault;
+    return gpuMemcpy3DAsync(&copy, stream);
+}
+
+gpuError_t copy_rows(gpuStream_t stream, const PitchedStep &step) {
+    const PitchedCopy &rows = step.copy;
+    const auto stride = static_cast<std::size_t>(rows.row_stride);
+    return gpuMemcpy2DAsync(step.pack ? step.packed : step.typed, step.pack ? rows.row : stride,
+                            step.pack ? step.typed : step.packed, step.pack ? stride : rows.row,
+                            rows.row, rows.rows, gpuMemcpyDefault, stream);
+}
+
+} // namespace
+
+void LaunchNeeds::add(LaunchNeeds &&part) {
+    lists.insert(lists.end(), std::move_iterator(part.lists.begin()),
+                 std::move_iterator(part.lists.end()));
+    batches.insert(batches.end(), std::move_iterator(part.batches.begin()),
+                   std::move_iterator(part.batches.end()));
+}
+
+Status load_kernel(const void *kernel) {
+    gpuFuncAttributes attributes;
+    return check(gpuFuncGetAttributes(&attributes, kernel), "loading a kernel");
+}
+
+Status LaunchTarget::use(DeviceLists &lists, uint64_t &address) const {
+    ListUse use;
+    UCD_TRY(ListStore::instance().use(lists, device_, stream_, state_, address, use));
+    needs_.lists.push_back(std::move(use));
+    return success;
+}
+
+Status LaunchTarget::upload(BatchUse table, std::size_t bytes, uint64_t &address) {
+    // Reserve the entry first, because nothing may fail after the upload was started.
+    needs_.batches.reserve(needs_.batches.size() + 1);
+    begin();
+    UCD_TRY(check(gpuMemcpyAsync(table.memory(), table.pinned(), bytes, gpuMemcpyDefault, stream_),
+                  "uploading a table"));
+    address = reinterpret_cast<uintptr_t>(table.memory());
+    needs_.batches.push_back(std::move(table));
+    return success;
+}
+
+Status LaunchTarget::launch(const void *kernel, uint32_t blocks, void *params, std::size_t bytes) {
+    if (is_recorded()) [[unlikely]]
+        return record(kernel, blocks, params, bytes);
+    begin();
+    return check(
+        gpuLaunchKernel(kernel, dim3(blocks), dim3(gpu::threads_per_block), &params, 0, stream_),
+        "launching a kernel");
+}
+
+Status LaunchTarget::record(const void *kernel, uint32_t blocks, const void *params,
+                            std::size_t bytes) {
+    UCD_TRY(load_kernel(kernel));
+    const auto *const first = static_cast<const char *>(params);
+    needs_.steps.emplace_back(KernelStep{kernel, blocks, {first, first + bytes}});
+    return success;
+}
+
+Status LaunchTarget::copy(const PlainCopy &copy) {
+    if (is_recorded()) return this->copy(std::span(&copy, 1));
+    begin();
+    return check(copy_each(stream_, {&copy, 1}), "copying");
+}
+
+Status LaunchTarget::copy(std::span<const PlainCopy> copies) {
+    if (is_recorded()) {
+        needs_.steps.emplace_back(PlainStep(copies.begin(), copies.end()));
+        return success;
+    }
+    begin();
+    return check(copy_plain(stream_, copies, is_captured()), "copying");
+}
+
+Status LaunchTarget::copy(const PitchedStep &step) {
+    if (is_recorded()) {
+        needs_.steps.emplace_back(step);
+        return success;
+    }
+    begin();
+    return check(step.copy.planes > 1 ? copy_planes(stream_, step) : copy_rows(stream_, step),
+                 "copying");
+}
+
+Status LaunchTarget::run(std::span<const LaunchStep> steps) {
+    for (const LaunchStep &step : steps) {
+        if (const auto *kernel = std::get_if<KernelStep>(&step)) {
+            // The runtime only reads the parameters.
+            UCD_TRY(launch(kernel->kernel, kernel->blocks,
+                           const_cast<char *>(kernel->params.data()), kernel->params.size()));
+        } else if (const auto *rows = std::get_if<PitchedStep>(&step)) {
+            UCD_TRY(copy(*rows));
+        } else if (const auto *copies = std::get_if<PlainStep>(&step)) {
+            UCD_TRY(copy(std::span(*copies)));
+        }
+    }
+    return success;
+}
+
+} // namespace ucd::UCD_GPU
