@@ -4,14 +4,9 @@
 #include "plugin.h"
 
 #include "kernels/reduce_kernels.h"
-#include "launch/batch_launch.h"
-#include "launch/convert_launch.h"
-#include "launch/copy_launch.h"
 #include "launch/create_backend.h"
 #include "launch/launch.h"
-#include "launch/launch_list.h"
 #include "launch/launch_scope.h"
-#include "launch/reduction.h"
 #include "plan/device_plan.h"
 #include "runtime/check.h"
 #include "runtime/fd_calls.h"
@@ -122,7 +117,7 @@ public:
     Status launch_in(const NativeStream &native, const MoveList &list, Keep keep) {
         StreamLaunch launch(devices_, kept_, native, keep, list.size() > 1);
         UCD_TRY(launch.status());
-        UCD_TRY(kept_.keep_with_graph(launch.target(), std::move(keep)));
+        UCD_TRY(launch.keep_with_graph(kept_, keep));
         return launch_list(launch.target(), list);
     }
 
@@ -158,7 +153,7 @@ public:
         const auto &prepared = static_cast<const GpuPreparedLaunch &>(launched);
         StreamLaunch launch(devices_, kept_, native, keep, false);
         UCD_TRY(launch.status());
-        UCD_TRY(kept_.keep_with_graph(launch.target(), std::move(keep)));
+        UCD_TRY(launch.keep_with_graph(kept_, keep));
         return launch.target().run(prepared.needs.steps);
     }
 

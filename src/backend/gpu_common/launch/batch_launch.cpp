@@ -1,4 +1,4 @@
-#include "launch/batch_launch.h"
+#include "launch/launch.h"
 
 #include "in_threads.h"
 #include "kernels/batch_kernels.h"

@@ -1,4 +1,4 @@
-#include "launch/box_copy.h"
+#include "launch/launch.h"
 
 #include "launch/launch_context.h"
 #include "pitched_copies.h"

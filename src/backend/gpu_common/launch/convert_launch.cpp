@@ -1,4 +1,4 @@
-#include "launch/convert_launch.h"
+#include "launch/launch.h"
 
 #include "kernels/convert_kernels.h"
 #include "kernels/copy_kernels.h"

@@ -1,4 +1,4 @@
-#include "launch/copy_launch.h"
+#include "launch/launch.h"
 
 #include "kernels/copy_kernels.h"
 #include "launch/copy_places.h"

@@ -99,4 +99,8 @@ private:
     mutable Lazy<BoxIndex> boxes_;
 };
 
+inline const GpuPlan &plan_of(const Side &side) {
+    return static_cast<const GpuPlan &>(*side.plan);
+}
+
 } // namespace ucd::UCD_GPU

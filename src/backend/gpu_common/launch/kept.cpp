@@ -38,10 +38,10 @@ Kept &KeptLaunches::sweep() {
     return kept;
 }
 
-Status KeptLaunches::keep_with_graph(const LaunchTarget &to, Keep keep) {
-    if (keep == nullptr || !to.is_captured()) return success;
+Status KeptLaunches::keep_with_graph(gpuStream_t stream, Keep keep) {
+    if (keep == nullptr) return success;
     auto held = std::make_shared<KeptByGraph>(std::make_shared<const Keep>(keep));
-    const Status status = driver::keep_with_graph(to.stream(), std::move(held));
+    const Status status = driver::keep_with_graph(stream, std::move(held));
     if (status.code() != UCD_ERR__NOT_SUPPORTED) return status;
     const std::lock_guard lock(mutex_);
     for_good_.push_back(std::move(keep));

@@ -105,9 +105,9 @@ public:
 
     // Frees what this thread's launches no longer need, and returns what they still do.
     Kept &sweep();
-    // If the launch is captured, keeps `keep` until the graph is destroyed. If the driver does not
-    // report that, keeps it as long as this object lives.
-    Status keep_with_graph(const LaunchTarget &to, Keep keep);
+    // Keeps `keep` until the graph that the stream is being captured into is destroyed. If the
+    // driver does not report that, keeps it as long as this object lives.
+    Status keep_with_graph(gpuStream_t stream, Keep keep);
 
 private:
     PerThread<Kept> parts_;

@@ -1,17 +1,58 @@
-// Launches a kernel for a move, according to its alignment, range and size.
+// Launches moves. Each kind of moves has a source file of its own.
 #pragma once
 
 #include "launch/gpu_plan.h"
 #include "launch/launch_target.h"
 #include "move.h"
 
+#include <cstddef>
+#include <span>
+
 namespace ucd::UCD_GPU {
 
-// Launches a move that is no copy or conversion. For a graph, its plan must have been prepared.
-Status launch_move(LaunchTarget &to, const Move &move);
+// Launches the whole list.
+Status launch_list(LaunchTarget &to, std::span<const Move> moves);
 
-// Loads and uploads everything that launch_move() may need for any move without an op, up to this
-// count.
+// Same, for moves that are made during the call. Not for launches that are recorded.
+Status launch_made(LaunchTarget &to, MoveMaker &maker);
+
+// Functions for lists of moves of one kind put as many as possible into a launch. Those that
+// prepare load and upload what such launches may need, because nothing can be loaded or uploaded
+// while a stream is captured.
+
+// A pack or an unpack.
+Status launch_pack(LaunchTarget &to, const Move &move);
+// For any moves without an op, up to this count.
 Status prepare_plan(Device &device, const GpuPlan &plan, uint64_t count);
+
+// Packs or unpacks of any layouts by a table of them. They join batches and have one direction.
+Status launch_batches(LaunchTarget &to, std::span<const Move> moves);
+// Whether the table of this many members fits in kernel parameters if they share a few shapes.
+bool is_small_batch(std::size_t members);
+// Writes the table while the moves are made. If they must be made as a list, `launched` stays
+// false, and nothing was started.
+Status launch_as_made(LaunchTarget &to, MoveMaker &maker, bool &launched);
+Status prepare_batches();
+
+// Packs and unpacks by copy engines, which leave the device's processors free: one copy of the
+// vendor's API for each pitched copy in the moves' boxes.
+Status copy_boxes(LaunchTarget &to, std::span<const Move> moves);
+// Whether the engine is estimated to finish the move sooner than a kernel. One side must be device
+// memory, and the other one pinned.
+bool is_engine_faster(const Move &move);
+
+Status launch_reductions(LaunchTarget &to, std::span<const Move> moves);
+Status prepare_reduction(Device &device, const Move &move);
+
+// Copies between layouts.
+Status launch_copies(LaunchTarget &to, std::span<const Move> moves);
+Status prepare_copies(const GpuPlan &plan);
+
+// Conversions of elements. Strided ones are a launch each, and others are launched together.
+Status launch_conversions(LaunchTarget &to, std::span<const Move> moves);
+// Whether a kernel can do it: if both sides are strided, in levels that fit into each other, or if
+// both are nests and the pair of elements has a kernel for these.
+bool can_convert(const Move &move);
+Status prepare_conversions();
 
 } // namespace ucd::UCD_GPU

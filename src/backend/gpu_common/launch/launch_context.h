@@ -13,10 +13,6 @@ inline uintptr_t origin_of(const LayoutPlan &plan, const char *typed) {
     return reinterpret_cast<uintptr_t>(typed) + static_cast<uintptr_t>(plan.layout.start);
 }
 
-inline const GpuPlan &plan_of(const Side &side) {
-    return static_cast<const GpuPlan &>(*side.plan);
-}
-
 // A side of a move that is a layout.
 struct PlannedSide {
     const Side &side;

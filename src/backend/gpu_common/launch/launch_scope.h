@@ -4,7 +4,6 @@
 #include "implement.h"
 #include "launch/kept.h"
 #include "launch/launch_target.h"
-#include "runtime/check.h"
 #include "runtime/driver.h"
 
 #include <cstdint>
@@ -33,7 +32,7 @@ private:
 class LaneLaunch {
 public:
     // `bytes` is about the number of bytes that it moves.
-    LaneLaunch(OpenDevices &devices, int index, uint64_t bytes)
+    [[gnu::always_inline]] LaneLaunch(OpenDevices &devices, int index, uint64_t bytes)
         : at_(devices, index), status_(at_.status), event_(make_owned<LaneEvent>()) {
         if (status_.ok()) status_ = at_.device().begin_launch(bytes, turn_);
         if (status_.ok())
@@ -67,21 +66,32 @@ private:
 class StreamLaunch {
 public:
     // `needs_table` says that the launch may need something besides `keep`.
-    StreamLaunch(OpenDevices &devices, KeptLaunches &kept, const NativeStream &native, Keep keep,
-                 bool needs_table)
+    [[gnu::always_inline]] StreamLaunch(OpenDevices &devices, KeptLaunches &kept,
+                                        const NativeStream &native, Keep keep, bool needs_table)
         : at_(devices, native.device), status_(at_.status) {
         if (status_.ok()) status_ = begin(kept, native, std::move(keep), needs_table);
     }
     // Even if the call fails, the work that is in the stream by then needs its lists and tables
     // until it is done.
     ~StreamLaunch() {
-        if (target_ && kept_ != nullptr) keep();
+        if (!target_ || kept_ == nullptr) return;
+        // Without the event, only waiting shows when the work is done. The launch's own failure is
+        // told, if there is one.
+        if (gpuEventRecord(item_->front().done.get(), target_->stream()) != gpuSuccess) {
+            (void)gpuGetLastError();
+            (void)gpuStreamSynchronize(target_->stream());
+        }
+        kept_->add(*item_);
     }
     StreamLaunch(const StreamLaunch &) = delete;
     StreamLaunch &operator=(const StreamLaunch &) = delete;
 
     Status status() const { return status_; } // of beginning
     LaunchTarget &target() { return *target_; }
+    // If the stream is captured, the graph keeps `keep` instead.
+    Status keep_with_graph(KeptLaunches &kept, const Keep &keep) {
+        return target_->is_captured() ? kept.keep_with_graph(target_->stream(), keep) : success;
+    }
 
 private:
     Status begin(KeptLaunches &kept, const NativeStream &native, Keep keep, bool needs_table) {
@@ -98,16 +108,6 @@ private:
                         item_ ? item_->front().needs : needs_);
         return success;
     }
-    void keep() {
-        const gpuStream_t stream = target_->stream();
-        const LastError error = last_error();
-        // Without the event, only waiting shows when the work is done.
-        if (!check(gpuEventRecord(item_->front().done.get(), stream), "recording an event").ok())
-            (void)gpuStreamSynchronize(stream);
-        kept_->add(*item_);
-        last_error() = error;
-    }
-
     const OnDevice at_;
     Status status_;
     // If something has to be kept: where, and as which item.

@@ -1,4 +1,4 @@
-#include "launch/reduction.h"
+#include "launch/launch.h"
 
 #include "kernels/reduce_kernels.h"
 #include "launch/member_tables.h"
