@@ -11,76 +11,37 @@
 #include "plan/tiles.h"
 
 #include <algorithm>
-#include <array>
 
 namespace ucd::UCD_GPU {
 namespace {
 
-// A side of a conversion as a layout in which a byte of the packed stream stands for an element, so
-// that both sides have streams of the same length. Strides stay in bytes. Nodes have what
-// join_strides() reads: kinds, packed sizes and strides, but no counts.
+// A side of a conversion, whose stream is counted in elements.
 class InElements {
 public:
-    InElements(const Side &side, uint64_t element, uint64_t count) : element_(element) {
+    InElements(const Side &side, uint32_t element, uint64_t count) : element_(element) {
         if (side.plan == nullptr) {
             base = reinterpret_cast<uintptr_t>(side.first());
-            add_elements(count);
+            top_.kind = NodeKind::block;
+            top_.bytes = count * element;
         } else {
-            const LayoutPlan &plan = plan_of(side).host;
-            base = origin_of(plan, side.address);
-            offset = side.offset / element;
-            add_levels(plan, side.count);
+            const PlannedSide planned{side};
+            base = planned.typed();
+            layout_ = &planned.plan().layout;
+            top_ = planned.top();
+            offset_ = side.offset / element;
         }
-        layout_.nodes = Span<const Node>(nodes_.data(), size_);
-        // Children precede their parents.
-        std::reverse(nodes_.begin(), nodes_.begin() + size_);
-        for (std::size_t i = 1; i < size_; ++i) nodes_[i].child = static_cast<NodeId>(i - 1);
     }
-    InElements(const InElements &) = delete;
-    InElements &operator=(const InElements &) = delete;
 
     uintptr_t base;
-    uint64_t offset = 0; // in elements
-    bool is_strided() const { return is_strided_; }
-    CopySide side() const { return {layout_, nodes_[size_ - 1], offset}; }
+    CopySide side() const { return {*layout_, top_, offset_, element_}; }
 
 private:
-    static constexpr std::size_t max_nodes = CopyNest::max_of_a_side + 2;
+    static inline const Layout no_nodes;
 
-    Node &add(NodeKind kind, uint64_t bytes) {
-        is_strided_ = size_ < max_nodes;
-        if (!is_strided_) size_ = 0;
-        Node &node = nodes_[size_++];
-        node.kind = kind;
-        node.bytes = bytes;
-        return node;
-    }
-    void add_elements(uint64_t count) {
-        if (count > 1) {
-            Node &row = add(NodeKind::strided, count);
-            row.stride = static_cast<int64_t>(element_);
-        }
-        if (is_strided_) add(NodeKind::block, 1);
-    }
-    void add_levels(const LayoutPlan &plan, uint64_t count) {
-        const Node top = repeat(plan.layout.top(), plan.layout.root, count, plan.extent);
-        const Node *n = &top;
-        for (; n->kind == NodeKind::strided; n = &plan.layout.nodes[n->child]) {
-            Node &level = add(NodeKind::strided, n->bytes / element_);
-            level.stride = n->stride;
-            // Elements are in one piece, unless a list has been cut into smaller equal blocks.
-            is_strided_ = is_strided_ && n->bytes % element_ == 0;
-            if (!is_strided_) return;
-        }
-        is_strided_ = n->kind == NodeKind::block && n->bytes % element_ == 0;
-        if (is_strided_) add_elements(n->bytes / element_);
-    }
-
-    const uint64_t element_;
-    std::array<Node, max_nodes> nodes_;
-    std::size_t size_ = 0;
-    bool is_strided_ = true;
-    Layout layout_;
+    const Layout *layout_ = &no_nodes;
+    Node top_;
+    uint64_t offset_ = 0;
+    const uint32_t element_;
 };
 
 // A conversion of real numbers in elements.
@@ -102,8 +63,7 @@ struct Conversion {
     bool saturates() const { return move.op == Op::convert_sat; }
 
     bool is_small_nest(CopyNests &nests) const {
-        return from.is_strided() && to.is_strided() &&
-               join_strides(from.side(), to.side(), count, nests) &&
+        return join_strides(from.side(), to.side(), count, nests) &&
                std::all_of(nests.begin(), nests.end(), [](const PlacedCopyNest &placed) {
                    return placed.nest.levels.size() < max_copy_levels; // a block becomes one more
                });
@@ -191,8 +151,7 @@ struct ConvertLaunch {
     // With the levels in the order of the target.
     PlacedNest sorted(const PlacedCopyNest &placed) const {
         CopyNest nest = placed.nest;
-        // Bytes that follow each other on both sides are elements of one byte.
-        if (nest.block > 1) nest.levels.push_back({nest.block, 1, 1});
+        if (nest.block > 1) nest.levels.push_back({nest.block, c.from_bytes, c.to_bytes});
         nest.block = 1;
         sort_levels(nest, &CopyNest::Level::to);
         return {nest, c.from.base + static_cast<uintptr_t>(placed.from),

@@ -11,16 +11,17 @@ namespace {
 // The levels of one side of which the range covers several children, the innermost first.
 struct Strides {
     struct SideLevel {
-        uint64_t each; // packed size of a child
+        uint64_t each; // units of a child
         int64_t stride;
     };
     ShortList<SideLevel, CopyNest::max_of_a_side> levels;
+    int64_t unit = 1;    // bytes of a unit
     int64_t origin = 0;  // displacement of the child that contains the range
     uint64_t offset = 0; // offset in its stream at which the range begins
 
-    // The distance in memory of two positions that are `apart` bytes apart in the stream.
+    // The distance in memory of two positions that are `apart` units apart in the stream.
     int64_t stride_of(uint64_t apart) const {
-        int64_t stride = static_cast<int64_t>(apart); // within a block
+        int64_t stride = static_cast<int64_t>(apart) * unit; // within a block
         for (const SideLevel &level : levels)
             if (level.each <= apart)
                 stride =
@@ -31,28 +32,31 @@ struct Strides {
         return std::any_of(levels.begin(), levels.end(),
                            [each](const SideLevel &level) { return level.each == each; });
     }
-    // Whether byte `at` of the range begins a child of every level whose children have at most
-    // `each` bytes.
+    // Whether unit `at` of the range begins a child of every level whose children have at most
+    // `each` units.
     bool begins_child(uint64_t at, uint64_t each) const {
         return std::all_of(levels.begin(), levels.end(), [&](const SideLevel &level) {
             return level.each > each || (offset + at) % level.each == 0;
         });
     }
-    // The displacement of byte `at` of the range.
+    // The displacement of unit `at` of the range.
     int64_t place_of(uint64_t at) const {
         int64_t place = origin;
         uint64_t position = offset + at;
         for (std::size_t k = levels.size(); k-- > 0; position %= levels[k].each)
             place = displace(place, position / levels[k].each, levels[k].stride);
-        return displace(place, static_cast<int64_t>(position));
+        return displace(place, position, unit);
     }
 };
 
 bool strides_of(const CopySide &side, uint64_t length, Strides &strides) {
+    strides.unit = side.unit;
     strides.offset = side.offset;
     const Node *n = &side.top;
     for (; n->kind == NodeKind::strided; n = &side.layout.nodes[n->child]) {
-        const uint64_t each = side.layout.nodes[n->child].bytes;
+        const uint64_t bytes = side.layout.nodes[n->child].bytes, each = bytes / side.unit;
+        // Elements are in one piece, unless a list has been cut into smaller equal blocks.
+        if (bytes % side.unit != 0) return false;
         const uint64_t child = strides.offset / each;
         if (strides.levels.size() == 0 && (strides.offset + length - 1) / each == child) {
             strides.origin = displace(strides.origin, child, n->stride);
@@ -63,14 +67,14 @@ bool strides_of(const CopySide &side, uint64_t length, Strides &strides) {
         strides.levels.push_back({each, n->stride});
     }
     std::reverse(strides.levels.begin(), strides.levels.end());
-    return n->kind == NodeKind::block;
+    return n->kind == NodeKind::block && n->bytes % side.unit == 0;
 }
 
 using Level = CopyNest::Level;
 
 // Merges each level with the next one where that continues it on both sides; a level that continues
 // the block on both sides becomes part of the block.
-void merge_levels(CopyNest &nest) {
+void merge_levels(CopyNest &nest, int64_t from_unit, int64_t to_unit) {
     auto &levels = nest.levels;
     for (std::size_t i = 0; i < levels.size();) {
         const Level &a = levels[i];
@@ -90,7 +94,8 @@ void merge_levels(CopyNest &nest) {
     }
     for (;;) {
         const auto touching = std::find_if(levels.begin(), levels.end(), [&](const Level &l) {
-            return l.from == static_cast<int64_t>(nest.block) && l.to == l.from;
+            const auto units = static_cast<int64_t>(nest.block);
+            return l.from == units * from_unit && l.to == units * to_unit;
         });
         if (touching == levels.end()) return;
         nest.block *= touching->count;
@@ -118,7 +123,7 @@ public:
     }
     std::size_t sizes() const { return sizes_.size(); }
 
-    // Divides the bytes [begin, end) of the range, in which no child of a larger size than the
+    // Divides the units [begin, end) of the range, in which no child of a larger size than the
     // first `sizes` sizes begins.
     bool cut(std::size_t sizes, uint64_t begin, uint64_t end) {
         if (begin == end) return true;
@@ -157,7 +162,7 @@ private:
     bool put(const CopyNest &nest, uint64_t begin) {
         if (nests_.size() == CopyNests::max_size) return false;
         nests_.push_back({nest, from_.place_of(begin), to_.place_of(begin)});
-        merge_levels(nests_[nests_.size() - 1].nest);
+        merge_levels(nests_[nests_.size() - 1].nest, from_.unit, to_.unit);
         return true;
     }
 

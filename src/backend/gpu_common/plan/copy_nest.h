@@ -44,7 +44,7 @@ struct CopyNest {
         int64_t from, to; // strides in bytes
         friend bool operator==(const Level &, const Level &) = default;
     };
-    uint64_t block = 0; // number of bytes that are contiguous on both sides
+    uint64_t block = 0; // number of bytes, or units, that are contiguous on both sides
     // Joining may increase the number of levels; the last one is for the words of a block.
     using Levels = ShortList<Level, 2 * max_of_a_side + 4>;
     Levels levels;
@@ -56,11 +56,13 @@ struct CopyNest {
     }
 };
 
-// One side of a range: bytes of the packed stream of a node, from `offset` on.
+// One side of a range: units of the packed stream of a node, from `offset` on. Units are bytes, or
+// the elements of a conversion, so that both sides have streams of the same length.
 struct CopySide {
     const Layout &layout;
     const Node &top; // need not be a node of the layout
-    uint64_t offset;
+    uint64_t offset; // in units
+    uint32_t unit = 1;
 };
 
 // A nest and the displacements of its first byte.
@@ -72,9 +74,9 @@ struct PlacedCopyNest {
 // after them, which are divided in the same way.
 using CopyNests = ShortList<PlacedCopyNest, 9>;
 
-// Divides a range into nests. One nest suffices if whole children of both sides begin and end
-// together. False if a side is not strided, if the levels of the sides do not fit into each other,
-// or if there are too many nests.
+// Divides a range of so many units into nests. One nest suffices if whole children of both sides
+// begin and end together. False if a side is not strided, if it has parts of units, if the levels
+// of the sides do not fit into each other, or if there are too many nests.
 bool join_strides(const CopySide &from, const CopySide &to, uint64_t length, CopyNests &nests);
 
 // Sorts the levels so that the one with the shortest stride on that side is last.
