@@ -12,6 +12,11 @@
 namespace ucd::UCD_GPU {
 namespace {
 
+// Whether the table of this many members fits in kernel parameters if they share a few shapes.
+bool is_small_batch(std::size_t members) {
+    return BatchTableBuilder::bytes_of_members(members) <= SmallBatchParams::max_bytes;
+}
+
 // A batch whose table goes to device memory. The table of a single launch is written directly to
 // the memory that it is uploaded from.
 class LargeBatch {
@@ -113,10 +118,6 @@ struct MadePart {
 
 } // namespace
 
-bool is_small_batch(std::size_t members) {
-    return BatchTableBuilder::bytes_of_members(members) <= SmallBatchParams::max_bytes;
-}
-
 Status launch_batches(LaunchTarget &to, std::span<const Move> moves) {
     while (!moves.empty()) {
         std::size_t members = 0;
@@ -131,6 +132,8 @@ Status launch_batches(LaunchTarget &to, std::span<const Move> moves) {
 }
 
 Status launch_as_made(LaunchTarget &to, MoveMaker &maker, bool &launched) {
+    const std::size_t members = maker.members();
+    if (!to.is_single() || is_small_batch(members) || members > max_batch_members) return success;
     unsigned threads;
     UCD_TRY(maker.divide(threads));
     std::vector<MadePart> parts(threads);

@@ -97,11 +97,8 @@ private:
 // What all launches of a backend in callers' streams keep.
 class KeptLaunches {
 public:
-    KeptLaunches() = default;
     // Waits until all launches are done. The devices still exist.
     ~KeptLaunches();
-    KeptLaunches(const KeptLaunches &) = delete;
-    KeptLaunches &operator=(const KeptLaunches &) = delete;
 
     // Frees what this thread's launches no longer need, and returns what they still do.
     Kept &sweep();

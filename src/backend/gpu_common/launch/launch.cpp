@@ -64,10 +64,8 @@ Status launch_list(LaunchTarget &to, std::span<const Move> moves) {
 }
 
 Status launch_made(LaunchTarget &to, MoveMaker &maker) {
-    const std::size_t members = maker.members();
     bool launched = false;
-    if (to.is_single() && !is_small_batch(members) && members <= max_batch_members)
-        UCD_TRY(launch_as_made(to, maker, launched));
+    UCD_TRY(launch_as_made(to, maker, launched));
     if (launched) return success;
     std::vector<Move> moves;
     UCD_TRY(make_all(maker, moves));

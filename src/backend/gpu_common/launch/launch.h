@@ -5,7 +5,6 @@
 #include "launch/launch_target.h"
 #include "move.h"
 
-#include <cstddef>
 #include <span>
 
 namespace ucd::UCD_GPU {
@@ -27,8 +26,6 @@ Status prepare_plan(Device &device, const GpuPlan &plan, uint64_t count);
 
 // Packs or unpacks of any layouts by a table of them. They join batches and have one direction.
 Status launch_batches(LaunchTarget &to, std::span<const Move> moves);
-// Whether the table of this many members fits in kernel parameters if they share a few shapes.
-bool is_small_batch(std::size_t members);
 // Writes the table while the moves are made. If they must be made as a list, `launched` stays
 // false, and nothing was started.
 Status launch_as_made(LaunchTarget &to, MoveMaker &maker, bool &launched);

@@ -44,8 +44,6 @@ public:
         if (event_ != nullptr && target_ && target_->state() == LaunchState::started)
             (void)gpuStreamSynchronize(turn_.stream());
     }
-    LaneLaunch(const LaneLaunch &) = delete;
-    LaneLaunch &operator=(const LaneLaunch &) = delete;
 
     Status status() const { return status_; } // of beginning
     LaunchTarget &target() { return *target_; }
@@ -83,8 +81,6 @@ public:
         }
         kept_->add(*item_);
     }
-    StreamLaunch(const StreamLaunch &) = delete;
-    StreamLaunch &operator=(const StreamLaunch &) = delete;
 
     Status status() const { return status_; } // of beginning
     LaunchTarget &target() { return *target_; }

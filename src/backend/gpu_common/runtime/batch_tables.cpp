@@ -13,26 +13,10 @@ BatchStore &BatchStore::instance() {
     return *store;
 }
 
-void BatchStore::release(BatchTable &table) {
+BatchTable::~BatchTable() {
     // Ignore failures: at exit, the driver may have been unloaded already.
-    if (table.memory_ != nullptr) (void)gpuFree(table.memory_);
-    if (table.pinned_ != nullptr) (void)gpuHostFree(table.pinned_);
-    table.memory_ = table.pinned_ = nullptr;
-}
-
-Status BatchStore::allocate(std::size_t bytes, BatchTable &table) {
-    constexpr std::size_t least = std::size_t{1} << 16;
-    table.capacity_ = std::bit_ceil(std::max(bytes, least));
-    const auto start = [&]() -> Status {
-        void *memory = nullptr;
-        UCD_TRY(check(gpuMalloc(&memory, table.capacity_), "allocating memory for a batch"));
-        table.memory_ = static_cast<char *>(memory);
-        UCD_TRY(check(gpuHostAlloc(&memory, table.capacity_, gpuHostAllocPortable),
-                      "allocating pinned memory for a batch"));
-        table.pinned_ = static_cast<char *>(memory);
-        return success;
-    };
-    return undone(start(), [&table] { release(table); });
+    if (memory_ != nullptr) (void)gpuFree(memory_);
+    if (pinned_ != nullptr) (void)gpuHostFree(pinned_);
 }
 
 namespace {
@@ -73,9 +57,13 @@ Status BatchStore::take_or_allocate(const Device &device, std::size_t bytes, Bat
     const std::lock_guard lock(mutex_);
     TablesOnDevice &on = devices_[static_cast<std::size_t>(device.index())];
     if (take_idle(on, bytes, use)) return success;
+    constexpr std::size_t least = std::size_t{1} << 16;
     on.tables.reserve(on.tables.size() + 1);
     auto table = std::make_shared<BatchTable>();
-    UCD_TRY(allocate(bytes, *table));
+    table->capacity_ = std::bit_ceil(std::max(bytes, least));
+    UCD_TRY(check(gpuMalloc(&table->memory_, table->capacity_), "allocating memory for a batch"));
+    UCD_TRY(check(gpuHostAlloc(&table->pinned_, table->capacity_, gpuHostAllocPortable),
+                  "allocating pinned memory for a batch"));
     table->used_at_ = ++on.uses;
     use = BatchUse(table);
     on.tables.push_back(std::move(table));
@@ -88,7 +76,6 @@ bool BatchStore::free_some(const Device &device) {
     const auto it = std::find_if(on.tables.begin(), on.tables.end(),
                                  [](const auto &t) { return is_idle(t->uses_); });
     if (it == on.tables.end()) return false;
-    release(**it);
     on.tables.erase(it);
     return true;
 }
@@ -96,7 +83,6 @@ bool BatchStore::free_some(const Device &device) {
 void BatchStore::close(const Device &device) {
     const std::lock_guard lock(mutex_);
     TablesOnDevice &on = devices_[static_cast<std::size_t>(device.index())];
-    for (const auto &table : on.tables) release(*table);
     on.tables.clear();
 }
 

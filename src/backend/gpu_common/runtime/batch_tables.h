@@ -13,12 +13,15 @@
 
 namespace ucd::UCD_GPU {
 
+// Memory for any table up to the capacity.
 class BatchTable {
+public:
+    ~BatchTable();
+
 private:
     friend class BatchStore;
     friend class BatchUse;
-    // Memory for any table up to the capacity.
-    char *memory_ = nullptr, *pinned_ = nullptr;
+    void *memory_ = nullptr, *pinned_ = nullptr;
     std::size_t capacity_ = 0;
 
     std::atomic<unsigned> uses_{0}; // the number of launches in progress that use it
@@ -40,9 +43,9 @@ public:
     ~BatchUse() {
         if (table_ != nullptr) --table_->uses_;
     }
-    char *memory() const { return table_->memory_; }
+    void *memory() const { return table_->memory_; }
     // The host memory that the table is written to and uploaded from.
-    char *pinned() const { return table_->pinned_; }
+    char *pinned() const { return static_cast<char *>(table_->pinned_); }
     std::size_t capacity() const { return table_->capacity_; }
     explicit operator bool() const { return table_ != nullptr; }
 
@@ -73,8 +76,6 @@ private:
     };
     Status take_or_allocate(const Device &device, std::size_t bytes, BatchUse &use);
     static bool take_idle(TablesOnDevice &on, std::size_t bytes, BatchUse &use);
-    static Status allocate(std::size_t bytes, BatchTable &table);
-    static void release(BatchTable &table);
 
     std::mutex mutex_;
     std::array<TablesOnDevice, max_devices> devices_;

@@ -53,11 +53,8 @@ private:
 // The devices of a backend. Each is opened at its first use.
 class OpenDevices {
 public:
-    OpenDevices() = default;
     // No work may be in progress.
     ~OpenDevices();
-    OpenDevices(const OpenDevices &) = delete;
-    OpenDevices &operator=(const OpenDevices &) = delete;
 
     // The calling thread must have made the device current.
     Status open(int index, Device *&device) {
