@@ -159,9 +159,7 @@ Status launch_as_made(LaunchTarget &to, MoveMaker &maker, bool &launched) {
 
 Status prepare_batches() {
     for (const Direction d : {Direction::pack, Direction::unpack})
-        for (const void *kernel : {batch_kernel(d), small_batch_kernel(d)}) {
-            UCD_TRY(load_kernel(kernel));
-        }
+        UCD_TRY(load_kernels({batch_kernel(d), small_batch_kernel(d)}));
     return success;
 }
 

@@ -280,10 +280,9 @@ Status prepare_conversions() {
         for (int to = 0; to < static_cast<int>(Element::count_); ++to) {
             const auto source = static_cast<Element>(from), target = static_cast<Element>(to);
             const ConvertKernels kernels = convert_kernels(source, target);
-            for (const void *kernel : {kernels.rows, kernels.tiles, kernels.places_batch})
-                if (kernel != nullptr) UCD_TRY(load_kernel(kernel));
+            UCD_TRY(load_kernels({kernels.rows, kernels.tiles, kernels.places_batch}));
         }
-    return load_kernel(convert_any_kernel());
+    return load_kernels({convert_any_kernel()});
 }
 
 } // namespace ucd::UCD_GPU

@@ -147,13 +147,10 @@ Status launch_copy(const CopyLaunch &copy) {
     return success;
 }
 
-// Loads the kernels that a copy with such a plan may need, one for each width of words.
-template <class Kernel>
-Status load_copy_kernels(uint32_t most, Kernel kernel) {
-    for (uint32_t width = 1; width <= most; width *= 2) {
-        UCD_TRY(load_kernel(kernel(width).one));
-        UCD_TRY(load_kernel(kernel(width).batch));
-    }
+// Loads the kernels for words of up to this many bytes.
+Status load_copy_kernels(uint32_t most, CopyKernel (*kernel)(unsigned width)) {
+    for (uint32_t width = 1; width <= most; width *= 2)
+        UCD_TRY(load_kernels({kernel(width).one, kernel(width).batch}));
     return success;
 }
 
@@ -175,8 +172,7 @@ Status prepare_copies(const GpuPlan &plan) {
     // only where captures need them.
     if constexpr (!captures_streams) return success;
     UCD_TRY(load_copy_kernels(plan.host.word, copy_places_kernel));
-    const auto interpreters = [](uint32_t) { return copy_interpreters_kernel(); };
-    UCD_TRY(load_copy_kernels(1, interpreters));
+    UCD_TRY(load_kernels({copy_interpreters_kernel().one, copy_interpreters_kernel().batch}));
     if (is_listed(plan.host.shape)) return success;
     // Joined nests may have wider words than the plan, where blocks are contiguous.
     UCD_TRY(load_copy_kernels(vector_bytes, copy_rows_kernel));

@@ -51,9 +51,12 @@ void LaunchNeeds::add(LaunchNeeds &&part) {
                    std::move_iterator(part.batches.end()));
 }
 
-Status load_kernel(const void *kernel) {
+Status load_kernels(std::initializer_list<const void *> kernels) {
     gpuFuncAttributes attributes;
-    return check(gpuFuncGetAttributes(&attributes, kernel), "loading a kernel");
+    for (const void *kernel : kernels)
+        if (kernel != nullptr)
+            UCD_TRY(check(gpuFuncGetAttributes(&attributes, kernel), "loading a kernel"));
+    return success;
 }
 
 Status LaunchTarget::use(DeviceLists &lists, uint64_t &address) const {
@@ -85,7 +88,7 @@ Status LaunchTarget::launch(const void *kernel, uint32_t blocks, void *params, s
 
 Status LaunchTarget::record(const void *kernel, uint32_t blocks, const void *params,
                             std::size_t bytes) {
-    UCD_TRY(load_kernel(kernel));
+    UCD_TRY(load_kernels({kernel}));
     const auto *const first = static_cast<const char *>(params);
     needs_.steps.emplace_back(KernelStep{kernel, blocks, {first, first + bytes}});
     return success;

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <variant>
@@ -48,8 +49,8 @@ struct LaunchNeeds {
     void add(LaunchNeeds &&part);
 };
 
-// Loads a kernel before its first launch.
-Status load_kernel(const void *kernel);
+// Loads kernels before their first launch; null stands for none.
+Status load_kernels(std::initializer_list<const void *> kernels);
 
 // The device must be current, except in use(). Threads that work for one launch have targets, and
 // needs, of their own.

@@ -183,18 +183,17 @@ Status launch_part(const LaunchContext &launch, uint64_t begin, uint64_t end) {
     return launch_in_order(LaunchContext(launch.to, part));
 }
 
-Status load_kernels(const GpuPlan &gpu_plan, uint64_t count) {
+Status load_pack_kernels(const GpuPlan &gpu_plan, uint64_t count) {
     const LayoutPlan &plan = gpu_plan.host;
     const Shape &shape = plan.shape;
     LevelKind kinds[max_levels];
     for (unsigned k = 0; k < shape.levels; ++k) kinds[k] = shape.level[k].kind;
-    if (plan.permuted_word > 0) UCD_TRY(load_kernel(copy_tiles_kernel(plan.permuted_word).one));
+    if (plan.permuted_word > 0) UCD_TRY(load_kernels({copy_tiles_kernel(plan.permuted_word).one}));
+    if (!plan.aligned_stores.empty()) UCD_TRY(load_kernels({aligned_stores_kernel()}));
     for (const Direction d : {Direction::pack, Direction::unpack}) {
-        if (gpu_plan.may_need_interpreter(count)) UCD_TRY(load_kernel(interpreter_kernel(d)));
-        if (!plan.aligned_stores.empty()) UCD_TRY(load_kernel(aligned_stores_kernel()));
-        for (unsigned width = 1; shape.levels > 0 && width <= plan.word; width *= 2) {
-            UCD_TRY(load_kernel(nest_kernel(d, {kinds, shape.levels}, width).handle));
-        }
+        if (gpu_plan.may_need_interpreter(count)) UCD_TRY(load_kernels({interpreter_kernel(d)}));
+        for (unsigned width = 1; shape.levels > 0 && width <= plan.word; width *= 2)
+            UCD_TRY(load_kernels({nest_kernel(d, {kinds, shape.levels}, width).handle}));
     }
     return success;
 }
@@ -218,7 +217,7 @@ Status launch_pack(LaunchTarget &to, const Move &move) {
 Status prepare_plan(Device &device, const GpuPlan &plan, uint64_t count) {
     if (!plan.host.contiguous && plan.host.size > 0) {
         ListStore &store = ListStore::instance();
-        UCD_TRY(load_kernels(plan, count));
+        UCD_TRY(load_pack_kernels(plan, count));
         if (plan.lists != nullptr) UCD_TRY(store.prepare(*plan.lists, device));
         if (plan.aligned_stores != nullptr) UCD_TRY(store.prepare(*plan.aligned_stores, device));
         if (plan.may_need_interpreter(count))

@@ -142,17 +142,15 @@ Status prepare_reduction(Device &device, const Move &move) {
     ListStore &store = ListStore::instance();
     if (plan.host.size > 0) {
         // The choice of the kernel also depends on addresses, so all of them are prepared.
-        UCD_TRY(load_kernel(reduce_any_kernel()));
-        UCD_TRY(load_kernel(reduce_any_batch_kernel()));
+        UCD_TRY(load_kernels({reduce_any_kernel(), reduce_any_batch_kernel()}));
         if (!plan.host.contiguous) UCD_TRY(store.prepare(plan.interpreter().lists, device));
         if (plan.lists != nullptr) UCD_TRY(store.prepare(*plan.lists, device));
         const Elements &elements = *move.elements;
         if (elements.kind == Element::none) {
             UCD_TRY(store.prepare(plan.interpreter_of(elements).lists, device));
-        } else if (const ReduceKernel *kernel = reduce_kernel(move.op, elements.kind);
-                   kernel->handle != nullptr) {
-            UCD_TRY(load_kernel(kernel->handle));
-            UCD_TRY(load_kernel(kernel->batch));
+        } else {
+            const ReduceKernel *kernel = reduce_kernel(move.op, elements.kind);
+            UCD_TRY(load_kernels({kernel->handle, kernel->batch}));
         }
     }
     plan.set_prepared(device.index(), move.op);
