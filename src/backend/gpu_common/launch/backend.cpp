@@ -114,7 +114,7 @@ public:
         return driver::find_device(static_cast<gpuStream_t>(native.native), device);
     }
 
-    Status launch_in(const NativeStream &native, const MoveList &list, Keep keep) {
+    Status launch_in(const NativeStream &native, const MoveList &list, const Keep &keep) {
         StreamLaunch launch(devices_, kept_, native, keep, list.size() > 1);
         UCD_TRY(launch.status());
         UCD_TRY(launch.keep_with_graph(kept_, keep));
@@ -149,7 +149,7 @@ public:
     }
 
     Status launch_prepared_in(const NativeStream &native, const PreparedLaunch &launched,
-                              Keep keep) {
+                              const Keep &keep) {
         const auto &prepared = static_cast<const GpuPreparedLaunch &>(launched);
         StreamLaunch launch(devices_, kept_, native, keep, false);
         UCD_TRY(launch.status());

@@ -1,6 +1,7 @@
 #include "launch/launch.h"
 
 #include "kernels/reduce_kernels.h"
+#include "launch/launch_context.h"
 #include "launch/member_tables.h"
 #include "params/reduce.h"
 
