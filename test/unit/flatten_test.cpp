@@ -13,7 +13,6 @@
 #include "unit/normal_form.hpp"
 
 #include <cfloat>
-#include <cstring>
 #include <string>
 
 namespace flatten_test {
@@ -47,23 +46,6 @@ BuiltType made_from(const FlatBytes &bytes) {
     REQUIRE(rc == UCD_SUCCESS);
     return type;
 }
-int status_of(const FlatBytes &bytes) {
-    int rc = UCD_SUCCESS;
-    const BuiltType type = made_from(bytes, rc);
-    CHECK((rc == UCD_SUCCESS) == (type.get() != UCD_TYPE__NULL));
-    return rc;
-}
-
-std::string hex(const FlatBytes &bytes) {
-    std::string text;
-    char two[4];
-    for (const std::uint8_t byte : bytes) {
-        std::snprintf(two, sizeof two, "%02x", byte);
-        text += two;
-    }
-    return text;
-}
-
 RecipePtr subarray_of_doubles() {
     return subarray({1000, 2000, 3000}, {10, 20, 30}, {1, 2, 3}, UCD_ORDER__C,
                     leaf(UCD_TYPE__DOUBLE));
@@ -98,121 +80,6 @@ TEST_CASE("A type is written in the first version that has its elements") {
     }
     for (std::uintptr_t value = 1; value <= 60; ++value)
         CHECK(flat(reinterpret_cast<ucd_type_t>(value))[4] == 1);
-}
-
-// A change of these is a change of the format: it needs another version number.
-TEST_CASE("The format is pinned by its bytes") {
-    const std::string magic = "55434454"
-                              "0100";
-    SECTION("a predefined type") {
-        CHECK(hex(flat(UCD_TYPE__DOUBLE)) == magic + "00"
-                                                     "03"
-                                                     "1f00000000000000"
-                                                     "bd46bc34"
-                                                     "01000000"
-                                                     "00"
-                                                     "00"
-                                                     "08"
-                                                     "01070803");
-    }
-    SECTION("an empty type with bounds") {
-        CHECK(hex(flat(resized(contig(0, leaf(UCD_TYPE__INT)), -3, 300))) == magic +
-                                                                                 "03"
-                                                                                 "00"
-                                                                                 "1e00000000000000"
-                                                                                 "9238a627"
-                                                                                 "00000000"
-                                                                                 "0000"
-                                                                                 "fdff"
-                                                                                 "2c01");
-    }
-    SECTION("strides") {
-        CHECK(hex(flat(vector(5, 2, -3, leaf(UCD_TYPE__FLOAT)))) == magic + "00"
-                                                                            "02"
-                                                                            "2700000000000000"
-                                                                            "a226415f"
-                                                                            "02000000"
-                                                                            "00"
-                                                                            "d0"
-                                                                            "38"
-                                                                            "01070402"
-                                                                            "0200"
-                                                                            "02"
-                                                                            "05"
-                                                                            "f4"
-                                                                            "02"
-                                                                            "04"
-                                                                            "00");
-    }
-    SECTION("an index list") {
-        CHECK(hex(flat(hindexed_block(1, {100, 104, 112, 80}, leaf(UCD_TYPE__SHORT_INT)))) ==
-              magic + "00"
-                      "02"
-                      "2700000000000000"
-                      "46e0f249"
-                      "02000000"
-                      "64"
-                      "50"
-                      "28"
-                      "010d0602"
-                      "0300"
-                      "04"
-                      "04"
-                      "00"
-                      "01"
-                      "02"
-                      "f8");
-    }
-    SECTION("an index list with lengths") {
-        CHECK(hex(flat(hindexed({1, 300, 2}, {0, 400, 1000}, leaf(UCD_TYPE__BYTE)))) ==
-              magic + "02"
-                      "00"
-                      "3300000000000000"
-                      "acfc6cc1"
-                      "02000000"
-                      "0000"
-                      "0000"
-                      "ea03"
-                      "01010100"
-                      "0444"
-                      "0300"
-                      "c800"
-                      "0100"
-                      "00"
-                      "02"
-                      "03"
-                      "0100"
-                      "2c01"
-                      "0200");
-    }
-    SECTION("fields, one of them twice") {
-        const RecipePtr one = hvector(2, 1, 16, leaf(UCD_TYPE__INT)),
-                        same = hvector(2, 1, 16, leaf(UCD_TYPE__INT));
-        CHECK(hex(flat(structure({1, 1, 1}, {0, 24, 100}, {one, leaf(UCD_TYPE__CHAR), same}))) ==
-              magic + "00"
-                      "02"
-                      "3200000000000000"
-                      "6172df94"
-                      "04000000"
-                      "00"
-                      "00"
-                      "78"
-                      "01050402"
-                      "0200"
-                      "01"
-                      "02"
-                      "10"
-                      "00"
-                      "01020100"
-                      "0500"
-                      "03"
-                      "04"
-                      "01"
-                      "02"
-                      "01"
-                      "06"
-                      "13");
-    }
 }
 
 TEST_CASE("Flattened types are small") {
@@ -317,31 +184,6 @@ TEST_CASE("Numbers take the fewest bytes that hold them") {
     CHECK(bytes_of_lengths(65536) == 12);
     CHECK(bytes_of_lengths(4294967295) == 12);
     CHECK(bytes_of_lengths(4294967296) == 24);
-}
-
-TEST_CASE("Damaged bytes never make a type") {
-    for (const RecipePtr &recipe :
-         {leaf(UCD_TYPE__CHAR), subarray_of_doubles(),
-          structure({2, 1, 3}, {0, 500, 900},
-                    {hindexed({1, 300, 2}, {0, 400, 1000}, leaf(UCD_TYPE__BYTE)),
-                     indexed_block(3, irregular(20), leaf(UCD_TYPE__DOUBLE_INT)),
-                     resized(leaf(UCD_TYPE__LONG_DOUBLE), -8, 40)})}) {
-        const FlatBytes good = flat(recipe);
-        for (std::size_t length = 0; length < good.size(); ++length)
-            REQUIRE(status_of(FlatBytes(good.begin(),
-                                        good.begin() + static_cast<std::ptrdiff_t>(length))) ==
-                    UCD_ERR__CORRUPT);
-        for (std::size_t bit = 0; bit < 8 * good.size(); ++bit) {
-            FlatBytes bytes = good;
-            bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] ^ 1u << bit % 8);
-            REQUIRE(status_of(bytes) == UCD_ERR__CORRUPT);
-        }
-        FlatBytes longer = good;
-        longer.push_back(0);
-        CHECK(status_of(longer) == UCD_ERR__CORRUPT);
-        seal(longer);
-        CHECK(status_of(longer) == UCD_ERR__CORRUPT);
-    }
 }
 
 TEST_CASE("Changes behind the checksum make a type that works, or none") {
