@@ -88,6 +88,13 @@ RecipePtr two_widths() {
                       hindexed_block(1, narrow, leaf(UCD_TYPE__DOUBLE))});
 }
 
+// Runs of children that do not touch each other; each run touches the next one. The runs are too
+// long to be written out.
+RecipePtr touching_runs() {
+    const RecipePtr child = resized(hvector(2, 1, 8, leaf(UCD_TYPE__INT)), 0, 100);
+    return hindexed({1500, 3, 2000}, {0, 1499 * 100 + 12, 1499 * 100 + 12 + 2 * 100 + 12}, child);
+}
+
 // Types that have the same lists at several places, under other children: nothing that depends on a
 // child may be shared with them.
 std::vector<RecipePtr> with_equal_lists() {
@@ -105,6 +112,7 @@ std::vector<RecipePtr> with_equal_lists() {
         over({100, 5, 4, 40, 11}, 4, over(spread, 4, number)),
         over(spread, 4, over({100, 5, 3, 41, 11}, 4, number)),
         touching(300),
+        touching_runs(),
         two_widths(),
     };
 }

@@ -2,7 +2,6 @@
 // normaliser does, written without a look at how it does it.
 #pragma once
 
-#include "support/oracle/byte_map.hpp"
 #include "support/oracle/recipe.hpp"
 #include "support/random/rng.hpp"
 
@@ -53,9 +52,6 @@ struct ShapeOptions {
     bool fields = true;   // sequences of different shapes
 };
 ShapePtr random_shape(Rng &rng, const ShapeOptions &options);
-
-// The maximal segments of `count` times the shape, `extent` apart.
-std::vector<Segment> segments_of(const Shape &shape, std::size_t count, std::intptr_t extent);
 
 // One constructor per level.
 RecipePtr plainly(const Shape &shape);

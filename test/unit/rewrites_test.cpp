@@ -407,6 +407,15 @@ TEST_CASE("runs-of-one-shape") {
     check_by("runs-of-one-shape",
              "@0 indexed(stride 50000, 3; 1@0, 9@1000000, 4@3000000) strided(2000, 16) block(8)",
              LAYOUT(b.structure({times(b, 1, 0), times(b, 9, 1000000), times(b, 4, 3000000)})));
+    // The shape may be a structure.
+    check_by("runs-of-one-shape",
+             "@0 indexed(stride 200000, 3; 9@0, 1@5000000, 4@9000000) "
+             "[@0 strided(2000, 16) block(8), @50000 strided(3000, 8) block(4)]",
+             [](Builder &b) {
+                 const Placed one = b.structure({many(b), many_others(b, 50000)});
+                 return b.structure({b.strided(9, 200000, one), moved(one, 5000000),
+                                     moved(b.strided(4, 200000, one), 9000000)});
+             });
 }
 
 TEST_CASE("group-neighbours") {

@@ -198,48 +198,6 @@ ShapePtr random_shape(Rng &rng, const ShapeOptions &options) {
     return Maker(rng, options).make(options.depth, options.max_blocks);
 }
 
-namespace {
-
-void walk(const Shape &s, std::intptr_t at, std::vector<Segment> &found) {
-    const auto add = [&](std::intptr_t displ, std::intptr_t bytes) {
-        if (!found.empty() &&
-            found.back().displ + static_cast<std::intptr_t>(found.back().bytes) == displ)
-            found.back().bytes += static_cast<std::size_t>(bytes);
-        else
-            found.push_back({displ, static_cast<std::size_t>(bytes)});
-    };
-    switch (s.kind) {
-    case Kind::block: return add(at, s.count);
-    case Kind::strided:
-        for (std::intptr_t i = 0; i < s.count; ++i) walk(*s.child, at + i * s.stride, found);
-        return;
-    case Kind::list:
-        for (const std::intptr_t d : s.displs) walk(*s.child, at + d, found);
-        return;
-    case Kind::pieces:
-        for (std::size_t i = 0; i < s.displs.size(); ++i) add(at + s.displs[i], s.lengths[i]);
-        return;
-    case Kind::runs:
-        for (std::size_t i = 0; i < s.displs.size(); ++i)
-            for (std::intptr_t j = 0; j < s.lengths[i]; ++j)
-                walk(*s.child, at + s.displs[i] + j * s.stride, found);
-        return;
-    case Kind::fields:
-        for (std::size_t i = 0; i < s.displs.size(); ++i)
-            walk(*s.children[i], at + s.displs[i], found);
-        return;
-    }
-}
-
-} // namespace
-
-std::vector<Segment> segments_of(const Shape &shape, std::size_t count, std::intptr_t extent) {
-    std::vector<Segment> found;
-    for (std::size_t i = 0; i < count; ++i)
-        walk(shape, static_cast<std::intptr_t>(i) * extent, found);
-    return found;
-}
-
 RecipePtr plainly(const Shape &s) {
     using namespace recipes;
     const auto sized = [](const Shape &c, std::intptr_t extent) {
