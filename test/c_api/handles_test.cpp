@@ -1,5 +1,5 @@
 // What ucd.check=handles finds: handles that were freed, that are none, or of another kind.
-#include "c_api/refusal.hpp"
+#include "c_api/every_call.hpp"
 
 #include "support/moves/move_list.hpp"
 
@@ -67,21 +67,34 @@ struct Call {
     std::function<int(Outputs &, void *)> call;
 };
 
-std::vector<Call> calls_with_types() {
-    static const std::intptr_t one[] = {1};
-    static const int one_int[] = {1}, distribs[] = {UCD_DISTRIBUTE__BLOCK};
-    static const ucd_stream_t seq = {"seq", 0, nullptr, nullptr, 0};
-    static ucd_move_t moves[2];
-    static char in[64], out[64];
+// Those of every_call() that take such a handle, by how they are written there.
+template <class Kind>
+std::vector<Call> calls_with(const char *written, Kind HandlesOfCall::*member) {
+    std::vector<Call> calls;
+    for (const EveryCall &c : every_call())
+        if (c.takes(written))
+            calls.push_back({c.function, std::is_same_v<Kind, ucd_info_t> ? "info" : c.argument,
+                             [member, call = c.call](Outputs &o, void *h) {
+                                 HandlesOfCall handles;
+                                 handles.*member = static_cast<Kind>(h);
+                                 return call(o, handles);
+                             }});
+    return calls;
+}
+
+// A function that needs no running library, or takes an address of a handle.
 #define TAKES(kind, function, argument, ...)                                                       \
     {                                                                                              \
 #function, argument,                                                                       \
             []([[maybe_unused]] Outputs & o, void *h) {                                            \
-                [[maybe_unused]] auto x = static_cast<kind>(h);                                    \
+                auto x = static_cast<kind>(h);                                                     \
                 return function(__VA_ARGS__);                                                      \
             }       \
     }
-#define TYPE(function, argument, ...) TAKES(ucd_type_t, function, argument, __VA_ARGS__)
+
+std::vector<Call> calls_with_types() {
+    static ucd_move_t moves[2];
+    static char in[64], out[64];
     const auto move = [](bool of_output, auto start) {
         return [of_output, start](Outputs &o, void *h) {
             const auto x = static_cast<ucd_type_t>(h);
@@ -90,60 +103,13 @@ std::vector<Call> calls_with_types() {
             return start(o);
         };
     };
-    std::vector<Call> calls = {
-        TYPE(ucd_op_is_supported, "type", UCD_OP__SUM, x, "seq", &o.number),
-        TYPE(ucd_create_contig, "oldtype", 1, x, nullptr, &o.type),
-        TYPE(ucd_create_dup, "oldtype", x, nullptr, &o.type),
-        TYPE(ucd_create_vector, "oldtype", 1, 1, 1, x, nullptr, &o.type),
-        TYPE(ucd_create_hvector, "oldtype", 1, 1, 1, x, nullptr, &o.type),
-        TYPE(ucd_create_indexed_block, "oldtype", 1, 1, one, x, nullptr, &o.type),
-        TYPE(ucd_create_hindexed_block, "oldtype", 1, 1, one, x, nullptr, &o.type),
-        TYPE(ucd_create_indexed_block_ref, "oldtype", 1, 1, one, UCD_TYPE__INT64_T, 4, 0, 8, x,
-             nullptr, &o.type),
-        TYPE(ucd_create_indexed, "oldtype", 1, one, one, x, nullptr, &o.type),
-        TYPE(ucd_create_hindexed, "oldtype", 1, one, one, x, nullptr, &o.type),
-        TYPE(ucd_create_struct, "types[0]", 1, one, one, &x, nullptr, &o.type),
-        TYPE(ucd_create_subarray, "oldtype", 1, one, one, one, UCD_ORDER__C, x, nullptr, &o.type),
-        TYPE(ucd_create_darray, "oldtype", 1, 0, 1, one, distribs, one, one_int, UCD_ORDER__C, x,
-             nullptr, &o.type),
-        TYPE(ucd_create_ndarray, "oldtype", 1, one, one, x, nullptr, &o.type),
-        TYPE(ucd_create_resized, "oldtype", x, 0, 8, nullptr, &o.type),
-        TYPE(ucd_get_size, "type", x, &o.size),
-        TYPE(ucd_get_extent, "type", x, &o.lb, &o.extent),
-        TYPE(ucd_get_true_extent, "type", x, &o.lb, &o.extent),
-        TYPE(ucd_get_layout, "type", 1, x, &o.layout),
-        TYPE(ucd_get_advice, "type", 1, x, 0, 0, &o.advice),
-        TYPE(ucd_get_memory, "type", nullptr, 1, x, nullptr, o.text, sizeof o.text, &o.size),
-        TYPE(ucd_describe, "type", x, o.text, sizeof o.text, &o.size),
-        TYPE(ucd_pack, "type", in, 1, x, 0, out, 64, &o.size, nullptr, replace),
-        TYPE(ucd_unpack, "type", in, 64, out, 1, x, 0, &o.size, nullptr, replace),
-        TYPE(ucd_ipack, "type", in, 1, x, 0, out, 64, &o.size, nullptr, replace, &o.request),
-        TYPE(ucd_iunpack, "type", in, 64, out, 1, x, 0, &o.size, nullptr, replace, &o.request),
-        TYPE(ucd_copy, "intype", in, 1, x, out, 1, int_, &o.size, nullptr, replace),
-        TYPE(ucd_copy, "outtype", in, 1, int_, out, 1, x, &o.size, nullptr, replace),
-        TYPE(ucd_icopy, "outtype", in, 1, int_, out, 1, x, &o.size, nullptr, replace, &o.request),
-        TYPE(ucd_copy_stream, "intype", in, 1, x, out, 1, int_, &o.size, nullptr, replace, seq),
-        TYPE(ucd_iov_len, "type", 1, x, &o.size),
-        TYPE(ucd_iov_len_max, "type", 1, x, 64, &o.size, &o.other_size),
-        TYPE(ucd_iov, "type", in, 1, x, 0, o.entries, 4, &o.size),
-        TYPE(ucd_iov_bytes, "type", in, 1, x, 0, 64, o.entries, 4, &o.size, &o.other_size),
-        TYPE(ucd_get_boxes, "type", 1, x, 0, o.boxes, 2, &o.size, &o.other_size),
-        TYPE(ucd_get_elements, "type", 1, x, 4, &o.size),
-        TYPE(ucd_element_boundary, "type", 1, x, 0, &o.size),
-        TYPE(ucd_get_element_runs, "type", 1, x, 0, o.runs, 2, &o.size, &o.other_size),
-        TYPE(ucd_flatten_size, "type", x, &o.size),
-        TYPE(ucd_flatten, "type", x, o.data, sizeof o.data),
-        {"ucd_free", "*type",
-         [](Outputs &, void *h) {
-             auto x = static_cast<ucd_type_t>(h);
-             return ucd_free(&x);
-         }},
-        {"ucd_device_plan_create", "type",
-         [](Outputs &, void *h) {
-             ucd_device_plan_t plan = UCD_DEVICE_PLAN__INIT;
-             return ucd_device_plan_create(1, static_cast<ucd_type_t>(h), "cuda:0", nullptr, &plan);
-         }},
-    };
+    std::vector<Call> calls = calls_with("h.type", &HandlesOfCall::type);
+    calls.push_back(TAKES(ucd_type_t, ucd_free, "*type", &x));
+    calls.push_back({"ucd_device_plan_create", "type", [](Outputs &, void *h) {
+                         ucd_device_plan_t plan = UCD_DEVICE_PLAN__INIT;
+                         return ucd_device_plan_create(1, static_cast<ucd_type_t>(h), "cuda:0",
+                                                       nullptr, &plan);
+                     }});
     for (const bool of_output : {false, true}) {
         const char *const argument = of_output ? "moves[1]: outtype" : "moves[1]: intype";
         calls.push_back({"ucd_move", argument, move(of_output, [](Outputs &) {
@@ -160,65 +126,28 @@ std::vector<Call> calls_with_types() {
 }
 
 std::vector<Call> calls_with_infos() {
-    static const std::intptr_t one[] = {1};
-    static const int one_int[] = {1}, distribs[] = {UCD_DISTRIBUTE__BLOCK};
-    static char in[64], out[64];
-    static ucd_move_t move = pack_move(in, 1, int_, 0, out, 4);
-    static const ucd_stream_t seq = {"seq", 0, nullptr, nullptr, 0};
-#define INFO_OF(function, ...) TAKES(ucd_info_t, function, "info", __VA_ARGS__)
-    return {
-        INFO_OF(ucd_init, x),
-        INFO_OF(ucd_info_set, x, "a", "b"),
-        INFO_OF(ucd_info_get, x, "a", o.text, 9, &o.size),
-        INFO_OF(ucd_info_get_nthkey, x, 0, o.text, 9, &o.size),
-        {"ucd_info_free", "*info",
-         [](Outputs &, void *h) {
-             auto x = static_cast<ucd_info_t>(h);
-             return ucd_info_free(&x);
-         }},
-        INFO_OF(ucd_create_contig, 1, int_, x, &o.type),
-        INFO_OF(ucd_create_dup, int_, x, &o.type),
-        INFO_OF(ucd_create_vector, 1, 1, 1, int_, x, &o.type),
-        INFO_OF(ucd_create_hvector, 1, 1, 1, int_, x, &o.type),
-        INFO_OF(ucd_create_indexed_block, 1, 1, one, int_, x, &o.type),
-        INFO_OF(ucd_create_hindexed_block, 1, 1, one, int_, x, &o.type),
-        INFO_OF(ucd_create_indexed, 1, one, one, int_, x, &o.type),
-        INFO_OF(ucd_create_hindexed, 1, one, one, int_, x, &o.type),
-        INFO_OF(ucd_create_struct, 1, one, one, &int_, x, &o.type),
-        INFO_OF(ucd_create_subarray, 1, one, one, one, UCD_ORDER__C, int_, x, &o.type),
-        INFO_OF(ucd_create_darray, 1, 0, 1, one, distribs, one, one_int, UCD_ORDER__C, int_, x,
-                &o.type),
-        INFO_OF(ucd_create_ndarray, 1, one, one, int_, x, &o.type),
-        INFO_OF(ucd_create_resized, int_, 0, 8, x, &o.type),
-        INFO_OF(ucd_get_memory, nullptr, 1, int_, x, o.text, sizeof o.text, &o.size),
-        INFO_OF(ucd_pack, in, 1, int_, 0, out, 4, &o.size, x, replace),
-        INFO_OF(ucd_iunpack, in, 4, out, 1, int_, 0, &o.size, x, replace, &o.request),
-        INFO_OF(ucd_copy, in, 1, int_, out, 1, int_, &o.size, x, replace),
-        INFO_OF(ucd_pack_stream, in, 1, int_, 0, out, 4, &o.size, x, replace, seq),
-        INFO_OF(ucd_copy_stream, in, 1, int_, out, 1, int_, &o.size, x, replace, seq),
-        INFO_OF(ucd_prepare, 1, int_, replace, seq, x),
-        INFO_OF(ucd_move, &move, 1, x, replace),
-        INFO_OF(ucd_imove, &move, 1, x, replace, &o.request),
-        INFO_OF(ucd_move_stream, &move, 1, x, replace, seq),
-        INFO_OF(ucd_plan_create, &move, 1, x, replace, &o.plan),
-    };
+    std::vector<Call> calls = calls_with("h.info", &HandlesOfCall::info);
+    for (const Call &call : std::vector<Call>{
+             TAKES(ucd_info_t, ucd_init, "info", x),
+             TAKES(ucd_info_t, ucd_info_set, "info", x, "a", "b"),
+             TAKES(ucd_info_t, ucd_info_get, "info", x, "a", o.text, 9, &o.size),
+             TAKES(ucd_info_t, ucd_info_get_nthkey, "info", x, 0, o.text, 9, &o.size),
+             TAKES(ucd_info_t, ucd_info_free, "*info", &x),
+         })
+        calls.push_back(call);
+    return calls;
 }
 
 std::vector<Call> calls_with_others() {
-    static const ucd_stream_t seq = {"seq", 0, nullptr, nullptr, 0};
-#define PLAN(function, argument, ...) TAKES(ucd_plan_t, function, argument, __VA_ARGS__)
-#define REQUEST(function, argument, ...) TAKES(ucd_request_t, function, argument, __VA_ARGS__)
-    return {
-        PLAN(ucd_plan_start, "plan", x, &o.request),
-        PLAN(ucd_plan_start_stream, "plan", x, seq),
-        PLAN(ucd_plan_start_with, "plan", x, nullptr, nullptr, &o.request),
-        PLAN(ucd_plan_start_with_stream, "plan", x, nullptr, nullptr, seq),
-        PLAN(ucd_plan_rebase, "plan", x, 0, 0, nullptr, nullptr),
-        PLAN(ucd_plan_free, "*plan", &x),
-        REQUEST(ucd_test, "*request", &x, &o.number),
-        REQUEST(ucd_wait, "*request", &x),
-        REQUEST(ucd_waitall, "one of requests", 1, &x),
-    };
+    std::vector<Call> calls = calls_with("h.plan", &HandlesOfCall::plan);
+    for (const Call &call : std::vector<Call>{
+             TAKES(ucd_plan_t, ucd_plan_free, "*plan", &x),
+             TAKES(ucd_request_t, ucd_test, "*request", &x, &o.number),
+             TAKES(ucd_request_t, ucd_wait, "*request", &x),
+             TAKES(ucd_request_t, ucd_waitall, "one of requests", 1, &x),
+         })
+        calls.push_back(call);
+    return calls;
 }
 
 void refuse_all(const std::vector<Call> &calls, const void *handle, const char *what) {

@@ -1,5 +1,5 @@
 // What is valid before the first ucd_init, between two and after the last ucd_finalize.
-#include "c_api/refusal.hpp"
+#include "c_api/every_call.hpp"
 
 #include <functional>
 #include <string>
@@ -18,91 +18,21 @@ struct NamedCall {
 
 // Every function that needs the library to run, with good arguments.
 std::vector<NamedCall> calls_that_need_init() {
-    static const std::intptr_t one[] = {1};
-    static const ucd_type_t types[] = {UCD_TYPE__INT};
-    static const int one_int[] = {1}, distribs[] = {UCD_DISTRIBUTE__BLOCK};
-    static const ucd_stream_t stream = {"cuda", 0, nullptr, nullptr, 0};
-    static unsigned char in[8];
-    static const ucd_ipc_handle_t no_handle = {};
-    static ucd_move_t move = UCD_MOVE__INIT;
+    std::vector<NamedCall> calls;
+    for (const EveryCall &c : every_call())
+        calls.push_back({c.function, [call = c.call](Outputs &o) {
+                             HandlesOfCall good;
+                             return call(o, good);
+                         }});
+    return calls;
+}
+
+// The worst arguments there are: NOT_INITIALIZED is checked first.
+std::vector<NamedCall> calls_with_bad_arguments() {
 #define CALL(function, ...)                                                                        \
     {                                                                                              \
 #function, []([[maybe_unused]] Outputs & o) { return function(__VA_ARGS__); }              \
     }
-    return {
-        CALL(ucd_backend_count, &o.number),
-        CALL(ucd_backend_get, 0, &o.backend),
-        CALL(ucd_op_is_supported, UCD_OP__SUM, int_, "seq", &o.number),
-        CALL(ucd_create_contig, 1, int_, nullptr, &o.type),
-        CALL(ucd_create_dup, int_, nullptr, &o.type),
-        CALL(ucd_create_vector, 1, 1, 1, int_, nullptr, &o.type),
-        CALL(ucd_create_hvector, 1, 1, 1, int_, nullptr, &o.type),
-        CALL(ucd_create_indexed_block, 1, 1, one, int_, nullptr, &o.type),
-        CALL(ucd_create_hindexed_block, 1, 1, one, int_, nullptr, &o.type),
-        CALL(ucd_create_indexed_block_ref, 1, 1, one, UCD_TYPE__INT64_T, 4, 0, 8, int_, nullptr,
-             &o.type),
-        CALL(ucd_create_indexed, 1, one, one, int_, nullptr, &o.type),
-        CALL(ucd_create_hindexed, 1, one, one, int_, nullptr, &o.type),
-        CALL(ucd_create_struct, 1, one, one, types, nullptr, &o.type),
-        CALL(ucd_create_subarray, 1, one, one, one, UCD_ORDER__C, int_, nullptr, &o.type),
-        CALL(ucd_create_darray, 1, 0, 1, one, distribs, one, one_int, UCD_ORDER__C, int_, nullptr,
-             &o.type),
-        CALL(ucd_create_ndarray, 1, one, one, int_, nullptr, &o.type),
-        CALL(ucd_create_resized, int_, 0, 8, nullptr, &o.type),
-        CALL(ucd_get_size, int_, &o.size),
-        CALL(ucd_get_extent, int_, &o.lb, &o.extent),
-        CALL(ucd_get_true_extent, int_, &o.lb, &o.extent),
-        CALL(ucd_get_layout, 1, int_, &o.layout),
-        CALL(ucd_get_advice, 1, int_, 0, 0, &o.advice),
-        CALL(ucd_get_memory, nullptr, 1, int_, nullptr, o.text, sizeof o.text, &o.size),
-        CALL(ucd_describe, int_, o.text, sizeof o.text, &o.size),
-        CALL(ucd_ipack, in, 1, int_, 0, o.data, 4, &o.size, nullptr, UCD_OP__REPLACE, &o.request),
-        CALL(ucd_iunpack, in, 4, o.data, 1, int_, 0, &o.size, nullptr, UCD_OP__REPLACE, &o.request),
-        CALL(ucd_pack, in, 1, int_, 0, o.data, 4, &o.size, nullptr, UCD_OP__REPLACE),
-        CALL(ucd_unpack, in, 4, o.data, 1, int_, 0, &o.size, nullptr, UCD_OP__REPLACE),
-        CALL(ucd_icopy, in, 1, int_, o.data, 1, int_, &o.size, nullptr, UCD_OP__REPLACE,
-             &o.request),
-        CALL(ucd_copy, in, 1, int_, o.data, 1, int_, &o.size, nullptr, UCD_OP__REPLACE),
-        CALL(ucd_pack_stream, in, 1, int_, 0, o.data, 4, &o.size, nullptr, UCD_OP__REPLACE, stream),
-        CALL(ucd_unpack_stream, in, 4, o.data, 1, int_, 0, &o.size, nullptr, UCD_OP__REPLACE,
-             stream),
-        CALL(ucd_copy_stream, in, 1, int_, o.data, 1, int_, &o.size, nullptr, UCD_OP__REPLACE,
-             stream),
-        CALL(ucd_imove, &move, 1, nullptr, UCD_OP__REPLACE, &o.request),
-        CALL(ucd_move, &move, 1, nullptr, UCD_OP__REPLACE),
-        CALL(ucd_move_stream, &move, 1, nullptr, UCD_OP__REPLACE, stream),
-        CALL(ucd_plan_create, &move, 1, nullptr, UCD_OP__REPLACE, &o.plan),
-        CALL(ucd_plan_start, nullptr, &o.request),
-        CALL(ucd_plan_start_stream, nullptr, stream),
-        CALL(ucd_plan_start_with, nullptr, nullptr, nullptr, &o.request),
-        CALL(ucd_plan_start_with_stream, nullptr, nullptr, nullptr, stream),
-        CALL(ucd_plan_rebase, nullptr, 0, 0, nullptr, nullptr),
-        CALL(ucd_prepare, 1, int_, UCD_OP__REPLACE, stream, nullptr),
-        CALL(ucd_iov_len, 1, int_, &o.size),
-        CALL(ucd_iov_len_max, 1, int_, 4, &o.size, &o.other_size),
-        CALL(ucd_iov, in, 1, int_, 0, o.entries, 4, &o.size),
-        CALL(ucd_iov_bytes, in, 1, int_, 0, 4, o.entries, 4, &o.size, &o.other_size),
-        CALL(ucd_get_boxes, 1, int_, 0, o.boxes, 2, &o.size, &o.other_size),
-        CALL(ucd_get_elements, 1, int_, 2, &o.size),
-        CALL(ucd_element_boundary, 1, int_, 2, &o.size),
-        CALL(ucd_get_element_runs, 1, int_, 0, o.runs, 2, &o.size, &o.other_size),
-        CALL(ucd_flatten_size, int_, &o.size),
-        CALL(ucd_flattened_size, o.data, sizeof o.data, &o.size),
-        CALL(ucd_flatten, int_, o.data, sizeof o.data),
-        CALL(ucd_unflatten, &o.type, o.data, sizeof o.data),
-        CALL(ucd_memory_alloc, "cuda:0", UCD_MEMORY__PINNED, 8, &o.address),
-        CALL(ucd_memory_free, in),
-        CALL(ucd_ipc_export, in, 8, &o.handle),
-        CALL(ucd_ipc_open, &no_handle, "cuda:0", &o.address, &o.size),
-        CALL(ucd_ipc_export_fds, in, 8, &o.handle, nullptr, nullptr),
-        CALL(ucd_ipc_open_fds, &no_handle, nullptr, 0, "cuda:0", &o.address, &o.size),
-        CALL(ucd_ipc_close, in),
-        CALL(ucd_finalize),
-    };
-}
-
-// The same with the worst arguments there are: NOT_INITIALIZED is checked first.
-std::vector<NamedCall> calls_with_bad_arguments() {
     return {
         CALL(ucd_backend_get, -1, nullptr),
         CALL(ucd_create_contig, -1, UCD_TYPE__NULL, nullptr, nullptr),
