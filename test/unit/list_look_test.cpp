@@ -1,11 +1,9 @@
-// What lists are found to be, against the definition worked out entry by entry; and long lists that
-// are new every time, against a plain copy of their entries.
+// What lists are found to be, against the definition worked out entry by entry; and what becomes of
+// the memory of long ones.
 #include "support/catch.hpp"
 
 #include "support/keys.hpp"
-#include "support/moves/recipe_build.hpp"
 #include "support/random/random_cases.hpp"
-#include "unit/normal_form.hpp"
 
 #include "host_lists.h"
 #include "layout/normalise/list_look.h"
@@ -15,7 +13,6 @@
 #include <ucd.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <string>
 
@@ -46,31 +43,6 @@ std::vector<int64_t> random_list(Rng &rng, std::size_t size) {
             static_cast<int64_t>(static_cast<uint64_t>(list.back()) + static_cast<uint64_t>(step)));
     }
     return list;
-}
-
-// By trying all: quadratic.
-std::size_t period_by_trying(const std::vector<int64_t> &list,
-                             const std::vector<uint64_t> &lengths) {
-    const std::size_t n = list.size();
-    for (std::size_t p = 1; n >= 4 && p <= n / 2; ++p) {
-        bool repeats = n % p == 0;
-        for (std::size_t i = 0; repeats && i + p < n; ++i)
-            repeats = lengths[i] == lengths[i + p] &&
-                      (i == 0 || step_of(list, i) == step_of(list, i + p));
-        if (repeats) return p;
-    }
-    return n;
-}
-
-std::size_t period_of(const std::vector<int64_t> &list, const std::vector<uint64_t> &lengths,
-                      std::size_t &compared) {
-    return ucd::shortest_period(
-        list.size(),
-        [&](auto i, auto j) {
-            ++compared;
-            return step_of(list, i) == step_of(list, j);
-        },
-        [&](auto i, auto j) { return lengths[i] == lengths[j]; });
 }
 
 } // namespace
@@ -132,20 +104,6 @@ TEST_CASE("A look at blocks sees whether one is empty") {
         }
 }
 
-TEST_CASE("Periods are found whatever the list") {
-    run_cases("periods", 3000, [](Case &one) {
-        Rng &rng = one.rng();
-        const auto list = random_list(rng, 1 + rng.mostly_small(300));
-        std::vector<uint64_t> lengths(list.size(), 3);
-        const std::size_t every = 1 + rng.below(6);
-        for (std::size_t i = 0; i < lengths.size(); i += every) lengths[i] = 4;
-        if (rng.chance(20)) lengths[rng.below(lengths.size())] = 5;
-        std::size_t compared = 0;
-        if (period_of(list, lengths, compared) != period_by_trying(list, lengths))
-            one.fail("another period");
-    });
-}
-
 TEST_CASE("No list makes the search for a period slow") {
     // Many divisors, and each is refuted by the last entries only, or in the middle.
     constexpr std::size_t n = 720720;
@@ -154,22 +112,12 @@ TEST_CASE("No list makes the search for a period slow") {
         for (std::size_t i = 0; i < n; ++i)
             list.push_back(static_cast<int64_t>(i * 8 + (i == odd)));
         std::size_t compared = 0;
-        CHECK(period_of(list, std::vector<uint64_t>(n, 1), compared) == n);
-        CHECK(compared < 6 * n);
-    }
-}
-
-TEST_CASE("Divisors come in ascending order and all") {
-    for (std::size_t n = 4; n < 3000; ++n) {
-        std::vector<std::size_t> found, wanted;
-        const auto keep = [&](std::size_t d) {
-            found.push_back(d);
-            return false;
+        const auto same_step = [&](auto i, auto j) {
+            ++compared;
+            return step_of(list, i) == step_of(list, j);
         };
-        REQUIRE(ucd::for_each_divisor(n, keep));
-        for (std::size_t d = 1; d <= n / 2; ++d)
-            if (n % d == 0) wanted.push_back(d);
-        REQUIRE(found == wanted);
+        CHECK(ucd::shortest_period(n, same_step, [](auto, auto) { return true; }) == n);
+        CHECK(compared < 6 * n);
     }
 }
 
@@ -276,94 +224,6 @@ TEST_CASE("ucd.list_memory bounds the memory of lists that is kept") {
     REQUIRE(ucd_finalize() == UCD_SUCCESS);
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
     CHECK(ucd::list_memory() == ucd::default_list_memory);
-}
-
-namespace {
-
-// The same list by constructors that say it differently.
-std::vector<BuiltType> descriptions(const std::vector<intptr_t> &displs,
-                                    const std::vector<intptr_t> &lengths, intptr_t unit) {
-    const auto count = static_cast<intptr_t>(displs.size());
-    std::vector<intptr_t> bytes, byte_lengths;
-    for (const intptr_t d : displs) bytes.push_back(d * unit);
-    for (const intptr_t l : lengths) byte_lengths.push_back(l * unit);
-    ucd_type_t piece, type;
-    REQUIRE(ucd_create_contig(unit, UCD_TYPE__BYTE, UCD_INFO__NULL, &piece) == UCD_SUCCESS);
-    const BuiltType owner(piece);
-    std::vector<BuiltType> made;
-    REQUIRE(ucd_create_indexed(count, lengths.data(), displs.data(), piece, UCD_INFO__NULL,
-                               &type) == UCD_SUCCESS);
-    made.emplace_back(type);
-    REQUIRE(ucd_create_hindexed(count, byte_lengths.data(), bytes.data(), UCD_TYPE__BYTE,
-                                UCD_INFO__NULL, &type) == UCD_SUCCESS);
-    made.emplace_back(type);
-    const std::vector<ucd_type_t> pieces(displs.size(), piece);
-    REQUIRE(ucd_create_struct(count, lengths.data(), bytes.data(), pieces.data(), UCD_INFO__NULL,
-                              &type) == UCD_SUCCESS);
-    made.emplace_back(type);
-    if (std::all_of(lengths.begin(), lengths.end(), [&](auto l) { return l == lengths[0]; })) {
-        REQUIRE(ucd_create_indexed_block(count, lengths[0], displs.data(), piece, UCD_INFO__NULL,
-                                         &type) == UCD_SUCCESS);
-        made.emplace_back(type);
-    }
-    return made;
-}
-
-} // namespace
-
-TEST_CASE("Long lists that are new are packed as they say, however they are described") {
-    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
-    run_cases("fresh lists", 150, [](Case &one) {
-        Rng &rng = one.rng();
-        const std::vector<intptr_t> units{1, 4, 8, 12, 16, 24, 64};
-        const intptr_t unit = units[rng.below(units.size())];
-        const std::size_t count = 2 + rng.mostly_small(9000);
-        const bool equal = rng.chance(60), sorted = rng.chance(60);
-        const intptr_t max_gap = static_cast<intptr_t>(1 + rng.below(6));
-        std::vector<intptr_t> displs, lengths;
-        intptr_t at = rng.between(0, 9);
-        for (std::size_t i = 0; i < count; ++i) {
-            lengths.push_back(equal ? 1 : rng.between(rng.chance(5) ? 0 : 1, 4));
-            displs.push_back(at);
-            at += lengths.back() + rng.between(0, max_gap);
-        }
-        if (!sorted)
-            for (std::size_t i = count; i-- > 1;) {
-                const std::size_t k = rng.below(i + 1);
-                std::swap(displs[i], displs[k]);
-                std::swap(lengths[i], lengths[k]);
-            }
-        std::vector<char> typed(static_cast<std::size_t>(at * unit)), wanted;
-        for (char &c : typed) c = static_cast<char>(rng.bits());
-        for (std::size_t i = 0; i < count; ++i)
-            wanted.insert(wanted.end(), typed.begin() + displs[i] * unit,
-                          typed.begin() + (displs[i] + lengths[i]) * unit);
-        std::string form;
-        for (const BuiltType &type : descriptions(displs, lengths, unit)) {
-            const std::string found = form_of(type.get());
-            if (form.empty()) form = found;
-            if (found != form)
-                one.fail("two normal forms:\n  ", shortened(form), "\n  ", shortened(found));
-            std::vector<char> packed(wanted.size() + 16, 'g'), back(typed.size(), 0);
-            uintptr_t moved = 0;
-            if (ucd_pack(typed.data(), 1, type.get(), 0, packed.data(), wanted.size(), &moved,
-                         UCD_INFO__NULL, UCD_OP__REPLACE) != UCD_SUCCESS ||
-                moved != wanted.size() ||
-                std::memcmp(packed.data(), wanted.data(), wanted.size()) != 0 ||
-                packed[wanted.size()] != 'g')
-                one.fail("packed wrongly: ", shortened(found));
-            if (ucd_unpack(wanted.data(), wanted.size(), back.data(), 1, type.get(), 0, &moved,
-                           UCD_INFO__NULL, UCD_OP__REPLACE) != UCD_SUCCESS)
-                one.fail("unpack failed");
-            for (std::size_t i = 0; i < count; ++i) {
-                const auto bytes = static_cast<std::size_t>(lengths[i] * unit);
-                if (std::memcmp(&back[static_cast<std::size_t>(displs[i] * unit)],
-                                &typed[static_cast<std::size_t>(displs[i] * unit)], bytes) != 0)
-                    one.fail("unpacked wrongly: ", shortened(found));
-            }
-        }
-    });
-    ucd_finalize();
 }
 
 } // namespace list_look_test
