@@ -1,6 +1,5 @@
-// What one endpoint was granted means nothing on another, and what a peer asks for is charged to
-// it: handles of windows, indexes of types, answers that it does not fetch, types that it
-// announces.
+// What one endpoint was granted means nothing on another: handles of windows, indexes of types. What
+// a peer asks for is charged to it (attacks_budget_test.cpp has more of that).
 
 #include "support/catch.hpp"
 #include "ucx/attacker.hpp"
@@ -115,89 +114,6 @@ TEST_CASE("handles and indexes end with their endpoint") {
     attacker.request(request, "b");
     CHECK(attacker.next_said().first == wire::invalid);
     CHECK(target.is_untouched());
-    target.side.close_endpoint();
-}
-
-TEST_CASE("answers that an origin does not fetch are charged to it") {
-    const Keys keys({{"ucd.ucx.peer_memory", "4194304"}});
-    Target target(MiB, keys.get());
-    Attacker attacker(target.side.side.address(), [&] { target.side.progress(); });
-    target.side.side.connect(attacker.side.address());
-    attacker.fetches = false;
-    ucd_type_t many;
-    ok(ucd_create_hvector(64, MiB, 0, UCD_TYPE__CHAR, UCD_INFO__NULL, &many), "hvector");
-    const std::string overlapping = flattened(many);
-    ok(ucd_free(&many), "free");
-    for (const bool overlaps : {false, true}) {
-        INFO("overlapping: " << overlaps);
-        const std::size_t before = heap_bytes();
-        std::size_t most = 0;
-        for (int i = 0; i < 100; ++i) {
-            wire::Request request = target.request();
-            request.verb = wire::get_accumulate;
-            request.op = 255; // it only reads
-            request.number = static_cast<std::uint64_t>(1000 * overlaps + i);
-            request.count = MiB;
-            if (overlaps) {
-                request.type = overlapping;
-                request.count = 1;
-            }
-            request.index = overlaps;
-            attacker.request(request);
-            attacker.progress(10);
-            const std::size_t now = heap_bytes();
-            most = std::max(most, now > before ? now - before : 0);
-        }
-        WARN("100 requests of less than 200 bytes: at most " << most << " bytes kept");
-        CHECK(most <= 16 * MiB);
-        target.side.lose_endpoint();
-        attacker.progress(50);
-        attacker.release_data();
-        attacker.progress(50);
-    }
-    CHECK(target.is_untouched());
-    attacker.fetches = true;
-    (void)attacker.within(2, [&] {
-        attacker.release_data();
-        return false;
-    });
-    target.side.close_endpoint();
-}
-
-TEST_CASE("a type that was only announced takes no memory") {
-    const Keys keys({{"ucd.ucx.peer_memory", "4194304"}});
-    Target target(100, keys.get());
-    Attacker attacker(target.side.side.address(), [&] { target.side.progress(); });
-    target.side.side.connect(attacker.side.address());
-    wire::Request request = target.request();
-    request.by_name = true;
-    const std::size_t before = heap_bytes();
-    std::size_t most = 0;
-    for (int i = 0; i < 8; ++i) {
-        request.number = static_cast<std::uint64_t>(i);
-        request.type = std::string(15, 'n') + static_cast<char>('a' + i);
-        attacker.request(request, "d");
-        wire::Said said = attacker.next_said();
-        while (said.is_answer()) said = attacker.next_said(); // to those before
-        CHECK(said.verb == wire::need_type);
-        wire::Message m;
-        m.kind = wire::user_offer;
-        m.id = attacker.new_id();
-        m.total = std::uint64_t{1} << 30;
-        m.user_header = wire::preamble(wire::type_message, request.number);
-        attacker.active(m);
-        m.kind = wire::chunk;
-        m.user_header.clear();
-        attacker.active(m, "type");
-        attacker.progress(20);
-        CHECK(attacker.next_said().first == wire::no_memory);
-        const std::size_t now = heap_bytes();
-        most = std::max(most, now > before ? now - before : 0);
-    }
-    WARN("8 types announced with 1 GiB each: at most " << most << " bytes kept");
-    CHECK(most < 8 * MiB);
-    target.side.lose_endpoint();
-    attacker.progress(50);
     target.side.close_endpoint();
 }
 
