@@ -1,4 +1,4 @@
-// Arguments at the edges: nothing at all, backwards, absolute, and far beyond 32 bits.
+// Arguments at the edges: nothing at all, absolute, and far beyond 32 bits.
 #include "support/catch.hpp"
 
 #include "support/moves/move_now.hpp"
@@ -117,43 +117,6 @@ void check_empty(const RecipePtr &recipe) {
     CHECK(std::strlen(text.data()) + 1 == needed);
 }
 
-// Packs all bytes, and each byte alone, against the oracle, and unpacks them again.
-void check_moves(const RecipePtr &recipe, std::size_t count, bool absolute = false) {
-    INFO(count << " x " << to_text(*recipe));
-    const ByteMap bytes = byte_map(*recipe, count);
-    const TouchedRange range = touched_range(bytes);
-    std::vector<unsigned char> memory(range.length()), stream(bytes.size()), wanted(bytes.size());
-    for (std::size_t i = 0; i < memory.size(); ++i)
-        memory[i] = static_cast<unsigned char>(i * 37 + 1);
-    for (std::size_t i = 0; i < bytes.size(); ++i)
-        wanted[i] = memory[static_cast<std::size_t>(bytes[i] - range.low)];
-    const std::uintptr_t base =
-        reinterpret_cast<std::uintptr_t>(memory.data()) - static_cast<std::uintptr_t>(range.low);
-    RecipePtr used = recipe;
-    void *buffer = reinterpret_cast<void *>(base);
-    if (absolute) {
-        const TypeMap map = type_map(*recipe);
-        used =
-            resized(hindexed_block(1, {static_cast<std::intptr_t>(base)}, recipe), 0, map.extent);
-        buffer = nullptr;
-    }
-    const BuiltType type(used);
-    std::uintptr_t moved = 0;
-    CHECK(pack_now(buffer, count, type.get(), 0, stream.data(), stream.size(), nullptr, replace) ==
-          bytes.size());
-    CHECK(stream == wanted);
-    for (std::size_t at = 0; at < bytes.size(); ++at) {
-        unsigned char one = 0;
-        REQUIRE(ucd_pack(buffer, count, type.get(), at, &one, 1, &moved, nullptr, replace) ==
-                UCD_SUCCESS);
-        REQUIRE((moved == 1 && one == wanted[at]));
-    }
-    const std::vector<unsigned char> before = memory;
-    for (const std::intptr_t d : bytes) memory[static_cast<std::size_t>(d - range.low)] = 0;
-    unpack_now(stream.data(), stream.size(), buffer, count, type.get(), 0, nullptr, replace);
-    CHECK(memory == before);
-}
-
 // Address space without memory, but for the pages that a test asks for.
 class Reserved {
 public:
@@ -220,40 +183,6 @@ TEST_CASE("Nothing in any constructor, and nothing in that") {
         for (const RecipePtr &outer : filled(empty)) check_empty(outer);
         for (const RecipePtr &outer : emptied(empty)) check_empty(outer);
     }
-}
-
-TEST_CASE("Empty types beside others move nothing") {
-    for (const RecipePtr &empty : emptied(double_)) {
-        check_moves(structure({2, 1, 3, 1}, {0, 20, 24, 40}, {empty, int_, empty, int_}), 2);
-        // Explicit bounds of an empty type count; its alignment does not.
-        const RecipePtr marked = resized(empty, -8, 24);
-        const RecipePtr both = structure({1, 1}, {0, 4}, {marked, int_});
-        const BuiltType type(both);
-        std::intptr_t lb = 0, extent = 0;
-        REQUIRE(ucd_get_extent(type.get(), &lb, &extent) == UCD_SUCCESS);
-        CHECK((lb == -8 && extent == 24));
-    }
-}
-
-TEST_CASE("Backwards") {
-    const RecipePtr back = resized(int_, 0, -12);
-    for (const std::size_t count : {1, 2, 3})
-        for (const bool absolute : {false, true})
-            for (const RecipePtr &recipe : std::vector<RecipePtr>{
-                     hvector(5, 1, -8, int_),
-                     vector(3, 2, -4, int_),
-                     contig(6, back),
-                     vector(2, 3, 4, back),
-                     vector(2, 3, -4, back),
-                     hindexed_block(2, {0, -100, 60}, back),
-                     indexed({1, 2}, {0, 6}, back),
-                     ndarray({3, 2, 4}, {-200, 50, -12}, int_),
-                     structure({2, 1}, {-40, 100}, {back, resized(double_, 8, -8)}),
-                     resized(hvector(3, 1, 16, double_), 0, -48),
-                     subarray({3, 4}, {2, 2}, {1, 1}, UCD_ORDER__C, back),
-                     darray(2, 1, {5}, {UCD_DISTRIBUTE__CYCLIC}, {2}, {2}, UCD_ORDER__C, back),
-                 })
-                check_moves(recipe, count, absolute);
 }
 
 TEST_CASE("Absolute displacements of several objects") {
