@@ -1,7 +1,7 @@
 // What honest users get wrong: they are told what, by the function that they called.
 
 #include "support/device_test.hpp"
-#include "ucx/rma_pair.hpp"
+#include "ucx/rma_operation.hpp"
 #include "ucx/strided.hpp"
 
 namespace attacks_keys_test {
@@ -120,34 +120,14 @@ struct Callers {
                 announce();
             });
     }
-    template <class Start>
-    int operate(ucd_info_t info, Start start_it) {
-        return start(info, start_it, [&](Outcome &o) { pair.until([&] { return o.done(); }); });
-    }
-    int put(ucd_info_t info) {
-        return operate(info, [&](auto *p, auto *r) {
-            return ucd_ucx_put_nbx(pair.a.rma, pair.a.ep(), here, 1, UCD_TYPE__INT, window.key(), 0,
-                                   1, UCD_TYPE__INT, p, r);
-        });
-    }
-    int get(ucd_info_t info) {
-        return operate(info, [&](auto *p, auto *r) {
-            return ucd_ucx_get_nbx(pair.a.rma, pair.a.ep(), here, 1, UCD_TYPE__INT, window.key(), 0,
-                                   1, UCD_TYPE__INT, p, r);
-        });
-    }
-    int accumulate(ucd_info_t info) {
-        return operate(info, [&](auto *p, auto *r) {
-            return ucd_ucx_accumulate_nbx(pair.a.rma, pair.a.ep(), here, 1, UCD_TYPE__INT,
-                                          window.key(), 0, 1, UCD_TYPE__INT, UCD_OP__SUM, p, r);
-        });
-    }
-    int get_accumulate(ucd_info_t info) {
-        return operate(info, [&](auto *p, auto *r) {
-            return ucd_ucx_get_accumulate_nbx(pair.a.rma, pair.a.ep(), here, 1, UCD_TYPE__INT,
-                                              here + 2, 1, UCD_TYPE__INT, window.key(), 0, 1,
-                                              UCD_TYPE__INT, UCD_OP__SUM, p, r);
-        });
+    template <What what>
+    int operate(ucd_info_t info) {
+        RmaTestOperation operation(1);
+        const int rc = operation.start(what, pair.a, window.key(), 0, UCD_TYPE__INT, 1, info);
+        if (rc != UCD_SUCCESS) return rc;
+        operation.o.started();
+        pair.until([&] { return operation.done(); });
+        return rc;
     }
 };
 
@@ -163,10 +143,10 @@ const struct {
                {"ucd_ucx_am_recv_nbx", &Callers::am_recv},
                {"ucd_ucx_rma_create", &Callers::rma_create},
                {"ucd_ucx_window_create", &Callers::window_create},
-               {"ucd_ucx_put_nbx", &Callers::put},
-               {"ucd_ucx_get_nbx", &Callers::get},
-               {"ucd_ucx_accumulate_nbx", &Callers::accumulate},
-               {"ucd_ucx_get_accumulate_nbx", &Callers::get_accumulate}};
+               {"ucd_ucx_put_nbx", &Callers::operate<What::put>},
+               {"ucd_ucx_get_nbx", &Callers::operate<What::get>},
+               {"ucd_ucx_accumulate_nbx", &Callers::operate<What::accumulate>},
+               {"ucd_ucx_get_accumulate_nbx", &Callers::operate<What::get_accumulate>}};
 
 } // namespace
 

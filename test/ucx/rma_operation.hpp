@@ -18,10 +18,11 @@ struct RmaTestOperation {
     ucs_status_t status() const { return o.result.status; }
 
     int start(What what, RmaSide &a, const ucd_ucx_window_key_t *key, std::intptr_t displacement,
-              ucd_type_t target = UCD_TYPE__INT, std::size_t count = 0) {
+              ucd_type_t target = UCD_TYPE__INT, std::size_t count = 0,
+              ucd_info_t info = UCD_INFO__NULL) {
         const std::size_t n = in.size();
         if (count == 0) count = n;
-        const ucd_ucx_param_t p = o.param();
+        const ucd_ucx_param_t p = o.param(info);
         switch (what) {
         case What::put:
             return ucd_ucx_put_nbx(a.rma, a.ep(), in.data(), n, UCD_TYPE__INT, key, displacement,
