@@ -1,4 +1,5 @@
-// The reduction oracle against values worked out by hand. Needs no library.
+// The reduction oracle against values of the standards, worked out by hand, where both it and the
+// library could have misread them. Needs no library.
 #include "support/catch.hpp"
 
 #include "support/oracle/small_float.hpp"
@@ -33,41 +34,6 @@ struct PackedPair {
 
 } // namespace
 
-TEST_CASE("reduction oracle: integers wrap and compare by their signedness") {
-    REQUIRE(reduced<std::int8_t>(UCD_OP__SUM, UCD_TYPE__INT8_T, 127, 1) == -128);
-    REQUIRE(reduced<short>(UCD_OP__PROD, UCD_TYPE__SHORT, 300, 300) == 24464);
-    REQUIRE(reduced<std::uint16_t>(UCD_OP__PROD, UCD_TYPE__UINT16_T, 65535, 65535) == 1);
-    REQUIRE(reduced<std::int64_t>(UCD_OP__SUM, UCD_TYPE__INT64_T,
-                                  std::numeric_limits<std::int64_t>::max(),
-                                  1) == std::numeric_limits<std::int64_t>::min());
-    REQUIRE(reduced<int>(UCD_OP__MAX, UCD_TYPE__INT, -1, 1) == 1);
-    REQUIRE(reduced<unsigned>(UCD_OP__MAX, UCD_TYPE__UNSIGNED, 0xffffffffu, 1) == 0xffffffffu);
-    REQUIRE(reduced<int>(UCD_OP__MIN, UCD_TYPE__INT, -1, 1) == -1);
-    REQUIRE(reduced<signed char>(UCD_OP__MIN, UCD_TYPE__SIGNED_CHAR, -1, 1) == -1);
-    REQUIRE(reduced<unsigned char>(UCD_OP__MIN, UCD_TYPE__UNSIGNED_CHAR, 255, 1) == 1);
-}
-
-TEST_CASE("reduction oracle: logical and bitwise operations") {
-    REQUIRE(reduced<int>(UCD_OP__LAND, UCD_TYPE__INT, 4, 2) == 1);
-    REQUIRE(reduced<int>(UCD_OP__LAND, UCD_TYPE__INT, 4, 0) == 0);
-    REQUIRE(reduced<int>(UCD_OP__LOR, UCD_TYPE__INT, 0, -7) == 1);
-    REQUIRE(reduced<int>(UCD_OP__LXOR, UCD_TYPE__INT, 4, 2) == 0);
-    REQUIRE(reduced<int>(UCD_OP__LXOR, UCD_TYPE__INT, 0, 2) == 1);
-    REQUIRE(reduced<bool>(UCD_OP__LXOR, UCD_TYPE___BOOL, true, true) == false);
-    REQUIRE(reduced<std::uint8_t>(UCD_OP__BAND, UCD_TYPE__BYTE, 0xf0, 0x3c) == 0x30);
-    REQUIRE(reduced<std::uint8_t>(UCD_OP__BOR, UCD_TYPE__BYTE, 0xf0, 0x0c) == 0xfc);
-    REQUIRE(reduced<long>(UCD_OP__BXOR, UCD_TYPE__LONG, -1, 1) == -2);
-}
-
-TEST_CASE("reduction oracle: floating point and complex") {
-    REQUIRE(reduced<float>(UCD_OP__PROD, UCD_TYPE__FLOAT, 1.5f, -2.0f) == -3.0f);
-    REQUIRE(reduced<double>(UCD_OP__MAX, UCD_TYPE__DOUBLE, -1.5, -2.0) == -1.5);
-    REQUIRE(reduced<long double>(UCD_OP__SUM, UCD_TYPE__LONG_DOUBLE, 0.25L, 0.5L) == 0.75L);
-    const auto product =
-        reduced<Complex<double>>(UCD_OP__PROD, UCD_TYPE__C_DOUBLE_COMPLEX, {1.0, 2.0}, {3.0, -4.0});
-    REQUIRE((product.re == 11.0 && product.im == 2.0));
-}
-
 TEST_CASE("reduction oracle: locations, ties to the lowest index") {
     using DI = PackedPair<double>;
     // Packed: 12 bytes. The struct's own padding lies behind them.
@@ -87,48 +53,6 @@ TEST_CASE("reduction oracle: locations, ties to the lowest index") {
     REQUIRE((min.value == 4 && min.index == 2));
     const auto tie = reduced<Pair<float, float>>(UCD_OP__MINLOC, UCD_TYPE__2FLOAT, {4, 2}, {4, 1});
     REQUIRE((tie.value == 4 && tie.index == 1));
-}
-
-TEST_CASE("reduction oracle: binary16 rounds to nearest, ties to even") {
-    REQUIRE(to_float(Half{0x3c00}) == 1.0f);
-    REQUIRE(to_float(Half{0xc000}) == -2.0f);
-    REQUIRE(to_float(Half{0x7bff}) == 65504.0f);
-    REQUIRE(to_float(Half{0x0001}) == std::ldexp(1.0f, -24));
-    REQUIRE(half_from(65519.0f).bits == 0x7bff);
-    REQUIRE(half_from(65520.0f).bits == 0x7c00);
-    REQUIRE(half_from(-INFINITY).bits == 0xfc00);
-    REQUIRE(half_from(std::ldexp(1.0f, -25)).bits == 0);
-    REQUIRE(half_from(std::ldexp(1.1f, -25)).bits == 1);
-    REQUIRE(half_from(1.0f + std::ldexp(1.0f, -11)).bits == 0x3c00);
-    REQUIRE(half_from(1.0f + std::ldexp(3.0f, -11)).bits == 0x3c02);
-    bool good = true;
-    for (std::uint16_t bits = 0; bits < 0x7bff; ++bits) {
-        const auto next = static_cast<std::uint16_t>(bits + 1);
-        const float low = to_float(Half{bits}), high = to_float(Half{next});
-        const float middle = (low + high) / 2;
-        good = good && half_from(low).bits == bits && half_from(-low).bits == (bits | 0x8000);
-        good = good && half_from(middle).bits == (bits % 2 == 0 ? bits : next);
-        good = good && half_from(std::nextafter(middle, high)).bits == next;
-        good = good && half_from(std::nextafter(middle, low)).bits == bits;
-    }
-    REQUIRE(good);
-}
-
-TEST_CASE("reduction oracle: bfloat16 rounds to nearest, ties to even") {
-    REQUIRE(to_float(BFloat{0x3f80}) == 1.0f);
-    REQUIRE(bfloat_from(INFINITY).bits == 0x7f80);
-    REQUIRE(bfloat_from(std::numeric_limits<float>::max()).bits == 0x7f80);
-    bool good = true;
-    for (std::uint16_t bits = 0; bits < 0x7f7f; ++bits) {
-        const auto next = static_cast<std::uint16_t>(bits + 1);
-        const float low = to_float(BFloat{bits}), high = to_float(BFloat{next});
-        const float middle = low + (high - low) / 2;
-        good = good && bfloat_from(low).bits == bits && bfloat_from(-low).bits == (bits | 0x8000);
-        good = good && bfloat_from(middle).bits == (bits % 2 == 0 ? bits : next);
-        good = good && bfloat_from(std::nextafter(middle, high)).bits == next;
-        good = good && bfloat_from(std::nextafter(middle, low)).bits == bits;
-    }
-    REQUIRE(good);
 }
 
 // By the tables of OFP8 1.0, section 5.
