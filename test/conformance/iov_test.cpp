@@ -1,5 +1,5 @@
-// I/O vectors: segments in packed order, from any byte. (walk_test.cpp compares those of random
-// types from every segment.)
+// I/O vectors of more segments than could be listed. (walk_test.cpp compares those of random types,
+// from every segment and in every part.)
 #include "support/catch.hpp"
 
 #include "support/moves/listings.hpp"
@@ -8,25 +8,6 @@ namespace iov_test {
 
 using namespace ucdtest;
 using namespace ucdtest::recipes;
-
-TEST_CASE("I/O vectors from every byte of small types") {
-    run_cases("iov every byte", 2000, [](Case &one) {
-        RecipeOptions options;
-        options.max_bytes = 24;
-        const Subject subject = random_subject(one, options, 3);
-        if (subject.size() > 40) return;
-        const Listed what = listed(subject);
-        const std::vector<Segment> pieces = segments(subject.bytes);
-        for (std::size_t offset = 0; offset <= subject.size(); ++offset) {
-            for (std::size_t bytes = 0; bytes <= subject.size() - offset + 1; ++bytes) {
-                check_iov_bytes(one, what, offset, bytes, pieces.size());
-            }
-        }
-        for (std::size_t bytes = 0; bytes <= subject.size() + 1; ++bytes) {
-            check_iov_len_max(one, what, pieces, bytes);
-        }
-    });
-}
 
 TEST_CASE("I/O vectors count far beyond what could be listed") {
     // 2^40 segments; skipping must not walk.

@@ -2,8 +2,6 @@
 #include "support/catch.hpp"
 
 #include "support/buffers/guarded_buffer.hpp"
-#include "support/moves/calls.hpp"
-#include "support/moves/move_list.hpp"
 #include "support/moves/move_now.hpp"
 #include "support/moves/moving.hpp"
 
@@ -29,19 +27,6 @@ Range random_range(Rng &rng, std::size_t total) {
     const std::size_t rest = total - offset;
     if (rng.chance(20)) return {offset, rest + rng.below(spare_room + 1)};
     return {offset, rng.chance(30) ? rng.mostly_small(rest) : rng.below(rest + 1)};
-}
-
-// Cut points of a stream, in any order, so that fragments arrive as a network delivers them.
-std::vector<Range> random_fragments(Rng &rng, std::size_t total) {
-    std::vector<std::size_t> cuts = {0, total};
-    for (std::size_t i = rng.below(6); i > 0; --i) cuts.push_back(rng.below(total + 1));
-    std::sort(cuts.begin(), cuts.end());
-    std::vector<Range> fragments;
-    for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
-        fragments.push_back({cuts[i], cuts[i + 1] - cuts[i]});
-    }
-    rng.shuffle(fragments);
-    return fragments;
 }
 
 } // namespace
@@ -89,40 +74,6 @@ TEST_CASE("every offset and every length of small types") {
     });
 }
 
-TEST_CASE("fragments in any order make the whole") {
-    run_cases("fragments", 4000, [](Case &one) {
-        Rng &rng = one.rng();
-        RecipeOptions options;
-        options.unpack_safe = true;
-        const Subject subject = random_subject(one, options);
-        GuardedBuffer memory(rng, subject.range);
-        GuardedBuffer stream = packed_buffer(rng, subject.size());
-        const auto part = [&](std::size_t offset) {
-            return stream.actual(static_cast<std::intptr_t>(offset));
-        };
-        for (const bool packs : {true, false}) {
-            if (!packs) stream.randomise(rng);
-            for (std::size_t i = 0; i < subject.size(); ++i) {
-                const auto at = static_cast<std::intptr_t>(i);
-                if (packs)
-                    *stream.expected(at) = *memory.actual(subject.bytes[i]);
-                else
-                    *memory.expected(subject.bytes[i]) = *stream.actual(at);
-            }
-            for (const Range &r : random_fragments(rng, subject.size())) {
-                std::uintptr_t actual = untouched;
-                one.succeed(packs ? call_pack(rng, memory.base(), subject.count, subject.type(),
-                                              r.offset, part(r.offset), r.length, &actual)
-                                  : call_unpack(rng, part(r.offset), r.length, memory.base(),
-                                                subject.count, subject.type(), r.offset, &actual),
-                            "a fragment");
-                if (actual != r.length) one.fail("moved ", actual, " bytes, not ", r.length);
-            }
-            require_intact(one, packs ? stream : memory, "the fragments");
-        }
-    });
-}
-
 TEST_CASE("absolute displacements in a NULL buffer") {
     run_cases("absolute", 4000, [](Case &one) {
         Rng &rng = one.rng();
@@ -139,40 +90,6 @@ TEST_CASE("absolute displacements in a NULL buffer") {
             check_move(one, packs, where, range.offset, range.length, packed);
         }
     });
-}
-
-TEST_CASE("an offset beyond the end is refused and changes nothing") {
-    run_cases("beyond the end", 1000, [](Case &one) {
-        Rng &rng = one.rng();
-        const Subject subject = random_subject(one);
-        GuardedBuffer memory(rng, subject.range);
-        GuardedBuffer packed = packed_buffer(rng, 16);
-        const std::uintptr_t offset =
-            rng.chance(20) ? UINTPTR_MAX - rng.below(3) : subject.size() + 1 + rng.below(100);
-        std::uintptr_t actual = untouched;
-        for (const ucd_move_t &move :
-             {pack_move(memory.base(), subject.count, subject.type(), offset, packed.base(), 16),
-              unpack_move(packed.base(), 16, memory.base(), subject.count, subject.type(),
-                          offset)}) {
-            const int rc = call_any(rng, move, &actual, UCD_INFO__NULL, UCD_OP__REPLACE, true);
-            if (rc != UCD_ERR__INVALID_ARG) one.fail("the call returned ", ucd_strerror(rc));
-        }
-        if (actual != untouched) one.fail("actual was set to ", actual);
-        require_intact(one, memory, "layout");
-        require_intact(one, packed, "packed buffer");
-    });
-}
-
-TEST_CASE("packed buffers may be NULL for 0 bytes only") {
-    std::uintptr_t actual = untouched;
-    int value = 7;
-    REQUIRE(pack_now(&value, 1, UCD_TYPE__INT, 4, nullptr, 0) == 0);
-    REQUIRE(unpack_now(nullptr, 0, &value, 1, UCD_TYPE__INT, 2) == 0);
-    REQUIRE(ucd_pack(&value, 1, UCD_TYPE__INT, 0, nullptr, 4, &actual, UCD_INFO__NULL,
-                     UCD_OP__REPLACE) == UCD_ERR__INVALID_ARG);
-    REQUIRE(ucd_unpack(nullptr, 4, &value, 1, UCD_TYPE__INT, 0, &actual, UCD_INFO__NULL,
-                       UCD_OP__REPLACE) == UCD_ERR__INVALID_ARG);
-    REQUIRE(value == 7);
 }
 
 namespace {
