@@ -158,23 +158,4 @@ DEVICE_TEST("transfers that move do not time out") {
     CHECK(received.result.status == UCS_OK);
 }
 
-TEST_CASE("a time-out is a number of seconds") {
-    Side side;
-    for (const char *bad : {"-1", "soon", "", "1 s", "nan", "99999999999999999999999"}) {
-        const Keys keys({{"ucd.ucx.timeout", bad}});
-        ucd_ucx_pipeline_params_t params = {};
-        params.struct_size = sizeof params;
-        params.am_id = am_id;
-        ucd_ucx_pipeline_t pipeline = nullptr;
-        const int rc = ucd_ucx_pipeline_create(side.worker, &params, keys.get(), &pipeline);
-        INFO("\"" << bad << "\"");
-        if (*bad != '\0') { // which is as if there were no key
-            CHECK(rc == UCD_ERR__INVALID_ARG);
-            CHECK(std::string(ucd_ucx_last_error()).find("ucd.ucx.timeout is \"") !=
-                  std::string::npos);
-        }
-        if (pipeline != nullptr) CHECK(ucd_ucx_pipeline_destroy(&pipeline) == UCD_SUCCESS);
-    }
-}
-
 } // namespace attacks_timeout_test

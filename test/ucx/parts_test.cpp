@@ -249,6 +249,23 @@ TEST_CASE("numbers of an info have limits that they may reach") {
     }
 }
 
+namespace {
+
+// The value of a key at its limit, and one beyond it.
+struct Limit {
+    const char *key, *good, *bad;
+};
+template <std::size_t n, class Read>
+void check_limits(const Limit (&limits)[n], Read read) {
+    for (const Limit &l : limits) {
+        INFO(l.key << ": " << l.good << ", not " << l.bad);
+        CHECK(read(Keys({{l.key, l.good}}).get()).ok());
+        CHECK(read(Keys({{l.key, l.bad}}).get()).code() == UCD_ERR__INVALID_ARG);
+    }
+}
+
+} // namespace
+
 TEST_CASE("options of transfers have their defaults and their limits") {
     TransferOptions options;
     REQUIRE(read_transfer_options(UCD_INFO__NULL, options).ok());
@@ -281,50 +298,41 @@ TEST_CASE("options of transfers have their defaults and their limits") {
     CHECK((options.direct == Trust::full && options.direct_or(3) == 0));
     CHECK(options.timeout == std::chrono::milliseconds(1500));
 
-    const struct {
-        const char *key, *good, *bad;
-    } limits[] = {{"ucd.ucx.eager", "1073741824", "1073741825"},
-                  {"ucd.ucx.chunk", "1", "0"},
-                  {"ucd.ucx.chunk", "1073741824", "1073741825"},
-                  {"ucd.ucx.depth", "1", "0"},
-                  {"ucd.ucx.depth", "1024", "1025"},
-                  {"ucd.ucx.pack", "auto", "no"},
-                  {"ucd.ucx.pack", "chunk", "chunks"},
-                  {"ucd.ucx.ring", "auto", "yes"},
-                  {"ucd.ucx.ring_chunk", "1", "0"},
-                  {"ucd.ucx.ring_chunk", "1073741824", "1073741825"},
-                  {"ucd.ucx.ring_depth", "1", "0"},
-                  {"ucd.ucx.ring_depth", "1024", "1025"},
-                  {"ucd.ucx.ring_copy", "no", "none"},
-                  {"ucd.ucx.ring_expose", "yes", "auto"},
-                  {"ucd.ucx.direct", "always", "auto"},
-                  {"ucd.ucx.direct", "no", "none"},
-                  {"ucd.ucx.timeout", "0", "-1"},
-                  {"ucd.ucx.timeout", "1e9", "1.1e9"},
-                  {"ucd.ucx.timeout", "0.25", "nan"},
-                  {"ucd.ucx.timeout", "2", "2s"}};
-    for (const auto &l : limits) {
-        INFO(l.key << ": " << l.good << ", not " << l.bad);
-        CHECK(read_transfer_options(Keys({{l.key, l.good}}).get(), options).ok());
-        CHECK(read_transfer_options(Keys({{l.key, l.bad}}).get(), options).code() ==
-              UCD_ERR__INVALID_ARG);
-    }
+    const Limit limits[] = {{"ucd.ucx.eager", "1073741824", "1073741825"},
+                            {"ucd.ucx.chunk", "1", "0"},
+                            {"ucd.ucx.chunk", "1073741824", "1073741825"},
+                            {"ucd.ucx.depth", "1", "0"},
+                            {"ucd.ucx.depth", "1024", "1025"},
+                            {"ucd.ucx.pack", "auto", "no"},
+                            {"ucd.ucx.pack", "chunk", "chunks"},
+                            {"ucd.ucx.ring", "auto", "yes"},
+                            {"ucd.ucx.ring_chunk", "1", "0"},
+                            {"ucd.ucx.ring_chunk", "1073741824", "1073741825"},
+                            {"ucd.ucx.ring_depth", "1", "0"},
+                            {"ucd.ucx.ring_depth", "1024", "1025"},
+                            {"ucd.ucx.ring_copy", "no", "none"},
+                            {"ucd.ucx.ring_expose", "yes", "auto"},
+                            {"ucd.ucx.direct", "always", "auto"},
+                            {"ucd.ucx.direct", "no", "none"},
+                            {"ucd.ucx.timeout", "0", "-1"},
+                            {"ucd.ucx.timeout", "1e9", "1.1e9"},
+                            {"ucd.ucx.timeout", "0.25", "nan"},
+                            {"ucd.ucx.timeout", "1", "1 s"},
+                            {"ucd.ucx.timeout", "", "soon"},
+                            {"ucd.ucx.timeout", "2", "2s"}};
+    check_limits(limits, [&](ucd_info_t info) { return read_transfer_options(info, options); });
 }
 
 TEST_CASE("what peers may take has its limits") {
-    const struct {
-        const char *key, *good, *bad;
-    } limits[] = {{"ucd.ucx.staging", "0", "-1"},
-                  {"ucd.ucx.ring_staging", "0", "-1"},
-                  {"ucd.ucx.peer_memory", "1048576", "1048575"},
-                  {"ucd.ucx.peers_memory", "1048576", "1048575"},
-                  {"ucd.ucx.rma.types", "0", "-1"}};
-    for (const auto &l : limits) {
-        INFO(l.key << ": " << l.good << ", not " << l.bad);
+    const Limit limits[] = {{"ucd.ucx.staging", "0", "-1"},
+                            {"ucd.ucx.ring_staging", "0", "-1"},
+                            {"ucd.ucx.peer_memory", "1048576", "1048575"},
+                            {"ucd.ucx.peers_memory", "1048576", "1048575"},
+                            {"ucd.ucx.rma.types", "0", "-1"}};
+    check_limits(limits, [](ucd_info_t info) {
         EngineSettings settings;
-        CHECK(settings.read(Keys({{l.key, l.good}}).get()).ok());
-        CHECK(settings.read(Keys({{l.key, l.bad}}).get()).code() == UCD_ERR__INVALID_ARG);
-    }
+        return settings.read(info);
+    });
 }
 
 TEST_CASE("what UCX says becomes a status of libucd's") {
@@ -367,19 +375,12 @@ TEST_CASE("options of preparing have their defaults and their limits") {
         REQUIRE(read_prepare_options(Keys({{"ucd.ucx.form", f.text}}).get(), options).ok());
         CHECK(options.form == f.form);
     }
-    const struct {
-        const char *key, *good, *bad;
-    } limits[] = {{"ucd.ucx.form", "auto", "none"},
-                  {"ucd.ucx.iov_segment", "1", "0"},
-                  {"ucd.ucx.iov_segment", "9223372036854775807", "9223372036854775808"},
-                  {"ucd.ucx.iov_entries", "1", "0"},
-                  {"ucd.ucx.iov_entries", "1048576", "1048577"}};
-    for (const auto &l : limits) {
-        INFO(l.key << ": " << l.good << ", not " << l.bad);
-        CHECK(read_prepare_options(Keys({{l.key, l.good}}).get(), options).ok());
-        CHECK(read_prepare_options(Keys({{l.key, l.bad}}).get(), options).code() ==
-              UCD_ERR__INVALID_ARG);
-    }
+    const Limit limits[] = {{"ucd.ucx.form", "auto", "none"},
+                            {"ucd.ucx.iov_segment", "1", "0"},
+                            {"ucd.ucx.iov_segment", "9223372036854775807", "9223372036854775808"},
+                            {"ucd.ucx.iov_entries", "1", "0"},
+                            {"ucd.ucx.iov_entries", "1048576", "1048577"}};
+    check_limits(limits, [&](ucd_info_t info) { return read_prepare_options(info, options); });
 }
 
 } // namespace parts_test

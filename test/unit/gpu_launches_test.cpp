@@ -355,6 +355,20 @@ TEST_CASE_METHOD(OnBackend,
     CHECK(conversions(max_positions - 1).size() == 1);
 }
 
+namespace {
+
+// Only kernels that had been loaded, and at least one.
+void check_launched(const std::set<std::string> &loaded, std::size_t members) {
+    const std::vector<std::string> launched = kernels_launched();
+    CHECK_FALSE(launched.empty());
+    for (const std::string &kernel : launched) {
+        INFO(kernel << ", " << members << " members");
+        CHECK(loaded.count(kernel) == 1);
+    }
+}
+
+} // namespace
+
 TEST_CASE("a copy that any layout can have fails with the upload of its lists") {
     Rng rng(2);
     const OwnedLayout layout = listed(8, {0, 24, 40, 88});
@@ -415,12 +429,7 @@ TEST_CASE_METHOD(OnBackend,
                         const std::vector<Move> moves(members, move_to(direction));
                         (void)kernels_launched();
                         REQUIRE(backend->launch_in(capture.native(), moves, nullptr).ok());
-                        const std::vector<std::string> launched = kernels_launched();
-                        CHECK_FALSE(launched.empty());
-                        for (const std::string &kernel : launched) {
-                            INFO(kernel << ", " << members << " members");
-                            CHECK(loaded.count(kernel) == 1);
-                        }
+                        check_launched(loaded, members);
                     }
                 }
 }
@@ -441,12 +450,7 @@ TEST_CASE("a prepared launch starts kernels only that preparing it has loaded") 
             Capture capture;
             (void)kernels_launched();
             REQUIRE(backend->launch_prepared_in(capture.native(), *prepared, nullptr).ok());
-            const std::vector<std::string> launched = kernels_launched();
-            CHECK_FALSE(launched.empty());
-            for (const std::string &kernel : launched) {
-                INFO(kernel << ", " << members << " members");
-                CHECK(loaded.count(kernel) == 1);
-            }
+            check_launched(loaded, members);
         }
 }
 

@@ -65,6 +65,21 @@ std::string merged(const std::vector<Strides> &list, bool repeated = false,
 
 constexpr std::intptr_t far = 1 << 26, middle = 1 << 19, near = 1 << 12;
 
+// Members of a struct that are a nest each.
+struct Members {
+    std::vector<RecipePtr> types;
+    std::vector<std::intptr_t> lengths, displs;
+};
+Members six_nests() {
+    Members six;
+    for (std::intptr_t i = 0; i < 6; ++i) {
+        six.types.push_back(strides({{3000 + i, 8 + 4 * (i % 3)}, {2, 4000000}}));
+        six.lengths.push_back(1);
+        six.displs.push_back(i * 9000000);
+    }
+    return six;
+}
+
 } // namespace
 
 TEST_CASE("three levels stay, and of four the two are merged that make the shortest list") {
@@ -337,13 +352,7 @@ TEST_CASE("plans say what they are") {
     CHECK(said(strides({{5, near}, {4, 8}, {9, 100}})) ==
           "transpose_w4: 3 levels, in an order of their own");
     // More different members than a list of blocks would have room for.
-    std::vector<RecipePtr> members;
-    std::vector<std::intptr_t> lengths, displs;
-    for (std::intptr_t i = 0; i < 6; ++i) {
-        members.push_back(strides({{3000 + i, 8 + 4 * (i % 3)}, {2, 4000000}}));
-        lengths.push_back(1);
-        displs.push_back(i * 9000000);
-    }
+    auto [members, lengths, displs] = six_nests();
     const std::string tree = said(structure(lengths, displs, members));
     begins(tree, "a walk over the upper levels, 6 nests below it: pack_");
     ends(tree, " ...");
@@ -365,13 +374,7 @@ TEST_CASE("plans say what they are") {
 }
 
 TEST_CASE("a plan of several nests has the memory of each") {
-    std::vector<RecipePtr> members;
-    std::vector<std::intptr_t> lengths, displs;
-    for (std::intptr_t i = 0; i < 6; ++i) {
-        members.push_back(strides({{3000 + i, 8 + 4 * (i % 3)}, {2, 4000000}}));
-        lengths.push_back(1);
-        displs.push_back(i * 9000000);
-    }
+    auto [members, lengths, displs] = six_nests();
     const BuiltType type(structure(lengths, displs, members));
     const SeqPlan plan = plan_of(type);
     REQUIRE(plan.form == SeqPlan::Form::tree);
