@@ -54,53 +54,6 @@ TEST_CASE("batches under way at once have tables of their own, whose memory serv
     for (Vectors &v : all) v.moves.check("one of several");
 }
 
-TEST_CASE("other types at the addresses of those that have gone") {
-    DeviceSession session;
-    const Hints hints(GENERATE(false, true));
-    Case one("reborn", 0);
-    const Subject room = make_subject(one, contig(1000, leaf(UCD_TYPE__DOUBLE)), 1);
-    BatchMoves moves(one);
-    for (int i = 0; i < 200; ++i) moves.add(room, 0, 800);
-    moves.allocate(device0, device0);
-    MoveList descs = moves.packs();
-    std::vector<double> in(1000);
-    for (int i = 0; i < 1000; ++i) in[static_cast<std::size_t>(i)] = i;
-    for (int stride = 2; stride < 8; ++stride) {
-        // Its memory is likely to be where the last one's was.
-        const BuiltType type(vector(100, 1, stride, leaf(UCD_TYPE__DOUBLE)));
-        for (ucd_move_t &d : descs) {
-            d.intype = type.get();
-            mock::write(const_cast<void *>(d.inbuf), in.data(), in.size() * sizeof(double));
-        }
-        REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
-        for (const ucd_move_t &d : descs) {
-            std::vector<double> out(100);
-            mock::read(out.data(), d.outbuf, 800);
-            for (int i = 0; i < 100; ++i) REQUIRE(out[static_cast<std::size_t>(i)] == i * stride);
-        }
-    }
-}
-
-TEST_CASE("another type at the address of one that has gone, of which nothing was moved") {
-    DeviceSession session;
-    const Hints hints(true);
-    const bool empty = GENERATE(false, true); // or its range was
-    Vectors few(4);
-    few.moves.set_up_pack();
-    MoveList descs = few.moves.packs();
-    ucd_move_t &d = descs[1];
-    BuiltType gone(contig(empty ? 0 : 2, leaf(UCD_TYPE__INT)));
-    d.inoffset = empty ? 0 : 8;
-    d.intype = gone.get();
-    REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
-    gone = BuiltType();
-    // Its memory is likely to be where the last one's was; if it is another, that is right as well.
-    const BuiltType next(contig(4, leaf(UCD_TYPE__INT)));
-    d.intype = next.get();
-    REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
-    CHECK(d.actual_bytes == 16 - d.inoffset);
-}
-
 TEST_CASE("a batch is told from an equal one that is moved otherwise, or is wrong") {
     DeviceSession session;
     const Hints hints(true);
