@@ -1,5 +1,5 @@
-// What one endpoint was granted means nothing on another: handles of windows, indexes of types. What
-// a peer asks for is charged to it (attacks_budget_test.cpp has more of that).
+// What one endpoint was granted means nothing on another: handles of windows, indexes of types.
+// What a peer asks for is charged to it (attacks_budget_test.cpp has more of that).
 
 #include "support/catch.hpp"
 #include "ucx/attacker.hpp"
