@@ -208,7 +208,8 @@ Status check_elements(CheckedMove &m, uint64_t in_total, uint64_t out_total) {
         return fail_no_element(m.length);
     m.length = m.to_length = whole;
     const Element only = m.from_type->element;
-    if (only != Element::none && only == m.to_type->element) return success;
+    const bool is_same = only != Element::none && only == m.to_type->element;
+    if (m.length == 0 || is_same) return success;
     return check_same_elements(m, *m.from_type, in_total - m.from.offset, *m.to_type,
                                out_total - m.to.offset);
 }
