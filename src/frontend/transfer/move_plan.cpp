@@ -215,8 +215,8 @@ std::vector<CheckedMove> MovePlan::with_buffers(std::size_t first, std::size_t c
 // Calls body() for each move, with the buffers that its member has in the arrays. `moves` has one
 // for each member that is not empty.
 template <class M, class Body>
-Status MovePlan::for_each_with(const ShortList<M> &moves, const Buffers &buffers, Body body) const {
-    const M *next = moves.begin();
+Status MovePlan::for_each_with(std::span<const M> moves, const Buffers &buffers, Body body) const {
+    const M *next = moves.data();
     for (std::size_t i = 0; i < members_.size(); ++i) {
         const CheckedMove &member = members_[i];
         if (member.length == 0) continue;
@@ -233,7 +233,7 @@ Status MovePlan::for_each_with(const ShortList<M> &moves, const Buffers &buffers
 Submission MovePlan::launch_with(const Step &step, const Buffers &buffers) const {
     Submission submission;
     ShortList<Move> &moves = submission.add(step.kind, step.from, step.to).moves;
-    (void)for_each_with(step.moves, buffers, [&](const Move &move) {
+    (void)for_each_with(step.moves.span(), buffers, [&](const Move &move) {
         moves.push_back(move);
         return success;
     });
@@ -255,7 +255,7 @@ Status MovePlan::start_with(Context &context, const Buffers &buffers,
     Use use(shared_from_this());
     UCD_TRY(begin_with(context, buffers, use));
     if (only_step_ != nullptr && only_step_->kind == StepKind::on_host)
-        return for_each_with(only_step_->checked, buffers,
+        return for_each_with(std::span(only_step_->checked), buffers,
                              [&](const CheckedMove &m) { return run_routed(context, m); });
     auto lasting = std::make_shared<Use>(std::move(use));
     if (only_step_ != nullptr && only_step_->kind == StepKind::launch)

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace ucd {
@@ -56,7 +57,7 @@ private:
                                           const Buffers &buffers) const;
     Status begin_with(const Context &context, const Buffers &buffers, Use &use) const;
     template <class M, class Body>
-    Status for_each_with(const ShortList<M> &moves, const Buffers &buffers, Body body) const;
+    Status for_each_with(std::span<const M> moves, const Buffers &buffers, Body body) const;
     Submission launch_with(const Step &step, const Buffers &buffers) const;
     Status make_ready(const StreamTarget &stream);
     Status add_members(SubmissionBuilder &builder, const std::vector<CheckedMove> &members) const;

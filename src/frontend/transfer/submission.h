@@ -10,6 +10,7 @@
 #include "transfer/progress.h"
 
 #include <memory>
+#include <vector>
 
 namespace ucd {
 
@@ -26,7 +27,7 @@ struct Step {
     StepKind kind;
     Executor from, to;     // the executors of the two sides; equal unless staged
     ShortList<Move> moves; // complete: their types are not needed
-    ShortList<CheckedMove> checked;
+    std::vector<CheckedMove> checked;
     MoveMaker *maker = nullptr;                     // makes all moves, instead of a list
     std::shared_ptr<const PreparedLaunch> prepared; // of all moves, if they are repeated
 
