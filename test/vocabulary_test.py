@@ -1,7 +1,8 @@
 """One word for each concept (docs/internals/glossary.md), and one concept for each name of a class.
 
 Names that were given up must not come back. Identifiers in code are checked. Comments and strings are not: there, the
-same words are ordinary ones. Classes of one part of the library have different names.
+same words are ordinary ones. Classes of one part of the library have different names, and so have those of different
+parts, unless they mean the same.
 """
 
 import collections
@@ -75,6 +76,22 @@ INCLUDES = {
     'src/mpi': [BASE],
     'src/yaksa': [BASE],
 }
+# Classes that several parts define for the same concept, because the parts do not include each other.
+SAME_MEANING = {
+    'AddressRange': 'a range of addresses',
+    'Bounds': 'lb, ub, and the true ones',
+    'Conversion': 'a conversion of elements while they move',
+    'DeviceFacts': "what a driver's device can do",
+    'Found': 'the devices that a driver has',
+    'HandleTable': 'the handles that are valid',
+    'Info': 'an info object',
+    'LevelKind': 'the kind of a level of a nest',
+    'Quad': 'a vector of four words',
+    'Status': 'success, or the code of a failure',
+    'Tile': 'a rectangle of a permutation',
+    'TileMemory': "a tile's memory in a block of threads",
+    'Type': 'a datatype: of libucd, and of yaksa.h',
+}
 # A definition of a class or an enumeration. Specialisations are none: they have the template's meaning.
 CLASS = re.compile(r'''\b(?:class|struct|union|enum(?:\s+(?:class|struct))?)\s+
                        (?:(?:\[\[[^\]]*\]\]|alignas\([^;{]*\)|[A-Z][A-Z0-9_]*)\s+)*    # attributes and macros
@@ -136,6 +153,17 @@ def two_meanings(files):
             if len(places) + len(others) > 1:
                 found.setdefault(part, {})[name] = places + others
     return found
+
+
+def meanings_in_parts(files):
+    """The classes that several parts define outside of other classes, and these parts."""
+    defined = collections.defaultdict(set)
+    for path, text in files:
+        code = code_of(text, path.suffix)
+        for m in CLASS.finditer(code):
+            if not code[code.rfind('\n', 0, m.start()) + 1].isspace():  # what is nested is indented
+                defined[m.group(1)].add(part_of(path))
+    return {name: parts for name, parts in defined.items() if len(parts) > 1}
 
 
 class Vocabulary(unittest.TestCase):
@@ -204,6 +232,21 @@ class Vocabulary(unittest.TestCase):
         self.assertEqual(names((f'{gpu}/launch/a.h', 'struct A {};'), (f'{cuda}/b.h', 'struct A {};')), {cuda: {'A'}})
         self.assertEqual(names((f'{CONTRACT}/a.h', 'struct A {};'), (f'{gpu}/launch/b.h', 'struct A {};'),
                                ('src/ucx/api/a.h', 'class A {};')), {gpu: {'A'}})
+
+    def test_a_class_name_has_one_meaning_in_all_parts(self):
+        library = [path for path in sources() if path.parts[0] == 'src' and path.suffix in {'.h', '.cpp'}]
+        found = meanings_in_parts((path, (ROOT / path).read_text()) for path in library)
+        several = [f'{name}: {", ".join(sorted(parts))}' for name, parts in sorted(found.items()) if name not in SAME_MEANING]
+        self.assertEqual(several, [], 'classes that several parts define')
+        self.assertEqual(SAME_MEANING.keys() - found.keys(), set(), 'names that only one part has')
+
+    def test_a_meaning_in_another_part_is_found(self):
+        def found(*files):
+            return meanings_in_parts((pathlib.PurePath(path), text) for path, text in files)
+
+        self.assertEqual(found(('src/ucx/rma/a.h', 'struct A {};'), ('src/mpi/types/b.h', 'namespace x {\n\nenum class A {};\n}')),
+                         {'A': {'src/ucx', 'src/mpi'}})
+        self.assertEqual(found(('src/ucx/rma/a.h', 'struct A {};'), ('src/mpi/types/b.h', 'class B {\n    struct A {};\n};')), {})
 
     def test_declarations_and_specialisations_are_no_second_meaning(self):
         for other in ('class A;', 'template <>\nstruct A<int> {};', '// struct A {};', 'enum class A : int;',

@@ -17,7 +17,7 @@ int check_output(const yaksa_type_t *newtype) {
 }
 
 // Returns a new handle for the layout, or the empty type if the layout has no elements.
-int finish(Layout &&layout, const Bounds &bounds, const Traits &traits, yaksa_type_t *newtype) {
+int finish(LibucdType &&layout, const Bounds &bounds, const Traits &traits, yaksa_type_t *newtype) {
     std::uintptr_t size = 0;
     UCD_TRY(from_ucd(ucd_get_size(layout.get(), &size)));
     if (size == 0) {
@@ -28,7 +28,7 @@ int finish(Layout &&layout, const Bounds &bounds, const Traits &traits, yaksa_ty
     std::intptr_t lb = 0, extent = 0;
     UCD_TRY(from_ucd(ucd_get_extent(layout.get(), &lb, &extent)));
     if (lb != bounds.lb() || extent != bounds.extent()) {
-        Layout resized;
+        LibucdType resized;
         UCD_TRY(from_ucd(ucd_create_resized(layout.get(), bounds.lb(), bounds.extent(),
                                             UCD_INFO__NULL, resized.out())));
         layout = std::move(resized);
@@ -37,7 +37,7 @@ int finish(Layout &&layout, const Bounds &bounds, const Traits &traits, yaksa_ty
 }
 
 int duplicate(const Type &old, yaksa_type_t *newtype) {
-    Layout layout;
+    LibucdType layout;
     UCD_TRY(from_ucd(ucd_create_dup(old.layout, UCD_INFO__NULL, layout.out())));
     return add_type(std::move(layout), old.traits, newtype);
 }
@@ -53,7 +53,7 @@ template <class Create>
 int create_strided(std::intptr_t count, std::intptr_t blocklength, int128 stride, const Type &old,
                    yaksa_type_t *newtype, Create &&create) {
     if (count == 1 && blocklength == 1 && old.size != 0) return duplicate(old, newtype);
-    Layout layout;
+    LibucdType layout;
     UCD_TRY(from_ucd(create(layout.out())));
     Bounds bounds;
     if (count > 0 && blocklength > 0 && old.size != 0) { // libucd has checked for overflow
@@ -67,7 +67,7 @@ int create_strided(std::intptr_t count, std::intptr_t blocklength, int128 stride
 template <class Create>
 int create_blocks(std::intptr_t count, std::intptr_t blocklength, const std::intptr_t *displs,
                   std::intptr_t unit, const Type &old, yaksa_type_t *newtype, Create &&create) {
-    Layout layout;
+    LibucdType layout;
     UCD_TRY(from_ucd(create(layout.out())));
     Bounds bounds;
     if (count > 0) {
@@ -83,7 +83,7 @@ template <class Create>
 int create_lists(std::intptr_t count, const std::intptr_t *blocklengths,
                  const std::intptr_t *displs, std::intptr_t unit, const Type &old,
                  yaksa_type_t *newtype, Create &&create) {
-    Layout layout;
+    LibucdType layout;
     UCD_TRY(from_ucd(create(layout.out())));
     Bounds bounds;
     for (std::intptr_t i = 0; i < count; ++i) {
@@ -131,7 +131,7 @@ int create_struct(std::intptr_t count, const std::intptr_t *blocklengths,
         UCD_TRY(find_type(types[i], "an entry of array_of_types", members[i]));
         layouts[i] = members[i]->layout;
     }
-    Layout layout;
+    LibucdType layout;
     UCD_TRY(from_ucd(ucd_create_struct(count, blocklengths, displs, layouts.data(), UCD_INFO__NULL,
                                        layout.out())));
     Bounds bounds;
@@ -162,7 +162,7 @@ int create_subarray(int ndims, const std::intptr_t *sizes, const std::intptr_t *
                     const Type &old, yaksa_type_t *newtype) {
     int ucd_order = UCD_ORDER__C;
     UCD_TRY(find_order(order, ucd_order));
-    Layout layout;
+    LibucdType layout;
     UCD_TRY(from_ucd(ucd_create_subarray(ndims, sizes, subsizes, starts, ucd_order, old.layout,
                                          UCD_INFO__NULL, layout.out())));
     // For a subarray, libucd's bounds are the same as yaksa's.
@@ -175,7 +175,7 @@ int create_subarray(int ndims, const std::intptr_t *sizes, const std::intptr_t *
 
 int create_resized(const Type &old, std::intptr_t lb, std::intptr_t extent, yaksa_type_t *newtype) {
     if (lb == old.lb && extent == old.extent) return duplicate(old, newtype);
-    Layout layout;
+    LibucdType layout;
     UCD_TRY(from_ucd(ucd_create_resized(old.layout, lb, extent, UCD_INFO__NULL, layout.out())));
     return add_type(std::move(layout), traits_over(old), newtype);
 }

@@ -56,7 +56,7 @@ int unflatten(const std::byte *flattened, yaksa_type_t *newtype) {
     const std::byte *const body = flattened + sizeof header;
     std::uintptr_t bytes = 0;
     UCD_TRY(from_ucd(ucd_flattened_size(body, readable_header, &bytes)));
-    Layout layout;
+    LibucdType layout;
     UCD_TRY(from_ucd(ucd_unflatten(layout.out(), body, bytes)));
     ucd_element_run_t run;
     std::uintptr_t got = 0, runs = 0;

@@ -8,13 +8,13 @@ namespace ucd_yaksa {
 namespace {
 
 // The segments of `count` elements.
-struct Segments {
+struct ListedSegments {
     bool contiguous;           // all elements are one segment
     std::uintptr_t in_element; // otherwise the segments of each element
     std::uintptr_t number, bytes;
 };
 
-int segments_of(std::uintptr_t count, const Type &type, Segments &segments) {
+int segments_of(std::uintptr_t count, const Type &type, ListedSegments &segments) {
     UCD_TRY(from_ucd(ucd_iov_len(1, type.layout, &segments.in_element)));
     if (__builtin_mul_overflow(count, type.size, &segments.bytes) ||
         __builtin_mul_overflow(count, segments.in_element, &segments.number))
@@ -38,7 +38,7 @@ int whole_segment(const char *buf, const Type &type, std::uintptr_t bytes, struc
 
 int list(const char *buf, std::uintptr_t count, const Type &type, std::uintptr_t first,
          struct iovec *iov, std::uintptr_t room, std::uintptr_t *written) {
-    Segments segments;
+    ListedSegments segments;
     UCD_TRY(segments_of(count, type, segments));
     const std::uintptr_t left = first < segments.number ? segments.number - first : 0;
     const std::uintptr_t wanted = std::min(room, left);
@@ -71,7 +71,7 @@ int list(const char *buf, std::uintptr_t count, const Type &type, std::uintptr_t
 
 int largest_number(std::uintptr_t count, const Type &type, std::uintptr_t max_bytes,
                    std::uintptr_t *number, std::uintptr_t *bytes) {
-    Segments segments;
+    ListedSegments segments;
     UCD_TRY(segments_of(count, type, segments));
     if (segments.bytes <= max_bytes) {
         *number = segments.number;
@@ -99,7 +99,7 @@ int yaksa_iov_len(uintptr_t count, yaksa_type_t type, uintptr_t *iov_len) {
     return guarded(__func__, [&] {
         if (iov_len == nullptr) return fail(YAKSA_ERR__INTERNAL, "iov_len is NULL; it must not be");
         const Type *known = nullptr;
-        Segments segments;
+        ListedSegments segments;
         UCD_TRY(find_type(type, known));
         UCD_TRY(segments_of(count, *known, segments));
         *iov_len = segments.number;

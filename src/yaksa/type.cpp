@@ -39,7 +39,7 @@ int create_packed_members(const ucd_type_t (&members)[2], ucd_type_t *type) {
     UCD_TRY(from_ucd(ucd_get_size(members[1], &second)));
     const std::intptr_t lengths[] = {1, 1};
     const std::intptr_t displs[] = {0, static_cast<std::intptr_t>(first)};
-    Layout layout;
+    LibucdType layout;
     UCD_TRY(from_ucd(ucd_create_struct(2, lengths, displs, members, UCD_INFO__NULL, layout.out())));
     return from_ucd(ucd_create_resized(layout.get(), 0, static_cast<std::intptr_t>(first + second),
                                        UCD_INFO__NULL, type));
@@ -64,7 +64,7 @@ std::uint64_t new_identity() {
     return identities.fetch_add(1, std::memory_order_relaxed);
 }
 
-int add_type(Layout &&layout, const Traits &traits, yaksa_type_t *handle) {
+int add_type(LibucdType &&layout, const Traits &traits, yaksa_type_t *handle) {
     Type type;
     type.layout = layout.get();
     type.traits = traits;

@@ -9,16 +9,16 @@
 namespace ucd_yaksa {
 
 // Owns a type handle of libucd.
-class Layout {
+class LibucdType {
 public:
-    Layout() = default;
-    explicit Layout(ucd_type_t type) : type_(type) {}
-    Layout(Layout &&other) noexcept : type_(std::exchange(other.type_, UCD_TYPE__NULL)) {}
-    Layout &operator=(Layout &&other) noexcept {
+    LibucdType() = default;
+    explicit LibucdType(ucd_type_t type) : type_(type) {}
+    LibucdType(LibucdType &&other) noexcept : type_(std::exchange(other.type_, UCD_TYPE__NULL)) {}
+    LibucdType &operator=(LibucdType &&other) noexcept {
         std::swap(type_, other.type_);
         return *this;
     }
-    ~Layout() {
+    ~LibucdType() {
         if (type_ != UCD_TYPE__NULL) ucd_free(&type_);
     }
 
@@ -60,7 +60,7 @@ int find_type(yaksa_type_t handle, const char *name, const Type *&type);
 int find_type(yaksa_type_t handle, const Type *&type);
 
 // Adds a type and sets its handle. The caller has set the bounds of `layout`.
-int add_type(Layout &&layout, const Traits &traits, yaksa_type_t *handle);
+int add_type(LibucdType &&layout, const Traits &traits, yaksa_type_t *handle);
 std::uint64_t new_identity();
 
 int remove_type(yaksa_type_t handle);

@@ -52,9 +52,11 @@ DEVICE_TEST("hostile offers to read data are declined, and nothing is read") {
     check("a number of before", [](DirectHeader &o) { o.place.number = 1; });
 
     for (std::size_t i = 0; i < sizeof(DirectHeader); i += 7) {
-        const std::size_t in_header = offsetof(ucd_ucx::Header, id);
+        const std::size_t in_header = offsetof(ucd_ucx::MessageHeader, id);
         if (i < in_header + sizeof(ucd_ucx::MessageId) + 8) continue; // another transfer's
-        if (i >= offsetof(ucd_ucx::Header, user_header) && i < sizeof(ucd_ucx::Header)) continue;
+        if (i >= offsetof(ucd_ucx::MessageHeader, user_header) &&
+            i < sizeof(ucd_ucx::MessageHeader))
+            continue;
         INFO("byte " << i);
         DirectHeader forged = a.honest();
         a.authenticate(forged);
@@ -66,7 +68,7 @@ DEVICE_TEST("hostile offers to read data are declined, and nothing is read") {
         DirectHeader once = a.honest();
         a.authenticate(once);
         CHECK(a.is_taken(once));
-        a.set(once.header, Kind::direct, sizeof once.place); // of another transfer
+        a.set(once.header, MessageKind::direct, sizeof once.place); // of another transfer
         CHECK_FALSE(a.is_taken(once));
     }
     check_usable(a.pair);
@@ -144,7 +146,7 @@ DEVICE_TEST("messages about direct transfers in any order do no harm") {
     run_cases("ucx direct messages", 300, [&](Case &one) {
         Rng &rng = one.rng();
         DirectHeader offer = a.honest();
-        offer.header.kind = static_cast<Kind>(24 + rng.below(4));
+        offer.header.kind = static_cast<MessageKind>(24 + rng.below(4));
         offer.header.total = rng.chance(50) ? offered : rng.bits();
         offer.header.detail = static_cast<uint16_t>(rng.bits());
         const std::size_t following[] = {0, sizeof(ucd_ucx::Introduction), sizeof offer.place};

@@ -19,7 +19,7 @@ namespace direct_attached_test {
 using namespace ucdtest;
 using ucd_ucx::AttachableMemory;
 using ucd_ucx::AttachableName;
-using ucd_ucx::Descriptor;
+using ucd_ucx::FileDescriptor;
 
 namespace {
 
@@ -173,7 +173,7 @@ DEVICE_TEST("memory beside a window is not offered with it") {
     CHECK_FALSE(found(1 << 20, 1));
     REQUIRE(found(0, 1));
     // Whoever gets the descriptor can read, and no more.
-    const Descriptor descriptor = AttachableMemory::open_to_read(handle);
+    const FileDescriptor descriptor = AttachableMemory::open_to_read(handle);
     REQUIRE(descriptor);
     CHECK(::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor.get(), 0) ==
           MAP_FAILED);
@@ -249,8 +249,8 @@ DEVICE_TEST("memory whose size may change is not mapped") {
     Shared pipe(a.data);
     int ends[2];
     REQUIRE(::pipe2(ends, O_CLOEXEC) == 0);
-    pipe.file = Descriptor(ends[0]);
-    const Descriptor other(ends[1]);
+    pipe.file = FileDescriptor(ends[0]);
+    const FileDescriptor other(ends[1]);
     CHECK_FALSE(a.takes(a.honest(pipe)));
     check_usable(a.pair);
 }

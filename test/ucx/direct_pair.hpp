@@ -23,7 +23,7 @@ protected:
 
 private:
     static constexpr std::size_t page = ucd_ucx::SharedMemory::page;
-    ucd_ucx::Descriptor file_;
+    ucd_ucx::FileDescriptor file_;
     std::unique_ptr<ucd_ucx::SharedMemory> shared_;
     ucd_ucx::AttachableMemory attachable_;
 };

@@ -10,8 +10,8 @@
 namespace foreign_messages_test {
 
 using namespace ucdtest;
-using ucd_ucx::Header;
-using ucd_ucx::Kind;
+using ucd_ucx::MessageHeader;
+using ucd_ucx::MessageKind;
 
 namespace {
 
@@ -29,7 +29,7 @@ public:
         REQUIRE(!UCS_PTR_IS_ERR(request));
         if (request != nullptr) requests_.push_back(request);
     }
-    void active(const Header &header, const void *bytes, std::size_t count) {
+    void active(const MessageHeader &header, const void *bytes, std::size_t count) {
         ucp_request_param_t p = {};
         // As a list: UCX 1.13 with UCX_PROTO_ENABLE=y smashes the stack with contiguous data.
         p.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_DATATYPE;
@@ -66,7 +66,7 @@ DEVICE_TEST("chunks come in any order, before and after the message is matched")
         one.succeed(ucd_pack(in.data(), 1, in.type(), 0, stream.data(), stream.size(), &packed,
                              UCD_INFO__NULL, UCD_OP__REPLACE),
                     "ucd_pack");
-        Header header;
+        MessageHeader header;
         header.id = {one.rng().bits(), 1};
         header.total = stream.size();
         // The opening somewhere among them; lengths of any kind.
@@ -81,7 +81,7 @@ DEVICE_TEST("chunks come in any order, before and after the message is matched")
         const bool early = one.rng().chance(50);
         if (early) REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
         for (const auto &[at, n] : parts) {
-            header.kind = n == 0 ? Kind::opening : Kind::chunk;
+            header.kind = n == 0 ? MessageKind::opening : MessageKind::chunk;
             header.offset = at;
             if (n == 0)
                 hand.tagged(&header, sizeof header);
@@ -110,16 +110,16 @@ DEVICE_TEST("what no pipeline sent is refused") {
         CHECK(out.is_clear());
     };
     receive_after([&] { hand.tagged(bytes.data(), 20); });
-    receive_after([&] { hand.tagged(bytes.data(), sizeof(Header)); });
-    Header header;
+    receive_after([&] { hand.tagged(bytes.data(), sizeof(MessageHeader)); });
+    MessageHeader header;
     header.total = 4000;
     header.id = {77, 1};
     receive_after([&] {
-        header.kind = Kind::chunk; // is no opening
+        header.kind = MessageKind::chunk; // is no opening
         hand.tagged(&header, sizeof header);
     });
     receive_after([&] {
-        header.kind = Kind::whole; // and 4000 bytes
+        header.kind = MessageKind::whole; // and 4000 bytes
         hand.tagged(&header, sizeof header);
     });
     // Chunks that reach beyond the message.
@@ -129,27 +129,27 @@ DEVICE_TEST("what no pipeline sent is refused") {
                                         {UINT64_MAX - 1, 1000}}) {
         ++header.id.number;
         receive_after([&] {
-            header.kind = Kind::opening;
+            header.kind = MessageKind::opening;
             hand.tagged(&header, sizeof header);
-            header.kind = Kind::chunk;
+            header.kind = MessageKind::chunk;
             header.offset = offset;
             hand.active(header, bytes.data(), count);
-            header.kind = Kind::withdraw; // so that nothing is kept of it
+            header.kind = MessageKind::withdraw; // so that nothing is kept of it
             hand.active(header, nullptr, 0);
         });
     }
     // Active messages that are none of ours leave no trace.
     header.letters = {};
     hand.active(header, bytes.data(), 100);
-    header = Header();
+    header = MessageHeader();
     header.user_header = 1000;
     hand.active(header, bytes.data(), 100);
-    header = Header();
-    header.kind = Kind::withdraw;
+    header = MessageHeader();
+    header.kind = MessageKind::withdraw;
     hand.active(header, nullptr, 0);
-    header.kind = static_cast<Kind>(77);
+    header.kind = static_cast<MessageKind>(77);
     hand.active(header, bytes.data(), 100);
-    header.kind = Kind::whole; // has another length
+    header.kind = MessageKind::whole; // has another length
     header.total = 99;
     hand.active(header, bytes.data(), 100);
     // An active message is announced once.

@@ -38,13 +38,13 @@ TEST_CASE("values of keys are read whole, however long they are") {
 }
 
 TEST_CASE("hints name the memory, and the device if the processor does not reach it") {
-    for (const Direction direction : {Direction::send, Direction::receive})
+    for (const TransferDirection direction : {TransferDirection::send, TransferDirection::receive})
         for (const char *memory : {"host", "pinned", "managed", "mock:0", "mock:1"}) {
             const Keys keys({{"ucd.threads", "3"}, {"ucd.ucx.depth", "7"}});
-            Hints hints;
+            BufferHints hints;
             REQUIRE(hints.set(memory, keys.get(), direction).ok());
             INFO(memory);
-            const bool sends = direction == Direction::send,
+            const bool sends = direction == TransferDirection::send,
                        device = memory[0] == 'm' && memory[1] == 'o';
             const bool host = std::string(memory) == "host";
             CHECK(hints.on_host == !device);

@@ -107,7 +107,7 @@ TEST_CASE("processes of other users are refused") {
         REQUIRE(introduction);
         const Child child([&] {
             if (::setresuid(other, other, other) != 0) ::_exit(1);
-            Descriptor socket;
+            FileDescriptor socket;
             const bool connected = connect_to(introduction->socket, socket) == Connected::yes;
             char data[128];
             SocketMessage heard;

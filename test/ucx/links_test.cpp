@@ -20,8 +20,8 @@ using namespace ucdtest;
 namespace {
 
 // A file in memory with this content.
-Descriptor file_of(const std::string &text) {
-    Descriptor file(::memfd_create("links_test", MFD_CLOEXEC));
+FileDescriptor file_of(const std::string &text) {
+    FileDescriptor file(::memfd_create("links_test", MFD_CLOEXEC));
     REQUIRE(::write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size()));
     return file;
 }
@@ -37,8 +37,8 @@ std::string token_of(const Introduction &introduction) {
 }
 
 // Connects without Links.
-Descriptor raw_connection(const Introduction &introduction) {
-    Descriptor socket;
+FileDescriptor raw_connection(const Introduction &introduction) {
+    FileDescriptor socket;
     REQUIRE(connect_to(introduction.socket, socket) == Connected::yes);
     return socket;
 }
@@ -188,15 +188,15 @@ TEST_CASE("hostile bytes on the owner's socket close the connection") {
                                          link_message(1, 0, 0, token + std::string(15, '\0') + "x"),
                                          link_message(1, 0, 0, token).substr(1)};
     for (const std::string &message : messages) {
-        Descriptor socket = raw_connection(*introduction);
+        FileDescriptor socket = raw_connection(*introduction);
         if (!message.empty())
             REQUIRE(send_message(socket.get(), message.data(), message.size(), {}));
         else
-            socket = Descriptor();
+            socket = FileDescriptor();
         CHECK(owner.until([&] { return !socket || is_closed(socket.get()); }));
     }
     // Descriptors that come with a token are closed.
-    const Descriptor file = file_of("x"), socket = raw_connection(*introduction);
+    const FileDescriptor file = file_of("x"), socket = raw_connection(*introduction);
     const std::string shown = link_message(1, 0, 0, token);
     const int passed[] = {file.get(), file.get()};
     REQUIRE(send_message(socket.get(), shown.data(), shown.size(), passed));
@@ -209,13 +209,13 @@ TEST_CASE("hostile bytes on the reader's socket close the connection") {
     LinksWithLedger reader;
     Introduction introduction;
     fill_randomly(introduction.socket.data(), introduction.socket.size());
-    const Descriptor listening = listen_at(introduction.socket, 4);
+    const FileDescriptor listening = listen_at(introduction.socket, 4);
     REQUIRE(listening);
     reader.links.connect(endpoint(1), introduction);
-    const Descriptor socket = accept_from(listening.get());
+    const FileDescriptor socket = accept_from(listening.get());
     REQUIRE(socket);
     const std::string key = link_message(2, 0, 0, std::string(32, 'k'));
-    const Descriptor file = file_of("x");
+    const FileDescriptor file = file_of("x");
     const int passed[] = {file.get()};
     const auto send = [&](const std::string &message, std::span<const int> with = {}) {
         REQUIRE(send_message(socket.get(), message.data(), message.size(), with));
@@ -279,7 +279,7 @@ TEST_CASE("connections that show no token do not keep out a reader") {
     const auto introduction = owner.links.introduce(endpoint(1));
     REQUIRE(introduction);
     // As many as the kernel takes; then the backlog is full, and the reader has to try again.
-    std::vector<Descriptor> idle(8);
+    std::vector<FileDescriptor> idle(8);
     std::size_t connected = 0;
     while (connected < idle.size() &&
            connect_to(introduction->socket, idle[connected]) == Connected::yes)
@@ -298,10 +298,10 @@ TEST_CASE("a connection for which there is no memory leaves nothing behind") {
     LinksWithLedger owner;
     const auto introduction = owner.links.introduce(endpoint(1));
     REQUIRE(introduction);
-    const Descriptor known = raw_connection(*introduction);
+    const FileDescriptor known = raw_connection(*introduction);
     REQUIRE(owner.until([&] { return owner.links.accepted() == 1; }));
     for (std::size_t n = 1, failures = 0;; ++n) {
-        const Descriptor socket = raw_connection(*introduction);
+        const FileDescriptor socket = raw_connection(*introduction);
         std::this_thread::sleep_for(Links::interval);
         const std::ptrdiff_t live = live_allocations();
         fail_allocation(n);
@@ -325,7 +325,7 @@ TEST_CASE("descriptors are passed, found by number, recalled and counted") {
     LinkedPair pair({.passed = 3});
     REQUIRE(pair.link());
     const std::size_t idle = pair.reader.links.descriptors();
-    const Descriptor a = file_of("first"), b = file_of("second");
+    const FileDescriptor a = file_of("first"), b = file_of("second");
     const int both[] = {a.get(), b.get()};
     uint64_t first = 99;
     REQUIRE(pair.to_reader()->pass(both, &first));
@@ -364,7 +364,7 @@ TEST_CASE("descriptors are passed, found by number, recalled and counted") {
 TEST_CASE("descriptors behind a recall are taken when an offer names them") {
     LinkedPair pair;
     REQUIRE(pair.link());
-    const Descriptor file = file_of("x");
+    const FileDescriptor file = file_of("x");
     const int one[] = {file.get()};
     uint64_t first = 99;
     REQUIRE(pair.to_reader()->pass(one, &first));
@@ -379,7 +379,7 @@ TEST_CASE("descriptors behind a recall are taken when an offer names them") {
 TEST_CASE("after descriptors for which there was no memory, the next ones are taken") {
     LinkedPair pair;
     REQUIRE(pair.link());
-    const Descriptor file = file_of("x");
+    const FileDescriptor file = file_of("x");
     const std::vector<int> many(max_passed, file.get());
     std::size_t failures = 0;
     for (std::size_t n = 1; n < 100; ++n) {
@@ -405,7 +405,7 @@ TEST_CASE("after descriptors for which there was no memory, the next ones are ta
 TEST_CASE("an owner that passes more than the socket takes is told so") {
     LinkedPair pair;
     REQUIRE(pair.link());
-    const Descriptor file = file_of("x");
+    const FileDescriptor file = file_of("x");
     const int one[] = {file.get()};
     uint64_t first = 0, sent = 0;
     while (sent < 100'000 && pair.to_reader()->pass(one, &first)) ++sent;
@@ -417,7 +417,7 @@ TEST_CASE("an owner that passes more than the socket takes is told so") {
 TEST_CASE("links keep to their share of this process's descriptors") {
     LinkedPair pair({.descriptors = 6});
     CHECK(pair.link()); // both epoll, socket and process; the owner also listens
-    const Descriptor file = file_of("x");
+    const FileDescriptor file = file_of("x");
     const std::vector<int> many(10, file.get());
     uint64_t first;
     REQUIRE(pair.to_reader()->pass(many, &first));

@@ -87,8 +87,8 @@ DEVICE_TEST("what is in use stays open when all is closed, and is not found any 
 DEVICE_TEST(
     "ranges that are open are charged to their sender; idle ones make room, used ones do not") {
     ucd_ucx::Ledger ledger({.peer = 64 << 10}); // of which an eighth is for requests
-    const uint64_t room =
-        ucd_ucx::Ledger::limit_of(ucd_ucx::Use::request, 64 << 10) / Mappings::bytes_of_mapping;
+    const uint64_t room = ucd_ucx::Ledger::limit_of(ucd_ucx::LedgerUse::request, 64 << 10) /
+                          Mappings::bytes_of_mapping;
     REQUIRE(room > 1);
     REQUIRE(room < 20);
     Ranges ranges(20);

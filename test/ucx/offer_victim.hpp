@@ -19,17 +19,18 @@ namespace ucdtest {
 
 using ucd_ucx::DirectHeader;
 using ucd_ucx::DirectPlace;
-using ucd_ucx::Kind;
+using ucd_ucx::MessageKind;
 
 inline constexpr std::size_t offered = 4096; // bytes
 
 // A hostile peer's memory to map.
 struct Shared {
     static constexpr int all_seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
-    ucd_ucx::Descriptor file;
+    ucd_ucx::FileDescriptor file;
     ucd_ucx::AttachableName name;
     explicit Shared(const std::vector<char> &content, int seals = all_seals) {
-        file = ucd_ucx::Descriptor(::memfd_create("ucd-window", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+        file =
+            ucd_ucx::FileDescriptor(::memfd_create("ucd-window", MFD_CLOEXEC | MFD_ALLOW_SEALING));
         REQUIRE(::write(file.get(), content.data(), content.size()) ==
                 static_cast<ssize_t>(content.size()));
         if (seals != 0) REQUIRE(::fcntl(file.get(), F_ADD_SEALS, seals) == 0);
@@ -55,7 +56,7 @@ struct OfferVictim {
     OfferVictim() {
         REQUIRE(ucd_ucx::start_cryptography().ok());
         ucd_ucx::IntroductionHeader header;
-        set(header.header, Kind::introduction, sizeof header.introduction);
+        set(header.header, MessageKind::introduction, sizeof header.introduction);
         header.header.total = 0;
         header.introduction = *links.introduce(attacker.side.ep);
         send(header, std::string(8, 'r'), true);
@@ -69,7 +70,7 @@ struct OfferVictim {
     }
     ucd_ucx::Link *link() const { return links.to_reader(attacker.side.ep); }
 
-    void set(ucd_ucx::Header &h, Kind kind, std::size_t following) const {
+    void set(ucd_ucx::MessageHeader &h, MessageKind kind, std::size_t following) const {
         h.kind = kind;
         h.id = {id.stream, id.number};
         h.total = offered;
@@ -84,14 +85,14 @@ struct OfferVictim {
             attacker.active(text, with);
     }
     void send_type(const std::string &flattened) {
-        ucd_ucx::Header header;
-        set(header, Kind::direct_type, 0);
+        ucd_ucx::MessageHeader header;
+        set(header, MessageKind::direct_type, 0);
         send(header, flattened, false);
     }
     // Of all of the memory.
     DirectHeader honest(const Shared &of) {
         DirectHeader offer;
-        set(offer.header, Kind::direct, sizeof offer.place);
+        set(offer.header, MessageKind::direct, sizeof offer.place);
         DirectPlace &p = offer.place;
         p.number = link()->next_number();
         p.memory = DirectPlace::Memory::attached;
@@ -114,7 +115,7 @@ struct OfferVictim {
     }
     bool was_declined() const {
         return std::any_of(attacker.received.begin(), attacker.received.end(), [](const auto &m) {
-            return m.header.size() > 1 && m.header[1] == static_cast<char>(Kind::decline);
+            return m.header.size() > 1 && m.header[1] == static_cast<char>(MessageKind::decline);
         });
     }
     // The peer closes the link.
@@ -134,10 +135,10 @@ struct OfferVictim {
             start_receive(pair.b, {into, offered, UCD_TYPE__BYTE}, received);
         };
         if (!late) receive();
-        ucd_ucx::Header opening;
-        set(opening, Kind::offer, 0);
+        ucd_ucx::MessageHeader opening;
+        set(opening, MessageKind::offer, 0);
         send(opening, {}, false);
-        opening.kind = Kind::opening;
+        opening.kind = MessageKind::opening;
         attacker.tagged(std::string(reinterpret_cast<const char *>(&opening), sizeof opening));
         send(offer, std::string(8, 'r'), by_rendezvous);
         attacker.received.clear();
@@ -152,7 +153,7 @@ struct OfferVictim {
             // The receipt was a wrong one, so even a true offer fails in the end.
             CHECK(received.result.status != UCS_OK);
         } else {
-            opening.kind = Kind::chunk;
+            opening.kind = MessageKind::chunk;
             send(opening, std::string(offered, 'c'), false);
             REQUIRE(attacker.within(5, [&] { return received.done(); }));
             CHECK(received.result.status == UCS_OK);

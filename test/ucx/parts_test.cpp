@@ -176,32 +176,32 @@ TEST_CASE("staging memory is used again, and stays within its limit") {
     Heap heap;
     {
         Staging staging(heap.params(), 1000);
-        Block a = staging.take(400, false), b = staging.take(600, false);
+        StagingBlock a = staging.take(400, false), b = staging.take(600, false);
         CHECK((a && b));
         CHECK((heap.bytes == 1000 && heap.blocks == 2));
         CHECK_FALSE(staging.take(1, false));
         CHECK(heap.bytes == 1000);
         const char *const was = a.memory();
-        a = Block();
+        a = StagingBlock();
         CHECK(heap.bytes == 1000); // kept
         a = staging.take(400, false);
         CHECK((a.memory() == was && heap.calls == 2));
-        a = Block();
+        a = StagingBlock();
         a = staging.take(200, false); // not less than half of what it is
         CHECK((a.memory() == was && heap.calls == 2));
-        a = Block();
+        a = StagingBlock();
         a = staging.take(199, false); // the larger one goes, so that there is room
         CHECK((a && heap.bytes == 799 && heap.calls == 3));
         // What is urgent comes beyond the limit, and is not kept.
-        Block c = staging.take(500, true);
+        StagingBlock c = staging.take(500, true);
         CHECK((c && heap.bytes == 1299));
-        c = Block();
+        c = StagingBlock();
         CHECK((heap.bytes == 799 && heap.blocks == 2));
         // What is as large as the limit allows.
         c = staging.take(201, false);
         CHECK((c && heap.bytes == 1000));
         // A larger one than what is free: that goes, if there would not be room else.
-        c = Block();
+        c = StagingBlock();
         c = staging.take(202, false);
         CHECK_FALSE(c);
         CHECK(heap.bytes == 799);
@@ -213,8 +213,8 @@ TEST_CASE("staging memory gives free blocks back before it fails") {
     Heap heap;
     {
         Staging staging(heap.params(), 10000);
-        Block a = staging.take(100, false), b = staging.take(100, false);
-        b = Block();
+        StagingBlock a = staging.take(100, false), b = staging.take(100, false);
+        b = StagingBlock();
         CHECK(heap.blocks == 2);
         heap.refuses = true;
         CHECK_FALSE(staging.take(300, false));
@@ -365,12 +365,14 @@ TEST_CASE("what peers may take has its defaults") {
 TEST_CASE("options of preparing have their defaults and their limits") {
     PrepareOptions options;
     REQUIRE(read_prepare_options(UCD_INFO__NULL, options).ok());
-    CHECK((options.form == Form::automatic && options.iov_segment == 3072));
+    CHECK((options.form == DatatypeForm::automatic && options.iov_segment == 3072));
     CHECK(options.iov_entries == 1 << 20);
     const struct {
         const char *text;
-        Form form;
-    } forms[] = {{"contiguous", Form::contiguous}, {"iov", Form::iov}, {"generic", Form::generic}};
+        DatatypeForm form;
+    } forms[] = {{"contiguous", DatatypeForm::contiguous},
+                 {"iov", DatatypeForm::iov},
+                 {"generic", DatatypeForm::generic}};
     for (const auto &f : forms) {
         REQUIRE(read_prepare_options(Keys({{"ucd.ucx.form", f.text}}).get(), options).ok());
         CHECK(options.form == f.form);

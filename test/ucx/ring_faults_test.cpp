@@ -144,35 +144,35 @@ struct ByHand {
     void opening(std::uint64_t number, std::uint64_t total) {
         message.header.id = {4711, number};
         message.header.total = total;
-        message.header.kind = Kind::opening;
+        message.header.kind = MessageKind::opening;
         ucp_request_param_t p = {};
         post(ucp_tag_send_nbx(pair.a.ep, &message.header, sizeof message.header, 1, &p));
         wait();
     }
     // Without waiting for whoever fetches the receipt.
-    void say(Kind kind, unsigned flags = UCP_AM_SEND_FLAG_RNDV) {
+    void say(MessageKind kind, unsigned flags = UCP_AM_SEND_FLAG_RNDV) {
         Said &said = *kept.emplace_back(new Said{message});
-        Header &h = said.message.header;
+        MessageHeader &h = said.message.header;
         h.kind = kind;
-        if (kind == Kind::ring_chunk) h.detail = 0;
+        if (kind == MessageKind::ring_chunk) h.detail = 0;
         h.user_header = h.has_place() ? sizeof message.place : 0;
-        if (kind == Kind::route) said.message.place = {message.place.handle};
-        if (kind == Kind::ring_chunk && !taken_back) said.receipt = receipt_of(h);
+        if (kind == MessageKind::route) said.message.place = {message.place.handle};
+        if (kind == MessageKind::ring_chunk && !taken_back) said.receipt = receipt_of(h);
         ucp_request_param_t p = {};
         p.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS;
         p.flags = flags | UCP_AM_SEND_FLAG_REPLY;
         post(ucp_am_send_nbx(pair.a.ep, am_id, &said.message, sizeof h + h.user_header,
-                             &said.receipt, kind == Kind::withdraw ? 0 : receipt_bytes, &p));
+                             &said.receipt, kind == MessageKind::withdraw ? 0 : receipt_bytes, &p));
     }
-    void offer(Route route, unsigned flags = UCP_AM_SEND_FLAG_RNDV) {
-        const unsigned offered = bit_of(Route::host) | bit_of(Route::ring);
+    void offer(ChunkRoute route, unsigned flags = UCP_AM_SEND_FLAG_RNDV) {
+        const unsigned offered = bit_of(ChunkRoute::host) | bit_of(ChunkRoute::ring);
         message.header.detail =
             static_cast<std::uint16_t>(offered << 8 | static_cast<unsigned>(route));
-        say(Kind::route, flags);
+        say(MessageKind::route, flags);
     }
     void withdraw() {
         message.header.detail = 1;
-        say(Kind::withdraw, UCP_AM_SEND_FLAG_EAGER);
+        say(MessageKind::withdraw, UCP_AM_SEND_FLAG_EAGER);
         wait();
     }
     void post(ucs_status_ptr_t request) {
@@ -206,12 +206,12 @@ DEVICE_TEST("chunks that are in no memory are refused") {
         start_receive(pair.b, ends, received);
         ByHand hand{pair};
         hand.opening(++number, 80);
-        hand.offer(Route::host);
+        hand.offer(ChunkRoute::host);
         hand.message.place.handle = accepted ? good : handle;
-        hand.offer(Route::ring);
+        hand.offer(ChunkRoute::ring);
         for (int i = 0; i < 20; ++i) pair.progress();
         hand.message.place = {handle, offset, bytes};
-        hand.say(Kind::ring_chunk, flags);
+        hand.say(MessageKind::ring_chunk, flags);
         pair.until([&] { return received.done(); });
         CHECK(received.result.status != UCS_OK);
         hand.withdraw();
@@ -246,14 +246,14 @@ DEVICE_TEST("a chunk counts unless its receipt was taken back") {
         start_receive(pair.b, ends, received);
         ByHand hand{pair};
         hand.opening(300 + taken_back, ends.from.size());
-        hand.offer(Route::host);
+        hand.offer(ChunkRoute::host);
         RingPlace &place = hand.message.place;
         place.bytes = ends.from.size();
         REQUIRE(ucd_ipc_export(ends.in.real_base(), place.bytes, &place.handle) == UCD_SUCCESS);
-        hand.offer(Route::ring);
+        hand.offer(ChunkRoute::ring);
         for (int i = 0; i < 20; ++i) pair.progress();
         hand.taken_back = taken_back;
-        hand.say(Kind::ring_chunk);
+        hand.say(MessageKind::ring_chunk);
         pair.until([&] { return received.done(); });
         CHECK(received.result.status == (taken_back ? UCS_ERR_CONNECTION_RESET : UCS_OK));
         if (!taken_back) ends.check(one);
@@ -266,12 +266,12 @@ DEVICE_TEST("ring offers that come alone, twice or late leave nothing behind") {
     TwoSides pair({SMALL_RING});
     Case one("ucx ring offers", 0);
     RingEnds ends(one, true, false, Memory::device0, Memory::device0);
-    for (const Route route : {Route::host, Route::ring}) {
+    for (const ChunkRoute route : {ChunkRoute::host, ChunkRoute::ring}) {
         for (const bool matched : {true, false}) {
             Outcome received;
             ByHand hand{pair};
             if (matched) start_receive(pair.b, ends, received);
-            hand.opening(route == Route::host ? 100 + matched : 200 + matched, 80);
+            hand.opening(route == ChunkRoute::host ? 100 + matched : 200 + matched, 80);
             hand.offer(route);
             hand.offer(route);
             hand.offer(route, UCP_AM_SEND_FLAG_EAGER);
@@ -298,14 +298,14 @@ DEVICE_TEST("receipts of another length are no receipts") {
             ByHand hand{pair};
             hand.opening(++number, 80);
             hand.receipt_bytes = of_offers ? bytes : sizeof(Receipt);
-            hand.offer(Route::host);
+            hand.offer(ChunkRoute::host);
             hand.message.place.bytes = 80;
             REQUIRE(ucd_ipc_export(ends.in.real_base(), 80, &hand.message.place.handle) ==
                     UCD_SUCCESS);
-            hand.offer(Route::ring);
+            hand.offer(ChunkRoute::ring);
             for (int i = 0; i < 20; ++i) pair.progress();
             hand.receipt_bytes = bytes;
-            hand.say(Kind::ring_chunk);
+            hand.say(MessageKind::ring_chunk);
             pair.until([&] { return received.done(); });
             INFO(bytes << ", " << of_offers);
             CHECK(received.result.status != UCS_OK);
@@ -325,10 +325,10 @@ DEVICE_TEST("ring offers that come from an endpoint which has failed by then are
     ByHand hand{pair};
     hand.opening(500, 80);
     for (int i = 0; i < 20; ++i) pair.progress();
-    hand.offer(Route::host);
+    hand.offer(ChunkRoute::host);
     hand.message.place.bytes = 80;
     REQUIRE(ucd_ipc_export(ends.in.real_base(), 80, &hand.message.place.handle) == UCD_SUCCESS);
-    hand.offer(Route::ring);
+    hand.offer(ChunkRoute::ring);
     // They come, and nobody has looked at them yet.
     for (int i = 0; i < 1000; ++i)
         for (const Side *side : {&pair.a, &pair.b}) ucp_worker_progress(side->worker);
@@ -347,11 +347,11 @@ DEVICE_TEST("a chunk that ends within an element is not reduced") {
                              64, &memory) == UCD_SUCCESS);
     const char zeros[64] = {};
     mock::write(memory, zeros, sizeof zeros);
-    const ucd_ucx::Hints for_host;
+    const ucd_ucx::BufferHints for_host;
     TypedBuffer buffer;
     REQUIRE(buffer
-                .set({memory, 4, UCD_TYPE__DOUBLE}, UCD_INFO__NULL, Direction::receive, for_host,
-                     UCD_OP__SUM)
+                .set({memory, 4, UCD_TYPE__DOUBLE}, UCD_INFO__NULL, TransferDirection::receive,
+                     for_host, UCD_OP__SUM)
                 .ok());
     const char *from = static_cast<char *>(memory) + 32;
     for (const std::uint64_t bytes : {8, 12, 16, 31, 32}) {

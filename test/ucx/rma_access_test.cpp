@@ -70,7 +70,7 @@ DEVICE_TEST("a grant of a window that cannot be mapped is not used") {
     RmaTestOperation first(1);
     CHECK_FALSE(is_direct(g.pair, What::get, first, window.key()));
     ucd_ucx::Link *const link = g.pair.b.rma->engine.links.to_reader(g.pair.b.ep());
-    ucd_ucx::Descriptor descriptor;
+    ucd_ucx::FileDescriptor descriptor;
     const auto page = AccessPage::make(descriptor);
     page->grant(0, 5);
     WindowGrant grant;
@@ -159,7 +159,7 @@ DEVICE_TEST("a direct put that finds no memory writes what it should, or ends wi
 }
 
 DEVICE_TEST("a window stays while an origin accesses it") {
-    ucd_ucx::Descriptor descriptor;
+    ucd_ucx::FileDescriptor descriptor;
     const auto owner = AccessPage::make(descriptor);
     REQUIRE(owner != nullptr);
     const auto origin = AccessPage::open(descriptor.get());
@@ -181,13 +181,13 @@ DEVICE_TEST("a window stays while an origin accesses it") {
 TEST_CASE("a descriptor whose memory may be taken away is no page") {
     CHECK(AccessPage::open(-1) == nullptr);
     for (const bool sealed : {false, true}) {
-        const ucd_ucx::Descriptor file(::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+        const ucd_ucx::FileDescriptor file(::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
         REQUIRE(::ftruncate(file.get(), sealed ? 100 : AccessPage::bytes) == 0);
         const int seals = F_SEAL_GROW | F_SEAL_SEAL | (sealed ? F_SEAL_SHRINK : 0);
         REQUIRE(::fcntl(file.get(), F_ADD_SEALS, seals) == 0);
         CHECK(AccessPage::open(file.get()) == nullptr);
     }
-    ucd_ucx::Descriptor descriptor;
+    ucd_ucx::FileDescriptor descriptor;
     REQUIRE(AccessPage::make(descriptor) != nullptr);
     CHECK(::ftruncate(descriptor.get(), 0) != 0);
 }
@@ -195,7 +195,7 @@ TEST_CASE("a descriptor whose memory may be taken away is no page") {
 // Without huge pages on the machine, the system refuses to map it.
 TEST_CASE("memory of huge pages is not mapped") {
     constexpr uint64_t bytes = 2 << 20;
-    const ucd_ucx::Descriptor huge(
+    const ucd_ucx::FileDescriptor huge(
         ::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING | MFD_HUGETLB));
     if (!huge || ::ftruncate(huge.get(), bytes) != 0) return;
     REQUIRE(::fcntl(huge.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0);
@@ -270,7 +270,7 @@ DEVICE_TEST("with a lost endpoint, direct access ends at both sides") {
 // keeps the lifeline.
 DEVICE_TEST("an owner keeps the pages of few lost endpoints, and grants nothing beyond these") {
     std::vector<std::unique_ptr<ucd_ucx::SharedMemory>> pages;
-    std::vector<ucd_ucx::Descriptor> lifelines;
+    std::vector<ucd_ucx::FileDescriptor> lifelines;
     Granted g;
     RmaPair &pair = g.pair;
     for (std::size_t i = 0; i < WindowAccess::max_retired; ++i) {
@@ -293,7 +293,7 @@ DEVICE_TEST("an owner keeps the pages of few lost endpoints, and grants nothing 
         pages[7]->address()[0] = 0;
     }
     SECTION("one has given up its lifeline") {
-        lifelines[7] = ucd_ucx::Descriptor();
+        lifelines[7] = ucd_ucx::FileDescriptor();
     }
     CHECK(becomes_direct(pair, g.key(), many));
     for (const auto &page : pages) page->address()[0] = 0;

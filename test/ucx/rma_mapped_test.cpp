@@ -17,7 +17,7 @@
 namespace rma_mapped_test {
 
 using namespace ucdtest;
-using ucd_ucx::Descriptor;
+using ucd_ucx::FileDescriptor;
 using ucd_ucx::rma::WindowMemory;
 
 namespace {
@@ -257,7 +257,7 @@ DEVICE_TEST("allocated windows: accumulates by message wait for the turn of an o
 DEVICE_TEST("allocated windows: their end gives the memory back, also if an origin has it mapped") {
     Mapped m;
     std::fill_n(m.window.memory, ints, 1);
-    const Descriptor kept(::dup(m.window.handle->shared->descriptor()));
+    const FileDescriptor kept(::dup(m.window.handle->shared->descriptor()));
     const int refused = m.window.handle->shared->descriptor();
     CHECK(blocks_of(kept.get()) * 512 >= ints * sizeof(int));
     CHECK(::ftruncate(refused, 0) != 0);
@@ -309,7 +309,7 @@ DEVICE_TEST("allocated windows: of no bytes, and of more than there can be") {
 
 TEST_CASE("allocated windows: memory of another size, or that could shrink, is not mapped") {
     CHECK(WindowMemory::open(-1, 4096) == nullptr);
-    const Descriptor loose(::memfd_create("loose", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    const FileDescriptor loose(::memfd_create("loose", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     REQUIRE(::ftruncate(loose.get(), 8192) == 0);
     CHECK(WindowMemory::open(loose.get(), 4096) == nullptr);
     const auto made = WindowMemory::make(4096);

@@ -17,14 +17,14 @@ using namespace ucdtest;
 namespace {
 
 // As UCX delivers it, from the peer of this side, in memory that is gone on return.
-void deliver(ucd_ucx::Engine &engine, ucp_ep_h from, std::string header, std::string data,
+void deliver(ucd_ucx::WorkerEngine &engine, ucp_ep_h from, std::string header, std::string data,
              std::size_t failing) {
     ucp_am_recv_param_t param = {};
     param.recv_attr = UCP_AM_RECV_ATTR_FIELD_REPLY_EP;
     param.reply_ep = from;
     fail_allocation(failing);
-    const ucs_status_t status = ucd_ucx::Engine::on_am(&engine, header.data(), header.size(),
-                                                       data.data(), data.size(), &param);
+    const ucs_status_t status = ucd_ucx::WorkerEngine::on_am(&engine, header.data(), header.size(),
+                                                             data.data(), data.size(), &param);
     (void)end_failing();
     CHECK(status == UCS_OK);
 }
@@ -125,8 +125,8 @@ DEVICE_TEST(
         std::string header, bytes;
         Outcome o;
     };
-    ucd_ucx::Header h;
-    h.kind = ucd_ucx::Kind::whole;
+    ucd_ucx::MessageHeader h;
+    h.kind = ucd_ucx::MessageKind::whole;
     h.id = {77, 0};
     h.user_header = 40;
     // There is no memory for the message, its header, or its data; or for all.

@@ -94,8 +94,8 @@ DEVICE_TEST("a request is lost with its endpoint if it came before, and not if i
         param.recv_attr = UCP_AM_RECV_ATTR_FIELD_REPLY_EP;
         param.reply_ep = by_hand.b.ep();
         std::string data = message;
-        CHECK(ucd_ucx::Engine::on_am(&target.engine, nullptr, 0, data.data(), data.size(),
-                                     &param) == UCS_OK);
+        CHECK(ucd_ucx::WorkerEngine::on_am(&target.engine, nullptr, 0, data.data(), data.size(),
+                                           &param) == UCS_OK);
         by_hand.hand.progress(5);
     };
     const std::string type = by_hand.request.type;
@@ -220,8 +220,8 @@ DEVICE_TEST("an answer that comes while its operation is being sent waits until 
             ucp_am_recv_param_t param = {};
             param.recv_attr = UCP_AM_RECV_ATTR_FIELD_REPLY_EP;
             param.reply_ep = target.a.ep();
-            CHECK(ucd_ucx::Engine::on_am(&target.a.rma->engine, nullptr, 0, answer.data(),
-                                         answer.size(), &param) == UCS_OK);
+            CHECK(ucd_ucx::WorkerEngine::on_am(&target.a.rma->engine, nullptr, 0, answer.data(),
+                                               answer.size(), &param) == UCS_OK);
             CHECK_FALSE(operation.is_complete());
         };
         target.answer(said.number);

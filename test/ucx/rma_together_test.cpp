@@ -144,7 +144,7 @@ DEVICE_TEST("requests that are newer than the failure of their endpoint are sent
         RmaTestOperation &put = *newer.back();
         std::fill(put.in.begin(), put.in.end(), 100 + i);
         const ucd_ucx_param_t p = put.o.param();
-        const ucd_ucx::rma::Arguments arguments = {
+        const ucd_ucx::rma::RmaArguments arguments = {
             .verb = ucd_ucx::rma::Verb::put,
             .ep = a.ep(),
             .sent = {put.in.data(), 3, UCD_TYPE__INT},

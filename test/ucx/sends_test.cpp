@@ -402,12 +402,12 @@ DEVICE_TEST("an answer whose data cannot be packed leaves nothing to be sent") {
     const auto gather = [&](const Encoded &answer_to_send, const ucd_ucx::Data &data) {
         bool refused;
         const ucd_ucx::Status status =
-            direct.gather_answer(one.ep, answer_to_send, data, 10, Use::message, &refused);
+            direct.gather_answer(one.ep, answer_to_send, data, 10, LedgerUse::message, &refused);
         CHECK_FALSE(refused);
         return status;
     };
-    Hints host;
-    REQUIRE(host.set("host", UCD_INFO__NULL, ucd_ucx::Direction::send).ok());
+    BufferHints host;
+    REQUIRE(host.set("host", UCD_INFO__NULL, ucd_ucx::TransferDirection::send).ok());
     char bytes[16] = "some data";
     const ucd_ucx::Data good = {bytes, 10, UCD_TYPE__BYTE, &host},
                         bad = {bytes, 10, UCD_TYPE__NULL, &host};

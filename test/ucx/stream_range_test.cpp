@@ -21,7 +21,7 @@ struct Rows {
     std::size_t count, bytes, stride;
     ucd_type_t type = UCD_TYPE__NULL;
     std::vector<char> data;
-    Hints hints;
+    BufferHints hints;
     TypedBuffer buffer;
 
     Rows(Rng &rng, std::size_t n, std::size_t length, std::size_t distance)
@@ -30,8 +30,9 @@ struct Rows {
                                   static_cast<std::intptr_t>(distance), UCD_TYPE__BYTE,
                                   UCD_INFO__NULL, &type) == UCD_SUCCESS);
         for (char &c : data) c = static_cast<char>(rng.bits());
-        REQUIRE(hints.set("host", UCD_INFO__NULL, Direction::send).ok());
-        REQUIRE(buffer.set({data.data(), 1, type}, UCD_INFO__NULL, Direction::send, hints).ok());
+        REQUIRE(hints.set("host", UCD_INFO__NULL, TransferDirection::send).ok());
+        REQUIRE(buffer.set({data.data(), 1, type}, UCD_INFO__NULL, TransferDirection::send, hints)
+                    .ok());
     }
     ~Rows() { (void)ucd_free(&type); }
     std::size_t size() const { return count * bytes; }
@@ -114,7 +115,7 @@ DEVICE_TEST("fragments of a message with its header are the header and the strea
         Rng &rng = one.rng();
         const std::size_t length = 1 + rng.below(100);
         Rows rows(rng, 1 + rng.below(20), length, length + rng.below(50));
-        Header header;
+        MessageHeader header;
         header.total = rows.size();
         header.offset = rng.bits();
         header.user_id = static_cast<uint32_t>(rng.bits());
@@ -145,7 +146,7 @@ DEVICE_TEST("fragments of a message with its header are the header and the strea
         for (char &c : rows.data) c = 'u';
         Frame received;
         received.buffer = &rows.buffer;
-        received.direction = Direction::receive;
+        received.direction = TransferDirection::receive;
         received.prefix = before;
         state = call.start_unpack(nullptr, &received, 1);
         for (const auto &[at, some] : fragments)

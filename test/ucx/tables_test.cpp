@@ -31,15 +31,15 @@ struct Endpoints {
 
 // A table, with what it belongs to.
 struct Table {
-    Engine engine;
+    WorkerEngine engine;
     Transfers transfers{engine};
     MessageTable &table = transfers.messages;
     Ledger &ledger = engine.ledger;
     explicit Table(const Ledger::Limits &budgets) : engine({}, {.budgets = budgets}) {}
 };
 
-Header header_of(Kind kind, uint64_t stream, uint64_t number) {
-    Header h;
+MessageHeader header_of(MessageKind kind, uint64_t stream, uint64_t number) {
+    MessageHeader h;
     h.kind = kind;
     h.id = {stream, number};
     h.total = 1000;
@@ -63,23 +63,24 @@ TEST_CASE("transfers are charged to the endpoints that they come from") {
     Table of({.peer = 2 * one, .peers = 1 << 20});
     MessageTable &table = of.table;
     Ledger &ledger = of.ledger;
-    RecvMessage *const first = table.get(eps[0], header_of(Kind::chunk, 1, 1), 0);
+    RecvMessage *const first = table.get(eps[0], header_of(MessageKind::chunk, 1, 1), 0);
     REQUIRE(first != nullptr);
-    CHECK(table.get(eps[0], header_of(Kind::chunk, 1, 1), 0) == first);
+    CHECK(table.get(eps[0], header_of(MessageKind::chunk, 1, 1), 0) == first);
     CHECK(ledger.bytes_of(eps[0]) == one);
-    CHECK(table.get(eps[0], header_of(Kind::chunk, 1, 2), 0) != nullptr);
-    CHECK(table.get(eps[1], header_of(Kind::chunk, 2, 1), 0) != nullptr);
-    CHECK(table.get(nullptr, header_of(Kind::chunk, 3, 1), 0) != nullptr); // on nobody's account
+    CHECK(table.get(eps[0], header_of(MessageKind::chunk, 1, 2), 0) != nullptr);
+    CHECK(table.get(eps[1], header_of(MessageKind::chunk, 2, 1), 0) != nullptr);
+    CHECK(table.get(nullptr, header_of(MessageKind::chunk, 3, 1), 0) !=
+          nullptr); // on nobody's account
     CHECK(ledger.bytes() == 3 * one);
     CHECK(ledger.bar_next() == nullptr);
-    CHECK(table.get(eps[0], header_of(Kind::chunk, 1, 3), 0) == nullptr);
+    CHECK(table.get(eps[0], header_of(MessageKind::chunk, 1, 3), 0) == nullptr);
     CHECK(table.find(eps[0], {1, 3}) == nullptr);
     CHECK(ledger.bar_next() == eps[0]);
     table.forget(*first);
     table.delete_forgotten();
     CHECK(ledger.bytes_of(eps[0]) == one);
-    CHECK(table.get(eps[0], header_of(Kind::chunk, 1, 3), 0) == nullptr); // it is barred
-    CHECK(table.get(eps[1], header_of(Kind::chunk, 2, 2), 0) != nullptr);
+    CHECK(table.get(eps[0], header_of(MessageKind::chunk, 1, 3), 0) == nullptr); // it is barred
+    CHECK(table.get(eps[1], header_of(MessageKind::chunk, 2, 2), 0) != nullptr);
     table.clear();
     CHECK(ledger.bytes() == 0);
 }
@@ -87,7 +88,7 @@ TEST_CASE("transfers are charged to the endpoints that they come from") {
 TEST_CASE("an endpoint that has been used since its failure keeps its streams") {
     Endpoints eps;
     Table of({.peer = 1 << 20, .peers = 1 << 20});
-    REQUIRE(of.table.get(eps[0], header_of(Kind::chunk, 5, 1), 3) != nullptr);
+    REQUIRE(of.table.get(eps[0], header_of(MessageKind::chunk, 5, 1), 3) != nullptr);
     of.table.remove_endpoint(eps[0], 3);
     CHECK(of.table.streams_of(eps[0], UINT64_MAX) == std::vector<uint64_t>{5});
     of.table.remove_endpoint(eps[0], 4);
@@ -97,7 +98,7 @@ TEST_CASE("an endpoint that has been used since its failure keeps its streams") 
 
 TEST_CASE("a message for which there is no memory has no entry") {
     Endpoints eps;
-    const Header header = header_of(Kind::chunk, 1, 1);
+    const MessageHeader header = header_of(MessageKind::chunk, 1, 1);
     for (std::size_t nth = 1;; ++nth) {
         Table of({.peer = 1 << 20, .peers = 1 << 20});
         MessageTable &table = of.table;
@@ -127,7 +128,8 @@ TEST_CASE("streams that have ended are remembered, the last 1024 of them") {
     (void)table.end_stream(2, UCS_ERR_TIMED_OUT); // it has ended already
     const auto opens = [&](uint64_t stream) {
         ucs_status_t status = UCS_OK;
-        const RecvMessage *message = table.open(header_of(Kind::opening, stream, 1), &status);
+        const RecvMessage *message =
+            table.open(header_of(MessageKind::opening, stream, 1), &status);
         if (message == nullptr) CHECK(status == UCS_ERR_CANCELED);
         return message != nullptr;
     };
@@ -146,30 +148,30 @@ TEST_CASE("an opening finds its transfer, whichever of its messages came first")
     Table of({.peer = 1 << 20, .peers = 1 << 20});
     MessageTable &table = of.table;
     ucs_status_t status;
-    for (const Kind kind : {Kind::offer, Kind::chunk}) {
+    for (const MessageKind kind : {MessageKind::offer, MessageKind::chunk}) {
         const auto number = static_cast<uint64_t>(kind);
         RecvMessage *first = table.get(eps[0], header_of(kind, 1, number), 0);
-        CHECK(table.open(header_of(Kind::opening, 1, number), &status) == first);
-        CHECK(table.open(header_of(Kind::opening, 1, number), &status) == nullptr);
+        CHECK(table.open(header_of(MessageKind::opening, 1, number), &status) == first);
+        CHECK(table.open(header_of(MessageKind::opening, 1, number), &status) == nullptr);
         CHECK(status == UCS_ERR_INVALID_PARAM);
         // The other way round; from then on it is the endpoint's.
-        RecvMessage *opened = table.open(header_of(Kind::opening, 2, number), &status);
+        RecvMessage *opened = table.open(header_of(MessageKind::opening, 2, number), &status);
         REQUIRE(opened != nullptr);
         CHECK(table.get(eps[1], header_of(kind, 2, number), 0) == opened);
         CHECK(table.find(eps[1], {2, number}) == opened);
         CHECK(table.find(nullptr, {2, number}) == nullptr);
-        CHECK(table.open(header_of(Kind::opening, 2, number), &status) != opened);
+        CHECK(table.open(header_of(MessageKind::opening, 2, number), &status) != opened);
     }
     // What a user's handler is told of, no tagged message opens.
-    const RecvMessage *users = table.get(eps[2], header_of(Kind::user_offer, 3, 1), 0);
-    CHECK(table.open(header_of(Kind::opening, 3, 1), &status) != users);
+    const RecvMessage *users = table.get(eps[2], header_of(MessageKind::user_offer, 3, 1), 0);
+    CHECK(table.open(header_of(MessageKind::opening, 3, 1), &status) != users);
     table.clear();
 }
 
 TEST_CASE("of what was used last, as much is kept as its limit says") {
     Recent<int, std::hash<int>> recent(100);
     const auto type_of = [](uint64_t cost) {
-        auto type = std::make_shared<KnownType>();
+        auto type = std::make_shared<PeerType>();
         type->cost = cost;
         return type;
     };
@@ -192,7 +194,7 @@ TEST_CASE("of what was used last, as much is kept as its limit says") {
 TEST_CASE("what is in use is not forgotten, where the limit is one on all that exists") {
     Recent<int, std::hash<int>, true> recent(100);
     const auto type_of = [](uint64_t cost) {
-        auto type = std::make_shared<KnownType>();
+        auto type = std::make_shared<PeerType>();
         type->cost = cost;
         return type;
     };
@@ -213,7 +215,7 @@ TEST_CASE("making room passes by few of the types that are in use, and finds one
     ForTarget recent(types);
     std::vector<TypePtr> used;
     for (int key = 0; key < types; ++key) {
-        auto type = std::make_shared<KnownType>();
+        auto type = std::make_shared<PeerType>();
         type->cost = 1;
         used.push_back(type);
         REQUIRE(recent.add(key, type));
@@ -235,12 +237,12 @@ TEST_CASE("each type of a target is charged, to its peer or to what is remembere
     const auto learn = [&](std::intptr_t stride, TypePtr &type) {
         const std::string bytes = flattened_vector(stride);
         bool remembered = false;
-        REQUIRE(
-            types
-                .learn(bytes,
-                       ledger.take(eps[0], TypesOfTarget::bytes_of_type(bytes.size()), Use::type),
-                       type, &remembered)
-                .ok());
+        REQUIRE(types
+                    .learn(bytes,
+                           ledger.take(eps[0], TypesOfTarget::bytes_of_type(bytes.size()),
+                                       LedgerUse::type),
+                           type, &remembered)
+                    .ok());
         return remembered;
     };
     TypePtr held[3], left;
@@ -267,7 +269,7 @@ TEST_CASE("a type for a direct transfer is learned if its peer may still cause w
         types.learn(eps[0], bytes);
         return types.find(content_id(bytes.data(), bytes.size())) != nullptr;
     };
-    const Charge known = ledger.take(eps[0], 1, Use::message);
+    const Charge known = ledger.take(eps[0], 1, LedgerUse::message);
     CHECK(learn(2));
     ledger.note_work(eps[0], Ledger::steps_of_call);
     CHECK_FALSE(learn(3));

@@ -22,78 +22,80 @@ namespace {
 
 constexpr auto taken = Admission::accept, ignore = Admission::ignore, refuse = Admission::refuse;
 
-Part part(Kind kind, uint64_t offset, uint64_t bytes, bool rendezvous = false) {
+MessagePart part(MessageKind kind, uint64_t offset, uint64_t bytes, bool rendezvous = false) {
     return {kind, 100, offset, bytes, rendezvous};
 }
 
 } // namespace
 
 TEST_CASE("a transfer is announced once, in one way") {
-    const Part offer = part(Kind::offer, 0, 0), user = part(Kind::user_offer, 0, 0),
-               whole = part(Kind::whole, 0, 100);
-    for (const Part &first : {offer, user, whole})
-        for (const Part &second : {offer, user, whole}) {
+    const MessagePart offer = part(MessageKind::offer, 0, 0),
+                      user = part(MessageKind::user_offer, 0, 0),
+                      whole = part(MessageKind::whole, 0, 100);
+    for (const MessagePart &first : {offer, user, whole})
+        for (const MessagePart &second : {offer, user, whole}) {
             TransferState state(100);
             CHECK(state.take(first) == taken);
             TransferState opened = state;
-            CHECK((opened.open(100) == taken) == (first.kind == Kind::offer));
+            CHECK((opened.open(100) == taken) == (first.kind == MessageKind::offer));
             CHECK(state.take(second) == refuse);
-            CHECK(state.is_whole() == (first.kind == Kind::whole || second.kind == Kind::whole));
+            CHECK(state.is_whole() ==
+                  (first.kind == MessageKind::whole || second.kind == MessageKind::whole));
         }
-    for (Part wrong : {offer, user, whole}) {
-        Part other = wrong;
+    for (MessagePart wrong : {offer, user, whole}) {
+        MessagePart other = wrong;
         other.total = 99;
         CHECK(TransferState(100).take(other) == refuse);
         other = wrong;
         other.bytes ^= 1;
         CHECK(TransferState(100).take(other) == refuse);
     }
-    CHECK(TransferState(100).take(part(Kind::whole, 1, 100)) == refuse);
-    CHECK(TransferState(100).take(part(Kind::opening, 0, 0)) == refuse);
-    CHECK(TransferState(100).take(part(Kind::withdraw, 0, 0)) == taken);
-    CHECK(TransferState(100).take(part(Kind::withdraw, 0, 1)) == refuse);
+    CHECK(TransferState(100).take(part(MessageKind::whole, 1, 100)) == refuse);
+    CHECK(TransferState(100).take(part(MessageKind::opening, 0, 0)) == refuse);
+    CHECK(TransferState(100).take(part(MessageKind::withdraw, 0, 0)) == taken);
+    CHECK(TransferState(100).take(part(MessageKind::withdraw, 0, 1)) == refuse);
 }
 
 TEST_CASE("numbers that have no meaning in a message have to be 0") {
     const struct {
-        Kind kind;
+        MessageKind kind;
         bool is_tagged;
         unsigned detail;
         const char *used; // detail, offset, user's id, bytes that follow, total
     } messages[] = {
-        {Kind::whole, true, 0, "t"},          {Kind::whole, false, 0, "uft"},
-        {Kind::offer, false, 0, "t"},         {Kind::opening, true, 0, "t"},
-        {Kind::user_offer, false, 0, "uft"},  {Kind::chunk, false, 0, "out"},
-        {Kind::withdraw, false, 1, "dut"},    {Kind::route, false, 0x0100, "dut"},
-        {Kind::route, false, 0x0301, "duft"}, {Kind::ring_chunk, false, 0, "ouft"},
-        {Kind::introduction, false, 0, "uf"}, {Kind::direct, false, 0, "uft"},
-        {Kind::direct_type, false, 0, "ut"},  {Kind::decline, false, 1, "dt"},
+        {MessageKind::whole, true, 0, "t"},          {MessageKind::whole, false, 0, "uft"},
+        {MessageKind::offer, false, 0, "t"},         {MessageKind::opening, true, 0, "t"},
+        {MessageKind::user_offer, false, 0, "uft"},  {MessageKind::chunk, false, 0, "out"},
+        {MessageKind::withdraw, false, 1, "dut"},    {MessageKind::route, false, 0x0100, "dut"},
+        {MessageKind::route, false, 0x0301, "duft"}, {MessageKind::ring_chunk, false, 0, "ouft"},
+        {MessageKind::introduction, false, 0, "uf"}, {MessageKind::direct, false, 0, "uft"},
+        {MessageKind::direct_type, false, 0, "ut"},  {MessageKind::decline, false, 1, "dt"},
     };
     for (const auto &message : messages) {
         INFO("kind " << static_cast<int>(message.kind));
-        Header good;
+        MessageHeader good;
         good.kind = message.kind;
         good.detail = static_cast<uint16_t>(message.detail);
         CHECK(good.unused_are_zero(message.is_tagged));
         for (const unsigned bit : {2U, 15U}) {
-            const auto check = [&](char name, auto Header::*number) {
-                Header other = good;
+            const auto check = [&](char name, auto MessageHeader::*number) {
+                MessageHeader other = good;
                 other.*number =
                     static_cast<std::decay_t<decltype(other.*number)>>(other.*number | 1U << bit);
                 INFO(name << ", bit " << bit);
                 CHECK(other.unused_are_zero(message.is_tagged) ==
                       (std::string(message.used).find(name) != std::string::npos));
             };
-            check('d', &Header::detail);
-            check('o', &Header::offset);
-            check('u', &Header::user_id);
-            check('f', &Header::user_header);
-            check('t', &Header::total);
+            check('d', &MessageHeader::detail);
+            check('o', &MessageHeader::offset);
+            check('u', &MessageHeader::user_id);
+            check('f', &MessageHeader::user_header);
+            check('t', &MessageHeader::total);
         }
     }
-    for (const Kind kind : {Kind::route, Kind::ring_chunk})
+    for (const MessageKind kind : {MessageKind::route, MessageKind::ring_chunk})
         for (const RingPlace &place : {RingPlace{{}, 1, 0}, RingPlace{{}, 0, 1}})
-            CHECK(place.unused_are_zero(kind) == (kind == Kind::ring_chunk));
+            CHECK(place.unused_are_zero(kind) == (kind == MessageKind::ring_chunk));
 }
 
 TEST_CASE("an offer to read data says nothing that has no meaning") {
@@ -124,14 +126,14 @@ TEST_CASE("a transfer is opened once, by a tagged message of its size") {
     CHECK(state.open(99) == refuse);
     CHECK(state.open(100) == taken);
     CHECK(state.open(100) == refuse);
-    CHECK(state.take(part(Kind::user_offer, 0, 0)) == refuse);
-    CHECK(state.take(part(Kind::whole, 0, 100)) == refuse);
-    CHECK(state.take(part(Kind::offer, 0, 0)) == taken);
-    CHECK(state.take(part(Kind::offer, 0, 0)) == refuse);
+    CHECK(state.take(part(MessageKind::user_offer, 0, 0)) == refuse);
+    CHECK(state.take(part(MessageKind::whole, 0, 100)) == refuse);
+    CHECK(state.take(part(MessageKind::offer, 0, 0)) == taken);
+    CHECK(state.take(part(MessageKind::offer, 0, 0)) == refuse);
     CHECK(state.stage() == TransferStage::announced);
 
     TransferState user(100);
-    CHECK(user.take(part(Kind::user_offer, 0, 0)) == taken);
+    CHECK(user.take(part(MessageKind::user_offer, 0, 0)) == taken);
     CHECK(user.open(100) == refuse);
     CHECK(user.stage() == TransferStage::announced);
 }
@@ -196,15 +198,15 @@ TEST_CASE("each stage of a transfer is followed by those that may follow it, and
         TransferState s = state_in(row.from);
         const bool takes = row.from <= Stage::receiving;
         CHECK(s.takes_data() == takes);
-        CHECK(s.take(part(Kind::chunk, 0, 10)) == (takes ? taken : ignore));
-        CHECK(s.take(part(Kind::chunk, 0, 10)) == refuse);
+        CHECK(s.take(part(MessageKind::chunk, 0, 10)) == (takes ? taken : ignore));
+        CHECK(s.take(part(MessageKind::chunk, 0, 10)) == refuse);
         CHECK(s.is_claimed() == (row.from >= Stage::matched && row.from <= Stage::late));
         CHECK(s.is_discarding() == (row.from == Stage::discarding || row.from == Stage::late));
     }
 }
 
 TEST_CASE("chunks of a transfer fit into it, and come once") {
-    for (const Kind kind : {Kind::chunk, Kind::ring_chunk}) {
+    for (const MessageKind kind : {MessageKind::chunk, MessageKind::ring_chunk}) {
         TransferState state(100);
         const auto take = [&](uint64_t offset, uint64_t bytes) {
             return state.take(part(kind, offset, bytes, true));
@@ -224,19 +226,19 @@ TEST_CASE("chunks of a transfer fit into it, and come once") {
         CHECK(take(49, 1) == refuse);
     }
     // Chunks of a ring wait at the sender; others need not.
-    CHECK(TransferState(100).take(part(Kind::ring_chunk, 0, 10, false)) == refuse);
-    CHECK(TransferState(100).take(part(Kind::chunk, 0, 10, false)) == taken);
+    CHECK(TransferState(100).take(part(MessageKind::ring_chunk, 0, 10, false)) == refuse);
+    CHECK(TransferState(100).take(part(MessageKind::chunk, 0, 10, false)) == taken);
     const uint64_t most = max_chunk;
     TransferState large(2 * most);
-    CHECK(large.take({Kind::chunk, 2 * most, 0, most + 1, false}) == refuse);
-    CHECK(large.take({Kind::chunk, 2 * most, 0, most, false}) == taken);
+    CHECK(large.take({MessageKind::chunk, 2 * most, 0, most + 1, false}) == refuse);
+    CHECK(large.take({MessageKind::chunk, 2 * most, 0, most, false}) == taken);
 }
 
 namespace {
 
-Part offer_of(unsigned route, uint8_t offered, bool rendezvous = true) {
-    Part p = part(Kind::route, 0, 0, rendezvous);
-    p.route = static_cast<Route>(route);
+MessagePart offer_of(unsigned route, uint8_t offered, bool rendezvous = true) {
+    MessagePart p = part(MessageKind::route, 0, 0, rendezvous);
+    p.route = static_cast<ChunkRoute>(route);
     p.offered = offered;
     return p;
 }
@@ -249,9 +251,9 @@ TEST_CASE("each route is offered once, with the same list of routes") {
         CHECK_FALSE(state.all_routes_came());
         for (unsigned i = 0; i < 3; ++i) { // also those that this version does not know
             const unsigned route = (first + i) % 3;
-            CHECK_FALSE(state.has_come(static_cast<Route>(route)));
+            CHECK_FALSE(state.has_come(static_cast<ChunkRoute>(route)));
             CHECK(state.take(offer_of(route, 7)) == taken);
-            CHECK(state.has_come(static_cast<Route>(route)));
+            CHECK(state.has_come(static_cast<ChunkRoute>(route)));
             CHECK(state.take(offer_of(route, 7)) == ignore);
             CHECK(state.all_routes_came() == (i == 2));
         }
@@ -265,7 +267,7 @@ TEST_CASE("each route is offered once, with the same list of routes") {
         CHECK(TransferState(100).take(offer_of(route, 255)) == refuse);
     CHECK(TransferState(100).take(offer_of(7, 255)) == taken);
     // With data of the transfer.
-    Part data = offer_of(0, 3);
+    MessagePart data = offer_of(0, 3);
     data.bytes = 1;
     CHECK(TransferState(100).take(data) == refuse);
     // Too late, and what UCX has answered already.
@@ -337,7 +339,7 @@ namespace {
 // As a target looks at a type, on the account of a peer.
 Overlap overlap_of_one(ucd_type_t type, Ledger &ledger, uint64_t &work) {
     static char peer;
-    KnownType known;
+    PeerType known;
     REQUIRE(known.type.keep(type).ok());
     known.one.struct_size = sizeof known.one;
     ok(ucd_get_layout(1, type, &known.one), "layout");
@@ -422,8 +424,8 @@ TEST_CASE("segments are not listed over the budget of the peer for whom they wou
     Ledger never({.peer = 127}), now({.peer = 128});
     uint64_t work = 100;
     CHECK(overlap_of_one(type, never, work) == Overlap::unknown);
-    const Charge other = now.take(peer, 1, Use::chunk);
-    KnownType known;
+    const Charge other = now.take(peer, 1, LedgerUse::chunk);
+    PeerType known;
     REQUIRE(known.type.keep(type).ok());
     known.one.struct_size = sizeof known.one;
     ok(ucd_get_layout(1, type, &known.one), "layout");

@@ -87,7 +87,7 @@ UCD_SEQ_INLINE uintptr_t displaced(uintptr_t at, int64_t displacement) {
 }
 
 // The lines [from, from_end) and [to, to_end) of a matrix.
-struct Part {
+struct TilePart {
     uint64_t from, from_end, to, to_end;
 };
 
@@ -121,7 +121,7 @@ UCD_SEQ_INLINE void prefetch(uintptr_t at) {
 // come from memory, and no processor guesses so many addresses.
 // performance only: the same is moved, whatever is prefetched
 template <unsigned side>
-UCD_SEQ_INLINE void prefetch_next(const Matrix &m, const Part &part, uint64_t f, uint64_t t,
+UCD_SEQ_INLINE void prefetch_next(const Matrix &m, const TilePart &part, uint64_t f, uint64_t t,
                                   unsigned width) {
 #pragma GCC unroll 4
     for (unsigned k = 0; k < side; ++k)
@@ -145,7 +145,7 @@ UCD_SEQ_INLINE bool are_strided(const int64_t *lines, uint64_t count, uintptr_t 
 // Moves a part in tiles: tile(f, t) moves the one at line f of the source and line t of the target.
 // The last tiles overlap those before them, so that all are whole.
 template <uint64_t side, class MoveTile>
-UCD_SEQ_INLINE void for_each_tile(const Part &part, const MoveTile &tile) {
+UCD_SEQ_INLINE void for_each_tile(const TilePart &part, const MoveTile &tile) {
     // Several tiles in each dimension form a block: if a tile uses a part of a cache line, the line
     // is still in the cache when the next tile uses another part. Goes along the written lines,
     // because they need room in the caches, too.
@@ -166,7 +166,7 @@ UCD_SEQ_INLINE void for_each_tile(const Part &part, const MoveTile &tile) {
 // Moves a part in tiles; one that is narrower than a tile begins earlier. The matrix has at least
 // as many lines as a tile.
 template <unsigned width, unsigned bytes>
-UCD_SEQ_ONE_COPY void move_tiles(const Matrix &m, Part part) {
+UCD_SEQ_ONE_COPY void move_tiles(const Matrix &m, TilePart part) {
     using Tile = Tile<width, bytes>;
     constexpr uint64_t side = Tile::side;
     if (part.from >= part.from_end || part.to >= part.to_end) return;
@@ -230,7 +230,7 @@ UCD_SEQ_INLINE void store_line(uintptr_t to, const char *line) {
 // of whole cache lines. Each line of either side is touched once, and several neighbouring ones
 // at a time.
 template <unsigned width, bool past_caches>
-UCD_SEQ_ONE_COPY void move_whole_lines(const Matrix &m, const Part &part) {
+UCD_SEQ_ONE_COPY void move_whole_lines(const Matrix &m, const TilePart &part) {
     using Tile = Tile<width>;
     constexpr uint64_t blocks = line_bytes / width;
     constexpr unsigned side = Tile::side;

@@ -164,7 +164,7 @@ Status Reader::element(TypeOwner &type) {
         return success;
     }
     TypeOwner t(new Type);
-    const Pieces pieces = pieces_of(element);
+    const ElementPieces pieces = pieces_of(element);
     t->element = element;
     t->predefined = static_cast<uint8_t>(here);
     t->alignment = alignment;

@@ -53,7 +53,7 @@ Shapes::Steps Shapes::survey(const std::vector<int64_t> &displs) {
 
 ShapeId Shapes::element(const Type &t) {
     const Representation r = representation_of(t.element);
-    Shape s;
+    FlatShape s;
     s.element_class = r.element_class;
     s.element_bytes = r.bytes;
     s.alignment_log = static_cast<uint8_t>(std::countr_zero(t.alignment));
@@ -64,9 +64,9 @@ ShapeId Shapes::element(const Type &t) {
 
 ShapeId Shapes::strided(int64_t count, int64_t stride, ShapeId child) {
     if (count == 1) return child;
-    const Shape &c = shapes_[child];
+    const FlatShape &c = shapes_[child];
     const bool touches = stride == c.end;
-    Shape s;
+    FlatShape s;
     s.kind = Kind::nest;
     s.child = child;
     s.count = count;
@@ -82,7 +82,7 @@ ShapeId Shapes::strided(int64_t count, int64_t stride, ShapeId child) {
 ShapeId Shapes::nested_progressions(const std::vector<int64_t> &displs, ShapeId child) {
     std::size_t apart = 1; // list entries that one remaining entry stands for
     while (displs.size() > apart) {
-        const Shape &c = shapes_[child];
+        const FlatShape &c = shapes_[child];
         const int64_t step = step_between(displs[0], displs[apart]);
         if (!c.plain || (step == c.end && !c.dense)) return no_shape;
         const std::size_t run = common_run(displs, step, apart);
@@ -101,7 +101,7 @@ PlacedShape Shapes::indexed_block(const std::vector<int64_t> &displs, ShapeId ch
         return {at, strided(static_cast<int64_t>(displs.size()), steps.unit, child)};
     if (const ShapeId nest = nested_progressions(displs, child); nest != no_shape)
         return {at, nest};
-    Shape s = list(Kind::indexed_block, displs, steps);
+    FlatShape s = list(Kind::indexed_block, displs, steps);
     s.child = child;
     return {at, intern(s)};
 }
@@ -121,7 +121,7 @@ PlacedShape Shapes::indexed(const std::vector<int64_t> &displs, const std::vecto
             return {at, strided(n * length, stride, child)};
         if (steps.progression) return {at, strided(n, steps.unit, run)};
     }
-    Shape s = list(Kind::indexed, displs, steps);
+    FlatShape s = list(Kind::indexed, displs, steps);
     s.child = child;
     s.stride = stride;
     s.lengths_width =
@@ -136,14 +136,14 @@ PlacedShape Shapes::indexed(const std::vector<int64_t> &displs, const std::vecto
 
 PlacedShape Shapes::structure(const std::vector<int64_t> &displs,
                               const std::vector<ShapeId> &children) {
-    Shape s = list(Kind::structure, displs, survey(displs));
+    FlatShape s = list(Kind::structure, displs, survey(displs));
     s.children_at = children_.size();
     children_.insert(children_.end(), children.begin(), children.end());
     return {displs[0], intern(s)};
 }
 
-Shape Shapes::list(Kind kind, const std::vector<int64_t> &displs, const Steps &steps) {
-    Shape s;
+FlatShape Shapes::list(Kind kind, const std::vector<int64_t> &displs, const Steps &steps) {
+    FlatShape s;
     s.kind = kind;
     s.count = static_cast<int64_t>(displs.size());
     s.unit = steps.unit;
@@ -168,25 +168,25 @@ Shape Shapes::list(Kind kind, const std::vector<int64_t> &displs, const Steps &s
 }
 
 // Extends the list of the shape under construction, which is the last one.
-uint8_t *Shapes::extend(Shape &s, std::size_t bytes) {
+uint8_t *Shapes::extend(FlatShape &s, std::size_t bytes) {
     lists_.resize(lists_.size() + bytes);
     s.list_bytes += bytes;
     return lists_.data() + lists_.size() - bytes;
 }
 
-std::span<const uint8_t> Shapes::list_of(const Shape &s) const {
+std::span<const uint8_t> Shapes::list_of(const FlatShape &s) const {
     return std::span(lists_).subspan(s.list_at, s.list_bytes);
 }
 
-std::span<const ShapeId> Shapes::children_of(const Shape &s) const {
+std::span<const ShapeId> Shapes::children_of(const FlatShape &s) const {
     if (s.kind == Kind::element) return {};
     if (s.kind != Kind::structure) return {&s.child, 1};
     return std::span(children_).subspan(s.children_at, static_cast<std::size_t>(s.count));
 }
 
 bool Shapes::Less::operator()(ShapeId a, ShapeId b) const {
-    const Shape &s = (*shapes)[a], &t = (*shapes)[b];
-    const auto key = [](const Shape &u) {
+    const FlatShape &s = (*shapes)[a], &t = (*shapes)[b];
+    const auto key = [](const FlatShape &u) {
         return std::tie(u.kind, u.count, u.stride, u.unit, u.flags, u.element_class,
                         u.element_bytes, u.alignment_log, u.steps_width, u.lengths_width);
     };
@@ -198,7 +198,7 @@ bool Shapes::Less::operator()(ShapeId a, ShapeId b) const {
 }
 
 // The id of the shape under construction, or that of an equal shape if there is one.
-ShapeId Shapes::intern(const Shape &s) {
+ShapeId Shapes::intern(const FlatShape &s) {
     if (shapes_.size() == no_shape) throw std::bad_alloc();
     const auto id = static_cast<ShapeId>(shapes_.size());
     shapes_.push_back(s);
@@ -211,13 +211,13 @@ ShapeId Shapes::intern(const Shape &s) {
 }
 
 // The first shape below the levels of a nest, which are written as one node.
-const ShapeId &Shapes::below(const Shape &nest) const {
-    const Shape *s = &nest;
+const ShapeId &Shapes::below(const FlatShape &nest) const {
+    const FlatShape *s = &nest;
     while (shapes_[s->child].kind == Kind::nest) s = &shapes_[s->child];
     return s->child;
 }
 
-std::span<const ShapeId> Shapes::written_children(const Shape &s) const {
+std::span<const ShapeId> Shapes::written_children(const FlatShape &s) const {
     if (s.kind == Kind::nest) return {&below(s), 1};
     return children_of(s);
 }
@@ -234,7 +234,7 @@ Shapes::Written Shapes::write(ShapeId root, std::vector<uint8_t> &bytes) const {
     Written written;
     while (!stack.empty()) {
         PendingShape &f = stack.back();
-        const Shape &s = shapes_[f.id];
+        const FlatShape &s = shapes_[f.id];
         const std::span<const ShapeId> children = written_children(s);
         while (f.next < children.size() && renamed[children[f.next]] != no_shape) ++f.next;
         if (f.next < children.size()) {
@@ -250,7 +250,7 @@ Shapes::Written Shapes::write(ShapeId root, std::vector<uint8_t> &bytes) const {
     return written;
 }
 
-void Shapes::write_node(const Shape &s, const std::vector<uint32_t> &renamed,
+void Shapes::write_node(const FlatShape &s, const std::vector<uint32_t> &renamed,
                         std::vector<uint8_t> &bytes) const {
     const auto put = [&](uint64_t value, unsigned width) {
         uint8_t buffer[8];
@@ -264,7 +264,8 @@ void Shapes::write_node(const Shape &s, const std::vector<uint32_t> &renamed,
     }
     std::vector<int64_t> scalars;
     if (s.kind == Kind::nest) {
-        for (const Shape *level = &s; level->kind == Kind::nest; level = &shapes_[level->child]) {
+        for (const FlatShape *level = &s; level->kind == Kind::nest;
+             level = &shapes_[level->child]) {
             scalars.push_back(level->count);
             scalars.push_back(level->stride);
         }

@@ -21,7 +21,7 @@ using ShapeId = uint32_t;
 inline constexpr ShapeId no_shape = UINT32_MAX;
 
 // A shape is relative to its first packed byte.
-struct Shape {
+struct FlatShape {
     Kind kind = Kind::element;
     uint8_t flags = 0;
     uint8_t element_class = 0, element_bytes = 0, alignment_log = 0; // element
@@ -61,7 +61,7 @@ public:
     // At least two children, which may differ, at displs[i].
     PlacedShape structure(const std::vector<int64_t> &displs, const std::vector<ShapeId> &children);
 
-    const Shape &operator[](ShapeId id) const { return shapes_[id]; }
+    const FlatShape &operator[](ShapeId id) const { return shapes_[id]; }
 
     struct Written {
         uint32_t nodes = 0;
@@ -78,19 +78,19 @@ private:
     };
     static Steps survey(const std::vector<int64_t> &displs);
     ShapeId nested_progressions(const std::vector<int64_t> &displs, ShapeId child);
-    Shape list(Kind kind, const std::vector<int64_t> &displs, const Steps &steps);
-    uint8_t *extend(Shape &shape, std::size_t bytes);
-    ShapeId intern(const Shape &shape);
-    std::span<const uint8_t> list_of(const Shape &shape) const;
+    FlatShape list(Kind kind, const std::vector<int64_t> &displs, const Steps &steps);
+    uint8_t *extend(FlatShape &shape, std::size_t bytes);
+    ShapeId intern(const FlatShape &shape);
+    std::span<const uint8_t> list_of(const FlatShape &shape) const;
     // The one child, or the children of a structure.
-    std::span<const ShapeId> children_of(const Shape &shape) const;
+    std::span<const ShapeId> children_of(const FlatShape &shape) const;
 
-    const ShapeId &below(const Shape &nest) const;
-    std::span<const ShapeId> written_children(const Shape &shape) const;
-    void write_node(const Shape &shape, const std::vector<uint32_t> &renamed,
+    const ShapeId &below(const FlatShape &nest) const;
+    std::span<const ShapeId> written_children(const FlatShape &shape) const;
+    void write_node(const FlatShape &shape, const std::vector<uint32_t> &renamed,
                     std::vector<uint8_t> &bytes) const;
 
-    std::vector<Shape> shapes_; // children before parents
+    std::vector<FlatShape> shapes_; // children before parents
     std::vector<uint8_t> lists_;
     std::vector<ShapeId> children_; // of structures
     // Equal shapes are found by ordered comparison. A hash table could be made slow by a peer that

@@ -73,7 +73,7 @@ private:
         case Form::nest: {
             const auto &nest = as<NestType>(t);
             ShapeId id = c.id;
-            for (const NestLevel &level : nest.levels)
+            for (const StrideLevel &level : nest.levels)
                 id = shapes_.strided(level.count, level.stride, id);
             return {displace(c.at, nest.at), id};
         }
@@ -133,7 +133,7 @@ private:
         };
         // A struct of dense blocks is written as indexed: with one list of lengths instead of a
         // shape for each.
-        const Shape &first = shapes_[children[0]];
+        const FlatShape &first = shapes_[children[0]];
         bool dense = first.dense && all_same();
         for (std::size_t i = 0; i < n && dense; ++i)
             dense = lengths[i] == 1 || extents[i] == first.end;

@@ -12,11 +12,11 @@ void Bounds::add_many(int128 lowest, int128 highest, int64_t count, int64_t bloc
               static_cast<uint128>(count) * static_cast<uint128>(blocklength), child);
 }
 
-void Bounds::add_nest(int128 displacement, std::span<const NestLevel> levels, const Type &child) {
+void Bounds::add_nest(int128 displacement, std::span<const StrideLevel> levels, const Type &child) {
     int128 lowest = displacement, highest = displacement;
     uint64_t children = 1;
     bool none = false, too_many = false, too_far = false;
-    for (const NestLevel &level : levels) {
+    for (const StrideLevel &level : levels) {
         none = none || level.count == 0;
         too_many |= __builtin_mul_overflow(children, static_cast<uint64_t>(level.count), &children);
         const int128 last = static_cast<int128>(level.count - 1) * level.stride;

@@ -41,7 +41,7 @@ public:
                   const Type &child);
 
     // The children of nested strides, the first displaced by `displacement`.
-    void add_nest(int128 displacement, std::span<const NestLevel> levels, const Type &child);
+    void add_nest(int128 displacement, std::span<const StrideLevel> levels, const Type &child);
 
     // `children` >= 0 children in all, whose origins are in [`lowest`, `highest`].
     void add_range(int128 lowest, int128 highest, uint128 children, const Type &child);

@@ -150,7 +150,7 @@ Status share_of(int i, int64_t gsize, int distrib, int64_t darg, int procs, int6
     return success;
 }
 
-using Levels = ShortList<NestLevel, 2>;
+using Levels = ShortList<StrideLevel, 2>;
 
 // A part of a darray: it has no arguments.
 Status create_part(Levels levels, const Type &child, TypeOwner &type) {

@@ -13,7 +13,7 @@ namespace ucd {
 namespace {
 
 template <class V, class I>
-struct Pair {
+struct ValueAndIndex {
     V value;
     I index;
 };
@@ -45,7 +45,7 @@ constexpr Entry integer(std::string_view name) {
 }
 template <class V, class I>
 constexpr Entry pair(std::string_view name, Element element) {
-    using P = Pair<V, I>;
+    using P = ValueAndIndex<V, I>;
     return {name,
             element,
             sizeof(P),
@@ -186,7 +186,7 @@ unsigned predefined_with(Element element) {
     return 0;
 }
 
-Pieces pieces_of(Element element) {
+ElementPieces pieces_of(Element element) {
     if (element == Element::int16_int32) return {2, 4, 4};
     return {packed_size(element), 0, 0};
 }

@@ -22,9 +22,9 @@ unsigned predefined_with(Element element);
 
 // The memory of one element. If padding splits the element in two (SHORT_INT), its first piece has
 // first_bytes, and the second starts at second_at and ends the element.
-struct Pieces {
+struct ElementPieces {
     uint32_t first_bytes, second_bytes, second_at;
 };
-Pieces pieces_of(Element element);
+ElementPieces pieces_of(Element element);
 
 } // namespace ucd

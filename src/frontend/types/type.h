@@ -106,7 +106,7 @@ protected:
 };
 
 // One level of a nest: `count` times what is below, `stride` bytes apart.
-struct NestLevel {
+struct StrideLevel {
     int64_t count, stride;
 };
 
@@ -114,13 +114,14 @@ struct NestLevel {
 struct NestType final : Type {
     NestType(Combiner c, const Type &below) : Type(Form::nest, c, &below) {}
 
-    int64_t at = 0;                 // the displacement of the first child, in bytes
-    ShortList<NestLevel, 2> levels; // the innermost first
-    uint64_t flattened_bytes = 0;   // size of the flattened bytes that it was made from, or 0
+    int64_t at = 0;                   // the displacement of the first child, in bytes
+    ShortList<StrideLevel, 2> levels; // the innermost first
+    uint64_t flattened_bytes = 0;     // size of the flattened bytes that it was made from, or 0
 
     // Whether there is one child.
     bool is_single() const {
-        return std::all_of(levels.begin(), levels.end(), [](NestLevel l) { return l.count == 1; });
+        return std::all_of(levels.begin(), levels.end(),
+                           [](StrideLevel l) { return l.count == 1; });
     }
 };
 

@@ -14,7 +14,7 @@
 namespace ucd_mpi {
 
 inline bool may_be_collective(MPI_Datatype datatype) {
-    const KnownType *const known = find_known(datatype, 0, Use::once);
+    const KnownType *const known = find_known(datatype, 0, ExpectedUse::once);
     return was_committed(datatype) && (known == nullptr || known->gains().collective.most > 0);
 }
 
@@ -36,17 +36,17 @@ struct EqualBlocks {
     MPI_Datatype datatype;
 
     bool may_be_taken() const { return may_be_collective(datatype); }
-    bool worth_packing(int blocks, Use use) const {
+    bool worth_packing(int blocks, ExpectedUse use) const {
         BlocksInView in_view(use);
         in_view.add({buffer, count, datatype, blocks});
         return in_view.worth_packing();
     }
-    const Device *device(int blocks) const {
+    const NamedDevice *device(int blocks) const {
         MPI_Count items = 0;
         const bool fits = !__builtin_mul_overflow(MPI_Count{count}, blocks, &items);
         return fits ? find_on_device(buffer, items, datatype).device : nullptr;
     }
-    PackedSide packed(Call call, int blocks, const Device *device) const {
+    PackedSide packed(Call call, int blocks, const NamedDevice *device) const {
         PackedSide side;
         side.blocks = PackedBlocks(call, {{buffer, count, datatype, blocks}}, device);
         return side;
@@ -68,12 +68,12 @@ struct CountedBlocks {
     bool may_be_taken() const {
         return counts != nullptr && displs != nullptr && may_be_collective(datatype);
     }
-    bool worth_packing(int blocks, Use use) const {
+    bool worth_packing(int blocks, ExpectedUse use) const {
         BlocksInView in_view(use);
         for (int i = 0; i < blocks; ++i) in_view.add({buffer, counts[i], datatype});
         return in_view.worth_packing();
     }
-    const Device *device(int blocks) const {
+    const NamedDevice *device(int blocks) const {
         if (counts == nullptr || displs == nullptr) return nullptr;
         int first = 0;
         while (first < blocks && counts[first] == 0) ++first;
@@ -83,11 +83,11 @@ struct CountedBlocks {
         return find_on_device(address(buffer, displs[first] * extent), counts[first], datatype)
             .device;
     }
-    PackedSide packed(Call call, int blocks, const Device *device) const {
+    PackedSide packed(Call call, int blocks, const NamedDevice *device) const {
         MPI_Count lb = 0, extent = 0;
         PackedSide side;
         if (PMPI_Type_get_extent_x(datatype, &lb, &extent) != MPI_SUCCESS) return side;
-        std::vector<Block> all;
+        std::vector<ProcessBlock> all;
         std::vector<Displ> &packed_displs = side.displs_of<Displ>();
         MPI_Count items = 0;
         for (int i = 0; i < blocks; ++i) {
@@ -117,23 +117,23 @@ struct TypedBlocks {
     bool may_be_taken() const {
         return counts != nullptr && displs != nullptr && datatypes != nullptr;
     }
-    bool worth_packing(int blocks, Use use) const {
+    bool worth_packing(int blocks, ExpectedUse use) const {
         BlocksInView in_view(use);
         for (int i = 0; i < blocks; ++i)
             in_view.add({address(buffer, displs[i]), counts[i], datatypes[i]});
         return in_view.worth_packing();
     }
     // Each block is checked, because the blocks may be in different memories.
-    const Device *device(int blocks) const {
+    const NamedDevice *device(int blocks) const {
         if (!may_be_taken()) return nullptr;
-        const Device *found = nullptr;
+        const NamedDevice *found = nullptr;
         for (int i = 0; i < blocks && found == nullptr; ++i)
             found = find_on_device(address(buffer, displs[i]), counts[i], datatypes[i]).device;
         return found;
     }
-    PackedSide packed(Call call, int blocks, const Device *device) const {
+    PackedSide packed(Call call, int blocks, const NamedDevice *device) const {
         PackedSide side;
-        std::vector<Block> all;
+        std::vector<ProcessBlock> all;
         all.reserve(static_cast<std::size_t>(blocks));
         for (int i = 0; i < blocks; ++i)
             all.push_back({address(buffer, displs[i]), counts[i], datatypes[i]});
@@ -194,10 +194,10 @@ struct Unrooted {
 // null if MPI moves all the data.
 template <class Send, class Receive>
 CollectivePtr collective_data(Call call, Pattern pattern, const Send &send, const Receive &receive,
-                              int root, MPI_Comm comm, Use use) {
+                              int root, MPI_Comm comm, ExpectedUse use) {
     if (!settings().messages) return nullptr;
     const bool devices = has_devices();
-    const bool kept = use == Use::once || schedules_keep_types;
+    const bool kept = use == ExpectedUse::once || schedules_keep_types;
     if (!devices && (!has_committed_types() || !kept)) return nullptr;
     // In a broadcast, every process reads the type.
     if (pattern == Pattern::broadcast && !devices && !send.may_be_taken()) return nullptr;
@@ -207,8 +207,9 @@ CollectivePtr collective_data(Call call, Pattern pattern, const Send &send, cons
     if (!may_send && !may_receive && !devices) return nullptr;
     const std::optional<Participation> p = participation(pattern, send.buffer, comm);
     if (!p) return nullptr;
-    const Device *const from = devices && reads.send ? send.device(p->sends_to) : nullptr;
-    const Device *const to = devices && reads.receive ? receive.device(p->receives_from) : nullptr;
+    const NamedDevice *const from = devices && reads.send ? send.device(p->sends_to) : nullptr;
+    const NamedDevice *const to =
+        devices && reads.receive ? receive.device(p->receives_from) : nullptr;
     const bool on_host = kept && !p->alone;
     const bool sends =
         from != nullptr || (may_send && on_host && send.worth_packing(p->sends_to, use));
@@ -228,7 +229,8 @@ CollectivePtr collective_data(Call call, Pattern pattern, const Send &send, cons
 template <class Send, class Receive>
 CollectivePtr pack_collective(Call call, Pattern pattern, const Send &send, const Receive &receive,
                               int root, MPI_Comm comm) {
-    CollectivePtr data = collective_data(call, pattern, send, receive, root, comm, Use::once);
+    CollectivePtr data =
+        collective_data(call, pattern, send, receive, root, comm, ExpectedUse::once);
     if (data == nullptr || data->failed || data->pack() == UCD_SUCCESS) return data;
     if (!data->on_device) return nullptr;
     data->failed = true;
@@ -350,7 +352,7 @@ int collective_init(Call call, Next next, Pattern pattern, const Send &send, con
             return pass_on(next, data, send, receive,
                            std::tuple_cat(where.arguments(), std::tuple(info, request)));
         },
-        collective_data(call, pattern, send, receive, where.root, where.comm, Use::again),
+        collective_data(call, pattern, send, receive, where.root, where.comm, ExpectedUse::again),
         where.comm, request);
 }
 

@@ -2,11 +2,11 @@
 
 namespace ucd_mpi {
 
-void BlocksInView::add(const Block &block) {
+void BlocksInView::add(const ProcessBlock &block) {
     if (block.count != 0 && block.repeated != 0) taken_ = take(block) && taken_;
 }
 
-bool BlocksInView::take(const Block &block) {
+bool BlocksInView::take(const ProcessBlock &block) {
     MPI_Count count = 0;
     if (block.count < 0 || __builtin_mul_overflow(block.count, block.repeated, &count))
         return false;
@@ -25,10 +25,11 @@ bool BlocksInView::worth_packing() const {
     return taken_ && gain_;
 }
 
-PackedBlocks::PackedBlocks(Call call, const std::vector<Block> &blocks, const Device *device)
+PackedBlocks::PackedBlocks(Call call, const std::vector<ProcessBlock> &blocks,
+                           const NamedDevice *device)
     : parts_(blocks.size()) {
     for (std::size_t i = 0; i < blocks.size(); ++i) {
-        const Block &block = blocks[i];
+        const ProcessBlock &block = blocks[i];
         parts_[i].offset = bytes_;
         MPI_Count items = 0;
         if (block.count == 0) continue;
@@ -36,7 +37,7 @@ PackedBlocks::PackedBlocks(Call call, const std::vector<Block> &blocks, const De
         KnownType *const known = find_to_pack(block.datatype, items);
         if (known == nullptr) return;
         if (known->size() == 0) continue;
-        parts_[i].typed = TypedBuffer(call, known, block.buffer, items, device);
+        parts_[i].typed = MessageBuffer(call, known, block.buffer, items, device);
         if (__builtin_add_overflow(bytes_, parts_[i].typed.bytes(), &bytes_)) return;
         repeated_ = block.repeated;
     }
@@ -44,7 +45,7 @@ PackedBlocks::PackedBlocks(Call call, const std::vector<Block> &blocks, const De
 }
 
 MPI_Datatype PackedBlocks::item_datatype(std::size_t block) const {
-    const TypedBuffer &typed = parts_[block].typed;
+    const MessageBuffer &typed = parts_[block].typed;
     return typed ? typed.item_datatype() : MPI_DATATYPE_NULL;
 }
 

@@ -11,7 +11,7 @@
 namespace ucd_mpi {
 
 // Data for or from one process: `count` items, `repeated` times in a row.
-struct Block {
+struct ProcessBlock {
     const void *buffer = nullptr;
     MPI_Count count = 0;
     MPI_Datatype datatype = MPI_DATATYPE_NULL;
@@ -21,14 +21,14 @@ struct Block {
 // Decides whether packing some blocks is worthwhile.
 class BlocksInView {
 public:
-    explicit BlocksInView(Use use) : use_(use) {}
-    void add(const Block &block);
+    explicit BlocksInView(ExpectedUse use) : use_(use) {}
+    void add(const ProcessBlock &block);
     bool worth_packing() const;
 
 private:
-    bool take(const Block &block);
+    bool take(const ProcessBlock &block);
 
-    Use use_;
+    ExpectedUse use_;
     bool taken_ = true;
     bool gain_ = false;
 };
@@ -38,7 +38,7 @@ class PackedBlocks {
 public:
     PackedBlocks() = default;
     // The blocks are worth packing, or some are in the memory of the device.
-    PackedBlocks(Call call, const std::vector<Block> &blocks, const Device *device);
+    PackedBlocks(Call call, const std::vector<ProcessBlock> &blocks, const NamedDevice *device);
 
     explicit operator bool() const { return memory_.data() != nullptr; }
     std::uintptr_t bytes() const { return bytes_; }
@@ -58,7 +58,7 @@ public:
 
 private:
     struct Part {
-        TypedBuffer typed; // empty if the block has no data
+        MessageBuffer typed; // empty if the block has no data
         std::uintptr_t offset = 0;
     };
 
@@ -104,8 +104,8 @@ struct CollectiveData {
     std::vector<PackedRange> to_pack() const;
     std::vector<PackedRange> to_unpack() const;
     // Pack or unpack that. Return statuses of ucd.h.
-    int pack() const { return move_once(Direction::pack, to_pack()); }
-    int unpack() const { return move_once(Direction::unpack, to_unpack()); }
+    int pack() const { return move_once(PlannedDirection::pack, to_pack()); }
+    int unpack() const { return move_once(PlannedDirection::unpack, to_unpack()); }
 };
 using CollectivePtr = std::unique_ptr<CollectiveData>;
 

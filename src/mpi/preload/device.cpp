@@ -77,13 +77,13 @@ std::atomic<bool> device_used{false};
 // Never destroyed, because messages may be in progress when the process ends.
 struct KnownDevices {
     std::mutex mutex;
-    std::deque<Device> devices;
+    std::deque<NamedDevice> devices;
 };
 
-const Device *find_device(const char *name) {
+const NamedDevice *find_device(const char *name) {
     static KnownDevices &known = *new KnownDevices;
     const std::lock_guard lock(known.mutex);
-    for (const Device &device : known.devices)
+    for (const NamedDevice &device : known.devices)
         if (device.name == name) return &device;
     known.devices.push_back({name, is_read_by_mpi(name)});
     device_used.store(true, std::memory_order_release);
@@ -109,7 +109,7 @@ bool uses_devices() {
     return device_used.load(std::memory_order_acquire);
 }
 
-const Device *device_of(const void *address) {
+const NamedDevice *device_of(const void *address) {
     char name[32];
     uintptr_t needed;
     // Checking heap and stack first avoids asking the driver, which takes longer than to send a
@@ -119,7 +119,7 @@ const Device *device_of(const void *address) {
             UCD_SUCCESS)
         return nullptr;
     if (std::strchr(name, ':') == nullptr) return nullptr; // host, pinned or managed
-    [[gnu::tls_model("initial-exec")]] thread_local const Device *last = nullptr;
+    [[gnu::tls_model("initial-exec")]] thread_local const NamedDevice *last = nullptr;
     if (last == nullptr || last->name != name) last = find_device(name);
     return last;
 }

@@ -6,7 +6,7 @@
 
 namespace ucd_mpi {
 
-struct Device {
+struct NamedDevice {
     std::string name;          // as in the hints of ucd.h
     bool mpi_reads_it = false; // MPI itself moves contiguous data in its memory
 };
@@ -24,7 +24,7 @@ inline bool has_devices() {
 // The device that owns the memory at an address; the address may be any. Null if the host can read
 // it: pageable, pinned and managed memory, and all memory as long as the process has initialised no
 // GPU driver. The result stays valid until the process ends.
-const Device *device_of(const void *address);
+const NamedDevice *device_of(const void *address);
 // Whether device_of has found a device yet.
 bool uses_devices();
 

@@ -124,13 +124,15 @@ KnownType *make_known(MPI_Datatype datatype, int key) {
 }
 
 // True if the type is to be read before `count` more items are moved. If not, their bytes count.
-bool is_to_be_read(Remembered &slot, MPI_Count count, Use use) {
+bool is_to_be_read(Remembered &slot, MPI_Count count, ExpectedUse use) {
     std::uint64_t bytes = 0;
     if (count <= 0 || slot.size == 0 ||
         __builtin_mul_overflow(slot.size, static_cast<std::uint64_t>(count), &bytes) ||
         bytes < slot.least)
         return false;
-    const auto is_time = [&] { return use == Use::again || bytes >= slot.bytes_before_reading; };
+    const auto is_time = [&] {
+        return use == ExpectedUse::again || bytes >= slot.bytes_before_reading;
+    };
     if (is_time() && (slot.numbers_counted || count_numbers(slot)) && is_time()) return true;
     if (slot.size == 0) return false;
     slot.bytes_before_reading -= bytes;
@@ -286,7 +288,7 @@ bool has_committed_types() {
     return keyval.load(std::memory_order_acquire) != MPI_KEYVAL_INVALID;
 }
 
-KnownType *find_known(MPI_Datatype datatype, MPI_Count count, Use use) {
+KnownType *find_known(MPI_Datatype datatype, MPI_Count count, ExpectedUse use) {
     Remembered *const slot = slot_of(datatype);
     if (slot == nullptr) return nullptr;
     if (slot->known == nullptr && is_to_be_read(*slot, count, use)) return known_now(*slot);

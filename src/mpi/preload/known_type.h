@@ -16,7 +16,7 @@ namespace ucd_mpi {
 
 // `again` is for persistent requests: they are meant to be started many times, so their types are
 // read at once.
-enum class Use { once, again };
+enum class ExpectedUse { once, again };
 
 // A type that was read. Made at most once for each committed type, as an attribute of it, and
 // shared by its duplicates and by calls that use it. Only its item_datatype changes.
@@ -139,7 +139,7 @@ inline RememberedType &remembered_type(MPI_Datatype datatype, HandleStamp stamp)
 
 // The type if it is known, or if it is to be read now: `count` items are about to be moved, by this
 // library or by MPI. Null for predefined types and for types that were not committed.
-KnownType *find_known(MPI_Datatype datatype, MPI_Count count, Use use);
+KnownType *find_known(MPI_Datatype datatype, MPI_Count count, ExpectedUse use);
 // Whether find_known finds nothing to do for a message, in a few instructions; its bytes count
 // then, as there.
 inline bool is_left_to_mpi(MPI_Datatype datatype, MPI_Count count) {

@@ -18,7 +18,7 @@ std::intptr_t some_byte(MPI_Datatype datatype) {
     if (!was_committed(datatype)) return 0; // predefined types have their data at the buffer
     // Some MPI libraries report wrong true bounds; the converted type has the right ones.
     const KnownType *const known =
-        uses_devices() ? find_converted(datatype) : find_known(datatype, 0, Use::once);
+        uses_devices() ? find_converted(datatype) : find_known(datatype, 0, ExpectedUse::once);
     if (known != nullptr && known->is_converted()) return known->facts().low;
     MPI_Count lb = 0, extent = 0;
     PMPI_Type_get_true_extent_x(datatype, &lb, &extent);
@@ -27,9 +27,9 @@ std::intptr_t some_byte(MPI_Datatype datatype) {
 
 } // namespace
 
-OnDevice find_on_device(const void *buffer, MPI_Count count, MPI_Datatype datatype) {
+InDeviceMemory find_on_device(const void *buffer, MPI_Count count, MPI_Datatype datatype) {
     if (count <= 0 || datatype == MPI_DATATYPE_NULL) return {};
-    const Device *const device =
+    const NamedDevice *const device =
         device_of(reinterpret_cast<const void *>(reinterpret_cast<std::uintptr_t>(buffer) +
                                                  static_cast<std::uintptr_t>(some_byte(datatype))));
     if (device == nullptr) return {};
@@ -41,12 +41,12 @@ OnDevice find_on_device(const void *buffer, MPI_Count count, MPI_Datatype dataty
     return {known, device};
 }
 
-OnDevice find_packed_on_device(const void *packed, MPI_Count count, MPI_Datatype datatype) {
+InDeviceMemory find_packed_on_device(const void *packed, MPI_Count count, MPI_Datatype datatype) {
     if (count <= 0 || datatype == MPI_DATATYPE_NULL) return {};
-    const Device *const device = device_of(packed);
+    const NamedDevice *const device = device_of(packed);
     if (device == nullptr || device->mpi_reads_it) return {};
     KnownType *const known = find_to_pack(datatype, count);
-    return known != nullptr && known->size() > 0 ? OnDevice{known, device} : OnDevice{};
+    return known != nullptr && known->size() > 0 ? InDeviceMemory{known, device} : InDeviceMemory{};
 }
 
 int raise_error(MPI_Comm comm) {

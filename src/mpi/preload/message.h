@@ -20,14 +20,14 @@ inline bool is_packing(Call call) {
 KnownType *find_to_pack(MPI_Datatype datatype, MPI_Count count);
 
 // Items in device memory that MPI cannot move: the device, and the type, which has been converted.
-struct OnDevice {
+struct InDeviceMemory {
     KnownType *known = nullptr;
-    const Device *device = nullptr;
+    const NamedDevice *device = nullptr;
 };
 // `device` is null if MPI can move the items, or if the arguments are invalid.
-OnDevice find_on_device(const void *buffer, MPI_Count count, MPI_Datatype datatype);
+InDeviceMemory find_on_device(const void *buffer, MPI_Count count, MPI_Datatype datatype);
 // The same for a typed buffer in any memory whose packed form is at `packed`.
-OnDevice find_packed_on_device(const void *packed, MPI_Count count, MPI_Datatype datatype);
+InDeviceMemory find_packed_on_device(const void *packed, MPI_Count count, MPI_Datatype datatype);
 
 // Copies between any two memories. Returns a status of ucd.h.
 inline int copy_bytes(void *to, const void *from, std::uintptr_t bytes) {
@@ -42,14 +42,14 @@ int raise_error(MPI_Comm comm);
 
 // Empty if the call is left to MPI: packing is not worthwhile, the arguments are invalid, or it is
 // switched off.
-class TypedBuffer {
+class MessageBuffer {
 public:
-    TypedBuffer() = default;
+    MessageBuffer() = default;
     template <class Count>
-    TypedBuffer(Call call, const void *buffer, Count count, MPI_Datatype datatype,
-                Use use = Use::once) {
+    MessageBuffer(Call call, const void *buffer, Count count, MPI_Datatype datatype,
+                  ExpectedUse use = ExpectedUse::once) {
         if (has_devices()) {
-            const OnDevice found = find_on_device(buffer, count, datatype);
+            const InDeviceMemory found = find_on_device(buffer, count, datatype);
             if (found.device != nullptr) {
                 take_on_device<Count>(call, found, buffer, count);
                 return;
@@ -76,26 +76,27 @@ public:
 
     // A typed buffer that will be packed to `packed`, or unpacked from there.
     template <class Count>
-    static TypedBuffer packed_at(Call call, const void *packed, const void *buffer, Count count,
-                                 MPI_Datatype datatype) {
-        TypedBuffer typed(call, buffer, count, datatype);
+    static MessageBuffer packed_at(Call call, const void *packed, const void *buffer, Count count,
+                                   MPI_Datatype datatype) {
+        MessageBuffer typed(call, buffer, count, datatype);
         if (typed || !has_devices()) return typed;
-        const OnDevice found = find_packed_on_device(packed, count, datatype);
-        return found.device != nullptr ? TypedBuffer(call, found.known, buffer, count, found.device)
-                                       : TypedBuffer();
+        const InDeviceMemory found = find_packed_on_device(packed, count, datatype);
+        return found.device != nullptr
+                   ? MessageBuffer(call, found.known, buffer, count, found.device)
+                   : MessageBuffer();
     }
 
     // For a type that has been converted. The caller has checked that the number of bytes does not
     // overflow.
-    TypedBuffer(Call call, KnownType *known, const void *buffer, MPI_Count count,
-                const Device *device = nullptr)
+    MessageBuffer(Call call, KnownType *known, const void *buffer, MPI_Count count,
+                  const NamedDevice *device = nullptr)
         : call_(call), type_(known), device_(device), buffer_(const_cast<void *>(buffer)),
           count_(count), bytes_(known->size() * static_cast<std::uintptr_t>(count)) {}
 
     explicit operator bool() const { return static_cast<bool>(type_); }
     std::uintptr_t bytes() const { return bytes_; }
     // Null if MPI could also move the data.
-    const Device *device() const { return device_; }
+    const NamedDevice *device() const { return device_; }
 
     // How the packed data is sent as a message: elements without gaps.
     MPI_Datatype packed_datatype() const { return signature_.datatype; }
@@ -152,7 +153,7 @@ public:
 
 private:
     template <class Count>
-    void take_on_device(Call call, const OnDevice &found, const void *buffer, Count count) {
+    void take_on_device(Call call, const InDeviceMemory &found, const void *buffer, Count count) {
         signature_ = found.known->signature();
         if (signature_.owned && !schedules_keep_types)
             signature_ = {MPI_BYTE, static_cast<MPI_Count>(found.known->size()), false};
@@ -176,7 +177,7 @@ private:
 
     Call call_ = {};
     KnownTypeRef type_;
-    const Device *device_ = nullptr;
+    const NamedDevice *device_ = nullptr;
     PackedSignature signature_; // of a message; the type owns its datatype
     void *buffer_ = nullptr;
     MPI_Count count_ = 0;

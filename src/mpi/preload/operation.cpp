@@ -40,16 +40,17 @@ void keep_freed(FreedRequests added) {
 void make_plans(Operation &operation) {
     operation.planned = true;
     if (operation.collective != nullptr) {
-        operation.packs = PlannedMoves(Direction::pack, operation.collective->to_pack());
-        operation.unpacks = PlannedMoves(Direction::unpack, operation.collective->to_unpack());
+        operation.packs = PlannedMoves(PlannedDirection::pack, operation.collective->to_pack());
+        operation.unpacks =
+            PlannedMoves(PlannedDirection::unpack, operation.collective->to_unpack());
         return;
     }
     const PackedRange whole = {&operation.typed, operation.packed.data(), 0,
                                operation.typed.bytes()};
     if (operation.receives)
-        operation.unpacks = PlannedMoves(Direction::unpack, {whole});
+        operation.unpacks = PlannedMoves(PlannedDirection::unpack, {whole});
     else
-        operation.packs = PlannedMoves(Direction::pack, {whole});
+        operation.packs = PlannedMoves(PlannedDirection::pack, {whole});
 }
 
 } // namespace

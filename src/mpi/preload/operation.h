@@ -11,7 +11,7 @@
 namespace ucd_mpi {
 
 struct Operation {
-    TypedBuffer typed;
+    MessageBuffer typed;
     PackedMemory packed, also_sent; // also_sent: the send side of MPI_Isendrecv
     CollectivePtr collective;       // instead of typed and packed
     MPI_Comm comm = MPI_COMM_NULL;
@@ -54,7 +54,7 @@ bool passes(Types... datatypes) {
 inline bool passes_message(MPI_Count count, MPI_Datatype datatype) {
     if (has_devices() || has_freed()) return false;
     if (is_left_to_mpi(datatype, count) || !settings().messages) return true;
-    const KnownType *const known = find_known(datatype, count, Use::once);
+    const KnownType *const known = find_known(datatype, count, ExpectedUse::once);
     return known == nullptr || known->gains().message.most == 0;
 }
 

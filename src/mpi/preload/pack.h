@@ -17,7 +17,7 @@ template <class Next, class Count>
 int pack(Call call, Next next, const void *inbuf, Count incount, MPI_Datatype datatype,
          void *outbuf, Count outsize, Count *position, MPI_Comm comm) {
     if (settings().pack && comm != MPI_COMM_NULL && outbuf != nullptr) {
-        const auto typed = TypedBuffer::packed_at(call, outbuf, inbuf, incount, datatype);
+        const auto typed = MessageBuffer::packed_at(call, outbuf, inbuf, incount, datatype);
         if (typed && has_room(outsize, position, typed.bytes())) {
             if (typed.pack(static_cast<char *>(outbuf) + *position) == UCD_SUCCESS) {
                 *position = static_cast<Count>(*position + static_cast<Count>(typed.bytes()));
@@ -35,7 +35,7 @@ template <class Next, class Count>
 int unpack(Call call, Next next, const void *inbuf, Count insize, Count *position, void *outbuf,
            Count outcount, MPI_Datatype datatype, MPI_Comm comm) {
     if (settings().pack && comm != MPI_COMM_NULL && inbuf != nullptr) {
-        const auto typed = TypedBuffer::packed_at(call, inbuf, outbuf, outcount, datatype);
+        const auto typed = MessageBuffer::packed_at(call, inbuf, outbuf, outcount, datatype);
         if (typed && has_room(insize, position, typed.bytes())) {
             if (typed.unpack(static_cast<const char *>(inbuf) + *position, typed.bytes()) ==
                 UCD_SUCCESS) {

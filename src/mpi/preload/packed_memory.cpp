@@ -46,16 +46,16 @@ struct KeptBlocks {
 };
 
 // The blocks of pageable memory if `device` is null, else of memory pinned for the device.
-KeptBlocks &kept_for(const Device *device) {
+KeptBlocks &kept_for(const NamedDevice *device) {
     static KeptBlocks &pageable = *new KeptBlocks;
     if (device == nullptr) return pageable;
     static std::mutex &mutex = *new std::mutex;
-    static auto &pinned = *new std::map<const Device *, KeptBlocks>;
+    static auto &pinned = *new std::map<const NamedDevice *, KeptBlocks>;
     const std::lock_guard lock(mutex);
     return pinned[device];
 }
 
-bool is_part_of_huge_page(int size_class, const Device *pinned_for) {
+bool is_part_of_huge_page(int size_class, const NamedDevice *pinned_for) {
     return pinned_for == nullptr && size_class < huge_page_class;
 }
 
@@ -83,7 +83,7 @@ void *take_pageable(int size_class) {
 
 } // namespace
 
-PackedMemory::PackedMemory(std::size_t bytes, const Device *device)
+PackedMemory::PackedMemory(std::size_t bytes, const NamedDevice *device)
     : size_class_(bytes <= 1 ? smallest_class : static_cast<int>(std::bit_width(bytes - 1))),
       pinned_for_(device) {
     if (size_class_ < smallest_class) size_class_ = smallest_class;

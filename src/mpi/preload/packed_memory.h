@@ -14,7 +14,7 @@ public:
     PackedMemory() = default;
     // If `device` is not null, the memory is pinned if possible. data() is null if the allocation
     // fails, and for 0 bytes.
-    explicit PackedMemory(std::size_t bytes, const Device *device = nullptr);
+    explicit PackedMemory(std::size_t bytes, const NamedDevice *device = nullptr);
     PackedMemory(PackedMemory &&other) noexcept
         : data_(std::exchange(other.data_, nullptr)), size_class_(other.size_class_),
           pinned_for_(other.pinned_for_) {}
@@ -31,7 +31,7 @@ public:
 private:
     void *data_ = nullptr;
     int size_class_ = 0;
-    const Device *pinned_for_ = nullptr;
+    const NamedDevice *pinned_for_ = nullptr;
 };
 
 } // namespace ucd_mpi

@@ -17,9 +17,9 @@ bool has_no_gaps(MPI_Datatype datatype, MPI_Count bytes) {
 }
 
 // The MPI type of an element; null if several MPI types have this element.
-MPI_Datatype leaf_of(const std::vector<Leaf> &leaves, ucd_type_t element) {
+MPI_Datatype leaf_of(const std::vector<PredefinedPart> &leaves, ucd_type_t element) {
     MPI_Datatype found = MPI_DATATYPE_NULL;
-    for (const Leaf &leaf : leaves) {
+    for (const PredefinedPart &leaf : leaves) {
         if (leaf.element != element) continue;
         if (found != MPI_DATATYPE_NULL) return MPI_DATATYPE_NULL;
         found = leaf.datatype;
@@ -34,7 +34,7 @@ struct Members {
     std::vector<MPI_Datatype> types;
     MPI_Aint bytes = 0;
 
-    bool add(const ucd_element_run_t &run, const std::vector<Leaf> &leaves) {
+    bool add(const ucd_element_run_t &run, const std::vector<PredefinedPart> &leaves) {
         const MPI_Datatype type = leaf_of(leaves, run.element);
         // A pair type whose members differ has padding, which the packed stream lacks.
         if (type == MPI_DATATYPE_NULL || run.elements > INT_MAX ||
@@ -65,7 +65,8 @@ struct Members {
 
 // The runs of one item are `repetition.times` periods. Several periods make one struct where one
 // does not end at a multiple of its alignment.
-PackedSignature mixed_signature(const Repetition &repetition, const std::vector<Leaf> &leaves) {
+PackedSignature mixed_signature(const Repetition &repetition,
+                                const std::vector<PredefinedPart> &leaves) {
     constexpr std::uintptr_t max_together =
         8; // as the largest alignment of elements but long double
     Members members;

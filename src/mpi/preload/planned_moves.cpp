@@ -2,9 +2,9 @@
 
 namespace ucd_mpi {
 
-int move_once(Direction direction, const std::vector<PackedRange> &ranges) {
+int move_once(PlannedDirection direction, const std::vector<PackedRange> &ranges) {
     for (const PackedRange &range : ranges) {
-        const int rc = direction == Direction::pack
+        const int rc = direction == PlannedDirection::pack
                            ? range.typed->pack(range.packed, range.offset, range.bytes)
                            : range.typed->unpack(range.packed, range.bytes);
         if (rc != UCD_SUCCESS) return rc;
@@ -12,11 +12,11 @@ int move_once(Direction direction, const std::vector<PackedRange> &ranges) {
     return UCD_SUCCESS;
 }
 
-PlannedMoves::PlannedMoves(Direction direction, const std::vector<PackedRange> &ranges) {
+PlannedMoves::PlannedMoves(PlannedDirection direction, const std::vector<PackedRange> &ranges) {
     if (ranges.empty()) return;
     std::vector<ucd_move_t> moves;
     for (const PackedRange &range : ranges) {
-        moves.push_back(direction == Direction::pack
+        moves.push_back(direction == PlannedDirection::pack
                             ? range.typed->packing(range.packed, range.offset, range.bytes)
                             : range.typed->unpacking(range.packed, range.bytes));
         bytes_ += range.bytes;

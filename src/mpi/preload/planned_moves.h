@@ -11,22 +11,22 @@ namespace ucd_mpi {
 
 // A range of the packed stream of a typed buffer, and the packed memory for it.
 struct PackedRange {
-    const TypedBuffer *typed = nullptr;
+    const MessageBuffer *typed = nullptr;
     void *packed = nullptr;
     std::uintptr_t offset = 0, bytes = 0;
 };
 
-enum class Direction { pack, unpack };
+enum class PlannedDirection { pack, unpack };
 
 // Move one range after the other. Return a status of ucd.h.
-int move_once(Direction direction, const std::vector<PackedRange> &ranges);
+int move_once(PlannedDirection direction, const std::vector<PackedRange> &ranges);
 
 // A plan of ucd.h for all ranges together.
 class PlannedMoves {
 public:
     PlannedMoves() = default;
     // Empty if there are no ranges, or if libucd fails to make the plan.
-    PlannedMoves(Direction direction, const std::vector<PackedRange> &ranges);
+    PlannedMoves(PlannedDirection direction, const std::vector<PackedRange> &ranges);
     PlannedMoves(PlannedMoves &&other) noexcept
         : plan_(std::exchange(other.plan_, UCD_PLAN__NULL)), call_(other.call_),
           bytes_(other.bytes_) {}

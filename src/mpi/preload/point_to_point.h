@@ -9,15 +9,15 @@ namespace ucd_mpi {
 
 // Empty if the message is left to MPI.
 template <class Count>
-TypedBuffer message(Call call, const void *buffer, Count count, MPI_Datatype datatype, int peer,
-                    Use use = Use::once) {
+MessageBuffer message(Call call, const void *buffer, Count count, MPI_Datatype datatype, int peer,
+                      ExpectedUse use = ExpectedUse::once) {
     if (!settings().messages || peer == MPI_PROC_NULL) return {};
-    return TypedBuffer(call, buffer, count, datatype, use);
+    return MessageBuffer(call, buffer, count, datatype, use);
 }
 
 // Packs the data of a send. Returns memory without data if that failed; the call is then passed to
 // MPI.
-inline PackedMemory packed_bytes(const TypedBuffer &typed) {
+inline PackedMemory packed_bytes(const MessageBuffer &typed) {
     PackedMemory packed(typed.bytes(), typed.device());
     return packed.data() != nullptr && typed.pack(packed.data()) == UCD_SUCCESS ? std::move(packed)
                                                                                 : PackedMemory();
@@ -26,7 +26,7 @@ inline PackedMemory packed_bytes(const TypedBuffer &typed) {
 template <class Next, class Count>
 int blocking_send(Call call, Next next, const void *buf, Count count, MPI_Datatype datatype,
                   int dest, int tag, MPI_Comm comm) {
-    if (const TypedBuffer typed = message(call, buf, count, datatype, dest)) {
+    if (const MessageBuffer typed = message(call, buf, count, datatype, dest)) {
         if (const PackedMemory packed = packed_bytes(typed); packed.data() != nullptr) {
             count_taken(call);
             return next(packed.data(), typed.packed_count<Count>(), typed.packed_datatype(), dest,
@@ -47,7 +47,7 @@ inline void track_send(MPI_Request request, OperationPtr operation) {
         add_operation(request, std::move(operation));
 }
 
-inline OperationPtr new_operation(TypedBuffer &&typed, PackedMemory &&packed, MPI_Comm comm) {
+inline OperationPtr new_operation(MessageBuffer &&typed, PackedMemory &&packed, MPI_Comm comm) {
     OperationPtr operation(new (std::nothrow) Operation);
     if (operation == nullptr) return operation;
     operation->typed = std::move(typed);
@@ -59,12 +59,12 @@ inline OperationPtr new_operation(TypedBuffer &&typed, PackedMemory &&packed, MP
 // Starts to move packed data. `next(bytes, count, datatype)` calls MPI, and `track(operation)`
 // keeps the operation. Nothing was done if there is no memory for it: the result is then empty.
 template <class Count, class Next, class Track>
-std::optional<int> start_packed(Call call, Next next, Track track, TypedBuffer &typed,
+std::optional<int> start_packed(Call call, Next next, Track track, MessageBuffer &typed,
                                 PackedMemory packed, MPI_Comm comm) {
     if (packed.data() == nullptr) return std::nullopt;
     OperationPtr operation = new_operation(std::move(typed), std::move(packed), comm);
     if (operation == nullptr) return std::nullopt;
-    const TypedBuffer &t = operation->typed;
+    const MessageBuffer &t = operation->typed;
     const int rc = next(operation->packed.data(), t.packed_count<Count>(), t.packed_datatype());
     if (rc != MPI_SUCCESS) return rc;
     count_taken(call);
@@ -79,7 +79,7 @@ int nonblocking_send(Call call, Next next, const void *buf, Count count, MPI_Dat
     const auto send = [&](const void *b, Count n, MPI_Datatype d) {
         return next(b, n, d, dest, tag, comm, request);
     };
-    if (TypedBuffer typed = message(call, buf, count, datatype, dest)) {
+    if (MessageBuffer typed = message(call, buf, count, datatype, dest)) {
         const auto track = [&](OperationPtr operation) {
             track_send(*request, std::move(operation));
         };
@@ -99,7 +99,7 @@ int persistent(Call call, Next next, bool receives, const void *buf, Count count
     const auto init = [&](const void *b, Count n, MPI_Datatype d) {
         return next(const_cast<void *>(b), n, d, peer, tag, comm, request);
     };
-    if (TypedBuffer typed = message(call, buf, count, datatype, peer, Use::again)) {
+    if (MessageBuffer typed = message(call, buf, count, datatype, peer, ExpectedUse::again)) {
         const auto track = [&](OperationPtr operation) {
             operation->receives = receives;
             operation->persistent = true;
@@ -117,7 +117,7 @@ int persistent(Call call, Next next, bool receives, const void *buf, Count count
 
 // The receive arguments that the user gave.
 template <class Count>
-struct Received {
+struct ReceivedMessage {
     void *buf;
     Count count;
     MPI_Datatype datatype;
@@ -125,7 +125,7 @@ struct Received {
 
 // Receives packed bytes and unpacks them. `next(buf, count, datatype, status)` receives.
 template <class Count, class Next>
-int receive_packed(Call call, Next next, TypedBuffer typed, PackedMemory packed, MPI_Comm comm,
+int receive_packed(Call call, Next next, MessageBuffer typed, PackedMemory packed, MPI_Comm comm,
                    MPI_Status *status) {
     count_taken(call);
     Operation operation;
@@ -135,7 +135,7 @@ int receive_packed(Call call, Next next, TypedBuffer typed, PackedMemory packed,
     operation.receives = true;
     MPI_Status own;
     MPI_Status *const used = status == MPI_STATUS_IGNORE ? &own : status;
-    const TypedBuffer &t = operation.typed;
+    const MessageBuffer &t = operation.typed;
     const int rc =
         next(operation.packed.data(), t.packed_count<Count>(), t.packed_datatype(), used);
     progress_freed();
@@ -144,8 +144,8 @@ int receive_packed(Call call, Next next, TypedBuffer typed, PackedMemory packed,
 
 // A blocking receive. `next(buf, count, datatype, status)` receives.
 template <class Next, class Count>
-int receive_now(Call call, Next next, const Received<Count> &user, TypedBuffer typed, MPI_Comm comm,
-                MPI_Status *status) {
+int receive_now(Call call, Next next, const ReceivedMessage<Count> &user, MessageBuffer typed,
+                MPI_Comm comm, MPI_Status *status) {
     PackedMemory packed(typed ? typed.bytes() : 0, typed.device());
     if (typed && packed.data() != nullptr)
         return receive_packed<Count>(call, next, std::move(typed), std::move(packed), comm, status);
@@ -158,7 +158,7 @@ int receive_now(Call call, Next next, const Received<Count> &user, TypedBuffer t
 
 // `next(buf, count, datatype)` starts to receive, and sets *request.
 template <class Next, class Count>
-int start_to_receive(Call call, Next next, const Received<Count> &user, TypedBuffer typed,
+int start_to_receive(Call call, Next next, const ReceivedMessage<Count> &user, MessageBuffer typed,
                      MPI_Comm comm, MPI_Request *request) {
     if (typed) {
         const auto track = [&](OperationPtr operation) {
@@ -182,8 +182,8 @@ int blocking_receive(Call call, Next next, void *buf, Count count, MPI_Datatype 
         [&](void *b, Count n, MPI_Datatype d, MPI_Status *s) {
             return next(b, n, d, source, tag, comm, s);
         },
-        Received<Count>{buf, count, datatype}, message(call, buf, count, datatype, source), comm,
-        status);
+        ReceivedMessage<Count>{buf, count, datatype}, message(call, buf, count, datatype, source),
+        comm, status);
 }
 
 template <class Next, class Count>
@@ -192,8 +192,8 @@ int nonblocking_receive(Call call, Next next, void *buf, Count count, MPI_Dataty
     return start_to_receive(
         call,
         [&](void *b, Count n, MPI_Datatype d) { return next(b, n, d, source, tag, comm, request); },
-        Received<Count>{buf, count, datatype}, message(call, buf, count, datatype, source), comm,
-        request);
+        ReceivedMessage<Count>{buf, count, datatype}, message(call, buf, count, datatype, source),
+        comm, request);
 }
 
 // Receives a message that was probed. Its communicator is not known, so errors of this library are
@@ -204,8 +204,8 @@ int matched_receive(Call call, Next next, void *buf, Count count, MPI_Datatype d
     return receive_now(
         call,
         [&](void *b, Count n, MPI_Datatype d, MPI_Status *s) { return next(b, n, d, matched, s); },
-        Received<Count>{buf, count, datatype}, message(call, buf, count, datatype, MPI_ANY_SOURCE),
-        MPI_COMM_SELF, status);
+        ReceivedMessage<Count>{buf, count, datatype},
+        message(call, buf, count, datatype, MPI_ANY_SOURCE), MPI_COMM_SELF, status);
 }
 
 template <class Next, class Count>
@@ -213,15 +213,15 @@ int nonblocking_matched_receive(Call call, Next next, void *buf, Count count, MP
                                 MPI_Message *matched, MPI_Request *request) {
     return start_to_receive(
         call, [&](void *b, Count n, MPI_Datatype d) { return next(b, n, d, matched, request); },
-        Received<Count>{buf, count, datatype}, message(call, buf, count, datatype, MPI_ANY_SOURCE),
-        MPI_COMM_SELF, request);
+        ReceivedMessage<Count>{buf, count, datatype},
+        message(call, buf, count, datatype, MPI_ANY_SOURCE), MPI_COMM_SELF, request);
 }
 
 template <class Next, class Count>
 int send_receive(Call call, Next next, const void *sendbuf, Count sendcount, MPI_Datatype sendtype,
                  int dest, int sendtag, void *recvbuf, Count recvcount, MPI_Datatype recvtype,
                  int source, int recvtag, MPI_Comm comm, MPI_Status *status) {
-    const TypedBuffer sent = message(call, sendbuf, sendcount, sendtype, dest);
+    const MessageBuffer sent = message(call, sendbuf, sendcount, sendtype, dest);
     const PackedMemory packed = sent ? packed_bytes(sent) : PackedMemory();
     if (packed.data() != nullptr) {
         sendbuf = packed.data();
@@ -232,7 +232,7 @@ int send_receive(Call call, Next next, const void *sendbuf, Count sendcount, MPI
     }
     Operation received;
     MPI_Status own;
-    if (TypedBuffer typed = message(call, recvbuf, recvcount, recvtype, source)) {
+    if (MessageBuffer typed = message(call, recvbuf, recvcount, recvtype, source)) {
         received.packed = PackedMemory(typed.bytes(), typed.device());
         if (received.packed.data() != nullptr) {
             received.typed = std::move(typed);
@@ -260,7 +260,7 @@ template <class Next, class Count>
 int replace(Call call, Next next, void *buf, Count count, MPI_Datatype datatype, int dest,
             int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status) {
     const int peer = source != MPI_PROC_NULL ? source : dest;
-    if (TypedBuffer typed = message(call, buf, count, datatype, peer)) {
+    if (MessageBuffer typed = message(call, buf, count, datatype, peer)) {
         if (PackedMemory packed = packed_bytes(typed); packed.data() != nullptr) {
             const auto exchange = [&](void *bytes, Count packed_count, MPI_Datatype packed_type,
                                       MPI_Status *used) {
@@ -280,9 +280,9 @@ int replace(Call call, Next next, void *buf, Count count, MPI_Datatype datatype,
 
 // One side of MPI_Isendrecv. Empty if MPI does not keep the packed type alive, see tuning.h.
 template <class Count>
-TypedBuffer scheduled_message(Call call, const void *buffer, Count count, MPI_Datatype datatype,
-                              int peer) {
-    TypedBuffer typed = message(call, buffer, count, datatype, peer);
+MessageBuffer scheduled_message(Call call, const void *buffer, Count count, MPI_Datatype datatype,
+                                int peer) {
+    MessageBuffer typed = message(call, buffer, count, datatype, peer);
     if (typed && !schedules_keep_types && !typed.packed_is_predefined()) return {};
     return typed;
 }
@@ -302,8 +302,8 @@ int nonblocking_send_receive(Call call, Next next, const void *sendbuf, Count se
                              Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
                              MPI_Comm comm, MPI_Request *request) {
     progress_freed();
-    const TypedBuffer sent = scheduled_message(call, sendbuf, sendcount, sendtype, dest);
-    TypedBuffer received = scheduled_message(call, recvbuf, recvcount, recvtype, source);
+    const MessageBuffer sent = scheduled_message(call, sendbuf, sendcount, sendtype, dest);
+    MessageBuffer received = scheduled_message(call, recvbuf, recvcount, recvtype, source);
     OperationPtr operation = sent || received ? new_operation({}, {}, comm) : nullptr;
     bool taken = false;
     if (operation != nullptr && sent) operation->also_sent = packed_bytes(sent);
@@ -345,7 +345,7 @@ int nonblocking_replace(Call call, Next next, void *buf, Count count, MPI_Dataty
     const auto exchange = [&](void *b, Count n, MPI_Datatype d) {
         return next(b, n, d, dest, sendtag, source, recvtag, comm, request);
     };
-    if (TypedBuffer typed = scheduled_message(call, buf, count, datatype, peer)) {
+    if (MessageBuffer typed = scheduled_message(call, buf, count, datatype, peer)) {
         const auto track = [&](OperationPtr operation) {
             operation->receives = operation->keeps = source != MPI_PROC_NULL;
             track_both(*request, std::move(operation));

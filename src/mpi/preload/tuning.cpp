@@ -29,7 +29,7 @@ constexpr TuningRow open_mpi_5[] = {
 };
 
 // The versions of a library in ascending order.
-constexpr Tuning measured[] = {
+constexpr PreloadTuning measured[] = {
     {"MPICH Version", 4, 2 << 20, 2 << 10, mpich_4},
     {"MPICH Version", 5, 2 << 20, 2 << 10, mpich_5},
     {"Intel(R) MPI Library", 2021, 2 << 20, 2 << 10, intel_2021},
@@ -44,19 +44,19 @@ constexpr TuningRow every_row[] = {
     {Arrangement::nest, any_size, always}, {Arrangement::transposed, any_size, always},
     {Arrangement::list, any_size, always}, {Arrangement::mixed, any_size, always},
 };
-constexpr Tuning everything = {"", 0, 0, 0, every_row};
-constexpr Tuning nothing = {"", 0, any_size, 0, {}};
+constexpr PreloadTuning everything = {"", 0, 0, 0, every_row};
+constexpr PreloadTuning nothing = {"", 0, any_size, 0, {}};
 
 // The measured version of the same library that comes before the running one, or else the first.
-const Tuning &find_tuning() {
+const PreloadTuning &find_tuning() {
     if (settings().always) return everything;
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
     int length = 0;
     if (PMPI_Get_library_version(text, &length) != MPI_SUCCESS) return nothing;
     const char *const number = std::strpbrk(text, "0123456789");
     const int version = number != nullptr ? std::atoi(number) : 0;
-    const Tuning *found = nullptr;
-    for (const Tuning &tuning : measured)
+    const PreloadTuning *found = nullptr;
+    for (const PreloadTuning &tuning : measured)
         if (std::strncmp(text, tuning.library, std::strlen(tuning.library)) == 0 &&
             (found == nullptr || tuning.version <= version))
             found = &tuning;
@@ -65,14 +65,14 @@ const Tuning &find_tuning() {
 
 } // namespace
 
-Gains Tuning::gains(Arrangement arrangement, std::uint64_t mean_segment) const {
+Gains PreloadTuning::gains(Arrangement arrangement, std::uint64_t mean_segment) const {
     const auto row = std::ranges::find_if(rows, [&](const TuningRow &r) {
         return r.arrangement == arrangement && mean_segment <= r.max_segment;
     });
     return row != rows.end() ? row->gains : Gains{};
 }
 
-std::uint64_t Tuning::least() const {
+std::uint64_t PreloadTuning::least() const {
     std::uint64_t least = any_size;
     for (const TuningRow &row : rows)
         least = std::min(
@@ -80,8 +80,8 @@ std::uint64_t Tuning::least() const {
     return least;
 }
 
-const Tuning &tuning() {
-    static const Tuning &found = find_tuning();
+const PreloadTuning &tuning() {
+    static const PreloadTuning &found = find_tuning();
     return found;
 }
 

@@ -41,11 +41,12 @@ struct TuningRow {
     Gains gains;
 };
 
-struct Tuning {
+struct PreloadTuning {
     const char *library; // as MPI_Get_library_version begins
     int version;         // its first number
-    // Reading a type may take a thirtieth of the time that MPI has moved it, where that is quickest:
-    // MPI moves so many bytes before, and so many more for each number in the constructors' lists.
+    // Reading a type may take a thirtieth of the time that MPI has moved it, where that is
+    // quickest: MPI moves so many bytes before, and so many more for each number in the
+    // constructors' lists.
     std::uint64_t bytes_before_reading, bytes_for_number;
     std::span<const TuningRow> rows;
 
@@ -54,7 +55,7 @@ struct Tuning {
 };
 
 // That of the MPI library which this process runs. A library without measurements has no rows.
-const Tuning &tuning();
+const PreloadTuning &tuning();
 
 // Whether MPI detects that a struct without gaps between members is contiguous although its extent
 // was rounded up and then corrected by MPI_Type_create_resized. MPICH packs such a type member by

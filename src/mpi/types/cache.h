@@ -15,7 +15,7 @@ public:
     CachedType &operator=(const CachedType &) = delete;
 
     ucd_type_t type() const { return converted_.type; }
-    const std::vector<Leaf> &leaves() const { return converted_.leaves; }
+    const std::vector<PredefinedPart> &leaves() const { return converted_.leaves; }
 
     void add_reference() { references_.fetch_add(1, std::memory_order_relaxed); }
     void release();

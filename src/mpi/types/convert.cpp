@@ -36,9 +36,9 @@ std::uint64_t own_steps(const Contents &contents, bool of_blocks) {
 
 // The types that one conversion has seen, by handle: each type is converted once, however often it
 // is used. The handles are kept until the end, so that MPI does not use one again for another type.
-class Conversion {
+class TypeConversion {
 public:
-    ~Conversion() {
+    ~TypeConversion() {
         for (MPI_Datatype handle : handles_) PMPI_Type_free(&handle);
         for (auto &[handle, type] : done_) ucd_free(&type);
     }
@@ -157,7 +157,7 @@ private:
     std::vector<Open> open_;
     std::vector<MPI_Datatype> handles_;
     std::unordered_map<MPI_Datatype, ucd_type_t> done_;
-    std::vector<Leaf> leaves_;
+    std::vector<PredefinedPart> leaves_;
     std::size_t longest_list_ = 0;
     std::unordered_map<MPI_Datatype, std::uint64_t> steps_;
 };
@@ -165,7 +165,7 @@ private:
 } // namespace
 
 int convert(MPI_Datatype datatype, Converted &converted) {
-    Conversion conversion;
+    TypeConversion conversion;
     UCD_TRY(conversion.run(datatype));
     conversion.give(datatype, converted);
     return UCD_SUCCESS;

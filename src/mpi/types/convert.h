@@ -12,15 +12,15 @@
 namespace ucd_mpi {
 
 // A predefined MPI type in the datatype, and the UCD type that represents it.
-struct Leaf {
+struct PredefinedPart {
     MPI_Datatype datatype;
     ucd_type_t element;
 };
 
 struct Converted {
-    ucd_type_t type = UCD_TYPE__NULL; // the caller frees it
-    std::vector<Leaf> leaves;         // without repetitions
-    std::size_t longest_list = 0;     // length of the longest argument list of a constructor
+    ucd_type_t type = UCD_TYPE__NULL;   // the caller frees it
+    std::vector<PredefinedPart> leaves; // without repetitions
+    std::size_t longest_list = 0;       // length of the longest argument list of a constructor
     // The sum of counts along nested constructors, as the type was built. A walk from the start of
     // an item to its middle takes at most this many steps.
     std::uint64_t steps = 0;

@@ -15,9 +15,9 @@ bool is_missing(MPI_Datatype datatype) {
     return datatype == MPI_DATATYPE_NULL || datatype == MPI_Datatype{};
 }
 
-class Table {
+class PredefinedTable {
 public:
-    Table() {
+    PredefinedTable() {
         add_c();
         add_sized_c();
         add_cxx();
@@ -146,7 +146,7 @@ ucd_type_t complex_of(long long bytes) {
 }
 
 ucd_type_t find_predefined(MPI_Datatype datatype) {
-    static const Table table;
+    static const PredefinedTable table;
     return table.find(datatype);
 }
 

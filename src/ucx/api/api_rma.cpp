@@ -9,7 +9,7 @@ using namespace ucd_ucx::rma;
 
 namespace {
 
-Status start(ucd_ucx_rma_t rma, const Arguments &arguments, ucd_ucx_request_t *request) {
+Status start(ucd_ucx_rma_t rma, const RmaArguments &arguments, ucd_ucx_request_t *request) {
     UCD_TRY(require(rma, "rma"));
     UCD_TRY(require(arguments.ep, "ep"));
     UCD_TRY(require(arguments.key, "key"));

@@ -19,7 +19,7 @@ Status check_engine(ucp_worker_h worker, const ucd_ucx_pipeline_params_t &params
     return settings.read(info);
 }
 
-Status lose_endpoint(Engine &engine, ucp_ep_h ep, ucs_status_t status) {
+Status lose_endpoint(WorkerEngine &engine, ucp_ep_h ep, ucs_status_t status) {
     UCD_TRY(require(ep, "ep"));
     if (status >= UCS_OK)
         return fail(UCD_ERR__INVALID_ARG, "status is %s; it must be an error",

@@ -9,6 +9,6 @@ namespace ucd_ucx {
 Status check_engine(ucp_worker_h worker, const ucd_ucx_pipeline_params_t &params, ucd_info_t info,
                     EngineSettings &settings);
 
-Status lose_endpoint(Engine &engine, ucp_ep_h ep, ucs_status_t status);
+Status lose_endpoint(WorkerEngine &engine, ucp_ep_h ep, ucs_status_t status);
 
 } // namespace ucd_ucx

@@ -18,10 +18,11 @@ void Charge::take_from(Charge &other, uint64_t bytes) {
 }
 
 Ledger::Ledger(const Limits &limits)
-    : limits_(limits), for_use_{limit_of(Use::message, limits.peer),
-                                limit_of(Use::request, limits.peer),
-                                limit_of(Use::type, limits.peer), limit_of(Use::move, limits.peer),
-                                limit_of(Use::chunk, limits.peer)} {}
+    : limits_(limits), for_use_{limit_of(LedgerUse::message, limits.peer),
+                                limit_of(LedgerUse::request, limits.peer),
+                                limit_of(LedgerUse::type, limits.peer),
+                                limit_of(LedgerUse::move, limits.peer),
+                                limit_of(LedgerUse::chunk, limits.peer)} {}
 
 Ledger::~Ledger() {
     for (const auto &[peer, account] : accounts_) delete account;
@@ -43,20 +44,20 @@ Ledger::Account &Ledger::open(ucp_ep_h peer) {
     return *made.release();
 }
 
-Charge Ledger::take_with_lock(ucp_ep_h peer, uint64_t bytes, Use use) {
+Charge Ledger::take_with_lock(ucp_ep_h peer, uint64_t bytes, LedgerUse use) {
     if (peer == nullptr) return {};
     const std::lock_guard held(lock_);
     Account *known = find(peer);
     Account &account = known != nullptr ? *known : open(peer);
     const bool own = fits(account, bytes, use), all = fits_all(bytes);
     if (own && all) return hold(account, use, bytes);
-    if (use != Use::message || account.barred) return {};
+    if (use != LedgerUse::message || account.barred) return {};
     account.exceeded |= !own;
     exceeded_.store(true, std::memory_order_relaxed);
     return own ? hold(account, use, bytes) : Charge();
 }
 
-void Ledger::release_with_lock(Account &account, Use use, uint64_t bytes, bool ends) {
+void Ledger::release_with_lock(Account &account, LedgerUse use, uint64_t bytes, bool ends) {
     const std::lock_guard held(lock_);
     drop(account, use, bytes, ends);
 }
@@ -86,7 +87,7 @@ void Ledger::note_work_with_lock(ucp_ep_h peer, uint64_t steps) {
 Charge Ledger::take_remembered(uint64_t bytes) {
     const std::lock_guard held(lock_);
     if (bytes > limits_.remembered - remembered_.bytes) return {};
-    return hold(remembered_, Use::message, bytes);
+    return hold(remembered_, LedgerUse::message, bytes);
 }
 
 void Ledger::close(ucp_ep_h peer) {

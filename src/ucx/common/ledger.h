@@ -20,7 +20,7 @@ class Ledger;
 // The use of a charge decides how much of a peer's budget is available to it. An operation takes
 // its charges in this order, and while it waits for a charge it holds none of a later use.
 // Operations therefore wait only for operations that are further on, and there is no deadlock.
-enum class Use : uint8_t {
+enum class LedgerUse : uint8_t {
     // Messages that have arrived and cannot be refused, and answers without data. They may use all
     // of the budget. A peer that exceeds its budget here has to be barred. The common budget of all
     // peers is not checked here; if it is exceeded, the peers that hold the most have to be barred.
@@ -67,7 +67,7 @@ private:
         uint64_t call = 0; // the call of progress that `steps` belongs to
         int64_t steps = 0;
     };
-    Charge(Ledger &ledger, Account &account, Use use, uint64_t bytes)
+    Charge(Ledger &ledger, Account &account, LedgerUse use, uint64_t bytes)
         : ledger_(&ledger), account_(&account), use_(use), bytes_(bytes) {}
     void take_over(Charge &other) {
         ledger_ = other.ledger_;
@@ -77,7 +77,7 @@ private:
     }
     Ledger *ledger_ = nullptr;
     Account *account_ = nullptr;
-    Use use_ = Use::message;
+    LedgerUse use_ = LedgerUse::message;
     uint64_t bytes_ = 0;
 };
 
@@ -104,26 +104,26 @@ public:
 
     // Returns an empty charge if it is refused or `peer` is null. Throws std::bad_alloc if this is
     // the peer's first charge and its account cannot be allocated.
-    inline Charge take(ucp_ep_h peer, uint64_t bytes, Use use);
+    inline Charge take(ucp_ep_h peer, uint64_t bytes, LedgerUse use);
     // A charge on no peer's account: for types that are remembered for all peers.
     Charge take_remembered(uint64_t bytes);
     // The bytes of a peer's budget that are available to this use. Chunks have an eighth of the
     // budget, but at least 8 MiB if that is at most half of it. An eighth of the rest is reserved
     // for messages.
-    static constexpr uint64_t limit_of(Use use, uint64_t peer) {
+    static constexpr uint64_t limit_of(LedgerUse use, uint64_t peer) {
         constexpr uint64_t for_chunks = 8 << 20;
         const uint64_t chunk = std::max(peer / 8, std::min(peer / 2, for_chunks));
         switch (use) {
-        case Use::request:
-        case Use::type: return (peer - chunk) / 4;
-        case Use::move: return (peer - chunk) / 8 * 3;
-        case Use::chunk: return chunk;
-        case Use::message: break;
+        case LedgerUse::request:
+        case LedgerUse::type: return (peer - chunk) / 4;
+        case LedgerUse::move: return (peer - chunk) / 8 * 3;
+        case LedgerUse::chunk: return chunk;
+        case LedgerUse::message: break;
         }
         return peer;
     }
     // Whether the limits allow a charge of this size at all.
-    bool is_possible(uint64_t bytes, Use use) const {
+    bool is_possible(uint64_t bytes, LedgerUse use) const {
         return bytes <= for_use_[static_cast<std::size_t>(use)];
     }
     uint64_t remembered_limit() const { return limits_.remembered; }
@@ -159,15 +159,15 @@ private:
     }
     Account *look_up(ucp_ep_h peer) const;
     Account &open(ucp_ep_h peer);
-    inline bool fits(const Account &account, uint64_t bytes, Use use) const;
+    inline bool fits(const Account &account, uint64_t bytes, LedgerUse use) const;
     inline bool fits_all(uint64_t bytes) const;
-    inline Charge hold(Account &account, Use use, uint64_t bytes);
-    inline void drop(Account &account, Use use, uint64_t bytes, bool ends);
+    inline Charge hold(Account &account, LedgerUse use, uint64_t bytes);
+    inline void drop(Account &account, LedgerUse use, uint64_t bytes, bool ends);
     // These do not:
     inline Account *at_hand(ucp_ep_h peer) const;
-    inline void release(Account &account, Use use, uint64_t bytes, bool ends);
-    void release_with_lock(Account &account, Use use, uint64_t bytes, bool ends);
-    Charge take_with_lock(ucp_ep_h peer, uint64_t bytes, Use use);
+    inline void release(Account &account, LedgerUse use, uint64_t bytes, bool ends);
+    void release_with_lock(Account &account, LedgerUse use, uint64_t bytes, bool ends);
+    Charge take_with_lock(ucp_ep_h peer, uint64_t bytes, LedgerUse use);
     bool may_work_with_lock(ucp_ep_h peer);
     void note_work_with_lock(ucp_ep_h peer, uint64_t steps);
     ucp_ep_h bar_one();
@@ -191,7 +191,7 @@ inline void Charge::give_back() {
     ledger_->release(*std::exchange(account_, nullptr), use_, std::exchange(bytes_, 0), true);
 }
 
-inline bool Ledger::fits(const Account &account, uint64_t bytes, Use use) const {
+inline bool Ledger::fits(const Account &account, uint64_t bytes, LedgerUse use) const {
     const uint64_t for_use = account.for_use[static_cast<std::size_t>(use)];
     return !account.barred && bytes <= limits_.peer - account.bytes &&
            bytes <= for_use_[static_cast<std::size_t>(use)] - for_use;
@@ -202,7 +202,7 @@ inline bool Ledger::fits_all(uint64_t bytes) const {
     return of_peers <= limits_.peers && bytes <= limits_.peers - of_peers;
 }
 
-inline Charge Ledger::hold(Account &account, Use use, uint64_t bytes) {
+inline Charge Ledger::hold(Account &account, LedgerUse use, uint64_t bytes) {
     account.bytes += bytes;
     account.for_use[static_cast<std::size_t>(use)] += bytes;
     ++account.charges;
@@ -210,7 +210,7 @@ inline Charge Ledger::hold(Account &account, Use use, uint64_t bytes) {
     return {*this, account, use, bytes};
 }
 
-inline void Ledger::drop(Account &account, Use use, uint64_t bytes, bool ends) {
+inline void Ledger::drop(Account &account, LedgerUse use, uint64_t bytes, bool ends) {
     account.bytes -= bytes;
     account.for_use[static_cast<std::size_t>(use)] -= bytes;
     account.charges -= ends ? 1 : 0;
@@ -221,7 +221,7 @@ inline void Ledger::drop(Account &account, Use use, uint64_t bytes, bool ends) {
     if (account.charges == 0) delete &account;
 }
 
-inline void Ledger::release(Account &account, Use use, uint64_t bytes, bool ends) {
+inline void Ledger::release(Account &account, LedgerUse use, uint64_t bytes, bool ends) {
     if (!lock_.is_needed()) [[likely]]
         return drop(account, use, bytes, ends);
     release_with_lock(account, use, bytes, ends);
@@ -232,7 +232,7 @@ inline Ledger::Account *Ledger::at_hand(ucp_ep_h peer) const {
     return !lock_.is_needed() && last_peer_ == peer ? last_account_ : nullptr;
 }
 
-inline Charge Ledger::take(ucp_ep_h peer, uint64_t bytes, Use use) {
+inline Charge Ledger::take(ucp_ep_h peer, uint64_t bytes, LedgerUse use) {
     Account *account = at_hand(peer);
     if (account != nullptr && fits(*account, bytes, use) && fits_all(bytes)) [[likely]]
         return hold(*account, use, bytes);

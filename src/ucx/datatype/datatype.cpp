@@ -16,7 +16,7 @@ namespace {
 
 // The context of a generic datatype, in UCX's sense: there is one for each datatype, and any number
 // of operations read it.
-class Context {
+class DatatypeContext {
 public:
     Status set(ucd_type_t type, ucd_info_t info) {
         UCD_TRY(type_.keep(type));
@@ -56,7 +56,7 @@ private:
 // The state of one operation. If it cannot be allocated, an odd number takes the place of the
 // pointer: it encodes the length of the stream, so that the message still has the right length.
 struct State {
-    Context *context;
+    DatatypeContext *context;
     char *buf;
     uintptr_t count, bytes;
 };
@@ -66,7 +66,7 @@ bool is_length(const void *state) {
 }
 
 void *start(void *context_argument, const void *buf, std::size_t count) {
-    auto *context = static_cast<Context *>(context_argument);
+    auto *context = static_cast<DatatypeContext *>(context_argument);
     uintptr_t bytes;
     if (__builtin_mul_overflow(context->size(), count, &bytes) || bytes > INTPTR_MAX) {
         context->record(UCD_ERR__OVERFLOW, "the packed bytes of count times the type overflow");
@@ -124,7 +124,8 @@ void finish(void *state) {
 
 // UCX does not return the context of a datatype, so this table maps datatypes to contexts.
 std::mutex table_mutex;
-std::unordered_map<ucp_datatype_t, std::unique_ptr<Context>> table; // protected by table_mutex
+std::unordered_map<ucp_datatype_t, std::unique_ptr<DatatypeContext>>
+    table; // protected by table_mutex
 
 Status fail_unknown() {
     return fail(UCD_ERR__INVALID_ARG, "ucp_dt is a generic datatype that libucd-ucx did not make");
@@ -142,7 +143,7 @@ const ucp_generic_dt_ops_t datatype_callbacks = {
 };
 
 Status create_datatype(ucd_type_t type, ucd_info_t info, ucp_datatype_t &datatype) {
-    auto context = std::make_unique<Context>();
+    auto context = std::make_unique<DatatypeContext>();
     UCD_TRY(context->set(type, info));
     ucp_datatype_t made;
     UCD_TRY(ucx_ok(ucp_dt_create_generic(&datatype_callbacks, context.get(), &made),
@@ -165,12 +166,12 @@ void *context_of(ucp_datatype_t datatype) {
 }
 
 Status take_failure(ucp_datatype_t datatype) {
-    auto *context = static_cast<Context *>(context_of(datatype));
+    auto *context = static_cast<DatatypeContext *>(context_of(datatype));
     return context == nullptr ? fail_unknown() : context->take();
 }
 
 Status destroy_datatype(ucp_datatype_t datatype) {
-    std::unique_ptr<Context> context;
+    std::unique_ptr<DatatypeContext> context;
     {
         const std::lock_guard lock(table_mutex);
         const auto found = table.find(datatype);

@@ -133,11 +133,11 @@ Status read_prepare_options(ucd_info_t info, PrepareOptions &options) {
     std::string form;
     UCD_TRY(read_key(info, "ucd.ucx.form", form));
     if (form == "contiguous")
-        options.form = Form::contiguous;
+        options.form = DatatypeForm::contiguous;
     else if (form == "iov")
-        options.form = Form::iov;
+        options.form = DatatypeForm::iov;
     else if (form == "generic")
-        options.form = Form::generic;
+        options.form = DatatypeForm::generic;
     else if (!form.empty() && form != "auto")
         return fail(UCD_ERR__INVALID_ARG,
                     "ucd.ucx.form is \"%.100s\"; it must be auto, contiguous, iov or generic",

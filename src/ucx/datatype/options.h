@@ -58,14 +58,14 @@ inline constexpr const char *transfer_keys[] = {
     "ucd.ucx.ring_expose", "ucd.ucx.direct",     "ucd.ucx.direct_bytes", "ucd.ucx.timeout"};
 Status read_transfer_options(ucd_info_t info, TransferOptions &options);
 
-enum class Form : uint8_t { automatic, contiguous, iov, generic };
+enum class DatatypeForm : uint8_t { automatic, contiguous, iov, generic };
 
 // UCX has no limit of its own: it cuts a list into as many operations as the transport needs. This
 // bounds the memory of the list.
 inline constexpr uint64_t max_iov_entries = 1 << 20;
 
 struct PrepareOptions {
-    Form form = Form::automatic;
+    DatatypeForm form = DatatypeForm::automatic;
     uint64_t iov_segment = 3 << 10;         // iov needs at least this mean segment length
     uint64_t iov_entries = max_iov_entries; // and has at most this many segments
 };

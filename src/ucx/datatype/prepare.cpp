@@ -32,15 +32,15 @@ Status fail_form(const char *form, const char *why) {
 }
 
 // Looks up the memory of a buffer to be sent or received, unless a hint names it.
-Status choose(const Wanted &r, const PrepareOptions &options, Form &form) {
+Status choose(const Wanted &r, const PrepareOptions &options, DatatypeForm &form) {
     form = options.form;
-    if (form != Form::automatic) return success;
-    form = Form::generic;
+    if (form != DatatypeForm::automatic) return success;
+    form = DatatypeForm::generic;
     std::string sent, received;
     UCD_TRY(read_key(r.info, "ucd.inbuf", sent));
     UCD_TRY(read_key(r.info, "ucd.outbuf", received));
     if (sent.empty() && received.empty())
-        UCD_TRY(find_memory(r.buf, r.count, r.type, r.info, Direction::send, sent));
+        UCD_TRY(find_memory(r.buf, r.count, r.type, r.info, TransferDirection::send, sent));
     for (const std::string &memory : {sent, received})
         if (!memory.empty() && !host_reaches(memory)) return success;
     ucd_advice_t advice;
@@ -48,9 +48,9 @@ Status choose(const Wanted &r, const PrepareOptions &options, Form &form) {
     UCD_TRY(
         ucd_ok(ucd_get_advice(r.count, r.type, options.iov_segment, options.iov_entries, &advice)));
     if (advice.form == UCD_FORM__CONTIG)
-        form = Form::contiguous;
+        form = DatatypeForm::contiguous;
     else if (advice.form == UCD_FORM__IOV)
-        form = Form::iov;
+        form = DatatypeForm::iov;
     return success;
 }
 
@@ -95,12 +95,12 @@ int ucd_ucx_prepare(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_
         Wanted r{buf, count, type, info, {}};
         r.layout.struct_size = sizeof r.layout;
         UCD_TRY(ucd_ok(ucd_get_layout(count, type, &r.layout)));
-        Form form;
+        DatatypeForm form;
         UCD_TRY(choose(r, options, form));
         Prepared made;
-        UCD_TRY(form == Form::contiguous ? make_contiguous(r, made)
-                : form == Form::iov      ? make_iov(r, options, made)
-                                         : make_generic(r, made));
+        UCD_TRY(form == DatatypeForm::contiguous ? make_contiguous(r, made)
+                : form == DatatypeForm::iov      ? make_iov(r, options, made)
+                                                 : make_generic(r, made));
         *ucp_buf = made.buf;
         *ucp_count = made.count;
         *ucp_dt = made.datatype;

@@ -78,8 +78,9 @@ Status copy_hints(ucd_info_t info, OwnedInfo &hints) {
 }
 
 Status find_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
-                   Direction direction, std::string &memory) {
-    UCD_TRY(read_key(info, direction == Direction::send ? "ucd.inbuf" : "ucd.outbuf", memory));
+                   TransferDirection direction, std::string &memory) {
+    UCD_TRY(
+        read_key(info, direction == TransferDirection::send ? "ucd.inbuf" : "ucd.outbuf", memory));
     if (!memory.empty()) return success;
     char found[32];
     uintptr_t needed;
@@ -92,13 +93,13 @@ bool host_reaches(const std::string &memory) {
     return memory == "host" || memory == "pinned" || memory == "managed";
 }
 
-Status Hints::set(const std::string &memory, ucd_info_t from, Direction direction) {
+Status BufferHints::set(const std::string &memory, ucd_info_t from, TransferDirection direction) {
     on_host = host_reaches(memory);
     UCD_TRY(copy_hints(from, info));
     // Data in host memory is also packed to, and unpacked from, host memory.
-    if (memory == "host" || direction == Direction::send)
+    if (memory == "host" || direction == TransferDirection::send)
         UCD_TRY(info.set("ucd.inbuf", memory.c_str()));
-    if (memory == "host" || direction == Direction::receive)
+    if (memory == "host" || direction == TransferDirection::receive)
         UCD_TRY(info.set("ucd.outbuf", memory.c_str()));
     if (on_host) return success;
     device = memory;
@@ -107,14 +108,14 @@ Status Hints::set(const std::string &memory, ucd_info_t from, Direction directio
     return near.set("ucd.outbuf", memory.c_str());
 }
 
-uint64_t direct_limit(const TransferOptions &options, const Hints &hints) {
+uint64_t direct_limit(const TransferOptions &options, const BufferHints &hints) {
     // performance only: one message or several have the same result
     return options.eager_or(options.ring && !hints.device.empty() ? 32 << 10 : 64 << 10);
 }
 
 Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
-                  Direction direction, const Hints &for_host, std::unique_ptr<const Hints> &made,
-                  const Hints *&hints) {
+                  TransferDirection direction, const BufferHints &for_host,
+                  std::unique_ptr<const BufferHints> &made, const BufferHints *&hints) {
     hints = &for_host;
     if (info == UCD_INFO__NULL || !may_have_hints(info)) { // the common case: needs no string
         char found[32];
@@ -124,15 +125,15 @@ Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t 
     }
     std::string memory;
     UCD_TRY(find_memory(buf, count, type, info, direction, memory));
-    auto found = std::make_unique<Hints>();
+    auto found = std::make_unique<BufferHints>();
     UCD_TRY(found->set(memory, info, direction));
     made = std::move(found);
     hints = made.get();
     return success;
 }
 
-Status TypedBuffer::set(const Data &data, ucd_info_t info, Direction direction,
-                        const Hints &for_host, ucd_op_t op) {
+Status TypedBuffer::set(const Data &data, ucd_info_t info, TransferDirection direction,
+                        const BufferHints &for_host, ucd_op_t op) {
     op_ = op;
     buf_ = static_cast<char *>(const_cast<void *>(data.buf));
     count_ = data.count;

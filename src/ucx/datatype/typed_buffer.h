@@ -12,7 +12,7 @@
 
 namespace ucd_ucx {
 
-enum class Direction : uint8_t { send, receive };
+enum class TransferDirection : uint8_t { send, receive };
 
 // Owners of libucd's handles.
 class OwnedType {
@@ -51,15 +51,15 @@ Status copy_hints(ucd_info_t info, OwnedInfo &hints);
 
 // Finds the memory of a buffer: as the hint for this direction says, or else by asking libucd.
 Status find_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
-                   Direction direction, std::string &memory);
+                   TransferDirection direction, std::string &memory);
 // Whether the host can access this memory.
 bool host_reaches(const std::string &memory);
 
 // The hints for moving data in one memory in one direction. One object serves all data that is
 // moved in the same way.
-struct Hints {
+struct BufferHints {
     // Sets all hints, from the name of the memory and `info`.
-    Status set(const std::string &memory, ucd_info_t info, Direction direction);
+    Status set(const std::string &memory, ucd_info_t info, TransferDirection direction);
 
     OwnedInfo info;      // names the memory, so that libucd need not look it up
     OwnedInfo near;      // for devices: both buffers are in this memory
@@ -69,20 +69,20 @@ struct Hints {
 
 // Data up to this size is sent as one message. For so little, the ring would not repay the round
 // trip that negotiates it.
-uint64_t direct_limit(const TransferOptions &options, const Hints &hints);
+uint64_t direct_limit(const TransferOptions &options, const BufferHints &hints);
 
 // Finds the hints for a buffer: `for_host`, if the buffer is in host memory and `info` has no hints
 // about it; else new ones, which `made` owns.
 Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
-                  Direction direction, const Hints &for_host, std::unique_ptr<const Hints> &made,
-                  const Hints *&hints);
+                  TransferDirection direction, const BufferHints &for_host,
+                  std::unique_ptr<const BufferHints> &made, const BufferHints *&hints);
 
 // The data arguments of a call.
 struct Data {
     const void *buf = nullptr;
     uintptr_t count = 0;
     ucd_type_t type = UCD_TYPE__BYTE;
-    const Hints *hints = nullptr; // null if not known yet
+    const BufferHints *hints = nullptr; // null if not known yet
 };
 
 class TypedBuffer {
@@ -90,8 +90,8 @@ public:
     // Unpacking combines new data with the data in the buffer by `op`. If the hints are not known
     // yet, they are derived from `info`. Hints that are known must outlive this object, as
     // `for_host` must.
-    Status set(const Data &data, ucd_info_t info, Direction direction, const Hints &for_host,
-               ucd_op_t op = UCD_OP__REPLACE);
+    Status set(const Data &data, ucd_info_t info, TransferDirection direction,
+               const BufferHints &for_host, ucd_op_t op = UCD_OP__REPLACE);
 
     uint64_t bytes() const { return bytes_; }
     // The host's work for moving this many bytes, in steps of the ledger.
@@ -102,7 +102,7 @@ public:
     // write; else null.
     char *in_place() const { return in_place_; }
     bool on_host() const { return hints_->on_host; }
-    const Hints &hints() const { return *hints_; }
+    const BufferHints &hints() const { return *hints_; }
     // The device that the data is on, if the host cannot access its memory; else "".
     const std::string &device() const { return hints_->device; }
     void *buf() const { return buf_; }
@@ -146,8 +146,8 @@ private:
     char *buf_ = nullptr;
     uintptr_t count_ = 0;
     OwnedType type_;
-    const Hints *hints_ = nullptr;
-    std::unique_ptr<const Hints> own_hints_; // null if the hints belong to another object
+    const BufferHints *hints_ = nullptr;
+    std::unique_ptr<const BufferHints> own_hints_; // null if the hints belong to another object
     uint64_t bytes_ = 0, segments_ = 0, lowest_ = 0, range_ = 0;
     uint64_t op_steps_ = 0; // for combining all of the elements
     bool is_box_ = false;

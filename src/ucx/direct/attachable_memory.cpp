@@ -68,14 +68,14 @@ bool AttachableMemory::find(uint64_t address, uint64_t bytes, ucd_ipc_handle_t &
     return true;
 }
 
-Descriptor AttachableMemory::open_to_read(const ucd_ipc_handle_t &handle) {
+FileDescriptor AttachableMemory::open_to_read(const ucd_ipc_handle_t &handle) {
     const AttachableName name = AttachableName::of(handle);
     const std::lock_guard lock(attachables_mutex);
     for (const auto &[address, attachable] : attachables) {
         if (std::memcmp(attachable.name.id, name.id, sizeof name.id) != 0) continue;
         char path[32];
         (void)std::snprintf(path, sizeof path, "/proc/self/fd/%d", attachable.descriptor);
-        return Descriptor(::open(path, O_RDONLY | O_CLOEXEC));
+        return FileDescriptor(::open(path, O_RDONLY | O_CLOEXEC));
     }
     return {};
 }

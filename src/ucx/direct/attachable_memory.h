@@ -33,7 +33,7 @@ public:
     // A descriptor of the memory for another process, opened for reading, so that no mistake
     // writes. Who has it can open it anew for writing, by /proc. Empty if the memory is gone, or if
     // the system refuses.
-    static Descriptor open_to_read(const ucd_ipc_handle_t &handle);
+    static FileDescriptor open_to_read(const ucd_ipc_handle_t &handle);
 
 private:
     const uint64_t address_;

@@ -50,12 +50,12 @@ void AttachedMemories::make_room() {
 }
 
 Charge AttachedMemories::charge(ucp_ep_h sender, uint64_t bytes) {
-    Charge charged = ledger_.take(sender, bytes, Use::request);
+    Charge charged = ledger_.take(sender, bytes, LedgerUse::request);
     const auto goes = [sender](const KeptMemory &e) {
         return e.sender == sender && e.memory.use_count() == 1;
     };
     if (!charged && std::erase_if(entries_, goes) > 0)
-        charged = ledger_.take(sender, bytes, Use::request);
+        charged = ledger_.take(sender, bytes, LedgerUse::request);
     return charged;
 }
 

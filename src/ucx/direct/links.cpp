@@ -50,7 +50,8 @@ bool unused_are_zero(const LinkMessage &message) {
                        [](unsigned char byte) { return byte == 0; });
 }
 
-bool send(const Descriptor &socket, const LinkMessage &message, std::span<const int> passed = {}) {
+bool send(const FileDescriptor &socket, const LinkMessage &message,
+          std::span<const int> passed = {}) {
     return send_message(socket.get(), &message, sizeof message, passed);
 }
 
@@ -127,11 +128,11 @@ std::size_t Links::descriptors() const {
 }
 
 bool Links::open() {
-    if (!events_ && has_room(1)) events_ = Descriptor(::epoll_create1(EPOLL_CLOEXEC));
+    if (!events_ && has_room(1)) events_ = FileDescriptor(::epoll_create1(EPOLL_CLOEXEC));
     return static_cast<bool>(events_);
 }
 
-bool Links::watch(const Descriptor &descriptor, uint64_t tag) const {
+bool Links::watch(const FileDescriptor &descriptor, uint64_t tag) const {
     epoll_event event = {};
     event.events = EPOLLIN;
     event.data.u64 = tag;
@@ -153,9 +154,9 @@ Link &Links::add(ucp_ep_h ep, bool owns, Link::LinkState state) {
 }
 
 // Explicitly, since a child process of this one may have the descriptor, too.
-void Links::close(Descriptor &watched) const {
+void Links::close(FileDescriptor &watched) const {
     if (watched) (void)::epoll_ctl(events_.get(), EPOLL_CTL_DEL, watched.get(), nullptr);
-    watched = Descriptor();
+    watched = FileDescriptor();
 }
 
 void Links::remove(uint64_t id) {
@@ -193,7 +194,7 @@ std::optional<Introduction> Links::introduce(ucp_ep_h ep) {
     if (!listening_ && has_room(1)) {
         fill_randomly(name_.data(), name_.size());
         listening_ = listen_at(name_, limits_.backlog);
-        if (listening_ && !watch(listening_, listening_tag)) listening_ = Descriptor();
+        if (listening_ && !watch(listening_, listening_tag)) listening_ = FileDescriptor();
     }
     if (!listening_) return std::nullopt;
     SocketName token;
@@ -206,7 +207,7 @@ std::optional<Introduction> Links::introduce(ucp_ep_h ep) {
 // Whoever knows the socket's name may connect, and names of such sockets are public. So connections
 // of other users are closed at once, and there is a limit on those that show no token.
 void Links::accept() {
-    Descriptor socket = accept_from(listening_.get());
+    FileDescriptor socket = accept_from(listening_.get());
     PeerProcess peer;
     if (!socket || !find_peer(socket.get(), peer)) return;
     while (!accepted_.empty() && (accepted_.size() >= limits_.accepted || !has_room(2)))
@@ -224,7 +225,7 @@ bool Links::take_token(Link &link, const SocketName &token) {
     const auto found = tokens_.find(token);
     if (found == tokens_.end()) return false;
     const ucp_ep_h ep = found->second;
-    link.charge_ = ledger_.take(ep, bytes_of_link, Use::request);
+    link.charge_ = ledger_.take(ep, bytes_of_link, LedgerUse::request);
     LinksOfPeer &peer = peers_.at(ep);
     tokens_.erase(found); // it admits one connection
     peer.token.reset();
@@ -244,7 +245,7 @@ bool Links::take_token(Link &link, const SocketName &token) {
 // The reader ------------------------------------------------------------------
 
 void Links::connect(ucp_ep_h ep, const Introduction &introduction) {
-    Charge charge = ledger_.take(ep, bytes_of_link, Use::request);
+    Charge charge = ledger_.take(ep, bytes_of_link, LedgerUse::request);
     if (!charge || !open()) return;
     LinksOfPeer &peer = peers_[ep];
     if (peer.to_owner != 0) return;
@@ -291,10 +292,10 @@ bool Links::take_passed(Link &link, const LinkMessage &message, SocketMessage &h
     if (message.first != link.next_passed_ || message.count != heard.passed.size()) return false;
     // First, so that the next message is the expected one also if there is no memory for this one.
     link.next_passed_ += message.count;
-    for (uint64_t number = message.first; Descriptor & descriptor : heard.passed) {
+    for (uint64_t number = message.first; FileDescriptor & descriptor : heard.passed) {
         // One that is refused is closed. Offers that name it are then not taken.
         if (link.passed_.size() < limits_.passed && has_room(1)) {
-            Charge charge = ledger_.take(link.ep_, bytes_of_passed, Use::type);
+            Charge charge = ledger_.take(link.ep_, bytes_of_passed, LedgerUse::type);
             if (charge) link.passed_[number] = {std::move(descriptor), std::move(charge)};
         }
         ++number;

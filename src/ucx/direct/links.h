@@ -75,7 +75,7 @@ private:
         ended,  // its process has ended
     };
     struct Passed {
-        Descriptor descriptor;
+        FileDescriptor descriptor;
         Charge charge;
     };
     Link(uint64_t id, ucp_ep_h ep, bool owns, LinkState state)
@@ -87,7 +87,7 @@ private:
     LinkState state_;
     Introduction introduction_; // of the owner, at the reader
     PeerProcess peer_;
-    Descriptor socket_;
+    FileDescriptor socket_;
     LinkKey key_ = {};
     uint64_t number_ = 0;      // the last one that was drawn, or that has come
     uint64_t next_passed_ = 0; // the number of the next descriptor
@@ -157,8 +157,8 @@ private:
     Link *find(ucp_ep_h ep, bool owns) const;
     bool open();
     bool has_room(std::size_t more) const { return descriptors() + more <= limits_.descriptors; }
-    bool watch(const Descriptor &descriptor, uint64_t tag) const;
-    void close(Descriptor &watched) const;
+    bool watch(const FileDescriptor &descriptor, uint64_t tag) const;
+    void close(FileDescriptor &watched) const;
     Link &add(ucp_ep_h ep, bool owns, Link::LinkState state);
     void remove(uint64_t id);
     bool watch(const Link &link) const;
@@ -177,7 +177,7 @@ private:
     Ledger &ledger_;
     LinkLimits limits_;
     SocketName name_ = {};
-    Descriptor events_, listening_;
+    FileDescriptor events_, listening_;
     uint64_t next_id_ = 1;
     std::unordered_map<uint64_t, std::unique_ptr<Link>> links_;
     std::unordered_map<ucp_ep_h, LinksOfPeer> peers_;

@@ -63,12 +63,12 @@ bool is_of_this_user(uid_t user, int process) {
 
 } // namespace
 
-Descriptor::~Descriptor() {
+FileDescriptor::~FileDescriptor() {
     if (number_ >= 0) ::close(number_);
 }
 
-Descriptor listen_at(const SocketName &name, int backlog) {
-    Descriptor socket(::socket(AF_UNIX, socket_type, 0));
+FileDescriptor listen_at(const SocketName &name, int backlog) {
+    FileDescriptor socket(::socket(AF_UNIX, socket_type, 0));
     sockaddr_un address;
     const socklen_t length = make_address(name, address);
     if (!socket || ::bind(socket.get(), reinterpret_cast<sockaddr *>(&address), length) != 0 ||
@@ -77,12 +77,12 @@ Descriptor listen_at(const SocketName &name, int backlog) {
     return socket;
 }
 
-Descriptor accept_from(int listening) {
-    return Descriptor(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+FileDescriptor accept_from(int listening) {
+    return FileDescriptor(::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
 }
 
-Connected connect_to(const SocketName &name, Descriptor &socket) {
-    Descriptor made(::socket(AF_UNIX, socket_type, 0));
+Connected connect_to(const SocketName &name, FileDescriptor &socket) {
+    FileDescriptor made(::socket(AF_UNIX, socket_type, 0));
     sockaddr_un address;
     const socklen_t length = make_address(name, address);
     const int on = 1;
@@ -105,9 +105,9 @@ bool find_peer(int socket, PeerProcess &peer) {
     return true;
 }
 
-Descriptor refer_to(pid_t pid) {
+FileDescriptor refer_to(pid_t pid) {
 #ifdef SYS_pidfd_open
-    return Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 #else
     (void)pid;
     return {};

@@ -13,16 +13,16 @@
 namespace ucd_ucx {
 
 // Owns a file descriptor.
-class Descriptor {
+class FileDescriptor {
 public:
-    Descriptor() = default;
-    explicit Descriptor(int number) : number_(number) {}
-    Descriptor(Descriptor &&other) noexcept : number_(std::exchange(other.number_, -1)) {}
-    Descriptor &operator=(Descriptor &&other) noexcept {
+    FileDescriptor() = default;
+    explicit FileDescriptor(int number) : number_(number) {}
+    FileDescriptor(FileDescriptor &&other) noexcept : number_(std::exchange(other.number_, -1)) {}
+    FileDescriptor &operator=(FileDescriptor &&other) noexcept {
         std::swap(number_, other.number_);
         return *this;
     }
-    ~Descriptor();
+    ~FileDescriptor();
     int get() const { return number_; }
     explicit operator bool() const { return number_ >= 0; }
 
@@ -35,20 +35,20 @@ using SocketName = std::array<unsigned char, 16>;
 
 // Each message is delivered whole. Names are abstract: they are in no file system, and end with the
 // socket.
-Descriptor listen_at(const SocketName &name, int backlog);
-Descriptor accept_from(int listening);
+FileDescriptor listen_at(const SocketName &name, int backlog);
+FileDescriptor accept_from(int listening);
 enum class Connected : uint8_t { yes, not_now, no };
-Connected connect_to(const SocketName &name, Descriptor &socket);
+Connected connect_to(const SocketName &name, FileDescriptor &socket);
 
 // The process that has connected, or that listens, as the kernel knows it.
 struct PeerProcess {
     pid_t pid = 0;
-    Descriptor reference; // also when the pid is used again
+    FileDescriptor reference; // also when the pid is used again
 };
 // Returns false if it is not of this process's user, or if the kernel does not say.
 bool find_peer(int socket, PeerProcess &peer);
 // Refers to a process. Empty if the kernel has no such thing.
-Descriptor refer_to(pid_t pid);
+FileDescriptor refer_to(pid_t pid);
 // Of a process; or of a pipe that is written to, whether nobody reads it any more.
 bool has_ended(int descriptor);
 
@@ -62,7 +62,7 @@ struct SocketMessage {
     std::size_t bytes = 0;
     pid_t pid = 0;     // of the sender; 0 if the socket does not ask for it
     bool lost = false; // data, or descriptors, that did not fit
-    std::vector<Descriptor> passed;
+    std::vector<FileDescriptor> passed;
 };
 // Writes at most `room` bytes of a message to `data`. Throws std::bad_alloc if there is no memory
 // for descriptors, before anything is read.

@@ -30,7 +30,8 @@ bool PassedMemory::offer_attachable(Link &to_reader, const ucd_ipc_handle_t &han
                                     PassedRange &range) {
     ucd_ipc_handle_t same = handle;
     return offer_known(to_reader, same, range, [&](KnownRange &passed) {
-        const Descriptor own = AttachableMemory::open_to_read(handle); // the reader gets its own
+        const FileDescriptor own =
+            AttachableMemory::open_to_read(handle); // the reader gets its own
         const int number = own.get();
         passed = {handle, {0, 1}};
         return own && to_reader.pass({&number, 1}, &passed.range.first);
@@ -71,8 +72,8 @@ bool PassedMemory::pass(Link &to_reader, const void *address, uint64_t bytes, Kn
     if (ucd_ipc_export_fds(address, static_cast<uintptr_t>(bytes), &passed.handle, numbers,
                            &count) != UCD_SUCCESS)
         return false;
-    Descriptor own[UCD_IPC__MAX_FDS]; // closed here: the reader gets its own
-    for (int i = 0; i < count; ++i) own[i] = Descriptor(numbers[i]);
+    FileDescriptor own[UCD_IPC__MAX_FDS]; // closed here: the reader gets its own
+    for (int i = 0; i < count; ++i) own[i] = FileDescriptor(numbers[i]);
     std::span<const int> left(numbers, static_cast<std::size_t>(count));
     passed.range.count = static_cast<uint32_t>(count);
     for (bool is_first = true; !left.empty(); is_first = false) {

@@ -28,8 +28,8 @@ std::unique_ptr<SharedMemory> SharedMemory::map(int descriptor, uint64_t bytes, 
 }
 
 std::unique_ptr<SharedMemory> SharedMemory::make(const char *name, uint64_t bytes,
-                                                 Descriptor &descriptor) {
-    descriptor = Descriptor(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
+                                                 FileDescriptor &descriptor) {
+    descriptor = FileDescriptor(::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING));
     if (!descriptor || ::ftruncate(descriptor.get(), static_cast<off_t>(bytes)) != 0 ||
         ::fcntl(descriptor.get(), F_ADD_SEALS, seals) != 0)
         return nullptr;

@@ -15,7 +15,7 @@ public:
     // Makes memory of this many bytes, which are zero and a multiple of a page. The descriptor is
     // for the other process. Null if the system refuses.
     static std::unique_ptr<SharedMemory> make(const char *name, uint64_t bytes,
-                                              Descriptor &descriptor);
+                                              FileDescriptor &descriptor);
     // Maps what another process has made. Null if it does not have this size, if its size could
     // change, or if it is made of huge pages.
     static std::unique_ptr<SharedMemory> open(int descriptor, uint64_t bytes);

@@ -49,7 +49,7 @@ void discard(ucp_worker_h worker, void *handle) {
 
 } // namespace
 
-AmData::AmData(Engine &engine, ucp_ep_h from, std::string_view header, void *data,
+AmData::AmData(WorkerEngine &engine, ucp_ep_h from, std::string_view header, void *data,
                std::size_t bytes, uint64_t attributes)
     : ep(from), engine_(engine), header_(header), data_(data), data_bytes_(bytes),
       is_rendezvous_((attributes & UCP_AM_RECV_ATTR_FLAG_RNDV) != 0) {
@@ -58,7 +58,7 @@ AmData::AmData(Engine &engine, ucp_ep_h from, std::string_view header, void *dat
     if (may_be_held && bytes > 0) place_ = DataPlace::holdable;
 }
 
-AmData::AmData(Engine &engine)
+AmData::AmData(WorkerEngine &engine)
     : ep(nullptr), engine_(engine), copy_(new char[spare_data]), room_(spare_data) {
     header_copy_.reserve(spare_header);
 }

@@ -12,16 +12,16 @@
 
 namespace ucd_ucx {
 
-class Engine;
+class WorkerEngine;
 
 // UCX's header and the data behind it; either may be empty.
 class AmData final : public Event {
 public:
     // For use in UCX's callback: nothing is copied.
-    AmData(Engine &engine, ucp_ep_h from, std::string_view header, void *data, std::size_t bytes,
-           uint64_t attributes);
+    AmData(WorkerEngine &engine, ucp_ep_h from, std::string_view header, void *data,
+           std::size_t bytes, uint64_t attributes);
     // A spare message, for one that arrives when there is no memory.
-    explicit AmData(Engine &engine);
+    explicit AmData(WorkerEngine &engine);
     ~AmData() {
         if (place_ == DataPlace::held) drop_data();
     }
@@ -75,11 +75,11 @@ private:
         held,     // to be given back to UCX
         copied,
     };
-    AmData(Engine &engine, ucp_ep_h from) : ep(from), engine_(engine) {}
+    AmData(WorkerEngine &engine, ucp_ep_h from) : ep(from), engine_(engine) {}
     void set_copy(std::string_view data); // throws std::bad_alloc
     void take_from(AmData &lent);
 
-    Engine &engine_;
+    WorkerEngine &engine_;
     std::string_view header_; // lent by UCX, or of header_copy_
     std::string header_copy_;
     void *data_ = nullptr;

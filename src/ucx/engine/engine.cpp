@@ -17,12 +17,12 @@ Status EngineSettings::read(ucd_info_t info) {
     return read_number(info, "ucd.ucx.rma.types", 0, INTPTR_MAX, budgets.remembered);
 }
 
-Engine::Engine(const ucd_ucx_pipeline_params_t &p, const EngineSettings &settings)
+WorkerEngine::WorkerEngine(const ucd_ucx_pipeline_params_t &p, const EngineSettings &settings)
     : ledger(settings.budgets), params(p), options(settings.options), limits_(settings.staging),
       staging_(p, settings.staging.host) {}
 
-Status Engine::open(ucp_worker_h worker) {
-    UCD_TRY(for_host.set("host", UCD_INFO__NULL, Direction::send));
+Status WorkerEngine::open(ucp_worker_h worker) {
+    UCD_TRY(for_host.set("host", UCD_INFO__NULL, TransferDirection::send));
     ucp_worker_attr_t worker_attributes = {};
     worker_attributes.field_mask =
         UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER | UCP_WORKER_ATTR_FIELD_THREAD_MODE;
@@ -46,7 +46,7 @@ Status Engine::open(ucp_worker_h worker) {
     return success;
 }
 
-void Engine::close() {
+void WorkerEngine::close() {
     if (worker_ == nullptr) return; // the engine was not opened
     ucp_am_handler_param_t handler_params = {};
     handler_params.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB;
@@ -57,22 +57,22 @@ void Engine::close() {
     while (!notices.empty()) static_cast<ucd_ucx_request &>(notices.pop()).let_go();
 }
 
-Engine::~Engine() {
+WorkerEngine::~WorkerEngine() {
     delete spare_.load();
 }
 
 // Messages ------------------------------------------------------------------
 
-Family *Engine::family_of(const AmData &message) const {
+Family *WorkerEngine::family_of(const AmData &message) const {
     if (!message.header().empty())
         return is_transfer_of_version_2(message.header()) ? one_sided_ : transfers_;
     // Rejects rendezvous: this side would have to fetch data that the peer may never provide.
     return message.data_bytes() == 0 || message.is_rendezvous() ? nullptr : one_sided_;
 }
 
-ucs_status_t Engine::on_am(void *engine, const void *header, std::size_t header_bytes, void *data,
-                           std::size_t bytes, const ucp_am_recv_param_t *param) {
-    auto &self = *static_cast<Engine *>(engine);
+ucs_status_t WorkerEngine::on_am(void *engine, const void *header, std::size_t header_bytes,
+                                 void *data, std::size_t bytes, const ucp_am_recv_param_t *param) {
+    auto &self = *static_cast<WorkerEngine *>(engine);
     // A message without an endpoint cannot be charged to a peer.
     if ((param->recv_attr & UCP_AM_RECV_ATTR_FIELD_REPLY_EP) == 0 || param->reply_ep == nullptr)
         return UCS_OK;
@@ -94,11 +94,11 @@ ucs_status_t Engine::on_am(void *engine, const void *header, std::size_t header_
 
 // A message is not kept if its peer has no budget for it. If there is no memory for an account, the
 // message is not charged, and neither is the spare message.
-ucs_status_t Engine::keep(AmData &message) {
+ucs_status_t WorkerEngine::keep(AmData &message) {
     Charge charge;
     bool may_be_charged = true;
     try {
-        charge = ledger.take(message.ep, message.bytes_to_keep(), Use::message);
+        charge = ledger.take(message.ep, message.bytes_to_keep(), LedgerUse::message);
     } catch (const std::bad_alloc &) {
         may_be_charged = false;
     }
@@ -115,26 +115,27 @@ ucs_status_t Engine::keep(AmData &message) {
     return is_held ? UCS_INPROGRESS : UCS_OK;
 }
 
-void Engine::dispatch(std::unique_ptr<AmData> message) {
+void WorkerEngine::dispatch(std::unique_ptr<AmData> message) {
     if (Family *const family = family_of(*message); family != nullptr)
         family->take(std::move(message));
 }
 
-void Engine::make_spare() {
+void WorkerEngine::make_spare() {
     if (spare_.load(std::memory_order_relaxed) == nullptr)
         spare_ = std::make_unique<AmData>(*this).release();
 }
 
 // Memory and devices ----------------------------------------------------------
 
-void Engine::await(DeviceWork &work) {
+void WorkerEngine::await(DeviceWork &work) {
     if (work.moving == UCD_REQUEST__NULL) return work.moved(success);
     moving_.await(work);
 }
 
-Block Engine::take_chunk(const TypedBuffer &buffer, std::size_t bytes, bool urgent) noexcept {
+StagingBlock WorkerEngine::take_chunk(const TypedBuffer &buffer, std::size_t bytes,
+                                      bool urgent) noexcept {
     if (params.allocate == nullptr && !buffer.device().empty()) {
-        Block block;
+        StagingBlock block;
         (void)without_exceptions([&] {
             block = chunks_of(buffer.device()).pinned.take(bytes, urgent);
             return success;
@@ -144,19 +145,19 @@ Block Engine::take_chunk(const TypedBuffer &buffer, std::size_t bytes, bool urge
     return staging_.take(bytes, urgent);
 }
 
-DeviceChunks &Engine::chunks_of(const std::string &device) {
+DeviceChunks &WorkerEngine::chunks_of(const std::string &device) {
     std::unique_ptr<DeviceChunks> &chunks = device_chunks_[device];
     if (chunks == nullptr)
         chunks = std::make_unique<DeviceChunks>(device, limits_.host, limits_.ring);
     return *chunks;
 }
 
-bool Engine::take_chunk_for(ucp_ep_h account, const TypedBuffer &buffer, std::size_t bytes,
-                            bool urgent, Block *block) {
+bool WorkerEngine::take_chunk_for(ucp_ep_h account, const TypedBuffer &buffer, std::size_t bytes,
+                                  bool urgent, StagingBlock *block) {
     Charge charge;
     if (account != nullptr) {
-        if (!ledger.is_possible(bytes, Use::chunk)) return true;
-        charge = ledger.take(account, bytes, Use::chunk);
+        if (!ledger.is_possible(bytes, LedgerUse::chunk)) return true;
+        charge = ledger.take(account, bytes, LedgerUse::chunk);
         if (!charge) return false;
     }
     *block = take_chunk(buffer, bytes, urgent);
@@ -168,7 +169,7 @@ bool Engine::take_chunk_for(ucp_ep_h account, const TypedBuffer &buffer, std::si
 // Progress --------------------------------------------------------------------
 
 // If a step throws bad_alloc, all steps run again, so each may be repeated.
-void Engine::handle_endpoint_failures() {
+void WorkerEngine::handle_endpoint_failures() {
     endpoint_failures.handle_each([this](const EndpointFailure &failure) {
         std::erase(unresponsive_, failure.ep);
         transfers_->on_endpoint_failed(failure);
@@ -180,7 +181,7 @@ void Engine::handle_endpoint_failures() {
 }
 
 // If a step throws bad_alloc, the next call of progress repeats it.
-void Engine::bar_exceeding() {
+void WorkerEngine::bar_exceeding() {
     for (;;) {
         if (barring_ == nullptr) barring_ = ledger.bar_next();
         if (barring_ == nullptr) return;
@@ -191,7 +192,7 @@ void Engine::bar_exceeding() {
 }
 
 // If a step throws bad_alloc, the next call of progress repeats it.
-bool Engine::advance_links() {
+bool WorkerEngine::advance_links() {
     const bool any = links.progress();
     for (;;) {
         if (link_end_.ep == nullptr) link_end_ = links.take_end();
@@ -202,13 +203,13 @@ bool Engine::advance_links() {
     }
 }
 
-void Engine::report_unresponsive(ucp_ep_h ep) {
+void WorkerEngine::report_unresponsive(ucp_ep_h ep) {
     if (params.unresponsive == nullptr || ep == nullptr) return;
     if (std::find(unresponsive_.begin(), unresponsive_.end(), ep) == unresponsive_.end())
         unresponsive_.push_back(ep);
 }
 
-bool Engine::tell_user(std::unique_lock<WorkerLock> &held) {
+bool WorkerEngine::tell_user(std::unique_lock<WorkerLock> &held) {
     if (notices.empty() && unresponsive_.empty()) return false;
     Queue<Notice> told = std::move(notices);
     std::vector<ucp_ep_h> unresponsive;
@@ -220,7 +221,7 @@ bool Engine::tell_user(std::unique_lock<WorkerLock> &held) {
     return true;
 }
 
-unsigned Engine::progress() {
+unsigned WorkerEngine::progress() {
     ledger.begin_call();
     const bool takes_at_once = !lock.is_needed() && one_sided_ != nullptr;
     if (takes_at_once) may_take_at_once_ = true;

@@ -62,12 +62,12 @@ struct EngineSettings {
 };
 
 // The caller holds the lock, except where a comment says otherwise.
-class Engine {
+class WorkerEngine {
 public:
-    Engine(const ucd_ucx_pipeline_params_t &params, const EngineSettings &settings);
-    ~Engine();
-    Engine(const Engine &) = delete;
-    Engine &operator=(const Engine &) = delete;
+    WorkerEngine(const ucd_ucx_pipeline_params_t &params, const EngineSettings &settings);
+    ~WorkerEngine();
+    WorkerEngine(const WorkerEngine &) = delete;
+    WorkerEngine &operator=(const WorkerEngine &) = delete;
 
     // The families are attached before the engine is opened. One-sided operations are optional.
     void attach_transfers(Family &family) { transfers_ = &family; }
@@ -91,11 +91,11 @@ public:
 
     // Takes host memory for a chunk, preferably pinned if the data is on a device; see
     // Staging::take.
-    Block take_chunk(const TypedBuffer &buffer, std::size_t bytes, bool urgent) noexcept;
+    StagingBlock take_chunk(const TypedBuffer &buffer, std::size_t bytes, bool urgent) noexcept;
     // Takes a chunk on a peer's account. Returns false if it has to wait. If it returns true and
     // *block is empty, there is no memory and waiting would not help.
     bool take_chunk_for(ucp_ep_h account, const TypedBuffer &buffer, std::size_t bytes, bool urgent,
-                        Block *block);
+                        StagingBlock *block);
     DeviceChunks &chunks_of(const std::string &device);
 
     ucp_worker_h worker() const { return worker_; }
@@ -118,7 +118,7 @@ public:
     EventQueue events;
     EndpointFailures endpoint_failures{events};
     Links links{ledger};
-    Hints for_host; // for host memory without other hints
+    BufferHints for_host; // for host memory without other hints
     UserHandler handler;
     Queue<Notice> notices;
 

@@ -8,7 +8,7 @@
 
 namespace ucd_ucx {
 
-class Engine;
+class WorkerEngine;
 
 // The arguments of a send. What they point to must stay valid until the event.
 struct SendArgs {
@@ -31,13 +31,13 @@ public:
     void send_tagged(ucp_ep_h ep, ucp_tag_t tag, const SendArgs &args);
 
 protected:
-    explicit SendOp(Engine &engine) : engine_(engine) {}
+    explicit SendOp(WorkerEngine &engine) : engine_(engine) {}
     ~SendOp() = default;
     // Same as send_am, but returns the status if UCX is done when it returns: on_complete is then
     // not called. UCS_INPROGRESS: on_complete will be called.
     ucs_status_t start_am(ucp_ep_h ep, ucp_send_am_flags protocol, const SendArgs &args);
 
-    Engine &engine_;
+    WorkerEngine &engine_;
     ucs_status_t status_ = UCS_OK;
 
 private:

@@ -26,7 +26,7 @@ uint64_t DeviceChunks::bytes_of_shared(uint64_t bytes) {
 }
 
 // The limit counts whole pages.
-Block DeviceChunks::take_shared(uint64_t bytes, bool urgent) {
+StagingBlock DeviceChunks::take_shared(uint64_t bytes, bool urgent) {
     return ring_.take(bytes_of_shared(bytes), urgent);
 }
 

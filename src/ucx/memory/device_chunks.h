@@ -20,9 +20,9 @@ public:
     // The device memory that a shared block of this size takes.
     static uint64_t bytes_of_shared(uint64_t bytes);
     // Takes a block that other processes can open; for `urgent` see Staging::take.
-    Block take_shared(uint64_t bytes, bool urgent);
+    StagingBlock take_shared(uint64_t bytes, bool urgent);
     // The handle with which other processes open the block.
-    const ucd_ipc_handle_t &handle_of(const Block &block) const {
+    const ucd_ipc_handle_t &handle_of(const StagingBlock &block) const {
         return handles_.at(block.memory());
     }
     // False once the driver has refused to share memory.

@@ -60,9 +60,9 @@ void Mappings::make_room() {
 }
 
 Charge Mappings::charge(ucp_ep_h sender) {
-    Charge charged = ledger_.take(sender, bytes_of_mapping, Use::request);
+    Charge charged = ledger_.take(sender, bytes_of_mapping, LedgerUse::request);
     if (!charged && close_idle_of(sender))
-        charged = ledger_.take(sender, bytes_of_mapping, Use::request);
+        charged = ledger_.take(sender, bytes_of_mapping, LedgerUse::request);
     return charged;
 }
 

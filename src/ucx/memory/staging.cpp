@@ -6,11 +6,11 @@
 
 namespace ucd_ucx {
 
-Block::~Block() {
+StagingBlock::~StagingBlock() {
     if (memory_ != nullptr) staging_->give_back(memory_, bytes_);
 }
 
-void Block::swap(Block &other) noexcept {
+void StagingBlock::swap(StagingBlock &other) noexcept {
     std::swap(staging_, other.staging_);
     std::swap(memory_, other.memory_);
     std::swap(bytes_, other.bytes_);
@@ -21,7 +21,7 @@ Staging::~Staging() {
     release_free();
 }
 
-Block Staging::take(std::size_t bytes, bool urgent) {
+StagingBlock Staging::take(std::size_t bytes, bool urgent) {
     for (Free &f : free_) {
         if (f.bytes < bytes || f.bytes / 2 > bytes) continue;
         const Free found = f;
@@ -43,7 +43,7 @@ Block Staging::take(std::size_t bytes, bool urgent) {
         release_free();
         memory = allocate(bytes);
     }
-    return memory == nullptr ? Block() : Block(*this, memory, bytes);
+    return memory == nullptr ? StagingBlock() : StagingBlock(*this, memory, bytes);
 }
 
 void Staging::give_back(char *memory, std::size_t bytes) {

@@ -15,23 +15,23 @@ class Staging;
 
 // A block of staging memory, which the destructor gives back, and the charge for it if a peer asked
 // for it.
-class Block {
+class StagingBlock {
 public:
-    Block() = default;
-    Block(Staging &staging, char *memory, std::size_t bytes)
+    StagingBlock() = default;
+    StagingBlock(Staging &staging, char *memory, std::size_t bytes)
         : staging_(&staging), memory_(memory), bytes_(bytes) {}
-    Block(Block &&other) noexcept { swap(other); }
-    Block &operator=(Block &&other) noexcept {
-        Block(static_cast<Block &&>(other)).swap(*this);
+    StagingBlock(StagingBlock &&other) noexcept { swap(other); }
+    StagingBlock &operator=(StagingBlock &&other) noexcept {
+        StagingBlock(static_cast<StagingBlock &&>(other)).swap(*this);
         return *this;
     }
-    ~Block();
+    ~StagingBlock();
     char *memory() const { return memory_; }
     explicit operator bool() const { return memory_ != nullptr; }
     void hold(Charge charge) { charge_ = std::move(charge); }
 
 private:
-    void swap(Block &other) noexcept;
+    void swap(StagingBlock &other) noexcept;
     Staging *staging_ = nullptr;
     char *memory_ = nullptr;
     std::size_t bytes_ = 0;
@@ -48,10 +48,10 @@ public:
 
     // Takes a block of at least `bytes`. It is empty if there is no memory, or if the limit is
     // reached and `urgent` is false.
-    Block take(std::size_t bytes, bool urgent);
+    StagingBlock take(std::size_t bytes, bool urgent);
 
 private:
-    friend class Block;
+    friend class StagingBlock;
     struct Free {
         char *memory;
         std::size_t bytes;

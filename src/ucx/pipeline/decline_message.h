@@ -10,9 +10,9 @@ namespace ucd_ucx {
 // stays, since dropping it says that the data is not needed any more.
 class DeclineMessage final : public SendOp {
 public:
-    DeclineMessage(Engine &engine, RecvMessage &owner, Decline reason)
+    DeclineMessage(WorkerEngine &engine, RecvMessage &owner, Decline reason)
         : SendOp(engine), owner_(owner) {
-        header_.kind = Kind::decline;
+        header_.kind = MessageKind::decline;
         header_.id = owner.id();
         header_.total = owner.total();
         header_.detail = static_cast<uint16_t>(reason);
@@ -25,7 +25,7 @@ public:
 
 private:
     RecvMessage &owner_;
-    Header header_;
+    MessageHeader header_;
 };
 
 } // namespace ucd_ucx

@@ -25,8 +25,9 @@ void DirectTypes::learn(ucp_ep_h ep, std::string_view flattened) {
         received_.find(content_id(flattened.data(), flattened.size())))
         return;
     const uint64_t bytes = TypesOfTarget::bytes_of_type(flattened.size());
-    Charge charge = ledger_.is_possible(bytes, Use::type) ? ledger_.take(ep, bytes, Use::type)
-                                                          : received_.take_remembered(bytes);
+    Charge charge = ledger_.is_possible(bytes, LedgerUse::type)
+                        ? ledger_.take(ep, bytes, LedgerUse::type)
+                        : received_.take_remembered(bytes);
     if (!charge) return;
     ledger_.note_work(ep, steps_of_byte * flattened.size());
     TypePtr type;

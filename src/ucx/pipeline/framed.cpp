@@ -19,7 +19,8 @@ void *start_unpacking_frame(void *, void *frame, std::size_t) {
 // for any size: the header says how much is coming, and unpack drops what does not fit.
 std::size_t frame_size(void *state) {
     const auto *frame = static_cast<Frame *>(state);
-    return frame->direction == Direction::send ? frame->prefix + frame->header.total : SIZE_MAX / 2;
+    return frame->direction == TransferDirection::send ? frame->prefix + frame->header.total
+                                                       : SIZE_MAX / 2;
 }
 
 std::size_t pack_frame(void *state, std::size_t offset, void *to_argument, std::size_t room) {

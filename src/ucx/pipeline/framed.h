@@ -13,11 +13,11 @@ namespace ucd_ucx {
 
 struct Frame {
     const TypedBuffer *buffer = nullptr;
-    Header header; // the header to send, or room for the received one
-    Direction direction = Direction::send;
-    std::size_t prefix = sizeof(Header);   // 0: the header is sent by other means
-    int failure = UCD_SUCCESS;             // the status of packing or unpacking
-    std::unique_ptr<SegmentCursor> cursor; // for long segments; else null
+    MessageHeader header; // the header to send, or room for the received one
+    TransferDirection direction = TransferDirection::send;
+    std::size_t prefix = sizeof(MessageHeader); // 0: the header is sent by other means
+    int failure = UCD_SUCCESS;                  // the status of packing or unpacking
+    std::unique_ptr<SegmentCursor> cursor;      // for long segments; else null
 
     // Data for a device's memory, gathered to be unpacked all at once, because each fragment would
     // wait for the device. Null if the header did not arrive first, since the size is then unknown.

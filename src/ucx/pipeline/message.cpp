@@ -4,8 +4,9 @@
 
 namespace ucd_ucx {
 
-bool is_of_refused_peer(const Header &header) {
-    if (header.letters == Header::expected_letters) return header.first_byte != own_first_byte;
+bool is_of_refused_peer(const MessageHeader &header) {
+    if (header.letters == MessageHeader::expected_letters)
+        return header.first_byte != own_first_byte;
     constexpr uint32_t version_1 = 0x55434431, version_2 = 0x55434432;
     uint32_t magic;
     std::memcpy(&magic, static_cast<const void *>(&header), sizeof magic);
@@ -14,8 +15,8 @@ bool is_of_refused_peer(const Header &header) {
            other_order == version_2;
 }
 
-bool Header::unused_are_zero(bool is_tagged) const {
-    using enum Kind;
+bool MessageHeader::unused_are_zero(bool is_tagged) const {
+    using enum MessageKind;
     const bool is_users = !is_tagged && (kind == whole || kind == user_offer);
     const bool has_detail = kind == withdraw || kind == route || kind == decline;
     const bool has_offset = kind == chunk || kind == ring_chunk;
@@ -34,10 +35,10 @@ bool DirectPlace::unused_are_zero() const {
             (descriptors == 0 && std::memcmp(handle.bytes, none.bytes, sizeof none.bytes) == 0));
 }
 
-std::size_t Header::following() const {
+std::size_t MessageHeader::following() const {
     if (has_place()) return sizeof(RingPlace);
-    if (kind == Kind::introduction) return sizeof(Introduction);
-    return kind == Kind::direct ? sizeof(DirectPlace) : user_header;
+    if (kind == MessageKind::introduction) return sizeof(Introduction);
+    return kind == MessageKind::direct ? sizeof(DirectPlace) : user_header;
 }
 
 } // namespace ucd_ucx

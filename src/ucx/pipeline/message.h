@@ -23,7 +23,7 @@ struct MessageId {
 };
 
 // One-sided messages have kinds from 1 on.
-enum class Kind : uint8_t {
+enum class MessageKind : uint8_t {
     whole = 16, // all data follows
     offer,      // announces the chunks of a tagged message; an active message
     opening,    // the tagged message of that transfer, which takes part in matching
@@ -39,25 +39,25 @@ enum class Kind : uint8_t {
     direct_type,  // a flattened type that such offers name
     decline,      // by the receiver of such an offer: it waits for the data by another route
 };
-inline constexpr auto first_kind = Kind::whole, last_kind = Kind::decline;
+inline constexpr auto first_kind = MessageKind::whole, last_kind = MessageKind::decline;
 
 // How the chunks of a transfer may reach the receiver. A sender that has more than one route offers
 // them all, and the receiver chooses.
-enum class Route : uint8_t {
+enum class ChunkRoute : uint8_t {
     host, // in messages of Kind::chunk
     ring, // in device memory that the receiver opens (docs/guide/gpu-ring.md); a RingPlace follows
 };
 inline constexpr std::size_t max_routes = 8; // with those of later versions
-constexpr uint8_t bit_of(Route route) {
+constexpr uint8_t bit_of(ChunkRoute route) {
     return static_cast<uint8_t>(1U << static_cast<unsigned>(route));
 }
 
 // The first bytes of every tagged message and of every active message of a transfer.
-struct Header {
+struct MessageHeader {
     // By these letters, a receive tells a transfer from another library's tagged message.
     static constexpr std::array<char, 4> expected_letters = {'U', 'C', 'D', 'T'};
     uint8_t first_byte = own_first_byte;
-    Kind kind = Kind::whole;
+    MessageKind kind = MessageKind::whole;
     // For withdraw, the negated ucs_status_t; for route, which one, and above that the set of all
     // that the sender offers.
     uint16_t detail = 0;
@@ -68,7 +68,7 @@ struct Header {
     uint32_t user_id = 0;
     uint32_t user_header = 0; // bytes of the header that follows this one
 
-    Route route() const { return static_cast<Route>(detail & 255); }
+    ChunkRoute route() const { return static_cast<ChunkRoute>(detail & 255); }
     uint8_t offered() const { return static_cast<uint8_t>(detail >> 8); }
     // The bytes that follow.
     std::size_t following() const;
@@ -76,19 +76,20 @@ struct Header {
     // so that a later version can give them a meaning.
     bool unused_are_zero(bool is_tagged) const;
     bool has_place() const {
-        return kind == Kind::ring_chunk || (kind == Kind::route && route() == Route::ring);
+        return kind == MessageKind::ring_chunk ||
+               (kind == MessageKind::route && route() == ChunkRoute::ring);
     }
     bool is_good() const {
         return first_byte == own_first_byte && letters == expected_letters && kind >= first_kind &&
                kind <= last_kind;
     }
 };
-static_assert(sizeof(Header) == 48);
+static_assert(sizeof(MessageHeader) == 48);
 
 // Whether the first bytes are those of a peer that is refused: one of version 1 or 2, which began
 // with a number that stands for the letters "UCD1" or "UCD2"; one of a later version; or one of the
 // other byte order.
-bool is_of_refused_peer(const Header &header);
+bool is_of_refused_peer(const MessageHeader &header);
 
 // Where a chunk lies in the sender's device memory.
 struct RingPlace {
@@ -97,15 +98,15 @@ struct RingPlace {
     uint64_t bytes = 0;
 
     // As in Header. An offer of the route names the memory only.
-    bool unused_are_zero(Kind kind) const {
-        return kind == Kind::ring_chunk || (offset == 0 && bytes == 0);
+    bool unused_are_zero(MessageKind kind) const {
+        return kind == MessageKind::ring_chunk || (offset == 0 && bytes == 0);
     }
 };
 struct RingHeader {
-    Header header;
+    MessageHeader header;
     RingPlace place;
 };
-static_assert(sizeof(RingHeader) == sizeof(Header) + sizeof(RingPlace));
+static_assert(sizeof(RingHeader) == sizeof(MessageHeader) + sizeof(RingPlace));
 
 // Why an offer was declined: the detail of the message.
 enum class Decline : uint16_t {
@@ -138,23 +139,23 @@ struct DirectPlace {
     bool unused_are_zero() const; // as in Header
 };
 struct DirectHeader {
-    Header header;
+    MessageHeader header;
     DirectPlace place;
 };
-static_assert(sizeof(DirectHeader) == sizeof(Header) + sizeof(DirectPlace));
+static_assert(sizeof(DirectHeader) == sizeof(MessageHeader) + sizeof(DirectPlace));
 inline constexpr std::size_t bytes_under_mac = offsetof(DirectHeader, place.mac);
 
 struct IntroductionHeader {
-    Header header;
+    MessageHeader header;
     Introduction introduction;
 };
-static_assert(sizeof(IntroductionHeader) == sizeof(Header) + sizeof(Introduction));
+static_assert(sizeof(IntroductionHeader) == sizeof(MessageHeader) + sizeof(Introduction));
 
 // The data that a receiver fetches so that UCX reports the completion to the sender.
 using Receipt = uint64_t;
 // The receipt of a chunk, which is valid while the sender keeps the chunk's memory. UCX may fetch
 // the receipt after the endpoint has failed at the sender, which then reuses the memory.
-inline Receipt receipt_of(const Header &chunk) {
+inline Receipt receipt_of(const MessageHeader &chunk) {
     return (chunk.id.stream ^ chunk.id.number * 0x9e3779b97f4a7c15u ^ chunk.offset) | 1;
 }
 

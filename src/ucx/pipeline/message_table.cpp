@@ -38,13 +38,15 @@ bool MessageTable::admit(ucp_ep_h ep, uint64_t stream, uint64_t since) {
     return true;
 }
 
-RecvMessage *MessageTable::get(ucp_ep_h ep, const Header &header, uint64_t since) {
+RecvMessage *MessageTable::get(ucp_ep_h ep, const MessageHeader &header, uint64_t since) {
     if (RecvMessage *known = find(ep, header.id); known != nullptr) return known;
     if (ep != nullptr && !admit(ep, header.id.stream, since)) return nullptr;
-    Charge charge = transfers_.engine.ledger.take(ep, RecvMessage::bytes_of_entry, Use::message);
+    Charge charge =
+        transfers_.engine.ledger.take(ep, RecvMessage::bytes_of_entry, LedgerUse::message);
     if (ep != nullptr && !charge) return nullptr;
     // If a tagged message has opened the transfer already, its endpoint becomes known now.
-    const bool may_be_opened = header.kind != Kind::whole && header.kind != Kind::user_offer;
+    const bool may_be_opened =
+        header.kind != MessageKind::whole && header.kind != MessageKind::user_offer;
     const auto opened = may_be_opened ? messages_.find({nullptr, header.id}) : messages_.end();
     std::unique_ptr<RecvMessage> made;
     if (opened == messages_.end())
@@ -66,7 +68,7 @@ RecvMessage *MessageTable::get(ucp_ep_h ep, const Header &header, uint64_t since
     return place->second.get();
 }
 
-RecvMessage *MessageTable::open(const Header &opening, ucs_status_t *status) {
+RecvMessage *MessageTable::open(const MessageHeader &opening, ucs_status_t *status) {
     const auto found = openable_.find(opening.id);
     if (found != openable_.end()) {
         RecvMessage *message = found->second;

@@ -31,10 +31,10 @@ public:
     // The transfer that an active message belongs to. `get` creates it for its first message, and
     // returns null if the endpoint is or will be barred.
     RecvMessage *find(ucp_ep_h ep, const MessageId &id) const;
-    RecvMessage *get(ucp_ep_h ep, const Header &header, uint64_t since);
+    RecvMessage *get(ucp_ep_h ep, const MessageHeader &header, uint64_t since);
     // The transfer that a tagged message opens, created if none of its other messages has arrived.
     // Null if the transfer cannot come any more; *status then says why.
-    RecvMessage *open(const Header &opening, ucs_status_t *status);
+    RecvMessage *open(const MessageHeader &opening, ucs_status_t *status);
     // Tagged messages no longer find the transfer.
     void close_to_openings(const RecvMessage &message);
     // Messages no longer find the transfer, and the next delete_forgotten deletes it.

@@ -13,9 +13,9 @@ Status Receiving::set(const Data &to, const ucd_ucx_param_t *param, ucd_op_t op,
     terms_ = terms;
     ucd_info_t info;
     UCD_TRY(ucd_ucx_request::set(transfers_.engine.options, param, info));
-    UCD_TRY(buffer_.set(to, info, Direction::receive, transfers_.engine.for_host, op));
+    UCD_TRY(buffer_.set(to, info, TransferDirection::receive, transfers_.engine.for_host, op));
     frame_.buffer = &buffer_;
-    frame_.direction = Direction::receive;
+    frame_.direction = TransferDirection::receive;
     if (buffer_.bytes() >= least_for_cursor) frame_.cursor = SegmentCursor::make(buffer_);
     return success;
 }
@@ -62,10 +62,10 @@ Status Receiving::start_tagged(ucp_tag_t tag, ucp_tag_t mask) {
 namespace {
 
 // Checks the header of a tagged message.
-ucs_status_t check_tagged(const Header &h, std::size_t length) {
+ucs_status_t check_tagged(const MessageHeader &h, std::size_t length) {
     if (length >= sizeof h && is_of_refused_peer(h)) return UCS_ERR_UNSUPPORTED;
-    const bool whole = h.kind == Kind::whole && h.total == length - sizeof h;
-    const bool opening = h.kind == Kind::opening && length == sizeof h;
+    const bool whole = h.kind == MessageKind::whole && h.total == length - sizeof h;
+    const bool opening = h.kind == MessageKind::opening && length == sizeof h;
     const bool is_good = length >= sizeof h && h.is_good() && h.unused_are_zero(true);
     return is_good && (whole || opening) ? UCS_OK : UCS_ERR_INVALID_PARAM;
 }
@@ -73,9 +73,9 @@ ucs_status_t check_tagged(const Header &h, std::size_t length) {
 } // namespace
 
 void Receiving::on_complete() {
-    const Header &h = frame_.header;
+    const MessageHeader &h = frame_.header;
     if (posted_status_ == UCS_OK) posted_status_ = check_tagged(h, length_);
-    const bool opens = posted_status_ == UCS_OK && h.kind == Kind::opening;
+    const bool opens = posted_status_ == UCS_OK && h.kind == MessageKind::opening;
     ucs_status_t refused = UCS_OK;
     try {
         if (opens) message_ = transfers_.messages.open(h, &refused);

@@ -38,7 +38,7 @@ public:
     // Whether UCX unpacks the chunks that come from there.
     bool is_streamed(ucp_ep_h from) const;
     // Takes memory to copy a chunk to, if the options ask for copies.
-    Block take_copy(uint64_t bytes) const;
+    StagingBlock take_copy(uint64_t bytes) const;
     bool has_failed() const { return state_ == RecvState::failing || state_ == RecvState::overdue; }
 
     // Ends the transfer with this status as soon as no chunk is being received into its memory.

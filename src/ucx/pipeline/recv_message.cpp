@@ -40,16 +40,17 @@ static ucs_status_t status_of_withdrawal(int status) {
 }
 
 Admission RecvMessage::admit(const RecvPart &part) {
-    const Header &h = part.header;
+    const MessageHeader &h = part.header;
     if (!part.unused_are_zero()) return Admission::refuse;
     return state_.take(
         {h.kind, h.total, h.offset, part.bytes, !part.is_here(), h.route(), h.offered()});
 }
 
 void RecvMessage::take(std::unique_ptr<RecvPart> part, Admission admission) {
-    const Header &h = part->header;
+    const MessageHeader &h = part->header;
     // The sender goes on by another route, so it knows that its offer was declined.
-    if (decline_ != nullptr && h.kind >= Kind::chunk && h.kind <= Kind::ring_chunk) direct_.reset();
+    if (decline_ != nullptr && h.kind >= MessageKind::chunk && h.kind <= MessageKind::ring_chunk)
+        direct_.reset();
     if (admission == Admission::refuse) return end(UCS_ERR_INVALID_PARAM);
     if (admission == Admission::ignore) {
         if (!part->is_route()) settled_ += part->bytes;
@@ -59,12 +60,12 @@ void RecvMessage::take(std::unique_ptr<RecvPart> part, Admission admission) {
     }
     keep_charge(*part);
     switch (h.kind) {
-    case Kind::offer: return;
-    case Kind::withdraw: return end(status_of_withdrawal(h.detail));
-    case Kind::route: return take_route(std::move(part));
-    case Kind::direct: return take_direct(std::move(part));
-    case Kind::whole:
-    case Kind::user_offer: announce(*part); break;
+    case MessageKind::offer: return;
+    case MessageKind::withdraw: return end(status_of_withdrawal(h.detail));
+    case MessageKind::route: return take_route(std::move(part));
+    case MessageKind::direct: return take_direct(std::move(part));
+    case MessageKind::whole:
+    case MessageKind::user_offer: announce(*part); break;
     default: break;
     }
     if (part->has_lost_data()) return lose_part(part->bytes);
@@ -148,7 +149,7 @@ void RecvMessage::drop_waiting() {
     transfers_.drop(waiting_);
 }
 
-bool RecvMessage::find_room(RecvPart &part, Block &block) {
+bool RecvMessage::find_room(RecvPart &part, StagingBlock &block) {
     if (part.is_ring()) {
         block = receiving_->take_copy(part.bytes);
         if (block) ++blocks_;
@@ -176,7 +177,7 @@ void RecvMessage::advance() {
     while (receiving_ != nullptr && !receiving_->has_failed() && !waiting_.empty() &&
            in_use_ < (first_waiting().is_ring() ? receiving_->ring_depth() : receiving_->depth())) {
         RecvPart &part = first_waiting();
-        Block block;
+        StagingBlock block;
         if (!find_room(part, block)) return;
         (void)waiting_.pop();
         waiting_bytes_ -= part.bytes;

@@ -44,9 +44,9 @@ public:
     uint64_t total() const { return state_.total(); }
     ucp_ep_h ep() const { return ep_; } // null: only an opening has arrived
     uint64_t since() const { return since_; }
-    const Header &header() const { return header_; }
+    const MessageHeader &header() const { return header_; }
     std::string_view user_header() const {
-        return std::string_view(announcement_).substr(sizeof(Header));
+        return std::string_view(announcement_).substr(sizeof(MessageHeader));
     }
 
     // Used by the message table:
@@ -97,12 +97,12 @@ private:
     void decline(Decline reason);
     void drop_waiting();
     bool is_finished() const { return settled_ == state_.total(); }
-    std::unique_ptr<RecvPart> &offer_of(Route route) {
+    std::unique_ptr<RecvPart> &offer_of(ChunkRoute route) {
         return routes_[static_cast<std::size_t>(route)];
     }
     // The sender knows, or will know, which route was chosen: its offer is not here any more.
     bool has_answered() const;
-    bool find_room(RecvPart &part, Block &block);
+    bool find_room(RecvPart &part, StagingBlock &block);
     void conclude();
     void answer();
     void fetch(std::unique_ptr<RecvPart> &route);
@@ -112,7 +112,7 @@ private:
     Transfers &transfers_;
     const MessageId id_;
     TransferState state_;
-    Header header_;
+    MessageHeader header_;
     std::string announcement_; // the headers of a user's message
     ucp_ep_h ep_ = nullptr;
     uint64_t since_ = 0;

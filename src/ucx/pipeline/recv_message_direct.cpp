@@ -68,7 +68,7 @@ namespace {
 
 // Whether this is the type's layout. Displacements that are only known when data moves cannot be
 // compared with an offer.
-bool has_layout(const KnownType &type, const DirectPlace &place, uint64_t total) {
+bool has_layout(const PeerType &type, const DirectPlace &place, uint64_t total) {
     const ucd_layout_t *found;
     return place.count > 0 && type.measure(place.count, found).ok() &&
            (found->flags & UCD_LAYOUT__BY_REFERENCE) == 0 && found->bytes == total &&

@@ -19,11 +19,11 @@ bool Receiving::joins_ring(const RecvPart &accept) const {
     return without_exceptions(open).ok();
 }
 
-Block Receiving::take_copy(uint64_t bytes) const {
+StagingBlock Receiving::take_copy(uint64_t bytes) const {
     if (!options_.ring_copy || buffer_.device().empty() || buffer_.device_in_place() != nullptr)
         return {};
     // Without memory for a copy, chunks are unpacked from the sender's memory.
-    Block block;
+    StagingBlock block;
     (void)without_exceptions([&] {
         block = transfers_.engine.chunks_of(buffer_.device()).take_shared(bytes, false);
         return success;
@@ -39,7 +39,7 @@ void RecvMessage::take_route(std::unique_ptr<RecvPart> route) {
 bool RecvMessage::has_answered() const {
     if (!state_.all_routes_came()) return false;
     for (std::size_t i = 0; i < max_routes; ++i)
-        if (state_.has_come(static_cast<Route>(i)) && routes_[i] == nullptr) return true;
+        if (state_.has_come(static_cast<ChunkRoute>(i)) && routes_[i] == nullptr) return true;
     return false;
 }
 
@@ -48,7 +48,8 @@ bool RecvMessage::has_answered() const {
 void RecvMessage::answer() {
     answer_direct();
     if (!state_.is_claimed() || !state_.all_routes_came() || has_answered()) return;
-    std::unique_ptr<RecvPart> &ring = offer_of(Route::ring), &host = offer_of(Route::host);
+    std::unique_ptr<RecvPart> &ring = offer_of(ChunkRoute::ring),
+                              &host = offer_of(ChunkRoute::host);
     // To a transfer that will be dropped, the ring costs the sender least.
     if (receiving_ == nullptr || receiving_->has_failed())
         return ring != nullptr ? ring.reset() : host.reset();

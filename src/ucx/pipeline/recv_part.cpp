@@ -16,7 +16,7 @@ static_assert(sizeof(RecvPart) + ByteRanges::bytes_of_range <= AmData::bytes_for
 
 std::unique_ptr<RecvPart> RecvPart::make(Transfers &transfers, std::unique_ptr<AmData> &am_data) {
     const std::string_view text = am_data->header();
-    Header h;
+    MessageHeader h;
     if (text.size() < sizeof h) return nullptr;
     std::memcpy(&h, text.data(), sizeof h);
     if (!h.is_good() || h.user_header != text.size() - sizeof h || h.user_header != h.following())
@@ -24,7 +24,7 @@ std::unique_ptr<RecvPart> RecvPart::make(Transfers &transfers, std::unique_ptr<A
     return std::make_unique<RecvPart>(transfers, h, std::move(am_data));
 }
 
-RecvPart::RecvPart(Transfers &transfers, const Header &h, std::unique_ptr<AmData> am_data)
+RecvPart::RecvPart(Transfers &transfers, const MessageHeader &h, std::unique_ptr<AmData> am_data)
     : header(h), transfers_(transfers), am_data_(std::move(am_data)) {
     if (!has_receipt()) {
         bytes = am_data_->data_bytes();
@@ -45,7 +45,7 @@ void RecvPart::on_complete() {
         received();
 }
 
-void RecvPart::receive(RecvMessage &message, Block block) {
+void RecvPart::receive(RecvMessage &message, StagingBlock block) {
     message_ = &message;
     block_ = std::move(block);
     if (is_ring()) return receive_from_ring();

@@ -36,16 +36,16 @@ class RecvPart final : public Event, public DeviceWork {
 public:
     // Null if it is not a message of a transfer.
     static std::unique_ptr<RecvPart> make(Transfers &transfers, std::unique_ptr<AmData> &am_data);
-    RecvPart(Transfers &transfers, const Header &header, std::unique_ptr<AmData> am_data);
+    RecvPart(Transfers &transfers, const MessageHeader &header, std::unique_ptr<AmData> am_data);
 
     void on_complete() override;
     void moved(Status status) override;
-    bool is_ring() const { return header.kind == Kind::ring_chunk; }
-    bool is_route() const { return header.kind == Kind::route; }
-    bool is_direct() const { return header.kind == Kind::direct; }
+    bool is_ring() const { return header.kind == MessageKind::ring_chunk; }
+    bool is_route() const { return header.kind == MessageKind::route; }
+    bool is_direct() const { return header.kind == MessageKind::direct; }
     // It is sent by rendezvous, and its data is a receipt.
     bool has_receipt() const {
-        return is_ring() || is_route() || is_direct() || header.kind == Kind::introduction;
+        return is_ring() || is_route() || is_direct() || header.kind == MessageKind::introduction;
     }
     // What follows the header: as many bytes as Header::following says.
     RingPlace place() const { return following<RingPlace>(); }
@@ -67,7 +67,7 @@ public:
     void receive_directly(RecvMessage &message);
 
     // Receives the data into the receive buffer; through `block`, if that is not empty.
-    void receive(RecvMessage &message, Block block);
+    void receive(RecvMessage &message, StagingBlock block);
     // Has UCX unpack the data, instead of receiving it in a block.
     void stream_to(const TypedBuffer &buffer) { range_ = {buffer, header.offset, bytes}; }
     bool is_here() const { return !am_data_->has_handle(); } // the data has arrived
@@ -80,7 +80,7 @@ public:
     std::string take_header() { return am_data_->take_header(); }
     std::unique_ptr<AmData> give_up_am_data() { return std::move(am_data_); }
 
-    const Header header;
+    const MessageHeader header;
     uint64_t bytes = 0; // bytes of the packed stream in this message
 
 private:
@@ -123,7 +123,7 @@ private:
     PartState state_ = PartState::waiting;
     ucs_status_t status_ = UCS_OK;
     RecvMessage *message_ = nullptr;
-    Block block_;
+    StagingBlock block_;
     StreamRange range_; // if UCX unpacks the data
     // For data that a peer asked for: the packed data, and the number of bytes unpacked so far.
     const char *unpacking_ = nullptr;

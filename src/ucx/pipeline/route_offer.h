@@ -8,16 +8,16 @@ namespace ucd_ucx {
 
 class RouteOffer final : public SendOp {
 public:
-    RouteOffer(Sending &owner, Route route)
+    RouteOffer(Sending &owner, ChunkRoute route)
         : SendOp(owner.transfers_.engine), owner_(owner), route_(route) {}
     // `offered` is the set of all routes.
     void send(uint8_t offered);
     void on_complete() override { owner_.on_answer(route_, status_); }
-    Route route() const { return route_; }
+    ChunkRoute route() const { return route_; }
 
 private:
     Sending &owner_;
-    const Route route_;
+    const ChunkRoute route_;
     RingHeader header_;
     Receipt receipt_ = 0;
 };

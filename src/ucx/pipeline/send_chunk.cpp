@@ -7,13 +7,13 @@ namespace ucd_ucx {
 // bytes_of_transfer relies on this.
 constexpr std::size_t bytes_of_chunk = 512 - 16;
 
-void SendChunk::start(Block block, uint64_t offset, uint64_t bytes) {
+void SendChunk::start(StagingBlock block, uint64_t offset, uint64_t bytes) {
     static_assert(sizeof *this <= bytes_of_chunk);
     state_ = ChunkState::packing;
     block_ = std::move(block);
     bytes_ = bytes;
     header_ = owner_.frame_.header;
-    header_.kind = Kind::chunk;
+    header_.kind = MessageKind::chunk;
     header_.offset = offset;
     header_.user_header = 0;
     if (char *in_place = owner_.buffer_.in_place()) return post_packed(in_place + offset);
@@ -33,7 +33,7 @@ void SendChunk::start(Block block, uint64_t offset, uint64_t bytes) {
 void SendChunk::moved(Status status) {
     owner_.transfers_.trace(UCD_UCX_EVENT__PACK_END, header_.id, header_.offset, bytes_);
     if (!status.ok()) owner_.stop(ucx_status_of(status.code()), status.code());
-    const bool in_ring = header_.kind == Kind::ring_chunk;
+    const bool in_ring = header_.kind == MessageKind::ring_chunk;
     if (owner_.status_ == UCS_OK && !in_ring) return post_packed(block_.memory());
     using enum Sending::SendRoute;
     if (owner_.status_ == UCS_OK && owner_.route_ == ring) return post_in_ring();
@@ -68,12 +68,12 @@ void SendChunk::on_complete() {
     owner_.on_sent(status_);
 }
 
-void SendChunk::start_in_ring(Block block, uint64_t offset, uint64_t bytes) {
+void SendChunk::start_in_ring(StagingBlock block, uint64_t offset, uint64_t bytes) {
     state_ = ChunkState::packing;
     block_ = std::move(block);
     bytes_ = bytes;
     header_ = owner_.frame_.header;
-    header_.kind = Kind::ring_chunk;
+    header_.kind = MessageKind::ring_chunk;
     header_.offset = offset;
     header_.user_header = sizeof ring_header_.place;
     if (owner_.exposed_) {
@@ -109,7 +109,7 @@ void SendChunk::post_in_ring() {
 
 void SendChunk::drop() {
     state_ = ChunkState::free;
-    block_ = Block();
+    block_ = StagingBlock();
 }
 
 } // namespace ucd_ucx

@@ -13,9 +13,9 @@ public:
     void moved(Status status) override;
 
     // Packs the bytes into `block`, if that is not empty, and sends them.
-    void start(Block block, uint64_t offset, uint64_t bytes);
+    void start(StagingBlock block, uint64_t offset, uint64_t bytes);
     // Same for the ring, but the packed chunk waits until the receiver has answered the offer.
-    void start_in_ring(Block block, uint64_t offset, uint64_t bytes);
+    void start_in_ring(StagingBlock block, uint64_t offset, uint64_t bytes);
     void post_in_ring();
     void drop(); // for a packed chunk
 
@@ -35,11 +35,11 @@ private:
 
     Sending &owner_;
     ChunkState state_ = ChunkState::free;
-    Header header_;
+    MessageHeader header_;
     RingHeader ring_header_; // the header of a ring_chunk, instead of header_
     Receipt receipt_ = 0;
     uint64_t bytes_ = 0;
-    Block block_;
+    StagingBlock block_;
     StreamRange range_; // if UCX packs the chunk
 };
 

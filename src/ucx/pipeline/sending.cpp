@@ -30,7 +30,7 @@ Status Sending::set(ucp_ep_h ep, const Data &data, const ucd_ucx_param_t *param,
                     const TransferTerms &terms) {
     ucd_info_t info;
     UCD_TRY(ucd_ucx_request::set(transfers_.engine.options, param, info));
-    UCD_TRY(buffer_.set(data, info, Direction::send, transfers_.engine.for_host));
+    UCD_TRY(buffer_.set(data, info, TransferDirection::send, transfers_.engine.for_host));
     terms_ = terms;
     ep_ = ep;
     since_ = transfers_.engine.events.now();
@@ -81,7 +81,7 @@ void Sending::set_chunks() {
     const Ledger &ledger = transfers_.engine.ledger;
     uint64_t &bytes = options_.chunk;
     if (terms_.account != nullptr && buffer_.in_place() == nullptr) {
-        while (bytes > 1 && !ledger.is_possible(bytes, Use::chunk)) bytes /= 2;
+        while (bytes > 1 && !ledger.is_possible(bytes, LedgerUse::chunk)) bytes /= 2;
         if (buffer_.on_host())
             while (bytes > 1 && buffer_.steps(bytes) > Ledger::steps_of_call) bytes /= 2;
     }
@@ -99,13 +99,13 @@ Status Sending::set_whole() {
         return success;
     }
     // Rounded to few sizes, so that blocks are reused: drivers take long to allocate.
-    const std::size_t bytes = std::bit_ceil(sizeof(Header) + buffer_.bytes());
+    const std::size_t bytes = std::bit_ceil(sizeof(MessageHeader) + buffer_.bytes());
     packed_ = transfers_.engine.take_chunk(buffer_, bytes, true);
     if (!packed_)
         return buffer_.on_host() ? success
                                  : fail(UCD_ERR__OUT_OF_MEM, "no memory for a message of %ju bytes",
                                         static_cast<uintmax_t>(buffer_.bytes()));
-    return buffer_.pack(0, packed_.memory() + sizeof(Header), buffer_.bytes(), nullptr);
+    return buffer_.pack(0, packed_.memory() + sizeof(MessageHeader), buffer_.bytes(), nullptr);
 }
 
 uint64_t Sending::chunk_bytes(uint64_t offset) const {
@@ -114,7 +114,7 @@ uint64_t Sending::chunk_bytes(uint64_t offset) const {
 
 // The transfer cannot end before end_of_start: UCX may complete one message before the next one is
 // sent.
-void Sending::begin(Kind kind) {
+void Sending::begin(MessageKind kind) {
     frame_.header.kind = kind;
     frame_.header.id = transfers_.next_id(ep_);
     state_ = SendState::starting;
@@ -129,13 +129,13 @@ void Sending::end_of_start() {
 // The message is packed by UCX while it sends, unless it was packed in advance.
 SendArgs Sending::whole_message() {
     if (!packed_) return {.data = &frame_, .count = 1, .datatype = transfers_.framed->handle()};
-    std::memcpy(packed_.memory(), &frame_.header, sizeof(Header));
-    const std::size_t skipped = sizeof(Header) - frame_.prefix;
+    std::memcpy(packed_.memory(), &frame_.header, sizeof(MessageHeader));
+    const std::size_t skipped = sizeof(MessageHeader) - frame_.prefix;
     return {.data = packed_.memory() + skipped, .count = frame_.prefix + buffer_.bytes()};
 }
 
 void Sending::start_tagged(ucp_tag_t tag) {
-    begin(is_whole() ? Kind::whole : Kind::opening);
+    begin(is_whole() ? MessageKind::whole : MessageKind::opening);
     if (!is_whole())
         am_header_.reserve(sizeof frame_.header); // now, because later steps must not
                                                   // fail
@@ -147,8 +147,8 @@ void Sending::start_tagged(ucp_tag_t tag) {
     } else {
         // The offer is sent first: from it, the receiver learns the endpoint that the chunks will
         // come from.
-        Header offer = frame_.header;
-        offer.kind = Kind::offer;
+        MessageHeader offer = frame_.header;
+        offer.kind = MessageKind::offer;
         // own: a header of this side
         am_header_.assign(reinterpret_cast<const char *>(&offer), sizeof offer);
         under_way_ += 2;
@@ -164,7 +164,7 @@ void Sending::start_tagged(ucp_tag_t tag) {
 }
 
 void Sending::start_am(unsigned id, std::string_view header) {
-    begin(is_whole() ? Kind::whole : Kind::user_offer);
+    begin(is_whole() ? MessageKind::whole : MessageKind::user_offer);
     frame_.header.user_id = id;
     frame_.header.user_header = static_cast<uint32_t>(header.size());
     frame_.prefix = 0;
@@ -204,7 +204,7 @@ bool Sending::advance() {
     if (chunk == chunks_.end()) return false;
     if (terms_.account != nullptr && !transfers_.engine.ledger.may_work(terms_.account))
         return true; // may work in the next call of progress
-    Block block;
+    StagingBlock block;
     if (buffer_.in_place() == nullptr && !is_streamed_) {
         if (!transfers_.engine.take_chunk_for(terms_.account, buffer_, chunk_bytes(next_),
                                               !holds_memory(), &block))
@@ -251,7 +251,7 @@ void Sending::stop(ucs_status_t status, int ucd, bool withdraws) {
 
 void Sending::withdraw() {
     withdrawal_ = frame_.header;
-    withdrawal_.kind = Kind::withdraw;
+    withdrawal_.kind = MessageKind::withdraw;
     withdrawal_.user_header = 0;
     withdrawal_.detail = static_cast<uint16_t>(-status_);
     ++under_way_;
@@ -276,7 +276,7 @@ void Sending::conclude() {
         status_ = ucx_status_of(frame_.failure);
         ucd_ = frame_.failure;
     }
-    packed_ = Block();
+    packed_ = StagingBlock();
     transfers_.finish(*this, {status_, ucd_, status_ == UCS_OK ? buffer_.bytes() : 0, 0});
 }
 

@@ -92,7 +92,7 @@ private:
     void prepare_ring();
     void ask();
     void ask_for_route();
-    void on_answer(Route route, ucs_status_t status);
+    void on_answer(ChunkRoute route, ucs_status_t status);
     // Packs a first chunk for the ring. Returns false if the transfer has failed.
     bool start_packing();
     bool advance_in_ring();
@@ -102,7 +102,7 @@ private:
     void set_limits(Matching matching);
     Status set_whole();
     SendArgs whole_message();
-    void begin(Kind kind);
+    void begin(MessageKind kind);
     void end_of_start();
     void on_sent(ucs_status_t status);
     // Ends the transfer with this status, once UCX has sent its messages. `withdraws`: tell the
@@ -121,9 +121,9 @@ private:
     uint64_t since_ = 0;
     TypedBuffer buffer_;
     Frame frame_;
-    Block packed_;          // a whole message that was packed in advance, behind space for a Header
+    StagingBlock packed_;   // a whole message that was packed in advance, behind space for a Header
     std::string am_header_; // a Header, and the user's header
-    Header withdrawal_;
+    MessageHeader withdrawal_;
     ControlMessage opening_{*this}, offer_{*this}, withdrawal_message_{*this};
     std::list<SendChunk> chunks_; // the window; a list, so that addresses stay valid
     uint64_t next_ = 0;           // the first byte that is in no chunk yet
@@ -132,7 +132,7 @@ private:
     std::list<RouteOffer> routes_;          // those offered
     std::unique_ptr<SendingDirect> direct_; // what is sent so that the receiver reads the data
     std::list<SendChunk> ring_chunks_;
-    Block first_block_;             // the first block of the ring
+    StagingBlock first_block_;      // the first block of the ring
     bool exposed_ = false;          // the receiver opens the buffer itself
     ucd_ipc_handle_t offered_ = {}; // the handle of the buffer, or of the first block
     SendState state_ = SendState::starting;

@@ -87,8 +87,8 @@ void Sending::prepare_direct(ucd_type_t handle) {
 void Sending::introduce() {
     if (direct_ == nullptr || !direct_->introduction || status_ != UCS_OK) return;
     direct_->introduction_header = {frame_.header, *direct_->introduction};
-    Header &h = direct_->introduction_header.header;
-    h.kind = Kind::introduction;
+    MessageHeader &h = direct_->introduction_header.header;
+    h.kind = MessageKind::introduction;
     h.total = 0;
     h.user_header = sizeof(Introduction);
     ++under_way_;
@@ -108,7 +108,7 @@ bool Sending::ask_directly() {
     }
     if (transfers_.direct.has_to_be_sent(ep_, d.type->id)) {
         d.type_header = frame_.header;
-        d.type_header.kind = Kind::direct_type;
+        d.type_header.kind = MessageKind::direct_type;
         d.type_header.user_header = 0;
         ++under_way_;
         d.sending_type.send_am(ep_, UCP_AM_SEND_FLAG_EAGER,
@@ -121,9 +121,9 @@ bool Sending::ask_directly() {
             return false;
         }
     }
-    Header &h = d.header.header;
+    MessageHeader &h = d.header.header;
     h = frame_.header;
-    h.kind = Kind::direct;
+    h.kind = MessageKind::direct;
     h.user_header = sizeof d.header.place;
     d.header.place.number = link->next_number();
     d.header.place.mac = link->authenticate(&d.header, bytes_under_mac);

@@ -43,7 +43,7 @@ struct SendingDirect {
     DirectHeader header;
     DirectMessage offering;
 
-    Header type_header;
+    MessageHeader type_header;
     ControlMessage sending_type;
 };
 

@@ -19,7 +19,7 @@ uint64_t Sending::ring_block_bytes() const {
 bool Sending::charge_ring_block(Charge &charge) const {
     if (terms_.account == nullptr) return true;
     charge = transfers_.engine.ledger.take(
-        terms_.account, DeviceChunks::bytes_of_shared(ring_block_bytes()), Use::chunk);
+        terms_.account, DeviceChunks::bytes_of_shared(ring_block_bytes()), LedgerUse::chunk);
     return static_cast<bool>(charge);
 }
 
@@ -42,14 +42,15 @@ void Sending::prepare_ring() {
         ring_chunks_.emplace_back(*this);
     // The host is offered first: where rendezvous is disabled, UCX completes that offer without the
     // receiver, and the ring is not used.
-    for (const Route route : {Route::host, Route::ring}) routes_.emplace_back(*this, route);
+    for (const ChunkRoute route : {ChunkRoute::host, ChunkRoute::ring})
+        routes_.emplace_back(*this, route);
     if (route_ != SendRoute::asking_directly) route_ = SendRoute::asking;
 }
 
 void RouteOffer::send(uint8_t offered) {
-    Header &h = header_.header;
+    MessageHeader &h = header_.header;
     h = owner_.frame_.header;
-    h.kind = Kind::route;
+    h.kind = MessageKind::route;
     h.detail = static_cast<uint16_t>(offered << 8 | static_cast<unsigned>(route_));
     h.user_header = h.has_place() ? sizeof header_.place : 0;
     if (h.has_place()) header_.place = {owner_.offered_};
@@ -75,10 +76,10 @@ void Sending::ask_for_route() {
     }
 }
 
-void Sending::on_answer(Route route, ucs_status_t status) {
+void Sending::on_answer(ChunkRoute route, ucs_status_t status) {
     if (status == UCS_OK && status_ == UCS_OK && route_ == SendRoute::asking) {
-        route_ = route == Route::host ? SendRoute::host : SendRoute::ring;
-        if (route == Route::host) { // all chunks are sent again from the beginning
+        route_ = route == ChunkRoute::host ? SendRoute::host : SendRoute::ring;
+        if (route == ChunkRoute::host) { // all chunks are sent again from the beginning
             drop_packed();
             next_ = 0;
         }
@@ -100,7 +101,7 @@ bool Sending::advance_in_ring() {
     const auto chunk = std::find_if(ring_chunks_.begin(), ring_chunks_.end(),
                                     [](const SendChunk &c) { return c.is_free(); });
     if (chunk == ring_chunks_.end()) return false;
-    Block block = std::move(first_block_);
+    StagingBlock block = std::move(first_block_);
     if (!block && !exposed_) {
         const bool urgent = std::none_of(ring_chunks_.begin(), ring_chunks_.end(),
                                          [](const SendChunk &c) { return c.holds_memory(); });
@@ -122,7 +123,7 @@ bool Sending::advance_in_ring() {
 }
 
 void Sending::drop_packed() {
-    first_block_ = Block();
+    first_block_ = StagingBlock();
     for (SendChunk &chunk : ring_chunks_) {
         if (!chunk.is_packed()) continue;
         chunk.drop();

@@ -6,7 +6,7 @@
 
 namespace ucd_ucx {
 
-bool TransferState::note(Kind kind, unsigned others) {
+bool TransferState::note(MessageKind kind, unsigned others) {
     const unsigned bit = bit_of_kind(kind);
     if ((came_ & (bit | others)) != 0) return false;
     came_ = static_cast<uint16_t>(came_ | bit);
@@ -16,47 +16,47 @@ bool TransferState::note(Kind kind, unsigned others) {
 // Messages -----------------------------------------------------------------
 
 // Tagged transfers are opened by a tagged message, those of users by an active message.
-Admission TransferState::take(const Part &part) {
-    const unsigned user = bit_of_kind(Kind::whole) | bit_of_kind(Kind::user_offer);
-    const unsigned tagged = bit_of_kind(Kind::offer) | bit_of_kind(Kind::opening);
+Admission TransferState::take(const MessagePart &part) {
+    const unsigned user = bit_of_kind(MessageKind::whole) | bit_of_kind(MessageKind::user_offer);
+    const unsigned tagged = bit_of_kind(MessageKind::offer) | bit_of_kind(MessageKind::opening);
     if (part.total != total_) return Admission::refuse;
     switch (part.kind) {
-    case Kind::whole:
+    case MessageKind::whole:
         // The data of a whole message goes to the offset in its header, which must therefore be 0.
         if (part.offset != 0 || part.bytes != total_ || !seen_.add(0, part.bytes))
             return Admission::refuse;
         return note(part.kind, user | tagged) ? Admission::accept : Admission::refuse;
-    case Kind::user_offer:
+    case MessageKind::user_offer:
         return part.bytes == 0 && note(part.kind, user | tagged) ? Admission::accept
                                                                  : Admission::refuse;
-    case Kind::offer:
+    case MessageKind::offer:
         return part.bytes == 0 && note(part.kind, user) ? Admission::accept : Admission::refuse;
-    case Kind::chunk:
-    case Kind::ring_chunk: {
+    case MessageKind::chunk:
+    case MessageKind::ring_chunk: {
         const bool fits = part.bytes > 0 && part.bytes <= max_chunk && part.offset <= total_ &&
                           part.bytes <= total_ - part.offset;
-        const bool ring = part.kind == Kind::ring_chunk;
+        const bool ring = part.kind == MessageKind::ring_chunk;
         if (!fits || (ring && !part.rendezvous) || !seen_.add(part.offset, part.bytes))
             return Admission::refuse;
         return takes_data() ? Admission::accept : Admission::ignore;
     }
-    case Kind::route: return take_route(part);
-    case Kind::direct:
+    case MessageKind::route: return take_route(part);
+    case MessageKind::direct:
         // Without rendezvous, the sender would not learn that its memory was read.
         if (part.bytes != 0 || !part.rendezvous || !note(part.kind)) return Admission::refuse;
         return takes_data() ? Admission::accept : Admission::ignore;
-    case Kind::introduction:
-    case Kind::direct_type:
-    case Kind::decline: break; // of no transfer here
-    case Kind::withdraw:       // also if the transfer was dropped: it then ends
+    case MessageKind::introduction:
+    case MessageKind::direct_type:
+    case MessageKind::decline: break; // of no transfer here
+    case MessageKind::withdraw:       // also if the transfer was dropped: it then ends
         return part.bytes == 0 ? Admission::accept : Admission::refuse;
-    case Kind::opening: break; // not an active message
+    case MessageKind::opening: break; // not an active message
     }
     return Admission::refuse;
 }
 
 // All routes that a sender offers come with the same set, each once.
-Admission TransferState::take_route(const Part &part) {
+Admission TransferState::take_route(const MessagePart &part) {
     const bool is_offered = static_cast<std::size_t>(part.route) < max_routes &&
                             (part.offered & bit_of(part.route)) != 0;
     if (!is_offered || part.bytes != 0 || (offered_ != 0 && offered_ != part.offered))
@@ -69,8 +69,8 @@ Admission TransferState::take_route(const Part &part) {
 }
 
 Admission TransferState::open(uint64_t total) {
-    if (total != total_ ||
-        !note(Kind::opening, bit_of_kind(Kind::whole) | bit_of_kind(Kind::user_offer)))
+    if (total != total_ || !note(MessageKind::opening, bit_of_kind(MessageKind::whole) |
+                                                           bit_of_kind(MessageKind::user_offer)))
         return Admission::refuse;
     return Admission::accept;
 }

@@ -25,14 +25,14 @@ enum class TransferStage : uint8_t {
 };
 
 // The properties of a message that matter to its transfer.
-struct Part {
-    Kind kind = Kind::whole;
+struct MessagePart {
+    MessageKind kind = MessageKind::whole;
     uint64_t total = 0;
     uint64_t offset = 0;
-    uint64_t bytes = 0;        // bytes of the transfer that this message brings
-    bool rendezvous = false;   // the data waits at the sender
-    Route route = Route::host; // of an offer of a route
-    uint8_t offered = 0;       // the set of routes that it belongs to
+    uint64_t bytes = 0;                  // bytes of the transfer that this message brings
+    bool rendezvous = false;             // the data waits at the sender
+    ChunkRoute route = ChunkRoute::host; // of an offer of a route
+    uint8_t offered = 0;                 // the set of routes that it belongs to
 };
 
 enum class Admission : uint8_t {
@@ -46,7 +46,7 @@ public:
     explicit TransferState(uint64_t total) : total_(total) {}
 
     // An active message. If it throws std::bad_alloc, nothing has changed.
-    Admission take(const Part &part);
+    Admission take(const MessagePart &part);
     // A tagged message, with the total that it announces. If the result is not `accept`, the
     // matched receive fails, and the transfer is unchanged.
     Admission open(uint64_t total);
@@ -74,17 +74,17 @@ public:
     bool is_discarding() const {
         return stage_ == TransferStage::discarding || stage_ == TransferStage::late;
     }
-    bool has_come(Route route) const { return (routes_came_ & bit_of(route)) != 0; }
+    bool has_come(ChunkRoute route) const { return (routes_came_ & bit_of(route)) != 0; }
     bool all_routes_came() const { return offered_ != 0 && routes_came_ == offered_; }
 
 private:
-    static constexpr unsigned bit_of_kind(Kind kind) {
+    static constexpr unsigned bit_of_kind(MessageKind kind) {
         return 1U << (static_cast<unsigned>(kind) - static_cast<unsigned>(first_kind));
     }
     // Notes a message that comes at most once. Returns false if it, or one of `others`, which
     // exclude it, has come.
-    bool note(Kind kind, unsigned others = 0);
-    Admission take_route(const Part &part);
+    bool note(MessageKind kind, unsigned others = 0);
+    Admission take_route(const MessagePart &part);
 
     const uint64_t total_;
     TransferStage stage_ = TransferStage::announced;

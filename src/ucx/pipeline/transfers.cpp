@@ -13,7 +13,7 @@
 
 namespace ucd_ucx {
 
-Transfers::Transfers(Engine &of)
+Transfers::Transfers(WorkerEngine &of)
     : engine(of), mappings(of.ledger), direct(of.ledger), attached_memories(of.ledger),
       messages(*this) {
     engine.attach_transfers(*this);
@@ -144,31 +144,31 @@ void Transfers::take(std::unique_ptr<AmData> am_data) {
 
 // If it throws std::bad_alloc, nothing has changed.
 RecvMessage *Transfers::find_message(const RecvPart &part, ucs_status_t failed) {
-    const Header &h = part.header;
-    const bool users = h.kind == Kind::whole || h.kind == Kind::user_offer;
+    const MessageHeader &h = part.header;
+    const bool users = h.kind == MessageKind::whole || h.kind == MessageKind::user_offer;
     if (failed != UCS_OK) {
         end_stream(h.id.stream, failed);
         if (!users) return nullptr;
     }
     const ucp_ep_h from = failed == UCS_OK ? part.ep() : nullptr;
-    return h.kind == Kind::withdraw ? messages.find(from, h.id)
-                                    : messages.get(from, h, part.since());
+    return h.kind == MessageKind::withdraw ? messages.find(from, h.id)
+                                           : messages.get(from, h, part.since());
 }
 
 bool Transfers::take_about_direct(const RecvPart &part, ucs_status_t failed) {
-    const Header &h = part.header;
+    const MessageHeader &h = part.header;
     const bool takes =
         failed == UCS_OK && engine.options.direct != Trust::none && part.unused_are_zero();
     switch (h.kind) {
-    case Kind::introduction:
+    case MessageKind::introduction:
         // Where UCX does not use rendezvous, a sender would not learn that its data was read.
         if (takes && !part.is_here()) engine.links.connect(part.ep(), part.introduction());
         return true;
-    case Kind::direct_type:
+    case MessageKind::direct_type:
         if (takes && !part.has_lost_data() && engine.links.to_owner(part.ep()) != nullptr)
             direct.learn(part.ep(), part.data());
         return true;
-    case Kind::decline:
+    case MessageKind::decline:
         // Each looks at all sends, so only peers that may be asked can cause it.
         if (!takes) return true;
         for (Sending *sending : sendings_)

@@ -60,7 +60,7 @@ constexpr uint64_t bytes_of_transfer(const TransferOptions &options) {
 // The caller holds the engine's lock.
 class Transfers final : public Family {
 public:
-    explicit Transfers(Engine &engine);
+    explicit Transfers(WorkerEngine &engine);
     ~Transfers();
     Transfers(const Transfers &) = delete;
     Transfers &operator=(const Transfers &) = delete;
@@ -115,7 +115,7 @@ public:
     // If the message's endpoint has failed, and the message has not ended yet: the status.
     ucs_status_t failure_of(const RecvMessage &message) const;
 
-    Engine &engine;
+    WorkerEngine &engine;
     Mappings mappings;
     DirectTypes direct;
     PassedMemory passed_memory;
@@ -172,6 +172,6 @@ struct ucd_ucx_pipeline {
     ucd_ucx_pipeline(const ucd_ucx_pipeline &) = delete;
     ucd_ucx_pipeline &operator=(const ucd_ucx_pipeline &) = delete;
 
-    ucd_ucx::Engine engine;
+    ucd_ucx::WorkerEngine engine;
     ucd_ucx::Transfers transfers;
 };

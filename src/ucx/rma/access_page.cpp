@@ -4,7 +4,7 @@
 
 namespace ucd_ucx::rma {
 
-std::unique_ptr<AccessPage> AccessPage::make(Descriptor &descriptor) {
+std::unique_ptr<AccessPage> AccessPage::make(FileDescriptor &descriptor) {
     std::unique_ptr<SharedMemory> memory = SharedMemory::make("ucd-windows", bytes, descriptor);
     if (memory == nullptr) return nullptr;
     return std::unique_ptr<AccessPage>(new (std::nothrow) AccessPage(std::move(memory)));

@@ -23,7 +23,7 @@ public:
 
     // At the owner. The descriptor is for the origin, which cannot change the size. Null if the
     // system refuses.
-    static std::unique_ptr<AccessPage> make(Descriptor &descriptor);
+    static std::unique_ptr<AccessPage> make(FileDescriptor &descriptor);
     // At the origin. Null if the descriptor is not that of such a page.
     static std::unique_ptr<AccessPage> open(int descriptor);
 

@@ -4,7 +4,7 @@
 
 namespace ucd_ucx::rma {
 
-OneSided::OneSided(Engine &of, Transfers &data, uint64_t peer_operations)
+OneSided::OneSided(WorkerEngine &of, Transfers &data, uint64_t peer_operations)
     : engine(of), transfers(data), messages(*this), access(*this),
       origin(*this, of.ledger.remembered_limit()), target(*this, peer_operations) {
     engine.attach_one_sided(*this);
@@ -59,7 +59,7 @@ void OneSided::take_message(RecvMessage &message) {
     Delivery delivery = {message.user_header(), message.ep(), engine.events.now(),
                          Payload(transfers, message)};
     if (message.ep() == nullptr) return; // no answer is possible
-    const Header &h = message.header();
+    const MessageHeader &h = message.header();
     if (h.detail != 0 || h.offset != 0 || h.user_id != 0) return; // mean nothing here
     (void)without_exceptions([&] {
         take(delivery, nullptr);

@@ -15,7 +15,7 @@ namespace ucd_ucx::rma {
 // The caller holds the engine's lock.
 class OneSided final : public Family, public MessageReceiver {
 public:
-    OneSided(Engine &engine, Transfers &transfers, uint64_t peer_operations);
+    OneSided(WorkerEngine &engine, Transfers &transfers, uint64_t peer_operations);
     // INVALID_ARG: something is in progress or open.
     Status check_idle() const;
 
@@ -32,7 +32,7 @@ public:
     void on_link_ended(ucp_ep_h ep, bool) override { access.on_link_ended(ep); }
     bool advance() override;
 
-    Engine &engine;
+    WorkerEngine &engine;
     Transfers &transfers;
     ShortMessages messages;
     WindowAccess access;
@@ -62,7 +62,7 @@ struct ucd_ucx_rma {
     ucd_ucx_rma(const ucd_ucx_rma &) = delete;
     ucd_ucx_rma &operator=(const ucd_ucx_rma &) = delete;
 
-    ucd_ucx::Engine engine;
+    ucd_ucx::WorkerEngine engine;
     ucd_ucx::Transfers transfers;
     ucd_ucx::rma::OneSided one_sided;
 };

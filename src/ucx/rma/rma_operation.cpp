@@ -66,7 +66,7 @@ bool Flush::one_ended(const Result &result) {
     return true;
 }
 
-bool RepeatedOperation::has(const Arguments &a) const {
+bool RepeatedOperation::has(const RmaArguments &a) const {
     const auto are_same = [](const Data &one, const Data &other) {
         return one.type == other.type && one.count == other.count;
     };
@@ -78,7 +78,7 @@ bool RepeatedOperation::has(const Arguments &a) const {
 }
 
 // Types that differ from the target's are looked up, so that their handles stay theirs.
-void RmaOperation::note_for_repetition(const Arguments &a, const Encoded &request,
+void RmaOperation::note_for_repetition(const RmaArguments &a, const Encoded &request,
                                        RepeatedOperation &repeated) {
     repeated.type.reset();
     if (has_info_ || bytes_ == 0) return;
@@ -105,7 +105,7 @@ void RmaOperation::note_for_repetition(const Arguments &a, const Encoded &reques
     repeated.type = type_;
 }
 
-Status RmaOperation::set(const Arguments &arguments, const RepeatedOperation &before) {
+Status RmaOperation::set(const RmaArguments &arguments, const RepeatedOperation &before) {
     arguments_ = arguments;
     ucd_info_t info;
     UCD_TRY(ucd_ucx_request::set(origin_.rma.engine.options, arguments.param, info));
@@ -116,10 +116,11 @@ Status RmaOperation::set(const Arguments &arguments, const RepeatedOperation &be
     window_ = before.window;
     if (arguments.sent.type == arguments.target.type) arguments_.sent.type = type_->type.get();
     if (sent_bytes_ > 0)
-        UCD_TRY(find_hints_of(arguments_.sent, info, Direction::send, sent_hints_));
+        UCD_TRY(find_hints_of(arguments_.sent, info, TransferDirection::send, sent_hints_));
     if (fetches(arguments.verb)) {
         UCD_TRY(keep_received_type());
-        UCD_TRY(find_hints_of(arguments_.received, info, Direction::receive, received_hints_));
+        UCD_TRY(
+            find_hints_of(arguments_.received, info, TransferDirection::receive, received_hints_));
     }
     since_ = origin_.rma.engine.events.now();
     note_progress();
@@ -137,7 +138,7 @@ Status RmaOperation::keep_received_type() {
     return success;
 }
 
-Status RmaOperation::set(const Arguments &arguments) {
+Status RmaOperation::set(const RmaArguments &arguments) {
     arguments_ = arguments;
     ucd_info_t info;
     UCD_TRY(ucd_ucx_request::set(origin_.rma.engine.options, arguments.param, info));
@@ -152,14 +153,14 @@ Status RmaOperation::set(const Arguments &arguments) {
         UCD_TRY(of_argument("origin_", check_data(from)));
         if (from.type == arguments.target.type) from.type = type_->type.get(); // is kept anyway
         sent_bytes_ = bytes_;
-        UCD_TRY(find_hints_of(from, info, Direction::send, sent_hints_));
+        UCD_TRY(find_hints_of(from, info, TransferDirection::send, sent_hints_));
     }
     if (fetches(arguments.verb)) {
         Data &to = arguments_.received;
         const bool into_result = arguments.verb == Verb::get_accumulate;
         UCD_TRY(of_argument(into_result ? "result_" : "origin_", check_data(to)));
         UCD_TRY(keep_received_type());
-        UCD_TRY(find_hints_of(to, info, Direction::receive, received_hints_));
+        UCD_TRY(find_hints_of(to, info, TransferDirection::receive, received_hints_));
     }
     if (accumulates(arguments.verb) && sends && bytes_ > 0) UCD_TRY(check_op());
     UCD_TRY(read_window_key(*arguments.key, window_));
@@ -191,8 +192,8 @@ Status RmaOperation::check_data(const Data &data) {
     return check_bytes(bytes, bytes_);
 }
 
-Status RmaOperation::find_hints_of(Data &data, ucd_info_t info, Direction direction,
-                                   std::unique_ptr<const Hints> &made) {
+Status RmaOperation::find_hints_of(Data &data, ucd_info_t info, TransferDirection direction,
+                                   std::unique_ptr<const BufferHints> &made) {
     return find_hints(data.buf, data.count, data.type, info, direction, origin_.rma.engine.for_host,
                       made, data.hints);
 }
@@ -218,7 +219,7 @@ Status RmaOperation::hold() {
     return success;
 }
 
-Status RmaOperation::start(Lane &of, const Arguments *given) {
+Status RmaOperation::start(EndpointOrder &of, const RmaArguments *given) {
     lane = &of;
     if (is_done_directly()) return success;
     Request request;
@@ -238,7 +239,7 @@ Status RmaOperation::start(Lane &of, const Arguments *given) {
     return success;
 }
 
-Status RmaOperation::start(Lane &of, const RepeatedOperation &before) {
+Status RmaOperation::start(EndpointOrder &of, const RepeatedOperation &before) {
     lane = &of;
     if (is_done_directly()) return success;
     Encoded request = before.request;
@@ -249,7 +250,7 @@ Status RmaOperation::start(Lane &of, const RepeatedOperation &before) {
 
 bool RmaOperation::is_done_directly() {
     if (options_.direct == Trust::none || bytes_ == 0) return false;
-    const Hints *const for_host = &origin_.rma.engine.for_host;
+    const BufferHints *const for_host = &origin_.rma.engine.for_host;
     if (sent_bytes_ > 0 && arguments_.sent.hints != for_host) return false;
     if (fetches(arguments_.verb) && arguments_.received.hints != for_host) return false;
     Status status = success;

@@ -14,10 +14,10 @@
 namespace ucd_ucx::rma {
 
 class Origin;
-struct Lane;
+struct EndpointOrder;
 
 // The arguments of an operation. Those that it does not have keep their defaults.
-struct Arguments {
+struct RmaArguments {
     Verb verb;
     ucp_ep_h ep;
     Data sent, received;
@@ -33,7 +33,7 @@ struct Arguments {
 // and the displacement. The types keep their handles from being used for other types.
 struct RepeatedOperation {
     // Whether the arguments are the same, and are accompanied by no info.
-    bool has(const Arguments &arguments) const;
+    bool has(const RmaArguments &arguments) const;
 
     TypePtr type;                     // null if there is no operation
     TypePtr sent_type, received_type; // null if they are the same one
@@ -66,15 +66,15 @@ public:
     explicit RmaOperation(Origin &origin) : origin_(origin) {}
     static void *operator new(std::size_t bytes);
     static void operator delete(void *memory);
-    Status set(const Arguments &arguments);
+    Status set(const RmaArguments &arguments);
     // Same, if the operation was done before on this endpoint.
-    Status set(const Arguments &arguments, const RepeatedOperation &before);
+    Status set(const RmaArguments &arguments, const RepeatedOperation &before);
     // For an operation that starts after the call returns: keeps its own copies of the arguments.
     Status hold();
     // Sends the operation. If it fails, nothing is in progress. `given`: the user's arguments, if
     // the operation may be repeated.
-    Status start(Lane &lane, const Arguments *given);
-    Status start(Lane &lane, const RepeatedOperation &before);
+    Status start(EndpointOrder &lane, const RmaArguments *given);
+    Status start(EndpointOrder &lane, const RepeatedOperation &before);
     void cancel() override {}
     void explain() const override;
     // It was done directly when it started.
@@ -91,7 +91,7 @@ public:
     void check_time();
 
     ucp_ep_h ep() const { return arguments_.ep; }
-    Lane *lane = nullptr; // set once the operation is started
+    EndpointOrder *lane = nullptr; // set once the operation is started
     uint64_t since() const { return since_; }
     uint32_t number = 0;
     std::size_t timed_place = 0; // among the origin's operations that have a time limit
@@ -107,11 +107,11 @@ private:
     };
     Status keep_received_type();
     bool is_done_directly();
-    void note_for_repetition(const Arguments &given, const Encoded &request,
+    void note_for_repetition(const RmaArguments &given, const Encoded &request,
                              RepeatedOperation &repeated);
     Status check_data(const Data &data);
-    Status find_hints_of(Data &data, ucd_info_t info, Direction direction,
-                         std::unique_ptr<const Hints> &made);
+    Status find_hints_of(Data &data, ucd_info_t info, TransferDirection direction,
+                         std::unique_ptr<const BufferHints> &made);
     Status check_element();
     Status check_op();
     Status send(const Encoded &message, const Data &data, uint64_t bytes, uint64_t granule);
@@ -123,10 +123,10 @@ private:
     void conclude();
 
     Origin &origin_;
-    Arguments arguments_ = {};
+    RmaArguments arguments_ = {};
     OwnedType held_type_, received_type_;
-    std::unique_ptr<const Hints> sent_hints_, received_hints_; // if the operation has hints of its
-                                                               // own
+    std::unique_ptr<const BufferHints> sent_hints_, received_hints_; // if the operation has hints
+                                                                     // of its own
     OwnedInfo info_;
     bool has_info_ = false;
     TypePtr type_;

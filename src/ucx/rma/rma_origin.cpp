@@ -7,21 +7,21 @@
 
 namespace ucd_ucx::rma {
 
-void Lane::forget() {
+void EndpointOrder::forget() {
     forget_types();
     windows.clear();
     last_window_use = nullptr;
 }
 
 // Requests that are kept for repetition name types by their indices.
-void Lane::forget_types() {
+void EndpointOrder::forget_types() {
     types.clear();
     last_type_use = nullptr;
     for (RepeatedOperation &operation : last_operations) operation.type.reset();
 }
 
-void Lane::learn(const ContentId &window, WindowHandle handle, const KnownType &type,
-                 uint32_t type_index) {
+void EndpointOrder::learn(const ContentId &window, WindowHandle handle, const PeerType &type,
+                          uint32_t type_index) {
     if (handle != 0) {
         const auto found = windows.find(window);
         if (found != windows.end()) found->second.handle = handle;
@@ -33,7 +33,7 @@ void Lane::learn(const ContentId &window, WindowHandle handle, const KnownType &
 
 Origin::Origin(OneSided &owner, uint64_t types_limit) : rma(owner), types(types_limit) {}
 
-Lane &Origin::look_up(ucp_ep_h ep) {
+EndpointOrder &Origin::look_up(ucp_ep_h ep) {
     last_lane_ = &lanes_[ep];
     last_ep_ = ep;
     return *last_lane_;
@@ -104,9 +104,9 @@ std::vector<RmaOperation *> Origin::operations_of(ucp_ep_h ep) const {
 
 // What the target knows -----------------------------------------------------
 
-void Origin::name_window(Lane &lane, const ContentId &window, Request &request) {
+void Origin::name_window(EndpointOrder &lane, const ContentId &window, Request &request) {
     if (lane.last_window_use == nullptr || !same(lane.last_window, window)) {
-        if (lane.windows.size() >= Lane::max_windows && !lane.windows.contains(window)) {
+        if (lane.windows.size() >= EndpointOrder::max_windows && !lane.windows.contains(window)) {
             lane.windows.clear();
             lane.last_window_use = nullptr;
         }
@@ -118,18 +118,19 @@ void Origin::name_window(Lane &lane, const ContentId &window, Request &request) 
     if (request.shows_key) request.window = window;
 }
 
-void Origin::name_type(Lane &lane, const KnownType &type, Request &request) {
+void Origin::name_type(EndpointOrder &lane, const PeerType &type, Request &request) {
     if (lane.last_type_use == nullptr || !same(lane.last_type, type.id)) {
         const bool is_new = !lane.types.contains(type.id);
         // An index may be reused only when no operation is in progress that uses it.
-        if (is_new && lane.types.size() >= Lane::max_types && lane.active == 0) lane.forget_types();
+        if (is_new && lane.types.size() >= EndpointOrder::max_types && lane.active == 0)
+            lane.forget_types();
         const auto index = static_cast<uint32_t>(lane.types.size());
-        if (is_new && index >= Lane::max_types) { // there is no room
+        if (is_new && index >= EndpointOrder::max_types) { // there is no room
             request.form = TypeForm::name;
             request.type = {reinterpret_cast<const char *>(type.id.data()), type.id.size()};
             return;
         }
-        Lane::TypeUse &use = lane.types[type.id];
+        EndpointOrder::TypeUse &use = lane.types[type.id];
         if (use.index == Request::no_index) {
             use.index = index;
             const std::size_t room =
@@ -155,7 +156,7 @@ void Origin::name_type(Lane &lane, const KnownType &type, Request &request) {
 // Operations ----------------------------------------------------------------
 
 template <class Start>
-Status Origin::send(RmaOperation &operation, Lane &lane, Start &&start) noexcept {
+Status Origin::send(RmaOperation &operation, EndpointOrder &lane, Start &&start) noexcept {
     UCD_TRY(without_exceptions([&] { return enter(operation); }));
     const Status status = without_exceptions(start);
     if (!status.ok() || operation.is_over()) leave(operation);
@@ -167,8 +168,8 @@ Status Origin::send(RmaOperation &operation, Lane &lane, Start &&start) noexcept
     return success;
 }
 
-Status Origin::start(const Arguments &arguments, ucd_ucx_request_t *request) {
-    Lane &lane = lane_of(arguments.ep);
+Status Origin::start(const RmaArguments &arguments, ucd_ucx_request_t *request) {
+    EndpointOrder &lane = lane_of(arguments.ep);
     auto operation = std::make_unique<RmaOperation>(*this);
     const RepeatedOperation &before = lane.repeated(arguments.verb);
     if (lane.held.empty() && before.has(arguments)) {
@@ -190,7 +191,7 @@ Status Origin::start(const Arguments &arguments, ucd_ucx_request_t *request) {
     return success;
 }
 
-void Origin::fence(Lane &lane) {
+void Origin::fence(EndpointOrder &lane) {
     if (lane.active > 0 || !lane.held.empty()) lane.held.push_back(nullptr);
 }
 
@@ -243,7 +244,7 @@ void Origin::complete(RmaOperation &operation, const Result &result) {
 
 void Origin::ended(RmaOperation &operation, const Result &result) {
     leave(operation);
-    Lane &lane = *operation.lane;
+    EndpointOrder &lane = *operation.lane;
     --lane.active;
     complete(operation, result);
     advance(lane);
@@ -254,13 +255,13 @@ void Origin::ended(RmaOperation &operation, const Result &result) {
 void Origin::forget_if_idle(ucp_ep_h ep) {
     const auto found = lanes_.find(ep);
     if (found == lanes_.end()) return;
-    const Lane &lane = found->second;
+    const EndpointOrder &lane = found->second;
     if (lane.active > 0 || !lane.held.empty() || !lane.types.empty()) return;
     if (last_lane_ == &lane) last_lane_ = nullptr;
     lanes_.erase(found);
 }
 
-void Origin::advance(Lane &lane) {
+void Origin::advance(EndpointOrder &lane) {
     while (!lane.held.empty() && (lane.held.front() != nullptr || lane.active == 0)) {
         std::unique_ptr<RmaOperation> operation = std::move(lane.held.front());
         lane.held.pop_front();
@@ -281,7 +282,7 @@ void Origin::check_timed() {
 void Origin::on_endpoint_failed(ucp_ep_h ep, ucs_status_t status, uint64_t before) {
     const auto found = lanes_.find(ep);
     if (found == lanes_.end()) return;
-    Lane &lane = found->second;
+    EndpointOrder &lane = found->second;
     lane.forget();
     std::erase_if(lane.held, [&](std::unique_ptr<RmaOperation> &operation) {
         if (operation == nullptr || operation->since() >= before) return false;

@@ -15,7 +15,7 @@ class OneSided;
 
 // An endpoint at its origin: what the target is known to have, and operations that wait. A null
 // pointer in `held` is a fence; operations behind it are held back.
-struct Lane {
+struct EndpointOrder {
     struct TypeUse {
         uint32_t index = Request::no_index;
         bool confirmed = false; // an answer has confirmed that the index may be used
@@ -45,7 +45,7 @@ struct Lane {
     void forget_types();
     // Learns from an answer: the window's handle, unless it is 0; and that the target knows the
     // type by this index, unless it is no_index.
-    void learn(const ContentId &window, WindowHandle handle, const KnownType &type,
+    void learn(const ContentId &window, WindowHandle handle, const PeerType &type,
                uint32_t type_index);
 };
 
@@ -81,7 +81,7 @@ public:
     Origin(const Origin &) = delete;
     Origin &operator=(const Origin &) = delete;
 
-    Status start(const Arguments &arguments, ucd_ucx_request_t *request);
+    Status start(const RmaArguments &arguments, ucd_ucx_request_t *request);
     Status flush(ucp_ep_h ep, const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
     void fence(ucp_ep_h ep);
 
@@ -106,8 +106,8 @@ public:
     OneSided &rma;
     TypesOfOrigin types;
     // Name the window and the type in the request: by handle and index if the target knows these.
-    void name_window(Lane &lane, const ContentId &window, Request &request);
-    void name_type(Lane &lane, const KnownType &type, Request &request);
+    void name_window(EndpointOrder &lane, const ContentId &window, Request &request);
+    void name_type(EndpointOrder &lane, const PeerType &type, Request &request);
     void ended(RmaOperation &operation, const Result &result);
 
 private:
@@ -120,20 +120,20 @@ private:
     static constexpr uint32_t places_bits = 24;
     // Gives the operation a number and sends it. If this fails, nothing has changed.
     template <class Start>
-    Status send(RmaOperation &operation, Lane &lane, Start &&start) noexcept;
+    Status send(RmaOperation &operation, EndpointOrder &lane, Start &&start) noexcept;
     Status enter(RmaOperation &operation);
     Status add_places();
     void leave(const RmaOperation &operation);
     RmaOperation *find(uint32_t number, ucp_ep_h ep) const;
     std::vector<RmaOperation *> operations_of(ucp_ep_h ep) const; // null: of all endpoints
 
-    Lane &lane_of(ucp_ep_h ep) {
+    EndpointOrder &lane_of(ucp_ep_h ep) {
         return ep == last_ep_ && last_lane_ != nullptr ? *last_lane_ : look_up(ep);
     }
-    Lane &look_up(ucp_ep_h ep);
+    EndpointOrder &look_up(ucp_ep_h ep);
     void check_timed();
-    void fence(Lane &lane);
-    void advance(Lane &lane);
+    void fence(EndpointOrder &lane);
+    void advance(EndpointOrder &lane);
     void forget_if_idle(ucp_ep_h ep);
     void complete(RmaOperation &operation, const Result &result);
 
@@ -141,9 +141,9 @@ private:
     NumberQueue free_places_; // has room for all
     uint64_t outstanding_ = 0;
     std::vector<RmaOperation *> timed_; // sent operations that have a time limit
-    std::unordered_map<ucp_ep_h, Lane> lanes_;
+    std::unordered_map<ucp_ep_h, EndpointOrder> lanes_;
     ucp_ep_h last_ep_ = nullptr;
-    Lane *last_lane_ = nullptr;
+    EndpointOrder *last_lane_ = nullptr;
     uint64_t held_ = 0; // the number of held operations
 };
 

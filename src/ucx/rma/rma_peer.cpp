@@ -17,9 +17,9 @@ Peer::Peer(Ledger &ledger, ucp_ep_h ep) : ledger_(ledger), ep_(ep) {}
 
 Peer::~Peer() = default;
 
-Charge Peer::take(uint64_t bytes, Use use) {
+Charge Peer::take(uint64_t bytes, LedgerUse use) {
     Charge charge = ledger_.take(ep_, bytes, use);
-    if (charge || kept_type_ == nullptr || use != Use::type) return charge;
+    if (charge || kept_type_ == nullptr || use != LedgerUse::type) return charge;
     kept_type_.reset();
     return ledger_.take(ep_, bytes, use);
 }
@@ -31,7 +31,7 @@ bool Peer::reserve(std::vector<T> &places, std::size_t number, Charge &charge) {
     // The new capacity is charged in full, because the old one exists until the elements have
     // moved.
     constexpr uint64_t bytes_of_weak_pointer = 32; // its std::shared_ptr's control block
-    Charge more = take(capacity * (sizeof(T) + bytes_of_weak_pointer), Use::request);
+    Charge more = take(capacity * (sizeof(T) + bytes_of_weak_pointer), LedgerUse::request);
     if (!more) return false;
     // charged: more
     places.reserve(capacity);
@@ -39,7 +39,7 @@ bool Peer::reserve(std::vector<T> &places, std::size_t number, Charge &charge) {
     return true;
 }
 
-const KnownType *Peer::type(uint32_t index, TypesOfTarget &types, ContentId &id, TypePtr &owner) {
+const PeerType *Peer::type(uint32_t index, TypesOfTarget &types, ContentId &id, TypePtr &owner) {
     id = {};
     if (index >= types_.size()) return nullptr;
     NamedType &named = types_[index];

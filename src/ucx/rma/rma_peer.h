@@ -32,12 +32,12 @@ public:
     void forget_endpoint() { ep_ = nullptr; }
     // Takes a charge on the endpoint's account. If there is no room for a type, the type that was
     // kept only for possible reuse is dropped.
-    Charge take(uint64_t bytes, Use use);
+    Charge take(uint64_t bytes, LedgerUse use);
 
     // The type with this index. If it is no longer kept, returns null and sets `id` to its content
     // id, or to zeros if the index was never used. `owner` keeps the type alive; it is null if
     // `types` does.
-    const KnownType *type(uint32_t index, TypesOfTarget &types, ContentId &id, TypePtr &owner);
+    const PeerType *type(uint32_t index, TypesOfTarget &types, ContentId &id, TypePtr &owner);
     // Gives the type this index from now on.
     enum class Naming : uint8_t { done, no_such_index, no_budget };
     Naming remember(uint32_t index, const ContentId &id, const TypePtr &type);
@@ -73,9 +73,9 @@ public:
 private:
     struct NamedType {
         ContentId id = {};
-        std::weak_ptr<const KnownType> type;
+        std::weak_ptr<const PeerType> type;
         // Valid as long as `forgotten` equals the number that `types` has forgotten.
-        const KnownType *kept = nullptr;
+        const PeerType *kept = nullptr;
         uint64_t forgotten = 0;
     };
     struct NamedWindow {

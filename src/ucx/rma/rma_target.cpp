@@ -18,7 +18,7 @@ bool is_short(const ucd_layout_t &layout) {
 }
 
 // For combining so many bytes of the elements of the type.
-uint64_t op_steps(const Request &request, const KnownType &type, uint64_t bytes) {
+uint64_t op_steps(const Request &request, const PeerType &type, uint64_t bytes) {
     return request.op <= UCD_OP__REPLACE
                ? 0
                : steps_of_op(type.one.element, type.element_bytes, request.op, bytes);
@@ -97,7 +97,7 @@ void Target::begin(const Preamble &preamble, Delivery &delivery) {
     if (verdict == Verdict::done && from->tasks.size() + from->at_work.size() < peer_operations_)
         charge = from->take(bytes_of_task + request.type.size() +
                                 (delivery.payload.is_here() ? delivery.message.size() : 0),
-                            Use::request);
+                            LedgerUse::request);
     if (verdict == Verdict::done && !charge) verdict = Verdict::no_memory;
     if (verdict != Verdict::done)
         return answer(delivery.ep, {verdict, UCD_SUCCESS, preamble.number, found.handle});
@@ -169,8 +169,8 @@ Verdict Target::build_type(std::string_view flattened, Peer &peer, Found &found)
 
 Charge Target::take_for_type(uint64_t flattened, Peer &peer) {
     const uint64_t bytes = TypesOfTarget::bytes_of_type(flattened);
-    return ledger_.is_possible(bytes, Use::type) ? peer.take(bytes, Use::type)
-                                                 : types.take_remembered(bytes);
+    return ledger_.is_possible(bytes, LedgerUse::type) ? peer.take(bytes, LedgerUse::type)
+                                                       : types.take_remembered(bytes);
 }
 
 Status Target::learn(std::string_view flattened, Peer &peer, Charge charge, TypePtr &type) {
@@ -228,8 +228,8 @@ Status Target::read(const Request &request, const Found &found, const Delivery &
     const ucd_ucx_window &window = *found.window;
     const Data data = {window.at(request.displacement), request.count, found.type->type.get(),
                        &window.to_read};
-    return rma.messages.gather_answer(delivery.ep, Encoded(result), data, checked.bytes, Use::chunk,
-                                      refused);
+    return rma.messages.gather_answer(delivery.ep, Encoded(result), data, checked.bytes,
+                                      LedgerUse::chunk, refused);
 }
 
 Status Target::write(const Request &request, const Found &found, const Delivery &delivery,
@@ -247,7 +247,7 @@ Status Target::write(const Request &request, const Found &found, const Delivery 
                              request.op));
 }
 
-Verdict Target::check(const Request &request, const ucd_ucx_window &window, const KnownType &type,
+Verdict Target::check(const Request &request, const ucd_ucx_window &window, const PeerType &type,
                       ucp_ep_h ep, uint64_t data_bytes, Checked &checked) {
     const ucd_layout_t *layout;
     const int rc = type.measure(request.count, layout).code();
@@ -315,7 +315,7 @@ void Target::answer(ucp_ep_h ep, const Answer &answer) {
     if (ep == nullptr) return;
     bool refused = false;
     const Status status = without_exceptions([&] {
-        return rma.messages.gather_answer(ep, Encoded(answer), {}, 0, Use::message, &refused);
+        return rma.messages.gather_answer(ep, Encoded(answer), {}, 0, LedgerUse::message, &refused);
     });
     if (status.code() == UCD_ERR__OUT_OF_MEM) say_later(ep, Encoded(answer), {});
 }
@@ -324,7 +324,8 @@ void Target::answer(ucp_ep_h ep, const Answer &answer) {
 void Target::say(ucp_ep_h ep, const Encoded &message) {
     Charge charge;
     const Status status = without_exceptions([&] {
-        charge = ledger_.take(ep, ShortMessages::bytes_of_message(message.size()), Use::message);
+        charge =
+            ledger_.take(ep, ShortMessages::bytes_of_message(message.size()), LedgerUse::message);
         return success;
     });
     if (status.ok() && !charge) return;

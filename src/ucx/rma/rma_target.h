@@ -73,7 +73,7 @@ public:
     TypesOfTarget types;
     void answer(ucp_ep_h ep, const Answer &answer);
     // Checks the whole request before any data is moved.
-    Verdict check(const Request &request, const ucd_ucx_window &window, const KnownType &type,
+    Verdict check(const Request &request, const ucd_ucx_window &window, const PeerType &type,
                   ucp_ep_h ep, uint64_t data_bytes, Checked &checked);
     // Takes a charge for a type of `flattened` bytes; on the peer's account if that can ever have
     // room.
@@ -120,10 +120,10 @@ private:
     // What a request refers to, found and checked.
     struct Found {
         ucd_ucx_window *window = nullptr;
-        WindowHandle handle = 0;         // to be sent with the answer
-        const KnownType *type = nullptr; // null if it has to be asked for or built
-        TypePtr owner;                   // keeps the type alive; null if `types` does
-        bool is_to_be_built = false;     // the request contains the type, to be built later
+        WindowHandle handle = 0;        // to be sent with the answer
+        const PeerType *type = nullptr; // null if it has to be asked for or built
+        TypePtr owner;                  // keeps the type alive; null if `types` does
+        bool is_to_be_built = false;    // the request contains the type, to be built later
         ContentId type_id = {};
     };
     Peer *look_up(ucp_ep_h ep);

@@ -47,7 +47,7 @@ void Task::receive_type(Delivery delivery) {
     const uint64_t bytes = flattened_bytes_ + (is_here ? 0 : window_.transfer_bytes);
     if (!target_.types.is_possible(flattened_bytes_)) return refuse(Verdict::no_memory);
     const Status status = without_exceptions([&] {
-        charge_of_type_ = target_.rma.engine.ledger.take(ep(), bytes, Use::request);
+        charge_of_type_ = target_.rma.engine.ledger.take(ep(), bytes, LedgerUse::request);
         return success;
     });
     if (!status.ok() || !charge_of_type_) return refuse(Verdict::no_memory);
@@ -59,7 +59,7 @@ void Task::receive_type(Delivery delivery) {
 // Returns false if it has to wait.
 bool Task::receive_type_in_chunks() {
     if (!take_place_of_transfer()) return false;
-    const Engine &engine = target_.rma.engine;
+    const WorkerEngine &engine = target_.rma.engine;
     // charged: charge_of_type_
     flattened_.reset(static_cast<char *>(std::malloc(flattened_bytes_)));
     if (flattened_ == nullptr) return refuse(Verdict::no_memory), true;
@@ -165,7 +165,7 @@ Task::Step Task::check() {
 
 Task::AnswerForm Task::form_of_answer() const {
     if (!fetches(request_.verb)) return AnswerForm::none;
-    const Engine &engine = target_.rma.engine;
+    const WorkerEngine &engine = target_.rma.engine;
     // performance only: one message or several have the same result
     const uint64_t eager =
         request_.verb == Verb::get ? window_.eager : direct_limit(engine.options, engine.for_host);
@@ -190,9 +190,10 @@ Task::Step Task::take_moves() {
     if (is_limited && !take_place_of_transfer()) return Step::waits;
     const uint64_t bytes =
         transfers * window_.transfer_bytes + (request_.verb == Verb::get_accumulate ? bytes_ : 0);
-    if (!target_.rma.engine.ledger.is_possible(bytes, Use::move))
+    if (!target_.rma.engine.ledger.is_possible(bytes, LedgerUse::move))
         return refuse(Verdict::no_memory), Step::over;
-    if (bytes > 0 && !(charge_of_transfers_ = peer_->take(bytes, Use::move))) return Step::waits;
+    if (bytes > 0 && !(charge_of_transfers_ = peer_->take(bytes, LedgerUse::move)))
+        return Step::waits;
     enter(TaskState::charged);
     return Step::done;
 }
@@ -200,7 +201,7 @@ Task::Step Task::take_moves() {
 bool Task::take_answer() {
     if (form_of_answer() != AnswerForm::message) return true;
     const uint64_t answer = Preamble::bytes + sizeof(WindowHandle) + bytes_;
-    charge_of_answer_ = peer_->take(ShortMessages::bytes_of_message(answer), Use::chunk);
+    charge_of_answer_ = peer_->take(ShortMessages::bytes_of_message(answer), LedgerUse::chunk);
     return static_cast<bool>(charge_of_answer_);
 }
 

@@ -52,9 +52,9 @@ Status ucd_ucx_window::set(ucd_info_t from, const TransferOptions &defaults) {
     UCD_TRY(read_transfer_options(from, options));
     fill_randomly(name.data(), name.size());
     std::string memory;
-    UCD_TRY(find_memory(base, bytes, UCD_TYPE__BYTE, from, Direction::receive, memory));
-    UCD_TRY(to_read.set(memory, from, Direction::send));
-    UCD_TRY(to_write.set(memory, from, Direction::receive));
+    UCD_TRY(find_memory(base, bytes, UCD_TYPE__BYTE, from, TransferDirection::receive, memory));
+    UCD_TRY(to_read.set(memory, from, TransferDirection::send));
+    UCD_TRY(to_write.set(memory, from, TransferDirection::receive));
     eager = direct_limit(options, to_read);
     transfer_bytes = bytes_of_transfer(options);
     UCD_TRY(copy_hints(from, fetch_info));

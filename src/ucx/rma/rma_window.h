@@ -61,11 +61,11 @@ struct ucd_ucx_window : ucd_ucx::Linked<ucd_ucx_window> {
     char *const base;
     const uint64_t bytes;
     ucd_ucx::ContentId name = {};
-    ucd_ucx::OwnedInfo info;          // keys for transfers
-    uint64_t eager = 0;               // the limit in bytes for reading and sending as one message
-    uint64_t transfer_bytes = 0;      // the memory that a transfer of window data takes
-    ucd_ucx::Hints to_read, to_write; // hints for the window's memory
-    ucd_ucx::OwnedInfo fetch_info;    // like to_read, but with packed data in the library's memory
+    ucd_ucx::OwnedInfo info;     // keys for transfers
+    uint64_t eager = 0;          // the limit in bytes for reading and sending as one message
+    uint64_t transfer_bytes = 0; // the memory that a transfer of window data takes
+    ucd_ucx::BufferHints to_read, to_write; // hints for the window's memory
+    ucd_ucx::OwnedInfo fetch_info; // like to_read, but with packed data in the library's memory
     ucd_ucx::LinkedList<ucd_ucx::rma::Task, ucd_ucx::rma::OfWindow> tasks;
     std::size_t at_work = 0; // of these, those that use the window's memory
 

@@ -112,7 +112,7 @@ Status ShortMessages::send(ucp_ep_h ep, const Encoded &message, const Data &data
 bool ShortMessages::charge(ShortMessage &message) {
     if (!message.charge)
         message.charge =
-            rma_.engine.ledger.take(message.ep, bytes_of_message(least_bytes), Use::message);
+            rma_.engine.ledger.take(message.ep, bytes_of_message(least_bytes), LedgerUse::message);
     return static_cast<bool>(message.charge);
 }
 
@@ -172,7 +172,7 @@ Status ShortMessages::gather_request(ucp_ep_h ep, const Encoded &message, const 
 }
 
 Status ShortMessages::gather_answer(ucp_ep_h ep, const Encoded &answer, const Data &data,
-                                    uint64_t data_bytes, Use use, bool *refused) {
+                                    uint64_t data_bytes, LedgerUse use, bool *refused) {
     *refused = false;
     const std::size_t bytes = answer.size() + data_bytes;
     Gathered *const gathered =

@@ -42,7 +42,7 @@ public:
     Status gather_request(ucp_ep_h ep, const Encoded &message, const Data &data,
                           uint64_t data_bytes, uint32_t number, const char *contiguous);
     Status gather_answer(ucp_ep_h ep, const Encoded &answer, const Data &data, uint64_t data_bytes,
-                         Use use, bool *refused);
+                         LedgerUse use, bool *refused);
     void send_gathered() {
         gathers_ = false;
         if (!gathered_.empty()) send_all_gathered();

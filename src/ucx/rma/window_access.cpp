@@ -39,7 +39,7 @@ void WindowAccess::say(ucp_ep_h ep, Verb verb, const void *data, std::size_t byt
     (void)without_exceptions([&]() -> Status {
         const Encoded message{Preamble{verb}};
         Charge charge = rma_.engine.ledger.take(
-            ep, ShortMessages::bytes_of_message(message.size() + bytes), Use::message);
+            ep, ShortMessages::bytes_of_message(message.size() + bytes), LedgerUse::message);
         if (!charge) return success;
         const Data said = {data, bytes, UCD_TYPE__BYTE, &rma_.engine.for_host};
         return rma_.messages.send(ep, message, said, bytes, no_operation, charge,
@@ -91,17 +91,17 @@ bool WindowAccess::open_page(ucp_ep_h ep, Granted &granted) {
     forget_retired();
     if (retired_.size() >= max_retired) return false;
     Link *const link = rma_.engine.links.to_reader(ep);
-    granted.charge = rma_.engine.ledger.take(ep, 2 * AccessPage::bytes, Use::request);
+    granted.charge = rma_.engine.ledger.take(ep, 2 * AccessPage::bytes, LedgerUse::request);
     if (!granted.charge) return false;
     granted.windows.reserve(AccessPage::max_windows);
-    Descriptor descriptor;
+    FileDescriptor descriptor;
     std::unique_ptr<AccessPage> page = AccessPage::make(descriptor);
     granted.process = refer_to(link->pid());
     if (page == nullptr || !granted.process || link->peer_has_ended()) return false;
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0) return false;
-    const Descriptor its_end(ends[0]);
-    granted.lifeline = Descriptor(ends[1]);
+    const FileDescriptor its_end(ends[0]);
+    granted.lifeline = FileDescriptor(ends[1]);
     // If the origin has no room for its end of the lifeline, it has none for the page either.
     const int passed[] = {its_end.get(), descriptor.get()};
     if (!link->pass(passed, &granted.descriptor)) return false;
@@ -158,13 +158,13 @@ void WindowAccess::take_grant(ucp_ep_h ep, std::string_view message) {
         return;
     Ledger &ledger = rma_.engine.ledger;
     Claims &claims = claims_[ep];
-    if (!claims.charge) claims.charge = ledger.take(ep, AccessPage::bytes, Use::request);
+    if (!claims.charge) claims.charge = ledger.take(ep, AccessPage::bytes, LedgerUse::request);
     if (!claims.charge) return;
     const auto known = claims.windows.find(given.grant.window);
     if (known != claims.windows.end()) claims.windows.erase(known);
-    if (claims.windows.size() >= Lane::max_windows) return;
+    if (claims.windows.size() >= EndpointOrder::max_windows) return;
     constexpr uint64_t with_entry = sizeof(Claimed) + 64;
-    Charge charge = ledger.take(ep, with_entry, Use::request);
+    Charge charge = ledger.take(ep, with_entry, LedgerUse::request);
     if (!charge) return;
     claims.windows[given.grant.window] = {given.grant, given.mac, false,
                                           nullptr,     {},        std::move(charge)};
@@ -188,7 +188,7 @@ WindowMemory *WindowAccess::memory_of(ucp_ep_h ep, Link &link, Claimed &claimed)
     const int descriptor = link.passed(grant.memory);
     if (descriptor < 0) return nullptr;
     claimed.charge_of_mapping =
-        rma_.engine.ledger.take(ep, WindowMemory::cost_of_mapping(grant.bytes), Use::request);
+        rma_.engine.ledger.take(ep, WindowMemory::cost_of_mapping(grant.bytes), LedgerUse::request);
     if (claimed.charge_of_mapping) claimed.memory = WindowMemory::open(descriptor, grant.bytes);
     if (claimed.memory == nullptr) claimed.charge_of_mapping.give_back();
     link.close_passed(grant.memory, 1);
@@ -196,8 +196,8 @@ WindowMemory *WindowAccess::memory_of(ucp_ep_h ep, Link &link, Claimed &claimed)
     return claimed.memory.get();
 }
 
-bool WindowAccess::move(const Arguments &arguments, const KnownType &type, const ContentId &window,
-                        Status *status) {
+bool WindowAccess::move(const RmaArguments &arguments, const PeerType &type,
+                        const ContentId &window, Status *status) {
     const auto claims = claims_.find(arguments.ep);
     if (claims == claims_.end()) return false;
     const ucd_layout_t *layout;
@@ -255,7 +255,7 @@ int WindowAccess::copy(const Data &from, const void *from_buf, const Data &to, v
 }
 
 // The target refuses elements that overlap, also those of a layout that is too long to check.
-bool WindowAccess::can_be_written(const Arguments &a, const KnownType &type) {
+bool WindowAccess::can_be_written(const RmaArguments &a, const PeerType &type) {
     uint64_t work = Ledger::steps_of_call;
     Overlap overlap = Overlap::unknown;
     bool refused = false;
@@ -264,7 +264,7 @@ bool WindowAccess::can_be_written(const Arguments &a, const KnownType &type) {
            overlap == Overlap::none;
 }
 
-bool WindowAccess::move_mapped(const Arguments &a, const KnownType &type,
+bool WindowAccess::move_mapped(const RmaArguments &a, const PeerType &type,
                                const ucd_layout_t &layout, Claimed &claimed, Status *status) {
     WindowMemory &memory = *claimed.memory;
     const Data there = {nullptr, a.target.count, type.type.get()};

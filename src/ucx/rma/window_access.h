@@ -56,7 +56,7 @@ public:
     void take_grant(ucp_ep_h ep, std::string_view message);
     // Does the operation. Returns false if it has to go by message; part of the data of a put or a
     // get may have moved by then. *status: an accumulate has failed, and may be done in part.
-    bool move(const Arguments &arguments, const KnownType &type, const ContentId &window,
+    bool move(const RmaArguments &arguments, const PeerType &type, const ContentId &window,
               Status *status);
 
     void on_endpoint_failed(ucp_ep_h ep);
@@ -68,8 +68,9 @@ private:
     // An owner's side of an endpoint.
     struct Granted {
         std::unique_ptr<AccessPage> page;
-        Descriptor process;  // the origin
-        Descriptor lifeline; // a pipe of which the origin has the other end while it has the link
+        FileDescriptor process; // the origin
+        FileDescriptor
+            lifeline; // a pipe of which the origin has the other end while it has the link
         std::vector<const ucd_ucx_window *> windows; // by their places; null: free
         uint64_t descriptor = 0;                     // of the page
         uint64_t number = 0;                         // of the origin when it has the turn
@@ -100,9 +101,9 @@ private:
     void forget_retired(); // those whose origins are not at work any more
     static AccessPage *page_of(const Link &link, Claims &claims, uint64_t descriptor);
     WindowMemory *memory_of(ucp_ep_h ep, Link &link, Claimed &claimed);
-    bool can_be_written(const Arguments &arguments, const KnownType &type);
-    bool move_mapped(const Arguments &arguments, const KnownType &type, const ucd_layout_t &layout,
-                     Claimed &claimed, Status *status);
+    bool can_be_written(const RmaArguments &arguments, const PeerType &type);
+    bool move_mapped(const RmaArguments &arguments, const PeerType &type,
+                     const ucd_layout_t &layout, Claimed &claimed, Status *status);
     int copy(const Data &from, const void *from_buf, const Data &to, void *to_buf,
              const ucd_layout_t &target, ucd_op_t op);
 

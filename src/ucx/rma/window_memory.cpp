@@ -15,7 +15,7 @@ uint64_t with_turn(uint64_t bytes) {
 
 } // namespace
 
-WindowMemory::WindowMemory(std::unique_ptr<SharedMemory> memory, Descriptor descriptor)
+WindowMemory::WindowMemory(std::unique_ptr<SharedMemory> memory, FileDescriptor descriptor)
     : memory_(std::move(memory)), descriptor_(std::move(descriptor)),
       turn_(*reinterpret_cast<std::atomic<uint64_t> *>(memory_->address() + memory_->bytes() -
                                                        SharedMemory::page)) {}
@@ -23,7 +23,7 @@ WindowMemory::WindowMemory(std::unique_ptr<SharedMemory> memory, Descriptor desc
 std::unique_ptr<WindowMemory> WindowMemory::make(uint64_t bytes) {
     const uint64_t all = with_turn(bytes);
     if (all == 0) return nullptr;
-    Descriptor descriptor;
+    FileDescriptor descriptor;
     std::unique_ptr<SharedMemory> memory = SharedMemory::make("ucd-window", all, descriptor);
     if (memory == nullptr) return nullptr;
     std::unique_ptr<WindowMemory> made(new (std::nothrow)
@@ -38,7 +38,7 @@ std::unique_ptr<WindowMemory> WindowMemory::open(int descriptor, uint64_t bytes)
     std::unique_ptr<SharedMemory> memory = SharedMemory::open(descriptor, all);
     if (memory == nullptr) return nullptr;
     return std::unique_ptr<WindowMemory>(new (std::nothrow)
-                                             WindowMemory(std::move(memory), Descriptor()));
+                                             WindowMemory(std::move(memory), FileDescriptor()));
 }
 
 WindowMemory::~WindowMemory() {

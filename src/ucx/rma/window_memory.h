@@ -42,10 +42,10 @@ public:
     void end_turn() { turn_.store(0, std::memory_order_release); }
 
 private:
-    WindowMemory(std::unique_ptr<SharedMemory> memory, Descriptor descriptor);
+    WindowMemory(std::unique_ptr<SharedMemory> memory, FileDescriptor descriptor);
 
     const std::unique_ptr<SharedMemory> memory_;
-    const Descriptor descriptor_;
+    const FileDescriptor descriptor_;
     std::optional<AttachableMemory> attachable_; // at the owner
     std::atomic<uint64_t> &turn_;                // on a page behind the window
     static_assert(std::atomic<uint64_t>::is_always_lock_free);

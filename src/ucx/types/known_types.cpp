@@ -38,7 +38,7 @@ Status element_signature(ucd_type_t element, uint64_t &signature) {
     return success;
 }
 
-Status look_at(KnownType &type) {
+Status look_at(PeerType &type) {
     UCD_TRY(layout_of(1, type.type.get(), type.one));
     if (type.one.element == UCD_TYPE__NULL) return success;
     UCD_TRY(element_signature(type.one.element, type.element));
@@ -61,7 +61,7 @@ uint64_t bytes_of_known(const ucd_layout_t &layout, uint64_t flattened) {
 
 } // namespace
 
-Status KnownType::measure_others(uint64_t count, const ucd_layout_t *&found) const {
+Status PeerType::measure_others(uint64_t count, const ucd_layout_t *&found) const {
     found = &last_;
     if (count == last_count_) return success;
     last_count_ = 0;
@@ -70,7 +70,7 @@ Status KnownType::measure_others(uint64_t count, const ucd_layout_t *&found) con
     return success;
 }
 
-bool KnownType::takes(ucd_op_t op) const {
+bool PeerType::takes(ucd_op_t op) const {
     const uint32_t bit = uint32_t{1} << op;
     if ((asked_ops_ & bit) == 0) {
         int supported = 0; // left so if there is no such op
@@ -81,15 +81,15 @@ bool KnownType::takes(ucd_op_t op) const {
     return (known_ops_ & bit) != 0;
 }
 
-Status KnownType::check_overlap(uint64_t count, Ledger &ledger, ucp_ep_h peer, uint64_t &work,
-                                Overlap &found, bool *refused) const {
+Status PeerType::check_overlap(uint64_t count, Ledger &ledger, ucp_ep_h peer, uint64_t &work,
+                               Overlap &found, bool *refused) const {
     const ucd_layout_t *layout;
     UCD_TRY(measure(count, layout));
     found = overlap_of(*layout);
     if (found == Overlap::unknown && layout->segments <= work) {
         const uint64_t bytes = layout->segments * bytes_of_listed_segment;
-        if (!ledger.is_possible(bytes, Use::chunk)) return success; // as for too much work
-        const Charge listed = ledger.take(peer, bytes, Use::chunk);
+        if (!ledger.is_possible(bytes, LedgerUse::chunk)) return success; // as for too much work
+        const Charge listed = ledger.take(peer, bytes, LedgerUse::chunk);
         *refused = !listed;
         if (*refused) return success;
         work -= layout->segments;
@@ -106,7 +106,7 @@ Status KnownType::check_overlap(uint64_t count, Ledger &ledger, ucp_ep_h peer, u
 Status TypesOfOrigin::find(ucd_type_t handle, TypePtr &type) {
     type = recent_.find(handle);
     if (type != nullptr) return success;
-    auto made = std::make_shared<KnownType>();
+    auto made = std::make_shared<PeerType>();
     UCD_TRY(made->type.keep(handle));
     UCD_TRY(look_at(*made));
     UCD_TRY(flatten(handle, made->flattened));
@@ -129,7 +129,7 @@ uint64_t TypesOfTarget::bytes_of_type(uint64_t flattened) {
 Status TypesOfTarget::learn(std::string_view flattened, Charge charge, TypePtr &type,
                             bool *remembered) {
     // Not make_shared: weak pointers that outlive the type must not keep its memory allocated.
-    const std::shared_ptr<KnownType> made(new KnownType);
+    const std::shared_ptr<PeerType> made(new PeerType);
     UCD_TRY(made->type.unflatten(flattened.data(), flattened.size()));
     UCD_TRY(look_at(*made));
     made->cost = bytes_of_known(made->one, flattened.size());

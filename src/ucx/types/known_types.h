@@ -15,7 +15,7 @@
 
 namespace ucd_ucx {
 
-struct KnownType {
+struct PeerType {
     // The layout of `count` of the type. It is cached for a count of 1, and for the last other
     // count, and stays valid until yet another count is asked for.
     Status measure(uint64_t count, const ucd_layout_t *&found) const {
@@ -54,7 +54,7 @@ private:
     mutable ucd_layout_t last_ = {};
     mutable Overlap overlap_ = Overlap::unknown;
 };
-using TypePtr = std::shared_ptr<const KnownType>;
+using TypePtr = std::shared_ptr<const PeerType>;
 
 // A least-recently-used cache of types with a limit on their total cost. With keeps_used, types in
 // use count as recently used and are not dropped, so that the limit holds for all types that exist.
@@ -143,7 +143,7 @@ public:
     // Whether the limits allow such a type at all.
     bool is_possible(uint64_t flattened) const {
         const uint64_t bytes = bytes_of_type(flattened);
-        return ledger_.is_possible(bytes, Use::type) || bytes <= ledger_.remembered_limit();
+        return ledger_.is_possible(bytes, LedgerUse::type) || bytes <= ledger_.remembered_limit();
     }
     // Takes a charge; types that are not in use make room for it.
     Charge take_remembered(uint64_t bytes) {

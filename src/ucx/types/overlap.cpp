@@ -37,11 +37,12 @@ Overlap overlap_of_box(const ucd_layout_t &layout) {
     return Overlap::none;
 }
 
-struct Segment {
+struct OverlapSegment {
     uintptr_t begin, end;
 };
 
-Status segments_of(uint64_t count, ucd_type_t type, uint64_t segments, std::vector<Segment> &all) {
+Status segments_of(uint64_t count, ucd_type_t type, uint64_t segments,
+                   std::vector<OverlapSegment> &all) {
     // charged: in KnownType::check_overlap
     all.reserve(segments);
     std::array<iovec, 256> some;
@@ -70,10 +71,12 @@ Overlap overlap_of(const ucd_layout_t &layout) {
 
 Status find_overlap_by_list(uint64_t count, ucd_type_t type, const ucd_layout_t &layout,
                             Overlap &overlap) {
-    static_assert(sizeof(Segment) == bytes_of_listed_segment);
-    std::vector<Segment> all;
+    static_assert(sizeof(OverlapSegment) == bytes_of_listed_segment);
+    std::vector<OverlapSegment> all;
     UCD_TRY(segments_of(count, type, layout.segments, all));
-    const auto before = [](const Segment &a, const Segment &b) { return a.begin < b.begin; };
+    const auto before = [](const OverlapSegment &a, const OverlapSegment &b) {
+        return a.begin < b.begin;
+    };
     if (!std::is_sorted(all.begin(), all.end(), before)) std::sort(all.begin(), all.end(), before);
     overlap = Overlap::none;
     for (std::size_t i = 1; i < all.size(); ++i)

@@ -14,7 +14,7 @@ struct Strides {
         uint64_t each; // units of a child
         int64_t stride;
     };
-    ShortList<SideLevel, CopyNest::max_of_a_side> levels;
+    BoundedList<SideLevel, CopyNest::max_of_a_side> levels;
     int64_t unit = 1;    // bytes of a unit
     int64_t origin = 0;  // displacement of the child that contains the range
     uint64_t offset = 0; // offset in its stream at which the range begins
@@ -168,7 +168,7 @@ private:
 
     const Strides &from_, &to_;
     CopyNests &nests_;
-    ShortList<uint64_t, 2 * CopyNest::max_of_a_side> sizes_;
+    BoundedList<uint64_t, 2 * CopyNest::max_of_a_side> sizes_;
 };
 
 } // namespace

@@ -13,7 +13,7 @@ namespace ucd::gpu {
 
 // A list of limited size without allocations, since it is made anew for each call.
 template <class T, std::size_t room>
-class ShortList {
+class BoundedList {
 public:
     static constexpr std::size_t max_size = room;
 
@@ -46,7 +46,7 @@ struct CopyNest {
     };
     uint64_t block = 0; // number of bytes, or units, that are contiguous on both sides
     // Joining may increase the number of levels; the last one is for the words of a block.
-    using Levels = ShortList<Level, 2 * max_of_a_side + 4>;
+    using Levels = BoundedList<Level, 2 * max_of_a_side + 4>;
     Levels levels;
 
     uint64_t bytes() const {
@@ -72,7 +72,7 @@ struct PlacedCopyNest {
 };
 // The nests of a range: whole children of a level in the middle, and parts of children before and
 // after them, which are divided in the same way.
-using CopyNests = ShortList<PlacedCopyNest, 9>;
+using CopyNests = BoundedList<PlacedCopyNest, 9>;
 
 // Divides a range of so many units into nests. One nest suffices if whole children of both sides
 // begin and end together. False if a side is not strided, if it has parts of units, if the levels

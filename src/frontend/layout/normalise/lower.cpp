@@ -112,7 +112,7 @@ private:
     Placed element(const Type &t) {
         if (what_ == Lower::elements) return builder_.block(0, t.size, t.element);
         if (what_ == Lower::runs) return builder_.block(shift_of(t), t.size, Element::none);
-        const Pieces p = pieces_of(t.element);
+        const ElementPieces p = pieces_of(t.element);
         if (p.second_bytes == 0) return builder_.block(0, t.size, Element::none);
         BlockList list;
         list.push(0, p.first_bytes);
@@ -129,7 +129,7 @@ private:
     Placed combine(const Type &t, Placed child) {
         if (t.form == Form::nest) {
             const auto &nest = as<NestType>(t);
-            for (const NestLevel &level : nest.levels)
+            for (const StrideLevel &level : nest.levels)
                 child = builder_.strided(static_cast<uint64_t>(level.count), level.stride, child);
             return {displace(child.at, nest.at), child.id};
         }
