@@ -5,7 +5,7 @@
 #include "support/keys.hpp"
 #include "support/random/random_cases.hpp"
 
-#include "host_lists.h"
+#include "host_functions.h"
 #include "layout/normalise/list_look.h"
 #include "layout/normalise/period.h"
 #include "support/list_memory.h"

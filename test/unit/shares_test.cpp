@@ -1,6 +1,6 @@
 // How threads divide one move on the CPU: what they move is compared with the oracle elsewhere;
 // here, that each of them has as much to do, wherever the range begins.
-#include "host_lists.h"
+#include "host_functions.h"
 #include "plan.h"
 #include "share.h"
 

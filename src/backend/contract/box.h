@@ -60,11 +60,12 @@ inline Box box_within(const Box &box) {
     return inner;
 }
 
+// The most boxes that a box is cut into.
+inline constexpr uint32_t max_cuts = 2 * max_box_dims + 1;
+
 // Cuts a box: its packed bytes [begin, end), counted from its own first one. Calls store(box) for
 // the part of the first child, for the whole children, and for the part of the last child; at most
 // max_cuts times.
-inline constexpr uint32_t max_cuts = 2 * max_box_dims + 1;
-
 template <class Store>
 void cut_box(const Box &box, uint64_t begin, uint64_t end, Store &store) {
     if (is_piece(box)) {

@@ -54,16 +54,16 @@ inline constexpr bool is_same = false;
 template <class A>
 inline constexpr bool is_same<A, A> = true;
 
-UCD_HALF_FUNCTION uint32_t convert_bits(float value) {
+UCD_ELEMENT_FUNCTION uint32_t convert_bits(float value) {
     return __builtin_bit_cast(uint32_t, value);
 }
-UCD_HALF_FUNCTION uint64_t convert_bits(double value) {
+UCD_ELEMENT_FUNCTION uint64_t convert_bits(double value) {
     return __builtin_bit_cast(uint64_t, value);
 }
-UCD_HALF_FUNCTION float convert_value(uint32_t bits) {
+UCD_ELEMENT_FUNCTION float convert_value(uint32_t bits) {
     return __builtin_bit_cast(float, bits);
 }
-UCD_HALF_FUNCTION double convert_value(uint64_t bits) {
+UCD_ELEMENT_FUNCTION double convert_value(uint64_t bits) {
     return __builtin_bit_cast(double, bits);
 }
 
@@ -71,7 +71,7 @@ UCD_HALF_FUNCTION double convert_value(uint64_t bits) {
 
 // The magnitude that stands for values beyond the largest finite number.
 template <class To>
-UCD_HALF_FUNCTION typename Format<To>::Bits limit_of(bool saturate) {
+UCD_ELEMENT_FUNCTION typename Format<To>::Bits limit_of(bool saturate) {
     if constexpr (Format<To>::is_float) {
         // Copies, because device code may not refer to members of host classes.
         constexpr auto largest = Format<To>::largest, beyond = Format<To>::beyond;
@@ -82,7 +82,7 @@ UCD_HALF_FUNCTION typename Format<To>::Bits limit_of(bool saturate) {
 
 // Rounds a float or double, given by its bits, to a narrower format, to nearest, ties to even.
 template <class To, class From>
-UCD_HALF_FUNCTION To rounded_to(From value, typename Format<To>::Bits limit) {
+UCD_ELEMENT_FUNCTION To rounded_to(From value, typename Format<To>::Bits limit) {
     using Wide = Format<From>;
     using Narrow = Format<To>;
     using Bits = typename Wide::Bits;
@@ -115,13 +115,13 @@ UCD_HALF_FUNCTION To rounded_to(From value, typename Format<To>::Bits limit) {
 }
 
 // Gives a NaN its quiet form, and limits infinities.
-UCD_HALF_FUNCTION float limited(float value, uint32_t limit) {
+UCD_ELEMENT_FUNCTION float limited(float value, uint32_t limit) {
     const uint32_t bits = convert_bits(value), magnitude = bits & 0x7fffffffu;
     const uint32_t finite = magnitude < limit ? magnitude : limit;
     const uint32_t result = magnitude > 0x7f800000u ? 0x7fc00000u : finite;
     return convert_value(result | (bits & 0x80000000u));
 }
-UCD_HALF_FUNCTION double limited(double value, uint64_t limit) {
+UCD_ELEMENT_FUNCTION double limited(double value, uint64_t limit) {
     using F = Format<double>;
     const uint64_t bits = convert_bits(value), magnitude = bits & ~F::sign_bit;
     const uint64_t finite = magnitude < limit ? magnitude : limit;
@@ -132,12 +132,12 @@ UCD_HALF_FUNCTION double limited(double value, uint64_t limit) {
 // A number with the value of a 64-bit integer that rounds to the same float or narrower number, and
 // which a double holds: of integers of more than 53 bits, the lowest bits are replaced by one that
 // says whether any of them was set.
-UCD_HALF_FUNCTION double nearly(uint64_t value) {
+UCD_ELEMENT_FUNCTION double nearly(uint64_t value) {
     const uint64_t lowest = value & 0x7ff;
     const uint64_t folded = (value & ~uint64_t{0x7ff}) | (lowest != 0 ? uint64_t{0x800} : 0);
     return static_cast<double>(value < uint64_t{1} << 53 ? value : folded);
 }
-UCD_HALF_FUNCTION double nearly(int64_t value) {
+UCD_ELEMENT_FUNCTION double nearly(int64_t value) {
     const bool negative = value < 0;
     const uint64_t magnitude =
         negative ? uint64_t{0} - static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
@@ -147,7 +147,7 @@ UCD_HALF_FUNCTION double nearly(int64_t value) {
 
 // A float or double that rounds to the same narrower number as the given one.
 template <class From>
-UCD_HALF_FUNCTION auto wide_of(From value) {
+UCD_ELEMENT_FUNCTION auto wide_of(From value) {
     if constexpr (is_same<From, float> || is_same<From, double>)
         return value;
     else if constexpr (is_same<From, Bool8>)
@@ -163,7 +163,7 @@ UCD_HALF_FUNCTION auto wide_of(From value) {
 }
 
 template <class To, class From>
-UCD_HALF_FUNCTION To to_float_format(From value, typename Format<To>::Bits limit) {
+UCD_ELEMENT_FUNCTION To to_float_format(From value, typename Format<To>::Bits limit) {
     constexpr bool is_integer = !Format<From>::is_float && !is_same<From, Bool8>;
     if constexpr (is_same<To, float> || is_same<To, double>) {
         if constexpr (is_integer)
@@ -187,7 +187,7 @@ inline constexpr To highest_of = static_cast<To>(~lowest_of<To>);
 
 // Toward zero, saturating; a NaN becomes 0.
 template <class To, class From>
-UCD_HALF_FUNCTION To truncated(From value) {
+UCD_ELEMENT_FUNCTION To truncated(From value) {
     constexpr From low = static_cast<From>(lowest_of<To>);
     // The power of two above the highest value.
     constexpr From beyond = static_cast<From>(highest_of<To> / 2 + 1) * 2;
@@ -205,7 +205,7 @@ UCD_HALF_FUNCTION To truncated(From value) {
 // ---- any to any ---------------------------------------------------------------------------------
 
 template <class From>
-UCD_HALF_FUNCTION bool is_nonzero(From value) {
+UCD_ELEMENT_FUNCTION bool is_nonzero(From value) {
     if constexpr (is_same<From, Bool8>)
         return value.bits != 0;
     else if constexpr (sizeof(From) <= 2 && Format<From>::is_float)
@@ -216,7 +216,7 @@ UCD_HALF_FUNCTION bool is_nonzero(From value) {
 
 // Converts one element. `limit` is limit_of<To>().
 template <class To, class From>
-UCD_HALF_FUNCTION To convert(From value, typename Format<To>::Bits limit) {
+UCD_ELEMENT_FUNCTION To convert(From value, typename Format<To>::Bits limit) {
     if constexpr (is_same<To, Bool8>)
         return {static_cast<uint8_t>(is_nonzero(value))};
     else if constexpr (Format<To>::is_float)

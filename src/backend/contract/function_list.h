@@ -10,8 +10,8 @@
 // backend.h says what results and parameters become in a table, and implement.h what an answer is
 // after an exception. A change of the list changes the contract (contract_version in plugin.h).
 //
-// The host's backend has more functions, which host_lists.h lists. No table has them, because the
-// frontend calls them directly.
+// The host's backend has more functions, which host_functions.h lists. No table has them, because
+// the frontend calls them directly.
 
 // Whatever an object's functions become ends with this.
 #define UCD_END_OBJECT                                                                             \

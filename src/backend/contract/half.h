@@ -1,15 +1,15 @@
 // The floating formats of 8 and 16 bits as bit patterns, computed in float. Conversions choose
-// between results instead of branching, so that loops over them vectorise, and never feed a
-// subnormal float to arithmetic, so that they hold in threads that flush those to zero.
+// between results instead of branching, so that loops over them vectorise. No result depends on
+// arithmetic with a subnormal float, so they hold in threads that flush those to zero.
 #pragma once
 
 #include <cstdint>
 
-// How these functions are declared. Backends that compile for devices define it beforehand.
-// Otherwise always inline: kernels are compiled for several instruction sets, and the linker could
-// keep a shared copy that this machine cannot run.
-#if !defined(UCD_HALF_FUNCTION)
-#define UCD_HALF_FUNCTION [[gnu::always_inline]] inline
+// How these functions, and those of convert.h, are declared. Backends that compile for devices
+// define it beforehand. Otherwise always inline: kernels are compiled for several instruction sets,
+// and the linker could keep a shared copy that this machine cannot run.
+#if !defined(UCD_ELEMENT_FUNCTION)
+#define UCD_ELEMENT_FUNCTION [[gnu::always_inline]] inline
 #endif
 
 namespace ucd {
@@ -30,14 +30,14 @@ struct Float8E5M2 {
     uint8_t bits;
 };
 
-UCD_HALF_FUNCTION float float_of(uint32_t bits) {
+UCD_ELEMENT_FUNCTION float float_of(uint32_t bits) {
     return __builtin_bit_cast(float, bits);
 }
-UCD_HALF_FUNCTION uint32_t bits_of(float value) {
+UCD_ELEMENT_FUNCTION uint32_t bits_of(float value) {
     return __builtin_bit_cast(uint32_t, value);
 }
 
-UCD_HALF_FUNCTION float to_float(Float16 half) {
+UCD_ELEMENT_FUNCTION float to_float(Float16 half) {
     constexpr uint32_t rebias = uint32_t{127 - 15} << 23;
     constexpr uint32_t smallest_normal = uint32_t{113} << 23; // 2^-14
     const uint32_t sign = static_cast<uint32_t>(half.bits & 0x8000u) << 16;
@@ -54,7 +54,7 @@ UCD_HALF_FUNCTION float to_float(Float16 half) {
 // Rounds the magnitude of a float, which is below twice the format's largest finite number, to
 // nearest, ties to even. Values that round up beyond that number carry into the exponent.
 template <uint32_t fraction_bits, uint32_t bias>
-UCD_HALF_FUNCTION uint32_t rounded_magnitude(uint32_t magnitude) {
+UCD_ELEMENT_FUNCTION uint32_t rounded_magnitude(uint32_t magnitude) {
     constexpr uint32_t shift = 23 - fraction_bits;
     constexpr uint32_t smallest_normal = (128 - bias) << 23;
     // A power of two whose unit in the last place is that of the format's subnormal numbers.
@@ -71,7 +71,7 @@ UCD_HALF_FUNCTION uint32_t rounded_magnitude(uint32_t magnitude) {
 // infinities. A NaN keeps its sign and upper bits and becomes quiet. The result has `fraction_bits`
 // + 6 bits.
 template <uint32_t fraction_bits>
-UCD_HALF_FUNCTION uint32_t rounded_to_5_exponent_bits(float value) {
+UCD_ELEMENT_FUNCTION uint32_t rounded_to_5_exponent_bits(float value) {
     constexpr uint32_t all_exponent_bits = 31u << fraction_bits;
     constexpr uint32_t quiet = 1u << (fraction_bits - 1);
     constexpr uint32_t too_large = uint32_t{127 + 16} << 23; // 2^16
@@ -84,20 +84,20 @@ UCD_HALF_FUNCTION uint32_t rounded_to_5_exponent_bits(float value) {
     return sign | (magnitude >= too_large ? special : finite);
 }
 
-UCD_HALF_FUNCTION Float16 from_float(Float16, float value) {
+UCD_ELEMENT_FUNCTION Float16 from_float(Float16, float value) {
     return {static_cast<uint16_t>(rounded_to_5_exponent_bits<10>(value))};
 }
 
 // An e5m2 number is the upper byte of a float16.
-UCD_HALF_FUNCTION float to_float(Float8E5M2 small) {
+UCD_ELEMENT_FUNCTION float to_float(Float8E5M2 small) {
     return to_float(Float16{static_cast<uint16_t>(small.bits << 8)});
 }
 
-UCD_HALF_FUNCTION Float8E5M2 from_float(Float8E5M2, float value) {
+UCD_ELEMENT_FUNCTION Float8E5M2 from_float(Float8E5M2, float value) {
     return {static_cast<uint8_t>(rounded_to_5_exponent_bits<2>(value))};
 }
 
-UCD_HALF_FUNCTION float to_float(Float8E4M3 small) {
+UCD_ELEMENT_FUNCTION float to_float(Float8E4M3 small) {
     constexpr uint32_t smallest_normal = uint32_t{121} << 23; // 2^-6
     const uint32_t sign = static_cast<uint32_t>(small.bits & 0x80u) << 24;
     const uint32_t magnitude = small.bits & 0x7fu;
@@ -111,7 +111,7 @@ UCD_HALF_FUNCTION float to_float(Float8E4M3 small) {
 
 // Rounds to nearest, ties to even. Values that round above 448, infinities and NaNs become the NaN
 // of the same sign.
-UCD_HALF_FUNCTION Float8E4M3 from_float(Float8E4M3, float value) {
+UCD_ELEMENT_FUNCTION Float8E4M3 from_float(Float8E4M3, float value) {
     constexpr uint32_t largest_rounded_down = 0x43e80000u; // 464, half way from 448 to 480
     const uint32_t bits = bits_of(value);
     const uint32_t sign = (bits >> 24) & 0x80u;
@@ -120,13 +120,13 @@ UCD_HALF_FUNCTION Float8E4M3 from_float(Float8E4M3, float value) {
     return {static_cast<uint8_t>(sign | (magnitude > largest_rounded_down ? 0x7fu : finite))};
 }
 
-UCD_HALF_FUNCTION float to_float(BFloat16 half) {
+UCD_ELEMENT_FUNCTION float to_float(BFloat16 half) {
     return float_of(static_cast<uint32_t>(half.bits) << 16);
 }
 
 // The result is in the upper 16 bits; the lower ones are undefined. Rounds to nearest, ties to
 // even. A NaN keeps its sign and upper bits and becomes quiet.
-UCD_HALF_FUNCTION uint32_t rounded_to_bfloat16(float value) {
+UCD_ELEMENT_FUNCTION uint32_t rounded_to_bfloat16(float value) {
     const uint32_t bits = bits_of(value);
     const uint32_t odd = (bits >> 16) & 1u;
     const uint32_t rounded = bits + 0x7fffu + odd;
@@ -134,7 +134,7 @@ UCD_HALF_FUNCTION uint32_t rounded_to_bfloat16(float value) {
     return (bits & 0x7fffffffu) > 0x7f800000u ? quiet : rounded;
 }
 
-UCD_HALF_FUNCTION BFloat16 from_float(BFloat16, float value) {
+UCD_ELEMENT_FUNCTION BFloat16 from_float(BFloat16, float value) {
     return {static_cast<uint16_t>(rounded_to_bfloat16(value) >> 16)};
 }
 

@@ -71,7 +71,7 @@ constexpr Function<Object, Result(A...)> guarding(Body, std::type_identity<Resul
     };
 }
 
-// The table of a class T.
+// The table of a class T. The definitions for the objects are below.
 template <class Object, class T>
 constexpr int table_of = 0;
 #define UCD_OBJECT(Object)                                                                         \

@@ -93,7 +93,7 @@ using gpuStreamCaptureMode = cudaStreamCaptureMode;
 #define UCD_GPU_SHARED __shared__
 #define UCD_GPU_BARRIER() __syncthreads()
 
-#define UCD_HALF_FUNCTION UCD_GPU_FUNCTION
+#define UCD_ELEMENT_FUNCTION UCD_GPU_FUNCTION
 #include "half.h"
 
 #include "device_access.h"

@@ -118,7 +118,7 @@ using gpuStreamCaptureMode = hipStreamCaptureMode;
 #define UCD_GPU_SHARED __shared__
 #define UCD_GPU_BARRIER() __syncthreads()
 
-#define UCD_HALF_FUNCTION UCD_GPU_FUNCTION
+#define UCD_ELEMENT_FUNCTION UCD_GPU_FUNCTION
 #include "half.h"
 
 namespace ucd::UCD_GPU {

@@ -2,7 +2,7 @@
 
 #include "implement.h"
 
-#include "host_lists.h"
+#include "host_functions.h"
 #include "plan.h"
 
 #include <algorithm>

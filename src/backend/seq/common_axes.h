@@ -3,7 +3,7 @@
 
 #include "permute.h"
 
-#include "host_lists.h"
+#include "host_functions.h"
 
 #include <cstdint>
 

@@ -7,7 +7,7 @@
 #include "loop_order.h"
 #include "useful_threads.h"
 
-#include "host_lists.h"
+#include "host_functions.h"
 #include "in_threads.h"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 #include "common_axes.h"
 #include "permute.h"
 
-#include "host_lists.h"
+#include "host_functions.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "host_lists.h"
+#include "host_functions.h"
 
 #include "convert_range.h"
 #include "in_threads.h"

@@ -1,7 +1,7 @@
 // Examines lists of numbers before a type is made from them, or before data is moved by them.
 #pragma once
 
-#include "host_lists.h"
+#include "host_functions.h"
 
 namespace ucd::seq {
 

@@ -99,7 +99,7 @@ UCD_ZE_DEVICE void __spirv_ControlBarrier(unsigned execution, unsigned memory, u
 UCD_ZE_DEVICE unsigned __spirv_ocl_u_mul_hi(unsigned a, unsigned b);
 UCD_ZE_DEVICE unsigned long __spirv_ocl_u_mul_hi(unsigned long a, unsigned long b);
 
-#define UCD_HALF_FUNCTION UCD_GPU_FUNCTION
+#define UCD_ELEMENT_FUNCTION UCD_GPU_FUNCTION
 #include "half.h"
 
 namespace ucd::UCD_GPU {

@@ -3,7 +3,7 @@
 // move.
 #pragma once
 
-#include "host_lists.h"
+#include "host_functions.h"
 #include "types/type.h"
 
 namespace ucd {

@@ -1,6 +1,6 @@
 #include "transfer/conversion.h"
 
-#include "host_lists.h"
+#include "host_functions.h"
 #include "transfer/host.h"
 #include "transfer/route.h"
 

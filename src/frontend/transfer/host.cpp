@@ -1,7 +1,7 @@
 #include "transfer/host.h"
 
 #include "element_runs.h"
-#include "host_lists.h"
+#include "host_functions.h"
 #include "prepared/plain_list.h"
 #include "transfer/conversion.h"
 #include "transfer/route.h"

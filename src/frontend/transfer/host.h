@@ -1,7 +1,7 @@
 // Moves data between two sides in host memory, within the call.
 #pragma once
 
-#include "host_lists.h"
+#include "host_functions.h"
 #include "prepared/type_cache.h"
 #include "transfer/check.h"
 #include "transfer/context.h"
@@ -45,7 +45,7 @@ inline bool may_be_first_use(const Type &type) {
 
 // ---- moves --------------------------------------------------------------------------------------
 
-// One side of a copy for the functions of host_lists.h.
+// One side of a copy for the functions of host_functions.h.
 HostStream stream_of(const Type &type, const Side &side);
 
 // Runs a copy or a conversion: as a pack or an unpack, in one pass, or through a chunk that stays

@@ -2,7 +2,7 @@
 // is made for it.
 #pragma once
 
-#include "host_lists.h"
+#include "host_functions.h"
 #include "prepared/type_cache.h"
 #include "transfer/check.h"
 #include "transfer/context.h"

@@ -28,9 +28,9 @@ struct MemoryRange {
 };
 using MemoryRanges = ShortList<MemoryRange>;
 
-// Same, for the buffers of one call, many of which may be in one allocation: the drivers are asked
-// once for each allocation. Answers are kept for one call only, because memory may be freed and its
-// address reused afterwards.
+// Finds the memories of the buffers of one call, many of which may be in one allocation: the
+// drivers are asked once for each allocation. Answers are kept for one call only, because memory
+// may be freed and its address reused afterwards.
 class LocationCache {
 public:
     LocationCache(const Context &context, const Hints &hints) : context_(context), hints_(hints) {}

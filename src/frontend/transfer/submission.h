@@ -3,7 +3,7 @@
 #pragma once
 
 #include "backend.h"
-#include "host_lists.h"
+#include "host_functions.h"
 #include "support/short_list.h"
 #include "transfer/check.h"
 #include "transfer/context.h"

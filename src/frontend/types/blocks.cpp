@@ -1,6 +1,6 @@
 #include "types/blocks.h"
 
-#include "host_lists.h"
+#include "host_functions.h"
 #include "support/list_memory.h"
 
 #include <algorithm>
