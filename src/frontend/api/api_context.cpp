@@ -161,7 +161,7 @@ int ucd_info_free(ucd_info_t *info) {
 }
 
 int ucd_backend_count(int *count) {
-    return guard_running("ucd_backend_count", [&](Context &context) -> Status {
+    return guard("ucd_backend_count", [&](Context &context) -> Status {
         UCD_TRY(require(count, "count"));
         *count = static_cast<int>(context.slots.size());
         return success;
@@ -169,7 +169,7 @@ int ucd_backend_count(int *count) {
 }
 
 int ucd_backend_get(int index, ucd_backend_desc_t *desc) {
-    return guard_running("ucd_backend_get", [&](Context &context) -> Status {
+    return guard("ucd_backend_get", [&](Context &context) -> Status {
         UCD_TRY(require(desc, "desc"));
         if (index < 0 || static_cast<std::size_t>(index) >= context.slots.size())
             return fail(UCD_ERR__INVALID_ARG, "index is %d; it must be in 0 .. %zu", index,
@@ -204,7 +204,7 @@ void for_each_element_kind(const Type &type, Visit visit) {
 } // namespace ucd
 
 int ucd_op_is_supported(ucd_op_t op, ucd_type_t type, const char *backend, int *supported) {
-    return guard_running("ucd_op_is_supported", [&](Context &context) -> Status {
+    return guard("ucd_op_is_supported", [&](Context &context) -> Status {
         const Type *t;
         UCD_TRY(resolve(type, "type", t));
         UCD_TRY(require(backend, "backend"));

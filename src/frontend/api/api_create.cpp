@@ -28,7 +28,7 @@ T given(T argument) {
 template <class Create, class... Arguments>
 int construct(const char *function, ucd_type_t oldtype, ucd_info_t info, ucd_type_t *newtype,
               Create create, Arguments... arguments) {
-    return guard_running(function, info, [&](Context &) -> Status {
+    return guard(function, info, [&](Context &) -> Status {
         UCD_TRY(require(newtype, "newtype"));
         const Type *child;
         UCD_TRY(resolve(oldtype, "oldtype", child));
@@ -95,7 +95,7 @@ int ucd_create_hindexed(intptr_t count, const intptr_t *blocklengths, const intp
 
 int ucd_create_struct(intptr_t count, const intptr_t *blocklengths, const intptr_t *displs,
                       const ucd_type_t *types, ucd_info_t info, ucd_type_t *newtype) {
-    return guard_running("ucd_create_struct", info, [&](Context &) -> Status {
+    return guard("ucd_create_struct", info, [&](Context &) -> Status {
         UCD_TRY(require(newtype, "newtype"));
         if (count < 0)
             return fail(UCD_ERR__INVALID_ARG, "count is %jd; it must be >= 0",

@@ -27,7 +27,7 @@ Status check_header(const ucd_device_plan_t &plan) {
 
 int ucd_device_plan_create(uintptr_t count, ucd_type_t type, const char *device, ucd_info_t info,
                            ucd_device_plan_t *plan) {
-    return guard_running("ucd_device_plan_create", info, [&](Context &context) -> Status {
+    return guard("ucd_device_plan_create", info, [&](Context &context) -> Status {
         UCD_TRY(require(plan, "plan"));
         UCD_TRY(check_header(*plan));
         const Type *resolved;
@@ -49,7 +49,7 @@ int ucd_device_plan_create(uintptr_t count, ucd_type_t type, const char *device,
 }
 
 int ucd_device_plan_free(ucd_device_plan_t *plan) {
-    return guard_running("ucd_device_plan_free", [&](Context &context) -> Status {
+    return guard("ucd_device_plan_free", [&](Context &context) -> Status {
         UCD_TRY(require(plan, "plan"));
         UCD_TRY(context.device_memory->release(
             reinterpret_cast<void *>(static_cast<uintptr_t>(plan->memory))));

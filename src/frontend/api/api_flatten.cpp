@@ -22,7 +22,7 @@ int ucd_flatten_size(ucd_type_t type, uintptr_t *size) {
 }
 
 int ucd_flattened_size(const void *flattened, uintptr_t available, uintptr_t *size) {
-    return guard_running("ucd_flattened_size", [&](Context &) -> Status {
+    return guard("ucd_flattened_size", [&](Context &) -> Status {
         if (available > 0) UCD_TRY(require(flattened, "flattened"));
         UCD_TRY(require(size, "size"));
         uint64_t says;
@@ -48,7 +48,7 @@ int ucd_flatten(ucd_type_t type, void *flattened, uintptr_t flattened_size) {
 }
 
 int ucd_unflatten(ucd_type_t *newtype, const void *flattened, uintptr_t flattened_size) {
-    return guard_running("ucd_unflatten", [&](Context &) -> Status {
+    return guard("ucd_unflatten", [&](Context &) -> Status {
         UCD_TRY(require(newtype, "newtype"));
         if (flattened_size > 0) UCD_TRY(require(flattened, "flattened"));
         TypeOwner type;

@@ -7,35 +7,33 @@
 #include "transfer/context.h"
 
 #include <cstring>
-#include <utility>
+#include <type_traits>
 
 namespace ucd {
 
-// Runs `body`, which returns a Status. If it fails, prefixes the message with `function`.
+// Runs `body`, which returns a Status. If it takes the running library's context, requires that the
+// library runs. If it fails, prefixes the message with `function`.
 template <class Body>
-[[gnu::always_inline]] inline int guard(const char *function, Body &&body) noexcept {
-    const Status status = without_exceptions(std::forward<Body>(body));
+[[gnu::always_inline]] inline int guard(const char *function, ucd_info_t info,
+                                        const Body &body) noexcept {
+    const Status status = without_exceptions([&]() __attribute__((always_inline))->Status {
+        if constexpr (std::is_invocable_v<const Body &, Context &>) {
+            Context *context;
+            UCD_TRY(current(context, info));
+            return body(*context);
+        } else {
+            return body();
+        }
+    });
     if (status.ok()) [[likely]]
         return UCD_SUCCESS;
     prefix_last_error(function);
     if (logs(LogLevel::error)) log_line("%s", last_error().text);
     return status.code();
 }
-
-// Same, for a call that needs the running library, whose context `body` gets, and for its info.
 template <class Body>
-[[gnu::always_inline]] inline int guard_running(const char *function, ucd_info_t info,
-                                                const Body &body) noexcept {
-    return guard(
-        function, [&]() __attribute__((always_inline))->Status {
-            Context *context;
-            UCD_TRY(current(context, info));
-            return body(*context);
-        });
-}
-template <class Body>
-[[gnu::always_inline]] inline int guard_running(const char *function, const Body &body) noexcept {
-    return guard_running(function, UCD_INFO__NULL, body);
+[[gnu::always_inline]] inline int guard(const char *function, const Body &body) noexcept {
+    return guard(function, UCD_INFO__NULL, body);
 }
 
 template <class T>

@@ -197,7 +197,7 @@ Status open(Context &context, const ucd_ipc_handle_t *handle, std::span<const in
 } // namespace
 
 int ucd_memory_alloc(const char *device, int kind, uintptr_t bytes, void **address) {
-    return guard_running("ucd_memory_alloc", [&](Context &context) -> Status {
+    return guard("ucd_memory_alloc", [&](Context &context) -> Status {
         UCD_TRY(require(address, "address"));
         if (kind != UCD_MEMORY__DEVICE && kind != UCD_MEMORY__PINNED)
             return fail(UCD_ERR__INVALID_ARG, "kind is %d, which is none", kind);
@@ -214,13 +214,13 @@ int ucd_memory_alloc(const char *device, int kind, uintptr_t bytes, void **addre
 }
 
 int ucd_memory_free(void *address) {
-    return guard_running("ucd_memory_free", [&](Context &context) -> Status {
+    return guard("ucd_memory_free", [&](Context &context) -> Status {
         return context.device_memory->release(address);
     });
 }
 
 int ucd_ipc_export(const void *address, uintptr_t bytes, ucd_ipc_handle_t *handle) {
-    return guard_running("ucd_ipc_export", [&](Context &context) -> Status {
+    return guard("ucd_ipc_export", [&](Context &context) -> Status {
         UCD_TRY(require(handle, "handle"));
         Backend *owner;
         UCD_TRY(find_exporter(context, address, bytes, owner));
@@ -235,7 +235,7 @@ int ucd_ipc_export(const void *address, uintptr_t bytes, ucd_ipc_handle_t *handl
 
 int ucd_ipc_export_fds(const void *address, uintptr_t bytes, ucd_ipc_handle_t *handle, int *fds,
                        int *count) {
-    return guard_running("ucd_ipc_export_fds", [&](Context &context) -> Status {
+    return guard("ucd_ipc_export_fds", [&](Context &context) -> Status {
         UCD_TRY(require(handle, "handle"));
         UCD_TRY(require(count, "count"));
         if (fds != nullptr && *count < 0)
@@ -266,14 +266,14 @@ int ucd_ipc_export_fds(const void *address, uintptr_t bytes, ucd_ipc_handle_t *h
 
 int ucd_ipc_open(const ucd_ipc_handle_t *handle, const char *device, void **address,
                  uintptr_t *bytes) {
-    return guard_running("ucd_ipc_open", [&](Context &context) -> Status {
+    return guard("ucd_ipc_open", [&](Context &context) -> Status {
         return open(context, handle, {}, device, address, bytes);
     });
 }
 
 int ucd_ipc_open_fds(const ucd_ipc_handle_t *handle, const int *fds, int count, const char *device,
                      void **address, uintptr_t *bytes) {
-    return guard_running("ucd_ipc_open_fds", [&](Context &context) -> Status {
+    return guard("ucd_ipc_open_fds", [&](Context &context) -> Status {
         if (count < 0 || count > UCD_IPC__MAX_FDS)
             return fail(UCD_ERR__INVALID_ARG, "count is %d; it must be from 0 to %d", count,
                         UCD_IPC__MAX_FDS);
@@ -287,7 +287,7 @@ int ucd_ipc_open_fds(const ucd_ipc_handle_t *handle, const int *fds, int count, 
 }
 
 int ucd_ipc_close(void *address) {
-    return guard_running("ucd_ipc_close", [&](Context &context) -> Status {
+    return guard("ucd_ipc_close", [&](Context &context) -> Status {
         UCD_TRY(require(address, "address"));
         return context.device_memory->close(address);
     });

@@ -33,7 +33,8 @@ namespace {
     return true;
 }
 
-// Starts a move that may be in device memory, or that goes into a stream.
+// Starts a move that may be in device memory, or that goes into a stream, where `operation` stays
+// null: the stream has the work.
 [[gnu::noinline]] Status submit(Context &context, const CheckedMove &m, const Hints &hints,
                                 const StreamTarget *stream,
                                 std::unique_ptr<AsyncOperation> &operation) {
@@ -59,13 +60,6 @@ template <class RunOnHost>
     std::unique_ptr<AsyncOperation> operation;
     UCD_TRY(submit(context, m, hints, nullptr, operation));
     return end_call(context, std::move(operation), request);
-}
-
-// Puts one checked move into a stream.
-Status run_in(Context &context, const CheckedMove &m, ucd_info_t info, const StreamTarget &stream) {
-    const CallHints hints(context, info);
-    std::unique_ptr<AsyncOperation> none; // stays null: the work is in the stream
-    return submit(context, m, hints, &stream, none);
 }
 
 const char *actual_name(Direction direction) {
@@ -114,13 +108,14 @@ template <Direction direction>
 int move_in_stream(const char *function, Direction direction, const void *typed, uintptr_t count,
                    uintptr_t offset, const void *packed, uintptr_t packed_bytes, ucd_type_t type,
                    ucd_op_t op, uintptr_t *actual, ucd_info_t info, const ucd_stream_t &stream) {
-    return guard_running(function, info, [&](Context &context) -> Status {
+    return guard(function, info, [&](Context &context) -> Status {
         UCD_TRY(require(actual, actual_name(direction)));
         StreamTarget target;
+        std::unique_ptr<AsyncOperation> in_stream;
         UCD_TRY(resolve_stream(context, stream, target));
         CheckedMove m = decoded(direction, typed, count, offset, packed, packed_bytes);
         UCD_TRY(check_move(type, "type", op, direction, m));
-        UCD_TRY(run_in(context, m, info, target));
+        UCD_TRY(submit(context, m, CallHints(context, info), &target, in_stream));
         *actual = m.length;
         return success;
     });
@@ -130,8 +125,7 @@ int move_in_stream(const char *function, Direction direction, const void *typed,
 int check_request(const char *function, ucd_request_t *request) {
     if (request != nullptr) [[likely]]
         return UCD_SUCCESS;
-    return guard_running(function,
-                         [&](Context &) -> Status { return require(request, "request"); });
+    return guard(function, [&](Context &) -> Status { return require(request, "request"); });
 }
 
 CheckedMove decoded_copy(const void *inbuf, uintptr_t incount, void *outbuf, uintptr_t outcount) {
@@ -158,13 +152,14 @@ Status check_copy(ucd_type_t intype, ucd_type_t outtype, ucd_op_t op, const uint
 int copy(const char *function, const void *inbuf, uintptr_t incount, ucd_type_t intype,
          void *outbuf, uintptr_t outcount, ucd_type_t outtype, uintptr_t *actual, ucd_info_t info,
          ucd_op_t op, ucd_request_t *request, const ucd_stream_t *stream = nullptr) {
-    return guard_running(function, info, [&](Context &context) -> Status {
+    return guard(function, info, [&](Context &context) -> Status {
         CheckedMove m = decoded_copy(inbuf, incount, outbuf, outcount);
         UCD_TRY(check_copy(intype, outtype, op, actual, m));
         if (stream != nullptr) {
             StreamTarget target;
+            std::unique_ptr<AsyncOperation> in_stream;
             UCD_TRY(resolve_stream(context, *stream, target));
-            UCD_TRY(run_in(context, m, info, target));
+            UCD_TRY(submit(context, m, CallHints(context, info), &target, in_stream));
         } else {
             UCD_TRY(run(context, m, info, request, [&](const CheckedMove &checked) {
                 return copy_on_host(context, checked);

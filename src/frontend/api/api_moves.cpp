@@ -128,7 +128,7 @@ Status check_list(ucd_op_t op, const ucd_move_t *descs, uintptr_t count) {
 // Returns a request. If the caller wants none, waits for the work.
 int run_list(const char *function, ucd_move_t *descs, uintptr_t count, ucd_info_t info, ucd_op_t op,
              ucd_request_t *request, bool waits) {
-    return guard_running(function, info, [&](Context &context) -> Status {
+    return guard(function, info, [&](Context &context) -> Status {
         if (!waits) UCD_TRY(require(request, "request"));
         UCD_TRY(check_list(op, descs, count));
         const CallHints call_hints(context, info);
@@ -145,7 +145,7 @@ int run_list(const char *function, ucd_move_t *descs, uintptr_t count, ucd_info_
 
 int run_list_in_stream(const char *function, ucd_move_t *descs, uintptr_t count, ucd_info_t info,
                        ucd_op_t op, const ucd_stream_t &stream) {
-    return guard_running(function, info, [&](Context &context) -> Status {
+    return guard(function, info, [&](Context &context) -> Status {
         UCD_TRY(check_list(op, descs, count));
         StreamTarget target;
         UCD_TRY(resolve_stream(context, stream, target));

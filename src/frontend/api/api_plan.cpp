@@ -28,7 +28,7 @@ struct SharedPlan {
 // Starts a plan by body(), which sets the operation that it gets.
 template <class Body>
 int start(const char *function, ucd_plan_t handle, ucd_request_t *request, Body body) {
-    return guard_running(function, [&](Context &context) -> Status {
+    return guard(function, [&](Context &context) -> Status {
         MovePlan *plan;
         UCD_TRY(find_plan(handle, plan));
         UCD_TRY(require(request, "request"));
@@ -41,7 +41,7 @@ int start(const char *function, ucd_plan_t handle, ucd_request_t *request, Body 
 // Same, in a stream.
 template <class Body>
 int start_in(const char *function, ucd_plan_t handle, const ucd_stream_t &stream, Body body) {
-    return guard_running(function, [&](Context &context) -> Status {
+    return guard(function, [&](Context &context) -> Status {
         MovePlan *plan;
         UCD_TRY(find_plan(handle, plan));
         StreamTarget target;
@@ -54,7 +54,7 @@ int start_in(const char *function, ucd_plan_t handle, const ucd_stream_t &stream
 
 int ucd_plan_create(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_t op,
                     ucd_plan_t *plan) {
-    return guard_running("ucd_plan_create", info, [&](Context &context) -> Status {
+    return guard("ucd_plan_create", info, [&](Context &context) -> Status {
         UCD_TRY(require(plan, "plan"));
         UCD_TRY(check_op(op));
         UCD_TRY(require_list(moves, count, "moves"));
@@ -101,7 +101,7 @@ int ucd_plan_start_with_stream(ucd_plan_t plan, const void *const *inbufs, void 
 
 int ucd_plan_rebase(ucd_plan_t plan, uintptr_t first, uintptr_t count, const void *const *inbufs,
                     void *const *outbufs) {
-    return guard_running("ucd_plan_rebase", [&](Context &context) -> Status {
+    return guard("ucd_plan_rebase", [&](Context &context) -> Status {
         MovePlan *rebased;
         UCD_TRY(find_plan(plan, rebased));
         return rebased->rebase(context, first, count, {inbufs, outbufs});

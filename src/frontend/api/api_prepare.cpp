@@ -11,7 +11,7 @@ using namespace ucd;
 
 int ucd_prepare(uintptr_t count, ucd_type_t type, ucd_op_t op, ucd_stream_t stream,
                 ucd_info_t info) {
-    return guard_running("ucd_prepare", info, [&](Context &context) -> Status {
+    return guard("ucd_prepare", info, [&](Context &context) -> Status {
         const Type *resolved;
         UCD_TRY(resolve(type, "type", resolved));
         UCD_TRY(check_op(op));

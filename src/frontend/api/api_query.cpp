@@ -150,7 +150,7 @@ int ucd_get_advice(uintptr_t count, ucd_type_t type, uintptr_t min_segment, uint
 
 int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info, char *memory,
                    uintptr_t memory_size, uintptr_t *needed) {
-    return guard_running("ucd_get_memory", info, [&](Context &context) -> Status {
+    return guard("ucd_get_memory", info, [&](Context &context) -> Status {
         const Type *t;
         UCD_TRY(resolve(type, "type", t));
         UCD_TRY(require(needed, "needed"));
@@ -165,7 +165,7 @@ int ucd_get_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t
 }
 
 int ucd_describe(ucd_type_t type, char *text, uintptr_t text_size, uintptr_t *needed) {
-    return guard_running("ucd_describe", [&](Context &context) -> Status {
+    return guard("ucd_describe", [&](Context &context) -> Status {
         const Type *t;
         UCD_TRY(resolve(type, "type", t));
         UCD_TRY(require(needed, "needed"));
