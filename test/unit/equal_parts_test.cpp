@@ -288,13 +288,12 @@ TEST_CASE("What decides which moves go together is compared field by field") {
         {backend(0), 1, 0},
         {[](Executor &e) { e.backend = reinterpret_cast<Backend *>(backends + 1); },
          [](Executor &e) { ++e.index; }, [](Executor &e) { ++e.device; }});
-    check_fields<Dispatch>({}, {[](Dispatch &d) { ++d.executor.device; },
-                                [](Dispatch &d) { d.direction = Direction::unpack; },
-                                [](Dispatch &d) { d.from_kind = MemoryKind::pinned; },
-                                [](Dispatch &d) { d.to_kind = MemoryKind::pinned; },
-                                [](Dispatch &d) { ++d.limits.threads; }});
-    check_fields<PlainSides>({false, false},
-                          {[](PlainSides &b) { b.from = true; }, [](PlainSides &b) { b.to = true; }});
+    check_fields<Route>({}, {[](Route &r) { r.kind = RouteKind::direct; },
+                             [](Route &r) { ++r.from.device; }, [](Route &r) { ++r.to.device; },
+                             [](Route &r) { r.from_kind = MemoryKind::pinned; },
+                             [](Route &r) { r.to_kind = MemoryKind::pinned; }});
+    check_fields<PlainSides>(
+        {false, false}, {[](PlainSides &b) { b.from = true; }, [](PlainSides &b) { b.to = true; }});
     check_fields<IndexList>({},
                             {[](IndexList &l) { l.indices = backends; },
                              [](IndexList &l) { l.element = Element::int32; },

@@ -97,7 +97,7 @@ Status start_alike(OneWay &one_way, std::span<ucd_move_t> descs,
     if (!started) return success;
     MembersMade moves(one_way, descs);
     SubmissionBuilder builder(one_way.router());
-    builder.add(moves.dispatch(), moves, moves.types());
+    builder.add(one_way.route().to, moves, moves.types());
     const Status status = builder.start(operation);
     started = !moves.is_mixed();
     if (started && status.ok()) moves.keep_lengths();

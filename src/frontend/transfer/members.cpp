@@ -27,10 +27,8 @@ bool OneWay::finds(const char *in, const char *out) {
         !router_.locations().find(hints_.outbuf, out, out_).ok() ||
         !router_.find(direction_, in, out, route).ok() || route.kind != RouteKind::direct)
         return false;
-    const Dispatch here{route.to, direction_, route.from_kind, route.to_kind, hints_.limits};
-    if (has_dispatch_ && !(here == dispatch_)) return false;
-    dispatch_ = here;
-    has_dispatch_ = true;
+    if (route_.kind == RouteKind::direct && !(route == route_)) return false;
+    route_ = route;
     const auto everywhere = [](MemoryLocation &at) { at.begin = 0, at.end = UINTPTR_MAX; };
     if (hints_.inbuf != nullptr) everywhere(in_);
     if (hints_.outbuf != nullptr) everywhere(out_);
@@ -71,7 +69,7 @@ Share share_of(std::size_t members, unsigned i, unsigned threads) {
 } // namespace
 
 Status MembersMade::divide(unsigned &threads) {
-    threads = batch_threads(descs_.size(), dispatch().limits.threads);
+    threads = batch_threads(descs_.size(), one_way_.limits().threads);
     if (threads == 1) return success;
     parts_.reserve(threads);
     for (unsigned i = 0; i < threads; ++i) {

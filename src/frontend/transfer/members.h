@@ -88,7 +88,10 @@ public:
     // launch. Errors are left to SubmissionBuilder::add(), which reports them for a member.
     bool begin(std::span<const ucd_move_t> descs);
 
-    const Dispatch &dispatch() const { return dispatch_; }
+    // How the members are moved, all in this direction.
+    const Route &route() const { return route_; }
+    Direction direction() const { return direction_; }
+    const Limits &limits() const { return hints_.limits; }
 
     // Whether a member without an address of its layout may be in several memories.
     bool may_be_divided() const {
@@ -107,8 +110,7 @@ private:
     Router router_;
     const Hints &hints_;
     const Direction direction_;
-    Dispatch dispatch_;
-    bool has_dispatch_ = false;
+    Route route_;             // direct, if it is known
     MemoryLocation in_, out_; // of the last member that was looked up
 };
 
@@ -120,12 +122,10 @@ public:
     // these. It and the descriptors outlive this object.
     MembersMade(OneWay &one_way, std::span<ucd_move_t> descs, std::size_t before = 0)
         : one_way_(one_way), descs_(descs), before_(before), lengths_(descs) {
-        move_.from_kind = dispatch().from_kind;
-        move_.to_kind = dispatch().to_kind;
-        move_.limits = dispatch().limits;
+        move_.from_kind = one_way.route().from_kind;
+        move_.to_kind = one_way.route().to_kind;
+        move_.limits = one_way.limits();
     }
-
-    const Dispatch &dispatch() const { return one_way_.dispatch(); }
 
     std::size_t members() const { return descs_.size(); }
 
@@ -140,7 +140,7 @@ public:
             ++first;
         } while (m.length == 0);
         UCD_TRY(
-            at_member(before_ + first - 1, complete(m, dispatch().direction, dispatch().executor)));
+            at_member(before_ + first - 1, complete(m, one_way_.direction(), one_way_.route().to)));
         move = m;
         at[0] = {m.from.address, m.to.address};
         // Copies, which the compiler keeps in registers.
@@ -176,7 +176,7 @@ public:
 
 private:
     Status check(const ucd_move_t &desc, CheckedMove &m) {
-        if (!is_move(desc, dispatch().direction)) return fail_mixed();
+        if (!is_move(desc, one_way_.direction())) return fail_mixed();
         UCD_TRY(check_one_way(desc, m));
         use_bytes(m);
         if (m.type().by_reference) return fail_mixed();
@@ -184,7 +184,7 @@ private:
         if (m.typed().address == nullptr && one_way_.may_be_divided()) return fail_mixed();
         const char *const first = first_byte(m.type(), nullptr);
         const uintptr_t start = reinterpret_cast<uintptr_t>(first);
-        const bool pack = dispatch().direction == Direction::pack;
+        const bool pack = one_way_.direction() == Direction::pack;
         start_in_ = pack ? start : 0;
         start_out_ = pack ? 0 : start;
         if (!one_way_.includes(displaced(m.from.address, start_in_),
@@ -215,7 +215,7 @@ private:
     // Checks a pack or an unpack by the direction's checks alone, and what else counts as one by
     // all checks.
     [[gnu::always_inline]] Status check_one_way(const ucd_move_t &d, CheckedMove &m) const {
-        const bool pack = dispatch().direction == Direction::pack;
+        const bool pack = one_way_.direction() == Direction::pack;
         const ucd_type_t type = pack ? d.intype : d.outtype;
         if (type == UCD_TYPE__NULL || (pack ? d.outoffset : d.inoffset) != 0 ||
             !is_zero(d.reserved)) [[unlikely]]

@@ -86,6 +86,7 @@ struct Route {
     RouteKind kind = RouteKind::host;
     Executor from, to; // the executor of each side; equal unless staged
     MemoryKind from_kind = MemoryKind::host, to_kind = MemoryKind::host;
+    friend bool operator==(const Route &, const Route &) = default;
 };
 
 // A caller's stream, and the executor that works in it.

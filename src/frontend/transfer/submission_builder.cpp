@@ -11,9 +11,9 @@ SubmissionBuilder::SubmissionBuilder(Router &router, Reuse reuse)
     : router_(router), context_(router.context()), hints_(router.hints()), stream_(router.stream()),
       reuse_(reuse) {}
 
-void SubmissionBuilder::add(const Dispatch &dispatch, MoveMaker &moves,
+void SubmissionBuilder::add(const Executor &device, MoveMaker &moves,
                             std::shared_ptr<const void> types) {
-    submission_.add(StepKind::launch, dispatch.executor, dispatch.executor).maker = &moves;
+    submission_.add(StepKind::launch, device, device).maker = &moves;
     submission_.kept = std::move(types);
 }
 

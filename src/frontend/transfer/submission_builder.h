@@ -11,15 +11,6 @@
 
 namespace ucd {
 
-// How one device moves packs or unpacks together.
-struct Dispatch {
-    Executor executor;
-    Direction direction = Direction::pack;
-    MemoryKind from_kind = MemoryKind::device, to_kind = MemoryKind::device;
-    Limits limits;
-    friend bool operator==(const Dispatch &, const Dispatch &) = default;
-};
-
 // Loads what moves of (count, type) with the op need in a stream.
 Status prepare_in(const StreamTarget &stream, const Type &type, uint64_t count, Op op,
                   const Limits &limits);
@@ -41,7 +32,7 @@ public:
 
     // Adds packs or unpacks for which OneWay says that one device moves them, instead of members.
     // They are made when they are launched. `types` keeps their types.
-    void add(const Dispatch &dispatch, MoveMaker &moves, std::shared_ptr<const void> types);
+    void add(const Executor &device, MoveMaker &moves, std::shared_ptr<const void> types);
 
     // Keeps an object alive until the work is done.
     void keep_alive(std::shared_ptr<const void> what) { submission_.kept = std::move(what); }
