@@ -29,9 +29,9 @@ def text_at(words):
 
 
 # These passes turn variables into values and remove duplicate blocks and loads, which halves the size. Functions are
-# not inlined, which would increase it again. Passes that change arithmetic would make integers of odd widths and
+# not inlined, which would increase it again, but for those that are declared to be. Passes that change arithmetic would make integers of odd widths and
 # `freeze`, which SPIR-V does not have.
-PASSES = "function(sroa,early-cse,simplifycfg),globaldce"
+PASSES = "always-inline,function(sroa,early-cse,simplifycfg),globaldce"
 
 
 def successors(block):

@@ -68,6 +68,7 @@ T load_table(const T *address);
 #define UCD_ZE_DEVICE __attribute__((device))
 // Functions with external linkage would be kept for other modules.
 #define UCD_GPU_FUNCTION __attribute__((device, internal_linkage)) inline
+#define UCD_GPU_INLINED_FUNCTION __attribute__((always_inline)) UCD_GPU_FUNCTION
 #define UCD_GPU_KERNEL(name, Params)                                                               \
     extern "C" __attribute__((global)) void name(const Params params)
 // A kernel's parameters are in registers. For an indexed access, each thread would copy them to

@@ -61,15 +61,16 @@ private:
     using Moves = VectorMove<direction, TablePlaces<Table>>;
     using Member = typename Moves::Member;
 
-    UCD_GPU_FUNCTION uint32_t first_of(uint32_t member) const {
-        return table_.template entry<uint32_t>(0, member);
+    UCD_GPU_INLINED_FUNCTION static uint32_t first_in(Table table, uint32_t member) {
+        return table.template entry<uint32_t>(0, member);
     }
+    UCD_GPU_FUNCTION uint32_t first_of(uint32_t member) const { return first_in(table_, member); }
 
     UCD_GPU_FUNCTION uint32_t member_holding(uint32_t vector) const {
         const uint32_t granule = vector >> s_.granule;
-        return entry_holding(vector, table_.template entry<uint32_t>(s_.starts, granule),
-                             table_.template entry<uint32_t>(s_.starts, granule + 1),
-                             [this](uint32_t member) { return first_of(member); });
+        return entry_holding<first_in>(vector, table_.template entry<uint32_t>(s_.starts, granule),
+                                       table_.template entry<uint32_t>(s_.starts, granule + 1),
+                                       table_);
     }
 
     UCD_GPU_FUNCTION Member member_at(uint32_t member) const {

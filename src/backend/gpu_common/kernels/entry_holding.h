@@ -7,14 +7,15 @@
 namespace ucd::UCD_GPU {
 
 // The last of the entries [low, high] that starts at `position` or before. The first one does;
-// start(entry) is where an entry starts. A list of the entries at every 2^granule-th position keeps
-// the range short.
-template <class Position, class Start>
-UCD_GPU_FUNCTION Position entry_holding(Position position, Position low, Position high,
-                                        const Start &start) {
+// start(list..., entry) is where an entry of the list starts. A list of the entries at every
+// 2^granule-th position keeps the range short. `start` is no object with captures, which modules
+// that inline little would keep in memory.
+template <auto start, class Position, class... List>
+UCD_GPU_INLINED_FUNCTION Position entry_holding(Position position, Position low, Position high,
+                                                List... list) {
     while (low < high) {
         const Position middle = (low + high + 1) / 2;
-        if (start(middle) <= position)
+        if (start(list..., middle) <= position)
             low = middle;
         else
             high = middle - 1;

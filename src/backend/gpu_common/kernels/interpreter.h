@@ -18,11 +18,9 @@ UCD_GPU_FUNCTION uint64_t entry_holding(const char *lists, const InterpreterNode
                                         uint64_t position) {
     const uint64_t starts = load_table(&node->starts), first = load_table(&node->first);
     const uint64_t granule = position >> load_table(&node->granule);
-    return entry_holding<uint64_t>(position, interpreter_entry<uint32_t>(lists, starts, granule),
-                                   interpreter_entry<uint32_t>(lists, starts, granule + 1),
-                                   [lists, first](uint64_t entry) {
-                                       return interpreter_entry<uint64_t>(lists, first, entry);
-                                   });
+    return entry_holding<interpreter_entry<uint64_t>, uint64_t>(
+        position, interpreter_entry<uint32_t>(lists, starts, granule),
+        interpreter_entry<uint32_t>(lists, starts, granule + 1), lists, first);
 }
 
 UCD_GPU_FUNCTION uint64_t displacement_of(const char *lists, const InterpreterNode *node,

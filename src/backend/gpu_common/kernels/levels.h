@@ -33,12 +33,15 @@ UCD_GPU_FUNCTION int64_t steps(uint32_t count, const NestLevel &level) {
     return static_cast<int64_t>(static_cast<int32_t>(count)) * level.stride;
 }
 
+UCD_GPU_INLINED_FUNCTION uint32_t start_of_run(const uint32_t *first, uint32_t run) {
+    return load_table(first + run);
+}
+
 // Finds the run that contains a child.
 UCD_GPU_FUNCTION uint32_t run_holding(const NestList &list, uint32_t child) {
     const uint32_t *start = list_pointer<uint32_t>(list.starts) + (child >> list.granule);
     const uint32_t *first = list_pointer<uint32_t>(list.first);
-    return entry_holding(child, load_table(start), load_table(start + 1),
-                         [first](uint32_t run) { return load_table(first + run); });
+    return entry_holding<start_of_run>(child, load_table(start), load_table(start + 1), first);
 }
 
 // Descends one level: `position` becomes the position within the child, and `displacement` includes

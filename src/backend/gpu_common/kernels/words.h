@@ -14,6 +14,11 @@
 #define UCD_GPU_INDEXING_KERNEL UCD_GPU_KERNEL
 #endif
 
+// Defines a function that is inlined even where the vendor's compiler does not inline by itself.
+#if !defined(UCD_GPU_INLINED_FUNCTION)
+#define UCD_GPU_INLINED_FUNCTION UCD_GPU_FUNCTION
+#endif
+
 namespace ucd::UCD_GPU {
 
 using namespace gpu;
