@@ -107,7 +107,7 @@ std::string arguments_of(const NestType &t) {
         return join(level(1).count, level(0).count,
                     t.arguments.empty() ? level(1).stride / t.child->extent() : a[0]);
     case Combiner::hvector: return join(level(1).count, level(0).count, level(1).stride);
-    case Combiner::hindexed_block: return join(1, list(&t.at, 1));
+    case Combiner::hindexed_block: return join(1, "[" + std::to_string(t.at) + "]");
     case Combiner::resized: return join(t.lb, t.extent());
     case Combiner::subarray: {
         const int64_t n = a[0];

@@ -48,7 +48,7 @@ public:
     }
     void pop_back() {
         if (size_ <= N) {
-            few_[size_ - 1] = T();
+            few_[size_ - 1] = {};
         } else if (size_ == N + 1) {
             std::move(many_.begin(), many_.end() - 1, few_.begin());
             many_.clear();

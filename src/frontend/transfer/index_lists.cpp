@@ -90,7 +90,7 @@ Status CopiedLists::copy_to(const Executor &mover, const MemoryLocation &locatio
 Status CopiedLists::replace(LocationCache &locations, const Executor &mover, const Type *&type) {
     for (const CopiedType &known : copied_types_)
         if (known.original == type && known.mover == mover) {
-            type = known.type;
+            type = known.type.get();
             return success;
         }
     OwnedLayout layout(layout_of(*type));
@@ -105,10 +105,9 @@ Status CopiedLists::replace(LocationCache &locations, const Executor &mover, con
         UCD_TRY(copy_to(mover, location, list.indices, bytes, copy));
         layout.set_indices(i, copy);
     }
-    const ConstTypeOwner made = with_layout(*type, std::move(layout));
-    submission_.types.add(*made);
-    copied_types_.push_back({type, mover, made.get()});
-    type = made.get();
+    copied_types_.push_back({type, mover, with_layout(*type, std::move(layout))});
+    type = copied_types_.back().type.get();
+    submission_.types.add(*type);
     return success;
 }
 

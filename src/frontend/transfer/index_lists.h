@@ -43,7 +43,7 @@ private:
     struct CopiedType {
         const Type *original;
         Executor mover;
-        const Type *type;
+        ConstTypeOwner type;
     };
     Status copy_to(const Executor &mover, const MemoryLocation &location, const void *list,
                    std::size_t bytes, char *&copy);

@@ -255,7 +255,7 @@ Status MovePlan::start_with(Context &context, const Buffers &buffers,
     Use use(shared_from_this());
     UCD_TRY(begin_with(context, buffers, use));
     if (only_step_ != nullptr && only_step_->kind == StepKind::on_host)
-        return for_each_with(std::span(only_step_->checked), buffers,
+        return for_each_with(only_step_->checked.span(), buffers,
                              [&](const CheckedMove &m) { return run_routed(context, m); });
     auto lasting = std::make_shared<Use>(std::move(use));
     if (only_step_ != nullptr && only_step_->kind == StepKind::launch)

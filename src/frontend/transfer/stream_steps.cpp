@@ -44,9 +44,9 @@ Status SubmissionBuilder::add_converting_step(const std::vector<Part> &parts, Op
 // share it, because they run one after the other.
 Status SubmissionBuilder::launch_staged(const Step &staged, char *memory, std::size_t bytes) {
     const Executor &device = stream_->executor;
-    const Op op = staged.checked.front().op;
+    const Op op = staged.checked.begin()->op;
     const bool converts = is_conversion(op);
-    PartLoader loader(staged.checked);
+    PartLoader loader(staged.checked.span());
     std::vector<Part> parts;
     std::vector<Move> moves;
     while (!loader.all_loaded()) {
@@ -77,7 +77,7 @@ Status SubmissionBuilder::launch_staged_steps() {
     while (!steps.empty() && steps.back().kind == StepKind::staged) {
         for (const CheckedMove &m : steps.back().checked)
             bytes += std::max(m.length, m.to_length) + part_alignment;
-        converts = is_conversion(steps.back().checked.front().op);
+        converts = is_conversion(steps.back().checked.begin()->op);
         staged.push_back(std::move(steps.back()));
         steps.pop_back();
     }

@@ -78,7 +78,7 @@ Status RunningSubmission::reserve() {
         if (step.kind != StepKind::staged) continue;
         is_staged_ = true;
         pipelines_.push_back(
-            std::make_unique<StagedPipeline>(context_, step.from, step.to, step.checked));
+            std::make_unique<StagedPipeline>(context_, step.from, step.to, step.checked.span()));
         UCD_TRY(pipelines_.back()->reserve());
     }
     // Recording work that was started cannot fail.

@@ -10,7 +10,6 @@
 #include "transfer/progress.h"
 
 #include <memory>
-#include <vector>
 
 namespace ucd {
 
@@ -27,7 +26,7 @@ struct Step {
     StepKind kind;
     Executor from, to;     // the executors of the two sides; equal unless staged
     ShortList<Move> moves; // complete: their types are not needed
-    std::vector<CheckedMove> checked;
+    ShortList<CheckedMove> checked;
     MoveMaker *maker = nullptr;                     // makes all moves, instead of a list
     std::shared_ptr<const PreparedLaunch> prepared; // of all moves, if they are repeated
 

@@ -188,7 +188,7 @@ Status SubmissionBuilder::add_launch(CheckedMove &m, const Route &route) {
 Step &SubmissionBuilder::step(StepKind kind, const Route &route, const CheckedMove &m) {
     for (Step &step : submission_.steps)
         if (step.kind == kind && step.from == route.from && step.to == route.to &&
-            (kind != StepKind::staged || plain_sides(step.checked.front()) == plain_sides(m)))
+            (kind != StepKind::staged || plain_sides(*step.checked.begin()) == plain_sides(m)))
             return step;
     return submission_.add(kind, route.from, route.to);
 }
