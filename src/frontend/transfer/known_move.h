@@ -41,10 +41,11 @@ struct KnownMove {
     if (!is_zero(d.reserved)) return {};
     if (d.outtype == UCD_TYPE__NULL && d.outoffset == 0)
         return find_known(d.intype, d.incount, d.inoffset, d.outbuf, std::min(d.outcount, d.bytes));
+    // performance only: an unpack, as any other member, could take the general path
     if (d.intype == UCD_TYPE__NULL && d.inoffset == 0)
         return find_known(d.outtype, d.outcount, d.outoffset, d.inbuf,
                           std::min(d.incount, d.bytes));
-    return {}; // performance only: other members take the general path
+    return {};
 }
 
 } // namespace ucd
