@@ -77,7 +77,7 @@ TEST_CASE("types of a list may be freed while indices are on their way") {
 TEST_CASE("a stream's device must reach all parts of an object") {
     DeviceSession session;
     mock::Stream stream(0);
-    Scattered near({device0, pinned, device0}, true), far({device0, pinned, pageable}, true);
+    Scattered near({device0, pinned, device0}, true), far({device0, pageable}, true);
     DeviceBuffer packed(near.one.rng(), {0, static_cast<std::intptr_t>(near.bytes)}, device0);
     std::uintptr_t actual = 0;
     near.set(3);
@@ -91,6 +91,17 @@ TEST_CASE("a stream's device must reach all parts of an object") {
     actual = 7;
     CHECK(ucd_pack_stream(nullptr, 1, far.type, 0, packed.real_base(), far.bytes, &actual,
                           UCD_INFO__NULL, UCD_OP__REPLACE, native(stream)) == UCD_ERR__INVALID_ARG);
+    CHECK(last_error_says("inbuf is in several memories"));
+    CHECK(ucd_unpack_stream(packed.real_base(), far.bytes, nullptr, 1, far.type, 0, &actual,
+                            UCD_INFO__NULL, UCD_OP__REPLACE,
+                            native(stream)) == UCD_ERR__INVALID_ARG);
+    CHECK(last_error_says("outbuf is in several memories"));
+    // What is named is the side that is not reached, also if the other one is in several memories.
+    const std::vector<char> out_of_reach(near.bytes);
+    CHECK(ucd_unpack_stream(out_of_reach.data(), near.bytes, nullptr, 1, near.type, 0, &actual,
+                            UCD_INFO__NULL, UCD_OP__REPLACE,
+                            native(stream)) == UCD_ERR__NOT_SUPPORTED);
+    CHECK(last_error_says("inbuf is in"));
     CHECK(actual == 7);
 }
 
