@@ -87,7 +87,7 @@ bool is_zero_from(const Byte (&bytes)[N], std::size_t first) {
 // The most file descriptors of a range.
 inline constexpr std::size_t max_fds = 253;
 
-// What another process needs to open memory that is identified by file descriptors, which are
+// Another process needs this to open memory that is identified by file descriptors, which are
 // passed beside the handle. The bytes are untrusted.
 struct FdHandle {
     // Not 0. In the process that exported the memory: equal only if it is the same memory.

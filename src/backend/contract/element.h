@@ -81,7 +81,7 @@ constexpr uint32_t op_bit(Op op) {
     return uint32_t{1} << static_cast<unsigned>(op);
 }
 
-// What is known of a representation.
+// This is all that is known of a representation.
 struct ElementInfo {
     Element element;
     uint32_t size; // of one element in the packed stream

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-// How these functions, and those of convert.h, are declared. Backends that compile for devices
+// This declares the functions here and in convert.h. Backends that compile for devices
 // define it beforehand. Otherwise always inline: kernels are compiled for several instruction sets,
 // and the linker could keep a shared copy that this machine cannot run.
 #if !defined(UCD_ELEMENT_FUNCTION)

@@ -42,7 +42,8 @@ public:
 
     // Ends the submission and starts it; without a stream, `operation` is null if everything was
     // complete on return. Members with both sides on the host are moved within the call; nothing
-    // waits for a device. If it fails, nothing was started.
+    // waits for a device. If it fails, nothing was started, except that a stream may have the steps
+    // before the one that failed.
     Status start(std::unique_ptr<AsyncOperation> &operation);
 
     // Whether a member is in several memories.

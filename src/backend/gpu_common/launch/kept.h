@@ -94,7 +94,7 @@ private:
     GivenUp::Items items_;
 };
 
-// What all launches of a backend in callers' streams keep.
+// This holds what all launches of a backend in callers' streams keep.
 class KeptLaunches {
 public:
     // Waits until all launches are done. The devices still exist.
