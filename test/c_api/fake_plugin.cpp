@@ -140,7 +140,6 @@ ucd_open_plugin(const ucd::PluginRequest *request, char *reason, std::size_t roo
         if (wrong == "a larger " + std::string(each.name)) each.size += 8;
     if (wrong == "another struct") structs[0].name = "Matrix";
     if (!ucd::fits_plugin(heard, reason, room)) return nullptr;
-    ucd::last_error_in_libucd = request->last_error;
     if (wrong == "silent refusal") return nullptr;
     if (wrong == "answer of another contract") ++plugin.contract;
     if (wrong == "answer of another size") plugin.struct_size -= 8;

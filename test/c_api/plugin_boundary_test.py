@@ -51,7 +51,7 @@ class PluginBoundary(unittest.TestCase):
         return self.probe(FAKE_FAULT=fault)
 
     def compile(self, *compiler):
-        subprocess.run([*compiler, '-std=c++20', '-O1', '-fPIC', '-shared', '-fvisibility=hidden', '-DUCD_IN_PLUGIN',
+        subprocess.run([*compiler, '-std=c++20', '-O1', '-fPIC', '-shared', '-fvisibility=hidden',
                         '-I', os.path.join(ROOT, 'include'), '-I', os.path.join(ROOT, 'src/base'), '-I', CONTRACT, SOURCE, '-o', self.plugin,
                         f'-Wl,--version-script={CONTRACT}/plugin.map'], check=True)
 

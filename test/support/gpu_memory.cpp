@@ -2,7 +2,6 @@
 // driver. With one device, it stands for both.
 #include "support/fake_device/fake_driver.h"
 
-#include "status.h"
 #include "vendor.h"
 
 #include <iterator>
@@ -13,11 +12,7 @@
 
 namespace mock {
 
-void tell_backend_of_last_error(ucd::LastErrorOfThread of_thread); // plugin_in_program.cpp
-
 namespace {
-
-const bool told = (tell_backend_of_last_error([] { return &ucd::last_error(); }), true);
 
 void check(gpuError_t error, const char *what) {
     if (error != gpuSuccess)

@@ -26,7 +26,8 @@ void print_value(const char *name, long long value) {
 
 #define UCD_OBJECT(Object) const auto print_##Object##Functions = [] {                                                    \
         using Functions = Object##Functions;                                                       \
-        STRUCT(Object##Functions);
+        STRUCT(Object##Functions);                                                                 \
+        MEMBER(Functions, last_error);
 #define UCD_FUNCTION(result, name, ...) MEMBER(Functions, name);
 #include "function_list.h"
 
@@ -50,7 +51,6 @@ void print_tables() {
     MEMBER(PluginRequest, contract);
     MEMBER(PluginRequest, structs);
     MEMBER(PluginRequest, struct_count);
-    MEMBER(PluginRequest, last_error);
     STRUCT(CrossingStruct);
     MEMBER(CrossingStruct, size);
 }

@@ -9,8 +9,9 @@
 // library. Everything that crosses the boundary is therefore plain data: structs of standard
 // layout, and objects whose first member points to a table of functions. A function of a table
 // never throws. If it returns an int, that is UCD_SUCCESS or the code of a failure, whose message
-// is in last_error(). An object is freed by its own table's `destroy`. function_list.h lists the
-// functions, and says what each does. The classes below call them, and compile in the caller;
+// the table's `last_error` returns in the same thread until it calls again. So neither side keeps
+// anything of the other, and calls that succeed pay nothing. An object is freed by its own table's
+// `destroy`. function_list.h lists the functions, and says what each does. The classes below call them, and compile in the caller;
 // implement.h makes the tables of a class that implements such an object. plugin.h says how a
 // plugin is opened.
 #pragma once
@@ -145,14 +146,15 @@ struct Sent<Owner<T> &> {
     }
 };
 
-// A function of a table, by its signature in the list, and the object that it is called for.
-// Inlined, because it is on the path of every small call.
+// A function of a table, by its signature in the list, the object that it is called for, and the
+// table. Inlined, because it is on the path of every small call.
 template <class Object, class Signature>
 struct Call;
 template <class Object, class Result, class... A>
 struct Call<Object, Result(A...)> {
     Answer<Result> (*function)(Object *, typename Sent<A>::Type...) noexcept;
     Object *object;
+    const LastErrorOfThread &last_error;
     [[gnu::always_inline]] Result operator()(A... arguments) const {
         return run(arguments..., Sent<A>()...);
     }
@@ -161,6 +163,8 @@ private:
     [[gnu::always_inline]] Result run(A... arguments, Sent<A>... sent) const {
         if constexpr (std::is_same_v<Result, Status>) {
             const Status status(function(object, sent.get(arguments)...));
+            if (!status.ok()) [[unlikely]]
+                fetch_last_error(last_error);
             (sent.end(arguments), ...);
             return status;
         } else {
@@ -179,7 +183,8 @@ using Function = decltype(Call<Object, Signature>::function);
 #define UCD_OBJECT(Object)                                                                         \
     struct Object##Functions {                                                                     \
         using Interface = Object;                                                                  \
-        uint32_t struct_size;
+        uint32_t struct_size;                                                                      \
+        LastErrorOfThread last_error;
 #define UCD_FUNCTION(result, name, parameters, ...)                                                \
     Function<__VA_ARGS__ Interface, result parameters> name;
 #include "function_list.h"
@@ -211,8 +216,8 @@ protected:
 #define UCD_FUNCTION(result, name, parameters, ...)                                                \
     template <class... Given>                                                                      \
     [[gnu::always_inline]] result name(Given &&...given) __VA_ARGS__ {                             \
-        return Call<__VA_ARGS__ Interface, result parameters>{functions_->name, this}(             \
-            std::forward<Given>(given)...);                                                        \
+        return Call<__VA_ARGS__ Interface, result parameters>{                                     \
+            functions_->name, this, functions_->last_error}(std::forward<Given>(given)...);        \
     }
 #include "function_list.h"
 

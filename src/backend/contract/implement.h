@@ -71,13 +71,17 @@ constexpr Function<Object, Result(A...)> guarding(Body, std::type_identity<Resul
     };
 }
 
+inline const LastError *own_last_error() noexcept {
+    return &last_error();
+}
+
 // The table of a class T. The definitions for the objects are below.
 template <class Object, class T>
 constexpr int table_of = 0;
 #define UCD_OBJECT(Object)                                                                         \
     template <class T>                                                                             \
     constexpr Object##Functions table_of<Object, T> {                                              \
-        .struct_size = sizeof(Object##Functions),
+        .struct_size = sizeof(Object##Functions), .last_error = own_last_error,
 #define UCD_FUNCTION(result, name, parameters, ...)                                                \
     .name = guarding<T, __VA_ARGS__ typename T::Interface>(                                        \
         [](auto &self, auto &&...given) {                                                          \

@@ -19,7 +19,7 @@ namespace ucd {
 
 // Raised whenever a struct, a table, or the meaning of a value that crosses changes. A test
 // compares sizes, offsets and values with abi/plugin-contract.txt.
-inline constexpr uint32_t contract_version = 2;
+inline constexpr uint32_t contract_version = 3;
 
 // A struct that crosses, and its size as one side has compiled it.
 struct CrossingStruct {
@@ -58,9 +58,6 @@ struct PluginRequest {
     uint32_t contract; // contract_version of libucd
     const CrossingStruct *structs;
     uint64_t struct_count;
-    // The only link from a plugin to libucd: a plugin needs no symbol of libucd. So libucd can be
-    // unloaded, and when it is loaded again, it passes the new address of its error messages.
-    LastErrorOfThread last_error;
 };
 
 // A plugin returns this. The tables are those of all objects that the backend makes.
@@ -136,6 +133,5 @@ constexpr Plugin plugin_of() {
     extern "C" __attribute__((visibility("default"))) const ucd::Plugin *ucd_open_plugin(          \
         const ucd::PluginRequest *request, char *reason, std::size_t room) {                       \
         if (!ucd::fits_plugin(*request, reason, room)) return nullptr;                             \
-        ucd::last_error_in_libucd = request->last_error;                                           \
         return &(plugin);                                                                          \
     }

@@ -23,21 +23,14 @@ private:
 inline constexpr Status success{};
 
 using ucd_base::LastError;
-using LastErrorOfThread = LastError *(*)();
+using LastErrorOfThread = const LastError *(*)() noexcept;
 
-#if defined(UCD_IN_PLUGIN)
-// A backend in a shared object stores its messages in libucd, which sets this pointer; see
-// plugin.h.
-inline constinit LastErrorOfThread last_error_in_libucd = nullptr;
-inline LastError &last_error() {
-    return *last_error_in_libucd();
-}
-#else
+// libucd has one for each thread, and so has each plugin. After a failed call of the other one, the
+// caller fetches its message (Call in backend.h).
 inline constinit thread_local LastError last_error_of_thread{};
 inline LastError &last_error() {
     return last_error_of_thread;
 }
-#endif
 
 // The code that detects an error words the message; the API guard adds the function's name as a
 // prefix.
@@ -47,6 +40,13 @@ inline LastError &last_error() {
     ucd_base::set_message(last_error(), format, args);
     va_end(args);
     return Status(code);
+}
+
+// Takes over the message of a call of a plugin, or of libucd, that has just failed in this thread.
+// Within one of the two it is there already.
+[[gnu::cold]] inline void fetch_last_error(LastErrorOfThread of_callee) {
+    const LastError *const theirs = of_callee();
+    if (theirs != &last_error()) last_error() = *theirs;
 }
 
 [[gnu::cold]] inline void prefix_last_error(const char *prefix) {

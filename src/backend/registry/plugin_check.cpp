@@ -13,14 +13,14 @@ template <class Table>
 constexpr int names_of = 0;
 #define UCD_OBJECT(Object)                                                                         \
     template <>                                                                                    \
-    constexpr const char *names_of<Object##Functions>[] = {
+    constexpr const char *names_of<Object##Functions>[] = {"last_error",
 #define UCD_FUNCTION(result, name, ...) #name,
 #include "function_list.h"
 
 template <class Table>
 std::string find_wrong(const Table *table, const char *name) {
     constexpr auto &names = names_of<Table>;
-    // Padding after the size of the table, and the functions.
+    // The size of the table and padding, and the functions.
     std::array<void *, 1 + std::size(names)> words;
     static_assert(sizeof words == sizeof *table, "a member is not listed");
     if (table == nullptr) return std::string("it has no ") + name;

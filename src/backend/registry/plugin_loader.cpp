@@ -30,7 +30,6 @@ Owner<Backend> open_file(const std::string &file, std::string &reason) {
         .contract = contract_version,
         .structs = crossing_structs.data(),
         .struct_count = crossing_structs.size(),
-        .last_error = [] { return &last_error(); },
     };
     char why[sizeof LastError::text] = "it does not say why";
     const Plugin *const plugin = open(&request, why, sizeof why);
@@ -40,7 +39,7 @@ Owner<Backend> open_file(const std::string &file, std::string &reason) {
     else if (std::string wrong = find_wrong_table(*plugin); !wrong.empty())
         reason = file + " does not fit this libucd: " + wrong;
     else if (plugin->create(&backend) != UCD_SUCCESS)
-        reason = file + " made no backend: " + last_error().text;
+        reason = file + " made no backend: " + plugin->backend->last_error()->text;
     return Owner<Backend>(backend);
 }
 
