@@ -392,10 +392,11 @@ TEST_CASE_METHOD(OnBackend,
         // Of a member's 64 vectors, or of one.
         for (const std::size_t length : {std::size_t{1024}, std::size_t{16}})
             for (const Starts starts : {Starts::few, Starts::many}) {
-                std::unique_ptr<Device> device;
-                REQUIRE(Device::open(0, device).ok());
+                OpenDevices devices;
+                const OnDevice at_device(devices, 0);
+                REQUIRE(at_device.status.ok());
                 LaunchNeeds needs;
-                LaunchTarget to(*device, nullptr, LaunchState::empty, needs);
+                LaunchTarget to(at_device.device(), nullptr, LaunchState::empty, needs);
                 BatchTableBuilder builder;
                 builder.begin(members, {memory.data(), memory.size()});
                 CHECK(builder.bytes() == BatchTableBuilder::bytes_of_members(members));

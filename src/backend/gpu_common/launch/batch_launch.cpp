@@ -26,7 +26,7 @@ public:
         const std::size_t bytes =
             BatchTableBuilder::bytes_of_members(members) + members * starts + few_shapes;
         if (to.is_single()) {
-            UCD_TRY(BatchStore::instance().take(to.device(), bytes, use_));
+            UCD_TRY(to.device().tables().take(to.device(), bytes, use_));
             builder_.begin(members, {use_.pinned(), use_.capacity()});
         } else {
             own_ = std::make_unique_for_overwrite<char[]>(bytes);

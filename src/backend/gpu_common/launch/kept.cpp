@@ -1,6 +1,7 @@
 #include "launch/kept.h"
 
 #include "runtime/driver.h"
+#include "runtime/graph_keeps.h"
 
 #include <algorithm>
 #include <thread>
@@ -26,22 +27,21 @@ KeptLaunches::~KeptLaunches() {
     parts_.for_each([](Kept &kept) {
         while (kept.sweep(1)) std::this_thread::yield();
     });
-    GivenUp::instance().clear();
 }
 
 Kept &KeptLaunches::sweep() {
     constexpr std::size_t few = 4; // more than one call adds, so that the list stays short
     Kept &kept = parts_.own();
     (void)kept.sweep(few);
-    GivenUp::instance().clear();
     if (std::size_t part; kept.is_time_for_others(part)) (void)parts_[part].sweep(few);
     return kept;
 }
 
-Status KeptLaunches::keep_with_graph(gpuStream_t stream, Keep keep) {
+Status KeptLaunches::keep_with_graph(const LaunchTarget &to, Keep keep) {
     if (keep == nullptr) return success;
-    auto held = std::make_shared<KeptByGraph>(std::make_shared<const Keep>(keep));
-    const Status status = driver::keep_with_graph(stream, std::move(held));
+    auto held = std::make_shared<KeptByGraph>(to.device().stores().graphs,
+                                              std::make_shared<const Keep>(keep));
+    const Status status = driver::keep_with_graph(to.stream(), std::move(held));
     if (status.code() != UCD_ERR__NOT_SUPPORTED) return status;
     const std::lock_guard lock(mutex_);
     for_good_.push_back(std::move(keep));

@@ -9,7 +9,6 @@
 #include <atomic>
 #include <cstddef>
 #include <list>
-#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -51,49 +50,6 @@ private:
     std::atomic<std::size_t> calls_{1};
 };
 
-// What destroyed graphs had kept. The driver reports the end of a graph in a thread of its own,
-// which must not free anything that calls the driver. The next call of the library does it.
-class GivenUp {
-public:
-    using Items = std::list<std::shared_ptr<const void>>;
-
-    // Never destroyed, since graphs may be destroyed at exit.
-    static GivenUp &instance() {
-        static GivenUp *given_up = new GivenUp;
-        return *given_up;
-    }
-    void add(Items &items) noexcept {
-        const std::lock_guard lock(mutex_);
-        items_.splice(items_.end(), items);
-        any_.store(true, std::memory_order_relaxed);
-    }
-    void clear() {
-        if (!any_.load(std::memory_order_relaxed)) [[likely]]
-            return;
-        Items freed; // destroyed outside the lock
-        const std::lock_guard lock(mutex_);
-        freed.swap(items_);
-        // performance only: otherwise later calls look at an empty list
-        any_.store(false, std::memory_order_relaxed);
-    }
-
-private:
-    std::mutex mutex_;
-    Items items_;
-    std::atomic<bool> any_{false};
-};
-
-class KeptByGraph {
-public:
-    explicit KeptByGraph(std::shared_ptr<const void> what) { items_.push_back(std::move(what)); }
-    ~KeptByGraph() { GivenUp::instance().add(items_); }
-    KeptByGraph(const KeptByGraph &) = delete;
-    KeptByGraph &operator=(const KeptByGraph &) = delete;
-
-private:
-    GivenUp::Items items_;
-};
-
 // This holds what all launches of a backend in callers' streams keep.
 class KeptLaunches {
 public:
@@ -102,9 +58,9 @@ public:
 
     // Frees what this thread's launches no longer need, and returns what they still do.
     Kept &sweep();
-    // Keeps `keep` until the graph that the stream is being captured into is destroyed. If the
-    // driver does not report that, keeps it as long as this object lives.
-    Status keep_with_graph(gpuStream_t stream, Keep keep);
+    // Keeps `keep` until the graph that the stream is being captured into is destroyed, or the
+    // backend ends. If the driver does not report the former, until the latter.
+    Status keep_with_graph(const LaunchTarget &to, Keep keep);
 
 private:
     PerThread<Kept> parts_;

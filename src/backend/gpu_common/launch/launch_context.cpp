@@ -21,7 +21,7 @@ Status upload_list(LaunchTarget &to, const LayoutPlan &plan, uint64_t &address) 
     const uint32_t unit = plan.shape.level[0].displacement_unit;
     const std::size_t bytes = displs.size() * (unit > 0 ? sizeof(int32_t) : sizeof(int64_t));
     BatchUse table;
-    UCD_TRY(BatchStore::instance().take(to.device(), bytes, table));
+    UCD_TRY(to.device().tables().take(to.device(), bytes, table));
     gpu::write_displacements(displs, unit, table.pinned());
     return to.upload(std::move(table), bytes, address);
 }

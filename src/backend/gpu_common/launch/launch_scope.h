@@ -5,6 +5,7 @@
 #include "launch/kept.h"
 #include "launch/launch_target.h"
 #include "runtime/driver.h"
+#include "runtime/graph_keeps.h"
 
 #include <cstdint>
 #include <optional>
@@ -86,7 +87,7 @@ public:
     LaunchTarget &target() { return *target_; }
     // If the stream is captured, the graph keeps `keep` instead.
     Status keep_with_graph(KeptLaunches &kept, const Keep &keep) {
-        return target_->is_captured() ? kept.keep_with_graph(target_->stream(), keep) : success;
+        return target_->is_captured() ? kept.keep_with_graph(*target_, keep) : success;
     }
 
 private:
@@ -97,6 +98,7 @@ private:
         UCD_TRY(is_captured(stream, captured));
         if (!captured && (keep != nullptr || needs_table)) {
             kept_ = &kept.sweep();
+            at_.device().stores().graphs->clear();
             item_.emplace().emplace_back().what = std::move(keep);
             UCD_TRY(at_.device().take_event(item_->front().done));
         }

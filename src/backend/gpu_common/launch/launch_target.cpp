@@ -61,7 +61,7 @@ Status load_kernels(std::initializer_list<const void *> kernels) {
 
 Status LaunchTarget::use(DeviceLists &lists, uint64_t &address) const {
     ListUse use;
-    UCD_TRY(ListStore::instance().use(lists, device_, stream_, state_, address, use));
+    UCD_TRY(device_.lists().use(lists, device_, stream_, state_, address, use));
     needs_.lists.push_back(std::move(use));
     return success;
 }

@@ -216,7 +216,7 @@ Status launch_pack(LaunchTarget &to, const Move &move) {
 
 Status prepare_plan(Device &device, const GpuPlan &plan, uint64_t count) {
     if (!plan.host.contiguous && plan.host.size > 0) {
-        ListStore &store = ListStore::instance();
+        ListStore &store = device.lists();
         UCD_TRY(load_pack_kernels(plan, count));
         if (plan.lists != nullptr) UCD_TRY(store.prepare(*plan.lists, device));
         if (plan.aligned_stores != nullptr) UCD_TRY(store.prepare(*plan.aligned_stores, device));

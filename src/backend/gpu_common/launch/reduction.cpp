@@ -140,7 +140,7 @@ Status launch_reductions(LaunchTarget &to, std::span<const Move> moves) {
 
 Status prepare_reduction(Device &device, const Move &move) {
     const auto &plan = plan_of(move.typed());
-    ListStore &store = ListStore::instance();
+    ListStore &store = device.lists();
     if (plan.host.size > 0) {
         // The choice of the kernel also depends on addresses, so all of them are prepared.
         UCD_TRY(load_kernels({reduce_any_kernel(), reduce_any_batch_kernel()}));

@@ -1,7 +1,7 @@
 #include "launch/table_launch.h"
 
-#include "launch/kept.h"
 #include "runtime/driver.h"
+#include "runtime/graph_keeps.h"
 
 #include <memory>
 #include <vector>
@@ -18,8 +18,8 @@ public:
         builder.write(bytes_.data());
     }
     Status upload(const LaunchTarget &to, uint64_t &address) {
-        return ListStore::instance().use(lists_, to.device(), to.stream(), LaunchState::recorded,
-                                         address, use_);
+        return to.device().lists().use(lists_, to.device(), to.stream(), LaunchState::recorded,
+                                       address, use_);
     }
 
 private:
@@ -32,7 +32,8 @@ Status upload_lasting(const LaunchTarget &to, const TableBuilder &builder, uint6
     const auto table = std::make_shared<LastingTable>(builder);
     UCD_TRY(table->upload(to, address));
     if (to.is_captured())
-        return driver::keep_with_graph(to.stream(), std::make_shared<KeptByGraph>(table));
+        return driver::keep_with_graph(
+            to.stream(), std::make_shared<KeptByGraph>(to.device().stores().graphs, table));
     to.needs().steps.emplace_back(table);
     return success;
 }
@@ -44,7 +45,7 @@ Status upload_once(LaunchTarget &to, const TableBuilder &builder, BatchUse built
     if (built_in && builder.bytes() <= built_in.capacity())
         table = std::move(built_in);
     else
-        UCD_TRY(BatchStore::instance().take(to.device(), builder.bytes(), table));
+        UCD_TRY(to.device().tables().take(to.device(), builder.bytes(), table));
     builder.write(table.pinned());
     return to.upload(std::move(table), builder.bytes(), address);
 }

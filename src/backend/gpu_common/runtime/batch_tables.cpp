@@ -8,11 +8,6 @@
 
 namespace ucd::UCD_GPU {
 
-BatchStore &BatchStore::instance() {
-    static BatchStore *store = new BatchStore; // never destroyed, since work may end at exit
-    return *store;
-}
-
 BatchTable::~BatchTable() {
     // Ignore failures: at exit, the driver may have been unloaded already.
     if (memory_ != nullptr) (void)gpuFree(memory_);
@@ -48,7 +43,7 @@ Status BatchStore::take(const Device &device, std::size_t bytes, BatchUse &use) 
         if (status.code() != UCD_ERR__OUT_OF_MEM) return status;
         // Not while the mutex is held, because the other store calls this one.
         bool freed = free_some(device);
-        if (!freed) UCD_TRY(ListStore::instance().free_some(device, freed));
+        if (!freed) UCD_TRY(device.lists().free_some(device, freed));
         if (!freed) return status;
     }
 }

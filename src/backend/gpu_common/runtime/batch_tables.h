@@ -1,6 +1,6 @@
 // Memory for the tables and lists of single launches: on the device, and pinned on the host for
-// uploads. After a launch, the memory stays for the next one. The store outlives the backends,
-// because work that is in progress when they end may release memory later.
+// uploads. After a launch, the memory stays for the next one. Each backend has a store. What is in
+// use when it ends, such as a prepared launch's memory, is freed after its use.
 #pragma once
 
 #include "runtime/device.h"
@@ -56,9 +56,6 @@ private:
 
 class BatchStore {
 public:
-    // Never destroyed, since work may end at exit.
-    static BatchStore &instance();
-
     // Takes memory for a table of this size. The device must be current.
     Status take(const Device &device, std::size_t bytes, BatchUse &use);
 

@@ -3,11 +3,17 @@
 #include "runtime/batch_tables.h"
 #include "runtime/check.h"
 #include "runtime/device_lists.h"
+#include "runtime/graph_keeps.h"
 
 namespace ucd::UCD_GPU {
 
-Status Device::open(int index, std::unique_ptr<Device> &device) {
-    std::unique_ptr<Device> made(new Device(index));
+Stores::Stores()
+    : lists(std::make_shared<ListStore>()), tables(std::make_unique<BatchStore>()),
+      graphs(std::make_shared<GraphKeeps>()) {}
+Stores::~Stores() = default;
+
+Status Device::open(int index, const Stores &stores, std::unique_ptr<Device> &device) {
+    std::unique_ptr<Device> made(new Device(index, stores));
     int processors = 0, lowest = 0;
     UCD_TRY(check(gpuDeviceGetAttribute(&processors, gpuDevAttrMultiProcessorCount, index),
                   "asking for the processors"));
@@ -34,18 +40,19 @@ Device::~Device() {
 }
 
 OpenDevices::~OpenDevices() {
+    stores_.graphs->close();
     for (const auto &device : devices_) {
         if (device == nullptr) continue;
         const driver::Current current(device->index());
-        ListStore::instance().close(*device);
-        BatchStore::instance().close(*device);
+        stores_.lists->close(*device);
+        stores_.tables->close(*device);
     }
 }
 
 Status OpenDevices::open_first(int index, Device *&device) {
     const auto number = static_cast<std::size_t>(index);
     const std::lock_guard lock(mutex_);
-    if (devices_[number] == nullptr) UCD_TRY(Device::open(index, devices_[number]));
+    if (devices_[number] == nullptr) UCD_TRY(Device::open(index, stores_, devices_[number]));
     device = devices_[number].get();
     opened_[number].store(device, std::memory_order_release);
     return success;

@@ -16,10 +16,25 @@ namespace ucd::UCD_GPU {
 
 inline constexpr int max_devices = 32;
 
+class ListStore;
+class BatchStore;
+class GraphKeeps;
+
+// What a backend keeps for its launches. Several copies of libucd may use one plugin at once, so
+// each backend has its own. Plans may outlive the backend, and graphs, so they own a share.
+struct Stores {
+    std::shared_ptr<ListStore> lists;
+    std::unique_ptr<BatchStore> tables;
+    std::shared_ptr<GraphKeeps> graphs;
+
+    Stores();
+    ~Stores();
+};
+
 class Device {
 public:
     // The calling thread must have made the device current.
-    static Status open(int index, std::unique_ptr<Device> &device);
+    static Status open(int index, const Stores &stores, std::unique_ptr<Device> &device);
     ~Device();
     Device(const Device &) = delete;
     Device &operator=(const Device &) = delete;
@@ -38,10 +53,16 @@ public:
 
     Status take_event(PooledEvent &event) { return events_->own().take(event); }
 
+    // Those of the backend, for all of its devices.
+    const Stores &stores() const { return stores_; }
+    ListStore &lists() const { return *stores_.lists; }
+    BatchStore &tables() const { return *stores_.tables; }
+
 private:
-    explicit Device(int index) : index_(index) {}
+    Device(int index, const Stores &stores) : index_(index), stores_(stores) {}
 
     const int index_;
+    const Stores &stores_;
     uint32_t processors_ = 0;
     int priority_ = 0;
     gpuStream_t upload_ = nullptr;
@@ -62,9 +83,12 @@ public:
         return device != nullptr ? success : open_first(index, device);
     }
 
+    const Stores &stores() const { return stores_; }
+
 private:
     Status open_first(int index, Device *&device);
 
+    const Stores stores_;
     std::mutex mutex_;
     std::array<std::unique_ptr<Device>, max_devices> devices_;
     std::array<std::atomic<Device *>, max_devices> opened_ = {};

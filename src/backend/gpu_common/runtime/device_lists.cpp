@@ -6,12 +6,7 @@
 namespace ucd::UCD_GPU {
 
 DeviceLists::~DeviceLists() {
-    ListStore::instance().forget(*this);
-}
-
-ListStore &ListStore::instance() {
-    static ListStore *store = new ListStore; // never destroyed: plans may be freed at exit
-    return *store;
+    if (store_ != nullptr) store_->forget(*this);
 }
 
 // Memory of freed lists is kept, because returning it to the driver would wait for the device.
@@ -34,7 +29,7 @@ Status ListStore::allocate(std::size_t size, ListsOnDevice &on, Device &device, 
         if (!on.unused.empty()) {
             UCD_TRY(check(gpuFree(on.unused.begin()->second), "freeing memory for lists"));
             on.unused.erase(on.unused.begin());
-        } else if (!evict_one(on, device) && !BatchStore::instance().free_some(device)) {
+        } else if (!evict_one(on, device) && !device.tables().free_some(device)) {
             return status;
         }
     }
@@ -86,6 +81,7 @@ Status ListStore::upload(DeviceLists &lists, Device &device) {
     copy.held = held.extract(held.begin());
     copy.uploaded = std::move(uploaded);
     copy.age = entry.begin();
+    if (lists.store_.get() != this) lists.store_ = device.stores().lists;
     on.by_age.splice(on.by_age.end(), entry);
     return success;
 }

@@ -1,6 +1,6 @@
 // The lists of plans in device memory: uploaded at first use, kept as long as the plan, and evicted
-// if memory runs out. The store outlives backends, because plans may: lists whose memory was freed
-// with a backend are uploaded again.
+// if memory runs out. Each backend has a store. Plans may outlive the backend, and be used with a
+// later one of the same libucd: then their lists are uploaded again.
 #pragma once
 
 #include "runtime/device.h"
@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <utility>
@@ -45,6 +46,8 @@ private:
     };
     const std::span<const char> bytes_;
     std::array<ListCopy, max_devices> copies_;
+    // Of the backend that has uploaded the lists last: only it has copies. Guarded by its lock.
+    std::shared_ptr<ListStore> store_;
 };
 
 // Keeps lists on a device while work in progress needs them.
@@ -80,9 +83,6 @@ inline Status not_prepared() {
 
 class ListStore {
 public:
-    // Never destroyed.
-    static ListStore &instance();
-
     // Sets the lists' address on the device, valid for work that follows in the stream. The device
     // need not be current. May allocate, and evict lists that are not in use; does not wait, unless
     // a launch is recorded. Takes no lock if the lists are on the device. Called by
