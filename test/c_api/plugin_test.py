@@ -66,7 +66,7 @@ def main():
         available, _, reason = ask(UCD_PLUGIN_PATH=folder)
         assert not available and 'no plugin' in reason, reason
     # A reason that is longer than its field is cut off.
-    found_in = f'libucd_{BACKEND}.so was not found in /'
+    found_in = f'libucd_{BACKEND}.so was not found in the folders of UCD_PLUGIN_PATH: /'
     for length in (255, 256, 300):
         folder = (length - len(found_in)) * 'x'
         available, _, reason = ask(UCD_PLUGIN_PATH=f'/{folder}')

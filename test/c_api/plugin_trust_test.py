@@ -1,9 +1,10 @@
 """Whose plugins a program loads: those of the folder that the build fixes and of UCD_PLUGIN_PATH, and, if libucd is a shared
 library, those beside its file. A program with more rights than who started it has no device backend.
 
-Usage: plugin_trust_test.py FIXED_FOLDER PLUGIN LIBUCD LIBRARY STATIC SHARED INSIDE BUILT_IN: the folder; the plugin of the
-tests; a libucd, and a library that has libucd in it; and programs with libucd in them, with LIBUCD, with LIBRARY, and with a
-backend that is no plugin.
+Usage: plugin_trust_test.py FIXED_FOLDER PLUGIN LIBUCD LIBRARY STATIC SHARED INSIDE BUILT_IN NO_FOLDER NO_PLUGINS: the folder;
+the plugin of the tests; a libucd, and a library that has libucd in it; and programs with libucd in them, with LIBUCD, with
+LIBRARY, with a backend that is no plugin, with a libucd for which the build fixes no folder, and with one that was built
+without the loader of plugins.
 """
 
 import os
@@ -14,10 +15,13 @@ import sys
 import tempfile
 import unittest
 
-FIXED, PLUGIN, LIBUCD, LIBRARY, STATIC, SHARED, INSIDE, BUILT_IN = (pathlib.Path(path).absolute() for path in sys.argv[1:9])
+FIXED, PLUGIN, LIBUCD, LIBRARY, STATIC, SHARED, INSIDE, BUILT_IN, NO_FOLDER, NO_PLUGINS = (
+    pathlib.Path(path).absolute() for path in sys.argv[1:11])
 del sys.argv[1:]
 BACKENDS = ('cuda', 'hip', 'ze')
 NOBODY = 65534
+NOT_FOUND = 'libucd_{}.so was not found in {}; install it there, or name its folder in UCD_PLUGIN_PATH'
+NOT_IN_PATH = 'libucd_{}.so was not found in the folders of UCD_PLUGIN_PATH: {}'
 MORE_RIGHTS = 'a program with more rights than the user who started it has no device backends'
 
 
@@ -60,12 +64,15 @@ class PluginTrust(unittest.TestCase):
             said = self.probe(program, backend, *more, **settings)
             self.assertEqual((said['devices'], said['reason']), ('7', ''), backend)
 
-    def assert_looks_only_in(self, folder, *arguments, **settings):
+    def assert_lacks(self, reason, *arguments, **settings):
+        """No backend is there, and this is the reason, with the backend's name."""
         for backend in BACKENDS:
             program, *more = arguments
             said = self.probe(program, backend, *more, **settings)
-            self.assertEqual(said['devices'], '0', backend)
-            self.assertEqual(said['reason'], f'libucd_{backend}.so was not found in {folder}')
+            self.assertEqual((said['devices'], said['reason']), ('0', reason.format(backend)))
+
+    def assert_looks_only_in(self, folder, *arguments, **settings):
+        self.assert_lacks(NOT_FOUND.format('{}', folder), *arguments, **settings)
 
     def test_the_environment_names_folders(self):
         folder = self.folder('plugins')
@@ -73,12 +80,44 @@ class PluginTrust(unittest.TestCase):
             self.assert_loads(program, UCD_PLUGIN_PATH=f'/nowhere:{folder}')
         # Only these.
         self.folder(FIXED)
-        self.assert_looks_only_in('/nowhere', SHARED, UCD_PLUGIN_PATH='/nowhere')
+        self.assert_lacks(NOT_IN_PATH.format('{}', '/nowhere, /there'), SHARED, UCD_PLUGIN_PATH='/nowhere:/there')
+        for path in '', ':':
+            self.assert_lacks('UCD_PLUGIN_PATH is set, and names no folder', SHARED, UCD_PLUGIN_PATH=path)
 
     def test_the_build_fixes_a_folder(self):
         self.folder(FIXED)
         for program in STATIC, SHARED, INSIDE:
             self.assert_loads(program)
+
+    def test_a_plugin_is_added_later(self):
+        # As a package adds it to a libucd that was built on a machine without a GPU.
+        self.assert_looks_only_in(FIXED, STATIC)
+        self.folder(FIXED)
+        self.assert_loads(STATIC)
+        folder = self.folder('app', LIBUCD)
+        for backend in BACKENDS:
+            (folder / f'libucd_{backend}.so').unlink()
+        self.remove_fixed()
+        self.assert_looks_only_in(f'{folder}, {FIXED}', SHARED, LD_LIBRARY_PATH=str(folder))
+        for backend in BACKENDS:
+            shutil.copy(PLUGIN, folder / f'libucd_{backend}.so')
+        self.assert_loads(SHARED, LD_LIBRARY_PATH=str(folder))
+
+    def test_the_build_may_fix_no_folder(self):
+        self.assert_lacks('this libucd was built without a folder for plugins (UCD_PLUGIN_DIR); name that of libucd_{}.so in '
+                          'UCD_PLUGIN_PATH', NO_FOLDER)
+        self.assert_loads(NO_FOLDER, UCD_PLUGIN_PATH=str(self.folder('plugins')))
+
+    def test_the_loader_may_be_left_out(self):
+        folder = self.folder(FIXED)
+        for variables in {}, {'UCD_PLUGIN_PATH': str(folder)}:
+            self.assert_lacks('this libucd was built without the loader of plugins (UCD_NO_PLUGINS)', NO_PLUGINS, **variables)
+        nm = shutil.which('nm')
+        if nm is None:
+            self.skipTest('there is no nm')
+        for program, calls in (STATIC, True), (NO_PLUGINS, False):
+            needed = subprocess.run([nm, '-D', '--undefined-only', program], capture_output=True, text=True, check=True)
+            self.assertEqual('dlopen' in needed.stdout, calls, program)
 
     def test_static_code_does_not_look_beside_itself(self):
         folder = self.folder('app', STATIC, INSIDE, LIBRARY)
@@ -115,7 +154,7 @@ class PluginTrust(unittest.TestCase):
         library = self.folder('gone', LIBUCD) / LIBUCD.name
         for backend in BACKENDS:
             said = self.probe(SHARED, backend, '/', library, LD_LIBRARY_PATH=str(library.parent))
-            self.assertEqual(said['reason'], f'libucd_{backend}.so was not found in {FIXED}')
+            self.assertEqual(said['reason'], NOT_FOUND.format(backend, FIXED))
             shutil.copy(LIBUCD, library)
         # What the kernel writes for a line feed.
         self.folder('line\\012feed')

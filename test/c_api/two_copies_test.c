@@ -6,11 +6,9 @@
  * Usage: two_copies_test LIBUCD
  */
 #define _POSIX_C_SOURCE 200809L /* mkstemp, which C11 does not have */
-#include "loaded_library.h"
+#include "copied_library.h"
 
 #include <pthread.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { copies = 4, elements = 1000, rounds = 300 };
 
@@ -66,22 +64,6 @@ static void use_at_once(copy_t *first, int number) {
         require(pthread_create(&threads[i], NULL, use, &first[i]) == 0, "a thread");
     for (int i = 0; i < number; ++i)
         require(pthread_join(threads[i], NULL) == 0, "the end of a thread");
-}
-
-/* A copy of the file is another library to the loader. */
-static void *load_copy_of(const char *path) {
-    char name[] = "/tmp/ucd-copy-XXXXXX", bytes[65536];
-    const int file = mkstemp(name);
-    FILE *in = fopen(path, "rb");
-    require(file >= 0 && in != NULL, "copying the library");
-    for (size_t length; (length = fread(bytes, 1, sizeof bytes, in)) != 0;)
-        require(write(file, bytes, length) == (ssize_t)length, "copying the library");
-    fclose(in);
-    close(file);
-    void *library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    unlink(name);
-    require(library != NULL, "loading a copy");
-    return library;
 }
 
 int main(int count, char **arguments) {

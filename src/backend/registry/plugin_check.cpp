@@ -1,3 +1,5 @@
+#ifndef UCD_NO_PLUGINS
+
 #include "plugin_check.h"
 
 #include <algorithm>
@@ -53,3 +55,5 @@ std::string find_wrong_table(const Plugin &plugin) {
 }
 
 } // namespace ucd
+
+#endif // UCD_NO_PLUGINS

@@ -12,9 +12,7 @@
 #include <string_view>
 #include <utility>
 
-#ifndef UCD_PLUGIN_FOLDER
-#error "UCD_PLUGIN_FOLDER is not set"
-#endif
+#ifndef UCD_NO_PLUGINS
 
 namespace ucd {
 namespace {
@@ -76,14 +74,18 @@ std::string own_folder() {
 
 } // namespace
 
-std::vector<std::string> plugin_folders() {
-    if (const char *path = environment_variable("UCD_PLUGIN_PATH")) return split(path);
+PluginFolders plugin_folders() {
+    if (const char *path = environment_variable("UCD_PLUGIN_PATH")) return {split(path), true};
     std::vector<std::string> all;
 #ifdef UCD_IN_SHARED_LIBUCD
     if (std::string own = own_folder(); !own.empty()) all.push_back(std::move(own));
 #endif
-    if (all.empty() || all.front() != UCD_PLUGIN_FOLDER) all.emplace_back(UCD_PLUGIN_FOLDER);
-    return all;
+#ifdef UCD_PLUGIN_DIR
+    if (all.empty() || all.front() != UCD_PLUGIN_DIR) all.emplace_back(UCD_PLUGIN_DIR);
+#endif
+    return {all, false};
 }
 
 } // namespace ucd
+
+#endif // UCD_NO_PLUGINS

@@ -1,5 +1,14 @@
 #include "plugin_loader.h"
 
+#ifdef UCD_NO_PLUGINS
+
+ucd::Owner<ucd::Backend> ucd::open_plugin(const char *, std::string &reason) {
+    reason = "this libucd was built without the loader of plugins (UCD_NO_PLUGINS)";
+    return nullptr;
+}
+
+#else
+
 #include "plugin.h"
 #include "plugin_check.h"
 #include "plugin_folders.h"
@@ -9,6 +18,25 @@
 
 namespace ucd {
 namespace {
+
+std::string joined(const std::vector<std::string> &folders) {
+    std::string text;
+    for (const std::string &folder : folders) text += (text.empty() ? "" : ", ") + folder;
+    return text;
+}
+
+// Why there is no such file in any of the folders, and what to do.
+std::string not_found(const std::string &file_name, const PluginFolders &folders) {
+    const std::string all = joined(folders.all);
+    if (folders.are_from_environment)
+        return all.empty() ? "UCD_PLUGIN_PATH is set, and names no folder"
+                           : file_name + " was not found in the folders of UCD_PLUGIN_PATH: " + all;
+    if (all.empty())
+        return "this libucd was built without a folder for plugins (UCD_PLUGIN_DIR); name that of " +
+               file_name + " in UCD_PLUGIN_PATH";
+    return file_name + " was not found in " + all +
+           "; install it there, or name its folder in UCD_PLUGIN_PATH";
+}
 
 Owner<Backend> open_file(const std::string &file, std::string &reason) {
     // Never unloaded, because plans, and so the plugin's code, may be in use until the process
@@ -47,16 +75,16 @@ Owner<Backend> open_file(const std::string &file, std::string &reason) {
 
 Owner<Backend> open_plugin(const char *name, std::string &reason) {
     const std::string file_name = std::string("libucd_") + name + ".so";
-    std::string looked_in;
-    for (const std::string &folder : plugin_folders()) {
+    const PluginFolders folders = plugin_folders();
+    for (const std::string &folder : folders.all) {
         std::string file = folder;
         file.append("/").append(file_name);
         if (::access(file.c_str(), F_OK) == 0) return open_file(file, reason);
-        looked_in += looked_in.empty() ? "" : ", ";
-        looked_in += folder;
     }
-    reason = file_name + " was not found in " + (looked_in.empty() ? "any folder" : looked_in);
+    reason = not_found(file_name, folders);
     return nullptr;
 }
 
 } // namespace ucd
+
+#endif // UCD_NO_PLUGINS

@@ -2,11 +2,14 @@
 
 #include "plugin_loader.h"
 
-// The build defines the list of backends besides seq, which is for host memory. A backend is linked
-// into this library, or is a plugin, or is not built; one that is not built is still listed by
-// name, so that messages about hints and ucd_backend_get can say so.
+// The backends of devices are plugins, in the order in which they are asked whose an address is.
+// Which of them are installed shows when they are opened. Programs for tests define another list,
+// with backends that are linked into them.
 #ifndef UCD_DEVICE_BACKENDS
-#error "UCD_DEVICE_BACKENDS is not set"
+#define UCD_DEVICE_BACKENDS                                                                        \
+    UCD_PLUGIN_BACKEND(cuda)                                                                       \
+    UCD_PLUGIN_BACKEND(hip)                                                                        \
+    UCD_PLUGIN_BACKEND(ze)
 #endif
 #define UCD_ALL_BACKENDS UCD_BACKEND(seq) UCD_DEVICE_BACKENDS
 
@@ -14,22 +17,15 @@ namespace ucd {
 
 #define UCD_BACKEND(name) Owner<Backend> create_##name##_backend();
 #define UCD_PLUGIN_BACKEND(name)
-#define UCD_ABSENT_BACKEND(name)
 UCD_ALL_BACKENDS
 #undef UCD_BACKEND
 #undef UCD_PLUGIN_BACKEND
-#undef UCD_ABSENT_BACKEND
 
 namespace {
 
 template <Owner<Backend> (*create)()>
 Owner<Backend> open_part(std::string &) {
     return create();
-}
-
-[[maybe_unused]] Owner<Backend> open_absent(std::string &reason) {
-    reason = "this build of libucd does not have it";
-    return nullptr;
 }
 
 } // namespace
@@ -39,11 +35,9 @@ std::span<const RegistryEntry> registry() {
 #define UCD_BACKEND(name) {#name, open_part<create_##name##_backend>},
 #define UCD_PLUGIN_BACKEND(name)                                                                   \
     {#name, [](std::string &reason) { return open_plugin(#name, reason); }},
-#define UCD_ABSENT_BACKEND(name) {#name, open_absent},
         UCD_ALL_BACKENDS
 #undef UCD_BACKEND
 #undef UCD_PLUGIN_BACKEND
-#undef UCD_ABSENT_BACKEND
     };
     return entries;
 }
