@@ -2,8 +2,8 @@
 
 Usage: plugin_contract_test.py PROGRAM abi/plugin-contract.txt [--write]
 
-After a change: raise contract_version in src/backend/contract/plugin.h, if a release has had this version, and write the
-record anew with --write.
+After a change: raise contract_version in src/backend/contract/plugin.h, if a release has had this version, unless the change
+is one of those that plugin.h allows within a version. Then write the record anew with --write.
 """
 
 import difflib

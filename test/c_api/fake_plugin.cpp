@@ -4,11 +4,13 @@
 #include "layout_walk.h"
 #include "plugin.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -127,8 +129,14 @@ private:
 extern "C" __attribute__((visibility("default"))) const ucd::Plugin *
 ucd_open_plugin(const ucd::PluginRequest *request, char *reason, std::size_t room) {
     static ucd::Plugin plugin = ucd::plugin_of<FakeBackend, FakePlan, FakeEvent, FakePrepared>();
-    static ucd::BackendFunctions functions = FakeBackend::table();
+    // With a function that a later UCD has.
+    static struct {
+        ucd::BackendFunctions functions;
+        void (*added)();
+    } table = {FakeBackend::table(), nullptr};
+    static ucd::BackendFunctions &functions = table.functions;
     static ucd::EventFunctions of_events = FakeEvent::table();
+    static ucd::KernelPlanFunctions of_plans = FakePlan::table();
     ucd::PluginRequest heard = *request;
     auto structs = ucd::crossing_structs;
     heard.structs = structs.data();
@@ -136,6 +144,13 @@ ucd_open_plugin(const ucd::PluginRequest *request, char *reason, std::size_t roo
     if (wrong == "newer contract") ++heard.contract;
     if (wrong == "request of another size") heard.struct_size += 8;
     if (wrong == "fewer structs") --heard.struct_count;
+    const ucd::CrossingStruct added{"Added", 8};
+    std::vector<ucd::CrossingStruct> more(structs.begin(), structs.end());
+    more.push_back(added);
+    if (wrong == "more structs") {
+        heard.structs = more.data();
+        ++heard.struct_count;
+    }
     for (ucd::CrossingStruct &each : structs)
         if (wrong == "a larger " + std::string(each.name)) each.size += 8;
     if (wrong == "another struct") structs[0].name = "Matrix";
@@ -145,10 +160,21 @@ ucd_open_plugin(const ucd::PluginRequest *request, char *reason, std::size_t roo
     if (wrong == "answer of another size") plugin.struct_size -= 8;
     if (wrong == "no create") plugin.create = nullptr;
     if (wrong == "no table") plugin.prepared_launch = nullptr;
-    if (wrong == "small table") functions.struct_size -= uint32_t{sizeof(void *)};
+    if (wrong == "no version") plugin.version = nullptr;
+    if (wrong == "half a function") functions.struct_size += 4;
+    if (wrong == "tiny table") functions.struct_size = offsetof(ucd::BackendFunctions, name);
+    if (wrong == "huge table") functions.struct_size = 1 << 20;
+    if (wrong == "short table of plans") of_plans.struct_size -= uint32_t{sizeof(void *)};
+    if (wrong == "older" || wrong == "other device plans" || wrong == "much older")
+        plugin.version = "0.9.7";
+    if (wrong == "older") functions.struct_size -= uint32_t{sizeof(void *)};
+    if (wrong == "other device plans") ++plugin.device_plan_version;
+    if (wrong == "much older") functions.struct_size = offsetof(ucd::BackendFunctions, launch);
+    if (wrong == "newer") functions.struct_size = sizeof table;
     if (wrong == "no launch_made") functions.launch_made = nullptr;
     if (wrong == "no poll") of_events.poll = nullptr;
     plugin.backend = &functions;
+    plugin.plan = &of_plans;
     plugin.event = &of_events;
     return &plugin;
 }

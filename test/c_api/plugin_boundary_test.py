@@ -111,25 +111,50 @@ class PluginBoundary(unittest.TestCase):
         refusals = {
             'newer contract': r'it has version (\d+) of the plugin contract; libucd has \d+',
             'request of another size': r'PluginRequest has \d+ bytes in it, and \d+ in libucd',
-            'fewer structs': r'it knows \d+ structs of the plugin contract; libucd has \d+',
-            'another struct': r'BackendFunctions has \d+ bytes in it; libucd has Matrix with \d+',
+            'another struct': r'KernelPlanFunctions has \d+ bytes in it; libucd has Matrix with \d+',
             'silent refusal': 'it does not say why',
             'answer of another contract': r'its answer has version \d+ of the plugin contract; libucd has \d+',
             'answer of another size': r'Plugin has \d+ bytes in it; libucd has \d+',
             'no create': 'it has no function create',
             'no table': 'it has no PreparedLaunchFunctions',
-            'small table': r'BackendFunctions has \d+ bytes in it; libucd has \d+',
+            'no version': 'it has no version',
+            'tiny table': r'BackendFunctions has \d+ bytes in it; libucd has \d+',
+            'huge table': r'BackendFunctions has \d+ bytes in it; libucd has \d+',
+            'half a function': r'BackendFunctions has \d+ bytes in it; libucd has \d+',
+            'short table of plans': r'KernelPlanFunctions has \d+ bytes in it; libucd has \d+',
             'no launch_made': 'its BackendFunctions have no function launch_made',
             'no poll': 'its EventFunctions have no function poll',
         }
         structs = re.findall(r'CrossingStruct\{"(\w+)"', pathlib.Path(CONTRACT, 'plugin.h').read_text(encoding='ascii'))
-        self.assertGreater(len(structs), 20)
+        self.assertGreater(len(structs), 19)
         refusals |= {f'a larger {name}': rf'{name} has \d+ bytes in it; libucd has {name} with \d+' for name in structs}
         for fault, reason in refusals.items():
             with self.subTest(fault):
                 said = self.with_fault(fault)
                 self.assertEqual(said['devices'], '0')
                 self.assertRegex(said['reason'], r'libucd_cuda\.so does not fit this libucd: ' + reason + '$')
+
+    OF_THE_PLUGIN = 'backend cuda has no plans for device code$' # what it says if it is asked
+    MISSING = r'backend cuda cannot do this: its plugin is of UCD 0\.9\.7, and libucd of \d+\.\d+\.\d+$'
+
+    def test_an_older_plugin_does_what_it_can(self):
+        for fault in 'older', 'other device plans':
+            with self.subTest(fault):
+                said = self.with_fault(fault)
+                self.check_works(said)
+                self.assertRegex(said['device_plan'], self.MISSING)
+        # One without most functions.
+        said = self.with_fault('much older')
+        self.assertEqual((said['devices'], said['reason'], said['describe']), ('7', '', 'done'))
+        for call in 'pack', 'pack_stream', 'device_plan':
+            self.assertRegex(said[call], self.MISSING, call)
+
+    def test_a_newer_plugin_works(self):
+        for fault in 'newer', 'more structs', 'fewer structs':
+            with self.subTest(fault):
+                said = self.with_fault(fault)
+                self.check_works(said)
+                self.assertRegex(said['device_plan'], self.OF_THE_PLUGIN)
 
     def test_a_library_that_is_no_plugin(self):
         empty = os.path.join(self.folder, 'empty.c')

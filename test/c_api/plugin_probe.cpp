@@ -6,6 +6,7 @@
 #include "plugin_probe.hpp"
 
 #include <ucd.h>
+#include <ucd_device.h>
 
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -83,6 +84,8 @@ void call_plugin() {
         print("plan_start_stream", ucd_plan_start_stream(plan, stream));
         (void)ucd_plan_free(&plan);
     }
+    ucd_device_plan_t of_device = UCD_DEVICE_PLAN__INIT;
+    print("device_plan", ucd_device_plan_create(1, type, "cuda:0", UCD_INFO__NULL, &of_device));
     (void)ucd_free(&type);
 }
 

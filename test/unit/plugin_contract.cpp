@@ -42,6 +42,8 @@ void print_tables() {
     MEMBER(KeptFunctions, release);
     STRUCT(Plugin);
     MEMBER(Plugin, contract);
+    MEMBER(Plugin, version);
+    MEMBER(Plugin, device_plan_version);
     MEMBER(Plugin, backend);
     MEMBER(Plugin, plan);
     MEMBER(Plugin, event);

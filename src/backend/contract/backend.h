@@ -198,6 +198,10 @@ public:
     WithFunctions(const WithFunctions &) = delete;
     WithFunctions &operator=(const WithFunctions &) = delete;
 
+    const Functions &functions() const { return *functions_; }
+    // From now on, the object's functions are those of this table.
+    void use(const Functions &functions) { functions_ = &functions; }
+
 protected:
     explicit WithFunctions(const Functions &functions) : functions_(&functions) {}
     ~WithFunctions() = default;

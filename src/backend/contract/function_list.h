@@ -8,7 +8,7 @@
 //   UCD_FUNCTION(result, name, (parameters), const or nothing)
 //
 // backend.h says what results and parameters become in a table, and implement.h what an answer is
-// after an exception. A change of the list changes the contract (contract_version in plugin.h).
+// after an exception. plugin.h says which changes of the list raise the contract's version.
 //
 // The host's backend has more functions, which host_functions.h lists. No table has them, because
 // the frontend calls them directly.

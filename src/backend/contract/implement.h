@@ -71,7 +71,7 @@ constexpr Function<Object, Result(A...)> guarding(Body, std::type_identity<Resul
     };
 }
 
-inline const LastError *own_last_error() noexcept {
+inline LastError *own_last_error() noexcept {
     return &last_error();
 }
 

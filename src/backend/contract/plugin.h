@@ -3,12 +3,19 @@
 //
 // Only plain data crosses (see backend.h), so the two may be built by different compilers with
 // different C++ libraries. They must agree on the contract: on the structs and tables of this
-// folder's headers, and on what their values mean.
+// folder's headers, and on what their values mean. Within one version of the contract, a later UCD
+// may only add
+//   * functions at the end of the list of Backend. A libucd that has more of them than the plugin
+//     answers NOT_SUPPORTED, or as after an exception (registry/plugin_table.h); one that has fewer
+//     calls those that it knows.
+//   * ops and elements in front of `count_`. A backend supports() none that it does not know.
+//   * structs that only such functions take, at the end of crossing_structs.
 #pragma once
 
 #include "implement.h"
 
 #include <ucd.h>
+#include <ucd_device.h>
 
 #include <algorithm>
 #include <array>
@@ -17,9 +24,17 @@
 
 namespace ucd {
 
-// Raised whenever a struct, a table, or the meaning of a value that crosses changes. A test
-// compares sizes, offsets and values with abi/plugin-contract.txt.
+// Raised with every other change of a struct, a table, or the meaning of a value that crosses. A
+// test compares sizes, offsets and values with abi/plugin-contract.txt.
 inline constexpr uint32_t contract_version = 3;
+
+#define UCD_TEXT_OF(number) #number
+#define UCD_VERSION_TEXT(major, minor, patch)                                                      \
+    UCD_TEXT_OF(major) "." UCD_TEXT_OF(minor) "." UCD_TEXT_OF(patch)
+inline constexpr const char *ucd_version =
+    UCD_VERSION_TEXT(UCD_VERSION_MAJOR, UCD_VERSION_MINOR, UCD_VERSION_PATCH);
+#undef UCD_VERSION_TEXT
+#undef UCD_TEXT_OF
 
 // A struct that crosses, and its size as one side has compiled it.
 struct CrossingStruct {
@@ -28,7 +43,6 @@ struct CrossingStruct {
 };
 
 inline constexpr std::array crossing_structs{
-    CrossingStruct{"BackendFunctions", sizeof(BackendFunctions)},
     CrossingStruct{"KernelPlanFunctions", sizeof(KernelPlanFunctions)},
     CrossingStruct{"EventFunctions", sizeof(EventFunctions)},
     CrossingStruct{"PreparedLaunchFunctions", sizeof(PreparedLaunchFunctions)},
@@ -64,6 +78,9 @@ struct PluginRequest {
 struct Plugin {
     uint32_t struct_size;
     uint32_t contract;
+    const char *version; // of the UCD that it is a part of, for messages
+    // UCD_DEVICE_PLAN__VERSION. If libucd has another one, it does not call device_plan().
+    uint64_t device_plan_version;
     const BackendFunctions *backend;
     const KernelPlanFunctions *plan;
     const EventFunctions *event;
@@ -88,13 +105,9 @@ inline bool fits_plugin(const PluginRequest &request, char *reason, std::size_t 
                       sizeof request, request.struct_size);
         return false;
     }
-    if (request.struct_count != crossing_structs.size()) {
-        std::snprintf(reason, room, "it knows %zu structs of the plugin contract; libucd has %llu",
-                      crossing_structs.size(),
-                      static_cast<unsigned long long>(request.struct_count));
-        return false;
-    }
-    for (std::size_t i = 0; i < crossing_structs.size(); ++i) {
+    // The later of the two may know more.
+    const std::size_t both = std::min<std::size_t>(request.struct_count, crossing_structs.size());
+    for (std::size_t i = 0; i < both; ++i) {
         const CrossingStruct &own = crossing_structs[i], &other = request.structs[i];
         if (std::strcmp(own.name, other.name) == 0 && own.size == other.size) continue;
         std::snprintf(reason, room, "%s has %llu bytes in it; libucd has %s with %llu", own.name,
@@ -112,6 +125,8 @@ constexpr Plugin plugin_of() {
     return {
         .struct_size = sizeof(Plugin),
         .contract = contract_version,
+        .version = ucd_version,
+        .device_plan_version = UCD_DEVICE_PLAN__VERSION,
         .backend = &B::table(),
         .plan = &P::table(),
         .event = &E::table(),

@@ -23,7 +23,7 @@ private:
 inline constexpr Status success{};
 
 using ucd_base::LastError;
-using LastErrorOfThread = const LastError *(*)() noexcept;
+using LastErrorOfThread = LastError *(*)() noexcept;
 
 // libucd has one for each thread, and so has each plugin. After a failed call of the other one, the
 // caller fetches its message (Call in backend.h).

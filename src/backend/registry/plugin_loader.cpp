@@ -12,6 +12,7 @@ ucd::Owner<ucd::Backend> ucd::open_plugin(const char *, std::string &reason) {
 #include "plugin.h"
 #include "plugin_check.h"
 #include "plugin_folders.h"
+#include "plugin_table.h"
 
 #include <dlfcn.h>
 #include <unistd.h>
@@ -68,7 +69,9 @@ Owner<Backend> open_file(const std::string &file, std::string &reason) {
         reason = file + " does not fit this libucd: " + wrong;
     else if (plugin->create(&backend) != UCD_SUCCESS)
         reason = file + " made no backend: " + plugin->backend->last_error()->text;
-    return Owner<Backend>(backend);
+    Owner<Backend> owner(backend);
+    if (owner != nullptr) complete_table(*plugin, *owner);
+    return owner;
 }
 
 } // namespace

@@ -80,6 +80,8 @@ public:
     }
 
     bool supports(Op op, Element element) const {
+        // A later libucd may have more of both.
+        if (op >= Op::count_ || element >= Element::count_) return false;
         // Some of the kernels for conversions compute with doubles.
         if (is_conversion(op))
             return is_convertible(element, Element::float32) &&
