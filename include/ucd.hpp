@@ -44,11 +44,17 @@
 #include <utility>
 #include <vector>
 
-/* The inner namespace is named after the ABI version. It keeps these names apart from those of
- * other versions in the same process, and from the library's own, which are in ucd, too: with
- * libucd.a, both are in one program. Do not declare them otherwise than by including this file. */
+/* The inner namespace is named after the ABI version, and the prefix if there is one. It keeps these
+ * names apart from those of other copies in the same process, and from the library's own, which are
+ * in ucd, too: with libucd.a, both are in one program. Do not declare them otherwise than by
+ * including this file. */
+#ifdef UCD_PREFIX
+#define UCD_INNER_NAMESPACE UCD_PREFIXED(UCD_PREFIX, v1)
+#else
+#define UCD_INNER_NAMESPACE v1
+#endif
 namespace ucd {
-inline namespace v1 {
+inline namespace UCD_INNER_NAMESPACE {
 
 /* ---- Errors ---------------------------------------------------------------------------------- */
 
@@ -941,7 +947,7 @@ typename P::template of<Type> unflatten(ConstBytes bytes) {
     return P::template give<Type>(rc, t);
 }
 
-} // namespace v1
+} // namespace UCD_INNER_NAMESPACE
 } // namespace ucd
 
 #include <ucd_types.hpp>

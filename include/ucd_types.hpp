@@ -21,7 +21,7 @@
 #include <vector>
 
 namespace ucd {
-inline namespace v1 {
+inline namespace UCD_INNER_NAMESPACE {
 
 namespace detail {
 template <class T>
@@ -177,7 +177,7 @@ typename P::template of<Type> struct_of(First first, Rest... rest) {
     return Type::resized<P>(*members, 0, sizeof(Struct));
 }
 
-} // namespace v1
+} // namespace UCD_INNER_NAMESPACE
 } // namespace ucd
 
 #endif /* C++20 */

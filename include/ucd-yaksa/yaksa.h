@@ -37,10 +37,17 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-#if defined(__GNUC__) || defined(__clang__)
-#define UCD_API __attribute__((visibility("default")))
-#else
+#ifdef UCD_PREFIX
+#include <ucd_prefix.h>
+#endif
+
+/* As in ucd.h. */
+#if !defined(__GNUC__) && !defined(__clang__)
 #define UCD_API
+#elif defined(UCD_HIDDEN)
+#define UCD_API __attribute__((visibility("hidden")))
+#else
+#define UCD_API __attribute__((visibility("default")))
 #endif
 
 #ifdef __cplusplus

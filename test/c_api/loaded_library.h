@@ -23,5 +23,7 @@ static void *function(void *library, const char *name) {
     return found;
 }
 
-/* A function of the library, by the type that the header gives it. */
-#define CALL(name) (*(__typeof__(&name))function(library, #name))
+/* A function of the library, by the type that the header gives it. The name has UCD_PREFIX, if that
+ * is defined. */
+#define NAME_OF(name) #name
+#define CALL(name) (*(__typeof__(&name))function(library, NAME_OF(name)))

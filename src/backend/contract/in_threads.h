@@ -9,6 +9,23 @@
 
 namespace ucd {
 
+// A thread's share of the work. A class with a name, because GCC would export what std::thread makes
+// of a lambda from every library that is linked with libucd.a.
+struct ShareOfThread {
+    void (*share)(const void *work, unsigned i);
+    const void *work;
+    unsigned i;
+    std::atomic<bool> *out_of_memory;
+
+    void operator()() const {
+        try {
+            share(work, i);
+        } catch (const std::bad_alloc &) {
+            *out_of_memory = true;
+        }
+    }
+};
+
 // Optimised for size, because starting a thread takes longer.
 [[gnu::cold]] inline void
 run_in_threads(unsigned threads, void (*share)(const void *work, unsigned i), const void *work) {
@@ -16,13 +33,7 @@ run_in_threads(unsigned threads, void (*share)(const void *work, unsigned i), co
     std::vector<std::jthread> helpers;
     helpers.reserve(threads - 1);
     for (unsigned i = 0; i < threads; ++i) {
-        const auto run = [share, work, &out_of_memory, i] {
-            try {
-                share(work, i);
-            } catch (const std::bad_alloc &) {
-                out_of_memory = true;
-            }
-        };
+        const ShareOfThread run = {share, work, i, &out_of_memory};
         try {
             if (i + 1 < threads) {
                 helpers.emplace_back(run);

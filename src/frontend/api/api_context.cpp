@@ -1,6 +1,7 @@
 // ucd_init, ucd_finalize, versions, messages, hints, backends.
 
 #include "api/api_guard.h"
+#include "api/copy_note.h"
 #include "exception_status.h"
 #include "support/keys.h"
 #include "support/list_memory.h"
