@@ -79,7 +79,7 @@
 #include <ucd_prefix.h>
 #endif
 
-/* Only UCD's own build defines UCD_HIDDEN: for static libraries, whose functions are not exported. */
+/* Only UCD's own build defines UCD_HIDDEN, for static libraries: they export nothing. */
 #if !defined(__GNUC__) && !defined(__clang__)
 #define UCD_API
 #elif defined(UCD_HIDDEN)

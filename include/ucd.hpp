@@ -44,10 +44,10 @@
 #include <utility>
 #include <vector>
 
-/* The inner namespace is named after the ABI version, and the prefix if there is one. It keeps these
- * names apart from those of other copies in the same process, and from the library's own, which are
- * in ucd, too: with libucd.a, both are in one program. Do not declare them otherwise than by
- * including this file. */
+/* The inner namespace is named after the ABI version, and the prefix if there is one. It keeps
+ * these names apart from those of other copies in the same process, and from the library's own,
+ * which are in ucd, too: with libucd.a, both are in one program. Do not declare them otherwise than
+ * by including this file. */
 #ifdef UCD_PREFIX
 #define UCD_INNER_NAMESPACE UCD_PREFIXED(UCD_PREFIX, v1)
 #else

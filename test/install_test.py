@@ -333,6 +333,9 @@ class Install(unittest.TestCase):
         self.assertIn(f'[libucd.so.{self.abi_version()}]', linked)
         if next(self.installed.rglob('libucd-ucx.so'), None):
             self.assertIn('pipelined', run(work / 'guide'))
+        if next(self.installed.rglob('libucd-ucx.a'), None):
+            self.assertNotIn('libucd', run('readelf', '-d', work / 'guide_static'))
+            self.assertIn('pipelined', run(work / 'guide_static'))
 
     def project(self, name, languages, *lines):
         folder = self.root / name

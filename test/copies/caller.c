@@ -1,4 +1,5 @@
-/* Compiled with -DCALLER=program_caller or library_caller, and with -DSTRIDE for a layout of its own. */
+/* Compiled with -DCALLER=program_caller or library_caller, and with -DSTRIDE for a layout of its
+ * own. */
 #include "caller.h"
 
 #include <ucd.h>

@@ -1,5 +1,5 @@
-/* A program that gives UCX a datatype of its own copy of libucd, by libucd-ucx. A worker sends itself
- * a column.
+/* A program that gives UCX a datatype of its own copy of libucd, by libucd-ucx. A worker sends
+ * itself a column.
  *
  * Usage: with_ucx own        libucd-ucx uses the program's copy
  *        with_ucx other      it uses another one, and refuses; nobody has initialised that one

@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -222,6 +223,55 @@ class Info(unittest.TestCase):
         self.assertGreater(total, 40)
         for name in backends:
             self.assertIn(f'  {name} ', words)
+
+    def test_copies_of_libucd(self):
+        # This tool and its libucd: whichever of the two has the copy.
+        listed = json.loads(text('info', '--json', '--process', str(os.getpid())))
+        self.assertEqual(listed['copies'], [])
+        self.assertIn('copy of libucd', text('info', '--process', str(os.getpid())))
+        needs = subprocess.run(['ldd', UCD], capture_output=True, text=True, check=False).stdout
+        file = next(iter(re.findall(r'libucd\.so\S* => (\S+)', needs)), UCD)
+        kind = 'static' if file == UCD else 'shared'
+        copy = json.loads(text('info', '--json', '--file', file))['copies'][0]
+        self.assertEqual((copy['kind'], copy['file']), (kind, file))
+        self.assertRegex(copy['version'], r'^\d+\.\d+\.\d+$')
+        self.assertRegex(text('info', '--file', file), rf'(?m)^\d+\.\d+\.\d+ +{kind} +{re.escape(file)}')
+        self.assertIn(b'cannot open it', run('info', '--file', '/nothing', status=1).stderr)
+        self.assertIn(b'does not tell', run('info', '--process', str(2 ** 40), status=1).stderr)
+        run('info', '--file', file, '--process', '1', status=2)
+
+    def test_notes_may_be_anything(self):
+        def elf(note, **changed):
+            values = {'phoff': 64, 'phentsize': 56, 'phnum': 1, 'type': 4, 'offset': 120, 'filesz': len(note), 'align': 4} | changed
+            header = struct.pack('=4s12sHHIQQQIHHHHHH', b'\x7fELF', bytes([2, 1 if sys.byteorder == 'little' else 2, 1] + [0] * 9), 3, 0, 1,
+                                 0, values['phoff'], 0, 0, 64, values['phentsize'], values['phnum'], 0, 0, 0)
+            return header + struct.pack('=IIQQQQQQ', values['type'], 4, values['offset'], 0, 0, values['filesz'], 0, values['align']) + note
+
+        def note(text, name=b'UCD\0', namesz=4, descsz=None, kind=1):
+            return struct.pack('=III', namesz, len(text) if descsz is None else descsz, kind) + name + text + b'\0' * (-len(text) % 4)
+
+        good = note(b'1.2.3 static my_\0')
+        kept = [{'version': '1.2.3', 'kind': 'static', 'prefix': 'my_'}]
+        longest = 2 ** 32 - 1
+        cases = [(elf(good), kept), (elf(good + good), kept * 2), (elf(note(b'x\0', b'GNU\0') + good), kept),
+                 (elf(good, align=0), kept), (elf(good, align=2 ** 63), kept), (elf(good, phnum=65535), None),
+                 (elf(note(b'1.2.3\0')), []), (elf(note(b'1.2.3 static my_')), []), (elf(note(b'')), []),
+                 (elf(note(b'1 \x1b[2J \0')), []), (elf(note(b'a b c d\0')), []), (elf(note(b'x\0', descsz=longest)), []),
+                 (elf(note(b'x\0', namesz=longest)), []), (elf(note(b'x\0', namesz=longest, descsz=longest)), []),
+                 (elf(good, filesz=2 ** 63), []), (elf(good, filesz=2 ** 20 + 1), []), (elf(good, offset=2 ** 64 - 1), []),
+                 (elf(good, phoff=2 ** 64 - 1), []), (elf(good, phentsize=1), []), (elf(good, type=1), []), (b'\x7fELF', []), (b'', [])]
+        cases += [(elf(good)[:length], []) for length in range(1, len(elf(good)), 7)]
+        with tempfile.NamedTemporaryFile() as file:
+            for content, expected in cases:
+                file.seek(0)
+                file.truncate()
+                file.write(content)
+                file.flush()
+                copies = json.loads(text('info', '--json', '--file', file.name))['copies']
+                for copy in copies:
+                    self.assertEqual(copy.pop('file'), file.name)
+                if expected is not None:
+                    self.assertEqual(copies, expected, content)
 
     def test_shows_the_environment(self):
         environment = os.environ | {'UCD_THREADS': '3'}

@@ -3,6 +3,7 @@
 #include "commands/commands.hpp"
 #include "commands/facts.hpp"
 #include "commands/output.hpp"
+#include "files/copies.hpp"
 #include "language/build.hpp"
 #include "language/constructors.hpp"
 #include "language/operations.hpp"
@@ -14,6 +15,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -22,6 +24,8 @@ namespace {
 
 struct InfoOptions {
     bool json = false;
+    std::optional<uint64_t> process;
+    std::string file;
 };
 
 // A layout for each case in the choice of kernels.
@@ -152,19 +156,52 @@ std::string in_words(const Json &j) {
     return text;
 }
 
+// Of a process or a file.
+Json copies(const InfoOptions &o) {
+    std::vector<std::string> unread;
+    Json j = {{"copies", Json::array()}};
+    for (const Copy &c : o.process ? copies_in_process(*o.process, unread) : copies_in_file(o.file))
+        j["copies"].push_back(
+            {{"version", c.version}, {"kind", c.kind}, {"prefix", c.prefix}, {"file", c.file}});
+    j["unread"] = unread;
+    return j;
+}
+
+std::string copies_in_words(const Json &j) {
+    std::string text;
+    for (const Json &c : j["copies"]) {
+        const auto prefix = c["prefix"].get<std::string>();
+        text += fmt::format("{:<7} {:<7} {}{}\n", c["version"].get<std::string>(),
+                            c["kind"].get<std::string>(), c["file"].get<std::string>(),
+                            prefix.empty() ? "" : ", prefix " + prefix);
+    }
+    for (const Json &file : j["unread"])
+        text += fmt::format("cannot read {}\n", file.get<std::string>());
+    return text.empty() ? "no copy of libucd 1.0 or later\n" : text;
+}
+
 } // namespace
 
 Command info_command() {
     const auto o = std::make_shared<InfoOptions>();
     return {
         "info",
-        "Show version, backends, kernels and environment",
-        {{"--json", &o->json, "print JSON"}},
-        [o] {
-            const Json all = everything();
-            print(o->json ? all.dump(2) + "\n" : in_words(all));
+        "Show version, backends, kernels and environment, or copies of libucd",
+        {
+            {"--json", &o->json, "print JSON"},
+            {"--process", &o->process, "list the copies of libucd in the process of this number"},
+            {.names = "--file",
+             .target = &o->file,
+             .description = "list the copies of libucd in a program or library",
+             .offers = CommandArgument::Offers::files,
+             .excludes = {"--process"}},
         },
-        {"ucd info", "ucd info --json"},
+        [o] {
+            const bool of_copies = o->process || !o->file.empty();
+            const Json all = of_copies ? copies(*o) : everything();
+            print(o->json ? all.dump(2) + "\n" : of_copies ? copies_in_words(all) : in_words(all));
+        },
+        {"ucd info", "ucd info --json", "ucd info --process 4711"},
     };
 }
 

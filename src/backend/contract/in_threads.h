@@ -9,22 +9,16 @@
 
 namespace ucd {
 
-// A thread's share of the work. A class with a name, because GCC would export what std::thread makes
-// of a lambda from every library that is linked with libucd.a.
-struct ShareOfThread {
-    void (*share)(const void *work, unsigned i);
-    const void *work;
-    unsigned i;
-    std::atomic<bool> *out_of_memory;
-
-    void operator()() const {
-        try {
-            share(work, i);
-        } catch (const std::bad_alloc &) {
-            *out_of_memory = true;
-        }
+// One share. A plain function, because GCC would export what std::thread makes of a class or lambda
+// of ours from every library that is linked with libucd.a.
+inline void run_share(void (*share)(const void *work, unsigned i), const void *work, unsigned i,
+                      std::atomic<bool> *out_of_memory) {
+    try {
+        share(work, i);
+    } catch (const std::bad_alloc &) {
+        *out_of_memory = true;
     }
-};
+}
 
 // Optimised for size, because starting a thread takes longer.
 [[gnu::cold]] inline void
@@ -33,15 +27,14 @@ run_in_threads(unsigned threads, void (*share)(const void *work, unsigned i), co
     std::vector<std::jthread> helpers;
     helpers.reserve(threads - 1);
     for (unsigned i = 0; i < threads; ++i) {
-        const ShareOfThread run = {share, work, i, &out_of_memory};
         try {
             if (i + 1 < threads) {
-                helpers.emplace_back(run);
+                helpers.emplace_back(run_share, share, work, i, &out_of_memory);
                 continue;
             }
         } catch (const std::exception &) { // there is no thread, or no memory for it
         }
-        run();
+        run_share(share, work, i, &out_of_memory);
     }
     helpers.clear(); // joins
     if (out_of_memory) throw std::bad_alloc();
