@@ -143,6 +143,8 @@ class Copies(unittest.TestCase):
                 for program in programs:
                     for ends_first, check in (('program', 'handles'), ('library', 'none')):
                         with self.subTest(program=kind, library=library, ends_first=ends_first, order=program.name):
+                            if OLDER_INSTALLED and 'older' in (kind, library):
+                                check = 'none'  # 0.3 checks no handles
                             environment = self.environment(f'{self.root}/library_{library}', *first, UCD_CHECK=check)
                             self.assertEqual(run(program, same, ends_first, env=environment), 'done\n')
 
