@@ -3,12 +3,9 @@
 
     generate.py BACKEND OUTPUT_DIRECTORY
     generate.py BACKEND --list              the names of the files that it would write
-
---instructions=avx2,... leaves out the instruction sets that it does not name.
 """
 
 import argparse
-import dataclasses
 import itertools
 import sys
 from pathlib import Path
@@ -87,13 +84,19 @@ def _environment(backend):
         env.filters.update(device_type=_device_type, has_vectors=backend.has_vectors, is_tiled=backend.is_tiled)
         env.globals.update(conversions=backend.convert_kernels(), converted=CONVERTED)
         return env
+    names = sorted({format_name(kernel) for kernel in backend.kernels()})
+    name_ends = list(itertools.accumulate(len(name) + 1 for name in names))
+    name_at = dict(zip(names, [0, *name_ends]))
+    assert name_ends[-1] <= 1 << 16, "NamedKernel::name_at has 16 bits"
     env.filters.update(
+        name_at=lambda kernel: name_at[format_name(kernel)],
         leaf_type=_leaf_type,
         groupby_needs=_groupby_needs,
         row_kernel_of=backend.row_reduce_kernel,
         convert_kernel_of=backend.convert_kernel,
     )
     env.globals.update(
+        names=names,
         transposes=list(backend.transposes()),
         row_reductions=backend.row_reduce_kernels(),
         row_reduction_triples=list(backend.row_reductions()),
@@ -202,12 +205,8 @@ def main():
     parser.add_argument("backend", choices=sorted(backends))
     parser.add_argument("output", nargs="?", type=Path)
     parser.add_argument("--list", action="store_true")
-    parser.add_argument("--instructions")
     arguments = parser.parse_args()
     backend = backends[arguments.backend]
-    if arguments.instructions is not None:
-        chosen = tuple(s for s in backend.instructions if s.name in arguments.instructions.split(","))
-        backend = dataclasses.replace(backend, instructions=chosen)
     if arguments.list:
         print("\n".join(files(backend)))
         return

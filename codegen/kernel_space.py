@@ -193,6 +193,11 @@ class Instructions:
     implied: tuple  # features that such processors always have; some compilers cannot test for them
     gcc_options: tuple = ()
 
+    @property
+    def left_out(self):
+        """The macro that leaves the set out."""
+        return f"UCD_NO_{self.name.upper()}"
+
 
 @dataclass(frozen=True)
 class Space:

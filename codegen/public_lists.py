@@ -127,14 +127,20 @@ def lists_of(header):
     return lists
 
 
-def main():
-    from output import environment, write_if_changed  # what only reads the lists needs no templates
+def rendered(template, header):
+    """The text of a template with the lists of a header. Both are paths."""
+    from output import environment  # what only reads the lists needs no templates
 
-    header, template, output = map(Path, sys.argv[1:])
     env = environment()
     env.filters["c_string"] = lambda text: '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-    text = env.from_string(template.read_text()).render(lists_of(header.read_text()))
-    write_if_changed(output, text)
+    return env.from_string(template.read_text()).render(lists_of(header.read_text()))
+
+
+def main():
+    from output import write_if_changed
+
+    header, template, output = map(Path, sys.argv[1:])
+    write_if_changed(output, rendered(template, header))
 
 
 if __name__ == "__main__":

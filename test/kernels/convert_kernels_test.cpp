@@ -98,10 +98,10 @@ std::string first_difference(const std::vector<unsigned char> &in, Element from,
 TEST_CASE("conversions give the bits of exact arithmetic, rounded once") {
     for (const KernelSet *set : kernel_sets())
         for (const ConvertKernelInfo &kernel : set->conversions) {
-            Rng rng(ucdtest::mix_seed(ucdtest::session_seed(), kernel.name));
+            Rng rng(ucdtest::mix_seed(ucdtest::session_seed(), kernel.name()));
             const auto in = elements_to_convert(rng, kernel.from, kernel.to);
             for (const bool saturate : {false, true}) {
-                INFO(set->instructions << ' ' << kernel.name << " for " << type_of(kernel.from).name
+                INFO(set->instructions << ' ' << kernel.name() << " for " << type_of(kernel.from).name
                                        << " to " << type_of(kernel.to).name
                                        << (saturate ? ", saturating" : ""));
                 const auto expected = by_oracle(in, kernel.from, kernel.to, saturate);
@@ -118,14 +118,14 @@ TEST_CASE("conversions give the bits of exact arithmetic, rounded once") {
 TEST_CASE("conversions of few elements touch no others") {
     for (const KernelSet *set : kernel_sets())
         for (const ConvertKernelInfo &kernel : set->conversions) {
-            Rng rng(ucdtest::mix_seed(ucdtest::session_seed(), kernel.name));
+            Rng rng(ucdtest::mix_seed(ucdtest::session_seed(), kernel.name()));
             for (std::size_t count = 0; count < 70; ++count) {
                 std::vector<unsigned char> in(count * packed_size(kernel.from));
                 for (unsigned char &byte : in) byte = static_cast<unsigned char>(rng.bits());
                 const auto expected = by_oracle(in, kernel.from, kernel.to, false);
                 std::vector<unsigned char> out(expected.size() + 2, 0x5a);
                 kernel.function(out.data() + 1, in.data(), count, false);
-                INFO(set->instructions << ' ' << kernel.name << ", " << count << " elements");
+                INFO(set->instructions << ' ' << kernel.name() << ", " << count << " elements");
                 CHECK(first_difference(in, kernel.from, out.data() + 1, expected, kernel.to) == "");
                 CHECK((out.front() == 0x5a && out.back() == 0x5a));
             }

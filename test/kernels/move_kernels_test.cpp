@@ -302,13 +302,13 @@ TEST_CASE("move kernels move the blocks of their range and nothing else") {
     const FencedPages typed(std::size_t{1} << 26), packed(std::size_t{1} << 25);
     for (const KernelSet *set : kernel_sets())
         for (const MoveKernelInfo &kernel : set->moves) {
-            const uint64_t name_seed = ucdtest::mix_seed(1, kernel.name);
+            const uint64_t name_seed = ucdtest::mix_seed(1, kernel.name());
             const std::vector<uint64_t> sizes = block_sizes(kernel.leaf);
             const uint64_t trials = sizes.size() > 1 ? 2 : 12;
             for (const uint64_t block : sizes)
                 for (uint64_t trial = 0; trial < trials; ++trial) {
                     const uint64_t seed = ucdtest::mix_seed(name_seed, block * 16 + trial);
-                    INFO(set->instructions << ' ' << kernel.name << ", blocks of " << block
+                    INFO(set->instructions << ' ' << kernel.name() << ", blocks of " << block
                                            << ", seed " << seed);
                     Rng rng(seed);
                     try_kernel(kernel, block, rng, typed, packed);
@@ -386,7 +386,7 @@ TEST_CASE("the move table finds each kernel, and the portable one where a leaf d
                                                        : runs ? "r1"
                                                               : "m");
                 const MoveKernelInfo &kernel = move_kernel(direction, shape, leaf);
-                CHECK(kernel.name == name);
+                CHECK(kernel.name() == name);
                 CHECK(kernel.function != nullptr);
                 names.insert(name);
                 functions.insert(kernel.function);

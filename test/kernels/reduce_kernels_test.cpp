@@ -319,11 +319,11 @@ TEST_CASE("reduce kernels combine each element with its partner") {
             const std::size_t size = packed_size(kernel.element);
             const Model *const model = model_of(kernel.element);
             REQUIRE(model != nullptr);
-            Rng rng(ucdtest::mix_seed(static_cast<uint64_t>(kernel.element), kernel.name));
+            Rng rng(ucdtest::mix_seed(static_cast<uint64_t>(kernel.element), kernel.name()));
             for (const std::size_t count :
                  {0, 1, 2, 3, 4, 5, 7, 8, 15, 16, 17, 31, 33, 64, 100, 1001})
                 for (int trial = 0; trial < 3; ++trial) {
-                    INFO(set->instructions << ' ' << kernel.name << ", " << count
+                    INFO(set->instructions << ' ' << kernel.name() << ", " << count
                                            << " elements, trial " << trial);
                     const Operand in(rng, *model, size, count);
                     const Operand before(rng, *model, size, count);
@@ -356,7 +356,7 @@ TEST_CASE("the reduce table has what the contract defines") {
         }
     for (const KernelSet *set : kernel_sets()) CHECK(set->reductions.size() == found);
     for (const ReduceKernelInfo &kernel : kernel_sets()[0]->reductions) {
-        INFO(kernel.name);
+        INFO(kernel.name());
         CHECK(reduce_kernel(kernel.op, kernel.element) == kernel.function);
     }
 }

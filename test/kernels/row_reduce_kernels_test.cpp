@@ -99,7 +99,7 @@ void check(const RowReduceKernelInfo &kernel, Rng &rng, uint64_t elements) {
         }
     kernel.function(reinterpret_cast<char *>(&typed[first]), stride, count, block,
                     reinterpret_cast<char *>(&packed[packed_first]));
-    INFO(kernel.name << ", " << count << " blocks of " << elements << " elements, stride "
+    INFO(kernel.name() << ", " << count << " blocks of " << elements << " elements, stride "
                      << stride);
     CHECK(typed == expected_typed);
     CHECK(packed == expected_packed);
@@ -133,7 +133,7 @@ TEST_CASE("rows of single elements that come from memory") {
                            pack ? &typed[i * stride] : &packed[i * 8]);
             kernel.function(reinterpret_cast<char *>(typed.data()), stride, count, of.size,
                             reinterpret_cast<char *>(packed.data()));
-            INFO(set->instructions << " " << kernel.name);
+            INFO(set->instructions << " " << kernel.name());
             CHECK(typed == expected_typed);
             CHECK(packed == expected_packed);
         }

@@ -112,7 +112,7 @@ void check(const TransposeKernelInfo &kernel, Rng &rng, const Case &one) {
     m.from = reinterpret_cast<uintptr_t>(from.data()) + from_at;
     m.to = reinterpret_cast<uintptr_t>(to.data()) + to_at;
     kernel.function(m);
-    INFO(kernel.name << ", " << m.from_count << " lines to " << m.to_count << ", block " << m.block
+    INFO(kernel.name() << ", " << m.from_count << " lines to " << m.to_count << ", block " << m.block
                      << ", steps " << m.from_step << " and " << m.to_step << ", past caches: "
                      << m.past_caches << ", even unaligned: " << m.unaligned_past_caches);
     CHECK(from == source);

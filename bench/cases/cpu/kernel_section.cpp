@@ -85,7 +85,7 @@ void check(const MoveKernelInfo &kernel, const MoveKernelInfo &reference, const 
         return all;
     };
     if (filled(kernel) != filled(reference))
-        throw std::runtime_error(fmt::format("{} does not do what the baseline does", kernel.name));
+        throw std::runtime_error(fmt::format("{} does not do what the baseline does", kernel.name()));
 }
 
 } // namespace
@@ -103,7 +103,7 @@ void run_kernels(const Setting &s) {
     Table table(s.run.progress, columns);
     for (std::size_t i = 0; i < sets.back()->moves.size(); ++i) {
         const MoveKernelInfo &reference = sets.back()->moves[i];
-        s.run.row(reference.name, [&] {
+        s.run.row(reference.name(), [&] {
             const SmallNest small(reference);
             const Buffer typed(s.device, static_cast<std::size_t>(small.span)),
                 packed(s.device, small.bytes, MemoryKind::own, 21 * 64);
@@ -117,7 +117,7 @@ void run_kernels(const Setting &s) {
                                          small.last);
                      })});
             }
-            table.row(s.run.measure("kernels", reference.name, "move", small.bytes, contenders),
+            table.row(s.run.measure("kernels", reference.name(), "move", small.bytes, contenders),
                       {fmt::format("{}", small.bytes)});
         });
     }

@@ -36,7 +36,7 @@ public:
     bool reaches(int, const MemoryLocation &location) const { return location.host_reachable(); }
 
     bool supports(Op op, Element element) const {
-        if (is_conversion(op)) return is_convertible(element, Element::float32);
+        if (is_conversion(op)) return has_conversions && is_convertible(element, Element::float32);
         return op == Op::replace || reduce_kernel(op, element) != nullptr;
     }
 

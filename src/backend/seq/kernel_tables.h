@@ -77,8 +77,18 @@ constexpr Leaf leaf_for_runs(uint64_t unit) {
                            : Leaf::r1;
 }
 
-struct MoveKernelInfo {
-    const char *name;
+// The names of all kernels, each with its NUL. The instruction sets share them.
+extern const char kernel_names[];
+
+// The name of a kernel is kept as its offset in this text. In a library that can be loaded at any
+// address, a pointer would take 24 bytes more, for its relocation.
+struct NamedKernel {
+    uint16_t name_at;
+
+    const char *name() const { return kernel_names + name_at; }
+};
+
+struct MoveKernelInfo : NamedKernel {
     Direction direction;
     uint8_t levels;
     LevelKind kinds[max_levels]; // the outermost first
@@ -88,24 +98,21 @@ struct MoveKernelInfo {
     constexpr std::span<const LevelKind> shape() const { return {kinds, levels}; }
 };
 
-struct TransposeKernelInfo {
-    const char *name;
+struct TransposeKernelInfo : NamedKernel {
     Leaf leaf;
     TransposeKernel function;
 };
 
 // An entry for each pair of an op and an element. Elements that differ only in properties that the
 // op ignores, such as signedness in a sum, share a kernel and its name.
-struct ReduceKernelInfo {
-    const char *name;
+struct ReduceKernelInfo : NamedKernel {
     Op op;
     Element element;
     ReduceKernel function;
 };
 
 // Same, for rows of blocks in place.
-struct RowReduceKernelInfo {
-    const char *name;
+struct RowReduceKernelInfo : NamedKernel {
     Direction direction;
     Op op;
     Element element;
@@ -117,8 +124,7 @@ using ConvertKernel = void (*)(void *out, const void *in, uint64_t count, bool s
 
 // An entry for each pair of representations; see converted_part(). Kernels are shared where
 // signedness does not matter.
-struct ConvertKernelInfo {
-    const char *name;
+struct ConvertKernelInfo : NamedKernel {
     Element from, to;
     ConvertKernel function;
 };
@@ -130,11 +136,19 @@ const MoveKernelInfo &move_kernel(Direction direction, std::span<const LevelKind
 // The kernel for a matrix to transpose. Most leaves share the kernel for blocks of any size.
 const TransposeKernelInfo &transpose_kernel(Leaf leaf);
 
-// Null if defined_ops() lacks the reduction, and for Op::replace, which is a move.
+// Null if defined_ops() lacks the reduction, for Op::replace, which is a move, and in a core that is
+// built with UCD_NO_REDUCTIONS.
 ReduceKernel reduce_kernel(Op op, Element element);
 
 // Null for most reductions: only the common ops of the common elements have such a kernel.
 RowReduceKernel row_reduce_kernel(Direction direction, Op op, Element element);
+
+// Whether there are conversions.
+#if defined(UCD_NO_CONVERSIONS)
+inline constexpr bool has_conversions = false;
+#else
+inline constexpr bool has_conversions = true;
+#endif
 
 // Null if the bits of both are equal, or if the conversion is not defined. Both are representations
 // of real numbers.

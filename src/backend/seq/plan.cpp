@@ -34,9 +34,9 @@ bool rows_are_long(const Layout &layout) {
 
 // What moves the nest; of two directions, the kernel that packs.
 const char *name_of(const NestPlan &p) {
-    if (p.permuted != nullptr) return transpose_kernel(leaf_for_block(p.permuted->block)).name;
+    if (p.permuted != nullptr) return transpose_kernel(leaf_for_block(p.permuted->block)).name();
     if (p.levels == 0) return "memcpy";
-    return move_kernel(Direction::pack, {p.kinds, p.levels}, p.leaf).name;
+    return move_kernel(Direction::pack, {p.kinds, p.levels}, p.leaf).name();
 }
 
 } // namespace

@@ -1,0 +1,134 @@
+"""Follows the recipes for the host core, to the letter: the files that the README of a core shows are written, and built.
+
+Usage: recipes_test.py MAKE_CORE EXAMPLE [--all]
+
+MAKE_CORE is tools/make-core and EXAMPLE a C program that prints what it has packed. Each recipe is tried with the least core,
+which is without all that can be left out; with --all, which a release does, also with each thing left out, and with nothing
+left out.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+MAKE_CORE, EXAMPLE = sys.argv[1:3]
+ALL = '--all' in sys.argv
+sys.argv[1:] = []
+
+PARTS = ('REDUCTIONS', 'CONVERSIONS', 'AVX512', 'AVX2', 'PLUGINS')
+LEFT_OUT = [PARTS, *([(), *((part,) for part in PARTS)] if ALL else [])]
+# What a C library with the C++ runtime inside may need.
+LIBRARIES_OF_C = {'libc.so.6', 'libm.so.6', 'libpthread.so.0', 'libdl.so.2', 'ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'}
+# For the recipe that makes a library: its only function does what the example's main does.
+LIBRARY = '''
+int yours_pack(void);
+#define main yours_pack
+#include "column.c"
+'''
+USES_THE_LIBRARY = 'int yours_pack(void);\nint main(void) { return yours_pack(); }\n'
+
+
+def macros(parts):
+    return [f'-DUCD_NO_{part}' for part in parts]
+
+
+class Recipes(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix='ucd-recipes-'))
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.core = cls.folder / 'core'
+        subprocess.run([sys.executable, MAKE_CORE, cls.core], check=True)
+        readme = (cls.core / 'README.md').read_text(encoding='utf-8')
+        # The blocks of each recipe, by the recipe's first words.
+        recipes = readme.partition('## Five ways')[2].partition('\n## ')[0]
+        cls.blocks = {
+            name: re.findall(r'```\w+\n(.*?)```', text, re.S)
+            for name, text in re.findall(r"^\*\*([^*]+)\*\*(.*?)(?=^\*\*|\Z)", recipes, re.M | re.S)
+        }
+
+    def setUp(self):
+        self.project = pathlib.Path(tempfile.mkdtemp(dir=self.folder))
+        self.core_in('ucd')
+        shutil.copy(EXAMPLE, self.project / 'column.c')
+
+    def core_in(self, name):
+        (self.project / name).parent.mkdir(exist_ok=True)
+        (self.project / name).symlink_to(self.core, target_is_directory=True)
+
+    def write(self, name, text):
+        (self.project / name).write_text(text, encoding='utf-8')
+
+    def run_in_project(self, *command, **variables):
+        done = subprocess.run(command, cwd=self.project, env={**os.environ, **variables}, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        self.assertEqual(done.returncode, 0, f'{command}\n{done.stdout}')
+        self.assertNotRegex(done.stdout, r'(?i)\bwarning: .*ucd', command)
+        return done.stdout
+
+    def check_program(self, program):
+        self.assertEqual(self.run_in_project(program), '24 bytes: 2 12 22\n')
+
+    def try_cmake(self, recipe):
+        for parts in LEFT_OUT:
+            with self.subTest(left_out=parts):
+                self.write('CMakeLists.txt', self.blocks[recipe][0])
+                self.run_in_project('cmake', '-S', '.', '-B', 'build', *(f'-DUCD_{part}=OFF' for part in parts))
+                self.run_in_project('cmake', '--build', 'build', '--parallel', '2')
+                self.check_program('build/column')
+                shutil.rmtree(self.project / 'build')
+
+    def test_cmake(self):
+        self.try_cmake('CMake')
+
+    def test_fetch_content(self):
+        self.try_cmake("CMake's FetchContent")
+
+    def test_automake(self):
+        self.assertTrue(shutil.which('automake') and shutil.which('libtoolize'), 'Debian: automake libtool')
+        configure_ac, makefile_am = self.blocks['Automake and Libtool']
+        self.write('configure.ac', configure_ac)
+        self.write('yours.c', LIBRARY)
+        self.write('Makefile.am', makefile_am)
+        self.write('program.c', USES_THE_LIBRARY)
+        self.run_in_project('autoreconf', '--install')
+        for parts in LEFT_OUT:
+            with self.subTest(left_out=parts):
+                self.run_in_project('./configure', '--quiet', f'CXXFLAGS=-O2 {" ".join(macros(parts))}')
+                self.run_in_project('make', '--quiet', '-j2')
+                library = '.libs/libyours.so'
+                self.check_exports_one_symbol(library)
+                self.run_in_project('cc', 'program.c', '-o', 'program', library, '-Wl,-rpath,$ORIGIN/.libs')
+                self.check_program('./program')
+                self.run_in_project('make', '--quiet', 'clean')
+
+    def test_meson(self):
+        self.core_in('subprojects/ucd')
+        self.write('meson.build', self.blocks['Meson'][0])
+        for parts in LEFT_OUT:
+            with self.subTest(left_out=parts):
+                options = [f'-Ducd:{part.lower()}=false' for part in parts]
+                self.run_in_project('meson', 'setup', 'build', *options)
+                self.run_in_project('ninja', '-C', 'build', '-j2')
+                self.check_program('build/column')
+                shutil.rmtree(self.project / 'build')
+
+    def test_one_line(self):
+        for parts in LEFT_OUT:
+            with self.subTest(left_out=parts):
+                line = self.blocks['One line'][0].strip()
+                self.run_in_project('sh', '-c', line.replace('c++ ', f'c++ {" ".join(macros(parts))} ', 1))
+                self.check_program('./column')
+
+    def check_exports_one_symbol(self, library):
+        listed = self.run_in_project('nm', '-D', '--defined-only', library)
+        self.assertEqual([line.split()[-1] for line in listed.splitlines()], ['yours_pack'])
+
+
+if __name__ == '__main__':
+    unittest.main()
