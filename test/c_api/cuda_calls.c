@@ -77,9 +77,9 @@ static void destroy_graph(void *graph) {
 }
 
 const device_calls_t *cuda_calls(void) {
-    static const device_calls_t calls = {allocate,      write_memory, read_memory,
-                                         make_stream,   synchronise,  begin_capture,
-                                         end_capture,   replay,       destroy_graph};
+    static const device_calls_t calls = {allocate,    write_memory, read_memory,
+                                         make_stream, synchronise,  begin_capture,
+                                         end_capture, replay,       destroy_graph};
     driver = dlopen("libcuda.so.1", RTLD_NOW);
     if (driver == NULL) return NULL;
     int (*init)(unsigned) = (int (*)(unsigned))dlsym(driver, "cuInit");

@@ -104,7 +104,7 @@ class PluginTrust(unittest.TestCase):
         self.assert_loads(SHARED, LD_LIBRARY_PATH=str(folder))
 
     def test_the_build_may_fix_no_folder(self):
-        self.assert_lacks('this libucd was built without a folder for plugins (UCD_PLUGIN_DIR); name that of libucd_{}.so in '
+        self.assert_lacks('this libucd was built without a folder for plugins (UCD_PLUGIN_DIR); name one with libucd_{}.so in '
                           'UCD_PLUGIN_PATH', NO_FOLDER)
         self.assert_loads(NO_FOLDER, UCD_PLUGIN_PATH=str(self.folder('plugins')))
 

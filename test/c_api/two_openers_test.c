@@ -58,8 +58,7 @@ static ucd_type_t make_type(copy_t *copy) {
 
 static void start(copy_t *copy, int seed) {
     void *library = copy->library;
-    for (int i = 0; i < elements; ++i)
-        copy->displs[i] = i * spread + (i * i + seed) % spread;
+    for (int i = 0; i < elements; ++i) copy->displs[i] = i * spread + (i * i + seed) % spread;
     copy->type = make_type(copy);
     copy->from = device->allocate(sizeof input);
     copy->packed = device->allocate(moves * elements * sizeof *input);
@@ -120,9 +119,9 @@ static void fail_with_a_message(copy_t *copy) {
     ucd_type_t unprepared = make_type(copy);
     uintptr_t moved = 0;
     device->begin_capture(copy->stream);
-    const int status = CALL(ucd_pack_stream)(copy->from, 1, unprepared, 0, copy->packed,
-                                             elements * sizeof *input, &moved, UCD_INFO__NULL,
-                                             UCD_OP__REPLACE, stream_of(copy));
+    const int status =
+        CALL(ucd_pack_stream)(copy->from, 1, unprepared, 0, copy->packed, elements * sizeof *input,
+                              &moved, UCD_INFO__NULL, UCD_OP__REPLACE, stream_of(copy));
     device->destroy_graph(device->end_capture(copy->stream));
     require(status == UCD_ERR__NOT_SUPPORTED, "a capture without ucd_prepare");
     require(strstr(CALL(ucd_last_error)(), "ucd_prepare has not been called") != NULL,

@@ -11,9 +11,9 @@
 // never throws. If it returns an int, that is UCD_SUCCESS or the code of a failure, whose message
 // the table's `last_error` returns in the same thread until it calls again. So neither side keeps
 // anything of the other, and calls that succeed pay nothing. An object is freed by its own table's
-// `destroy`. function_list.h lists the functions, and says what each does. The classes below call them, and compile in the caller;
-// implement.h makes the tables of a class that implements such an object. plugin.h says how a
-// plugin is opened.
+// `destroy`. function_list.h lists the functions, and says what each does. The classes below call
+// them, and compile in the caller; implement.h makes the tables of a class that implements such an
+// object. plugin.h says how a plugin is opened.
 #pragma once
 
 #include "fixed_text.h"

@@ -15,7 +15,6 @@
 #include "implement.h"
 
 #include <ucd.h>
-#include <ucd_device.h>
 
 #include <algorithm>
 #include <array>
@@ -35,6 +34,9 @@ inline constexpr const char *ucd_version =
     UCD_VERSION_TEXT(UCD_VERSION_MAJOR, UCD_VERSION_MINOR, UCD_VERSION_PATCH);
 #undef UCD_VERSION_TEXT
 #undef UCD_TEXT_OF
+
+// UCD_DEVICE_PLAN__VERSION of ucd_device.h, which the contract does not include.
+inline constexpr uint64_t device_plan_version = 1;
 
 // A struct that crosses, and its size as one side has compiled it.
 struct CrossingStruct {
@@ -79,7 +81,7 @@ struct Plugin {
     uint32_t struct_size;
     uint32_t contract;
     const char *version; // of the UCD that it is a part of, for messages
-    // UCD_DEVICE_PLAN__VERSION. If libucd has another one, it does not call device_plan().
+    // If libucd has another one, it does not call device_plan().
     uint64_t device_plan_version;
     const BackendFunctions *backend;
     const KernelPlanFunctions *plan;
@@ -126,7 +128,7 @@ constexpr Plugin plugin_of() {
         .struct_size = sizeof(Plugin),
         .contract = contract_version,
         .version = ucd_version,
-        .device_plan_version = UCD_DEVICE_PLAN__VERSION,
+        .device_plan_version = device_plan_version,
         .backend = &B::table(),
         .plan = &P::table(),
         .event = &E::table(),

@@ -23,8 +23,8 @@ constexpr int names_of = 0;
 #define UCD_FUNCTION(result, name, ...) #name,
 #include "function_list.h"
 
-// A table may have from `least` to `most` bytes. Of what is beyond those that libucd knows, it calls
-// nothing.
+// A table may have from `least` to `most` bytes. Of what is beyond those that libucd knows, it
+// calls nothing.
 template <class Table>
 std::string find_wrong(const Table *table, const char *name, std::size_t least = sizeof(Table),
                        std::size_t most = sizeof(Table)) {

@@ -33,7 +33,8 @@ std::string not_found(const std::string &file_name, const PluginFolders &folders
         return all.empty() ? "UCD_PLUGIN_PATH is set, and names no folder"
                            : file_name + " was not found in the folders of UCD_PLUGIN_PATH: " + all;
     if (all.empty())
-        return "this libucd was built without a folder for plugins (UCD_PLUGIN_DIR); name that of " +
+        return "this libucd was built without a folder for plugins (UCD_PLUGIN_DIR); name one "
+               "with " +
                file_name + " in UCD_PLUGIN_PATH";
     return file_name + " was not found in " + all +
            "; install it there, or name its folder in UCD_PLUGIN_PATH";

@@ -56,7 +56,7 @@ constexpr int missing_functions = 0;
 
 void complete_table(const Plugin &plugin, Backend &backend) {
     const BackendFunctions &known = *plugin.backend;
-    const bool knows_device_plans = plugin.device_plan_version == UCD_DEVICE_PLAN__VERSION;
+    const bool knows_device_plans = plugin.device_plan_version == device_plan_version;
     if (known.struct_size >= sizeof known && knows_device_plans) return;
     constexpr BackendFunctions answers = missing_functions<BackendFunctions>;
     auto *const table = new CompletedTable{answers, &plugin};

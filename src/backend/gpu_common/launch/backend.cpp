@@ -329,6 +329,7 @@ Owner<Backend> create_backend() {
 }
 
 const Plugin &as_plugin() {
+    static_assert(device_plan_version == UCD_DEVICE_PLAN__VERSION);
     static constexpr Plugin plugin = plugin_of<GpuBackend, GpuPlan, LaneEvent, GpuPreparedLaunch>();
     return plugin;
 }
