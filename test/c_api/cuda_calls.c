@@ -27,17 +27,26 @@ static void check(int status, const char *name) {
         check(function != NULL ? function(__VA_ARGS__) : -1, name);                                \
     } while (0)
 
+static void *context; /* of device 0, current in each thread that uses its memory */
+
+static void enter(void) {
+    DRIVER("cuCtxSetCurrent", (void *), context);
+}
+
 static void *allocate(size_t bytes) {
     uintptr_t memory = 0;
+    enter();
     DRIVER("cuMemAlloc_v2", (uintptr_t *, size_t), &memory, bytes);
     return (void *)memory;
 }
 
 static void write_memory(void *to, const void *from, size_t bytes) {
+    enter();
     DRIVER("cuMemcpyHtoD_v2", (uintptr_t, const void *, size_t), (uintptr_t)to, from, bytes);
 }
 
 static void read_memory(void *to, const void *from, size_t bytes) {
+    enter();
     DRIVER("cuMemcpyDtoH_v2", (void *, uintptr_t, size_t), to, (uintptr_t)from, bytes);
 }
 
@@ -87,9 +96,8 @@ const device_calls_t *cuda_calls(void) {
     int devices = 0;
     if (init == NULL || init(0) != 0 || count_devices(&devices) != 0 || devices == 0) return NULL;
     int device = 0;
-    void *context = NULL;
     DRIVER("cuDeviceGet", (int *, int), &device, 0);
     DRIVER("cuDevicePrimaryCtxRetain", (void **, int), &context, device);
-    DRIVER("cuCtxSetCurrent", (void *), context);
+    enter();
     return &calls;
 }
