@@ -77,7 +77,7 @@ class Install(unittest.TestCase):
         return [flag.replace(PREFIX, str(self.installed)) for flag in flags]
 
     def test_headers_are_there(self):
-        for header in ('ucd.h', 'ucd.hpp', 'ucd_device.h', 'ucd_device_code.h', 'ucd_memory.h', 'ucd_types.hpp'):
+        for header in ('ucd.h', 'ucd.hpp', 'ucd_device.h', 'ucd_device_code.h', 'ucd_memory.h', 'ucd_prefix.h', 'ucd_types.hpp'):
             self.assertTrue((self.installed / 'include' / header).is_file(), header)
 
     def test_pkg_config(self):

@@ -23,6 +23,7 @@ BUILD, PREFIX, C, CXX, OLDER, NEWER = sys.argv[1:7]
 del sys.argv[1:7]
 HERE = pathlib.Path(__file__).resolve().parent
 KINDS = ('shared', 'static', 'prefixed', 'older', 'newer')
+SONAMES = {'shared': 'libucd.so.1', 'newer': 'libucd.so.1', 'older': 'libucd.so.0.3'}
 STANDARD_LIBRARIES = {'libc.so.6', 'libm.so.6', 'libpthread.so.0', 'ld-linux-x86-64.so.2', 'ld-linux-aarch64.so.1'}
 OLDER_INSTALLED = os.environ.get('UCD_TEST_OLDER')
 
@@ -117,7 +118,8 @@ class Copies(unittest.TestCase):
     @classmethod
     def path(cls, *first):
         """LD_LIBRARY_PATH"""
-        return ':'.join([*map(str, first), str(cls.library), f'{cls.root}/older', *filter(None, [os.environ.get('LD_LIBRARY_PATH')])])
+        inherited = filter(None, [os.environ.get('LD_LIBRARY_PATH')])
+        return ':'.join([*map(str, first), str(cls.library), f'{cls.root}/older', *inherited])
 
     def environment(self, *first, **more):
         return os.environ | {'LD_LIBRARY_PATH': self.path(*first), 'UCD_CHECK': 'none'} | more
@@ -137,7 +139,8 @@ class Copies(unittest.TestCase):
         for kind in KINDS:
             for library in KINDS:
                 # Copies of one soname are one: the newer one, which is found first.
-                same = 'same' if kind == library != 'static' and kind != 'prefixed' or {kind, library} == {'shared', 'newer'} else 'different'
+                sonames = [SONAMES.get(copy) for copy in (kind, library)]
+                same = 'same' if sonames[0] is not None and sonames[0] == sonames[1] else 'different'
                 first = [self.root / 'newer'] if 'newer' in (kind, library) else []
                 programs = self.compile_program('pair', kind, 'pair.c', 'caller.c', library=library)
                 for program in programs:
@@ -150,16 +153,14 @@ class Copies(unittest.TestCase):
 
     def test_two_copies_in_one_file(self):
         library = self.root / 'archived.o'
-        run(*C.split(), '-c', '-o', library, '-DCALLER=library_caller', '-DSTRIDE=3', HERE / 'caller.c', *self.flags_of['prefixed'][:1],
-            '-I' + str(self.installed / 'include'))
-        one, other = self.flags_of['static'], [flag for flag in self.flags_of['prefixed'] if not flag.startswith('-D')]
-        archive = next(str(p) for p in (self.root / 'prefixed').glob('libucd.a'))
-        other = [archive if flag == '-l:libucd.a' else flag for flag in other]
+        run(*C.split(), '-c', '-o', library, '-DCALLER=library_caller', '-DSTRIDE=3', HERE / 'caller.c', *self.flags_of['prefixed'])
+        one, other = self.library / 'libucd.a', self.root / 'prefixed/libucd.a'
         for order in ((one, other), (other, one)):
-            self.compile('both', '-DCALLER=program_caller', '-DSTRIDE=2', HERE / 'pair.c', HERE / 'caller.c', library,
-                         *(flag for flags in order for flag in flags if not flag.startswith(f'-L{self.root}/prefixed')))
+            self.compile('both', '-DCALLER=program_caller', '-DSTRIDE=2', HERE / 'pair.c', HERE / 'caller.c', library, *order,
+                         *(flag for flag in self.flags_of['static'] if flag != '-l:libucd.a'))
             for ends_first in ('program', 'library'):
-                self.assertEqual(run(self.root / 'both', 'different', ends_first, env=self.environment(UCD_CHECK='handles')), 'done\n')
+                environment = self.environment(UCD_CHECK='handles')
+                self.assertEqual(run(self.root / 'both', 'different', ends_first, env=environment), 'done\n')
 
     def test_a_program_of_1_1_does_not_start_with_1_0(self):
         program = self.compile_program('of_1_1', 'newer', 'pair.c', 'caller.c', library='shared')[0]
@@ -195,14 +196,16 @@ class Copies(unittest.TestCase):
             *self.flags_of['static'])
         flags = {C: ['-l:libstdc++.a' if flag == '-lstdc++' else flag for flag in self.flags_of['static']],
                  CXX: ['-static-libstdc++', *(flag for flag in self.flags_of['static'] if flag != '-lstdc++')]}
-        for linker, hide in ((C, f'-Wl,--version-script={script}'), (C, '-Wl,--exclude-libs,ALL'), (CXX, f'-Wl,--version-script={script}')):
+        exports_one = f'-Wl,--version-script={script}'
+        for linker, hide in ((C, exports_one), (C, '-Wl,--exclude-libs,ALL'), (CXX, exports_one)):
             run(*linker.split(), '-shared', '-static-libgcc', hide, '-o', made, own, *flags[linker])
             self.assertEqual(exports(made), {'library_caller'})
             needed = set(re.findall(r'NEEDED.*\[(.*)\]', run('readelf', '-d', made)))
             self.assertLessEqual(needed, STANDARD_LIBRARIES)
         self.assertNotIn(' UNIQUE ', run('readelf', '--dyn-syms', '-W', made))
         program = self.root / 'with_inside'
-        self.compile(program, '-DCALLER=program_caller', '-DSTRIDE=2', HERE / 'pair.c', HERE / 'caller.c', made, *self.flags_of['shared'])
+        self.compile(program, '-DCALLER=program_caller', '-DSTRIDE=2', HERE / 'pair.c', HERE / 'caller.c', made,
+                     *self.flags_of['shared'])
         self.assertEqual(run(program, 'different', 'library', env=self.environment()), 'done\n')
 
     def test_the_tool_lists_copies(self):
@@ -212,12 +215,15 @@ class Copies(unittest.TestCase):
         static = self.root / 'library_static/liblibrary.so'
         run('strip', static)
         shared = (self.library / 'libucd.so').resolve()
-        load = 'import ctypes, sys; loaded = [ctypes.CDLL(name) for name in sys.argv[1:]]; print("loaded", flush=True); sys.stdin.read()'
-        with subprocess.Popen([sys.executable, '-c', load, shared, static], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        load = ('import ctypes, sys; loaded = [ctypes.CDLL(name) for name in sys.argv[1:]]; print("loaded", flush=True)\n'
+                'sys.stdin.read()')
+        with subprocess.Popen([sys.executable, '-c', load, shared, static], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as process:
             process.stdout.readline()
             listed = json.loads(run(tool, 'info', '--json', '--process', process.pid))
             process.stdin.close()
-        self.assertEqual({(copy['kind'], copy['file']) for copy in listed['copies']}, {('shared', str(shared)), ('static', str(static))})
+        self.assertEqual({(copy['kind'], copy['file']) for copy in listed['copies']},
+                         {('shared', str(shared)), ('static', str(static))})
 
     def flags_with(self, package, kind, archives=True):
         """For a program with this kind of copy, and the library of this package in the same form or shared."""
@@ -232,7 +238,8 @@ class Copies(unittest.TestCase):
         transports = {'UCX_TLS': 'sm,self', 'UCX_LOG_LEVEL': 'error'}
         for kind in ('shared', 'static', 'prefixed'):
             for library in ('shared', 'static'):
-                for program in self.compile_program('ucx', kind, 'with_ucx.c', 'caller.c', flags=self.flags_with('ucd-ucx', kind), library=library):
+                flags = self.flags_with('ucd-ucx', kind)
+                for program in self.compile_program('ucx', kind, 'with_ucx.c', 'caller.c', flags=flags, library=library):
                     with self.subTest(program=kind, library=library, order=program.name):
                         environment = self.environment(f'{self.root}/library_{library}', **transports)
                         self.assertEqual(run(program, 'own', env=environment), 'done\n')
@@ -258,8 +265,9 @@ class Copies(unittest.TestCase):
                                                flags=self.flags_of[kind] + self.flags(package=package))[0]
                 with self.subTest(mpi=name, program=kind):
                     environment = self.environment(
-                        f'{self.root}/library_static', LD_PRELOAD=str(self.library / f'libucd-mpi-preload-{name}.so'), UCD_MPI_STATS='1',
-                        UCD_MPI_ALWAYS='1', FI_PROVIDER='shm', OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
+                        f'{self.root}/library_static', UCD_MPI_STATS='1',
+                        LD_PRELOAD=str(self.library / f'libucd-mpi-preload-{name}.so'), UCD_MPI_ALWAYS='1', FI_PROVIDER='shm',
+                        OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
                         OMPI_MCA_pml='ob1', OMPI_MCA_btl='self,vader')
                     done = attempt(program, env=environment)
                     self.assertEqual((done.returncode, done.stdout), (0, 'done\n'), done.stderr)

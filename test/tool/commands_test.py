@@ -243,12 +243,15 @@ class Info(unittest.TestCase):
     def test_notes_may_be_anything(self):
         def elf(note, **changed):
             values = {'phoff': 64, 'phentsize': 56, 'phnum': 1, 'type': 4, 'offset': 120, 'filesz': len(note), 'align': 4} | changed
-            header = struct.pack('=4s12sHHIQQQIHHHHHH', b'\x7fELF', bytes([2, 1 if sys.byteorder == 'little' else 2, 1] + [0] * 9), 3, 0, 1,
-                                 0, values['phoff'], 0, 0, 64, values['phentsize'], values['phnum'], 0, 0, 0)
-            return header + struct.pack('=IIQQQQQQ', values['type'], 4, values['offset'], 0, 0, values['filesz'], 0, values['align']) + note
+            kind = bytes([2, 1 if sys.byteorder == 'little' else 2, 1] + [0] * 9)
+            header = struct.pack('=4s12sHHIQQQIHHHHHH', b'\x7fELF', kind, 3, 0, 1, 0, values['phoff'], 0, 0, 64,
+                                 values['phentsize'], values['phnum'], 0, 0, 0)
+            segment = struct.pack('=IIQQQQQQ', values['type'], 4, values['offset'], 0, 0, values['filesz'], 0, values['align'])
+            return header + segment + note
 
         def note(text, name=b'UCD\0', namesz=4, descsz=None, kind=1):
-            return struct.pack('=III', namesz, len(text) if descsz is None else descsz, kind) + name + text + b'\0' * (-len(text) % 4)
+            header = struct.pack('=III', namesz, len(text) if descsz is None else descsz, kind)
+            return header + name + text + b'\0' * (-len(text) % 4)
 
         good = note(b'1.2.3 static my_\0')
         kept = [{'version': '1.2.3', 'kind': 'static', 'prefix': 'my_'}]
@@ -256,10 +259,13 @@ class Info(unittest.TestCase):
         cases = [(elf(good), kept), (elf(good + good), kept * 2), (elf(note(b'x\0', b'GNU\0') + good), kept),
                  (elf(good, align=0), kept), (elf(good, align=2 ** 63), kept), (elf(good, phnum=65535), None),
                  (elf(note(b'1.2.3\0')), []), (elf(note(b'1.2.3 static my_')), []), (elf(note(b'')), []),
-                 (elf(note(b'1 \x1b[2J \0')), []), (elf(note(b'a b c d\0')), []), (elf(note(b'x\0', descsz=longest)), []),
-                 (elf(note(b'x\0', namesz=longest)), []), (elf(note(b'x\0', namesz=longest, descsz=longest)), []),
-                 (elf(good, filesz=2 ** 63), []), (elf(good, filesz=2 ** 20 + 1), []), (elf(good, offset=2 ** 64 - 1), []),
-                 (elf(good, phoff=2 ** 64 - 1), []), (elf(good, phentsize=1), []), (elf(good, type=1), []), (b'\x7fELF', []), (b'', [])]
+                 (elf(note(b'1 \x1b[2J \0')), []), (elf(note(b'a b c d\0')), []),
+                 (elf(note(b'x\0', descsz=longest)), []), (elf(note(b'x\0', namesz=longest)), []),
+                 (elf(note(b'x\0', namesz=longest, descsz=longest)), []),
+                 (elf(good, filesz=2 ** 63), []), (elf(good, filesz=2 ** 20 + 1), []),
+                 (elf(good, offset=2 ** 64 - 1), []),
+                 (elf(good, phoff=2 ** 64 - 1), []), (elf(good, phentsize=1), []), (elf(good, type=1), []),
+                 (b'\x7fELF', []), (b'', [])]
         cases += [(elf(good)[:length], []) for length in range(1, len(elf(good)), 7)]
         with tempfile.NamedTemporaryFile() as file:
             for content, expected in cases:
