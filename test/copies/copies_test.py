@@ -116,13 +116,16 @@ class Copies(unittest.TestCase):
                     *cls.flags_of[kind])
 
     @classmethod
-    def path(cls, *first):
-        """LD_LIBRARY_PATH"""
+    def path(cls, kinds=()):
+        """LD_LIBRARY_PATH for processes with these kinds of copies."""
+        folders = ['newer'] if 'newer' in kinds else []
         inherited = filter(None, [os.environ.get('LD_LIBRARY_PATH')])
-        return ':'.join([*map(str, first), str(cls.library), f'{cls.root}/older', *inherited])
+        return ':'.join([*(f'{cls.root}/{folder}' for folder in folders), str(cls.library), f'{cls.root}/older', *inherited])
 
-    def environment(self, *first, **more):
-        return os.environ | {'LD_LIBRARY_PATH': self.path(*first), 'UCD_CHECK': 'none'} | more
+    def environment(self, *kinds, **more):
+        """For a program with these kinds of copies, of which the last is the library's."""
+        folders = [f'{self.root}/library_{kinds[-1]}:'] if kinds else []
+        return os.environ | {'LD_LIBRARY_PATH': ''.join(folders) + self.path(kinds), 'UCD_CHECK': 'none'} | more
 
     def compile_program(self, made, kind, *sources, flags=None, library=None):
         own = ['-DCALLER=program_caller', '-DSTRIDE=2', *map(HERE.joinpath, sources)]
@@ -141,14 +144,13 @@ class Copies(unittest.TestCase):
                 # Copies of one soname are one: the newer one, which is found first.
                 sonames = [SONAMES.get(copy) for copy in (kind, library)]
                 same = 'same' if sonames[0] is not None and sonames[0] == sonames[1] else 'different'
-                first = [self.root / 'newer'] if 'newer' in (kind, library) else []
                 programs = self.compile_program('pair', kind, 'pair.c', 'caller.c', library=library)
                 for program in programs:
                     for ends_first, check in (('program', 'handles'), ('library', 'none')):
                         with self.subTest(program=kind, library=library, ends_first=ends_first, order=program.name):
                             if OLDER_INSTALLED and 'older' in (kind, library):
                                 check = 'none'  # 0.3 checks no handles
-                            environment = self.environment(f'{self.root}/library_{library}', *first, UCD_CHECK=check)
+                            environment = self.environment(kind, library, UCD_CHECK=check)
                             self.assertEqual(run(program, same, ends_first, env=environment), 'done\n')
 
     def test_two_copies_in_one_file(self):
@@ -162,9 +164,16 @@ class Copies(unittest.TestCase):
                 environment = self.environment(UCD_CHECK='handles')
                 self.assertEqual(run(self.root / 'both', 'different', ends_first, env=environment), 'done\n')
 
+    def test_a_prefix_in_cpp(self):
+        source, program = HERE.parent / 'outside/particles.cpp', self.root / 'particles'
+        for kind, inner in (('static', 'ucd::v1::'), ('prefixed', 'ucd::other_v1::')):
+            run(*CXX.split(), '-std=c++20', '-o', program, source, *self.flags_of[kind])
+            self.assertIn('24 bytes', run(program, env=self.environment()))
+            self.assertIn(inner, run('nm', '-C', program))
+
     def test_a_program_of_1_1_does_not_start_with_1_0(self):
         program = self.compile_program('of_1_1', 'newer', 'pair.c', 'caller.c', library='shared')[0]
-        done = attempt(program, 'same', 'program', env=self.environment(f'{self.root}/library_shared'))
+        done = attempt(program, 'same', 'program', env=self.environment('shared'))
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("version `UCD_1.1' not found", done.stderr)
 
@@ -174,7 +183,7 @@ class Copies(unittest.TestCase):
                          *self.compile_program('exports', kind, 'pair.c', 'caller.c', library='shared')):
                 self.assertEqual({name for name in exports(made) if 'ucd' in name}, set(), made)
 
-    def test_libraries_can_be_unloaded(self):
+    def test_nothing_keeps_a_library_loaded(self):
         made = [self.root / f'library_{kind}/liblibrary.so' for kind in ('static', 'prefixed')]
         for library in [*self.library.glob('libucd*.so'), *made]:
             if 'preload' in library.name or library.name in ('libucd_cuda.so', 'libucd_hip.so', 'libucd_ze.so'):
@@ -186,6 +195,13 @@ class Copies(unittest.TestCase):
             symbols = run('readelf', '--syms', '-W', archive)
             self.assertNotIn(' UNIQUE ', symbols, archive)
             self.assertNotIn('__cxa_thread_atexit', symbols, archive)
+
+    def test_libraries_are_unloaded(self):
+        self.compile('unload', HERE / 'unload.c', '-D_POSIX_C_SOURCE=200809L')
+        for kind in ('shared', 'static', 'prefixed'):
+            with self.subTest(kind=kind):
+                library = self.root / f'library_{kind}/liblibrary.so'
+                self.assertEqual(run(self.root / 'unload', library, env=self.environment()), 'done\n')
 
     def test_the_runtime_of_cpp_may_stay_inside(self):
         script = self.root / 'library.map'
@@ -241,7 +257,7 @@ class Copies(unittest.TestCase):
                 flags = self.flags_with('ucd-ucx', kind)
                 for program in self.compile_program('ucx', kind, 'with_ucx.c', 'caller.c', flags=flags, library=library):
                     with self.subTest(program=kind, library=library, order=program.name):
-                        environment = self.environment(f'{self.root}/library_{library}', **transports)
+                        environment = self.environment(kind, library, **transports)
                         self.assertEqual(run(program, 'own', env=environment), 'done\n')
                         if library == 'static' and kind != 'shared':
                             self.assertNotIn('libucd', run('ldd', program, env=environment))
@@ -253,19 +269,19 @@ class Copies(unittest.TestCase):
         for program in self.compile_program('other_ucx', 'static', 'with_ucx.c', 'caller.c', flags=flags, library='shared'):
             for how, check in (('other', 'none'), ('other', 'handles'), ('library', 'handles')):
                 with self.subTest(how=how, check=check):
-                    environment = self.environment(f'{self.root}/library_shared', UCD_CHECK=check)
+                    environment = self.environment('static', 'shared', UCD_CHECK=check)
                     self.assertEqual(run(program, how, env=environment), 'done\n')
 
     def test_libucd_mpi_preload(self):
         names = [path.stem.removeprefix('libucd-mpi-preload-') for path in self.library.glob('libucd-mpi-preload-*.so')]
         for name in set(names) & {'mpich', 'openmpi'}:
             package = {'mpich': 'mpich', 'openmpi': 'ompi-c'}[name]
-            for kind in ('shared', 'static', 'prefixed', 'older'):
+            for kind in KINDS:
                 program = self.compile_program('mpi', kind, 'with_mpi.c', 'caller.c', library='static',
                                                flags=self.flags_of[kind] + self.flags(package=package))[0]
                 with self.subTest(mpi=name, program=kind):
                     environment = self.environment(
-                        f'{self.root}/library_static', UCD_MPI_STATS='1',
+                        kind, 'static', UCD_MPI_STATS='1',
                         LD_PRELOAD=str(self.library / f'libucd-mpi-preload-{name}.so'), UCD_MPI_ALWAYS='1', FI_PROVIDER='shm',
                         OMPI_ALLOW_RUN_AS_ROOT='1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM='1',
                         OMPI_MCA_pml='ob1', OMPI_MCA_btl='self,vader')
@@ -279,11 +295,12 @@ class Copies(unittest.TestCase):
             self.skipTest('the package for Python is not built')
         options = json.loads(run('meson', 'introspect', '--buildoptions', BUILD))
         python = next(o['value'] for o in options if o['name'] == 'python_interpreter')
-        for kind in ('shared', 'static', 'prefixed', 'older'):
+        for kind in KINDS:
             with self.subTest(library=kind):
-                environment = self.environment(PYTHONPATH=str(package.parent))
-                self.assertEqual(run(python, HERE / 'with_python.py', self.root / f'library_{kind}/liblibrary.so',
-                                     'same' if kind == 'shared' else 'different', env=environment), 'done\n')
+                environment = self.environment(kind, PYTHONPATH=str(package.parent))
+                same = 'same' if SONAMES.get(kind) == SONAMES['shared'] else 'different'
+                self.assertEqual(run(python, HERE / 'with_python.py', self.root / f'library_{kind}/liblibrary.so', same,
+                                     env=environment), 'done\n')
 
 
 if __name__ == '__main__':
