@@ -8,8 +8,11 @@
 
 #include <ucd_device.h>
 
+#include <chrono>
+#include <deque>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 
 namespace hostgpu_plans_test {
@@ -107,28 +110,81 @@ TEST_CASE("each call of the runtime fails once: a plan's start that is captured"
     CHECK(refused > 2);
 }
 
+namespace {
+
+// A sum from layout to layout, which takes two steps in a stream, through more than one chunk of
+// the device's memory.
+struct SumOfLayouts {
+    Case one{"steps", 0};
+    const ReducedSubject source = with_elements(make_subject(
+                             one, vector(300000, 1, 2, leaf(UCD_TYPE__INT)), 1, "source")),
+                         target = with_elements(make_subject(
+                             one, vector(100000, 3, 4, leaf(UCD_TYPE__INT)), 1, "target"));
+    DeviceBuffer in{one.rng(), source.subject.range, device0},
+        out{one.rng(), target.subject.range, device0};
+    const DeviceCopy copy{one, UCD_OP__SUM, source, in, target, out, {}};
+
+    void start_in(mock::Stream &stream) {
+        set_up_copy(copy);
+        std::uintptr_t actual = 0;
+        one.succeed(ucd_copy_stream(in.real_base(), 1, source.subject.type(), out.real_base(), 1,
+                                    target.subject.type(), &actual, UCD_INFO__NULL, UCD_OP__SUM,
+                                    native(stream)),
+                    "ucd_copy_stream");
+        CHECK(actual == source.subject.size());
+    }
+    void finish(mock::Stream &stream) {
+        finish_in(stream);
+        check_result(copy);
+    }
+};
+
+} // namespace
+
+TEST_CASE("the memory of steps in a stream serves the next call, and is not freed in between") {
+    DeviceSession session;
+    mock::Stream stream(0);
+    SumOfLayouts sum;
+    sum.start_in(stream);
+    sum.finish(stream);
+    const int freed = ucd::hostgpu::freed_memories;
+    for (int round = 0; round < 3; ++round) {
+        sum.start_in(stream);
+        sum.finish(stream);
+    }
+    CHECK(ucd::hostgpu::freed_memories == freed);
+    // More calls at once than blocks are kept.
+    mock::hold();
+    std::deque<SumOfLayouts> many(12);
+    for (SumOfLayouts &each : many) each.start_in(stream);
+    mock::let_go();
+    for (SumOfLayouts &each : many) each.finish(stream);
+}
+
+TEST_CASE("the last ucd_finalize frees the memory of steps in a stream when they are done") {
+    DeviceSession session;
+    mock::Stream stream(0);
+    SumOfLayouts sum;
+    mock::hold();
+    sum.start_in(stream);
+    std::thread device([] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(50));
+        mock::let_go();
+    });
+    CHECK(ucd_finalize() == UCD_SUCCESS);
+    device.join();
+    sum.finish(stream);
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+}
+
 TEST_CASE("reductions from layout to layout take two steps in a stream, by calls and by plans") {
     DeviceSession session;
     mock::Stream stream(0);
-    Case one("steps", 0);
-    const RecipePtr number = leaf(UCD_TYPE__INT);
-    // More than one chunk of the device's memory.
-    const ReducedSubject source =
-        with_elements(make_subject(one, vector(300000, 1, 2, number), 1, "source"));
-    const ReducedSubject target =
-        with_elements(make_subject(one, vector(100000, 3, 4, number), 1, "target"));
-    DeviceBuffer in(one.rng(), source.subject.range, device0),
-        out(one.rng(), target.subject.range, device0);
-    const DeviceCopy copy{one, UCD_OP__SUM, source, in, target, out, {}};
-    set_up_copy(copy);
-    std::uintptr_t actual = 0;
-    one.succeed(ucd_copy_stream(in.real_base(), 1, source.subject.type(), out.real_base(), 1,
-                                target.subject.type(), &actual, UCD_INFO__NULL, UCD_OP__SUM,
-                                native(stream)),
-                "ucd_copy_stream");
-    CHECK(actual == source.subject.size());
-    finish_in(stream);
-    check_result(copy);
+    SumOfLayouts sum;
+    Case &one = sum.one;
+    const DeviceCopy &copy = sum.copy;
+    sum.start_in(stream);
+    sum.finish(stream);
 
     Plan plan({copy_of(copy)}, UCD_INFO__NULL, UCD_OP__SUM);
     for (int round = 0; round < 2; ++round) {

@@ -219,6 +219,10 @@ UCD_FUNCTION(Status, open_fds,
 // For both ways of opening.
 UCD_FUNCTION(void, close_memory, (int device, void *allocation))
 
+// Waits until the work of all launches in callers' streams is done, and releases what it keeps.
+// Called before the memory of devices is freed at the end.
+UCD_FUNCTION(Status, finish, ())
+
 // Makes a plan for code on the device, of `count` repetitions of the layout that are `extent` bytes
 // apart. Lists that the plan needs are in memory of the device, which release() frees, at
 // plan.memory; they take at most `max_bytes` if that can be done. May wait for the device.

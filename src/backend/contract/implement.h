@@ -175,6 +175,7 @@ public:
         return shares_no_memory();
     }
     void close_memory(int /*device*/, void * /*allocation*/) {}
+    Status finish() { return success; }
     Status device_plan(int, const Layout &, int64_t, uint64_t, uint64_t, ucd_device_plan &) {
         return fail(UCD_ERR__NOT_SUPPORTED, "backend %s has no plans for device code",
                     self(this).name());

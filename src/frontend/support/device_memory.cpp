@@ -1,6 +1,8 @@
 #include "support/device_memory.h"
 
 #include <algorithm>
+#include <bit>
+#include <utility>
 
 namespace ucd {
 
@@ -51,6 +53,39 @@ Status DeviceMemory::release(void *address) {
     const Allocation a = node.mapped();
     a.backend->release(a.device, a.kind, address);
     return success;
+}
+
+Status DeviceMemory::take(Backend &backend, int device, std::size_t bytes, Block &block) {
+    {
+        const std::lock_guard lock(mutex_);
+        const auto end = spare_.begin() + static_cast<std::ptrdiff_t>(spare_count_);
+        const auto it = std::find_if(spare_.begin(), end, [&](const Block &spare) {
+            return spare.backend == &backend && spare.device == device && spare.bytes >= bytes;
+        });
+        if (it != end) {
+            block = *it;
+            *it = spare_[--spare_count_];
+            return success;
+        }
+    }
+    block = {&backend, device, std::bit_ceil(bytes), nullptr};
+    return allocate(backend, device, MemoryKind::device, block.bytes, block.address);
+}
+
+// Keeps the largest ones.
+void DeviceMemory::give_back(Block block) {
+    {
+        const std::lock_guard lock(mutex_);
+        if (spare_count_ < max_spare) {
+            spare_[spare_count_++] = block;
+            return;
+        }
+        const auto smallest =
+            std::min_element(spare_.begin(), spare_.end(),
+                             [](const Block &a, const Block &b) { return a.bytes < b.bytes; });
+        if (smallest->bytes < block.bytes) std::swap(*smallest, block);
+    }
+    (void)release(block.address);
 }
 
 template <class Open>

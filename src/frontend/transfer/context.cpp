@@ -84,7 +84,13 @@ Context::Context(Info from_environment, const Info *info)
     apply(environment, defaults);
 }
 
-Context::~Context() = default;
+// Work in streams may use memory of device_memory. Not all drivers wait for it before they free
+// memory.
+Context::~Context() {
+    progress.reset();
+    for (const BackendSlot &slot : slots)
+        if (slot.backend != nullptr) (void)slot.backend->finish(); // a failure is its stream's
+}
 
 int Context::index_of(std::string_view name) const {
     for (std::size_t i = 0; i < slots.size(); ++i)

@@ -84,18 +84,18 @@ Status SubmissionBuilder::launch_staged_steps() {
     if (staged.empty()) return success;
     const Executor &device = stream_->executor;
     bytes = std::min<uint64_t>(bytes, StagingSizes().chunk_bytes);
-    void *memory = nullptr;
-    UCD_TRY(context_.device_memory->allocate(*device.backend, device.device, MemoryKind::device,
-                                             converts ? 2 * bytes : bytes, memory));
+    DeviceMemory::Block block;
+    UCD_TRY(context_.device_memory->take(*device.backend, device.device,
+                                         converts ? 2 * bytes : bytes, block));
     submission_.memory =
-        std::shared_ptr<const void>(memory, [number = context_.number](void *address) {
+        std::shared_ptr<const void>(block.address, [number = context_.number, block](void *) {
             Context *const context = running_context.load(std::memory_order_acquire);
             if (context != nullptr && context->number == number) // otherwise it was freed with its
                                                                  // context
-                (void)context->device_memory->release(address);
+                context->device_memory->give_back(block);
         });
     for (const Step &step : staged)
-        UCD_TRY(launch_staged(step, static_cast<char *>(memory), bytes));
+        UCD_TRY(launch_staged(step, static_cast<char *>(block.address), bytes));
     return success;
 }
 

@@ -56,6 +56,9 @@ extern std::atomic<bool> slow_uploads;
 // What the runtime has given out and not got back.
 extern std::atomic<int> live_streams, live_events;
 
+// How often memory of a device was freed. Drivers wait for the device then.
+extern std::atomic<int> freed_memories;
+
 // Bytes of lists that have been uploaded since the last call.
 std::size_t uploaded_bytes();
 

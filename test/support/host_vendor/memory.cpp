@@ -38,6 +38,7 @@ gpuError_t gpuMalloc(void **memory, std::size_t bytes) {
 }
 
 gpuError_t gpuFree(void *memory) {
+    ++ucd::hostgpu::freed_memories;
     return release(memory);
 }
 

@@ -29,7 +29,7 @@ bool is_failing_one(std::atomic<int> &knob) {
     return false;
 }
 
-std::atomic<int> failing_call{0}, live_streams{0}, live_events{0};
+std::atomic<int> failing_call{0}, live_streams{0}, live_events{0}, freed_memories{0};
 
 std::atomic<const char *> refused_call{""};
 std::atomic<bool> slow_uploads{false}, graphs_keep_nothing{false};

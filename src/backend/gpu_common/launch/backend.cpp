@@ -261,6 +261,11 @@ public:
         return success;
     }
 
+    Status finish() {
+        kept_.finish();
+        return success;
+    }
+
     void close_memory(int index, void *allocation) {
         const driver::Current current(index);
         if constexpr (shares_by_fds)

@@ -23,7 +23,7 @@ bool Kept::sweep(std::size_t most) {
     return !items_.empty();
 }
 
-KeptLaunches::~KeptLaunches() {
+void KeptLaunches::finish() {
     parts_.for_each([](Kept &kept) {
         while (kept.sweep(1)) std::this_thread::yield();
     });

@@ -53,8 +53,11 @@ private:
 // This holds what all launches of a backend in callers' streams keep.
 class KeptLaunches {
 public:
-    // Waits until all launches are done. The devices still exist.
-    ~KeptLaunches();
+    // The devices still exist.
+    ~KeptLaunches() { finish(); }
+
+    // Waits until all launches are done.
+    void finish();
 
     // Frees what this thread's launches no longer need, and returns what they still do.
     Kept &sweep();
