@@ -12,7 +12,7 @@ from pathlib import Path
 
 INCLUDE = Path(__file__).resolve().parent.parent / "include"
 PREFIX_HEADER = INCLUDE / "ucd_prefix.h"
-DECLARED = re.compile(r"^UCD_API [^;]*?\b((?:ucd|yaksa)_\w+)\(", re.M)
+DECLARED = re.compile(r"^UCD_(?:\w+_)?API [^;]*?\b((?:ucd|yaksa)_\w+)\(", re.M)
 HANDLE = re.compile(r"^typedef struct (\w+) \*\w+;", re.M)
 
 TOP = """\

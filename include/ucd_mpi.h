@@ -19,6 +19,13 @@
 #include <mpi.h>
 #include <ucd.h>
 
+/* As UCD_API in ucd.h. */
+#ifdef UCD_MPI_HIDDEN
+#define UCD_MPI_API __attribute__((visibility("hidden")))
+#else
+#define UCD_MPI_API UCD_API
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -51,13 +58,13 @@ extern "C" {
  * size contradicts the type map); OVERFLOW; OUT_OF_MEM; INTERNAL (a call of MPI failed and its
  * error handler returned).
  */
-UCD_API int ucd_type_from_mpi(MPI_Datatype datatype, ucd_info_t info, ucd_type_t *type);
+UCD_MPI_API int ucd_type_from_mpi(MPI_Datatype datatype, ucd_info_t info, ucd_type_t *type);
 
 /* The calling thread's last failure in libucd-mpi as a sentence that names function, argument and
  * rule. "" if nothing has failed in this thread; a success does not clear it. Never NULL. The
  * string belongs to libucd-mpi and is valid until the next failure in this thread. Valid at any
  * time. */
-UCD_API const char *ucd_mpi_last_error(void);
+UCD_MPI_API const char *ucd_mpi_last_error(void);
 
 #ifdef __cplusplus
 }

@@ -30,13 +30,20 @@
 #include <ucd.h>
 #include <ucp/api/ucp.h>
 
+/* As UCD_API in ucd.h. */
+#ifdef UCD_UCX_HIDDEN
+#define UCD_UCX_API __attribute__((visibility("hidden")))
+#else
+#define UCD_UCX_API UCD_API
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* The calling thread's last failure in a function of this header or of ucd_ucx_rma.h, as a
  * sentence. ucd_last_error does not report those. Never NULL. */
-UCD_API const char *ucd_ucx_last_error(void);
+UCD_UCX_API const char *ucd_ucx_last_error(void);
 
 /* ---------------------------------------------------------------------------------------------- */
 /* Types for UCP's calls                                                                          */
@@ -55,7 +62,7 @@ UCD_API const char *ucd_ucx_last_error(void);
  *
  * The caller frees *ucp_dt with ucd_ucx_release when no operation uses it.
  * Returns: NOT_INITIALIZED, INVALID_ARG, OUT_OF_MEM, INTERNAL. Rule: ucp_dt_create_generic. */
-UCD_API int ucd_ucx_datatype(ucd_type_t type, ucd_info_t info, ucp_datatype_t *ucp_dt);
+UCD_UCX_API int ucd_ucx_datatype(ucd_type_t type, ucd_info_t info, ucp_datatype_t *ucp_dt);
 
 /* Gives the buffer, count and datatype that a UCP call needs to send or receive (buf, count, type).
  * Depending on the layout, that is
@@ -78,20 +85,20 @@ UCD_API int ucd_ucx_datatype(ucd_type_t type, ucd_info_t info, ucp_datatype_t *u
  * itself stays the caller's. type and info may be freed at once.
  * Returns: NOT_INITIALIZED, INVALID_ARG (also: a bad value of a key above), OVERFLOW,
  * NOT_SUPPORTED, OUT_OF_MEM, INTERNAL. */
-UCD_API int ucd_ucx_prepare(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
-                            void **ucp_buf, size_t *ucp_count, ucp_datatype_t *ucp_dt);
+UCD_UCX_API int ucd_ucx_prepare(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
+                                void **ucp_buf, size_t *ucp_count, ucp_datatype_t *ucp_dt);
 
 /* The first failure in the callbacks of a generic datatype since the last call of this function;
  * ucd_ucx_last_error then describes it. UCD_SUCCESS if there was none, and for any other datatype.
  * Call it when the operations are complete.
  * Returns also the failures of ucd_pack and ucd_unpack: NOT_SUPPORTED, OUT_OF_MEM, DEVICE, INTERNAL
  * and others. */
-UCD_API int ucd_ucx_status(ucp_datatype_t ucp_dt);
+UCD_UCX_API int ucd_ucx_status(ucp_datatype_t ucp_dt);
 
 /* Frees what ucd_ucx_prepare returned, or, with ucp_buf NULL, what ucd_ucx_datatype returned. May
  * be called after the last ucd_finalize. Returns: INVALID_ARG (a generic datatype that is not of
  * this library); or as ucd_ucx_status, in which case everything is freed too. */
-UCD_API int ucd_ucx_release(void *ucp_buf, ucp_datatype_t ucp_dt);
+UCD_UCX_API int ucd_ucx_release(void *ucp_buf, ucp_datatype_t ucp_dt);
 
 /* ---------------------------------------------------------------------------------------------- */
 /* Pipelines                                                                                      */
@@ -205,13 +212,14 @@ typedef struct {
  * Returns: NOT_INITIALIZED, INVALID_ARG (also: a bad value of a key; allocate without release;
  * am_id is above 65535, or another pipeline of this worker has it), NOT_SUPPORTED, DEVICE (both if
  * UCX refuses), OUT_OF_MEM, INTERNAL. */
-UCD_API int ucd_ucx_pipeline_create(ucp_worker_h worker, const ucd_ucx_pipeline_params_t *params,
-                                    ucd_info_t info, ucd_ucx_pipeline_t *pipeline);
+UCD_UCX_API int ucd_ucx_pipeline_create(ucp_worker_h worker,
+                                        const ucd_ucx_pipeline_params_t *params, ucd_info_t info,
+                                        ucd_ucx_pipeline_t *pipeline);
 
 /* Frees *pipeline (Ownership in ucd.h). Messages that no receive has taken are
  * dropped. Callbacks that ucd_ucx_progress has not called yet are never called.
  * Returns: INVALID_ARG (also: a transfer is not complete, in which case nothing changes). */
-UCD_API int ucd_ucx_pipeline_destroy(ucd_ucx_pipeline_t *pipeline);
+UCD_UCX_API int ucd_ucx_pipeline_destroy(ucd_ucx_pipeline_t *pipeline);
 
 /* Progresses the worker (it calls ucp_worker_progress) and the pipeline's transfers, and calls the
  * callbacks of transfers that are complete. Call it in place of ucp_worker_progress, but not from a
@@ -221,7 +229,7 @@ UCD_API int ucd_ucx_pipeline_destroy(ucd_ucx_pipeline_t *pipeline);
  * round in which all returned 0. No event tells that a device has packed or unpacked data, that a
  * time limit has passed, or, with ucd.ucx.direct, that the other process has ended. With NULL,
  * returns 0. */
-UCD_API unsigned ucd_ucx_progress(ucd_ucx_pipeline_t pipeline);
+UCD_UCX_API unsigned ucd_ucx_progress(ucd_ucx_pipeline_t pipeline);
 
 /* The result of a transfer. share/doc/ucd/reference/errors.md says when each status occurs. */
 typedef struct {
@@ -273,23 +281,23 @@ typedef struct {
  */
 
 /* Sends count of type at buf to the worker behind ep, as ucp_tag_send_nbx does. */
-UCD_API int ucd_ucx_send_nbx(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, const void *buf,
-                             uintptr_t count, ucd_type_t type, ucp_tag_t tag,
-                             const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
+UCD_UCX_API int ucd_ucx_send_nbx(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, const void *buf,
+                                 uintptr_t count, ucd_type_t type, ucp_tag_t tag,
+                                 const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
 
 /* Receives a message into count of type at buf. The message's tag must equal tag in all bits that
  * are 1 in tag_mask, as in ucp_tag_recv_nbx. Never complete on return. */
-UCD_API int ucd_ucx_recv_nbx(ucd_ucx_pipeline_t pipeline, void *buf, uintptr_t count,
-                             ucd_type_t type, ucp_tag_t tag, ucp_tag_t tag_mask,
-                             const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
+UCD_UCX_API int ucd_ucx_recv_nbx(ucd_ucx_pipeline_t pipeline, void *buf, uintptr_t count,
+                                 ucd_type_t type, ucp_tag_t tag, ucp_tag_t tag_mask,
+                                 const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
 
 /* Sends count of type at buf as an active message, with a header of header_length bytes. id is a
  * number that the caller chooses; the receiver's handler gets it. header is copied. INVALID_ARG
  * also: header is longer than the worker's max_am_header (ucp_worker_query) less 64. */
-UCD_API int ucd_ucx_am_send_nbx(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, unsigned id,
-                                const void *header, size_t header_length, const void *buf,
-                                uintptr_t count, ucd_type_t type, const ucd_ucx_param_t *param,
-                                ucd_ucx_request_t *request);
+UCD_UCX_API int ucd_ucx_am_send_nbx(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, unsigned id,
+                                    const void *header, size_t header_length, const void *buf,
+                                    uintptr_t count, ucd_type_t type, const ucd_ucx_param_t *param,
+                                    ucd_ucx_request_t *request);
 
 /* Called from ucd_ucx_progress for each active message. header is valid until the return. data
  * stands for the message's data, of bytes bytes, which may not have arrived yet: for each message
@@ -301,18 +309,18 @@ typedef void (*ucd_ucx_am_callback_t)(void *arg, unsigned id, const void *header
 
 /* Sets the handler of active messages of all ids, or replaces it. While it is NULL, as it is at
  * first, active messages are dropped. Returns: INVALID_ARG. */
-UCD_API int ucd_ucx_am_set_handler(ucd_ucx_pipeline_t pipeline, ucd_ucx_am_callback_t callback,
-                                   void *arg);
+UCD_UCX_API int ucd_ucx_am_set_handler(ucd_ucx_pipeline_t pipeline, ucd_ucx_am_callback_t callback,
+                                       void *arg);
 
 /* Receives the data of an active message into count of type at buf. data cannot be used again,
  * unless the call fails. Never complete on return. */
-UCD_API int ucd_ucx_am_recv_nbx(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data, void *buf,
-                                uintptr_t count, ucd_type_t type, const ucd_ucx_param_t *param,
-                                ucd_ucx_request_t *request);
+UCD_UCX_API int ucd_ucx_am_recv_nbx(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data, void *buf,
+                                    uintptr_t count, ucd_type_t type, const ucd_ucx_param_t *param,
+                                    ucd_ucx_request_t *request);
 
 /* Drops the data of an active message. data cannot be used again. The sender completes normally.
  * Returns: INVALID_ARG. */
-UCD_API int ucd_ucx_am_drop(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data);
+UCD_UCX_API int ucd_ucx_am_drop(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data);
 
 /* Cancels a transfer. It completes with UCS_ERR_CANCELED when UCX and devices no longer use its
  * memory; with another status, if it was too late to cancel. If it is a receive, the rest of the
@@ -320,17 +328,17 @@ UCD_API int ucd_ucx_am_drop(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data);
  * its receive ends with UCS_ERR_CANCELED too, unless it has the whole message already. A send that
  * is one UCP call cannot be stopped. A request that is complete does not change.
  * Returns: INVALID_ARG. */
-UCD_API int ucd_ucx_cancel(ucd_ucx_pipeline_t pipeline, ucd_ucx_request_t request);
+UCD_UCX_API int ucd_ucx_cancel(ucd_ucx_pipeline_t pipeline, ucd_ucx_request_t request);
 
 /* Returns UCS_INPROGRESS, or the final status of the transfer; then *result is filled in, unless
  * result is NULL. If the transfer failed, ucd_ucx_last_error describes why, here as in the
  * transfer's callback. For UCD_UCX_REQUEST__NULL returns UCS_OK, with 0 bytes in the result. If
  * result's struct_size is less than 4, returns UCS_ERR_INVALID_PARAM at once. Makes no progress. */
-UCD_API ucs_status_t ucd_ucx_request_check(ucd_ucx_request_t request, ucd_ucx_result_t *result);
+UCD_UCX_API ucs_status_t ucd_ucx_request_check(ucd_ucx_request_t request, ucd_ucx_result_t *result);
 
 /* Frees a request. A transfer that is not complete goes on, and its callback is called as usual.
  * NULL is allowed. */
-UCD_API void ucd_ucx_request_free(ucd_ucx_request_t request);
+UCD_UCX_API void ucd_ucx_request_free(ucd_ucx_request_t request);
 
 /* Ends all transfers with the worker behind ep with status, which must be an error, and makes the
  * pipeline stop using ep. Call it before ep is closed, and from ep's error handler: UCX reports the
@@ -339,7 +347,8 @@ UCD_API void ucd_ucx_request_free(ucd_ucx_request_t request);
  * when ep is closed, before another endpoint is created. It may be called from callbacks of UCX.
  * Receives that have not matched a message are not affected.
  * Returns: INVALID_ARG, OUT_OF_MEM. */
-UCD_API int ucd_ucx_lose_endpoint(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, ucs_status_t status);
+UCD_UCX_API int ucd_ucx_lose_endpoint(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep,
+                                      ucs_status_t status);
 
 #ifdef __cplusplus
 }

@@ -76,20 +76,20 @@ typedef struct {
  * the worker is destroyed and before the last ucd_finalize.
  * Returns: NOT_INITIALIZED, INVALID_ARG (also: a bad value of a key; allocate without release),
  * NOT_SUPPORTED, DEVICE (as UCX refuses), OUT_OF_MEM, INTERNAL. */
-UCD_API int ucd_ucx_rma_create(ucp_worker_h worker, const ucd_ucx_rma_params_t *params,
-                               ucd_info_t info, ucd_ucx_rma_t *rma);
+UCD_UCX_API int ucd_ucx_rma_create(ucp_worker_h worker, const ucd_ucx_rma_params_t *params,
+                                   ucd_info_t info, ucd_ucx_rma_t *rma);
 
 /* Frees *rma (Ownership in ucd.h).
  * Returns: INVALID_ARG (also: an operation is not complete, a window exists, or an answer to
  * another process is not sent yet, in which cases nothing changes). */
-UCD_API int ucd_ucx_rma_destroy(ucd_ucx_rma_t *rma);
+UCD_UCX_API int ucd_ucx_rma_destroy(ucd_ucx_rma_t *rma);
 
 /* Progresses the worker (it calls ucp_worker_progress), the operations that were started here, and
  * those of other processes on windows of this worker; and calls the callbacks of operations that
  * are complete. Call it in place of ucp_worker_progress, at the target too, but not from a callback
  * of UCX or of an operation. Returns a nonzero number if something moved, else 0; not a status.
  * After a 0 the program may sleep as after ucd_ucx_progress. */
-UCD_API unsigned ucd_ucx_rma_progress(ucd_ucx_rma_t rma);
+UCD_UCX_API unsigned ucd_ucx_rma_progress(ucd_ucx_rma_t rma);
 
 /* Ends the operations on windows behind ep with status, which must be an error; drops operations
  * from there that are not complete; and makes rma stop using ep. Call it before ep is closed, and
@@ -100,7 +100,7 @@ UCD_API unsigned ucd_ucx_rma_progress(ucd_ucx_rma_t rma);
  * callbacks of UCX. With several threads, close ep only when no other thread is in a call that uses
  * it.
  * Returns: INVALID_ARG, OUT_OF_MEM. */
-UCD_API int ucd_ucx_rma_lose_endpoint(ucd_ucx_rma_t rma, ucp_ep_h ep, ucs_status_t status);
+UCD_UCX_API int ucd_ucx_rma_lose_endpoint(ucd_ucx_rma_t rma, ucp_ep_h ep, ucs_status_t status);
 
 /* ---------------------------------------------------------------------------------------------- */
 /* Windows                                                                                        */
@@ -123,8 +123,8 @@ typedef struct {
  * at its origin; what is written locally is seen by operations that begin later.
  *
  * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, NOT_SUPPORTED, OUT_OF_MEM, INTERNAL. */
-UCD_API int ucd_ucx_window_create(ucd_ucx_rma_t rma, void *base, uintptr_t bytes, ucd_info_t info,
-                                  ucd_ucx_window_t *window);
+UCD_UCX_API int ucd_ucx_window_create(ucd_ucx_rma_t rma, void *base, uintptr_t bytes,
+                                      ucd_info_t info, ucd_ucx_window_t *window);
 
 /* Same, for bytes bytes of host memory that the function allocates. Sets *base to their address, or
  * to NULL if bytes is 0. They are zero, and begin at a page. With ucd.ucx.direct, processes of this
@@ -134,17 +134,17 @@ UCD_API int ucd_ucx_window_create(ucd_ucx_rma_t rma, void *base, uintptr_t bytes
  * memory. MPI 12.2.2 (MPI_Win_allocate).
  *
  * Returns: NOT_INITIALIZED, INVALID_ARG, OUT_OF_MEM, INTERNAL. */
-UCD_API int ucd_ucx_window_allocate(ucd_ucx_rma_t rma, uintptr_t bytes, ucd_info_t info,
-                                    void **base, ucd_ucx_window_t *window);
+UCD_UCX_API int ucd_ucx_window_allocate(ucd_ucx_rma_t rma, uintptr_t bytes, ucd_info_t info,
+                                        void **base, ucd_ucx_window_t *window);
 
 /* Writes the window's key to *key. Returns: INVALID_ARG. */
-UCD_API int ucd_ucx_window_key(ucd_ucx_window_t window, ucd_ucx_window_key_t *key);
+UCD_UCX_API int ucd_ucx_window_key(ucd_ucx_window_t window, ucd_ucx_window_key_t *key);
 
 /* Frees *window (Ownership in ucd.h), with the memory of ucd_ucx_window_allocate. Later operations
  * on it fail, and so do those that have arrived but not begun. Returns: INVALID_ARG (also: an
  * operation is in progress on it, in which case nothing changes: make progress until it is
  * complete, or call ucd_ucx_rma_lose_endpoint). */
-UCD_API int ucd_ucx_window_destroy(ucd_ucx_window_t *window);
+UCD_UCX_API int ucd_ucx_window_destroy(ucd_ucx_window_t *window);
 
 /* ---------------------------------------------------------------------------------------------- */
 /* Operations                                                                                     */
@@ -203,18 +203,18 @@ UCD_API int ucd_ucx_window_destroy(ucd_ucx_window_t *window);
  */
 
 /* Writes origin_count of origin_type at origin_buf to the target. MPI 12.3.1 (MPI_Rput). */
-UCD_API int ucd_ucx_put_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const void *origin_buf,
-                            uintptr_t origin_count, ucd_type_t origin_type,
-                            const ucd_ucx_window_key_t *key, intptr_t target_disp,
-                            uintptr_t target_count, ucd_type_t target_type,
-                            const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
+UCD_UCX_API int ucd_ucx_put_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const void *origin_buf,
+                                uintptr_t origin_count, ucd_type_t origin_type,
+                                const ucd_ucx_window_key_t *key, intptr_t target_disp,
+                                uintptr_t target_count, ucd_type_t target_type,
+                                const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
 
 /* Reads from the target into origin_count of origin_type at origin_buf. MPI 12.3.2 (MPI_Rget). */
-UCD_API int ucd_ucx_get_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, void *origin_buf,
-                            uintptr_t origin_count, ucd_type_t origin_type,
-                            const ucd_ucx_window_key_t *key, intptr_t target_disp,
-                            uintptr_t target_count, ucd_type_t target_type,
-                            const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
+UCD_UCX_API int ucd_ucx_get_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, void *origin_buf,
+                                uintptr_t origin_count, ucd_type_t origin_type,
+                                const ucd_ucx_window_key_t *key, intptr_t target_disp,
+                                uintptr_t target_count, ucd_type_t target_type,
+                                const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
 
 /* For ucd_ucx_get_accumulate_nbx: only fetch, leave the target unchanged. MPI_NO_OP. */
 #define UCD_UCX_OP__NO_OP ((ucd_op_t)-1)
@@ -227,38 +227,36 @@ UCD_API int ucd_ucx_get_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, void *origin_buf,
  * same memory. MPI 12.3.4 (MPI_Raccumulate).
  * INVALID_ARG also: a type has elements of several predefined types; the two sides differ.
  * NOT_SUPPORTED also: the type does not support op. */
-UCD_API int ucd_ucx_accumulate_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const void *origin_buf,
-                                   uintptr_t origin_count, ucd_type_t origin_type,
-                                   const ucd_ucx_window_key_t *key, intptr_t target_disp,
-                                   uintptr_t target_count, ucd_type_t target_type, ucd_op_t op,
-                                   const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
+UCD_UCX_API int ucd_ucx_accumulate_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const void *origin_buf,
+                                       uintptr_t origin_count, ucd_type_t origin_type,
+                                       const ucd_ucx_window_key_t *key, intptr_t target_disp,
+                                       uintptr_t target_count, ucd_type_t target_type, ucd_op_t op,
+                                       const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
 
 /* As ucd_ucx_accumulate_nbx; and fetches the target's old values into result_count of result_type
  * at result_buf. Fetch and update are atomic with respect to other accumulates on the window. The
  * buffers of origin and result must not overlap. With UCD_UCX_OP__NO_OP the origin's buffer, count
  * and type are ignored. MPI 12.3.4 (MPI_Rget_accumulate). */
-UCD_API int ucd_ucx_get_accumulate_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const void *origin_buf,
-                                       uintptr_t origin_count, ucd_type_t origin_type,
-                                       void *result_buf, uintptr_t result_count,
-                                       ucd_type_t result_type, const ucd_ucx_window_key_t *key,
-                                       intptr_t target_disp, uintptr_t target_count,
-                                       ucd_type_t target_type, ucd_op_t op,
-                                       const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
+UCD_UCX_API int ucd_ucx_get_accumulate_nbx(
+    ucd_ucx_rma_t rma, ucp_ep_h ep, const void *origin_buf, uintptr_t origin_count,
+    ucd_type_t origin_type, void *result_buf, uintptr_t result_count, ucd_type_t result_type,
+    const ucd_ucx_window_key_t *key, intptr_t target_disp, uintptr_t target_count,
+    ucd_type_t target_type, ucd_op_t op, const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
 
 /* Creates a request that completes when all operations that were started before this call, on ep
  * or, if ep is NULL, on all endpoints, are complete. Its status is that of the first operation that
  * failed, else UCS_OK; its bytes are 0. *request is UCD_UCX_REQUEST__NULL if no operation is
  * outstanding. The info in param is ignored. MPI 12.5.4 (MPI_Win_flush).
  * Returns: INVALID_ARG, OUT_OF_MEM, INTERNAL. */
-UCD_API int ucd_ucx_rma_flush_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const ucd_ucx_param_t *param,
-                                  ucd_ucx_request_t *request);
+UCD_UCX_API int ucd_ucx_rma_flush_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const ucd_ucx_param_t *param,
+                                      ucd_ucx_request_t *request);
 
 /* Orders operations: those that are started on ep after this call (if ep is NULL, on each endpoint)
  * take effect after those that were started before it. The later ones are sent when the earlier
  * ones are complete. Does not wait. If a later operation cannot be sent then, it ends with
  * UCS_ERR_IO_ERROR, and ucd in the result says why.
  * Returns: INVALID_ARG, OUT_OF_MEM, INTERNAL. */
-UCD_API int ucd_ucx_rma_fence(ucd_ucx_rma_t rma, ucp_ep_h ep);
+UCD_UCX_API int ucd_ucx_rma_fence(ucd_ucx_rma_t rma, ucp_ep_h ep);
 
 #ifdef __cplusplus
 }

@@ -21,7 +21,7 @@ PROGRAM = re.compile(r'^```c\n(#include <ucd\.h>.*?^int main.*?)^```', re.M | re
 COMPILERS = (f'-DCMAKE_C_COMPILER={C.split()[-1]}', f'-DCMAKE_CXX_COMPILER={CXX.split()[-1]}')
 LINK = re.compile(r'\]\(([^)#\s]*)[^)\s]*\)')
 CODE_BLOCK = re.compile(r'^```.*?^```$', re.M | re.S)
-DECLARED = re.compile(r'^UCD_API [^;]*?\b((?:ucd|yaksa)_\w+)\(', re.M)
+DECLARED = re.compile(r'^UCD_(?:\w+_)?API [^;]*?\b((?:ucd|yaksa)_\w+)\(', re.M)
 PARTICLES = pathlib.Path(OUTSIDE) / 'particles.cpp'
 USES_YAKSA = pathlib.Path(OUTSIDE).parent / 'yaksa' / 'uses_yaksa.c'
 PARTICLES_SAYS = '24 bytes: 2 2.5 0; refused: 1\n'

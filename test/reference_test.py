@@ -21,7 +21,7 @@ class Reference(unittest.TestCase):
 
     def check(self, header, least):
         text = (INCLUDE / header).read_text()
-        functions = re.findall(r'^UCD_API [^;]*?\b((?:ucd|yaksa)_\w+)\(', text, re.M | re.S)
+        functions = re.findall(r'^UCD_(?:\w+_)?API [^;]*?\b((?:ucd|yaksa)_\w+)\(', text, re.M | re.S)
         self.assertGreaterEqual(len(functions), least)
         page = (self.folder / pathlib.Path(header).with_suffix('.md').name).read_text()
         sections = dict(re.findall(r'^### (\w+)\n(.*?)(?=^###? |\Z)', page, re.M | re.S))

@@ -41,13 +41,13 @@
 #include <ucd_prefix.h>
 #endif
 
-/* As in ucd.h. */
+/* As UCD_API in ucd.h. */
 #if !defined(__GNUC__) && !defined(__clang__)
-#define UCD_API
-#elif defined(UCD_HIDDEN)
-#define UCD_API __attribute__((visibility("hidden")))
+#define UCD_YAKSA_API
+#elif defined(UCD_YAKSA_HIDDEN)
+#define UCD_YAKSA_API __attribute__((visibility("hidden")))
 #else
-#define UCD_API __attribute__((visibility("default")))
+#define UCD_YAKSA_API __attribute__((visibility("default")))
 #endif
 
 #ifdef __cplusplus
@@ -170,15 +170,15 @@ typedef void *yaksa_info_t;
  * rule. "" if nothing has failed in this thread; a success does not clear it. Never NULL. The
  * string belongs to the library and is valid until the next failure in this thread. Valid at any
  * time. Not in yaksa. */
-UCD_API const char *ucd_yaksa_last_error(void);
+UCD_YAKSA_API const char *ucd_yaksa_last_error(void);
 
 /* Creates an empty info, which the caller frees. Valid at any time.
  * Returns: OUT_OF_MEM, INTERNAL (info is NULL). */
-UCD_API int yaksa_info_create(yaksa_info_t *info);
+UCD_YAKSA_API int yaksa_info_create(yaksa_info_t *info);
 
 /* Frees an info. A call needs its info only until it returns. Valid at any time.
  * Returns: INTERNAL (info is NULL). */
-UCD_API int yaksa_info_free(yaksa_info_t info);
+UCD_YAKSA_API int yaksa_info_free(yaksa_info_t info);
 
 /* Sets a hint: vallen bytes at val, which are copied. Keys that have an effect:
  *
@@ -193,17 +193,17 @@ UCD_API int yaksa_info_free(yaksa_info_t info);
  * All other keys are accepted and ignored, as are attributes that are too short. Valid at any time.
  * Returns: OUT_OF_MEM; INTERNAL (info or key is NULL; val is NULL though vallen is not 0; a bad
  * value of ucd.*). */
-UCD_API int yaksa_info_keyval_append(yaksa_info_t info, const char *key, const void *val,
-                                     unsigned int vallen);
+UCD_YAKSA_API int yaksa_info_keyval_append(yaksa_info_t info, const char *key, const void *val,
+                                           unsigned int vallen);
 
 /* Initialises the library, and libucd. Calls are counted: each success needs a yaksa_finalize. Only
  * the first call uses info.
  * Returns: OUT_OF_MEM; INTERNAL (an environment variable of ucd_init has a bad value). */
-UCD_API int yaksa_init(yaksa_info_t info);
+UCD_YAKSA_API int yaksa_init(yaksa_info_t info);
 
 /* Undoes one yaksa_init. The last call waits for all work, and frees all types and requests.
  * Returns: INTERNAL (there were as many successful calls of yaksa_init as of this function). */
-UCD_API int yaksa_finalize(void);
+UCD_YAKSA_API int yaksa_finalize(void);
 
 /* ---------------------------------------------------------------------------------------------- */
 /* Types                                                                                          */
@@ -222,78 +222,81 @@ UCD_API int yaksa_finalize(void);
  */
 
 /* count elements, one extent apart. */
-UCD_API int yaksa_type_create_contig(intptr_t count, yaksa_type_t oldtype, yaksa_info_t info,
-                                     yaksa_type_t *newtype);
+UCD_YAKSA_API int yaksa_type_create_contig(intptr_t count, yaksa_type_t oldtype, yaksa_info_t info,
+                                           yaksa_type_t *newtype);
 
 /* The same type under a new handle. */
-UCD_API int yaksa_type_create_dup(yaksa_type_t oldtype, yaksa_info_t info, yaksa_type_t *newtype);
+UCD_YAKSA_API int yaksa_type_create_dup(yaksa_type_t oldtype, yaksa_info_t info,
+                                        yaksa_type_t *newtype);
 
 /* count blocks of blocklength elements; block starts are stride elements apart. */
-UCD_API int yaksa_type_create_vector(intptr_t count, intptr_t blocklength, intptr_t stride,
-                                     yaksa_type_t oldtype, yaksa_info_t info,
-                                     yaksa_type_t *newtype);
+UCD_YAKSA_API int yaksa_type_create_vector(intptr_t count, intptr_t blocklength, intptr_t stride,
+                                           yaksa_type_t oldtype, yaksa_info_t info,
+                                           yaksa_type_t *newtype);
 
 /* The same with a stride in bytes. */
-UCD_API int yaksa_type_create_hvector(intptr_t count, intptr_t blocklength, intptr_t stride,
-                                      yaksa_type_t oldtype, yaksa_info_t info,
-                                      yaksa_type_t *newtype);
+UCD_YAKSA_API int yaksa_type_create_hvector(intptr_t count, intptr_t blocklength, intptr_t stride,
+                                            yaksa_type_t oldtype, yaksa_info_t info,
+                                            yaksa_type_t *newtype);
 
 /* count blocks of blocklength elements, at displacements in elements. */
-UCD_API int yaksa_type_create_indexed_block(intptr_t count, intptr_t blocklength,
+UCD_YAKSA_API int yaksa_type_create_indexed_block(intptr_t count, intptr_t blocklength,
+                                                  const intptr_t *array_of_displacements,
+                                                  yaksa_type_t oldtype, yaksa_info_t info,
+                                                  yaksa_type_t *newtype);
+
+/* The same with displacements in bytes. */
+UCD_YAKSA_API int yaksa_type_create_hindexed_block(intptr_t count, intptr_t blocklength,
+                                                   const intptr_t *array_of_displacements,
+                                                   yaksa_type_t oldtype, yaksa_info_t info,
+                                                   yaksa_type_t *newtype);
+
+/* count blocks of lengths of their own, at displacements in elements. */
+UCD_YAKSA_API int yaksa_type_create_indexed(intptr_t count, const intptr_t *array_of_blocklengths,
                                             const intptr_t *array_of_displacements,
                                             yaksa_type_t oldtype, yaksa_info_t info,
                                             yaksa_type_t *newtype);
 
 /* The same with displacements in bytes. */
-UCD_API int yaksa_type_create_hindexed_block(intptr_t count, intptr_t blocklength,
+UCD_YAKSA_API int yaksa_type_create_hindexed(intptr_t count, const intptr_t *array_of_blocklengths,
                                              const intptr_t *array_of_displacements,
                                              yaksa_type_t oldtype, yaksa_info_t info,
                                              yaksa_type_t *newtype);
 
-/* count blocks of lengths of their own, at displacements in elements. */
-UCD_API int yaksa_type_create_indexed(intptr_t count, const intptr_t *array_of_blocklengths,
-                                      const intptr_t *array_of_displacements, yaksa_type_t oldtype,
-                                      yaksa_info_t info, yaksa_type_t *newtype);
-
-/* The same with displacements in bytes. */
-UCD_API int yaksa_type_create_hindexed(intptr_t count, const intptr_t *array_of_blocklengths,
-                                       const intptr_t *array_of_displacements, yaksa_type_t oldtype,
-                                       yaksa_info_t info, yaksa_type_t *newtype);
-
 /* The elements of oldtype with the lower bound lb and the given extent, which may be negative. */
-UCD_API int yaksa_type_create_resized(yaksa_type_t oldtype, intptr_t lb, intptr_t extent,
-                                      yaksa_info_t info, yaksa_type_t *newtype);
+UCD_YAKSA_API int yaksa_type_create_resized(yaksa_type_t oldtype, intptr_t lb, intptr_t extent,
+                                            yaksa_info_t info, yaksa_type_t *newtype);
 
 /* count blocks with lengths and types of their own, at displacements in bytes. Each entry of
  * array_of_types is a type, even if its length is 0. */
-UCD_API int yaksa_type_create_struct(intptr_t count, const intptr_t *array_of_blocklengths,
-                                     const intptr_t *array_of_displacements,
-                                     const yaksa_type_t *array_of_types, yaksa_info_t info,
-                                     yaksa_type_t *newtype);
+UCD_YAKSA_API int yaksa_type_create_struct(intptr_t count, const intptr_t *array_of_blocklengths,
+                                           const intptr_t *array_of_displacements,
+                                           const yaksa_type_t *array_of_types, yaksa_info_t info,
+                                           yaksa_type_t *newtype);
 
 /* A part of an array of ndims dimensions: the array has sizes, and the part has subsizes and begins
  * at starts. The bounds are those of the whole array. INTERNAL also if the part is not within the
  * array. */
-UCD_API int yaksa_type_create_subarray(int ndims, const intptr_t *array_of_sizes,
-                                       const intptr_t *array_of_subsizes,
-                                       const intptr_t *array_of_starts,
-                                       yaksa_subarray_order_e order, yaksa_type_t oldtype,
-                                       yaksa_info_t info, yaksa_type_t *newtype);
+UCD_YAKSA_API int yaksa_type_create_subarray(int ndims, const intptr_t *array_of_sizes,
+                                             const intptr_t *array_of_subsizes,
+                                             const intptr_t *array_of_starts,
+                                             yaksa_subarray_order_e order, yaksa_type_t oldtype,
+                                             yaksa_info_t info, yaksa_type_t *newtype);
 
 /* Frees a handle. Types built on it and requests that use it stay valid. YAKSA_TYPE__NULL is
  * allowed.
  * Returns: INTERNAL (not a type, or another predefined type). */
-UCD_API int yaksa_type_free(yaksa_type_t type);
+UCD_YAKSA_API int yaksa_type_free(yaksa_type_t type);
 
 /* The packed bytes of one element. Returns: INTERNAL. */
-UCD_API int yaksa_type_get_size(yaksa_type_t type, uintptr_t *size);
+UCD_YAKSA_API int yaksa_type_get_size(yaksa_type_t type, uintptr_t *size);
 
 /* Lower bound and extent. Returns: INTERNAL. */
-UCD_API int yaksa_type_get_extent(yaksa_type_t type, intptr_t *lb, intptr_t *extent);
+UCD_YAKSA_API int yaksa_type_get_extent(yaksa_type_t type, intptr_t *lb, intptr_t *extent);
 
 /* The first byte that the type touches, and the distance from there to the end of the last; 0 and 0
  * if it touches none. Returns: INTERNAL. */
-UCD_API int yaksa_type_get_true_extent(yaksa_type_t type, intptr_t *lb, intptr_t *extent);
+UCD_YAKSA_API int yaksa_type_get_true_extent(yaksa_type_t type, intptr_t *lb, intptr_t *extent);
 
 /* ---------------------------------------------------------------------------------------------- */
 /* Moving data                                                                                    */
@@ -318,48 +321,50 @@ UCD_API int yaksa_type_get_true_extent(yaksa_type_t type, intptr_t *lb, intptr_t
 /* Packs from the stream of (incount, type) at inbuf, from byte inoffset on, into outbuf. *request
  * is YAKSA_REQUEST__NULL if the work is complete on return. Otherwise the caller leaves input and
  * output unchanged until the request is complete; type and info may be freed. */
-UCD_API int yaksa_ipack(const void *inbuf, uintptr_t incount, yaksa_type_t type, uintptr_t inoffset,
-                        void *outbuf, uintptr_t max_pack_bytes, uintptr_t *actual_pack_bytes,
-                        yaksa_info_t info, yaksa_op_t op, yaksa_request_t *request);
+UCD_YAKSA_API int yaksa_ipack(const void *inbuf, uintptr_t incount, yaksa_type_t type,
+                              uintptr_t inoffset, void *outbuf, uintptr_t max_pack_bytes,
+                              uintptr_t *actual_pack_bytes, yaksa_info_t info, yaksa_op_t op,
+                              yaksa_request_t *request);
 
 /* The same, and waits until the work is complete. */
-UCD_API int yaksa_pack(const void *inbuf, uintptr_t incount, yaksa_type_t type, uintptr_t inoffset,
-                       void *outbuf, uintptr_t max_pack_bytes, uintptr_t *actual_pack_bytes,
-                       yaksa_info_t info, yaksa_op_t op);
+UCD_YAKSA_API int yaksa_pack(const void *inbuf, uintptr_t incount, yaksa_type_t type,
+                             uintptr_t inoffset, void *outbuf, uintptr_t max_pack_bytes,
+                             uintptr_t *actual_pack_bytes, yaksa_info_t info, yaksa_op_t op);
 
 /* Unpacks from inbuf to the stream of (outcount, type) at outbuf, from byte outoffset on. *request
  * is as for yaksa_ipack. */
-UCD_API int yaksa_iunpack(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
-                          yaksa_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
-                          yaksa_info_t info, yaksa_op_t op, yaksa_request_t *request);
+UCD_YAKSA_API int yaksa_iunpack(const void *inbuf, uintptr_t insize, void *outbuf,
+                                uintptr_t outcount, yaksa_type_t type, uintptr_t outoffset,
+                                uintptr_t *actual_unpack_bytes, yaksa_info_t info, yaksa_op_t op,
+                                yaksa_request_t *request);
 
 /* The same, and waits until the work is complete. */
-UCD_API int yaksa_unpack(const void *inbuf, uintptr_t insize, void *outbuf, uintptr_t outcount,
-                         yaksa_type_t type, uintptr_t outoffset, uintptr_t *actual_unpack_bytes,
-                         yaksa_info_t info, yaksa_op_t op);
+UCD_YAKSA_API int yaksa_unpack(const void *inbuf, uintptr_t insize, void *outbuf,
+                               uintptr_t outcount, yaksa_type_t type, uintptr_t outoffset,
+                               uintptr_t *actual_unpack_bytes, yaksa_info_t info, yaksa_op_t op);
 
 /* yaksa_pack in the order of a stream, to which stream points: a cudaStream_t *, or a hipStream_t *
  * if info says hip or there is no CUDA. The work is only enqueued, and the device must reach both
  * buffers. Ops other than REPLACE on pairs are NOT_SUPPORTED here. */
-UCD_API int yaksa_pack_stream(const void *inbuf, uintptr_t incount, yaksa_type_t type,
-                              uintptr_t inoffset, void *outbuf, uintptr_t max_pack_bytes,
-                              uintptr_t *actual_pack_bytes, yaksa_info_t info, yaksa_op_t op,
-                              void *stream);
+UCD_YAKSA_API int yaksa_pack_stream(const void *inbuf, uintptr_t incount, yaksa_type_t type,
+                                    uintptr_t inoffset, void *outbuf, uintptr_t max_pack_bytes,
+                                    uintptr_t *actual_pack_bytes, yaksa_info_t info, yaksa_op_t op,
+                                    void *stream);
 
 /* yaksa_unpack in the order of a stream; otherwise as yaksa_pack_stream. */
-UCD_API int yaksa_unpack_stream(const void *inbuf, uintptr_t insize, void *outbuf,
-                                uintptr_t outcount, yaksa_type_t type, uintptr_t outoffset,
-                                uintptr_t *actual_unpack_bytes, yaksa_info_t info, yaksa_op_t op,
-                                void *stream);
+UCD_YAKSA_API int yaksa_unpack_stream(const void *inbuf, uintptr_t insize, void *outbuf,
+                                      uintptr_t outcount, yaksa_type_t type, uintptr_t outoffset,
+                                      uintptr_t *actual_unpack_bytes, yaksa_info_t info,
+                                      yaksa_op_t op, void *stream);
 
 /* Makes progress, and sets *completed to 1 or 0. A request that is complete is freed; so is one
  * whose work failed: *completed is then 1, and the call returns the failure.
  * Returns: OUT_OF_MEM; INTERNAL (not a request; completed is NULL; the work failed). */
-UCD_API int yaksa_request_test(yaksa_request_t request, int *completed);
+UCD_YAKSA_API int yaksa_request_test(yaksa_request_t request, int *completed);
 
 /* Waits until the request is complete, and frees it.
  * Returns: OUT_OF_MEM; INTERNAL (not a request; the work failed). */
-UCD_API int yaksa_request_wait(yaksa_request_t request);
+UCD_YAKSA_API int yaksa_request_wait(yaksa_request_t request);
 
 /* ---------------------------------------------------------------------------------------------- */
 /* I/O vectors                                                                                    */
@@ -374,34 +379,35 @@ UCD_API int yaksa_request_wait(yaksa_request_t request);
  */
 
 /* The number of segments. */
-UCD_API int yaksa_iov_len(uintptr_t count, yaksa_type_t type, uintptr_t *iov_len);
+UCD_YAKSA_API int yaksa_iov_len(uintptr_t count, yaksa_type_t type, uintptr_t *iov_len);
 
 /* The largest number of whole segments, from the first on, with at most max_iov_bytes bytes
  * together, and their bytes. */
-UCD_API int yaksa_iov_len_max(uintptr_t count, yaksa_type_t type, uintptr_t max_iov_bytes,
-                              uintptr_t *iov_len, uintptr_t *actual_iov_bytes);
+UCD_YAKSA_API int yaksa_iov_len_max(uintptr_t count, yaksa_type_t type, uintptr_t max_iov_bytes,
+                                    uintptr_t *iov_len, uintptr_t *actual_iov_bytes);
 
 /* Writes up to max_iov_len segments, starting with segment iov_offset, and sets *actual_iov_len to
  * the number written, which is 0 at and beyond the end. No data is accessed. */
-UCD_API int yaksa_iov(const char *buf, uintptr_t count, yaksa_type_t type, uintptr_t iov_offset,
-                      struct iovec *iov, uintptr_t max_iov_len, uintptr_t *actual_iov_len);
+UCD_YAKSA_API int yaksa_iov(const char *buf, uintptr_t count, yaksa_type_t type,
+                            uintptr_t iov_offset, struct iovec *iov, uintptr_t max_iov_len,
+                            uintptr_t *actual_iov_len);
 
 /* ---------------------------------------------------------------------------------------------- */
 /* Flattening                                                                                     */
 /* ---------------------------------------------------------------------------------------------- */
 
 /* The number of bytes that yaksa_flatten writes. Returns: OUT_OF_MEM, INTERNAL. */
-UCD_API int yaksa_flatten_size(yaksa_type_t type, uintptr_t *flattened_type_size);
+UCD_YAKSA_API int yaksa_flatten_size(yaksa_type_t type, uintptr_t *flattened_type_size);
 
 /* Writes the type as bytes, for another process that uses this library. flattened_type has room for
  * as many bytes as yaksa_flatten_size sets, at any alignment. Returns: OUT_OF_MEM, INTERNAL. */
-UCD_API int yaksa_flatten(yaksa_type_t type, void *flattened_type);
+UCD_YAKSA_API int yaksa_flatten(yaksa_type_t type, void *flattened_type);
 
 /* Creates a type from the bytes that yaksa_flatten wrote; the caller frees it. The bytes contain
  * their own length, and that many are read. Any bytes give a valid type or an error, provided that
  * the memory at flattened_type is as long as they say.
  * Returns: OUT_OF_MEM; NOT_SUPPORTED (a newer format); INTERNAL (the bytes are not a type). */
-UCD_API int yaksa_unflatten(yaksa_type_t *type, const void *flattened_type);
+UCD_YAKSA_API int yaksa_unflatten(yaksa_type_t *type, const void *flattened_type);
 
 #ifdef __cplusplus
 }

@@ -245,22 +245,21 @@ class Copies(unittest.TestCase):
         self.assertEqual({(copy['kind'], copy['file']) for copy in listed['copies']},
                          {('shared', str(shared)), ('static', str(static))})
 
-    def flags_with(self, package, kind, archives=True):
-        """For a program with this kind of copy, and the library of this package in the same form or shared."""
-        if kind == 'shared':
-            return self.flags(package=package)
-        both = self.flags('--static', package=package, archives=[package, 'ucd'] if archives else ['ucd'])
-        return self.prefixed(both) if kind == 'prefixed' else both
+    def flags_with(self, package, kind, form):
+        """For a program with this kind of copy, and the library of this package in a form."""
+        archives = [*([package] if form == 'static' else []), *([] if kind == 'shared' else ['ucd'])]
+        flags = self.flags(*(['--static'] if archives else []), package=package, archives=archives)
+        return self.prefixed(flags) if kind == 'prefixed' else flags
 
     def test_libucd_ucx(self):
         if not (self.library / 'libucd-ucx.so').exists():
             self.skipTest('libucd-ucx is not built')
         transports = {'UCX_TLS': 'sm,self', 'UCX_LOG_LEVEL': 'error'}
-        for kind in ('shared', 'static', 'prefixed'):
+        for kind, form in (('shared', 'shared'), ('shared', 'static'), ('static', 'static'), ('prefixed', 'static')):
             for library in ('shared', 'static'):
-                flags = self.flags_with('ucd-ucx', kind)
+                flags = self.flags_with('ucd-ucx', kind, form)
                 for program in self.compile_program('ucx', kind, 'with_ucx.c', 'caller.c', flags=flags, library=library):
-                    with self.subTest(program=kind, library=library, order=program.name):
+                    with self.subTest(program=kind, libucd_ucx=form, library=library, order=program.name):
                         environment = self.environment(kind, library, **transports)
                         self.assertEqual(run(program, 'own', env=environment), 'done\n')
                         if library == 'static' and kind != 'shared':
@@ -269,7 +268,7 @@ class Copies(unittest.TestCase):
     def test_libucd_ucx_of_another_copy(self):
         if not (self.library / 'libucd-ucx.so').exists():
             self.skipTest('libucd-ucx is not built')
-        flags = self.flags_with('ucd-ucx', 'static', archives=False)
+        flags = self.flags_with('ucd-ucx', 'static', 'shared')
         for program in self.compile_program('other_ucx', 'static', 'with_ucx.c', 'caller.c', flags=flags, library='shared'):
             for how, check in (('other', 'none'), ('other', 'handles'), ('library', 'handles')):
                 with self.subTest(how=how, check=check):
