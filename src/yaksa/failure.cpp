@@ -1,6 +1,7 @@
 #include "failure.h"
 
 #include <cstdarg>
+#include <cstring>
 
 namespace ucd_yaksa {
 namespace {
@@ -36,8 +37,10 @@ const char *last_failure() {
     return message.text;
 }
 
+// The name is without the prefix that a build may give to functions: in the caller's source it has
+// none.
 void prefix_failure(const char *function) {
-    ucd_base::prefix_message(message, function);
+    ucd_base::prefix_message(message, std::strstr(function, "yaksa_"));
 }
 
 } // namespace ucd_yaksa

@@ -25,5 +25,6 @@ static void *function(void *library, const char *name) {
 
 /* A function of the library, by the type that the header gives it. The name has UCD_PREFIX, if that
  * is defined. */
-#define NAME_OF(name) #name
+#define TEXT_OF(tokens) #tokens
+#define NAME_OF(name) TEXT_OF(name)
 #define CALL(name) (*(__typeof__(&name))function(library, NAME_OF(name)))

@@ -76,7 +76,8 @@ int main(int count, char **arguments) {
     for (int i = 0; i < copies; ++i) {
         require(all[i].library != NULL, "loading");
         for (int k = 0; k < i; ++k)
-            require(function(all[i].library, "ucd_pack") != function(all[k].library, "ucd_pack"),
+            require(function(all[i].library, NAME_OF(ucd_pack)) !=
+                        function(all[k].library, NAME_OF(ucd_pack)),
                     "two are one");
     }
     for (int i = 0; i < copies; ++i) start(&all[i]);
