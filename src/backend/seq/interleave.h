@@ -3,6 +3,7 @@
 #pragma once
 
 #include "leaves.h"
+#include "shuffle.h"
 #include "transpose.h"
 
 #include <utility>
@@ -35,8 +36,10 @@ struct Interleaving {
         constexpr auto source = [](unsigned b) {
             return apart ? apart_from(to, b) : interleaved_from(to, b);
         };
-        return __builtin_shufflevector(
-            result, from, (source(byte) / bytes == k ? bytes + source(byte) % bytes : byte)...);
+        Vector taken;
+        shuffle<(source(byte) / bytes == k ? bytes + source(byte) % bytes : byte)...>(result, from,
+                                                                                      taken);
+        return taken;
     }
 
     template <bool apart, unsigned to, unsigned... k>

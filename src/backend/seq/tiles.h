@@ -4,6 +4,7 @@
 
 #include "cpu_tuning.h"
 #include "interleave.h"
+#include "shuffle.h"
 #include "transpose.h"
 
 #include <utility>
@@ -42,10 +43,8 @@ struct Tile {
     template <unsigned half, int... k>
     UCD_SEQ_INLINE static void interleave(const Vector &a, const Vector &b, Vector &result,
                                           std::integer_sequence<int, k...>) {
-        result = __builtin_shufflevector(
-            a, b,
-            static_cast<int>((k / per_block % 2) * lanes +
-                             (k / per_block / 2 + half * side / 2) * per_block + k % per_block)...);
+        shuffle<((k / per_block % 2) * lanes + (k / per_block / 2 + half * side / 2) * per_block +
+                 k % per_block)...>(a, b, result);
     }
 
     // Interleaving the rows of one half with those of the other half, once for each doubling of the
