@@ -21,8 +21,8 @@ void expect_status(int got, int wanted, const char *what, const char *file, int 
 /* An array's number of entries. */
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
-/* Whether packing count elements of the type at inbuf gives these bytes. Frees the type. */
-void expect_packed(const void *inbuf, uintptr_t count, ucd_type_t type, const void *bytes, uintptr_t size);
+/* Whether packing count elements of the type at inbuf gives these bytes. Frees the type. The line is that of types.c. */
+void expect_packed(const void *inbuf, uintptr_t count, ucd_type_t type, const void *bytes, uintptr_t size, int line);
 
 /* The parts. */
 void check_statuses(void);

@@ -18,11 +18,11 @@ void expect_status(int got, int wanted, const char *what, const char *file, int 
     fprintf(stderr, "%s:%d: %d (%s) and not %d: %s: %s\n", file, line, got, ucd_strerror(got), wanted, what, ucd_last_error());
 }
 
-void expect_packed(const void *inbuf, uintptr_t count, ucd_type_t type, const void *bytes, uintptr_t size) {
+void expect_packed(const void *inbuf, uintptr_t count, ucd_type_t type, const void *bytes, uintptr_t size, int line) {
     unsigned char packed[256];
     uintptr_t actual = 0;
     SUCCEEDS(ucd_pack(inbuf, count, type, 0, packed, sizeof packed, &actual, UCD_INFO__NULL, UCD_OP__REPLACE));
-    EXPECT(actual == size && memcmp(packed, bytes, size) == 0);
+    expect(actual == size && memcmp(packed, bytes, size) == 0, "these bytes are packed", "types.c", line);
     SUCCEEDS(ucd_free(&type));
     EXPECT(type == UCD_TYPE__NULL);
 }

@@ -3,10 +3,10 @@
 
 static const int numbers[24] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23};
 
-#define PACKS(type, ...)                                           \
-    do {                                                           \
-        const int wanted[] = {__VA_ARGS__};                        \
-        expect_packed(numbers, 1, (type), wanted, sizeof wanted);  \
+#define PACKS(type, ...)                                                    \
+    do {                                                                    \
+        const int wanted[] = {__VA_ARGS__};                                 \
+        expect_packed(numbers, 1, (type), wanted, sizeof wanted, __LINE__); \
     } while (0)
 
 void check_constructors(void) {
@@ -59,7 +59,7 @@ void check_arrays(void) {
     SUCCEEDS(ucd_create_ndarray(2, shape, strides, UCD_TYPE__INT, UCD_INFO__NULL, &type));
     {
         const int wanted[] = {6, 8, 0, 2};
-        expect_packed(numbers + 6, 1, type, wanted, sizeof wanted);
+        expect_packed(numbers + 6, 1, type, wanted, sizeof wanted, __LINE__);
     }
     EXPECT_STATUS(UCD_ERR__INVALID_ARG,
                   ucd_create_subarray(2, sizes, subsizes, none, 2, UCD_TYPE__INT, UCD_INFO__NULL, &type));
