@@ -7,6 +7,7 @@
 #include "support/refused_calls.hpp"
 
 #include <ucd_device.h>
+#include <ucd_memory.h>
 
 #include <chrono>
 #include <deque>
@@ -153,6 +154,13 @@ TEST_CASE("the memory of steps in a stream serves the next call, and is not free
         sum.finish(stream);
     }
     CHECK(ucd::hostgpu::freed_memories == freed);
+    // But before memory runs out.
+    ucd::hostgpu::is_memory_full = true;
+    void *memory = nullptr;
+    CHECK(ucd_memory_alloc(hint_for(device0).c_str(), UCD_MEMORY__DEVICE, 64, &memory) ==
+          UCD_SUCCESS);
+    CHECK(ucd::hostgpu::freed_memories == freed + 1);
+    CHECK(ucd_memory_free(memory) == UCD_SUCCESS);
     // More calls at once than blocks are kept.
     mock::hold();
     std::deque<SumOfLayouts> many(12);

@@ -15,9 +15,16 @@ void DeviceMemory::end(const Opened &opened) {
     if (opened.backend != nullptr) opened.backend->close_memory(opened.device, opened.allocation);
 }
 
-// The entries come first: once there is something to end, nothing fails.
 Status DeviceMemory::allocate(Backend &backend, int device, MemoryKind kind, std::size_t bytes,
                               void *&address) {
+    const Status status = try_to_allocate(backend, device, kind, bytes, address);
+    if (status.code() != UCD_ERR__OUT_OF_MEM || !release_spare()) return status;
+    return try_to_allocate(backend, device, kind, bytes, address);
+}
+
+// The entries come first: once there is something to end, nothing fails.
+Status DeviceMemory::try_to_allocate(Backend &backend, int device, MemoryKind kind,
+                                     std::size_t bytes, void *&address) {
     std::unordered_map<void *, Allocation> entry;
     entry[nullptr] = {&backend, device, kind};
     auto node = entry.extract(entry.begin());
@@ -86,6 +93,18 @@ void DeviceMemory::give_back(Block block) {
         if (smallest->bytes < block.bytes) std::swap(*smallest, block);
     }
     (void)release(block.address);
+}
+
+bool DeviceMemory::release_spare() {
+    std::array<Block, max_spare> unused;
+    std::size_t count;
+    {
+        const std::lock_guard lock(mutex_);
+        unused = spare_;
+        count = std::exchange(spare_count_, 0);
+    }
+    for (const Block &block : std::span(unused).first(count)) (void)release(block.address);
+    return count > 0;
 }
 
 template <class Open>

@@ -33,6 +33,8 @@ public:
     };
     Status take(Backend &backend, int device, std::size_t bytes, Block &block);
     void give_back(Block block);
+    // Returns to the drivers what is unused. Returns whether there was any.
+    bool release_spare();
 
     // `bytes` behind the handle's offset; `address` is where that is.
     Status open(Backend &backend, int device, const MemoryHandle &handle, std::size_t bytes,
@@ -55,6 +57,8 @@ private:
         void *allocation;
     };
     static void end(const Opened &opened);
+    Status try_to_allocate(Backend &backend, int device, MemoryKind kind, std::size_t bytes,
+                           void *&address);
     // open_memory(allocation) opens.
     template <class Open>
     Status open_by(Backend &backend, int device, uint64_t offset, void *&address,

@@ -3,6 +3,7 @@
 #include "support/catch.hpp"
 #include "support/moves/calls.hpp"
 
+#include "support/device_memory.h"
 #include "transfer/context.h"
 #include "transfer/progress.h"
 
@@ -233,6 +234,7 @@ DeviceSession::~DeviceSession() {
     mock::reset();
     use_staging(ucd::StagingSizes{}.chunk_bytes, ucd::StagingSizes{}.chunks);
     CHECK(mock::counts.live_events == 0);
+    (void)ucd::running_context.load()->device_memory->release_spare();
     if (!mock::backend.remembers) CHECK(mock::counts.live_allocations == 0);
 }
 
