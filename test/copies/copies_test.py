@@ -268,11 +268,12 @@ class Copies(unittest.TestCase):
     def test_libucd_ucx_of_another_copy(self):
         if not (self.library / 'libucd-ucx.so').exists():
             self.skipTest('libucd-ucx is not built')
-        flags = self.flags_with('ucd-ucx', 'static', 'shared')
-        for program in self.compile_program('other_ucx', 'static', 'with_ucx.c', 'caller.c', flags=flags, library='shared'):
+        for kind, flags in (('static', self.flags_with('ucd-ucx', 'static', 'shared')),
+                            ('older', [*self.flags_of['older'], *self.flags(package='ucd-ucx')])):
+            program = self.compile_program('other_ucx', kind, 'with_ucx.c', 'caller.c', flags=flags, library='shared')[0]
             for how, check in (('other', 'none'), ('other', 'handles'), ('library', 'handles')):
-                with self.subTest(how=how, check=check):
-                    environment = self.environment('static', 'shared', UCD_CHECK=check)
+                with self.subTest(program=kind, how=how, check=check):
+                    environment = self.environment(kind, 'shared', UCD_CHECK=check)
                     self.assertEqual(run(program, how, env=environment), 'done\n')
 
     def test_libucd_mpi_preload(self):
