@@ -201,7 +201,7 @@ Command info_command() {
             const Json all = of_copies ? copies(*o) : everything();
             print(o->json ? all.dump(2) + "\n" : of_copies ? copies_in_words(all) : in_words(all));
         },
-        {"ucd info", "ucd info --json", "ucd info --process 4711"},
+        {"ucd info", "ucd info --json", "ucd info --process $$"},
     };
 }
 
