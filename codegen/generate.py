@@ -8,6 +8,7 @@
 import argparse
 import itertools
 import sys
+import textwrap
 from pathlib import Path
 
 sys.dont_write_bytecode = True  # write no __pycache__ beside the sources
@@ -96,7 +97,7 @@ def _environment(backend):
         convert_kernel_of=backend.convert_kernel,
     )
     env.globals.update(
-        names=names,
+        name_lines=textwrap.wrap(" ".join(names), 84),
         transposes=list(backend.transposes()),
         row_reductions=backend.row_reduce_kernels(),
         row_reduction_triples=list(backend.row_reductions()),
@@ -166,12 +167,14 @@ def files(backend):
         "transpose.cpp": ("transpose.cpp.j2", {}),
         "reduce.cpp": ("reduce.cpp.j2", {}),
         "reduce_rows.cpp": ("reduce_rows.cpp.j2", {}),
-        "convert.cpp": ("convert.cpp.j2", {}),
+        "convert.cpp": ("convert.cpp.j2", {"rare": False}),
         "kernel_tables.cpp": ("kernel_tables.cpp.j2", {}),
     }
     result = {
         "kernels.h": ("kernels.h.j2", {}),
         "kernel_sets.cpp": ("kernel_sets.cpp.j2", {}),
+        # Other instruction sets leave these to the compiler's default, which every machine has.
+        "convert_rare.cpp": ("convert.cpp.j2", {"rare": True}),
         **compiled,
     }
     for instructions in backend.instructions:

@@ -73,13 +73,14 @@ class Census(unittest.TestCase):
             kernels = backend.kernels()
             self.assertCountEqual(defined, map(format_name, kernels))
             table = texts["kernel_tables.cpp"]
-            listed = re.findall(r'^    \{"(\w+)",.*?(\w+)\},$', table, re.MULTILINE | re.DOTALL)
-            for name, function in listed:
-                self.assertEqual(name, function)
-            self.assertEqual({name for name, _ in listed}, set(defined))
-            reductions = re.findall(r'"reduce_\w+",\s*Op::(\w+),\s*Element::(\w+)', table)
-            rows = re.findall(r'"\w+_s_\w+", Direction::(\w+), Op::(\w+), Element::(\w+)', table)
-            conversions = re.findall(r'"convert_\w+", Element::(\w+), Element::(\w+)', table)
+            names = "".join(re.findall(r'^    "(.*)"$', texts["kernel_sets.cpp"], re.MULTILINE)).replace(r"\0", "\0")
+            listed = re.findall(r"^    \{\{(\d+)\}, .*?(\w+)\},$", table, re.MULTILINE)
+            for at, function in listed:
+                self.assertEqual(names[int(at):].partition("\0")[0], function)
+            self.assertEqual({function for _, function in listed}, set(defined))
+            reductions = re.findall(r"Op::(\w+), Element::(\w+), reduce_\w+\}", table)
+            rows = re.findall(r"Direction::(\w+), Op::(\w+), Element::(\w+), \w+_s_\w+\}", table)
+            conversions = re.findall(r"Element::(\w+), Element::(\w+), convert_\w+\}", table)
             self.assertCountEqual(
                 conversions, [(pair.source, pair.target) for pair in backend.conversions()])
             self.assertCountEqual(
