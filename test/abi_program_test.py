@@ -16,7 +16,7 @@ COMMENT = re.compile(r'/\*.*?\*/', re.DOTALL)
 FUNCTION = re.compile(r'^UCD_API [^;]*?\b(ucd_\w+)\(', re.MULTILINE)
 STRUCT = re.compile(r'typedef struct \{(.*?)\} (\w+);', re.DOTALL)
 MEMBER = re.compile(r'(\w+)(?:\[\w+\])?[,;]')
-CONSTANT = re.compile(r'\bUCD_(?!API\b|MEMORY_H|H_)\w+')
+CONSTANT = re.compile(r'\bUCD_(?!API\b|HIDDEN\b|PREFIX\b|MEMORY_H|H_)\w+')
 
 
 def run(*command, **more):

@@ -76,7 +76,7 @@ class MesonParent(unittest.TestCase):
             for name, words in self.commands(build).items():
                 with self.subTest(options=options, file=name):
                     kernels = 'ucd_seq' in name
-                    wanted = '-Os' if 'frontend_cold' in name else '-O1' if kernels and instrumented else '-O3'
+                    wanted = '-Os' if '_cold.a' in name else '-O1' if kernels and instrumented else '-O3'
                     self.assertEqual(last(words, '-O'), [wanted])
                     self.assertEqual(last(words, '-[DU]NDEBUG'), ['-DNDEBUG'])
                     self.assertEqual(last(words, '-[DU]_GLIBCXX_ASSERTIONS'), ['-U_GLIBCXX_ASSERTIONS'])

@@ -75,10 +75,17 @@
 #include <stdint.h>
 #include <sys/uio.h>
 
-#if defined(__GNUC__) || defined(__clang__)
-#define UCD_API __attribute__((visibility("default")))
-#else
+#ifdef UCD_PREFIX
+#include <ucd_prefix.h>
+#endif
+
+/* Only UCD's own build defines UCD_HIDDEN, for static libraries: they export nothing. */
+#if !defined(__GNUC__) && !defined(__clang__)
 #define UCD_API
+#elif defined(UCD_HIDDEN)
+#define UCD_API __attribute__((visibility("hidden")))
+#else
+#define UCD_API __attribute__((visibility("default")))
 #endif
 
 #define UCD_VERSION_MAJOR 1
