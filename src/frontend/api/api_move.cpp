@@ -12,7 +12,8 @@
 
 // In a file that is compiled as all of the library is. Sources of kernels have arguments of their own.
 #if !defined(__OPTIMIZE__) && !defined(UCD_UNOPTIMISED)
-#warning "UCD is compiled without optimisation and moves data up to 100 times slower. If that is wanted: -DUCD_UNOPTIMISED"
+#pragma GCC warning                                                                                \
+    "UCD is compiled without optimisation and moves data up to 100 times slower. If that is wanted: -DUCD_UNOPTIMISED"
 #endif
 
 using namespace ucd;
