@@ -1,8 +1,9 @@
 """Follows the recipes for the host core, to the letter: the files that the README of a core shows are written, and built.
 
-Usage: recipes_test.py MAKE_CORE EXAMPLE [--all]
+Usage: recipes_test.py MAKE_CORE EXAMPLE LEFT_OUT [--all]
 
-MAKE_CORE is tools/make-core and EXAMPLE a C program that prints what it has packed. Each recipe is tried with the least core,
+MAKE_CORE is tools/make-core and EXAMPLE a C program that prints what it has packed; LEFT_OUT
+calls what a core may be built without. Each recipe is tried with the least core,
 which is without all that can be left out, and without optimisation, which takes the compiler a third of the time. With --all,
 as a release does, each recipe is also tried as it stands, and with each thing left out by itself.
 """
@@ -16,7 +17,7 @@ import sys
 import tempfile
 import unittest
 
-MAKE_CORE, EXAMPLE = sys.argv[1:3]
+MAKE_CORE, EXAMPLE, LEFT_OUT = map(os.path.abspath, sys.argv[1:4])
 ALL = '--all' in sys.argv
 sys.argv[1:] = []
 
@@ -143,6 +144,15 @@ class Recipes(unittest.TestCase):
                 self.assertIn(' -O2 ', line)
                 self.run_in_project('sh', '-c', line.replace('-O2', ' '.join(variant.flags())))
                 self.check_program('./column')
+                self.check_left_out(variant)
+
+    def check_left_out(self, variant):
+        """What a core is built without is refused, and changes nothing; the rest works."""
+        self.run_in_project('sh', '-c', f'cc -Iucd/include -o left_out {LEFT_OUT} *.o -lstdc++ -lpthread -ldl')
+        sums = '3 3' if 'REDUCTIONS' in variant.left_out else '0 0'  # UCD_ERR__NOT_SUPPORTED, UCD_SUCCESS
+        conversions = '3 3' if 'CONVERSIONS' in variant.left_out else '0 0'
+        expected = f'{sums} {conversions}: {10 if "3" in sums else 11} {7 if "3" in conversions else 1}\n'
+        self.assertEqual(self.run_in_project('./left_out'), expected)
 
     def check_is_a_library_of_c(self, library):
         listed = self.run_in_project('nm', '-D', '--defined-only', library)

@@ -200,9 +200,24 @@ constexpr uint32_t defined_ops(Element e) {
 inline constexpr uint32_t convertible_bit = uint32_t{1} << 31;
 static_assert(static_cast<unsigned>(Op::count_) < 31);
 
+// A core may be built without reductions, and without conversions.
+#if defined(UCD_NO_REDUCTIONS)
+inline constexpr bool has_reductions = false;
+#else
+inline constexpr bool has_reductions = true;
+#endif
+#if defined(UCD_NO_CONVERSIONS)
+inline constexpr bool has_conversions = false;
+#else
+inline constexpr bool has_conversions = true;
+#endif
+
 // What the type of one element supports.
 constexpr uint32_t supported_by(Element e) {
-    return defined_ops(e) | (converted_part(e) != Element::none ? convertible_bit : 0);
+    constexpr uint32_t conversions = element_table::converts | convertible_bit;
+    const uint32_t all = defined_ops(e) | (converted_part(e) != Element::none ? convertible_bit : 0);
+    return all & (op_bit(Op::replace) | (has_conversions ? conversions : 0) |
+                  (has_reductions ? ~conversions : 0));
 }
 
 } // namespace ucd

@@ -3,7 +3,7 @@
 #include "plugin_loader.h"
 
 // The backends of devices are plugins, in the order in which they are asked whose an address is.
-// Which of them are installed shows when they are opened. Programs for tests define another list,
+// Opening them shows which of them are installed. Programs for tests define another list,
 // with backends that are linked into them.
 #ifndef UCD_DEVICE_BACKENDS
 #define UCD_DEVICE_BACKENDS                                                                        \

@@ -143,13 +143,6 @@ ReduceKernel reduce_kernel(Op op, Element element);
 // Null for most reductions: only the common ops of the common elements have such a kernel.
 RowReduceKernel row_reduce_kernel(Direction direction, Op op, Element element);
 
-// Whether there are conversions.
-#if defined(UCD_NO_CONVERSIONS)
-inline constexpr bool has_conversions = false;
-#else
-inline constexpr bool has_conversions = true;
-#endif
-
 // Null if the bits of both are equal, or if the conversion is not defined. Both are representations
 // of real numbers.
 ConvertKernel convert_kernel(Element from, Element to);

@@ -41,6 +41,10 @@ Status fail_unsupported(Op op, const Type &type, uint32_t bit) {
     if ((type.ops & op_bit(Op::replace)) == 0)
         return fail(UCD_ERR__INVALID_ARG, "there is no type at %p; was it freed?",
                     static_cast<const void *>(&type));
+    if (is_conversion(op) ? !has_conversions : !has_reductions)
+        return fail(UCD_ERR__NOT_SUPPORTED, "this libucd was built without %s (UCD_NO_%s)",
+                    is_conversion(op) ? "conversions" : "reductions",
+                    is_conversion(op) ? "CONVERSIONS" : "REDUCTIONS");
     // Descends to a predefined type that lacks the op: wherever a type lacks it, some child does
     // too.
     const Type *t = &type;

@@ -20,7 +20,7 @@ class ListStore;
 class BatchStore;
 class GraphKeeps;
 
-// What a backend keeps for its launches. Several copies of libucd may use one plugin at once, so
+// Holds what a backend keeps for its launches. Several copies of libucd may use one plugin at once, so
 // each backend has its own. Plans may outlive the backend, and graphs, so they own a share.
 struct Stores {
     std::shared_ptr<ListStore> lists;

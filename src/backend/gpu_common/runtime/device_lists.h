@@ -46,7 +46,8 @@ private:
     };
     const std::span<const char> bytes_;
     std::array<ListCopy, max_devices> copies_;
-    // Of the backend that has uploaded the lists last: only it has copies. Guarded by its lock.
+    // It is of the backend that has uploaded the lists last, which alone has copies. Its lock guards
+    // it.
     std::shared_ptr<ListStore> store_;
 };
 

@@ -11,7 +11,7 @@
 
 namespace ucd::UCD_GPU {
 
-// What the graphs of one backend keep. The driver reports the end of a graph in a thread of its
+// Has what the graphs of one backend keep. The driver reports the end of a graph in a thread of its
 // own, which must not free anything that calls the driver. So the next call of the backend does it.
 class GraphKeeps {
 public:
@@ -55,7 +55,7 @@ private:
     bool closed_ = false;
 };
 
-// What a graph owns.
+// A graph owns one, which keeps an item as long as the graph.
 class KeptByGraph {
 public:
     KeptByGraph(std::shared_ptr<GraphKeeps> keeps, std::shared_ptr<const void> what)
