@@ -80,11 +80,12 @@ public:
         for (const Shape &s : shapes_) types_.push_back(type_of(s));
         fill(0.0);
         if (!any_gpu) hand_ = std::make_unique<ByHand>(peers.worker(), other(), shapes_, memory_);
-        ucd_ucx_rma_params_t params = {};
+        ucd_ucx_params_t params = {};
         params.struct_size = sizeof params;
-        params.am_id = 2;
+        params.am_id = 3;
+        params.families = UCD_UCX_ONE_SIDED;
         const UcdInfo info("ucd.ucx.direct", direct);
-        check_ucd_ucx(ucd_ucx_rma_create(peers.worker(), &params, info.get(), &rma_));
+        check_ucd_ucx(ucd_ucx_create(peers.worker(), &params, info.get(), &rma_));
         if (is_target()) {
             void *base;
             if (window == "allocated")
@@ -101,7 +102,7 @@ public:
     }
     ~Bench() {
         if (window_ != nullptr) (void)ucd_ucx_window_destroy(&window_);
-        (void)ucd_ucx_rma_destroy(&rma_);
+        (void)ucd_ucx_destroy(&rma_);
     }
     Bench(const Bench &) = delete;
     Bench &operator=(const Bench &) = delete;
@@ -112,7 +113,7 @@ public:
     void serve() {
         char byte;
         peers_.receive_raw(&byte, 1, ucp_dt_make_contig(1), end_tag,
-                           [this] { return ucd_ucx_rma_progress(rma_); });
+                           [this] { return ucd_ucx_progress(rma_); });
     }
 
     void run() {
@@ -153,7 +154,7 @@ private:
     static constexpr std::size_t first_key = 8, first_handle = 8;
 
     void progress() {
-        if (ucd_ucx_rma_progress(rma_) == 0) sched_yield(); // there may be more to run than cores
+        if (ucd_ucx_progress(rma_) == 0) sched_yield(); // there may be more to run than cores
     }
 
     static void on_done(ucd_ucx_request_t request, const ucd_ucx_result_t *result, void *self) {
@@ -277,7 +278,7 @@ private:
     const Buffer buffer_; // of this side's memory
     double *const memory_;
     std::unique_ptr<ByHand> hand_; // with host memory at both sides
-    ucd_ucx_rma_t rma_ = UCD_UCX_RMA__NULL;
+    ucd_ucx_t rma_ = UCD_UCX__NULL;
     ucd_ucx_window_t window_ = UCD_UCX_WINDOW__NULL;
     ucd_ucx_window_key_t key_ = {};
     std::size_t outstanding_ = 0;

@@ -4,9 +4,10 @@
  *
  * There are two ways to send data of a ucd_type_t with UCP. Either a UCP call moves it:
  * ucd_ucx_prepare and ucd_ucx_datatype give the buffer, count and datatype that the call needs. Or
- * a pipeline moves it: ucd_ucx_send_nbx and ucd_ucx_am_send_nbx cut the packed stream into chunks,
- * and pack and unpack some chunks while others are on the network. Pipelines send from and to host
- * and device memory, whether UCX was built with GPU support or not.
+ * this library moves it, by an object over the program's worker: ucd_ucx_send_nbx and
+ * ucd_ucx_am_send_nbx cut the packed stream into chunks, and pack and unpack some chunks while
+ * others are on the network, from and to host and device memory, whether UCX was built with GPU
+ * support or not. The same object has the one-sided operations of ucd_ucx_rma.h.
  *
  * share/doc/ucd/guide/ucx.md is a guide with examples. The conventions of ucd.h hold: units, null
  * rules, ownership, struct_size. This header adds:
@@ -18,7 +19,7 @@
  *             ucs_status_t, since most failures come from UCX.
  * Failure     A function that fails to start something has changed nothing.
  * Threads     As the worker's thread mode (ucp_worker_query). With UCS_THREAD_MODE_MULTI any thread
- *             may call any function at any time. Otherwise the functions of one pipeline are called
+ *             may call any function at any time. Otherwise the functions of one object are called
  *             by one thread at a time, the one that may use the worker. Datatypes belong to no
  *             worker; any thread may call their functions. UCX calls a datatype's callbacks in the
  *             thread that makes progress.
@@ -101,15 +102,22 @@ UCD_UCX_API int ucd_ucx_status(ucp_datatype_t ucp_dt);
 UCD_UCX_API int ucd_ucx_release(void *ucp_buf, ucp_datatype_t ucp_dt);
 
 /* ---------------------------------------------------------------------------------------------- */
-/* Pipelines                                                                                      */
+/* Objects                                                                                        */
 /* ---------------------------------------------------------------------------------------------- */
 
-typedef struct ucd_ucx_pipeline *ucd_ucx_pipeline_t;
+typedef struct ucd_ucx_object *ucd_ucx_t;
 typedef struct ucd_ucx_request *ucd_ucx_request_t;
 typedef struct ucd_ucx_data *ucd_ucx_data_t;
 
-#define UCD_UCX_PIPELINE__NULL ((ucd_ucx_pipeline_t)0)
+#define UCD_UCX__NULL ((ucd_ucx_t)0)
 #define UCD_UCX_REQUEST__NULL ((ucd_ucx_request_t)0)
+
+/* The families of functions that a program asks for when it creates an object. One that it does not
+ * ask for takes no memory; its functions are INVALID_ARG, and its messages are dropped. */
+enum {
+    UCD_UCX_TRANSFERS = 1, /* the functions of this header */
+    UCD_UCX_ONE_SIDED = 2  /* the functions of ucd_ucx_rma.h */
+};
 
 /* What happened to the chunk that covers bytes [offset, offset + bytes) of a transfer. Chunks that
  * UCX packs or unpacks have no events of packing or unpacking. */
@@ -133,35 +141,37 @@ typedef struct {
 
 typedef struct {
     uint32_t struct_size; /* see Conventions in ucd.h */
-    unsigned am_id;       /* the worker's active message id that the pipeline uses for itself; at
-                           * most 65535 */
+    uint16_t am_id;       /* the worker's active message id that the object uses for itself; the
+                           * same at its peers */
+    uint16_t families;    /* UCD_UCX_TRANSFERS, UCD_UCX_ONE_SIDED, or both, joined by | */
     /* Optional. Allocate and free host memory for chunks. Without them, chunks are allocated by
      * malloc, and for data in device memory as pinned memory. allocate returns NULL if it fails.
      * Set both or neither. */
     void *(*allocate)(size_t bytes, void *memory_arg);
     void (*release)(void *memory, size_t bytes, void *memory_arg);
     void *memory_arg;
-    /* Optional. Called for each event from within functions of the pipeline, one call at a time. It
-     * must not call any of them. */
+    /* Optional. Called for each event of a transfer from within functions of the object, one call
+     * at a time. It must not call any of them. */
     void (*trace)(const ucd_ucx_event_t *event, void *trace_arg);
     void *trace_arg;
-    /* Optional. Called from ucd_ucx_progress when a transfer has exceeded ucd.ucx.timeout but UCX
-     * still uses its buffer, which UCX may do as long as the endpoint is open. The program may then
-     * call ucd_ucx_lose_endpoint and close ep by force (UCP_EP_CLOSE_FLAG_FORCE), which ends all
-     * transfers of ep. Called at most once for each transfer. It may call what a ucd_ucx_callback_t
-     * may call. */
+    /* Optional. Called from ucd_ucx_progress when a transfer or an operation has exceeded
+     * ucd.ucx.timeout but UCX still uses its buffer, which UCX may do as long as the endpoint is
+     * open. The program may then call ucd_ucx_lose_endpoint and close ep by force
+     * (UCP_EP_CLOSE_FLAG_FORCE), which ends all that is under way on ep. Called at most once for
+     * each of them. It may call what a ucd_ucx_callback_t may call. */
     void (*unresponsive)(ucp_ep_h ep, void *unresponsive_arg);
     void *unresponsive_arg;
-} ucd_ucx_pipeline_params_t;
+} ucd_ucx_params_t;
 
-/* Creates a pipeline on a worker, whose context needs UCP_FEATURE_TAG and UCP_FEATURE_AM. A
- * transfer goes to a pipeline with the same am_id, usually of another worker. These keys can be set
- * in info here, as defaults for all transfers, and in the info of a transfer:
+/* Creates an object on a worker, whose context needs UCP_FEATURE_TAG and UCP_FEATURE_AM. What it
+ * sends goes to an object with the same am_id and family, usually of another worker. One object has
+ * all that a worker needs; several on one worker need different am_ids. These keys can be set in
+ * info here, as defaults for all transfers and operations, and in the info of one:
  *
  *   ucd.ucx.eager    messages of at most this many bytes (at most 1 GiB) are one UCP call, without
  *                    chunks
  *   ucd.ucx.chunk    bytes of a chunk, 1 to 1 GiB
- *   ucd.ucx.pack     who packs and unpacks larger messages of host memory: chunk: the pipeline, in
+ *   ucd.ucx.pack     who packs and unpacks larger messages of host memory: chunk: the library, in
  *                    memory for chunks; ucx: callbacks that UCX calls for each fragment; auto: ucx
  *                    over shared memory, else chunk
  *   ucd.ucx.depth    chunks of a transfer that are under way at a time, 1 to 1024
@@ -203,41 +213,65 @@ typedef struct {
  *
  *   ucd.ucx.direct        no: never; yes: where it is faster; always: wherever it is possible. yes
  *                         and always say that the peers are trusted. For a transfer, they have no
- *                         effect if the pipeline was created with no
+ *                         effect if the object was created with no
  *   ucd.ucx.direct_bytes  messages of fewer bytes are sent in other ways
  *
+ * For one-sided operations there are ucd.ucx.rma.types and ucd.ucx.rma.peer_operations, and some of
+ * the keys above mean more: see ucd_ucx_rma.h.
+ *
  * The defaults are in share/doc/ucd/reference/keys-and-environment.md. params and info are read
- * during the call. The caller frees the pipeline with ucd_ucx_pipeline_destroy, before the worker
- * is destroyed and before the last ucd_finalize.
+ * during the call.
+ *
+ * Order of the end: the program destroys the object's windows, then the object
+ * (ucd_ucx_destroy), and then the worker. Each function refuses what comes too early, but for the
+ * worker's, which is UCX's. The object keeps libucd initialised, so ucd_finalize may be called
+ * before it is destroyed.
  * Returns: NOT_INITIALIZED, INVALID_ARG (also: a bad value of a key; allocate without release;
- * am_id is above 65535, or another pipeline of this worker has it), NOT_SUPPORTED, DEVICE (both if
- * UCX refuses), OUT_OF_MEM, INTERNAL. */
-UCD_UCX_API int ucd_ucx_pipeline_create(ucp_worker_h worker,
-                                        const ucd_ucx_pipeline_params_t *params, ucd_info_t info,
-                                        ucd_ucx_pipeline_t *pipeline);
+ * families names none, or one that there is not; another object of this worker has am_id),
+ * NOT_SUPPORTED, DEVICE (both if UCX refuses), OUT_OF_MEM, INTERNAL. */
+UCD_UCX_API int ucd_ucx_create(ucp_worker_h worker, const ucd_ucx_params_t *params, ucd_info_t info,
+                               ucd_ucx_t *ucx);
 
-/* Frees *pipeline (Ownership in ucd.h). Messages that no receive has taken are
- * dropped. Callbacks that ucd_ucx_progress has not called yet are never called.
- * Returns: INVALID_ARG (also: a transfer is not complete, in which case nothing changes). */
-UCD_UCX_API int ucd_ucx_pipeline_destroy(ucd_ucx_pipeline_t *pipeline);
+/* Frees *ucx (Ownership in ucd.h). Messages that no receive has taken are dropped. Callbacks that
+ * ucd_ucx_progress has not called yet are never called. Requests stay until they are freed.
+ * Returns: INVALID_ARG (also: a transfer or an operation is not complete, a window exists, or an
+ * answer to another process is not sent yet, in which cases nothing changes). */
+UCD_UCX_API int ucd_ucx_destroy(ucd_ucx_t *ucx);
 
-/* Progresses the worker (it calls ucp_worker_progress) and the pipeline's transfers, and calls the
- * callbacks of transfers that are complete. Call it in place of ucp_worker_progress, but not from a
- * callback of UCX. Returns a nonzero number if something moved, else 0; not a status. After a 0 the
- * program may sleep until the worker has an event (ucp_worker_arm). If the worker has several
- * pipelines, or objects of ucd_ucx_rma.h, make progress with each: the program may sleep after a
- * round in which all returned 0. No event tells that a device has packed or unpacked data, that a
- * time limit has passed, or, with ucd.ucx.direct, that the other process has ended. With NULL,
- * returns 0. */
-UCD_UCX_API unsigned ucd_ucx_progress(ucd_ucx_pipeline_t pipeline);
+/* Progresses the worker (it calls ucp_worker_progress), the object's transfers and operations, and
+ * those of other processes on its windows; and calls the callbacks of what is complete. Call it in
+ * place of ucp_worker_progress, but not from a callback of UCX or of this library. Returns a
+ * nonzero number if something moved, else 0; not a status. After a 0 the program may sleep until
+ * the worker has an event (ucp_worker_arm). If the worker has several objects, make progress with
+ * each: the program may sleep after a round in which all returned 0. No event tells that a device
+ * has packed or unpacked data, that a time limit has passed, or, with ucd.ucx.direct, that the
+ * other process has ended. With NULL, returns 0. */
+UCD_UCX_API unsigned ucd_ucx_progress(ucd_ucx_t ucx);
 
-/* The result of a transfer. share/doc/ucd/reference/errors.md says when each status occurs. */
+/* Ends all transfers with the worker behind ep, and all operations on its windows, with status,
+ * which must be an error; drops its operations that are not complete here; and makes the object
+ * stop using ep. Call it before ep is closed, and from ep's error handler: UCX reports the failure
+ * of an endpoint, but a receive has no endpoint, and a target's window may wait for an origin that
+ * has died, so only the program can tell. Messages may arrive from ep between this call and the
+ * close; so call it once more when ep is closed, before another endpoint is created. Everything
+ * becomes complete in ucd_ucx_progress, when UCX no longer uses its memory. It may be called from
+ * callbacks of UCX. With several threads, close ep only when no other thread is in a call that uses
+ * it. Receives that have not matched a message are not affected.
+ * Returns: INVALID_ARG, OUT_OF_MEM. */
+UCD_UCX_API int ucd_ucx_lose_endpoint(ucd_ucx_t ucx, ucp_ep_h ep, ucs_status_t status);
+
+/* ---------------------------------------------------------------------------------------------- */
+/* Requests and results                                                                           */
+/* ---------------------------------------------------------------------------------------------- */
+
+/* The result of a transfer or an operation. share/doc/ucd/reference/errors.md says when each status
+ * occurs. */
 typedef struct {
     uint32_t struct_size; /* see Conventions in ucd.h; in callbacks, libucd-ucx has set it */
     ucs_status_t status;  /* UCS_OK; UCS_ERR_CANCELED: by either side; UCS_ERR_MESSAGE_TRUNCATED;
                            * UCS_ERR_NO_MEMORY; UCS_ERR_IO_ERROR: packing or unpacking failed, see
-                           * ucd; UCS_ERR_INVALID_PARAM: the message does not come from a pipeline,
-                           * or violates its protocol; UCS_ERR_UNSUPPORTED: the sender uses
+                           * ucd; UCS_ERR_INVALID_PARAM: the message is not of this library, or
+                           * violates its protocol; UCS_ERR_UNSUPPORTED: the sender uses
                            * another version of the protocol, or its machine has the other byte
                            * order; UCS_ERR_TIMED_OUT; UCS_ERR_EXCEEDS_LIMIT: the endpoint is
                            * barred; or a status of UCX */
@@ -258,6 +292,28 @@ typedef struct {
     ucd_ucx_callback_t callback; /* or NULL */
     void *user_data;
 } ucd_ucx_param_t;
+
+/* Cancels a transfer; an operation of ucd_ucx_rma.h goes on. A cancelled transfer completes with
+ * UCS_ERR_CANCELED when UCX and devices no longer use its memory; with another status, if it was
+ * too late to cancel. If it is a receive, the rest of the message is dropped, also if its sender
+ * has ended. If it is a send, no further chunk is sent, and its receive ends with UCS_ERR_CANCELED
+ * too, unless it has the whole message already. A send that is one UCP call cannot be stopped. A
+ * request that is complete does not change. Returns: INVALID_ARG. */
+UCD_UCX_API int ucd_ucx_cancel(ucd_ucx_t ucx, ucd_ucx_request_t request);
+
+/* Returns UCS_INPROGRESS, or the final status of a transfer or an operation; then *result is filled
+ * in, unless result is NULL. If it failed, ucd_ucx_last_error describes why, here as in its
+ * callback. For UCD_UCX_REQUEST__NULL returns UCS_OK, with 0 bytes in the result. If
+ * result's struct_size is less than 4, returns UCS_ERR_INVALID_PARAM at once. Makes no progress. */
+UCD_UCX_API ucs_status_t ucd_ucx_request_check(ucd_ucx_request_t request, ucd_ucx_result_t *result);
+
+/* Frees a request. What is not complete goes on, and its callback is called as usual.
+ * NULL is allowed. */
+UCD_UCX_API void ucd_ucx_request_free(ucd_ucx_request_t request);
+
+/* ---------------------------------------------------------------------------------------------- */
+/* Transfers                                                                                      */
+/* ---------------------------------------------------------------------------------------------- */
 
 /*
  * Rules for the four functions that start a transfer.
@@ -281,22 +337,22 @@ typedef struct {
  */
 
 /* Sends count of type at buf to the worker behind ep, as ucp_tag_send_nbx does. */
-UCD_UCX_API int ucd_ucx_send_nbx(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, const void *buf,
-                                 uintptr_t count, ucd_type_t type, ucp_tag_t tag,
-                                 const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
+UCD_UCX_API int ucd_ucx_send_nbx(ucd_ucx_t ucx, ucp_ep_h ep, const void *buf, uintptr_t count,
+                                 ucd_type_t type, ucp_tag_t tag, const ucd_ucx_param_t *param,
+                                 ucd_ucx_request_t *request);
 
 /* Receives a message into count of type at buf. The message's tag must equal tag in all bits that
  * are 1 in tag_mask, as in ucp_tag_recv_nbx. Never complete on return. */
-UCD_UCX_API int ucd_ucx_recv_nbx(ucd_ucx_pipeline_t pipeline, void *buf, uintptr_t count,
-                                 ucd_type_t type, ucp_tag_t tag, ucp_tag_t tag_mask,
-                                 const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
+UCD_UCX_API int ucd_ucx_recv_nbx(ucd_ucx_t ucx, void *buf, uintptr_t count, ucd_type_t type,
+                                 ucp_tag_t tag, ucp_tag_t tag_mask, const ucd_ucx_param_t *param,
+                                 ucd_ucx_request_t *request);
 
 /* Sends count of type at buf as an active message, with a header of header_length bytes. id is a
- * number that the caller chooses; the receiver's handler gets it. header is copied. INVALID_ARG
- * also: header is longer than the worker's max_am_header (ucp_worker_query) less 64. */
-UCD_UCX_API int ucd_ucx_am_send_nbx(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, unsigned id,
-                                    const void *header, size_t header_length, const void *buf,
-                                    uintptr_t count, ucd_type_t type, const ucd_ucx_param_t *param,
+ * number of 1 or more that the caller chooses; the receiver's handler gets it. header is copied.
+ * INVALID_ARG also: header is longer than the worker's max_am_header (ucp_worker_query) less 64. */
+UCD_UCX_API int ucd_ucx_am_send_nbx(ucd_ucx_t ucx, ucp_ep_h ep, unsigned id, const void *header,
+                                    size_t header_length, const void *buf, uintptr_t count,
+                                    ucd_type_t type, const ucd_ucx_param_t *param,
                                     ucd_ucx_request_t *request);
 
 /* Called from ucd_ucx_progress for each active message. header is valid until the return. data
@@ -309,46 +365,17 @@ typedef void (*ucd_ucx_am_callback_t)(void *arg, unsigned id, const void *header
 
 /* Sets the handler of active messages of all ids, or replaces it. While it is NULL, as it is at
  * first, active messages are dropped. Returns: INVALID_ARG. */
-UCD_UCX_API int ucd_ucx_am_set_handler(ucd_ucx_pipeline_t pipeline, ucd_ucx_am_callback_t callback,
-                                       void *arg);
+UCD_UCX_API int ucd_ucx_am_set_handler(ucd_ucx_t ucx, ucd_ucx_am_callback_t callback, void *arg);
 
 /* Receives the data of an active message into count of type at buf. data cannot be used again,
  * unless the call fails. Never complete on return. */
-UCD_UCX_API int ucd_ucx_am_recv_nbx(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data, void *buf,
-                                    uintptr_t count, ucd_type_t type, const ucd_ucx_param_t *param,
+UCD_UCX_API int ucd_ucx_am_recv_nbx(ucd_ucx_t ucx, ucd_ucx_data_t data, void *buf, uintptr_t count,
+                                    ucd_type_t type, const ucd_ucx_param_t *param,
                                     ucd_ucx_request_t *request);
 
 /* Drops the data of an active message. data cannot be used again. The sender completes normally.
  * Returns: INVALID_ARG. */
-UCD_UCX_API int ucd_ucx_am_drop(ucd_ucx_pipeline_t pipeline, ucd_ucx_data_t data);
-
-/* Cancels a transfer. It completes with UCS_ERR_CANCELED when UCX and devices no longer use its
- * memory; with another status, if it was too late to cancel. If it is a receive, the rest of the
- * message is dropped, also if its sender has ended. If it is a send, no further chunk is sent, and
- * its receive ends with UCS_ERR_CANCELED too, unless it has the whole message already. A send that
- * is one UCP call cannot be stopped. A request that is complete does not change.
- * Returns: INVALID_ARG. */
-UCD_UCX_API int ucd_ucx_cancel(ucd_ucx_pipeline_t pipeline, ucd_ucx_request_t request);
-
-/* Returns UCS_INPROGRESS, or the final status of the transfer; then *result is filled in, unless
- * result is NULL. If the transfer failed, ucd_ucx_last_error describes why, here as in the
- * transfer's callback. For UCD_UCX_REQUEST__NULL returns UCS_OK, with 0 bytes in the result. If
- * result's struct_size is less than 4, returns UCS_ERR_INVALID_PARAM at once. Makes no progress. */
-UCD_UCX_API ucs_status_t ucd_ucx_request_check(ucd_ucx_request_t request, ucd_ucx_result_t *result);
-
-/* Frees a request. A transfer that is not complete goes on, and its callback is called as usual.
- * NULL is allowed. */
-UCD_UCX_API void ucd_ucx_request_free(ucd_ucx_request_t request);
-
-/* Ends all transfers with the worker behind ep with status, which must be an error, and makes the
- * pipeline stop using ep. Call it before ep is closed, and from ep's error handler: UCX reports the
- * failure of an endpoint, but a receive has no endpoint, so only the program can tell it that its
- * sender is gone. Messages may arrive from ep between this call and the close; so call it once more
- * when ep is closed, before another endpoint is created. It may be called from callbacks of UCX.
- * Receives that have not matched a message are not affected.
- * Returns: INVALID_ARG, OUT_OF_MEM. */
-UCD_UCX_API int ucd_ucx_lose_endpoint(ucd_ucx_pipeline_t pipeline, ucp_ep_h ep,
-                                      ucs_status_t status);
+UCD_UCX_API int ucd_ucx_am_drop(ucd_ucx_t ucx, ucd_ucx_data_t data);
 
 #ifdef __cplusplus
 }

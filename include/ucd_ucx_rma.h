@@ -22,33 +22,23 @@
 extern "C" {
 #endif
 
-typedef struct ucd_ucx_rma *ucd_ucx_rma_t;
 typedef struct ucd_ucx_window *ucd_ucx_window_t;
 
-#define UCD_UCX_RMA__NULL ((ucd_ucx_rma_t)0)
 #define UCD_UCX_WINDOW__NULL ((ucd_ucx_window_t)0)
 
 /* ---------------------------------------------------------------------------------------------- */
-/* Workers that take part                                                                         */
+/* Objects that take part                                                                         */
 /* ---------------------------------------------------------------------------------------------- */
 
-typedef struct {
-    uint32_t struct_size; /* see Conventions in ucd.h */
-    unsigned am_id;       /* the worker's active message id that is used; the same at all workers
-                           * that take part, and not that of a pipeline; at most 65535 */
-    /* As in ucd_ucx_pipeline_params_t. Set both or neither. */
-    void *(*allocate)(size_t bytes, void *memory_arg);
-    void (*release)(void *memory, size_t bytes, void *memory_arg);
-    void *memory_arg;
-    /* As in ucd_ucx_pipeline_params_t, for operations. Called from ucd_ucx_rma_progress. */
-    void (*unresponsive)(ucp_ep_h ep, void *unresponsive_arg);
-    void *unresponsive_arg;
-} ucd_ucx_rma_params_t;
-
-/* Lets a worker take part in one-sided operations, as origin and as target. Its context needs
- * UCP_FEATURE_TAG and UCP_FEATURE_AM. The keys of ucd_ucx_pipeline_create can be set in info, as
- * defaults, and in an operation's info. These keys are only for info here, or have another meaning
- * than for a pipeline:
+/*
+ * A worker takes part in one-sided operations, as origin and as target, by an object with the
+ * family UCD_UCX_ONE_SIDED (ucd_ucx_create). Origin and target have the same am_id. Each makes
+ * progress with ucd_ucx_progress, the target too, and calls ucd_ucx_lose_endpoint for an endpoint
+ * that is closed or has failed: an origin that has died would otherwise block accumulates on the
+ * target's window.
+ *
+ * The keys of ucd_ucx_create can be set in the info of an operation, too, but for those that are
+ * said to be only for the object. These are only for the info of ucd_ucx_create:
  *
  *   ucd.ucx.rma.types  bytes of memory for types that are remembered as target, and the same again
  *                      as origin (default 16 MiB; 0: none). The types that were used last are
@@ -58,49 +48,21 @@ typedef struct {
  *                      operations of one endpoint that may wait at this target, for their types,
  *                      for their turn or for a device (default 65,536). Further ones end with
  *                      UCS_ERR_NO_MEMORY.
- *   ucd.ucx.peer_memory
- *                      bytes that one endpoint may make this target keep (default 256 MiB):
- *                      operations with their data, types, chunks, old values, answers that the
- *                      endpoint does not fetch. An operation waits for others of its endpoint, or
- *                      ends with UCS_ERR_NO_MEMORY if it never fits. With the default, a flattened
- *                      type has at most about 900 KB, a get_accumulate 84 MiB, and a chunk of a put
- *                      32 MiB: see share/doc/ucd/guide/security.md. An endpoint that goes on
- *                      without fetching answers gets no more of them.
- *   ucd.ucx.peers_memory
- *                      the same for all endpoints together (default 1 GiB).
+ *
+ * These mean more than for transfers:
+ *
+ *   ucd.ucx.peer_memory, ucd.ucx.peers_memory
+ *                      limit also what endpoints make a target keep: operations with their data,
+ *                      types, chunks, old values, answers that the endpoint does not fetch. An
+ *                      operation waits for others of its endpoint, or ends with UCS_ERR_NO_MEMORY
+ *                      if it never fits. With the default, a flattened type has at most about
+ *                      900 KB, a get_accumulate 84 MiB, and a chunk of a put 32 MiB: see
+ *                      share/doc/ucd/guide/security.md. An endpoint that goes on without fetching
+ *                      answers gets no more of them.
  *   ucd.ucx.timeout    for an operation, time runs until its answer has arrived, and begins anew
  *                      with each chunk of its data. An operation that has timed out may still take
  *                      effect at the target.
- *
- * params and info are read during the call. The caller frees *rma with ucd_ucx_rma_destroy, before
- * the worker is destroyed and before the last ucd_finalize.
- * Returns: NOT_INITIALIZED, INVALID_ARG (also: a bad value of a key; allocate without release),
- * NOT_SUPPORTED, DEVICE (as UCX refuses), OUT_OF_MEM, INTERNAL. */
-UCD_UCX_API int ucd_ucx_rma_create(ucp_worker_h worker, const ucd_ucx_rma_params_t *params,
-                                   ucd_info_t info, ucd_ucx_rma_t *rma);
-
-/* Frees *rma (Ownership in ucd.h).
- * Returns: INVALID_ARG (also: an operation is not complete, a window exists, or an answer to
- * another process is not sent yet, in which cases nothing changes). */
-UCD_UCX_API int ucd_ucx_rma_destroy(ucd_ucx_rma_t *rma);
-
-/* Progresses the worker (it calls ucp_worker_progress), the operations that were started here, and
- * those of other processes on windows of this worker; and calls the callbacks of operations that
- * are complete. Call it in place of ucp_worker_progress, at the target too, but not from a callback
- * of UCX or of an operation. Returns a nonzero number if something moved, else 0; not a status.
- * After a 0 the program may sleep as after ucd_ucx_progress. */
-UCD_UCX_API unsigned ucd_ucx_rma_progress(ucd_ucx_rma_t rma);
-
-/* Ends the operations on windows behind ep with status, which must be an error; drops operations
- * from there that are not complete; and makes rma stop using ep. Call it before ep is closed, and
- * from ep's error handler, at origin and target: an origin that has died would otherwise block
- * accumulates on the target's window. Messages may arrive from ep between this call and the close;
- * so call it once more when ep is closed, before another endpoint is created. Operations become
- * complete in ucd_ucx_rma_progress, when UCX no longer uses their memory. It may be called from
- * callbacks of UCX. With several threads, close ep only when no other thread is in a call that uses
- * it.
- * Returns: INVALID_ARG, OUT_OF_MEM. */
-UCD_UCX_API int ucd_ucx_rma_lose_endpoint(ucd_ucx_rma_t rma, ucp_ep_h ep, ucs_status_t status);
+ */
 
 /* ---------------------------------------------------------------------------------------------- */
 /* Windows                                                                                        */
@@ -123,8 +85,8 @@ typedef struct {
  * at its origin; what is written locally is seen by operations that begin later.
  *
  * Returns: NOT_INITIALIZED, INVALID_ARG, OVERFLOW, NOT_SUPPORTED, OUT_OF_MEM, INTERNAL. */
-UCD_UCX_API int ucd_ucx_window_create(ucd_ucx_rma_t rma, void *base, uintptr_t bytes,
-                                      ucd_info_t info, ucd_ucx_window_t *window);
+UCD_UCX_API int ucd_ucx_window_create(ucd_ucx_t ucx, void *base, uintptr_t bytes, ucd_info_t info,
+                                      ucd_ucx_window_t *window);
 
 /* Same, for bytes bytes of host memory that the function allocates. Sets *base to their address, or
  * to NULL if bytes is 0. They are zero, and begin at a page. With ucd.ucx.direct, processes of this
@@ -134,7 +96,7 @@ UCD_UCX_API int ucd_ucx_window_create(ucd_ucx_rma_t rma, void *base, uintptr_t b
  * memory. MPI 12.2.2 (MPI_Win_allocate).
  *
  * Returns: NOT_INITIALIZED, INVALID_ARG, OUT_OF_MEM, INTERNAL. */
-UCD_UCX_API int ucd_ucx_window_allocate(ucd_ucx_rma_t rma, uintptr_t bytes, ucd_info_t info,
+UCD_UCX_API int ucd_ucx_window_allocate(ucd_ucx_t ucx, uintptr_t bytes, ucd_info_t info,
                                         void **base, ucd_ucx_window_t *window);
 
 /* Writes the window's key to *key. Returns: INVALID_ARG. */
@@ -143,7 +105,7 @@ UCD_UCX_API int ucd_ucx_window_key(ucd_ucx_window_t window, ucd_ucx_window_key_t
 /* Frees *window (Ownership in ucd.h), with the memory of ucd_ucx_window_allocate. Later operations
  * on it fail, and so do those that have arrived but not begun. Returns: INVALID_ARG (also: an
  * operation is in progress on it, in which case nothing changes: make progress until it is
- * complete, or call ucd_ucx_rma_lose_endpoint). */
+ * complete, or call ucd_ucx_lose_endpoint). */
 UCD_UCX_API int ucd_ucx_window_destroy(ucd_ucx_window_t *window);
 
 /* ---------------------------------------------------------------------------------------------- */
@@ -172,9 +134,9 @@ UCD_UCX_API int ucd_ucx_window_destroy(ucd_ucx_window_t *window);
  *            read or write a buffer that is received into. Types, info and key may be freed at
  *            once. The caller frees *request with ucd_ucx_request_free. ucd_ucx_request_check and
  *            the callback in param tell when the operation is complete; param may be NULL.
- *            Callbacks are called from ucd_ucx_rma_progress. They may start operations and free
+ *            Callbacks are called from ucd_ucx_progress. They may start operations and free
  *            requests, but must not make progress.
- * Cancelling An operation cannot be cancelled. ucd_ucx_rma_lose_endpoint ends all operations of an
+ * Cancelling An operation cannot be cancelled. ucd_ucx_lose_endpoint ends all operations of an
  *            endpoint.
  *
  * Result. The status in ucd_ucx_result_t is one of these:
@@ -191,7 +153,7 @@ UCD_UCX_API int ucd_ucx_window_destroy(ucd_ucx_window_t *window);
  *   UCS_ERR_NO_MEMORY       an allocation failed at either side
  *   UCS_ERR_IO_ERROR        moving the data failed at either side; see ucd in the result
  *   UCS_ERR_TIMED_OUT       nothing moved for ucd.ucx.timeout
- *   UCS_ERR_CANCELED, ...   the status given to ucd_ucx_rma_lose_endpoint
+ *   UCS_ERR_CANCELED, ...   the status given to ucd_ucx_lose_endpoint
  *   any other               a status of UCX
  *
  * With the four statuses after UCS_OK, nothing was written at the target. With the others, any part
@@ -203,14 +165,14 @@ UCD_UCX_API int ucd_ucx_window_destroy(ucd_ucx_window_t *window);
  */
 
 /* Writes origin_count of origin_type at origin_buf to the target. MPI 12.3.1 (MPI_Rput). */
-UCD_UCX_API int ucd_ucx_put_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const void *origin_buf,
+UCD_UCX_API int ucd_ucx_put_nbx(ucd_ucx_t ucx, ucp_ep_h ep, const void *origin_buf,
                                 uintptr_t origin_count, ucd_type_t origin_type,
                                 const ucd_ucx_window_key_t *key, intptr_t target_disp,
                                 uintptr_t target_count, ucd_type_t target_type,
                                 const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
 
 /* Reads from the target into origin_count of origin_type at origin_buf. MPI 12.3.2 (MPI_Rget). */
-UCD_UCX_API int ucd_ucx_get_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, void *origin_buf,
+UCD_UCX_API int ucd_ucx_get_nbx(ucd_ucx_t ucx, ucp_ep_h ep, void *origin_buf,
                                 uintptr_t origin_count, ucd_type_t origin_type,
                                 const ucd_ucx_window_key_t *key, intptr_t target_disp,
                                 uintptr_t target_count, ucd_type_t target_type,
@@ -227,7 +189,7 @@ UCD_UCX_API int ucd_ucx_get_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, void *origin_buf
  * same memory. MPI 12.3.4 (MPI_Raccumulate).
  * INVALID_ARG also: a type has elements of several predefined types; the two sides differ.
  * NOT_SUPPORTED also: the type does not support op. */
-UCD_UCX_API int ucd_ucx_accumulate_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const void *origin_buf,
+UCD_UCX_API int ucd_ucx_accumulate_nbx(ucd_ucx_t ucx, ucp_ep_h ep, const void *origin_buf,
                                        uintptr_t origin_count, ucd_type_t origin_type,
                                        const ucd_ucx_window_key_t *key, intptr_t target_disp,
                                        uintptr_t target_count, ucd_type_t target_type, ucd_op_t op,
@@ -238,7 +200,7 @@ UCD_UCX_API int ucd_ucx_accumulate_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const voi
  * buffers of origin and result must not overlap. With UCD_UCX_OP__NO_OP the origin's buffer, count
  * and type are ignored. MPI 12.3.4 (MPI_Rget_accumulate). */
 UCD_UCX_API int ucd_ucx_get_accumulate_nbx(
-    ucd_ucx_rma_t rma, ucp_ep_h ep, const void *origin_buf, uintptr_t origin_count,
+    ucd_ucx_t ucx, ucp_ep_h ep, const void *origin_buf, uintptr_t origin_count,
     ucd_type_t origin_type, void *result_buf, uintptr_t result_count, ucd_type_t result_type,
     const ucd_ucx_window_key_t *key, intptr_t target_disp, uintptr_t target_count,
     ucd_type_t target_type, ucd_op_t op, const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
@@ -248,15 +210,15 @@ UCD_UCX_API int ucd_ucx_get_accumulate_nbx(
  * failed, else UCS_OK; its bytes are 0. *request is UCD_UCX_REQUEST__NULL if no operation is
  * outstanding. The info in param is ignored. MPI 12.5.4 (MPI_Win_flush).
  * Returns: INVALID_ARG, OUT_OF_MEM, INTERNAL. */
-UCD_UCX_API int ucd_ucx_rma_flush_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const ucd_ucx_param_t *param,
-                                      ucd_ucx_request_t *request);
+UCD_UCX_API int ucd_ucx_flush_nbx(ucd_ucx_t ucx, ucp_ep_h ep, const ucd_ucx_param_t *param,
+                                  ucd_ucx_request_t *request);
 
 /* Orders operations: those that are started on ep after this call (if ep is NULL, on each endpoint)
  * take effect after those that were started before it. The later ones are sent when the earlier
  * ones are complete. Does not wait. If a later operation cannot be sent then, it ends with
  * UCS_ERR_IO_ERROR, and ucd in the result says why.
  * Returns: INVALID_ARG, OUT_OF_MEM, INTERNAL. */
-UCD_UCX_API int ucd_ucx_rma_fence(ucd_ucx_rma_t rma, ucp_ep_h ep);
+UCD_UCX_API int ucd_ucx_fence(ucd_ucx_t ucx, ucp_ep_h ep);
 
 #ifdef __cplusplus
 }

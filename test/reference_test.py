@@ -50,7 +50,7 @@ class Reference(unittest.TestCase):
         self.check('ucd_ucx.h', 15)
 
     def test_ucd_ucx_rma(self):
-        self.check('ucd_ucx_rma.h', 12)
+        self.check('ucd_ucx_rma.h', 10)
 
     def test_ucd_mpi(self):
         self.check('ucd_mpi.h', 2)

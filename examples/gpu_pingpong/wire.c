@@ -53,9 +53,10 @@ void wire_open(struct wire *wire, struct shared *shared, int rank) {
         .address = (const ucp_address_t *)shared->addresses[1 - rank].text,
     };
     ucx(ucp_ep_create(wire->worker, &params, &wire->ep), "ucp_ep_create");
-    const ucd_ucx_pipeline_params_t pipeline_params = {
+    const ucd_ucx_params_t object_params = {
         .struct_size = sizeof pipeline_params,
         .am_id = 1,
+        .families = UCD_UCX_TRANSFERS,
         .trace = on_event,
         .trace_arg = wire,
     };
@@ -63,7 +64,7 @@ void wire_open(struct wire *wire, struct shared *shared, int rank) {
     ucd_info_t info;
     ucd(ucd_info_create(&info));
     ucd(ucd_info_set(info, "ucd.ucx.direct", "yes"));
-    ucd_ucx(ucd_ucx_pipeline_create(wire->worker, &pipeline_params, info, &wire->pipeline));
+    ucd_ucx(ucd_ucx_create(wire->worker, &object_params, info, &wire->pipeline));
     ucd(ucd_info_free(&info));
 }
 
@@ -91,7 +92,7 @@ void wire_close(struct wire *wire) {
         ucp_request_free(closing);
     }
     wire_barrier(wire);
-    ucd_ucx(ucd_ucx_pipeline_destroy(&wire->pipeline));
+    ucd_ucx(ucd_ucx_destroy(&wire->pipeline));
     ucp_worker_destroy(wire->worker);
     ucp_cleanup(wire->context);
 }

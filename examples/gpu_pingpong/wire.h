@@ -21,7 +21,7 @@ struct wire {
     ucp_context_h context;
     ucp_worker_h worker;
     ucp_ep_h ep;
-    ucd_ucx_pipeline_t pipeline;
+    ucd_ucx_t pipeline;
     /* Chunks that were sent, those of them that stayed on the device, and those that were packed.
      */
     uint64_t chunks, shared_chunks, packed_chunks;

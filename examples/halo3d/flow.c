@@ -68,12 +68,13 @@ bool flow_make(struct flow *flow, struct wire *wire, const struct grid *grid, in
     if (!faces_make(grid, rank, options, flow->faces)) return false;
     for (int face = 0; face < FACES; face++)
         if (!wire_connect(wire, flow->faces[face].neighbour)) return false;
-    const ucd_ucx_pipeline_params_t params = {.struct_size = sizeof params,
-                                              .am_id = 1,
-                                              .trace = on_event,
-                                              .trace_arg = flow,
-                                              .unresponsive = on_unresponsive,
-                                              .unresponsive_arg = flow};
+    const ucd_ucx_params_t params = {.struct_size = sizeof params,
+                                     .am_id = 1,
+                                     .families = UCD_UCX_TRANSFERS,
+                                     .trace = on_event,
+                                     .trace_arg = flow,
+                                     .unresponsive = on_unresponsive,
+                                     .unresponsive_arg = flow};
     ucd_info_t info;
     if (!ucd_ok(ucd_info_create(&info))) return false;
     bool good = set_number(info, "ucd.ucx.chunk", options->piece_bytes) &&
@@ -82,7 +83,7 @@ bool flow_make(struct flow *flow, struct wire *wire, const struct grid *grid, in
                 /* The trace shows when each chunk is packed; what UCX packs has no such events. */
                 ucd_ok(ucd_info_set(info, "ucd.ucx.pack", "chunk")) &&
                 ucd_ok(ucd_info_set(info, "ucd.ucx.timeout", options->transfer_timeout));
-    good = good && flow_ok(ucd_ucx_pipeline_create(wire->worker, &params, info, &flow->pipeline));
+    good = good && flow_ok(ucd_ucx_create(wire->worker, &params, info, &flow->pipeline));
     good = ucd_ok(ucd_info_free(&info)) && good;
     /* A message must find the pipeline there. */
     return good && wire_ready(wire);
@@ -150,5 +151,5 @@ bool flow_free(struct flow *flow) {
     wire_barrier(flow->wire);
     flow->wire->lost = NULL;
     faces_free(flow->faces);
-    return flow_ok(ucd_ucx_pipeline_destroy(&flow->pipeline));
+    return flow_ok(ucd_ucx_destroy(&flow->pipeline));
 }

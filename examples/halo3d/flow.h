@@ -15,7 +15,7 @@ struct flow {
     struct stats *stats;
     struct trace *trace;
     struct face faces[FACES];
-    ucd_ucx_pipeline_t pipeline;
+    ucd_ucx_t pipeline;
     size_t chunk_bytes;
     int outstanding;     /* transfers */
     int on_wire;         /* chunks */

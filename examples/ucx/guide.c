@@ -11,8 +11,7 @@ enum { ROWS = 300, COLUMNS = 200 };
 
 static ucp_worker_h worker;
 static ucp_ep_h ep;
-static ucd_ucx_pipeline_t pipeline;
-static ucd_ucx_rma_t rma;
+static ucd_ucx_t object; /* transfers and one-sided operations over the worker */
 static double matrix[ROWS][COLUMNS], result[COLUMNS][ROWS];
 
 static void fail(const char *what, const char *why) {
@@ -105,7 +104,7 @@ static struct {
 
 /* Ends all transfers with the worker behind the endpoint, and begins to close the endpoint. */
 static void begin_to_close(ucp_ep_h lost, ucs_status_t why, uint32_t flags) {
-    ucd_ucx(ucd_ucx_lose_endpoint(pipeline, lost, why));
+    ucd_ucx(ucd_ucx_lose_endpoint(object, lost, why));
     ucp_request_param_t p = {.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS, .flags = flags};
     closing.ep = lost;
     closing.request = ucp_ep_close_nbx(lost, &p);
@@ -122,7 +121,7 @@ static bool has_closed(void) {
     /* After an error, too, UCX has freed the endpoint. */
     if (status != UCS_OK) fprintf(stderr, "ucp_ep_close_nbx: %s\n", ucs_status_string(status));
     /* Once more: messages may have arrived until now. */
-    ucd_ucx(ucd_ucx_lose_endpoint(pipeline, closing.ep, UCS_ERR_CANCELED));
+    ucd_ucx(ucd_ucx_lose_endpoint(object, closing.ep, UCS_ERR_CANCELED));
     return true;
 }
 
@@ -133,26 +132,28 @@ static void on_unresponsive(ucp_ep_h slow, void *arg) {
     begin_to_close(slow, UCS_ERR_TIMED_OUT, UCP_EP_CLOSE_FLAG_FORCE);
 }
 
-static void make_pipeline(void) {
+static void make_object(void) {
     ucd_info_t info;
     ucd(ucd_info_create(&info));
     ucd(ucd_info_set(info, "ucd.ucx.chunk", "65536"));
-    ucd_ucx_pipeline_params_t params = {
-        .struct_size = sizeof params, .am_id = 3, .unresponsive = on_unresponsive};
-    ucd_ucx(ucd_ucx_pipeline_create(worker, &params, info, &pipeline));
+    ucd_ucx_params_t params = {.struct_size = sizeof params,
+                               .am_id = 3,
+                               .families = UCD_UCX_TRANSFERS | UCD_UCX_ONE_SIDED,
+                               .unresponsive = on_unresponsive};
+    ucd_ucx(ucd_ucx_create(worker, &params, info, &object));
     ucd(ucd_info_free(&info));
 }
 
-static void send_by_pipeline(ucd_type_t columns) {
+static void send_by_object(ucd_type_t columns) {
     struct received received = {0};
     ucd_ucx_param_t param = {
         .struct_size = sizeof param, .callback = on_received, .user_data = &received};
     ucd_ucx_request_t sending, receiving;
-    ucd_ucx(ucd_ucx_recv_nbx(pipeline, result, ROWS * COLUMNS, UCD_TYPE__DOUBLE, 1, UINT64_MAX,
+    ucd_ucx(ucd_ucx_recv_nbx(object, result, ROWS * COLUMNS, UCD_TYPE__DOUBLE, 1, UINT64_MAX,
                              &param, &receiving));
-    ucd_ucx(ucd_ucx_send_nbx(pipeline, ep, matrix, 1, columns, 1, NULL, &sending));
+    ucd_ucx(ucd_ucx_send_nbx(object, ep, matrix, 1, columns, 1, NULL, &sending));
     ucd_ucx_request_free(sending); /* the transfer goes on */
-    while (!received.is_complete) ucd_ucx_progress(pipeline);
+    while (!received.is_complete) ucd_ucx_progress(object);
     check("pipelined");
 }
 
@@ -168,7 +169,7 @@ static void receive_with_type(const void *header, size_t header_length, ucd_ucx_
     ucd_type_t type;
     ucd(ucd_unflatten(&type, header, header_length));
     ucd_ucx_request_t receiving;
-    ucd_ucx(ucd_ucx_am_recv_nbx(pipeline, data, copy, 1, type, param, &receiving));
+    ucd_ucx(ucd_ucx_am_recv_nbx(object, data, copy, 1, type, param, &receiving));
     ucd(ucd_free(&type));
 }
 
@@ -184,7 +185,7 @@ static struct {
 static void receive_data_of_long_type(void) {
     if (incoming.type == UCD_TYPE__NULL || incoming.waiting == NULL) return;
     ucd_ucx_request_t receiving;
-    ucd_ucx(ucd_ucx_am_recv_nbx(pipeline, incoming.waiting, copy, 1, incoming.type, &incoming.param,
+    ucd_ucx(ucd_ucx_am_recv_nbx(object, incoming.waiting, copy, 1, incoming.type, &incoming.param,
                                 &receiving));
     incoming.waiting = NULL;
     ucd(ucd_free(&incoming.type));
@@ -204,7 +205,7 @@ static void receive_long_type(ucd_ucx_data_t data, uint64_t bytes) {
     incoming.flat = malloc(bytes);
     ucd_ucx_param_t param = {.struct_size = sizeof param, .callback = on_long_type};
     ucd_ucx_request_t receiving;
-    ucd_ucx(ucd_ucx_am_recv_nbx(pipeline, data, incoming.flat, bytes, UCD_TYPE__BYTE, &param,
+    ucd_ucx(ucd_ucx_am_recv_nbx(object, data, incoming.flat, bytes, UCD_TYPE__BYTE, &param,
                                 &receiving));
 }
 
@@ -224,7 +225,7 @@ static void on_message(void *arg, unsigned id, const void *header, size_t header
     }
 }
 
-/* The longest header of an active message: a pipeline uses 64 bytes of UCX's for itself. */
+/* The longest header of an active message: the library uses 64 bytes of UCX's for itself. */
 static size_t longest_header(void) {
     ucp_worker_attr_t attr = {.field_mask = UCP_WORKER_ATTR_FIELD_MAX_AM_HEADER};
     ucx(ucp_worker_query(worker, &attr), "ucp_worker_query");
@@ -237,19 +238,19 @@ static void send_with_type(ucd_type_t layout) {
     void *flat = malloc(size);
     ucd(ucd_flatten(layout, flat, size));
     struct received received = {0};
-    ucd_ucx(ucd_ucx_am_set_handler(pipeline, on_message, &received));
+    ucd_ucx(ucd_ucx_am_set_handler(object, on_message, &received));
     ucd_ucx_request_t sending, sending_type = UCD_UCX_REQUEST__NULL;
     if (size <= longest_header()) {
-        ucd_ucx(ucd_ucx_am_send_nbx(pipeline, ep, WITH_TYPE, flat, size, matrix, 1, layout, NULL,
+        ucd_ucx(ucd_ucx_am_send_nbx(object, ep, WITH_TYPE, flat, size, matrix, 1, layout, NULL,
                                     &sending));
     } else {
-        ucd_ucx(ucd_ucx_am_send_nbx(pipeline, ep, LONG_TYPE, NULL, 0, flat, size, UCD_TYPE__BYTE,
+        ucd_ucx(ucd_ucx_am_send_nbx(object, ep, LONG_TYPE, NULL, 0, flat, size, UCD_TYPE__BYTE,
                                     NULL, &sending_type));
-        ucd_ucx(ucd_ucx_am_send_nbx(pipeline, ep, OF_LONG_TYPE, NULL, 0, matrix, 1, layout, NULL,
+        ucd_ucx(ucd_ucx_am_send_nbx(object, ep, OF_LONG_TYPE, NULL, 0, matrix, 1, layout, NULL,
                                     &sending));
     }
-    while (!received.is_complete) ucd_ucx_progress(pipeline);
-    while (ucd_ucx_request_check(sending_type, NULL) == UCS_INPROGRESS) ucd_ucx_progress(pipeline);
+    while (!received.is_complete) ucd_ucx_progress(object);
+    while (ucd_ucx_request_check(sending_type, NULL) == UCS_INPROGRESS) ucd_ucx_progress(object);
     ucd_ucx_request_free(sending_type);
     ucd_ucx_request_free(sending);
     printf("with its type of %s: %llu bytes\n", size <= longest_header() ? "a header" : "a message",
@@ -271,58 +272,53 @@ static ucd_type_t scattered_type(void) {
 /* An endpoint's error handler. */
 static void on_error(void *arg, ucp_ep_h failed, ucs_status_t status) {
     (void)arg;
-    if (pipeline) ucd_ucx(ucd_ucx_lose_endpoint(pipeline, failed, status));
+    if (object) ucd_ucx(ucd_ucx_lose_endpoint(object, failed, status));
 }
 
 /* Waits for all operations, and lets no failure pass. */
 static void flush(void) {
     ucd_ucx_request_t request;
-    ucd_ucx(ucd_ucx_rma_flush_nbx(rma, ep, NULL, &request));
+    ucd_ucx(ucd_ucx_flush_nbx(object, ep, NULL, &request));
     if (request == UCD_UCX_REQUEST__NULL) return;
-    while (ucd_ucx_request_check(request, NULL) == UCS_INPROGRESS) ucd_ucx_rma_progress(rma);
+    while (ucd_ucx_request_check(request, NULL) == UCS_INPROGRESS) ucd_ucx_progress(object);
     ucx(ucd_ucx_request_check(request, NULL), "an operation");
     ucd_ucx_request_free(request);
 }
 
 static void operate_one_sided(ucd_type_t columns) {
-    ucd_ucx_rma_params_t params = {.struct_size = sizeof params, .am_id = 4};
-    ucd_ucx(ucd_ucx_rma_create(worker, &params, UCD_INFO__NULL, &rma));
-
     ucd_ucx_window_t window;
     ucd_ucx_window_key_t key; /* to be sent to whoever may use the window */
-    ucd_ucx(ucd_ucx_window_create(rma, result, sizeof result, UCD_INFO__NULL, &window));
+    ucd_ucx(ucd_ucx_window_create(object, result, sizeof result, UCD_INFO__NULL, &window));
     ucd_ucx(ucd_ucx_window_key(window, &key));
 
     /* The target's type is an argument, like the origin's: it need not know either. */
     ucd_ucx_request_t request;
-    ucd_ucx(ucd_ucx_put_nbx(rma, ep, matrix, 1, columns, &key, 0, ROWS * COLUMNS, UCD_TYPE__DOUBLE,
-                            NULL, &request));
+    ucd_ucx(ucd_ucx_put_nbx(object, ep, matrix, 1, columns, &key, 0, ROWS * COLUMNS,
+                            UCD_TYPE__DOUBLE, NULL, &request));
     ucd_ucx_request_free(request); /* the operation goes on */
     flush();
     check("put");
 
     double one = 1, before;
-    ucd_ucx(ucd_ucx_get_accumulate_nbx(rma, ep, &one, 1, UCD_TYPE__DOUBLE, &before, 1,
+    ucd_ucx(ucd_ucx_get_accumulate_nbx(object, ep, &one, 1, UCD_TYPE__DOUBLE, &before, 1,
                                        UCD_TYPE__DOUBLE, &key, 2 * sizeof(double), 1,
                                        UCD_TYPE__DOUBLE, UCD_OP__SUM, NULL, &request));
     ucd_ucx_request_free(request);
-    ucd_ucx(ucd_ucx_rma_fence(rma, ep)); /* what follows comes after what was before */
+    ucd_ucx(ucd_ucx_fence(object, ep)); /* what follows comes after what was before */
     double after;
-    ucd_ucx(ucd_ucx_get_nbx(rma, ep, &after, 1, UCD_TYPE__DOUBLE, &key, 2 * sizeof(double), 1,
+    ucd_ucx(ucd_ucx_get_nbx(object, ep, &after, 1, UCD_TYPE__DOUBLE, &key, 2 * sizeof(double), 1,
                             UCD_TYPE__DOUBLE, NULL, &request));
     ucd_ucx_request_free(request);
     flush();
     printf("fetch and add: %g became %g\n", before, after);
 
-    ucd_ucx(ucd_ucx_put_nbx(rma, ep, &one, 1, UCD_TYPE__DOUBLE, &key, sizeof result, 1,
+    ucd_ucx(ucd_ucx_put_nbx(object, ep, &one, 1, UCD_TYPE__DOUBLE, &key, sizeof result, 1,
                             UCD_TYPE__DOUBLE, NULL, &request));
-    while (ucd_ucx_request_check(request, NULL) == UCS_INPROGRESS) ucd_ucx_rma_progress(rma);
+    while (ucd_ucx_request_check(request, NULL) == UCS_INPROGRESS) ucd_ucx_progress(object);
     printf("beyond the window: %s\n", ucs_status_string(ucd_ucx_request_check(request, NULL)));
     ucd_ucx_request_free(request);
 
     ucd_ucx(ucd_ucx_window_destroy(&window));
-    while (ucd_ucx_rma_progress(rma)) continue;
-    ucd_ucx(ucd_ucx_rma_destroy(&rma));
 }
 
 static void connect_with_itself(void) {
@@ -349,13 +345,13 @@ int main(void) {
     ucp_worker_params_t worker_params = {0};
     ucx(ucp_worker_create(context, &worker_params, &worker), "ucp_worker_create");
     connect_with_itself();
-    make_pipeline();
+    make_object();
 
     ucd_type_t columns = columns_type();
     fill();
     send_by_ucp(columns);
     fill();
-    send_by_pipeline(columns);
+    send_by_object(columns);
     send_with_type(columns);
     ucd_type_t scattered = scattered_type();
     send_with_type(scattered);
@@ -366,9 +362,9 @@ int main(void) {
 
     /* All transfers are complete. */
     begin_to_close(ep, UCS_ERR_CANCELED, 0);
-    while (!has_closed()) ucd_ucx_progress(pipeline);
-    while (ucd_ucx_progress(pipeline)) continue;
-    ucd_ucx(ucd_ucx_pipeline_destroy(&pipeline));
+    while (!has_closed()) ucd_ucx_progress(object);
+    while (ucd_ucx_progress(object)) continue;
+    ucd_ucx(ucd_ucx_destroy(&object));
     ucp_worker_destroy(worker);
     ucp_cleanup(context);
     ucd(ucd_finalize());

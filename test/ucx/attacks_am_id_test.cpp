@@ -1,8 +1,12 @@
-// An active message of a worker belongs to one pipeline, or to one worker's one-sided operations.
+// An active message id of a worker belongs to one object; and a family has to be asked for.
 
 #include "support/device_test.hpp"
 #include "ucx/rma_pair.hpp"
 #include "ucx/strided.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
 
 namespace attacks_am_id_test {
 
@@ -10,50 +14,45 @@ using namespace ucdtest;
 
 namespace {
 
-int create(ucp_worker_h worker, unsigned id, ucd_ucx_pipeline_t &pipeline) {
-    ucd_ucx_pipeline_params_t params = {};
+constexpr std::uint16_t families[] = {UCD_UCX_TRANSFERS, UCD_UCX_ONE_SIDED,
+                                      UCD_UCX_TRANSFERS | UCD_UCX_ONE_SIDED};
+
+int create(ucp_worker_h worker, std::uint16_t id, std::uint16_t family, ucd_ucx_t &ucx) {
+    ucd_ucx_params_t params = {};
     params.struct_size = sizeof params;
     params.am_id = id;
-    return ucd_ucx_pipeline_create(worker, &params, UCD_INFO__NULL, &pipeline);
+    params.families = family;
+    return ucd_ucx_create(worker, &params, UCD_INFO__NULL, &ucx);
 }
 
-int create(ucp_worker_h worker, unsigned id, ucd_ucx_rma_t &rma) {
-    ucd_ucx_rma_params_t params = {};
-    params.struct_size = sizeof params;
-    params.am_id = id;
-    return ucd_ucx_rma_create(worker, &params, UCD_INFO__NULL, &rma);
+void check_refused(const std::string &words, ucp_worker_h worker, std::uint16_t id,
+                   std::uint16_t family) {
+    ucd_ucx_t ucx = UCD_UCX__NULL;
+    CHECK(create(worker, id, family, ucx) == UCD_ERR__INVALID_ARG);
+    CHECK(std::string(ucd_ucx_last_error()).rfind("ucd_ucx_create: " + words, 0) == 0);
+    CHECK(ucx == UCD_UCX__NULL);
+    if (ucx != UCD_UCX__NULL) CHECK(ucd_ucx_destroy(&ucx) == UCD_SUCCESS);
 }
 
-int destroy(ucd_ucx_pipeline_t &pipeline) {
-    return ucd_ucx_pipeline_destroy(&pipeline);
-}
-int destroy(ucd_ucx_rma_t &rma) {
-    return ucd_ucx_rma_destroy(&rma);
-}
-
-template <class Handle>
-void check_taken(ucp_worker_h worker, const char *function) {
-    Handle handle = nullptr;
-    CHECK(create(worker, am_id, handle) == UCD_ERR__INVALID_ARG);
-    const std::string message = ucd_ucx_last_error();
-    CHECK(message.rfind(std::string(function) + ": ", 0) == 0);
-    CHECK(message.find("am_id is 7") != std::string::npos);
-    CHECK(handle == nullptr);
-    if (handle != nullptr) CHECK(destroy(handle) == UCD_SUCCESS);
-    // Another one is free, and free again when it has ended.
-    for (int i = 0; i < 2; ++i) {
-        REQUIRE(create(worker, am_id + 1, handle) == UCD_SUCCESS);
-        CHECK(destroy(handle) == UCD_SUCCESS);
+void check_taken(ucp_worker_h worker) {
+    for (const std::uint16_t family : families) {
+        check_refused("params->am_id is 7, which another object", worker, am_id, family);
+        // Another one is free, and free again when its object has ended.
+        for (int i = 0; i < 2; ++i) {
+            ucd_ucx_t ucx = UCD_UCX__NULL;
+            REQUIRE(create(worker, am_id + 1, family, ucx) == UCD_SUCCESS);
+            CHECK(ucd_ucx_destroy(&ucx) == UCD_SUCCESS);
+        }
     }
 }
 
 } // namespace
 
-DEVICE_TEST("the active message of a pipeline is taken") {
+DEVICE_TEST("the active message of an object with transfers is taken") {
     TwoSides sides(SMALL_CHUNKS);
-    check_taken<ucd_ucx_pipeline_t>(sides.a.worker, "ucd_ucx_pipeline_create");
+    check_taken(sides.a.worker);
     check_usable(sides);
-    check_taken<ucd_ucx_rma_t>(sides.b.worker, "ucd_ucx_rma_create");
+    check_taken(sides.b.worker);
     check_usable(sides);
 }
 
@@ -61,85 +60,163 @@ DEVICE_TEST("the active message of one-sided operations is taken") {
     RmaPair pair;
     int memory = 1, value = 2;
     const Window window(pair.b, &memory, sizeof memory);
-    const auto check_usable = [&] {
+    for (RmaSide *side : {&pair.b, &pair.a}) {
+        check_taken(side->side.worker);
         Outcome o;
         ++value;
         start_put(pair.a, {&value, 1, UCD_TYPE__INT}, {window.key(), 0, 1, UCD_TYPE__INT}, o);
         pair.until([&] { return o.done(); });
         CHECK(memory == value);
-    };
-    check_usable();
-    check_taken<ucd_ucx_pipeline_t>(pair.b.side.worker, "ucd_ucx_pipeline_create");
-    check_usable();
-    check_taken<ucd_ucx_rma_t>(pair.a.side.worker, "ucd_ucx_rma_create");
-    check_usable();
+    }
 }
 
-DEVICE_TEST("an active message is free when its pipeline has ended") {
+DEVICE_TEST("an active message is free when its object has ended") {
     Side side;
-    for (int i = 0; i < 3; ++i) {
-        ucd_ucx_pipeline_t pipeline = nullptr, other = nullptr;
-        ucd_ucx_rma_t rma = nullptr;
-        REQUIRE(create(side.worker, 5, pipeline) == UCD_SUCCESS);
-        CHECK(create(side.worker, 5, other) == UCD_ERR__INVALID_ARG);
-        CHECK(create(side.worker, 5, rma) == UCD_ERR__INVALID_ARG);
-        CHECK(destroy(pipeline) == UCD_SUCCESS);
-        REQUIRE(create(side.worker, 5, rma) == UCD_SUCCESS);
-        CHECK(create(side.worker, 5, pipeline) == UCD_ERR__INVALID_ARG);
-        CHECK(destroy(rma) == UCD_SUCCESS);
+    for (const std::uint16_t family : families) {
+        ucd_ucx_t ucx = UCD_UCX__NULL;
+        REQUIRE(create(side.worker, 5, family, ucx) == UCD_SUCCESS);
+        for (const std::uint16_t other : families)
+            check_refused("params->am_id is 5, which another object", side.worker, 5, other);
+        CHECK(ucd_ucx_destroy(&ucx) == UCD_SUCCESS);
     }
     // Another worker's is its own; and so is that of a worker made later, wherever it lies.
     for (int i = 0; i < 3; ++i) {
         PipelineSide other;
-        ucd_ucx_pipeline_t pipeline = nullptr;
-        CHECK(create(side.worker, am_id, pipeline) == UCD_SUCCESS);
-        CHECK(destroy(pipeline) == UCD_SUCCESS);
+        ucd_ucx_t ucx = UCD_UCX__NULL;
+        CHECK(create(side.worker, am_id, UCD_UCX_TRANSFERS, ucx) == UCD_SUCCESS);
+        CHECK(ucd_ucx_destroy(&ucx) == UCD_SUCCESS);
     }
 }
 
-namespace {
+DEVICE_TEST("families that are none are refused") {
+    Side side;
+    for (const unsigned none : {0U, 4U, 7U, 0xffffU})
+        check_refused("params->families is " + std::to_string(none) + "; it must be", side.worker,
+                      am_id, static_cast<std::uint16_t>(none));
+}
 
-template <class Handle>
-void check_too_large(ucp_worker_h worker, const std::string &function) {
-    for (const unsigned id : {1U << 16, (1U << 16) + am_id, UINT_MAX}) {
-        Handle handle = nullptr;
-        CHECK(create(worker, id, handle) == UCD_ERR__INVALID_ARG);
+DEVICE_TEST("functions of a family that was not asked for say so") {
+    Side side;
+    side.connect(side.address());
+    ucd_ucx_t transfers = UCD_UCX__NULL, one_sided = UCD_UCX__NULL;
+    REQUIRE(create(side.worker, 1, UCD_UCX_TRANSFERS, transfers) == UCD_SUCCESS);
+    REQUIRE(create(side.worker, 2, UCD_UCX_ONE_SIDED, one_sided) == UCD_SUCCESS);
+    const auto check = [](const std::string &function, const char *family, int rc) {
+        CHECK(rc == UCD_ERR__INVALID_ARG);
         CHECK(std::string(ucd_ucx_last_error()) ==
-              function + ": params->am_id is " + std::to_string(id) + "; it must be at most 65535");
-        CHECK(handle == nullptr);
-        if (handle != nullptr) CHECK(destroy(handle) == UCD_SUCCESS);
+              function + ": ucx was created without " + family);
+    };
+    char byte = 0;
+    void *base;
+    ucd_ucx_request_t request;
+    ucd_ucx_window_t window;
+    const ucd_ucx_window_key_t key = {};
+    check("ucd_ucx_send_nbx", "UCD_UCX_TRANSFERS",
+          ucd_ucx_send_nbx(one_sided, side.ep, &byte, 1, UCD_TYPE__BYTE, 1, nullptr, &request));
+    check("ucd_ucx_recv_nbx", "UCD_UCX_TRANSFERS",
+          ucd_ucx_recv_nbx(one_sided, &byte, 1, UCD_TYPE__BYTE, 1, 1, nullptr, &request));
+    check("ucd_ucx_am_send_nbx", "UCD_UCX_TRANSFERS",
+          ucd_ucx_am_send_nbx(one_sided, side.ep, 1, nullptr, 0, &byte, 1, UCD_TYPE__BYTE, nullptr,
+                              &request));
+    check("ucd_ucx_am_set_handler", "UCD_UCX_TRANSFERS",
+          ucd_ucx_am_set_handler(one_sided, nullptr, nullptr));
+    check("ucd_ucx_window_create", "UCD_UCX_ONE_SIDED",
+          ucd_ucx_window_create(transfers, &byte, 1, UCD_INFO__NULL, &window));
+    check("ucd_ucx_window_allocate", "UCD_UCX_ONE_SIDED",
+          ucd_ucx_window_allocate(transfers, 1, UCD_INFO__NULL, &base, &window));
+    check("ucd_ucx_put_nbx", "UCD_UCX_ONE_SIDED",
+          ucd_ucx_put_nbx(transfers, side.ep, &byte, 1, UCD_TYPE__BYTE, &key, 0, 1, UCD_TYPE__BYTE,
+                          nullptr, &request));
+    check("ucd_ucx_flush_nbx", "UCD_UCX_ONE_SIDED",
+          ucd_ucx_flush_nbx(transfers, side.ep, nullptr, &request));
+    check("ucd_ucx_fence", "UCD_UCX_ONE_SIDED", ucd_ucx_fence(transfers, side.ep));
+    for (ucd_ucx_t *ucx : {&transfers, &one_sided}) CHECK(ucd_ucx_destroy(ucx) == UCD_SUCCESS);
+    CHECK(ucd_ucx_destroy(&transfers) == UCD_SUCCESS); // NULL already
+}
+
+DEVICE_TEST("the id of the library's own active messages is refused") {
+    TwoSides sides(SMALL_CHUNKS);
+    ucd_ucx_request_t request;
+    CHECK(ucd_ucx_am_send_nbx(sides.a.pipeline, sides.a.ep, 0, nullptr, 0, "x", 1, UCD_TYPE__CHAR,
+                              nullptr, &request) == UCD_ERR__INVALID_ARG);
+    CHECK(std::string(ucd_ucx_last_error()) ==
+          "ucd_ucx_am_send_nbx: id is 0; it must be at least 1");
+    check_usable(sides);
+}
+
+// Long one-sided messages are active messages of the same object as the program's.
+DEVICE_TEST("transfers, active messages and one-sided operations share an object") {
+    RmaPair pair(small_chunks);
+    constexpr std::size_t ints = 5000;
+    std::vector<int> memory(2 * ints, -1), in(ints), tagged(ints, -1), active(ints, -1);
+    for (std::size_t i = 0; i < ints; ++i) in[i] = static_cast<int>(i);
+    const Window window(pair.b, memory.data(), memory.size() * sizeof(int));
+    struct Receiver {
+        RmaSide &side;
+        std::vector<int> &to;
+        unsigned id = 0;
+        Outcome o;
+    } receiver{pair.b, active, 0, {}};
+    ok(ucd_ucx_am_set_handler(
+           pair.b.rma,
+           [](void *argument, unsigned id, const void *, std::size_t, ucd_ucx_data_t data,
+              std::uint64_t, ucp_ep_h) {
+               auto &r = *static_cast<Receiver *>(argument);
+               r.id = id;
+               const ucd_ucx_param_t p = r.o.param();
+               ok(ucd_ucx_am_recv_nbx(r.side.rma, data, r.to.data(), r.to.size(), UCD_TYPE__INT, &p,
+                                      &r.o.request),
+                  "ucd_ucx_am_recv_nbx");
+           },
+           &receiver),
+       "ucd_ucx_am_set_handler");
+    for (int round = 0; round < 3; ++round) {
+        Outcome put, sent, received, active_sent;
+        start_put(pair.a, {in.data(), ints, UCD_TYPE__INT}, {window.key(), 0, ints, UCD_TYPE__INT},
+                  put);
+        const ucd_ucx_param_t ps = sent.param(), pr = received.param(), pa = active_sent.param();
+        ok(ucd_ucx_send_nbx(pair.a.rma, pair.a.ep(), in.data(), ints, UCD_TYPE__INT, 5, &ps,
+                            &sent.request),
+           "ucd_ucx_send_nbx");
+        ok(ucd_ucx_am_send_nbx(pair.a.rma, pair.a.ep(), 9, "header", 6, in.data(), ints,
+                               UCD_TYPE__INT, &pa, &active_sent.request),
+           "ucd_ucx_am_send_nbx");
+        ok(ucd_ucx_recv_nbx(pair.b.rma, tagged.data(), ints, UCD_TYPE__INT, 5, UINT64_MAX, &pr,
+                            &received.request),
+           "ucd_ucx_recv_nbx");
+        sent.started();
+        active_sent.started();
+        pair.until([&] {
+            return put.done() && sent.done() && received.done() && active_sent.done() &&
+                   receiver.o.done();
+        });
+        CHECK(receiver.id == 9);
+        for (const Outcome *o : {&put, &sent, &received, &active_sent, &receiver.o})
+            CHECK(o->result.status == UCS_OK);
+        CHECK(std::equal(in.begin(), in.end(), memory.begin()));
+        CHECK(std::count(memory.begin() + ints, memory.end(), -1) == ints);
+        CHECK(tagged == in);
+        CHECK(active == in);
+        std::fill(memory.begin(), memory.end(), -1);
+        std::fill(tagged.begin(), tagged.end(), -1);
+        std::fill(active.begin(), active.end(), -1);
+        ucd_ucx_request_free(std::exchange(receiver.o.request, UCD_UCX_REQUEST__NULL));
+        receiver.o.calls = 0;
     }
 }
 
-} // namespace
-
-DEVICE_TEST("an active message that has no room in UCX's messages is refused") {
-    TwoSides pair(SMALL_CHUNKS);
-    check_too_large<ucd_ucx_pipeline_t>(pair.a.worker, "ucd_ucx_pipeline_create");
-    check_too_large<ucd_ucx_rma_t>(pair.a.worker, "ucd_ucx_rma_create");
-    // The last one that there is.
-    ucd_ucx_pipeline_t from = nullptr, to = nullptr;
-    REQUIRE(create(pair.a.worker, UINT16_MAX, from) == UCD_SUCCESS);
-    REQUIRE(create(pair.b.worker, UINT16_MAX, to) == UCD_SUCCESS);
-    const std::string in(1 << 20, 'i');
-    std::string out(in.size(), 'o');
-    Outcome sent, received;
-    const ucd_ucx_param_t ps = sent.param(), pr = received.param();
-    ok(ucd_ucx_recv_nbx(to, out.data(), out.size(), UCD_TYPE__BYTE, 1, UINT64_MAX, &pr,
-                        &received.request),
-       "ucd_ucx_recv_nbx");
-    ok(ucd_ucx_send_nbx(from, pair.a.ep, in.data(), in.size(), UCD_TYPE__BYTE, 1, &ps,
-                        &sent.request),
-       "ucd_ucx_send_nbx");
-    sent.started();
-    pair.until([&] {
-        (void)ucd_ucx_progress(from);
-        (void)ucd_ucx_progress(to);
-        return sent.done() && received.done();
-    });
-    CHECK(out == in);
-    CHECK(destroy(from) == UCD_SUCCESS);
-    CHECK(destroy(to) == UCD_SUCCESS);
+// The object keeps libucd initialised.
+TEST_CASE("an object may be destroyed after ucd_finalize") {
+    Side side;
+    ucd_ucx_t ucx = UCD_UCX__NULL;
+    REQUIRE(create(side.worker, am_id, UCD_UCX_TRANSFERS | UCD_UCX_ONE_SIDED, ucx) == UCD_SUCCESS);
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    (void)ucd_ucx_progress(ucx);
+    CHECK(ucd_ucx_destroy(&ucx) == UCD_SUCCESS);
+    CHECK(ucx == UCD_UCX__NULL);
+    uintptr_t bytes;
+    CHECK(ucd_get_size(UCD_TYPE__INT, &bytes) == UCD_ERR__NOT_INITIALIZED);
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
 }
 
 } // namespace attacks_am_id_test

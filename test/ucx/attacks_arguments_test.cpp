@@ -19,8 +19,8 @@ namespace {
 // What the refused calls would write to.
 struct Outputs {
     ucd_ucx_request_t request;
-    ucd_ucx_pipeline_t pipeline;
-    ucd_ucx_rma_t rma;
+    ucd_ucx_t pipeline;
+    ucd_ucx_t rma;
     ucd_ucx_window_t window;
     ucp_datatype_t datatype;
     void *buffer;
@@ -33,10 +33,10 @@ struct Arguments {
     Outputs out, *o = &out;
     ucp_worker_h worker = nullptr;
     ucp_ep_h ep = nullptr;
-    ucd_ucx_pipeline_t pipeline = nullptr;
-    ucd_ucx_pipeline_params_t pipeline_params = {};
-    ucd_ucx_rma_t rma = nullptr;
-    ucd_ucx_rma_params_t rma_params = {};
+    ucd_ucx_t pipeline = nullptr;
+    ucd_ucx_params_t pipeline_params = {};
+    ucd_ucx_t rma = nullptr;
+    ucd_ucx_params_t rma_params = {};
     ucd_ucx_data_t data = nullptr;
     char buffer[64] = {};
 };
@@ -116,6 +116,7 @@ DEVICE_TEST("functions of pipelines refuse NULL") {
     a.pipeline = sides.a.pipeline;
     a.pipeline_params.struct_size = sizeof a.pipeline_params;
     a.pipeline_params.am_id = am_id + 1;
+    a.pipeline_params.families = UCD_UCX_TRANSFERS;
     // Data that a call may be given.
     Told told(sides.a);
     Outcome sent;
@@ -128,38 +129,37 @@ DEVICE_TEST("functions of pipelines refuse NULL") {
     needs(a, "ucd_ucx_prepare", ucd_ucx_prepare,
           {any, any, "type", any, "ucp_buf", "ucp_count", "ucp_dt"}, a.buffer, 1, t, nullptr,
           &a.o->buffer, &a.o->count, &a.o->datatype);
-    needs(a, "ucd_ucx_pipeline_create", ucd_ucx_pipeline_create,
-          {"worker", "params", any, "pipeline"}, a.worker, &a.pipeline_params, nullptr,
-          &a.o->pipeline);
-    needs_known_members(a, "ucd_ucx_pipeline_create", a.pipeline_params, 1, [&](auto *params) {
-        return ucd_ucx_pipeline_create(a.worker, params, nullptr, &a.o->pipeline);
+    needs(a, "ucd_ucx_create", ucd_ucx_create, {"worker", "params", any, "ucx"}, a.worker,
+          &a.pipeline_params, nullptr, &a.o->pipeline);
+    needs_known_members(a, "ucd_ucx_create", a.pipeline_params, 1, [&](auto *params) {
+        return ucd_ucx_create(a.worker, params, nullptr, &a.o->pipeline);
     });
-    needs(a, "ucd_ucx_pipeline_destroy", ucd_ucx_pipeline_destroy, {"pipeline"}, &a.o->pipeline);
+    needs(a, "ucd_ucx_destroy", ucd_ucx_destroy, {"ucx"}, &a.o->pipeline);
     needs(a, "ucd_ucx_send_nbx", ucd_ucx_send_nbx,
-          {"pipeline", "ep", any, any, "type", any, any, "request"}, a.pipeline, a.ep, a.buffer, 1,
-          t, 1, nullptr, &a.o->request);
+          {"ucx", "ep", any, any, "type", any, any, "request"}, a.pipeline, a.ep, a.buffer, 1, t, 1,
+          nullptr, &a.o->request);
     needs(a, "ucd_ucx_recv_nbx", ucd_ucx_recv_nbx,
-          {"pipeline", any, any, "type", any, any, any, "request"}, a.pipeline, a.buffer, 1, t, 1,
-          1, nullptr, &a.o->request);
+          {"ucx", any, any, "type", any, any, any, "request"}, a.pipeline, a.buffer, 1, t, 1, 1,
+          nullptr, &a.o->request);
     needs(a, "ucd_ucx_am_send_nbx", ucd_ucx_am_send_nbx,
-          {"pipeline", "ep", any, "header", any, any, any, "type", any, "request"}, a.pipeline,
-          a.ep, 1, "h", 1, a.buffer, 1, t, nullptr, &a.o->request);
-    needs(a, "ucd_ucx_am_set_handler", ucd_ucx_am_set_handler, {"pipeline", any, any}, a.pipeline,
+          {"ucx", "ep", any, "header", any, any, any, "type", any, "request"}, a.pipeline, a.ep, 1,
+          "h", 1, a.buffer, 1, t, nullptr, &a.o->request);
+    needs(a, "ucd_ucx_am_set_handler", ucd_ucx_am_set_handler, {"ucx", any, any}, a.pipeline,
           nullptr, &a);
     needs(a, "ucd_ucx_am_recv_nbx", ucd_ucx_am_recv_nbx,
-          {"pipeline", "data", any, any, "type", any, "request"}, a.pipeline, a.data, a.buffer, 1,
-          t, nullptr, &a.o->request);
-    needs(a, "ucd_ucx_am_drop", ucd_ucx_am_drop, {"pipeline", "data"}, a.pipeline, a.data);
-    needs(a, "ucd_ucx_cancel", ucd_ucx_cancel, {"pipeline", "request"}, a.pipeline, nullptr);
-    needs(a, "ucd_ucx_lose_endpoint", ucd_ucx_lose_endpoint, {"pipeline", "ep", any}, a.pipeline,
-          a.ep, lost);
+          {"ucx", "data", any, any, "type", any, "request"}, a.pipeline, a.data, a.buffer, 1, t,
+          nullptr, &a.o->request);
+    needs(a, "ucd_ucx_am_drop", ucd_ucx_am_drop, {"ucx", "data"}, a.pipeline, a.data);
+    needs(a, "ucd_ucx_cancel", ucd_ucx_cancel, {"ucx", "request"}, a.pipeline, nullptr);
+    needs(a, "ucd_ucx_lose_endpoint", ucd_ucx_lose_endpoint, {"ucx", "ep", any}, a.pipeline, a.ep,
+          lost);
     needs_error(a, "ucd_ucx_lose_endpoint",
                 [&](ucs_status_t s) { return ucd_ucx_lose_endpoint(a.pipeline, a.ep, s); });
     ok(ucd_ucx_am_drop(sides.a.pipeline, a.data), "ucd_ucx_am_drop");
     const Newer params(a.pipeline_params, 0);
-    ucd_ucx_pipeline_t other = UCD_UCX_PIPELINE__NULL;
-    ok(ucd_ucx_pipeline_create(a.worker, &params.known, UCD_INFO__NULL, &other), "newer params");
-    ok(ucd_ucx_pipeline_destroy(&other), "ucd_ucx_pipeline_destroy");
+    ucd_ucx_t other = UCD_UCX__NULL;
+    ok(ucd_ucx_create(a.worker, &params.known, UCD_INFO__NULL, &other), "newer params");
+    ok(ucd_ucx_destroy(&other), "ucd_ucx_destroy");
     check_usable(sides);
 }
 
@@ -173,52 +173,52 @@ DEVICE_TEST("functions of one-sided operations refuse NULL") {
     a.rma = pair.a.rma;
     a.rma_params.struct_size = sizeof a.rma_params;
     a.rma_params.am_id = am_id + 1;
+    a.rma_params.families = UCD_UCX_ONE_SIDED;
     constexpr const char *any = nullptr;
-    needs(a, "ucd_ucx_rma_create", ucd_ucx_rma_create, {"worker", "params", any, "rma"}, a.worker,
+    needs(a, "ucd_ucx_create", ucd_ucx_create, {"worker", "params", any, "ucx"}, a.worker,
           &a.rma_params, nullptr, &a.o->rma);
     needs_known_members(
-        a, "ucd_ucx_rma_create", a.rma_params, std::uint64_t{1} << 63,
-        [&](auto *params) { return ucd_ucx_rma_create(a.worker, params, nullptr, &a.o->rma); });
-    needs(a, "ucd_ucx_rma_destroy", ucd_ucx_rma_destroy, {"rma"}, &a.o->rma);
-    needs(a, "ucd_ucx_rma_lose_endpoint", ucd_ucx_rma_lose_endpoint, {"rma", "ep", any}, a.rma,
-          a.ep, lost);
-    needs_error(a, "ucd_ucx_rma_lose_endpoint",
-                [&](ucs_status_t s) { return ucd_ucx_rma_lose_endpoint(a.rma, a.ep, s); });
+        a, "ucd_ucx_create", a.rma_params, std::uint64_t{1} << 63,
+        [&](auto *params) { return ucd_ucx_create(a.worker, params, nullptr, &a.o->rma); });
+    needs(a, "ucd_ucx_destroy", ucd_ucx_destroy, {"ucx"}, &a.o->rma);
+    needs(a, "ucd_ucx_lose_endpoint", ucd_ucx_lose_endpoint, {"ucx", "ep", any}, a.rma, a.ep, lost);
+    needs_error(a, "ucd_ucx_lose_endpoint",
+                [&](ucs_status_t s) { return ucd_ucx_lose_endpoint(a.rma, a.ep, s); });
     for (const std::uintptr_t bytes : {1, 8})
         needs(a, "ucd_ucx_window_create", ucd_ucx_window_create,
-              {"rma", "base", any, any, "window"}, a.rma, a.buffer, bytes, nullptr, &a.o->window);
+              {"ucx", "base", any, any, "window"}, a.rma, a.buffer, bytes, nullptr, &a.o->window);
     needs(a, "ucd_ucx_window_key", ucd_ucx_window_key, {"window", "key"}, window.handle, &a.o->key);
     needs(a, "ucd_ucx_window_destroy", ucd_ucx_window_destroy, {"window"}, &a.o->window);
-    needs(a, "ucd_ucx_rma_flush_nbx", ucd_ucx_rma_flush_nbx, {"rma", any, any, "request"}, a.rma,
-          a.ep, nullptr, &a.o->request);
-    needs(a, "ucd_ucx_rma_fence", ucd_ucx_rma_fence, {"rma", any}, a.rma, a.ep);
+    needs(a, "ucd_ucx_flush_nbx", ucd_ucx_flush_nbx, {"ucx", any, any, "request"}, a.rma, a.ep,
+          nullptr, &a.o->request);
+    needs(a, "ucd_ucx_fence", ucd_ucx_fence, {"ucx", any}, a.rma, a.ep);
     ucd_ucx_window_key_t no_key = {};
     // A key of no window is found last.
     const auto start = [&](const char *function, auto call) {
         check_refused(function, "*key is no", a, [&] { return call(&no_key); });
     };
     needs(a, "ucd_ucx_put_nbx", ucd_ucx_put_nbx,
-          {"rma", "ep", any, any, "origin_type", "key", any, any, "target_type", any, "request"},
+          {"ucx", "ep", any, any, "origin_type", "key", any, any, "target_type", any, "request"},
           a.rma, a.ep, a.buffer, 1, t, window.key(), 0, 1, t, nullptr, &a.o->request);
     start("ucd_ucx_put_nbx", [&](auto *key) {
         return ucd_ucx_put_nbx(a.rma, a.ep, a.buffer, 1, t, key, 0, 1, t, nullptr, &a.o->request);
     });
     needs(a, "ucd_ucx_get_nbx", ucd_ucx_get_nbx,
-          {"rma", "ep", any, any, "origin_type", "key", any, any, "target_type", any, "request"},
+          {"ucx", "ep", any, any, "origin_type", "key", any, any, "target_type", any, "request"},
           a.rma, a.ep, a.buffer, 1, t, window.key(), 0, 1, t, nullptr, &a.o->request);
     start("ucd_ucx_get_nbx", [&](auto *key) {
         return ucd_ucx_get_nbx(a.rma, a.ep, a.buffer, 1, t, key, 0, 1, t, nullptr, &a.o->request);
     });
     needs(
         a, "ucd_ucx_accumulate_nbx", ucd_ucx_accumulate_nbx,
-        {"rma", "ep", any, any, "origin_type", "key", any, any, "target_type", any, any, "request"},
+        {"ucx", "ep", any, any, "origin_type", "key", any, any, "target_type", any, any, "request"},
         a.rma, a.ep, a.buffer, 1, t, window.key(), 0, 1, t, UCD_OP__SUM, nullptr, &a.o->request);
     start("ucd_ucx_accumulate_nbx", [&](auto *key) {
         return ucd_ucx_accumulate_nbx(a.rma, a.ep, a.buffer, 1, t, key, 0, 1, t, UCD_OP__SUM,
                                       nullptr, &a.o->request);
     });
     needs(a, "ucd_ucx_get_accumulate_nbx", ucd_ucx_get_accumulate_nbx,
-          {"rma", "ep", any, any, "origin_type", any, any, "result_type", "key", any, any,
+          {"ucx", "ep", any, any, "origin_type", any, any, "result_type", "key", any, any,
            "target_type", any, any, "request"},
           a.rma, a.ep, a.buffer, 1, t, a.buffer + 32, 1, t, window.key(), 0, 1, t, UCD_OP__SUM,
           nullptr, &a.o->request);
@@ -255,17 +255,17 @@ TEST_CASE("a request that is NULL is complete") {
 }
 
 TEST_CASE("handles that are NULL already may be freed") {
-    ucd_ucx_pipeline_t pipeline = UCD_UCX_PIPELINE__NULL;
-    ucd_ucx_rma_t rma = UCD_UCX_RMA__NULL;
+    ucd_ucx_t pipeline = UCD_UCX__NULL;
+    ucd_ucx_t rma = UCD_UCX__NULL;
     ucd_ucx_window_t window = UCD_UCX_WINDOW__NULL;
-    CHECK(ucd_ucx_pipeline_destroy(&pipeline) == UCD_SUCCESS);
-    CHECK(ucd_ucx_rma_destroy(&rma) == UCD_SUCCESS);
+    CHECK(ucd_ucx_destroy(&pipeline) == UCD_SUCCESS);
+    CHECK(ucd_ucx_destroy(&rma) == UCD_SUCCESS);
     CHECK(ucd_ucx_window_destroy(&window) == UCD_SUCCESS);
 }
 
 TEST_CASE("progress of nothing moves nothing") {
-    CHECK(ucd_ucx_progress(UCD_UCX_PIPELINE__NULL) == 0);
-    CHECK(ucd_ucx_rma_progress(UCD_UCX_RMA__NULL) == 0);
+    CHECK(ucd_ucx_progress(UCD_UCX__NULL) == 0);
+    CHECK(ucd_ucx_progress(UCD_UCX__NULL) == 0);
 }
 
 TEST_CASE("what no datatype of the library stands for is released, asked and refused") {

@@ -2,7 +2,7 @@
 // whose answers are not taken, operations that wait with their types, types of great depth. The
 // other peers are served meanwhile.
 
-#include "rma/one_sided.h"
+#include "api/object.h"
 #include "support/catch.hpp"
 #include "ucx/attacker.hpp"
 #include "ucx/rma_pair.hpp"
@@ -34,7 +34,7 @@ struct Spender {
     }
     ~Spender() {
         // UCX has what it was given to send to the attacker until that takes it, or drops it.
-        (void)ucd_ucx_rma_lose_endpoint(target.rma, target.ep(), UCS_ERR_CONNECTION_RESET);
+        (void)ucd_ucx_lose_endpoint(target.rma, target.ep(), UCS_ERR_CONNECTION_RESET);
         (void)attacker.within(20, [&] {
             attacker.release_data();
             return drained();

@@ -18,7 +18,7 @@ struct Flushed {
     ucs_status_t status = UCS_INPROGRESS;
     bool is_needed = false;
 
-    void start(ucd_ucx_rma_t rma, ucp_ep_h ep) {
+    void start(ucd_ucx_t rma, ucp_ep_h ep) {
         ucd_ucx_param_t p = {};
         p.struct_size = sizeof p;
         p.user_data = this;
@@ -27,7 +27,7 @@ struct Flushed {
             ++f.calls;
             f.status = result->status;
         };
-        ok(ucd_ucx_rma_flush_nbx(rma, ep, &p, &request), "ucd_ucx_rma_flush_nbx");
+        ok(ucd_ucx_flush_nbx(rma, ep, &p, &request), "ucd_ucx_flush_nbx");
         is_needed = request != UCD_UCX_REQUEST__NULL;
     }
     ~Flushed() { ucd_ucx_request_free(request); }
@@ -35,13 +35,13 @@ struct Flushed {
 
 // An operation that no target answers, which flushes when it ends.
 struct Unanswered {
-    ucd_ucx_rma_t rma;
+    ucd_ucx_t rma;
     ucp_ep_h ep;
     ucd_ucx_request_t request = UCD_UCX_REQUEST__NULL;
     int value = 1, calls = 0;
     Flushed one, all; // started when it ends
 
-    Unanswered(ucd_ucx_rma_t r, ucp_ep_h e) : rma(r), ep(e) {
+    Unanswered(ucd_ucx_t r, ucp_ep_h e) : rma(r), ep(e) {
         ucd_ucx_window_key_t key = {{'U', 'C', 'D', 'W', 1}};
         key.bytes[8] = 1;
         ucd_ucx_param_t p = {};
@@ -74,7 +74,7 @@ TEST_CASE("a flush over operations that end in one loss is complete once") {
                 puts.emplace_back(origin.rma, origin.ep());
                 flushes.emplace_back().start(origin.rma, origin.ep());
                 flushes.emplace_back().start(origin.rma, nullptr);
-                if (i < fences) ok(ucd_ucx_rma_fence(origin.rma, origin.ep()), "fence");
+                if (i < fences) ok(ucd_ucx_fence(origin.rma, origin.ep()), "fence");
             }
             target.progress(50);
             origin.lose_endpoint();
@@ -114,6 +114,7 @@ TEST_CASE("a pipeline ends without memory, whatever has come for it") {
             m.kind = kind;
             m.id = id;
             m.total = kind == wire::whole ? bytes : 100000;
+            m.user_id = kind == wire::whole || kind == wire::user_offer;
             m.user_header = kind == wire::whole ? "header" : "";
             attacker.active(m, std::string(bytes, 'b'));
         };
@@ -131,7 +132,7 @@ TEST_CASE("a pipeline ends without memory, whatever has come for it") {
         }
         attacker.progress(20);
         if (n > 0) fail_allocation(n);
-        const int rc = ucd_ucx_pipeline_destroy(&victim.pipeline);
+        const int rc = ucd_ucx_destroy(&victim.pipeline);
         const bool failed = n > 0 && !end_failing();
         CHECK(rc == UCD_SUCCESS);
         CHECK(victim.pipeline == nullptr);

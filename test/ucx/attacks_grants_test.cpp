@@ -221,6 +221,7 @@ TEST_CASE("a peer over its budget is barred, and no other one") {
     CHECK_FALSE(outcomes[1].done());
     // What it says is dropped.
     wire::Message users;
+    users.user_id = 1;
     users.id = attacker.new_id();
     attacker.active(users);
     attacker.progress(50);

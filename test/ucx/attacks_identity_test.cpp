@@ -89,6 +89,7 @@ DEVICE_TEST("a transfer is a tagged one or a user's, and not both") {
                 waits = true;
                 for (const bool users : {users_first, !users_first}) {
                     m.kind = users ? wire::user_offer : wire::opening;
+                    m.user_id = users;
                     if (users)
                         attacker.active(m);
                     else
@@ -99,6 +100,7 @@ DEVICE_TEST("a transfer is a tagged one or a user's, and not both") {
                 attacker.progress(100);
                 if (total > 0) {
                     m.kind = wire::chunk;
+                    m.user_id = 0;
                     attacker.active(m, std::string(total, 'd'));
                     attacker.progress(100);
                 }
@@ -167,7 +169,7 @@ DEVICE_TEST("a peer that knows another's names does not take part in its transfe
         m.kind = kind;
         m.total = 1;
         m.status = kind == wire::withdraw;
-        m.user_id = 0;
+        m.user_id = kind == wire::user_offer || kind == wire::whole;
         m.user_header.clear();
         for (int i = 0; i < names; ++i) {
             ++m.id.number;

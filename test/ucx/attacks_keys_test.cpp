@@ -40,22 +40,14 @@ struct Callers {
         if (rc == UCD_SUCCESS) (void)ucd_ucx_release(buffer, dt);
         return rc;
     }
-    int pipeline_create(ucd_info_t info) {
-        ucd_ucx_pipeline_params_t params = {};
+    int create(ucd_info_t info) {
+        ucd_ucx_params_t params = {};
         params.struct_size = sizeof params;
         params.am_id = am_id + 1;
-        ucd_ucx_pipeline_t pipeline = nullptr;
-        const int rc = ucd_ucx_pipeline_create(sides.a.worker, &params, info, &pipeline);
-        if (rc == UCD_SUCCESS) (void)ucd_ucx_pipeline_destroy(&pipeline);
-        return rc;
-    }
-    int rma_create(ucd_info_t info) {
-        ucd_ucx_rma_params_t params = {};
-        params.struct_size = sizeof params;
-        params.am_id = am_id + 1;
-        ucd_ucx_rma_t rma = nullptr;
-        const int rc = ucd_ucx_rma_create(sides.a.worker, &params, info, &rma);
-        if (rc == UCD_SUCCESS) (void)ucd_ucx_rma_destroy(&rma);
+        params.families = UCD_UCX_TRANSFERS | UCD_UCX_ONE_SIDED;
+        ucd_ucx_t ucx = nullptr;
+        const int rc = ucd_ucx_create(sides.a.worker, &params, info, &ucx);
+        if (rc == UCD_SUCCESS) (void)ucd_ucx_destroy(&ucx);
         return rc;
     }
     int window_create(ucd_info_t info) {
@@ -136,12 +128,11 @@ const struct {
     int (Callers::*call)(ucd_info_t);
 } callers[] = {{"ucd_ucx_datatype", &Callers::datatype},
                {"ucd_ucx_prepare", &Callers::prepare},
-               {"ucd_ucx_pipeline_create", &Callers::pipeline_create},
+               {"ucd_ucx_create", &Callers::create},
                {"ucd_ucx_send_nbx", &Callers::send},
                {"ucd_ucx_recv_nbx", &Callers::recv},
                {"ucd_ucx_am_send_nbx", &Callers::am_send},
                {"ucd_ucx_am_recv_nbx", &Callers::am_recv},
-               {"ucd_ucx_rma_create", &Callers::rma_create},
                {"ucd_ucx_window_create", &Callers::window_create},
                {"ucd_ucx_put_nbx", &Callers::operate<What::put>},
                {"ucd_ucx_get_nbx", &Callers::operate<What::get>},
@@ -256,14 +247,11 @@ DEVICE_TEST("what a target found wrong is told at the origin") {
 TEST_CASE("what is called before ucd_init says so of itself") {
     Side side;
     REQUIRE(ucd_finalize() == UCD_SUCCESS);
-    ucd_ucx_pipeline_params_t params = {};
+    ucd_ucx_params_t params = {};
     params.struct_size = sizeof params;
     params.am_id = am_id;
-    ucd_ucx_rma_params_t rma_params = {};
-    rma_params.struct_size = sizeof rma_params;
-    rma_params.am_id = am_id;
-    ucd_ucx_pipeline_t pipeline = nullptr;
-    ucd_ucx_rma_t rma = nullptr;
+    params.families = UCD_UCX_TRANSFERS;
+    ucd_ucx_t ucx = nullptr;
     void *buffer;
     std::size_t count;
     ucp_datatype_t dt;
@@ -275,14 +263,11 @@ TEST_CASE("what is called before ucd_init says so of itself") {
         CHECK(message.find("ucd_init") != std::string::npos);
         CHECK(message.find(": ", function.size() + 2) == std::string::npos); // no other's name
     };
-    check("ucd_ucx_pipeline_create",
-          ucd_ucx_pipeline_create(side.worker, &params, UCD_INFO__NULL, &pipeline));
-    check("ucd_ucx_rma_create", ucd_ucx_rma_create(side.worker, &rma_params, UCD_INFO__NULL, &rma));
+    check("ucd_ucx_create", ucd_ucx_create(side.worker, &params, UCD_INFO__NULL, &ucx));
     check("ucd_ucx_datatype", ucd_ucx_datatype(UCD_TYPE__INT, UCD_INFO__NULL, &dt));
     check("ucd_ucx_prepare",
           ucd_ucx_prepare(&side, 1, UCD_TYPE__INT, UCD_INFO__NULL, &buffer, &count, &dt));
-    CHECK(pipeline == nullptr);
-    CHECK(rma == nullptr);
+    CHECK(ucx == nullptr);
     // After a ucd_init that failed, its reason is repeated.
     REQUIRE(setenv("UCD_THREADS", "no", 1) == 0);
     CHECK(ucd_init(UCD_INFO__NULL) == UCD_ERR__INVALID_ARG);

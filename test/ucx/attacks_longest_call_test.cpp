@@ -2,8 +2,8 @@
 // permit (docs/guide/security.md). What one call ends is counted by what it gives back to the
 // ledger; the limit on its time is only there to notice what nothing counts.
 
+#include "api/object.h"
 #include "datatype/op_steps.h"
-#include "rma/one_sided.h"
 #include "support/catch.hpp"
 #include "ucx/attacker.hpp"
 #include "ucx/rma_pair.hpp"

@@ -138,6 +138,7 @@ TEST_CASE("messages that nobody receives end with their endpoint") {
             m.kind = kind;
             m.id = attacker.new_id();
             m.total = kind == wire::whole ? 1 : 1000000;
+            m.user_id = kind == wire::whole || kind == wire::user_offer;
             attacker.active(m, std::string(kind == wire::chunk || kind == wire::whole, 'c'));
             attacker.progress();
         }
@@ -202,6 +203,7 @@ TEST_CASE("data that is dropped takes no memory, whatever its length") {
             m.kind = wire::whole;
             m.id = attacker.new_id();
             m.total = bytes;
+            m.user_id = 1;
             attacker.active_by_rendezvous(m, data);
             REQUIRE(attacker.within(20, [&] { return !keeper.kept.empty(); }));
             before = heap_bytes();

@@ -21,6 +21,7 @@ struct Attacked {
     Attacked() {
         wire::Message m;
         m.id = attacker.new_id();
+        m.user_id = 1;
         attacker.active(m);
         REQUIRE(attacker.within(5, [&] { return told.reply_ep != nullptr; }));
     }

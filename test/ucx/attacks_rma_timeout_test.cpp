@@ -42,7 +42,7 @@ DEVICE_TEST("one-sided operations whose target does not answer end in time") {
         }
         Outcome flushed;
         const ucd_ucx_param_t p = flushed.param();
-        ok(ucd_ucx_rma_flush_nbx(pair.origin.rma, nullptr, &p, &flushed.request), "flush");
+        ok(ucd_ucx_flush_nbx(pair.origin.rma, nullptr, &p, &flushed.request), "flush");
         const auto all_done = [&] {
             return flushed.done() && std::all_of(operations.begin(), operations.end(),
                                                  [](const auto &o) { return o->done(); });

@@ -43,6 +43,7 @@ DEVICE_TEST("a receive whose sender stops is ended in time") {
         wire::Message m = attacker.open(tagged.bytes()), users;
         users.id = attacker.new_id();
         users.total = m.total;
+        users.user_id = 1;
         users.kind = wire::user_offer;
         attacker.active(users);
         m.kind = users.kind = wire::chunk;

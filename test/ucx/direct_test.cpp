@@ -1,7 +1,7 @@
 // Direct transfers: when they are offered and taken, and how they end.
 
+#include "api/object.h"
 #include "c_api/allocations.hpp"
-#include "pipeline/transfers.h"
 #include "support/device_test.hpp"
 #include "ucx/direct_pair.hpp"
 

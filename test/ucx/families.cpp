@@ -101,7 +101,7 @@ void FamilyPair::until(const std::function<bool()> &condition) {
 }
 
 void FamilyPair::lose_endpoint(Side &side, ucs_status_t status) {
-    ok(one_sided_ ? ucd_ucx_rma_lose_endpoint(rma_side(side).rma, side.ep, status)
+    ok(one_sided_ ? ucd_ucx_lose_endpoint(rma_side(side).rma, side.ep, status)
                   : ucd_ucx_lose_endpoint(side.pipeline, side.ep, status),
        "lose_endpoint");
 }

@@ -128,11 +128,11 @@ DEVICE_TEST("an endpoint is closed while data is anywhere") {
                 moves.push_back(std::make_unique<FamilyMove>(pair, random_shape(rng), tag));
                 ok(moves.back()->start(), to_text(means));
                 if (pair.one_sided() && rng.chance(20))
-                    ok(ucd_ucx_rma_fence(pair.one_sided()->a.rma, pair.a().ep), "fence");
+                    ok(ucd_ucx_fence(pair.one_sided()->a.rma, pair.a().ep), "fence");
             }
             if (pair.one_sided()) {
                 const ucd_ucx_param_t p = flushed.param();
-                ok(ucd_ucx_rma_flush_nbx(pair.one_sided()->a.rma, nullptr, &p, &flushed.request),
+                ok(ucd_ucx_flush_nbx(pair.one_sided()->a.rma, nullptr, &p, &flushed.request),
                    "flush");
                 flushed.calls = 0;
                 flushed.started();

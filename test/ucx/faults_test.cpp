@@ -21,7 +21,7 @@ DEVICE_TEST("a receive that nothing came for is cancelled") {
     Strided out(1000);
     Outcome received;
     REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
-    CHECK(ucd_ucx_pipeline_destroy(&sides.b.pipeline) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_ucx_destroy(&sides.b.pipeline) == UCD_ERR__INVALID_ARG);
     REQUIRE(ucd_ucx_cancel(sides.b.pipeline, received.request) == UCD_SUCCESS);
     sides.until([&] { return received.done(); });
     CHECK(received.result.status == UCS_ERR_CANCELED);
@@ -45,7 +45,7 @@ DEVICE_TEST("a receive of which a part has come is cancelled, and the rest is dr
         CHECK(received.result.status == UCS_ERR_CANCELED);
         out.clear();
         if (ends_early) { // the pipeline does, and not UCX's receive
-            REQUIRE(ucd_ucx_pipeline_destroy(&sides.b.pipeline) == UCD_SUCCESS);
+            REQUIRE(ucd_ucx_destroy(&sides.b.pipeline) == UCD_SUCCESS);
             sides.b.open_pipeline(UCD_INFO__NULL);
         }
         sides.until([&] { return sent.done(); });
@@ -199,7 +199,7 @@ DEVICE_TEST("messages that nobody wanted are dropped with the pipeline") {
     sides.until([&] { return active.done(); });
     CHECK(active.result.status == UCS_OK);
     CHECK(!sent.done());
-    REQUIRE(ucd_ucx_pipeline_destroy(&sides.b.pipeline) == UCD_SUCCESS);
+    REQUIRE(ucd_ucx_destroy(&sides.b.pipeline) == UCD_SUCCESS);
     REQUIRE(ucd_ucx_cancel(sides.a.pipeline, sent.request) == UCD_SUCCESS);
     const auto progress_until = [&](auto done) {
         for (int i = 0; i < 20000 && !done(); ++i) {
@@ -229,14 +229,13 @@ DEVICE_TEST("calls that cannot start say why and change nothing") {
     TwoSides sides(SMALL_CHUNKS);
     Strided in(10);
     Outcome o;
-    const auto send = [&](ucd_ucx_pipeline_t pipeline, ucp_ep_h ep, ucd_type_t type,
+    const auto send = [&](ucd_ucx_t pipeline, ucp_ep_h ep, ucd_type_t type,
                           const ucd_ucx_param_t &p) {
         return ucd_ucx_send_nbx(pipeline, ep, in.data(), 1, type, 1, &p, &o.request);
     };
     const ucd_ucx_param_t p = o.param();
     CHECK(send(nullptr, sides.a.ep, in.type(), p) == UCD_ERR__INVALID_ARG);
-    CHECK(std::string(ucd_ucx_last_error()) ==
-          "ucd_ucx_send_nbx: pipeline is NULL; it must not be");
+    CHECK(std::string(ucd_ucx_last_error()) == "ucd_ucx_send_nbx: ucx is NULL; it must not be");
     CHECK(send(sides.a.pipeline, nullptr, in.type(), p) == UCD_ERR__INVALID_ARG);
     CHECK(send(sides.a.pipeline, sides.a.ep, UCD_TYPE__NULL, p) == UCD_ERR__INVALID_ARG);
     ucd_ucx_param_t bad = p;
@@ -275,7 +274,7 @@ DEVICE_TEST("a pipeline that ends lets go of requests that are complete, told or
             start_active(sides.a, {bytes, 8, UCD_TYPE__BYTE}, sent, {});
             sides.until([&] { return told.times > 0 && sent.done(); });
             start_receive_active(sides.b, told.data, {bytes, 7, UCD_TYPE__BYTE}, received);
-            CHECK(ucd_ucx_pipeline_destroy(&sides.b.pipeline) == UCD_SUCCESS);
+            CHECK(ucd_ucx_destroy(&sides.b.pipeline) == UCD_SUCCESS);
             CHECK(received.calls == 0);
             CHECK(ucd_ucx_request_check(received.request, nullptr) == UCS_ERR_MESSAGE_TRUNCATED);
         }

@@ -156,6 +156,7 @@ DEVICE_TEST("what no pipeline sent is refused") {
     Told told(sides.b);
     header.total = 100;
     header.id = {78, 1};
+    header.user_id = 1;
     hand.active(header, bytes.data(), 100);
     hand.active(header, bytes.data(), 100);
     for (int i = 0; i < 100; ++i) sides.progress();

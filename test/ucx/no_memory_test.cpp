@@ -80,7 +80,7 @@ DEVICE_TEST("an operation for which there is no memory has not begun") {
     CHECK_FALSE(listener.hand.has_said());
     // A flush has nothing to wait for, and the end of the test nothing that is outstanding.
     ucd_ucx_request_t flush = nullptr;
-    ok(ucd_ucx_rma_flush_nbx(listener.a.rma, nullptr, nullptr, &flush), "flush");
+    ok(ucd_ucx_flush_nbx(listener.a.rma, nullptr, nullptr, &flush), "flush");
     CHECK(flush == UCD_UCX_REQUEST__NULL);
 }
 
@@ -91,9 +91,9 @@ DEVICE_TEST("an operation behind a fence for which there is no memory ends, and 
         NewPut first(2 * nth), behind(2 * nth + 1), last(0);
         ok(first.start(listener), "put");
         const wire::Said said = listener.hand.next_said();
-        ok(ucd_ucx_rma_fence(listener.a.rma, listener.a.ep()), "fence");
+        ok(ucd_ucx_fence(listener.a.rma, listener.a.ep()), "fence");
         ok(behind.start(listener), "put");
-        ok(ucd_ucx_rma_fence(listener.a.rma, listener.a.ep()), "fence");
+        ok(ucd_ucx_fence(listener.a.rma, listener.a.ep()), "fence");
         ok(last.start(listener), "put");
         listener.paused = true;
         listener.answer(said.number);
@@ -124,7 +124,7 @@ DEVICE_TEST("progress that finds no memory says that there is more to do") {
     const wire::Said said = listener.hand.next_said();
     listener.hand.progress(20);
     fail_allocation(1); // to look at what has a time limit
-    const unsigned moved = ucd_ucx_rma_progress(listener.a.rma);
+    const unsigned moved = ucd_ucx_progress(listener.a.rma);
     CHECK_FALSE(end_failing());
     CHECK(moved > 0);
     listener.answer(said.number);
@@ -217,6 +217,7 @@ DEVICE_TEST("data that nobody wants is completed at its sender, with memory for 
         m.kind = wire::whole;
         m.id = attacker.new_id();
         m.total = data.size();
+        m.user_id = 1;
         paused = true;
         attacker.active_by_rendezvous(m, data);
         attacker.progress(3);
@@ -319,7 +320,7 @@ bool lose_while_failing(Means means, bool at_b, std::size_t nth) {
     FailingProgress failing(at_b, nth), none(false, 0);
     FamilyMove move(pair, {.ints = 4000}, 1), held(pair, {.ints = 4000}, 2);
     ok(move.start(), to_text(means));
-    if (pair.one_sided()) ok(ucd_ucx_rma_fence(pair.one_sided()->a.rma, pair.a().ep), "fence");
+    if (pair.one_sided()) ok(ucd_ucx_fence(pair.one_sided()->a.rma, pair.a().ep), "fence");
     ok(held.start(), to_text(means));
     for (int i = 0; i < 2; ++i) pair.progress();
     pair.lose_endpoint(pair.a(), UCS_ERR_TIMED_OUT);

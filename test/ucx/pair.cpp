@@ -73,9 +73,10 @@ Side::Side(ucs_thread_mode_t mode) {
 }
 
 void Side::open_pipeline(ucd_info_t info) {
-    ucd_ucx_pipeline_params_t params = {};
+    ucd_ucx_params_t params = {};
     params.struct_size = sizeof params;
     params.am_id = am_id;
+    params.families = UCD_UCX_TRANSFERS | UCD_UCX_ONE_SIDED;
     params.allocate = gives_memory ? MemoryUse::allocate : nullptr;
     params.release = gives_memory ? MemoryUse::release : nullptr;
     params.memory_arg = &memory;
@@ -83,7 +84,7 @@ void Side::open_pipeline(ucd_info_t info) {
     params.trace_arg = this;
     params.unresponsive = note_unresponsive;
     params.unresponsive_arg = this;
-    ok(ucd_ucx_pipeline_create(worker, &params, info, &pipeline), "ucd_ucx_pipeline_create");
+    ok(ucd_ucx_create(worker, &params, info, &pipeline), "ucd_ucx_create");
 }
 
 std::string Side::address() const {
@@ -133,7 +134,7 @@ Side::~Side() {
     close_endpoint();
     if (pipeline != nullptr) {
         ucd_ucx_progress(pipeline);
-        if (ucd_ucx_pipeline_destroy(&pipeline) != UCD_SUCCESS) {
+        if (ucd_ucx_destroy(&pipeline) != UCD_SUCCESS) {
             std::fprintf(stderr, "%s\n", ucd_ucx_last_error());
             std::abort();
         }

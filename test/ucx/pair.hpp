@@ -21,7 +21,7 @@ void ok(int rc, const char *what);
 std::string to_hex(const std::string &bytes);
 std::string from_hex(const std::string &digits);
 
-constexpr unsigned am_id = 7;
+constexpr std::uint16_t am_id = 7;
 
 struct MemoryUse {
     std::size_t live = 0, most = 0; // blocks
@@ -50,7 +50,7 @@ public:
     ucp_context_h context = nullptr;
     ucp_worker_h worker = nullptr;
     ucp_ep_h ep = nullptr;
-    ucd_ucx_pipeline_t pipeline = UCD_UCX_PIPELINE__NULL;
+    ucd_ucx_t pipeline = UCD_UCX__NULL;
     std::vector<ucd_ucx_event_t> events;
     std::vector<ucp_ep_h> unresponsive; // what that callback was told, with this as its argument
     static void note_unresponsive(ucp_ep_h ep, void *side) {

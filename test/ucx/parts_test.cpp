@@ -149,8 +149,8 @@ struct Heap {
     std::size_t bytes = 0, blocks = 0, calls = 0;
     bool refuses = false;
 
-    ucd_ucx_pipeline_params_t params() {
-        ucd_ucx_pipeline_params_t p = {};
+    ucd_ucx_params_t params() {
+        ucd_ucx_params_t p = {};
         p.memory_arg = this;
         p.allocate = [](std::size_t size, void *heap) -> void * {
             auto &self = *static_cast<Heap *>(heap);
@@ -359,7 +359,7 @@ TEST_CASE("what peers may take has its defaults") {
     const auto budgets = std::make_unique<Ledger::Limits>();
     CHECK((budgets->peer == 268435456 && budgets->peers == 1073741824));
     CHECK(budgets->remembered == 16777216);
-    CHECK(rma::Target::default_peer_operations == 65536);
+    CHECK(EngineSettings().peer_operations == 65536);
 }
 
 TEST_CASE("options of preparing have their defaults and their limits") {

@@ -106,7 +106,7 @@ DEVICE_TEST("chunks on the host are pinned memory, where the user gives none") {
     for (const bool out_of_memory : {false, true}) {
         TwoSides pair;
         for (Side *side : {&pair.a, &pair.b}) {
-            ok(ucd_ucx_pipeline_destroy(&side->pipeline), "ucd_ucx_pipeline_destroy");
+            ok(ucd_ucx_destroy(&side->pipeline), "ucd_ucx_destroy");
             side->gives_memory = false;
             side->open_pipeline(keys.get());
         }
@@ -133,7 +133,7 @@ TEST_CASE("memory for messages and chunks is used again, not had again") {
     for (const Keys *keys : {&whole, &by_host, &in_ring}) {
         TwoSides pair;
         for (Side *side : {&pair.a, &pair.b}) {
-            ok(ucd_ucx_pipeline_destroy(&side->pipeline), "ucd_ucx_pipeline_destroy");
+            ok(ucd_ucx_destroy(&side->pipeline), "ucd_ucx_destroy");
             side->gives_memory = false;
             side->open_pipeline(keys->get());
         }

@@ -1,8 +1,8 @@
 // What tests of direct access to windows share.
 #pragma once
 
+#include "api/object.h"
 #include "rma/access_page.h"
-#include "rma/one_sided.h"
 #include "ucx/rma_operation.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // Direct access to windows: what begins it, and what does not; and what ends it.
 
+#include "api/object.h"
 #include "c_api/allocations.hpp"
 #include "rma/access_page.h"
-#include "rma/one_sided.h"
 #include "support/device_test.hpp"
 #include "support/random/random_cases.hpp"
 #include "ucx/links_pair.hpp"
@@ -88,7 +88,7 @@ DEVICE_TEST("a grant of a window that cannot be mapped is not used") {
         g.pair.progress();
         ::usleep(20);
     }
-    g.pair.a.rma->one_sided.access.take_grant(g.pair.a.ep(), message);
+    g.pair.a.rma->one_sided->access.take_grant(g.pair.a.ep(), message);
     RmaTestOperation put(many);
     CHECK_FALSE(is_direct(g.pair, What::put, put, window.key()));
     CHECK(put.status() == UCS_OK);
@@ -237,7 +237,7 @@ DEVICE_TEST("direct operations stay behind a fence, and a flush does not wait fo
     RmaTestOperation first(many + 1), second(many); // the first one is a message
     std::fill(second.in.begin(), second.in.end(), 2);
     ok(first.start(What::accumulate, g.pair.a, g.key(), 0), "accumulate");
-    ok(ucd_ucx_rma_fence(g.pair.a.rma, g.pair.a.ep()), "fence");
+    ok(ucd_ucx_fence(g.pair.a.rma, g.pair.a.ep()), "fence");
     ok(second.start(What::put, g.pair.a, g.key(), 0), "put");
     g.pair.a.progress();
     CHECK_FALSE(second.done());
@@ -248,21 +248,21 @@ DEVICE_TEST("direct operations stay behind a fence, and a flush does not wait fo
     RmaTestOperation third(many);
     ok(third.start(What::put, g.pair.a, g.key(), 0), "put");
     ucd_ucx_request_t flush;
-    ok(ucd_ucx_rma_flush_nbx(g.pair.a.rma, g.pair.a.ep(), nullptr, &flush), "flush");
+    ok(ucd_ucx_flush_nbx(g.pair.a.rma, g.pair.a.ep(), nullptr, &flush), "flush");
     CHECK(flush == UCD_UCX_REQUEST__NULL);
     g.pair.until([&] { return third.done(); });
 }
 
 DEVICE_TEST("with a lost endpoint, direct access ends at both sides") {
     Granted g;
-    ok(ucd_ucx_rma_lose_endpoint(g.pair.b.rma, g.pair.b.ep(), UCS_ERR_CANCELED), "lose");
+    ok(ucd_ucx_lose_endpoint(g.pair.b.rma, g.pair.b.ep(), UCS_ERR_CANCELED), "lose");
     g.pair.b.progress();
     RmaTestOperation put(many);
     ok(put.start(What::put, g.pair.a, g.key(), 0), "put");
     g.pair.a.progress();
     CHECK_FALSE(put.done());
     CHECK(g.window.memory[0] == 7);
-    ok(ucd_ucx_rma_lose_endpoint(g.pair.a.rma, g.pair.a.ep(), UCS_ERR_CANCELED), "lose");
+    ok(ucd_ucx_lose_endpoint(g.pair.a.rma, g.pair.a.ep(), UCS_ERR_CANCELED), "lose");
     g.pair.until([&] { return put.done(); });
 }
 
@@ -280,13 +280,13 @@ DEVICE_TEST("an owner keeps the pages of few lost endpoints, and grants nothing 
         REQUIRE(pages.back() != nullptr);
         *reinterpret_cast<std::atomic<uint64_t> *>(pages.back()->address()) = 1;
         for (RmaSide *side : {&pair.a, &pair.b}) {
-            ok(ucd_ucx_rma_lose_endpoint(side->rma, side->ep(), UCS_ERR_CANCELED), "lose");
+            ok(ucd_ucx_lose_endpoint(side->rma, side->ep(), UCS_ERR_CANCELED), "lose");
             side->progress();
         }
     }
     CHECK_FALSE(becomes_direct(pair, g.key(), many));
     for (RmaSide *side : {&pair.a, &pair.b}) {
-        ok(ucd_ucx_rma_lose_endpoint(side->rma, side->ep(), UCS_ERR_CANCELED), "lose");
+        ok(ucd_ucx_lose_endpoint(side->rma, side->ep(), UCS_ERR_CANCELED), "lose");
         side->progress();
     }
     SECTION("one is not at work any more") {
@@ -312,13 +312,13 @@ DEVICE_TEST("introductions and grants by hand begin nothing") {
     ok(get.start(What::get, target.a, &key, 0), "get");
     target.hand.progress(20);
     CHECK_FALSE(get.done());
-    ok(ucd_ucx_rma_lose_endpoint(target.a.rma, target.a.ep(), UCS_ERR_CANCELED), "lose");
+    ok(ucd_ucx_lose_endpoint(target.a.rma, target.a.ep(), UCS_ERR_CANCELED), "lose");
     REQUIRE(target.hand.within(5, [&] { return get.done(); }));
 }
 
 DEVICE_TEST("a grant that is not authentic opens nothing") {
     Granted g;
-    WindowAccess &access = g.pair.a.rma->one_sided.access;
+    WindowAccess &access = g.pair.a.rma->one_sided->access;
     WindowGrant grant;
     std::copy_n(g.key()->bytes + 8, grant.window.size(), grant.window.begin());
     grant.bytes = 2 * many * sizeof(int);

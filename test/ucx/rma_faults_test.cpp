@@ -140,7 +140,7 @@ DEVICE_TEST("what an origin can see is refused at once") {
     CHECK(std::string(ucd_ucx_last_error()).rfind("ucd_ucx_put_nbx: origin_count is -1, ", 0) == 0);
     refused(accumulate(UCD_UCX_OP__NO_OP), "op is -1");
     refused(accumulate(99), "op is 99");
-    refused(ucd_ucx_rma_destroy(&pair.b.rma), "has a window");
+    refused(ucd_ucx_destroy(&pair.b.rma), "has a window");
     CHECK(std::count(memory.begin(), memory.end(), 7) == 100);
     check_usable(pair);
 }
@@ -151,9 +151,9 @@ DEVICE_TEST("operations started after an endpoint was lost are not lost with it"
     const Window window(pair.b, memory.data(), 40);
     RmaTestOperation before(10), behind(10), after(10);
     ok(before.start(What::accumulate, pair.a, window.key(), 0), "accumulate");
-    ok(ucd_ucx_rma_fence(pair.a.rma, pair.a.ep()), "fence");
+    ok(ucd_ucx_fence(pair.a.rma, pair.a.ep()), "fence");
     ok(behind.start(What::accumulate, pair.a, window.key(), 0), "accumulate");
-    ok(ucd_ucx_rma_lose_endpoint(pair.a.rma, pair.a.ep(), UCS_ERR_TIMED_OUT), "lose");
+    ok(ucd_ucx_lose_endpoint(pair.a.rma, pair.a.ep(), UCS_ERR_TIMED_OUT), "lose");
     ok(after.start(What::accumulate, pair.a, window.key(), 0), "accumulate");
     pair.until([&] { return before.done() && behind.done() && after.done(); });
     CHECK(before.status() == UCS_ERR_TIMED_OUT);
@@ -165,7 +165,7 @@ DEVICE_TEST("operations started after an endpoint was lost are not lost with it"
 DEVICE_TEST("an endpoint that cannot be given up for lack of memory is not said to be") {
     RmaPair pair;
     const auto lose = [&] {
-        return ucd_ucx_rma_lose_endpoint(pair.a.rma, pair.a.ep(), UCS_ERR_TIMED_OUT);
+        return ucd_ucx_lose_endpoint(pair.a.rma, pair.a.ep(), UCS_ERR_TIMED_OUT);
     };
     int failed = 0;
     for (std::size_t nth = 1;; ++nth) {

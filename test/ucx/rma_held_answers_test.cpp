@@ -1,7 +1,7 @@
 // Answers to one-sided requests that UCX holds, or for which there is no memory.
 
+#include "api/object.h"
 #include "c_api/allocations.hpp"
-#include "rma/one_sided.h"
 #include "support/device_test.hpp"
 #include "ucx/rma_by_hand.hpp"
 #include "ucx/rma_operation.hpp"
@@ -94,7 +94,7 @@ DEVICE_TEST("an answer for which there is no memory is said again, unless its en
         sends.rest = Fate::sent;
         if (lost) {
             sends.calls.clear();
-            ok(ucd_ucx_rma_lose_endpoint(target.b.rma, target.b.ep(), UCS_ERR_TIMED_OUT), "lose");
+            ok(ucd_ucx_lose_endpoint(target.b.rma, target.b.ep(), UCS_ERR_TIMED_OUT), "lose");
             target.hand.progress(20);
             CHECK(sends.calls.empty());
             CHECK_FALSE(target.hand.has_said());
@@ -118,7 +118,7 @@ DEVICE_TEST("an operation that ends after its endpoint was lost is not answered"
     origin.hand.active(m);
     origin.hand.progress(20); // its chunk is awaited
     origin.paused = true;
-    ok(ucd_ucx_rma_lose_endpoint(origin.b.rma, origin.b.ep(), UCS_ERR_TIMED_OUT), "lose");
+    ok(ucd_ucx_lose_endpoint(origin.b.rma, origin.b.ep(), UCS_ERR_TIMED_OUT), "lose");
     sends.calls.clear();
     for (int i = 0; i < 20; ++i) origin.b.progress();
     CHECK(sends.calls.empty());

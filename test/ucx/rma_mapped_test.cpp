@@ -1,7 +1,7 @@
 // Windows on memory that the library allocates: operations that are done in a mapping of it, and
 // what ends them.
 
-#include "rma/one_sided.h"
+#include "api/object.h"
 #include "rma/window_memory.h"
 #include "support/device_test.hpp"
 #include "support/random/random_cases.hpp"

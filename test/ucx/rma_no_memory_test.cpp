@@ -1,7 +1,7 @@
 // Messages that UCX does not let be held, and for which there is no memory.
 
+#include "api/object.h"
 #include "c_api/allocations.hpp"
-#include "rma/one_sided.h"
 #include "support/device_test.hpp"
 #include "ucx/rma_by_hand.hpp"
 #include "ucx/rma_operation.hpp"
@@ -129,6 +129,7 @@ DEVICE_TEST(
     h.kind = ucd_ucx::MessageKind::whole;
     h.id = {77, 0};
     h.user_header = 40;
+    h.user_id = 1;
     // There is no memory for the message, its header, or its data; or for all.
     for (const auto &[failing, bytes] : {std::pair<std::size_t, std::size_t>(1, 10),
                                          {2, 10},

@@ -53,11 +53,11 @@ ucp_ep_h connect_with_itself(Side &side) {
 }
 
 void disconnect(RmaSide &side, ucp_ep_h ep) {
-    ok(ucd_ucx_rma_lose_endpoint(side.rma, ep, UCS_ERR_CANCELED), "lose");
+    ok(ucd_ucx_lose_endpoint(side.rma, ep, UCS_ERR_CANCELED), "lose");
     ucp_request_param_t params = {};
     const ucs_status_ptr_t request = ucp_ep_close_nbx(ep, &params);
     if (!UCS_PTR_IS_PTR(request)) return;
-    while (ucp_request_check_status(request) == UCS_INPROGRESS) ucd_ucx_rma_progress(side.rma);
+    while (ucp_request_check_status(request) == UCS_INPROGRESS) ucd_ucx_progress(side.rma);
     ucp_request_free(request);
 }
 
@@ -165,13 +165,13 @@ DEVICE_TEST("what is started behind a fence comes after what is before it") {
                                window.key(), 0, n, UCD_TYPE__LONG, nullptr, &request),
                "put");
             ucd_ucx_request_free(request);
-            ok(ucd_ucx_rma_fence(pair.a.rma, all ? nullptr : pair.a.ep()), "fence");
-            ok(ucd_ucx_rma_fence(pair.a.rma, all ? nullptr : pair.a.ep()), "a second fence");
+            ok(ucd_ucx_fence(pair.a.rma, all ? nullptr : pair.a.ep()), "fence");
+            ok(ucd_ucx_fence(pair.a.rma, all ? nullptr : pair.a.ep()), "a second fence");
             ok(ucd_ucx_get_nbx(pair.a.rma, pair.a.ep(), out[round].data(), 5000, UCD_TYPE__LONG,
                                window.key(), 0, 5000, UCD_TYPE__LONG, nullptr, &request),
                "get");
             ucd_ucx_request_free(request);
-            ok(ucd_ucx_rma_fence(pair.a.rma, all ? nullptr : pair.a.ep()), "fence");
+            ok(ucd_ucx_fence(pair.a.rma, all ? nullptr : pair.a.ep()), "fence");
         }
         pair.flush();
         std::vector<long> expected(5000, 0);
@@ -181,7 +181,7 @@ DEVICE_TEST("what is started behind a fence comes after what is before it") {
         }
     }
     ucd_ucx_request_t none = reinterpret_cast<ucd_ucx_request_t>(1);
-    ok(ucd_ucx_rma_flush_nbx(pair.a.rma, pair.a.ep(), nullptr, &none), "flush");
+    ok(ucd_ucx_flush_nbx(pair.a.rma, pair.a.ep(), nullptr, &none), "flush");
     CHECK(none == UCD_UCX_REQUEST__NULL);
 }
 
@@ -191,13 +191,13 @@ DEVICE_TEST("a flush waits for what was started, and says whether it failed") {
     const Window window(pair.b, memory.data(), memory.size());
     Outcome good, bad, flushed, of_nothing;
     const ucd_ucx_param_t f = flushed.param(), n = of_nothing.param();
-    ok(ucd_ucx_rma_flush_nbx(pair.a.rma, nullptr, &n, &of_nothing.request), "flush");
+    ok(ucd_ucx_flush_nbx(pair.a.rma, nullptr, &n, &of_nothing.request), "flush");
     CHECK(of_nothing.request == UCD_UCX_REQUEST__NULL);
     start_put(pair.a, {in.data(), 3000, UCD_TYPE__CHAR}, {window.key(), 0, 3000, UCD_TYPE__CHAR},
               good);
     start_put(pair.a, {in.data(), 10, UCD_TYPE__CHAR}, {window.key(), 2995, 10, UCD_TYPE__CHAR},
               bad);
-    ok(ucd_ucx_rma_flush_nbx(pair.a.rma, pair.a.ep(), &f, &flushed.request), "flush");
+    ok(ucd_ucx_flush_nbx(pair.a.rma, pair.a.ep(), &f, &flushed.request), "flush");
     CHECK(flushed.request != UCD_UCX_REQUEST__NULL);
     pair.until([&] { return flushed.done(); });
     CHECK(good.result.status == UCS_OK);
@@ -226,8 +226,8 @@ DEVICE_TEST("threads count with the same two workers") {
                 return;
             Deadline limit(30);
             while (ucd_ucx_request_check(request, nullptr) == UCS_INPROGRESS) {
-                ucd_ucx_rma_progress(pair.a.rma);
-                ucd_ucx_rma_progress(pair.b.rma);
+                ucd_ucx_progress(pair.a.rma);
+                ucd_ucx_progress(pair.b.rma);
                 if (limit.has_passed()) return;
             }
             good += ucd_ucx_request_check(request, nullptr) == UCS_OK;

@@ -20,38 +20,39 @@ const std::initializer_list<std::pair<std::string, std::string>> small_chunks = 
     {"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}, {"ucd.ucx.depth", "3"}};
 
 RmaSide::RmaSide(ucd_info_t info, ucs_thread_mode_t mode) : side(mode) {
-    ucd_ucx_rma_params_t params = {};
+    ucd_ucx_params_t params = {};
     params.struct_size = sizeof params;
     params.am_id = am_id;
+    params.families = UCD_UCX_TRANSFERS | UCD_UCX_ONE_SIDED;
     params.allocate = MemoryUse::allocate;
     params.release = MemoryUse::release;
     params.memory_arg = &side.memory;
     params.unresponsive = Side::note_unresponsive;
     params.unresponsive_arg = &side;
-    ok(ucd_ucx_rma_create(side.worker, &params, info, &rma), "ucd_ucx_rma_create");
+    ok(ucd_ucx_create(side.worker, &params, info, &rma), "ucd_ucx_create");
 }
 
 RmaSide::~RmaSide() {
     close_endpoint();
-    if (ucd_ucx_rma_destroy(&rma) != UCD_SUCCESS) give_up("ucd_ucx_rma_destroy");
+    if (ucd_ucx_destroy(&rma) != UCD_SUCCESS) give_up("ucd_ucx_destroy");
 }
 
 void RmaSide::progress() {
-    ucd_ucx_rma_progress(rma);
+    ucd_ucx_progress(rma);
     if (side.lost == UCS_OK || told_ || side.ep == nullptr) return;
     told_ = true;
-    ok(ucd_ucx_rma_lose_endpoint(rma, side.ep, side.lost), "ucd_ucx_rma_lose_endpoint");
+    ok(ucd_ucx_lose_endpoint(rma, side.ep, side.lost), "ucd_ucx_lose_endpoint");
 }
 
 void RmaSide::lose_endpoint() {
-    ok(ucd_ucx_rma_lose_endpoint(rma, ep(), UCS_ERR_CONNECTION_RESET), "ucd_ucx_rma_lose_endpoint");
+    ok(ucd_ucx_lose_endpoint(rma, ep(), UCS_ERR_CONNECTION_RESET), "ucd_ucx_lose_endpoint");
 }
 
 void RmaSide::close_endpoint() {
     if (side.ep == nullptr) return;
-    ok(ucd_ucx_rma_lose_endpoint(rma, side.ep, UCS_ERR_CANCELED), "ucd_ucx_rma_lose_endpoint");
+    ok(ucd_ucx_lose_endpoint(rma, side.ep, UCS_ERR_CANCELED), "ucd_ucx_lose_endpoint");
     side.close_endpoint();
-    for (int i = 0; i < 10; ++i) ucd_ucx_rma_progress(rma);
+    for (int i = 0; i < 10; ++i) ucd_ucx_progress(rma);
     side.lost = UCS_OK;
     told_ = false;
 }
@@ -78,7 +79,7 @@ void RmaPair::until(const std::function<bool()> &condition) {
 
 void RmaPair::flush() {
     Outcome flushed;
-    ok(ucd_ucx_rma_flush_nbx(a.rma, nullptr, nullptr, &flushed.request), "ucd_ucx_rma_flush_nbx");
+    ok(ucd_ucx_flush_nbx(a.rma, nullptr, nullptr, &flushed.request), "ucd_ucx_flush_nbx");
     if (flushed.request == UCD_UCX_REQUEST__NULL) return;
     until([&] { return ucd_ucx_request_check(flushed.request, nullptr) != UCS_INPROGRESS; });
     ucx(ucd_ucx_request_check(flushed.request, nullptr), "a flush");

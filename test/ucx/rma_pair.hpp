@@ -21,7 +21,7 @@ public:
     ucp_ep_h ep() const { return side.ep; }
 
     Side side; // without a pipeline
-    ucd_ucx_rma_t rma = UCD_UCX_RMA__NULL;
+    ucd_ucx_t rma = UCD_UCX__NULL;
 
 private:
     bool told_ = false; // that the endpoint was lost

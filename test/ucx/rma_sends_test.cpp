@@ -1,6 +1,6 @@
 // One-sided messages that UCX refuses, or takes its time to send; and what must not be sent.
 
-#include "rma/one_sided.h"
+#include "api/object.h"
 #include "support/device_test.hpp"
 #include "ucx/rma_by_hand.hpp"
 #include "ucx/rma_operation.hpp"
@@ -70,7 +70,7 @@ DEVICE_TEST(
     "an operation is lost with its endpoint if it began before, and not if it began later") {
     HandTarget target;
     const ucd_ucx_window_key_t key = made_up_key();
-    ucd_ucx::rma::OneSided &origin = target.a.rma->one_sided;
+    ucd_ucx::rma::OneSided &origin = *target.a.rma->one_sided;
     for (const What what : every) {
         INFO("operation " << static_cast<int>(what));
         const std::uint64_t earlier = origin.engine.events.tick();
@@ -88,7 +88,7 @@ DEVICE_TEST(
 
 DEVICE_TEST("a request is lost with its endpoint if it came before, and not if it came later") {
     HandOrigin by_hand;
-    ucd_ucx::rma::OneSided &target = by_hand.b.rma->one_sided;
+    ucd_ucx::rma::OneSided &target = *by_hand.b.rma->one_sided;
     const auto deliver = [&](const std::string &message) {
         ucp_am_recv_param_t param = {};
         param.recv_attr = UCP_AM_RECV_ATTR_FIELD_REPLY_EP;
@@ -153,14 +153,14 @@ DEVICE_TEST("an operation whose data cannot be packed sends nothing, and nothing
         CHECK(bad.o.request == UCD_UCX_REQUEST__NULL);
         CHECK(sends.calls.empty());
     }
-    ok(ucd_ucx_rma_fence(target.a.rma, target.a.ep()), "fence");
+    ok(ucd_ucx_fence(target.a.rma, target.a.ep()), "fence");
     Put first, bad[3], last;
     ok(first.start(target.a, key), "put"); // at once: there is nothing before the fence
     const wire::Said said = target.hand.next_said();
     // Behind a fence it fails when its turn has come, and leaves the turn to the next one.
-    ok(ucd_ucx_rma_fence(target.a.rma, target.a.ep()), "fence");
+    ok(ucd_ucx_fence(target.a.rma, target.a.ep()), "fence");
     for (Put &b : bad) ok(b.start(target.a, key, 0, nowhere.get()), "put");
-    ok(ucd_ucx_rma_fence(target.a.rma, target.a.ep()), "fence");
+    ok(ucd_ucx_fence(target.a.rma, target.a.ep()), "fence");
     ok(last.start(target.a, key), "put");
     target.hand.progress(20);
     CHECK_FALSE(target.hand.has_said());
@@ -183,12 +183,12 @@ DEVICE_TEST("fences hold for an endpoint that is used again after it was lost") 
     RmaTestOperation before(10), first(10), second(10);
     ok(before.start(What::put, pair.a, window.key(), 0), "put");
     pair.until([&] { return before.done(); });
-    ok(ucd_ucx_rma_lose_endpoint(pair.a.rma, pair.a.ep(), UCS_ERR_TIMED_OUT), "lose");
+    ok(ucd_ucx_lose_endpoint(pair.a.rma, pair.a.ep(), UCS_ERR_TIMED_OUT), "lose");
     for (int i = 0; i < 10; ++i) pair.progress();
     {
         const UcxSends sends(pair.a.ep());
         ok(first.start(What::put, pair.a, window.key(), 0), "put");
-        ok(ucd_ucx_rma_fence(pair.a.rma, nullptr), "fence");
+        ok(ucd_ucx_fence(pair.a.rma, nullptr), "fence");
         ok(second.start(What::put, pair.a, window.key(), 0), "put");
         CHECK(sends.calls.size() == 1);
         pair.until([&] { return first.done() && second.done(); });
@@ -205,7 +205,7 @@ DEVICE_TEST("an answer that comes while its operation is being sent waits until 
     ok(first.start(target.a, key), "put");
     const wire::Said said = target.hand.next_said();
     for (Put *put : {&held, &last}) {
-        ok(ucd_ucx_rma_fence(target.a.rma, target.a.ep()), "fence");
+        ok(ucd_ucx_fence(target.a.rma, target.a.ep()), "fence");
         ok(put->start(target.a, key), "put");
     }
     {
@@ -239,7 +239,7 @@ DEVICE_TEST("as many operations as one likes fail behind a fence") {
     Put first, last;
     ok(first.start(target.a, key), "put");
     const wire::Said said = target.hand.next_said();
-    ok(ucd_ucx_rma_fence(target.a.rma, target.a.ep()), "fence");
+    ok(ucd_ucx_fence(target.a.rma, target.a.ep()), "fence");
     std::vector<Put> bad(3000); // as deep, calls of each other would end the stack
     for (Put &b : bad) ok(b.start(target.a, key, 0, nowhere.get()), "put");
     ok(last.start(target.a, key), "put");
@@ -255,13 +255,13 @@ DEVICE_TEST("one-sided operations are not ended under those that are outstanding
     Put put, held;
     ok(put.start(target.a, key), "put");
     const wire::Said said = target.hand.next_said();
-    CHECK(ucd_ucx_rma_destroy(&target.a.rma) == UCD_ERR__INVALID_ARG);
-    ok(ucd_ucx_rma_fence(target.a.rma, target.a.ep()), "fence");
+    CHECK(ucd_ucx_destroy(&target.a.rma) == UCD_ERR__INVALID_ARG);
+    ok(ucd_ucx_fence(target.a.rma, target.a.ep()), "fence");
     ok(held.start(target.a, key), "put");
-    CHECK(ucd_ucx_rma_destroy(&target.a.rma) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_ucx_destroy(&target.a.rma) == UCD_ERR__INVALID_ARG);
     target.answer(said.number);
     const wire::Said next = target.hand.next_said();
-    CHECK(ucd_ucx_rma_destroy(&target.a.rma) == UCD_ERR__INVALID_ARG);
+    CHECK(ucd_ucx_destroy(&target.a.rma) == UCD_ERR__INVALID_ARG);
     target.answer(next.number);
     REQUIRE(target.hand.within(5, [&] { return held.o.done(); }));
 }
@@ -278,9 +278,9 @@ DEVICE_TEST("what waits for an operation is not sent by an endpoint that was los
     start_put(pair.a, {in.data(), 1000, UCD_TYPE__CHAR}, {window.key(), 0, 1000, UCD_TYPE__CHAR},
               one);
     pair.until([&] { return sends.held() == 1; });
-    ok(ucd_ucx_rma_fence(pair.a.rma, pair.a.ep()), "fence");
+    ok(ucd_ucx_fence(pair.a.rma, pair.a.ep()), "fence");
     ok(behind.start(pair.a, *window.key()), "put");
-    ok(ucd_ucx_rma_lose_endpoint(pair.a.rma, pair.a.ep(), UCS_ERR_TIMED_OUT), "lose");
+    ok(ucd_ucx_lose_endpoint(pair.a.rma, pair.a.ep(), UCS_ERR_TIMED_OUT), "lose");
     sends.end_held(UCS_OK);
     sends.rest = Fate::sent;
     sends.calls.clear();
@@ -290,7 +290,7 @@ DEVICE_TEST("what waits for an operation is not sent by an endpoint that was los
     CHECK(behind.o.result.status == UCS_ERR_TIMED_OUT);
     CHECK(sends.calls.empty());
     CHECK(std::count(memory.begin(), memory.end(), 'm') == 1000);
-    ok(ucd_ucx_rma_lose_endpoint(pair.b.rma, pair.b.ep(), UCS_ERR_TIMED_OUT), "lose");
+    ok(ucd_ucx_lose_endpoint(pair.b.rma, pair.b.ep(), UCS_ERR_TIMED_OUT), "lose");
     for (int i = 0; i < 20; ++i) pair.progress();
 }
 

@@ -1,6 +1,6 @@
 // Requests that are sent together, and operations that are like the one before.
 
-#include "rma/one_sided.h"
+#include "api/object.h"
 #include "support/device_test.hpp"
 #include "support/random/random_cases.hpp"
 #include "ucx/rma_by_hand.hpp"
@@ -118,7 +118,7 @@ DEVICE_TEST("requests that were not sent end with their endpoint") {
     {
         const UcxSends sends(puts.pair.a.ep());
         puts.start(5, 3);
-        ok(ucd_ucx_rma_lose_endpoint(puts.pair.a.rma, puts.pair.a.ep(), UCS_ERR_CANCELED), "lose");
+        ok(ucd_ucx_lose_endpoint(puts.pair.a.rma, puts.pair.a.ep(), UCS_ERR_CANCELED), "lose");
         puts.pair.a.progress();
         CHECK(sends.calls.size() == 1);
     }
@@ -153,7 +153,7 @@ DEVICE_TEST("requests that are newer than the failure of their endpoint are sent
             .displacement = static_cast<std::intptr_t>((12 + i * 3) * sizeof(int)),
             .target = {nullptr, 3, UCD_TYPE__INT},
             .param = &p};
-        REQUIRE(a.rma->one_sided.origin.start(arguments, &put.o.request).ok());
+        REQUIRE(a.rma->one_sided->origin.start(arguments, &put.o.request).ok());
     }
     puts.pair.until([&] {
         return std::all_of(newer.begin(), newer.end(), [](const auto &p) { return p->done(); });

@@ -1,8 +1,8 @@
 // Transfers whose messages UCX refuses, or takes its time to send; and how many of them there are.
 
+#include "api/object.h"
 #include "c_api/allocations.hpp"
 #include "engine/device_queue.h"
-#include "rma/one_sided.h"
 #include "support/device_test.hpp"
 #include "support/fake_device/fake_driver.h"
 #include "ucx/attacker.hpp"
@@ -186,7 +186,7 @@ DEVICE_TEST("progress says whether anything moved") {
     Strided in(700), out(700);
     Outcome sent, received;
     REQUIRE(start_send(sides.a, in, sent) == UCD_SUCCESS);
-    ucd_ucx_pipeline &pipeline = *sides.a.pipeline;
+    ucd_ucx_object &pipeline = *sides.a.pipeline;
     {
         const std::lock_guard held(pipeline.engine.lock);
         for (int chunk = 0; chunk < 3; ++chunk) CHECK(pipeline.transfers.advance());
@@ -227,7 +227,7 @@ DEVICE_TEST("progress says whether anything moved") {
     Strided small(4);
     Outcome of_message;
     REQUIRE(send_active(sides.a, small, of_message) == UCD_SUCCESS);
-    ucd_ucx_pipeline &receiver = *sides.b.pipeline;
+    ucd_ucx_object &receiver = *sides.b.pipeline;
     REQUIRE(within(
         5, [&] { (void)ucp_worker_progress(sides.b.worker); },
         [&] {
@@ -290,8 +290,8 @@ DEVICE_TEST("progress of one-sided operations says whether anything moved") {
     ucd_ucx_request_free(put);
     unsigned moved = 0;
     while (memory == 1) {
-        (void)ucd_ucx_rma_progress(pair.a.rma);
-        moved = ucd_ucx_rma_progress(pair.b.rma);
+        (void)ucd_ucx_progress(pair.a.rma);
+        moved = ucd_ucx_progress(pair.b.rma);
     }
     CHECK(moved > 0);
     CHECK(moved < 100);
@@ -393,12 +393,13 @@ using namespace ucd_ucx::rma;
 DEVICE_TEST("an answer whose data cannot be packed leaves nothing to be sent") {
     Side one, other;
     one.connect(other.address());
-    ucd_ucx_pipeline_params_t params = {};
+    ucd_ucx_params_t params = {};
     params.am_id = 9;
-    ucd_ucx_rma rma(params, {}, 1);
+    params.families = UCD_UCX_ONE_SIDED;
+    ucd_ucx_object rma(params, {});
     REQUIRE(rma.engine.open(one.worker).ok());
     Ledger &ledger = rma.engine.ledger;
-    ShortMessages &direct = rma.one_sided.messages;
+    ShortMessages &direct = rma.one_sided->messages;
     const auto gather = [&](const Encoded &answer_to_send, const ucd_ucx::Data &data) {
         bool refused;
         const ucd_ucx::Status status =

@@ -1,7 +1,7 @@
 #include "node.hpp"
 
+#include "api/object.h"
 #include "live_bytes.hpp"
-#include "rma/one_sided.h"
 #include "support/keys.hpp"
 
 #include <algorithm>
@@ -21,17 +21,19 @@ Node::Node(Net &net, int self, const Samples &samples, ucdtest::Rng &rng, const 
     ucdtest::Keys keys;
     for (const auto &[key, value] : settings.keys) keys.set(key, value);
     if (settings.protocols.pipeline) {
-        ucd_ucx_pipeline_params_t p = {};
+        ucd_ucx_params_t p = {};
         p.struct_size = sizeof p;
         p.am_id = pipeline_am;
-        check(ucd_ucx_pipeline_create(net.worker(self), &p, keys.get(), &pipeline_), "a pipeline");
+        p.families = UCD_UCX_TRANSFERS;
+        check(ucd_ucx_create(net.worker(self), &p, keys.get(), &pipeline_), "a pipeline");
         check(ucd_ucx_am_set_handler(pipeline_, on_message, this), "a handler");
     }
     if (!settings.protocols.one_sided) return;
-    ucd_ucx_rma_params_t p = {};
+    ucd_ucx_params_t p = {};
     p.struct_size = sizeof p;
     p.am_id = rma_am;
-    check(ucd_ucx_rma_create(net.worker(self), &p, keys.get(), &rma_), "ucd_ucx_rma_create");
+    p.families = UCD_UCX_ONE_SIDED;
+    check(ucd_ucx_create(net.worker(self), &p, keys.get(), &rma_), "ucd_ucx_create");
     vault_.fill(written_by(own(true), vault_.size(), rng_));
     vault_model_ = vault_;
     public_.fill(written_by(own(false), public_.size(), rng_));
@@ -66,7 +68,7 @@ bool Node::window_is_public(std::string_view name) const {
 
 void Node::progress() {
     if (pipeline_ != nullptr) ucd_ucx_progress(pipeline_);
-    if (rma_ != nullptr) ucd_ucx_rma_progress(rma_);
+    if (rma_ != nullptr) ucd_ucx_progress(rma_);
 }
 
 std::unique_ptr<Item> Node::make(const char *what, int peer) const {
@@ -178,7 +180,7 @@ void Node::lose(ucp_ep_h lost) {
     const ucs_status_t status =
         rng_.chance(50) ? UCS_ERR_CONNECTION_RESET : UCS_ERR_ENDPOINT_TIMEOUT;
     if (pipeline_ != nullptr) check(ucd_ucx_lose_endpoint(pipeline_, lost, status), "lose");
-    if (rma_ != nullptr) check(ucd_ucx_rma_lose_endpoint(rma_, lost, status), "lose");
+    if (rma_ != nullptr) check(ucd_ucx_lose_endpoint(rma_, lost, status), "lose");
 }
 
 bool Node::idle_with(int peer) const {
@@ -255,9 +257,9 @@ std::size_t Node::close() {
     if (pipeline_ == nullptr && rma_ == nullptr) return 0;
     check_windows();
     const std::size_t before = live_bytes();
-    if (rma_ != nullptr && ucd_ucx_rma_destroy(&rma_) != UCD_SUCCESS)
+    if (rma_ != nullptr && ucd_ucx_destroy(&rma_) != UCD_SUCCESS)
         found_fatal(finding::stuck, ucd_ucx_last_error());
-    if (pipeline_ != nullptr && ucd_ucx_pipeline_destroy(&pipeline_) != UCD_SUCCESS)
+    if (pipeline_ != nullptr && ucd_ucx_destroy(&pipeline_) != UCD_SUCCESS)
         found_fatal(finding::stuck, ucd_ucx_last_error());
     const std::size_t after = live_bytes();
     return before > after ? before - after : 0;

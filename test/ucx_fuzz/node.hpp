@@ -134,8 +134,8 @@ private:
     ucdtest::Rng &rng_;
     const Settings &settings_;
     Node *other_ = nullptr;
-    ucd_ucx_pipeline_t pipeline_ = UCD_UCX_PIPELINE__NULL;
-    ucd_ucx_rma_t rma_ = UCD_UCX_RMA__NULL;
+    ucd_ucx_t pipeline_ = UCD_UCX__NULL;
+    ucd_ucx_t rma_ = UCD_UCX__NULL;
     ucd_ucx_window_t vault_window_ = UCD_UCX_WINDOW__NULL;
     ucd_ucx_window_t public_window_ = UCD_UCX_WINDOW__NULL;
     ucd_ucx_window_key_t vault_key_ = {}, public_key_ = {};

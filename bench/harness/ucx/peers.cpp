@@ -43,21 +43,23 @@ Peers::Peers(Board &board, unsigned seat, Device &device) : board_(board), seat_
     check_ucx(ucp_init(&params, nullptr, &context_), "ucp_init");
     ucp_worker_params_t worker_params = {};
     check_ucx(ucp_worker_create(context_, &worker_params, &worker_), "ucp_worker_create");
-    ucd_ucx_pipeline_params_t pipeline_params = {};
-    pipeline_params.struct_size = sizeof pipeline_params;
-    pipeline_params.am_id = 1;
+    ucd_ucx_params_t object_params = {};
+    object_params.struct_size = sizeof object_params;
+    object_params.am_id = 1;
+    object_params.families = UCD_UCX_TRANSFERS;
     if (device.is_gpu()) {
-        pipeline_params.allocate = allocate;
-        pipeline_params.release = release;
-        pipeline_params.memory_arg = &device;
+        object_params.allocate = allocate;
+        object_params.release = release;
+        object_params.memory_arg = &device;
     }
     // These processes may read each other. Whether they do is said for each transfer.
     const UcdInfo info("ucd.ucx.direct", "yes");
-    check_ucd_ucx(ucd_ucx_pipeline_create(worker_, &pipeline_params, info.get(), &pipeline_));
-    ucd_ucx_rma_params_t rma_params = {};
+    check_ucd_ucx(ucd_ucx_create(worker_, &object_params, info.get(), &pipeline_));
+    ucd_ucx_params_t rma_params = {};
     rma_params.struct_size = sizeof rma_params;
     rma_params.am_id = 2;
-    check_ucd_ucx(ucd_ucx_rma_create(worker_, &rma_params, UCD_INFO__NULL, &rma_));
+    rma_params.families = UCD_UCX_ONE_SIDED;
+    check_ucd_ucx(ucd_ucx_create(worker_, &rma_params, UCD_INFO__NULL, &rma_));
     connect();
 }
 
@@ -85,8 +87,8 @@ Peers::~Peers() {
     if (std::uncaught_exceptions() > 0) return;
     flush();
     meet();
-    (void)ucd_ucx_rma_destroy(&rma_);
-    (void)ucd_ucx_pipeline_destroy(&pipeline_);
+    (void)ucd_ucx_destroy(&rma_);
+    (void)ucd_ucx_destroy(&pipeline_);
     ucp_worker_destroy(worker_);
     ucp_cleanup(context_);
 }

@@ -83,8 +83,8 @@ private:
     ucp_context_h context_ = nullptr;
     ucp_worker_h worker_ = nullptr;
     std::vector<ucp_ep_h> endpoints_;
-    ucd_ucx_pipeline_t pipeline_ = UCD_UCX_PIPELINE__NULL;
-    ucd_ucx_rma_t rma_ = UCD_UCX_RMA__NULL;
+    ucd_ucx_t pipeline_ = UCD_UCX__NULL;
+    ucd_ucx_t rma_ = UCD_UCX__NULL;
     std::vector<Transfer> transfers_;
 };
 

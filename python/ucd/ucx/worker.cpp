@@ -21,7 +21,7 @@ namespace ucdpy {
 namespace {
 
 // The worker's active message id that the pipeline uses for itself.
-constexpr unsigned am_id = 17;
+constexpr uint16_t am_id = 17;
 
 void check_ucx(ucs_status_t status, const char *function) {
     if (status != UCS_OK)
@@ -168,7 +168,7 @@ private:
 
     ucp_context_h context_ = nullptr;
     ucp_worker_h worker_ = nullptr;
-    ucd_ucx_pipeline_t pipeline_ = UCD_UCX_PIPELINE__NULL;
+    ucd_ucx_t pipeline_ = UCD_UCX__NULL;
     std::mutex mutex_;
     std::map<uint64_t, Peer> peers_; // endpoints' error handlers have the addresses of its members
     std::map<uint64_t, Pending> pending_;
@@ -204,10 +204,11 @@ private:
         worker_params.field_mask = UCP_WORKER_PARAM_FIELD_THREAD_MODE;
         worker_params.thread_mode = UCS_THREAD_MODE_SERIALIZED;
         check_ucx(ucp_worker_create(context_, &worker_params, &worker_), "ucp_worker_create");
-        ucd_ucx_pipeline_params_t pipeline_params{};
-        pipeline_params.struct_size = sizeof pipeline_params;
-        pipeline_params.am_id = am_id;
-        check_ucd(ucd_ucx_pipeline_create(worker_, &pipeline_params, keys, &pipeline_),
+        ucd_ucx_params_t params_of_object{};
+        params_of_object.struct_size = sizeof params_of_object;
+        params_of_object.am_id = am_id;
+        params_of_object.families = UCD_UCX_TRANSFERS;
+        check_ucd(ucd_ucx_create(worker_, &params_of_object, keys, &pipeline_),
                   ucd_ucx_last_error());
     }
 
@@ -271,7 +272,7 @@ private:
                 ucd_ucx_progress(pipeline_);
             ucd_ucx_request_free(pending.request);
         }
-        if (pipeline_ != UCD_UCX_PIPELINE__NULL) (void)ucd_ucx_pipeline_destroy(&pipeline_);
+        if (pipeline_ != UCD_UCX__NULL) (void)ucd_ucx_destroy(&pipeline_);
         if (worker_ != nullptr) ucp_worker_destroy(worker_);
         if (context_ != nullptr) ucp_cleanup(context_);
         (void)ucd_finalize();

@@ -17,8 +17,7 @@ struct Attachable {
     int descriptor;
 };
 
-// Of the whole process, since a pipeline sends what an object for one-sided operations has
-// allocated.
+// Of the whole process, since one object may send what another one has allocated for a window.
 std::mutex attachables_mutex;
 std::map<uint64_t, Attachable> attachables; // by address; protected by attachables_mutex
 std::atomic<std::size_t> number_of_attachables = 0;

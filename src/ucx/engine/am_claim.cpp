@@ -27,7 +27,7 @@ Status AmClaim::take(ucp_worker_h worker, unsigned am_id, bool has_threads) {
     if (!is_shared) progress_lock_->be_needed(has_threads);
     if (!taken().ids.emplace(std::pair(worker, am_id), progress_lock_).second)
         return fail(UCD_ERR__INVALID_ARG,
-                    "params->am_id is %u, which another pipeline of this worker has", am_id);
+                    "params->am_id is %u, which another object of this worker has", am_id);
     worker_ = worker;
     am_id_ = am_id;
     return success;

@@ -14,10 +14,11 @@ Status EngineSettings::read(ucd_info_t info) {
     UCD_TRY(read_number(info, "ucd.ucx.ring_staging", 0, INTPTR_MAX, staging.ring));
     UCD_TRY(read_number(info, "ucd.ucx.peer_memory", 1 << 20, INTPTR_MAX, budgets.peer));
     UCD_TRY(read_number(info, "ucd.ucx.peers_memory", 1 << 20, INTPTR_MAX, budgets.peers));
+    UCD_TRY(read_number(info, "ucd.ucx.rma.peer_operations", 1, INTPTR_MAX, peer_operations));
     return read_number(info, "ucd.ucx.rma.types", 0, INTPTR_MAX, budgets.remembered);
 }
 
-WorkerEngine::WorkerEngine(const ucd_ucx_pipeline_params_t &p, const EngineSettings &settings)
+WorkerEngine::WorkerEngine(const ucd_ucx_params_t &p, const EngineSettings &settings)
     : ledger(settings.budgets), params(p), options(settings.options), limits_(settings.staging),
       staging_(p, settings.staging.host) {}
 

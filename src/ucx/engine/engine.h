@@ -59,12 +59,14 @@ struct EngineSettings {
     Ledger::Limits budgets;
     TransferOptions options;
     StagingLimits staging;
+    // Of one-sided operations; see rma::Target.
+    uint64_t peer_operations = 64 << 10;
 };
 
 // The caller holds the lock, except where a comment says otherwise.
 class WorkerEngine {
 public:
-    WorkerEngine(const ucd_ucx_pipeline_params_t &params, const EngineSettings &settings);
+    WorkerEngine(const ucd_ucx_params_t &params, const EngineSettings &settings);
     ~WorkerEngine();
     WorkerEngine(const WorkerEngine &) = delete;
     WorkerEngine &operator=(const WorkerEngine &) = delete;
@@ -112,7 +114,7 @@ public:
                               void *data, std::size_t bytes, const ucp_am_recv_param_t *param);
 
     Ledger ledger; // outlives all objects that have charges
-    const ucd_ucx_pipeline_params_t params;
+    const ucd_ucx_params_t params;
     const TransferOptions options;
     WorkerLock lock;
     EventQueue events;

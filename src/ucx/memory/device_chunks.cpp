@@ -6,9 +6,9 @@ namespace {
 // Drivers share whole pages. Each block has pages of its own, so that no other data is exposed.
 constexpr uint64_t page = 2 << 20;
 
-ucd_ucx_pipeline_params_t functions(void *(*allocate)(std::size_t, void *),
+ucd_ucx_params_t functions(void *(*allocate)(std::size_t, void *),
                                     void (*release)(void *, std::size_t, void *), void *arg) {
-    ucd_ucx_pipeline_params_t params = {};
+    ucd_ucx_params_t params = {};
     params.allocate = allocate;
     params.release = release;
     params.memory_arg = arg;

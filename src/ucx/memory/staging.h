@@ -40,7 +40,7 @@ private:
 
 class Staging {
 public:
-    Staging(const ucd_ucx_pipeline_params_t &params, uint64_t limit)
+    Staging(const ucd_ucx_params_t &params, uint64_t limit)
         : params_(params), limit_(limit) {}
     ~Staging();
     Staging(const Staging &) = delete;
@@ -61,7 +61,7 @@ private:
     void release(char *memory, std::size_t bytes);
     void release_free();
 
-    const ucd_ucx_pipeline_params_t params_;
+    const ucd_ucx_params_t params_;
     const uint64_t limit_;
     uint64_t allocated_ = 0; // in bytes
     std::size_t blocks_ = 0;

@@ -283,7 +283,7 @@ bool Transfers::end_finished() noexcept {
 bool Transfers::pass_on_delivered() noexcept {
     for (Queue<Notice> delivered = std::move(delivered_); !delivered.empty();) {
         auto &message = static_cast<RecvMessage &>(delivered.pop());
-        if (receiver_ != nullptr)
+        if (receiver_ != nullptr && message.header().user_id == own_id)
             receiver_->take_message(message);
         else if (engine.handler.callback != nullptr)
             engine.notices.push(message);

@@ -42,7 +42,7 @@ struct TransferTerms {
     TransferOwner *owner = nullptr;
 };
 
-// Who gets users' active messages, instead of the user's handler.
+// Who gets the active messages with the library's own id, instead of the user's handler.
 class MessageReceiver {
 public:
     // Receives the message or drops it, now or later.
@@ -80,7 +80,9 @@ public:
     Status receive_active(RecvMessage &message, const Data &to, ucd_op_t op,
                           const ucd_ucx_param_t *param, const TransferTerms &terms,
                           ucd_ucx_request_t *transfer);
-    // From now on, users' active messages go to `receiver`.
+    // The id of active messages that carry long one-sided messages. Users' ids begin at 1.
+    static constexpr unsigned own_id = 0;
+    // From now on, active messages with that id go to `receiver`.
     void pass_messages_to(MessageReceiver &receiver) { receiver_ = &receiver; }
     // The longest header of an active message.
     std::size_t max_user_header() const;
@@ -163,15 +165,3 @@ private:
 };
 
 } // namespace ucd_ucx
-
-struct ucd_ucx_pipeline {
-    ucd_ucx_pipeline(const ucd_ucx_pipeline_params_t &params,
-                     const ucd_ucx::EngineSettings &settings)
-        : engine(params, settings), transfers(engine) {}
-    ~ucd_ucx_pipeline() { engine.close(); }
-    ucd_ucx_pipeline(const ucd_ucx_pipeline &) = delete;
-    ucd_ucx_pipeline &operator=(const ucd_ucx_pipeline &) = delete;
-
-    ucd_ucx::WorkerEngine engine;
-    ucd_ucx::Transfers transfers;
-};

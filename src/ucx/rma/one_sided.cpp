@@ -13,19 +13,18 @@ OneSided::OneSided(WorkerEngine &of, Transfers &data, uint64_t peer_operations)
 
 Status OneSided::check_idle() const {
     if (!origin.is_idle())
-        return fail(UCD_ERR__INVALID_ARG, "*rma has an operation that is not complete");
-    if (target.has_windows()) return fail(UCD_ERR__INVALID_ARG, "*rma has a window");
+        return fail(UCD_ERR__INVALID_ARG, "*ucx has an operation that is not complete");
+    if (target.has_windows()) return fail(UCD_ERR__INVALID_ARG, "*ucx has a window");
     if (messages.unsent() > 0 || target.has_gone_windows())
-        return fail(UCD_ERR__INVALID_ARG, "*rma has an answer that is not sent yet");
-    if (const std::size_t n = transfers.outstanding(); n > 0)
-        return fail(UCD_ERR__INVALID_ARG, "*rma has %zu transfers; it must have none", n);
+        return fail(UCD_ERR__INVALID_ARG, "*ucx has an answer that is not sent yet");
     return success;
 }
 
 Status OneSided::send(ucp_ep_h ep, const Encoded &message, const Data &data, ucd_info_t info,
                       const TransferTerms &terms, ucd_ucx_request_t *transfer) {
     const ucd_ucx_param_t param = {sizeof param, info, nullptr, nullptr};
-    return transfers.send_active(ep, 0, message.text(), data, &param, terms, transfer);
+    return transfers.send_active(ep, Transfers::own_id, message.text(), data, &param, terms,
+                                 transfer);
 }
 
 // Messages ------------------------------------------------------------------
@@ -60,7 +59,7 @@ void OneSided::take_message(RecvMessage &message) {
                          Payload(transfers, message)};
     if (message.ep() == nullptr) return; // no answer is possible
     const MessageHeader &h = message.header();
-    if (h.detail != 0 || h.offset != 0 || h.user_id != 0) return; // mean nothing here
+    if (h.detail != 0 || h.offset != 0) return; // mean nothing here
     (void)without_exceptions([&] {
         take(delivery, nullptr);
         return success;

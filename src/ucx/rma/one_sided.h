@@ -52,17 +52,3 @@ private:
 };
 
 } // namespace ucd_ucx::rma
-
-struct ucd_ucx_rma {
-    ucd_ucx_rma(const ucd_ucx_pipeline_params_t &params, const ucd_ucx::EngineSettings &settings,
-                uint64_t peer_operations)
-        : engine(params, settings), transfers(engine),
-          one_sided(engine, transfers, peer_operations) {}
-    ~ucd_ucx_rma() { engine.close(); }
-    ucd_ucx_rma(const ucd_ucx_rma &) = delete;
-    ucd_ucx_rma &operator=(const ucd_ucx_rma &) = delete;
-
-    ucd_ucx::WorkerEngine engine;
-    ucd_ucx::Transfers transfers;
-    ucd_ucx::rma::OneSided one_sided;
-};

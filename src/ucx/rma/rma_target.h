@@ -16,7 +16,6 @@ class OneSided;
 // The caller holds the lock.
 class Target {
 public:
-    static constexpr uint64_t default_peer_operations = 64 << 10;
     // peer_operations limits the unfinished operations of one endpoint.
     Target(OneSided &owner, uint64_t peer_operations);
     Target(const Target &) = delete;

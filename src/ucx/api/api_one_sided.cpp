@@ -1,105 +1,54 @@
 // The C interface of one-sided operations.
 
-#include "api/arguments.h"
-#include "common/sized.h"
-#include "rma/one_sided.h"
+#include "api/object.h"
+
+#include <mutex>
 
 using namespace ucd_ucx;
 using namespace ucd_ucx::rma;
 
 namespace {
 
-Status start(ucd_ucx_rma_t rma, const RmaArguments &arguments, ucd_ucx_request_t *request) {
-    UCD_TRY(require(rma, "rma"));
+Status start(ucd_ucx_t ucx, const RmaArguments &arguments, ucd_ucx_request_t *request) {
+    UCD_TRY(require_one_sided(ucx));
     UCD_TRY(require(arguments.ep, "ep"));
     UCD_TRY(require(arguments.key, "key"));
     UCD_TRY(require(request, "request"));
     const bool known = arguments.op >= UCD_OP__REPLACE && arguments.op <= UCD_OP__MINLOC;
     if (!known && (arguments.op != UCD_UCX_OP__NO_OP || arguments.verb != Verb::get_accumulate))
         return fail(UCD_ERR__INVALID_ARG, "op is %d, which is none", arguments.op);
-    const std::lock_guard held(rma->engine.lock);
-    rma->engine.handle_endpoint_failures();
-    return rma->one_sided.origin.start(arguments, request);
+    const std::lock_guard held(ucx->engine.lock);
+    ucx->engine.handle_endpoint_failures();
+    return ucx->one_sided->origin.start(arguments, request);
 }
 
-Status add(ucd_ucx_rma &rma, std::unique_ptr<ucd_ucx_window> made, ucd_info_t info,
+Status add(ucd_ucx_object &ucx, std::unique_ptr<ucd_ucx_window> made, ucd_info_t info,
            ucd_ucx_window_t *window) {
-    UCD_TRY(made->set(info, rma.engine.options));
+    UCD_TRY(made->set(info, ucx.engine.options));
     ucd_ucx_window_t handle = made.get();
-    const std::lock_guard held(rma.engine.lock);
-    rma.one_sided.target.add(std::move(made));
+    const std::lock_guard held(ucx.engine.lock);
+    ucx.one_sided->target.add(std::move(made));
     *window = handle;
     return success;
 }
 
 } // namespace
 
-int ucd_ucx_rma_create(ucp_worker_h worker, const ucd_ucx_rma_params_t *params, ucd_info_t info,
-                       ucd_ucx_rma_t *rma) {
-    return guard("ucd_ucx_rma_create", [&]() -> Status {
-        ucd_ucx_rma_params_t known;
-        UCD_TRY(read_sized(params, "params", known));
-        UCD_TRY(require(rma, "rma"));
-        ucd_ucx_pipeline_params_t p = {};
-        p.struct_size = sizeof p;
-        p.am_id = known.am_id;
-        p.allocate = known.allocate;
-        p.release = known.release;
-        p.memory_arg = known.memory_arg;
-        p.unresponsive = known.unresponsive;
-        p.unresponsive_arg = known.unresponsive_arg;
-        uint64_t operations = Target::default_peer_operations;
-        UCD_TRY(read_number(info, "ucd.ucx.rma.peer_operations", 1, INTPTR_MAX, operations));
-        EngineSettings settings;
-        UCD_TRY(check_engine(worker, p, info, settings));
-        auto made = std::make_unique<ucd_ucx_rma>(p, settings, operations);
-        UCD_TRY(made->transfers.open());
-        UCD_TRY(made->engine.open(worker));
-        *rma = made.release();
-        return success;
-    });
-}
-
-int ucd_ucx_rma_destroy(ucd_ucx_rma_t *rma) {
-    return guard("ucd_ucx_rma_destroy", [&]() -> Status {
-        UCD_TRY(require(rma, "rma"));
-        if (*rma == UCD_UCX_RMA__NULL) return success;
-        {
-            const std::lock_guard held((*rma)->engine.lock);
-            UCD_TRY((*rma)->one_sided.check_idle());
-        }
-        delete *rma;
-        *rma = UCD_UCX_RMA__NULL;
-        return success;
-    });
-}
-
-unsigned ucd_ucx_rma_progress(ucd_ucx_rma_t rma) {
-    return rma == UCD_UCX_RMA__NULL ? 0 : rma->engine.progress();
-}
-
-int ucd_ucx_rma_lose_endpoint(ucd_ucx_rma_t rma, ucp_ep_h ep, ucs_status_t status) {
-    return guard("ucd_ucx_rma_lose_endpoint", [&]() -> Status {
-        UCD_TRY(require(rma, "rma"));
-        return lose_endpoint(rma->engine, ep, status);
-    });
-}
-
-int ucd_ucx_window_create(ucd_ucx_rma_t rma, void *base, uintptr_t bytes, ucd_info_t info,
+int ucd_ucx_window_create(ucd_ucx_t ucx, void *base, uintptr_t bytes, ucd_info_t info,
                           ucd_ucx_window_t *window) {
     return guard("ucd_ucx_window_create", [&]() -> Status {
-        UCD_TRY(require(rma, "rma"));
+        UCD_TRY(require_one_sided(ucx));
         UCD_TRY(require(window, "window"));
         if (bytes > 0) UCD_TRY(require(static_cast<char *>(base), "base"));
-        return add(*rma, std::make_unique<ucd_ucx_window>(rma->one_sided, base, bytes), info,
+        return add(*ucx, std::make_unique<ucd_ucx_window>(*ucx->one_sided, base, bytes), info,
                    window);
     });
 }
 
-int ucd_ucx_window_allocate(ucd_ucx_rma_t rma, uintptr_t bytes, ucd_info_t info, void **base,
+int ucd_ucx_window_allocate(ucd_ucx_t ucx, uintptr_t bytes, ucd_info_t info, void **base,
                             ucd_ucx_window_t *window) {
     return guard("ucd_ucx_window_allocate", [&]() -> Status {
-        UCD_TRY(require(rma, "rma"));
+        UCD_TRY(require_one_sided(ucx));
         UCD_TRY(require(base, "base"));
         UCD_TRY(require(window, "window"));
         std::unique_ptr<WindowMemory> memory;
@@ -107,8 +56,8 @@ int ucd_ucx_window_allocate(ucd_ucx_rma_t rma, uintptr_t bytes, ucd_info_t info,
         if (bytes > 0 && memory == nullptr)
             return fail(UCD_ERR__OUT_OF_MEM, "there are no %ju bytes for a window",
                         uintmax_t{bytes});
-        auto made = std::make_unique<ucd_ucx_window>(rma->one_sided, std::move(memory), bytes);
-        UCD_TRY(add(*rma, std::move(made), info, window));
+        auto made = std::make_unique<ucd_ucx_window>(*ucx->one_sided, std::move(memory), bytes);
+        UCD_TRY(add(*ucx, std::move(made), info, window));
         *base = (*window)->base;
         return success;
     });
@@ -136,12 +85,12 @@ int ucd_ucx_window_destroy(ucd_ucx_window_t *window) {
     });
 }
 
-int ucd_ucx_put_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const void *origin_buf, uintptr_t origin_count,
+int ucd_ucx_put_nbx(ucd_ucx_t ucx, ucp_ep_h ep, const void *origin_buf, uintptr_t origin_count,
                     ucd_type_t origin_type, const ucd_ucx_window_key_t *key, intptr_t target_disp,
                     uintptr_t target_count, ucd_type_t target_type, const ucd_ucx_param_t *param,
                     ucd_ucx_request_t *request) {
     return guard("ucd_ucx_put_nbx", [&] {
-        return start(rma,
+        return start(ucx,
                      {.verb = Verb::put,
                       .ep = ep,
                       .sent = {origin_buf, origin_count, origin_type},
@@ -154,12 +103,12 @@ int ucd_ucx_put_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const void *origin_buf, uint
     });
 }
 
-int ucd_ucx_get_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, void *origin_buf, uintptr_t origin_count,
+int ucd_ucx_get_nbx(ucd_ucx_t ucx, ucp_ep_h ep, void *origin_buf, uintptr_t origin_count,
                     ucd_type_t origin_type, const ucd_ucx_window_key_t *key, intptr_t target_disp,
                     uintptr_t target_count, ucd_type_t target_type, const ucd_ucx_param_t *param,
                     ucd_ucx_request_t *request) {
     return guard("ucd_ucx_get_nbx", [&] {
-        return start(rma,
+        return start(ucx,
                      {.verb = Verb::get,
                       .ep = ep,
                       .sent = {},
@@ -172,13 +121,13 @@ int ucd_ucx_get_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, void *origin_buf, uintptr_t 
     });
 }
 
-int ucd_ucx_accumulate_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const void *origin_buf,
+int ucd_ucx_accumulate_nbx(ucd_ucx_t ucx, ucp_ep_h ep, const void *origin_buf,
                            uintptr_t origin_count, ucd_type_t origin_type,
                            const ucd_ucx_window_key_t *key, intptr_t target_disp,
                            uintptr_t target_count, ucd_type_t target_type, ucd_op_t op,
                            const ucd_ucx_param_t *param, ucd_ucx_request_t *request) {
     return guard("ucd_ucx_accumulate_nbx", [&] {
-        return start(rma,
+        return start(ucx,
                      {.verb = Verb::accumulate,
                       .ep = ep,
                       .sent = {origin_buf, origin_count, origin_type},
@@ -192,14 +141,14 @@ int ucd_ucx_accumulate_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const void *origin_bu
     });
 }
 
-int ucd_ucx_get_accumulate_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const void *origin_buf,
+int ucd_ucx_get_accumulate_nbx(ucd_ucx_t ucx, ucp_ep_h ep, const void *origin_buf,
                                uintptr_t origin_count, ucd_type_t origin_type, void *result_buf,
                                uintptr_t result_count, ucd_type_t result_type,
                                const ucd_ucx_window_key_t *key, intptr_t target_disp,
                                uintptr_t target_count, ucd_type_t target_type, ucd_op_t op,
                                const ucd_ucx_param_t *param, ucd_ucx_request_t *request) {
     return guard("ucd_ucx_get_accumulate_nbx", [&] {
-        return start(rma,
+        return start(ucx,
                      {.verb = Verb::get_accumulate,
                       .ep = ep,
                       .sent = {origin_buf, origin_count, origin_type},
@@ -213,21 +162,21 @@ int ucd_ucx_get_accumulate_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const void *origi
     });
 }
 
-int ucd_ucx_rma_flush_nbx(ucd_ucx_rma_t rma, ucp_ep_h ep, const ucd_ucx_param_t *param,
-                          ucd_ucx_request_t *request) {
-    return guard("ucd_ucx_rma_flush_nbx", [&]() -> Status {
-        UCD_TRY(require(rma, "rma"));
+int ucd_ucx_flush_nbx(ucd_ucx_t ucx, ucp_ep_h ep, const ucd_ucx_param_t *param,
+                      ucd_ucx_request_t *request) {
+    return guard("ucd_ucx_flush_nbx", [&]() -> Status {
+        UCD_TRY(require_one_sided(ucx));
         UCD_TRY(require(request, "request"));
-        const std::lock_guard held(rma->engine.lock);
-        return rma->one_sided.origin.flush(ep, param, request);
+        const std::lock_guard held(ucx->engine.lock);
+        return ucx->one_sided->origin.flush(ep, param, request);
     });
 }
 
-int ucd_ucx_rma_fence(ucd_ucx_rma_t rma, ucp_ep_h ep) {
-    return guard("ucd_ucx_rma_fence", [&]() -> Status {
-        UCD_TRY(require(rma, "rma"));
-        const std::lock_guard held(rma->engine.lock);
-        rma->one_sided.origin.fence(ep);
+int ucd_ucx_fence(ucd_ucx_t ucx, ucp_ep_h ep) {
+    return guard("ucd_ucx_fence", [&]() -> Status {
+        UCD_TRY(require_one_sided(ucx));
+        const std::lock_guard held(ucx->engine.lock);
+        ucx->one_sided->origin.fence(ep);
         return success;
     });
 }
