@@ -41,48 +41,46 @@ constexpr std::size_t enough = 20;
 
 DEVICE_TEST("transfers are cancelled at any time, by either side or both") {
     for (const Means means : {Means::tagged, Means::active}) {
-        for (const char *copy : {"no", "yes"}) {
-            FamilyPair pair(means, {SMALL, {"ucd.ucx.ring_copy", copy}});
-            std::size_t cancelled = 0, cases = 0;
-            run_cases(to_text(means), 100, [&](Case &one) {
-                ++cases;
-                Rng &rng = one.rng();
-                const MoveShape shape = random_shape(rng);
-                const ucp_tag_t tag = 1 + rng.below(1000000);
-                FamilyMove move(pair, shape, tag);
-                mock::knobs.delay_us = rng.chance(30) ? 200 : 0;
-                const std::size_t send_at = rng.below(60), receive_at = rng.below(60);
-                if (move.start() != UCD_SUCCESS) one.fail(ucd_ucx_last_error());
-                for (std::size_t step = 0; step < 60; ++step) {
-                    if (step == send_at) ok(move.cancel_send(), "cancel");
-                    if (step == receive_at) move.cancel_receive();
-                    pair.progress();
-                }
-                pair.until([&] { return move.second.done(); });
-                // A receive that was cancelled before its message came leaves that to the next one,
-                // for which the sender may wait.
-                Outcome next;
-                const SparseInts out(shape.ints, 0, false);
-                if (means == Means::tagged)
-                    start_receive(pair.b(), {out.data(), 1, out.type()}, next, tag);
-                pair.until([&] { return move.done(); });
-                for (int i = 0; i < 10; ++i) pair.progress();
-                if (means == Means::tagged) {
-                    ok(ucd_ucx_cancel(pair.b().pipeline, next.request), "cancel");
-                    pair.until([&] { return next.done(); });
-                }
-                for (const Outcome *o : {&move.first, &move.second})
-                    if (o->result.status != UCS_OK && o->result.status != UCS_ERR_CANCELED)
-                        one.fail(ucs_status_string(o->result.status));
-                cancelled += move.second.result.status == UCS_ERR_CANCELED;
-                if (move.second.result.status == UCS_OK && !move.is_right())
-                    one.fail("other bytes were received");
-                if (!move.gaps_are_whole()) one.fail("gaps were written");
-            });
-            mock::knobs.delay_us = 0;
-            CHECK((cancelled > 0 || cases < enough));
-            CHECK(pair.is_usable());
-        }
+        FamilyPair pair(means, {SMALL});
+        std::size_t cancelled = 0, cases = 0;
+        run_cases(to_text(means), 100, [&](Case &one) {
+            ++cases;
+            Rng &rng = one.rng();
+            const MoveShape shape = random_shape(rng);
+            const ucp_tag_t tag = 1 + rng.below(1000000);
+            FamilyMove move(pair, shape, tag);
+            mock::knobs.delay_us = rng.chance(30) ? 200 : 0;
+            const std::size_t send_at = rng.below(60), receive_at = rng.below(60);
+            if (move.start() != UCD_SUCCESS) one.fail(ucd_ucx_last_error());
+            for (std::size_t step = 0; step < 60; ++step) {
+                if (step == send_at) ok(move.cancel_send(), "cancel");
+                if (step == receive_at) move.cancel_receive();
+                pair.progress();
+            }
+            pair.until([&] { return move.second.done(); });
+            // A receive that was cancelled before its message came leaves that to the next one,
+            // for which the sender may wait.
+            Outcome next;
+            const SparseInts out(shape.ints, 0, false);
+            if (means == Means::tagged)
+                start_receive(pair.b(), {out.data(), 1, out.type()}, next, tag);
+            pair.until([&] { return move.done(); });
+            for (int i = 0; i < 10; ++i) pair.progress();
+            if (means == Means::tagged) {
+                ok(ucd_ucx_cancel(pair.b().pipeline, next.request), "cancel");
+                pair.until([&] { return next.done(); });
+            }
+            for (const Outcome *o : {&move.first, &move.second})
+                if (o->result.status != UCS_OK && o->result.status != UCS_ERR_CANCELED)
+                    one.fail(ucs_status_string(o->result.status));
+            cancelled += move.second.result.status == UCS_ERR_CANCELED;
+            if (move.second.result.status == UCS_OK && !move.is_right())
+                one.fail("other bytes were received");
+            if (!move.gaps_are_whole()) one.fail("gaps were written");
+        });
+        mock::knobs.delay_us = 0;
+        CHECK((cancelled > 0 || cases < enough));
+        CHECK(pair.is_usable());
     }
 }
 
@@ -225,48 +223,46 @@ DEVICE_TEST("without memory for chunks a move fails, and with it the next one su
 DEVICE_TEST("a device fails in the midst of a move") {
     std::size_t cases = 0, refused = 0, failed[2] = {}; // of receivers, and of senders
     for (const Means means : all_means) {
-        for (const char *copy : {"no", "yes"}) {
-            FamilyPair pair(means, {SMALL, {"ucd.ucx.ring_copy", copy}});
-            run_cases(to_text(means), 60, [&](Case &one) {
-                ++cases;
-                Rng &rng = one.rng();
-                MoveShape shape = random_shape(rng);
-                if (!shape.device_at_a) shape.device_at_b = true;
-                FamilyMove move(pair, shape, 1 + rng.below(1000000));
-                std::atomic<int> &knob =
-                    rng.chance(50) ? mock::knobs.failing_launch : mock::knobs.failing_work;
-                knob = static_cast<int>(1 + rng.below(shape.ints > 500 ? 10 : 2));
-                const int rc = move.start();
-                if (rc != UCD_SUCCESS) {
-                    knob = 0;
-                    ++refused; // then nothing was sent
-                    if (rc != UCD_ERR__DEVICE || !shape.device_at_a) one.fail(ucd_ucx_last_error());
-                    for (int i = 0; i < 20; ++i) pair.progress();
-                    if (move.second.done()) one.fail("something was received");
-                    move.first.calls = 1;
-                    move.cancel_receive();
-                    return pair.until([&] { return move.done(); });
-                }
-                const ucs_status_t status = finish(pair, move);
+        FamilyPair pair(means, {SMALL});
+        run_cases(to_text(means), 60, [&](Case &one) {
+            ++cases;
+            Rng &rng = one.rng();
+            MoveShape shape = random_shape(rng);
+            if (!shape.device_at_a) shape.device_at_b = true;
+            FamilyMove move(pair, shape, 1 + rng.below(1000000));
+            std::atomic<int> &knob =
+                rng.chance(50) ? mock::knobs.failing_launch : mock::knobs.failing_work;
+            knob = static_cast<int>(1 + rng.below(shape.ints > 500 ? 10 : 2));
+            const int rc = move.start();
+            if (rc != UCD_SUCCESS) {
                 knob = 0;
-                if (status == UCS_OK) { // there was less to do
-                    if (!move.is_right()) one.fail("the data is wrong");
-                    return;
-                }
-                // A target tells its origin a status, and nothing of UCD's.
-                const bool tells = !is_one_sided(means);
-                if (status != UCS_ERR_IO_ERROR || (tells && move.result().ucd != UCD_ERR__DEVICE))
-                    one.fail("the failure was ", ucs_status_string(status), ", ",
-                             ucd_strerror(move.result().ucd));
-                const bool sender = move.first.result.status != UCS_OK;
-                ++failed[sender];
-                if (is_one_sided(means)) return;
-                if (sender && (!shape.device_at_a || move.second.result.status != UCS_ERR_IO_ERROR))
-                    one.fail("the receiver got ", ucs_status_string(move.second.result.status));
-                if (!sender && !shape.device_at_b) one.fail("the receiver has no device");
-            });
-            CHECK(pair.is_usable());
-        }
+                ++refused; // then nothing was sent
+                if (rc != UCD_ERR__DEVICE || !shape.device_at_a) one.fail(ucd_ucx_last_error());
+                for (int i = 0; i < 20; ++i) pair.progress();
+                if (move.second.done()) one.fail("something was received");
+                move.first.calls = 1;
+                move.cancel_receive();
+                return pair.until([&] { return move.done(); });
+            }
+            const ucs_status_t status = finish(pair, move);
+            knob = 0;
+            if (status == UCS_OK) { // there was less to do
+                if (!move.is_right()) one.fail("the data is wrong");
+                return;
+            }
+            // A target tells its origin a status, and nothing of UCD's.
+            const bool tells = !is_one_sided(means);
+            if (status != UCS_ERR_IO_ERROR || (tells && move.result().ucd != UCD_ERR__DEVICE))
+                one.fail("the failure was ", ucs_status_string(status), ", ",
+                         ucd_strerror(move.result().ucd));
+            const bool sender = move.first.result.status != UCS_OK;
+            ++failed[sender];
+            if (is_one_sided(means)) return;
+            if (sender && (!shape.device_at_a || move.second.result.status != UCS_ERR_IO_ERROR))
+                one.fail("the receiver got ", ucs_status_string(move.second.result.status));
+            if (!sender && !shape.device_at_b) one.fail("the receiver has no device");
+        });
+        CHECK(pair.is_usable());
     }
     if (cases < 5 * enough) return;
     CHECK(refused > 0);
@@ -307,10 +303,8 @@ std::string move_in_thread(FamilyPair &pair, unsigned thread) {
 
 DEVICE_TEST("threads share two workers") {
     for (const Means means : all_means) {
-        for (const auto &[copy, direct] :
-             {std::pair("no", "no"), {"yes", "no"}, {"no", "always"}}) {
-            FamilyPair pair(means, {SMALL, {"ucd.ucx.ring_copy", copy}, {"ucd.ucx.direct", direct}},
-                            UCS_THREAD_MODE_MULTI);
+        for (const char *direct : {"no", "always"}) {
+            FamilyPair pair(means, {SMALL, {"ucd.ucx.direct", direct}}, UCS_THREAD_MODE_MULTI);
             std::string failures[4];
             std::vector<std::thread> threads;
             for (unsigned t = 0; t < 4; ++t)

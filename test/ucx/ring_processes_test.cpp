@@ -26,21 +26,20 @@ namespace {
 // What both processes make of the same random numbers.
 struct Plan {
     RingEnds ends;
-    bool forth, copy, expose;
+    bool forth, expose;
     bool open_fails; // of the sender's buffer: chunks may be open since an earlier transfer
 
     explicit Plan(Case &one)
         : ends(random_ends(one, Memory::device0,
                            one.rng().chance(50) ? Memory::device0 : Memory::device1)),
-          forth(one.rng().chance(50)), copy(one.rng().chance(50)), expose(one.rng().chance(50)),
+          forth(one.rng().chance(50)), expose(one.rng().chance(50)),
           open_fails(one.rng().chance(30) && expose && ends.from_is_contiguous()) {}
 };
 
 // One side's part of a case. Both check all that they see.
 void run_case(Case &one, Side &side, bool first) {
     Plan plan(one);
-    const Keys keys({{"ucd.ucx.ring_copy", plan.copy ? "yes" : "no"},
-                     {"ucd.ucx.ring_expose", plan.expose ? "yes" : "no"}});
+    const Keys keys({{"ucd.ucx.ring_expose", plan.expose ? "yes" : "no"}});
     side.events.clear();
     Outcome outcome;
     const bool sends = first == plan.forth;
@@ -133,7 +132,7 @@ struct Long {
 };
 
 const Keys &long_keys() {
-    static const Keys keys({{"ucd.ucx.ring_chunk", "10000"}, {"ucd.ucx.ring_copy", "yes"}});
+    static const Keys keys({{"ucd.ucx.ring_chunk", "10000"}});
     return keys;
 }
 

@@ -43,20 +43,6 @@ DEVICE_TEST("device memory is read where it is, if both sides trust the other") 
     CHECK(count_of(pair.b, UCD_UCX_EVENT__RECEIVED) == 1);
 }
 
-DEVICE_TEST("a receiver that copies chunks has twice the device's work") {
-    int launches[2];
-    for (const bool copy : {false, true}) {
-        TwoSides pair({SMALL_RING, {"ucd.ucx.ring_copy", copy ? "yes" : "no"}});
-        Case one("ucx ring copies", 0);
-        RingEnds ends(one, RingLayouts(one, 1000), Memory::device0, Memory::device0);
-        mock::counts.launches = mock::counts.copies = 0;
-        CHECK(transfer(one, pair, ends) == ends.chunks());
-        launches[copy] = mock::counts.launches + mock::counts.copies;
-        CHECK(launches[copy] >= static_cast<int>(ends.chunks()) * (copy ? 2 : 1));
-    }
-    CHECK(launches[true] > launches[false]);
-}
-
 TEST_CASE("chunks between two devices stay in device memory if these reach each other") {
     for (const bool peers : {true, false}) {
         std::unique_ptr<WithPeers> with = peers ? std::make_unique<WithPeers>() : nullptr;
@@ -150,13 +136,11 @@ TEST_CASE("memory for messages and chunks is used again, not had again") {
 TEST_CASE("device memory that was had or opened is given back") {
     {
         const WithPeers peers;
-        for (const char *copy : {"no", "yes"}) {
-            TwoSides pair({SMALL_RING, {"ucd.ucx.ring_copy", copy}});
-            Case one("ucx ring ends", 0);
-            RingEnds ends(one, RingLayouts(one, 1000), Memory::device0, Memory::device1);
-            CHECK(transfer(one, pair, ends) == ends.chunks());
-            CHECK(mock::counts.live_allocations > 0);
-        }
+        TwoSides pair({SMALL_RING});
+        Case one("ucx ring ends", 0);
+        RingEnds ends(one, RingLayouts(one, 1000), Memory::device0, Memory::device1);
+        CHECK(transfer(one, pair, ends) == ends.chunks());
+        CHECK(mock::counts.live_allocations > 0);
     } // which counts what is alive after ucd_finalize
     CHECK(mock::counts.live_opens == 0);
 }

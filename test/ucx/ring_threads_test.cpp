@@ -34,23 +34,21 @@ std::string exchange(TwoSides &sides, unsigned thread, ucd_type_t type) {
         Side &from = round % 2 ? sides.a : sides.b, &to = round % 2 ? sides.b : sides.a;
         const bool contiguous = round % 3 == 0, cancels = round % 7 == 3;
         ucs_status_t status;
-        {
-            Request sent, received;
-            if (ucd_ucx_send_nbx(from.pipeline, from.ep, in, contiguous ? ints : 1,
-                                 contiguous ? UCD_TYPE__INT : type, tag, nullptr,
-                                 &sent.handle) != UCD_SUCCESS ||
-                ucd_ucx_recv_nbx(to.pipeline, out, 1, type, tag, UINT64_MAX, nullptr,
-                                 &received.handle) != UCD_SUCCESS)
-                return ucd_ucx_last_error();
-            if (cancels && ucd_ucx_cancel(from.pipeline, sent.handle) != UCD_SUCCESS)
-                return ucd_ucx_last_error();
-            Deadline limit(30);
-            while (!sent.done() || !received.done()) {
-                sides.progress();
-                if (limit.has_passed()) return "it takes too long";
-            }
-            status = ucd_ucx_request_check(received.handle, nullptr);
+        Request sent, received;
+        if (ucd_ucx_send_nbx(from.pipeline, from.ep, in, contiguous ? ints : 1,
+                             contiguous ? UCD_TYPE__INT : type, tag, nullptr,
+                             &sent.handle) != UCD_SUCCESS ||
+            ucd_ucx_recv_nbx(to.pipeline, out, 1, type, tag, UINT64_MAX, nullptr,
+                             &received.handle) != UCD_SUCCESS)
+            return ucd_ucx_last_error();
+        if (cancels && ucd_ucx_cancel(from.pipeline, sent.handle) != UCD_SUCCESS)
+            return ucd_ucx_last_error();
+        Deadline limit(30);
+        while (!sent.done() || !received.done()) {
+            sides.progress();
+            if (limit.has_passed()) return "it takes too long";
         }
+        status = ucd_ucx_request_check(received.handle, nullptr);
         if (status != UCS_OK && !(cancels && status == UCS_ERR_CANCELED))
             return ucs_status_string(status);
         mock::read(got.data(), out, 2 * ints * sizeof(int));
@@ -66,24 +64,21 @@ std::string exchange(TwoSides &sides, unsigned thread, ucd_type_t type) {
 } // namespace
 
 DEVICE_TEST("threads share two workers and the device memory of their pipelines") {
-    for (const char *copy : {"no", "yes"}) {
-        TwoSides sides({{"ucd.ucx.eager", "64"},
-                        {"ucd.ucx.ring_chunk", "1000"},
-                        {"ucd.ucx.ring_depth", "3"},
-                        {"ucd.ucx.ring_copy", copy},
-                        {"ucd.ucx.ring_staging", std::to_string(8 << 20)}},
-                       UCS_THREAD_MODE_MULTI);
-        ucd_type_t type;
-        REQUIRE(ucd_create_vector(ints, 1, 2, UCD_TYPE__INT, UCD_INFO__NULL, &type) == UCD_SUCCESS);
-        std::string failures[4];
-        std::vector<std::thread> threads;
-        for (unsigned t = 0; t < 4; ++t)
-            threads.emplace_back([&, t] { failures[t] = exchange(sides, t + 1, type); });
-        for (std::thread &t : threads) t.join();
-        for (const std::string &failure : failures) CHECK(failure == "");
-        CHECK(count_of(sides.a, UCD_UCX_EVENT__SHARE) > 0);
-        REQUIRE(ucd_free(&type) == UCD_SUCCESS);
-    }
+    TwoSides sides({{"ucd.ucx.eager", "64"},
+                    {"ucd.ucx.ring_chunk", "1000"},
+                    {"ucd.ucx.ring_depth", "3"},
+                    {"ucd.ucx.ring_staging", std::to_string(8 << 20)}},
+                   UCS_THREAD_MODE_MULTI);
+    ucd_type_t type;
+    REQUIRE(ucd_create_vector(ints, 1, 2, UCD_TYPE__INT, UCD_INFO__NULL, &type) == UCD_SUCCESS);
+    std::string failures[4];
+    std::vector<std::thread> threads;
+    for (unsigned t = 0; t < 4; ++t)
+        threads.emplace_back([&, t] { failures[t] = exchange(sides, t + 1, type); });
+    for (std::thread &t : threads) t.join();
+    for (const std::string &failure : failures) CHECK(failure == "");
+    CHECK(count_of(sides.a, UCD_UCX_EVENT__SHARE) > 0);
+    REQUIRE(ucd_free(&type) == UCD_SUCCESS);
 }
 
 } // namespace ring_threads_test

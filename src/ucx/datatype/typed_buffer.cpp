@@ -231,11 +231,4 @@ Status TypedBuffer::copy_from_own_device(const void *from, uint64_t count, ucd_t
     return ucd_ok(ucd_imove(&move, 1, hints_->near.get(), op_, request));
 }
 
-Status TypedBuffer::copy_near(const void *from, void *to, uint64_t bytes,
-                              ucd_request_t *request) const {
-    uintptr_t moved;
-    return ucd_ok(ucd_icopy(from, bytes, UCD_TYPE__BYTE, to, bytes, UCD_TYPE__BYTE, &moved,
-                            hints_->near.get(), UCD_OP__REPLACE, request));
-}
-
 } // namespace ucd_ucx

@@ -124,8 +124,7 @@ public:
     Status pack(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *request) const;
     Status unpack(uint64_t offset, const void *from, uint64_t bytes, ucd_request_t *request) const;
 
-    // Same, for packed data in memory that the buffer's device accesses as its own; copy_near
-    // copies within such memory.
+    // Same, for packed data in memory that the buffer's device accesses as its own.
     Status pack_to_own_device(uint64_t offset, void *to, uint64_t bytes,
                               ucd_request_t *request) const;
     Status unpack_from_own_device(uint64_t offset, const void *from, uint64_t bytes,
@@ -137,7 +136,6 @@ public:
     // Same, from memory that the buffer's device accesses as its own.
     Status copy_from_own_device(const void *from, uint64_t count, ucd_type_t type, uint64_t bytes,
                                 ucd_request_t *request) const;
-    Status copy_near(const void *from, void *to, uint64_t bytes, ucd_request_t *request) const;
 
 private:
     Status unpack_by(ucd_info_t hints, uint64_t offset, const void *from, uint64_t bytes,

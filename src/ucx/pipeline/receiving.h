@@ -37,8 +37,6 @@ public:
     bool joins_ring(const RecvPart &accept) const;
     // Whether UCX unpacks the chunks that come from there.
     bool is_streamed(ucp_ep_h from) const;
-    // Takes memory to copy a chunk to, if the options ask for copies.
-    StagingBlock take_copy(uint64_t bytes) const;
     bool has_failed() const { return state_ == RecvState::failing || state_ == RecvState::overdue; }
 
     // Ends the transfer with this status as soon as no chunk is being received into its memory.

@@ -150,12 +150,7 @@ void RecvMessage::drop_waiting() {
 }
 
 bool RecvMessage::find_room(RecvPart &part, StagingBlock &block) {
-    if (part.is_ring()) {
-        block = receiving_->take_copy(part.bytes);
-        if (block) ++blocks_;
-        return true;
-    }
-    if (part.is_here() || receiving_->buffer().in_place() != nullptr) return true;
+    if (part.is_ring() || part.is_here() || receiving_->buffer().in_place() != nullptr) return true;
     if (receiving_->is_streamed(part.ep())) {
         part.stream_to(receiving_->buffer());
         return true;

@@ -19,18 +19,6 @@ bool Receiving::joins_ring(const RecvPart &accept) const {
     return without_exceptions(open).ok();
 }
 
-StagingBlock Receiving::take_copy(uint64_t bytes) const {
-    if (!options_.ring_copy || buffer_.device().empty() || buffer_.device_in_place() != nullptr)
-        return {};
-    // Without memory for a copy, chunks are unpacked from the sender's memory.
-    StagingBlock block;
-    (void)without_exceptions([&] {
-        block = transfers_.engine.chunks_of(buffer_.device()).take_shared(bytes, false);
-        return success;
-    });
-    return block;
-}
-
 void RecvMessage::take_route(std::unique_ptr<RecvPart> route) {
     offer_of(route->header.route()) = std::move(route);
     answer();
@@ -93,34 +81,20 @@ void RecvPart::receive_from_ring() {
         return message_->settle(std::move(self), UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
     (void)self.release(); // owned by the device or by UCX from now on
     transfers_.trace(UCD_UCX_EVENT__RECEIVED, header.id, header.offset, bytes);
-    const char *from = mapping_->address() + place.offset;
-    if (!block_) return unpack_from_ring(from);
-    state_ = PartState::copying;
-    ++under_way_;
-    await_device(buffer.copy_near(from, block_.memory(), bytes, &moving));
-}
-
-void RecvPart::unpack_from_ring(const void *from) {
-    const TypedBuffer &buffer = message_->receiving()->buffer();
     state_ = PartState::unpacking;
     transfers_.trace(UCD_UCX_EVENT__UNPACK_BEGIN, header.id, header.offset, bytes);
     ++under_way_;
-    await_device(buffer.unpack_from_own_device(header.offset, from, bytes, &moving));
-}
-
-void RecvPart::await_device(Status started) {
+    const Status started = buffer.unpack_from_own_device(
+        header.offset, mapping_->address() + place.offset, bytes, &moving);
     if (!started.ok()) return moved_in_ring(started);
     transfers_.engine.await(*this);
 }
 
 void RecvPart::moved_in_ring(Status status) {
-    const bool copied = state_ == PartState::copying;
-    if (!copied) transfers_.trace(UCD_UCX_EVENT__UNPACK_END, header.id, header.offset, bytes);
+    transfers_.trace(UCD_UCX_EVENT__UNPACK_END, header.id, header.offset, bytes);
     if (!status.ok()) ucd_ = status.code();
     // The sender's memory is no longer needed. After a failure, dropping the receipt is enough.
     if (status.ok() && am_data_->has_handle()) fetch_receipt();
-    if (status.ok() && copied && !message_->receiving()->has_failed())
-        unpack_from_ring(block_.memory());
     settle_ring();
 }
 

@@ -86,7 +86,6 @@ public:
 private:
     enum class PartState : uint8_t {
         waiting,        // for its turn, or for UCX, which receives the data or a receipt
-        copying,        // the device copies a chunk of the ring
         copying_direct, // data is read where it is, in steps
         unpacking,
     };
@@ -112,8 +111,6 @@ private:
 
     // In recv_message_ring.cpp:
     void receive_from_ring();
-    void unpack_from_ring(const void *from);
-    void await_device(Status started);
     void moved_in_ring(Status status);
     void fetch_receipt();
     void settle_ring();
