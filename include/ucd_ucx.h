@@ -200,8 +200,6 @@ typedef struct {
  *   ucd.ucx.ring          auto; none: do not use it. Either side may say none
  *   ucd.ucx.ring_chunk    bytes of a chunk in device memory, 1 to 1 GiB
  *   ucd.ucx.ring_depth    such chunks of a transfer that are under way at a time, 1 to 1024
- *   ucd.ucx.ring_copy     yes: the receiver copies a chunk to its own device before it unpacks it;
- *                         no: it unpacks from the sender's memory
  *   ucd.ucx.ring_expose   yes: the receiver opens contiguous data where it is, and may keep it open
  *                         after the transfer; no: the data is copied to a chunk first
  *   ucd.ucx.ring_staging  only here: bytes of memory for chunks on each device; every transfer

@@ -163,7 +163,7 @@ static void set_number(ucd_info_t info, const char *key, size_t number) {
     ucd(ucd_info_set(info, key, text));
 }
 
-static void make_keys(struct run *run, enum path path, bool copy, size_t fragment, size_t depth) {
+static void make_keys(struct run *run, enum path path, size_t fragment, size_t depth) {
     ucd(ucd_info_create(&run->keys));
     const bool ring = path != PATH_HOST;
     ucd(ucd_info_set(run->keys, "ucd.ucx.direct",
@@ -171,7 +171,6 @@ static void make_keys(struct run *run, enum path path, bool copy, size_t fragmen
                      : path == PATH_DIRECT ? "always"
                                            : "no"));
     ucd(ucd_info_set(run->keys, "ucd.ucx.ring", ring ? "auto" : "none"));
-    ucd(ucd_info_set(run->keys, "ucd.ucx.ring_copy", copy ? "yes" : "no"));
     set_number(run->keys, ring ? "ucd.ucx.ring_chunk" : "ucd.ucx.chunk", fragment);
     set_number(run->keys, ring ? "ucd.ucx.ring_depth" : "ucd.ucx.depth", depth);
     ucd(ucd_info_create(&run->hints));
@@ -179,10 +178,10 @@ static void make_keys(struct run *run, enum path path, bool copy, size_t fragmen
     ucd(ucd_info_set(run->hints, "ucd.outbuf", run->device));
 }
 
-static void measure_line(struct run *run, const char *layout, enum path path, bool copy,
-                         size_t fragment, size_t depth) {
+static void measure_line(struct run *run, const char *layout, enum path path, size_t fragment,
+                         size_t depth) {
     static const char *const names[WAYS] = {"pipeline", "contiguous", "pack whole"};
-    make_keys(run, path, copy, fragment, depth);
+    make_keys(run, path, fragment, depth);
     double rates[WAYS] = {0};
     struct wire *wire = run->wire;
     /* The first messages only introduce the processes to each other. */
@@ -199,10 +198,7 @@ static void measure_line(struct run *run, const char *layout, enum path path, bo
                         : wire->shared_chunks == 0            ? "host"
                                                               : "both";
     if (wire->rank == 0) {
-        printf("%-21s %-6s %-6s %-4s %10zu %9zu %5zu %9.3f", layout, path_names[path], taken,
-               path != PATH_RING ? "-"
-               : copy            ? "yes"
-                                 : "no",
+        printf("%-21s %-6s %-6s %10zu %9zu %5zu %9.3f", layout, path_names[path], taken,
                run->layouts.bytes, fragment, depth, rates[WAY_PIPELINE]);
         if (!run->options->only_pipeline)
             printf(" %10.3f %10.3f %7.2f %7.2f", rates[WAY_CONTIGUOUS], rates[WAY_WHOLE],
@@ -219,13 +215,10 @@ static void measure_paths(struct run *run, const char *layout) {
     const struct options *o = run->options;
     for (int path = 0; path < PATHS; ++path) {
         if (!o->paths[path]) continue;
-        for (int copy = 0; copy <= (path == PATH_RING); ++copy) {
-            if (path == PATH_RING && !(copy ? o->copy : o->no_copy)) continue;
-            for (int f = 0; f < o->fragments.count; ++f)
-                for (int d = 0; d < o->depths.count; ++d)
-                    measure_line(run, layout, (enum path)path, copy, o->fragments.values[f],
-                                 o->depths.values[d]);
-        }
+        for (int f = 0; f < o->fragments.count; ++f)
+            for (int d = 0; d < o->depths.count; ++d)
+                measure_line(run, layout, (enum path)path, o->fragments.values[f],
+                             o->depths.values[d]);
     }
 }
 
@@ -256,8 +249,8 @@ void measure_all(const struct options *options, struct wire *wire) {
                "out is checked before and after.\n",
                options->backend, options->devices[0], options->backend, options->devices[1],
                options->repeats);
-        printf("%-21s %-6s %-6s %-4s %10s %9s %5s %9s", "layout", "asked", "taken", "copy", "bytes",
-               "fragment", "depth", "pipeline");
+        printf("%-21s %-6s %-6s %10s %9s %5s %9s", "layout", "asked", "taken", "bytes", "fragment",
+               "depth", "pipeline");
         if (!options->only_pipeline)
             printf(" %10s %10s %7s %7s", "contiguous", "packwhole", "/contig", "/whole");
         printf("\n");

@@ -28,9 +28,6 @@ static const char usage[] =
     "  --path NAME*         direct: the receiver's GPU reads the sender's layout; ring: through\n"
     "                       device memory that the receiver opens; host: through pinned memory of\n"
     "                       the host; auto: what the library chooses (ring,host)\n"
-    "  --copy NAME*         of the ring: yes, the receiver copies fragments before it unpacks "
-    "them,\n"
-    "                       or no (no)\n"
     "  --block N            bytes of a vector's blocks (128)\n"
     "  --stride N           bytes from one block to the next (twice --block)\n"
     "  --memory NAME*       where the data is: malloc; on NVIDIA's GPUs also vmm, in pieces of\n"
@@ -125,8 +122,6 @@ static int parse_repeats(const char *text) {
 }
 
 static void take(int which, const char *value, struct options *o) {
-    static const char *const answers[] = {"yes", "no"};
-    bool *const copy_flags[] = {&o->copy, &o->no_copy};
     bool *path_flags[PATHS];
     for (int i = 0; i < PATHS; ++i) path_flags[i] = &o->paths[i];
     int length = 0;
@@ -143,7 +138,6 @@ static void take(int which, const char *value, struct options *o) {
     case 'p':
         parse_names("path", value, PATHS, path_names, path_flags, "of auto, direct, ring and host");
         return;
-    case 'c': parse_names("copy", value, 2, answers, copy_flags, "yes, no or both"); return;
     case 'm': parse_memories(value, o); return;
     case 'i': o->piece = parse_multiple("piece", value, 2 << 20, "a multiple of 2m"); return;
     case 'k': o->block = parse_multiple("block", value, sizeof(double), "a multiple of 8"); return;
@@ -162,14 +156,21 @@ static void take(int which, const char *value, struct options *o) {
 
 void options_parse(int argc, char **argv, struct options *options) {
     static const struct option names[] = {
-        {"devices", required_argument, NULL, 'v'}, {"layout", required_argument, NULL, 'l'},
-        {"bytes", required_argument, NULL, 'b'},   {"fragment", required_argument, NULL, 'f'},
-        {"depth", required_argument, NULL, 'd'},   {"path", required_argument, NULL, 'p'},
-        {"copy", required_argument, NULL, 'c'},    {"block", required_argument, NULL, 'k'},
-        {"stride", required_argument, NULL, 's'},  {"memory", required_argument, NULL, 'm'},
-        {"piece", required_argument, NULL, 'i'},   {"repeat", required_argument, NULL, 'r'},
-        {"only-pipeline", no_argument, NULL, 'o'}, {"backend", required_argument, NULL, 'g'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+        {"devices", required_argument, NULL, 'v'},
+        {"layout", required_argument, NULL, 'l'},
+        {"bytes", required_argument, NULL, 'b'},
+        {"fragment", required_argument, NULL, 'f'},
+        {"depth", required_argument, NULL, 'd'},
+        {"path", required_argument, NULL, 'p'},
+        {"block", required_argument, NULL, 'k'},
+        {"stride", required_argument, NULL, 's'},
+        {"memory", required_argument, NULL, 'm'},
+        {"piece", required_argument, NULL, 'i'},
+        {"repeat", required_argument, NULL, 'r'},
+        {"only-pipeline", no_argument, NULL, 'o'},
+        {"backend", required_argument, NULL, 'g'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
     };
     *options = (struct options){
         .backend = "cuda",
@@ -180,7 +181,6 @@ void options_parse(int argc, char **argv, struct options *options) {
         .fragments = {{8 << 20}, 1},
         .depths = {{8}, 1},
         .paths = {[PATH_RING] = true, [PATH_HOST] = true},
-        .no_copy = true,
         .block = 128,
         .repeats = 20,
     };

@@ -22,7 +22,6 @@ struct options {
     bool layouts[LAYOUTS];
     struct list bytes, fragments, depths; /* all combinations are measured */
     bool paths[PATHS];
-    bool copy, no_copy; /* of the ring */
     bool memories[MEMORY_KINDS];
     size_t piece;         /* of physical memory, bytes */
     size_t block, stride; /* of vectors, bytes; stride 0: twice the block */

@@ -272,7 +272,7 @@ TEST_CASE("options of transfers have their defaults and their limits") {
     CHECK((options.eager == TransferOptions::unset && options.chunk == TransferOptions::unset));
     CHECK(options.packing == Packing::automatic);
     CHECK((options.depth == 4 && options.ring && options.ring_chunk == 8388608));
-    CHECK((options.ring_depth == 8 && !options.ring_copy && options.ring_expose));
+    CHECK((options.ring_depth == 8 && options.ring_expose));
     CHECK((options.direct == Trust::none && options.direct_bytes == TransferOptions::unset));
     CHECK(options.timeout.count() == 0);
     CHECK((options.eager_or(3) == 3 && options.direct_or(3) == 3));
@@ -285,7 +285,6 @@ TEST_CASE("options of transfers have their defaults and their limits") {
                {"ucd.ucx.ring", "none"},
                {"ucd.ucx.ring_chunk", "1"},
                {"ucd.ucx.ring_depth", "1"},
-               {"ucd.ucx.ring_copy", "yes"},
                {"ucd.ucx.ring_expose", "no"},
                {"ucd.ucx.direct", "yes"},
                {"ucd.ucx.direct_bytes", "0"},
@@ -294,7 +293,7 @@ TEST_CASE("options of transfers have their defaults and their limits") {
     CHECK((options.eager == 0 && options.eager_or(3) == 0 && options.chunk_or(3) == 1073741824));
     CHECK(options.packing == Packing::ucx);
     CHECK((options.depth == 1024 && !options.ring && options.ring_chunk == 1));
-    CHECK((options.ring_depth == 1 && options.ring_copy && !options.ring_expose));
+    CHECK((options.ring_depth == 1 && !options.ring_expose));
     CHECK((options.direct == Trust::full && options.direct_or(3) == 0));
     CHECK(options.timeout == std::chrono::milliseconds(1500));
 
@@ -310,7 +309,6 @@ TEST_CASE("options of transfers have their defaults and their limits") {
                             {"ucd.ucx.ring_chunk", "1073741824", "1073741825"},
                             {"ucd.ucx.ring_depth", "1", "0"},
                             {"ucd.ucx.ring_depth", "1024", "1025"},
-                            {"ucd.ucx.ring_copy", "no", "none"},
                             {"ucd.ucx.ring_expose", "yes", "auto"},
                             {"ucd.ucx.direct", "always", "auto"},
                             {"ucd.ucx.direct", "no", "none"},

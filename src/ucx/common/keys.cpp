@@ -15,13 +15,26 @@ using ucd_base::edit_distance;
 constexpr std::string_view key_prefix = "ucd.ucx.";
 
 constexpr std::string_view known_keys[] = {
-    "ucd.ucx.chunk",        "ucd.ucx.depth",        "ucd.ucx.direct",
-    "ucd.ucx.direct_bytes", "ucd.ucx.eager",        "ucd.ucx.form",
-    "ucd.ucx.iov_entries",  "ucd.ucx.iov_segment",  "ucd.ucx.pack",
-    "ucd.ucx.peer_memory",  "ucd.ucx.peers_memory", "ucd.ucx.ring",
-    "ucd.ucx.ring_chunk",   "ucd.ucx.ring_copy",    "ucd.ucx.ring_depth",
-    "ucd.ucx.ring_expose",  "ucd.ucx.ring_staging", "ucd.ucx.rma.peer_operations",
-    "ucd.ucx.rma.types",    "ucd.ucx.staging",      "ucd.ucx.timeout",
+    "ucd.ucx.chunk",
+    "ucd.ucx.depth",
+    "ucd.ucx.direct",
+    "ucd.ucx.direct_bytes",
+    "ucd.ucx.eager",
+    "ucd.ucx.form",
+    "ucd.ucx.iov_entries",
+    "ucd.ucx.iov_segment",
+    "ucd.ucx.pack",
+    "ucd.ucx.peer_memory",
+    "ucd.ucx.peers_memory",
+    "ucd.ucx.ring",
+    "ucd.ucx.ring_chunk",
+    "ucd.ucx.ring_depth",
+    "ucd.ucx.ring_expose",
+    "ucd.ucx.ring_staging",
+    "ucd.ucx.rma.peer_operations",
+    "ucd.ucx.rma.types",
+    "ucd.ucx.staging",
+    "ucd.ucx.timeout",
 };
 
 Status fail_key(std::string_view key) {

@@ -98,8 +98,6 @@ constexpr TransferKey readers[] = {
      }},
     {"ucd.ucx.ring_depth",
      [](auto info, auto key, auto &o) { return read_number(info, key, 1, 1024, o.ring_depth); }},
-    {"ucd.ucx.ring_copy",
-     [](auto info, auto key, auto &o) { return read_choice(info, key, "no", "yes", o.ring_copy); }},
     {"ucd.ucx.ring_expose",
      [](auto info, auto key, auto &o) {
          return read_choice(info, key, "no", "yes", o.ring_expose);

@@ -39,7 +39,6 @@ struct TransferOptions {
     bool ring = true;
     uint64_t ring_chunk = 8 << 20;
     uint64_t ring_depth = 8;
-    bool ring_copy = false;  // the receiver copies chunks before unpacking them
     bool ring_expose = true; // contiguous data is exposed in place
     Trust direct = Trust::none;
     uint64_t direct_or(uint64_t by_default) const {
@@ -53,9 +52,9 @@ inline constexpr uint64_t max_chunk = uint64_t{1} << 30;
 
 // The keys of TransferOptions.
 inline constexpr const char *transfer_keys[] = {
-    "ucd.ucx.eager",       "ucd.ucx.chunk",      "ucd.ucx.depth",        "ucd.ucx.pack",
-    "ucd.ucx.ring",        "ucd.ucx.ring_chunk", "ucd.ucx.ring_depth",   "ucd.ucx.ring_copy",
-    "ucd.ucx.ring_expose", "ucd.ucx.direct",     "ucd.ucx.direct_bytes", "ucd.ucx.timeout"};
+    "ucd.ucx.eager",  "ucd.ucx.chunk",        "ucd.ucx.depth",      "ucd.ucx.pack",
+    "ucd.ucx.ring",   "ucd.ucx.ring_chunk",   "ucd.ucx.ring_depth", "ucd.ucx.ring_expose",
+    "ucd.ucx.direct", "ucd.ucx.direct_bytes", "ucd.ucx.timeout"};
 Status read_transfer_options(ucd_info_t info, TransferOptions &options);
 
 enum class DatatypeForm : uint8_t { automatic, contiguous, iov, generic };
