@@ -8,7 +8,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / 'docs/reference/keys-and-environment.md'
 HEADERS = ('ucd.h', 'ucd_ucx.h', 'ucd_ucx_rma.h', 'ucd_mpi.h')
 LIBRARY = ROOT / 'src/frontend/support/keys.cpp'
-UCX = ROOT / 'src/ucx/common/keys.cpp'
+UCX = ROOT / 'src/ucx/datatype/options.cpp'
 TOOL = ROOT / 'tool/commands/info.cpp'
 
 
@@ -23,7 +23,7 @@ def strings(path, name):
 
 # The variable of a key, or '' if it has none.
 LIBRARY_KEYS = dict(re.findall(r'\{"(ucd\.[a-z_.]+)",\s*(?:"(UCD_[A-Z_]+)"|nullptr)', array(LIBRARY, 'keys')))
-UCX_KEYS = strings(UCX, 'known_keys')
+UCX_KEYS = re.findall(r'\{"(ucd\.[a-z_.]+)"', array(UCX, 'known_keys'))
 OTHER_VARIABLES = strings(LIBRARY, 'other_variables')
 KNOWN_KEYS = {*LIBRARY_KEYS, *UCX_KEYS}
 KNOWN_VARIABLES = {*filter(None, LIBRARY_KEYS.values()), *OTHER_VARIABLES}

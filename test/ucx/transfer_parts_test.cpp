@@ -1,7 +1,7 @@
 // Parts of libucd-ucx by themselves: the states of a transfer, keys, and layouts with bytes twice.
 
 #include "common/failure.h"
-#include "common/keys.h"
+#include "datatype/options.h"
 #include "datatype/options.h"
 #include "pipeline/message.h"
 #include "pipeline/transfer_state.h"

@@ -1,7 +1,6 @@
 #include "datatype/datatype.h"
 
-#include "common/keys.h"
-
+#include "datatype/options.h"
 #include "datatype/typed_buffer.h"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-// Reads the info keys ucd.ucx.*.
+// The info keys ucd.ucx.*.
 #pragma once
 
 #include "common/failure.h"
@@ -8,22 +8,18 @@
 
 namespace ucd_ucx {
 
-// Reads a whole number from `least` to `most`. If the key is not set, `number` does not change.
-Status read_number(ucd_info_t info, const char *key, uint64_t least, uint64_t most,
-                   uint64_t &number);
-
 // Whether peers are trusted, so that a receiver may read its sender's memory.
-enum class Trust : uint8_t {
+enum class Trust : uint8_t { // in the order of the key's words
     none,
     full,   // reads it where that is faster
     always, // reads it wherever that is possible: for tests and measurements
 };
 
 // Who packs and unpacks large messages of host memory.
-enum class Packing : uint8_t {
-    automatic, // whichever is faster with the transport
-    chunks,    // the pipeline, in memory for chunks
-    ucx,       // callbacks that UCX calls for each fragment, in UCX's buffers
+enum class Packing : uint8_t { // in the order of the key's words
+    automatic,                 // whichever is faster with the transport
+    chunks,                    // the pipeline, in memory for chunks
+    ucx,                       // callbacks that UCX calls for each fragment, in UCX's buffers
 };
 
 // The options of a transfer. docs/guide/ucx.md says how the defaults were measured.
@@ -50,13 +46,20 @@ struct TransferOptions {
 };
 inline constexpr uint64_t max_chunk = uint64_t{1} << 30;
 
-// The keys of TransferOptions.
-inline constexpr const char *transfer_keys[] = {
-    "ucd.ucx.eager",  "ucd.ucx.chunk",        "ucd.ucx.depth",      "ucd.ucx.pack",
-    "ucd.ucx.ring",   "ucd.ucx.ring_chunk",   "ucd.ucx.ring_depth", "ucd.ucx.ring_expose",
-    "ucd.ucx.direct", "ucd.ucx.direct_bytes", "ucd.ucx.timeout"};
-Status read_transfer_options(ucd_info_t info, TransferOptions &options);
+class OwnedInfo;
 
+// INVALID_ARG if `info` has a key that begins with libucd-ucx's prefix but does not exist. Other
+// keys are ignored, since they belong to libucd or to other libraries.
+Status check_keys(ucd_info_t info);
+// Same, and reads those of TransferOptions. Options whose keys are not set do not change.
+Status read_transfer_options(ucd_info_t info, TransferOptions &options);
+// Copies the keys of TransferOptions.
+Status copy_transfer_options(ucd_info_t from, OwnedInfo &to);
+// Reads a whole number from `least` to `most`. If the key is not set, `number` does not change.
+Status read_number(ucd_info_t info, const char *key, uint64_t least, uint64_t most,
+                   uint64_t &number);
+
+// In the order of the key's words.
 enum class DatatypeForm : uint8_t { automatic, contiguous, iov, generic };
 
 // UCX has no limit of its own: it cuts a list into as many operations as the transport needs. This

@@ -34,23 +34,37 @@ Status OwnedInfo::copy(ucd_info_t from, const char *key) {
     return value.empty() ? success : set(key, value.c_str());
 }
 
+namespace {
+
+// Reads a text of any length by a function that takes the room for it.
+template <class Read>
+Status read_text(std::string &text, Read &&read) {
+    uintptr_t needed;
+    char room[64];
+    const int rc = read(room, sizeof room, &needed);
+    if (rc != UCD_ERR__TRUNCATED) {
+        text = rc == UCD_SUCCESS && needed > 0 ? room : "";
+        return ucd_ok(rc);
+    }
+    // own: the program's info
+    text.resize(needed - 1);
+    return ucd_ok(read(text.data(), needed, &needed));
+}
+
+} // namespace
+
 Status read_key(ucd_info_t info, const char *key, std::string &value) {
     value.clear();
     if (info == UCD_INFO__NULL) return success;
-    uintptr_t needed;
-    char text[64];
-    const int rc = ucd_info_get(info, key, text, sizeof text, &needed);
-    if (rc == UCD_SUCCESS) {
-        if (needed > 0) value = text;
-        return success;
-    }
-    if (rc != UCD_ERR__TRUNCATED) return ucd_ok(rc);
-    // own: the program's info
-    value.resize(needed);
-    UCD_TRY(ucd_ok(ucd_info_get(info, key, value.data(), needed, &needed)));
-    // own: same, which becomes shorter
-    value.resize(needed - 1);
-    return success;
+    return read_text(value, [&](char *text, uintptr_t room, uintptr_t *needed) {
+        return ucd_info_get(info, key, text, room, needed);
+    });
+}
+
+Status read_nth_key(ucd_info_t info, uintptr_t number, std::string &key) {
+    return read_text(key, [&](char *text, uintptr_t room, uintptr_t *needed) {
+        return ucd_info_get_nthkey(info, number, text, room, needed);
+    });
 }
 
 namespace {

@@ -45,6 +45,8 @@ private:
 
 // The value of a key, or "" if it is not set.
 Status read_key(ucd_info_t info, const char *key, std::string &value);
+// The key with this number; "" if there are fewer.
+Status read_nth_key(ucd_info_t info, uintptr_t number, std::string &key);
 
 // Copies the hints of `info` about moving data, except those that name the buffers' memory.
 Status copy_hints(ucd_info_t info, OwnedInfo &hints);

@@ -12,9 +12,7 @@ namespace {
 
 // Copies all keys that a transfer may read later, except hints.
 Status copy_keys(ucd_info_t from, OwnedInfo &to) {
-    if (from == UCD_INFO__NULL) return success;
-    for (const char *key : transfer_keys) UCD_TRY(to.copy(from, key));
-    return success;
+    return from == UCD_INFO__NULL ? success : copy_transfer_options(from, to);
 }
 
 Status packed_bytes(uint64_t count, uint64_t one, uint64_t &bytes) {

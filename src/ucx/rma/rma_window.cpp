@@ -60,8 +60,7 @@ Status ucd_ucx_window::set(ucd_info_t from, const TransferOptions &defaults) {
     UCD_TRY(copy_hints(from, fetch_info));
     UCD_TRY(fetch_info.set("ucd.inbuf", memory.c_str()));
     UCD_TRY(fetch_info.set("ucd.outbuf", "host"));
-    for (const char *key : transfer_keys) UCD_TRY(info.copy(from, key));
-    return success;
+    return copy_transfer_options(from, info);
 }
 
 // The address may be outside of the window; the type's displacements then lead back into it.
