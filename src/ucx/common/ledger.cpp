@@ -4,6 +4,11 @@
 
 namespace ucd_ucx {
 
+void Charge::give_back() {
+    if (account_ == nullptr) return;
+    ledger_->release(*std::exchange(account_, nullptr), use_, std::exchange(bytes_, 0), true);
+}
+
 void Charge::shrink_to(uint64_t bytes) {
     if (account_ == nullptr || bytes >= bytes_) return;
     ledger_->release(*account_, use_, bytes_ - bytes, false);
@@ -28,7 +33,8 @@ Ledger::~Ledger() {
     for (const auto &[peer, account] : accounts_) delete account;
 }
 
-Ledger::Account *Ledger::look_up(ucp_ep_h peer) const {
+Ledger::Account *Ledger::find(ucp_ep_h peer) const {
+    if (last_account_ != nullptr && last_peer_ == peer) return last_account_;
     const auto found = accounts_.find(peer);
     if (found == accounts_.end()) return nullptr;
     last_peer_ = peer;
@@ -44,25 +50,44 @@ Ledger::Account &Ledger::open(ucp_ep_h peer) {
     return *made.release();
 }
 
-Charge Ledger::take_with_lock(ucp_ep_h peer, uint64_t bytes, LedgerUse use) {
+Charge Ledger::take(ucp_ep_h peer, uint64_t bytes, LedgerUse use) {
     if (peer == nullptr) return {};
     const std::lock_guard held(lock_);
     Account *known = find(peer);
     Account &account = known != nullptr ? *known : open(peer);
-    const bool own = fits(account, bytes, use), all = fits_all(bytes);
+    if (account.barred) return {};
+    const auto of_use = static_cast<std::size_t>(use);
+    const uint64_t of_peers = bytes_ - remembered_.bytes;
+    const bool own = bytes <= limits_.peer - account.bytes &&
+                     bytes <= for_use_[of_use] - account.for_use[of_use];
+    const bool all = of_peers <= limits_.peers && bytes <= limits_.peers - of_peers;
     if (own && all) return hold(account, use, bytes);
-    if (use != LedgerUse::message || account.barred) return {};
+    if (use != LedgerUse::message) return {};
     account.exceeded |= !own;
     exceeded_.store(true, std::memory_order_relaxed);
     return own ? hold(account, use, bytes) : Charge();
 }
 
-void Ledger::release_with_lock(Account &account, LedgerUse use, uint64_t bytes, bool ends) {
-    const std::lock_guard held(lock_);
-    drop(account, use, bytes, ends);
+Charge Ledger::hold(Account &account, LedgerUse use, uint64_t bytes) {
+    account.bytes += bytes;
+    account.for_use[static_cast<std::size_t>(use)] += bytes;
+    ++account.charges;
+    bytes_ += bytes;
+    return {*this, account, use, bytes};
 }
 
-bool Ledger::may_work_with_lock(ucp_ep_h peer) {
+void Ledger::release(Account &account, LedgerUse use, uint64_t bytes, bool ends) {
+    const std::lock_guard held(lock_);
+    account.bytes -= bytes;
+    account.for_use[static_cast<std::size_t>(use)] -= bytes;
+    account.charges -= ends ? 1 : 0;
+    bytes_ -= bytes;
+    if (account.is_open) return;
+    closed_ -= bytes;
+    if (account.charges == 0) delete &account;
+}
+
+bool Ledger::may_work(ucp_ep_h peer) {
     const std::lock_guard held(lock_);
     Account *account = find(peer);
     if (account == nullptr) return true;
@@ -75,7 +100,7 @@ bool Ledger::may_work_with_lock(ucp_ep_h peer) {
     return account->steps > 0;
 }
 
-void Ledger::note_work_with_lock(ucp_ep_h peer, uint64_t steps) {
+void Ledger::note_work(ucp_ep_h peer, uint64_t steps) {
     constexpr auto most = int64_t{1} << 40; // a bound on the debt, so that a peer can work it off
     const std::lock_guard held(lock_);
     Account *account = find(peer);
@@ -101,7 +126,7 @@ void Ledger::close(ucp_ep_h peer) {
     if (account->charges == 0) delete account;
 }
 
-ucp_ep_h Ledger::bar_one() {
+ucp_ep_h Ledger::bar_next() {
     const std::lock_guard held(lock_);
     auto next = accounts_.end();
     // What barred peers and those of closed endpoints hold is given back in this call of progress
@@ -127,7 +152,8 @@ ucp_ep_h Ledger::bar_one() {
     return next->first;
 }
 
-bool Ledger::finds_barred(ucp_ep_h peer) const {
+bool Ledger::is_barred(ucp_ep_h peer) const {
+    if (barred() == 0) return false;
     const std::lock_guard held(lock_);
     const Account *account = find(peer);
     return account != nullptr && account->barred;

@@ -49,7 +49,7 @@ public:
     // False for a charge that was refused, given back or never taken.
     explicit operator bool() const { return account_ != nullptr; }
     uint64_t bytes() const { return bytes_; }
-    inline void give_back();
+    void give_back();
     // Keeps this many bytes and gives back the others.
     void shrink_to(uint64_t bytes);
     // Moves this many bytes, or all if there are fewer, here from another charge on the same
@@ -104,7 +104,7 @@ public:
 
     // Returns an empty charge if it is refused or `peer` is null. Throws std::bad_alloc if this is
     // the peer's first charge and its account cannot be allocated.
-    inline Charge take(ucp_ep_h peer, uint64_t bytes, LedgerUse use);
+    Charge take(ucp_ep_h peer, uint64_t bytes, LedgerUse use);
     // A charge on no peer's account: for types that are remembered for all peers.
     Charge take_remembered(uint64_t bytes);
     // The bytes of a peer's budget that are available to this use. Chunks have an eighth of the
@@ -133,9 +133,9 @@ public:
     void close(ucp_ep_h peer);
 
     // Bars one of the peers that have to be barred and returns it; null if there is none.
-    ucp_ep_h bar_next() { return has_to_bar() ? bar_one() : nullptr; }
+    ucp_ep_h bar_next();
     bool has_to_bar() const { return exceeded_.load(std::memory_order_relaxed); }
-    bool is_barred(ucp_ep_h peer) const { return barred() > 0 && finds_barred(peer); }
+    bool is_barred(ucp_ep_h peer) const;
     // The number of peers barred so far.
     uint64_t barred() const { return barred_.load(std::memory_order_relaxed); }
 
@@ -144,8 +144,8 @@ public:
         // performance only: of two threads' calls, one may be missed
         call_.store(call_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
     }
-    inline bool may_work(ucp_ep_h peer);
-    inline void note_work(ucp_ep_h peer, uint64_t steps);
+    bool may_work(ucp_ep_h peer);
+    void note_work(ucp_ep_h peer, uint64_t steps);
 
     uint64_t bytes() const; // the sum of all charges
     uint64_t bytes_of(ucp_ep_h peer) const;
@@ -154,24 +154,11 @@ private:
     friend class Charge;
     using Account = Charge::Account;
     // These need the lock:
-    Account *find(ucp_ep_h peer) const {
-        return last_account_ != nullptr && last_peer_ == peer ? last_account_ : look_up(peer);
-    }
-    Account *look_up(ucp_ep_h peer) const;
+    Account *find(ucp_ep_h peer) const;
     Account &open(ucp_ep_h peer);
-    inline bool fits(const Account &account, uint64_t bytes, LedgerUse use) const;
-    inline bool fits_all(uint64_t bytes) const;
-    inline Charge hold(Account &account, LedgerUse use, uint64_t bytes);
-    inline void drop(Account &account, LedgerUse use, uint64_t bytes, bool ends);
-    // These do not:
-    inline Account *at_hand(ucp_ep_h peer) const;
-    inline void release(Account &account, LedgerUse use, uint64_t bytes, bool ends);
-    void release_with_lock(Account &account, LedgerUse use, uint64_t bytes, bool ends);
-    Charge take_with_lock(ucp_ep_h peer, uint64_t bytes, LedgerUse use);
-    bool may_work_with_lock(ucp_ep_h peer);
-    void note_work_with_lock(ucp_ep_h peer, uint64_t steps);
-    ucp_ep_h bar_one();
-    bool finds_barred(ucp_ep_h peer) const;
+    Charge hold(Account &account, LedgerUse use, uint64_t bytes);
+
+    void release(Account &account, LedgerUse use, uint64_t bytes, bool ends);
 
     const Limits limits_;
     const uint64_t for_use_[uses]; // the part of a peer's limit
@@ -185,74 +172,6 @@ private:
     std::atomic<bool> exceeded_ = false; // some peer has to be barred
     std::atomic<uint64_t> barred_ = 0, call_ = 0;
 };
-
-inline void Charge::give_back() {
-    if (account_ == nullptr) return;
-    ledger_->release(*std::exchange(account_, nullptr), use_, std::exchange(bytes_, 0), true);
-}
-
-inline bool Ledger::fits(const Account &account, uint64_t bytes, LedgerUse use) const {
-    const uint64_t for_use = account.for_use[static_cast<std::size_t>(use)];
-    return !account.barred && bytes <= limits_.peer - account.bytes &&
-           bytes <= for_use_[static_cast<std::size_t>(use)] - for_use;
-}
-
-inline bool Ledger::fits_all(uint64_t bytes) const {
-    const uint64_t of_peers = bytes_ - remembered_.bytes;
-    return of_peers <= limits_.peers && bytes <= limits_.peers - of_peers;
-}
-
-inline Charge Ledger::hold(Account &account, LedgerUse use, uint64_t bytes) {
-    account.bytes += bytes;
-    account.for_use[static_cast<std::size_t>(use)] += bytes;
-    ++account.charges;
-    bytes_ += bytes;
-    return {*this, account, use, bytes};
-}
-
-inline void Ledger::drop(Account &account, LedgerUse use, uint64_t bytes, bool ends) {
-    account.bytes -= bytes;
-    account.for_use[static_cast<std::size_t>(use)] -= bytes;
-    account.charges -= ends ? 1 : 0;
-    bytes_ -= bytes;
-    if (account.is_open) [[likely]]
-        return;
-    closed_ -= bytes;
-    if (account.charges == 0) delete &account;
-}
-
-inline void Ledger::release(Account &account, LedgerUse use, uint64_t bytes, bool ends) {
-    if (!lock_.is_needed()) [[likely]]
-        return drop(account, use, bytes, ends);
-    release_with_lock(account, use, bytes, ends);
-}
-
-// Null if the account is not at hand; the caller then looks it up with the lock held.
-inline Ledger::Account *Ledger::at_hand(ucp_ep_h peer) const {
-    return !lock_.is_needed() && last_peer_ == peer ? last_account_ : nullptr;
-}
-
-inline Charge Ledger::take(ucp_ep_h peer, uint64_t bytes, LedgerUse use) {
-    Account *account = at_hand(peer);
-    if (account != nullptr && fits(*account, bytes, use) && fits_all(bytes)) [[likely]]
-        return hold(*account, use, bytes);
-    return take_with_lock(peer, bytes, use);
-}
-
-inline bool Ledger::may_work(ucp_ep_h peer) {
-    const Account *account = at_hand(peer);
-    if (account != nullptr && account->call == call_.load(std::memory_order_relaxed)) [[likely]]
-        return account->steps > 0;
-    return may_work_with_lock(peer);
-}
-
-inline void Ledger::note_work(ucp_ep_h peer, uint64_t steps) {
-    Account *account = at_hand(peer);
-    if (account != nullptr && steps <= static_cast<uint64_t>(steps_of_call)) [[likely]]
-        account->steps -= static_cast<int64_t>(steps);
-    else
-        note_work_with_lock(peer, steps);
-}
 
 // The steps for all bytes of a layout.
 inline uint64_t steps_of(uint64_t bytes, uint64_t segments) {
