@@ -79,4 +79,30 @@ FileDescriptor AttachableMemory::open_to_read(const ucd_ipc_handle_t &handle) {
     return {};
 }
 
+AttachedPtr AttachedMemories::find(ucp_ep_h sender, const ucd_ipc_handle_t &handle) {
+    return kept_.find([&](const AttachedMemory &memory) {
+        return memory.sender == sender &&
+               std::memcmp(memory.handle_.bytes, handle.bytes, sizeof handle.bytes) == 0;
+    });
+}
+
+// The peer states the size. It is compared with the descriptor's before anything is mapped.
+AttachedPtr AttachedMemories::open(ucp_ep_h sender, const ucd_ipc_handle_t &handle,
+                                   int descriptor) {
+    const AttachableName name = AttachableName::of(handle);
+    const ucd_ipc_handle_t of_name = name.handle(); // the rest is 0
+    if (name.letters != AttachableName::expected_letters || name.bytes == 0 ||
+        name.bytes > static_cast<uint64_t>(INTPTR_MAX) ||
+        std::memcmp(of_name.bytes, handle.bytes, sizeof handle.bytes) != 0)
+        return nullptr;
+    Charge charge = kept_.make_room(sender, bytes_of(name.bytes));
+    if (!charge) return nullptr;
+    std::unique_ptr<SharedMemory> mapped = SharedMemory::open_to_read(descriptor, name.bytes);
+    if (mapped == nullptr) return nullptr;
+    auto memory = std::make_shared<const AttachedMemory>(sender, handle, std::move(mapped),
+                                                         std::move(charge));
+    kept_.add(memory);
+    return memory;
+}
+
 } // namespace ucd_ucx

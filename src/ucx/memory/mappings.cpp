@@ -1,21 +1,30 @@
 #include "memory/mappings.h"
 
-#include <algorithm>
 #include <cstring>
 
 namespace ucd_ucx {
 
+Status Mapping::open(std::span<const int> fds) {
+    void *address;
+    uintptr_t bytes;
+    UCD_TRY(ucd_ok(ucd_ipc_open_fds(&handle_, fds.data(), static_cast<int>(fds.size()),
+                                    device_.c_str(), &address, &bytes)));
+    address_ = static_cast<char *>(address);
+    bytes_ = bytes;
+    has_fds_ = !fds.empty();
+    return success;
+}
+
+bool Mapping::is_for(ucp_ep_h from, const ucd_ipc_handle_t &handle,
+                     const std::string &device) const {
+    return std::memcmp(handle_.bytes, handle.bytes, sizeof handle.bytes) == 0 &&
+           device_ == device && (!has_fds_ || sender == from);
+}
+
 bool Mappings::find(ucp_ep_h sender, const ucd_ipc_handle_t &handle, const std::string &device,
                     std::shared_ptr<const Mapping> &mapping) {
-    for (Entry &e : entries_) {
-        if (std::memcmp(e.handle.bytes, handle.bytes, sizeof handle.bytes) != 0 ||
-            e.device != device || (e.has_fds && e.sender != sender))
-            continue;
-        e.used = ++clock_;
-        mapping = e.mapping;
-        return true;
-    }
-    return false;
+    mapping = kept_.find([&](const Mapping &m) { return m.is_for(sender, handle, device); });
+    return mapping != nullptr;
 }
 
 Status Mappings::open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, const std::string &device,
@@ -26,51 +35,17 @@ Status Mappings::open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, const std
 
 Status Mappings::open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, std::span<const int> fds,
                       const std::string &device, std::shared_ptr<const Mapping> &mapping) {
-    make_room();
-    Charge charged = charge(sender);
-    if (!charged) return fail(UCD_ERR__OUT_OF_MEM, "the sender has too much memory open here");
-    Entry entry = {sender, handle, !fds.empty(), device, nullptr, ++clock_};
-    entries_.reserve(entries_.size() + 1);
-    void *address;
-    uintptr_t bytes;
-    const auto open_it = [&] {
-        return ucd_ipc_open_fds(&handle, fds.data(), static_cast<int>(fds.size()), device.c_str(),
-                                &address, &bytes);
-    };
-    int rc = open_it();
+    Charge charge = kept_.make_room(sender, bytes_of_mapping);
+    if (!charge) return fail(UCD_ERR__OUT_OF_MEM, "the sender has too much memory open here");
+    const auto made = std::make_shared<Mapping>(sender, handle, device, std::move(charge));
     // Drivers may refuse memory at an address where the sender has freed an earlier allocation that
     // is still open here.
-    if (rc != UCD_SUCCESS && close_idle_of(sender)) rc = open_it();
-    UCD_TRY(ucd_ok(rc));
-    entry.mapping = std::make_shared<const Mapping>(address, bytes, std::move(charged));
-    mapping = entry.mapping;
-    entries_.push_back(std::move(entry));
+    Status opened = made->open(fds);
+    if (!opened.ok() && kept_.close_idle_of(sender)) opened = made->open(fds);
+    UCD_TRY(opened);
+    kept_.add(made);
+    mapping = made;
     return success;
-}
-
-void Mappings::make_room() {
-    while (entries_.size() >= max_idle) {
-        auto oldest = entries_.end();
-        for (auto e = entries_.begin(); e != entries_.end(); ++e)
-            if (e->mapping.use_count() == 1 && (oldest == entries_.end() || e->used < oldest->used))
-                oldest = e;
-        if (oldest == entries_.end()) return;
-        entries_.erase(oldest);
-    }
-}
-
-Charge Mappings::charge(ucp_ep_h sender) {
-    Charge charged = ledger_.take(sender, bytes_of_mapping, LedgerUse::request);
-    if (!charged && close_idle_of(sender))
-        charged = ledger_.take(sender, bytes_of_mapping, LedgerUse::request);
-    return charged;
-}
-
-bool Mappings::close_idle_of(ucp_ep_h sender) {
-    const auto goes = [sender](const Entry &e) {
-        return e.sender == sender && e.mapping.use_count() == 1;
-    };
-    return std::erase_if(entries_, goes) > 0;
 }
 
 } // namespace ucd_ucx

@@ -1,7 +1,7 @@
 // An active message of a transfer, at its receiver: a chunk, an offer, or all of a user's message.
 #pragma once
 
-#include "direct/attached_memory.h"
+#include "direct/attachable_memory.h"
 #include "engine/am_data.h"
 #include "engine/device_queue.h"
 #include "memory/mappings.h"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/generic_datatype.h"
-#include "direct/attached_memory.h"
+#include "direct/attachable_memory.h"
 #include "direct/passed_memory.h"
 #include "engine/engine.h"
 #include "memory/mappings.h"
