@@ -72,9 +72,9 @@ TEST_CASE("an owner that dies before it has answered keeps no reader waiting") {
     });
     LinksWithLedger reader;
     reader.links.connect(endpoint(2), pipe.get<Introduction>());
-    const std::size_t before = reader.links.descriptors();
+    const std::size_t before = Links::descriptors();
     child.kill();
-    CHECK(reader.until([&] { return reader.links.descriptors() < before; }));
+    CHECK(reader.until([&] { return Links::descriptors() < before; }));
     CHECK(reader.links.to_owner(endpoint(2)) == nullptr);
 }
 
@@ -91,8 +91,8 @@ TEST_CASE("a child that inherits the owner's sockets is not taken for it") {
     const auto introduction = pipe.get<Introduction>();
     const auto heir = answer.get<pid_t>();
     reader.links.connect(endpoint(2), introduction);
-    const std::size_t before = reader.links.descriptors();
-    CHECK(reader.until([&] { return reader.links.descriptors() < before; }));
+    const std::size_t before = Links::descriptors();
+    CHECK(reader.until([&] { return Links::descriptors() < before; }));
     CHECK(reader.links.to_owner(endpoint(2)) == nullptr);
     ::kill(heir, SIGKILL);
 }
@@ -135,7 +135,7 @@ TEST_CASE("processes of other users are refused") {
         });
         LinksWithLedger reader;
         reader.links.connect(endpoint(2), pipe.get<Introduction>());
-        CHECK(reader.links.descriptors() == 1); // refused at once; epoll's remains
+        CHECK(Links::descriptors() == 1); // refused at once; epoll's remains
         CHECK(reader.links.to_owner(endpoint(2)) == nullptr);
     }
 }
@@ -164,11 +164,11 @@ Linked link_of(const std::function<bool()> &become_owner,
         readers.put(is_permitted);
         if (!is_permitted) ::_exit(1);
         side.links.connect(endpoint(2), introduction);
-        const std::size_t before = side.links.descriptors(); // epoll's alone, once it is refused
+        const std::size_t before = Links::descriptors(); // epoll's alone, once it is refused
         bool is_linked = false;
         (void)side.until([&] {
             is_linked = side.links.to_owner(endpoint(2)) != nullptr;
-            return is_linked || before == 1 || side.links.descriptors() < before;
+            return is_linked || before == 1 || Links::descriptors() < before;
         });
         readers.put(is_linked);
         ::pause();

@@ -110,10 +110,10 @@ TEST_CASE("a token admits one connection") {
         return first.links.to_owner(endpoint(2)) != nullptr;
     }));
     second.links.connect(endpoint(3), *introduction);
-    const std::size_t with_socket = second.links.descriptors();
+    const std::size_t with_socket = Links::descriptors();
     REQUIRE(owner.until([&] {
         second.links.progress();
-        return second.links.descriptors() < with_socket;
+        return Links::descriptors() < with_socket;
     }));
     CHECK(second.links.to_owner(endpoint(3)) == nullptr);
     CHECK(first.links.to_owner(endpoint(2)) != nullptr);
@@ -131,10 +131,10 @@ TEST_CASE("a token that the owner does not know, or does not know any more, admi
         owner.links.close(endpoint(1));
     }
     reader.links.connect(endpoint(2), *introduction);
-    const std::size_t with_socket = reader.links.descriptors();
+    const std::size_t with_socket = Links::descriptors();
     CHECK(owner.until([&] {
         reader.links.progress();
-        return reader.links.descriptors() < with_socket;
+        return Links::descriptors() < with_socket;
     }));
     CHECK(reader.links.to_owner(endpoint(2)) == nullptr);
     CHECK(owner.links.to_reader(endpoint(1)) == nullptr);
@@ -154,15 +154,16 @@ TEST_CASE("a link without a budget is not made") {
     LinksWithLedger owner, poor_owner({}, none), reader, poor_reader({}, none);
     const auto introduction = owner.links.introduce(endpoint(1));
     REQUIRE(introduction);
+    const std::size_t before = Links::descriptors();
     poor_reader.links.connect(endpoint(2), *introduction);
-    CHECK(poor_reader.links.descriptors() == 0);
+    CHECK(Links::descriptors() == before);
     const auto other = poor_owner.links.introduce(endpoint(1));
     REQUIRE(other);
     reader.links.connect(endpoint(2), *other);
-    const std::size_t with_socket = reader.links.descriptors();
+    const std::size_t with_socket = Links::descriptors();
     CHECK(poor_owner.until([&] {
         reader.links.progress();
-        return reader.links.descriptors() < with_socket;
+        return Links::descriptors() < with_socket;
     }));
     CHECK(poor_owner.links.to_reader(endpoint(1)) == nullptr);
 }
@@ -171,7 +172,7 @@ TEST_CASE("hostile bytes on the owner's socket close the connection") {
     LinksWithLedger owner;
     const auto introduction = owner.links.introduce(endpoint(1));
     REQUIRE(introduction);
-    const std::size_t idle = owner.links.descriptors();
+    const std::size_t idle = Links::descriptors();
     CHECK(idle == 2); // epoll's, and the socket at which it listens
     std::mt19937 random(GENERATE(range(0, 20)));
     std::string bytes(random() % 200, '\0');
@@ -201,7 +202,7 @@ TEST_CASE("hostile bytes on the owner's socket close the connection") {
     const int passed[] = {file.get(), file.get()};
     REQUIRE(send_message(socket.get(), shown.data(), shown.size(), passed));
     CHECK(owner.until([&] { return is_closed(socket.get()); }));
-    CHECK(owner.until([&] { return owner.links.descriptors() == idle; }));
+    CHECK(owner.until([&] { return Links::descriptors() == idle; }));
     CHECK(owner.links.to_reader(endpoint(1)) == nullptr);
 }
 
@@ -271,7 +272,7 @@ TEST_CASE("hostile bytes on the reader's socket close the connection") {
     CHECK(reader.links.to_owner(endpoint(1)) == nullptr);
     reader.links.close(endpoint(1));
     CHECK(reader.ledger.bytes() == 0);
-    CHECK(reader.links.descriptors() == 1); // epoll's
+    CHECK(Links::descriptors() == 1); // epoll's
 }
 
 TEST_CASE("connections that show no token do not keep out a reader") {
@@ -324,7 +325,7 @@ TEST_CASE("a connection for which there is no memory leaves nothing behind") {
 TEST_CASE("descriptors are passed, found by number, recalled and counted") {
     LinkedPair pair({.passed = 3});
     REQUIRE(pair.link());
-    const std::size_t idle = pair.reader.links.descriptors();
+    const std::size_t idle = Links::descriptors();
     const FileDescriptor a = file_of("first"), b = file_of("second");
     const int both[] = {a.get(), b.get()};
     uint64_t first = 99;
@@ -343,7 +344,7 @@ TEST_CASE("descriptors are passed, found by number, recalled and counted") {
     CHECK(first == 2);
     REQUIRE(pair.until([&] { return pair.to_owner()->passed(2) >= 0; }));
     CHECK(pair.to_owner()->passed(3) == -1);
-    CHECK(pair.reader.links.descriptors() == idle + 3);
+    CHECK(Links::descriptors() == idle + 3);
 
     REQUIRE(pair.to_reader()->recall(1, 1));
     CHECK(pair.until([&] { return pair.to_owner()->passed(1) == -1; }));
@@ -353,7 +354,7 @@ TEST_CASE("descriptors are passed, found by number, recalled and counted") {
     CHECK(pair.until([&] { return pair.to_owner()->passed(0) == -1; }));
     CHECK(read_file(pair.to_owner()->passed(2)) == "first");
     pair.to_owner()->close_passed();
-    CHECK(pair.reader.links.descriptors() == idle);
+    CHECK(Links::descriptors() == idle);
     CHECK(pair.reader.ledger.bytes_of(pair.at_reader) == Links::bytes_of_link);
     CHECK_FALSE(pair.to_reader()->pass({}, &first));
     CHECK_FALSE(pair.to_reader()->pass(std::vector<int>(max_passed + 1, a.get()), &first));
@@ -414,8 +415,9 @@ TEST_CASE("an owner that passes more than the socket takes is told so") {
     CHECK(pair.to_reader() != nullptr);
 }
 
-TEST_CASE("links keep to their share of this process's descriptors") {
-    LinkedPair pair({.descriptors = 6});
+TEST_CASE("all links of this process together keep to its share of descriptors") {
+    REQUIRE(Links::descriptors() == 0);
+    LinkedPair pair({.descriptors = 10});
     CHECK(pair.link()); // both epoll, socket and process; the owner also listens
     const FileDescriptor file = file_of("x");
     const std::vector<int> many(10, file.get());
@@ -423,10 +425,17 @@ TEST_CASE("links keep to their share of this process's descriptors") {
     REQUIRE(pair.to_reader()->pass(many, &first));
     REQUIRE(pair.until([&] { return pair.to_owner()->passed(2) >= 0; }));
     CHECK(pair.to_owner()->passed(3) == -1);
-    LinksWithLedger few({.descriptors = 1});
+    CHECK(Links::descriptors() == 10);
+    LinksWithLedger none({.descriptors = 10}), few({.descriptors = 11});
+    CHECK_FALSE(none.links.introduce(endpoint(1)));
     CHECK_FALSE(few.links.introduce(endpoint(1)));
-    LinksWithLedger enough({.descriptors = 2}); // epoll, and what is listened at
+    CHECK(Links::descriptors() == 11);
+    LinksWithLedger enough({.descriptors = 13}); // epoll, and what is listened at
     CHECK(enough.links.introduce(endpoint(1)));
+    // What one object closes, another one may open.
+    pair.to_owner()->close_passed();
+    CHECK(few.links.introduce(endpoint(1)));
+    CHECK(Links::descriptors() == 11);
 }
 
 } // namespace links_test

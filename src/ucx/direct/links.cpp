@@ -120,19 +120,15 @@ std::size_t Links::HashOfToken::operator()(const SocketName &token) const {
     return keyed_hash(token.data(), token.size());
 }
 
-std::size_t Links::descriptors() const {
-    std::size_t open = (events_ ? 1 : 0) + (listening_ ? 1 : 0);
-    for (const auto &[id, link] : links_)
-        open += (link->socket_ ? 1 : 0) + (link->peer_.reference ? 1 : 0) + link->passed_.size();
-    return open;
-}
-
 bool Links::open() {
-    if (!events_ && has_room(1)) events_ = FileDescriptor(::epoll_create1(EPOLL_CLOEXEC));
+    if (events_) return true;
+    if (has_room(1)) events_ = FileDescriptor(::epoll_create1(EPOLL_CLOEXEC));
+    if (events_) events_.count_in(open_descriptors);
     return static_cast<bool>(events_);
 }
 
-bool Links::watch(const FileDescriptor &descriptor, uint64_t tag) const {
+bool Links::watch(FileDescriptor &descriptor, uint64_t tag) const {
+    descriptor.count_in(open_descriptors);
     epoll_event event = {};
     event.events = EPOLLIN;
     event.data.u64 = tag;
@@ -283,7 +279,7 @@ void Links::retry() {
     for (const uint64_t id : again) try_connect(*links_.at(id));
 }
 
-bool Links::watch(const Link &link) const {
+bool Links::watch(Link &link) const {
     return watch(link.peer_.reference, tag_of(link.id_, true)) &&
            watch(link.socket_, tag_of(link.id_, false));
 }
@@ -296,7 +292,10 @@ bool Links::take_passed(Link &link, const LinkMessage &message, SocketMessage &h
         // One that is refused is closed. Offers that name it are then not taken.
         if (link.passed_.size() < limits_.passed && has_room(1)) {
             Charge charge = ledger_.take(link.ep_, bytes_of_passed, LedgerUse::type);
-            if (charge) link.passed_[number] = {std::move(descriptor), std::move(charge)};
+            if (charge) {
+                descriptor.count_in(open_descriptors);
+                link.passed_[number] = {std::move(descriptor), std::move(charge)};
+            }
         }
         ++number;
     }

@@ -13,6 +13,7 @@
 #include "direct/local_socket.h"
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -104,7 +105,7 @@ struct LinkEnd {
 struct LinkLimits {
     int backlog = 16;            // connections that the kernel keeps until progress takes them
     std::size_t accepted = 16;   // connections that have not shown a token
-    std::size_t descriptors = 0; // of this process, in all; 0: a quarter of what it may have
+    std::size_t descriptors = 0; // of all links of this process; 0: a quarter of what it may have
     std::size_t passed = 1024;   // descriptors on one link
 };
 
@@ -142,7 +143,9 @@ public:
     // The endpoint is not used any more.
     void close(ucp_ep_h ep);
 
-    std::size_t descriptors() const; // open ones, in all
+    // Open ones of this process. If threads open some at the same time, each may exceed the limit
+    // by one link.
+    static std::size_t descriptors() { return open_descriptors; }
     std::size_t accepted() const { return accepted_.size(); }
 
 private:
@@ -157,11 +160,11 @@ private:
     Link *find(ucp_ep_h ep, bool owns) const;
     bool open();
     bool has_room(std::size_t more) const { return descriptors() + more <= limits_.descriptors; }
-    bool watch(const FileDescriptor &descriptor, uint64_t tag) const;
+    bool watch(FileDescriptor &descriptor, uint64_t tag) const;
     void close(FileDescriptor &watched) const;
     Link &add(ucp_ep_h ep, bool owns, Link::LinkState state);
     void remove(uint64_t id);
-    bool watch(const Link &link) const;
+    bool watch(Link &link) const;
     void try_connect(Link &link);
     void retry();
     void accept();
@@ -174,6 +177,7 @@ private:
     void hang_up(Link &link);
     void end(Link &link);
 
+    static inline std::atomic<std::size_t> open_descriptors = 0;
     Ledger &ledger_;
     LinkLimits limits_;
     SocketName name_ = {};

@@ -65,6 +65,7 @@ bool is_of_this_user(uid_t user, int process) {
 
 FileDescriptor::~FileDescriptor() {
     if (number_ >= 0) ::close(number_);
+    if (counter_ != nullptr) --*counter_;
 }
 
 FileDescriptor listen_at(const SocketName &name, int backlog) {

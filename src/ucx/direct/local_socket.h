@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,17 +18,24 @@ class FileDescriptor {
 public:
     FileDescriptor() = default;
     explicit FileDescriptor(int number) : number_(number) {}
-    FileDescriptor(FileDescriptor &&other) noexcept : number_(std::exchange(other.number_, -1)) {}
+    FileDescriptor(FileDescriptor &&other) noexcept { *this = std::move(other); }
     FileDescriptor &operator=(FileDescriptor &&other) noexcept {
         std::swap(number_, other.number_);
+        std::swap(counter_, other.counter_);
         return *this;
     }
     ~FileDescriptor();
     int get() const { return number_; }
     explicit operator bool() const { return number_ >= 0; }
+    // Counts it there until it is closed.
+    void count_in(std::atomic<std::size_t> &counter) {
+        counter_ = &counter;
+        ++counter;
+    }
 
 private:
     int number_ = -1;
+    std::atomic<std::size_t> *counter_ = nullptr;
 };
 
 // Unpredictable numbers: the name of a socket, and what admits to it.
