@@ -7,25 +7,17 @@
 
 namespace ucd_ucx {
 
-OwnedType::~OwnedType() {
-    if (type_ != UCD_TYPE__NULL) (void)ucd_free(&type_);
-}
-
 Status OwnedType::keep(ucd_type_t type) {
-    return ucd_ok(ucd_create_dup(type, UCD_INFO__NULL, &type_));
+    return ucd_ok(ucd_create_dup(type, UCD_INFO__NULL, &handle_));
 }
 
 Status OwnedType::unflatten(const void *flattened, std::size_t bytes) {
-    return ucd_ok(ucd_unflatten(&type_, flattened, bytes));
-}
-
-OwnedInfo::~OwnedInfo() {
-    if (info_ != UCD_INFO__NULL) (void)ucd_info_free(&info_);
+    return ucd_ok(ucd_unflatten(&handle_, flattened, bytes));
 }
 
 Status OwnedInfo::set(const char *key, const char *value) {
-    if (info_ == UCD_INFO__NULL) UCD_TRY(ucd_ok(ucd_info_create(&info_)));
-    return ucd_ok(ucd_info_set(info_, key, value));
+    if (handle_ == UCD_INFO__NULL) UCD_TRY(ucd_ok(ucd_info_create(&handle_)));
+    return ucd_ok(ucd_info_set(handle_, key, value));
 }
 
 Status OwnedInfo::copy(ucd_info_t from, const char *key) {
@@ -74,14 +66,10 @@ constexpr const char *hints_of_moves[] = {"ucd.gpu",        "ucd.peers",   "ucd.
 
 // Whether the info has keys of libucd, which may all be hints.
 bool may_have_hints(ucd_info_t info) {
-    for (uintptr_t n = 0;; ++n) {
-        char key[64];
-        uintptr_t needed;
-        const int rc = ucd_info_get_nthkey(info, n, key, sizeof key, &needed);
-        if (rc == UCD_SUCCESS && needed == 0) return false;
-        const std::string_view found = rc == UCD_SUCCESS ? key : "ucd.";
-        if (found.starts_with("ucd.") && !found.starts_with("ucd.ucx.")) return true;
-    }
+    std::string key;
+    for (uintptr_t n = 0; read_nth_key(info, n, key).ok() && !key.empty(); ++n)
+        if (key.starts_with("ucd.") && !key.starts_with("ucd.ucx.")) return true;
+    return false;
 }
 
 } // namespace
@@ -174,75 +162,44 @@ Status TypedBuffer::set(const Data &data, ucd_info_t info, TransferDirection dir
     return success;
 }
 
-Status TypedBuffer::pack(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *request) const {
+Status TypedBuffer::pack(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *request,
+                         PackedPlace place) const {
     uintptr_t moved;
-    const int rc = request == nullptr
-                       ? ucd_pack(buf_, count_, type_.get(), offset, to, bytes, &moved,
-                                  hints_->info.get(), UCD_OP__REPLACE)
-                       : ucd_ipack(buf_, count_, type_.get(), offset, to, bytes, &moved,
-                                   hints_->info.get(), UCD_OP__REPLACE, request);
-    return ucd_ok(rc);
+    ucd_info_t hints = hints_for(place);
+    return ucd_ok(request == nullptr ? ucd_pack(buf_, count_, type_.get(), offset, to, bytes,
+                                                &moved, hints, UCD_OP__REPLACE)
+                                     : ucd_ipack(buf_, count_, type_.get(), offset, to, bytes,
+                                                 &moved, hints, UCD_OP__REPLACE, request));
 }
 
-Status TypedBuffer::unpack_by(ucd_info_t hints, uint64_t offset, const void *from, uint64_t bytes,
-                              ucd_request_t *request) const {
+Status TypedBuffer::unpack(uint64_t offset, const void *from, uint64_t bytes,
+                           ucd_request_t *request, PackedPlace place) const {
     uintptr_t moved;
-    const int rc = request == nullptr ? ucd_unpack(from, bytes, buf_, count_, type_.get(), offset,
+    ucd_info_t hints = hints_for(place);
+    UCD_TRY(ucd_ok(request == nullptr ? ucd_unpack(from, bytes, buf_, count_, type_.get(), offset,
                                                    &moved, hints, op_)
                                       : ucd_iunpack(from, bytes, buf_, count_, type_.get(), offset,
-                                                    &moved, hints, op_, request);
-    UCD_TRY(ucd_ok(rc));
+                                                    &moved, hints, op_, request)));
     if (moved == bytes) return success;
     if (request != nullptr) (void)ucd_wait(request);
     return fail(UCD_ERR__INVALID_ARG, "a chunk ends within an element");
 }
 
-Status TypedBuffer::unpack(uint64_t offset, const void *from, uint64_t bytes,
-                           ucd_request_t *request) const {
-    return unpack_by(hints_->info.get(), offset, from, bytes, request);
-}
-
-Status TypedBuffer::pack_to_own_device(uint64_t offset, void *to, uint64_t bytes,
-                                       ucd_request_t *request) const {
-    uintptr_t moved;
-    return ucd_ok(ucd_ipack(buf_, count_, type_.get(), offset, to, bytes, &moved,
-                            hints_->near.get(), UCD_OP__REPLACE, request));
-}
-
-Status TypedBuffer::unpack_from_own_device(uint64_t offset, const void *from, uint64_t bytes,
-                                           ucd_request_t *request) const {
-    return unpack_by(hints_->near.get(), offset, from, bytes, request);
-}
-
-namespace {
-
-ucd_move_t move_of(const void *from, uint64_t from_count, ucd_type_t from_type, void *to,
-                   uint64_t to_count, ucd_type_t to_type, uint64_t offset, uint64_t bytes) {
+Status TypedBuffer::copy_from(const void *from, uint64_t count, ucd_type_t type, uint64_t offset,
+                              uint64_t bytes, ucd_request_t *request) const {
     ucd_move_t move = {};
     move.inbuf = from;
-    move.incount = from_count;
-    move.intype = from_type;
+    move.incount = count;
+    move.intype = type;
     move.inoffset = offset;
-    move.outbuf = to;
-    move.outcount = to_count;
-    move.outtype = to_type;
+    move.outbuf = buf_;
+    move.outcount = count_;
+    move.outtype = type_.get();
     move.outoffset = offset;
     move.bytes = bytes;
-    return move;
-}
-
-} // namespace
-
-Status TypedBuffer::copy_from(const void *from, uint64_t count, ucd_type_t type, uint64_t offset,
-                              uint64_t bytes) const {
-    ucd_move_t move = move_of(from, count, type, buf_, count_, type_.get(), offset, bytes);
-    return ucd_ok(ucd_move(&move, 1, hints_->info.get(), op_));
-}
-
-Status TypedBuffer::copy_from_own_device(const void *from, uint64_t count, ucd_type_t type,
-                                         uint64_t bytes, ucd_request_t *request) const {
-    ucd_move_t move = move_of(from, count, type, buf_, count_, type_.get(), 0, bytes);
-    return ucd_ok(ucd_imove(&move, 1, hints_->near.get(), op_, request));
+    return ucd_ok(request == nullptr
+                      ? ucd_move(&move, 1, hints_for(PackedPlace::host), op_)
+                      : ucd_imove(&move, 1, hints_for(PackedPlace::own_device), op_, request));
 }
 
 } // namespace ucd_ucx

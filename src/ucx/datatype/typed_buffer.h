@@ -15,32 +15,31 @@ namespace ucd_ucx {
 enum class TransferDirection : uint8_t { send, receive };
 
 // Owners of libucd's handles.
-class OwnedType {
+template <class Handle, int (*release)(Handle *)>
+class Owned {
 public:
-    OwnedType() = default;
-    ~OwnedType();
-    OwnedType(const OwnedType &) = delete;
-    OwnedType &operator=(const OwnedType &) = delete;
-    Status keep(ucd_type_t type); // duplicates the handle
-    Status unflatten(const void *flattened, std::size_t bytes);
-    ucd_type_t get() const { return type_; }
+    Owned() = default;
+    ~Owned() {
+        if (handle_ != nullptr) (void)release(&handle_);
+    }
+    Owned(const Owned &) = delete;
+    Owned &operator=(const Owned &) = delete;
+    Handle get() const { return handle_; }
 
-private:
-    ucd_type_t type_ = UCD_TYPE__NULL;
+protected:
+    Handle handle_ = nullptr;
 };
 
-class OwnedInfo {
+class OwnedType : public Owned<ucd_type_t, ucd_free> {
 public:
-    OwnedInfo() = default;
-    ~OwnedInfo();
-    OwnedInfo(const OwnedInfo &) = delete;
-    OwnedInfo &operator=(const OwnedInfo &) = delete;
+    Status keep(ucd_type_t type); // duplicates the handle
+    Status unflatten(const void *flattened, std::size_t bytes);
+};
+
+class OwnedInfo : public Owned<ucd_info_t, ucd_info_free> {
+public:
     Status set(const char *key, const char *value);
     Status copy(ucd_info_t from, const char *key); // does nothing if `from` lacks the key
-    ucd_info_t get() const { return info_; }
-
-private:
-    ucd_info_t info_ = UCD_INFO__NULL;
 };
 
 // The value of a key, or "" if it is not set.
@@ -87,6 +86,9 @@ struct Data {
     const BufferHints *hints = nullptr; // null if not known yet
 };
 
+// Where packed data is: own_device is memory that the buffer's device accesses as its own.
+enum class PackedPlace : uint8_t { host, own_device };
+
 class TypedBuffer {
 public:
     // Unpacking combines new data with the data in the buffer by `op`. If the hints are not known
@@ -123,25 +125,20 @@ public:
     char *device_in_place() const { return device_in_place_; }
 
     // Pack or unpack a range of the packed stream. Without a request, they block.
-    Status pack(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *request) const;
-    Status unpack(uint64_t offset, const void *from, uint64_t bytes, ucd_request_t *request) const;
-
-    // Same, for packed data in memory that the buffer's device accesses as its own.
-    Status pack_to_own_device(uint64_t offset, void *to, uint64_t bytes,
-                              ucd_request_t *request) const;
-    Status unpack_from_own_device(uint64_t offset, const void *from, uint64_t bytes,
-                                  ucd_request_t *request) const;
-    // Copies bytes [offset, offset + bytes) of the stream of `count` of `type` at `from`, which is
-    // in host memory, to the same bytes of this stream.
+    Status pack(uint64_t offset, void *to, uint64_t bytes, ucd_request_t *request,
+                PackedPlace place = PackedPlace::host) const;
+    Status unpack(uint64_t offset, const void *from, uint64_t bytes, ucd_request_t *request,
+                  PackedPlace place = PackedPlace::host) const;
+    // Copies bytes [offset, offset + bytes) of the stream of `count` of `type` at `from` to the
+    // same bytes of this stream. Without a request, `from` is in host memory, and it blocks; with
+    // one, in memory that the buffer's device accesses as its own.
     Status copy_from(const void *from, uint64_t count, ucd_type_t type, uint64_t offset,
-                     uint64_t bytes) const;
-    // Same, from memory that the buffer's device accesses as its own.
-    Status copy_from_own_device(const void *from, uint64_t count, ucd_type_t type, uint64_t bytes,
-                                ucd_request_t *request) const;
+                     uint64_t bytes, ucd_request_t *request) const;
 
 private:
-    Status unpack_by(ucd_info_t hints, uint64_t offset, const void *from, uint64_t bytes,
-                     ucd_request_t *request) const;
+    ucd_info_t hints_for(PackedPlace place) const {
+        return (place == PackedPlace::host ? hints_->info : hints_->near).get();
+    }
 
     char *buf_ = nullptr;
     uintptr_t count_ = 0;

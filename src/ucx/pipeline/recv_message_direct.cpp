@@ -177,8 +177,8 @@ void RecvPart::receive_directly(RecvMessage &message) {
     }
     state_ = PartState::unpacking;
     ++under_way_;
-    const Status started = message.receiving()->buffer().copy_from_own_device(
-        direct_->buffer, direct_->count, direct_->type->type.get(), bytes, &moving);
+    const Status started = message.receiving()->buffer().copy_from(
+        direct_->buffer, direct_->count, direct_->type->type.get(), 0, bytes, &moving);
     if (!started.ok()) return moved_directly(started);
     transfers_.engine.await(*this);
 }
@@ -192,7 +192,7 @@ void RecvPart::copy_direct() {
     if (!receiving.has_failed() && transfers_.engine.links.to_owner(ep()) != nullptr) {
         const uint64_t step = std::min(DirectCopy::bytes_of_step, bytes - copy.done);
         moved = receiving.buffer().copy_from(copy.buffer, copy.count, copy.type->type.get(),
-                                             copy.done, step);
+                                             copy.done, step, nullptr);
         copy.done += step;
         receiving.note_progress();
     }

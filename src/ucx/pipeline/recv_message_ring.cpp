@@ -84,8 +84,8 @@ void RecvPart::receive_from_ring() {
     state_ = PartState::unpacking;
     transfers_.trace(UCD_UCX_EVENT__UNPACK_BEGIN, header.id, header.offset, bytes);
     ++under_way_;
-    const Status started = buffer.unpack_from_own_device(
-        header.offset, mapping_->address() + place.offset, bytes, &moving);
+    const Status started = buffer.unpack(header.offset, mapping_->address() + place.offset, bytes,
+                                         &moving, PackedPlace::own_device);
     if (!started.ok()) return moved_in_ring(started);
     transfers_.engine.await(*this);
 }

@@ -86,7 +86,7 @@ void SendChunk::start_in_ring(StagingBlock block, uint64_t offset, uint64_t byte
         owner_.transfers_.engine.chunks_of(owner_.buffer_.device()).handle_of(block_), 0, bytes};
     owner_.transfers_.trace(UCD_UCX_EVENT__PACK_BEGIN, header_.id, offset, bytes);
     const Status status =
-        owner_.buffer_.pack_to_own_device(offset, block_.memory(), bytes, &moving);
+        owner_.buffer_.pack(offset, block_.memory(), bytes, &moving, PackedPlace::own_device);
     if (!status.ok())
         moved(status);
     else
