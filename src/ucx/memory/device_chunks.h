@@ -29,10 +29,8 @@ public:
     bool is_shared() const { return shared_; }
 
 private:
-    static void *allocate_pinned(std::size_t bytes, void *chunks);
-    static void *allocate_shared(std::size_t bytes, void *chunks);
-    static void release_pinned(void *memory, std::size_t bytes, void *chunks);
-    static void release_shared(void *memory, std::size_t bytes, void *chunks);
+    void *allocate(int kind, std::size_t bytes) const;
+    void *allocate_shared(std::size_t bytes);
 
     const std::string device_;
     bool shared_ = true;

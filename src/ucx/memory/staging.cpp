@@ -6,16 +6,30 @@
 
 namespace ucd_ucx {
 
-StagingBlock::~StagingBlock() {
-    if (memory_ != nullptr) staging_->give_back(memory_, bytes_);
+void StagingBlock::GiveBack::operator()(char *memory) const {
+    staging->give_back(memory, bytes);
 }
 
-void StagingBlock::swap(StagingBlock &other) noexcept {
-    std::swap(staging_, other.staging_);
-    std::swap(memory_, other.memory_);
-    std::swap(bytes_, other.bytes_);
-    std::swap(charge_, other.charge_);
+// At a page: the kernel copies between processes several times slower to an address that is less
+// than 64 bytes after the source's, modulo pages. Where malloc maps blocks, they are 16 bytes after
+// a page, and users' data often begins at one.
+static void *allocate_pages(std::size_t bytes) {
+    constexpr std::size_t page = 4096;
+    // bounded: in Staging::take, by its limit and one chunk for each transfer
+    return bytes < page ? std::malloc(bytes)
+                        : std::aligned_alloc(page, (bytes + page - 1) / page * page);
 }
+
+static Staging::Source source_of(const ucd_ucx_params_t &params) {
+    if (params.allocate == nullptr)
+        return {allocate_pages, [](void *memory, std::size_t) { std::free(memory); }};
+    return {
+        [=](std::size_t bytes) { return params.allocate(bytes, params.memory_arg); },
+        [=](void *memory, std::size_t bytes) { params.release(memory, bytes, params.memory_arg); }};
+}
+
+Staging::Staging(const ucd_ucx_params_t &params, uint64_t limit)
+    : Staging(source_of(params), limit) {}
 
 Staging::~Staging() {
     release_free();
@@ -53,19 +67,8 @@ void Staging::give_back(char *memory, std::size_t bytes) {
         release(memory, bytes);
 }
 
-// At a page: the kernel copies between processes several times slower to an address that is less
-// than 64 bytes after the source's, modulo pages. Where malloc maps blocks, they are 16 bytes after
-// a page, and users' data often begins at one.
-static void *allocate_pages(std::size_t bytes) {
-    constexpr std::size_t page = 4096;
-    // bounded: in Staging::take, by its limit and one chunk for each transfer
-    return bytes < page ? std::malloc(bytes)
-                        : std::aligned_alloc(page, (bytes + page - 1) / page * page);
-}
-
 char *Staging::allocate(std::size_t bytes) {
-    void *memory = params_.allocate != nullptr ? params_.allocate(bytes, params_.memory_arg)
-                                               : allocate_pages(bytes);
+    void *memory = source_.allocate(bytes);
     if (memory != nullptr) {
         allocated_ += bytes;
         ++blocks_;
@@ -76,10 +79,7 @@ char *Staging::allocate(std::size_t bytes) {
 void Staging::release(char *memory, std::size_t bytes) {
     allocated_ -= bytes;
     --blocks_;
-    if (params_.release != nullptr)
-        params_.release(memory, bytes, params_.memory_arg);
-    else
-        std::free(memory);
+    source_.release(memory, bytes);
 }
 
 void Staging::release_free() {

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <ucd_ucx.h>
 #include <utility>
 #include <vector>
@@ -19,29 +21,30 @@ class StagingBlock {
 public:
     StagingBlock() = default;
     StagingBlock(Staging &staging, char *memory, std::size_t bytes)
-        : staging_(&staging), memory_(memory), bytes_(bytes) {}
-    StagingBlock(StagingBlock &&other) noexcept { swap(other); }
-    StagingBlock &operator=(StagingBlock &&other) noexcept {
-        StagingBlock(static_cast<StagingBlock &&>(other)).swap(*this);
-        return *this;
-    }
-    ~StagingBlock();
-    char *memory() const { return memory_; }
+        : memory_(memory, {&staging, bytes}) {}
+    char *memory() const { return memory_.get(); }
     explicit operator bool() const { return memory_ != nullptr; }
     void hold(Charge charge) { charge_ = std::move(charge); }
 
 private:
-    void swap(StagingBlock &other) noexcept;
-    Staging *staging_ = nullptr;
-    char *memory_ = nullptr;
-    std::size_t bytes_ = 0;
+    struct GiveBack {
+        Staging *staging;
+        std::size_t bytes;
+        void operator()(char *memory) const;
+    };
+    std::unique_ptr<char, GiveBack> memory_;
     Charge charge_;
 };
 
 class Staging {
 public:
-    Staging(const ucd_ucx_params_t &params, uint64_t limit)
-        : params_(params), limit_(limit) {}
+    // Memory of other kinds than the host's. `allocate` returns null if there is none.
+    struct Source {
+        std::function<void *(std::size_t)> allocate;
+        std::function<void(void *, std::size_t)> release;
+    };
+    Staging(Source source, uint64_t limit) : source_(std::move(source)), limit_(limit) {}
+    Staging(const ucd_ucx_params_t &params, uint64_t limit);
     ~Staging();
     Staging(const Staging &) = delete;
     Staging &operator=(const Staging &) = delete;
@@ -51,7 +54,7 @@ public:
     StagingBlock take(std::size_t bytes, bool urgent);
 
 private:
-    friend class StagingBlock;
+    friend StagingBlock;
     struct Free {
         char *memory;
         std::size_t bytes;
@@ -61,7 +64,7 @@ private:
     void release(char *memory, std::size_t bytes);
     void release_free();
 
-    const ucd_ucx_params_t params_;
+    const Source source_;
     const uint64_t limit_;
     uint64_t allocated_ = 0; // in bytes
     std::size_t blocks_ = 0;
