@@ -13,8 +13,8 @@ public:
     }
     GenericDatatype(const GenericDatatype &) = delete;
     GenericDatatype &operator=(const GenericDatatype &) = delete;
-    Status make(const ucp_generic_dt_ops_t &callbacks) {
-        return ucx_ok(ucp_dt_create_generic(&callbacks, nullptr, &handle_),
+    Status make(const ucp_generic_dt_ops_t &callbacks, void *context = nullptr) {
+        return ucx_ok(ucp_dt_create_generic(&callbacks, context, &handle_),
                       "ucp_dt_create_generic");
     }
     ucp_datatype_t handle() const { return handle_; }

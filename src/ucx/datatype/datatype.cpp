@@ -1,5 +1,6 @@
 #include "datatype/datatype.h"
 
+#include "common/generic_datatype.h"
 #include "datatype/options.h"
 #include "datatype/typed_buffer.h"
 
@@ -17,15 +18,17 @@ namespace {
 // of operations read it.
 class DatatypeContext {
 public:
-    Status set(ucd_type_t type, ucd_info_t info) {
+    Status make(ucd_type_t type, ucd_info_t info) {
         UCD_TRY(type_.keep(type));
         UCD_TRY(ucd_ok(ucd_get_size(type, &size_)));
         UCD_TRY(copy_hints(info, to_pack_));
         UCD_TRY(copy_hints(info, to_unpack_));
         UCD_TRY(to_pack_.copy(info, "ucd.inbuf"));
-        return to_unpack_.copy(info, "ucd.outbuf");
+        UCD_TRY(to_unpack_.copy(info, "ucd.outbuf"));
+        return datatype_.make(datatype_callbacks, this);
     }
 
+    ucp_datatype_t handle() const { return datatype_.handle(); }
     ucd_type_t type() const { return type_.get(); }
     uintptr_t size() const { return size_; }
     ucd_info_t hints_to_pack() const { return to_pack_.get(); }
@@ -44,6 +47,7 @@ public:
     }
 
 private:
+    GenericDatatype datatype_;
     OwnedType type_;
     uintptr_t size_ = 0;
     OwnedInfo to_pack_, to_unpack_;
@@ -143,18 +147,10 @@ const ucp_generic_dt_ops_t datatype_callbacks = {
 
 Status create_datatype(ucd_type_t type, ucd_info_t info, ucp_datatype_t &datatype) {
     auto context = std::make_unique<DatatypeContext>();
-    UCD_TRY(context->set(type, info));
-    ucp_datatype_t made;
-    UCD_TRY(ucx_ok(ucp_dt_create_generic(&datatype_callbacks, context.get(), &made),
-                   "ucp_dt_create_generic"));
-    try {
-        const std::lock_guard lock(table_mutex);
-        table.emplace(made, std::move(context));
-    } catch (...) {
-        ucp_dt_destroy(made);
-        throw;
-    }
-    datatype = made;
+    UCD_TRY(context->make(type, info));
+    const std::lock_guard lock(table_mutex);
+    const auto &added = table[context->handle()] = std::move(context);
+    datatype = added->handle();
     return success;
 }
 
@@ -170,16 +166,10 @@ Status take_failure(ucp_datatype_t datatype) {
 }
 
 Status destroy_datatype(ucp_datatype_t datatype) {
-    std::unique_ptr<DatatypeContext> context;
-    {
-        const std::lock_guard lock(table_mutex);
-        const auto found = table.find(datatype);
-        if (found == table.end()) return fail_unknown();
-        context = std::move(found->second);
-        table.erase(found);
-    }
-    ucp_dt_destroy(datatype);
-    return context->take();
+    std::unique_lock lock(table_mutex);
+    const auto removed = table.extract(datatype);
+    lock.unlock();
+    return removed.empty() ? fail_unknown() : removed.mapped()->take();
 }
 
 bool is_generic(ucp_datatype_t datatype) {

@@ -61,9 +61,9 @@ uint64_t bytes_of_known(const ucd_layout_t &layout, uint64_t flattened) {
 
 } // namespace
 
-Status PeerType::measure_others(uint64_t count, const ucd_layout_t *&found) const {
-    found = &last_;
-    if (count == last_count_) return success;
+Status PeerType::measure(uint64_t count, const ucd_layout_t *&found) const {
+    found = count == 1 ? &one : &last_;
+    if (count == 1 || count == last_count_) return success;
     last_count_ = 0;
     UCD_TRY(layout_of(count, type.get(), last_));
     last_count_ = count;
@@ -81,8 +81,11 @@ bool PeerType::takes(ucd_op_t op) const {
     return (known_ops_ & bit) != 0;
 }
 
-Status PeerType::check_overlap(uint64_t count, Ledger &ledger, ucp_ep_h peer, uint64_t &work,
-                               Overlap &found, bool *refused) const {
+Status PeerType::find_overlap(uint64_t count, Ledger &ledger, ucp_ep_h peer, uint64_t &work,
+                              Overlap &found, bool *refused) const {
+    *refused = false;
+    found = overlap_;
+    if (count == overlap_count_ && count > 0) return success;
     const ucd_layout_t *layout;
     UCD_TRY(measure(count, layout));
     found = overlap_of(*layout);

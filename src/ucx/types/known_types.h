@@ -18,21 +18,13 @@ namespace ucd_ucx {
 struct PeerType {
     // The layout of `count` of the type. It is cached for a count of 1, and for the last other
     // count, and stays valid until yet another count is asked for.
-    Status measure(uint64_t count, const ucd_layout_t *&found) const {
-        found = &one;
-        return count == 1 ? success : measure_others(count, found);
-    }
+    Status measure(uint64_t count, const ucd_layout_t *&found) const;
     // Whether the host can apply the op to the type's element.
     bool takes(ucd_op_t op) const;
     // Whether `count` of the type contain bytes more than once. The memory is charged to `peer`,
     // and `work` limits the segments to check. *refused: the account has no room at present.
     Status find_overlap(uint64_t count, Ledger &ledger, ucp_ep_h peer, uint64_t &work,
-                        Overlap &found, bool *refused) const {
-        *refused = false;
-        found = overlap_;
-        const bool is_known = count == overlap_count_ && count > 0;
-        return is_known ? success : check_overlap(count, ledger, peer, work, found, refused);
-    }
+                        Overlap &found, bool *refused) const;
 
     OwnedType type;
     std::string flattened; // only at the origin
@@ -45,9 +37,6 @@ struct PeerType {
     uint64_t element = 0, element_bytes = 0;
 
 private:
-    Status measure_others(uint64_t count, const ucd_layout_t *&found) const;
-    Status check_overlap(uint64_t count, Ledger &ledger, ucp_ep_h peer, uint64_t &work,
-                         Overlap &found, bool *refused) const;
     mutable uint32_t asked_ops_ = 0;                      // one bit for each op
     mutable uint32_t known_ops_ = 0;                      // the same, of those that were asked for
     mutable uint64_t last_count_ = 0, overlap_count_ = 0; // 0: none

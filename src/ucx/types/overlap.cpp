@@ -37,30 +37,6 @@ Overlap overlap_of_box(const ucd_layout_t &layout) {
     return Overlap::none;
 }
 
-struct OverlapSegment {
-    uintptr_t begin, end;
-};
-
-Status segments_of(uint64_t count, ucd_type_t type, uint64_t segments,
-                   std::vector<OverlapSegment> &all) {
-    // charged: in KnownType::check_overlap
-    all.reserve(segments);
-    std::array<iovec, 256> some;
-    while (all.size() < segments) {
-        uintptr_t got;
-        // Displacements are enough to find overlap, so the base address is null.
-        UCD_TRY(ucd_ok(ucd_iov(nullptr, count, type, all.size(), some.data(), some.size(), &got)));
-        if (got == 0) break;
-        for (std::size_t i = 0; i < got; ++i) {
-            // Flipping the sign bit orders negative displacements before positive ones.
-            const uintptr_t begin = reinterpret_cast<uintptr_t>(some[i].iov_base) ^ uintptr_t { 1 }
-                                                                                        << 63;
-            all.push_back({begin, begin + some[i].iov_len});
-        }
-    }
-    return success;
-}
-
 } // namespace
 
 Overlap overlap_of(const ucd_layout_t &layout) {
@@ -71,16 +47,19 @@ Overlap overlap_of(const ucd_layout_t &layout) {
 
 Status find_overlap_by_list(uint64_t count, ucd_type_t type, const ucd_layout_t &layout,
                             Overlap &overlap) {
-    static_assert(sizeof(OverlapSegment) == bytes_of_listed_segment);
-    std::vector<OverlapSegment> all;
-    UCD_TRY(segments_of(count, type, layout.segments, all));
-    const auto before = [](const OverlapSegment &a, const OverlapSegment &b) {
-        return a.begin < b.begin;
-    };
+    static_assert(sizeof(iovec) == bytes_of_listed_segment);
+    // charged: in PeerType::find_overlap
+    std::vector<iovec> all(layout.segments);
+    uintptr_t got;
+    // Displacements are enough to find overlap, so the base address is null.
+    UCD_TRY(ucd_ok(ucd_iov(nullptr, count, type, 0, all.data(), all.size(), &got)));
+    const auto begin = [](const iovec &s) { return reinterpret_cast<intptr_t>(s.iov_base); };
+    const auto before = [&](const iovec &a, const iovec &b) { return begin(a) < begin(b); };
     if (!std::is_sorted(all.begin(), all.end(), before)) std::sort(all.begin(), all.end(), before);
     overlap = Overlap::none;
     for (std::size_t i = 1; i < all.size(); ++i)
-        if (all[i].begin < all[i - 1].end) overlap = Overlap::some;
+        if (begin(all[i]) - begin(all[i - 1]) < static_cast<intptr_t>(all[i - 1].iov_len))
+            overlap = Overlap::some;
     return success;
 }
 
