@@ -54,7 +54,7 @@ void wire_open(struct wire *wire, struct shared *shared, int rank) {
     };
     ucx(ucp_ep_create(wire->worker, &params, &wire->ep), "ucp_ep_create");
     const ucd_ucx_params_t object_params = {
-        .struct_size = sizeof pipeline_params,
+        .struct_size = sizeof object_params,
         .am_id = 1,
         .families = UCD_UCX_TRANSFERS,
         .trace = on_event,

@@ -15,6 +15,8 @@ void check(int rc, const char *what) {
 
 } // namespace
 
+constexpr std::uint16_t both_families = UCD_UCX_TRANSFERS | UCD_UCX_ONE_SIDED;
+
 Node::Node(Net &net, int self, const Samples &samples, ucdtest::Rng &rng, const Settings &settings)
     : net_(net), self_(self), samples_(samples), rng_(rng), settings_(settings) {
     public_memory_ = public_.data();
@@ -24,7 +26,7 @@ Node::Node(Net &net, int self, const Samples &samples, ucdtest::Rng &rng, const 
         ucd_ucx_params_t p = {};
         p.struct_size = sizeof p;
         p.am_id = pipeline_am;
-        p.families = UCD_UCX_TRANSFERS;
+        p.families = settings.joined ? both_families : UCD_UCX_TRANSFERS;
         check(ucd_ucx_create(net.worker(self), &p, keys.get(), &pipeline_), "a pipeline");
         check(ucd_ucx_am_set_handler(pipeline_, on_message, this), "a handler");
     }
@@ -32,7 +34,7 @@ Node::Node(Net &net, int self, const Samples &samples, ucdtest::Rng &rng, const 
     ucd_ucx_params_t p = {};
     p.struct_size = sizeof p;
     p.am_id = rma_am;
-    p.families = UCD_UCX_ONE_SIDED;
+    p.families = settings.joined ? both_families : UCD_UCX_ONE_SIDED;
     check(ucd_ucx_create(net.worker(self), &p, keys.get(), &rma_), "ucd_ucx_create");
     vault_.fill(written_by(own(true), vault_.size(), rng_));
     vault_model_ = vault_;

@@ -23,6 +23,7 @@ struct Settings {
     // Hostile peers may sum, and send other bytes than those of their alphabets: then bytes tell
     // nothing of their writers.
     bool opaque = false;
+    bool joined = false; // each object has both families
     std::map<std::string, std::string> keys;
     std::size_t types_kept = 0, peer_memory = 0; // bytes
 };

@@ -66,6 +66,7 @@ void World::draw_settings() {
     // With little, no type is remembered, and direct offers are declined.
     static constexpr std::size_t types_kept[] = {0, 16 << 10, 1 << 20};
     settings_.types_kept = types_kept[rng_.below(3)];
+    settings_.joined = rng_.chance(50);
     // With little, grants for windows are not taken either.
     settings_.peer_memory = rng_.chance(50) ? 1 << 20 : 16 << 20;
     const auto one_of = [&](std::initializer_list<const char *> values) {
@@ -282,16 +283,16 @@ void World::lose_all() {
 void World::end_everything() {
     // Both of a node's objects may remember types.
     const bool direct = settings_.keys["ucd.ucx.direct"] != "no";
-    const std::size_t types =
-        settings_.types_kept * (settings_.protocols.pipeline && direct ? 2 : 1);
+    const bool pipeline = settings_.protocols.pipeline, joined = settings_.joined;
+    const std::size_t types = settings_.types_kept * (pipeline && (direct || joined) ? 2 : 1);
     for (auto &n : nodes_) {
         const std::uint64_t charged = n->charged().all;
         if (charged > types)
             found(finding::kept_memory, std::to_string(charged) + " bytes are still charged");
         const std::size_t kept = n->close();
         const std::size_t most =
-            (!settings_.protocols.one_sided ? may_be_kept : may_be_kept_one_sided) + types +
-            (direct ? own_types : 0);
+            (!settings_.protocols.one_sided && !joined ? may_be_kept : may_be_kept_one_sided) +
+            (pipeline && joined ? may_be_kept_one_sided : 0) + types + (direct ? own_types : 0);
         if (kept > most)
             found(finding::kept_memory, std::to_string(kept) + " bytes of " +
                                             std::to_string(counts().bytes) + " in " +
