@@ -1,7 +1,6 @@
 // Parts of libucd-ucx by themselves, each against a model that is written another way.
 
 #include "common/byte_ranges.h"
-#include "common/content_id.h"
 #include "common/failure.h"
 #include "common/queue.h"
 #include "common/recycled_memory.h"
@@ -41,7 +40,7 @@ TEST_CASE("ids of contents are the same if all of their bytes are") {
             other[byte] = static_cast<uint8_t>(other[byte] ^ 1U << bit);
             INFO("byte " << byte << ", bit " << bit);
             CHECK_FALSE(same(one, other));
-            CHECK(HashOfContentId()(one) != HashOfContentId()(other));
+            CHECK(HashOfId()(one) != HashOfId()(other));
         }
     // Differences in both halves that would cancel each other out.
     for (std::size_t byte = 0; byte < 8; ++byte) {

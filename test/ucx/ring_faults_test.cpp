@@ -357,7 +357,8 @@ DEVICE_TEST("a chunk that ends within an element is not reduced") {
     for (const std::uint64_t bytes : {8, 12, 16, 31, 32}) {
         ucd_request_t request = UCD_REQUEST__NULL;
         INFO(bytes);
-        CHECK(buffer.unpack(0, from, bytes, &request, PackedPlace::own_device).ok() == (bytes % 8 == 0));
+        CHECK(buffer.unpack(0, from, bytes, &request, PackedPlace::own_device).ok() ==
+              (bytes % 8 == 0));
         CHECK(ucd_wait(&request) == UCD_SUCCESS);
     }
     CHECK(ucd_memory_free(memory) == UCD_SUCCESS);

@@ -1,7 +1,7 @@
 // What goes over the wire, said and read by hand: how much of it there is, when types travel, and
 // what a target does with messages that no origin sends.
 
-#include "common/content_id.h"
+#include "common/tokens.h"
 #include "support/device_test.hpp"
 #include "ucx/attacker.hpp"
 #include "ucx/rma_by_hand.hpp"

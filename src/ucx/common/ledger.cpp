@@ -22,13 +22,6 @@ void Charge::take_from(Charge &other, uint64_t bytes) {
     bytes_ += bytes;
 }
 
-Ledger::Ledger(const Limits &limits)
-    : limits_(limits), for_use_{limit_of(LedgerUse::message, limits.peer),
-                                limit_of(LedgerUse::request, limits.peer),
-                                limit_of(LedgerUse::type, limits.peer),
-                                limit_of(LedgerUse::move, limits.peer),
-                                limit_of(LedgerUse::chunk, limits.peer)} {}
-
 Ledger::~Ledger() {
     for (const auto &[peer, account] : accounts_) delete account;
 }
@@ -56,10 +49,10 @@ Charge Ledger::take(ucp_ep_h peer, uint64_t bytes, LedgerUse use) {
     Account *known = find(peer);
     Account &account = known != nullptr ? *known : open(peer);
     if (account.barred) return {};
-    const auto of_use = static_cast<std::size_t>(use);
+    const uint64_t of_use = account.for_use[static_cast<std::size_t>(use)];
     const uint64_t of_peers = bytes_ - remembered_.bytes;
-    const bool own = bytes <= limits_.peer - account.bytes &&
-                     bytes <= for_use_[of_use] - account.for_use[of_use];
+    const bool own =
+        bytes <= limits_.peer - account.bytes && bytes <= limit_of(use, limits_.peer) - of_use;
     const bool all = of_peers <= limits_.peers && bytes <= limits_.peers - of_peers;
     if (own && all) return hold(account, use, bytes);
     if (use != LedgerUse::message) return {};

@@ -95,7 +95,7 @@ public:
     // for the excess.
     static constexpr int64_t steps_of_call = 1 << 17;
 
-    explicit Ledger(const Limits &limits);
+    explicit Ledger(const Limits &limits) : limits_(limits) {}
     ~Ledger();
     Ledger(const Ledger &) = delete;
     Ledger &operator=(const Ledger &) = delete;
@@ -124,7 +124,7 @@ public:
     }
     // Whether the limits allow a charge of this size at all.
     bool is_possible(uint64_t bytes, LedgerUse use) const {
-        return bytes <= for_use_[static_cast<std::size_t>(use)];
+        return bytes <= limit_of(use, limits_.peer);
     }
     uint64_t remembered_limit() const { return limits_.remembered; }
 
@@ -161,7 +161,6 @@ private:
     void release(Account &account, LedgerUse use, uint64_t bytes, bool ends);
 
     const Limits limits_;
-    const uint64_t for_use_[uses]; // the part of a peer's limit
     mutable WorkerLock lock_;
     std::unordered_map<ucp_ep_h, Account *> accounts_;
     mutable ucp_ep_h last_peer_ = nullptr;

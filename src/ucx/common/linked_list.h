@@ -23,54 +23,45 @@ protected:
 private:
     friend class LinkedList<T, Tag>;
     LinkedList<T, Tag> *list_ = nullptr;
-    T *before_ = nullptr, *after_ = nullptr;
+    Linked *before_ = this, *after_ = this;
 };
 
-// Does not own its elements.
+// Does not own its elements. They and the list's own place form a ring.
 template <class T, class Tag = void>
 class LinkedList {
 public:
-    LinkedList() = default;
-    LinkedList(const LinkedList &) = delete;
-    LinkedList &operator=(const LinkedList &) = delete;
-
-    bool empty() const { return first_ == nullptr; }
+    bool empty() const { return size_ == 0; }
     std::size_t size() const { return size_; }
-    T &front() const { return *first_; }
-    static bool has_list(const T &element) { return link(element).list_ != nullptr; }
+    T &front() const { return static_cast<T &>(*ends_.after_); }
+    static bool has_list(const Linked<T, Tag> &element) { return element.list_ != nullptr; }
 
     // Puts an element, which is in no list, at the end, or at the beginning.
-    void push(T &element) { insert(element, last_, nullptr); }
-    void push_front(T &element) { insert(element, nullptr, first_); }
+    void push(Linked<T, Tag> &element) { insert(element, *ends_.before_); }
+    void push_front(Linked<T, Tag> &element) { insert(element, ends_); }
     T &pop() {
-        T &element = *first_;
+        T &element = front();
         remove(element);
         return element;
     }
     // Removes the element from the list that it is in, if any.
-    static void remove(T &element) {
-        Linked<T, Tag> &its = link(element);
-        LinkedList *const list = std::exchange(its.list_, nullptr);
-        if (list == nullptr) return;
-        (its.before_ == nullptr ? list->first_ : link(*its.before_).after_) = its.after_;
-        (its.after_ == nullptr ? list->last_ : link(*its.after_).before_) = its.before_;
-        --list->size_;
+    static void remove(Linked<T, Tag> &element) {
+        if (element.list_ == nullptr) return;
+        --std::exchange(element.list_, nullptr)->size_;
+        element.before_->after_ = element.after_;
+        element.after_->before_ = element.before_;
     }
 
 private:
-    static Linked<T, Tag> &link(T &element) { return element; }
-    static const Linked<T, Tag> &link(const T &element) { return element; }
-    void insert(T &element, T *before, T *after) {
-        Linked<T, Tag> &its = link(element);
-        its.list_ = this;
-        its.before_ = before;
-        its.after_ = after;
-        (before == nullptr ? first_ : link(*before).after_) = &element;
-        (after == nullptr ? last_ : link(*after).before_) = &element;
+    void insert(Linked<T, Tag> &element, Linked<T, Tag> &before) {
+        element.list_ = this;
+        element.before_ = &before;
+        element.after_ = before.after_;
+        before.after_->before_ = &element;
+        before.after_ = &element;
         ++size_;
     }
 
-    T *first_ = nullptr, *last_ = nullptr;
+    Linked<T, Tag> ends_;
     std::size_t size_ = 0;
 };
 

@@ -1,5 +1,6 @@
 #include "common/tokens.h"
 
+#include <algorithm>
 #include <array>
 #include <sodium.h>
 
@@ -32,6 +33,14 @@ std::size_t keyed_hash(const void *data, std::size_t bytes) {
     (void)crypto_shorthash(reinterpret_cast<unsigned char *>(&hash),
                            static_cast<const unsigned char *>(data), bytes, key.data());
     return hash;
+}
+
+ContentId content_id(const void *data, std::size_t bytes) {
+    std::array<unsigned char, crypto_hash_sha256_BYTES> digest;
+    (void)crypto_hash_sha256(digest.data(), static_cast<const unsigned char *>(data), bytes);
+    ContentId id;
+    std::copy_n(digest.begin(), id.size(), id.begin());
+    return id;
 }
 
 } // namespace ucd_ucx

@@ -1,7 +1,5 @@
 #include "direct/links.h"
 
-#include "common/tokens.h"
-
 #include <algorithm>
 #include <cstring>
 #include <sodium.h>
@@ -80,10 +78,8 @@ bool Link::admits(uint64_t number) {
 bool Link::pass(std::span<const int> descriptors, uint64_t *first) {
     if (state_ != LinkState::up || descriptors.empty() || descriptors.size() > max_passed)
         return false;
-    LinkMessage message;
-    message.about = LinkMessage::About::pass;
-    message.first = next_passed_;
-    message.count = descriptors.size();
+    const LinkMessage message = {
+        .about = LinkMessage::About::pass, .first = next_passed_, .count = descriptors.size()};
     if (!send(socket_, message, descriptors)) return false;
     *first = next_passed_;
     next_passed_ += descriptors.size();
@@ -91,10 +87,8 @@ bool Link::pass(std::span<const int> descriptors, uint64_t *first) {
 }
 
 bool Link::recall(uint64_t first, uint64_t count) {
-    LinkMessage message;
-    message.about = LinkMessage::About::recall;
-    message.first = first;
-    message.count = count;
+    const LinkMessage message = {
+        .about = LinkMessage::About::recall, .first = first, .count = count};
     return state_ == LinkState::up && send(socket_, message);
 }
 
@@ -115,10 +109,6 @@ Links::Links(Ledger &ledger, const LinkLimits &limits) : ledger_(ledger), limits
 }
 
 Links::~Links() = default;
-
-std::size_t Links::HashOfToken::operator()(const SocketName &token) const {
-    return keyed_hash(token.data(), token.size());
-}
 
 bool Links::open() {
     if (events_) return true;
@@ -226,11 +216,8 @@ bool Links::take_token(Link &link, const SocketName &token) {
     tokens_.erase(found); // it admits one connection
     peer.token.reset();
     if (!link.charge_) return false;
-    LinkMessage message;
-    message.about = LinkMessage::About::key;
     fill_randomly(link.key_.data(), link.key_.size());
-    message.secret = link.key_;
-    if (!send(link.socket_, message)) return false;
+    if (!send(link.socket_, {.about = LinkMessage::About::key, .secret = link.key_})) return false;
     std::erase(accepted_, link.id_);
     link.ep_ = ep;
     link.state_ = Link::LinkState::up;
@@ -268,7 +255,7 @@ void Links::try_connect(Link &link) {
         link.state_ = Link::LinkState::greeting;
         return;
     }
-    hang_up(link);
+    end(link, false);
 }
 
 void Links::retry() {
@@ -342,7 +329,7 @@ bool Links::hear(Link &link) {
     if (result == Heard::nothing) return false;
     const bool is_good = result == Heard::message && !heard.lost && heard.bytes == sizeof message &&
                          take(link, message, heard);
-    if (!is_good) hang_up(link);
+    if (!is_good) end(link, false);
     return is_good;
 }
 
@@ -355,23 +342,17 @@ void Links::take_passed_by(ucp_ep_h ep) {
     }
 }
 
-// Closes the socket. The process is still watched: if it ends, its sockets close first, and the end
-// has to be told, too.
-void Links::hang_up(Link &link) {
+// If the process has not ended, it is still watched: if it ends, its sockets close first, and the
+// end has to be told, too.
+void Links::end(Link &link, bool is_process) {
+    using enum Link::LinkState;
     if (link.ep_ == nullptr) return remove(link.id_);
-    if (link.state_ == Link::LinkState::up && !link.owns_) ended_.push_back({link.ep_, false});
+    if (is_process ? link.state_ != greeting : link.state_ == up && !link.owns_)
+        ended_.push_back({link.ep_, is_process});
     close(link.socket_);
+    if (is_process) close(link.peer_.reference);
     link.passed_.clear();
-    link.state_ = Link::LinkState::closed;
-}
-
-void Links::end(Link &link) {
-    if (link.ep_ == nullptr) return remove(link.id_);
-    if (link.state_ != Link::LinkState::greeting) ended_.push_back({link.ep_, true});
-    close(link.socket_);
-    close(link.peer_.reference);
-    link.passed_.clear();
-    link.state_ = Link::LinkState::ended;
+    link.state_ = is_process ? ended : closed;
 }
 
 // Progress --------------------------------------------------------------------
@@ -398,7 +379,7 @@ bool Links::progress() {
         const auto found = links_.find(event.data.u64 >> 1);
         if (found == links_.end()) continue;
         if (event.data.u64 == tag_of(found->first, true))
-            end(*found->second);
+            end(*found->second, true);
         else
             (void)hear(*found->second);
     }

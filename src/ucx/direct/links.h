@@ -10,6 +10,7 @@
 #pragma once
 
 #include "common/ledger.h"
+#include "common/tokens.h"
 #include "direct/local_socket.h"
 
 #include <array>
@@ -153,9 +154,6 @@ private:
         uint64_t to_reader = 0, to_owner = 0; // links; 0: none
         std::optional<SocketName> token;      // sent, and not shown yet
     };
-    struct HashOfToken {
-        std::size_t operator()(const SocketName &token) const;
-    };
 
     Link *find(ucp_ep_h ep, bool owns) const;
     bool open();
@@ -174,8 +172,8 @@ private:
     bool take(Link &link, const LinkMessage &message, SocketMessage &heard);
     bool take_token(Link &link, const SocketName &token);
     bool take_passed(Link &link, const LinkMessage &message, SocketMessage &heard);
-    void hang_up(Link &link);
-    void end(Link &link);
+    // Closes the link: its process has ended, or its socket is of no use.
+    void end(Link &link, bool is_process);
 
     static inline std::atomic<std::size_t> open_descriptors = 0;
     Ledger &ledger_;
@@ -185,7 +183,7 @@ private:
     uint64_t next_id_ = 1;
     std::unordered_map<uint64_t, std::unique_ptr<Link>> links_;
     std::unordered_map<ucp_ep_h, LinksOfPeer> peers_;
-    std::unordered_map<SocketName, ucp_ep_h, HashOfToken> tokens_;
+    std::unordered_map<SocketName, ucp_ep_h, HashOfId> tokens_;
     std::vector<uint64_t> accepted_; // links without an endpoint, the oldest first
     std::vector<uint64_t> waiting_;
     std::vector<LinkEnd> ended_;

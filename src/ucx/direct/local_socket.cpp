@@ -6,6 +6,7 @@
 #include <cstring>
 #include <memory>
 #include <poll.h>
+#include <sodium.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -16,16 +17,12 @@ namespace {
 
 // An abstract name begins with a zero byte, and is not terminated.
 socklen_t make_address(const SocketName &name, sockaddr_un &address) {
-    static constexpr char prefix[] = {'u', 'c', 'd', '-'};
-    static constexpr char digits[] = "0123456789abcdef";
+    static constexpr char prefix[] = {'\0', 'u', 'c', 'd', '-'};
     address = {};
     address.sun_family = AF_UNIX;
-    char *to = std::copy(std::begin(prefix), std::end(prefix), address.sun_path + 1);
-    for (const unsigned char byte : name) {
-        *to++ = digits[byte >> 4];
-        *to++ = digits[byte & 15];
-    }
-    return static_cast<socklen_t>(to - reinterpret_cast<char *>(&address));
+    char *const digits = std::copy(std::begin(prefix), std::end(prefix), address.sun_path);
+    (void)sodium_bin2hex(digits, 2 * name.size() + 1, name.data(), name.size());
+    return static_cast<socklen_t>(digits + 2 * name.size() - reinterpret_cast<char *>(&address));
 }
 
 constexpr int socket_type = SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK;
@@ -46,12 +43,7 @@ bool is_overflow(uid_t user) {
 }
 
 bool may_signal(int process) {
-#ifdef SYS_pidfd_send_signal
     return ::syscall(SYS_pidfd_send_signal, process, 0, nullptr, 0) == 0;
-#else
-    (void)process;
-    return false;
-#endif
 }
 
 // Numbers of users may be compared where both are mapped. The kernel compares the users themselves:
@@ -107,12 +99,7 @@ bool find_peer(int socket, PeerProcess &peer) {
 }
 
 FileDescriptor refer_to(pid_t pid) {
-#ifdef SYS_pidfd_open
     return FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-#else
-    (void)pid;
-    return {};
-#endif
 }
 
 bool has_ended(int descriptor) {

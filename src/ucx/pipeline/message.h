@@ -2,7 +2,7 @@
 // read only if that is this one's.
 #pragma once
 
-#include "common/content_id.h"
+#include "common/tokens.h"
 #include "direct/links.h"
 #include "engine/version.h"
 

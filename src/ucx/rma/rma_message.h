@@ -1,7 +1,7 @@
 // The messages of one-sided operations. docs/guide/one-sided.md defines their bytes.
 #pragma once
 
-#include "common/content_id.h"
+#include "common/tokens.h"
 #include "engine/version.h"
 
 #include <cstring>

@@ -28,8 +28,8 @@ struct EndpointOrder {
 
     uint64_t active = 0;
     std::deque<std::unique_ptr<RmaOperation>> held;
-    std::unordered_map<ContentId, TypeUse, HashOfContentId> types;
-    std::unordered_map<ContentId, WindowUse, HashOfContentId> windows;
+    std::unordered_map<ContentId, TypeUse, HashOfId> types;
+    std::unordered_map<ContentId, WindowUse, HashOfId> windows;
     // The last ones used, which are found without hashing.
     ContentId last_type = {}, last_window = {};
     TypeUse *last_type_use = nullptr;

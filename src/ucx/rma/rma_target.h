@@ -154,7 +154,7 @@ private:
 
     Ledger &ledger_;
     const uint64_t peer_operations_;
-    std::unordered_map<ContentId, std::unique_ptr<ucd_ucx_window>, HashOfContentId> windows_;
+    std::unordered_map<ContentId, std::unique_ptr<ucd_ucx_window>, HashOfId> windows_;
     std::unordered_map<ucp_ep_h, std::unique_ptr<Peer>> peers_;
     ucp_ep_h last_ep_ = nullptr;
     Peer *last_peer_ = nullptr;

@@ -1,8 +1,8 @@
 // Memory that other processes may write and read, and the queue of accumulates on it.
 #pragma once
 
-#include "common/content_id.h"
 #include "common/linked_list.h"
+#include "common/tokens.h"
 #include "datatype/typed_buffer.h"
 #include "rma/window_memory.h"
 

@@ -91,7 +91,7 @@ private:
     };
     // An origin's side.
     struct Claims {
-        std::unordered_map<ContentId, Claimed, HashOfContentId> windows;
+        std::unordered_map<ContentId, Claimed, HashOfId> windows;
         std::unique_ptr<AccessPage> page;
         uint64_t descriptor = 0; // of the page
         Charge charge;

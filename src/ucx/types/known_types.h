@@ -1,8 +1,8 @@
 // Types that origins and targets remember, so that an index or a content id is enough to name them.
 #pragma once
 
-#include "common/content_id.h"
 #include "common/ledger.h"
+#include "common/tokens.h"
 #include "datatype/typed_buffer.h"
 #include "types/overlap.h"
 
@@ -144,7 +144,7 @@ public:
 
 private:
     Ledger &ledger_;
-    Recent<ContentId, HashOfContentId, true> recent_;
+    Recent<ContentId, HashOfId, true> recent_;
 };
 
 } // namespace ucd_ucx
