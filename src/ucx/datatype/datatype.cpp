@@ -16,23 +16,16 @@ namespace {
 
 // The context of a generic datatype, in UCX's sense: there is one for each datatype, and any number
 // of operations read it.
-class DatatypeContext {
-public:
-    Status make(ucd_type_t type, ucd_info_t info) {
-        UCD_TRY(type_.keep(type));
-        UCD_TRY(ucd_ok(ucd_get_size(type, &size_)));
-        UCD_TRY(copy_hints(info, to_pack_));
-        UCD_TRY(copy_hints(info, to_unpack_));
-        UCD_TRY(to_pack_.copy(info, "ucd.inbuf"));
-        UCD_TRY(to_unpack_.copy(info, "ucd.outbuf"));
-        return datatype_.make(datatype_callbacks, this);
+struct DatatypeContext {
+    Status make(ucd_type_t of, ucd_info_t info) {
+        UCD_TRY(type.keep(of));
+        UCD_TRY(ucd_ok(ucd_get_size(of, &size)));
+        UCD_TRY(copy_hints(info, to_pack));
+        UCD_TRY(copy_hints(info, to_unpack));
+        UCD_TRY(to_pack.copy(info, "ucd.inbuf"));
+        UCD_TRY(to_unpack.copy(info, "ucd.outbuf"));
+        return datatype.make(datatype_callbacks, this);
     }
-
-    ucp_datatype_t handle() const { return datatype_.handle(); }
-    ucd_type_t type() const { return type_.get(); }
-    uintptr_t size() const { return size_; }
-    ucd_info_t hints_to_pack() const { return to_pack_.get(); }
-    ucd_info_t hints_to_unpack() const { return to_unpack_.get(); }
 
     void record(int code, const char *message) noexcept {
         const std::lock_guard lock(mutex_);
@@ -46,11 +39,12 @@ public:
         return code == UCD_SUCCESS ? success : fail(code, "%s", message_);
     }
 
+    GenericDatatype datatype;
+    OwnedType type;
+    uintptr_t size = 0;
+    OwnedInfo to_pack, to_unpack;
+
 private:
-    GenericDatatype datatype_;
-    OwnedType type_;
-    uintptr_t size_ = 0;
-    OwnedInfo to_pack_, to_unpack_;
     std::mutex mutex_;
     int code_ = UCD_SUCCESS;
     char message_[256] = {};
@@ -71,7 +65,7 @@ bool is_length(const void *state) {
 void *start(void *context_argument, const void *buf, std::size_t count) {
     auto *context = static_cast<DatatypeContext *>(context_argument);
     uintptr_t bytes;
-    if (__builtin_mul_overflow(context->size(), count, &bytes) || bytes > INTPTR_MAX) {
+    if (__builtin_mul_overflow(context->size, count, &bytes) || bytes > INTPTR_MAX) {
         context->record(UCD_ERR__OVERFLOW, "the packed bytes of count times the type overflow");
         bytes = 0;
     } else if (auto *state = new (std::nothrow)
@@ -98,8 +92,8 @@ std::size_t pack(void *state_argument, std::size_t offset, void *to, std::size_t
     if (!is_length(state_argument)) {
         const auto *s = static_cast<State *>(state_argument);
         uintptr_t packed;
-        const int rc = ucd_pack(s->buf, s->count, s->context->type(), offset, to, length, &packed,
-                                s->context->hints_to_pack(), UCD_OP__REPLACE);
+        const int rc = ucd_pack(s->buf, s->count, s->context->type.get(), offset, to, length,
+                                &packed, s->context->to_pack.get(), UCD_OP__REPLACE);
         if (rc == UCD_SUCCESS) [[likely]]
             return packed;
         s->context->record(rc, ucd_base::without_function(ucd_last_error()));
@@ -113,8 +107,8 @@ ucs_status_t unpack(void *state_argument, std::size_t offset, const void *from,
     if (is_length(state_argument)) return UCS_ERR_NO_MEMORY;
     const auto *s = static_cast<State *>(state_argument);
     uintptr_t unpacked;
-    const int rc = ucd_unpack(from, length, s->buf, s->count, s->context->type(), offset, &unpacked,
-                              s->context->hints_to_unpack(), UCD_OP__REPLACE);
+    const int rc = ucd_unpack(from, length, s->buf, s->count, s->context->type.get(), offset,
+                              &unpacked, s->context->to_unpack.get(), UCD_OP__REPLACE);
     if (rc == UCD_SUCCESS) [[likely]]
         return unpacked == length ? UCS_OK : UCS_ERR_MESSAGE_TRUNCATED;
     s->context->record(rc, ucd_base::without_function(ucd_last_error()));
@@ -149,8 +143,8 @@ Status create_datatype(ucd_type_t type, ucd_info_t info, ucp_datatype_t &datatyp
     auto context = std::make_unique<DatatypeContext>();
     UCD_TRY(context->make(type, info));
     const std::lock_guard lock(table_mutex);
-    const auto &added = table[context->handle()] = std::move(context);
-    datatype = added->handle();
+    const auto &added = table[context->datatype.handle()] = std::move(context);
+    datatype = added->datatype.handle();
     return success;
 }
 

@@ -93,8 +93,7 @@ int ucd_ucx_prepare(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_
         PrepareOptions options;
         UCD_TRY(read_prepare_options(info, options));
         Wanted r{buf, count, type, info, {}};
-        r.layout.struct_size = sizeof r.layout;
-        UCD_TRY(ucd_ok(ucd_get_layout(count, type, &r.layout)));
+        UCD_TRY(layout_of(count, type, r.layout));
         DatatypeForm form;
         UCD_TRY(choose(r, options, form));
         Prepared made;

@@ -25,14 +25,17 @@ Status SegmentCursor::list(uint64_t offset) {
     return success;
 }
 
-template <class Move>
-Status SegmentCursor::walk(uint64_t offset, uint64_t bytes, Move &&move) {
+Status SegmentCursor::move(uint64_t offset, char *packed, uint64_t bytes,
+                           TransferDirection direction) {
     for (uint64_t done = 0; done < bytes;) {
         if (at_ == end_ || next_ != offset + done) UCD_TRY(list(offset + done));
         if (at_ == end_) return fail(UCD_ERR__INVALID_ARG, "a fragment lies beyond the data");
         iovec &segment = segments_[at_];
         const uint64_t some = std::min<uint64_t>(bytes - done, segment.iov_len);
-        move(static_cast<char *>(segment.iov_base), done, some);
+        if (direction == TransferDirection::send)
+            std::memcpy(packed + done, segment.iov_base, some);
+        else
+            std::memcpy(segment.iov_base, packed + done, some);
         segment.iov_base = static_cast<char *>(segment.iov_base) + some;
         segment.iov_len -= some;
         if (segment.iov_len == 0) ++at_;
@@ -40,18 +43,6 @@ Status SegmentCursor::walk(uint64_t offset, uint64_t bytes, Move &&move) {
         next_ += some;
     }
     return success;
-}
-
-Status SegmentCursor::pack(uint64_t offset, char *to, uint64_t bytes) {
-    return walk(offset, bytes, [to](const char *segment, uint64_t at, uint64_t some) {
-        std::memcpy(to + at, segment, some);
-    });
-}
-
-Status SegmentCursor::unpack(uint64_t offset, const char *from, uint64_t bytes) {
-    return walk(offset, bytes, [from](char *segment, uint64_t at, uint64_t some) {
-        std::memcpy(segment, from + at, some);
-    });
 }
 
 } // namespace ucd_ucx

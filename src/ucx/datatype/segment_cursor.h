@@ -20,14 +20,17 @@ public:
     static std::unique_ptr<SegmentCursor> make(const TypedBuffer &buffer) noexcept;
     explicit SegmentCursor(const TypedBuffer &buffer) : buffer_(buffer) {}
 
-    Status pack(uint64_t offset, char *to, uint64_t bytes);
-    Status unpack(uint64_t offset, const char *from, uint64_t bytes);
+    Status pack(uint64_t offset, char *to, uint64_t bytes) {
+        return move(offset, to, bytes, TransferDirection::send);
+    }
+    Status unpack(uint64_t offset, const char *from, uint64_t bytes) {
+        return move(offset, const_cast<char *>(from), bytes, TransferDirection::receive);
+    }
 
 private:
     static constexpr uint64_t least_segment = 2 << 10;
     Status list(uint64_t offset);
-    template <class Move>
-    Status walk(uint64_t offset, uint64_t bytes, Move &&move);
+    Status move(uint64_t offset, char *packed, uint64_t bytes, TransferDirection direction);
 
     const TypedBuffer &buffer_;
     std::array<iovec, 32> segments_;

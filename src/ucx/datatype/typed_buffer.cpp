@@ -2,7 +2,6 @@
 
 #include "datatype/op_steps.h"
 
-#include <cstring>
 #include <string_view>
 
 namespace ucd_ucx {
@@ -74,6 +73,12 @@ bool may_have_hints(ucd_info_t info) {
 
 } // namespace
 
+Status layout_of(uint64_t count, ucd_type_t type, ucd_layout_t &layout) {
+    layout = {};
+    layout.struct_size = sizeof layout;
+    return ucd_ok(ucd_get_layout(count, type, &layout));
+}
+
 Status copy_hints(ucd_info_t info, OwnedInfo &hints) {
     for (const char *key : hints_of_moves) UCD_TRY(hints.copy(info, key));
     return success;
@@ -119,14 +124,9 @@ Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t 
                   TransferDirection direction, const BufferHints &for_host,
                   std::unique_ptr<const BufferHints> &made, const BufferHints *&hints) {
     hints = &for_host;
-    if (info == UCD_INFO__NULL || !may_have_hints(info)) { // the common case: needs no string
-        char found[32];
-        uintptr_t needed;
-        UCD_TRY(ucd_ok(ucd_get_memory(buf, count, type, info, found, sizeof found, &needed)));
-        if (std::strcmp(found, "host") == 0) return success;
-    }
-    std::string memory;
+    std::string memory; // allocates nothing in the common case
     UCD_TRY(find_memory(buf, count, type, info, direction, memory));
+    if (memory == "host" && (info == UCD_INFO__NULL || !may_have_hints(info))) return success;
     auto found = std::make_unique<BufferHints>();
     UCD_TRY(found->set(memory, info, direction));
     made = std::move(found);
@@ -141,8 +141,7 @@ Status TypedBuffer::set(const Data &data, ucd_info_t info, TransferDirection dir
     count_ = data.count;
     UCD_TRY(type_.keep(data.type));
     ucd_layout_t layout = {};
-    layout.struct_size = sizeof layout;
-    if (count_ > 0) UCD_TRY(ucd_ok(ucd_get_layout(count_, data.type, &layout)));
+    if (count_ > 0) UCD_TRY(layout_of(count_, data.type, layout));
     bytes_ = layout.bytes;
     segments_ = layout.segments;
     lowest_ = reinterpret_cast<uintptr_t>(buf_) + static_cast<uint64_t>(layout.low);

@@ -47,6 +47,9 @@ Status read_key(ucd_info_t info, const char *key, std::string &value);
 // The key with this number; "" if there are fewer.
 Status read_nth_key(ucd_info_t info, uintptr_t number, std::string &key);
 
+// The layout of `count` of a type.
+Status layout_of(uint64_t count, ucd_type_t type, ucd_layout_t &layout);
+
 // Copies the hints of `info` about moving data, except those that name the buffers' memory.
 Status copy_hints(ucd_info_t info, OwnedInfo &hints);
 

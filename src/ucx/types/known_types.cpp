@@ -15,12 +15,6 @@ Status flatten(ucd_type_t type, std::string &flattened) {
     return ucd_ok(ucd_flatten(type, flattened.data(), bytes));
 }
 
-Status layout_of(uint64_t count, ucd_type_t type, ucd_layout_t &layout) {
-    layout = {};
-    layout.struct_size = sizeof layout;
-    return ucd_ok(ucd_get_layout(count, type, &layout));
-}
-
 // Encodes a predefined type's class, width and alignment; 0 for UCD_TYPE__NULL.
 Status element_signature(ucd_type_t element, uint64_t &signature) {
     // A cache by handle: predefined types are small numbers. Threads may compute the same entry
