@@ -1,5 +1,7 @@
 #include "direct/links.h"
 
+#include "common/tokens.h"
+
 #include <algorithm>
 #include <cstring>
 #include <sodium.h>
@@ -158,7 +160,6 @@ void Links::remove(uint64_t id) {
 void Links::close(ucp_ep_h ep) {
     const auto found = peers_.find(ep);
     if (found == peers_.end()) return;
-    if (found->second.token) tokens_.erase(*found->second.token);
     remove(found->second.to_reader);
     remove(found->second.to_owner);
     peers_.erase(found);
@@ -185,7 +186,6 @@ std::optional<Introduction> Links::introduce(ucp_ep_h ep) {
     if (!listening_) return std::nullopt;
     SocketName token;
     fill_randomly(token.data(), token.size());
-    tokens_[token] = ep;
     peer.token = token;
     return Introduction{name_, token};
 }
@@ -208,13 +208,14 @@ void Links::accept() {
 }
 
 bool Links::take_token(Link &link, const SocketName &token) {
-    const auto found = tokens_.find(token);
-    if (found == tokens_.end()) return false;
-    const ucp_ep_h ep = found->second;
+    const auto found = std::find_if(peers_.begin(), peers_.end(), [&](const auto &peer) {
+        const std::optional<SocketName> &sent = peer.second.token;
+        return sent && sodium_memcmp(sent->data(), token.data(), token.size()) == 0;
+    });
+    if (found == peers_.end()) return false;
+    auto &[ep, peer] = *found;
     link.charge_ = ledger_.take(ep, bytes_of_link, LedgerUse::request);
-    LinksOfPeer &peer = peers_.at(ep);
-    tokens_.erase(found); // it admits one connection
-    peer.token.reset();
+    peer.token.reset(); // it admits one connection
     if (!link.charge_) return false;
     fill_randomly(link.key_.data(), link.key_.size());
     if (!send(link.socket_, {.about = LinkMessage::About::key, .secret = link.key_})) return false;

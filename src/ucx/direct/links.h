@@ -10,7 +10,6 @@
 #pragma once
 
 #include "common/ledger.h"
-#include "common/tokens.h"
 #include "direct/local_socket.h"
 
 #include <array>
@@ -183,7 +182,6 @@ private:
     uint64_t next_id_ = 1;
     std::unordered_map<uint64_t, std::unique_ptr<Link>> links_;
     std::unordered_map<ucp_ep_h, LinksOfPeer> peers_;
-    std::unordered_map<SocketName, ucp_ep_h, HashOfId> tokens_;
     std::vector<uint64_t> accepted_; // links without an endpoint, the oldest first
     std::vector<uint64_t> waiting_;
     std::vector<LinkEnd> ended_;

@@ -4,6 +4,7 @@
 #include "direct/links.h"
 
 #include <cstdint>
+#include <span>
 #include <ucd_memory.h>
 #include <ucp/api/ucp.h>
 #include <unordered_map>
@@ -40,9 +41,10 @@ private:
         std::vector<KnownRange> ranges; // the oldest first
         unsigned again = 0;
     };
-    template <class Pass>
-    bool offer_known(Link &to_reader, ucd_ipc_handle_t &handle, PassedRange &range, Pass &&pass_it);
-    static bool pass(Link &to_reader, const void *address, uint64_t bytes, KnownRange &passed);
+    // What the reader has had, and has still.
+    bool find(const Link &to_reader, const ucd_ipc_handle_t &handle, PassedRange &range);
+    bool pass(Link &to_reader, const ucd_ipc_handle_t &handle, std::span<const int> numbers,
+              PassedRange &range);
 
     std::unordered_map<ucp_ep_h, Reader> readers_;
 };
