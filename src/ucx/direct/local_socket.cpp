@@ -42,15 +42,12 @@ bool is_overflow(uid_t user) {
     return user == set || user == by_default;
 }
 
-bool may_signal(int process) {
-    return ::syscall(SYS_pidfd_send_signal, process, 0, nullptr, 0) == 0;
-}
-
 // Numbers of users may be compared where both are mapped. The kernel compares the users themselves:
 // it lets this process send a signal (none, here) to those of its user, and not to another user's
 // that only acts as this one.
 bool is_of_this_user(uid_t user, int process) {
-    return user == ::geteuid() && !is_overflow(user) && may_signal(process);
+    return user == ::geteuid() && !is_overflow(user) &&
+           ::syscall(SYS_pidfd_send_signal, process, 0, nullptr, 0) == 0;
 }
 
 } // namespace

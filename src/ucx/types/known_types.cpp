@@ -65,14 +65,9 @@ Status PeerType::measure(uint64_t count, const ucd_layout_t *&found) const {
 }
 
 bool PeerType::takes(ucd_op_t op) const {
-    const uint32_t bit = uint32_t{1} << op;
-    if ((asked_ops_ & bit) == 0) {
-        int supported = 0; // left so if there is no such op
-        (void)ucd_op_is_supported(op, one.element, "seq", &supported);
-        asked_ops_ |= bit; // performance only: otherwise libucd is asked again
-        if (supported != 0) known_ops_ |= bit;
-    }
-    return (known_ops_ & bit) != 0;
+    int supported = 0; // left so if there is no such op
+    (void)ucd_op_is_supported(op, one.element, "seq", &supported);
+    return supported != 0;
 }
 
 Status PeerType::find_overlap(uint64_t count, Ledger &ledger, ucp_ep_h peer, uint64_t &work,

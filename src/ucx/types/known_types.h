@@ -37,8 +37,6 @@ struct PeerType {
     uint64_t element = 0, element_bytes = 0;
 
 private:
-    mutable uint32_t asked_ops_ = 0;                      // one bit for each op
-    mutable uint32_t known_ops_ = 0;                      // the same, of those that were asked for
     mutable uint64_t last_count_ = 0, overlap_count_ = 0; // 0: none
     mutable ucd_layout_t last_ = {};
     mutable Overlap overlap_ = Overlap::unknown;
