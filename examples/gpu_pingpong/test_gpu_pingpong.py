@@ -59,7 +59,7 @@ class GpuPingpong(unittest.TestCase):
     def test_several_fragments_and_depths(self):
         lines = self.table('--layout', 'transpose', '--path', 'ring', '--bytes', '1m', '--fragment',
                            '64k,1m', '--depth', '1,8', '--only-pipeline')
-        self.assertEqual([(line[5], line[6]) for line in lines],
+        self.assertEqual([(line[4], line[5]) for line in lines],
                          [('65536', '1'), ('65536', '8'), ('1048576', '1'), ('1048576', '8')])
 
     def test_blocks_that_are_far_apart(self):

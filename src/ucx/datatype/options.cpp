@@ -51,7 +51,7 @@ std::string to_text(const Rule &rule) {
     if (rule.kind == Rule::seconds) return "seconds, in 0 .. 1e9";
     std::string words;
     for (const char *word : rule.words)
-        if (word != nullptr) words += (words.empty() ? "" : " or ") + std::string(word);
+        if (word != nullptr) (words += words.empty() ? "" : " or ") += word;
     return words;
 }
 
@@ -75,7 +75,7 @@ void set_option(TransferOptions &options, uint64_t value) {
     option = static_cast<std::remove_reference_t<decltype(option)>>(value);
 }
 
-struct Key {
+struct InfoKey {
     std::string_view name;
     Rule rule = {};
     void (*set)(TransferOptions &options, uint64_t value) = nullptr;
@@ -85,7 +85,7 @@ using Options = TransferOptions;
 constexpr Rule chunk_bytes = {Rule::number, 1, max_chunk}, depths = {Rule::number, 1, 1024};
 
 // All keys. Those without a function are no options of transfers, and are read by their names.
-constexpr Key known_keys[] = {
+constexpr InfoKey known_keys[] = {
     {"ucd.ucx.chunk", chunk_bytes, set_option<&Options::chunk>},
     {"ucd.ucx.depth", depths, set_option<&Options::depth>},
     {"ucd.ucx.direct", one_of("no", "yes", "always"), set_option<&Options::direct>},
@@ -109,10 +109,12 @@ constexpr Key known_keys[] = {
 };
 
 Status fail_key(const std::string &wrong) {
-    const auto distance = [&](const Key &key) { return ucd_base::edit_distance(wrong, key.name); };
-    const auto &nearest =
-        *std::min_element(std::begin(known_keys), std::end(known_keys),
-                          [&](const Key &a, const Key &b) { return distance(a) < distance(b); });
+    const auto distance = [&](const InfoKey &key) {
+        return ucd_base::edit_distance(wrong, key.name);
+    };
+    const auto &nearest = *std::min_element(
+        std::begin(known_keys), std::end(known_keys),
+        [&](const InfoKey &a, const InfoKey &b) { return distance(a) < distance(b); });
     return fail(UCD_ERR__INVALID_ARG, "info has \"%.100s\", which is no key; the nearest is %s",
                 wrong.c_str(), nearest.name.data());
 }
@@ -125,8 +127,9 @@ Status read_keys(ucd_info_t info, TransferOptions *options) {
         UCD_TRY(read_nth_key(info, n, name));
         if (name.empty()) break;
         if (!name.starts_with("ucd.ucx.")) continue;
-        const auto *const key = std::find_if(std::begin(known_keys), std::end(known_keys),
-                                             [&](const Key &known) { return known.name == name; });
+        const auto *const key =
+            std::find_if(std::begin(known_keys), std::end(known_keys),
+                         [&](const InfoKey &known) { return known.name == name; });
         if (key == std::end(known_keys)) return fail_key(name);
         if (options != nullptr && key->set != nullptr)
             UCD_TRY(read_value(info, name.c_str(), key->rule,
@@ -146,7 +149,7 @@ Status read_transfer_options(ucd_info_t info, TransferOptions &options) {
 }
 
 Status copy_transfer_options(ucd_info_t from, OwnedInfo &to) {
-    for (const Key &key : known_keys)
+    for (const InfoKey &key : known_keys)
         if (key.set != nullptr) UCD_TRY(to.copy(from, key.name.data()));
     return success;
 }
