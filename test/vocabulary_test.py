@@ -44,7 +44,7 @@ GIVEN_UP = [
     (ANYWHERE, r'Arrival', 'AmData'),
     (ANYWHERE, r'Incoming', 'RecvMessage'),
     ('src', r'Parcel|Post', 'SendOp'),
-    (ANYWHERE, r'Ticket|RingOffer', 'RouteOffer'),
+    (ANYWHERE, r'Ticket|RingOffer|RouteOffer', 'TransferMessage'),
     ('src', r'Operand', 'TypedBuffer'),
     ('src', r'happen', 'on_complete'),
     ('src', r'lose', 'on_endpoint_failed'),

@@ -17,11 +17,17 @@
 
 namespace ucdtest {
 
-using ucd_ucx::DirectHeader;
 using ucd_ucx::DirectPlace;
+using ucd_ucx::MessageHeader;
 using ucd_ucx::MessageKind;
 
 inline constexpr std::size_t offered = 4096; // bytes
+
+// An offer as it is sent.
+struct DirectHeader {
+    MessageHeader header;
+    DirectPlace place;
+};
 
 // A hostile peer's memory to map.
 struct Shared {
@@ -55,7 +61,10 @@ struct OfferVictim {
 
     OfferVictim() {
         REQUIRE(ucd_ucx::start_cryptography().ok());
-        ucd_ucx::IntroductionHeader header;
+        struct {
+            MessageHeader header;
+            ucd_ucx::Introduction introduction;
+        } header;
         set(header.header, MessageKind::introduction, sizeof header.introduction);
         header.header.total = 0;
         header.introduction = *links.introduce(attacker.side.ep);

@@ -129,6 +129,12 @@ namespace {
 
 using namespace ucd_ucx;
 
+// A chunk, or an offer of the ring, as it is sent.
+struct RingHeader {
+    MessageHeader header;
+    RingPlace place;
+};
+
 struct ByHand {
     struct Said {
         RingHeader message = {};

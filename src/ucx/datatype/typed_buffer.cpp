@@ -115,11 +115,6 @@ Status BufferHints::set(const std::string &memory, ucd_info_t from, TransferDire
     return near.set("ucd.outbuf", memory.c_str());
 }
 
-uint64_t direct_limit(const TransferOptions &options, const BufferHints &hints) {
-    // performance only: one message or several have the same result
-    return options.eager_or(options.ring && !hints.device.empty() ? 32 << 10 : 64 << 10);
-}
-
 Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
                   TransferDirection direction, const BufferHints &for_host,
                   std::unique_ptr<const BufferHints> &made, const BufferHints *&hints) {

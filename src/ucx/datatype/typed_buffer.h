@@ -71,10 +71,6 @@ struct BufferHints {
     std::string device;  // the device, if the host cannot access its memory; else ""
 };
 
-// Data up to this size is sent as one message. For so little, the ring would not repay the round
-// trip that negotiates it.
-uint64_t direct_limit(const TransferOptions &options, const BufferHints &hints);
-
 // Finds the hints for a buffer: `for_host`, if the buffer is in host memory and `info` has no hints
 // about it; else new ones, which `made` owns.
 Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,

@@ -102,11 +102,6 @@ struct RingPlace {
         return kind == MessageKind::ring_chunk || (offset == 0 && bytes == 0);
     }
 };
-struct RingHeader {
-    MessageHeader header;
-    RingPlace place;
-};
-static_assert(sizeof(RingHeader) == sizeof(MessageHeader) + sizeof(RingPlace));
 
 // Why an offer was declined: the detail of the message.
 enum class Decline : uint16_t {
@@ -138,18 +133,7 @@ struct DirectPlace {
 
     bool unused_are_zero() const; // as in Header
 };
-struct DirectHeader {
-    MessageHeader header;
-    DirectPlace place;
-};
-static_assert(sizeof(DirectHeader) == sizeof(MessageHeader) + sizeof(DirectPlace));
-inline constexpr std::size_t bytes_under_mac = offsetof(DirectHeader, place.mac);
-
-struct IntroductionHeader {
-    MessageHeader header;
-    Introduction introduction;
-};
-static_assert(sizeof(IntroductionHeader) == sizeof(MessageHeader) + sizeof(Introduction));
+inline constexpr std::size_t bytes_under_mac = sizeof(MessageHeader) + offsetof(DirectPlace, mac);
 
 // The data that a receiver fetches so that UCX reports the completion to the sender.
 using Receipt = uint64_t;

@@ -44,28 +44,26 @@ RecvMessage *MessageTable::get(ucp_ep_h ep, const MessageHeader &header, uint64_
     Charge charge =
         transfers_.engine.ledger.take(ep, RecvMessage::bytes_of_entry, LedgerUse::message);
     if (ep != nullptr && !charge) return nullptr;
-    // If a tagged message has opened the transfer already, its endpoint becomes known now.
     const bool may_be_opened =
         header.kind != MessageKind::whole && header.kind != MessageKind::user_offer;
     const auto opened = may_be_opened ? messages_.find({nullptr, header.id}) : messages_.end();
-    std::unique_ptr<RecvMessage> made;
-    if (opened == messages_.end())
-        made = std::make_unique<RecvMessage>(transfers_, header.id, header.total);
-    const auto place = messages_.try_emplace({ep, header.id}).first;
-    try {
-        if (may_be_opened && made != nullptr) openable_.try_emplace(header.id, made.get());
-    } catch (...) {
-        messages_.erase(place);
-        throw;
+    RecvMessage *message;
+    if (opened != messages_.end()) { // by a tagged message; its endpoint becomes known now
+        auto entry = messages_.extract(opened);
+        entry.key().ep = ep;
+        message = messages_.insert(std::move(entry)).position->second.get();
+    } else {
+        auto made = std::make_unique<RecvMessage>(transfers_, header.id, header.total);
+        message = made.get();
+        std::map<MessageId, RecvMessage *>
+            openable; // first, so that nothing has changed if it fails
+        if (may_be_opened) openable.try_emplace(header.id, message);
+        messages_.try_emplace({ep, header.id}, std::move(made));
+        openable_.merge(openable);
     }
-    if (made == nullptr) {
-        made = std::move(opened->second);
-        messages_.erase(opened);
-    }
-    place->second = std::move(made);
-    place->second->bind(ep, since);
-    place->second->charge = std::move(charge);
-    return place->second.get();
+    message->bind(ep, since);
+    message->charge = std::move(charge);
+    return message;
 }
 
 RecvMessage *MessageTable::open(const MessageHeader &opening, ucs_status_t *status) {

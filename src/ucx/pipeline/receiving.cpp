@@ -1,7 +1,7 @@
 #include "pipeline/receiving.h"
 
 #include "pipeline/recv_message.h"
-#include "pipeline/transport.h"
+#include "pipeline/routes.h"
 
 #include <mutex>
 #include <new>
@@ -15,16 +15,29 @@ Status Receiving::set(const Data &to, const ucd_ucx_param_t *param, ucd_op_t op,
     UCD_TRY(ucd_ucx_request::set(transfers_.engine.options, param, info));
     UCD_TRY(buffer_.set(to, info, TransferDirection::receive, transfers_.engine.for_host, op));
     frame_.buffer = &buffer_;
-    frame_.direction = TransferDirection::receive;
-    if (buffer_.bytes() >= least_for_cursor) frame_.cursor = SegmentCursor::make(buffer_);
+    frame_.bytes = FramedRange::any_length;
+    frame_.header = &header_;
+    frame_.prefix = sizeof header_;
+    frame_.arrival = &arrival_;
+    frame_.read_ahead();
     return success;
 }
 
 // performance only: it decides who unpacks
 bool Receiving::is_streamed(ucp_ep_h from) const {
     return buffer_.on_host() && buffer_.op() == UCD_OP__REPLACE && terms_.owner == nullptr &&
-           terms_.account == nullptr && options_.packing != Packing::chunks &&
-           row_for(from, options_.packing).is_streamed;
+           terms_.account == nullptr &&
+           host_transport(from, options_, true) == Transport::shared_memory;
+}
+
+bool Receiving::joins_ring(const RecvPart &offer) const {
+    if (!options_.ring || buffer_.device().empty()) return false;
+    std::shared_ptr<const Mapping> mapping;
+    const auto open = [&] {
+        return transfers_.mappings.open(offer.ep(), offer.place().handle, buffer_.device(),
+                                        mapping);
+    };
+    return without_exceptions(open).ok();
 }
 
 // The pipeline of an abandoned receive may be gone.
@@ -73,7 +86,7 @@ ucs_status_t check_tagged(const MessageHeader &h, std::size_t length) {
 } // namespace
 
 void Receiving::on_complete() {
-    const MessageHeader &h = frame_.header;
+    const MessageHeader &h = header_;
     if (posted_status_ == UCS_OK) posted_status_ = check_tagged(h, length_);
     const bool opens = posted_status_ == UCS_OK && h.kind == MessageKind::opening;
     ucs_status_t refused = UCS_OK;
@@ -89,27 +102,24 @@ void Receiving::on_complete() {
     if (opens) {
         if (message_ == nullptr) return fail(refused, UCD_SUCCESS);
         note_progress();
-        const bool cancelled = state_ == RecvState::cancelling;
-        state_ = RecvState::matched;
         message_->match(*this);
-        if (cancelled) fail(UCS_ERR_CANCELED, UCD_SUCCESS);
+        if (is_cancelled_) fail(UCS_ERR_CANCELED, UCD_SUCCESS);
         return;
     }
-    if (frame_.has_dropped) return fail(UCS_ERR_CANCELED, UCD_SUCCESS);
+    if (arrival_.has_dropped) return fail(UCS_ERR_CANCELED, UCD_SUCCESS);
     if (frame_.failure != UCD_SUCCESS) return fail(ucx_status_of(frame_.failure), frame_.failure);
     if (h.total > buffer_.bytes()) return fail(UCS_ERR_MESSAGE_TRUNCATED, UCD_SUCCESS);
-    if (frame_.gathered != nullptr) {
-        const Status status = buffer_.unpack(0, frame_.gathered.get(), h.total, nullptr);
-        frame_.gathered.reset();
+    if (arrival_.gathered != nullptr) {
+        const Status status = buffer_.unpack(0, arrival_.gathered.get(), h.total, nullptr);
+        arrival_.gathered.reset();
         if (!status.ok()) return fail(ucx_status_of(status.code()), status.code());
     }
     end();
 }
 
 void Receiving::start_am(RecvMessage &message) {
-    state_ = RecvState::matched;
     message_ = &message;
-    frame_.header = message.header();
+    header_ = message.header();
     note_progress();
     message.match(*this);
 }
@@ -122,10 +132,10 @@ void Receiving::advance() {
 // The time limit applies only once a message has matched: until then, a receive does not wait for a
 // peer.
 void Receiving::check_time() {
-    if (message_ == nullptr || state_ == RecvState::overdue || !has_timed_out()) return;
+    if (message_ == nullptr || is_overdue_ || !has_timed_out()) return;
     const ucp_ep_h ep = message_->ep();
     fail(UCS_ERR_TIMED_OUT, UCD_SUCCESS);
-    state_ = RecvState::overdue;
+    is_overdue_ = true;
     // If chunks are in progress, the receive cannot end yet: UCX still writes to the buffer.
     if (!is_complete()) transfers_.engine.report_unresponsive(ep);
 }
@@ -134,11 +144,8 @@ void Receiving::cancel() {
     if (is_complete()) return;
     // If the receive is matched before UCX cancels it, UCX completes it, and `on_complete` stops
     // the transfer.
-    if (posted_ != nullptr && !abandon()) {
-        state_ = RecvState::cancelling;
-        return;
-    }
-    fail(UCS_ERR_CANCELED, UCD_SUCCESS);
+    is_cancelled_ = posted_ != nullptr && !abandon();
+    if (!is_cancelled_) fail(UCS_ERR_CANCELED, UCD_SUCCESS);
 }
 
 // Asks UCX to cancel. UCX cannot end a receive of which a fragment has come: it waits for the
@@ -148,8 +155,8 @@ void Receiving::cancel() {
 // ucp_request_cancel waits for a thread in which UCX is calling back: so after it, either the whole
 // message of a fragment that was seen before is here, or later ones see that data is to be dropped.
 bool Receiving::abandon() {
-    const bool has_begun = frame_.has_header.load(std::memory_order_acquire);
-    if (has_begun) frame_.drops_data.store(true, std::memory_order_release);
+    const bool has_begun = arrival_.has_header.load(std::memory_order_acquire);
+    if (has_begun) arrival_.drops_data.store(true, std::memory_order_release);
     {
         const std::lock_guard held(transfers_.engine.progress_lock());
         ucp_request_cancel(transfers_.engine.worker(), posted_);
@@ -168,7 +175,6 @@ bool Receiving::abandon() {
 
 void Receiving::fail(ucs_status_t status, int ucd) {
     if (is_complete() || has_failed()) return;
-    state_ = RecvState::failing;
     status_ = status;
     ucd_ = ucd;
     RecvMessage *message = message_;
@@ -181,12 +187,12 @@ void Receiving::explain() const {
     (void)ucd_ucx::fail(
         UCD_ERR__TRUNCATED,
         "the transfer ended with: %s: the message has %ju bytes, the receive takes %ju",
-        ucs_status_string(status_), uintmax_t{frame_.header.total}, uintmax_t{buffer_.bytes()});
+        ucs_status_string(status_), uintmax_t{header_.total}, uintmax_t{buffer_.bytes()});
 }
 
 void Receiving::end() {
     message_ = nullptr;
-    transfers_.finish(*this, {status_, ucd_, has_failed() ? 0 : frame_.header.total, tag_});
+    transfers_.finish(*this, {status_, ucd_, has_failed() ? 0 : header_.total, tag_});
 }
 
 } // namespace ucd_ucx

@@ -33,11 +33,12 @@ public:
     // For chunks in device memory:
     uint64_t ring_depth() const { return options_.ring_depth; }
     bool goes_direct() const { return options_.direct != Trust::none && terms_.owner == nullptr; }
-    bool always_direct() const { return options_.direct == Trust::always; }
-    bool joins_ring(const RecvPart &accept) const;
+    const TransferOptions &options() const { return options_; }
+    bool joins_ring(const RecvPart &offer) const;
     // Whether UCX unpacks the chunks that come from there.
     bool is_streamed(ucp_ep_h from) const;
-    bool has_failed() const { return state_ == RecvState::failing || state_ == RecvState::overdue; }
+    // It ends as soon as no chunk is being received into its memory.
+    bool has_failed() const { return status_ != UCS_OK; }
 
     // Ends the transfer with this status as soon as no chunk is being received into its memory.
     void fail(ucs_status_t status, int ucd);
@@ -46,13 +47,6 @@ public:
     void end();
 
 private:
-    enum class RecvState : uint8_t {
-        waiting,    // for a message to match
-        cancelling, // same; UCX cancels the receive, or has matched it already
-        matched,    // a message has matched
-        failing,    // it has failed, and waits for chunks that are being received into its memory
-        overdue,    // same, beyond its time limit; the user has been told
-    };
     // Of the receive that UCX has.
     enum class Posted : uint8_t {
         waits,     // UCX calls on_tagged when the message is here
@@ -64,17 +58,17 @@ private:
                           void *receiving);
 
     TypedBuffer buffer_;
-    Frame frame_;
-    RecvState state_ = RecvState::waiting;
-    void *posted_ = nullptr; // UCX's request
+    MessageHeader header_;
+    FramedRange frame_; // a tagged message
+    FramedArrival arrival_;
+    void *posted_ = nullptr;    // UCX's request
+    bool is_cancelled_ = false; // UCX cancels it, or has matched it already
     std::atomic<Posted> is_posted_ = Posted::waits;
     std::shared_ptr<const GenericDatatype> datatype_; // if it is abandoned
     ucs_status_t posted_status_ = UCS_OK;
     ucp_tag_t tag_ = 0;
     std::size_t length_ = 0; // of the tagged message
     RecvMessage *message_ = nullptr;
-    ucs_status_t status_ = UCS_OK;
-    int ucd_ = UCD_SUCCESS;
 };
 
 } // namespace ucd_ucx

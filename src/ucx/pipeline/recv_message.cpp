@@ -1,6 +1,5 @@
 #include "pipeline/recv_message.h"
 
-#include "pipeline/decline_message.h"
 #include "pipeline/receiving.h"
 #include "pipeline/transfers.h"
 
@@ -98,7 +97,8 @@ void RecvMessage::announce(RecvPart &part) {
 void RecvMessage::add(std::unique_ptr<RecvPart> part) {
     if (!state_.takes_data()) return;
     // A chunk proves that the sender knows the answer, if there was one.
-    if (state_.is_claimed() && has_answered()) fetch_routes();
+    if (state_.is_claimed() && has_answered())
+        for (std::unique_ptr<RecvPart> &route : routes_) fetch(route);
     waiting_bytes_ += part->bytes;
     waiting_.push(*part.release());
     advance(); // performance only: progress gives each transfer a turn anyway
@@ -136,6 +136,10 @@ void RecvMessage::match(Receiving &receiving) {
     advance();
 }
 
+bool RecvMessage::is_receiving() const {
+    return receiving_ != nullptr && !receiving_->has_failed();
+}
+
 void RecvMessage::abandon() {
     notice_failure();
     (void)state_.release();
@@ -169,7 +173,7 @@ bool RecvMessage::find_room(RecvPart &part, StagingBlock &block) {
 
 void RecvMessage::advance() {
     if (!state_.is_claimed()) return;
-    while (receiving_ != nullptr && !receiving_->has_failed() && !waiting_.empty() &&
+    while (is_receiving() && !waiting_.empty() &&
            in_use_ < (first_waiting().is_ring() ? receiving_->ring_depth() : receiving_->depth())) {
         RecvPart &part = first_waiting();
         StagingBlock block;
@@ -179,7 +183,7 @@ void RecvMessage::advance() {
         ++in_use_;
         part.receive(*this, std::move(block));
     }
-    if (receiving_ == nullptr || receiving_->has_failed()) drop_waiting();
+    if (!is_receiving()) drop_waiting();
     conclude();
 }
 
@@ -208,6 +212,44 @@ void RecvMessage::conclude() {
         transfers_.messages.keep_for_late(*this);
         (void)state_.become_late();
     }
+}
+
+// Routes ---------------------------------------------------------------------
+
+void RecvMessage::take_route(std::unique_ptr<RecvPart> route) {
+    offer_of(route->header.route()) = std::move(route);
+    answer();
+}
+
+// The sender knows, or will know, which route was chosen: its offer is not here any more.
+bool RecvMessage::has_answered() const {
+    if (!state_.all_routes_came()) return false;
+    for (std::size_t i = 0; i < max_routes; ++i)
+        if (state_.has_come(static_cast<ChunkRoute>(i)) && routes_[i] == nullptr) return true;
+    return false;
+}
+
+// The offer that is completed first is the answer. Dropping an offer completes it, too, so the
+// others are kept until the sender is known to have the answer.
+void RecvMessage::answer() {
+    answer_direct();
+    if (!state_.is_claimed() || !state_.all_routes_came() || has_answered()) return;
+    std::unique_ptr<RecvPart> &ring = offer_of(ChunkRoute::ring),
+                              &host = offer_of(ChunkRoute::host);
+    // To a transfer that will be dropped, the ring costs the sender least.
+    if (!is_receiving()) return ring != nullptr ? ring.reset() : host.reset();
+    fetch(ring != nullptr && receiving_->joins_ring(*ring) ? ring : host);
+}
+
+void RecvMessage::fetch(std::unique_ptr<RecvPart> &route) {
+    if (route == nullptr) return;
+    ++in_use_;
+    route.release()->answer(*this);
+}
+
+void RecvMessage::drop_routes() {
+    for (std::unique_ptr<RecvPart> &route : routes_) route.reset();
+    direct_.reset();
 }
 
 } // namespace ucd_ucx

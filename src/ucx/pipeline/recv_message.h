@@ -7,6 +7,7 @@
 #include "engine/notice.h"
 #include "pipeline/message.h"
 #include "pipeline/recv_part.h"
+#include "pipeline/transfer_message.h"
 #include "pipeline/transfer_state.h"
 
 #include <array>
@@ -16,19 +17,11 @@
 
 namespace ucd_ucx {
 
-class DeclineMessage;
 class Receiving;
-
-// Of an offer to read the data where it is.
-enum class DirectState : uint8_t {
-    none,    // there is none, or its sender is not the owner of the memory
-    genuine, // it comes from the owner
-    reading, // the data is being read
-};
 
 // The message table owns it until all of it was received or dropped and its receive has ended.
 // TransferState decides which messages may change it.
-class RecvMessage final : public Notice {
+class RecvMessage final : public Notice, public MessageOwner {
 public:
     RecvMessage(Transfers &transfers, const MessageId &id, uint64_t total);
     ~RecvMessage();
@@ -78,7 +71,7 @@ public:
     unsigned in_use() const { return in_use_; }
     // See Family.
     void on_link_ended(bool is_process);
-    void on_declined(ucs_status_t status);
+    void on_sent(TransferMessage &decline, ucs_status_t status) override;
     // A chunk has been received or dropped.
     void settle(std::unique_ptr<RecvPart> part, ucs_status_t status, int ucd);
 
@@ -100,13 +93,13 @@ private:
     std::unique_ptr<RecvPart> &offer_of(ChunkRoute route) {
         return routes_[static_cast<std::size_t>(route)];
     }
-    // The sender knows, or will know, which route was chosen: its offer is not here any more.
-    bool has_answered() const;
+    // A receive has it, and has not failed.
+    bool is_receiving() const;
     bool find_room(RecvPart &part, StagingBlock &block);
     void conclude();
+    bool has_answered() const;
     void answer();
     void fetch(std::unique_ptr<RecvPart> &route);
-    void fetch_routes();
     void drop_routes();
 
     Transfers &transfers_;
@@ -124,8 +117,9 @@ private:
     // An offer to read the data where it is: until it is taken, or, after a decline, until the
     // sender's next message shows that it has the decline.
     std::unique_ptr<RecvPart> direct_;
-    std::unique_ptr<DeclineMessage> decline_; // sent
-    DirectState direct_state_ = DirectState::none;
+    std::unique_ptr<TransferMessage> decline_; // sent
+    bool is_genuine_ = false;                  // it comes from the owner of the memory
+    bool reads_directly_ = false;              // it was taken: the data is being read
     // Chunks in progress, for which the receive stays, and how many of them hold memory.
     unsigned in_use_ = 0, blocks_ = 0;
     // Not UCS_OK: its sender has ended it, or a part was lost. A receive that takes it fails.

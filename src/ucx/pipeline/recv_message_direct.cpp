@@ -1,11 +1,10 @@
 // The receiver's side of transfers whose data it reads where it is. See docs/guide/direct.md.
 
-#include "pipeline/decline_message.h"
 #include "pipeline/receiving.h"
 #include "pipeline/recv_message.h"
+#include "pipeline/routes.h"
 #include "pipeline/transfers.h"
 
-#include <algorithm>
 #include <new>
 #include <utility>
 #include <vector>
@@ -18,16 +17,16 @@ namespace ucd_ucx {
 void RecvMessage::take_direct(std::unique_ptr<RecvPart> offer) {
     Link *const link = transfers_.engine.links.to_owner(ep_);
     const DirectPlace place = offer->direct_place();
-    if (link != nullptr && link->is_authentic(offer->text().data(), bytes_under_mac, place.mac) &&
-        link->admits(place.number))
-        direct_state_ = DirectState::genuine;
+    is_genuine_ = link != nullptr &&
+                  link->is_authentic(offer->text().data(), bytes_under_mac, place.mac) &&
+                  link->admits(place.number);
     direct_ = std::move(offer);
     answer();
 }
 
 void RecvMessage::answer_direct() {
     if (direct_ == nullptr || decline_ != nullptr || !state_.is_claimed()) return;
-    if (receiving_ == nullptr || receiving_->has_failed()) {
+    if (!is_receiving()) {
         direct_.reset(); // which ends the transfer at the sender
         settled_ = total();
         return;
@@ -35,31 +34,35 @@ void RecvMessage::answer_direct() {
     Decline reason = Decline::other_route;
     bool takes = false;
     const Status status = without_exceptions([&] {
-        takes = direct_state_ == DirectState::genuine && direct_->find_direct(*receiving_, &reason);
+        takes = is_genuine_ && direct_->find_direct(*receiving_, &reason);
         return success;
     });
     if (!status.ok() || !takes) return decline(reason);
     ++in_use_;
-    direct_state_ = DirectState::reading;
+    reads_directly_ = true;
     direct_.release()->receive_directly(*this);
 }
 
+// The sender's receipt stays, since dropping it says that the data is not needed any more.
 void RecvMessage::decline(Decline reason) {
-    decline_.reset(new (std::nothrow) DeclineMessage(transfers_.engine, *this, reason));
+    decline_.reset(new (std::nothrow)
+                       TransferMessage(transfers_.engine, *this, MessageKind::decline));
     if (decline_ == nullptr) return receiving_->fail(UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
+    decline_->header.id = id_;
+    decline_->header.total = total();
+    decline_->header.detail = static_cast<uint16_t>(reason);
     ++in_use_;
-    decline_->send();
+    decline_->send(ep_);
 }
 
-void RecvMessage::on_declined(ucs_status_t status) {
+void RecvMessage::on_sent(TransferMessage &, ucs_status_t status) {
     --in_use_;
     if (status != UCS_OK) receiving_->fail(status, UCD_SUCCESS);
     conclude();
 }
 
 void RecvMessage::on_link_ended(bool is_process) {
-    if (direct_state_ == DirectState::reading || (is_process && direct_ != nullptr))
-        end(UCS_ERR_CONNECTION_RESET);
+    if (reads_directly_ || (is_process && direct_ != nullptr)) end(UCS_ERR_CONNECTION_RESET);
 }
 
 // Whether it is possible and worth while ------------------------------------
@@ -81,7 +84,8 @@ bool RecvPart::find_direct(const Receiving &receiving, Decline *reason) {
     const DirectPlace place = direct_place();
     const TypedBuffer &to = receiving.buffer();
     const bool is_attached = place.memory == DirectPlace::Memory::attached && to.on_host();
-    const bool is_on_device = place.memory == DirectPlace::Memory::ipc && !to.device().empty();
+    const bool is_on_device = place.memory == DirectPlace::Memory::ipc && !to.on_host() &&
+                              takes_direct(to, receiving.options());
     if (!receiving.goes_direct() || to.op() != UCD_OP__REPLACE || !place.unused_are_zero() ||
         (!is_attached && !is_on_device))
         return false;
@@ -94,126 +98,67 @@ bool RecvPart::find_direct(const Receiving &receiving, Decline *reason) {
     direct_ = std::make_unique<DirectCopy>();
     direct_->type = std::move(type);
     direct_->count = place.count;
-    return is_attached ? find_attached(place, reason)
-                       : find_direct_on_device(receiving, place, reason);
+    return is_attached ? find_attached(place, reason) : find_on_device(place, to.device(), reason);
 }
 
-// Nothing outside of the mapping is read. Its size cannot change, so that reading it is safe
-// whatever the sender does.
-bool RecvPart::find_attached(const DirectPlace &place, Decline *reason) {
-    AttachedMemories &memories = transfers_.attached_memories;
-    AttachedPtr memory = memories.find(ep(), place.handle);
-    if (memory == nullptr) {
-        Links &links = transfers_.engine.links;
-        links.take_passed_by(ep());
-        Link *const link = links.to_owner(ep());
-        if (link == nullptr || place.descriptors != 1) return false;
-        const int descriptor = link->passed(place.first_descriptor);
-        if (descriptor < 0) {
-            *reason = Decline::unknown_memory;
-            return false;
-        }
-        memory = memories.open(ep(), place.handle, descriptor);
-        link->close_passed(place.first_descriptor, 1);
-        if (memory == nullptr) return false;
-    }
+// Finds the buffer in memory that is open here, of which nothing outside is read.
+bool RecvPart::find_buffer(const DirectPlace &place, const char *address, uint64_t open_bytes) {
     const auto low = static_cast<uint64_t>(place.low), high = static_cast<uint64_t>(place.high);
     const uint64_t first = place.base + low, extent = high - low;
-    if (extent > memory->bytes() || first > memory->bytes() - extent) return false;
-    direct_->buffer = reinterpret_cast<const char *>(
-        reinterpret_cast<uintptr_t>(memory->address()) + static_cast<uintptr_t>(place.base));
-    direct_->attached = std::move(memory);
+    if (extent > open_bytes || first > open_bytes - extent) return false;
+    direct_->buffer = reinterpret_cast<const char *>(reinterpret_cast<uintptr_t>(address) +
+                                                     static_cast<uintptr_t>(place.base));
     return true;
 }
 
-// The descriptors are closed as soon as the memory is open, since the mapping holds it.
-bool RecvPart::open_passed(const DirectPlace &place, const std::string &device, Decline *reason) {
-    Mappings &mappings = transfers_.mappings;
-    if (place.descriptors > UCD_IPC__MAX_FDS) return false;
-    if (mappings.find(ep(), place.handle, device, mapping_)) return true;
+// Finds the descriptors of the memory that the sender has passed. They are closed as soon as the
+// memory is open, since the mapping holds it. Null if there is no link, or if they are not here.
+Link *RecvPart::find_passed(const DirectPlace &place, std::vector<int> &fds, Decline *reason) {
     Links &links = transfers_.engine.links;
     links.take_passed_by(ep());
     Link *const link = links.to_owner(ep());
-    if (link == nullptr) return false;
-    std::vector<int> fds;
+    if (link == nullptr) return nullptr;
     for (uint32_t i = 0; i < place.descriptors; ++i) {
         fds.push_back(link->passed(place.first_descriptor + i));
         if (fds.back() >= 0) continue;
         *reason = Decline::unknown_memory;
-        return false;
+        return nullptr;
     }
-    const bool is_open = mappings.open(ep(), place.handle, fds, device, mapping_).ok();
-    link->close_passed(place.first_descriptor, place.descriptors);
-    return is_open;
+    return link;
 }
 
-// The kernel reads nothing outside of the range that the driver reports for the mapping.
-bool RecvPart::find_direct_on_device(const Receiving &receiving, const DirectPlace &place,
-                                     Decline *reason) {
-    if (!receiving.always_direct() && !receiving.buffer().is_box()) return false;
-    const std::string &device = receiving.buffer().device();
-    if (place.descriptors > 0
-            ? !open_passed(place, device, reason)
-            : !transfers_.mappings.open(ep(), place.handle, device, mapping_).ok())
-        return false;
-    const auto low = static_cast<uint64_t>(place.low), high = static_cast<uint64_t>(place.high);
-    const uint64_t first = place.base + low, extent = high - low;
-    if (extent > mapping_->bytes() || first > mapping_->bytes() - extent) return false;
-    direct_->buffer = reinterpret_cast<const char *>(
-        reinterpret_cast<uintptr_t>(mapping_->address()) + static_cast<uintptr_t>(place.base));
-    return true;
-}
-
-// Reading ---------------------------------------------------------------------
-
-void RecvPart::receive_directly(RecvMessage &message) {
-    message_ = &message;
-    bytes = header.total;
-    transfers_.trace(UCD_UCX_EVENT__RECEIVED, header.id, 0, bytes);
-    transfers_.trace(UCD_UCX_EVENT__UNPACK_BEGIN, header.id, 0, bytes);
-    if (direct_->attached != nullptr) {
-        state_ = PartState::copying_direct;
-        return copy_direct();
+// The size of the memory cannot change, so that reading it is safe whatever the sender does.
+bool RecvPart::find_attached(const DirectPlace &place, Decline *reason) {
+    AttachedMemories &memories = transfers_.attached_memories;
+    AttachedPtr &memory = direct_->attached;
+    memory = memories.find(ep(), place.handle);
+    if (memory == nullptr) {
+        if (place.descriptors != 1) return false;
+        std::vector<int> fds;
+        Link *const link = find_passed(place, fds, reason);
+        if (link == nullptr) return false;
+        memory = memories.open(ep(), place.handle, fds.front());
+        link->close_passed(place.first_descriptor, 1);
     }
-    state_ = PartState::unpacking;
-    ++under_way_;
-    const Status started = message.receiving()->buffer().copy_from(
-        direct_->buffer, direct_->count, direct_->type->type.get(), 0, bytes, &moving);
-    if (!started.ok()) return moved_directly(started);
-    transfers_.engine.await(*this);
+    return memory != nullptr && find_buffer(place, memory->address(), memory->bytes());
 }
 
-// One step. The next call of progress takes the next one. If the link has ended, the receive will
-// be told (RecvMessage::on_link_ended).
-void RecvPart::copy_direct() {
-    Receiving &receiving = *message_->receiving();
-    DirectCopy &copy = *direct_;
-    Status moved;
-    if (!receiving.has_failed() && transfers_.engine.links.to_owner(ep()) != nullptr) {
-        const uint64_t step = std::min(DirectCopy::bytes_of_step, bytes - copy.done);
-        moved = receiving.buffer().copy_from(copy.buffer, copy.count, copy.type->type.get(),
-                                             copy.done, step, nullptr);
-        copy.done += step;
-        receiving.note_progress();
+// The size is what the driver reports for the mapping.
+bool RecvPart::find_on_device(const DirectPlace &place, const std::string &device,
+                              Decline *reason) {
+    Mappings &mappings = transfers_.mappings;
+    if (place.descriptors > UCD_IPC__MAX_FDS) return false;
+    if (place.descriptors == 0) {
+        if (!mappings.open(ep(), place.handle, device, mapping_).ok()) return false;
+    } else if (!mappings.find(ep(), place.handle, device, mapping_)) {
+        std::vector<int> fds;
+        Link *const link = find_passed(place, fds, reason);
+        if (link == nullptr) return false;
+        const bool is_open = mappings.open(ep(), place.handle, fds, device, mapping_).ok();
+        link->close_passed(place.first_descriptor, place.descriptors);
+        if (!is_open) return false;
     }
-    if (moved.ok() && !receiving.has_failed() && copy.done < bytes)
-        return transfers_.engine.events.put(*this);
-    ++under_way_;
-    moved_directly(moved);
-}
-
-// The receipt is fetched only if all was read: the sender's memory is then not needed any more.
-// After a failure, dropping the receipt is enough.
-void RecvPart::moved_directly(Status status) {
-    transfers_.trace(UCD_UCX_EVENT__UNPACK_END, header.id, 0, bytes);
-    state_ = PartState::waiting;
-    ucd_ = status.code();
-    direct_.reset();
-    mapping_.reset();
-    if (status.ok() && status_ == UCS_OK && !message_->receiving()->has_failed() &&
-        am_data_->has_handle())
-        fetch_receipt();
-    settle_ring();
+    return find_buffer(place, mapping_->address(), mapping_->bytes());
 }
 
 } // namespace ucd_ucx

@@ -5,6 +5,7 @@
 #include "pipeline/recv_message.h"
 #include "pipeline/transfers.h"
 
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -34,37 +35,61 @@ RecvPart::RecvPart(Transfers &transfers, const MessageHeader &h, std::unique_ptr
     if (am_data_->data_bytes() != sizeof(Receipt)) am_data_->drop_data();
 }
 
+// Of an operation that goes on in steps, or that UCX has ended.
 void RecvPart::on_complete() {
-    if (state_ == PartState::copying_direct)
+    if (direct_ != nullptr)
         copy_direct();
-    else if (has_receipt())
-        settle_ring();
-    else if (state_ == PartState::unpacking)
+    else if (unpacking_ != nullptr)
         unpack_for_peer();
     else
-        received();
+        arrived();
 }
+
+// Arrival -----------------------------------------------------------------------
 
 void RecvPart::receive(RecvMessage &message, StagingBlock block) {
     message_ = &message;
     block_ = std::move(block);
-    if (is_ring()) return receive_from_ring();
-    if (is_here()) return unpack(am_data_->data().data());
-    const TypedBuffer &buffer = message.receiving()->buffer();
-    const bool is_streamed = range_.buffer != nullptr;
-    void *to = &range_;
-    if (!is_streamed) to = block_ ? block_.memory() : buffer.in_place() + header.offset;
+    ++under_way_;
+    if (is_ring()) {
+        if (const void *from = find_in_ring()) unpack(from);
+    } else if (is_here()) {
+        unpack(am_data_->data().data());
+    } else {
+        fetch_data();
+    }
+    end_operation();
+}
+
+void RecvPart::fetch_data() {
+    if (range_.buffer != nullptr) return fetch(&range_, 1, transfers_.framed->handle(), 0);
+    char *const to =
+        block_ ? block_.memory() : message_->receiving()->buffer().in_place() + header.offset;
+    fetch(to, bytes, ucp_dt_make_contig(1), 0);
+}
+
+void RecvPart::fetch_receipt() {
+    fetch(&receipt_, sizeof receipt_, ucp_dt_make_contig(1), UCP_OP_ATTR_FLAG_NO_IMM_CMPL);
+}
+
+void RecvPart::answer(RecvMessage &message) {
+    message_ = &message;
+    fetch_receipt();
+}
+
+void RecvPart::fetch(void *to, std::size_t count, ucp_datatype_t datatype, uint32_t flags) {
+    ++under_way_;
     ucp_request_param_t p = {};
-    p.op_attr_mask =
-        UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_DATATYPE;
-    p.datatype = is_streamed ? transfers_.stream_range.handle() : ucp_dt_make_contig(1);
+    p.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA |
+                     UCP_OP_ATTR_FIELD_DATATYPE | flags;
+    p.datatype = datatype;
     p.cb.recv_am = on_received;
     p.user_data = this;
-    const ucs_status_ptr_t request = ucp_am_recv_data_nbx(
-        transfers_.engine.worker(), am_data_->take_handle(), to, is_streamed ? 1 : bytes, &p);
+    const ucs_status_ptr_t request =
+        ucp_am_recv_data_nbx(transfers_.engine.worker(), am_data_->take_handle(), to, count, &p);
     if (UCS_PTR_IS_PTR(request)) return;
     status_ = UCS_PTR_STATUS(request);
-    received();
+    arrived();
 }
 
 void RecvPart::on_received(void *request, ucs_status_t status, std::size_t length, void *argument) {
@@ -75,28 +100,49 @@ void RecvPart::on_received(void *request, ucs_status_t status, std::size_t lengt
     part->transfers_.engine.events.put(*part);
 }
 
-void RecvPart::received() {
-    transfers_.trace(UCD_UCX_EVENT__RECEIVED, header.id, header.offset, bytes);
-    if (status_ == UCS_OK && block_) return unpack(block_.memory());
-    if (status_ == UCS_OK && range_.failure != UCD_SUCCESS)
-        return message_->settle(std::unique_ptr<RecvPart>(this), ucx_status_of(range_.failure),
-                                range_.failure);
-    message_->settle(std::unique_ptr<RecvPart>(this), status_, UCD_SUCCESS);
+// UCX has received the data or the receipt.
+void RecvPart::arrived() {
+    if (!has_receipt()) {
+        transfers_.trace(UCD_UCX_EVENT__RECEIVED, header.id, header.offset, bytes);
+        if (status_ == UCS_OK) ucd_ = range_.failure;
+        if (status_ == UCS_OK && block_) unpack(block_.memory());
+    }
+    end_operation();
 }
 
+// Where the chunk is, in memory that is open here. Null if it cannot be read.
+const void *RecvPart::find_in_ring() {
+    const TypedBuffer &buffer = message_->receiving()->buffer();
+    const RingPlace place = this->place();
+    status_ = UCS_ERR_INVALID_PARAM;
+    if (buffer.device().empty()) return nullptr; // the ring was not offered
+    const Status opened = without_exceptions(
+        [&] { return transfers_.mappings.open(ep(), place.handle, buffer.device(), mapping_); });
+    if (!opened.ok()) {
+        ucd_ = opened.code();
+        return nullptr;
+    }
+    if (place.offset > mapping_->bytes() || place.bytes > mapping_->bytes() - place.offset)
+        return nullptr;
+    status_ = UCS_OK;
+    transfers_.trace(UCD_UCX_EVENT__RECEIVED, header.id, header.offset, bytes);
+    return mapping_->address() + place.offset;
+}
+
+// Moving ------------------------------------------------------------------------
+
 void RecvPart::unpack(const void *from) {
-    state_ = PartState::unpacking;
     const Receiving &receiving = *message_->receiving();
-    if (receiving.has_failed())
-        return message_->settle(std::unique_ptr<RecvPart>(this), UCS_OK, UCD_SUCCESS);
+    const TypedBuffer &buffer = receiving.buffer();
+    if (receiving.has_failed()) return;
     transfers_.trace(UCD_UCX_EVENT__UNPACK_BEGIN, header.id, header.offset, bytes);
-    if (receiving.account() != nullptr && receiving.buffer().on_host()) {
+    ++under_way_;
+    if (receiving.account() != nullptr && buffer.on_host()) {
         unpacking_ = static_cast<const char *>(from);
         return unpack_for_peer();
     }
-    const Status status = receiving.buffer().unpack(header.offset, from, bytes, &moving);
-    if (!status.ok()) return moved(status);
-    transfers_.engine.await(*this);
+    await(buffer.unpack(header.offset, from, bytes, &moving,
+                        is_ring() ? PackedPlace::own_device : PackedPlace::host));
 }
 
 // Unpacks in pieces, as long as the peer may cause work in this call of progress.
@@ -117,11 +163,60 @@ void RecvPart::unpack_for_peer() {
     moved(success);
 }
 
+void RecvPart::receive_directly(RecvMessage &message) {
+    message_ = &message;
+    bytes = header.total;
+    transfers_.trace(UCD_UCX_EVENT__RECEIVED, header.id, 0, bytes);
+    transfers_.trace(UCD_UCX_EVENT__UNPACK_BEGIN, header.id, 0, bytes);
+    ++under_way_;
+    if (direct_->attached != nullptr) return copy_direct();
+    await(message.receiving()->buffer().copy_from(direct_->buffer, direct_->count,
+                                                  direct_->type->type.get(), 0, bytes, &moving));
+}
+
+// One step. The next call of progress takes the next one. If the link has ended, the receive will
+// be told (RecvMessage::on_link_ended).
+void RecvPart::copy_direct() {
+    Receiving &receiving = *message_->receiving();
+    DirectCopy &copy = *direct_;
+    Status copied;
+    if (!receiving.has_failed() && transfers_.engine.links.to_owner(ep()) != nullptr) {
+        const uint64_t step = std::min(DirectCopy::bytes_of_step, bytes - copy.done);
+        copied = receiving.buffer().copy_from(copy.buffer, copy.count, copy.type->type.get(),
+                                              copy.done, step, nullptr);
+        copy.done += step;
+        receiving.note_progress();
+    }
+    if (copied.ok() && !receiving.has_failed() && copy.done < bytes)
+        return transfers_.engine.events.put(*this);
+    moved(copied);
+}
+
+void RecvPart::await(Status started) {
+    if (!started.ok()) return moved(started);
+    transfers_.engine.await(*this);
+}
+
+// The receipt is fetched if the data was read: the sender's memory is then not needed any more.
+// After a failure, dropping the receipt is enough.
 void RecvPart::moved(Status status) {
-    if (is_ring()) return moved_in_ring(status);
-    if (is_direct()) return moved_directly(status);
     transfers_.trace(UCD_UCX_EVENT__UNPACK_END, header.id, header.offset, bytes);
-    message_->settle(std::unique_ptr<RecvPart>(this), ucx_status_of(status.code()), status.code());
+    ucd_ = status.code();
+    const bool was_read = is_ring() || (is_direct() && !message_->receiving()->has_failed());
+    direct_.reset();
+    mapping_.reset();
+    unpacking_ = nullptr;
+    if (status.ok() && was_read && am_data_->has_handle()) fetch_receipt();
+    end_operation();
+}
+
+void RecvPart::end_operation() {
+    if (--under_way_ > 0) return;
+    const Receipt expected = has_receipt() && !is_route() ? receipt_of(header) : 0;
+    if (ucd_ == UCD_SUCCESS && status_ == UCS_OK && receipt_ != expected)
+        status_ = UCS_ERR_CONNECTION_RESET; // the memory may have been reused while it was read
+    message_->settle(std::unique_ptr<RecvPart>(this),
+                     ucd_ == UCD_SUCCESS ? status_ : ucx_status_of(ucd_), ucd_);
 }
 
 } // namespace ucd_ucx

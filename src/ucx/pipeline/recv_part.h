@@ -6,14 +6,15 @@
 #include "engine/device_queue.h"
 #include "memory/mappings.h"
 #include "memory/staging.h"
+#include "pipeline/framed.h"
 #include "pipeline/message.h"
-#include "pipeline/stream_range.h"
 #include "types/known_types.h"
 
 #include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace ucd_ucx {
 
@@ -59,7 +60,7 @@ public:
     std::string_view text() const { return am_data_->header(); }
     std::string_view data() const { return am_data_->data(); } // what is here of it
     // Answers an offer of a route: UCX tells the sender that its receipt was fetched.
-    void fetch(RecvMessage &message);
+    void answer(RecvMessage &message);
 
     // Prepares to read the data where it is. Returns false if another route has to be taken.
     bool find_direct(const Receiving &receiving, Decline *reason);
@@ -84,11 +85,6 @@ public:
     uint64_t bytes = 0; // bytes of the packed stream in this message
 
 private:
-    enum class PartState : uint8_t {
-        waiting,        // for its turn, or for UCX, which receives the data or a receipt
-        copying_direct, // data is read where it is, in steps
-        unpacking,
-    };
     template <class T>
     T following() const {
         T value;
@@ -96,40 +92,39 @@ private:
                     sizeof value);
         return value;
     }
-    static void on_received(void *request, ucs_status_t status, std::size_t length, void *part);
-    void received();
+    // Each of these begins an operation of UCX or of a device, or does a step of one.
+    void fetch(void *to, std::size_t count, ucp_datatype_t datatype, uint32_t flags);
+    void fetch_data();
+    void fetch_receipt();
     void unpack(const void *from);
     void unpack_for_peer();
+    void copy_direct();
+    void await(Status started);
+    // And these end one.
+    static void on_received(void *request, ucs_status_t status, std::size_t length, void *part);
+    void arrived();
+    void end_operation();
+    const void *find_in_ring();
 
     // In recv_message_direct.cpp:
     bool find_attached(const DirectPlace &place, Decline *reason);
-    bool find_direct_on_device(const Receiving &receiving, const DirectPlace &place,
-                               Decline *reason);
-    bool open_passed(const DirectPlace &place, const std::string &device, Decline *reason);
-    void copy_direct();
-    void moved_directly(Status status);
-
-    // In recv_message_ring.cpp:
-    void receive_from_ring();
-    void moved_in_ring(Status status);
-    void fetch_receipt();
-    void settle_ring();
+    bool find_on_device(const DirectPlace &place, const std::string &device, Decline *reason);
+    Link *find_passed(const DirectPlace &place, std::vector<int> &fds, Decline *reason);
+    bool find_buffer(const DirectPlace &place, const char *address, uint64_t open_bytes);
 
     Transfers &transfers_;
     std::unique_ptr<AmData> am_data_;
-    PartState state_ = PartState::waiting;
-    ucs_status_t status_ = UCS_OK;
     RecvMessage *message_ = nullptr;
     StagingBlock block_;
-    StreamRange range_; // if UCX unpacks the data
+    FramedRange range_; // if UCX unpacks the data
     // For data that a peer asked for: the packed data, and the number of bytes unpacked so far.
     const char *unpacking_ = nullptr;
     uint64_t unpacked_ = 0;
-    std::unique_ptr<DirectCopy> direct_;
-    // For chunks of the ring:
-    std::shared_ptr<const Mapping> mapping_;
+    std::unique_ptr<DirectCopy> direct_;     // until the data has been read
+    std::shared_ptr<const Mapping> mapping_; // the sender's device memory
     Receipt receipt_ = 0;
-    unsigned under_way_ = 0; // the number of unfinished operations of device and UCX
+    unsigned under_way_ = 0; // the number of unfinished operations
+    ucs_status_t status_ = UCS_OK;
     int ucd_ = UCD_SUCCESS;
 };
 

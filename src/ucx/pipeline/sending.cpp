@@ -1,9 +1,7 @@
 #include "pipeline/sending.h"
 
 #include "pipeline/receiving.h"
-#include "pipeline/route_offer.h"
 #include "pipeline/send_chunk.h"
-#include "pipeline/sending_direct.h"
 
 #include <algorithm>
 #include <bit>
@@ -17,16 +15,13 @@ static_assert(sizeof(Sending) <= 1536 && sizeof(Receiving) <= 1536);
 
 } // namespace
 
-ControlMessage::ControlMessage(Sending &owner) : SendOp(owner.transfers_.engine), owner_(owner) {}
-
-void ControlMessage::on_complete() {
-    owner_.on_sent(status_);
-}
-
-Sending::Sending(Transfers &transfers) : Transfer(transfers) {}
+Sending::Sending(Transfers &transfers)
+    : Transfer(transfers), opening_(transfers.engine, *this, MessageKind::whole) {}
 Sending::~Sending() = default;
 
-Status Sending::set(ucp_ep_h ep, const Data &data, const ucd_ucx_param_t *param, Matching matching,
+// Preparation -----------------------------------------------------------------
+
+Status Sending::set(ucp_ep_h ep, const Data &data, const ucd_ucx_param_t *param, bool is_tagged,
                     const TransferTerms &terms) {
     ucd_info_t info;
     UCD_TRY(ucd_ucx_request::set(transfers_.engine.options, param, info));
@@ -34,68 +29,71 @@ Status Sending::set(ucp_ep_h ep, const Data &data, const ucd_ucx_param_t *param,
     terms_ = terms;
     ep_ = ep;
     since_ = transfers_.engine.events.now();
-    frame_.buffer = &buffer_;
-    frame_.header.total = buffer_.bytes();
-    set_limits(matching);
-    // The receiver may read what is long enough for chunks.
-    if (buffer_.bytes() > direct_limit(options_, buffer_.hints())) prepare_direct(data.type);
-    // All goes in chunks, which are charged.
-    if (terms_.account != nullptr || route_ == SendRoute::asking_directly)
-        eager_ = terms_.account != nullptr ? 0 : direct_limit(options_, buffer_.hints());
-    if (is_whole()) return set_whole();
-    const uint64_t chunks = (buffer_.bytes() - 1) / options_.chunk + 1;
-    for (uint64_t i = std::min(chunks, options_.depth); i > 0; --i) chunks_.emplace_back(*this);
-    prepare_ring();
-    // Fail now, before the transfer starts, if there is no memory for the first chunk.
-    if (routes_.empty() && !is_streamed_ && terms_.account == nullptr &&
-        buffer_.in_place() == nullptr &&
-        !transfers_.engine.take_chunk(buffer_, chunk_bytes(0), true))
-        return fail(UCD_ERR__OUT_OF_MEM, "no memory for a chunk of %ju bytes",
-                    static_cast<uintmax_t>(chunk_bytes(0)));
-    return success;
+    opening_.header.total = buffer_.bytes();
+    bool is_packed = false;
+    choose_route(is_tagged, data.type, &is_packed);
+    if (route_ == Route::whole) return set_whole(is_packed);
+    set_window();
+    return check_memory();
 }
 
 // performance only: all this decides how a message is sent, and not its content
-void Sending::set_limits(Matching matching) {
+void Sending::choose_route(bool is_tagged, ucd_type_t type, bool *is_packed) {
     // Shorter messages are sent in the same way by all transports.
     constexpr uint64_t least_for_transport = 8 << 10;
-    const bool may_be_streamed = buffer_.on_host() && buffer_.in_place() == nullptr &&
-                                 terms_.owner == nullptr && terms_.account == nullptr;
-    const Packing packing = may_be_streamed ? options_.packing : Packing::chunks;
-    const TransportRow &row = buffer_.bytes() < least_for_transport && packing != Packing::ucx
-                                  ? usual_transport
-                                  : row_for(ep_, packing);
-    is_streamed_ = row.is_streamed;
-    packed_from_ = row.packed;
-    // UCX stores an active message at the receiver, but leaves a long tagged message at the sender.
-    eager_ = buffer_.on_host() && matching == Matching::tag
-                 ? options_.eager_or(row.tagged)
-                 : direct_limit(options_, buffer_.hints());
-    options_.chunk = options_.chunk_or(row.chunk);
-    set_chunks();
+    const uint64_t bytes = buffer_.bytes();
+    Transport transport = Transport::device;
+    if (buffer_.on_host()) {
+        const bool may_be_streamed =
+            buffer_.in_place() == nullptr && terms_.owner == nullptr && terms_.account == nullptr;
+        transport = bytes < least_for_transport && options_.packing != Packing::ucx
+                        ? Transport::network
+                        : host_transport(ep_, options_, may_be_streamed);
+    }
+    const auto find = [&](auto... possible) {
+        return find_row(transport, {possible...}, buffer_, options_, is_tagged);
+    };
+    const RouteRow &chunked = *find(Route::pieces, Route::streamed);
+    in_chunks_ = chunked.route;
+    set_chunks(options_.chunk_or(chunked.terms.chunk));
+    // What a peer has asked for goes in chunks, which are charged.
+    const bool may_be_whole = terms_.account == nullptr || bytes == 0;
+    const RouteRow *const whole = may_be_whole ? find(Route::whole) : nullptr;
+    const bool is_short = bytes <= direct_limit(options_, buffer_.hints());
+    const bool is_offered = !is_short && prepare_direct(type);
+    const bool has_ring = !buffer_.on_host() && find(Route::ring) != nullptr && prepare_ring();
+    if (is_offered)
+        route_ = Route::direct;
+    else if (has_ring)
+        route_ = Route::ring;
+    else
+        route_ = whole != nullptr ? Route::whole : in_chunks_;
+    *is_packed = whole != nullptr && whole->terms.packed;
 }
 
 // If a peer asked for the data, chunks must fit the peer's budget, and it must be possible to pack
 // each within one call of progress.
-void Sending::set_chunks() {
+void Sending::set_chunks(uint64_t bytes) {
     const Ledger &ledger = transfers_.engine.ledger;
-    uint64_t &bytes = options_.chunk;
     if (terms_.account != nullptr && buffer_.in_place() == nullptr) {
         while (bytes > 1 && !ledger.is_possible(bytes, LedgerUse::chunk)) bytes /= 2;
         if (buffer_.on_host())
             while (bytes > 1 && buffer_.steps(bytes) > Ledger::steps_of_call) bytes /= 2;
     }
+    options_.chunk = bytes;
     for (uint64_t *chunk : {&options_.chunk, &options_.ring_chunk})
         *chunk = std::max(terms_.granule, *chunk - *chunk % terms_.granule);
 }
 
 // Packs a message in advance where this pays or is needed: on a device packing may fail, and
-// nothing may be sent before. And where UCX copies, it sends contiguous data in larger fragments
-// than it packs, which helps on networks that are too slow for zero-copy to pay.
-Status Sending::set_whole() {
-    if (buffer_.on_host() && buffer_.bytes() < packed_from_) {
-        // performance only: without a cursor, each fragment's place is looked for
-        if (buffer_.bytes() >= least_for_cursor) frame_.cursor = SegmentCursor::make(buffer_);
+// nothing may be sent before.
+Status Sending::set_whole(bool is_packed) {
+    next_ = buffer_.bytes();
+    frame_.buffer = &buffer_;
+    frame_.bytes = buffer_.bytes();
+    frame_.header = &opening_.header;
+    if (!is_packed) {
+        frame_.read_ahead();
         return success;
     }
     // Rounded to few sizes, so that blocks are reused: drivers take long to allocate.
@@ -108,122 +106,191 @@ Status Sending::set_whole() {
     return buffer_.pack(0, packed_.memory() + sizeof(MessageHeader), buffer_.bytes(), nullptr);
 }
 
-uint64_t Sending::chunk_bytes(uint64_t offset) const {
-    return std::min(options_.chunk, buffer_.bytes() - offset);
+// As many slots as the route needs that needs most.
+void Sending::set_window() {
+    const auto slots = [this](uint64_t chunk, uint64_t depth) {
+        return std::min((buffer_.bytes() - 1) / chunk + 1, depth);
+    };
+    uint64_t window = slots(options_.chunk, options_.depth);
+    if (find_message(MessageKind::route) != nullptr)
+        window = std::max(window, slots(options_.ring_chunk, options_.ring_depth));
+    while (chunks_.size() < window) chunks_.emplace_back(*this);
+    add_message(MessageKind::offer);
+    add_message(MessageKind::withdraw);
 }
+
+// Fails now, before the transfer starts, if there is no memory for the first chunk.
+Status Sending::check_memory() {
+    const bool takes_chunks = in_chunks_ == Route::pieces && buffer_.in_place() == nullptr &&
+                              terms_.account == nullptr &&
+                              find_message(MessageKind::route) == nullptr;
+    const uint64_t bytes = std::min(options_.chunk, buffer_.bytes());
+    if (takes_chunks && !transfers_.engine.take_chunk(buffer_, bytes, true))
+        return fail(UCD_ERR__OUT_OF_MEM, "no memory for a chunk of %ju bytes", uintmax_t{bytes});
+    return success;
+}
+
+// Messages --------------------------------------------------------------------
+
+TransferMessage &Sending::add_message(MessageKind kind) {
+    return messages_.emplace_back(transfers_.engine, *this, kind);
+}
+
+TransferMessage *Sending::find_message(MessageKind kind) {
+    const auto found =
+        std::find_if(messages_.begin(), messages_.end(),
+                     [kind](const TransferMessage &m) { return m.header.kind == kind; });
+    return found == messages_.end() ? nullptr : &*found;
+}
+
+TransferMessage &Sending::use(TransferMessage &message) {
+    message.header.id = opening_.header.id;
+    message.header.total = opening_.header.total;
+    message.header.user_id = opening_.header.user_id;
+    ++under_way_;
+    return message;
+}
+
+void Sending::on_sent(TransferMessage &message, ucs_status_t status) {
+    switch (message.header.kind) {
+    case MessageKind::chunk:
+    case MessageKind::ring_chunk: static_cast<SendChunk &>(message).end(); break;
+    case MessageKind::route: on_answer(message.header.route(), status); break;
+    case MessageKind::direct: on_read(status); break;
+    default: break;
+    }
+    end_message(status);
+}
+
+// Starting --------------------------------------------------------------------
 
 // The transfer cannot end before end_of_start: UCX may complete one message before the next one is
 // sent.
 void Sending::begin(MessageKind kind) {
-    frame_.header.kind = kind;
-    frame_.header.id = transfers_.next_id(ep_);
-    state_ = SendState::starting;
+    opening_.header.kind = kind;
+    opening_.header.id = transfers_.next_id(ep_);
     note_progress();
 }
 
 void Sending::end_of_start() {
-    state_ = status_ == UCS_OK ? SendState::sending : SendState::stopping;
+    if (status_ == UCS_OK) introduce();
+    ask();
+    if (state_ == SendState::starting) state_ = SendState::stopping;
     conclude();
+}
+
+void Sending::ask() {
+    if (status_ != UCS_OK) return;
+    if (route_ == Route::direct) return offer_directly();
+    if (route_ == Route::ring) return offer_routes();
+    state_ = SendState::sending;
 }
 
 // The message is packed by UCX while it sends, unless it was packed in advance.
 SendArgs Sending::whole_message() {
     if (!packed_) return {.data = &frame_, .count = 1, .datatype = transfers_.framed->handle()};
-    std::memcpy(packed_.memory(), &frame_.header, sizeof(MessageHeader));
+    std::memcpy(packed_.memory(), &opening_.header, sizeof(MessageHeader));
     const std::size_t skipped = sizeof(MessageHeader) - frame_.prefix;
     return {.data = packed_.memory() + skipped, .count = frame_.prefix + buffer_.bytes()};
 }
 
 void Sending::start_tagged(ucp_tag_t tag) {
-    begin(is_whole() ? MessageKind::whole : MessageKind::opening);
-    if (!is_whole())
-        am_header_.reserve(sizeof frame_.header); // now, because later steps must not
-                                                  // fail
+    const bool is_whole = route_ == Route::whole;
+    begin(is_whole ? MessageKind::whole : MessageKind::opening);
+    frame_.prefix = sizeof(MessageHeader);
     if (!start_packing()) return end_of_start();
-    if (is_whole()) {
+    // The offer is sent first: from it, the receiver learns the endpoint that the chunks will come
+    // from.
+    if (!is_whole) use(*find_message(MessageKind::offer)).send(ep_);
+    if (status_ == UCS_OK) {
+        const SendArgs only_header = {.data = &opening_.header, .count = sizeof(MessageHeader)};
         ++under_way_;
-        opening_.send_tagged(ep_, tag, whole_message());
-        introduce();
-    } else {
-        // The offer is sent first: from it, the receiver learns the endpoint that the chunks will
-        // come from.
-        MessageHeader offer = frame_.header;
-        offer.kind = MessageKind::offer;
-        // own: a header of this side
-        am_header_.assign(reinterpret_cast<const char *>(&offer), sizeof offer);
-        under_way_ += 2;
-        offer_.send_am(ep_, UCP_AM_SEND_FLAG_EAGER,
-                       {.header = am_header_.data(), .header_bytes = am_header_.size()});
-        if (status_ == UCS_OK)
-            opening_.send_tagged(ep_, tag, {.data = &frame_.header, .count = sizeof frame_.header});
-        else
-            --under_way_;
-        ask();
+        opening_.send_tagged(ep_, tag, is_whole ? whole_message() : only_header);
     }
     end_of_start();
 }
 
-void Sending::start_am(unsigned id, std::string_view header) {
-    begin(is_whole() ? MessageKind::whole : MessageKind::user_offer);
-    frame_.header.user_id = id;
-    frame_.header.user_header = static_cast<uint32_t>(header.size());
-    frame_.prefix = 0;
-    // own: the program's header
-    am_header_.reserve(sizeof frame_.header +
-                       header.size()); // now, because later steps must not fail
+void Sending::start_am(unsigned id, std::string_view user_header) {
+    const bool is_whole = route_ == Route::whole;
+    MessageHeader &header = opening_.header;
+    begin(is_whole ? MessageKind::whole : MessageKind::user_offer);
+    header.user_id = id;
+    // own: the program's header. Now, because later steps must not fail.
+    am_header_.reserve(sizeof header + user_header.size());
     if (!start_packing()) return end_of_start();
+    header.user_header = static_cast<uint32_t>(user_header.size());
     // own: same
-    am_header_.assign(reinterpret_cast<const char *>(&frame_.header), sizeof frame_.header);
+    am_header_.assign(reinterpret_cast<const char *>(&header), sizeof header);
     // own: same
-    am_header_.append(header);
-    SendArgs args = {.header = am_header_.data(), .header_bytes = am_header_.size()};
-    if (is_whole() && buffer_.bytes() > 0) {
-        const SendArgs whole = whole_message();
-        args.data = whole.data;
-        args.count = whole.count;
-        args.datatype = whole.datatype;
-    }
+    am_header_.append(user_header);
+    SendArgs args;
+    if (is_whole && buffer_.bytes() > 0) args = whole_message();
+    args.header = am_header_.data();
+    args.header_bytes = am_header_.size();
     ++under_way_;
     opening_.send_am(ep_, UCP_AM_SEND_FLAG_EAGER, args);
-    ask();
     end_of_start();
 }
 
-bool Sending::holds_memory() const {
-    return std::any_of(chunks_.begin(), chunks_.end(),
-                       [](const SendChunk &c) { return c.holds_memory(); });
+// Chunks ----------------------------------------------------------------------
+
+uint64_t Sending::chunk_bytes(uint64_t offset) const {
+    const uint64_t chunk = route_ == Route::ring ? options_.ring_chunk : options_.chunk;
+    return std::min(chunk, buffer_.bytes() - offset);
 }
 
+// Null if as many chunks are under way as may be.
+SendChunk *Sending::find_free_chunk() {
+    const uint64_t depth = route_ == Route::ring ? options_.ring_depth : options_.depth;
+    uint64_t used = 0;
+    SendChunk *found = nullptr;
+    for (SendChunk &chunk : chunks_) {
+        if (!chunk.is_free())
+            ++used;
+        else if (found == nullptr)
+            found = &chunk;
+    }
+    return used < depth ? found : nullptr;
+}
+
+// Takes memory for the next chunk, if its route needs any. Returns false if it has to wait, or if
+// the transfer has failed.
+bool Sending::take_block(StagingBlock &block) {
+    const bool is_in_place = route_ == Route::ring ? exposed_ : buffer_.in_place() != nullptr;
+    if (is_in_place || route_ == Route::streamed) return true;
+    const bool urgent = std::none_of(chunks_.begin(), chunks_.end(),
+                                     [](const SendChunk &c) { return c.holds_memory(); });
+    const bool goes_on = route_ == Route::ring
+                             ? take_ring_block(urgent, block)
+                             : transfers_.engine.take_chunk_for(terms_.account, buffer_,
+                                                                chunk_bytes(next_), urgent, &block);
+    if (goes_on && !block) stop(UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
+    return static_cast<bool>(block);
+}
+
+// Chunks for the ring are packed already while the receiver is being asked.
 bool Sending::advance() {
     check_time();
-    if (status_ != UCS_OK || next_ == buffer_.bytes()) return false;
-    if (route_ == SendRoute::asking_directly) return false;
-    if (route_ != SendRoute::host) return advance_in_ring();
-    const auto chunk = std::find_if(chunks_.begin(), chunks_.end(),
-                                    [](const SendChunk &c) { return c.is_free(); });
-    if (chunk == chunks_.end()) return false;
-    if (terms_.account != nullptr && !transfers_.engine.ledger.may_work(terms_.account))
-        return true; // may work in the next call of progress
+    if (status_ != UCS_OK || next_ == buffer_.bytes() || route_ == Route::direct) return false;
+    SendChunk *const chunk = find_free_chunk();
+    if (chunk == nullptr) return false;
+    Ledger &ledger = transfers_.engine.ledger;
+    const bool counts = terms_.account != nullptr && route_ != Route::ring;
+    if (counts && !ledger.may_work(terms_.account)) return true; // in the next call of progress
     StagingBlock block;
-    if (buffer_.in_place() == nullptr && !is_streamed_) {
-        if (!transfers_.engine.take_chunk_for(terms_.account, buffer_, chunk_bytes(next_),
-                                              !holds_memory(), &block))
-            return false;
-        if (!block) {
-            stop(UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
-            return true;
-        }
-    }
+    if (!take_block(block)) return false;
     const uint64_t offset = next_;
     next_ += chunk_bytes(offset);
     ++under_way_;
-    if (terms_.account != nullptr && buffer_.on_host())
-        transfers_.engine.ledger.note_work(terms_.account, buffer_.steps(next_ - offset));
+    if (counts && buffer_.on_host())
+        ledger.note_work(terms_.account, buffer_.steps(next_ - offset));
     chunk->start(std::move(block), offset, next_ - offset);
     return true;
 }
 
-void Sending::on_sent(ucs_status_t status) {
+// The end ---------------------------------------------------------------------
+
+void Sending::end_message(ucs_status_t status) {
     --under_way_;
     note_progress();
     if (status != UCS_OK) stop(status);
@@ -231,9 +298,9 @@ void Sending::on_sent(ucs_status_t status) {
 }
 
 void Sending::check_time() {
-    if (state_ == SendState::overdue || !has_timed_out()) return;
+    if (is_overdue_ || !has_timed_out()) return;
     stop(UCS_ERR_TIMED_OUT);
-    state_ = SendState::overdue;
+    is_overdue_ = true;
     // UCX cannot cancel messages that it is sending, so the buffer is still in use.
     if (!is_complete()) transfers_.engine.report_unresponsive(ep_);
 }
@@ -245,22 +312,16 @@ void Sending::stop(ucs_status_t status, int ucd, bool withdraws) {
     drop_packed();
     if (state_ == SendState::starting) return; // end_of_start ends the transfer
     state_ = SendState::stopping;
-    if (withdraws && !is_whole()) withdraw();
+    if (withdraws && route_ != Route::whole) {
+        TransferMessage &withdrawal = use(*find_message(MessageKind::withdraw));
+        withdrawal.header.detail = static_cast<uint16_t>(-status_);
+        withdrawal.send(ep_);
+    }
     conclude();
 }
 
-void Sending::withdraw() {
-    withdrawal_ = frame_.header;
-    withdrawal_.kind = MessageKind::withdraw;
-    withdrawal_.user_header = 0;
-    withdrawal_.detail = static_cast<uint16_t>(-status_);
-    ++under_way_;
-    withdrawal_message_.send_am(ep_, UCP_AM_SEND_FLAG_EAGER,
-                                {.header = &withdrawal_, .header_bytes = sizeof withdrawal_});
-}
-
 void Sending::cancel() {
-    if (!is_complete() && !is_whole()) stop(UCS_ERR_CANCELED);
+    if (!is_complete() && route_ != Route::whole) stop(UCS_ERR_CANCELED);
 }
 
 void Sending::on_endpoint_failed(ucp_ep_h ep, ucs_status_t status, uint64_t before) {
@@ -270,8 +331,7 @@ void Sending::on_endpoint_failed(ucp_ep_h ep, ucs_status_t status, uint64_t befo
 
 void Sending::conclude() {
     if (is_complete() || state_ == SendState::starting || under_way_ > 0) return;
-    const bool all = is_whole() || next_ == buffer_.bytes();
-    if (status_ == UCS_OK && !all) return;
+    if (status_ == UCS_OK && next_ < buffer_.bytes()) return;
     if (status_ == UCS_OK && frame_.failure != UCD_SUCCESS) {
         status_ = ucx_status_of(frame_.failure);
         ucd_ = frame_.failure;

@@ -1,10 +1,10 @@
 // A transfer at its sender.
 #pragma once
 
-#include "engine/send_op.h"
 #include "pipeline/framed.h"
+#include "pipeline/routes.h"
 #include "pipeline/transfer.h"
-#include "pipeline/transport.h"
+#include "pipeline/transfer_message.h"
 
 #include <list>
 #include <string>
@@ -12,30 +12,14 @@
 
 namespace ucd_ucx {
 
-enum class Matching : uint8_t { tag, am };
-
 class SendChunk;
-class Sending;
-class RouteOffer;
-class DirectMessage;
-struct SendingDirect;
 
-// A message without data.
-class ControlMessage final : public SendOp {
-public:
-    explicit ControlMessage(Sending &owner);
-    void on_complete() override;
-
-private:
-    Sending &owner_;
-};
-
-class Sending final : public Transfer {
+class Sending final : public Transfer, public MessageOwner {
 public:
     explicit Sending(Transfers &transfers);
     ~Sending() override;
 
-    Status set(ucp_ep_h ep, const Data &data, const ucd_ucx_param_t *param, Matching matching,
+    Status set(ucp_ep_h ep, const Data &data, const ucd_ucx_param_t *param, bool is_tagged,
                const TransferTerms &terms = {});
 
     // Send the first message; if the transfer takes more than one message, the chunks follow.
@@ -48,8 +32,11 @@ public:
     // Ends the transfer if nothing was sent for longer than its time limit.
     void check_time();
     void on_endpoint_failed(ucp_ep_h ep, ucs_status_t status, uint64_t before);
-    bool is(ucp_ep_h ep, const MessageId &id) const { return ep == ep_ && id == frame_.header.id; }
+    bool is(ucp_ep_h ep, const MessageId &id) const {
+        return ep == ep_ && id == opening_.header.id;
+    }
     bool goes_to(ucp_ep_h ep) const { return ep == ep_; }
+    void on_sent(TransferMessage &message, ucs_status_t status) override;
     // The receiver waits for the data by another route.
     void on_declined(Decline reason);
     // The process that was to read the data has ended.
@@ -60,84 +47,81 @@ public:
 private:
     enum class SendState : uint8_t {
         starting, // its first messages are being sent, and it cannot end yet
+        asking,   // the receiver is being asked whether it takes the route
         sending,
         stopping, // it has failed, and waits for messages that UCX is still sending
-        overdue,  // same, beyond its time limit; the user has been told
     };
-    // How the data goes, or what the receiver is being asked first.
-    enum class SendRoute : uint8_t {
-        asking_directly, // whether it reads the data where it is
-        asking,          // which of `routes_` it takes
-        host,
-        ring,
-        direct,
-    };
-    friend class ControlMessage;
     friend class SendChunk;
-    friend class RouteOffer;
-    friend class DirectMessage;
 
-    // In sending_direct.cpp:
-    // `type` is the user's handle, by which the flattened type is remembered.
-    void prepare_direct(ucd_type_t type);
-    void introduce();
-    bool ask_directly();
-    void give_up_direct();
-    void on_direct_message(const DirectMessage &message, ucs_status_t status);
-
-    // In sending_ring.cpp:
-    uint64_t ring_block_bytes() const;
-    // Whether a peer's budget, if one applies, has room for a block of the ring.
-    bool charge_ring_block(Charge &charge) const;
-    void prepare_ring();
-    void ask();
-    void ask_for_route();
-    void on_answer(ChunkRoute route, ucs_status_t status);
-    // Packs a first chunk for the ring. Returns false if the transfer has failed.
-    bool start_packing();
-    bool advance_in_ring();
-    void drop_packed();
-
-    bool is_whole() const { return buffer_.bytes() <= eager_; }
-    void set_limits(Matching matching);
-    Status set_whole();
-    SendArgs whole_message();
+    void choose_route(bool is_tagged, ucd_type_t type, bool *is_packed);
+    void set_chunks(uint64_t bytes);
+    Status set_whole(bool is_packed);
+    void set_window();
+    Status check_memory();
+    // Messages are made before the transfer starts, because later steps must not fail.
+    TransferMessage &add_message(MessageKind kind);
+    TransferMessage *find_message(MessageKind kind);
+    // Prepares a message to be sent now.
+    TransferMessage &use(TransferMessage &message);
     void begin(MessageKind kind);
+    SendArgs whole_message();
     void end_of_start();
-    void on_sent(ucs_status_t status);
+    // Asks the receiver, if the route needs its consent.
+    void ask();
+    bool waits_for_answer() const {
+        return state_ == SendState::starting || state_ == SendState::asking;
+    }
+    // One of the messages and chunks under way is complete.
+    void end_message(ucs_status_t status);
     // Ends the transfer with this status, once UCX has sent its messages. `withdraws`: tell the
     // receiver.
     void stop(ucs_status_t status, int ucd = UCD_SUCCESS, bool withdraws = true);
-    void withdraw();
     void conclude();
-    bool holds_memory() const;
     uint64_t chunk_bytes(uint64_t offset) const;
-    void set_chunks();
+    SendChunk *find_free_chunk();
+    bool take_block(StagingBlock &block);
+
+    // In sending_direct.cpp:
+    // `type` is the user's handle, by which the flattened type is remembered.
+    bool prepare_direct(ucd_type_t type);
+    bool find_memory(DirectPlace &place) const;
+    void prepare_introduction();
+    bool describe(ucd_type_t type, DirectPlace &place);
+    bool share(Link &to_reader, DirectPlace &place);
+    void introduce();
+    void offer_directly();
+    bool send_type();
+    void give_up_direct();
+    void on_read(ucs_status_t status);
+
+    // In sending_ring.cpp:
+    DeviceChunks &device_chunks() { return transfers_.engine.chunks_of(buffer_.device()); }
+    uint64_t ring_block_bytes() const;
+    bool take_ring_block(bool urgent, StagingBlock &block);
+    bool prepare_ring();
+    bool start_packing();
+    void offer_routes();
+    void on_answer(ChunkRoute route, ucs_status_t status);
+    void drop_packed();
 
     ucp_ep_h ep_ = nullptr;
-    uint64_t eager_ = 0;
-    uint64_t packed_from_ = 0; // messages of this size are packed before UCX gets them
-    bool is_streamed_ = false; // UCX packs the chunks
     uint64_t since_ = 0;
     TypedBuffer buffer_;
-    Frame frame_;
-    StagingBlock packed_;   // a whole message that was packed in advance, behind space for a Header
-    std::string am_header_; // a Header, and the user's header
-    MessageHeader withdrawal_;
-    ControlMessage opening_{*this}, offer_{*this}, withdrawal_message_{*this};
-    std::list<SendChunk> chunks_; // the window; a list, so that addresses stay valid
-    uint64_t next_ = 0;           // the first byte that is in no chunk yet
-    uint64_t under_way_ = 0;      // the number of unfinished messages and chunks
-    SendRoute route_ = SendRoute::host;
-    std::list<RouteOffer> routes_;          // those offered
-    std::unique_ptr<SendingDirect> direct_; // what is sent so that the receiver reads the data
-    std::list<SendChunk> ring_chunks_;
-    StagingBlock first_block_;      // the first block of the ring
-    bool exposed_ = false;          // the receiver opens the buffer itself
-    ucd_ipc_handle_t offered_ = {}; // the handle of the buffer, or of the first block
+    Route route_ = Route::whole;      // the receiver may decline it
+    Route in_chunks_ = Route::pieces; // the route that it cannot decline
     SendState state_ = SendState::starting;
-    ucs_status_t status_ = UCS_OK;
-    int ucd_ = UCD_SUCCESS;
+    TransferMessage opening_;
+    FramedRange frame_;                   // a whole message, if UCX packs it
+    StagingBlock packed_;                 // or packed in advance, behind space for a header
+    std::string am_header_;               // a header, and the user's header
+    std::list<TransferMessage> messages_; // all but the opening
+    std::list<SendChunk> chunks_;         // the window; a list, so that addresses stay valid
+    uint64_t next_ = 0;                   // the first byte that is in no chunk yet
+    uint64_t under_way_ = 0;              // the number of unfinished messages and chunks
+    TypePtr type_;                        // that an offer to read the data names
+    StagingBlock first_block_;            // the first block of the ring
+    bool exposed_ = false;                // the buffer itself takes the place of the ring
+    ucd_ipc_handle_t offered_ = {};       // the handle of the buffer, or of the first block
 };
 
 } // namespace ucd_ucx

@@ -1,168 +1,139 @@
 // The sender's side of transfers whose data the receiver reads where it is. See
 // docs/guide/direct.md.
 
-#include "pipeline/sending_direct.h"
-
 #include "direct/attachable_memory.h"
-#include "direct/limits.h"
-
-#include <algorithm>
-#include <span>
+#include "pipeline/sending.h"
 
 namespace ucd_ucx {
-namespace {
 
-bool is_worth_offering(const TypedBuffer &buffer, const TransferOptions &options,
-                       std::span<const DirectLimits> limits) {
-    return std::any_of(limits.begin(), limits.end(), [&](const DirectLimits &least) {
-        return buffer.bytes() >= options.direct_or(least.bytes) &&
-               buffer.mean_segment() >= least.row && buffer.range() <= least.max_range;
-    });
-}
+// Preparation -----------------------------------------------------------------
 
-} // namespace
-
-void Sending::prepare_direct(ucd_type_t handle) {
-    // The peer has asked for other transfers: then its messages already say how.
-    if (options_.direct == Trust::none || terms_.owner != nullptr) return;
-    if (transfers_.engine.options.direct == Trust::none) return; // nobody would accept connections
-    const bool on_device = !buffer_.device().empty();
+// Returns whether there is an offer. While there is no link, the endpoint's first transfer only
+// introduces this process.
+bool Sending::prepare_direct(ucd_type_t type) {
     DirectPlace place;
-    uint64_t offset = 0;
-    if (buffer_.is_by_reference()) return;
-    if (!on_device &&
-        !(buffer_.on_host() &&
-          AttachableMemory::find(buffer_.lowest(), buffer_.range(), place.handle, offset)))
-        return; // other processes cannot open it
-    Links &links = transfers_.engine.links;
-    Link *const link = links.to_reader(ep_);
-    if (link == nullptr) {
-        const std::optional<Introduction> introduction = links.introduce(ep_);
-        if (!introduction) return;
-        direct_ = std::make_unique<SendingDirect>(*this);
-        direct_->introduction = introduction;
-        return;
-    }
-    const bool always = options_.direct == Trust::always;
-    const std::span<const DirectLimits> limits =
-        on_device ? std::span<const DirectLimits>(limits_on_devices) : limits_if_attached;
-    // The kernel needs rows at regular distances at both sides: to move lists, it has to find which
-    // parts of both lists meet, for each transfer again.
-    if (!always &&
-        ((on_device && !buffer_.is_box()) || !is_worth_offering(buffer_, options_, limits)))
-        return;
-    TypePtr type;
-    const ucd_layout_t *layout;
-    if (!transfers_.direct.find(handle, type).ok() ||
-        !type->measure(buffer_.count(), layout).ok() ||
-        type->flattened.size() > DirectTypes::max_flattened)
-        return;
-    place.low = layout->low;
-    place.high = layout->high;
-    place.count = buffer_.count();
-    place.type = type->id;
-    PassedRange passed;
-    if (!on_device) {
-        if (!transfers_.passed_memory.offer_attachable(*link, place.handle, passed)) return;
-        place.memory = DirectPlace::Memory::attached;
-        place.base = offset - static_cast<uint64_t>(place.low);
-    } else {
-        const void *first = reinterpret_cast<const void *>(
-            reinterpret_cast<uintptr_t>(buffer_.buf()) + static_cast<uintptr_t>(place.low));
-        if (!transfers_.passed_memory.offer(
-                *link, first, static_cast<uint64_t>(place.high - place.low), place.handle, passed))
-            return;
-        place.memory = DirectPlace::Memory::ipc;
-        place.base = -static_cast<uint64_t>(place.low); // the handle's memory begins at `low`
-    }
-    place.descriptors = passed.count;
-    place.first_descriptor = passed.first;
-    direct_ = std::make_unique<SendingDirect>(*this);
-    direct_->type = std::move(type);
-    direct_->header.place = place;
-    route_ = SendRoute::asking_directly;
-}
-
-// Tells the peer who this is.
-void Sending::introduce() {
-    if (direct_ == nullptr || !direct_->introduction || status_ != UCS_OK) return;
-    direct_->introduction_header = {frame_.header, *direct_->introduction};
-    MessageHeader &h = direct_->introduction_header.header;
-    h.kind = MessageKind::introduction;
-    h.total = 0;
-    h.user_header = sizeof(Introduction);
-    ++under_way_;
-    direct_->introducing.send(ep_, &direct_->introduction_header,
-                              sizeof direct_->introduction_header, 1);
-}
-
-// Returns whether the transfer has to wait for the answer to an offer.
-bool Sending::ask_directly() {
-    introduce();
-    if (route_ != SendRoute::asking_directly) return false;
-    SendingDirect &d = *direct_;
+    if (!find_memory(place)) return false;
     Link *const link = transfers_.engine.links.to_reader(ep_);
-    if (link == nullptr || status_ != UCS_OK) { // the link has just been closed
-        give_up_direct();
+    if (link == nullptr) {
+        prepare_introduction();
         return false;
     }
-    if (transfers_.direct.has_to_be_sent(ep_, d.type->id)) {
-        d.type_header = frame_.header;
-        d.type_header.kind = MessageKind::direct_type;
-        d.type_header.user_header = 0;
-        ++under_way_;
-        d.sending_type.send_am(ep_, UCP_AM_SEND_FLAG_EAGER,
-                               {.header = &d.type_header,
-                                .header_bytes = sizeof d.type_header,
-                                .data = d.type->flattened.data(),
-                                .count = d.type->flattened.size()});
-        if (status_ != UCS_OK) {
-            give_up_direct();
-            return false;
-        }
-    }
-    MessageHeader &h = d.header.header;
-    h = frame_.header;
-    h.kind = MessageKind::direct;
-    h.user_header = sizeof d.header.place;
-    d.header.place.number = link->next_number();
-    d.header.place.mac = link->authenticate(&d.header, bytes_under_mac);
-    transfers_.trace(UCD_UCX_EVENT__SHARE, h.id, 0, buffer_.bytes());
-    transfers_.trace(UCD_UCX_EVENT__POST, h.id, 0, buffer_.bytes());
-    ++under_way_;
-    d.offering.send(ep_, &d.header, sizeof d.header, receipt_of(h));
+    const Transport transport = buffer_.on_host() ? Transport::mapped : Transport::device;
+    if (find_row(transport, {Route::direct}, buffer_, options_, false) == nullptr ||
+        !describe(type, place) || !share(*link, place))
+        return false;
+    add_message(MessageKind::direct_type);
+    add_message(MessageKind::direct).set_following(place);
     return true;
 }
 
-void Sending::give_up_direct() {
-    route_ = routes_.empty() ? SendRoute::host : SendRoute::asking;
+// Whether other processes can read the memory, and may.
+bool Sending::find_memory(DirectPlace &place) const {
+    // Without the pipeline's key, nobody would accept connections. And the messages of a transfer
+    // that the peer has asked for already say how.
+    if (options_.direct == Trust::none || transfers_.engine.options.direct == Trust::none ||
+        terms_.owner != nullptr || buffer_.is_by_reference())
+        return false;
+    place.memory = buffer_.on_host() ? DirectPlace::Memory::attached : DirectPlace::Memory::ipc;
+    return !buffer_.on_host() ||
+           AttachableMemory::find(buffer_.lowest(), buffer_.range(), place.handle, place.base);
 }
 
-void Sending::on_direct_message(const DirectMessage &message, ucs_status_t status) {
-    // The receiver has read the data, or does not need it.
-    if (&message == &direct_->offering && route_ == SendRoute::asking_directly &&
-        status == UCS_OK && status_ == UCS_OK) {
-        transfers_.trace(UCD_UCX_EVENT__SENT, frame_.header.id, 0, buffer_.bytes());
-        route_ = SendRoute::direct;
-        drop_packed();
-        next_ = buffer_.bytes();
-    }
-    on_sent(status);
+void Sending::prepare_introduction() {
+    if (const auto introduction = transfers_.engine.links.introduce(ep_))
+        add_message(MessageKind::introduction).set_following(*introduction);
+}
+
+// Finds the type that the offer names, and the bounds of the layout.
+bool Sending::describe(ucd_type_t type, DirectPlace &place) {
+    const ucd_layout_t *layout;
+    if (!transfers_.direct.find(type, type_).ok() ||
+        !type_->measure(buffer_.count(), layout).ok() ||
+        type_->flattened.size() > DirectTypes::max_flattened)
+        return false;
+    place.low = layout->low;
+    place.high = layout->high;
+    place.count = buffer_.count();
+    place.type = type_->id;
+    // The bytes begin at `low`; so far, `base` is where they begin in the handle's memory.
+    place.base -= static_cast<uint64_t>(place.low);
+    return true;
+}
+
+// Gives the receiver what it needs to open the memory.
+bool Sending::share(Link &to_reader, DirectPlace &place) {
+    PassedMemory &passed_memory = transfers_.passed_memory;
+    PassedRange passed;
+    const bool is_shared =
+        buffer_.on_host()
+            ? passed_memory.offer_attachable(to_reader, place.handle, passed)
+            : passed_memory.offer(to_reader, reinterpret_cast<const void *>(buffer_.lowest()),
+                                  buffer_.range(), place.handle, passed);
+    place.descriptors = passed.count;
+    place.first_descriptor = passed.first;
+    return is_shared;
+}
+
+// Messages --------------------------------------------------------------------
+
+// Tells the peer who this is.
+void Sending::introduce() {
+    TransferMessage *const introduction = find_message(MessageKind::introduction);
+    if (introduction == nullptr) return;
+    use(*introduction).header.total = 0;
+    introduction->ask(ep_, 1);
+}
+
+void Sending::offer_directly() {
+    Link *const link = transfers_.engine.links.to_reader(ep_);
+    if (link == nullptr || !send_type()) return give_up_direct(); // the link has just been closed
+    state_ = SendState::asking;
+    TransferMessage &offer = use(*find_message(MessageKind::direct));
+    DirectPlace place = offer.following<DirectPlace>();
+    place.number = link->next_number();
+    offer.set_following(place);
+    place.mac = link->authenticate(&offer.header, bytes_under_mac);
+    offer.set_following(place);
+    transfers_.trace(UCD_UCX_EVENT__SHARE, offer.header.id, 0, buffer_.bytes());
+    transfers_.trace(UCD_UCX_EVENT__POST, offer.header.id, 0, buffer_.bytes());
+    offer.ask(ep_, receipt_of(offer.header));
+}
+
+// Sends the type, if the peer does not have it. Returns false if the transfer has failed.
+bool Sending::send_type() {
+    if (transfers_.direct.has_to_be_sent(ep_, type_->id))
+        use(*find_message(MessageKind::direct_type))
+            .send(ep_, type_->flattened.data(), type_->flattened.size());
+    return status_ == UCS_OK;
+}
+
+void Sending::give_up_direct() {
+    route_ = find_message(MessageKind::route) != nullptr ? Route::ring : in_chunks_;
+    ask();
+}
+
+// The receiver has read the data, or does not need it.
+void Sending::on_read(ucs_status_t status) {
+    if (status != UCS_OK || state_ != SendState::asking || route_ != Route::direct) return;
+    transfers_.trace(UCD_UCX_EVENT__SENT, opening_.header.id, 0, buffer_.bytes());
+    state_ = SendState::sending;
+    drop_packed();
+    next_ = buffer_.bytes();
 }
 
 void Sending::on_declined(Decline reason) {
-    if (route_ != SendRoute::asking_directly || status_ != UCS_OK) return;
+    if (state_ != SendState::asking || route_ != Route::direct) return;
     if (reason > last_decline) return stop(UCS_ERR_INVALID_PARAM);
-    if (reason == Decline::unknown_type) transfers_.direct.send_again(ep_, direct_->type->id);
+    if (reason == Decline::unknown_type) transfers_.direct.send_again(ep_, type_->id);
     if (reason == Decline::unknown_memory)
-        transfers_.passed_memory.pass_again(ep_, direct_->header.place.handle);
+        transfers_.passed_memory.pass_again(
+            ep_, find_message(MessageKind::direct)->following<DirectPlace>().handle);
     note_progress();
     give_up_direct();
-    ask_for_route();
 }
 
 void Sending::on_link_ended() {
-    if (route_ != SendRoute::asking_directly || is_complete()) return;
+    if (route_ != Route::direct || next_ == buffer_.bytes() || is_complete()) return;
     stop(UCS_ERR_CONNECTION_RESET, UCD_SUCCESS, false);
     // UCX still has the offer.
     if (!is_complete()) transfers_.engine.report_unresponsive(ep_);

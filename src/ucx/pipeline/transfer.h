@@ -16,6 +16,9 @@ protected:
 
     Transfers &transfers_;
     TransferTerms terms_;
+    ucs_status_t status_ = UCS_OK; // how it ends
+    int ucd_ = UCD_SUCCESS;
+    bool is_overdue_ = false; // it has failed by its time limit, and the user has been told
 };
 
 } // namespace ucd_ucx

@@ -53,13 +53,18 @@ public:
 
     // What happens at the receiver. Each returns whether it may happen now; if not, nothing has
     // changed.
-    bool deliver();
-    bool claim(bool knows_endpoint); // a receive takes it, or learns its endpoint
-    bool release();                  // the receive has ended, or the user drops it
-    bool become_late();
-    bool end(); // no more messages will come
+    bool deliver() { return go_on(&NextStages::deliver); }
+    // A receive takes it, or learns its endpoint.
+    bool claim(bool knows_endpoint) {
+        return go_on(knows_endpoint ? &NextStages::receive : &NextStages::match);
+    }
+    // The receive has ended, or the user drops it.
+    bool release() { return go_on(&NextStages::release); }
+    bool become_late() { return go_on(&NextStages::become_late); }
+    // No more messages will come.
+    bool end() { return go_on(&NextStages::end); }
     // No opening can come either.
-    bool lose_endpoint();
+    bool lose_endpoint() { return go_on(&NextStages::lose_endpoint); }
 
     TransferStage stage() const { return stage_; }
     uint64_t total() const { return total_; }
@@ -78,12 +83,18 @@ public:
     bool all_routes_came() const { return offered_ != 0 && routes_came_ == offered_; }
 
 private:
+    // What follows a stage.
+    struct NextStages {
+        TransferStage deliver, match, receive, release, become_late, end, lose_endpoint;
+    };
+    bool go_on(TransferStage NextStages::*event);
     static constexpr unsigned bit_of_kind(MessageKind kind) {
         return 1U << (static_cast<unsigned>(kind) - static_cast<unsigned>(first_kind));
     }
     // Notes a message that comes at most once. Returns false if it, or one of `others`, which
     // exclude it, has come.
     bool note(MessageKind kind, unsigned others = 0);
+    Admission take_chunk(const MessagePart &part);
     Admission take_route(const MessagePart &part);
 
     const uint64_t total_;

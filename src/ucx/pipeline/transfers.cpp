@@ -7,8 +7,8 @@
 #include "pipeline/recv_part.h"
 #include "pipeline/send_chunk.h"
 #include "pipeline/sending.h"
-#include "pipeline/stream_range.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ucd_ucx {
@@ -26,8 +26,7 @@ Transfers::~Transfers() {
 }
 
 Status Transfers::open() {
-    UCD_TRY(framed->make(frame_callbacks));
-    return stream_range.make(stream_range_callbacks);
+    return framed->make(framed_callbacks);
 }
 
 // UCX's header also has ours.
@@ -45,28 +44,28 @@ MessageId Transfers::next_id(ucp_ep_h ep) {
 
 // Starting ----------------------------------------------------------------
 
-template <class Start>
-Status Transfers::start(std::unique_ptr<Sending> sending, Start &&start,
-                        ucd_ucx_request_t *transfer) {
-    // A transfer that UCX knows must be in the table. Grows geometrically, as push_back would.
+// A transfer that UCX knows must be in the table. Grows geometrically, as push_back would.
+void Transfers::make_room_for_send() {
     // own: the program's sends, and answers, which are charged
     if (sendings_.size() == sendings_.capacity()) sendings_.reserve(2 * sendings_.size() + 1);
-    start(*sending);
+}
+
+Status Transfers::hand_out(std::unique_ptr<Sending> started, ucd_ucx_request_t *transfer) {
     *transfer = UCD_UCX_REQUEST__NULL;
-    if (sending->is_complete()) return sending->start_status();
-    sendings_.push_back(sending.get());
-    sending->handed_out = true;
-    ++outstanding_;
-    *transfer = sending.release();
+    if (started->is_complete()) return started->start_status();
+    sendings_.push_back(started.get());
+    started->handed_out = true;
+    *transfer = started.release();
     return success;
 }
 
 Status Transfers::send_tagged(ucp_ep_h ep, const Data &data, ucp_tag_t tag,
                               const ucd_ucx_param_t *param, ucd_ucx_request_t *transfer) {
     auto sending = std::make_unique<Sending>(*this);
-    UCD_TRY(sending->set(ep, data, param, Matching::tag));
-    return start(
-        std::move(sending), [tag](Sending &s) { s.start_tagged(tag); }, transfer);
+    UCD_TRY(sending->set(ep, data, param, true));
+    make_room_for_send();
+    sending->start_tagged(tag);
+    return hand_out(std::move(sending), transfer);
 }
 
 Status Transfers::send_active(ucp_ep_h ep, unsigned id, std::string_view header, const Data &data,
@@ -76,15 +75,15 @@ Status Transfers::send_active(ucp_ep_h ep, unsigned id, std::string_view header,
         return fail(UCD_ERR__INVALID_ARG, "header_length is %zu; it must be at most %zu",
                     header.size(), max_user_header());
     auto sending = std::make_unique<Sending>(*this);
-    UCD_TRY(sending->set(ep, data, param, Matching::am, terms));
-    return start(
-        std::move(sending), [&](Sending &s) { s.start_am(id, header); }, transfer);
+    UCD_TRY(sending->set(ep, data, param, false, terms));
+    make_room_for_send();
+    sending->start_am(id, header);
+    return hand_out(std::move(sending), transfer);
 }
 
 void Transfers::add(Receiving &receiving) {
     receivings_.push_back(&receiving);
     receiving.handed_out = true;
-    ++outstanding_;
 }
 
 Status Transfers::receive_tagged(const Data &to, ucp_tag_t tag, ucp_tag_t mask,
@@ -93,13 +92,11 @@ Status Transfers::receive_tagged(const Data &to, ucp_tag_t tag, ucp_tag_t mask,
     UCD_TRY(receiving->set(to, param));
     add(*receiving);
     const Status status = receiving->start_tagged(tag, mask);
-    if (!status.ok()) {
+    if (status.ok())
+        *transfer = receiving.release();
+    else
         receivings_.pop_back();
-        --outstanding_;
-        return status;
-    }
-    *transfer = receiving.release();
-    return success;
+    return status;
 }
 
 Status Transfers::receive_active(RecvMessage &message, const Data &to, ucd_op_t op,
@@ -262,6 +259,14 @@ bool Transfers::advance_all() {
     for (std::size_t i = 0; i < receivings_.size(); ++i) receivings_[i]->advance();
     for (std::size_t i = 0; i < sendings_.size(); ++i) any |= sendings_[i]->advance();
     return any;
+}
+
+std::size_t Transfers::outstanding() const {
+    const auto count = [](const auto &started) {
+        return std::count_if(started.begin(), started.end(),
+                             [](const auto *transfer) { return !transfer->is_complete(); });
+    };
+    return static_cast<std::size_t>(count(sendings_) + count(receivings_));
 }
 
 bool Transfers::end_finished() noexcept {

@@ -9,6 +9,7 @@
 #include "pipeline/direct_types.h"
 #include "pipeline/message.h"
 #include "pipeline/message_table.h"
+#include "pipeline/routes.h"
 
 #include <memory>
 #include <optional>
@@ -87,7 +88,7 @@ public:
     // The longest header of an active message.
     std::size_t max_user_header() const;
     // The number of transfers that are not complete.
-    std::size_t outstanding() const { return outstanding_; }
+    std::size_t outstanding() const;
 
     // The functions of a family:
     void take(std::unique_ptr<AmData> am_data) override;
@@ -106,9 +107,7 @@ public:
     // Inline, so that the compiler does not copy the result through memory.
     void finish(ucd_ucx_request &transfer, const Result &result) {
         transfer.complete(result);
-        if (!transfer.handed_out) return;
-        finished_.push(transfer);
-        --outstanding_;
+        if (transfer.handed_out) finished_.push(transfer);
     }
     // A user's message has been announced.
     void deliver(RecvMessage &message);
@@ -125,7 +124,6 @@ public:
     MessageTable messages;
     // See framed.h. Shared with receives that UCX still has when the pipeline ends.
     const std::shared_ptr<GenericDatatype> framed = std::make_shared<GenericDatatype>();
-    GenericDatatype stream_range; // see stream_range.h
 
 private:
     RecvMessage *find_message(const RecvPart &part, ucs_status_t failed);
@@ -136,8 +134,8 @@ private:
     void end_messages(ucp_ep_h ep, ucs_status_t status, uint64_t before);
     bool end_some();
     bool free_dropped(uint64_t most);
-    template <class Start>
-    Status start(std::unique_ptr<Sending> sending, Start &&start, ucd_ucx_request_t *transfer);
+    void make_room_for_send();
+    Status hand_out(std::unique_ptr<Sending> started, ucd_ucx_request_t *transfer);
     void add(Receiving &receiving);
     bool advance_all();
     bool end_finished() noexcept;
@@ -149,7 +147,6 @@ private:
     // Transfers that have been started and whose end has not been passed on.
     std::vector<Sending *> sendings_;
     std::vector<Receiving *> receivings_;
-    std::size_t outstanding_ = 0;
     Queue<Notice> finished_, delivered_;
     // Endpoints that have failed or are barred, whose messages end in many calls of progress.
     struct Ending {

@@ -2,14 +2,13 @@
 
 #include "datatype/segment_cursor.h"
 #include "pipeline/framed.h"
-#include "pipeline/stream_range.h"
 #include "support/device_test.hpp"
 #include "support/random/random_cases.hpp"
 
 #include <cstring>
 #include <vector>
 
-namespace stream_range_test {
+namespace framed_test {
 
 using namespace ucdtest;
 using namespace ucd_ucx;
@@ -53,14 +52,14 @@ std::vector<std::pair<std::size_t, std::size_t>> random_fragments(Rng &rng, std:
 } // namespace
 
 DEVICE_TEST("fragments of a range, in any order, are those of the stream") {
-    const ucp_generic_dt_ops_t &call = stream_range_callbacks;
-    run_cases("ucx stream range", 300, [&](Case &one) {
+    const ucp_generic_dt_ops_t &call = framed_callbacks;
+    run_cases("ucx framed range", 300, [&](Case &one) {
         Rng &rng = one.rng();
         const std::size_t length = rng.chance(50) ? 1 + rng.below(100) : 2000 + rng.below(10000);
         Rows rows(rng, 1 + rng.below(20), length, length + rng.below(3000));
         const std::size_t offset = rng.below(rows.size());
         const std::size_t bytes = 1 + rng.below(rows.size() - offset);
-        StreamRange range(rows.buffer, offset, bytes);
+        FramedRange range(rows.buffer, offset, bytes);
         if ((range.cursor != nullptr) != (length >= 2048)) one.fail("the cursor");
         void *const state = call.start_pack(nullptr, &range, 1);
         if (call.packed_size(state) != bytes) one.fail("the size");
@@ -96,16 +95,16 @@ DEVICE_TEST("what lies beyond a range is not written, and is a failure") {
                                    {SIZE_MAX, 1},
                                    {0, SIZE_MAX},
                                    {SIZE_MAX - 5, 10}}) {
-        StreamRange range(rows.buffer, 0, 100);
+        FramedRange range(rows.buffer, 0, 100);
         const std::vector<char> data(200, 'x');
-        CHECK(stream_range_callbacks.unpack(&range, at, data.data(), some) == UCS_OK);
+        CHECK(framed_callbacks.unpack(&range, at, data.data(), some) == UCS_OK);
         CHECK(range.failure != UCD_SUCCESS);
         CHECK(rows.data == before);
     }
     // A range that is longer than the data: what is not there is zeros.
-    StreamRange range(rows.buffer, rows.size() - 5, 10);
+    FramedRange range(rows.buffer, rows.size() - 5, 10);
     std::vector<char> packed(10, 'p');
-    CHECK(stream_range_callbacks.pack(&range, 0, packed.data(), 10) == 10);
+    CHECK(framed_callbacks.pack(&range, 0, packed.data(), 10) == 10);
     if (length == 5000) CHECK(range.failure != UCD_SUCCESS);
 }
 
@@ -130,10 +129,9 @@ DEVICE_TEST("fragments of a message with its header are the header and the strea
             fragments.push_back({at, some});
         }
 
-        const ucp_generic_dt_ops_t &call = frame_callbacks;
-        Frame sent;
-        sent.buffer = &rows.buffer;
-        sent.header = header;
+        const ucp_generic_dt_ops_t &call = framed_callbacks;
+        FramedRange sent(rows.buffer, 0, rows.size());
+        sent.header = &header;
         sent.prefix = before;
         void *state = call.start_pack(nullptr, &sent, 1);
         if (call.packed_size(state) != bytes) one.fail("the size");
@@ -144,14 +142,16 @@ DEVICE_TEST("fragments of a message with its header are the header and the strea
         if (packed[bytes] != 'p') one.fail("beyond the end");
 
         for (char &c : rows.data) c = 'u';
-        Frame received;
-        received.buffer = &rows.buffer;
-        received.direction = TransferDirection::receive;
+        MessageHeader header_received;
+        FramedArrival arrival;
+        FramedRange received(rows.buffer, 0, FramedRange::any_length);
+        received.header = &header_received;
         received.prefix = before;
+        received.arrival = &arrival;
         state = call.start_unpack(nullptr, &received, 1);
         for (const auto &[at, some] : fragments)
             if (call.unpack(state, at, expected.data() + at, some) != UCS_OK) one.fail("a status");
-        if (has_header && std::memcmp(&received.header, &header, sizeof header) != 0)
+        if (has_header && std::memcmp(&header_received, &header, sizeof header) != 0)
             one.fail("the header");
         std::vector<char> in_rows(rows.data.size(), 'u');
         for (std::size_t i = 0; i < rows.size(); ++i)
@@ -160,4 +160,4 @@ DEVICE_TEST("fragments of a message with its header are the header and the strea
     });
 }
 
-} // namespace stream_range_test
+} // namespace framed_test
