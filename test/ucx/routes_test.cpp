@@ -112,8 +112,11 @@ DEVICE_TEST("what is offered to be read is long enough for its rows") {
     CHECK_FALSE(Message(MiB, 64, 3).is_direct(Transport::device));
     CHECK(Message(MiB, 128, 3).is_direct(Transport::device));
     Message by_key(70 * KiB, 8);
+    CHECK_FALSE(by_key.is_direct(Transport::mapped));
     by_key.options.direct_bytes = 70 * KiB;
-    CHECK_FALSE(by_key.is_direct(Transport::mapped)); // rows are as short as before
+    CHECK(by_key.is_direct(Transport::mapped));
+    by_key.options.direct_bytes = 71 * KiB;
+    CHECK_FALSE(by_key.is_direct(Transport::mapped));
     by_key.options.direct = Trust::always;
     CHECK(by_key.is_direct(Transport::mapped));
     by_key.options.eager = 70 * KiB;

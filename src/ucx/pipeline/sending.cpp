@@ -53,14 +53,15 @@ void Sending::choose_route(bool is_tagged, ucd_type_t type, bool *is_packed) {
     const auto find = [&](auto... possible) {
         return find_row(transport, {possible...}, buffer_, options_, is_tagged);
     };
-    const RouteRow &chunked = *find(Route::pieces, Route::streamed);
-    in_chunks_ = chunked.route;
-    set_chunks(options_.chunk_or(chunked.terms.chunk));
     // What a peer has asked for goes in chunks, which are charged.
     const bool may_be_whole = terms_.account == nullptr || bytes == 0;
     const RouteRow *const whole = may_be_whole ? find(Route::whole) : nullptr;
-    const bool is_short = bytes <= direct_limit(options_, buffer_.hints());
-    const bool is_offered = !is_short && prepare_direct(type);
+    *is_packed = whole != nullptr && whole->terms.packed;
+    if (whole != nullptr && bytes <= direct_limit(options_, buffer_.hints())) return;
+    const RouteRow &chunked = *find(Route::pieces, Route::streamed);
+    in_chunks_ = chunked.route;
+    set_chunks(options_.chunk_or(chunked.terms.chunk));
+    const bool is_offered = prepare_direct(type);
     const bool has_ring = !buffer_.on_host() && find(Route::ring) != nullptr && prepare_ring();
     if (is_offered)
         route_ = Route::direct;
@@ -68,7 +69,6 @@ void Sending::choose_route(bool is_tagged, ucd_type_t type, bool *is_packed) {
         route_ = Route::ring;
     else
         route_ = whole != nullptr ? Route::whole : in_chunks_;
-    *is_packed = whole != nullptr && whole->terms.packed;
 }
 
 // If a peer asked for the data, chunks must fit the peer's budget, and it must be possible to pack
