@@ -34,18 +34,21 @@ struct Message {
         REQUIRE(buffer.bytes() == bytes);
     }
     ~Message() { (void)ucd_free(&type); }
-    const RouteRow *row(Transport transport, std::initializer_list<Route> possible,
+    const RouteRow *row(Transport transport, std::initializer_list<TransferRoute> possible,
                         bool is_tagged = true) const {
         return find_row(transport, possible, buffer, options, is_tagged);
     }
     // The route of host memory, if all are possible.
-    Route route(Transport transport, bool is_tagged = true) const {
+    TransferRoute route(Transport transport, bool is_tagged = true) const {
         const RouteRow *found =
-            row(transport, {Route::whole, Route::pieces, Route::streamed}, is_tagged);
+            row(transport, {TransferRoute::whole, TransferRoute::pieces, TransferRoute::streamed},
+                is_tagged);
         REQUIRE(found != nullptr);
         return found->route;
     }
-    bool is_direct(Transport transport) const { return row(transport, {Route::direct}) != nullptr; }
+    bool is_direct(Transport transport) const {
+        return row(transport, {TransferRoute::direct}) != nullptr;
+    }
 };
 
 } // namespace
@@ -55,28 +58,28 @@ DEVICE_TEST("host memory goes whole up to a limit of its transport, and else in 
         Transport transport;
         bool is_tagged;
         std::size_t limit;
-        Route beyond;
+        TransferRoute beyond;
     } rows[] = {
-        {Transport::shared_memory, true, 512 * KiB, Route::streamed},
-        {Transport::shared_memory, false, 64 * KiB, Route::streamed},
-        {Transport::network, true, 64 * KiB, Route::pieces},
-        {Transport::network, false, 64 * KiB, Route::pieces},
-        {Transport::slow_network, true, 512 * KiB, Route::pieces},
-        {Transport::slow_network, false, 64 * KiB, Route::pieces},
-        {Transport::device, true, 64 * KiB, Route::pieces},
+        {Transport::shared_memory, true, 512 * KiB, TransferRoute::streamed},
+        {Transport::shared_memory, false, 64 * KiB, TransferRoute::streamed},
+        {Transport::network, true, 64 * KiB, TransferRoute::pieces},
+        {Transport::network, false, 64 * KiB, TransferRoute::pieces},
+        {Transport::slow_network, true, 512 * KiB, TransferRoute::pieces},
+        {Transport::slow_network, false, 64 * KiB, TransferRoute::pieces},
+        {Transport::device, true, 64 * KiB, TransferRoute::pieces},
     };
     for (const auto &row : rows) {
         INFO("transport " << static_cast<int>(row.transport) << ", tagged " << row.is_tagged);
-        CHECK(Message(row.limit, 8).route(row.transport, row.is_tagged) == Route::whole);
+        CHECK(Message(row.limit, 8).route(row.transport, row.is_tagged) == TransferRoute::whole);
         CHECK(Message(row.limit + 8, 8).route(row.transport, row.is_tagged) == row.beyond);
         Message other(1000, 8);
         for (const bool is_short : {false, true}) { // the key stands for the limit
             other.options.eager = is_short ? 1000 : 999;
-            CHECK((other.route(row.transport, row.is_tagged) == Route::whole) == is_short);
+            CHECK((other.route(row.transport, row.is_tagged) == TransferRoute::whole) == is_short);
         }
     }
     const auto is_packed = [](std::size_t bytes, Transport transport) {
-        return Message(bytes, 8).row(transport, {Route::whole})->terms.packed;
+        return Message(bytes, 8).row(transport, {TransferRoute::whole})->terms.packed;
     };
     CHECK_FALSE(is_packed(8 * KiB - 8, Transport::slow_network));
     CHECK(is_packed(8 * KiB, Transport::slow_network));
@@ -85,12 +88,13 @@ DEVICE_TEST("host memory goes whole up to a limit of its transport, and else in 
 }
 
 DEVICE_TEST("the ring begins where a message is not always whole") {
-    CHECK(Message(32 * KiB, 8).row(Transport::device, {Route::ring}) == nullptr);
-    CHECK(Message(32 * KiB + 8, 8).row(Transport::device, {Route::ring}) != nullptr);
-    CHECK(Message(32 * KiB + 8, 8).row(Transport::network, {Route::ring}) == nullptr);
-    const RouteRow *first = Message(MiB, 8).row(
-        Transport::device, {Route::whole, Route::pieces, Route::ring, Route::streamed});
-    CHECK(first->route == Route::ring);
+    CHECK(Message(32 * KiB, 8).row(Transport::device, {TransferRoute::ring}) == nullptr);
+    CHECK(Message(32 * KiB + 8, 8).row(Transport::device, {TransferRoute::ring}) != nullptr);
+    CHECK(Message(32 * KiB + 8, 8).row(Transport::network, {TransferRoute::ring}) == nullptr);
+    const RouteRow *first =
+        Message(MiB, 8).row(Transport::device, {TransferRoute::whole, TransferRoute::pieces,
+                                                TransferRoute::ring, TransferRoute::streamed});
+    CHECK(first->route == TransferRoute::ring);
 }
 
 DEVICE_TEST("what is offered to be read is long enough for its rows") {

@@ -22,7 +22,7 @@ constexpr uint64_t max_beside_ring = 32 << 10;
 // ucd.ucx.chunk take the place of the limit of `whole`, of `from` of `direct`, and of `chunk`.
 std::span<const RouteRow> table() {
     using enum Transport;
-    using enum Route;
+    using enum TransferRoute;
     constexpr uint64_t KiB = 1 << 10, MiB = 1 << 20, any = UINT64_MAX;
     static constexpr RouteRow rows[] = {
         // Measured: "How a message is sent" and "Which way to choose" of docs/guide/ucx.md.
@@ -73,12 +73,12 @@ Transport transport_of(ucp_ep_h ep) {
 bool suits(const RouteRow &row, const TypedBuffer &buffer, const TransferOptions &options,
            bool is_tagged) {
     const uint64_t bytes = buffer.bytes();
-    if (row.route == Route::whole) {
+    if (row.route == TransferRoute::whole) {
         const uint64_t most = is_tagged ? row.to : std::min(row.to, max_whole);
         return bytes >= row.from && bytes <= options.eager_or(most);
     }
-    if (row.route == Route::ring) return bytes > options.eager_or(row.from - 1);
-    if (row.route != Route::direct) return true;
+    if (row.route == TransferRoute::ring) return bytes > options.eager_or(row.from - 1);
+    if (row.route != TransferRoute::direct) return true;
     if (bytes <= direct_limit(options, buffer.hints())) return false;
     return options.direct == Trust::always ||
            (bytes >= options.direct_or(row.from) && bytes <= row.to &&
@@ -103,7 +103,7 @@ Transport host_transport(ucp_ep_h ep, const TransferOptions &options, bool by_uc
     return may_pack || transport != Transport::shared_memory ? transport : Transport::network;
 }
 
-const RouteRow *find_row(Transport transport, std::initializer_list<Route> possible,
+const RouteRow *find_row(Transport transport, std::initializer_list<TransferRoute> possible,
                          const TypedBuffer &buffer, const TransferOptions &options,
                          bool is_tagged) {
     const std::span<const RouteRow> rows = table();

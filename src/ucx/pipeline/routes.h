@@ -10,7 +10,7 @@
 namespace ucd_ucx {
 
 // How the data of a transfer moves.
-enum class Route : uint8_t {
+enum class TransferRoute : uint8_t {
     whole,    // in one UCP message
     pieces,   // in chunks that this library packs, or sends from where they are if contiguous
     streamed, // in chunks that UCX packs and unpacks while it moves them, fragment by fragment
@@ -37,14 +37,14 @@ struct RouteTerms {
 };
 struct RouteRow {
     Transport transport;
-    Route route;
+    TransferRoute route;
     uint64_t from, to;
     RouteTerms terms = {};
 };
 
 // The first of the transport's rows that suits the message and whose route is one of `possible`.
 // Null if there is none.
-const RouteRow *find_row(Transport transport, std::initializer_list<Route> possible,
+const RouteRow *find_row(Transport transport, std::initializer_list<TransferRoute> possible,
                          const TypedBuffer &buffer, const TransferOptions &options, bool is_tagged);
 
 // Messages up to this size are whole, whatever else is possible.

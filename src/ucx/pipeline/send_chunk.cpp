@@ -15,7 +15,7 @@ SendChunk::SendChunk(Sending &owner)
 }
 
 void SendChunk::start(StagingBlock block, uint64_t offset, uint64_t bytes) {
-    const bool in_ring = owner_.route_ == Route::ring;
+    const bool in_ring = owner_.route_ == TransferRoute::ring;
     state_ = ChunkState::packing;
     block_ = std::move(block);
     bytes_ = bytes;
@@ -45,7 +45,7 @@ void SendChunk::moved(Status status) {
 // answer was another route.
 void SendChunk::finish_packing() {
     const bool in_ring = header.kind == MessageKind::ring_chunk;
-    if (owner_.status_ != UCS_OK || (in_ring && owner_.route_ != Route::ring)) {
+    if (owner_.status_ != UCS_OK || (in_ring && owner_.route_ != TransferRoute::ring)) {
         drop();
         return owner_.end_message(UCS_OK);
     }
@@ -61,7 +61,7 @@ void SendChunk::post() {
     if (in_ring) owner_.transfers_.trace(UCD_UCX_EVENT__SHARE, header.id, header.offset, bytes_);
     owner_.transfers_.trace(UCD_UCX_EVENT__POST, header.id, header.offset, bytes_);
     if (in_ring) return ask(owner_.ep_, receipt_of(header));
-    if (owner_.route_ == Route::streamed) {
+    if (owner_.route_ == TransferRoute::streamed) {
         range_ = {owner_.buffer_, header.offset, bytes_};
         return wait_with(
             owner_.ep_,

@@ -32,7 +32,7 @@ Status Sending::set(ucp_ep_h ep, const Data &data, const ucd_ucx_param_t *param,
     opening_.header.total = buffer_.bytes();
     bool is_packed = false;
     choose_route(is_tagged, data.type, &is_packed);
-    if (route_ == Route::whole) return set_whole(is_packed);
+    if (route_ == TransferRoute::whole) return set_whole(is_packed);
     set_window();
     return check_memory();
 }
@@ -55,20 +55,21 @@ void Sending::choose_route(bool is_tagged, ucd_type_t type, bool *is_packed) {
     };
     // What a peer has asked for goes in chunks, which are charged.
     const bool may_be_whole = terms_.account == nullptr || bytes == 0;
-    const RouteRow *const whole = may_be_whole ? find(Route::whole) : nullptr;
+    const RouteRow *const whole = may_be_whole ? find(TransferRoute::whole) : nullptr;
     *is_packed = whole != nullptr && whole->terms.packed;
     if (whole != nullptr && bytes <= direct_limit(options_, buffer_.hints())) return;
-    const RouteRow &chunked = *find(Route::pieces, Route::streamed);
+    const RouteRow &chunked = *find(TransferRoute::pieces, TransferRoute::streamed);
     in_chunks_ = chunked.route;
     set_chunks(options_.chunk_or(chunked.terms.chunk));
     const bool is_offered = prepare_direct(type);
-    const bool has_ring = !buffer_.on_host() && find(Route::ring) != nullptr && prepare_ring();
+    const bool has_ring =
+        !buffer_.on_host() && find(TransferRoute::ring) != nullptr && prepare_ring();
     if (is_offered)
-        route_ = Route::direct;
+        route_ = TransferRoute::direct;
     else if (has_ring)
-        route_ = Route::ring;
+        route_ = TransferRoute::ring;
     else
-        route_ = whole != nullptr ? Route::whole : in_chunks_;
+        route_ = whole != nullptr ? TransferRoute::whole : in_chunks_;
 }
 
 // If a peer asked for the data, chunks must fit the peer's budget, and it must be possible to pack
@@ -121,8 +122,8 @@ void Sending::set_window() {
 
 // Fails now, before the transfer starts, if there is no memory for the first chunk.
 Status Sending::check_memory() {
-    const bool takes_chunks = in_chunks_ == Route::pieces && buffer_.in_place() == nullptr &&
-                              terms_.account == nullptr &&
+    const bool takes_chunks = in_chunks_ == TransferRoute::pieces &&
+                              buffer_.in_place() == nullptr && terms_.account == nullptr &&
                               find_message(MessageKind::route) == nullptr;
     const uint64_t bytes = std::min(options_.chunk, buffer_.bytes());
     if (takes_chunks && !transfers_.engine.take_chunk(buffer_, bytes, true))
@@ -181,8 +182,8 @@ void Sending::end_of_start() {
 
 void Sending::ask() {
     if (status_ != UCS_OK) return;
-    if (route_ == Route::direct) return offer_directly();
-    if (route_ == Route::ring) return offer_routes();
+    if (route_ == TransferRoute::direct) return offer_directly();
+    if (route_ == TransferRoute::ring) return offer_routes();
     state_ = SendState::sending;
 }
 
@@ -195,7 +196,7 @@ SendArgs Sending::whole_message() {
 }
 
 void Sending::start_tagged(ucp_tag_t tag) {
-    const bool is_whole = route_ == Route::whole;
+    const bool is_whole = route_ == TransferRoute::whole;
     begin(is_whole ? MessageKind::whole : MessageKind::opening);
     frame_.prefix = sizeof(MessageHeader);
     if (!start_packing()) return end_of_start();
@@ -211,7 +212,7 @@ void Sending::start_tagged(ucp_tag_t tag) {
 }
 
 void Sending::start_am(unsigned id, std::string_view user_header) {
-    const bool is_whole = route_ == Route::whole;
+    const bool is_whole = route_ == TransferRoute::whole;
     MessageHeader &header = opening_.header;
     begin(is_whole ? MessageKind::whole : MessageKind::user_offer);
     header.user_id = id;
@@ -235,13 +236,13 @@ void Sending::start_am(unsigned id, std::string_view user_header) {
 // Chunks ----------------------------------------------------------------------
 
 uint64_t Sending::chunk_bytes(uint64_t offset) const {
-    const uint64_t chunk = route_ == Route::ring ? options_.ring_chunk : options_.chunk;
+    const uint64_t chunk = route_ == TransferRoute::ring ? options_.ring_chunk : options_.chunk;
     return std::min(chunk, buffer_.bytes() - offset);
 }
 
 // Null if as many chunks are under way as may be.
 SendChunk *Sending::find_free_chunk() {
-    const uint64_t depth = route_ == Route::ring ? options_.ring_depth : options_.depth;
+    const uint64_t depth = route_ == TransferRoute::ring ? options_.ring_depth : options_.depth;
     uint64_t used = 0;
     SendChunk *found = nullptr;
     for (SendChunk &chunk : chunks_) {
@@ -256,11 +257,12 @@ SendChunk *Sending::find_free_chunk() {
 // Takes memory for the next chunk, if its route needs any. Returns false if it has to wait, or if
 // the transfer has failed.
 bool Sending::take_block(StagingBlock &block) {
-    const bool is_in_place = route_ == Route::ring ? exposed_ : buffer_.in_place() != nullptr;
-    if (is_in_place || route_ == Route::streamed) return true;
+    const bool is_in_place =
+        route_ == TransferRoute::ring ? exposed_ : buffer_.in_place() != nullptr;
+    if (is_in_place || route_ == TransferRoute::streamed) return true;
     const bool urgent = std::none_of(chunks_.begin(), chunks_.end(),
                                      [](const SendChunk &c) { return c.holds_memory(); });
-    const bool goes_on = route_ == Route::ring
+    const bool goes_on = route_ == TransferRoute::ring
                              ? take_ring_block(urgent, block)
                              : transfers_.engine.take_chunk_for(terms_.account, buffer_,
                                                                 chunk_bytes(next_), urgent, &block);
@@ -271,11 +273,12 @@ bool Sending::take_block(StagingBlock &block) {
 // Chunks for the ring are packed already while the receiver is being asked.
 bool Sending::advance() {
     check_time();
-    if (status_ != UCS_OK || next_ == buffer_.bytes() || route_ == Route::direct) return false;
+    if (status_ != UCS_OK || next_ == buffer_.bytes() || route_ == TransferRoute::direct)
+        return false;
     SendChunk *const chunk = find_free_chunk();
     if (chunk == nullptr) return false;
     Ledger &ledger = transfers_.engine.ledger;
-    const bool counts = terms_.account != nullptr && route_ != Route::ring;
+    const bool counts = terms_.account != nullptr && route_ != TransferRoute::ring;
     if (counts && !ledger.may_work(terms_.account)) return true; // in the next call of progress
     StagingBlock block;
     if (!take_block(block)) return false;
@@ -312,7 +315,7 @@ void Sending::stop(ucs_status_t status, int ucd, bool withdraws) {
     drop_packed();
     if (state_ == SendState::starting) return; // end_of_start ends the transfer
     state_ = SendState::stopping;
-    if (withdraws && route_ != Route::whole) {
+    if (withdraws && route_ != TransferRoute::whole) {
         TransferMessage &withdrawal = use(*find_message(MessageKind::withdraw));
         withdrawal.header.detail = static_cast<uint16_t>(-status_);
         withdrawal.send(ep_);
@@ -321,7 +324,7 @@ void Sending::stop(ucs_status_t status, int ucd, bool withdraws) {
 }
 
 void Sending::cancel() {
-    if (!is_complete() && route_ != Route::whole) stop(UCS_ERR_CANCELED);
+    if (!is_complete() && route_ != TransferRoute::whole) stop(UCS_ERR_CANCELED);
 }
 
 void Sending::on_endpoint_failed(ucp_ep_h ep, ucs_status_t status, uint64_t before) {

@@ -107,8 +107,8 @@ private:
     ucp_ep_h ep_ = nullptr;
     uint64_t since_ = 0;
     TypedBuffer buffer_;
-    Route route_ = Route::whole;      // the receiver may decline it
-    Route in_chunks_ = Route::pieces; // the route that it cannot decline
+    TransferRoute route_ = TransferRoute::whole;      // the receiver may decline it
+    TransferRoute in_chunks_ = TransferRoute::pieces; // the route that it cannot decline
     SendState state_ = SendState::starting;
     TransferMessage opening_;
     FramedRange frame_;                   // a whole message, if UCX packs it

@@ -19,7 +19,7 @@ bool Sending::prepare_direct(ucd_type_t type) {
         return false;
     }
     const Transport transport = buffer_.on_host() ? Transport::mapped : Transport::device;
-    if (find_row(transport, {Route::direct}, buffer_, options_, false) == nullptr ||
+    if (find_row(transport, {TransferRoute::direct}, buffer_, options_, false) == nullptr ||
         !describe(type, place) || !share(*link, place))
         return false;
     add_message(MessageKind::direct_type);
@@ -108,13 +108,13 @@ bool Sending::send_type() {
 }
 
 void Sending::give_up_direct() {
-    route_ = find_message(MessageKind::route) != nullptr ? Route::ring : in_chunks_;
+    route_ = find_message(MessageKind::route) != nullptr ? TransferRoute::ring : in_chunks_;
     ask();
 }
 
 // The receiver has read the data, or does not need it.
 void Sending::on_read(ucs_status_t status) {
-    if (status != UCS_OK || state_ != SendState::asking || route_ != Route::direct) return;
+    if (status != UCS_OK || state_ != SendState::asking || route_ != TransferRoute::direct) return;
     transfers_.trace(UCD_UCX_EVENT__SENT, opening_.header.id, 0, buffer_.bytes());
     state_ = SendState::sending;
     drop_packed();
@@ -122,7 +122,7 @@ void Sending::on_read(ucs_status_t status) {
 }
 
 void Sending::on_declined(Decline reason) {
-    if (state_ != SendState::asking || route_ != Route::direct) return;
+    if (state_ != SendState::asking || route_ != TransferRoute::direct) return;
     if (reason > last_decline) return stop(UCS_ERR_INVALID_PARAM);
     if (reason == Decline::unknown_type) transfers_.direct.send_again(ep_, type_->id);
     if (reason == Decline::unknown_memory)
@@ -133,7 +133,7 @@ void Sending::on_declined(Decline reason) {
 }
 
 void Sending::on_link_ended() {
-    if (route_ != Route::direct || next_ == buffer_.bytes() || is_complete()) return;
+    if (route_ != TransferRoute::direct || next_ == buffer_.bytes() || is_complete()) return;
     stop(UCS_ERR_CONNECTION_RESET, UCD_SUCCESS, false);
     // UCX still has the offer.
     if (!is_complete()) transfers_.engine.report_unresponsive(ep_);

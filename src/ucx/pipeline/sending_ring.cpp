@@ -56,7 +56,7 @@ bool Sending::prepare_ring() {
 // Called before the first message is sent, because starting a kernel takes longer than sending a
 // message. Returns false if the transfer has failed.
 bool Sending::start_packing() {
-    if (route_ == Route::ring && !exposed_) (void)advance();
+    if (route_ == TransferRoute::ring && !exposed_) (void)advance();
     return status_ == UCS_OK;
 }
 
