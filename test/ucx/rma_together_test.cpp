@@ -133,27 +133,18 @@ DEVICE_TEST("requests that were not sent end with their endpoint") {
 DEVICE_TEST("requests that are newer than the failure of their endpoint are sent") {
     const int number = GENERATE(1, 3);
     Puts puts;
-    const RmaSide &a = puts.pair.a;
+    RmaSide &a = puts.pair.a;
     puts.start(4, 3); // one is sent, and three are not
-    // Another thread loses the endpoint while this one starts further operations. What is at the
-    // target lies behind the others' bytes.
-    a.rma->engine.endpoint_failures.note(a.ep(), UCS_ERR_CANCELED);
+    ok(ucd_ucx_lose_endpoint(a.rma, a.ep(), UCS_ERR_CANCELED), "lose");
+    // What is at the target lies behind the others' bytes.
     std::vector<std::unique_ptr<RmaTestOperation>> newer;
     for (int i = 0; i < number; ++i) {
         newer.push_back(std::make_unique<RmaTestOperation>(3));
         RmaTestOperation &put = *newer.back();
         std::fill(put.in.begin(), put.in.end(), 100 + i);
-        const ucd_ucx_param_t p = put.o.param();
-        const ucd_ucx::rma::RmaArguments arguments = {
-            .verb = ucd_ucx::rma::Verb::put,
-            .ep = a.ep(),
-            .sent = {put.in.data(), 3, UCD_TYPE__INT},
-            .received = {},
-            .key = puts.window.key(),
-            .displacement = static_cast<std::intptr_t>((12 + i * 3) * sizeof(int)),
-            .target = {nullptr, 3, UCD_TYPE__INT},
-            .param = &p};
-        REQUIRE(a.rma->one_sided->origin.start(arguments, &put.o.request).ok());
+        ok(put.start(What::put, a, puts.window.key(),
+                     static_cast<std::intptr_t>((12 + i * 3) * sizeof(int))),
+           "put");
     }
     puts.pair.until([&] {
         return std::all_of(newer.begin(), newer.end(), [](const auto &p) { return p->done(); });

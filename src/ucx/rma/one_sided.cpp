@@ -152,7 +152,7 @@ void OneSided::take_refusal(const Preamble &preamble, Delivery &delivery) {
 // Progress --------------------------------------------------------------------
 
 void OneSided::on_endpoint_failed(const EndpointFailure &f) {
-    origin.on_endpoint_failed(f.ep, f.status, f.before);
+    origin.on_endpoint_failed(f.ep, f.status);
     target.on_endpoint_failed(f.ep, f.before);
     access.on_endpoint_failed(f.ep);
 }

@@ -55,19 +55,14 @@ bool accumulates(Verb verb) {
     return verb == Verb::accumulate || verb == Verb::get_accumulate;
 }
 
-template <class Number>
-void Encoded::put(Number number) {
-    number = swapped_if_big_endian(number);
-    std::memcpy(fixed_ + size_, &number, sizeof number);
-    size_ += sizeof number;
+void Encoded::put(uint64_t number) {
+    fixed_[fixed_bytes_ / sizeof number] = swapped_if_big_endian(number);
+    fixed_bytes_ += sizeof number;
 }
 
-Encoded::Encoded(const Preamble &preamble, uint8_t version) {
-    put(first_byte_of(version));
-    put(static_cast<uint8_t>(preamble.verb));
-    put(preamble.first);
-    put(preamble.second);
-    put(preamble.number);
+Encoded::Encoded(const Preamble &p, uint8_t version) {
+    put(first_byte_of(version) | static_cast<uint64_t>(p.verb) << 8 | uint64_t{p.first} << 16 |
+        uint64_t{p.second} << 24 | uint64_t{p.number} << 32);
 }
 
 Encoded::Encoded(const Answer &answer)
@@ -81,32 +76,24 @@ Encoded::Encoded(const Request &request)
                        static_cast<uint8_t>((request.shows_key ? form_key : 0) |
                                             static_cast<uint8_t>(request.form) << 1),
                        request.number}) {
-    put(request.displacement);
+    put(static_cast<uint64_t>(request.displacement));
     put(request.count);
     if (request.shows_key) {
-        std::copy(request.window.begin(), request.window.end(), fixed_ + size_);
-        size_ += request.window.size();
+        std::memcpy(&fixed_[fixed_bytes_ / sizeof(uint64_t)], request.window.data(),
+                    request.window.size());
+        fixed_bytes_ += request.window.size();
     } else {
         put(request.handle);
     }
-    put(request.type_index);
-    put(static_cast<uint32_t>(request.type.size()));
+    put(request.type_index | uint64_t{request.type.size()} << 32);
     type_ = request.type;
-}
-
-void Encoded::set_number(uint32_t number) {
-    number = swapped_if_big_endian(number);
-    std::memcpy(fixed_ + 4, &number, sizeof number);
-}
-
-void Encoded::set_displacement(int64_t displacement) {
-    displacement = swapped_if_big_endian(displacement);
-    std::memcpy(fixed_ + Preamble::bytes, &displacement, sizeof displacement);
 }
 
 std::string Encoded::text() const {
     // own: the program's type
-    return std::string(fixed_, size_).append(type_);
+    std::string all(size(), 0);
+    write(all.data());
+    return all;
 }
 
 Reading decode(std::string_view message, Preamble &preamble) {

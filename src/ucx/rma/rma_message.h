@@ -90,21 +90,17 @@ public:
     explicit Encoded(const Preamble &preamble, uint8_t version = protocol_version);
     explicit Encoded(const Answer &answer);
     explicit Encoded(const Request &request);
-    std::size_t size() const { return size_ + type_.size(); }
-    // Of a request.
-    void set_number(uint32_t number);
-    void set_displacement(int64_t displacement);
+    std::size_t size() const { return fixed_bytes_ + type_.size(); }
     void write(char *to) const {
-        std::memcpy(to, fixed_, size_);
-        if (!type_.empty()) std::memcpy(to + size_, type_.data(), type_.size());
+        std::memcpy(to, fixed_, fixed_bytes_);
+        if (!type_.empty()) std::memcpy(to + fixed_bytes_, type_.data(), type_.size());
     }
     std::string text() const;
 
 private:
-    template <class Number>
-    void put(Number number);
-    char fixed_[Request::max_bytes_before_type];
-    std::size_t size_ = 0;
+    void put(uint64_t number);
+    uint64_t fixed_[Request::max_bytes_before_type / sizeof(uint64_t)]; // little endian
+    std::size_t fixed_bytes_ = 0;
     std::string_view type_;
 };
 

@@ -2,41 +2,84 @@
 
 #include "rma/one_sided.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace ucd_ucx::rma {
 
+// What the target knows -----------------------------------------------------
+
 void EndpointOrder::forget() {
-    forget_types();
-    windows.clear();
-    last_window_use = nullptr;
-}
-
-// Requests that are kept for repetition name types by their indices.
-void EndpointOrder::forget_types() {
     types.clear();
-    last_type_use = nullptr;
-    for (RepeatedOperation &operation : last_operations) operation.type.reset();
+    last_type_use_ = nullptr;
+    windows.clear();
+    last_handle_ = nullptr;
 }
 
-void EndpointOrder::learn(const ContentId &window, WindowHandle handle, const PeerType &type,
-                          uint32_t type_index) {
-    if (handle != 0) {
-        const auto found = windows.find(window);
-        if (found != windows.end()) found->second.handle = handle;
-    }
-    if (type_index == Request::no_index) return;
+void EndpointOrder::learn(const ContentId &window, WindowHandle handle) {
+    if (handle == 0) return;
+    const auto found = windows.find(window);
+    if (found != windows.end()) found->second = handle;
+}
+
+void EndpointOrder::learn(const PeerType &type) {
     const auto found = types.find(type.id);
-    if (found != types.end() && found->second.index == type_index) found->second.confirmed = true;
+    if (found != types.end()) found->second.confirmed = true;
 }
 
-Origin::Origin(OneSided &owner, uint64_t types_limit) : rma(owner), types(types_limit) {}
+void EndpointOrder::name_window(const ContentId &window, Request &request) {
+    if (last_handle_ == nullptr || !same(last_window_, window)) {
+        last_handle_ = nullptr;
+        if (windows.size() >= max_windows && !windows.contains(window)) windows.clear();
+        last_handle_ = &windows[window];
+        last_window_ = window;
+    }
+    request.handle = *last_handle_;
+    request.shows_key = request.handle == 0;
+    if (request.shows_key) request.window = window;
+}
 
-EndpointOrder &Origin::look_up(ucp_ep_h ep) {
-    last_lane_ = &lanes_[ep];
-    last_ep_ = ep;
-    return *last_lane_;
+void EndpointOrder::name_type(const PeerType &type, std::size_t max_header, Request &request) {
+    bool is_new = false;
+    if (last_type_use_ == nullptr || !same(last_type_, type.id)) {
+        last_type_use_ = nullptr;
+        is_new = !types.contains(type.id);
+        // An index may be reused only when no operation is in progress that uses it.
+        if (is_new && types.size() >= max_types && active == 0) types.clear();
+        const auto index = static_cast<uint32_t>(types.size());
+        if (!is_new || index < max_types) last_type_use_ = &types[type.id];
+        if (is_new && last_type_use_ != nullptr) last_type_use_->index = index;
+        last_type_ = type.id;
+    }
+    if (last_type_use_ != nullptr) {
+        request.type_index = last_type_use_->index;
+        if (last_type_use_->confirmed) return;
+        if (is_new && type.flattened.size() + Request::max_bytes_before_type <= max_header) {
+            request.form = TypeForm::flattened;
+            request.type = type.flattened;
+            return;
+        }
+    }
+    request.form = TypeForm::name;
+    request.type = {reinterpret_cast<const char *>(type.id.data()), type.id.size()};
+}
+
+// Types -----------------------------------------------------------------------
+
+Origin::Origin(OneSided &owner, uint64_t types_limit) : rma(owner), types(types_limit) {
+    references_.reserve(64);
+}
+
+Status Origin::find_type(ucd_type_t handle, TypePtr &type) {
+    if (handle != last_handle_) references_.clear();
+    if (!references_.empty()) { // the type keeps its handle from being used for another one
+        type = std::move(references_.back());
+        references_.pop_back();
+        return success;
+    }
+    UCD_TRY(types.find(handle, type));
+    last_handle_ = handle;
+    last_type_ = type.get();
+    return success;
 }
 
 // Numbers -----------------------------------------------------------------
@@ -44,165 +87,111 @@ EndpointOrder &Origin::look_up(ucp_ep_h ep) {
 // Places are used in turn, so that a number is reused only after a quarter of a million others: UCX
 // may deliver an answer late, to a new endpoint with the address of an old one.
 Status Origin::enter(RmaOperation &operation) {
-    // own: the program's operations
-    if (timed_.size() == timed_.capacity()) timed_.reserve(2 * timed_.size() + 1);
-    if (free_places_.empty()) UCD_TRY(add_places());
-    Place &place = places_[free_places_.front()];
-    free_places_.pop_front();
+    if (outstanding_ + 1 >= places_.size()) UCD_TRY(add_places());
+    Place &place = places_[first_free_];
+    first_free_ = place.next_free;
     place.operation = &operation;
     operation.number = place.number;
     ++outstanding_;
-    if (operation.has_time_limit()) {
-        operation.timed_place = timed_.size();
-        timed_.push_back(&operation);
-    }
+    if (operation.has_time_limit()) timed_.push(operation);
     return success;
 }
 
 Status Origin::add_places() {
     constexpr std::size_t more = 1024;
-    if (places_.size() + more > std::size_t{1} << places_bits)
-        return fail(UCD_ERR__OUT_OF_MEM, "there are %zu operations outstanding already",
-                    places_.size());
+    const std::size_t first = places_.size();
+    if (first + more > place_mask) // one place is always free
+        return fail(UCD_ERR__OUT_OF_MEM, "there are %zu operations outstanding already", first);
     // bounded: by 2^places_bits
-    free_places_.reserve(places_.size() + more);
-    places_.reserve(places_.size() + more);
-    for (std::size_t i = 0; i < more; ++i) {
-        const auto index = static_cast<uint32_t>(places_.size());
-        places_.push_back({nullptr, index});
-        free_places_.push_back(index);
+    places_.resize(first + more);
+    for (std::size_t i = first; i < first + more; ++i) {
+        places_[i].number = static_cast<uint32_t>(i);
+        free_place(static_cast<uint32_t>(i));
     }
     return success;
 }
 
-void Origin::leave(const RmaOperation &operation) {
-    const uint32_t index = operation.number & ((uint32_t{1} << places_bits) - 1);
+void Origin::free_place(uint32_t index) {
+    places_[last_free_].next_free = index;
+    last_free_ = index;
+}
+
+void Origin::leave(RmaOperation &operation) {
+    const uint32_t index = operation.number & place_mask;
     places_[index].operation = nullptr;
     places_[index].number += uint32_t{1} << places_bits;
-    free_places_.push_back(index);
+    free_place(index);
     --outstanding_;
-    if (!operation.has_time_limit()) return;
-    timed_[operation.timed_place] = timed_.back();
-    timed_.back()->timed_place = operation.timed_place;
-    timed_.pop_back();
+    LinkedList<RmaOperation>::remove(operation);
 }
 
 RmaOperation *Origin::find(uint32_t number, ucp_ep_h ep) const {
-    const uint32_t index = number & ((uint32_t{1} << places_bits) - 1);
+    const uint32_t index = number & place_mask;
     if (index >= places_.size() || places_[index].number != number) return nullptr;
     RmaOperation *operation = places_[index].operation;
-    return operation != nullptr && operation->ep() == ep ? operation : nullptr;
+    return operation != nullptr && operation->lane.ep == ep ? operation : nullptr;
 }
 
 std::vector<RmaOperation *> Origin::operations_of(ucp_ep_h ep) const {
     std::vector<RmaOperation *> found;
     for (const Place &place : places_)
-        if (place.operation != nullptr && (ep == nullptr || place.operation->ep() == ep))
+        if (place.operation != nullptr && (ep == nullptr || place.operation->lane.ep == ep))
             found.push_back(place.operation);
     return found;
 }
 
-// What the target knows -----------------------------------------------------
-
-void Origin::name_window(EndpointOrder &lane, const ContentId &window, Request &request) {
-    if (lane.last_window_use == nullptr || !same(lane.last_window, window)) {
-        if (lane.windows.size() >= EndpointOrder::max_windows && !lane.windows.contains(window)) {
-            lane.windows.clear();
-            lane.last_window_use = nullptr;
-        }
-        lane.last_window_use = &lane.windows[window];
-        lane.last_window = window;
-    }
-    request.handle = lane.last_window_use->handle;
-    request.shows_key = request.handle == 0;
-    if (request.shows_key) request.window = window;
-}
-
-void Origin::name_type(EndpointOrder &lane, const PeerType &type, Request &request) {
-    if (lane.last_type_use == nullptr || !same(lane.last_type, type.id)) {
-        const bool is_new = !lane.types.contains(type.id);
-        // An index may be reused only when no operation is in progress that uses it.
-        if (is_new && lane.types.size() >= EndpointOrder::max_types && lane.active == 0)
-            lane.forget_types();
-        const auto index = static_cast<uint32_t>(lane.types.size());
-        if (is_new && index >= EndpointOrder::max_types) { // there is no room
-            request.form = TypeForm::name;
-            request.type = {reinterpret_cast<const char *>(type.id.data()), type.id.size()};
-            return;
-        }
-        EndpointOrder::TypeUse &use = lane.types[type.id];
-        if (use.index == Request::no_index) {
-            use.index = index;
-            const std::size_t room =
-                rma.transfers.max_user_header() - Request::max_bytes_before_type;
-            request.form = type.flattened.size() <= room ? TypeForm::flattened : TypeForm::name;
-        } else {
-            request.form = TypeForm::name;
-        }
-        lane.last_type_use = &use;
-        lane.last_type = type.id;
-    } else {
-        request.form = TypeForm::name;
-    }
-    request.type_index = lane.last_type_use->index;
-    if (lane.last_type_use->confirmed)
-        request.form = TypeForm::known;
-    else if (request.form == TypeForm::flattened)
-        request.type = type.flattened;
-    else
-        request.type = {reinterpret_cast<const char *>(type.id.data()), type.id.size()};
-}
-
 // Operations ----------------------------------------------------------------
 
-template <class Start>
-Status Origin::send(RmaOperation &operation, EndpointOrder &lane, Start &&start) noexcept {
-    UCD_TRY(without_exceptions([&] { return enter(operation); }));
-    const Status status = without_exceptions(start);
-    if (!status.ok() || operation.is_over()) leave(operation);
+EndpointOrder &Origin::look_up(ucp_ep_h ep) {
+    last_lane_ = &lanes_[ep];
+    last_lane_->ep = ep;
+    return *last_lane_;
+}
+
+Status Origin::send(RmaOperation &operation) noexcept {
+    Result result;
+    bool is_done = false, is_entered = false;
+    const Status status = without_exceptions([&] {
+        is_done = operation.is_done_directly(result);
+        if (is_done) return success;
+        UCD_TRY(enter(operation));
+        is_entered = true;
+        return operation.start();
+    });
+    if (!status.ok() && is_entered) leave(operation);
     if (!status.ok()) return status;
-    if (operation.is_over())
-        complete(operation, operation.direct_result());
+    if (is_done)
+        complete(operation, result);
     else
-        ++lane.active;
+        ++operation.lane.active;
     return success;
 }
 
 Status Origin::start(const RmaArguments &arguments, ucd_ucx_request_t *request) {
     EndpointOrder &lane = lane_of(arguments.ep);
-    auto operation = std::make_unique<RmaOperation>(*this);
-    const RepeatedOperation &before = lane.repeated(arguments.verb);
-    if (lane.held.empty() && before.has(arguments)) {
-        UCD_TRY(operation->set(arguments, before));
-        UCD_TRY(send(*operation, lane, [&] { return operation->start(lane, before); }));
-        *request = operation.release();
-        return success;
-    }
+    auto operation = std::make_unique<RmaOperation>(*this, lane);
     UCD_TRY(operation->set(arguments));
     if (lane.held.empty()) {
-        UCD_TRY(send(*operation, lane, [&] { return operation->start(lane, &arguments); }));
+        UCD_TRY(send(*operation));
         *request = operation.release();
         return success;
     }
-    UCD_TRY(operation->hold());
+    UCD_TRY(operation->arguments.hold());
     *request = operation.get();
     lane.held.push_back(std::move(operation));
     ++held_;
     return success;
 }
 
-void Origin::fence(EndpointOrder &lane) {
-    if (lane.active > 0 || !lane.held.empty()) lane.held.push_back(nullptr);
-}
-
 void Origin::fence(ucp_ep_h ep) {
-    if (ep != nullptr) return fence(lane_of(ep));
-    for (auto &[endpoint, lane] : lanes_) fence(lane);
+    for (auto &[endpoint, lane] : lanes_)
+        if ((ep == nullptr || endpoint == ep) && (lane.active > 0 || !lane.held.empty()))
+            lane.held.push_back(nullptr);
 }
 
 Status Origin::flush(ucp_ep_h ep, const ucd_ucx_param_t *param, ucd_ucx_request_t *request) {
     auto flush = std::make_unique<Flush>();
-    UCD_TRY(flush->set({}, param));
+    UCD_TRY(flush->set(param));
     std::vector<RmaOperation *> awaited = operations_of(ep);
     for (const auto &[endpoint, lane] : lanes_)
         for (const auto &operation : lane.held)
@@ -236,19 +225,23 @@ void Origin::take_failure(uint32_t number, ucp_ep_h ep, ucs_status_t status, int
 }
 
 void Origin::complete(RmaOperation &operation, const Result &result) {
-    if (!operation.flushes.empty())
-        for (Flush *flush : std::exchange(operation.flushes, {}))
-            if (flush->one_ended(result)) rma.engine.finish(*flush, flush->result());
+    for (Flush *flush : std::exchange(operation.flushes, {}))
+        if (flush->one_ended(result)) rma.engine.finish(*flush, flush->result());
     rma.engine.finish(operation, result);
 }
 
 void Origin::ended(RmaOperation &operation, const Result &result) {
     leave(operation);
-    EndpointOrder &lane = *operation.lane;
+    TypePtr &type = operation.arguments.type;
+    // One that has failed needs its type for ucd_ucx_last_error.
+    const bool is_reusable = result.status == UCS_OK && type.get() == last_type_ &&
+                             references_.size() < references_.capacity();
+    if (is_reusable) references_.push_back(std::move(type));
+    EndpointOrder &lane = operation.lane;
     --lane.active;
     complete(operation, result);
     advance(lane);
-    if (lane.types.empty()) forget_if_idle(operation.ep());
+    if (lane.types.empty()) forget_if_idle(lane.ep);
 }
 
 // For an endpoint that has failed: its lane is no longer needed.
@@ -269,33 +262,32 @@ void Origin::advance(EndpointOrder &lane) {
         --held_;
         operation->note_progress();
         RmaOperation &next = *operation.release();
-        const Status status = send(next, lane, [&] { return next.start(lane, nullptr); });
+        const Status status = send(next);
         if (!status.ok()) complete(next, {UCS_ERR_IO_ERROR, status.code(), 0, 0});
     }
 }
 
 void Origin::check_timed() {
-    const std::vector<RmaOperation *> timed = timed_;
-    for (RmaOperation *operation : timed) operation->check_time();
+    for (std::size_t left = timed_.size(); left > 0 && !timed_.empty(); --left) {
+        RmaOperation &operation = timed_.pop();
+        timed_.push(operation);
+        operation.check_time();
+    }
 }
 
-void Origin::on_endpoint_failed(ucp_ep_h ep, ucs_status_t status, uint64_t before) {
+// All operations of the endpoint are older than its failure, since failures are handled before an
+// operation starts.
+void Origin::on_endpoint_failed(ucp_ep_h ep, ucs_status_t status) {
     const auto found = lanes_.find(ep);
     if (found == lanes_.end()) return;
     EndpointOrder &lane = found->second;
     lane.forget();
-    std::erase_if(lane.held, [&](std::unique_ptr<RmaOperation> &operation) {
-        if (operation == nullptr || operation->since() >= before) return false;
+    for (; !lane.held.empty(); lane.held.pop_front()) {
+        if (lane.held.front() == nullptr) continue;
         --held_;
-        complete(*operation.release(), {status, UCD_SUCCESS, 0, 0});
-        return true;
-    });
-    for (RmaOperation *operation : operations_of(ep))
-        if (operation->since() < before) operation->fail(status, UCD_SUCCESS);
-    // The lane may have been deleted with its last operation.
-    const auto left = lanes_.find(ep);
-    if (left == lanes_.end()) return;
-    advance(left->second);
+        complete(*lane.held.front().release(), {status, UCD_SUCCESS, 0, 0});
+    }
+    for (RmaOperation *operation : operations_of(ep)) operation->fail(status, UCD_SUCCESS);
     forget_if_idle(ep);
 }
 

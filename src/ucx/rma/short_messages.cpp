@@ -206,26 +206,10 @@ void ShortMessages::send_all_gathered() {
     std::erase_if(gathered_, [](const Gathered &g) { return g.message == nullptr; });
 }
 
-// An operation may be newer than the failure: its endpoint then has the address of the old one.
 void ShortMessages::forget_gathered(ucp_ep_h ep) {
-    for (Gathered &gathered : gathered_) {
-        if (gathered.message->ep != ep) continue;
-        char *const memory = gathered.message->memory();
-        std::string_view parts = parts_of(gathered);
-        gathered.bytes = Preamble::bytes;
-        gathered.parts = 0;
-        gathered.message->charge.give_back();
-        for (std::string_view one; !(one = take_part(parts)).empty();) {
-            Preamble preamble;
-            (void)decode(one, preamble);
-            if (is_answer(preamble.verb) || !rma_.origin.knows(preamble.number, ep)) continue;
-            std::memmove(memory + gathered.bytes, one.data() - length_bytes,
-                         length_bytes + one.size());
-            gathered.bytes += length_bytes + one.size();
-            ++gathered.parts;
-        }
-    }
-    std::erase_if(gathered_, [](const Gathered &g) { return g.parts == 0; });
+    for (Gathered &gathered : gathered_)
+        if (gathered.message->ep == ep) give_back(std::move(gathered.message));
+    std::erase_if(gathered_, [](const Gathered &g) { return g.message == nullptr; });
 }
 
 void ShortMessages::fail_operations(std::string_view parts, ucp_ep_h ep, ucs_status_t status) {

@@ -47,7 +47,7 @@ public:
         gathers_ = false;
         if (!gathered_.empty()) send_all_gathered();
     }
-    // The endpoint has failed: drops the answers, and the messages of operations that have ended.
+    // The endpoint has failed: nothing is sent to it any more.
     void forget_gathered(ucp_ep_h ep);
 
     // The memory that a message of this size takes until it is sent.

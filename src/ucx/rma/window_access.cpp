@@ -196,18 +196,17 @@ WindowMemory *WindowAccess::memory_of(ucp_ep_h ep, Link &link, Claimed &claimed)
     return claimed.memory.get();
 }
 
-bool WindowAccess::move(const RmaArguments &arguments, const PeerType &type,
-                        const ContentId &window, Status *status) {
-    const auto claims = claims_.find(arguments.ep);
+bool WindowAccess::move(const CheckedArguments &arguments, ucp_ep_h ep, Status *status) {
+    const auto claims = claims_.find(ep);
     if (claims == claims_.end()) return false;
     const ucd_layout_t *layout;
-    if (!type.measure(arguments.target.count, layout).ok()) return false;
+    if (!arguments.type->measure(arguments.count, layout).ok()) return false;
     const uint64_t most = accumulates(arguments.verb) ? max_accumulated : max_accessed;
     if (layout->segments == 0 || layout->bytes > most) return false;
-    const auto found = claims->second.windows.find(window);
+    const auto found = claims->second.windows.find(arguments.window);
     if (found == claims->second.windows.end()) return false;
     Claimed &claimed = found->second;
-    Link *const link = rma_.engine.links.to_owner(arguments.ep);
+    Link *const link = rma_.engine.links.to_owner(ep);
     if (link == nullptr) return false;
     if (!claimed.is_checked &&
         (claimed.grant.letters != WindowGrant::expected_letters ||
@@ -218,7 +217,7 @@ bool WindowAccess::move(const RmaArguments &arguments, const PeerType &type,
     claimed.is_checked = true;
     const WindowGrant &grant = claimed.grant;
     if (!is_within(arguments.displacement, layout->low, layout->high, grant.bytes)) return false;
-    if (memory_of(arguments.ep, *link, claimed) == nullptr) return false;
+    if (memory_of(ep, *link, claimed) == nullptr) return false;
     AccessPage *const page = page_of(*link, claims->second, grant.descriptor);
     if (page == nullptr) return false;
     if (!page->begin(grant.place, grant.generation)) { // the window is gone
@@ -227,7 +226,7 @@ bool WindowAccess::move(const RmaArguments &arguments, const PeerType &type,
     }
     bool has_moved = false;
     const Status tried = without_exceptions([&] {
-        has_moved = move_mapped(arguments, type, *layout, claimed, status);
+        has_moved = move_mapped(arguments, ep, *layout, claimed, status);
         return success;
     });
     page->end();
@@ -255,20 +254,19 @@ int WindowAccess::copy(const Data &from, const void *from_buf, const Data &to, v
 }
 
 // The target refuses elements that overlap, also those of a layout that is too long to check.
-bool WindowAccess::can_be_written(const RmaArguments &a, const PeerType &type) {
+bool WindowAccess::can_be_written(const CheckedArguments &a, ucp_ep_h ep) {
     uint64_t work = Ledger::steps_of_call;
     Overlap overlap = Overlap::unknown;
     bool refused = false;
-    return type.find_overlap(a.target.count, rma_.engine.ledger, a.ep, work, overlap, &refused)
-               .ok() &&
+    return a.type->find_overlap(a.count, rma_.engine.ledger, ep, work, overlap, &refused).ok() &&
            overlap == Overlap::none;
 }
 
-bool WindowAccess::move_mapped(const RmaArguments &a, const PeerType &type,
-                               const ucd_layout_t &layout, Claimed &claimed, Status *status) {
+bool WindowAccess::move_mapped(const CheckedArguments &a, ucp_ep_h ep, const ucd_layout_t &layout,
+                               Claimed &claimed, Status *status) {
     WindowMemory &memory = *claimed.memory;
-    const Data there = {nullptr, a.target.count, type.type.get()};
-    if (a.verb != Verb::get && !can_be_written(a, type)) return false;
+    const Data there = {nullptr, a.count, a.type->type.get()};
+    if (a.verb != Verb::get && !can_be_written(a, ep)) return false;
     void *const target = reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(memory.base()) +
                                                   static_cast<uintptr_t>(a.displacement));
     if (a.verb == Verb::put)

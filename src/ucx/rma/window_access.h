@@ -5,8 +5,7 @@
 #include "common/ledger.h"
 #include "direct/links.h"
 #include "rma/access_page.h"
-#include "rma/rma_message.h"
-#include "rma/rma_operation.h"
+#include "rma/rma_arguments.h"
 #include "rma/window_memory.h"
 
 #include <memory>
@@ -56,8 +55,7 @@ public:
     void take_grant(ucp_ep_h ep, std::string_view message);
     // Does the operation. Returns false if it has to go by message; part of the data of a put or a
     // get may have moved by then. *status: an accumulate has failed, and may be done in part.
-    bool move(const RmaArguments &arguments, const PeerType &type, const ContentId &window,
-              Status *status);
+    bool move(const CheckedArguments &arguments, ucp_ep_h ep, Status *status);
 
     void on_endpoint_failed(ucp_ep_h ep);
     void on_link_ended(ucp_ep_h ep);
@@ -101,9 +99,9 @@ private:
     void forget_retired(); // those whose origins are not at work any more
     static AccessPage *page_of(const Link &link, Claims &claims, uint64_t descriptor);
     WindowMemory *memory_of(ucp_ep_h ep, Link &link, Claimed &claimed);
-    bool can_be_written(const RmaArguments &arguments, const PeerType &type);
-    bool move_mapped(const RmaArguments &arguments, const PeerType &type,
-                     const ucd_layout_t &layout, Claimed &claimed, Status *status);
+    bool can_be_written(const CheckedArguments &arguments, ucp_ep_h ep);
+    bool move_mapped(const CheckedArguments &arguments, ucp_ep_h ep, const ucd_layout_t &layout,
+                     Claimed &claimed, Status *status);
     int copy(const Data &from, const void *from_buf, const Data &to, void *to_buf,
              const ucd_layout_t &target, ucd_op_t op);
 
