@@ -263,7 +263,7 @@ TEST_CASE("the names and the type of a lost endpoint end with it") {
             CHECK(attacker.next_said().first == wire::done);
         }
         const ucd_ucx::Ledger &ledger = v.side.rma->engine.ledger;
-        CHECK(ledger.bytes() > static_cast<std::uint64_t>(is_large ? 400 * levels : 90 * types));
+        CHECK(ledger.bytes() > static_cast<std::uint64_t>(is_large ? 400 * levels : 30 * types));
         v.measure();
         v.longest.note(ledger, [&] { v.lose(); });
         CHECK(attacker.within(20, [&] { return ledger.bytes() == 0; }));

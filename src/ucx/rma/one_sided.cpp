@@ -31,73 +31,82 @@ Status OneSided::send(ucp_ep_h ep, const Encoded &message, const Data &data, ucd
 
 // Messages of version 2 are refused later, because few of them come.
 bool OneSided::take_at_once(AmData &message) {
-    if (!message.header().empty() ||
-        read_first_byte(static_cast<uint8_t>(message.data()[0])) == Reading::other_version)
+    const std::string_view data = message.data();
+    if (!message.header().empty() || data.empty() ||
+        read_first_byte(static_cast<uint8_t>(data[0])) == Reading::other_version)
         return false;
-    if (engine.endpoint_failures.since(message.ep, message.since) == UCS_OK) take_whole(message);
+    if (engine.endpoint_failures.since(message.ep, message.since) != UCS_OK) return true;
+    Delivery delivery = {data, message.ep, message.is_cut(), Payload(message)};
+    take(delivery, &message);
     return true;
 }
 
+// Failures are handled before what comes later, so that all that a Peer or an EndpointOrder has is
+// older than a failure that is handled.
 void OneSided::take(std::unique_ptr<AmData> message) {
-    if (engine.endpoint_failures.since(message->ep, message->since) != UCS_OK) return;
-    if (const auto refusal = refusal_of_version_2(message->header(), message->data()))
-        target.refuse_old(message->ep, *refusal);
-    else if (!message->is_cut())
-        take_whole(*message);
-    else
-        take_beginning(*message);
-}
-
-void OneSided::take_whole(AmData &message) {
-    Delivery delivery = {message.data(), message.ep, message.since, Payload(message)};
-    take(delivery, &message);
+    if (engine.endpoint_failures.any_noted()) return engine.events.put(*message.release());
+    if (const auto refusal = refusal_of_version_2(message->header(), message->data());
+        refusal && engine.endpoint_failures.since(message->ep, message->since) == UCS_OK)
+        return target.refuse_old(message->ep, *refusal);
+    (void)take_at_once(*message);
 }
 
 // Whatever happens here, the transfers must continue with the next message.
 void OneSided::take_message(RecvMessage &message) {
-    Delivery delivery = {message.user_header(), message.ep(), engine.events.now(),
-                         Payload(transfers, message)};
-    if (message.ep() == nullptr) return; // no answer is possible
+    Delivery delivery = {message.user_header(), message.ep(), false, Payload(transfers, message)};
     const MessageHeader &h = message.header();
     if (h.detail != 0 || h.offset != 0) return; // mean nothing here
     (void)without_exceptions([&] {
-        take(delivery, nullptr);
+        engine.handle_endpoint_failures(); // as above
+        // Without an endpoint, no answer is possible.
+        if (message.ep() != nullptr && transfers.failure_of(message) == UCS_OK)
+            take(delivery, nullptr);
         return success;
     });
 }
 
-// There was no memory for all of the message.
-void OneSided::take_beginning(AmData &message) {
-    const Delivery delivery = {message.data(), message.ep, message.since, Payload()};
+void OneSided::take(Delivery &delivery, AmData *alone) {
     Preamble preamble;
     const Reading reading = decode(delivery.message, preamble);
-    if (reading != Reading::good) return;
-    if (is_request(preamble.verb)) target.refuse(preamble, delivery, Verdict::no_memory);
-    if (preamble.verb == Verb::type) target.lose_type(preamble.number, message.ep);
-    if (is_answer(preamble.verb))
-        origin.take_failure(preamble.number, message.ep, UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
-    if (preamble.verb == Verb::several) take_parts(message); // those that have arrived completely
+    // Data is not converted, so peers of the other byte order refuse each other's requests.
+    const bool is_foreign = reading == Reading::other_byte_order;
+    if (reading != Reading::good && !is_foreign) return;
+    if (preamble.verb == Verb::several) {
+        if (alone != nullptr) take_parts(*alone);
+        return;
+    }
+    if (is_foreign) return take_unread(preamble, delivery, Verdict::not_supported);
+    if (delivery.is_cut) return take_unread(preamble, delivery, Verdict::no_memory);
+    if (is_request(preamble.verb)) return target.take_request(preamble, delivery);
+    if (is_answer(preamble.verb)) return take_answer(preamble, delivery);
+    if (preamble.verb == Verb::type) {
+        delivery.set_data(delivery.message.substr(Preamble::bytes));
+        return target.take_type(preamble.number, delivery);
+    }
+    if (alone == nullptr) return; // the rest always comes so
+    if (preamble.verb == Verb::need_type) origin.take_question(preamble.number, delivery.ep);
+    if (preamble.verb == Verb::introduction)
+        access.take_introduction(delivery.ep, delivery.message);
+    if (preamble.verb == Verb::grant) access.take_grant(delivery.ep, delivery.message);
 }
 
-// What else comes this way is ignored.
+// Of a message that is cut, those parts that have arrived completely.
 void OneSided::take_parts(AmData &message) {
     std::string_view left = message.data().substr(0, max_bytes_of_several);
     left.remove_prefix(Preamble::bytes);
     for (std::string_view one; !(one = take_part(left)).empty();) {
-        Delivery delivery = {one, message.ep, message.since, Payload(message, true)};
-        Preamble preamble;
-        const Reading reading = decode(one, preamble);
-        if (reading == Reading::other_byte_order)
-            take_foreign(preamble, delivery);
-        else if (reading != Reading::good)
-            continue;
-        else if (is_answer(preamble.verb))
-            take_answer(preamble, delivery);
-        else if (is_request(preamble.verb))
-            target.take_request(preamble, delivery);
-        else if (preamble.verb == Verb::type)
-            take_type(preamble, delivery);
+        Delivery delivery = {one, message.ep, false, Payload(message, true)};
+        take(delivery, nullptr);
     }
+}
+
+// There was no memory for all of the message, or its data cannot be read.
+void OneSided::take_unread(const Preamble &preamble, const Delivery &delivery, Verdict verdict) {
+    if (is_request(preamble.verb)) target.refuse(preamble, delivery, verdict);
+    if (preamble.verb == Verb::type) target.lose_type(preamble.number, delivery.ep, verdict);
+    if (is_answer(preamble.verb))
+        origin.take_failure(preamble.number, delivery.ep, status_of(verdict),
+                            verdict == Verdict::no_memory ? UCD_ERR__OUT_OF_MEM : UCD_SUCCESS);
 }
 
 void OneSided::take_answer(const Preamble &preamble, Delivery &delivery) {
@@ -110,50 +119,11 @@ void OneSided::take_answer(const Preamble &preamble, Delivery &delivery) {
     origin.take_answer(answer, delivery);
 }
 
-void OneSided::take_type(const Preamble &preamble, Delivery &delivery) {
-    delivery.set_data(delivery.message.substr(Preamble::bytes));
-    target.take_type(preamble.number, delivery);
-}
-
-void OneSided::take(Delivery &delivery, AmData *am_data) {
-    Preamble preamble;
-    const Reading reading = decode(delivery.message, preamble);
-    if (reading == Reading::other_byte_order && preamble.verb != Verb::several)
-        return take_foreign(preamble, delivery);
-    if (reading != Reading::good && reading != Reading::other_byte_order) return;
-    switch (preamble.verb) {
-    case Verb::put:
-    case Verb::get:
-    case Verb::accumulate:
-    case Verb::get_accumulate: return target.take_request(preamble, delivery);
-    case Verb::type: return take_type(preamble, delivery);
-    case Verb::answer:
-    case Verb::answer_with_handle: return take_answer(preamble, delivery);
-    case Verb::need_type: return origin.take_question(preamble.number, delivery.ep);
-    case Verb::introduction: return access.take_introduction(delivery.ep, delivery.message);
-    case Verb::grant: return access.take_grant(delivery.ep, delivery.message);
-    case Verb::several:
-        if (am_data != nullptr) take_parts(*am_data);
-        return;
-    }
-}
-
-// A message from a peer of the other byte order. Data is not converted, so such peers refuse each
-// other's requests.
-void OneSided::take_foreign(const Preamble &preamble, Delivery &delivery) {
-    if (is_request(preamble.verb)) target.refuse(preamble, delivery, Verdict::not_supported);
-    if (is_answer(preamble.verb)) take_refusal(preamble, delivery);
-}
-
-void OneSided::take_refusal(const Preamble &preamble, Delivery &delivery) {
-    origin.take_answer({Verdict::not_supported, UCD_SUCCESS, preamble.number, 0}, delivery);
-}
-
 // Progress --------------------------------------------------------------------
 
 void OneSided::on_endpoint_failed(const EndpointFailure &f) {
     origin.on_endpoint_failed(f.ep, f.status);
-    target.on_endpoint_failed(f.ep, f.before);
+    target.on_endpoint_failed(f.ep);
     access.on_endpoint_failed(f.ep);
 }
 

@@ -40,15 +40,12 @@ public:
     Target target;
 
 private:
-    // `am_data` is the message that it came in; null if it came in a transfer.
-    void take(Delivery &delivery, AmData *am_data);
-    void take_whole(AmData &message);
-    void take_answer(const Preamble &preamble, Delivery &delivery);
+    // `alone` is the message of UCX that consists of this one. It is null if there are others in
+    // it, or if this one has come as a transfer.
+    void take(Delivery &delivery, AmData *alone);
     void take_parts(AmData &message);
-    void take_type(const Preamble &preamble, Delivery &delivery);
-    void take_beginning(AmData &message);
-    void take_foreign(const Preamble &preamble, Delivery &delivery);
-    void take_refusal(const Preamble &preamble, Delivery &delivery);
+    void take_unread(const Preamble &preamble, const Delivery &delivery, Verdict verdict);
+    void take_answer(const Preamble &preamble, Delivery &delivery);
 };
 
 } // namespace ucd_ucx::rma

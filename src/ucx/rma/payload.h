@@ -64,7 +64,7 @@ private:
 struct Delivery {
     std::string_view message; // valid as long as the payload, and during the call
     ucp_ep_h ep;
-    uint64_t since; // time of arrival
+    bool is_cut; // there was no memory for all of it
     Payload payload;
     // Sets the data that follows the message, unless it has to be received.
     void set_data(std::string_view data) {

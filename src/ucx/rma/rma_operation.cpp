@@ -81,8 +81,7 @@ Status RmaOperation::start() {
 Status RmaOperation::send(const Encoded &message, const Data &data, uint64_t bytes,
                           const char *contiguous) {
     if (bytes == 0 || bytes <= direct_limit(options_, *data.hints))
-        return origin_.rma.messages.gather_request(lane.ep, message, data, bytes, number,
-                                                   contiguous);
+        return origin_.rma.messages.send_request(lane.ep, message, data, bytes, number, contiguous);
     ucd_ucx_request_t sending;
     const TransferTerms terms = {.granule = arguments.granule(), .owner = this};
     UCD_TRY(origin_.rma.send(lane.ep, message, data, arguments.info.get(), terms, &sending));

@@ -30,8 +30,7 @@ bool Peer::reserve(std::vector<T> &places, std::size_t number, Charge &charge) {
     const std::size_t capacity = std::bit_ceil(number);
     // The new capacity is charged in full, because the old one exists until the elements have
     // moved.
-    constexpr uint64_t bytes_of_weak_pointer = 32; // its std::shared_ptr's control block
-    Charge more = take(capacity * (sizeof(T) + bytes_of_weak_pointer), LedgerUse::request);
+    Charge more = take(capacity * sizeof(T), LedgerUse::request);
     if (!more) return false;
     // charged: more
     places.reserve(capacity);
@@ -46,23 +45,19 @@ const PeerType *Peer::type(uint32_t index, TypesOfTarget &types, ContentId &id, 
     id = named.id;
     if (named.kept != nullptr && named.forgotten == types.forgotten()) return named.kept;
     owner = types.find(id);
-    if (owner == nullptr && (owner = find_kept(id)) != nullptr) return owner.get();
     named.kept = owner.get();
     named.forgotten = types.forgotten();
-    if (owner != nullptr)
-        named.type = owner;
-    else
-        owner = named.type.lock();
+    if (owner == nullptr) owner = find_kept(id);
     return owner.get();
 }
 
-Peer::Naming Peer::remember(uint32_t index, const ContentId &id, const TypePtr &type) {
-    if (index >= max_types) return Naming::no_such_index;
-    if (!reserve(types_, index + 1, charge_of_types_)) return Naming::no_budget;
+Verdict Peer::remember(uint32_t index, const ContentId &id) {
+    if (index >= max_types) return Verdict::invalid;
+    if (!reserve(types_, index + 1, charge_of_types_)) return Verdict::no_memory;
     // charged: in reserve
     if (index >= types_.size()) types_.resize(index + 1);
-    types_[index] = {id, type, nullptr, 0};
-    return Naming::done;
+    types_[index] = {id, nullptr, 0};
+    return Verdict::done;
 }
 
 uint64_t Peer::handle_of(ucd_ucx_window &window) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/linked_list.h"
+#include "rma/rma_message.h"
 #include "types/known_types.h"
 
 #include <list>
@@ -38,9 +39,8 @@ public:
     // id, or to zeros if the index was never used. `owner` keeps the type alive; it is null if
     // `types` does.
     const PeerType *type(uint32_t index, TypesOfTarget &types, ContentId &id, TypePtr &owner);
-    // Gives the type this index from now on.
-    enum class Naming : uint8_t { done, no_such_index, no_budget };
-    Naming remember(uint32_t index, const ContentId &id, const TypePtr &type);
+    // Gives the type this index from now on, if that is possible.
+    Verdict remember(uint32_t index, const ContentId &id);
     // Keeps a type that is too long to be remembered for all peers, until another one replaces it.
     void keep(TypePtr type) { kept_type_ = std::move(type); }
     TypePtr find_kept(const ContentId &id) const {
@@ -60,7 +60,6 @@ public:
     LinkedList<Task, Waiting> waiting;
     // Tasks that wait for their types, by number. Ordered, since origins choose the numbers.
     std::map<uint32_t, Task *> parked;
-    uint64_t newest = 0; // the time of arrival of its newest task
     bool advancing = false;
     // The number of segments that may still be checked for overlap. It grows with the data
     // received.
@@ -73,7 +72,6 @@ public:
 private:
     struct NamedType {
         ContentId id = {};
-        std::weak_ptr<const PeerType> type;
         // Valid as long as `forgotten` equals the number that `types` has forgotten.
         const PeerType *kept = nullptr;
         uint64_t forgotten = 0;

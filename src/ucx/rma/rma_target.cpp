@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 namespace ucd_ucx::rma {
@@ -93,6 +94,9 @@ void Target::begin(const Preamble &preamble, Delivery &delivery) {
     if (verdict == Verdict::done && suits_at_once(request, found, delivery) &&
         do_at_once(request, found, delivery))
         return;
+    const bool is_to_be_built = found.type == nullptr && request.form == TypeForm::flattened;
+    if (verdict == Verdict::done && is_to_be_built && !types.is_possible(request.type.size()))
+        verdict = Verdict::no_memory;
     Charge charge;
     if (verdict == Verdict::done && from->tasks.size() + from->at_work.size() < peer_operations_)
         charge = from->take(bytes_of_task + request.type.size() +
@@ -101,14 +105,14 @@ void Target::begin(const Preamble &preamble, Delivery &delivery) {
     if (verdict == Verdict::done && !charge) verdict = Verdict::no_memory;
     if (verdict != Verdict::done)
         return answer(delivery.ep, {verdict, UCD_SUCCESS, preamble.number, found.handle});
-    Task &task = from->tasks.emplace_front(*this, *from, *found.window, request, found.handle,
-                                           found.type_id, std::move(delivery), std::move(charge));
+    Task &task =
+        from->tasks.emplace_front(*this, *from, request, *found.window, found.handle, found.type_id,
+                                  std::move(delivery.payload), std::move(charge));
     task.place = from->tasks.begin();
-    from->newest = std::max(from->newest, task.since());
     found.window->tasks.push(task);
     if (found.type != nullptr)
         task.set_type(found.owner != nullptr ? std::move(found.owner) : types.find(found.type_id));
-    else if (!found.is_to_be_built)
+    else if (!is_to_be_built)
         return park(task);
     wait(task);
 }
@@ -125,46 +129,22 @@ Verdict Target::find(const Request &request, Peer &peer, Found &found) {
     return find_type(request, peer, found);
 }
 
-// If the verdict is done but found.type is null, the target has to ask for the type or build it.
 Verdict Target::find_type(const Request &request, Peer &peer, Found &found) {
-    switch (request.form) {
-    case TypeForm::known:
+    if (request.form == TypeForm::known) {
         found.type = peer.type(request.type_index, types, found.type_id, found.owner);
         return found.type != nullptr || found.type_id != ContentId{} ? Verdict::done
                                                                      : Verdict::invalid;
-    case TypeForm::name:
+    }
+    if (request.form == TypeForm::name)
         std::copy_n(request.type.begin(), found.type_id.size(), found.type_id.begin());
-        found.owner = types.find(found.type_id);
-        break;
-    case TypeForm::flattened:
+    else
         found.type_id = content_id(request.type.data(), request.type.size());
-        found.owner = types.find(found.type_id);
-        break;
-    }
+    found.owner = types.find(found.type_id);
     if (found.owner == nullptr) found.owner = peer.find_kept(found.type_id);
-    if (found.owner == nullptr && request.form == TypeForm::flattened) {
-        const Verdict verdict = build_type(request.type, peer, found);
-        if (verdict != Verdict::done) return verdict;
-    }
     found.type = found.owner.get();
-    if (request.type_index == Request::no_index) return Verdict::done;
-    switch (peer.remember(request.type_index, found.type_id, found.owner)) {
-    case Peer::Naming::done: return Verdict::done;
-    case Peer::Naming::no_such_index: return Verdict::invalid;
-    case Peer::Naming::no_budget: break;
-    }
-    return Verdict::no_memory;
-}
-
-// Builds the type now, if the budget and the limit on work allow it.
-Verdict Target::build_type(std::string_view flattened, Peer &peer, Found &found) {
-    if (!types.is_possible(flattened.size())) return Verdict::no_memory;
-    Charge charge;
-    if (ledger_.may_work(peer.ep())) charge = take_for_type(flattened.size(), peer);
-    found.is_to_be_built = !charge;
-    if (found.is_to_be_built) return Verdict::done;
-    const Status status = learn(flattened, peer, std::move(charge), found.owner);
-    return verdict_of(status.code());
+    return request.type_index == Request::no_index
+               ? Verdict::done
+               : peer.remember(request.type_index, found.type_id);
 }
 
 Charge Target::take_for_type(uint64_t flattened, Peer &peer) {
@@ -201,18 +181,23 @@ bool Target::suits_at_once(const Request &request, const Found &found, const Del
 }
 
 bool Target::do_at_once(const Request &request, const Found &found, Delivery &delivery) {
+    ucd_ucx_window &window = *found.window;
     Answer result = {Verdict::done, UCD_SUCCESS, request.number, found.handle};
     Checked checked;
     result.verdict =
-        check(request, *found.window, *found.type, delivery.ep, delivery.payload.bytes(), checked);
+        check(request, window, *found.type, delivery.ep, delivery.payload.bytes(), checked);
     if (checked.must_wait) return false;
-    bool refused = false;
     if (result.verdict == Verdict::done && checked.bytes > 0) {
         const bool reads = request.verb == Verb::get;
-        if (accumulates(request.verb) && !found.window->take_turn()) return false;
-        const Status status = reads ? read(request, found, delivery, checked, result, &refused)
-                                    : write(request, found, delivery, checked);
-        if (accumulates(request.verb)) found.window->end_turn();
+        if (accumulates(request.verb) && !window.take_turn()) return false;
+        bool refused = false;
+        const Data data = {window.at(request.displacement), request.count, found.type->type.get(),
+                           &window.to_read};
+        const Status status =
+            reads ? rma.messages.send_answer(delivery.ep, Encoded(result), data, checked.bytes,
+                                             LedgerUse::chunk, &refused)
+                  : write(request, found, delivery, checked);
+        if (accumulates(request.verb)) window.end_turn();
         if (refused) return false;
         ledger_.note_work(delivery.ep, steps_of(checked.bytes, checked.segments));
         if (status.ok() && reads) return true;
@@ -221,15 +206,6 @@ bool Target::do_at_once(const Request &request, const Found &found, Delivery &de
     }
     answer(delivery.ep, result);
     return true;
-}
-
-Status Target::read(const Request &request, const Found &found, const Delivery &delivery,
-                    const Checked &checked, const Answer &result, bool *refused) {
-    const ucd_ucx_window &window = *found.window;
-    const Data data = {window.at(request.displacement), request.count, found.type->type.get(),
-                       &window.to_read};
-    return rma.messages.gather_answer(delivery.ep, Encoded(result), data, checked.bytes,
-                                      LedgerUse::chunk, refused);
 }
 
 Status Target::write(const Request &request, const Found &found, const Delivery &delivery,
@@ -287,7 +263,7 @@ void Target::park(Task &task) {
     });
     if (!status.ok()) return task.refuse(Verdict::no_memory);
     if (!is_new) return task.refuse(Verdict::invalid);
-    say(task.ep(), Encoded(Preamble{Verb::need_type, 0, 0, task.number()}));
+    say({task.ep(), Encoded(Preamble{Verb::need_type, 0, 0, task.number()}), true});
 }
 
 Task *Target::parked(uint32_t number, ucp_ep_h ep) const {
@@ -301,50 +277,35 @@ void Target::take_type(uint32_t number, Delivery &delivery) {
     Task *const task = parked(number, delivery.ep);
     if (task == nullptr) return;
     task->peer().parked.erase(number);
-    task->receive_type(std::move(delivery));
+    task->receive_type(std::move(delivery.payload));
 }
 
-void Target::lose_type(uint32_t number, ucp_ep_h ep) {
-    if (Task *const task = parked(number, ep); task != nullptr) task->refuse(Verdict::no_memory);
+void Target::lose_type(uint32_t number, ucp_ep_h ep, Verdict verdict) {
+    if (Task *const task = parked(number, ep); task != nullptr) task->refuse(verdict);
 }
 
-// Sends no answer if the endpoint has failed, that is, if it is null. If its account has no room
-// for the answer, none is sent either, and the peer is barred: it sends requests but does not
-// receive the answers.
 void Target::answer(ucp_ep_h ep, const Answer &answer) {
-    if (ep == nullptr) return;
-    bool refused = false;
-    const Status status = without_exceptions([&] {
-        return rma.messages.gather_answer(ep, Encoded(answer), {}, 0, LedgerUse::message, &refused);
-    });
-    if (status.code() == UCD_ERR__OUT_OF_MEM) say_later(ep, Encoded(answer), {});
+    if (ep != nullptr) say({ep, Encoded(answer), false}); // else the endpoint has failed
 }
 
-// As for answers.
-void Target::say(ucp_ep_h ep, const Encoded &message) {
-    Charge charge;
-    const Status status = without_exceptions([&] {
-        charge =
-            ledger_.take(ep, ShortMessages::bytes_of_message(message.size()), LedgerUse::message);
-        return success;
-    });
-    if (status.ok() && !charge) return;
-    if (!try_to_say(ep, message, charge)) say_later(ep, message, std::move(charge));
-}
-
-bool Target::try_to_say(ucp_ep_h ep, const Encoded &message, Charge &charge) {
-    const Status status = without_exceptions(
-        [&] { return rma.messages.send(ep, message, {}, 0, no_operation, charge); });
-    // Any other failure is that of the endpoint.
-    return status.code() != UCD_ERR__OUT_OF_MEM;
-}
-
-// An answer for which there is no memory is lost: more answers had to wait than were reserved.
-void Target::say_later(ucp_ep_h ep, const Encoded &message, Charge charge) {
+// If the account has no room for the message, it is not sent, and the peer is barred: it sends
+// requests but does not receive the answers. A message for which there is no memory is sent later;
+// it is lost if more had to wait than were reserved.
+void Target::say(const Unsent &unsent) {
+    if (try_to_say(unsent)) return;
     (void)without_exceptions([&] {
-        unsent_.push_back({ep, message, std::move(charge)});
+        unsent_.push_back(unsent);
         return success;
     });
+}
+
+bool Target::try_to_say(const Unsent &unsent) {
+    bool refused;
+    const Status status = without_exceptions([&] {
+        return rma.messages.send_answer(unsent.ep, unsent.message, {}, 0, LedgerUse::message,
+                                        &refused, unsent.alone);
+    });
+    return status.code() != UCD_ERR__OUT_OF_MEM; // any other failure is that of the endpoint
 }
 
 void Target::refuse(const Preamble &preamble, const Delivery &delivery, Verdict verdict) {
@@ -433,8 +394,70 @@ bool Target::go_on() {
     any |= advance_all();
     ends_left_ = ends_of_call;
     if (unsent_.empty()) return any;
-    std::erase_if(unsent_, [this](Unsent &u) { return try_to_say(u.ep, u.message, u.charge); });
+    std::erase_if(unsent_, [this](const Unsent &u) { return try_to_say(u); });
     return true;
+}
+
+// Ends of operations that nobody waits for ---------------------------------------
+
+Status Target::remove(ucd_ucx_window &window) {
+    if (window.at_work > 0)
+        return fail(UCD_ERR__INVALID_ARG, "*window has an operation at work on it");
+    if (!rma.access.withdraw(window))
+        return fail(UCD_ERR__INVALID_ARG, "*window is being accessed by an origin");
+    const auto found = windows_.find(window.name);
+    gone_.push_back(std::move(found->second));
+    windows_.erase(found);
+    for (auto &[ep, peer] : peers_) peer->forget(window);
+    window.be_gone();
+    (void)end_gone();
+    rma.messages.send_gathered();
+    return success;
+}
+
+void Target::on_endpoint_failed(ucp_ep_h ep) {
+    std::erase_if(unsent_, [ep](const Unsent &u) { return u.ep == ep; });
+    rma.messages.forget_gathered(ep);
+    part_from(ep);
+}
+
+void Target::part_from(ucp_ep_h ep) {
+    const auto found = peers_.find(ep);
+    if (found == peers_.end()) return;
+    lost_.push_back(std::move(found->second)); // allocates before anything changes
+    peers_.erase(found);
+    Peer &lost = *lost_.back();
+    LinkedList<Peer>::remove(lost);
+    lost.forget_endpoint();
+    if (last_ep_ == ep) last_peer_ = nullptr;
+}
+
+bool Target::end_lost() {
+    bool any = false;
+    for (auto at = lost_.begin(); at != lost_.end() && ends_left_ > 0;) {
+        Peer &peer = **at;
+        while (!peer.tasks.empty() && ends_left_ > 0) {
+            --ends_left_;
+            end(peer.tasks.front());
+        }
+        any = true;
+        at = peer.tasks.empty() && peer.at_work.empty() ? lost_.erase(at) : std::next(at);
+    }
+    return any;
+}
+
+bool Target::end_gone() {
+    for (auto at = gone_.begin(); at != gone_.end();) {
+        ucd_ucx_window &window = **at;
+        while (!window.tasks.empty() && ends_left_ > 0) {
+            --ends_left_;
+            window.tasks.front().refuse(Verdict::no_window);
+        }
+        if (!window.tasks.empty()) return true;
+        LinkedList<ucd_ucx_window>::remove(window);
+        at = gone_.erase(at);
+    }
+    return false;
 }
 
 } // namespace ucd_ucx::rma

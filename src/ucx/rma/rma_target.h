@@ -28,18 +28,18 @@ public:
 
     void take_request(const Preamble &preamble, Delivery &delivery);
     void take_type(uint32_t number, Delivery &delivery);
-    // The type has arrived, but there was no memory for it.
-    void lose_type(uint32_t number, ucp_ep_h ep);
+    // The type has arrived, but cannot be read.
+    void lose_type(uint32_t number, ucp_ep_h ep, Verdict verdict);
     // Refuses a request unread: its peer has the other byte order, or there is no memory for it.
     void refuse(const Preamble &preamble, const Delivery &delivery, Verdict verdict);
     // Answers a request of a peer of version 2.
     void refuse_old(ucp_ep_h ep, const Encoded &refusal) {
-        if (peer(ep) != nullptr) say(ep, refusal);
+        if (peer(ep) != nullptr) say({ep, refusal, true});
     }
     // The peer gets no answers any more. Its operations end in this call of progress and in later
     // ones; those that are at work, when their data has moved.
-    void on_endpoint_failed(ucp_ep_h ep, uint64_t before);
-    void on_barred(ucp_ep_h ep) { part_from(ep, UINT64_MAX); }
+    void on_endpoint_failed(ucp_ep_h ep);
+    void on_barred(ucp_ep_h ep) { part_from(ep); }
     // Windows that the user has destroyed, some of whose operations are not refused yet.
     bool has_gone_windows() const { return !gone_.empty(); }
     // Continues tasks that wait, ends those of lost peers and destroyed windows, and sends answers
@@ -65,6 +65,15 @@ public:
         uint64_t element_bytes = 1; // for accumulates
         uint64_t segments = 0;      // and further steps, for the op
         bool must_wait = false;     // there is no memory now to check it
+    };
+
+    // What a request refers to.
+    struct Found {
+        ucd_ucx_window *window = nullptr;
+        WindowHandle handle = 0;        // to be sent with the answer
+        const PeerType *type = nullptr; // null if it has to be asked for or built
+        TypePtr owner;                  // keeps the type alive; null if `types` does
+        ContentId type_id = {};
     };
 
     // For use by tasks:
@@ -107,7 +116,7 @@ private:
     struct Unsent {
         ucp_ep_h ep;
         Encoded message;
-        Charge charge;
+        bool alone; // is not gathered
     };
     // The number of requests that may arrive between two calls of progress without memory for any
     // answer.
@@ -116,38 +125,24 @@ private:
     static constexpr uint64_t steps_of_turn = 64;
     // The limit on tasks that end in one call of progress because their peers or windows are gone.
     static constexpr uint64_t ends_of_call = Ledger::steps_of_call / steps_of_turn;
-    // What a request refers to, found and checked.
-    struct Found {
-        ucd_ucx_window *window = nullptr;
-        WindowHandle handle = 0;        // to be sent with the answer
-        const PeerType *type = nullptr; // null if it has to be asked for or built
-        TypePtr owner;                  // keeps the type alive; null if `types` does
-        bool is_to_be_built = false;    // the request contains the type, to be built later
-        ContentId type_id = {};
-    };
     Peer *look_up(ucp_ep_h ep);
     void begin(const Preamble &preamble, Delivery &delivery);
     Verdict find(const Request &request, Peer &peer, Found &found);
     Verdict find_type(const Request &request, Peer &peer, Found &found);
-    Verdict build_type(std::string_view flattened, Peer &peer, Found &found);
     bool suits_at_once(const Request &request, const Found &found, const Delivery &delivery);
     // Returns false if the account has no room for the answer.
     bool do_at_once(const Request &request, const Found &found, Delivery &delivery);
-    Status read(const Request &request, const Found &found, const Delivery &delivery,
-                const Checked &checked, const Answer &result, bool *refused);
     Status write(const Request &request, const Found &found, const Delivery &delivery,
                  const Checked &checked);
-    void say(ucp_ep_h ep, const Encoded &message);
+    void say(const Unsent &unsent);
     // Returns false if there is no memory for it.
-    bool try_to_say(ucp_ep_h ep, const Encoded &message, Charge &charge);
-    void say_later(ucp_ep_h ep, const Encoded &message, Charge charge);
+    bool try_to_say(const Unsent &unsent);
     void park(Task &task);
     Task *parked(uint32_t number, ucp_ep_h ep) const; // null if there is none
     // Returns whether any task began, or may begin in the next call of progress.
     bool advance(Peer &peer);
     bool advance_all();
-    void part_from(ucp_ep_h ep, uint64_t before);
-    void move_newer(Peer &from, Peer &to, uint64_t before);
+    void part_from(ucp_ep_h ep);
     bool end_lost();
     bool end_gone();
     bool go_on();

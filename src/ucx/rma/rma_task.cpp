@@ -7,12 +7,11 @@
 
 namespace ucd_ucx::rma {
 
-Task::Task(Target &target, Peer &peer, ucd_ucx_window &window, const Request &request,
-           WindowHandle handle, const ContentId &type_id, Delivery &&delivery, Charge charge)
-    : target_(target), peer_(&peer), window_(window), request_(request), handle_(handle),
-      type_id_(type_id), payload_(std::move(delivery.payload)), since_(delivery.since),
-      charge_(std::move(charge)) {
-    if (request.form == TypeForm::flattened && !copy_type(request.type)) throw std::bad_alloc();
+Task::Task(Target &target, Peer &peer, const Request &request, ucd_ucx_window &window,
+           WindowHandle handle, const ContentId &type_id, Payload &&payload, Charge charge)
+    : target_(target), peer_(peer), window_(window), request_(request), handle_(handle),
+      type_id_(type_id), payload_(std::move(payload)), charge_(std::move(charge)) {
+    if (request.form == TypeForm::flattened) copy_type(request.type);
     request_.type = {};
     payload_.keep();
 }
@@ -21,8 +20,8 @@ void Task::enter(TaskState state) {
     const bool was_at_work = at_work();
     state_ = state;
     if (at_work() == was_at_work) return;
-    std::list<Task> &from = was_at_work ? peer_->at_work : peer_->tasks;
-    std::list<Task> &to = was_at_work ? peer_->tasks : peer_->at_work;
+    std::list<Task> &from = was_at_work ? peer_.at_work : peer_.tasks;
+    std::list<Task> &to = was_at_work ? peer_.tasks : peer_.at_work;
     to.splice(to.begin(), from, place);
     window_.at_work += was_at_work ? std::size_t{0} - 1 : 1;
 }
@@ -33,44 +32,42 @@ Answer Task::result(Verdict verdict, int ucd) const {
 
 // The type ------------------------------------------------------------------
 
-bool Task::copy_type(std::string_view flattened) {
+void Task::copy_type(std::string_view flattened) {
     flattened_bytes_ = flattened.size();
     // charged: charge_, or charge_of_type_ if it came by itself
-    flattened_.reset(static_cast<char *>(std::malloc(flattened_bytes_)));
-    if (flattened_ != nullptr) std::memcpy(flattened_.get(), flattened.data(), flattened_bytes_);
-    return flattened_ != nullptr;
+    flattened_ = std::make_unique_for_overwrite<char[]>(flattened_bytes_);
+    std::memcpy(flattened_.get(), flattened.data(), flattened_bytes_);
 }
 
-void Task::receive_type(Delivery delivery) {
-    flattened_bytes_ = delivery.payload.bytes();
-    const bool is_here = delivery.payload.is_here();
-    const uint64_t bytes = flattened_bytes_ + (is_here ? 0 : window_.transfer_bytes);
+void Task::receive_type(Payload type) {
+    flattened_bytes_ = type.bytes();
+    const uint64_t bytes = flattened_bytes_ + (type.is_here() ? 0 : window_.transfer_bytes);
     if (!target_.types.is_possible(flattened_bytes_)) return refuse(Verdict::no_memory);
     const Status status = without_exceptions([&] {
         charge_of_type_ = target_.rma.engine.ledger.take(ep(), bytes, LedgerUse::request);
+        if (charge_of_type_ && type.is_here()) copy_type(type.here());
         return success;
     });
     if (!status.ok() || !charge_of_type_) return refuse(Verdict::no_memory);
-    if (is_here && !copy_type(delivery.payload.here())) return refuse(Verdict::no_memory);
-    if (!is_here) type_data_ = std::move(delivery.payload);
+    if (!type.is_here()) type_data_ = std::move(type);
     target_.wait(*this);
 }
 
-// Returns false if it has to wait.
-bool Task::receive_type_in_chunks() {
-    if (!take_place_of_transfer()) return false;
-    const WorkerEngine &engine = target_.rma.engine;
-    // charged: charge_of_type_
-    flattened_.reset(static_cast<char *>(std::malloc(flattened_bytes_)));
-    if (flattened_ == nullptr) return refuse(Verdict::no_memory), true;
-    ucd_ucx_request_t transfer;
-    const Data to = {flattened_.get(), flattened_bytes_, UCD_TYPE__BYTE, &engine.for_host};
+Task::Step Task::receive_type_in_chunks() {
+    if (!take_place_of_transfer()) return Step::waits;
     const Status status = without_exceptions([&] {
+        // charged: charge_of_type_
+        flattened_ = std::make_unique_for_overwrite<char[]>(flattened_bytes_);
+        const Data to = {flattened_.get(), flattened_bytes_, UCD_TYPE__BYTE,
+                         &target_.rma.engine.for_host};
+        ucd_ucx_request_t transfer;
         return type_data_.receive(to, UCD_OP__REPLACE, UCD_INFO__NULL, {1, ep(), this}, &transfer);
     });
-    if (!status.ok()) return refuse(verdict_of(status.code())), true;
-    enter(TaskState::receiving_type);
-    return true;
+    if (!status.ok())
+        refuse(verdict_of(status.code()));
+    else
+        enter(TaskState::receiving_type);
+    return Step::over;
 }
 
 void Task::transfer_ended(const ucd_ucx_request &, const Result &result) {
@@ -91,11 +88,11 @@ Task::Step Task::learn() {
     const bool is_one = content_id(flattened.data(), flattened.size()) == type_id_;
     if (!is_one) return refuse(Verdict::invalid), Step::over;
     type_ = target_.types.find(type_id_); // another task may have received it
-    if (type_ == nullptr) type_ = peer_->find_kept(type_id_);
+    if (type_ == nullptr) type_ = peer_.find_kept(type_id_);
     if (type_ == nullptr) {
-        Charge charge = target_.take_for_type(flattened.size(), *peer_);
+        Charge charge = target_.take_for_type(flattened.size(), peer_);
         if (!charge) return Step::waits;
-        const Status status = target_.learn(flattened, *peer_, std::move(charge), type_);
+        const Status status = target_.learn(flattened, peer_, std::move(charge), type_);
         if (!status.ok()) return refuse(verdict_of(status.code())), Step::over;
     }
     flattened_.reset();
@@ -108,12 +105,7 @@ Task::Step Task::learn() {
 
 bool Task::start() {
     if (window_.is_gone()) return refuse(Verdict::no_window), true;
-    Step step = Step::done;
-    const Status status = without_exceptions([&] {
-        step = prepare();
-        return success;
-    });
-    if (!status.ok()) return refuse(verdict_of(status.code())), true;
+    const Step step = guarded(&Task::prepare);
     if (step != Step::done) return step == Step::over;
     if (state_ == TaskState::done) {
         enter(TaskState::answering);
@@ -132,12 +124,23 @@ bool Task::start() {
     return true;
 }
 
+// Refuses the operation if the step fails.
+Task::Step Task::guarded(Step (Task::*step)()) {
+    Step result = Step::over;
+    const Status status = without_exceptions([&] {
+        result = (this->*step)();
+        return success;
+    });
+    if (!status.ok()) refuse(verdict_of(status.code()));
+    return result;
+}
+
 // Goes on until data can be moved.
 Task::Step Task::prepare() {
     if (state_ == TaskState::done) return take_answer() ? Step::done : Step::waits;
     Step step = Step::done;
     if (state_ == TaskState::needs_type) {
-        if (!type_data_.is_here()) return receive_type_in_chunks() ? Step::over : Step::waits;
+        if (!type_data_.is_here()) return receive_type_in_chunks();
         step = learn();
     }
     if (step == Step::done && state_ == TaskState::unchecked) step = check();
@@ -163,19 +166,19 @@ Task::Step Task::check() {
     return Step::done;
 }
 
-Task::AnswerForm Task::form_of_answer() const {
-    if (!fetches(request_.verb)) return AnswerForm::none;
+// Data is returned in one message, or in chunks.
+bool Task::answers_in_chunks() const {
     const WorkerEngine &engine = target_.rma.engine;
     // performance only: one message or several have the same result
     const uint64_t eager =
         request_.verb == Verb::get ? window_.eager : direct_limit(engine.options, engine.for_host);
-    return bytes_ <= eager ? AnswerForm::message : AnswerForm::transfer;
+    return fetches(request_.verb) && bytes_ > eager;
 }
 
 bool Task::take_place_of_transfer() {
     if (has_transfer_) return true;
-    if (peer_->transfers >= Peer::max_transfers) return false;
-    ++peer_->transfers;
+    if (peer_.transfers >= Peer::max_transfers) return false;
+    ++peer_.transfers;
     has_transfer_ = true;
     return true;
 }
@@ -183,8 +186,7 @@ bool Task::take_place_of_transfer() {
 // Does not include chunks, which are charged one by one.
 Task::Step Task::take_moves() {
     if (state_ == TaskState::charged) return Step::done;
-    const bool sends_chunks = form_of_answer() == AnswerForm::transfer;
-    const unsigned transfers = (payload_.is_here() ? 0 : 1) + (sends_chunks ? 1 : 0);
+    const unsigned transfers = (payload_.is_here() ? 0 : 1) + (answers_in_chunks() ? 1 : 0);
     // Accumulates do not count: only one at a time moves data in a window.
     const bool is_limited = transfers > 0 && !accumulates(request_.verb);
     if (is_limited && !take_place_of_transfer()) return Step::waits;
@@ -192,16 +194,16 @@ Task::Step Task::take_moves() {
         transfers * window_.transfer_bytes + (request_.verb == Verb::get_accumulate ? bytes_ : 0);
     if (!target_.rma.engine.ledger.is_possible(bytes, LedgerUse::move))
         return refuse(Verdict::no_memory), Step::over;
-    if (bytes > 0 && !(charge_of_transfers_ = peer_->take(bytes, LedgerUse::move)))
+    if (bytes > 0 && !(charge_of_transfers_ = peer_.take(bytes, LedgerUse::move)))
         return Step::waits;
     enter(TaskState::charged);
     return Step::done;
 }
 
 bool Task::take_answer() {
-    if (form_of_answer() != AnswerForm::message) return true;
+    if (!fetches(request_.verb) || answers_in_chunks()) return true;
     const uint64_t answer = Preamble::bytes + sizeof(WindowHandle) + bytes_;
-    charge_of_answer_ = peer_->take(ShortMessages::bytes_of_message(answer), LedgerUse::chunk);
+    charge_of_answer_ = peer_.take(ShortMessages::bytes_of_message(answer), LedgerUse::chunk);
     return static_cast<bool>(charge_of_answer_);
 }
 
@@ -210,12 +212,7 @@ bool Task::take_answer() {
 void Task::take_turn() {
     if (ep() == nullptr) return target_.end(*this);
     if (window_.is_gone()) return refuse(Verdict::no_window);
-    Step step = Step::over;
-    const Status status = without_exceptions([&] {
-        step = take_moves();
-        return success;
-    });
-    if (!status.ok()) return refuse(verdict_of(status.code()));
+    const Step step = guarded(&Task::take_moves);
     if (step == Step::over) return;
     if (step == Step::waits) { // do not wait in the window's queue, where others wait
         enter(TaskState::takes_early);
@@ -236,7 +233,7 @@ bool Task::await_device(int rc) {
 void Task::fetch() {
     enter(TaskState::fetching);
     // At least one byte, so that a null pointer always means failure. charged: charge_of_transfers_
-    old_.reset(static_cast<char *>(std::malloc(bytes_ + 1)));
+    old_.reset(new (std::nothrow) char[bytes_ + 1]);
     if (old_ == nullptr) return refuse(Verdict::no_memory);
     if (window_.to_read.on_host) return move_pieces();
     uintptr_t packed;
@@ -326,7 +323,7 @@ void Task::send_data(const Data &data, ucd_info_t info) {
     ucd_ucx_request_t transfer = UCD_UCX_REQUEST__NULL;
     const Status status = without_exceptions([&]() -> Status {
         const Encoded answer(result(Verdict::done));
-        if (form_of_answer() == AnswerForm::message) {
+        if (!answers_in_chunks()) {
             target_.rma.engine.ledger.note_work(ep(), steps_of(bytes_, segments_));
             return target_.rma.messages.send(ep(), answer, data, bytes_, no_operation,
                                              charge_of_answer_);

@@ -8,7 +8,6 @@
 #include "rma/rma_window.h"
 #include "types/known_types.h"
 
-#include <cstdlib>
 #include <list>
 #include <memory>
 
@@ -16,20 +15,14 @@ namespace ucd_ucx::rma {
 
 class Target;
 
-// Memory from malloc, which is not initialised.
-struct FreeMemory {
-    void operator()(char *memory) const { std::free(memory); }
-};
-using Memory = std::unique_ptr<char, FreeMemory>;
-
 // The caller holds the lock. A task deletes itself. It owns the charges for all that it keeps.
 class Task final : public DeviceWork,
                    public TransferOwner,
                    public Linked<Task, Waiting>,
                    public Linked<Task, OfWindow> {
 public:
-    Task(Target &target, Peer &peer, ucd_ucx_window &window, const Request &request,
-         WindowHandle handle, const ContentId &type_id, Delivery &&delivery, Charge charge);
+    Task(Target &target, Peer &peer, const Request &request, ucd_ucx_window &window,
+         WindowHandle handle, const ContentId &type_id, Payload &&payload, Charge charge);
     Task(const Task &) = delete;
     Task &operator=(const Task &) = delete;
 
@@ -38,8 +31,8 @@ public:
         type_ = std::move(type);
         state_ = TaskState::unchecked;
     }
-    // The type has arrived in this message.
-    void receive_type(Delivery delivery);
+    // The type has arrived.
+    void receive_type(Payload type);
 
     // It is the task's turn among those of its peer. Returns false if the task has to wait for room
     // on the account, or for the end of another transfer.
@@ -57,18 +50,14 @@ public:
     void refuse(Verdict verdict, int ucd = UCD_SUCCESS);
 
     ucd_ucx_window &window() const { return window_; }
-    Peer &peer() const { return *peer_; }
-    void set_peer(Peer &peer) { peer_ = &peer; }
-    ucp_ep_h ep() const { return peer_->ep(); }
+    Peer &peer() const { return peer_; }
+    ucp_ep_h ep() const { return peer_.ep(); }
     uint32_t number() const { return request_.number; }
-    uint64_t since() const { return since_; }
     bool has_transfer() const { return has_transfer_; } // counts towards its peer's limit
     std::list<Task>::iterator place;                    // in its peer's list
     Task *next = nullptr;                               // link of the target's queue
 
 private:
-    // How data is returned: in one message, or in chunks.
-    enum class AnswerForm : uint8_t { none, message, transfer };
     // A task goes through these in their order, but may leave out some.
     enum class TaskState : uint8_t {
         needs_type,
@@ -86,17 +75,18 @@ private:
     void enter(TaskState state);
     void transfer_ended(const ucd_ucx_request &, const Result &result) override;
     void type_received(const Result &result);
-    bool receive_type_in_chunks();
-    bool copy_type(std::string_view flattened);
-    // The result of a step of `start`.
+    void copy_type(std::string_view flattened);
+    // The result of a step of `start` or `take_turn`.
     enum class Step : uint8_t { done, waits, over };
+    Step guarded(Step (Task::*step)());
     Step prepare();
+    Step receive_type_in_chunks();
     Step learn();
     Step check();
     Step take_moves();
     bool take_place_of_transfer();
     bool take_answer();
-    AnswerForm form_of_answer() const;
+    bool answers_in_chunks() const;
     void receive();
     void received(ucs_status_t status, int ucd);
     void fetch();
@@ -108,20 +98,19 @@ private:
     Answer result(Verdict verdict, int ucd = UCD_SUCCESS) const;
 
     Target &target_;
-    Peer *peer_;
+    Peer &peer_;
     ucd_ucx_window &window_;
     Request request_; // except the type
     const WindowHandle handle_;
     const ContentId type_id_;
     Payload payload_;
-    const uint64_t since_;
     Charge charge_;              // for the task and its message
     Charge charge_of_type_;      // for the bytes of a flattened type
     Charge charge_of_transfers_; // and for the window's previous content
     Charge charge_of_answer_;    // for an answer with data in one message
     TypePtr type_;
-    Payload type_data_;      // a flattened type that is to be received
-    Memory flattened_, old_; // a received flattened type; the window's previous content
+    Payload type_data_;                       // a flattened type that is to be received
+    std::unique_ptr<char[]> flattened_, old_; // that type; the window's previous content
     uint64_t flattened_bytes_ = 0;
     uint64_t bytes_ = 0; // of the packed stream
     uint64_t segments_ = 0;

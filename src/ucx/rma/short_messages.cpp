@@ -18,7 +18,7 @@ constexpr std::size_t max_gathered = 16;
 
 } // namespace
 
-// The memory of a message, which UCX is sending or which is kept for the next one.
+// A message that UCX is sending, that waits for others, or that is kept for the next one.
 class ShortMessage final : public SendOp {
 public:
     // charged: bytes_of_message, for answers. own: the program's operations.
@@ -28,21 +28,66 @@ public:
         rma_.messages.sent(std::unique_ptr<ShortMessage>(this), status_);
     }
     // UCS_INPROGRESS: on_complete will be called.
-    ucs_status_t start(std::string_view data) {
-        return start_am(ep, UCP_AM_SEND_FLAG_EAGER, {.data = data.data(), .count = data.size()});
+    ucs_status_t start() {
+        std::string_view all(memory_.get(), bytes);
+        // A part without others is sent like any other message.
+        if (parts == 1) all.remove_prefix(Preamble::bytes + length_bytes);
+        if (parts > 1) Encoded(Preamble{Verb::several}).write(memory_.get());
+        return start_am(ep, UCP_AM_SEND_FLAG_EAGER, {.data = all.data(), .count = all.size()});
     }
     // Progress calls on_complete, as if UCX had failed later.
     void fail_later(ucs_status_t status) {
         status_ = status;
         engine_.events.put(*this);
     }
-    char *memory() const { return memory_.get(); }
+    // Writes the message, and packs the data behind it.
+    Status append(const Encoded &message, const Data &data, uint64_t data_bytes,
+                  const char *contiguous) {
+        char *const to = memory_.get() + bytes;
+        message.write(to);
+        if (contiguous != nullptr) {
+            std::memcpy(to + message.size(), contiguous, data_bytes);
+        } else if (data_bytes > 0) {
+            uintptr_t packed;
+            UCD_TRY(ucd_ok(ucd_pack(data.buf, data.count, data.type, 0, to + message.size(),
+                                    data_bytes, &packed, data.hints->info.get(), UCD_OP__REPLACE)));
+        }
+        bytes += message.size() + data_bytes;
+        return success;
+    }
+    // Same, as a part.
+    Status append_part(const Encoded &message, const Data &data, uint64_t data_bytes,
+                       const char *contiguous) {
+        const std::size_t before = bytes;
+        bytes += length_bytes;
+        const Status status = append(message, data, data_bytes, contiguous);
+        if (!status.ok()) bytes = before;
+        if (!status.ok()) return status;
+        write_length(bytes - before - length_bytes, memory_.get() + before);
+        ++parts;
+        return success;
+    }
+    // Whether a part of this size fits.
+    bool has_room_for(std::size_t part) const { return bytes + length_bytes + part <= least_bytes; }
+    void fail_operations(ucs_status_t status) {
+        if (number != no_operation) rma_.origin.take_failure(number, ep, status, UCD_SUCCESS);
+        if (parts == 0) return;
+        std::string_view left(memory_.get(), bytes);
+        left.remove_prefix(Preamble::bytes);
+        for (std::string_view one; !(one = take_part(left)).empty();) {
+            Preamble preamble;
+            (void)decode(one, preamble);
+            if (!is_answer(preamble.verb))
+                rma_.origin.take_failure(preamble.number, ep, status, UCD_SUCCESS);
+        }
+    }
     std::size_t room() const { return room_; }
 
     ucp_ep_h ep = nullptr;
     uint32_t number = no_operation;
-    std::string_view parts; // of gathered messages; empty for a single one
-    Charge charge;          // for answers
+    std::size_t bytes = 0; // written so far
+    std::size_t parts = 0; // gathered messages; 0 in others
+    Charge charge;         // for answers
 
 private:
     OneSided &rma_;
@@ -56,37 +101,25 @@ ShortMessages::ShortMessages(OneSided &rma) : rma_(rma) {
 
 ShortMessages::~ShortMessages() = default;
 
-std::unique_ptr<ShortMessage> ShortMessages::take(std::size_t bytes) {
+std::unique_ptr<ShortMessage> ShortMessages::take(ucp_ep_h ep, std::size_t bytes) {
+    std::unique_ptr<ShortMessage> made;
     if (!idle_.empty() && idle_.back()->room() >= bytes) {
-        std::unique_ptr<ShortMessage> made = std::move(idle_.back());
+        made = std::move(idle_.back());
         idle_.pop_back();
-        return made;
+    } else {
+        made = std::make_unique<ShortMessage>(rma_, std::max(bytes, least_bytes));
     }
-    return std::make_unique<ShortMessage>(rma_, std::max(bytes, least_bytes));
+    made->ep = ep;
+    made->number = no_operation;
+    made->bytes = made->parts = 0;
+    return made;
 }
 
 void ShortMessages::give_back(std::unique_ptr<ShortMessage> message) {
     message->charge.give_back();
-    message->parts = {};
-    message->number = no_operation;
     // performance only: what is not kept is allocated again
     if (idle_.size() < max_idle_messages && message->room() <= max_idle_bytes)
         idle_.push_back(std::move(message));
-}
-
-// Writes the message, and packs the data behind it.
-Status ShortMessages::fill(char *memory, const Encoded &message, const Data &data,
-                           uint64_t data_bytes, const char *contiguous) {
-    message.write(memory);
-    memory += message.size();
-    if (contiguous != nullptr) {
-        std::memcpy(memory, contiguous, data_bytes);
-    } else if (data_bytes > 0) {
-        uintptr_t packed;
-        UCD_TRY(ucd_ok(ucd_pack(data.buf, data.count, data.type, 0, memory, data_bytes, &packed,
-                                data.hints->info.get(), UCD_OP__REPLACE)));
-    }
-    return success;
 }
 
 uint64_t ShortMessages::bytes_of_message(std::size_t bytes) {
@@ -96,13 +129,12 @@ uint64_t ShortMessages::bytes_of_message(std::size_t bytes) {
 Status ShortMessages::send(ucp_ep_h ep, const Encoded &message, const Data &data,
                            uint64_t data_bytes, uint32_t number, Charge &charge,
                            const char *contiguous) {
-    const std::size_t bytes = message.size() + data_bytes;
-    std::unique_ptr<ShortMessage> made = take(bytes);
-    UCD_TRY(fill(made->memory(), message, data, data_bytes, contiguous));
+    std::unique_ptr<ShortMessage> made = take(ep, message.size() + data_bytes);
+    UCD_TRY(made->append(message, data, data_bytes, contiguous));
     made->number = number;
     if (charge) made->charge = std::move(charge);
-    const Status status = this->send(made, ep, {made->memory(), bytes});
-    if (status.code() == UCD_ERR__OUT_OF_MEM) [[unlikely]]
+    const Status status = start(made);
+    if (made != nullptr) [[unlikely]]
         charge = std::move(made->charge);
     return status;
 }
@@ -116,136 +148,83 @@ bool ShortMessages::charge(ShortMessage &message) {
     return static_cast<bool>(message.charge);
 }
 
-std::string_view ShortMessages::parts_of(const Gathered &gathered) {
-    return std::string_view(gathered.message->memory(), gathered.bytes).substr(Preamble::bytes);
-}
-
-bool ShortMessages::start_gathering(ucp_ep_h ep, bool is_charged, Gathered &gathered) {
-    gathered = {take(least_bytes), Preamble::bytes, 0};
-    gathered.message->ep = ep;
-    if (!is_charged || charge(*gathered.message)) return true;
-    give_back(std::move(gathered.message));
-    return false;
-}
-
 // Returns the endpoint's gathered messages, with room for `bytes` more. Null if the message has to
-// be sent alone, because it is too long, its account has no room, or too many endpoints have
-// gathered messages.
-ShortMessages::Gathered *ShortMessages::gathered_for(ucp_ep_h ep, std::size_t bytes,
-                                                     bool is_charged) {
-    if (Preamble::bytes + length_bytes + bytes > least_bytes) return nullptr;
-    Gathered next = {nullptr, 0, 0};
-    for (Gathered &gathered : gathered_) {
-        if (gathered.message->ep != ep) continue;
-        if (gathered.bytes + length_bytes + bytes <= least_bytes)
-            return !is_charged || charge(*gathered.message) ? &gathered : nullptr;
-        if (!start_gathering(ep, is_charged, next)) return nullptr;
-        (void)send(gathered);
-        if (gathered.message != nullptr) return nullptr; // there is no memory
-        gathered = std::move(next);
-        return &gathered;
-    }
-    if (gathered_.size() == max_gathered || !start_gathering(ep, is_charged, next)) return nullptr;
-    gathered_.push_back(std::move(next));
-    return &gathered_.back();
+// be sent alone: it is the first one or too long, its account has no room, or too many endpoints
+// have gathered messages.
+ShortMessage *ShortMessages::gathered_for(ucp_ep_h ep, std::size_t bytes, bool is_charged) {
+    if (!std::exchange(gathers_, true) || Preamble::bytes + length_bytes + bytes > least_bytes)
+        return nullptr;
+    const auto found = std::find_if(gathered_.begin(), gathered_.end(),
+                                    [ep](const auto &gathered) { return gathered->ep == ep; });
+    const bool is_first = found == gathered_.end();
+    if (!is_first && (*found)->has_room_for(bytes))
+        return !is_charged || charge(**found) ? found->get() : nullptr;
+    if (is_first && gathered_.size() == max_gathered) return nullptr;
+    std::unique_ptr<ShortMessage> next = take(ep, least_bytes);
+    next->bytes = Preamble::bytes;
+    if (is_charged && !charge(*next)) return give_back(std::move(next)), nullptr;
+    if (is_first) return gathered_.emplace_back(std::move(next)).get();
+    (void)start(*found);
+    if (*found != nullptr) return nullptr; // there is no memory
+    *found = std::move(next);
+    return found->get();
 }
 
-Status ShortMessages::add(Gathered &gathered, const Encoded &part, const Data &data,
-                          uint64_t data_bytes, const char *contiguous) {
-    char *const at = gathered.message->memory() + gathered.bytes;
-    UCD_TRY(fill(at + length_bytes, part, data, data_bytes, contiguous));
-    const std::size_t bytes = part.size() + data_bytes;
-    write_length(bytes, at);
-    gathered.bytes += length_bytes + bytes;
-    ++gathered.parts;
-    return success;
-}
-
-Status ShortMessages::gather_request(ucp_ep_h ep, const Encoded &message, const Data &data,
-                                     uint64_t data_bytes, uint32_t number, const char *contiguous) {
-    Gathered *const gathered = std::exchange(gathers_, true)
-                                   ? gathered_for(ep, message.size() + data_bytes, false)
-                                   : nullptr;
-    if (gathered != nullptr) return add(*gathered, message, data, data_bytes, contiguous);
+Status ShortMessages::send_request(ucp_ep_h ep, const Encoded &message, const Data &data,
+                                   uint64_t data_bytes, uint32_t number, const char *contiguous) {
+    ShortMessage *const gathered = gathered_for(ep, message.size() + data_bytes, false);
+    if (gathered != nullptr) return gathered->append_part(message, data, data_bytes, contiguous);
     Charge nobodys;
     return send(ep, message, data, data_bytes, number, nobodys, contiguous);
 }
 
-Status ShortMessages::gather_answer(ucp_ep_h ep, const Encoded &answer, const Data &data,
-                                    uint64_t data_bytes, LedgerUse use, bool *refused) {
+Status ShortMessages::send_answer(ucp_ep_h ep, const Encoded &message, const Data &data,
+                                  uint64_t data_bytes, LedgerUse use, bool *refused, bool alone) {
     *refused = false;
-    const std::size_t bytes = answer.size() + data_bytes;
-    Gathered *const gathered =
-        std::exchange(gathers_, true) ? gathered_for(ep, bytes, true) : nullptr;
-    if (gathered != nullptr) return add(*gathered, answer, data, data_bytes, nullptr);
+    const std::size_t bytes = message.size() + data_bytes;
+    ShortMessage *const gathered = alone ? nullptr : gathered_for(ep, bytes, true);
+    if (gathered != nullptr) return gathered->append_part(message, data, data_bytes, nullptr);
     Charge charge = rma_.engine.ledger.take(ep, bytes_of_message(bytes), use);
     *refused = !charge;
-    return *refused ? success : send(ep, answer, data, data_bytes, no_operation, charge);
-}
-
-// A single one is sent like any other message.
-Status ShortMessages::send(Gathered &gathered) {
-    ShortMessage &one = *gathered.message;
-    std::string_view message(one.memory(), gathered.bytes);
-    one.parts = parts_of(gathered);
-    if (gathered.parts > 1)
-        Encoded(Preamble{Verb::several}).write(one.memory());
-    else
-        message.remove_prefix(Preamble::bytes + length_bytes);
-    return this->send(gathered.message, one.ep, message);
+    return *refused ? success : send(ep, message, data, data_bytes, no_operation, charge);
 }
 
 void ShortMessages::send_all_gathered() {
-    for (Gathered &gathered : gathered_) {
-        if (gathered.parts > 0)
-            (void)send(gathered);
+    for (std::unique_ptr<ShortMessage> &gathered : gathered_) {
+        if (gathered->parts > 0)
+            (void)start(gathered);
         else // the data could not be packed
-            give_back(std::move(gathered.message));
+            give_back(std::move(gathered));
     }
     // The rest could not be sent for lack of memory; the next call tries again.
-    std::erase_if(gathered_, [](const Gathered &g) { return g.message == nullptr; });
+    std::erase(gathered_, nullptr);
 }
 
 void ShortMessages::forget_gathered(ucp_ep_h ep) {
-    for (Gathered &gathered : gathered_)
-        if (gathered.message->ep == ep) give_back(std::move(gathered.message));
-    std::erase_if(gathered_, [](const Gathered &g) { return g.message == nullptr; });
-}
-
-void ShortMessages::fail_operations(std::string_view parts, ucp_ep_h ep, ucs_status_t status) {
-    for (std::string_view one; !(one = take_part(parts)).empty();) {
-        Preamble preamble;
-        (void)decode(one, preamble);
-        if (!is_answer(preamble.verb))
-            rma_.origin.take_failure(preamble.number, ep, status, UCD_SUCCESS);
-    }
+    for (std::unique_ptr<ShortMessage> &gathered : gathered_)
+        if (gathered->ep == ep) give_back(std::move(gathered));
+    std::erase(gathered_, nullptr);
 }
 
 // Leaves `message` set only if there was no memory; the call may then be repeated.
-Status ShortMessages::send(std::unique_ptr<ShortMessage> &message, ucp_ep_h ep,
-                           std::string_view data) {
-    message->ep = ep;
-    const ucs_status_t started = message->start(data);
+Status ShortMessages::start(std::unique_ptr<ShortMessage> &message) {
+    const ucs_status_t started = message->start();
     if (started == UCS_INPROGRESS) {
         ++unsent_;
         (void)message.release();
         return success;
     }
     const Status status = ucx_ok(started, "ucp_am_send_nbx");
-    if (status.ok() || (status.code() != UCD_ERR__OUT_OF_MEM && message->parts.empty())) {
-        give_back(std::move(message));
-    } else if (status.code() != UCD_ERR__OUT_OF_MEM) { // their operations have begun
-        ++unsent_;
-        message.release()->fail_later(started);
-    }
+    if (status.code() == UCD_ERR__OUT_OF_MEM) return status;
+    if (status.ok() || message->parts == 0) return give_back(std::move(message)), status;
+    ++unsent_; // the operations of its parts have begun
+    message.release()->fail_later(started);
     return status;
 }
 
 void ShortMessages::sent(std::unique_ptr<ShortMessage> message, ucs_status_t status) {
     --unsent_;
-    if (status != UCS_OK && message->number != no_operation)
-        rma_.origin.take_failure(message->number, message->ep, status, UCD_SUCCESS);
-    if (status != UCS_OK) fail_operations(message->parts, message->ep, status);
+    if (status != UCS_OK) message->fail_operations(status);
     give_back(std::move(message));
 }
 

@@ -26,23 +26,22 @@ public:
     ShortMessages(const ShortMessages &) = delete;
     ShortMessages &operator=(const ShortMessages &) = delete;
 
-    // Sends a message with packed data behind it. Both are copied, so nothing of the caller's is
-    // used after the return. `number` is the operation that is notified if UCX fails to send.
-    // `charge` is held until the message is sent, and stays with the caller if there is no memory.
-    // If the data is one segment of host memory, `contiguous` is its address.
+    // Send a message with packed data behind it. Both are copied, so nothing of the caller's is
+    // used after the return. If the data is one segment of host memory, `contiguous` is its
+    // address. `number` is the operation that is notified if UCX fails to send. The charge is held
+    // until the message is sent, and stays with the caller if there is no memory.
     Status send(ucp_ep_h ep, const Encoded &message, const Data &data, uint64_t data_bytes,
                 uint32_t number, Charge &charge, const char *contiguous = nullptr);
-
-    // Send a request, a type or an answer in the same way. The first one after a call of
-    // send_gathered is sent at once, so that a single one has no delay. Further short ones to the
-    // same endpoint are gathered, and the next call of send_gathered sends them as one message.
-    // Nothing is charged for requests and types, because the user asked for the operation. Charges
-    // the answer for `use`; if the endpoint's account has no room, sets *refused and does nothing
-    // else.
-    Status gather_request(ucp_ep_h ep, const Encoded &message, const Data &data,
-                          uint64_t data_bytes, uint32_t number, const char *contiguous);
-    Status gather_answer(ucp_ep_h ep, const Encoded &answer, const Data &data, uint64_t data_bytes,
-                         LedgerUse use, bool *refused);
+    // The first request, type or answer after a call of send_gathered is sent at once, so that a
+    // single one has no delay. Further short ones to the same endpoint are gathered, and the next
+    // call of send_gathered sends them as one message. Nothing is charged for requests and types,
+    // because the user asked for the operation.
+    Status send_request(ucp_ep_h ep, const Encoded &message, const Data &data, uint64_t data_bytes,
+                        uint32_t number, const char *contiguous);
+    // Charges the message for `use`. If the endpoint's account has no room, sets *refused and does
+    // nothing else. `alone`: is not gathered.
+    Status send_answer(ucp_ep_h ep, const Encoded &message, const Data &data, uint64_t data_bytes,
+                       LedgerUse use, bool *refused, bool alone = false);
     void send_gathered() {
         gathers_ = false;
         if (!gathered_.empty()) send_all_gathered();
@@ -59,32 +58,18 @@ public:
     void sent(std::unique_ptr<ShortMessage> message, ucs_status_t status);
 
 private:
-    // Messages to one endpoint, to be sent as one.
-    struct Gathered {
-        std::unique_ptr<ShortMessage> message;
-        std::size_t bytes, parts;
-    };
-    std::unique_ptr<ShortMessage> take(std::size_t bytes);
+    std::unique_ptr<ShortMessage> take(ucp_ep_h ep, std::size_t bytes);
     void give_back(std::unique_ptr<ShortMessage> message);
-
-    Status fill(char *memory, const Encoded &message, const Data &data, uint64_t data_bytes,
-                const char *contiguous);
-    void send_all_gathered();
-    Gathered *gathered_for(ucp_ep_h ep, std::size_t bytes, bool is_charged);
-    bool start_gathering(ucp_ep_h ep, bool is_charged, Gathered &gathered);
-    static std::string_view parts_of(const Gathered &gathered);
     bool charge(ShortMessage &message);
-    Status add(Gathered &gathered, const Encoded &part, const Data &data, uint64_t data_bytes,
-               const char *contiguous);
-    Status send(Gathered &gathered);
-    void fail_operations(std::string_view parts, ucp_ep_h ep, ucs_status_t status);
-    Status send(std::unique_ptr<ShortMessage> &message, ucp_ep_h ep, std::string_view data);
+    ShortMessage *gathered_for(ucp_ep_h ep, std::size_t bytes, bool is_charged);
+    void send_all_gathered();
+    Status start(std::unique_ptr<ShortMessage> &message);
 
     OneSided &rma_;
     std::vector<std::unique_ptr<ShortMessage>> idle_; // has the capacity for all, so that giving
                                                       // back never allocates
-    std::vector<Gathered> gathered_;                  // one for each endpoint
-    bool gathers_ = false;                            // a message was sent since send_gathered
+    std::vector<std::unique_ptr<ShortMessage>> gathered_; // one for each endpoint
+    bool gathers_ = false;                                // a message was sent since send_gathered
     std::size_t unsent_ = 0;
 };
 
