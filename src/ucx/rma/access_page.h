@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <utility>
 
 namespace ucd_ucx::rma {
@@ -23,9 +24,13 @@ public:
 
     // At the owner. The descriptor is for the origin, which cannot change the size. Null if the
     // system refuses.
-    static std::unique_ptr<AccessPage> make(FileDescriptor &descriptor);
+    static std::unique_ptr<AccessPage> make(FileDescriptor &descriptor) {
+        return on(SharedMemory::make("ucd-windows", bytes, descriptor));
+    }
     // At the origin. Null if the descriptor is not that of such a page.
-    static std::unique_ptr<AccessPage> open(int descriptor);
+    static std::unique_ptr<AccessPage> open(int descriptor) {
+        return on(SharedMemory::open(descriptor, bytes));
+    }
 
     // The owner's functions. A generation is a number that is never used twice, and not 0.
     void grant(std::size_t place, uint64_t generation) { shared_.windows[place] = generation; }
@@ -49,6 +54,10 @@ private:
         std::atomic<uint64_t> windows[max_windows]; // generations; 0: none
     };
     static_assert(sizeof(Shared) == bytes && std::atomic<uint64_t>::is_always_lock_free);
+    static std::unique_ptr<AccessPage> on(std::unique_ptr<SharedMemory> memory) {
+        return std::unique_ptr<AccessPage>(
+            memory == nullptr ? nullptr : new (std::nothrow) AccessPage(std::move(memory)));
+    }
     explicit AccessPage(std::unique_ptr<SharedMemory> memory)
         : memory_(std::move(memory)), shared_(*reinterpret_cast<Shared *>(memory_->address())) {}
 

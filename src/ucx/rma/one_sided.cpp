@@ -78,13 +78,17 @@ void OneSided::take(Delivery &delivery, AmData *alone) {
     if (is_foreign) return take_unread(preamble, delivery, Verdict::not_supported);
     if (delivery.is_cut) return take_unread(preamble, delivery, Verdict::no_memory);
     if (is_request(preamble.verb)) return target.take_request(preamble, delivery);
-    if (is_answer(preamble.verb)) return take_answer(preamble, delivery);
+    RmaOperation *const operation = origin.find(preamble.number, delivery.ep);
+    if (is_answer(preamble.verb)) {
+        if (operation != nullptr) operation->answered(preamble, delivery);
+        return;
+    }
     if (preamble.verb == Verb::type) {
         delivery.set_data(delivery.message.substr(Preamble::bytes));
         return target.take_type(preamble.number, delivery);
     }
     if (alone == nullptr) return; // the rest always comes so
-    if (preamble.verb == Verb::need_type) origin.take_question(preamble.number, delivery.ep);
+    if (preamble.verb == Verb::need_type && operation != nullptr) operation->type_asked_for();
     if (preamble.verb == Verb::introduction)
         access.take_introduction(delivery.ep, delivery.message);
     if (preamble.verb == Verb::grant) access.take_grant(delivery.ep, delivery.message);
@@ -107,16 +111,6 @@ void OneSided::take_unread(const Preamble &preamble, const Delivery &delivery, V
     if (is_answer(preamble.verb))
         origin.take_failure(preamble.number, delivery.ep, status_of(verdict),
                             verdict == Verdict::no_memory ? UCD_ERR__OUT_OF_MEM : UCD_SUCCESS);
-}
-
-void OneSided::take_answer(const Preamble &preamble, Delivery &delivery) {
-    Answer answer;
-    std::string_view data;
-    if (!decode(delivery.message, preamble, answer, data))
-        return origin.take_failure(preamble.number, delivery.ep, UCS_ERR_INVALID_PARAM,
-                                   UCD_SUCCESS);
-    delivery.set_data(data);
-    origin.take_answer(answer, delivery);
 }
 
 // Progress --------------------------------------------------------------------

@@ -45,7 +45,6 @@ private:
     void take(Delivery &delivery, AmData *alone);
     void take_parts(AmData &message);
     void take_unread(const Preamble &preamble, const Delivery &delivery, Verdict verdict);
-    void take_answer(const Preamble &preamble, Delivery &delivery);
 };
 
 } // namespace ucd_ucx::rma

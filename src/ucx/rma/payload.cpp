@@ -11,7 +11,7 @@ Status Payload::receive(const Data &to, ucd_op_t op, ucd_info_t info, const Tran
                         ucd_ucx_request_t *transfer) {
     const ucd_ucx_param_t param = {sizeof param, info, nullptr, nullptr};
     UCD_TRY(transfers_->receive_active(*transfer_, to, op, &param, terms, transfer));
-    transfer_ = nullptr;
+    (void)transfer_.release();
     return success;
 }
 
@@ -28,8 +28,8 @@ void Payload::keep() {
     lent_ = nullptr;
 }
 
-void Payload::drop_transfer() {
-    std::exchange(transfer_, nullptr)->abandon();
+void Payload::Abandon::operator()(RecvMessage *transfer) const {
+    transfer->abandon();
 }
 
 } // namespace ucd_ucx::rma

@@ -19,20 +19,6 @@ public:
     explicit Payload(AmData &message, bool shares_message = false)
         : lent_(&message), shares_message_(shares_message) {}
     Payload(Transfers &transfers, RecvMessage &transfer);
-    Payload(Payload &&other) noexcept { *this = std::move(other); }
-    Payload &operator=(Payload &&other) noexcept {
-        drop();
-        lent_ = std::exchange(other.lent_, nullptr);
-        shares_message_ = other.shares_message_;
-        message_ = std::move(other.message_);
-        here_ = std::exchange(other.here_, {});
-        transfers_ = other.transfers_;
-        transfer_ = std::exchange(other.transfer_, nullptr);
-        bytes_ = other.bytes_;
-        return *this;
-    }
-    ~Payload() { drop(); }
-
     uint64_t bytes() const { return is_here() ? here_.size() : bytes_; }
     bool is_here() const { return transfer_ == nullptr; }
     std::string_view here() const { return here_; }
@@ -45,18 +31,15 @@ public:
                    ucd_ucx_request_t *transfer);
 
 private:
-    void drop() {
-        lent_ = nullptr;
-        message_.reset();
-        if (transfer_ != nullptr) drop_transfer();
-    }
-    void drop_transfer();
+    struct Abandon {
+        void operator()(RecvMessage *transfer) const;
+    };
     AmData *lent_ = nullptr;
     bool shares_message_ = false;
     std::unique_ptr<AmData> message_;
     std::string_view here_;
     Transfers *transfers_ = nullptr;
-    RecvMessage *transfer_ = nullptr;
+    std::unique_ptr<RecvMessage, Abandon> transfer_;
     uint64_t bytes_ = 0; // of the transfer
 };
 

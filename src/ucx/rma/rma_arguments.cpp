@@ -94,10 +94,7 @@ Status CheckedArguments::hold() {
 char *CheckedArguments::contiguous(const OriginBuffer &buffer) const {
     const bool is_one = buffer.type == type->type.get() && buffer.count == 1 &&
                         type->one.contiguous != 0 && buffer.hints->on_host;
-    // Computed as an integer, because the buffer may lie far from its data.
-    return is_one ? reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(buffer.buf) +
-                                             static_cast<uintptr_t>(type->one.low))
-                  : nullptr;
+    return is_one ? address_at(buffer.buf, type->one.low) : nullptr;
 }
 
 } // namespace ucd_ucx::rma

@@ -37,23 +37,27 @@ bool is_free_of_waste(std::string_view message, const Preamble &preamble) {
            (preamble.verb != Verb::need_type || message.size() == Preamble::bytes);
 }
 
+struct Meaning {
+    ucs_status_t status;
+    const char *text;
+};
+// In the order of Verdict.
+constexpr Meaning meanings[] = {
+    {UCS_OK, "nothing is wrong"},
+    {UCS_ERR_NO_ELEM, "it has no window with that key"},
+    {UCS_ERR_OUT_OF_RANGE, "the target's bytes are not all in the window"},
+    {UCS_ERR_INVALID_PARAM,
+     "sizes disagree, elements of the target overlap, or the message is damaged"},
+    {UCS_ERR_UNSUPPORTED, "it cannot do that to such elements or in that memory"},
+    {UCS_ERR_NO_MEMORY, "it has no memory for it"},
+    {UCS_ERR_IO_ERROR, "moving the data failed there"}, // also for verdicts of later versions
+};
+
+const Meaning &meaning_of(Verdict verdict) {
+    return meanings[std::min(static_cast<std::size_t>(verdict), std::size(meanings) - 1)];
+}
+
 } // namespace
-
-bool is_request(Verb verb) {
-    return verb >= Verb::put && verb <= Verb::get_accumulate;
-}
-
-bool is_answer(Verb verb) {
-    return verb == Verb::answer || verb == Verb::answer_with_handle;
-}
-
-bool fetches(Verb verb) {
-    return verb == Verb::get || verb == Verb::get_accumulate;
-}
-
-bool accumulates(Verb verb) {
-    return verb == Verb::accumulate || verb == Verb::get_accumulate;
-}
 
 void Encoded::put(uint64_t number) {
     fixed_[fixed_bytes_ / sizeof number] = swapped_if_big_endian(number);
@@ -180,30 +184,11 @@ std::optional<Encoded> refusal_of_version_2(std::string_view header, std::string
 }
 
 ucs_status_t status_of(Verdict verdict) {
-    switch (verdict) {
-    case Verdict::done: return UCS_OK;
-    case Verdict::no_window: return UCS_ERR_NO_ELEM;
-    case Verdict::out_of_range: return UCS_ERR_OUT_OF_RANGE;
-    case Verdict::invalid: return UCS_ERR_INVALID_PARAM;
-    case Verdict::not_supported: return UCS_ERR_UNSUPPORTED;
-    case Verdict::no_memory: return UCS_ERR_NO_MEMORY;
-    case Verdict::failed: break;
-    }
-    return UCS_ERR_IO_ERROR; // also for verdicts of later versions
+    return meaning_of(verdict).status;
 }
 
 const char *text_of(Verdict verdict) {
-    switch (verdict) {
-    case Verdict::done: return "nothing is wrong";
-    case Verdict::no_window: return "it has no window with that key";
-    case Verdict::out_of_range: return "the target's bytes are not all in the window";
-    case Verdict::invalid:
-        return "sizes disagree, elements of the target overlap, or the message is damaged";
-    case Verdict::not_supported: return "it cannot do that to such elements or in that memory";
-    case Verdict::no_memory: return "it has no memory for it";
-    case Verdict::failed: break;
-    }
-    return "moving the data failed there";
+    return meaning_of(verdict).text;
 }
 
 } // namespace ucd_ucx::rma

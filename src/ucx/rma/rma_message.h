@@ -79,10 +79,19 @@ struct Answer {
     WindowHandle handle = 0;
 };
 
-bool is_request(Verb verb);
-bool is_answer(Verb verb); // a single answer
-bool fetches(Verb verb);
-bool accumulates(Verb verb);
+constexpr bool is_request(Verb v) {
+    return v >= Verb::put && v <= Verb::get_accumulate;
+}
+// A single answer.
+constexpr bool is_answer(Verb v) {
+    return v == Verb::answer || v == Verb::answer_with_handle;
+}
+constexpr bool fetches(Verb v) {
+    return v == Verb::get || v == Verb::get_accumulate;
+}
+constexpr bool accumulates(Verb v) {
+    return v == Verb::accumulate || v == Verb::get_accumulate;
+}
 
 // A message as it is sent, without the packed data. Long types have a string of their own.
 class Encoded {

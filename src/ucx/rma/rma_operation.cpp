@@ -9,26 +9,18 @@
 namespace ucd_ucx::rma {
 namespace {
 
-const char *function_of(Verb verb) {
-    switch (verb) {
-    case Verb::put: return "ucd_ucx_put_nbx";
-    case Verb::get: return "ucd_ucx_get_nbx";
-    case Verb::accumulate: return "ucd_ucx_accumulate_nbx";
-    default: return "ucd_ucx_get_accumulate_nbx";
-    }
-}
+// By verb, from put on.
+constexpr const char *functions[] = {"ucd_ucx_put_nbx", "ucd_ucx_get_nbx", "ucd_ucx_accumulate_nbx",
+                                     "ucd_ucx_get_accumulate_nbx"};
 
 RecycledMemory<sizeof(RmaOperation), 64> memory_of_operations;
 
 } // namespace
 
 bool Flush::one_ended(const Result &result) {
-    if (status_ == UCS_OK) {
-        status_ = result.status;
-        ucd_ = result.ucd;
-    }
+    if (failure_.status == UCS_OK) failure_ = {result.status, result.ucd, 0, 0};
     if (--remaining_ > 0) return false;
-    complete({status_, ucd_, 0, 0});
+    complete(failure_);
     return true;
 }
 
@@ -115,7 +107,13 @@ void RmaOperation::type_asked_for() {
     if (!status.ok()) fail(ucx_status_of(status.code()), status.code());
 }
 
-void RmaOperation::answered(const Answer &answer, Payload &payload) {
+void RmaOperation::answered(const Preamble &preamble, Delivery &delivery) {
+    Answer answer;
+    std::string_view data;
+    if (!decode(delivery.message, preamble, answer, data))
+        return fail(UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
+    delivery.set_data(data);
+    Payload &payload = delivery.payload;
     if (state_ == OperationState::answered || state_ == OperationState::failed) return;
     state_ = OperationState::answered;
     lane.learn(arguments.window, answer.handle);
@@ -195,10 +193,10 @@ void RmaOperation::explain() const {
                       intmax_t{layout.low}, intmax_t{layout.high},
                       intmax_t{arguments.displacement});
     const ContentId &w = arguments.window;
-    (void)ucd_ucx::fail(result().ucd,
-                        "%s: the target refused: %s%s (%s; window key ...%02x%02x%02x%02x...)",
-                        function_of(arguments.verb), text_of(verdict_), range,
-                        ucs_status_string(result().status), w[0], w[1], w[2], w[3]);
+    (void)ucd_ucx::fail(
+        result().ucd, "%s: the target refused: %s%s (%s; window key ...%02x%02x%02x%02x...)",
+        functions[static_cast<int>(arguments.verb) - static_cast<int>(Verb::put)],
+        text_of(verdict_), range, ucs_status_string(result().status), w[0], w[1], w[2], w[3]);
 }
 
 } // namespace ucd_ucx::rma

@@ -28,8 +28,7 @@ public:
 
 private:
     uint64_t remaining_ = 0;
-    ucs_status_t status_ = UCS_OK;
-    int ucd_ = UCD_SUCCESS;
+    Result failure_; // of the first operation that failed
 };
 
 // The caller holds the lock, except for the functions where ucd_ucx_request says otherwise.
@@ -50,7 +49,7 @@ public:
     void explain() const override;
 
     // Takes over the payload if it is needed for longer.
-    void answered(const Answer &answer, Payload &payload);
+    void answered(const Preamble &preamble, Delivery &delivery);
     void type_asked_for();
     // Ends the operation with this status as soon as no transfer uses its memory.
     void fail(ucs_status_t status, int ucd);

@@ -208,17 +208,6 @@ Status Origin::flush(ucp_ep_h ep, const ucd_ucx_param_t *param, ucd_ucx_request_
     return success;
 }
 
-// Answers count only if they come from the operation's target.
-void Origin::take_answer(const Answer &answer, Delivery &delivery) {
-    RmaOperation *operation = find(answer.number, delivery.ep);
-    if (operation != nullptr) operation->answered(answer, delivery.payload);
-}
-
-void Origin::take_question(uint32_t number, ucp_ep_h ep) {
-    RmaOperation *operation = find(number, ep);
-    if (operation != nullptr) operation->type_asked_for();
-}
-
 void Origin::take_failure(uint32_t number, ucp_ep_h ep, ucs_status_t status, int ucd) {
     RmaOperation *operation = find(number, ep);
     if (operation != nullptr) operation->fail(status, ucd);

@@ -55,8 +55,9 @@ public:
     Status flush(ucp_ep_h ep, const ucd_ucx_param_t *param, ucd_ucx_request_t *request);
     void fence(ucp_ep_h ep);
 
-    void take_answer(const Answer &answer, Delivery &delivery);
-    void take_question(uint32_t number, ucp_ep_h ep);
+    // The operation with this number; null if there is none to the endpoint. So an answer counts
+    // only if it comes from its target.
+    RmaOperation *find(uint32_t number, ucp_ep_h ep) const;
     // The message of that operation could not be sent, or its answer was lost here.
     void take_failure(uint32_t number, ucp_ep_h ep, ucs_status_t status, int ucd);
     void on_endpoint_failed(ucp_ep_h ep, ucs_status_t status);
@@ -92,7 +93,6 @@ private:
     Status add_places();
     void free_place(uint32_t index);
     void leave(RmaOperation &operation);
-    RmaOperation *find(uint32_t number, ucp_ep_h ep) const;
     std::vector<RmaOperation *> operations_of(ucp_ep_h ep) const; // null: of all endpoints
 
     EndpointOrder &lane_of(ucp_ep_h ep) {

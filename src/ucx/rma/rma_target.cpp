@@ -14,15 +14,15 @@ namespace {
 // A task and its entries in tables, without the data of its message.
 constexpr uint64_t bytes_of_task = sizeof(Task) + 256;
 
-bool is_short(const ucd_layout_t &layout) {
-    return steps_of(layout.bytes, layout.segments) <= Ledger::steps_of_call;
-}
-
-// For combining so many bytes of the elements of the type.
-uint64_t op_steps(const Request &request, const PeerType &type, uint64_t bytes) {
-    return request.op <= UCD_OP__REPLACE
-               ? 0
-               : steps_of_op(type.one.element, type.element_bytes, request.op, bytes);
+// Moves packed data to the window's memory.
+Status write(ucd_op_t op, const ucd_layout_t &layout, const char *data, const Data &to) {
+    if (layout.contiguous != 0 && op == UCD_OP__REPLACE) {
+        std::memcpy(address_at(to.buf, layout.low), data, layout.bytes);
+        return success;
+    }
+    uintptr_t unpacked;
+    return ucd_ok(ucd_unpack(data, layout.bytes, const_cast<void *>(to.buf), to.count, to.type, 0,
+                             &unpacked, to.hints->info.get(), op));
 }
 
 } // namespace
@@ -91,9 +91,7 @@ void Target::begin(const Preamble &preamble, Delivery &delivery) {
     const bool reads_only = request.verb == Verb::get || request.op < 0;
     if (verdict == Verdict::done && reads_only && delivery.payload.bytes() > 0)
         verdict = Verdict::invalid;
-    if (verdict == Verdict::done && suits_at_once(request, found, delivery) &&
-        do_at_once(request, found, delivery))
-        return;
+    if (verdict == Verdict::done && do_at_once(request, found, delivery)) return;
     const bool is_to_be_built = found.type == nullptr && request.form == TypeForm::flattened;
     if (verdict == Verdict::done && is_to_be_built && !types.is_possible(request.type.size()))
         verdict = Verdict::no_memory;
@@ -147,59 +145,37 @@ Verdict Target::find_type(const Request &request, Peer &peer, Found &found) {
                : peer.remember(request.type_index, found.type_id);
 }
 
-Charge Target::take_for_type(uint64_t flattened, Peer &peer) {
-    const uint64_t bytes = TypesOfTarget::bytes_of_type(flattened);
-    return ledger_.is_possible(bytes, LedgerUse::type) ? peer.take(bytes, LedgerUse::type)
-                                                       : types.take_remembered(bytes);
-}
-
-Status Target::learn(std::string_view flattened, Peer &peer, Charge charge, TypePtr &type) {
-    constexpr uint64_t steps_of_byte = 25; // at most about 0.2 us
-    ledger_.note_work(peer.ep(), steps_of_byte * flattened.size());
-    bool remembered = false;
-    UCD_TRY(types.learn(flattened, std::move(charge), type, &remembered));
-    if (!remembered) peer.keep(type);
-    return success;
-}
-
-// Whether the request needs no Task: its data is here or will be sent as one message, and the
-// window is in host memory.
-bool Target::suits_at_once(const Request &request, const Found &found, const Delivery &delivery) {
-    if (found.type == nullptr || !delivery.payload.is_here() || !ledger_.may_work(delivery.ep))
-        return false;
-    const ucd_ucx_window &window = *found.window;
-    const ucd_layout_t *layout;
-    if (request.verb == Verb::get)
-        return window.to_read.on_host && found.type->measure(request.count, layout).ok() &&
-               layout->bytes <= window.eager && is_short(*layout);
-    // Work that is longer than a call of progress allows has to be divided. Segments are never
-    // empty, so there are at most as many as bytes.
-    const uint64_t bytes = delivery.payload.bytes();
-    if (bytes + op_steps(request, *found.type, bytes) > Ledger::steps_of_call / 2) return false;
-    if (request.verb == Verb::put) return window.to_write.on_host;
-    return request.verb == Verb::accumulate && window.to_write.on_host && window.is_idle();
-}
-
-bool Target::do_at_once(const Request &request, const Found &found, Delivery &delivery) {
+// Does a request that needs no Task: its data is here or will be sent as one message, the window is
+// in host memory, and the work is not longer than a call of progress allows. Returns false for
+// others, and if the account has no room for the answer.
+bool Target::do_at_once(const Request &request, const Found &found, const Delivery &delivery) {
     ucd_ucx_window &window = *found.window;
-    Answer result = {Verdict::done, UCD_SUCCESS, request.number, found.handle};
+    const bool reads = request.verb == Verb::get, combines = accumulates(request.verb);
+    const BufferHints &hints = reads ? window.to_read : window.to_write;
+    if (found.type == nullptr || request.verb == Verb::get_accumulate || !hints.on_host ||
+        !delivery.payload.is_here() || !ledger_.may_work(delivery.ep))
+        return false;
     Checked checked;
-    result.verdict =
+    const std::optional<Verdict> verdict =
         check(request, window, *found.type, delivery.ep, delivery.payload.bytes(), checked);
-    if (checked.must_wait) return false;
-    if (result.verdict == Verdict::done && checked.bytes > 0) {
-        const bool reads = request.verb == Verb::get;
-        if (accumulates(request.verb) && !window.take_turn()) return false;
-        bool refused = false;
+    if (!verdict) return false;
+    Answer result = {*verdict, UCD_SUCCESS, request.number, found.handle};
+    if (*verdict == Verdict::done && checked.layout->bytes > 0) {
+        const ucd_layout_t &layout = *checked.layout;
+        const uint64_t steps = steps_of(layout.bytes, checked.segments);
+        if (steps > Ledger::steps_of_call / 2 || (reads && layout.bytes > window.eager))
+            return false;
+        if (combines && !(window.is_idle() && window.take_turn())) return false;
         const Data data = {window.at(request.displacement), request.count, found.type->type.get(),
-                           &window.to_read};
+                           &hints};
+        bool refused = false;
         const Status status =
-            reads ? rma.messages.send_answer(delivery.ep, Encoded(result), data, checked.bytes,
+            reads ? rma.messages.send_answer(delivery.ep, Encoded(result), data, layout.bytes,
                                              LedgerUse::chunk, &refused)
-                  : write(request, found, delivery, checked);
-        if (accumulates(request.verb)) window.end_turn();
+                  : write(request.op, layout, delivery.payload.here().data(), data);
+        if (combines) window.end_turn();
         if (refused) return false;
-        ledger_.note_work(delivery.ep, steps_of(checked.bytes, checked.segments));
+        ledger_.note_work(delivery.ep, steps);
         if (status.ok() && reads) return true;
         result.verdict = verdict_of(status.code());
         result.ucd = static_cast<uint8_t>(status.code());
@@ -208,47 +184,30 @@ bool Target::do_at_once(const Request &request, const Found &found, Delivery &de
     return true;
 }
 
-Status Target::write(const Request &request, const Found &found, const Delivery &delivery,
-                     const Checked &checked) {
-    const ucd_ucx_window &window = *found.window;
-    const char *const data = delivery.payload.here().data();
-    if (checked.contiguous && request.op == UCD_OP__REPLACE) {
-        // The sum is in the window; each summand alone may point far outside of it.
-        std::memcpy(window.at(request.displacement + checked.low), data, checked.bytes);
-        return success;
-    }
-    uintptr_t unpacked;
-    return ucd_ok(ucd_unpack(data, checked.bytes, window.at(request.displacement), request.count,
-                             found.type->type.get(), 0, &unpacked, window.to_write.info.get(),
-                             request.op));
-}
-
-Verdict Target::check(const Request &request, const ucd_ucx_window &window, const PeerType &type,
-                      ucp_ep_h ep, uint64_t data_bytes, Checked &checked) {
-    const ucd_layout_t *layout;
-    const int rc = type.measure(request.count, layout).code();
+std::optional<Verdict> Target::check(const Request &request, const ucd_ucx_window &window,
+                                     const PeerType &type, ucp_ep_h ep, uint64_t data_bytes,
+                                     Checked &checked) {
+    const int rc = type.measure(request.count, checked.layout).code();
     if (rc == UCD_ERR__OVERFLOW) return Verdict::out_of_range;
     if (rc != UCD_SUCCESS) return verdict_of(rc);
-    checked.bytes = layout->bytes;
-    checked.contiguous = layout->contiguous != 0;
-    checked.low = layout->low;
-    checked.segments = layout->segments;
+    const ucd_layout_t &layout = *checked.layout;
+    checked.segments = layout.segments;
     const bool sends = request.verb != Verb::get && request.op >= 0;
-    if (sends && data_bytes != layout->bytes) return Verdict::invalid;
-    if (layout->bytes == 0) return Verdict::done;
-    if (!window.has(request.displacement, layout->low, layout->high)) return Verdict::out_of_range;
-    if (accumulates(request.verb)) {
-        if (type.element == 0) return Verdict::invalid;
-        checked.element_bytes = type.element_bytes;
-        checked.segments += op_steps(request, type, layout->bytes);
-    }
+    if (sends && data_bytes != layout.bytes) return Verdict::invalid;
+    if (layout.bytes == 0) return Verdict::done;
+    if (!window.has(request.displacement, layout.low, layout.high)) return Verdict::out_of_range;
+    if (accumulates(request.verb) && type.element == 0) return Verdict::invalid;
+    if (accumulates(request.verb) && request.op > UCD_OP__REPLACE)
+        checked.segments +=
+            steps_of_op(type.one.element, type.element_bytes, request.op, layout.bytes);
     if (!sends) return Verdict::done;
     Peer *from = peer(ep);
     if (from == nullptr) return Verdict::invalid;
     Overlap overlap;
+    bool must_wait;
     const Status found =
-        type.find_overlap(request.count, ledger_, ep, from->work, overlap, &checked.must_wait);
-    if (checked.must_wait) return Verdict::no_memory;
+        type.find_overlap(request.count, ledger_, ep, from->work, overlap, &must_wait);
+    if (must_wait) return std::nullopt;
     if (!found.ok()) return verdict_of(found.code());
     return overlap == Overlap::none   ? Verdict::done
            : overlap == Overlap::some ? Verdict::invalid

@@ -6,6 +6,7 @@
 #include "rma/rma_task.h"
 
 #include <list>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -57,14 +58,10 @@ public:
             unsent_.reserve(unsent_.size() + reserved_answers);
     }
 
-    // The target's side of a request, checked.
+    // What was found out about a request.
     struct Checked {
-        uint64_t bytes = 0;      // of the packed stream
-        bool contiguous = false; // in the window, beginning at `low`
-        int64_t low = 0;
-        uint64_t element_bytes = 1; // for accumulates
-        uint64_t segments = 0;      // and further steps, for the op
-        bool must_wait = false;     // there is no memory now to check it
+        const ucd_layout_t *layout = nullptr; // of the type, which keeps it until the next check
+        uint64_t segments = 0;                // and further steps, for the op
     };
 
     // What a request refers to.
@@ -80,14 +77,11 @@ public:
     OneSided &rma;
     TypesOfTarget types;
     void answer(ucp_ep_h ep, const Answer &answer);
-    // Checks the whole request before any data is moved.
-    Verdict check(const Request &request, const ucd_ucx_window &window, const PeerType &type,
-                  ucp_ep_h ep, uint64_t data_bytes, Checked &checked);
-    // Takes a charge for a type of `flattened` bytes; on the peer's account if that can ever have
-    // room.
-    Charge take_for_type(uint64_t flattened, Peer &peer);
-    // Builds a type that a peer has sent.
-    Status learn(std::string_view flattened, Peer &peer, Charge charge, TypePtr &type);
+    // Checks the whole request before any data is moved. Returns nothing if there is no memory for
+    // that now.
+    std::optional<Verdict> check(const Request &request, const ucd_ucx_window &window,
+                                 const PeerType &type, ucp_ep_h ep, uint64_t data_bytes,
+                                 Checked &checked);
     // Queues the task among the waiting tasks of its peer. It may start before this returns. A task
     // that only has to be answered goes first.
     void wait(Task &task, bool first = false);
@@ -129,11 +123,7 @@ private:
     void begin(const Preamble &preamble, Delivery &delivery);
     Verdict find(const Request &request, Peer &peer, Found &found);
     Verdict find_type(const Request &request, Peer &peer, Found &found);
-    bool suits_at_once(const Request &request, const Found &found, const Delivery &delivery);
-    // Returns false if the account has no room for the answer.
-    bool do_at_once(const Request &request, const Found &found, Delivery &delivery);
-    Status write(const Request &request, const Found &found, const Delivery &delivery,
-                 const Checked &checked);
+    bool do_at_once(const Request &request, const Found &found, const Delivery &delivery);
     void say(const Unsent &unsent);
     // Returns false if there is no memory for it.
     bool try_to_say(const Unsent &unsent);

@@ -57,16 +57,7 @@ Status ucd_ucx_window::set(ucd_info_t from, const TransferOptions &defaults) {
     UCD_TRY(to_write.set(memory, from, TransferDirection::receive));
     eager = direct_limit(options, to_read);
     transfer_bytes = bytes_of_transfer(options);
-    UCD_TRY(copy_hints(from, fetch_info));
-    UCD_TRY(fetch_info.set("ucd.inbuf", memory.c_str()));
-    UCD_TRY(fetch_info.set("ucd.outbuf", "host"));
     return copy_transfer_options(from, info);
-}
-
-// The address may be outside of the window; the type's displacements then lead back into it.
-char *ucd_ucx_window::at(int64_t displacement) const {
-    return reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(base) +
-                                    static_cast<uintptr_t>(displacement));
 }
 
 void ucd_ucx_window::enqueue(Task &task) {

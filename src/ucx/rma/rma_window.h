@@ -20,6 +20,12 @@ struct OfWindow; // the list of all tasks of a window
 Status read_window_key(const ucd_ucx_window_key_t &key, ContentId &name);
 ucd_ucx_window_key_t window_key(const ContentId &name);
 
+// The address may be far from the buffer, so it is computed as an integer.
+inline char *address_at(const void *buffer, int64_t displacement) {
+    return reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(buffer) +
+                                    static_cast<uintptr_t>(displacement));
+}
+
 // Whether all of displacement + [low, high) is within [0, bytes).
 bool is_within(int64_t displacement, int64_t low, int64_t high, uint64_t bytes);
 
@@ -40,7 +46,8 @@ struct ucd_ucx_window : ucd_ucx::Linked<ucd_ucx_window> {
     bool has(int64_t displacement, int64_t low, int64_t high) const {
         return ucd_ucx::rma::is_within(displacement, low, high, bytes);
     }
-    char *at(int64_t displacement) const;
+    // The address may be outside of the window; the type's displacements then lead back into it.
+    char *at(int64_t displacement) const { return ucd_ucx::rma::address_at(base, displacement); }
 
     // Accumulates are done one after the other. The task may have ended when this returns.
     void enqueue(ucd_ucx::rma::Task &task);
@@ -65,7 +72,6 @@ struct ucd_ucx_window : ucd_ucx::Linked<ucd_ucx_window> {
     uint64_t eager = 0;          // the limit in bytes for reading and sending as one message
     uint64_t transfer_bytes = 0; // the memory that a transfer of window data takes
     ucd_ucx::BufferHints to_read, to_write; // hints for the window's memory
-    ucd_ucx::OwnedInfo fetch_info; // like to_read, but with packed data in the library's memory
     ucd_ucx::LinkedList<ucd_ucx::rma::Task, ucd_ucx::rma::OfWindow> tasks;
     std::size_t at_work = 0; // of these, those that use the window's memory
 

@@ -242,14 +242,10 @@ int WindowAccess::copy(const Data &from, const void *from_buf, const Data &to, v
     if (!is_one_segment)
         return ucd_copy(from_buf, from.count, from.type, to_buf, to.count, to.type, &moved, hints,
                         op);
-    // Computed as integers, because the buffers may lie far from their data.
-    const auto low = static_cast<uintptr_t>(target.low);
-    const auto *const data =
-        reinterpret_cast<const void *>(reinterpret_cast<uintptr_t>(from_buf) + low);
+    const char *const data = address_at(from_buf, target.low);
     if (op != UCD_OP__REPLACE)
         return ucd_unpack(data, target.bytes, to_buf, to.count, to.type, 0, &moved, hints, op);
-    std::memcpy(reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(to_buf) + low), data,
-                target.bytes);
+    std::memcpy(address_at(to_buf, target.low), data, target.bytes);
     return UCD_SUCCESS;
 }
 
@@ -267,8 +263,7 @@ bool WindowAccess::move_mapped(const CheckedArguments &a, ucp_ep_h ep, const ucd
     WindowMemory &memory = *claimed.memory;
     const Data there = {nullptr, a.count, a.type->type.get()};
     if (a.verb != Verb::get && !can_be_written(a, ep)) return false;
-    void *const target = reinterpret_cast<void *>(reinterpret_cast<uintptr_t>(memory.base()) +
-                                                  static_cast<uintptr_t>(a.displacement));
+    void *const target = address_at(memory.base(), a.displacement);
     if (a.verb == Verb::put)
         return copy(a.sent, a.sent.buf, there, target, layout, UCD_OP__REPLACE) == UCD_SUCCESS;
     const auto fetch = [&] {

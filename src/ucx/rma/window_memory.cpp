@@ -18,27 +18,28 @@ uint64_t with_turn(uint64_t bytes) {
 WindowMemory::WindowMemory(std::unique_ptr<SharedMemory> memory, FileDescriptor descriptor)
     : memory_(std::move(memory)), descriptor_(std::move(descriptor)),
       turn_(*reinterpret_cast<std::atomic<uint64_t> *>(memory_->address() + memory_->bytes() -
-                                                       SharedMemory::page)) {}
+                                                       SharedMemory::page)) {
+    if (descriptor_) attachable_.emplace(*memory_, descriptor_.get());
+}
+
+std::unique_ptr<WindowMemory> WindowMemory::make_on(std::unique_ptr<SharedMemory> memory,
+                                                    FileDescriptor descriptor) {
+    if (memory == nullptr) return nullptr;
+    return std::unique_ptr<WindowMemory>(
+        new (std::nothrow) WindowMemory(std::move(memory), std::move(descriptor)));
+}
 
 std::unique_ptr<WindowMemory> WindowMemory::make(uint64_t bytes) {
+    FileDescriptor descriptor;
     const uint64_t all = with_turn(bytes);
     if (all == 0) return nullptr;
-    FileDescriptor descriptor;
-    std::unique_ptr<SharedMemory> memory = SharedMemory::make("ucd-window", all, descriptor);
-    if (memory == nullptr) return nullptr;
-    std::unique_ptr<WindowMemory> made(new (std::nothrow)
-                                           WindowMemory(std::move(memory), std::move(descriptor)));
-    if (made != nullptr) made->attachable_.emplace(*made->memory_, made->descriptor());
-    return made;
+    auto memory = SharedMemory::make("ucd-window", all, descriptor);
+    return make_on(std::move(memory), std::move(descriptor));
 }
 
 std::unique_ptr<WindowMemory> WindowMemory::open(int descriptor, uint64_t bytes) {
     const uint64_t all = with_turn(bytes);
-    if (all == 0) return nullptr;
-    std::unique_ptr<SharedMemory> memory = SharedMemory::open(descriptor, all);
-    if (memory == nullptr) return nullptr;
-    return std::unique_ptr<WindowMemory>(new (std::nothrow)
-                                             WindowMemory(std::move(memory), FileDescriptor()));
+    return all == 0 ? nullptr : make_on(SharedMemory::open(descriptor, all), {});
 }
 
 WindowMemory::~WindowMemory() {

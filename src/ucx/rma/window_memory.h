@@ -43,6 +43,8 @@ public:
 
 private:
     WindowMemory(std::unique_ptr<SharedMemory> memory, FileDescriptor descriptor);
+    static std::unique_ptr<WindowMemory> make_on(std::unique_ptr<SharedMemory> memory,
+                                                 FileDescriptor descriptor);
 
     const std::unique_ptr<SharedMemory> memory_;
     const FileDescriptor descriptor_;
