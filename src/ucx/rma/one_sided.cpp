@@ -1,7 +1,5 @@
 #include "rma/one_sided.h"
 
-#include "pipeline/recv_message.h"
-
 namespace ucd_ucx::rma {
 
 OneSided::OneSided(WorkerEngine &of, Transfers &data, uint64_t peer_operations)
@@ -53,7 +51,7 @@ void OneSided::take(std::unique_ptr<AmData> message) {
 
 // Whatever happens here, the transfers must continue with the next message.
 void OneSided::take_message(RecvMessage &message) {
-    Delivery delivery = {message.user_header(), message.ep(), false, Payload(transfers, message)};
+    Delivery delivery = {message.user_header(), message.ep(), false, Payload(message)};
     const MessageHeader &h = message.header();
     if (h.detail != 0 || h.offset != 0) return; // mean nothing here
     (void)without_exceptions([&] {
@@ -122,22 +120,14 @@ void OneSided::on_endpoint_failed(const EndpointFailure &f) {
 }
 
 bool OneSided::advance() {
-    bool any = false;
-    const auto part = [&any](auto &&body) { any |= retry_on_bad_alloc(body); };
-    part([this] { return target.progress(); });
-    part([this] {
-        messages.send_gathered();
-        return false;
-    });
-    part([this] {
-        origin.check_times();
-        return false;
-    });
-    part([this] {
-        target.reserve_answers();
-        return false;
-    });
-    return any;
+    const bool any = retry_on_bad_alloc([this] { return target.progress(); });
+    return retry_on_bad_alloc([this] {
+               messages.send_gathered();
+               origin.check_times();
+               target.reserve_answers();
+               return false;
+           }) ||
+           any;
 }
 
 } // namespace ucd_ucx::rma

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "engine/am_data.h"
+#include "pipeline/recv_message.h"
 #include "pipeline/transfers.h"
 
 #include <memory>
@@ -18,27 +19,42 @@ public:
     // shares_message, others need the rest of the message, so `keep` copies.
     explicit Payload(AmData &message, bool shares_message = false)
         : lent_(&message), shares_message_(shares_message) {}
-    Payload(Transfers &transfers, RecvMessage &transfer);
+    explicit Payload(RecvMessage &transfer) : transfer_(&transfer), bytes_(transfer.total()) {}
     uint64_t bytes() const { return is_here() ? here_.size() : bytes_; }
     bool is_here() const { return transfer_ == nullptr; }
     std::string_view here() const { return here_; }
     void set_here(std::string_view data) { here_ = data; }
-    void keep();
+    void keep() {
+        if (lent_ == nullptr || here_.empty()) return;
+        if (shares_message_) {
+            message_ = lent_->copy_of(here_);
+            here_ = message_->data();
+        } else {
+            const auto at = static_cast<std::size_t>(here_.data() - lent_->data().data());
+            message_ = lent_->take_over();
+            here_ = message_->data().substr(at, here_.size());
+        }
+        lent_ = nullptr;
+    }
 
     // Receives the data as a transfer, if it is not here. Unless that fails, the payload is then
     // empty.
-    Status receive(const Data &to, ucd_op_t op, ucd_info_t info, const TransferTerms &terms,
-                   ucd_ucx_request_t *transfer);
+    Status receive(Transfers &transfers, const Data &to, ucd_op_t op, ucd_info_t info,
+                   const TransferTerms &terms, ucd_ucx_request_t *transfer) {
+        const ucd_ucx_param_t param = {sizeof param, info, nullptr, nullptr};
+        UCD_TRY(transfers.receive_active(*transfer_, to, op, &param, terms, transfer));
+        (void)transfer_.release();
+        return success;
+    }
 
 private:
     struct Abandon {
-        void operator()(RecvMessage *transfer) const;
+        void operator()(RecvMessage *transfer) const { transfer->abandon(); }
     };
     AmData *lent_ = nullptr;
     bool shares_message_ = false;
     std::unique_ptr<AmData> message_;
     std::string_view here_;
-    Transfers *transfers_ = nullptr;
     std::unique_ptr<RecvMessage, Abandon> transfer_;
     uint64_t bytes_ = 0; // of the transfer
 };

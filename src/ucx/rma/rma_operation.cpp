@@ -44,15 +44,14 @@ Status RmaOperation::set(const RmaArguments &given) {
     return success;
 }
 
-bool RmaOperation::is_done_directly(Result &result) {
-    if (options_.direct == Trust::none || arguments.bytes == 0) return false;
+std::optional<Result> RmaOperation::done_directly() {
+    if (options_.direct == Trust::none || arguments.bytes == 0) return std::nullopt;
     const BufferHints *const for_host = &origin_.rma.engine.for_host;
-    if (arguments.sends && arguments.sent.hints != for_host) return false;
-    if (fetches(arguments.verb) && arguments.received.hints != for_host) return false;
-    Status status = success;
-    if (!origin_.rma.access.move(arguments, lane.ep, &status)) return false;
-    result = {ucx_status_of(status.code()), status.code(), status.ok() ? arguments.bytes : 0, 0};
-    return true;
+    if (arguments.sends && arguments.sent.hints != for_host) return std::nullopt;
+    if (fetches(arguments.verb) && arguments.received.hints != for_host) return std::nullopt;
+    const std::optional<Status> moved = origin_.rma.access.move(arguments, lane.ep);
+    if (!moved) return std::nullopt;
+    return Result{ucx_status_of(moved->code()), moved->code(), moved->ok() ? arguments.bytes : 0};
 }
 
 Status RmaOperation::start() {
@@ -127,8 +126,8 @@ void RmaOperation::answered(const Preamble &preamble, Delivery &delivery) {
     if (!expects_data || arguments.bytes == 0) return conclude();
     if (payload.is_here()) return receive_here(payload);
     const Status status = without_exceptions([&] {
-        return payload.receive(arguments.received, UCD_OP__REPLACE, arguments.info.get(),
-                               {.owner = this}, &receiving_);
+        return payload.receive(origin_.rma.transfers, arguments.received, UCD_OP__REPLACE,
+                               arguments.info.get(), {.owner = this}, &receiving_);
     });
     if (!status.ok()) return fail(ucx_status_of(status.code()), status.code());
     ++transfers_;

@@ -7,6 +7,7 @@
 #include "rma/payload.h"
 #include "rma/rma_arguments.h"
 
+#include <optional>
 #include <vector>
 
 namespace ucd_ucx::rma {
@@ -42,7 +43,7 @@ public:
     static void operator delete(void *memory);
     Status set(const RmaArguments &arguments);
     // Does the operation without a message, if that is possible.
-    bool is_done_directly(Result &result);
+    std::optional<Result> done_directly();
     // Sends the operation. If it fails, nothing is in progress.
     Status start();
     void cancel() override {}

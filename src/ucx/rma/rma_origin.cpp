@@ -149,22 +149,17 @@ EndpointOrder &Origin::look_up(ucp_ep_h ep) {
 }
 
 Status Origin::send(RmaOperation &operation) noexcept {
-    Result result;
-    bool is_done = false, is_entered = false;
+    bool is_entered = false;
     const Status status = without_exceptions([&] {
-        is_done = operation.is_done_directly(result);
-        if (is_done) return success;
+        if (const std::optional<Result> result = operation.done_directly())
+            return complete(operation, *result), success;
         UCD_TRY(enter(operation));
         is_entered = true;
         return operation.start();
     });
-    if (!status.ok() && is_entered) leave(operation);
-    if (!status.ok()) return status;
-    if (is_done)
-        complete(operation, result);
-    else
-        ++operation.lane.active;
-    return success;
+    if (is_entered && status.ok()) ++operation.lane.active;
+    if (is_entered && !status.ok()) leave(operation);
+    return status;
 }
 
 Status Origin::start(const RmaArguments &arguments, ucd_ucx_request_t *request) {

@@ -48,8 +48,6 @@ private:
 class Origin {
 public:
     Origin(OneSided &rma, uint64_t types_limit);
-    Origin(const Origin &) = delete;
-    Origin &operator=(const Origin &) = delete;
 
     Status start(const RmaArguments &arguments, ucd_ucx_request_t *request);
     Status flush(ucp_ep_h ep, const ucd_ucx_param_t *param, ucd_ucx_request_t *request);

@@ -43,8 +43,6 @@ Target::Target(OneSided &owner, uint64_t peer_operations)
     reserve_answers();
 }
 
-Target::~Target() = default;
-
 void Target::add(std::unique_ptr<ucd_ucx_window> window) {
     const ContentId name = window->name;
     windows_.emplace(name, std::move(window));
@@ -52,12 +50,9 @@ void Target::add(std::unique_ptr<ucd_ucx_window> window) {
 
 Peer *Target::look_up(ucp_ep_h ep) {
     if (ep == nullptr || ledger_.is_barred(ep)) return nullptr;
-    if (ep != last_ep_ || last_peer_ == nullptr) {
-        std::unique_ptr<Peer> &known = peers_[ep];
-        if (known == nullptr) known = std::make_unique<Peer>(ledger_, ep);
-        last_peer_ = known.get();
-        last_ep_ = ep;
-    }
+    std::unique_ptr<Peer> &known = peers_[ep];
+    if (known == nullptr) known = std::make_unique<Peer>(ledger_, ep);
+    last_peer_ = known.get();
     return last_peer_;
 }
 
@@ -388,7 +383,7 @@ void Target::part_from(ucp_ep_h ep) {
     Peer &lost = *lost_.back();
     LinkedList<Peer>::remove(lost);
     lost.forget_endpoint();
-    if (last_ep_ == ep) last_peer_ = nullptr;
+    if (last_peer_ == &lost) last_peer_ = nullptr;
 }
 
 bool Target::end_lost() {

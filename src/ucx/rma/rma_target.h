@@ -19,9 +19,6 @@ class Target {
 public:
     // peer_operations limits the unfinished operations of one endpoint.
     Target(OneSided &owner, uint64_t peer_operations);
-    Target(const Target &) = delete;
-    Target &operator=(const Target &) = delete;
-    ~Target();
 
     void add(std::unique_ptr<ucd_ucx_window> window);
     Status remove(ucd_ucx_window &window);
@@ -102,7 +99,8 @@ public:
     }
     // Null if there is none, or if it is barred.
     Peer *peer(ucp_ep_h ep) {
-        const bool is_last = ep == last_ep_ && last_peer_ != nullptr && ledger_.barred() == 0;
+        const bool is_last =
+            last_peer_ != nullptr && ep == last_peer_->ep() && ledger_.barred() == 0;
         return is_last ? last_peer_ : look_up(ep);
     }
 
@@ -141,7 +139,6 @@ private:
     const uint64_t peer_operations_;
     std::unordered_map<ContentId, std::unique_ptr<ucd_ucx_window>, HashOfId> windows_;
     std::unordered_map<ucp_ep_h, std::unique_ptr<Peer>> peers_;
-    ucp_ep_h last_ep_ = nullptr;
     Peer *last_peer_ = nullptr;
     // What still has tasks to end: peers that are lost or barred, and windows that are destroyed.
     std::list<std::unique_ptr<Peer>> lost_;

@@ -61,7 +61,8 @@ Task::Step Task::receive_type_in_chunks() {
         const Data to = {flattened_.get(), flattened_bytes_, UCD_TYPE__BYTE,
                          &target_.rma.engine.for_host};
         ucd_ucx_request_t transfer;
-        return type_data_.receive(to, UCD_OP__REPLACE, UCD_INFO__NULL, {1, ep(), this}, &transfer);
+        return type_data_.receive(target_.rma.transfers, to, UCD_OP__REPLACE, UCD_INFO__NULL,
+                                  {1, ep(), this}, &transfer);
     });
     if (!status.ok())
         refuse(verdict_of(status.code()));
@@ -71,12 +72,9 @@ Task::Step Task::receive_type_in_chunks() {
 }
 
 void Task::transfer_ended(const ucd_ucx_request &, const Result &result) {
-    if (state_ == TaskState::receiving_type) return type_received(result);
     if (state_ == TaskState::receiving) return received(result.status, result.ucd);
-    target_.end(*this); // it was answering; the origin learns by itself how that ended
-}
-
-void Task::type_received(const Result &result) {
+    // If it was answering, the origin learns by itself how that ended.
+    if (state_ != TaskState::receiving_type) return target_.end(*this);
     enter(TaskState::needs_type);
     if (result.status != UCS_OK) return refuse(Verdict::failed, result.ucd);
     charge_of_type_.shrink_to(flattened_bytes_);
@@ -305,8 +303,8 @@ void Task::receive() {
     }
     ucd_ucx_request_t transfer;
     const Status status = without_exceptions([&] {
-        return payload_.receive(to, request_.op, window_.info.get(), {granule_, ep(), this},
-                                &transfer);
+        return payload_.receive(target_.rma.transfers, to, request_.op, window_.info.get(),
+                                {granule_, ep(), this}, &transfer);
     });
     if (!status.ok()) refuse(verdict_of(status.code()), status.code());
 }

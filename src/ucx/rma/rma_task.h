@@ -23,8 +23,6 @@ class Task final : public DeviceWork,
 public:
     Task(Target &target, Peer &peer, const Request &request, ucd_ucx_window &window,
          WindowHandle handle, const ContentId &type_id, Payload &&payload, Charge charge);
-    Task(const Task &) = delete;
-    Task &operator=(const Task &) = delete;
 
     // The type of the operation is known.
     void set_type(TypePtr type) {
@@ -74,7 +72,6 @@ private:
     };
     void enter(TaskState state);
     void transfer_ended(const ucd_ucx_request &, const Result &result) override;
-    void type_received(const Result &result);
     void copy_type(std::string_view flattened);
     // The result of a step of `start` or `take_turn`.
     enum class Step : uint8_t { done, waits, over };

@@ -7,30 +7,26 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 #include <utility>
 
 namespace ucd_ucx::rma {
 namespace {
 
 constexpr unsigned char key_begins[8] = {'U', 'C', 'D', 'W', 1};
-constexpr std::size_t name_at = 8, name_end = name_at + sizeof(ContentId);
 
 } // namespace
 
 Status read_window_key(const ucd_ucx_window_key_t &key, ContentId &name) {
-    const bool begins_so = std::memcmp(key.bytes, key_begins, sizeof key_begins) == 0;
-    const auto is_zero = [](unsigned char byte) { return byte == 0; };
-    if (!begins_so || !std::all_of(key.bytes + name_end, std::end(key.bytes), is_zero))
-        return fail(UCD_ERR__INVALID_ARG, "*key is no window's key");
-    std::copy_n(key.bytes + name_at, name.size(), name.begin());
-    return success;
+    std::copy_n(key.bytes + sizeof key_begins, name.size(), name.begin());
+    const ucd_ucx_window_key_t expected = window_key(name);
+    if (std::memcmp(key.bytes, expected.bytes, sizeof key.bytes) == 0) return success;
+    return fail(UCD_ERR__INVALID_ARG, "*key is no window's key");
 }
 
 ucd_ucx_window_key_t window_key(const ContentId &name) {
     ucd_ucx_window_key_t key = {};
     std::copy_n(key_begins, sizeof key_begins, key.bytes);
-    std::copy_n(name.begin(), name.size(), key.bytes + name_at);
+    std::copy_n(name.begin(), name.size(), key.bytes + sizeof key_begins);
     return key;
 }
 

@@ -16,11 +16,6 @@ constexpr uint64_t max_accessed = 1 << 20;
 // Others may wait for their turn meanwhile.
 constexpr uint64_t max_accumulated = 64 << 10;
 
-struct GrantMessage {
-    WindowGrant grant;
-    Mac mac = {};
-};
-
 template <class Struct>
 bool read_struct(std::string_view message, Struct &out) {
     if (message.size() != Preamble::bytes + sizeof out) return false;
@@ -30,20 +25,15 @@ bool read_struct(std::string_view message, Struct &out) {
 
 } // namespace
 
-WindowAccess::~WindowAccess() = default;
-
 // The owner -------------------------------------------------------------------
 
 // Losing such a message costs performance only.
 void WindowAccess::say(ucp_ep_h ep, Verb verb, const void *data, std::size_t bytes) {
-    (void)without_exceptions([&]() -> Status {
-        const Encoded message{Preamble{verb}};
-        Charge charge = rma_.engine.ledger.take(
-            ep, ShortMessages::bytes_of_message(message.size() + bytes), LedgerUse::message);
-        if (!charge) return success;
+    (void)without_exceptions([&] {
         const Data said = {data, bytes, UCD_TYPE__BYTE, &rma_.engine.for_host};
-        return rma_.messages.send(ep, message, said, bytes, no_operation, charge,
-                                  static_cast<const char *>(data));
+        bool refused;
+        return rma_.messages.send_answer(ep, Encoded(Preamble{verb}), said, bytes,
+                                         LedgerUse::message, &refused, true);
     });
 }
 
@@ -160,14 +150,11 @@ void WindowAccess::take_grant(ucp_ep_h ep, std::string_view message) {
     Claims &claims = claims_[ep];
     if (!claims.charge) claims.charge = ledger.take(ep, AccessPage::bytes, LedgerUse::request);
     if (!claims.charge) return;
-    const auto known = claims.windows.find(given.grant.window);
-    if (known != claims.windows.end()) claims.windows.erase(known);
-    if (claims.windows.size() >= EndpointOrder::max_windows) return;
+    claims.windows.erase(given.grant.window);
     constexpr uint64_t with_entry = sizeof(Claimed) + 64;
     Charge charge = ledger.take(ep, with_entry, LedgerUse::request);
-    if (!charge) return;
-    claims.windows[given.grant.window] = {given.grant, given.mac, false,
-                                          nullptr,     {},        std::move(charge)};
+    if (charge && claims.windows.size() < EndpointOrder::max_windows)
+        claims.windows[given.grant.window] = {given, false, nullptr, {}, std::move(charge)};
 }
 
 AccessPage *WindowAccess::page_of(const Link &link, Claims &claims, uint64_t descriptor) {
@@ -196,41 +183,37 @@ WindowMemory *WindowAccess::memory_of(ucp_ep_h ep, Link &link, Claimed &claimed)
     return claimed.memory.get();
 }
 
-bool WindowAccess::move(const CheckedArguments &arguments, ucp_ep_h ep, Status *status) {
+std::optional<Status> WindowAccess::move(const CheckedArguments &a, ucp_ep_h ep) {
     const auto claims = claims_.find(ep);
-    if (claims == claims_.end()) return false;
-    const ucd_layout_t *layout;
-    if (!arguments.type->measure(arguments.count, layout).ok()) return false;
-    const uint64_t most = accumulates(arguments.verb) ? max_accumulated : max_accessed;
-    if (layout->segments == 0 || layout->bytes > most) return false;
-    const auto found = claims->second.windows.find(arguments.window);
-    if (found == claims->second.windows.end()) return false;
-    Claimed &claimed = found->second;
+    if (claims == claims_.end()) return std::nullopt;
+    const auto found = claims->second.windows.find(a.window);
     Link *const link = rma_.engine.links.to_owner(ep);
-    if (link == nullptr) return false;
-    if (!claimed.is_checked &&
-        (claimed.grant.letters != WindowGrant::expected_letters ||
-         !link->is_authentic(&claimed.grant, sizeof claimed.grant, claimed.mac))) {
-        claims->second.windows.erase(found);
-        return false;
-    }
-    claimed.is_checked = true;
+    const ucd_layout_t *layout;
+    if (found == claims->second.windows.end() || link == nullptr ||
+        !a.type->measure(a.count, layout).ok())
+        return std::nullopt;
+    Claimed &claimed = found->second;
     const WindowGrant &grant = claimed.grant;
-    if (!is_within(arguments.displacement, layout->low, layout->high, grant.bytes)) return false;
-    if (memory_of(ep, *link, claimed) == nullptr) return false;
+    if (!claimed.is_checked)
+        claimed.is_checked = grant.letters == WindowGrant::expected_letters &&
+                             link->is_authentic(&grant, sizeof grant, claimed.mac);
+    if (!claimed.is_checked) return claims->second.windows.erase(found), std::nullopt;
+    const uint64_t most = accumulates(a.verb) ? max_accumulated : max_accessed;
+    if (layout->segments == 0 || layout->bytes > most ||
+        !is_within(a.displacement, layout->low, layout->high, grant.bytes) ||
+        memory_of(ep, *link, claimed) == nullptr)
+        return std::nullopt;
     AccessPage *const page = page_of(*link, claims->second, grant.descriptor);
-    if (page == nullptr) return false;
-    if (!page->begin(grant.place, grant.generation)) { // the window is gone
-        claims->second.windows.erase(found);
-        return false;
-    }
-    bool has_moved = false;
-    const Status tried = without_exceptions([&] {
-        has_moved = move_mapped(arguments, ep, *layout, claimed, status);
+    if (page == nullptr) return std::nullopt;
+    if (!page->begin(grant.place, grant.generation)) // the window is gone
+        return claims->second.windows.erase(found), std::nullopt;
+    std::optional<Status> moved;
+    (void)without_exceptions([&] {
+        moved = move_mapped(a, ep, *layout, claimed);
         return success;
     });
     page->end();
-    return tried.ok() && has_moved;
+    return moved;
 }
 
 // Copies between the origin's data and the target's, whose layout is given.
@@ -258,25 +241,26 @@ bool WindowAccess::can_be_written(const CheckedArguments &a, ucp_ep_h ep) {
            overlap == Overlap::none;
 }
 
-bool WindowAccess::move_mapped(const CheckedArguments &a, ucp_ep_h ep, const ucd_layout_t &layout,
-                               Claimed &claimed, Status *status) {
+std::optional<Status> WindowAccess::move_mapped(const CheckedArguments &a, ucp_ep_h ep,
+                                                const ucd_layout_t &layout, Claimed &claimed) {
     WindowMemory &memory = *claimed.memory;
     const Data there = {nullptr, a.count, a.type->type.get()};
-    if (a.verb != Verb::get && !can_be_written(a, ep)) return false;
-    void *const target = address_at(memory.base(), a.displacement);
-    if (a.verb == Verb::put)
-        return copy(a.sent, a.sent.buf, there, target, layout, UCD_OP__REPLACE) == UCD_SUCCESS;
+    if (a.verb != Verb::get && !can_be_written(a, ep)) return std::nullopt;
+    char *const target = address_at(memory.base(), a.displacement);
+    const auto write = [&] { return copy(a.sent, a.sent.buf, there, target, layout, a.op); };
     const auto fetch = [&] {
         return copy(there, target, a.received, const_cast<void *>(a.received.buf), layout,
                     UCD_OP__REPLACE);
     };
-    if (a.verb == Verb::get) return fetch() == UCD_SUCCESS;
-    if (!memory.take_turn(claimed.grant.origin)) return false; // another accumulate is at work
-    const bool is_fetched = !fetches(a.verb) || fetch() == UCD_SUCCESS;
-    if (is_fetched && a.op != UCD_UCX_OP__NO_OP)
-        *status = ucd_ok(copy(a.sent, a.sent.buf, there, target, layout, a.op));
+    std::optional<Status> moved;
+    if (!accumulates(a.verb)) {
+        if ((a.verb == Verb::put ? write() : fetch()) == UCD_SUCCESS) moved = success;
+        return moved;
+    }
+    if (!memory.take_turn(claimed.grant.origin)) return moved; // another accumulate is at work
+    if (!fetches(a.verb) || fetch() == UCD_SUCCESS) moved = a.sends ? ucd_ok(write()) : success;
     memory.end_turn();
-    return is_fetched;
+    return moved;
 }
 
 // Ends ------------------------------------------------------------------------------

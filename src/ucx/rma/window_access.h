@@ -9,6 +9,7 @@
 #include "rma/window_memory.h"
 
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -33,13 +34,15 @@ struct WindowGrant {
     static constexpr uint64_t expected_letters = 0x544e415247444355; // "UCDGRANT"
 };
 
+struct GrantMessage {
+    WindowGrant grant;
+    Mac mac = {};
+};
+
 // The caller holds the lock.
 class WindowAccess {
 public:
     explicit WindowAccess(OneSided &rma) : rma_(rma) {}
-    ~WindowAccess();
-    WindowAccess(const WindowAccess &) = delete;
-    WindowAccess &operator=(const WindowAccess &) = delete;
 
     // At the target, when an operation on the window has come: takes the next step towards a grant.
     void offer(ucp_ep_h ep, const ucd_ucx_window &window);
@@ -53,9 +56,9 @@ public:
     // At the origin:
     void take_introduction(ucp_ep_h ep, std::string_view message);
     void take_grant(ucp_ep_h ep, std::string_view message);
-    // Does the operation. Returns false if it has to go by message; part of the data of a put or a
-    // get may have moved by then. *status: an accumulate has failed, and may be done in part.
-    bool move(const CheckedArguments &arguments, ucp_ep_h ep, Status *status);
+    // Does the operation. Returns nothing if it has to go by message; part of the data of a put or
+    // a get may have moved by then. An accumulate that has failed may be done in part.
+    std::optional<Status> move(const CheckedArguments &arguments, ucp_ep_h ep);
 
     void on_endpoint_failed(ucp_ep_h ep);
     void on_link_ended(ucp_ep_h ep);
@@ -79,9 +82,7 @@ private:
         bool has_left() const { return has_ended(process.get()) || has_ended(lifeline.get()); }
         bool is_in_use() const { return page != nullptr && page->is_in_use() && !has_left(); }
     };
-    struct Claimed {
-        WindowGrant grant;
-        Mac mac = {};
+    struct Claimed : GrantMessage {
         bool is_checked = false;
         std::unique_ptr<WindowMemory> memory; // null: not mapped (yet)
         Charge charge_of_mapping;
@@ -100,8 +101,8 @@ private:
     static AccessPage *page_of(const Link &link, Claims &claims, uint64_t descriptor);
     WindowMemory *memory_of(ucp_ep_h ep, Link &link, Claimed &claimed);
     bool can_be_written(const CheckedArguments &arguments, ucp_ep_h ep);
-    bool move_mapped(const CheckedArguments &arguments, ucp_ep_h ep, const ucd_layout_t &layout,
-                     Claimed &claimed, Status *status);
+    std::optional<Status> move_mapped(const CheckedArguments &arguments, ucp_ep_h ep,
+                                      const ucd_layout_t &layout, Claimed &claimed);
     int copy(const Data &from, const void *from_buf, const Data &to, void *to_buf,
              const ucd_layout_t &target, ucd_op_t op);
 
