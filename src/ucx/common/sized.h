@@ -18,6 +18,10 @@ Status read_sized(const Struct *from, const char *argument, Struct &known) {
     if (size < sizeof from->struct_size)
         return fail(UCD_ERR__INVALID_ARG,
                     "%s->struct_size is %zu; it must be the size of the struct", argument, size);
+    if (size == sizeof known) [[likely]] { // needs no call of memcpy
+        known = *from;
+        return success;
+    }
     known = {};
     std::memcpy(&known, from, std::min(size, sizeof known));
     const auto *const bytes = reinterpret_cast<const unsigned char *>(from);
