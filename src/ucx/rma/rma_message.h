@@ -101,7 +101,9 @@ public:
     explicit Encoded(const Request &request);
     std::size_t size() const { return fixed_bytes_ + type_.size(); }
     void write(char *to) const {
-        std::memcpy(to, fixed_, fixed_bytes_);
+        // Word by word: the processor forwards what was just written so.
+        for (std::size_t at = 0; at < fixed_bytes_; at += sizeof(uint64_t))
+            std::memcpy(to + at, &fixed_[at / sizeof(uint64_t)], sizeof(uint64_t));
         if (!type_.empty()) std::memcpy(to + fixed_bytes_, type_.data(), type_.size());
     }
     std::string text() const;

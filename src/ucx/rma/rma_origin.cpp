@@ -125,13 +125,6 @@ void Origin::leave(RmaOperation &operation) {
     LinkedList<RmaOperation>::remove(operation);
 }
 
-RmaOperation *Origin::find(uint32_t number, ucp_ep_h ep) const {
-    const uint32_t index = number & place_mask;
-    if (index >= places_.size() || places_[index].number != number) return nullptr;
-    RmaOperation *operation = places_[index].operation;
-    return operation != nullptr && operation->lane.ep == ep ? operation : nullptr;
-}
-
 std::vector<RmaOperation *> Origin::operations_of(ucp_ep_h ep) const {
     std::vector<RmaOperation *> found;
     for (const Place &place : places_)

@@ -55,7 +55,12 @@ public:
 
     // The operation with this number; null if there is none to the endpoint. So an answer counts
     // only if it comes from its target.
-    RmaOperation *find(uint32_t number, ucp_ep_h ep) const;
+    RmaOperation *find(uint32_t number, ucp_ep_h ep) const {
+        const uint32_t index = number & place_mask;
+        if (index >= places_.size() || places_[index].number != number) return nullptr;
+        RmaOperation *const operation = places_[index].operation;
+        return operation != nullptr && operation->lane.ep == ep ? operation : nullptr;
+    }
     // The message of that operation could not be sent, or its answer was lost here.
     void take_failure(uint32_t number, ucp_ep_h ep, ucs_status_t status, int ucd);
     void on_endpoint_failed(ucp_ep_h ep, ucs_status_t status);

@@ -17,9 +17,12 @@ constexpr unsigned char key_begins[8] = {'U', 'C', 'D', 'W', 1};
 } // namespace
 
 Status read_window_key(const ucd_ucx_window_key_t &key, ContentId &name) {
-    std::copy_n(key.bytes + sizeof key_begins, name.size(), name.begin());
-    const ucd_ucx_window_key_t expected = window_key(name);
-    if (std::memcmp(key.bytes, expected.bytes, sizeof key.bytes) == 0) return success;
+    constexpr std::size_t at = sizeof key_begins, end = at + sizeof name;
+    constexpr unsigned char zeros[sizeof key.bytes - end] = {};
+    std::memcpy(name.data(), key.bytes + at, sizeof name);
+    if (std::memcmp(key.bytes, key_begins, at) == 0 &&
+        std::memcmp(key.bytes + end, zeros, sizeof zeros) == 0)
+        return success;
     return fail(UCD_ERR__INVALID_ARG, "*key is no window's key");
 }
 
