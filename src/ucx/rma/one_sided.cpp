@@ -82,7 +82,8 @@ void OneSided::take(Delivery &delivery, AmData *alone) {
         return;
     }
     if (preamble.verb == Verb::type) {
-        delivery.set_data(delivery.message.substr(Preamble::bytes));
+        if (!delivery.set_data(delivery.message.substr(Preamble::bytes)))
+            return take_unread(preamble, delivery, Verdict::invalid);
         return target.take_type(preamble.number, delivery);
     }
     if (alone == nullptr) return; // the rest always comes so

@@ -65,9 +65,11 @@ struct Delivery {
     ucp_ep_h ep;
     bool is_cut; // there was no memory for all of it
     Payload payload;
-    // Sets the data that follows the message, unless it has to be received.
-    void set_data(std::string_view data) {
+    // Sets the data that follows the message. Returns false if it has to be received, and what
+    // follows the message means nothing.
+    bool set_data(std::string_view data) {
         if (payload.is_here()) payload.set_here(data);
+        return payload.is_here() || data.empty();
     }
 };
 

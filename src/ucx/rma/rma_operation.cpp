@@ -109,9 +109,8 @@ void RmaOperation::type_asked_for() {
 void RmaOperation::answered(const Preamble &preamble, Delivery &delivery) {
     Answer answer;
     std::string_view data;
-    if (!decode(delivery.message, preamble, answer, data))
+    if (!decode(delivery.message, preamble, answer, data) || !delivery.set_data(data))
         return fail(UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
-    delivery.set_data(data);
     Payload &payload = delivery.payload;
     if (state_ == OperationState::answered || state_ == OperationState::failed) return;
     state_ = OperationState::answered;

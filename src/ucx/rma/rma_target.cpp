@@ -74,10 +74,8 @@ void Target::begin(const Preamble &preamble, Delivery &delivery) {
     std::string_view data;
     Found found;
     Verdict verdict = Verdict::invalid;
-    if (decode(delivery.message, preamble, request, data)) {
-        delivery.set_data(data);
+    if (decode(delivery.message, preamble, request, data) && delivery.set_data(data))
         verdict = find(request, *from, found);
-    }
     if (verdict == Verdict::done && rma.engine.options.direct != Trust::none)
         (void)without_exceptions([&] {
             rma.access.offer(delivery.ep, *found.window);
