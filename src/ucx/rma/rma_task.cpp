@@ -229,30 +229,20 @@ void Task::take_turn() {
     receive();
 }
 
-// Returns whether the call has started work that progress has to poll.
-bool Task::await_device(int rc) {
-    if (rc != UCD_SUCCESS) moving = UCD_REQUEST__NULL;
-    if (moving == UCD_REQUEST__NULL) return false;
-    target_.rma.engine.await(*this);
-    return true;
-}
-
 void Task::fetch() {
     enter(TaskState::fetching);
     // At least one byte, so that a null pointer always means failure. charged: charge_of_transfers_
     old_.reset(new (std::nothrow) char[bytes_ + 1]);
     if (old_ == nullptr) return refuse(Verdict::no_memory);
-    if (window_.to_read.on_host) return move_pieces();
-    uintptr_t packed;
-    const int rc = ucd_ipack(window_.at(request_.displacement), request_.count, type_->type.get(),
-                             0, old_.get(), bytes_, &packed, window_.to_read.info.get(),
-                             UCD_OP__REPLACE, &moving);
-    if (await_device(rc)) return;
-    fetched(Status(rc));
+    move_pieces();
 }
 
+// A device gets everything at once; the host's work is divided among calls of progress.
 void Task::move_pieces() {
+    const bool receives = state_ == TaskState::receiving;
+    const BufferHints &hints = receives ? window_.to_write : window_.to_read;
     Ledger &ledger = target_.rma.engine.ledger;
+    char *const at = window_.at(request_.displacement);
     int rc = UCD_SUCCESS;
     while (moved_ < bytes_ && rc == UCD_SUCCESS) {
         if (ep() == nullptr) return refuse(Verdict::failed);
@@ -261,17 +251,19 @@ void Task::move_pieces() {
         // performance only: the first piece needs no division, and the same number comes out
         const uint64_t steps =
             moved_ == 0 ? steps_of(bytes_, segments_) : steps_of(left, segments_, bytes_);
-        const uint64_t piece = piece_of(left, steps, granule_);
-        char *const at = window_.at(request_.displacement);
+        const uint64_t piece = hints.on_host ? piece_of(left, steps, granule_) : left;
         uintptr_t done;
-        rc = state_ == TaskState::receiving
-                 ? ucd_unpack(payload_.here().data() + moved_, piece, at, request_.count,
-                              type_->type.get(), moved_, &done, window_.to_write.info.get(),
-                              request_.op)
-                 : ucd_pack(at, request_.count, type_->type.get(), moved_, old_.get() + moved_,
-                            piece, &done, window_.to_read.info.get(), UCD_OP__REPLACE);
-        ledger.note_work(ep(), piece == left ? steps : steps_of(piece, segments_, bytes_));
+        rc = receives
+                 ? ucd_iunpack(payload_.here().data() + moved_, piece, at, request_.count,
+                               type_->type.get(), moved_, &done, hints.info.get(), request_.op,
+                               &moving)
+                 : ucd_ipack(at, request_.count, type_->type.get(), moved_, old_.get() + moved_,
+                             piece, &done, hints.info.get(), UCD_OP__REPLACE, &moving);
+        if (hints.on_host)
+            ledger.note_work(ep(), piece == left ? steps : steps_of(piece, segments_, bytes_));
         moved_ += piece;
+        if (rc != UCD_SUCCESS) moving = UCD_REQUEST__NULL;
+        if (moving != UCD_REQUEST__NULL) return target_.rma.engine.await(*this);
     }
     moved(Status(rc));
 }
@@ -291,16 +283,8 @@ void Task::receive() {
     enter(TaskState::receiving);
     const Data to = {window_.at(request_.displacement), request_.count, type_->type.get(),
                      &window_.to_write};
-    if (payload_.is_here()) {
-        moved_ = 0;
-        if (window_.to_write.on_host) return move_pieces();
-        uintptr_t unpacked;
-        const int rc = ucd_iunpack(payload_.here().data(), payload_.bytes(),
-                                   const_cast<void *>(to.buf), to.count, to.type, 0, &unpacked,
-                                   to.hints->info.get(), request_.op, &moving);
-        if (await_device(rc)) return;
-        return received(ucx_status_of(rc), rc);
-    }
+    moved_ = 0;
+    if (payload_.is_here()) return move_pieces();
     ucd_ucx_request_t transfer;
     const Status status = without_exceptions([&] {
         return payload_.receive(target_.rma.transfers, to, request_.op, window_.info.get(),

@@ -42,7 +42,7 @@ public:
         return state_ == TaskState::receiving_type || state_ == TaskState::fetching ||
                state_ == TaskState::receiving || state_ == TaskState::answering;
     }
-    // Moves data in host memory, as long as the peer may cause work in this call of progress.
+    // Moves data, as long as the peer may cause work in this call of progress.
     void move_pieces();
 
     void refuse(Verdict verdict, int ucd = UCD_SUCCESS);
@@ -90,7 +90,6 @@ private:
     void fetched(Status status);
     // The device has moved the data.
     void moved(Status status) override;
-    bool await_device(int rc);
     void send_data(const Data &data, ucd_info_t info);
     Answer result(Verdict verdict, int ucd = UCD_SUCCESS) const;
 
