@@ -3,6 +3,9 @@
 
 #include "support/catch.hpp"
 #include "ucx/attacker.hpp"
+#include "ucx/rma_by_hand.hpp"
+#include "ucx/rma_operation.hpp"
+#include "ucx/type_name.hpp"
 
 #include <functional>
 
@@ -127,6 +130,47 @@ TEST_CASE("a user's message with numbers that have no meaning is not delivered")
             INFO("kind " << kind << ", " << named.name);
             CHECK_FALSE(is_delivered(named.change));
         }
+    }
+}
+
+TEST_CASE("a one-sided message whose data is a transfer has nothing else behind it") {
+    const auto transfer = [](Attacker &from, const std::string &header, const std::string &data) {
+        wire::Message m;
+        m.kind = wire::whole;
+        m.id = from.new_id();
+        m.total = data.size();
+        m.user_header = header;
+        from.active(m, data);
+    };
+    for (const std::string more : {"", "x"}) {
+        INFO("behind it: " << more.size());
+        const unsigned expected = more.empty() ? wire::done : wire::invalid;
+        HandOrigin o;
+        ++o.request.number;
+        transfer(o.hand, o.request.text() + more, o.data);
+        CHECK(o.hand.next_said().first == expected);
+        CHECK(o.is_untouched() == !more.empty());
+        // A type.
+        const std::string type = flattened(UCD_TYPE__SHORT);
+        ++o.request.number;
+        o.request.by_name = true;
+        o.request.type = name_of(type);
+        o.request.count = 25;
+        o.hand.request(o.request, o.data);
+        REQUIRE(o.hand.next_said().verb == wire::need_type);
+        transfer(o.hand, wire::preamble(wire::type_message, o.request.number) + more, type);
+        CHECK(o.hand.next_said().first == expected);
+        CHECK(o.is_untouched() == !more.empty());
+        // An answer.
+        HandTarget target;
+        const ucd_ucx_window_key_t key = made_up_key();
+        RmaTestOperation get(10);
+        ok(get.start(What::get, target.a, &key, 0), "get");
+        const wire::Said said = target.hand.next_said();
+        transfer(target.hand, wire::preamble(wire::answer, said.number) + more,
+                 std::string(10 * sizeof(int), 'd'));
+        REQUIRE(target.hand.within(5, [&] { return get.done(); }));
+        CHECK(get.status() == (more.empty() ? UCS_OK : UCS_ERR_INVALID_PARAM));
     }
 }
 

@@ -322,47 +322,6 @@ DEVICE_TEST("an answer in which a byte without meaning is set ends its operation
     CHECK(o.result.status == UCS_ERR_INVALID_PARAM);
 }
 
-DEVICE_TEST("a message whose data comes as a transfer has nothing else behind it") {
-    const auto transfer = [](Attacker &from, const std::string &header, const std::string &data) {
-        wire::Message m;
-        m.kind = wire::whole;
-        m.id = from.new_id();
-        m.total = data.size();
-        m.user_header = header;
-        from.active(m, data);
-    };
-    for (const std::string more : {"", "x"}) {
-        INFO("behind it: " << more.size());
-        const unsigned expected = more.empty() ? wire::done : wire::invalid;
-        HandOrigin o;
-        ++o.request.number;
-        transfer(o.hand, o.request.text() + more, o.data);
-        CHECK(o.hand.next_said().first == expected);
-        CHECK(o.is_untouched() == !more.empty());
-        // A type.
-        const std::string type = flattened(UCD_TYPE__SHORT);
-        ++o.request.number;
-        o.request.by_name = true;
-        o.request.type = name_of(type);
-        o.request.count = 25;
-        o.hand.request(o.request, o.data);
-        REQUIRE(o.hand.next_said().verb == wire::need_type);
-        transfer(o.hand, wire::preamble(wire::type_message, o.request.number) + more, type);
-        CHECK(o.hand.next_said().first == expected);
-        CHECK(o.is_untouched() == !more.empty());
-        // An answer.
-        HandTarget target;
-        const ucd_ucx_window_key_t key = made_up_key();
-        RmaTestOperation get(10);
-        ok(get.start(What::get, target.a, &key, 0), "get");
-        const wire::Said said = target.hand.next_said();
-        transfer(target.hand, wire::preamble(wire::answer, said.number) + more,
-                 std::string(10 * sizeof(int), 'd'));
-        REQUIRE(target.hand.within(5, [&] { return get.done(); }));
-        CHECK(get.status() == (more.empty() ? UCS_OK : UCS_ERR_INVALID_PARAM));
-    }
-}
-
 DEVICE_TEST("types whose bounds overflow or overlap are refused") {
     HandOrigin origin;
     const auto verdict = [&](ucd_type_t type, std::uint64_t count, std::int64_t displacement) {
