@@ -3,7 +3,6 @@
 #include "common/byte_ranges.h"
 #include "common/failure.h"
 #include "common/queue.h"
-#include "common/recycled_memory.h"
 #include "common/tokens.h"
 #include "datatype/options.h"
 #include "engine/engine.h"
@@ -16,7 +15,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <set>
 #include <string>
@@ -118,27 +116,6 @@ TEST_CASE("a queue gives what was put into it, in that order") {
         }
     }
     CHECK(queue.empty());
-}
-
-TEST_CASE("memory that was given back is taken again, as much as is kept") {
-    RecycledMemory<48, 3> memory;
-    std::vector<void *> first, second;
-    for (int i = 0; i < 5; ++i) first.push_back(memory.take());
-    CHECK(std::set<void *>(first.begin(), first.end()).size() == 5);
-    for (void *block : first) {
-        std::memset(block, 0x5a, 48);
-        memory.give_back(block);
-    }
-#ifndef __SANITIZE_ADDRESS__
-    // The three that were given back first are there, the last of them on top.
-    for (int i = 0; i < 3; ++i) {
-        second.push_back(memory.take());
-        CHECK(second.back() == first[static_cast<std::size_t>(2 - i)]);
-    }
-#endif
-    second.push_back(memory.take());
-    CHECK(std::set<void *>(second.begin(), second.end()).size() == second.size());
-    for (void *block : second) memory.give_back(block);
 }
 
 namespace {

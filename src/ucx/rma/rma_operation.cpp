@@ -1,6 +1,5 @@
 #include "rma/rma_operation.h"
 
-#include "common/recycled_memory.h"
 #include "rma/one_sided.h"
 
 #include <cstdio>
@@ -13,8 +12,6 @@ namespace {
 constexpr const char *functions[] = {"ucd_ucx_put_nbx", "ucd_ucx_get_nbx", "ucd_ucx_accumulate_nbx",
                                      "ucd_ucx_get_accumulate_nbx"};
 
-RecycledMemory<sizeof(RmaOperation), 64> memory_of_operations;
-
 } // namespace
 
 bool Flush::one_ended(const Result &result) {
@@ -22,14 +19,6 @@ bool Flush::one_ended(const Result &result) {
     if (--remaining_ > 0) return false;
     complete(failure_);
     return true;
-}
-
-void *RmaOperation::operator new(std::size_t) {
-    return memory_of_operations.take();
-}
-
-void RmaOperation::operator delete(void *memory) {
-    memory_of_operations.give_back(memory);
 }
 
 Status RmaOperation::set(const RmaArguments &given) {

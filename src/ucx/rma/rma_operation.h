@@ -39,8 +39,6 @@ class RmaOperation final : public ucd_ucx_request,
                            public Linked<RmaOperation> {
 public:
     RmaOperation(Origin &origin, EndpointOrder &of) : lane(of), origin_(origin) {}
-    static void *operator new(std::size_t bytes);
-    static void operator delete(void *memory);
     Status set(const RmaArguments &arguments);
     // Does the operation without a message, if that is possible.
     std::optional<Result> done_directly();
