@@ -42,7 +42,7 @@ struct Ranges {
 
     std::shared_ptr<const Mapping> open(Mappings &mappings, std::size_t i) {
         std::shared_ptr<const Mapping> mapping;
-        REQUIRE(mappings.open(sender, handles[i], device, mapping).ok());
+        REQUIRE(mappings.open(sender, handles[i], {}, device, mapping).ok());
         CHECK(mapping->address() == memory[i]);
         return mapping;
     }
@@ -100,12 +100,12 @@ DEVICE_TEST(
     for (std::size_t i = 0; i < room; ++i) used.push_back(ranges.open(mappings, i));
     CHECK(ledger.bytes_of(ranges.sender) == room * Mappings::bytes_of_mapping);
     std::shared_ptr<const Mapping> refused;
-    CHECK(mappings.open(ranges.sender, ranges.handles[room], ranges.device, refused).code() ==
+    CHECK(mappings.open(ranges.sender, ranges.handles[room], {}, ranges.device, refused).code() ==
           UCD_ERR__OUT_OF_MEM);
     CHECK(refused == nullptr);
     // Another sender has an account of its own.
     const ucp_ep_h other = reinterpret_cast<ucp_ep_h>(std::uintptr_t{16});
-    CHECK(mappings.open(other, ranges.handles[room], ranges.device, refused).ok());
+    CHECK(mappings.open(other, ranges.handles[room], {}, ranges.device, refused).ok());
     refused.reset();
     used.clear();
     mappings.close_all();

@@ -27,14 +27,9 @@ bool Mappings::find(ucp_ep_h sender, const ucd_ipc_handle_t &handle, const std::
     return mapping != nullptr;
 }
 
-Status Mappings::open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, const std::string &device,
-                      std::shared_ptr<const Mapping> &mapping) {
-    return find(sender, handle, device, mapping) ? success
-                                                 : open(sender, handle, {}, device, mapping);
-}
-
 Status Mappings::open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, std::span<const int> fds,
                       const std::string &device, std::shared_ptr<const Mapping> &mapping) {
+    if (find(sender, handle, device, mapping)) return success;
     Charge charge = kept_.make_room(sender, bytes_of_mapping);
     if (!charge) return fail(UCD_ERR__OUT_OF_MEM, "the sender has too much memory open here");
     const auto made = std::make_shared<Mapping>(sender, handle, device, std::move(charge));

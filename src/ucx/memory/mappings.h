@@ -46,10 +46,8 @@ public:
     static constexpr uint64_t bytes_of_mapping = 4096;
 
     explicit Mappings(Ledger &ledger) : kept_(ledger) {}
-    // Opens memory by a handle that came from the endpoint `sender`.
-    Status open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, const std::string &device,
-                std::shared_ptr<const Mapping> &mapping);
-    // Same, for memory that descriptors identify; they are not needed afterwards.
+    // Opens memory by a handle that came from the endpoint `sender`, unless it is open. If
+    // descriptors identify it, they are not needed afterwards.
     Status open(ucp_ep_h sender, const ucd_ipc_handle_t &handle, std::span<const int> fds,
                 const std::string &device, std::shared_ptr<const Mapping> &mapping);
     // Finds memory that is open. A handle that needs descriptors gives no right by itself, so it

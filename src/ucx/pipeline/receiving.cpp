@@ -34,7 +34,7 @@ bool Receiving::joins_ring(const RecvPart &offer) const {
     if (!options_.ring || buffer_.device().empty()) return false;
     std::shared_ptr<const Mapping> mapping;
     const auto open = [&] {
-        return transfers_.mappings.open(offer.ep(), offer.place().handle, buffer_.device(),
+        return transfers_.mappings.open(offer.ep(), offer.place().handle, {}, buffer_.device(),
                                         mapping);
     };
     return without_exceptions(open).ok();

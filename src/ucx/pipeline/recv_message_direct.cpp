@@ -149,7 +149,7 @@ bool RecvPart::find_on_device(const DirectPlace &place, const std::string &devic
     Mappings &mappings = transfers_.mappings;
     if (place.descriptors > UCD_IPC__MAX_FDS) return false;
     if (place.descriptors == 0) {
-        if (!mappings.open(ep(), place.handle, device, mapping_).ok()) return false;
+        if (!mappings.open(ep(), place.handle, {}, device, mapping_).ok()) return false;
     } else if (!mappings.find(ep(), place.handle, device, mapping_)) {
         std::vector<int> fds;
         Link *const link = find_passed(place, fds, reason);

@@ -116,8 +116,9 @@ const void *RecvPart::find_in_ring() {
     const RingPlace place = this->place();
     status_ = UCS_ERR_INVALID_PARAM;
     if (buffer.device().empty()) return nullptr; // the ring was not offered
-    const Status opened = without_exceptions(
-        [&] { return transfers_.mappings.open(ep(), place.handle, buffer.device(), mapping_); });
+    const Status opened = without_exceptions([&] {
+        return transfers_.mappings.open(ep(), place.handle, {}, buffer.device(), mapping_);
+    });
     if (!opened.ok()) {
         ucd_ = opened.code();
         return nullptr;
