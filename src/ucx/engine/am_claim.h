@@ -12,8 +12,9 @@
 namespace ucd_ucx {
 
 // The lock of all engines of a worker for calls of UCX that must not run at the same time:
-// progress, and cancelling a receive. UCX looks whether a receive is complete before it locks the
-// worker; if another thread completes it in between, a UCX with assertions aborts.
+// progress, and cancelling a receive. UCX, in all versions from 1.13 to 1.22, looks whether a
+// receive is complete before it locks the worker; if another thread completes it in between, a UCX
+// with assertions aborts.
 class ProgressLock {
 public:
     void be_needed(bool needed) { lock_.be_needed(needed); }

@@ -33,8 +33,8 @@ ucp_datatype_t discarding() {
 }
 
 // Drops data that waits at the sender, with UCX's lock of the worker, and without memory for it.
-// Receiving nothing of it is enough, but UCX 1.13 then keeps its descriptor for ever. There, all of
-// it comes, and is dropped.
+// Receiving nothing of it is enough, but UCX 1.13 then keeps its descriptor for ever, which 1.14
+// frees. With 1.13, all of it comes, and is dropped.
 void discard(ucp_worker_h worker, void *handle) {
     ucp_request_param_t p = {};
     p.op_attr_mask = UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_DATATYPE;
@@ -148,8 +148,8 @@ std::unique_ptr<AmData> AmData::copy_of(std::string_view part) const {
 void AmData::drop_data() {
     void *const data = std::exchange(data_, nullptr);
     if (data == nullptr || place_ != DataPlace::held) return;
-    // In UCX 1.13 and newer, ucp_am_data_release of a rendezvous answers the sender before it locks
-    // the worker, and so races with a thread that makes progress.
+    // In all versions from UCX 1.13 to 1.22, ucp_am_data_release of a rendezvous answers the sender
+    // before it locks the worker, and so races with a thread that makes progress.
     if (is_rendezvous_ && engine_.lock.is_needed()) return discard(engine_.worker(), data);
     ucp_am_data_release(engine_.worker(), data);
 }

@@ -1,5 +1,6 @@
 #include "engine/engine.h"
 
+#include "engine/ucx_version.h"
 #include "engine/version.h"
 
 #include <algorithm>
@@ -23,6 +24,8 @@ WorkerEngine::WorkerEngine(const ucd_ucx_params_t &p, const EngineSettings &sett
       staging_(p, settings.staging.host) {}
 
 Status WorkerEngine::open(ucp_worker_h worker) {
+    static std::once_flag once;
+    std::call_once(once, log_untested_version);
     UCD_TRY(for_host.set("host", UCD_INFO__NULL, TransferDirection::send));
     ucp_worker_attr_t worker_attributes = {};
     worker_attributes.field_mask =

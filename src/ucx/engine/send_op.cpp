@@ -9,11 +9,11 @@
 namespace ucd_ucx {
 namespace {
 
-// Two faults. UCX 1.13 with UCX_PROTO_ENABLE=y omits the reply header when it compares the length
-// of contiguous data with the transport's limit for short messages. It then refuses messages that
-// are too long, at once or when they have waited for their endpoint; or, if they have a header,
-// overruns the stack. A list of one segment takes another code path. And it has no rendezvous for
-// active messages that are not contiguous.
+// Two faults of UCX 1.13, which 1.14 does not have. With UCX_PROTO_ENABLE=y it omits the reply
+// header when it compares the length of contiguous data with the transport's limit for short
+// messages. It then refuses messages that are too long, at once or when they have waited for their
+// endpoint; or, if they have a header, overruns the stack. A list of one segment takes another code
+// path. And it has no rendezvous for active messages that are not contiguous.
 bool environment_enables_protocols() {
     const char *enabled = std::getenv("UCX_PROTO_ENABLE");
     if (enabled == nullptr || *enabled == '\0') return false;

@@ -20,7 +20,7 @@ struct SendArgs {
 };
 
 // UCX 1.13 with UCX_PROTO_ENABLE=y aborts if an active message of a generic datatype is to go by
-// rendezvous.
+// rendezvous. Later versions send it, with these protocols and without.
 bool may_send_generic_by_rendezvous();
 
 class SendOp : public Event {
