@@ -13,9 +13,9 @@ namespace {
 struct Options {
     Settings settings;
     std::int64_t max_bytes = 64 << 20, max_footprint = 1 << 30;
-    std::vector<std::string> memory = {"host"};
+    std::vector<std::string> memory = {"host"}, hosts;
     std::vector<std::string> eagers = {""}, chunks = {""}, depths = {""}, direct = {"no"},
-                             packs = {""};
+                             packs = {""}, ways;
     std::vector<std::int64_t> rows;
     std::vector<std::int64_t> sizes = {0, 1 << 20, 8 << 20, 64 << 20};
 };
@@ -32,6 +32,7 @@ std::vector<Option> declared(Options &o) {
          .least = 0},
         {"--memory", &o.memory,
          "Where data is, at the sender and the receiver: host or cuda:N, or both as A,B"},
+        {"--hosts", &o.hosts, "Network namespaces of the two processes: A,B (bench/over_link.py)"},
         {"--most-bytes", &o.max_bytes, "Largest message"},
         {"--most-footprint", &o.max_footprint, "Largest layout in memory"},
         {"--eager", &o.eagers, "Pipelines with values of ucd.ucx.eager"},
@@ -39,6 +40,7 @@ std::vector<Option> declared(Options &o) {
         {"--depth", &o.depths, "and of ucd.ucx.depth"},
         {"--direct", &o.direct, "and of ucd.ucx.direct: no, yes, always"},
         {"--pack", &o.packs, "and of ucd.ucx.pack: auto, chunk, ucx"},
+        {"--ways", &o.ways, "Only these ways: hand, pack, prepare, iov, generic, pipeline"},
         {.name = "--rows",
          .value = &o.rows,
          .text = "Rows of so many bytes, at twice the distance, instead of the usual layouts",
@@ -105,9 +107,14 @@ private:
         const bool trusts = std::any_of(pipelines_.begin(), pipelines_.end(),
                                         [](const auto &p) { return p.direct != "no"; });
         if (trusts && !link_.any_gpu) ways.push_back(mapped_way(s, link_));
+        if (!options_.ways.empty())
+            std::erase_if(ways, [&](const Contender &way) {
+                const std::string kind = way.name.substr(0, way.name.find(' '));
+                return std::ranges::find(options_.ways, kind) == options_.ways.end();
+            });
         for (const Contender &way : ways) check(s, way);
         ways.insert(ways.begin(), contiguous_way(s, link_));
-        if (!options_.rows.empty() && !link_.any_gpu) {
+        if (!options_.rows.empty() && !link_.any_gpu && options_.hosts.empty()) {
             for (Contender &way : attached_ways(s, link_, memory_)) ways.push_back(std::move(way));
         }
         print(s, run_.measure("ucx", s.name(), "send", s.bytes(), ways));
@@ -156,8 +163,11 @@ int main(int argc, char **argv) {
     return run_program("ucd-ucx-bench", [&] {
         Board board(2);
         const CommonMemory memory(static_cast<std::size_t>(options.max_footprint));
-        run_processes(2, options.settings.budget + 600,
-                      [&](unsigned seat) { Process(options, board, memory, seat).run(); });
+        run_processes(2, options.settings.budget + 600, [&](unsigned seat) {
+            if (!options.hosts.empty())
+                enter_host(seat == 0 ? options.hosts.front() : options.hosts.back());
+            Process(options, board, memory, seat).run();
+        });
         return 0;
     });
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace bench {
@@ -53,5 +54,9 @@ private:
 // std::runtime_error if one of them fails, or has not ended after so many seconds; the others are
 // killed then.
 void run_processes(unsigned count, double max_seconds, const std::function<void(unsigned)> &body);
+
+// Moves this process into a network namespace that `ip netns add` has made. Throws
+// std::runtime_error if that is not allowed.
+void enter_host(const std::string &name);
 
 } // namespace bench

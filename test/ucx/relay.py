@@ -15,17 +15,19 @@ IFF_NO_PI = 0x1000
 
 
 class Relay:
-    def __init__(self, names: list[str], delay: float, jitter: float, loss: float) -> None:
+    def __init__(self, delay: float, jitter: float = 0, loss: float = 0) -> None:
         self.delay, self.jitter, self.loss = delay, jitter, loss
         self.relayed = self.lost = 0
-        self.ends = []
+        self.ends: list[int] = []
+        self.ending = False
+        self.random = random.Random(1)
+        self.thread = threading.Thread(target=self.work, daemon=True)
+
+    def open(self, names: list[str]) -> None:
         for name in names:
             end = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK)
             fcntl.ioctl(end, TUNSETIFF, struct.pack("16sH", name.encode(), IFF_TUN | IFF_NO_PI))
             self.ends.append(end)
-        self.ending = False
-        self.random = random.Random(1)
-        self.thread = threading.Thread(target=self.work, daemon=True)
 
     def work(self) -> None:
         due: list = []

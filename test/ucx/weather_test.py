@@ -1,99 +1,17 @@
 """Transfers between two hosts, made of network namespaces, whose network is slow, short of room, or far
 away and loses packets. Skipped (77) where that is not allowed."""
 
-import os
-import shutil
 import struct
 import subprocess
 import sys
 import tempfile
 import threading
 
-import relay
+from hosts import Hosts, Unavailable
+from relay import Relay
 
 PEER, HALO3D = sys.argv[1:3]
 LIMIT = 60  # seconds for an exchange
-
-
-class Unavailable(Exception):
-    pass
-
-
-def run(*command: str) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        raise Unavailable(f"{' '.join(command)}: {done.stderr.strip()}")
-
-
-class Hosts:
-    """Two namespaces with a cable between them: the kernel's, or a relay of our own."""
-
-    def __init__(self, relayed: bool = False) -> None:
-        self.relay = None
-        self.relayed = relayed
-        self.names = [f"ucd-{os.getpid()}-{i}" for i in range(2)]
-        self.cable = [f"ucd{os.getpid()}{i}"[-15:] for i in range(2)]
-        self.device = "cable"  # both ends are called so in the end
-
-    def __enter__(self) -> "Hosts":
-        for tool in ("ip", "tc"):
-            if not shutil.which(tool):
-                raise Unavailable(f"no program {tool}")
-        try:
-            for name in self.names:
-                run("ip", "netns", "add", name)
-            if self.relayed:
-                try:
-                    self.relay = relay.Relay(self.cable, delay=0.005, jitter=0.001, loss=0.005)
-                except OSError as why:
-                    raise Unavailable(f"no TUN device: {why}") from why
-            else:
-                run("ip", "link", "add", self.cable[0], "type", "veth", "peer", "name",
-                    self.cable[1])
-            for i, (name, end) in enumerate(zip(self.names, self.cable)):
-                run("ip", "link", "set", end, "netns", name)
-                run("ip", "-n", name, "link", "set", end, "name", self.device)
-                run("ip", "-n", name, "addr", "add", f"10.213.7.{i + 1}/24", "dev", self.device)
-                run("ip", "-n", name, "link", "set", self.device, "up")
-                run("ip", "-n", name, "link", "set", "lo", "up")
-            if self.relay:
-                self.relay.thread.start()
-        except Unavailable:
-            self.__exit__()
-            raise
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self.relay and self.relay.thread.ident:
-            self.relay.stop()
-        for name in self.names:
-            subprocess.run(["ip", "netns", "del", name], capture_output=True, check=False)
-
-    def weather(self, *qdiscs: list[str]) -> None:
-        for name in self.names:
-            subprocess.run(["tc", "-n", name, "qdisc", "del", "dev", self.device, "root"],
-                           capture_output=True, check=False)
-            for qdisc in qdiscs:
-                run("tc", "-n", name, "qdisc", "add", "dev", self.device, *qdisc)
-
-    def dropped(self) -> int:
-        """Packets for which the queues had no room."""
-        total = 0
-        for name in self.names:
-            shown = subprocess.run(["tc", "-n", name, "-s", "qdisc", "show", "dev", self.device],
-                                   capture_output=True, text=True, check=True).stdout
-            words = shown.replace(",", " ").split()
-            total += sum(int(words[i + 1]) for i, w in enumerate(words) if w == "(dropped")
-        return total
-
-    def environment(self) -> dict:
-        return os.environ | {"UCX_TLS": "tcp", "UCX_NET_DEVICES": self.device,
-                             "UCX_LOG_LEVEL": "error"}
-
-    def start(self, i: int) -> subprocess.Popen:
-        return subprocess.Popen(["ip", "netns", "exec", self.names[i], PEER, "exchange"],
-                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                env=self.environment())
 
 
 def line_with(peer: subprocess.Popen, start: str) -> str:
@@ -103,8 +21,14 @@ def line_with(peer: subprocess.Popen, start: str) -> str:
     raise RuntimeError(f"a peer ended before it said '{start}'")
 
 
+def start(hosts: Hosts, i: int) -> subprocess.Popen:
+    return subprocess.Popen(["ip", "netns", "exec", hosts.names[i], PEER, "exchange"],
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                            env=hosts.environment())
+
+
 def exchange(hosts: Hosts) -> None:
-    peers = [hosts.start(i) for i in range(2)]
+    peers = [start(hosts, i) for i in range(2)]
     clock = threading.Timer(LIMIT, lambda: [p.kill() for p in peers])
     clock.start()
     try:
@@ -168,7 +92,7 @@ def main() -> int:
             exchange(hosts)
             spread_heat(hosts)
             print(f"500 Mbit/s, queues of 8 packets: good, {hosts.dropped()} packets dropped")
-        with Hosts(relayed=True) as hosts:
+        with Hosts(Relay(delay=0.005, jitter=0.001, loss=0.005)) as hosts:
             exchange(hosts)
             spread_heat(hosts)
             print(f"5 ms away, by a relay: good, {hosts.relay.lost} of {hosts.relay.relayed} "
