@@ -22,14 +22,13 @@ Status check_op(const PeerType &type, ucd_op_t op) {
 
 } // namespace
 
-Status CheckedArguments::check(const RmaArguments &a, TypePtr target, ucd_info_t hints,
-                               TypesOfOrigin &types, const BufferHints &for_host) {
+Status CheckedArguments::check(const RmaArguments &a, ucd_info_t hints, TypesOfOrigin &types,
+                               const BufferHints &for_host) {
     verb = a.verb;
     op = a.op;
     sends = verb != Verb::get && op != UCD_UCX_OP__NO_OP;
     displacement = a.displacement;
     count = a.target.count;
-    type = std::move(target);
     // Everything that a transfer may read later, except hints.
     if (hints != UCD_INFO__NULL) UCD_TRY(copy_transfer_options(hints, info));
     const Status fits = packed_bytes(count, type->one.bytes, bytes);

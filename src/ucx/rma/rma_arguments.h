@@ -28,10 +28,10 @@ struct OriginBuffer : Data {
 };
 
 struct CheckedArguments {
-    // `target` is the type at the target, and `hints` are those of the call. What the program may
-    // free after the call is copied, except for the type that is sent.
-    Status check(const RmaArguments &arguments, TypePtr target, ucd_info_t hints,
-                 TypesOfOrigin &types, const BufferHints &for_host);
+    // `type` is set already, and `hints` are those of the call. What the program may free after the
+    // call is copied, except for the type that is sent.
+    Status check(const RmaArguments &arguments, ucd_info_t hints, TypesOfOrigin &types,
+                 const BufferHints &for_host);
     // Keeps the type that is sent, for an operation that starts after the call returns.
     Status hold();
     // The address of the buffer's data, if it is one segment of host memory and no driver has to be

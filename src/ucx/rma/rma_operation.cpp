@@ -25,10 +25,9 @@ Status RmaOperation::set(const RmaArguments &given) {
     const WorkerEngine &engine = origin_.rma.engine;
     ucd_info_t info;
     UCD_TRY(ucd_ucx_request::set(engine.options, given.param, info));
-    TypePtr type;
-    const Status found = origin_.find_type(given.target.type, type);
+    const Status found = origin_.find_type(given.target.type, arguments.type);
     if (!found.ok()) return of_argument("target_", found);
-    UCD_TRY(arguments.check(given, std::move(type), info, origin_.types, engine.for_host));
+    UCD_TRY(arguments.check(given, info, origin_.types, engine.for_host));
     note_progress();
     return success;
 }

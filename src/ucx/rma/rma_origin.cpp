@@ -202,8 +202,9 @@ void Origin::take_failure(uint32_t number, ucp_ep_h ep, ucs_status_t status, int
 }
 
 void Origin::complete(RmaOperation &operation, const Result &result) {
-    for (Flush *flush : std::exchange(operation.flushes, {}))
-        if (flush->one_ended(result)) rma.engine.finish(*flush, flush->result());
+    if (!operation.flushes.empty())
+        for (Flush *flush : std::exchange(operation.flushes, {}))
+            if (flush->one_ended(result)) rma.engine.finish(*flush, flush->result());
     rma.engine.finish(operation, result);
 }
 
