@@ -36,7 +36,9 @@ struct Message {
     ~Message() { (void)ucd_free(&type); }
     const RouteRow *row(Transport transport, std::initializer_list<TransferRoute> possible,
                         bool is_tagged = true) const {
-        return find_row(transport, possible, buffer, options, is_tagged);
+        unsigned set = 0;
+        for (const TransferRoute route : possible) set |= bit_of(route);
+        return find_row(transport, set, buffer, options, is_tagged);
     }
     // The route of host memory, if all are possible.
     TransferRoute route(Transport transport, bool is_tagged = true) const {

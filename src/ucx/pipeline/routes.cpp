@@ -104,13 +104,11 @@ Transport host_transport(ucp_ep_h ep, const TransferOptions &options, bool by_uc
     return may_pack || transport != Transport::shared_memory ? transport : Transport::network;
 }
 
-const RouteRow *find_row(Transport transport, std::initializer_list<TransferRoute> possible,
-                         const TypedBuffer &buffer, const TransferOptions &options,
-                         bool is_tagged) {
+const RouteRow *find_row(Transport transport, unsigned possible, const TypedBuffer &buffer,
+                         const TransferOptions &options, bool is_tagged) {
     const std::span<const RouteRow> rows = table();
     const auto found = std::find_if(rows.begin(), rows.end(), [&](const RouteRow &row) {
-        return row.transport == transport &&
-               std::find(possible.begin(), possible.end(), row.route) != possible.end() &&
+        return row.transport == transport && (bit_of(row.route) & possible) != 0 &&
                suits(row, buffer, options, is_tagged);
     });
     return found == rows.end() ? nullptr : &*found;

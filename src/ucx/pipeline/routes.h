@@ -4,7 +4,6 @@
 #include "datatype/typed_buffer.h"
 
 #include <cstdint>
-#include <initializer_list>
 #include <ucp/api/ucp.h>
 
 namespace ucd_ucx {
@@ -17,6 +16,10 @@ enum class TransferRoute : uint8_t {
     ring,     // in chunks in device memory that the receiver opens (docs/guide/gpu-ring.md)
     direct,   // by the receiver, which reads the layout where it is (docs/guide/direct.md)
 };
+
+constexpr unsigned bit_of(TransferRoute route) {
+    return 1U << static_cast<unsigned>(route);
+}
 
 // By what the data can reach the receiver.
 enum class Transport : uint8_t {
@@ -42,10 +45,10 @@ struct RouteRow {
     RouteTerms terms = {};
 };
 
-// The first of the transport's rows that suits the message and whose route is one of `possible`.
-// Null if there is none.
-const RouteRow *find_row(Transport transport, std::initializer_list<TransferRoute> possible,
-                         const TypedBuffer &buffer, const TransferOptions &options, bool is_tagged);
+// The first of the transport's rows that suits the message and whose route is in the set
+// `possible`. Null if there is none.
+const RouteRow *find_row(Transport transport, unsigned possible, const TypedBuffer &buffer,
+                         const TransferOptions &options, bool is_tagged);
 
 // Messages up to this size are whole, whatever else is possible.
 uint64_t direct_limit(const TransferOptions &options, const BufferHints &hints);

@@ -51,7 +51,7 @@ void Sending::choose_route(bool is_tagged, ucd_type_t type, bool *is_packed) {
                         : host_transport(ep_, options_, may_be_streamed);
     }
     const auto find = [&](auto... possible) {
-        return find_row(transport, {possible...}, buffer_, options_, is_tagged);
+        return find_row(transport, (bit_of(possible) | ...), buffer_, options_, is_tagged);
     };
     // What a peer has asked for goes in chunks, which are charged.
     const bool may_be_whole = terms_.account == nullptr || bytes == 0;

@@ -19,7 +19,7 @@ bool Sending::prepare_direct(ucd_type_t type) {
         return false;
     }
     const Transport transport = buffer_.on_host() ? Transport::mapped : Transport::device;
-    if (find_row(transport, {TransferRoute::direct}, buffer_, options_, false) == nullptr ||
+    if (find_row(transport, bit_of(TransferRoute::direct), buffer_, options_, false) == nullptr ||
         !describe(type, place) || !share(*link, place))
         return false;
     add_message(MessageKind::direct_type);
