@@ -134,6 +134,7 @@
 #define ucd_memory_free    UCD_PREFIXED(UCD_PREFIX, ucd_memory_free)
 #define ucd_ipc_export     UCD_PREFIXED(UCD_PREFIX, ucd_ipc_export)
 #define ucd_ipc_open       UCD_PREFIXED(UCD_PREFIX, ucd_ipc_open)
+#define ucd_ipc_get_device UCD_PREFIXED(UCD_PREFIX, ucd_ipc_get_device)
 #define ucd_ipc_close      UCD_PREFIXED(UCD_PREFIX, ucd_ipc_close)
 #define ucd_ipc_export_fds UCD_PREFIXED(UCD_PREFIX, ucd_ipc_export_fds)
 #define ucd_ipc_open_fds   UCD_PREFIXED(UCD_PREFIX, ucd_ipc_open_fds)

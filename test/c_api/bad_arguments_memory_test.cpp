@@ -68,6 +68,15 @@ TEST_CASE_METHOD(Refusing, "ucd_ipc_open_fds refuses") {
             &handle, nullptr, 0, "cuda:0", &o.address, &o.size);
 }
 
+TEST_CASE_METHOD(Refusing, "ucd_ipc_get_device refuses") {
+    const char *const f = "ucd_ipc_get_device";
+    const ucd_ipc_handle_t none = {};
+    r.needs(f, ucd_ipc_get_device, {"handle", "device", nullptr, "needed"}, &none, o.text,
+            sizeof o.text, &o.size);
+    r.refused(f, UCD_ERR__CORRUPT, "handle's bytes are not of ucd_ipc_export",
+              [&] { return ucd_ipc_get_device(&none, nullptr, 0, &o.size); });
+}
+
 TEST_CASE_METHOD(Refusing, "ucd_ipc_open and ucd_ipc_close refuse") {
     const char *const f = "ucd_ipc_open";
     const ucd_ipc_handle_t handle = {};

@@ -117,6 +117,7 @@ inline std::vector<EveryCall> every_call() {
         EVERY_CALL(ucd_ipc_export_fds, nullptr, in, 8, &o.handle, nullptr, nullptr),
         EVERY_CALL(ucd_ipc_open_fds, nullptr, &no_handle, nullptr, 0, "cuda:0", &o.address,
                    &o.size),
+        EVERY_CALL(ucd_ipc_get_device, nullptr, &no_handle, o.text, sizeof o.text, &o.size),
         EVERY_CALL(ucd_ipc_close, nullptr, in),
         EVERY_CALL(ucd_finalize, nullptr),
     };

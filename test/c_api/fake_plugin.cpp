@@ -113,6 +113,13 @@ public:
         return nothing();
     }
     ucd::Status allocate(int, ucd::MemoryKind, std::size_t, void *&) { return nothing(); }
+    ucd::Status export_memory(const void *, std::size_t, ucd::MemoryHandle &) {
+        return ucd::success;
+    }
+    std::uint64_t device_identity(int device) const {
+        throw_if("device_identity");
+        return static_cast<std::uint64_t>(device) + 1;
+    }
 
 private:
     static ucd::Status nothing() {
@@ -167,7 +174,9 @@ ucd_open_plugin(const ucd::PluginRequest *request, char *reason, std::size_t roo
     if (wrong == "short table of plans") of_plans.struct_size -= uint32_t{sizeof(void *)};
     if (wrong == "older" || wrong == "other device plans" || wrong == "much older")
         plugin.version = "0.9.7";
-    if (wrong == "older") functions.struct_size -= uint32_t{sizeof(void *)};
+    if (wrong == "older") functions.struct_size = offsetof(ucd::BackendFunctions, device_plan);
+    if (wrong == "without identities")
+        functions.struct_size = offsetof(ucd::BackendFunctions, device_identity);
     if (wrong == "other device plans") ++plugin.device_plan_version;
     if (wrong == "much older") functions.struct_size = offsetof(ucd::BackendFunctions, launch);
     if (wrong == "newer") functions.struct_size = sizeof table;

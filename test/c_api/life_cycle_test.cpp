@@ -50,6 +50,7 @@ std::vector<NamedCall> calls_with_bad_arguments() {
         CALL(ucd_unflatten, nullptr, nullptr, 5),
         CALL(ucd_memory_alloc, nullptr, -1, 0, nullptr),
         CALL(ucd_ipc_open, nullptr, nullptr, nullptr, nullptr),
+        CALL(ucd_ipc_get_device, nullptr, nullptr, 7, nullptr),
     };
 }
 

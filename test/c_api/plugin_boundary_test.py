@@ -62,7 +62,7 @@ class PluginBoundary(unittest.TestCase):
         self.assertEqual(said['memory'], 'cuda:0')
         for call in ('pack', 'pack_stream', 'batch', 'plan_start_stream'):
             self.assertRegex(said[call], 'a fake$', call) # a message that the plugin has worded
-        for call in ('describe', 'plan_create', 'plan_start', 'wait'):
+        for call in ('describe', 'plan_create', 'plan_start', 'wait', 'export'):
             self.assertEqual(said[call], 'done', call)
 
     def test_the_same_compiler(self):
@@ -143,6 +143,12 @@ class PluginBoundary(unittest.TestCase):
                 said = self.with_fault(fault)
                 self.check_works(said)
                 self.assertRegex(said['device_plan'], self.MISSING)
+        # One that has other functions added since tells no device's identity.
+        for fault in 'older', 'without identities', 'device_identity throws':
+            with self.subTest(fault):
+                said = self.with_fault(fault)
+                self.check_works(said)
+                self.assertRegex(said['get_device'], 'the device of handle is not known$')
         # One without most functions.
         said = self.with_fault('much older')
         self.assertEqual((said['devices'], said['reason'], said['describe']), ('7', '', 'done'))
@@ -155,6 +161,7 @@ class PluginBoundary(unittest.TestCase):
                 said = self.with_fault(fault)
                 self.check_works(said)
                 self.assertRegex(said['device_plan'], self.OF_THE_PLUGIN)
+                self.assertEqual(said['get_device'], 'done')
 
     def test_a_library_that_is_no_plugin(self):
         empty = os.path.join(self.folder, 'empty.c')

@@ -7,6 +7,7 @@
 
 #include <ucd.h>
 #include <ucd_device.h>
+#include <ucd_memory.h>
 
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -86,6 +87,9 @@ void call_plugin() {
     }
     ucd_device_plan_t of_device = UCD_DEVICE_PLAN__INIT;
     print("device_plan", ucd_device_plan_create(1, type, "cuda:0", UCD_INFO__NULL, &of_device));
+    ucd_ipc_handle_t handle;
+    print("export", ucd_ipc_export(buffer, 8, &handle));
+    print("get_device", ucd_ipc_get_device(&handle, memory, sizeof memory, &needed));
     (void)ucd_free(&type);
 }
 

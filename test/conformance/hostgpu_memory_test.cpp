@@ -51,6 +51,25 @@ int open_on(int number, const ucd_ipc_handle_t &handle, void **address, std::uin
     return ucd_ipc_open(&handle, device(number).c_str(), address, bytes);
 }
 
+// As if libucd had exported the handle with these bytes.
+void set_checksum(ucd_ipc_handle_t &handle) {
+    constexpr std::size_t check_at = 4, checked_from = 8;
+    std::uint64_t sum = 0xcbf29ce484222325u; // FNV-1a
+    for (std::size_t i = checked_from; i < sizeof handle.bytes; ++i)
+        sum = (sum ^ handle.bytes[i]) * 0x100000001b3u;
+    const auto check = static_cast<std::uint32_t>(sum ^ sum >> 32);
+    std::memcpy(handle.bytes + check_at, &check, sizeof check);
+}
+
+// The name of the handle's device, or the status.
+std::string device_of(const ucd_ipc_handle_t &handle) {
+    char name[32] = "";
+    std::uintptr_t needed = 0;
+    const int status = ucd_ipc_get_device(&handle, name, sizeof name, &needed);
+    return status == UCD_SUCCESS ? name : std::to_string(status);
+}
+const std::string not_known = std::to_string(UCD_ERR__NOT_SUPPORTED);
+
 } // namespace
 
 TEST_CASE("ucd_memory_alloc gives memory of the kind and device that was asked for") {
@@ -150,18 +169,14 @@ TEST_CASE("a handle with any bit changed does not open") {
 TEST_CASE("a handle with bytes behind the backend's name does not open") {
     DeviceSession session;
     const DeviceBytes memory(0, 1000);
-    constexpr std::size_t check_at = 4, checked_from = 8, name_at = 40, name_end = 48;
+    constexpr std::size_t name_at = 40, name_end = 48;
     for (std::size_t at = name_at + 4; at < name_end; ++at)
         for (const unsigned char byte : {0, 1}) {
             ucd_ipc_handle_t handle = exported(memory.address, 1000);
             std::fill(handle.bytes + name_at, handle.bytes + name_end, 0);
             std::copy_n("cuda", 4, handle.bytes + name_at);
             if (at > name_at + 4) handle.bytes[at] = byte;
-            std::uint64_t sum = 0xcbf29ce484222325u; // FNV-1a
-            for (std::size_t i = checked_from; i < sizeof handle.bytes; ++i)
-                sum = (sum ^ handle.bytes[i]) * 0x100000001b3u;
-            const auto check = static_cast<std::uint32_t>(sum ^ sum >> 32);
-            std::memcpy(handle.bytes + check_at, &check, sizeof check);
+            set_checksum(handle);
             void *address = nullptr;
             std::uintptr_t bytes = 0;
             const bool is_good = byte == 0 || at == name_at + 4;
@@ -190,6 +205,82 @@ TEST_CASE("what does not open in another process is an error there") {
     REQUIRE(waitpid(child, &status, 0) == child);
     CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
     mock::knobs.failing_opens = 0;
+}
+
+TEST_CASE("a handle tells on which device its memory is") {
+    DeviceSession session;
+    for (const int number : {0, 1}) {
+        const DeviceBytes memory(number, 1000);
+        const ucd_ipc_handle_t handle = exported(memory.at(30), 500);
+        CHECK(device_of(handle) == device(number));
+        char name[32] = "unchanged";
+        std::uintptr_t needed = 0;
+        CHECK(ucd_ipc_get_device(&handle, nullptr, 0, &needed) == UCD_SUCCESS);
+        CHECK(needed == device(number).size() + 1);
+        CHECK(ucd_ipc_get_device(&handle, name, needed - 1, &needed) == UCD_ERR__TRUNCATED);
+        CHECK(name == std::string("unchanged"));
+        CHECK(ucd_ipc_get_device(&handle, name, needed, &needed) == UCD_SUCCESS);
+        CHECK(name == device(number));
+    }
+    CHECK(mock::counts.opens == 0);
+}
+
+TEST_CASE("another process finds a handle's device among those that it sees, or none") {
+    DeviceSession session;
+    const auto exchanged = [](int number) -> std::uint64_t { return number == 0 ? 2 : 1; };
+    const auto others = [](int number) -> std::uint64_t {
+        return static_cast<unsigned>(number) + 7;
+    };
+    const auto alike = [](int) -> std::uint64_t { return 1; };
+    const auto unknown = [](int) -> std::uint64_t { return 0; };
+    const DeviceBytes memory(0, 1000);
+    const ucd_ipc_handle_t handle = exported(memory.address, 1000);
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+        bool right = device_of(handle) == device(0);
+        mock::knobs.identity = exchanged;
+        right = right && device_of(handle) == device(1);
+        for (const auto identity : {+others, +alike, +unknown}) {
+            mock::knobs.identity = identity;
+            right = right && device_of(handle) == not_known;
+        }
+        // It opens all the same.
+        void *address = nullptr;
+        std::uintptr_t bytes = 0;
+        right = right && open_on(0, handle, &address, &bytes) == UCD_SUCCESS;
+        _exit(right && address != memory.address ? 0 : 1);
+    }
+    int status = 0;
+    REQUIRE(waitpid(child, &status, 0) == child);
+    CHECK((WIFEXITED(status) && WEXITSTATUS(status) == 0));
+    // Where the exporter does not know it.
+    mock::knobs.identity = unknown;
+    const ucd_ipc_handle_t of_unknown = exported(memory.address, 1000);
+    mock::knobs.identity = nullptr;
+    CHECK(device_of(of_unknown) == not_known);
+}
+
+// 16 of the bits by which a process knows its handles are the device's. Of other versions they may
+// be any.
+TEST_CASE("a process knows its handles whatever their bits for the device are") {
+    DeviceSession session;
+    const DeviceBytes memory(0, 1000);
+    constexpr std::size_t device_at = 16;
+    const ucd_ipc_handle_t good = exported(memory.address, 1000);
+    for (const int change : {0, 1, 0x80, 0xff}) {
+        ucd_ipc_handle_t handle = good;
+        for (std::size_t i = 0; i < 2; ++i)
+            handle.bytes[device_at + i] =
+                static_cast<unsigned char>(handle.bytes[device_at + i] ^ change);
+        set_checksum(handle);
+        CHECK(device_of(handle) == (change == 0 ? device(0) : not_known));
+        void *address = nullptr;
+        std::uintptr_t bytes = 0;
+        REQUIRE(open_on(0, handle, &address, &bytes) == UCD_SUCCESS);
+        CHECK(address == memory.address);
+        CHECK(ucd_ipc_close(address) == UCD_SUCCESS);
+    }
 }
 
 // As it would be in another process: here the same memory is mapped a second time.

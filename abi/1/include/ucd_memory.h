@@ -66,6 +66,19 @@ UCD_API int ucd_ipc_export(const void *address, uintptr_t bytes, ucd_ipc_handle_
 UCD_API int ucd_ipc_open(const ucd_ipc_handle_t *handle, const char *device, void **address,
                          uintptr_t *bytes);
 
+/* Writes the name of the device of this process on which the memory of a handle is to the string
+ * device ("cuda:0"), whoever exported it. With several devices, it is that of the range's first
+ * byte. The memory need not be open; once it is, ucd_get_memory may name the device that opened it
+ * instead. 32 bytes always suffice (Lengths in ucd.h). May initialise the device's driver. The
+ * handle need not be trusted. It has 16 bits for the device, which are the same for another device
+ * of the machine once in 65,535; what a UCD before 1.0 has put there may fit a device as rarely.
+ * Returns: NOT_INITIALIZED, INVALID_ARG, CORRUPT (not a handle of ucd_ipc_export), NOT_SUPPORTED (a
+ * handle of another machine; this process does not see the device; the device is not known, because
+ * the backend cannot tell, the handle is of a UCD before 1.0, or the bits fit several devices),
+ * TRUNCATED, DEVICE, INTERNAL. */
+UCD_API int ucd_ipc_get_device(const ucd_ipc_handle_t *handle, char *device, uintptr_t device_size,
+                               uintptr_t *needed);
+
 /* Closes a range once: each ucd_ipc_open and ucd_ipc_open_fds that returned this address needs one
  * ucd_ipc_close. No outstanding work may use the range. May wait for the device.
  * Returns: NOT_INITIALIZED, INVALID_ARG (nothing is open there), INTERNAL. */

@@ -14,6 +14,7 @@ void check_memory(void) {
     EXPECT_STATUS(UCD_ERR__INVALID_ARG, ucd_memory_free(&number));
     EXPECT_STATUS(UCD_ERR__INVALID_ARG, ucd_ipc_export(&number, sizeof number, &handle));
     EXPECT_STATUS(UCD_ERR__NOT_SUPPORTED, ucd_ipc_open(&handle, "cuda:0", &address, &bytes));
+    EXPECT_STATUS(UCD_ERR__CORRUPT, ucd_ipc_get_device(&handle, NULL, 0, &bytes));
     EXPECT_STATUS(UCD_ERR__INVALID_ARG, ucd_ipc_close(&number));
     number = 2;
     EXPECT_STATUS(UCD_ERR__INVALID_ARG, ucd_ipc_export_fds(&number, sizeof number, &handle, fds, &number));

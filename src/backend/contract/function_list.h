@@ -231,6 +231,10 @@ UCD_FUNCTION(Status, device_plan,
              (int device, const Layout &layout, int64_t extent, uint64_t count, uint64_t max_bytes,
               ucd_device_plan &plan))
 
+// A number that tells the devices of a machine apart. It is the same in all processes, also in
+// those that see only some of the devices, or number them otherwise. 0: not known.
+UCD_FUNCTION(uint64_t, device_identity, (int device), const)
+
 UCD_END_OBJECT
 
 #undef UCD_OBJECT

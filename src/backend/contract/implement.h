@@ -180,6 +180,7 @@ public:
         return fail(UCD_ERR__NOT_SUPPORTED, "backend %s has no plans for device code",
                     self(this).name());
     }
+    uint64_t device_identity(int) const { return 0; }
 
 private:
     static T &self(Backend *backend) { return static_cast<T &>(*backend); }

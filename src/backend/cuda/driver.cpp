@@ -151,6 +151,17 @@ const BackendState &initialise() {
     return *state;
 }
 
+// Each instance of a device that is partitioned (MIG) has a UUID of its own.
+uint64_t identify(int device) {
+    const DriverLibrary &library = DriverLibrary::instance();
+    CUdevice handle;
+    CUuuid uuid{};
+    if (library.device_get(&handle, device) != CUDA_SUCCESS ||
+        library.device_get_uuid(&uuid, handle) != CUDA_SUCCESS)
+        return 0;
+    return identity_of(uuid.bytes, sizeof uuid.bytes);
+}
+
 Status find(const void *address, MemoryLocation &location) {
     const DriverLibrary &library = DriverLibrary::instance();
     const auto position = reinterpret_cast<CUdeviceptr>(address);

@@ -18,6 +18,7 @@ namespace ucd::cuda {
     call(device_get, cuDeviceGet);                                                                 \
     call(device_get_name, cuDeviceGetName);                                                        \
     call(device_get_attribute, cuDeviceGetAttribute);                                              \
+    call(device_get_uuid, cuDeviceGetUuid);                                                        \
     call(primary_ctx_retain, cuDevicePrimaryCtxRetain);                                            \
     call(primary_ctx_release, cuDevicePrimaryCtxRelease);                                          \
     call(primary_ctx_get_state, cuDevicePrimaryCtxGetState);                                       \

@@ -190,6 +190,19 @@ const BackendState &initialise() {
     return found().state;
 }
 
+// Devices without a UUID have all the same bytes in its place, and parts of a device may share its
+// UUID, so the address on the bus belongs to the identity.
+uint64_t identify(int device) {
+    struct {
+        hipUUID uuid;
+        char bus[32];
+    } known{};
+    if (forgotten(hipDeviceGetUuid(&known.uuid, device)) != hipSuccess ||
+        forgotten(hipDeviceGetPCIBusId(known.bus, sizeof known.bus, device)) != hipSuccess)
+        return 0;
+    return identity_of(&known, sizeof known);
+}
+
 Status find(const void *address, MemoryLocation &location) {
     if (!is_initialised() || !found().state.available) return success;
     hipPointerAttribute_t attributes{};

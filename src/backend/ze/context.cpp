@@ -78,6 +78,7 @@ std::string look_at(ze_device_handle_t device, DeviceFacts &facts) {
         return "says nothing: " + text_of(result);
     facts.processors =
         static_cast<int>(std::max(1U, properties.numSlices * properties.numSubslicesPerSlice));
+    facts.identity = driver::identity_of(properties.uuid.id, sizeof properties.uuid.id);
     ze_device_module_properties_t modules{};
     modules.stype = ZE_STRUCTURE_TYPE_DEVICE_MODULE_PROPERTIES;
     if (const ze_result_t result = ze.zeDeviceGetModuleProperties(device, &modules);

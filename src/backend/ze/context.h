@@ -27,6 +27,7 @@ struct DeviceFacts {
     uint32_t compute_queues = 0;           // ordinal of the queue group that runs kernels
     std::optional<uint32_t> copy_queues;   // ordinal of a queue group that only copies
     int processors = 1;
+    uint64_t identity = 0; // see Backend::device_identity
     bool doubles = false;
 };
 

@@ -37,6 +37,10 @@ const BackendState &initialise() {
     return found().state;
 }
 
+uint64_t identify(int device) {
+    return found().has(device) ? found().of(device).identity : 0;
+}
+
 Status use_context(uint64_t context, int device) {
     return adopt(reinterpret_cast<ze_context_handle_t>(context), device);
 }

@@ -24,9 +24,13 @@ namespace {
 struct Handle {
     static constexpr uint32_t alone = 0x49444355;    // "UCDI"
     static constexpr uint32_t with_fds = 0x46444355; // "UCDF"
+    static constexpr uint64_t device_bits = 0xffff;
     uint32_t magic = alone;
     uint32_t check = 0;   // a checksum of all that follows
     uint64_t machine = 0; // identifies the machine that exported it
+    // 48 random bits that only the exporting process has, and in device_bits what stands for the
+    // device that has the first byte (see mark_of); 0: not known. Versions before 1.0 have 64
+    // random bits, and compare all of them with their own.
     uint64_t process = 0;
     uint64_t address = 0; // in the exporting process
     uint64_t bytes = 0;
@@ -80,8 +84,8 @@ uint64_t this_machine() {
     return machine;
 }
 
-// A number that no other process has. The process id is not enough, because processes in different
-// containers can have the same one.
+// A number that no other process has, without device_bits. The process id is not enough, because
+// processes in different containers can have the same one.
 uint64_t this_process() {
     static std::mutex mutex;
     static pid_t pid = -1;
@@ -89,10 +93,22 @@ uint64_t this_process() {
     const std::lock_guard lock(mutex);
     if (pid != ::getpid()) { // the first call, or the first one after a fork
         std::random_device random;
-        number = uint64_t{random()} << 32 | random();
+        number = (uint64_t{random()} << 32 | random()) & ~Handle::device_bits;
         pid = ::getpid();
     }
     return number;
+}
+
+bool is_own(const Handle &h) {
+    return (h.process & ~Handle::device_bits) == this_process();
+}
+
+// What stands for a device in the device_bits of handles: the same in all processes of the machine,
+// and for another device the same once in 65,535. 0: its identity is not known.
+uint64_t mark_of(const Backend &backend, int device) {
+    const uint64_t identity = backend.device_identity(device);
+    if (identity == 0) return 0;
+    return hash(&identity, sizeof identity) % Handle::device_bits + 1;
 }
 
 // Finds the backend whose device memory the address belongs to.
@@ -145,24 +161,25 @@ Status open_own(Context &context, const Executor &ref, const Handle &h, void *&a
     return context.device_memory->open_own(address);
 }
 
-// Finds the backend that can export a range.
-Status find_exporter(Context &context, const void *address, uintptr_t bytes, Backend *&owner) {
+// Finds the backend that can export a range, and the device that has its first byte.
+Status find_exporter(Context &context, const void *address, uintptr_t bytes, Executor &owner) {
     UCD_TRY(require(address, "address"));
     if (bytes == 0) return fail(UCD_ERR__INVALID_ARG, "bytes is 0; it must be more");
     MemoryLocation location;
     UCD_TRY(find_owner(context, address, location));
-    owner = context.slots[context.index_of(*location.owner)].backend.get();
+    const unsigned index = context.index_of(*location.owner);
+    owner = {context.slots[index].backend.get(), index, location.device};
     return success;
 }
 
 // Fills in what is the same for all kinds of memory.
-void finish(Handle &h, const Backend &owner, const void *address, uintptr_t bytes,
+void finish(Handle &h, const Executor &owner, const void *address, uintptr_t bytes,
             ucd_ipc_handle_t &handle) {
     h.machine = this_machine();
-    h.process = this_process();
+    h.process = this_process() | mark_of(*owner.backend, owner.device);
     h.address = reinterpret_cast<uintptr_t>(address);
     h.bytes = bytes;
-    std::strncpy(h.backend, owner.name(), sizeof h.backend - 1);
+    std::strncpy(h.backend, owner.backend->name(), sizeof h.backend - 1);
     h.check = checksum(h);
     std::memcpy(handle.bytes, &h, sizeof h);
 }
@@ -183,7 +200,7 @@ Status open(Context &context, const ucd_ipc_handle_t *handle, std::span<const in
         return fail(UCD_ERR__CORRUPT, "handle does not fit %zu descriptors", fds.size());
     void *found;
     DeviceMemory &memory = *context.device_memory;
-    if (h.process == this_process())
+    if (is_own(h))
         UCD_TRY(open_own(context, ref, h, found));
     else if (h.magic == Handle::alone)
         UCD_TRY(memory.open(*ref.backend, ref.device, h.get<MemoryHandle>(), h.bytes, found));
@@ -192,6 +209,25 @@ Status open(Context &context, const ucd_ipc_handle_t *handle, std::span<const in
     *address = found;
     *bytes = h.bytes;
     return success;
+}
+
+// Finds the one device of this process that the handle's device_bits stand for.
+Status find_device_of(const Context &context, const Handle &h, MemoryLocation &location) {
+    const uint64_t mark = h.process & Handle::device_bits;
+    if (mark == 0) return fail(UCD_ERR__NOT_SUPPORTED, "the device of handle is not known");
+    Executor each;
+    UCD_TRY(find_executor(context, "handle", h.backend, 0, each));
+    const BackendState *state;
+    UCD_TRY(context.slots[each.index].inspect(state));
+    int found = 0;
+    for (; each.device < static_cast<int>(state->devices); ++each.device) {
+        if (mark_of(*each.backend, each.device) != mark) continue;
+        location = {MemoryKind::device, each.device, each.backend};
+        ++found;
+    }
+    if (found == 1) return success;
+    return fail(UCD_ERR__NOT_SUPPORTED, "the device of handle is %s that this process sees",
+                found == 0 ? "none of those" : "one of several alike");
 }
 
 } // namespace
@@ -222,13 +258,13 @@ int ucd_memory_free(void *address) {
 int ucd_ipc_export(const void *address, uintptr_t bytes, ucd_ipc_handle_t *handle) {
     return guard("ucd_ipc_export", [&](Context &context) -> Status {
         UCD_TRY(require(handle, "handle"));
-        Backend *owner;
+        Executor owner;
         UCD_TRY(find_exporter(context, address, bytes, owner));
         MemoryHandle alone;
-        UCD_TRY(owner->export_memory(address, bytes, alone));
+        UCD_TRY(owner.backend->export_memory(address, bytes, alone));
         Handle h;
         h.set(alone);
-        finish(h, *owner, address, bytes, *handle);
+        finish(h, owner, address, bytes, *handle);
         return success;
     });
 }
@@ -240,14 +276,14 @@ int ucd_ipc_export_fds(const void *address, uintptr_t bytes, ucd_ipc_handle_t *h
         UCD_TRY(require(count, "count"));
         if (fds != nullptr && *count < 0)
             return fail(UCD_ERR__INVALID_ARG, "count is %d; it must not be negative", *count);
-        Backend *owner;
+        Executor owner;
         UCD_TRY(find_exporter(context, address, bytes, owner));
         Handle h;
         FdHandle with_fds;
         std::size_t made = 0;
         const Status exported =
-            owner->export_fds(address, bytes, with_fds, *count == 0 ? nullptr : fds,
-                              fds == nullptr ? 0 : static_cast<std::size_t>(*count), made);
+            owner.backend->export_fds(address, bytes, with_fds, *count == 0 ? nullptr : fds,
+                                      fds == nullptr ? 0 : static_cast<std::size_t>(*count), made);
         if (exported.code() == UCD_ERR__TRUNCATED) *count = static_cast<int>(made);
         UCD_TRY(exported);
         if (made > 0) {
@@ -255,10 +291,10 @@ int ucd_ipc_export_fds(const void *address, uintptr_t bytes, ucd_ipc_handle_t *h
             h.set(with_fds);
         } else {
             MemoryHandle alone;
-            UCD_TRY(owner->export_memory(address, bytes, alone));
+            UCD_TRY(owner.backend->export_memory(address, bytes, alone));
             h.set(alone);
         }
-        finish(h, *owner, address, bytes, *handle);
+        finish(h, owner, address, bytes, *handle);
         *count = static_cast<int>(made);
         return success;
     });
@@ -290,5 +326,19 @@ int ucd_ipc_close(void *address) {
     return guard("ucd_ipc_close", [&](Context &context) -> Status {
         UCD_TRY(require(address, "address"));
         return context.device_memory->close(address);
+    });
+}
+
+int ucd_ipc_get_device(const ucd_ipc_handle_t *handle, char *device, uintptr_t device_size,
+                       uintptr_t *needed) {
+    return guard("ucd_ipc_get_device", [&](Context &context) -> Status {
+        UCD_TRY(require(handle, "handle"));
+        if (device_size > 0) UCD_TRY(require(device, "device"));
+        UCD_TRY(require(needed, "needed"));
+        Handle h;
+        UCD_TRY(read_handle(*handle, h));
+        MemoryLocation location;
+        UCD_TRY(find_device_of(context, h, location));
+        return copy_text(name_of(location).text, "device", device, device_size, needed);
     });
 }

@@ -23,6 +23,7 @@ void reset() {
     knobs.failing_launch = knobs.failing_work = knobs.failing_allocation = 0;
     knobs.failing_export = knobs.failing_opens = knobs.failing_handle = 0;
     knobs.delay_us = 0;
+    knobs.identity = nullptr;
     counts.launches = counts.moves = counts.copies = counts.stream_launches = counts.prepared = 0;
     counts.queries = counts.polls = counts.allocations = counts.events_recorded = 0;
     counts.exports = counts.opens = counts.unknown = 0;
@@ -256,6 +257,11 @@ bool reaches(int device, ucd::MemoryKind kind, int memory_device) {
         return device == memory_device || (knobs.pools ? knobs.pools_for_peers : knobs.peers);
     }
     return false;
+}
+
+std::uint64_t identity(int device) {
+    const auto chosen = knobs.identity.load();
+    return chosen != nullptr ? chosen(device) : static_cast<std::uint64_t>(device) + 1;
 }
 
 namespace {

@@ -50,6 +50,8 @@ struct Knobs {
     std::atomic<int> failing_export;     // n: the n-th time that memory is shared
     std::atomic<int> failing_opens;      // n: the next n times that shared memory is opened
     std::atomic<unsigned> delay_us;      // before each piece of work
+    // The identity of a device; null: its number, plus one, in all processes.
+    std::atomic<std::uint64_t (*)(int device)> identity;
 };
 extern Knobs knobs;
 
@@ -115,6 +117,7 @@ bool share(const void *address, Shared &shared);
 void *open_shared(const Shared &shared);
 
 bool reaches(int device, ucd::MemoryKind kind, int memory_device);
+std::uint64_t identity(int device);
 
 // What tests do in place of the driver's memcpy; `address` may be host memory as well.
 void write(void *address, const void *from, std::size_t bytes);

@@ -113,6 +113,19 @@ hipError_t hipGetDeviceProperties(hipDeviceProp_t *properties, int device) {
     return done(hipSuccess);
 }
 
+hipError_t hipDeviceGetUuid(hipUUID *uuid, hipDevice_t device) {
+    const std::uint64_t identity = mock::identity(device);
+    if (identity == 0) return done(hipErrorNotSupported);
+    std::snprintf(uuid->bytes, sizeof uuid->bytes, "XX"); // as of devices that have none
+    return done(hipSuccess);
+}
+
+hipError_t hipDeviceGetPCIBusId(char *bus, int room, int device) {
+    std::snprintf(bus, static_cast<std::size_t>(room), "0000:%02x:00.0",
+                  static_cast<unsigned>(mock::identity(device)));
+    return done(hipSuccess);
+}
+
 hipError_t hipRuntimeGetVersion(int *version) {
     *version = HIP_VERSION;
     return done(hipSuccess);

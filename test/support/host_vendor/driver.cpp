@@ -38,6 +38,10 @@ const BackendState &initialise() {
     return everything;
 }
 
+uint64_t identify(int device) {
+    return mock::identity(device);
+}
+
 Status find(const void *address, MemoryLocation &location) {
     ++mock::counts.queries;
     (void)mock::find(address, location);

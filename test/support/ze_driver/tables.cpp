@@ -105,6 +105,7 @@ Result device_properties(ze_device_handle_t device, ze_device_properties_t *prop
     properties->numSubslicesPerSlice = 4;
     properties->numEUsPerSubslice = 8;
     properties->numThreadsPerEU = 8;
+    properties->uuid.id[0] = static_cast<uint8_t>(of<Device>(device)->index + 1);
     std::snprintf(properties->name, sizeof properties->name, "test device %u",
                   of<Device>(device)->index);
     return ZE_RESULT_SUCCESS;

@@ -261,6 +261,8 @@ public:
         return success;
     }
 
+    uint64_t device_identity(int device) const { return driver::identify(device); }
+
     Status finish() {
         kept_.finish();
         return success;

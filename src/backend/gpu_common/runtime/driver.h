@@ -6,6 +6,8 @@
 #include "backend.h"
 #include "vendor.h"
 
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -17,11 +19,22 @@ inline BackendState unavailable(const std::string &reason) {
     return state;
 }
 
+// Makes a number of the bytes that tell a device from all others; 0 if all bytes are 0.
+inline uint64_t identity_of(const void *bytes, std::size_t count) {
+    uint64_t identity = 0;
+    for (std::size_t i = 0; i < count; ++i)
+        identity = (identity ^ static_cast<const unsigned char *>(bytes)[i]) * 0x100000001b3u;
+    return identity;
+}
+
 // Whether there is a driver that may have devices. Does not initialise it.
 BackendState look();
 
 // Initialises the driver and counts its devices, once.
 const BackendState &initialise();
+
+// See Backend::device_identity. The driver must have been initialised.
+uint64_t identify(int device);
 
 // Sets the context that the user's memory of a device belongs to, if the vendor's driver has
 // several.

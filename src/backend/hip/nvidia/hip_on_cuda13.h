@@ -210,6 +210,11 @@ inline hipError_t get_range(void **start, size_t *bytes, void *address) {
     return *bytes == 0 ? hipErrorNotFound : hipSuccess;
 }
 
+// HIP's copies it as a text.
+inline hipError_t get_uuid(hipUUID *uuid, hipDevice_t device) {
+    return UCD_HIP_DRIVER_CALL(cuDeviceGetUuid, reinterpret_cast<CUuuid *>(uuid), device);
+}
+
 // Architectures have nvcc's names.
 inline hipError_t get_hip_properties(hipDeviceProp_t *properties, int device) {
     const hipError_t error = hipGetDeviceProperties(properties, device);
@@ -232,6 +237,7 @@ inline hipError_t get_version(int *version) {
 #define hipPointerGetAttributes ucd_hip::get_attributes
 #define hipPointerGetAttribute ucd_hip::get_attribute
 #define hipMemGetAddressRange ucd_hip::get_range
+#define hipDeviceGetUuid ucd_hip::get_uuid
 #define hipGetDeviceProperties ucd_hip::get_hip_properties
 #define hipRuntimeGetVersion ucd_hip::get_version
 
