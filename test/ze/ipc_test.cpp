@@ -206,7 +206,12 @@ TEST_CASE("memory of another process is read and written", "[ipc]") {
     if (is_forbidden(other)) return;
     const EverySecond odd;
     void *memory = nullptr;
-    REQUIRE(open(other.allocate(), memory) == UCD_SUCCESS);
+    const ucd_ipc_handle_t handle = other.allocate();
+    char device[32] = "";
+    std::uintptr_t needed = 0;
+    check_ucd(ucd_ipc_get_device(&handle, device, sizeof device, &needed));
+    CHECK(std::string(device) == "ze:0");
+    REQUIRE(open(handle, memory) == UCD_SUCCESS);
     CHECK(place_of(memory) == "ze:0");
     std::vector<int> packed = odd.pack(memory);
     for (int i = 0; i < ints; ++i) REQUIRE(packed[static_cast<std::size_t>(i)] == 2 * i + 1);
