@@ -2,7 +2,7 @@
 // each.
 
 #include "engine/ucx_version.h"
-#include "pipeline/transport.h"
+#include "pipeline/routes.h"
 #include "support/catch.hpp"
 #include "ucx/pair.hpp"
 
@@ -73,7 +73,7 @@ TEST_CASE("a version of UCX that was not tested is logged once, where failures a
 
 // Over shared memory, as this program runs, and over TCP.
 TEST_CASE("what UCX expects of an endpoint tells shared memory from a network") {
-    const auto row = [] {
+    const auto transport = [] {
         TwoSides sides;
         const int sent = 1;
         int received = 0;
@@ -81,12 +81,12 @@ TEST_CASE("what UCX expects of an endpoint tells shared memory from a network") 
         start_receive(sides.b, {&received, 1, UCD_TYPE__INT}, of_receive);
         start_send(sides.a, {&sent, 1, UCD_TYPE__INT}, of_send);
         sides.until([&] { return of_send.done() && of_receive.done(); });
-        return &row_for(sides.a.ep, Packing::automatic);
+        return host_transport(sides.a.ep, {}, true);
     };
-    CHECK(row() == &transport_rows[static_cast<std::size_t>(Transport::shared_memory)]);
+    CHECK(transport() == Transport::shared_memory);
     const std::string transports = std::getenv("UCX_TLS");
     REQUIRE(setenv("UCX_TLS", "tcp", 1) == 0);
-    CHECK(row() == &transport_rows[static_cast<std::size_t>(Transport::slow_network)]);
+    CHECK(transport() == Transport::slow_network);
     REQUIRE(setenv("UCX_TLS", transports.c_str(), 1) == 0);
 }
 

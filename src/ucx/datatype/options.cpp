@@ -82,7 +82,7 @@ struct InfoKey {
 };
 
 using Options = TransferOptions;
-constexpr Rule chunk_bytes = {Rule::number, 1, max_chunk}, depths = {Rule::number, 1, 1024};
+constexpr Rule chunk_bytes = {Rule::number, 1, max_chunk}, depths = {Rule::number, 1, max_depth};
 
 // All keys. Those without a function are no options of transfers, and are read by their names.
 constexpr InfoKey known_keys[] = {

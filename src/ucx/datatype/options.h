@@ -44,7 +44,7 @@ struct TransferOptions {
     // The transfer fails if none of its data moves for this long; 0 means never.
     std::chrono::nanoseconds timeout{0};
 };
-inline constexpr uint64_t max_chunk = uint64_t{1} << 30;
+inline constexpr uint64_t max_chunk = uint64_t{1} << 30, max_depth = 1024;
 
 class OwnedInfo;
 

@@ -117,6 +117,9 @@ public:
     uint64_t mean_segment() const { return segments_ == 0 ? 0 : bytes_ / segments_; }
     // Whether all rows are of one length, at regular distances.
     bool is_box() const { return is_box_; }
+    // How much of what a device reads is data, in percent, since it reads whole sectors. Of boxes
+    // in its memory; else 0.
+    unsigned share_of_sectors() const { return share_of_sectors_; }
     // The address of the lowest byte, and the distance from there to the end of the highest.
     uint64_t lowest() const { return lowest_; }
     uint64_t range() const { return range_; }
@@ -147,6 +150,7 @@ private:
     uint64_t bytes_ = 0, segments_ = 0, lowest_ = 0, range_ = 0;
     uint64_t op_steps_ = 0; // for combining all of the elements
     bool is_box_ = false;
+    unsigned share_of_sectors_ = 0;
     ucd_op_t op_ = UCD_OP__REPLACE;
     char *in_place_ = nullptr;
     char *device_in_place_ = nullptr;

@@ -46,6 +46,9 @@ inline constexpr auto first_kind = MessageKind::whole, last_kind = MessageKind::
 enum class ChunkRoute : uint8_t {
     host, // in messages of Kind::chunk
     ring, // in device memory that the receiver opens (docs/guide/gpu-ring.md); a RingPlace follows
+    // The same memory and messages, for two processes on one device: the sender packs all chunks
+    // that it may have under way, and then sends them all.
+    ring_in_turns,
 };
 inline constexpr std::size_t max_routes = 8; // with those of later versions
 constexpr uint8_t bit_of(ChunkRoute route) {

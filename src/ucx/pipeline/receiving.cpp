@@ -40,6 +40,15 @@ bool Receiving::joins_ring(const RecvPart &offer) const {
     return without_exceptions(open).ok();
 }
 
+// performance only: if it is not known, chunks are sent as they are packed
+bool Receiving::is_on_device_of(const RecvPart &offer) const {
+    const ucd_ipc_handle_t handle = offer.place().handle;
+    char device[32];
+    uintptr_t needed;
+    return ucd_ipc_get_device(&handle, device, sizeof device, &needed) == UCD_SUCCESS &&
+           buffer_.device() == device;
+}
+
 // The pipeline of an abandoned receive may be gone.
 void Receiving::on_tagged(void *request, ucs_status_t status, const ucp_tag_recv_info_t *info,
                           void *argument) {

@@ -235,10 +235,12 @@ void RecvMessage::answer() {
     answer_direct();
     if (!state_.is_claimed() || !state_.all_routes_came() || has_answered()) return;
     std::unique_ptr<RecvPart> &ring = offer_of(ChunkRoute::ring),
+                              &turns = offer_of(ChunkRoute::ring_in_turns),
                               &host = offer_of(ChunkRoute::host);
     // To a transfer that will be dropped, the ring costs the sender least.
     if (!is_receiving()) return ring != nullptr ? ring.reset() : host.reset();
-    fetch(ring != nullptr && receiving_->joins_ring(*ring) ? ring : host);
+    if (ring == nullptr || !receiving_->joins_ring(*ring)) return fetch(host);
+    fetch(turns != nullptr && receiving_->is_on_device_of(*ring) ? turns : ring);
 }
 
 void RecvMessage::fetch(std::unique_ptr<RecvPart> &route) {

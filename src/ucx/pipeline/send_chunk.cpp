@@ -49,7 +49,7 @@ void SendChunk::finish_packing() {
         drop();
         return owner_.end_message(UCS_OK);
     }
-    if (!in_ring || !owner_.waits_for_answer()) return post();
+    if (!in_ring || !owner_.holds_back()) return post();
     state_ = ChunkState::packed;
 }
 

@@ -246,6 +246,7 @@ SendChunk *Sending::find_free_chunk() {
     uint64_t used = 0;
     SendChunk *found = nullptr;
     for (SendChunk &chunk : chunks_) {
+        if (takes_turns_ && chunk.is_posted()) return nullptr; // it is the receiver's turn
         if (!chunk.is_free())
             ++used;
         else if (found == nullptr)
@@ -273,15 +274,20 @@ bool Sending::take_block(StagingBlock &block) {
 // Chunks for the ring are packed already while the receiver is being asked.
 bool Sending::advance() {
     check_time();
-    if (status_ != UCS_OK || next_ == buffer_.bytes() || route_ == TransferRoute::direct)
+    if (status_ != UCS_OK || route_ == TransferRoute::direct) return false;
+    SendChunk *const chunk = next_ < buffer_.bytes() ? find_free_chunk() : nullptr;
+    if (chunk == nullptr) {
+        end_turn();
         return false;
-    SendChunk *const chunk = find_free_chunk();
-    if (chunk == nullptr) return false;
+    }
     Ledger &ledger = transfers_.engine.ledger;
     const bool counts = terms_.account != nullptr && route_ != TransferRoute::ring;
     if (counts && !ledger.may_work(terms_.account)) return true; // in the next call of progress
     StagingBlock block;
-    if (!take_block(block)) return false;
+    if (!take_block(block)) {
+        end_turn();
+        return false;
+    }
     const uint64_t offset = next_;
     next_ += chunk_bytes(offset);
     ++under_way_;

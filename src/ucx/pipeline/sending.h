@@ -71,6 +71,8 @@ private:
     bool waits_for_answer() const {
         return state_ == SendState::starting || state_ == SendState::asking;
     }
+    // A packed chunk of the ring is not sent yet.
+    bool holds_back() const { return waits_for_answer() || takes_turns_; }
     // One of the messages and chunks under way is complete.
     void end_message(ucs_status_t status);
     // Ends the transfer with this status, once UCX has sent its messages. `withdraws`: tell the
@@ -102,6 +104,8 @@ private:
     bool start_packing();
     void offer_routes();
     void on_answer(ChunkRoute route, ucs_status_t status);
+    void lengthen_turn();
+    void end_turn();
     void drop_packed();
 
     ucp_ep_h ep_ = nullptr;
@@ -121,6 +125,7 @@ private:
     TypePtr type_;                        // that an offer to read the data names
     StagingBlock first_block_;            // the first block of the ring
     bool exposed_ = false;                // the buffer itself takes the place of the ring
+    bool takes_turns_ = false;            // with the receiver, on one device
     ucd_ipc_handle_t offered_ = {};       // the handle of the buffer, or of the first block
 };
 

@@ -44,8 +44,10 @@ bool Sending::prepare_ring() {
     }
     // The host is offered first: where rendezvous is disabled, UCX completes that offer without the
     // receiver, and the ring is not used.
-    const uint16_t all = bit_of(ChunkRoute::host) | bit_of(ChunkRoute::ring);
-    for (const ChunkRoute route : {ChunkRoute::host, ChunkRoute::ring}) {
+    const auto routes = {ChunkRoute::host, ChunkRoute::ring, ChunkRoute::ring_in_turns};
+    uint16_t all = 0;
+    for (const ChunkRoute route : routes) all |= bit_of(route);
+    for (const ChunkRoute route : routes) {
         TransferMessage &offer = add_message(MessageKind::route);
         offer.header.detail = static_cast<uint16_t>(all << 8 | static_cast<unsigned>(route));
         if (route == ChunkRoute::ring) offer.set_following(RingPlace{offered_});
@@ -77,6 +79,29 @@ void Sending::on_answer(ChunkRoute route, ucs_status_t status) {
         next_ = 0;
         return;
     }
+    takes_turns_ = route == ChunkRoute::ring_in_turns && !exposed_;
+    if (takes_turns_) return lengthen_turn();
+    for (SendChunk &chunk : chunks_)
+        if (chunk.is_packed()) chunk.post();
+}
+
+// Processes on one device alternate in time slices, so they should do so once: all chunks of a
+// user's transfer are one turn, as far as there is memory for the ring.
+void Sending::lengthen_turn() {
+    if (terms_.account != nullptr) return; // whose account has the chunks that there are
+    const uint64_t chunks = (buffer_.bytes() - 1) / options_.ring_chunk + 1;
+    options_.ring_depth = std::max(options_.ring_depth, std::min(chunks, max_depth));
+    // performance only: without memory for more of them, there are more turns
+    (void)without_exceptions([&] {
+        while (chunks_.size() < options_.ring_depth) chunks_.emplace_back(*this);
+        return success;
+    });
+}
+
+// Nothing more can be packed at present: what is packed is sent.
+void Sending::end_turn() {
+    const auto is_packing = [](const SendChunk &c) { return c.is_packing(); };
+    if (!takes_turns_ || std::any_of(chunks_.begin(), chunks_.end(), is_packing)) return;
     for (SendChunk &chunk : chunks_)
         if (chunk.is_packed()) chunk.post();
 }
