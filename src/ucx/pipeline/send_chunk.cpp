@@ -24,8 +24,9 @@ void SendChunk::start(StagingBlock block, uint64_t offset, uint64_t bytes) {
     header.offset = offset;
     header.user_header = 0;
     if (in_ring)
-        set_following(block_ ? RingPlace{owner_.device_chunks().handle_of(block_), 0, bytes}
-                             : RingPlace{owner_.offered_, offset, bytes});
+        set_following(
+            block_ ? RingPlace{owner_.device_chunks().handle_of(block_), 0, bytes}
+                   : RingPlace{owner_.exposed_->following<RingPlace>().handle, offset, bytes});
     if (!block_) return finish_packing();
     owner_.transfers_.trace(UCD_UCX_EVENT__PACK_BEGIN, header.id, offset, bytes);
     const Status status =

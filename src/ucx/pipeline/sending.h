@@ -124,9 +124,9 @@ private:
     uint64_t under_way_ = 0;              // the number of unfinished messages and chunks
     TypePtr type_;                        // that an offer to read the data names
     StagingBlock first_block_;            // the first block of the ring
-    bool exposed_ = false;                // the buffer itself takes the place of the ring
-    bool takes_turns_ = false;            // with the receiver, on one device
-    ucd_ipc_handle_t offered_ = {};       // the handle of the buffer, or of the first block
+    // The offer of the buffer itself, which then takes the place of the ring; null: there is none.
+    TransferMessage *exposed_ = nullptr;
+    bool takes_turns_ = false; // with the receiver, on one device
 };
 
 } // namespace ucd_ucx

@@ -34,12 +34,14 @@ bool Sending::take_ring_block(bool urgent, StagingBlock &block) {
 // Returns false if device memory cannot be shared.
 bool Sending::prepare_ring() {
     if (!options_.ring) return false;
-    if (const char *memory = buffer_.device_in_place(); options_.ring_expose && memory != nullptr)
-        exposed_ = ucd_ipc_export(memory, buffer_.bytes(), &offered_) == UCD_SUCCESS;
-    if (!exposed_) {
+    const char *const memory = options_.ring_expose ? buffer_.device_in_place() : nullptr;
+    ucd_ipc_handle_t handle;
+    const bool exposes =
+        memory != nullptr && ucd_ipc_export(memory, buffer_.bytes(), &handle) == UCD_SUCCESS;
+    if (!exposes) {
         StagingBlock block;
         if (!device_chunks().is_shared() || !take_ring_block(true, block) || !block) return false;
-        offered_ = device_chunks().handle_of(block);
+        handle = device_chunks().handle_of(block);
         first_block_ = std::move(block);
     }
     // The host is offered first: where rendezvous is disabled, UCX completes that offer without the
@@ -50,7 +52,9 @@ bool Sending::prepare_ring() {
     for (const ChunkRoute route : routes) {
         TransferMessage &offer = add_message(MessageKind::route);
         offer.header.detail = static_cast<uint16_t>(all << 8 | static_cast<unsigned>(route));
-        if (route == ChunkRoute::ring) offer.set_following(RingPlace{offered_});
+        if (route == ChunkRoute::host) continue;
+        offer.set_following(RingPlace{handle});
+        if (exposes) exposed_ = &offer;
     }
     return true;
 }
@@ -58,7 +62,7 @@ bool Sending::prepare_ring() {
 // Called before the first message is sent, because starting a kernel takes longer than sending a
 // message. Returns false if the transfer has failed.
 bool Sending::start_packing() {
-    if (route_ == TransferRoute::ring && !exposed_) (void)advance();
+    if (route_ == TransferRoute::ring && exposed_ == nullptr) (void)advance();
     return status_ == UCS_OK;
 }
 
