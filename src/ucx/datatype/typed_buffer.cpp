@@ -131,17 +131,17 @@ Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t 
     return success;
 }
 
-// Of a box whose lowest byte is at `lowest`. Rows that begin at any multiple of `step` touch so
-// many bytes more than they have, on average. Together they touch no more than their range.
+// Segments that begin at any multiple of `step` touch so many bytes more than they have, on
+// average. Together they touch no more than their range.
 static unsigned percent_in_sectors(const ucd_layout_t &layout, uint64_t lowest, uint64_t range) {
-    constexpr uint64_t sector = 32;
-    uint64_t step = std::gcd(sector, lowest);
+    constexpr uint64_t sector = 32, of_lists = 8;
+    uint64_t step = std::gcd(layout.box_dims > 0 ? sector : of_lists, lowest);
+    if (layout.box_dims > 0) step = std::gcd(step, layout.box_block);
     for (uint32_t i = 0; i < layout.box_dims; ++i)
         step = std::gcd(step, static_cast<uint64_t>(layout.box_stride[i]));
-    const auto bytes = static_cast<double>(layout.bytes);
-    const double touched =
-        bytes * (1 + static_cast<double>(sector - step) / static_cast<double>(layout.box_block));
-    return static_cast<unsigned>(100 * bytes / std::min(touched, static_cast<double>(range)));
+    const uint64_t touched = std::min(layout.bytes + layout.segments * (sector - step), range);
+    return static_cast<unsigned>(100 * static_cast<double>(layout.bytes) /
+                                 static_cast<double>(touched));
 }
 
 Status TypedBuffer::set(const Data &data, ucd_info_t info, TransferDirection direction,
@@ -161,11 +161,11 @@ Status TypedBuffer::set(const Data &data, ucd_info_t info, TransferDirection dir
         op_steps_ = steps_of_op(layout.element, element_bytes, op, bytes_);
     }
     range_ = static_cast<uint64_t>(layout.high) - static_cast<uint64_t>(layout.low);
-    is_box_ = layout.box_dims > 0;
+    is_regular_ = layout.box_dims > 0 || layout.segments <= few_segments * count_;
     hints_ = data.hints;
     if (hints_ == nullptr)
         UCD_TRY(find_hints(buf_, count_, data.type, info, direction, for_host, own_hints_, hints_));
-    if (is_box_ && !on_host()) share_of_sectors_ = percent_in_sectors(layout, lowest_, range_);
+    if (bytes_ > 0 && !on_host()) share_of_sectors_ = percent_in_sectors(layout, lowest_, range_);
     if (op == UCD_OP__REPLACE && layout.contiguous && layout.bytes > 0)
         (on_host() ? in_place_ : device_in_place_) = reinterpret_cast<char *>(
             reinterpret_cast<uintptr_t>(buf_) + static_cast<uintptr_t>(layout.low));

@@ -115,10 +115,10 @@ public:
     bool is_by_reference() const { return segments_ == 0 && bytes_ > 0; }
     ucd_op_t op() const { return op_; }
     uint64_t mean_segment() const { return segments_ == 0 ? 0 : bytes_ / segments_; }
-    // Whether all rows are of one length, at regular distances.
-    bool is_box() const { return is_box_; }
-    // How much of what a device reads is data, in percent, since it reads whole sectors. Of boxes
-    // in its memory; else 0.
+    // Whether all rows are of one length, at regular distances; or each element has few segments.
+    bool is_regular() const { return is_regular_; }
+    // How much of what a device reads is data, in percent, since it reads whole sectors. 0 for data
+    // that is not in its memory.
     unsigned share_of_sectors() const { return share_of_sectors_; }
     // The address of the lowest byte, and the distance from there to the end of the highest.
     uint64_t lowest() const { return lowest_; }
@@ -149,7 +149,8 @@ private:
     std::unique_ptr<const BufferHints> own_hints_; // null if the hints belong to another object
     uint64_t bytes_ = 0, segments_ = 0, lowest_ = 0, range_ = 0;
     uint64_t op_steps_ = 0; // for combining all of the elements
-    bool is_box_ = false;
+    static constexpr uint64_t few_segments = 8;
+    bool is_regular_ = false;
     unsigned share_of_sectors_ = 0;
     ucd_op_t op_ = UCD_OP__REPLACE;
     char *in_place_ = nullptr;

@@ -38,15 +38,15 @@ std::span<const RouteRow> table() {
         {mapped, direct, 256 * KiB, any, {.run = 2 * KiB}},
         {mapped, direct, 1 * MiB, any, {.run = 256}},
         {mapped, direct, 16 * MiB, any},
-        // Boxes only: to move lists, the kernel has to find which parts of both lists meet, for
-        // each transfer again. Short rows that lie far apart cost the link more than packing does.
+        // No lists: to move these, the kernel has to find which parts of both lists meet, for each
+        // transfer again. Short rows that lie far apart cost the link more than packing does.
         // A device reads whole sectors, so the link carries the gaps of short rows, too: two H200
         // over NVLink had 0.6 of the speed of contiguous bytes where two thirds were data. The ring
         // has 0.7 at 4 MiB, 0.8 at 16 MiB, and 0.95 from 64 MiB on.
-        {device, direct, 64 * KiB, 8 * MiB, {.box = true, .share = 60}},
-        {device, direct, 64 * KiB, 48 * MiB, {.box = true, .share = 75}},
-        {device, direct, 64 * KiB, any, {.box = true, .share = 84}},
-        {device, direct, 64 * KiB, any, {.range = 2 * MiB, .box = true}},
+        {device, direct, 64 * KiB, 8 * MiB, {.regular = true, .share = 60}},
+        {device, direct, 64 * KiB, 48 * MiB, {.regular = true, .share = 75}},
+        {device, direct, 64 * KiB, any, {.regular = true, .share = 84}},
+        {device, direct, 64 * KiB, any, {.range = 2 * MiB, .regular = true}},
         // Measured: "Speed" of docs/guide/gpu-ring.md.
         {device, ring, max_beside_ring + 1, any},
         {device, whole, 0, max_whole, {.packed = true}},
@@ -89,7 +89,8 @@ bool suits(const RouteRow &row, const TypedBuffer &buffer, const TransferOptions
     return options.direct == Trust::always ||
            (bytes >= options.direct_or(row.from) && bytes <= row.to &&
             buffer.mean_segment() >= row.terms.run && buffer.range() <= row.terms.range &&
-            (buffer.is_box() || !row.terms.box) && buffer.share_of_sectors() >= row.terms.share);
+            (buffer.is_regular() || !row.terms.regular) &&
+            buffer.share_of_sectors() >= row.terms.share);
 }
 
 } // namespace
@@ -120,7 +121,7 @@ const RouteRow *find_row(Transport transport, unsigned possible, const TypedBuff
 }
 
 bool takes_direct(const TypedBuffer &to, const TransferOptions &options) {
-    return options.direct == Trust::always || to.is_box();
+    return options.direct == Trust::always || to.is_regular();
 }
 
 } // namespace ucd_ucx

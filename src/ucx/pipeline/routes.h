@@ -34,7 +34,7 @@ enum class Transport : uint8_t {
 struct RouteTerms {
     uint64_t run = 0;            // the least mean length of the segments
     uint64_t range = UINT64_MAX; // from the first byte to the end of the last, at most
-    bool box = false;            // only rows of one length at regular distances
+    bool regular = false;        // TypedBuffer::is_regular
     unsigned share = 0;          // of what a device reads, so much is data at least, in percent
     uint64_t chunk = 0;          // bytes of a chunk of host memory
     bool packed = false;         // a whole message is packed before UCX gets it
