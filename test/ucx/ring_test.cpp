@@ -5,7 +5,10 @@
 #include "ucx/direct_pair.hpp"
 #include "ucx/ring_pair.hpp"
 
+#include <algorithm>
 #include <memory>
+#include <string>
+#include <tuple>
 
 namespace ring_test {
 
@@ -55,6 +58,36 @@ TEST_CASE("chunks between two devices stay in device memory if these reach each 
         });
         CHECK((pair.a.memory.most == 0) == peers);
     }
+}
+
+TEST_CASE("on one device, a sender packs all that it has memory for before it sends") {
+    const auto unknown = [](int) -> std::uint64_t { return 0; };
+    const std::string two_chunks = std::to_string(4 << 20), all = std::to_string(256 << 20);
+    for (const auto &[takes_turns, staging, packed_first] :
+         {std::tuple(true, all, 10), {true, two_chunks, 2}, {false, all, 3}}) {
+        INFO("staging " << staging);
+        mock::knobs.identity = takes_turns ? nullptr : +unknown;
+        TwoSides pair({SMALL_RING, {"ucd.ucx.ring_staging", staging}});
+        Case one("ucx ring in turns", 0);
+        RingEnds ends(one, RingLayouts(one, 1000), Memory::device0, Memory::device0);
+        REQUIRE(ends.chunks() == 10);
+        pair.a.events.clear();
+        CHECK(transfer(one, pair, ends) == 10);
+        // In turns, nothing is packed while a chunk is on its way.
+        int packed = 0, on_their_way = 0, most = 0;
+        bool overlaps = false;
+        for (const ucd_ucx_event_t &event : pair.a.events) {
+            if (event.what == UCD_UCX_EVENT__PACK_BEGIN) overlaps |= on_their_way > 0;
+            packed += event.what == UCD_UCX_EVENT__PACK_END;
+            if (event.what == UCD_UCX_EVENT__SHARE) most = std::max(most, packed--);
+            on_their_way +=
+                (event.what == UCD_UCX_EVENT__SHARE) - (event.what == UCD_UCX_EVENT__SENT);
+        }
+        CHECK(packed == 0);
+        CHECK(overlaps == !takes_turns);
+        CHECK((takes_turns ? most == packed_first : most <= packed_first));
+    }
+    mock::reset();
 }
 
 DEVICE_TEST("device memory for chunks is counted as the pages that it takes") {

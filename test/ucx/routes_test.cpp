@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <vector>
 
 namespace routes_test {
 
@@ -15,23 +16,25 @@ namespace {
 
 constexpr std::size_t KiB = 1 << 10, MiB = 1 << 20;
 
-// Rows at twice their length. Nothing of them is read.
+// Rows at twice their length, or at another stride. Nothing of them is read.
 struct Message {
     ucd_type_t type = UCD_TYPE__NULL;
-    char byte = 0;
+    alignas(64) char byte = 0;
     BufferHints hints;
     TypedBuffer buffer;
     TransferOptions options;
 
-    Message(std::size_t bytes, std::size_t row, std::size_t distance = 2) {
+    Message(std::size_t bytes, std::size_t row, std::size_t stride = 0,
+            const char *memory = "host") {
+        if (stride == 0) stride = 2 * row;
         REQUIRE(ucd_create_vector(static_cast<std::intptr_t>(bytes / row),
                                   static_cast<std::intptr_t>(row),
-                                  static_cast<std::intptr_t>(distance * row), UCD_TYPE__BYTE,
+                                  static_cast<std::intptr_t>(stride), UCD_TYPE__BYTE,
                                   UCD_INFO__NULL, &type) == UCD_SUCCESS);
-        REQUIRE(hints.set("host", UCD_INFO__NULL, TransferDirection::send).ok());
+        REQUIRE(hints.set(memory, UCD_INFO__NULL, TransferDirection::send).ok());
         REQUIRE(buffer.set({&byte, 1, type, &hints}, UCD_INFO__NULL, TransferDirection::send, hints)
                     .ok());
-        REQUIRE(buffer.bytes() == bytes);
+        REQUIRE(buffer.bytes() == bytes / row * row);
     }
     ~Message() { (void)ucd_free(&type); }
     const RouteRow *row(Transport transport, std::initializer_list<TransferRoute> possible,
@@ -112,11 +115,6 @@ DEVICE_TEST("what is offered to be read is long enough for its rows") {
         INFO(row.bytes << " bytes in rows of " << row.row);
         CHECK(Message(row.bytes, row.row).is_direct(Transport::mapped) == row.is_mapped);
     }
-    CHECK(Message(66 * KiB, 128).is_direct(Transport::device));
-    CHECK_FALSE(Message(62 * KiB, 128).is_direct(Transport::device));
-    CHECK(Message(MiB, 64).is_direct(Transport::device)); // just under 2 MiB of memory
-    CHECK_FALSE(Message(MiB, 64, 3).is_direct(Transport::device));
-    CHECK(Message(MiB, 128, 3).is_direct(Transport::device));
     Message by_key(70 * KiB, 8);
     CHECK_FALSE(by_key.is_direct(Transport::mapped));
     by_key.options.direct_bytes = 70 * KiB;
@@ -127,6 +125,52 @@ DEVICE_TEST("what is offered to be read is long enough for its rows") {
     CHECK(by_key.is_direct(Transport::mapped));
     by_key.options.eager = 70 * KiB;
     CHECK_FALSE(by_key.is_direct(Transport::mapped));
+}
+
+DEVICE_TEST("what devices read is offered if enough of the sectors is data") {
+    const struct {
+        std::size_t bytes, row, stride;
+        bool is_direct;
+    } rows[] = {
+        {66 * KiB, 128, 256, true}, {62 * KiB, 128, 256, false}, // too short
+        {MiB, 8, 16, true},                                      // in less than 2 MiB of memory
+        {MiB, 8, 24, false},                                     // a third is data
+        {MiB, 64, 192, true},                                    // whole sectors
+        {4 * MiB, 8, 64, false},                                 // a quarter of each sector
+        {4 * MiB, 16, 32, false},                                // half of each sector
+        {4 * MiB, 16, 24, true},                                 // two thirds are data
+        {16 * MiB, 16, 24, false}, // which is enough for short messages only
+        {16 * MiB, 56, 72, true},  // 78 %
+        {64 * MiB, 56, 72, false},  {64 * MiB, 48, 56, true}, // 86 %
+        {64 * MiB, 256, 512, true},
+    };
+    for (const auto &row : rows) {
+        INFO(row.bytes << " bytes in rows of " << row.row << " at " << row.stride);
+        CHECK(Message(row.bytes, row.row, row.stride, "mock:0").is_direct(Transport::device) ==
+              row.is_direct);
+    }
+    // Elements of few segments each are regular, lists are not.
+    const auto is_direct = [](std::intptr_t segments) {
+        std::vector<std::intptr_t> at;
+        for (std::intptr_t i = 0; i < segments; ++i) at.push_back(10 + 100 * i + i * i % 7);
+        ucd_type_t blocks, type;
+        REQUIRE(ucd_create_indexed_block(segments, 90, at.data(), UCD_TYPE__BYTE, UCD_INFO__NULL,
+                                         &blocks) == UCD_SUCCESS);
+        REQUIRE(ucd_create_resized(blocks, 0, 100 * segments + 20, UCD_INFO__NULL, &type) ==
+                UCD_SUCCESS);
+        (void)ucd_free(&blocks);
+        Message message(MiB, 64, 128, "mock:0");
+        TypedBuffer buffer;
+        REQUIRE(buffer
+                    .set({&message.byte, 10000, type, &message.hints}, UCD_INFO__NULL,
+                         TransferDirection::send, message.hints)
+                    .ok());
+        (void)ucd_free(&type);
+        return find_row(Transport::device, bit_of(TransferRoute::direct), buffer, message.options,
+                        true) != nullptr;
+    };
+    CHECK(is_direct(8));
+    CHECK_FALSE(is_direct(9));
 }
 
 } // namespace routes_test

@@ -52,7 +52,7 @@ bool Sending::prepare_ring() {
     for (const ChunkRoute route : routes) {
         TransferMessage &offer = add_message(MessageKind::route);
         offer.header.detail = static_cast<uint16_t>(all << 8 | static_cast<unsigned>(route));
-        if (route == ChunkRoute::host) continue;
+        if (route != ChunkRoute::ring) continue; // the receiver has the handle then
         offer.set_following(RingPlace{handle});
         if (exposes) exposed_ = &offer;
     }
