@@ -247,7 +247,7 @@ TEST_CASE("options of transfers have their defaults and their limits") {
     REQUIRE(read_transfer_options(UCD_INFO__NULL, options).ok());
     CHECK((options.eager == TransferOptions::unset && options.chunk == TransferOptions::unset));
     CHECK(options.packing == Packing::automatic);
-    CHECK((options.depth == 4 && options.ring && options.ring_chunk == 8388608));
+    CHECK((options.depth_or(4) == 4 && options.ring && options.ring_chunk == 8388608));
     CHECK((options.ring_depth == 8 && options.ring_expose));
     CHECK((options.direct == Trust::none && options.direct_bytes == TransferOptions::unset));
     CHECK(options.timeout.count() == 0);

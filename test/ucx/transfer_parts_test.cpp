@@ -2,7 +2,6 @@
 
 #include "common/failure.h"
 #include "datatype/options.h"
-#include "datatype/options.h"
 #include "pipeline/message.h"
 #include "pipeline/transfer_state.h"
 #include "support/catch.hpp"

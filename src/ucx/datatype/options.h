@@ -24,13 +24,16 @@ enum class Packing : uint8_t { // in the order of the key's words
 
 // The options of a transfer. docs/guide/ucx.md says how the defaults were measured.
 struct TransferOptions {
-    static constexpr uint64_t unset = UINT64_MAX;
+    static constexpr uint64_t unset = UINT64_MAX, usual_depth = 4;
     uint64_t eager_or(uint64_t by_default) const { return eager == unset ? by_default : eager; }
     uint64_t eager = unset; // the default depends on memory and network
     uint64_t chunk_or(uint64_t by_default) const { return chunk == unset ? by_default : chunk; }
     uint64_t chunk = unset; // same
     Packing packing = Packing::automatic;
-    uint64_t depth = 4;
+    constexpr uint64_t depth_or(uint64_t by_default) const {
+        return depth == unset ? by_default : depth;
+    }
+    uint64_t depth = unset; // the default is usual_depth, or more for slow networks
     // For transfers between devices:
     bool ring = true;
     uint64_t ring_chunk = 8 << 20;

@@ -29,7 +29,11 @@ public:
     const TypedBuffer &buffer() const { return buffer_; }
     ucp_ep_h account() const { return terms_.account; }
     uint64_t granule() const { return terms_.granule; }
-    uint64_t depth() const { return options_.depth; }
+    // As many as any sender has under way, unless a peer has asked for the transfer.
+    uint64_t depth() const {
+        return options_.depth_or(terms_.account == nullptr ? max_usual_depth
+                                                           : TransferOptions::usual_depth);
+    }
     // For chunks in device memory:
     uint64_t ring_depth() const { return options_.ring_depth; }
     bool goes_direct() const { return options_.direct != Trust::none && terms_.owner == nullptr; }

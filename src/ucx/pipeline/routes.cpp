@@ -33,7 +33,11 @@ std::span<const RouteRow> table() {
         // Where UCX copies, it sends contiguous data in larger fragments than it packs.
         {slow_network, whole, 8 * KiB, 512 * KiB, {.packed = true}},
         {slow_network, whole, 0, 512 * KiB},
-        {slow_network, pieces, 0, any, {.chunk = 512 * KiB}},
+        // Beside other work on the processors, each chunk waits for a time slice of its peer: with
+        // 4 chunks under way, 16 and 64 MiB took up to twice as long as packing all first, and
+        // with 16 about as long. On free processors both are equal. ("Over a link" of
+        // docs/measurements/findings.md.)
+        {slow_network, pieces, 0, any, {.chunk = 512 * KiB, .depth = max_usual_depth}},
         // Measured: "When it is used" of docs/guide/direct.md.
         {mapped, direct, 256 * KiB, any, {.run = 2 * KiB}},
         {mapped, direct, 1 * MiB, any, {.run = 256}},
@@ -43,10 +47,10 @@ std::span<const RouteRow> table() {
         // A device reads whole sectors, so the link carries the gaps of short rows, too: two H200
         // over NVLink had 0.6 of the speed of contiguous bytes where two thirds were data. The ring
         // has 0.7 at 4 MiB, 0.8 at 16 MiB, and 0.95 from 64 MiB on.
-        {device, direct, 64 * KiB, 8 * MiB, {.regular = true, .share = 60}},
-        {device, direct, 64 * KiB, 48 * MiB, {.regular = true, .share = 75}},
-        {device, direct, 64 * KiB, any, {.regular = true, .share = 84}},
-        {device, direct, 64 * KiB, any, {.range = 2 * MiB, .regular = true}},
+        {device, direct, 48 * KiB, 8 * MiB, {.regular = true, .share = 60}},
+        {device, direct, 48 * KiB, 48 * MiB, {.regular = true, .share = 75}},
+        {device, direct, 48 * KiB, any, {.regular = true, .share = 84}},
+        {device, direct, 48 * KiB, any, {.range = 2 * MiB, .regular = true}},
         // Measured: "Speed" of docs/guide/gpu-ring.md.
         {device, ring, max_beside_ring + 1, any},
         {device, whole, 0, max_whole, {.packed = true}},

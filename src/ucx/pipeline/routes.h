@@ -37,8 +37,10 @@ struct RouteTerms {
     bool regular = false;        // TypedBuffer::is_regular
     unsigned share = 0;          // of what a device reads, so much is data at least, in percent
     uint64_t chunk = 0;          // bytes of a chunk of host memory
-    bool packed = false;         // a whole message is packed before UCX gets it
+    uint64_t depth = TransferOptions::usual_depth; // chunks that are under way at a time
+    bool packed = false;                           // a whole message is packed before UCX gets it
 };
+inline constexpr uint64_t max_usual_depth = 16; // of the table
 struct RouteRow {
     Transport transport;
     TransferRoute route;

@@ -63,6 +63,8 @@ void Sending::choose_route(bool is_tagged, ucd_type_t type, bool *is_packed) {
     const RouteRow &chunked = *find(TransferRoute::pieces, TransferRoute::streamed);
     in_chunks_ = chunked.route;
     set_chunks(options_.chunk_or(chunked.terms.chunk));
+    options_.depth = options_.depth_or(terms_.account == nullptr ? chunked.terms.depth
+                                                                 : TransferOptions::usual_depth);
     const bool is_offered = prepare_direct(type);
     const bool has_ring =
         !buffer_.on_host() && find(TransferRoute::ring) != nullptr && prepare_ring();

@@ -55,7 +55,7 @@ protected:
 
 // The memory that a transfer uses, without its chunks.
 constexpr uint64_t bytes_of_transfer(const TransferOptions &options) {
-    return (2 << 10) + 512 * options.depth;
+    return (2 << 10) + 512 * options.depth_or(TransferOptions::usual_depth);
 }
 
 // The caller holds the engine's lock.

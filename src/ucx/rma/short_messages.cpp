@@ -130,6 +130,7 @@ Status ShortMessages::send(ucp_ep_h ep, const Encoded &message, const Data &data
                            uint64_t data_bytes, uint32_t number, Charge &charge,
                            const char *contiguous) {
     std::unique_ptr<ShortMessage> made = take(ep, message.size() + data_bytes);
+    // bounded: the message has been taken with room for it
     UCD_TRY(made->append(message, data, data_bytes, contiguous));
     made->number = number;
     if (charge) made->charge = std::move(charge);
