@@ -149,7 +149,7 @@ private:
     static constexpr ucp_tag_t key_tag = 76, end_tag = 77;
 
     ucp_ep_h other() const { return peers_.endpoint(1 - peers_.seat()); }
-    // docs/guide/one-sided.md. A window's key is 16 bytes there, in place of a handle of 8.
+    // docs/internals/ucx-engine.md. A window's key is 16 bytes there, in place of a handle of 8.
     static constexpr std::size_t request_header = 40, answer_header = 8;
     static constexpr std::size_t first_key = 8, first_handle = 8;
 

@@ -195,7 +195,7 @@ typedef struct {
  * header or of ucd_ucx_rma.h is INVALID_ARG.
  *
  * Between the memories of devices in one machine, chunks can stay in device memory that the
- * receiver opens, if drivers and devices support it (see share/doc/ucd/guide/gpu-ring.md):
+ * receiver opens, if drivers and devices support it (see share/doc/ucd/guide/ucx-ways.md):
  *
  *   ucd.ucx.ring          auto; none: do not use it. Either side may say none
  *   ucd.ucx.ring_chunk    bytes of a chunk in device memory, 1 to 1 GiB
@@ -207,7 +207,7 @@ typedef struct {
  *
  * Between processes of one user on one machine, a receiver can read its sender's data where it is,
  * layout to layout, in device memory and in memory of ucd_ucx_window_allocate, if both sides trust
- * the other (see share/doc/ucd/guide/direct.md). These keys have no effect on other host memory:
+ * the other (see share/doc/ucd/guide/ucx-ways.md). These keys have no effect on other host memory:
  *
  *   ucd.ucx.direct        no: never; yes: where it is faster; always: wherever it is possible. yes
  *                         and always say that the peers are trusted. For a transfer, they have no

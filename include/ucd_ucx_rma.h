@@ -6,7 +6,7 @@
  * each operation; it only makes progress. The types at origin and target may differ (MPI 12): bytes
  * match by their place in the packed streams. The target need not know the types beforehand: the
  * origin passes both to the call, the target's type is sent flattened, and the target remembers it.
- * share/doc/ucd/guide/one-sided.md is a guide, with the protocol and measurements.
+ * share/doc/ucd/guide/ucx.md is a guide with examples.
  *
  * The conventions of ucd.h and ucd_ucx.h hold: statuses, units, null rules, ownership, struct_size,
  * threads (as the worker's thread mode) and blocking. ucd_ucx_last_error also reports failures of
@@ -91,7 +91,7 @@ UCD_UCX_API int ucd_ucx_window_create(ucd_ucx_t ucx, void *base, uintptr_t bytes
 /* Same, for bytes bytes of host memory that the function allocates. Sets *base to their address, or
  * to NULL if bytes is 0. They are zero, and begin at a page. With ucd.ucx.direct, processes of this
  * machine that are trusted map the memory, and do short operations there without a message,
- * accumulates too: see share/doc/ucd/guide/one-sided.md. ucd_ucx_window_destroy frees the memory;
+ * accumulates too: see share/doc/ucd/guide/ucx-ways.md. ucd_ucx_window_destroy frees the memory;
  * the caller must not. After a fork, the child shares it. info must not name another kind of
  * memory. MPI 12.2.2 (MPI_Win_allocate).
  *

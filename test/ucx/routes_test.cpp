@@ -132,7 +132,7 @@ DEVICE_TEST("what devices read is offered if enough of the sectors is data") {
         std::size_t bytes, row, stride;
         bool is_direct;
     } rows[] = {
-        {50 * KiB, 128, 256, true}, {46 * KiB, 128, 256, false}, // too short
+        {34 * KiB, 128, 256, true}, {32 * KiB, 128, 256, false}, // too short
         {MiB, 8, 16, true},                                      // in less than 2 MiB of memory
         {MiB, 8, 24, false},                                     // a third is data
         {MiB, 64, 192, true},                                    // whole sectors

@@ -75,7 +75,7 @@ enum Verb : unsigned {
     need_type,
     answer_with_handle,
     answers, // several of them, and of requests
-    // For direct access to windows; see docs/guide/one-sided.md.
+    // For direct access to windows; see docs/internals/ucx-engine.md.
     window_introduction, // the names of a socket and of a token follow
     window_grant,
     verbs

@@ -1,6 +1,6 @@
-// What a hostile peer needs for direct transfers (docs/guide/direct.md) and direct access to
-// windows (docs/guide/one-sided.md), by system calls alone: the socket by which it introduces
-// itself, memory to offer, and connections to those who introduce themselves to it.
+// What a hostile peer needs for direct transfers and direct access to windows
+// (docs/internals/ucx-engine.md), by system calls alone: the socket by which it introduces itself,
+// memory to offer, and connections to those who introduce themselves to it.
 #pragma once
 
 #include "contents.hpp"

@@ -22,7 +22,7 @@ enum class Packing : uint8_t { // in the order of the key's words
     ucx,                       // callbacks that UCX calls for each fragment, in UCX's buffers
 };
 
-// The options of a transfer. docs/guide/ucx.md says how the defaults were measured.
+// The options of a transfer. docs/measurements/findings.md says how the defaults were measured.
 struct TransferOptions {
     static constexpr uint64_t unset = UINT64_MAX, usual_depth = 4;
     uint64_t eager_or(uint64_t by_default) const { return eager == unset ? by_default : eager; }

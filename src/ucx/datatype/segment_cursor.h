@@ -15,8 +15,8 @@ namespace ucd_ucx {
 class SegmentCursor {
 public:
     // Null if the buffer's segments are too short for it to pay, by measurement
-    // (docs/guide/ucx.md), or if there is no memory: then the buffer itself packs as well. The
-    // buffer outlives it.
+    // (docs/internals/decisions/ucx.md), or if there is no memory: then the buffer itself packs as
+    // well. The buffer outlives it.
     static std::unique_ptr<SegmentCursor> make(const TypedBuffer &buffer) noexcept;
     explicit SegmentCursor(const TypedBuffer &buffer) : buffer_(buffer) {}
 

@@ -33,7 +33,7 @@ enum class MessageKind : uint8_t {
     // These carry a Receipt, by rendezvous:
     route,      // offers a route; the receiver fetches the one that it chooses
     ring_chunk, // fetched when the memory has been read; a RingPlace follows
-    // For direct transfers (docs/guide/direct.md). The first two carry a Receipt, too:
+    // For direct transfers (docs/internals/ucx-engine.md). The first two carry a Receipt, too:
     introduction, // of the sender's process; an Introduction follows
     direct,       // offers to read the data where it is; a DirectPlace follows
     direct_type,  // a flattened type that such offers name
@@ -45,7 +45,8 @@ inline constexpr auto first_kind = MessageKind::whole, last_kind = MessageKind::
 // them all, and the receiver chooses.
 enum class ChunkRoute : uint8_t {
     host, // in messages of Kind::chunk
-    ring, // in device memory that the receiver opens (docs/guide/gpu-ring.md); a RingPlace follows
+    // In device memory that the receiver opens (docs/internals/ucx-engine.md). A RingPlace follows.
+    ring,
     // The same memory and messages, for two processes on one device: the sender packs all chunks
     // that it may have under way, and then sends them all.
     ring_in_turns,

@@ -1,4 +1,4 @@
-// The receiver's side of transfers whose data it reads where it is. See docs/guide/direct.md.
+// The receiver's side of transfers whose data it reads where it is. See docs/guide/ucx-ways.md.
 
 #include "pipeline/receiving.h"
 #include "pipeline/recv_message.h"

@@ -13,7 +13,7 @@ namespace {
 // active messages are whole up to this size only, and nothing shorter is offered to be read.
 constexpr uint64_t max_whole = 64 << 10;
 // For so little, the ring does not repay the round trip that negotiates it: at about 40 KiB both
-// ways are equally fast (docs/guide/gpu-ring.md, "Speed").
+// ways are equally fast (docs/measurements/findings.md).
 constexpr uint64_t max_beside_ring = 32 << 10;
 
 // A message takes the first row of its transport that suits it and is possible. If the receiver
@@ -25,7 +25,7 @@ std::span<const RouteRow> table() {
     using enum TransferRoute;
     constexpr uint64_t KiB = 1 << 10, MiB = 1 << 20, any = UINT64_MAX;
     static constexpr RouteRow rows[] = {
-        // Measured: "How a message is sent" and "Which way to choose" of docs/guide/ucx.md.
+        // Measured: "Transfers over UCX" of docs/measurements/findings.md.
         {shared_memory, whole, 0, 512 * KiB},
         {shared_memory, streamed, 0, any, {.chunk = 4 * MiB}},
         {network, whole, 0, max_whole},
@@ -38,7 +38,7 @@ std::span<const RouteRow> table() {
         // with 16 about as long. On free processors both are equal. ("Over a link" of
         // docs/measurements/findings.md.)
         {slow_network, pieces, 0, any, {.chunk = 512 * KiB, .depth = max_usual_depth}},
-        // Measured: "When it is used" of docs/guide/direct.md.
+        // Measured: docs/measurements/data/ucx-mapped-rates.csv.
         {mapped, direct, 256 * KiB, any, {.run = 2 * KiB}},
         {mapped, direct, 1 * MiB, any, {.run = 256}},
         {mapped, direct, 16 * MiB, any},
@@ -46,12 +46,12 @@ std::span<const RouteRow> table() {
         // transfer again. Short rows that lie far apart cost the link more than packing does.
         // A device reads whole sectors, so the link carries the gaps of short rows, too: two H200
         // over NVLink had 0.6 of the speed of contiguous bytes where two thirds were data. The ring
-        // has 0.7 at 4 MiB, 0.8 at 16 MiB, and 0.95 from 64 MiB on.
-        {device, direct, 48 * KiB, 8 * MiB, {.regular = true, .share = 60}},
-        {device, direct, 48 * KiB, 48 * MiB, {.regular = true, .share = 75}},
-        {device, direct, 48 * KiB, any, {.regular = true, .share = 84}},
-        {device, direct, 48 * KiB, any, {.range = 2 * MiB, .regular = true}},
-        // Measured: "Speed" of docs/guide/gpu-ring.md.
+        // has 0.65 up to 4 MiB, 0.8 at 16 MiB, and 0.9 from 64 MiB on.
+        {device, direct, max_beside_ring + 1, 8 * MiB, {.regular = true, .share = 60}},
+        {device, direct, max_beside_ring + 1, 48 * MiB, {.regular = true, .share = 75}},
+        {device, direct, max_beside_ring + 1, any, {.regular = true, .share = 84}},
+        {device, direct, max_beside_ring + 1, any, {.range = 2 * MiB, .regular = true}},
+        // Measured: "Transfers between GPUs" of docs/measurements/findings.md.
         {device, ring, max_beside_ring + 1, any},
         {device, whole, 0, max_whole, {.packed = true}},
         {device, pieces, 0, any, {.chunk = 512 * KiB}},

@@ -13,8 +13,8 @@ enum class TransferRoute : uint8_t {
     whole,    // in one UCP message
     pieces,   // in chunks that this library packs, or sends from where they are if contiguous
     streamed, // in chunks that UCX packs and unpacks while it moves them, fragment by fragment
-    ring,     // in chunks in device memory that the receiver opens (docs/guide/gpu-ring.md)
-    direct,   // by the receiver, which reads the layout where it is (docs/guide/direct.md)
+    ring,     // in chunks in device memory that the receiver opens (docs/guide/ucx-ways.md)
+    direct,   // by the receiver, which reads the layout where it is (docs/guide/ucx-ways.md)
 };
 
 constexpr unsigned bit_of(TransferRoute route) {

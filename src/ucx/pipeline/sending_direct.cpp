@@ -1,5 +1,5 @@
 // The sender's side of transfers whose data the receiver reads where it is. See
-// docs/guide/direct.md.
+// docs/guide/ucx-ways.md.
 
 #include "direct/attachable_memory.h"
 #include "pipeline/sending.h"

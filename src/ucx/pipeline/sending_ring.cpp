@@ -1,5 +1,5 @@
 // The sender's side of transfers through chunks in device memory that the receiver opens. See
-// docs/guide/gpu-ring.md.
+// docs/internals/ucx-engine.md.
 
 #include "pipeline/send_chunk.h"
 #include "pipeline/sending.h"

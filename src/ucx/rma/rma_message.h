@@ -1,4 +1,4 @@
-// The messages of one-sided operations. docs/guide/one-sided.md defines their bytes.
+// The messages of one-sided operations. docs/internals/ucx-engine.md defines their bytes.
 #pragma once
 
 #include "common/tokens.h"
