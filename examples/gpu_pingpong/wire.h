@@ -1,4 +1,4 @@
-/* One of the two processes in UCX: a worker, an endpoint to the other one, a pipeline. */
+/* One of the two processes in UCX: a worker, an endpoint to the other one, an object. */
 #ifndef GPU_PINGPONG_WIRE_H
 #define GPU_PINGPONG_WIRE_H
 
