@@ -263,6 +263,22 @@ ucs_status_t Attacker::on_message(void *argument, const void *header, std::size_
     return UCS_INPROGRESS;
 }
 
+void disagree(Attacker &attacker, const First &first, const std::string &header) {
+    wire::Message m;
+    m.id = attacker.new_id();
+    m.kind = first.kind;
+    m.total = claimed;
+    if (first.kind == wire::opening)
+        attacker.tagged(m);
+    else
+        attacker.active(m, std::string(first.bytes, 'f'));
+    m.kind = wire::whole;
+    m.total = sent;
+    m.user_header = header;
+    attacker.active(m, std::string(sent, 's'));
+    attacker.progress(50);
+}
+
 ucs_status_t status_of_receive(Side &victim, Attacker &attacker, const std::string &message) {
     char to[100];
     Outcome o;

@@ -122,6 +122,52 @@ private:
     std::deque<wire::Said> said_;
 };
 
+// A worker with a pipeline that is told of active messages, and its peer.
+struct PipelineVictim {
+    explicit PipelineVictim(
+        std::initializer_list<std::pair<std::string, std::string>> keys = {}, bool drops = true)
+        : side(Keys(keys).get()), told(side, drops) {
+        side.connect(attacker.side.address());
+    }
+    ~PipelineVictim() { side.close_endpoint(); }
+    PipelineVictim(const PipelineVictim &) = delete;
+    PipelineVictim &operator=(const PipelineVictim &) = delete;
+
+    // So that what comes meanwhile comes at a time.
+    bool paused = false;
+    double seconds = 0; // of CPU time that it has taken for progress
+    PipelineSide side;
+    Attacker attacker{side.address(), [this] {
+                          if (!paused)
+                              seconds +=
+                                  cpu_seconds_of([this] { ucd_ucx_progress(side.pipeline); });
+                      }};
+    Told told;
+};
+
+// A message that says first how long its transfer is, which is `claimed` bytes, and then one of the
+// same transfer that has no more than `sent`.
+inline constexpr std::size_t claimed = 4096, sent = 8;
+struct First {
+    const char *name;
+    wire::Kind kind;
+    std::size_t bytes; // that come with it
+};
+inline constexpr First firsts[] = {{"an offer", wire::offer, 0},
+                                   {"a user's offer", wire::user_offer, 0},
+                                   {"a chunk", wire::chunk, 1},
+                                   {"an opening", wire::opening, 0},
+                                   {"a message", wire::whole, 8}};
+void disagree(Attacker &attacker, const First &first, const std::string &header);
+
+// The name of a type that nobody has.
+inline std::string made_up_name(std::uint64_t number) {
+    std::string name;
+    wire::put_number(name, number, 8);
+    wire::put_number(name, 1, 8);
+    return name;
+}
+
 // How a receive of the victim's ends that a tagged message of the attacker's matches.
 ucs_status_t status_of_receive(Side &victim, Attacker &attacker, const std::string &message);
 

@@ -1,4 +1,5 @@
-// An active message id of a worker belongs to one object; and a family has to be asked for.
+// What honest users get wrong about objects: an active message id of a worker belongs to one object,
+// and a family has to be asked for. They are told what, by the function that they called.
 
 #include "support/device_test.hpp"
 #include "ucx/rma_pair.hpp"
@@ -216,6 +217,102 @@ TEST_CASE("an object may be destroyed after ucd_finalize") {
     CHECK(ucx == UCD_UCX__NULL);
     uintptr_t bytes;
     CHECK(ucd_get_size(UCD_TYPE__INT, &bytes) == UCD_ERR__NOT_INITIALIZED);
+    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
+}
+
+// Reasons -----------------------------------------------------------------
+
+namespace {
+
+std::string old_message() {
+    (void)ucd_ucx_cancel(nullptr, nullptr);
+    return ucd_ucx_last_error();
+}
+
+} // namespace
+
+DEVICE_TEST("what a target found wrong is told at the origin") {
+    RmaPair pair;
+    int memory[4] = {}, here[4] = {};
+    const Window window(pair.b, memory, sizeof memory);
+    ucd_ucx_window_key_t gone;
+    {
+        const Window other(pair.b, here, sizeof here);
+        gone = *other.key();
+    }
+    ucd_type_t twice;
+    ok(ucd_create_hvector(2, 1, 0, UCD_TYPE__INT, UCD_INFO__NULL, &twice), "hvector");
+    const struct {
+        const ucd_ucx_window_key_t *key;
+        std::intptr_t displacement;
+        ucd_type_t type;
+        std::uintptr_t count;
+        ucs_status_t status;
+    } wrongs[] = {{&gone, 0, UCD_TYPE__INT, 2, UCS_ERR_NO_ELEM},
+                  {window.key(), 12, UCD_TYPE__INT, 2, UCS_ERR_OUT_OF_RANGE},
+                  {window.key(), 0, twice, 1, UCS_ERR_INVALID_PARAM}};
+    struct Told {
+        std::string message;
+        int calls = 0;
+    };
+    for (const auto &wrong : wrongs) {
+        INFO(ucs_status_string(wrong.status));
+        Told told;
+        ucd_ucx_param_t p = {};
+        p.struct_size = sizeof p;
+        p.callback = [](ucd_ucx_request_t, const ucd_ucx_result_t *, void *arg) {
+            auto &t = *static_cast<Told *>(arg);
+            t.message = ucd_ucx_last_error();
+            ++t.calls;
+        };
+        p.user_data = &told;
+        Request request;
+        const std::string before = old_message();
+        ok(ucd_ucx_put_nbx(pair.a.rma, pair.a.ep(), here, 2, UCD_TYPE__INT, wrong.key,
+                           wrong.displacement, wrong.count, wrong.type, &p, &request.handle),
+           "put");
+        pair.until([&] { return told.calls > 0; });
+        CHECK(told.message != before);
+        CHECK(!told.message.empty());
+        // Asked later, too, and whatever was said meanwhile.
+        (void)old_message();
+        CHECK(ucd_ucx_request_check(request.handle, nullptr) == wrong.status);
+        CHECK(std::string(ucd_ucx_last_error()) == told.message);
+    }
+    ok(ucd_free(&twice), "free");
+}
+
+TEST_CASE("what is called before ucd_init says so of itself") {
+    Side side;
+    REQUIRE(ucd_finalize() == UCD_SUCCESS);
+    ucd_ucx_params_t params = {};
+    params.struct_size = sizeof params;
+    params.am_id = am_id;
+    params.families = UCD_UCX_TRANSFERS;
+    ucd_ucx_t ucx = nullptr;
+    void *buffer;
+    std::size_t count;
+    ucp_datatype_t dt;
+    const auto check = [&](const std::string &function, int rc) {
+        const std::string message = ucd_ucx_last_error();
+        INFO(message);
+        CHECK(rc == UCD_ERR__NOT_INITIALIZED);
+        CHECK(message.rfind(function + ": ", 0) == 0);
+        CHECK(message.find("ucd_init") != std::string::npos);
+        CHECK(message.find(": ", function.size() + 2) == std::string::npos); // no other's name
+    };
+    check("ucd_ucx_create", ucd_ucx_create(side.worker, &params, UCD_INFO__NULL, &ucx));
+    check("ucd_ucx_datatype", ucd_ucx_datatype(UCD_TYPE__INT, UCD_INFO__NULL, &dt));
+    check("ucd_ucx_prepare",
+          ucd_ucx_prepare(&side, 1, UCD_TYPE__INT, UCD_INFO__NULL, &buffer, &count, &dt));
+    CHECK(ucx == nullptr);
+    // After a ucd_init that failed, its reason is repeated.
+    REQUIRE(setenv("UCD_THREADS", "no", 1) == 0);
+    CHECK(ucd_init(UCD_INFO__NULL) == UCD_ERR__INVALID_ARG);
+    REQUIRE(unsetenv("UCD_THREADS") == 0);
+    CHECK(ucd_ucx_datatype(UCD_TYPE__INT, UCD_INFO__NULL, &dt) == UCD_ERR__NOT_INITIALIZED);
+    CHECK(std::string(ucd_ucx_last_error())
+              .rfind("ucd_ucx_datatype: ucd_init failed: UCD_THREADS is \"no\"", 0) == 0);
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
 }
 

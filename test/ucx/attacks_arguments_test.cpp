@@ -1,4 +1,5 @@
-// NULL for each argument of each function that may not be NULL, and handles that have ended.
+// NULL for each argument of each function that may not be NULL, handles that have ended, and keys of
+// infos that are misspelt.
 
 #include "support/device_test.hpp"
 #include "support/named_arguments.hpp"
@@ -7,6 +8,7 @@
 
 #include <array>
 #include <cstring>
+#include <span>
 #include <string>
 #include <type_traits>
 
@@ -192,40 +194,21 @@ DEVICE_TEST("functions of one-sided operations refuse NULL") {
     needs(a, "ucd_ucx_flush_nbx", ucd_ucx_flush_nbx, {"ucx", any, any, "request"}, a.rma, a.ep,
           nullptr, &a.o->request);
     needs(a, "ucd_ucx_fence", ucd_ucx_fence, {"ucx", any}, a.rma, a.ep);
-    ucd_ucx_window_key_t no_key = {};
-    // A key of no window is found last.
-    const auto start = [&](const char *function, auto call) {
-        check_refused(function, "*key is no", a, [&] { return call(&no_key); });
-    };
     needs(a, "ucd_ucx_put_nbx", ucd_ucx_put_nbx,
           {"ucx", "ep", any, any, "origin_type", "key", any, any, "target_type", any, "request"},
           a.rma, a.ep, a.buffer, 1, t, window.key(), 0, 1, t, nullptr, &a.o->request);
-    start("ucd_ucx_put_nbx", [&](auto *key) {
-        return ucd_ucx_put_nbx(a.rma, a.ep, a.buffer, 1, t, key, 0, 1, t, nullptr, &a.o->request);
-    });
     needs(a, "ucd_ucx_get_nbx", ucd_ucx_get_nbx,
           {"ucx", "ep", any, any, "origin_type", "key", any, any, "target_type", any, "request"},
           a.rma, a.ep, a.buffer, 1, t, window.key(), 0, 1, t, nullptr, &a.o->request);
-    start("ucd_ucx_get_nbx", [&](auto *key) {
-        return ucd_ucx_get_nbx(a.rma, a.ep, a.buffer, 1, t, key, 0, 1, t, nullptr, &a.o->request);
-    });
     needs(
         a, "ucd_ucx_accumulate_nbx", ucd_ucx_accumulate_nbx,
         {"ucx", "ep", any, any, "origin_type", "key", any, any, "target_type", any, any, "request"},
         a.rma, a.ep, a.buffer, 1, t, window.key(), 0, 1, t, UCD_OP__SUM, nullptr, &a.o->request);
-    start("ucd_ucx_accumulate_nbx", [&](auto *key) {
-        return ucd_ucx_accumulate_nbx(a.rma, a.ep, a.buffer, 1, t, key, 0, 1, t, UCD_OP__SUM,
-                                      nullptr, &a.o->request);
-    });
     needs(a, "ucd_ucx_get_accumulate_nbx", ucd_ucx_get_accumulate_nbx,
           {"ucx", "ep", any, any, "origin_type", any, any, "result_type", "key", any, any,
            "target_type", any, any, "request"},
           a.rma, a.ep, a.buffer, 1, t, a.buffer + 32, 1, t, window.key(), 0, 1, t, UCD_OP__SUM,
           nullptr, &a.o->request);
-    start("ucd_ucx_get_accumulate_nbx", [&](auto *key) {
-        return ucd_ucx_get_accumulate_nbx(a.rma, a.ep, a.buffer, 1, t, a.buffer + 32, 1, t, key, 0,
-                                          1, t, UCD_OP__SUM, nullptr, &a.o->request);
-    });
     pair.flush();
 }
 
@@ -278,6 +261,173 @@ TEST_CASE("what no datatype of the library stands for is released, asked and ref
     CHECK(ucd_ucx_release(nullptr, foreign) == UCD_ERR__INVALID_ARG);
     CHECK(std::string(ucd_ucx_last_error()).rfind("ucd_ucx_release: ", 0) == 0);
     ucp_dt_destroy(foreign);
+}
+
+// Infos -------------------------------------------------------------------
+
+namespace {
+
+// What every function that takes an info needs.
+struct Callers {
+    TwoSides sides;
+    RmaPair pair;
+    int memory[4] = {}, here[4] = {};
+    Window window{pair.b, memory, sizeof memory};
+    const ucd_ucx_window_key_t *key = window.key();
+    Told announced{sides.b};
+    ucd_ucx_params_t params = {.struct_size = sizeof params,
+                               .am_id = am_id + 1,
+                               .families = UCD_UCX_TRANSFERS | UCD_UCX_ONE_SIDED};
+
+    Callers() { announce(); }
+    void announce() {
+        const int before = announced.times;
+        Outcome sent;
+        start_active(sides.a, {here, 4, UCD_TYPE__CHAR}, sent, {});
+        sides.until([&] { return announced.times > before && sent.done(); });
+    }
+};
+
+// Each is called with the info itself, too, and with a param that has it. What it starts ends by
+// itself: the receive gets what the send before it has sent.
+using Param = const ucd_ucx_param_t *;
+using Made = ucd_ucx_request_t *;
+const struct {
+    const char *function;
+    int (*call)(Callers &, ucd_info_t, Param, Made);
+} callers[] = {
+    {"ucd_ucx_datatype",
+     [](Callers &, ucd_info_t info, Param, Made) {
+         ucp_datatype_t dt;
+         const int rc = ucd_ucx_datatype(t, info, &dt);
+         if (rc == UCD_SUCCESS) (void)ucd_ucx_release(nullptr, dt);
+         return rc;
+     }},
+    {"ucd_ucx_prepare",
+     [](Callers &c, ucd_info_t info, Param, Made) {
+         void *buffer;
+         std::size_t count;
+         ucp_datatype_t dt;
+         const int rc = ucd_ucx_prepare(c.here, 1, t, info, &buffer, &count, &dt);
+         if (rc == UCD_SUCCESS) (void)ucd_ucx_release(buffer, dt);
+         return rc;
+     }},
+    {"ucd_ucx_create",
+     [](Callers &c, ucd_info_t info, Param, Made) {
+         ucd_ucx_t ucx = nullptr;
+         const int rc = ucd_ucx_create(c.sides.a.worker, &c.params, info, &ucx);
+         if (rc == UCD_SUCCESS) (void)ucd_ucx_destroy(&ucx);
+         return rc;
+     }},
+    {"ucd_ucx_send_nbx",
+     [](Callers &c, ucd_info_t, Param p, Made r) {
+         return ucd_ucx_send_nbx(c.sides.a.pipeline, c.sides.a.ep, c.here, 1, t, 1, p, r);
+     }},
+    {"ucd_ucx_recv_nbx",
+     [](Callers &c, ucd_info_t, Param p, Made r) {
+         return ucd_ucx_recv_nbx(c.sides.b.pipeline, c.memory, 1, t, 1, 1, p, r);
+     }},
+    {"ucd_ucx_am_send_nbx",
+     [](Callers &c, ucd_info_t, Param p, Made r) {
+         return ucd_ucx_am_send_nbx(c.sides.b.pipeline, c.sides.b.ep, 1, nullptr, 0, c.here, 1, t,
+                                    p, r);
+     }},
+    {"ucd_ucx_am_recv_nbx",
+     [](Callers &c, ucd_info_t, Param p, Made r) {
+         return ucd_ucx_am_recv_nbx(c.sides.b.pipeline, c.announced.data, c.memory, 1, t, p, r);
+     }},
+    {"ucd_ucx_window_create",
+     [](Callers &c, ucd_info_t info, Param, Made) {
+         ucd_ucx_window_t made = nullptr;
+         const int rc = ucd_ucx_window_create(c.pair.b.rma, c.here, sizeof c.here, info, &made);
+         if (rc == UCD_SUCCESS) (void)ucd_ucx_window_destroy(&made);
+         return rc;
+     }},
+    {"ucd_ucx_put_nbx",
+     [](Callers &c, ucd_info_t, Param p, Made r) {
+         return ucd_ucx_put_nbx(c.pair.a.rma, c.pair.a.ep(), c.here, 1, t, c.key, 0, 1, t,
+                                p, r);
+     }},
+    {"ucd_ucx_get_nbx",
+     [](Callers &c, ucd_info_t, Param p, Made r) {
+         return ucd_ucx_get_nbx(c.pair.a.rma, c.pair.a.ep(), c.here, 1, t, c.key, 0, 1, t,
+                                p, r);
+     }},
+    {"ucd_ucx_accumulate_nbx",
+     [](Callers &c, ucd_info_t, Param p, Made r) {
+         return ucd_ucx_accumulate_nbx(c.pair.a.rma, c.pair.a.ep(), c.here, 1, t, c.key, 0,
+                                       1, t, UCD_OP__SUM, p, r);
+     }},
+    {"ucd_ucx_get_accumulate_nbx",
+     [](Callers &c, ucd_info_t, Param p, Made r) {
+         return ucd_ucx_get_accumulate_nbx(c.pair.a.rma, c.pair.a.ep(), c.here, 1, t, c.here + 2, 1,
+                                           t, c.key, 0, 1, t, UCD_OP__SUM, p, r);
+     }},
+};
+
+} // namespace
+
+DEVICE_TEST("a key of no window is refused when all else is right") {
+    Callers all;
+    const ucd_ucx_window_key_t of_none = {};
+    all.key = &of_none;
+    Arguments a;
+    for (const auto &[function, call] : std::span(callers).last(4))
+        check_refused(function, "*key is no", a, [&, &start = call] {
+            return start(all, UCD_INFO__NULL, nullptr, &a.o->request);
+        });
+}
+
+DEVICE_TEST("a key that is misspelt is refused, and the nearest one named") {
+    Callers all;
+    ucd_ucx_request_t request;
+    const std::pair<const char *, const char *> misspelt[] = {
+        {"ucd.ucx.chnk", "ucd.ucx.chunk"},
+        {"ucd.ucx.dept", "ucd.ucx.depth"},
+        {"ucd.ucx.eagre", "ucd.ucx.eager"},
+        {"ucd.ucx.Staging", "ucd.ucx.staging"},
+        {"ucd.ucx.tiemout", "ucd.ucx.timeout"},
+        {"ucd.ucx.ring_chunks", "ucd.ucx.ring_chunk"},
+        {"ucd.ucx.rma.type", "ucd.ucx.rma.types"},
+        {"ucd.ucx.from", "ucd.ucx.form"},
+        {"ucd.ucx.iov_entires", "ucd.ucx.iov_entries"}};
+    for (const auto &[key, nearest] : misspelt) {
+        const Keys keys({{key, "1"}});
+        const ucd_ucx_param_t p = {.struct_size = sizeof p, .info = keys.get()};
+        for (const auto &[function, call] : callers) {
+            INFO(function << " with " << key);
+            CHECK(call(all, keys.get(), &p, &request) == UCD_ERR__INVALID_ARG);
+            const std::string message = ucd_ucx_last_error();
+            CHECK(message.rfind(std::string(function) + ": ", 0) == 0);
+            CHECK(message.find(key) != std::string::npos);
+            CHECK(message.find(nearest) != std::string::npos);
+        }
+    }
+}
+
+DEVICE_TEST("keys of others, and the library's own wherever they go, are taken") {
+    Callers all;
+    // One info for all calls: what a call has no use for is no mistake.
+    const Keys keys({{"ucd.ucx.chunk", "100"},
+                     {"ucd.ucx.depth", "2"},
+                     {"ucd.ucx.staging", "100000"},
+                     {"ucd.ucx.rma.types", "100000"},
+                     {"ucd.ucx.form", "auto"},
+                     {"ucd.ucx.iov_entries", "10"},
+                     {"ucd.inbuf", "host"},
+                     {"mpi_assert_no_locks", "true"},
+                     {"ucx.chnk", "1"}});
+    for (const auto &[function, call] : callers) {
+        INFO(function);
+        Outcome o;
+        const ucd_ucx_param_t p = o.param(keys.get());
+        REQUIRE(call(all, keys.get(), &p, &o.request) == UCD_SUCCESS);
+        o.started();
+        all.sides.until([&] {
+            all.pair.progress();
+            return o.done();
+        });
+    }
 }
 
 } // namespace attacks_arguments_test

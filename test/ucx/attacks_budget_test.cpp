@@ -9,6 +9,7 @@
 #include "ucx/type_name.hpp"
 
 #include <algorithm>
+#include <random>
 #include <utility>
 
 namespace attacks_budget_test {
@@ -166,6 +167,58 @@ TEST_CASE("gets whose answers are not taken stay within their peer's budget") {
                        << b.spent << " s, the longest call " << b.longest << " s");
         b.check_growth(8 * mebi);
     }
+}
+
+namespace {
+
+constexpr int entries = 800;
+
+// A list of `entries` places for one of two vectors of 64 elements, chosen at random: some bytes
+// for each place, and 64 segments if they are written out. No two seeds give the same.
+std::string short_description(unsigned seed) {
+    std::mt19937 random(seed);
+    ucd_type_t vectors[2];
+    ok(ucd_create_hvector(64, 1, 3, UCD_TYPE__CHAR, UCD_INFO__NULL, &vectors[0]), "hvector");
+    ok(ucd_create_hvector(64, 1, 2, UCD_TYPE__CHAR, UCD_INFO__NULL, &vectors[1]), "hvector");
+    std::vector<std::intptr_t> lengths(entries, 1), displacements;
+    std::vector<ucd_type_t> types;
+    std::intptr_t at = 0;
+    for (int i = 0; i < entries; ++i) {
+        types.push_back(vectors[random() % 2]);
+        displacements.push_back(at += 200 + static_cast<std::intptr_t>(random() % 50));
+    }
+    ucd_type_t type;
+    ok(ucd_create_struct(entries, lengths.data(), displacements.data(), types.data(),
+                         UCD_INFO__NULL, &type),
+       "ucd_create_struct");
+    for (ucd_type_t &t : vectors) ok(ucd_free(&t), "ucd_free");
+    return taken_apart(type);
+}
+
+} // namespace
+
+TEST_CASE("small hostile types take no more than their allowance at a target") {
+    const auto types = static_cast<unsigned>(messages(200));
+    std::vector<std::string> flat;
+    for (unsigned i = 0; i < types; ++i) flat.push_back(short_description(i));
+    Spender b(UCD_INFO__NULL, 1000);
+    wire::Request get = b.request();
+    get.verb = wire::get;
+    std::size_t sent = 0;
+    for (unsigned i = 0; i < types; ++i) {
+        get.number = i + 1;
+        get.type = flat[i];
+        get.index = i % 4096;
+        sent += get.text().size();
+        b.attacker.request(get);
+        const wire::Said said = b.attacker.next_said();
+        CHECK((said.is_answer() && said.first == wire::out_of_range));
+        b.attacker.received.clear();
+        if (i == 0) b.measure(); // what is kept for good has come
+    }
+    WARN(types << " types, " << sent << " bytes sent: at most " << b.growth() << " bytes kept, "
+               << b.spent << " s");
+    CHECK(b.growth() <= types * 64 * kibi + 16 * sent + 1024 * kibi);
 }
 
 TEST_CASE("types of operations that wait stay within their peer's budget") {

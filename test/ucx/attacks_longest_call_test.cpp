@@ -139,14 +139,13 @@ struct Victim {
 constexpr std::uint64_t max_given_back = (2 << 20) + (256 << 10);
 
 // Operations that wait for a type, which never comes.
-void park(Victim &v, Attacker &attacker, int operations) {
+void park(Victim &v, Attacker &attacker, int operations, std::uint64_t after = 1) {
     wire::Request r = v.request();
     r.by_name = true;
+    r.number = after;
     v.send(attacker, r, operations, "d", [](wire::Request &next) {
         next.index = static_cast<unsigned>(next.number % 4096);
-        next.type.clear();
-        wire::put_number(next.type, next.number, 8);
-        wire::put_number(next.type, 1, 8);
+        next.type = made_up_name(next.number);
     });
 }
 
@@ -270,6 +269,37 @@ TEST_CASE("the names and the type of a lost endpoint end with it") {
         v.report(is_large ? "the type of a lost endpoint ends"
                           : "the names of a lost endpoint end");
     }
+}
+
+TEST_CASE("operations that wait for a type cost idle progress nothing") {
+    Victim v(1, 1, {{"ucd.ucx.rma.peer_operations", "15000"}});
+    Attacker &attacker = v.attackers.front();
+    const auto idle = [&] {
+        attacker.progress(50);
+        return cpu_seconds_of([&] {
+            for (int i = 0; i < 300; ++i) v.side.progress();
+        });
+    };
+    park(v, attacker, 10);
+    (void)idle();
+    const double few = idle();
+    const int operations = messages(20000);
+    const std::size_t before = heap_bytes();
+    park(v, attacker, operations, 10);
+    int waiting = 0, refused = 0;
+    while (attacker.has_said()) {
+        const wire::Said said = attacker.next_said();
+        waiting += said.verb == wire::need_type;
+        refused += said.is_answer() && said.first == wire::no_memory;
+    }
+    const double many = idle();
+    const std::size_t kept = heap_bytes() - before;
+    WARN("300 idle calls: " << few << " s; with " << waiting << " operations waiting, " << refused
+                            << " refused: " << many << " s; " << kept << " bytes kept");
+    CHECK(many < 20 * few + 0.0005);
+    // There is a limit to how many wait.
+    CHECK(waiting <= 15000);
+    CHECK(waiting + refused >= operations);
 }
 
 TEST_CASE("the operations of a destroyed window are refused in many calls of progress") {

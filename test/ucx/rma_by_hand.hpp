@@ -5,6 +5,9 @@
 #include "ucx/attacker.hpp"
 #include "ucx/rma_pair.hpp"
 
+#include <algorithm>
+#include <optional>
+
 namespace ucdtest {
 
 inline const Keys no_keys;
@@ -32,19 +35,22 @@ struct HandTarget {
 
 // A window of a target of the library's, and requests by hand.
 struct HandOrigin {
-    RmaSide b{no_keys.get(), UCS_THREAD_MODE_SINGLE};
+    RmaSide b;
     bool paused = false;
     Attacker hand{b.side.address(), [this] {
                       if (!paused) b.progress();
                   }};
-    std::vector<char> memory = std::vector<char>(1000, 'm');
-    Window window{b, memory.data() + 100, 800};
+    std::vector<char> memory;
+    std::optional<Window> window;
     wire::Request request;
     std::string data;
 
-    HandOrigin() {
+    explicit HandOrigin(std::initializer_list<std::pair<std::string, std::string>> keys = {},
+                        std::size_t bytes = 800)
+        : b(Keys(keys).get(), UCS_THREAD_MODE_SINGLE), memory(200 + bytes, 'm') {
+        window.emplace(b, memory.data() + 100, bytes);
         b.side.connect(hand.side.address());
-        request.window = wire::window_name(*window.key());
+        request.window = wire::window_name(*window->key());
         request.type = flattened(UCD_TYPE__CHAR);
         request.count = 50;
         data.assign(50, 'd');
@@ -62,7 +68,11 @@ struct HandOrigin {
         CHECK(m.number == request.number);
         return m.first;
     }
-    bool is_untouched() const { return std::count(memory.begin(), memory.end(), 'm') == 1000; }
+    // From the window's byte of that number on.
+    bool is_untouched(std::ptrdiff_t first = -100) const {
+        return std::all_of(memory.begin() + 100 + first, memory.end(),
+                           [](char byte) { return byte == 'm'; });
+    }
 };
 
 } // namespace ucdtest

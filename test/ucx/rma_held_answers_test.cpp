@@ -126,7 +126,7 @@ DEVICE_TEST("an operation that ends after its endpoint was lost is not answered"
     origin.hand.progress(20);
     CHECK_FALSE(origin.hand.has_said());
     CHECK(origin.is_untouched());
-    REQUIRE(ucd_ucx_window_destroy(&origin.window.handle) == UCD_SUCCESS); // nothing uses it
+    REQUIRE(ucd_ucx_window_destroy(&origin.window->handle) == UCD_SUCCESS); // nothing uses it
 }
 
 DEVICE_TEST("a type that comes twice is taken once") {

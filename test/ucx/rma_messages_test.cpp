@@ -414,7 +414,7 @@ DEVICE_TEST("a name is worth nothing without the bytes that it is made of") {
     origin.request.type = name_of("no type");
     hand.say(origin.request.text(), origin.data);
     CHECK(hand.next_said().verb == wire::need_type);
-    REQUIRE(ucd_ucx_window_destroy(&origin.window.handle) == UCD_SUCCESS);
+    REQUIRE(ucd_ucx_window_destroy(&origin.window->handle) == UCD_SUCCESS);
     const wire::Said m = hand.next_said();
     CHECK(m.is_answer());
     CHECK(m.first == wire::no_window);

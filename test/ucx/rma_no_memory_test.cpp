@@ -97,7 +97,7 @@ DEVICE_TEST("an operation whose type there is no memory to keep is refused") {
     const wire::Said said = origin.hand.next_said();
     CHECK((said.is_answer() && said.number == 3 && said.first == wire::no_memory));
     CHECK(origin.is_untouched());
-    CHECK(ucd_ucx_window_destroy(&origin.window.handle) == UCD_SUCCESS);
+    CHECK(ucd_ucx_window_destroy(&origin.window->handle) == UCD_SUCCESS);
 }
 
 DEVICE_TEST("an operation whose answer there is no memory to keep ends") {

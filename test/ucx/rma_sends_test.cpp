@@ -119,7 +119,7 @@ DEVICE_TEST("a request is lost with its endpoint if it came before, and not if i
     CHECK((said.is_answer() && said.first == wire::done && said.number == by_hand.request.number));
     by_hand.b.lose_endpoint();
     by_hand.hand.progress(5);
-    CHECK(ucd_ucx_window_destroy(&by_hand.window.handle) == UCD_SUCCESS); // nothing waits
+    CHECK(ucd_ucx_window_destroy(&by_hand.window->handle) == UCD_SUCCESS); // nothing waits
 }
 
 DEVICE_TEST("an operation that has failed does not wait for its data") {
