@@ -273,9 +273,9 @@ void disagree(Attacker &attacker, const First &first, const std::string &header)
     else
         attacker.active(m, std::string(first.bytes, 'f'));
     m.kind = wire::whole;
-    m.total = sent;
+    m.total = brought;
     m.user_header = header;
-    attacker.active(m, std::string(sent, 's'));
+    attacker.active(m, std::string(brought, 's'));
     attacker.progress(50);
 }
 

@@ -21,6 +21,21 @@ inline std::string flattened(ucd_type_t type) {
     return bytes;
 }
 
+// What a function of libucd makes of these arguments, and of no info.
+template <class Create, class... Arguments>
+ucd_type_t made(Create create, Arguments... arguments) {
+    ucd_type_t type;
+    ok(create(arguments..., UCD_INFO__NULL, &type), "a function that makes a type");
+    return type;
+}
+
+// As a peer sends it that has no other use for it.
+inline std::string taken_apart(ucd_type_t type) {
+    std::string bytes = flattened(type);
+    ok(ucd_free(&type), "ucd_free");
+    return bytes;
+}
+
 // Bytes that this process has allocated and not given back.
 std::size_t heap_bytes();
 
@@ -124,8 +139,8 @@ private:
 
 // A worker with a pipeline that is told of active messages, and its peer.
 struct PipelineVictim {
-    explicit PipelineVictim(
-        std::initializer_list<std::pair<std::string, std::string>> keys = {}, bool drops = true)
+    explicit PipelineVictim(std::initializer_list<std::pair<std::string, std::string>> keys = {},
+                            bool drops = true)
         : side(Keys(keys).get()), told(side, drops) {
         side.connect(attacker.side.address());
     }
@@ -146,8 +161,8 @@ struct PipelineVictim {
 };
 
 // A message that says first how long its transfer is, which is `claimed` bytes, and then one of the
-// same transfer that has no more than `sent`.
-inline constexpr std::size_t claimed = 4096, sent = 8;
+// same transfer that has no more than `brought`.
+inline constexpr std::size_t claimed = 4096, brought = 8;
 struct First {
     const char *name;
     wire::Kind kind;

@@ -1,5 +1,5 @@
-// What honest users get wrong about objects: an active message id of a worker belongs to one object,
-// and a family has to be asked for. They are told what, by the function that they called.
+// What honest users get wrong about objects: an active message id of a worker belongs to one
+// object, and a family has to be asked for. They are told what, by the function that they called.
 
 #include "support/device_test.hpp"
 #include "ucx/rma_pair.hpp"

@@ -1,5 +1,5 @@
-// NULL for each argument of each function that may not be NULL, handles that have ended, and keys of
-// infos that are misspelt.
+// NULL for each argument of each function that may not be NULL, handles that have ended, and keys
+// of infos that are misspelt.
 
 #include "support/device_test.hpp"
 #include "support/named_arguments.hpp"
@@ -345,18 +345,16 @@ const struct {
      }},
     {"ucd_ucx_put_nbx",
      [](Callers &c, ucd_info_t, Param p, Made r) {
-         return ucd_ucx_put_nbx(c.pair.a.rma, c.pair.a.ep(), c.here, 1, t, c.key, 0, 1, t,
-                                p, r);
+         return ucd_ucx_put_nbx(c.pair.a.rma, c.pair.a.ep(), c.here, 1, t, c.key, 0, 1, t, p, r);
      }},
     {"ucd_ucx_get_nbx",
      [](Callers &c, ucd_info_t, Param p, Made r) {
-         return ucd_ucx_get_nbx(c.pair.a.rma, c.pair.a.ep(), c.here, 1, t, c.key, 0, 1, t,
-                                p, r);
+         return ucd_ucx_get_nbx(c.pair.a.rma, c.pair.a.ep(), c.here, 1, t, c.key, 0, 1, t, p, r);
      }},
     {"ucd_ucx_accumulate_nbx",
      [](Callers &c, ucd_info_t, Param p, Made r) {
-         return ucd_ucx_accumulate_nbx(c.pair.a.rma, c.pair.a.ep(), c.here, 1, t, c.key, 0,
-                                       1, t, UCD_OP__SUM, p, r);
+         return ucd_ucx_accumulate_nbx(c.pair.a.rma, c.pair.a.ep(), c.here, 1, t, c.key, 0, 1, t,
+                                       UCD_OP__SUM, p, r);
      }},
     {"ucd_ucx_get_accumulate_nbx",
      [](Callers &c, ucd_info_t, Param p, Made r) {

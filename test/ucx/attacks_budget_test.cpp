@@ -2,13 +2,9 @@
 // whose answers are not taken, operations that wait with their types, types of great depth. The
 // other peers are served meanwhile.
 
-#include "api/object.h"
-#include "support/catch.hpp"
-#include "ucx/attacker.hpp"
-#include "ucx/rma_pair.hpp"
+#include "ucx/measured_target.hpp"
 #include "ucx/type_name.hpp"
 
-#include <algorithm>
 #include <random>
 #include <utility>
 
@@ -20,94 +16,48 @@ namespace {
 
 constexpr std::size_t kibi = 1 << 10, mebi = 1 << 20;
 
-// A target, a peer that takes no answers, and an honest one.
-struct Spender {
-    explicit Spender(ucd_info_t info, std::size_t window_bytes = 256 * kibi)
-        : target(info, UCS_THREAD_MODE_SINGLE), memory(window_bytes, 'm'),
-          window(target, memory.data(), memory.size()),
-          attacker(target.side.address(), [this] { progress(); }),
-          honest(target.side.address(), [this] { progress(); }) {
-        target.side.connect(attacker.side.address());
+// Two peers: one that takes no answers, and an honest one.
+struct Spender : MeasuredTarget {
+    explicit Spender(std::initializer_list<std::pair<std::string, std::string>> keys,
+                     std::size_t window_bytes = 256 * kibi)
+        : MeasuredTarget(2, keys, window_bytes) {
         for (int i = 0; i < 2; ++i) { // what UCX keeps for good has come
             CHECK(serves_honest());
             attacker.progress(10);
         }
     }
-    ~Spender() {
-        // UCX has what it was given to send to the attacker until that takes it, or drops it.
-        (void)ucd_ucx_lose_endpoint(target.rma, target.ep(), UCS_ERR_CONNECTION_RESET);
-        (void)attacker.within(20, [&] {
-            attacker.release_data();
-            return drained();
-        });
-        target.close_endpoint();
-    }
-    Spender(const Spender &) = delete;
-    Spender &operator=(const Spender &) = delete;
-
-    void progress() {
-        const double seconds = cpu_seconds_of([&] { target.progress(); });
-        spent += seconds;
-        longest = std::max(longest, seconds);
-        most = std::max(most, heap_bytes());
-        charged = std::max(charged, target.rma->engine.ledger.bytes());
-    }
-    // Nothing more comes by rendezvous.
-    bool drained() {
-        const std::size_t before = attacker.received.size();
-        attacker.progress(50);
-        return attacker.received.size() == before;
-    }
-    wire::Request request() const {
-        wire::Request r;
-        r.window = wire::window_name(*window.key());
-        return r;
-    }
-    // A put and its answer.
-    bool serves_honest() {
-        wire::Request r = request();
-        r.number = ++honest_number;
-        r.type = flattened(UCD_TYPE__CHAR);
-        r.displacement = 7;
-        honest.request(r, "h");
-        const wire::Said said = honest.next_said();
-        return said.number == r.number && said.first == wire::done;
-    }
-    // From here on.
-    void measure() {
-        start = most = heap_bytes();
-        charged = 0;
-        spent = longest = 0;
-    }
-    std::size_t growth() const { return most > start ? most - start : 0; }
+    bool serves_honest() { return serves(honest); }
     // What has grown is what the ledger says, but for what UCX takes; and that is within budget.
     void check_growth(std::uint64_t budget) const {
-        const bool tcp = target.side.can_fail; // of which UCX takes more
+        const bool tcp = side.side.can_fail; // of which UCX takes more
         CHECK(growth() <= charged + (tcp ? 12 : 2) * mebi);
         CHECK(charged <= budget);
     }
+    // What was measured, of so much work of the attacker's.
+    void report(const std::string &work) const {
+        WARN(work << ": at most " << growth() << " bytes kept, " << spent << " s, the longest call "
+                  << longest.seconds << " s");
+    }
+    // The beginning of a transfer that brings so many bytes for a message.
+    wire::Message begin(const std::string &message, std::uint64_t total) {
+        wire::Message m;
+        m.kind = wire::user_offer;
+        m.id = attacker.new_id();
+        m.total = total;
+        m.user_header = message;
+        attacker.active(m);
+        return m;
+    }
+    // Data in one chunk.
+    void send_in_one_chunk(const wire::Request &request, const std::string &data) {
+        wire::Message m = begin(request.text(), data.size());
+        m.kind = wire::chunk;
+        m.user_header.clear();
+        attacker.active_by_rendezvous(m, data);
+    }
 
-    RmaSide target;
-    std::vector<char> memory;
-    Window window;
-    Attacker attacker, honest;
-    std::uint64_t honest_number = 0;
-    double spent = 0, longest = 0;
-    std::size_t start = 0, most = 0;
-    std::uint64_t charged = 0;
+    Attacker &attacker = attackers.front(), &honest = attackers.back();
 };
-
-std::string taken_apart(ucd_type_t type) {
-    std::string bytes = flattened(type);
-    ok(ucd_free(&type), "ucd_free");
-    return bytes;
-}
-
-std::string char_of_extent_0() {
-    ucd_type_t type;
-    ok(ucd_create_resized(UCD_TYPE__CHAR, 0, 0, UCD_INFO__NULL, &type), "resized");
-    return taken_apart(type);
-}
 
 // A structure within a structure, so many times; each level has one element of its own, `gap` bytes
 // behind the others at the outermost one.
@@ -132,9 +82,7 @@ private:
     static ucd_type_t within(ucd_type_t type, std::intptr_t place) {
         const std::intptr_t ones[] = {1, 1}, places[] = {0, place};
         const ucd_type_t types[] = {type, UCD_TYPE__CHAR};
-        ucd_type_t made;
-        ok(ucd_create_struct(2, ones, places, types, UCD_INFO__NULL, &made), "struct");
-        return made;
+        return made(ucd_create_struct, 2, ones, places, types);
     }
     const int levels_;
     ucd_type_t inner_;
@@ -147,11 +95,9 @@ constexpr auto eight_mib = "8388608";
 TEST_CASE("gets whose answers are not taken stay within their peer's budget") {
     const int gets[] = {messages(400), messages(1000)};
     for (int run = 0; run < 2; ++run) {
-        const Keys keys({{"ucd.ucx.peer_memory", eight_mib}, {"ucd.ucx.rma.types", "1048576"}});
-        Spender b(keys.get());
-        wire::Request get = b.request();
-        get.verb = wire::get;
-        get.type = char_of_extent_0();
+        Spender b({{"ucd.ucx.peer_memory", eight_mib}, {"ucd.ucx.rma.types", "1048576"}});
+        wire::Request get = b.request(wire::get);
+        get.type = taken_apart(made(ucd_create_resized, UCD_TYPE__CHAR, 0, 0));
         get.count = std::uint64_t{1} << 45;
         b.attacker.fetches = false;
         b.measure();
@@ -163,8 +109,7 @@ TEST_CASE("gets whose answers are not taken stay within their peer's budget") {
         }
         b.attacker.progress(100);
         CHECK(b.serves_honest());
-        WARN(gets[run] << " gets, " << sent << " bytes: at most " << b.growth() << " bytes kept, "
-                       << b.spent << " s, the longest call " << b.longest << " s");
+        b.report(std::to_string(gets[run]) + " gets, " + std::to_string(sent) + " bytes");
         b.check_growth(8 * mebi);
     }
 }
@@ -177,9 +122,8 @@ constexpr int entries = 800;
 // for each place, and 64 segments if they are written out. No two seeds give the same.
 std::string short_description(unsigned seed) {
     std::mt19937 random(seed);
-    ucd_type_t vectors[2];
-    ok(ucd_create_hvector(64, 1, 3, UCD_TYPE__CHAR, UCD_INFO__NULL, &vectors[0]), "hvector");
-    ok(ucd_create_hvector(64, 1, 2, UCD_TYPE__CHAR, UCD_INFO__NULL, &vectors[1]), "hvector");
+    ucd_type_t vectors[] = {made(ucd_create_hvector, 64, 1, 3, UCD_TYPE__CHAR),
+                            made(ucd_create_hvector, 64, 1, 2, UCD_TYPE__CHAR)};
     std::vector<std::intptr_t> lengths(entries, 1), displacements;
     std::vector<ucd_type_t> types;
     std::intptr_t at = 0;
@@ -187,10 +131,8 @@ std::string short_description(unsigned seed) {
         types.push_back(vectors[random() % 2]);
         displacements.push_back(at += 200 + static_cast<std::intptr_t>(random() % 50));
     }
-    ucd_type_t type;
-    ok(ucd_create_struct(entries, lengths.data(), displacements.data(), types.data(),
-                         UCD_INFO__NULL, &type),
-       "ucd_create_struct");
+    const ucd_type_t type =
+        made(ucd_create_struct, entries, lengths.data(), displacements.data(), types.data());
     for (ucd_type_t &t : vectors) ok(ucd_free(&t), "ucd_free");
     return taken_apart(type);
 }
@@ -201,9 +143,8 @@ TEST_CASE("small hostile types take no more than their allowance at a target") {
     const auto types = static_cast<unsigned>(messages(200));
     std::vector<std::string> flat;
     for (unsigned i = 0; i < types; ++i) flat.push_back(short_description(i));
-    Spender b(UCD_INFO__NULL, 1000);
-    wire::Request get = b.request();
-    get.verb = wire::get;
+    Spender b({}, 1000);
+    wire::Request get = b.request(wire::get);
     std::size_t sent = 0;
     for (unsigned i = 0; i < types; ++i) {
         get.number = i + 1;
@@ -216,34 +157,25 @@ TEST_CASE("small hostile types take no more than their allowance at a target") {
         b.attacker.received.clear();
         if (i == 0) b.measure(); // what is kept for good has come
     }
-    WARN(types << " types, " << sent << " bytes sent: at most " << b.growth() << " bytes kept, "
-               << b.spent << " s");
+    b.report(std::to_string(types) + " types, " + std::to_string(sent) + " bytes sent");
     CHECK(b.growth() <= types * 64 * kibi + 16 * sent + 1024 * kibi);
 }
 
 TEST_CASE("types of operations that wait stay within their peer's budget") {
-    const Keys keys({{"ucd.ucx.peer_memory", eight_mib}, {"ucd.ucx.rma.types", "1048576"}});
-    Spender b(keys.get());
+    Spender b({{"ucd.ucx.peer_memory", eight_mib}, {"ucd.ucx.rma.types", "1048576"}});
     // An accumulate that has begun and does not end.
-    wire::Request large = b.request();
-    large.verb = wire::accumulate;
+    wire::Request large = b.request(wire::accumulate);
     large.number = 1;
     large.type = flattened(UCD_TYPE__CHAR);
     large.count = 128 * kibi;
-    wire::Message m;
-    m.kind = wire::user_offer;
-    m.id = b.attacker.new_id();
-    m.total = large.count;
-    m.user_header = large.text();
-    b.attacker.active(m);
+    (void)b.begin(large.text(), large.count);
     b.attacker.progress(10);
     b.measure();
     const int operations = messages(1900);
     const Deep type(1000);
     int refused = 0;
     for (int i = 0; i < operations; ++i) {
-        wire::Request r = b.request();
-        r.verb = wire::accumulate;
+        wire::Request r = b.request(wire::accumulate);
         r.number = static_cast<std::uint64_t>(i) + 2;
         r.type = type.bytes(i);
         r.index = static_cast<unsigned>(i) % 4096;
@@ -254,18 +186,16 @@ TEST_CASE("types of operations that wait stay within their peer's budget") {
     b.attacker.progress(100);
     CHECK(b.serves_honest());
     for (; b.attacker.has_said();) refused += b.attacker.next_said().first == wire::no_memory;
-    WARN(operations << " accumulates behind one that does not end: at most " << b.growth()
-                    << " bytes kept, " << refused << " refused, " << b.spent
-                    << " s, the longest call " << b.longest << " s");
+    b.report(std::to_string(operations) + " accumulates behind one that does not end, " +
+             std::to_string(refused) + " refused");
     b.check_growth(8 * mebi + 1 * mebi); // and what is remembered for all
-    b.target.lose_endpoint();
+    b.side.lose_endpoint();
     b.attacker.progress(50);
 }
 
 TEST_CASE("what a barred peer has asked for is dropped") {
-    const Keys keys({{"ucd.ucx.peer_memory", "1048576"}});
-    Spender b(keys.get());
-    const ucd_ucx::Ledger &ledger = b.target.rma->engine.ledger;
+    Spender b({{"ucd.ucx.peer_memory", "1048576"}});
+    const ucd_ucx::Ledger &ledger = b.ledger();
     constexpr std::uint64_t operations = 50;
     for (std::uint64_t i = 1; i <= operations; ++i) { // they wait for a type
         wire::Request r = b.request();
@@ -293,10 +223,9 @@ TEST_CASE("what a barred peer has asked for is dropped") {
 TEST_CASE("a type over its peer's budget is refused before it is built") {
     // Over the budget, whatever part of the cases runs.
     const std::string type = Deep(200'000).bytes();
-    Spender b(UCD_INFO__NULL, 4 * mebi);
+    Spender b({}, 4 * mebi);
     // What the target is told of it is its name; then it is asked for.
-    wire::Request r = b.request();
-    r.verb = wire::get;
+    wire::Request r = b.request(wire::get);
     r.by_name = true;
     r.type = std::string(16, 'n');
     b.measure();
@@ -305,19 +234,13 @@ TEST_CASE("a type over its peer's budget is refused before it is built") {
         b.attacker.request(r);
         wire::Said said = b.attacker.next_said();
         REQUIRE(said.verb == wire::need_type);
-        wire::Message m;
-        m.kind = wire::user_offer;
-        m.id = b.attacker.new_id();
-        m.total = type.size();
-        m.user_header = wire::preamble(wire::type_message, r.number);
-        b.attacker.active(m);
+        (void)b.begin(wire::preamble(wire::type_message, r.number), type.size());
         b.attacker.progress(20);
         REQUIRE(b.attacker.has_said());
         CHECK(b.attacker.next_said().first == wire::no_memory);
     }
     CHECK(b.serves_honest());
-    WARN("3 times a type of " << type.size() << " bytes: at most " << b.growth() << " bytes kept, "
-                              << b.spent << " s, the longest call " << b.longest << " s");
+    b.report("3 times a type of " + std::to_string(type.size()) + " bytes");
     b.check_growth(1 * mebi);
 }
 
@@ -325,24 +248,8 @@ namespace {
 
 // Bytes with gaps of one byte.
 std::string chars_apart(std::size_t count) {
-    ucd_type_t type;
-    ok(ucd_create_vector(static_cast<std::intptr_t>(count), 1, 2, UCD_TYPE__CHAR, UCD_INFO__NULL,
-                         &type),
-       "vector");
-    return taken_apart(type);
-}
-
-// Its data in one chunk.
-void send_in_one_chunk(Attacker &attacker, const wire::Request &request, const std::string &data) {
-    wire::Message m;
-    m.kind = wire::user_offer;
-    m.id = attacker.new_id();
-    m.total = data.size();
-    m.user_header = request.text();
-    attacker.active(m);
-    m.kind = wire::chunk;
-    m.user_header.clear();
-    attacker.active_by_rendezvous(m, data);
+    return taken_apart(
+        made(ucd_create_vector, static_cast<std::intptr_t>(count), 1, 2, UCD_TYPE__CHAR));
 }
 
 } // namespace
@@ -350,7 +257,7 @@ void send_in_one_chunk(Attacker &attacker, const wire::Request &request, const s
 TEST_CASE("what takes long is divided among calls of progress, and others go on meanwhile") {
     constexpr std::size_t count = mebi;
     constexpr auto least_calls = static_cast<int>(count / ucd_ucx::Ledger::steps_of_call);
-    Spender b(UCD_INFO__NULL, 2 * count + 8);
+    Spender b({}, 2 * count + 8);
     wire::Request r = b.request();
     r.type = chars_apart(count);
     const std::string data(count, 'd');
@@ -378,7 +285,7 @@ TEST_CASE("what takes long is divided among calls of progress, and others go on 
         INFO("verb " << verb);
         r.verb = verb;
         CHECK(calls([&] { b.attacker.request(r, data); }) >= least_calls / 2);
-        CHECK(calls([&] { send_in_one_chunk(b.attacker, r, data); }) >= least_calls);
+        CHECK(calls([&] { b.send_in_one_chunk(r, data); }) >= least_calls);
     }
     r.verb = wire::get_accumulate;
     r.op = 255;
@@ -386,15 +293,13 @@ TEST_CASE("what takes long is divided among calls of progress, and others go on 
 }
 
 TEST_CASE("a type that is too long to be remembered for all is built once") {
-    const Keys keys({{"ucd.ucx.rma.types", "65536"}});
-    Spender b(keys.get());
-    wire::Request r = b.request();
-    r.verb = wire::get;
+    Spender b({{"ucd.ucx.rma.types", "65536"}});
+    wire::Request r = b.request(wire::get);
     const Deep type(2000);
     r.type = type.bytes();
     b.attacker.request(r);
     CHECK(b.attacker.next_said().first == wire::done);
-    const std::uint64_t charged = b.target.rma->engine.ledger.bytes();
+    const std::uint64_t charged = b.ledger().bytes();
     CHECK(charged > 64 * r.type.size());
     // By its index and by its name: it is not asked for.
     const auto said = [&](bool known, const std::string &sent) {
@@ -407,34 +312,31 @@ TEST_CASE("a type that is too long to be remembered for all is built once") {
     };
     CHECK(said(true, "").is_answer());
     CHECK(said(false, name_of(type.bytes())).is_answer());
-    CHECK(b.target.rma->engine.ledger.bytes() == charged);
+    CHECK(b.ledger().bytes() == charged);
     // Until there is another one.
     CHECK(said(false, type.bytes(1)).is_answer());
     CHECK(said(false, name_of(type.bytes())).verb == wire::need_type);
 }
 
 TEST_CASE("a chunk that a peer sends is refused if there never is a budget for it") {
-    const Keys keys({{"ucd.ucx.peer_memory", "1048576"}});
-    Spender b(keys.get(), 4 * mebi);
+    Spender b({{"ucd.ucx.peer_memory", "1048576"}}, 4 * mebi);
     wire::Request r = b.request();
     const auto put = [&](std::size_t bytes) {
         r.type = chars_apart(bytes);
         ++r.number;
-        send_in_one_chunk(b.attacker, r, std::string(bytes, 'd'));
+        b.send_in_one_chunk(r, std::string(bytes, 'd'));
         return b.attacker.next_said().first;
     };
     b.measure();
     CHECK(put(500 * kibi) == wire::done);
     CHECK(put(513 * kibi) == wire::no_memory);
-    b.check_growth(1 * mebi + b.target.rma->engine.ledger.remembered_limit());
+    b.check_growth(1 * mebi + b.ledger().remembered_limit());
     CHECK(put(100) == wire::done);
 }
 
 TEST_CASE("an accumulate for which there is no room steps aside, and is done later") {
-    const Keys keys({{"ucd.ucx.peer_memory", "1048576"}});
-    Spender b(keys.get());
-    wire::Request r = b.request();
-    r.verb = wire::get_accumulate;
+    Spender b({{"ucd.ucx.peer_memory", "1048576"}});
+    wire::Request r = b.request(wire::get_accumulate);
     r.op = 255; // it only reads
     r.type = flattened(UCD_TYPE__CHAR);
     r.count = 150 * kibi; // two of them have no room together
@@ -447,9 +349,8 @@ TEST_CASE("an accumulate for which there is no room steps aside, and is done lat
     CHECK(b.attacker.next_said().number == 2);
     b.attacker.progress(20);
     CHECK_FALSE(b.attacker.has_said());
-    wire::Request other = b.request();
-    other.verb = wire::accumulate;
-    other.number = ++b.honest_number;
+    wire::Request other = b.request(wire::accumulate);
+    other.number = ++b.served;
     other.type = flattened(UCD_TYPE__CHAR);
     b.honest.request(other, "h");
     CHECK(b.honest.next_said().first == wire::done);

@@ -164,9 +164,8 @@ TEST_CASE("a tagged transfer with numbers that have no meaning is refused") {
 TEST_CASE("a withdrawal's status is one of UCX's errors, or the message is invalid") {
     PipelineVictim victim;
     constexpr int last = -int{UCS_ERR_LAST};
-    for (const int withdrawn :
-         {0, 1, -int{UCS_ERR_NO_MEMORY}, -int{UCS_ERR_CANCELED}, last - 1, last, last + 1, 127, 128,
-          255, 256, 257, 32767, 32768, 65535}) {
+    for (const int withdrawn : {0, 1, -int{UCS_ERR_NO_MEMORY}, -int{UCS_ERR_CANCELED}, last - 1,
+                                last, last + 1, 127, 128, 255, 256, 257, 32767, 32768, 65535}) {
         INFO("status " << withdrawn);
         const bool is_error = withdrawn > 0 && withdrawn < last;
         const auto change = [&](wire::Message &m) {

@@ -11,46 +11,47 @@ using namespace ucdtest;
 DEVICE_TEST("hostile offers to read data are declined, and nothing is read") {
     OfferVictim a;
     CHECK(a.takes(a.honest())); // the others differ from it in one thing
-    const auto check = [&](const char *what, auto &&change) {
-        INFO(what);
+    const std::intptr_t lengths[] = {offered - 1, 1}, places[] = {0, INTPTR_MAX - 1000};
+    const std::string far =
+        taken_apart(made(ucd_create_hindexed, 2, lengths, places, UCD_TYPE__BYTE));
+    a.send_type(far);
+    const struct {
+        const char *what;
+        std::function<void(DirectPlace &)> change;
+    } lies[] = {
+        {"low", [](auto &p) { p.low = -1; }},
+        {"high", [](auto &p) { p.high = offered + 1; }},
+        {"a longer range", [](auto &p) { p.high = INT64_MAX; }},
+        {"count", [](auto &p) { p.count = offered + 1; }},
+        {"no count", [](auto &p) { p.count = 0; }},
+        {"a huge count", [](auto &p) { p.count = UINT64_MAX; }},
+        {"memory to be read by system calls, as version 0.3.0 offers it",
+         [&](auto &p) {
+             p.memory = DirectPlace::Memory::host;
+             p.base = reinterpret_cast<uintptr_t>(a.data.data());
+             p.descriptors = 0;
+             p.first_descriptor = 0;
+             p.handle = {};
+         }},
+        {"a type that is not known", [](auto &p) { p.type[0] ^= 1; }},
+        {"device memory", [](auto &p) { p.memory = DirectPlace::Memory::ipc; }},
+        {"another kind of memory",
+         [](auto &p) { p.memory = static_cast<DirectPlace::Memory>(77); }},
+        {"a layout that ends beyond all addresses",
+         [&](auto &p) {
+             p.count = 1;
+             p.high = INTPTR_MAX - 999;
+             p.type = ucd_ucx::content_id(far.data(), far.size());
+         }},
+        {"a number of before", [](auto &p) { p.number = 1; }},
+    };
+    for (const auto &lie : lies) {
+        INFO(lie.what);
         DirectHeader offer = a.honest();
-        change(offer);
+        lie.change(offer.place);
         CHECK_FALSE(a.takes(offer));
         CHECK(a.was_declined());
-    };
-    check("low", [](DirectHeader &o) { o.place.low = -1; });
-    check("high", [](DirectHeader &o) { o.place.high = offered + 1; });
-    check("a longer range", [](DirectHeader &o) { o.place.high = INT64_MAX; });
-    check("count", [](DirectHeader &o) { o.place.count = offered + 1; });
-    check("no count", [](DirectHeader &o) { o.place.count = 0; });
-    check("a huge count", [](DirectHeader &o) { o.place.count = UINT64_MAX; });
-    check("memory to be read by system calls, as version 0.3.0 offers it", [&](DirectHeader &o) {
-        o.place.memory = DirectPlace::Memory::host;
-        o.place.base = reinterpret_cast<uintptr_t>(a.data.data());
-        o.place.descriptors = 0;
-        o.place.first_descriptor = 0;
-        o.place.handle = {};
-    });
-    check("a type that is not known", [](DirectHeader &o) { o.place.type[0] ^= 1; });
-    check("device memory", [](DirectHeader &o) { o.place.memory = DirectPlace::Memory::ipc; });
-    check("another kind of memory",
-          [](DirectHeader &o) { o.place.memory = static_cast<DirectPlace::Memory>(77); });
-    {
-        const std::intptr_t lengths[] = {offered - 1, 1}, places[] = {0, INTPTR_MAX - 1000};
-        ucd_type_t far;
-        ok(ucd_create_hindexed(2, lengths, places, UCD_TYPE__BYTE, UCD_INFO__NULL, &far),
-           "hindexed");
-        const std::string text = flattened(far);
-        ok(ucd_free(&far), "free");
-        a.send_type(text);
-        check("a layout that ends beyond all addresses", [&](DirectHeader &o) {
-            o.place.count = 1;
-            o.place.high = INTPTR_MAX - 999;
-            o.place.type = ucd_ucx::content_id(text.data(), text.size());
-        });
     }
-    check("a number of before", [](DirectHeader &o) { o.place.number = 1; });
-
     for (std::size_t i = 0; i < sizeof(DirectHeader); i += 7) {
         const std::size_t in_header = offsetof(ucd_ucx::MessageHeader, id);
         if (i < in_header + sizeof(ucd_ucx::MessageId) + 8) continue; // another transfer's

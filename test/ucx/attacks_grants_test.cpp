@@ -115,13 +115,13 @@ TEST_CASE("a put whose bytes did not come writes nothing of the target's own mem
     for (const auto &first : firsts) {
         INFO(first.name);
         disagree(origin.hand, first, origin.request.text());
-        CHECK(origin.is_untouched(sent));
+        CHECK(origin.is_untouched(brought));
         std::fill(origin.memory.begin(), origin.memory.end(), 'm');
     }
     // Of one message whose data is short.
     origin.hand.progress(50);
     while (origin.hand.has_said()) (void)origin.hand.next_said();
-    for (const std::size_t short_by : {std::size_t{1}, claimed - sent, claimed}) {
+    for (const std::size_t short_by : {std::size_t{1}, claimed - brought, claimed}) {
         origin.data.assign(claimed - short_by, 's');
         CHECK(origin.verdict() == wire::invalid);
         CHECK(origin.is_untouched());

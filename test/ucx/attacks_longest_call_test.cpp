@@ -2,14 +2,8 @@
 // permit (docs/guide/security.md). What one call ends is counted by what it gives back to the
 // ledger; the limit on its time is only there to notice what nothing counts.
 
-#include "api/object.h"
 #include "datatype/op_steps.h"
-#include "support/catch.hpp"
-#include "ucx/attacker.hpp"
-#include "ucx/rma_pair.hpp"
-
-#include <algorithm>
-#include <list>
+#include "ucx/measured_target.hpp"
 
 namespace attacks_longest_call_test {
 
@@ -20,61 +14,9 @@ namespace {
 // A hundred times what a call of progress is meant to take for a peer.
 constexpr double max_seconds = 0.1;
 
-// What progress calls cost, at their most.
-struct Longest {
-    double seconds = 0;
-    std::uint64_t given_back = 0; // bytes of the ledger
-    template <class Progress>
-    void note(const ucd_ucx::Ledger &ledger, Progress &&progress) {
-        const std::uint64_t before = ledger.bytes();
-        seconds = std::max(seconds, cpu_seconds_of(progress));
-        const std::uint64_t after = ledger.bytes();
-        given_back = std::max(given_back, before - std::min(before, after));
-    }
-};
+struct Victim : MeasuredTarget {
+    using MeasuredTarget::MeasuredTarget;
 
-// A target, and peers that know its windows and the index 0 for a byte.
-struct Victim {
-    explicit Victim(std::size_t peers, std::size_t windows = 1,
-                    std::initializer_list<std::pair<std::string, std::string>> pairs = {})
-        : keys(pairs), side(keys.get(), UCS_THREAD_MODE_SINGLE) {
-        for (std::size_t i = 0; i < windows; ++i)
-            made.emplace_back(side, memory.data() + i % 1000, memory.size() - 1000);
-        for (std::size_t i = 0; i < peers; ++i) {
-            attackers.emplace_back(side.side.address(), [this] { progress(); });
-            if (i == 0) side.side.connect(attackers.front().side.address());
-        }
-        for (Attacker &attacker : attackers) {
-            wire::Request r = request();
-            r.type = flattened(UCD_TYPE__BYTE);
-            attacker.request(r, "d");
-            CHECK(attacker.next_said().first == wire::done);
-        }
-    }
-    ~Victim() {
-        // What UCX was given to send has to be taken before the endpoint can be closed.
-        for (Attacker &attacker : attackers)
-            for (std::size_t before = 1; before != 0; before = attacker.received.size()) {
-                attacker.received.clear();
-                attacker.progress(50);
-            }
-        side.close_endpoint();
-    }
-    void progress() {
-        longest.note(side.rma->engine.ledger, [&] { side.progress(); });
-    }
-    wire::Request request(std::size_t window = 0) const {
-        wire::Request r;
-        r.window = wire::window_name(*std::next(made.begin(), static_cast<long>(window))->key());
-        return r;
-    }
-    // Of a byte whose type is known.
-    wire::Request short_request(unsigned verb, std::size_t window = 0) const {
-        wire::Request r = request(window);
-        r.verb = verb;
-        r.is_known = true;
-        return r;
-    }
     // Sends so many requests, of which `change` makes each another, in messages of several.
     template <class Change>
     void send(Attacker &attacker, wire::Request r, int requests, const std::string &data,
@@ -101,17 +43,17 @@ struct Victim {
     void settle(Attacker &attacker) const {
         std::uint64_t before;
         do {
-            before = side.rma->engine.ledger.bytes();
+            before = ledger().bytes();
             attacker.progress(500);
-        } while (side.rma->engine.ledger.bytes() != before);
+        } while (ledger().bytes() != before);
     }
     // An accumulate that begins and stops: the others of its window wait behind it.
-    wire::Message stop(Attacker &attacker, std::size_t window = 0) const {
+    wire::Message stop(Attacker &attacker) const {
         wire::Message m;
         m.kind = wire::user_offer;
         m.id = attacker.new_id();
         m.total = 1000;
-        wire::Request r = short_request(wire::accumulate, window);
+        wire::Request r = short_request(wire::accumulate);
         r.op = UCD_OP__BOR;
         r.count = m.total;
         m.user_header = r.text();
@@ -120,19 +62,11 @@ struct Victim {
         return m;
     }
     void lose() { side.lose_endpoint(); }
-    void measure() { longest = {}; } // from here on
     void report(const char *what) {
         WARN(what << ": the longest call took " << 1e3 * longest.seconds << " ms and gave back "
                   << longest.given_back << " bytes");
         CHECK(longest.seconds < max_seconds);
     }
-
-    Keys keys;
-    RmaSide side;
-    std::vector<char> memory = std::vector<char>(2 << 20, '\1');
-    std::list<Window> made;
-    std::list<Attacker> attackers;
-    Longest longest;
 };
 
 // Of one peer, in one call: 2048 operations of less than 1 KiB each, and its tables.
@@ -161,8 +95,7 @@ ucd_type_t nested_bytes(int levels) {
     for (int i = 1; i < levels; ++i) {
         const std::intptr_t lengths[] = {1, 1}, displacements[] = {0, 2 + i % 7};
         const ucd_type_t members[] = {UCD_TYPE__BYTE, type};
-        ucd_type_t outer;
-        ok(ucd_create_struct(2, lengths, displacements, members, UCD_INFO__NULL, &outer), "struct");
+        const ucd_type_t outer = made(ucd_create_struct, 2, lengths, displacements, members);
         if (i > 1) ok(ucd_free(&type), "free");
         type = outer;
     }
@@ -201,7 +134,7 @@ TEST_CASE("operations behind one that stops go on in many calls of progress") {
         v.attackers.front().active(first);
         const auto ends = [&] {
             for (Attacker &attacker : v.attackers) attacker.progress();
-            return v.side.rma->engine.ledger.bytes() < 100000;
+            return v.ledger().bytes() < 100000;
         };
         CHECK(v.attackers.front().within(20, ends));
         CHECK((v.memory[0] & 2) == 2);
@@ -230,7 +163,7 @@ TEST_CASE("the operations of a lost endpoint end in many calls of progress") {
         other.request(r, "\4");
         CHECK(other.within(20, [&] {
             lost.progress();
-            return v.side.rma->engine.ledger.bytes() < 100000;
+            return v.ledger().bytes() < 100000;
         }));
         CHECK(other.next_said().first == wire::done);
         CHECK(v.memory[5] == 5);
@@ -243,25 +176,21 @@ TEST_CASE("the operations of a lost endpoint end in many calls of progress") {
 TEST_CASE("the names and the type of a lost endpoint end with it") {
     for (const bool is_large : {false, true}) {
         // No type is remembered for others: the last one goes with the endpoint.
-        Victim v(1, 1000, {{"ucd.ucx.rma.types", "0"}});
+        Victim v(1, {{"ucd.ucx.rma.types", "0"}}, 2 << 20, 1000);
         Attacker &attacker = v.attackers.front();
         // Nearly as many names of types and windows as a peer may have, or one long type.
         const int types = is_large ? 1 : std::min(messages(4000), 4000), levels = messages(20000);
         for (int i = 0; i < types; ++i) {
-            ucd_type_t type;
-            if (is_large)
-                type = nested_bytes(levels);
-            else
-                ok(ucd_create_resized(UCD_TYPE__BYTE, 0, i + 1, UCD_INFO__NULL, &type), "resized");
-            wire::Request r = v.request(static_cast<std::size_t>(i) % 1000);
+            const ucd_type_t type = is_large ? nested_bytes(levels)
+                                             : made(ucd_create_resized, UCD_TYPE__BYTE, 0, i + 1);
+            wire::Request r = v.request(wire::put, static_cast<std::size_t>(i) % 1000);
             r.number = static_cast<std::uint64_t>(i) + 10;
             r.index = 1 + static_cast<unsigned>(i);
-            r.type = flattened(type);
-            ok(ucd_free(&type), "free");
+            r.type = taken_apart(type);
             attacker.request(r, std::string(is_large ? levels : 1, 'd'));
             CHECK(attacker.next_said().first == wire::done);
         }
-        const ucd_ucx::Ledger &ledger = v.side.rma->engine.ledger;
+        const ucd_ucx::Ledger &ledger = v.ledger();
         CHECK(ledger.bytes() > static_cast<std::uint64_t>(is_large ? 400 * levels : 30 * types));
         v.measure();
         v.longest.note(ledger, [&] { v.lose(); });
@@ -272,7 +201,7 @@ TEST_CASE("the names and the type of a lost endpoint end with it") {
 }
 
 TEST_CASE("operations that wait for a type cost idle progress nothing") {
-    Victim v(1, 1, {{"ucd.ucx.rma.peer_operations", "15000"}});
+    Victim v(1, {{"ucd.ucx.rma.peer_operations", "15000"}});
     Attacker &attacker = v.attackers.front();
     const auto idle = [&] {
         attacker.progress(50);
@@ -309,7 +238,7 @@ TEST_CASE("the operations of a destroyed window are refused in many calls of pro
     int waiting = 0, refused = 0;
     while (attacker.has_said()) waiting += attacker.next_said().verb == wire::need_type;
     v.measure();
-    const ucd_ucx::Ledger &ledger = v.side.rma->engine.ledger;
+    const ucd_ucx::Ledger &ledger = v.ledger();
     const std::uint64_t before = ledger.bytes();
     v.longest.note(ledger, [&] { v.made.clear(); });
     CHECK(ledger.bytes() <= before); // there are not all the answers
@@ -322,19 +251,19 @@ TEST_CASE("the operations of a destroyed window are refused in many calls of pro
 }
 
 TEST_CASE("what a barred peer has asked for ends in many calls of progress") {
-    Victim v(1, 1, {{"ucd.ucx.peer_memory", "100000000"}});
+    Victim v(1, {{"ucd.ucx.peer_memory", "100000000"}});
     Attacker &attacker = v.attackers.front();
     park(v, attacker, messages(10000));
     v.measure();
     wire::Message m;
     m.kind = wire::chunk;
     m.total = 1 << 20;
-    for (int i = 0; i < 100 && v.side.rma->engine.ledger.barred() == 0; ++i) {
+    for (int i = 0; i < 100 && v.ledger().barred() == 0; ++i) {
         m.id = attacker.new_id();
         attacker.active(m, std::string(m.total, 'd'));
     }
-    CHECK(attacker.within(20, [&] { return v.side.rma->engine.ledger.barred() == 1; }));
-    CHECK(attacker.within(20, [&] { return v.side.rma->engine.ledger.bytes() < 100000; }));
+    CHECK(attacker.within(20, [&] { return v.ledger().barred() == 1; }));
+    CHECK(attacker.within(20, [&] { return v.ledger().bytes() < 100000; }));
     v.report("what a barred peer has asked for ends");
 }
 

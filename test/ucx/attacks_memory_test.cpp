@@ -194,7 +194,8 @@ TEST_CASE("a peer over its budget is barred, and no other one") {
     wire::Message waiting[2];
     Attacker *peers[] = {&attacker, &honest};
     for (int i = 0; i < 2; ++i) {
-        start_receive(victim.side, {to[i], 100, UCD_TYPE__CHAR}, outcomes[i], static_cast<ucp_tag_t>(i));
+        start_receive(victim.side, {to[i], 100, UCD_TYPE__CHAR}, outcomes[i],
+                      static_cast<ucp_tag_t>(i));
         waiting[i] = peers[i]->open(100, static_cast<ucp_tag_t>(i));
         peers[i]->progress(50);
     }

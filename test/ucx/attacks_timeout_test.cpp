@@ -1,6 +1,6 @@
-// Peers that stop in the midst of a transfer or an operation, or never answer: it ends when the time
-// is over that the program gave it, or when its endpoint is lost, and it ends once. Its memory is
-// the program's again, and others go on.
+// Peers that stop in the midst of a transfer or an operation, or never answer: it ends when the
+// time is over that the program gave it, or when its endpoint is lost, and it ends once. Its memory
+// is the program's again, and others go on.
 
 #include "c_api/allocations.hpp"
 #include "support/device_test.hpp"
@@ -197,8 +197,8 @@ const ucd_ucx_window_key_t key = made_up_key();
 // A target for which operations have a second.
 struct SilentTarget : HandTarget {
     SilentTarget()
-        : HandTarget({{"ucd.ucx.timeout", "1"}, {"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}}) {
-    }
+        : HandTarget(
+              {{"ucd.ucx.timeout", "1"}, {"ucd.ucx.eager", "64"}, {"ucd.ucx.chunk", "1000"}}) {}
 };
 
 } // namespace
@@ -259,8 +259,8 @@ DEVICE_TEST("the shortest time-out is one") {
     ok(first.start(What::put, pair.a, &key, 0), "put"); // connects the workers
     pair.answer(pair.hand.next_said().number);
     REQUIRE(pair.hand.within(5, [&] { return first.done(); }));
-    start_put(pair.a, {put.in.data(), 4, UCD_TYPE__INT}, {&key, 0, 4, UCD_TYPE__INT},
-              put.o, keys.get());
+    start_put(pair.a, {put.in.data(), 4, UCD_TYPE__INT}, {&key, 0, 4, UCD_TYPE__INT}, put.o,
+              keys.get());
     CHECK(pair.hand.within(patience, [&] { return put.done(); }));
     CHECK(put.status() == UCS_ERR_TIMED_OUT);
     CHECK(pair.hand.next_said().verb == wire::put);
@@ -399,8 +399,8 @@ TEST_CASE("a get does not succeed with bytes that never came") {
         start_get(target.a, {to.data(), claimed, UCD_TYPE__CHAR},
                   {&key, 0, claimed, UCD_TYPE__CHAR}, o);
         const auto is_untouched = [&] {
-            return std::count(to.begin() + sent, to.end(), 'x') ==
-                   static_cast<std::ptrdiff_t>(claimed - sent);
+            return std::count(to.begin() + brought, to.end(), 'x') ==
+                   static_cast<std::ptrdiff_t>(claimed - brought);
         };
         const wire::Said asked = attacker.next_said();
         REQUIRE(asked.verb == wire::get);
@@ -408,7 +408,7 @@ TEST_CASE("a get does not succeed with bytes that never came") {
         CHECK_FALSE((o.done() && o.result.status == UCS_OK));
         CHECK(is_untouched());
         // One message, with fewer bytes.
-        target.answer(asked.number, wire::done, std::string(sent, 's'));
+        target.answer(asked.number, wire::done, std::string(brought, 's'));
         attacker.progress(50);
         CHECK_FALSE((o.done() && o.result.status == UCS_OK));
         target.a.close_endpoint();

@@ -3,9 +3,8 @@
 
 #include "pipeline/message.h"
 #include "support/device_test.hpp"
+#include "ucx/attacker.hpp"
 #include "ucx/strided.hpp"
-
-#include <deque>
 
 namespace foreign_messages_test {
 
@@ -18,40 +17,21 @@ namespace {
 // What a sender says, said by hand.
 class ByHand {
 public:
-    explicit ByHand(TwoSides &sides) : sides_(sides) {}
-
-    // Not waited for: UCX may send it by rendezvous, which ends when somebody receives it.
+    explicit ByHand(TwoSides &sides) : peer_(sides.b.address(), [&] { sides.progress(); }) {}
     void tagged(const void *bytes, std::size_t count) {
-        kept_.emplace_back(static_cast<const char *>(bytes), count);
-        ucp_request_param_t p = {};
-        const ucs_status_ptr_t request =
-            ucp_tag_send_nbx(sides_.a.ep, kept_.back().data(), count, 1, &p);
-        REQUIRE(!UCS_PTR_IS_ERR(request));
-        if (request != nullptr) requests_.push_back(request);
+        peer_.tagged(std::string(static_cast<const char *>(bytes), count));
     }
     void active(const MessageHeader &header, const void *bytes, std::size_t count) {
-        ucp_request_param_t p = {};
-        // As a list: UCX 1.13 with UCX_PROTO_ENABLE=y smashes the stack with contiguous data.
-        p.op_attr_mask = UCP_OP_ATTR_FIELD_FLAGS | UCP_OP_ATTR_FIELD_DATATYPE;
-        p.datatype = ucp_dt_make_iov();
-        ucp_dt_iov_t segment = {const_cast<void *>(bytes), count};
-        p.flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY;
-        wait(ucp_am_send_nbx(sides_.a.ep, am_id, &header, sizeof header, &segment, 1, &p));
+        const auto text = [](const void *from, std::size_t length) {
+            return length == 0 ? std::string()
+                               : std::string(static_cast<const char *>(from), length);
+        };
+        peer_.active(text(&header, sizeof header), text(bytes, count));
     }
-    ~ByHand() {
-        for (const ucs_status_ptr_t request : requests_) wait(request);
-    }
+    void progress() { peer_.progress(); }
 
 private:
-    void wait(ucs_status_ptr_t request) {
-        REQUIRE(!UCS_PTR_IS_ERR(request));
-        if (request == nullptr) return;
-        sides_.until([&] { return ucp_request_check_status(request) != UCS_INPROGRESS; });
-        ucp_request_free(request);
-    }
-    std::deque<std::string> kept_;
-    std::vector<ucs_status_ptr_t> requests_;
-    TwoSides &sides_;
+    Attacker peer_;
 };
 
 } // namespace
@@ -89,7 +69,10 @@ DEVICE_TEST("chunks come in any order, before and after the message is matched")
                 hand.active(header, stream.data() + at, n);
         }
         if (!early) REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
-        sides.until([&] { return received.done(); });
+        sides.until([&] {
+            hand.progress();
+            return received.done();
+        });
         if (received.result.status != UCS_OK) one.fail(ucs_status_string(received.result.status));
         if (!out.received_from(in)) one.fail("other bytes were received");
     });
@@ -105,7 +88,10 @@ DEVICE_TEST("what no pipeline sent is refused") {
         Outcome received;
         REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
         send();
-        sides.until([&] { return received.done(); });
+        sides.until([&] {
+            hand.progress();
+            return received.done();
+        });
         CHECK(received.result.status == UCS_ERR_INVALID_PARAM);
         CHECK(out.is_clear());
     };
@@ -159,7 +145,7 @@ DEVICE_TEST("what no pipeline sent is refused") {
     header.user_id = 1;
     hand.active(header, bytes.data(), 100);
     hand.active(header, bytes.data(), 100);
-    for (int i = 0; i < 100; ++i) sides.progress();
+    for (int i = 0; i < 100; ++i) hand.progress();
     CHECK(told.times == 1);
     check_usable(sides);
 }

@@ -1,13 +1,14 @@
-// Chunks in device memory whose lengths are lies: near 2^64, so that sums of them wrap, beyond the
-// transfer, and of transfers that have failed already.
+// Hostile messages about device memory: chunks whose lengths are lies, near 2^64, so that sums of
+// them wrap, beyond the transfer, and of transfers that have failed already; and offers to read
+// memory where it is, by a peer that has a link.
 
 #include "support/device_test.hpp"
-#include "ucx/attacker.hpp"
+#include "ucx/offer_victim.hpp"
 #include "ucx/ring_pair.hpp"
 
 #include <ucd_memory.h>
 
-namespace attacks_ring_test {
+namespace attacks_device_test {
 
 using namespace ucdtest;
 
@@ -106,4 +107,64 @@ DEVICE_TEST("chunks of the ring that say they are longer than any memory") {
     CHECK(transfer(one, attacked.pair, ends) == ends.chunks());
 }
 
-} // namespace attacks_ring_test
+namespace {
+
+// Memory of the device 0.
+struct DeviceBytes {
+    void *address = nullptr;
+    DeviceBytes() {
+        const std::string device = std::string(mock::backend.name) + ":0";
+        REQUIRE(ucd_memory_alloc(device.c_str(), UCD_MEMORY__DEVICE, offered, &address) ==
+                UCD_SUCCESS);
+    }
+    ~DeviceBytes() { (void)ucd_memory_free(address); }
+    DeviceBytes(const DeviceBytes &) = delete;
+    DeviceBytes &operator=(const DeviceBytes &) = delete;
+};
+
+} // namespace
+
+// A kernel that reads beyond a mapping costs the receiver its context.
+DEVICE_TEST("hostile offers of device memory are declined, and nothing is read") {
+    const DeviceBytes from, to;
+    OfferVictim a;
+    a.device_out = to.address;
+    mock::write(from.address, a.data.data(), offered);
+    const auto honest = [&](std::size_t shared) {
+        DirectHeader offer = a.honest();
+        offer.place.memory = DirectPlace::Memory::ipc;
+        offer.place.descriptors = 0;
+        offer.place.first_descriptor = 0;
+        REQUIRE(ucd_ipc_export(from.address, shared, &offer.place.handle) == UCD_SUCCESS);
+        return offer;
+    };
+    CHECK(a.takes(honest(offered))); // the others differ from it in one thing
+    const struct {
+        const char *what;
+        std::size_t shared; // bytes
+        void (*change)(DirectPlace &);
+    } lies[] = {
+        {"less memory than the layout needs", offered - 1, [](DirectPlace &) {}},
+        {"a byte further on", offered, [](DirectPlace &p) { p.base = 1; }},
+        {"behind it", offered, [](DirectPlace &p) { p.base = offered; }},
+        {"before it", offered, [](DirectPlace &p) { p.base = UINT64_MAX; }},
+        {"an invented handle", offered, [](DirectPlace &p) { p.handle.bytes[40] ^= 1; }},
+        {"descriptors that were never passed", offered,
+         [](DirectPlace &p) { p.descriptors = 2, p.first_descriptor = 1000; }},
+        {"too many descriptors", offered, [](DirectPlace &p) { p.descriptors = UINT32_MAX; }},
+    };
+    for (const auto &lie : lies) {
+        INFO(lie.what);
+        DirectHeader offer = honest(lie.shared);
+        lie.change(offer.place);
+        CHECK_FALSE(a.takes(offer));
+    }
+    DirectHeader offer = honest(offered);
+    offer.place.handle.bytes[40] ^= 1; // of no memory that is open
+    offer.place.descriptors = 1;
+    a.authenticate(offer);
+    CHECK_FALSE(a.is_taken(offer, true, [&] { a.unlink(); }));
+    check_usable(a.pair);
+}
+
+} // namespace attacks_device_test
