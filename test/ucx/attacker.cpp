@@ -264,10 +264,7 @@ ucs_status_t Attacker::on_message(void *argument, const void *header, std::size_
 }
 
 void disagree(Attacker &attacker, const First &first, const std::string &header) {
-    wire::Message m;
-    m.id = attacker.new_id();
-    m.kind = first.kind;
-    m.total = claimed;
+    wire::Message m = attacker.new_message(first.kind, claimed);
     if (first.kind == wire::opening)
         attacker.tagged(m);
     else

@@ -113,8 +113,11 @@ public:
     void close();        // its endpoint; it says nothing more
     void release_data(); // what has come by rendezvous, without fetching it
 
-    // An id that it has not used.
+    // An id that it has not used, and a message of a transfer that begins with it.
     wire::Id new_id() { return {stream_, ++number_}; }
+    wire::Message new_message(wire::Kind kind, std::uint64_t total = 0) {
+        return {kind, new_id(), total};
+    }
 
     Side side; // without a pipeline
     std::deque<Received> received;

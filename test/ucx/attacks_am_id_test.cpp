@@ -2,6 +2,7 @@
 // object, and a family has to be asked for. They are told what, by the function that they called.
 
 #include "support/device_test.hpp"
+#include "ucx/attacker.hpp"
 #include "ucx/rma_pair.hpp"
 #include "ucx/strided.hpp"
 
@@ -240,8 +241,7 @@ DEVICE_TEST("what a target found wrong is told at the origin") {
         const Window other(pair.b, here, sizeof here);
         gone = *other.key();
     }
-    ucd_type_t twice;
-    ok(ucd_create_hvector(2, 1, 0, UCD_TYPE__INT, UCD_INFO__NULL, &twice), "hvector");
+    ucd_type_t twice = made(ucd_create_hvector, 2, 1, 0, UCD_TYPE__INT);
     const struct {
         const ucd_ucx_window_key_t *key;
         std::intptr_t displacement;

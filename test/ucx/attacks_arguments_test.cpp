@@ -21,8 +21,7 @@ namespace {
 // What the refused calls would write to.
 struct Outputs {
     ucd_ucx_request_t request;
-    ucd_ucx_t pipeline;
-    ucd_ucx_t rma;
+    ucd_ucx_t ucx;
     ucd_ucx_window_t window;
     ucp_datatype_t datatype;
     void *buffer;
@@ -35,10 +34,8 @@ struct Arguments {
     Outputs out, *o = &out;
     ucp_worker_h worker = nullptr;
     ucp_ep_h ep = nullptr;
-    ucd_ucx_t pipeline = nullptr;
-    ucd_ucx_params_t pipeline_params = {};
-    ucd_ucx_t rma = nullptr;
-    ucd_ucx_params_t rma_params = {};
+    ucd_ucx_t pipeline = nullptr, rma = nullptr;
+    ucd_ucx_params_t params = {};
     ucd_ucx_data_t data = nullptr;
     char buffer[64] = {};
 };
@@ -108,6 +105,23 @@ void needs_error(Arguments &a, const char *function, Lose lose) {
                       [&, s = status] { return lose(s); });
 }
 
+// The functions that all objects have.
+void check_object(Arguments &a, ucd_ucx_t ucx, std::uint16_t families, std::uint64_t newer) {
+    a.params.struct_size = sizeof a.params;
+    a.params.am_id = am_id + 1;
+    a.params.families = families;
+    constexpr const char *any = nullptr;
+    needs(a, "ucd_ucx_create", ucd_ucx_create, {"worker", "params", any, "ucx"}, a.worker,
+          &a.params, nullptr, &a.o->ucx);
+    needs_known_members(a, "ucd_ucx_create", a.params, newer, [&](auto *params) {
+        return ucd_ucx_create(a.worker, params, nullptr, &a.o->ucx);
+    });
+    needs(a, "ucd_ucx_destroy", ucd_ucx_destroy, {"ucx"}, &a.o->ucx);
+    needs(a, "ucd_ucx_lose_endpoint", ucd_ucx_lose_endpoint, {"ucx", "ep", any}, ucx, a.ep, lost);
+    needs_error(a, "ucd_ucx_lose_endpoint",
+                [&](ucs_status_t s) { return ucd_ucx_lose_endpoint(ucx, a.ep, s); });
+}
+
 } // namespace
 
 DEVICE_TEST("functions of pipelines refuse NULL") {
@@ -116,9 +130,7 @@ DEVICE_TEST("functions of pipelines refuse NULL") {
     a.worker = sides.a.worker;
     a.ep = sides.a.ep;
     a.pipeline = sides.a.pipeline;
-    a.pipeline_params.struct_size = sizeof a.pipeline_params;
-    a.pipeline_params.am_id = am_id + 1;
-    a.pipeline_params.families = UCD_UCX_TRANSFERS;
+    check_object(a, a.pipeline, UCD_UCX_TRANSFERS, 1);
     // Data that a call may be given.
     Told told(sides.a);
     Outcome sent;
@@ -131,12 +143,6 @@ DEVICE_TEST("functions of pipelines refuse NULL") {
     needs(a, "ucd_ucx_prepare", ucd_ucx_prepare,
           {any, any, "type", any, "ucp_buf", "ucp_count", "ucp_dt"}, a.buffer, 1, t, nullptr,
           &a.o->buffer, &a.o->count, &a.o->datatype);
-    needs(a, "ucd_ucx_create", ucd_ucx_create, {"worker", "params", any, "ucx"}, a.worker,
-          &a.pipeline_params, nullptr, &a.o->pipeline);
-    needs_known_members(a, "ucd_ucx_create", a.pipeline_params, 1, [&](auto *params) {
-        return ucd_ucx_create(a.worker, params, nullptr, &a.o->pipeline);
-    });
-    needs(a, "ucd_ucx_destroy", ucd_ucx_destroy, {"ucx"}, &a.o->pipeline);
     needs(a, "ucd_ucx_send_nbx", ucd_ucx_send_nbx,
           {"ucx", "ep", any, any, "type", any, any, "request"}, a.pipeline, a.ep, a.buffer, 1, t, 1,
           nullptr, &a.o->request);
@@ -153,12 +159,8 @@ DEVICE_TEST("functions of pipelines refuse NULL") {
           nullptr, &a.o->request);
     needs(a, "ucd_ucx_am_drop", ucd_ucx_am_drop, {"ucx", "data"}, a.pipeline, a.data);
     needs(a, "ucd_ucx_cancel", ucd_ucx_cancel, {"ucx", "request"}, a.pipeline, nullptr);
-    needs(a, "ucd_ucx_lose_endpoint", ucd_ucx_lose_endpoint, {"ucx", "ep", any}, a.pipeline, a.ep,
-          lost);
-    needs_error(a, "ucd_ucx_lose_endpoint",
-                [&](ucs_status_t s) { return ucd_ucx_lose_endpoint(a.pipeline, a.ep, s); });
     ok(ucd_ucx_am_drop(sides.a.pipeline, a.data), "ucd_ucx_am_drop");
-    const Newer params(a.pipeline_params, 0);
+    const Newer params(a.params, 0);
     ucd_ucx_t other = UCD_UCX__NULL;
     ok(ucd_ucx_create(a.worker, &params.known, UCD_INFO__NULL, &other), "newer params");
     ok(ucd_ucx_destroy(&other), "ucd_ucx_destroy");
@@ -173,19 +175,8 @@ DEVICE_TEST("functions of one-sided operations refuse NULL") {
     a.worker = pair.a.side.worker;
     a.ep = pair.a.ep();
     a.rma = pair.a.rma;
-    a.rma_params.struct_size = sizeof a.rma_params;
-    a.rma_params.am_id = am_id + 1;
-    a.rma_params.families = UCD_UCX_ONE_SIDED;
+    check_object(a, a.rma, UCD_UCX_ONE_SIDED, std::uint64_t{1} << 63);
     constexpr const char *any = nullptr;
-    needs(a, "ucd_ucx_create", ucd_ucx_create, {"worker", "params", any, "ucx"}, a.worker,
-          &a.rma_params, nullptr, &a.o->rma);
-    needs_known_members(
-        a, "ucd_ucx_create", a.rma_params, std::uint64_t{1} << 63,
-        [&](auto *params) { return ucd_ucx_create(a.worker, params, nullptr, &a.o->rma); });
-    needs(a, "ucd_ucx_destroy", ucd_ucx_destroy, {"ucx"}, &a.o->rma);
-    needs(a, "ucd_ucx_lose_endpoint", ucd_ucx_lose_endpoint, {"ucx", "ep", any}, a.rma, a.ep, lost);
-    needs_error(a, "ucd_ucx_lose_endpoint",
-                [&](ucs_status_t s) { return ucd_ucx_lose_endpoint(a.rma, a.ep, s); });
     for (const std::uintptr_t bytes : {1, 8})
         needs(a, "ucd_ucx_window_create", ucd_ucx_window_create,
               {"ucx", "base", any, any, "window"}, a.rma, a.buffer, bytes, nullptr, &a.o->window);

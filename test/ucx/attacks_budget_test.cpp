@@ -40,10 +40,7 @@ struct Spender : MeasuredTarget {
     }
     // The beginning of a transfer that brings so many bytes for a message.
     wire::Message begin(const std::string &message, std::uint64_t total) {
-        wire::Message m;
-        m.kind = wire::user_offer;
-        m.id = attacker.new_id();
-        m.total = total;
+        wire::Message m = attacker.new_message(wire::user_offer, total);
         m.user_header = message;
         attacker.active(m);
         return m;
@@ -207,10 +204,7 @@ TEST_CASE("what a barred peer has asked for is dropped") {
     b.attacker.progress(50);
     CHECK(ledger.bytes() > operations * 500);
     for (int i = 0; ledger.barred() == 0 && i < 20000; ++i) {
-        wire::Message m;
-        m.kind = wire::offer;
-        m.id = b.attacker.new_id();
-        m.total = 1000;
+        wire::Message m = b.attacker.new_message(wire::offer, 1000);
         b.attacker.active(m);
         b.attacker.progress();
     }

@@ -56,9 +56,7 @@ ucs_status_t receive(PipelineVictim &victim, const std::vector<wire::Kind> &kind
     std::string out(bytes, 'o');
     Outcome received;
     start_receive(victim.side, {out.data(), bytes, UCD_TYPE__BYTE}, received);
-    wire::Message m;
-    m.id = attacker.new_id();
-    m.total = bytes;
+    wire::Message m = attacker.new_message(wire::whole, bytes);
     for (const wire::Kind kind : kinds) {
         wire::Message one = m;
         one.kind = kind;
@@ -94,10 +92,7 @@ const std::vector<wire::Kind> in_chunks = {wire::offer, wire::opening, wire::rou
 
 // Data, or a type, as a transfer of which only the one-sided message is in the user's header.
 void send_as_transfer(Attacker &from, const std::string &message, const std::string &data) {
-    wire::Message m;
-    m.kind = wire::whole;
-    m.id = from.new_id();
-    m.total = data.size();
+    wire::Message m = from.new_message(wire::whole, data.size());
     m.user_header = message;
     from.active(m, data);
 }
@@ -181,10 +176,7 @@ TEST_CASE("a user's message with numbers that have no meaning is not delivered")
     for (const wire::Kind kind : {wire::whole, wire::user_offer}) {
         for (const Named &named : {Named{"nothing", nothing}, detail, offset}) {
             INFO("kind " << kind << ", " << named.name);
-            wire::Message m;
-            m.kind = kind;
-            m.id = victim.attacker.new_id();
-            m.total = bytes;
+            wire::Message m = victim.attacker.new_message(kind, bytes);
             m.user_id = 5;
             m.user_header = "header";
             named.change(m);

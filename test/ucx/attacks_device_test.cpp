@@ -20,8 +20,7 @@ struct Attacked {
     Told told{pair.b};
 
     Attacked() {
-        wire::Message m;
-        m.id = attacker.new_id();
+        wire::Message m = attacker.new_message(wire::whole);
         m.user_id = 1;
         attacker.active(m);
         REQUIRE(attacker.within(5, [&] { return told.reply_ep != nullptr; }));

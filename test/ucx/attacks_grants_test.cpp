@@ -141,42 +141,29 @@ public:
         for (ucd_type_t &t : made_) (void)ucd_free(&t);
     }
     ucd_type_t list(const List &displacements, ucd_type_t of = UCD_TYPE__INT) {
-        return make("hindexed_block", [&](ucd_type_t *t) {
-            return ucd_create_hindexed_block(static_cast<std::intptr_t>(displacements.size()), 1,
-                                             displacements.data(), of, UCD_INFO__NULL, t);
-        });
+        const auto count = static_cast<std::intptr_t>(displacements.size());
+        return keep(made(ucd_create_hindexed_block, count, 1, displacements.data(), of));
     }
     ucd_type_t blocks(const List &lengths, const List &displacements) {
-        return make("hindexed", [&](ucd_type_t *t) {
-            return ucd_create_hindexed(static_cast<std::intptr_t>(lengths.size()), lengths.data(),
-                                       displacements.data(), UCD_TYPE__INT, UCD_INFO__NULL, t);
-        });
+        const auto count = static_cast<std::intptr_t>(lengths.size());
+        return keep(
+            made(ucd_create_hindexed, count, lengths.data(), displacements.data(), UCD_TYPE__INT));
     }
     ucd_type_t vector(std::intptr_t count, std::intptr_t length, std::intptr_t stride,
                       ucd_type_t of = UCD_TYPE__INT) {
-        return make("hvector", [&](ucd_type_t *t) {
-            return ucd_create_hvector(count, length, stride, of, UCD_INFO__NULL, t);
-        });
+        return keep(made(ucd_create_hvector, count, length, stride, of));
     }
     ucd_type_t fields(const List &displacements, const std::vector<ucd_type_t> &types) {
         const List ones(types.size(), 1);
-        return make("struct", [&](ucd_type_t *t) {
-            return ucd_create_struct(static_cast<std::intptr_t>(types.size()), ones.data(),
-                                     displacements.data(), types.data(), UCD_INFO__NULL, t);
-        });
+        return keep(made(ucd_create_struct, static_cast<std::intptr_t>(types.size()), ones.data(),
+                         displacements.data(), types.data()));
     }
     ucd_type_t resized(std::intptr_t extent, ucd_type_t of = UCD_TYPE__INT) {
-        return make("resized", [&](ucd_type_t *t) {
-            return ucd_create_resized(of, 0, extent, UCD_INFO__NULL, t);
-        });
+        return keep(made(ucd_create_resized, of, 0, extent));
     }
 
 private:
-    template <class Create>
-    ucd_type_t make(const char *what, Create create) {
-        ucd_type_t type;
-        if (create(&type) != UCD_SUCCESS)
-            throw std::runtime_error(std::string(what) + ": " + ucd_last_error());
+    ucd_type_t keep(ucd_type_t type) {
         made_.push_back(type);
         return type;
     }

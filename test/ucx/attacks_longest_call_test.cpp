@@ -49,10 +49,7 @@ struct Victim : MeasuredTarget {
     }
     // An accumulate that begins and stops: the others of its window wait behind it.
     wire::Message stop(Attacker &attacker) const {
-        wire::Message m;
-        m.kind = wire::user_offer;
-        m.id = attacker.new_id();
-        m.total = 1000;
+        wire::Message m = attacker.new_message(wire::user_offer, 1000);
         wire::Request r = short_request(wire::accumulate);
         r.op = UCD_OP__BOR;
         r.count = m.total;
@@ -104,10 +101,7 @@ ucd_type_t nested_bytes(int levels) {
 
 // Of active messages that nobody receives: so many, each of a transfer of its own or all of one.
 void send_to_nobody(Attacker &attacker, int messages, bool of_one) {
-    wire::Message m;
-    m.kind = wire::chunk;
-    m.id = attacker.new_id();
-    m.total = 1 << 20;
+    wire::Message m = attacker.new_message(wire::chunk, 1 << 20);
     for (int i = 0; i < messages; ++i) {
         if (of_one)
             m.offset = static_cast<std::uint64_t>(i);

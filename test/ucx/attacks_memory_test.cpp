@@ -5,6 +5,7 @@
 #include "support/catch.hpp"
 #include "ucx/attacker.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <unistd.h>
 
@@ -66,10 +67,7 @@ TEST_CASE("messages that nobody receives end with their endpoint") {
     Keeper keeper(victim.side); // in place of what drops them
     const auto send = [&](wire::Kind kind, int times) {
         for (int i = 0; i < times; ++i) {
-            wire::Message m;
-            m.kind = kind;
-            m.id = attacker.new_id();
-            m.total = kind == wire::whole ? 1 : 1000000;
+            wire::Message m = attacker.new_message(kind, kind == wire::whole ? 1 : 1000000);
             m.user_id = kind == wire::whole || kind == wire::user_offer;
             attacker.active(m, std::string(kind == wire::chunk || kind == wire::whole, 'c'));
             attacker.progress();
@@ -130,10 +128,7 @@ TEST_CASE("data that is dropped takes no memory, whatever its length") {
         });
         const auto drop = [&](std::size_t bytes) {
             const std::string data(bytes, 'd');
-            wire::Message m;
-            m.kind = wire::whole;
-            m.id = attacker.new_id();
-            m.total = bytes;
+            wire::Message m = attacker.new_message(wire::whole, bytes);
             m.user_id = 1;
             attacker.active_by_rendezvous(m, data);
             REQUIRE(attacker.within(20, [&] { return !keeper.kept.empty(); }));
@@ -169,9 +164,7 @@ TEST_CASE("openings that nothing follows leave little behind") {
         for (int i = 0; i < times; ++i) {
             Outcome received;
             start_receive(victim.side, {small, sizeof small, UCD_TYPE__BYTE}, received);
-            wire::Message m;
-            m.kind = wire::opening;
-            m.id = attacker.new_id();
+            wire::Message m = attacker.new_message(wire::opening);
             m.total = 1000000; // longer than the receive, which ends
             attacker.tagged(m, 1);
             REQUIRE(attacker.within(5, [&] { return received.done(); }));
@@ -206,9 +199,8 @@ TEST_CASE("a peer over its budget is barred, and no other one") {
     CHECK(outcomes[0].result.status == UCS_ERR_EXCEEDS_LIMIT);
     CHECK_FALSE(outcomes[1].done());
     // What it says is dropped.
-    wire::Message users;
+    wire::Message users = attacker.new_message(wire::whole);
     users.user_id = 1;
-    users.id = attacker.new_id();
     attacker.active(users);
     attacker.progress(50);
     CHECK(victim.told.times == 0);

@@ -271,10 +271,7 @@ DEVICE_TEST("an operation times out if its data stops, and not if it takes long"
     for (const bool stops : {false, true}) {
         RmaTestOperation get(1000);
         ok(get.start(What::get, pair.a, &key, 0), "get");
-        wire::Message m;
-        m.kind = wire::user_offer;
-        m.id = pair.hand.new_id();
-        m.total = 4000;
+        wire::Message m = pair.hand.new_message(wire::user_offer, 4000);
         m.user_header = wire::preamble(wire::answer, pair.hand.next_said().number);
         pair.hand.active(m);
         m.kind = wire::chunk;

@@ -28,9 +28,7 @@ DEVICE_TEST("two openings of one transfer match one receive") {
         Attacker &attacker = victim.attacker;
         int refused = 0;
         for (int round = 0; round < rounds; ++round) {
-            wire::Message m;
-            m.id = attacker.new_id();
-            m.total = 4000;
+            wire::Message m = attacker.new_message(wire::whole, 4000);
             Strided first(1000), second(1000);
             Outcome one, other;
             const auto receive = [&] {
@@ -63,8 +61,7 @@ DEVICE_TEST("a transfer is a tagged one or a user's, and not both") {
         for (const bool users_first : {true, false}) {
             PipelineVictim victim;
             Attacker &attacker = victim.attacker;
-            wire::Message m;
-            m.id = attacker.new_id();
+            wire::Message m = attacker.new_message(wire::whole);
             attacker.active(m); // the connection is there now
             attacker.progress(200);
             int both = 0;

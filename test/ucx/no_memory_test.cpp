@@ -170,10 +170,7 @@ DEVICE_TEST("a target that finds no memory for data that comes in chunks refuses
     bool all = false;
     for (std::size_t nth = 1; !all; ++nth) {
         ++origin.request.number;
-        wire::Message m;
-        m.kind = wire::user_offer;
-        m.id = origin.hand.new_id();
-        m.total = 50;
+        wire::Message m = origin.hand.new_message(wire::user_offer, 50);
         m.user_header = origin.request.text();
         origin.paused = true;
         origin.hand.active(m);
@@ -213,10 +210,7 @@ DEVICE_TEST("data that nobody wants is completed at its sender, with memory for 
     // Without a handler it is dropped when it comes.
     const std::string data(20000, 'd');
     const auto send = [&](std::size_t failing) {
-        wire::Message m;
-        m.kind = wire::whole;
-        m.id = attacker.new_id();
-        m.total = data.size();
+        wire::Message m = attacker.new_message(wire::whole, data.size());
         m.user_id = 1;
         paused = true;
         attacker.active_by_rendezvous(m, data);

@@ -110,10 +110,7 @@ DEVICE_TEST("an answer for which there is no memory is said again, unless its en
 DEVICE_TEST("an operation that ends after its endpoint was lost is not answered") {
     HandOrigin origin;
     UcxSends sends;
-    wire::Message m;
-    m.kind = wire::user_offer;
-    m.id = origin.hand.new_id();
-    m.total = 50;
+    wire::Message m = origin.hand.new_message(wire::user_offer, 50);
     m.user_header = origin.request.text();
     origin.hand.active(m);
     origin.hand.progress(20); // its chunk is awaited
@@ -137,10 +134,7 @@ DEVICE_TEST("a type that comes twice is taken once") {
     origin.hand.say(origin.request.text(), origin.data);
     REQUIRE(origin.hand.next_said().verb == wire::need_type);
     // It comes in chunks, and before those are here, again.
-    wire::Message m;
-    m.kind = wire::user_offer;
-    m.id = origin.hand.new_id();
-    m.total = flat.size();
+    wire::Message m = origin.hand.new_message(wire::user_offer, flat.size());
     m.user_header = wire::preamble(wire::type_message, origin.request.number);
     origin.hand.active(m);
     origin.hand.progress(20);

@@ -18,9 +18,7 @@ using namespace ucdtest;
 namespace {
 
 ucd_type_t every_other(std::intptr_t ints) {
-    ucd_type_t type;
-    ok(ucd_create_vector(ints, 1, 2, UCD_TYPE__INT, UCD_INFO__NULL, &type), "vector");
-    return type;
+    return made(ucd_create_vector, ints, 1, 2, UCD_TYPE__INT);
 }
 
 ucd_type_t list(std::size_t entries) {
@@ -28,11 +26,8 @@ ucd_type_t list(std::size_t entries) {
     Rng rng(entries);
     std::intptr_t at = 0;
     for (std::size_t i = 0; i < entries; ++i) displs.push_back(at += 1 + rng.between(0, 100));
-    ucd_type_t type;
-    ok(ucd_create_indexed_block(static_cast<std::intptr_t>(entries), 1, displs.data(),
-                                UCD_TYPE__INT, UCD_INFO__NULL, &type),
-       "indexed_block");
-    return type;
+    return made(ucd_create_indexed_block, static_cast<std::intptr_t>(entries), 1, displs.data(),
+                UCD_TYPE__INT);
 }
 
 // A put of whatever is at hand.
@@ -336,15 +331,10 @@ DEVICE_TEST("types whose bounds overflow or overlap are refused") {
         return v;
     };
     const auto shifted = [](std::intptr_t displacement) {
-        ucd_type_t type;
-        ok(ucd_create_hindexed_block(1, 1, &displacement, UCD_TYPE__CHAR, UCD_INFO__NULL, &type),
-           "hindexed_block");
-        return type;
+        return made(ucd_create_hindexed_block, 1, 1, &displacement, UCD_TYPE__CHAR);
     };
     const auto spread = [](std::intptr_t stride) {
-        ucd_type_t type;
-        ok(ucd_create_hvector(2, 1, stride, UCD_TYPE__CHAR, UCD_INFO__NULL, &type), "hvector");
-        return type;
+        return made(ucd_create_hvector, 2, 1, stride, UCD_TYPE__CHAR);
     };
     CHECK(verdict(shifted(INT64_MAX - 1), 1, 2) == wire::out_of_range);
     CHECK(verdict(shifted(INT64_MAX - 1), 1, INT64_MAX) == wire::out_of_range);
@@ -366,10 +356,8 @@ DEVICE_TEST("a name is worth nothing without the bytes that it is made of") {
     const std::string chars = origin.request.type;
     // Of the same size: only the name tells that it is another.
     const std::intptr_t shift = 5;
-    ucd_type_t shifted;
-    ok(ucd_create_hindexed_block(1, 1, &shift, UCD_TYPE__CHAR, UCD_INFO__NULL, &shifted), "shift");
-    const std::string other = flattened(shifted);
-    ok(ucd_free(&shifted), "free");
+    ucd_type_t shifted = made(ucd_create_hindexed_block, 1, 1, &shift, UCD_TYPE__CHAR);
+    const std::string other = taken_apart(shifted);
     const auto ask = [&](std::uint64_t number) {
         origin.request.number = number;
         origin.request.by_name = true;
@@ -424,9 +412,8 @@ DEVICE_TEST("a name is worth nothing without the bytes that it is made of") {
 DEVICE_TEST("how long flattened types are") {
     const std::intptr_t sizes[] = {1000, 2000, 3000}, parts[] = {100, 200, 300},
                         starts[] = {11, 22, 33};
-    ucd_type_t type;
-    REQUIRE(ucd_create_subarray(3, sizes, parts, starts, UCD_ORDER__C, UCD_TYPE__DOUBLE,
-                                UCD_INFO__NULL, &type) == UCD_SUCCESS);
+    ucd_type_t type =
+        made(ucd_create_subarray, 3, sizes, parts, starts, UCD_ORDER__C, UCD_TYPE__DOUBLE);
     CHECK(flattened(type).size() <= 128);
     REQUIRE(ucd_free(&type) == UCD_SUCCESS);
     std::vector<std::intptr_t> displs(10000);

@@ -129,10 +129,7 @@ DEVICE_TEST("an operation that has failed does not wait for its data") {
     sends.next = {Fate::held};
     RmaTestOperation get(1000);
     ok(get.start(What::get, target.a, &key, 0), "get");
-    wire::Message m;
-    m.kind = wire::user_offer;
-    m.id = target.hand.new_id();
-    m.total = 4000;
+    wire::Message m = target.hand.new_message(wire::user_offer, 4000);
     m.user_header = wire::preamble(wire::answer, 0); // the first number
     target.hand.active(m);
     target.hand.progress(20);

@@ -101,10 +101,7 @@ DEVICE_TEST("a transfer whose chunk UCX does not send ends at both sides") {
 DEVICE_TEST("a hostile sender cannot make a receiver answer before a receive has matched") {
     TwoSides sides(SMALL_CHUNKS);
     Attacker attacker(sides.b.address(), [&] { sides.progress(); });
-    wire::Message m;
-    m.id = attacker.new_id();
-    m.total = 4000;
-    m.kind = wire::offer;
+    wire::Message m = attacker.new_message(wire::offer, 4000);
     attacker.active(m);
     m.kind = wire::route;
     m.status = wire::route_status(wire::host_route);
