@@ -10,7 +10,8 @@ namespace ucd_ucx {
 namespace {
 
 // UCX stores an active message at the receiver, but leaves a long tagged one at the sender. So
-// active messages are whole up to this size only, and nothing shorter is offered to be read.
+// active messages are whole up to this size only, and no shorter data of hosts is offered to be
+// read.
 constexpr uint64_t max_whole = 64 << 10;
 // For so little, the ring does not repay the round trip that negotiates it: at about 40 KiB both
 // ways are equally fast (docs/measurements/findings.md).
