@@ -9,6 +9,19 @@ using namespace ucd_ucx::rma;
 
 namespace {
 
+RmaArguments at_target(Verb verb, ucp_ep_h ep, const ucd_ucx_window_key_t *key,
+                       intptr_t displacement, uintptr_t count, ucd_type_t type,
+                       const ucd_ucx_param_t *param) {
+    return {.verb = verb,
+            .ep = ep,
+            .sent = {},
+            .received = {},
+            .key = key,
+            .displacement = displacement,
+            .target = {nullptr, count, type},
+            .param = param};
+}
+
 Status start(ucd_ucx_t ucx, const RmaArguments &arguments, ucd_ucx_request_t *request) {
     UCD_TRY(require_one_sided(ucx));
     UCD_TRY(require(arguments.ep, "ep"));
@@ -90,16 +103,10 @@ int ucd_ucx_put_nbx(ucd_ucx_t ucx, ucp_ep_h ep, const void *origin_buf, uintptr_
                     uintptr_t target_count, ucd_type_t target_type, const ucd_ucx_param_t *param,
                     ucd_ucx_request_t *request) {
     return guard("ucd_ucx_put_nbx", [&] {
-        return start(ucx,
-                     {.verb = Verb::put,
-                      .ep = ep,
-                      .sent = {origin_buf, origin_count, origin_type},
-                      .received = {},
-                      .key = key,
-                      .displacement = target_disp,
-                      .target = {nullptr, target_count, target_type},
-                      .param = param},
-                     request);
+        RmaArguments a =
+            at_target(Verb::put, ep, key, target_disp, target_count, target_type, param);
+        a.sent = {origin_buf, origin_count, origin_type};
+        return start(ucx, a, request);
     });
 }
 
@@ -108,16 +115,10 @@ int ucd_ucx_get_nbx(ucd_ucx_t ucx, ucp_ep_h ep, void *origin_buf, uintptr_t orig
                     uintptr_t target_count, ucd_type_t target_type, const ucd_ucx_param_t *param,
                     ucd_ucx_request_t *request) {
     return guard("ucd_ucx_get_nbx", [&] {
-        return start(ucx,
-                     {.verb = Verb::get,
-                      .ep = ep,
-                      .sent = {},
-                      .received = {origin_buf, origin_count, origin_type},
-                      .key = key,
-                      .displacement = target_disp,
-                      .target = {nullptr, target_count, target_type},
-                      .param = param},
-                     request);
+        RmaArguments a =
+            at_target(Verb::get, ep, key, target_disp, target_count, target_type, param);
+        a.received = {origin_buf, origin_count, origin_type};
+        return start(ucx, a, request);
     });
 }
 
@@ -127,17 +128,11 @@ int ucd_ucx_accumulate_nbx(ucd_ucx_t ucx, ucp_ep_h ep, const void *origin_buf,
                            uintptr_t target_count, ucd_type_t target_type, ucd_op_t op,
                            const ucd_ucx_param_t *param, ucd_ucx_request_t *request) {
     return guard("ucd_ucx_accumulate_nbx", [&] {
-        return start(ucx,
-                     {.verb = Verb::accumulate,
-                      .ep = ep,
-                      .sent = {origin_buf, origin_count, origin_type},
-                      .received = {},
-                      .key = key,
-                      .displacement = target_disp,
-                      .target = {nullptr, target_count, target_type},
-                      .op = op,
-                      .param = param},
-                     request);
+        RmaArguments a =
+            at_target(Verb::accumulate, ep, key, target_disp, target_count, target_type, param);
+        a.sent = {origin_buf, origin_count, origin_type};
+        a.op = op;
+        return start(ucx, a, request);
     });
 }
 
@@ -148,17 +143,12 @@ int ucd_ucx_get_accumulate_nbx(ucd_ucx_t ucx, ucp_ep_h ep, const void *origin_bu
                                uintptr_t target_count, ucd_type_t target_type, ucd_op_t op,
                                const ucd_ucx_param_t *param, ucd_ucx_request_t *request) {
     return guard("ucd_ucx_get_accumulate_nbx", [&] {
-        return start(ucx,
-                     {.verb = Verb::get_accumulate,
-                      .ep = ep,
-                      .sent = {origin_buf, origin_count, origin_type},
-                      .received = {result_buf, result_count, result_type},
-                      .key = key,
-                      .displacement = target_disp,
-                      .target = {nullptr, target_count, target_type},
-                      .op = op,
-                      .param = param},
-                     request);
+        RmaArguments a =
+            at_target(Verb::get_accumulate, ep, key, target_disp, target_count, target_type, param);
+        a.sent = {origin_buf, origin_count, origin_type};
+        a.received = {result_buf, result_count, result_type};
+        a.op = op;
+        return start(ucx, a, request);
     });
 }
 
