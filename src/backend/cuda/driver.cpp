@@ -156,7 +156,7 @@ uint64_t identify(int device) {
     const DriverLibrary &library = DriverLibrary::instance();
     CUdevice handle;
     CUuuid uuid{};
-    if (library.device_get(&handle, device) != CUDA_SUCCESS ||
+    if (library.device_get_uuid == nullptr || library.device_get(&handle, device) != CUDA_SUCCESS ||
         library.device_get_uuid(&uuid, handle) != CUDA_SUCCESS)
         return 0;
     return identity_of(uuid.bytes, sizeof uuid.bytes);

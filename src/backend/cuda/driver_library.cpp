@@ -24,7 +24,12 @@ DriverLibrary load() {
 // cuda.h maps some functions to names with version suffixes, which the text then has.
 #define UCD_CUDA_TEXT(function) #function
 #define UCD_CUDA_FIND(member, function) find(library, UCD_CUDA_TEXT(function), l.member, l.missing)
+#define UCD_CUDA_FIND_IF_THERE(member, function)                                                   \
+    find(library, UCD_CUDA_TEXT(function), l.member, ignored)
+    std::string ignored;
     UCD_CUDA_CALLS(UCD_CUDA_FIND);
+    UCD_CUDA_FIND_IF_THERE(device_get_uuid, cuDeviceGetUuid);
+#undef UCD_CUDA_FIND_IF_THERE
 #undef UCD_CUDA_FIND
 #undef UCD_CUDA_TEXT
     return l;

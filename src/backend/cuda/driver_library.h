@@ -18,7 +18,6 @@ namespace ucd::cuda {
     call(device_get, cuDeviceGet);                                                                 \
     call(device_get_name, cuDeviceGetName);                                                        \
     call(device_get_attribute, cuDeviceGetAttribute);                                              \
-    call(device_get_uuid, cuDeviceGetUuid);                                                        \
     call(primary_ctx_retain, cuDevicePrimaryCtxRetain);                                            \
     call(primary_ctx_release, cuDevicePrimaryCtxRelease);                                          \
     call(primary_ctx_get_state, cuDevicePrimaryCtxGetState);                                       \
@@ -57,6 +56,7 @@ struct DriverLibrary {
 #define UCD_CUDA_POINTER(member, function) decltype(&function) member = nullptr
     UCD_CUDA_CALLS(UCD_CUDA_POINTER);
 #undef UCD_CUDA_POINTER
+    decltype(&cuDeviceGetUuid) device_get_uuid = nullptr; // not all drivers have it
 
     static const DriverLibrary &instance();
 

@@ -11,7 +11,9 @@
 
 REFUSED(hipDeviceCanAccessPeer)
 REFUSED(hipDeviceEnablePeerAccess)
+REFUSED(hipDeviceGetPCIBusId)
 REFUSED(hipDeviceGetStreamPriorityRange)
+REFUSED(hipDeviceGetUuid)
 REFUSED(hipEventCreateWithFlags)
 REFUSED(hipEventDestroy)
 REFUSED(hipEventQuery)
