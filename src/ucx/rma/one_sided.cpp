@@ -42,7 +42,10 @@ bool OneSided::take_at_once(AmData &message) {
 // Failures are handled before what comes later, so that all that a Peer or an EndpointOrder has is
 // older than a failure that is handled.
 void OneSided::take(std::unique_ptr<AmData> message) {
-    if (engine.endpoint_failures.any_noted()) return engine.events.put(*message.release());
+    if (engine.endpoint_failures.any_noted()) {
+        AmData &later = *message.release();
+        return engine.events.put(later);
+    }
     if (const auto refusal = refusal_of_version_2(message->header(), message->data());
         refusal && engine.endpoint_failures.since(message->ep, message->since) == UCS_OK)
         return target.refuse_old(message->ep, *refusal);

@@ -135,7 +135,7 @@ Status ShortMessages::send(ucp_ep_h ep, const Encoded &message, const Data &data
     made->number = number;
     if (charge) made->charge = std::move(charge);
     const Status status = start(made);
-    if (made != nullptr) [[unlikely]]
+    if (status.code() == UCD_ERR__OUT_OF_MEM) [[unlikely]]
         charge = std::move(made->charge);
     return status;
 }
@@ -165,8 +165,7 @@ ShortMessage *ShortMessages::gathered_for(ucp_ep_h ep, std::size_t bytes, bool i
     next->bytes = Preamble::bytes;
     if (is_charged && !charge(*next)) return give_back(std::move(next)), nullptr;
     if (is_first) return gathered_.emplace_back(std::move(next)).get();
-    (void)start(*found);
-    if (*found != nullptr) return nullptr; // there is no memory
+    if (start(*found).code() == UCD_ERR__OUT_OF_MEM) return nullptr;
     *found = std::move(next);
     return found->get();
 }

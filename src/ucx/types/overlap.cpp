@@ -53,12 +53,12 @@ Status find_overlap_by_list(uint64_t count, ucd_type_t type, const ucd_layout_t 
     uintptr_t got;
     // Displacements are enough to find overlap, so the base address is null.
     UCD_TRY(ucd_ok(ucd_iov(nullptr, count, type, 0, all.data(), all.size(), &got)));
-    const auto begin = [](const iovec &s) { return reinterpret_cast<intptr_t>(s.iov_base); };
-    const auto before = [&](const iovec &a, const iovec &b) { return begin(a) < begin(b); };
+    const auto place = [](const iovec &s) { return reinterpret_cast<intptr_t>(s.iov_base); };
+    const auto before = [&](const iovec &a, const iovec &b) { return place(a) < place(b); };
     if (!std::is_sorted(all.begin(), all.end(), before)) std::sort(all.begin(), all.end(), before);
     overlap = Overlap::none;
     for (std::size_t i = 1; i < all.size(); ++i)
-        if (begin(all[i]) - begin(all[i - 1]) < static_cast<intptr_t>(all[i - 1].iov_len))
+        if (place(all[i]) - place(all[i - 1]) < static_cast<intptr_t>(all[i - 1].iov_len))
             overlap = Overlap::some;
     return success;
 }
