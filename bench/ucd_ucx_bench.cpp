@@ -85,12 +85,14 @@ public:
     }
 
 private:
-    // Of 64 KiB, or of 16 rows if that is more.
+    // Of 64 KiB, or of 16 rows if that is more; or as short as the shortest message is to be.
     std::vector<Layout> layouts() const {
         if (options_.rows.empty()) return cpu::whole_layouts();
         std::vector<Layout> all;
         for (const std::int64_t row : options_.rows) {
-            const std::int64_t count = std::max<std::int64_t>(16, (64 << 10) / row);
+            const std::int64_t shortest = *std::ranges::min_element(options_.sizes);
+            std::int64_t count = std::max<std::int64_t>(16, (64 << 10) / row);
+            if (shortest > 0) count = std::clamp<std::int64_t>(shortest / row, 1, count);
             all.push_back(nest_layout(fmt::format("rows of {} B", row),
                                       shapes::Nest<1>{row, {{count, 2 * row}}}, {},
                                       predefined(Element::byte)));
@@ -131,7 +133,7 @@ private:
     void print(const Subject &s, const Comparison &c) {
         if (!link_.sends()) return;
         run_.progress.clear();
-        fmt::print("{:<34} {:>9} {:>8}  {:>9}", s.name(), s.bytes() / 1024,
+        fmt::print("{:<34} {:>9.4g} {:>8}  {:>9}", s.name(), static_cast<double>(s.bytes()) / 1024,
                    s.bytes() / s.about().segments, c.time("contiguous"));
         for (const Result &r : c.results())
             if (r.contender != "contiguous")
