@@ -263,14 +263,16 @@ ucs_status_t Attacker::on_message(void *argument, const void *header, std::size_
     return UCS_INPROGRESS;
 }
 
-void disagree(Attacker &attacker, const First &first, const std::string &header) {
+void disagree(Attacker &attacker, const First &first, const std::string &header, std::uint32_t id) {
     wire::Message m = attacker.new_message(first.kind, claimed);
+    if (first.kind == wire::user_offer || first.kind == wire::whole) m.user_id = id;
     if (first.kind == wire::opening)
         attacker.tagged(m);
     else
         attacker.active(m, std::string(first.bytes, 'f'));
     m.kind = wire::whole;
     m.total = brought;
+    m.user_id = id;
     m.user_header = header;
     attacker.active(m, std::string(brought, 's'));
     attacker.progress(50);

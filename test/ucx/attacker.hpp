@@ -164,7 +164,8 @@ struct PipelineVictim {
 };
 
 // A message that says first how long its transfer is, which is `claimed` bytes, and then one of the
-// same transfer that has no more than `brought`.
+// same transfer that has no more than `brought`. `id` is the user's id of both, as far as their
+// kinds have one.
 inline constexpr std::size_t claimed = 4096, brought = 8;
 struct First {
     const char *name;
@@ -176,7 +177,7 @@ inline constexpr First firsts[] = {{"an offer", wire::offer, 0},
                                    {"a chunk", wire::chunk, 1},
                                    {"an opening", wire::opening, 0},
                                    {"a message", wire::whole, 8}};
-void disagree(Attacker &attacker, const First &first, const std::string &header);
+void disagree(Attacker &attacker, const First &first, const std::string &header, std::uint32_t id);
 
 // The name of a type that nobody has.
 inline std::string made_up_name(std::uint64_t number) {

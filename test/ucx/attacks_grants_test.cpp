@@ -114,7 +114,7 @@ TEST_CASE("a put whose bytes did not come writes nothing of the target's own mem
     origin.request.count = claimed;
     for (const auto &first : firsts) {
         INFO(first.name);
-        disagree(origin.hand, first, origin.request.text());
+        disagree(origin.hand, first, origin.request.text(), 0);
         CHECK(origin.is_untouched(brought));
         std::fill(origin.memory.begin(), origin.memory.end(), 'm');
     }

@@ -384,7 +384,7 @@ TEST_CASE("a get does not succeed with bytes that never came") {
         };
         const wire::Said asked = attacker.next_said();
         REQUIRE(asked.verb == wire::get);
-        disagree(attacker, first, wire::preamble(wire::answer, asked.number, wire::done));
+        disagree(attacker, first, wire::preamble(wire::answer, asked.number, wire::done), 0);
         CHECK_FALSE((o.done() && o.result.status == UCS_OK));
         CHECK(is_untouched());
         // One message, with fewer bytes.

@@ -213,12 +213,14 @@ DEVICE_TEST("a peer that knows another's names does not take part in its transfe
 TEST_CASE("an active message of a user is received as long as it is") {
     PipelineVictim victim({}, false);
     Attacker &attacker = victim.attacker;
+    int told_of = 0;
     for (const auto &first : firsts) {
         INFO(first.name);
         victim.told.times = 0;
-        disagree(attacker, first, "header");
+        disagree(attacker, first, "header", 1);
         if (victim.told.times == 0) continue; // refused before anybody was told
         CHECK(victim.told.times == 1);
+        ++told_of;
         std::vector<char> to(claimed, 'x');
         Outcome o;
         start_receive_active(victim.side, victim.told.data, {to.data(), claimed, UCD_TYPE__CHAR},
@@ -231,6 +233,7 @@ TEST_CASE("an active message of a user is received as long as it is") {
         CHECK(std::count(to.begin() + brought, to.end(), 'x') ==
               static_cast<std::ptrdiff_t>(claimed - brought));
     }
+    CHECK(told_of > 0);
 }
 
 // Times -------------------------------------------------------------------
