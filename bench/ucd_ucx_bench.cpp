@@ -85,7 +85,7 @@ public:
     }
 
 private:
-    // Of 64 KiB, or of 16 rows if that is more; or as short as the shortest message is to be.
+    // They have 64 KiB, or 16 rows if that is more; or they are as short as the shortest message.
     std::vector<Layout> layouts() const {
         if (options_.rows.empty()) return cpu::whole_layouts();
         std::vector<Layout> all;

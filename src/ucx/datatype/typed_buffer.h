@@ -115,10 +115,11 @@ public:
     bool is_by_reference() const { return segments_ == 0 && bytes_ > 0; }
     ucd_op_t op() const { return op_; }
     uint64_t mean_segment() const { return segments_ == 0 ? 0 : bytes_ / segments_; }
-    // Whether all rows are of one length, at regular distances; or each element has few segments.
+    // Returns whether all rows are of one length, at regular distances, or each element has few
+    // segments.
     bool is_regular() const { return is_regular_; }
-    // How much of what a device reads is data, in percent, since it reads whole sectors. 0 for data
-    // that is not in its memory.
+    // Returns how much of what a device reads is data, in percent, since it reads whole sectors; 0
+    // if the data is not in a device's memory.
     unsigned share_of_sectors() const { return share_of_sectors_; }
     // The address of the lowest byte, and the distance from there to the end of the highest.
     uint64_t lowest() const { return lowest_; }

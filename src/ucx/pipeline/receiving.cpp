@@ -49,7 +49,7 @@ bool Receiving::is_on_device_of(const RecvPart &offer) const {
            buffer_.device() == device;
 }
 
-// The pipeline of an abandoned receive may be gone.
+// The object of an abandoned receive may be gone.
 void Receiving::on_tagged(void *request, ucs_status_t status, const ucp_tag_recv_info_t *info,
                           void *argument) {
     auto *receiving = static_cast<Receiving *>(argument);

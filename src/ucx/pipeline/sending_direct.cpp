@@ -29,7 +29,7 @@ bool Sending::prepare_direct(ucd_type_t type) {
 
 // Whether other processes can read the memory, and may.
 bool Sending::find_memory(DirectPlace &place) const {
-    // Without the pipeline's key, nobody would accept connections. And the messages of a transfer
+    // Without the object's key, nobody would accept connections. And the messages of a transfer
     // that the peer has asked for already say how.
     if (options_.direct == Trust::none || transfers_.engine.options.direct == Trust::none ||
         terms_.owner != nullptr || buffer_.is_by_reference())
