@@ -294,10 +294,11 @@ namespace {
 
 // Ints of which so many are moved to a device, by indices in some memory: every other one.
 struct ByIndices {
-    ByIndices(std::size_t count, Memory typed_memory, Memory list_memory)
+    ByIndices(std::size_t count, Memory typed_memory, Memory list_memory,
+              Memory packed_memory = Memory::device0)
         : rng(5), count_(count),
           typed(rng, {0, static_cast<std::intptr_t>(8 * count)}, typed_memory),
-          packed(rng, {0, static_cast<std::intptr_t>(4 * count)}, Memory::device0) {
+          packed(rng, {0, static_cast<std::intptr_t>(4 * count)}, packed_memory) {
         std::vector<std::int64_t> indices;
         for (std::size_t i = 0; i < count; ++i) indices.push_back(static_cast<std::int64_t>(2 * i));
         // A recipe has memory of its own for indices in pageable memory.
@@ -313,10 +314,10 @@ struct ByIndices {
         packed.send();
     }
 
-    int pack() {
+    int pack(ucd_info_t info = UCD_INFO__NULL) {
         std::uintptr_t actual = 0;
         return ucd_pack(typed.real_base(), 1, type.get(), 0, packed.real_base(), 4 * count_,
-                        &actual, UCD_INFO__NULL, UCD_OP__REPLACE);
+                        &actual, info, UCD_OP__REPLACE);
     }
     void check() {
         packed.fetch();
@@ -343,6 +344,39 @@ TEST_CASE("a device that reaches the indices moves in one step, and else the hos
             CHECK(mock::counts.launches == (reaches ? 1 : 0));
             CHECK(mock::counts.copies == (reaches ? 0 : 1)); // of the chunk
         }
+}
+
+TEST_CASE("hints for host memory are obeyed in every call, also if they change") {
+    const DeviceSession session;
+    const BuiltType type(vector(8, 4, 8, leaf(UCD_TYPE__INT)));
+    Rng rng(1);
+    DeviceBuffer typed(rng, {0, 256}, Memory::pageable), host(rng, {0, 128}, Memory::pageable),
+        device(rng, {0, 128}, Memory::device0);
+    for (DeviceBuffer *buffer : {&typed, &host, &device}) buffer->send();
+    Keys info({{"ucd.inbuf", "host"}, {"ucd.outbuf", "host"}});
+    for (int i = 0; i < 3; ++i)
+        pack_now(typed.real_base(), 1, type.get(), 0, host.real_base(), 128, info);
+    CHECK(mock::counts.queries + mock::counts.launches + mock::counts.copies == 0);
+    info.set("ucd.outbuf", hint_for(Memory::device0));
+    pack_now(typed.real_base(), 1, type.get(), 0, device.real_base(), 128, info);
+    CHECK(mock::counts.launches + mock::counts.copies > 0);
+    host.fetch();
+    device.fetch();
+    CHECK(std::equal(device.actual(0), device.actual(128), host.actual(0)));
+    info.set("ucd.outbuf", "cuda:0");
+    std::uintptr_t actual = 0;
+    CHECK(ucd_pack(typed.real_base(), 1, type.get(), 0, host.real_base(), 128, &actual, info,
+                   UCD_OP__REPLACE) == UCD_ERR__NOT_SUPPORTED);
+}
+
+TEST_CASE("hints for the host's data say nothing about indices in a device's memory") {
+    const DeviceSession session;
+    ByIndices move(50, Memory::pageable, Memory::device0, Memory::pageable);
+    const Keys info({{"ucd.inbuf", "host"}, {"ucd.outbuf", "host"}});
+    for (int i = 0; i < 3; ++i) {
+        REQUIRE(move.pack(info) == UCD_SUCCESS);
+        move.check();
+    }
 }
 
 TEST_CASE("a driver that may have memory unknown is asked about what no driver knows") {

@@ -21,19 +21,23 @@ using namespace ucd;
 namespace {
 
 // Moves a whole object whose type the host has moved before, in host memory, without an op and
-// without hints. Returns false if it is any other call, and did nothing then.
+// without hints but for that memory. Returns false if it is any other call, and did nothing then.
 [[gnu::always_inline]] inline bool move_known(Direction direction, const void *typed,
                                               uintptr_t count, uintptr_t offset, const void *packed,
                                               uintptr_t packed_bytes, ucd_type_t handle,
                                               ucd_op_t op, uintptr_t *actual, ucd_info_t info) {
     const Context *const context = running_context.load(std::memory_order_acquire);
-    if (context == nullptr || actual == nullptr || info != UCD_INFO__NULL || op != UCD_OP__REPLACE)
-        return false;
+    if (context == nullptr || actual == nullptr || op != UCD_OP__REPLACE) return false;
+    const bool is_hinted = info != UCD_INFO__NULL;
+    if (is_hinted && (is_checked(info) || !info_of(info)->names_host_only)) return false;
     const KnownMove known = find_known(handle, count, offset, packed, packed_bytes);
     if (known.plan == nullptr || context->defaults.limits.threads != 1) return false;
     auto *const at = static_cast<char *>(const_cast<void *>(typed));
     auto *const stream = static_cast<char *>(const_cast<void *>(packed));
-    if (!all_on_host(*context, context->defaults, known.type, at, nullptr, stream)) return false;
+    // A plan of the host also means that it reaches the indices of a type by reference.
+    if (!is_hinted &&
+        !all_on_host(*context, context->defaults, known.type, at, nullptr, stream))
+        return false;
     move_whole(*known.plan, direction, at, stream);
     *actual = known.type->size;
     return true;

@@ -34,6 +34,8 @@ struct Info {
     std::optional<bool> checks_handles;    // ucd.check
     std::optional<bool> reads_environment; // ucd.environment
     std::optional<uint64_t> ze_context;
+    // Both buffers are in the host's memory, and no other hint says how the host moves data.
+    bool names_host_only = false;
     // The values of all keys as they were set, known keys or not, sorted by key.
     std::vector<std::pair<std::string, std::string>> texts;
 };

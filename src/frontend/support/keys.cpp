@@ -235,7 +235,14 @@ Status set(Info &info, const Key &key, const char *called, std::string_view valu
 
 Status set_hint(Info &info, std::string_view name, std::string_view value) {
     for (const Key &key : keys)
-        if (name == key.name) return set(info, key, key.name, value);
+        if (name == key.name) {
+            const Status status = set(info, key, key.name, value);
+            const auto is_host = [](const std::optional<LocationHint> &hint) {
+                return hint && hint->kind == MemoryKind::host;
+            };
+            info.names_host_only = is_host(info.inbuf) && is_host(info.outbuf) && !info.threads;
+            return status;
+        }
     if (!name.starts_with("ucd.") || begins_with_one_of(name, key_families)) return success;
     return fail_unknown_key(name);
 }

@@ -131,11 +131,10 @@ MemoryName name_of(const MemoryLocation &location) {
                       location.device);
         return name;
     }
-    // Programs may ask before each of many small transfers, so constant names are not formatted.
-    const std::string_view constant = location.kind == MemoryKind::pinned    ? "pinned"
-                                      : location.kind == MemoryKind::managed ? "managed"
-                                                                             : "host";
-    name.text[constant.copy(name.text, sizeof name.text - 1)] = '\0';
+    std::snprintf(name.text, sizeof name.text, "%s",
+                  location.kind == MemoryKind::pinned    ? "pinned"
+                  : location.kind == MemoryKind::managed ? "managed"
+                                                         : "host");
     return name;
 }
 

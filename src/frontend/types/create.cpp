@@ -76,6 +76,9 @@ Status create_dup(const Type &child, TypeOwner &type) {
     TypeOwner t(new NestType(Combiner::dup, child));
     TypeProperties &properties = *t;
     properties = child;
+    // performance only: it would be found at first use
+    t->state.cache.store(child.state.cache.load(std::memory_order_acquire),
+                         std::memory_order_relaxed);
     type = std::move(t);
     return success;
 }

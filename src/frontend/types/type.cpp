@@ -31,7 +31,11 @@ namespace {
 // free.
 void drop(const Type &type, const Type *&dead, uint64_t times = 1) {
     if (type.permanent) return;
-    if (type.state.references.fetch_sub(times, std::memory_order_acq_rel) != times) return;
+    // If these are all there are, nobody else can see the count.
+    std::atomic<uint64_t> &references = type.state.references;
+    if (references.load(std::memory_order_acquire) != times &&
+        references.fetch_sub(times, std::memory_order_acq_rel) != times)
+        return;
     type.state.next_dead = dead;
     dead = &type;
 }

@@ -39,8 +39,11 @@ Status choose(const Wanted &r, const PrepareOptions &options, DatatypeForm &form
     std::string sent, received;
     UCD_TRY(read_key(r.info, "ucd.inbuf", sent));
     UCD_TRY(read_key(r.info, "ucd.outbuf", received));
-    if (sent.empty() && received.empty())
-        UCD_TRY(find_memory(r.buf, r.count, r.type, r.info, TransferDirection::send, sent));
+    if (sent.empty() && received.empty()) {
+        MemoryName found;
+        UCD_TRY(found.find(r.buf, r.count, r.type, r.info, TransferDirection::send));
+        sent = found.text();
+    }
     for (const std::string &memory : {sent, received})
         if (!memory.empty() && !host_reaches(memory)) return success;
     ucd_advice_t advice;

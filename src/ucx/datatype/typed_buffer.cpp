@@ -76,7 +76,6 @@ bool may_have_hints(ucd_info_t info) {
 } // namespace
 
 Status layout_of(uint64_t count, ucd_type_t type, ucd_layout_t &layout) {
-    layout = {};
     layout.struct_size = sizeof layout;
     return ucd_ok(ucd_get_layout(count, type, &layout));
 }
@@ -86,46 +85,45 @@ Status copy_hints(ucd_info_t info, OwnedInfo &hints) {
     return success;
 }
 
-Status find_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
-                   TransferDirection direction, std::string &memory) {
+Status MemoryName::find(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
+                        TransferDirection direction) {
     UCD_TRY(
-        read_key(info, direction == TransferDirection::send ? "ucd.inbuf" : "ucd.outbuf", memory));
-    if (!memory.empty()) return success;
-    char found[32];
+        read_key(info, direction == TransferDirection::send ? "ucd.inbuf" : "ucd.outbuf", hinted_));
+    if (!hinted_.empty()) return success;
     uintptr_t needed;
-    UCD_TRY(ucd_ok(ucd_get_memory(buf, count, type, info, found, sizeof found, &needed)));
-    memory = found;
-    return success;
+    return ucd_ok(ucd_get_memory(buf, count, type, info, found_, sizeof found_, &needed));
 }
 
-bool host_reaches(const std::string &memory) {
+bool host_reaches(std::string_view memory) {
     return memory == "host" || memory == "pinned" || memory == "managed";
 }
 
-Status BufferHints::set(const std::string &memory, ucd_info_t from, TransferDirection direction) {
+Status BufferHints::set(const char *memory, ucd_info_t from, TransferDirection direction) {
+    const bool is_plain = std::string_view(memory) == "host";
     on_host = host_reaches(memory);
     UCD_TRY(copy_hints(from, info));
     // Data in host memory is also packed to, and unpacked from, host memory.
-    if (memory == "host" || direction == TransferDirection::send)
-        UCD_TRY(info.set("ucd.inbuf", memory.c_str()));
-    if (memory == "host" || direction == TransferDirection::receive)
-        UCD_TRY(info.set("ucd.outbuf", memory.c_str()));
+    if (is_plain || direction == TransferDirection::send)
+        UCD_TRY(info.set("ucd.inbuf", memory));
+    if (is_plain || direction == TransferDirection::receive)
+        UCD_TRY(info.set("ucd.outbuf", memory));
     if (on_host) return success;
     device = memory;
     UCD_TRY(copy_hints(from, near));
-    UCD_TRY(near.set("ucd.inbuf", memory.c_str()));
-    return near.set("ucd.outbuf", memory.c_str());
+    UCD_TRY(near.set("ucd.inbuf", memory));
+    return near.set("ucd.outbuf", memory);
 }
 
 Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
                   TransferDirection direction, const BufferHints &for_host,
                   std::unique_ptr<const BufferHints> &made, const BufferHints *&hints) {
     hints = &for_host;
-    std::string memory; // allocates nothing in the common case
-    UCD_TRY(find_memory(buf, count, type, info, direction, memory));
-    if (memory == "host" && (info == UCD_INFO__NULL || !may_have_hints(info))) return success;
+    MemoryName memory;
+    UCD_TRY(memory.find(buf, count, type, info, direction));
+    const bool is_host = memory.is_host();
+    if (is_host && (info == UCD_INFO__NULL || !may_have_hints(info))) return success;
     auto found = std::make_unique<BufferHints>();
-    UCD_TRY(found->set(memory, info, direction));
+    UCD_TRY(found->set(memory.text(), info, direction));
     made = std::move(found);
     hints = made.get();
     return success;
@@ -150,8 +148,8 @@ Status TypedBuffer::set(const Data &data, ucd_info_t info, TransferDirection dir
     buf_ = static_cast<char *>(const_cast<void *>(data.buf));
     count_ = data.count;
     UCD_TRY(type_.keep(data.type));
-    ucd_layout_t layout = {};
-    if (count_ > 0) UCD_TRY(layout_of(count_, data.type, layout));
+    ucd_layout_t layout;
+    UCD_TRY(layout_of(count_, data.type, layout));
     bytes_ = layout.bytes;
     segments_ = layout.segments;
     lowest_ = reinterpret_cast<uintptr_t>(buf_) + static_cast<uint64_t>(layout.low);

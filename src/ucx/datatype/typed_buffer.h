@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace ucd_ucx {
 
@@ -53,17 +55,29 @@ Status layout_of(uint64_t count, ucd_type_t type, ucd_layout_t &layout);
 // Copies the hints of `info` about moving data, except those that name the buffers' memory.
 Status copy_hints(ucd_info_t info, OwnedInfo &hints);
 
-// Finds the memory of a buffer: as the hint for this direction says, or else by asking libucd.
-Status find_memory(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
-                   TransferDirection direction, std::string &memory);
+// The name of a buffer's memory, as in hints.
+class MemoryName {
+public:
+    // As the hint for this direction says, or else by asking libucd.
+    Status find(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
+                TransferDirection direction);
+    const char *text() const { return hinted_.empty() ? found_ : hinted_.c_str(); }
+    bool is_host() const {
+        return hinted_.empty() ? std::memcmp(found_, "host", sizeof "host") == 0 : hinted_ == "host";
+    }
+
+private:
+    std::string hinted_;
+    char found_[32] = ""; // performance only: no string is made for each short message
+};
 // Whether the host can access this memory.
-bool host_reaches(const std::string &memory);
+bool host_reaches(std::string_view memory);
 
 // The hints for moving data in one memory in one direction. One object serves all data that is
 // moved in the same way.
 struct BufferHints {
     // Sets all hints, from the name of the memory and `info`.
-    Status set(const std::string &memory, ucd_info_t info, TransferDirection direction);
+    Status set(const char *memory, ucd_info_t info, TransferDirection direction);
 
     OwnedInfo info;      // names the memory, so that libucd need not look it up
     OwnedInfo near;      // for devices: both buffers are in this memory

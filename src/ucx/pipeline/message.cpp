@@ -5,8 +5,7 @@
 namespace ucd_ucx {
 
 bool is_of_refused_peer(const MessageHeader &header) {
-    if (header.letters == MessageHeader::expected_letters)
-        return header.first_byte != own_first_byte;
+    if (header.has_letters()) return header.first_byte != own_first_byte;
     constexpr uint32_t version_1 = 0x55434431, version_2 = 0x55434432;
     uint32_t magic;
     std::memcpy(&magic, static_cast<const void *>(&header), sizeof magic);

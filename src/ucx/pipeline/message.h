@@ -7,6 +7,7 @@
 #include "engine/version.h"
 
 #include <array>
+#include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -83,8 +84,12 @@ struct MessageHeader {
         return kind == MessageKind::ring_chunk ||
                (kind == MessageKind::route && route() == ChunkRoute::ring);
     }
+    // performance only: as numbers, since compilers call a function to compare arrays
+    bool has_letters() const {
+        return std::bit_cast<uint32_t>(letters) == std::bit_cast<uint32_t>(expected_letters);
+    }
     bool is_good() const {
-        return first_byte == own_first_byte && letters == expected_letters && kind >= first_kind &&
+        return first_byte == own_first_byte && has_letters() && kind >= first_kind &&
                kind <= last_kind;
     }
 };

@@ -50,10 +50,10 @@ Status ucd_ucx_window::set(ucd_info_t from, const TransferOptions &defaults) {
     TransferOptions options = defaults;
     UCD_TRY(read_transfer_options(from, options));
     fill_randomly(name.data(), name.size());
-    std::string memory;
-    UCD_TRY(find_memory(base, bytes, UCD_TYPE__BYTE, from, TransferDirection::receive, memory));
-    UCD_TRY(to_read.set(memory, from, TransferDirection::send));
-    UCD_TRY(to_write.set(memory, from, TransferDirection::receive));
+    MemoryName memory;
+    UCD_TRY(memory.find(base, bytes, UCD_TYPE__BYTE, from, TransferDirection::receive));
+    UCD_TRY(to_read.set(memory.text(), from, TransferDirection::send));
+    UCD_TRY(to_write.set(memory.text(), from, TransferDirection::receive));
     eager = direct_limit(options, to_read);
     transfer_bytes = bytes_of_transfer(options);
     return copy_transfer_options(from, info);
