@@ -40,7 +40,7 @@ Status choose(const Wanted &r, const PrepareOptions &options, DatatypeForm &form
     UCD_TRY(read_key(r.info, "ucd.inbuf", sent));
     UCD_TRY(read_key(r.info, "ucd.outbuf", received));
     if (sent.empty() && received.empty()) {
-        MemoryName found;
+        BufferMemory found;
         UCD_TRY(found.find(r.buf, r.count, r.type, r.info, TransferDirection::send));
         sent = found.text();
     }

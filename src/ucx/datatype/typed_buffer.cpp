@@ -85,7 +85,7 @@ Status copy_hints(ucd_info_t info, OwnedInfo &hints) {
     return success;
 }
 
-Status MemoryName::find(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
+Status BufferMemory::find(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
                         TransferDirection direction) {
     UCD_TRY(
         read_key(info, direction == TransferDirection::send ? "ucd.inbuf" : "ucd.outbuf", hinted_));
@@ -118,7 +118,7 @@ Status find_hints(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t 
                   TransferDirection direction, const BufferHints &for_host,
                   std::unique_ptr<const BufferHints> &made, const BufferHints *&hints) {
     hints = &for_host;
-    MemoryName memory;
+    BufferMemory memory;
     UCD_TRY(memory.find(buf, count, type, info, direction));
     const bool is_host = memory.is_host();
     if (is_host && (info == UCD_INFO__NULL || !may_have_hints(info))) return success;

@@ -56,7 +56,7 @@ Status layout_of(uint64_t count, ucd_type_t type, ucd_layout_t &layout);
 Status copy_hints(ucd_info_t info, OwnedInfo &hints);
 
 // The name of a buffer's memory, as in hints.
-class MemoryName {
+class BufferMemory {
 public:
     // As the hint for this direction says, or else by asking libucd.
     Status find(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,

@@ -50,7 +50,7 @@ Status ucd_ucx_window::set(ucd_info_t from, const TransferOptions &defaults) {
     TransferOptions options = defaults;
     UCD_TRY(read_transfer_options(from, options));
     fill_randomly(name.data(), name.size());
-    MemoryName memory;
+    BufferMemory memory;
     UCD_TRY(memory.find(base, bytes, UCD_TYPE__BYTE, from, TransferDirection::receive));
     UCD_TRY(to_read.set(memory.text(), from, TransferDirection::send));
     UCD_TRY(to_write.set(memory.text(), from, TransferDirection::receive));
