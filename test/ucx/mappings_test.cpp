@@ -4,7 +4,7 @@
 #include "support/catch.hpp"
 #include "support/device_test.hpp"
 
-#include "memory/mappings.h"
+#include "direct/mappings.h"
 
 #include "support/moves/strided_move.hpp"
 
@@ -74,11 +74,11 @@ DEVICE_TEST("what is in use stays open when all is closed, and is not found any 
     Mappings mappings(ledger);
     auto used = ranges.open(mappings, 0);
     (void)ranges.open(mappings, 1);
-    mappings.close_all();
+    mappings.close(ranges.sender);
     CHECK(!ranges.is_open(1));
     const auto again = ranges.open(mappings, 0);
     CHECK(again != used);
-    mappings.close_all();
+    mappings.close(ranges.sender);
     used.reset();
     CHECK(ranges.is_open(0)); // once more
     CHECK(!ranges.is_open(0));
@@ -108,7 +108,7 @@ DEVICE_TEST(
     CHECK(mappings.open(other, ranges.handles[room], {}, ranges.device, refused).ok());
     refused.reset();
     used.clear();
-    mappings.close_all();
+    mappings.close(ranges.sender);
     CHECK(ledger.bytes() == 0);
 }
 

@@ -200,7 +200,7 @@ TEST_CASE("memory of huge pages is not mapped") {
     if (!huge || ::ftruncate(huge.get(), bytes) != 0) return;
     REQUIRE(::fcntl(huge.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0);
     CHECK(ucd_ucx::SharedMemory::open(huge.get(), bytes) == nullptr);
-    CHECK(ucd_ucx::SharedMemory::open_to_read(huge.get(), bytes) == nullptr);
+    CHECK(ucd_ucx::SharedMemory::open(huge.get(), bytes, false) == nullptr);
 }
 
 DEVICE_TEST("both sides have to trust, and an operation may refuse") {

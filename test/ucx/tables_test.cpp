@@ -2,7 +2,6 @@
 // are.
 
 #include "c_api/allocations.hpp"
-#include "pipeline/direct_types.h"
 #include "pipeline/message_table.h"
 #include "pipeline/recv_message.h"
 #include "pipeline/transfers.h"
@@ -263,7 +262,7 @@ TEST_CASE("each type of a target is charged, to its peer or to what is remembere
 TEST_CASE("a type for a direct transfer is learned if its peer may still cause work") {
     Endpoints eps;
     Ledger ledger({});
-    DirectTypes types(ledger);
+    TypesOfTarget types(ledger);
     const auto learn = [&](std::intptr_t stride) {
         const std::string bytes = flattened_vector(stride);
         types.learn(eps[0], bytes);

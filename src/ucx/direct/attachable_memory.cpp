@@ -13,7 +13,8 @@ namespace ucd_ucx {
 namespace {
 
 struct Attachable {
-    AttachableName name;
+    uint64_t bytes;
+    ucd_ipc_handle_t handle;
     int descriptor;
 };
 
@@ -24,11 +25,14 @@ std::atomic<std::size_t> number_of_attachables = 0;
 
 } // namespace
 
-AttachableName AttachableName::of(const ucd_ipc_handle_t &handle) {
+uint64_t AttachableName::bytes_of(const ucd_ipc_handle_t &handle) {
     AttachableName name;
     static_assert(sizeof name <= sizeof handle.bytes);
     std::memcpy(static_cast<void *>(&name), handle.bytes, sizeof name);
-    return name;
+    const bool is_good = name.letters == expected_letters &&
+                         name.bytes <= static_cast<uint64_t>(INTPTR_MAX) &&
+                         is_same(name.handle(), handle);
+    return is_good ? name.bytes : 0;
 }
 
 ucd_ipc_handle_t AttachableName::handle() const {
@@ -43,7 +47,7 @@ AttachableMemory::AttachableMemory(const SharedMemory &memory, int descriptor)
     name.bytes = memory.bytes();
     for (uint64_t &part : name.id) part = random_token();
     const std::lock_guard lock(attachables_mutex);
-    attachables[address_] = {name, descriptor};
+    attachables[address_] = {memory.bytes(), name.handle(), descriptor};
     number_of_attachables = attachables.size();
 }
 
@@ -60,49 +64,22 @@ bool AttachableMemory::find(uint64_t address, uint64_t bytes, ucd_ipc_handle_t &
     auto found = attachables.upper_bound(address);
     if (found == attachables.begin()) return false;
     --found;
-    const AttachableName &name = found->second.name;
     offset = address - found->first;
-    if (bytes > name.bytes || offset > name.bytes - bytes) return false;
-    handle = name.handle();
+    const uint64_t all = found->second.bytes;
+    if (bytes > all || offset > all - bytes) return false;
+    handle = found->second.handle;
     return true;
 }
 
 FileDescriptor AttachableMemory::open_to_read(const ucd_ipc_handle_t &handle) {
-    const AttachableName name = AttachableName::of(handle);
     const std::lock_guard lock(attachables_mutex);
     for (const auto &[address, attachable] : attachables) {
-        if (std::memcmp(attachable.name.id, name.id, sizeof name.id) != 0) continue;
+        if (!is_same(attachable.handle, handle)) continue;
         char path[32];
         (void)std::snprintf(path, sizeof path, "/proc/self/fd/%d", attachable.descriptor);
         return FileDescriptor(::open(path, O_RDONLY | O_CLOEXEC));
     }
     return {};
-}
-
-AttachedPtr AttachedMemories::find(ucp_ep_h sender, const ucd_ipc_handle_t &handle) {
-    return kept_.find([&](const AttachedMemory &memory) {
-        return memory.sender == sender &&
-               std::memcmp(memory.handle_.bytes, handle.bytes, sizeof handle.bytes) == 0;
-    });
-}
-
-// The peer states the size. It is compared with the descriptor's before anything is mapped.
-AttachedPtr AttachedMemories::open(ucp_ep_h sender, const ucd_ipc_handle_t &handle,
-                                   int descriptor) {
-    const AttachableName name = AttachableName::of(handle);
-    const ucd_ipc_handle_t of_name = name.handle(); // the rest is 0
-    if (name.letters != AttachableName::expected_letters || name.bytes == 0 ||
-        name.bytes > static_cast<uint64_t>(INTPTR_MAX) ||
-        std::memcmp(of_name.bytes, handle.bytes, sizeof handle.bytes) != 0)
-        return nullptr;
-    Charge charge = kept_.make_room(sender, bytes_of(name.bytes));
-    if (!charge) return nullptr;
-    std::unique_ptr<SharedMemory> mapped = SharedMemory::open_to_read(descriptor, name.bytes);
-    if (mapped == nullptr) return nullptr;
-    auto memory = std::make_shared<const AttachedMemory>(sender, handle, std::move(mapped),
-                                                         std::move(charge));
-    kept_.add(memory);
-    return memory;
 }
 
 } // namespace ucd_ucx

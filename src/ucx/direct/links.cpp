@@ -1,6 +1,6 @@
 #include "direct/links.h"
 
-#include "common/tokens.h"
+#include "direct/attachable_memory.h"
 
 #include <algorithm>
 #include <cstring>
@@ -92,6 +92,50 @@ bool Link::recall(uint64_t first, uint64_t count) {
     const LinkMessage message = {
         .about = LinkMessage::About::recall, .first = first, .count = count};
     return state_ == LinkState::up && send(socket_, message);
+}
+
+bool Link::pass_memory(const ucd_ipc_handle_t &handle, std::span<const int> descriptors,
+                       PassedRange &range) {
+    if (again_ > max_again) return false;
+    ranges_.reserve(max_ranges);
+    range = {next_passed_, 0};
+    while (range.count < descriptors.size()) {
+        const auto left = descriptors.subspan(range.count);
+        const auto some = left.first(std::min(left.size(), max_passed));
+        uint64_t first;
+        if (!pass(some, &first)) {
+            if (range.count > 0) (void)recall(range.first, range.count);
+            return false;
+        }
+        range.count += static_cast<uint32_t>(some.size());
+    }
+    if (ranges_.size() == max_ranges) {
+        const PassedRange &oldest = ranges_.front().range;
+        (void)recall(oldest.first, oldest.count); // else the reader's limits do it
+        ranges_.erase(ranges_.begin());
+    }
+    ranges_.push_back({handle, range});
+    return true;
+}
+
+bool Link::has_passed(const ucd_ipc_handle_t &handle, PassedRange &range) const {
+    const auto found = std::find_if(ranges_.begin(), ranges_.end(), [&](const PassedTo &passed) {
+        return is_same(passed.handle, handle);
+    });
+    if (found != ranges_.end()) range = found->range;
+    return found != ranges_.end();
+}
+
+void Link::pass_again(const ucd_ipc_handle_t &handle) {
+    ++again_;
+    std::erase_if(ranges_, [&](const PassedTo &passed) { return is_same(passed.handle, handle); });
+}
+
+bool Link::has_to_be_sent(const ContentId &type) {
+    if (std::find(sent_types_.begin(), sent_types_.end(), type) != sent_types_.end()) return false;
+    if (sent_types_.size() == max_sent_types) sent_types_.clear();
+    sent_types_.push_back(type);
+    return true;
 }
 
 int Link::passed(uint64_t number) const {

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "common/ledger.h"
+#include "common/tokens.h"
 #include "direct/local_socket.h"
 
 #include <array>
@@ -20,6 +21,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <ucd_memory.h>
 #include <ucp/api/ucp.h>
 #include <unordered_map>
 #include <vector>
@@ -36,6 +38,12 @@ using Mac = std::array<unsigned char, 16>;
 using LinkKey = std::array<unsigned char, 32>;
 
 struct LinkMessage;
+
+// The numbers of descriptors that were passed, at the reader.
+struct PassedRange {
+    uint64_t first = 0;
+    uint32_t count = 0; // 0: none are needed
+};
 
 // One endpoint's connection with the process behind it.
 class Link {
@@ -58,6 +66,18 @@ public:
     bool pass(std::span<const int> descriptors, uint64_t *first);
     // The reader closes them.
     bool recall(uint64_t first, uint64_t count);
+    // Same as `pass`, as many messages as needed, for memory that `handle` names: the owner
+    // remembers that the reader has it. Returns false if it cannot be passed at present.
+    bool pass_memory(const ucd_ipc_handle_t &handle, std::span<const int> descriptors,
+                     PassedRange &range);
+    // Whether the reader has had the descriptors of this memory, and has them still.
+    bool has_passed(const ucd_ipc_handle_t &handle, PassedRange &range) const;
+    // The reader does not have the memory (any more): it is passed again, a few times.
+    void pass_again(const ucd_ipc_handle_t &handle);
+    // Whether the reader has to be sent the type; if so, it counts as sent from now on.
+    bool has_to_be_sent(const ContentId &type);
+    // The reader does not know it any more.
+    void send_again(const ContentId &type) { std::erase(sent_types_, type); }
     // The descriptor of this number, at the reader; -1 if there is none.
     int passed(uint64_t number) const;
     // Closes descriptors at the reader, which has what it needs of them.
@@ -79,6 +99,13 @@ private:
         FileDescriptor descriptor;
         Charge charge;
     };
+    struct PassedTo {
+        ucd_ipc_handle_t handle;
+        PassedRange range;
+    };
+    static constexpr std::size_t max_ranges = 64; // as many as a reader keeps open
+    static constexpr unsigned max_again = 100;
+    static constexpr std::size_t max_sent_types = 256;
     Link(uint64_t id, ucp_ep_h ep, bool owns, LinkState state)
         : id_(id), ep_(ep), owns_(owns), state_(state) {}
 
@@ -90,9 +117,13 @@ private:
     PeerProcess peer_;
     FileDescriptor socket_;
     LinkKey key_ = {};
-    uint64_t number_ = 0;      // the last one that was drawn, or that has come
-    uint64_t next_passed_ = 0; // the number of the next descriptor
-    std::map<uint64_t, Passed> passed_;
+    uint64_t number_ = 0;               // the last one that was drawn, or that has come
+    uint64_t next_passed_ = 0;          // the number of the next descriptor
+    std::map<uint64_t, Passed> passed_; // at the reader
+    // At the owner: memory that the reader has, the oldest first, and types.
+    std::vector<PassedTo> ranges_;
+    unsigned again_ = 0;
+    std::vector<ContentId> sent_types_;
     Charge charge_;
 };
 

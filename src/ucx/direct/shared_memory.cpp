@@ -15,6 +15,17 @@ namespace {
 // access would be a SIGBUS.
 constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
+// Huge pages can be sealed, too. But a hole that the other process makes there is filled from a
+// pool of such pages, and if that is empty, reading the hole ends this process.
+bool is_sealed(int descriptor, uint64_t bytes) {
+    struct stat found = {};
+    struct statfs system = {};
+    const int sealed = ::fcntl(descriptor, F_GET_SEALS);
+    return sealed >= 0 && (sealed & seals) == seals && ::fstat(descriptor, &found) == 0 &&
+           static_cast<uint64_t>(found.st_size) == bytes && ::fstatfs(descriptor, &system) == 0 &&
+           system.f_type == TMPFS_MAGIC;
+}
+
 } // namespace
 
 std::unique_ptr<SharedMemory> SharedMemory::map(int descriptor, uint64_t bytes, int protection) {
@@ -36,23 +47,9 @@ std::unique_ptr<SharedMemory> SharedMemory::make(const char *name, uint64_t byte
     return map(descriptor.get(), bytes, PROT_READ | PROT_WRITE);
 }
 
-// Huge pages can be sealed, too. But a hole that the other process makes there is filled from a
-// pool of such pages, and if that is empty, reading the hole ends this process.
-bool SharedMemory::is_sealed(int descriptor, uint64_t bytes) {
-    struct stat found = {};
-    struct statfs system = {};
-    const int sealed = ::fcntl(descriptor, F_GET_SEALS);
-    return sealed >= 0 && (sealed & seals) == seals && ::fstat(descriptor, &found) == 0 &&
-           static_cast<uint64_t>(found.st_size) == bytes && ::fstatfs(descriptor, &system) == 0 &&
-           system.f_type == TMPFS_MAGIC;
-}
-
-std::unique_ptr<SharedMemory> SharedMemory::open(int descriptor, uint64_t bytes) {
-    return is_sealed(descriptor, bytes) ? map(descriptor, bytes, PROT_READ | PROT_WRITE) : nullptr;
-}
-
-std::unique_ptr<SharedMemory> SharedMemory::open_to_read(int descriptor, uint64_t bytes) {
-    return is_sealed(descriptor, bytes) ? map(descriptor, bytes, PROT_READ) : nullptr;
+std::unique_ptr<SharedMemory> SharedMemory::open(int descriptor, uint64_t bytes, bool may_write) {
+    const int protection = may_write ? PROT_READ | PROT_WRITE : PROT_READ;
+    return is_sealed(descriptor, bytes) ? map(descriptor, bytes, protection) : nullptr;
 }
 
 SharedMemory::~SharedMemory() {

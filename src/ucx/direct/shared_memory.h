@@ -18,9 +18,8 @@ public:
                                               FileDescriptor &descriptor);
     // Maps what another process has made. Null if it does not have this size, if its size could
     // change, or if it is made of huge pages.
-    static std::unique_ptr<SharedMemory> open(int descriptor, uint64_t bytes);
-    // Same, for reading only.
-    static std::unique_ptr<SharedMemory> open_to_read(int descriptor, uint64_t bytes);
+    static std::unique_ptr<SharedMemory> open(int descriptor, uint64_t bytes,
+                                              bool may_write = true);
     ~SharedMemory();
     SharedMemory(const SharedMemory &) = delete;
     SharedMemory &operator=(const SharedMemory &) = delete;
@@ -30,7 +29,6 @@ public:
 
 private:
     SharedMemory(char *address, uint64_t bytes) : address_(address), bytes_(bytes) {}
-    static bool is_sealed(int descriptor, uint64_t bytes);
     static std::unique_ptr<SharedMemory> map(int descriptor, uint64_t bytes, int protection);
 
     char *const address_;

@@ -83,82 +83,50 @@ bool has_layout(const PeerType &type, const DirectPlace &place, uint64_t total) 
 bool RecvPart::find_direct(const Receiving &receiving, Decline *reason) {
     const DirectPlace place = direct_place();
     const TypedBuffer &to = receiving.buffer();
-    const bool is_attached = place.memory == DirectPlace::Memory::attached && to.on_host();
+    const bool is_on_host = place.memory == DirectPlace::Memory::attached && to.on_host();
     const bool is_on_device = place.memory == DirectPlace::Memory::ipc && !to.on_host() &&
                               takes_direct(to, receiving.options());
     if (!receiving.goes_direct() || to.op() != UCD_OP__REPLACE || !place.unused_are_zero() ||
-        (!is_attached && !is_on_device))
+        (!is_on_host && !is_on_device))
         return false;
-    TypePtr type = transfers_.direct.find(place.type);
+    TypePtr type = transfers_.types_of_senders.find(place.type);
     if (type == nullptr) {
         *reason = Decline::unknown_type;
         return false;
     }
-    if (!has_layout(*type, place, header.total)) return false;
-    direct_ = std::make_unique<DirectCopy>();
-    direct_->type = std::move(type);
-    direct_->count = place.count;
-    return is_attached ? find_attached(place, reason) : find_on_device(place, to.device(), reason);
-}
-
-// Finds the buffer in memory that is open here, of which nothing outside is read.
-bool RecvPart::find_buffer(const DirectPlace &place, const char *address, uint64_t open_bytes) {
+    if (!has_layout(*type, place, header.total) || !open_memory(place, to.device(), reason))
+        return false;
+    // Nothing outside of the memory is read. Its size is what the driver reports for the mapping,
+    // or what a sealed file has.
     const auto low = static_cast<uint64_t>(place.low), high = static_cast<uint64_t>(place.high);
-    const uint64_t first = place.base + low, extent = high - low;
-    if (extent > open_bytes || first > open_bytes - extent) return false;
-    direct_->buffer = reinterpret_cast<const char *>(reinterpret_cast<uintptr_t>(address) +
-                                                     static_cast<uintptr_t>(place.base));
+    const uint64_t first = place.base + low, extent = high - low, all = mapping_->bytes();
+    if (extent > all || first > all - extent) return false;
+    const uintptr_t buffer =
+        reinterpret_cast<uintptr_t>(mapping_->address()) + static_cast<uintptr_t>(place.base);
+    direct_.reset(new DirectCopy{std::move(type), place.count, reinterpret_cast<char *>(buffer)});
     return true;
 }
 
-// Finds the descriptors of the memory that the sender has passed. They are closed as soon as the
-// memory is open, since the mapping holds it. Null if there is no link, or if they are not here.
-Link *RecvPart::find_passed(const DirectPlace &place, std::vector<int> &fds, Decline *reason) {
+// Opens the sender's memory, by the descriptors that the sender has passed if it needs any. They
+// are closed as soon as the memory is open, since the mapping holds it.
+bool RecvPart::open_memory(const DirectPlace &place, const std::string &device, Decline *reason) {
+    Mappings &mappings = transfers_.mappings;
+    if (mappings.find(ep(), place.handle, device, mapping_)) return true;
+    if (place.descriptors > UCD_IPC__MAX_FDS) return false;
     Links &links = transfers_.engine.links;
-    links.take_passed_by(ep());
+    if (place.descriptors > 0) links.take_passed_by(ep());
     Link *const link = links.to_owner(ep());
-    if (link == nullptr) return nullptr;
+    if (link == nullptr) return false;
+    std::vector<int> fds;
     for (uint32_t i = 0; i < place.descriptors; ++i) {
         fds.push_back(link->passed(place.first_descriptor + i));
         if (fds.back() >= 0) continue;
         *reason = Decline::unknown_memory;
-        return nullptr;
+        return false;
     }
-    return link;
-}
-
-// The size of the memory cannot change, so that reading it is safe whatever the sender does.
-bool RecvPart::find_attached(const DirectPlace &place, Decline *reason) {
-    AttachedMemories &memories = transfers_.attached_memories;
-    AttachedPtr &memory = direct_->attached;
-    memory = memories.find(ep(), place.handle);
-    if (memory == nullptr) {
-        if (place.descriptors != 1) return false;
-        std::vector<int> fds;
-        Link *const link = find_passed(place, fds, reason);
-        if (link == nullptr) return false;
-        memory = memories.open(ep(), place.handle, fds.front());
-        link->close_passed(place.first_descriptor, 1);
-    }
-    return memory != nullptr && find_buffer(place, memory->address(), memory->bytes());
-}
-
-// The size is what the driver reports for the mapping.
-bool RecvPart::find_on_device(const DirectPlace &place, const std::string &device,
-                              Decline *reason) {
-    Mappings &mappings = transfers_.mappings;
-    if (place.descriptors > UCD_IPC__MAX_FDS) return false;
-    if (place.descriptors == 0) {
-        if (!mappings.open(ep(), place.handle, {}, device, mapping_).ok()) return false;
-    } else if (!mappings.find(ep(), place.handle, device, mapping_)) {
-        std::vector<int> fds;
-        Link *const link = find_passed(place, fds, reason);
-        if (link == nullptr) return false;
-        const bool is_open = mappings.open(ep(), place.handle, fds, device, mapping_).ok();
-        link->close_passed(place.first_descriptor, place.descriptors);
-        if (!is_open) return false;
-    }
-    return find_buffer(place, mapping_->address(), mapping_->bytes());
+    const bool is_open = mappings.open(ep(), place.handle, fds, device, mapping_).ok();
+    link->close_passed(place.first_descriptor, place.descriptors);
+    return is_open;
 }
 
 } // namespace ucd_ucx

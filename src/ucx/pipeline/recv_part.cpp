@@ -151,15 +151,15 @@ void RecvPart::unpack_for_peer() {
     const Receiving &receiving = *message_->receiving();
     const TypedBuffer &buffer = receiving.buffer();
     Ledger &ledger = transfers_.engine.ledger;
-    while (unpacked_ < bytes && !receiving.has_failed()) {
+    while (moved_ < bytes && !receiving.has_failed()) {
         if (!ledger.may_work(receiving.account())) return transfers_.engine.events.put(*this);
         const uint64_t piece =
-            piece_of(bytes - unpacked_, buffer.steps(bytes - unpacked_), receiving.granule());
+            piece_of(bytes - moved_, buffer.steps(bytes - moved_), receiving.granule());
         const Status status =
-            buffer.unpack(header.offset + unpacked_, unpacking_ + unpacked_, piece, nullptr);
+            buffer.unpack(header.offset + moved_, unpacking_ + moved_, piece, nullptr);
         if (!status.ok()) return moved(status);
         ledger.note_work(receiving.account(), buffer.steps(piece));
-        unpacked_ += piece;
+        moved_ += piece;
     }
     moved(success);
 }
@@ -170,25 +170,25 @@ void RecvPart::receive_directly(RecvMessage &message) {
     transfers_.trace(UCD_UCX_EVENT__RECEIVED, header.id, 0, bytes);
     transfers_.trace(UCD_UCX_EVENT__UNPACK_BEGIN, header.id, 0, bytes);
     ++under_way_;
-    if (direct_->attached != nullptr) return copy_direct();
+    if (message.receiving()->buffer().on_host()) return copy_direct();
     await(message.receiving()->buffer().copy_from(direct_->buffer, direct_->count,
                                                   direct_->type->type.get(), 0, bytes, &moving));
 }
 
-// One step. The next call of progress takes the next one. If the link has ended, the receive will
-// be told (RecvMessage::on_link_ended).
+// The next call of progress takes the next step. If the link has ended, the receive will be told
+// (RecvMessage::on_link_ended).
 void RecvPart::copy_direct() {
+    constexpr uint64_t bytes_of_step = 2 << 20; // which take less than a millisecond
     Receiving &receiving = *message_->receiving();
-    DirectCopy &copy = *direct_;
     Status copied;
     if (!receiving.has_failed() && transfers_.engine.links.to_owner(ep()) != nullptr) {
-        const uint64_t step = std::min(DirectCopy::bytes_of_step, bytes - copy.done);
-        copied = receiving.buffer().copy_from(copy.buffer, copy.count, copy.type->type.get(),
-                                              copy.done, step, nullptr);
-        copy.done += step;
+        const uint64_t step = std::min(bytes_of_step, bytes - moved_);
+        copied = receiving.buffer().copy_from(direct_->buffer, direct_->count,
+                                              direct_->type->type.get(), moved_, step, nullptr);
+        moved_ += step;
         receiving.note_progress();
     }
-    if (copied.ok() && !receiving.has_failed() && copy.done < bytes)
+    if (copied.ok() && !receiving.has_failed() && moved_ < bytes)
         return transfers_.engine.events.put(*this);
     moved(copied);
 }

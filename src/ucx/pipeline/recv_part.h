@@ -1,10 +1,10 @@
 // An active message of a transfer, at its receiver: a chunk, an offer, or all of a user's message.
 #pragma once
 
-#include "direct/attachable_memory.h"
+#include "direct/links.h"
+#include "direct/mappings.h"
 #include "engine/am_data.h"
 #include "engine/device_queue.h"
-#include "memory/mappings.h"
 #include "memory/staging.h"
 #include "pipeline/framed.h"
 #include "pipeline/message.h"
@@ -27,10 +27,6 @@ struct DirectCopy {
     TypePtr type;
     uint64_t count = 0;
     const char *buffer = nullptr;
-    // On the host, it is copied in steps:
-    static constexpr uint64_t bytes_of_step = 2 << 20; // which take less than a millisecond
-    AttachedPtr attached;                              // the memory
-    uint64_t done = 0;
 };
 
 class RecvPart final : public Event, public DeviceWork {
@@ -98,7 +94,7 @@ private:
     void fetch_receipt();
     void unpack(const void *from);
     void unpack_for_peer();
-    void copy_direct();
+    void copy_direct(); // a step, for host memory
     void await(Status started);
     // And these end one.
     static void on_received(void *request, ucs_status_t status, std::size_t length, void *part);
@@ -107,21 +103,17 @@ private:
     const void *find_in_ring();
 
     // In recv_message_direct.cpp:
-    bool find_attached(const DirectPlace &place, Decline *reason);
-    bool find_on_device(const DirectPlace &place, const std::string &device, Decline *reason);
-    Link *find_passed(const DirectPlace &place, std::vector<int> &fds, Decline *reason);
-    bool find_buffer(const DirectPlace &place, const char *address, uint64_t open_bytes);
+    bool open_memory(const DirectPlace &place, const std::string &device, Decline *reason);
 
     Transfers &transfers_;
     std::unique_ptr<AmData> am_data_;
     RecvMessage *message_ = nullptr;
     StagingBlock block_;
-    FramedRange range_; // if UCX unpacks the data
-    // For data that a peer asked for: the packed data, and the number of bytes unpacked so far.
-    const char *unpacking_ = nullptr;
-    uint64_t unpacked_ = 0;
-    std::unique_ptr<DirectCopy> direct_;     // until the data has been read
-    std::shared_ptr<const Mapping> mapping_; // the sender's device memory
+    FramedRange range_;                  // if UCX unpacks the data
+    const char *unpacking_ = nullptr;    // data that a peer asked for
+    uint64_t moved_ = 0;                 // bytes, of what is moved in steps
+    std::unique_ptr<DirectCopy> direct_; // until the data has been read
+    MappingPtr mapping_;                 // the sender's memory
     Receipt receipt_ = 0;
     unsigned under_way_ = 0; // the number of unfinished operations
     ucs_status_t status_ = UCS_OK;

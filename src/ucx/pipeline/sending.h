@@ -92,7 +92,6 @@ private:
     bool share(Link &to_reader, DirectPlace &place);
     void introduce();
     void offer_directly();
-    bool send_type();
     void give_up_direct();
     void on_read(ucs_status_t status);
 

@@ -47,9 +47,9 @@ void Sending::prepare_introduction() {
 // Finds the type that the offer names, and the bounds of the layout.
 bool Sending::describe(ucd_type_t type, DirectPlace &place) {
     const ucd_layout_t *layout;
-    if (!transfers_.direct.find(type, type_).ok() ||
+    if (!transfers_.types_to_send.find(type, type_).ok() ||
         !type_->measure(buffer_.count(), layout).ok() ||
-        type_->flattened.size() > DirectTypes::max_flattened)
+        type_->flattened.size() > TypesOfTarget::max_sent)
         return false;
     place.low = layout->low;
     place.high = layout->high;
@@ -60,18 +60,36 @@ bool Sending::describe(ucd_type_t type, DirectPlace &place) {
     return true;
 }
 
-// Gives the receiver what it needs to open the memory.
+// Gives the receiver what it needs to open the memory: its descriptors, unless the receiver has had
+// them. An export without descriptors tells whether that is so: the handle differs if the program
+// has mapped other memory there since.
 bool Sending::share(Link &to_reader, DirectPlace &place) {
-    PassedMemory &passed_memory = transfers_.passed_memory;
+    int numbers[UCD_IPC__MAX_FDS];
+    int count = buffer_.on_host() ? 1 : 0;
+    const auto export_range = [&](int *to) {
+        return ucd_ipc_export_fds(reinterpret_cast<const void *>(buffer_.lowest()),
+                                  static_cast<uintptr_t>(buffer_.range()), &place.handle, to,
+                                  &count) == UCD_SUCCESS;
+    };
+    if (!buffer_.on_host() && !export_range(nullptr)) return false;
     PassedRange passed;
-    const bool is_shared =
-        buffer_.on_host()
-            ? passed_memory.offer_attachable(to_reader, place.handle, passed)
-            : passed_memory.offer(to_reader, reinterpret_cast<const void *>(buffer_.lowest()),
-                                  buffer_.range(), place.handle, passed);
+    if (count > 0 && !to_reader.has_passed(place.handle, passed)) {
+        FileDescriptor own[UCD_IPC__MAX_FDS]; // closed here: the reader gets its own
+        if (buffer_.on_host()) {
+            own[0] = AttachableMemory::open_to_read(place.handle);
+            numbers[0] = own[0].get();
+            if (!own[0]) return false;
+        } else {
+            count = UCD_IPC__MAX_FDS;
+            if (!export_range(numbers)) return false;
+            for (int i = 0; i < count; ++i) own[i] = FileDescriptor(numbers[i]);
+        }
+        const std::span all(numbers, static_cast<std::size_t>(count));
+        if (!to_reader.pass_memory(place.handle, all, passed)) return false;
+    }
     place.descriptors = passed.count;
     place.first_descriptor = passed.first;
-    return is_shared;
+    return true;
 }
 
 // Messages --------------------------------------------------------------------
@@ -86,7 +104,11 @@ void Sending::introduce() {
 
 void Sending::offer_directly() {
     Link *const link = transfers_.engine.links.to_reader(ep_);
-    if (link == nullptr || !send_type()) return give_up_direct(); // the link has just been closed
+    if (link == nullptr) return give_up_direct(); // it has just been closed
+    if (link->has_to_be_sent(type_->id))
+        use(*find_message(MessageKind::direct_type))
+            .send(ep_, type_->flattened.data(), type_->flattened.size());
+    if (status_ != UCS_OK) return;
     state_ = SendState::asking;
     TransferMessage &offer = use(*find_message(MessageKind::direct));
     DirectPlace place = offer.following<DirectPlace>();
@@ -97,14 +119,6 @@ void Sending::offer_directly() {
     transfers_.trace(UCD_UCX_EVENT__SHARE, offer.header.id, 0, buffer_.bytes());
     transfers_.trace(UCD_UCX_EVENT__POST, offer.header.id, 0, buffer_.bytes());
     offer.ask(ep_, receipt_of(offer.header));
-}
-
-// Sends the type, if the peer does not have it. Returns false if the transfer has failed.
-bool Sending::send_type() {
-    if (transfers_.direct.has_to_be_sent(ep_, type_->id))
-        use(*find_message(MessageKind::direct_type))
-            .send(ep_, type_->flattened.data(), type_->flattened.size());
-    return status_ == UCS_OK;
 }
 
 void Sending::give_up_direct() {
@@ -124,10 +138,10 @@ void Sending::on_read(ucs_status_t status) {
 void Sending::on_declined(Decline reason) {
     if (state_ != SendState::asking || route_ != TransferRoute::direct) return;
     if (reason > last_decline) return stop(UCS_ERR_INVALID_PARAM);
-    if (reason == Decline::unknown_type) transfers_.direct.send_again(ep_, type_->id);
-    if (reason == Decline::unknown_memory)
-        transfers_.passed_memory.pass_again(
-            ep_, find_message(MessageKind::direct)->following<DirectPlace>().handle);
+    Link *const link = transfers_.engine.links.to_reader(ep_);
+    if (link != nullptr && reason == Decline::unknown_type) link->send_again(type_->id);
+    if (link != nullptr && reason == Decline::unknown_memory)
+        link->pass_again(find_message(MessageKind::direct)->following<DirectPlace>().handle);
     note_progress();
     give_up_direct();
 }

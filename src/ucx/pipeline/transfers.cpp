@@ -14,8 +14,8 @@
 namespace ucd_ucx {
 
 Transfers::Transfers(WorkerEngine &of)
-    : engine(of), mappings(of.ledger), direct(of.ledger), attached_memories(of.ledger),
-      messages(*this) {
+    : engine(of), mappings(of.ledger), types_to_send(of.ledger.remembered_limit()),
+      types_of_senders(of.ledger), messages(*this) {
     engine.attach_transfers(*this);
 }
 
@@ -163,7 +163,7 @@ bool Transfers::take_about_direct(const RecvPart &part, ucs_status_t failed) {
         return true;
     case MessageKind::direct_type:
         if (takes && !part.has_lost_data() && engine.links.to_owner(part.ep()) != nullptr)
-            direct.learn(part.ep(), part.data());
+            types_of_senders.learn(part.ep(), part.data());
         return true;
     case MessageKind::decline:
         // Each looks at all sends, so only peers that may be asked can cause it.
@@ -176,7 +176,7 @@ bool Transfers::take_about_direct(const RecvPart &part, ucs_status_t failed) {
 }
 
 void Transfers::on_link_ended(ucp_ep_h ep, bool is_process) {
-    attached_memories.close(ep);
+    mappings.close(ep);
     for (Sending *sending : sendings_)
         if (is_process && sending->goes_to(ep)) sending->on_link_ended();
     for (RecvMessage *message : messages.of_endpoint(ep)) message->on_link_ended(is_process);
@@ -198,11 +198,8 @@ void Transfers::on_barred(ucp_ep_h ep) {
 }
 
 void Transfers::on_endpoint_failed(const EndpointFailure &f) {
-    mappings.close_all(); // the mappings keep memory of processes that may be gone
+    mappings.close(f.ep);
     streams_.erase(f.ep);
-    direct.close(f.ep);
-    passed_memory.close(f.ep);
-    attached_memories.close(f.ep);
     for (Sending *s : sendings_) s->on_endpoint_failed(f.ep, f.status, f.before);
     for (const uint64_t stream : messages.streams_of(f.ep, f.before)) end_stream(stream, f.status);
     end_messages(f.ep, f.status, f.before);

@@ -2,14 +2,12 @@
 #pragma once
 
 #include "common/generic_datatype.h"
-#include "direct/attachable_memory.h"
-#include "direct/passed_memory.h"
+#include "direct/mappings.h"
 #include "engine/engine.h"
-#include "memory/mappings.h"
-#include "pipeline/direct_types.h"
 #include "pipeline/message.h"
 #include "pipeline/message_table.h"
 #include "pipeline/routes.h"
+#include "types/known_types.h"
 
 #include <memory>
 #include <optional>
@@ -118,9 +116,10 @@ public:
 
     WorkerEngine &engine;
     Mappings mappings;
-    DirectTypes direct;
-    PassedMemory passed_memory;
-    AttachedMemories attached_memories;
+    // Of data that one side reads where it is: each travels once to an endpoint, and then its
+    // content id names it.
+    TypesOfOrigin types_to_send;
+    TypesOfTarget types_of_senders;
     MessageTable messages;
     // See framed.h. Shared with receives that UCX still has when the pipeline ends.
     const std::shared_ptr<GenericDatatype> framed = std::make_shared<GenericDatatype>();

@@ -137,4 +137,21 @@ Status TypesOfTarget::learn(std::string_view flattened, Charge charge, TypePtr &
     return success;
 }
 
+void TypesOfTarget::learn(ucp_ep_h from, std::string_view flattened) {
+    constexpr uint64_t steps_of_byte = 25; // at most about 0.2 us
+    if (!ledger_.may_work(from) || flattened.size() > max_sent ||
+        find(content_id(flattened.data(), flattened.size())) != nullptr)
+        return;
+    const uint64_t bytes = bytes_of_type(flattened.size());
+    Charge charge = ledger_.is_possible(bytes, LedgerUse::type)
+                        ? ledger_.take(from, bytes, LedgerUse::type)
+                        : take_remembered(bytes);
+    if (!charge) return;
+    ledger_.note_work(from, steps_of_byte * flattened.size());
+    TypePtr type;
+    bool remembered;
+    // If it fails, or is not remembered, offers that name the type are declined.
+    (void)learn(flattened, std::move(charge), type, &remembered);
+}
+
 } // namespace ucd_ucx

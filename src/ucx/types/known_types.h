@@ -111,7 +111,7 @@ private:
 class TypesOfOrigin {
 public:
     explicit TypesOfOrigin(uint64_t limit) : recent_(limit) {}
-    Status find(ucd_type_t handle, TypePtr &type);
+    Status find(ucd_type_t handle, TypePtr &type); // fails if it cannot be flattened
 
 private:
     Recent<ucd_type_t, std::hash<ucd_type_t>> recent_;
@@ -121,6 +121,9 @@ private:
 // to the peer that sent it.
 class TypesOfTarget {
 public:
+    // A longer flattened type is not sent in advance: data takes a route that needs none.
+    static constexpr uint64_t max_sent = 256 << 10;
+
     explicit TypesOfTarget(Ledger &ledger) : ledger_(ledger), recent_(ledger.remembered_limit()) {}
     TypePtr find(const ContentId &id) { return recent_.find(id); }
     uint64_t forgotten() const { return recent_.forgotten(); }
@@ -139,6 +142,10 @@ public:
     // Builds a type from untrusted bytes and takes over the charge. *remembered: other peers can
     // find it.
     Status learn(std::string_view flattened, Charge charge, TypePtr &type, bool *remembered);
+    // Untrusted bytes have come from a peer, of a type that offers may name later. If they are no
+    // type, if there is no room for it, or if the peer has caused enough work in this call of
+    // progress, nothing happens.
+    void learn(ucp_ep_h from, std::string_view flattened);
 
 private:
     Ledger &ledger_;
