@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/failure.h"
+#include "common/queue.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -12,7 +13,7 @@ class DeviceWork {
 public:
     virtual void moved(Status status) = 0;
     ucd_request_t moving = UCD_REQUEST__NULL;
-    DeviceWork *next_moving = nullptr; // link of the DeviceQueue
+    DeviceWork *next = nullptr; // link of the queue
 
 protected:
     ~DeviceWork() = default;
@@ -24,9 +25,7 @@ class DeviceQueue {
 public:
     void await(DeviceWork &work) {
         ++works_;
-        work.next_moving = nullptr;
-        (first_ == nullptr ? first_ : last_->next_moving) = &work;
-        last_ = &work;
+        moving_.push(work);
     }
 
     // Calls `moved` for work that is done, of as many as a call of progress may ask for. Returns
@@ -34,8 +33,7 @@ public:
     bool poll() {
         bool any = false;
         for (std::size_t left = std::min(works_, max_polled); left > 0; --left) {
-            DeviceWork &work = *first_;
-            first_ = work.next_moving;
+            DeviceWork &work = moving_.pop();
             --works_;
             int done = 0;
             const Status status = ucd_ok(ucd_test(&work.moving, &done));
@@ -51,8 +49,7 @@ public:
 private:
     static constexpr std::size_t max_polled = 1024;
     std::size_t works_ = 0;
-    DeviceWork *first_ = nullptr;
-    DeviceWork *last_ = nullptr;
+    Queue<DeviceWork> moving_;
 };
 
 } // namespace ucd_ucx

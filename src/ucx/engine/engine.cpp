@@ -131,8 +131,8 @@ void WorkerEngine::make_spare() {
 
 // Memory and devices ----------------------------------------------------------
 
-void WorkerEngine::await(DeviceWork &work) {
-    if (work.moving == UCD_REQUEST__NULL) return work.moved(success);
+void WorkerEngine::await(DeviceWork &work, Status started) {
+    if (!started.ok() || work.moving == UCD_REQUEST__NULL) return work.moved(started);
     moving_.await(work);
 }
 

@@ -81,8 +81,9 @@ public:
     unsigned progress(); // without the lock
     void handle_endpoint_failures();
 
-    // Calls work.moved when the device is done, which may be before this returns.
-    void await(DeviceWork &work);
+    // For work that was started with this status. Calls work.moved when the device is done, which
+    // may be before this returns.
+    void await(DeviceWork &work, Status started = success);
     // Progress tells the user.
     void finish(ucd_ucx_request &request, const Result &result) {
         request.complete(result);

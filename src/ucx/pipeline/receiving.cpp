@@ -34,15 +34,15 @@ bool Receiving::joins_ring(const RecvPart &offer) const {
     if (!options_.ring || buffer_.device().empty()) return false;
     std::shared_ptr<const Mapping> mapping;
     const auto open = [&] {
-        return transfers_.mappings.open(offer.ep(), offer.place().handle, {}, buffer_.device(),
-                                        mapping);
+        return transfers_.mappings.open(offer.am_data->ep, offer.following<RingPlace>().handle, {},
+                                        buffer_.device(), mapping);
     };
     return without_exceptions(open).ok();
 }
 
 // performance only: if it is not known, chunks are sent as they are packed
 bool Receiving::is_on_device_of(const RecvPart &offer) const {
-    const ucd_ipc_handle_t handle = offer.place().handle;
+    const ucd_ipc_handle_t handle = offer.following<RingPlace>().handle;
     char device[32];
     uintptr_t needed;
     return ucd_ipc_get_device(&handle, device, sizeof device, &needed) == UCD_SUCCESS &&

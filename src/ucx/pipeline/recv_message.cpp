@@ -20,7 +20,7 @@ RecvMessage::~RecvMessage() {
 void RecvMessage::keep_charge(RecvPart &part) {
     const uint64_t kept = bytes_of_entry + announcement_.capacity() + state_.memory();
     if (kept > charge.bytes())
-        charge.take_from(part.charge(), kept - charge.bytes());
+        charge.take_from(part.am_data->charge, kept - charge.bytes());
     else
         charge.shrink_to(kept);
 }
@@ -52,7 +52,7 @@ void RecvMessage::take(std::unique_ptr<RecvPart> part, Admission admission) {
         direct_.reset();
     if (admission == Admission::refuse) return end(UCS_ERR_INVALID_PARAM);
     if (admission == Admission::ignore) {
-        if (!part->is_route()) settled_ += part->bytes;
+        settled_ += part->bytes;
         if (part->is_direct()) settled_ = total(); // dropping it ends the transfer
         part.reset();
         return conclude();
@@ -61,14 +61,20 @@ void RecvMessage::take(std::unique_ptr<RecvPart> part, Admission admission) {
     switch (h.kind) {
     case MessageKind::offer: return;
     case MessageKind::withdraw: return end(status_of_withdrawal(h.detail));
-    case MessageKind::route: return take_route(std::move(part));
+    case MessageKind::route: offer_of(h.route()) = std::move(part); return answer();
     case MessageKind::direct: return take_direct(std::move(part));
     case MessageKind::whole:
     case MessageKind::user_offer: announce(*part); break;
     default: break;
     }
-    if (part->has_lost_data()) return lose_part(part->bytes);
-    if (part->bytes > 0) add(std::move(part));
+    if (part->am_data->is_cut()) return lose_part(part->bytes);
+    if (part->bytes == 0 || !state_.takes_data()) return;
+    // A chunk proves that the sender knows the answer, if there was one.
+    if (state_.is_claimed() && has_answered())
+        for (std::unique_ptr<RecvPart> &route : routes_) fetch(route);
+    waiting_bytes_ += part->bytes;
+    waiting_.push(*part.release());
+    advance(); // performance only: progress gives each transfer a turn anyway
 }
 
 // The sender is not told, so more chunks of the message may arrive.
@@ -88,20 +94,10 @@ void RecvMessage::tell(const UserHandler &handler) {
 
 void RecvMessage::announce(RecvPart &part) {
     header_ = part.header;
-    announcement_ = part.take_header();
+    announcement_ = part.am_data->take_header();
     keep_charge(part);
     transfers_.messages.close_to_openings(*this);
     if (state_.deliver()) transfers_.deliver(*this);
-}
-
-void RecvMessage::add(std::unique_ptr<RecvPart> part) {
-    if (!state_.takes_data()) return;
-    // A chunk proves that the sender knows the answer, if there was one.
-    if (state_.is_claimed() && has_answered())
-        for (std::unique_ptr<RecvPart> &route : routes_) fetch(route);
-    waiting_bytes_ += part->bytes;
-    waiting_.push(*part.release());
-    advance(); // performance only: progress gives each transfer a turn anyway
 }
 
 void RecvMessage::end(ucs_status_t status) {
@@ -109,7 +105,8 @@ void RecvMessage::end(ucs_status_t status) {
     status_ = status;
     ucd_ = UCD_SUCCESS;
     drop_waiting();
-    drop_routes();
+    for (std::unique_ptr<RecvPart> &route : routes_) route.reset();
+    direct_.reset();
     if (receiving_ != nullptr)
         receiving_->fail(status, UCD_SUCCESS);
     else
@@ -155,7 +152,7 @@ void RecvMessage::drop_waiting() {
 
 bool RecvMessage::find_room(RecvPart &part, StagingBlock &block) {
     if (part.is_ring() || part.is_here() || receiving_->buffer().in_place() != nullptr) return true;
-    if (receiving_->is_streamed(part.ep())) {
+    if (receiving_->is_streamed(part.am_data->ep)) {
         part.stream_to(receiving_->buffer());
         return true;
     }
@@ -180,17 +177,21 @@ void RecvMessage::advance() {
         if (!find_room(part, block)) return;
         (void)waiting_.pop();
         waiting_bytes_ -= part.bytes;
-        ++in_use_;
-        part.receive(*this, std::move(block));
+        start(std::unique_ptr<RecvPart>(&part), std::move(block));
     }
     if (!is_receiving()) drop_waiting();
     conclude();
 }
 
+void RecvMessage::start(std::unique_ptr<RecvPart> part, StagingBlock block) {
+    ++in_use_;
+    part.release()->receive(*this, std::move(block));
+}
+
 void RecvMessage::settle(std::unique_ptr<RecvPart> part, ucs_status_t status, int ucd) {
     --in_use_;
     if (part->holds_memory()) --blocks_;
-    if (!part->is_route()) settled_ += part->bytes;
+    settled_ += part->bytes;
     part.reset();
     receiving_->note_progress();
     if (status != UCS_OK && !receiving_->has_failed()) return receiving_->fail(status, ucd);
@@ -216,11 +217,6 @@ void RecvMessage::conclude() {
 
 // Routes ---------------------------------------------------------------------
 
-void RecvMessage::take_route(std::unique_ptr<RecvPart> route) {
-    offer_of(route->header.route()) = std::move(route);
-    answer();
-}
-
 // The sender knows, or will know, which route was chosen: its offer is not here any more.
 bool RecvMessage::has_answered() const {
     if (!state_.all_routes_came()) return false;
@@ -244,14 +240,7 @@ void RecvMessage::answer() {
 }
 
 void RecvMessage::fetch(std::unique_ptr<RecvPart> &route) {
-    if (route == nullptr) return;
-    ++in_use_;
-    route.release()->answer(*this);
-}
-
-void RecvMessage::drop_routes() {
-    for (std::unique_ptr<RecvPart> &route : routes_) route.reset();
-    direct_.reset();
+    if (route != nullptr) start(std::move(route));
 }
 
 } // namespace ucd_ucx

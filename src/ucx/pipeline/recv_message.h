@@ -82,8 +82,8 @@ private:
     void keep_charge(RecvPart &part);
     // There is no memory for a part of this many bytes: the receive fails, and the rest is dropped.
     void lose_part(uint64_t bytes);
-    void add(std::unique_ptr<RecvPart> part);
-    void take_route(std::unique_ptr<RecvPart> route);
+    // Has `part` received or answered, which ends with `settle`.
+    void start(std::unique_ptr<RecvPart> part, StagingBlock block = {});
     // In recv_message_direct.cpp:
     void take_direct(std::unique_ptr<RecvPart> offer);
     void answer_direct();
@@ -100,7 +100,6 @@ private:
     bool has_answered() const;
     void answer();
     void fetch(std::unique_ptr<RecvPart> &route);
-    void drop_routes();
 
     Transfers &transfers_;
     const MessageId id_;

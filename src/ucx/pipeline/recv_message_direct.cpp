@@ -16,9 +16,9 @@ namespace ucd_ucx {
 // The link's numbers are in the order of the offers, and not of the receives that match.
 void RecvMessage::take_direct(std::unique_ptr<RecvPart> offer) {
     Link *const link = transfers_.engine.links.to_owner(ep_);
-    const DirectPlace place = offer->direct_place();
+    const auto place = offer->following<DirectPlace>();
     is_genuine_ = link != nullptr &&
-                  link->is_authentic(offer->text().data(), bytes_under_mac, place.mac) &&
+                  link->is_authentic(offer->am_data->header().data(), bytes_under_mac, place.mac) &&
                   link->admits(place.number);
     direct_ = std::move(offer);
     answer();
@@ -38,9 +38,8 @@ void RecvMessage::answer_direct() {
         return success;
     });
     if (!status.ok() || !takes) return decline(reason);
-    ++in_use_;
     reads_directly_ = true;
-    direct_.release()->receive_directly(*this);
+    start(std::move(direct_));
 }
 
 // The sender's receipt stays, since dropping it says that the data is not needed any more.
@@ -81,7 +80,7 @@ bool has_layout(const PeerType &type, const DirectPlace &place, uint64_t total) 
 } // namespace
 
 bool RecvPart::find_direct(const Receiving &receiving, Decline *reason) {
-    const DirectPlace place = direct_place();
+    const auto place = following<DirectPlace>();
     const TypedBuffer &to = receiving.buffer();
     const bool is_on_host = place.memory == DirectPlace::Memory::attached && to.on_host();
     const bool is_on_device = place.memory == DirectPlace::Memory::ipc && !to.on_host() &&
@@ -111,11 +110,11 @@ bool RecvPart::find_direct(const Receiving &receiving, Decline *reason) {
 // are closed as soon as the memory is open, since the mapping holds it.
 bool RecvPart::open_memory(const DirectPlace &place, const std::string &device, Decline *reason) {
     Mappings &mappings = transfers_.mappings;
-    if (mappings.find(ep(), place.handle, device, mapping_)) return true;
+    if (mappings.find(am_data->ep, place.handle, device, mapping_)) return true;
     if (place.descriptors > UCD_IPC__MAX_FDS) return false;
     Links &links = transfers_.engine.links;
-    if (place.descriptors > 0) links.take_passed_by(ep());
-    Link *const link = links.to_owner(ep());
+    if (place.descriptors > 0) links.take_passed_by(am_data->ep);
+    Link *const link = links.to_owner(am_data->ep);
     if (link == nullptr) return false;
     std::vector<int> fds;
     for (uint32_t i = 0; i < place.descriptors; ++i) {
@@ -124,7 +123,7 @@ bool RecvPart::open_memory(const DirectPlace &place, const std::string &device, 
         *reason = Decline::unknown_memory;
         return false;
     }
-    const bool is_open = mappings.open(ep(), place.handle, fds, device, mapping_).ok();
+    const bool is_open = mappings.open(am_data->ep, place.handle, fds, device, mapping_).ok();
     link->close_passed(place.first_descriptor, place.descriptors);
     return is_open;
 }

@@ -25,14 +25,14 @@ std::unique_ptr<RecvPart> RecvPart::make(Transfers &transfers, std::unique_ptr<A
     return std::make_unique<RecvPart>(transfers, h, std::move(am_data));
 }
 
-RecvPart::RecvPart(Transfers &transfers, const MessageHeader &h, std::unique_ptr<AmData> am_data)
-    : header(h), transfers_(transfers), am_data_(std::move(am_data)) {
+RecvPart::RecvPart(Transfers &transfers, const MessageHeader &h, std::unique_ptr<AmData> message)
+    : header(h), am_data(std::move(message)), transfers_(transfers) {
     if (!has_receipt()) {
-        bytes = am_data_->data_bytes();
+        bytes = am_data->data_bytes();
         return;
     }
-    bytes = is_ring() ? place().bytes : 0;
-    if (am_data_->data_bytes() != sizeof(Receipt)) am_data_->drop_data();
+    bytes = is_ring() ? following<RingPlace>().bytes : 0;
+    if (am_data->data_bytes() != sizeof(Receipt)) am_data->drop_data();
 }
 
 // Of an operation that goes on in steps, or that UCX has ended.
@@ -51,30 +51,24 @@ void RecvPart::receive(RecvMessage &message, StagingBlock block) {
     message_ = &message;
     block_ = std::move(block);
     ++under_way_;
-    if (is_ring()) {
-        if (const void *from = find_in_ring()) unpack(from);
-    } else if (is_here()) {
-        unpack(am_data_->data().data());
-    } else {
-        fetch_data();
-    }
+    if (is_route())
+        fetch_receipt();
+    else if (is_direct())
+        read_directly();
+    else if (is_ring())
+        read_ring();
+    else if (is_here())
+        unpack(am_data->data().data());
+    else if (range_.buffer != nullptr)
+        fetch(&range_, 1, transfers_.framed->handle(), 0);
+    else
+        fetch(block_ ? block_.memory() : message.receiving()->buffer().in_place() + header.offset,
+              bytes, ucp_dt_make_contig(1), 0);
     end_operation();
-}
-
-void RecvPart::fetch_data() {
-    if (range_.buffer != nullptr) return fetch(&range_, 1, transfers_.framed->handle(), 0);
-    char *const to =
-        block_ ? block_.memory() : message_->receiving()->buffer().in_place() + header.offset;
-    fetch(to, bytes, ucp_dt_make_contig(1), 0);
 }
 
 void RecvPart::fetch_receipt() {
     fetch(&receipt_, sizeof receipt_, ucp_dt_make_contig(1), UCP_OP_ATTR_FLAG_NO_IMM_CMPL);
-}
-
-void RecvPart::answer(RecvMessage &message) {
-    message_ = &message;
-    fetch_receipt();
 }
 
 void RecvPart::fetch(void *to, std::size_t count, ucp_datatype_t datatype, uint32_t flags) {
@@ -86,7 +80,7 @@ void RecvPart::fetch(void *to, std::size_t count, ucp_datatype_t datatype, uint3
     p.cb.recv_am = on_received;
     p.user_data = this;
     const ucs_status_ptr_t request =
-        ucp_am_recv_data_nbx(transfers_.engine.worker(), am_data_->take_handle(), to, count, &p);
+        ucp_am_recv_data_nbx(transfers_.engine.worker(), am_data->take_handle(), to, count, &p);
     if (UCS_PTR_IS_PTR(request)) return;
     status_ = UCS_PTR_STATUS(request);
     arrived();
@@ -110,24 +104,22 @@ void RecvPart::arrived() {
     end_operation();
 }
 
-// Where the chunk is, in memory that is open here. Null if it cannot be read.
-const void *RecvPart::find_in_ring() {
+// Unpacks the chunk where it is, in memory that is open here.
+void RecvPart::read_ring() {
     const TypedBuffer &buffer = message_->receiving()->buffer();
-    const RingPlace place = this->place();
+    const auto place = following<RingPlace>();
     status_ = UCS_ERR_INVALID_PARAM;
-    if (buffer.device().empty()) return nullptr; // the ring was not offered
-    const Status opened = without_exceptions([&] {
-        return transfers_.mappings.open(ep(), place.handle, {}, buffer.device(), mapping_);
-    });
-    if (!opened.ok()) {
-        ucd_ = opened.code();
-        return nullptr;
-    }
-    if (place.offset > mapping_->bytes() || place.bytes > mapping_->bytes() - place.offset)
-        return nullptr;
+    if (buffer.device().empty()) return; // the ring was not offered
+    ucd_ = without_exceptions([&] {
+               return transfers_.mappings.open(am_data->ep, place.handle, {}, buffer.device(),
+                                               mapping_);
+           }).code();
+    if (ucd_ != UCD_SUCCESS || place.offset > mapping_->bytes() ||
+        place.bytes > mapping_->bytes() - place.offset)
+        return;
     status_ = UCS_OK;
     transfers_.trace(UCD_UCX_EVENT__RECEIVED, header.id, header.offset, bytes);
-    return mapping_->address() + place.offset;
+    unpack(mapping_->address() + place.offset);
 }
 
 // Moving ------------------------------------------------------------------------
@@ -142,8 +134,8 @@ void RecvPart::unpack(const void *from) {
         unpacking_ = static_cast<const char *>(from);
         return unpack_for_peer();
     }
-    await(buffer.unpack(header.offset, from, bytes, &moving,
-                        is_ring() ? PackedPlace::own_device : PackedPlace::host));
+    const PackedPlace place = is_ring() ? PackedPlace::own_device : PackedPlace::host;
+    transfers_.engine.await(*this, buffer.unpack(header.offset, from, bytes, &moving, place));
 }
 
 // Unpacks in pieces, as long as the peer may cause work in this call of progress.
@@ -164,15 +156,16 @@ void RecvPart::unpack_for_peer() {
     moved(success);
 }
 
-void RecvPart::receive_directly(RecvMessage &message) {
-    message_ = &message;
+void RecvPart::read_directly() {
+    const TypedBuffer &buffer = message_->receiving()->buffer();
     bytes = header.total;
     transfers_.trace(UCD_UCX_EVENT__RECEIVED, header.id, 0, bytes);
     transfers_.trace(UCD_UCX_EVENT__UNPACK_BEGIN, header.id, 0, bytes);
     ++under_way_;
-    if (message.receiving()->buffer().on_host()) return copy_direct();
-    await(message.receiving()->buffer().copy_from(direct_->buffer, direct_->count,
-                                                  direct_->type->type.get(), 0, bytes, &moving));
+    if (buffer.on_host()) return copy_direct();
+    const ucd_type_t type = direct_->type->type.get();
+    transfers_.engine.await(
+        *this, buffer.copy_from(direct_->buffer, direct_->count, type, 0, bytes, &moving));
 }
 
 // The next call of progress takes the next step. If the link has ended, the receive will be told
@@ -181,7 +174,7 @@ void RecvPart::copy_direct() {
     constexpr uint64_t bytes_of_step = 2 << 20; // which take less than a millisecond
     Receiving &receiving = *message_->receiving();
     Status copied;
-    if (!receiving.has_failed() && transfers_.engine.links.to_owner(ep()) != nullptr) {
+    if (!receiving.has_failed() && transfers_.engine.links.to_owner(am_data->ep) != nullptr) {
         const uint64_t step = std::min(bytes_of_step, bytes - moved_);
         copied = receiving.buffer().copy_from(direct_->buffer, direct_->count,
                                               direct_->type->type.get(), moved_, step, nullptr);
@@ -193,11 +186,6 @@ void RecvPart::copy_direct() {
     moved(copied);
 }
 
-void RecvPart::await(Status started) {
-    if (!started.ok()) return moved(started);
-    transfers_.engine.await(*this);
-}
-
 // The receipt is fetched if the data was read: the sender's memory is then not needed any more.
 // After a failure, dropping the receipt is enough.
 void RecvPart::moved(Status status) {
@@ -207,7 +195,7 @@ void RecvPart::moved(Status status) {
     direct_.reset();
     mapping_.reset();
     unpacking_ = nullptr;
-    if (status.ok() && was_read && am_data_->has_handle()) fetch_receipt();
+    if (status.ok() && was_read && am_data->has_handle()) fetch_receipt();
     end_operation();
 }
 

@@ -44,69 +44,53 @@ public:
     bool has_receipt() const {
         return is_ring() || is_route() || is_direct() || header.kind == MessageKind::introduction;
     }
-    // What follows the header: as many bytes as Header::following says.
-    RingPlace place() const { return following<RingPlace>(); }
-    DirectPlace direct_place() const { return following<DirectPlace>(); }
-    Introduction introduction() const { return following<Introduction>(); }
-    // In the header and in what follows it, what has no meaning in this kind of message is 0.
-    bool unused_are_zero() const {
-        return header.unused_are_zero(false) &&
-               (!header.has_place() || place().unused_are_zero(header.kind));
-    }
-    std::string_view text() const { return am_data_->header(); }
-    std::string_view data() const { return am_data_->data(); } // what is here of it
-    // Answers an offer of a route: UCX tells the sender that its receipt was fetched.
-    void answer(RecvMessage &message);
-
-    // Prepares to read the data where it is. Returns false if another route has to be taken.
-    bool find_direct(const Receiving &receiving, Decline *reason);
-    // Reads it, after that.
-    void receive_directly(RecvMessage &message);
-
-    // Receives the data into the receive buffer; through `block`, if that is not empty.
-    void receive(RecvMessage &message, StagingBlock block);
-    // Has UCX unpack the data, instead of receiving it in a block.
-    void stream_to(const TypedBuffer &buffer) { range_ = {buffer, header.offset, bytes}; }
-    bool is_here() const { return !am_data_->has_handle(); } // the data has arrived
-    bool holds_memory() const { return static_cast<bool>(block_); }
-    // The data of this message was lost, because there was no memory for it.
-    bool has_lost_data() const { return am_data_->is_cut(); }
-    ucp_ep_h ep() const { return am_data_->ep; }
-    uint64_t since() const { return am_data_->since; }
-    Charge &charge() { return am_data_->charge; }
-    std::string take_header() { return am_data_->take_header(); }
-    std::unique_ptr<AmData> give_up_am_data() { return std::move(am_data_); }
-
-    const MessageHeader header;
-    uint64_t bytes = 0; // bytes of the packed stream in this message
-
-private:
+    // What follows the header: as many bytes as MessageHeader::following says.
     template <class T>
     T following() const {
         T value;
-        std::memcpy(static_cast<void *>(&value), am_data_->header().data() + sizeof header,
+        std::memcpy(static_cast<void *>(&value), am_data->header().data() + sizeof header,
                     sizeof value);
         return value;
     }
+    // In the header and in what follows it, what has no meaning in this kind of message is 0.
+    bool unused_are_zero() const {
+        return header.unused_are_zero(false) &&
+               (!header.has_place() || following<RingPlace>().unused_are_zero(header.kind));
+    }
+
+    // Prepares to read the data where it is. Returns false if another route has to be taken.
+    bool find_direct(const Receiving &receiving, Decline *reason);
+    // Receives the data into the receive buffer; through `block`, if that is not empty. Reads it
+    // where it is, after find_direct. Or answers an offer of a route: UCX tells the sender that its
+    // receipt was fetched.
+    void receive(RecvMessage &message, StagingBlock block);
+    // Has UCX unpack the data, instead of receiving it in a block.
+    void stream_to(const TypedBuffer &buffer) { range_ = {buffer, header.offset, bytes}; }
+    bool is_here() const { return !am_data->has_handle(); } // the data has arrived
+    bool holds_memory() const { return static_cast<bool>(block_); }
+
+    const MessageHeader header;
+    std::unique_ptr<AmData> am_data;
+    uint64_t bytes = 0; // bytes of the packed stream in this message
+
+private:
     // Each of these begins an operation of UCX or of a device, or does a step of one.
     void fetch(void *to, std::size_t count, ucp_datatype_t datatype, uint32_t flags);
-    void fetch_data();
     void fetch_receipt();
+    void read_directly();
+    void read_ring();
     void unpack(const void *from);
     void unpack_for_peer();
     void copy_direct(); // a step, for host memory
-    void await(Status started);
     // And these end one.
     static void on_received(void *request, ucs_status_t status, std::size_t length, void *part);
     void arrived();
     void end_operation();
-    const void *find_in_ring();
 
     // In recv_message_direct.cpp:
     bool open_memory(const DirectPlace &place, const std::string &device, Decline *reason);
 
     Transfers &transfers_;
-    std::unique_ptr<AmData> am_data_;
     RecvMessage *message_ = nullptr;
     StagingBlock block_;
     FramedRange range_;                  // if UCX unpacks the data

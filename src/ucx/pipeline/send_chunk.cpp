@@ -32,8 +32,7 @@ void SendChunk::start(StagingBlock block, uint64_t offset, uint64_t bytes) {
     const Status status =
         owner_.buffer_.pack(offset, block_.memory(), bytes, &moving,
                             in_ring ? PackedPlace::own_device : PackedPlace::host);
-    if (!status.ok()) return moved(status);
-    owner_.transfers_.engine.await(*this);
+    owner_.transfers_.engine.await(*this, status);
 }
 
 void SendChunk::moved(Status status) {

@@ -130,7 +130,7 @@ void Transfers::take(std::unique_ptr<AmData> am_data) {
         message = find_message(*part, failed);
         if (message != nullptr) admission = message->admit(*part);
     } catch (const std::bad_alloc &) { // nothing has changed
-        if (part != nullptr) am_data = part->give_up_am_data();
+        if (part != nullptr) am_data = std::move(part->am_data);
         engine.events.put_back(*am_data.release());
         throw;
     }
@@ -147,9 +147,9 @@ RecvMessage *Transfers::find_message(const RecvPart &part, ucs_status_t failed) 
         end_stream(h.id.stream, failed);
         if (!users) return nullptr;
     }
-    const ucp_ep_h from = failed == UCS_OK ? part.ep() : nullptr;
+    const ucp_ep_h from = failed == UCS_OK ? part.am_data->ep : nullptr;
     return h.kind == MessageKind::withdraw ? messages.find(from, h.id)
-                                           : messages.get(from, h, part.since());
+                                           : messages.get(from, h, part.am_data->since);
 }
 
 bool Transfers::take_about_direct(const RecvPart &part, ucs_status_t failed) {
@@ -159,17 +159,19 @@ bool Transfers::take_about_direct(const RecvPart &part, ucs_status_t failed) {
     switch (h.kind) {
     case MessageKind::introduction:
         // Where UCX does not use rendezvous, a sender would not learn that its data was read.
-        if (takes && !part.is_here()) engine.links.connect(part.ep(), part.introduction());
+        if (takes && !part.is_here())
+            engine.links.connect(part.am_data->ep, part.following<Introduction>());
         return true;
     case MessageKind::direct_type:
-        if (takes && !part.has_lost_data() && engine.links.to_owner(part.ep()) != nullptr)
-            types_of_senders.learn(part.ep(), part.data());
+        if (takes && !part.am_data->is_cut() && engine.links.to_owner(part.am_data->ep) != nullptr)
+            types_of_senders.learn(part.am_data->ep, part.am_data->data());
         return true;
     case MessageKind::decline:
         // Each looks at all sends, so only peers that may be asked can cause it.
         if (!takes) return true;
         for (Sending *sending : sendings_)
-            if (sending->is(part.ep(), h.id)) sending->on_declined(static_cast<Decline>(h.detail));
+            if (sending->is(part.am_data->ep, h.id))
+                sending->on_declined(static_cast<Decline>(h.detail));
         return true;
     default: return false;
     }
