@@ -157,14 +157,16 @@ DeviceChunks &WorkerEngine::chunks_of(const std::string &device) {
 }
 
 bool WorkerEngine::take_chunk_for(ucp_ep_h account, const TypedBuffer &buffer, std::size_t bytes,
-                                  bool urgent, StagingBlock *block) {
+                                  bool urgent, StagingBlock *block, bool in_ring) {
     Charge charge;
     if (account != nullptr) {
-        if (!ledger.is_possible(bytes, LedgerUse::chunk)) return true;
-        charge = ledger.take(account, bytes, LedgerUse::chunk);
+        const uint64_t charged = in_ring ? DeviceChunks::bytes_of_shared(bytes) : bytes;
+        if (!ledger.is_possible(charged, LedgerUse::chunk)) return true;
+        charge = ledger.take(account, charged, LedgerUse::chunk);
         if (!charge) return false;
     }
-    *block = take_chunk(buffer, bytes, urgent);
+    *block = in_ring ? chunks_of(buffer.device()).take_shared(bytes, urgent)
+                     : take_chunk(buffer, bytes, urgent);
     if (!*block) return urgent;
     block->hold(std::move(charge));
     return true;

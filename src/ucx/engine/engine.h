@@ -95,10 +95,11 @@ public:
     // Takes host memory for a chunk, preferably pinned if the data is on a device; see
     // Staging::take.
     StagingBlock take_chunk(const TypedBuffer &buffer, std::size_t bytes, bool urgent) noexcept;
-    // Takes a chunk on a peer's account. Returns false if it has to wait. If it returns true and
-    // *block is empty, there is no memory and waiting would not help.
+    // Takes a chunk on a peer's account, or on none if that is null; `in_ring`, in memory of the
+    // buffer's device that other processes can open. Returns false if it has to wait. If it returns
+    // true and *block is empty, there is no memory and waiting would not help.
     bool take_chunk_for(ucp_ep_h account, const TypedBuffer &buffer, std::size_t bytes, bool urgent,
-                        StagingBlock *block);
+                        StagingBlock *block, bool in_ring = false);
     DeviceChunks &chunks_of(const std::string &device);
 
     ucp_worker_h worker() const { return worker_; }

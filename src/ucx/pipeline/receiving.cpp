@@ -107,21 +107,21 @@ void Receiving::on_complete() {
     }
     ucp_request_free(posted_);
     posted_ = nullptr;
-    if (posted_status_ != UCS_OK) return fail(posted_status_, UCD_SUCCESS);
+    if (posted_status_ != UCS_OK) return stop(posted_status_, UCD_SUCCESS);
     if (opens) {
-        if (message_ == nullptr) return fail(refused, UCD_SUCCESS);
+        if (message_ == nullptr) return stop(refused, UCD_SUCCESS);
         note_progress();
         message_->match(*this);
-        if (is_cancelled_) fail(UCS_ERR_CANCELED, UCD_SUCCESS);
+        if (is_cancelled_) stop(UCS_ERR_CANCELED, UCD_SUCCESS);
         return;
     }
-    if (arrival_.has_dropped) return fail(UCS_ERR_CANCELED, UCD_SUCCESS);
-    if (frame_.failure != UCD_SUCCESS) return fail(ucx_status_of(frame_.failure), frame_.failure);
-    if (h.total > buffer_.bytes()) return fail(UCS_ERR_MESSAGE_TRUNCATED, UCD_SUCCESS);
+    if (arrival_.has_dropped) return stop(UCS_ERR_CANCELED, UCD_SUCCESS);
+    if (frame_.failure != UCD_SUCCESS) return stop(ucx_status_of(frame_.failure), frame_.failure);
+    if (h.total > buffer_.bytes()) return stop(UCS_ERR_MESSAGE_TRUNCATED, UCD_SUCCESS);
     if (arrival_.gathered != nullptr) {
         const Status status = buffer_.unpack(0, arrival_.gathered.get(), h.total, nullptr);
         arrival_.gathered.reset();
-        if (!status.ok()) return fail(ucx_status_of(status.code()), status.code());
+        if (!status.ok()) return stop(ucx_status_of(status.code()), status.code());
     }
     end();
 }
@@ -133,20 +133,11 @@ void Receiving::start_am(RecvMessage &message) {
     message.match(*this);
 }
 
-void Receiving::advance() {
-    check_time();
-    if (message_ != nullptr) message_->advance();
-}
-
 // The time limit applies only once a message has matched: until then, a receive does not wait for a
 // peer.
-void Receiving::check_time() {
-    if (message_ == nullptr || is_overdue_ || !has_timed_out()) return;
-    const ucp_ep_h ep = message_->ep();
-    fail(UCS_ERR_TIMED_OUT, UCD_SUCCESS);
-    is_overdue_ = true;
-    // If chunks are in progress, the receive cannot end yet: UCX still writes to the buffer.
-    if (!is_complete()) transfers_.engine.report_unresponsive(ep);
+void Receiving::advance() {
+    if (message_ != nullptr) check_time(message_->ep());
+    if (message_ != nullptr) message_->advance();
 }
 
 void Receiving::cancel() {
@@ -154,7 +145,7 @@ void Receiving::cancel() {
     // If the receive is matched before UCX cancels it, UCX completes it, and `on_complete` stops
     // the transfer.
     is_cancelled_ = posted_ != nullptr && !abandon();
-    if (!is_cancelled_) fail(UCS_ERR_CANCELED, UCD_SUCCESS);
+    if (!is_cancelled_) stop(UCS_ERR_CANCELED, UCD_SUCCESS);
 }
 
 // Asks UCX to cancel. UCX cannot end a receive of which a fragment has come: it waits for the
@@ -182,7 +173,7 @@ bool Receiving::abandon() {
     return true;
 }
 
-void Receiving::fail(ucs_status_t status, int ucd) {
+void Receiving::stop(ucs_status_t status, int ucd) {
     if (is_complete() || has_failed()) return;
     status_ = status;
     ucd_ = ucd;

@@ -22,8 +22,6 @@ public:
     void cancel() override;
     void explain() const override;
     void advance();
-    // Ends the transfer if nothing has arrived for longer than its time limit.
-    void check_time();
 
     RecvMessage *message() const { return message_; } // null: none has matched
     const TypedBuffer &buffer() const { return buffer_; }
@@ -47,7 +45,7 @@ public:
     bool has_failed() const { return status_ != UCS_OK; }
 
     // Ends the transfer with this status as soon as no chunk is being received into its memory.
-    void fail(ucs_status_t status, int ucd);
+    void stop(ucs_status_t status, int ucd) override;
     // Ends the transfer: the whole message was received and unpacked, or the transfer has failed
     // and no chunk is being received.
     void end();

@@ -83,7 +83,7 @@ void RecvMessage::lose_part(uint64_t bytes) {
     status_ = UCS_ERR_NO_MEMORY;
     ucd_ = UCD_ERR__OUT_OF_MEM;
     drop_waiting();
-    if (receiving_ != nullptr) receiving_->fail(status_, ucd_);
+    if (receiving_ != nullptr) receiving_->stop(status_, ucd_);
     conclude();
 }
 
@@ -108,7 +108,7 @@ void RecvMessage::end(ucs_status_t status) {
     for (std::unique_ptr<RecvPart> &route : routes_) route.reset();
     direct_.reset();
     if (receiving_ != nullptr)
-        receiving_->fail(status, UCD_SUCCESS);
+        receiving_->stop(status, UCD_SUCCESS);
     else
         conclude();
 }
@@ -126,9 +126,9 @@ void RecvMessage::notice_failure() {
 void RecvMessage::match(Receiving &receiving) {
     notice_failure();
     receiving_ = &receiving;
-    if (!state_.claim(ep_ != nullptr) || status_ != UCS_OK) return receiving.fail(status_, ucd_);
+    if (!state_.claim(ep_ != nullptr) || status_ != UCS_OK) return receiving.stop(status_, ucd_);
     if (total() > receiving.buffer().bytes())
-        return receiving.fail(UCS_ERR_MESSAGE_TRUNCATED, UCD_SUCCESS);
+        return receiving.stop(UCS_ERR_MESSAGE_TRUNCATED, UCD_SUCCESS);
     answer();
     advance();
 }
@@ -164,7 +164,7 @@ bool RecvMessage::find_room(RecvPart &part, StagingBlock &block) {
         ++blocks_;
         return true;
     }
-    receiving_->fail(UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
+    receiving_->stop(UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
     return false;
 }
 
@@ -194,7 +194,7 @@ void RecvMessage::settle(std::unique_ptr<RecvPart> part, ucs_status_t status, in
     settled_ += part->bytes;
     part.reset();
     receiving_->note_progress();
-    if (status != UCS_OK && !receiving_->has_failed()) return receiving_->fail(status, ucd);
+    if (status != UCS_OK && !receiving_->has_failed()) return receiving_->stop(status, ucd);
     conclude();
 }
 

@@ -46,7 +46,7 @@ void RecvMessage::answer_direct() {
 void RecvMessage::decline(Decline reason) {
     decline_.reset(new (std::nothrow)
                        TransferMessage(transfers_.engine, *this, MessageKind::decline));
-    if (decline_ == nullptr) return receiving_->fail(UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
+    if (decline_ == nullptr) return receiving_->stop(UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
     decline_->header.id = id_;
     decline_->header.total = total();
     decline_->header.detail = static_cast<uint16_t>(reason);
@@ -56,7 +56,7 @@ void RecvMessage::decline(Decline reason) {
 
 void RecvMessage::on_sent(TransferMessage &, ucs_status_t status) {
     --in_use_;
-    if (status != UCS_OK) receiving_->fail(status, UCD_SUCCESS);
+    if (status != UCS_OK) receiving_->stop(status, UCD_SUCCESS);
     conclude();
 }
 

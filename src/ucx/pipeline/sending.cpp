@@ -34,9 +34,7 @@ Status Sending::set(ucp_ep_h ep, const Data &data, const ucd_ucx_param_t *param,
     opening_.header.total = buffer_.bytes();
     bool is_packed = false;
     choose_route(is_tagged, data.type, &is_packed);
-    if (route_ == TransferRoute::whole) return set_whole(is_packed);
-    set_window();
-    return check_memory();
+    return route_ == TransferRoute::whole ? set_whole(is_packed) : set_window();
 }
 
 // performance only: all this decides how a message is sent, and not its content
@@ -111,24 +109,21 @@ Status Sending::set_whole(bool is_packed) {
     return buffer_.pack(0, packed_.memory() + sizeof(MessageHeader), buffer_.bytes(), nullptr);
 }
 
-// As many slots as the route needs that needs most.
-void Sending::set_window() {
+// As many slots as the route needs that needs most. Fails now, before the transfer starts, if there
+// is no memory for the first chunk.
+Status Sending::set_window() {
     const auto slots = [this](uint64_t chunk, uint64_t depth) {
         return std::min((buffer_.bytes() - 1) / chunk + 1, depth);
     };
+    const bool has_ring = find_message(MessageKind::route) != nullptr;
     uint64_t window = slots(options_.chunk, options_.depth);
-    if (find_message(MessageKind::route) != nullptr)
-        window = std::max(window, slots(options_.ring_chunk, options_.ring_depth));
+    if (has_ring) window = std::max(window, slots(options_.ring_chunk, options_.ring_depth));
     while (chunks_.size() < window) chunks_.emplace_back(*this);
     add_message(MessageKind::offer);
     add_message(MessageKind::withdraw);
-}
-
-// Fails now, before the transfer starts, if there is no memory for the first chunk.
-Status Sending::check_memory() {
     const bool takes_chunks = in_chunks_ == TransferRoute::pieces &&
                               buffer_.in_place() == nullptr && terms_.account == nullptr &&
-                              find_message(MessageKind::route) == nullptr;
+                              !has_ring;
     const uint64_t bytes = std::min(options_.chunk, buffer_.bytes());
     if (takes_chunks && !transfers_.engine.take_chunk(buffer_, bytes, true))
         return fail(UCD_ERR__OUT_OF_MEM, "no memory for a chunk of %ju bytes", uintmax_t{bytes});
@@ -169,16 +164,21 @@ void Sending::on_sent(TransferMessage &message, ucs_status_t status) {
 
 // Starting --------------------------------------------------------------------
 
-// The transfer cannot end before end_of_start: UCX may complete one message before the next one is
+// The transfer cannot end before all are sent: UCX may complete one message before the next one is
 // sent.
-void Sending::begin(MessageKind kind) {
+template <class Send>
+void Sending::start(MessageKind kind, Send &&send) {
     opening_.header.kind = kind;
     opening_.header.id = transfers_.next_id(ep_);
     note_progress();
-}
-
-void Sending::end_of_start() {
-    if (status_ == UCS_OK) introduce();
+    // First, because starting a kernel takes longer than sending a message.
+    if (route_ == TransferRoute::ring && exposed_ == nullptr) (void)advance();
+    if (status_ == UCS_OK) send();
+    TransferMessage *const introduction = find_message(MessageKind::introduction);
+    if (status_ == UCS_OK && introduction != nullptr) {
+        use(*introduction).header.total = 0;
+        introduction->ask(ep_, 1);
+    }
     ask();
     if (state_ == SendState::starting) state_ = SendState::stopping;
     conclude();
@@ -201,40 +201,37 @@ SendArgs Sending::whole_message() {
 
 void Sending::start_tagged(ucp_tag_t tag) {
     const bool is_whole = route_ == TransferRoute::whole;
-    begin(is_whole ? MessageKind::whole : MessageKind::opening);
     frame_.prefix = sizeof(MessageHeader);
-    if (!start_packing()) return end_of_start();
-    // The offer is sent first: from it, the receiver learns the endpoint that the chunks will come
-    // from.
-    if (!is_whole) use(*find_message(MessageKind::offer)).send(ep_);
-    if (status_ == UCS_OK) {
+    start(is_whole ? MessageKind::whole : MessageKind::opening, [&] {
+        // The offer is sent first: from it, the receiver learns the endpoint that the chunks will
+        // come from.
+        if (!is_whole) use(*find_message(MessageKind::offer)).send(ep_);
+        if (status_ != UCS_OK) return;
         const SendArgs only_header = {.data = &opening_.header, .count = sizeof(MessageHeader)};
         ++under_way_;
         opening_.send_tagged(ep_, tag, is_whole ? whole_message() : only_header);
-    }
-    end_of_start();
+    });
 }
 
 void Sending::start_am(unsigned id, std::string_view user_header) {
     const bool is_whole = route_ == TransferRoute::whole;
     MessageHeader &header = opening_.header;
-    begin(is_whole ? MessageKind::whole : MessageKind::user_offer);
     header.user_id = id;
+    header.user_header = static_cast<uint32_t>(user_header.size());
     // own: the program's header. Now, because later steps must not fail.
     am_header_.reserve(sizeof header + user_header.size());
-    if (!start_packing()) return end_of_start();
-    header.user_header = static_cast<uint32_t>(user_header.size());
-    // own: same
-    am_header_.assign(reinterpret_cast<const char *>(&header), sizeof header);
-    // own: same
-    am_header_.append(user_header);
-    SendArgs args;
-    if (is_whole && buffer_.bytes() > 0) args = whole_message();
-    args.header = am_header_.data();
-    args.header_bytes = am_header_.size();
-    ++under_way_;
-    opening_.send_am(ep_, UCP_AM_SEND_FLAG_EAGER, args);
-    end_of_start();
+    start(is_whole ? MessageKind::whole : MessageKind::user_offer, [&] {
+        // own: same
+        am_header_.assign(reinterpret_cast<const char *>(&header), sizeof header);
+        // own: same
+        am_header_.append(user_header);
+        SendArgs args;
+        if (is_whole && buffer_.bytes() > 0) args = whole_message();
+        args.header = am_header_.data();
+        args.header_bytes = am_header_.size();
+        ++under_way_;
+        opening_.send_am(ep_, UCP_AM_SEND_FLAG_EAGER, args);
+    });
 }
 
 // Chunks ----------------------------------------------------------------------
@@ -262,22 +259,25 @@ SendChunk *Sending::find_free_chunk() {
 // Takes memory for the next chunk, if its route needs any. Returns false if it has to wait, or if
 // the transfer has failed.
 bool Sending::take_block(StagingBlock &block) {
-    const bool is_in_place =
-        route_ == TransferRoute::ring ? exposed_ != nullptr : buffer_.in_place() != nullptr;
+    const bool in_ring = route_ == TransferRoute::ring;
+    const bool is_in_place = in_ring ? exposed_ != nullptr : buffer_.in_place() != nullptr;
     if (is_in_place || route_ == TransferRoute::streamed) return true;
+    if (in_ring && first_block_) {
+        block = std::move(first_block_);
+        return true;
+    }
     const bool urgent = std::none_of(chunks_.begin(), chunks_.end(),
                                      [](const SendChunk &c) { return c.holds_memory(); });
-    const bool goes_on = route_ == TransferRoute::ring
-                             ? take_ring_block(urgent, block)
-                             : transfers_.engine.take_chunk_for(terms_.account, buffer_,
-                                                                chunk_bytes(next_), urgent, &block);
+    const uint64_t bytes = in_ring ? ring_block_bytes() : chunk_bytes(next_);
+    const bool goes_on =
+        transfers_.engine.take_chunk_for(terms_.account, buffer_, bytes, urgent, &block, in_ring);
     if (goes_on && !block) stop(UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
     return static_cast<bool>(block);
 }
 
 // Chunks for the ring are packed already while the receiver is being asked.
 bool Sending::advance() {
-    check_time();
+    check_time(ep_);
     if (status_ != UCS_OK || route_ == TransferRoute::direct) return false;
     SendChunk *const chunk = next_ < buffer_.bytes() ? find_free_chunk() : nullptr;
     if (chunk == nullptr) {
@@ -310,20 +310,12 @@ void Sending::end_message(ucs_status_t status) {
     conclude();
 }
 
-void Sending::check_time() {
-    if (is_overdue_ || !has_timed_out()) return;
-    stop(UCS_ERR_TIMED_OUT);
-    is_overdue_ = true;
-    // UCX cannot cancel messages that it is sending, so the buffer is still in use.
-    if (!is_complete()) transfers_.engine.report_unresponsive(ep_);
-}
-
 void Sending::stop(ucs_status_t status, int ucd, bool withdraws) {
     if (status_ != UCS_OK) return;
     status_ = status;
     ucd_ = ucd;
     drop_packed();
-    if (state_ == SendState::starting) return; // end_of_start ends the transfer
+    if (state_ == SendState::starting) return; // `start` ends the transfer
     state_ = SendState::stopping;
     if (withdraws && route_ != TransferRoute::whole) {
         TransferMessage &withdrawal = use(*find_message(MessageKind::withdraw));

@@ -29,8 +29,8 @@ public:
     // Sends one more chunk, if there is room for it.
     bool advance();
     void cancel() override;
-    // Ends the transfer if nothing was sent for longer than its time limit.
-    void check_time();
+    // Ends the transfer with this status, once UCX has sent its messages, and tells the receiver.
+    void stop(ucs_status_t status, int ucd = UCD_SUCCESS) override { stop(status, ucd, true); }
     void on_endpoint_failed(ucp_ep_h ep, ucs_status_t status, uint64_t before);
     bool is(ucp_ep_h ep, const MessageId &id) const {
         return ep == ep_ && id == opening_.header.id;
@@ -56,16 +56,16 @@ private:
     void choose_route(bool is_tagged, ucd_type_t type, bool *is_packed);
     void set_chunks(uint64_t bytes);
     Status set_whole(bool is_packed);
-    void set_window();
-    Status check_memory();
+    Status set_window();
     // Messages are made before the transfer starts, because later steps must not fail.
     TransferMessage &add_message(MessageKind kind);
     TransferMessage *find_message(MessageKind kind);
     // Prepares a message to be sent now.
     TransferMessage &use(TransferMessage &message);
-    void begin(MessageKind kind);
+    // Sends the first messages; `send` sends the opening.
+    template <class Send>
+    void start(MessageKind kind, Send &&send);
     SendArgs whole_message();
-    void end_of_start();
     // Asks the receiver, if the route needs its consent.
     void ask();
     bool waits_for_answer() const {
@@ -75,9 +75,7 @@ private:
     bool holds_back() const { return waits_for_answer() || takes_turns_; }
     // One of the messages and chunks under way is complete.
     void end_message(ucs_status_t status);
-    // Ends the transfer with this status, once UCX has sent its messages. `withdraws`: tell the
-    // receiver.
-    void stop(ucs_status_t status, int ucd = UCD_SUCCESS, bool withdraws = true);
+    void stop(ucs_status_t status, int ucd, bool withdraws); // `withdraws`: tell the receiver
     void conclude();
     uint64_t chunk_bytes(uint64_t offset) const;
     SendChunk *find_free_chunk();
@@ -87,10 +85,8 @@ private:
     // `type` is the user's handle, by which the flattened type is remembered.
     bool prepare_direct(ucd_type_t type);
     bool find_memory(DirectPlace &place) const;
-    void prepare_introduction();
     bool describe(ucd_type_t type, DirectPlace &place);
     bool share(Link &to_reader, DirectPlace &place);
-    void introduce();
     void offer_directly();
     void give_up_direct();
     void on_read(ucs_status_t status);
@@ -98,9 +94,7 @@ private:
     // In sending_ring.cpp:
     DeviceChunks &device_chunks() { return transfers_.engine.chunks_of(buffer_.device()); }
     uint64_t ring_block_bytes() const;
-    bool take_ring_block(bool urgent, StagingBlock &block);
     bool prepare_ring();
-    bool start_packing();
     void offer_routes();
     void on_answer(ChunkRoute route, ucs_status_t status);
     void lengthen_turn();

@@ -15,7 +15,8 @@ bool Sending::prepare_direct(ucd_type_t type) {
     if (!find_memory(place)) return false;
     Link *const link = transfers_.engine.links.to_reader(ep_);
     if (link == nullptr) {
-        prepare_introduction();
+        if (const auto introduction = transfers_.engine.links.introduce(ep_))
+            add_message(MessageKind::introduction).set_following(*introduction);
         return false;
     }
     const Transport transport = buffer_.on_host() ? Transport::mapped : Transport::device;
@@ -37,11 +38,6 @@ bool Sending::find_memory(DirectPlace &place) const {
     place.memory = buffer_.on_host() ? DirectPlace::Memory::attached : DirectPlace::Memory::ipc;
     return !buffer_.on_host() ||
            AttachableMemory::find(buffer_.lowest(), buffer_.range(), place.handle, place.base);
-}
-
-void Sending::prepare_introduction() {
-    if (const auto introduction = transfers_.engine.links.introduce(ep_))
-        add_message(MessageKind::introduction).set_following(*introduction);
 }
 
 // Finds the type that the offer names, and the bounds of the layout.
@@ -93,14 +89,6 @@ bool Sending::share(Link &to_reader, DirectPlace &place) {
 }
 
 // Messages --------------------------------------------------------------------
-
-// Tells the peer who this is.
-void Sending::introduce() {
-    TransferMessage *const introduction = find_message(MessageKind::introduction);
-    if (introduction == nullptr) return;
-    use(*introduction).header.total = 0;
-    introduction->ask(ep_, 1);
-}
 
 void Sending::offer_directly() {
     Link *const link = transfers_.engine.links.to_reader(ep_);

@@ -14,23 +14,6 @@ uint64_t Sending::ring_block_bytes() const {
     return std::min(options_.ring_chunk, buffer_.bytes());
 }
 
-// Returns false if it has to wait. If it returns true and the block is empty, there is no memory.
-bool Sending::take_ring_block(bool urgent, StagingBlock &block) {
-    if (first_block_) {
-        block = std::move(first_block_);
-        return true;
-    }
-    Charge charge;
-    if (terms_.account != nullptr) {
-        charge = transfers_.engine.ledger.take(
-            terms_.account, DeviceChunks::bytes_of_shared(ring_block_bytes()), LedgerUse::chunk);
-        if (!charge) return false;
-    }
-    block = device_chunks().take_shared(ring_block_bytes(), urgent);
-    if (block) block.hold(std::move(charge));
-    return block || urgent;
-}
-
 // Returns false if device memory cannot be shared.
 bool Sending::prepare_ring() {
     if (!options_.ring) return false;
@@ -39,10 +22,12 @@ bool Sending::prepare_ring() {
     const bool exposes =
         memory != nullptr && ucd_ipc_export(memory, buffer_.bytes(), &handle) == UCD_SUCCESS;
     if (!exposes) {
-        StagingBlock block;
-        if (!device_chunks().is_shared() || !take_ring_block(true, block) || !block) return false;
-        handle = device_chunks().handle_of(block);
-        first_block_ = std::move(block);
+        if (!device_chunks().is_shared() ||
+            !transfers_.engine.take_chunk_for(terms_.account, buffer_, ring_block_bytes(), true,
+                                              &first_block_, true) ||
+            !first_block_)
+            return false;
+        handle = device_chunks().handle_of(first_block_);
     }
     // The host is offered first: where rendezvous is disabled, UCX completes that offer without the
     // receiver, and the ring is not used.
@@ -57,13 +42,6 @@ bool Sending::prepare_ring() {
         if (exposes) exposed_ = &offer;
     }
     return true;
-}
-
-// Called before the first message is sent, because starting a kernel takes longer than sending a
-// message. Returns false if the transfer has failed.
-bool Sending::start_packing() {
-    if (route_ == TransferRoute::ring && exposed_ == nullptr) (void)advance();
-    return status_ == UCS_OK;
 }
 
 void Sending::offer_routes() {

@@ -44,13 +44,16 @@ MessageId Transfers::next_id(ucp_ep_h ep) {
 
 // Starting ----------------------------------------------------------------
 
-// A transfer that UCX knows must be in the table. Grows geometrically, as push_back would.
-void Transfers::make_room_for_send() {
-    // own: the program's sends, and answers, which are charged
+template <class Start>
+Status Transfers::start_send(ucp_ep_h ep, const Data &data, const ucd_ucx_param_t *param,
+                             bool is_tagged, const TransferTerms &terms,
+                             ucd_ucx_request_t *transfer, Start &&start) {
+    auto started = std::make_unique<Sending>(*this);
+    UCD_TRY(started->set(ep, data, param, is_tagged, terms));
+    // own: the program's sends, and answers, which are charged. Now, because a transfer that UCX
+    // knows must be in the table. Grows geometrically, as push_back would.
     if (sendings_.size() == sendings_.capacity()) sendings_.reserve(2 * sendings_.size() + 1);
-}
-
-Status Transfers::hand_out(std::unique_ptr<Sending> started, ucd_ucx_request_t *transfer) {
+    start(*started);
     *transfer = UCD_UCX_REQUEST__NULL;
     if (started->is_complete()) return started->start_status();
     sendings_.push_back(started.get());
@@ -61,11 +64,8 @@ Status Transfers::hand_out(std::unique_ptr<Sending> started, ucd_ucx_request_t *
 
 Status Transfers::send_tagged(ucp_ep_h ep, const Data &data, ucp_tag_t tag,
                               const ucd_ucx_param_t *param, ucd_ucx_request_t *transfer) {
-    auto sending = std::make_unique<Sending>(*this);
-    UCD_TRY(sending->set(ep, data, param, true));
-    make_room_for_send();
-    sending->start_tagged(tag);
-    return hand_out(std::move(sending), transfer);
+    return start_send(ep, data, param, true, {}, transfer,
+                      [tag](Sending &started) { started.start_tagged(tag); });
 }
 
 Status Transfers::send_active(ucp_ep_h ep, unsigned id, std::string_view header, const Data &data,
@@ -74,11 +74,8 @@ Status Transfers::send_active(ucp_ep_h ep, unsigned id, std::string_view header,
     if (header.size() > max_user_header())
         return fail(UCD_ERR__INVALID_ARG, "header_length is %zu; it must be at most %zu",
                     header.size(), max_user_header());
-    auto sending = std::make_unique<Sending>(*this);
-    UCD_TRY(sending->set(ep, data, param, false, terms));
-    make_room_for_send();
-    sending->start_am(id, header);
-    return hand_out(std::move(sending), transfer);
+    return start_send(ep, data, param, false, terms, transfer,
+                      [&](Sending &started) { started.start_am(id, header); });
 }
 
 void Transfers::add(Receiving &receiving) {
@@ -111,7 +108,7 @@ Status Transfers::receive_active(RecvMessage &message, const Data &to, ucd_op_t 
         started.start_am(message);
         return success;
     });
-    if (!status.ok()) started.fail(ucx_status_of(status.code()), status.code());
+    if (!status.ok()) started.stop(ucx_status_of(status.code()), status.code());
     return success;
 }
 

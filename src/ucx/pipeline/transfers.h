@@ -133,8 +133,9 @@ private:
     void end_messages(ucp_ep_h ep, ucs_status_t status, uint64_t before);
     bool end_some();
     bool free_dropped(uint64_t most);
-    void make_room_for_send();
-    Status hand_out(std::unique_ptr<Sending> started, ucd_ucx_request_t *transfer);
+    template <class Start>
+    Status start_send(ucp_ep_h ep, const Data &data, const ucd_ucx_param_t *param, bool is_tagged,
+                      const TransferTerms &terms, ucd_ucx_request_t *transfer, Start &&start);
     void add(Receiving &receiving);
     bool advance_all();
     bool end_finished() noexcept;
