@@ -21,6 +21,26 @@ namespace {
 
 constexpr auto taken = Admission::accept, ignore = Admission::ignore, refuse = Admission::refuse;
 
+// What a transfer looks at in a message.
+struct MessagePart {
+    MessageKind kind;
+    uint64_t total, offset, bytes;
+    bool rendezvous;
+    unsigned route = 0, offered = 0;
+};
+
+Admission take(TransferState &state, const MessagePart &part) {
+    MessageHeader header;
+    header.kind = part.kind;
+    header.total = part.total;
+    header.offset = part.offset;
+    header.detail = static_cast<uint16_t>(part.offered << 8 | part.route);
+    return state.take(header, part.bytes, part.rendezvous);
+}
+Admission take(TransferState &&state, const MessagePart &part) {
+    return take(state, part);
+}
+
 MessagePart part(MessageKind kind, uint64_t offset, uint64_t bytes, bool rendezvous = false) {
     return {kind, 100, offset, bytes, rendezvous};
 }
@@ -34,25 +54,25 @@ TEST_CASE("a transfer is announced once, in one way") {
     for (const MessagePart &first : {offer, user, whole})
         for (const MessagePart &second : {offer, user, whole}) {
             TransferState state(100);
-            CHECK(state.take(first) == taken);
+            CHECK(take(state, first) == taken);
             TransferState opened = state;
             CHECK((opened.open(100) == taken) == (first.kind == MessageKind::offer));
-            CHECK(state.take(second) == refuse);
+            CHECK(take(state, second) == refuse);
             CHECK(state.is_whole() ==
                   (first.kind == MessageKind::whole || second.kind == MessageKind::whole));
         }
     for (MessagePart wrong : {offer, user, whole}) {
         MessagePart other = wrong;
         other.total = 99;
-        CHECK(TransferState(100).take(other) == refuse);
+        CHECK(take(TransferState(100), other) == refuse);
         other = wrong;
         other.bytes ^= 1;
-        CHECK(TransferState(100).take(other) == refuse);
+        CHECK(take(TransferState(100), other) == refuse);
     }
-    CHECK(TransferState(100).take(part(MessageKind::whole, 1, 100)) == refuse);
-    CHECK(TransferState(100).take(part(MessageKind::opening, 0, 0)) == refuse);
-    CHECK(TransferState(100).take(part(MessageKind::withdraw, 0, 0)) == taken);
-    CHECK(TransferState(100).take(part(MessageKind::withdraw, 0, 1)) == refuse);
+    CHECK(take(TransferState(100), part(MessageKind::whole, 1, 100)) == refuse);
+    CHECK(take(TransferState(100), part(MessageKind::opening, 0, 0)) == refuse);
+    CHECK(take(TransferState(100), part(MessageKind::withdraw, 0, 0)) == taken);
+    CHECK(take(TransferState(100), part(MessageKind::withdraw, 0, 1)) == refuse);
 }
 
 TEST_CASE("numbers that have no meaning in a message have to be 0") {
@@ -125,14 +145,14 @@ TEST_CASE("a transfer is opened once, by a tagged message of its size") {
     CHECK(state.open(99) == refuse);
     CHECK(state.open(100) == taken);
     CHECK(state.open(100) == refuse);
-    CHECK(state.take(part(MessageKind::user_offer, 0, 0)) == refuse);
-    CHECK(state.take(part(MessageKind::whole, 0, 100)) == refuse);
-    CHECK(state.take(part(MessageKind::offer, 0, 0)) == taken);
-    CHECK(state.take(part(MessageKind::offer, 0, 0)) == refuse);
+    CHECK(take(state, part(MessageKind::user_offer, 0, 0)) == refuse);
+    CHECK(take(state, part(MessageKind::whole, 0, 100)) == refuse);
+    CHECK(take(state, part(MessageKind::offer, 0, 0)) == taken);
+    CHECK(take(state, part(MessageKind::offer, 0, 0)) == refuse);
     CHECK(state.stage() == TransferStage::announced);
 
     TransferState user(100);
-    CHECK(user.take(part(MessageKind::user_offer, 0, 0)) == taken);
+    CHECK(take(user, part(MessageKind::user_offer, 0, 0)) == taken);
     CHECK(user.open(100) == refuse);
     CHECK(user.stage() == TransferStage::announced);
 }
@@ -197,8 +217,8 @@ TEST_CASE("each stage of a transfer is followed by those that may follow it, and
         TransferState s = state_in(row.from);
         const bool takes = row.from <= Stage::receiving;
         CHECK(s.takes_data() == takes);
-        CHECK(s.take(part(MessageKind::chunk, 0, 10)) == (takes ? taken : ignore));
-        CHECK(s.take(part(MessageKind::chunk, 0, 10)) == refuse);
+        CHECK(take(s, part(MessageKind::chunk, 0, 10)) == (takes ? taken : ignore));
+        CHECK(take(s, part(MessageKind::chunk, 0, 10)) == refuse);
         CHECK(s.is_claimed() == (row.from >= Stage::matched && row.from <= Stage::late));
         CHECK(s.is_discarding() == (row.from == Stage::discarding || row.from == Stage::late));
     }
@@ -207,37 +227,37 @@ TEST_CASE("each stage of a transfer is followed by those that may follow it, and
 TEST_CASE("chunks of a transfer fit into it, and come once") {
     for (const MessageKind kind : {MessageKind::chunk, MessageKind::ring_chunk}) {
         TransferState state(100);
-        const auto take = [&](uint64_t offset, uint64_t bytes) {
-            return state.take(part(kind, offset, bytes, true));
+        const auto chunk = [&](uint64_t offset, uint64_t bytes) {
+            return take(state, part(kind, offset, bytes, true));
         };
-        CHECK(take(0, 0) == refuse);
-        CHECK(take(100, 1) == refuse);
-        CHECK(take(99, 2) == refuse);
-        CHECK(take(101, UINT64_MAX) == refuse);
-        CHECK(take(50, 50) == taken);
-        CHECK(take(99, 1) == refuse);
+        CHECK(chunk(0, 0) == refuse);
+        CHECK(chunk(100, 1) == refuse);
+        CHECK(chunk(99, 2) == refuse);
+        CHECK(chunk(101, UINT64_MAX) == refuse);
+        CHECK(chunk(50, 50) == taken);
+        CHECK(chunk(99, 1) == refuse);
         CHECK_FALSE(state.is_whole());
-        CHECK(take(0, 49) == taken);
+        CHECK(chunk(0, 49) == taken);
         CHECK_FALSE(state.is_whole());
         CHECK(state.release());
-        CHECK(take(49, 1) == ignore);
+        CHECK(chunk(49, 1) == ignore);
         CHECK(state.is_whole());
-        CHECK(take(49, 1) == refuse);
+        CHECK(chunk(49, 1) == refuse);
     }
     // Chunks of a ring wait at the sender; others need not.
-    CHECK(TransferState(100).take(part(MessageKind::ring_chunk, 0, 10, false)) == refuse);
-    CHECK(TransferState(100).take(part(MessageKind::chunk, 0, 10, false)) == taken);
+    CHECK(take(TransferState(100), part(MessageKind::ring_chunk, 0, 10, false)) == refuse);
+    CHECK(take(TransferState(100), part(MessageKind::chunk, 0, 10, false)) == taken);
     const uint64_t most = max_chunk;
     TransferState large(2 * most);
-    CHECK(large.take({MessageKind::chunk, 2 * most, 0, most + 1, false}) == refuse);
-    CHECK(large.take({MessageKind::chunk, 2 * most, 0, most, false}) == taken);
+    CHECK(take(large, {MessageKind::chunk, 2 * most, 0, most + 1, false}) == refuse);
+    CHECK(take(large, {MessageKind::chunk, 2 * most, 0, most, false}) == taken);
 }
 
 namespace {
 
 MessagePart offer_of(unsigned route, uint8_t offered, bool rendezvous = true) {
     MessagePart p = part(MessageKind::route, 0, 0, rendezvous);
-    p.route = static_cast<ChunkRoute>(route);
+    p.route = route;
     p.offered = offered;
     return p;
 }
@@ -251,32 +271,32 @@ TEST_CASE("each route is offered once, with the same list of routes") {
         for (unsigned i = 0; i < 3; ++i) { // also those that this version does not know
             const unsigned route = (first + i) % 3;
             CHECK_FALSE(state.has_come(static_cast<ChunkRoute>(route)));
-            CHECK(state.take(offer_of(route, 7)) == taken);
+            CHECK(take(state, offer_of(route, 7)) == taken);
             CHECK(state.has_come(static_cast<ChunkRoute>(route)));
-            CHECK(state.take(offer_of(route, 7)) == ignore);
+            CHECK(take(state, offer_of(route, 7)) == ignore);
             CHECK(state.all_routes_came() == (i == 2));
         }
-        CHECK(state.take(offer_of(0, 3)) == refuse);
-        CHECK(state.take(offer_of(3, 15)) == refuse);
+        CHECK(take(state, offer_of(0, 3)) == refuse);
+        CHECK(take(state, offer_of(3, 15)) == refuse);
     }
     // What is not in its own list.
-    CHECK(TransferState(100).take(offer_of(1, 1)) == refuse);
-    CHECK(TransferState(100).take(offer_of(0, 0)) == refuse);
+    CHECK(take(TransferState(100), offer_of(1, 1)) == refuse);
+    CHECK(take(TransferState(100), offer_of(0, 0)) == refuse);
     for (const unsigned route : {8U, 255U})
-        CHECK(TransferState(100).take(offer_of(route, 255)) == refuse);
-    CHECK(TransferState(100).take(offer_of(7, 255)) == taken);
+        CHECK(take(TransferState(100), offer_of(route, 255)) == refuse);
+    CHECK(take(TransferState(100), offer_of(7, 255)) == taken);
     // With data of the transfer.
     MessagePart data = offer_of(0, 3);
     data.bytes = 1;
-    CHECK(TransferState(100).take(data) == refuse);
+    CHECK(take(TransferState(100), data) == refuse);
     // Too late, and what UCX has answered already.
     TransferState dropped(100);
     CHECK(dropped.release());
-    CHECK(dropped.take(offer_of(0, 3)) == ignore);
+    CHECK(take(dropped, offer_of(0, 3)) == ignore);
     TransferState told(100);
-    CHECK(told.take(offer_of(0, 3, false)) == ignore);
-    CHECK(told.take(offer_of(0, 3)) == ignore);
-    CHECK(told.take(offer_of(1, 3)) == taken);
+    CHECK(take(told, offer_of(0, 3, false)) == ignore);
+    CHECK(take(told, offer_of(0, 3)) == ignore);
+    CHECK(take(told, offer_of(1, 3)) == taken);
     CHECK(told.all_routes_came());
 }
 

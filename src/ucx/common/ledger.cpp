@@ -35,19 +35,18 @@ Ledger::Account *Ledger::find(ucp_ep_h peer) const {
     return last_account_;
 }
 
-Ledger::Account &Ledger::open(ucp_ep_h peer) {
-    auto made = std::make_unique<Account>();
-    made->call = call_.load(std::memory_order_relaxed);
-    made->steps = steps_of_call;
-    accounts_.emplace(peer, made.get());
-    return *made.release();
-}
-
 Charge Ledger::take(ucp_ep_h peer, uint64_t bytes, LedgerUse use) {
     if (peer == nullptr) return {};
     const std::lock_guard held(lock_);
     Account *known = find(peer);
-    Account &account = known != nullptr ? *known : open(peer);
+    if (known == nullptr) {
+        auto made = std::make_unique<Account>();
+        made->call = call_.load(std::memory_order_relaxed);
+        made->steps = steps_of_call;
+        accounts_.emplace(peer, made.get());
+        known = made.release();
+    }
+    Account &account = *known;
     if (account.barred) return {};
     const uint64_t of_use = account.for_use[static_cast<std::size_t>(use)];
     const uint64_t of_peers = bytes_ - remembered_.bytes;

@@ -155,7 +155,6 @@ private:
     using Account = Charge::Account;
     // These need the lock:
     Account *find(ucp_ep_h peer) const;
-    Account &open(ucp_ep_h peer);
     Charge hold(Account &account, LedgerUse use, uint64_t bytes);
 
     void release(Account &account, LedgerUse use, uint64_t bytes, bool ends);

@@ -24,11 +24,7 @@ struct LinkMessage {
 
 namespace {
 
-// Of an event: the number of its link and whether it is about the process or the socket.
-constexpr uint64_t tag_of(uint64_t id, bool is_process) {
-    return id << 1 | (is_process ? 1 : 0);
-}
-constexpr uint64_t listening_tag = 0; // no link has the number 0
+constexpr uint64_t listening_tag = 0; // no link has this address
 
 constexpr std::chrono::milliseconds between_retries{1};
 
@@ -165,47 +161,20 @@ bool Links::open() {
 
 bool Links::watch(FileDescriptor &descriptor, uint64_t tag) const {
     descriptor.count_in(open_descriptors);
-    epoll_event event = {};
-    event.events = EPOLLIN;
-    event.data.u64 = tag;
-    return ::epoll_ctl(events_.get(), EPOLL_CTL_ADD, descriptor.get(), &event) == 0;
+    return descriptor.watch(events_.get(), tag);
 }
 
 Link *Links::find(ucp_ep_h ep, bool owns) const {
     const auto peer = peers_.find(ep);
     if (peer == peers_.end()) return nullptr;
-    const auto link = links_.find(owns ? peer->second.to_reader : peer->second.to_owner);
-    return link != links_.end() && link->second->state_ == Link::LinkState::up ? link->second.get()
-                                                                               : nullptr;
-}
-
-Link &Links::add(ucp_ep_h ep, bool owns, Link::LinkState state) {
-    const uint64_t id = next_id_++;
-    std::unique_ptr<Link> made(new Link(id, ep, owns, state));
-    return *(links_[id] = std::move(made));
-}
-
-// Explicitly, since a child process of this one may have the descriptor, too.
-void Links::close(FileDescriptor &watched) const {
-    if (watched) (void)::epoll_ctl(events_.get(), EPOLL_CTL_DEL, watched.get(), nullptr);
-    watched = FileDescriptor();
-}
-
-void Links::remove(uint64_t id) {
-    std::erase(accepted_, id);
-    std::erase(waiting_, id);
-    const auto found = links_.find(id);
-    if (found == links_.end()) return;
-    close(found->second->socket_);
-    close(found->second->peer_.reference);
-    links_.erase(found);
+    Link *const link = (owns ? peer->second.to_reader : peer->second.to_owner).get();
+    return link != nullptr && link->state_ == Link::LinkState::up ? link : nullptr;
 }
 
 void Links::close(ucp_ep_h ep) {
     const auto found = peers_.find(ep);
     if (found == peers_.end()) return;
-    remove(found->second.to_reader);
-    remove(found->second.to_owner);
+    std::erase(waiting_, found->second.to_owner.get());
     peers_.erase(found);
     std::erase_if(ended_, [ep](const LinkEnd &end) { return end.ep == ep; });
 }
@@ -221,7 +190,7 @@ LinkEnd Links::take_end() {
 
 std::optional<Introduction> Links::introduce(ucp_ep_h ep) {
     LinksOfPeer &peer = peers_[ep];
-    if (peer.token || peer.to_reader != 0 || !open()) return std::nullopt;
+    if (peer.token || peer.to_reader != nullptr || !open()) return std::nullopt;
     if (!listening_ && has_room(1)) {
         fill_randomly(name_.data(), name_.size());
         listening_ = listen_at(name_, limits_.backlog);
@@ -241,14 +210,14 @@ void Links::accept() {
     PeerProcess peer;
     if (!socket || !find_peer(socket.get(), peer)) return;
     while (!accepted_.empty() && (accepted_.size() >= limits_.accepted || !has_room(2)))
-        remove(accepted_.front());
+        accepted_.erase(accepted_.begin());
     if (!has_room(2)) return;
-    accepted_.reserve(accepted_.size() + 1);
-    Link &link = add(nullptr, true, Link::LinkState::accepted);
-    accepted_.push_back(link.id_);
+    accepted_.emplace_back(
+        std::unique_ptr<Link>(new Link(nullptr, true, Link::LinkState::accepted)));
+    Link &link = *accepted_.back();
     link.socket_ = std::move(socket);
     link.peer_ = std::move(peer);
-    if (!watch(link)) remove(link.id_);
+    if (!watch(link)) accepted_.pop_back();
 }
 
 bool Links::take_token(Link &link, const SocketName &token) {
@@ -263,10 +232,12 @@ bool Links::take_token(Link &link, const SocketName &token) {
     if (!link.charge_) return false;
     fill_randomly(link.key_.data(), link.key_.size());
     if (!send(link.socket_, {.about = LinkMessage::About::key, .secret = link.key_})) return false;
-    std::erase(accepted_, link.id_);
+    const auto at = std::find_if(accepted_.begin(), accepted_.end(),
+                                 [&](const auto &other) { return other.get() == &link; });
     link.ep_ = ep;
     link.state_ = Link::LinkState::up;
-    peer.to_reader = link.id_;
+    peer.to_reader = std::move(*at);
+    accepted_.erase(at);
     return true;
 }
 
@@ -276,9 +247,9 @@ void Links::connect(ucp_ep_h ep, const Introduction &introduction) {
     Charge charge = ledger_.take(ep, bytes_of_link, LedgerUse::request);
     if (!charge || !open()) return;
     LinksOfPeer &peer = peers_[ep];
-    if (peer.to_owner != 0) return;
-    Link &link = add(ep, false, Link::LinkState::waiting);
-    peer.to_owner = link.id_;
+    if (peer.to_owner != nullptr) return;
+    peer.to_owner.reset(new Link(ep, false, Link::LinkState::waiting));
+    Link &link = *peer.to_owner;
     link.charge_ = std::move(charge);
     link.introduction_ = introduction;
     try_connect(link);
@@ -289,7 +260,7 @@ void Links::try_connect(Link &link) {
     const Connected connected =
         has_room(2) ? connect_to(link.introduction_.socket, link.socket_) : Connected::no;
     if (connected == Connected::not_now) { // the owner has to accept others first
-        waiting_.push_back(link.id_);
+        waiting_.push_back(&link);
         return;
     }
     LinkMessage message;
@@ -304,16 +275,16 @@ void Links::try_connect(Link &link) {
 }
 
 void Links::retry() {
-    std::vector<uint64_t> again;
+    std::vector<Link *> again;
     again.swap(waiting_);
     // charged: each link
     waiting_.reserve(again.size());
-    for (const uint64_t id : again) try_connect(*links_.at(id));
+    for (Link *link : again) try_connect(*link);
 }
 
 bool Links::watch(Link &link) const {
-    return watch(link.peer_.reference, tag_of(link.id_, true)) &&
-           watch(link.socket_, tag_of(link.id_, false));
+    const uint64_t tag = reinterpret_cast<uintptr_t>(&link);
+    return watch(link.peer_.reference, tag + 1) && watch(link.socket_, tag);
 }
 
 bool Links::take_passed(Link &link, const LinkMessage &message, SocketMessage &heard) {
@@ -391,11 +362,14 @@ void Links::take_passed_by(ucp_ep_h ep) {
 // end has to be told, too.
 void Links::end(Link &link, bool is_process) {
     using enum Link::LinkState;
-    if (link.ep_ == nullptr) return remove(link.id_);
+    if (link.ep_ == nullptr) {
+        std::erase_if(accepted_, [&](const auto &other) { return other.get() == &link; });
+        return;
+    }
     if (is_process ? link.state_ != greeting : link.state_ == up && !link.owns_)
         ended_.push_back({link.ep_, is_process});
-    close(link.socket_);
-    if (is_process) close(link.peer_.reference);
+    link.socket_ = FileDescriptor();
+    if (is_process) link.peer_.reference = FileDescriptor();
     link.passed_.clear();
     link.state_ = is_process ? ended : closed;
 }
@@ -421,12 +395,12 @@ bool Links::progress() {
             accept();
             continue;
         }
-        const auto found = links_.find(event.data.u64 >> 1);
-        if (found == links_.end()) continue;
-        if (event.data.u64 == tag_of(found->first, true))
-            end(*found->second, true);
+        const bool is_process = event.data.u64 % 2 == 1;
+        Link &link = *reinterpret_cast<Link *>(event.data.u64 - (is_process ? 1 : 0));
+        if (is_process)
+            end(link, true);
         else
-            (void)hear(*found->second);
+            (void)hear(link);
     }
     return any > 0;
 }

@@ -106,10 +106,8 @@ private:
     static constexpr std::size_t max_ranges = 64; // as many as a reader keeps open
     static constexpr unsigned max_again = 100;
     static constexpr std::size_t max_sent_types = 256;
-    Link(uint64_t id, ucp_ep_h ep, bool owns, LinkState state)
-        : id_(id), ep_(ep), owns_(owns), state_(state) {}
+    Link(ucp_ep_h ep, bool owns, LinkState state) : ep_(ep), owns_(owns), state_(state) {}
 
-    const uint64_t id_;
     ucp_ep_h ep_;     // null until a token has come
     const bool owns_; // the memory; else it reads
     LinkState state_;
@@ -181,17 +179,16 @@ public:
 
 private:
     struct LinksOfPeer {
-        uint64_t to_reader = 0, to_owner = 0; // links; 0: none
-        std::optional<SocketName> token;      // sent, and not shown yet
+        std::unique_ptr<Link> to_reader, to_owner; // null: none
+        std::optional<SocketName> token;           // sent, and not shown yet
     };
 
     Link *find(ucp_ep_h ep, bool owns) const;
     bool open();
     bool has_room(std::size_t more) const { return descriptors() + more <= limits_.descriptors; }
+    // The tag of an event is the address of its link, plus 1 if the event is about the process and
+    // not the socket. Whoever is closed is not watched any more, so the link exists.
     bool watch(FileDescriptor &descriptor, uint64_t tag) const;
-    void close(FileDescriptor &watched) const;
-    Link &add(ucp_ep_h ep, bool owns, Link::LinkState state);
-    void remove(uint64_t id);
     bool watch(Link &link) const;
     void try_connect(Link &link);
     void retry();
@@ -210,11 +207,9 @@ private:
     LinkLimits limits_;
     SocketName name_ = {};
     FileDescriptor events_, listening_;
-    uint64_t next_id_ = 1;
-    std::unordered_map<uint64_t, std::unique_ptr<Link>> links_;
     std::unordered_map<ucp_ep_h, LinksOfPeer> peers_;
-    std::vector<uint64_t> accepted_; // links without an endpoint, the oldest first
-    std::vector<uint64_t> waiting_;
+    std::vector<std::unique_ptr<Link>> accepted_; // without an endpoint, the oldest first
+    std::vector<Link *> waiting_;
     std::vector<LinkEnd> ended_;
     std::chrono::steady_clock::time_point next_look_, next_retry_;
 };

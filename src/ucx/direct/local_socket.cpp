@@ -7,6 +7,7 @@
 #include <memory>
 #include <poll.h>
 #include <sodium.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -52,9 +53,20 @@ bool is_of_this_user(uid_t user, int process) {
 
 } // namespace
 
+// Explicitly taken from what is watched, since a child process may have the descriptor, too.
 FileDescriptor::~FileDescriptor() {
+    if (watcher_ >= 0) (void)::epoll_ctl(watcher_, EPOLL_CTL_DEL, number_, nullptr);
     if (number_ >= 0) ::close(number_);
     if (counter_ != nullptr) --*counter_;
+}
+
+bool FileDescriptor::watch(int watcher, uint64_t tag) {
+    epoll_event event = {};
+    event.events = EPOLLIN;
+    event.data.u64 = tag;
+    if (::epoll_ctl(watcher, EPOLL_CTL_ADD, number_, &event) != 0) return false;
+    watcher_ = watcher;
+    return true;
 }
 
 FileDescriptor listen_at(const SocketName &name, int backlog) {

@@ -22,6 +22,7 @@ public:
     FileDescriptor &operator=(FileDescriptor &&other) noexcept {
         std::swap(number_, other.number_);
         std::swap(counter_, other.counter_);
+        std::swap(watcher_, other.watcher_);
         return *this;
     }
     ~FileDescriptor();
@@ -32,9 +33,13 @@ public:
         counter_ = &counter;
         ++counter;
     }
+    // Has an epoll descriptor, which has to stay open longer, tell what comes, by this tag. Returns
+    // false if the system refuses.
+    bool watch(int watcher, uint64_t tag);
 
 private:
     int number_ = -1;
+    int watcher_ = -1;
     std::atomic<std::size_t> *counter_ = nullptr;
 };
 

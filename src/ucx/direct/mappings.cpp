@@ -26,15 +26,11 @@ Status Mapping::open(std::span<const int> fds) {
     return success;
 }
 
-bool Mapping::is_for(ucp_ep_h from, const ucd_ipc_handle_t &handle,
-                     const std::string &device) const {
-    return is_same(handle_, handle) && device_ == device && (!has_fds_ || sender_ == from);
-}
-
 bool Mappings::find(ucp_ep_h sender, const ucd_ipc_handle_t &handle, const std::string &device,
                     MappingPtr &mapping) {
     const auto found = std::find_if(kept_.begin(), kept_.end(), [&](const MappingPtr &m) {
-        return m->is_for(sender, handle, device);
+        return is_same(m->handle_, handle) && m->device_ == device &&
+               (!m->has_fds_ || m->sender_ == sender);
     });
     if (found == kept_.end()) return false;
     std::rotate(found, found + 1, kept_.end());

@@ -32,7 +32,6 @@ public:
 private:
     friend class Mappings;
     Status open(std::span<const int> fds);
-    bool is_for(ucp_ep_h from, const ucd_ipc_handle_t &handle, const std::string &device) const;
 
     const ucp_ep_h sender_; // the endpoint that it came from
     const ucd_ipc_handle_t handle_;

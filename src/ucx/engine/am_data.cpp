@@ -155,7 +155,9 @@ void AmData::drop_data() {
 }
 
 void AmData::on_complete() {
-    engine_.dispatch(std::unique_ptr<AmData>(this));
+    std::unique_ptr<AmData> message(this);
+    if (Family *const family = engine_.family_of(*this); family != nullptr)
+        family->take(std::move(message));
 }
 
 } // namespace ucd_ucx

@@ -68,10 +68,11 @@ WorkerEngine::~WorkerEngine() {
 // Messages ------------------------------------------------------------------
 
 Family *WorkerEngine::family_of(const AmData &message) const {
+    const auto [transfers, one_sided] = families_;
     if (!message.header().empty())
-        return is_transfer_of_version_2(message.header()) ? one_sided_ : transfers_;
+        return is_transfer_of_version_2(message.header()) ? one_sided : transfers;
     // Rejects rendezvous: this side would have to fetch data that the peer may never provide.
-    return message.data_bytes() == 0 || message.is_rendezvous() ? nullptr : one_sided_;
+    return message.data_bytes() == 0 || message.is_rendezvous() ? nullptr : one_sided;
 }
 
 ucs_status_t WorkerEngine::on_am(void *engine, const void *header, std::size_t header_bytes,
@@ -115,13 +116,8 @@ ucs_status_t WorkerEngine::keep(AmData &message) {
         return message.is_rendezvous() ? UCS_ERR_NO_MEMORY : UCS_OK;
     kept->charge = std::move(charge);
     AmData &put = *kept.release();
-    events.put(put, put.since);
+    events.put(put, &put.since);
     return is_held ? UCS_INPROGRESS : UCS_OK;
-}
-
-void WorkerEngine::dispatch(std::unique_ptr<AmData> message) {
-    if (Family *const family = family_of(*message); family != nullptr)
-        family->take(std::move(message));
 }
 
 void WorkerEngine::make_spare() {
@@ -178,8 +174,7 @@ bool WorkerEngine::take_chunk_for(ucp_ep_h account, const TypedBuffer &buffer, s
 void WorkerEngine::handle_endpoint_failures() {
     endpoint_failures.handle_each([this](const EndpointFailure &failure) {
         std::erase(unresponsive_, failure.ep);
-        transfers_->on_endpoint_failed(failure);
-        if (one_sided_ != nullptr) one_sided_->on_endpoint_failed(failure);
+        for_each_family([&](Family &family) { family.on_endpoint_failed(failure); });
         links.close(failure.ep);
         if (link_end_.ep == failure.ep) link_end_ = {};
         ledger.close(failure.ep);
@@ -191,8 +186,7 @@ void WorkerEngine::bar_exceeding() {
     for (;;) {
         if (barring_ == nullptr) barring_ = ledger.bar_next();
         if (barring_ == nullptr) return;
-        transfers_->on_barred(barring_);
-        if (one_sided_ != nullptr) one_sided_->on_barred(barring_);
+        for_each_family([this](Family &family) { family.on_barred(barring_); });
         barring_ = nullptr;
     }
 }
@@ -203,8 +197,8 @@ bool WorkerEngine::advance_links() {
     for (;;) {
         if (link_end_.ep == nullptr) link_end_ = links.take_end();
         if (link_end_.ep == nullptr) return any;
-        transfers_->on_link_ended(link_end_.ep, link_end_.is_process);
-        if (one_sided_ != nullptr) one_sided_->on_link_ended(link_end_.ep, link_end_.is_process);
+        for_each_family(
+            [this](Family &family) { family.on_link_ended(link_end_.ep, link_end_.is_process); });
         link_end_ = {};
     }
 }
@@ -229,7 +223,7 @@ bool WorkerEngine::tell_user(std::unique_lock<WorkerLock> &held) {
 
 unsigned WorkerEngine::progress() {
     ledger.begin_call();
-    const bool takes_at_once = !lock.is_needed() && one_sided_ != nullptr;
+    const bool takes_at_once = !lock.is_needed() && families_[1] != nullptr;
     if (takes_at_once) may_take_at_once_ = true;
     unsigned moved = 1; // if another thread makes progress
     if (const std::unique_lock held(claim_.progress_lock(), std::try_to_lock); held.owns_lock())
@@ -251,8 +245,9 @@ unsigned WorkerEngine::progress() {
     if (options.direct != Trust::none)
         more |= retry_on_bad_alloc([this] { return advance_links(); });
     more |= retry_on_bad_alloc([this] { return moving_.poll(); });
-    more |= retry_on_bad_alloc([this] { return transfers_->advance(); });
-    if (one_sided_ != nullptr) more |= retry_on_bad_alloc([this] { return one_sided_->advance(); });
+    for_each_family([&more](Family &family) {
+        more |= retry_on_bad_alloc([&family] { return family.advance(); });
+    });
     more |= retry_on_bad_alloc([this] {
         make_spare();
         return false;

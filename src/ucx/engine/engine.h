@@ -17,6 +17,7 @@
 #include "memory/device_chunks.h"
 #include "memory/staging.h"
 
+#include <array>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -72,8 +73,8 @@ public:
     WorkerEngine &operator=(const WorkerEngine &) = delete;
 
     // The families are attached before the engine is opened. One-sided operations are optional.
-    void attach_transfers(Family &family) { transfers_ = &family; }
-    void attach_one_sided(Family &family) { one_sided_ = &family; }
+    void attach_transfers(Family &family) { families_[0] = &family; }
+    void attach_one_sided(Family &family) { families_[1] = &family; }
     Status open(ucp_worker_h worker);
     // No message arrives any more, and those that have not been taken are dropped.
     void close();
@@ -111,7 +112,7 @@ public:
     std::unique_ptr<AmData> take_spare() {
         return std::unique_ptr<AmData>(spare_.exchange(nullptr));
     }
-    void dispatch(std::unique_ptr<AmData> message); // with the lock
+    Family *family_of(const AmData &message) const; // null: nobody takes it
     static ucs_status_t on_am(void *engine, const void *header, std::size_t header_bytes,
                               void *data, std::size_t bytes, const ucp_am_recv_param_t *param);
 
@@ -127,7 +128,11 @@ public:
     Queue<Notice> notices;
 
 private:
-    Family *family_of(const AmData &message) const;
+    template <class Step>
+    void for_each_family(Step &&step) const {
+        for (Family *family : families_)
+            if (family != nullptr) step(*family);
+    }
     ucs_status_t keep(AmData &message);
     void bar_exceeding();
     bool advance_links();
@@ -138,7 +143,7 @@ private:
     ucp_worker_h worker_ = nullptr;
     AmClaim claim_;
     std::size_t max_am_header_ = 0;
-    Family *transfers_ = nullptr, *one_sided_ = nullptr;
+    std::array<Family *, 2> families_ = {}; // transfers, and one-sided operations or null
     Staging staging_;
     std::unordered_map<std::string, std::unique_ptr<DeviceChunks>> device_chunks_;
     DeviceQueue moving_;

@@ -26,14 +26,11 @@ class EventQueue {
 public:
     WorkerLock lock;
 
-    void put(Event &event) {
+    // Sets *since, if that is not null, to the clock's time before another thread can take the
+    // event.
+    void put(Event &event, uint64_t *since = nullptr) {
         const std::lock_guard held(lock);
-        events_.push(event);
-    }
-    // Sets `since` to the clock's time before another thread can take the event.
-    void put(Event &event, uint64_t &since) {
-        const std::lock_guard held(lock);
-        since = clock_.load(std::memory_order_relaxed);
+        if (since != nullptr) *since = clock_.load(std::memory_order_relaxed);
         events_.push(event);
     }
 

@@ -74,11 +74,8 @@ RecvMessage *MessageTable::open(const MessageHeader &opening, ucs_status_t *stat
         *status = UCS_ERR_INVALID_PARAM;
         return nullptr;
     }
-    const auto ended = ended_streams_.find(opening.id.stream);
-    if (ended != ended_streams_.end()) {
-        *status = ended->second;
-        return nullptr;
-    }
+    *status = end_of(opening.id.stream);
+    if (*status != UCS_OK) return nullptr;
     // The endpoint is null as long as only the opening has arrived.
     auto made = std::make_unique<RecvMessage>(transfers_, opening.id, opening.total);
     const auto [place, is_new] = messages_.try_emplace({nullptr, opening.id});
@@ -134,20 +131,15 @@ void MessageTable::remove_endpoint(ucp_ep_h ep, uint64_t before) {
     senders_.erase(found);
 }
 
+ucs_status_t MessageTable::end_of(uint64_t stream) const {
+    for (const auto &[ended, status] : ended_streams_)
+        if (ended == stream) return status;
+    return UCS_OK;
+}
+
 std::vector<RecvMessage *> MessageTable::end_stream(uint64_t stream, ucs_status_t status) {
-    if (!ended_streams_.contains(stream)) {
-        ended_order_.push_back(stream);
-        try {
-            ended_streams_.emplace(stream, status);
-        } catch (...) {
-            ended_order_.pop_back();
-            throw;
-        }
-        if (ended_order_.size() > max_ended_streams) {
-            ended_streams_.erase(ended_order_.front());
-            ended_order_.pop_front();
-        }
-    }
+    if (end_of(stream) == UCS_OK) ended_streams_.emplace_back(stream, status);
+    if (ended_streams_.size() > max_ended_streams) ended_streams_.pop_front();
     std::vector<RecvMessage *> opened;
     for (auto at = messages_.lower_bound({nullptr, {stream, 0}});
          at != messages_.end() && at->first.ep == nullptr && at->first.id.stream == stream; ++at)

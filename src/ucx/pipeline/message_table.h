@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/queue.h"
-#include "engine/notice.h"
+#include "engine/request.h"
 #include "pipeline/message.h"
 
 #include <cstddef>
@@ -13,6 +13,7 @@
 #include <optional>
 #include <ucp/api/ucp.h>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace ucd_ucx {
@@ -73,6 +74,8 @@ private:
     static constexpr std::size_t max_ended_streams = 1024;
     static constexpr std::size_t max_kept_for_late = 1024;
     bool admit(ucp_ep_h ep, uint64_t stream, uint64_t since);
+    // If the stream has ended: its status; else UCS_OK.
+    ucs_status_t end_of(uint64_t stream) const;
 
     Transfers &transfers_;
     // Ordered maps, since peers choose the ids and could make hashes collide.
@@ -80,8 +83,7 @@ private:
     std::map<MessageId, RecvMessage *> openable_;
     std::unordered_map<ucp_ep_h, Sender> senders_;
     // Streams of endpoints that are gone or barred. The oldest are forgotten first.
-    std::map<uint64_t, ucs_status_t> ended_streams_;
-    std::deque<uint64_t> ended_order_;
+    std::deque<std::pair<uint64_t, ucs_status_t>> ended_streams_;
     std::deque<MessageId> kept_for_late_;
     Queue<Notice> forgotten_; // owned by this table
 };

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "pipeline/framed.h"
-#include "pipeline/transfer.h"
+#include "pipeline/transfers.h"
 
 #include <atomic>
 

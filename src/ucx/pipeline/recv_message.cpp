@@ -3,6 +3,7 @@
 #include "pipeline/receiving.h"
 #include "pipeline/transfers.h"
 
+#include <new>
 #include <utility>
 
 namespace ucd_ucx {
@@ -39,10 +40,8 @@ static ucs_status_t status_of_withdrawal(int status) {
 }
 
 Admission RecvMessage::admit(const RecvPart &part) {
-    const MessageHeader &h = part.header;
-    if (!part.unused_are_zero()) return Admission::refuse;
-    return state_.take(
-        {h.kind, h.total, h.offset, part.bytes, !part.is_here(), h.route(), h.offered()});
+    return part.unused_are_zero() ? state_.take(part.header, part.bytes, !part.is_here())
+                                  : Admission::refuse;
 }
 
 void RecvMessage::take(std::unique_ptr<RecvPart> part, Admission admission) {
@@ -241,6 +240,59 @@ void RecvMessage::answer() {
 
 void RecvMessage::fetch(std::unique_ptr<RecvPart> &route) {
     if (route != nullptr) start(std::move(route));
+}
+
+// Direct transfers (docs/guide/ucx-ways.md): the receiver reads the data where it is --------------
+
+// The link's numbers are in the order of the offers, and not of the receives that match.
+void RecvMessage::take_direct(std::unique_ptr<RecvPart> offer) {
+    Link *const link = transfers_.engine.links.to_owner(ep_);
+    const auto place = offer->following<DirectPlace>();
+    is_genuine_ = link != nullptr &&
+                  link->is_authentic(offer->am_data->header().data(), bytes_under_mac, place.mac) &&
+                  link->admits(place.number);
+    direct_ = std::move(offer);
+    answer();
+}
+
+void RecvMessage::answer_direct() {
+    if (direct_ == nullptr || decline_ != nullptr || !state_.is_claimed()) return;
+    if (!is_receiving()) {
+        direct_.reset(); // which ends the transfer at the sender
+        settled_ = total();
+        return;
+    }
+    Decline reason = Decline::other_route;
+    bool takes = false;
+    const Status status = without_exceptions([&] {
+        takes = is_genuine_ && direct_->find_direct(*receiving_, &reason);
+        return success;
+    });
+    if (!status.ok() || !takes) return decline(reason);
+    reads_directly_ = true;
+    start(std::move(direct_));
+}
+
+// The sender's receipt stays, since dropping it says that the data is not needed any more.
+void RecvMessage::decline(Decline reason) {
+    decline_.reset(new (std::nothrow)
+                       TransferMessage(transfers_.engine, *this, MessageKind::decline));
+    if (decline_ == nullptr) return receiving_->stop(UCS_ERR_NO_MEMORY, UCD_ERR__OUT_OF_MEM);
+    decline_->header.id = id_;
+    decline_->header.total = total();
+    decline_->header.detail = static_cast<uint16_t>(reason);
+    ++in_use_;
+    decline_->send(ep_);
+}
+
+void RecvMessage::on_sent(TransferMessage &, ucs_status_t status) {
+    --in_use_;
+    if (status != UCS_OK) receiving_->stop(status, UCD_SUCCESS);
+    conclude();
+}
+
+void RecvMessage::on_link_ended(bool is_process) {
+    if (reads_directly_ || (is_process && direct_ != nullptr)) end(UCS_ERR_CONNECTION_RESET);
 }
 
 } // namespace ucd_ucx

@@ -4,7 +4,7 @@
 
 #include "common/ledger.h"
 #include "common/queue.h"
-#include "engine/notice.h"
+#include "engine/request.h"
 #include "pipeline/message.h"
 #include "pipeline/recv_part.h"
 #include "pipeline/transfer_message.h"
@@ -84,7 +84,6 @@ private:
     void lose_part(uint64_t bytes);
     // Has `part` received or answered, which ends with `settle`.
     void start(std::unique_ptr<RecvPart> part, StagingBlock block = {});
-    // In recv_message_direct.cpp:
     void take_direct(std::unique_ptr<RecvPart> offer);
     void answer_direct();
     void decline(Decline reason);

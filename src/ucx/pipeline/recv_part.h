@@ -86,8 +86,6 @@ private:
     static void on_received(void *request, ucs_status_t status, std::size_t length, void *part);
     void arrived();
     void end_operation();
-
-    // In recv_message_direct.cpp:
     bool open_memory(const DirectPlace &place, const std::string &device, Decline *reason);
 
     Transfers &transfers_;

@@ -10,6 +10,13 @@ namespace ucd_ucx {
 
 class Sending;
 
+enum class ChunkState : uint8_t {
+    free,
+    packing,
+    packed, // for the ring: the receiver has not answered yet, or more is packed first
+    posted, // sent, not yet completed by UCX
+};
+
 class SendChunk final : public DeviceWork, public TransferMessage {
 public:
     explicit SendChunk(Sending &owner);
@@ -22,19 +29,10 @@ public:
     void drop(); // for a packed chunk
     void end();  // UCX has sent it
 
-    bool is_free() const { return state_ == ChunkState::free; }
-    bool is_packing() const { return state_ == ChunkState::packing; }
-    bool is_packed() const { return state_ == ChunkState::packed; }
-    bool is_posted() const { return state_ == ChunkState::posted; }
+    ChunkState state() const { return state_; }
     bool holds_memory() const { return static_cast<bool>(block_); }
 
 private:
-    enum class ChunkState : uint8_t {
-        free,
-        packing,
-        packed, // for the ring: the receiver has not answered yet, or more is packed first
-        posted, // sent, not yet completed by UCX
-    };
     void finish_packing();
 
     Sending &owner_;

@@ -247,8 +247,9 @@ SendChunk *Sending::find_free_chunk() {
     uint64_t used = 0;
     SendChunk *found = nullptr;
     for (SendChunk &chunk : chunks_) {
-        if (takes_turns_ && chunk.is_posted()) return nullptr; // it is the receiver's turn
-        if (!chunk.is_free())
+        if (takes_turns_ && chunk.state() == ChunkState::posted)
+            return nullptr; // it is the receiver's turn
+        if (chunk.state() != ChunkState::free)
             ++used;
         else if (found == nullptr)
             found = &chunk;

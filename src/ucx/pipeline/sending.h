@@ -3,8 +3,8 @@
 
 #include "pipeline/framed.h"
 #include "pipeline/routes.h"
-#include "pipeline/transfer.h"
 #include "pipeline/transfer_message.h"
+#include "pipeline/transfers.h"
 
 #include <list>
 #include <string>

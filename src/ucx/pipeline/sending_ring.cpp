@@ -64,7 +64,7 @@ void Sending::on_answer(ChunkRoute route, ucs_status_t status) {
     takes_turns_ = route == ChunkRoute::ring_in_turns && !exposed_;
     if (takes_turns_) return lengthen_turn();
     for (SendChunk &chunk : chunks_)
-        if (chunk.is_packed()) chunk.post();
+        if (chunk.state() == ChunkState::packed) chunk.post();
 }
 
 // Processes on one device alternate in time slices, so they should do so once: all chunks of a
@@ -82,16 +82,16 @@ void Sending::lengthen_turn() {
 
 // Nothing more can be packed at present: what is packed is sent.
 void Sending::end_turn() {
-    const auto is_packing = [](const SendChunk &c) { return c.is_packing(); };
+    const auto is_packing = [](const SendChunk &c) { return c.state() == ChunkState::packing; };
     if (!takes_turns_ || std::any_of(chunks_.begin(), chunks_.end(), is_packing)) return;
     for (SendChunk &chunk : chunks_)
-        if (chunk.is_packed()) chunk.post();
+        if (chunk.state() == ChunkState::packed) chunk.post();
 }
 
 void Sending::drop_packed() {
     first_block_ = StagingBlock();
     for (SendChunk &chunk : chunks_) {
-        if (!chunk.is_packed()) continue;
+        if (chunk.state() != ChunkState::packed) continue;
         chunk.drop();
         --under_way_;
     }

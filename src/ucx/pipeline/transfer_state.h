@@ -24,17 +24,6 @@ enum class TransferStage : uint8_t {
     over,      // nobody will ask for it any more
 };
 
-// The properties of a message that matter to its transfer.
-struct MessagePart {
-    MessageKind kind = MessageKind::whole;
-    uint64_t total = 0;
-    uint64_t offset = 0;
-    uint64_t bytes = 0;                  // bytes of the transfer that this message brings
-    bool rendezvous = false;             // the data waits at the sender
-    ChunkRoute route = ChunkRoute::host; // of an offer of a route
-    uint8_t offered = 0;                 // the set of routes that it belongs to
-};
-
 enum class Admission : uint8_t {
     accept,
     ignore, // late or useless
@@ -45,8 +34,9 @@ class TransferState {
 public:
     explicit TransferState(uint64_t total) : total_(total) {}
 
-    // An active message. If it throws std::bad_alloc, nothing has changed.
-    Admission take(const MessagePart &part);
+    // An active message that brings this many bytes of the transfer. `waits`: its data waits at the
+    // sender. If it throws std::bad_alloc, nothing has changed.
+    Admission take(const MessageHeader &header, uint64_t bytes, bool waits);
     // A tagged message, with the total that it announces. If the result is not `accept`, the
     // matched receive fails, and the transfer is unchanged.
     Admission open(uint64_t total);
@@ -94,8 +84,8 @@ private:
     // Notes a message that comes at most once. Returns false if it, or one of `others`, which
     // exclude it, has come.
     bool note(MessageKind kind, unsigned others = 0);
-    Admission take_chunk(const MessagePart &part);
-    Admission take_route(const MessagePart &part);
+    Admission take_chunk(const MessageHeader &header, uint64_t bytes, bool waits);
+    Admission take_route(const MessageHeader &header, bool waits);
 
     const uint64_t total_;
     TransferStage stage_ = TransferStage::announced;

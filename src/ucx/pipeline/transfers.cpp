@@ -124,7 +124,13 @@ void Transfers::take(std::unique_ptr<AmData> am_data) {
     try {
         part = RecvPart::make(*this, am_data);
         if (part == nullptr || take_about_direct(*part, failed)) return;
-        message = find_message(*part, failed);
+        const MessageHeader &h = part->header;
+        if (failed != UCS_OK) end_stream(h.id.stream, failed);
+        const bool is_users = h.kind == MessageKind::whole || h.kind == MessageKind::user_offer;
+        if (failed != UCS_OK && !is_users) return;
+        const ucp_ep_h from = failed == UCS_OK ? part->am_data->ep : nullptr;
+        message = h.kind == MessageKind::withdraw ? messages.find(from, h.id)
+                                                  : messages.get(from, h, part->am_data->since);
         if (message != nullptr) admission = message->admit(*part);
     } catch (const std::bad_alloc &) { // nothing has changed
         if (part != nullptr) am_data = std::move(part->am_data);
@@ -134,19 +140,6 @@ void Transfers::take(std::unique_ptr<AmData> am_data) {
     if (message == nullptr) return;
     message->take(std::move(part), admission);
     if (failed != UCS_OK) message->on_endpoint_failed(failed);
-}
-
-// If it throws std::bad_alloc, nothing has changed.
-RecvMessage *Transfers::find_message(const RecvPart &part, ucs_status_t failed) {
-    const MessageHeader &h = part.header;
-    const bool users = h.kind == MessageKind::whole || h.kind == MessageKind::user_offer;
-    if (failed != UCS_OK) {
-        end_stream(h.id.stream, failed);
-        if (!users) return nullptr;
-    }
-    const ucp_ep_h from = failed == UCS_OK ? part.am_data->ep : nullptr;
-    return h.kind == MessageKind::withdraw ? messages.find(from, h.id)
-                                           : messages.get(from, h, part.am_data->since);
 }
 
 bool Transfers::take_about_direct(const RecvPart &part, ucs_status_t failed) {
@@ -191,28 +184,26 @@ void Transfers::end_stream(uint64_t stream, ucs_status_t status) {
 }
 
 void Transfers::on_barred(ucp_ep_h ep) {
-    for (const uint64_t stream : messages.streams_of(ep, UINT64_MAX))
-        end_stream(stream, UCS_ERR_EXCEEDS_LIMIT);
-    end_messages(ep, UCS_ERR_EXCEEDS_LIMIT, UINT64_MAX);
+    end_messages({ep, UCS_ERR_EXCEEDS_LIMIT, UINT64_MAX});
 }
 
 void Transfers::on_endpoint_failed(const EndpointFailure &f) {
     mappings.close(f.ep);
     streams_.erase(f.ep);
     for (Sending *s : sendings_) s->on_endpoint_failed(f.ep, f.status, f.before);
-    for (const uint64_t stream : messages.streams_of(f.ep, f.before)) end_stream(stream, f.status);
-    end_messages(f.ep, f.status, f.before);
+    end_messages(f);
     messages.remove_endpoint(f.ep, f.before);
 }
 
 // Messages that receives have taken end at once: nothing may be sent to the endpoint, nor fetched
 // from it. There may be many others.
-void Transfers::end_messages(ucp_ep_h ep, ucs_status_t status, uint64_t before) {
-    ending_[ep] = {status, before, std::nullopt}; // first, since this alone may fail
+void Transfers::end_messages(const EndpointFailure &f) {
+    for (const uint64_t stream : messages.streams_of(f.ep, f.before)) end_stream(stream, f.status);
+    ending_[f.ep] = {f.status, f.before, std::nullopt}; // first, since this alone may fail
     for (Receiving *receiving : receivings_) {
         RecvMessage *const message = receiving->message();
-        if (message != nullptr && message->ep() == ep && message->since() < before)
-            message->on_endpoint_failed(status);
+        if (message != nullptr && message->ep() == f.ep && message->since() < f.before)
+            message->on_endpoint_failed(f.status);
     }
     (void)end_some();
 }

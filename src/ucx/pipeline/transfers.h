@@ -125,12 +125,11 @@ public:
     const std::shared_ptr<GenericDatatype> framed = std::make_shared<GenericDatatype>();
 
 private:
-    RecvMessage *find_message(const RecvPart &part, ucs_status_t failed);
     // Takes a message that is about direct transfers, but of none that arrives here. Returns false
     // for others.
     bool take_about_direct(const RecvPart &part, ucs_status_t failed);
     void end_stream(uint64_t stream, ucs_status_t status);
-    void end_messages(ucp_ep_h ep, ucs_status_t status, uint64_t before);
+    void end_messages(const EndpointFailure &failure);
     bool end_some();
     bool free_dropped(uint64_t most);
     template <class Start>
@@ -159,6 +158,34 @@ private:
     // The limit on messages that end, and on chunks that are freed, in one call of progress.
     static constexpr uint64_t ends_of_call = 2048;
     uint64_t ends_left_ = ends_of_call;
+};
+
+// The common base of a transfer at its sender and at its receiver.
+class Transfer : public ucd_ucx_request {
+public:
+    // Null if the user started it.
+    TransferOwner *owner() const { return terms_.owner; }
+
+protected:
+    explicit Transfer(Transfers &transfers) : transfers_(transfers) {}
+    // Ends it with this status, as soon as nothing of it is in progress.
+    virtual void stop(ucs_status_t status, int ucd) = 0;
+    // Ends it if nothing has moved from or to the endpoint for longer than its time limit.
+    void check_time(ucp_ep_h ep) {
+        if (is_overdue_ || !has_timed_out()) return;
+        stop(UCS_ERR_TIMED_OUT, UCD_SUCCESS);
+        is_overdue_ = true;
+        // UCX cannot cancel what it sends or writes, so the buffer is still in use.
+        if (!is_complete()) transfers_.engine.report_unresponsive(ep);
+    }
+
+    Transfers &transfers_;
+    TransferTerms terms_;
+    ucs_status_t status_ = UCS_OK; // how it ends
+    int ucd_ = UCD_SUCCESS;
+
+private:
+    bool is_overdue_ = false; // it has failed by its time limit, and the user has been told
 };
 
 } // namespace ucd_ucx
