@@ -30,23 +30,21 @@ bool Receiving::is_streamed(ucp_ep_h from) const {
            host_transport(from, options_, true) == Transport::shared_memory;
 }
 
-bool Receiving::joins_ring(const RecvPart &offer) const {
-    if (!options_.ring || buffer_.device().empty()) return false;
-    std::shared_ptr<const Mapping> mapping;
+ChunkRoute Receiving::route_beside(const RecvPart &ring) const {
+    if (!options_.ring || buffer_.device().empty()) return ChunkRoute::host;
+    const ucd_ipc_handle_t handle = ring.following<RingPlace>().handle;
+    MappingPtr mapping;
     const auto open = [&] {
-        return transfers_.mappings.open(offer.am_data->ep, offer.following<RingPlace>().handle, {},
-                                        buffer_.device(), mapping);
+        return transfers_.mappings.open(ring.am_data->ep, handle, {}, buffer_.device(), mapping);
     };
-    return without_exceptions(open).ok();
-}
-
-// performance only: if it is not known, chunks are sent as they are packed
-bool Receiving::is_on_device_of(const RecvPart &offer) const {
-    const ucd_ipc_handle_t handle = offer.following<RingPlace>().handle;
+    if (!without_exceptions(open).ok()) return ChunkRoute::host;
+    // performance only: if it is not known, chunks are sent as they are packed
     char device[32];
     uintptr_t needed;
-    return ucd_ipc_get_device(&handle, device, sizeof device, &needed) == UCD_SUCCESS &&
-           buffer_.device() == device;
+    const bool is_same =
+        ucd_ipc_get_device(&handle, device, sizeof device, &needed) == UCD_SUCCESS &&
+        buffer_.device() == device;
+    return is_same ? ChunkRoute::ring_in_turns : ChunkRoute::ring;
 }
 
 // The object of an abandoned receive may be gone.

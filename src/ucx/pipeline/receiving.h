@@ -36,9 +36,9 @@ public:
     uint64_t ring_depth() const { return options_.ring_depth; }
     bool goes_direct() const { return options_.direct != Trust::none && terms_.owner == nullptr; }
     const TransferOptions &options() const { return options_; }
-    // Whether the sender's memory is on the device of this buffer.
-    bool is_on_device_of(const RecvPart &offer) const;
-    bool joins_ring(const RecvPart &offer) const;
+    // Which route to take, if the sender has offered this ring. In turns, if the sender's memory is
+    // on the device of this buffer.
+    ChunkRoute route_beside(const RecvPart &ring) const;
     // Whether UCX unpacks the chunks that come from there.
     bool is_streamed(ucp_ep_h from) const;
     // It ends as soon as no chunk is being received into its memory.

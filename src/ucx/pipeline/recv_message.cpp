@@ -53,6 +53,7 @@ void RecvMessage::take(std::unique_ptr<RecvPart> part, Admission admission) {
     if (admission == Admission::ignore) {
         settled_ += part->bytes;
         if (part->is_direct()) settled_ = total(); // dropping it ends the transfer
+        is_answered_ |= part->is_route();          // dropping it, or UCX before, is an answer
         part.reset();
         return conclude();
     }
@@ -69,7 +70,7 @@ void RecvMessage::take(std::unique_ptr<RecvPart> part, Admission admission) {
     if (part->am_data->is_cut()) return lose_part(part->bytes);
     if (part->bytes == 0 || !state_.takes_data()) return;
     // A chunk proves that the sender knows the answer, if there was one.
-    if (state_.is_claimed() && has_answered())
+    if (state_.is_claimed() && is_answered_)
         for (std::unique_ptr<RecvPart> &route : routes_) fetch(route);
     waiting_bytes_ += part->bytes;
     waiting_.push(*part.release());
@@ -216,26 +217,19 @@ void RecvMessage::conclude() {
 
 // Routes ---------------------------------------------------------------------
 
-// The sender knows, or will know, which route was chosen: its offer is not here any more.
-bool RecvMessage::has_answered() const {
-    if (!state_.all_routes_came()) return false;
-    for (std::size_t i = 0; i < max_routes; ++i)
-        if (state_.has_come(static_cast<ChunkRoute>(i)) && routes_[i] == nullptr) return true;
-    return false;
-}
-
 // The offer that is completed first is the answer. Dropping an offer completes it, too, so the
 // others are kept until the sender is known to have the answer.
 void RecvMessage::answer() {
     answer_direct();
-    if (!state_.is_claimed() || !state_.all_routes_came() || has_answered()) return;
+    if (!state_.is_claimed() || !state_.all_routes_came() || is_answered_) return;
+    is_answered_ = true;
     std::unique_ptr<RecvPart> &ring = offer_of(ChunkRoute::ring),
-                              &turns = offer_of(ChunkRoute::ring_in_turns),
                               &host = offer_of(ChunkRoute::host);
     // To a transfer that will be dropped, the ring costs the sender least.
     if (!is_receiving()) return ring != nullptr ? ring.reset() : host.reset();
-    if (ring == nullptr || !receiving_->joins_ring(*ring)) return fetch(host);
-    fetch(turns != nullptr && receiving_->is_on_device_of(*ring) ? turns : ring);
+    ChunkRoute best = ring != nullptr ? receiving_->route_beside(*ring) : ChunkRoute::host;
+    if (best == ChunkRoute::ring_in_turns && offer_of(best) == nullptr) best = ChunkRoute::ring;
+    fetch(offer_of(best));
 }
 
 void RecvMessage::fetch(std::unique_ptr<RecvPart> &route) {

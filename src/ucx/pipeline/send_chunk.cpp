@@ -61,14 +61,14 @@ void SendChunk::post() {
     if (in_ring) owner_.transfers_.trace(UCD_UCX_EVENT__SHARE, header.id, header.offset, bytes_);
     owner_.transfers_.trace(UCD_UCX_EVENT__POST, header.id, header.offset, bytes_);
     if (in_ring) return ask(owner_.ep_, receipt_of(header));
+    SendArgs args = {.count = bytes_};
     if (owner_.route_ == TransferRoute::streamed) {
         range_ = {owner_.buffer_, header.offset, bytes_};
-        return wait_with(
-            owner_.ep_,
-            {.data = &range_, .count = 1, .datatype = owner_.transfers_.framed->handle()});
+        args = {.data = &range_, .count = 1, .datatype = owner_.transfers_.framed->handle()};
+    } else {
+        args.data = block_ ? block_.memory() : owner_.buffer_.in_place() + header.offset;
     }
-    const char *packed = block_ ? block_.memory() : owner_.buffer_.in_place() + header.offset;
-    wait_with(owner_.ep_, {.data = packed, .count = bytes_});
+    send(owner_.ep_, args, UCP_AM_SEND_FLAG_RNDV);
 }
 
 void SendChunk::end() {

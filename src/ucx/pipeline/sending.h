@@ -32,15 +32,11 @@ public:
     // Ends the transfer with this status, once UCX has sent its messages, and tells the receiver.
     void stop(ucs_status_t status, int ucd = UCD_SUCCESS) override { stop(status, ucd, true); }
     void on_endpoint_failed(ucp_ep_h ep, ucs_status_t status, uint64_t before);
-    bool is(ucp_ep_h ep, const MessageId &id) const {
-        return ep == ep_ && id == opening_.header.id;
-    }
-    bool goes_to(ucp_ep_h ep) const { return ep == ep_; }
     void on_sent(TransferMessage &message, ucs_status_t status) override;
-    // The receiver waits for the data by another route.
-    void on_declined(Decline reason);
-    // The process that was to read the data has ended.
-    void on_link_ended();
+    // If it is the transfer with this id: the receiver waits for the data by another route.
+    void on_declined(ucp_ep_h ep, const MessageId &id, Decline reason);
+    // If it goes to `ep`: the process that was to read the data has ended.
+    void on_link_ended(ucp_ep_h ep);
     // For a complete transfer: why it could not be started.
     Status start_status() const;
 

@@ -95,7 +95,7 @@ void Sending::offer_directly() {
     if (link == nullptr) return give_up_direct(); // it has just been closed
     if (link->has_to_be_sent(type_->id))
         use(*find_message(MessageKind::direct_type))
-            .send(ep_, type_->flattened.data(), type_->flattened.size());
+            .send(ep_, {.data = type_->flattened.data(), .count = type_->flattened.size()});
     if (status_ != UCS_OK) return;
     state_ = SendState::asking;
     TransferMessage &offer = use(*find_message(MessageKind::direct));
@@ -123,8 +123,10 @@ void Sending::on_read(ucs_status_t status) {
     next_ = buffer_.bytes();
 }
 
-void Sending::on_declined(Decline reason) {
-    if (state_ != SendState::asking || route_ != TransferRoute::direct) return;
+void Sending::on_declined(ucp_ep_h ep, const MessageId &id, Decline reason) {
+    if (ep != ep_ || id != opening_.header.id || state_ != SendState::asking ||
+        route_ != TransferRoute::direct)
+        return;
     if (reason > last_decline) return stop(UCS_ERR_INVALID_PARAM);
     Link *const link = transfers_.engine.links.to_reader(ep_);
     if (link != nullptr && reason == Decline::unknown_type) link->send_again(type_->id);
@@ -134,8 +136,9 @@ void Sending::on_declined(Decline reason) {
     give_up_direct();
 }
 
-void Sending::on_link_ended() {
-    if (route_ != TransferRoute::direct || next_ == buffer_.bytes() || is_complete()) return;
+void Sending::on_link_ended(ucp_ep_h ep) {
+    if (ep != ep_ || route_ != TransferRoute::direct || next_ == buffer_.bytes() || is_complete())
+        return;
     stop(UCS_ERR_CONNECTION_RESET, UCD_SUCCESS, false);
     // UCX still has the offer.
     if (!is_complete()) transfers_.engine.report_unresponsive(ep_);

@@ -53,25 +53,20 @@ public:
         return value;
     }
 
-    // Sends it at once, with data.
-    void send(ucp_ep_h ep, const void *data = nullptr, std::size_t count = 0) {
-        send_as(ep, UCP_AM_SEND_FLAG_EAGER, {.data = data, .count = count});
-    }
-    // Sends it by rendezvous: the receipt waits here until the receiver fetches or drops it.
-    void ask(ucp_ep_h ep, Receipt receipt) {
-        receipt_ = receipt;
-        wait_with(ep, {.data = &receipt_, .count = sizeof receipt_});
-    }
-    // Same, with other data.
-    void wait_with(ucp_ep_h ep, const SendArgs &data) { send_as(ep, UCP_AM_SEND_FLAG_RNDV, data); }
-
-private:
-    void send_as(ucp_ep_h ep, ucp_send_am_flags protocol, SendArgs args) {
+    // Sends it, with data: at once, or by rendezvous, for which the data waits here.
+    void send(ucp_ep_h ep, SendArgs args = {},
+              ucp_send_am_flags protocol = UCP_AM_SEND_FLAG_EAGER) {
         args.header = &header;
         args.header_bytes = sizeof(MessageHeader) + header.user_header;
         send_am(ep, protocol, args);
     }
+    // The receipt waits here until the receiver fetches or drops it.
+    void ask(ucp_ep_h ep, Receipt receipt) {
+        receipt_ = receipt;
+        send(ep, {.data = &receipt_, .count = sizeof receipt_}, UCP_AM_SEND_FLAG_RNDV);
+    }
 
+private:
     MessageOwner &owner_;
     Receipt receipt_ = 0;
 };

@@ -160,8 +160,7 @@ bool Transfers::take_about_direct(const RecvPart &part, ucs_status_t failed) {
         // Each looks at all sends, so only peers that may be asked can cause it.
         if (!takes) return true;
         for (Sending *sending : sendings_)
-            if (sending->is(part.am_data->ep, h.id))
-                sending->on_declined(static_cast<Decline>(h.detail));
+            sending->on_declined(part.am_data->ep, h.id, static_cast<Decline>(h.detail));
         return true;
     default: return false;
     }
@@ -170,7 +169,7 @@ bool Transfers::take_about_direct(const RecvPart &part, ucs_status_t failed) {
 void Transfers::on_link_ended(ucp_ep_h ep, bool is_process) {
     mappings.close(ep);
     for (Sending *sending : sendings_)
-        if (is_process && sending->goes_to(ep)) sending->on_link_ended();
+        if (is_process) sending->on_link_ended(ep);
     for (RecvMessage *message : messages.of_endpoint(ep)) message->on_link_ended(is_process);
 }
 

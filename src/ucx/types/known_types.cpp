@@ -70,31 +70,6 @@ bool PeerType::takes(ucd_op_t op) const {
     return supported != 0;
 }
 
-Status PeerType::find_overlap(uint64_t count, Ledger &ledger, ucp_ep_h peer, uint64_t &work,
-                              Overlap &found, bool *refused) const {
-    *refused = false;
-    found = overlap_;
-    if (count == overlap_count_ && count > 0) return success;
-    const ucd_layout_t *layout;
-    UCD_TRY(measure(count, layout));
-    found = overlap_of(*layout);
-    if (found == Overlap::unknown && layout->segments <= work) {
-        const uint64_t bytes = layout->segments * bytes_of_listed_segment;
-        if (!ledger.is_possible(bytes, LedgerUse::chunk)) return success; // as for too much work
-        const Charge listed = ledger.take(peer, bytes, LedgerUse::chunk);
-        *refused = !listed;
-        if (*refused) return success;
-        work -= layout->segments;
-        constexpr uint64_t steps_of_segment = 8; // each is listed and sorted
-        ledger.note_work(peer, steps_of_segment * layout->segments);
-        UCD_TRY(find_overlap_by_list(count, type.get(), *layout, found));
-    }
-    if (found == Overlap::unknown) return success;
-    overlap_count_ = count;
-    overlap_ = found;
-    return success;
-}
-
 Status TypesOfOrigin::find(ucd_type_t handle, TypePtr &type) {
     type = recent_.find(handle);
     if (type != nullptr) return success;

@@ -4,7 +4,6 @@
 #include "common/ledger.h"
 #include "common/tokens.h"
 #include "datatype/typed_buffer.h"
-#include "types/overlap.h"
 
 #include <iterator>
 #include <list>
@@ -14,6 +13,15 @@
 #include <unordered_map>
 
 namespace ucd_ucx {
+
+// Whether a layout contains bytes more than once.
+enum class Overlap : uint8_t {
+    none,
+    some,
+    unknown, // only a list of the segments can tell
+};
+// What the layout tells without a list of its segments.
+Overlap overlap_of(const ucd_layout_t &layout);
 
 struct PeerType {
     // The layout of `count` of the type. It is cached for a count of 1, and for the last other
@@ -63,17 +71,13 @@ public:
     }
 
     // Returns whether the type was added.
-    bool add(const Key &key, TypePtr type) {
+    bool add(const Key &key, const TypePtr &type) {
         if (type->cost > limit_ || places_.contains(key) || !make_room(type->cost)) return false;
-        const uint64_t cost = type->cost;
-        order_.emplace_front(key, std::move(type));
-        try {
-            places_.emplace(key, order_.begin());
-        } catch (...) {
-            order_.pop_front();
-            throw;
-        }
-        cost_ += cost;
+        Order added; // first, so that nothing has changed if this fails
+        added.emplace_front(key, type);
+        places_.emplace(key, added.begin());
+        cost_ += type->cost;
+        order_.splice(order_.begin(), added);
         return true;
     }
 

@@ -1,4 +1,5 @@
-#include "types/overlap.h"
+// Finds out whether a layout contains bytes more than once.
+#include "types/known_types.h"
 
 #include <algorithm>
 #include <array>
@@ -45,9 +46,9 @@ Overlap overlap_of(const ucd_layout_t &layout) {
     return layout.box_dims > 0 ? overlap_of_box(layout) : Overlap::unknown;
 }
 
-Status find_overlap_by_list(uint64_t count, ucd_type_t type, const ucd_layout_t &layout,
-                            Overlap &overlap) {
-    static_assert(sizeof(iovec) == bytes_of_listed_segment);
+// Of `count` of a type, by listing and sorting its segments.
+static Status find_by_list(uint64_t count, ucd_type_t type, const ucd_layout_t &layout,
+                           Overlap &overlap) {
     // charged: in PeerType::find_overlap
     std::vector<iovec> all(layout.segments);
     uintptr_t got;
@@ -60,6 +61,31 @@ Status find_overlap_by_list(uint64_t count, ucd_type_t type, const ucd_layout_t 
     for (std::size_t i = 1; i < all.size(); ++i)
         if (place(all[i]) - place(all[i - 1]) < static_cast<intptr_t>(all[i - 1].iov_len))
             overlap = Overlap::some;
+    return success;
+}
+
+Status PeerType::find_overlap(uint64_t count, Ledger &ledger, ucp_ep_h peer, uint64_t &work,
+                              Overlap &found, bool *refused) const {
+    *refused = false;
+    found = overlap_;
+    if (count == overlap_count_ && count > 0) return success;
+    const ucd_layout_t *layout;
+    UCD_TRY(measure(count, layout));
+    found = overlap_of(*layout);
+    if (found == Overlap::unknown && layout->segments <= work) {
+        const uint64_t bytes = layout->segments * sizeof(iovec);
+        if (!ledger.is_possible(bytes, LedgerUse::chunk)) return success; // as for too much work
+        const Charge listed = ledger.take(peer, bytes, LedgerUse::chunk);
+        *refused = !listed;
+        if (*refused) return success;
+        work -= layout->segments;
+        constexpr uint64_t steps_of_segment = 8; // each is listed and sorted
+        ledger.note_work(peer, steps_of_segment * layout->segments);
+        UCD_TRY(find_by_list(count, type.get(), *layout, found));
+    }
+    if (found == Overlap::unknown) return success;
+    overlap_count_ = count;
+    overlap_ = found;
     return success;
 }
 
