@@ -353,7 +353,7 @@ TEST_CASE("descriptors are passed, found by number, recalled and counted") {
     REQUIRE(pair.to_reader()->recall(0, 2));
     CHECK(pair.until([&] { return pair.to_owner()->passed(0) == -1; }));
     CHECK(read_file(pair.to_owner()->passed(2)) == "first");
-    pair.to_owner()->close_passed();
+    pair.to_owner()->close_passed(0, UINT64_MAX);
     CHECK(Links::descriptors() == idle);
     CHECK(pair.reader.ledger.bytes_of(pair.at_reader) == Links::bytes_of_link);
     CHECK_FALSE(pair.to_reader()->pass({}, &first));
@@ -397,7 +397,7 @@ TEST_CASE("after descriptors for which there was no memory, the next ones are ta
         pair.reader.links.take_passed_by(pair.at_reader);
         REQUIRE(pair.to_owner() != nullptr);
         REQUIRE(pair.to_owner()->passed(next + max_passed - 1) >= 0);
-        pair.to_owner()->close_passed();
+        pair.to_owner()->close_passed(0, UINT64_MAX);
         if (all) break;
     }
     CHECK(failures > max_passed);
@@ -433,7 +433,7 @@ TEST_CASE("all links of this process together keep to its share of descriptors")
     LinksWithLedger enough({.descriptors = 13}); // epoll, and what is listened at
     CHECK(enough.links.introduce(endpoint(1)));
     // What one object closes, another one may open.
-    pair.to_owner()->close_passed();
+    pair.to_owner()->close_passed(0, UINT64_MAX);
     CHECK(few.links.introduce(endpoint(1)));
     CHECK(Links::descriptors() == 11);
 }

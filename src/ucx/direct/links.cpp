@@ -150,8 +150,6 @@ Links::Links(Ledger &ledger, const LinkLimits &limits) : ledger_(ledger), limits
     if (limits_.descriptors == 0) limits_.descriptors = default_limit();
 }
 
-Links::~Links() = default;
-
 bool Links::open() {
     if (events_) return true;
     if (has_room(1)) events_ = FileDescriptor(::epoll_create1(EPOLL_CLOEXEC));
@@ -274,14 +272,6 @@ void Links::try_connect(Link &link) {
     end(link, false);
 }
 
-void Links::retry() {
-    std::vector<Link *> again;
-    again.swap(waiting_);
-    // charged: each link
-    waiting_.reserve(again.size());
-    for (Link *link : again) try_connect(*link);
-}
-
 bool Links::watch(Link &link) const {
     const uint64_t tag = reinterpret_cast<uintptr_t>(&link);
     return watch(link.peer_.reference, tag + 1) && watch(link.socket_, tag);
@@ -383,7 +373,11 @@ bool Links::progress() {
     next_look_ = now + interval;
     if (!waiting_.empty() && now >= next_retry_) {
         next_retry_ = now + between_retries;
-        retry();
+        std::vector<Link *> again;
+        again.swap(waiting_);
+        // charged: each link
+        waiting_.reserve(again.size());
+        for (Link *link : again) try_connect(*link);
     }
     // One at a time, since each may remove links. The number is limited, so that a flood of
     // messages cannot keep this thread here.

@@ -82,8 +82,6 @@ public:
     int passed(uint64_t number) const;
     // Closes descriptors at the reader, which has what it needs of them.
     void close_passed(uint64_t first, uint64_t count);
-    // Closes all, at the reader, to free their budget.
-    void close_passed() { passed_.clear(); }
 
 private:
     friend class Links;
@@ -145,9 +143,7 @@ public:
     // The memory that a link takes, and a descriptor that was passed, with the kernel's part.
     static constexpr uint64_t bytes_of_link = 4096, bytes_of_passed = 1024;
 
-    explicit Links(Ledger &ledger) : Links(ledger, LinkLimits()) {}
-    Links(Ledger &ledger, const LinkLimits &limits);
-    ~Links();
+    explicit Links(Ledger &ledger, const LinkLimits &limits = {});
     Links(const Links &) = delete;
     Links &operator=(const Links &) = delete;
 
@@ -191,7 +187,6 @@ private:
     bool watch(FileDescriptor &descriptor, uint64_t tag) const;
     bool watch(Link &link) const;
     void try_connect(Link &link);
-    void retry();
     void accept();
     // Takes a message. Returns false if there is none, or if the link is closed.
     bool hear(Link &link);

@@ -101,13 +101,11 @@ ucs_status_t WorkerEngine::on_am(void *engine, const void *header, std::size_t h
 // message is not charged, and neither is the spare message.
 ucs_status_t WorkerEngine::keep(AmData &message) {
     Charge charge;
-    bool may_be_charged = true;
-    try {
+    const Status may_be_charged = without_exceptions([&] {
         charge = ledger.take(message.ep, message.bytes_to_keep(), LedgerUse::message);
-    } catch (const std::bad_alloc &) {
-        may_be_charged = false;
-    }
-    if (may_be_charged && !charge) return UCS_OK;
+        return success;
+    });
+    if (may_be_charged.ok() && !charge) return UCS_OK;
     const bool is_held = message.is_holdable();
     std::unique_ptr<AmData> kept = message.kept();
     if (kept == nullptr)

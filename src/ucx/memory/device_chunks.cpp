@@ -37,13 +37,11 @@ void *DeviceChunks::allocate_shared(std::size_t bytes) {
     ucd_ipc_handle_t handle = {};
     if (memory == nullptr) return nullptr;
     shared_ = ucd_ipc_export(memory, bytes, &handle) == UCD_SUCCESS;
-    try {
-        if (shared_) {
-            handles_[memory] = handle;
-            return memory;
-        }
-    } catch (const std::bad_alloc &) { // there is no memory for the block either
-    }
+    const Status noted = without_exceptions([&] {
+        if (shared_) handles_[memory] = handle;
+        return success;
+    });
+    if (shared_ && noted.ok()) return memory;
     (void)ucd_memory_free(memory);
     return nullptr;
 }

@@ -46,12 +46,12 @@ StagingBlock Staging::take(std::size_t bytes, bool urgent) {
     // Free blocks of other sizes must not make this allocation fail.
     if (allocated_ + bytes > limit_) release_free();
     if (allocated_ + bytes > limit_ && !urgent) return {};
-    try {
+    const Status reserved = without_exceptions([&] {
         // bounded: by the blocks that exist
         free_.reserve(blocks_ + 1);
-    } catch (const std::bad_alloc &) {
-        return {};
-    }
+        return success;
+    });
+    if (!reserved.ok()) return {};
     char *memory = allocate(bytes);
     if (memory == nullptr && !free_.empty()) {
         release_free();

@@ -10,9 +10,7 @@ namespace ucd_ucx {
 
 MessageTable::MessageTable(Transfers &transfers) : transfers_(transfers) {}
 
-MessageTable::~MessageTable() {
-    delete_forgotten();
-}
+MessageTable::~MessageTable() = default; // who has the table clears it before
 
 void MessageTable::delete_forgotten() {
     while (!forgotten_.empty()) delete static_cast<RecvMessage *>(&forgotten_.pop());
@@ -104,14 +102,6 @@ void MessageTable::keep_for_late(const RecvMessage &message) {
     RecvMessage *oldest = find(nullptr, kept_for_late_.front());
     kept_for_late_.pop_front();
     if (oldest != nullptr && oldest->is_over()) forget(*oldest);
-}
-
-std::vector<RecvMessage *> MessageTable::of_endpoint(ucp_ep_h ep) const {
-    std::vector<RecvMessage *> found;
-    for (auto at = messages_.lower_bound({ep, {}}); at != messages_.end() && at->first.ep == ep;
-         ++at)
-        found.push_back(at->second.get());
-    return found;
 }
 
 RecvMessage *MessageTable::next_of(ucp_ep_h ep, const std::optional<MessageId> &last) const {

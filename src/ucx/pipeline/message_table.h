@@ -51,8 +51,8 @@ public:
     // the transfers of the stream of which only the opening has arrived.
     std::vector<RecvMessage *> end_stream(uint64_t stream, ucs_status_t status);
 
-    // The transfers of an endpoint; the first of them that is behind `last`, or null.
-    std::vector<RecvMessage *> of_endpoint(ucp_ep_h ep) const;
+    // The first transfer of the endpoint, or the first behind `last`, which may be forgotten by
+    // now; null if there is none.
     RecvMessage *next_of(ucp_ep_h ep, const std::optional<MessageId> &last) const;
     // For an endpoint that is gone, unless it was made at or after the time `before`: its streams,
     // which the caller has to end, and the removal of its entries.

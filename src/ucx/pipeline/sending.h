@@ -64,11 +64,10 @@ private:
     SendArgs whole_message();
     // Asks the receiver, if the route needs its consent.
     void ask();
-    bool waits_for_answer() const {
-        return state_ == SendState::starting || state_ == SendState::asking;
-    }
     // A packed chunk of the ring is not sent yet.
-    bool holds_back() const { return waits_for_answer() || takes_turns_; }
+    bool holds_back() const {
+        return state_ == SendState::starting || state_ == SendState::asking || takes_turns_;
+    }
     // One of the messages and chunks under way is complete.
     void end_message(ucs_status_t status);
     void stop(ucs_status_t status, int ucd, bool withdraws); // `withdraws`: tell the receiver
@@ -81,7 +80,6 @@ private:
     // `type` is the user's handle, by which the flattened type is remembered.
     bool prepare_direct(ucd_type_t type);
     bool find_memory(DirectPlace &place) const;
-    bool describe(ucd_type_t type, DirectPlace &place);
     bool share(Link &to_reader, DirectPlace &place);
     void offer_directly();
     void give_up_direct();

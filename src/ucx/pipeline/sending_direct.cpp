@@ -20,9 +20,19 @@ bool Sending::prepare_direct(ucd_type_t type) {
         return false;
     }
     const Transport transport = buffer_.on_host() ? Transport::mapped : Transport::device;
+    const ucd_layout_t *layout;
     if (find_row(transport, bit_of(TransferRoute::direct), buffer_, options_, false) == nullptr ||
-        !describe(type, place) || !share(*link, place))
+        !transfers_.types_to_send.find(type, type_).ok() ||
+        !type_->measure(buffer_.count(), layout).ok() ||
+        type_->flattened.size() > TypesOfTarget::max_sent)
         return false;
+    place.low = layout->low;
+    place.high = layout->high;
+    place.count = buffer_.count();
+    place.type = type_->id;
+    // The bytes begin at `low`; so far, `base` is where they begin in the handle's memory.
+    place.base -= static_cast<uint64_t>(place.low);
+    if (!share(*link, place)) return false;
     add_message(MessageKind::direct_type);
     add_message(MessageKind::direct).set_following(place);
     return true;
@@ -38,22 +48,6 @@ bool Sending::find_memory(DirectPlace &place) const {
     place.memory = buffer_.on_host() ? DirectPlace::Memory::attached : DirectPlace::Memory::ipc;
     return !buffer_.on_host() ||
            AttachableMemory::find(buffer_.lowest(), buffer_.range(), place.handle, place.base);
-}
-
-// Finds the type that the offer names, and the bounds of the layout.
-bool Sending::describe(ucd_type_t type, DirectPlace &place) {
-    const ucd_layout_t *layout;
-    if (!transfers_.types_to_send.find(type, type_).ok() ||
-        !type_->measure(buffer_.count(), layout).ok() ||
-        type_->flattened.size() > TypesOfTarget::max_sent)
-        return false;
-    place.low = layout->low;
-    place.high = layout->high;
-    place.count = buffer_.count();
-    place.type = type_->id;
-    // The bytes begin at `low`; so far, `base` is where they begin in the handle's memory.
-    place.base -= static_cast<uint64_t>(place.low);
-    return true;
 }
 
 // Gives the receiver what it needs to open the memory: its descriptors, unless the receiver has had

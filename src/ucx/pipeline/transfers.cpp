@@ -78,38 +78,39 @@ Status Transfers::send_active(ucp_ep_h ep, unsigned id, std::string_view header,
                       [&](Sending &started) { started.start_am(id, header); });
 }
 
-void Transfers::add(Receiving &receiving) {
-    receivings_.push_back(&receiving);
-    receiving.handed_out = true;
-}
-
-Status Transfers::receive_tagged(const Data &to, ucp_tag_t tag, ucp_tag_t mask,
-                                 const ucd_ucx_param_t *param, ucd_ucx_request_t *transfer) {
-    auto receiving = std::make_unique<Receiving>(*this);
-    UCD_TRY(receiving->set(to, param));
-    add(*receiving);
-    const Status status = receiving->start_tagged(tag, mask);
+template <class Start>
+Status Transfers::start_receive(const Data &to, ucd_op_t op, const ucd_ucx_param_t *param,
+                                const TransferTerms &terms, ucd_ucx_request_t *transfer,
+                                Start &&start) {
+    auto started = std::make_unique<Receiving>(*this);
+    UCD_TRY(started->set(to, param, op, terms));
+    receivings_.push_back(started.get());
+    started->handed_out = true;
+    const Status status = start(*started);
     if (status.ok())
-        *transfer = receiving.release();
+        *transfer = started.release();
     else
         receivings_.pop_back();
     return status;
 }
 
+Status Transfers::receive_tagged(const Data &to, ucp_tag_t tag, ucp_tag_t mask,
+                                 const ucd_ucx_param_t *param, ucd_ucx_request_t *transfer) {
+    return start_receive(to, UCD_OP__REPLACE, param, {}, transfer,
+                         [=](Receiving &started) { return started.start_tagged(tag, mask); });
+}
+
 Status Transfers::receive_active(RecvMessage &message, const Data &to, ucd_op_t op,
                                  const ucd_ucx_param_t *param, const TransferTerms &terms,
                                  ucd_ucx_request_t *transfer) {
-    auto receiving = std::make_unique<Receiving>(*this);
-    UCD_TRY(receiving->set(to, param, op, terms));
-    add(*receiving);
-    Receiving &started = *receiving.release();
-    *transfer = &started;
-    const Status status = without_exceptions([&] {
-        started.start_am(message);
+    return start_receive(to, op, param, terms, transfer, [&message](Receiving &started) {
+        const Status status = without_exceptions([&] {
+            started.start_am(message);
+            return success;
+        });
+        if (!status.ok()) started.stop(ucx_status_of(status.code()), status.code());
         return success;
     });
-    if (!status.ok()) started.stop(ucx_status_of(status.code()), status.code());
-    return success;
 }
 
 // Messages ------------------------------------------------------------------
@@ -170,7 +171,9 @@ void Transfers::on_link_ended(ucp_ep_h ep, bool is_process) {
     mappings.close(ep);
     for (Sending *sending : sendings_)
         if (is_process) sending->on_link_ended(ep);
-    for (RecvMessage *message : messages.of_endpoint(ep)) message->on_link_ended(is_process);
+    for (RecvMessage *message = messages.next_of(ep, std::nullopt); message != nullptr;
+         message = messages.next_of(ep, message->id()))
+        message->on_link_ended(is_process);
 }
 
 void Transfers::deliver(RecvMessage &message) {
@@ -239,14 +242,6 @@ bool Transfers::free_dropped(uint64_t most) {
 
 // Progress --------------------------------------------------------------------
 
-bool Transfers::advance_all() {
-    bool any = false;
-    // Receives first, since they free memory for sends.
-    for (std::size_t i = 0; i < receivings_.size(); ++i) receivings_[i]->advance();
-    for (std::size_t i = 0; i < sendings_.size(); ++i) any |= sendings_[i]->advance();
-    return any;
-}
-
 std::size_t Transfers::outstanding() const {
     const auto count = [](const auto &started) {
         return std::count_if(started.begin(), started.end(),
@@ -255,10 +250,13 @@ std::size_t Transfers::outstanding() const {
     return static_cast<std::size_t>(count(sendings_) + count(receivings_));
 }
 
-bool Transfers::end_finished() noexcept {
+// Passes on which transfers have ended, and which messages have been announced.
+void Transfers::pass_on() noexcept {
     const auto complete = [](const ucd_ucx_request *r) { return r->is_complete(); };
-    std::erase_if(sendings_, complete);
-    std::erase_if(receivings_, complete);
+    if (!finished_.empty()) {
+        std::erase_if(sendings_, complete);
+        std::erase_if(receivings_, complete);
+    }
     for (Queue<Notice> finished = std::move(finished_); !finished.empty();) {
         auto &transfer = static_cast<Transfer &>(finished.pop());
         if (transfer.owner() == nullptr) {
@@ -268,10 +266,6 @@ bool Transfers::end_finished() noexcept {
         transfer.owner()->transfer_ended(transfer, transfer.result());
         delete &transfer;
     }
-    return true;
-}
-
-bool Transfers::pass_on_delivered() noexcept {
     for (Queue<Notice> delivered = std::move(delivered_); !delivered.empty();) {
         auto &message = static_cast<RecvMessage &>(delivered.pop());
         if (receiver_ != nullptr && message.header().user_id == own_id)
@@ -281,16 +275,21 @@ bool Transfers::pass_on_delivered() noexcept {
         else
             message.abandon();
     }
-    return true;
 }
 
 bool Transfers::advance() {
-    bool any = retry_on_bad_alloc([this] { return advance_all(); });
+    bool any = retry_on_bad_alloc([this] {
+        bool moves = false;
+        // Receives first, since they free memory for sends.
+        for (std::size_t i = 0; i < receivings_.size(); ++i) receivings_[i]->advance();
+        for (std::size_t i = 0; i < sendings_.size(); ++i) moves |= sendings_[i]->advance();
+        return moves;
+    });
     any |= retry_on_bad_alloc([this] { return end_some(); });
     ends_left_ = ends_of_call;
     messages.delete_forgotten();
-    if (!finished_.empty()) any |= end_finished();
-    if (!delivered_.empty()) any |= pass_on_delivered();
+    any |= !finished_.empty() || !delivered_.empty();
+    pass_on();
     any |= free_dropped(ends_of_call);
     return any;
 }

@@ -135,10 +135,10 @@ private:
     template <class Start>
     Status start_send(ucp_ep_h ep, const Data &data, const ucd_ucx_param_t *param, bool is_tagged,
                       const TransferTerms &terms, ucd_ucx_request_t *transfer, Start &&start);
-    void add(Receiving &receiving);
-    bool advance_all();
-    bool end_finished() noexcept;
-    bool pass_on_delivered() noexcept;
+    template <class Start>
+    Status start_receive(const Data &to, ucd_op_t op, const ucd_ucx_param_t *param,
+                         const TransferTerms &terms, ucd_ucx_request_t *transfer, Start &&start);
+    void pass_on() noexcept;
 
     MessageReceiver *receiver_ = nullptr;
     uint64_t number_ = 0;
