@@ -201,12 +201,15 @@ private:
     Ledger &ledger_;
     LinkLimits limits_;
     SocketName name_ = {};
-    FileDescriptor events_, listening_;
+    FileDescriptor listening_;
     std::unordered_map<ucp_ep_h, LinksOfPeer> peers_;
     std::vector<std::unique_ptr<Link>> accepted_; // without an endpoint, the oldest first
     std::vector<Link *> waiting_;
     std::vector<LinkEnd> ended_;
     std::chrono::steady_clock::time_point next_look_, next_retry_;
+    // What is watched. It is the last member, and so closed first: a child process that ends its
+    // copy of this object must not change what its parent watches.
+    FileDescriptor events_;
 };
 
 } // namespace ucd_ucx

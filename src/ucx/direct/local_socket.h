@@ -33,8 +33,8 @@ public:
         counter_ = &counter;
         ++counter;
     }
-    // Has an epoll descriptor, which has to stay open longer, tell what comes, by this tag. Returns
-    // false if the system refuses.
+    // Has an epoll descriptor tell what comes, by this tag, until this one is closed. Returns false
+    // if the system refuses.
     bool watch(int watcher, uint64_t tag);
 
 private:

@@ -57,7 +57,7 @@ void WorkerEngine::close() {
     handler_params.id = params.am_id;
     (void)ucp_worker_set_am_recv_handler(worker_, &handler_params); // fails only if `open` did
     // Nothing is in progress, so the events are messages that no family has taken.
-    events.drop_all([](Event &event) { delete static_cast<AmData *>(&event); });
+    while (Event *event = events.take()) delete static_cast<AmData *>(event);
     while (!notices.empty()) static_cast<ucd_ucx_request &>(notices.pop()).let_go();
 }
 

@@ -48,12 +48,10 @@ public:
         return any;
     }
 
-    // Passes each event that was not handled to `drop`.
-    template <class Drop>
-    void drop_all(Drop &&drop) {
-        while (!taken_.empty()) drop(taken_.pop());
-        take_all();
-        while (!taken_.empty()) drop(taken_.pop());
+    // Takes an event that was not handled; null if there is none.
+    Event *take() {
+        if (taken_.empty()) take_all();
+        return taken_.empty() ? nullptr : &taken_.pop();
     }
 
     // Whatever happened before an endpoint failed has a smaller time than the tick of that failure.
