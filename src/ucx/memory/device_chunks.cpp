@@ -1,5 +1,7 @@
 #include "memory/device_chunks.h"
 
+#include "common/failure.h"
+
 namespace ucd_ucx {
 
 DeviceChunks::DeviceChunks(const std::string &device, uint64_t pinned_limit, uint64_t ring_limit)

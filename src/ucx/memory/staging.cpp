@@ -1,7 +1,8 @@
 #include "memory/staging.h"
 
+#include "common/failure.h"
+
 #include <cstdlib>
-#include <new>
 #include <utility>
 
 namespace ucd_ucx {
