@@ -14,6 +14,9 @@ void check(ucs_status_t status, const char *what) {
 
 void ignore_error(void *, ucp_ep_h, ucs_status_t) {}
 
+// Of a mark; no family of messages has it.
+constexpr unsigned mark_am = 9;
+
 } // namespace
 
 Net::Net() {
@@ -33,6 +36,18 @@ Net::Net() {
         check(ucp_worker_get_address(end.worker, &address, &bytes), "ucp_worker_get_address");
         end.address.assign(reinterpret_cast<const char *>(address), bytes);
         ucp_worker_release_address(end.worker, address);
+        ucp_am_handler_param_t handler = {};
+        handler.field_mask = UCP_AM_HANDLER_PARAM_FIELD_ID | UCP_AM_HANDLER_PARAM_FIELD_CB |
+                             UCP_AM_HANDLER_PARAM_FIELD_ARG;
+        handler.id = mark_am;
+        handler.cb = [](void *marks, const void *, std::size_t, void *, std::size_t,
+                        const ucp_am_recv_param_t *) {
+            --*static_cast<int *>(marks);
+            return UCS_OK;
+        };
+        handler.arg = &marks_;
+        check(ucp_worker_set_am_recv_handler(end.worker, &handler),
+              "ucp_worker_set_am_recv_handler");
     }
 }
 
@@ -57,6 +72,36 @@ ucp_ep_h Net::make_endpoint(int from, int to) {
 void Net::connect(int a, int b) {
     for (const auto &[from, to] : {std::pair(a, b), {b, a}})
         if (ep(from, to) == nullptr) ends_[index(from)].eps[index(to)] = make_endpoint(from, to);
+}
+
+void Net::mark(int from, int to) {
+    if (ep(from, to) == nullptr) return;
+    ucp_request_param_t params = {};
+    params.op_attr_mask =
+        UCP_OP_ATTR_FIELD_CALLBACK | UCP_OP_ATTR_FIELD_USER_DATA | UCP_OP_ATTR_FIELD_FLAGS;
+    params.flags = UCP_AM_SEND_FLAG_EAGER | UCP_AM_SEND_FLAG_REPLY; // as all that it follows
+    params.user_data = &marks_;
+    params.cb.send = [](void *request, ucs_status_t status, void *marks) {
+        if (status != UCS_OK) --*static_cast<int *>(marks); // its endpoint has failed
+        ucp_request_free(request);
+    };
+    const ucs_status_ptr_t request =
+        ucp_am_send_nbx(ep(from, to), mark_am, nullptr, 0, nullptr, 0, &params);
+    if (!UCS_PTR_IS_ERR(request)) ++marks_;
+}
+
+void Net::deliver(int a, int b) {
+    mark(a, b);
+    mark(b, a);
+    for (int i = 0; marks_ > 0; ++i) {
+        if (i > 1000000) found_fatal(finding::stuck, "a message does not arrive");
+        progress();
+    }
+}
+
+void Net::deliver_all() {
+    for (int a = 0; a < honest_peers; ++a)
+        for (int b = a + 1; b < peers; ++b) deliver(a, b);
 }
 
 void *Net::start_closing(int from, int to) {

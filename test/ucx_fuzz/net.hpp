@@ -35,6 +35,10 @@ public:
     void connect_all();
     void close_all();
     void progress(); // of UCX alone
+    // All that they have sent to each other arrives. Only UCX makes progress, so libraries send
+    // nothing behind it.
+    void deliver(int a, int b);
+    void deliver_all();
     // Takes away tagged messages that nobody has received.
     void drain(int peer);
 
@@ -42,6 +46,8 @@ private:
     static std::size_t index(int peer) { return static_cast<std::size_t>(peer); }
     ucp_ep_h make_endpoint(int from, int to);
     void *start_closing(int from, int to);
+    // Sends a mark, which arrives behind all that was sent on the endpoint.
+    void mark(int from, int to);
 
     struct End {
         ucp_worker_h worker = nullptr;
@@ -51,6 +57,7 @@ private:
     ucp_context_h context_ = nullptr;
     std::array<End, peers> ends_;
     bool can_fail_ = false;
+    int marks_ = 0; // that have not arrived
 };
 
 } // namespace ucdfuzz

@@ -152,15 +152,14 @@ void World::lose_between(int a, int b) {
 }
 
 // The library is told, and the endpoint closed if UCX has nothing under way there: without error
-// handling, as shared memory has none, UCX 1.13 cannot close it else.
+// handling, as shared memory has none, UCX 1.13 cannot close it else, and delivers what is on its
+// way also after the close.
 void World::reconnect(int a, int b) {
     const bool honest = !is_hostile(b);
     asleep_[static_cast<std::size_t>(b)] = false;
     if (honest) {
         node(a).excuse_honest();
         node(b).excuse_honest();
-    } else {
-        hostile(b).release_all();
     }
     const auto quiet = [&] {
         if (!honest) return node(a).idle_with(b) && hostile(b).is_quiet_with(a);
@@ -170,7 +169,11 @@ void World::reconnect(int a, int b) {
     // Again and again: what was on its way comes after the first time.
     for (int i = 0; i < (honest ? many_rounds / 50 : 2) && !is_quiet; ++i) {
         lose_between(a, b);
+        if (!honest) hostile(b).release_all();
         is_quiet = rounds_until(50, quiet);
+        if (net_.can_fail()) continue;
+        net_.deliver(a, b);
+        is_quiet = quiet();
     }
     if (!is_quiet && honest)
         found_fatal(finding::stuck, "transfers of an endpoint that is lost: " +
@@ -259,9 +262,7 @@ void World::lose_all() {
         return hostiles_[0]->is_quiet() && hostiles_[1]->is_quiet();
     });
     rounds_until(20, [] { return false; });
-    for (int a = 0; a < honest_peers; ++a)
-        for (int b = 0; b < peers; ++b)
-            if (a != b) node(a).lose(b);
+    lose_endpoints();
     for (auto &n : nodes_) n->give_up();
     const auto over = [&] {
         for (auto &h : hostiles_) h->release_all();
@@ -277,14 +278,33 @@ void World::lose_all() {
     };
     if (!rounds_until(many_rounds, closed))
         found_fatal(finding::stuck, "a window cannot be destroyed when endpoints are gone");
+    // Once more, for what has come since.
+    net_.deliver_all();
+    lose_endpoints();
     rounds_until(5, [] { return false; });
+    (void)rounds_until(many_rounds, [&] {
+        const std::size_t types = types_kept();
+        return node(0).charged().all <= types && node(1).charged().all <= types;
+    });
+}
+
+void World::lose_endpoints() {
+    for (int a = 0; a < honest_peers; ++a)
+        for (int b = 0; b < peers; ++b)
+            if (a != b) node(a).lose(b);
+}
+
+// Both of a node's objects may remember types.
+std::size_t World::types_kept() const {
+    const bool both = settings_.protocols.pipeline &&
+                      (settings_.joined || settings_.keys.at("ucd.ucx.direct") != "no");
+    return settings_.types_kept * (both ? 2 : 1);
 }
 
 void World::end_everything() {
-    // Both of a node's objects may remember types.
     const bool direct = settings_.keys["ucd.ucx.direct"] != "no";
     const bool pipeline = settings_.protocols.pipeline, joined = settings_.joined;
-    const std::size_t types = settings_.types_kept * (pipeline && (direct || joined) ? 2 : 1);
+    const std::size_t types = types_kept();
     for (auto &n : nodes_) {
         const std::uint64_t charged = n->charged().all;
         if (charged > types)

@@ -36,6 +36,8 @@ private:
     bool rounds_until(int most, const std::function<bool()> &condition);
     void finish_honest();
     void lose_all();
+    void lose_endpoints();
+    std::size_t types_kept() const;
     void end_everything();
     void check_memory();
     void check_time(double began);
