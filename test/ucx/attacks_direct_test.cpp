@@ -21,6 +21,9 @@ DEVICE_TEST("hostile offers to read data are declined, and nothing is read") {
     } lies[] = {
         {"low", [](auto &p) { p.low = -1; }},
         {"high", [](auto &p) { p.high = offered + 1; }},
+        {"a low within the layout", [](auto &p) { p.low = 1; }},
+        {"a high within the layout", [](auto &p) { p.high = offered - 1; }},
+        {"fewer bytes than the transfer has", [](auto &p) { p.high = p.count = offered - 1; }},
         {"a longer range", [](auto &p) { p.high = INT64_MAX; }},
         {"count", [](auto &p) { p.count = offered + 1; }},
         {"no count", [](auto &p) { p.count = 0; }},

@@ -234,6 +234,7 @@ TEST_CASE("chunks of a transfer fit into it, and come once") {
         CHECK(chunk(100, 1) == refuse);
         CHECK(chunk(99, 2) == refuse);
         CHECK(chunk(101, UINT64_MAX) == refuse);
+        CHECK(chunk(101, 1) == refuse);
         CHECK(chunk(50, 50) == taken);
         CHECK(chunk(99, 1) == refuse);
         CHECK_FALSE(state.is_whole());
