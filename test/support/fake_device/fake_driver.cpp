@@ -116,7 +116,10 @@ bool map_file(Allocation &a, int file) {
     a.memory = map(PROT_READ | PROT_WRITE, file, size);
     a.address = map(PROT_NONE, file, size);
     a.file = file;
-    if (a.memory != nullptr && a.address != nullptr) return true;
+    struct stat state = {};
+    const bool is_known = ::fstat(file, &state) == 0;
+    a.inode = state.st_ino;
+    if (is_known && a.memory != nullptr && a.address != nullptr) return true;
     if (a.memory != nullptr) ::munmap(a.memory, size);
     if (a.address != nullptr) ::munmap(a.address, size);
     ::close(file);
@@ -150,10 +153,8 @@ void add(const Allocation &a) {
 
 bool share(const void *address, Shared &shared) {
     Allocation a;
-    struct stat state;
-    if (!find(address, a) || a.file < 0 || a.identity != 0 || ::fstat(a.file, &state) != 0)
-        return false;
-    shared = {::getpid(), a.file, a.device, state.st_ino, a.bytes};
+    if (!find(address, a) || a.file < 0 || a.identity != 0) return false;
+    shared = {::getpid(), a.file, a.device, a.inode, a.bytes};
     return true;
 }
 

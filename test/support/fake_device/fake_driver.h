@@ -82,7 +82,8 @@ struct Allocation {
     std::size_t bytes = 0;
     ucd::MemoryKind kind = ucd::MemoryKind::device;
     int device = 0;
-    int file = -1; // of device memory: other processes open it
+    int file = -1;           // of device memory: other processes open it
+    std::uint64_t inode = 0; // of the file
     // Of memory that file descriptors identify (fake_pieces.h); else 0.
     std::uint64_t identity = 0;
     // Pieces that are mapped one behind the other have the same one; else 0.
