@@ -294,8 +294,8 @@ TEST_CASE("each verdict is a status and a sentence of its own") {
                                      UCS_ERR_IO_ERROR,
                                      UCS_ERR_IO_ERROR};
     for (unsigned v = 0; v < 8; ++v) {
-        CHECK(status_of(static_cast<Verdict>(v)) == expected[v]);
-        CHECK(std::strlen(text_of(static_cast<Verdict>(v))) > 0);
+        CHECK(meaning_of(static_cast<Verdict>(v)).status == expected[v]);
+        CHECK(std::strlen(meaning_of(static_cast<Verdict>(v)).text) > 0);
     }
 }
 

@@ -400,7 +400,7 @@ DEVICE_TEST("an answer whose data cannot be packed leaves nothing to be sent") {
     const auto gather = [&](const Encoded &answer_to_send, const ucd_ucx::Data &data) {
         bool refused;
         const ucd_ucx::Status status =
-            direct.send_answer(one.ep, answer_to_send, data, 10, LedgerUse::message, &refused);
+            direct.send_answer(one.ep, {answer_to_send, data, 10}, LedgerUse::message, &refused);
         CHECK_FALSE(refused);
         return status;
     };

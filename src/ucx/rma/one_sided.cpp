@@ -34,7 +34,8 @@ bool OneSided::take_at_once(AmData &message) {
         read_first_byte(static_cast<uint8_t>(data[0])) == Reading::other_version)
         return false;
     if (engine.endpoint_failures.since(message.ep, message.since) != UCS_OK) return true;
-    Delivery delivery = {data, message.ep, message.is_cut(), Payload(message)};
+    Delivery delivery = {data, message.ep, Payload(message)};
+    if (message.is_cut()) delivery.readable = Verdict::no_memory;
     take(delivery, &message);
     return true;
 }
@@ -54,7 +55,7 @@ void OneSided::take(std::unique_ptr<AmData> message) {
 
 // Whatever happens here, the transfers must continue with the next message.
 void OneSided::take_message(RecvMessage &message) {
-    Delivery delivery = {message.user_header(), message.ep(), false, Payload(message)};
+    Delivery delivery = {message.user_header(), message.ep(), Payload(message)};
     const MessageHeader &h = message.header();
     if (h.detail != 0 || h.offset != 0) return; // mean nothing here
     (void)without_exceptions([&] {
@@ -67,33 +68,24 @@ void OneSided::take_message(RecvMessage &message) {
 }
 
 void OneSided::take(Delivery &delivery, AmData *alone) {
-    Preamble preamble;
-    const Reading reading = decode(delivery.message, preamble);
-    // Data is not converted, so peers of the other byte order refuse each other's requests.
-    const bool is_foreign = reading == Reading::other_byte_order;
-    if (reading != Reading::good && !is_foreign) return;
-    if (preamble.verb == Verb::several) {
+    const Verb &verb = delivery.preamble.verb;
+    const Reading reading = decode(delivery.message, delivery.preamble);
+    if (reading == Reading::malformed || reading == Reading::other_version) return;
+    if (verb == Verb::several) {
         if (alone != nullptr) take_parts(*alone);
         return;
     }
-    if (is_foreign) return take_unread(preamble, delivery, Verdict::not_supported);
-    if (delivery.is_cut) return take_unread(preamble, delivery, Verdict::no_memory);
-    if (is_request(preamble.verb)) return target.take_request(preamble, delivery);
-    RmaOperation *const operation = origin.find(preamble.number, delivery.ep);
-    if (is_answer(preamble.verb)) {
-        if (operation != nullptr) operation->answered(preamble, delivery);
-        return;
-    }
-    if (preamble.verb == Verb::type) {
-        if (!delivery.set_data(delivery.message.substr(Preamble::bytes)))
-            return take_unread(preamble, delivery, Verdict::invalid);
-        return target.take_type(preamble.number, delivery);
-    }
-    if (alone == nullptr) return; // the rest always comes so
-    if (preamble.verb == Verb::need_type && operation != nullptr) operation->type_asked_for();
-    if (preamble.verb == Verb::introduction)
-        access.take_introduction(delivery.ep, delivery.message);
-    if (preamble.verb == Verb::grant) access.take_grant(delivery.ep, delivery.message);
+    // Data is not converted, so peers of the other byte order refuse each other's requests.
+    if (reading == Reading::other_byte_order) delivery.readable = Verdict::not_supported;
+    if (is_request(verb)) return target.take_request(delivery);
+    if (verb == Verb::type) return target.take_type(delivery);
+    RmaOperation *const operation = origin.find(delivery.preamble.number, delivery.ep);
+    if (is_answer(verb) && operation != nullptr) return operation->answered(delivery);
+    // The rest always comes alone.
+    if (alone == nullptr || delivery.readable != Verdict::done) return;
+    if (verb == Verb::need_type && operation != nullptr) operation->type_asked_for();
+    if (verb == Verb::introduction) access.take_introduction(delivery.ep, delivery.message);
+    if (verb == Verb::grant) access.take_grant(delivery.ep, delivery.message);
 }
 
 // Of a message that is cut, those parts that have arrived completely.
@@ -101,18 +93,9 @@ void OneSided::take_parts(AmData &message) {
     std::string_view left = message.data().substr(0, max_bytes_of_several);
     left.remove_prefix(Preamble::bytes);
     for (std::string_view one; !(one = take_part(left)).empty();) {
-        Delivery delivery = {one, message.ep, false, Payload(message, true)};
+        Delivery delivery = {one, message.ep, Payload(message, true)};
         take(delivery, nullptr);
     }
-}
-
-// There was no memory for all of the message, or its data cannot be read.
-void OneSided::take_unread(const Preamble &preamble, const Delivery &delivery, Verdict verdict) {
-    if (is_request(preamble.verb)) target.refuse(preamble, delivery, verdict);
-    if (preamble.verb == Verb::type) target.lose_type(preamble.number, delivery.ep, verdict);
-    if (is_answer(preamble.verb))
-        origin.take_failure(preamble.number, delivery.ep, status_of(verdict),
-                            verdict == Verdict::no_memory ? UCD_ERR__OUT_OF_MEM : UCD_SUCCESS);
 }
 
 // Progress --------------------------------------------------------------------

@@ -44,7 +44,6 @@ private:
     // it, or if this one has come as a transfer.
     void take(Delivery &delivery, AmData *alone);
     void take_parts(AmData &message);
-    void take_unread(const Preamble &preamble, const Delivery &delivery, Verdict verdict);
 };
 
 } // namespace ucd_ucx::rma

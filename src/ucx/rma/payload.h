@@ -4,6 +4,7 @@
 #include "engine/am_data.h"
 #include "pipeline/recv_message.h"
 #include "pipeline/transfers.h"
+#include "rma/rma_message.h"
 
 #include <memory>
 #include <string_view>
@@ -63,13 +64,24 @@ private:
 struct Delivery {
     std::string_view message; // valid as long as the payload, and during the call
     ucp_ep_h ep;
-    bool is_cut; // there was no memory for all of it
     Payload payload;
+    Preamble preamble = {};
+    // If not `done`, why the message cannot be read: there was no memory for all of it, or its peer
+    // has the other byte order.
+    Verdict readable = Verdict::done;
     // Sets the data that follows the message. Returns false if it has to be received, and what
     // follows the message means nothing.
     bool set_data(std::string_view data) {
         if (payload.is_here()) payload.set_here(data);
         return payload.is_here() || data.empty();
+    }
+    // Reads what follows the preamble, a Request or an Answer, and sets the data behind it.
+    template <class Content>
+    Verdict read(Content &content) {
+        std::string_view data;
+        if (readable != Verdict::done) return readable;
+        return decode(message, preamble, content, data) && set_data(data) ? Verdict::done
+                                                                          : Verdict::invalid;
     }
 };
 

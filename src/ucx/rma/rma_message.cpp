@@ -37,10 +37,6 @@ bool is_free_of_waste(std::string_view message, const Preamble &preamble) {
            (preamble.verb != Verb::need_type || message.size() == Preamble::bytes);
 }
 
-struct Meaning {
-    ucs_status_t status;
-    const char *text;
-};
 // In the order of Verdict.
 constexpr Meaning meanings[] = {
     {UCS_OK, "nothing is wrong"},
@@ -52,10 +48,6 @@ constexpr Meaning meanings[] = {
     {UCS_ERR_NO_MEMORY, "it has no memory for it"},
     {UCS_ERR_IO_ERROR, "moving the data failed there"}, // also for verdicts of later versions
 };
-
-const Meaning &meaning_of(Verdict verdict) {
-    return meanings[std::min(static_cast<std::size_t>(verdict), std::size(meanings) - 1)];
-}
 
 } // namespace
 
@@ -183,12 +175,8 @@ std::optional<Encoded> refusal_of_version_2(std::string_view header, std::string
                    version);
 }
 
-ucs_status_t status_of(Verdict verdict) {
-    return meaning_of(verdict).status;
-}
-
-const char *text_of(Verdict verdict) {
-    return meaning_of(verdict).text;
+const Meaning &meaning_of(Verdict verdict) {
+    return meanings[std::min(static_cast<std::size_t>(verdict), std::size(meanings) - 1)];
 }
 
 } // namespace ucd_ucx::rma

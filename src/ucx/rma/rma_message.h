@@ -136,8 +136,10 @@ std::string_view take_part(std::string_view &left);
 // that version, "not supported". Origins of version 2 ignore other versions.
 std::optional<Encoded> refusal_of_version_2(std::string_view header, std::string_view data);
 
-ucs_status_t status_of(Verdict verdict);
-// Words the verdict as the end of a sentence.
-const char *text_of(Verdict verdict);
+struct Meaning {
+    ucs_status_t status;
+    const char *text; // the end of a sentence
+};
+const Meaning &meaning_of(Verdict verdict);
 
 } // namespace ucd_ucx::rma

@@ -14,11 +14,8 @@ constexpr const char *functions[] = {"ucd_ucx_put_nbx", "ucd_ucx_get_nbx", "ucd_
 
 } // namespace
 
-bool Flush::one_ended(const Result &result) {
-    if (failure_.status == UCS_OK) failure_ = {result.status, result.ucd, 0, 0};
-    if (--remaining_ > 0) return false;
-    complete(failure_);
-    return true;
+bool Flush::awaits(const RmaOperation &operation) const {
+    return operation.order <= started_ && (ep_ == nullptr || operation.lane.ep == ep_);
 }
 
 Status RmaOperation::set(const RmaArguments &given) {
@@ -56,11 +53,11 @@ Status RmaOperation::start() {
                 arguments.sends ? arguments.contiguous(arguments.sent) : nullptr);
 }
 
-// Sends one message, or a transfer in chunks. `contiguous`: as for ShortMessages::send.
+// Sends one message, or a transfer in chunks. `contiguous`: as in ShortContent.
 Status RmaOperation::send(const Encoded &message, const Data &data, uint64_t bytes,
                           const char *contiguous) {
     if (bytes == 0 || bytes <= direct_limit(options_, *data.hints))
-        return origin_.rma.messages.send_request(lane.ep, message, data, bytes, number, contiguous);
+        return origin_.rma.messages.send_request(lane.ep, {message, data, bytes, contiguous});
     ucd_ucx_request_t sending;
     const TransferTerms terms = {.granule = arguments.granule(), .owner = this};
     UCD_TRY(origin_.rma.send(lane.ep, message, data, arguments.info.get(), terms, &sending));
@@ -94,11 +91,12 @@ void RmaOperation::type_asked_for() {
     if (!status.ok()) fail(ucx_status_of(status.code()), status.code());
 }
 
-void RmaOperation::answered(const Preamble &preamble, Delivery &delivery) {
+void RmaOperation::answered(Delivery &delivery) {
     Answer answer;
-    std::string_view data;
-    if (!decode(delivery.message, preamble, answer, data) || !delivery.set_data(data))
-        return fail(UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
+    const Verdict readable = delivery.read(answer);
+    if (readable != Verdict::done)
+        return fail(meaning_of(readable).status,
+                    readable == Verdict::no_memory ? UCD_ERR__OUT_OF_MEM : UCD_SUCCESS);
     Payload &payload = delivery.payload;
     if (state_ == OperationState::answered || state_ == OperationState::failed) return;
     state_ = OperationState::answered;
@@ -109,7 +107,7 @@ void RmaOperation::answered(const Preamble &preamble, Delivery &delivery) {
     if (payload.bytes() != (expects_data ? arguments.bytes : 0))
         return fail(UCS_ERR_INVALID_PARAM, UCD_SUCCESS);
     verdict_ = answer.verdict;
-    if (answer.verdict != Verdict::done) return fail(status_of(answer.verdict), answer.ucd);
+    if (answer.verdict != Verdict::done) return fail(meaning_of(answer.verdict).status, answer.ucd);
     if (!expects_data || arguments.bytes == 0) return conclude();
     if (payload.is_here()) return receive_here(payload);
     const Status status = without_exceptions([&] {
@@ -182,7 +180,7 @@ void RmaOperation::explain() const {
     (void)ucd_ucx::fail(
         result().ucd, "%s: the target refused: %s%s (%s; window key ...%02x%02x%02x%02x...)",
         functions[static_cast<int>(arguments.verb) - static_cast<int>(Verb::put)],
-        text_of(verdict_), range, ucs_status_string(result().status), w[0], w[1], w[2], w[3]);
+        meaning_of(verdict_).text, range, ucs_status_string(result().status), w[0], w[1], w[2], w[3]);
 }
 
 } // namespace ucd_ucx::rma

@@ -8,27 +8,37 @@
 #include "rma/rma_arguments.h"
 
 #include <optional>
-#include <vector>
 
 namespace ucd_ucx::rma {
 
 class Origin;
 struct EndpointOrder;
 
+class RmaOperation;
+
+// Waits for the operations to one endpoint, or to all, that were started before it.
 class Flush final : public ucd_ucx_request {
 public:
+    // `started`: the number of operations so far, of which this one waits for `unfinished`.
+    Flush(ucp_ep_h ep, uint64_t started, uint64_t unfinished)
+        : ep_(ep), started_(started), unfinished_(unfinished) {}
     Status set(const ucd_ucx_param_t *param) {
         ucd_info_t info;
         return ucd_ucx_request::set({}, param, info);
     }
     void cancel() override {}
-    void await_one() { ++remaining_; }
-    bool awaits_any() const { return remaining_ > 0; }
+    bool awaits(const RmaOperation &operation) const;
     // Returns true for the last one.
-    bool one_ended(const Result &result);
+    bool one_ended(const Result &result) {
+        if (failure_.status == UCS_OK) failure_ = {result.status, result.ucd, 0, 0};
+        return --unfinished_ == 0;
+    }
+    const Result &failure() const { return failure_; }
 
 private:
-    uint64_t remaining_ = 0;
+    const ucp_ep_h ep_; // null: all
+    const uint64_t started_;
+    uint64_t unfinished_;
     Result failure_; // of the first operation that failed
 };
 
@@ -48,7 +58,7 @@ public:
     void explain() const override;
 
     // Takes over the payload if it is needed for longer.
-    void answered(const Preamble &preamble, Delivery &delivery);
+    void answered(Delivery &delivery);
     void type_asked_for();
     // Ends the operation with this status as soon as no transfer uses its memory.
     void fail(ucs_status_t status, int ucd);
@@ -58,7 +68,7 @@ public:
 
     EndpointOrder &lane;
     uint32_t number = 0;
-    std::vector<Flush *> flushes;
+    uint64_t order = 0; // the number of operations that were started up to this one
     CheckedArguments arguments;
 
 private:

@@ -2,6 +2,7 @@
 
 #include "rma/one_sided.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace ucd_ucx::rma {
@@ -84,53 +85,35 @@ Status Origin::find_type(ucd_type_t handle, TypePtr &type) {
 
 // Numbers -----------------------------------------------------------------
 
-// Places are used in turn, so that a number is reused only after a quarter of a million others: UCX
-// may deliver an answer late, to a new endpoint with the address of an old one.
-Status Origin::enter(RmaOperation &operation) {
-    if (outstanding_ + 1 >= places_.size()) UCD_TRY(add_places());
-    Place &place = places_[first_free_];
-    first_free_ = place.next_free;
-    place.operation = &operation;
-    operation.number = place.number;
-    ++outstanding_;
-    if (operation.has_time_limit()) timed_.push(operation);
-    return success;
-}
-
-Status Origin::add_places() {
-    constexpr std::size_t more = 1024;
-    const std::size_t first = places_.size();
-    if (first + more > place_mask) // one place is always free
-        return fail(UCD_ERR__OUT_OF_MEM, "there are %zu operations outstanding already", first);
-    // bounded: by 2^places_bits
-    places_.resize(first + more);
-    for (std::size_t i = first; i < first + more; ++i) {
-        places_[i].number = static_cast<uint32_t>(i);
-        free_place(static_cast<uint32_t>(i));
+// A number is reused only after all others: UCX may deliver an answer late, to a new endpoint with
+// the address of an old one.
+void Origin::enter(RmaOperation &operation) {
+    if (2 * (sent_now_ + 1) > sent_.size()) {
+        constexpr std::size_t least = 1024;
+        // own: the program's operations
+        std::vector<RmaOperation *> before(std::max(least, 2 * sent_.size()));
+        before.swap(sent_);
+        for (RmaOperation *other : before)
+            if (other != nullptr) sent_[place_of(other->number)] = other;
     }
-    return success;
-}
-
-void Origin::free_place(uint32_t index) {
-    places_[last_free_].next_free = index;
-    last_free_ = index;
+    while (sent_[place_of(next_number_)] != nullptr) ++next_number_;
+    operation.number = next_number_++;
+    sent_[place_of(operation.number)] = &operation;
+    ++sent_now_;
+    if (operation.has_time_limit()) timed_.push(operation);
 }
 
 void Origin::leave(RmaOperation &operation) {
-    const uint32_t index = operation.number & place_mask;
-    places_[index].operation = nullptr;
-    places_[index].number += uint32_t{1} << places_bits;
-    free_place(index);
-    --outstanding_;
+    sent_[place_of(operation.number)] = nullptr;
+    --sent_now_;
     LinkedList<RmaOperation>::remove(operation);
 }
 
-std::vector<RmaOperation *> Origin::operations_of(ucp_ep_h ep) const {
-    std::vector<RmaOperation *> found;
-    for (const Place &place : places_)
-        if (place.operation != nullptr && (ep == nullptr || place.operation->lane.ep == ep))
-            found.push_back(place.operation);
-    return found;
+uint64_t Origin::unfinished(ucp_ep_h ep) const {
+    uint64_t number = 0;
+    for (const auto &[endpoint, lane] : lanes_)
+        if (ep == nullptr || endpoint == ep) number += lane.active + lane.held_operations();
+    return number;
 }
 
 // Operations ----------------------------------------------------------------
@@ -146,7 +129,7 @@ Status Origin::send(RmaOperation &operation) noexcept {
     const Status status = without_exceptions([&] {
         if (const std::optional<Result> result = operation.done_directly())
             return complete(operation, *result), success;
-        UCD_TRY(enter(operation));
+        enter(operation);
         is_entered = true;
         return operation.start();
     });
@@ -159,6 +142,7 @@ Status Origin::start(const RmaArguments &arguments, ucd_ucx_request_t *request) 
     EndpointOrder &lane = lane_of(arguments.ep);
     auto operation = std::make_unique<RmaOperation>(*this, lane);
     UCD_TRY(operation->set(arguments));
+    operation->order = ++started_;
     if (lane.held.empty()) {
         UCD_TRY(send(*operation));
         *request = operation.release();
@@ -167,7 +151,6 @@ Status Origin::start(const RmaArguments &arguments, ucd_ucx_request_t *request) 
     UCD_TRY(operation->arguments.hold());
     *request = operation.get();
     lane.held.push_back(std::move(operation));
-    ++held_;
     return success;
 }
 
@@ -178,33 +161,21 @@ void Origin::fence(ucp_ep_h ep) {
 }
 
 Status Origin::flush(ucp_ep_h ep, const ucd_ucx_param_t *param, ucd_ucx_request_t *request) {
-    auto flush = std::make_unique<Flush>();
+    auto flush = std::make_unique<Flush>(ep, started_, unfinished(ep));
     UCD_TRY(flush->set(param));
-    std::vector<RmaOperation *> awaited = operations_of(ep);
-    for (const auto &[endpoint, lane] : lanes_)
-        for (const auto &operation : lane.held)
-            if (operation != nullptr && (ep == nullptr || endpoint == ep))
-                awaited.push_back(operation.get());
-    // Reserve all memory first: if that fails, no operation may refer to the flush.
-    for (RmaOperation *operation : awaited)
-        operation->flushes.reserve(operation->flushes.size() + 1);
-    for (RmaOperation *operation : awaited) {
-        operation->flushes.push_back(flush.get());
-        flush->await_one();
-    }
-    *request = flush->awaits_any() ? flush.release() : UCD_UCX_REQUEST__NULL;
+    *request = UCD_UCX_REQUEST__NULL;
+    if (unfinished(ep) == 0) return success;
+    flushes_.push_back(flush.get());
+    *request = flush.release();
     return success;
 }
 
-void Origin::take_failure(uint32_t number, ucp_ep_h ep, ucs_status_t status, int ucd) {
-    RmaOperation *operation = find(number, ep);
-    if (operation != nullptr) operation->fail(status, ucd);
-}
-
 void Origin::complete(RmaOperation &operation, const Result &result) {
-    if (!operation.flushes.empty())
-        for (Flush *flush : std::exchange(operation.flushes, {}))
-            if (flush->one_ended(result)) rma.engine.finish(*flush, flush->result());
+    std::erase_if(flushes_, [&](Flush *flush) {
+        const bool ends = flush->awaits(operation) && flush->one_ended(result);
+        if (ends) rma.engine.finish(*flush, flush->failure());
+        return ends;
+    });
     rma.engine.finish(operation, result);
 }
 
@@ -237,7 +208,6 @@ void Origin::advance(EndpointOrder &lane) {
         std::unique_ptr<RmaOperation> operation = std::move(lane.held.front());
         lane.held.pop_front();
         if (operation == nullptr) continue;
-        --held_;
         operation->note_progress();
         RmaOperation &next = *operation.release();
         const Status status = send(next);
@@ -262,10 +232,10 @@ void Origin::on_endpoint_failed(ucp_ep_h ep, ucs_status_t status) {
     lane.forget();
     for (; !lane.held.empty(); lane.held.pop_front()) {
         if (lane.held.front() == nullptr) continue;
-        --held_;
         complete(*lane.held.front().release(), {status, UCD_SUCCESS, 0, 0});
     }
-    for (RmaOperation *operation : operations_of(ep)) operation->fail(status, UCD_SUCCESS);
+    for (RmaOperation *operation : sent_)
+        if (operation != nullptr && operation->lane.ep == ep) operation->fail(status, UCD_SUCCESS);
     forget_if_idle(ep);
 }
 

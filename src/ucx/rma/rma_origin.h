@@ -3,6 +3,7 @@
 
 #include "rma/rma_operation.h"
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 #include <unordered_map>
@@ -30,6 +31,9 @@ struct EndpointOrder {
     // An answer has shown that the target knows the type by its index.
     void learn(const PeerType &type);
     void forget();
+    uint64_t held_operations() const {
+        return held.size() - static_cast<std::size_t>(std::count(held.begin(), held.end(), nullptr));
+    }
 
     ucp_ep_h ep = nullptr;
     uint64_t active = 0; // the number of operations that were sent
@@ -56,19 +60,17 @@ public:
     // The operation with this number; null if there is none to the endpoint. So an answer counts
     // only if it comes from its target.
     RmaOperation *find(uint32_t number, ucp_ep_h ep) const {
-        const uint32_t index = number & place_mask;
-        if (index >= places_.size() || places_[index].number != number) return nullptr;
-        RmaOperation *const operation = places_[index].operation;
-        return operation != nullptr && operation->lane.ep == ep ? operation : nullptr;
+        RmaOperation *const operation = sent_.empty() ? nullptr : sent_[place_of(number)];
+        const bool is_it =
+            operation != nullptr && operation->number == number && operation->lane.ep == ep;
+        return is_it ? operation : nullptr;
     }
-    // The message of that operation could not be sent, or its answer was lost here.
-    void take_failure(uint32_t number, ucp_ep_h ep, ucs_status_t status, int ucd);
     void on_endpoint_failed(ucp_ep_h ep, ucs_status_t status);
     // Ends operations that have taken too long.
     void check_times() {
         if (!timed_.empty()) check_timed();
     }
-    bool is_idle() const { return outstanding_ == 0 && held_ == 0; }
+    bool is_idle() const { return unfinished(nullptr) == 0; }
     // Whether an operation on the window was sent to this endpoint.
     bool uses(ucp_ep_h ep, const ContentId &window) const {
         const auto lane = lanes_.find(ep);
@@ -82,21 +84,13 @@ public:
     void ended(RmaOperation &operation, const Result &result);
 
 private:
-    // An operation that was sent. Its number consists of the place in the table and the number of
-    // earlier uses of the place.
-    struct Place {
-        RmaOperation *operation = nullptr;
-        uint32_t number = 0;
-        uint32_t next_free = 0;
-    };
-    static constexpr uint32_t places_bits = 24, place_mask = (uint32_t{1} << places_bits) - 1;
+    std::size_t place_of(uint32_t number) const { return number & (sent_.size() - 1); }
     // Does the operation, or gives it a number and sends it. If this fails, nothing has changed.
     Status send(RmaOperation &operation) noexcept;
-    Status enter(RmaOperation &operation);
-    Status add_places();
-    void free_place(uint32_t index);
+    void enter(RmaOperation &operation);
     void leave(RmaOperation &operation);
-    std::vector<RmaOperation *> operations_of(ucp_ep_h ep) const; // null: of all endpoints
+    // The number of operations that are not complete; null: to all endpoints.
+    uint64_t unfinished(ucp_ep_h ep) const;
 
     EndpointOrder &lane_of(ucp_ep_h ep) {
         return last_lane_ != nullptr && ep == last_lane_->ep ? *last_lane_ : look_up(ep);
@@ -107,14 +101,16 @@ private:
     void forget_if_idle(ucp_ep_h ep);
     void complete(RmaOperation &operation, const Result &result);
 
-    std::vector<Place> places_;
-    // A queue of free places, linked by their indices. A place is not reused before all others.
-    uint32_t first_free_ = 0, last_free_ = 0;
-    uint64_t outstanding_ = 0;
+    // The operations that were sent, by the low bits of their numbers. Its size is a power of two,
+    // and at least half of it is free.
+    std::vector<RmaOperation *> sent_;
+    uint64_t sent_now_ = 0; // the number of these
+    uint32_t next_number_ = 0;
+    uint64_t started_ = 0;           // the number of operations so far
+    std::vector<Flush *> flushes_;   // that wait
     LinkedList<RmaOperation> timed_; // sent operations that have a time limit
     std::unordered_map<ucp_ep_h, EndpointOrder> lanes_;
     EndpointOrder *last_lane_ = nullptr;
-    uint64_t held_ = 0; // the number of held operations
     // The last type that was found. Operations that end give their references to it back, because
     // a new one takes an atomic operation.
     ucd_type_t last_handle_ = UCD_TYPE__NULL;

@@ -6,7 +6,6 @@
 #include "rma/rma_message.h"
 #include "types/known_types.h"
 
-#include <list>
 #include <map>
 #include <memory>
 #include <ucd_ucx_rma.h>
@@ -15,7 +14,8 @@
 namespace ucd_ucx::rma {
 
 class Task;
-struct Waiting;
+struct Waiting; // the list of tasks that wait for their turn among those of their peer
+struct OfPeer;  // the list of all tasks of a peer
 
 // The caller holds the lock.
 class Peer : public Linked<Peer> {
@@ -52,9 +52,7 @@ public:
     ucd_ucx_window *window(uint64_t handle) const; // null if there is none
     void forget(const ucd_ucx_window &window);
 
-    // All its operations that have arrived and are not done; in `at_work`, those for which
-    // something is in progress.
-    std::list<Task> tasks, at_work;
+    LinkedList<Task, OfPeer> tasks; // all its operations that have arrived and are not done
     unsigned transfers = 0; // operations that move data in chunks
     // Tasks that wait for room on the account, for a transfer, or until work may be done.
     LinkedList<Task, Waiting> waiting;

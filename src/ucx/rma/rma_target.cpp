@@ -56,56 +56,52 @@ Peer *Target::look_up(ucp_ep_h ep) {
     return last_peer_;
 }
 
-void Target::take_request(const Preamble &preamble, Delivery &delivery) {
-    const ucp_ep_h ep = delivery.ep;
+void Target::take_request(Delivery &delivery) {
+    Answer refusal = {Verdict::done, UCD_SUCCESS, delivery.preamble.number, 0};
     const Status status = without_exceptions([&] {
-        begin(preamble, delivery);
+        refusal.verdict = begin(delivery, refusal.handle);
         return success;
     });
-    if (!status.ok()) answer(ep, {verdict_of(status.code()), UCD_SUCCESS, preamble.number, 0});
+    if (!status.ok()) refusal.verdict = verdict_of(status.code());
+    if (refusal.verdict != Verdict::done) answer(delivery.ep, refusal);
 }
 
-// If it throws, it has not answered or begun anything. Once a Task is created, it deletes itself.
-void Target::begin(const Preamble &preamble, Delivery &delivery) {
-    Peer *from = peer(delivery.ep);
-    if (from == nullptr) return;
+// Returns why the request is refused, or `done`. If it throws, it has not answered or begun
+// anything. Once a Task is created, it deletes itself.
+Verdict Target::begin(Delivery &delivery, WindowHandle &handle) {
+    Peer *const from = peer(delivery.ep);
+    if (from == nullptr) return Verdict::done;
     from->earn(delivery.message.size());
     Request request;
-    std::string_view data;
     Found found;
-    Verdict verdict = Verdict::invalid;
-    if (decode(delivery.message, preamble, request, data) && delivery.set_data(data))
-        verdict = find(request, *from, found);
-    if (verdict == Verdict::done && rma.engine.options.direct != Trust::none)
+    Verdict verdict = delivery.read(request);
+    if (verdict == Verdict::done) verdict = find(request, *from, found);
+    handle = found.handle;
+    if (verdict != Verdict::done) return verdict;
+    if (rma.engine.options.direct != Trust::none)
         (void)without_exceptions([&] {
             rma.access.offer(delivery.ep, *found.window);
             return success;
         });
+    Payload &payload = delivery.payload;
     const bool reads_only = request.verb == Verb::get || request.op < 0;
-    if (verdict == Verdict::done && reads_only && delivery.payload.bytes() > 0)
-        verdict = Verdict::invalid;
-    if (verdict == Verdict::done && do_at_once(request, found, delivery)) return;
+    if (reads_only && payload.bytes() > 0) return Verdict::invalid;
+    if (do_at_once(request, found, delivery)) return Verdict::done;
     const bool is_to_be_built = found.type == nullptr && request.form == TypeForm::flattened;
-    if (verdict == Verdict::done && is_to_be_built && !types.is_possible(request.type.size()))
-        verdict = Verdict::no_memory;
+    if (is_to_be_built && !types.is_possible(request.type.size())) return Verdict::no_memory;
     Charge charge;
-    if (verdict == Verdict::done && from->tasks.size() + from->at_work.size() < peer_operations_)
+    if (from->tasks.size() < peer_operations_)
         charge = from->take(bytes_of_task + request.type.size() +
-                                (delivery.payload.is_here() ? delivery.message.size() : 0),
+                                (payload.is_here() ? delivery.message.size() : 0),
                             LedgerUse::request);
-    if (verdict == Verdict::done && !charge) verdict = Verdict::no_memory;
-    if (verdict != Verdict::done)
-        return answer(delivery.ep, {verdict, UCD_SUCCESS, preamble.number, found.handle});
-    Task &task =
-        from->tasks.emplace_front(*this, *from, request, *found.window, found.handle, found.type_id,
-                                  std::move(delivery.payload), std::move(charge));
-    task.place = from->tasks.begin();
-    found.window->tasks.push(task);
-    if (found.type != nullptr)
-        task.set_type(found.owner != nullptr ? std::move(found.owner) : types.find(found.type_id));
-    else if (!is_to_be_built)
-        return park(task);
-    wait(task);
+    if (!charge) return Verdict::no_memory;
+    Task &task = *new Task(*this, *from, request, std::move(found), std::move(payload),
+                           std::move(charge));
+    if (task.needs_type() && !is_to_be_built)
+        park(task);
+    else
+        wait(task);
+    return Verdict::done;
 }
 
 Verdict Target::find(const Request &request, Peer &peer, Found &found) {
@@ -117,10 +113,6 @@ Verdict Target::find(const Request &request, Peer &peer, Found &found) {
         found.window = peer.window(request.handle);
     }
     if (found.window == nullptr) return Verdict::no_window;
-    return find_type(request, peer, found);
-}
-
-Verdict Target::find_type(const Request &request, Peer &peer, Found &found) {
     if (request.form == TypeForm::known) {
         found.type = peer.type(request.type_index, types, found.type_id, found.owner);
         return found.type != nullptr || found.type_id != ContentId{} ? Verdict::done
@@ -163,7 +155,7 @@ bool Target::do_at_once(const Request &request, const Found &found, const Delive
                            &hints};
         bool refused = false;
         const Status status =
-            reads ? rma.messages.send_answer(delivery.ep, Encoded(result), data, layout.bytes,
+            reads ? rma.messages.send_answer(delivery.ep, {Encoded(result), data, layout.bytes},
                                              LedgerUse::chunk, &refused)
                   : write(request.op, layout, delivery.payload.here().data(), data);
         if (combines) window.end_turn();
@@ -213,27 +205,23 @@ void Target::park(Task &task) {
         is_new = task.peer().parked.emplace(task.number(), &task).second;
         return success;
     });
-    if (!status.ok()) return task.refuse(Verdict::no_memory);
-    if (!is_new) return task.refuse(Verdict::invalid);
+    if (!status.ok()) return task.finish(Verdict::no_memory);
+    if (!is_new) return task.finish(Verdict::invalid);
     say({task.ep(), Encoded(Preamble{Verb::need_type, 0, 0, task.number()}), true});
 }
 
-Task *Target::parked(uint32_t number, ucp_ep_h ep) const {
-    const auto from = peers_.find(ep);
-    if (from == peers_.end()) return nullptr;
-    const auto found = from->second->parked.find(number);
-    return found == from->second->parked.end() ? nullptr : found->second;
-}
-
-void Target::take_type(uint32_t number, Delivery &delivery) {
-    Task *const task = parked(number, delivery.ep);
-    if (task == nullptr) return;
-    task->peer().parked.erase(number);
-    task->receive_type(std::move(delivery.payload));
-}
-
-void Target::lose_type(uint32_t number, ucp_ep_h ep, Verdict verdict) {
-    if (Task *const task = parked(number, ep); task != nullptr) task->refuse(verdict);
+void Target::take_type(Delivery &delivery) {
+    const auto from = peers_.find(delivery.ep);
+    if (from == peers_.end()) return;
+    std::map<uint32_t, Task *> &parked = from->second->parked;
+    const auto found = parked.find(delivery.preamble.number);
+    if (found == parked.end()) return;
+    Task &task = *found->second;
+    parked.erase(found);
+    const bool is_good = delivery.set_data(delivery.message.substr(Preamble::bytes));
+    if (delivery.readable != Verdict::done) return task.finish(delivery.readable);
+    if (!is_good) return task.finish(Verdict::invalid);
+    task.receive_type(std::move(delivery.payload));
 }
 
 void Target::answer(ucp_ep_h ep, const Answer &answer) {
@@ -254,24 +242,16 @@ void Target::say(const Unsent &unsent) {
 bool Target::try_to_say(const Unsent &unsent) {
     bool refused;
     const Status status = without_exceptions([&] {
-        return rma.messages.send_answer(unsent.ep, unsent.message, {}, 0, LedgerUse::message,
-                                        &refused, unsent.alone);
+        return rma.messages.send_answer(unsent.ep, {unsent.message}, LedgerUse::message, &refused,
+                                        unsent.alone);
     });
     return status.code() != UCD_ERR__OUT_OF_MEM; // any other failure is that of the endpoint
-}
-
-void Target::refuse(const Preamble &preamble, const Delivery &delivery, Verdict verdict) {
-    (void)without_exceptions([&] {
-        if (Peer *from = peer(delivery.ep); from != nullptr) from->earn(delivery.message.size());
-        return success;
-    });
-    answer(delivery.ep, {verdict, UCD_SUCCESS, preamble.number, 0});
 }
 
 // Waiting ---------------------------------------------------------------------
 
 void Target::wait(Task &task, bool first) {
-    LinkedList<Task, Waiting>::remove(task); // from its window's queue
+    if (!task.at_work()) LinkedList<Task, InTurn>::remove(task);
     if (task.ep() == nullptr) return end(task);
     Peer &of = task.peer();
     if (first)
@@ -288,11 +268,10 @@ bool Target::advance(Peer &peer) {
     peer.advancing = true;
     bool any = false;
     while (!peer.waiting.empty()) {
-        if (!may_work(peer)) {
+        if (!begin_turn(peer)) {
             any = true;
             break;
         }
-        note_turn(peer);
         Task &task = peer.waiting.pop();
         if (!task.start()) {
             peer.waiting.push_front(task);
@@ -310,9 +289,7 @@ void Target::advance_later(ucd_ucx_window &window) {
 }
 
 bool Target::advance_all() {
-    Queue<Task> unfinished = std::move(unfinished_);
-    bool any = !unfinished.empty();
-    while (!unfinished.empty()) unfinished.pop().move_pieces();
+    bool any = false;
     // Those that have to wait again are put behind these.
     for (std::size_t left = waiting_windows_.size(); left > 0 && !waiting_windows_.empty();
          --left) {
@@ -328,15 +305,8 @@ bool Target::advance_all() {
 }
 
 void Target::end(Task &task) {
-    Peer &peer = task.peer();
     ucd_ucx_window &window = task.window();
-    const auto parked = peer.parked.find(task.number());
-    if (parked != peer.parked.end() && parked->second == &task) peer.parked.erase(parked);
-    peer.transfers -= task.has_transfer();
-    window.at_work -= task.at_work();
-    LinkedList<Task, Waiting>::remove(task);
-    LinkedList<Task, OfWindow>::remove(task);
-    (task.at_work() ? peer.at_work : peer.tasks).erase(task.place);
+    delete &task;
     window.advance();
 }
 
@@ -388,12 +358,14 @@ bool Target::end_lost() {
     bool any = false;
     for (auto at = lost_.begin(); at != lost_.end() && ends_left_ > 0;) {
         Peer &peer = **at;
-        while (!peer.tasks.empty() && ends_left_ > 0) {
+        for (uint64_t left = std::min(ends_left_, uint64_t{peer.tasks.size()}); left > 0; --left) {
             --ends_left_;
-            end(peer.tasks.front());
+            Task &task = peer.tasks.pop();
+            peer.tasks.push(task);
+            if (!task.is_awaited()) end(task);
         }
         any = true;
-        at = peer.tasks.empty() && peer.at_work.empty() ? lost_.erase(at) : std::next(at);
+        at = peer.tasks.empty() ? lost_.erase(at) : std::next(at);
     }
     return any;
 }
@@ -403,7 +375,7 @@ bool Target::end_gone() {
         ucd_ucx_window &window = **at;
         while (!window.tasks.empty() && ends_left_ > 0) {
             --ends_left_;
-            window.tasks.front().refuse(Verdict::no_window);
+            window.tasks.front().finish(Verdict::no_window);
         }
         if (!window.tasks.empty()) return true;
         LinkedList<ucd_ucx_window>::remove(window);

@@ -1,7 +1,6 @@
 // The windows of this worker, and the operations of other processes on them.
 #pragma once
 
-#include "common/queue.h"
 #include "rma/rma_peer.h"
 #include "rma/rma_task.h"
 
@@ -14,6 +13,15 @@ namespace ucd_ucx::rma {
 
 class OneSided;
 
+// What a request refers to.
+struct Found {
+    ucd_ucx_window *window = nullptr;
+    WindowHandle handle = 0;        // to be sent with the answer
+    const PeerType *type = nullptr; // null if it has to be asked for or built
+    TypePtr owner;                  // keeps the type alive; null if the target's `types` do
+    ContentId type_id = {};
+};
+
 // The caller holds the lock.
 class Target {
 public:
@@ -24,12 +32,8 @@ public:
     Status remove(ucd_ucx_window &window);
     bool has_windows() const { return !windows_.empty(); }
 
-    void take_request(const Preamble &preamble, Delivery &delivery);
-    void take_type(uint32_t number, Delivery &delivery);
-    // The type has arrived, but cannot be read.
-    void lose_type(uint32_t number, ucp_ep_h ep, Verdict verdict);
-    // Refuses a request unread: its peer has the other byte order, or there is no memory for it.
-    void refuse(const Preamble &preamble, const Delivery &delivery, Verdict verdict);
+    void take_request(Delivery &delivery);
+    void take_type(Delivery &delivery);
     // Answers a request of a peer of version 2.
     void refuse_old(ucp_ep_h ep, const Encoded &refusal) {
         if (peer(ep) != nullptr) say({ep, refusal, true});
@@ -43,9 +47,8 @@ public:
     // Continues tasks that wait, ends those of lost peers and destroyed windows, and sends answers
     // for which there was no memory before. Returns whether there were any.
     bool progress() {
-        return (!waiting_peers_.empty() || !unfinished_.empty() || !unsent_.empty() ||
-                !waiting_windows_.empty() || !lost_.empty() || !gone_.empty() ||
-                ends_left_ < ends_of_call) &&
+        return (!waiting_peers_.empty() || !unsent_.empty() || !waiting_windows_.empty() ||
+                !lost_.empty() || !gone_.empty() || ends_left_ < ends_of_call) &&
                go_on();
     }
     // Reserves memory for answers that will have to wait when there is no memory. Throws
@@ -61,15 +64,6 @@ public:
         uint64_t segments = 0;                // and further steps, for the op
     };
 
-    // What a request refers to.
-    struct Found {
-        ucd_ucx_window *window = nullptr;
-        WindowHandle handle = 0;        // to be sent with the answer
-        const PeerType *type = nullptr; // null if it has to be asked for or built
-        TypePtr owner;                  // keeps the type alive; null if `types` does
-        ContentId type_id = {};
-    };
-
     // For use by tasks:
     OneSided &rma;
     TypesOfTarget types;
@@ -80,22 +74,16 @@ public:
                                  const PeerType &type, ucp_ep_h ep, uint64_t data_bytes,
                                  Checked &checked);
     // Queues the task among the waiting tasks of its peer. It may start before this returns. A task
-    // that only has to be answered goes first.
+    // goes first that only has to be answered, or to move what is left.
     void wait(Task &task, bool first = false);
-    // The task has more to move than is allowed in this call of progress.
-    void continue_later(Task &task) { unfinished_.push(task); }
     // A window waits until an origin has done its accumulate, or for the next call of progress.
     void advance_later(ucd_ucx_window &window);
     void end(Task &task);
-    // Whether a task of the peer may have a turn in this call of progress, and that it has one.
-    bool may_work(const Peer &peer) {
-        return peer.ep() == nullptr ? ends_left_ > 0 : ledger_.may_work(peer.ep());
-    }
-    void note_turn(const Peer &peer) {
-        if (peer.ep() != nullptr)
-            ledger_.note_work(peer.ep(), steps_of_turn);
-        else
-            ends_left_ -= ends_left_ > 0;
+    // Whether a task of the peer may have a turn in this call of progress; if so, it has one.
+    bool begin_turn(const Peer &peer) {
+        if (peer.ep() == nullptr || !ledger_.may_work(peer.ep())) return false;
+        ledger_.note_work(peer.ep(), steps_of_turn);
+        return true;
     }
     // Null if there is none, or if it is barred.
     Peer *peer(ucp_ep_h ep) {
@@ -118,15 +106,13 @@ private:
     // The limit on tasks that end in one call of progress because their peers or windows are gone.
     static constexpr uint64_t ends_of_call = Ledger::steps_of_call / steps_of_turn;
     Peer *look_up(ucp_ep_h ep);
-    void begin(const Preamble &preamble, Delivery &delivery);
+    Verdict begin(Delivery &delivery, WindowHandle &handle);
     Verdict find(const Request &request, Peer &peer, Found &found);
-    Verdict find_type(const Request &request, Peer &peer, Found &found);
     bool do_at_once(const Request &request, const Found &found, const Delivery &delivery);
     void say(const Unsent &unsent);
     // Returns false if there is no memory for it.
     bool try_to_say(const Unsent &unsent);
     void park(Task &task);
-    Task *parked(uint32_t number, ucp_ep_h ep) const; // null if there is none
     // Returns whether any task began, or may begin in the next call of progress.
     bool advance(Peer &peer);
     bool advance_all();
@@ -144,7 +130,6 @@ private:
     std::list<std::unique_ptr<Peer>> lost_;
     std::list<std::unique_ptr<ucd_ucx_window>> gone_;
     uint64_t ends_left_ = ends_of_call; // in this call of progress
-    Queue<Task> unfinished_;
     LinkedList<Peer> waiting_peers_; // those that have waiting tasks
     LinkedList<ucd_ucx_window> waiting_windows_;
     std::vector<Unsent> unsent_; // has capacity for reserved_answers more

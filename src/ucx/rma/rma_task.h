@@ -8,27 +8,26 @@
 #include "rma/rma_window.h"
 #include "types/known_types.h"
 
-#include <list>
 #include <memory>
+#include <optional>
 
 namespace ucd_ucx::rma {
 
 class Target;
+struct Found;
 
-// The caller holds the lock. A task deletes itself. It owns the charges for all that it keeps.
+// The caller holds the lock. It owns the charges for all that it keeps.
 class Task final : public DeviceWork,
                    public TransferOwner,
                    public Linked<Task, Waiting>,
-                   public Linked<Task, OfWindow> {
+                   public Linked<Task, InTurn>,
+                   public Linked<Task, OfWindow>,
+                   public Linked<Task, OfPeer> {
 public:
-    Task(Target &target, Peer &peer, const Request &request, ucd_ucx_window &window,
-         WindowHandle handle, const ContentId &type_id, Payload &&payload, Charge charge);
+    Task(Target &target, Peer &peer, const Request &request, Found &&found, Payload &&payload,
+         Charge charge);
+    ~Task();
 
-    // The type of the operation is known.
-    void set_type(TypePtr type) {
-        type_ = std::move(type);
-        state_ = TaskState::unchecked;
-    }
     // The type has arrived.
     void receive_type(Payload type);
 
@@ -37,23 +36,21 @@ public:
     bool start();
     // The task is the first in its window's queue.
     void take_turn();
-    // Something is in progress that uses the task.
+    bool needs_type() const { return state_ == TaskState::needs_type; }
+    // The task uses its window's memory, or receives its type.
     bool at_work() const {
         return state_ == TaskState::receiving_type || state_ == TaskState::fetching ||
                state_ == TaskState::receiving || state_ == TaskState::answering;
     }
-    // Moves data, as long as the peer may cause work in this call of progress.
-    void move_pieces();
-
-    void refuse(Verdict verdict, int ucd = UCD_SUCCESS);
+    // Something is in progress that will call the task.
+    bool is_awaited() const { return at_work() && !LinkedList<Task, Waiting>::has_list(*this); }
+    // Answers and ends the operation.
+    void finish(Verdict verdict, int ucd = UCD_SUCCESS);
 
     ucd_ucx_window &window() const { return window_; }
     Peer &peer() const { return peer_; }
     ucp_ep_h ep() const { return peer_.ep(); }
     uint32_t number() const { return request_.number; }
-    bool has_transfer() const { return has_transfer_; } // counts towards its peer's limit
-    std::list<Task>::iterator place;                    // in its peer's list
-    Task *next = nullptr;                               // link of the target's queue
 
 private:
     // A task goes through these in their order, but may leave out some.
@@ -71,10 +68,16 @@ private:
         answering,   // in chunks
     };
     void enter(TaskState state);
-    void transfer_ended(const ucd_ucx_request &, const Result &result) override;
+    void transfer_ended(const ucd_ucx_request &, const Result &result) override {
+        ended(result.status, result.ucd);
+    }
+    // The device has moved the data.
+    void moved(Status status) override { ended(ucx_status_of(status.code()), status.code()); }
+    // What was in progress has ended.
+    void ended(ucs_status_t status, int ucd);
     void copy_type(std::string_view flattened);
-    // The result of a step of `start` or `take_turn`.
-    enum class Step : uint8_t { done, waits, over };
+    // The verdict of a step, or nothing if the task has to wait.
+    using Step = std::optional<Verdict>;
     Step guarded(Step (Task::*step)());
     Step prepare();
     Step receive_type_in_chunks();
@@ -82,16 +85,17 @@ private:
     Step check();
     Step take_moves();
     bool take_place_of_transfer();
-    bool take_answer();
     bool answers_in_chunks() const;
-    void receive();
-    void received(ucs_status_t status, int ucd);
     void fetch();
-    void fetched(Status status);
-    // The device has moved the data.
-    void moved(Status status) override;
-    void send_data(const Data &data, ucd_info_t info);
-    Answer result(Verdict verdict, int ucd = UCD_SUCCESS) const;
+    void receive();
+    void move_pieces();
+    bool send_data();
+    Data window_data(const BufferHints &hints) const {
+        return {window_.at(request_.displacement), request_.count, type_->type.get(), &hints};
+    }
+    Answer result(Verdict verdict, int ucd = UCD_SUCCESS) const {
+        return {verdict, static_cast<uint8_t>(ucd), request_.number, handle_};
+    }
 
     Target &target_;
     Peer &peer_;
@@ -103,7 +107,6 @@ private:
     Charge charge_;              // for the task and its message
     Charge charge_of_type_;      // for the bytes of a flattened type
     Charge charge_of_transfers_; // and for the window's previous content
-    Charge charge_of_answer_;    // for an answer with data in one message
     TypePtr type_;
     Payload type_data_;                       // a flattened type that is to be received
     std::unique_ptr<char[]> flattened_, old_; // that type; the window's previous content
@@ -113,7 +116,7 @@ private:
     uint64_t granule_ = 1;
     uint64_t moved_ = 0; // bytes that the host has moved so far
     TaskState state_ = TaskState::needs_type;
-    bool has_transfer_ = false;
+    bool has_transfer_ = false; // counts towards its peer's limit
 };
 
 } // namespace ucd_ucx::rma

@@ -76,15 +76,14 @@ void ucd_ucx_window::end_turn() {
 // A loop, not recursion, because each turn may end at once. Nothing of the queue is passed over: if
 // the first one's peer may cause no more work now, the others wait for the next call of progress.
 void ucd_ucx_window::advance() {
-    if (advancing_) return;
+    if (advancing_ || is_gone_) return;
     advancing_ = true;
     while (!queue_.empty() && !queue_.front().at_work()) {
         Task &first = queue_.front();
-        if (!rma.target.may_work(first.peer()) || !(is_gone_ || take_turn())) {
+        if (!rma.target.begin_turn(first.peer()) || !take_turn()) {
             rma.target.advance_later(*this);
             break;
         }
-        rma.target.note_turn(first.peer());
         first.take_turn();
     }
     if (queue_.empty() || !queue_.front().at_work()) end_turn();

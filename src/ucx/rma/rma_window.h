@@ -13,7 +13,7 @@ namespace ucd_ucx::rma {
 
 class OneSided;
 class Task;
-struct Waiting;  // the list of tasks that a task waits in
+struct InTurn;   // the queue of a window's accumulates
 struct OfWindow; // the list of all tasks of a window
 
 // INVALID_ARG if this cannot be a window's key.
@@ -76,6 +76,6 @@ struct ucd_ucx_window : ucd_ucx::Linked<ucd_ucx_window> {
     std::size_t at_work = 0; // of these, those that use the window's memory
 
 private:
-    ucd_ucx::LinkedList<ucd_ucx::rma::Task, ucd_ucx::rma::Waiting> queue_;
+    ucd_ucx::LinkedList<ucd_ucx::rma::Task, ucd_ucx::rma::InTurn> queue_;
     bool advancing_ = false, has_turn_ = false, is_gone_ = false;
 };

@@ -15,8 +15,14 @@ namespace ucd_ucx::rma {
 class OneSided;
 class ShortMessage;
 
-// For messages that do not belong to an operation of this side.
-inline constexpr uint32_t no_operation = UINT32_MAX;
+// A message with packed data behind it.
+struct ShortContent {
+    const Encoded &message;
+    const Data &data = {};
+    uint64_t data_bytes = 0;
+    const char *contiguous = nullptr; // the data's address, if it is one segment of host memory
+    std::size_t bytes() const { return message.size() + data_bytes; }
+};
 
 // The caller holds the engine's lock.
 class ShortMessages {
@@ -26,22 +32,20 @@ public:
     ShortMessages(const ShortMessages &) = delete;
     ShortMessages &operator=(const ShortMessages &) = delete;
 
-    // Send a message with packed data behind it. Both are copied, so nothing of the caller's is
-    // used after the return. If the data is one segment of host memory, `contiguous` is its
-    // address. `number` is the operation that is notified if UCX fails to send. The charge is held
-    // until the message is sent, and stays with the caller if there is no memory.
-    Status send(ucp_ep_h ep, const Encoded &message, const Data &data, uint64_t data_bytes,
-                uint32_t number, Charge &charge, const char *contiguous = nullptr);
-    // The first request, type or answer after a call of send_gathered is sent at once, so that a
-    // single one has no delay. Further short ones to the same endpoint are gathered, and the next
-    // call of send_gathered sends them as one message. Nothing is charged for requests and types,
-    // because the user asked for the operation.
-    Status send_request(ucp_ep_h ep, const Encoded &message, const Data &data, uint64_t data_bytes,
-                        uint32_t number, const char *contiguous);
+    // Send a message. All of the content is copied. The first request, type or answer after a call
+    // of send_gathered is sent at once, so that a single one has no delay. Further short ones to
+    // the same endpoint are gathered, and the next call of send_gathered sends them as one message.
+    // Operations of this side are notified if UCX fails to send later.
+
+    // Nothing is charged for requests and types, because the user asked for the operation.
+    Status send_request(ucp_ep_h ep, const ShortContent &content) {
+        ShortMessage *const gathered = gathered_for(ep, content.bytes(), false);
+        return gathered != nullptr ? append(*gathered, content) : send(ep, content, {});
+    }
     // Charges the message for `use`. If the endpoint's account has no room, sets *refused and does
     // nothing else. `alone`: is not gathered.
-    Status send_answer(ucp_ep_h ep, const Encoded &message, const Data &data, uint64_t data_bytes,
-                       LedgerUse use, bool *refused, bool alone = false);
+    Status send_answer(ucp_ep_h ep, const ShortContent &content, LedgerUse use, bool *refused,
+                       bool alone = false);
     void send_gathered() {
         gathers_ = false;
         if (!gathered_.empty()) send_all_gathered();
@@ -49,21 +53,19 @@ public:
     // The endpoint has failed: nothing is sent to it any more.
     void forget_gathered(ucp_ep_h ep);
 
-    // The memory that a message of this size takes until it is sent.
-    static uint64_t bytes_of_message(std::size_t bytes);
-
     // The number of messages that are not sent yet.
     std::size_t unsent() const { return unsent_ + gathered_.size(); }
     // UCX is done with a message that it was sending.
     void sent(std::unique_ptr<ShortMessage> message, ucs_status_t status);
 
 private:
+    Status send(ucp_ep_h ep, const ShortContent &content, Charge charge);
+    static Status append(ShortMessage &message, const ShortContent &content);
     std::unique_ptr<ShortMessage> take(ucp_ep_h ep, std::size_t bytes);
     void give_back(std::unique_ptr<ShortMessage> message);
-    bool charge(ShortMessage &message);
     ShortMessage *gathered_for(ucp_ep_h ep, std::size_t bytes, bool is_charged);
     void send_all_gathered();
-    Status start(std::unique_ptr<ShortMessage> &message);
+    Status start(std::unique_ptr<ShortMessage> &message, bool has_begun);
 
     OneSided &rma_;
     std::vector<std::unique_ptr<ShortMessage>> idle_; // has the capacity for all, so that giving

@@ -32,7 +32,7 @@ void WindowAccess::say(ucp_ep_h ep, Verb verb, const void *data, std::size_t byt
     (void)without_exceptions([&] {
         const Data said = {data, bytes, UCD_TYPE__BYTE, &rma_.engine.for_host};
         bool refused;
-        return rma_.messages.send_answer(ep, Encoded(Preamble{verb}), said, bytes,
+        return rma_.messages.send_answer(ep, {Encoded(Preamble{verb}), said, bytes},
                                          LedgerUse::message, &refused, true);
     });
 }
