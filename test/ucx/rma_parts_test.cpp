@@ -344,12 +344,12 @@ DEVICE_TEST("a window has what is within its bytes") {
                  {int64_t{0}, int64_t{1}, int64_t{49}, int64_t{50}, int64_t{100}, int64_t{101}}) {
                 INFO("at " << at << ", from " << low << ", " << bytes << " bytes");
                 const bool inside = at + low >= 0 && at + low + bytes <= 100;
-                CHECK(w.has(at, low, low + bytes) == inside);
+                CHECK(rma::is_within(at, low, low + bytes, w.bytes) == inside);
             }
-    CHECK_FALSE(w.has(INT64_MAX, 1, 2));
-    CHECK_FALSE(w.has(INT64_MAX, 0, 1));
-    CHECK_FALSE(w.has(INT64_MIN, -1, 0));
-    CHECK_FALSE(w.has(0, 10, 9));
+    CHECK_FALSE(rma::is_within(INT64_MAX, 1, 2, w.bytes));
+    CHECK_FALSE(rma::is_within(INT64_MAX, 0, 1, w.bytes));
+    CHECK_FALSE(rma::is_within(INT64_MIN, -1, 0, w.bytes));
+    CHECK_FALSE(rma::is_within(0, 10, 9, w.bytes));
     CHECK(w.at(7) == memory.data() + 7);
     CHECK(w.at(-3) + 3 == memory.data());
 }

@@ -9,30 +9,21 @@ using namespace ucd_ucx::rma;
 
 namespace {
 
-RmaArguments at_target(Verb verb, ucp_ep_h ep, const ucd_ucx_window_key_t *key,
-                       intptr_t displacement, uintptr_t count, ucd_type_t type,
-                       const ucd_ucx_param_t *param) {
-    return {.verb = verb,
-            .ep = ep,
-            .sent = {},
-            .received = {},
-            .key = key,
-            .displacement = displacement,
-            .target = {nullptr, count, type},
-            .param = param};
-}
+const Data none;
 
-Status start(ucd_ucx_t ucx, const RmaArguments &arguments, ucd_ucx_request_t *request) {
-    UCD_TRY(require_one_sided(ucx));
-    UCD_TRY(require(arguments.ep, "ep"));
-    UCD_TRY(require(arguments.key, "key"));
-    UCD_TRY(require(request, "request"));
-    const bool known = arguments.op >= UCD_OP__REPLACE && arguments.op <= UCD_OP__MINLOC;
-    if (!known && (arguments.op != UCD_UCX_OP__NO_OP || arguments.verb != Verb::get_accumulate))
-        return fail(UCD_ERR__INVALID_ARG, "op is %d, which is none", arguments.op);
-    const std::lock_guard held(ucx->engine.lock);
-    ucx->engine.handle_endpoint_failures();
-    return ucx->one_sided->origin.start(arguments, request);
+int start(ucd_ucx_t ucx, const RmaArguments &arguments, ucd_ucx_request_t *request) {
+    return guard(name_of(arguments.verb), [&]() -> Status {
+        UCD_TRY(require_one_sided(ucx));
+        UCD_TRY(require(arguments.ep, "ep"));
+        UCD_TRY(require(arguments.key, "key"));
+        UCD_TRY(require(request, "request"));
+        const bool known = arguments.op >= UCD_OP__REPLACE && arguments.op <= UCD_OP__MINLOC;
+        if (!known && (arguments.op != UCD_UCX_OP__NO_OP || arguments.verb != Verb::get_accumulate))
+            return fail(UCD_ERR__INVALID_ARG, "op is %d, which is none", arguments.op);
+        const std::lock_guard held(ucx->engine.lock);
+        ucx->engine.handle_endpoint_failures();
+        return ucx->one_sided->origin.start(arguments, request);
+    });
 }
 
 Status add(ucd_ucx_object &ucx, std::unique_ptr<ucd_ucx_window> made, ucd_info_t info,
@@ -69,9 +60,10 @@ int ucd_ucx_window_allocate(ucd_ucx_t ucx, uintptr_t bytes, ucd_info_t info, voi
         if (bytes > 0 && memory == nullptr)
             return fail(UCD_ERR__OUT_OF_MEM, "there are no %ju bytes for a window",
                         uintmax_t{bytes});
-        auto made = std::make_unique<ucd_ucx_window>(*ucx->one_sided, std::move(memory), bytes);
+        char *const at = memory == nullptr ? nullptr : memory->base();
+        auto made = std::make_unique<ucd_ucx_window>(*ucx->one_sided, at, bytes, std::move(memory));
         UCD_TRY(add(*ucx, std::move(made), info, window));
-        *base = (*window)->base;
+        *base = at;
         return success;
     });
 }
@@ -102,24 +94,22 @@ int ucd_ucx_put_nbx(ucd_ucx_t ucx, ucp_ep_h ep, const void *origin_buf, uintptr_
                     ucd_type_t origin_type, const ucd_ucx_window_key_t *key, intptr_t target_disp,
                     uintptr_t target_count, ucd_type_t target_type, const ucd_ucx_param_t *param,
                     ucd_ucx_request_t *request) {
-    return guard("ucd_ucx_put_nbx", [&] {
-        RmaArguments a =
-            at_target(Verb::put, ep, key, target_disp, target_count, target_type, param);
-        a.sent = {origin_buf, origin_count, origin_type};
-        return start(ucx, a, request);
-    });
+    const Data origin = {origin_buf, origin_count, origin_type};
+    const Data target = {nullptr, target_count, target_type};
+    return start(ucx,
+                 {Verb::put, ep, origin, none, key, target_disp, target, UCD_OP__REPLACE, param},
+                 request);
 }
 
 int ucd_ucx_get_nbx(ucd_ucx_t ucx, ucp_ep_h ep, void *origin_buf, uintptr_t origin_count,
                     ucd_type_t origin_type, const ucd_ucx_window_key_t *key, intptr_t target_disp,
                     uintptr_t target_count, ucd_type_t target_type, const ucd_ucx_param_t *param,
                     ucd_ucx_request_t *request) {
-    return guard("ucd_ucx_get_nbx", [&] {
-        RmaArguments a =
-            at_target(Verb::get, ep, key, target_disp, target_count, target_type, param);
-        a.received = {origin_buf, origin_count, origin_type};
-        return start(ucx, a, request);
-    });
+    const Data origin = {origin_buf, origin_count, origin_type};
+    const Data target = {nullptr, target_count, target_type};
+    return start(ucx,
+                 {Verb::get, ep, none, origin, key, target_disp, target, UCD_OP__REPLACE, param},
+                 request);
 }
 
 int ucd_ucx_accumulate_nbx(ucd_ucx_t ucx, ucp_ep_h ep, const void *origin_buf,
@@ -127,13 +117,10 @@ int ucd_ucx_accumulate_nbx(ucd_ucx_t ucx, ucp_ep_h ep, const void *origin_buf,
                            const ucd_ucx_window_key_t *key, intptr_t target_disp,
                            uintptr_t target_count, ucd_type_t target_type, ucd_op_t op,
                            const ucd_ucx_param_t *param, ucd_ucx_request_t *request) {
-    return guard("ucd_ucx_accumulate_nbx", [&] {
-        RmaArguments a =
-            at_target(Verb::accumulate, ep, key, target_disp, target_count, target_type, param);
-        a.sent = {origin_buf, origin_count, origin_type};
-        a.op = op;
-        return start(ucx, a, request);
-    });
+    const Data origin = {origin_buf, origin_count, origin_type};
+    const Data target = {nullptr, target_count, target_type};
+    return start(ucx, {Verb::accumulate, ep, origin, none, key, target_disp, target, op, param},
+                 request);
 }
 
 int ucd_ucx_get_accumulate_nbx(ucd_ucx_t ucx, ucp_ep_h ep, const void *origin_buf,
@@ -142,14 +129,12 @@ int ucd_ucx_get_accumulate_nbx(ucd_ucx_t ucx, ucp_ep_h ep, const void *origin_bu
                                const ucd_ucx_window_key_t *key, intptr_t target_disp,
                                uintptr_t target_count, ucd_type_t target_type, ucd_op_t op,
                                const ucd_ucx_param_t *param, ucd_ucx_request_t *request) {
-    return guard("ucd_ucx_get_accumulate_nbx", [&] {
-        RmaArguments a =
-            at_target(Verb::get_accumulate, ep, key, target_disp, target_count, target_type, param);
-        a.sent = {origin_buf, origin_count, origin_type};
-        a.received = {result_buf, result_count, result_type};
-        a.op = op;
-        return start(ucx, a, request);
-    });
+    const Data origin = {origin_buf, origin_count, origin_type};
+    const Data result = {result_buf, result_count, result_type};
+    const Data target = {nullptr, target_count, target_type};
+    return start(ucx,
+                 {Verb::get_accumulate, ep, origin, result, key, target_disp, target, op, param},
+                 request);
 }
 
 int ucd_ucx_flush_nbx(ucd_ucx_t ucx, ucp_ep_h ep, const ucd_ucx_param_t *param,

@@ -20,8 +20,8 @@ public:
     // shares_message, others need the rest of the message, so `keep` copies.
     explicit Payload(AmData &message, bool shares_message = false)
         : lent_(&message), shares_message_(shares_message) {}
-    explicit Payload(RecvMessage &transfer) : transfer_(&transfer), bytes_(transfer.total()) {}
-    uint64_t bytes() const { return is_here() ? here_.size() : bytes_; }
+    explicit Payload(RecvMessage &transfer) : transfer_(&transfer) {}
+    uint64_t bytes() const { return is_here() ? here_.size() : transfer_->total(); }
     bool is_here() const { return transfer_ == nullptr; }
     std::string_view here() const { return here_; }
     void set_here(std::string_view data) { here_ = data; }
@@ -57,7 +57,6 @@ private:
     std::unique_ptr<AmData> message_;
     std::string_view here_;
     std::unique_ptr<RecvMessage, Abandon> transfer_;
-    uint64_t bytes_ = 0; // of the transfer
 };
 
 // A message to be handled, with its data.

@@ -22,6 +22,12 @@ Status check_op(const PeerType &type, ucd_op_t op) {
 
 } // namespace
 
+const char *name_of(Verb verb) {
+    constexpr const char *names[] = {"ucd_ucx_put_nbx", "ucd_ucx_get_nbx", "ucd_ucx_accumulate_nbx",
+                                     "ucd_ucx_get_accumulate_nbx"};
+    return names[static_cast<int>(verb) - static_cast<int>(Verb::put)];
+}
+
 Status CheckedArguments::check(const RmaArguments &a, ucd_info_t hints, TypesOfOrigin &types,
                                const BufferHints &for_host) {
     verb = a.verb;

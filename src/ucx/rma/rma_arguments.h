@@ -9,7 +9,10 @@
 
 namespace ucd_ucx::rma {
 
-// Those that an operation does not have keep their defaults.
+// The function that starts operations of this verb.
+const char *name_of(Verb verb);
+
+// Of `sent` and `received`, those that an operation does not have are empty.
 struct RmaArguments {
     Verb verb;
     ucp_ep_h ep;
@@ -17,7 +20,7 @@ struct RmaArguments {
     const ucd_ucx_window_key_t *key;
     intptr_t displacement;
     Data target; // has no buffer
-    ucd_op_t op = UCD_OP__REPLACE;
+    ucd_op_t op; // REPLACE for those that do not accumulate
     const ucd_ucx_param_t *param;
 };
 

@@ -6,13 +6,6 @@
 #include <cstring>
 
 namespace ucd_ucx::rma {
-namespace {
-
-// By verb, from put on.
-constexpr const char *functions[] = {"ucd_ucx_put_nbx", "ucd_ucx_get_nbx", "ucd_ucx_accumulate_nbx",
-                                     "ucd_ucx_get_accumulate_nbx"};
-
-} // namespace
 
 bool Flush::awaits(const RmaOperation &operation) const {
     return operation.order <= started_ && (ep_ == nullptr || operation.lane.ep == ep_);
@@ -27,16 +20,6 @@ Status RmaOperation::set(const RmaArguments &given) {
     UCD_TRY(arguments.check(given, info, origin_.types, engine.for_host));
     note_progress();
     return success;
-}
-
-std::optional<Result> RmaOperation::done_directly() {
-    if (options_.direct == Trust::none || arguments.bytes == 0) return std::nullopt;
-    const BufferHints *const for_host = &origin_.rma.engine.for_host;
-    if (arguments.sends && arguments.sent.hints != for_host) return std::nullopt;
-    if (fetches(arguments.verb) && arguments.received.hints != for_host) return std::nullopt;
-    const std::optional<Status> moved = origin_.rma.access.move(arguments, lane.ep);
-    if (!moved) return std::nullopt;
-    return Result{ucx_status_of(moved->code()), moved->code(), moved->ok() ? arguments.bytes : 0};
 }
 
 Status RmaOperation::start() {
@@ -98,8 +81,7 @@ void RmaOperation::answered(Delivery &delivery) {
         return fail(meaning_of(readable).status,
                     readable == Verdict::no_memory ? UCD_ERR__OUT_OF_MEM : UCD_SUCCESS);
     Payload &payload = delivery.payload;
-    if (state_ == OperationState::answered || state_ == OperationState::failed) return;
-    state_ = OperationState::answered;
+    if (std::exchange(state_, OperationState::over) == OperationState::over) return;
     lane.learn(arguments.window, answer.handle);
     if (introduces_type_ && answer.verdict == Verdict::done) lane.learn(*arguments.type);
     const bool expects_data = fetches(arguments.verb) && answer.verdict == Verdict::done;
@@ -151,7 +133,7 @@ void RmaOperation::fail(ucs_status_t status, int ucd) {
         status_ = status;
         ucd_ = ucd;
     }
-    state_ = OperationState::failed;
+    state_ = OperationState::over;
     if (receiving_ != nullptr) receiving_->cancel();
     conclude();
 }
@@ -161,8 +143,7 @@ void RmaOperation::check_time() {
 }
 
 void RmaOperation::conclude() {
-    const bool waits = state_ == OperationState::waiting || state_ == OperationState::sending_type;
-    if (waits || transfers_ > 0) return;
+    if (state_ != OperationState::over || transfers_ > 0) return;
     origin_.ended(*this, {status_, ucd_, status_ == UCS_OK ? arguments.bytes : 0, 0});
 }
 
@@ -177,10 +158,10 @@ void RmaOperation::explain() const {
                       intmax_t{layout.low}, intmax_t{layout.high},
                       intmax_t{arguments.displacement});
     const ContentId &w = arguments.window;
-    (void)ucd_ucx::fail(
-        result().ucd, "%s: the target refused: %s%s (%s; window key ...%02x%02x%02x%02x...)",
-        functions[static_cast<int>(arguments.verb) - static_cast<int>(Verb::put)],
-        meaning_of(verdict_).text, range, ucs_status_string(result().status), w[0], w[1], w[2], w[3]);
+    (void)ucd_ucx::fail(result().ucd,
+                        "%s: the target refused: %s%s (%s; window key ...%02x%02x%02x%02x...)",
+                        name_of(arguments.verb), meaning_of(verdict_).text, range,
+                        ucs_status_string(result().status), w[0], w[1], w[2], w[3]);
 }
 
 } // namespace ucd_ucx::rma

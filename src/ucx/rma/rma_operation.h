@@ -7,8 +7,6 @@
 #include "rma/payload.h"
 #include "rma/rma_arguments.h"
 
-#include <optional>
-
 namespace ucd_ucx::rma {
 
 class Origin;
@@ -50,8 +48,8 @@ class RmaOperation final : public ucd_ucx_request,
 public:
     RmaOperation(Origin &origin, EndpointOrder &of) : lane(of), origin_(origin) {}
     Status set(const RmaArguments &arguments);
-    // Does the operation without a message, if that is possible.
-    std::optional<Result> done_directly();
+    // Whether the program trusts the target in this operation.
+    bool trusts() const { return options_.direct != Trust::none; }
     // Sends the operation. If it fails, nothing is in progress.
     Status start();
     void cancel() override {}
@@ -75,8 +73,7 @@ private:
     enum class OperationState : uint8_t {
         waiting,      // for the answer
         sending_type, // same; the target has asked for the type
-        answered,     // its data may still be received
-        failed,       // waits for transfers that use its memory
+        over,         // answered or failed; transfers may still use its memory
     };
     Status send(const Encoded &message, const Data &data, uint64_t bytes, const char *contiguous);
     void receive_here(Payload &payload);

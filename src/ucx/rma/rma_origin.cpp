@@ -127,8 +127,14 @@ EndpointOrder &Origin::look_up(ucp_ep_h ep) {
 Status Origin::send(RmaOperation &operation) noexcept {
     bool is_entered = false;
     const Status status = without_exceptions([&] {
-        if (const std::optional<Result> result = operation.done_directly())
-            return complete(operation, *result), success;
+        const CheckedArguments &arguments = operation.arguments;
+        std::optional<Status> moved;
+        if (operation.trusts()) moved = rma.access.move(arguments, operation.lane.ep);
+        if (moved) {
+            complete(operation, {ucx_status_of(moved->code()), moved->code(),
+                                 moved->ok() ? arguments.bytes : 0});
+            return success;
+        }
         enter(operation);
         is_entered = true;
         return operation.start();

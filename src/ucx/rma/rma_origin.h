@@ -32,7 +32,8 @@ struct EndpointOrder {
     void learn(const PeerType &type);
     void forget();
     uint64_t held_operations() const {
-        return held.size() - static_cast<std::size_t>(std::count(held.begin(), held.end(), nullptr));
+        return held.size() -
+               static_cast<std::size_t>(std::count(held.begin(), held.end(), nullptr));
     }
 
     ucp_ep_h ep = nullptr;

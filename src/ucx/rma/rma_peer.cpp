@@ -47,7 +47,7 @@ const PeerType *Peer::type(uint32_t index, TypesOfTarget &types, ContentId &id, 
     owner = types.find(id);
     named.kept = owner.get();
     named.forgotten = types.forgotten();
-    if (owner == nullptr) owner = find_kept(id);
+    if (owner == nullptr) owner = find_type(types, id);
     return owner.get();
 }
 

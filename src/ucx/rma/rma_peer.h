@@ -43,8 +43,10 @@ public:
     Verdict remember(uint32_t index, const ContentId &id);
     // Keeps a type that is too long to be remembered for all peers, until another one replaces it.
     void keep(TypePtr type) { kept_type_ = std::move(type); }
-    TypePtr find_kept(const ContentId &id) const {
-        return kept_type_ != nullptr && same(kept_type_->id, id) ? kept_type_ : nullptr;
+    // Finds a type that is remembered for all peers, or kept for this one; null if there is none.
+    TypePtr find_type(TypesOfTarget &types, const ContentId &id) const {
+        const bool is_kept = kept_type_ != nullptr && same(kept_type_->id, id);
+        return is_kept ? kept_type_ : types.find(id);
     }
 
     // The handle of a window whose key arrived on this endpoint; 0 if there is no room for one.
@@ -53,7 +55,7 @@ public:
     void forget(const ucd_ucx_window &window);
 
     LinkedList<Task, OfPeer> tasks; // all its operations that have arrived and are not done
-    unsigned transfers = 0; // operations that move data in chunks
+    unsigned transfers = 0;         // operations that move data in chunks
     // Tasks that wait for room on the account, for a transfer, or until work may be done.
     LinkedList<Task, Waiting> waiting;
     // Tasks that wait for their types, by number. Ordered, since origins choose the numbers.

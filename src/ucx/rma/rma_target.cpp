@@ -86,7 +86,7 @@ Verdict Target::begin(Delivery &delivery, WindowHandle &handle) {
     Payload &payload = delivery.payload;
     const bool reads_only = request.verb == Verb::get || request.op < 0;
     if (reads_only && payload.bytes() > 0) return Verdict::invalid;
-    if (do_at_once(request, found, delivery)) return Verdict::done;
+    if (do_at_once(request, found, *from, delivery)) return Verdict::done;
     const bool is_to_be_built = found.type == nullptr && request.form == TypeForm::flattened;
     if (is_to_be_built && !types.is_possible(request.type.size())) return Verdict::no_memory;
     Charge charge;
@@ -95,8 +95,8 @@ Verdict Target::begin(Delivery &delivery, WindowHandle &handle) {
                                 (payload.is_here() ? delivery.message.size() : 0),
                             LedgerUse::request);
     if (!charge) return Verdict::no_memory;
-    Task &task = *new Task(*this, *from, request, std::move(found), std::move(payload),
-                           std::move(charge));
+    Task &task =
+        *new Task(*this, *from, request, std::move(found), std::move(payload), std::move(charge));
     if (task.needs_type() && !is_to_be_built)
         park(task);
     else
@@ -122,8 +122,7 @@ Verdict Target::find(const Request &request, Peer &peer, Found &found) {
         std::copy_n(request.type.begin(), found.type_id.size(), found.type_id.begin());
     else
         found.type_id = content_id(request.type.data(), request.type.size());
-    found.owner = types.find(found.type_id);
-    if (found.owner == nullptr) found.owner = peer.find_kept(found.type_id);
+    found.owner = peer.find_type(types, found.type_id);
     found.type = found.owner.get();
     return request.type_index == Request::no_index
                ? Verdict::done
@@ -133,7 +132,8 @@ Verdict Target::find(const Request &request, Peer &peer, Found &found) {
 // Does a request that needs no Task: its data is here or will be sent as one message, the window is
 // in host memory, and the work is not longer than a call of progress allows. Returns false for
 // others, and if the account has no room for the answer.
-bool Target::do_at_once(const Request &request, const Found &found, const Delivery &delivery) {
+bool Target::do_at_once(const Request &request, const Found &found, Peer &from,
+                        const Delivery &delivery) {
     ucd_ucx_window &window = *found.window;
     const bool reads = request.verb == Verb::get, combines = accumulates(request.verb);
     const BufferHints &hints = reads ? window.to_read : window.to_write;
@@ -142,7 +142,7 @@ bool Target::do_at_once(const Request &request, const Found &found, const Delive
         return false;
     Checked checked;
     const std::optional<Verdict> verdict =
-        check(request, window, *found.type, delivery.ep, delivery.payload.bytes(), checked);
+        check(request, window, *found.type, from, delivery.payload.bytes(), checked);
     if (!verdict) return false;
     Answer result = {*verdict, UCD_SUCCESS, request.number, found.handle};
     if (*verdict == Verdict::done && checked.layout->bytes > 0) {
@@ -170,7 +170,7 @@ bool Target::do_at_once(const Request &request, const Found &found, const Delive
 }
 
 std::optional<Verdict> Target::check(const Request &request, const ucd_ucx_window &window,
-                                     const PeerType &type, ucp_ep_h ep, uint64_t data_bytes,
+                                     const PeerType &type, Peer &from, uint64_t data_bytes,
                                      Checked &checked) {
     const int rc = type.measure(request.count, checked.layout).code();
     if (rc == UCD_ERR__OVERFLOW) return Verdict::out_of_range;
@@ -180,18 +180,17 @@ std::optional<Verdict> Target::check(const Request &request, const ucd_ucx_windo
     const bool sends = request.verb != Verb::get && request.op >= 0;
     if (sends && data_bytes != layout.bytes) return Verdict::invalid;
     if (layout.bytes == 0) return Verdict::done;
-    if (!window.has(request.displacement, layout.low, layout.high)) return Verdict::out_of_range;
+    if (!is_within(request.displacement, layout.low, layout.high, window.bytes))
+        return Verdict::out_of_range;
     if (accumulates(request.verb) && type.element == 0) return Verdict::invalid;
     if (accumulates(request.verb) && request.op > UCD_OP__REPLACE)
         checked.segments +=
             steps_of_op(type.one.element, type.element_bytes, request.op, layout.bytes);
     if (!sends) return Verdict::done;
-    Peer *from = peer(ep);
-    if (from == nullptr) return Verdict::invalid;
     Overlap overlap;
     bool must_wait;
     const Status found =
-        type.find_overlap(request.count, ledger_, ep, from->work, overlap, &must_wait);
+        type.find_overlap(request.count, ledger_, from.ep(), from.work, overlap, &must_wait);
     if (must_wait) return std::nullopt;
     if (!found.ok()) return verdict_of(found.code());
     return overlap == Overlap::none   ? Verdict::done
@@ -311,8 +310,8 @@ void Target::end(Task &task) {
 }
 
 bool Target::go_on() {
-    bool any = end_gone();
-    any |= end_lost();
+    bool any = end_tasks_of(gone_);
+    any |= end_tasks_of(lost_);
     any |= advance_all();
     ends_left_ = ends_of_call;
     if (unsent_.empty()) return any;
@@ -332,7 +331,7 @@ Status Target::remove(ucd_ucx_window &window) {
     windows_.erase(found);
     for (auto &[ep, peer] : peers_) peer->forget(window);
     window.be_gone();
-    (void)end_gone();
+    (void)end_tasks_of(gone_);
     rma.messages.send_gathered();
     return success;
 }
@@ -354,34 +353,21 @@ void Target::part_from(ucp_ep_h ep) {
     if (last_peer_ == &lost) last_peer_ = nullptr;
 }
 
-bool Target::end_lost() {
-    bool any = false;
-    for (auto at = lost_.begin(); at != lost_.end() && ends_left_ > 0;) {
-        Peer &peer = **at;
-        for (uint64_t left = std::min(ends_left_, uint64_t{peer.tasks.size()}); left > 0; --left) {
+// Each task is looked at once in a call. One that something else still has ends with that.
+template <class Owner>
+bool Target::end_tasks_of(std::list<std::unique_ptr<Owner>> &owners) {
+    const bool any = !owners.empty();
+    for (auto at = owners.begin(); at != owners.end() && ends_left_ > 0;) {
+        auto &tasks = (*at)->tasks;
+        for (uint64_t left = tasks.size(); left > 0 && ends_left_ > 0; --left) {
             --ends_left_;
-            Task &task = peer.tasks.pop();
-            peer.tasks.push(task);
-            if (!task.is_awaited()) end(task);
+            Task &task = tasks.pop();
+            tasks.push(task);
+            if (!task.is_awaited()) task.finish(Verdict::no_window);
         }
-        any = true;
-        at = peer.tasks.empty() ? lost_.erase(at) : std::next(at);
+        at = tasks.empty() ? owners.erase(at) : std::next(at);
     }
     return any;
-}
-
-bool Target::end_gone() {
-    for (auto at = gone_.begin(); at != gone_.end();) {
-        ucd_ucx_window &window = **at;
-        while (!window.tasks.empty() && ends_left_ > 0) {
-            --ends_left_;
-            window.tasks.front().finish(Verdict::no_window);
-        }
-        if (!window.tasks.empty()) return true;
-        LinkedList<ucd_ucx_window>::remove(window);
-        at = gone_.erase(at);
-    }
-    return false;
 }
 
 } // namespace ucd_ucx::rma

@@ -71,7 +71,7 @@ public:
     // Checks the whole request before any data is moved. Returns nothing if there is no memory for
     // that now.
     std::optional<Verdict> check(const Request &request, const ucd_ucx_window &window,
-                                 const PeerType &type, ucp_ep_h ep, uint64_t data_bytes,
+                                 const PeerType &type, Peer &from, uint64_t data_bytes,
                                  Checked &checked);
     // Queues the task among the waiting tasks of its peer. It may start before this returns. A task
     // goes first that only has to be answered, or to move what is left.
@@ -108,7 +108,8 @@ private:
     Peer *look_up(ucp_ep_h ep);
     Verdict begin(Delivery &delivery, WindowHandle &handle);
     Verdict find(const Request &request, Peer &peer, Found &found);
-    bool do_at_once(const Request &request, const Found &found, const Delivery &delivery);
+    bool do_at_once(const Request &request, const Found &found, Peer &from,
+                    const Delivery &delivery);
     void say(const Unsent &unsent);
     // Returns false if there is no memory for it.
     bool try_to_say(const Unsent &unsent);
@@ -117,8 +118,8 @@ private:
     bool advance(Peer &peer);
     bool advance_all();
     void part_from(ucp_ep_h ep);
-    bool end_lost();
-    bool end_gone();
+    template <class Owner>
+    bool end_tasks_of(std::list<std::unique_ptr<Owner>> &owners);
     bool go_on();
 
     Ledger &ledger_;
@@ -130,7 +131,7 @@ private:
     std::list<std::unique_ptr<Peer>> lost_;
     std::list<std::unique_ptr<ucd_ucx_window>> gone_;
     uint64_t ends_left_ = ends_of_call; // in this call of progress
-    LinkedList<Peer> waiting_peers_; // those that have waiting tasks
+    LinkedList<Peer> waiting_peers_;    // those that have waiting tasks
     LinkedList<ucd_ucx_window> waiting_windows_;
     std::vector<Unsent> unsent_; // has capacity for reserved_answers more
 };

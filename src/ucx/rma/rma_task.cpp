@@ -2,9 +2,6 @@
 
 #include "rma/one_sided.h"
 
-#include <cstring>
-#include <new>
-
 namespace ucd_ucx::rma {
 
 Task::Task(Target &target, Peer &peer, const Request &request, Found &&found, Payload &&payload,
@@ -16,7 +13,7 @@ Task::Task(Target &target, Peer &peer, const Request &request, Found &&found, Pa
         type_ = found.owner != nullptr ? std::move(found.owner) : target.types.find(type_id_);
         state_ = TaskState::unchecked;
     } else if (request.form == TypeForm::flattened) {
-        copy_type(request.type);
+        flattened_.assign(request.type.begin(), request.type.end());
     }
     request_.type = {};
     payload_.keep();
@@ -43,20 +40,12 @@ void Task::enter(TaskState state) {
 
 // The type ------------------------------------------------------------------
 
-void Task::copy_type(std::string_view flattened) {
-    flattened_bytes_ = flattened.size();
-    // charged: charge_, or charge_of_type_ if it came by itself
-    flattened_ = std::make_unique_for_overwrite<char[]>(flattened_bytes_);
-    std::memcpy(flattened_.get(), flattened.data(), flattened_bytes_);
-}
-
 void Task::receive_type(Payload type) {
-    flattened_bytes_ = type.bytes();
-    const uint64_t bytes = flattened_bytes_ + (type.is_here() ? 0 : window_.transfer_bytes);
-    if (!target_.types.is_possible(flattened_bytes_)) return finish(Verdict::no_memory);
+    const uint64_t bytes = type.bytes() + (type.is_here() ? 0 : window_.transfer_bytes);
+    if (!target_.types.is_possible(type.bytes())) return finish(Verdict::no_memory);
     const Status status = without_exceptions([&] {
         charge_of_type_ = target_.rma.engine.ledger.take(ep(), bytes, LedgerUse::request);
-        if (charge_of_type_ && type.is_here()) copy_type(type.here());
+        if (charge_of_type_) flattened_.assign(type.here().begin(), type.here().end());
         return success;
     });
     if (!status.ok() || !charge_of_type_) return finish(Verdict::no_memory);
@@ -67,8 +56,8 @@ void Task::receive_type(Payload type) {
 Task::Step Task::receive_type_in_chunks() {
     if (!take_place_of_transfer()) return std::nullopt;
     // charged: charge_of_type_
-    flattened_ = std::make_unique_for_overwrite<char[]>(flattened_bytes_);
-    const Data to = {flattened_.get(), flattened_bytes_, UCD_TYPE__BYTE,
+    flattened_.resize(type_data_.bytes());
+    const Data to = {flattened_.data(), flattened_.size(), UCD_TYPE__BYTE,
                      &target_.rma.engine.for_host};
     ucd_ucx_request_t transfer;
     const Status status = type_data_.receive(target_.rma.transfers, to, UCD_OP__REPLACE,
@@ -78,10 +67,9 @@ Task::Step Task::receive_type_in_chunks() {
 }
 
 Task::Step Task::learn() {
-    const std::string_view flattened(flattened_.get(), flattened_bytes_);
+    const std::string_view flattened(flattened_.data(), flattened_.size());
     if (content_id(flattened.data(), flattened.size()) != type_id_) return Verdict::invalid;
-    type_ = target_.types.find(type_id_); // another task may have received it
-    if (type_ == nullptr) type_ = peer_.find_kept(type_id_);
+    type_ = peer_.find_type(target_.types, type_id_); // another task may have received it
     if (type_ == nullptr) {
         Ledger &ledger = target_.rma.engine.ledger;
         const uint64_t bytes = TypesOfTarget::bytes_of_type(flattened.size());
@@ -97,7 +85,7 @@ Task::Step Task::learn() {
         if (!status.ok()) return verdict_of(status.code());
         if (!remembered) peer_.keep(type_);
     }
-    flattened_.reset();
+    flattened_ = std::vector<char>();
     charge_of_type_.give_back();
     enter(TaskState::unchecked);
     return Verdict::done;
@@ -144,8 +132,7 @@ Task::Step Task::prepare() {
 
 Task::Step Task::check() {
     Target::Checked checked;
-    const Step verdict =
-        target_.check(request_, window_, *type_, ep(), payload_.bytes(), checked);
+    const Step verdict = target_.check(request_, window_, *type_, peer_, payload_.bytes(), checked);
     if (verdict != Verdict::done) return verdict;
     bytes_ = checked.layout->bytes;
     segments_ = checked.segments;
@@ -183,6 +170,9 @@ Task::Step Task::take_moves() {
     if (!target_.rma.engine.ledger.is_possible(bytes, LedgerUse::move)) return Verdict::no_memory;
     if (bytes > 0 && !(charge_of_transfers_ = peer_.take(bytes, LedgerUse::move)))
         return std::nullopt;
+    // charged: charge_of_transfers_
+    if (request_.verb == Verb::get_accumulate)
+        old_ = std::make_unique_for_overwrite<char[]>(bytes_);
     enter(TaskState::charged);
     return Verdict::done;
 }
@@ -196,15 +186,8 @@ void Task::take_turn() {
         return target_.wait(*this);
     }
     if (*step != Verdict::done) return finish(*step);
-    if (fetches(request_.verb)) return fetch();
-    receive();
-}
-
-void Task::fetch() {
+    if (!fetches(request_.verb)) return receive();
     enter(TaskState::fetching);
-    // At least one byte, so that a null pointer always means failure. charged: charge_of_transfers_
-    old_.reset(new (std::nothrow) char[bytes_ + 1]);
-    if (old_ == nullptr) return finish(Verdict::no_memory);
     move_pieces();
 }
 
@@ -236,11 +219,11 @@ void Task::move_pieces() {
             moved_ == 0 ? steps_of(bytes_, segments_) : steps_of(left, segments_, bytes_);
         const uint64_t piece = on_host ? piece_of(left, steps, granule_) : left;
         uintptr_t done;
-        rc = receives ? ucd_iunpack(payload_.here().data() + moved_, piece,
-                                    const_cast<void *>(data.buf), data.count, data.type, moved_,
-                                    &done, hints, request_.op, &moving)
-                      : ucd_ipack(data.buf, data.count, data.type, moved_, old_.get() + moved_,
-                                  piece, &done, hints, UCD_OP__REPLACE, &moving);
+        rc = receives
+                 ? ucd_iunpack(payload_.here().data() + moved_, piece, const_cast<void *>(data.buf),
+                               data.count, data.type, moved_, &done, hints, request_.op, &moving)
+                 : ucd_ipack(data.buf, data.count, data.type, moved_, old_.get() + moved_, piece,
+                             &done, hints, UCD_OP__REPLACE, &moving);
         if (on_host)
             ledger.note_work(ep(), piece == left ? steps : steps_of(piece, segments_, bytes_));
         moved_ += piece;
@@ -259,7 +242,7 @@ void Task::ended(ucs_status_t status, int ucd) {
     }
     if (state_ == TaskState::receiving_type) {
         enter(TaskState::needs_type);
-        charge_of_type_.shrink_to(flattened_bytes_);
+        charge_of_type_.shrink_to(flattened_.size());
         return target_.wait(*this);
     }
     if (state_ == TaskState::fetching && request_.op != UCD_UCX_OP__NO_OP) return receive();
@@ -274,9 +257,9 @@ void Task::ended(ucs_status_t status, int ucd) {
 // Returns false if the account has no room for the answer.
 bool Task::send_data() {
     const bool was_fetched = state_ == TaskState::done;
-    const Data data =
-        was_fetched ? Data{old_.get(), bytes_, UCD_TYPE__BYTE, &target_.rma.engine.for_host}
-                    : window_data(window_.to_read);
+    const Data data = was_fetched
+                          ? Data{old_.get(), bytes_, UCD_TYPE__BYTE, &target_.rma.engine.for_host}
+                          : window_data(window_.to_read);
     const ucd_info_t info = was_fetched ? UCD_INFO__NULL : window_.info.get();
     bool refused = false;
     ucd_ucx_request_t transfer = UCD_UCX_REQUEST__NULL;

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 namespace ucd_ucx::rma {
 
@@ -75,7 +76,6 @@ private:
     void moved(Status status) override { ended(ucx_status_of(status.code()), status.code()); }
     // What was in progress has ended.
     void ended(ucs_status_t status, int ucd);
-    void copy_type(std::string_view flattened);
     // The verdict of a step, or nothing if the task has to wait.
     using Step = std::optional<Verdict>;
     Step guarded(Step (Task::*step)());
@@ -86,7 +86,6 @@ private:
     Step take_moves();
     bool take_place_of_transfer();
     bool answers_in_chunks() const;
-    void fetch();
     void receive();
     void move_pieces();
     bool send_data();
@@ -108,10 +107,10 @@ private:
     Charge charge_of_type_;      // for the bytes of a flattened type
     Charge charge_of_transfers_; // and for the window's previous content
     TypePtr type_;
-    Payload type_data_;                       // a flattened type that is to be received
-    std::unique_ptr<char[]> flattened_, old_; // that type; the window's previous content
-    uint64_t flattened_bytes_ = 0;
-    uint64_t bytes_ = 0; // of the packed stream
+    Payload type_data_;           // a flattened type that is to be received
+    std::vector<char> flattened_; // that type
+    std::unique_ptr<char[]> old_; // the window's previous content
+    uint64_t bytes_ = 0;          // of the packed stream
     uint64_t segments_ = 0;
     uint64_t granule_ = 1;
     uint64_t moved_ = 0; // bytes that the host has moved so far

@@ -16,21 +16,18 @@ constexpr unsigned char key_begins[8] = {'U', 'C', 'D', 'W', 1};
 
 } // namespace
 
-Status read_window_key(const ucd_ucx_window_key_t &key, ContentId &name) {
-    constexpr std::size_t at = sizeof key_begins, end = at + sizeof name;
-    constexpr unsigned char zeros[sizeof key.bytes - end] = {};
-    std::memcpy(name.data(), key.bytes + at, sizeof name);
-    if (std::memcmp(key.bytes, key_begins, at) == 0 &&
-        std::memcmp(key.bytes + end, zeros, sizeof zeros) == 0)
-        return success;
-    return fail(UCD_ERR__INVALID_ARG, "*key is no window's key");
-}
-
 ucd_ucx_window_key_t window_key(const ContentId &name) {
     ucd_ucx_window_key_t key = {};
     std::copy_n(key_begins, sizeof key_begins, key.bytes);
     std::copy_n(name.begin(), name.size(), key.bytes + sizeof key_begins);
     return key;
+}
+
+Status read_window_key(const ucd_ucx_window_key_t &key, ContentId &name) {
+    std::memcpy(name.data(), key.bytes + sizeof key_begins, sizeof name);
+    const ucd_ucx_window_key_t expected = window_key(name);
+    if (std::memcmp(key.bytes, expected.bytes, sizeof key.bytes) == 0) return success;
+    return fail(UCD_ERR__INVALID_ARG, "*key is no window's key");
 }
 
 bool is_within(int64_t displacement, int64_t low, int64_t high, uint64_t bytes) {
@@ -91,6 +88,7 @@ void ucd_ucx_window::advance() {
 }
 
 void ucd_ucx_window::be_gone() {
+    LinkedList<ucd_ucx_window>::remove(*this);
     end_turn();
     shared.reset();
     is_gone_ = true;

@@ -33,19 +33,12 @@ bool is_within(int64_t displacement, int64_t low, int64_t high, uint64_t bytes);
 
 // The caller holds the lock.
 struct ucd_ucx_window : ucd_ucx::Linked<ucd_ucx_window> {
-    ucd_ucx_window(ucd_ucx::rma::OneSided &owner, void *memory, uint64_t size)
-        : rma(owner), base(static_cast<char *>(memory)), bytes(size) {}
-    // On memory that origins may map; null if `size` is 0.
-    ucd_ucx_window(ucd_ucx::rma::OneSided &owner,
-                   std::unique_ptr<ucd_ucx::rma::WindowMemory> mapped, uint64_t size)
-        : rma(owner), shared(std::move(mapped)), base(shared == nullptr ? nullptr : shared->base()),
-          bytes(size) {}
+    // `mapped`: `memory` is in it, and origins may map it.
+    ucd_ucx_window(ucd_ucx::rma::OneSided &owner, void *memory, uint64_t size,
+                   std::unique_ptr<ucd_ucx::rma::WindowMemory> mapped = nullptr)
+        : rma(owner), shared(std::move(mapped)), base(static_cast<char *>(memory)), bytes(size) {}
     ucd_ucx::Status set(ucd_info_t from, const ucd_ucx::TransferOptions &defaults);
 
-    // Whether all of displacement + [low, high) is in the window.
-    bool has(int64_t displacement, int64_t low, int64_t high) const {
-        return ucd_ucx::rma::is_within(displacement, low, high, bytes);
-    }
     // The address may be outside of the window; the type's displacements then lead back into it.
     char *at(int64_t displacement) const { return ucd_ucx::rma::address_at(base, displacement); }
 

@@ -118,8 +118,8 @@ std::unique_ptr<ShortMessage> ShortMessages::take(ucp_ep_h ep, std::size_t bytes
         made = std::move(idle_.back());
         idle_.pop_back();
     } else {
-        made = std::make_unique<ShortMessage>(rma_,
-                                              std::max(bytes_before_part + bytes, least_bytes));
+        made =
+            std::make_unique<ShortMessage>(rma_, std::max(bytes_before_part + bytes, least_bytes));
     }
     made->reset(ep);
     return made;
@@ -132,16 +132,17 @@ void ShortMessages::give_back(std::unique_ptr<ShortMessage> message) {
         idle_.push_back(std::move(message));
 }
 
-Status ShortMessages::append(ShortMessage &message, const ShortContent &content) {
-    return message.append(content);
-}
-
 Status ShortMessages::send(ucp_ep_h ep, const ShortContent &content, Charge charge) {
     std::unique_ptr<ShortMessage> made = take(ep, content.bytes());
     made->charge = std::move(charge);
     // bounded: the message has been taken with room for it
     UCD_TRY(made->append(content));
     return start(made, false);
+}
+
+Status ShortMessages::send_request(ucp_ep_h ep, const ShortContent &content) {
+    ShortMessage *const gathered = gathered_for(ep, content.bytes(), false);
+    return gathered != nullptr ? gathered->append(content) : send(ep, content, {});
 }
 
 Status ShortMessages::send_answer(ucp_ep_h ep, const ShortContent &content, LedgerUse use,
@@ -201,8 +202,7 @@ Status ShortMessages::start(std::unique_ptr<ShortMessage> &message, bool has_beg
     const bool is_under_way = started == UCS_INPROGRESS;
     const Status status = is_under_way ? success : ucx_ok(started, "ucp_am_send_nbx");
     if (status.code() == UCD_ERR__OUT_OF_MEM) return status;
-    if (!is_under_way && (status.ok() || !has_begun))
-        return give_back(std::move(message)), status;
+    if (!is_under_way && (status.ok() || !has_begun)) return give_back(std::move(message)), status;
     ++unsent_;
     ShortMessage &sending = *message.release();
     if (!is_under_way) sending.fail_later(started);

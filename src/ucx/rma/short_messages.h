@@ -38,10 +38,7 @@ public:
     // Operations of this side are notified if UCX fails to send later.
 
     // Nothing is charged for requests and types, because the user asked for the operation.
-    Status send_request(ucp_ep_h ep, const ShortContent &content) {
-        ShortMessage *const gathered = gathered_for(ep, content.bytes(), false);
-        return gathered != nullptr ? append(*gathered, content) : send(ep, content, {});
-    }
+    Status send_request(ucp_ep_h ep, const ShortContent &content);
     // Charges the message for `use`. If the endpoint's account has no room, sets *refused and does
     // nothing else. `alone`: is not gathered.
     Status send_answer(ucp_ep_h ep, const ShortContent &content, LedgerUse use, bool *refused,
@@ -60,7 +57,6 @@ public:
 
 private:
     Status send(ucp_ep_h ep, const ShortContent &content, Charge charge);
-    static Status append(ShortMessage &message, const ShortContent &content);
     std::unique_ptr<ShortMessage> take(ucp_ep_h ep, std::size_t bytes);
     void give_back(std::unique_ptr<ShortMessage> message);
     ShortMessage *gathered_for(ucp_ep_h ep, std::size_t bytes, bool is_charged);

@@ -41,7 +41,9 @@ void WindowAccess::say(ucp_ep_h ep, Verb verb, const void *data, std::size_t byt
 // then the page, then a grant for each window that the origin uses.
 void WindowAccess::offer(ucp_ep_h ep, const ucd_ucx_window &window) {
     if (window.shared == nullptr) return; // no other process can map it
-    Granted &granted = granted_[ep];
+    auto known = granted_.find(ep);
+    if (known == granted_.end()) known = granted_.emplace(ep, Granted());
+    Granted &granted = known->second;
     if (granted.is_refused ||
         std::find(granted.windows.begin(), granted.windows.end(), &window) != granted.windows.end())
         return;
@@ -79,7 +81,7 @@ void WindowAccess::offer(ucp_ep_h ep, const ucd_ucx_window &window) {
 // A hostile origin could seem to be at work on the pages of all endpoints that it has had.
 bool WindowAccess::open_page(ucp_ep_h ep, Granted &granted) {
     forget_retired();
-    if (retired_.size() >= max_retired) return false;
+    if (granted_.count(nullptr) >= max_retired) return false;
     Link *const link = rma_.engine.links.to_reader(ep);
     granted.charge = rma_.engine.ledger.take(ep, 2 * AccessPage::bytes, LedgerUse::request);
     if (!granted.charge) return false;
@@ -112,23 +114,20 @@ bool WindowAccess::withdraw(const ucd_ucx_window &window) {
         is_free &= !granted.is_in_use();
     }
     forget_retired();
-    return is_free && retired_.empty();
+    return is_free;
 }
 
 void WindowAccess::forget_retired() {
-    std::erase_if(retired_, [](const Granted &g) { return !g.is_in_use(); });
+    std::erase_if(granted_,
+                  [](const auto &g) { return g.first == nullptr && !g.second.is_in_use(); });
 }
 
 bool WindowAccess::take_turn(WindowMemory &memory) const {
     if (memory.take_turn(WindowMemory::owner)) return true;
     // An origin that is not known any more was not at work when its endpoint was lost.
     const uint64_t other = memory.whose_turn();
-    const auto has_it = [other](const Granted &granted) {
-        return granted.number == other && !granted.has_left();
-    };
     for (const auto &[ep, granted] : granted_)
-        if (has_it(granted)) return false;
-    if (std::any_of(retired_.begin(), retired_.end(), has_it)) return false;
+        if (granted.number == other && !granted.has_left()) return false;
     return memory.take_turn_from(other, WindowMemory::owner);
 }
 
@@ -140,52 +139,44 @@ void WindowAccess::take_introduction(ucp_ep_h ep, std::string_view message) {
         rma_.engine.links.connect(ep, introduction);
 }
 
-// It is checked when it is used: the link may come later than the message.
+// It is opened when it is used: the link and the descriptors may come later than the message.
 void WindowAccess::take_grant(ucp_ep_h ep, std::string_view message) {
-    GrantMessage given;
-    if (rma_.engine.options.direct == Trust::none || !read_struct(message, given) ||
+    Claimed given;
+    GrantMessage &said = given;
+    if (rma_.engine.options.direct == Trust::none || !read_struct(message, said) ||
         given.grant.memory == WindowGrant::not_shared || !rma_.origin.uses(ep, given.grant.window))
         return;
-    Ledger &ledger = rma_.engine.ledger;
     Claims &claims = claims_[ep];
-    if (!claims.charge) claims.charge = ledger.take(ep, AccessPage::bytes, LedgerUse::request);
-    if (!claims.charge) return;
     claims.windows.erase(given.grant.window);
-    constexpr uint64_t with_entry = sizeof(Claimed) + 64;
-    Charge charge = ledger.take(ep, with_entry, LedgerUse::request);
-    if (charge && claims.windows.size() < EndpointOrder::max_windows)
-        claims.windows[given.grant.window] = {given, false, nullptr, {}, std::move(charge)};
+    constexpr uint64_t with_entry_and_page = sizeof(Claimed) + 64 + AccessPage::bytes;
+    given.charge = rma_.engine.ledger.take(
+        ep, with_entry_and_page + WindowMemory::cost_of_mapping(given.grant.bytes),
+        LedgerUse::request);
+    if (given.charge && claims.windows.size() < EndpointOrder::max_windows)
+        claims.windows[given.grant.window] = std::move(given);
 }
 
-AccessPage *WindowAccess::page_of(const Link &link, Claims &claims, uint64_t descriptor) {
-    if (claims.page == nullptr || claims.descriptor != descriptor) {
-        const int passed = link.passed(descriptor);
-        if (passed < 0) return nullptr;
-        claims.page = AccessPage::open(passed);
-        claims.descriptor = descriptor;
-    }
-    return claims.page.get();
-}
-
-// The descriptor may come later than the grant.
-WindowMemory *WindowAccess::memory_of(ucp_ep_h ep, Link &link, Claimed &claimed) {
-    WindowGrant &grant = claimed.grant;
-    if (claimed.memory != nullptr || grant.memory == WindowGrant::not_shared)
-        return claimed.memory.get();
-    const int descriptor = link.passed(grant.memory);
-    if (descriptor < 0) return nullptr;
-    claimed.charge_of_mapping =
-        rma_.engine.ledger.take(ep, WindowMemory::cost_of_mapping(grant.bytes), LedgerUse::request);
-    if (claimed.charge_of_mapping) claimed.memory = WindowMemory::open(descriptor, grant.bytes);
-    if (claimed.memory == nullptr) claimed.charge_of_mapping.give_back();
+// Returns whether the window may be accessed; nothing if its descriptors have not come yet.
+std::optional<bool> WindowAccess::open(Link &link, Claims &claims, Claimed &claimed) {
+    const WindowGrant &grant = claimed.grant;
+    if (claimed.memory != nullptr) return true;
+    if (grant.letters != WindowGrant::expected_letters ||
+        !link.is_authentic(&grant, sizeof grant, claimed.mac))
+        return false;
+    const int page = link.passed(grant.descriptor), memory = link.passed(grant.memory);
+    if (page < 0 || memory < 0) return std::nullopt;
+    if (claims.page == nullptr) claims.page = AccessPage::open(page);
+    if (claims.page != nullptr) claimed.memory = WindowMemory::open(memory, grant.bytes);
     link.close_passed(grant.memory, 1);
-    grant.memory = WindowGrant::not_shared; // is not needed again
-    return claimed.memory.get();
+    return claimed.memory != nullptr;
 }
 
 std::optional<Status> WindowAccess::move(const CheckedArguments &a, ucp_ep_h ep) {
+    const BufferHints *const for_host = &rma_.engine.for_host;
     const auto claims = claims_.find(ep);
-    if (claims == claims_.end()) return std::nullopt;
+    if (claims == claims_.end() || a.bytes == 0 || (a.sends && a.sent.hints != for_host) ||
+        (fetches(a.verb) && a.received.hints != for_host))
+        return std::nullopt;
     const auto found = claims->second.windows.find(a.window);
     Link *const link = rma_.engine.links.to_owner(ep);
     const ucd_layout_t *layout;
@@ -193,20 +184,17 @@ std::optional<Status> WindowAccess::move(const CheckedArguments &a, ucp_ep_h ep)
         !a.type->measure(a.count, layout).ok())
         return std::nullopt;
     Claimed &claimed = found->second;
-    const WindowGrant &grant = claimed.grant;
-    if (!claimed.is_checked)
-        claimed.is_checked = grant.letters == WindowGrant::expected_letters &&
-                             link->is_authentic(&grant, sizeof grant, claimed.mac);
-    if (!claimed.is_checked) return claims->second.windows.erase(found), std::nullopt;
     const uint64_t most = accumulates(a.verb) ? max_accumulated : max_accessed;
     if (layout->segments == 0 || layout->bytes > most ||
-        !is_within(a.displacement, layout->low, layout->high, grant.bytes) ||
-        memory_of(ep, *link, claimed) == nullptr)
+        !is_within(a.displacement, layout->low, layout->high, claimed.grant.bytes))
         return std::nullopt;
-    AccessPage *const page = page_of(*link, claims->second, grant.descriptor);
-    if (page == nullptr) return std::nullopt;
-    if (!page->begin(grant.place, grant.generation)) // the window is gone
-        return claims->second.windows.erase(found), std::nullopt;
+    const std::optional<bool> is_open = open(*link, claims->second, claimed);
+    if (!is_open) return std::nullopt;
+    AccessPage *const page = claims->second.page.get();
+    if (!*is_open || !page->begin(claimed.grant.place, claimed.grant.generation)) {
+        claims->second.windows.erase(found); // the grant is wrong, or the window is gone
+        return std::nullopt;
+    }
     std::optional<Status> moved;
     (void)without_exceptions([&] {
         moved = move_mapped(a, ep, *layout, claimed);
@@ -272,11 +260,11 @@ void WindowAccess::on_endpoint_failed(ucp_ep_h ep) {
     Granted &granted = found->second;
     for (std::size_t place = 0; place < granted.windows.size(); ++place)
         granted.page->withdraw(place);
-    if (granted.is_in_use()) {
-        granted.charge.give_back(); // to the account of the endpoint, which is closed
-        retired_.push_back(std::move(granted));
-    }
-    granted_.erase(found);
+    granted.charge.give_back(); // to the account of the endpoint, which is closed
+    auto retired = granted_.extract(found);
+    retired.key() = nullptr;
+    granted_.insert(std::move(retired));
+    forget_retired();
 }
 
 void WindowAccess::on_link_ended(ucp_ep_h ep) {

@@ -83,23 +83,18 @@ private:
         bool is_in_use() const { return page != nullptr && page->is_in_use() && !has_left(); }
     };
     struct Claimed : GrantMessage {
-        bool is_checked = false;
-        std::unique_ptr<WindowMemory> memory; // null: not mapped (yet)
-        Charge charge_of_mapping;
-        Charge charge; // for the rest
+        std::unique_ptr<WindowMemory> memory; // null: not mapped yet
+        Charge charge;
     };
     // An origin's side.
     struct Claims {
         std::unordered_map<ContentId, Claimed, HashOfId> windows;
-        std::unique_ptr<AccessPage> page;
-        uint64_t descriptor = 0; // of the page
-        Charge charge;
+        std::unique_ptr<AccessPage> page; // the same for all of them
     };
     void say(ucp_ep_h ep, Verb verb, const void *data, std::size_t bytes);
     bool open_page(ucp_ep_h ep, Granted &granted);
-    void forget_retired(); // those whose origins are not at work any more
-    static AccessPage *page_of(const Link &link, Claims &claims, uint64_t descriptor);
-    WindowMemory *memory_of(ucp_ep_h ep, Link &link, Claimed &claimed);
+    void forget_retired();
+    static std::optional<bool> open(Link &link, Claims &claims, Claimed &claimed);
     bool can_be_written(const CheckedArguments &arguments, ucp_ep_h ep);
     std::optional<Status> move_mapped(const CheckedArguments &arguments, ucp_ep_h ep,
                                       const ucd_layout_t &layout, Claimed &claimed);
@@ -107,10 +102,10 @@ private:
              const ucd_layout_t &target, ucd_op_t op);
 
     OneSided &rma_;
-    std::unordered_map<ucp_ep_h, Granted> granted_;
-    // Of lost endpoints, as long as their origins are at work. They are on no account, so there is
-    // a limit: beyond it, no endpoint is granted anything new.
-    std::vector<Granted> retired_;
+    // Those of lost endpoints are retired: they have no endpoint, and stay as long as their origins
+    // are at work. They are on no account, so there is a limit: beyond it, no endpoint is granted
+    // anything new.
+    std::unordered_multimap<ucp_ep_h, Granted> granted_;
     std::unordered_map<ucp_ep_h, Claims> claims_;
 };
 

@@ -6,10 +6,10 @@
 namespace ucd_ucx::rma {
 namespace {
 
-// With the page for the turn; 0 if that is too much.
+// With the page for the turn. The system refuses what is too much.
 uint64_t with_turn(uint64_t bytes) {
     constexpr uint64_t page = SharedMemory::page;
-    if (bytes > INT64_MAX - 2 * page) return 0;
+    if (bytes > INT64_MAX - 2 * page) return INT64_MAX;
     return (bytes + page - 1) / page * page + page;
 }
 
@@ -31,15 +31,12 @@ std::unique_ptr<WindowMemory> WindowMemory::make_on(std::unique_ptr<SharedMemory
 
 std::unique_ptr<WindowMemory> WindowMemory::make(uint64_t bytes) {
     FileDescriptor descriptor;
-    const uint64_t all = with_turn(bytes);
-    if (all == 0) return nullptr;
-    auto memory = SharedMemory::make("ucd-window", all, descriptor);
+    auto memory = SharedMemory::make("ucd-window", with_turn(bytes), descriptor);
     return make_on(std::move(memory), std::move(descriptor));
 }
 
 std::unique_ptr<WindowMemory> WindowMemory::open(int descriptor, uint64_t bytes) {
-    const uint64_t all = with_turn(bytes);
-    return all == 0 ? nullptr : make_on(SharedMemory::open(descriptor, all), {});
+    return make_on(SharedMemory::open(descriptor, with_turn(bytes)), {});
 }
 
 WindowMemory::~WindowMemory() {
