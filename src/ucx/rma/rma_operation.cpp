@@ -7,10 +7,6 @@
 
 namespace ucd_ucx::rma {
 
-bool Flush::awaits(const RmaOperation &operation) const {
-    return operation.order <= started_ && (ep_ == nullptr || operation.lane.ep == ep_);
-}
-
 Status RmaOperation::set(const RmaArguments &given) {
     const WorkerEngine &engine = origin_.rma.engine;
     ucd_info_t info;
@@ -150,10 +146,9 @@ void RmaOperation::conclude() {
 void RmaOperation::explain() const {
     if (verdict_ == Verdict::done) return ucd_ucx_request::explain();
     char range[100] = "";
-    ucd_layout_t layout = {};
-    layout.struct_size = sizeof layout;
+    ucd_layout_t layout;
     if (verdict_ == Verdict::out_of_range &&
-        ucd_get_layout(arguments.count, arguments.type->type.get(), &layout) == UCD_SUCCESS)
+        layout_of(arguments.count, arguments.type->type.get(), layout).ok())
         std::snprintf(range, sizeof range, ": bytes %jd to %jd from target_disp %jd",
                       intmax_t{layout.low}, intmax_t{layout.high},
                       intmax_t{arguments.displacement});

@@ -1,4 +1,4 @@
-// An operation at its origin, and a flush, which waits for operations.
+// An operation at its origin.
 #pragma once
 
 #include "common/linked_list.h"
@@ -11,34 +11,6 @@ namespace ucd_ucx::rma {
 
 class Origin;
 struct EndpointOrder;
-
-class RmaOperation;
-
-// Waits for the operations to one endpoint, or to all, that were started before it.
-class Flush final : public ucd_ucx_request {
-public:
-    // `started`: the number of operations so far, of which this one waits for `unfinished`.
-    Flush(ucp_ep_h ep, uint64_t started, uint64_t unfinished)
-        : ep_(ep), started_(started), unfinished_(unfinished) {}
-    Status set(const ucd_ucx_param_t *param) {
-        ucd_info_t info;
-        return ucd_ucx_request::set({}, param, info);
-    }
-    void cancel() override {}
-    bool awaits(const RmaOperation &operation) const;
-    // Returns true for the last one.
-    bool one_ended(const Result &result) {
-        if (failure_.status == UCS_OK) failure_ = {result.status, result.ucd, 0, 0};
-        return --unfinished_ == 0;
-    }
-    const Result &failure() const { return failure_; }
-
-private:
-    const ucp_ep_h ep_; // null: all
-    const uint64_t started_;
-    uint64_t unfinished_;
-    Result failure_; // of the first operation that failed
-};
 
 // The caller holds the lock, except for the functions where ucd_ucx_request says otherwise.
 class RmaOperation final : public ucd_ucx_request,

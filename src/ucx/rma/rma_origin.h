@@ -1,4 +1,4 @@
-// The operations that were started in this process.
+// The operations that were started in this process, and flushes, which wait for them.
 #pragma once
 
 #include "rma/rma_operation.h"
@@ -47,6 +47,34 @@ private:
     ContentId last_type_ = {}, last_window_ = {};
     TypeUse *last_type_use_ = nullptr;
     WindowHandle *last_handle_ = nullptr;
+};
+
+// Waits for the operations to one endpoint, or to all, that were started before it.
+class Flush final : public ucd_ucx_request {
+public:
+    // `started`: the number of operations so far, of which this one waits for `unfinished`.
+    Flush(ucp_ep_h ep, uint64_t started, uint64_t unfinished)
+        : ep_(ep), started_(started), unfinished_(unfinished) {}
+    Status set(const ucd_ucx_param_t *param) {
+        ucd_info_t info;
+        return ucd_ucx_request::set({}, param, info);
+    }
+    void cancel() override {}
+    bool awaits(const RmaOperation &operation) const {
+        return operation.order <= started_ && (ep_ == nullptr || operation.lane.ep == ep_);
+    }
+    // Returns true for the last one.
+    bool one_ended(const Result &result) {
+        if (failure_.status == UCS_OK) failure_ = {result.status, result.ucd, 0, 0};
+        return --unfinished_ == 0;
+    }
+    const Result &failure() const { return failure_; }
+
+private:
+    const ucp_ep_h ep_; // null: all
+    const uint64_t started_;
+    uint64_t unfinished_;
+    Result failure_; // of the first operation that failed
 };
 
 // The caller holds the lock.

@@ -14,7 +14,8 @@ namespace {
 // A task and its entries in tables, without the data of its message.
 constexpr uint64_t bytes_of_task = sizeof(Task) + 256;
 
-// Moves packed data to the window's memory.
+} // namespace
+
 Status write(ucd_op_t op, const ucd_layout_t &layout, const char *data, const Data &to) {
     if (layout.contiguous != 0 && op == UCD_OP__REPLACE) {
         std::memcpy(address_at(to.buf, layout.low), data, layout.bytes);
@@ -24,8 +25,6 @@ Status write(ucd_op_t op, const ucd_layout_t &layout, const char *data, const Da
     return ucd_ok(ucd_unpack(data, layout.bytes, const_cast<void *>(to.buf), to.count, to.type, 0,
                              &unpacked, to.hints->info.get(), op));
 }
-
-} // namespace
 
 Verdict verdict_of(int ucd) {
     switch (ucd) {
@@ -132,7 +131,7 @@ Verdict Target::find(const Request &request, Peer &peer, Found &found) {
 // Does a request that needs no Task: its data is here or will be sent as one message, the window is
 // in host memory, and the work is not longer than a call of progress allows. Returns false for
 // others, and if the account has no room for the answer.
-bool Target::do_at_once(const Request &request, const Found &found, Peer &from,
+bool Target::do_at_once(const Request &request, Found &found, Peer &from,
                         const Delivery &delivery) {
     ucd_ucx_window &window = *found.window;
     const bool reads = request.verb == Verb::get, combines = accumulates(request.verb);
@@ -140,14 +139,12 @@ bool Target::do_at_once(const Request &request, const Found &found, Peer &from,
     if (found.type == nullptr || request.verb == Verb::get_accumulate || !hints.on_host ||
         !delivery.payload.is_here() || !ledger_.may_work(delivery.ep))
         return false;
-    Checked checked;
-    const std::optional<Verdict> verdict =
-        check(request, window, *found.type, from, delivery.payload.bytes(), checked);
+    const std::optional<Verdict> verdict = check(request, found, from, delivery.payload.bytes());
     if (!verdict) return false;
     Answer result = {*verdict, UCD_SUCCESS, request.number, found.handle};
-    if (*verdict == Verdict::done && checked.layout->bytes > 0) {
-        const ucd_layout_t &layout = *checked.layout;
-        const uint64_t steps = steps_of(layout.bytes, checked.segments);
+    if (*verdict == Verdict::done && found.layout->bytes > 0) {
+        const ucd_layout_t &layout = *found.layout;
+        const uint64_t steps = steps_of(layout.bytes, found.segments);
         if (steps > Ledger::steps_of_call / 2 || (reads && layout.bytes > window.eager))
             return false;
         if (combines && !(window.is_idle() && window.take_turn())) return false;
@@ -169,30 +166,30 @@ bool Target::do_at_once(const Request &request, const Found &found, Peer &from,
     return true;
 }
 
-std::optional<Verdict> Target::check(const Request &request, const ucd_ucx_window &window,
-                                     const PeerType &type, Peer &from, uint64_t data_bytes,
-                                     Checked &checked) {
-    const int rc = type.measure(request.count, checked.layout).code();
+std::optional<Verdict> Target::check(const Request &request, Found &found, Peer &from,
+                                     uint64_t data_bytes) {
+    const PeerType &type = *found.type;
+    const int rc = type.measure(request.count, found.layout).code();
     if (rc == UCD_ERR__OVERFLOW) return Verdict::out_of_range;
     if (rc != UCD_SUCCESS) return verdict_of(rc);
-    const ucd_layout_t &layout = *checked.layout;
-    checked.segments = layout.segments;
+    const ucd_layout_t &layout = *found.layout;
+    found.segments = layout.segments;
     const bool sends = request.verb != Verb::get && request.op >= 0;
     if (sends && data_bytes != layout.bytes) return Verdict::invalid;
     if (layout.bytes == 0) return Verdict::done;
-    if (!is_within(request.displacement, layout.low, layout.high, window.bytes))
+    if (!is_within(request.displacement, layout.low, layout.high, found.window->bytes))
         return Verdict::out_of_range;
     if (accumulates(request.verb) && type.element == 0) return Verdict::invalid;
     if (accumulates(request.verb) && request.op > UCD_OP__REPLACE)
-        checked.segments +=
+        found.segments +=
             steps_of_op(type.one.element, type.element_bytes, request.op, layout.bytes);
     if (!sends) return Verdict::done;
     Overlap overlap;
     bool must_wait;
-    const Status found =
+    const Status searched =
         type.find_overlap(request.count, ledger_, from.ep(), from.work, overlap, &must_wait);
     if (must_wait) return std::nullopt;
-    if (!found.ok()) return verdict_of(found.code());
+    if (!searched.ok()) return verdict_of(searched.code());
     return overlap == Overlap::none   ? Verdict::done
            : overlap == Overlap::some ? Verdict::invalid
                                       : Verdict::not_supported;
@@ -287,8 +284,9 @@ void Target::advance_later(ucd_ucx_window &window) {
     if (!LinkedList<ucd_ucx_window>::has_list(window)) waiting_windows_.push(window);
 }
 
-bool Target::advance_all() {
-    bool any = false;
+bool Target::progress() {
+    bool any = end_tasks_of(gone_);
+    any |= end_tasks_of(lost_);
     // Those that have to wait again are put behind these.
     for (std::size_t left = waiting_windows_.size(); left > 0 && !waiting_windows_.empty();
          --left) {
@@ -300,23 +298,16 @@ bool Target::advance_all() {
         waiting_peers_.push(peer); // `advance` removes it when nothing waits any more
         any |= advance(peer);
     }
-    return any;
+    ends_left_ = ends_of_call;
+    if (unsent_.empty()) return any;
+    std::erase_if(unsent_, [this](const Unsent &u) { return try_to_say(u); });
+    return true;
 }
 
 void Target::end(Task &task) {
     ucd_ucx_window &window = task.window();
     delete &task;
     window.advance();
-}
-
-bool Target::go_on() {
-    bool any = end_tasks_of(gone_);
-    any |= end_tasks_of(lost_);
-    any |= advance_all();
-    ends_left_ = ends_of_call;
-    if (unsent_.empty()) return any;
-    std::erase_if(unsent_, [this](const Unsent &u) { return try_to_say(u); });
-    return true;
 }
 
 // Ends of operations that nobody waits for ---------------------------------------
@@ -339,10 +330,10 @@ Status Target::remove(ucd_ucx_window &window) {
 void Target::on_endpoint_failed(ucp_ep_h ep) {
     std::erase_if(unsent_, [ep](const Unsent &u) { return u.ep == ep; });
     rma.messages.forget_gathered(ep);
-    part_from(ep);
+    on_barred(ep);
 }
 
-void Target::part_from(ucp_ep_h ep) {
+void Target::on_barred(ucp_ep_h ep) {
     const auto found = peers_.find(ep);
     if (found == peers_.end()) return;
     lost_.push_back(std::move(found->second)); // allocates before anything changes

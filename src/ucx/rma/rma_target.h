@@ -20,6 +20,9 @@ struct Found {
     const PeerType *type = nullptr; // null if it has to be asked for or built
     TypePtr owner;                  // keeps the type alive; null if the target's `types` do
     ContentId type_id = {};
+    // Set by Target::check:
+    const ucd_layout_t *layout = nullptr; // of the type, which keeps it until the next check
+    uint64_t segments = 0;                // and further steps, for the op
 };
 
 // The caller holds the lock.
@@ -41,16 +44,12 @@ public:
     // The peer gets no answers any more. Its operations end in this call of progress and in later
     // ones; those that are at work, when their data has moved.
     void on_endpoint_failed(ucp_ep_h ep);
-    void on_barred(ucp_ep_h ep) { part_from(ep); }
+    void on_barred(ucp_ep_h ep);
     // Windows that the user has destroyed, some of whose operations are not refused yet.
     bool has_gone_windows() const { return !gone_.empty(); }
     // Continues tasks that wait, ends those of lost peers and destroyed windows, and sends answers
     // for which there was no memory before. Returns whether there were any.
-    bool progress() {
-        return (!waiting_peers_.empty() || !unsent_.empty() || !waiting_windows_.empty() ||
-                !lost_.empty() || !gone_.empty() || ends_left_ < ends_of_call) &&
-               go_on();
-    }
+    bool progress();
     // Reserves memory for answers that will have to wait when there is no memory. Throws
     // std::bad_alloc.
     void reserve_answers() {
@@ -58,21 +57,14 @@ public:
             unsent_.reserve(unsent_.size() + reserved_answers);
     }
 
-    // What was found out about a request.
-    struct Checked {
-        const ucd_layout_t *layout = nullptr; // of the type, which keeps it until the next check
-        uint64_t segments = 0;                // and further steps, for the op
-    };
-
     // For use by tasks:
     OneSided &rma;
     TypesOfTarget types;
     void answer(ucp_ep_h ep, const Answer &answer);
     // Checks the whole request before any data is moved. Returns nothing if there is no memory for
     // that now.
-    std::optional<Verdict> check(const Request &request, const ucd_ucx_window &window,
-                                 const PeerType &type, Peer &from, uint64_t data_bytes,
-                                 Checked &checked);
+    std::optional<Verdict> check(const Request &request, Found &found, Peer &from,
+                                 uint64_t data_bytes);
     // Queues the task among the waiting tasks of its peer. It may start before this returns. A task
     // goes first that only has to be answered, or to move what is left.
     void wait(Task &task, bool first = false);
@@ -108,19 +100,15 @@ private:
     Peer *look_up(ucp_ep_h ep);
     Verdict begin(Delivery &delivery, WindowHandle &handle);
     Verdict find(const Request &request, Peer &peer, Found &found);
-    bool do_at_once(const Request &request, const Found &found, Peer &from,
-                    const Delivery &delivery);
+    bool do_at_once(const Request &request, Found &found, Peer &from, const Delivery &delivery);
     void say(const Unsent &unsent);
     // Returns false if there is no memory for it.
     bool try_to_say(const Unsent &unsent);
     void park(Task &task);
     // Returns whether any task began, or may begin in the next call of progress.
     bool advance(Peer &peer);
-    bool advance_all();
-    void part_from(ucp_ep_h ep);
     template <class Owner>
     bool end_tasks_of(std::list<std::unique_ptr<Owner>> &owners);
-    bool go_on();
 
     Ledger &ledger_;
     const uint64_t peer_operations_;
@@ -137,5 +125,7 @@ private:
 };
 
 Verdict verdict_of(int ucd);
+// Moves packed data to the memory of a window, whose layout is given.
+Status write(ucd_op_t op, const ucd_layout_t &layout, const char *data, const Data &to);
 
 } // namespace ucd_ucx::rma

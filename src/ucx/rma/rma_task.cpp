@@ -13,6 +13,7 @@ Task::Task(Target &target, Peer &peer, const Request &request, Found &&found, Pa
         type_ = found.owner != nullptr ? std::move(found.owner) : target.types.find(type_id_);
         state_ = TaskState::unchecked;
     } else if (request.form == TypeForm::flattened) {
+        // charged: charge_
         flattened_.assign(request.type.begin(), request.type.end());
     }
     request_.type = {};
@@ -45,6 +46,7 @@ void Task::receive_type(Payload type) {
     if (!target_.types.is_possible(type.bytes())) return finish(Verdict::no_memory);
     const Status status = without_exceptions([&] {
         charge_of_type_ = target_.rma.engine.ledger.take(ep(), bytes, LedgerUse::request);
+        // charged: charge_of_type_
         if (charge_of_type_) flattened_.assign(type.here().begin(), type.here().end());
         return success;
     });
@@ -131,11 +133,11 @@ Task::Step Task::prepare() {
 }
 
 Task::Step Task::check() {
-    Target::Checked checked;
-    const Step verdict = target_.check(request_, window_, *type_, peer_, payload_.bytes(), checked);
+    Found found = {&window_, handle_, type_.get()};
+    const Step verdict = target_.check(request_, found, peer_, payload_.bytes());
     if (verdict != Verdict::done) return verdict;
-    bytes_ = checked.layout->bytes;
-    segments_ = checked.segments;
+    bytes_ = found.layout->bytes;
+    segments_ = found.segments;
     if (accumulates(request_.verb) && bytes_ > 0) granule_ = type_->element_bytes;
     enter(TaskState::checked);
     return verdict;

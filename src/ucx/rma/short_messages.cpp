@@ -49,7 +49,7 @@ public:
         engine_.events.put(*this);
     }
     // Writes a part, and packs the data behind it.
-    Status append(const ShortContent &content) {
+    Status add(const ShortContent &content) {
         char *const to = memory_.get() + bytes_ + length_bytes;
         const std::size_t data_at = content.message.size();
         content.message.write(to);
@@ -135,21 +135,20 @@ void ShortMessages::give_back(std::unique_ptr<ShortMessage> message) {
 Status ShortMessages::send(ucp_ep_h ep, const ShortContent &content, Charge charge) {
     std::unique_ptr<ShortMessage> made = take(ep, content.bytes());
     made->charge = std::move(charge);
-    // bounded: the message has been taken with room for it
-    UCD_TRY(made->append(content));
+    UCD_TRY(made->add(content));
     return start(made, false);
 }
 
 Status ShortMessages::send_request(ucp_ep_h ep, const ShortContent &content) {
     ShortMessage *const gathered = gathered_for(ep, content.bytes(), false);
-    return gathered != nullptr ? gathered->append(content) : send(ep, content, {});
+    return gathered != nullptr ? gathered->add(content) : send(ep, content, {});
 }
 
 Status ShortMessages::send_answer(ucp_ep_h ep, const ShortContent &content, LedgerUse use,
                                   bool *refused, bool alone) {
     *refused = false;
     ShortMessage *const gathered = alone ? nullptr : gathered_for(ep, content.bytes(), true);
-    if (gathered != nullptr) return gathered->append(content);
+    if (gathered != nullptr) return gathered->add(content);
     Charge charge = rma_.engine.ledger.take(ep, bytes_of_message(content.bytes()), use);
     *refused = !charge;
     return *refused ? success : send(ep, content, std::move(charge));

@@ -205,48 +205,42 @@ std::optional<Status> WindowAccess::move(const CheckedArguments &a, ucp_ep_h ep)
 }
 
 // Copies between the origin's data and the target's, whose layout is given.
-int WindowAccess::copy(const Data &from, const void *from_buf, const Data &to, void *to_buf,
-                       const ucd_layout_t &target, ucd_op_t op) {
-    const ucd_info_t hints = rma_.engine.for_host.info.get();
+Status WindowAccess::copy(const Data &from, const void *from_buf, const Data &to, void *to_buf,
+                          const ucd_layout_t &target, ucd_op_t op) {
+    const BufferHints &hints = rma_.engine.for_host;
+    if (target.contiguous != 0 && from.type == to.type && from.count == to.count)
+        return write(op, target, address_at(from_buf, target.low),
+                     {to_buf, to.count, to.type, &hints});
     uintptr_t moved;
-    const bool is_one_segment = target.contiguous && from.type == to.type && from.count == to.count;
-    if (!is_one_segment)
-        return ucd_copy(from_buf, from.count, from.type, to_buf, to.count, to.type, &moved, hints,
-                        op);
-    const char *const data = address_at(from_buf, target.low);
-    if (op != UCD_OP__REPLACE)
-        return ucd_unpack(data, target.bytes, to_buf, to.count, to.type, 0, &moved, hints, op);
-    std::memcpy(address_at(to_buf, target.low), data, target.bytes);
-    return UCD_SUCCESS;
-}
-
-// The target refuses elements that overlap, also those of a layout that is too long to check.
-bool WindowAccess::can_be_written(const CheckedArguments &a, ucp_ep_h ep) {
-    uint64_t work = Ledger::steps_of_call;
-    Overlap overlap = Overlap::unknown;
-    bool refused = false;
-    return a.type->find_overlap(a.count, rma_.engine.ledger, ep, work, overlap, &refused).ok() &&
-           overlap == Overlap::none;
+    return ucd_ok(ucd_copy(from_buf, from.count, from.type, to_buf, to.count, to.type, &moved,
+                           hints.info.get(), op));
 }
 
 std::optional<Status> WindowAccess::move_mapped(const CheckedArguments &a, ucp_ep_h ep,
                                                 const ucd_layout_t &layout, Claimed &claimed) {
     WindowMemory &memory = *claimed.memory;
     const Data there = {nullptr, a.count, a.type->type.get()};
-    if (a.verb != Verb::get && !can_be_written(a, ep)) return std::nullopt;
+    uint64_t work = Ledger::steps_of_call;
+    Overlap overlap = Overlap::none;
+    bool refused;
+    // The target refuses elements that overlap, also those of a layout that is too long to check.
+    if (a.verb != Verb::get &&
+        !a.type->find_overlap(a.count, rma_.engine.ledger, ep, work, overlap, &refused).ok())
+        return std::nullopt;
+    if (overlap != Overlap::none) return std::nullopt;
     char *const target = address_at(memory.base(), a.displacement);
-    const auto write = [&] { return copy(a.sent, a.sent.buf, there, target, layout, a.op); };
+    const auto put = [&] { return copy(a.sent, a.sent.buf, there, target, layout, a.op); };
     const auto fetch = [&] {
         return copy(there, target, a.received, const_cast<void *>(a.received.buf), layout,
                     UCD_OP__REPLACE);
     };
     std::optional<Status> moved;
     if (!accumulates(a.verb)) {
-        if ((a.verb == Verb::put ? write() : fetch()) == UCD_SUCCESS) moved = success;
+        if ((a.verb == Verb::put ? put() : fetch()).ok()) moved = success;
         return moved;
     }
     if (!memory.take_turn(claimed.grant.origin)) return moved; // another accumulate is at work
-    if (!fetches(a.verb) || fetch() == UCD_SUCCESS) moved = a.sends ? ucd_ok(write()) : success;
+    if (!fetches(a.verb) || fetch().ok()) moved = a.sends ? put() : success;
     memory.end_turn();
     return moved;
 }

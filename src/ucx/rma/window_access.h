@@ -95,11 +95,10 @@ private:
     bool open_page(ucp_ep_h ep, Granted &granted);
     void forget_retired();
     static std::optional<bool> open(Link &link, Claims &claims, Claimed &claimed);
-    bool can_be_written(const CheckedArguments &arguments, ucp_ep_h ep);
     std::optional<Status> move_mapped(const CheckedArguments &arguments, ucp_ep_h ep,
                                       const ucd_layout_t &layout, Claimed &claimed);
-    int copy(const Data &from, const void *from_buf, const Data &to, void *to_buf,
-             const ucd_layout_t &target, ucd_op_t op);
+    Status copy(const Data &from, const void *from_buf, const Data &to, void *to_buf,
+                const ucd_layout_t &target, ucd_op_t op);
 
     OneSided &rma_;
     // Those of lost endpoints are retired: they have no endpoint, and stay as long as their origins
