@@ -26,8 +26,7 @@ Status RmaOperation::start() {
     request.displacement = arguments.displacement;
     request.count = arguments.count;
     lane.name_window(arguments.window, request);
-    lane.name_type(*arguments.type, origin_.rma.transfers.max_user_header(), request);
-    introduces_type_ = request.form != TypeForm::known && request.type_index != Request::no_index;
+    introduced_ = lane.name_type(*arguments.type, origin_.rma.transfers.max_user_header(), request);
     return send(Encoded(request), arguments.sent, arguments.sent_bytes(),
                 arguments.sends ? arguments.contiguous(arguments.sent) : nullptr);
 }
@@ -79,7 +78,7 @@ void RmaOperation::answered(Delivery &delivery) {
     Payload &payload = delivery.payload;
     if (std::exchange(state_, OperationState::over) == OperationState::over) return;
     lane.learn(arguments.window, answer.handle);
-    if (introduces_type_ && answer.verdict == Verdict::done) lane.learn(*arguments.type);
+    if (introduced_ != nullptr && answer.verdict == Verdict::done) introduced_->confirmed = true;
     const bool expects_data = fetches(arguments.verb) && answer.verdict == Verdict::done;
     // Then the answer is wrong, not the operation.
     if (payload.bytes() != (expects_data ? arguments.bytes : 0))

@@ -12,6 +12,12 @@ namespace ucd_ucx::rma {
 class Origin;
 struct EndpointOrder;
 
+// An origin's use of a type on an endpoint.
+struct TypeUse {
+    uint32_t index = Request::no_index;
+    bool confirmed = false; // an answer has confirmed that the index may be used
+};
+
 // The caller holds the lock, except for the functions where ucd_ucx_request says otherwise.
 class RmaOperation final : public ucd_ucx_request,
                            public DeviceWork,
@@ -59,7 +65,7 @@ private:
     ucd_ucx_request *receiving_ = nullptr; // a transfer
     Payload unpacking_;                    // data that a device is unpacking
     OperationState state_ = OperationState::waiting;
-    bool introduces_type_ = false; // the request gives the type its index
+    TypeUse *introduced_ = nullptr; // the request gives the type its index
     Verdict verdict_ = Verdict::done;
     ucs_status_t status_ = UCS_OK;
     int ucd_ = UCD_SUCCESS;

@@ -22,11 +22,6 @@ void EndpointOrder::learn(const ContentId &window, WindowHandle handle) {
     if (found != windows.end()) found->second = handle;
 }
 
-void EndpointOrder::learn(const PeerType &type) {
-    const auto found = types.find(type.id);
-    if (found != types.end()) found->second.confirmed = true;
-}
-
 void EndpointOrder::name_window(const ContentId &window, Request &request) {
     if (last_handle_ == nullptr || !same(last_window_, window)) {
         last_handle_ = nullptr;
@@ -39,7 +34,7 @@ void EndpointOrder::name_window(const ContentId &window, Request &request) {
     if (request.shows_key) request.window = window;
 }
 
-void EndpointOrder::name_type(const PeerType &type, std::size_t max_header, Request &request) {
+TypeUse *EndpointOrder::name_type(const PeerType &type, std::size_t max_header, Request &request) {
     bool is_new = false;
     if (last_type_use_ == nullptr || !same(last_type_, type.id)) {
         last_type_use_ = nullptr;
@@ -53,15 +48,14 @@ void EndpointOrder::name_type(const PeerType &type, std::size_t max_header, Requ
     }
     if (last_type_use_ != nullptr) {
         request.type_index = last_type_use_->index;
-        if (last_type_use_->confirmed) return;
-        if (is_new && type.flattened.size() + Request::max_bytes_before_type <= max_header) {
-            request.form = TypeForm::flattened;
-            request.type = type.flattened;
-            return;
-        }
+        if (last_type_use_->confirmed) return nullptr;
     }
-    request.form = TypeForm::name;
+    const bool fits = type.flattened.size() + Request::max_bytes_before_type <= max_header;
+    const bool is_shown = is_new && fits && last_type_use_ != nullptr;
+    request.form = is_shown ? TypeForm::flattened : TypeForm::name;
     request.type = {reinterpret_cast<const char *>(type.id.data()), type.id.size()};
+    if (is_shown) request.type = type.flattened;
+    return last_type_use_;
 }
 
 // Types -----------------------------------------------------------------------

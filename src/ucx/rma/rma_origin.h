@@ -16,20 +16,16 @@ class OneSided;
 // An endpoint at its origin: what the target is known to have, and operations that wait. A null
 // pointer in `held` is a fence; operations behind it are held back.
 struct EndpointOrder {
-    struct TypeUse {
-        uint32_t index = Request::no_index;
-        bool confirmed = false; // an answer has confirmed that the index may be used
-    };
     // Beyond these limits nothing is remembered, and content ids and keys are sent.
     static constexpr std::size_t max_types = 4096, max_windows = 1024;
 
     // Name the window and the type in the request: by handle and index if the target knows these.
     void name_window(const ContentId &window, Request &request);
-    void name_type(const PeerType &type, std::size_t max_header, Request &request);
+    // Returns the use that the request introduces; null if it introduces none. It stays valid while
+    // the operation is in progress and the endpoint has not failed.
+    TypeUse *name_type(const PeerType &type, std::size_t max_header, Request &request);
     // An answer has shown the window's handle, unless it is 0.
     void learn(const ContentId &window, WindowHandle handle);
-    // An answer has shown that the target knows the type by its index.
-    void learn(const PeerType &type);
     void forget();
     uint64_t held_operations() const {
         return held.size() -
