@@ -97,7 +97,7 @@ Task::Step Task::learn() {
 
 bool Task::start() {
     if (at_work()) return move_pieces(), true;
-    const Step step = window_.is_gone() ? Verdict::no_window : guarded(&Task::prepare);
+    const Step step = window_.is_gone() ? Verdict::no_window : prepare();
     if (!step) return false;
     if (*step != Verdict::done) return finish(*step), true;
     if (state_ == TaskState::receiving_type) return true;
@@ -109,27 +109,22 @@ bool Task::start() {
     return true;
 }
 
-Task::Step Task::guarded(Step (Task::*step)()) {
-    Step result;
-    const Status status = without_exceptions([&] {
-        result = (this->*step)();
-        return success;
-    });
-    return status.ok() ? result : verdict_of(status.code());
-}
-
 // Goes on until data can be moved.
 Task::Step Task::prepare() {
     Step step = Verdict::done;
-    if (state_ == TaskState::needs_type)
-        step = type_data_.is_here() ? learn() : receive_type_in_chunks();
-    if (state_ == TaskState::unchecked) step = check();
-    // Accumulates take the charges for moves when it is their turn in the window's queue, so that
-    // waiting there holds nothing that others need.
-    if (state_ == TaskState::takes_early ||
-        (state_ == TaskState::checked && !accumulates(request_.verb)))
-        step = take_moves();
-    return step;
+    const Status status = without_exceptions([&] {
+        if (state_ == TaskState::needs_type)
+            step = type_data_.is_here() ? learn() : receive_type_in_chunks();
+        if (state_ == TaskState::unchecked) step = check();
+        // Accumulates take the charges for moves when it is their turn in the window's queue, so
+        // that waiting there holds nothing that others need.
+        const bool is_its_turn =
+            !accumulates(request_.verb) || LinkedList<Task, InTurn>::has_list(*this);
+        if (state_ == TaskState::takes_early || (state_ == TaskState::checked && is_its_turn))
+            step = take_moves();
+        return success;
+    });
+    return status.ok() ? step : verdict_of(status.code());
 }
 
 Task::Step Task::check() {
@@ -162,7 +157,6 @@ bool Task::take_place_of_transfer() {
 
 // Does not include chunks, which are charged one by one.
 Task::Step Task::take_moves() {
-    if (state_ == TaskState::charged) return Verdict::done;
     const unsigned transfers = (payload_.is_here() ? 0 : 1) + (answers_in_chunks() ? 1 : 0);
     // Accumulates do not count: only one at a time moves data in a window.
     const bool is_limited = transfers > 0 && !accumulates(request_.verb);
@@ -182,7 +176,7 @@ Task::Step Task::take_moves() {
 // Moving ----------------------------------------------------------------------
 
 void Task::take_turn() {
-    const Step step = guarded(&Task::take_moves);
+    const Step step = prepare();
     if (!step) { // do not wait in the window's queue, where others wait
         enter(TaskState::takes_early);
         return target_.wait(*this);

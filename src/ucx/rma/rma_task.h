@@ -78,7 +78,6 @@ private:
     void ended(ucs_status_t status, int ucd);
     // The verdict of a step, or nothing if the task has to wait.
     using Step = std::optional<Verdict>;
-    Step guarded(Step (Task::*step)());
     Step prepare();
     Step receive_type_in_chunks();
     Step learn();
