@@ -178,7 +178,7 @@ struct Call {
 };
 
 // As MPI_* or PMPI_*, in each way.
-#ifdef OPEN_MPI // Open MPI 4 has persistent calls as an extension
+#if defined OPEN_MPI && OMPI_MAJOR_VERSION < 5 // has persistent calls as an extension
 #define PERSISTENT(name) MPIX_##name##_init
 #define PLAIN_PERSISTENT(name) PMPIX_##name##_init
 #else

@@ -103,20 +103,44 @@ private:
 
     // A LOGICAL is treated as an integer of its size.
     void add_fortran() {
-        for (const MPI_Datatype integer :
-             {MPI_INTEGER, MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8, MPI_LOGICAL})
-            add_integer(integer);
-        for (const MPI_Datatype real : {MPI_REAL, MPI_DOUBLE_PRECISION, MPI_REAL4, MPI_REAL8})
-            add_real(real);
-        for (const MPI_Datatype complex :
-             {MPI_COMPLEX, MPI_DOUBLE_COMPLEX, MPI_COMPLEX8, MPI_COMPLEX16})
-            add_complex(complex);
+        for (const MPI_Datatype integer : {MPI_INTEGER, MPI_LOGICAL}) add_integer(integer);
+        for (const MPI_Datatype real : {MPI_REAL, MPI_DOUBLE_PRECISION}) add_real(real);
+        for (const MPI_Datatype complex : {MPI_COMPLEX, MPI_DOUBLE_COMPLEX}) add_complex(complex);
+        add_fortran_by_size();
         add(MPI_CHARACTER, UCD_TYPE__CHAR);
         add(MPI_2INTEGER, UCD_TYPE__2INT);
         for (const MPI_Datatype pair : {MPI_2REAL, MPI_2DOUBLE_PRECISION}) {
             add(pair, UCD_TYPE__2FLOAT);
             add(pair, UCD_TYPE__2DOUBLE);
         }
+    }
+
+    // Open MPI declares only those that its Fortran compiler has, and none without one.
+    void add_fortran_by_size() {
+#ifdef MPI_INTEGER1
+        add_integer(MPI_INTEGER1);
+#endif
+#ifdef MPI_INTEGER2
+        add_integer(MPI_INTEGER2);
+#endif
+#ifdef MPI_INTEGER4
+        add_integer(MPI_INTEGER4);
+#endif
+#ifdef MPI_INTEGER8
+        add_integer(MPI_INTEGER8);
+#endif
+#ifdef MPI_REAL4
+        add_real(MPI_REAL4);
+#endif
+#ifdef MPI_REAL8
+        add_real(MPI_REAL8);
+#endif
+#ifdef MPI_COMPLEX8
+        add_complex(MPI_COMPLEX8);
+#endif
+#ifdef MPI_COMPLEX16
+        add_complex(MPI_COMPLEX16);
+#endif
     }
 
     std::unordered_map<MPI_Datatype, ucd_type_t> entries_;
