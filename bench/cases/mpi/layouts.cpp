@@ -50,6 +50,15 @@ MPI_Datatype face(int doubles, int fixed) {
     return committed(type);
 }
 
+// A square matrix of doubles, column by column.
+MPI_Datatype transposed(int edge) {
+    MPI_Datatype column, type;
+    MPI_Type_vector(edge, 1, edge, MPI_DOUBLE, &column);
+    MPI_Type_create_hvector(edge, 1, 8, column, &type);
+    MPI_Type_free(&column);
+    return committed(type);
+}
+
 // struct { double x; float not_sent; int id; }
 MPI_Datatype particle() {
     const int lengths[] = {1, 1};
@@ -103,6 +112,24 @@ std::vector<MpiLayout> mpi_layouts(int bytes) {
     all.emplace_back("particles", particle(), bytes / 12);
     all.emplace_back("face y of a cube", face(doubles, 1), 1);
     all.emplace_back("face z of a cube", face(doubles, 2), 1);
+    all.emplace_back("contiguous", MPI_DOUBLE, doubles);
+    return all;
+}
+
+MpiLayout rows_layout(int bytes, int row) {
+    return {"rows of " + std::to_string(row) + " bytes", vector(bytes / row, row / 8, row / 4), 1};
+}
+
+std::vector<MpiLayout> device_layouts(int bytes) {
+    const int doubles = bytes / 8, edge = static_cast<int>(std::sqrt(doubles));
+    std::vector<MpiLayout> all;
+    for (const int row : {8, 128, 4096})
+        if (bytes >= 2 * row) all.push_back(rows_layout(bytes, row));
+    all.emplace_back("face y of a field", vector(edge, edge, 8 * edge), 1);
+    all.emplace_back("face z of a field", vector(edge * edge, 1, 8), 1);
+    all.emplace_back("blocks of 1 to 4 doubles", indexed(doubles), 1);
+    all.emplace_back("particles", particle(), bytes / 12);
+    all.emplace_back("transposed", transposed(edge), 1);
     all.emplace_back("contiguous", MPI_DOUBLE, doubles);
     return all;
 }

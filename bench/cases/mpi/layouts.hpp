@@ -27,6 +27,12 @@ public:
 // Of about so many bytes of data, 64 at least.
 std::vector<MpiLayout> mpi_layouts(int bytes);
 
+// Rows of so many bytes, at twice the distance.
+MpiLayout rows_layout(int bytes, int row);
+
+// For the memory of devices: rows of three lengths, faces of a field, structs, a transpose.
+std::vector<MpiLayout> device_layouts(int bytes);
+
 // Those of ucd-bench --layouts and --apps.
 std::vector<MpiLayout> table_layouts();
 

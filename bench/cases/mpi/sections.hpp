@@ -34,11 +34,16 @@ void fresh_section(const Sizes &sizes);
 void collective_section(const Sizes &sizes);
 // The six faces of a cube; the bytes are those of a face.
 void halo_section(const Sizes &sizes);
-// Ping-pong and MPI_Alltoall with data in a device's memory, beside what users write themselves.
-// False if there is no such device.
-bool device_section(const std::string &device, const Sizes &sizes);
+// Makes this process' device of the list current. To be called before MPI_Init.
+void use_device(const std::string &devices);
+// Ping-pong, an exchange and MPI_Alltoall with data in the memory of devices, beside what users
+// write themselves. `devices` is a list with commas; the processes take one after the other. `only`
+// names one section. False if there is no such device.
+bool device_section(const std::string &devices, const std::string &only, const Sizes &sizes);
 // Measures what libucd-mpi-preload's table of this MPI library needs, and writes its rows to a
 // file. Processes must run with UCD_MPI_ALWAYS=1. False if that fails.
 bool write_tuning(const std::string &path);
+// The same for data in the memory of devices that the MPI library reads.
+bool write_device_tuning(const std::string &devices, const std::string &path);
 
 } // namespace bench
