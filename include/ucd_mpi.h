@@ -11,7 +11,8 @@
  * process starts: UCD_MPI says what it takes over (off, pack or all; default all). UCD_MPI_ALWAYS=1
  * takes over whatever it can, whether it gains or not, for tests and measurements. UCD_MPI_STATS=1
  * prints at MPI_Finalize what was taken over. UCD_MPI_GPU_AWARE=1 or 0 says whether the MPI library
- * can read and write device memory itself; if unset, the MPI library is asked.
+ * can read and write device memory itself; if unset, the MPI library is asked. UCD_MPI_GPU_WAY says
+ * how data with gaps there is packed (device, host or mpi; if unset, a table decides).
  */
 #ifndef UCD_MPI_H_INCLUDED
 #define UCD_MPI_H_INCLUDED

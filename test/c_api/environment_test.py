@@ -61,7 +61,7 @@ class Environment(unittest.TestCase):
             for name in ('UCD_THREADS', 'UCD_CHECK')])
 
     def test_variables_of_other_parts_are_known(self):
-        done = run(UCD_LOG_LEVEL='error', UCD_MPI='off', UCD_MPI_STATS='1', UCD_MPI_GPU_AWARE='0',
+        done = run(UCD_LOG_LEVEL='error', UCD_MPI='off', UCD_MPI_STATS='1', UCD_MPI_GPU_AWARE='0', UCD_MPI_GPU_WAY='host',
                    UCD_PLUGIN_PATH='', UCD_REQUIRE_BACKEND='seq', UCD_TEST_SEED='1',
                    UCD_ZE_DRIVER_DEVICES='2', UCD_STAND_IN='x', UCD_SOURCE='x', UCDX_THREADS='1', XUCD_Y='1')
         self.assertEqual((done.returncode, done.stderr), (0, ''))

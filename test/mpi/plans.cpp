@@ -1,7 +1,10 @@
-// A tool that counts plans, and their starts, between libucd-mpi-preload and libucd.
-// UCD_TEST_PLANS=refuse lets no plan be made.
+// A tool between libucd-mpi-preload and libucd that counts plans and their starts.
+// UCD_TEST_PLANS=refuse lets no plan be made. UCD_TEST_DEVICE_MEMORY=refuse leaves
+// libucd-mpi-preload no memory on devices, and UCD_TEST_DEVICE_MEMORY=some none for every second
+// block.
 
 #include <ucd.h>
+#include <ucd_memory.h>
 
 #include <atomic>
 #include <cstdio>
@@ -32,6 +35,18 @@ int ucd_plan_create(ucd_move_t *moves, uintptr_t count, ucd_info_t info, ucd_op_
     const int rc = NEXT(ucd_plan_create)(moves, count, info, op, plan);
     made += rc == UCD_SUCCESS;
     return rc;
+}
+
+int ucd_memory_alloc(const char *device, int kind, uintptr_t bytes, void **address) {
+    static std::atomic<int> blocks{0};
+    const char *const wanted = std::getenv("UCD_TEST_DEVICE_MEMORY");
+    Dl_info caller;
+    const bool is_ours = wanted != nullptr && kind == UCD_MEMORY__DEVICE &&
+                         dladdr(__builtin_return_address(0), &caller) != 0 &&
+                         std::strstr(caller.dli_fname, "ucd-mpi-preload") != nullptr;
+    if (is_ours && (std::strcmp(wanted, "refuse") == 0 || ++blocks % 2 == 0))
+        return UCD_ERR__OUT_OF_MEM;
+    return NEXT(ucd_memory_alloc)(device, kind, bytes, address);
 }
 
 int ucd_plan_start(ucd_plan_t plan, ucd_request_t *request) {

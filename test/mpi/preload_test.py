@@ -192,6 +192,34 @@ class Devices(unittest.TestCase):
         text = run('env', self.LIBRARIES, EXCHANGE, '20', UCD_MPI_STATS='1')
         self.assertIn('all messages arrived', text)
 
+    # Such an MPI library is any, if the host can read the memory of these devices.
+    READ = {'UCD_TEST_DEVICE': 'hostgpu:0', 'UCD_TEST_DEVICE_IS_READ': '1', 'UCD_MPI_GPU_AWARE': '1', 'UCD_MPI_STATS': '1'}
+
+    def packed_on_device(self, text):
+        return sum(int(count) for count in re.findall(r'(\d+) packed on a device', text))
+
+    def test_an_mpi_that_reads_devices_gets_packed_device_memory(self):
+        text = run('env', self.LIBRARIES, EXCHANGE, '20', **self.READ) # no table: on the device
+        self.assertIn('all messages arrived', text)
+        self.assertGreater(self.packed_on_device(text), 100)
+        text = run('env', self.LIBRARIES, COLLECTIVES, processes=3, UCD_MPI_GPU_WAY='device', **self.READ)
+        self.assertIn('all results agree', text)
+        self.assertGreater(self.packed_on_device(text), 50)
+        for way in ('host', 'mpi'):
+            text = run('env', self.LIBRARIES, EXCHANGE, '0', UCD_MPI_GPU_WAY=way, **self.READ)
+            self.assertIn('all messages arrived', text)
+            self.assertEqual(self.packed_on_device(text), 0)
+        self.assertIn('UCD_MPI_GPU_WAY is best; it must be device, host or mpi',
+                      run('env', self.LIBRARIES, EXCHANGE, '0', UCD_MPI_GPU_WAY='best', **self.READ))
+
+    def test_a_device_without_memory_for_packed_messages(self):
+        libraries = f'LD_PRELOAD={PLANS}:{UCD_ON_THREADS}:{PRELOAD}'
+        for has, taken in (('refuse', False), ('some', True)):
+            text = run('env', libraries, EXCHANGE, '0', UCD_MPI_GPU_WAY='device', UCD_TEST_DEVICE_MEMORY=has, **self.READ)
+            self.assertIn('all messages arrived', text)
+            self.assertEqual(text.count('no memory on hostgpu:0 to pack a message'), 2, text)
+            self.assertEqual(self.packed_on_device(text) > 0, taken)
+
     def test_contiguous_data_is_left_to_an_mpi_that_reads_devices(self):
         text = run('env', self.LIBRARIES, EXCHANGE, '0', UCD_TEST_DEVICE='hostgpu:0', UCD_MPI_GPU_AWARE='1', status=1)
         self.assertRegex(text, '(?i)segmentation fault|signal 11')

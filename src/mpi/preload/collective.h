@@ -24,9 +24,9 @@ inline const void *address(const void *buffer, MPI_Count displ) {
                                           static_cast<std::uintptr_t>(displ));
 }
 
-// The structs below hold the arguments for one side of a call. `device` returns the device whose
-// memory the data is in, if MPI cannot read that memory; otherwise null. `arguments` returns the
-// arguments to pass to MPI.
+// The structs below hold the arguments for one side of a call. `route` returns that of data in
+// device memory; it is empty if MPI moves the data. `arguments` returns the arguments to pass to
+// MPI.
 
 // `count` items for each process, consecutive in the buffer.
 template <class Count>
@@ -41,14 +41,14 @@ struct EqualBlocks {
         in_view.add({buffer, count, datatype, blocks});
         return in_view.worth_packing();
     }
-    const NamedDevice *device(int blocks) const {
+    DeviceRoute route(Call call, int blocks) const {
         MPI_Count items = 0;
-        const bool fits = !__builtin_mul_overflow(MPI_Count{count}, blocks, &items);
-        return fits ? find_on_device(buffer, items, datatype).device : nullptr;
+        if (__builtin_mul_overflow(MPI_Count{count}, blocks, &items)) return {};
+        return find_on_device(call, buffer, items, datatype, blocks).route;
     }
-    PackedSide packed(Call call, int blocks, const NamedDevice *device) const {
+    PackedSide packed(Call call, int blocks, DeviceRoute route) const {
         PackedSide side;
-        side.blocks = PackedBlocks(call, {{buffer, count, datatype, blocks}}, device);
+        side.blocks = PackedBlocks(call, {{buffer, count, datatype, blocks}}, route);
         return side;
     }
     auto arguments() const { return std::tuple(buffer, count, datatype); }
@@ -73,17 +73,18 @@ struct CountedBlocks {
         for (int i = 0; i < blocks; ++i) in_view.add({buffer, counts[i], datatype});
         return in_view.worth_packing();
     }
-    const NamedDevice *device(int blocks) const {
-        if (counts == nullptr || displs == nullptr) return nullptr;
+    DeviceRoute route(Call call, int blocks) const {
+        if (counts == nullptr || displs == nullptr) return {};
         int first = 0;
         while (first < blocks && counts[first] == 0) ++first;
         MPI_Count lb = 0, extent = 0;
         if (first == blocks || PMPI_Type_get_extent_x(datatype, &lb, &extent) != MPI_SUCCESS)
-            return nullptr;
-        return find_on_device(address(buffer, displs[first] * extent), counts[first], datatype)
-            .device;
+            return {};
+        return find_on_device(call, address(buffer, displs[first] * extent), counts[first],
+                              datatype)
+            .route;
     }
-    PackedSide packed(Call call, int blocks, const NamedDevice *device) const {
+    PackedSide packed(Call call, int blocks, DeviceRoute route) const {
         MPI_Count lb = 0, extent = 0;
         PackedSide side;
         if (PMPI_Type_get_extent_x(datatype, &lb, &extent) != MPI_SUCCESS) return side;
@@ -96,7 +97,7 @@ struct CountedBlocks {
             items += counts[i];
         }
         if (items <= std::numeric_limits<Displ>::max())
-            side.blocks = PackedBlocks(call, all, device);
+            side.blocks = PackedBlocks(call, all, route);
         return side;
     }
     auto arguments() const { return std::tuple(buffer, counts, displs, datatype); }
@@ -124,20 +125,20 @@ struct TypedBlocks {
         return in_view.worth_packing();
     }
     // Each block is checked, because the blocks may be in different memories.
-    const NamedDevice *device(int blocks) const {
-        if (!may_be_taken()) return nullptr;
-        const NamedDevice *found = nullptr;
-        for (int i = 0; i < blocks && found == nullptr; ++i)
-            found = find_on_device(address(buffer, displs[i]), counts[i], datatypes[i]).device;
+    DeviceRoute route(Call call, int blocks) const {
+        DeviceRoute found;
+        for (int i = 0; i < blocks && may_be_taken() && !found; ++i)
+            found =
+                find_on_device(call, address(buffer, displs[i]), counts[i], datatypes[i]).route;
         return found;
     }
-    PackedSide packed(Call call, int blocks, const NamedDevice *device) const {
+    PackedSide packed(Call call, int blocks, DeviceRoute route) const {
         PackedSide side;
         std::vector<ProcessBlock> all;
         all.reserve(static_cast<std::size_t>(blocks));
         for (int i = 0; i < blocks; ++i)
             all.push_back({address(buffer, displs[i]), counts[i], datatypes[i]});
-        PackedBlocks packed(call, all, device);
+        PackedBlocks packed(call, all, route);
         if (!packed || packed.bytes() > std::numeric_limits<Displ>::max()) return side;
         for (int i = 0; i < blocks; ++i) {
             const auto at = static_cast<std::size_t>(i);
@@ -207,21 +208,22 @@ CollectivePtr collective_data(Call call, Pattern pattern, const Send &send, cons
     if (!may_send && !may_receive && !devices) return nullptr;
     const std::optional<Participation> p = participation(pattern, send.buffer, comm);
     if (!p) return nullptr;
-    const NamedDevice *const from = devices && reads.send ? send.device(p->sends_to) : nullptr;
-    const NamedDevice *const to =
-        devices && reads.receive ? receive.device(p->receives_from) : nullptr;
+    const DeviceRoute from =
+        devices && reads.send ? send.route(call, p->sends_to) : DeviceRoute{};
+    const DeviceRoute to =
+        devices && reads.receive ? receive.route(call, p->receives_from) : DeviceRoute{};
     const bool on_host = kept && !p->alone;
-    const bool sends =
-        from != nullptr || (may_send && on_host && send.worth_packing(p->sends_to, use));
-    const bool receives =
-        to != nullptr || (may_receive && on_host && receive.worth_packing(p->receives_from, use));
+    const bool sends = from || (may_send && on_host && !from.left_to_mpi &&
+                                send.worth_packing(p->sends_to, use));
+    const bool receives = to || (may_receive && on_host && !to.left_to_mpi &&
+                                 receive.worth_packing(p->receives_from, use));
     if (!sends && !receives) return nullptr;
     auto data = std::make_unique<CollectiveData>();
     if (sends) data->sent = send.packed(call, p->sends_to, from);
     if (receives) data->received = receive.packed(call, p->receives_from, to);
     data->participation = *p;
-    data->on_device = from != nullptr || to != nullptr;
-    data->failed = (from != nullptr && !data->sent) || (to != nullptr && !data->received) ||
+    data->on_device = from || to;
+    data->failed = (from && !data->sent) || (to && !data->received) ||
                    (data->on_device && !kept && !data->has_predefined_items());
     return data->sent || data->received || data->failed ? std::move(data) : nullptr;
 }

@@ -26,7 +26,7 @@ bool BlocksInView::worth_packing() const {
 }
 
 PackedBlocks::PackedBlocks(Call call, const std::vector<ProcessBlock> &blocks,
-                           const NamedDevice *device)
+                           DeviceRoute route)
     : parts_(blocks.size()) {
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         const ProcessBlock &block = blocks[i];
@@ -37,11 +37,12 @@ PackedBlocks::PackedBlocks(Call call, const std::vector<ProcessBlock> &blocks,
         KnownType *const known = find_to_pack(block.datatype, items);
         if (known == nullptr) return;
         if (known->size() == 0) continue;
-        parts_[i].typed = MessageBuffer(call, known, block.buffer, items, device);
+        parts_[i].typed = MessageBuffer(call, known, block.buffer, items, route);
         if (__builtin_add_overflow(bytes_, parts_[i].typed.bytes(), &bytes_)) return;
         repeated_ = block.repeated;
     }
-    memory_ = PackedMemory(bytes_, device);
+    memory_ = PackedMemory(bytes_, route);
+    if (memory_.on_device()) count_on_device(call);
 }
 
 MPI_Datatype PackedBlocks::item_datatype(std::size_t block) const {

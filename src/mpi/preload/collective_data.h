@@ -37,8 +37,8 @@ private:
 class PackedBlocks {
 public:
     PackedBlocks() = default;
-    // The blocks are worth packing, or some are in the memory of the device.
-    PackedBlocks(Call call, const std::vector<ProcessBlock> &blocks, const NamedDevice *device);
+    // The blocks are worth packing, or some are in device memory and have the route.
+    PackedBlocks(Call call, const std::vector<ProcessBlock> &blocks, DeviceRoute route);
 
     explicit operator bool() const { return memory_.data() != nullptr; }
     std::uintptr_t bytes() const { return bytes_; }

@@ -1,4 +1,5 @@
-// Device memory that the host cannot read. Data there is staged through host memory.
+// Device memory that the host cannot read. Data there is packed on the device and given to MPI
+// there, or staged through host memory.
 #pragma once
 
 #include <atomic>
@@ -9,6 +10,15 @@ namespace ucd_mpi {
 struct NamedDevice {
     std::string name;          // as in the hints of ucd.h
     bool mpi_reads_it = false; // MPI itself moves contiguous data in its memory
+};
+
+// Where data in a device's memory is packed, if this library packs it.
+struct DeviceRoute {
+    const NamedDevice *device = nullptr; // null: the data is not in device memory, or left to MPI
+    bool stays_there = false; // packed in the device's memory, which MPI reads; else in pinned
+                              // memory of the host
+    bool left_to_mpi = false; // data in device memory that MPI reads
+    explicit operator bool() const { return device != nullptr; }
 };
 
 // Whether a GPU backend is available; if not, buffers are not looked up. The first call initialises

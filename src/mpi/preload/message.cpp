@@ -1,5 +1,7 @@
 #include "preload/message.h"
 
+#include <algorithm>
+
 namespace ucd_mpi {
 
 KnownType *find_to_pack(MPI_Datatype datatype, MPI_Count count) {
@@ -25,9 +27,17 @@ std::intptr_t some_byte(MPI_Datatype datatype) {
     return static_cast<std::intptr_t>(lb);
 }
 
+// MPI copies the message within its process: to the buffer that the user attached, in host memory;
+// or to receive in the place of what is sent.
+bool copies_by_host(Call call) {
+    return call == Call::Bsend || call == Call::Ibsend || call == Call::Bsend_init ||
+           call == Call::Sendrecv_replace || call == Call::Isendrecv_replace;
+}
+
 } // namespace
 
-InDeviceMemory find_on_device(const void *buffer, MPI_Count count, MPI_Datatype datatype) {
+InDeviceMemory find_on_device(Call call, const void *buffer, MPI_Count count, MPI_Datatype datatype,
+                              int by_parts) {
     if (count <= 0 || datatype == MPI_DATATYPE_NULL) return {};
     const NamedDevice *const device =
         device_of(reinterpret_cast<const void *>(reinterpret_cast<std::uintptr_t>(buffer) +
@@ -37,16 +47,25 @@ InDeviceMemory find_on_device(const void *buffer, MPI_Count count, MPI_Datatype 
     if (known == nullptr || known->size() == 0) return {};
     const bool contiguous =
         known->facts().several_are_contiguous || (count == 1 && known->facts().one_is_contiguous);
-    if (device->mpi_reads_it && contiguous) return {};
-    return {known, device};
+    // MPI libraries that move device memory in messages do not all pack it.
+    if (!device->mpi_reads_it || is_packing(call)) return {known, {device}};
+    constexpr DeviceRoute left = {.left_to_mpi = true};
+    if (contiguous) return {known, left};
+    if (copies_by_host(call)) return {known, {device}};
+    const auto bytes = known->size() * static_cast<std::uintptr_t>(count);
+    const DeviceWay way = device_way(known->facts().mean_segment,
+                                     bytes / static_cast<std::uintptr_t>(std::max(by_parts, 1)));
+    if (way == DeviceWay::mpi) return {known, left};
+    return {known, {device, way == DeviceWay::device}};
 }
 
 InDeviceMemory find_packed_on_device(const void *packed, MPI_Count count, MPI_Datatype datatype) {
     if (count <= 0 || datatype == MPI_DATATYPE_NULL) return {};
     const NamedDevice *const device = device_of(packed);
-    if (device == nullptr || device->mpi_reads_it) return {};
+    if (device == nullptr) return {};
     KnownType *const known = find_to_pack(datatype, count);
-    return known != nullptr && known->size() > 0 ? InDeviceMemory{known, device} : InDeviceMemory{};
+    return known != nullptr && known->size() > 0 ? InDeviceMemory{known, {device}}
+                                                 : InDeviceMemory{};
 }
 
 int raise_error(MPI_Comm comm) {

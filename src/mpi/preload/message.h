@@ -19,13 +19,15 @@ inline bool is_packing(Call call) {
 // The type of items that must be packed, whether that pays or not. Null if it cannot be converted.
 KnownType *find_to_pack(MPI_Datatype datatype, MPI_Count count);
 
-// Items in device memory that MPI cannot move: the device, and the type, which has been converted.
+// Items in device memory that this library moves: the route, and the type, which has been converted.
 struct InDeviceMemory {
     KnownType *known = nullptr;
-    const NamedDevice *device = nullptr;
+    DeviceRoute route;
 };
-// `device` is null if MPI can move the items, or if the arguments are invalid.
-InDeviceMemory find_on_device(const void *buffer, MPI_Count count, MPI_Datatype datatype);
+// The route is empty if the items are not in device memory, if MPI moves them, or if the arguments
+// are invalid. `by_parts`: to or from so many processes.
+InDeviceMemory find_on_device(Call call, const void *buffer, MPI_Count count, MPI_Datatype datatype,
+                              int by_parts = 1);
 // The same for a typed buffer in any memory whose packed form is at `packed`.
 InDeviceMemory find_packed_on_device(const void *packed, MPI_Count count, MPI_Datatype datatype);
 
@@ -49,11 +51,9 @@ public:
     MessageBuffer(Call call, const void *buffer, Count count, MPI_Datatype datatype,
                   ExpectedUse use = ExpectedUse::once) {
         if (has_devices()) {
-            const InDeviceMemory found = find_on_device(buffer, count, datatype);
-            if (found.device != nullptr) {
-                take_on_device<Count>(call, found, buffer, count);
-                return;
-            }
+            const InDeviceMemory found = find_on_device(call, buffer, count, datatype);
+            if (found.route) take_on_device<Count>(call, found, buffer, count);
+            if (found.route || found.route.left_to_mpi) return;
         }
         KnownType *const known = find_known(datatype, count, use);
         if (known == nullptr || count <= 0) return;
@@ -81,22 +81,27 @@ public:
         MessageBuffer typed(call, buffer, count, datatype);
         if (typed || !has_devices()) return typed;
         const InDeviceMemory found = find_packed_on_device(packed, count, datatype);
-        return found.device != nullptr
-                   ? MessageBuffer(call, found.known, buffer, count, found.device)
-                   : MessageBuffer();
+        return found.route ? MessageBuffer(call, found.known, buffer, count, found.route)
+                           : MessageBuffer();
     }
 
     // For a type that has been converted. The caller has checked that the number of bytes does not
     // overflow.
     MessageBuffer(Call call, KnownType *known, const void *buffer, MPI_Count count,
-                  const NamedDevice *device = nullptr)
-        : call_(call), type_(known), device_(device), buffer_(const_cast<void *>(buffer)),
+                  DeviceRoute route = {})
+        : call_(call), type_(known), route_(route), buffer_(const_cast<void *>(buffer)),
           count_(count), bytes_(known->size() * static_cast<std::uintptr_t>(count)) {}
 
     explicit operator bool() const { return static_cast<bool>(type_); }
     std::uintptr_t bytes() const { return bytes_; }
-    // Null if MPI could also move the data.
-    const NamedDevice *device() const { return device_; }
+    // The data is in device memory, and MPI does not move it.
+    bool on_device() const { return static_cast<bool>(route_); }
+    // For all packed bytes, or none.
+    PackedMemory packed_memory() const {
+        PackedMemory memory(bytes_, route_);
+        if (memory.on_device()) count_on_device(call_);
+        return memory;
+    }
 
     // How the packed data is sent as a message: elements without gaps.
     MPI_Datatype packed_datatype() const { return signature_.datatype; }
@@ -162,7 +167,7 @@ private:
         if (signature_.datatype == MPI_DATATYPE_NULL) return;
         call_ = call;
         type_ = KnownTypeRef(found.known);
-        device_ = found.device;
+        route_ = found.route;
         buffer_ = const_cast<void *>(buffer);
         count_ = count;
         bytes_ = found.known->size() * static_cast<std::uintptr_t>(count);
@@ -177,7 +182,7 @@ private:
 
     Call call_ = {};
     KnownTypeRef type_;
-    const NamedDevice *device_ = nullptr;
+    DeviceRoute route_;
     PackedSignature signature_; // of a message; the type owns its datatype
     void *buffer_ = nullptr;
     MPI_Count count_ = 0;

@@ -24,7 +24,7 @@ int pack(Call call, Next next, const void *inbuf, Count incount, MPI_Datatype da
                 count_taken(call);
                 return MPI_SUCCESS;
             }
-            if (typed.device() != nullptr) return raise_error(comm);
+            if (typed.on_device()) return raise_error(comm);
         }
     }
     count_passed(call);
@@ -43,7 +43,7 @@ int unpack(Call call, Next next, const void *inbuf, Count insize, Count *positio
                 count_taken(call);
                 return MPI_SUCCESS;
             }
-            if (typed.device() != nullptr) return raise_error(comm);
+            if (typed.on_device()) return raise_error(comm);
         }
     }
     count_passed(call);

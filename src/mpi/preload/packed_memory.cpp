@@ -4,7 +4,9 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <bit>
+#include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <mutex>
@@ -17,6 +19,7 @@ constexpr int smallest_class = 12; // size class of blocks of 4 KiB
 constexpr int huge_page_class = 21;
 constexpr int classes = 48;
 constexpr std::size_t max_kept = std::size_t{256} << 20;
+constexpr std::size_t max_kept_on_device = std::size_t{512} << 20;
 
 // Never destroyed, because messages may be in progress when the process ends.
 struct KeptBlocks {
@@ -33,30 +36,43 @@ struct KeptBlocks {
         bytes -= std::size_t{1} << size_class;
         return block;
     }
+    // For memory of a device: frees blocks, the smallest ones first, until no more than so many
+    // bytes are left. False if there were no more.
+    bool free_down_to(std::size_t left) {
+        const std::lock_guard lock(mutex);
+        if (bytes <= left) return false;
+        for (int size_class = 0; size_class < classes && bytes > left; ++size_class)
+            for (std::vector<void *> &free = blocks[size_class]; !free.empty() && bytes > left;) {
+                (void)ucd_memory_free(free.back());
+                free.pop_back();
+                bytes -= std::size_t{1} << size_class;
+            }
+        return true;
+    }
     // False if there is too much already. A part of a huge page is always kept, because it cannot
     // be given back alone.
-    bool keep(void *block, int size_class, bool is_part) {
+    bool keep(void *block, int size_class, bool is_part, std::size_t most = max_kept) {
         const std::size_t size = std::size_t{1} << size_class;
         const std::lock_guard lock(mutex);
-        if (!is_part && bytes + size > max_kept) return false;
+        if (!is_part && bytes + size > most) return false;
         blocks[size_class].push_back(block);
         bytes += size;
         return true;
     }
 };
 
-// The blocks of pageable memory if `device` is null, else of memory pinned for the device.
-KeptBlocks &kept_for(const NamedDevice *device) {
+// The blocks in the memory of a route; pageable ones without one.
+KeptBlocks &kept_for(DeviceRoute route) {
     static KeptBlocks &pageable = *new KeptBlocks;
-    if (device == nullptr) return pageable;
+    if (!route) return pageable;
     static std::mutex &mutex = *new std::mutex;
-    static auto &pinned = *new std::map<const NamedDevice *, KeptBlocks>;
+    static auto &others = *new std::map<std::pair<const NamedDevice *, bool>, KeptBlocks>;
     const std::lock_guard lock(mutex);
-    return pinned[device];
+    return others[{route.device, route.stays_there}];
 }
 
-bool is_part_of_huge_page(int size_class, const NamedDevice *pinned_for) {
-    return pinned_for == nullptr && size_class < huge_page_class;
+bool is_part_of_huge_page(int size_class, DeviceRoute route) {
+    return !route && size_class < huge_page_class;
 }
 
 // Whole huge pages, if the kernel has some. MPI libraries let the kernel copy between two
@@ -73,7 +89,7 @@ void *allocate_huge_pages(int size_class) {
 
 // A block that is smaller than a huge page is half of a larger block.
 void *take_pageable(int size_class) {
-    KeptBlocks &kept = kept_for(nullptr);
+    KeptBlocks &kept = kept_for({});
     if (void *const block = kept.take(size_class)) return block;
     if (size_class >= huge_page_class) return allocate_huge_pages(size_class);
     char *const both = static_cast<char *>(take_pageable(size_class + 1));
@@ -81,30 +97,58 @@ void *take_pageable(int size_class) {
     return both;
 }
 
+// Null if there is none, also after the kept blocks of other sizes have been freed.
+void *take_on_device(int size_class, DeviceRoute route) {
+    KeptBlocks &kept = kept_for(route);
+    if (void *const block = kept.take(size_class)) return block;
+    const int kind = route.stays_there ? UCD_MEMORY__DEVICE : UCD_MEMORY__PINNED;
+    void *block = nullptr;
+    for (const bool again : {false, true}) {
+        if (again && !kept.free_down_to(0)) break;
+        if (ucd_memory_alloc(route.device->name.c_str(), kind, std::size_t{1} << size_class,
+                             &block) == UCD_SUCCESS)
+            return block;
+    }
+    return nullptr;
+}
+
+void log_lack_of_memory(DeviceRoute route, std::size_t bytes) {
+    static std::atomic<bool> logged{false};
+    if (!route.stays_there || logged.exchange(true)) return;
+    std::fprintf(stderr,
+                 "libucd-mpi-preload: no memory on %s to pack a message of %zu bytes; messages for "
+                 "which there is none go through the host\n",
+                 route.device->name.c_str(), bytes);
+}
+
 } // namespace
 
-PackedMemory::PackedMemory(std::size_t bytes, const NamedDevice *device)
-    : size_class_(bytes <= 1 ? smallest_class : static_cast<int>(std::bit_width(bytes - 1))),
-      pinned_for_(device) {
+PackedMemory::PackedMemory(std::size_t bytes, DeviceRoute route)
+    : size_class_(bytes <= 1 ? smallest_class : static_cast<int>(std::bit_width(bytes - 1))) {
     if (size_class_ < smallest_class) size_class_ = smallest_class;
     if (bytes == 0 || size_class_ >= classes) return;
-    if (device != nullptr) {
-        data_ = kept_for(device).take(size_class_);
-        if (data_ != nullptr ||
-            ucd_memory_alloc(device->name.c_str(), UCD_MEMORY__PINNED,
-                             std::size_t{1} << size_class_, &data_) == UCD_SUCCESS)
-            return;
-        pinned_for_ = nullptr;
+    for (; route; route = route.stays_there ? DeviceRoute{route.device} : DeviceRoute{}) {
+        data_ = take_on_device(size_class_, route);
+        if (data_ != nullptr) break;
+        log_lack_of_memory(route, bytes);
     }
-    data_ = take_pageable(size_class_);
+    route_ = route;
+    if (!route) data_ = take_pageable(size_class_);
 }
 
 PackedMemory::~PackedMemory() {
-    if (data_ == nullptr ||
-        kept_for(pinned_for_)
-            .keep(data_, size_class_, is_part_of_huge_page(size_class_, pinned_for_)))
+    if (data_ == nullptr) return;
+    KeptBlocks &kept = kept_for(route_);
+    const std::size_t size = std::size_t{1} << size_class_;
+    if (route_.stays_there && size <= max_kept_on_device) {
+        // A new block has to be opened by each peer, so a large one takes the place of others.
+        (void)kept.free_down_to(max_kept_on_device - size);
+        if (kept.keep(data_, size_class_, false, max_kept_on_device)) return;
+    } else if (!route_.stays_there &&
+               kept.keep(data_, size_class_, is_part_of_huge_page(size_class_, route_))) {
         return;
-    if (pinned_for_ != nullptr)
+    }
+    if (route_)
         (void)ucd_memory_free(data_);
     else
         std::free(data_);

@@ -1,5 +1,6 @@
 // Memory for packed messages, which MPI reads and writes. Freed blocks are kept for later messages,
-// because faulting in fresh pages takes longer than packing into them.
+// because faulting in fresh pages, pinning them, and allocating on a device take longer than
+// packing.
 #pragma once
 
 #include "preload/device.h"
@@ -12,26 +13,27 @@ namespace ucd_mpi {
 class PackedMemory {
 public:
     PackedMemory() = default;
-    // If `device` is not null, the memory is pinned if possible. data() is null if the allocation
-    // fails, and for 0 bytes.
-    explicit PackedMemory(std::size_t bytes, const NamedDevice *device = nullptr);
+    // In the memory of the route; pageable without one. If the device has no memory, it is pinned,
+    // and else pageable. data() is null if that fails, too, and for 0 bytes.
+    explicit PackedMemory(std::size_t bytes, DeviceRoute route = {});
     PackedMemory(PackedMemory &&other) noexcept
         : data_(std::exchange(other.data_, nullptr)), size_class_(other.size_class_),
-          pinned_for_(other.pinned_for_) {}
+          route_(other.route_) {}
     PackedMemory &operator=(PackedMemory &&other) noexcept {
         std::swap(data_, other.data_);
         std::swap(size_class_, other.size_class_);
-        std::swap(pinned_for_, other.pinned_for_);
+        std::swap(route_, other.route_);
         return *this;
     }
     ~PackedMemory();
 
     void *data() const { return data_; }
+    bool on_device() const { return data_ != nullptr && route_.stays_there; }
 
 private:
     void *data_ = nullptr;
     int size_class_ = 0;
-    const NamedDevice *pinned_for_ = nullptr;
+    DeviceRoute route_; // where it is; empty: pageable
 };
 
 } // namespace ucd_mpi

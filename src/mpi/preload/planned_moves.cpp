@@ -2,7 +2,27 @@
 
 namespace ucd_mpi {
 
+namespace {
+
+// The same ranges as moves of ucd.h.
+std::vector<ucd_move_t> moves_of(PlannedDirection direction,
+                                 const std::vector<PackedRange> &ranges) {
+    std::vector<ucd_move_t> moves;
+    for (const PackedRange &range : ranges)
+        moves.push_back(direction == PlannedDirection::pack
+                            ? range.typed->packing(range.packed, range.offset, range.bytes)
+                            : range.typed->unpacking(range.packed, range.bytes));
+    return moves;
+}
+
+} // namespace
+
 int move_once(PlannedDirection direction, const std::vector<PackedRange> &ranges) {
+    if (ranges.size() > 1 && ranges.front().typed->on_device()) {
+        std::vector<ucd_move_t> moves = moves_of(direction, ranges);
+        for (const PackedRange &range : ranges) count_moved(range.typed->call(), range.bytes);
+        return ucd_move(moves.data(), moves.size(), UCD_INFO__NULL, UCD_OP__REPLACE);
+    }
     for (const PackedRange &range : ranges) {
         const int rc = direction == PlannedDirection::pack
                            ? range.typed->pack(range.packed, range.offset, range.bytes)
@@ -14,13 +34,8 @@ int move_once(PlannedDirection direction, const std::vector<PackedRange> &ranges
 
 PlannedMoves::PlannedMoves(PlannedDirection direction, const std::vector<PackedRange> &ranges) {
     if (ranges.empty()) return;
-    std::vector<ucd_move_t> moves;
-    for (const PackedRange &range : ranges) {
-        moves.push_back(direction == PlannedDirection::pack
-                            ? range.typed->packing(range.packed, range.offset, range.bytes)
-                            : range.typed->unpacking(range.packed, range.bytes));
-        bytes_ += range.bytes;
-    }
+    std::vector<ucd_move_t> moves = moves_of(direction, ranges);
+    for (const PackedRange &range : ranges) bytes_ += range.bytes;
     call_ = ranges.front().typed->call();
     if (ucd_plan_create(moves.data(), moves.size(), UCD_INFO__NULL, UCD_OP__REPLACE, &plan_) !=
         UCD_SUCCESS)

@@ -18,7 +18,8 @@ struct PackedRange {
 
 enum class PlannedDirection { pack, unpack };
 
-// Move one range after the other. Return a status of ucd.h.
+// Moves all ranges; those of data in device memory by one call, and so by one launch. Returns a
+// status of ucd.h.
 int move_once(PlannedDirection direction, const std::vector<PackedRange> &ranges);
 
 // A plan of ucd.h for all ranges together.

@@ -18,7 +18,7 @@ MessageBuffer message(Call call, const void *buffer, Count count, MPI_Datatype d
 // Packs the data of a send. Returns memory without data if that failed; the call is then passed to
 // MPI.
 inline PackedMemory packed_bytes(const MessageBuffer &typed) {
-    PackedMemory packed(typed.bytes(), typed.device());
+    PackedMemory packed = typed.packed_memory();
     return packed.data() != nullptr && typed.pack(packed.data()) == UCD_SUCCESS ? std::move(packed)
                                                                                 : PackedMemory();
 }
@@ -32,7 +32,7 @@ int blocking_send(Call call, Next next, const void *buf, Count count, MPI_Dataty
             return next(packed.data(), typed.packed_count<Count>(), typed.packed_datatype(), dest,
                         tag, comm);
         }
-        if (typed.device() != nullptr) return raise_error(comm);
+        if (typed.on_device()) return raise_error(comm);
     }
     count_passed(call);
     return next(buf, count, datatype, dest, tag, comm);
@@ -86,7 +86,7 @@ int nonblocking_send(Call call, Next next, const void *buf, Count count, MPI_Dat
         if (const auto rc =
                 start_packed<Count>(call, send, track, typed, packed_bytes(typed), comm))
             return *rc;
-        if (typed.device() != nullptr) return raise_error(comm);
+        if (typed.on_device()) return raise_error(comm);
     }
     count_passed(call);
     return send(buf, count, datatype);
@@ -107,9 +107,9 @@ int persistent(Call call, Next next, bool receives, const void *buf, Count count
             add_operation(*request, std::move(operation));
         };
         if (const auto rc = start_packed<Count>(call, init, track, typed,
-                                                PackedMemory(typed.bytes(), typed.device()), comm))
+                                                typed.packed_memory(), comm))
             return *rc;
-        if (typed.device() != nullptr) return raise_error(comm);
+        if (typed.on_device()) return raise_error(comm);
     }
     count_passed(call);
     return init(buf, count, datatype);
@@ -146,10 +146,10 @@ int receive_packed(Call call, Next next, MessageBuffer typed, PackedMemory packe
 template <class Next, class Count>
 int receive_now(Call call, Next next, const ReceivedMessage<Count> &user, MessageBuffer typed,
                 MPI_Comm comm, MPI_Status *status) {
-    PackedMemory packed(typed ? typed.bytes() : 0, typed.device());
+    PackedMemory packed = typed.packed_memory();
     if (typed && packed.data() != nullptr)
         return receive_packed<Count>(call, next, std::move(typed), std::move(packed), comm, status);
-    if (typed.device() != nullptr) return raise_error(comm);
+    if (typed.on_device()) return raise_error(comm);
     count_passed(call);
     const int rc = next(user.buf, user.count, user.datatype, status);
     progress_freed();
@@ -166,9 +166,9 @@ int start_to_receive(Call call, Next next, const ReceivedMessage<Count> &user, M
             add_operation(*request, std::move(operation));
         };
         if (const auto rc = start_packed<Count>(call, next, track, typed,
-                                                PackedMemory(typed.bytes(), typed.device()), comm))
+                                                typed.packed_memory(), comm))
             return *rc;
-        if (typed.device() != nullptr) return raise_error(comm);
+        if (typed.on_device()) return raise_error(comm);
     }
     count_passed(call);
     return next(user.buf, user.count, user.datatype);
@@ -227,13 +227,13 @@ int send_receive(Call call, Next next, const void *sendbuf, Count sendcount, MPI
         sendbuf = packed.data();
         sendcount = sent.packed_count<Count>();
         sendtype = sent.packed_datatype();
-    } else if (sent.device() != nullptr) {
+    } else if (sent.on_device()) {
         return raise_error(comm);
     }
     Operation received;
     MPI_Status own;
     if (MessageBuffer typed = message(call, recvbuf, recvcount, recvtype, source)) {
-        received.packed = PackedMemory(typed.bytes(), typed.device());
+        received.packed = typed.packed_memory();
         if (received.packed.data() != nullptr) {
             received.typed = std::move(typed);
             received.comm = comm;
@@ -242,7 +242,7 @@ int send_receive(Call call, Next next, const void *sendbuf, Count sendcount, MPI
             recvcount = received.typed.packed_count<Count>();
             recvtype = received.typed.packed_datatype();
             if (status == MPI_STATUS_IGNORE) status = &own;
-        } else if (typed.device() != nullptr) {
+        } else if (typed.on_device()) {
             return raise_error(comm);
         }
     }
@@ -270,7 +270,7 @@ int replace(Call call, Next next, void *buf, Count count, MPI_Datatype datatype,
             return receive_packed<Count>(call, exchange, std::move(typed), std::move(packed), comm,
                                          status);
         }
-        if (typed.device() != nullptr) return raise_error(comm);
+        if (typed.on_device()) return raise_error(comm);
     }
     count_passed(call);
     const int rc = next(buf, count, datatype, dest, sendtag, source, recvtag, comm, status);
@@ -312,7 +312,7 @@ int nonblocking_send_receive(Call call, Next next, const void *sendbuf, Count se
         sendcount = sent.packed_count<Count>();
         sendtype = sent.packed_datatype();
         taken = true;
-    } else if (sent.device() != nullptr) {
+    } else if (sent.on_device()) {
         return raise_error(comm);
     }
     if (operation != nullptr && received) operation->packed = packed_bytes(received);
@@ -322,7 +322,7 @@ int nonblocking_send_receive(Call call, Next next, const void *sendbuf, Count se
         recvtype = received.packed_datatype();
         taken = operation->receives = operation->keeps = true;
         operation->typed = std::move(received);
-    } else if (received.device() != nullptr) {
+    } else if (received.on_device()) {
         return raise_error(comm);
     }
     const int rc = next(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount, recvtype,
@@ -353,7 +353,7 @@ int nonblocking_replace(Call call, Next next, void *buf, Count count, MPI_Dataty
         if (const auto rc =
                 start_packed<Count>(call, exchange, track, typed, packed_bytes(typed), comm))
             return *rc;
-        if (typed.device() != nullptr) return raise_error(comm);
+        if (typed.on_device()) return raise_error(comm);
     }
     count_passed(call);
     return exchange(buf, count, datatype);

@@ -7,6 +7,17 @@
 namespace ucd_mpi {
 namespace {
 
+std::optional<DeviceWay> read_way(const char *name) {
+    constexpr const char *names[] = {"device", "host", "mpi"}; // in the order of DeviceWay
+    if (name == nullptr) return std::nullopt;
+    for (int way = 0; way < 3; ++way)
+        if (std::strcmp(name, names[way]) == 0) return static_cast<DeviceWay>(way);
+    std::fprintf(stderr,
+                 "libucd-mpi-preload: UCD_MPI_GPU_WAY is %s; it must be device, host or mpi\n",
+                 name);
+    return std::nullopt;
+}
+
 Settings read_settings() {
     Settings s;
     const char *mode = secure_getenv("UCD_MPI");
@@ -27,6 +38,7 @@ Settings read_settings() {
     else if (aware != nullptr)
         std::fprintf(stderr, "libucd-mpi-preload: UCD_MPI_GPU_AWARE is %s; it must be 0 or 1\n",
                      aware);
+    s.gpu_way = read_way(secure_getenv("UCD_MPI_GPU_WAY"));
     return s;
 }
 

@@ -7,7 +7,7 @@
 namespace ucd_mpi {
 namespace {
 
-std::atomic<std::uint64_t> counts[call_count][3];
+std::atomic<std::uint64_t> counts[call_count][4];
 
 std::uint64_t count_of(int call, Counted what) {
     return counts[call][static_cast<int>(what)];
@@ -32,7 +32,10 @@ void print_statistics(int rank) {
         if (rank >= 0) text += "rank " + std::to_string(rank) + ": ";
         text += std::string("MPI_") + call_names[i] + ": " + std::to_string(taken) +
                 " taken over, " + std::to_string(count_of(i, Counted::bytes)) + " bytes; " +
-                std::to_string(passed) + " left to MPI\n";
+                std::to_string(passed) + " left to MPI";
+        if (const std::uint64_t here = count_of(i, Counted::on_device); here > 0)
+            text += "; " + std::to_string(here) + " packed on a device";
+        text += '\n';
     }
     // Writes in one call, so that lines of different processes are less likely to mix.
     std::fputs(text.c_str(), stderr);

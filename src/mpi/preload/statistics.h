@@ -8,7 +8,7 @@
 
 namespace ucd_mpi {
 
-enum class Counted { taken, passed, bytes };
+enum class Counted { taken, passed, bytes, on_device };
 void count(Call call, Counted what, std::uint64_t more);
 
 // Count a call whose data this library packs, and one that is left to MPI.
@@ -24,6 +24,12 @@ inline void count_passed(Call call) {
 inline void count_moved(Call call, std::uintptr_t bytes) {
     if (settings().statistics) [[unlikely]]
         count(call, Counted::bytes, bytes);
+}
+
+// Counts a message, or a side of a collective call, that is packed in a device's memory.
+inline void count_on_device(Call call) {
+    if (settings().statistics) [[unlikely]]
+        count(call, Counted::on_device, 1);
 }
 
 // Prints to stderr, once, if UCD_MPI_STATS is set. Call while MPI is still initialised. `rank` is

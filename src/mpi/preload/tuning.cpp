@@ -3,6 +3,7 @@
 #include "preload/settings.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -28,13 +29,18 @@ constexpr TuningRow open_mpi_5[] = {
 #include "preload/tables/open-mpi-5.inc"
 };
 
+// For other libraries that read device memory this stands in, since it was not measured for them.
+constexpr DeviceTuningRow open_mpi_5_device[] = {
+#include "preload/tables/open-mpi-5-device.inc"
+};
+
 // The versions of a library in ascending order.
 constexpr PreloadTuning measured[] = {
-    {"MPICH Version", 4, 2 << 20, 2 << 10, mpich_4},
-    {"MPICH Version", 5, 2 << 20, 2 << 10, mpich_5},
-    {"Intel(R) MPI Library", 2021, 2 << 20, 2 << 10, intel_2021},
-    {"Open MPI", 4, 4 << 20, 2 << 10, open_mpi_4},
-    {"Open MPI", 5, 4 << 20, 2 << 10, open_mpi_5},
+    {"MPICH Version", 4, 2 << 20, 2 << 10, mpich_4, open_mpi_5_device},
+    {"MPICH Version", 5, 2 << 20, 2 << 10, mpich_5, open_mpi_5_device},
+    {"Intel(R) MPI Library", 2021, 2 << 20, 2 << 10, intel_2021, open_mpi_5_device},
+    {"Open MPI", 4, 4 << 20, 2 << 10, open_mpi_4, open_mpi_5_device},
+    {"Open MPI", 5, 4 << 20, 2 << 10, open_mpi_5, open_mpi_5_device},
 };
 
 constexpr Sizes all_sizes = {1, any_size};
@@ -44,8 +50,8 @@ constexpr TuningRow every_row[] = {
     {Arrangement::nest, any_size, always}, {Arrangement::transposed, any_size, always},
     {Arrangement::list, any_size, always}, {Arrangement::mixed, any_size, always},
 };
-constexpr PreloadTuning everything = {"", 0, 0, 0, every_row};
-constexpr PreloadTuning nothing = {"", 0, any_size, 0, {}};
+constexpr PreloadTuning everything = {"", 0, 0, 0, every_row, {}};
+constexpr PreloadTuning nothing = {"", 0, any_size, 0, {}, open_mpi_5_device};
 
 // The measured version of the same library that comes before the running one, or else the first.
 const PreloadTuning &find_tuning() {
@@ -80,9 +86,35 @@ std::uint64_t PreloadTuning::least() const {
     return least;
 }
 
+DeviceWay PreloadTuning::device_way(std::uint64_t mean_segment, std::uint64_t bytes) const {
+    const auto row = std::ranges::find_if(
+        device_rows, [&](const DeviceTuningRow &r) { return mean_segment <= r.max_segment; });
+    if (row == device_rows.end()) return DeviceWay::device;
+    if (row->by_mpi.contain(bytes)) return DeviceWay::mpi;
+    return row->by_host.contain(bytes) ? DeviceWay::host : DeviceWay::device;
+}
+
+namespace {
+
+std::atomic<int> measured_way{-1};
+
+} // namespace
+
+DeviceWay device_way(std::uint64_t mean_segment, std::uint64_t bytes) {
+    const int way = measured_way.load(std::memory_order_relaxed);
+    if (way >= 0) return static_cast<DeviceWay>(way);
+    return settings().gpu_way ? *settings().gpu_way : tuning().device_way(mean_segment, bytes);
+}
+
 const PreloadTuning &tuning() {
     static const PreloadTuning &found = find_tuning();
     return found;
 }
 
 } // namespace ucd_mpi
+
+// Sets the way of all later messages, a DeviceWay; with a negative number, the usual choice. For
+// ucd-mpi-bench, which measures all ways in turns.
+extern "C" [[gnu::visibility("default")]] void ucd_mpi_preload_set_gpu_way(int way) {
+    ucd_mpi::measured_way.store(way, std::memory_order_relaxed);
+}

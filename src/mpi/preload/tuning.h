@@ -2,6 +2,7 @@
 // (tables/*.inc), and what each library needs besides.
 #pragma once
 
+#include "preload/settings.h"
 #include "types/c_mpi.h"
 
 #include <cstdint>
@@ -41,6 +42,14 @@ struct TuningRow {
     Gains gains;
 };
 
+// For data in device memory that MPI reads, of types whose mean segment has at most so many bytes:
+// sizes of messages that MPI packs fastest, and those that go fastest through the host's memory.
+// All others are packed on the device.
+struct DeviceTuningRow {
+    std::uint64_t max_segment;
+    Sizes by_mpi, by_host;
+};
+
 struct PreloadTuning {
     const char *library; // as MPI_Get_library_version begins
     int version;         // its first number
@@ -49,13 +58,18 @@ struct PreloadTuning {
     // constructors' lists.
     std::uint64_t bytes_before_reading, bytes_for_number;
     std::span<const TuningRow> rows;
+    std::span<const DeviceTuningRow> device_rows; // in ascending order; none: always on the device
 
     Gains gains(Arrangement arrangement, std::uint64_t mean_segment) const;
     std::uint64_t least() const; // bytes of any call that is taken over
+    DeviceWay device_way(std::uint64_t mean_segment, std::uint64_t bytes) const;
 };
 
 // That of the MPI library which this process runs. A library without measurements has no rows.
 const PreloadTuning &tuning();
+
+// The way that the user has set, or that of the table.
+DeviceWay device_way(std::uint64_t mean_segment, std::uint64_t bytes);
 
 // Whether MPI detects that a struct without gaps between members is contiguous although its extent
 // was rounded up and then corrected by MPI_Type_create_resized. MPICH packs such a type member by
