@@ -261,6 +261,25 @@ TEST_CASE("each type of a target is charged, to its peer or to what is remembere
     CHECK((ledger.bytes() == 2 * cost && types.forgotten() == 1));
 }
 
+TEST_CASE("a type is charged to its peer if others have taken the room to remember it") {
+    Endpoints eps;
+    Ledger ledger({.peer = 4 << 20, .peers = 8 << 20, .remembered = 8 << 10});
+    TypesOfTarget types(ledger);
+    const Charge others = ledger.take_remembered(6 << 10);
+    const std::string bytes = flattened_vector(2);
+    const uint64_t most = TypesOfTarget::bytes_of_type(bytes.size());
+    TypePtr type;
+    bool remembered = true;
+    REQUIRE(
+        types.learn(bytes, ledger.take(eps[0], most, LedgerUse::type), type, &remembered).ok());
+    CHECK_FALSE(remembered);
+    CHECK(types.find(type->id) == nullptr);
+    CHECK(ledger.bytes_of(eps[0]) == type->cost);
+    CHECK(ledger.bytes() == others.bytes() + type->cost);
+    type = nullptr;
+    CHECK(ledger.bytes() == others.bytes());
+}
+
 TEST_CASE("a type for a direct transfer is learned if its peer may still cause work") {
     Endpoints eps;
     Ledger ledger({});

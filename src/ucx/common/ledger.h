@@ -107,6 +107,7 @@ public:
     Charge take(ucp_ep_h peer, uint64_t bytes, LedgerUse use);
     // A charge on no peer's account: for types that are remembered for all peers.
     Charge take_remembered(uint64_t bytes);
+    bool is_remembered(const Charge &charge) const { return charge.account_ == &remembered_; }
     // The bytes of a peer's budget that are available to this use. Chunks have an eighth of the
     // budget, but at least 8 MiB if that is at most half of it. An eighth of the rest is reserved
     // for messages.

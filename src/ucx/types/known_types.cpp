@@ -103,11 +103,12 @@ Status TypesOfTarget::learn(std::string_view flattened, Charge charge, TypePtr &
     made->id = content_id(flattened.data(), flattened.size());
     charge.shrink_to(made->cost);
     made->charge = std::move(charge);
-    *remembered = recent_.add(made->id, made);
-    if (*remembered) {
-        made->charge.give_back(); // first, because it may have come from what is remembered
-        made->charge = ledger_.take_remembered(made->cost);
-    }
+    // It may have come from what is remembered already. Otherwise, types that are being built may
+    // have taken the room there.
+    const bool is_common = ledger_.is_remembered(made->charge);
+    Charge common = is_common ? Charge() : take_remembered(made->cost);
+    *remembered = (is_common || common) && recent_.add(made->id, made);
+    if (*remembered && common) made->charge = std::move(common);
     type = made;
     return success;
 }
