@@ -295,6 +295,58 @@ TEST_CASE("connections that show no token do not keep out a reader") {
     }));
 }
 
+TEST_CASE("a reader that waits to connect tries again, whichever allocation fails") {
+    std::size_t failures = 0;
+    for (std::size_t n = 1;; ++n) {
+        INFO("allocation " << n);
+        LinksWithLedger owner({.backlog = 2}), reader;
+        const auto introduction = owner.links.introduce(endpoint(1));
+        REQUIRE(introduction);
+        std::vector<FileDescriptor> idle(8);
+        for (FileDescriptor &socket : idle) (void)connect_to(introduction->socket, socket);
+        // It connects, and tries again while the backlog is still full.
+        std::size_t left = n;
+        for (bool is_known = false; !is_known;) {
+            fail_allocation(left);
+            try {
+                reader.links.connect(endpoint(2), *introduction);
+                is_known = true;
+            } catch (const std::bad_alloc &) {
+            }
+            left = until_failing();
+            (void)end_failing();
+        }
+        for (int i = 0; i < 3; ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(2));
+            fail_allocation(left);
+            try {
+                reader.links.progress();
+            } catch (const std::bad_alloc &) {
+            }
+            left = until_failing();
+            (void)end_failing();
+        }
+        CHECK(owner.until([&] {
+            reader.links.progress();
+            return reader.links.to_owner(endpoint(2)) != nullptr;
+        }));
+        if (left > 0) break;
+        ++failures;
+    }
+    CHECK(failures > 3);
+}
+
+TEST_CASE("a type is sent again if there is no memory to remember that it was sent") {
+    LinkedPair pair;
+    REQUIRE(pair.link());
+    const ContentId type = {1};
+    fail_allocation(1);
+    CHECK(pair.to_reader()->has_to_be_sent(type));
+    CHECK_FALSE(end_failing());
+    CHECK(pair.to_reader()->has_to_be_sent(type));
+    CHECK_FALSE(pair.to_reader()->has_to_be_sent(type));
+}
+
 TEST_CASE("a connection for which there is no memory leaves nothing behind") {
     LinksWithLedger owner;
     const auto introduction = owner.links.introduce(endpoint(1));

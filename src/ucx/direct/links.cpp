@@ -130,7 +130,11 @@ void Link::pass_again(const ucd_ipc_handle_t &handle) {
 bool Link::has_to_be_sent(const ContentId &type) {
     if (std::find(sent_types_.begin(), sent_types_.end(), type) != sent_types_.end()) return false;
     if (sent_types_.size() == max_sent_types) sent_types_.clear();
-    sent_types_.push_back(type);
+    // Must not fail, because the transfer has begun. Without memory, the type is sent again.
+    (void)without_exceptions([&] {
+        sent_types_.push_back(type);
+        return success;
+    });
     return true;
 }
 
@@ -246,6 +250,8 @@ void Links::connect(ucp_ep_h ep, const Introduction &introduction) {
     if (!charge || !open()) return;
     LinksOfPeer &peer = peers_[ep];
     if (peer.to_owner != nullptr) return;
+    // charged: each link. Now, because nobody connects a link again that is not in the list.
+    waiting_.reserve(waiting_.size() + 1);
     peer.to_owner.reset(new Link(ep, false, Link::LinkState::waiting));
     Link &link = *peer.to_owner;
     link.charge_ = std::move(charge);
@@ -374,9 +380,9 @@ bool Links::progress() {
     if (!waiting_.empty() && now >= next_retry_) {
         next_retry_ = now + between_retries;
         std::vector<Link *> again;
+        // charged: each link. Before the swap, so that none gets lost if this fails.
+        again.reserve(waiting_.size());
         again.swap(waiting_);
-        // charged: each link
-        waiting_.reserve(again.size());
         for (Link *link : again) try_connect(*link);
     }
     // One at a time, since each may remove links. The number is limited, so that a flood of
