@@ -5,6 +5,7 @@
 #include "pipeline/message_table.h"
 #include "pipeline/recv_message.h"
 #include "pipeline/transfers.h"
+#include "rma/one_sided.h"
 #include "support/catch.hpp"
 #include "types/known_types.h"
 #include "ucx/attacker.hpp"
@@ -278,6 +279,18 @@ TEST_CASE("a type is charged to its peer if others have taken the room to rememb
     CHECK(ledger.bytes() == others.bytes() + type->cost);
     type = nullptr;
     CHECK(ledger.bytes() == others.bytes());
+}
+
+// Else an operation whose type only fits there would wait for ever.
+TEST_CASE("types of operations take the place of types of transfers") {
+    Endpoints eps;
+    Table of({.remembered = 8 << 10});
+    rma::OneSided one_sided(of.engine, of.transfers, 1);
+    for (const std::intptr_t stride : {2, 3})
+        of.transfers.types_of_peers.learn(eps[0], flattened_vector(stride));
+    CHECK(of.ledger.bytes() > 4 << 10);
+    CHECK(one_sided.target.types.take_remembered(8 << 10));
+    CHECK(of.ledger.bytes() == 0);
 }
 
 TEST_CASE("a type for a direct transfer is learned if its peer may still cause work") {

@@ -71,7 +71,7 @@ bool RecvPart::find_direct(const Receiving &receiving, Decline *reason) {
     if (!receiving.goes_direct() || to.op() != UCD_OP__REPLACE || !place.unused_are_zero() ||
         (!is_on_host && !is_on_device))
         return false;
-    TypePtr type = transfers_.types_of_senders.find(place.type);
+    TypePtr type = transfers_.types_of_peers.find(place.type);
     if (type == nullptr) {
         *reason = Decline::unknown_type;
         return false;

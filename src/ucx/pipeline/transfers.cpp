@@ -15,7 +15,7 @@ namespace ucd_ucx {
 
 Transfers::Transfers(WorkerEngine &of)
     : engine(of), mappings(of.ledger), types_to_send(of.ledger.remembered_limit()),
-      types_of_senders(of.ledger), messages(*this) {
+      types_of_peers(of.ledger), messages(*this) {
     engine.attach_transfers(*this);
 }
 
@@ -155,7 +155,7 @@ bool Transfers::take_about_direct(const RecvPart &part, ucs_status_t failed) {
         return true;
     case MessageKind::direct_type:
         if (takes && !part.am_data->is_cut() && engine.links.to_owner(part.am_data->ep) != nullptr)
-            types_of_senders.learn(part.am_data->ep, part.am_data->data());
+            types_of_peers.learn(part.am_data->ep, part.am_data->data());
         return true;
     case MessageKind::decline:
         // Each looks at all sends, so only peers that may be asked can cause it.

@@ -119,7 +119,7 @@ public:
     // Of data that one side reads where it is: each travels once to an endpoint, and then its
     // content id names it.
     TypesOfOrigin types_to_send;
-    TypesOfTarget types_of_senders;
+    TypesOfTarget types_of_peers; // also those of one-sided operations, which have the same limit
     MessageTable messages;
     // See framed.h. Shared with receives that UCX still has when the pipeline ends.
     const std::shared_ptr<GenericDatatype> framed = std::make_shared<GenericDatatype>();

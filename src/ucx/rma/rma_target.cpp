@@ -37,7 +37,7 @@ Verdict verdict_of(int ucd) {
 }
 
 Target::Target(OneSided &owner, uint64_t peer_operations)
-    : rma(owner), types(owner.engine.ledger), ledger_(owner.engine.ledger),
+    : rma(owner), types(owner.transfers.types_of_peers), ledger_(owner.engine.ledger),
       peer_operations_(peer_operations) {
     reserve_answers();
 }

@@ -59,7 +59,7 @@ public:
 
     // For use by tasks:
     OneSided &rma;
-    TypesOfTarget types;
+    TypesOfTarget &types;
     void answer(ucp_ep_h ep, const Answer &answer);
     // Checks the whole request before any data is moved. Returns nothing if there is no memory for
     // that now.
