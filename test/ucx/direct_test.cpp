@@ -247,9 +247,9 @@ DEVICE_TEST("endpoints are lost during direct transfers") {
 }
 
 DEVICE_TEST("direct transfers with too little memory end, whichever allocation fails") {
-    TwoSides sides({ALWAYS_DIRECT});
-    link_up(sides);
     for (std::size_t nth = 1, in_a_row = 0; in_a_row < 3; ++nth) {
+        TwoSides sides({ALWAYS_DIRECT});
+        link_up(sides);
         INFO("allocation " << nth);
         MappableStrided in(5000 + nth); // a new type
         Strided out(5000 + nth);
@@ -262,17 +262,13 @@ DEVICE_TEST("direct transfers with too little memory end, whichever allocation f
             } catch (const std::bad_alloc &) {
             }
         in_a_row = end_failing() ? in_a_row + 1 : 0;
-        if (sends != UCD_SUCCESS && receives == UCD_SUCCESS)
-            ok(ucd_ucx_cancel(sides.b.pipeline, received.request), "cancel");
-        if (receives != UCD_SUCCESS && sends == UCD_SUCCESS)
-            REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
-        sides.until([&] {
-            return (sends != UCD_SUCCESS || sent.done()) &&
-                   (received.request == UCD_UCX_REQUEST__NULL || received.done());
-        });
-        if (received.done() && received.result.status == UCS_OK) CHECK(out.received_from(in));
+        // What could not be started has not begun: the other side waits for the next one.
+        if (sends != UCD_SUCCESS) REQUIRE(start_send(sides.a, in, sent) == UCD_SUCCESS);
+        if (receives != UCD_SUCCESS) REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
+        sides.until([&] { return sent.done() && received.done(); });
+        if (received.result.status == UCS_OK) CHECK(out.received_from(in));
+        CHECK(goes_directly(sides));
     }
-    CHECK(goes_directly(sides));
 }
 
 } // namespace direct_test

@@ -271,8 +271,7 @@ TEST_CASE("a type is charged to its peer if others have taken the room to rememb
     const uint64_t most = TypesOfTarget::bytes_of_type(bytes.size());
     TypePtr type;
     bool remembered = true;
-    REQUIRE(
-        types.learn(bytes, ledger.take(eps[0], most, LedgerUse::type), type, &remembered).ok());
+    REQUIRE(types.learn(bytes, ledger.take(eps[0], most, LedgerUse::type), type, &remembered).ok());
     CHECK_FALSE(remembered);
     CHECK(types.find(type->id) == nullptr);
     CHECK(ledger.bytes_of(eps[0]) == type->cost);
