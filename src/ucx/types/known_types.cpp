@@ -57,7 +57,7 @@ uint64_t bytes_of_known(const ucd_layout_t &layout, uint64_t flattened) {
 
 Status PeerType::measure(uint64_t count, const ucd_layout_t *&found) const {
     found = count == 1 ? &one : &last_;
-    if (count == 1 || count == last_count_) return success;
+    if (count == 1 || (count > 0 && count == last_count_)) return success;
     last_count_ = 0;
     UCD_TRY(layout_of(count, type.get(), last_));
     last_count_ = count;
