@@ -49,14 +49,16 @@ InDeviceMemory find_on_device(Call call, const void *buffer, MPI_Count count, MP
         known->facts().several_are_contiguous || (count == 1 && known->facts().one_is_contiguous);
     // MPI libraries that move device memory in messages do not all pack it.
     if (!device->mpi_reads_it || is_packing(call)) return {known, {device}};
+    if (copies_by_host(call) && !contiguous) return {known, {device}};
+    // MPI looks for a device at the address of the buffer only.
+    const bool is_found = known->facts().low == 0 || device_of(buffer) == device;
     constexpr DeviceRoute left = {.left_to_mpi = true};
-    if (contiguous) return {known, left};
-    if (copies_by_host(call)) return {known, {device}};
+    if (contiguous && is_found) return {known, left};
     const auto bytes = known->size() * static_cast<std::uintptr_t>(count);
     const DeviceWay way = device_way(known->facts().mean_segment,
                                      bytes / static_cast<std::uintptr_t>(std::max(by_parts, 1)));
-    if (way == DeviceWay::mpi) return {known, left};
-    return {known, {device, way == DeviceWay::device}};
+    if (way == DeviceWay::mpi && is_found) return {known, left};
+    return {known, {device, way != DeviceWay::host && !copies_by_host(call)}};
 }
 
 InDeviceMemory find_packed_on_device(const void *packed, MPI_Count count, MPI_Datatype datatype) {
