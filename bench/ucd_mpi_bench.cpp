@@ -15,13 +15,13 @@
 //
 // With --gpu, the data is in the memory of these devices, of which the processes take one after the
 // other; SECTION is then ping-pong, exchange or collectives (MPI_Alltoall). Beside UCD by each way
-// (packed in the device's memory, in pinned host memory, and what it chooses itself) stand the plain
-// library where it reads device memory, and what users write themselves: the copy engines
+// (packed in the device's memory, in pinned host memory, and what it chooses itself) stand the
+// plain library where it reads device memory, and what users write themselves: the copy engines
 // (cudaMemcpy2D) to pinned memory; a kernel that packs on the device, and a copy to pinned memory;
 // such a kernel, and MPI's contiguous message of device memory.
 //
-// --write-table writes the rows for this MPI library in src/mpi/preload/tables; with --gpu, those for
-// device memory. Without --gpu, one process packs only.
+// --write-table writes the rows for this MPI library in src/mpi/preload/tables; with --gpu, those
+// for device memory. Without --gpu, one process packs only.
 
 #include "cases/mpi/sections.hpp"
 #include "harness/mpi/turns.hpp"

@@ -62,8 +62,8 @@ bool mpi_reads_devices() {
 enum DeviceWay : int { chosen = -1, on_device, on_host, by_mpi };
 
 void set_way(DeviceWay way) {
-    static const auto set = reinterpret_cast<void (*)(int)>(
-        dlsym(RTLD_DEFAULT, "ucd_mpi_preload_set_gpu_way"));
+    static const auto set =
+        reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "ucd_mpi_preload_set_gpu_way"));
     if (set != nullptr) set(way);
 }
 
@@ -149,8 +149,8 @@ bool on_all_processes(bool here) {
 }
 
 // What users write themselves, and the library's typed call by each way.
-const std::vector<std::string> all_ways = {"plain", "copy engine", "kernel, copy", "on device",
-                                           "UCD device", "UCD host", "UCD"};
+const std::vector<std::string> all_ways = {"plain",      "copy engine", "kernel, copy", "on device",
+                                           "UCD device", "UCD host",    "UCD"};
 struct OwnWays {
     Way engines, kernel_and_copy, on_device;
 };
@@ -167,7 +167,8 @@ void add(RatioTable &table, const MpiLayout &l, const DeviceData &data, const Ty
     if (!on_all_processes(data.copy_out() && data.copy_in())) own.engines = nullptr;
     if (!reads) own.on_device = nullptr;
     const Way ucd = typed(with_ucd);
-    // Apart: MPI may take a thousand times as long, and devices that are idle meanwhile start slowly.
+    // Apart: MPI may take a thousand times as long, and devices that are idle meanwhile start
+    // slowly.
     std::vector<double> seconds(1);
     if (reads && data.has_few_segments()) seconds = in_turns(data.bytes(), {Way(typed(plain_mpi))});
     for (const double s :
@@ -181,7 +182,10 @@ void add(RatioTable &table, const MpiLayout &l, const DeviceData &data, const Ty
 // Packs, exchanges packed bytes by `exchange(from, to)`, and unpacks.
 template <class Exchange>
 OwnWays own_ways(const DeviceData &from, const DeviceData &to, const Exchange &exchange) {
-    return {[&, exchange] { from.copy_out(), exchange(from.staged_by_engines(), to.staged_by_engines()), to.copy_in(); },
+    return {[&, exchange] {
+                from.copy_out(), exchange(from.staged_by_engines(), to.staged_by_engines()),
+                    to.copy_in();
+            },
             [&, exchange] { from.pack(), exchange(from.staged(), to.staged()), to.unpack(); },
             [&, exchange] {
                 from.pack_there(), exchange(from.packed(), to.packed()), to.unpack_there();
@@ -203,7 +207,9 @@ void ping_pong(RatioTable &table, const MpiLayout &l, const DeviceData &data) {
                                     MPI_STATUS_IGNORE);
                      });
     };
-    const auto send = [=](char *from) { PMPI_Send(from, bytes, MPI_BYTE, peer, 0, MPI_COMM_WORLD); };
+    const auto send = [=](char *from) {
+        PMPI_Send(from, bytes, MPI_BYTE, peer, 0, MPI_COMM_WORLD);
+    };
     const auto receive = [=](char *to) {
         PMPI_Recv(to, bytes, MPI_BYTE, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     };
@@ -231,7 +237,8 @@ void exchange(RatioTable &table, const MpiLayout &l, const DeviceData &from, con
         [&](const MpiCalls &calls) {
             return Way([&, both] { both(calls, from.data(), to.data(), l.count, l.type); });
         },
-        own_ways(from, to, [=](char *out, char *in) { both(plain_mpi, out, in, bytes, MPI_BYTE); }));
+        own_ways(from, to,
+                 [=](char *out, char *in) { both(plain_mpi, out, in, bytes, MPI_BYTE); }));
 }
 
 void alltoall(RatioTable &table, const MpiLayout &l, const DeviceData &from, const DeviceData &to) {
@@ -271,8 +278,7 @@ void use_device(const std::string &devices) {
     for (const char *variable : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_RANK"})
         if (number == nullptr) number = std::getenv(variable);
     const std::string device = own_device(devices, number == nullptr ? 0 : std::atoi(number));
-    void *const driver =
-        device.starts_with("cuda:") ? dlopen("libcuda.so.1", RTLD_NOW) : nullptr;
+    void *const driver = device.starts_with("cuda:") ? dlopen("libcuda.so.1", RTLD_NOW) : nullptr;
     if (driver == nullptr) return;
     const auto initialise = reinterpret_cast<int (*)(unsigned)>(dlsym(driver, "cuInit"));
     const auto retain =
@@ -295,8 +301,7 @@ bool device_section(const std::string &devices, const std::string &only, const S
         section("ping-pong", device, sizes, 1,
                 [](RatioTable &table, const MpiLayout &l, const DeviceData &data,
                    const DeviceData &) { ping_pong(table, l, data); });
-    if (processes == 2 && wanted("exchange"))
-        section("exchange", device, sizes, 1, exchange);
+    if (processes == 2 && wanted("exchange")) section("exchange", device, sizes, 1, exchange);
     if (wanted("collectives")) section("alltoall", device, sizes, processes, alltoall);
     return true;
 }

@@ -10,7 +10,8 @@
 
 #include <ucd.h>
 
-// In a file that is compiled as all of the library is. Sources of kernels have arguments of their own.
+// In a file that is compiled as all of the library is. Sources of kernels have arguments of their
+// own.
 #if !defined(__OPTIMIZE__) && !defined(UCD_UNOPTIMISED)
 #pragma GCC warning                                                                                \
     "UCD is compiled without optimisation and moves data up to 100 times slower. If that is wanted: -DUCD_UNOPTIMISED"
@@ -35,8 +36,7 @@ namespace {
     auto *const at = static_cast<char *>(const_cast<void *>(typed));
     auto *const stream = static_cast<char *>(const_cast<void *>(packed));
     // A plan of the host also means that it reaches the indices of a type by reference.
-    if (!is_hinted &&
-        !all_on_host(*context, context->defaults, known.type, at, nullptr, stream))
+    if (!is_hinted && !all_on_host(*context, context->defaults, known.type, at, nullptr, stream))
         return false;
     move_whole(*known.plan, direction, at, stream);
     *actual = known.type->size;

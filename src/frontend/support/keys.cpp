@@ -182,7 +182,7 @@ constexpr std::string_view key_families[] = {"ucd.mpi.", "ucd.ucx."};
 
 // Variables of libucd and libucd-mpi-preload that do not correspond to a key.
 constexpr std::string_view other_variables[] = {
-    "UCD_IGNORE_ENVIRONMENT", "UCD_LOG_LEVEL", "UCD_MPI",         "UCD_MPI_ALWAYS",
+    "UCD_IGNORE_ENVIRONMENT", "UCD_LOG_LEVEL",   "UCD_MPI",       "UCD_MPI_ALWAYS",
     "UCD_MPI_GPU_AWARE",      "UCD_MPI_GPU_WAY", "UCD_MPI_STATS", "UCD_PLUGIN_PATH",
 };
 

@@ -128,8 +128,7 @@ struct TypedBlocks {
     DeviceRoute route(Call call, int blocks) const {
         DeviceRoute found;
         for (int i = 0; i < blocks && may_be_taken() && !found; ++i)
-            found =
-                find_on_device(call, address(buffer, displs[i]), counts[i], datatypes[i]).route;
+            found = find_on_device(call, address(buffer, displs[i]), counts[i], datatypes[i]).route;
         return found;
     }
     PackedSide packed(Call call, int blocks, DeviceRoute route) const {
@@ -208,13 +207,12 @@ CollectivePtr collective_data(Call call, Pattern pattern, const Send &send, cons
     if (!may_send && !may_receive && !devices) return nullptr;
     const std::optional<Participation> p = participation(pattern, send.buffer, comm);
     if (!p) return nullptr;
-    const DeviceRoute from =
-        devices && reads.send ? send.route(call, p->sends_to) : DeviceRoute{};
+    const DeviceRoute from = devices && reads.send ? send.route(call, p->sends_to) : DeviceRoute{};
     const DeviceRoute to =
         devices && reads.receive ? receive.route(call, p->receives_from) : DeviceRoute{};
     const bool on_host = kept && !p->alone;
-    const bool sends = from || (may_send && on_host && !from.left_to_mpi &&
-                                send.worth_packing(p->sends_to, use));
+    const bool sends =
+        from || (may_send && on_host && !from.left_to_mpi && send.worth_packing(p->sends_to, use));
     const bool receives = to || (may_receive && on_host && !to.left_to_mpi &&
                                  receive.worth_packing(p->receives_from, use));
     if (!sends && !receives) return nullptr;

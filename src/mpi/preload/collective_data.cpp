@@ -25,8 +25,7 @@ bool BlocksInView::worth_packing() const {
     return taken_ && gain_;
 }
 
-PackedBlocks::PackedBlocks(Call call, const std::vector<ProcessBlock> &blocks,
-                           DeviceRoute route)
+PackedBlocks::PackedBlocks(Call call, const std::vector<ProcessBlock> &blocks, DeviceRoute route)
     : parts_(blocks.size()) {
     for (std::size_t i = 0; i < blocks.size(); ++i) {
         const ProcessBlock &block = blocks[i];

@@ -19,7 +19,8 @@ inline bool is_packing(Call call) {
 // The type of items that must be packed, whether that pays or not. Null if it cannot be converted.
 KnownType *find_to_pack(MPI_Datatype datatype, MPI_Count count);
 
-// Items in device memory that this library moves: the route, and the type, which has been converted.
+// Items in device memory that this library moves: the route, and the type, which has been
+// converted.
 struct InDeviceMemory {
     KnownType *known = nullptr;
     DeviceRoute route;

@@ -106,8 +106,8 @@ int persistent(Call call, Next next, bool receives, const void *buf, Count count
             operation->active = false;
             add_operation(*request, std::move(operation));
         };
-        if (const auto rc = start_packed<Count>(call, init, track, typed,
-                                                typed.packed_memory(), comm))
+        if (const auto rc =
+                start_packed<Count>(call, init, track, typed, typed.packed_memory(), comm))
             return *rc;
         if (typed.on_device()) return raise_error(comm);
     }
@@ -165,8 +165,8 @@ int start_to_receive(Call call, Next next, const ReceivedMessage<Count> &user, M
             operation->receives = true;
             add_operation(*request, std::move(operation));
         };
-        if (const auto rc = start_packed<Count>(call, next, track, typed,
-                                                typed.packed_memory(), comm))
+        if (const auto rc =
+                start_packed<Count>(call, next, track, typed, typed.packed_memory(), comm))
             return *rc;
         if (typed.on_device()) return raise_error(comm);
     }

@@ -86,7 +86,7 @@ Status copy_hints(ucd_info_t info, OwnedInfo &hints) {
 }
 
 Status BufferMemory::find(const void *buf, uintptr_t count, ucd_type_t type, ucd_info_t info,
-                        TransferDirection direction) {
+                          TransferDirection direction) {
     UCD_TRY(
         read_key(info, direction == TransferDirection::send ? "ucd.inbuf" : "ucd.outbuf", hinted_));
     if (!hinted_.empty()) return success;
@@ -103,8 +103,7 @@ Status BufferHints::set(const char *memory, ucd_info_t from, TransferDirection d
     on_host = host_reaches(memory);
     UCD_TRY(copy_hints(from, info));
     // Data in host memory is also packed to, and unpacked from, host memory.
-    if (is_plain || direction == TransferDirection::send)
-        UCD_TRY(info.set("ucd.inbuf", memory));
+    if (is_plain || direction == TransferDirection::send) UCD_TRY(info.set("ucd.inbuf", memory));
     if (is_plain || direction == TransferDirection::receive)
         UCD_TRY(info.set("ucd.outbuf", memory));
     if (on_host) return success;

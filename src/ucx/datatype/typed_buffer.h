@@ -63,7 +63,8 @@ public:
                 TransferDirection direction);
     const char *text() const { return hinted_.empty() ? found_ : hinted_.c_str(); }
     bool is_host() const {
-        return hinted_.empty() ? std::memcmp(found_, "host", sizeof "host") == 0 : hinted_ == "host";
+        return hinted_.empty() ? std::memcmp(found_, "host", sizeof "host") == 0
+                               : hinted_ == "host";
     }
 
 private:
