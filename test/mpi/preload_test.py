@@ -212,6 +212,11 @@ class Devices(unittest.TestCase):
         self.assertIn('UCD_MPI_GPU_WAY is best; it must be device, host or mpi',
                       run('env', self.LIBRARIES, EXCHANGE, '0', UCD_MPI_GPU_WAY='best', **self.READ))
 
+    def test_no_message_hides_its_device(self):
+        text = run('env', f'{self.LIBRARIES}:{COUNTER}', EXCHANGE, '150', **self.READ)
+        self.assertIn('all messages arrived', text)
+        self.assertEqual(re.findall(r': (\d+) messages hide their device', text), ['0', '0'])
+
     def test_a_device_without_memory_for_packed_messages(self):
         libraries = f'LD_PRELOAD={PLANS}:{UCD_ON_THREADS}:{PRELOAD}'
         for has, taken in (('refuse', False), ('some', True)):
