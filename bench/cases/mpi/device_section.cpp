@@ -271,8 +271,8 @@ void section(const char *name, const std::string &device, const Sizes &sizes, in
 
 } // namespace
 
-// As cudaSetDevice does: MPI libraries work in the context that is current, and Open MPI's smcuda
-// needs one in MPI_Init.
+// As programs choose their device: MPI libraries work in the context that is current, and Open
+// MPI's smcuda needs one in MPI_Init.
 void use_device(const std::string &devices) {
     const char *number = nullptr;
     for (const char *variable : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_RANK"})
