@@ -8,6 +8,7 @@ namespace {
 std::vector<ucd_move_t> moves_of(PlannedDirection direction,
                                  const std::vector<PackedRange> &ranges) {
     std::vector<ucd_move_t> moves;
+    moves.reserve(ranges.size());
     for (const PackedRange &range : ranges)
         moves.push_back(direction == PlannedDirection::pack
                             ? range.typed->packing(range.packed, range.offset, range.bytes)
