@@ -61,18 +61,17 @@ struct KeptBlocks {
     }
 };
 
-// The blocks in the memory of a route; pageable ones without one.
-KeptBlocks &kept_for(DeviceRoute route) {
+KeptBlocks &kept_pageable() {
     static KeptBlocks &pageable = *new KeptBlocks;
-    if (!route) return pageable;
+    return pageable;
+}
+
+// The blocks in the memory of a route.
+KeptBlocks &kept_for(DeviceRoute route) {
     static std::mutex &mutex = *new std::mutex;
     static auto &others = *new std::map<std::pair<const NamedDevice *, bool>, KeptBlocks>;
     const std::lock_guard lock(mutex);
     return others[{route.device, route.stays_there}];
-}
-
-bool is_part_of_huge_page(int size_class, DeviceRoute route) {
-    return !route && size_class < huge_page_class;
 }
 
 // Whole huge pages, if the kernel has some. MPI libraries let the kernel copy between two
@@ -89,7 +88,7 @@ void *allocate_huge_pages(int size_class) {
 
 // A block that is smaller than a huge page is half of a larger block.
 void *take_pageable(int size_class) {
-    KeptBlocks &kept = kept_for({});
+    KeptBlocks &kept = kept_pageable();
     if (void *const block = kept.take(size_class)) return block;
     if (size_class >= huge_page_class) return allocate_huge_pages(size_class);
     char *const both = static_cast<char *>(take_pageable(size_class + 1));
@@ -138,20 +137,17 @@ PackedMemory::PackedMemory(std::size_t bytes, DeviceRoute route)
 
 PackedMemory::~PackedMemory() {
     if (data_ == nullptr) return;
-    KeptBlocks &kept = kept_for(route_);
-    const std::size_t size = std::size_t{1} << size_class_;
-    if (route_.stays_there && size <= max_kept_on_device) {
-        // A new block has to be opened by each peer, so a large one takes the place of others.
-        (void)kept.free_down_to(max_kept_on_device - size);
-        if (kept.keep(data_, size_class_, false, max_kept_on_device)) return;
-    } else if (!route_.stays_there &&
-               kept.keep(data_, size_class_, is_part_of_huge_page(size_class_, route_))) {
+    if (!route_) {
+        if (!kept_pageable().keep(data_, size_class_, size_class_ < huge_page_class))
+            std::free(data_);
         return;
     }
-    if (route_)
-        (void)ucd_memory_free(data_);
-    else
-        std::free(data_);
+    KeptBlocks &kept = kept_for(route_);
+    const std::size_t size = std::size_t{1} << size_class_;
+    const std::size_t most = route_.stays_there ? max_kept_on_device : max_kept;
+    // A new block has to be opened by each peer, so a large one takes the place of others.
+    if (route_.stays_there && size <= most) (void)kept.free_down_to(most - size);
+    if (!kept.keep(data_, size_class_, false, most)) (void)ucd_memory_free(data_);
 }
 
 } // namespace ucd_mpi
