@@ -148,7 +148,8 @@ bool on_all_processes(bool here) {
     return all != 0;
 }
 
-// What users write themselves, and the library's typed call by each way.
+// The first ways are what users write themselves. The others are the library's typed call, by
+// each way that it has.
 const std::vector<std::string> all_ways = {"plain",      "copy engine", "kernel, copy", "on device",
                                            "UCD device", "UCD host",    "UCD"};
 struct OwnWays {

@@ -43,7 +43,7 @@ bool device_section(const std::string &devices, const std::string &only, const S
 // Measures what libucd-mpi-preload's table of this MPI library needs, and writes its rows to a
 // file. Processes must run with UCD_MPI_ALWAYS=1. False if that fails.
 bool write_tuning(const std::string &path);
-// The same for data in the memory of devices that the MPI library reads.
+// Does the same for data in the memory of devices that the MPI library reads.
 bool write_device_tuning(const std::string &devices, const std::string &path);
 
 } // namespace bench

@@ -58,7 +58,8 @@ std::vector<double> in_turns(std::size_t bytes, const std::vector<Way> &ways) {
     int calls = static_cast<int>(std::max<std::size_t>(2, 200000 / (bytes + 1000)));
     const int rounds =
         static_cast<int>(std::clamp<std::size_t>(40000000 / (bytes + 100000), 10, 60));
-    // So that nothing is made ready in what is timed. What takes very long is done this once only.
+    // One call of each way comes first, so that the timed calls prepare nothing. A way that takes
+    // very long is called only this once.
     std::vector<double> once(ways.size());
     double usual = 1e-9; // seconds of the others together
     for (std::size_t way = 0; way < ways.size(); ++way) {

@@ -12,7 +12,7 @@ struct NamedDevice {
     bool mpi_reads_it = false; // MPI itself moves contiguous data in its memory
 };
 
-// Where data in a device's memory is packed, if this library packs it.
+// This says whether the library packs data of a device's memory, and where.
 struct DeviceRoute {
     const NamedDevice *device = nullptr; // null: the data is not in device memory, or left to MPI
     bool stays_there = false; // packed in the device's memory, which MPI reads; else in pinned

@@ -4,7 +4,7 @@ namespace ucd_mpi {
 
 namespace {
 
-// The same ranges as moves of ucd.h.
+// Returns the same ranges as moves of ucd.h.
 std::vector<ucd_move_t> moves_of(PlannedDirection direction,
                                  const std::vector<PackedRange> &ranges) {
     std::vector<ucd_move_t> moves;

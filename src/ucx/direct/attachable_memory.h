@@ -14,7 +14,7 @@ inline bool is_same(const ucd_ipc_handle_t &one, const ucd_ipc_handle_t &other) 
     return std::memcmp(one.bytes, other.bytes, sizeof one.bytes) == 0;
 }
 
-// What a handle contains that names such memory. The rest of it is 0.
+// A handle that names such memory begins with this record. The other bytes of the handle are 0.
 struct AttachableName {
     static constexpr uint64_t expected_letters = 0x4d454d4844524853; // "SHRDHMEM"
     uint64_t letters = expected_letters;
