@@ -3,6 +3,7 @@
 #include "support/oracle/byte_map.hpp"
 #include "support/random/random_recipe.hpp"
 
+#include <cstdlib>
 #include <stdexcept>
 
 namespace ucdtest {
@@ -38,16 +39,32 @@ struct Message {
     void check() const { CHECK(rank == 0 || memory == expected); }
 };
 
+// Whether MPI alone, at both processes, packs the type rightly and delivers buffered messages of
+// it: Open MPI 5.0.7 over UCX does not, if the data has no gaps and does not begin at the buffer.
+// It writes outside of the buffer then, where there is room.
 bool mpi_agrees(Message &m) {
+    constexpr std::size_t room = 1 << 20;
     Rng rng(1);
     m.draw_data(rng);
-    std::vector<std::byte> packed(m.map.size() + 64);
+    std::vector<std::byte> sent(m.memory.size()), packed(m.map.size() + 64);
+    for (std::byte &b : sent) b = static_cast<std::byte>(rng.bits());
+    std::vector<std::byte> delivered(m.memory.size() + 2 * room, std::byte{0x55});
+    std::vector<std::byte> expected = delivered;
     int position = 0;
-    MPI_OK(PMPI_Pack(m.buf(), m.count, m.datatype.get(), packed.data(),
+    MPI_OK(PMPI_Pack(m.buffer(sent), m.count, m.datatype.get(), packed.data(),
                      static_cast<int>(packed.size()), &position, MPI_COMM_SELF));
-    for (std::size_t i = 0; i < m.map.size(); ++i)
-        if (packed[i] != m.buffer(m.memory)[m.map[i]]) return false;
-    return true;
+    MPI_OK(PMPI_Bsend(m.buffer(sent), m.count, m.datatype.get(), 1 - rank, 0, MPI_COMM_WORLD));
+    MPI_OK(PMPI_Recv(m.buffer(delivered.data() + room), m.count, m.datatype.get(), 1 - rank, 0,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    bool agrees = true;
+    for (std::size_t i = 0; i < m.map.size(); ++i) {
+        const std::byte byte = m.buffer(sent)[m.map[i]];
+        m.buffer(expected.data() + room)[m.map[i]] = byte;
+        agrees = agrees && packed[i] == byte;
+    }
+    int at_both = agrees && delivered == expected;
+    MPI_OK(PMPI_Allreduce(MPI_IN_PLACE, &at_both, 1, MPI_INT, MPI_LAND, MPI_COMM_WORLD));
+    return at_both != 0;
 }
 
 // MPICH 4.0.2 over UCX fails itself for some types of more than one fragment of 8 KiB.
@@ -176,6 +193,13 @@ void complete(Rng &rng, std::vector<MPI_Request> &requests, std::vector<MPI_Stat
                 while (flag == 0) MPI_OK(MPI_Test(&requests[i], &flag, &statuses[i]));
         }
     }
+}
+
+// Whether a message may be sent or received by MPI itself at one end. With UCD_TEST_NATIVE=0 none
+// is, for MPI libraries that deliver some types with gaps wrongly: Open MPI 5.0.7 does over UCX.
+bool has_native_ends() {
+    static const char *const wanted = std::getenv("UCD_TEST_NATIVE");
+    return wanted == nullptr || *wanted != '0';
 }
 
 // How both ends do it; drawn alike by both.
@@ -325,7 +349,8 @@ void random_messages(Rng &rng) {
         plan.send = rng.below(3);
         plan.receive = rng.below(3);
         plan.send_call = rng.below(4);
-        plan.native_receive = rng.chance(20);
+        plan.native_receive = rng.chance(20) && has_native_ends();
+        if (plan.send_call == 3 && !has_native_ends()) plan.send_call = 0;
         plan.ready = plan.receive != 0 && rng.chance(20);
         plan.seed = rng.bits();
         if (plan.send == 0 && plan.send_call == 3 && plan.native_receive) continue;
