@@ -1,7 +1,7 @@
 // A tool between libucd-mpi-preload and libucd that counts plans and their starts.
 // UCD_TEST_PLANS=refuse lets no plan be made. UCD_TEST_DEVICE_MEMORY=refuse leaves
 // libucd-mpi-preload no memory on devices, and UCD_TEST_DEVICE_MEMORY=some none for every second
-// block.
+// block; either prints which blocks are so small that a device shares them out of a larger one.
 
 #include <ucd.h>
 #include <ucd_memory.h>
@@ -44,7 +44,9 @@ int ucd_memory_alloc(const char *device, int kind, uintptr_t bytes, void **addre
     const bool is_ours = wanted != nullptr && kind == UCD_MEMORY__DEVICE &&
                          dladdr(__builtin_return_address(0), &caller) != 0 &&
                          std::strstr(caller.dli_fname, "ucd-mpi-preload") != nullptr;
-    if (is_ours && (std::strcmp(wanted, "refuse") == 0 || ++blocks % 2 == 0))
+    if (is_ours && bytes < std::size_t{2} << 20)
+        std::fprintf(stderr, "plans: a block of %zu bytes on a device\n", std::size_t{bytes});
+    if (is_ours && (std::strcmp(wanted, "refuse") == 0 || ++blocks % 2 == 1))
         return UCD_ERR__OUT_OF_MEM;
     return NEXT(ucd_memory_alloc)(device, kind, bytes, address);
 }

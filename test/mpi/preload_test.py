@@ -224,6 +224,7 @@ class Devices(unittest.TestCase):
             self.assertIn('all messages arrived', text)
             self.assertEqual(text.count('no memory on hostgpu:0 to pack a message'), 2, text)
             self.assertEqual(self.packed_on_device(text) > 0, taken)
+            self.assertNotIn('bytes on a device', text)
 
     def test_contiguous_data_is_left_to_an_mpi_that_reads_devices(self):
         text = run('env', self.LIBRARIES, EXCHANGE, '0', UCD_TEST_DEVICE='hostgpu:0', UCD_MPI_GPU_AWARE='1', status=1)
