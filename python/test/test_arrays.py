@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ucd
+import ucd_models
 from views import DTYPES, PACKED_STRUCTS, PADDED_STRUCTS, filled, packed_bytes, views
 
 
@@ -92,7 +93,7 @@ def test_bfloat16():
     ml_dtypes = pytest.importorskip('ml_dtypes')
     a = np.arange(12).astype(ml_dtypes.bfloat16).reshape(3, 4)
     assert ucd.pack(a[::-1, 1::2]).tobytes() == a[::-1, 1::2].tobytes()
-    assert ucd._core.element_of(a) is ucd.BFLOAT16
+    assert ucd._core.element_of(a) is ucd.types.BFLOAT16
     total = np.ones(12, ml_dtypes.bfloat16)
     ucd.pack_into(a, total, op='sum')
     assert (total == 1 + a.ravel()).all()
@@ -247,7 +248,7 @@ AGREED = [
 def moves_between(source, target):
     """All ways from an array into another one, in which the elements mean what they meant."""
     shape = (3,)
-    whole = ucd.Distribution(shape, 1, ucd.Replicate())
+    whole = ucd_models.Distribution(shape, 1, ucd_models.Replicate())
     yield lambda: ucd.pack_into(source, target)
     yield lambda: ucd.unpack(source, target)
     yield lambda: ucd.copy(source, target)
@@ -258,9 +259,9 @@ def moves_between(source, target):
     yield lambda: ucd.gather_into(source, np.arange(3), target)
     yield lambda: ucd.scatter(source, target, np.arange(3))
     if source.shape == target.shape == shape and source.itemsize == target.itemsize:
-        yield lambda: ucd.redistribute([source], whole, whole, [target])
+        yield lambda: ucd_models.redistribute([source], whole, whole, [target])
         for dtype in (source.dtype, target.dtype):
-            move = ucd.Redistribution({'a': (whole, whole, dtype)})
+            move = ucd_models.Redistribution({'a': (whole, whole, dtype)})
             yield lambda: move.execute(None, {'a': [source]}, {'a': [target]})
 
 

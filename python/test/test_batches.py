@@ -78,14 +78,14 @@ def test_batches_of_one_kind():
 ROW = ucd.Type.contiguous(3, 'float64')
 WITH_TYPES = {
     'pack': (lambda to: ('pack', A, to, COLUMN), [0, 20, 40]),
-    'pack, count': (lambda to: ('pack', A, to, ucd.DOUBLE, 4), [0, 1, 2, 3]),
+    'pack, count': (lambda to: ('pack', A, to, ucd.types.DOUBLE, 4), [0, 1, 2, 3]),
     'pack, room for less': (lambda to: ('pack', A, to[:2], COLUMN), [0, 20]),
     'unpack': (lambda to: ('unpack', A[0, 0, 1:4].copy(), to, ROW), [1, 2, 3]),
-    'unpack, count': (lambda to: ['unpack', A[0, 0].copy(), to, ucd.DOUBLE, 4], [0, 1, 2, 3]),
+    'unpack, count': (lambda to: ['unpack', A[0, 0].copy(), to, ucd.types.DOUBLE, 4], [0, 1, 2, 3]),
     'copy, src_type': (lambda to: ('copy', A, to[:3], COLUMN), [0, 20, 40]),
-    'copy, src_count': (lambda to: ('copy', A, to, ucd.DOUBLE, 4), [0, 1, 2, 3]),
+    'copy, src_count': (lambda to: ('copy', A, to, ucd.types.DOUBLE, 4), [0, 1, 2, 3]),
     'copy, dst_type': (lambda to: ('copy', A[:, 0, 1], to, None, 1, ROW), [1, 21, 41]),
-    'copy, dst_count': (lambda to: ('copy', A[:, 0, 1], to, COLUMN, 1, ucd.DOUBLE, 4), [1, 21, 41]),
+    'copy, dst_count': (lambda to: ('copy', A[:, 0, 1], to, COLUMN, 1, ucd.types.DOUBLE, 4), [1, 21, 41]),
 }
 
 
@@ -164,7 +164,7 @@ REFUSED = {
     'one array': ([('pack', A)], TypeError, r'members\[0\]: what a batch is to pack is .src, out.*has 1 entries'),
     'too many entries': ([('unpack', OUT, A, None, 1, 1)], TypeError, r'members\[0\].*has 5 entries'),
     'too many entries of a copy': ([('copy', A, OUT, None, 1, None, 1, 1)], TypeError, r'has 7 entries'),
-    'count is no number': ([('pack', A, OUT, ucd.DOUBLE, 'x')], TypeError, r'members\[0\]: an entry is not of the type'),
+    'count is no number': ([('pack', A, OUT, ucd.types.DOUBLE, 'x')], TypeError, r'members\[0\]: an entry is not of the type'),
     'no array': ([('pack', A[0, 0], OUT), ('pack', object(), OUT)], TypeError, r"members\[1\]: 'object' is no array"),
     'no type': ([('pack', A, OUT, 'nothing')], TypeError, r'members\[0\]: .*nothing'),
     'beyond the array': ([('pack', A, OUT, COLUMN, 2)], ValueError, r'members\[0\]: the type touches bytes'),

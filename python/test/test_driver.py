@@ -21,7 +21,7 @@ class Array:
 
 def to_host(array, **how):
     # Without a GPU the address is not the device's, so nothing of it may move: count is 0.
-    assert ucd.pack_into(array, bytearray(8), type=ucd.BYTE, count=0, **how) == 0
+    assert ucd.pack_into(array, bytearray(8), type=ucd.types.BYTE, count=0, **how) == 0
 """
 
 

@@ -270,7 +270,7 @@ def test_streams(library, monkeypatch, no_driver):
     library.changes = {'device_type': CUDA}
     source, out = library.Array(np.zeros(3)), library.Array(np.zeros(3))
     asked = library.streams_asked
-    nothing = {'type': ucd.BYTE, 'count': 0}  # which may move without a backend
+    nothing = {'type': ucd.types.BYTE, 'count': 0}  # which may move without a backend
     with pytest.raises(ucd.NotSupported, match='cuda'):
         ucd.pack_into(source, out, **nothing)
     assert library.streams_asked == asked + 1 and not told

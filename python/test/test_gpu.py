@@ -12,7 +12,7 @@ import pytest
 
 import ucd
 from libraries import CuPy, Numba, Torch
-from ucd.cache import Cache, Relayout
+from ucd_models.cache import Cache, Relayout
 
 
 def _available(library):

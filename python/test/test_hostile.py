@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ucd
+import ucd_models
 from test_arrays import Interface
 from test_exchange import CPU, Library, Managed, Tensor
 
@@ -141,7 +142,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize('make', HOSTILE.values(), ids=HOSTILE)
 def test_what_cannot_be_is_refused(make):
-    whole = ucd.Distribution((3,), 1, ucd.Replicate())
+    whole = ucd_models.Distribution((3,), 1, ucd_models.Replicate())
     for call in (
         lambda array: ucd.pack_into(array, bytearray(24)),
         lambda array: ucd.unpack(bytes(24), array),
@@ -153,7 +154,7 @@ def test_what_cannot_be_is_refused(make):
         lambda array: ucd._core.address(array),
         lambda array: ucd.Type.from_view(array),
         lambda array: ucd.iov(array),
-        lambda array: ucd.redistribute([array], whole, whole),
+        lambda array: ucd_models.redistribute([array], whole, whole),
     ):
         with pytest.raises((BufferError, TypeError, ValueError, OverflowError)):
             call(make())

@@ -83,11 +83,11 @@ def test_reductions_of_other_elements():
     assert out.tolist() == [6, 5, 4, 3, 2, 1]
     pairs = np.array([(1.0, 7), (5.0, 3)], dtype=[('v', 'f8'), ('i', 'i4')])
     both = bytearray(np.array([(2.0, 9)], dtype=[('v', 'f8'), ('i', 'i4')]).tobytes())
-    ucd.pack_into(bytes(pairs.tobytes()[12:]) + bytes(4), both, type=ucd.DOUBLE_INT, op='maxloc')
+    ucd.pack_into(bytes(pairs.tobytes()[12:]) + bytes(4), both, type=ucd.types.DOUBLE_INT, op='maxloc')
     assert np.frombuffer(both, dtype=pairs.dtype)[0].tolist() == (5.0, 3)
     with pytest.raises(ucd.NotSupported):
         ucd.pack_into(np.zeros(2, '>f8'), np.zeros(2), op='sum')
-    assert ucd.op_is_supported('sum', 'float32') and not ucd.op_is_supported('sum', ucd.BYTE)
+    assert ucd.op_is_supported('sum', 'float32') and not ucd.op_is_supported('sum', ucd.types.BYTE)
 
 
 @given(views())
@@ -252,15 +252,15 @@ def test_device_arrays_go_into_the_current_stream(torch):
 
 def test_device_and_pageable_memory_wait_for_the_stream(torch):
     # Without a GPU the address is not the device's, so nothing of it may move: count is 0.
-    assert ucd.pack_into(Tensor(), bytearray(48), type=ucd.BYTE, count=0) == 0
+    assert ucd.pack_into(Tensor(), bytearray(48), type=ucd.types.BYTE, count=0) == 0
     assert torch.synchronized == 1
     given = Stream()
-    assert ucd.unpack(bytes(8), Tensor(), type=ucd.BYTE, count=0, stream=given) == 0
+    assert ucd.unpack(bytes(8), Tensor(), type=ucd.types.BYTE, count=0, stream=given) == 0
     assert (torch.synchronized, given.synchronized) == (1, 1)
     assert ucd.copy(Tensor((0,)), bytearray(8)) == 0
     assert torch.synchronized == 2
     with pytest.raises(RuntimeError, match='no driver of cuda'):
-        ucd.unpack(bytes(8), Tensor(), type=ucd.BYTE, count=0, stream=7)
+        ucd.unpack(bytes(8), Tensor(), type=ucd.types.BYTE, count=0, stream=7)
 
 
 def test_streams_of_all_libraries(torch):
@@ -393,12 +393,12 @@ def test_no_leaks():
         everything(i)
     gc.collect()
     objects, bytes = len(gc.get_objects()), resident()
-    references = sys.getrefcount(ucd.DOUBLE)
+    references = sys.getrefcount(ucd.types.DOUBLE)
     for i in range(rounds):
         everything(i)
     gc.collect()
     assert len(gc.get_objects()) - objects < 100
-    assert sys.getrefcount(ucd.DOUBLE) - references < 10
+    assert sys.getrefcount(ucd.types.DOUBLE) - references < 10
     # A leak of one small object for each round would be more.
     assert resident() - bytes < max(1 << 20, rounds * 64)
 

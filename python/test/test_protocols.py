@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import ucd
+import ucd_models
 from test_arrays import Interface, Producer
 from test_exchange import CUDA, LIBRARY, Divided, library  # noqa: F401 -- a fixture
 from views import filled
@@ -201,8 +202,8 @@ def first_dimension(array):
 
 def redistributed(array):
     shape, _ = ucd._core.shape_and_strides(array)
-    one = ucd.Distribution(shape, 1, ucd.Replicate())
-    return ucd.pack(ucd.redistribute([array], one, one)[0])
+    one = ucd_models.Distribution(shape, 1, ucd_models.Replicate())
+    return ucd.pack(ucd_models.redistribute([array], one, one)[0])
 
 
 # What gives an array's packed bytes: functions of the array and their number.
@@ -430,7 +431,7 @@ def device_calls(make, host, hints):
     for other in (lambda: host, make):
         yield lambda: ucd.pack_into(make(), other(), hints=hints)
         yield lambda: ucd.pack_into(other(), make(), hints=hints)
-        yield lambda: ucd.pack_into(make(), other(), type=ucd.DOUBLE, offset=3, op='sum', hints=hints)
+        yield lambda: ucd.pack_into(make(), other(), type=ucd.types.DOUBLE, offset=3, op='sum', hints=hints)
         yield lambda: ucd.unpack(make(), other(), hints=hints)
         yield lambda: ucd.unpack(other(), make(), hints=hints)
         yield lambda: ucd.copy(make(), other(), hints=hints)
@@ -467,9 +468,9 @@ def device_calls(make, host, hints):
     yield lambda: ucd.memory(make())
     yield lambda: ucd.pack(make(), hints=hints)
     yield lambda: ucd.gather(make(), some, hints=hints)
-    shard = ucd.Distribution((3, 4), 1, ucd.Replicate())
-    yield lambda: ucd.redistribute([make()], shard, shard, [host], hints=hints)
-    yield lambda: ucd.redistribute([host], shard, shard, [make()], hints=hints)
+    shard = ucd_models.Distribution((3, 4), 1, ucd_models.Replicate())
+    yield lambda: ucd_models.redistribute([make()], shard, shard, [host], hints=hints)
+    yield lambda: ucd_models.redistribute([host], shard, shard, [make()], hints=hints)
 
 
 @pytest.mark.parametrize('hints', HINTS, ids=repr)

@@ -4,68 +4,6 @@ from collections.abc import Generator, Iterable
 from typing import Any, Literal
 
 predefined: dict[str, Type]
-C_BOOL: Type
-CHAR: Type
-SIGNED_CHAR: Type
-UNSIGNED_CHAR: Type
-WCHAR_T: Type
-BYTE: Type
-SHORT: Type
-UNSIGNED_SHORT: Type
-INT: Type
-UNSIGNED: Type
-LONG: Type
-UNSIGNED_LONG: Type
-LONG_LONG: Type
-UNSIGNED_LONG_LONG: Type
-INT8_T: Type
-INT16_T: Type
-INT32_T: Type
-INT64_T: Type
-UINT8_T: Type
-UINT16_T: Type
-UINT32_T: Type
-UINT64_T: Type
-INT_FAST8_T: Type
-INT_FAST16_T: Type
-INT_FAST32_T: Type
-INT_FAST64_T: Type
-UINT_FAST8_T: Type
-UINT_FAST16_T: Type
-UINT_FAST32_T: Type
-UINT_FAST64_T: Type
-INT_LEAST8_T: Type
-INT_LEAST16_T: Type
-INT_LEAST32_T: Type
-INT_LEAST64_T: Type
-UINT_LEAST8_T: Type
-UINT_LEAST16_T: Type
-UINT_LEAST32_T: Type
-UINT_LEAST64_T: Type
-INTMAX_T: Type
-UINTMAX_T: Type
-SIZE_T: Type
-INTPTR_T: Type
-UINTPTR_T: Type
-PTRDIFF_T: Type
-FLOAT16: Type
-BFLOAT16: Type
-FLOAT: Type
-DOUBLE: Type
-LONG_DOUBLE: Type
-C_COMPLEX: Type
-C_DOUBLE_COMPLEX: Type
-C_LONG_DOUBLE_COMPLEX: Type
-FLOAT_INT: Type
-DOUBLE_INT: Type
-LONG_INT: Type
-TWOINT: Type
-SHORT_INT: Type
-LONG_DOUBLE_INT: Type
-TWOFLOAT: Type
-TWODOUBLE: Type
-FLOAT8_E4M3: Type
-FLOAT8_E5M2: Type
 
 def nodes(type: Type) -> list[tuple[str, list[Any], int, int, int]]: ...
 
@@ -164,18 +102,6 @@ class Batch:
     def start(self) -> Request: ...
     def rebase(self, members: Iterable[tuple[Any, Any]], first: int = 0) -> None: ...
 
-class Splits:
-    def __init__(self, splits: Iterable[tuple[int, int, int, tuple[tuple[int, int], ...]]]) -> None: ...
-    def size(self, n: int, part: int) -> int: ...
-
-_Runs = tuple[tuple[int, int, int, int, int, int], ...]
-
-def common(n: int, source: Splits, sender: int, target: Splits, receiver: int) -> _Runs: ...
-def common_with_block(n: int, start: int, length: int, target: Splits, part: int) -> _Runs: ...
-def receivers(n: int, source: Splits, sender: int, target: Splits) -> list[int]: ...
-def senders(n: int, source: Splits, target: Splits, receiver: int) -> list[int]: ...
-def clipped(runs: _Runs, start: int, stop: int) -> _Runs: ...
-def part(runs: _Runs, number: int, parts: int) -> _Runs: ...
 def pack_into(
     src: Any,
     out: Any,

@@ -8,7 +8,6 @@
 #include "core/move.h"
 #include "core/overlap.h"
 #include "core/request.h"
-#include "core/splits.h"
 #include "core/stream.h"
 
 #include <nanobind/stl/string.h>
@@ -133,7 +132,6 @@ NB_MODULE(_core, m) {
     bind_ipc(m);
     bind_lists(m);
     bind_overlap(m);
-    bind_splits(m);
     m.def("version", &version);
     m.def("backends", &backends);
     m.def(
@@ -141,13 +139,19 @@ NB_MODULE(_core, m) {
         "Which memory an array is in: 'host', 'pinned', 'managed', or a device such as 'cuda:0'.\n"
         "Initialises no GPU driver.");
     m.def("address", &address, arg("array"), "The address of an array's first element.");
-    m.def("synchronize", &synchronize, arg("array"));
-    m.def("element_of", &element_of, arg("array"));
-    m.def("described", &described, arg("array"));
-    m.def("placed", &placed, arg("array"));
-    m.def("shape_and_strides", &shape_and_strides, arg("array"));
+    m.def("synchronize", &synchronize, arg("array"),
+          "Waits for what the array's library has enqueued in its current stream. Nothing for arrays of the host.");
+    m.def("element_of", &element_of, arg("array"), "The Type of an array's elements.");
+    m.def("described", &described, arg("array"),
+          "Shape, and the Type and the dtype of the elements, of which ucd.interop.Element(type, dtype) is made.");
+    m.def("placed", &placed, arg("array"),
+          "Address, shape, strides, and the Type and the dtype of the elements.");
+    m.def("shape_and_strides", &shape_and_strides, arg("array"),
+          "Shape and strides. Strides are in bytes.");
     m.def("packed_size", &packed_size, arg("array"), arg("type").none() = nb::none(),
-          arg("count") = 1);
+          arg("count") = 1,
+          "The bytes that an array's elements have when packed, or those of count of a type that is laid\n"
+          "over its memory. Raises ValueError if the type leaves the memory.");
     m.def("op_is_supported", &op_is_supported, arg("op"), arg("type"), arg("backend") = "seq",
           "Whether a backend ('seq', 'cuda', 'hip', 'ze') supports an op for a type.");
 }

@@ -1,0 +1,330 @@
+"""Formats of caches: where the elements of named axes lie in an engine's tensors."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import operator
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import ucd
+from ucd import Corrupt, interop
+from ucd_models._cache_bytes import MAX_NAME, body_of, bytes_of, read
+from ucd_models._cache_names import depth_of, dims_of, leaves, names_of
+from ucd_models._cache_tensor import (
+    AXES,
+    ELEMENTS,
+    MAX_NUMBER,
+    MAX_TENSORS,
+    Dim,
+    Tensor,
+    check_tensor,
+    element_name,
+    part_of,
+    place_of,
+    words_of,
+)
+from ucd_models._untrusted import distinct
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where two formats differ first. str() of it is a sentence."""
+
+    axis: str
+    """One of AXES, or 'element' or 'tensors'."""
+    here: str
+    there: str
+
+    def __str__(self) -> str:
+        return f'{self.axis}: {self.here} here, {self.there} there'
+
+
+@dataclass(frozen=True)
+class Format:
+    """The layout of a cache of keys and values: in which of an engine's tensors, and how many bytes from its beginning,
+    the element with given indices of layer, kv, page, token, head and dim lies.
+
+        format = ucd_models.cache.Format.of(kv_caches, 'kv page token head dim')         # a tensor for each layer
+        format = ucd_models.cache.Format.of_shapes('bfloat16', 'page head token dim', [(1000, 8, 16, 128)] * 32)
+
+    A format has no addresses, so processes can exchange it: to_bytes and from_bytes. Equal layouts have equal `id`s,
+    whatever their names.
+    """
+
+    element: str
+    """The name of the predefined type of the elements: 'BFLOAT16'."""
+    tensors: tuple[Tensor, ...]
+    name: str = ''
+    """What the engine calls it. Not a part of the layout."""
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    # ---- making ---------------------------------------------------------------------------------
+
+    @classmethod
+    def of(
+        cls, tensors: Any, axes: str, *, lists: Sequence[str] | None = None, name: str = '', **sizes: int
+    ) -> Format:
+        """The format of the tensors of an engine.
+
+        tensors  an array, or a list of arrays (of NumPy, PyTorch, CuPy, …), or lists of lists of them
+        axes     names of each array's dimensions, of layer, kv, page, token, head and dim: 'kv page token head dim'.
+                 A dimension of several axes is in parentheses: '(page token) head dim', and `sizes` says how long the
+                 inner ones are: token=16. An axis that is split has several names: vLLM's keys are
+                 'page head dim token dim'. Axes that are not named have one index.
+        lists    the axes along which lists go on, the outermost first; ('layer',) if there is one list. Along an axis
+                 that arrays have, too, their parts follow each other: ('layer', 'dim') is for a list for each layer of
+                 two arrays with 512 and 64 of 576 dims.
+        name     what the engine calls it
+
+        Raises ValueError if names and shapes do not fit, if arrays have different elements or overlap themselves, or
+        for negative strides.
+        """
+        depth = depth_of(lists, isinstance(tensors, (list, tuple)))
+        found = [(index, *_of_array(array)) for index, array in leaves(tensors, depth)]
+        return _made(found, names_of(axes), depth, name, sizes)
+
+    @classmethod
+    def of_shapes(
+        cls,
+        element: Any,
+        axes: str,
+        shapes: Any,
+        strides: Sequence[int] | None = None,
+        *,
+        lists: Sequence[str] | None = None,
+        name: str = '',
+        **sizes: int,
+    ) -> Format:
+        """The format of tensors that need not exist.
+
+        element  what names an element: 'bfloat16', a Type, a dtype
+        shapes   the shape of one array, or lists of shapes as `tensors` of Format.of
+        strides  of each array, in bytes; without: C-contiguous. Longer ones than needed are padding.
+
+        axes, lists, name and sizes: as Format.of.
+        """
+        type = interop.type_of_dtype(element)
+        depth = depth_of(lists, len(shapes) > 0 and isinstance(shapes[0], (list, tuple)))
+        found = []
+        for index, shape in leaves(shapes, depth):
+            shape = tuple(operator.index(n) for n in shape)
+            own = [math.prod(shape[i + 1 :]) * type.extent for i in range(len(shape))] if strides is None else strides
+            if len(own) != len(shape):
+                raise ValueError(f'{len(own)} strides for shape {shape}')
+            found.append((index, type, shape, tuple(operator.index(n) for n in own)))
+        return _made(found, names_of(axes), depth, name, sizes)
+
+    # ---- what it says ---------------------------------------------------------------------------
+
+    @property
+    def type(self) -> ucd.Type:
+        """The type of the elements."""
+        return ucd.predefined[self.element]
+
+    @cached_property
+    def sizes(self) -> dict[str, int]:
+        """How many indices each axis has. Of pages, as many as the smallest tensor has."""
+        ends = {a: max(t.start(a) + t.size(a) for t in self.tensors) for a in AXES}
+        return ends | {'page': min(t.size('page') for t in self.tensors)}
+
+    @property
+    def pages(self) -> int:
+        """How many pages each tensor has, at least."""
+        return self.sizes['page']
+
+    @property
+    def page_size(self) -> int:
+        """How many tokens a page has."""
+        return self.sizes['token']
+
+    @property
+    def page_bytes(self) -> int:
+        """The bytes of data of a page: of all layers, keys and values, tokens, heads and dims."""
+        return self.type.size * math.prod(n for axis, n in self.sizes.items() if axis != 'page')
+
+    @cached_property
+    def id(self) -> str:
+        """SHA-256 of the layout, numbers of pages included, in hexadecimal: the content id. Equal layouts have equal
+        ids, whatever their names, in all processes and versions that read this version of the format's bytes."""
+        return hashlib.sha256(body_of(self.element, self.tensors)).hexdigest()
+
+    @cached_property
+    def page_id(self) -> str:
+        """The content id of what does not depend on how many pages there are: the order and sizes of axes, and the
+        bytes within a page. Pools of different lengths with the same format have equal ones."""
+        return hashlib.sha256(body_of(self.element, self.tensors, with_pages=False)).hexdigest()
+
+    def __repr__(self) -> str:
+        sizes = ' '.join(f'{axis}={n}' for axis, n in self.sizes.items() if n > 1)
+        name = f'{self.name!r}: ' if self.name else ''
+        tensors = f', {len(self.tensors)} tensors' if len(self.tensors) > 1 else ''
+        order = self.tensors[0].order()
+        return f'<ucd_models.cache.Format {name}{self.element} {sizes}, order {order}{tensors}, id {self.id[:12]}>'
+
+    def difference(self, other: Format, *, pages: bool = False) -> Difference | None:
+        """Where another format differs first, in the order element, layer, kv, page, token, head, dim; None if both are
+        the same layout. The number of pages, and strides that follow from it, are compared with pages=True only:
+        without, the answer is None if both have one page_id, with it, if they have one id."""
+        if self.element != other.element:
+            return Difference('element', self.element, other.element)
+        for axis in AXES:
+            if self.sizes[axis] != other.sizes[axis] and (pages or axis != 'page'):
+                return Difference(axis, str(self.sizes[axis]), str(other.sizes[axis]))
+        if len(self.tensors) != len(other.tensors):
+            return Difference('tensors', str(len(self.tensors)), str(len(other.tensors)))
+        for axis in AXES:
+            for mine, theirs in zip(self.tensors, other.tensors):
+                here, there = place_of(mine, axis, pages), place_of(theirs, axis, pages)
+                if here != there:
+                    return Difference(axis, words_of(mine, here), words_of(theirs, there))
+        for mine, theirs in zip(self.tensors, other.tensors):
+            if (mine.address, mine.offset) != (theirs.address, theirs.offset):
+                first, second = (f'byte {t.offset} of tensor {t.address}' for t in (mine, theirs))
+                return Difference('tensors', first, second)
+        return None
+
+    def require_same(self, other: Format, *, pages: bool = False) -> None:
+        """Raises ValueError, with both names and the first axis that differs, unless both are the same layout. pages:
+        as difference."""
+        found = self.difference(other, pages=pages)
+        if found is None:
+            return
+        if self.name and self.name == other.name:
+            raise ValueError(f'both sides say {self.name!r} and mean different layouts: {found}')
+        raise ValueError(f'the formats {self.name!r} and {other.name!r} differ: {found}')
+
+    def select(self, **axes: slice | int) -> Format:
+        """The format of a part of a cache, whose indices begin with 0 again: format.select(head=slice(2, 4)).
+
+        axes: of layer, kv, head and dim a slice, or an index (that of an axis which then has one). The part has the
+        addresses of the whole. Raises ValueError for other axes, steps, empty parts, and a part that begins or ends
+        within a dimension of an axis that is split."""
+        made = self
+        for axis, chosen in axes.items():
+            if axis not in ('layer', 'kv', 'head', 'dim'):
+                raise ValueError(f'parts are chosen of layer, kv, head and dim, not of {axis!r}')
+            if not isinstance(chosen, slice):
+                index = operator.index(chosen)
+                chosen = slice(index, index + 1 or None)
+            begin, end, step = chosen.indices(made.sizes[axis])
+            if step != 1 or begin >= end:
+                raise ValueError(f'{axis}={chosen} of {made.sizes[axis]} is no part without gaps')
+            parts = [part_of(tensor, axis, begin, end) for tensor in made.tensors]
+            made = replace(made, tensors=tuple(part for part in parts if part is not None))
+        return made
+
+    def at(self, addresses: Iterable[int]) -> Placed:
+        """The cache of this format whose tensors begin at these addresses, of another process perhaps."""
+        return Placed(self, tuple(operator.index(a) for a in addresses))
+
+    # ---- bytes ----------------------------------------------------------------------------------
+
+    def to_bytes(self) -> bytes:
+        """The format as bytes, for other processes."""
+        return bytes_of(self.name, self.element, self.tensors)
+
+    @staticmethod
+    def from_bytes(data: Any) -> Format:
+        """A format from bytes that may come from anyone. Raises Corrupt if they are none, and NotSupported for a newer
+        version."""
+        given = bytes(memoryview(data))
+        name, element, tensors = read(given)
+        try:
+            format = Format(element, tensors, name)
+        except ValueError as error:
+            raise Corrupt(f'no cache format: {error}') from None
+        # One form for each layout, so that equal layouts have equal bytes.
+        if format.to_bytes() != given:
+            raise Corrupt('the bytes of a cache format are not in the form that is written')
+        return format
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A format with the addresses of its tensors."""
+
+    format: Format
+    addresses: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        needed = 1 + max(tensor.address for tensor in self.format.tensors)
+        if len(self.addresses) < needed:
+            raise ValueError(f'{len(self.addresses)} addresses for {needed} tensors')
+        if any(not 0 <= address < 1 << 64 for address in self.addresses):
+            raise ValueError('an address does not fit 64 bits')
+
+    def select(self, **axes: slice | int) -> Placed:
+        """A part of it: see Format.select."""
+        return replace(self, format=self.format.select(**axes))
+
+
+def _of_array(array: Any) -> tuple[ucd.Type, tuple[int, ...], tuple[int, ...]]:
+    return (interop.element_of(array), *interop.shape_and_strides(array))
+
+
+def _made(
+    found: Any, names: list[tuple[str, ...]], depth: tuple[str, ...], name: str, sizes: dict[str, int]
+) -> Format:
+    for axis in sizes:
+        if axis not in AXES:
+            raise ValueError(f'{axis!r} is none of {", ".join(AXES)}')
+    made: list[tuple[tuple[int, ...], tuple[Dim, ...]]] = []
+    elements = set()
+    for index, type, shape, strides in found:
+        elements.add(element_name(type))
+        made.append((index, dims_of(names, shape, strides, sizes)))
+    if not made:
+        raise ValueError('there are no tensors')
+    if len(elements) != 1:
+        raise ValueError(f'the tensors have different elements: {", ".join(sorted(elements))}')
+    # Along an axis of lists, a part begins where the one before it ends.
+    lengths: list[dict[int, int]] = [{} for _ in depth]
+    for index, dims in made:
+        for along, axis, i in zip(lengths, depth, index):
+            size = math.prod(dim.size for dim in dims if dim.axis == axis)
+            if along.setdefault(i, size) != size:
+                raise ValueError(f'tensors at {i} along {axis} have {along[i]} and {size} of it')
+    tensors = []
+    for number, (index, dims) in enumerate(made):
+        starts = dict.fromkeys(AXES, 0)
+        for along, axis, i in zip(lengths, depth, index):
+            starts[axis] = sum(along[k] for k in range(i))
+        tensors.append(Tensor(number, 0, tuple(starts.values()), dims))
+    return Format(elements.pop(), tuple(tensors), name)
+
+
+def _check(format: Format) -> None:
+    """Raises ValueError unless the format is one: elements have one place each."""
+    if format.element not in ELEMENTS:
+        raise ValueError(f'elements are {", ".join(ELEMENTS)}, not {format.element!r}')
+    if len(format.name.encode()) > MAX_NAME:
+        raise ValueError(f'the name has more than {MAX_NAME} bytes')
+    if not 1 <= len(format.tensors) <= MAX_TENSORS:
+        raise ValueError(f'{len(format.tensors)} tensors; there must be 1 to {MAX_TENSORS}')
+    width = format.type.size
+    for tensor in format.tensors:
+        check_tensor(tensor, width)
+    lengths = {tensor.size('token') for tensor in format.tensors}
+    if len(lengths) != 1:
+        raise ValueError(f'the tensors have pages of different lengths: {min(lengths)} and {max(lengths)} tokens')
+    # Parts are the cells of a grid: along each axis their ranges follow each other, and no cell is missing or twice.
+    axes = [axis for axis in AXES if axis != 'page']
+    cells = distinct(tuple(tensor.start(axis) for axis in axes) for tensor in format.tensors)
+    ranges = [distinct((tensor.start(axis), tensor.size(axis)) for tensor in format.tensors) for axis in axes]
+    for axis, known in zip(axes, ranges):
+        end = 0
+        for start, size in known:
+            if start != end:
+                raise ValueError(f'the tensors overlap or leave a gap at {axis} {min(start, end)}')
+            end = start + size
+        if end >= MAX_NUMBER:
+            raise ValueError(f'{axis} has too many indices')
+    expected = math.prod(map(len, ranges))
+    if len(cells) != len(format.tensors) or expected != len(cells):
+        raise ValueError(f'{len(cells)} different parts in {len(format.tensors)} tensors, where {expected} are needed')

@@ -1,0 +1,35 @@
+"""Moves that are prepared together and made by one launch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ucd
+
+
+
+class Moves:
+    """Moves of one launch: those that convert and those that do not are one each. hints: of all."""
+
+    def __init__(self, hints: ucd.Hints | None = None) -> None:
+        self._hints = hints
+        self._members: tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]] = ([], [])
+        self._batches: list[ucd.Batch] = []
+
+    def add(self, converts: bool, *member: Any) -> None:
+        self._members[converts].append(member)
+
+    def prepare(self) -> None:
+        plain, converting = self._members
+        if plain:
+            self._batches.append(ucd.Batch(plain, hints=self._hints))
+        if converting:
+            self._batches.append(ucd.Batch(converting, op='convert', hints=self._hints))
+        self._members = ([], [])
+
+    def run(self, in_stream: bool) -> None:
+        for batch in self._batches:
+            if in_stream:
+                batch.run()
+            else:
+                batch.start().wait()

@@ -1,0 +1,242 @@
+"""Arrays that move together from one distribution over ranks to another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import ucd
+from ucd import interop
+from ucd.interop import meaning_of
+from ucd_models import _engines
+from ucd_models._overlap import Place, require_apart
+from ucd_models._placements import Distribution, Segment
+from ucd_models._rounds import Round, Share
+from ucd_models._routing import WHOLE, Cut, Route, Routing, routing
+
+DEFAULT_BUDGET = 256 << 20
+
+
+class Redistribution:
+    """Arrays that move together: the weights of a model, from one set of ranks to another.
+
+    move = ucd_models.Redistribution({'wq': (before, after, 'float32'), ...}, convert='bfloat16')
+    move.execute(engine, sources, targets)
+
+    tensors  for each name: the source's and the target's Distribution, and the dtype of the source: a name such as
+             'bfloat16', a dtype of torch, or what numpy.dtype takes. The order of the names must be the same on all ranks.
+    convert  the dtype of the targets; None: as the sources. Elements are converted by the sender if they become
+             smaller, else by the receiver, so the smaller ones are sent. Values: as those of copy(convert=True).
+    budget   how many bytes of memory, in all, a rank uses for messages. The move is made in rounds that stay within
+             it: of as many arrays as fit, or of parts of one. 16 bytes for each route may be added. At least one
+             index of an array's longest dimension moves in a round, whatever the budget.
+
+    A rank's part of the work grows with the number of its own routes.
+    """
+
+    def __init__(
+        self,
+        tensors: Mapping[str, tuple[Distribution, Distribution, Any]],
+        *,
+        convert: Any = None,
+        budget: int = DEFAULT_BUDGET,
+    ) -> None:
+        if budget < 1:
+            raise ValueError(f'budget is {budget}; it must be >= 1')
+        self.routings: dict[str, Routing] = {
+            name: routing(source, target, dtype, convert) for name, (source, target, dtype) in tensors.items()
+        }
+        self.budget = budget
+        self._rounds = list(self._divided())
+
+    def __repr__(self) -> str:
+        return f'<ucd_models.Redistribution of {len(self.routings)} arrays in {len(self._rounds)} rounds>'
+
+    def __len__(self) -> int:
+        """In how many rounds it is made."""
+        return len(self._rounds)
+
+    def _divided(self) -> Iterable[list[tuple[str, Cut]]]:
+        """The rounds, which every rank divides alike: by what a rank has to send and receive at most."""
+        room = max(self.budget // 2, 1)  # of a round, since two are under way at a time
+        gathered: list[tuple[str, Cut]] = []
+        used = 0
+        for name, of_array in self.routings.items():
+            for cut, nbytes in _pieces(of_array, room):
+                if gathered and used + nbytes > room:
+                    yield gathered
+                    gathered, used = [], 0
+                gathered.append((name, cut))
+                used += nbytes
+        if gathered:
+            yield gathered
+
+    def rounds(self, rank: int) -> list[Round]:
+        """What a rank sends and receives, round by round."""
+        found = []
+        for members in self._rounds:
+            made = Round({}, {}, [])
+            for name, cut in members:
+                of_array = self.routings[name]
+                for route in of_array.sends(rank):
+                    if cut == WHOLE or route._elements(cut):
+                        share = Share(name, route, cut)
+                        if route.target == rank:
+                            made.keeps.append(share)
+                        else:
+                            made.sends.setdefault(route.target, []).append(share)
+                for route in of_array.receives(rank):
+                    if route.source != rank and (cut == WHOLE or route._elements(cut)):
+                        made.receives.setdefault(route.source, []).append(Share(name, route, cut))
+            found.append(made)
+        return found
+
+    def digest(self, direct: bool = False) -> bytes:
+        """A hash of the redistribution, and of whether it is made without messages, by which ranks compare theirs."""
+        import hashlib
+
+        text = repr(direct) + repr([
+            (name, cut, r.source, r.target, r.element.name or r.element.size, r.target_element.name or r.target_element.size)
+            for members in self._rounds
+            for name, cut in members
+            for r in [self.routings[name]]
+        ])
+        return hashlib.sha256(text.encode()).digest()
+
+    def prepare(
+        self,
+        engine: Any,
+        sources: Mapping[str, Any],
+        targets: Mapping[str, Any],
+        *,
+        timeout: float | None = None,
+        direct: bool = False,
+    ) -> _engines.Execution:
+        """Checks the arrays, gets memory for messages, and plans all packing: once, for a move that comes again.
+        Collective and with the errors of execute, but nothing has moved. `run()` of what it returns moves what the
+        arrays hold then.
+
+        direct   whether ranks on the devices of one machine access each other's arrays: no messages, and no memory for
+                 them. A rank writes to the targets of the others, or reads their sources if convert makes elements
+                 larger. With torch.distributed and mpi4py. Ranks that do not reach each other's memory exchange messages as
+                 before; `direct_peers` of what is returned are those that do. The other ranks of the group can then
+                 access the whole allocations that these arrays are in. No rank may free its arrays before all ranks
+                 have deleted what is returned.
+        """
+        if engine is None:
+            return _engines.local(self.routings, sources, targets)
+        digest = self.digest(direct)
+        return _engines.exchange(self.routings, self.rounds, digest, engine, sources, targets, timeout, direct)
+
+    def execute(
+        self, engine: Any, sources: Mapping[str, Any], targets: Mapping[str, Any], *, timeout: float | None = None
+    ) -> None:
+        """Moves the data.
+
+        engine   a torch.distributed process group, or torch.distributed itself for the default one (NCCL for
+                 device memory, Gloo for host memory); a communicator of mpi4py; or a UcxEngine. Ranks are those of
+                 torch.distributed.get_rank(), the communicator's, and the engine's. None: all ranks are in this
+                 process.
+        sources  by name, this rank's local arrays. Without an engine: for each name, the arrays of all ranks, in the
+                 order of the mesh.
+        targets  likewise; written. A rank leaves out arrays of which it has nothing, or gives None. Names that the
+                 redistribution does not have are not looked at.
+        timeout  after how many seconds a rank gives up waiting for a message, with mpi4py, UCX and Gloo. None: with
+                 torch.distributed the time-out of the process group; with mpi4py and UCX never. NCCL has the group's always.
+
+        Arrays have the local shapes, any strides, and are all in one memory: the host's or one device's. Sources and
+        targets do not overlap. Without an engine they may lie on several devices that reach each other.
+
+        Collective: every rank of the engine calls it, those without data too. All packing for all peers in a round
+        is one launch, and a rank sends each peer one message in a round; while one is on the wire, the next is
+        packed and the one before unpacked. With NCCL the work is enqueued in the current stream, and may be
+        unfinished on return. With other engines it is done on return.
+
+        Raises ValueError if the ranks have different redistributions, an array is missing, its shape is not the local
+        one, the size of its elements is not the one of the dtype, both are floating formats and differ, or a target has
+        bytes in common with another array; NotSupported for elements of the other byte order; and what ucd.pack_into
+        raises. If it concerns one rank only, the others raise ValueError with its number and the reason. All this comes
+        before anything is sent. Integers and bytes stand for any format of their size. Raises RedistributionError if a
+        message fails, a peer is lost or the time is over: then every target is to be taken as unfinished.
+        """
+        self.prepare(engine, sources, targets, timeout=timeout).run()
+
+
+def _pieces(r: Routing, room: int) -> list[tuple[Cut, int]]:
+    """An array as a whole, or the parts that it is cut into, and what a rank needs for each at most. Parts are
+    small enough to fill rounds with them: a quarter of a round."""
+    longest = max(r.source.largest_shape, default=1)
+    parts = max(1, min(-(-_most_bytes(r, WHOLE) * _PIECES_OF_ROUND // room), longest))
+    while True:
+        cuts = [(k, parts) for k in range(parts)]
+        found = [(cut, _most_bytes(r, cut)) for cut in cuts]
+        if parts == longest or max([nbytes for _, nbytes in found]) <= room:
+            return found
+        parts = min(2 * parts, longest)
+
+
+_PIECES_OF_ROUND = 4
+# Up to as many ranks, as many as the devices of a machine, all ranks' needs are counted.
+_COUNTED_RANKS = 8
+
+
+def _most_bytes(r: Routing, cut: Cut) -> int:
+    """What a rank sends to others and receives from others of an array, or of a part of it, at most."""
+    if max(r.source.size, r.target.size) <= _COUNTED_RANKS:
+        needs = [
+            sum([route._elements(cut) for route in r.sends(rank) if route.target != rank])
+            + sum([route._elements(cut) for route in r.receives(rank) if route.source != rank])
+            for rank in {*r.source.ranks, *r.target.ranks}
+        ]
+        return max(needs, default=0) * r.wire_element.size
+    copies = len(r.target.roles.replicas)
+    for ranks, placement in zip(r.target.mesh, r.target.placements):
+        if isinstance(placement, Segment):  # a unit may be on several ranks
+            copies *= max([ranks * p.unit // p.size for p in placement.pieces if p.size and p.unit > 1] + [1])
+    sent = math.prod(r.source.largest_shape) * copies
+    received = math.prod(r.target.largest_shape)
+    return -(-(sent + received) // cut[1]) * r.wire_element.size
+
+
+def redistribute(
+    arrays: Sequence[Any],
+    source: Distribution,
+    target: Distribution,
+    out: Sequence[Any] | None = None,
+    *,
+    hints: ucd.Hints | None = None,
+) -> Sequence[Any]:
+    """Moves an array from one distribution to another within this process, and returns the arrays of
+    the target's ranks: out, or new ones of the library and memory of arrays[0].
+
+    arrays has what each rank of the source has, in the order of the mesh; memory-mapped files will do. An entry may
+    be None where no route begins or ends. Arrays have the local shapes, and any strides. Done on return.
+
+    Raises ValueError if a shape is not the local one, if elements differ in size, or if an array of out has bytes in
+    common with another array; NotSupported if elements differ in byte order or in the unit of dates; and what ucd.copy
+    raises.
+    """
+    element = interop.Element(*interop.described(arrays[0])[1:])
+    of_array = routing(source, target, element.type)
+    if out is None:
+        out = [interop.new_like(arrays[0], target.local_shape(rank)) for rank in target.ranks]
+    for given, held, what in ((arrays, source, 'arrays'), (out, target, 'out')):
+        if len(given) != held.size:
+            raise ValueError(f'{what} has {len(given)} arrays for {held.size} ranks')
+    places: list[dict[int, Place]] = [{}, {}]
+
+    def type_of(route: Route, side: int) -> ucd.Type:
+        at = route._places[side]
+        if at not in places[side]:
+            what = f'{("arrays", "out")[side]}[{at}]'
+            rank = (route.source, route.target)[side]
+            places[side][at] = of_array.place_of((arrays, out)[side][at], side, rank, what, meaning_of(element))
+        return route._type(side, places[side][at].strides, WHOLE)
+
+    # All types are made first: an array of a wrong shape leaves the others as they were.
+    moves = [(route, type_of(route, 0), type_of(route, 1)) for route in of_array.routes]
+    require_apart(places[1].values(), places[0].values())
+    for route, send, receive in moves:
+        ucd.copy(arrays[route._places[0]], out[route._places[1]], src_type=send, dst_type=receive, hints=hints)
+    return out
