@@ -890,9 +890,9 @@ def test_a_chunk_is_filled_again_when_it_is_moved(tmp_path, monkeypatch):
 def test_through_chunks_of_torch(tmp_path, monkeypatch):
     """What is done for a device, in memory of the host: nothing is read to its place at once."""
     torch = pytest.importorskip('torch')
-    from ucd_models import _checkpoint_read
+    from ucd_models import _checkpoint_target
 
-    monkeypatch.setattr(_checkpoint_read._Target, 'is_on_host', False)
+    monkeypatch.setattr(_checkpoint_target.Target, 'is_on_host', False)
     array = np.random.default_rng(SEED).standard_normal((300, 200)).astype('f4')
     saved = ucd_models.checkpoint.open(files.safetensors_file(tmp_path / 'x.safetensors', {'a': array}))
     for dim, part in ((0, np.s_[100:200]), (1, np.s_[:, 67:134])):

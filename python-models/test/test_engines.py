@@ -198,10 +198,10 @@ def messages_to_the_gone():
         return types.SimpleNamespace(wait=lambda: None, Wait=lambda: None)
 
     engine = types.SimpleNamespace(rank=0, _worker=GoneWorker(), _addresses=[b'', b'', b'gone', b''])
-    of_torch = object.__new__(ucd_models._engines.TorchEngine)
+    of_torch = object.__new__(ucd_models._torch_engine.TorchEngine)
     of_torch._dist, of_torch.group, of_torch._timeout = types.SimpleNamespace(irecv=begin, isend=begin), None, ()
     comm = types.SimpleNamespace(Get_rank=lambda: 0, Get_size=lambda: 4, Irecv=begin, Isend=begin)
-    return {'ucx': ucd_models._ucx_engine.UcxMessages(engine, None), 'torch': of_torch, 'mpi4py': ucd_models._engines.MpiEngine(comm, None)}
+    return {'ucx': ucd_models._ucx_engine.UcxMessages(engine, None), 'torch': of_torch, 'mpi4py': ucd_models._mpi_engine.MpiEngine(comm, None)}
 
 
 @pytest.mark.parametrize('name', ['ucx', 'torch', 'mpi4py'])
@@ -230,7 +230,7 @@ def test_messages_of_nccl_blame_nobody():
 
         return [types.SimpleNamespace(wait=wait)]
 
-    engine = object.__new__(ucd_models._engines.TorchEngine)
+    engine = object.__new__(ucd_models._torch_engine.TorchEngine)
     engine._dist = types.SimpleNamespace(irecv=0, isend=1, P2POp=lambda *arguments: arguments, batch_isend_irecv=batch)
     engine.group, engine._timeout, engine.in_stream = None, (), True
     buffers = {peer: np.zeros(4, np.uint8) for peer in (1, 2)}

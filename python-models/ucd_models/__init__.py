@@ -8,8 +8,9 @@ The guides are docs/guide/moving-a-model.md and docs/guide/caches.md of UCD.
 
 from ucd_models import cache, checkpoint
 from ucd_models._errors import RedistributionError
+from ucd_models._local import redistribute
 from ucd_models._placements import Cyclic, Distribution, Piece, Replicate, Segment, Shard, StridedShard
-from ucd_models._redistribution import Redistribution, redistribute
+from ucd_models._redistribution import Redistribution
 from ucd_models._routing import Route, Routing, routing
 from ucd_models._safetensors import Safetensors
 from ucd_models._ucx_engine import UcxEngine

@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import Any
 
+from ucd_models._engine import Engine
 from ucd_models._errors import Naming
 
 # Of a rank's reason, as many bytes reach the others.
 _REASON = 1000
 # And of so many ranks.
 _NAMED = 4
-
-
-class Gathering(Protocol):
-    """What an engine offers for this: collective."""
-
-    rank: int
-    ranks: Sequence[int]
-    """All ranks, in the order of gather."""
-
-    def gather(self, mine: bytes, like: Any) -> list[bytes]:
-        """The bytes of all ranks, which have as many each. like: an array of this rank, if it has one."""
 
 
 def attempted(work: Callable[[], None]) -> Exception | None:
@@ -33,30 +23,30 @@ def attempted(work: Callable[[], None]) -> Exception | None:
     return None
 
 
-def agreed(group: Gathering, mine: bytes, problem: Exception | None, like: Any) -> list[bytes]:
+def agreed(engine: Engine, mine: bytes, problem: Exception | None, like: Any) -> list[bytes]:
     """What all ranks say: as many bytes each. Raises on every rank if one has a problem: its own exception on that one,
     ValueError with rank and reason on the others. Raises RedistributionError if the ranks do not all come."""
-    found = _gathered(group, (b'-' if problem is None else b'!') + mine, like)
+    found = _gathered(engine, (b'-' if problem is None else b'!') + mine, like)
     if all([said.startswith(b'-') for said in found]):
         return [said[1:] for said in found]
     reason = '' if problem is None else f'{type(problem).__name__}: {problem}'
-    reasons = _gathered(group, reason.encode('utf-8', 'replace')[:_REASON].ljust(_REASON, b'\0'), like)
+    reasons = _gathered(engine, reason.encode('utf-8', 'replace')[:_REASON].ljust(_REASON, b'\0'), like)
     if problem is not None:
         if len(problem.args) == 1 and isinstance(problem.args[0], str):
-            problem.args = (f'on rank {group.rank}: {problem.args[0]}',)
+            problem.args = (f'on rank {engine.rank}: {problem.args[0]}',)
         raise problem
     told = [
         f'on rank {rank}: ' + text.rstrip(b'\0').decode('utf-8', 'replace')
-        for rank, said, text in zip(group.ranks, found, reasons)
+        for rank, said, text in zip(engine.ranks, found, reasons)
         if not said.startswith(b'-')
     ]
     more = f'; and on {len(told) - _NAMED} more ranks' if len(told) > _NAMED else ''
     raise ValueError('; '.join(told[:_NAMED]) + more)
 
 
-def _gathered(group: Gathering, mine: bytes, like: Any) -> list[bytes]:
+def _gathered(engine: Engine, mine: bytes, like: Any) -> list[bytes]:
     with Naming('the ranks could not compare what they are about to do', ()):
-        found = group.gather(mine, like)
-        if len(found) != len(group.ranks) or any([len(said) != len(mine) for said in found]):
+        found = engine.gather(mine, like)
+        if len(found) != len(engine.ranks) or any([len(said) != len(mine) for said in found]):
             raise ValueError(f'what came is not {len(mine)} bytes of each rank')
     return found

@@ -7,11 +7,12 @@ import contextlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import ucd
 from ucd import Error, interop
 from ucd.ipc import PeerMemory, exported
+from ucd_models._engine import Engine
 from ucd_models._launches import Moves
 from ucd_models._routing import WHOLE, Cut, Route, Routing
 from ucd_models._untrusted import json_of
@@ -21,21 +22,6 @@ from ucd_models._untrusted import json_of
 PIECE = 2 << 20
 # What a rank says of its memory is longer than this in no move that fits a device.
 _LONGEST_OFFER = 64 << 20
-
-
-class Group(Protocol):
-    """What an engine offers for this: both are collective."""
-
-    rank: int
-    ranks: Sequence[int]
-    """All ranks, in the order of gather."""
-    in_stream: bool
-
-    def gather(self, mine: bytes, like: Any) -> list[bytes]:
-        """The bytes of all ranks, which have as many each. like: an array of this rank, if it has one."""
-
-    def barrier(self) -> None:
-        """What follows begins, in the current stream if in_stream, when all ranks have come here."""
 
 
 def machine() -> str:
@@ -52,12 +38,12 @@ def _accessed(of_array: Routing) -> int:
     return 1 if of_array.wire_element is of_array.target_element else 0
 
 
-def _gathered(group: Group, mine: bytes, like: Any) -> list[bytes]:
+def _gathered(engine: Engine, mine: bytes, like: Any) -> list[bytes]:
     """The bytes of all ranks, of any length."""
-    lengths = [int.from_bytes(found, 'little') for found in group.gather(len(mine).to_bytes(8, 'little'), like)]
+    lengths = [int.from_bytes(found, 'little') for found in engine.gather(len(mine).to_bytes(8, 'little'), like)]
     if max(lengths) > _LONGEST_OFFER:
         raise ValueError(f'a rank has sent {max(lengths)} bytes about its arrays')
-    found = group.gather(mine.ljust(max(lengths), b'\0'), like)
+    found = engine.gather(mine.ljust(max(lengths), b'\0'), like)
     return [text[:length] for text, length in zip(found, lengths)]
 
 
@@ -99,7 +85,7 @@ class Direct:
 
     def __init__(
         self,
-        group: Group,
+        engine: Engine,
         routings: Mapping[str, Routing],
         strides: Mapping[tuple[int, str], tuple[int, ...]],
         sources: Mapping[str, Any],
@@ -107,22 +93,22 @@ class Direct:
         like: Any,
     ) -> None:
         """strides: of this rank's arrays, by side and name. like: one of them. Collective."""
-        self._group = group
+        self._engine = engine
         self._routings = routings
         self._strides = strides
         self._arrays = (sources, targets)
         self._like = like
         places = [ucd.memory(self._arrays[side][name]) for side, name in strides]
         self._device = next((place for place in places if place != 'host'), 'host')  # empty arrays are nowhere
-        offers = {rank: _Offer(text) for rank, text in zip(group.ranks, _gathered(group, self._offer(), like))}
+        offers = {rank: _Offer(text) for rank, text in zip(engine.ranks, _gathered(engine, self._offer(), like))}
         opened = {peer: self._opened(peer, offers) for peer in self._all_peers()}
         refused = json.dumps([peer for peer, found in opened.items() if found is None])
-        answers = {rank: _decoded(text) for rank, text in zip(group.ranks, _gathered(group, refused.encode(), like))}
+        answers = {rank: _decoded(text) for rank, text in zip(engine.ranks, _gathered(engine, refused.encode(), like))}
         self.peers = tuple(
             sorted([
                 peer
                 for peer, found in opened.items()
-                if found is not None and isinstance(answers[peer], list) and group.rank not in answers[peer]
+                if found is not None and isinstance(answers[peer], list) and engine.rank not in answers[peer]
             ])
         )
         self._opened_arrays = {peer: opened[peer] or {} for peer in self.peers}
@@ -136,7 +122,7 @@ class Direct:
 
     def _routes(self, side: int) -> Iterable[tuple[str, Route, int]]:
         """This rank's routes: those that it sends (side 0) or receives (1), with the other rank."""
-        me = self._group.rank
+        me = self._engine.rank
         for name, of_array in self._routings.items():
             for route in of_array.receives(me) if side else of_array.sends(me):
                 yield name, route, route.source if side else route.target
@@ -145,18 +131,18 @@ class Direct:
         """The routes whose data this rank moves itself, if the other rank is reached."""
         for side in (0, 1):
             for name, route, peer in self._routes(side):
-                if peer != self._group.rank and _accessed(self._routings[name]) != side:
+                if peer != self._engine.rank and _accessed(self._routings[name]) != side:
                     yield name, route, peer
 
     def _all_peers(self) -> list[int]:
-        return sorted({peer for side in (0, 1) for _, _, peer in self._routes(side)} - {self._group.rank})
+        return sorted({peer for side in (0, 1) for _, _, peer in self._routes(side)} - {self._engine.rank})
 
     def _offer(self) -> bytes:
         """What this rank lets others access."""
         arrays: dict[str, Any] = {}
         for side in (0, 1):
             for name, _, peer in self._routes(side):
-                if peer == self._group.rank or name in arrays or _accessed(self._routings[name]) != side:
+                if peer == self._engine.rank or name in arrays or _accessed(self._routings[name]) != side:
                     continue
                 handle = None
                 with contextlib.suppress(Error):  # then there are messages
@@ -189,9 +175,9 @@ class Direct:
         """Adds the moves: those of peers between those that stay on this rank."""
         crossing = [(*piece, peer) for name, route, peer in self._made() if peer in opened for piece in _pieces(name, route)]
         staying = [
-            (*piece, self._group.rank)
+            (*piece, self._engine.rank)
             for name, route, peer in self._routes(0)
-            if peer == self._group.rank
+            if peer == self._engine.rank
             for piece in _pieces(name, route)
         ]
         order = [((k + 0.5) / len(some), piece) for some in (crossing, staying) for k, piece in enumerate(some)]
@@ -199,7 +185,7 @@ class Direct:
             of_array = self._routings[name]
             ends = []
             for side in (0, 1):
-                if peer != self._group.rank and _accessed(of_array) == side:
+                if peer != self._engine.rank and _accessed(of_array) == side:
                     memory, strides = opened[peer][name]
                 else:
                     memory, strides = self._arrays[side][name], self._strides[side, name]
@@ -208,11 +194,11 @@ class Direct:
             self._moves.add(of_array.converts, 'copy', a, b, send, 1, receive, 1)
 
     def run(self) -> None:
-        if not self._group.in_stream and self._like is not None:
+        if not self._engine.in_stream and self._like is not None:
             interop.synchronize(self._like)  # what still uses the arrays that others are about to write or read
-        self._group.barrier()
-        self._moves.run(self._group.in_stream)
-        self._group.barrier()
+        self._engine.barrier()
+        self._moves.run(self._engine.in_stream)
+        self._engine.barrier()
 
 
 def _pieces(name: str, route: Route) -> list[tuple[str, Route, Cut]]:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-import ucd
-from ucd import interop
-from ucd.interop import meaning_of
-from ucd_models import _engines
-from ucd_models._overlap import Place, require_apart
+from ucd_models._execution import Execution, exchange, local
 from ucd_models._placements import Distribution, Segment
 from ucd_models._rounds import Round, Share
-from ucd_models._routing import WHOLE, Cut, Route, Routing, routing
+from ucd_models._routing import WHOLE, Cut, Routing, routing
 
 DEFAULT_BUDGET = 256 << 20
 
@@ -112,7 +108,7 @@ class Redistribution:
         *,
         timeout: float | None = None,
         direct: bool = False,
-    ) -> _engines.Execution:
+    ) -> Execution:
         """Checks the arrays, gets memory for messages, and plans all packing: once, for a move that comes again.
         Collective and with the errors of execute, but nothing has moved. `run()` of what it returns moves what the
         arrays hold then.
@@ -125,9 +121,9 @@ class Redistribution:
                  have deleted what is returned.
         """
         if engine is None:
-            return _engines.local(self.routings, sources, targets)
+            return local(self.routings, sources, targets)
         digest = self.digest(direct)
-        return _engines.exchange(self.routings, self.rounds, digest, engine, sources, targets, timeout, direct)
+        return exchange(self.routings, self.rounds, digest, engine, sources, targets, timeout, direct)
 
     def execute(
         self, engine: Any, sources: Mapping[str, Any], targets: Mapping[str, Any], *, timeout: float | None = None
@@ -197,46 +193,3 @@ def _most_bytes(r: Routing, cut: Cut) -> int:
     sent = math.prod(r.source.largest_shape) * copies
     received = math.prod(r.target.largest_shape)
     return -(-(sent + received) // cut[1]) * r.wire_element.size
-
-
-def redistribute(
-    arrays: Sequence[Any],
-    source: Distribution,
-    target: Distribution,
-    out: Sequence[Any] | None = None,
-    *,
-    hints: ucd.Hints | None = None,
-) -> Sequence[Any]:
-    """Moves an array from one distribution to another within this process, and returns the arrays of
-    the target's ranks: out, or new ones of the library and memory of arrays[0].
-
-    arrays has what each rank of the source has, in the order of the mesh; memory-mapped files will do. An entry may
-    be None where no route begins or ends. Arrays have the local shapes, and any strides. Done on return.
-
-    Raises ValueError if a shape is not the local one, if elements differ in size, or if an array of out has bytes in
-    common with another array; NotSupported if elements differ in byte order or in the unit of dates; and what ucd.copy
-    raises.
-    """
-    element = interop.Element(*interop.described(arrays[0])[1:])
-    of_array = routing(source, target, element.type)
-    if out is None:
-        out = [interop.new_like(arrays[0], target.local_shape(rank)) for rank in target.ranks]
-    for given, held, what in ((arrays, source, 'arrays'), (out, target, 'out')):
-        if len(given) != held.size:
-            raise ValueError(f'{what} has {len(given)} arrays for {held.size} ranks')
-    places: list[dict[int, Place]] = [{}, {}]
-
-    def type_of(route: Route, side: int) -> ucd.Type:
-        at = route._places[side]
-        if at not in places[side]:
-            what = f'{("arrays", "out")[side]}[{at}]'
-            rank = (route.source, route.target)[side]
-            places[side][at] = of_array.place_of((arrays, out)[side][at], side, rank, what, meaning_of(element))
-        return route._type(side, places[side][at].strides, WHOLE)
-
-    # All types are made first: an array of a wrong shape leaves the others as they were.
-    moves = [(route, type_of(route, 0), type_of(route, 1)) for route in of_array.routes]
-    require_apart(places[1].values(), places[0].values())
-    for route, send, receive in moves:
-        ucd.copy(arrays[route._places[0]], out[route._places[1]], src_type=send, dst_type=receive, hints=hints)
-    return out

@@ -8,9 +8,7 @@ from typing import Any
 
 from ucd import NotSupported, interop
 from ucd_models._agreement import attempted
-
-Wait = Callable[[], None]
-
+from ucd_models._engine import Wait, started_with
 
 class UcxEngine:
     """A worker of UCX for Redistribution.execute, with a pipeline of libucd-ucx: between processes that have no MPI and
@@ -59,20 +57,6 @@ def _address_of(number: int, ranks: int, said: bytes) -> bytes:
     return what
 
 
-def started_with(peer: int, begin: Callable[[], Any], wait: Callable[[Any], None]) -> tuple[list[int], Wait]:
-    """A message to or from a peer, and the wait for what begins it. If it does not begin, since the peer is gone for
-    example, the wait raises, which names this peer and no other."""
-    try:
-        work = begin()
-    except Exception as error:
-        return [peer], functools.partial(_fail, error)
-    return [peer], functools.partial(wait, work)
-
-
-def _fail(error: Exception) -> None:
-    raise error
-
-
 class UcxMessages:
     """The messages of a move over an engine, each with a time-out in seconds. None: UCX decides."""
 
@@ -89,6 +73,9 @@ class UcxMessages:
 
     def settle(self, memories: frozenset[str]) -> None:
         pass
+
+    def barrier(self) -> None:
+        self._engine._exchange(b'')
 
     def post(self, sends: Mapping[int, Any], receives: Mapping[int, Any]) -> list[tuple[list[int], Wait]]:
         worker = self._engine._worker

@@ -1,0 +1,67 @@
+"""What makes a redistribution, by the engine that a program has."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Protocol
+
+from ucd_models._agreement import attempted
+from ucd_models._engine import Engine
+from ucd_models._exchange import Exchange
+from ucd_models._local import Local
+from ucd_models._mpi_engine import MpiEngine
+from ucd_models._rounds import Round
+from ucd_models._routing import Routing
+from ucd_models._torch_engine import TorchEngine
+from ucd_models._ucx_engine import UcxEngine, UcxMessages
+
+
+class Execution(Protocol):
+    """A redistribution of certain arrays, which may be made as often as wanted."""
+
+    direct_peers: tuple[int, ...]
+    """The ranks with which this rank exchanges data without messages."""
+
+    def run(self) -> None:
+        """Moves what the arrays hold now: as Redistribution.execute."""
+
+
+def engine_of(given: Any, timeout: float | None) -> Engine:
+    if hasattr(given, 'Get_rank') and hasattr(given, 'Isend'):
+        return MpiEngine(given, timeout)
+    if isinstance(given, UcxEngine):
+        return UcxMessages(given, timeout)
+    if given is sys.modules.get('torch.distributed'):
+        return TorchEngine(None, timeout)
+    if any(cls.__name__ == 'ProcessGroup' for cls in type(given).__mro__):
+        return TorchEngine(given, timeout)
+    raise TypeError(f'{given!r} is neither a process group of torch.distributed, a communicator of mpi4py, nor a UcxEngine')
+
+
+def local(routings: Mapping[str, Routing], sources: Mapping[str, Any], targets: Mapping[str, Any]) -> Execution:
+    """All ranks in this process."""
+    return Local(routings, sources, targets)
+
+
+def exchange(
+    routings: Mapping[str, Routing],
+    rounds: Callable[[int], Sequence[Round]],
+    digest: bytes,
+    engine: Any,
+    sources: Mapping[str, Any],
+    targets: Mapping[str, Any],
+    timeout: float | None,
+    direct: bool,
+) -> Execution:
+    """Rounds of messages over an engine. rounds: those of a rank. digest: equal on ranks that do the same."""
+    problem = attempted(lambda: _require_time_out(timeout))
+    via = engine_of(engine, None if problem else timeout)
+    if direct and isinstance(via, UcxMessages):
+        direct, problem = False, problem or ValueError('direct needs torch.distributed or mpi4py; for a UcxEngine, set ucd.ucx.direct')
+    return Exchange(routings, rounds, digest, via, sources, targets, direct, problem)
+
+
+def _require_time_out(timeout: float | None) -> None:
+    if timeout is not None and not timeout > 0:
+        raise ValueError(f'timeout is {timeout}; it must be > 0')
