@@ -88,5 +88,5 @@ def redistribute(
     moves = [(route, type_of(route, 0), type_of(route, 1)) for route in of_array.routes]
     require_apart(places[1].values(), places[0].values())
     for route, send, receive in moves:
-        ucd.copy(arrays[route._places[0]], out[route._places[1]], src_type=send, dst_type=receive, hints=hints)
+        ucd.copy_bytes(arrays[route._places[0]], out[route._places[1]], src_type=send, dst_type=receive, hints=hints)
     return out

@@ -146,10 +146,10 @@ def test_what_ends_on_the_host_waits(torch):
     host, other = np.zeros(SHAPE[::-1], np.float32), torch.zeros(SHAPE[::-1], device='cuda')
     calls = {
         'pack_into': lambda source: ucd.pack_into(source.T, host),
-        'copy': lambda source: ucd.copy(source.T, host),
-        'request': lambda source: ucd.icopy(source.T, host).wait(),
+        'copy': lambda source: ucd.copy_bytes(source.T, host),
+        'request': lambda source: ucd.icopy_bytes(source.T, host).wait(),
         'batch': lambda source: ucd.Batch.pack([(source.T, host)]).run(),
-        'device': lambda source: ucd.copy(source.T, other) and ucd.copy(other, host),
+        'device': lambda source: ucd.copy_bytes(source.T, other) and ucd.copy_bytes(other, host),
     }
     for value, call in enumerate(calls.values(), 1):
         source = torch.zeros(SHAPE, device='cuda')
@@ -257,12 +257,12 @@ def test_memories(torch, cupy):
         for target in arrays:
             if source is target:
                 continue
-            ucd.copy(np.arange(6.0), source)
-            ucd.copy(np.zeros(6), target)
+            ucd.copy_bytes(np.arange(6.0), source)
+            ucd.copy_bytes(np.zeros(6), target)
             (ucd.pack_into if target is not device else ucd.unpack)(source, target)
             torch.cuda.synchronize()
             seen = np.zeros(6)
-            ucd.copy(target, seen)
+            ucd.copy_bytes(target, seen)
             assert seen.tolist() == list(range(6)), (ucd.memory(source), ucd.memory(target))
 
 
@@ -278,8 +278,8 @@ def test_managed_memory_is_in_stream_order(cupy):
     for value in (1, 2, 3):
         for call in (
             lambda: ucd.pack_into(managed.T, host),
-            lambda: ucd.copy(managed, host),
-            lambda: ucd.pack_into(managed, other) and ucd.copy(other, host),
+            lambda: ucd.copy_bytes(managed, host),
+            lambda: ucd.pack_into(managed, other) and ucd.copy_bytes(other, host),
         ):
             with stream:
                 managed.fill(0)
@@ -619,7 +619,7 @@ def test_no_leaks(torch, cupy):
         ucd.pack(tensor[i % 8])
         if i % 100 == 0:
             torch.cuda.synchronize()
-            ucd.copy(tensor, target.view('f4')[:480])
+            ucd.copy_bytes(tensor, target.view('f4')[:480])
             ucd.ipack_into(tensor, out).wait()
             batch = ucd.Batch([('pack', tensor.T, out), ('copy', tensor, torch.zeros_like(tensor.T).T)])
             batch.run()

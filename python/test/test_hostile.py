@@ -146,7 +146,7 @@ def test_what_cannot_be_is_refused(make):
     for call in (
         lambda array: ucd.pack_into(array, bytearray(24)),
         lambda array: ucd.unpack(bytes(24), array),
-        lambda array: ucd.copy(array, bytearray(24)),
+        lambda array: ucd.copy_bytes(array, bytearray(24)),
         lambda array: ucd.Batch.unpack([(bytes(24), array)]),
         lambda array: ucd.gather_into(array, np.array([0]), bytearray(8)),
         lambda array: ucd.gather_into(np.zeros(3), array, bytearray(24)),
@@ -166,7 +166,7 @@ def test_what_has_no_elements_needs_no_memory():
         Interface(np.zeros(3), data=(HUGE, False), shape=(3, 0), strides=(2**62, 8)),
         Dlpack(data=None, shape=(ctypes.c_int64 * 1)(0)),
     ):
-        assert ucd.pack_into(array, bytearray(24)) == 0
+        assert ucd.pack_into(array, bytearray(0)) == 0
 
 
 @pytest.mark.parametrize('name', [b'dltensor', b'dltensor_versioned'])

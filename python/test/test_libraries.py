@@ -77,11 +77,11 @@ def test_host_and_library(library, data):
 def test_copy(library, data):
     view = drawn(data, library, writable=True)
     source, target = Placed(library, view), Placed(library, filled(view.shape[::-1], view.dtype, 5).T)
-    assert ucd.copy(source.view, target.view) == view.nbytes
+    assert ucd.copy_bytes(source.view, target.view) == view.nbytes
     target.mirror[...] = view
     assert target.bytes() == target.host.tobytes()
     host = np.empty(view.shape, view.dtype)
-    assert ucd.icopy(source.view, host).wait() == view.nbytes
+    assert ucd.icopy_bytes(source.view, host).wait() == view.nbytes
     assert host.tobytes() == view.tobytes()
 
 

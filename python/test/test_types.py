@@ -237,7 +237,7 @@ def test_errors_are_by_status_and_carry_the_sentence():
     with pytest.raises(ucd.NotSupported, match='SUM'):
         ucd.pack_into(np.zeros(3, bool), bytearray(3), op='sum')
     with pytest.raises(ucd.Truncated):
-        ucd.copy(np.zeros(3), np.zeros(2))
+        ucd.copy_bytes(np.zeros(3), np.zeros(2))
     for call in (
         lambda: ucd.Type.indexed([1], [1, 2], 'int32'),
         lambda: ucd.Type.subarray([4], [2], [1], 'int32', 'X'),

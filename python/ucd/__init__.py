@@ -18,8 +18,10 @@ from ucd._core import (
     Request,
     Type,
     copy,
+    copy_bytes,
     gather_into,
     icopy,
+    icopy_bytes,
     ipack_into,
     iunpack,
     memory,
@@ -43,8 +45,8 @@ from ucd._errors import (
 )
 from ucd._lists import SGL, ElementRun, boxes, element_runs, iov, sgl
 from ucd._machine import Backend, backends
-from ucd._requests import waitall
 from ucd._moved import found as __getattr__
+from ucd._requests import waitall
 from ucd._slices import slice_type
 
 Request.__await__ = _requests.wait_async  # type: ignore[method-assign, assignment]
@@ -75,10 +77,12 @@ __all__ = [
     'boxes',
     'cast',
     'copy',
+    'copy_bytes',
     'element_runs',
     'gather',
     'gather_into',
     'icopy',
+    'icopy_bytes',
     'interop',
     'iov',
     'ipack_into',

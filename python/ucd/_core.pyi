@@ -90,15 +90,15 @@ class Request:
     def __await__(self) -> Generator[Any, None, int]: ...
 
 class Batch:
-    def __init__(self, members: Iterable[tuple[Any, ...]], *, op: str | int | None = None, hints: Hints | None = None) -> None: ...
+    def __init__(self, members: Iterable[tuple[Any, ...]], *, op: str | int | None = None, hints: Hints | None = None, partial: bool = False) -> None: ...
     @staticmethod
-    def pack(members: Iterable[tuple[Any, ...]], *, op: str | int | None = None, hints: Hints | None = None) -> Batch: ...
+    def pack(members: Iterable[tuple[Any, ...]], *, op: str | int | None = None, hints: Hints | None = None, partial: bool = False) -> Batch: ...
     @staticmethod
-    def unpack(members: Iterable[tuple[Any, ...]], *, op: str | int | None = None, hints: Hints | None = None) -> Batch: ...
+    def unpack(members: Iterable[tuple[Any, ...]], *, op: str | int | None = None, hints: Hints | None = None, partial: bool = False) -> Batch: ...
     @staticmethod
-    def copy(members: Iterable[tuple[Any, ...]], *, op: str | int | None = None, hints: Hints | None = None) -> Batch: ...
+    def copy(members: Iterable[tuple[Any, ...]], *, op: str | int | None = None, hints: Hints | None = None, partial: bool = False) -> Batch: ...
     def __len__(self) -> int: ...
-    def run(self, *, stream: Any = None) -> int: ...
+    def run(self, *, stream: Any = None, wait: bool = False, non_blocking: bool = False) -> int: ...
     def start(self) -> Request: ...
     def rebase(self, members: Iterable[tuple[Any, Any]], first: int = 0) -> None: ...
 
@@ -112,6 +112,9 @@ def pack_into(
     op: str | int | None = None,
     hints: Hints | None = None,
     stream: Any = None,
+    wait: bool = False,
+    non_blocking: bool = False,
+    partial: bool = False,
 ) -> int: ...
 def unpack(
     packed: Any,
@@ -123,8 +126,22 @@ def unpack(
     op: str | int | None = None,
     hints: Hints | None = None,
     stream: Any = None,
+    wait: bool = False,
+    non_blocking: bool = False,
+    partial: bool = False,
 ) -> int: ...
 def copy(
+    src: Any,
+    dst: Any,
+    *,
+    op: str | int | None = None,
+    convert: bool | Literal['saturate'] = False,
+    hints: Hints | None = None,
+    stream: Any = None,
+    wait: bool = False,
+    non_blocking: bool = False,
+) -> int: ...
+def copy_bytes(
     src: Any,
     dst: Any,
     *,
@@ -135,6 +152,9 @@ def copy(
     op: str | int | None = None,
     convert: bool | Literal['saturate'] = False,
     hints: Hints | None = None,
+    stream: Any = None,
+    wait: bool = False,
+    non_blocking: bool = False,
 ) -> int: ...
 def ipack_into(
     src: Any,
@@ -145,6 +165,7 @@ def ipack_into(
     offset: int = 0,
     op: str | int | None = None,
     hints: Hints | None = None,
+    partial: bool = False,
 ) -> Request: ...
 def iunpack(
     packed: Any,
@@ -155,8 +176,17 @@ def iunpack(
     offset: int = 0,
     op: str | int | None = None,
     hints: Hints | None = None,
+    partial: bool = False,
 ) -> Request: ...
 def icopy(
+    src: Any,
+    dst: Any,
+    *,
+    op: str | int | None = None,
+    convert: bool | Literal['saturate'] = False,
+    hints: Hints | None = None,
+) -> Request: ...
+def icopy_bytes(
     src: Any,
     dst: Any,
     *,
@@ -177,6 +207,9 @@ def gather_into(
     op: str | int | None = None,
     hints: Hints | None = None,
     stream: Any = None,
+    wait: bool = False,
+    non_blocking: bool = False,
+    partial: bool = False,
 ) -> int: ...
 def scatter(
     packed: Any,
@@ -187,14 +220,17 @@ def scatter(
     op: str | int | None = None,
     hints: Hints | None = None,
     stream: Any = None,
+    wait: bool = False,
+    non_blocking: bool = False,
+    partial: bool = False,
 ) -> int: ...
 def memory(array: Any) -> str: ...
 def address(array: Any) -> int: ...
 def synchronize(array: Any) -> None: ...
 def element_of(array: Any) -> Type: ...
-def described(array: Any) -> tuple[tuple[int, ...], Type, Any]: ...
+def described(array: Any, what: str = 'the array') -> tuple[tuple[int, ...], Type, Any]: ...
 def placed(array: Any) -> tuple[int, tuple[int, ...], tuple[int, ...], Type, Any]: ...
-def shape_and_strides(array: Any) -> tuple[tuple[int, ...], tuple[int, ...]]: ...
+def shape_and_strides(array: Any, what: str = 'the array') -> tuple[tuple[int, ...], tuple[int, ...]]: ...
 def reaches(terms: list[tuple[int, int, int]], first: int, last: int) -> bool | None: ...
 def packed_size(array: Any, type: Type | None = None, count: int = 1) -> int: ...
 def op_is_supported(op: str | int, type: Any, backend: str = 'seq') -> bool: ...

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ucd._core import Type
-from ucd._dtypes import Element, Fields
+from ucd._dtypes import Element, Fields, _in_memory, dtype_of
 from ucd._errors import NotSupported
 
 _NATIVE = '<' if sys.byteorder == 'little' else '>'
@@ -80,6 +80,25 @@ def require_same(source: Meaning, target: Meaning, what: str) -> None:
             )
 
 
-def require_same_meaning(source: Type, source_dtype: Any, target: Type, target_dtype: Any, what: str) -> None:
-    """As require_same, of two elements as _core.described gives them."""
-    require_same(meaning_of(Element(source, source_dtype)), meaning_of(Element(target, target_dtype)), what)
+def require_same_meaning(source: Type, source_dtype: Any, name: str, target: Type, target_dtype: Any, target_name: str) -> None:
+    """As require_same, of two elements as _core.described gives them, each with the name of its array."""
+    require_same(meaning_of(Element(source, source_dtype)), meaning_of(Element(target, target_dtype)), target_name)
+
+
+def require_same_dtype(source: Type, source_dtype: Any, name: str, target: Type, target_dtype: Any, target_name: str) -> None:
+    """Raises ValueError unless two elements have one layout and one meaning."""
+    ours, theirs = Element(source, source_dtype), Element(target, target_dtype)
+    if meaning_of(ours) == meaning_of(theirs) and (source is target or source.flatten() == target.flatten()):
+        return
+    raise ValueError(
+        f'{name} has elements {text_of(ours)}, and {target_name} has {text_of(theirs)}: copy converts with convert=True; '
+        'copy_bytes moves bytes as they are'
+    )
+
+
+def text_of(element: Element) -> str:
+    """An element in words: the name of its type, or its dtype."""
+    dtype = _in_memory(element)
+    if element.type.name and meaning_of(element) in (_BYTES, Meaning((_NATIVE,), ())):
+        return element.type.name
+    return dtype if isinstance(dtype, str) else str(dtype_of(element))

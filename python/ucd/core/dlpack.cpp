@@ -80,8 +80,10 @@ Element element_of(const DataType &dtype, intptr_t &itemsize) {
         }
         if (element.type != UCD_TYPE__NULL) return element;
     }
-    if (!whole_bytes)
-        raise(PyExc_BufferError, "elements of %d bits are no whole bytes", int(dtype.bits));
+    if (dtype.bits * dtype.lanes % 8 != 0)
+        raise(PyExc_BufferError,
+              "elements of %d bits are no whole bytes; give the tensor's bytes, as uint8",
+              int(dtype.bits));
     // Without a type of its own (other 8-bit floats, several lanes): bytes, which can be moved.
     return bytes_of(itemsize);
 }

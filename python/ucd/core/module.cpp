@@ -60,19 +60,13 @@ void synchronize(nb::handle array) {
     synchronize_producers(view, view);
 }
 
-nb::tuple extents(const intptr_t *numbers, int n) {
-    nb::list list;
-    for (int k = 0; k < n; ++k) list.append(numbers[k]);
-    return nb::tuple(list);
-}
-
 nb::object element_of(nb::handle array) {
     return View(array).element_type();
 }
 
 // Shape, Type of the elements, and what ucd._dtypes makes a numpy.dtype of.
-nb::tuple described(nb::handle array) {
-    const View view(array);
+nb::tuple described(nb::handle array, const char *what) {
+    const View view(array, View::no_stream, what);
     return nb::make_tuple(extents(view.shape, view.ndim), view.element_type(),
                           view.element_dtype());
 }
@@ -85,8 +79,8 @@ nb::tuple placed(nb::handle array) {
                           view.element_dtype());
 }
 
-nb::tuple shape_and_strides(nb::handle array) {
-    const View view(array);
+nb::tuple shape_and_strides(nb::handle array, const char *what) {
+    const View view(array, View::no_stream, what);
     return nb::make_tuple(extents(view.shape, view.ndim), extents(view.strides, view.ndim));
 }
 
@@ -135,22 +129,25 @@ NB_MODULE(_core, m) {
     m.def("version", &version);
     m.def("backends", &backends);
     m.def(
-        "memory", &memory, arg("array"),
+        "memory", &memory, arg("array").none(),
         "Which memory an array is in: 'host', 'pinned', 'managed', or a device such as 'cuda:0'.\n"
         "Initialises no GPU driver.");
-    m.def("address", &address, arg("array"), "The address of an array's first element.");
-    m.def("synchronize", &synchronize, arg("array"),
-          "Waits for what the array's library has enqueued in its current stream. Nothing for arrays of the host.");
-    m.def("element_of", &element_of, arg("array"), "The Type of an array's elements.");
-    m.def("described", &described, arg("array"),
-          "Shape, and the Type and the dtype of the elements, of which ucd.interop.Element(type, dtype) is made.");
-    m.def("placed", &placed, arg("array"),
+    m.def("address", &address, arg("array").none(), "The address of an array's first element.");
+    m.def("synchronize", &synchronize, arg("array").none(),
+          "Waits for what the array's library has enqueued in its current stream. Nothing for "
+          "arrays of the host.");
+    m.def("element_of", &element_of, arg("array").none(), "The Type of an array's elements.");
+    m.def("described", &described, arg("array").none(), arg("what") = "the array",
+          "Shape, and the Type and the dtype of the elements, of which ucd.interop.Element(type, "
+          "dtype) is made.");
+    m.def("placed", &placed, arg("array").none(),
           "Address, shape, strides, and the Type and the dtype of the elements.");
-    m.def("shape_and_strides", &shape_and_strides, arg("array"),
+    m.def("shape_and_strides", &shape_and_strides, arg("array").none(), arg("what") = "the array",
           "Shape and strides. Strides are in bytes.");
-    m.def("packed_size", &packed_size, arg("array"), arg("type").none() = nb::none(),
+    m.def("packed_size", &packed_size, arg("array").none(), arg("type").none() = nb::none(),
           arg("count") = 1,
-          "The bytes that an array's elements have when packed, or those of count of a type that is laid\n"
+          "The bytes that an array's elements have when packed, or those of count of a type that "
+          "is laid\n"
           "over its memory. Raises ValueError if the type leaves the memory.");
     m.def("op_is_supported", &op_is_supported, arg("op"), arg("type"), arg("backend") = "seq",
           "Whether a backend ('seq', 'cuda', 'hip', 'ze') supports an op for a type.");

@@ -87,6 +87,10 @@ int64_t dlpack_stream_of(nb::handle stream) {
     return stream.is_none() ? View::no_stream : dlpack::stream_number(native_of(stream));
 }
 
+void Order::wait(const View &array) const {
+    if (!captured) driver::wait_for(array, native.native);
+}
+
 int Order::make_capturable(std::vector<Prepared> calls) const {
     std::vector<Typed> types;
     for (Prepared &call : calls) {

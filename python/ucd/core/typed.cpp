@@ -73,6 +73,21 @@ Typed typed(const View &view) {
     return t;
 }
 
+View::Range touched(const Typed &whole) {
+    intptr_t lb = 0, extent = 0, true_lb = 0, true_extent = 0;
+    check(ucd_get_extent(whole.type, &lb, &extent));
+    check(ucd_get_true_extent(whole.type, &true_lb, &true_extent));
+    View::Range range;
+    if (whole.count == 0 || true_extent == 0) return range;
+    intptr_t last = 0;
+    bool fits = !__builtin_mul_overflow(static_cast<intptr_t>(whole.count) - 1, extent, &last);
+    fits = fits && !__builtin_add_overflow(true_lb, std::min<intptr_t>(last, 0), &range.low);
+    fits = fits &&
+           !__builtin_add_overflow(true_lb + true_extent, std::max<intptr_t>(last, 0), &range.high);
+    if (!fits) raise(PyExc_OverflowError, "the type's range of bytes does not fit");
+    return range;
+}
+
 Typed typed(const View &view, const Type &type, intptr_t count, const char *what) {
     if (count < 0) raise(PyExc_ValueError, "count is %zd; it must be >= 0", count);
     Typed t;
@@ -81,20 +96,11 @@ Typed typed(const View &view, const Type &type, intptr_t count, const char *what
     t.count = static_cast<uintptr_t>(count);
     t.indices = type.indices();
     // Where the type's bytes are must be memory of the array: a Python program cannot know better.
-    intptr_t lb = 0, extent = 0, true_lb = 0, true_extent = 0;
-    check(ucd_get_extent(t.type, &lb, &extent));
-    check(ucd_get_true_extent(t.type, &true_lb, &true_extent));
-    if (count == 0 || true_extent == 0) return t;
-    intptr_t last = 0, low = 0, high = 0;
-    bool fits = !__builtin_mul_overflow(count - 1, extent, &last);
-    fits = fits && !__builtin_add_overflow(true_lb, std::min<intptr_t>(last, 0), &low);
-    fits =
-        fits && !__builtin_add_overflow(true_lb + true_extent, std::max<intptr_t>(last, 0), &high);
-    const View::Range memory = view.range();
-    if (!fits || low < memory.low || high > memory.high)
+    const View::Range used = touched(t), memory = view.range();
+    if (used.low != used.high && (used.low < memory.low || used.high > memory.high))
         raise(PyExc_ValueError,
-              "the type touches bytes %zd to %zd of %s, whose memory is bytes %zd to %zd", low,
-              high, what, memory.low, memory.high);
+              "the type touches bytes %zd to %zd of %s, whose memory is bytes %zd to %zd", used.low,
+              used.high, what, memory.low, memory.high);
     return t;
 }
 

@@ -17,7 +17,8 @@ static_assert(sizeof(Py_ssize_t) == sizeof(intptr_t) && sizeof(int64_t) == sizeo
 class View {
 public:
     // stream: what a producer of device memory is told to order its work before; see stream.h.
-    explicit View(nb::handle array, int64_t stream = no_stream);
+    // what: the name of the argument, for messages.
+    explicit View(nb::handle array, int64_t stream = no_stream, const char *what = "the array");
     ~View() { release(); }
     View(View &&other) noexcept;
     View &operator=(View &&) = delete;
@@ -61,15 +62,16 @@ public:
     // The Type of `element`: one object for each kind of element.
     nb::object element_type() const;
 
+    // Reads and writes another array's memory from now on, with the same shape and strides.
+    void stand_in(const View &other, char *at);
+
     // Raise BufferError or ValueError.
     void require_writable(const char *what) const;
     // Bytes of a contiguous array.
     uintptr_t require_contiguous(const char *what) const;
-    // A contiguous list of 32-bit or 64-bit integers.
-    void require_indices() const;
 
 private:
-    void read(nb::handle array, int64_t stream);
+    void read(nb::handle array, int64_t stream, const char *what);
     bool from_buffer(nb::handle array);
     // Raises unless bytes from data on can be what shape and strides say.
     void require_sound() const;
@@ -103,6 +105,12 @@ struct Typed {
     nb::object keep = nb::none(); // the Type of a view's elements
     IndexLists indices;           // what types by reference read
 };
+
+// Numbers as a tuple.
+nb::tuple extents(const intptr_t *numbers, int n);
+
+// The range of bytes that so many of a type cover. Raises OverflowError if it does not fit.
+View::Range touched(const Typed &whole);
 
 // The type of a view. Those of strided views are cached by thread.
 Typed typed(const View &view);
