@@ -10,8 +10,7 @@ unless its objects are handed in; NumPy is used for results if it is installed.
 The guide is docs/guide/python.md of UCD.
 """
 
-from ucd import _core, _mpi, _requests, interop, ipc, types
-from ucd._arrays import cast, gather, pack
+from ucd import _arrays, _core, _mpi, _requests, interop, ipc, types
 from ucd._core import (
     Batch,
     Hints,
@@ -52,6 +51,10 @@ from ucd._slices import slice_type
 Request.__await__ = _requests.wait_async  # type: ignore[method-assign, assignment]
 Type.from_mpi = staticmethod(_mpi.from_mpi)  # type: ignore[method-assign]
 Type.to_mpi = _mpi.to_mpi  # type: ignore[method-assign, assignment]
+
+pack = _core.quickened(_arrays.pack)
+cast = _core.quickened(_arrays.cast)
+gather = _core.quickened(_arrays.gather)
 
 __version__ = '.'.join(map(str, _core.version()))
 

@@ -1,7 +1,9 @@
 """The extension module: types as mypy sees them. The docstrings are the extension's own."""
 
 from collections.abc import Generator, Iterable
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
+
+_Function = TypeVar('_Function')
 
 predefined: dict[str, Type]
 
@@ -224,6 +226,7 @@ def scatter(
     non_blocking: bool = False,
     partial: bool = False,
 ) -> int: ...
+def quickened(general: _Function) -> _Function: ...
 def memory(array: Any) -> str: ...
 def address(array: Any) -> int: ...
 def synchronize(array: Any) -> None: ...

@@ -79,11 +79,24 @@ bool calls_true(nb::handle array, PyObject *method) {
 
 } // namespace
 
-const dlpack::Exchange *exchange_of(nb::handle array) {
+const dlpack::Exchange *known_exchange_of(nb::handle array) {
     const nb::handle type = array.type();
     const std::size_t n = known_classes.load(std::memory_order_acquire);
     for (std::size_t i = 0; i < n; ++i)
         if (known[i].type == type.ptr()) return known[i].exchange;
+    return nullptr;
+}
+
+bool has_plain_values(nb::handle array, const dlpack::DataType &dtype) {
+    if (dlpack::is_integer(dtype)) return true;
+    return !is_true(PyObject_GetAttr(array.ptr(), names().requires_grad)) &&
+           !calls_true(array, names().is_neg) &&
+           !(dlpack::is_complex(dtype) && calls_true(array, names().is_conj));
+}
+
+const dlpack::Exchange *exchange_of(nb::handle array) {
+    if (const dlpack::Exchange *known_one = known_exchange_of(array)) return known_one;
+    const nb::handle type = array.type();
     const dlpack::Exchange *found = defined_by(type);
     if (found) remember(type, found);
     return found;

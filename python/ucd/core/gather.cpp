@@ -1,6 +1,7 @@
 // gather_into and scatter: parts of an array that a list of indices chooses when data moves.
 #include "core/gather.h"
 
+#include "core/hints.h"
 #include "core/move.h"
 #include "core/stream.h"
 

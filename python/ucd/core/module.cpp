@@ -7,6 +7,7 @@
 #include "core/lists.h"
 #include "core/move.h"
 #include "core/overlap.h"
+#include "core/quick.h"
 #include "core/request.h"
 #include "core/stream.h"
 
@@ -126,6 +127,7 @@ NB_MODULE(_core, m) {
     bind_ipc(m);
     bind_lists(m);
     bind_overlap(m);
+    bind_quick(m);
     m.def("version", &version);
     m.def("backends", &backends);
     m.def(

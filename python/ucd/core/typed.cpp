@@ -39,26 +39,36 @@ struct Entry {
 // The entry's type holds a reference to its element, so no other type gets that handle.
 thread_local std::array<Entry, cached_types> type_cache;
 
-SharedType make(const View &view) {
+SharedType make(int ndim, const intptr_t *shape, const intptr_t *strides, ucd_type_t element) {
     ucd_type_t made = UCD_TYPE__NULL;
-    check(ucd_create_ndarray(view.ndim, view.shape, view.strides, view.element, UCD_INFO__NULL,
-                             &made));
+    check(ucd_create_ndarray(ndim, shape, strides, element, UCD_INFO__NULL, &made));
     return std::make_shared<const TypeHandle>(made, true);
 }
 
-SharedType cached(const View &view) {
-    if (view.ndim > cached_dims) return make(view);
+const SharedType &cached(int ndim, const intptr_t *shape, const intptr_t *strides,
+                         ucd_type_t element) {
     Key key;
-    key.element = view.element;
-    key.ndim = view.ndim;
-    std::copy_n(view.shape, view.ndim, key.shape.begin());
-    std::copy_n(view.strides, view.ndim, key.strides.begin());
+    key.element = element;
+    key.ndim = ndim;
+    std::copy_n(shape, ndim, key.shape.begin());
+    std::copy_n(strides, ndim, key.strides.begin());
     Entry &entry = type_cache[key.slot()];
-    if (!(entry.key == key)) entry = {key, make(view)};
+    if (!(entry.key == key)) entry = {key, make(ndim, shape, strides, element)};
     return entry.type;
 }
 
 } // namespace
+
+SharedType shared_type(int ndim, const intptr_t *shape, const intptr_t *strides,
+                       ucd_type_t element) {
+    return ndim > cached_dims ? make(ndim, shape, strides, element)
+                              : cached(ndim, shape, strides, element);
+}
+
+ucd_type_t strided_type(int ndim, const intptr_t *shape, const intptr_t *strides,
+                        ucd_type_t element) {
+    return cached(ndim, shape, strides, element)->get();
+}
 
 Typed typed(const View &view) {
     Typed t;
@@ -68,7 +78,7 @@ Typed typed(const View &view) {
         t.count = static_cast<uintptr_t>(view.size());
         return t;
     }
-    t.owner = cached(view);
+    t.owner = shared_type(view.ndim, view.shape, view.strides, view.element);
     t.type = t.owner->get();
     return t;
 }

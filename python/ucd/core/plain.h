@@ -1,0 +1,31 @@
+// Ordinary arrays of the host, read without the buffer protocol and without owning a tensor: for
+// calls that are over before Python runs again.
+#pragma once
+
+#include "core/view.h"
+
+namespace ucdpy {
+
+// An array of numbers of this machine in host memory.
+struct Plain {
+    static constexpr int max_dims = 4;
+
+    char *data = nullptr;
+    int ndim = 0;
+    intptr_t shape[max_dims], strides[max_dims];
+    ucd_type_t element = UCD_TYPE__NULL;
+    intptr_t itemsize = 0, size = 0; // size: elements, which are less than some thousands
+    bool is_writable = false, is_contiguous = false;
+
+    uintptr_t bytes() const { return static_cast<uintptr_t>(size * itemsize); }
+};
+
+// Reads a numpy.ndarray or an array of a class with DLPack's exchange interface that a View has
+// read before. False for all others, subclasses included, and for what has no elements or more than
+// `most` bytes: a View reads or refuses them. May leave a Python exception.
+bool read_plain(nb::handle array, uintptr_t most, Plain &plain);
+
+// Whether that is an array of NumPy: else one of a tensor's class.
+bool is_numpys(nb::handle array);
+
+} // namespace ucdpy

@@ -1,0 +1,228 @@
+// Calls without options, of ordinary arrays of the host that are small: most of the time of such a
+// call would be the reading of arguments. What is not such a call, errors included, is left to the
+// general function.
+#include "core/quick.h"
+
+#include "core/hints.h"
+#include "core/move.h"
+#include "core/plain.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+namespace ucdpy {
+
+namespace {
+
+constexpr uintptr_t most_bytes = quick_bytes - 1;
+
+// Names that stay for ever.
+PyObject *interned(const char *name) {
+    return PyUnicode_InternFromString(name);
+}
+
+View::Range range_of(const Plain &array) {
+    View::Range range;
+    for (int k = 0; k < array.ndim; ++k) {
+        const intptr_t reach = (array.shape[k] - 1) * array.strides[k];
+        (reach < 0 ? range.low : range.high) += reach;
+    }
+    range.high += array.itemsize;
+    return range;
+}
+
+// Whether no byte can be in both.
+bool are_apart(const Plain &a, const Plain &b) {
+    const View::Range from = range_of(a), to = range_of(b);
+    return a.data + from.high <= b.data + to.low || b.data + to.high <= a.data + from.low;
+}
+
+struct Layout {
+    explicit Layout(const Plain &array)
+        : type(array.is_contiguous
+                   ? array.element
+                   : strided_type(array.ndim, array.shape, array.strides, array.element)),
+          count(array.is_contiguous ? static_cast<uintptr_t>(array.size) : 1) {}
+    ucd_type_t type;
+    uintptr_t count;
+};
+
+// Moves all bytes of one array to another one of as many. False if the library refuses.
+bool move(const Plain &from, const Plain &to) {
+    const ucd_info_t info = info_of(nb::handle(Py_None), true);
+    uintptr_t bytes = 0;
+    if (from.is_contiguous && to.is_contiguous) {
+        std::memcpy(to.data, from.data, from.bytes());
+        return true;
+    }
+    if (to.is_contiguous) {
+        const Layout a(from);
+        return ucd_pack(from.data, a.count, a.type, 0, to.data, to.bytes(), &bytes, info,
+                        UCD_OP__REPLACE) == UCD_SUCCESS;
+    }
+    if (from.is_contiguous) {
+        const Layout b(to);
+        return ucd_unpack(from.data, from.bytes(), to.data, b.count, b.type, 0, &bytes, info,
+                          UCD_OP__REPLACE) == UCD_SUCCESS;
+    }
+    const SharedType kept = shared_type(from.ndim, from.shape, from.strides, from.element);
+    const Layout b(to);
+    return ucd_copy(from.data, 1, kept->get(), to.data, b.count, b.type, &bytes, info,
+                    UCD_OP__REPLACE) == UCD_SUCCESS;
+}
+
+bool read_pair(PyObject *const *given, Plain &from, Plain &to) {
+    return read_plain(given[0], most_bytes, from) && read_plain(given[1], most_bytes, to) &&
+           to.is_writable && from.bytes() == to.bytes() && are_apart(from, to);
+}
+
+// What a quick function gives: a new reference, or nullptr if the general one has to do it.
+PyObject *moved(const Plain &from, const Plain &to) {
+    return move(from, to) ? PyLong_FromSize_t(from.bytes()) : nullptr;
+}
+
+PyObject *copy(PyObject *, PyObject *const *given) {
+    Plain from, to;
+    const bool usable = read_pair(given, from, to) && from.element == to.element &&
+                        from.ndim == to.ndim &&
+                        std::equal(from.shape, from.shape + from.ndim, to.shape);
+    return usable ? moved(from, to) : nullptr;
+}
+
+PyObject *pack_into(PyObject *, PyObject *const *given) {
+    Plain from, to;
+    return read_pair(given, from, to) && to.is_contiguous ? moved(from, to) : nullptr;
+}
+
+PyObject *unpack(PyObject *, PyObject *const *given) {
+    Plain from, to;
+    return read_pair(given, from, to) && from.is_contiguous ? moved(from, to) : nullptr;
+}
+
+// A new array like another one. shape: a tuple or a number. dtype: nullptr for the same one.
+nb::object made_like(PyObject *like, nb::handle shape, PyObject *dtype) {
+    if (!is_numpys(like)) {
+        static PyObject *const name = interned("new_empty"), *const keyword = interned("dtype");
+        static PyObject *const keywords = PyTuple_Pack(1, keyword);
+        PyObject *given[] = {like, shape.ptr(), dtype};
+        return nb::steal(PyObject_VectorcallMethod(name, given, 2, dtype ? keywords : nullptr));
+    }
+    static PyObject *const empty =
+        nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
+    static PyObject *const name = interned("dtype");
+    const nb::object same = dtype ? nb::object() : nb::steal(PyObject_GetAttr(like, name));
+    PyObject *given[] = {shape.ptr(), dtype ? dtype : same.ptr()};
+    return nb::steal(PyObject_Vectorcall(empty, given, 2, nullptr));
+}
+
+PyObject *pack(PyObject *, PyObject *const *given) {
+    Plain from, to;
+    if (!read_plain(given[0], most_bytes, from)) return nullptr;
+    nb::object made = made_like(given[0], nb::make_tuple(from.size), nullptr);
+    const bool usable = made.is_valid() && read_plain(made, most_bytes, to) && move(from, to);
+    return usable ? made.release().ptr() : nullptr;
+}
+
+PyObject *cast(PyObject *, PyObject *const *given) {
+    static PyObject *const name = interned("shape");
+    Plain from, to;
+    if (!read_plain(given[0], most_bytes, from)) return nullptr;
+    if (!is_numpys(given[0]) && PyUnicode_Check(given[1])) return nullptr;
+    const nb::object shape = nb::steal(PyObject_GetAttr(given[0], name));
+    if (!shape.is_valid()) return nullptr;
+    nb::object made = made_like(given[0], shape, given[1]);
+    if (!made.is_valid() || !read_plain(made, 8 * most_bytes, to)) return nullptr;
+    const Layout a(from), b(to);
+    uintptr_t bytes = 0;
+    const int rc = ucd_copy(from.data, a.count, a.type, to.data, b.count, b.type, &bytes,
+                            info_of(nb::handle(Py_None), true), UCD_OP__CONVERT);
+    return rc == UCD_SUCCESS ? made.release().ptr() : nullptr;
+}
+
+// Copies the rows that indices choose; false if one is no row.
+bool copy_rows(const Plain &pool, const Plain &indices, uintptr_t row, char *to) {
+    const auto *const list = reinterpret_cast<const int64_t *>(indices.data);
+    const auto rows = static_cast<uint64_t>(pool.shape[0]);
+    for (intptr_t i = 0; i < indices.size; ++i)
+        if (list[i] < 0 || static_cast<uint64_t>(list[i]) >= rows) return false;
+    for (intptr_t i = 0; i < indices.size; ++i, to += row)
+        std::memcpy(to, pool.data + list[i] * pool.strides[0], row);
+    return true;
+}
+
+// Bytes of a pool's entry, if that is contiguous; 0 if not.
+uintptr_t bytes_of_row(const Plain &pool) {
+    intptr_t row = pool.itemsize;
+    for (int k = pool.ndim; k-- > 1; row *= pool.shape[k])
+        if (pool.shape[k] > 1 && pool.strides[k] != row) return 0;
+    return static_cast<uintptr_t>(row);
+}
+
+PyObject *gather(PyObject *, PyObject *const *given) {
+    constexpr uintptr_t any_size = uintptr_t{1} << 62, most_rows = 1 << 16;
+    static PyObject *const gather_into =
+        nb::object(nb::module_::import_("ucd._core").attr("gather_into")).release().ptr();
+    Plain pool, indices, to;
+    if (!read_plain(given[0], any_size, pool) || !read_plain(given[1], any_size, indices) ||
+        pool.ndim < 1 || indices.ndim != 1)
+        return nullptr;
+    nb::list shape;
+    shape.append(indices.size);
+    for (int k = 1; k < pool.ndim; ++k) shape.append(pool.shape[k]);
+    nb::object made = made_like(given[0], nb::tuple(shape), nullptr);
+    if (!made.is_valid()) return nullptr;
+    const uintptr_t row = bytes_of_row(pool);
+    if (indices.element == UCD_TYPE__INT64_T && indices.is_contiguous && row > 0 &&
+        read_plain(made, most_rows, to))
+        return copy_rows(pool, indices, row, to.data) ? made.release().ptr() : nullptr;
+    PyObject *all[] = {given[0], given[1], made.ptr()};
+    return nb::steal(PyObject_Vectorcall(gather_into, all, 3, nullptr)).is_valid()
+               ? made.release().ptr()
+               : nullptr;
+}
+
+using Quick = PyObject *(*)(PyObject *, PyObject *const *);
+
+// What Python calls: `general` is the function that takes all arguments.
+template <Quick quick, Py_ssize_t arguments>
+PyObject *entry(PyObject *general, PyObject *const *given, Py_ssize_t count, PyObject *names) {
+    if (count == arguments && !names) {
+        try {
+            if (PyObject *result = quick(general, given)) return result;
+        } catch (...) { // which the general function raises again
+        }
+        PyErr_Clear();
+    }
+    return PyObject_Vectorcall(general, given, static_cast<std::size_t>(count), names);
+}
+
+template <Quick quick, Py_ssize_t arguments>
+nb::object before(nb::handle general, const char *name) {
+    // Both stay as long as the process, as CPython wants it of a definition.
+    auto *const text = new std::string(nb::str(nb::getattr(general, "__doc__")).c_str());
+    const auto function =
+        reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&entry<quick, arguments>));
+    auto *const definition =
+        new PyMethodDef{name, function, METH_FASTCALL | METH_KEYWORDS, text->c_str()};
+    return nb::steal(PyCFunction_NewEx(definition, general.ptr(), nullptr));
+}
+
+nb::object quickened(nb::handle general) {
+    const std::string name = nb::str(nb::getattr(general, "__name__")).c_str();
+    if (name == "pack") return before<&pack, 1>(general, "pack");
+    if (name == "cast") return before<&cast, 2>(general, "cast");
+    return before<&gather, 2>(general, "gather");
+}
+
+} // namespace
+
+void bind_quick(nb::module_ &m) {
+    m.attr("copy") = before<&copy, 2>(m.attr("copy"), "copy");
+    m.attr("pack_into") = before<&pack_into, 2>(m.attr("pack_into"), "pack_into");
+    m.attr("unpack") = before<&unpack, 2>(m.attr("unpack"), "unpack");
+    m.def("quickened", &quickened, nb::arg("general"));
+}
+
+} // namespace ucdpy
