@@ -1,5 +1,5 @@
-"""Builds the wheels as `pip install ./python ./python-models` does, with the newest Meson and meson-python and a GPU's plugin, installs
-it into an environment that has nothing else, and asks libucd for its backends: it must find the plugin.
+"""Builds the wheels as `pip install ./python ./python-models` does, with the newest Meson and meson-python and a GPU's
+plugin, installs them into an environment that has nothing else, and asks libucd for its backends: it must find the plugin.
 
 check_wheel.py SOURCE FOLDER PLUGIN: the repository, a folder for what is built, and the plugin (ze, hip). The tools stay in
 the folder, so that a compiler cache knows the next build by its paths.

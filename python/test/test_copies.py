@@ -192,3 +192,73 @@ def test_results_for_jax_have_dtypes_of_ml_dtypes():
     assert ucd.cast(array, 'float32').dtype == np.float32 if name == 'bfloat16' else True
     with pytest.raises(BufferError, match='src is an array of (float4_e2m1fn|int4), whose elements are no whole bytes'):
         ucd.pack(jnp.zeros(6, 'float4_e2m1fn'))
+
+
+def quick_and_general(call, *arrays):
+    """The results of a call with nothing but arrays, which may take the quick way, and of one with an option."""
+    return call(*arrays), call(*arrays, hints=None)
+
+
+@given(st.data())
+def test_small_arrays_are_read_as_large_ones_are(data):
+    """Arrays alone take a way of their own, up to some size and number of dimensions."""
+    view = data.draw(views(dtypes=DTYPES))
+    quick, general = quick_and_general(ucd.pack, view)
+    assert quick.dtype == general.dtype and quick.tobytes() == general.tobytes() and quick.shape == general.shape
+    for make in (lambda: np.zeros(view.shape, view.dtype), lambda: np.zeros(view.shape[::-1], view.dtype).T):
+        first, second = make(), make()
+        assert ucd.copy(view, first) == ucd.copy(view, second, hints=None)
+        assert first.tobytes() == second.tobytes() == view.tobytes()
+        assert ucd.unpack(general, first) == view.nbytes and first.tobytes() == view.tobytes()
+    if view.dtype.kind in 'iuf' and view.dtype.isnative and view.dtype.itemsize <= 8:
+        with np.errstate(all='ignore'):
+            quick, general = [made.tobytes() for made in quick_and_general(lambda a, **how: ucd.cast(a, np.float64, **how), view)]
+        assert quick == general
+    if view.ndim and view.shape[0]:
+        rows = np.array(data.draw(st.lists(st.integers(0, view.shape[0] - 1), max_size=5)), dtype=np.int64)
+        quick, general = quick_and_general(lambda a, **how: ucd.gather(a, rows, **how), view)
+        assert quick.dtype == general.dtype and quick.shape == general.shape and quick.tobytes() == general.tobytes()
+
+
+def test_what_is_not_ordinary_is_left_to_the_general_function():
+    frozen = np.zeros(4)
+    frozen.flags.writeable = False
+    for call in (ucd.copy, ucd.pack_into, ucd.unpack):
+        with pytest.raises(BufferError, match='read-only'):
+            call(np.ones(4), frozen)
+    with pytest.raises(ucd.Truncated):
+        ucd.pack_into(np.ones(3), np.zeros(4))
+    with pytest.raises(ValueError, match='must be contiguous'):
+        ucd.pack_into(np.ones(3), np.zeros(6)[::2])
+    with pytest.raises(IndexError, match=r'indices\[1\] is 4'):
+        out = np.zeros((2, 3))
+        ucd.gather_into(np.ones((4, 3)), np.array([0, 4]), out)
+    assert not out.any()
+    with pytest.raises(BufferError, match='out is read-only'):
+        ucd.gather_into(np.ones((4, 1)), np.arange(4), frozen)
+    with pytest.raises(TypeError):
+        ucd.pack_into(np.ones(3))
+    with pytest.raises(ValueError, match='masked arrays'):
+        ucd.pack(np.ma.array([1, 2], mask=[0, 1]))
+    memory = np.zeros(3)
+    before = np.ones(3)
+    before.shape  # noqa: B018 -- the struct is read at each call, so an array may change between them
+    ucd.copy(before, memory)
+    before.resize((2, 3), refcheck=False)
+    with pytest.raises(ValueError, match='shape'):
+        ucd.copy(before, memory)
+
+
+def test_values_of_pytorch_that_differ_from_their_memory():
+    torch = pytest.importorskip('torch')
+    out = torch.zeros(3)
+    ucd.copy(torch.ones(3), out)  # from now on the class is known
+    for tensor in (torch.ones(3, requires_grad=True), torch._neg_view(torch.ones(3))):
+        for call in (ucd.copy, ucd.pack_into, ucd.unpack):
+            with pytest.raises((BufferError, RuntimeError)):
+                call(tensor, out)
+        with pytest.raises((BufferError, RuntimeError)):
+            ucd.pack(tensor)
+    with torch.no_grad():
+        ucd.copy(torch.full((3,), 2.0, requires_grad=True), out)
+    assert out.tolist() == [2, 2, 2]

@@ -141,30 +141,61 @@ PyObject *cast(PyObject *, PyObject *const *given) {
     return rc == UCD_SUCCESS ? made.release().ptr() : nullptr;
 }
 
-// Copies the rows that indices choose; false if one is no row.
-bool copy_rows(const Plain &pool, const Plain &indices, uintptr_t row, char *to) {
-    const auto *const list = reinterpret_cast<const int64_t *>(indices.data);
-    const auto rows = static_cast<uint64_t>(pool.shape[0]);
-    for (intptr_t i = 0; i < indices.size; ++i)
-        if (list[i] < 0 || static_cast<uint64_t>(list[i]) >= rows) return false;
-    for (intptr_t i = 0; i < indices.size; ++i, to += row)
-        std::memcpy(to, pool.data + list[i] * pool.strides[0], row);
-    return true;
-}
-
 // Bytes of a pool's entry, if that is contiguous; 0 if not.
 uintptr_t bytes_of_row(const Plain &pool) {
+    if (pool.ndim < 1) return 0;
     intptr_t row = pool.itemsize;
     for (int k = pool.ndim; k-- > 1; row *= pool.shape[k])
         if (pool.shape[k] > 1 && pool.strides[k] != row) return 0;
     return static_cast<uintptr_t>(row);
 }
 
+// Copies the rows that indices choose. False if one is no row: before a row is copied, unless
+// another thread writes to the list meanwhile.
+bool copy_rows(const Plain &pool, const Plain &indices, uintptr_t row, char *to) {
+    const auto *const list = reinterpret_cast<const int64_t *>(indices.data);
+    const auto is_row = [&](int64_t at) { return at >= 0 && at < pool.shape[0]; };
+    if (!std::all_of(list, list + indices.size, is_row)) return false;
+    for (intptr_t i = 0; i < indices.size; ++i, to += row) {
+        const int64_t at = list[i];
+        if (!is_row(at)) return false;
+        std::memcpy(to, pool.data + at * pool.strides[0], row);
+    }
+    return true;
+}
+
+// Larger ones are moved by libucd as well as by memcpy.
+constexpr uintptr_t most_rows = 1 << 22, any_size = uintptr_t{1} << 62;
+
+// Gathers rows into an array; the bytes, or 0 if the general function has to do it.
+uintptr_t gather_rows(const Plain &pool, const Plain &indices, nb::handle out) {
+    const uintptr_t row = bytes_of_row(pool);
+    Plain to;
+    if (row == 0 || indices.element != UCD_TYPE__INT64_T || indices.ndim != 1 ||
+        !indices.is_contiguous || !read_plain(out, most_rows, to) || !to.is_writable ||
+        !to.is_contiguous || to.bytes() / row != static_cast<uintptr_t>(indices.size) ||
+        to.bytes() % row != 0 || !are_apart(pool, to) || !are_apart(indices, to))
+        return 0;
+    bool done = false;
+    (void)run(to.bytes() < 4 * quick_bytes, [&] {
+        done = copy_rows(pool, indices, row, to.data);
+        return UCD_SUCCESS;
+    });
+    return done ? to.bytes() : 0;
+}
+
+PyObject *gather_into(PyObject *, PyObject *const *given) {
+    Plain pool, indices;
+    const bool readable =
+        read_plain(given[0], any_size, pool) && read_plain(given[1], any_size, indices);
+    const uintptr_t bytes = readable ? gather_rows(pool, indices, given[2]) : 0;
+    return bytes > 0 ? PyLong_FromSize_t(bytes) : nullptr;
+}
+
 PyObject *gather(PyObject *, PyObject *const *given) {
-    constexpr uintptr_t any_size = uintptr_t{1} << 62, most_rows = 1 << 16;
-    static PyObject *const gather_into =
+    static PyObject *const general =
         nb::object(nb::module_::import_("ucd._core").attr("gather_into")).release().ptr();
-    Plain pool, indices, to;
+    Plain pool, indices;
     if (!read_plain(given[0], any_size, pool) || !read_plain(given[1], any_size, indices) ||
         pool.ndim < 1 || indices.ndim != 1)
         return nullptr;
@@ -173,14 +204,11 @@ PyObject *gather(PyObject *, PyObject *const *given) {
     for (int k = 1; k < pool.ndim; ++k) shape.append(pool.shape[k]);
     nb::object made = made_like(given[0], nb::tuple(shape), nullptr);
     if (!made.is_valid()) return nullptr;
-    const uintptr_t row = bytes_of_row(pool);
-    if (indices.element == UCD_TYPE__INT64_T && indices.is_contiguous && row > 0 &&
-        read_plain(made, most_rows, to))
-        return copy_rows(pool, indices, row, to.data) ? made.release().ptr() : nullptr;
     PyObject *all[] = {given[0], given[1], made.ptr()};
-    return nb::steal(PyObject_Vectorcall(gather_into, all, 3, nullptr)).is_valid()
-               ? made.release().ptr()
-               : nullptr;
+    if (gather_rows(pool, indices, made) > 0 ||
+        nb::steal(PyObject_Vectorcall(general, all, 3, nullptr)).is_valid())
+        return made.release().ptr();
+    return nullptr;
 }
 
 using Quick = PyObject *(*)(PyObject *, PyObject *const *);
@@ -222,6 +250,7 @@ void bind_quick(nb::module_ &m) {
     m.attr("copy") = before<&copy, 2>(m.attr("copy"), "copy");
     m.attr("pack_into") = before<&pack_into, 2>(m.attr("pack_into"), "pack_into");
     m.attr("unpack") = before<&unpack, 2>(m.attr("unpack"), "unpack");
+    m.attr("gather_into") = before<&gather_into, 3>(m.attr("gather_into"), "gather_into");
     m.def("quickened", &quickened, nb::arg("general"));
 }
 
