@@ -13,6 +13,7 @@ from ucd_models._placements import Cyclic, Distribution, Piece, Replicate, Segme
 from ucd_models._redistribution import Redistribution
 from ucd_models._routing import Route, Routing, routing
 from ucd_models._safetensors import Safetensors
+from ucd_models._scales import Scales, cast, copy
 from ucd_models._ucx_engine import UcxEngine
 
 __all__ = [
@@ -25,12 +26,15 @@ __all__ = [
     'Route',
     'Routing',
     'Safetensors',
+    'Scales',
     'Segment',
     'Shard',
     'StridedShard',
     'UcxEngine',
     'cache',
+    'cast',
     'checkpoint',
+    'copy',
     'redistribute',
     'routing',
 ]

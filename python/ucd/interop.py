@@ -13,6 +13,7 @@ from ucd._core import (
     placed,
     reaches,
     shape_and_strides,
+    stream_of,
     synchronize,
 )
 from ucd._dtypes import Element
@@ -37,6 +38,7 @@ __all__ = [
     'reaches',
     'require_same',
     'shape_and_strides',
+    'stream_of',
     'synchronize',
     'type_of_bytes',
     'type_of_dtype',

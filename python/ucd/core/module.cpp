@@ -73,8 +73,9 @@ nb::tuple described(nb::handle array, const char *what) {
 }
 
 // The same with address and strides.
-nb::tuple placed(nb::handle array) {
+nb::tuple placed(nb::handle array, bool written) {
     const View view(array);
+    if (written) view.require_writable("the array");
     return nb::make_tuple(reinterpret_cast<uintptr_t>(view.data), extents(view.shape, view.ndim),
                           extents(view.strides, view.ndim), view.element_type(),
                           view.element_dtype());
@@ -83,6 +84,11 @@ nb::tuple placed(nb::handle array) {
 nb::tuple shape_and_strides(nb::handle array, const char *what) {
     const View view(array, View::no_stream, what);
     return nb::make_tuple(extents(view.shape, view.ndim), extents(view.strides, view.ndim));
+}
+
+uintptr_t stream_of(nb::handle array, nb::handle stream) {
+    const View view(array, dlpack_stream_of(stream));
+    return reinterpret_cast<uintptr_t>(order_of(view.backend ? &view : nullptr, true, stream).native.native);
 }
 
 uintptr_t packed_size(nb::handle array, nb::handle type, intptr_t count) {
@@ -142,8 +148,13 @@ NB_MODULE(_core, m) {
     m.def("described", &described, arg("array").none(), arg("what") = "the array",
           "Shape, and the Type and the dtype of the elements, of which ucd.interop.Element(type, "
           "dtype) is made.");
-    m.def("placed", &placed, arg("array").none(),
-          "Address, shape, strides, and the Type and the dtype of the elements.");
+    m.def("placed", &placed, arg("array").none(), arg("written") = false,
+          "Address, shape, strides, and the Type and the dtype of the elements. written: raises if "
+          "it is read-only.");
+    m.def("stream_of", &stream_of, arg("array"), arg("stream").none() = nb::none(),
+          "The address of the stream that work on a device array is to be enqueued in: the current "
+          "one of its\n"
+          "library, or `stream`, which then waits for the current one where ucd's functions do.");
     m.def("shape_and_strides", &shape_and_strides, arg("array").none(), arg("what") = "the array",
           "Shape and strides. Strides are in bytes.");
     m.def("packed_size", &packed_size, arg("array").none(), arg("type").none() = nb::none(),
