@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import math
 import operator
 from collections.abc import Iterable, Sequence
@@ -129,7 +130,8 @@ class Format:
 
     @cached_property
     def sizes(self) -> dict[str, int]:
-        """How many indices each axis has. Of pages, as many as the smallest tensor has."""
+        """How many indices each axis has, in the layer that has most of them. Of pages, as many as the smallest tensor
+        has."""
         ends = {a: max(t.start(a) + t.size(a) for t in self.tensors) for a in AXES}
         return ends | {'page': min(t.size('page') for t in self.tensors)}
 
@@ -140,13 +142,26 @@ class Format:
 
     @property
     def page_size(self) -> int:
-        """How many tokens a page has."""
+        """How many tokens a page has; where layers differ, of those with the longest ones."""
         return self.sizes['token']
 
     @property
     def page_bytes(self) -> int:
         """The bytes of data of a page: of all layers, keys and values, tokens, heads and dims."""
-        return self.type.size * math.prod(n for axis, n in self.sizes.items() if axis != 'page')
+        return self.type.size * sum([math.prod([t.size(axis) for axis in AXES if axis != 'page']) for t in self.tensors])
+
+    @cached_property
+    def layers(self) -> list[list[Tensor]]:
+        """For each layer, the tensors that have a part of it."""
+        found: list[list[Tensor]] = [[] for _ in range(self.sizes['layer'])]
+        for tensor in self.tensors:
+            for layer in range(tensor.start('layer'), tensor.start('layer') + tensor.size('layer')):
+                found[layer].append(tensor)
+        return found
+
+    def sizes_of(self, layer: int) -> dict[str, int]:
+        """How many indices each axis but layer has in a layer."""
+        return {a: max([t.start(a) + t.size(a) for t in self.layers[layer]]) for a in AXES if a != 'layer'}
 
     @cached_property
     def id(self) -> str:
@@ -251,6 +266,8 @@ class Placed:
 
     format: Format
     addresses: tuple[int, ...]
+    tokens: range | None = None
+    """As Cache.select chooses them."""
 
     def __post_init__(self) -> None:
         needed = 1 + max(tensor.address for tensor in self.format.tensors)
@@ -259,9 +276,24 @@ class Placed:
         if any(not 0 <= address < 1 << 64 for address in self.addresses):
             raise ValueError('an address does not fit 64 bits')
 
-    def select(self, **axes: slice | int) -> Placed:
-        """A part of it: see Format.select."""
-        return replace(self, format=self.format.select(**axes))
+    def select(self, *, token: range | slice | None = None, **axes: slice | int) -> Placed:
+        """A part of it: see Cache.select."""
+        return replace(self, format=self.format.select(**axes), tokens=tokens_of(self.tokens, token))
+
+
+def tokens_of(chosen: range | None, token: range | slice | None) -> range | None:
+    """Of tokens that are chosen before, or all, those with the given numbers. Raises ValueError for what is no range of
+    ascending numbers."""
+    if token is None:
+        return chosen
+    start, stop, step = token.start or 0, token.stop, 1 if token.step is None else token.step
+    if stop is None or min(start, stop) < 0 or step < 1:
+        raise ValueError(f'tokens are chosen by range(first, end, step), ascending, not by {token}')
+    if chosen is None:
+        return range(start, stop, step)
+    if len(range(start, stop, step)) and range(start, stop, step)[-1] >= len(chosen):
+        raise ValueError(f'{token} of {len(chosen)} tokens')
+    return chosen[start:stop:step]
 
 
 def _of_array(array: Any) -> tuple[ucd.Type, tuple[int, ...], tuple[int, ...]]:
@@ -283,18 +315,18 @@ def _made(
         raise ValueError('there are no tensors')
     if len(elements) != 1:
         raise ValueError(f'the tensors have different elements: {", ".join(sorted(elements))}')
-    # Along an axis of lists, a part begins where the one before it ends.
-    lengths: list[dict[int, int]] = [{} for _ in depth]
-    for index, dims in made:
-        for along, axis, i in zip(lengths, depth, index):
-            size = math.prod(dim.size for dim in dims if dim.axis == axis)
-            if along.setdefault(i, size) != size:
-                raise ValueError(f'tensors at {i} along {axis} have {along[i]} and {size} of it')
+    # Along an axis of lists, a part begins where the one before it in the same list ends.
+    begins: dict[tuple[int, ...], int] = {}
+    ends: dict[tuple[int, ...], int] = {}
     tensors = []
     for number, (index, dims) in enumerate(made):
         starts = dict.fromkeys(AXES, 0)
-        for along, axis, i in zip(lengths, depth, index):
-            starts[axis] = sum(along[k] for k in range(i))
+        for k, axis in enumerate(depth):
+            among, here = index[:k], index[: k + 1]
+            if here not in begins:
+                begins[here] = ends.get(among, 0)
+                ends[among] = begins[here] + math.prod(dim.size for dim in dims if dim.axis == axis)
+            starts[axis] = begins[here]
         tensors.append(Tensor(number, 0, tuple(starts.values()), dims))
     return Format(elements.pop(), tuple(tensors), name)
 
@@ -310,21 +342,37 @@ def _check(format: Format) -> None:
     width = format.type.size
     for tensor in format.tensors:
         check_tensor(tensor, width)
-    lengths = {tensor.size('token') for tensor in format.tensors}
+    for tensor in format.tensors:
+        if any(tensor.start(axis) + tensor.size(axis) >= MAX_NUMBER for axis in AXES):
+            raise ValueError('an axis has too many indices')
+    end = 0
+    by_layer = sorted(format.tensors, key=_layers_of)
+    for (start, size), tensors in itertools.groupby(by_layer, key=_layers_of):
+        if start != end:
+            raise ValueError(f'the tensors overlap or leave a gap at layer {min(start, end)}')
+        end = start + size
+        _check_layer(list(tensors))
+
+
+def _layers_of(tensor: Tensor) -> tuple[int, int]:
+    return tensor.start('layer'), tensor.size('layer')
+
+
+def _check_layer(tensors: Sequence[Tensor]) -> None:
+    """Raises ValueError unless the parts are the cells of a grid: along each axis their ranges follow each other, and no
+    cell is missing or twice. So each element has one place."""
+    lengths = {tensor.size('token') for tensor in tensors}
     if len(lengths) != 1:
-        raise ValueError(f'the tensors have pages of different lengths: {min(lengths)} and {max(lengths)} tokens')
-    # Parts are the cells of a grid: along each axis their ranges follow each other, and no cell is missing or twice.
-    axes = [axis for axis in AXES if axis != 'page']
-    cells = distinct(tuple(tensor.start(axis) for axis in axes) for tensor in format.tensors)
-    ranges = [distinct((tensor.start(axis), tensor.size(axis)) for tensor in format.tensors) for axis in axes]
+        raise ValueError(f'the tensors of a layer have pages of different lengths: {min(lengths)} and {max(lengths)} tokens')
+    axes = [axis for axis in AXES if axis not in ('page', 'layer')]
+    cells = distinct(tuple(tensor.start(axis) for axis in axes) for tensor in tensors)
+    ranges = [distinct((tensor.start(axis), tensor.size(axis)) for tensor in tensors) for axis in axes]
     for axis, known in zip(axes, ranges):
         end = 0
         for start, size in known:
             if start != end:
                 raise ValueError(f'the tensors overlap or leave a gap at {axis} {min(start, end)}')
             end = start + size
-        if end >= MAX_NUMBER:
-            raise ValueError(f'{axis} has too many indices')
     expected = math.prod(map(len, ranges))
-    if len(cells) != len(format.tensors) or expected != len(cells):
-        raise ValueError(f'{len(cells)} different parts in {len(format.tensors)} tensors, where {expected} are needed')
+    if len(cells) != len(tensors) or expected != len(cells):
+        raise ValueError(f'{len(cells)} different parts in {len(tensors)} tensors, where {expected} are needed')

@@ -9,7 +9,7 @@ import ucd
 from ucd import interop
 from ucd_models._cache_factors import Side, _contiguous, inside
 from ucd_models._cache_format import Placed
-from ucd_models._cache_moves import Cache, Pages, pieces, require_equal_axes
+from ucd_models._cache import Cache, Pages, pieces, require_equal_axes
 from ucd_models._cache_tensor import Tensor
 
 # 256 MiB of addresses on each side.
@@ -180,7 +180,7 @@ def descriptor_pair(
     for piece in pieces(a.format, b.format):
         key = piece.source.layout, piece.target.layout
         if key not in orders:
-            orders[key] = inside(*piece, (width, width))
+            orders[key] = inside(piece.source, piece.target, (width, width))
         sides = orders[key]
         block = math.gcd(*(_contiguous(list(side.dims), width)[0] for side in sides))
         rows += len(here) * math.prod(size for size, _ in sides.source.dims) * width // block

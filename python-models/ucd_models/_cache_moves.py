@@ -2,139 +2,19 @@
 
 from __future__ import annotations
 
-import array
 import itertools
-import math
-import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator
 from typing import Any, Literal, NamedTuple
 
 import ucd
-from ucd import interop
 from ucd_models import _cache_overlap as overlap
+from ucd_models._cache import Cache, Pages, pieces, require_equal_axes
 from ucd_models._cache_factors import Side, inside
-from ucd_models._cache_format import Format, Placed
-from ucd_models._cache_names import depth_of, leaves
-from ucd_models._cache_tensor import Tensor, part_of
+from ucd_models._cache_format import Format
+from ucd_models._cache_kernels import End, KernelPart, temporary
+from ucd_models._cache_tensor import Tensor
+from ucd_models._kernel_moves import KernelMove, one_memory
 from ucd_models._untrusted import key_of
-
-
-class Cache:
-    """A format with the arrays of an engine that it describes.
-
-        cache = ucd_models.cache.Cache.of(kv_caches, 'kv page token head dim')
-    """
-
-    def __init__(self, format: Format, arrays: Sequence[Any]) -> None:
-        """arrays: those whose numbers the format's tensors have. Each is taken as memory that begins with its first
-        element, so an array of bytes will do."""
-        needed = 1 + max(tensor.address for tensor in format.tensors)
-        if len(arrays) < needed:
-            raise ValueError(f'{len(arrays)} arrays for {needed} tensors')
-        self.format = format
-        self.arrays = tuple(arrays)
-
-    @classmethod
-    def of(
-        cls, tensors: Any, axes: str, *, lists: Sequence[str] | None = None, name: str = '', **sizes: int
-    ) -> Cache:
-        """The cache that an engine has in these tensors. Arguments and errors: as Format.of."""
-        format = Format.of(tensors, axes, lists=lists, name=name, **sizes)
-        depth = depth_of(lists, isinstance(tensors, (list, tuple)))
-        return cls(format, [leaf for _, leaf in leaves(tensors, depth)])
-
-    def __repr__(self) -> str:
-        return f'<ucd_models.cache.Cache of {self.format!r}>'
-
-    def select(self, **axes: slice | int) -> Cache:
-        """A part of it, with the same arrays: see Format.select."""
-        return Cache(self.format.select(**axes), self.arrays)
-
-    def _places(self, part: int) -> list[overlap.Place]:
-        """Where its tensors lie. part: of a move."""
-        addresses = list(map(interop.address, self.arrays))
-        width = self.format.type.size
-        return [overlap.Place(addresses[t.address] + t.offset, t, width, part) for t in self.format.tensors]
-
-    @property
-    def placed(self) -> Placed:
-        """The format with the addresses of the arrays, to be sent to another process or made into descriptors."""
-        return self.format.at(map(interop.address, self.arrays))
-
-
-class Piece(NamedTuple):
-    """What two tensors have of one layer, of keys or of values."""
-
-    source: Tensor
-    target: Tensor
-
-
-def _by_layer(format: Format) -> list[list[Tensor]]:
-    found: list[list[Tensor]] = [[] for _ in range(format.sizes['layer'])]
-    for tensor in format.tensors:
-        for layer in range(tensor.start('layer'), tensor.start('layer') + tensor.size('layer')):
-            found[layer].append(tensor)
-    return found
-
-
-def require_equal_axes(source: Format, target: Format) -> None:
-    """Raises ValueError unless both have as many layers, heads and dims, and keys and values."""
-    for axis in ('layer', 'kv', 'head', 'dim'):
-        if source.sizes[axis] != target.sizes[axis]:
-            raise ValueError(f'the source has {source.sizes[axis]} of {axis}, the target {target.sizes[axis]}')
-
-
-def pieces(source: Format, target: Format) -> Iterator[Piece]:
-    """The parts of two formats with equal axes that are in one tensor on either side, by layer, keys and values."""
-    for layer, (here, there) in enumerate(zip(_by_layer(source), _by_layer(target))):
-        for kv in range(source.sizes['kv']):
-            for a in here:
-                for b in there:
-                    ranges = {'layer': (layer, layer + 1), 'kv': (kv, kv + 1)}
-                    for axis in ('head', 'dim'):
-                        ranges[axis] = (
-                            max(a.start(axis), b.start(axis)),
-                            min(a.start(axis) + a.size(axis), b.start(axis) + b.size(axis)),
-                        )
-                    part = _cut(a, ranges), _cut(b, ranges)
-                    if part[0] is not None and part[1] is not None:
-                        yield Piece(part[0], part[1])
-
-
-def _cut(tensor: Tensor, ranges: dict[str, tuple[int, int]]) -> Tensor | None:
-    part: Tensor | None = tensor
-    for axis, (begin, end) in ranges.items():
-        if part is None or begin >= end:
-            return None
-        if part.start(axis) != begin or part.size(axis) != end - begin:
-            part = part_of(part, axis, begin, end)
-            # Ranges of the other axes still count from where the whole begins.
-    return part
-
-
-class Pages:
-    """A list of pages, by reference: read when data moves."""
-
-    def __init__(self, pages: Any, what: str) -> None:
-        self.what = what
-        self.list = array.array('q', map(operator.index, pages)) if isinstance(pages, (list, tuple, range)) else pages
-        shape, _ = interop.shape_and_strides(self.list)
-        if len(shape) != 1:
-            raise ValueError(f'{what} has {len(shape)} dimensions; it must have one')
-        self.count = shape[0]
-        self.on_host = ucd.memory(self.list) == 'host' if self.count else True
-
-    def check(self, pages: int) -> None:
-        """Raises IndexError for a page on the host that a cache does not have."""
-        if not self.on_host or self.count == 0:
-            return
-        numbers: Any = self.list
-        if hasattr(numbers, 'min'):
-            low, high = int(numbers.min()), int(numbers.max())
-        else:
-            low, high = min(numbers), max(numbers)
-        if low < 0 or high >= pages:
-            raise IndexError(f'{self.what} has page {low if low < 0 else high}; the cache has {pages}')
 
 
 def _type(side: Side, tensor: Tensor, pages: Pages, element: ucd.Type, entries: dict[Any, ucd.Type]) -> ucd.Type:
@@ -150,6 +30,78 @@ def _type(side: Side, tensor: Tensor, pages: Pages, element: ucd.Type, entries: 
     return ucd.Type.indexed_block_ref(1, pages.list, tensor.page_stride, tensor.offset, reach, entry)
 
 
+class Done:
+    """A request for work that is done: as ucd.Request."""
+
+    def __init__(self, nbytes: int) -> None:
+        self.bytes = nbytes
+
+    def done(self) -> bool:
+        return True
+
+    def wait(self) -> int:
+        return self.bytes
+
+    def __await__(self) -> Generator[Any, None, int]:
+        return self.bytes
+        yield
+
+
+class _Part(NamedTuple):
+    """What moves from one cache to another."""
+
+    source: Cache
+    target: Cache
+    source_pages: Pages
+    target_pages: Pages
+    scale: Any
+
+    @property
+    def elements(self) -> tuple[ucd.Type, ucd.Type]:
+        return self.source.format.type, self.target.format.type
+
+    @property
+    def ends(self) -> tuple[End, End]:
+        return End(self.source, self.source_pages), End(self.target, self.target_pages)
+
+    def is_plain(self) -> bool:
+        """Whether whole pages are moved, and no scale is used."""
+        return self.scale is None and self.source.tokens is None and self.target.tokens is None
+
+    def require_fit(self) -> int:
+        """The bytes that are moved. Raises ValueError unless both sides have as many tokens."""
+        a, b = self.source.format, self.target.format
+        require_equal_axes(a, b)
+        nbytes = 0
+        for layer in range(a.sizes['layer']):
+            tokens = [len(end.tokens(end.cache.format.sizes_of(layer)['token'])) for end in self.ends]
+            if tokens[0] != tokens[1]:
+                said = [f'{end.pages.count} pages of {end.cache.format.sizes_of(layer)["token"]} tokens' for end in self.ends]
+                chosen = [n for n, cache in zip(tokens, (self.source, self.target)) if cache.tokens is not None]
+                raise ValueError(f'{said[0]} for {said[1]}' + (f': {tokens[0]} tokens for {tokens[1]}' if chosen else ''))
+            sizes = a.sizes_of(layer)
+            nbytes += tokens[0] * sizes['kv'] * sizes['head'] * sizes['dim'] * b.type.size
+        return nbytes
+
+    def members(self, entries: dict[Any, ucd.Type]) -> Iterator[tuple[Any, ...]]:
+        """For a batch of ucd."""
+        a, b = self.source.format, self.target.format
+        orders: dict[tuple[bytes, bytes], Any] = {}
+        for piece in pieces(a, b):
+            key = piece.source.layout, piece.target.layout
+            if key not in orders:
+                orders[key] = inside(piece.source, piece.target, (a.type.size, b.type.size))
+            order = orders[key]
+            yield (
+                self.source.arrays[piece.source.address],
+                self.target.arrays[piece.target.address],
+                _type(order.source, piece.source, self.source_pages, a.type, entries),
+                1,
+                _type(order.target, piece.target, self.target_pages, b.type, entries),
+                1,
+            )
+
+
 class Relayout:
     """A repeated move of pages: prepared once, and started as often as wanted.
 
@@ -158,88 +110,132 @@ class Relayout:
 
     Page tables are read when data moves: what is written to them between two runs, or between two replays of a
     graph, changes which pages are moved. On a device, all parts are one launch. Parts are not ordered among each
-    other, and so must write different elements.
+    other, and so must write different elements, and none may write what another one reads.
     """
 
     def __init__(
         self,
-        parts: Iterable[tuple[Cache, Cache, Any, Any]],
+        parts: Iterable[tuple[Any, ...]],
         *,
         convert: bool | Literal['saturate'] = False,
+        holes: bool = False,
         hints: ucd.Hints | None = None,
     ) -> None:
-        """parts: (source, target, source_pages, target_pages), which mean what they mean in relayout. Several are for
-        several sources or targets: of each rank, its heads.
+        """parts: (source, target, source_pages, target_pages), and perhaps a scale, which mean what they mean in relayout.
+        Several are for several sources or targets: of each rank, its heads.
 
-        convert and hints, and what is raised: as relayout."""
-        self._checked: list[tuple[Pages, int]] = []
-        self._pages: list[tuple[Pages, Pages]] = []
-        members: list[tuple[Any, ...]] = []
-        entries: dict[Any, ucd.Type] = {}
-        elements = set()
-        caches = []
-        for source, target, source_pages, target_pages in parts:
-            elements.add((source.format.element, target.format.element))
+        convert, holes and hints, and what is raised: as relayout."""
+        self._parts: list[_Part] = []
+        for source, target, source_pages, target_pages, *scale in parts:
             pages = Pages(source_pages, 'source_pages'), Pages(target_pages, 'target_pages')
-            members += self._members(source, target, *pages, entries)
-            self._pages.append(pages)
-            caches.append((source, target))
-        different = [pair for pair in elements if pair[0] != pair[1]]
+            self._parts.append(_Part(source, target, *pages, scale[0] if scale else None))
+        different = [part.elements for part in self._parts if part.elements[0] != part.elements[1]]
         if different and convert is False:
-            raise ValueError(f'the source has {different[0][0]}, the target {different[0][1]}; convert=True converts')
-        op = None if not different else 'convert_sat' if convert == 'saturate' else 'convert'
-        self._batch = ucd.Batch.copy(members, op=op, hints=hints)
-        places = [[cache._places(k) for k, cache in enumerate(side)] for side in zip(*caches)] or [[], []]
-        self._clashes = overlap.clashes(*[list(itertools.chain.from_iterable(side)) for side in places])
-        self._in_place = [a.format == b.format and places[0][k] == places[1][k] for k, (a, b) in enumerate(caches)]
+            raise ValueError(f'the source has {different[0][0].name}, the target {different[0][1].name}; convert=True converts')
+        self._saturate = convert == 'saturate'
+        self._nbytes = sum([part.require_fit() for part in self._parts])
+        self._moved = [part for part in self._parts if min(part.source_pages.count, part.target_pages.count) > 0]
+        self._kernels: list[list[KernelMove]] = []
+        self._staged: list[list[KernelMove]] = []
+        self._batch: ucd.Batch | None = None
+        if not holes and all([part.is_plain() for part in self._moved]):
+            op = None if not different else 'convert_sat' if self._saturate else 'convert'
+            entries: dict[Any, ucd.Type] = {}
+            members = [member for part in self._moved for member in part.members(entries)]
+            self._batch = ucd.Batch.copy(members, op=op, hints=hints)
+        else:
+            self._kernels = self._by_kernels([part.ends for part in self._moved])
+        places = [[cache._places(k) for k, cache in enumerate(side)] for side in zip(*[p[:2] for p in self._moved])] or [[], []]
+        try:
+            self._clashes = overlap.clashes(*[list(itertools.chain.from_iterable(side)) for side in places])
+            self._is_one_memory = False
+        except ValueError:  # no list of pages can tell
+            self._is_one_memory = True
+        self._in_place = [
+            p.source.format == p.target.format and places[0][k] == places[1][k] and p.source.tokens == p.target.tokens
+            for k, p in enumerate(self._moved)
+        ]
+        if self._is_one_memory or any([not (s.on_host and t.on_host) for s, t in map(self._tables, self._clashes)]):
+            self._stage()
 
-    def _members(
-        self, source: Cache, target: Cache, source_pages: Pages, target_pages: Pages, entries: dict[Any, ucd.Type]
-    ) -> Iterator[tuple[Any, ...]]:
-        a, b = source.format, target.format
-        require_equal_axes(a, b)
-        tokens = source_pages.count * a.page_size, target_pages.count * b.page_size
-        if tokens[0] != tokens[1]:
-            raise ValueError(
-                f'{source_pages.count} pages of {a.page_size} tokens for {target_pages.count} pages of {b.page_size}'
-            )
-        self._checked += [(source_pages, a.pages), (target_pages, b.pages)]
-        if tokens[0] == 0:
+    def _tables(self, clash: overlap.Clash) -> tuple[Pages, Pages]:
+        return self._moved[clash.source].source_pages, self._moved[clash.target].target_pages
+
+    def _by_kernels(self, ends: list[tuple[End, End]], to_temporary: bool = False) -> list[list[KernelMove]]:
+        """A launch for each pair of elements."""
+        arrays = [array for pair in ends for end in pair for array in end.cache.arrays]
+        if not arrays:
+            return []
+        like = one_memory([*arrays, *[array for part in self._moved for array in scale_arrays(part.scale)]])
+        by_elements: dict[tuple[str, str], list[KernelPart]] = {}
+        for part, (source, target) in zip(self._moved, ends):
+            scale = None if to_temporary else part.scale
+            made = KernelPart(source, target, scale, like)
+            by_elements.setdefault((source.cache.format.element, target.cache.format.element), []).append(made)
+        moves = []
+        for some in by_elements.values():
+            elements = [end.cache.format.type for end in (some[0].source, some[0].target)]
+            moves.append(KernelMove(*elements, self._saturate, [m for part in some for m in part.members()], like))
+        return [moves]
+
+    def _stage(self) -> None:
+        """Prepares the move through a temporary copy of the source, with pages in the order of its tables."""
+        if self._staged or not self._moved:
             return
-        orders: dict[tuple[bytes, bytes], Any] = {}
-        for piece in pieces(a, b):
-            key = piece.source.layout, piece.target.layout
-            if key not in orders:
-                orders[key] = inside(*piece, (a.type.size, b.type.size))
-            order = orders[key]
-            yield (
-                source.arrays[piece.source.address],
-                target.arrays[piece.target.address],
-                _type(order.source, piece.source, source_pages, a.type, entries),
-                1,
-                _type(order.target, piece.target, target_pages, b.type, entries),
-                1,
-            )
+        copies = [temporary(*part.ends[0]) for part in self._moved]
+        first = self._by_kernels([(part.ends[0], copy) for part, copy in zip(self._moved, copies)], True)
+        self._staged = first + self._by_kernels([(copy, part.ends[1]) for part, copy in zip(self._moved, copies)])
 
-    def _check_pages(self) -> None:
-        for pages, known in self._checked:
-            pages.check(known)
+    def _steps(self) -> list[list[KernelMove]]:
+        """What is to be run now; none: the batch."""
+        has_holes = False
+        for part in self._moved:
+            for pages, cache in ((part.source_pages, part.source), (part.target_pages, part.target)):
+                has_holes |= pages.check(cache.format.pages)
+        if self._is_one_memory or not self._are_apart():
+            self._stage()
+            return self._staged
+        if has_holes and not self._kernels:
+            self._kernels = self._by_kernels([part.ends for part in self._moved])
+        return self._kernels if has_holes or self._batch is None else []
+
+    def _are_apart(self) -> bool:
+        """Whether no page is written that is read, but by what stays where it is."""
         for clash in self._clashes:
-            source, target = self._pages[clash.source][0], self._pages[clash.target][1]
-            if source.on_host and target.on_host:
-                in_place = clash.source == clash.target and self._in_place[clash.source]
-                overlap.require_apart(clash, source.list, target.list, in_place)
+            source, target = self._tables(clash)
+            in_place = clash.source == clash.target and self._in_place[clash.source]
+            if not (source.on_host and target.on_host) or not overlap.are_apart(clash, source.list, target.list, in_place):
+                return False
+        return True
 
     def run(self, *, stream: Any = None) -> int:
-        """Moves the pages, and returns the bytes of the target. When the work is done: as ucd.pack_into. Raises
-        IndexError for a page on the host that a cache does not have, ValueError for one that is read and written."""
-        self._check_pages()
-        return self._batch.run(stream=stream)
+        """Moves the pages, and returns the bytes of the target, those of pages that are left out included. When the work is
+        done: as ucd.pack_into. Raises IndexError for a page on the host that a cache does not have."""
+        steps = self._steps()
+        if not steps and self._batch is not None:
+            return self._batch.run(stream=stream)
+        for part in self._moved:
+            for pages in (part.source_pages, part.target_pages):
+                pages.renew(stream)
+        for moves in steps:
+            for move in moves:
+                move.run(stream)
+        return self._nbytes
 
-    def start(self) -> ucd.Request:
-        """As run, but returns a Request and does not wait for the work."""
-        self._check_pages()
-        return self._batch.start()
+    def start(self) -> ucd.Request | Done:
+        """As run, but returns a request. It does not wait for the work, unless kernels of this package do it."""
+        if not self._steps() and self._batch is not None:
+            return self._batch.start()
+        self.run()
+        for part in self._moved[:1]:
+            ucd.interop.synchronize(part.target.arrays[0])
+        return Done(self._nbytes)
+
+
+def scale_arrays(scale: Any) -> tuple[Any, ...]:
+    if scale is None or isinstance(scale, (int, float)):
+        return ()
+    return scale.arrays if isinstance(scale, Cache) else (scale,)
 
 
 def relayout(
@@ -249,6 +245,8 @@ def relayout(
     target_pages: Any,
     *,
     convert: bool | Literal['saturate'] = False,
+    scale: Any = None,
+    holes: bool = False,
     hints: ucd.Hints | None = None,
     stream: Any = None,
 ) -> int:
@@ -257,14 +255,21 @@ def relayout(
     source, target  with as many indices of layer, kv, head and dim. Choose parts by select.
     source_pages    one-dimensional lists of 32-bit or 64-bit integers, on the host or the device, whose pages hold as
     target_pages    many tokens: where the source has pages of 16 tokens and the target of 64, four times as many.
-                    Tables on a device are read by the kernel that moves the data, in stream order, and are not checked:
-                    a page that a cache does not have is undefined behaviour, and so is one that is read and written.
-                    Of a page of the target that is named twice, it is unspecified which of its values it gets.
+                    A page below 0 is left out: its tokens are not moved. Tables on a device are read by the kernel that
+                    moves the data, in stream order, and are not checked: a page that a cache does not have is undefined
+                    behaviour. Of a page of the target that is named twice, it is unspecified which of its values it gets.
     convert         converts the elements: True, or 'saturate' as for ucd.copy. Without, both have the same.
+    scale           of conversions to floats of 8 bits, and from them: value = stored * scale, as ucd_models.copy has it. A
+                    number; an array of float32, layers x 2 or layers x 2 x heads; or a Cache of float32 with a scale for
+                    each token and head, or each block of dims, in the pages of the side that has the floats of 8 bits.
+    holes           whether tables on a device may have pages below 0
     hints, stream   and when the work is done: as ucd.pack_into.
 
-    Raises ValueError where sizes differ, where source and target are one memory and a page on the host's lists is read
-    and written (unless it is moved onto itself), and IndexError for a page on the host that a cache does not have. For repeated
+    Where source and target are one memory, the result is as if the source had been copied first. It is copied where it is
+    not known that no page is both read and written.
+
+    Raises ValueError where sizes differ, and IndexError for a page on the host that a cache does not have. For repeated
     moves use Relayout: making one takes longer than moving a few pages.
     """
-    return Relayout([(source, target, source_pages, target_pages)], convert=convert, hints=hints).run(stream=stream)
+    parts = [(source, target, source_pages, target_pages, scale)]
+    return Relayout(parts, convert=convert, holes=holes, hints=hints).run(stream=stream)

@@ -95,14 +95,11 @@ def _true_of(is_met: Callable[[int, int], bool], low: int, high: int) -> Iterato
     yield from _true_of(is_met, middle + 1, high)
 
 
-def require_apart(clash: Clash, source_pages: Any, target_pages: Any, in_place: bool) -> None:
-    """Raises ValueError if a page is read that is written, with what another page has. in_place: a page that is moved
-    onto itself stays as it is."""
+def are_apart(clash: Clash, source_pages: Any, target_pages: Any, in_place: bool) -> bool:
+    """Whether no page is read that is written. in_place: a page that is moved onto itself stays as it is."""
     source, target = [pages.tolist() if hasattr(pages, 'tolist') else list(pages) for pages in (source_pages, target_pages)]
-    read = set(source)
-    for k, page in enumerate(target):
-        if page + clash.apart in read and not (in_place and clash.apart == 0 and source[k] == page):
-            raise ValueError(
-                f'page {page} of target_pages is written, and read as page {page + clash.apart} of source_pages: source and '
-                'target are one memory. Move through another cache, or in calls in which no page is both'
-            )
+    read = {page for page in source if page >= 0}
+    return not any([
+        page >= 0 and page + clash.apart in read and not (in_place and clash.apart == 0 and source[k] == page)
+        for k, page in enumerate(target)
+    ])

@@ -7,9 +7,10 @@
 The guide is docs/guide/caches.md of UCD.
 """
 
+from ucd_models._cache import Cache
 from ucd_models._cache_format import Difference, Format, Placed
 from ucd_models._cache_lists import Descriptors, descriptor_pair, descriptors
-from ucd_models._cache_moves import Cache, Relayout, relayout
+from ucd_models._cache_moves import Relayout, relayout
 from ucd_models._cache_tensor import AXES, Dim, Tensor
 
 __all__ = [

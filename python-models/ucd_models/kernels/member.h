@@ -34,6 +34,7 @@ struct Digit {
 struct Paged {
     uint64_t table; // of pages; those below 0 are left out
     uint32_t wide;  // whether its numbers have 64 bits
+    uint32_t dense; // whether the pages lie in the order of the table, and its numbers only say which are there
     Divisor page;   // tokens of a page
     Divisor inner;  // of these so many are inner_stride apart
     int64_t start, step;
@@ -68,7 +69,7 @@ UCD_MODELS_FUNCTION Token token_at(const Paged &side, uint32_t j) {
     const uint32_t number = side.page(at);
     const int64_t page = side.wide ? reinterpret_cast<const int64_t *>(side.table)[number]
                                    : reinterpret_cast<const int32_t *>(side.table)[number];
-    return {page >= 0, page, at - number * side.page.by};
+    return {page >= 0, side.dense ? number : page, at - number * side.page.by};
 }
 
 UCD_MODELS_FUNCTION int64_t offset_of(const Paged &side, const Token &token) {

@@ -70,9 +70,9 @@ Dimension joined(const Dimension &outer, const Dimension &inner) {
 }
 
 Paged paged_of(const PagedText &text) {
-    const auto &[table, wide, page, inner, start, step, page_stride, outer_stride, inner_stride] = text;
+    const auto &[table, wide, dense, page, inner, start, step, page_stride, outer_stride, inner_stride] = text;
     if (start < 0 || step < 1) throw std::invalid_argument("tokens are before the first page");
-    return {table, wide, divisor_of(page), divisor_of(inner), start, step, page_stride, outer_stride, inner_stride};
+    return {table, wide, dense, divisor_of(page), divisor_of(inner), start, step, page_stride, outer_stride, inner_stride};
 }
 
 // Sorted, without those of one index, and joined where that can be.
