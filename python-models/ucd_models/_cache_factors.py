@@ -107,7 +107,7 @@ def _contiguous(dims: list[tuple[int, int]], width: int) -> tuple[int, int]:
     return block, levels
 
 
-def _ordered(factors: list[Factor], outer: tuple[int, int], widths: tuple[int, int]) -> tuple[Factor, ...]:
+def ordered(factors: list[Factor], outer: tuple[int, int], widths: tuple[int, int]) -> tuple[Factor, ...]:
     """The factors in the best order. outer: how many levels each side has around them."""
     by_target = sorted(factors, key=lambda f: -f.target)
     if len(factors) > _MAX_ORDERED:
@@ -136,7 +136,7 @@ def inside(source: Tensor, target: Tensor, widths: tuple[int, int]) -> Inside:
     else:  # pages begin anywhere in the other side's
         around = source.split('token'), target.split('token')
     common = [f for f in common if f.size > 1]
-    order = _ordered(common, (len(around[0]), len(around[1])), widths)
+    order = ordered(common, (len(around[0]), len(around[1])), widths)
     return Inside(
         Side((*around[0], *((f.size, f.source) for f in order))),
         Side((*around[1], *((f.size, f.target) for f in order))),

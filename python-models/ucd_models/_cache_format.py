@@ -6,15 +6,15 @@ import hashlib
 import itertools
 import math
 import operator
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import ucd
 from ucd import Corrupt, interop
 from ucd_models._cache_bytes import MAX_NAME, body_of, bytes_of, read
-from ucd_models._cache_names import depth_of, dims_of, leaves, names_of
+from ucd_models._cache_names import VALUES_THEN_SCALES, depth_of, dims_of, leaves, named, names_of
 from ucd_models._cache_tensor import (
     AXES,
     ELEMENTS,
@@ -76,8 +76,9 @@ class Format:
         tensors  an array, or a list of arrays (of NumPy, PyTorch, CuPy, …), or lists of lists of them
         axes     names of each array's dimensions, of layer, kv, page, token, head and dim: 'kv page token head dim'.
                  A dimension of several axes is in parentheses: '(page token) head dim', and `sizes` says how long the
-                 inner ones are: token=16. An axis that is split has several names: vLLM's keys are
-                 'page head dim token dim'. Axes that are not named have one index.
+                 inner ones are, or all but one: token=16. An axis that is split has several names: 'page head dim token dim'.
+                 Axes that are not named have one index. Or one of cache.NAMES: 'LBNHC' of vLLM,
+                 'NL_X_TWO_NB_BS_NH_HS' of LMCache. With keys and values side by side in C or CS, and latent attention: kv=1.
         lists    the axes along which lists go on, the outermost first; ('layer',) if there is one list. Along an axis
                  that arrays have, too, their parts follow each other: ('layer', 'dim') is for a list for each layer of
                  two arrays with 512 and 64 of 576 dims.
@@ -86,9 +87,8 @@ class Format:
         Raises ValueError if names and shapes do not fit, if arrays have different elements or overlap themselves, or
         for negative strides.
         """
-        depth = depth_of(lists, isinstance(tensors, (list, tuple)))
-        found = [(index, *_of_array(array)) for index, array in leaves(tensors, depth)]
-        return _made(found, names_of(axes), depth, name, sizes)
+        found = _described(tensors, axes, lists, isinstance(tensors, (list, tuple)), sizes, _of_array)
+        return _made(*found, name)
 
     @classmethod
     def of_shapes(
@@ -111,15 +111,16 @@ class Format:
         axes, lists, name and sizes: as Format.of.
         """
         type = interop.type_of_dtype(element)
-        depth = depth_of(lists, len(shapes) > 0 and isinstance(shapes[0], (list, tuple)))
-        found = []
-        for index, shape in leaves(shapes, depth):
+
+        def of_shape(shape: Any) -> tuple[ucd.Type, tuple[int, ...], tuple[int, ...]]:
             shape = tuple(operator.index(n) for n in shape)
             own = [math.prod(shape[i + 1 :]) * type.extent for i in range(len(shape))] if strides is None else strides
             if len(own) != len(shape):
                 raise ValueError(f'{len(own)} strides for shape {shape}')
-            found.append((index, type, shape, tuple(operator.index(n) for n in own)))
-        return _made(found, names_of(axes), depth, name, sizes)
+            return type, shape, tuple(operator.index(n) for n in own)
+
+        is_list = len(shapes) > 0 and isinstance(shapes[0], (list, tuple))
+        return _made(*_described(shapes, axes, lists, is_list, sizes, of_shape), name)
 
     # ---- what it says ---------------------------------------------------------------------------
 
@@ -300,18 +301,58 @@ def _of_array(array: Any) -> tuple[ucd.Type, tuple[int, ...], tuple[int, ...]]:
     return (interop.element_of(array), *interop.shape_and_strides(array))
 
 
+class _Leaf(NamedTuple):
+    """An array of an engine, or a part of one."""
+
+    index: tuple[int, ...]
+    type: ucd.Type
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    address: int
+    """Number of the array."""
+    offset: int = 0
+    """Bytes from its beginning."""
+
+
+def _described(
+    nested: Any,
+    axes: str,
+    lists: Sequence[str] | None,
+    is_list: bool,
+    sizes: dict[str, int],
+    describe: Callable[[Any], tuple[ucd.Type, tuple[int, ...], tuple[int, ...]]],
+) -> tuple[list[_Leaf], list[tuple[str, ...]], tuple[str, ...], dict[str, int]]:
+    """The arrays, the axes of their dimensions, those along which lists go on, and sizes."""
+    apart = axes == VALUES_THEN_SCALES
+    axes, lists, sizes = named(axes, lists, is_list, sizes)
+    depth = depth_of(lists, is_list)
+    inner = depth[:1] if apart else depth
+    found = [_Leaf(index, *describe(array), k) for k, (index, array) in enumerate(leaves(nested, inner))]
+    if apart:
+        found = [part for leaf in found for part in _values_and_scales(leaf, sizes)]
+    return found, names_of(axes), depth, {} if apart else sizes
+
+
+def _values_and_scales(leaf: _Leaf, sizes: dict[str, int]) -> list[_Leaf]:
+    """The two parts of pages of bytes: values of all tokens, and behind them the scales of all."""
+    if leaf.type.size != 1 or len(leaf.shape) != 3 or not 0 < sizes.get('dim', 0) < leaf.shape[2]:
+        raise ValueError(f'{VALUES_THEN_SCALES} is pages x tokens x bytes, and needs dim=, the values of a token: {leaf.shape}')
+    pages, tokens, width = leaf.shape
+    values = sizes['dim']
+    return [
+        leaf._replace(index=(*leaf.index, k), shape=(pages, tokens, n), strides=(leaf.strides[0], n, 1), offset=offset)
+        for k, (n, offset) in enumerate([(values, 0), (width - values, tokens * values)])
+    ]
+
+
 def _made(
-    found: Any, names: list[tuple[str, ...]], depth: tuple[str, ...], name: str, sizes: dict[str, int]
+    found: list[_Leaf], names: list[tuple[str, ...]], depth: tuple[str, ...], sizes: dict[str, int], name: str
 ) -> Format:
     for axis in sizes:
         if axis not in AXES:
             raise ValueError(f'{axis!r} is none of {", ".join(AXES)}')
-    made: list[tuple[tuple[int, ...], tuple[Dim, ...]]] = []
-    elements = set()
-    for index, type, shape, strides in found:
-        elements.add(element_name(type))
-        made.append((index, dims_of(names, shape, strides, sizes)))
-    if not made:
+    elements = {element_name(leaf.type) for leaf in found}
+    if not found:
         raise ValueError('there are no tensors')
     if len(elements) != 1:
         raise ValueError(f'the tensors have different elements: {", ".join(sorted(elements))}')
@@ -319,15 +360,16 @@ def _made(
     begins: dict[tuple[int, ...], int] = {}
     ends: dict[tuple[int, ...], int] = {}
     tensors = []
-    for number, (index, dims) in enumerate(made):
+    for leaf in found:
+        dims = dims_of(names, leaf.shape, leaf.strides, sizes)
         starts = dict.fromkeys(AXES, 0)
         for k, axis in enumerate(depth):
-            among, here = index[:k], index[: k + 1]
+            among, here = leaf.index[:k], leaf.index[: k + 1]
             if here not in begins:
                 begins[here] = ends.get(among, 0)
                 ends[among] = begins[here] + math.prod(dim.size for dim in dims if dim.axis == axis)
             starts[axis] = begins[here]
-        tensors.append(Tensor(number, 0, tuple(starts.values()), dims))
+        tensors.append(Tensor(leaf.address, leaf.offset, tuple(starts.values()), dims))
     return Format(elements.pop(), tuple(tensors), name)
 
 

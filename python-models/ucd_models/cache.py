@@ -11,10 +11,12 @@ from ucd_models._cache import Cache
 from ucd_models._cache_format import Difference, Format, Placed
 from ucd_models._cache_lists import Descriptors, descriptor_pair, descriptors
 from ucd_models._cache_moves import Relayout, relayout
+from ucd_models._cache_names import NAMES
 from ucd_models._cache_tensor import AXES, Dim, Tensor
 
 __all__ = [
     'AXES',
+    'NAMES',
     'Cache',
     'Descriptors',
     'Difference',
