@@ -154,7 +154,7 @@ def case(title, model, before_of, after_of, dtype, target_dtype, repeats, budget
     theirs = seconds(theirs_once, max(repeats // 2, 1))
     extra_theirs = torch.cuda.max_memory_allocated() - held
     equal &= all(torch.equal(result[n].view(torch.uint8), targets[n].view(torch.uint8)) for n in targets)
-    sent = sum(share.nbytes for r in rounds for shares in r.sends.values() for share in shares)
+    sent = sum(share.fan.number * share.nbytes for r in rounds for share in r.sends)
     moved = sum(t.nbytes for t in sources.values()) + sum(t.nbytes for t in targets.values())
     del result, targets, sources
     link = max(seconds(messages(sent), repeats), 1e-9)

@@ -1,6 +1,7 @@
 """What test_engines.py runs on several ranks: random redistributions of which ranks write to each other's arrays, or
-read them. Arguments: mpi4py, torch or nccl. With nccl, ranks have a GPU each. Else the arrays are in memory that the
-processes share, which stands in for that of devices: everything but the driver is as on devices."""
+read them. Arguments: mpi4py, torch, nccl or gloo. With nccl, ranks have a GPU each. With gloo, several ranks have one.
+Else the arrays are in memory that the processes share, which stands in for that of devices: everything but the driver is
+as on devices."""
 
 import atexit
 import os
@@ -15,6 +16,7 @@ import ucd_models
 from ucd_models import _direct
 
 CASES = 45
+ON_GPU = sys.argv[1] in ('nccl', 'gloo')
 
 
 class Shared:
@@ -60,8 +62,8 @@ def engine():
     import torch
     import torch.distributed as dist
 
-    if sys.argv[1] == 'nccl':
-        torch.cuda.set_device(int(os.environ['RANK']))
+    if ON_GPU:
+        torch.cuda.set_device(int(os.environ['RANK']) % torch.cuda.device_count())
     # Without a name, a group has NCCL for devices and Gloo for the host.
     dist.init_process_group(None if sys.argv[1] == 'nccl' else 'gloo')
     return dist, dist.get_rank(), dist.get_world_size()
@@ -81,7 +83,7 @@ def in_engines_library(array):
 
 
 def on_host(array):
-    return np.asarray(array.cpu() if sys.argv[1] == 'nccl' else array)
+    return np.asarray(array.cpu() if ON_GPU else array)
 
 
 def replayed(via, me, world):
@@ -133,22 +135,21 @@ def over_some_ranks(me, world, shared):
 
 def main():
     via, me, world = engine()
-    on_gpu = sys.argv[1] == 'nccl'
     shared = Shared()
-    if not on_gpu:
+    if not ON_GPU:
         _direct.exported, _direct.PeerMemory = shared.exported, shared.memory
     _direct.PIECE = 64  # so that routes have many pieces
     rng = np.random.default_rng(9)  # the same on all ranks
     met = set()
     for case in range(CASES):
         # In every fifth case, other ranks cannot get at one rank's arrays.
-        hidden = 1 if case % 5 == 4 and not on_gpu else None
+        hidden = 1 if case % 5 == 4 and not ON_GPU else None
         tensors, fields = random_tensors(rng, world, 24)
         convert = [None, 'float16', 'float64'][case % 3]
         sources, targets, expected = {}, {}, {}
 
         def placed(array):
-            return in_engines_library(array if on_gpu or me == hidden else shared.placed(array))
+            return in_engines_library(array if ON_GPU or me == hidden else shared.placed(array))
 
         for name, (source, target, _) in tensors.items():
             if (place := source.position(me)) is not None:
@@ -173,7 +174,7 @@ def main():
         del execution
     assert met == set(range(world)) - {me}, met
 
-    if on_gpu:
+    if sys.argv[1] == 'nccl':
         replayed(via, me, world)
     if sys.argv[1] == 'torch':
         over_some_ranks(me, world, shared)

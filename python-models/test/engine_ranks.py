@@ -91,7 +91,6 @@ def faults(source, target):
     shared = np.zeros(source.size, 'f4')
     right, both = {'a': source}, {'a': shared.reshape(source.shape)}
     yield {}, {'a': target}, {}, "sources['a'] is missing"
-    yield {'b': source}, {'a': target}, {}, "sources['a'] is missing"
     yield right, {'a': None}, {}, "targets['a'] is missing"
     yield None, {'a': target}, {}, 'NoneType'
     yield {'a': [1.0]}, {'a': target}, {}, 'is no array'
@@ -99,14 +98,19 @@ def faults(source, target):
     yield {'a': source.astype('f8')}, {'a': target}, {}, 'elements of 8 bytes'
     yield {'a': source.astype('>f4')}, {'a': target}, {}, 'the byte order'
     yield both, {'a': shared.reshape(target.shape)}, {}, "targets['a'] is written, and has bytes in common with sources['a']"
-    yield right, {'a': np.broadcast_to(np.zeros(1, 'f4'), target.shape)}, {}, 'read-only'
+    fixed = np.zeros(target.shape, 'f4')
+    fixed.flags.writeable = False
+    yield right, {'a': fixed}, {}, 'read-only'
     yield right, {'a': target}, {'timeout': 0}, 'timeout is 0'
     yield right, {'a': target}, {'timeout': 'soon'}, 'not supported between'
     if sys.argv[1] == 'torch':
         weights = torch_array(source).requires_grad_()
         yield {'a': weights}, {'a': torch_array(target)}, {}, 'gradient'
-    # Neither is looked at by any rank.
-    yield {'a': source, 'of nothing': [1.0]}, {'a': target, 'of nothing': 7}, {}, None
+    # What the redistribution does not have.
+    yield {'a': source, 'b': source.copy()}, {'a': target}, {}, "sources has 'b', which the redistribution does not have"
+    yield right, {'a': target, 'of nothing': 7}, {}, "targets has 'of nothing'"
+    folded = np.lib.stride_tricks.as_strided(np.zeros(target.shape, 'f4'), target.shape, (0, 4))
+    yield right, {'a': folded}, {}, "targets['a'] is written, and has several indices for one place"
 
 
 def one_bad_rank(via, me, world):

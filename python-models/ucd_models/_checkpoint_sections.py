@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import ucd
 from ucd_models import _routes
-from ucd_models._routing import Runs, along
+from ucd_models._fans import Runs, along
 
 
 class Run(NamedTuple):

@@ -91,6 +91,7 @@ class Direct:
         sources: Mapping[str, Any],
         targets: Mapping[str, Any],
         like: Any,
+        saturate: bool,
     ) -> None:
         """strides: of this rank's arrays, by side and name. like: one of them. Collective."""
         self._engine = engine
@@ -112,7 +113,7 @@ class Direct:
             ])
         )
         self._opened_arrays = {peer: opened[peer] or {} for peer in self.peers}
-        self._moves = Moves(ucd.Hints({'inbuf': self._device, 'outbuf': self._device}))
+        self._moves = Moves(saturate, ucd.Hints({'inbuf': self._device, 'outbuf': self._device}))
 
     def plan(self) -> None:
         """Prepares the moves of this rank. Not collective."""

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from ucd_models._agreement import attempted
 from ucd_models._engine import Engine
-from ucd_models._exchange import Exchange
+from ucd_models._exchange import Exchange, Plan
 from ucd_models._local import Local
 from ucd_models._mpi_engine import MpiEngine
-from ucd_models._rounds import Round
-from ucd_models._routing import Routing
 from ucd_models._torch_engine import TorchEngine
 from ucd_models._ucx_engine import UcxEngine, UcxMessages
 
@@ -39,27 +37,22 @@ def engine_of(given: Any, timeout: float | None) -> Engine:
     raise TypeError(f'{given!r} is neither a process group of torch.distributed, a communicator of mpi4py, nor a UcxEngine')
 
 
-def local(routings: Mapping[str, Routing], sources: Mapping[str, Any], targets: Mapping[str, Any]) -> Execution:
-    """All ranks in this process."""
-    return Local(routings, sources, targets)
-
-
-def exchange(
-    routings: Mapping[str, Routing],
-    rounds: Callable[[int], Sequence[Round]],
-    digest: bytes,
+def execution_of(
+    plan: Plan,
     engine: Any,
     sources: Mapping[str, Any],
     targets: Mapping[str, Any],
     timeout: float | None,
     direct: bool,
 ) -> Execution:
-    """Rounds of messages over an engine. rounds: those of a rank. digest: equal on ranks that do the same."""
+    """engine: None if all ranks are in this process."""
+    if engine is None:
+        return Local(plan, sources, targets)
     problem = attempted(lambda: _require_time_out(timeout))
     via = engine_of(engine, None if problem else timeout)
     if direct and isinstance(via, UcxMessages):
         direct, problem = False, problem or ValueError('direct needs torch.distributed or mpi4py; for a UcxEngine, set ucd.ucx.direct')
-    return Exchange(routings, rounds, digest, via, sources, targets, direct, problem)
+    return Exchange(plan, via, sources, targets, direct, problem)
 
 
 def _require_time_out(timeout: float | None) -> None:

@@ -9,9 +9,11 @@ import ucd
 
 
 class Moves:
-    """Moves of one launch: those that convert and those that do not are one each. hints: of all."""
+    """Moves of one launch: those that convert and those that do not are one each. saturate: what conversions do with
+    numbers that are too large. hints: of all."""
 
-    def __init__(self, hints: ucd.Hints | None = None) -> None:
+    def __init__(self, saturate: bool = False, hints: ucd.Hints | None = None) -> None:
+        self._op = 'convert_sat' if saturate else 'convert'
         self._hints = hints
         self._members: tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]] = ([], [])
         self._batches: list[ucd.Batch] = []
@@ -24,7 +26,7 @@ class Moves:
         if plain:
             self._batches.append(ucd.Batch(plain, hints=self._hints))
         if converting:
-            self._batches.append(ucd.Batch(converting, op='convert', hints=self._hints))
+            self._batches.append(ucd.Batch(converting, op=self._op, hints=self._hints))
         self._members = ([], [])
 
     def run(self, in_stream: bool) -> None:

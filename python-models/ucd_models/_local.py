@@ -8,10 +8,11 @@ from typing import Any
 import ucd
 from ucd import interop
 from ucd.interop import meaning_of
+from ucd_models._exchange import Plan, require_known
 from ucd_models._launches import Moves
 from ucd_models._overlap import Place, require_apart
 from ucd_models._placements import Distribution
-from ucd_models._routing import WHOLE, Route, Routing, routing
+from ucd_models._routing import WHOLE, Route, routing
 
 
 class Local:
@@ -19,11 +20,12 @@ class Local:
 
     direct_peers: tuple[int, ...] = ()
 
-    def __init__(self, routings: Mapping[str, Routing], sources: Mapping[str, Any], targets: Mapping[str, Any]) -> None:
+    def __init__(self, plan: Plan, sources: Mapping[str, Any], targets: Mapping[str, Any]) -> None:
         by_memory: dict[tuple[str, str], Moves] = {}
         written: dict[tuple[str, int], Place] = {}
         read: dict[tuple[str, int], Place] = {}
-        for name, of_array in routings.items():
+        require_known(plan.routings, sources, targets)
+        for name, of_array in plan.routings.items():
             ours, theirs = sources[name], targets[name]
             for given, held, what in ((ours, of_array.source, 'sources'), (theirs, of_array.target, 'targets')):
                 if len(given) != held.size:
@@ -37,7 +39,7 @@ class Local:
                     written[name, at[1]] = of_array.place_of(b, 1, route.target, f'targets[{name!r}][{at[1]}]')
                 send = route.send_type(read[name, at[0]].strides)
                 receive = route.receive_type(written[name, at[1]].strides)
-                moves = by_memory.setdefault((ucd.memory(a), ucd.memory(b)), Moves())
+                moves = by_memory.setdefault((ucd.memory(a), ucd.memory(b)), Moves(plan.saturate))
                 moves.add(of_array.converts, 'copy', a, b, send, 1, receive, 1)
         require_apart(written.values(), read.values())
         self._moves = list(by_memory.values())

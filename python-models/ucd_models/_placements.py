@@ -6,7 +6,7 @@ import functools
 import itertools
 import math
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
@@ -144,7 +144,8 @@ class Distribution:
     shape: tuple[int, ...]
     mesh: tuple[int, ...]
     placements: tuple[Placement, ...]
-    rank_map: tuple[int, ...] | None
+    rank_map: tuple[int, ...] | range | None
+    """None: 0, 1, 2 and so on. Ranks at equal distances are a range."""
 
     def __init__(
         self,
@@ -155,7 +156,7 @@ class Distribution:
     ) -> None:
         # What is not iterable is one placement. _check refuses those of DTensor, with the way to convert them.
         given = tuple(placements) if isinstance(placements, Iterable) else (placements,)
-        numbers = None if ranks is None else tuple(map(int, ranks))
+        numbers = None if ranks is None else _rank_map(ranks if isinstance(ranks, range) else tuple(ranks))
         object.__setattr__(self, 'shape', tuple(map(int, shape)))
         object.__setattr__(self, 'mesh', (mesh,) if isinstance(mesh, int) else tuple(map(int, mesh)))
         object.__setattr__(self, 'placements', given)
@@ -168,9 +169,7 @@ class Distribution:
         if numbers is not None:
             if len(numbers) != math.prod(self.mesh):
                 raise ValueError(f'{len(numbers)} ranks for a mesh of {self.mesh}')
-            if len(set(numbers)) < len(numbers) or min(numbers) < 0:
-                raise ValueError('a rank is negative, or there twice')
-            if numbers == tuple(range(len(numbers))):
+            if numbers == range(len(numbers)):
                 numbers = None  # so that equal distributions compare equal
         object.__setattr__(self, 'rank_map', numbers)
 
@@ -182,24 +181,10 @@ class Distribution:
         placement of DTensor counts from the end. Raises TypeError for Partial, whose sums are not finished: reduce it
         first. torch is not imported.
         """
-        ranks = getattr(mesh, 'mesh', mesh)
-        nested = ranks.tolist() if hasattr(ranks, 'tolist') else ranks
-        lengths = []
-        while isinstance(nested, (list, tuple)):
-            lengths.append(len(nested))
-            if lengths[-1] == 0:
-                raise ValueError('the mesh has no ranks')
-            inner = nested[0]
-            if isinstance(inner, (list, tuple)):
-                if any(len(row) != len(inner) for row in nested):
-                    raise ValueError('the mesh is no array: its rows differ in length')
-                nested = [rank for row in nested for rank in row]
-                lengths[-1] //= math.prod(lengths[:-1])
-                continue
-            lengths[-1] //= math.prod(lengths[:-1])
-            break
+        remembered = hasattr(mesh, 'mesh') and isinstance(mesh, Hashable)
+        lengths, ranks = _of_mesh(mesh) if remembered else _of_nested(getattr(mesh, 'mesh', mesh))
         sizes = tuple(shape)
-        return cls(sizes, lengths, [placement_of(p, len(sizes)) for p in placements], nested)
+        return cls(sizes, lengths, [placement_of(p, len(sizes)) for p in placements], ranks)
 
     @classmethod
     def from_dtensor(cls, tensor: Any) -> Distribution:
@@ -232,11 +217,13 @@ class Distribution:
         """Where a rank is in the mesh, row-major. None: nowhere."""
         if self.rank_map is None:
             return rank if 0 <= rank < self.size else None
+        if isinstance(self.rank_map, range):
+            return self.rank_map.index(rank) if rank in self.rank_map else None
         return self._positions.get(rank)
 
     @functools.cached_property
     def _positions(self) -> dict[int, int]:
-        return {rank: at for at, rank in enumerate(self.rank_map or ())}
+        return _positions_of(self.rank_map or ())
 
     @functools.cached_property
     def roles(self) -> Roles:
@@ -264,6 +251,46 @@ class Distribution:
     def largest_shape(self) -> tuple[int, ...]:
         """At least as large in each dimension as any rank's local shape: that of the first in the mesh."""
         return self._shape_of([0] * len(self.shape))
+
+
+@functools.lru_cache(maxsize=64)
+def _rank_map(ranks: range | tuple[Any, ...]) -> tuple[int, ...] | range:
+    """Ranks of a mesh, checked: one object for equal ones, since a model has many distributions over few meshes."""
+    numbers = tuple(map(int, ranks))
+    if len(set(numbers)) < len(numbers) or min(numbers, default=0) < 0:
+        raise ValueError('a rank is negative, or there twice')
+    if len(numbers) < 2:
+        return range(numbers[0], numbers[0] + 1) if numbers else range(0)
+    step = numbers[1] - numbers[0]
+    even = range(numbers[0], numbers[0] + step * len(numbers), step)
+    return even if numbers == tuple(even) else numbers
+
+
+@functools.lru_cache(maxsize=64)
+def _positions_of(ranks: Sequence[int]) -> dict[int, int]:
+    return {rank: at for at, rank in enumerate(ranks)}
+
+
+def _of_nested(mesh: Any) -> tuple[list[int], range | tuple[int, ...]]:
+    """The lengths and the ranks of a mesh that is given as an array or as nested lists."""
+    nested = mesh.tolist() if hasattr(mesh, 'tolist') else mesh
+    lengths: list[int] = []
+    while isinstance(nested, (list, tuple)):
+        lengths.append(len(nested) // math.prod(lengths))
+        if not nested:
+            raise ValueError('the mesh has no ranks')
+        if not isinstance(nested[0], (list, tuple)):
+            break
+        if any(len(row) != len(nested[0]) for row in nested):
+            raise ValueError('the mesh is no array: its rows differ in length')
+        nested = [rank for row in nested for rank in row]
+    return lengths, _rank_map(tuple(nested))
+
+
+@functools.lru_cache(maxsize=64)
+def _of_mesh(mesh: Any) -> tuple[list[int], range | tuple[int, ...]]:
+    """Of a DeviceMesh. A model has one for all of its parameters."""
+    return _of_nested(mesh.mesh)
 
 
 def placement_of(given: Any, ndim: int) -> Placement:
@@ -355,28 +382,6 @@ class Roles(NamedTuple):
                 number = number * ranks + at // stride % ranks
             found.append(number)
         return tuple(found)
-
-    def places(self, parts: Iterable[list[int]]) -> list[int]:
-        """parts lists some parts of each dimension. For each choice of one part in every dimension, the first place
-        that has it; the last dimension's parts change fastest."""
-        found = [0]
-        for of_axis, axes in zip(parts, self.axes):
-            if not axes:  # all have the whole of this dimension, if there is any
-                found = found if of_axis else []
-                continue
-            if len(axes) == 1:
-                stride = axes[0][0]
-                offsets = of_axis if stride == 1 else [part * stride for part in of_axis]
-            else:
-                offsets = []
-                for part in of_axis:
-                    at = 0
-                    for stride, ranks in reversed(axes):
-                        part, number = divmod(part, ranks)
-                        at += number * stride
-                    offsets.append(at)
-            found = offsets if found == [0] else [at + offset for at in found for offset in offsets]
-        return found
 
     def replica(self, at: int) -> int:
         """The number of a place among those that have the same."""

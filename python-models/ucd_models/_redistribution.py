@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ucd_models._execution import Execution, exchange, local
+from ucd_models._execution import Execution, execution_of
 from ucd_models._placements import Distribution, Segment
-from ucd_models._rounds import Round, Share
+from ucd_models._rounds import Round, round_of
 from ucd_models._routing import WHOLE, Cut, Routing, routing
 
 DEFAULT_BUDGET = 256 << 20
@@ -22,8 +22,10 @@ class Redistribution:
 
     tensors  for each name: the source's and the target's Distribution, and the dtype of the source: a name such as
              'bfloat16', a dtype of torch, or what numpy.dtype takes. The order of the names must be the same on all ranks.
-    convert  the dtype of the targets; None: as the sources. Elements are converted by the sender if they become
-             smaller, else by the receiver, so the smaller ones are sent. Values: as those of copy(convert=True).
+    convert  the dtype of the targets of floating and complex numbers; None: as the sources. Integers and booleans keep
+             theirs. Elements are converted by the sender if they become smaller, else by the receiver, so the smaller
+             ones are sent. Values: as those of copy(convert=True).
+    saturate of numbers that are too large for `convert` becomes the largest finite one: as copy(convert='saturate').
     budget   how many bytes of memory, in all, a rank uses for messages. The move is made in rounds that stay within
              it: of as many arrays as fit, or of parts of one. 16 bytes for each route may be added. At least one
              index of an array's longest dimension moves in a round, whatever the budget.
@@ -36,13 +38,13 @@ class Redistribution:
         tensors: Mapping[str, tuple[Distribution, Distribution, Any]],
         *,
         convert: Any = None,
+        saturate: bool = False,
         budget: int = DEFAULT_BUDGET,
     ) -> None:
         if budget < 1:
             raise ValueError(f'budget is {budget}; it must be >= 1')
-        self.routings: dict[str, Routing] = {
-            name: routing(source, target, dtype, convert) for name, (source, target, dtype) in tensors.items()
-        }
+        self.routings: dict[str, Routing] = {name: _converted(routing(*of), convert) for name, of in tensors.items()}
+        self.saturate = saturate
         self.budget = budget
         self._rounds = list(self._divided())
 
@@ -70,29 +72,13 @@ class Redistribution:
 
     def rounds(self, rank: int) -> list[Round]:
         """What a rank sends and receives, round by round."""
-        found = []
-        for members in self._rounds:
-            made = Round({}, {}, [])
-            for name, cut in members:
-                of_array = self.routings[name]
-                for route in of_array.sends(rank):
-                    if cut == WHOLE or route._elements(cut):
-                        share = Share(name, route, cut)
-                        if route.target == rank:
-                            made.keeps.append(share)
-                        else:
-                            made.sends.setdefault(route.target, []).append(share)
-                for route in of_array.receives(rank):
-                    if route.source != rank and (cut == WHOLE or route._elements(cut)):
-                        made.receives.setdefault(route.source, []).append(Share(name, route, cut))
-            found.append(made)
-        return found
+        return [round_of([(name, self.routings[name], cut) for name, cut in members], rank) for members in self._rounds]
 
     def digest(self, direct: bool = False) -> bytes:
         """A hash of the redistribution, and of whether it is made without messages, by which ranks compare theirs."""
         import hashlib
 
-        text = repr(direct) + repr([
+        text = repr((direct, self.saturate)) + repr([
             (name, cut, r.source, r.target, r.element.name or r.element.size, r.target_element.name or r.target_element.size)
             for members in self._rounds
             for name, cut in members
@@ -120,10 +106,7 @@ class Redistribution:
                  access the whole allocations that these arrays are in. No rank may free its arrays before all ranks
                  have deleted what is returned.
         """
-        if engine is None:
-            return local(self.routings, sources, targets)
-        digest = self.digest(direct)
-        return exchange(self.routings, self.rounds, digest, engine, sources, targets, timeout, direct)
+        return execution_of(self, engine, sources, targets, timeout, direct)
 
     def execute(
         self, engine: Any, sources: Mapping[str, Any], targets: Mapping[str, Any], *, timeout: float | None = None
@@ -136,8 +119,7 @@ class Redistribution:
                  process.
         sources  by name, this rank's local arrays. Without an engine: for each name, the arrays of all ranks, in the
                  order of the mesh.
-        targets  likewise; written. A rank leaves out arrays of which it has nothing, or gives None. Names that the
-                 redistribution does not have are not looked at.
+        targets  likewise; written. A rank leaves out arrays of which it has nothing, or gives None.
         timeout  after how many seconds a rank gives up waiting for a message, with mpi4py, UCX and Gloo. None: with
                  torch.distributed the time-out of the process group; with mpi4py and UCX never. NCCL has the group's always.
 
@@ -149,14 +131,20 @@ class Redistribution:
         packed and the one before unpacked. With NCCL the work is enqueued in the current stream, and may be
         unfinished on return. With other engines it is done on return.
 
-        Raises ValueError if the ranks have different redistributions, an array is missing, its shape is not the local
-        one, the size of its elements is not the one of the dtype, both are floating formats and differ, or a target has
-        bytes in common with another array; NotSupported for elements of the other byte order; and what ucd.pack_into
+        Raises ValueError if the ranks have different redistributions, an array is missing or has a name that the
+        redistribution does not have, its shape is not the local one, the size of its elements is not the one of the dtype,
+        both are floating formats and differ, a target has bytes in common with another array, or two of its own indices
+        are one place; NotSupported for elements of the other byte order; and what ucd.pack_into
         raises. If it concerns one rank only, the others raise ValueError with its number and the reason. All this comes
         before anything is sent. Integers and bytes stand for any format of their size. Raises RedistributionError if a
         message fails, a peer is lost or the time is over: then every target is to be taken as unfinished.
         """
         self.prepare(engine, sources, targets, timeout=timeout).run()
+
+
+def _converted(r: Routing, dtype: Any) -> Routing:
+    """A routing to targets of a dtype. Integers keep theirs: they are positions, masks and packed data."""
+    return r if dtype is None or not r.has_numbers_to_round else routing(r.source, r.target, r.element, dtype)
 
 
 def _pieces(r: Routing, room: int) -> list[tuple[Cut, int]]:

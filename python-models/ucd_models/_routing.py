@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, overload
 
 import ucd
 from ucd import interop
 from ucd.interop import Meaning, meaning_of, require_same
 from ucd_models import _routes
+from ucd_models._fans import Fan, Group, Runs, along, fans_of, repeated
 from ucd_models._overlap import Place
 from ucd_models._placements import Distribution
 
@@ -20,14 +21,7 @@ Cut = tuple[int, int]
 """(k, of): the k-th of equal parts of what each rank of the source has, along its longest dimension."""
 WHOLE: Cut = (0, 1)
 
-Runs = tuple[tuple[int, int, int, int, int, int], ...]
-"""Blocks that two parts of an axis have in common, in the order of the packed stream: (source, target, block,
-source_step, target_step, count). Block k is at index source + k source_step of the first part, and at target + k
-target_step of the second."""
-
 common = functools.lru_cache(maxsize=1 << 15)(_routes.common)
-receivers = functools.lru_cache(maxsize=1 << 13)(_routes.receivers)
-senders = functools.lru_cache(maxsize=1 << 13)(_routes.senders)
 
 
 class Route:
@@ -124,17 +118,6 @@ def c_strides(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
     return tuple(reversed(strides))
 
 
-def along(inner: ucd.Type, runs: Runs, side: int, stride: int) -> ucd.Type:
-    """The runs of one dimension: inner types that lie a stride of bytes apart."""
-    unit = ucd.Type.resized(inner, 0, stride)
-    if len(runs) > 1 and all([run[5] == 1 for run in runs]):
-        return ucd.Type.indexed([run[2] for run in runs], [run[side] for run in runs], unit)
-    parts = [ucd.Type.hvector(run[5], run[2], run[3 + side] * stride, unit) for run in runs]
-    if len(parts) == 1:
-        return parts[0] if runs[0][side] == 0 else ucd.Type.hindexed_block(1, [runs[0][side] * stride], parts[0])
-    return ucd.Type.struct([1] * len(parts), [run[side] * stride for run in runs], parts)
-
-
 class Routes(Sequence[Route]):
     """The routes from one place in the source's mesh (side 0), or to one in the target's (1). Each is made when it is
     asked for: a model has many more than a rank looks at at a time."""
@@ -190,6 +173,7 @@ class Routing:
         self._dims = tuple(zip(source.shape, source.roles.arithmetic, target.roles.arithmetic))
         self._types: dict[Any, ucd.Type] = {}
         self._of_rank: dict[tuple[int, int], Routes] = {}
+        self._fans: dict[tuple[int, int], tuple[tuple[Fan, ...], Fan | None]] = {}
         largest = source.largest_shape
         self._cut_axis = largest.index(max(largest)) if largest else 0
 
@@ -200,6 +184,11 @@ class Routing:
     def wire_element(self) -> ucd.Type:
         """The elements of messages: the target's, but the source's where those are smaller."""
         return self.target_element if self.target_element.size <= self.element.size else self.element
+
+    @property
+    def has_numbers_to_round(self) -> bool:
+        """Whether the source's elements are floating or complex numbers."""
+        return self.element.name in _FLOATING
 
     @property
     def routes(self) -> Iterator[Route]:
@@ -221,9 +210,7 @@ class Routing:
             if len(self._of_rank) >= 4096:
                 self._of_rank.clear()
             at = (self.source, self.target)[side].position(rank)
-            others: list[int] = []
-            if at is not None:
-                others = self._senders(at) if side else self._receivers(at)
+            others = [place for fan in self._found(side, rank) for place in fan.places]
             self._of_rank[key] = Routes(self, side, at or 0, others)
         return self._of_rank[key]
 
@@ -237,18 +224,63 @@ class Routing:
             found[self._cut_axis] = _routes.part(found[self._cut_axis], (number + source + target) % parts, parts)
         return found
 
-    def _receivers(self, at: int) -> list[int]:
-        ours, theirs = self.source.roles, self.target.roles
-        firsts = theirs.places([receivers(n, a, p, b) for (n, a, b), p in zip(self._dims, ours.parts(at))])
-        if len(theirs.replicas) == len(ours.replicas) == 1:
-            return firsts
-        places = [first + replica for first in firsts for replica in theirs.replicas]
-        return [place for place in places if self._sender(at, place) == at]
+    def fans(self, side: int, rank: int) -> tuple[tuple[Fan, ...], Fan | None]:
+        """The routes from a rank of the source (side 0), or to one of the target, in few entries, whose places are
+        ranks: those to or from other ranks, and the one that the rank keeps."""
+        key = side, rank
+        if key not in self._fans:
+            if len(self._fans) >= 4096:
+                self._fans.clear()
+            others: list[Fan] = []
+            kept = None
+            for fan in self._found(side, rank):
+                for placed in fan.on_ranks((self.target, self.source)[side].ranks):
+                    left, own = placed.without(rank)
+                    others += left
+                    kept = kept or own
+            self._fans[key] = tuple(others), kept
+        return self._fans[key]
 
-    def _senders(self, at: int) -> list[int]:
-        ours, theirs = self.source.roles, self.target.roles
-        firsts = ours.places([senders(n, a, b, q) for (n, a, b), q in zip(self._dims, theirs.parts(at))])
-        return firsts if len(ours.replicas) == 1 else [self._sender(first, at) for first in firsts]
+    def cut(self, fans: Iterable[Fan], rank: int, cut: Cut) -> Iterator[Fan]:
+        """A part of each route of some fans of a rank, whose places are ranks."""
+        number, parts = cut
+        for fan in fans:
+            # Each pair of ranks begins with another part. Those at a distance of `period` have the same.
+            period = parts // math.gcd(fan.step, parts)
+            for k in range(min(period, fan.number)):
+                some = fan.part(k, -(-(fan.number - k) // period), period)
+                runs = list(some.runs)
+                if parts > 1:
+                    runs[self._cut_axis] = _routes.part(runs[self._cut_axis], (number + some.place + rank) % parts, parts)
+                if all(runs):
+                    yield some._replace(runs=tuple(runs))
+
+    def type_of(self, fan: Fan, side: int, strides: tuple[int, ...]) -> ucd.Type:
+        """What the routes of a fan move in an array of the source (side 0) or the target, of strides in bytes."""
+        key = fan._replace(place=0, step=0), side, strides
+        if key not in self._types:
+            self._types[key] = fan.type(side, strides, (self.element, self.target_element)[side])
+        return self._types[key]
+
+    def _found(self, side: int, rank: int) -> Iterator[Fan]:
+        """As fans, of places of the mesh. Who sends where the source replicates is settled here."""
+        held, others = (self.source, self.target)[:: -1 if side else 1]
+        at = held.position(rank)
+        if at is None:
+            return
+        of_axes = [
+            [Group(*group) for group in _routes.partners(n, splits[side], part, splits[1 - side], axes, bool(side))]
+            for (n, *splits), part, axes in zip(self._dims, held.roles.parts(at), others.roles.axes)
+        ]
+        for fan in fans_of(of_axes):
+            if side == 0:
+                chosen = len(self.source.roles.replicas) > 1
+                for alike in repeated(fan, others.roles.replicas):
+                    yield from alike.moved_to([p if self._sender(at, p) == at else None for p in alike.places]) if chosen else [alike]
+            elif len(self.source.roles.replicas) > 1:
+                yield from fan.moved_to([self._sender(place, at) for place in fan.places])
+            else:
+                yield fan
 
     def _sender(self, at: int, receiver: int) -> int:
         """Which of the places that have the same as one sends to a place of the target."""
@@ -259,7 +291,10 @@ class Routing:
         itself = self.source.position(self.target.ranks[receiver])
         if itself is not None and itself - roles.replicas[roles.replica(itself)] == first:
             return itself
-        return first + roles.replicas[receiver % len(roles.replicas)]
+        # Neighbours of the target take turns, and so do those that have the same.
+        alike = self.target.roles
+        number = alike.replica(receiver)
+        return first + roles.replicas[(receiver - alike.replicas[number] + number) % len(roles.replicas)]
 
     def strides_of(self, array: Any, side: int, rank: int, what: str) -> tuple[int, ...]:
         """The strides of a rank's local array in bytes. Errors: as place_of."""

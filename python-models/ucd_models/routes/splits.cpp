@@ -1,10 +1,13 @@
 // The extension module ucd_models._routes: the placements of ucd_models._placements, as arithmetic.
+#include "routes/layout.h"
 #include "routes/spans.h"
 
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace ucd_models {
 
@@ -294,34 +297,79 @@ nb::tuple common_with_block(int64_t n, int64_t start, int64_t length, const Spli
     return tuple_of(simplified(std::move(runs)));
 }
 
-// The parts of `others` with which a part whose spans are given has something in common.
-// `get(part, spans, runs)` gives what it has.
-template <class Get>
-nb::list partners(int64_t n, const Spans &mine, const Splits &others, Get get) {
-    nb::list list;
-    if (mine.empty()) return list;
-    Spans spans;
-    Runs runs;
-    for (const int64_t part : others.candidates(n, identical(mine))) {
-        others.get_spans(n, part, spans);
-        get(part, spans, runs);
-        if (!runs.empty()) list.append(part);
+// Parts that lie at equal distances in their mesh and have something in common with one part: that
+// of the k-th begins k shifts later than that of the first, and is the same otherwise.
+struct Group {
+    int64_t place, step, count;
+    Runs runs; // of the first
+    int64_t source_shift, target_shift;
+
+    // Adds a part, if it is the next one. Returns whether it is.
+    bool add(int64_t next_place, const Runs &next) {
+        if (next.size() != runs.size()) return false;
+        const int64_t source = next[0].source - runs[0].source;
+        const int64_t target = next[0].target - runs[0].target;
+        const int64_t distance = next_place - place;
+        if (count == 1)
+            step = distance, source_shift = source, target_shift = target;
+        else if (distance != step * count || source != source_shift * count ||
+                 target != target_shift * count)
+            return false;
+        for (std::size_t k = 0; k < next.size(); ++k) {
+            Run moved = runs[k];
+            moved.source += source;
+            moved.target += target;
+            if (moved != next[k]) return false;
+        }
+        ++count;
+        return true;
     }
+};
+
+// Returns the place in a mesh of the first rank that has a part. axes: (stride in the mesh, ranks)
+// of each split.
+int64_t place_of(int64_t part, const std::vector<std::pair<int64_t, int64_t>> &axes) {
+    int64_t place = 0;
+    for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
+        place += part % axis->second * axis->first;
+        part /= axis->second;
+    }
+    return place;
+}
+
+// The parts of `others` with which a part of `mine` has something in common. It receives from them,
+// or else sends to them.
+nb::list partners(int64_t n, const Splits &mine, int64_t part, const Splits &others,
+                  nb::iterable axes, bool receives) {
+    std::vector<std::pair<int64_t, int64_t>> strides;
+    for (nb::handle axis : axes) {
+        const auto pair = nb::cast<nb::tuple>(axis);
+        strides.emplace_back(nb::cast<int64_t>(pair[0]), nb::cast<int64_t>(pair[1]));
+        if (strides.back().second < 1) throw nb::value_error("an axis has no ranks");
+    }
+    const Spans spans = mine.spans(n, part);
+    std::vector<Group> groups;
+    Spans theirs;
+    Runs runs;
+    if (!spans.empty())
+        for (const int64_t other : others.candidates(n, identical(spans))) {
+            others.get_spans(n, other, theirs);
+            if (receives)
+                get_common(theirs, spans, part, runs);
+            else
+                get_common(spans, theirs, other, runs);
+            if (runs.empty()) continue;
+            runs = simplified(std::move(runs));
+            const int64_t place = place_of(other, strides);
+            // A step of 0 would be a part twice.
+            if (groups.empty() || !groups.back().add(place, runs))
+                groups.push_back({place, 0, 1, runs, 0, 0});
+        }
+    nb::list list;
+    for (const Group &g : groups)
+        list.append(nb::make_tuple(g.place, g.step, g.count, tuple_of(g.runs), g.source_shift,
+                                   g.target_shift));
     return list;
-}
-
-nb::list receivers(int64_t n, const Splits &source, int64_t sender, const Splits &target) {
-    const Spans mine = source.spans(n, sender);
-    return partners(n, mine, target, [&](int64_t part, const Spans &theirs, Runs &runs) {
-        get_common(mine, theirs, part, runs);
-    });
-}
-
-nb::list senders(int64_t n, const Splits &source, const Splits &target, int64_t receiver) {
-    const Spans mine = target.spans(n, receiver);
-    return partners(n, mine, source, [&](int64_t, const Spans &theirs, Runs &runs) {
-        get_common(theirs, mine, receiver, runs);
-    });
 }
 
 Runs runs_of(nb::iterable given) {
@@ -334,6 +382,27 @@ Runs runs_of(nb::iterable given) {
         runs.push_back({numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5]});
     }
     return runs;
+}
+
+nb::tuple layout(nb::iterable given) {
+    std::vector<Fan> fans;
+    for (nb::handle entry : given) {
+        const auto f = nb::cast<nb::tuple>(entry);
+        fans.push_back({nb::cast<int64_t>(f[0]), nb::cast<int64_t>(f[1]), nb::cast<int64_t>(f[2]),
+                        nb::cast<int64_t>(f[3])});
+    }
+    const Layout found = layout_of(fans);
+    const auto bytes_of = [](const std::vector<int64_t> &numbers) {
+        return nb::bytes(numbers.data(), numbers.size() * sizeof(int64_t));
+    };
+    nb::list shares;
+    for (const auto &stretches : found.shares) {
+        nb::list list;
+        for (const Stretch &s : stretches)
+            list.append(nb::make_tuple(s.k, s.count, s.position, s.step));
+        shares.append(list);
+    }
+    return nb::make_tuple(bytes_of(found.peers), bytes_of(found.begins), shares);
 }
 
 nb::tuple clipped_runs(nb::iterable runs, int64_t start, int64_t stop) {
@@ -360,8 +429,9 @@ NB_MODULE(_routes, m) {
           arg("receiver"));
     m.def("common_with_block", &common_with_block, arg("n"), arg("start"), arg("length"),
           arg("target"), arg("part"));
-    m.def("receivers", &receivers, arg("n"), arg("source"), arg("sender"), arg("target"));
-    m.def("senders", &senders, arg("n"), arg("source"), arg("target"), arg("receiver"));
+    m.def("partners", &partners, arg("n"), arg("mine"), arg("part"), arg("others"), arg("axes"),
+          arg("receives"));
+    m.def("layout", &layout, arg("fans"));
     m.def("clipped", &clipped_runs, arg("runs"), arg("start"), arg("stop"));
     m.def("part", &part_of_runs, arg("runs"), arg("number"), arg("parts"));
 }
