@@ -174,7 +174,7 @@ def _most_bytes(r: Routing, cut: Cut) -> int:
             for rank in {*r.source.ranks, *r.target.ranks}
         ]
         return max(needs, default=0) * r.wire_element.size
-    copies = len(r.target.roles.replicas)
+    copies = -(-len(r.target.roles.replicas) // len(r.source.roles.replicas))  # since those of the source take turns
     for ranks, placement in zip(r.target.mesh, r.target.placements):
         if isinstance(placement, Segment):  # a unit may be on several ranks
             copies *= max([ranks * p.unit // p.size for p in placement.pieces if p.size and p.unit > 1] + [1])
