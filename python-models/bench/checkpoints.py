@@ -51,9 +51,10 @@ def local_slices(shape, dim):
 
 
 def by_safetensors(paths, arrays, dim, targets, convert):
+    import torch
     from safetensors import safe_open
 
-    files = [safe_open(path, framework='numpy') for path in paths]
+    files = [safe_open(path, framework='pt') for path in paths]
     for name, shape in arrays.items():
         want = local_slices(shape, dim)
         for rank, file in enumerate(files):
@@ -61,7 +62,7 @@ def by_safetensors(paths, arrays, dim, targets, convert):
             low, high = max(held.start, want[0].start), min(held.stop, want[0].stop)
             if low < high:
                 part = file.get_slice(name)[low - held.start : high - held.start, want[1]]
-                targets[name][low - want[0].start : high - want[0].start] = part.astype(convert) if convert else part
+                torch.from_numpy(targets[name][low - want[0].start : high - want[0].start]).copy_(part)
 
 
 class ByTorch:

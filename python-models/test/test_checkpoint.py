@@ -568,6 +568,19 @@ def test_archives_that_lie(tmp_path, inside):
     check(good[:at] + wide + bad + end, 'outside of the archive')
 
 
+def test_gaps_are_read_where_that_saves_time(tmp_path):
+    """Short pieces are read with what lies between them, long ones one by one: a call takes the time of 12 KiB."""
+    for width, is_read in ((256, True), (8192, False)):
+        array = np.arange(16 * width, dtype='f4').reshape(16, width)
+        path = files.safetensors_file(tmp_path / str(width), {'a': array})
+        half = ucd_models.Distribution(array.shape, 2, ucd_models.Shard(1))
+        target = np.zeros((16, width // 2), 'f4')
+        report = ucd_models.checkpoint.open(path).read({'a': target}, rank=1, placements={'a': half})
+        assert (target == array[:, width // 2 :]).all()
+        assert report.read == (array.nbytes - target.nbytes // 16 if is_read else report.needed), report
+        assert report.calls == (1 if is_read else 16)
+
+
 def test_files_that_change(tmp_path, monkeypatch):
     array = np.arange(4000, dtype='f4').reshape(40, 100)
     path = files.safetensors_file(tmp_path / 'x.safetensors', {'a': array})

@@ -20,15 +20,15 @@ class Moves:
     """Copies to targets: one batch for those that convert and for each memory."""
 
     def __init__(self) -> None:
-        self._members: dict[tuple[bool, str], list[tuple[Any, ...]]] = defaultdict(list)
+        self._members: dict[tuple[str | None, str], list[tuple[Any, ...]]] = defaultdict(list)
         self._started: list[tuple[ucd.Batch, ucd.Request]] = []
 
     def add(self, source: Any, target: Target, send: ucd.Type, receive: ucd.Type) -> None:
-        self._members[target.routing.converts, target.memory].append(('copy', source, target.array, send, 1, receive, 1))
+        self._members[target.op, target.memory].append(('copy', source, target.array, send, 1, receive, 1))
 
     def start(self) -> None:
-        for (converts, _), members in self._members.items():
-            batch = ucd.Batch(members, op='convert' if converts else None)
+        for (op, _), members in self._members.items():
+            batch = ucd.Batch(members, op=op)
             self._started.append((batch, batch.start()))
         self._members.clear()
 

@@ -12,13 +12,12 @@ from ucd import NotSupported
 from ucd_models._checkpoint_chunks import ALIGNMENT, PAGE, Chunk, Moves, memory_for
 from ucd_models._checkpoint_entry import Entry, Part
 from ucd_models._checkpoint_files import File, OpenFile
-from ucd_models._checkpoint_sections import Axis, Run, nest, sections
+from ucd_models._checkpoint_sections import Axis, Run, chosen_gap, nest, sections
 from ucd_models._checkpoint_target import Target
 from ucd_models._placements import Distribution
 from ucd_models._torch_archive import Placed
 
 DEFAULT_BUDGET = 64 << 20
-DEFAULT_GAP = 4096
 MIN_BUDGET = 4096
 # performance only: what is read and moved at a time on the host should stay in the caches of a core.
 _HOST_CHUNK = 2 << 20
@@ -56,15 +55,15 @@ class Reading:
 
     def __init__(
         self,
-        targets: Sequence[tuple[str, Any, Entry, Distribution, int, Any]],
+        targets: Sequence[tuple[str, Any, Entry, Distribution, int, Any, bool]],
         locate: Locate,
         budget: int,
-        gap: int,
+        gap: int | None,
         mapped: bool,
     ) -> None:
         if budget < MIN_BUDGET:
             raise ValueError(f'budget is {budget}; it must be >= {MIN_BUDGET}')
-        if gap < 0:
+        if gap is not None and gap < 0:
             raise ValueError(f'gap is {gap}; it must be >= 0')
         self._locate = locate
         self._gap, self._mapped = gap, mapped
@@ -116,7 +115,9 @@ class Reading:
                 moves.add(memory[placed.start :], task.target, send, receive)
                 continue
             direct_too = task.target.is_on_host and not task.target.routing.converts
-            for section, direct in sections(axes, task.target.element.size, self._gap, self._limit, direct_too):
+            item = task.target.element.size
+            gap = chosen_gap(axes, item, direct_too) if self._gap is None else self._gap
+            for section, direct in sections(axes, item, gap, self._limit, direct_too):
                 if direct:
                     view, at = task.target.view()
                     file.read_pieces(placed.start, section.pieces(True), view, at)

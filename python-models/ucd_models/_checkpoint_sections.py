@@ -11,9 +11,12 @@ import ucd
 from ucd_models import _routes
 from ucd_models._fans import Runs, along
 
+# performance only: a call for a piece, with its step in Python, takes the time of reading so many bytes of the page cache.
+_BYTES_OF_CALL = 12 << 10
+
 
 class Run(NamedTuple):
-    """One of `_routing.Runs`."""
+    """One of `_fans.Runs`."""
 
     source: int
     target: int
@@ -115,6 +118,15 @@ class Section:
         return math.prod([axis.length for axis in self.axes])
 
     @property
+    def count(self) -> int:
+        """How many pieces there are."""
+        if self.inner == 0:
+            return 1
+        last = self.axes[self.inner - 1]
+        blocks = sum([run.count for run in last.runs]) if self._by_block else last.length
+        return math.prod([axis.length for axis in self.axes[: self.inner - 1]]) * blocks
+
+    @property
     def is_direct(self) -> bool:
         """Whether each piece is also consecutive in the target."""
         expected = self.item
@@ -177,6 +189,14 @@ def nest(element: ucd.Type, axes: Sequence[Axis], side: int) -> ucd.Type:
     for axis in reversed(axes):
         element = along(element, axis.runs, side, (axis.source, axis.target)[side])
     return element
+
+
+def chosen_gap(axes: Sequence[Axis], item: int, may_be_direct: bool) -> int:
+    """How many bytes that are not needed are read at most to save a call: as many as take its time. What could be read
+    straight into the target is moved once more if gaps are read, which takes the time of as many bytes."""
+    pieces = Section(axes, item, 0)
+    moved = pieces.elements * item // pieces.count if may_be_direct and pieces.is_direct else 0
+    return max(_BYTES_OF_CALL - moved, 0)
 
 
 def sections(axes: Sequence[Axis], item: int, gap: int, limit: int, may_be_direct: bool) -> Iterator[tuple[Section, bool]]:

@@ -18,7 +18,7 @@ from ucd_models import _torch_archive
 from ucd_models._checkpoint_dcp import METADATA, Directory
 from ucd_models._checkpoint_entry import Entry, Part, element_of, whole
 from ucd_models._checkpoint_files import OpenFile
-from ucd_models._checkpoint_read import DEFAULT_BUDGET, DEFAULT_GAP, Reading, Report
+from ucd_models._checkpoint_read import DEFAULT_BUDGET, Reading, Report
 from ucd_models._checkpoint_safetensors import ENDING, INDEX, Files
 from ucd_models._placements import Distribution
 from ucd_models._routing import c_strides
@@ -70,8 +70,9 @@ class Checkpoint(Mapping[str, Entry]):
         rank: int = 0,
         placements: Mapping[str, Distribution] | None = None,
         convert: Any = None,
+        saturate: bool = False,
         budget: int = DEFAULT_BUDGET,
-        gap: int = DEFAULT_GAP,
+        gap: int | None = None,
         mapped: bool = False,
     ) -> Report:
         """Reads what a rank needs of some arrays, and nothing else but short gaps.
@@ -82,10 +83,12 @@ class Checkpoint(Mapping[str, Entry]):
         placements  by name, how the array lies on the ranks that read. Arrays that are not in it are read whole.
         convert     the dtype of the targets, such as 'bfloat16'. None: that of the checkpoint. Arrays of unsigned
                     integers take elements of the same size that NumPy does not know.
+        saturate    numbers that are too large for `convert` become the largest finite one.
         budget      how many bytes of memory are used for what cannot be read straight into a target: because it is
                     converted, has other strides, or is on a device. For devices they are pinned, and one half is filled
                     while the other is moved.
         gap         bytes that are not needed are read if at most so many lie between two that are: that saves a call.
+                    None: as many as take the time of a call, for each array by the length of the pieces that it needs.
         mapped      maps the files into memory instead, and moves from there. Faster where what is needed is in many
                     short pieces. If a file becomes shorter meanwhile, the signal SIGBUS ends the process: only for
                     files that nobody changes.
@@ -104,7 +107,7 @@ class Checkpoint(Mapping[str, Entry]):
                 raise KeyError(f'{self.path} has no array {name!r}')
             entry = self._entries[name]
             how = held.get(name)
-            given.append((name, array, entry, how or whole(entry.shape), rank if how else 0, convert))
+            given.append((name, array, entry, how or whole(entry.shape), rank if how else 0, convert, saturate))
         return Reading(given, self._locate, budget, gap, mapped).run()
 
     def _locate(self, file: OpenFile, part: Part, entry: Entry) -> Placed:
