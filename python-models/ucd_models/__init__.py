@@ -6,7 +6,7 @@
 The guides are docs/guide/moving-a-model.md and docs/guide/caches.md of UCD.
 """
 
-from ucd_models import cache, checkpoint
+from ucd_models import cache, checkpoint, weights
 from ucd_models._errors import RedistributionError
 from ucd_models._local import redistribute
 from ucd_models._placements import Cyclic, Distribution, Piece, Replicate, Segment, Shard, StridedShard
@@ -37,4 +37,5 @@ __all__ = [
     'copy',
     'redistribute',
     'routing',
+    'weights',
 ]
