@@ -12,6 +12,7 @@ from placements_oracle import parts_of, random_distribution
 
 import ucd
 import ucd_models
+from ucd_models import _rounds
 
 # UCD_TEST_PLANS=100000 is the long run.
 PLANS = int(os.environ.get('UCD_TEST_PLANS', '1500'))
@@ -226,6 +227,39 @@ def test_structured_elements_and_those_without_bytes():
     found = ucd_models.redistribute([field[:3], field[3:]], source, target)
     assert [a['b'].tolist() for a in found] == [[0, 1], [2, 3], [4, 5]]
     check(ucd_models.Distribution((), 2, ucd_models.Replicate()), ucd_models.Distribution((), 3, ucd_models.Replicate()))
+
+
+def test_fans_are_the_routes():
+    """And shares of many peers are few stretches of the memory for messages."""
+    rng = np.random.default_rng(SEED)
+    for _ in range(PLANS // 5):
+        shape = tuple(int(n) for n in rng.integers(1, 30, rng.integers(1, 4)))
+        source, target = [random_distribution(rng, shape, int(rng.choice([4, 30])), 80) for _ in range(2)]
+        routing = ucd_models.routing(source, target, 'int32')
+        for side, held in enumerate((source, target)):
+            for rank in held.ranks:
+                others, kept = routing.fans(side, rank)
+                found = [(p, fan.part(k, 1).runs) for fan in others for k, p in enumerate(fan.places)]
+                found += [(rank, kept.runs)] if kept else []
+                routes = routing.receives(rank) if side else routing.sends(rank)
+                assert sorted(found) == sorted([((r.target, r.source)[side], tuple(r._runs((0, 1)))) for r in routes])
+    rows, columns = [ucd_models.Distribution((8192, 4096), 64, ucd_models.Shard(dim)) for dim in (0, 1)]
+    move = ucd_models.Redistribution({f'{k}': (rows, columns, 'float32') for k in range(20)})
+    for made in move.rounds(5):
+        for way in (made.sends, made.receives):
+            messages = _rounds.Messages(way)
+            assert len(messages.peers) == 63 and len(messages.stretches) == 2 * len({share.name for share in way})
+
+
+def test_replicas_take_turns():
+    """Whatever the mesh, those that have the same send as much."""
+    for mesh, placements in (((6, 4), [ucd_models.Replicate(), ucd_models.Shard(0)]), ((4, 6), [ucd_models.Shard(0), ucd_models.Replicate()])):
+        for apart in (0, 100):
+            source = ucd_models.Distribution((24, 4), (2, 3), [ucd_models.Replicate(), ucd_models.Shard(0)], range(apart, apart + 6))
+            target = ucd_models.Distribution((24, 4), mesh, placements)
+            routing = ucd_models.routing(source, target, 'int32')
+            sent = [sum(route.nbytes for route in routing.sends(rank)) for rank in source.ranks]
+            assert sum(sent) == 6 * 24 * 16 and max(sent) <= min(sent) * (1 if apart else 1.5)
 
 
 def memory_of(work):

@@ -127,13 +127,18 @@ def fans_of(of_axes: Sequence[Sequence[Group]]) -> Iterator[Fan]:
             yield Fan(place, of_axis.step, of_axis.number, runs, axis, (of_axis.source_shift, of_axis.target_shift))
 
 
-def repeated(fan: Fan, distances: Sequence[int]) -> Iterator[Fan]:
-    """The same routes at each of some distances, the first of which is 0."""
-    if len(distances) <= fan.number:
-        for distance in distances:
-            yield fan._replace(place=fan.place + distance)
+def repeated(fan: Fan, distances: Sequence[int], turn: int, turns: int) -> Iterator[Fan]:
+    """The same routes at each of some distances, of which the first is 0: those whose place at distance 0, added to the
+    number of the distance, leaves `turn` if it is divided by `turns`."""
+    if len(distances) >= fan.number:
+        for k in range(fan.number):
+            one = fan.part(k, 1)
+            places = [one.place + distance for distance in distances[(turn - one.place) % turns :: turns]]
+            yield from Fan(one.place, 0, len(places), one.runs, fan.axis, (0, 0)).moved_to(places)
         return
-    for k in range(fan.number):
-        one = fan.part(k, 1)
-        alike = Fan(one.place, 0, len(distances), one.runs, fan.axis, (0, 0))
-        yield from alike.moved_to([one.place + distance for distance in distances])
+    period = turns // math.gcd(fan.step, turns)
+    for number, distance in enumerate(distances):
+        for k in range(min(period, fan.number)):
+            some = fan.part(k, -(-(fan.number - k) // period), period)
+            if (some.place + number - turn) % turns == 0:
+                yield some._replace(place=some.place + distance)

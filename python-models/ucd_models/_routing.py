@@ -272,11 +272,14 @@ class Routing:
             [Group(*group) for group in _routes.partners(n, splits[side], part, splits[1 - side], axes, bool(side))]
             for (n, *splits), part, axes in zip(self._dims, held.roles.parts(at), others.roles.axes)
         ]
+        roles = self.source.roles
+        turns = len(roles.replicas)
         for fan in fans_of(of_axes):
-            if side == 0:
-                chosen = len(self.source.roles.replicas) > 1
-                for alike in repeated(fan, others.roles.replicas):
-                    yield from alike.moved_to([p if self._sender(at, p) == at else None for p in alike.places]) if chosen else [alike]
+            if side == 0 and (turns == 1 or _disjoint(self.source.ranks, self.target.ranks)):
+                yield from repeated(fan, others.roles.replicas, roles.replica(at), turns)
+            elif side == 0:
+                for alike in repeated(fan, others.roles.replicas, 0, 1):
+                    yield from alike.moved_to([place if self._sender(at, place) == at else None for place in alike.places])
             elif len(self.source.roles.replicas) > 1:
                 yield from fan.moved_to([self._sender(place, at) for place in fan.places])
             else:
@@ -319,6 +322,11 @@ class Routing:
         meanings = meaning_of(interop.Element(*of_array)), meaning or self._meanings[side]
         require_same(*(meanings[::-1] if side else meanings), what)
         return Place(what, address, shape, strides, found.extent)
+
+
+@functools.lru_cache(maxsize=64)
+def _disjoint(ranks: Sequence[int], others: Sequence[int]) -> bool:
+    return set(ranks).isdisjoint(others)
 
 
 @functools.lru_cache(maxsize=4096)
