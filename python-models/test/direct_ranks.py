@@ -4,16 +4,19 @@ Else the arrays are in memory that the processes share, which stands in for that
 as on devices."""
 
 import atexit
+import contextlib
 import os
 import sys
+import time
 from multiprocessing import resource_tracker, shared_memory
+from unittest import mock
 
 import numpy as np
 from placements_oracle import parts_of, random_tensors
 
 import ucd
 import ucd_models
-from ucd_models import _direct
+from ucd_models import _direct, _launches
 
 CASES = 45
 ON_GPU = sys.argv[1] in ('nccl', 'gloo')
@@ -133,6 +136,39 @@ def over_some_ranks(me, world, shared):
     assert np.asarray(target).tolist() == halves[1 - here].tolist()
 
 
+def failing_phases(via, me, world, shared):
+    """If rank 1 cannot offer its memory, there are messages. If it fails between the barriers, the others raise, in time."""
+    shape = (4 * world, world)
+    pair = [ucd_models.Distribution(shape, world, ucd_models.Shard(dim)) for dim in (0, 1)]
+    whole = np.arange(4.0 * world * world, dtype='f4').reshape(shape)
+    source = in_engines_library(shared.placed(parts_of(whole, pair[0])[me]))
+    target = in_engines_library(shared.placed(np.zeros(pair[1].local_shape(me), 'f4')))
+    move = ucd_models.Redistribution({'a': (*pair, 'float32')})
+
+    def broken(*arguments):
+        raise MemoryError('broken')
+
+    with mock.patch.object(_direct, 'exported', broken) if me == 1 else contextlib.nullcontext():
+        execution = move.prepare(via, {'a': source}, {'a': target}, direct=True)
+    assert 1 not in execution.direct_peers and (me == 1 or len(execution.direct_peers) == world - 2)
+    execution.run()
+    assert (np.asarray(target) == parts_of(whole, pair[1])[me]).all()
+
+    group = via.new_group() if sys.argv[1] == 'torch' else via
+    execution = move.prepare(group, {'a': source}, {'a': target}, direct=True, timeout=0.5)
+    began = time.monotonic()
+    with mock.patch.object(_launches.Moves, 'run', broken) if me == 1 else contextlib.nullcontext():
+        try:
+            execution.run()
+        except ucd_models.RedistributionError as e:
+            assert ('broken' in str(e)) == (me == 1) and time.monotonic() - began < 30, e
+        else:
+            raise AssertionError('it ran')
+    (via.Barrier if sys.argv[1] == 'mpi4py' else via.barrier)()
+    if me == 1 and sys.argv[1] == 'mpi4py':
+        execution._engine.barrier()  # for which the others have begun to wait
+
+
 def main():
     via, me, world = engine()
     shared = Shared()
@@ -178,6 +214,8 @@ def main():
         replayed(via, me, world)
     if sys.argv[1] == 'torch':
         over_some_ranks(me, world, shared)
+    if not ON_GPU:
+        failing_phases(via, me, world, shared)
 
     # All ranks must want it.
     pair = ucd_models.Distribution((8, 2), world, ucd_models.Shard(0)), ucd_models.Distribution((8, 2), world, ucd_models.Replicate())

@@ -1,17 +1,20 @@
 """What test_engines.py runs on several ranks: random redistributions over an engine, of which all ranks know the
 outcome by NumPy. Arguments: mpi4py, torch or ucx; and "killed" if rank 1 is to be killed in a move."""
 
+import contextlib
 import os
 import pathlib
 import signal
 import sys
 import time
+from unittest import mock
 
 import numpy as np
 from placements_oracle import parts_of, random_tensors
 
 import ucd
 import ucd_models
+from ucd import interop
 
 CASES = 45
 
@@ -184,6 +187,50 @@ def late_rank(via, me, world):
         assert (whole == -1).all(), whole
 
 
+def failing_phases(via, me, world):
+    """In whatever phase of a move rank 1 fails, no rank waits longer than its time-out, and rank 0, which needs what rank 1
+    has, raises, too. Then rank 1 makes up for what rank 0 still waits for."""
+    from ucd_models import _execution, _launches
+
+    engine = type(_execution.engine_of(via, None))
+    for phase, holder, name in (
+        ('memory', interop, 'new_bytes'),
+        ('comparison', engine, 'gather'),
+        ('packing', _launches.Moves, 'run'),
+        ('posting', engine, 'post'),
+    ):
+        if phase == 'comparison' and sys.argv[1] == 'ucx':
+            continue  # the exchange is the program's, and has its time-out
+        group = via.new_group() if sys.argv[1] == 'torch' else via
+        missed, raised, execution = [], None, None
+
+        def broken(*arguments, missed=missed):
+            missed.append(arguments)
+            raise MemoryError('broken')
+
+        began = time.monotonic()
+        with mock.patch.object(holder, name, broken) if me == 1 else contextlib.nullcontext():
+            try:
+                execution, whole = to_rank_0(group, me, world, timeout=0.5)
+                execution.run()
+            except (ucd_models.RedistributionError, MemoryError, ValueError) as e:
+                raised = e
+        assert time.monotonic() - began < 30
+        if me == 1 or phase in ('memory', 'comparison'):
+            assert 'broken' in str(raised) or (phase == 'comparison' and me != 1), (phase, raised)
+        if me == 0:
+            wanted = ValueError if phase == 'memory' else ucd_models.RedistributionError
+            assert isinstance(raised, wanted), (phase, raised)
+            assert execution is None or (whole == -1).all(), phase
+        barrier(via)
+        if me == 1 and sys.argv[1] != 'torch':
+            if phase == 'comparison':
+                getattr(engine, name)(*missed[0])
+            elif execution:
+                execution.run()
+        barrier(via)
+
+
 def killed_rank(via, me, world):
     execution, whole = to_rank_0(via, me, world, timeout=2 if sys.argv[1] == 'mpi4py' else 20)
     barrier(via)
@@ -245,6 +292,7 @@ def main():
 
     one_bad_rank(via, me, world)
     late_rank(via, me, world)
+    failing_phases(via, me, world)
     print(f'rank {me} of {world} is right', flush=True)
     if sys.argv[1] == 'torch':
         os._exit(0)  # the group of the late rank is broken

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import ucd
-from ucd import Error, interop
+from ucd import interop
 from ucd.ipc import PeerMemory, exported
 from ucd_models._engine import Engine
 from ucd_models._launches import Moves
@@ -146,7 +146,7 @@ class Direct:
                 if peer == self._engine.rank or name in arrays or _accessed(self._routings[name]) != side:
                     continue
                 handle = None
-                with contextlib.suppress(Error):  # then there are messages
+                with contextlib.suppress(Exception):  # then there are messages
                     handle = exported(self._arrays[side][name])
                 arrays[name] = handle and (handle.hex(), self._strides[side, name])
         return json.dumps({'machine': machine(), 'arrays': arrays}).encode()
