@@ -88,7 +88,7 @@ print({made: 1}[ucd_models.Distribution(made.shape, made.mesh, made.placements)]
 
 # Of modules that take files and messages apart: dicts and sets with these keys, by the words for them; and the other
 # expressions that hash, with what makes them harmless.
-KEYS = {'str', 'bytes', 'bytes | None', 'tuple[str, bytes]', 'File', 'tuple[bool, str]'}
+KEYS = {'str', 'bytes', 'bytes | None', 'tuple[str, bytes]', 'File', 'tuple[str, str]'}
 HASHING = {
     'set(b\'[{]}\')': 'constant',
     'set(range(256))': 'constant',

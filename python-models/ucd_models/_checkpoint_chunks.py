@@ -20,7 +20,7 @@ class Moves:
     """Copies to targets: one batch for those that convert and for each memory."""
 
     def __init__(self) -> None:
-        self._members: dict[tuple[str | None, str], list[tuple[Any, ...]]] = defaultdict(list)
+        self._members: dict[tuple[str, str], list[tuple[Any, ...]]] = defaultdict(list)
         self._started: list[tuple[ucd.Batch, ucd.Request]] = []
 
     def add(self, source: Any, target: Target, send: ucd.Type, receive: ucd.Type) -> None:
@@ -28,7 +28,7 @@ class Moves:
 
     def start(self) -> None:
         for (op, _), members in self._members.items():
-            batch = ucd.Batch(members, op=op)
+            batch = ucd.Batch(members, op=op or None)
             self._started.append((batch, batch.start()))
         self._members.clear()
 

@@ -31,7 +31,7 @@ class Target:
             raise NotSupported(f'{name!r} is {entry.dtype}, which cannot be converted')
         # Whatever way the parts lie: the routing knows shapes and elements.
         self.routing: Routing = routing(entry.source or whole(entry.shape), held, self.element, converted)
-        self.op = None if not self.routing.converts else 'convert_sat' if saturate else 'convert'
+        self.op = '' if not self.routing.converts else 'convert_sat' if saturate else 'convert'
         self.rank = rank
         what = f'targets[{name!r}]'
         self.strides = self.routing.strides_of(array, 1, rank, what)
