@@ -2,7 +2,7 @@
 
     python3 python-models/bench/checkpoints.py [--mib 1024] [--repeats 5] [--folder /tmp]
 
-The files are in the page cache. Readers take turns, and their results are compared bit for bit. Times are medians of processor time, since other processes may run.
+The files are in the page cache. Readers have one thread each, and take turns, and their results are compared bit for bit. Times are medians of processor time, since other processes may run.
 Needs safetensors; torch for the rows of directories of torch.distributed.checkpoint. Beside ucd there is what a program
 would do: safe_open(...).get_slice of each file that has something, and dcp.load of DTensors.
 """
@@ -94,7 +94,7 @@ class ByTorch:
                 torch.from_numpy(targets[name]).copy_(state[name].to_local())
 
 
-def by_ucd(saved, dim, targets, convert, mapped=False):
+def by_ucd(saved, dim, targets, convert, mapped=None):
     held = {name: mine(saved[name].shape, dim) for name in targets}
     return saved.read(targets, rank=RANK, placements=held, convert=convert, mapped=mapped)
 
@@ -126,6 +126,38 @@ def measure(what, arrays, dim, convert, repeats, ours, others):
         )
 
 
+def measure_pieces(folder, repeats):
+    """A matrix of 128 MiB in bfloat16 with 4096 columns, by the columns of one of several ranks: short pieces."""
+    import torch
+    from safetensors import safe_open
+    from safetensors.torch import save_file
+
+    path = folder / 'bfloat16.safetensors'
+    save_file({'w': torch.randn(16384, 4096).bfloat16()}, path)
+    print('\n| one of | ucd, ms | not mapped | safe_open |\n|---|---|---|---|')
+    for ranks in (2, 3, 8, 64):
+        held = ucd_models.Distribution((16384, 4096), ranks, ucd_models.Shard(1))
+        begin, shape = -(-4096 // ranks), held.local_shape(1)
+
+        def by_ucd(target, mapped, held=held):
+            ucd_models.checkpoint.open(path).read({'w': target}, rank=1, placements={'w': held}, mapped=mapped)
+
+        def by_safe_open(target, begin=begin, shape=shape):
+            with safe_open(path, framework='pt') as file:
+                target.copy_(file.get_slice('w')[:, begin : begin + shape[1]])
+
+        readers = [lambda t: by_ucd(t, None), lambda t: by_ucd(t, False), by_safe_open]
+        targets = [torch.zeros(shape, dtype=torch.bfloat16) for _ in readers]
+        times = [[] for _ in readers]
+        for _ in range(repeats + 1):
+            for reader, target, found in zip(readers, targets, times):
+                began = time.process_time()
+                reader(target)
+                found.append(time.process_time() - began)
+        assert torch.equal(targets[0], targets[1]) and torch.equal(targets[0], targets[2])
+        print(f'| {ranks} ranks | ' + ' | '.join([f'{statistics.median(found[1:]) * 1e3:.0f}' for found in times]) + ' |', flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--mib', type=int, default=1024)
@@ -148,6 +180,9 @@ def main():
         del data, parts
         layout = {name: ucd_models.Distribution(shape, WRITERS, ucd_models.Shard(0)) for name, shape in arrays.items()}
         try:
+            import torch as pytorch
+
+            pytorch.set_num_threads(1)  # as ucd: processor time of threads that wait would count
             torch = ByTorch(folder / 'dcp')
         except ImportError:
             torch = None
@@ -155,28 +190,30 @@ def main():
             for convert in (None, 'float16'):
                 said = f'{to}, {convert}' if convert else to
 
-                def from_shards(targets, mapped=False):
+                def from_shards(targets, mapped=None):
                     return by_ucd(ucd_models.checkpoint.open(paths, layout), dim, targets, convert, mapped)
 
-                def from_one(targets, mapped=False):
+                def from_one(targets, mapped=None):
                     return by_ucd(ucd_models.checkpoint.open(whole), dim, targets, convert, mapped)
 
-                def from_dcp(targets, mapped=False):
+                def from_dcp(targets, mapped=None):
                     return by_ucd(ucd_models.checkpoint.open(folder / 'dcp'), dim, targets, convert, mapped)
 
                 others = {
                     'safe_open': lambda t: by_safetensors(paths, arrays, dim, t, convert),
-                    'ucd, mapped': lambda t: from_shards(t, True),
+                    'ucd, not mapped': lambda t: from_shards(t, False),
                 }
                 measure(f'64 safetensors, {said}', arrays, dim, convert, options.repeats, from_shards, others)
                 others = {
                     'safe_open': lambda t: by_safetensors([whole], arrays, dim, t, convert),
-                    'ucd, mapped': lambda t: from_one(t, True),
+                    'ucd, not mapped': lambda t: from_one(t, False),
                 }
                 measure(f'1 safetensors, {said}', arrays, dim, convert, options.repeats, from_one, others)
                 if torch:
-                    others = {'dcp.load': lambda t: torch(None, arrays, dim, t, convert), 'ucd, mapped': lambda t: from_dcp(t, True)}
+                    others = {'dcp.load': lambda t: torch(None, arrays, dim, t, convert), 'ucd, not mapped': lambda t: from_dcp(t, False)}
                     measure(f'64 distcp, {said}', arrays, dim, convert, options.repeats, from_dcp, others)
+        if torch:
+            measure_pieces(folder, options.repeats)
 
 
 if __name__ == '__main__':

@@ -3,7 +3,7 @@
     python3 python-models/bench/planner_scale.py
 
 First 16,384 ranks that train to 4,096 that serve, 1,000 tensors in 12 shapes, in bfloat16. Time and memory are those of the
-whole plan of a rank: rounds, messages, and types of arrays; the largest of some ranks of both sides. Bytes are those of
+whole plan of a rank: rounds, messages, and types of arrays; the largest of some ranks of both sides, in processor time. Bytes are those of
 all ranks. Ranks are numbered along NVLink domains of 72, and along leaves of 256 of a fat tree, whose links up and down
 have what leaves a leaf and what comes in. "Balance" is the largest divided by the mean: over the ranks that have something
 to send, to receive, and over the leaves that do. Then what one rank of 64 takes to plan an all-to-all.
@@ -76,9 +76,9 @@ def cost(source, target, ranks):
     times, sizes = [], []
     for rank in ranks:
         forget()
-        began = time.perf_counter()
+        began = time.process_time()
         plan(source, target, rank)
-        times.append(time.perf_counter() - began)
+        times.append(time.process_time() - began)
         forget()
         tracemalloc.start()
         plan(source, target, rank)
@@ -101,7 +101,7 @@ def traffic(source, target):
         for rank in of_array.source.ranks:
             for fan in of_array.fans(0, rank)[0]:
                 each = fan.elements * 2 * times
-                others = np.array(fan.places)
+                others = fan.place + fan.step * np.arange(fan.number)
                 sent[rank] += each * len(others)
                 received[others] += each
                 between[rank // LEAF] += each * np.bincount(others // LEAF, minlength=len(between))

@@ -19,7 +19,8 @@ from placements_oracle import owned, parts_of, random_distribution
 
 import ucd
 import ucd_models
-from ucd_models import _inert_pickle
+from ucd_models import _checkpoint_chunks, _inert_pickle
+from ucd_models._checkpoint_files import OpenFile
 
 # UCD_TEST_CASES=10 reads ten times as many checkpoints, and damages ten times as many.
 MANY = float(os.environ.get('UCD_TEST_CASES', '1'))
@@ -575,10 +576,32 @@ def test_gaps_are_read_where_that_saves_time(tmp_path):
         path = files.safetensors_file(tmp_path / str(width), {'a': array})
         half = ucd_models.Distribution(array.shape, 2, ucd_models.Shard(1))
         target = np.zeros((16, width // 2), 'f4')
-        report = ucd_models.checkpoint.open(path).read({'a': target}, rank=1, placements={'a': half})
+        saved = ucd_models.checkpoint.open(path)
+        report = saved.read({'a': target}, rank=1, placements={'a': half}, mapped=False)
         assert (target == array[:, width // 2 :]).all()
         assert report.read == (array.nbytes - target.nbytes // 16 if is_read else report.needed), report
         assert report.calls == (1 if is_read else 16)
+
+
+def test_files_are_mapped_where_that_saves_time(tmp_path, monkeypatch):
+    """For short pieces, and what is converted, of arrays on the host that are not small: window by window."""
+    mapped = []
+    monkeypatch.setattr(OpenFile, 'mapped', lambda file, real=OpenFile.mapped: mapped.append(file) or real(file))
+    monkeypatch.setattr(_checkpoint_chunks, '_WINDOW', 100_000)
+    array = np.random.default_rng(5).random((128, 2048), np.float32)
+    saved = ucd_models.checkpoint.open(files.safetensors_file(tmp_path / 'a', {'a': array, 'small': array[:4]}))
+    for dim, convert, expected in ((0, None, False), (1, None, True), (0, 'float16', True), (1, 'float64', True)):
+        half = ucd_models.Distribution(array.shape, 2, ucd_models.Shard(dim))
+        target = np.zeros(half.local_shape(1)[::-1], convert or 'f4').T if dim else np.zeros(half.local_shape(1), convert or 'f4')
+        report = saved.read({'a': target}, rank=1, placements={'a': half}, convert=convert)
+        assert (target == np.split(array, 2, dim)[1].astype(target.dtype)).all()
+        assert len(mapped) == expected and report.read == report.needed == array.nbytes // 2
+        assert not expected or report.calls == 1
+        mapped.clear()
+    small = np.zeros((4, 2048), 'f2')
+    saved.read({'small': small}, convert='float16')
+    saved.read({'a': np.zeros((128, 2048), 'f2')}, convert='float16', mapped=False)
+    assert not mapped
 
 
 def test_files_that_change(tmp_path, monkeypatch):

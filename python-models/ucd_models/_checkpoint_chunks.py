@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import sys
 from collections import defaultdict
 from collections.abc import Sequence
@@ -9,11 +10,14 @@ from typing import Any
 
 import ucd
 from ucd import interop
-from ucd_models._checkpoint_sections import Section
+from ucd_models._checkpoint_files import OpenFile
+from ucd_models._checkpoint_sections import Axis, Section, sections
 from ucd_models._checkpoint_target import Target
 
 ALIGNMENT = 64
 PAGE = 4096
+# Of a mapped file, about so much is memory of the process at a time.
+_WINDOW = 16 << 20
 
 
 class Moves:
@@ -57,13 +61,42 @@ class Chunk:
         return at
 
     def move(self, at: int, section: Section, target: Target) -> None:
-        types = section.types(target.element, target.routing.target_element)
+        types = section.types(target.element, target.routing.target_element, target.types)
         self.moves.add(self.array[at : at + section.nbytes], target, *types)
 
     def empty(self) -> None:
         """Waits until it may be filled again."""
         self.moves.wait()
         self._used = 0
+
+
+class MappedFile:
+    """A file as memory, and moves from there. Pages that were moved no longer count as memory of this process."""
+
+    def __init__(self, file: OpenFile) -> None:
+        self._file = file
+        self._mapping = file.mapped()
+        self._memory = memoryview(self._mapping)
+        self._moves = Moves()
+        self._covered = 0
+
+    def move(self, start: int, axes: Sequence[Axis], target: Target) -> None:
+        """start: of the part's first element, in the file."""
+        for section, _ in sections(axes, target.element.size, len(self._memory), _WINDOW, False):
+            ((offset, _, length),) = section.pieces(False)
+            types = section.types(target.element, target.routing.target_element, target.types)
+            self._moves.add(self._memory[start + offset : start + offset + length], target, *types)
+            self._file.bytes += section.elements * target.element.size
+            self._covered += length
+            if self._covered >= _WINDOW:
+                self.finish()
+
+    def finish(self) -> None:
+        """Moves what is left."""
+        self._moves.start()
+        self._moves.wait()
+        self._mapping.madvise(mmap.MADV_DONTNEED)
+        self._covered = 0
 
 
 def memory_for(targets: Sequence[Target], nbytes: int) -> Any:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ucd import NotSupported
-from ucd_models._checkpoint_chunks import ALIGNMENT, PAGE, Chunk, Moves, memory_for
+from ucd_models._checkpoint_chunks import ALIGNMENT, PAGE, Chunk, MappedFile, memory_for
 from ucd_models._checkpoint_entry import Entry, Part
 from ucd_models._checkpoint_files import File, OpenFile
-from ucd_models._checkpoint_sections import Axis, Run, chosen_gap, nest, sections
+from ucd_models._checkpoint_sections import Axis, Run, chosen_gap, is_for_mapping, sections
 from ucd_models._checkpoint_target import Target
 from ucd_models._placements import Distribution
 from ucd_models._torch_archive import Placed
@@ -59,7 +59,7 @@ class Reading:
         locate: Locate,
         budget: int,
         gap: int | None,
-        mapped: bool,
+        mapped: bool | None,
     ) -> None:
         if budget < MIN_BUDGET:
             raise ValueError(f'budget is {budget}; it must be >= {MIN_BUDGET}')
@@ -97,25 +97,23 @@ class Reading:
         finally:
             for chunk in self._chunks:
                 chunk.moves.wait()
-        read = self._needed if self._mapped else read - headers
-        return Report(self._needed, read, headers, calls, len(self._tasks))
+        return Report(self._needed, read - headers, headers, calls, len(self._tasks))
 
     def _read_file(self, file: OpenFile, tasks: list[_Task]) -> int:
         """Reads what one file has. Returns how many bytes it took to find it."""
         headers = 0
-        memory = memoryview(file.mapped()) if self._mapped else None
-        moves = Moves()
+        mapped = None
         for task in sorted(tasks, key=lambda t: t.part.start):
             before = file.bytes
             placed = self._locate(file, task.part, task.target.entry)
             headers += file.bytes - before  # what is pending counts later
             axes = self._axes(task, placed)
-            if memory is not None:
-                send, receive = nest(task.target.element, axes, 0), nest(task.target.routing.target_element, axes, 1)
-                moves.add(memory[placed.start :], task.target, send, receive)
-                continue
-            direct_too = task.target.is_on_host and not task.target.routing.converts
             item = task.target.element.size
+            direct_too = task.target.is_on_host and not task.target.routing.converts
+            if self._mapped or self._mapped is None and task.target.is_on_host and is_for_mapping(axes, item, direct_too):
+                mapped = mapped or MappedFile(file)
+                mapped.move(placed.start, axes, task.target)
+                continue
             gap = chosen_gap(axes, item, direct_too) if self._gap is None else self._gap
             for section, direct in sections(axes, item, gap, self._limit, direct_too):
                 if direct:
@@ -125,8 +123,8 @@ class Reading:
                 chunk, at = self._place(file, section.nbytes)
                 file.read_pieces(placed.start, section.pieces(False), chunk.view, at)
                 chunk.move(at, section, task.target)
-        moves.start()
-        moves.wait()
+        if mapped:
+            mapped.finish()
         return headers
 
     def _axes(self, task: _Task, placed: Placed) -> list[Axis]:

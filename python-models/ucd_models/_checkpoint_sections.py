@@ -10,9 +10,14 @@ from typing import NamedTuple
 import ucd
 from ucd_models import _routes
 from ucd_models._fans import Runs, along
+from ucd_models._untrusted import key_of
 
 # performance only: a call for a piece, with its step in Python, takes the time of reading so many bytes of the page cache.
 _BYTES_OF_CALL = 12 << 10
+# performance only: pieces of this length are read in the time in which they are moved from a mapped file. A file is mapped and
+# unmapped in the time of reading so many short ones.
+_SHORT = 32 << 10
+_LEAST_MAPPED = 128 << 10
 
 
 class Run(NamedTuple):
@@ -171,24 +176,42 @@ class Section:
             found += [(offset + a, place + b, length) for a, b, length in row]
         return found
 
-    def types(self, source: ucd.Type, target: ucd.Type) -> tuple[ucd.Type, ucd.Type]:
-        """What lies in a chunk, and where it goes in the target: elements in the same order."""
-        send = source
-        for k in reversed(range(len(self.axes))):
-            axis = self.axes[k]
+    def types(self, source: ucd.Type, target: ucd.Type, known: dict[bytes, ucd.Type]) -> tuple[ucd.Type, ucd.Type]:
+        """What lies in a chunk, and where it goes in the target: elements in the same order. known: types that were made for
+        the same two elements."""
+        chunk: list[tuple[Runs, int]] = []
+        array: list[tuple[Runs, int]] = []
+        for k, axis in enumerate(self.axes):
+            first = axis.runs[0]
             if k < self.inner:
-                send = ucd.Type.hvector(axis.length, 1, self._steps[k], send)
+                chunk.append((((0, 0, 1, 1, 1, axis.length),), self._steps[k]))
             else:
-                low = axis.low
-                send = along(send, tuple([run._replace(source=run.source - low) for run in axis.runs]), 0, axis.source)
-        return send, nest(target, self.axes, 1)
+                chunk.append((tuple([(run[0] - axis.low, *run[1:]) for run in axis.runs]), axis.source))
+            array.append((tuple([(run[0], run[1] - first.target, *run[2:]) for run in axis.runs]), axis.target))
+        begin = sum([axis.runs[0].target * axis.target for axis in self.axes])
+        placed = _made(array, 1, target, known)
+        return _made(chunk, 0, source, known), ucd.Type.hindexed_block(1, [begin], placed) if begin else placed
 
 
-def nest(element: ucd.Type, axes: Sequence[Axis], side: int) -> ucd.Type:
-    """Elements where they are in the file (side 0) or in the target (1), from the first one of the part or array on."""
-    for axis in reversed(axes):
-        element = along(element, axis.runs, side, (axis.source, axis.target)[side])
-    return element
+def _made(dims: Sequence[tuple[Runs, int]], side: int, element: ucd.Type, known: dict[bytes, ucd.Type]) -> ucd.Type:
+    """Elements along dimensions: runs, and bytes from an index to the next. Parts of an array have the same ones often."""
+    numbers = [number for runs, stride in dims for number in (len(runs), stride, *itertools.chain.from_iterable(runs))]
+    key = key_of([side, *numbers])
+    if key not in known:
+        made = element
+        for runs, stride in reversed(dims):
+            made = along(made, runs, side, stride)
+        known[key] = made
+    return known[key]
+
+
+def is_for_mapping(axes: Sequence[Axis], item: int, may_be_direct: bool) -> bool:
+    """Whether what is needed is moved from a mapped file in less time than it is read: if it is much, and in short pieces, or
+    cannot be read straight into the target."""
+    pieces = Section(axes, item, 0)
+    nbytes = pieces.elements * item
+    is_direct = may_be_direct and pieces.is_direct
+    return nbytes >= _LEAST_MAPPED and not (is_direct and nbytes >= pieces.count * _SHORT)
 
 
 def chosen_gap(axes: Sequence[Axis], item: int, may_be_direct: bool) -> int:

@@ -40,6 +40,7 @@ class Target:
         self.memory = ucd.memory(array) if self.elements else 'host'
         if self.is_on_host:
             ucd.unpack(b'', array, type=ucd.Type.contiguous(0, 'uint8'))  # raises BufferError if it is read-only
+        self.types: dict[bytes, ucd.Type] = {}  # of sections
         self._view: tuple[memoryview, int] | None = None
 
     def _check_elements(self, what: str) -> None:

@@ -73,7 +73,7 @@ class Checkpoint(Mapping[str, Entry]):
         saturate: bool = False,
         budget: int = DEFAULT_BUDGET,
         gap: int | None = None,
-        mapped: bool = False,
+        mapped: bool | None = None,
     ) -> Report:
         """Reads what a rank needs of some arrays, and nothing else but short gaps.
 
@@ -89,9 +89,10 @@ class Checkpoint(Mapping[str, Entry]):
                     while the other is moved.
         gap         bytes that are not needed are read if at most so many lie between two that are: that saves a call.
                     None: as many as take the time of a call, for each array by the length of the pieces that it needs.
-        mapped      maps the files into memory instead, and moves from there. Faster where what is needed is in many
-                    short pieces. If a file becomes shorter meanwhile, the signal SIGBUS ends the process: only for
-                    files that nobody changes.
+        mapped      True maps the files into memory instead, and moves from there. None: of each part for an array on the host of
+                    which 128 KiB or more are needed, in pieces shorter than 32 KiB, or to be converted or strided, since that takes less
+                    time than to read it. If a mapped file becomes shorter meanwhile, the signal SIGBUS ends the
+                    process: False for files that others may shorten.
 
         Ranks do not wait for each other. The work is done on return.
 
