@@ -33,6 +33,8 @@ _ADMITTED = frozenset([
     *[Named('torch', name) for name in _DTYPES],
     Named('torch.serialization', '_get_layout'),
     Named('collections', 'OrderedDict'),
+    # Of _MEM_FORMAT_ENCODING, as Python 3.11 writes it. It is called as little as the others are.
+    Named('builtins', 'getattr'),
     # Of the folder's name, which is not used.
     Named('pathlib', 'PosixPath'),
     Named('pathlib._local', 'PosixPath'),
