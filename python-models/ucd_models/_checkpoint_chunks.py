@@ -17,7 +17,7 @@ from ucd_models._checkpoint_target import Target
 ALIGNMENT = 64
 PAGE = 4096
 # Of a mapped file, about so much is memory of the process at a time.
-_WINDOW = 16 << 20
+_WINDOW = 8 << 20
 
 
 class Moves:
@@ -90,13 +90,13 @@ class MappedFile:
             self._covered += length
             if self._covered >= _WINDOW:
                 self.finish()
+                self._mapping.madvise(mmap.MADV_DONTNEED)
+                self._covered = 0
 
     def finish(self) -> None:
         """Moves what is left."""
         self._moves.start()
         self._moves.wait()
-        self._mapping.madvise(mmap.MADV_DONTNEED)
-        self._covered = 0
 
 
 def memory_for(targets: Sequence[Target], nbytes: int) -> Any:
