@@ -198,3 +198,56 @@ def test_torch_on_the_host():
         x.view(torch.int16).numpy().view('u2'), 'bfloat16', 'float8_e4m3fn', np.repeat(scales.numpy(), 128, 1)
     )
     assert (found.view(torch.uint8).numpy() == expected).all()
+
+
+DISTRIBUTIONS = {
+    'rows': (2, [ucd_models.Shard(0)]),
+    'columns': (3, [ucd_models.Shard(1)]),
+    'both': ((2, 2), [ucd_models.Shard(0), ucd_models.Shard(1)]),
+    'strided': ((2, 2), [ucd_models.StridedShard(0, split_factor=2), ucd_models.Shard(0)]),
+    'cyclic': (3, [ucd_models.Cyclic(0, 4)]),
+    'cyclic blocks': (3, [ucd_models.Cyclic(1, 3)]),
+    'whole': (2, [ucd_models.Replicate()]),
+}
+
+
+def local(held, whole, rank):
+    """A rank's part, by moving indices."""
+    indices = np.arange(whole.size, dtype='i8').reshape(whole.shape)
+    one = ucd_models.Distribution(whole.shape, 1, [ucd_models.Replicate()])
+    parts = ucd_models.redistribute([indices], one, held)
+    return whole.ravel()[parts[list(held.ranks).index(rank)]]
+
+
+@pytest.mark.parametrize('block', [None, (1, 128), (16, 16), (4, 1)])
+@pytest.mark.parametrize('names', [('rows', 'columns'), ('strided', 'both'), ('cyclic', 'rows'), ('columns', 'cyclic blocks'), ('both', 'whole')])
+@pytest.mark.parametrize('pair', [('float32', 'float8_e4m3fn'), ('float8_e5m2', 'bfloat16')])
+def test_redistribution(pair, names, block):
+    """Scales of the whole array, whatever part of it a rank has."""
+    source, target = pair
+    rng = np.random.default_rng(6)
+    whole = rng.integers(0, 1 << 8 * np.dtype(oracle.BITS[source]).itemsize, (36, 150), np.uint64).astype(oracle.BITS[source])
+    held = [ucd_models.Distribution(whole.shape, *DISTRIBUTIONS[name]) for name in names]
+    counts = tuple(-(-n // b) for n, b in zip(whole.shape, block)) if block else (36, 1)
+    scales = np.exp2(rng.uniform(-3, 3, counts)).astype('f4')
+    each = np.repeat(np.repeat(scales, block[0] if block else 1, 0), block[1] if block else 150, 1)[:36, :150]
+    expected = oracle.converted(whole, source, target, each)
+    move = ucd_models.Redistribution({'w': (*held, source)}, convert=target, scales={'w': Scales(scales, block)}, budget=4000)
+    targets = [np.zeros(held[1].local_shape(rank), oracle.BITS[target]) for rank in held[1].ranks]
+    prepared = move.prepare(None, {'w': [local(held[0], whole, rank) for rank in held[0].ranks]}, {'w': targets})
+    prepared.run()
+    for rank, found in zip(held[1].ranks, targets):
+        assert (found == local(held[1], expected, rank)).all()
+
+
+def test_what_redistributions_refuse():
+    held = ucd_models.Distribution((4, 6), 2, [ucd_models.Shard(0)])
+    for sentence, scales, dtype, convert in (
+        ("scales has 'v'", {'v': 1.0}, 'float32', 'float8_e4m3fn'),
+        ('a scale is for', {'w': 1.0}, 'float32', 'float16'),
+        ('are needed', {'w': Scales(np.ones((4, 2), 'f4'), (1, 2))}, 'float32', 'float8_e4m3fn'),
+        ('no scales of it', {'w': None}, 'float32', 'float8_e4m3fn'),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            move = ucd_models.Redistribution({'w': (held, held, dtype)}, convert=convert, scales=scales)
+            move.execute(None, {'w': [np.zeros((2, 6), 'f4')] * 2}, {'w': [np.zeros((2, 6), 'u1')] * 2})

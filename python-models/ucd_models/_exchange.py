@@ -15,6 +15,7 @@ from ucd_models._launches import Moves
 from ucd_models._overlap import Place, require_apart
 from ucd_models._rounds import Messages, Round, Share
 from ucd_models._routing import Routing
+from ucd_models._scaled_arrays import ScaledRun
 
 
 class Plan(Protocol):
@@ -28,6 +29,9 @@ class Plan(Protocol):
 
     def digest(self, direct: bool) -> bytes:
         """Equal on ranks that do the same."""
+
+    def scaled(self, rank: int | None, sources: Mapping[str, Any], targets: Mapping[str, Any]) -> ScaledRun | None:
+        """What converts with scales, before and after the move. rank: None if all are in this process."""
 
 
 def require_known(routings: Mapping[str, Routing], *given: Iterable[str]) -> None:

@@ -47,12 +47,22 @@ def execution_of(
 ) -> Execution:
     """engine: None if all ranks are in this process."""
     if engine is None:
-        return Local(plan, sources, targets)
+        scaled = plan.scaled(None, sources, targets)
+        if scaled is None:
+            return Local(plan, sources, targets)
+        if scaled.problem:
+            raise scaled.problem
+        return scaled.around(Local(plan, *scaled.arrays), True)
     problem = attempted(lambda: _require_time_out(timeout))
     via = engine_of(engine, None if problem else timeout)
+    scaled = plan.scaled(via.rank, sources, targets)
+    if scaled is not None:
+        problem = problem or scaled.problem
+        sources, targets = scaled.arrays
     if direct and isinstance(via, UcxMessages):
         direct, problem = False, problem or ValueError('direct needs torch.distributed or mpi4py; for a UcxEngine, set ucd.ucx.direct')
-    return Exchange(plan, via, sources, targets, direct, problem)
+    move = Exchange(plan, via, sources, targets, direct, problem)
+    return move if scaled is None else scaled.around(move, via.in_stream)
 
 
 def _require_time_out(timeout: float | None) -> None:

@@ -10,6 +10,8 @@ from ucd_models._execution import Execution, execution_of
 from ucd_models._placements import Distribution, Segment
 from ucd_models._rounds import Round, round_of
 from ucd_models._routing import WHOLE, Cut, Routing, routing
+from ucd_models._scaled_arrays import Scaled, ScaledRun
+from ucd_models._scales import scales_of
 
 DEFAULT_BUDGET = 256 << 20
 
@@ -26,6 +28,10 @@ class Redistribution:
              theirs. Elements are converted by the sender if they become smaller, else by the receiver, so the smaller
              ones are sent. Values: as those of copy(convert=True).
     saturate of numbers that are too large for `convert` becomes the largest finite one: as copy(convert='saturate').
+    scales   of names that are converted to floats of 8 bits, or from them: Scales of the whole array, or what Scales takes,
+             in the memory of this rank's array. value = stored * scale, as ucd_models.copy has it. None: of a rank that has
+             no array to convert. All ranks give the same names. Each local array is converted into memory of its own before
+             the move, or from it behind the move: a byte for each element.
     budget   how many bytes of memory, in all, a rank uses for messages. The move is made in rounds that stay within
              it: of as many arrays as fit, or of parts of one. 16 bytes for each route may be added. At least one
              index of an array's longest dimension moves in a round, whatever the budget.
@@ -39,11 +45,19 @@ class Redistribution:
         *,
         convert: Any = None,
         saturate: bool = False,
+        scales: Mapping[str, Any] | None = None,
         budget: int = DEFAULT_BUDGET,
     ) -> None:
         if budget < 1:
             raise ValueError(f'budget is {budget}; it must be >= 1')
         self.routings: dict[str, Routing] = {name: _converted(routing(*of), convert) for name, of in tensors.items()}
+        self._scaled: dict[str, Scaled] = {}
+        for name, given in (scales or {}).items():
+            if name not in self.routings:
+                raise ValueError(f'scales has {name!r}, which the redistribution does not have')
+            of_array = self._scaled[name] = Scaled(self.routings[name], None if given is None else scales_of(given))
+            # What moves is floats of 8 bits.
+            self.routings[name] = routing(of_array.routing.source, of_array.routing.target, of_array.small)
         self.saturate = saturate
         self.budget = budget
         self._rounds = list(self._divided())
@@ -107,6 +121,10 @@ class Redistribution:
                  have deleted what is returned.
         """
         return execution_of(self, engine, sources, targets, timeout, direct)
+
+    def scaled(self, rank: int | None, sources: Mapping[str, Any], targets: Mapping[str, Any]) -> ScaledRun | None:
+        """What converts with scales, before and after the move. rank: None if all are in this process."""
+        return ScaledRun(self._scaled, rank, self.saturate, (sources, targets)) if self._scaled else None
 
     def execute(
         self, engine: Any, sources: Mapping[str, Any], targets: Mapping[str, Any], *, timeout: float | None = None
