@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import pathlib
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -94,6 +95,7 @@ class KernelMove:
             self._moves.run()
 
 
+@functools.cache
 def _library(backend: str) -> str:
     found = _FOLDER / f'libucd_models_{backend}.so'
     if not found.exists():

@@ -22,7 +22,9 @@ namespace ucd_models {
 namespace {
 
 constexpr uint32_t threads = 256;
-constexpr uint32_t at_once = 2; // chunks that a thread loads before it stores any
+// Chunks that a thread loads before it stores any.
+template <class Work, uint32_t vector>
+constexpr uint32_t at_once = vector * sizeof(typename Work::To) == 16 && sizeof(typename Work::From) == 1 ? 4 : 2;
 
 struct Few {
     Member member[max_few];
@@ -54,7 +56,7 @@ __device__ bool find(const Member &of, uint32_t number, Offsets &at) {
 
 #if defined(UCD_MODELS_CONVERTS)
 
-// The device's instructions, for values that they treat as the functions of numbers.h do.
+// The device's instructions, two elements at a time, for values that they treat as the functions of numbers.h do.
 template <class From>
 __device__ void widen(const typename From::Bits *in, float *out) {
     if constexpr (From::is_small) {
@@ -70,9 +72,13 @@ __device__ void widen(const typename From::Bits *in, float *out) {
     } else if constexpr (From::bias == 15) {
         asm("cvt.f32.f16 %0, %1;" : "=f"(out[0]) : "h"(in[0]));
         asm("cvt.f32.f16 %0, %1;" : "=f"(out[1]) : "h"(in[1]));
+    } else if constexpr (sizeof(typename From::Bits) == 2) {
+        uint32_t two;
+        memcpy(&two, in, 4);
+        out[0] = float_of(two << 16);
+        out[1] = float_of(two & 0xffff0000u);
     } else {
-        out[0] = widened<From>(in[0]);
-        out[1] = widened<From>(in[1]);
+        memcpy(out, in, 8);
     }
 }
 template <class To>
@@ -96,36 +102,56 @@ __device__ void narrow(const float *in, typename To::Bits *out) {
     }
 }
 
-// Halfway to the power of two above the largest number; of E4M3, below the least that becomes NaN.
+// Results from here on may become more than the largest number: a little less than half way to the power of two above it, or
+// of E4M3 to its NaN, where a quotient may still be wrong by two units of its last place.
 template <class To>
 constexpr float beyond_of = sizeof(typename To::Bits) == 4 ? __builtin_huge_valf()
-                            : !To::has_infinity            ? 464.00003f
-                            : To::is_small                 ? 61440.0f
+                            : !To::has_infinity            ? 463.99f
+                            : To::is_small                 ? 61439.0f
                             : To::bias == 15               ? 65520.0f
                                                            : 0x1.ffp127f;
 
-// Two elements, by an ordinary scale. False: the result is not finite.
-template <class From, class To>
-__device__ bool convert_two(const typename From::Bits *in, typename To::Bits *out, const Scale &scale) {
-    float wide[2];
-    widen<From>(in, wide);
-    bool finite = true;
-    for (float &value : wide) {
-        float result = value;
-        if constexpr (divides<From, To>) {
-            result = value * scale.reciprocal;
-            // Only a quotient that may be half way between two numbers of 8 bits needs to be exact.
-            if (!scale.is_power_of_two && ((bits_of(result) + 2) & 0x7ffffu) <= 4) result = quotient(value, scale);
-        } else if constexpr (multiplies<From, To>) {
-            result = value * scale.value;
-            if constexpr (sizeof(typename To::Bits) == 2)
-                if (!scale.is_power_of_two && (bits_of(result) & 0xfffu) == 0) result = product<To>(value, scale);
+// The result by an ordinary scale, before it is rounded to the format: nearly the exact one, or one that rounds as it.
+template <class From, class To, bool exactly>
+__device__ float scaled(float value, const Scale &scale) {
+    if constexpr (divides<From, To>)
+        return exactly ? with_sign_of(quotient(value, scale), value, scale.value) : value * scale.reciprocal;
+    else if constexpr (multiplies<From, To>)
+        return exactly ? product<To>(value, scale) : value * scale.value;
+    else
+        return value;
+}
+
+// By an ordinary scale. False: a result is not finite, or is a NaN.
+template <class From, class To, uint32_t count>
+__device__ bool convert_all(const typename From::Bits *in, typename To::Bits *out, const Scale &scale) {
+    // A result matters to more than its own bits only near the middle between two numbers of the format. The bits below those
+    // of a middle are 0 there; a quotient may be wrong by two units of its last place.
+    constexpr bool rounds_twice = divides<From, To> || (multiplies<From, To> && sizeof(typename To::Bits) == 2);
+    constexpr uint32_t above = divides<From, To> ? 13 : 20, wrong = divides<From, To> ? 2 : 0;
+    float wide[count], results[count], largest = 0;
+    uint32_t nearest = ~0u;
+#pragma unroll
+    for (uint32_t i = 0; i < count; i += 2) widen<From>(&in[i], &wide[i]);
+#pragma unroll
+    for (uint32_t i = 0; i < count; ++i) {
+        results[i] = scaled<From, To, false>(wide[i], scale);
+        if constexpr (rounds_twice) {
+            const uint32_t distance = (bits_of(results[i]) << above) + (wrong << above);
+            nearest = distance < nearest ? distance : nearest;
         }
-        value = result;
-        finite = finite && __builtin_fabsf(result) < beyond_of<To>;
+        // Unlike fmaxf, it keeps NaNs.
+        asm("max.NaN.f32 %0, %1, %2;" : "=f"(largest) : "f"(largest), "f"(__builtin_fabsf(results[i])));
     }
-    narrow<To>(wide, out);
-    return finite;
+    if constexpr (rounds_twice) {
+        if (nearest <= 2 * wrong << above && !scale.is_power_of_two) {
+#pragma unroll
+            for (uint32_t i = 0; i < count; ++i) results[i] = scaled<From, To, true>(wide[i], scale);
+        }
+    }
+#pragma unroll
+    for (uint32_t i = 0; i < count; i += 2) narrow<To>(&results[i], &out[i]);
+    return largest < beyond_of<To>;
 }
 
 #endif
@@ -150,11 +176,7 @@ struct Conversion {
 #if defined(UCD_MODELS_CONVERTS)
         if constexpr (count % 2 == 0) {
             const Scale scale = has_scale ? scale_of(value) : Scale{1, 1, true, true};
-            bool finite = scale.is_ordinary;
-#pragma unroll
-            for (uint32_t i = 0; i < count; i += 2)
-                finite &= convert_two<F, T>(&from.element[i], &to.element[i], scale);
-            if (finite) return;
+            if (convert_all<F, T, count>(from.element, to.element, scale) && scale.is_ordinary) return;
         }
 #endif
 #pragma unroll
@@ -175,18 +197,19 @@ struct Copy {
 };
 
 template <class Work, uint32_t vector>
-__global__ void __launch_bounds__(threads) move(const UCD_MODELS_PARAMETER Few few, const Member *list, Work work) {
+__global__ void __launch_bounds__(threads, 4) move(const UCD_MODELS_PARAMETER Few few, const Member *list, Work work) {
     __shared__ Member of;
     const auto *const words = reinterpret_cast<const uint32_t *>(list ? &list[blockIdx.y] : &few.member[blockIdx.y]);
     for (uint32_t i = threadIdx.x; i < sizeof(Member) / 4; i += threads) reinterpret_cast<uint32_t *>(&of)[i] = words[i];
     __syncthreads();
+    constexpr uint32_t many = at_once<Work, vector>;
     const uint32_t apart = gridDim.x * threads;
-    for (uint64_t first = blockIdx.x * threads + threadIdx.x; first < of.chunks; first += at_once * apart) {
-        Chunk<typename Work::From, vector> in[at_once];
-        char *out[at_once];
-        float scale[at_once];
+    for (uint64_t first = blockIdx.x * threads + threadIdx.x; first < of.chunks; first += many * apart) {
+        Chunk<typename Work::From, vector> in[many];
+        char *out[many];
+        float scale[many];
 #pragma unroll
-        for (uint32_t k = 0; k < at_once; ++k) {
+        for (uint32_t k = 0; k < many; ++k) {
             Offsets at = {{0, 0}, 0};
             const uint64_t number = first + uint64_t{k} * apart;
             const bool is_there = number < of.chunks && find<vector>(of, static_cast<uint32_t>(number), at);
@@ -197,7 +220,7 @@ __global__ void __launch_bounds__(threads) move(const UCD_MODELS_PARAMETER Few f
             if (Work::has_scale && of.scale) scale[k] = *reinterpret_cast<const float *>(of.scale + at.scale);
         }
 #pragma unroll
-        for (uint32_t k = 0; k < at_once; ++k) {
+        for (uint32_t k = 0; k < many; ++k) {
             if (!out[k]) continue;
             Chunk<typename Work::To, vector> result;
             work(in[k], result, scale[k]);
@@ -215,7 +238,8 @@ struct Launch {
 
     template <class Work, uint32_t widest>
     void start(Work work) const {
-        const uint32_t needed = (most_chunks + at_once * threads - 1) / (at_once * threads);
+        const uint32_t of_block = threads * at_once<Work, widest>;
+        const uint32_t needed = (most_chunks + of_block - 1) / of_block;
         const uint32_t room = processors * 32 / count + 1; // more blocks gain nothing
         const dim3 grid(needed < room ? needed : room, count);
         if (vector == widest)

@@ -9,6 +9,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <map>
 #include <stdexcept>
 #include <string>
 
@@ -22,10 +23,17 @@ namespace {
 using Launch = const char *(*)(const Member *members, const Member *on_device, uint32_t count, uint32_t vector, Kind kind,
                                int device, void *stream);
 
+// Of a library that stays loaded for ever. With the GIL held.
 Launch launch_of(const std::string &library) {
-    void *const loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL); // stays for ever
-    if (!loaded) throw std::runtime_error(dlerror());
-    return reinterpret_cast<Launch>(dlsym(loaded, "ucd_models_launch"));
+    static std::map<std::string, Launch> known;
+    Launch &found = known[library];
+    if (!found) {
+        void *const loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+        if (!loaded) throw std::runtime_error(dlerror());
+        found = reinterpret_cast<Launch>(dlsym(loaded, "ucd_models_launch"));
+        if (!found) throw std::runtime_error(dlerror());
+    }
+    return found;
 }
 
 void launch(const Moves &moves, const std::string &library, int device, uintptr_t stream, uintptr_t on_device) {
