@@ -304,7 +304,8 @@ def _of_array(array: Any) -> tuple[ucd.Type, tuple[int, ...], tuple[int, ...]]:
 class _Leaf(NamedTuple):
     """An array of an engine, or a part of one."""
 
-    index: tuple[int, ...]
+    place: tuple[int, ...]
+    """In the lists."""
     type: ucd.Type
     shape: tuple[int, ...]
     strides: tuple[int, ...]
@@ -340,7 +341,7 @@ def _values_and_scales(leaf: _Leaf, sizes: dict[str, int]) -> list[_Leaf]:
     pages, tokens, width = leaf.shape
     values = sizes['dim']
     return [
-        leaf._replace(index=(*leaf.index, k), shape=(pages, tokens, n), strides=(leaf.strides[0], n, 1), offset=offset)
+        leaf._replace(place=(*leaf.place, k), shape=(pages, tokens, n), strides=(leaf.strides[0], n, 1), offset=offset)
         for k, (n, offset) in enumerate([(values, 0), (width - values, tokens * values)])
     ]
 
@@ -364,7 +365,7 @@ def _made(
         dims = dims_of(names, leaf.shape, leaf.strides, sizes)
         starts = dict.fromkeys(AXES, 0)
         for k, axis in enumerate(depth):
-            among, here = leaf.index[:k], leaf.index[: k + 1]
+            among, here = leaf.place[:k], leaf.place[: k + 1]
             if here not in begins:
                 begins[here] = ends.get(among, 0)
                 ends[among] = begins[here] + math.prod(dim.size for dim in dims if dim.axis == axis)

@@ -82,8 +82,10 @@ class KernelPart:
             scale = self._scale_at(piece)
             for end, tensor, base in zip(ends, tensors, addresses):
                 _require_inside(end.cache, tensor)
+            source, target = [base[tensor.address] + tensor.offset for base, tensor in zip(addresses, tensors)]
             yield Member(
-                *[base[tensor.address] + tensor.offset for base, tensor in zip(addresses, tensors)],
+                source,
+                target,
                 self._digits(piece, scale),
                 scale.address,
                 scale.number,

@@ -32,7 +32,7 @@ class _Boxes(NamedTuple):
         import numpy
 
         _require_few(int(self.counts.sum()))
-        at = numpy.repeat(numpy.arange(len(self.counts)), self.counts)
+        at: Any = numpy.repeat(numpy.arange(len(self.counts)), self.counts)
         number = numpy.arange(len(at)) - (numpy.cumsum(self.counts) - self.counts)[at]
         return (self.lengths[at], *[a[at] + number * s[at] for a, s in zip(self.addresses, self.strides)])
 
@@ -173,7 +173,7 @@ def _progressions(sides: Sequence[Any], least: int) -> tuple[Any, Any, list[Any]
     is_step: Any = numpy.logical_and.reduce([step >= least for step in steps])
     differs: Any = numpy.ones(max(count - 1, 0), bool)
     differs[1:] = numpy.logical_or.reduce([step[1:] != step[:-1] for step in steps])
-    ends = numpy.append(numpy.flatnonzero(differs)[1:], max(count - 1, 0)) if count > 1 else numpy.zeros(0, int)
+    ends: Any = numpy.append(numpy.flatnonzero(differs)[1:], max(count - 1, 0)) if count > 1 else numpy.zeros(0, int)
     # A number is in one run only, so the next run of equal distances loses its first one.
     begins, lengths, at = [], [], 0
     for end in ends.tolist():
@@ -269,7 +269,7 @@ def _parts(tensor: Tensor, pages: Any, tokens: range, each: int) -> Any:
     """Offsets of parts of so many tokens, and whether they are in a page that is there."""
     import numpy
 
-    at = numpy.arange(tokens.start, tokens.stop, tokens.step * each, numpy.int64)
+    at: Any = numpy.array(tokens[::each], numpy.int64)
     size = tensor.size('token')
     numbers, within = pages[at // size], at % size
     offsets = numbers * tensor.page_stride

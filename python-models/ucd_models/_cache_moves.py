@@ -174,7 +174,7 @@ class Relayout:
             by_elements.setdefault((source.cache.format.element, target.cache.format.element), []).append(made)
         moves = []
         for some in by_elements.values():
-            elements = [end.cache.format.type for end in (some[0].source, some[0].target)]
+            elements = some[0].source.cache.format.type, some[0].target.cache.format.type
             moves.append(KernelMove(*elements, self._saturate, [m for part in some for m in part.members()], like))
         return [moves]
 
