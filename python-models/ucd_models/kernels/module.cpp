@@ -47,12 +47,13 @@ void launch(const Moves &moves, const std::string &library, int device, uintptr_
 } // namespace
 
 NB_MODULE(_kernels, module) {
+    module.def("instruction_sets", &instruction_sets);
     nb::class_<Moves>(module, "Moves")
         .def("__init__",
              [](Moves *self, uint32_t from, uint32_t to, bool saturate, const std::vector<MemberText> &members) {
                  new (self) Moves(moves_of({Number(from), Number(to), saturate}, members));
              })
-        .def("run", &run_on_host, nb::call_guard<nb::gil_scoped_release>())
+        .def("run", &run_on_host, nb::arg("set") = "", nb::call_guard<nb::gil_scoped_release>())
         .def("launch", &launch, nb::arg("library"), nb::arg("device"), nb::arg("stream"), nb::arg("members"))
         .def_ro("vector", &Moves::vector)
         .def_prop_ro("few", [](const Moves &self) { return self.members.size() <= max_few; })

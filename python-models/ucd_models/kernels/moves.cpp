@@ -175,14 +175,38 @@ Moves moves_of(Kind kind, const std::vector<MemberText> &members) {
     return made;
 }
 
-void run_on_host(const Moves &moves) {
-    auto run = plain::run;
+namespace {
+
+struct Set {
+    const char *name;
+    decltype(&plain::run) run;
+};
+
+const std::vector<Set> &sets() {
+    static const std::vector<Set> found = [] {
+        std::vector<Set> all{{"plain", plain::run}};
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) run = with_avx2::run;
-    if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
-        run = with_avx512::run;
+        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) all.push_back({"avx2", with_avx2::run});
+        if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
+            all.push_back({"avx512", with_avx512::run});
 #endif
-    run(moves.members.data(), moves.members.size(), moves.kind);
+        return all;
+    }();
+    return found;
+}
+
+} // namespace
+
+std::vector<std::string> instruction_sets() {
+    std::vector<std::string> names;
+    for (const Set &set : sets()) names.emplace_back(set.name);
+    return names;
+}
+
+void run_on_host(const Moves &moves, const std::string &set) {
+    const auto chosen = std::find_if(sets().begin(), sets().end(), [&](const Set &one) { return set == one.name; });
+    const Set &one = set.empty() ? sets().back() : chosen == sets().end() ? throw std::invalid_argument(set) : *chosen;
+    one.run(moves.members.data(), moves.members.size(), moves.kind);
 }
 
 } // namespace ucd_models

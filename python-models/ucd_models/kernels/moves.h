@@ -3,9 +3,9 @@
 
 #include "host.h"
 
-#include <array>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -29,7 +29,10 @@ struct Moves {
 // Raises std::invalid_argument for what has no kernel.
 Moves moves_of(Kind kind, const std::vector<MemberText> &members);
 
-// With the best instructions that the processor has.
-void run_on_host(const Moves &moves);
+// The instruction sets that the processor has, the best one last.
+std::vector<std::string> instruction_sets();
+
+// set: one of them; empty: the best one.
+void run_on_host(const Moves &moves, const std::string &set);
 
 } // namespace ucd_models
