@@ -162,7 +162,13 @@ class Format:
 
     def sizes_of(self, layer: int) -> dict[str, int]:
         """How many indices each axis but layer has in a layer."""
-        return {a: max([t.start(a) + t.size(a) for t in self.layers[layer]]) for a in AXES if a != 'layer'}
+        return self._sizes[layer]
+
+    @cached_property
+    def _sizes(self) -> list[dict[str, int]]:
+        ends = [{a: t.start(a) + t.size(a) for a in AXES if a != 'layer'} for t in self.tensors]
+        of = {id(tensor): end for tensor, end in zip(self.tensors, ends)}
+        return [{a: max([of[id(t)][a] for t in some]) for a in ends[0]} for some in self.layers]
 
     @cached_property
     def id(self) -> str:
