@@ -54,6 +54,15 @@ def test_dtypes_must_be_equal(source, target, words):
         assert 'convert=True' in str(raised.value) and 'copy_bytes' in str(raised.value)
 
 
+def test_byte_orders_are_named():
+    for call in (
+        lambda: ucd.copy(np.zeros(3, '>f4'), np.zeros(3, 'f8'), convert=True),
+        lambda: ucd.copy_bytes(np.zeros(3, '>f4'), np.zeros(3, 'f4')),
+    ):
+        with pytest.raises(ucd.NotSupported, match='src has the byte order >, and dst has <; these are not swapped'):
+            call()
+
+
 def test_dtypes_that_are_equal():
     """By what elements are, not by how a library spells it."""
     for source, target in (('l', 'q'), ('=f8', '<f8'), ([('a', 'i4')], [('b', 'i4')])):
