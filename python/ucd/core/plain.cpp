@@ -120,7 +120,7 @@ bool read_tensor(nb::handle array, const dlpack::Exchange &exchange, uintptr_t m
     dlpack::Tensor tensor{};
     if (!exchange.borrowed_tensor || exchange.borrowed_tensor(array.ptr(), &tensor) != 0)
         return false;
-    if (tensor.device.type != dlpack::cpu || tensor.ndim > Plain::max_dims || tensor.ndim < 0 ||
+    if (tensor.ndim > Plain::max_dims || tensor.ndim < 0 ||
         (tensor.ndim > 0 && (!tensor.shape || !tensor.strides)) || tensor.dtype.lanes != 1 ||
         tensor.dtype.bits % 8 != 0)
         return false;
@@ -136,6 +136,7 @@ bool read_tensor(nb::handle array, const dlpack::Exchange &exchange, uintptr_t m
         if (__builtin_mul_overflow(tensor.strides[k], plain.itemsize, &plain.strides[k]))
             return false;
     plain.is_writable = true;
+    plain.is_on_host = tensor.device.type == dlpack::cpu;
     return finish(plain, most);
 }
 
@@ -146,6 +147,10 @@ bool is_numpys(nb::handle array) {
 }
 
 bool read_plain(nb::handle array, uintptr_t most, Plain &plain) {
+    return read_anywhere(array, most, plain) && plain.is_on_host;
+}
+
+bool read_anywhere(nb::handle array, uintptr_t most, Plain &plain) {
     if (is_numpys(array)) return read_numpy(array, most, plain);
     if (const dlpack::Exchange *exchange = known_exchange_of(array))
         return read_tensor(array, *exchange, most, plain);

@@ -10,7 +10,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <string>
+#include <vector>
 
 namespace ucdpy {
 
@@ -117,28 +119,54 @@ nb::object made_like(PyObject *like, nb::handle shape, PyObject *dtype) {
     return nb::steal(PyObject_Vectorcall(empty, given, 2, nullptr));
 }
 
+constexpr uintptr_t any_size = uintptr_t{1} << 62;
+
+// Calls the general function of the extension for arrays of any size and in any memory. Whether it
+// moved them.
+bool moved_by(const char *name, std::initializer_list<PyObject *> arrays,
+              PyObject *convert = nullptr) {
+    static PyObject *const module = nb::module_::import_("ucd._core").release().ptr();
+    static PyObject *const keywords = PyTuple_Pack(1, interned("convert"));
+    std::vector<PyObject *> given(arrays);
+    if (convert) given.push_back(convert);
+    const nb::object function = nb::steal(PyObject_GetAttrString(module, name));
+    return nb::steal(PyObject_Vectorcall(function.ptr(), given.data(), arrays.size(),
+                                         convert ? keywords : nullptr))
+        .is_valid();
+}
+
 PyObject *pack(PyObject *, PyObject *const *given) {
     Plain from, to;
-    if (!read_plain(given[0], most_bytes, from)) return nullptr;
+    if (!read_anywhere(given[0], any_size, from)) return nullptr;
     nb::object made = made_like(given[0], nb::make_tuple(from.size), nullptr);
-    const bool usable = made.is_valid() && read_plain(made, most_bytes, to) && move(from, to);
-    return usable ? made.release().ptr() : nullptr;
+    if (!made.is_valid()) return nullptr;
+    const bool is_quick = from.is_on_host && from.bytes() <= most_bytes;
+    const bool done = is_quick ? read_plain(made, most_bytes, to) && move(from, to)
+                               : moved_by("pack_into", {given[0], made.ptr()});
+    return done ? made.release().ptr() : nullptr;
+}
+
+// Converts elements. False if the library refuses.
+bool convert(const Plain &from, const Plain &to) {
+    const Layout a(from), b(to);
+    uintptr_t bytes = 0;
+    return ucd_copy(from.data, a.count, a.type, to.data, b.count, b.type, &bytes,
+                    info_of(nb::handle(Py_None), true), UCD_OP__CONVERT) == UCD_SUCCESS;
 }
 
 PyObject *cast(PyObject *, PyObject *const *given) {
     static PyObject *const name = interned("shape");
     Plain from, to;
-    if (!read_plain(given[0], most_bytes, from)) return nullptr;
+    if (!read_anywhere(given[0], any_size, from)) return nullptr;
     if (!is_numpys(given[0]) && PyUnicode_Check(given[1])) return nullptr;
     const nb::object shape = nb::steal(PyObject_GetAttr(given[0], name));
     if (!shape.is_valid()) return nullptr;
     nb::object made = made_like(given[0], shape, given[1]);
-    if (!made.is_valid() || !read_plain(made, 8 * most_bytes, to)) return nullptr;
-    const Layout a(from), b(to);
-    uintptr_t bytes = 0;
-    const int rc = ucd_copy(from.data, a.count, a.type, to.data, b.count, b.type, &bytes,
-                            info_of(nb::handle(Py_None), true), UCD_OP__CONVERT);
-    return rc == UCD_SUCCESS ? made.release().ptr() : nullptr;
+    if (!made.is_valid()) return nullptr;
+    const bool is_quick = from.is_on_host && from.bytes() <= most_bytes;
+    const bool done = (is_quick && read_plain(made, 8 * most_bytes, to) && convert(from, to)) ||
+                      moved_by("copy", {given[0], made.ptr()}, Py_True);
+    return done ? made.release().ptr() : nullptr;
 }
 
 // Bytes of a pool's entry, if that is contiguous; 0 if not.
@@ -165,7 +193,7 @@ bool copy_rows(const Plain &pool, const Plain &indices, uintptr_t row, char *to)
 }
 
 // Larger ones are moved by libucd as well as by memcpy.
-constexpr uintptr_t most_rows = 1 << 22, any_size = uintptr_t{1} << 62;
+constexpr uintptr_t most_rows = 1 << 22;
 
 // Gathers rows into an array; the bytes, or 0 if the general function has to do it.
 uintptr_t gather_rows(const Plain &pool, const Plain &indices, nb::handle out) {
@@ -193,10 +221,8 @@ PyObject *gather_into(PyObject *, PyObject *const *given) {
 }
 
 PyObject *gather(PyObject *, PyObject *const *given) {
-    static PyObject *const general =
-        nb::object(nb::module_::import_("ucd._core").attr("gather_into")).release().ptr();
     Plain pool, indices;
-    if (!read_plain(given[0], any_size, pool) || !read_plain(given[1], any_size, indices) ||
+    if (!read_anywhere(given[0], any_size, pool) || !read_anywhere(given[1], any_size, indices) ||
         pool.ndim < 1 || indices.ndim != 1)
         return nullptr;
     nb::list shape;
@@ -204,11 +230,10 @@ PyObject *gather(PyObject *, PyObject *const *given) {
     for (int k = 1; k < pool.ndim; ++k) shape.append(pool.shape[k]);
     nb::object made = made_like(given[0], nb::tuple(shape), nullptr);
     if (!made.is_valid()) return nullptr;
-    PyObject *all[] = {given[0], given[1], made.ptr()};
-    if (gather_rows(pool, indices, made) > 0 ||
-        nb::steal(PyObject_Vectorcall(general, all, 3, nullptr)).is_valid())
-        return made.release().ptr();
-    return nullptr;
+    const bool is_on_host = pool.is_on_host && indices.is_on_host;
+    const bool done = (is_on_host && gather_rows(pool, indices, made) > 0) ||
+                      moved_by("gather_into", {given[0], given[1], made.ptr()});
+    return done ? made.release().ptr() : nullptr;
 }
 
 using Quick = PyObject *(*)(PyObject *, PyObject *const *);
