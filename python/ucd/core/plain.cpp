@@ -61,9 +61,14 @@ bool finish(Plain &plain, uintptr_t most) {
     plain.is_contiguous = true;
     for (int k = plain.ndim; k-- > 0;) {
         if (plain.shape[k] > 1 && plain.strides[k] != expected) plain.is_contiguous = false;
+        intptr_t reach = 0;
+        if (__builtin_mul_overflow(plain.shape[k] - 1, plain.strides[k], &reach)) return false;
+        intptr_t &end = reach < 0 ? plain.low : plain.high;
+        if (__builtin_add_overflow(end, reach, &end)) return false;
         if (__builtin_mul_overflow(expected, plain.shape[k], &expected)) return false;
         if (expected <= 0 || static_cast<uintptr_t>(expected) > most) return false;
     }
+    plain.high += plain.itemsize;
     plain.size = expected / plain.itemsize;
     return plain.data != nullptr;
 }
@@ -96,6 +101,7 @@ bool agrees(nb::handle array) {
 
 // numpy.ndarray, once NumPy is there and some arrays were read alike in both ways.
 std::atomic<PyTypeObject *> numpys_class;
+std::atomic<PyObject *> empty_of_numpy;
 
 void learn_numpy() {
     static std::atomic<bool> tried;
@@ -111,6 +117,7 @@ void learn_numpy() {
         frozen.attr("flags").attr("writeable") = nb::bool_(false);
         all = all && agrees(frozen);
     }
+    empty_of_numpy = nb::object(numpy.attr("empty")).release().ptr();
     if (all)
         numpys_class =
             reinterpret_cast<PyTypeObject *>(nb::object(numpy.attr("ndarray")).release().ptr());
@@ -144,6 +151,10 @@ bool read_tensor(nb::handle array, const dlpack::Exchange &exchange, uintptr_t m
 
 bool is_numpys(nb::handle array) {
     return Py_TYPE(array.ptr()) == numpys_class.load(std::memory_order_relaxed);
+}
+
+PyObject *numpys_empty() {
+    return empty_of_numpy.load(std::memory_order_relaxed);
 }
 
 bool read_plain(nb::handle array, uintptr_t most, Plain &plain) {

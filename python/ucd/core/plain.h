@@ -14,6 +14,7 @@ struct Plain {
     int ndim = 0;
     intptr_t shape[max_dims], strides[max_dims];
     ucd_type_t element = UCD_TYPE__NULL;
+    intptr_t low = 0, high = 0;      // the range of bytes of all elements, relative to data
     intptr_t itemsize = 0, size = 0; // size: elements, which are less than some thousands
     bool is_writable = false, is_contiguous = false, is_on_host = true;
 
@@ -29,5 +30,8 @@ bool read_anywhere(nb::handle array, uintptr_t most, Plain &plain);
 
 // Whether that is an array of NumPy: else one of a tensor's class.
 bool is_numpys(nb::handle array);
+
+// numpy.empty, if an array of NumPy was read.
+PyObject *numpys_empty();
 
 } // namespace ucdpy

@@ -20,25 +20,22 @@ namespace {
 
 constexpr uintptr_t most_bytes = quick_bytes - 1;
 
-// Names that stay for ever.
-PyObject *interned(const char *name) {
-    return PyUnicode_InternFromString(name);
-}
-
-View::Range range_of(const Plain &array) {
-    View::Range range;
-    for (int k = 0; k < array.ndim; ++k) {
-        const intptr_t reach = (array.shape[k] - 1) * array.strides[k];
-        (reach < 0 ? range.low : range.high) += reach;
-    }
-    range.high += array.itemsize;
-    return range;
-}
+// Objects that stay for ever. Made when the module is, since Python may switch threads while it
+// makes an object.
+struct Objects {
+    explicit Objects(nb::handle module)
+        : core(module.inc_ref().ptr()), keyword_dtype(PyTuple_Pack(1, dtype)),
+          keyword_convert(nb::make_tuple("convert").release().ptr()) {}
+    PyObject *core, *new_empty = PyUnicode_InternFromString("new_empty"),
+                    *shape = PyUnicode_InternFromString("shape"),
+                    *dtype = PyUnicode_InternFromString("dtype");
+    PyObject *keyword_dtype, *keyword_convert; // names of arguments
+};
+const Objects *objects;
 
 // Whether no byte can be in both.
 bool are_apart(const Plain &a, const Plain &b) {
-    const View::Range from = range_of(a), to = range_of(b);
-    return a.data + from.high <= b.data + to.low || b.data + to.high <= a.data + from.low;
+    return a.data + a.high <= b.data + b.low || b.data + b.high <= a.data + a.low;
 }
 
 struct Layout {
@@ -106,17 +103,14 @@ PyObject *unpack(PyObject *, PyObject *const *given) {
 // A new array like another one. shape: a tuple or a number. dtype: nullptr for the same one.
 nb::object made_like(PyObject *like, nb::handle shape, PyObject *dtype) {
     if (!is_numpys(like)) {
-        static PyObject *const name = interned("new_empty"), *const keyword = interned("dtype");
-        static PyObject *const keywords = PyTuple_Pack(1, keyword);
         PyObject *given[] = {like, shape.ptr(), dtype};
-        return nb::steal(PyObject_VectorcallMethod(name, given, 2, dtype ? keywords : nullptr));
+        return nb::steal(PyObject_VectorcallMethod(objects->new_empty, given, 2,
+                                                   dtype ? objects->keyword_dtype : nullptr));
     }
-    static PyObject *const empty =
-        nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
-    static PyObject *const name = interned("dtype");
-    const nb::object same = dtype ? nb::object() : nb::steal(PyObject_GetAttr(like, name));
+    const nb::object same =
+        dtype ? nb::object() : nb::steal(PyObject_GetAttr(like, objects->dtype));
     PyObject *given[] = {shape.ptr(), dtype ? dtype : same.ptr()};
-    return nb::steal(PyObject_Vectorcall(empty, given, 2, nullptr));
+    return nb::steal(PyObject_Vectorcall(numpys_empty(), given, 2, nullptr));
 }
 
 constexpr uintptr_t any_size = uintptr_t{1} << 62;
@@ -125,13 +119,11 @@ constexpr uintptr_t any_size = uintptr_t{1} << 62;
 // moved them.
 bool moved_by(const char *name, std::initializer_list<PyObject *> arrays,
               PyObject *convert = nullptr) {
-    static PyObject *const module = nb::module_::import_("ucd._core").release().ptr();
-    static PyObject *const keywords = PyTuple_Pack(1, interned("convert"));
     std::vector<PyObject *> given(arrays);
     if (convert) given.push_back(convert);
-    const nb::object function = nb::steal(PyObject_GetAttrString(module, name));
+    const nb::object function = nb::steal(PyObject_GetAttrString(objects->core, name));
     return nb::steal(PyObject_Vectorcall(function.ptr(), given.data(), arrays.size(),
-                                         convert ? keywords : nullptr))
+                                         convert ? objects->keyword_convert : nullptr))
         .is_valid();
 }
 
@@ -155,11 +147,10 @@ bool convert(const Plain &from, const Plain &to) {
 }
 
 PyObject *cast(PyObject *, PyObject *const *given) {
-    static PyObject *const name = interned("shape");
     Plain from, to;
     if (!read_anywhere(given[0], any_size, from)) return nullptr;
     if (!is_numpys(given[0]) && PyUnicode_Check(given[1])) return nullptr;
-    const nb::object shape = nb::steal(PyObject_GetAttr(given[0], name));
+    const nb::object shape = nb::steal(PyObject_GetAttr(given[0], objects->shape));
     if (!shape.is_valid()) return nullptr;
     nb::object made = made_like(given[0], shape, given[1]);
     if (!made.is_valid()) return nullptr;
@@ -272,6 +263,7 @@ nb::object quickened(nb::handle general) {
 } // namespace
 
 void bind_quick(nb::module_ &m) {
+    objects = new Objects(m);
     m.attr("copy") = before<&copy, 2>(m.attr("copy"), "copy");
     m.attr("pack_into") = before<&pack_into, 2>(m.attr("pack_into"), "pack_into");
     m.attr("unpack") = before<&unpack, 2>(m.attr("unpack"), "unpack");
