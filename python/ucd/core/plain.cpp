@@ -59,6 +59,7 @@ intptr_t bytes_of_number(int type_num) {
 bool finish(Plain &plain, uintptr_t most) {
     intptr_t expected = plain.itemsize;
     plain.is_contiguous = true;
+    plain.low = plain.high = 0;
     for (int k = plain.ndim; k-- > 0;) {
         if (plain.shape[k] > 1 && plain.strides[k] != expected) plain.is_contiguous = false;
         intptr_t reach = 0;
