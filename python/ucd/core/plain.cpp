@@ -133,7 +133,10 @@ bool read_tensor(nb::handle array, const dlpack::Exchange &exchange, uintptr_t m
         tensor.dtype.bits % 8 != 0)
         return false;
     plain.element = dlpack::number_of(tensor.dtype);
-    if (plain.element == UCD_TYPE__NULL || !has_plain_values(array, tensor.dtype)) return false;
+    plain.is_on_host = tensor.device.type == dlpack::cpu;
+    if (plain.element == UCD_TYPE__NULL) return false;
+    // Of others, the general function asks.
+    if (plain.is_on_host && !has_plain_values(array, tensor.dtype)) return false;
     plain.itemsize = tensor.dtype.bits / 8;
     plain.data = static_cast<char *>(tensor.data);
     if (!plain.data) return false;
@@ -144,7 +147,6 @@ bool read_tensor(nb::handle array, const dlpack::Exchange &exchange, uintptr_t m
         if (__builtin_mul_overflow(tensor.strides[k], plain.itemsize, &plain.strides[k]))
             return false;
     plain.is_writable = true;
-    plain.is_on_host = tensor.device.type == dlpack::cpu;
     return finish(plain, most);
 }
 
