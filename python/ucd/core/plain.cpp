@@ -124,7 +124,8 @@ void learn_numpy() {
             reinterpret_cast<PyTypeObject *>(nb::object(numpy.attr("ndarray")).release().ptr());
 }
 
-bool read_tensor(nb::handle array, const dlpack::Exchange &exchange, uintptr_t most, Plain &plain) {
+bool read_tensor(nb::handle array, const KnownClass &known, uintptr_t most, Plain &plain) {
+    const dlpack::Exchange &exchange = *known.exchange;
     dlpack::Tensor tensor{};
     if (!exchange.borrowed_tensor || exchange.borrowed_tensor(array.ptr(), &tensor) != 0)
         return false;
@@ -146,7 +147,7 @@ bool read_tensor(nb::handle array, const dlpack::Exchange &exchange, uintptr_t m
     for (int k = 0; k < tensor.ndim; ++k)
         if (__builtin_mul_overflow(tensor.strides[k], plain.itemsize, &plain.strides[k]))
             return false;
-    plain.is_writable = true;
+    plain.is_writable = known.is_torchs; // a borrowed tensor does not say
     return finish(plain, most);
 }
 
@@ -166,8 +167,8 @@ bool read_plain(nb::handle array, uintptr_t most, Plain &plain) {
 
 bool read_anywhere(nb::handle array, uintptr_t most, Plain &plain) {
     if (is_numpys(array)) return read_numpy(array, most, plain);
-    if (const dlpack::Exchange *exchange = known_exchange_of(array))
-        return read_tensor(array, *exchange, most, plain);
+    if (const KnownClass *known = known_class_of(array))
+        return read_tensor(array, *known, most, plain);
     if (!numpys_class.load(std::memory_order_relaxed)) learn_numpy();
     return false;
 }

@@ -3,6 +3,7 @@
 // general function.
 #include "core/quick.h"
 
+#include "core/exchange.h"
 #include "core/hints.h"
 #include "core/move.h"
 #include "core/plain.h"
@@ -103,6 +104,8 @@ PyObject *unpack(PyObject *, PyObject *const *given) {
 // A new array like another one. shape: a tuple or a number. dtype: nullptr for the same one.
 nb::object made_like(PyObject *like, nb::handle shape, PyObject *dtype) {
     if (!is_numpys(like)) {
+        if (const KnownClass *known = known_class_of(like); !known || !known->is_torchs)
+            return nb::object();
         PyObject *given[] = {like, shape.ptr(), dtype};
         return nb::steal(PyObject_VectorcallMethod(objects->new_empty, given, 2,
                                                    dtype ? objects->keyword_dtype : nullptr));
