@@ -11,14 +11,18 @@ CuPy; the kernel in Triton is left out where there is no Triton.
 import argparse
 import csv
 import ctypes
+import pathlib
 import statistics
+import sys
 import time
 
 import cupy
 import torch
 
 import ucd
-from peers import c_program
+
+sys.path.append(str(pathlib.Path(__file__).parents[2] / 'python/bench'))
+from peers import c_program  # noqa: E402
 
 LAYERS, FRAGMENTS = 43, 61
 CASES = [(32_768, 512), (32_768, 4096), (254_000, 512), (254_000, 4096)]
