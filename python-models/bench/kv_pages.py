@@ -251,12 +251,12 @@ def to_the_host(case):
     torch.cuda.synchronize()
     assert torch.equal(pinned.view(torch.int16), case.pool.index_select(1, indices).cpu().view(torch.int16))
     return {
-        'ucd.gather_into, to pinned': lambda: ucd.gather_into(case.pool, case.indices(), pinned, axis=1),
+        'ucd.gather_into, to pinned': lambda: ucd.gather_into(case.pool, case.indices(), pinned, axis=1, non_blocking=True),
         'one contiguous copy, to pinned': lambda: pinned.copy_(device, non_blocking=True),
         'index_select + cat, then to pinned': lambda: pinned.copy_(
             torch.cat([layer.index_select(1, i) for i in [case.indices()] for layer in case.layers]), non_blocking=True
         ),
-        'ucd.scatter, from pinned': lambda: ucd.scatter(pinned, case.pool, case.indices(), axis=1),
+        'ucd.scatter, from pinned': lambda: ucd.scatter(pinned, case.pool, case.indices(), axis=1, non_blocking=True),
         'one contiguous copy, from pinned': lambda: device.copy_(pinned, non_blocking=True),
     }
 
