@@ -11,14 +11,18 @@ CuPy; the kernel in Triton is left out where there is no Triton.
 import argparse
 import csv
 import ctypes
+import pathlib
 import statistics
+import sys
 import time
 
 import cupy
 import torch
 
 import ucd
-from peers import c_program
+
+sys.path.append(str(pathlib.Path(__file__).parents[2] / 'python/bench'))
+from peers import c_program  # noqa: E402
 
 LAYERS, FRAGMENTS = 43, 61
 CASES = [(32_768, 512), (32_768, 4096), (254_000, 512), (254_000, 4096)]
@@ -247,12 +251,12 @@ def to_the_host(case):
     torch.cuda.synchronize()
     assert torch.equal(pinned.view(torch.int16), case.pool.index_select(1, indices).cpu().view(torch.int16))
     return {
-        'ucd.gather_into, to pinned': lambda: ucd.gather_into(case.pool, case.indices(), pinned, axis=1),
+        'ucd.gather_into, to pinned': lambda: ucd.gather_into(case.pool, case.indices(), pinned, axis=1, non_blocking=True),
         'one contiguous copy, to pinned': lambda: pinned.copy_(device, non_blocking=True),
         'index_select + cat, then to pinned': lambda: pinned.copy_(
             torch.cat([layer.index_select(1, i) for i in [case.indices()] for layer in case.layers]), non_blocking=True
         ),
-        'ucd.scatter, from pinned': lambda: ucd.scatter(pinned, case.pool, case.indices(), axis=1),
+        'ucd.scatter, from pinned': lambda: ucd.scatter(pinned, case.pool, case.indices(), axis=1, non_blocking=True),
         'one contiguous copy, from pinned': lambda: device.copy_(pinned, non_blocking=True),
     }
 

@@ -6,36 +6,22 @@
 The guides are docs/guide/moving-a-model.md and docs/guide/caches.md of UCD.
 """
 
-from ucd_models import cache, checkpoint, weights
-from ucd_models._errors import RedistributionError
-from ucd_models._local import redistribute
-from ucd_models._placements import Cyclic, Distribution, Piece, Replicate, Segment, Shard, StridedShard
-from ucd_models._redistribution import Redistribution
-from ucd_models._routing import Route, Routing, routing
-from ucd_models._safetensors import Safetensors
-from ucd_models._scales import Scales, cast, copy
-from ucd_models._ucx_engine import UcxEngine
+from ucd_models import cache as cache, checkpoint as checkpoint, weights as weights
+from ucd_models._errors import RedistributionError as RedistributionError
+from ucd_models._local import redistribute as redistribute
+from ucd_models._placements import (
+    Cyclic as Cyclic,
+    Distribution as Distribution,
+    Piece as Piece,
+    Replicate as Replicate,
+    Segment as Segment,
+    Shard as Shard,
+    StridedShard as StridedShard,
+)
+from ucd_models._redistribution import Redistribution as Redistribution
+from ucd_models._routing import Route as Route, Routing as Routing, routing as routing
+from ucd_models._safetensors import Safetensors as Safetensors
+from ucd_models._scales import Scales as Scales, cast as cast, copy as copy
+from ucd_models._ucx_engine import UcxEngine as UcxEngine
 
-__all__ = [
-    'Cyclic',
-    'Distribution',
-    'Piece',
-    'Redistribution',
-    'RedistributionError',
-    'Replicate',
-    'Route',
-    'Routing',
-    'Safetensors',
-    'Scales',
-    'Segment',
-    'Shard',
-    'StridedShard',
-    'UcxEngine',
-    'cache',
-    'cast',
-    'checkpoint',
-    'copy',
-    'redistribute',
-    'routing',
-    'weights',
-]
+__all__ = sorted(name for name in globals() if not name.startswith('_'))

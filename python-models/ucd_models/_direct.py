@@ -198,7 +198,7 @@ class Direct:
         if not self._engine.in_stream and self._like is not None:
             interop.synchronize(self._like)  # what still uses the arrays that others are about to write or read
         self._engine.barrier()
-        self._moves.run(self._engine.in_stream)
+        self._moves.run(self._engine.in_stream, non_blocking=True)
         self._engine.barrier()
 
 

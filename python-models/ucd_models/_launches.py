@@ -29,9 +29,10 @@ class Moves:
             self._batches.append(ucd.Batch(converting, op=self._op, hints=self._hints))
         self._members = ([], [])
 
-    def run(self, in_stream: bool) -> None:
+    def run(self, in_stream: bool, non_blocking: bool = False) -> None:
+        """non_blocking: whether what looks like host memory is the stream's, too, as memory of other processes is."""
         for batch in self._batches:
             if in_stream:
-                batch.run()
+                batch.run(non_blocking=non_blocking)
             else:
                 batch.start().wait()

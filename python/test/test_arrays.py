@@ -274,7 +274,7 @@ def test_bytes_that_mean_something_else_are_not_moved(source, target):
     array, other = filled((3,), np.dtype(source), 1), np.zeros(3, target)
     before = other.tobytes()
     for number, call in enumerate(moves_between(array, other)):
-        with pytest.raises(ucd.NotSupported, match='Convert one side by astype'):
+        with pytest.raises(ucd.NotSupported, match='convert one side by astype'):
             call()
             pytest.fail(str(number))
     assert other.tobytes() == before

@@ -10,43 +10,50 @@ unless its objects are handed in; NumPy is used for results if it is installed.
 The guide is docs/guide/python.md of UCD.
 """
 
-from ucd import _arrays, _core, _mpi, _requests, interop, ipc, types
+from ucd import _arrays, _core, _mpi, _requests, interop as interop, ipc as ipc, types as types
 from ucd._core import (
-    Batch,
-    Hints,
-    Request,
-    Type,
-    copy,
-    copy_bytes,
-    gather_into,
-    icopy,
-    icopy_bytes,
-    ipack_into,
-    iunpack,
-    memory,
-    op_is_supported,
-    pack_into,
-    predefined,
-    scatter,
-    unpack,
+    Batch as Batch,
+    Hints as Hints,
+    Request as Request,
+    Type as Type,
+    copy as copy,
+    copy_bytes as copy_bytes,
+    gather_into as gather_into,
+    icopy as icopy,
+    icopy_bytes as icopy_bytes,
+    ipack_into as ipack_into,
+    iunpack as iunpack,
+    memory as memory,
+    op_is_supported as op_is_supported,
+    pack_into as pack_into,
+    predefined as predefined,
+    scatter as scatter,
+    unpack as unpack,
 )
 from ucd._errors import (
-    Corrupt,
-    DeviceError,
-    Error,
-    InternalError,
-    InvalidArgument,
-    NotInitialized,
-    NotSupported,
-    OutOfMemory,
-    Overflow,
-    Truncated,
+    Corrupt as Corrupt,
+    DeviceError as DeviceError,
+    Error as Error,
+    InternalError as InternalError,
+    InvalidArgument as InvalidArgument,
+    NotInitialized as NotInitialized,
+    NotSupported as NotSupported,
+    OutOfMemory as OutOfMemory,
+    Overflow as Overflow,
+    Truncated as Truncated,
 )
-from ucd._lists import SGL, ElementRun, boxes, element_runs, iov, sgl
-from ucd._machine import Backend, backends
+from ucd._lists import (
+    SGL as SGL,
+    ElementRun as ElementRun,
+    boxes as boxes,
+    element_runs as element_runs,
+    iov as iov,
+    sgl as sgl,
+)
+from ucd._machine import Backend as Backend, backends as backends
 from ucd._moved import found as __getattr__
-from ucd._requests import waitall
-from ucd._slices import slice_type
+from ucd._requests import waitall as waitall
+from ucd._slices import slice_type as slice_type
 
 Request.__await__ = _requests.wait_async  # type: ignore[method-assign, assignment]
 Type.from_mpi = staticmethod(_mpi.from_mpi)  # type: ignore[method-assign]
@@ -58,48 +65,4 @@ gather = _core.quickened(_arrays.gather)
 
 __version__ = '.'.join(map(str, _core.version()))
 
-__all__ = [
-    'Backend',
-    'Batch',
-    'Corrupt',
-    'DeviceError',
-    'ElementRun',
-    'Error',
-    'Hints',
-    'InternalError',
-    'InvalidArgument',
-    'NotInitialized',
-    'NotSupported',
-    'OutOfMemory',
-    'Overflow',
-    'Request',
-    'SGL',
-    'Truncated',
-    'Type',
-    'backends',
-    'boxes',
-    'cast',
-    'copy',
-    'copy_bytes',
-    'element_runs',
-    'gather',
-    'gather_into',
-    'icopy',
-    'icopy_bytes',
-    'interop',
-    'iov',
-    'ipack_into',
-    'ipc',
-    'iunpack',
-    'memory',
-    'op_is_supported',
-    'pack',
-    'pack_into',
-    'predefined',
-    'scatter',
-    'sgl',
-    'slice_type',
-    'types',
-    'unpack',
-    'waitall',
-]
+__all__ = sorted(name for name in globals() if not name.startswith('_'))

@@ -4,42 +4,24 @@ Nothing here moves data. Arrays are what all functions of ucd take; addresses, s
 are those of ucd.pack_into.
 """
 
-from ucd._arrays import library_of, new_bytes, new_like
+from ucd import _dtypes
+from ucd._arrays import library_of as library_of, new_bytes as new_bytes, new_like as new_like
 from ucd._core import (
-    address,
-    described,
-    element_of,
-    packed_size,
-    placed,
-    reaches,
-    shape_and_strides,
-    stream_of,
-    synchronize,
+    address as address,
+    described as described,
+    element_of as element_of,
+    packed_size as packed_size,
+    placed as placed,
+    reaches as reaches,
+    shape_and_strides as shape_and_strides,
+    stream_of as stream_of,
+    synchronize as synchronize,
 )
-from ucd._dtypes import Element
-from ucd._dtypes import element_of as element_of_dtype
-from ucd._dtypes import of as type_of_dtype
-from ucd._dtypes import of_bytes as type_of_bytes
-from ucd._meanings import Meaning, meaning_of, require_same
+from ucd._dtypes import Element as Element
+from ucd._meanings import Meaning as Meaning, meaning_of as meaning_of, require_same as require_same
 
-__all__ = [
-    'Element',
-    'Meaning',
-    'address',
-    'described',
-    'element_of',
-    'element_of_dtype',
-    'library_of',
-    'meaning_of',
-    'new_bytes',
-    'new_like',
-    'packed_size',
-    'placed',
-    'reaches',
-    'require_same',
-    'shape_and_strides',
-    'stream_of',
-    'synchronize',
-    'type_of_bytes',
-    'type_of_dtype',
-]
+element_of_dtype = _dtypes.element_of
+type_of_dtype = _dtypes.of
+type_of_bytes = _dtypes.of_bytes
+
+__all__ = sorted(name for name in globals() if not name.startswith('_'))

@@ -11,8 +11,15 @@ namespace ucdpy {
 // arrays.
 const dlpack::Exchange *exchange_of(nb::handle array);
 
-// The same of a class that was asked for before; nullptr for all others.
-const dlpack::Exchange *known_exchange_of(nb::handle array);
+// A class with such an interface that was asked for before.
+struct KnownClass {
+    PyObject *type;
+    const dlpack::Exchange *exchange;
+    bool is_torchs;
+};
+
+// That of an array; nullptr if it was not asked for, or has no interface.
+const KnownClass *known_class_of(nb::handle array);
 
 // Raises what the producer raised, if a function of the interface failed.
 void check_producer(int rc);

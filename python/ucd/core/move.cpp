@@ -87,6 +87,7 @@ bool may_meet(const Side &in, const Side &out) {
     if (!in.own_layout || !out.own_layout) return true;
     if (!in.whole.indices.empty() || !out.whole.indices.empty()) return true;
     std::vector<Term> terms;
+    terms.reserve(static_cast<std::size_t>(in.view.ndim + out.view.ndim));
     for (int k = 0; k < in.view.ndim; ++k)
         terms.push_back({0, in.view.shape[k] - 1, in.view.strides[k]});
     for (int k = 0; k < out.view.ndim; ++k)

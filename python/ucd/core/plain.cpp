@@ -59,11 +59,17 @@ intptr_t bytes_of_number(int type_num) {
 bool finish(Plain &plain, uintptr_t most) {
     intptr_t expected = plain.itemsize;
     plain.is_contiguous = true;
+    plain.low = plain.high = 0;
     for (int k = plain.ndim; k-- > 0;) {
         if (plain.shape[k] > 1 && plain.strides[k] != expected) plain.is_contiguous = false;
+        intptr_t reach = 0;
+        if (__builtin_mul_overflow(plain.shape[k] - 1, plain.strides[k], &reach)) return false;
+        intptr_t &end = reach < 0 ? plain.low : plain.high;
+        if (__builtin_add_overflow(end, reach, &end)) return false;
         if (__builtin_mul_overflow(expected, plain.shape[k], &expected)) return false;
         if (expected <= 0 || static_cast<uintptr_t>(expected) > most) return false;
     }
+    plain.high += plain.itemsize;
     plain.size = expected / plain.itemsize;
     return plain.data != nullptr;
 }
@@ -96,6 +102,7 @@ bool agrees(nb::handle array) {
 
 // numpy.ndarray, once NumPy is there and some arrays were read alike in both ways.
 std::atomic<PyTypeObject *> numpys_class;
+std::atomic<PyObject *> empty_of_numpy;
 
 void learn_numpy() {
     static std::atomic<bool> tried;
@@ -111,21 +118,26 @@ void learn_numpy() {
         frozen.attr("flags").attr("writeable") = nb::bool_(false);
         all = all && agrees(frozen);
     }
+    empty_of_numpy = nb::object(numpy.attr("empty")).release().ptr();
     if (all)
         numpys_class =
             reinterpret_cast<PyTypeObject *>(nb::object(numpy.attr("ndarray")).release().ptr());
 }
 
-bool read_tensor(nb::handle array, const dlpack::Exchange &exchange, uintptr_t most, Plain &plain) {
+bool read_tensor(nb::handle array, const KnownClass &known, uintptr_t most, Plain &plain) {
+    const dlpack::Exchange &exchange = *known.exchange;
     dlpack::Tensor tensor{};
     if (!exchange.borrowed_tensor || exchange.borrowed_tensor(array.ptr(), &tensor) != 0)
         return false;
-    if (tensor.device.type != dlpack::cpu || tensor.ndim > Plain::max_dims || tensor.ndim < 0 ||
+    if (tensor.ndim > Plain::max_dims || tensor.ndim < 0 ||
         (tensor.ndim > 0 && (!tensor.shape || !tensor.strides)) || tensor.dtype.lanes != 1 ||
         tensor.dtype.bits % 8 != 0)
         return false;
     plain.element = dlpack::number_of(tensor.dtype);
-    if (plain.element == UCD_TYPE__NULL || !has_plain_values(array, tensor.dtype)) return false;
+    plain.is_on_host = tensor.device.type == dlpack::cpu;
+    if (plain.element == UCD_TYPE__NULL) return false;
+    // Of others, the general function asks.
+    if (plain.is_on_host && !has_plain_values(array, tensor.dtype)) return false;
     plain.itemsize = tensor.dtype.bits / 8;
     plain.data = static_cast<char *>(tensor.data);
     if (!plain.data) return false;
@@ -135,7 +147,7 @@ bool read_tensor(nb::handle array, const dlpack::Exchange &exchange, uintptr_t m
     for (int k = 0; k < tensor.ndim; ++k)
         if (__builtin_mul_overflow(tensor.strides[k], plain.itemsize, &plain.strides[k]))
             return false;
-    plain.is_writable = true;
+    plain.is_writable = known.is_torchs; // a borrowed tensor does not say
     return finish(plain, most);
 }
 
@@ -145,10 +157,18 @@ bool is_numpys(nb::handle array) {
     return Py_TYPE(array.ptr()) == numpys_class.load(std::memory_order_relaxed);
 }
 
+PyObject *numpys_empty() {
+    return empty_of_numpy.load(std::memory_order_relaxed);
+}
+
 bool read_plain(nb::handle array, uintptr_t most, Plain &plain) {
+    return read_anywhere(array, most, plain) && plain.is_on_host;
+}
+
+bool read_anywhere(nb::handle array, uintptr_t most, Plain &plain) {
     if (is_numpys(array)) return read_numpy(array, most, plain);
-    if (const dlpack::Exchange *exchange = known_exchange_of(array))
-        return read_tensor(array, *exchange, most, plain);
+    if (const KnownClass *known = known_class_of(array))
+        return read_tensor(array, *known, most, plain);
     if (!numpys_class.load(std::memory_order_relaxed)) learn_numpy();
     return false;
 }

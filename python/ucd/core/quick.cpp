@@ -3,6 +3,7 @@
 // general function.
 #include "core/quick.h"
 
+#include "core/exchange.h"
 #include "core/hints.h"
 #include "core/move.h"
 #include "core/plain.h"
@@ -10,7 +11,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 #include <string>
+#include <vector>
 
 namespace ucdpy {
 
@@ -18,25 +21,22 @@ namespace {
 
 constexpr uintptr_t most_bytes = quick_bytes - 1;
 
-// Names that stay for ever.
-PyObject *interned(const char *name) {
-    return PyUnicode_InternFromString(name);
-}
-
-View::Range range_of(const Plain &array) {
-    View::Range range;
-    for (int k = 0; k < array.ndim; ++k) {
-        const intptr_t reach = (array.shape[k] - 1) * array.strides[k];
-        (reach < 0 ? range.low : range.high) += reach;
-    }
-    range.high += array.itemsize;
-    return range;
-}
+// Objects that stay for ever. Made when the module is, since Python may switch threads while it
+// makes an object.
+struct Objects {
+    explicit Objects(nb::handle module)
+        : core(module.inc_ref().ptr()), keyword_dtype(PyTuple_Pack(1, dtype)),
+          keyword_convert(nb::make_tuple("convert").release().ptr()) {}
+    PyObject *core, *new_empty = PyUnicode_InternFromString("new_empty"),
+                    *shape = PyUnicode_InternFromString("shape"),
+                    *dtype = PyUnicode_InternFromString("dtype");
+    PyObject *keyword_dtype, *keyword_convert; // names of arguments
+};
+const Objects *objects;
 
 // Whether no byte can be in both.
 bool are_apart(const Plain &a, const Plain &b) {
-    const View::Range from = range_of(a), to = range_of(b);
-    return a.data + from.high <= b.data + to.low || b.data + to.high <= a.data + from.low;
+    return a.data + a.high <= b.data + b.low || b.data + b.high <= a.data + a.low;
 }
 
 struct Layout {
@@ -104,41 +104,63 @@ PyObject *unpack(PyObject *, PyObject *const *given) {
 // A new array like another one. shape: a tuple or a number. dtype: nullptr for the same one.
 nb::object made_like(PyObject *like, nb::handle shape, PyObject *dtype) {
     if (!is_numpys(like)) {
-        static PyObject *const name = interned("new_empty"), *const keyword = interned("dtype");
-        static PyObject *const keywords = PyTuple_Pack(1, keyword);
+        if (const KnownClass *known = known_class_of(like); !known || !known->is_torchs)
+            return nb::object();
         PyObject *given[] = {like, shape.ptr(), dtype};
-        return nb::steal(PyObject_VectorcallMethod(name, given, 2, dtype ? keywords : nullptr));
+        return nb::steal(PyObject_VectorcallMethod(objects->new_empty, given, 2,
+                                                   dtype ? objects->keyword_dtype : nullptr));
     }
-    static PyObject *const empty =
-        nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
-    static PyObject *const name = interned("dtype");
-    const nb::object same = dtype ? nb::object() : nb::steal(PyObject_GetAttr(like, name));
+    const nb::object same =
+        dtype ? nb::object() : nb::steal(PyObject_GetAttr(like, objects->dtype));
     PyObject *given[] = {shape.ptr(), dtype ? dtype : same.ptr()};
-    return nb::steal(PyObject_Vectorcall(empty, given, 2, nullptr));
+    return nb::steal(PyObject_Vectorcall(numpys_empty(), given, 2, nullptr));
+}
+
+constexpr uintptr_t any_size = uintptr_t{1} << 62;
+
+// Calls the general function of the extension for arrays of any size and in any memory. Whether it
+// moved them.
+bool moved_by(const char *name, std::initializer_list<PyObject *> arrays,
+              PyObject *convert = nullptr) {
+    std::vector<PyObject *> given(arrays);
+    if (convert) given.push_back(convert);
+    const nb::object function = nb::steal(PyObject_GetAttrString(objects->core, name));
+    return nb::steal(PyObject_Vectorcall(function.ptr(), given.data(), arrays.size(),
+                                         convert ? objects->keyword_convert : nullptr))
+        .is_valid();
 }
 
 PyObject *pack(PyObject *, PyObject *const *given) {
     Plain from, to;
-    if (!read_plain(given[0], most_bytes, from)) return nullptr;
+    if (!read_anywhere(given[0], any_size, from)) return nullptr;
     nb::object made = made_like(given[0], nb::make_tuple(from.size), nullptr);
-    const bool usable = made.is_valid() && read_plain(made, most_bytes, to) && move(from, to);
-    return usable ? made.release().ptr() : nullptr;
+    if (!made.is_valid()) return nullptr;
+    const bool is_quick = from.is_on_host && from.bytes() <= most_bytes;
+    const bool done = is_quick ? read_plain(made, most_bytes, to) && move(from, to)
+                               : moved_by("pack_into", {given[0], made.ptr()});
+    return done ? made.release().ptr() : nullptr;
+}
+
+// Converts elements. False if the library refuses.
+bool convert(const Plain &from, const Plain &to) {
+    const Layout a(from), b(to);
+    uintptr_t bytes = 0;
+    return ucd_copy(from.data, a.count, a.type, to.data, b.count, b.type, &bytes,
+                    info_of(nb::handle(Py_None), true), UCD_OP__CONVERT) == UCD_SUCCESS;
 }
 
 PyObject *cast(PyObject *, PyObject *const *given) {
-    static PyObject *const name = interned("shape");
     Plain from, to;
-    if (!read_plain(given[0], most_bytes, from)) return nullptr;
+    if (!read_anywhere(given[0], any_size, from)) return nullptr;
     if (!is_numpys(given[0]) && PyUnicode_Check(given[1])) return nullptr;
-    const nb::object shape = nb::steal(PyObject_GetAttr(given[0], name));
+    const nb::object shape = nb::steal(PyObject_GetAttr(given[0], objects->shape));
     if (!shape.is_valid()) return nullptr;
     nb::object made = made_like(given[0], shape, given[1]);
-    if (!made.is_valid() || !read_plain(made, 8 * most_bytes, to)) return nullptr;
-    const Layout a(from), b(to);
-    uintptr_t bytes = 0;
-    const int rc = ucd_copy(from.data, a.count, a.type, to.data, b.count, b.type, &bytes,
-                            info_of(nb::handle(Py_None), true), UCD_OP__CONVERT);
-    return rc == UCD_SUCCESS ? made.release().ptr() : nullptr;
+    if (!made.is_valid()) return nullptr;
+    const bool is_quick = from.is_on_host && from.bytes() <= most_bytes;
+    const bool done = (is_quick && read_plain(made, 8 * most_bytes, to) && convert(from, to)) ||
+                      moved_by("copy", {given[0], made.ptr()}, Py_True);
+    return done ? made.release().ptr() : nullptr;
 }
 
 // Bytes of a pool's entry, if that is contiguous; 0 if not.
@@ -165,7 +187,7 @@ bool copy_rows(const Plain &pool, const Plain &indices, uintptr_t row, char *to)
 }
 
 // Larger ones are moved by libucd as well as by memcpy.
-constexpr uintptr_t most_rows = 1 << 22, any_size = uintptr_t{1} << 62;
+constexpr uintptr_t most_rows = 1 << 22;
 
 // Gathers rows into an array; the bytes, or 0 if the general function has to do it.
 uintptr_t gather_rows(const Plain &pool, const Plain &indices, nb::handle out) {
@@ -193,10 +215,8 @@ PyObject *gather_into(PyObject *, PyObject *const *given) {
 }
 
 PyObject *gather(PyObject *, PyObject *const *given) {
-    static PyObject *const general =
-        nb::object(nb::module_::import_("ucd._core").attr("gather_into")).release().ptr();
     Plain pool, indices;
-    if (!read_plain(given[0], any_size, pool) || !read_plain(given[1], any_size, indices) ||
+    if (!read_anywhere(given[0], any_size, pool) || !read_anywhere(given[1], any_size, indices) ||
         pool.ndim < 1 || indices.ndim != 1)
         return nullptr;
     nb::list shape;
@@ -204,11 +224,10 @@ PyObject *gather(PyObject *, PyObject *const *given) {
     for (int k = 1; k < pool.ndim; ++k) shape.append(pool.shape[k]);
     nb::object made = made_like(given[0], nb::tuple(shape), nullptr);
     if (!made.is_valid()) return nullptr;
-    PyObject *all[] = {given[0], given[1], made.ptr()};
-    if (gather_rows(pool, indices, made) > 0 ||
-        nb::steal(PyObject_Vectorcall(general, all, 3, nullptr)).is_valid())
-        return made.release().ptr();
-    return nullptr;
+    const bool is_on_host = pool.is_on_host && indices.is_on_host;
+    const bool done = (is_on_host && gather_rows(pool, indices, made) > 0) ||
+                      moved_by("gather_into", {given[0], given[1], made.ptr()});
+    return done ? made.release().ptr() : nullptr;
 }
 
 using Quick = PyObject *(*)(PyObject *, PyObject *const *);
@@ -247,6 +266,7 @@ nb::object quickened(nb::handle general) {
 } // namespace
 
 void bind_quick(nb::module_ &m) {
+    objects = new Objects(m);
     m.attr("copy") = before<&copy, 2>(m.attr("copy"), "copy");
     m.attr("pack_into") = before<&pack_into, 2>(m.attr("pack_into"), "pack_into");
     m.attr("unpack") = before<&unpack, 2>(m.attr("unpack"), "unpack");

@@ -41,6 +41,14 @@ bool follows(const char *backend, void *current, int64_t stream) {
            driver::order(backend, current, reinterpret_cast<void *>(stream));
 }
 
+// What a producer is told to order its work before. A library without current streams is told the
+// default stream, which is where calls work then.
+int64_t ordered_before(nb::handle array, int64_t stream, int device_type) {
+    const bool has_streams = is_of(array, "torch", "Tensor") || is_of(array, "cupy", "ndarray");
+    if (stream != View::no_stream || has_streams) return stream;
+    return device_type == dlpack::rocm ? 0 : dlpack::stream_number(nullptr);
+}
+
 // Classes whose arrays have no mask. They stay, with one reference each.
 std::atomic<PyTypeObject *> without_mask[8];
 
@@ -261,7 +269,8 @@ void View::from_dlpack(nb::handle array, int64_t stream) {
     const auto device_type = nb::cast<int>(where[0]);
     nb::dict arguments;
     arguments["max_version"] = nb::make_tuple(1, 0);
-    if (dlpack::on_device(device_type)) arguments["stream"] = stream;
+    if (dlpack::on_device(device_type))
+        arguments["stream"] = ordered_before(array, stream, device_type);
     const nb::object produce = array.attr("__dlpack__");
     PyObject *made = PyObject_Call(produce.ptr(), nb::tuple().ptr(), arguments.ptr());
     if (!made && PyErr_ExceptionMatches(PyExc_TypeError)) {
