@@ -11,7 +11,8 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CMAKE_PAGES = ('README.md', 'docs/guide/embedding.md', 'docs/guide/ucx.md')
 FILES = (*CMAKE_PAGES, 'CHANGELOG.md', 'include/ucd.h', 'include/ucd.hpp', 'include/ucd_types.hpp', 'meson.build',
-         'python/meson.build', 'python/pyproject.toml', 'test/c_api/abi_pins.h', 'test/support/device_code/on_threads.h',
+         'python/meson.build', 'python/pyproject.toml', 'python-models/meson.build', 'python-models/pyproject.toml',
+         'test/c_api/abi_pins.h', 'test/support/device_code/on_threads.h',
          'tools/release')
 
 
@@ -30,6 +31,9 @@ def versions(root):
         'meson.build': found(root, 'meson.build', r"^    version: '(.*)',"),
         'python/meson.build': found(root, 'python/meson.build', r"^    version: '(.*)',"),
         'pyproject.toml': found(root, 'python/pyproject.toml', r"^version = '(.*)'"),
+        'python-models/meson.build': found(root, 'python-models/meson.build', r"^    version: '(.*)',"),
+        'pyproject.toml of models': found(root, 'python-models/pyproject.toml', r"^version = '(.*)'"),
+        'dependencies of models': found(root, 'python-models/pyproject.toml', r"^dependencies = \['ucd==(.*)'\]"),
         'abi_pins.h': found(root, 'test/c_api/abi_pins.h', *pins),
         'debian/changelog': found(root, 'debian/changelog', r'\Aucd \((\S+)\)'),
     }

@@ -235,6 +235,8 @@ class Structure(unittest.TestCase):
             self.assertTrue(path.name == 'text.cpp' or not text & set(included(path)), str(path))
         of_nanobind = {'nanobind/nanobind.h', 'nanobind/stl/optional.h', 'nanobind/stl/string.h'}
         self.check_includes('python/ucd/ucx', {'ucd_ucx.h'} | of_nanobind, "UCX's extension knows ucd_ucx.h only")
+        of_models = {f'routes/{name}' for name in headers('python-models/ucd_models/routes')} | {'nanobind/nanobind.h'}
+        self.check_includes('python-models/ucd_models/routes', of_models, 'the extension of models knows nothing of ours')
 
     def test_tool_is_a_client_of_the_public_headers(self):
         # Its own headers, libraries' and C++'s; of ours, the public ones and what all share.

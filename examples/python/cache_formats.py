@@ -6,8 +6,8 @@ outside of tokens, and half the precision. First both sides find out what the ot
 
 import numpy as np
 
-import ucd
-from ucd.cache import Cache, Format, Relayout
+import ucd_models
+from ucd_models.cache import Cache, Format, Relayout
 
 LAYERS, HEADS, DIM = 3, 4, 32
 rng = np.random.default_rng(1)
@@ -42,5 +42,5 @@ for rank, cache in enumerate(prefill):
         assert (part == tokens.transpose(1, 0, 3, 2, 4).astype(np.float16)).all()
 
 # What a transfer library would be given, where both sides have one format.
-rows = ucd.cache.descriptors(decode, places)
+rows = ucd_models.cache.descriptors(decode, places)
 print(f'{moved} bytes moved; the pages are {len(rows)} ranges of memory')

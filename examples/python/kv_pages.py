@@ -7,6 +7,7 @@ outside of heads (NHD). A request owns some pages, which lie anywhere in the poo
 import numpy as np
 
 import ucd
+import ucd_models
 
 LAYERS, HEADS, TOKENS, WIDTH = 3, 8, 16, 32
 POOL_PAGES = 40
@@ -28,9 +29,9 @@ messages = [ucd.gather(pool, sent, axis=1) for pool in senders]
 
 # Heads to other ranks: which rank sends what to whom, as two types for each pair.
 shape = (LAYERS, len(sent), HEADS, TOKENS, WIDTH)
-before, after = ucd.Distribution(shape, 2, ucd.Shard(2)), ucd.Distribution(shape, 4, ucd.Shard(2))
+before, after = ucd_models.Distribution(shape, 2, ucd_models.Shard(2)), ucd_models.Distribution(shape, 4, ucd_models.Shard(2))
 pages = [np.empty((LAYERS, len(received), TOKENS, HEADS // 4, WIDTH), np.float32) for _ in receivers]
-ucd.redistribute(messages, before, after, out=[p.swapaxes(2, 3) for p in pages])
+ucd_models.redistribute(messages, before, after, out=[p.swapaxes(2, 3) for p in pages])
 
 # Scatter them into the receivers' own pages.
 for packed, pool in zip(pages, receivers):
@@ -39,5 +40,5 @@ for packed, pool in zip(pages, receivers):
 for rank, pool in enumerate(receivers):
     expected = truth[:, :, rank * 2 : rank * 2 + 2].transpose(1, 0, 3, 2, 4)
     assert (pool[:, received] == expected).all()
-routes = list(ucd.routing(before, after, 'float32').routes)
+routes = list(ucd_models.routing(before, after, 'float32').routes)
 print(f'{len(routes)} routes, {sum(route.nbytes for route in routes)} bytes')

@@ -9,25 +9,25 @@ import tempfile
 
 import numpy as np
 
-import ucd
+import ucd_models
 
 HEADS, KV_HEADS, WIDTH, COLUMNS = 12, 4, 16, 128
 ROWS = (HEADS + 2 * KV_HEADS) * WIDTH
 pieces = {'q': (HEADS * WIDTH, WIDTH), 'k': (KV_HEADS * WIDTH, WIDTH), 'v': (KV_HEADS * WIDTH, WIDTH)}
-before = ucd.Distribution((ROWS, COLUMNS), (3, 2), [ucd.Shard(0), ucd.Shard(1)])
-after = ucd.Distribution((ROWS, COLUMNS), 2, ucd.Segment(0, pieces))
+before = ucd_models.Distribution((ROWS, COLUMNS), (3, 2), [ucd_models.Shard(0), ucd_models.Shard(1)])
+after = ucd_models.Distribution((ROWS, COLUMNS), 2, ucd_models.Segment(0, pieces))
 
 with tempfile.TemporaryDirectory() as folder:
     weight = np.random.default_rng(3).random((ROWS, COLUMNS), dtype=np.float32)
-    shards = ucd.redistribute([weight], ucd.Distribution(weight.shape, 1, ucd.Replicate()), before)
+    shards = ucd_models.redistribute([weight], ucd_models.Distribution(weight.shape, 1, ucd_models.Replicate()), before)
     paths = [pathlib.Path(folder) / f'rank{rank}.safetensors' for rank in before.ranks]
     for path, shard in zip(paths, shards):
-        file = ucd.Safetensors.create(path, {'qkv': ('F32', shard.shape)})
+        file = ucd_models.Safetensors.create(path, {'qkv': ('F32', shard.shape)})
         file['qkv'][:] = shard
         file.flush()
         del file
 
-    saved = ucd.checkpoint.open(paths, {'qkv': before})
+    saved = ucd_models.checkpoint.open(paths, {'qkv': before})
     print(saved, saved['qkv'].dtype, saved['qkv'].placements)
     halves = [np.empty(after.local_shape(rank), np.uint16) for rank in after.ranks]  # bits of bfloat16
     for rank in after.ranks:

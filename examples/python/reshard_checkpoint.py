@@ -8,7 +8,7 @@ import tempfile
 
 import numpy as np
 
-import ucd
+import ucd_models
 
 ROWS, COLUMNS = 1000, 96
 with tempfile.TemporaryDirectory() as folder:
@@ -16,13 +16,13 @@ with tempfile.TemporaryDirectory() as folder:
     weight = np.random.default_rng(2).random((ROWS, COLUMNS), dtype=np.float32)
 
     # 8 ranks: a mesh of 4 x 2 that splits rows and columns.
-    before = ucd.Distribution(weight.shape, (4, 2), [ucd.Shard(0), ucd.Shard(1)])
+    before = ucd_models.Distribution(weight.shape, (4, 2), [ucd_models.Shard(0), ucd_models.Shard(1)])
     for rank in before.ranks:
         i, j = divmod(rank, 2)
         np.save(path / f'before{rank}.npy', weight[i * 250 : i * 250 + 250, j * 48 : j * 48 + 48])
 
     # 3 ranks, which split the rows.
-    after = ucd.Distribution(weight.shape, 3, ucd.Shard(0))
+    after = ucd_models.Distribution(weight.shape, 3, ucd_models.Shard(0))
     sources = [np.load(path / f'before{rank}.npy', mmap_mode='r') for rank in before.ranks]
     targets = [
         np.lib.format.open_memmap(
@@ -30,11 +30,11 @@ with tempfile.TemporaryDirectory() as folder:
         )
         for rank in after.ranks
     ]
-    ucd.redistribute(sources, before, after, out=targets)
+    ucd_models.redistribute(sources, before, after, out=targets)
     for target in targets:
         target.flush()
 
     found = np.concatenate([np.load(path / f'after{rank}.npy') for rank in after.ranks])
     assert (found == weight).all()
-    print(ucd.routing(before, after, 'float32'))
+    print(ucd_models.routing(before, after, 'float32'))
     del sources, targets  # before their files go

@@ -1,5 +1,5 @@
-"""Builds the wheel as `pip install ./python` does, with the newest Meson and meson-python and a GPU's plugin, installs
-it into an environment that has nothing else, and asks libucd for its backends: it must find the plugin.
+"""Builds the wheels as `pip install ./python ./python-models` does, with the newest Meson and meson-python and a GPU's
+plugin, installs them into an environment that has nothing else, and asks libucd for its backends: it must find the plugin.
 
 check_wheel.py SOURCE FOLDER PLUGIN: the repository, a folder for what is built, and the plugin (ze, hip). The tools stay in
 the folder, so that a compiler cache knows the next build by its paths.
@@ -21,7 +21,8 @@ OTHERS = [name for name in ('cuda', 'hip', 'ze') if name != PLUGIN]
 QUICK = ['-Doptimization=0', '-Dlibucd:quick_programs=true', '-Dlibucd:arch_seq=', '-Dlibucd:arch_hip=gfx90a']
 BACKENDS = [f'-Dlibucd:{PLUGIN}=enabled', *(f'-Dlibucd:{name}=disabled' for name in OTHERS)]
 PROGRAM = """
-import json, ucd
+import json, ucd, ucd_models
+assert ucd_models.Distribution((4, 6), 2, ucd_models.Shard(0)).local_shape(1) == (2, 6)
 assert bytes(ucd.pack(memoryview(b'abcdef')[::2])) == b'ace'
 print(json.dumps([backend._asdict() for backend in ucd.backends()]))
 """
@@ -61,9 +62,14 @@ class Wheel(unittest.TestCase):
             'env', path, python, '-m', 'pip', 'wheel', '--no-build-isolation', '--no-deps', '--wheel-dir', FOLDER / 'wheels',
             f'-Cbuild-dir={FOLDER / "build"}', *(f'-Csetup-args={setting}' for setting in QUICK + BACKENDS), SOURCE / 'python',
         )  # fmt: skip
-        (wheel,) = (FOLDER / 'wheels').glob('*.whl')
+        run(
+            'env', path, python, '-m', 'pip', 'wheel', '--no-build-isolation', '--no-deps', '--wheel-dir', FOLDER / 'wheels',
+            SOURCE / 'python-models',
+        )  # fmt: skip
+        wheels = list((FOLDER / 'wheels').glob('*.whl'))
+        self.assertEqual(len(wheels), 2)
         fresh = environment('fresh')
-        run(fresh, '-m', 'pip', 'install', '--no-index', '--no-deps', wheel)
+        run(fresh, '-m', 'pip', 'install', '--no-index', *wheels)
         backends = {backend['name']: backend for backend in json.loads(run(fresh, '-c', PROGRAM))}
         reason = backends[PLUGIN]['reason']
         self.assertNotIn('not found in', reason)

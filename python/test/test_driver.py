@@ -21,7 +21,7 @@ class Array:
 
 def to_host(array, **how):
     # Without a GPU the address is not the device's, so nothing of it may move: count is 0.
-    assert ucd.pack_into(array, bytearray(8), type=ucd.BYTE, count=0, **how) == 0
+    assert ucd.pack_into(array, bytearray(8), type=ucd.types.BYTE, count=0, partial=True, **how) == 0
 """
 
 
@@ -51,7 +51,7 @@ def test_streams_without_a_method_are_waited_for(says):
     assert says('to_host(Array(), stream=0x700)') == ['wait 0x700']
     assert says('to_host(Array(stream=None))') == []
     assert says('class S:\n __cuda_stream__ = (0, 0x900)\nto_host(Array(), stream=S())') == ['wait 0x900']
-    both = 'assert ucd.copy(Array((0,), stream=0x500), bytearray(8)) == 0'
+    both = 'assert ucd.copy_bytes(Array((0,), stream=0x500), bytearray(8)) == 0'
     assert says(both) == ['wait 0x500']
 
 

@@ -58,6 +58,7 @@ Exchange._fields_ = [
 
 _MANAGED = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(ctypes.POINTER(Managed)))
 _STREAM = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.c_int32, ctypes.c_int32, ctypes.POINTER(ctypes.c_void_p))
+_BORROWED = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.POINTER(Tensor))
 _DELETER = ctypes.PYFUNCTYPE(None, ctypes.POINTER(Managed))
 _capsule = ctypes.pythonapi.PyCapsule_New
 _capsule.restype, _capsule.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
@@ -73,10 +74,11 @@ class Library:
         self.stream, self.streams_asked = 0x7000, 0
         self.changes = {}  # fields that are given other values than the true ones
         self.refuses = False
-        self._functions = [_MANAGED(self._export), _STREAM(self._current), _DELETER(self._delete)]
-        managed, stream, self._deleter = [ctypes.cast(f, ctypes.c_void_p).value for f in self._functions]
+        self._functions = [_MANAGED(self._export), _STREAM(self._current), _DELETER(self._delete), _BORROWED(self._lend)]
+        managed, stream, self._deleter, borrowed = [ctypes.cast(f, ctypes.c_void_p).value for f in self._functions]
+        self.lent = 0
         self.name = name
-        self.table = Exchange(version, 3, None, None, managed, None, None, stream if with_current_stream else None)
+        self.table = Exchange(version, 3, None, None, managed, None, borrowed, stream if with_current_stream else None)
         self.Array = self.new_class()
 
     def new_class(self):
@@ -88,9 +90,7 @@ class Library:
 
         return Array
 
-    def _export(self, array, made):
-        if self.refuses:
-            return -1
+    def _made(self, array):
         view = array.array
         keep = Managed()
         ndim = view.ndim
@@ -103,8 +103,22 @@ class Library:
         )  # fmt: skip
         for field, value in self.changes.items():
             setattr(keep if hasattr(Managed, field) else keep.tensor, field, value)
-        self.live[ctypes.addressof(keep)] = (keep, shape, strides, view)
-        made[0] = ctypes.pointer(keep)
+        return keep, shape, strides, view
+
+    def _export(self, array, made):
+        if self.refuses:
+            return -1
+        found = self._made(array)
+        self.live[ctypes.addressof(found[0])] = found
+        made[0] = ctypes.pointer(found[0])
+        return 0
+
+    def _lend(self, array, tensor):
+        if self.refuses:
+            return -1
+        array.made = self._made(array)  # lives as long as the array
+        tensor[0] = array.made[0].tensor
+        self.lent += 1
         return 0
 
     def _current(self, device_type, device, stream):
@@ -178,7 +192,29 @@ def test_hostile_tensors(library, changes, error):
 
 def test_tensors_without_elements_need_no_memory(library):
     library.changes = {'data': None}
-    assert ucd.pack_into(library.Array(np.zeros((0, 3))), bytearray(8)) == 0
+    assert ucd.pack_into(library.Array(np.zeros((0, 3))), bytearray(0)) == 0
+
+
+def test_borrowed_tensors_are_read_as_owned_ones(library):
+    """Small arrays of a class that is known are borrowed, which does not say whether they are read-only."""
+    source = library.Array(np.arange(6.0).reshape(2, 3)[:, ::2])
+    out = np.zeros((2, 2))
+    ucd.copy(source, out)
+    lent = library.lent
+    ucd.copy(source, out)
+    assert library.lent == lent + 1 and out.tolist() == [[0, 2], [3, 5]]
+    assert ucd.pack(source).tolist() == [0, 2, 3, 5] and type(ucd.cast(source, 'f4')) is np.ndarray
+    frozen = library.Array(np.zeros((2, 2)))
+    ucd.copy(out, frozen)
+    assert frozen.array.tolist() == out.tolist()
+    library.changes = {'flags': 1}
+    for call in (ucd.copy, ucd.unpack):
+        with pytest.raises(BufferError, match='dst is read-only'):
+            call(out, frozen)
+    library.changes = {}
+    library.refuses = True
+    with pytest.raises(BufferError, match='said nothing'):
+        ucd.copy(source, out)
 
 
 def test_failures_of_the_producer_are_passed_on(library):
@@ -270,7 +306,7 @@ def test_streams(library, monkeypatch, no_driver):
     library.changes = {'device_type': CUDA}
     source, out = library.Array(np.zeros(3)), library.Array(np.zeros(3))
     asked = library.streams_asked
-    nothing = {'type': ucd.BYTE, 'count': 0}  # which may move without a backend
+    nothing = {'type': ucd.types.BYTE, 'count': 0, 'partial': True}  # which may move without a backend
     with pytest.raises(ucd.NotSupported, match='cuda'):
         ucd.pack_into(source, out, **nothing)
     assert library.streams_asked == asked + 1 and not told

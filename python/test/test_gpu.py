@@ -12,7 +12,7 @@ import pytest
 
 import ucd
 from libraries import CuPy, Numba, Torch
-from ucd.cache import Cache, Relayout
+from ucd_models.cache import Cache, Relayout
 
 
 def _available(library):
@@ -141,13 +141,13 @@ def test_without_an_order_the_race_shows(torch):
 
 
 def test_what_ends_on_the_host_waits(torch):
-    """copy, requests and pageable memory: done on return, whatever the current stream has enqueued."""
+    """Requests and pageable memory: done on return, whatever the current stream has enqueued."""
     stream = torch.cuda.Stream()
     host, other = np.zeros(SHAPE[::-1], np.float32), torch.zeros(SHAPE[::-1], device='cuda')
     calls = {
         'pack_into': lambda source: ucd.pack_into(source.T, host),
-        'copy': lambda source: ucd.copy(source.T, host),
-        'request': lambda source: ucd.icopy(source.T, host).wait(),
+        'copy': lambda source: ucd.copy_bytes(source.T, host),
+        'request': lambda source: ucd.icopy_bytes(source.T, host).wait(),
         'batch': lambda source: ucd.Batch.pack([(source.T, host)]).run(),
         'device': lambda source: ucd.copy(source.T, other) and ucd.copy(other, host),
     }
@@ -257,12 +257,12 @@ def test_memories(torch, cupy):
         for target in arrays:
             if source is target:
                 continue
-            ucd.copy(np.arange(6.0), source)
-            ucd.copy(np.zeros(6), target)
+            ucd.copy_bytes(np.arange(6.0), source)
+            ucd.copy_bytes(np.zeros(6), target)
             (ucd.pack_into if target is not device else ucd.unpack)(source, target)
             torch.cuda.synchronize()
             seen = np.zeros(6)
-            ucd.copy(target, seen)
+            ucd.copy_bytes(target, seen)
             assert seen.tolist() == list(range(6)), (ucd.memory(source), ucd.memory(target))
 
 
@@ -278,8 +278,8 @@ def test_managed_memory_is_in_stream_order(cupy):
     for value in (1, 2, 3):
         for call in (
             lambda: ucd.pack_into(managed.T, host),
-            lambda: ucd.copy(managed, host),
-            lambda: ucd.pack_into(managed, other) and ucd.copy(other, host),
+            lambda: ucd.copy_bytes(managed, host),
+            lambda: ucd.pack_into(managed, other) and ucd.copy_bytes(other, host),
         ):
             with stream:
                 managed.fill(0)
@@ -299,17 +299,104 @@ def test_strides_of_cupy(cupy):
 
 
 def test_pinned_memory_is_in_stream_order(torch):
+    """With non_blocking; without, the call returns when it may be read."""
     stream = torch.cuda.Stream()
     source, out = torch.zeros(SHAPE, device='cuda'), torch.zeros(SHAPE[::-1]).pin_memory()
-    ucd.pack_into(source.T, out)
+    calls = {
+        'pack_into': lambda **how: ucd.pack_into(source.T, out, **how),
+        'copy': lambda **how: ucd.copy(source.T, out, **how),
+        'copy_bytes': lambda **how: ucd.copy_bytes(source.T, out, **how),
+        'batch': lambda **how: ucd.Batch.copy([(source.T, out)]).run(**how),
+    }
+    for value, call in enumerate(calls.values(), 1):
+        call()
+        torch.cuda.synchronize()
+        hold(torch, stream)
+        with torch.cuda.stream(stream):
+            source.fill_(value)
+            call(non_blocking=True)
+        assert not stream.query()
+        stream.synchronize()
+        assert (out == value).all()
+        hold(torch, stream)
+        with torch.cuda.stream(stream):
+            source.fill_(-value)
+            call()
+        assert (out == -value).all()
+
+
+DEVICE_CALLS = {
+    'copy': lambda s, o, **how: ucd.copy(s.T, o, **how),
+    'copy, converted': lambda s, o, **how: ucd.copy(s.T, o, convert=True, **how),
+    'copy_bytes': lambda s, o, **how: ucd.copy_bytes(s.T, o, **how),
+    'pack_into': lambda s, o, **how: ucd.pack_into(s.T, o, **how),
+    'unpack': lambda s, o, **how: ucd.unpack(s, o.view(SHAPE), **how),
+    'gather_into': lambda s, o, **how: ucd.gather_into(s, torch_range(s), o, **how),
+}
+
+
+def torch_range(like):
+    import torch
+
+    return torch.arange(len(like), device=like.device)
+
+
+@pytest.mark.parametrize('name', DEVICE_CALLS)
+def test_calls_on_a_device_enqueue_and_wait_only_if_told(torch, name):
+    stream = torch.cuda.Stream()
+    source = torch.zeros(SHAPE, device='cuda')
+    out = torch.zeros(SHAPE[::-1], device='cuda', dtype=torch.float64 if 'converted' in name else torch.float32)
+    call = DEVICE_CALLS[name]
+    call(source, out)
     torch.cuda.synchronize()
-    hold(torch, stream)
+    for value, how in ((1, {}), (2, {'wait': True})):
+        with torch.cuda.stream(stream):
+            torch_range(source)  # memory of this stream
+            hold(torch, stream)
+            source.fill_(value)
+            call(source, out, **how)
+        assert stream.query() == bool(how)
+        stream.synchronize()
+        assert (out == value).all()
+
+
+def test_cast_on_a_device_enqueues(torch):
+    stream, source = torch.cuda.Stream(), torch.zeros(SHAPE, device='cuda')
+    ucd.cast(source.T, torch.float16)
+    torch.cuda.synchronize()
     with torch.cuda.stream(stream):
-        source.fill_(3)
-        ucd.pack_into(source.T, out)
+        torch.empty(SHAPE[::-1], device='cuda', dtype=torch.float16)
+        hold(torch, stream)
+        source.fill_(5)
+        made = ucd.cast(source.T, torch.float16)
     assert not stream.query()
     stream.synchronize()
-    assert (out == 3).all()
+    assert made.dtype == torch.float16 and (made == 5).all()
+
+
+def test_sides_on_a_device_that_overlap(torch):
+    memory = torch.arange(1000, device='cuda', dtype=torch.float32)
+    before = memory.clone()
+    ucd.copy(memory[:-1], memory[1:])
+    assert torch.equal(memory[1:], before[:-1])
+    square = torch.arange(64 * 64, device='cuda').view(64, 64)
+    before = square.clone()
+    ucd.copy(square.T, square)
+    assert torch.equal(square, before.T)
+    other = torch.cuda.Stream()
+    ucd.copy(square.T, square, stream=other)
+    assert torch.equal(square, before)
+    pool = torch.arange(60, device='cuda').view(10, 6)
+    before = pool.clone()
+    ucd.gather_into(pool, [7, 0, 3], pool[:3])
+    assert torch.equal(pool[:3], before[[7, 0, 3]])
+
+
+def test_indices_on_a_device_of_any_form(torch):
+    pool = torch.randn(20, 5, device='cuda')
+    many = torch.tensor([3, 9, 0, 9, 7, 9], device='cuda')
+    for indices in (many[::2], many.to(torch.int16)[::2], many.to(torch.uint8)[::2].contiguous(), [3, 0, 7]):
+        assert torch.equal(ucd.gather(pool, indices), pool[[3, 0, 7]])
 
 
 def test_graphs_of_torch(torch):
@@ -612,14 +699,14 @@ def test_no_leaks(torch, cupy):
     indices = torch.tensor([3, 1], device='cuda')
 
     def everything(i):
-        ucd.pack_into(tensor[:, i % 50 :], out)
+        ucd.pack_into(tensor[:, i % 50 :], out, partial=True)
         ucd.unpack(out, tensor.T)
         ucd.gather(tensor, indices)
-        ucd.pack_into(array[:, :: 1 + i % 7], target)
+        ucd.pack_into(array[:, :: 1 + i % 7], target, partial=True)
         ucd.pack(tensor[i % 8])
         if i % 100 == 0:
             torch.cuda.synchronize()
-            ucd.copy(tensor, target.view('f4')[:480])
+            ucd.copy_bytes(tensor, target.view('f4')[:480])
             ucd.ipack_into(tensor, out).wait()
             batch = ucd.Batch([('pack', tensor.T, out), ('copy', tensor, torch.zeros_like(tensor.T).T)])
             batch.run()

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ucd
+import ucd_models
 from libraries import LIBRARIES, Placed
 from views import filled, views
 
@@ -76,11 +77,11 @@ def test_host_and_library(library, data):
 def test_copy(library, data):
     view = drawn(data, library, writable=True)
     source, target = Placed(library, view), Placed(library, filled(view.shape[::-1], view.dtype, 5).T)
-    assert ucd.copy(source.view, target.view) == view.nbytes
+    assert ucd.copy_bytes(source.view, target.view) == view.nbytes
     target.mirror[...] = view
     assert target.bytes() == target.host.tobytes()
     host = np.empty(view.shape, view.dtype)
-    assert ucd.icopy(source.view, host).wait() == view.nbytes
+    assert ucd.icopy_bytes(source.view, host).wait() == view.nbytes
     assert host.tobytes() == view.tobytes()
 
 
@@ -157,12 +158,12 @@ def test_types_at_an_address(library, data):
 def test_redistribution(library, data):
     whole = filled((data.draw(st.integers(1, 12)), data.draw(st.integers(1, 9))), 'f4')
     ranks = data.draw(st.tuples(st.integers(1, 4), st.integers(1, 4)))
-    before = ucd.Distribution(whole.shape, ranks[0], ucd.Shard(0))
-    after = ucd.Distribution(whole.shape, ranks[1], ucd.Cyclic(1, block=2))
+    before = ucd_models.Distribution(whole.shape, ranks[0], ucd_models.Shard(0))
+    after = ucd_models.Distribution(whole.shape, ranks[1], ucd_models.Cyclic(1, block=2))
     block = -(-whole.shape[0] // ranks[0])
     parts = [Placed(library, whole[k * block : (k + 1) * block]) for k in range(ranks[0])]
     targets = [Placed(library, np.zeros(after.local_shape(rank), 'f4')) for rank in range(ranks[1])]
-    ucd.redistribute([p.view for p in parts], before, after, [t.view for t in targets])
+    ucd_models.redistribute([p.view for p in parts], before, after, [t.view for t in targets])
     for rank, target in enumerate(targets):
         owned = [j for j in range(whole.shape[1]) if j // 2 % ranks[1] == rank]
         target.mirror[...] = whole[:, owned]

@@ -82,8 +82,8 @@ def test_types_from_mpi(drawn):
 
 
 def test_predefined_datatypes():
-    assert ucd.Type.from_mpi(MPI.DOUBLE) is ucd.DOUBLE and ucd.Type.from_mpi(MPI.TWOINT) is ucd.TWOINT
-    assert ucd.Type.from_mpi(MPI.INTEGER) is ucd.INT32_T and ucd.Type.from_mpi(MPI.PACKED) is ucd.BYTE
+    assert ucd.Type.from_mpi(MPI.DOUBLE) is ucd.types.DOUBLE and ucd.Type.from_mpi(MPI.TWOINT) is ucd.types.TWOINT
+    assert ucd.Type.from_mpi(MPI.INTEGER) is ucd.types.INT32_T and ucd.Type.from_mpi(MPI.PACKED) is ucd.types.BYTE
     for type in ucd.predefined.values():
         datatype = type.to_mpi()
         assert datatype.Get_size() == type.size and datatype.Get_extent()[1] == type.extent

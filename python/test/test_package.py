@@ -1,4 +1,4 @@
-"""The package as a whole: imports, stubs, examples, and what the guide shows."""
+"""The packages as a whole: imports, stubs, names, examples, and what the guides show."""
 
 import ast
 import json
@@ -14,8 +14,12 @@ import notebooks
 import pytest
 
 import ucd
+import ucd_models
 
 SOURCE = pathlib.Path(os.environ.get('UCD_SOURCE', pathlib.Path(__file__).parents[2]))
+PACKAGES = {ucd: SOURCE / 'python/ucd', ucd_models: SOURCE / 'python-models/ucd_models'}
+EXTENSIONS = {'_core': PACKAGES[ucd], '_routes': PACKAGES[ucd_models]}
+each_package = pytest.mark.parametrize('package', PACKAGES, ids=lambda package: package.__name__)
 
 
 def run(*arguments, **options):
@@ -26,7 +30,7 @@ def run(*arguments, **options):
 
 def test_nothing_is_imported_that_was_not_handed_in():
     heavy = {'numpy', 'torch', 'cupy', 'numba', 'mpi4py', 'asyncio'}
-    program = f'import sys, ucd; print(*({heavy} & set(sys.modules)))'
+    program = f'import sys, ucd_models; print(*({heavy} & set(sys.modules)))'
     assert run('-c', program).split() == []
 
 
@@ -61,28 +65,75 @@ def test_which_wheels_use_the_stable_abi(monkeypatch, version, free_threaded, st
     assert given == [{'setup-args': ['-Da=b', allowed]}]
 
 
-def test_names():
-    assert all(hasattr(ucd, name) for name in ucd.__all__)
-    public = [getattr(ucd, name) for name in ucd.__all__]
+@each_package
+def test_names(package):
+    assert all(hasattr(package, name) for name in package.__all__)
+    public = [getattr(package, name) for name in package.__all__]
     assert all(thing.__doc__ for thing in public if callable(thing))
 
 
-def imports_of(path):
+def imports_of(path, package):
     """The modules of the package that one imports anywhere, for type checkers too."""
     for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and node.module == 'ucd':
+        if isinstance(node, ast.ImportFrom) and node.module == package:
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and (node.module or '').startswith('ucd.'):
-            yield node.module.removeprefix('ucd.')
+        elif isinstance(node, ast.ImportFrom) and (node.module or '').startswith(f'{package}.'):
+            yield node.module.removeprefix(f'{package}.')
 
 
-def test_no_module_imports_itself_by_way_of_others():
-    files = (SOURCE / 'python/ucd').glob('_*.py')
-    imports = {path.stem: set(imports_of(path)) for path in files if path.stem != '__init__'}
+@each_package
+def test_no_module_imports_itself_by_way_of_others(package):
+    paths = [path for path in PACKAGES[package].glob('*.py') if path.stem != '__init__']
+    imports = {path.stem: set(imports_of(path, package.__name__)) for path in paths}
     while lowest := {name for name, needs in imports.items() if not needs & imports.keys()}:
         for name in lowest:
             del imports[name]
     assert not imports, 'these import each other'
+
+
+def test_models_use_public_names_of_ucd_alone():
+    """Those of ucd.__all__, of public modules, and of what these give."""
+    for path in PACKAGES[ucd_models].glob('*.py'):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == 'ucd':
+                assert node.attr in ucd.__all__, (path.name, node.attr)
+        for name in imports_of(path, 'ucd'):
+            module = PACKAGES[ucd] / f'{name}.py'
+            assert name in ucd.__all__ or not name.startswith('_') and module.exists(), (path.name, name)
+
+
+def test_names_of_before():
+    names = [name for name in ucd_models.__all__ if name not in ('Scales', 'cast', 'copy', 'weights')]  # which are new
+    program = f"""
+import warnings
+with warnings.catch_warnings(record=True) as said:
+    warnings.simplefilter('always')
+    import sys, ucd
+    assert 'ucd_models' not in sys.modules and ucd.FLOAT is ucd.types.FLOAT
+    from ucd import BYTE, cache, Shard
+    from ucd.cache import Format
+    from ucd.checkpoint import open
+    import ucd_models
+    assert all(getattr(ucd, name) is getattr(ucd_models, name) for name in {names} if name not in ('cache', 'checkpoint'))
+    assert Shard is ucd_models.Shard and cache is ucd_models.cache and Format is cache.Format
+assert all(w.category is DeprecationWarning and w.filename == '<string>' for w in said), said
+print(*dict.fromkeys(str(w.message) for w in said), sep='\\n')
+"""
+    told = run('-c', program).splitlines()
+    assert 'ucd.FLOAT is ucd.types.FLOAT now' in told and 'ucd.cache is ucd_models.cache now' in told
+    assert 'ucd.Shard is ucd_models.Shard now' in told and len(told) == len(names) + 2
+    with pytest.raises(AttributeError, match="module 'ucd' has no attribute 'Sharded'"):
+        ucd.Sharded
+    run('-c', """
+import sys, ucd
+sys.path = [folder for folder in sys.path if 'python-models' not in folder]
+try:
+    ucd.redistribute
+except ImportError as error:
+    assert str(error) == 'ucd_models is in a package of its own: pip install ucd-models', error
+else:
+    raise AssertionError
+""")
 
 
 def examples(ending):
@@ -120,16 +171,17 @@ def test_the_guide(page):
     assert checked > 3
 
 
-def test_stubs():
+@each_package
+def test_stubs(package):
     pytest.importorskip('mypy')
-    config = str(SOURCE / 'python/pyproject.toml')
-    environment = {**os.environ, 'MYPYPATH': str(SOURCE / 'python')}
-    run('-m', 'mypy', '--config-file', config, '--cache-dir', os.devnull, '-p', 'ucd', env=environment)
+    config = str(PACKAGES[package].parent / 'pyproject.toml')
+    environment = {**os.environ, 'MYPYPATH': ':'.join(str(folder.parent) for folder in PACKAGES.values())}
+    run('-m', 'mypy', '--config-file', config, '--cache-dir', os.devnull, '-p', package.__name__, env=environment)
 
 
-def arguments_of_stubs():
-    """The argument names of each function and method in the stub, by its name."""
-    tree = ast.parse((SOURCE / 'python/ucd/_core.pyi').read_text())
+def arguments_of_stubs(path):
+    """The argument names of each function and method in a stub, by its name."""
+    tree = ast.parse(path.read_text())
     functions = [(node.name, node) for node in tree.body if isinstance(node, ast.FunctionDef)]
     for owner in (node for node in tree.body if isinstance(node, ast.ClassDef)):
         functions += [(f'{owner.name}.{n.name}', n) for n in owner.body if isinstance(n, ast.FunctionDef)]
@@ -138,11 +190,13 @@ def arguments_of_stubs():
     }
 
 
-def test_stubs_are_those_of_the_extension():
+@pytest.mark.parametrize('extension', [ucd._core, ucd_models._routes], ids=lambda module: module.__name__)
+def test_stubs_are_those_of_the_extension(extension):
     """nanobind's docstrings begin with the signature."""
-    found = arguments_of_stubs()
-    for name in (n for n in dir(ucd._core) if callable(getattr(ucd._core, n)) and not n.startswith('_')):
-        thing = getattr(ucd._core, name)
+    short = extension.__name__.rpartition('.')[2]
+    found = arguments_of_stubs(EXTENSIONS[short] / f'{short}.pyi')
+    for name in (n for n in dir(extension) if callable(getattr(extension, n)) and not n.startswith('_')):
+        thing = getattr(extension, name)
         methods = [m for m in vars(thing) if not m.startswith('_')] if isinstance(thing, type) else []
         for full in [f'{name}.{m}' for m in methods] if isinstance(thing, type) else [name]:
             assert full in found, full

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import ucd
+import ucd_models
 from test_arrays import Interface, Producer
 from test_exchange import CUDA, LIBRARY, Divided, library  # noqa: F401 -- a fixture
 from views import filled
@@ -201,8 +202,8 @@ def first_dimension(array):
 
 def redistributed(array):
     shape, _ = ucd._core.shape_and_strides(array)
-    one = ucd.Distribution(shape, 1, ucd.Replicate())
-    return ucd.pack(ucd.redistribute([array], one, one)[0])
+    one = ucd_models.Distribution(shape, 1, ucd_models.Replicate())
+    return ucd.pack(ucd_models.redistribute([array], one, one)[0])
 
 
 # What gives an array's packed bytes: functions of the array and their number.
@@ -216,8 +217,8 @@ READERS = {
     'Batch.pack, start': written(lambda a, out: ucd.Batch.pack([(a, out)]).start().wait()),
     'Batch.copy': written(lambda a, out: ucd.Batch.copy([(a, out)]).run()),
     'Batch': written(lambda a, out: ucd.Batch([('pack', a, out)]).run()),
-    'copy, from': written(lambda a, out: ucd.copy(a, out)),
-    'icopy, from': written(lambda a, out: ucd.icopy(a, out).wait()),
+    'copy, from': written(lambda a, out: ucd.copy_bytes(a, out)),
+    'icopy, from': written(lambda a, out: ucd.icopy_bytes(a, out).wait()),
     'gather': lambda a, n: raw(ucd.gather(a, first_dimension(a))),
     'gather_into': written(lambda a, out: ucd.gather_into(a, first_dimension(a), out)),
     'redistribute': lambda a, n: raw(redistributed(a)),
@@ -234,8 +235,8 @@ WRITERS = {
     'Batch.unpack, run': lambda data, a: ucd.Batch.unpack([(data, a)]).run(),
     'Batch.unpack, start': lambda data, a: ucd.Batch.unpack([(data, a)]).start().wait(),
     'Batch.copy, to': lambda data, a: ucd.Batch.copy([(data, a)]).run(),
-    'copy, to': lambda data, a: ucd.copy(data, a),
-    'icopy, to': lambda data, a: ucd.icopy(data, a).wait(),
+    'copy, to': lambda data, a: ucd.copy_bytes(data, a),
+    'icopy, to': lambda data, a: ucd.icopy_bytes(data, a).wait(),
     'scatter': lambda data, a: ucd.scatter(data, a, first_dimension(a)),
 }
 # What takes an array as the packed one: of its whole memory, padding included.
@@ -278,7 +279,7 @@ def test_every_protocol_and_function(make):
         for call in (
             lambda: ucd.pack_into(case.array, bytearray(case.size), op='sum'),
             lambda: ucd.unpack(bytes(case.size), case.array, op='max'),
-            lambda: ucd.copy(case.array, make().array, op='min'),
+            lambda: ucd.copy_bytes(case.array, make().array, op='min'),
         ):
             with pytest.raises(ucd.NotSupported):
                 call()
@@ -430,13 +431,13 @@ def device_calls(make, host, hints):
     for other in (lambda: host, make):
         yield lambda: ucd.pack_into(make(), other(), hints=hints)
         yield lambda: ucd.pack_into(other(), make(), hints=hints)
-        yield lambda: ucd.pack_into(make(), other(), type=ucd.DOUBLE, offset=3, op='sum', hints=hints)
+        yield lambda: ucd.pack_into(make(), other(), type=ucd.types.DOUBLE, offset=3, partial=True, op='sum', hints=hints)
         yield lambda: ucd.unpack(make(), other(), hints=hints)
         yield lambda: ucd.unpack(other(), make(), hints=hints)
-        yield lambda: ucd.copy(make(), other(), hints=hints)
-        yield lambda: ucd.copy(other(), make(), hints=hints)
-        yield lambda: ucd.icopy(make(), other(), hints=hints)
-        yield lambda: ucd.icopy(other(), make(), hints=hints)
+        yield lambda: ucd.copy_bytes(make(), other(), hints=hints)
+        yield lambda: ucd.copy_bytes(other(), make(), hints=hints)
+        yield lambda: ucd.icopy_bytes(make(), other(), hints=hints)
+        yield lambda: ucd.icopy_bytes(other(), make(), hints=hints)
         yield lambda: ucd.ipack_into(make(), other(), hints=hints)
         yield lambda: ucd.ipack_into(other(), make(), hints=hints)
         yield lambda: ucd.iunpack(make(), other(), hints=hints)
@@ -447,29 +448,34 @@ def device_calls(make, host, hints):
         yield lambda: ucd.Batch.unpack([(other(), make())], hints=hints)
         yield lambda: ucd.Batch.copy([(make(), other())], hints=hints)
         yield lambda: ucd.Batch.copy([(other(), make())], hints=hints)
-        yield lambda: ucd.gather_into(make(), some, other(), hints=hints)
-        yield lambda: ucd.gather_into(other(), some, make(), hints=hints)
-        yield lambda: ucd.scatter(make(), other(), some, hints=hints)
-        yield lambda: ucd.scatter(other(), make(), some, hints=hints)
+        yield lambda: ucd.gather_into(make(), some, other(), partial=True, hints=hints)
+        yield lambda: ucd.gather_into(other(), some, make(), partial=True, hints=hints)
+        yield lambda: ucd.scatter(make(), other(), some, partial=True, hints=hints)
+        yield lambda: ucd.scatter(other(), make(), some, partial=True, hints=hints)
+        yield lambda: ucd.copy(make(), other(), hints=hints)
+        yield lambda: ucd.copy(other(), make(), hints=hints)
+        yield lambda: ucd.icopy(make(), other(), hints=hints)
     indices = lambda: make('i8', (2,))  # noqa: E731
     pages = lambda: ucd.Type.indexed_block_ref(1, indices(), 8, 0, 96, 'float64')  # noqa: E731
     yield lambda: ucd.gather(host, indices(), hints=hints)
-    yield lambda: ucd.gather_into(host, indices(), host, hints=hints)
-    yield lambda: ucd.scatter(host, host, indices(), hints=hints)
+    two = np.zeros((2, 4))
+    yield lambda: ucd.gather_into(host, indices(), two, hints=hints)
+    yield lambda: ucd.scatter(two, host, indices(), hints=hints)
+    few = np.zeros(2)
     yield lambda: ucd.pack(host, type=pages(), hints=hints)
-    yield lambda: ucd.unpack(host, host, type=ucd.Type.struct([1], [0], [ucd.Type.dup(pages())]), hints=hints)
-    yield lambda: ucd.copy(host, host, src_type=pages(), hints=hints)
-    yield lambda: ucd.icopy(host, host, dst_type=pages(), hints=hints)
-    yield lambda: ucd.ipack_into(host, host, type=pages(), hints=hints)
-    yield lambda: ucd.iunpack(host, host, type=pages(), hints=hints)
-    yield lambda: ucd.Batch.pack([(host, host, pages())], hints=hints)
-    yield lambda: ucd.Batch.copy([(host, host, None, 1, pages(), 1)], hints=hints)
+    yield lambda: ucd.unpack(few, host, type=ucd.Type.struct([1], [0], [ucd.Type.dup(pages())]), hints=hints)
+    yield lambda: ucd.copy_bytes(host, host, src_type=pages(), hints=hints)
+    yield lambda: ucd.icopy_bytes(host, host, dst_type=pages(), hints=hints)
+    yield lambda: ucd.ipack_into(host, few, type=pages(), hints=hints)
+    yield lambda: ucd.iunpack(few, host, type=pages(), hints=hints)
+    yield lambda: ucd.Batch.pack([(host, few, pages())], hints=hints)
+    yield lambda: ucd.Batch.copy([(few, host, None, 1, pages(), 1)], hints=hints)
     yield lambda: ucd.memory(make())
     yield lambda: ucd.pack(make(), hints=hints)
     yield lambda: ucd.gather(make(), some, hints=hints)
-    shard = ucd.Distribution((3, 4), 1, ucd.Replicate())
-    yield lambda: ucd.redistribute([make()], shard, shard, [host], hints=hints)
-    yield lambda: ucd.redistribute([host], shard, shard, [make()], hints=hints)
+    shard = ucd_models.Distribution((3, 4), 1, ucd_models.Replicate())
+    yield lambda: ucd_models.redistribute([make()], shard, shard, [host], hints=hints)
+    yield lambda: ucd_models.redistribute([host], shard, shard, [make()], hints=hints)
 
 
 @pytest.mark.parametrize('hints', HINTS, ids=repr)
@@ -502,8 +508,8 @@ def says(array, hints):
     for name, call in {
         'pack_into': lambda: ucd.pack_into(array, host, hints=hints),
         'unpack': lambda: ucd.unpack(host, array, hints=hints),
-        'copy': lambda: ucd.copy(array, host, hints=hints),
-        'icopy': lambda: ucd.icopy(host, array, hints=hints),
+        'copy': lambda: ucd.copy_bytes(array, host, hints=hints),
+        'icopy': lambda: ucd.icopy_bytes(host, array, hints=hints),
         'ipack_into': lambda: ucd.ipack_into(array, host, hints=hints),
         'iunpack': lambda: ucd.iunpack(host, array, hints=hints),
         'Batch': lambda: ucd.Batch.pack([(array, host)], hints=hints).run(),

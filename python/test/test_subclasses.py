@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import ucd
+import ucd_models
 from ucd import _arrays
 
 
@@ -82,8 +83,8 @@ def test_subclasses_of_tensors(torch, number):
         (ucd.cast(tensor, 'bfloat16'), expected.bfloat16()),
     ):
         assert type(made) is torch.Tensor and torch.equal(made, wanted)
-    one = ucd.Distribution((2, 3), 1, ucd.Replicate())
-    assert torch.equal(ucd.redistribute([tensor], one, one)[0], expected)
+    one = ucd_models.Distribution((2, 3), 1, ucd_models.Replicate())
+    assert torch.equal(ucd_models.redistribute([tensor], one, one)[0], expected)
     assert type(_arrays.new_bytes(tensor, 4)) is torch.Tensor
     ucd.unpack(torch.ones(6), tensor)
     assert (tensor == 1).all()

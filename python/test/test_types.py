@@ -132,7 +132,7 @@ def test_text_is_the_language_of_the_tool(tmp_path):
     field = np.arange(12.0).reshape(3, 4)
     column = ucd.Type.from_text('a = vector(3, 1, 4, double); a  # a column')
     assert ucd.pack(field, type=column).view(float).tolist() == [0.0, 4.0, 8.0]
-    assert column.to_text() == 'vector(3,1,4,double)' and ucd.INT.to_text() == 'int32_t'
+    assert column.to_text() == 'vector(3,1,4,double)' and ucd.types.INT.to_text() == 'int32_t'
     bad = {
         'vector(3,1,4,duble)': r'byte 14: .*; did you mean double\?\n.*\n {15}\^',
         'contig(-1,int)': 'count is -1; it must be >= 0',
@@ -159,7 +159,7 @@ def test_types_by_reference_have_no_text_and_no_picture():
             call()
     for limits in ({'columns': 0}, {'rows': 1001}):
         with pytest.raises(ValueError):
-            ucd.INT.svg(**limits)
+            ucd.types.INT.svg(**limits)
 
 
 def test_struct():
@@ -237,13 +237,13 @@ def test_errors_are_by_status_and_carry_the_sentence():
     with pytest.raises(ucd.NotSupported, match='SUM'):
         ucd.pack_into(np.zeros(3, bool), bytearray(3), op='sum')
     with pytest.raises(ucd.Truncated):
-        ucd.copy(np.zeros(3), np.zeros(2))
+        ucd.copy_bytes(np.zeros(3), np.zeros(2))
     for call in (
         lambda: ucd.Type.indexed([1], [1, 2], 'int32'),
         lambda: ucd.Type.subarray([4], [2], [1], 'int32', 'X'),
         lambda: ucd.pack_into(np.zeros(3), bytearray(3), op='total'),
         lambda: ucd.pack_into(np.zeros(3), bytearray(3), offset=-1),
-        lambda: ucd.pack_into(np.zeros(3), bytearray(3), type=ucd.BYTE, count=-1),
+        lambda: ucd.pack_into(np.zeros(3), bytearray(3), type=ucd.types.BYTE, count=-1),
     ):
         with pytest.raises(ValueError):
             call()
@@ -260,12 +260,12 @@ def test_errors_are_by_status_and_carry_the_sentence():
 
 def test_predefined_types():
     assert len(ucd.predefined) == 62
-    assert all(getattr(ucd, name) is type and name in ucd.__all__ for name, type in ucd.predefined.items())
-    assert ucd.DOUBLE.size == 8 and ucd.DOUBLE.name == 'DOUBLE' and repr(ucd.TWOINT) == 'ucd.TWOINT'
-    assert pickle.loads(pickle.dumps(ucd.DOUBLE)) is ucd.DOUBLE
-    assert ucd._dtypes.of('float8_e4m3fn') is ucd.FLOAT8_E4M3 and ucd._dtypes.of('float8_e5m2') is ucd.FLOAT8_E5M2
-    assert ucd.Type.vector(2, 1, 3, ucd.DOUBLE).name is None
-    assert 'layout' in ucd.Type.vector(2, 1, 3, ucd.DOUBLE).describe()
+    assert {name: getattr(ucd.types, name) for name in ucd.types.__all__} == ucd.predefined
+    assert ucd.types.DOUBLE.size == 8 and ucd.types.DOUBLE.name == 'DOUBLE' and repr(ucd.types.TWOINT) == 'ucd.types.TWOINT'
+    assert pickle.loads(pickle.dumps(ucd.types.DOUBLE)) is ucd.types.DOUBLE
+    assert ucd._dtypes.of('float8_e4m3fn') is ucd.types.FLOAT8_E4M3 and ucd._dtypes.of('float8_e5m2') is ucd.types.FLOAT8_E5M2
+    assert ucd.Type.vector(2, 1, 3, ucd.types.DOUBLE).name is None
+    assert 'layout' in ucd.Type.vector(2, 1, 3, ucd.types.DOUBLE).describe()
 
 
 class TorchDtype:
@@ -283,9 +283,9 @@ TorchDtype.__module__ = 'torch'
 
 def test_dtypes_of_torch():
     expected = {
-        'float64': ucd.DOUBLE, 'float32': ucd.FLOAT, 'float16': ucd.FLOAT16, 'bfloat16': ucd.BFLOAT16,
-        'float8_e4m3fn': ucd.FLOAT8_E4M3, 'int64': ucd.INT64_T, 'uint8': ucd.UINT8_T, 'bool': ucd.C_BOOL,
-        'complex64': ucd.C_COMPLEX,
+        'float64': ucd.types.DOUBLE, 'float32': ucd.types.FLOAT, 'float16': ucd.types.FLOAT16, 'bfloat16': ucd.types.BFLOAT16,
+        'float8_e4m3fn': ucd.types.FLOAT8_E4M3, 'int64': ucd.types.INT64_T, 'uint8': ucd.types.UINT8_T, 'bool': ucd.types.C_BOOL,
+        'complex64': ucd.types.C_COMPLEX,
     }  # fmt: skip
     for name, type in expected.items():
         assert ucd.Type.contiguous(3, TorchDtype(name)).flatten() == ucd.Type.contiguous(3, type).flatten()
@@ -294,11 +294,11 @@ def test_dtypes_of_torch():
 
 
 def test_advice():
-    rows = ucd.Type.hvector(1000, 64, 5000, ucd.BYTE)
+    rows = ucd.Type.hvector(1000, 64, 5000, ucd.types.BYTE)
     assert rows.advice() == {'form': 'boxes', 'segments': 1000, 'boxes': 1, 'bytes': 64000, 'mean_segment': 64}
     assert rows.advice(min_segment=64)['form'] == 'iov'
     assert rows.advice(min_segment=64, max_entries=999)['form'] == 'boxes'
     assert rows.advice(0)['form'] == 'contiguous'
-    assert ucd.Type.vector(9, 1, 2, ucd.INT).advice(2)['form'] == 'pack'
+    assert ucd.Type.vector(9, 1, 2, ucd.types.INT).advice(2)['form'] == 'pack'
     with pytest.raises(ucd.Overflow):
         rows.advice(1 << 62)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import array
 import math
 import sys
 from typing import Any
@@ -72,6 +73,7 @@ def pack(
     count: int = 1,
     hints: _core.Hints | None = None,
     stream: Any = None,
+    wait: bool = False,
 ) -> Any:
     """Packs an array into a new one.
 
@@ -83,11 +85,11 @@ def pack(
     Arguments, errors, and when the work is done: as pack_into.
     """
     if type is None:
-        shape, *element = _core.described(src)
+        shape, *element = _core.described(src, 'src')
         out = new_packed(src, (math.prod(shape),), *element)
     else:
         out = new_bytes(src, type.size * count)
-    _core.pack_into(src, out, type=type, count=count, hints=hints, stream=stream)
+    _core.pack_into(src, out, type=type, count=count, hints=hints, stream=stream, wait=wait)
     return out
 
 
@@ -97,15 +99,17 @@ def cast(
     *,
     saturate: bool = False,
     hints: _core.Hints | None = None,
+    stream: Any = None,
+    wait: bool = False,
 ) -> Any:
     """The elements of an array converted to another type, as a new C-contiguous array: what src.astype(dtype) or
     src.to(dtype) gives, in one pass over any layout, in the memory and of the library of src.
 
     dtype: a dtype of src's library or its name ('float16'); NumPy knows 'bfloat16' only if ml_dtypes is imported.
     Rounds to nearest, ties to even; saturate: what is too large for a floating type becomes its largest finite number.
-    Errors, and when the work is done: as copy.
+    stream, wait, errors, and when the work is done: as copy.
     """
-    shape, *_ = _core.described(src)
+    shape, *_ = _core.described(src, 'src')
     library = library_of(src)
     if library == 'torch':
         torch = sys.modules['torch']
@@ -117,8 +121,22 @@ def cast(
         if numpy is None:
             raise TypeError('cast makes arrays of NumPy, torch or CuPy; none of them is there')
         out = numpy.empty(shape, dtype=dtype)
-    _core.copy(src, out, convert='saturate' if saturate else True, hints=hints)
+    _core.copy(src, out, convert='saturate' if saturate else True, hints=hints, stream=stream, wait=wait)
     return out
+
+
+def plain_indices(indices: Any, stream: Any) -> Any:
+    """A contiguous array of the same indices, in 32 or 64 bits, of a list or of integers in one dimension."""
+    if isinstance(indices, (list, tuple, range)):
+        try:
+            return array.array('q', indices)
+        except (TypeError, OverflowError) as error:
+            raise error.__class__(f'indices must be integers: {error}') from None
+    shape, type, _ = _core.described(indices, 'indices')
+    if len(shape) != 1 or not (type.name or '').startswith(('INT', 'UINT')):
+        what = f'{len(shape)} dimensions of {type.name or "bytes"}'
+        raise TypeError(f'indices have {what}; they must have one dimension of integers')
+    return cast(indices, 'int32', stream=stream) if type.size < 4 else pack(indices, stream=stream)
 
 
 def gather(
@@ -128,19 +146,20 @@ def gather(
     axis: int = 0,
     hints: _core.Hints | None = None,
     stream: Any = None,
+    wait: bool = False,
 ) -> Any:
     """The entries of a pool that indices choose along axis, as a new array: numpy.take(pool,
     indices, axis), in the memory and of the library of pool.
 
     Arguments, errors, and when the work is done: as gather_into.
     """
-    shape, *element = _core.described(pool)
-    counts, _ = _core.shape_and_strides(indices)
-    if len(counts) != 1:
-        raise TypeError(f'indices have {len(counts)} dimensions; they must have one')
+    shape, *element = _core.described(pool, 'pool')
+    if isinstance(indices, (list, tuple, range)):
+        indices = plain_indices(indices, stream)
+    counts, _ = _core.shape_and_strides(indices, 'indices')
     if not -len(shape) <= axis < len(shape):
         raise ValueError(f'axis is {axis}; the pool has {len(shape)} dimensions')
     axis %= len(shape)
     out = new_packed(pool, (*shape[:axis], *counts, *shape[axis + 1 :]), *element)
-    _core.gather_into(pool, indices, out, axis=axis, hints=hints, stream=stream)
+    _core.gather_into(pool, indices, out, axis=axis, hints=hints, stream=stream, wait=wait)
     return out

@@ -1,71 +1,11 @@
 """The extension module: types as mypy sees them. The docstrings are the extension's own."""
 
 from collections.abc import Generator, Iterable
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
+
+_Function = TypeVar('_Function')
 
 predefined: dict[str, Type]
-C_BOOL: Type
-CHAR: Type
-SIGNED_CHAR: Type
-UNSIGNED_CHAR: Type
-WCHAR_T: Type
-BYTE: Type
-SHORT: Type
-UNSIGNED_SHORT: Type
-INT: Type
-UNSIGNED: Type
-LONG: Type
-UNSIGNED_LONG: Type
-LONG_LONG: Type
-UNSIGNED_LONG_LONG: Type
-INT8_T: Type
-INT16_T: Type
-INT32_T: Type
-INT64_T: Type
-UINT8_T: Type
-UINT16_T: Type
-UINT32_T: Type
-UINT64_T: Type
-INT_FAST8_T: Type
-INT_FAST16_T: Type
-INT_FAST32_T: Type
-INT_FAST64_T: Type
-UINT_FAST8_T: Type
-UINT_FAST16_T: Type
-UINT_FAST32_T: Type
-UINT_FAST64_T: Type
-INT_LEAST8_T: Type
-INT_LEAST16_T: Type
-INT_LEAST32_T: Type
-INT_LEAST64_T: Type
-UINT_LEAST8_T: Type
-UINT_LEAST16_T: Type
-UINT_LEAST32_T: Type
-UINT_LEAST64_T: Type
-INTMAX_T: Type
-UINTMAX_T: Type
-SIZE_T: Type
-INTPTR_T: Type
-UINTPTR_T: Type
-PTRDIFF_T: Type
-FLOAT16: Type
-BFLOAT16: Type
-FLOAT: Type
-DOUBLE: Type
-LONG_DOUBLE: Type
-C_COMPLEX: Type
-C_DOUBLE_COMPLEX: Type
-C_LONG_DOUBLE_COMPLEX: Type
-FLOAT_INT: Type
-DOUBLE_INT: Type
-LONG_INT: Type
-TWOINT: Type
-SHORT_INT: Type
-LONG_DOUBLE_INT: Type
-TWOFLOAT: Type
-TWODOUBLE: Type
-FLOAT8_E4M3: Type
-FLOAT8_E5M2: Type
 
 def nodes(type: Type) -> list[tuple[str, list[Any], int, int, int]]: ...
 
@@ -152,30 +92,18 @@ class Request:
     def __await__(self) -> Generator[Any, None, int]: ...
 
 class Batch:
-    def __init__(self, members: Iterable[tuple[Any, ...]], *, op: str | int | None = None, hints: Hints | None = None) -> None: ...
+    def __init__(self, members: Iterable[tuple[Any, ...]], *, op: str | int | None = None, hints: Hints | None = None, partial: bool = False) -> None: ...
     @staticmethod
-    def pack(members: Iterable[tuple[Any, ...]], *, op: str | int | None = None, hints: Hints | None = None) -> Batch: ...
+    def pack(members: Iterable[tuple[Any, ...]], *, op: str | int | None = None, hints: Hints | None = None, partial: bool = False) -> Batch: ...
     @staticmethod
-    def unpack(members: Iterable[tuple[Any, ...]], *, op: str | int | None = None, hints: Hints | None = None) -> Batch: ...
+    def unpack(members: Iterable[tuple[Any, ...]], *, op: str | int | None = None, hints: Hints | None = None, partial: bool = False) -> Batch: ...
     @staticmethod
-    def copy(members: Iterable[tuple[Any, ...]], *, op: str | int | None = None, hints: Hints | None = None) -> Batch: ...
+    def copy(members: Iterable[tuple[Any, ...]], *, op: str | int | None = None, hints: Hints | None = None, partial: bool = False) -> Batch: ...
     def __len__(self) -> int: ...
-    def run(self, *, stream: Any = None) -> int: ...
+    def run(self, *, stream: Any = None, wait: bool = False, non_blocking: bool = False) -> int: ...
     def start(self) -> Request: ...
     def rebase(self, members: Iterable[tuple[Any, Any]], first: int = 0) -> None: ...
 
-class Splits:
-    def __init__(self, splits: Iterable[tuple[int, int, int, tuple[tuple[int, int], ...]]]) -> None: ...
-    def size(self, n: int, part: int) -> int: ...
-
-_Runs = tuple[tuple[int, int, int, int, int, int], ...]
-
-def common(n: int, source: Splits, sender: int, target: Splits, receiver: int) -> _Runs: ...
-def common_with_block(n: int, start: int, length: int, target: Splits, part: int) -> _Runs: ...
-def receivers(n: int, source: Splits, sender: int, target: Splits) -> list[int]: ...
-def senders(n: int, source: Splits, target: Splits, receiver: int) -> list[int]: ...
-def clipped(runs: _Runs, start: int, stop: int) -> _Runs: ...
-def part(runs: _Runs, number: int, parts: int) -> _Runs: ...
 def pack_into(
     src: Any,
     out: Any,
@@ -186,6 +114,9 @@ def pack_into(
     op: str | int | None = None,
     hints: Hints | None = None,
     stream: Any = None,
+    wait: bool = False,
+    non_blocking: bool = False,
+    partial: bool = False,
 ) -> int: ...
 def unpack(
     packed: Any,
@@ -197,8 +128,22 @@ def unpack(
     op: str | int | None = None,
     hints: Hints | None = None,
     stream: Any = None,
+    wait: bool = False,
+    non_blocking: bool = False,
+    partial: bool = False,
 ) -> int: ...
 def copy(
+    src: Any,
+    dst: Any,
+    *,
+    op: str | int | None = None,
+    convert: bool | Literal['saturate'] = False,
+    hints: Hints | None = None,
+    stream: Any = None,
+    wait: bool = False,
+    non_blocking: bool = False,
+) -> int: ...
+def copy_bytes(
     src: Any,
     dst: Any,
     *,
@@ -209,6 +154,9 @@ def copy(
     op: str | int | None = None,
     convert: bool | Literal['saturate'] = False,
     hints: Hints | None = None,
+    stream: Any = None,
+    wait: bool = False,
+    non_blocking: bool = False,
 ) -> int: ...
 def ipack_into(
     src: Any,
@@ -219,6 +167,7 @@ def ipack_into(
     offset: int = 0,
     op: str | int | None = None,
     hints: Hints | None = None,
+    partial: bool = False,
 ) -> Request: ...
 def iunpack(
     packed: Any,
@@ -229,8 +178,17 @@ def iunpack(
     offset: int = 0,
     op: str | int | None = None,
     hints: Hints | None = None,
+    partial: bool = False,
 ) -> Request: ...
 def icopy(
+    src: Any,
+    dst: Any,
+    *,
+    op: str | int | None = None,
+    convert: bool | Literal['saturate'] = False,
+    hints: Hints | None = None,
+) -> Request: ...
+def icopy_bytes(
     src: Any,
     dst: Any,
     *,
@@ -251,6 +209,9 @@ def gather_into(
     op: str | int | None = None,
     hints: Hints | None = None,
     stream: Any = None,
+    wait: bool = False,
+    non_blocking: bool = False,
+    partial: bool = False,
 ) -> int: ...
 def scatter(
     packed: Any,
@@ -261,14 +222,19 @@ def scatter(
     op: str | int | None = None,
     hints: Hints | None = None,
     stream: Any = None,
+    wait: bool = False,
+    non_blocking: bool = False,
+    partial: bool = False,
 ) -> int: ...
+def quickened(general: _Function) -> _Function: ...
 def memory(array: Any) -> str: ...
 def address(array: Any) -> int: ...
 def synchronize(array: Any) -> None: ...
 def element_of(array: Any) -> Type: ...
-def described(array: Any) -> tuple[tuple[int, ...], Type, Any]: ...
-def placed(array: Any) -> tuple[int, tuple[int, ...], tuple[int, ...], Type, Any]: ...
-def shape_and_strides(array: Any) -> tuple[tuple[int, ...], tuple[int, ...]]: ...
+def described(array: Any, what: str = 'the array') -> tuple[tuple[int, ...], Type, Any]: ...
+def placed(array: Any, written: bool = False) -> tuple[int, tuple[int, ...], tuple[int, ...], Type, Any]: ...
+def stream_of(array: Any, stream: Any = None) -> int: ...
+def shape_and_strides(array: Any, what: str = 'the array') -> tuple[tuple[int, ...], tuple[int, ...]]: ...
 def reaches(terms: list[tuple[int, int, int]], first: int, last: int) -> bool | None: ...
 def packed_size(array: Any, type: Type | None = None, count: int = 1) -> int: ...
 def op_is_supported(op: str | int, type: Any, backend: str = 'seq') -> bool: ...

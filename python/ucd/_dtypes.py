@@ -35,6 +35,7 @@ _NAMES = {
     'float16': 'FLOAT16',
     'float32': 'FLOAT',
     'float64': 'DOUBLE',
+    'float4_e2m1fn_x2': 'BYTE',
     'longdouble': 'LONG_DOUBLE',
     'complex64': 'C_COMPLEX',
     'complex128': 'C_DOUBLE_COMPLEX',
@@ -42,7 +43,7 @@ _NAMES = {
 
 
 # Those of the package ml_dtypes, whose kind says nothing.
-_ML_DTYPES = ('bfloat16', 'float8_e4m3fn', 'float8_e5m2')
+_ML_DTYPES = {'BFLOAT16': 'bfloat16', 'FLOAT8_E4M3': 'float8_e4m3fn', 'FLOAT8_E5M2': 'float8_e5m2'}
 
 # What numpy.dtype takes for the elements of a predefined type.
 _DTYPES = {name: f'{kind}{size}' for kind in 'iufcb' for size, name in _KINDS[kind].items()} | {'CHAR': 'S1'}
@@ -79,7 +80,14 @@ def bytes_as_element(count: int) -> Element:
 
 
 def _in_memory(element: Element) -> Any:
-    return element.dtype or _DTYPES.get(element.type.name or '', f'V{element.type.extent}')
+    name = element.type.name or ''
+    return element.dtype or _of_ml_dtypes(name) or _DTYPES.get(name, f'V{element.type.extent}')
+
+
+def _of_ml_dtypes(name: str) -> Any:
+    """The dtype of a predefined type that ml_dtypes has, if that package is imported, as JAX does; else None."""
+    package = sys.modules.get('ml_dtypes')
+    return getattr(package, _ML_DTYPES[name]) if package and name in _ML_DTYPES else None
 
 
 def dtype_of(element: Element) -> Any:
@@ -97,9 +105,13 @@ def _made(dtype: Any) -> Any:
     return numpy.dtype(dtype)
 
 
-@functools.lru_cache(maxsize=1024)
 def packed_dtype(type: Type, dtype: Any) -> Any:
     """The numpy.dtype of a packed element, of which an Element has the type and the dtype."""
+    return _packed_dtype(type, dtype or _of_ml_dtypes(type.name or ''))
+
+
+@functools.lru_cache(maxsize=1024)
+def _packed_dtype(type: Type, dtype: Any) -> Any:
     packed = _without_padding(dtype_of(Element(type, dtype)))
     assert packed.itemsize == type.size, (type, dtype)
     return packed
@@ -160,7 +172,7 @@ def _of_dtype(dtype: Any) -> Element:
         fields = [(name, dtype.fields[name]) for name in dtype.names]
         made = _structure([(name, field[1], _of_dtype(field[0])) for name, field in fields], dtype.itemsize)
         return made or Element(of_bytes(dtype.itemsize), dtype)
-    if dtype.name in _ML_DTYPES:
+    if dtype.name in _ML_DTYPES.values():
         return Element(predefined[_NAMES[dtype.name]], dtype)
     return Element(_of_kind(dtype.kind, dtype.itemsize, dtype.byteorder in ('=', '|', _NATIVE)), dtype)
 
@@ -216,6 +228,12 @@ def of_interface(array: Any, interface: dict[str, Any]) -> Element:
         element = _of_descr(descr)
         return element if element is not None and element.type.extent == itemsize else bytes_as_element(itemsize)
     return _of_typestr(typestr)
+
+
+def of_tensor(array: Any, itemsize: int) -> Element:
+    """Elements that DLPack has no predefined type for: bytes, of the dtype that the array may have."""
+    dtype = _numpy_dtype(array, itemsize)
+    return bytes_as_element(itemsize) if dtype is None else _of_dtype(dtype)
 
 
 def _bytes_of_typestr(typestr: Any) -> int:

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ucd._core import Type
-from ucd._dtypes import Element, Fields
+from ucd._dtypes import Element, Fields, _in_memory, dtype_of
 from ucd._errors import NotSupported
 
 _NATIVE = '<' if sys.byteorder == 'little' else '>'
@@ -67,7 +67,7 @@ def _of_text(text: str) -> Meaning:
     return Meaning((order if order in '<>' else _NATIVE,), (rest,) if rest[0] in 'mM' else ())
 
 
-def require_same(source: Meaning, target: Meaning, what: str) -> None:
+def require_same(source: Meaning, target: Meaning, what: str, source_name: str = 'what it is moved from or to') -> None:
     """Raises NotSupported if bytes of the one mean something else in the other. what: the array to name."""
     for kind, ours, theirs, done in (
         ('the byte order', source.orders, target.orders, 'swapped'),
@@ -75,11 +75,30 @@ def require_same(source: Meaning, target: Meaning, what: str) -> None:
     ):
         if ours and theirs and ours != theirs:
             raise NotSupported(
-                f'{what} and the other side of the move do not agree: {kind} {" ".join(ours)} is moved to '
-                f'{" ".join(theirs)}, and is not {done}. Convert one side by astype'
+                f'{source_name} has {kind} {" ".join(ours)}, and {what} has {" ".join(theirs)}; '
+                f'these are not {done}: convert one side by astype'
             )
 
 
-def require_same_meaning(source: Type, source_dtype: Any, target: Type, target_dtype: Any, what: str) -> None:
-    """As require_same, of two elements as _core.described gives them."""
-    require_same(meaning_of(Element(source, source_dtype)), meaning_of(Element(target, target_dtype)), what)
+def require_same_meaning(source: Type, source_dtype: Any, name: str, target: Type, target_dtype: Any, target_name: str) -> None:
+    """As require_same, of two elements as _core.described gives them, each with the name of its array."""
+    require_same(meaning_of(Element(source, source_dtype)), meaning_of(Element(target, target_dtype)), target_name, name)
+
+
+def require_same_dtype(source: Type, source_dtype: Any, name: str, target: Type, target_dtype: Any, target_name: str) -> None:
+    """Raises ValueError unless two elements have one layout and one meaning."""
+    ours, theirs = Element(source, source_dtype), Element(target, target_dtype)
+    if meaning_of(ours) == meaning_of(theirs) and (source is target or source.flatten() == target.flatten()):
+        return
+    raise ValueError(
+        f'{name} has elements {text_of(ours)}, and {target_name} has {text_of(theirs)}: copy converts with convert=True; '
+        'copy_bytes moves bytes as they are'
+    )
+
+
+def text_of(element: Element) -> str:
+    """An element in words: the name of its type, or its dtype."""
+    dtype = _in_memory(element)
+    if element.type.name and meaning_of(element) in (_BYTES, Meaning((_NATIVE,), ())):
+        return element.type.name
+    return dtype if isinstance(dtype, str) else str(dtype_of(element))

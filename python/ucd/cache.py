@@ -1,28 +1,5 @@
-"""Caches of keys and values in pages: the formats of engines, moves from any format to any other, and descriptor lists.
+"""Where ucd_models.cache was before."""
 
-    prefill = ucd.cache.Cache.of(kv_caches, 'kv page token head dim')            # a tensor for each layer
-    decode = ucd.cache.Cache.of(pool, 'page layer kv head token dim')            # one tensor
-    ucd.cache.relayout(prefill, decode, prefill_pages, decode_pages)
+from ucd import _moved
 
-The guide is docs/guide/caches.md of UCD.
-"""
-
-from ucd._cache_format import Difference, Format, Placed
-from ucd._cache_lists import Descriptors, descriptor_pair, descriptors
-from ucd._cache_moves import Cache, Relayout, relayout
-from ucd._cache_tensor import AXES, Dim, Tensor
-
-__all__ = [
-    'AXES',
-    'Cache',
-    'Descriptors',
-    'Difference',
-    'Dim',
-    'Format',
-    'Placed',
-    'Relayout',
-    'Tensor',
-    'descriptor_pair',
-    'descriptors',
-    'relayout',
-]
+__getattr__ = _moved.attributes_of('ucd_models.cache')

@@ -42,7 +42,7 @@ constexpr const Kind &packs = kinds[0], &unpacks = kinds[1], &copies = kinds[2];
 // way.
 struct Form {
     std::shared_ptr<const Side> side_of(nb::handle array) const {
-        return is_packed ? std::make_shared<const Side>(array, name)
+        return is_packed ? std::make_shared<const Side>(array, nb::none(), name)
                          : std::make_shared<const Side>(array, type, count, nb::none(), name);
     }
     const char *name;
@@ -156,23 +156,20 @@ uint64_t elements_of(ucd_type_t type, uintptr_t count) {
     return elements;
 }
 
-// A copy, unlike other moves, is not cut to what the output has room for.
-void require_room(const Sides &sides, uintptr_t actual_bytes, ucd_op_t op) {
-    const Typed &in = sides[0]->whole, &out = sides[1]->whole;
-    if (in.type == UCD_TYPE__NULL || out.type == UCD_TYPE__NULL) return;
-    if (op == UCD_OP__CONVERT || op == UCD_OP__CONVERT_SAT) {
-        const uint64_t from = elements_of(in.type, in.count), to = elements_of(out.type, out.count);
-        if (from <= to) return;
-        const std::string sentence =
-            "dst has room for " + std::to_string(to) + " elements; src has " + std::to_string(from);
-        raise_status(UCD_ERR__TRUNCATED, sentence.c_str());
-    }
-    uintptr_t size = 0;
-    check(ucd_get_size(in.type, &size));
-    const uintptr_t bytes = size * in.count; // fits: the plan was made
-    if (actual_bytes == bytes) return;
-    const std::string sentence = "dst has room for " + std::to_string(actual_bytes) +
-                                 " bytes; src has " + std::to_string(bytes);
+// Raises Truncated unless both sides have as many bytes, or elements if they are converted.
+void require_same_length(const Sides &sides, ucd_op_t op) {
+    const Side &in = *sides[0], &out = *sides[1];
+    if (in.whole.type == UCD_TYPE__NULL) return require_same_length(out, in, 0);
+    if (out.whole.type == UCD_TYPE__NULL) return require_same_length(in, out, 0);
+    const bool converts = op == UCD_OP__CONVERT || op == UCD_OP__CONVERT_SAT;
+    const auto length = [&](const Side &side) {
+        return converts ? elements_of(side.whole.type, side.whole.count) : side.bytes();
+    };
+    const std::optional<uintptr_t> from = length(in), to = length(out);
+    if (!from || !to || *from == *to) return;
+    const char *const unit = converts ? " elements" : " bytes";
+    const std::string sentence = "dst has " + std::to_string(*to) + unit + ", and src has " +
+                                 std::to_string(*from) + "; partial=True moves what both have";
     raise_status(UCD_ERR__TRUNCATED, sentence.c_str());
 }
 
@@ -184,7 +181,7 @@ using PlanHandle = std::unique_ptr<std::remove_pointer_t<ucd_plan_t>, FreePlan>;
 class Batch {
 public:
     // kind: of all members; nullptr if each begins with the name of its own.
-    Batch(const Kind *kind, nb::handle members, nb::handle op, nb::object hints)
+    Batch(const Kind *kind, nb::handle members, nb::handle op, nb::object hints, bool partial)
         : op_(op_of(op)), hints_(std::move(hints)) {
         auto all = std::make_shared<std::vector<Sides>>();
         bool plain_host = true;
@@ -198,7 +195,10 @@ public:
             });
         info_ = info_of(hints_, plain_host);
         for (std::size_t i = 0; i < all->size(); ++i)
-            at_member(i, [&] { require_usable((*all)[i], info_, op_); });
+            at_member(i, [&] {
+                require_usable((*all)[i], info_, op_);
+                if (!partial) require_same_length((*all)[i], op_);
+            });
         find_device(*all);
         make_plan(*all, op_);
         is_quick_ = plain_host && bytes_ < quick_bytes;
@@ -207,7 +207,7 @@ public:
 
     std::size_t size() const noexcept { return forms_.size(); }
 
-    uintptr_t run_all(nb::handle stream) {
+    uintptr_t run_all(nb::handle stream, bool wait, bool non_blocking) {
         const auto all = sides_.load();
         const Order order =
             all->empty() ? Order() : order_of(first_on_device(*all), reaches_all_, stream);
@@ -220,6 +220,8 @@ public:
             const int rc = ucd_plan_start(plan_.get(), &request);
             return rc == UCD_SUCCESS ? ucd_wait(&request) : rc;
         }));
+        if (order.in_stream && (wait || (touches_host_ && !non_blocking)))
+            order.wait(*first_on_device(*all));
         return bytes_;
     }
 
@@ -266,9 +268,11 @@ private:
             if (all[i / 2][i % 2]->view.backend) on_device_ = i;
         if (!on_device_) return;
         for (const Sides &sides : all)
-            for (const auto &side : sides)
+            for (const auto &side : sides) {
+                touches_host_ = touches_host_ || !side->view.backend;
                 reaches_all_ =
                     reaches_all_ && devices_reach(side->view) && devices_reach(side->whole.indices);
+            }
     }
 
     const View *first_on_device(const std::vector<Sides> &all) const {
@@ -291,10 +295,7 @@ private:
         check(run(false,
                   [&] { return ucd_plan_create(moves.data(), moves.size(), info_, op, &made); }));
         plan_.reset(made);
-        for (std::size_t i = 0; i < all.size(); ++i) {
-            at_member(i, [&] { require_room(all[i], moves[i].actual_bytes, op); });
-            bytes_ += moves[i].actual_bytes;
-        }
+        for (const ucd_move_t &move : moves) bytes_ += move.actual_bytes;
     }
 
     // Waits for what is enqueued for arrays of indices, and with `arrays` for all other arrays.
@@ -349,6 +350,7 @@ private:
     std::optional<std::size_t> on_device_; // the first array in device memory: 2 i is the input of
                                            // member i, 2 i + 1 its output
     bool reaches_all_ = true;              // and whether devices reach all arrays
+    bool touches_host_ = false;            // some array is no device's
     bool is_quick_ = false;
     uintptr_t bytes_ = 0;
     PlanHandle plan_;
@@ -357,8 +359,8 @@ private:
     std::atomic<std::shared_ptr<const std::vector<Sides>>> sides_;
 };
 
-Batch *make(const Kind *kind, nb::handle members, nb::handle op, nb::object hints) {
-    return new Batch(kind, members, op, std::move(hints)); // nanobind takes it over
+Batch *make(const Kind *kind, nb::handle members, nb::handle op, nb::object hints, bool partial) {
+    return new Batch(kind, members, op, std::move(hints), partial); // nanobind takes it over
 }
 
 // Binds a batch of which all members are of one kind.
@@ -367,11 +369,11 @@ void bind_kind(nb::class_<Batch> &batch, const char *text) {
     using nb::arg;
     batch.def_static(
         kind.name,
-        [](nb::handle members, nb::handle op, nb::object hints) {
-            return make(&kind, members, op, std::move(hints));
+        [](nb::handle members, nb::handle op, nb::object hints, bool partial) {
+            return make(&kind, members, op, std::move(hints), partial);
         },
         arg("members"), nb::kw_only(), arg("op").none() = nb::none(),
-        arg("hints").none() = nb::none(), text);
+        arg("hints").none() = nb::none(), arg("partial") = false, text);
 }
 
 } // namespace
@@ -390,14 +392,15 @@ void bind_batch(nb::module_ &m) {
 
 The arrays stay alive, and of fixed size, as long as the batch has them. On a device, all members are
 one launch. Members are not ordered among each other, so what one writes must overlap nothing that
-another one reads or writes. Errors have the member's index.)");
+the batch reads or writes. The sides of a member have one length, unless partial=True moves what both
+have; else ucd.Truncated is raised. Errors have the member's index.)");
     batch.def(
         "__init__",
-        [](Batch *self, nb::handle members, nb::handle op, nb::object hints) {
-            new (self) Batch(nullptr, members, op, std::move(hints));
+        [](Batch *self, nb::handle members, nb::handle op, nb::object hints, bool partial) {
+            new (self) Batch(nullptr, members, op, std::move(hints), partial);
         },
         arg("members"), nb::kw_only(), arg("op").none() = nb::none(),
-        arg("hints").none() = nb::none(),
+        arg("hints").none() = nb::none(), arg("partial") = false,
         "A batch of members of any kinds. A member is 'pack', 'unpack' or 'copy', and then what a "
         "member\nof Batch.pack, Batch.unpack or Batch.copy is.");
     bind_kind<packs>(batch,
@@ -409,10 +412,11 @@ another one reads or writes. Errors have the member's index.)");
     bind_kind<copies>(batch,
                       "A batch that copies. A member is (src, dst), which may be followed by "
                       "src_type, src_count,\ndst_type and dst_count. They mean what they mean in "
-                      "copy.");
+                      "copy_bytes.");
     batch.def("__len__", &Batch::size)
         .def(
             "run", &Batch::run_all, nb::kw_only(), arg("stream").none() = nb::none(),
+            arg("wait") = false, arg("non_blocking") = false,
             "Moves all members, and returns the bytes. When the work is done: as pack_into. Raises "
             "InvalidArgument\nif what start() began is not complete.")
         .def(

@@ -59,28 +59,28 @@ void take(nb::handle capsule, ManagedVersioned *&versioned, Managed *&unversione
     }
 }
 
-Element element_of(const DataType &dtype, intptr_t &itemsize) {
-    itemsize = (dtype.bits * dtype.lanes + 7) / 8;
-    const bool whole_bytes = dtype.bits % 8 == 0;
+ucd_type_t number_of(const DataType &dtype) {
     const intptr_t bytes = dtype.bits / 8;
-    Element element;
-    if (dtype.lanes == 1 && whole_bytes) {
-        switch (dtype.code) {
-        case integer: element.type = integer_of(bytes, true); break;
-        case unsigned_integer: element.type = integer_of(bytes, false); break;
-        case floating: element.type = floating_of(bytes); break;
-        case complex: element.type = complex_of(bytes); break;
-        case bfloat: element.type = bytes == 2 ? UCD_TYPE__BFLOAT16 : UCD_TYPE__NULL; break;
-        case float8_e4m3fn:
-            element.type = bytes == 1 ? UCD_TYPE__FLOAT8_E4M3 : UCD_TYPE__NULL;
-            break;
-        case float8_e5m2: element.type = bytes == 1 ? UCD_TYPE__FLOAT8_E5M2 : UCD_TYPE__NULL; break;
-        case boolean: element.type = bytes == 1 ? UCD_TYPE___BOOL : UCD_TYPE__NULL; break;
-        default: break;
-        }
-        if (element.type != UCD_TYPE__NULL) return element;
+    switch (dtype.code) {
+    case integer: return integer_of(bytes, true);
+    case unsigned_integer: return integer_of(bytes, false);
+    case floating: return floating_of(bytes);
+    case complex: return complex_of(bytes);
+    case bfloat: return bytes == 2 ? UCD_TYPE__BFLOAT16 : UCD_TYPE__NULL;
+    case float8_e4m3fn: return bytes == 1 ? UCD_TYPE__FLOAT8_E4M3 : UCD_TYPE__NULL;
+    case float8_e5m2: return bytes == 1 ? UCD_TYPE__FLOAT8_E5M2 : UCD_TYPE__NULL;
+    case boolean: return bytes == 1 ? UCD_TYPE___BOOL : UCD_TYPE__NULL;
+    default: return UCD_TYPE__NULL;
     }
-    if (!whole_bytes)
+}
+
+Element element_of(const DataType &dtype, intptr_t &itemsize) {
+    const int bits = dtype.bits * dtype.lanes;
+    itemsize = (bits + 7) / 8;
+    Element element;
+    if (dtype.lanes == 1 && bits % 8 == 0) element.type = number_of(dtype);
+    if (element.type != UCD_TYPE__NULL) return element;
+    if (bits % 8 != 0)
         raise(PyExc_BufferError, "elements of %d bits are no whole bytes", int(dtype.bits));
     // Without a type of its own (other 8-bit floats, several lanes): bytes, which can be moved.
     return bytes_of(itemsize);

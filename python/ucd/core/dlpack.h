@@ -57,7 +57,7 @@ struct Exchange {
     void (*allocate)();
     int (*managed_tensor)(PyObject *array, ManagedVersioned **made);
     void (*to_object)();
-    void (*borrowed_tensor)();
+    int (*borrowed_tensor)(PyObject *array, Tensor *made); // may be nullptr
     int (*current_stream)(int32_t device_type, int32_t device, void **stream);
 };
 
@@ -88,6 +88,9 @@ void require_version(uint32_t major);
 // Takes the tensor out of a capsule of __dlpack__: its deleter is the caller's to call. A capsule
 // is taken once, by whoever comes first. Raises BufferError for one that was, and for what is none.
 void take(nb::handle capsule, ManagedVersioned *&versioned, Managed *&unversioned);
+
+// The predefined type of elements of one lane; UCD_TYPE__NULL if there is none.
+ucd_type_t number_of(const DataType &dtype);
 
 // A tensor's elements, and their bytes.
 Element element_of(const DataType &dtype, intptr_t &itemsize);

@@ -150,8 +150,7 @@ void wait_for(const View &array, void *stream) {
     const Common &common = common_of(array.backend);
     if (!common.synchronize)
         raise(PyExc_RuntimeError,
-              "moving between device memory and pageable host memory waits for the stream, but no "
-              "driver of %s was found",
+              "the call waits for the stream, but no driver of %s was found",
               array.backend);
     Status status = 0;
     {

@@ -133,6 +133,10 @@ Element element_of_buffer(nb::handle array, const char *format, intptr_t itemsiz
     return element.type != UCD_TYPE__NULL ? element : read("of_buffer", array, format, itemsize);
 }
 
+Element element_of_tensor(nb::handle array, intptr_t itemsize) {
+    return read("of_tensor", array, itemsize);
+}
+
 Element element_of_interface(nb::handle array, nb::handle interface) {
     return read("of_interface", array, interface);
 }

@@ -27,6 +27,9 @@ Element bytes_of(intptr_t bytes);
 // ucd._dtypes.
 Element element_of_buffer(nb::handle array, const char *format, intptr_t itemsize);
 
+// By the dtype that an array of DLPack may have: of bytes that DLPack has no element for.
+Element element_of_tensor(nb::handle array, intptr_t itemsize);
+
 // By an array's __array_interface__ or __cuda_array_interface__.
 Element element_of_interface(nb::handle array, nb::handle interface);
 

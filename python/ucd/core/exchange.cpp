@@ -35,21 +35,19 @@ const dlpack::Exchange *defined_by(nb::handle type) {
 
 // Classes with an interface. They stay, with one reference each, since an interface may not go
 // before the process does. Entries below `known_classes` do not change any more.
-struct KnownClass {
-    PyObject *type;
-    const dlpack::Exchange *exchange;
-};
 std::array<KnownClass, 8> known;
 std::atomic<std::size_t> known_classes = 0;
 std::mutex adding;
 
-void remember(nb::handle type, const dlpack::Exchange *exchange) {
+void remember(nb::handle array, const dlpack::Exchange *exchange) {
+    const nb::handle type = array.type();
+    const bool is_torchs = is_of(array, "torch", "Tensor");
     const std::lock_guard lock(adding);
     const std::size_t n = known_classes.load(std::memory_order_relaxed);
     for (std::size_t i = 0; i < n; ++i)
         if (known[i].type == type.ptr()) return;
     if (n == known.size()) return;
-    known[n] = {type.inc_ref().ptr(), exchange};
+    known[n] = {type.inc_ref().ptr(), exchange, is_torchs};
     known_classes.store(n + 1, std::memory_order_release);
 }
 
@@ -79,13 +77,25 @@ bool calls_true(nb::handle array, PyObject *method) {
 
 } // namespace
 
-const dlpack::Exchange *exchange_of(nb::handle array) {
+const KnownClass *known_class_of(nb::handle array) {
     const nb::handle type = array.type();
     const std::size_t n = known_classes.load(std::memory_order_acquire);
     for (std::size_t i = 0; i < n; ++i)
-        if (known[i].type == type.ptr()) return known[i].exchange;
-    const dlpack::Exchange *found = defined_by(type);
-    if (found) remember(type, found);
+        if (known[i].type == type.ptr()) return &known[i];
+    return nullptr;
+}
+
+bool has_plain_values(nb::handle array, const dlpack::DataType &dtype) {
+    if (dlpack::is_integer(dtype)) return true;
+    return !is_true(PyObject_GetAttr(array.ptr(), names().requires_grad)) &&
+           !calls_true(array, names().is_neg) &&
+           !(dlpack::is_complex(dtype) && calls_true(array, names().is_conj));
+}
+
+const dlpack::Exchange *exchange_of(nb::handle array) {
+    if (const KnownClass *found = known_class_of(array)) return found->exchange;
+    const dlpack::Exchange *found = defined_by(array.type());
+    if (found) remember(array, found);
     return found;
 }
 

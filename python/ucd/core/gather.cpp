@@ -1,6 +1,7 @@
 // gather_into and scatter: parts of an array that a list of indices chooses when data moves.
 #include "core/gather.h"
 
+#include "core/hints.h"
 #include "core/move.h"
 #include "core/stream.h"
 
@@ -53,7 +54,10 @@ Typed chosen(const View &pool, const View &indices, int axis) {
     check(ucd_get_true_extent(entry->get(), &low, &extent));
     if (__builtin_mul_overflow(std::max<intptr_t>(n - 1, 0), unit, &reach))
         raise(PyExc_OverflowError, "the array's range of bytes does not fit");
-    check(ucd_create_indexed_block_ref(indices.shape[0], 1, indices.data, indices.element, unit,
+    static const int64_t none = 0; // an address for lists without entries, which may have any
+    const void *const list =
+        indices.shape[0] > 0 ? indices.data : reinterpret_cast<const char *>(&none);
+    check(ucd_create_indexed_block_ref(indices.shape[0], 1, list, indices.element, unit,
                                        low + std::min<intptr_t>(reach, 0), extent + std::abs(reach),
                                        entry->get(), UCD_INFO__NULL, &made));
     Typed t;
@@ -66,12 +70,21 @@ Typed chosen(const View &pool, const View &indices, int axis) {
     return t;
 }
 
+// Indices as libucd reads them. Lists, strided ones and short integers are copied, in stream order.
+View plain_indices(nb::handle given, nb::handle stream) {
+    if (!PyList_Check(given.ptr()) && !PyTuple_Check(given.ptr()) && !PyRange_Check(given.ptr())) {
+        View indices(given, dlpack_stream_of(stream), "indices");
+        if (are_plain_indices(indices)) return indices;
+    }
+    return View(nb::module_::import_("ucd._arrays").attr("plain_indices")(given, stream),
+                dlpack_stream_of(stream), "indices");
+}
+
 // The side of a call that is the chosen part of a pool.
 Side side_of(nb::handle pool, nb::handle index_array, int axis, nb::handle stream) {
     Side side(pool, nb::none(), 1, stream, "pool");
-    const auto held = std::make_shared<const View>(index_array, dlpack_stream_of(stream));
+    const auto held = std::make_shared<const View>(plain_indices(index_array, stream));
     const View &indices = *held;
-    indices.require_indices();
     const View &view = side.view;
     if (axis < -view.ndim || axis >= view.ndim)
         raise(PyExc_ValueError, "axis is %d; the pool has %d dimensions", axis, view.ndim);
@@ -83,40 +96,55 @@ Side side_of(nb::handle pool, nb::handle index_array, int axis, nb::handle strea
 }
 
 uintptr_t gather_into(nb::handle pool, nb::handle indices, nb::handle out, int axis, nb::handle op,
-                      nb::handle hints, nb::handle stream) {
-    return pack(
-        {PackCall::packing, side_of(pool, indices, axis, stream), out, 0, op, hints, stream},
-        stream);
+                      nb::handle hints, nb::handle stream, bool wait, bool non_blocking,
+                      bool partial) {
+    const Options options{hints, stream, wait, non_blocking, partial};
+    return Call(Call::packing, side_of(pool, indices, axis, stream), {out, stream, "out"}, 0,
+                op_of(op), options)
+        .move(options);
 }
 
 uintptr_t scatter(nb::handle packed, nb::handle pool, nb::handle indices, int axis, nb::handle op,
-                  nb::handle hints, nb::handle stream) {
-    return unpack(
-        {PackCall::unpacking, side_of(pool, indices, axis, stream), packed, 0, op, hints, stream},
-        stream);
+                  nb::handle hints, nb::handle stream, bool wait, bool non_blocking, bool partial) {
+    const Options options{hints, stream, wait, non_blocking, partial};
+    return Call(Call::unpacking, {packed, stream, "packed"}, side_of(pool, indices, axis, stream),
+                0, op_of(op), options)
+        .move(options);
 }
 
 } // namespace
 
+bool are_plain_indices(const View &indices) {
+    const bool integers =
+        indices.element == UCD_TYPE__INT32_T || indices.element == UCD_TYPE__INT64_T ||
+        indices.element == UCD_TYPE__UINT32_T || indices.element == UCD_TYPE__UINT64_T;
+    const bool is_aligned =
+        integers &&
+        reinterpret_cast<uintptr_t>(indices.data) % static_cast<uintptr_t>(indices.itemsize) == 0;
+    return indices.ndim == 1 && is_aligned && indices.contiguous();
+}
+
 void bind_gather(nb::module_ &m) {
     using nb::arg;
     m.def(
-        "gather_into", &gather_into, arg("pool"), arg("indices"), arg("out"), nb::kw_only(),
-        arg("axis") = 0, arg("op").none() = nb::none(), arg("hints").none() = nb::none(),
-        arg("stream").none() = nb::none(),
+        "gather_into", &gather_into, arg("pool").none(), arg("indices").none(), arg("out").none(),
+        nb::kw_only(), arg("axis") = 0, arg("op").none() = nb::none(),
+        arg("hints").none() = nb::none(), arg("stream").none() = nb::none(), arg("wait") = false,
+        arg("non_blocking") = false, arg("partial") = false,
         R"(Packs the entries of a pool that indices choose along axis, and returns the bytes written.
 
 pool     any array; numpy.take(pool, indices, axis) is what gets packed.
-indices  a contiguous one-dimensional array of 32-bit or 64-bit integers, on the host or the device.
-         Entries may repeat. Those on a device are read by the kernel that moves the data, in stream
+indices  a one-dimensional array of integers, on the host or the device, or a list. Those that are not
+         contiguous, or of 8 or 16 bits, are copied first. Entries may repeat. Those on a device are read by the kernel that moves the data, in stream
          order, and are not checked: one outside the pool is undefined behaviour.
-out      a contiguous array of any element.
+out      a contiguous array of any element, of as many bytes.
 
-op, hints, stream, and when the work is done: as pack_into. Raises IndexError for an index on the
+op, hints, stream, wait, non_blocking, partial, and when the work is done: as pack_into. Raises IndexError for an index on the
 host that is negative or too large, and what pack_into raises.)");
-    m.def("scatter", &scatter, arg("packed"), arg("pool"), arg("indices"), nb::kw_only(),
-          arg("axis") = 0, arg("op").none() = nb::none(), arg("hints").none() = nb::none(),
-          arg("stream").none() = nb::none(),
+    m.def("scatter", &scatter, arg("packed").none(), arg("pool").none(), arg("indices").none(),
+          nb::kw_only(), arg("axis") = 0, arg("op").none() = nb::none(),
+          arg("hints").none() = nb::none(), arg("stream").none() = nb::none(), arg("wait") = false,
+          arg("non_blocking") = false, arg("partial") = false,
           R"(The inverse of gather_into: unpacks contiguous bytes into the entries of a pool that
 indices choose along axis, and returns the bytes read. Of an entry that indices name twice, it is
 unspecified which of its values it gets; with an op, that is a ValueError for indices on the host, and

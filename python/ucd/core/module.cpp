@@ -7,8 +7,8 @@
 #include "core/lists.h"
 #include "core/move.h"
 #include "core/overlap.h"
+#include "core/quick.h"
 #include "core/request.h"
-#include "core/splits.h"
 #include "core/stream.h"
 
 #include <nanobind/stl/string.h>
@@ -61,34 +61,34 @@ void synchronize(nb::handle array) {
     synchronize_producers(view, view);
 }
 
-nb::tuple extents(const intptr_t *numbers, int n) {
-    nb::list list;
-    for (int k = 0; k < n; ++k) list.append(numbers[k]);
-    return nb::tuple(list);
-}
-
 nb::object element_of(nb::handle array) {
     return View(array).element_type();
 }
 
 // Shape, Type of the elements, and what ucd._dtypes makes a numpy.dtype of.
-nb::tuple described(nb::handle array) {
-    const View view(array);
+nb::tuple described(nb::handle array, const char *what) {
+    const View view(array, View::no_stream, what);
     return nb::make_tuple(extents(view.shape, view.ndim), view.element_type(),
                           view.element_dtype());
 }
 
 // The same with address and strides.
-nb::tuple placed(nb::handle array) {
+nb::tuple placed(nb::handle array, bool written) {
     const View view(array);
+    if (written) view.require_writable("the array");
     return nb::make_tuple(reinterpret_cast<uintptr_t>(view.data), extents(view.shape, view.ndim),
                           extents(view.strides, view.ndim), view.element_type(),
                           view.element_dtype());
 }
 
-nb::tuple shape_and_strides(nb::handle array) {
-    const View view(array);
+nb::tuple shape_and_strides(nb::handle array, const char *what) {
+    const View view(array, View::no_stream, what);
     return nb::make_tuple(extents(view.shape, view.ndim), extents(view.strides, view.ndim));
+}
+
+uintptr_t stream_of(nb::handle array, nb::handle stream) {
+    const View view(array, dlpack_stream_of(stream));
+    return reinterpret_cast<uintptr_t>(order_of(view.backend ? &view : nullptr, true, stream).native.native);
 }
 
 uintptr_t packed_size(nb::handle array, nb::handle type, intptr_t count) {
@@ -133,21 +133,35 @@ NB_MODULE(_core, m) {
     bind_ipc(m);
     bind_lists(m);
     bind_overlap(m);
-    bind_splits(m);
+    bind_quick(m);
     m.def("version", &version);
     m.def("backends", &backends);
     m.def(
-        "memory", &memory, arg("array"),
+        "memory", &memory, arg("array").none(),
         "Which memory an array is in: 'host', 'pinned', 'managed', or a device such as 'cuda:0'.\n"
         "Initialises no GPU driver.");
-    m.def("address", &address, arg("array"), "The address of an array's first element.");
-    m.def("synchronize", &synchronize, arg("array"));
-    m.def("element_of", &element_of, arg("array"));
-    m.def("described", &described, arg("array"));
-    m.def("placed", &placed, arg("array"));
-    m.def("shape_and_strides", &shape_and_strides, arg("array"));
-    m.def("packed_size", &packed_size, arg("array"), arg("type").none() = nb::none(),
-          arg("count") = 1);
+    m.def("address", &address, arg("array").none(), "The address of an array's first element.");
+    m.def("synchronize", &synchronize, arg("array").none(),
+          "Waits for what the array's library has enqueued in its current stream. Nothing for "
+          "arrays of the host.");
+    m.def("element_of", &element_of, arg("array").none(), "The Type of an array's elements.");
+    m.def("described", &described, arg("array").none(), arg("what") = "the array",
+          "Shape, and the Type and the dtype of the elements, of which ucd.interop.Element(type, "
+          "dtype) is made.");
+    m.def("placed", &placed, arg("array").none(), arg("written") = false,
+          "Address, shape, strides, and the Type and the dtype of the elements. written: raises if "
+          "it is read-only.");
+    m.def("stream_of", &stream_of, arg("array"), arg("stream").none() = nb::none(),
+          "The address of the stream that work on a device array is to be enqueued in: the current "
+          "one of its\n"
+          "library, or `stream`, which then waits for the current one where ucd's functions do.");
+    m.def("shape_and_strides", &shape_and_strides, arg("array").none(), arg("what") = "the array",
+          "Shape and strides. Strides are in bytes.");
+    m.def("packed_size", &packed_size, arg("array").none(), arg("type").none() = nb::none(),
+          arg("count") = 1,
+          "The bytes that an array's elements have when packed, or those of count of a type that "
+          "is laid\n"
+          "over its memory. Raises ValueError if the type leaves the memory.");
     m.def("op_is_supported", &op_is_supported, arg("op"), arg("type"), arg("backend") = "seq",
           "Whether a backend ('seq', 'cuda', 'hip', 'ze') supports an op for a type.");
 }

@@ -2,19 +2,20 @@
 
 #include "core/hints.h"
 #include "core/overlap.h"
-#include "core/stream.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace ucdpy {
 
 Side::Side(nb::handle array, nb::handle type, intptr_t count, nb::handle stream, const char *name)
-    : view(array, dlpack_stream_of(stream)),
+    : view(array, dlpack_stream_of(stream), name),
       whole(type.is_none() ? typed(view) : typed(view, to_type(type), count, name)), what(name),
       own_layout(type.is_none()) {}
 
-Side::Side(nb::handle array, const char *name) : view(array), what(name) {
+Side::Side(nb::handle array, nb::handle stream, const char *name)
+    : view(array, dlpack_stream_of(stream), name), what(name) {
     whole.count = view.require_contiguous(name);
 }
 
@@ -23,8 +24,22 @@ bool Side::plain_host() const {
                                           [](const auto &list) { return list->plain_host; });
 }
 
+std::optional<uintptr_t> Side::bytes() const {
+    if (whole.type == UCD_TYPE__NULL) return whole.count;
+    uintptr_t size = 0, all = 0;
+    check(ucd_get_size(whole.type, &size));
+    if (__builtin_mul_overflow(size, whole.count, &all)) return std::nullopt;
+    return all;
+}
+
+View::Range Side::range() const {
+    if (own_layout || !whole.indices.empty()) return view.range();
+    return touched(whole);
+}
+
 void Side::require_distinct(ucd_op_t op) const {
     if (op == UCD_OP__REPLACE || op == UCD_OP__CONVERT || op == UCD_OP__CONVERT_SAT) return;
+    if (whole.type == UCD_TYPE__NULL) return; // contiguous
     const auto on_host_twice = [](const auto &list) { return !list->backend && repeats(*list); };
     const IndexLists &lists = whole.indices;
     const bool twice = own_layout      ? overlaps_itself(view)
@@ -37,210 +52,290 @@ void Side::require_distinct(ucd_op_t op) const {
               what);
 }
 
-void require_same_meaning(const View &from, const View &to, const char *to_what) {
-    if (from.itemsize <= 1 || to.itemsize <= 1) return;
-    const nb::object a = from.element_dtype(), b = to.element_dtype();
-    if (a.is_none() && b.is_none()) return; // numbers in this machine's order
-    nb::module_::import_("ucd._meanings")
-        .attr("require_same_meaning")(from.element_type(), a, to.element_type(), b, to_what);
-}
-
-void require_same_meaning(const Side &from, const Side &to) {
-    if (from.own_layout && to.own_layout) require_same_meaning(from.view, to.view, to.what);
-}
-
-PackCall::PackCall(Direction which, Side &&typed_side, nb::handle packed_array, intptr_t first,
-                   nb::handle with, nb::handle hints, nb::handle stream)
-    : direction(which), side(std::move(typed_side)), packed(packed_array, dlpack_stream_of(stream)),
-      packed_bytes(packed.require_contiguous(packed_name())), offset(static_cast<uintptr_t>(first)),
-      op(op_of(with)), info(info_of(hints, side.plain_host() && packed.plain_host)),
-      quick(packed_bytes < quick_bytes && side.plain_host() && packed.plain_host) {
-    if (first < 0) raise(PyExc_ValueError, "offset is %zd; it must be >= 0", first);
-    const bool packs = which == packing;
-    if (!packs) side.require_distinct(op);
-    if (side.own_layout)
-        require_same_meaning(packs ? side.view : packed, packs ? packed : side.view,
-                             packs ? packed_name() : side.what);
-}
-
-void PackCall::require_devices(Notices notices) const {
-    if (side.whole.count == 0 || packed_bytes == 0) return; // nothing moves
-    const bool packs = direction == packing;
-    require_device(side.view, packs ? HintOf::inbuf : HintOf::outbuf, info, notices, side.what);
-    require_device(packed, packs ? HintOf::outbuf : HintOf::inbuf, info, notices, packed_name());
-    require_device(side.whole.indices, info, notices);
-}
-
 namespace {
 
-// Checks the memories of both arrays, and waits for what has to be complete before a pack or
-// unpack.
-Order prepare(const PackCall &c, const View &from, const View &to, nb::handle stream) {
-    // Without hints, arrays of which both are in device memory are a stream's.
-    const bool in_stream = from.backend && to.backend && c.info == UCD_INFO__NULL;
-    c.require_devices(in_stream ? Notices::yes : Notices::no);
-    const Order order = order_of(from, to, c.side.whole.indices, stream);
-    if (!order.in_stream) synchronize_producers(c.side.whole.indices);
-    if (order.captured) check(order.make_capturable({{c.side.whole, c.op, c.info}}));
-    return order;
+// Elements of two arrays by what ucd._meanings knows of them. `check` is a function of it.
+void compare_elements(const char *check, const Side &from, const Side &to) {
+    nb::module_::import_("ucd._meanings")
+        .attr(check)(from.view.element_type(), from.view.element_dtype(), from.what,
+                     to.view.element_type(), to.view.element_dtype(), to.what);
 }
 
-// Does the same before a call with a request, which has no stream.
-void prepare(const PackCall &c) {
-    c.require_devices(Notices::no);
-    synchronize_producers(c.side.view, c.packed);
-    synchronize_producers(c.side.whole.indices);
+bool are_plain_numbers(const View &a, const View &b) {
+    return a.element_dtype().is_none() && b.element_dtype().is_none();
+}
+
+// Raises ValueError unless two arrays have one shape, and one dtype if elements are not converted.
+void require_alike(const Side &from, const Side &to, bool converts) {
+    const View &a = from.view, &b = to.view;
+    if (a.ndim != b.ndim || !std::equal(a.shape, a.shape + a.ndim, b.shape))
+        raise(PyExc_ValueError,
+              "%s has shape %R, and %s has shape %R: copy moves between equal "
+              "ones, copy_bytes between any",
+              from.what, extents(a.shape, a.ndim).ptr(), to.what, extents(b.shape, b.ndim).ptr());
+    if (converts || (a.element == b.element && are_plain_numbers(a, b))) return;
+    compare_elements("require_same_dtype", from, to);
+}
+
+// Whether a byte may be in both sides.
+bool may_meet(const Side &in, const Side &out) {
+    const View::Range a = in.range(), b = out.range();
+    const auto from = reinterpret_cast<intptr_t>(in.view.data);
+    const auto to = reinterpret_cast<intptr_t>(out.view.data);
+    if (a.low == a.high || b.low == b.high) return false;
+    if (from + a.high <= to + b.low || to + b.high <= from + a.low) return false;
+    if (!in.own_layout || !out.own_layout) return true;
+    if (!in.whole.indices.empty() || !out.whole.indices.empty()) return true;
+    std::vector<Term> terms;
+    terms.reserve(static_cast<std::size_t>(in.view.ndim + out.view.ndim));
+    for (int k = 0; k < in.view.ndim; ++k)
+        terms.push_back({0, in.view.shape[k] - 1, in.view.strides[k]});
+    for (int k = 0; k < out.view.ndim; ++k)
+        terms.push_back({1 - out.view.shape[k], 0, out.view.strides[k]});
+    const intptr_t apart = to - from;
+    return reaches(terms, apart + 1 - in.view.itemsize, apart + out.view.itemsize - 1) !=
+           Reached::no;
 }
 
 } // namespace
 
-uintptr_t pack(const PackCall &c, nb::handle stream) {
-    c.packed.require_writable("out");
-    const Order order = prepare(c, c.side.view, c.packed, stream);
+void require_same_meaning(const Side &from, const Side &to) {
+    const View &a = from.view, &b = to.view;
+    if (!from.own_layout || !to.own_layout || a.itemsize <= 1 || b.itemsize <= 1) return;
+    if (!are_plain_numbers(a, b)) compare_elements("require_same_meaning", from, to);
+}
+
+void require_same_length(const Side &typed, const Side &packed, uintptr_t offset) {
+    const std::optional<uintptr_t> all = typed.bytes();
+    const uintptr_t rest = all && *all > offset ? *all - offset : 0;
+    if (!all || rest == packed.whole.count) return;
+    const std::string sentence =
+        std::string(packed.what) + " has " + std::to_string(packed.whole.count) + " bytes, and " +
+        typed.what + " has " + std::to_string(rest) + " packed bytes" +
+        (offset > 0 ? " from the offset on" : "") + "; partial=True moves what both have";
+    raise_status(UCD_ERR__TRUNCATED, sentence.c_str());
+}
+
+Call::Call(Kind what, Side &&from, Side &&to, intptr_t skipped, ucd_op_t with,
+           const Options &options)
+    : kind(what), in(std::move(from)), out(std::move(to)), offset(static_cast<uintptr_t>(skipped)),
+      op(with), info(info_of(options.hints, in.plain_host() && out.plain_host())) {
+    if (skipped < 0) raise(PyExc_ValueError, "offset is %zd; it must be >= 0", skipped);
+    out.view.require_writable(out.what);
+    out.require_distinct(op);
+    require_same_meaning(in, out);
+    if (kind != copying && !options.partial)
+        require_same_length(kind == packing ? in : out, kind == packing ? out : in, offset);
+    const Side &smaller = kind == packing ? out : in;
+    const std::optional<uintptr_t> bytes = smaller.bytes();
+    quick = bytes && *bytes < quick_bytes && in.plain_host() && out.plain_host();
+}
+
+bool Call::has_work() const {
+    return in.whole.count > 0 && out.whole.count > 0;
+}
+
+void Call::require_devices(Notices notices) const {
+    if (!has_work()) return;
+    require_device(in.view, HintOf::inbuf, info, notices, in.what);
+    require_device(out.view, HintOf::outbuf, info, notices, out.what);
+    for (const Side *side : {&in, &out}) require_device(side->whole.indices, info, notices);
+}
+
+int Call::invoke(uintptr_t &bytes, const ucd_stream_t *stream, ucd_request_t *request) const {
+    const void *const from = in.view.data;
+    void *const to = out.view.data;
+    const Typed &a = in.whole, &b = out.whole;
+    if (kind == packing) {
+        if (stream)
+            return ucd_pack_stream(from, a.count, a.type, offset, to, b.count, &bytes, info, op,
+                                   *stream);
+        return request ? ucd_ipack(from, a.count, a.type, offset, to, b.count, &bytes, info, op,
+                                   request)
+                       : ucd_pack(from, a.count, a.type, offset, to, b.count, &bytes, info, op);
+    }
+    if (kind == unpacking) {
+        if (stream)
+            return ucd_unpack_stream(from, a.count, to, b.count, b.type, offset, &bytes, info, op,
+                                     *stream);
+        return request ? ucd_iunpack(from, a.count, to, b.count, b.type, offset, &bytes, info, op,
+                                     request)
+                       : ucd_unpack(from, a.count, to, b.count, b.type, offset, &bytes, info, op);
+    }
+    if (stream)
+        return ucd_copy_stream(from, a.count, a.type, to, b.count, b.type, &bytes, info, op,
+                               *stream);
+    return request
+               ? ucd_icopy(from, a.count, a.type, to, b.count, b.type, &bytes, info, op, request)
+               : ucd_copy(from, a.count, a.type, to, b.count, b.type, &bytes, info, op);
+}
+
+void Call::separate(nb::handle stream) {
+    if (!has_work() || !may_meet(in, out)) return;
+    const View::Range range = in.range();
+    const auto span = static_cast<uintptr_t>(range.high - range.low);
+    const nb::object memory =
+        nb::module_::import_("ucd._arrays").attr("new_bytes")(in.view.object, span);
+    copied.emplace(memory, dlpack_stream_of(stream), in.what);
+    const Order order = order_of(in.view, *copied, {}, stream);
+    const char *const from = in.view.data + range.low;
     uintptr_t bytes = 0;
-    check(run(c.quick, [&] {
-        return order.in_stream
-                   ? ucd_pack_stream(c.side.view.data, c.side.whole.count, c.side.whole.type,
-                                     c.offset, c.packed.data, c.packed_bytes, &bytes, c.info, c.op,
-                                     order.native)
-                   : ucd_pack(c.side.view.data, c.side.whole.count, c.side.whole.type, c.offset,
-                              c.packed.data, c.packed_bytes, &bytes, c.info, c.op);
+    check(run(false, [&] {
+        return order.in_stream ? ucd_pack_stream(from, span, UCD_TYPE__BYTE, 0, copied->data, span,
+                                                 &bytes, info, UCD_OP__REPLACE, order.native)
+                               : ucd_pack(from, span, UCD_TYPE__BYTE, 0, copied->data, span, &bytes,
+                                          info, UCD_OP__REPLACE);
     }));
+    in.view.stand_in(*copied, copied->data - range.low);
+}
+
+void Call::make_capturable(const Order &order) const {
+    std::vector<Prepared> calls;
+    for (const Side *side : {&in, &out})
+        if (side->whole.type != UCD_TYPE__NULL) calls.push_back({side->whole, op, info});
+    check(order.make_capturable(std::move(calls)));
+}
+
+uintptr_t Call::move(const Options &options) {
+    // Without hints, arrays of which both are in device memory are a stream's.
+    const bool on_devices = in.view.backend && out.view.backend;
+    require_devices(on_devices && info == UCD_INFO__NULL ? Notices::yes : Notices::no);
+    separate(options.stream);
+    const IndexLists &indices = (kind == unpacking ? out : in).whole.indices;
+    const Order order = order_of(in.view, out.view, indices, options.stream);
+    if (!order.in_stream)
+        for (const Side *side : {&in, &out}) synchronize_producers(side->whole.indices);
+    if (order.captured) make_capturable(order);
+    uintptr_t bytes = 0;
+    int rc = run(quick,
+                 [&] { return invoke(bytes, order.in_stream ? &order.native : nullptr, nullptr); });
+    if (rc != UCD_SUCCESS && order.in_stream && on_devices && in.view.device != out.view.device) {
+        // A device that does not reach the other one: through host memory.
+        synchronize_producers(in.view, out.view);
+        rc = run(false, [&] { return invoke(bytes, nullptr, nullptr); });
+    }
+    check(rc);
+    // Memory of a library is reused in the order of its own stream.
+    const bool must_wait = options.wait || (!on_devices && !options.non_blocking) ||
+                           (copied && !options.stream.is_none());
+    if (order.in_stream && must_wait) order.wait(in.view.backend ? in.view : out.view);
     return bytes;
 }
 
-uintptr_t unpack(const PackCall &c, nb::handle stream) {
-    c.side.view.require_writable("dst");
-    const Order order = prepare(c, c.packed, c.side.view, stream);
+Request *Call::start() {
+    require_devices(Notices::no);
+    synchronize_producers(in.view, out.view);
+    for (const Side *side : {&in, &out}) synchronize_producers(side->whole.indices);
+    separate(nb::none());
+    if (copied) synchronize_producers(*copied, *copied);
     uintptr_t bytes = 0;
-    check(run(c.quick, [&] {
-        return order.in_stream
-                   ? ucd_unpack_stream(c.packed.data, c.packed_bytes, c.side.view.data,
-                                       c.side.whole.count, c.side.whole.type, c.offset, &bytes,
-                                       c.info, c.op, order.native)
-                   : ucd_unpack(c.packed.data, c.packed_bytes, c.side.view.data, c.side.whole.count,
-                                c.side.whole.type, c.offset, &bytes, c.info, c.op);
-    }));
-    return bytes;
+    ucd_request_t request = UCD_REQUEST__NULL;
+    check(run(quick, [&] { return invoke(bytes, nullptr, &request); }));
+    Used used;
+    if (request != UCD_REQUEST__NULL) {
+        for (Side *side : {&in, &out}) {
+            used.types.push_back(std::move(side->whole));
+            used.views.push_back(std::move(side->view));
+        }
+        if (copied) used.views.push_back(std::move(*copied));
+    }
+    return new Request(request, bytes, std::move(used));
 }
 
 namespace {
 
-Request *request_of(ucd_request_t request, uintptr_t bytes, PackCall &&call) {
-    Used used;
-    if (request != UCD_REQUEST__NULL) {
-        used.types.push_back(std::move(call.side.whole));
-        used.views.push_back(std::move(call.side.view));
-        used.views.push_back(std::move(call.packed));
-    }
-    return new Request(request, bytes, std::move(used));
+const nb::handle nothing(Py_None);
+
+Call packing(nb::handle src, nb::handle out, nb::handle type, intptr_t count, intptr_t offset,
+             nb::handle op, const Options &options) {
+    return {Call::packing,
+            {src, type, count, options.stream, "src"},
+            {out, options.stream, "out"},
+            offset,
+            op_of(op),
+            options};
+}
+
+Call unpacking(nb::handle packed, nb::handle dst, nb::handle type, intptr_t count, intptr_t offset,
+               nb::handle op, const Options &options) {
+    return {Call::unpacking,
+            {packed, options.stream, "packed"},
+            {dst, type, count, options.stream, "dst"},
+            offset,
+            op_of(op),
+            options};
+}
+
+Call copying(nb::handle src, nb::handle dst, nb::handle op, nb::handle convert,
+             const Options &options) {
+    Side from(src, nothing, 1, options.stream, "src"), to(dst, nothing, 1, options.stream, "dst");
+    const ucd_op_t with = op_of(op, convert);
+    require_alike(from, to, with == UCD_OP__CONVERT || with == UCD_OP__CONVERT_SAT);
+    return {Call::copying, std::move(from), std::move(to), 0, with, options};
+}
+
+Call copying_bytes(nb::handle src, nb::handle dst, nb::handle src_type, intptr_t src_count,
+                   nb::handle dst_type, intptr_t dst_count, nb::handle op, nb::handle convert,
+                   const Options &options) {
+    return {Call::copying,
+            {src, src_type, src_count, options.stream, "src"},
+            {dst, dst_type, dst_count, options.stream, "dst"},
+            0,
+            op_of(op, convert),
+            options};
 }
 
 uintptr_t pack_into(nb::handle src, nb::handle out, nb::handle type, intptr_t count,
-                    intptr_t offset, nb::handle op, nb::handle hints, nb::handle stream) {
-    return pack(
-        {PackCall::packing, {src, type, count, stream, "src"}, out, offset, op, hints, stream},
-        stream);
+                    intptr_t offset, nb::handle op, nb::handle hints, nb::handle stream, bool wait,
+                    bool non_blocking, bool partial) {
+    const Options options{hints, stream, wait, non_blocking, partial};
+    return packing(src, out, type, count, offset, op, options).move(options);
 }
 
-uintptr_t unpack_from(nb::handle packed, nb::handle dst, nb::handle type, intptr_t count,
-                      intptr_t offset, nb::handle op, nb::handle hints, nb::handle stream) {
-    return unpack(
-        {PackCall::unpacking, {dst, type, count, stream, "dst"}, packed, offset, op, hints, stream},
-        stream);
+uintptr_t unpack(nb::handle packed, nb::handle dst, nb::handle type, intptr_t count,
+                 intptr_t offset, nb::handle op, nb::handle hints, nb::handle stream, bool wait,
+                 bool non_blocking, bool partial) {
+    const Options options{hints, stream, wait, non_blocking, partial};
+    return unpacking(packed, dst, type, count, offset, op, options).move(options);
+}
+
+uintptr_t copy(nb::handle src, nb::handle dst, nb::handle op, nb::handle convert, nb::handle hints,
+               nb::handle stream, bool wait, bool non_blocking) {
+    const Options options{hints, stream, wait, non_blocking};
+    return copying(src, dst, op, convert, options).move(options);
+}
+
+uintptr_t copy_bytes(nb::handle src, nb::handle dst, nb::handle src_type, intptr_t src_count,
+                     nb::handle dst_type, intptr_t dst_count, nb::handle op, nb::handle convert,
+                     nb::handle hints, nb::handle stream, bool wait, bool non_blocking) {
+    const Options options{hints, stream, wait, non_blocking};
+    return copying_bytes(src, dst, src_type, src_count, dst_type, dst_count, op, convert, options)
+        .move(options);
 }
 
 Request *ipack_into(nb::handle src, nb::handle out, nb::handle type, intptr_t count,
-                    intptr_t offset, nb::handle op, nb::handle hints) {
-    PackCall c(PackCall::packing, {src, type, count, nb::none(), "src"}, out, offset, op, hints,
-               nb::none());
-    c.packed.require_writable("out");
-    prepare(c);
-    uintptr_t bytes = 0;
-    ucd_request_t request = UCD_REQUEST__NULL;
-    check(run(c.quick, [&] {
-        return ucd_ipack(c.side.view.data, c.side.whole.count, c.side.whole.type, c.offset,
-                         c.packed.data, c.packed_bytes, &bytes, c.info, c.op, &request);
-    }));
-    return request_of(request, bytes, std::move(c));
+                    intptr_t offset, nb::handle op, nb::handle hints, bool partial) {
+    return packing(src, out, type, count, offset, op, {hints, nothing, false, false, partial})
+        .start();
 }
 
-Request *iunpack_from(nb::handle packed, nb::handle dst, nb::handle type, intptr_t count,
-                      intptr_t offset, nb::handle op, nb::handle hints) {
-    PackCall c(PackCall::unpacking, {dst, type, count, nb::none(), "dst"}, packed, offset, op,
-               hints, nb::none());
-    c.side.view.require_writable("dst");
-    prepare(c);
-    uintptr_t bytes = 0;
-    ucd_request_t request = UCD_REQUEST__NULL;
-    check(run(c.quick, [&] {
-        return ucd_iunpack(c.packed.data, c.packed_bytes, c.side.view.data, c.side.whole.count,
-                           c.side.whole.type, c.offset, &bytes, c.info, c.op, &request);
-    }));
-    return request_of(request, bytes, std::move(c));
+Request *iunpack(nb::handle packed, nb::handle dst, nb::handle type, intptr_t count,
+                 intptr_t offset, nb::handle op, nb::handle hints, bool partial) {
+    return unpacking(packed, dst, type, count, offset, op, {hints, nothing, false, false, partial})
+        .start();
 }
 
-// Two typed arrays.
-struct CopyCall {
-    CopyCall(nb::handle src, nb::handle dst, nb::handle src_type, intptr_t src_count,
-             nb::handle dst_type, intptr_t dst_count, nb::handle with, nb::handle convert,
-             nb::handle hints)
-        : in(src, src_type, src_count, nb::none(), "src"),
-          out(dst, dst_type, dst_count, nb::none(), "dst"), op(op_of(with, convert)),
-          plain_host(in.plain_host() && out.plain_host()), info(info_of(hints, plain_host)) {
-        out.view.require_writable("dst");
-        out.require_distinct(op);
-        require_same_meaning(in, out);
-        require_devices();
-        synchronize_producers(in.view, out.view);
-        for (const Side *side : {&in, &out}) synchronize_producers(side->whole.indices);
-        uintptr_t size = 0;
-        check(ucd_get_size(in.whole.type, &size));
-        // A product that does not fit is refused by the library.
-        quick = size < quick_bytes && size * in.whole.count < quick_bytes && plain_host;
-    }
-    void require_devices() const {
-        if (in.whole.count == 0) return; // nothing moves
-        require_device(in.view, HintOf::inbuf, info, Notices::no, "src");
-        require_device(out.view, HintOf::outbuf, info, Notices::no, "dst");
-        for (const Side *side : {&in, &out}) require_device(side->whole.indices, info, Notices::no);
-    }
-    Side in, out;
-    ucd_op_t op;
-    bool plain_host;
-    ucd_info_t info;
-    bool quick = false;
-};
-
-uintptr_t copy(nb::handle src, nb::handle dst, nb::handle src_type, intptr_t src_count,
-               nb::handle dst_type, intptr_t dst_count, nb::handle op, nb::handle convert,
+Request *icopy(nb::handle src, nb::handle dst, nb::handle op, nb::handle convert,
                nb::handle hints) {
-    const CopyCall c(src, dst, src_type, src_count, dst_type, dst_count, op, convert, hints);
-    uintptr_t bytes = 0;
-    check(run(c.quick, [&] {
-        return ucd_copy(c.in.view.data, c.in.whole.count, c.in.whole.type, c.out.view.data,
-                        c.out.whole.count, c.out.whole.type, &bytes, c.info, c.op);
-    }));
-    return bytes;
+    return copying(src, dst, op, convert, {hints, nothing}).start();
 }
 
-Request *icopy(nb::handle src, nb::handle dst, nb::handle src_type, intptr_t src_count,
-               nb::handle dst_type, intptr_t dst_count, nb::handle op, nb::handle convert,
-               nb::handle hints) {
-    CopyCall c(src, dst, src_type, src_count, dst_type, dst_count, op, convert, hints);
-    uintptr_t bytes = 0;
-    ucd_request_t request = UCD_REQUEST__NULL;
-    check(run(c.quick, [&] {
-        return ucd_icopy(c.in.view.data, c.in.whole.count, c.in.whole.type, c.out.view.data,
-                         c.out.whole.count, c.out.whole.type, &bytes, c.info, c.op, &request);
-    }));
-    Used used;
-    if (request != UCD_REQUEST__NULL)
-        for (Side *side : {&c.in, &c.out}) {
-            used.types.push_back(std::move(side->whole));
-            used.views.push_back(std::move(side->view));
-        }
-    return new Request(request, bytes, std::move(used));
+Request *icopy_bytes(nb::handle src, nb::handle dst, nb::handle src_type, intptr_t src_count,
+                     nb::handle dst_type, intptr_t dst_count, nb::handle op, nb::handle convert,
+                     nb::handle hints) {
+    return copying_bytes(src, dst, src_type, src_count, dst_type, dst_count, op, convert,
+                         {hints, nothing})
+        .start();
 }
 
 } // namespace
@@ -248,15 +343,15 @@ Request *icopy(nb::handle src, nb::handle dst, nb::handle src_type, intptr_t src
 void bind_move(nb::module_ &m) {
     using nb::arg;
     const nb::object none = nb::none();
-    m.def("pack_into", &pack_into, arg("src"), arg("out"), nb::kw_only(), arg("type").none() = none,
-          arg("count") = 1, arg("offset") = 0, arg("op").none() = none, arg("hints").none() = none,
-          arg("stream").none() = none,
+    m.def("pack_into", &pack_into, arg("src").none(), arg("out").none(), nb::kw_only(),
+          arg("type").none() = none, arg("count") = 1, arg("offset") = 0, arg("op").none() = none,
+          arg("hints").none() = none, arg("stream").none() = none, arg("wait") = false,
+          arg("non_blocking") = false, arg("partial") = false,
           R"(Packs an array into contiguous memory, and returns the bytes written.
 
 src     any array, of any shape and strides. Its elements are packed in C order, without the padding
         of structured ones.
-out     a contiguous array of any element; its bytes are filled from the first on, at most as many
-        as it has.
+out     a contiguous array of any element, of as many bytes as are packed.
 type    a Type, laid over the memory from src's first element on, instead of src's own layout; count
         of them, one extent apart. It must not leave src's memory.
 offset  bytes of the packed stream to skip, so data can be packed in pieces.
@@ -265,54 +360,78 @@ op      'sum', 'max' and so on, the names of ucd_op_t: out = out op src. Default
 hints   ucd.Hints, for this call.
 stream  for arrays in device memory: torch's or CuPy's stream, an integer, or an object with
         __cuda_stream__. Default: the current stream of the library that the array is from.
+partial  moves what both sides have, if their lengths differ.
 
-Host arrays are done on return, and the GIL is released meanwhile. If the device reaches both arrays,
-the work is enqueued into the stream; keep the arrays until it has passed. Between device memory and
-pageable host memory, the stream is synchronised first, and the work is done on return.
+Host arrays are done on return, and the GIL is released meanwhile. If both arrays are in device memory,
+the work is enqueued into the stream, and the call returns; keep the arrays until the stream has
+passed, or say wait=True. If one side is host memory, the call returns when it may be used again;
+non_blocking=True returns at once if it is pinned.
 
-Raises BufferError if out is read-only, ValueError if it is not contiguous, type leaves src's
-memory, or an op meets a byte of the output twice, NotSupported between elements of the two byte
-orders and between dates in different units, TypeError for objects that are no arrays, and
-ucd.Error.)");
-    m.def("unpack", &unpack_from, arg("packed"), arg("dst"), nb::kw_only(),
+src and out may overlap: the result is as if src had been copied first, and it is, unless their bytes are
+known to be apart.
+
+Raises Truncated if the lengths differ, BufferError if out is read-only, ValueError if it is not
+contiguous, type leaves src's memory, or an op meets a byte of the output twice, NotSupported between
+elements of the two byte orders and between dates in different units, TypeError for objects that are
+no arrays, and ucd.Error.)");
+    m.def("unpack", &unpack, arg("packed").none(), arg("dst").none(), nb::kw_only(),
           arg("type").none() = none, arg("count") = 1, arg("offset") = 0, arg("op").none() = none,
-          arg("hints").none() = none, arg("stream").none() = none,
+          arg("hints").none() = none, arg("stream").none() = none, arg("wait") = false,
+          arg("non_blocking") = false, arg("partial") = false,
           R"(Unpacks contiguous bytes into an array, and returns the bytes read.
 
-packed  a contiguous array of any element.
+packed  a contiguous array of any element, of as many bytes as dst has packed.
 dst     any writable array; type and count as in pack_into. An element that its strides repeat gets
         an unspecified one of its values.
 offset  where in dst's packed stream the bytes belong.
 
-op, hints, stream, errors, and when the work is done: as pack_into.)");
+op, hints, stream, wait, non_blocking, partial, errors, and when the work is done: as pack_into.)");
     m.def(
-        "copy", &copy, arg("src"), arg("dst"), nb::kw_only(), arg("src_type").none() = none,
-        arg("src_count") = 1, arg("dst_type").none() = none, arg("dst_count") = 1,
-        arg("op").none() = none, arg("convert") = false, arg("hints").none() = none,
-        R"(Moves an array into another one of any other layout, without a packed buffer in between.
+        "copy", &copy, arg("src").none(), arg("dst").none(), nb::kw_only(), arg("op").none() = none,
+        arg("convert") = false, arg("hints").none() = none, arg("stream").none() = none,
+        arg("wait") = false, arg("non_blocking") = false,
+        R"(Copies an array into another one of the same shape and dtype, with any strides, and returns the
+bytes written.
 
-Both sides are read in packed order, so shapes need not agree; dst must have room for all of src,
-else ucd.Truncated is raised and nothing moves. Bytes are moved: elements are converted only with
-convert=True. Element i of dst then becomes element i of src in dst's type, rounded to nearest; with
-convert='saturate', what is too large for a floating type becomes its largest finite number instead
-of infinity. With an op other than 'replace', both sides must have the same sequence of elements.
+convert  True: dtypes may differ. Elements are converted as by Tensor.copy_, and rounded to nearest;
+         'saturate': what is too large for a floating type becomes its largest finite number instead
+         of infinity.
+op       dst = dst op src; see pack_into.
 
-Arrays may be in host memory and on any devices: what their libraries' current streams have enqueued
-is waited for first, and the work is done on return. src and dst must not overlap. Returns the bytes
-written. Errors: as pack_into.)");
-    m.def("ipack_into", &ipack_into, arg("src"), arg("out"), nb::kw_only(),
+Arrays may be in host memory and on any devices. hints, stream, wait, non_blocking, overlap, and when
+the work is done: as pack_into. Raises ValueError if shapes differ, or dtypes without convert, byte
+order included; and what pack_into raises.)");
+    m.def(
+        "copy_bytes", &copy_bytes, arg("src").none(), arg("dst").none(), nb::kw_only(),
+        arg("src_type").none() = none, arg("src_count") = 1, arg("dst_type").none() = none,
+        arg("dst_count") = 1, arg("op").none() = none, arg("convert") = false,
+        arg("hints").none() = none, arg("stream").none() = none, arg("wait") = false,
+        arg("non_blocking") = false,
+        R"(Moves the packed bytes of an array into another one of any other layout, and returns how many.
+
+Both sides are read in packed order, so shapes and dtypes need not agree; dst must have room for all of
+src, else ucd.Truncated is raised and nothing moves. src_type and dst_type are laid over the arrays as
+in pack_into. With convert=True or 'saturate', element i of dst becomes element i of src instead, as in
+copy. With an op other than 'replace', both sides must have the same sequence of elements.
+
+hints, stream, wait, non_blocking, overlap, errors, and when the work is done: as pack_into.)");
+    m.def("ipack_into", &ipack_into, arg("src").none(), arg("out").none(), nb::kw_only(),
           arg("type").none() = none, arg("count") = 1, arg("offset") = 0, arg("op").none() = none,
-          arg("hints").none() = none,
+          arg("hints").none() = none, arg("partial") = false,
           "As pack_into, but returns a Request and does not wait for "
           "the work.\nWhat the current streams of the arrays' libraries have enqueued is waited "
           "for first.");
-    m.def("iunpack", &iunpack_from, arg("packed"), arg("dst"), nb::kw_only(),
+    m.def("iunpack", &iunpack, arg("packed").none(), arg("dst").none(), nb::kw_only(),
           arg("type").none() = none, arg("count") = 1, arg("offset") = 0, arg("op").none() = none,
-          arg("hints").none() = none, "As unpack, but returns a Request: see ipack_into.");
-    m.def("icopy", &icopy, arg("src"), arg("dst"), nb::kw_only(), arg("src_type").none() = none,
-          arg("src_count") = 1, arg("dst_type").none() = none, arg("dst_count") = 1,
+          arg("hints").none() = none, arg("partial") = false,
+          "As unpack, but returns a Request: see ipack_into.");
+    m.def("icopy", &icopy, arg("src").none(), arg("dst").none(), nb::kw_only(),
           arg("op").none() = none, arg("convert") = false, arg("hints").none() = none,
           "As copy, but returns a Request: see ipack_into.");
+    m.def("icopy_bytes", &icopy_bytes, arg("src").none(), arg("dst").none(), nb::kw_only(),
+          arg("src_type").none() = none, arg("src_count") = 1, arg("dst_type").none() = none,
+          arg("dst_count") = 1, arg("op").none() = none, arg("convert") = false,
+          arg("hints").none() = none, "As copy_bytes, but returns a Request: see ipack_into.");
 }
 
 } // namespace ucdpy

@@ -1,8 +1,12 @@
-// pack_into, unpack, copy, and their forms with requests.
+// Calls that move data between two arrays: pack_into, unpack, copy, gather_into, scatter, and their
+// forms with requests.
 #pragma once
 
 #include "core/device.h"
 #include "core/request.h"
+#include "core/stream.h"
+
+#include <optional>
 
 namespace ucdpy {
 
@@ -17,15 +21,19 @@ int run(bool quick, F work) {
     return work();
 }
 
-// A typed array of a call, or a packed one.
+// A typed array of a call, or a packed one, whose type is UCD_TYPE__NULL and whose count is bytes.
 struct Side {
     // type: a Type at the array's first element, or None for the array's own layout. `name` is for
     // messages.
     Side(nb::handle array, nb::handle type, intptr_t count, nb::handle stream, const char *name);
     // A contiguous array of packed bytes: without a type, and as many as there are.
-    Side(nb::handle array, const char *name);
+    Side(nb::handle array, nb::handle stream, const char *name);
     // Whether the array, and the indices that its type reads, are in ordinary host memory.
     bool plain_host() const;
+    // Packed bytes; nothing if they do not fit a number, which the library refuses.
+    std::optional<uintptr_t> bytes() const;
+    // The range of bytes that may be read or written, relative to the array's first element.
+    View::Range range() const;
     // Raises ValueError if an op combines and what it combines into has a byte twice: the result
     // would depend on the order in which elements are taken. Indices on a device are not read.
     void require_distinct(ucd_op_t op) const;
@@ -38,27 +46,42 @@ struct Side {
 // Raises NotSupported if bytes of the one mean something else in the other: numbers of the two byte
 // orders, or dates in different units. Types that are given say what bytes mean, and are believed.
 void require_same_meaning(const Side &from, const Side &to);
-void require_same_meaning(const View &from, const View &to, const char *to_what);
 
-// A typed array and a packed one, with what both directions of packing check.
-struct PackCall {
-    enum Direction { packing, unpacking };
-    PackCall(Direction which, Side &&typed_side, nb::handle packed_array, intptr_t offset,
-             nb::handle op, nb::handle hints, nb::handle stream);
-    // Raises NotSupported if libucd cannot use the devices that arrays are in the memory of.
+// Raises Truncated unless a packed side has as many bytes as the other side from an offset on.
+void require_same_length(const Side &typed, const Side &packed, uintptr_t offset);
+
+// What a call takes beside its arrays.
+struct Options {
+    nb::handle hints, stream;
+    bool wait = false, non_blocking = false, partial = false;
+};
+
+// A call with its arguments, checked as far as they are no matter of devices.
+struct Call {
+    enum Kind { packing, unpacking, copying };
+    Call(Kind what, Side &&from, Side &&to, intptr_t skipped, ucd_op_t with,
+         const Options &options);
+    // Moves the data, and returns its bytes: complete on return, or in stream order.
+    uintptr_t move(const Options &options);
+    // Starts to.
+    Request *start();
+
+private:
+    int invoke(uintptr_t &bytes, const ucd_stream_t *stream, ucd_request_t *request) const;
     void require_devices(Notices notices) const;
-    const char *packed_name() const { return direction == packing ? "out" : "packed"; }
-    Direction direction;
-    Side side;
-    View packed;
-    uintptr_t packed_bytes, offset;
+    void make_capturable(const Order &order) const;
+    bool has_work() const;
+    // Copies the source if it may have bytes in common with the target, and moves from there.
+    void separate(nb::handle stream);
+
+    Kind kind;
+    Side in, out;
+    uintptr_t offset;
     ucd_op_t op;
     ucd_info_t info;
     bool quick;
+    std::optional<View> copied; // memory of the source, if that was copied
 };
-
-uintptr_t pack(const PackCall &call, nb::handle stream);
-uintptr_t unpack(const PackCall &call, nb::handle stream);
 
 void bind_move(nb::module_ &m);
 

@@ -50,6 +50,15 @@ void *native_stream(const View &array, nb::handle stream) {
     return native_of(current_stream(array));
 }
 
+// Lets a stream wait for what the library of an array has enqueued.
+void follow(const Order &order, const View &array) {
+    const nb::object current = current_stream(array);
+    if (current.is_none()) return; // which says that nothing is outstanding
+    void *const other = native_of(current);
+    if (other != order.native.native && !driver::order(array.backend, other, order.native.native))
+        synchronize(array, current);
+}
+
 } // namespace
 
 void synchronize_producers(const View &a, const View &b) {
@@ -87,6 +96,10 @@ int64_t dlpack_stream_of(nb::handle stream) {
     return stream.is_none() ? View::no_stream : dlpack::stream_number(native_of(stream));
 }
 
+void Order::wait(const View &array) const {
+    if (!captured) driver::wait_for(array, native.native);
+}
+
 int Order::make_capturable(std::vector<Prepared> calls) const {
     std::vector<Typed> types;
     for (Prepared &call : calls) {
@@ -117,7 +130,12 @@ Order order_of(const View &a, const View &b, const IndexLists &indices, nb::hand
     const View *on_device = a.backend ? &a : b.backend ? &b : nullptr;
     const bool reaches_all =
         on_device && devices_reach(on_device == &a ? b : a) && devices_reach(indices);
-    return order_of(on_device, reaches_all, stream);
+    const Order order = order_of(on_device, reaches_all, stream);
+    // Two libraries may have different streams. A captured stream must wait for no other one.
+    if (order.in_stream && !order.captured && stream.is_none() && a.backend && b.backend &&
+        a.exchange != b.exchange)
+        follow(order, b);
+    return order;
 }
 
 Order order_of(const View *on_device, bool reaches_all, nb::handle stream) {

@@ -21,6 +21,9 @@ struct Order {
     bool captured = false; // into a graph
     ucd_stream_t native{};
 
+    // Waits for what is enqueued, on the device of an array. Not while a graph is captured.
+    void wait(const View &array) const;
+
     // For a captured call: libucd wants it prepared, and its types alive as long as the graph. Both
     // is allowed during the capture. Needs the GIL. Returns a status.
     int make_capturable(std::vector<Prepared> calls) const;

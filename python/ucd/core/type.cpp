@@ -108,7 +108,7 @@ nb::object reduce(nb::handle self) {
 }
 
 std::string represent(const Type &type) {
-    if (const char *name = predefined_name(type.get())) return std::string("ucd.") + name;
+    if (const char *name = predefined_name(type.get())) return std::string("ucd.types.") + name;
     uintptr_t size = 0;
     check(ucd_get_size(type.get(), &size));
     const auto [lb, extent] = bounds(ucd_get_extent, type);

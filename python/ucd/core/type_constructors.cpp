@@ -1,4 +1,5 @@
 // Type.contiguous, Type.vector, ...: one static method for each constructor of ucd.h.
+#include "core/gather.h"
 #include "core/integers.h"
 #include "core/type.h"
 #include "core/view.h"
@@ -153,7 +154,9 @@ Type indexed_block_ref(intptr_t blocklength, nb::handle indices, intptr_t unit, 
     const Type type = to_type(old);
     const auto held = std::make_shared<const View>(indices);
     const View &list = *held;
-    list.require_indices();
+    if (!are_plain_indices(list))
+        raise(PyExc_TypeError, "indices must be a contiguous one-dimensional array of 32-bit or "
+                               "64-bit integers: they are read when data moves");
     ucd_type_t made = UCD_TYPE__NULL;
     check(ucd_create_indexed_block_ref(list.shape[0], blocklength, list.data, list.element, unit,
                                        lb, extent, type.get(), UCD_INFO__NULL, &made));

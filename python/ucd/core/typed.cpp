@@ -39,26 +39,36 @@ struct Entry {
 // The entry's type holds a reference to its element, so no other type gets that handle.
 thread_local std::array<Entry, cached_types> type_cache;
 
-SharedType make(const View &view) {
+SharedType make(int ndim, const intptr_t *shape, const intptr_t *strides, ucd_type_t element) {
     ucd_type_t made = UCD_TYPE__NULL;
-    check(ucd_create_ndarray(view.ndim, view.shape, view.strides, view.element, UCD_INFO__NULL,
-                             &made));
+    check(ucd_create_ndarray(ndim, shape, strides, element, UCD_INFO__NULL, &made));
     return std::make_shared<const TypeHandle>(made, true);
 }
 
-SharedType cached(const View &view) {
-    if (view.ndim > cached_dims) return make(view);
+const SharedType &cached(int ndim, const intptr_t *shape, const intptr_t *strides,
+                         ucd_type_t element) {
     Key key;
-    key.element = view.element;
-    key.ndim = view.ndim;
-    std::copy_n(view.shape, view.ndim, key.shape.begin());
-    std::copy_n(view.strides, view.ndim, key.strides.begin());
+    key.element = element;
+    key.ndim = ndim;
+    std::copy_n(shape, ndim, key.shape.begin());
+    std::copy_n(strides, ndim, key.strides.begin());
     Entry &entry = type_cache[key.slot()];
-    if (!(entry.key == key)) entry = {key, make(view)};
+    if (!(entry.key == key)) entry = {key, make(ndim, shape, strides, element)};
     return entry.type;
 }
 
 } // namespace
+
+SharedType shared_type(int ndim, const intptr_t *shape, const intptr_t *strides,
+                       ucd_type_t element) {
+    return ndim > cached_dims ? make(ndim, shape, strides, element)
+                              : cached(ndim, shape, strides, element);
+}
+
+ucd_type_t strided_type(int ndim, const intptr_t *shape, const intptr_t *strides,
+                        ucd_type_t element) {
+    return cached(ndim, shape, strides, element)->get();
+}
 
 Typed typed(const View &view) {
     Typed t;
@@ -68,9 +78,24 @@ Typed typed(const View &view) {
         t.count = static_cast<uintptr_t>(view.size());
         return t;
     }
-    t.owner = cached(view);
+    t.owner = shared_type(view.ndim, view.shape, view.strides, view.element);
     t.type = t.owner->get();
     return t;
+}
+
+View::Range touched(const Typed &whole) {
+    intptr_t lb = 0, extent = 0, true_lb = 0, true_extent = 0;
+    check(ucd_get_extent(whole.type, &lb, &extent));
+    check(ucd_get_true_extent(whole.type, &true_lb, &true_extent));
+    View::Range range;
+    if (whole.count == 0 || true_extent == 0) return range;
+    intptr_t last = 0;
+    bool fits = !__builtin_mul_overflow(static_cast<intptr_t>(whole.count) - 1, extent, &last);
+    fits = fits && !__builtin_add_overflow(true_lb, std::min<intptr_t>(last, 0), &range.low);
+    fits = fits &&
+           !__builtin_add_overflow(true_lb + true_extent, std::max<intptr_t>(last, 0), &range.high);
+    if (!fits) raise(PyExc_OverflowError, "the type's range of bytes does not fit");
+    return range;
 }
 
 Typed typed(const View &view, const Type &type, intptr_t count, const char *what) {
@@ -81,20 +106,11 @@ Typed typed(const View &view, const Type &type, intptr_t count, const char *what
     t.count = static_cast<uintptr_t>(count);
     t.indices = type.indices();
     // Where the type's bytes are must be memory of the array: a Python program cannot know better.
-    intptr_t lb = 0, extent = 0, true_lb = 0, true_extent = 0;
-    check(ucd_get_extent(t.type, &lb, &extent));
-    check(ucd_get_true_extent(t.type, &true_lb, &true_extent));
-    if (count == 0 || true_extent == 0) return t;
-    intptr_t last = 0, low = 0, high = 0;
-    bool fits = !__builtin_mul_overflow(count - 1, extent, &last);
-    fits = fits && !__builtin_add_overflow(true_lb, std::min<intptr_t>(last, 0), &low);
-    fits =
-        fits && !__builtin_add_overflow(true_lb + true_extent, std::max<intptr_t>(last, 0), &high);
-    const View::Range memory = view.range();
-    if (!fits || low < memory.low || high > memory.high)
+    const View::Range used = touched(t), memory = view.range();
+    if (used.low != used.high && (used.low < memory.low || used.high > memory.high))
         raise(PyExc_ValueError,
-              "the type touches bytes %zd to %zd of %s, whose memory is bytes %zd to %zd", low,
-              high, what, memory.low, memory.high);
+              "the type touches bytes %zd to %zd of %s, whose memory is bytes %zd to %zd", used.low,
+              used.high, what, memory.low, memory.high);
     return t;
 }
 

@@ -41,6 +41,14 @@ bool follows(const char *backend, void *current, int64_t stream) {
            driver::order(backend, current, reinterpret_cast<void *>(stream));
 }
 
+// What a producer is told to order its work before. A library without current streams is told the
+// default stream, which is where calls work then.
+int64_t ordered_before(nb::handle array, int64_t stream, int device_type) {
+    const bool has_streams = is_of(array, "torch", "Tensor") || is_of(array, "cupy", "ndarray");
+    if (stream != View::no_stream || has_streams) return stream;
+    return device_type == dlpack::rocm ? 0 : dlpack::stream_number(nullptr);
+}
+
 // Classes whose arrays have no mask. They stay, with one reference each.
 std::atomic<PyTypeObject *> without_mask[8];
 
@@ -63,8 +71,7 @@ bool is_masked(nb::handle array) {
     raise(PyExc_ValueError, "masked arrays have no layout; give data and mask apart");
 }
 
-constexpr const char *no_memory =
-    "the tensor has elements, but no memory of its own; of a DTensor give to_local()";
+constexpr const char *no_memory = "the tensor has elements, but no memory of its own";
 
 [[noreturn]] void raise_strides() {
     raise(PyExc_OverflowError, "the tensor's strides do not fit");
@@ -72,16 +79,18 @@ constexpr const char *no_memory =
 
 } // namespace
 
-View::View(nb::handle array, int64_t stream) : object(nb::borrow(array)) {
+View::View(nb::handle array, int64_t stream, const char *what) : object(nb::borrow(array)) {
     if (is_masked(array)) raise_masked();
     try {
-        read(array, stream);
+        read(array, stream, what);
         require_sound();
     } catch (nb::python_error &error) {
         release();
-        // PyTorch fails for a DTensor in ways that depend on its version.
-        if (!nb::hasattr(array, "to_local")) throw;
-        nb::raise_from(error, PyExc_BufferError, "%s", no_memory);
+        // PyTorch fails for tensors without memory in ways that depend on its version.
+        const nb::object reason =
+            nb::module_::import_("ucd._refusals").attr("reason_against")(array);
+        if (reason.is_none()) throw;
+        nb::raise_from(error, PyExc_BufferError, "%s is %s", what, nb::str(reason).c_str());
     } catch (...) {
         release();
         throw;
@@ -101,7 +110,7 @@ void View::require_sound() const {
         raise(PyExc_OverflowError, "the array's elements are beyond the end of memory");
 }
 
-void View::read(nb::handle array, int64_t stream) {
+void View::read(nb::handle array, int64_t stream, const char *what) {
     if (from_buffer(array) || from_exchange(array, stream)) return;
     // A host array that the buffer protocol cannot express: bfloat16 of ml_dtypes, dates.
     nb::object found = attribute(array, "__array_interface__");
@@ -118,10 +127,11 @@ void View::read(nb::handle array, int64_t stream) {
         from_interface(array, found, true);
         return;
     }
+    if (array.is_none()) raise(PyExc_TypeError, "%s is None, which is no array", what);
     raise(PyExc_TypeError,
-          "'%s' is no array: it has neither the buffer protocol, nor __array_interface__, "
-          "__dlpack__ or __cuda_array_interface__",
-          nb::str(array.type().attr("__name__")).c_str());
+          "%s is of class '%s', which is no array: it has neither the buffer protocol, nor "
+          "__array_interface__, __dlpack__ or __cuda_array_interface__",
+          what, nb::str(array.type().attr("__name__")).c_str());
 }
 
 View::View(View &&other) noexcept
@@ -141,6 +151,14 @@ View::View(View &&other) noexcept
         shape = &line_[0];
         strides = &line_[1];
     }
+}
+
+void View::stand_in(const View &other, char *at) {
+    data = at;
+    backend = other.backend;
+    device = other.device;
+    plain_host = other.plain_host;
+    exchange = other.exchange;
 }
 
 void View::release() noexcept {
@@ -251,7 +269,8 @@ void View::from_dlpack(nb::handle array, int64_t stream) {
     const auto device_type = nb::cast<int>(where[0]);
     nb::dict arguments;
     arguments["max_version"] = nb::make_tuple(1, 0);
-    if (dlpack::on_device(device_type)) arguments["stream"] = stream;
+    if (dlpack::on_device(device_type))
+        arguments["stream"] = ordered_before(array, stream, device_type);
     const nb::object produce = array.attr("__dlpack__");
     PyObject *made = PyObject_Call(produce.ptr(), nb::tuple().ptr(), arguments.ptr());
     if (!made && PyErr_ExceptionMatches(PyExc_TypeError)) {
@@ -304,6 +323,7 @@ bool View::set_tensor(const dlpack::Tensor &tensor) {
     if (ndim < 0 || ndim > max_dims) raise(PyExc_ValueError, "a tensor of %d dimensions", ndim);
     if (ndim > 0 && !tensor.shape) raise(PyExc_BufferError, "a tensor without a shape");
     set_element(dlpack::element_of(tensor.dtype, itemsize));
+    if (reading_.owner.is_valid()) set_element(element_of_tensor(object, itemsize));
     set_shape({tensor.shape, tensor.shape + ndim});
     bool fit = true;
     if (tensor.strides)
@@ -335,6 +355,12 @@ bool View::set_tensor_strides(const int64_t *in_elements) {
         stride = 0;
     }
     return true;
+}
+
+nb::tuple extents(const intptr_t *numbers, int n) {
+    nb::list list;
+    for (int k = 0; k < n; ++k) list.append(numbers[k]);
+    return nb::tuple(list);
 }
 
 intptr_t View::size() const {
@@ -390,14 +416,6 @@ uintptr_t View::require_contiguous(const char *what) const {
               "moves from view to view",
               what);
     return static_cast<uintptr_t>(size()) * static_cast<uintptr_t>(itemsize);
-}
-
-void View::require_indices() const {
-    const bool integers = element == UCD_TYPE__INT32_T || element == UCD_TYPE__INT64_T ||
-                          element == UCD_TYPE__UINT32_T || element == UCD_TYPE__UINT64_T;
-    if (ndim != 1 || !integers || !contiguous())
-        raise(PyExc_TypeError,
-              "indices must be a contiguous one-dimensional array of 32-bit or 64-bit integers");
 }
 
 } // namespace ucdpy

@@ -17,7 +17,8 @@ static_assert(sizeof(Py_ssize_t) == sizeof(intptr_t) && sizeof(int64_t) == sizeo
 class View {
 public:
     // stream: what a producer of device memory is told to order its work before; see stream.h.
-    explicit View(nb::handle array, int64_t stream = no_stream);
+    // what: the name of the argument, for messages.
+    explicit View(nb::handle array, int64_t stream = no_stream, const char *what = "the array");
     ~View() { release(); }
     View(View &&other) noexcept;
     View &operator=(View &&) = delete;
@@ -61,15 +62,16 @@ public:
     // The Type of `element`: one object for each kind of element.
     nb::object element_type() const;
 
+    // Reads and writes another array's memory from now on, with the same shape and strides.
+    void stand_in(const View &other, char *at);
+
     // Raise BufferError or ValueError.
     void require_writable(const char *what) const;
     // Bytes of a contiguous array.
     uintptr_t require_contiguous(const char *what) const;
-    // A contiguous list of 32-bit or 64-bit integers.
-    void require_indices() const;
 
 private:
-    void read(nb::handle array, int64_t stream);
+    void read(nb::handle array, int64_t stream, const char *what);
     bool from_buffer(nb::handle array);
     // Raises unless bytes from data on can be what shape and strides say.
     void require_sound() const;
@@ -104,7 +106,20 @@ struct Typed {
     IndexLists indices;           // what types by reference read
 };
 
-// The type of a view. Those of strided views are cached by thread.
+// Numbers as a tuple.
+nb::tuple extents(const intptr_t *numbers, int n);
+
+// The range of bytes that so many of a type cover. Raises OverflowError if it does not fit.
+View::Range touched(const Typed &whole);
+
+// The type of strided elements, which is cached by thread; and the same for at most six dimensions,
+// until the next call of these.
+SharedType shared_type(int ndim, const intptr_t *shape, const intptr_t *strides,
+                       ucd_type_t element);
+ucd_type_t strided_type(int ndim, const intptr_t *shape, const intptr_t *strides,
+                        ucd_type_t element);
+
+// The type of a view.
 Typed typed(const View &view);
 
 // A type that was given for the memory of a view. Raises ValueError if it leaves that memory.

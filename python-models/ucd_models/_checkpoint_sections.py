@@ -1,0 +1,236 @@
+"""Which bytes of a file are read together, and how they lie in memory then."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import ucd
+from ucd_models import _routes
+from ucd_models._fans import Runs, along
+from ucd_models._untrusted import key_of
+
+# performance only: a call for a piece, with its step in Python, takes the time of reading so many bytes of the page cache.
+_BYTES_OF_CALL = 12 << 10
+# performance only: pieces of this length are read in the time in which they are moved from a mapped file. A file is mapped and
+# unmapped in the time of reading so many short ones.
+_SHORT = 32 << 10
+_LEAST_MAPPED = 128 << 10
+
+
+class Run(NamedTuple):
+    """One of `_fans.Runs`."""
+
+    source: int
+    target: int
+    block: int
+    source_step: int
+    target_step: int
+    count: int  # type: ignore[assignment] # hides tuple.count
+
+    @property
+    def size(self) -> int:
+        """How many indices there are."""
+        return self.block * self.count
+
+
+def named(runs: Runs) -> tuple[Run, ...]:
+    return tuple([Run(*run) for run in runs])
+
+
+class Axis(NamedTuple):
+    """A dimension of what moves from a part to a target."""
+
+    runs: tuple[Run, ...]
+    source: int
+    """Bytes from an index to the next, in the file."""
+    target: int
+    """The same, in the target."""
+
+    @property
+    def low(self) -> int:
+        return self.runs[0].source
+
+    @property
+    def high(self) -> int:
+        """The index behind the last one."""
+        return max([run.source + (run.count - 1) * run.source_step + run.block for run in self.runs])
+
+    @property
+    def length(self) -> int:
+        """How many indices there are."""
+        return sum([run.size for run in self.runs])
+
+    def blocks(self) -> Iterator[tuple[int, int, int]]:
+        """Each block's index in the source, in the target, and its length."""
+        for run in self.runs:
+            for k in range(run.count):
+                yield run.source + k * run.source_step, run.target + k * run.target_step, run.block
+
+    def indices(self) -> Iterator[tuple[int, int]]:
+        for source, target, length in self.blocks():
+            yield from zip(range(source, source + length), range(target, target + length))
+
+    def halves(self) -> Iterator[Axis]:
+        middle = (self.low + self.high) // 2
+        for start, stop in ((self.low, middle), (middle, self.high)):
+            runs = named(_routes.clipped(self.runs, start, stop))
+            if runs:
+                yield self._replace(runs=runs)
+
+
+Piece = tuple[int, int, int]
+"""Consecutive bytes of a file: where they are from the part's first element on; where they go in the chunk or, if they
+go there directly, in the target; and how many there are. Pieces of a section do not follow each other."""
+
+
+class Section:
+    """Elements that are read together: which bytes of the file, and how they lie in a chunk.
+
+    The inner dimensions from `inner` on are read with what lies between their elements, the outer ones index by
+    index, or block by block.
+    """
+
+    def __init__(self, axes: Sequence[Axis], item: int, gap: int) -> None:
+        self.axes = axes
+        self.item = item
+        span = item
+        inner = len(axes)
+        while inner:
+            axis = axes[inner - 1]
+            covered = (axis.high - axis.low - 1) * axis.source + span
+            reads = sum([run.count for run in axis.runs]) if axis.source == span else axis.length
+            if covered - axis.length * span > gap * (reads - 1):
+                break
+            span = covered
+            inner -= 1
+        self.inner, self.span = inner, span
+        self._by_block = inner > 0 and axes[inner - 1].source - span <= gap
+        # Distances in a chunk, of the outer dimensions.
+        self._steps: list[int] = []
+        step = span
+        for k in reversed(range(inner)):
+            if k == inner - 1 and self._by_block:
+                step = axes[k].source
+            self._steps.insert(0, step)
+            step *= axes[k].length
+        self.nbytes = step
+
+    @property
+    def elements(self) -> int:
+        return math.prod([axis.length for axis in self.axes])
+
+    @property
+    def count(self) -> int:
+        """How many pieces there are."""
+        if self.inner == 0:
+            return 1
+        last = self.axes[self.inner - 1]
+        blocks = sum([run.count for run in last.runs]) if self._by_block else last.length
+        return math.prod([axis.length for axis in self.axes[: self.inner - 1]]) * blocks
+
+    @property
+    def is_direct(self) -> bool:
+        """Whether each piece is also consecutive in the target."""
+        expected = self.item
+        for k in reversed(range(len(self.axes))):
+            axis = self.axes[k]
+            if k < self.inner and not (k == self.inner - 1 and self._by_block):
+                break
+            longest = max([run.block for run in axis.runs]) if k < self.inner else axis.length
+            if longest > 1 and (axis.source != expected or axis.target != expected):
+                return False
+            if k >= self.inner:
+                if len(axis.runs) > 1 or axis.runs[0].count > 1:
+                    return False
+                expected *= axis.length
+        return True
+
+    def _base(self, side: int) -> int:
+        """Where the inner dimensions begin."""
+        return sum([axis.runs[0][side] * (axis.source, axis.target)[side] for axis in self.axes[self.inner :]])
+
+    def pieces(self, direct: bool) -> list[Piece]:
+        base, there = self._base(0), self._base(1) if direct else 0
+        if self.inner == 0:
+            return [(base, there, self.span)]
+        *outer, last = self.axes[: self.inner]
+        *steps, step = self._steps
+        blocks = last.blocks() if self._by_block else [(source, target, 1) for source, target in last.indices()]
+        row: list[Piece] = []
+        at = 0
+        for source, target, length in blocks:
+            place = target * last.target if direct else at
+            row.append((base + source * last.source, there + place, (length - 1) * last.source + self.span))
+            at += length * step
+        if not outer:
+            return row
+        found: list[Piece] = []
+        for indices in itertools.product(*[enumerate(axis.indices()) for axis in outer]):
+            offset = place = 0
+            for axis, in_chunk, (number, (source, target)) in zip(outer, steps, indices):
+                offset += source * axis.source
+                place += target * axis.target if direct else number * in_chunk
+            found += [(offset + a, place + b, length) for a, b, length in row]
+        return found
+
+    def types(self, source: ucd.Type, target: ucd.Type, known: dict[bytes, ucd.Type]) -> tuple[ucd.Type, ucd.Type]:
+        """What lies in a chunk, and where it goes in the target: elements in the same order. known: types that were made for
+        the same two elements."""
+        chunk: list[tuple[Runs, int]] = []
+        array: list[tuple[Runs, int]] = []
+        for k, axis in enumerate(self.axes):
+            first = axis.runs[0]
+            if k < self.inner:
+                chunk.append((((0, 0, 1, 1, 1, axis.length),), self._steps[k]))
+            else:
+                chunk.append((tuple([(run[0] - axis.low, *run[1:]) for run in axis.runs]), axis.source))
+            array.append((tuple([(run[0], run[1] - first.target, *run[2:]) for run in axis.runs]), axis.target))
+        begin = sum([axis.runs[0].target * axis.target for axis in self.axes])
+        placed = _made(array, 1, target, known)
+        return _made(chunk, 0, source, known), ucd.Type.hindexed_block(1, [begin], placed) if begin else placed
+
+
+def _made(dims: Sequence[tuple[Runs, int]], side: int, element: ucd.Type, known: dict[bytes, ucd.Type]) -> ucd.Type:
+    """Elements along dimensions: runs, and bytes from an index to the next. Parts of an array have the same ones often."""
+    numbers = [number for runs, stride in dims for number in (len(runs), stride, *itertools.chain.from_iterable(runs))]
+    key = key_of([side, *numbers])
+    if key not in known:
+        made = element
+        for runs, stride in reversed(dims):
+            made = along(made, runs, side, stride)
+        known[key] = made
+    return known[key]
+
+
+def is_for_mapping(axes: Sequence[Axis], item: int, may_be_direct: bool) -> bool:
+    """Whether what is needed is moved from a mapped file in less time than it is read: if it is much, and in short pieces, or
+    cannot be read straight into the target."""
+    pieces = Section(axes, item, 0)
+    nbytes = pieces.elements * item
+    is_direct = may_be_direct and pieces.is_direct
+    return nbytes >= _LEAST_MAPPED and not (is_direct and nbytes >= pieces.count * _SHORT)
+
+
+def chosen_gap(axes: Sequence[Axis], item: int, may_be_direct: bool) -> int:
+    """How many bytes that are not needed are read at most to save a call: as many as take its time. What could be read
+    straight into the target is moved once more if gaps are read, which takes the time of as many bytes."""
+    pieces = Section(axes, item, 0)
+    moved = pieces.elements * item // pieces.count if may_be_direct and pieces.is_direct else 0
+    return max(_BYTES_OF_CALL - moved, 0)
+
+
+def sections(axes: Sequence[Axis], item: int, gap: int, limit: int, may_be_direct: bool) -> Iterator[tuple[Section, bool]]:
+    """What moves, in sections that are direct or have at most `limit` bytes in a chunk, in the order of the file."""
+    waiting = [list(axes)]
+    while waiting:
+        now = waiting.pop()
+        section = Section(now, item, gap)
+        direct = may_be_direct and section.is_direct
+        if direct or section.nbytes <= limit:
+            yield section, direct
+            continue
+        k = next(k for k, axis in enumerate(now) if axis.length > 1)
+        waiting += [[*now[:k], half, *now[k + 1 :]] for half in now[k].halves()][::-1]

@@ -1,0 +1,38 @@
+"""Moves that are prepared together and made by one launch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ucd
+
+
+
+class Moves:
+    """Moves of one launch: those that convert and those that do not are one each. saturate: what conversions do with
+    numbers that are too large. hints: of all."""
+
+    def __init__(self, saturate: bool = False, hints: ucd.Hints | None = None) -> None:
+        self._op = 'convert_sat' if saturate else 'convert'
+        self._hints = hints
+        self._members: tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]] = ([], [])
+        self._batches: list[ucd.Batch] = []
+
+    def add(self, converts: bool, *member: Any) -> None:
+        self._members[converts].append(member)
+
+    def prepare(self) -> None:
+        plain, converting = self._members
+        if plain:
+            self._batches.append(ucd.Batch(plain, hints=self._hints))
+        if converting:
+            self._batches.append(ucd.Batch(converting, op=self._op, hints=self._hints))
+        self._members = ([], [])
+
+    def run(self, in_stream: bool, non_blocking: bool = False) -> None:
+        """non_blocking: whether what looks like host memory is the stream's, too, as memory of other processes is."""
+        for batch in self._batches:
+            if in_stream:
+                batch.run(non_blocking=non_blocking)
+            else:
+                batch.start().wait()

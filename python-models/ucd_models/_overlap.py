@@ -1,0 +1,62 @@
+"""Whether arrays of a move have bytes in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from ucd import interop
+
+
+
+class Place(NamedTuple):
+    """Where the elements of an array lie."""
+
+    what: str
+    """The array, for messages."""
+    address: int
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
+    itemsize: int
+
+    @property
+    def low(self) -> int:
+        return self.address + sum([min(0, (n - 1) * stride) for n, stride in zip(self.shape, self.strides)])
+
+    @property
+    def high(self) -> int:
+        """Behind the last byte."""
+        return self.address + self.itemsize + sum([max(0, (n - 1) * stride) for n, stride in zip(self.shape, self.strides)])
+
+    def folds(self) -> bool:
+        """Whether elements of two indices have a byte in common, as in a view with a stride of 0."""
+        dims = [(n, stride) for n, stride in zip(self.shape, self.strides) if n > 1]
+        for k, (n, stride) in enumerate(dims):
+            terms = [(1, n - 1, stride), *[(1 - m, m - 1, other) for m, other in dims[k + 1 :]]]
+            if interop.reaches(terms, 1 - self.itemsize, self.itemsize - 1):
+                return 0 not in self.shape
+        return False
+
+    def meets(self, other: Place) -> bool:
+        """Whether they have a byte in common: views of one array need not, though one lies between parts of the other."""
+        apart = other.address - self.address
+        terms = [(0, n - 1, stride) for n, stride in zip(self.shape, self.strides)]
+        terms += [(1 - n, 0, stride) for n, stride in zip(other.shape, other.strides)]
+        return interop.reaches(terms, apart + 1 - self.itemsize, apart + other.itemsize - 1) is not False
+
+
+def require_apart(written: Iterable[Place], read: Iterable[Place]) -> None:
+    """Raises ValueError if one of the arrays that are written has a byte in common with another one of all."""
+    written = list(written)
+    for place in written:
+        if place.folds():
+            raise ValueError(f'{place.what} is written, and has several indices for one place')
+    places = [(place.low, place.high, is_written, place) for is_written, some in ((True, written), (False, read)) for place in some]
+    open_places: list[tuple[int, bool, Place]] = []
+    for low, high, is_written, place in sorted([entry for entry in places if 0 not in entry[3].shape], key=lambda entry: entry[0]):
+        open_places = [entry for entry in open_places if entry[0] > low]
+        for _, other_is_written, other in open_places:
+            if (is_written or other_is_written) and place.meets(other):
+                first, second = (place, other) if is_written else (other, place)
+                raise ValueError(f'{first.what} is written, and has bytes in common with {second.what}')
+        open_places.append((high, is_written, place))

@@ -1,0 +1,216 @@
+"""Files of the safetensors layout, memory-mapped: tensors as arrays that are read when they are moved."""
+
+from __future__ import annotations
+
+import json
+import math
+import mmap
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from ucd_models._checkpoint_files import open_regular
+from ucd_models._untrusted import json_of
+
+
+class _Dtype(NamedTuple):
+    name: str
+    """As ml_dtypes and checkpoints have it."""
+    in_numpy: str
+    """NumPy's, or unsigned integers of the same size where NumPy has none; bytes, if an element is a part of one."""
+    bits: int
+
+
+# By safetensors' names.
+DTYPES = {
+    'BOOL': _Dtype('bool', '|b1', 8),
+    'F4': _Dtype('float4_e2m1fn', '|u1', 4),
+    'F6_E2M3': _Dtype('float6_e2m3fn', '|u1', 6),
+    'F6_E3M2': _Dtype('float6_e3m2fn', '|u1', 6),
+    'U8': _Dtype('uint8', '|u1', 8),
+    'I8': _Dtype('int8', '|i1', 8),
+    'F8_E4M3': _Dtype('float8_e4m3fn', '|u1', 8),
+    'F8_E4M3FNUZ': _Dtype('float8_e4m3fnuz', '|u1', 8),
+    'F8_E5M2': _Dtype('float8_e5m2', '|u1', 8),
+    'F8_E5M2FNUZ': _Dtype('float8_e5m2fnuz', '|u1', 8),
+    'F8_E8M0': _Dtype('float8_e8m0fnu', '|u1', 8),
+    'U16': _Dtype('uint16', '<u2', 16),
+    'I16': _Dtype('int16', '<i2', 16),
+    'F16': _Dtype('float16', '<f2', 16),
+    'BF16': _Dtype('bfloat16', '<u2', 16),
+    'U32': _Dtype('uint32', '<u4', 32),
+    'I32': _Dtype('int32', '<i4', 32),
+    'F32': _Dtype('float32', '<f4', 32),
+    'U64': _Dtype('uint64', '<u8', 64),
+    'I64': _Dtype('int64', '<i8', 64),
+    'F64': _Dtype('float64', '<f8', 64),
+    'C64': _Dtype('complex64', '<c8', 64),
+}
+# What the format's own library accepts. Also a bound on what is read of a file that is no such file.
+_MAX_HEADER = 100_000_000
+_ALIGNMENT = 8
+
+
+class Entry(NamedTuple):
+    """What the header says of a tensor."""
+
+    dtype: str
+    """safetensors' name: 'F32', 'BF16'."""
+    shape: tuple[int, ...]
+    start: int
+    """Where its bytes begin in the file."""
+    stop: int
+
+
+class Safetensors(Mapping[str, Any]):
+    """A .safetensors file: a mapping from names to NumPy arrays that lie in the file.
+
+    Nothing is read before it is needed, so that shards of checkpoints can be sources of
+    ucd_models.redistribute. Arrays are read-only. Elements that NumPy does not know (BF16, F8_*) are
+    unsigned integers of the same size. Elements that are parts of bytes (F4, F6_*) are one dimension
+    of bytes, as the file has them. `entries` has the names of all dtypes, and the shapes. `metadata`
+    is that of the file. Arrays keep the mapping alive. The file must not become shorter meanwhile.
+
+    The file is checked before it is used. Raises ValueError if it is not of this layout: a regular file,
+    lengths, JSON, dtypes, shapes, and that tensors fill the file without gaps and overlaps. OSError as
+    os.open.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self._open(os.fspath(path), writable=False)
+
+    @classmethod
+    def create(
+        cls,
+        path: str | os.PathLike[str],
+        tensors: Mapping[str, tuple[Any, tuple[int, ...]]],
+        metadata: Mapping[str, str] | None = None,
+    ) -> Safetensors:
+        """A new file, of tensors of zeros that can be written to: targets of ucd_models.redistribute.
+
+        tensors has a dtype and a shape for each name. A dtype is safetensors' name, or anything that
+        numpy.dtype takes. A file that is there is overwritten. Raises ValueError if safetensors has
+        no such dtype.
+        """
+        header: dict[str, Any] = {'__metadata__': dict(metadata)} if metadata else {}
+        at = 0
+        for name, (dtype, shape) in tensors.items():
+            known = _name_of(dtype)
+            stop = at + _size(known, shape)
+            header[name] = {'dtype': known, 'shape': list(shape), 'data_offsets': [at, stop]}
+            at = stop
+        text = json.dumps(header).encode()
+        text += b' ' * (-len(text) % _ALIGNMENT)
+        with os.fdopen(open_regular(os.fspath(path), os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 'wb') as file:
+            file.write(len(text).to_bytes(8, 'little') + text)
+            file.truncate(8 + len(text) + at)
+        made = cls.__new__(cls)
+        made._open(os.fspath(path), writable=True)
+        return made
+
+    def _open(self, path: str, writable: bool) -> None:
+        self.path = path
+        flags, mode = (os.O_RDWR, 'r+b') if writable else (os.O_RDONLY, 'rb')
+        with os.fdopen(open_regular(path, flags), mode) as file:
+            size = os.fstat(file.fileno()).st_size
+            try:
+                header, start = read_header(file, size)
+                self.metadata, self.entries = checked(header, start, size)
+            except ValueError as e:
+                raise ValueError(f'{path}: {e}') from None
+            access = mmap.ACCESS_WRITE if writable else mmap.ACCESS_READ
+            self._memory = mmap.mmap(file.fileno(), size, access=access)
+
+    def __repr__(self) -> str:
+        return f'<ucd_models.Safetensors {self.path!r}, {len(self)} tensors>'
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.entries)
+
+    def __getitem__(self, name: str) -> Any:
+        import numpy
+
+        entry = self.entries[name]
+        known = DTYPES[entry.dtype]
+        shape = entry.shape if known.bits % 8 == 0 else (entry.stop - entry.start,)
+        return numpy.ndarray(shape, known.in_numpy, self._memory, entry.start)
+
+    def flush(self) -> None:
+        """Writes what was changed to the file."""
+        self._memory.flush()
+
+
+def _name_of(dtype: Any) -> str:
+    if isinstance(dtype, str) and dtype in DTYPES:
+        return dtype
+    import numpy
+
+    wanted = numpy.dtype(dtype)
+    for name, known in DTYPES.items():
+        if known.name == wanted.name and numpy.dtype(known.in_numpy) == wanted:
+            return name
+    raise ValueError(f'safetensors has no dtype for {wanted}')
+
+
+def _size(dtype: str, shape: Iterable[int]) -> int:
+    """Bytes of a tensor. Raises ValueError if they are not whole."""
+    bits = math.prod(shape) * DTYPES[dtype].bits
+    if bits % 8:
+        raise ValueError(f'elements of {dtype} are {bits} bits, which are no bytes')
+    return bits // 8
+
+
+def read_header(file: Any, size: int) -> tuple[dict[str, Any], int]:
+    """The header, and where the data begins."""
+    prefix = file.read(8)
+    length = int.from_bytes(prefix, 'little')
+    if len(prefix) < 8 or length > min(_MAX_HEADER, size - 8):
+        raise ValueError('it is no safetensors file: the length of its header does not fit')
+    text = file.read(length)
+    if len(text) < length:
+        raise ValueError('its header is cut off')
+    header = json_of(text, 'its header')
+    if not isinstance(header, dict):
+        raise ValueError('its header is no JSON object')
+    return header, 8 + length
+
+
+def _naturals(given: Any) -> bool:
+    # bool is a kind of int, which a JSON number is not.
+    return isinstance(given, list) and all(type(n) is int and 0 <= n < 2**63 for n in given)
+
+
+def checked(header: dict[str, Any], data: int, size: int) -> tuple[dict[str, str], dict[str, Entry]]:
+    """Metadata and entries, if all that the header says is true of the file."""
+    metadata = header.pop('__metadata__', {})
+    if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
+        raise ValueError('its __metadata__ is no map of strings')
+    entries = {}
+    for name, said in header.items():
+        what = f'tensor {name[:200]!r}'
+        if not isinstance(said, dict) or not {'dtype', 'shape', 'data_offsets'} <= said.keys():
+            raise ValueError(f'{what} lacks dtype, shape or data_offsets')
+        dtype, shape, offsets = said['dtype'], said['shape'], said['data_offsets']
+        if not isinstance(dtype, str) or dtype not in DTYPES:
+            raise ValueError(f'{what} has the dtype {str(dtype)[:200]!r}, which is not known')
+        if not _naturals(shape) or len(shape) > 64:  # NumPy's limit
+            raise ValueError(f'{what} has no shape of sizes')
+        if not _naturals(offsets) or len(offsets) != 2:
+            raise ValueError(f'{what} has no pair of data_offsets')
+        if offsets[1] - offsets[0] != _size(dtype, shape):
+            raise ValueError(f'{what} has data_offsets that do not fit its dtype and shape')
+        # Also of a tensor without elements: the strides of its array are products of the other sizes.
+        if math.prod(filter(None, shape)) * DTYPES[dtype].bits >= 2**63:
+            raise ValueError(f'{what} has a shape that is too large')
+        entries[name] = Entry(dtype, tuple(shape), data + offsets[0], data + offsets[1])
+    end = data
+    for entry in sorted(entries.values(), key=lambda e: (e.start, e.stop)):
+        if entry.start != end:
+            raise ValueError('its tensors overlap or leave gaps')
+        end = entry.stop
+    if end != size:
+        raise ValueError(f'its tensors end at byte {end}, the file at {size}')
+    return metadata, entries
