@@ -34,7 +34,8 @@ PackedBlocks::PackedBlocks(Call call, const std::vector<ProcessBlock> &blocks, D
         if (block.count == 0) continue;
         if (__builtin_mul_overflow(block.count, block.repeated, &items)) return;
         KnownType *const known = find_to_pack(block.datatype, items);
-        if (known == nullptr) return;
+        has_invalid_ = known == nullptr;
+        if (has_invalid_) return;
         if (known->size() == 0) continue;
         parts_[i].typed = MessageBuffer(call, known, block.buffer, items, route);
         if (__builtin_add_overflow(bytes_, parts_[i].typed.bytes(), &bytes_)) return;

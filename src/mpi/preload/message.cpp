@@ -70,9 +70,9 @@ InDeviceMemory find_packed_on_device(const void *packed, MPI_Count count, MPI_Da
                                                  : InDeviceMemory{};
 }
 
-int raise_error(MPI_Comm comm) {
-    PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
-    return MPI_ERR_OTHER;
+int raise_error(MPI_Comm comm, int error) {
+    PMPI_Comm_call_errhandler(comm, error);
+    return error;
 }
 
 } // namespace ucd_mpi
