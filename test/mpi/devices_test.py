@@ -1,0 +1,86 @@
+"""libucd-mpi-preload with device memory: threads are devices, whose memory faults when the host touches it.
+
+    devices_test.py LAUNCHER EXCHANGE COLLECTIVES COUNTER PLANS PRELOAD UCD_ON_THREADS
+"""
+
+import pathlib
+import re
+import sys
+import unittest
+
+from launched import Launcher, taken_over
+
+run = Launcher(sys.argv[1])
+EXCHANGE, COLLECTIVES, COUNTER, PLANS, PRELOAD, UCD_ON_THREADS = (str(pathlib.Path(path).resolve()) for path in sys.argv[2:])
+del sys.argv[1:]
+
+
+class Devices(unittest.TestCase):
+    """With threads as devices, whose memory faults when the host reads it."""
+    LIBRARIES = f'LD_PRELOAD={UCD_ON_THREADS}:{PRELOAD}'
+
+    def test_all_messages_arrive(self):
+        text = run('env', self.LIBRARIES, EXCHANGE, '60', UCD_TEST_DEVICE='hostgpu:0', UCD_MPI_STATS='1')
+        self.assertIn('all messages arrived', text)
+        # By MPI itself: messages from and to host memory.
+        self.assertGreater(taken_over(text)['Bsend_init'], 50)
+
+    def test_collective_calls(self):
+        for processes in (2, 3):
+            text = run('env', self.LIBRARIES, COLLECTIVES, processes=processes, UCD_TEST_DEVICE='hostgpu:0')
+            self.assertIn('all results agree', text)
+
+    def test_persistent_requests_hold_plans(self):
+        text = run('env', f'LD_PRELOAD={PLANS}:{UCD_ON_THREADS}:{PRELOAD}', EXCHANGE, '0', UCD_TEST_DEVICE='hostgpu:0')
+        counts = re.findall(r'plans: (\d+) made, (\d+) starts, (\d+) freed', text)
+        made, starts, freed = (sum(map(int, column)) for column in zip(*counts))
+        self.assertEqual(freed, made)
+        self.assertGreater(starts, 2 * 300)
+
+    def test_nothing_changes_in_host_memory(self):
+        text = run('env', self.LIBRARIES, EXCHANGE, '20', UCD_MPI_STATS='1')
+        self.assertIn('all messages arrived', text)
+
+    # Such an MPI library is any, if the host can read the memory of these devices.
+    READ = {'UCD_TEST_DEVICE': 'hostgpu:0', 'UCD_TEST_DEVICE_IS_READ': '1', 'UCD_MPI_GPU_AWARE': '1', 'UCD_MPI_STATS': '1'}
+
+    def packed_on_device(self, text):
+        return sum(int(count) for count in re.findall(r'(\d+) packed on a device', text))
+
+    def test_an_mpi_that_reads_devices_gets_packed_device_memory(self):
+        text = run('env', self.LIBRARIES, EXCHANGE, '20', **self.READ) # no table: on the device
+        self.assertIn('all messages arrived', text)
+        self.assertGreater(self.packed_on_device(text), 100)
+        text = run('env', self.LIBRARIES, COLLECTIVES, processes=3, UCD_MPI_GPU_WAY='device', **self.READ)
+        self.assertIn('all results agree', text)
+        self.assertGreater(self.packed_on_device(text), 50)
+        for way in ('host', 'mpi'):
+            text = run('env', self.LIBRARIES, EXCHANGE, '0', UCD_MPI_GPU_WAY=way, **self.READ)
+            self.assertIn('all messages arrived', text)
+            self.assertEqual(self.packed_on_device(text), 0)
+        self.assertIn('UCD_MPI_GPU_WAY is best; it must be device, host or mpi',
+                      run('env', self.LIBRARIES, EXCHANGE, '0', UCD_MPI_GPU_WAY='best', **self.READ))
+
+    def test_no_message_hides_its_device(self):
+        text = run('env', f'{self.LIBRARIES}:{COUNTER}', EXCHANGE, '150', **self.READ)
+        self.assertIn('all messages arrived', text)
+        self.assertEqual(re.findall(r': (\d+) messages hide their device', text), ['0', '0'])
+
+    def test_a_device_without_memory_for_packed_messages(self):
+        libraries = f'LD_PRELOAD={PLANS}:{UCD_ON_THREADS}:{PRELOAD}'
+        for has, taken in (('refuse', False), ('some', True)):
+            text = run('env', libraries, EXCHANGE, '0', UCD_MPI_GPU_WAY='device', UCD_TEST_DEVICE_MEMORY=has, **self.READ)
+            self.assertIn('all messages arrived', text)
+            self.assertEqual(text.count('no memory on hostgpu:0 to pack a message'), 2, text)
+            self.assertEqual(self.packed_on_device(text) > 0, taken)
+
+    def test_contiguous_data_is_left_to_an_mpi_that_reads_devices(self):
+        text = run('env', self.LIBRARIES, EXCHANGE, '0', UCD_TEST_DEVICE='hostgpu:0', UCD_MPI_GPU_AWARE='1', status=1)
+        self.assertRegex(text, '(?i)segmentation fault|signal 11')
+        text = run('env', self.LIBRARIES, EXCHANGE, '0', UCD_TEST_DEVICE='hostgpu:0', UCD_MPI_GPU_AWARE='maybe')
+        self.assertIn('all messages arrived', text)
+        self.assertIn('UCD_MPI_GPU_AWARE is maybe; it must be 0 or 1', text)
+
+
+if __name__ == '__main__':
+    unittest.main()
