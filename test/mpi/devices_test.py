@@ -1,6 +1,6 @@
 """libucd-mpi-preload with device memory: threads are devices, whose memory faults when the host touches it.
 
-    devices_test.py LAUNCHER EXCHANGE COLLECTIVES LAUNCHES COUNTER PLANS PRELOAD UCD_ON_THREADS
+    devices_test.py LAUNCHER EXCHANGE COLLECTIVES LAUNCHES FAILING COUNTER PLANS PRELOAD UCD_ON_THREADS
 """
 
 import pathlib
@@ -11,7 +11,7 @@ import unittest
 from launched import Launcher, taken_over
 
 run = Launcher(sys.argv[1])
-EXCHANGE, COLLECTIVES, LAUNCHES, COUNTER, PLANS, PRELOAD, UCD_ON_THREADS = (str(pathlib.Path(path).resolve()) for path in sys.argv[2:])
+EXCHANGE, COLLECTIVES, LAUNCHES, FAILING, COUNTER, PLANS, PRELOAD, UCD_ON_THREADS = (str(pathlib.Path(path).resolve()) for path in sys.argv[2:])
 del sys.argv[1:]
 
 
@@ -50,6 +50,10 @@ class Devices(unittest.TestCase):
         for environment in ({'UCD_TEST_DEVICE': 'hostgpu:0'}, self.READ):
             text = run('env', self.LIBRARIES, LAUNCHES, processes=3, **environment)
             self.assertIn('all launches are as expected', text)
+
+    def test_what_fails_is_told(self):
+        for environment in ({'UCD_TEST_DEVICE': 'hostgpu:0'}, self.READ):
+            self.assertIn('all failures are told', run('env', self.LIBRARIES, FAILING, **environment))
 
     def packed_on_device(self, text):
         return sum(int(count) for count in re.findall(r'(\d+) packed on a device', text))
