@@ -43,13 +43,17 @@ class Devices(unittest.TestCase):
         text = run('env', self.LIBRARIES, EXCHANGE, '20', UCD_MPI_STATS='1')
         self.assertIn('all messages arrived', text)
 
+    COPIED_BY_MPI = {'Bsend', 'Ibsend', 'Bsend_init', 'Sendrecv_replace', 'Isendrecv_replace'}
+
     # Such an MPI library is any, if the host can read the memory of these devices.
     READ = {'UCD_TEST_DEVICE': 'hostgpu:0', 'UCD_TEST_DEVICE_IS_READ': '1', 'UCD_MPI_GPU_AWARE': '1', 'UCD_MPI_STATS': '1'}
 
     def test_one_launch_for_all_that_is_unpacked(self):
-        for environment in ({'UCD_TEST_DEVICE': 'hostgpu:0'}, self.READ):
+        for environment in ({'UCD_TEST_DEVICE': 'hostgpu:0', 'UCD_MPI_STATS': '1'}, self.READ):
             text = run('env', self.LIBRARIES, LAUNCHES, processes=3, **environment)
             self.assertIn('all launches are as expected', text)
+            # Two calls, of 100 ints for each of three processes, packed and unpacked.
+            self.assertEqual(text.count('MPI_Alltoallw: 2 taken over, 4800 bytes; 0 left'), 3, text)
 
     def test_what_fails_is_told(self):
         for environment in ({'UCD_TEST_DEVICE': 'hostgpu:0'}, self.READ):
@@ -62,6 +66,11 @@ class Devices(unittest.TestCase):
         text = run('env', self.LIBRARIES, EXCHANGE, '20', **self.READ) # no table: on the device
         self.assertIn('all messages arrived', text)
         self.assertGreater(self.packed_on_device(text), 100)
+        # What MPI copies within its process goes through the host, though this one's could read the device.
+        calls = set(re.findall(r'MPI_(\w+): .* packed on a device', text))
+        self.assertGreater(calls, {'Send', 'Ssend', 'Isend', 'Irecv', 'Send_init', 'Recv', 'Sendrecv'})
+        self.assertEqual(calls & self.COPIED_BY_MPI, set())
+        self.assertGreater(min(taken_over(text)[call] for call in self.COPIED_BY_MPI & set(taken_over(text))), 0)
         text = run('env', self.LIBRARIES, COLLECTIVES, processes=3, UCD_MPI_GPU_WAY='device', **self.READ)
         self.assertIn('all results agree', text)
         self.assertGreater(self.packed_on_device(text), 50)
