@@ -204,6 +204,18 @@ void collective_calls() {
     for (int round = 0; round < 2; ++round) launches(2, exchange);
     placed.fetch();
     for (std::size_t i = 0; i < n; ++i) CHECK(memory[(n + i) * 3 * ints] == static_cast<int>(i));
+    current = "MPI_Alltoallw, of no data to the process itself";
+    MPI_Datatype nothing = MPI_DATATYPE_NULL;
+    MPI_OK(MPI_Type_contiguous(0, MPI_INT, &nothing));
+    MPI_OK(MPI_Type_commit(&nothing));
+    types[static_cast<std::size_t>(rank)] = nothing;
+    for (std::size_t i = 0; i < n; ++i) memory[i * 3 * ints] = 10 + rank;
+    placed.store();
+    launches(2, exchange);
+    placed.fetch();
+    for (int i = 0; i < processes; ++i)
+        CHECK(memory[(n + static_cast<std::size_t>(i)) * 3 * ints] == (i == rank ? i : 10 + i));
+    MPI_OK(MPI_Type_free(&nothing));
 }
 
 } // namespace
