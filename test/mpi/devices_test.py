@@ -52,8 +52,10 @@ class Devices(unittest.TestCase):
         for environment in ({'UCD_TEST_DEVICE': 'hostgpu:0', 'UCD_MPI_STATS': '1'}, self.READ):
             text = run('env', self.LIBRARIES, LAUNCHES, processes=3, **environment)
             self.assertIn('all launches are as expected', text)
-            # Two calls, of 100 ints for each of three processes, packed and unpacked.
-            self.assertEqual(text.count('MPI_Alltoallw: 2 taken over, 4800 bytes; 0 left'), 3, text)
+            # Three calls, of 100 ints for each of three processes, in the last for two of them, packed and unpacked.
+            self.assertEqual(text.count('MPI_Alltoallw: 3 taken over, 6400 bytes; 0 left'), 3, text)
+            self.assertEqual(text.count('MPI_Pack: 2 taken over, 800 bytes; 0 left'), 3, text)
+            self.assertEqual(text.count('MPI_Unpack: 2 taken over, 800 bytes; 0 left'), 3, text)
 
     def test_what_fails_is_told(self):
         for environment in ({'UCD_TEST_DEVICE': 'hostgpu:0'}, self.READ):
@@ -74,17 +76,35 @@ class Devices(unittest.TestCase):
         text = run('env', self.LIBRARIES, COLLECTIVES, processes=3, UCD_MPI_GPU_WAY='device', **self.READ)
         self.assertIn('all results agree', text)
         self.assertGreater(self.packed_on_device(text), 50)
-        for way in ('host', 'mpi'):
+        copied = []
+        for way in ('device', 'host', 'mpi'):
             text = run('env', self.LIBRARIES, EXCHANGE, '0', UCD_MPI_GPU_WAY=way, **self.READ)
             self.assertIn('all messages arrived', text)
-            self.assertEqual(self.packed_on_device(text), 0)
+            self.assertEqual(self.packed_on_device(text) > 0, way == 'device')
+            copied.append([taken_over(text).get(call) for call in self.COPIED_BY_MPI])
+        self.assertEqual(copied, [copied[0]] * 3) # whatever the way
         self.assertIn('UCD_MPI_GPU_WAY is best; it must be device, host or mpi',
                       run('env', self.LIBRARIES, EXCHANGE, '0', UCD_MPI_GPU_WAY='best', **self.READ))
 
+    def test_ways_by_table_and_setting(self):
+        def counted(**environment):
+            text = run('env', self.LIBRARIES, LAUNCHES, 'ways', processes=3, **self.READ | {'UCD_MPI_ALWAYS': '0'} | environment)
+            lines = re.findall(r'MPI_(Send|Irecv|Alltoall): (\d) taken over, \d+ bytes; (\d) left to MPI(?:; (\d) packed)?', text)
+            self.assertEqual(len(lines), 9, text)
+            return {call: tuple(int(count or 0) for count in counts) for call, *counts in lines}
+        # 8 KiB through the host, also for each of several processes; 64 KiB on the device.
+        self.assertEqual(counted(), {'Send': (2, 0, 1), 'Irecv': (2, 0, 1), 'Alltoall': (1, 0, 0)})
+        self.assertEqual(counted(UCD_MPI_GPU_WAY='device'), {'Send': (2, 0, 2), 'Irecv': (2, 0, 2), 'Alltoall': (1, 0, 2)})
+        self.assertEqual(counted(UCD_MPI_GPU_WAY='host'), {'Send': (2, 0, 0), 'Irecv': (2, 0, 0), 'Alltoall': (1, 0, 0)})
+        for always in '01':
+            self.assertEqual(counted(UCD_MPI_GPU_WAY='mpi', UCD_MPI_ALWAYS=always),
+                             {'Send': (0, 2, 0), 'Irecv': (0, 2, 0), 'Alltoall': (0, 1, 0)})
+
     def test_no_message_hides_its_device(self):
-        text = run('env', f'{self.LIBRARIES}:{COUNTER}', EXCHANGE, '150', **self.READ)
-        self.assertIn('all messages arrived', text)
-        self.assertEqual(re.findall(r': (\d+) messages hide their device', text), ['0', '0'])
+        for way in ('device', 'mpi'):
+            text = run('env', f'{self.LIBRARIES}:{COUNTER}', EXCHANGE, '150', UCD_MPI_GPU_WAY=way, **self.READ)
+            self.assertIn('all messages arrived', text)
+            self.assertEqual(re.findall(r': (\d+) messages hide their device', text), ['0', '0'])
 
     def test_a_device_without_memory_for_packed_messages(self):
         libraries = f'LD_PRELOAD={PLANS}:{UCD_ON_THREADS}:{PRELOAD}'

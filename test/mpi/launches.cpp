@@ -1,5 +1,7 @@
-// Run by three processes with libucd-mpi-preload, and with devices that are threads: how many
-// kernels calls of MPI launch for data in device memory.
+// Run by three processes with libucd-mpi-preload, and with devices that are threads.
+//
+//     launches            how many kernels calls of MPI launch for data in device memory
+//     launches ways       calls of which the statistics say which way their data went
 
 #include "mpi/placed.hpp"
 #include "mpi/processes.hpp"
@@ -218,6 +220,84 @@ void collective_calls() {
     MPI_OK(MPI_Type_free(&nothing));
 }
 
+// The first block lies one item behind the buffer, which is in no memory of the device.
+void buffers_before_the_data() {
+    current = "MPI_Allgatherv to a buffer before the device's memory";
+    int processes = 0;
+    MPI_OK(MPI_Comm_size(MPI_COMM_WORLD, &processes));
+    const auto n = static_cast<std::size_t>(processes);
+    Column from;
+    from.fill(10 * rank);
+    MPI_Datatype item = MPI_DATATYPE_NULL;
+    constexpr MPI_Aint extent = MPI_Aint{3} * ints * MPI_Aint{sizeof(int)};
+    MPI_OK(MPI_Type_create_resized(from.datatype, 0, extent, &item));
+    MPI_OK(MPI_Type_commit(&item));
+    std::vector<int> memory(n * 3 * ints, -1), counts(n, 1), displs(n);
+    const Placed placed(memory.data(), memory.size() * sizeof(int), true);
+    for (std::size_t i = 0; i < n; ++i) displs[i] = static_cast<int>(i) + 1;
+    launches(2, [&] {
+        MPI_OK(MPI_Allgatherv(from.data(), 1, from.datatype, placed.data() - extent, counts.data(),
+                              displs.data(), item, MPI_COMM_WORLD));
+    });
+    placed.fetch();
+    for (std::size_t i = 0; i < n; ++i)
+        for (int k = 0; k < ints; ++k)
+            CHECK(memory[i * 3 * ints + static_cast<std::size_t>(place(k))] ==
+                  10 * static_cast<int>(i) + k);
+    MPI_OK(MPI_Type_free(&item));
+}
+
+// Between device memory and the host's, both ways round; and contiguous data.
+void packing() {
+    current = "MPI_Pack and MPI_Unpack";
+    Column there, here(false);
+    std::vector<int> memory(ints);
+    const Placed packed(memory.data(), memory.size() * sizeof(int), true);
+    constexpr int size = ints * int{sizeof(int)};
+    int position = 0;
+    here.fill(3);
+    MPI_OK(MPI_Pack(here.data(), 1, here.datatype, packed.data(), size, &position, MPI_COMM_SELF));
+    position = 0;
+    MPI_OK(
+        MPI_Unpack(packed.data(), size, &position, there.data(), 1, there.datatype, MPI_COMM_SELF));
+    CHECK(position == size && there.had(3));
+    CHECK(here.had(3));
+    position = 0;
+    MPI_OK(
+        MPI_Unpack(packed.data(), size, &position, here.data(), 1, here.datatype, MPI_COMM_SELF));
+    CHECK(here.had(3));
+    std::vector<int> contiguous(ints);
+    position = 0;
+    MPI_OK(
+        MPI_Pack(packed.data(), ints, MPI_INT, contiguous.data(), size, &position, MPI_COMM_SELF));
+    CHECK(contiguous[0] == 3 && contiguous[ints - 1] == ints + 2);
+}
+
+// Of two sizes between which the table for device memory changes its way, and a collective call of
+// the smaller one for each process.
+void ways() {
+    int processes = 0;
+    MPI_OK(MPI_Comm_size(MPI_COMM_WORLD, &processes));
+    const int smaller = 1 << 10, larger = 1 << 13;
+    std::vector<double> memory(static_cast<std::size_t>(4 * larger * processes), 1.0);
+    const Placed from(memory.data(), memory.size() * sizeof(double), true),
+        to(memory.data(), memory.size() * sizeof(double), true);
+    for (const int n : {smaller, larger}) {
+        MPI_Datatype column = MPI_DATATYPE_NULL, item = MPI_DATATYPE_NULL;
+        MPI_OK(MPI_Type_vector(n, 1, 2, MPI_DOUBLE, &column));
+        MPI_OK(MPI_Type_create_resized(column, 0, MPI_Aint{16} * n, &item));
+        MPI_OK(MPI_Type_commit(&item));
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_OK(MPI_Irecv(to.data(), 1, item, rank, 0, MPI_COMM_WORLD, &request));
+        MPI_OK(MPI_Send(from.data(), 1, item, rank, 0, MPI_COMM_WORLD));
+        MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+        if (n == smaller)
+            MPI_OK(MPI_Alltoall(from.data(), 1, item, to.data(), 1, item, MPI_COMM_WORLD));
+        MPI_OK(MPI_Type_free(&column));
+        MPI_OK(MPI_Type_free(&item));
+    }
+}
+
 } // namespace
 } // namespace ucdtest
 
@@ -225,13 +305,20 @@ int main(int argc, char **argv) {
     using namespace ucdtest;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (argc > 1) {
+        ways();
+        MPI_Finalize();
+        return 0;
+    }
     single_messages();
+    packing();
     for (const Completing &way : completing) {
         several_messages(way);
         several_starts(way);
         different_messages(way);
     }
     collective_calls();
+    buffers_before_the_data();
     MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
     if (rank == 0) std::puts("all launches are as expected");
     MPI_Finalize();
