@@ -31,9 +31,9 @@ void fails(const char *what, int rc) {
 
 // Every second int, in device memory.
 struct Column {
-    explicit Column(int n, int blocks = 1)
+    explicit Column(int n, int blocks = 1, const char *other_device = nullptr)
         : ints(static_cast<std::size_t>(2 * n * blocks), -1),
-          placed(ints.data(), ints.size() * sizeof(int), true) {
+          placed(ints.data(), ints.size() * sizeof(int), true, other_device) {
         MPI_OK(MPI_Type_vector(n, 1, 2, MPI_INT, &datatype));
         MPI_OK(
             MPI_Type_create_resized(datatype, 0, MPI_Aint{2} * n * MPI_Aint{sizeof(int)}, &item));
@@ -205,6 +205,25 @@ void without_memory(const Column &column) {
     CHECK(request == MPI_REQUEST_NULL);
 }
 
+// Each has packed memory of its own, which is kept for its next message.
+void devices_in_turns() {
+    current = "two devices in turns";
+    constexpr int n = 5000;
+    const Column first(n), second(n, 1, "hostgpu:1");
+    const auto send_both = [&] {
+        std::vector<int> received(n);
+        for (const Column *column : {&first, &second})
+            MPI_OK(MPI_Sendrecv(column->data(), 1, column->item, rank, 0, received.data(), n,
+                                MPI_INT, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    };
+    allocated.clear();
+    send_both();
+    const std::vector<std::string> both = {"hostgpu:0", "hostgpu:1"};
+    CHECK(allocated == both);
+    send_both();
+    CHECK(allocated == both);
+}
+
 } // namespace
 } // namespace ucdtest
 
@@ -224,6 +243,7 @@ int main(int argc, char **argv) {
         receives(column);
         persistent_requests(column);
         collective_calls(100, no_packs, no_unpacks);
+        devices_in_turns();
         without_memory(large);
         collective_calls(100000, no_memory, no_memory);
     }

@@ -13,6 +13,7 @@
 namespace ucdtest {
 
 Failing failing;
+std::vector<std::string> allocated;
 
 namespace {
 
@@ -61,6 +62,7 @@ int ucd_plan_start(ucd_plan_t plan, ucd_request_t *request) {
 
 int ucd_memory_alloc(const char *device, int kind, uintptr_t bytes, void **address) {
     if (IS_TO_FAIL(failing.memory)) return UCD_ERR__OUT_OF_MEM;
+    if (is_preload(__builtin_return_address(0))) ucdtest::allocated.emplace_back(device);
     return NEXT(ucd_memory_alloc)(device, kind, bytes, address);
 }
 
