@@ -271,6 +271,16 @@ void packing() {
     MPI_OK(
         MPI_Pack(packed.data(), ints, MPI_INT, contiguous.data(), size, &position, MPI_COMM_SELF));
     CHECK(contiguous[0] == 3 && contiguous[ints - 1] == ints + 2);
+    // Of host memory without gaps, which is MPI's otherwise.
+    contiguous[0] = 4;
+    position = 0;
+    MPI_OK(
+        MPI_Pack(contiguous.data(), ints, MPI_INT, packed.data(), size, &position, MPI_COMM_SELF));
+    position = 0;
+    std::vector<int> unpacked(ints);
+    MPI_OK(
+        MPI_Unpack(packed.data(), size, &position, unpacked.data(), ints, MPI_INT, MPI_COMM_SELF));
+    CHECK(unpacked == contiguous);
 }
 
 // Of two sizes between which the table for device memory changes its way, and a collective call of
