@@ -283,6 +283,19 @@ void packing() {
     CHECK(unpacked == contiguous);
 }
 
+// A message without gaps that MPI copies itself, from a buffer that does not tell of the device.
+void copied_by_mpi(const Placed &placed) {
+    const int length = 1 << 13;
+    MPI_Aint address = 0;
+    MPI_Datatype absolute = MPI_DATATYPE_NULL;
+    MPI_OK(MPI_Get_address(placed.data(), &address));
+    MPI_OK(MPI_Type_create_hindexed(1, &length, &address, MPI_DOUBLE, &absolute));
+    MPI_OK(MPI_Type_commit(&absolute));
+    MPI_OK(MPI_Sendrecv_replace(MPI_BOTTOM, 1, absolute, rank, 0, rank, 0, MPI_COMM_WORLD,
+                                MPI_STATUS_IGNORE));
+    MPI_OK(MPI_Type_free(&absolute));
+}
+
 // Of two sizes between which the table for device memory changes its way, and a collective call of
 // the smaller one for each process.
 void ways() {
@@ -306,6 +319,7 @@ void ways() {
         MPI_OK(MPI_Type_free(&column));
         MPI_OK(MPI_Type_free(&item));
     }
+    copied_by_mpi(from);
 }
 
 } // namespace
