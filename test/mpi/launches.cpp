@@ -320,6 +320,12 @@ void ways() {
         MPI_OK(MPI_Type_free(&item));
     }
     copied_by_mpi(from);
+    // Host memory that is neither on the heap nor on the stack: the driver is asked about it.
+    static int sent = 1, received = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_OK(MPI_Isend(&sent, 1, MPI_INT, rank, 1, MPI_COMM_WORLD, &request));
+    MPI_OK(MPI_Recv(&received, 1, MPI_INT, rank, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
 } // namespace
