@@ -4,6 +4,8 @@
 //     faults DIRECTORY GROUP [handler]     with an error handler; else errors are returned
 //     faults DIRECTORY ENDING              how a process ends early: see `endings` below
 //
+// With UCD_TEST_DEVICE, buffers of messages are in the memory of that device.
+//
 // Each process writes to a file DIRECTORY/RANK: launchers mix the lines of processes.
 
 #include "mpi/faults.hpp"
@@ -26,10 +28,12 @@ void on_error(MPI_Comm *, int *, ...) {
 
 } // namespace
 
-Third::Third(int n) : n_(n), ints_(static_cast<std::size_t>(3 * n), -1) {
+Third::Third(int n)
+    : n_(n), ints_(static_cast<std::size_t>(3 * n), -1),
+      placed_(ints_.data(), ints_.size() * sizeof(int), true) {
     MPI_OK(MPI_Type_vector(n, 1, 3, MPI_INT, &datatype));
     MPI_OK(MPI_Type_commit(&datatype));
-    if (n < 700) return;
+    if (n < 700 || has_device()) return;
     std::vector<int> packed(static_cast<std::size_t>(n));
     const int size = n * static_cast<int>(sizeof(int));
     for (int moved = 0; moved < (9 << 17); moved += size) {
@@ -48,13 +52,17 @@ void Third::free_type() {
 
 void Third::clear() {
     ints_.assign(ints_.size(), -1);
+    placed_.store();
 }
 
 void Third::fill(int first) {
+    placed_.fetch();
     for (int i = 0; i < n_; ++i) ints_[static_cast<std::size_t>(3 * i)] = first + i;
+    placed_.store();
 }
 
 bool Third::has(int first, int n) const {
+    placed_.fetch();
     for (std::size_t i = 0; i < ints_.size(); ++i) {
         const int at = static_cast<int>(i / 3);
         if (ints_[i] != (i % 3 == 0 && at < n ? first + at : -1)) return false;

@@ -1,7 +1,9 @@
 // What the parts of the program of faults share. It says what MPI did: what it says with
-// libucd-mpi-preload is compared with what it says without.
+// libucd-mpi-preload is compared with what it says without. The buffers of messages are in device
+// memory if UCD_TEST_DEVICE names a device.
 #pragma once
 
+#include "mpi/placed.hpp"
 #include "mpi/processes.hpp"
 
 #include <cstdio>
@@ -10,8 +12,8 @@
 
 namespace ucdtest {
 
-// Every third int of some. With 700 and more, so much is moved by MPI_Pack first that the library
-// takes the type over.
+// Every third int of some. With 700 and more in host memory, so much is moved by MPI_Pack first
+// that the library takes the type over.
 class Third {
 public:
     explicit Third(int n);
@@ -19,7 +21,7 @@ public:
     Third &operator=(const Third &) = delete;
     ~Third();
 
-    int *data() { return ints_.data(); }
+    int *data() const { return reinterpret_cast<int *>(placed_.data()); }
     int size() const { return n_; }
     void clear();
     void fill(int first);
@@ -33,7 +35,12 @@ public:
 private:
     int n_;
     std::vector<int> ints_;
+    Placed placed_; // the same, where MPI is given them
 };
+
+// The blocks that ucd_memory_alloc has given to this program and to libucd-mpi-preload, and that
+// were not freed.
+long allocated_blocks();
 
 // Says something, with this process's rank.
 [[gnu::format(printf, 1, 2)]] void say(const char *format, ...);

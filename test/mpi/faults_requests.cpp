@@ -401,9 +401,11 @@ void nothing_is_leaked() {
     };
     for (int i = 0; i < rounds; ++i) once();
     const double before = used();
+    const long blocks = allocated_blocks();
     for (int i = 0; i < rounds; ++i) once();
     const double lost = (used() - before) / rounds;
     say("%.0f bytes are lost each time", lost);
+    say("%ld blocks of device memory are lost", allocated_blocks() - blocks);
 }
 
 } // namespace ucdtest

@@ -1,6 +1,9 @@
 """Programs that are wrong, and errors that right programs get, are the same with libucd-mpi-preload and without.
 
-    faults_test.py LAUNCHER FAULTS PRELOAD
+    faults_test.py LAUNCHER FAULTS PRELOAD [UCD]
+
+With UCD_TEST_DEVICE=cuda:0, the program has its buffers on that device when it runs with the library, and still in host
+memory without: the same has to happen. UCD is a libucd that is loaded in place of the program's.
 """
 
 import concurrent.futures
@@ -13,6 +16,7 @@ import tempfile
 import unittest
 
 LAUNCHER, FAULTS, PRELOAD = sys.argv[1:4]
+LIBRARIES = ':'.join([*sys.argv[4:], PRELOAD])
 del sys.argv[1:]
 TAKEN = re.compile(r'rank \d: MPI_(?!Pack)\w+: (\d+) taken over')
 
@@ -20,12 +24,12 @@ TAKEN = re.compile(r'rank \d: MPI_(?!Pack)\w+: (\d+) taken over')
 class Run:
     """One run of the program by two processes: what each said, how it ended, and what the library did."""
 
-    def __init__(self, *arguments, **environment):
+    def __init__(self, *arguments, settings):
         # Launchers of Open MPI at the same time need folders of their own for temporary files.
         with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as temporary:
-            done = subprocess.run([LAUNCHER, '-n', '2', 'env', *(f'{key}={value}' for key, value in environment.items()),
-                                   FAULTS, folder, *arguments], env=os.environ | {'TMPDIR': temporary},
-                                  stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=100)
+            done = subprocess.run([LAUNCHER, '-n', '2', 'env', *settings, FAULTS, folder, *arguments],
+                                  env=os.environ | {'TMPDIR': temporary}, stdin=subprocess.DEVNULL,
+                                  capture_output=True, text=True, check=False, timeout=100)
             self.said = [path.read_text() for path in sorted(pathlib.Path(folder).iterdir())]
         self.status = done.returncode
         self.text = done.stdout + done.stderr
@@ -35,8 +39,8 @@ class Run:
 def both_ways(*arguments, statistics='1'):
     """Plain and with the library, at once: most of the time launchers wait."""
     with concurrent.futures.ThreadPoolExecutor() as threads:
-        plain = threads.submit(Run, *arguments)
-        with_ucd = threads.submit(Run, *arguments, LD_PRELOAD=PRELOAD, UCD_MPI_STATS=statistics)
+        plain = threads.submit(Run, *arguments, settings=['-u', 'UCD_TEST_DEVICE'])
+        with_ucd = threads.submit(Run, *arguments, settings=[f'LD_PRELOAD={LIBRARIES}', f'UCD_MPI_STATS={statistics}'])
         return plain.result(), with_ucd.result()
 
 
@@ -75,12 +79,14 @@ class Leaks(unittest.TestCase):
 
     def lost(self, run):
         self.assertEqual(run.status, 0, run.text)
+        for said in run.said:
+            self.assertIn('\n0 blocks of device memory are lost\n', said)
         return [int(self.LOST.search(said).group(1)) for said in run.said]
 
     def test_no_memory_is_lost(self):
-        # MPICH loses some by itself, and not always as much.
         plain, with_ucd = map(self.lost, both_ways('leaks'))
-        self.assertLess(max(with_ucd), max(plain) + 300)
+        # MPICH loses some by itself, and not always as much. Devices that are threads keep a list of all kernels.
+        self.assertLess(max(with_ucd), max(plain) + (1500 if 'UCD_TEST_DEVICE' in os.environ else 300))
 
 
 class Endings(unittest.TestCase):

@@ -32,11 +32,12 @@ bool has_device() {
     return device() != nullptr;
 }
 
-Placed::Placed(void *host, std::size_t bytes, bool on_device)
+Placed::Placed(void *host, std::size_t bytes, bool on_device, const char *other_device)
     : host_(static_cast<std::byte *>(host)), bytes_(bytes) {
     if (!on_device || !has_device() || bytes == 0) return;
     void *memory = nullptr;
-    CHECK(ucd_memory_alloc(device(), UCD_MEMORY__DEVICE, bytes, &memory) == UCD_SUCCESS);
+    const char *const name = other_device != nullptr ? other_device : device();
+    CHECK(ucd_memory_alloc(name, UCD_MEMORY__DEVICE, bytes, &memory) == UCD_SUCCESS);
     device_ = static_cast<std::byte *>(memory);
     store();
 }

@@ -11,8 +11,8 @@ bool has_device();
 
 class Placed {
 public:
-    // Copied to the device, if it is wanted there and if there is one.
-    Placed(void *host, std::size_t bytes, bool on_device);
+    // Copied to the device, if it is wanted there and if there is one; to another one by its name.
+    Placed(void *host, std::size_t bytes, bool on_device, const char *other_device = nullptr);
     Placed(std::vector<std::byte> &bytes, bool on_device)
         : Placed(bytes.data(), bytes.size(), on_device) {}
     Placed(Placed &&other) noexcept;

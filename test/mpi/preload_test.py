@@ -1,6 +1,6 @@
-"""libucd-mpi-preload with programs of two processes, and ucd-mpi-run.
+"""libucd-mpi-preload with programs of two processes.
 
-    preload_test.py NAME VERSION LAUNCHER EXCHANGE COLLECTIVES STRESS LARGE DECISIONS COUNTER DRIVER PLANS EXTENSION PRELOAD RUN UCD_ON_THREADS [FORTRAN...]
+    preload_test.py NAME VERSION LAUNCHER EXCHANGE COLLECTIVES STRESS LARGE DECISIONS COUNTER DRIVER PLANS EXTENSION PRELOAD [FORTRAN...]
 """
 
 import os
@@ -8,12 +8,13 @@ import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
-import unittest.mock
 
-NAME, VERSION, LAUNCHER = sys.argv[1:4]
-EXCHANGE, COLLECTIVES, STRESS, LARGE, DECISIONS, COUNTER, DRIVER, PLANS, EXTENSION, PRELOAD, RUN, UCD_ON_THREADS, *FORTRAN = (
+from launched import LINE, Launcher, taken_over
+
+NAME, VERSION = sys.argv[1:3]
+run = Launcher(sys.argv[3])
+EXCHANGE, COLLECTIVES, STRESS, LARGE, DECISIONS, COUNTER, DRIVER, PLANS, EXTENSION, PRELOAD, *FORTRAN = (
     str(pathlib.Path(path).resolve()) for path in sys.argv[4:])
 del sys.argv[1:]
 FORMS = [path for path in FORTRAN if 'mpi_forms' in path]
@@ -24,23 +25,6 @@ KEEPS_TYPES = NAME != 'mpich' or int(VERSION.split('.')[0]) >= 5
 # For sh: only one process has the library.
 ON_ONE = (f'case ${{{{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}}} in {{rank}}) export LD_PRELOAD={PRELOAD};; esac; '
           'exec {program}')
-LINE = re.compile(r'rank (\d): MPI_(\w+): (\d+) taken over, (\d+) bytes; (\d+) left')
-
-
-def run(*command, processes=2, status=0, **environment):
-    done = subprocess.run([LAUNCHER, '-n', str(processes), *map(str, command)], env=os.environ | environment,
-                          capture_output=True, text=True, check=False, timeout=120)
-    if (done.returncode != 0) != (status != 0):
-        raise AssertionError(f'{command} returned {done.returncode}\n{done.stdout}{done.stderr}')
-    return done.stdout + done.stderr
-
-
-def taken_over(text):
-    """Calls that were taken over, by name, of both processes."""
-    taken = {}
-    for _, call, count, _, _ in LINE.findall(text):
-        taken[call] = taken.get(call, 0) + int(count)
-    return taken
 
 
 class Preload(unittest.TestCase):
@@ -173,67 +157,6 @@ class Threads(unittest.TestCase):
         self.assertIn('all contents are right', run('env', f'LD_PRELOAD={PRELOAD}', STRESS, '0.5', '8', '7'))
 
 
-class Devices(unittest.TestCase):
-    """With threads as devices, whose memory faults when the host reads it."""
-    LIBRARIES = f'LD_PRELOAD={UCD_ON_THREADS}:{PRELOAD}'
-
-    def test_all_messages_arrive(self):
-        text = run('env', self.LIBRARIES, EXCHANGE, '60', UCD_TEST_DEVICE='hostgpu:0', UCD_MPI_STATS='1')
-        self.assertIn('all messages arrived', text)
-        # By MPI itself: messages from and to host memory.
-        self.assertGreater(taken_over(text)['Bsend_init'], 50)
-
-    def test_collective_calls(self):
-        for processes in (2, 3):
-            text = run('env', self.LIBRARIES, COLLECTIVES, processes=processes, UCD_TEST_DEVICE='hostgpu:0')
-            self.assertIn('all results agree', text)
-
-    def test_nothing_changes_in_host_memory(self):
-        text = run('env', self.LIBRARIES, EXCHANGE, '20', UCD_MPI_STATS='1')
-        self.assertIn('all messages arrived', text)
-
-    # Such an MPI library is any, if the host can read the memory of these devices.
-    READ = {'UCD_TEST_DEVICE': 'hostgpu:0', 'UCD_TEST_DEVICE_IS_READ': '1', 'UCD_MPI_GPU_AWARE': '1', 'UCD_MPI_STATS': '1'}
-
-    def packed_on_device(self, text):
-        return sum(int(count) for count in re.findall(r'(\d+) packed on a device', text))
-
-    def test_an_mpi_that_reads_devices_gets_packed_device_memory(self):
-        text = run('env', self.LIBRARIES, EXCHANGE, '20', **self.READ) # no table: on the device
-        self.assertIn('all messages arrived', text)
-        self.assertGreater(self.packed_on_device(text), 100)
-        text = run('env', self.LIBRARIES, COLLECTIVES, processes=3, UCD_MPI_GPU_WAY='device', **self.READ)
-        self.assertIn('all results agree', text)
-        self.assertGreater(self.packed_on_device(text), 50)
-        for way in ('host', 'mpi'):
-            text = run('env', self.LIBRARIES, EXCHANGE, '0', UCD_MPI_GPU_WAY=way, **self.READ)
-            self.assertIn('all messages arrived', text)
-            self.assertEqual(self.packed_on_device(text), 0)
-        self.assertIn('UCD_MPI_GPU_WAY is best; it must be device, host or mpi',
-                      run('env', self.LIBRARIES, EXCHANGE, '0', UCD_MPI_GPU_WAY='best', **self.READ))
-
-    def test_no_message_hides_its_device(self):
-        text = run('env', f'{self.LIBRARIES}:{COUNTER}', EXCHANGE, '150', **self.READ)
-        self.assertIn('all messages arrived', text)
-        self.assertEqual(re.findall(r': (\d+) messages hide their device', text), ['0', '0'])
-
-    def test_a_device_without_memory_for_packed_messages(self):
-        libraries = f'LD_PRELOAD={PLANS}:{UCD_ON_THREADS}:{PRELOAD}'
-        for has, taken in (('refuse', False), ('some', True)):
-            text = run('env', libraries, EXCHANGE, '0', UCD_MPI_GPU_WAY='device', UCD_TEST_DEVICE_MEMORY=has, **self.READ)
-            self.assertIn('all messages arrived', text)
-            self.assertEqual(text.count('no memory on hostgpu:0 to pack a message'), 2, text)
-            self.assertEqual(self.packed_on_device(text) > 0, taken)
-            self.assertNotIn('bytes on a device', text)
-
-    def test_contiguous_data_is_left_to_an_mpi_that_reads_devices(self):
-        text = run('env', self.LIBRARIES, EXCHANGE, '0', UCD_TEST_DEVICE='hostgpu:0', UCD_MPI_GPU_AWARE='1', status=1)
-        self.assertRegex(text, '(?i)segmentation fault|signal 11')
-        text = run('env', self.LIBRARIES, EXCHANGE, '0', UCD_TEST_DEVICE='hostgpu:0', UCD_MPI_GPU_AWARE='maybe')
-        self.assertIn('all messages arrived', text)
-        self.assertIn('UCD_MPI_GPU_AWARE is maybe; it must be 0 or 1', text)
-
-
 class WithAnotherTool(unittest.TestCase):
     COUNT = re.compile(r'counter: rank 0: (\w+): (\d+) calls, (\d+) derived')
 
@@ -264,8 +187,8 @@ class Plans(unittest.TestCase):
     """Persistent requests hold plans: for what they pack, and for what they unpack."""
     COUNT = re.compile(r'plans: (\d+) made, (\d+) starts, (\d+) freed')
 
-    def counted(self, program, *arguments, libraries=f'{PLANS}:{PRELOAD}', **environment):
-        text = run('env', f'LD_PRELOAD={libraries}', program, *arguments, UCD_MPI_STATS='1', **environment)
+    def counted(self, program, *arguments, **environment):
+        text = run('env', f'LD_PRELOAD={PLANS}:{PRELOAD}', program, *arguments, UCD_MPI_STATS='1', **environment)
         self.assertRegex(text, 'all messages arrived|all results agree')
         counts = [[int(number) for number in line] for line in self.COUNT.findall(text)]
         return [sum(column) for column in zip(*counts)] or [0, 0, 0], taken_over(text)
@@ -276,12 +199,6 @@ class Plans(unittest.TestCase):
         self.assertEqual(freed, made)
         self.assertGreater(starts, 2 * 300)
         self.assertGreater(starts, 8 * made)
-
-    def test_of_messages_in_device_memory(self):
-        (made, starts, freed), _ = self.counted(EXCHANGE, '0', libraries=f'{PLANS}:{UCD_ON_THREADS}:{PRELOAD}',
-                                                UCD_TEST_DEVICE='hostgpu:0')
-        self.assertEqual(freed, made)
-        self.assertGreater(starts, 2 * 300)
 
     @unittest.skipUnless(KEEPS_TYPES, 'this MPI library frees the types of persistent collective calls')
     def test_of_collective_calls(self):
@@ -384,128 +301,6 @@ class MpiOfTheProgram(unittest.TestCase):
                    f'import ctypes; assert ctypes.CDLL({EXTENSION!r}).use_mpi() == 0', processes=1, UCD_MPI_STATS='1')
         self.assertIn('all elements are right', text)
         self.assertGreater(taken_over(text)['Pack'], 0)
-
-
-class Run(unittest.TestCase):
-    def setUp(self):
-        # As it is installed.
-        room = tempfile.TemporaryDirectory()
-        self.addCleanup(room.cleanup)
-        root = pathlib.Path(room.name)
-        text = pathlib.Path(RUN).read_text()
-        libraries = re.search(r'dirname [^)]*\)"\)/([^"]*)"', text).group(1)
-        (root / 'bin').mkdir()
-        self.run_script = root / 'bin/ucd-mpi-run'
-        self.run_script.write_text(text)
-        self.run_script.chmod(0o755)
-        self.library = root / 'bin' / libraries
-        self.library.mkdir(parents=True)
-        for path in pathlib.Path(PRELOAD).parent.glob('libucd-mpi-preload-*.so'):
-            (self.library / path.name).symlink_to(path)
-
-    def refused(self, *arguments):
-        done = subprocess.run([self.run_script, *arguments], capture_output=True, text=True, check=False, timeout=30)
-        self.assertEqual(done.returncode, 2)
-        return done.stderr
-
-    def test_runs_with_the_library_of_the_program(self):
-        text = run(self.run_script, '--', EXCHANGE, '5', UCD_MPI_STATS='1')
-        self.assertIn('all messages arrived', text)
-        self.assertGreater(taken_over(text).get('Isend', 0), 10)
-        for program in FORTRAN:
-            self.assertGreater(taken_over(run(self.run_script, program, UCD_MPI_STATS='1')).get('Isend', 0), 10)
-
-    def test_interpreters(self):
-        # The module that loads MPI may find it by a name without a number.
-        loaded = subprocess.run(['ldd', EXCHANGE], capture_output=True, text=True, check=True).stdout
-        path = pathlib.Path(re.search(r'libmpi[a-z_]*\.so\.\d+ => (\S+)', loaded).group(1))
-        copy = self.library / 'libmpi.so'
-        copy.write_bytes(path.read_bytes())
-        package = self.library / 'python/mpi4py'
-        package.mkdir(parents=True)
-        (package / '__init__.py').write_text('class rc: initialize = True\n')
-        (package / 'MPI.py').write_text(f'import ctypes\nctypes.CDLL({str(copy)!r})\n')
-        folders = {'PYTHONPATH': str(package.parent),
-                   'LD_LIBRARY_PATH': f'{path.parent}:{path.parent}/mpich:{pathlib.Path(PRELOAD).parent.parent}'}
-        said = subprocess.run([self.run_script, sys.executable, '-c', 'import os; print(os.environ["LD_PRELOAD"])'],
-                              env=os.environ | folders, capture_output=True, text=True, check=False, timeout=60)
-        self.assertIn(f'libucd-mpi-preload-{NAME}.so', said.stdout, said.stderr)
-
-    def shown(self, program):
-        done = subprocess.run([self.run_script, '--show', program], capture_output=True, text=True, check=False, timeout=30)
-        return done.returncode, done.stdout + done.stderr
-
-    def test_shows_what_would_be_loaded(self):
-        # With MPI as a library of a library, too.
-        for program in (EXCHANGE, *FORTRAN):
-            loaded = subprocess.run(['ldd', program], capture_output=True, text=True, check=True).stdout
-            name, place = re.search(r'(libmpi(?:ch|_abi)?\.so\.\d+) => (\S+)', loaded).groups()
-            status, text = self.shown(program)
-            self.assertEqual(status, 0, text)
-            found, path, preload = re.fullmatch(rf'{program}: (\S+) (\S+): (\S+)\n', text).groups()
-            self.assertEqual((found, os.path.realpath(path)), (name, os.path.realpath(place)))
-            self.assertEqual(preload, str(self.library.resolve() / f'libucd-mpi-preload-{NAME}.so'))
-
-    def test_showing_runs_nothing(self):
-        mark = self.library / 'has_run'
-        code = self.library / 'code.c'
-        code.write_text('#include <fcntl.h>\nunsigned la_version(unsigned version) { return version; }\n'
-                        f'__attribute__((constructor)) static void run(void) {{ creat("{mark}", 0600); }}\n')
-        library, program = self.library / 'audit.so', self.library / 'program'
-        subprocess.run(['cc', '-shared', '-fPIC', code, '-o', library], check=True)
-        code.write_text('int main(void) { return 0; }\n')
-        subprocess.run(['cc', code, f'-Wl,--audit={library}', '-o', program], check=True)
-        status, text = self.shown(program)
-        self.assertEqual(status, 2)
-        self.assertIn('is not linked with an MPI library', text)
-        interpreter = self.library / 'python3'
-        interpreter.write_text(f'#!/bin/sh\n: > {mark}\n')
-        interpreter.chmod(0o755)
-        script = self.library / 'script'
-        for line in (interpreter, f'/usr/bin/env -S {interpreter} -u'):
-            script.write_text(f'#!{line}\n')
-            script.chmod(0o755)
-            status, text = self.shown(script)
-            self.assertEqual(status, 2)
-            self.assertIn('--show runs nothing', text)
-        self.assertEqual(self.shown(interpreter)[0], 2)
-        self.assertFalse(mark.exists())
-
-    def renamed(self, program):
-        """A copy of the program that needs its MPI library by another name, and that name in a folder of its own."""
-        loaded = subprocess.run(['ldd', program], capture_output=True, text=True, check=True).stdout
-        own = re.search(r'(libmpi[a-z_]*\.so\.\d+) => (\S+)', loaded)
-        ucd = re.search(r'libucd\.so\S* => (\S+)/', loaded) # which the copy does not find by its own path
-        name = own.group(1).encode()
-        copy = self.library / 'renamed'
-        copy.write_bytes(pathlib.Path(program).read_bytes().replace(
-            b'\0' + name + b'\0', b'\0' + b'libmpi.so.12'.ljust(len(name), b'\0') + b'\0'))
-        copy.chmod(0o755)
-        folder = self.library / 'other'
-        folder.mkdir()
-        (folder / 'libmpi.so.12').symlink_to(own.group(2))
-        return copy, {'LD_LIBRARY_PATH': f'{folder}:{ucd.group(1)}'}
-
-    @unittest.skipUnless(NAME == 'mpich', 'other MPI libraries have one name')
-    def test_mpich_by_its_own_name(self):
-        # That of Intel MPI, too; Debian has another.
-        program, environment = self.renamed(EXCHANGE)
-        text = run(self.run_script, program, '5', UCD_MPI_STATS='1', **environment)
-        self.assertIn('all messages arrived', text)
-        self.assertGreater(taken_over(text).get('Isend', 0), 10)
-        # Open MPI 1 had it, too.
-        (self.library / 'other/libmpi.so.12').unlink()
-        (self.library / 'other/libmpi.so.12').write_bytes(pathlib.Path(PLANS).read_bytes() + b'ompi_mpi_comm_world')
-        with unittest.mock.patch.dict(os.environ, environment):
-            self.assertIn('uses Open MPI 1', self.refused(program))
-
-    def test_refuses_with_a_reason(self):
-        self.assertIn('/bin/true is not linked with an MPI library', self.refused('/bin/true'))
-        self.assertIn('nothing-of-that-name is no program', self.refused('--', 'nothing-of-that-name'))
-        self.assertIn('no program is named', self.refused())
-        self.assertIn('there is no', self.refused('--mpi', 'other', '/bin/true'))
-        (self.library / f'libucd-mpi-preload-{NAME}.so').unlink()
-        self.assertIn('for which this installation has no library', self.refused(EXCHANGE))
 
 
 if __name__ == '__main__':

@@ -28,6 +28,12 @@ const MpiCalls plain_mpi = {PMPI_Pack,        PMPI_Unpack,    PMPI_Send,
                             PMPI_Alltoall,    PMPI_Alltoallw, PMPI_Neighbor_alltoallw,
                             PMPI_Type_commit, PMPI_Type_free};
 
+bool on_all_processes(bool here) {
+    int mine = here ? 1 : 0, all = 0;
+    PMPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    return all != 0;
+}
+
 bool has_preload() {
     Dl_info found;
     return dladdr(dlsym(RTLD_DEFAULT, "MPI_Send"), &found) != 0 &&

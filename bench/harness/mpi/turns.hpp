@@ -33,6 +33,9 @@ struct MpiCalls {
 };
 extern const MpiCalls with_ucd, plain_mpi;
 
+// Whether something is so in each process. All of them call it.
+bool on_all_processes(bool here);
+
 // Whether libucd-mpi-preload is loaded.
 bool has_preload();
 

@@ -137,15 +137,15 @@ struct TypedBlocks {
         all.reserve(static_cast<std::size_t>(blocks));
         for (int i = 0; i < blocks; ++i)
             all.push_back({address(buffer, displs[i]), counts[i], datatypes[i]});
-        PackedBlocks packed(call, all, route);
-        if (!packed || packed.bytes() > std::numeric_limits<Displ>::max()) return side;
+        side.blocks = PackedBlocks(call, all, route);
+        if (side.blocks.bytes() > std::numeric_limits<Displ>::max()) side.blocks = {};
+        if (!side) return side;
         for (int i = 0; i < blocks; ++i) {
             const auto at = static_cast<std::size_t>(i);
-            side.displs_of<Displ>().push_back(static_cast<Displ>(packed.offset(at)));
-            const MPI_Datatype item = packed.item_datatype(at);
+            side.displs_of<Displ>().push_back(static_cast<Displ>(side.blocks.offset(at)));
+            const MPI_Datatype item = side.blocks.item_datatype(at);
             side.datatypes.push_back(item != MPI_DATATYPE_NULL ? item : datatypes[i]);
         }
-        side.blocks = std::move(packed);
         return side;
     }
     auto arguments() const { return std::tuple(buffer, counts, displs, datatypes); }
@@ -219,6 +219,8 @@ CollectivePtr collective_data(Call call, Pattern pattern, const Send &send, cons
     auto data = std::make_unique<CollectiveData>();
     if (sends) data->sent = send.packed(call, p->sends_to, from);
     if (receives) data->received = receive.packed(call, p->receives_from, to);
+    // MPI reports what is wrong with it.
+    if (data->sent.blocks.has_invalid() || data->received.blocks.has_invalid()) return nullptr;
     data->participation = *p;
     data->on_device = from || to;
     data->failed = (from && !data->sent) || (to && !data->received) ||

@@ -21,6 +21,16 @@ bool BlocksInView::take(const ProcessBlock &block) {
     return known->gains().collective.contain(bytes / static_cast<std::uintptr_t>(block.repeated));
 }
 
+namespace {
+
+// Types without data are not read.
+bool has_no_data(MPI_Datatype datatype) {
+    MPI_Count size = -1;
+    return was_committed(datatype) && PMPI_Type_size_x(datatype, &size) == MPI_SUCCESS && size == 0;
+}
+
+} // namespace
+
 bool BlocksInView::worth_packing() const {
     return taken_ && gain_;
 }
@@ -34,8 +44,9 @@ PackedBlocks::PackedBlocks(Call call, const std::vector<ProcessBlock> &blocks, D
         if (block.count == 0) continue;
         if (__builtin_mul_overflow(block.count, block.repeated, &items)) return;
         KnownType *const known = find_to_pack(block.datatype, items);
-        if (known == nullptr) return;
-        if (known->size() == 0) continue;
+        if (known == nullptr && items > 0 && has_no_data(block.datatype)) continue;
+        has_invalid_ = known == nullptr;
+        if (has_invalid_) return;
         parts_[i].typed = MessageBuffer(call, known, block.buffer, items, route);
         if (__builtin_add_overflow(bytes_, parts_[i].typed.bytes(), &bytes_)) return;
         repeated_ = block.repeated;

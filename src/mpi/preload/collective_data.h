@@ -41,6 +41,8 @@ public:
     PackedBlocks(Call call, const std::vector<ProcessBlock> &blocks, DeviceRoute route);
 
     explicit operator bool() const { return memory_.data() != nullptr; }
+    // Some block has a negative count, or a type that this library cannot convert.
+    bool has_invalid() const { return has_invalid_; }
     std::uintptr_t bytes() const { return bytes_; }
     void *memory() const { return memory_.data(); }
     // The datatype of one packed item: of the given block, or of the first block that has data.
@@ -67,6 +69,7 @@ private:
 
     std::vector<Part> parts_;
     int repeated_ = 1;
+    bool has_invalid_ = false;
     std::uintptr_t bytes_ = 0;
     PackedMemory memory_;
 };

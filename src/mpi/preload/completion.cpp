@@ -46,8 +46,10 @@ int one(Next next, Completion completion, MPI_Status *status, const int *index, 
     int rc = next(completion.any() ? statuses.get() : status);
     const int i = index != nullptr ? *index : 0;
     if (completion.any() && rc == MPI_SUCCESS && (flag == nullptr || *flag != 0) &&
-        i != MPI_UNDEFINED)
+        i != MPI_UNDEFINED) {
         rc = completion.settle(i, rc, statuses[0]);
+        rc = first_error(rc, completion.deliver_on_device());
+    }
     progress_freed();
     return rc;
 }
@@ -76,6 +78,7 @@ int several(Next next, Completion completion, int count, MPI_Status *statuses, c
         const int request = indices != nullptr ? indices[i] : i;
         delivered = first_error(delivered, completion.settle(request, error, used[i]));
     }
+    delivered = first_error(delivered, completion.deliver_on_device());
     return first_error(rc, delivered);
 }
 

@@ -155,8 +155,10 @@ KnownType *known_now(Remembered &slot) {
 
 KnownType *find_predefined_type(MPI_Datatype datatype) {
     Envelope envelope;
-    if (datatype == MPI_DATATYPE_NULL || read_envelope(datatype, envelope) != UCD_SUCCESS ||
-        !is_predefined(envelope.combiner))
+    // A handle that the program has not set is 0 mostly. MPI would raise the error when it is asked
+    // about it, and once more in the call.
+    if (datatype == MPI_DATATYPE_NULL || datatype == MPI_Datatype{} ||
+        read_envelope(datatype, envelope) != UCD_SUCCESS || !is_predefined(envelope.combiner))
         return nullptr;
     // Never destroyed, because messages may be in progress when the process ends.
     static auto &mutex = *new std::mutex;

@@ -34,15 +34,11 @@ bool copies_by_host(Call call) {
            call == Call::Sendrecv_replace || call == Call::Isendrecv_replace;
 }
 
-} // namespace
-
-InDeviceMemory find_on_device(Call call, const void *buffer, MPI_Count count, MPI_Datatype datatype,
-                              int by_parts) {
-    if (count <= 0 || datatype == MPI_DATATYPE_NULL) return {};
-    const NamedDevice *const device =
-        device_of(reinterpret_cast<const void *>(reinterpret_cast<std::uintptr_t>(buffer) +
-                                                 static_cast<std::uintptr_t>(some_byte(datatype))));
-    if (device == nullptr) return {};
+// For items on a device. A function of its own, so that items in host memory do not pay for the
+// registers that it saves.
+[[gnu::noinline]] InDeviceMemory find_route(const NamedDevice *device, Call call,
+                                            const void *buffer, MPI_Count count,
+                                            MPI_Datatype datatype, int by_parts) {
     KnownType *const known = find_to_pack(datatype, count);
     if (known == nullptr || known->size() == 0) return {};
     const bool contiguous =
@@ -61,6 +57,18 @@ InDeviceMemory find_on_device(Call call, const void *buffer, MPI_Count count, MP
     return {known, {device, way != DeviceWay::host && !copies_by_host(call)}};
 }
 
+} // namespace
+
+InDeviceMemory find_on_device(Call call, const void *buffer, MPI_Count count, MPI_Datatype datatype,
+                              int by_parts) {
+    if (count <= 0 || datatype == MPI_DATATYPE_NULL) return {};
+    const NamedDevice *const device =
+        device_of(reinterpret_cast<const void *>(reinterpret_cast<std::uintptr_t>(buffer) +
+                                                 static_cast<std::uintptr_t>(some_byte(datatype))));
+    if (device == nullptr) return {};
+    return find_route(device, call, buffer, count, datatype, by_parts);
+}
+
 InDeviceMemory find_packed_on_device(const void *packed, MPI_Count count, MPI_Datatype datatype) {
     if (count <= 0 || datatype == MPI_DATATYPE_NULL) return {};
     const NamedDevice *const device = device_of(packed);
@@ -70,9 +78,9 @@ InDeviceMemory find_packed_on_device(const void *packed, MPI_Count count, MPI_Da
                                                  : InDeviceMemory{};
 }
 
-int raise_error(MPI_Comm comm) {
-    PMPI_Comm_call_errhandler(comm, MPI_ERR_OTHER);
-    return MPI_ERR_OTHER;
+int raise_error(MPI_Comm comm, int error) {
+    PMPI_Comm_call_errhandler(comm, error);
+    return error;
 }
 
 } // namespace ucd_mpi

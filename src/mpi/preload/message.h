@@ -39,9 +39,9 @@ inline int copy_bytes(void *to, const void *from, std::uintptr_t bytes) {
                     UCD_OP__REPLACE);
 }
 
-// Calls the communicator's error handler for an error that occurred in this library. Returns MPI's
-// error code.
-int raise_error(MPI_Comm comm);
+// Calls the communicator's error handler for an error that this library found. Returns MPI's error
+// code.
+int raise_error(MPI_Comm comm, int error = MPI_ERR_OTHER);
 
 // Empty if the call is left to MPI: packing is not worthwhile, the arguments are invalid, or it is
 // switched off.

@@ -80,26 +80,38 @@ int prepare_start(Operation &operation) {
     return operation.receives ? UCD_SUCCESS : operation.typed.pack(operation.packed.data());
 }
 
+namespace {
+
+// How much of a message is to be unpacked. MPICH does not set the status of MPI_Isendrecv, so the
+// status is not used for it.
+std::uintptr_t arrived_bytes(const Operation &operation, MPI_Status &status) {
+    if (operation.keeps) return operation.typed.bytes();
+    int cancelled = 0;
+    PMPI_Test_cancelled(&status, &cancelled);
+    if (cancelled != 0) return 0;
+    // After an error, the status may give more bytes than the buffer has room for.
+    return std::min(received_bytes(status), operation.typed.bytes());
+}
+
+int unpack_message(const Operation &operation, std::uintptr_t bytes) {
+    if (bytes == 0) return UCD_SUCCESS;
+    // The plan moves whole messages only.
+    return operation.unpacks && bytes == operation.typed.bytes()
+               ? operation.unpacks.run()
+               : operation.typed.unpack(operation.packed.data(), bytes);
+}
+
+int unpack_collective(const Operation &operation) {
+    return operation.unpacks ? operation.unpacks.run() : operation.collective->unpack();
+}
+
+} // namespace
+
 int deliver(Operation &operation, MPI_Status &status) {
     if (!operation.receives || !operation.active) return MPI_SUCCESS;
-    int rc = UCD_SUCCESS;
-    // MPICH does not set the status of a collective call or of MPI_Isendrecv, so the status is not
-    // used for these.
-    if (operation.collective != nullptr) {
-        rc = operation.unpacks ? operation.unpacks.run() : operation.collective->unpack();
-    } else if (operation.keeps) {
-        rc = operation.typed.unpack(operation.packed.data(), operation.typed.bytes());
-    } else {
-        int cancelled = 0;
-        PMPI_Test_cancelled(&status, &cancelled);
-        if (cancelled != 0) return MPI_SUCCESS;
-        // After an error, the status may give more bytes than the buffer has room for.
-        const std::uintptr_t bytes = std::min(received_bytes(status), operation.typed.bytes());
-        // The plan moves whole messages only.
-        rc = operation.unpacks && bytes == operation.typed.bytes()
-                 ? operation.unpacks.run()
-                 : operation.typed.unpack(operation.packed.data(), bytes);
-    }
+    const int rc = operation.collective != nullptr
+                       ? unpack_collective(operation)
+                       : unpack_message(operation, arrived_bytes(operation, status));
     return rc == UCD_SUCCESS ? MPI_SUCCESS : raise_error(operation.comm);
 }
 
@@ -125,10 +137,36 @@ Completion::~Completion() {
 int Completion::settle(int i, int error, MPI_Status &status) {
     OperationPtr &operation = operations_[static_cast<std::size_t>(i)];
     if (operation == nullptr) return MPI_SUCCESS;
-    const int rc = error == MPI_SUCCESS ? deliver(*operation, status) : MPI_SUCCESS;
+    int rc = MPI_SUCCESS;
+    if (error == MPI_SUCCESS && operation->typed.on_device() && operation->receives &&
+        operation->active)
+        operation->arrived = arrived_bytes(*operation, status);
+    else if (error == MPI_SUCCESS)
+        rc = deliver(*operation, status);
     operation->active = false;
-    if (!operation->persistent) operation.reset();
+    if (operation->arrived > 0)
+        some_arrived_ = true;
+    else if (!operation->persistent)
+        operation.reset();
     return rc;
+}
+
+int Completion::deliver_arrived() {
+    std::vector<Operation *> arrived;
+    std::vector<PackedRange> ranges;
+    for (const OperationPtr &operation : operations_) {
+        if (operation == nullptr || operation->arrived == 0) continue;
+        arrived.push_back(operation.get());
+        ranges.push_back({&operation->typed, operation->packed.data(), 0, operation->arrived});
+    }
+    const MPI_Comm comm = arrived.front()->comm;
+    const int rc = arrived.size() == 1 ? unpack_message(*arrived.front(), ranges.front().bytes)
+                                       : move_once(PlannedDirection::unpack, ranges);
+    for (OperationPtr &operation : operations_)
+        if (operation != nullptr && std::exchange(operation->arrived, 0) > 0 &&
+            !operation->persistent)
+            operation.reset();
+    return rc == UCD_SUCCESS ? MPI_SUCCESS : raise_error(comm);
 }
 
 void adopt_freed(MPI_Request request, OperationPtr operation) {

@@ -22,8 +22,9 @@ struct Operation {
     // For each start of a persistent request. Empty before the first start, if there is nothing to
     // move, and if libucd could not make a plan.
     PlannedMoves packs, unpacks;
-    bool planned = false; // whether that was tried
-    bool active = true;   // started, and not known to be complete
+    bool planned = false;       // whether that was tried
+    bool active = true;         // started, and not known to be complete
+    std::uintptr_t arrived = 0; // bytes that are complete, and not yet unpacked in device memory
 };
 using OperationPtr = std::unique_ptr<Operation>;
 
@@ -78,13 +79,20 @@ public:
 
     bool any() const { return !operations_.empty(); }
     // Call when request i is complete, with or without an error: then all is done for it, even if
-    // the user will complete it later. Returns MPI's error code of delivering its data.
+    // the user will complete it later, but that data in device memory is left to the next function.
+    // Returns MPI's error code of delivering its data.
     int settle(int i, int error, MPI_Status &status);
+    // Unpacks what settled operations have received in device memory, all by one launch. Returns
+    // MPI's error code.
+    int deliver_on_device() { return some_arrived_ ? deliver_arrived() : MPI_SUCCESS; }
 
 private:
+    int deliver_arrived();
+
     const MPI_Request *users_;
     std::vector<MPI_Request> requests_; // as they were before the call
     std::vector<OperationPtr> operations_;
+    bool some_arrived_ = false;
 };
 
 // Requests that the user freed before MPI completed them: they are kept here until MPI has.

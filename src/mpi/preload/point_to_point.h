@@ -48,12 +48,8 @@ inline void track_send(MPI_Request request, OperationPtr operation) {
 }
 
 inline OperationPtr new_operation(MessageBuffer &&typed, PackedMemory &&packed, MPI_Comm comm) {
-    OperationPtr operation(new (std::nothrow) Operation);
-    if (operation == nullptr) return operation;
-    operation->typed = std::move(typed);
-    operation->packed = std::move(packed);
-    operation->comm = comm;
-    return operation;
+    return OperationPtr(new (std::nothrow) Operation{
+        .typed = std::move(typed), .packed = std::move(packed), .comm = comm});
 }
 
 // Starts to move packed data. `next(bytes, count, datatype)` calls MPI, and `track(operation)`
@@ -128,11 +124,8 @@ template <class Count, class Next>
 int receive_packed(Call call, Next next, MessageBuffer typed, PackedMemory packed, MPI_Comm comm,
                    MPI_Status *status) {
     count_taken(call);
-    Operation operation;
-    operation.typed = std::move(typed);
-    operation.packed = std::move(packed);
-    operation.comm = comm;
-    operation.receives = true;
+    Operation operation{
+        .typed = std::move(typed), .packed = std::move(packed), .comm = comm, .receives = true};
     MPI_Status own;
     MPI_Status *const used = status == MPI_STATUS_IGNORE ? &own : status;
     const MessageBuffer &t = operation.typed;
