@@ -7,6 +7,7 @@
 #include <ucd_memory.h>
 
 #include <cstdint>
+#include <iterator>
 #include <map>
 #include <utility>
 #include <vector>
@@ -80,9 +81,13 @@ struct Device {
     DeviceRoute on_device, pinned;
 };
 
+// Of the block that it is in, or -1.
 int kind_of(const PackedMemory &memory) {
-    const auto found = blocks.find(memory.data());
-    return found != blocks.end() ? found->second.kind : -1;
+    const auto next = blocks.upper_bound(memory.data());
+    if (next == blocks.begin()) return -1;
+    const auto &[address, block] = *std::prev(next);
+    const char *const end = static_cast<const char *>(address) + block.bytes;
+    return static_cast<const char *>(memory.data()) < end ? block.kind : -1;
 }
 
 } // namespace
@@ -112,37 +117,54 @@ TEST_CASE("packed memory: blocks are used again in their own memory only") {
     CHECK(PackedMemory(5000).data() != pinned);
     CHECK(PackedMemory(5000, device.pinned).data() == pinned);
     CHECK(PackedMemory(4097, device.on_device).data() == there);
-    CHECK(PackedMemory(4096, device.on_device).data() != there);
+    CHECK(blocks.size() == 3);
+}
+
+TEST_CASE("packed memory: small blocks are parts of blocks of 2 MiB, which stay") {
+    const Device device;
+    {
+        std::vector<PackedMemory> all;
+        for (std::size_t bytes = 0; bytes < 4 * mib; bytes += mib / 4)
+            all.emplace_back(mib / 4, device.on_device);
+        for (std::size_t i = 0; i < all.size(); ++i)
+            for (std::size_t j = 0; j < i; ++j) CHECK(all[i].data() != all[j].data());
+        CHECK(blocks.size() == 2);
+        CHECK(bytes_in(UCD_MEMORY__DEVICE) == 4 * mib);
+    }
+    refusals = 1;
+    const PackedMemory large(2 * mib, device.on_device);
+    CHECK(kind_of(large) == UCD_MEMORY__PINNED);
+    CHECK(bytes_in(UCD_MEMORY__DEVICE) == 4 * mib);
 }
 
 TEST_CASE(
     "packed memory: pinned if the device has none, and pageable if there is no pinned memory") {
     const Device device;
     has_device_memory = false;
-    const PackedMemory pinned(5000, device.on_device);
+    const PackedMemory pinned(5 * mib, device.on_device);
     CHECK(kind_of(pinned) == UCD_MEMORY__PINNED);
     CHECK(!pinned.on_device());
     CHECK(asked == 2); // nothing is kept that could be freed before the device is asked again
     has_pinned_memory = false;
     for (const DeviceRoute route : {device.on_device, device.pinned}) {
-        const PackedMemory pageable(6000, route);
+        const PackedMemory pageable(6 * mib, route);
         CHECK(pageable.data() != nullptr);
         CHECK(kind_of(pageable) == -1);
         CHECK(!pageable.on_device());
     }
     // They are given back to where they came from.
     has_pinned_memory = true;
-    CHECK(kind_of(PackedMemory(6000, device.on_device)) == UCD_MEMORY__PINNED);
+    CHECK(kind_of(PackedMemory(6 * mib, device.on_device)) == UCD_MEMORY__PINNED);
 }
 
 TEST_CASE("packed memory: kept blocks are freed if there is no other memory") {
     const Device device;
     for (const DeviceRoute route : {device.on_device, device.pinned}) {
         blocks.clear();
-        { const PackedMemory small(5000, route), middle(mib, route), used(4096, route); }
+        { const PackedMemory small(2 * mib, route), middle(3 * mib, route), used(5 * mib, route); }
         CHECK(blocks.size() == 3);
         refusals = 1;
-        const PackedMemory large(4 * mib, route);
+        const PackedMemory large(9 * mib, route);
         CHECK(blocks.size() == 1);
         CHECK(kind_of(large) == (route.stays_there ? UCD_MEMORY__DEVICE : UCD_MEMORY__PINNED));
     }
@@ -174,7 +196,7 @@ TEST_CASE("packed memory: the smallest blocks make room for a large one") {
     const Device device;
     {
         const PackedMemory large(256 * mib, device.on_device), middle(128 * mib, device.on_device),
-            small(mib, device.on_device), other(2 * mib, device.on_device);
+            small(2 * mib, device.on_device), other(4 * mib, device.on_device);
     }
     { const PackedMemory last(128 * mib, device.on_device); } // used again
     CHECK(blocks.size() == 4);
