@@ -208,7 +208,7 @@ void without_memory(const Column &column) {
 // Each has packed memory of its own, which is kept for its next message.
 void devices_in_turns() {
     current = "two devices in turns";
-    constexpr int n = 5000;
+    constexpr int n = 600000; // more than 2 MiB, of which smaller blocks are halves
     const Column first(n), second(n, 1, "hostgpu:1");
     const auto send_both = [&] {
         std::vector<int> received(n);
@@ -236,7 +236,7 @@ int main(int argc, char **argv) {
     MPI_OK(MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler));
     MPI_OK(MPI_Errhandler_free(&handler));
     {
-        const Column column(100), large(100000);
+        const Column column(100), large(2000000);
         sends(column, no_packs);
         both_ways(column, no_packs);
         packs(column);
@@ -245,7 +245,7 @@ int main(int argc, char **argv) {
         collective_calls(100, no_packs, no_unpacks);
         devices_in_turns();
         without_memory(large);
-        collective_calls(100000, no_memory, no_memory);
+        collective_calls(2000000, no_memory, no_memory);
     }
     MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
     if (rank == 0) std::puts("all failures are told");
