@@ -301,6 +301,19 @@ void packing() {
     CHECK(unpacked == contiguous);
 }
 
+// One item without gaps, of which several would have some.
+void single_item(const Placed &from, const Placed &to) {
+    constexpr int length = 1 << 13;
+    MPI_Datatype block = MPI_DATATYPE_NULL, item = MPI_DATATYPE_NULL;
+    MPI_OK(MPI_Type_contiguous(length, MPI_DOUBLE, &block));
+    MPI_OK(MPI_Type_create_resized(block, 0, MPI_Aint{16} * length, &item));
+    MPI_OK(MPI_Type_commit(&item));
+    MPI_OK(MPI_Sendrecv(from.data(), 1, item, rank, 0, to.data(), 1, item, rank, 0, MPI_COMM_WORLD,
+                        MPI_STATUS_IGNORE));
+    MPI_OK(MPI_Type_free(&block));
+    MPI_OK(MPI_Type_free(&item));
+}
+
 // A message without gaps that MPI copies itself, from a buffer that does not tell of the device.
 void copied_by_mpi(const Placed &placed) {
     const int length = 1 << 13;
@@ -337,6 +350,7 @@ void ways() {
         MPI_OK(MPI_Type_free(&column));
         MPI_OK(MPI_Type_free(&item));
     }
+    single_item(from, to);
     copied_by_mpi(from);
     // Host memory that is neither on the heap nor on the stack: the driver is asked about it.
     static int sent = 1, received = 0;
