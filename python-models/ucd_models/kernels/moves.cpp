@@ -14,7 +14,8 @@ namespace {
 constexpr int64_t most = int64_t{1} << 31;
 
 Divisor divisor_of(int64_t by) {
-    if (by < 1 || by >= most) throw std::invalid_argument("a dimension has no index, or too many");
+    if (by < 1 || by >= most)
+        throw std::invalid_argument("a dimension has no index, or 2^31 and more");
     const auto shift = static_cast<uint32_t>(std::bit_width(static_cast<uint64_t>(by) - 1));
     const uint64_t rest = ((uint64_t{1} << shift) - static_cast<uint64_t>(by)) << 32;
     return {static_cast<uint32_t>(by), static_cast<uint32_t>(rest / static_cast<uint64_t>(by) + 1),
@@ -50,7 +51,7 @@ Widths widths_of(Kind kind) {
 }
 
 bool continues(const Dimension &outer, const Dimension &inner) {
-    if (outer.is_token || inner.is_token) return false;
+    if (outer.is_token || inner.is_token || outer.size * inner.size >= most) return false;
     for (const int side : {0, 1})
         if (outer.stride[side] != inner.size * inner.stride[side]) return false;
     const bool whole_blocks = outer.block == 1 && inner.phase == 0 &&
@@ -85,7 +86,7 @@ std::vector<Dimension> dimensions_of(const MemberText &text, Member &member) {
     std::vector<Dimension> found;
     for (const auto &[size, from, to, block, phase, step] : digits) {
         if (size < 1 || size >= most || block < 1 || phase < 0)
-            throw std::invalid_argument("a dimension has no index, or too many");
+            throw std::invalid_argument("a dimension has no index, or 2^31 and more");
         member.scale += scale ? static_cast<uint64_t>(phase / block * step) : 0;
         const int64_t within = phase % block;
         const bool varies = scale != 0 && step != 0 && within + size > block;
@@ -191,7 +192,7 @@ Moves moves_of(Kind kind, const std::vector<MemberText> &members) {
         for (uint32_t i = 0; i < member.digits; ++i)
             chunks *= member.digit[i].size.by / (i + 1 == member.digits ? made.vector : 1);
         if (chunks >= static_cast<uint64_t>(most))
-            throw std::invalid_argument("a part has too many elements");
+            throw std::invalid_argument("an array has too many elements for one launch");
         member.chunks = static_cast<uint32_t>(chunks);
         member.of_last = divisor_of(member.digit[member.digits - 1].size.by / made.vector);
     }
