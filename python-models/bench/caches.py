@@ -22,6 +22,7 @@ import ucd_models
 LAYERS, HEADS, DIM, TOKENS = 32, 8, 128, 4096
 LATENT, ROPE = 512, 64
 REPLAYS = 8  # in one measurement
+HOLES = False
 TURNS = 9
 
 
@@ -154,7 +155,7 @@ class Pair:
             (s.cache, self.target.cache if s.mla else self.target.cache.select(head=h), s.table, self.target.table)
             for s, h in zip(self.sources, self.heads)
         ]
-        self.relayout = ucd_models.cache.Relayout(parts, convert=self.converts)
+        self.relayout = ucd_models.cache.Relayout(parts, convert=self.converts, holes=HOLES)
         moved = [2 * LAYERS * TOKENS * s.heads * DIM if not s.mla else LAYERS * TOKENS * 576 for s in self.sources]
         self.bytes = sum(n * (s.dtype.itemsize + self.target.dtype.itemsize) for n, s in zip(moved, self.sources)) // 2
 
@@ -240,7 +241,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument('--csv', help='also write the table into this file')
     parser.add_argument('--only', default='', help='only pairs whose names have this in them')
+    parser.add_argument('--holes', action='store_true', help='by the kernels of ucd-models, which leave out pages below 0')
     options = parser.parse_args()
+    global HOLES
+    HOLES = options.holes
     torch.manual_seed(1)
     rows = []
     print(f'{torch.cuda.get_device_name()}, ucd {ucd.__version__}, torch {torch.__version__}')

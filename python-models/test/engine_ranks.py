@@ -231,6 +231,31 @@ def failing_phases(via, me, world):
         barrier(via)
 
 
+def with_scales(via, me, world):
+    """To floats of 8 bits, by the senders, and back, by the receivers. A rank that lacks its scales tells the others."""
+    import scales_oracle as oracle
+
+    shape = (12, 5 * world)
+    rows, columns = [ucd_models.Distribution(shape, world, ucd_models.Shard(dim)) for dim in (0, 1)]
+    rng = np.random.default_rng(7)
+    whole = rng.standard_normal(shape).astype('f4')
+    scales = np.exp2(rng.integers(-3, 3, (4, 5 * world))).astype('f4')
+    each = np.repeat(scales, 3, 0)
+    small = oracle.converted(whole.view('u4'), 'float32', 'float8_e4m3fn', each)
+    wide = oracle.converted(small, 'float8_e4m3fn', 'float32', each).view('f4')
+    of_library = torch_array if sys.argv[1] == 'torch' else lambda array: array
+    given = ucd_models.Scales(of_library(scales), (3, 1))
+    for source, target, before, after in (('float32', 'float8_e4m3fn', whole, small), ('float8_e4m3fn', 'float32', small, wide)):
+        for lacking in (None, world - 1):
+            own = None if lacking == me else given
+            move = ucd_models.Redistribution({'a': (rows, columns, source)}, convert=target, scales={'a': own})
+            mine = of_library(np.ascontiguousarray(parts_of(before, rows)[me]))
+            into = np.zeros(columns.local_shape(me), after.dtype)
+            call = lambda move=move, mine=mine, into=into: move.execute(via, {'a': mine}, {'a': of_library(into)}, timeout=60)
+            check_told(call, None if lacking is None else 'which has no scales of it', lacking)
+            assert (into == (parts_of(after, columns)[me] if lacking is None else 0)).all(), (source, lacking)
+
+
 def killed_rank(via, me, world):
     execution, whole = to_rank_0(via, me, world, timeout=2 if sys.argv[1] == 'mpi4py' else 20)
     barrier(via)
@@ -288,6 +313,7 @@ def main():
         assert 'different redistributions' in str(e), e
     else:
         raise AssertionError('it was not refused')
+    with_scales(via, me, world)
     assert whole is None or not np.asarray(whole).any()
 
     one_bad_rank(via, me, world)

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+import scales_oracle as oracle
 import ucd
-from ucd_models.cache import Cache, Relayout, relayout
+from ucd_models.cache import Cache, Format, Relayout, relayout
 
 LAYOUTS = {
     'page kv token head dim': (9, 2, 4, 4, 3),
@@ -111,6 +112,30 @@ def test_parts_of_one_move():
     assert pool.sum() == 16 and other.arrays[0].sum() == 40
     Relayout([(other, cache, [0, 1], [1, 2]), (cache, other, [3], [4])]).run()
     assert pool.sum() == 16 and other.arrays[0].sum() == 32
+
+
+@pytest.mark.parametrize('to_small', [False, True])
+def test_scales_within_a_pool(to_small):
+    """Floats of 8 bits with scales in pages beside them, and bfloat16, in one memory."""
+    rng = np.random.default_rng(4)
+    memory = rng.integers(0, 256, 6 * 4 * 32).astype('u1')
+    scales = np.exp2(rng.integers(-3, 3, (6, 4, 1))).astype('f4')
+    small, wide = memory.reshape(6, 4, 32), memory.view('u2').reshape(3, 4, 32)
+    caches = [
+        Cache(Format.of_shapes(element, 'page token dim', [array.shape]), [array])
+        for element, array in (('float8_e5m2', small), ('bfloat16', wide))
+    ]
+    source, target = ([2, 0], [0, 5]) if to_small else ([1, 4], [2, 0])
+    before = memory.copy()
+    olds = before.reshape(6, 4, 32), before.view('u2').reshape(3, 4, 32)
+    names = ('bfloat16', 'float8_e5m2') if to_small else ('float8_e5m2', 'bfloat16')
+    expected = {
+        q: oracle.converted(olds[to_small][p], *names, np.repeat(scales[q if to_small else p], 32, 1))
+        for p, q in zip(source, target)
+    }
+    relayout(caches[to_small], caches[not to_small], source, target, convert=True, scale=Cache.of(scales, 'page token dim'))
+    for q, page in expected.items():
+        assert ((small if to_small else wide)[q] == page).all(), q
 
 
 def test_conversion_within_a_pool():

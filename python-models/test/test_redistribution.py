@@ -12,7 +12,7 @@ from placements_oracle import parts_of, random_distribution
 
 import ucd
 import ucd_models
-from ucd_models import _rounds
+from ucd_models import _rounds, _routes
 
 # UCD_TEST_PLANS=100000 is the long run.
 PLANS = int(os.environ.get('UCD_TEST_PLANS', '1500'))
@@ -76,7 +76,7 @@ def test_long_cycles():
     huge = [ucd_models.Distribution((10**15 + 1,), ranks, ucd_models.Cyclic(0, block)) for ranks, block in ((63, 5), (127, 7))]
     routing = ucd_models.routing(*huge, 'uint8')
     assert sum(route.nbytes for route in routing.sends(62)) == huge[0].local_shape(62)[0]
-    assert sum(len(route._runs((0, 1))[0]) for route in routing.sends(62)) < 127 * 13
+    assert sum(len(route._fan((0, 1)).runs[0]) for route in routing.sends(62)) < 127 * 13
 
 
 def fused(heads, kv_heads, width, groups=0):
@@ -242,13 +242,44 @@ def test_fans_are_the_routes():
                 found = [(p, fan.part(k, 1).runs) for fan in others for k, p in enumerate(fan.places)]
                 found += [(rank, kept.runs)] if kept else []
                 routes = routing.receives(rank) if side else routing.sends(rank)
-                assert sorted(found) == sorted([((r.target, r.source)[side], tuple(r._runs((0, 1)))) for r in routes])
+                assert sorted(found) == sorted([((r.target, r.source)[side], r._fan((0, 1)).runs) for r in routes])
     rows, columns = [ucd_models.Distribution((8192, 4096), 64, ucd_models.Shard(dim)) for dim in (0, 1)]
     move = ucd_models.Redistribution({f'{k}': (rows, columns, 'float32') for k in range(20)})
     for made in move.rounds(5):
         for way in (made.sends, made.receives):
             messages = _rounds.Messages(way)
             assert len(messages.peers) == 63 and len(messages.stretches) == 2 * len({share.name for share in way})
+
+
+def test_messages_are_laid_out_by_peer():
+    """Each peer's shares follow each other in its message, whatever way they are written down."""
+    rng = np.random.default_rng(SEED)
+    for _ in range(200):
+        fans = [(int(rng.integers(40)), int(rng.integers(1, 5)), int(rng.integers(1, 30)), 16 * int(rng.integers(1, 4))) for _ in range(rng.integers(1, 8))]
+        peers, begins, found = _routes.layout(fans)
+        peers, begins = list(memoryview(peers).cast('q')), list(memoryview(begins).cast('q'))
+        messages = {peer: [] for peer in peers}
+        for number, (rank, step, count, nbytes) in enumerate(fans):
+            for k in range(count):
+                messages[rank + k * step].append((number, k, nbytes))
+        expected = {}
+        for peer, begin, end in zip(peers, begins, begins[1:], strict=False):
+            for number, k, nbytes in messages[peer]:
+                expected[number, k] = begin
+                begin += nbytes
+            assert begin == end
+        shares = [
+            ((number, k + i * stride), at + i * step)
+            for number, stretches in enumerate(found)
+            for k, many, stride, at, step in stretches
+            for i in range(many)
+        ]
+        assert sorted(peers) == peers and dict(shares) == expected and len(shares) == len(expected)
+    # Lengths that repeat after 12 peers: as many stretches, whatever the number of peers.
+    _, _, found = _routes.layout([(k, n, 12000 // n, 16) for n in (3, 4) for k in range(0, n, 2)])
+    assert all(len(stretches) <= 4 for stretches in found)
+    with pytest.raises(ValueError, match='larger than'):
+        _routes.layout([(2**40, 1, 1, 16)])
 
 
 def test_replicas_take_turns():

@@ -152,6 +152,20 @@ def test_three_dimensions_and_one():
     assert ucd_models.cast(np.zeros((0, 3), 'f4'), 'float8_e5m2', 2.0).shape == (0, 3)
 
 
+def test_large_arrays():
+    """Dimensions are joined as long as their indices have 31 bits. Nothing is moved here."""
+    for digits, vector in (
+        ([(1 << 20, 1 << 14, 1 << 12, 1, 0, 0), (1 << 12, 4, 1, 1, 0, 0)], 8),
+        ([(1 << 31, 4, 1, 1, 0, 0)], None),
+        ([(1 << 20, 4 << 20, 1 << 20, 1, 0, 0), (1 << 20, 4, 1, 1, 0, 0)], None),
+    ):
+        if vector is None:
+            with pytest.raises(ValueError, match='2.31|too many'):
+                _kernels.Moves(0, 3, False, [(0, 0, digits, 0, 1.0, None)])
+        else:
+            assert _kernels.Moves(0, 3, False, [(0, 0, digits, 0, 1.0, None)]).vector == vector
+
+
 def test_overlapping_arrays():
     rng = np.random.default_rng(4)
     memory = rng.integers(0, 255, 4096).astype('u1')

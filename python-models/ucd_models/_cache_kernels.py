@@ -189,11 +189,11 @@ def _require_inside(cache: Cache, tensor: Tensor) -> None:
         raise ValueError(f'a tensor of the format touches {reach} bytes of an array that has {held}')
 
 
-def temporary(cache: Cache, pages: Pages, dense: bool) -> End:
-    """A cache of new memory with the pages of a list of another, in that order, each contiguous."""
+def temporary(cache: Cache, pages: Pages, dense: bool, element: str) -> End:
+    """A cache of new memory, of elements of that name, for the pages of a list of another, in that order, each contiguous."""
     made = []
     at = 0
-    width = cache.format.type.size
+    width = ucd.predefined[element].size
     for tensor in cache.format.tensors:
         inside = [(dim.stride, k, dim) for k, dim in enumerate(tensor.dims) if dim.axis != 'page']
         stride = width
@@ -205,4 +205,4 @@ def temporary(cache: Cache, pages: Pages, dense: bool) -> End:
         made.append(Tensor(0, at, tensor.starts, (Dim('page', max(pages.count, 1), stride), *dims)))
         at += -(-stride * max(pages.count, 1) // 256) * 256
     memory = interop.new_bytes(cache.arrays[0], at)
-    return End(Cache(Format(cache.format.element, tuple(made)), [memory], cache.tokens), pages, True)
+    return End(Cache(Format(element, tuple(made)), [memory], cache.tokens), pages, True)

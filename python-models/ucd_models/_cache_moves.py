@@ -13,7 +13,7 @@ from ucd_models._cache_factors import Side, inside
 from ucd_models._cache_format import Format
 from ucd_models._cache_kernels import End, KernelPart, temporary
 from ucd_models._cache_tensor import Tensor
-from ucd_models._kernel_moves import KernelMove, one_memory
+from ucd_models._kernel_moves import SMALL, KernelMove, one_memory
 from ucd_models._untrusted import key_of
 
 
@@ -144,7 +144,7 @@ class Relayout:
             members = [member for part in self._moved for member in part.members(entries)]
             self._batch = ucd.Batch.copy(members, op=op, hints=hints)
         else:
-            self._kernels = self._by_kernels([part.ends for part in self._moved])
+            self._kernels = self._by_kernels([part.ends for part in self._moved], [part.scale for part in self._moved])
         places = [[cache._places(k) for k, cache in enumerate(side)] for side in zip(*[p[:2] for p in self._moved])] or [[], []]
         try:
             self._clashes = overlap.clashes(*[list(itertools.chain.from_iterable(side)) for side in places])
@@ -161,15 +161,14 @@ class Relayout:
     def _tables(self, clash: overlap.Clash) -> tuple[Pages, Pages]:
         return self._moved[clash.source].source_pages, self._moved[clash.target].target_pages
 
-    def _by_kernels(self, ends: list[tuple[End, End]], to_temporary: bool = False) -> list[list[KernelMove]]:
-        """A launch for each pair of elements."""
+    def _by_kernels(self, ends: list[tuple[End, End]], scales: list[Any]) -> list[list[KernelMove]]:
+        """A launch for each pair of elements. scales: of each part."""
         arrays = [array for pair in ends for end in pair for array in end.cache.arrays]
         if not arrays:
             return []
-        like = one_memory([*arrays, *[array for part in self._moved for array in scale_arrays(part.scale)]])
+        like = one_memory([*arrays, *[array for scale in scales for array in scale_arrays(scale)]])
         by_elements: dict[tuple[str, str], list[KernelPart]] = {}
-        for part, (source, target) in zip(self._moved, ends):
-            scale = None if to_temporary else part.scale
+        for scale, (source, target) in zip(scales, ends):
             made = KernelPart(source, target, scale, like)
             by_elements.setdefault((source.cache.format.element, target.cache.format.element), []).append(made)
         moves = []
@@ -182,9 +181,12 @@ class Relayout:
         """Prepares the move through a temporary copy of the source, with pages in the order of its tables."""
         if self._staged or not self._moved:
             return
-        copies = [temporary(*part.ends[0]) for part in self._moved]
-        first = self._by_kernels([(part.ends[0], copy) for part, copy in zip(self._moved, copies)], True)
-        self._staged = first + self._by_kernels([(copy, part.ends[1]) for part, copy in zip(self._moved, copies)])
+        # Scales in pages of the source are used at once, those of the target with the target.
+        at_once = [isinstance(part.scale, Cache) and part.elements[0].name in SMALL for part in self._moved]
+        copies = [temporary(*part.ends[0], part.elements[now].name or '') for part, now in zip(self._moved, at_once)]
+        first, second = [[part.scale if now is is_first else None for part, now in zip(self._moved, at_once)] for is_first in (True, False)]
+        self._staged = self._by_kernels([(part.ends[0], copy) for part, copy in zip(self._moved, copies)], first)
+        self._staged += self._by_kernels([(copy, part.ends[1]) for part, copy in zip(self._moved, copies)], second)
 
     def _steps(self) -> list[list[KernelMove]]:
         """What is to be run now; none: the batch."""
@@ -196,7 +198,7 @@ class Relayout:
             self._stage()
             return self._staged
         if has_holes and not self._kernels:
-            self._kernels = self._by_kernels([part.ends for part in self._moved])
+            self._kernels = self._by_kernels([part.ends for part in self._moved], [part.scale for part in self._moved])
         return self._kernels if has_holes or self._batch is None else []
 
     def _are_apart(self) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 import ucd
 from ucd import interop
 from ucd_models._checkpoint_files import OpenFile
-from ucd_models._checkpoint_sections import Axis, Section, sections
+from ucd_models._checkpoint_sections import Axis, Section, from_first, sections
 from ucd_models._checkpoint_target import Target
 
 ALIGNMENT = 64
@@ -61,7 +61,7 @@ class Chunk:
         return at
 
     def move(self, at: int, section: Section, target: Target) -> None:
-        types = section.types(target.element, target.routing.target_element, target.types)
+        types = section.types(target.element, target.routing.target_element)
         self.moves.add(self.array[at : at + section.nbytes], target, *types)
 
     def empty(self) -> None:
@@ -82,11 +82,15 @@ class MappedFile:
 
     def move(self, start: int, axes: Sequence[Axis], target: Target) -> None:
         """start: of the part's first element, in the file."""
-        for section, _ in sections(axes, target.element.size, len(self._memory), _WINDOW, False):
-            ((offset, _, length),) = section.pieces(False)
-            types = section.types(target.element, target.routing.target_element, target.types)
-            self._moves.add(self._memory[start + offset : start + offset + length], target, *types)
-            self._file.bytes += section.elements * target.element.size
+        near, begin, key = from_first(axes)
+        if key not in target.windows:
+            made = [section for section, _ in sections(near, target.element.size, len(self._memory), _WINDOW, False)]
+            types = target.element, target.routing.target_element
+            target.windows[key] = [(*section.pieces(False)[0], section.elements, *section.types(*types)) for section in made]
+        for offset, _, length, elements, send, receive in target.windows[key]:
+            placed = ucd.Type.hindexed_block(1, [begin], receive) if begin else receive
+            self._moves.add(self._memory[start + offset : start + offset + length], target, send, placed)
+            self._file.bytes += elements * target.element.size
             self._covered += length
             if self._covered >= _WINDOW:
                 self.finish()

@@ -176,42 +176,45 @@ class Section:
             found += [(offset + a, place + b, length) for a, b, length in row]
         return found
 
-    def types(self, source: ucd.Type, target: ucd.Type, known: dict[bytes, ucd.Type]) -> tuple[ucd.Type, ucd.Type]:
-        """What lies in a chunk, and where it goes in the target: elements in the same order. known: types that were made for
-        the same two elements."""
-        chunk: list[tuple[Runs, int]] = []
-        array: list[tuple[Runs, int]] = []
-        for k, axis in enumerate(self.axes):
-            first = axis.runs[0]
+    def types(self, source: ucd.Type, target: ucd.Type) -> tuple[ucd.Type, ucd.Type]:
+        """What lies in a chunk, and where it goes in the target: elements in the same order."""
+        send, receive = source, target
+        for k in reversed(range(len(self.axes))):
+            axis = self.axes[k]
             if k < self.inner:
-                chunk.append((((0, 0, 1, 1, 1, axis.length),), self._steps[k]))
+                send = ucd.Type.hvector(axis.length, 1, self._steps[k], send)
             else:
-                chunk.append((tuple([(run[0] - axis.low, *run[1:]) for run in axis.runs]), axis.source))
-            array.append((tuple([(run[0], run[1] - first.target, *run[2:]) for run in axis.runs]), axis.target))
-        begin = sum([axis.runs[0].target * axis.target for axis in self.axes])
-        placed = _made(array, 1, target, known)
-        return _made(chunk, 0, source, known), ucd.Type.hindexed_block(1, [begin], placed) if begin else placed
+                send = along(send, axis.runs, 0, axis.source, axis.low)
+            receive = along(receive, axis.runs, 1, axis.target)
+        return send, receive
 
 
-def _made(dims: Sequence[tuple[Runs, int]], side: int, element: ucd.Type, known: dict[bytes, ucd.Type]) -> ucd.Type:
-    """Elements along dimensions: runs, and bytes from an index to the next. Parts of an array have the same ones often."""
-    numbers = [number for runs, stride in dims for number in (len(runs), stride, *itertools.chain.from_iterable(runs))]
-    key = key_of([side, *numbers])
-    if key not in known:
-        made = element
-        for runs, stride in reversed(dims):
-            made = along(made, runs, side, stride)
-        known[key] = made
-    return known[key]
+def from_first(axes: Sequence[Axis]) -> tuple[list[Axis], int, bytes]:
+    """The axes with indices of the target counted from the first one that is needed on, how many bytes that one is behind the
+    array's first element, and a key: parts of an array are often alike but for this."""
+    begin, near, numbers = 0, [], []
+    for axis in axes:
+        first = axis.runs[0].target
+        begin += first * axis.target
+        runs = axis.runs if first == 0 else tuple([run._replace(target=run.target - first) for run in axis.runs])
+        near.append(axis._replace(runs=runs))
+        numbers += [len(runs), axis.source, axis.target, *itertools.chain.from_iterable(runs)]
+    return near, begin, key_of(numbers)
 
 
 def is_for_mapping(axes: Sequence[Axis], item: int, may_be_direct: bool) -> bool:
     """Whether what is needed is moved from a mapped file in less time than it is read: if it is much, and in short pieces, or
     cannot be read straight into the target."""
-    pieces = Section(axes, item, 0)
-    nbytes = pieces.elements * item
-    is_direct = may_be_direct and pieces.is_direct
-    return nbytes >= _LEAST_MAPPED and not (is_direct and nbytes >= pieces.count * _SHORT)
+    piece = item
+    for axis in reversed(axes):
+        if axis.length > 1 and axis.source != piece:
+            break
+        may_be_direct &= axis.length == 1 or axis.target == piece
+        piece *= axis.runs[0].block
+        if len(axis.runs) > 1 or axis.runs[0].count > 1:
+            break
+    nbytes = math.prod([axis.length for axis in axes]) * item
+    return nbytes >= _LEAST_MAPPED and not (may_be_direct and piece >= _SHORT)
 
 
 def chosen_gap(axes: Sequence[Axis], item: int, may_be_direct: bool) -> int:

@@ -40,7 +40,8 @@ class Target:
         self.memory = ucd.memory(array) if self.elements else 'host'
         if self.is_on_host:
             ucd.unpack(b'', array, type=ucd.Type.contiguous(0, 'uint8'))  # raises BufferError if it is read-only
-        self.types: dict[bytes, ucd.Type] = {}  # of sections
+        self.windows: dict[bytes, list[Any]] = {}
+        """Of mapped files, by what parts are alike in: pieces, their elements, and their two types."""
         self._view: tuple[memoryview, int] | None = None
 
     def _check_elements(self, what: str) -> None:

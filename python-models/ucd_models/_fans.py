@@ -60,7 +60,13 @@ class Fan(NamedTuple):
 
     def moved_to(self, places: Iterable[int | None]) -> Iterator[Fan]:
         """The same routes with other places: one for each route, or None where there is no such route."""
-        kept = [(k, place) for k, place in enumerate(places) if place is not None]
+        listed = list(places)
+        first, second = (*listed, None, None)[:2]
+        if first is not None and second is not None and first != second:
+            if listed == list(range(first, first + len(listed) * (second - first), second - first)):  # usually
+                yield self._replace(place=first, step=second - first)
+                return
+        kept = [(k, place) for k, place in enumerate(listed) if place is not None]
         while kept:
             step = kept[1][0] - kept[0][0] if len(kept) > 1 else 1
             distance = kept[1][1] - kept[0][1] if len(kept) > 1 else 0

@@ -169,7 +169,9 @@ def _pieces(r: Routing, room: int) -> list[tuple[Cut, int]]:
     """An array as a whole, or the parts that it is cut into, and what a rank needs for each at most. Parts are
     small enough to fill rounds with them: a quarter of a round."""
     longest = max(r.source.largest_shape, default=1)
-    parts = max(1, min(-(-_most_bytes(r, WHOLE) * _PIECES_OF_ROUND // room), longest))
+    # A power of 2, so that the lengths of messages repeat after few peers.
+    least = max(-(-_most_bytes(r, WHOLE) * _PIECES_OF_ROUND // room), 1)
+    parts = max(min(1 << (least - 1).bit_length(), longest), 1)
     while True:
         cuts = [(k, parts) for k in range(parts)]
         found = [(cut, _most_bytes(r, cut)) for cut in cuts]

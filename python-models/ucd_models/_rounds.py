@@ -81,8 +81,8 @@ class Messages:
         self.nbytes = self._begins[-1]
         self.stretches: list[tuple[Share, int, int]] = []
         for share, some in zip(shares, found):
-            for k, number, at, step in some:
-                fan = share.fan if number == share.fan.number else share.fan.part(k, number)
+            for k, number, stride, at, step in some:
+                fan = share.fan if number == share.fan.number else share.fan.part(k, number, stride)
                 if step < 0:  # ranks in descending order
                     fan, at, step = fan.part(number - 1, number, -1), at + (number - 1) * step, -step
                 self.stretches.append((share._replace(fan=fan), at, step))

@@ -5,13 +5,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, overload
+from typing import Any
 
 import ucd
 from ucd import interop
 from ucd.interop import Meaning, meaning_of, require_same
 from ucd_models import _routes
-from ucd_models._fans import Fan, Group, Runs, along, fans_of, repeated
+from ucd_models._fans import Fan, Group, Runs, fans_of, repeated
 from ucd_models._overlap import Place
 from ucd_models._placements import Distribution
 
@@ -84,29 +84,20 @@ class Route:
         """Where it goes, in the local array of the target. If the routing converts, elements are the target's."""
         return self._type(1, strides, WHOLE)
 
-    def _runs(self, cut: Cut) -> list[Runs]:
-        return self._routing.runs(self._from, self._to, cut)
+    def _fan(self, cut: Cut) -> Fan:
+        return Fan(0, 0, 1, tuple(self._routing.runs(self._from, self._to, cut)), 0, (0, 0))
 
     def _elements(self, cut: Cut) -> int:
-        return math.prod([sum([run[2] * run[5] for run in runs]) for runs in self._runs(cut)])
+        return self._fan(cut).elements
 
     def _type(self, side: int, strides: tuple[int, ...] | None, cut: Cut) -> ucd.Type:
         routing = self._routing
-        element = (routing.element, routing.target_element)[side]
         if strides is None:
-            held = (routing.source, routing.target)[side]
+            held, element = ((routing.source, routing.element), (routing.target, routing.target_element))[side]
             strides = c_strides(held.local_shape((self.source, self.target)[side]), element.extent)
-        runs = tuple(self._runs(cut))
-        if len(strides) != len(runs):
-            raise ValueError(f'{len(strides)} strides for {len(runs)} dimensions')
-        key = (side, runs, strides)
-        types = routing._types
-        if key not in types:
-            made = element
-            for of_axis, stride in reversed(list(zip(runs, strides))):
-                made = along(made, of_axis, side, stride)
-            types[key] = made
-        return types[key]
+        if len(strides) != len(routing.source.shape):
+            raise ValueError(f'{len(strides)} strides for {len(routing.source.shape)} dimensions')
+        return routing.type_of(self._fan(cut), side, strides)
 
 
 def c_strides(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
@@ -116,37 +107,6 @@ def c_strides(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
         strides.append(stride)
         stride *= n
     return tuple(reversed(strides))
-
-
-class Routes(Sequence[Route]):
-    """The routes from one place in the source's mesh (side 0), or to one in the target's (1). Each is made when it is
-    asked for: a model has many more than a rank looks at at a time."""
-
-    __slots__ = ('_routing', '_side', '_at', '_others')
-
-    def __init__(self, routing: Routing, side: int, at: int, others: Sequence[int]) -> None:
-        self._routing, self._side, self._at, self._others = routing, side, at, others
-
-    def __len__(self) -> int:
-        return len(self._others)
-
-    @overload
-    def __getitem__(self, index: int) -> Route: ...
-    @overload
-    def __getitem__(self, index: slice) -> Routes: ...
-    def __getitem__(self, index: int | slice) -> Route | Routes:
-        if isinstance(index, slice):
-            return Routes(self._routing, self._side, self._at, self._others[index])
-        return self._made(self._others[index])
-
-    def __iter__(self) -> Iterator[Route]:
-        return map(self._made, self._others)
-
-    def __repr__(self) -> str:
-        return f'<ucd.Routes: {", ".join([f"{r.source} -> {r.target}" for r in self])}>'
-
-    def _made(self, other: int) -> Route:
-        return Route(self._routing, other, self._at) if self._side else Route(self._routing, self._at, other)
 
 
 class Routing:
@@ -172,7 +132,7 @@ class Routing:
         self.converts = self.target_element is not self.element
         self._dims = tuple(zip(source.shape, source.roles.arithmetic, target.roles.arithmetic))
         self._types: dict[Any, ucd.Type] = {}
-        self._of_rank: dict[tuple[int, int], Routes] = {}
+        self._of_rank: dict[tuple[int, int], tuple[Route, ...]] = {}
         self._fans: dict[tuple[int, int], tuple[tuple[Fan, ...], Fan | None]] = {}
         largest = source.largest_shape
         self._cut_axis = largest.index(max(largest)) if largest else 0
@@ -196,22 +156,22 @@ class Routing:
         for rank in self.source.ranks:
             yield from self.sends(rank)
 
-    def sends(self, rank: int) -> Routes:
+    def sends(self, rank: int) -> tuple[Route, ...]:
         """The routes from a rank of the source."""
         return self._remembered(0, rank)
 
-    def receives(self, rank: int) -> Routes:
+    def receives(self, rank: int) -> tuple[Route, ...]:
         """The routes to a rank of the target."""
         return self._remembered(1, rank)
 
-    def _remembered(self, side: int, rank: int) -> Routes:
+    def _remembered(self, side: int, rank: int) -> tuple[Route, ...]:
         key = (side, rank)
         if key not in self._of_rank:
-            if len(self._of_rank) >= 4096:
+            if len(self._of_rank) >= 256:
                 self._of_rank.clear()
-            at = (self.source, self.target)[side].position(rank)
+            at = (self.source, self.target)[side].position(rank) or 0  # None: no fans
             others = [place for fan in self._found(side, rank) for place in fan.places]
-            self._of_rank[key] = Routes(self, side, at or 0, others)
+            self._of_rank[key] = tuple([Route(self, other, at) if side else Route(self, at, other) for other in others])
         return self._of_rank[key]
 
     def runs(self, source: int, target: int, cut: Cut = WHOLE) -> list[Runs]:

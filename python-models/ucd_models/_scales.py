@@ -134,8 +134,10 @@ def copy(
     low, high = _bounds(at, shape, strides, source.size)
     first, last = _bounds(to, shape, target_strides, target.size)
     if first < high and low < last:
+        if stream is not None:  # in which the copy might be in use when it is freed
+            raise ValueError('src and dst overlap: convert in the current stream')
         first_copy = interop.new_like(src, shape)
-        ucd.pack_into(src, first_copy, **({} if stream is None else {'stream': stream}))
+        ucd.pack_into(src, first_copy)
         at, _, strides, *_ = interop.placed(first_copy)
     digits = [Digit(n, a, b, length, 0, step) for n, a, b, (length, step) in zip(shape, strides, target_strides, blocks)]
     member = Member(at, to, digits, scales.address(), scales.number())

@@ -1,4 +1,5 @@
-// Moves on devices of CUDA and HIP: one launch for all members. A library of its own, which the extension opens.
+// Moves on devices of CUDA and HIP: one launch for all members. A library of its own, which the
+// extension opens.
 #include "pairs.h"
 
 #if defined(__HIPCC__)
@@ -24,7 +25,8 @@ namespace {
 constexpr uint32_t threads = 256;
 // Chunks that a thread loads before it stores any.
 template <class Work, uint32_t vector>
-constexpr uint32_t at_once = vector * sizeof(typename Work::To) == 16 && sizeof(typename Work::From) == 1 ? 4 : 2;
+constexpr uint32_t
+    at_once = vector * sizeof(typename Work::To) == 16 && sizeof(typename Work::From) == 1 ? 4 : 2;
 
 struct Few {
     Member member[max_few];
@@ -56,7 +58,8 @@ __device__ bool find(const Member &of, uint32_t number, Offsets &at) {
 
 #if defined(UCD_MODELS_CONVERTS)
 
-// The device's instructions, two elements at a time, for values that they treat as the functions of numbers.h do.
+// The device's instructions, two elements at a time, for values that they treat as the functions of
+// numbers.h do.
 template <class From>
 __device__ void widen(const typename From::Bits *in, float *out) {
     if constexpr (From::is_small) {
@@ -68,7 +71,8 @@ __device__ void widen(const typename From::Bits *in, float *out) {
         else
             asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(halves) : "h"(two));
         asm("{.reg .b16 a, b; mov.b32 {a, b}, %2; cvt.f32.f16 %0, a; cvt.f32.f16 %1, b;}"
-            : "=f"(out[0]), "=f"(out[1]) : "r"(halves));
+            : "=f"(out[0]), "=f"(out[1])
+            : "r"(halves));
     } else if constexpr (From::bias == 15) {
         asm("cvt.f32.f16 %0, %1;" : "=f"(out[0]) : "h"(in[0]));
         asm("cvt.f32.f16 %0, %1;" : "=f"(out[1]) : "h"(in[1]));
@@ -102,8 +106,9 @@ __device__ void narrow(const float *in, typename To::Bits *out) {
     }
 }
 
-// Results from here on may become more than the largest number: a little less than half way to the power of two above it, or
-// of E4M3 to its NaN, where a quotient may still be wrong by two units of its last place.
+// Results from here on may become more than the largest number: a little less than half way to the
+// power of two above it, or of E4M3 to its NaN, where a quotient may still be wrong by two units of
+// its last place.
 template <class To>
 constexpr float beyond_of = sizeof(typename To::Bits) == 4 ? __builtin_huge_valf()
                             : !To::has_infinity            ? 463.99f
@@ -111,11 +116,13 @@ constexpr float beyond_of = sizeof(typename To::Bits) == 4 ? __builtin_huge_valf
                             : To::bias == 15               ? 65520.0f
                                                            : 0x1.ffp127f;
 
-// The result by an ordinary scale, before it is rounded to the format: nearly the exact one, or one that rounds as it.
+// The result by an ordinary scale, before it is rounded to the format: nearly the exact one, or one
+// that rounds as it.
 template <class From, class To, bool exactly>
 __device__ float scaled(float value, const Scale &scale) {
     if constexpr (divides<From, To>)
-        return exactly ? with_sign_of(quotient(value, scale), value, scale.value) : value * scale.reciprocal;
+        return exactly ? with_sign_of(quotient(value, scale), value, scale.value)
+                       : value * scale.reciprocal;
     else if constexpr (multiplies<From, To>)
         return exactly ? product<To>(value, scale) : value * scale.value;
     else
@@ -124,10 +131,13 @@ __device__ float scaled(float value, const Scale &scale) {
 
 // By an ordinary scale. False: a result is not finite, or is a NaN.
 template <class From, class To, uint32_t count>
-__device__ bool convert_all(const typename From::Bits *in, typename To::Bits *out, const Scale &scale) {
-    // A result matters to more than its own bits only near the middle between two numbers of the format. The bits below those
-    // of a middle are 0 there; a quotient may be wrong by two units of its last place.
-    constexpr bool rounds_twice = divides<From, To> || (multiplies<From, To> && sizeof(typename To::Bits) == 2);
+__device__ bool convert_all(const typename From::Bits *in, typename To::Bits *out,
+                            const Scale &scale) {
+    // A result matters to more than its own bits only near the middle between two numbers of the
+    // format. The bits below those of a middle are 0 there; a quotient may be wrong by two units of
+    // its last place.
+    constexpr bool rounds_twice =
+        divides<From, To> || (multiplies<From, To> && sizeof(typename To::Bits) == 2);
     constexpr uint32_t above = divides<From, To> ? 13 : 20, wrong = divides<From, To> ? 2 : 0;
     float wide[count], results[count], largest = 0;
     uint32_t nearest = ~0u;
@@ -141,12 +151,15 @@ __device__ bool convert_all(const typename From::Bits *in, typename To::Bits *ou
             nearest = distance < nearest ? distance : nearest;
         }
         // Unlike fmaxf, it keeps NaNs.
-        asm("max.NaN.f32 %0, %1, %2;" : "=f"(largest) : "f"(largest), "f"(__builtin_fabsf(results[i])));
+        asm("max.NaN.f32 %0, %1, %2;"
+            : "=f"(largest)
+            : "f"(largest), "f"(__builtin_fabsf(results[i])));
     }
     if constexpr (rounds_twice) {
         if (nearest <= 2 * wrong << above && !scale.is_power_of_two) {
 #pragma unroll
-            for (uint32_t i = 0; i < count; ++i) results[i] = scaled<From, To, true>(wide[i], scale);
+            for (uint32_t i = 0; i < count; ++i)
+                results[i] = scaled<From, To, true>(wide[i], scale);
         }
     }
 #pragma unroll
@@ -158,7 +171,8 @@ __device__ bool convert_all(const typename From::Bits *in, typename To::Bits *ou
 
 // The rare and the general ones.
 template <class From, class To>
-__device__ __attribute__((noinline)) uint32_t convert_one(uint32_t number, float value, uint32_t limit) {
+__device__ __attribute__((noinline)) uint32_t convert_one(uint32_t number, float value,
+                                                          uint32_t limit) {
     const Scale scale = scale_of(value);
     return scale.is_ordinary ? converted<From, To, true>(number, scale, limit)
                              : converted<From, To, false>(number, scale, limit);
@@ -172,11 +186,13 @@ struct Conversion {
     uint32_t limit;
 
     template <uint32_t count>
-    __device__ void operator()(const Chunk<From, count> &from, Chunk<To, count> &to, float value) const {
+    __device__ void operator()(const Chunk<From, count> &from, Chunk<To, count> &to,
+                               float value) const {
 #if defined(UCD_MODELS_CONVERTS)
         if constexpr (count % 2 == 0) {
             const Scale scale = has_scale ? scale_of(value) : Scale{1, 1, true, true};
-            if (convert_all<F, T, count>(from.element, to.element, scale) && scale.is_ordinary) return;
+            if (convert_all<F, T, count>(from.element, to.element, scale) && scale.is_ordinary)
+                return;
         }
 #endif
 #pragma unroll
@@ -197,14 +213,18 @@ struct Copy {
 };
 
 template <class Work, uint32_t vector>
-__global__ void __launch_bounds__(threads, 4) move(const UCD_MODELS_PARAMETER Few few, const Member *list, Work work) {
+__global__ void __launch_bounds__(threads, 4)
+    move(const UCD_MODELS_PARAMETER Few few, const Member *list, Work work) {
     __shared__ Member of;
-    const auto *const words = reinterpret_cast<const uint32_t *>(list ? &list[blockIdx.y] : &few.member[blockIdx.y]);
-    for (uint32_t i = threadIdx.x; i < sizeof(Member) / 4; i += threads) reinterpret_cast<uint32_t *>(&of)[i] = words[i];
+    const auto *const words =
+        reinterpret_cast<const uint32_t *>(list ? &list[blockIdx.y] : &few.member[blockIdx.y]);
+    for (uint32_t i = threadIdx.x; i < sizeof(Member) / 4; i += threads)
+        reinterpret_cast<uint32_t *>(&of)[i] = words[i];
     __syncthreads();
     constexpr uint32_t many = at_once<Work, vector>;
     const uint32_t apart = gridDim.x * threads;
-    for (uint64_t first = blockIdx.x * threads + threadIdx.x; first < of.chunks; first += many * apart) {
+    for (uint64_t first = blockIdx.x * threads + threadIdx.x; first < of.chunks;
+         first += many * apart) {
         Chunk<typename Work::From, vector> in[many];
         char *out[many];
         float scale[many];
@@ -212,12 +232,15 @@ __global__ void __launch_bounds__(threads, 4) move(const UCD_MODELS_PARAMETER Fe
         for (uint32_t k = 0; k < many; ++k) {
             Offsets at = {{0, 0}, 0};
             const uint64_t number = first + uint64_t{k} * apart;
-            const bool is_there = number < of.chunks && find<vector>(of, static_cast<uint32_t>(number), at);
+            const bool is_there =
+                number < of.chunks && find<vector>(of, static_cast<uint32_t>(number), at);
             out[k] = is_there ? reinterpret_cast<char *>(of.target) + at.side[1] : nullptr;
             if (!is_there) continue;
-            in[k] = *reinterpret_cast<const Chunk<typename Work::From, vector> *>(of.source + at.side[0]);
+            in[k] = *reinterpret_cast<const Chunk<typename Work::From, vector> *>(of.source +
+                                                                                  at.side[0]);
             scale[k] = of.constant;
-            if (Work::has_scale && of.scale) scale[k] = *reinterpret_cast<const float *>(of.scale + at.scale);
+            if (Work::has_scale && of.scale)
+                scale[k] = *reinterpret_cast<const float *>(of.scale + at.scale);
         }
 #pragma unroll
         for (uint32_t k = 0; k < many; ++k) {
@@ -251,7 +274,8 @@ struct Launch {
     }
     template <class From, class To>
     void convert() const {
-        constexpr auto widest = vector_of(sizeof(typename From::Bits), sizeof(typename To::Bits), false);
+        constexpr auto widest =
+            vector_of(sizeof(typename From::Bits), sizeof(typename To::Bits), false);
         start<Conversion<From, To>, widest>({limit_of<To>(saturate)});
     }
     template <class Bits>
@@ -279,24 +303,32 @@ private:
 
 } // namespace ucd_models
 
-// Enqueues the members: those in the device's memory, or if that is NULL, at most max_few of the host's. Returns what has
-// failed, or NULL.
+// Enqueues the members: those in the device's memory, or if that is NULL, at most max_few of the
+// host's. Returns what has failed, or NULL.
 extern "C" __attribute__((visibility("default"))) const char *
-ucd_models_launch(const ucd_models::Member *members, const ucd_models::Member *on_device, uint32_t count, uint32_t vector,
-                  ucd_models::Kind kind, int device, void *stream) {
+ucd_models_launch(const ucd_models::Member *members, const ucd_models::Member *on_device,
+                  uint32_t count, uint32_t vector, ucd_models::Kind kind, int device,
+                  void *stream) {
     using namespace ucd_models;
     if (count == 0) return nullptr;
     if (count > 65535 || (!on_device && count > max_few)) return "there are too many parts";
     const At at(device);
     int processors = 1;
     (void)UCD_MODELS_VENDOR(DeviceGetAttribute)(&processors, UCD_MODELS_PROCESSORS, device);
-    Launch launch{{},        on_device, count, vector, 0, static_cast<uint32_t>(processors),
-                  kind.saturate, static_cast<UCD_MODELS_VENDOR(Stream_t)>(stream)};
+    Launch launch{{},
+                  on_device,
+                  count,
+                  vector,
+                  0,
+                  static_cast<uint32_t>(processors),
+                  kind.saturate,
+                  static_cast<UCD_MODELS_VENDOR(Stream_t)>(stream)};
     for (uint32_t i = 0; i < count; ++i) {
         if (!on_device) launch.few.member[i] = members[i];
         if (members[i].chunks > launch.most_chunks) launch.most_chunks = members[i].chunks;
     }
     if (!for_kind(kind.from, kind.to, launch)) return "there is no kernel for these elements";
     const auto status = UCD_MODELS_VENDOR(GetLastError)();
-    return status == UCD_MODELS_VENDOR(Success) ? nullptr : UCD_MODELS_VENDOR(GetErrorString)(status);
+    return status == UCD_MODELS_VENDOR(Success) ? nullptr
+                                                : UCD_MODELS_VENDOR(GetErrorString)(status);
 }

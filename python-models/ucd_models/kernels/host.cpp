@@ -1,4 +1,5 @@
-// Walks the dimensions of members, and converts or copies the rows of the last one. UCD_MODELS_SET: the namespace.
+// Walks the dimensions of members, and converts or copies the rows of the last one. UCD_MODELS_SET:
+// the namespace.
 #include "host.h"
 
 #include "pairs.h"
@@ -14,11 +15,13 @@ constexpr std::size_t block = 64; // elements that are brought together where th
 
 template <class Element>
 void bring(const char *from, int64_t stride, Element *to, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) std::memcpy(to + i, from + static_cast<int64_t>(i) * stride, sizeof(Element));
+    for (std::size_t i = 0; i < count; ++i)
+        std::memcpy(to + i, from + static_cast<int64_t>(i) * stride, sizeof(Element));
 }
 template <class Element>
 void spread(const Element *from, char *to, int64_t stride, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) std::memcpy(to + static_cast<int64_t>(i) * stride, from + i, sizeof(Element));
+    for (std::size_t i = 0; i < count; ++i)
+        std::memcpy(to + static_cast<int64_t>(i) * stride, from + i, sizeof(Element));
 }
 
 // Converts elements, all by one scale, or each by its own.
@@ -41,7 +44,8 @@ struct Conversion {
                 wide[i] = converted<F, T, ordinary>(wide[i], own, most);
             for (std::size_t i = 0; i < block; ++i) to[first + i] = static_cast<To>(wide[i]);
         }
-        for (std::size_t i = count / block * block; i < count; ++i) to[i] = static_cast<To>(converted<F, T, ordinary>(from[i], own, most));
+        for (std::size_t i = count / block * block; i < count; ++i)
+            to[i] = static_cast<To>(converted<F, T, ordinary>(from[i], own, most));
     }
     void operator()(float value, const From *from, To *to, std::size_t count) const {
         const Scale scale = scale_of(value);
@@ -54,7 +58,8 @@ struct Conversion {
         const uint32_t most = limit;
 #pragma GCC ivdep
         for (std::size_t i = 0; i < count; ++i)
-            to[i] = static_cast<To>(converted<F, T, false>(from[i], Scale{values[i], 0, false, false}, most));
+            to[i] = static_cast<To>(
+                converted<F, T, false>(from[i], Scale{values[i], 0, false, false}, most));
     }
 };
 
@@ -113,14 +118,17 @@ private:
         std::size_t first = 0, end = is_one ? count : digit.block.by - digit.phase;
         for (int64_t number = 0; first < count; ++number, first = end, end += digit.block.by) {
             const auto i = static_cast<int64_t>(first);
-            part(from + i * digit.stride[0], digit.stride[0], to + i * digit.stride[1], digit.stride[1],
-                 scale(at.scale + number * digit.scale), std::min(count, end) - first);
+            part(from + i * digit.stride[0], digit.stride[0], to + i * digit.stride[1],
+                 digit.stride[1], scale(at.scale + number * digit.scale),
+                 std::min(count, end) - first);
         }
     }
 
     // Elements with one scale.
-    void part(const char *from, int64_t step, char *to, int64_t to_step, float value, std::size_t count) const {
-        if (step == sizeof(From) && to_step == sizeof(To) && aligned<From>(from) && aligned<To>(to)) {
+    void part(const char *from, int64_t step, char *to, int64_t to_step, float value,
+              std::size_t count) const {
+        if (step == sizeof(From) && to_step == sizeof(To) && aligned<From>(from) &&
+            aligned<To>(to)) {
             work_(value, reinterpret_cast<const From *>(from), reinterpret_cast<To *>(to), count);
             return;
         }
@@ -135,7 +143,8 @@ private:
     }
 
     // Elements whose scales differ.
-    void apart(const Digit &digit, const Offsets &at, const char *from, char *to, std::size_t count) const {
+    void apart(const Digit &digit, const Offsets &at, const char *from, char *to,
+               std::size_t count) const {
         From here[block];
         To there[block];
         float values[block];
@@ -143,7 +152,9 @@ private:
             const std::size_t some = std::min(block, count - first);
             const auto i = static_cast<int64_t>(first);
             for (std::size_t k = 0; k < some; ++k)
-                values[k] = scale(at.scale + static_cast<int64_t>((first + k + digit.phase) / digit.block.by) * digit.scale);
+                values[k] = scale(at.scale +
+                                  static_cast<int64_t>((first + k + digit.phase) / digit.block.by) *
+                                      digit.scale);
             bring(from + i * digit.stride[0], digit.stride[0], here, some);
             work_.each(values, here, there, some);
             spread(there, to + i * digit.stride[1], digit.stride[1], some);
@@ -154,8 +165,12 @@ private:
     static bool aligned(const void *at) {
         return reinterpret_cast<uintptr_t>(at) % sizeof(Element) == 0;
     }
-    const char *source(const Offsets &at) const { return reinterpret_cast<const char *>(of_.source) + at.side[0]; }
-    char *target(const Offsets &at) const { return reinterpret_cast<char *>(of_.target) + at.side[1]; }
+    const char *source(const Offsets &at) const {
+        return reinterpret_cast<const char *>(of_.source) + at.side[0];
+    }
+    char *target(const Offsets &at) const {
+        return reinterpret_cast<char *>(of_.target) + at.side[1];
+    }
     float scale(int64_t offset) const {
         if (of_.scale == 0) return of_.constant;
         float value;

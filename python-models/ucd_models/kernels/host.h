@@ -1,4 +1,5 @@
-// Moves on the host. host.cpp is compiled for several instruction sets, each in a namespace of its own.
+// Moves on the host. host.cpp is compiled for several instruction sets, each in a namespace of its
+// own.
 #pragma once
 
 #include "member.h"
@@ -7,8 +8,19 @@
 
 namespace ucd_models {
 
-// The formats by the numbers that the Python side gives them. An element that is not converted has so many bytes.
-enum class Number : uint32_t { float32, bfloat16, float16, e4m3, e5m2, bytes1 = 8, bytes2, bytes4, bytes8 };
+// The formats by the numbers that the Python side gives them. An element that is not converted has
+// so many bytes.
+enum class Number : uint32_t {
+    float32,
+    bfloat16,
+    float16,
+    e4m3,
+    e5m2,
+    bytes1 = 8,
+    bytes2,
+    bytes4,
+    bytes8
+};
 
 struct Kind {
     Number from, to;

@@ -1,5 +1,5 @@
-// What kernels are given: for each part of a move, where its elements lie on both sides, and where their scales are.
-// Plain bytes, which are copied to devices.
+// What kernels are given: for each part of a move, where its elements lie on both sides, and where
+// their scales are. Plain bytes, which are copied to devices.
 #pragma once
 
 #include "numbers.h"
@@ -23,8 +23,8 @@ struct Divisor {
 // A dimension: of its index and those of all other dimensions, offsets are sums.
 struct Digit {
     Divisor size;
-    Divisor block;     // so many indices in a row have one scale
-    uint32_t phase;    // the index 0 is so far in its block
+    Divisor block;  // so many indices in a row have one scale
+    uint32_t phase; // the index 0 is so far in its block
     uint32_t unused;
     int64_t stride[2]; // in bytes: source, target
     int64_t scale;     // bytes from a block's scale to the next one's
@@ -34,7 +34,8 @@ struct Digit {
 struct Paged {
     uint64_t table; // of pages; those below 0 are left out
     uint32_t wide;  // whether its numbers have 64 bits
-    uint32_t dense; // whether the pages lie in the order of the table, and its numbers only say which are there
+    uint32_t dense; // whether the pages lie in the order of the table, and its numbers only say
+                    // which are there
     Divisor page;   // tokens of a page
     Divisor inner;  // of these so many are inner_stride apart
     int64_t start, step;
@@ -49,8 +50,8 @@ struct Member {
     int32_t token;      // which digit has the tokens; -1: there are no pages
     int32_t scale_side; // whose pages the scales are in; -1: in none
     int64_t scale_page, scale_token;
-    uint32_t chunks;  // of as many elements as a thread moves at once, of the last digit
-    Divisor of_last;  // chunks in the last digit
+    uint32_t chunks; // of as many elements as a thread moves at once, of the last digit
+    Divisor of_last; // chunks in the last digit
     Digit digit[max_digits];
     Paged paged[2];
 };
@@ -88,7 +89,8 @@ struct Offsets {
 UCD_MODELS_FUNCTION bool add_token(const Member &of, uint32_t j, Offsets &offsets) {
     const Token tokens[2] = {token_at(of.paged[0], j), token_at(of.paged[1], j)};
     if (!tokens[0].is_there || !tokens[1].is_there) return false;
-    for (int side = 0; side < 2; ++side) offsets.side[side] += offset_of(of.paged[side], tokens[side]);
+    for (int side = 0; side < 2; ++side)
+        offsets.side[side] += offset_of(of.paged[side], tokens[side]);
     if (of.scale_side >= 0) {
         const Token &token = of.scale_side == 0 ? tokens[0] : tokens[1];
         offsets.scale += token.page * of.scale_page + token.within * of.scale_token;

@@ -14,10 +14,12 @@ namespace {
 constexpr int64_t most = int64_t{1} << 31;
 
 Divisor divisor_of(int64_t by) {
-    if (by < 1 || by >= most) throw std::invalid_argument("a dimension has no index, or too many");
+    if (by < 1 || by >= most)
+        throw std::invalid_argument("a dimension has no index, or 2^31 and more");
     const auto shift = static_cast<uint32_t>(std::bit_width(static_cast<uint64_t>(by) - 1));
     const uint64_t rest = ((uint64_t{1} << shift) - static_cast<uint64_t>(by)) << 32;
-    return {static_cast<uint32_t>(by), static_cast<uint32_t>(rest / static_cast<uint64_t>(by) + 1), shift};
+    return {static_cast<uint32_t>(by), static_cast<uint32_t>(rest / static_cast<uint64_t>(by) + 1),
+            shift};
 }
 
 // A dimension that is not yet in the form of kernels.
@@ -49,10 +51,11 @@ Widths widths_of(Kind kind) {
 }
 
 bool continues(const Dimension &outer, const Dimension &inner) {
-    if (outer.is_token || inner.is_token) return false;
+    if (outer.is_token || inner.is_token || outer.size * inner.size >= most) return false;
     for (const int side : {0, 1})
         if (outer.stride[side] != inner.size * inner.stride[side]) return false;
-    const bool whole_blocks = outer.block == 1 && inner.phase == 0 && inner.size % inner.block == 0 &&
+    const bool whole_blocks = outer.block == 1 && inner.phase == 0 &&
+                              inner.size % inner.block == 0 &&
                               outer.scale == inner.size / inner.block * inner.scale;
     return inner.scale == 0 || whole_blocks;
 }
@@ -70,9 +73,11 @@ Dimension joined(const Dimension &outer, const Dimension &inner) {
 }
 
 Paged paged_of(const PagedText &text) {
-    const auto &[table, wide, dense, page, inner, start, step, page_stride, outer_stride, inner_stride] = text;
+    const auto &[table, wide, dense, page, inner, start, step, page_stride, outer_stride,
+                 inner_stride] = text;
     if (start < 0 || step < 1) throw std::invalid_argument("tokens are before the first page");
-    return {table, wide, dense, divisor_of(page), divisor_of(inner), start, step, page_stride, outer_stride, inner_stride};
+    return {table, wide, dense,       divisor_of(page), divisor_of(inner),
+            start, step, page_stride, outer_stride,     inner_stride};
 }
 
 // Sorted, without those of one index, and joined where that can be.
@@ -81,11 +86,17 @@ std::vector<Dimension> dimensions_of(const MemberText &text, Member &member) {
     std::vector<Dimension> found;
     for (const auto &[size, from, to, block, phase, step] : digits) {
         if (size < 1 || size >= most || block < 1 || phase < 0)
-            throw std::invalid_argument("a dimension has no index, or too many");
+            throw std::invalid_argument("a dimension has no index, or 2^31 and more");
         member.scale += scale ? static_cast<uint64_t>(phase / block * step) : 0;
         const int64_t within = phase % block;
         const bool varies = scale != 0 && step != 0 && within + size > block;
-        if (size > 1) found.push_back({size, {from, to}, varies ? block : 1, varies ? within : 0, varies ? step : 0, false});
+        if (size > 1)
+            found.push_back({size,
+                             {from, to},
+                             varies ? block : 1,
+                             varies ? within : 0,
+                             varies ? step : 0,
+                             false});
     }
     if (tokens) {
         const auto &[count, a, b, side, page, token] = *tokens;
@@ -95,10 +106,13 @@ std::vector<Dimension> dimensions_of(const MemberText &text, Member &member) {
         member.scale_page = page;
         member.scale_token = token;
         const Paged &last = member.paged[1];
-        if (count < 1 || last.start + count * last.step >= most) throw std::invalid_argument("there are too many tokens");
-        found.push_back({count, {0, last.page.by > 1 ? last.inner_stride : last.page_stride}, 1, 0, 0, true});
+        if (count < 1 || last.start + count * last.step >= most)
+            throw std::invalid_argument("there are too many tokens");
+        found.push_back(
+            {count, {0, last.page.by > 1 ? last.inner_stride : last.page_stride}, 1, 0, 0, true});
     }
-    std::stable_sort(found.begin(), found.end(), [](const auto &x, const auto &y) { return x.order() > y.order(); });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const auto &x, const auto &y) { return x.order() > y.order(); });
     for (std::size_t i = 1; i < found.size();) {
         if (continues(found[i - 1], found[i])) {
             found[i - 1] = joined(found[i - 1], found[i]);
@@ -125,8 +139,12 @@ Member member_of(const MemberText &text) {
     for (uint32_t i = 0; i < made.digits; ++i) {
         const Dimension &d = found[i];
         if (d.is_token) made.token = static_cast<int32_t>(i);
-        made.digit[i] = {divisor_of(d.size), divisor_of(d.block), static_cast<uint32_t>(d.phase), 0,
-                         {d.is_token ? 0 : d.stride[0], d.is_token ? 0 : d.stride[1]}, d.scale};
+        made.digit[i] = {divisor_of(d.size),
+                         divisor_of(d.block),
+                         static_cast<uint32_t>(d.phase),
+                         0,
+                         {d.is_token ? 0 : d.stride[0], d.is_token ? 0 : d.stride[1]},
+                         d.scale};
     }
     return made;
 }
@@ -137,15 +155,19 @@ bool fits(const Member &member, const Widths &widths, uint32_t vector) {
     const auto last = member.digits - 1;
     const Digit &digit = member.digit[last];
     if (static_cast<int32_t>(last) == member.token || digit.size.by % vector != 0) return false;
-    if (digit.scale != 0 && (digit.block.by % vector != 0 || digit.phase % vector != 0)) return false;
+    if (digit.scale != 0 && (digit.block.by % vector != 0 || digit.phase % vector != 0))
+        return false;
     for (const int side : {0, 1}) {
         if (digit.stride[side] != widths.of[side]) return false;
         uint64_t all = side == 0 ? member.source : member.target;
-        for (uint32_t i = 0; i < last; ++i) all |= static_cast<uint64_t>(member.digit[i].stride[side]);
+        for (uint32_t i = 0; i < last; ++i)
+            all |= static_cast<uint64_t>(member.digit[i].stride[side]);
         const Paged &paged = member.paged[side];
         if (member.token >= 0)
-            all |= static_cast<uint64_t>(paged.page_stride | paged.outer_stride | paged.inner_stride);
-        if (all % static_cast<uint64_t>(std::min<int64_t>(16, vector * widths.of[side])) != 0) return false;
+            all |=
+                static_cast<uint64_t>(paged.page_stride | paged.outer_stride | paged.inner_stride);
+        if (all % static_cast<uint64_t>(std::min<int64_t>(16, vector * widths.of[side])) != 0)
+            return false;
     }
     return true;
 }
@@ -156,19 +178,21 @@ Moves moves_of(Kind kind, const std::vector<MemberText> &members) {
     Moves made{kind, {}, 1};
     const Widths widths = widths_of(kind);
     for (const MemberText &text : members) made.members.push_back(member_of(text));
-    const auto widest = static_cast<uint32_t>(vector_of(widths.of[0], widths.of[1], kind.from >= Number::bytes1));
+    const auto widest =
+        static_cast<uint32_t>(vector_of(widths.of[0], widths.of[1], kind.from >= Number::bytes1));
     for (const uint32_t vector : {widest, 4u, 1u}) {
         made.vector = vector;
-        if (vector <= widest && std::all_of(made.members.begin(), made.members.end(), [&](const Member &member) {
-                return fits(member, widths, vector);
-            }))
+        if (vector <= widest &&
+            std::all_of(made.members.begin(), made.members.end(),
+                        [&](const Member &member) { return fits(member, widths, vector); }))
             break;
     }
     for (Member &member : made.members) {
         uint64_t chunks = 1;
         for (uint32_t i = 0; i < member.digits; ++i)
             chunks *= member.digit[i].size.by / (i + 1 == member.digits ? made.vector : 1);
-        if (chunks >= static_cast<uint64_t>(most)) throw std::invalid_argument("a part has too many elements");
+        if (chunks >= static_cast<uint64_t>(most))
+            throw std::invalid_argument("an array has too many elements for one launch");
         member.chunks = static_cast<uint32_t>(chunks);
         member.of_last = divisor_of(member.digit[member.digits - 1].size.by / made.vector);
     }
@@ -186,8 +210,10 @@ const std::vector<Set> &sets() {
     static const std::vector<Set> found = [] {
         std::vector<Set> all{{"plain", plain::run}};
 #if defined(__x86_64__)
-        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) all.push_back({"avx2", with_avx2::run});
-        if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
+        if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
+            all.push_back({"avx2", with_avx2::run});
+        if (__builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+            __builtin_cpu_supports("avx512dq"))
             all.push_back({"avx512", with_avx512::run});
 #endif
         return all;
@@ -204,8 +230,11 @@ std::vector<std::string> instruction_sets() {
 }
 
 void run_on_host(const Moves &moves, const std::string &set) {
-    const auto chosen = std::find_if(sets().begin(), sets().end(), [&](const Set &one) { return set == one.name; });
-    const Set &one = set.empty() ? sets().back() : chosen == sets().end() ? throw std::invalid_argument(set) : *chosen;
+    const auto chosen =
+        std::find_if(sets().begin(), sets().end(), [&](const Set &one) { return set == one.name; });
+    const Set &one = set.empty()              ? sets().back()
+                     : chosen == sets().end() ? throw std::invalid_argument(set)
+                                              : *chosen;
     one.run(moves.members.data(), moves.members.size(), moves.kind);
 }
 

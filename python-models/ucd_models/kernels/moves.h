@@ -13,12 +13,16 @@ namespace ucd_models {
 
 // size, stride of the source, stride of the target, block, phase, stride of the scales.
 using DigitText = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>;
-// table, whether it has 64 bits, whether pages are dense, page, inner, start, step, page_stride, outer_stride, inner_stride.
-using PagedText = std::tuple<uint64_t, bool, bool, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>;
-// tokens, source, target, whose pages have the scales (-1: none), bytes from page to page and from token to token there.
+// table, whether it has 64 bits, whether pages are dense, page, inner, start, step, page_stride,
+// outer_stride, inner_stride.
+using PagedText =
+    std::tuple<uint64_t, bool, bool, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t, int64_t>;
+// tokens, source, target, whose pages have the scales (-1: none), bytes from page to page and from
+// token to token there.
 using TokensText = std::tuple<int64_t, PagedText, PagedText, int32_t, int64_t, int64_t>;
 // source, target, dimensions, address of the scales or 0, the scale if that is 0, tokens.
-using MemberText = std::tuple<uint64_t, uint64_t, std::vector<DigitText>, uint64_t, double, std::optional<TokensText>>;
+using MemberText = std::tuple<uint64_t, uint64_t, std::vector<DigitText>, uint64_t, double,
+                              std::optional<TokensText>>;
 
 struct Moves {
     Kind kind;

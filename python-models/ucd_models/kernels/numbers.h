@@ -1,6 +1,6 @@
-// Floating formats, and their conversion with a scale: a quotient or a product is rounded once, to nearest, ties to even.
-// Kernels on the host and on devices use these functions, so all give the same bits. They choose between results instead
-// of branching, so that loops over them vectorise.
+// Floating formats, and their conversion with a scale: a quotient or a product is rounded once, to
+// nearest, ties to even. Kernels on the host and on devices use these functions, so all give the
+// same bits. They choose between results instead of branching, so that loops over them vectorise.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@
 #define UCD_MODELS_FUNCTION inline __attribute__((always_inline))
 #endif
 
-// Without instructions for it, a fused multiply-add is a function that is slower than double precision.
+// Without instructions for it, a fused multiply-add is a function that is slower than double
+// precision.
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA) || defined(__CUDACC__) || defined(__HIPCC__)
 #define UCD_MODELS_HAS_FMA true
 #else
@@ -27,11 +28,14 @@ UCD_MODELS_FUNCTION float float_of(uint32_t bits) {
     return __builtin_bit_cast(float, bits);
 }
 
-// beyond: the magnitude of infinity, or of the NaN of a format without. The numbers are those of the Python side.
-template <class BitsType, uint32_t fraction, uint32_t bias_of_exponent, uint32_t beyond_bits, bool infinities>
+// beyond: the magnitude of infinity, or of the NaN of a format without. The numbers are those of
+// the Python side.
+template <class BitsType, uint32_t fraction, uint32_t bias_of_exponent, uint32_t beyond_bits,
+          bool infinities>
 struct Format {
     using Bits = BitsType;
-    static constexpr uint32_t fraction_bits = fraction, bias = bias_of_exponent, beyond = beyond_bits;
+    static constexpr uint32_t fraction_bits = fraction, bias = bias_of_exponent,
+                              beyond = beyond_bits;
     static constexpr bool has_infinity = infinities, is_small = sizeof(Bits) == 1;
     static constexpr uint32_t sign_bit = 1u << (8 * sizeof(Bits) - 1);
     static constexpr uint32_t quiet_nan = has_infinity ? beyond | 1u << (fraction - 1) : beyond;
@@ -50,7 +54,8 @@ UCD_MODELS_FUNCTION float widened(uint32_t all) {
     constexpr uint32_t shift = 23 - From::fraction_bits, rebias = (127 - From::bias) << 23;
     uint32_t wide = (magnitude << shift) + rebias;
     if constexpr (rebias != 0) {
-        // Subnormal numbers: an exponent more, and what that exponent's leading bit adds is taken off again.
+        // Subnormal numbers: an exponent more, and what that exponent's leading bit adds is taken
+        // off again.
         constexpr uint32_t one_more = rebias + (1u << 23);
         const uint32_t subnormal = bits_of(float_of(wide + (1u << 23)) - float_of(one_more));
         wide = magnitude < (1u << From::fraction_bits) ? subnormal : wide;
@@ -63,15 +68,19 @@ UCD_MODELS_FUNCTION float widened(uint32_t all) {
 // Rounds to nearest, ties to even. limit: the magnitude that too large values become.
 template <class To>
 UCD_MODELS_FUNCTION uint32_t narrowed(float value, uint32_t limit) {
-    constexpr uint32_t shift = 23 - To::fraction_bits, difference = 127 - To::bias, rebias = difference << 23;
+    constexpr uint32_t shift = 23 - To::fraction_bits, difference = 127 - To::bias,
+                       rebias = difference << 23;
     // Larger values become `beyond`, as this one does.
     constexpr uint32_t most = (To::beyond << shift) + rebias;
     const uint32_t bits = bits_of(value), all = bits & 0x7fffffffu;
     const uint32_t magnitude = all < most ? all : most;
     uint32_t rounded = magnitude;
-    if constexpr (shift != 0) rounded = (magnitude - rebias + ((1u << (shift - 1)) - 1) + ((magnitude >> shift) & 1u)) >> shift;
+    if constexpr (shift != 0)
+        rounded =
+            (magnitude - rebias + ((1u << (shift - 1)) - 1) + ((magnitude >> shift) & 1u)) >> shift;
     if constexpr (difference != 0) {
-        // Subnormal numbers: the addition of a power of two rounds to multiples of the smallest one.
+        // Subnormal numbers: the addition of a power of two rounds to multiples of the smallest
+        // one.
         constexpr uint32_t unit = (difference + 1 + shift) << 23;
         const uint32_t subnormal = bits_of(float_of(magnitude) + float_of(unit)) - unit;
         rounded = magnitude < ((difference + 1) << 23) ? subnormal : rounded;
@@ -81,12 +90,14 @@ UCD_MODELS_FUNCTION uint32_t narrowed(float value, uint32_t limit) {
     return rounded | ((bits >> (32 - 8 * sizeof(typename To::Bits))) & To::sign_bit);
 }
 
-// An inexact result whose last bit is even is replaced by its neighbour towards the exact one. So the last bit is odd
-// whenever the result is inexact, and rounding it to a format with at least two bits less is rounding the exact one.
-// rest: has the sign of the exact result less this one; 0 if that is nothing, and NaN for infinities.
+// An inexact result whose last bit is even is replaced by its neighbour towards the exact one. So
+// the last bit is odd whenever the result is inexact, and rounding it to a format with at least two
+// bits less is rounding the exact one. rest: has the sign of the exact result less this one; 0 if
+// that is nothing, and NaN for infinities.
 UCD_MODELS_FUNCTION float made_odd(float result, float rest) {
     const uint32_t bits = bits_of(result);
-    const uint32_t step = 1u | static_cast<uint32_t>(static_cast<int32_t>(bits ^ bits_of(rest)) >> 31);
+    const uint32_t step =
+        1u | static_cast<uint32_t>(static_cast<int32_t>(bits ^ bits_of(rest)) >> 31);
     return float_of(__builtin_fabsf(rest) > 0.0f && (bits & 1u) == 0 ? bits + step : bits);
 }
 UCD_MODELS_FUNCTION float made_odd(double exact) {
@@ -99,12 +110,14 @@ UCD_MODELS_FUNCTION float made_odd(double exact) {
 // A scale, with what is the same for all elements that have it.
 struct Scale {
     float value, reciprocal;
-    bool is_ordinary; // neither results that matter nor what is left of them leave the range of floats
+    bool is_ordinary; // neither results that matter nor what is left of them leave the range of
+                      // floats
     bool is_power_of_two;
 };
 UCD_MODELS_FUNCTION Scale scale_of(float value) {
     const uint32_t magnitude = bits_of(value) & 0x7fffffffu;
-    const bool ordinary = UCD_MODELS_HAS_FMA && magnitude >= bits_of(0x1p-60f) && magnitude <= bits_of(0x1p100f);
+    const bool ordinary =
+        UCD_MODELS_HAS_FMA && magnitude >= bits_of(0x1p-60f) && magnitude <= bits_of(0x1p100f);
     return {value, 1.0f / value, ordinary, (magnitude & 0x7fffffu) == 0};
 }
 
@@ -114,14 +127,16 @@ constexpr float large_quotient = 0x1p20f;
 // A float that rounds to the same 8-bit number as value / scale. The scale is ordinary.
 UCD_MODELS_FUNCTION float quotient(float value, const Scale &scale) {
     const float first = value * scale.reciprocal;
-    const float better = __builtin_fmaf(__builtin_fmaf(-first, scale.value, value), scale.reciprocal, first);
+    const float better =
+        __builtin_fmaf(__builtin_fmaf(-first, scale.value, value), scale.reciprocal, first);
     // Exact, since `better` is the quotient to one unit of its last place.
     const float rest = __builtin_fmaf(-better, scale.value, value);
     const float towards = float_of(bits_of(rest) ^ (bits_of(scale.value) & 0x80000000u));
     return __builtin_fabsf(first) < large_quotient ? made_odd(better, towards) : first;
 }
 
-// A float that rounds to the same number of 16 or 32 bits as value * scale. The scale is ordinary, the value of 8 bits.
+// A float that rounds to the same number of 16 or 32 bits as value * scale. The scale is ordinary,
+// the value of 8 bits.
 template <class To>
 UCD_MODELS_FUNCTION float product(float value, const Scale &scale) {
     const float result = value * scale.value;
@@ -155,7 +170,8 @@ UCD_MODELS_FUNCTION uint32_t converted(uint32_t number, const Scale &scale, uint
     else if constexpr (multiplies<From, To>)
         result = ordinary ? product<To>(value, scale)
                           : made_odd(static_cast<double>(value) * static_cast<double>(scale.value));
-    if constexpr (divides<From, To> || multiplies<From, To>) result = with_sign_of(result, value, scale.value);
+    if constexpr (divides<From, To> || multiplies<From, To>)
+        result = with_sign_of(result, value, scale.value);
     return narrowed<To>(result, limit);
 }
 

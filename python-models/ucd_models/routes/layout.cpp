@@ -10,13 +10,48 @@ namespace {
 // More than any machine has. A number for each rank is kept while messages are laid out.
 constexpr int64_t max_ranks = int64_t{1} << 26;
 
-// Adds a share to the last stretch, if it is at the next distance.
-bool joined(Stretch &last, int64_t position) {
-    const int64_t distance = position - last.position;
-    if (last.count == 1) last.step = distance;
-    if (distance != last.step * last.count) return false;
-    ++last.count;
-    return true;
+// Messages whose lengths repeat after more peers than this have a stretch for each share.
+constexpr std::size_t max_period = 64;
+
+// Counts the places at which the distance between positions that lie `stride` apart changes.
+std::size_t changes(const std::vector<int64_t> &positions, std::size_t stride) {
+    std::size_t found = 0;
+    for (std::size_t k = 0; k + 2 * stride < positions.size(); ++k)
+        found += positions[k + stride] - positions[k] !=
+                 positions[k + 2 * stride] - positions[k + stride];
+    return found;
+}
+
+// Returns the stride that gives the fewest stretches: usually 1, else the period of the lengths of
+// messages.
+std::size_t stride_of(const std::vector<int64_t> &positions) {
+    std::size_t best = 1, fewest = 1 + changes(positions, 1);
+    for (std::size_t stride = 2; stride <= max_period && stride < fewest; ++stride) {
+        const std::size_t stretches = stride + changes(positions, stride);
+        if (stretches < fewest) best = stride, fewest = stretches;
+    }
+    return best;
+}
+
+void add_stretches(const std::vector<int64_t> &positions, std::vector<Stretch> &found) {
+    const std::size_t stride = stride_of(positions);
+    for (std::size_t begin = 0; begin < std::min(stride, positions.size()); ++begin) {
+        bool is_first = true;
+        for (std::size_t k = begin; k < positions.size(); k += stride) {
+            const int64_t position = positions[k];
+            if (!is_first) {
+                Stretch &last = found.back();
+                const int64_t distance = position - last.position;
+                if (last.count == 1) last.step = distance;
+                if (distance == last.step * last.count) {
+                    ++last.count;
+                    continue;
+                }
+            }
+            found.push_back({static_cast<int64_t>(k), 1, static_cast<int64_t>(stride), position, 0});
+            is_first = false;
+        }
+    }
 }
 
 } // namespace
@@ -44,14 +79,15 @@ Layout layout_of(const std::vector<Fan> &fans) {
         entry = found.begins.back();
     }
     found.begins.push_back(begin);
+    std::vector<int64_t> positions;
     for (const Fan &fan : fans) {
-        std::vector<Stretch> &shares = found.shares.emplace_back();
+        positions.clear();
         for (int64_t k = 0; k < fan.count; ++k) {
             int64_t &position = of(fan, k);
-            if (shares.empty() || !joined(shares.back(), position))
-                shares.push_back({k, 1, position, 0});
+            positions.push_back(position);
             position += fan.nbytes;
         }
+        add_stretches(positions, found.shares.emplace_back());
     }
     return found;
 }

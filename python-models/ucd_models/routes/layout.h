@@ -11,10 +11,10 @@ struct Fan {
     int64_t rank, step, count, nbytes;
 };
 
-// Shares number k to k + count - 1 of a fan: the first is at byte `position`, and the next ones
-// `step` bytes after each other.
+// Shares of a fan: number k, and the others each `stride` numbers after the one before. The first is
+// at byte `position`, and the others `step` bytes after each other.
 struct Stretch {
-    int64_t k, count, position, step;
+    int64_t k, count, stride, position, step;
 };
 
 struct Layout {

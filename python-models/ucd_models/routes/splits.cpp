@@ -399,7 +399,7 @@ nb::tuple layout(nb::iterable given) {
     for (const auto &stretches : found.shares) {
         nb::list list;
         for (const Stretch &s : stretches)
-            list.append(nb::make_tuple(s.k, s.count, s.position, s.step));
+            list.append(nb::make_tuple(s.k, s.count, s.stride, s.position, s.step));
         shares.append(list);
     }
     return nb::make_tuple(bytes_of(found.peers), bytes_of(found.begins), shares);

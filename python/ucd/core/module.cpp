@@ -88,7 +88,8 @@ nb::tuple shape_and_strides(nb::handle array, const char *what) {
 
 uintptr_t stream_of(nb::handle array, nb::handle stream) {
     const View view(array, dlpack_stream_of(stream));
-    return reinterpret_cast<uintptr_t>(order_of(view.backend ? &view : nullptr, true, stream).native.native);
+    return reinterpret_cast<uintptr_t>(
+        order_of(view.backend ? &view : nullptr, true, stream).native.native);
 }
 
 uintptr_t packed_size(nb::handle array, nb::handle type, intptr_t count) {
