@@ -19,6 +19,7 @@ GOOD = '''# A page
 meson setup build -Dtests=false -Db_sanitize=address && ninja -C build   # --no-comment-is-an-option
 UCX_TLS=tcp build/bench/ucd-ucx-bench --seconds 0.1
 build/test/conformance 'name of the test'
+tools/inspect-kernels ze --devices pvc --table build
 ```
 
 ```console
@@ -47,6 +48,9 @@ WRONG = {
     '```console\n$ ucd elsewhere x\n```': 'ucd has no command elsewhere',
     f'```sh\nbuild/test/{NO}\n```': f'Meson builds no {NO}',
     f'```sh\ntools/{NO}\n```': f'there is no tools/{NO}',
+    '```sh\ntools/inspect-kernels elsewhere\n```': 'tools/inspect-kernels has no command elsewhere',
+    # An option of another subcommand.
+    '`tools/inspect-kernels hip --devices`': 'tools/inspect-kernels hip has no option --devices',
     f'`{NO}_function()`': f'{NO}_function() is in no source',
 }
 
