@@ -1,4 +1,4 @@
-"""tools/check-docs finds citations of what does not exist, and lets the others pass."""
+"""tools/docs check finds citations of what does not exist, and lets the others pass."""
 
 import pathlib
 import subprocess
@@ -62,7 +62,7 @@ class CheckDocs(unittest.TestCase):
             header = pathlib.Path(TOOL).resolve().parent.parent / 'include/ucd.h'
             (pathlib.Path(folder) / 'link.h').symlink_to(header)
             page.write_text(text.replace('HERE', 'link.h'))
-            done = subprocess.run([sys.executable, TOOL, page], capture_output=True, text=True, check=False)
+            done = subprocess.run([sys.executable, TOOL, 'check', page], capture_output=True, text=True, check=False)
         return done.returncode, done.stdout
 
     def test_what_exists_passes(self):

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Checks what the documents cite: it must exist. Prints a line for each citation that does not, and then
 fails.
 
@@ -8,8 +7,6 @@ fails.
 * In `code` alone: paths of files and folders, absolute from the repository's root or the end of a path,
   and in docs/internals the names of C++ functions and classes.
 * The commands of docs/measurements/data/*.csv, and the pages that sources name (docs/...md).
-
-usage: tools/check-docs [PAGE...]      (default: all pages of the repository)
 """
 
 import ast
@@ -20,7 +17,8 @@ import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from pages import ROOT, files, folders
+
 SOURCE = {'.h', '.hpp', '.c', '.cpp', '.cu', '.cuh', '.py', '.j2', '.def', '.build', '.in', '.sh', '.cmake'}
 # What a path of a document may end in; programs and other data have users' own files as well.
 CITED = SOURCE - {'.sh', '.in'} | {'.md'}
@@ -43,24 +41,6 @@ TOKEN = re.compile(r'\b(?:ucd|UCD)_(?!(?:UCX_|MPI_|YAKSA_)?\d)\w*\*?')
 # How a command in tools/ names its folder and its subcommands.
 SUBCOMMANDS = re.compile(r"^subcommands\.run\(__doc__, '(\w+)', (\[.*?\])\)", re.M | re.S)
 KEY = re.compile(r'(?<![\w./-])ucd\.[a-z_]+(?:\.[a-z_]+)*(?:\.\*)?(?![\w(])')
-
-
-@functools.cache
-def files():
-    """The paths of all files, as the documents write them."""
-    found = []
-    for folder, folders, names in os.walk(ROOT):
-        # No build directories, and nothing of tools such as git.
-        folders[:] = sorted(f for f in folders if not f.startswith('.') and f != '__pycache__'
-                            and not (folder == str(ROOT) and f.startswith('build'))
-                            and not os.path.isdir(os.path.join(folder, f, 'meson-private')))
-        found += [os.path.relpath(os.path.join(folder, name), ROOT) for name in names]
-    return sorted(found)
-
-
-@functools.cache
-def folders():
-    return {str(parent) for path in files() for parent in pathlib.PurePath(path).parents}
 
 
 @functools.cache
@@ -397,7 +377,3 @@ def main():
         print(problem)
     if problems:
         sys.exit(f'{len(problems)} citations of what does not exist')
-
-
-if __name__ == '__main__':
-    main()
