@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Runs MPI programs that nobody here wrote, unmodified, with libucd-mpi-preload and without, and compares.
 
-    tools/try-mpi-programs [--build DIRECTORY] [--venvs DIRECTORY] [--rounds N] [--only TEXT] [--library NAME]
+    tools/test mpi-programs [--build DIRECTORY] [--venvs DIRECTORY] [--rounds N] [--only TEXT] [--library NAME]
 
 For each program and each MPI library it prints a line of a table: whether the results are the same, how many bytes were
 taken over (of all processes, in one run), and the plain time divided by the time with UCD: the shortest of N runs each,
@@ -27,7 +26,6 @@ put them, with MPICH 5, Intel MPI and Open MPI 5 (mpich-5, intel, openmpi-5):
            DIRECTORY/ddtbench-openmpi/ddtbench, the one in Fortran
 """
 
-import argparse
 import os
 import pathlib
 import re
@@ -38,7 +36,8 @@ import tempfile
 import time
 from typing import Callable, NamedTuple, Optional
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+from commands import ROOT, parser
+
 ENVIRONMENT = {
     'OMPI_ALLOW_RUN_AS_ROOT': '1',
     'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1',
@@ -464,13 +463,13 @@ def run(program, library, run_script, build):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--build', type=pathlib.Path, default='build')
-    parser.add_argument('--venvs', type=pathlib.Path, default='.')
-    parser.add_argument('--rounds', type=int, default=3)
-    parser.add_argument('--only', default='')
-    parser.add_argument('--library', choices=[library.name for library in LIBRARIES])
-    options = parser.parse_args()
+    given = parser(__doc__)
+    given.add_argument('--build', type=pathlib.Path, default='build')
+    given.add_argument('--venvs', type=pathlib.Path, default='.')
+    given.add_argument('--rounds', type=int, default=3)
+    given.add_argument('--only', default='')
+    given.add_argument('--library', choices=[library.name for library in LIBRARIES])
+    options = given.parse_args()
     print('| program | MPI | same results | bytes taken over | plain time / time with UCD |\n|---|---|---|---|---|')
     differs = False
     with tempfile.TemporaryDirectory() as name:
@@ -501,7 +500,3 @@ def main():
                 ratio = min(plain[0] for plain, _ in rounds) / min(ours[0] for _, ours in rounds)
                 print(f'| {program.name} | {mpi} | {"yes" if same else "NO"} | {rounds[0][1][2]} | {ratio:.2f} |', flush=True)
     return 1 if differs else 0
-
-
-if __name__ == '__main__':
-    sys.exit(main())
