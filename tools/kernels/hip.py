@@ -39,12 +39,16 @@ def code_objects(library):
                 yield name.split('--')[-1], library[start + offset:start + offset + size]
 
 
-def kernels(elf, readelf):
-    """The numbers of each kernel, from the notes of the ELF file."""
+def read(elf, readelf, *options):
     with tempfile.NamedTemporaryFile() as file:
         file.write(elf)
         file.flush()
-        notes = subprocess.run([readelf, '--notes', file.name], check=True, capture_output=True, text=True).stdout
+        return subprocess.run([readelf, *options, file.name], check=True, capture_output=True, text=True).stdout
+
+
+def kernels(elf, readelf):
+    """The numbers of each kernel, from the notes of the ELF file."""
+    notes = read(elf, readelf, '--notes')
     notes = notes[notes.index('amdhsa.kernels:'):notes.index('amdhsa.target')]
     for text in re.split(r'\n  - ', notes)[1:]:
         yield dict(re.findall(r'^ *(?:- )?\.(\w+): +(\S+)$', text, re.M))
@@ -57,14 +61,6 @@ def occupancy(architecture, registers, lanes):
     all_of_them, granule, most = HARDWARE[family]
     given = max(granule, -(-registers // granule) * granule) * (2 if lanes == 64 and family.startswith('gfx1') else 1)
     return min(most, all_of_them // given)
-
-
-def compiler_of(elf, readelf):
-    with tempfile.NamedTemporaryFile() as file:
-        file.write(elf)
-        file.flush()
-        text = subprocess.run([readelf, '-p', '.comment', file.name], check=True, capture_output=True, text=True).stdout
-    return re.search(r'clang version [\d.]+', text).group()
 
 
 def facts(architectures, compilers):
@@ -82,7 +78,7 @@ def inspect(library, readelf):
     """A row for each kernel, and the compilers."""
     rows, compilers = [], set()
     for architecture, elf in code_objects(pathlib.Path(library).read_bytes()):
-        compilers.add(compiler_of(elf, readelf))
+        compilers.add(re.search(r'clang version [\d.]+', read(elf, readelf, '-p', '.comment')).group())
         for k in kernels(elf, readelf):
             name = re.search(r'\d+([a-z]\w*?)E', re.sub(r'^_ZN3ucd3hip(?:12_GLOBAL__N_1)?', '', k['name']))
             registers = int(k['vgpr_count']) + int(k.get('agpr_count', 0))
