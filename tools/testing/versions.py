@@ -26,8 +26,8 @@ from commands import ROOT, parser
 MESON = ('1.0.0', '1.12.1')
 CMAKE = ('3.16.8', '3.18.0', '3.25.2', '4.4.5')
 # With the MarkupSafe of the same time.
-JINJA2 = {'2.10.3': '1.1.1', '2.11.3': '1.1.1', '3.0.0': '2.0.0', '3.1.6': '3.0.2'}
-OLDEST_PYTHON = 7
+JINJA2 = {'2.11.3': '1.1.1', '3.0.0': '2.0.0', '3.1.6': '3.0.2'}
+OLDEST_PYTHON = 9
 NAME = re.compile(r'(?:clang\+\+|g\+\+)-\d+')
 HOST_ONLY = ('-Dauto_features=disabled', '-Dquick_programs=true')
 
@@ -151,7 +151,7 @@ class Trials:
     def generated(self, python):
         """The folder with all sources that this Python makes."""
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.work))
-        run(python, ROOT / 'codegen/generate.py', 'seq', folder, '--instructions=avx512,avx2')
+        run(python, ROOT / 'codegen/generate.py', 'seq', folder)
         run(python, ROOT / 'codegen/generate.py', 'gpu', folder)
         run(python, ROOT / 'codegen/public_lists.py', ROOT / 'include/ucd.h', ROOT / 'codegen/templates/public_lists.h.j2',
             folder / 'public_lists.h')
