@@ -1,4 +1,4 @@
-"""tools/check-docs finds citations of what does not exist, and lets the others pass."""
+"""tools/docs check finds citations of what does not exist, and lets the others pass."""
 
 import pathlib
 import subprocess
@@ -19,6 +19,7 @@ GOOD = '''# A page
 meson setup build -Dtests=false -Db_sanitize=address && ninja -C build   # --no-comment-is-an-option
 UCX_TLS=tcp build/bench/ucd-ucx-bench --seconds 0.1
 build/test/conformance 'name of the test'
+tools/inspect-kernels ze --devices pvc --table build
 ```
 
 ```console
@@ -47,6 +48,9 @@ WRONG = {
     '```console\n$ ucd elsewhere x\n```': 'ucd has no command elsewhere',
     f'```sh\nbuild/test/{NO}\n```': f'Meson builds no {NO}',
     f'```sh\ntools/{NO}\n```': f'there is no tools/{NO}',
+    '```sh\ntools/inspect-kernels elsewhere\n```': 'tools/inspect-kernels has no command elsewhere',
+    # An option of another subcommand.
+    '`tools/inspect-kernels hip --devices`': 'tools/inspect-kernels hip has no option --devices',
     f'`{NO}_function()`': f'{NO}_function() is in no source',
 }
 
@@ -58,7 +62,7 @@ class CheckDocs(unittest.TestCase):
             header = pathlib.Path(TOOL).resolve().parent.parent / 'include/ucd.h'
             (pathlib.Path(folder) / 'link.h').symlink_to(header)
             page.write_text(text.replace('HERE', 'link.h'))
-            done = subprocess.run([sys.executable, TOOL, page], capture_output=True, text=True, check=False)
+            done = subprocess.run([sys.executable, TOOL, 'check', page], capture_output=True, text=True, check=False)
         return done.returncode, done.stdout
 
     def test_what_exists_passes(self):

@@ -1,5 +1,5 @@
 """The documents that docs/meson.build installs: all pages for users, with an index, and without links that lead nowhere.
-Nothing has to be built: the list is read, and tools/make-installed-docs writes the pages."""
+Nothing has to be built: the list is read, and tools/docs installed writes the pages."""
 
 import ast
 import os
@@ -43,7 +43,7 @@ def install(files, prefix):
     """Copies the files, and writes the pages as they are installed."""
     with tempfile.TemporaryDirectory() as written:
         targets = [f'{source}={place}' for source, place in files.items()]
-        subprocess.run([sys.executable, ROOT / 'tools/make-installed-docs', written, *targets], check=True)
+        subprocess.run([sys.executable, ROOT / 'tools/docs', 'installed', written, *targets], check=True)
         for source, place in files.items():
             (prefix / place).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(pathlib.Path(written) / place.name if source.endswith('.md') else ROOT / source, prefix / place)

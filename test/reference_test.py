@@ -17,7 +17,7 @@ class Reference(unittest.TestCase):
         room = tempfile.TemporaryDirectory()
         cls.addClassCleanup(room.cleanup)
         cls.folder = pathlib.Path(room.name)
-        subprocess.run([sys.executable, TOOL, room.name], check=True)
+        subprocess.run([sys.executable, TOOL, 'reference', room.name], check=True)
 
     def check(self, header, least):
         text = (INCLUDE / header).read_text()

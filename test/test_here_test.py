@@ -1,4 +1,4 @@
-"""What tools/test-here counts and says, for a project of a few tests: copies of the command look at their own folder."""
+"""What tools/test here counts and says, for a project of a few tests: copies of the tools look at their own folder."""
 
 import os
 import shutil
@@ -8,7 +8,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-COMMAND = Path(__file__).resolve().parent.parent / 'tools/test-here'
+TOOLS = Path(__file__).resolve().parent.parent / 'tools'
 PROJECT = """
 project('few', ['c', 'cpp'])
 sh = find_program('sh')
@@ -25,8 +25,7 @@ summary({'a part': ['no headers of it', 'no time'], 'another part': 'no use'}, s
 class TestHere(unittest.TestCase):
     def setUp(self):
         self.folder = Path(self.enterContext(tempfile.TemporaryDirectory()))
-        (self.folder / 'tools').mkdir()
-        self.command = shutil.copy(COMMAND, self.folder / 'tools')
+        shutil.copytree(TOOLS, self.folder / 'tools', ignore=shutil.ignore_patterns('__pycache__'))
         (self.folder / 'meson.build').write_text(PROJECT)
         (self.folder / 'meson_options.txt').write_text(
             "option('tests', type: 'feature', value: 'disabled')\n"
@@ -37,7 +36,7 @@ class TestHere(unittest.TestCase):
 
     def run_it(self, *arguments):
         environment = {**os.environ, 'PATH': '/usr/bin:' + os.environ['PATH']}
-        result = subprocess.run([sys.executable, self.command, '--compiler', 'g++', *arguments], env=environment,
+        result = subprocess.run([sys.executable, self.folder / 'tools/test', 'here', '--compiler', 'g++', *arguments], env=environment,
                                 capture_output=True, text=True)
         self.said = result.stdout + result.stderr
         return result.returncode, result.stdout.splitlines()[-1] if result.stdout else ''

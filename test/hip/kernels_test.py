@@ -3,7 +3,7 @@ registers.
 
 Usage: kernels_test.py INSPECT PLUGIN ARCHITECTURE...
 
-INSPECT is tools/inspect-hip-kernels. Without llvm-readelf, which it needs, the test is skipped.
+INSPECT is tools/inspect-kernels. Without llvm-readelf, which it needs, the test is skipped.
 """
 
 import collections
@@ -12,7 +12,7 @@ import subprocess
 import sys
 
 inspect, plugin, *architectures = sys.argv[1:]
-run = subprocess.run([sys.executable, inspect, '--all', plugin], check=False, capture_output=True, text=True)
+run = subprocess.run([sys.executable, inspect, 'hip', '--all', plugin], check=False, capture_output=True, text=True)
 if 'no llvm-readelf' in run.stderr:
     sys.exit(77)
 assert run.returncode == 0, run.stderr

@@ -1,7 +1,7 @@
 """What is embedded of the kernels, and what ocloc makes of those that most data passes through: nothing is kept in memory
 that should be in registers, and 16 bytes are loaded and stored at once.
 
-Usage: kernels_test.py INSPECT INDEX BUILD    INSPECT is tools/inspect-ze-kernels
+Usage: kernels_test.py INSPECT INDEX BUILD    INSPECT is tools/inspect-kernels
 
 Without ocloc only the first is tested.
 """
@@ -44,8 +44,8 @@ def main():
     if shutil.which('ocloc') is None:
         print('no ocloc')
         return
-    run = subprocess.run([sys.executable, inspect, '--all', '--devices', ','.join(DEVICES), '--kernels', '|'.join(WIDE),
-                          build], check=False, capture_output=True, text=True)
+    run = subprocess.run([sys.executable, inspect, 'ze', '--all', '--devices', ','.join(DEVICES), '--kernels',
+                          '|'.join(WIDE), build], check=False, capture_output=True, text=True)
     assert run.returncode == 0, run.stderr
     rows = list(csv.DictReader(run.stdout.splitlines()))
     for device in DEVICES:

@@ -1,17 +1,8 @@
-#!/usr/bin/env python3
-"""What hipcc made of the kernels: registers, spills, memory and occupancy, as CSV. No GPU is needed.
-
-Usage: tools/inspect-hip-kernels [--all | --table] BUILD/src/libucd_hip.so
-
-Without --all, kernels are grouped, with the worst number of each group. --table puts lines before them that
-tools/render-measurements wants, for docs/measurements/data/gpu-hip-code.csv.
+"""What hipcc made of the kernels: registers, spills, memory and occupancy, as CSV.
 
 Needs llvm-readelf (Debian: llvm-15, which hipcc brings).
 """
 
-import argparse
-import csv
-import datetime
 import os
 import pathlib
 import re
@@ -20,6 +11,8 @@ import struct
 import subprocess
 import sys
 import tempfile
+
+import table
 
 MAGIC = b'__CLANG_OFFLOAD_BUNDLE__'
 COLUMNS = ['architecture', 'kernel', 'vector_registers', 'scalar_registers', 'spilled_vector', 'spilled_scalar',
@@ -46,12 +39,16 @@ def code_objects(library):
                 yield name.split('--')[-1], library[start + offset:start + offset + size]
 
 
-def kernels(elf, readelf):
-    """The numbers of each kernel, from the notes of the ELF file."""
+def read(elf, readelf, *options):
     with tempfile.NamedTemporaryFile() as file:
         file.write(elf)
         file.flush()
-        notes = subprocess.run([readelf, '--notes', file.name], check=True, capture_output=True, text=True).stdout
+        return subprocess.run([readelf, *options, file.name], check=True, capture_output=True, text=True).stdout
+
+
+def kernels(elf, readelf):
+    """The numbers of each kernel, from the notes of the ELF file."""
+    notes = read(elf, readelf, '--notes')
     notes = notes[notes.index('amdhsa.kernels:'):notes.index('amdhsa.target')]
     for text in re.split(r'\n  - ', notes)[1:]:
         yield dict(re.findall(r'^ *(?:- )?\.(\w+): +(\S+)$', text, re.M))
@@ -66,57 +63,22 @@ def occupancy(architecture, registers, lanes):
     return min(most, all_of_them // given)
 
 
-def compiler_of(elf, readelf):
-    with tempfile.NamedTemporaryFile() as file:
-        file.write(elf)
-        file.flush()
-        text = subprocess.run([readelf, '-p', '.comment', file.name], check=True, capture_output=True, text=True).stdout
-    return re.search(r'clang version [\d.]+', text).group()
-
-
-def group_of(name):
-    if match := re.match(r'(?:un)?pack_([sbi]+)_w', name):
-        return f'moves by {len(match[1])} levels'
-    return re.sub(r'_w\d+$', '', name) if not name.startswith('reduce_') or 'any' in name else 'reductions'
-
-
-def grouped(rows):
-    groups = {}
-    for row in rows:
-        groups.setdefault((row[0], group_of(row[1])), []).append(row[2:])
-    for (architecture, group), members in sorted(groups.items()):
-        columns = list(zip(*members))
-        yield [architecture, group, len(members), *map(max, columns[:-1]), min(columns[-1])]
-
-
-def version_of_ucd():
-    build = (pathlib.Path(__file__).resolve().parent.parent / 'meson.build').read_text()
-    return re.search(r"version: '([\d.]+)'", build)[1]
-
-
-def table_head(architectures, compilers):
-    """What tools/render-measurements wants to know."""
-    commit = subprocess.run(['git', 'rev-parse', '--short', 'HEAD'], check=True, capture_output=True, text=True,
-                            cwd=pathlib.Path(__file__).parent).stdout.strip()
-    facts = {
+def facts(architectures, compilers):
+    return {
         'title': 'Code for AMD GPUs',
         'unit': 'the largest number of a group of kernels; waves per SIMD: the smallest',
-        'version': version_of_ucd(),
-        'commit': commit,
-        'date': datetime.date.today().isoformat(),
         'machine': 'none: ' + ', '.join(sorted(compilers)) + ', -O3, ' + ', '.join(sorted(architectures)),
-        'command': 'tools/inspect-hip-kernels --table build/src/libucd_hip.so',
+        'command': 'tools/inspect-kernels hip --table build/src/libucd_hip.so',
         'note': 'No kernel has run on an AMD GPU. The most waves per SIMD: '
                 + ', '.join(f'{HARDWARE[a][2]} on {a}' for a in sorted(architectures) if a in HARDWARE) + '.',
     }
-    return [f'# {key}: {value}' for key, value in facts.items()]
 
 
 def inspect(library, readelf):
     """A row for each kernel, and the compilers."""
     rows, compilers = [], set()
     for architecture, elf in code_objects(pathlib.Path(library).read_bytes()):
-        compilers.add(compiler_of(elf, readelf))
+        compilers.add(re.search(r'clang version [\d.]+', read(elf, readelf, '-p', '.comment')).group())
         for k in kernels(elf, readelf):
             name = re.search(r'\d+([a-z]\w*?)E', re.sub(r'^_ZN3ucd3hip(?:12_GLOBAL__N_1)?', '', k['name']))
             registers = int(k['vgpr_count']) + int(k.get('agpr_count', 0))
@@ -128,29 +90,15 @@ def inspect(library, readelf):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    forms = parser.add_mutually_exclusive_group()
-    forms.add_argument('--all', action='store_true')
-    forms.add_argument('--table', action='store_true')
-    parser.add_argument('library')
-    arguments = parser.parse_args()
+    parser = table.parser(__doc__)
+    parser.add_argument('plugin', help='BUILD/src/libucd_hip.so')
+    options = parser.parse_args()
     search = os.pathsep.join([os.environ['PATH'], '/opt/rocm/llvm/bin'])
     names = 'llvm-readelf', 'llvm-readelf-15', 'llvm-readelf-14'
     readelf = next((found for name in names if (found := shutil.which(name, path=search))), None)
     if readelf is None:
-        sys.exit('inspect-hip-kernels: no llvm-readelf')
-    rows, compilers = inspect(arguments.library, readelf)
+        sys.exit('inspect-kernels: no llvm-readelf')
+    rows, compilers = inspect(options.plugin, readelf)
     if not rows:
-        sys.exit('inspect-hip-kernels: there is no code for AMD in it')
-    out = csv.writer(sys.stdout, lineterminator='\n')
-    if arguments.table:
-        print('\n'.join(table_head({row[0] for row in rows}, compilers)))
-    out.writerow([name.replace('_', ' ').replace('simd', 'SIMD') if arguments.table else name for name in
-                  (COLUMNS if arguments.all else ['architecture', 'kernels', 'number', *COLUMNS[2:]])])
-    out.writerows(sorted(rows) if arguments.all else grouped(rows))
-    spilling = sum(1 for row in rows if row[4] or row[5] or row[6])
-    print(f'{len(rows)} kernels, {spilling} of them with spills or private memory', file=sys.stderr)
-
-
-if __name__ == '__main__':
-    main()
+        sys.exit('inspect-kernels: there is no code for AMD in it')
+    table.write(options, COLUMNS, rows, facts({row[0] for row in rows}, compilers))

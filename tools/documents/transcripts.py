@@ -1,8 +1,5 @@
-#!/usr/bin/env python3
 """Runs the commands in docs/guide/tool.md and writes what they print, and the pictures that they make, in
 place of what is there. With --check, changes nothing and fails if anything would change.
-
-usage: tools/update-tool-docs [--check] [PROGRAM]      (default: build/tool/ucd)
 """
 
 import os
@@ -12,12 +9,13 @@ import subprocess
 import sys
 import tempfile
 
+from pages import ROOT, update
+
 try:
     import numpy  # pylint: disable=unused-import
 except ImportError:
     sys.exit(f'{sys.executable} has no NumPy, which the transcripts use (Debian: python3-numpy)')
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / 'docs/guide/tool.md'
 PICTURES = ROOT / 'docs/guide/pictures'
 BLOCK = re.compile(r'(?ms)^```console\n(.*?)^```$')
@@ -42,31 +40,13 @@ def transcript(block, room, program):
 
 
 def main():
-    arguments = sys.argv[1:]
-    check = '--check' in arguments
-    if check:
-        arguments.remove('--check')
+    arguments = [argument for argument in sys.argv[1:] if argument != '--check']
     program = os.path.abspath(arguments[0] if arguments else ROOT / 'build/tool/ucd')
     if not os.access(program, os.X_OK):
         sys.exit(f'there is no {program}: build it, or name another program')
-    old = PAGE.read_text()
     with tempfile.TemporaryDirectory() as room:
-        new = BLOCK.sub(lambda m: f'```console\n{transcript(m.group(1), room, program)}```', old)
+        new = BLOCK.sub(lambda m: f'```console\n{transcript(m.group(1), room, program)}```', PAGE.read_text())
         pictures = {p.name: p.read_text() for p in pathlib.Path(room).glob('*.svg')}
-    there = {p.name: p.read_text() for p in PICTURES.glob('*.svg')}
-    if check:
-        if new != old:
-            sys.exit('docs/guide/tool.md is out of date: run tools/update-tool-docs')
-        if pictures != there:
-            sys.exit('docs/guide/pictures is out of date: run tools/update-tool-docs')
-        return
-    PAGE.write_text(new)
-    PICTURES.mkdir(exist_ok=True)
-    for name in there.keys() - pictures.keys():
-        (PICTURES / name).unlink()
-    for name, text in pictures.items():
-        (PICTURES / name).write_text(text)
-
-
-if __name__ == '__main__':
-    main()
+    update(PAGE, new, 'transcripts')
+    for name in pictures.keys() | {path.name for path in PICTURES.glob('*.svg')}:
+        update(PICTURES / name, pictures.get(name), 'transcripts')

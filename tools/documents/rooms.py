@@ -1,18 +1,16 @@
-#!/usr/bin/env python3
 """Draws the parts and rooms of the library and who includes whom, into docs/internals/rooms.svg. With
 --check, changes nothing and fails if the picture is out of date.
 
 A part is a folder of src/ or src/backend/, or include/. A room is a folder of a part. An arrow leads from
 what includes to what is included; it is left out where other arrows lead there anyway.
-
-usage: tools/draw-rooms [--check]
 """
 
 import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from pages import ROOT, update
+
 PICTURE = ROOT / 'docs/internals/rooms.svg'
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.M)
 # Each GPU vendor has its own: what is compiled over it belongs to no vendor.
@@ -79,7 +77,7 @@ def levels(names, arrows):
             level[target] = max(level[target], level[source] + 1)
     circle = sorted({name for a, b in arrows if level[b] <= level[a] for name in (a, b)})
     if circle:
-        sys.exit(f'tools/draw-rooms: these include each other: {", ".join(circle)}')
+        sys.exit(f'tools/docs rooms: these include each other: {", ".join(circle)}')
     return level
 
 
@@ -192,7 +190,7 @@ def draw():
     svg = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {number(width)} {number(height)}" '
            f'width="{number(width)}" height="{number(height)}" font-family="sans-serif">',
            '<title>The parts and rooms of the library: arrows lead to what is included</title>',
-           '<!-- Written by tools/draw-rooms. -->',
+           '<!-- Written by tools/docs rooms. -->',
            '<defs><marker id="tip" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
            '<path d="M0 0 L8 4 L0 8 Z" fill="#555"/></marker></defs>',
            f'<rect width="{number(width)}" height="{number(height)}" fill="white"/>']
@@ -218,12 +216,4 @@ def draw():
 def main():
     if sys.argv[1:] not in ([], ['--check']):
         sys.exit(__doc__)
-    picture = draw()
-    if not sys.argv[1:]:
-        PICTURE.write_text(picture)
-    elif not PICTURE.is_file() or PICTURE.read_text() != picture:
-        sys.exit('docs/internals/rooms.svg is out of date: run tools/draw-rooms')
-
-
-if __name__ == '__main__':
-    main()
+    update(PICTURE, draw(), 'rooms')

@@ -1,5 +1,4 @@
-#!/usr/bin/env python3
-"""Writes documents as they are installed: make-installed-docs FOLDER SOURCE=INSTALLED...
+"""Writes documents as they are installed: FOLDER SOURCE=INSTALLED...
 
 SOURCE is a file of the repository, INSTALLED its path below the prefix. Each SOURCE that is a page (.md) is written to FOLDER,
 under its installed name. Its links lead to where their targets are installed. Where the target is not installed, the link
@@ -8,12 +7,9 @@ becomes its text and the target's path in the sources.
 
 import os
 import pathlib
-import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-CODE_BLOCK = re.compile(r'(^```.*?^```$)', re.M | re.S)
-LINK = re.compile(r'(!?)\[([^\]]*)\]\(([^)\s]+)\)')
+from pages import ROOT, outside_code, with_links
 
 
 def with_folders(installed):
@@ -28,20 +24,12 @@ def with_folders(installed):
 
 
 def rewritten(page, places):
-    def link(match):
-        picture, text, address = match.groups()
-        if re.match('[a-z]+:', address) or address.startswith('#'):
-            return match.group()
-        path, hash_, heading = address.partition('#')
-        target = os.path.normpath(os.path.join(os.path.dirname(page), path))
+    def link(picture, text, target, heading):
         if target in places:
-            return f'{picture}[{text}]({os.path.relpath(places[target], os.path.dirname(places[page]))}{hash_}{heading})'
+            return f'{picture}[{text}]({os.path.relpath(places[target], os.path.dirname(places[page]))}{heading})'
         return f'{text} of the sources' if text.strip('`') == target else f'{text} (`{target}` of the sources)'
 
-    # Code blocks stay as they are.
-    parts = CODE_BLOCK.split((ROOT / page).read_text())
-    parts[::2] = [LINK.sub(link, part) for part in parts[::2]]
-    return ''.join(parts)
+    return outside_code((ROOT / page).read_text(), lambda text: with_links(page, text, link))
 
 
 def main():
@@ -51,7 +39,3 @@ def main():
     for page, place in installed.items():
         if page.endswith('.md'):
             (folder / os.path.basename(place)).write_text(rewritten(page, places))
-
-
-if __name__ == '__main__':
-    main()

@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Checks what the documents cite: it must exist. Prints a line for each citation that does not, and then
 fails.
 
@@ -8,10 +7,9 @@ fails.
 * In `code` alone: paths of files and folders, absolute from the repository's root or the end of a path,
   and in docs/internals the names of C++ functions and classes.
 * The commands of docs/measurements/data/*.csv, and the pages that sources name (docs/...md).
-
-usage: tools/check-docs [PAGE...]      (default: all pages of the repository)
 """
 
+import ast
 import fnmatch
 import functools
 import os
@@ -19,7 +17,8 @@ import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from pages import ROOT, files, folders
+
 SOURCE = {'.h', '.hpp', '.c', '.cpp', '.cu', '.cuh', '.py', '.j2', '.def', '.build', '.in', '.sh', '.cmake'}
 # What a path of a document may end in; programs and other data have users' own files as well.
 CITED = SOURCE - {'.sh', '.in'} | {'.md'}
@@ -39,25 +38,9 @@ OPTIONS_OF_OTHERS = {'--help', '--prefix', '--config-settings'}
 OF_OTHERS = re.compile(r'(cuda|hip|hsa|cu[A-Z]|nv|zes?[A-Z_]|ucp_|ucs_|uct_|UC[PSTX]_|MPI_|PMPI_|IOV_|SIG|CMAKE_|CATCH_|__|std::)')
 # Not the versions of symbols, UCD_0.1.
 TOKEN = re.compile(r'\b(?:ucd|UCD)_(?!(?:UCX_|MPI_|YAKSA_)?\d)\w*\*?')
+# How a command in tools/ names its folder and its subcommands.
+SUBCOMMANDS = re.compile(r"^subcommands\.run\(__doc__, '(\w+)', (\[.*?\])\)", re.M | re.S)
 KEY = re.compile(r'(?<![\w./-])ucd\.[a-z_]+(?:\.[a-z_]+)*(?:\.\*)?(?![\w(])')
-
-
-@functools.cache
-def files():
-    """The paths of all files, as the documents write them."""
-    found = []
-    for folder, folders, names in os.walk(ROOT):
-        # No build directories, and nothing of tools such as git.
-        folders[:] = sorted(f for f in folders if not f.startswith('.') and f != '__pycache__'
-                            and not (folder == str(ROOT) and f.startswith('build'))
-                            and not os.path.isdir(os.path.join(folder, f, 'meson-private')))
-        found += [os.path.relpath(os.path.join(folder, name), ROOT) for name in names]
-    return sorted(found)
-
-
-@functools.cache
-def folders():
-    return {str(parent) for path in files() for parent in pathlib.PurePath(path).parents}
 
 
 @functools.cache
@@ -118,8 +101,29 @@ def programs():
     found['ucd'] = '\n'.join(text for path, text in sources().items() if path.startswith('tool/'))
     for path in files():
         if path.startswith('tools/') or (path.startswith('examples/') and path.endswith(('.sh', '.py'))):
-            found[path] = text_of(path)
+            found[path] = '\n'.join([text_of(path), *modules_of(path).values()])
     return found
+
+
+def modules_of(path):
+    """The texts of the modules of a command in tools/ that has subcommands, by the names that these have."""
+    call = SUBCOMMANDS.search(text_of(path))
+    folder = f'tools/{call[1]}/' if call else '/'
+    return {pathlib.PurePath(p).stem.replace('_', '-'): text_of(p) for p in files() if p.startswith(folder)}
+
+
+@functools.cache
+def subcommands(program):
+    """The names of a program's subcommands, each with the text that has its options."""
+    text = programs()[program]
+    if program == 'ucd':
+        return dict.fromkeys(re.findall(r'Command (\w+)_command\(', text), text)
+    call = SUBCOMMANDS.search(text)
+    if call is None:
+        return {}
+    names, modules = ast.literal_eval(call[2]), modules_of(program)
+    shared = [text for name, text in modules.items() if name not in names]
+    return {name: '\n'.join([modules[name], *shared]) for name in names}
 
 
 @functools.cache
@@ -227,13 +231,17 @@ class Page:
             if program is None:
                 self.check_path_of_command(at, command[0])
                 continue
+            text = programs()[program]
+            if subcommands(program) and len(command) > 1 and re.fullmatch('[a-z-]+', command[1]):
+                if command[1] not in subcommands(program):
+                    self.wrong(at, f'{program} has no command {command[1]}')
+                    continue
+                text = subcommands(program)[command[1]]
+                program += f' {command[1]}'
             for word in command[1:]:
                 option = re.match(r'--[a-z][\w-]*', word)
-                if option and not has_option(programs()[program], option[0]):
+                if option and not has_option(text, option[0]):
                     self.wrong(at, f'{program} has no option {option[0]}')
-            if program == 'ucd' and len(command) > 1 and re.fullmatch('[a-z]+', command[1]):
-                if f'Command {command[1]}_command(' not in programs()['ucd']:
-                    self.wrong(at, f'ucd has no command {command[1]}')
 
     def check_path_of_command(self, at, word):
         built = re.fullmatch(r'(?:\./)?build[\w-]*/(?:[\w.-]+/)*([\w.-]+)', word)
@@ -370,7 +378,3 @@ def main():
         print(problem)
     if problems:
         sys.exit(f'{len(problems)} citations of what does not exist')
-
-
-if __name__ == '__main__':
-    main()

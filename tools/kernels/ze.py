@@ -1,18 +1,8 @@
-#!/usr/bin/env python3
-"""What ocloc, Intel's compiler, makes of the kernels: lanes, registers, spills and memory, as CSV. No GPU is needed.
+"""What ocloc, Intel's compiler, makes of the kernels: lanes, registers, spills and memory, as CSV.
 
-Usage: tools/inspect-ze-kernels [--all | --table] [--devices pvc,dg2,tgllp,skl] [--kernels REGEX] BUILD
-
-BUILD is a build folder with libucd_ze.so. All kernels for four devices take about ten minutes on two cores. Without
---all, kernels are grouped, with the worst number of each group. --table puts lines before them that
-tools/render-measurements wants, for docs/measurements/data/gpu-ze-code.csv.
-
-Needs ocloc (Debian: intel-opencl-icd).
+All kernels for four devices take about ten minutes on two cores. Needs ocloc (Debian: intel-opencl-icd).
 """
 
-import argparse
-import csv
-import datetime
 import glob
 import json
 import os
@@ -25,15 +15,13 @@ import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
-sys.dont_write_bytecode = True
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / 'src/backend/ze'))
-from native_code import compile_natively  # pylint: disable=wrong-import-position,import-error
+import table
+
+sys.path.insert(0, str(table.ROOT / 'src/backend/ze'))
+from native_code import compile_natively  # noqa: E402  pylint: disable=wrong-import-position,import-error
 
 COLUMNS = ['device', 'kernel', 'lanes', 'registers', 'spilled', 'memory_bytes', 'shared_bytes', 'code_bytes',
            'wide_loads', 'wide_stores']
-# Of columns whose smallest number is the worst.
-SMALLEST = ('lanes', 'wide_loads', 'wide_stores')
 
 
 def sections(elf):
@@ -93,71 +81,41 @@ def numbers(ocloc, device, code, disassemble):
         yield row + ([wide(texts[name], kind) for kind in ('load', 'store')] if texts else ['', ''])
 
 
-def group_of(name):
-    if match := re.match(r'(?:un)?pack_([sbi]+)_w', name):
-        return f'moves by {len(match[1])} levels'
-    return re.sub(r'_w\d+$', '', name) if not name.startswith('reduce_') or 'any' in name else 'reductions'
-
-
-def grouped(rows):
-    groups = {}
-    for row in rows:
-        groups.setdefault((row[0], group_of(row[1])), []).append(row[2:])
-    for (device, group), members in sorted(groups.items()):
-        worst = [(min if name in SMALLEST else max)(column) for name, column in zip(COLUMNS[2:], zip(*members))]
-        yield [device, group, len(members), *worst]
-
-
 def version_of(ocloc):
     packages = subprocess.run(['dpkg-query', '-W', '-f', '${Version}', 'intel-opencl-icd'], check=False,
                               capture_output=True, text=True) if shutil.which('dpkg-query') else None
     return packages.stdout if packages and packages.returncode == 0 else pathlib.Path(ocloc).resolve().name
 
 
-def version_of_ucd():
-    build = (pathlib.Path(__file__).resolve().parent.parent / 'meson.build').read_text()
-    return re.search(r"version: '([\d.]+)'", build)[1]
-
-
-def table_head(ocloc, devices, missing):
-    """What tools/render-measurements wants to know."""
-    commit = subprocess.run(['git', 'rev-parse', '--short', 'HEAD'], check=True, capture_output=True, text=True,
-                            cwd=ROOT).stdout.strip()
-    facts = {
+def facts(ocloc, devices, missing):
+    return {
         'title': 'Code for Intel GPUs',
         'unit': 'the largest number of a group of kernels; of lanes, and of instructions that load or store 16 bytes '
                 'for each lane: the smallest',
-        'version': version_of_ucd(),
-        'commit': commit,
-        'date': datetime.date.today().isoformat(),
         'machine': f'none: ocloc {version_of(ocloc)}, ' + ', '.join(devices),
-        'command': 'tools/inspect-ze-kernels --table build',
+        'command': 'tools/inspect-kernels ze --table build',
         'note': 'No kernel has run on an Intel GPU. A register has 64 bytes on pvc, 32 on the others; memory is that of '
                 'a lane, for spilled registers and for what has no place in registers. '
                 + ' '.join(f'{device} computes with no 64-bit floats: {count} modules are not for it.'
                            for device, count in sorted(missing.items())),
     }
-    return [f'# {key}: {value}' for key, value in facts.items()]
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    forms = parser.add_mutually_exclusive_group()
-    forms.add_argument('--all', action='store_true')
-    forms.add_argument('--table', action='store_true')
+    parser = table.parser(__doc__)
     parser.add_argument('--devices', default='pvc,dg2,tgllp,skl')
-    parser.add_argument('--kernels', type=re.compile)
-    parser.add_argument('build', type=pathlib.Path)
-    arguments = parser.parse_args()
+    parser.add_argument('--kernels', type=re.compile, help='a regular expression; all without it')
+    parser.add_argument('build', type=pathlib.Path, help='a build folder with libucd_ze.so')
+    options = parser.parse_args()
     ocloc = shutil.which('ocloc')
     if ocloc is None:
-        sys.exit('inspect-ze-kernels: no ocloc')
-    folder = arguments.build / 'src/backend/gpu_common'
+        sys.exit('inspect-kernels: no ocloc')
+    folder = options.build / 'src/backend/gpu_common'
     modules = json.loads((folder / 'ze_kernel_modules.json').read_text())
     binary = (folder / 'ze_kernel_modules.bin').read_bytes()
-    if arguments.kernels is not None:
-        modules = [module for module in modules if any(map(arguments.kernels.fullmatch, module['kernels']))]
-    devices = arguments.devices.split(',')
+    if options.kernels is not None:
+        modules = [module for module in modules if any(map(options.kernels.fullmatch, module['kernels']))]
+    devices = options.devices.split(',')
 
     def inspect(device, module):
         spirv = binary[module['offset']:module['offset'] + module['bytes']]
@@ -177,17 +135,6 @@ def main():
     # Of a kernel in two modules, with and without 64-bit floats, the one that the device takes: the first.
     rows = [row for result in reversed(results) if isinstance(result, list) for row in result]
     rows = list({tuple(row[:2]): row for row in rows}.values())
-    out = csv.writer(sys.stdout, lineterminator='\n')
-    if arguments.table:
-        print('\n'.join(table_head(ocloc, devices, missing)))
-    out.writerow([name.replace('_', ' ') if arguments.table else name for name in
-                  (COLUMNS if arguments.all else ['device', 'kernels', 'number', *COLUMNS[2:]])])
-    out.writerows(sorted(rows) if arguments.all else grouped(rows))
-    spilling = sum(1 for row in rows if row[4] or row[5])
     left_out = ''.join(f'; {count} modules with 64-bit floats not for {device}'
                        for device, count in sorted(missing.items()))
-    print(f'{len(rows)} kernels, {spilling} of them with spills or private memory{left_out}', file=sys.stderr)
-
-
-if __name__ == '__main__':
-    main()
+    table.write(options, COLUMNS, rows, facts(ocloc, devices, missing), left_out)

@@ -1,12 +1,10 @@
-#!/usr/bin/env python3
-"""Makes a web site of the documents, with search and an API reference from the public headers.
-
-    tools/build-docs FOLDER
+"""Makes a web site of the documents, with search and an API reference from the public headers: FOLDER
 
 Needs mkdocs (Debian: mkdocs). Links between documents work as in the repository; functions that a
 page names link to the API reference. Fails if a link leads nowhere.
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -16,22 +14,12 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+import reference
+from pages import ROOT, files, folders, outside_code, with_links
+
 API = pathlib.PurePath('docs/reference/api')
 COPIED = {'.md', '.svg', '.csv'}
-LINK = re.compile(r'(!?\[[^\]]*\])\(([^)\s]+)\)')
-CODE_BLOCK = re.compile(r'(^```.*?^```$)', re.M | re.S)
 NAME = re.compile(r'(?<!\[)`(ucd_\w+)(?:\(\))?`(?!\])')
-
-
-def files_of_repository():
-    listed = subprocess.run(['git', '-C', ROOT, 'ls-files', '--cached', '--others', '--exclude-standard'],
-                            capture_output=True, text=True, check=False)
-    if listed.returncode == 0:
-        return [name for name in listed.stdout.splitlines() if (ROOT / name).is_file()]
-    inside = [p.relative_to(ROOT) for p in ROOT.rglob('*') if p.is_file()]
-    return [str(p) for p in inside
-            if not p.parts[0].startswith('build') and not any(part.startswith('.') for part in p.parts)]
 
 
 def page_of_header(name):
@@ -50,8 +38,6 @@ def functions_in(stage):
 class Site:
     def __init__(self, stage):
         self.stage = stage
-        self.files = files_of_repository()
-        self.folders = {str(parent) for name in self.files for parent in pathlib.PurePath(name).parents}
 
     def copy(self, name):
         (self.stage / name).parent.mkdir(parents=True, exist_ok=True)
@@ -64,7 +50,7 @@ class Site:
         if page.exists():
             return
         lines = [f'# {folder}', '']
-        for name in sorted(n for n in self.files if n.startswith(folder + '/')):
+        for name in (n for n in files() if n.startswith(folder + '/')):
             self.copy(name)
             inside = name[len(folder) + 1:]
             lines.append(f'* [{inside}]({inside})')
@@ -75,20 +61,15 @@ class Site:
         path = pathlib.PurePath(name)
         if path.parts[0] == 'include' and path.suffix in ('.h', '.hpp'):
             return str(page_of_header(path.name))
-        if name in self.folders:
+        if name in folders():
             self.list_folder(name)
             return f'{name}/README.md'
-        if name in self.files:
+        if name in files():
             self.copy(name)
         return name
 
-    def link(self, page, match):
-        text, address = match.groups()
-        if re.match('[a-z]+:', address) or address.startswith('#'):
-            return match.group()
-        path, hash_, anchor = address.partition('#')
-        target = self.target(os.path.normpath(os.path.join(os.path.dirname(page), path)))
-        return f'{text}({os.path.relpath(target, os.path.dirname(page) or ".")}{hash_}{anchor})'
+    def link(self, page, picture, text, path, heading):
+        return f'{picture}[{text}]({os.path.relpath(self.target(path), os.path.dirname(page) or ".")}{heading})'
 
     def add_page(self, name, functions):
         def name_to_link(match):
@@ -98,13 +79,13 @@ class Site:
             address = os.path.relpath(place, os.path.dirname(name) or '.')
             return f'[{match.group()}]({address}#{match.group(1)})'
 
+        def change(text):
+            text = with_links(name, text, functools.partial(self.link, name))
+            return '\n'.join(line if line.startswith('#') else NAME.sub(name_to_link, line) for line in text.split('\n'))
+
         # Code blocks, which come at odd places, stay as they are.
-        parts = CODE_BLOCK.split((self.stage / name).read_text())
-        for i in range(0, len(parts), 2):
-            parts[i] = LINK.sub(lambda match: self.link(name, match), parts[i])
-            parts[i] = '\n'.join(line if line.startswith('#') else NAME.sub(name_to_link, line)
-                                 for line in parts[i].split('\n'))
-        (self.stage / name).write_text(''.join(parts))
+        page = self.stage / name
+        page.write_text(outside_code(page.read_text(), change))
 
 
 def navigation(stage):
@@ -132,13 +113,12 @@ def main():
     with tempfile.TemporaryDirectory() as room:
         stage = pathlib.Path(room) / 'pages'
         site = Site(stage)
-        pages = [n for n in site.files if n.endswith('.md')]
-        for name in site.files:
+        for name in files():
             if pathlib.PurePath(name).suffix in COPIED:
                 site.copy(name)
-        subprocess.run([sys.executable, ROOT / 'tools/make-reference', stage / API], check=True)
+        reference.write(stage / API)
         functions = functions_in(stage)
-        for name in pages:
+        for name in (n for n in files() if n.endswith('.md')):
             site.add_page(name, functions)
         config = pathlib.Path(room) / 'mkdocs.yml'
         config.write_text(json.dumps({
@@ -150,10 +130,3 @@ def main():
         if done.returncode != 0:
             sys.exit('\n'.join(line for line in (done.stdout + done.stderr).splitlines()
                                if not line.startswith(('INFO', '  - '))))
-
-
-if __name__ == '__main__':
-    try:
-        main()
-    except subprocess.CalledProcessError as failed:
-        sys.exit(failed.returncode)

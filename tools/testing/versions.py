@@ -1,5 +1,4 @@
-#!/usr/bin/env python3
-"""Tries UCD with older and newer versions of what it is built with: tools/try-versions [PART...] [--compilers FOLDER]
+"""Tries UCD with older and newer versions of what it is built with: [PART...] [--compilers FOLDER]
 
 compilers  builds the host library with each g++-N and clang++-N that is in PATH, or in the folder of --compilers, and runs a few
            tests: abi_program, and with --cases the kernels and a part of the random cases of conformance (needs Catch2)
@@ -13,7 +12,6 @@ Without a PART, all of them. Packages come from PyPI. A line for each version sa
 in --work. docs/reference/platforms.md has what was found. Exit status: 1 if something failed that the page names.
 """
 
-import argparse
 import filecmp
 import os
 import pathlib
@@ -23,12 +21,13 @@ import subprocess
 import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from commands import ROOT, parser
+
 MESON = ('1.0.0', '1.12.1')
 CMAKE = ('3.16.8', '3.18.0', '3.25.2', '4.4.5')
 # With the MarkupSafe of the same time.
-JINJA2 = {'2.10.3': '1.1.1', '2.11.3': '1.1.1', '3.0.0': '2.0.0', '3.1.6': '3.0.2'}
-OLDEST_PYTHON = 7
+JINJA2 = {'2.11.3': '1.1.1', '3.0.0': '2.0.0', '3.1.6': '3.0.2'}
+OLDEST_PYTHON = 9
 NAME = re.compile(r'(?:clang\+\+|g\+\+)-\d+')
 HOST_ONLY = ('-Dauto_features=disabled', '-Dquick_programs=true')
 
@@ -152,7 +151,7 @@ class Trials:
     def generated(self, python):
         """The folder with all sources that this Python makes."""
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.work))
-        run(python, ROOT / 'codegen/generate.py', 'seq', folder, '--instructions=avx512,avx2')
+        run(python, ROOT / 'codegen/generate.py', 'seq', folder)
         run(python, ROOT / 'codegen/generate.py', 'gpu', folder)
         run(python, ROOT / 'codegen/public_lists.py', ROOT / 'include/ucd.h', ROOT / 'codegen/templates/public_lists.h.j2',
             folder / 'public_lists.h')
@@ -174,18 +173,18 @@ class Trials:
 
 def main():
     parts = ('compilers', 'meson', 'cmake', 'python', 'libc')
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('parts', nargs='*', metavar='PART', help=', '.join(parts))
-    parser.add_argument('--compilers', action='append', default=[], metavar='FOLDER', help='where other compilers are')
-    parser.add_argument('--only', action='append', default=[], metavar='COMPILER', help='g++-11: no others')
-    parser.add_argument('--cases', action='store_true', help='runs tests with random cases')
-    parser.add_argument('--quick', action='store_true', help="kernels for the compiler's default instruction set only")
-    parser.add_argument('--library', type=pathlib.Path, help='libc: of this libucd.so, without building one')
-    parser.add_argument('--jobs', type=int, default=os.cpu_count())
-    parser.add_argument('--work', type=pathlib.Path, help='a folder that stays')
-    options = parser.parse_args()
+    given = parser(__doc__)
+    given.add_argument('parts', nargs='*', metavar='PART', help=', '.join(parts))
+    given.add_argument('--compilers', action='append', default=[], metavar='FOLDER', help='where other compilers are')
+    given.add_argument('--only', action='append', default=[], metavar='COMPILER', help='g++-11: no others')
+    given.add_argument('--cases', action='store_true', help='runs tests with random cases')
+    given.add_argument('--quick', action='store_true', help="kernels for the compiler's default instruction set only")
+    given.add_argument('--library', type=pathlib.Path, help='libc: of this libucd.so, without building one')
+    given.add_argument('--jobs', type=int, default=os.cpu_count())
+    given.add_argument('--work', type=pathlib.Path, help='a folder that stays')
+    options = given.parse_args()
     if unknown := set(options.parts) - set(parts):
-        parser.error(f'no part {", ".join(unknown)}')
+        given.error(f'no part {", ".join(unknown)}')
     work = options.work or pathlib.Path(tempfile.mkdtemp(prefix='ucd-versions-', dir='/var/tmp'))
     work.mkdir(exist_ok=True)
     trials = Trials(work.resolve(), options)
@@ -193,7 +192,3 @@ def main():
     if options.work is None and all(results):
         shutil.rmtree(work)
     return 0 if results and all(results) else 1
-
-
-if __name__ == '__main__':
-    sys.exit(main())

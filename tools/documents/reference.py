@@ -1,17 +1,15 @@
-#!/usr/bin/env python3
-"""Makes the API reference from the comments of the public headers, as Markdown.
+"""Makes the API reference from the comments of the public headers, as Markdown: ucd.md for ucd.h in FOLDER, and so on.
 
-    tools/make-reference FOLDER
-
-writes ucd.md, ucd.hpp.md, ucd_memory.md, ucd_types.hpp.md, ucd_ucx.md, ucd_ucx_rma.md, ucd_mpi.md and yaksa.md to the folder. A comment belongs to what
-follows it without an empty line between; one that stands alone is text.
+A comment belongs to what follows it without an empty line between; one that stands alone is text.
 """
 
 import pathlib
 import re
 import sys
 
-INCLUDE = pathlib.Path(__file__).resolve().parent.parent / "include"
+from pages import ROOT
+
+INCLUDE = ROOT / "include"
 HEADERS = ["ucd.h", "ucd.hpp", "ucd_memory.h", "ucd_device.h", "ucd_types.hpp", "ucd_ucx.h", "ucd_ucx_rma.h", "ucd_mpi.h",
            "ucd-yaksa/yaksa.h"]
 NAME = re.compile(r"(?:UCD_(?:\w+_)?API\s[^;(]*?|^\s*(?:typedef\s)[^;]*?)\b(\w+)\s*\(", re.S)
@@ -100,7 +98,7 @@ def title_of(code: str) -> str:
 
 def reference(header: str) -> str:
     text = (INCLUDE / header).read_text(encoding="utf-8")
-    out = [f"# {header}", "", f"Made by `tools/make-reference` from `include/{header}`."]
+    out = [f"# {header}", "", f"Made by `tools/docs reference` from `include/{header}`."]
     for comment, code in blocks(text.splitlines()):
         said = comment_text(comment)
         lone_title = len(comment) == 1 and not code and len(said) < 100
@@ -120,17 +118,14 @@ def reference(header: str) -> str:
     return "\n".join(out) + "\n"
 
 
-def main() -> int:
-    if len(sys.argv) != 2:
-        print(__doc__, file=sys.stderr)
-        return 2
-    folder = pathlib.Path(sys.argv[1])
+def write(folder: pathlib.Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for header in HEADERS:
         name = pathlib.Path(header).name.removesuffix(".h")
         (folder / f"{name}.md").write_text(reference(header), encoding="utf-8")
-    return 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def main() -> None:
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    write(pathlib.Path(sys.argv[1]))

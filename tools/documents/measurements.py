@@ -1,4 +1,3 @@
-#!/usr/bin/env python3
 """Prints the measurements in docs/measurements/data/*.csv as tables in Markdown: all of them, or those of the
 chapters (host, gpu, ...) and files (gpu-copies) that are named. With --check, prints nothing, and fails if a
 file is not as follows.
@@ -6,16 +5,15 @@ file is not as follows.
 A file begins with lines `# key: value`: title, unit, version (of UCD), commit (the one that recorded the
 figures), date, machine and command, and perhaps note. A key may come more than once. Then follow a line of column
 titles and the rows. The part of the file's name before the first '-' is the table's chapter.
-
-usage: tools/render-measurements [--check | CHAPTER... | FILE...]
 """
 
 import csv
-import pathlib
 import re
 import sys
 
-FOLDER = pathlib.Path(__file__).resolve().parent.parent / 'docs/measurements'
+from pages import ROOT
+
+FOLDER = ROOT / 'docs/measurements'
 CHAPTERS = {
     'host': 'Host memory',
     'gpu': 'GPU memory',
@@ -57,7 +55,7 @@ def read(path):
         if len(row) != len(columns):
             raise Malformed(f'{path.name}: {len(row)} fields in place of {len(columns)}: {row}')
     if path.stem.partition('-')[0] not in CHAPTERS:
-        raise Malformed(f'{path.name}: its name begins with no chapter of tools/render-measurements')
+        raise Malformed(f'{path.name}: its name begins with no chapter of tools/docs measurements')
     return facts, columns, rows
 
 
@@ -114,7 +112,3 @@ def main():
         sys.exit(f'docs/measurements/data: {error}')
     if not check:
         print(page)
-
-
-if __name__ == '__main__':
-    main()

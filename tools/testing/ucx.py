@@ -1,19 +1,16 @@
-#!/usr/bin/env python3
 """Tests of libucd-ucx that take minutes to build; releases run them.
 
-    tools/test-ucx threads     threads that share objects, under the thread sanitizer
-    tools/test-ucx versions    a process of this version and one of the last release in one job, both ways round
+    tools/test ucx threads     threads that share objects, under the thread sanitizer
+    tools/test ucx versions    a process of this version and one of the last release in one job, both ways round
 
 Works in build-threads-ucx and build-versions.
 """
 
-import argparse
 import os
-import pathlib
 import subprocess
-import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from commands import ROOT, configure, fail, parser, run
+
 THREADS, VERSIONS = ROOT / 'build-threads-ucx', ROOT / 'build-versions'
 # The last release whose messages have the same version of the protocol, and its commit. A release changes them.
 RELEASE, COMMIT = '0.3.1', '2bec4d0c8'
@@ -24,15 +21,8 @@ TRANSPORTS = 'sm,self', 'tcp'
 SECONDS = 120
 
 
-def run(*command, **more):
-    print('+', *command, flush=True)
-    if subprocess.run([str(part) for part in command], check=False, **more).returncode != 0:
-        sys.exit(f'test-ucx: this failed: {" ".join(map(str, command))}')
-
-
 def build(source, folder, *options, targets):
-    if not (folder / 'build.ninja').exists():
-        run('meson', 'setup', folder, source, *HOST_ONLY, *options)
+    configure(folder, *HOST_ONLY, *options, source=source)
     run('ninja', '-C', folder, *targets)
 
 
@@ -92,15 +82,11 @@ def test_versions():
         for folders in ((old, new), (new, old)):
             names = ' and '.join(folder.name for folder in folders)
             if not exchange(folders, transports):
-                sys.exit(f'test-ucx: {names} do not exchange messages over {transports}')
-            print(f'test-ucx: {names} exchange messages over {transports}', flush=True)
+                fail(f'{names} do not exchange messages over {transports}')
+            print(f'{names} exchange messages over {transports}', flush=True)
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('what', choices=('threads', 'versions'))
-    {'threads': test_threads, 'versions': test_versions}[parser.parse_args().what]()
-
-
-if __name__ == '__main__':
-    main()
+    given = parser(__doc__)
+    given.add_argument('what', choices=('threads', 'versions'))
+    {'threads': test_threads, 'versions': test_versions}[given.parse_args().what]()

@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
 """Runs MPI programs that nobody here wrote, unmodified, with libucd-mpi-preload and without, and compares.
 
-    tools/try-mpi-programs [--build DIRECTORY] [--venvs DIRECTORY] [--rounds N] [--only TEXT] [--library NAME]
+    tools/test mpi-programs [--build DIRECTORY] [--venvs DIRECTORY] [--rounds N] [--only TEXT] [--library NAME]
 
 For each program and each MPI library it prints a line of a table: whether the results are the same, how many bytes were
 taken over (of all processes, in one run), and the plain time divided by the time with UCD: the shortest of N runs each,
@@ -27,7 +26,6 @@ put them, with MPICH 5, Intel MPI and Open MPI 5 (mpich-5, intel, openmpi-5):
            DIRECTORY/ddtbench-openmpi/ddtbench, the one in Fortran
 """
 
-import argparse
 import os
 import pathlib
 import re
@@ -38,7 +36,8 @@ import tempfile
 import time
 from typing import Callable, NamedTuple, Optional
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+from commands import ROOT, parser
+
 ENVIRONMENT = {
     'OMPI_ALLOW_RUN_AS_ROOT': '1',
     'OMPI_ALLOW_RUN_AS_ROOT_CONFIRM': '1',
@@ -55,194 +54,7 @@ ENVIRONMENT = {
 TIMED = re.compile(r'^(?:seconds: |.*Timing is .* total |Iteration took )([\d.]+)', re.M)
 TAKEN = re.compile(r'^libucd-mpi-preload: rank \d+: MPI_\w+: (\d+) taken over, (\d+) bytes', re.M)
 LIMIT = 300  # seconds of one run
-
-HPCC_INPUT = """HPLinpack benchmark input file
-UCD
-HPL.out
-8
-1
-400
-1
-80
-0
-1
-1
-2
-16.0
-1
-2
-1
-4
-1
-2
-1
-1
-1
-1
-1
-0
-2
-64
-0
-0
-1
-8
-#
-1
-400
-1
-32
-"""
-LU_INPUT = """'LU'
-'UCD'
-'LU.out'
-6
-1
-800
-800
-1
-32
-1
-9
-1
-5
-1
-2
-1
-1.0
-F
-"""
-HDF5_PROGRAM = r"""
-#include <hdf5.h>
-#include <stdio.h>
-enum { n = 512, halo = 2 };
-static double field[n][n + 2 * halo];
-int main(int argc, char **argv) {
-    int rank, size;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    for (int i = 0; i < n; ++i)
-        for (int j = 0; j < n; ++j) field[i][j + halo] = i + 1000. * (j + rank * n);
-    hid_t access = H5Pcreate(H5P_FILE_ACCESS), transfer = H5Pcreate(H5P_DATASET_XFER);
-    H5Pset_fapl_mpio(access, MPI_COMM_WORLD, MPI_INFO_NULL);
-    H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE);
-    hid_t file = H5Fcreate("field.h5", H5F_ACC_TRUNC, H5P_DEFAULT, access);
-    hsize_t all[2] = {n, (hsize_t)n * size}, mine[2] = {n, n}, start[2] = {0, (hsize_t)n * rank};
-    hsize_t memory[2] = {n, n + 2 * halo}, inner[2] = {0, halo};
-    hid_t in_file = H5Screate_simple(2, all, NULL), in_memory = H5Screate_simple(2, memory, NULL);
-    H5Sselect_hyperslab(in_file, H5S_SELECT_SET, start, NULL, mine, NULL);
-    H5Sselect_hyperslab(in_memory, H5S_SELECT_SET, inner, NULL, mine, NULL);
-    hid_t set = H5Dcreate(file, "field", H5T_NATIVE_DOUBLE, in_file, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    H5Dwrite(set, H5T_NATIVE_DOUBLE, in_memory, in_file, transfer, field);
-    for (int i = 0; i < n; ++i)
-        for (int j = 0; j < n; ++j) field[i][j + halo] = -1;
-    H5Dread(set, H5T_NATIVE_DOUBLE, in_memory, in_file, transfer, field);
-    double sum = 0, total = 0;
-    for (int i = 0; i < n; ++i)
-        for (int j = 0; j < n; ++j) sum += (i + 1) * field[i][j + halo];
-    MPI_Allreduce(&sum, &total, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    if (rank == 0) printf("%.17g\n", total);
-    H5Dclose(set);
-    H5Fclose(file);
-    MPI_Finalize();
-    return 0;
-}
-"""
-PNETCDF_PROGRAM = r"""
-#include <mpi.h>
-#include <pnetcdf.h>
-#include <stdio.h>
-#include <stdlib.h>
-enum { halo = 2 };
-static void check(int rc) {
-    if (rc == NC_NOERR) return;
-    fprintf(stderr, "%s\n", ncmpi_strerror(rc));
-    MPI_Abort(MPI_COMM_WORLD, 1);
-}
-int main(int argc, char **argv) {
-    int rank, size, rows = atoi(argv[1]), columns = atoi(argv[2]), rounds = atoi(argv[3]), file, dims[2], variable;
-    MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
-    int all[2] = {rows + 2 * halo, columns + 2 * halo}, mine[2] = {rows, columns}, first[2] = {halo, halo};
-    double *field = calloc((size_t)all[0] * all[1], sizeof *field), sum = 0, total = 0;
-    for (int i = 0; i < rows; ++i)
-        for (int j = 0; j < columns; ++j) field[(i + halo) * all[1] + j + halo] = i + 1000. * (j + 7 * rank);
-    MPI_Datatype inner;
-    MPI_Type_create_subarray(2, all, mine, first, MPI_ORDER_C, MPI_DOUBLE, &inner);
-    MPI_Type_commit(&inner);
-    check(ncmpi_create(MPI_COMM_WORLD, "field.nc", NC_CLOBBER | NC_64BIT_DATA, MPI_INFO_NULL, &file));
-    check(ncmpi_def_dim(file, "y", (MPI_Offset)rows * size, &dims[0]));
-    check(ncmpi_def_dim(file, "x", columns, &dims[1]));
-    check(ncmpi_def_var(file, "field", NC_DOUBLE, 2, dims, &variable));
-    check(ncmpi_enddef(file));
-    MPI_Offset start[2] = {(MPI_Offset)rows * rank, 0}, count[2] = {rows, columns};
-    MPI_Barrier(MPI_COMM_WORLD);
-    double begin = MPI_Wtime();
-    for (int i = 0; i < rounds; ++i) {
-        check(ncmpi_put_vara_all(file, variable, start, count, field, 1, inner));
-        check(ncmpi_get_vara_all(file, variable, start, count, field, 1, inner));
-    }
-    double seconds = MPI_Wtime() - begin;
-    check(ncmpi_close(file));
-    for (int i = 0; i < all[0] * all[1]; ++i) sum += (i + 1) * field[i];
-    MPI_Allreduce(&sum, &total, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    if (rank == 0) {
-        printf("%.17g\n", total);
-        fprintf(stderr, "seconds: %g\n", seconds);
-    }
-    MPI_Type_free(&inner);
-    MPI_Finalize();
-    return 0;
-}
-"""
-FFT_PROGRAM = """
-import sys, time
-import numpy
-from mpi4py import MPI
-from mpi4py_fft import PFFT, newDistArray
-seconds = 0
-for shape in [[int(n) for n in text.split('x')] for text in sys.argv[2:]]:
-    for grid in ((-1,), None):
-        fft = PFFT(MPI.COMM_WORLD, shape, dtype=sys.argv[1], grid=grid)
-        u = newDistArray(fft, False)
-        u[:] = numpy.random.default_rng(MPI.COMM_WORLD.rank).random(u.shape)
-        v = u.copy()
-        MPI.COMM_WORLD.Barrier()
-        begin = time.monotonic()
-        for _ in range(100):
-            hat = fft.forward(u)
-            u = fft.backward(hat, u)
-        MPI.COMM_WORLD.Barrier()
-        seconds += time.monotonic() - begin
-        assert numpy.allclose(u, v)
-        total = MPI.COMM_WORLD.allreduce(float(abs(hat).sum()))
-        if MPI.COMM_WORLD.rank == 0:
-            print(f'{total:.9e}')
-if MPI.COMM_WORLD.rank == 0:
-    print(f'seconds: {seconds}', file=sys.stderr)
-"""
-HEAT_PROGRAM = """
-import sys, time
-import heat
-from mpi4py import MPI
-n, rounds = int(sys.argv[2]), int(sys.argv[3])
-heat.random.seed(7)
-rows, columns = (heat.random.rand(n, n, split=axis, dtype=heat.float64) for axis in (0, 1))
-work = {'gather': lambda: heat.resplit(columns, None), 'transpose': lambda: heat.resplit(rows.T, 0)}[sys.argv[1]]
-work()
-MPI.COMM_WORLD.Barrier()
-begin = time.monotonic()
-for _ in range(rounds):
-    result = work()
-MPI.COMM_WORLD.Barrier()
-seconds = time.monotonic() - begin
-weighted = heat.sum(result * heat.arange(n)).item()
-if MPI.COMM_WORLD.rank == 0:
-    print(f'{weighted:.15e}')
-    print(f'seconds: {seconds}', file=sys.stderr)
-"""
+PROGRAMS = pathlib.Path(__file__).resolve().parent / 'programs'
 
 
 class Library(NamedTuple):
@@ -332,12 +144,15 @@ def can_import(python, module, library):
                                               env=os.environ | ENVIRONMENT | library.environment()).returncode == 0
 
 
-def compiled(room, name, text, command):
+def input_of(name):
+    return {name: (PROGRAMS / name).read_text()}
+
+
+def compiled(room, name, source, command):
     """The path of a program that may not be there, because its compiler or a library is not."""
     program = room / name
     if not program.exists() and shutil.which(command[0]):
-        (room / f'{name}.c').write_text(text)
-        subprocess.run([command[0], f'{name}.c', '-o', name, *command[1:]], cwd=room, check=False, capture_output=True)
+        subprocess.run([command[0], PROGRAMS / source, '-o', name, *command[1:]], cwd=room, check=False, capture_output=True)
     return program
 
 
@@ -355,9 +170,9 @@ def of_debian(library, venvs, room):
     """Programs of packages, one that needs a package, and those that need Debian's compilers of Fortran."""
     mpi = library.name
     if mpi == 'openmpi':
-        yield Program('hpcc', ['/usr/bin/hpcc'], numbers_of_hpcc, {'hpccinf.txt': HPCC_INPUT})
+        yield Program('hpcc', ['/usr/bin/hpcc'], numbers_of_hpcc, input_of('hpccinf.txt'))
     testers = pathlib.Path(f'/usr/lib/x86_64-linux-gnu/scalapack/{mpi}-tests')
-    yield Program('ScaLAPACK: xdlu, 800 unknowns', [testers / 'xdlu'], without_times, {'LU.dat': LU_INPUT})
+    yield Program('ScaLAPACK: xdlu, 800 unknowns', [testers / 'xdlu'], without_times, input_of('LU.dat'))
     # Processes of MPICH never wait idly: four of them take minutes on two cores.
     grid = 2 if mpi == 'mpich' else 4
     yield Program('ScaLAPACK: xdhseqr, 500 eigenvalues', [testers / 'xdhseqr'], verdicts, processes=grid)
@@ -370,7 +185,7 @@ def of_debian(library, venvs, room):
     yield Program('Lare3d: 64 x 48 x 48', [venvs / f'lare3d-{mpi}/lare3d'], energies, {'Data/.keep': ''})
     if mpi == 'openmpi':  # MPICH refuses a null pointer that it passes
         yield Program('DDTBench: 2 x 50 runs', [venvs / 'ddtbench-openmpi/ddtbench', 2, 50], kinds_of_measurements)
-    yield Program('HDF5: blocks of a matrix', [compiled(room, f'hdf5-{mpi}', HDF5_PROGRAM, [f'h5pcc.{mpi}'])], whole_output)
+    yield Program('HDF5: blocks of a matrix', [compiled(room, f'hdf5-{mpi}', 'hdf5.c', [f'h5pcc.{mpi}'])], whole_output)
 
 
 def programs(library, venvs, room):
@@ -379,7 +194,7 @@ def programs(library, venvs, room):
     compiler = str(ROOT / '.mpi5/bin/mpicc_abi') if library.kind == 'abi' else f'mpicc.{library.kind}'
     own = venvs / f'pnetcdf-{library.kind}'
     paths = [f'-I{own}/include', f'-L{own}/lib'] if own.exists() else []
-    pnetcdf = compiled(room, f'pnetcdf-{library.kind}', PNETCDF_PROGRAM, [compiler, '-O2', *paths, '-lpnetcdf'])
+    pnetcdf = compiled(room, f'pnetcdf-{library.kind}', 'pnetcdf.c', [compiler, '-O2', *paths, '-lpnetcdf'])
     if library.name == 'openmpi-5' and not own.exists():
         pnetcdf = '/none'  # Debian's needs more of Open MPI 4
     for rows, columns, rounds in ((8000, 1, 200), (100000, 1, 20), (100000, 2, 20), (200, 1000, 20)):
@@ -406,8 +221,7 @@ def programs(library, venvs, room):
     for names in ('test_datatype', 'test_pack', 'test_p2p_buf', 'test_cco_vec', 'test_cco_ngh_buf'):
         found = python if tests[0].exists() else '/none'
         yield Program(f'mpi4py: {names}', [found, tests[0], '-v', '-i', names], passes)
-    fft = room / 'fft.py'
-    fft.write_text(FFT_PROGRAM)
+    fft = PROGRAMS / 'fft.py'
     interpreter = python if can_import(python, 'mpi4py_fft', library) else '/none'
     yield Program('mpi4py-fft: three dimensions', [interpreter, fft, 'float', '64x64x64', '48x50x52'], whole_output)
     # Each process has a few columns of the transform: short rows.
@@ -415,8 +229,7 @@ def programs(library, venvs, room):
     yield Program('mpi4py-fft: 32768 x 4, complex, four processes', [interpreter, fft, 'complex', '32768x4'], whole_output,
                   processes=4)
     yield Program('mpi4py-fft: 65536 x 2, complex', [interpreter, fft, 'complex', '65536x2'], whole_output)
-    heat = room / 'heat_program.py'
-    heat.write_text(HEAT_PROGRAM)
+    heat = PROGRAMS / 'heat_program.py'
     interpreter = python if can_import(python, 'heat', library) else '/none'
     for work, n, rounds in (('gather', 1000, 20), ('gather', 250, 200), ('transpose', 1000, 20)):
         yield Program(f'heat: {work}, {n} x {n}', [interpreter, heat, work, n, rounds], whole_output)
@@ -464,13 +277,13 @@ def run(program, library, run_script, build):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--build', type=pathlib.Path, default='build')
-    parser.add_argument('--venvs', type=pathlib.Path, default='.')
-    parser.add_argument('--rounds', type=int, default=3)
-    parser.add_argument('--only', default='')
-    parser.add_argument('--library', choices=[library.name for library in LIBRARIES])
-    options = parser.parse_args()
+    given = parser(__doc__)
+    given.add_argument('--build', type=pathlib.Path, default='build')
+    given.add_argument('--venvs', type=pathlib.Path, default='.')
+    given.add_argument('--rounds', type=int, default=3)
+    given.add_argument('--only', default='')
+    given.add_argument('--library', choices=[library.name for library in LIBRARIES])
+    options = given.parse_args()
     print('| program | MPI | same results | bytes taken over | plain time / time with UCD |\n|---|---|---|---|---|')
     differs = False
     with tempfile.TemporaryDirectory() as name:
@@ -501,7 +314,3 @@ def main():
                 ratio = min(plain[0] for plain, _ in rounds) / min(ours[0] for _, ours in rounds)
                 print(f'| {program.name} | {mpi} | {"yes" if same else "NO"} | {rounds[0][1][2]} | {ratio:.2f} |', flush=True)
     return 1 if differs else 0
-
-
-if __name__ == '__main__':
-    sys.exit(main())

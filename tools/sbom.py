@@ -1,7 +1,6 @@
-#!/usr/bin/env python3
-"""Writes what UCD was built with as SPDX 2.3: make-sbom OUTPUT VERSION PART[@ITS_VERSION]:NAME:VERSION:LICENCE ...
+"""Writes what UCD was built with as SPDX 2.3: sbom.py OUTPUT VERSION PART[@ITS_VERSION]:NAME:VERSION:LICENCE ...
 
-PART is the library or program that uses NAME. Meson runs it. The time is SOURCE_DATE_EPOCH's, if that is set.
+PART is the library or program that uses NAME. Meson and tools/make-core run it. The time is SOURCE_DATE_EPOCH's, if that is set.
 """
 
 import datetime

@@ -1,12 +1,11 @@
-#!/usr/bin/env python3
 """Builds and tests all that this machine has the dependencies of, and installs nothing: for machines where
 tools/install-packages cannot be used, such as one with a GPU and without a network.
 
-    tools/test-here                              with g++, then with the newest clang if there is one
-    tools/test-here --compiler clang++-19        with this compiler alone; may be given several times
-    tools/test-here --only gpu,conformance       the tests of these suites alone, and what they need
-    tools/test-here --quick                      fewer random cases, and without the suites extremes, fuzz and soak
-    tools/test-here --minutes 9                  ends after nine minutes. The same command goes on from there
+    tools/test here                              with g++, then with the newest clang if there is one
+    tools/test here --compiler clang++-19        with this compiler alone; may be given several times
+    tools/test here --only gpu,conformance       the tests of these suites alone, and what they need
+    tools/test here --quick                      fewer random cases, and without the suites extremes, fuzz and soak
+    tools/test here --minutes 9                  ends after nine minutes. The same command goes on from there
 
 Needs a C++ compiler, Meson, ninja, Catch2, pkg-config or CMake, and Python with jinja2. Packages may lie anywhere that
 PATH, PYTHONPATH, PKG_CONFIG_PATH, CPATH and LIBRARY_PATH name. Each compiler has a build folder of its own. Where there is
@@ -16,7 +15,6 @@ Says at the end for each compiler which tests passed, failed, were skipped or le
 The last line counts the tests. Ends with 0 if all passed, 1 if any failed or none ran, and 75 if time ran out before that.
 """
 
-import argparse
 import collections
 import json
 import os
@@ -28,7 +26,8 @@ import sys
 import time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from commands import ROOT, fail, output, parser
+
 SLOW_SUITES = {'extremes', 'fuzz', 'soak'}
 WHOLE_BUILD_SUITES = {'structure'}  # where a test installs all that is built
 OUT_OF_TIME = 75
@@ -73,19 +72,11 @@ def run(command, clock, **settings):
         raise OutOfTime from None
 
 
-def output(command):
-    """What a command prints; '' where it is missing or fails."""
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    except (OSError, subprocess.CalledProcessError):
-        return ''
-
-
 def find_meson():
     if shutil.which('meson'):
         return ['meson']
     module = [sys.executable, '-m', 'mesonbuild.mesonmain']
-    return module if output([*module, '--version']) else None
+    return module if output(*module, '--version') else None
 
 
 def newest_clang():
@@ -93,7 +84,7 @@ def newest_clang():
     for folder in os.get_exec_path():
         for path in Path(folder).glob('clang++*'):
             if re.fullmatch(r'clang\+\+(-\d+)?', path.name) and os.access(path, os.X_OK):
-                version = re.search(r'version (\d+)\.(\d+)', output([str(path), '--version']))
+                version = re.search(r'version (\d+)\.(\d+)', output(str(path), '--version'))
                 if version:
                     found.setdefault(tuple(map(int, version.groups())), path.name)
     return found[max(found)] if found else None
@@ -115,9 +106,9 @@ def setup_options():
     # Meson takes lib64 where Debian's or Ubuntu's dpkg-dev is missing, and CMake does not look there.
     options = ['-Dlibdir=lib', '-Dauto_features=auto', '-Dquick_programs=true', '-Db_pch=true']
     options += [f"-D{name}={'enabled' if name == 'tests' else 'auto'}" for name in feature_options()]
-    capability = output(['nvidia-smi', '--query-gpu=compute_cap', '--format=csv,noheader']).split()
+    capability = output('nvidia-smi', '--query-gpu=compute_cap', '--format=csv,noheader').split()
     options.append('-Darch_cuda=' + (capability[0].replace('.', '') if capability else '90'))
-    amd = re.search(r'^ *Name: *(gfx[0-9a-f]+)$', output(['rocminfo']), re.MULTILINE)
+    amd = re.search(r'^ *Name: *(gfx[0-9a-f]+)$', output('rocminfo'), re.MULTILINE)
     options.append('-Darch_hip=' + (amd.group(1) if amd else 'gfx90a'))
     own_python = ROOT / '.venv/bin/python3'
     options.append(f'-Dpython_interpreter={own_python if own_python.exists() else "python3"}')
@@ -136,7 +127,7 @@ class Build:
         self.record = folder / 'test-here.json'
 
     def introspect(self, what):
-        return json.loads(output([*self.meson, 'introspect', f'--{what}', str(self.folder)]))
+        return json.loads(output(*self.meson, 'introspect', f'--{what}', str(self.folder)))
 
     def configure(self, clock, setup):
         if (self.folder / 'build.ninja').exists():
@@ -249,7 +240,7 @@ class Build:
         return parts
 
     def report(self):
-        version = (output([self.compiler, '--version']).splitlines() or [''])[0]
+        version = (output(self.compiler, '--version').splitlines() or [''])[0]
         print(f"\n== {self.compiler}: {'not on this machine' if self.missing else version}")
         by_suite = collections.Counter(min(self.tests[name]['suites']) for name in self.those(PASSED))
         if by_suite:
@@ -272,19 +263,19 @@ class Build:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument('--compiler', action='append', help='a C++ compiler (g++, and the newest clang++)')
-    parser.add_argument('--build-dir', default='build-here', help="the folder; the compiler's name is added (build-here)")
-    parser.add_argument('--jobs', type=int, help='so many at once (as many as there are processors)')
-    parser.add_argument('--minutes', type=float, help='the time after which it ends')
-    parser.add_argument('--only', metavar='SUITE,...', help='suites of Meson')
-    parser.add_argument('--quick', action='store_true', help='a tenth of the random cases, and no slow suites')
-    options = parser.parse_args()
+    given = parser(__doc__)
+    given.add_argument('--compiler', action='append', help='a C++ compiler (g++, and the newest clang++)')
+    given.add_argument('--build-dir', default='build-here', help="the folder; the compiler's name is added (build-here)")
+    given.add_argument('--jobs', type=int, help='so many at once (as many as there are processors)')
+    given.add_argument('--minutes', type=float, help='the time after which it ends')
+    given.add_argument('--only', metavar='SUITE,...', help='suites of Meson')
+    given.add_argument('--quick', action='store_true', help='a tenth of the random cases, and no slow suites')
+    options = given.parse_args()
     clock = Clock(options.minutes)
     meson = find_meson()
     for name, found in (('Meson', meson), ('ninja', shutil.which('ninja'))):
         if not found:
-            sys.exit(f'test-here: there is no {name}; nothing was tested')
+            fail(f'there is no {name}; nothing was tested')
     os.environ.setdefault('CCACHE_SLOPPINESS', 'pch_defines,time_macros')
     setup, gpus = setup_options()
     compilers = options.compiler or ['g++', newest_clang() or 'clang++']
@@ -309,7 +300,3 @@ def main():
         print('\nTime ran out. The same command goes on from here.')
     print(f'\n{passed} passed, {failed} failed')
     sys.exit(1 if failed else OUT_OF_TIME if not in_time else 0 if passed else 1)
-
-
-if __name__ == '__main__':
-    main()
