@@ -125,6 +125,9 @@ def fans_of(of_axes: Sequence[Sequence[Group]]) -> Iterator[Fan]:
         yield Fan(0, 0, 1, (), 0, (0, 0))
     for groups in itertools.product(*of_axes) if of_axes else ():
         axis = max(range(len(groups)), key=lambda k: groups[k].number)
+        if groups[axis].number == 1:
+            yield Fan(sum([group.place for group in groups]), 0, 1, tuple([group.runs for group in groups]), 0, (0, 0))
+            continue
         for numbers in itertools.product(*[range(g.number) if k != axis else (0,) for k, g in enumerate(groups)]):
             chosen = [(g, k) for g, k in zip(groups, numbers)]
             place = sum([g.place + k * g.step for g, k in chosen])
