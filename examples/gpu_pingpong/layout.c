@@ -1,6 +1,6 @@
 #include "layout.h"
 
-#include "fail.h"
+#include "../fail.h"
 
 #include <stdint.h>
 #include <stdlib.h>

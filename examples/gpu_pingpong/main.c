@@ -1,6 +1,6 @@
 /* Two processes that send data between their GPUs' memories, there and back. See README.md. */
 
-#include "fail.h"
+#include "../fail.h"
 #include "measure.h"
 #include "options.h"
 #include "wire.h"

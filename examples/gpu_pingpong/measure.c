@@ -1,6 +1,6 @@
 #include "measure.h"
 
-#include "fail.h"
+#include "../fail.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "memory.h"
 
-#include "fail.h"
+#include "../fail.h"
 
 #include <ucd_memory.h>
 

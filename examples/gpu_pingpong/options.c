@@ -1,6 +1,6 @@
 #include "options.h"
 
-#include "fail.h"
+#include "../fail.h"
 
 #include <errno.h>
 #include <getopt.h>

@@ -1,6 +1,6 @@
 #include "wire.h"
 
-#include "fail.h"
+#include "../fail.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -2,36 +2,22 @@
 #ifndef HALO3D_OPTIONS_H
 #define HALO3D_OPTIONS_H
 
-#include <stdbool.h>
 #include <stddef.h>
-
-/* How a face is sent. */
-enum method {
-    METHOD_PACK,    /* packed by UCD into buffers, piece by piece */
-    METHOD_IOV,     /* as a list of its segments: the transport gathers them */
-    METHOD_DIRECT,  /* from where it lies: it is contiguous */
-    METHOD_PIPELINE /* by libucd-ucx, which does what is done here by hand */
-};
+#include <stdint.h>
 
 struct options {
-    const char *input, *output;
-    int processes;
-    int grid[3]; /* 0 0 0: to be chosen */
-    int iterations;
-    bool decide;        /* choose the method of each face by its layout; else: */
-    enum method method; /* for all faces, PACK, IOV or PIPELINE */
-    size_t iov_threshold;
-    size_t piece_bytes;
-    int window;        /* pieces that may be on the wire at once */
-    const char *hosts; /* NULL: this one; else network namespaces, separated by commas */
-    const char *trace; /* NULL: none; "-": standard output */
-    int timeout_seconds;
-    int patience_seconds;         /* for the others, when a process has failed */
-    const char *transfer_timeout; /* seconds, as libucd-ucx takes them */
-    bool check;
+    int rank, processes;
+    const char *team;  /* the file by which the processes find each other */
+    intptr_t shape[3]; /* of the field */
+    int grid[3];       /* 0 0 0: to be chosen */
+    int steps;
+    size_t piece_bytes;   /* 0: as libucd-ucx chooses */
+    const char *memory;   /* NULL: of the host; else the name of a device */
+    int patience_seconds; /* how long other processes are waited for at most */
+    const char *field;
 };
 
-enum parsed { PARSED_RUN, PARSED_HELP, PARSED_WRONG };
-enum parsed options_parse(int argc, char **argv, struct options *options);
+/* Ends the process if the command line is wrong, or asks for help. */
+struct options options_parse(int argc, char **argv);
 
 #endif

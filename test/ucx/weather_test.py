@@ -1,6 +1,7 @@
 """Transfers between two hosts, made of network namespaces, whose network is slow, short of room, or far
 away and loses packets. Skipped (77) where that is not allowed."""
 
+import pathlib
 import struct
 import subprocess
 import sys
@@ -9,6 +10,9 @@ import threading
 
 from hosts import Hosts, Unavailable
 from relay import Relay
+
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "examples/halo3d"))
+import processes  # pylint: disable=wrong-import-position
 
 PEER, HALO3D = sys.argv[1:3]
 LIMIT = 60  # seconds for an exchange
@@ -51,26 +55,25 @@ def exchange(hosts: Hosts) -> None:
             p.wait()
 
 
-def write_field(path: str, shape: tuple) -> None:
-    """A .npy file of doubles; NumPy may not be there."""
-    head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}"
-    head += " " * (117 - len(head)) + "\n"
-    cells = shape[0] * shape[1] * shape[2]
-    with open(path, "wb") as file:
-        file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode())
-        file.write(struct.pack(f"<{cells}d", *(i * 37 % 1009 for i in range(cells))))
-
-
 def spread_heat(hosts: Hosts) -> None:
-    """halo3d, which compares its result with that of one process."""
+    """halo3d: eight processes, by turns on the hosts, and one have the same result."""
+    shape, options = (48, 64, 64), ["--steps", "4", "--piece", "5000"]
+    cells = shape[0] * shape[1] * shape[2]
+    start = struct.pack(f"<{cells}d", *(i * 37 % 1009 for i in range(cells)))
+    results = []
     with tempfile.TemporaryDirectory() as folder:
-        write_field(f"{folder}/field.npy", (48, 64, 64))
-        done = subprocess.run(
-            [HALO3D, "--method", "pipeline", "--processes", "8", "--hosts", ",".join(hosts.names),
-             "--iterations", "4", "--piece", "5000", f"{folder}/field.npy", f"{folder}/out.npy"],
-            capture_output=True, text=True, env=hosts.environment(), timeout=LIMIT, check=False)
-        if done.returncode != 0 or "identical: 196608 cells" not in done.stdout:
-            raise RuntimeError(f"halo3d: {done.stdout}{done.stderr}")
+        field = pathlib.Path(folder) / "field"
+        for count in (8, 1):
+            field.write_bytes(start)
+            ends = processes.wait(
+                processes.start(HALO3D, field, shape, count, options, stdout=subprocess.DEVNULL,
+                                prefix=lambda rank: ("ip", "netns", "exec", hosts.names[rank % 2]),
+                                env=hosts.environment()), LIMIT)
+            if any(ends):
+                raise RuntimeError(f"the processes of halo3d ended with {ends}")
+            results.append(field.read_bytes())
+    if results[0] != results[1] or results[0] == start:
+        raise RuntimeError("halo3d: eight processes and one have other results")
 
 
 def main() -> int:

@@ -1,10 +1,10 @@
-/* How this program ends when something goes wrong: with a line on stderr. */
-#ifndef GPU_PINGPONG_FAIL_H
-#define GPU_PINGPONG_FAIL_H
+/* How these programs end when something goes wrong: with a line on stderr. */
+#ifndef EXAMPLES_FAIL_H
+#define EXAMPLES_FAIL_H
 
 #include <ucd_ucx.h>
 
-/* Prints "gpu_pingpong: ..." and ends the process. */
+/* Prints the program's name and the message, and ends the process. */
 _Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Each returns if all is well. */

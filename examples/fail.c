@@ -1,16 +1,17 @@
 #include "fail.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 void fail(const char *format, ...) {
-    char text[700]; /* one write: two processes share stderr */
+    char text[700]; /* one write: several processes share stderr */
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "gpu_pingpong: %s\n", text);
+    fprintf(stderr, "%s: %s\n", program_invocation_short_name, text);
     fflush(NULL);
     _Exit(EXIT_FAILURE);
 }
