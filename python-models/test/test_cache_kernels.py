@@ -227,6 +227,19 @@ def test_scales(data):
         assert (found[0] == sides[1].view(0)[:, tables[1][-1], -1, 1:, dim // 2 :]).all()
 
 
+def test_scales_that_do_not_fit_the_pages():
+    axes = 'page token head dim'
+    values = Cache.of(np.ones((6, 4, 2, 8), 'f4'), axes)
+    stored = Cache(Format.of_shapes('float8_e4m3fn', axes, [(6, 4, 2, 8)]), [np.zeros((6, 4, 2, 8), 'u1')])
+    few, enough = [Cache.of(np.ones((pages, 4, 2, 1), 'f4'), axes) for pages in (5, 6)]
+    for source, target in ((values, stored), (stored, values)):
+        with pytest.raises(ValueError, match='a cache of scales with 5 pages for values with 6'):
+            relayout(source, target, [0], [0], convert=True, scale=few)
+        with pytest.raises(ValueError, match='without a selection'):
+            relayout(source, target, [0], [0], convert=True, scale=enough.select(token=range(4)))
+        relayout(source, target, [5], [0], convert=True, scale=enough)
+
+
 def test_values_followed_by_scales():
     """Pages of an indexer's cache: 64 tokens x 128 floats of 8 bits, then 64 scales; to bfloat16, and back."""
     rng = np.random.default_rng(11)

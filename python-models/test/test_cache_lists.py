@@ -104,7 +104,22 @@ def test_chosen_tokens_are_listed():
     array = np.zeros((4, 4, 8), 'f4')
     cache = Cache.of(array, 'page token dim').select(token=range(1, 12, 2))
     rows = descriptors(cache, [2, 0, 1]).rows
-    assert rows.tolist() == [[array.ctypes.data + at * 32, 32] for at in (1, 3, 5, 7, 9, 11)]
+    assert rows.tolist() == [[array.ctypes.data + at * 32, 32] for at in (9, 11, 1, 3, 5, 7)]
+    # In the order of the table, so that two lists of one format correspond, whatever tokens are chosen.
+    for axes in ('page token head dim', 'page head token dim', 'kv page token head dim'):
+        shape = [{'kv': 2, 'page': 5, 'token': 4, 'head': 3, 'dim': 2}[axis] for axis in axes.split()]
+        source, target = np.arange(np.prod(shape), dtype='i2').reshape(shape), np.zeros(shape, 'i2')
+        chosen, pages = (range(2, 12), range(0, 10)), ([4, 1, 3], [0, 4, 2])
+        lists = [descriptors(Cache.of(a, axes).select(token=t), p) for a, t, p in zip((source, target), chosen, pages)]
+        for rows in ([side.rows.tolist() for side in lists], [ranges(side.nixl(strided=True)) for side in lists]):
+            read, written = [[byte for a, n in side for byte in range(a, a + n)] for side in rows]
+            target[...] = 0
+            for here, there in zip(read, written, strict=True):
+                ctypes.memmove(there, here, 1)
+            by_axis = [np.moveaxis(a, [axes.split().index(axis) for axis in ('page', 'token')], (0, 1)) for a in (source, target)]
+            for at in range(10):
+                (p, i), (q, j) = [divmod(t[at], 4) for t in chosen]
+                assert (by_axis[1][pages[1][q], j] == by_axis[0][pages[0][p], i]).all()
     other = Cache.of(np.zeros((3, 4, 8), 'f4'), 'page token dim')
     with pytest.raises(ValueError, match='6 tokens for 12'):
         descriptor_pair(cache, other, [2, 0, 1], [0, 1, 2])

@@ -111,6 +111,8 @@ def test_what_rules_refuse():
         weights.Sync(twice, {'a': pair, 'b': pair}, 2)
     with pytest.raises(ValueError, match='8 indices in units of 1 on 3 ranks'):
         weights.Sync(twice, {'a': pair}, 3)
+    with pytest.raises(ValueError, match="units has no 'head'"):
+        weights.Sync(weights.LLAMA, {'model.layers.0.self_attn.k_proj.weight': pair}, 2)
     with pytest.raises(ValueError, match='expert 4 of 4 on 2 ranks'):
         weights.Sync(weights.MIXTRAL, {'x.block_sparse_moe.experts.4.w1.weight': pair}, 2, experts=4)
     sync = weights.Sync(twice, {'a': pair}, 2)

@@ -135,6 +135,11 @@ class KernelPart:
     def _in_pages(self, scales: Cache, piece: Piece) -> _ScaleAt:
         """Scales in pages of the side that has floats of 8 bits."""
         side = self._scaled_side
+        pages = (self.source, self.target)[side].cache.format.pages
+        if scales.tokens is not None:
+            raise ValueError('tokens of a cache of scales are chosen by the values, so it is given without a selection')
+        if scales.format.pages < pages:
+            raise ValueError(f'a cache of scales with {scales.format.pages} pages for values with {pages}')
         of_values = (self.source, self.target)[side].cache.format.sizes_of(piece.layer)
         sizes = scales.format.sizes_of(piece.layer)
         tensor = (piece.source, piece.target)[side]

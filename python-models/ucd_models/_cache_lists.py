@@ -238,9 +238,11 @@ def descriptors(cache: Cache | Placed, pages: Any) -> Descriptors:
     before they are merged.
     """
     placed = _placed(cache)
-    if placed.tokens is not None:
-        return descriptor_pair(placed, placed, pages, pages)[0]
     numbers = _host_pages(pages, 'pages', placed.format.pages)
+    if placed.tokens is not None:
+        pairs = _pair_boxes((placed, placed), (numbers, numbers), True)
+        sides = [_Boxes(b.lengths, b.counts, b.addresses[:1], b.strides[:1]) for b in pairs]
+        return Descriptors(_all(sides, False), 0)
     numbers = numbers[numbers >= 0]
     boxes = []
     runs: dict[tuple[int, int], Any] = {}
@@ -295,6 +297,14 @@ def descriptor_pair(
         )
     here = _host_pages(source_pages, 'source_pages', a.format.pages)
     there = _host_pages(target_pages, 'target_pages', b.format.pages)
+    made = _all(_pair_boxes((a, b), (here, there), False), True)
+    return Descriptors(made, 0), Descriptors(made, 1)
+
+
+def _pair_boxes(sides: tuple[Placed, Placed], pages: tuple[Any, Any], by_token: bool) -> list[_Boxes]:
+    """What corresponds on two sides. by_token: token by token, so that the order depends on the format alone, and not on which
+    tokens are chosen."""
+    a, b = sides
     width = a.format.type.size
     known: dict[tuple[bytes, bytes], Any] = {}
     boxes = []
@@ -302,16 +312,15 @@ def descriptor_pair(
         tensors = piece.source, piece.target
         key = piece.source.layout, piece.target.layout
         if key not in known:
-            known[key] = _layout_of(tensors, (a.tokens, b.tokens), (here, there), width)
+            known[key] = _layout_of(tensors, (a.tokens, b.tokens), pages, width, by_token)
         block, insides, parts, runs = known[key]
         bases = [side.addresses[tensor.address] + tensor.offset for side, tensor in zip((a, b), tensors)]
         boxes.append(_boxes_of(block, bases, insides, parts, runs))
-    made = _all(boxes, True)
-    return Descriptors(made, 0), Descriptors(made, 1)
+    return boxes
 
 
 def _layout_of(
-    tensors: tuple[Tensor, Tensor], chosen: tuple[range | None, range | None], pages: tuple[Any, Any], width: int
+    tensors: tuple[Tensor, Tensor], chosen: tuple[range | None, range | None], pages: tuple[Any, Any], width: int, by_token: bool
 ) -> tuple[int, list[Any], list[Any], Any]:
     """What all pieces of a layout have in common: the bytes of a range, the offsets of ranges in a part of a page, the offsets
     of parts, and the runs of these."""
@@ -326,7 +335,7 @@ def _layout_of(
     for some, n in zip(tokens, held):
         if some and some[-1] >= n:
             raise ValueError(f'token {some[-1]} is chosen; the pages hold {n}')
-    together = all([some.step == 1 for some in tokens])
+    together = not by_token and all([some.step == 1 for some in tokens])
     each = math.gcd(len(tokens[0]), *[n for some, size in zip(tokens, sizes) for n in (some.start, size)]) if together else 1
     common = [f for axis in ('head', 'dim') for f in _factors(axis, *tensors, tensors[0].size(axis))]
     common += _factors('token', *tensors, each)

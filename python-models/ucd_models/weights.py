@@ -94,7 +94,7 @@ class Sync:
               the others, in their order. 0: tensor parallelism splits each expert
     others    convert, saturate and budget, as those of Redistribution
 
-    Raises ValueError if a parameter has no rule, or two have one place.
+    Raises ValueError if a parameter has no rule, two have one place, or a rule names a unit that `units` does not have.
     """
 
     def __init__(
@@ -152,6 +152,8 @@ class Sync:
         placement: Placement = Replicate()
         if rule.split is not None:
             size = shape[rule.split]
+            if isinstance(rule.unit, str) and rule.unit not in self._units:
+                raise ValueError(f'units has no {rule.unit!r}, of which {rule.source!r} needs the number of indices')
             unit = rule.unit if isinstance(rule.unit, int) else self._units[rule.unit]
             padded = -(-size // rule.padding) * rule.padding if rule.padding else size
             if padded % unit or (rule.padding or unit == 1) and padded % parallel:
