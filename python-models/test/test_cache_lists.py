@@ -1,8 +1,6 @@
 """Descriptor lists in rows of five, with tokens that are chosen and pages that are left out."""
 
 import ctypes
-import statistics
-import time
 
 import numpy as np
 import pytest
@@ -76,13 +74,6 @@ def test_a_request_in_few_rows():
     assert len(descriptors(there, pages).nixl(strided=True)) == 64
     assert len(descriptors(here, pages).nixl(strided=True)) == 1
     assert len(descriptors(part.at([1 << 40]), pages).nixl(strided=True)) == 32 * 2 * 16
-    times = []
-    for _ in range(7):
-        start = time.perf_counter()
-        descriptors(there, pages).nixl(strided=True)
-        times.append(time.perf_counter() - start)
-    print(f'{statistics.median(times) * 1e3:.2f} ms')
-    assert min(times) < 0.01  # 1 ms where nothing else runs
 
 
 def test_pages_without_order():

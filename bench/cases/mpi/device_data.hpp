@@ -13,7 +13,7 @@ namespace bench {
 
 // The device of the process with this number: of a list with commas, as many times as it takes.
 std::string own_device(const std::string &list, int number);
-// Whether libucd allocates memory there. If not, ucd_last_error says why.
+// Says whether libucd can allocate memory there. If it cannot, ucd_last_error says why.
 bool can_use(const std::string &device);
 
 struct FreeMemory {

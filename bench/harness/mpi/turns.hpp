@@ -33,7 +33,7 @@ struct MpiCalls {
 };
 extern const MpiCalls with_ucd, plain_mpi;
 
-// Whether something is so in each process. All of them call it.
+// Says whether `here` is true in each process. All of them call it.
 bool on_all_processes(bool here);
 
 // Whether libucd-mpi-preload is loaded.

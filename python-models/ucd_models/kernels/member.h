@@ -1,5 +1,5 @@
-// What kernels are given: for each part of a move, where its elements lie on both sides, and where
-// their scales are. Plain bytes, which are copied to devices.
+// Kernels are given these structs, one for each part of a move: they say where its elements lie on
+// both sides, and where their scales are. They are plain bytes, which are copied to devices.
 #pragma once
 
 #include "numbers.h"
@@ -56,7 +56,7 @@ struct Member {
     Paged paged[2];
 };
 
-// So many are parameters of a kernel; more are in the device's memory.
+// A kernel takes so many members as parameters, and reads more of them from the device's memory.
 constexpr uint32_t max_few = 4;
 
 struct Token {
