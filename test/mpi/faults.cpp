@@ -120,12 +120,14 @@ void use_handler(MPI_Comm_errhandler_function *function) {
     MPI_OK(MPI_Errhandler_free(&handler));
 }
 
-// Process 1 gets a message that is too long, by MPI_Waitall, while process 0 waits for an answer.
+// Process 1 gets a message that is too long, by MPI_Waitall, while the others wait for an answer.
 void truncate_one() {
     Third longer(1000), shorter(700);
     if (rank == 0) {
         MPI_Send(longer.data(), 1, longer.datatype, 1, 0, MPI_COMM_WORLD);
         MPI_Send(shorter.data(), 1, shorter.datatype, 1, 5, MPI_COMM_WORLD);
+    }
+    if (rank != 1) {
         MPI_Recv(longer.data(), 1, longer.datatype, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     } else {
         MPI_Request requests[2];
@@ -167,7 +169,7 @@ void callback_ends(MPI_Type_delete_attr_function *function) {
     MPI_OK(MPI_Type_set_attr(third.datatype, key, nullptr));
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_OK(MPI_Irecv(other.data(), 1, other.datatype, rank, 9, MPI_COMM_WORLD, &request));
-    if (rank == 0)
+    if (rank != 1)
         MPI_Recv(third.data(), 1, third.datatype, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     third.free_type();
     say("nothing has ended this process");
@@ -211,19 +213,19 @@ void nothing_is_completed() {
         auto *const third = new Third(700 + i), *const other = new Third(700 + i);
         MPI_Request requests[5];
         third->fill(i);
-        MPI_OK(MPI_Isend(third->data(), 1, third->datatype, 1 - rank, i, MPI_COMM_WORLD,
-                         &requests[0]));
-        MPI_OK(MPI_Recv(other->data(), 1, other->datatype, 1 - rank, i, MPI_COMM_WORLD,
+        MPI_OK(
+            MPI_Isend(third->data(), 1, third->datatype, peer(), i, MPI_COMM_WORLD, &requests[0]));
+        MPI_OK(MPI_Recv(other->data(), 1, other->datatype, peer(), i, MPI_COMM_WORLD,
                         MPI_STATUS_IGNORE));
         CHECK(other->has(i));
-        MPI_OK(MPI_Irecv(other->data(), 1, other->datatype, 1 - rank, 100 + i, MPI_COMM_WORLD,
+        MPI_OK(MPI_Irecv(other->data(), 1, other->datatype, peer(), 100 + i, MPI_COMM_WORLD,
                          &requests[1]));
-        MPI_OK(MPI_Send_init(third->data(), 1, third->datatype, 1 - rank, i, MPI_COMM_WORLD,
+        MPI_OK(MPI_Send_init(third->data(), 1, third->datatype, peer(), i, MPI_COMM_WORLD,
                              &requests[2]));
-        MPI_OK(MPI_Recv_init(third->data(), 1, third->datatype, 1 - rank, 100 + i, MPI_COMM_WORLD,
+        MPI_OK(MPI_Recv_init(third->data(), 1, third->datatype, peer(), 100 + i, MPI_COMM_WORLD,
                              &requests[3]));
         MPI_OK(MPI_Start(&requests[3]));
-        MPI_OK(MPI_Irecv(third->data(), 1, third->datatype, 1 - rank, 200, MPI_COMM_WORLD,
+        MPI_OK(MPI_Irecv(third->data(), 1, third->datatype, peer(), 200, MPI_COMM_WORLD,
                          &requests[4]));
         MPI_OK(MPI_Request_free(&requests[4]));
     }
@@ -232,7 +234,7 @@ void nothing_is_completed() {
     say("after MPI_Finalize");
 }
 
-// Process 1 is killed while process 0 waits for it.
+// Process 1 is killed while the others wait for it.
 void killed_in(void (*wait)(Third &third, MPI_Request *request)) {
     Third third(1000);
     MPI_Request request = MPI_REQUEST_NULL;

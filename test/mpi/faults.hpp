@@ -42,6 +42,14 @@ private:
 // were not freed.
 long allocated_blocks();
 
+// Messages go between pairs of processes, so that there may be two of them, or four and more.
+inline int peer() {
+    return rank ^ 1;
+}
+inline bool is_first_of_pair() {
+    return rank % 2 == 0;
+}
+
 // Says something, with this process's rank.
 [[gnu::format(printf, 1, 2)]] void say(const char *format, ...);
 

@@ -156,8 +156,11 @@ bool is_looked_at(const Function &function, const std::string &what) {
 void wrong_positions() {
     Third third(1000);
     MPI_Request none = MPI_REQUEST_NULL;
-    std::vector<int> counts(2, 1), displs(2, 0);
-    std::vector<MPI_Datatype> types(2, third.datatype);
+    int processes = 0;
+    MPI_OK(MPI_Comm_size(MPI_COMM_WORLD, &processes));
+    const auto all = static_cast<std::size_t>(processes);
+    std::vector<int> counts(all, 1), displs(all, 0);
+    std::vector<MPI_Datatype> types(all, third.datatype);
     const auto report_code = [](const char *what, int rc) {
         say("%s: %s, handler: %d", what, error_name(rc).c_str(), handler_calls());
     };
@@ -183,19 +186,19 @@ void wrong_positions() {
     CHECK(position == 0);
     report_code("MPI_Start of no request", MPI_Start(&none));
     report_code("MPI_Request_free of no request", MPI_Request_free(&none));
-    for (int i = 0; i < 2; ++i) {
-        counts[static_cast<std::size_t>(i)] = -1;
+    for (std::size_t i = 0; i < all; ++i) {
+        counts[i] = -1;
         report_code("MPI_Alltoallw, count",
                     MPI_Alltoallw(third.data(), counts.data(), displs.data(), types.data(),
                                   other.data(), counts.data(), displs.data(), types.data(),
                                   MPI_COMM_WORLD));
-        counts[static_cast<std::size_t>(i)] = 1;
-        types[static_cast<std::size_t>(i)] = MPI_DATATYPE_NULL;
+        counts[i] = 1;
+        types[i] = MPI_DATATYPE_NULL;
         report_code("MPI_Alltoallw, type",
                     MPI_Alltoallw(third.data(), counts.data(), displs.data(), types.data(),
                                   other.data(), counts.data(), displs.data(), types.data(),
                                   MPI_COMM_WORLD));
-        types[static_cast<std::size_t>(i)] = third.datatype;
+        types[i] = third.datatype;
     }
     // One request that is ours, and one that cannot be started.
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};

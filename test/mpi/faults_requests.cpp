@@ -12,12 +12,12 @@ void say_code(const char *what, int rc) {
     say("%s: %s, handler: %d", what, error_name(rc).c_str(), handler_calls());
 }
 
-// A message of `n` ints for each of some tags, by process 0.
+// A message of `n` ints for each of some tags, to the other process of the pair.
 void send_tags(int n, int tags) {
     for (int tag = 0; tag < tags; ++tag) {
         Third third(n);
         third.fill(tag);
-        MPI_OK(MPI_Send(third.data(), 1, third.datatype, 1, tag, MPI_COMM_WORLD));
+        MPI_OK(MPI_Send(third.data(), 1, third.datatype, peer(), tag, MPI_COMM_WORLD));
     }
 }
 
@@ -26,8 +26,8 @@ struct Three {
     explicit Three(int n) : first(n), middle(n - 300), last(n) {
         Third *const all[] = {&first, &middle, &last};
         for (int i = 0; i < 3; ++i)
-            MPI_OK(
-                MPI_Irecv(all[i]->data(), 1, all[i]->datatype, 0, i, MPI_COMM_WORLD, &requests[i]));
+            MPI_OK(MPI_Irecv(all[i]->data(), 1, all[i]->datatype, peer(), i, MPI_COMM_WORLD,
+                             &requests[i]));
         MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
     }
     // The others arrive as a whole. What was pending after the error is waited for.
@@ -49,7 +49,7 @@ void truncated_in_lists(int n) {
         "MPI_Testany"};
     for (int way = 0; way < ways; ++way) {
         current = std::string("truncated: ") + names[way];
-        if (rank == 0) {
+        if (is_first_of_pair()) {
             MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
             send_tags(n, 3);
             continue;
@@ -101,19 +101,20 @@ void truncated_in_lists(int n) {
 void truncated_one_by_one(int n) {
     current = "truncated, one by one";
     MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
-    if (rank == 0) return send_tags(n, 9);
+    if (is_first_of_pair()) return send_tags(n, 9);
     Third third(n), shorter(n - 300);
     MPI_Request request = MPI_REQUEST_NULL;
     MPI_Message message = MPI_MESSAGE_NULL;
     MPI_Status status;
     int flag = 0;
     const auto start = [&](int tag) {
-        MPI_OK(MPI_Irecv(shorter.data(), 1, shorter.datatype, 0, tag, MPI_COMM_WORLD, &request));
+        MPI_OK(
+            MPI_Irecv(shorter.data(), 1, shorter.datatype, peer(), tag, MPI_COMM_WORLD, &request));
     };
     say_code("MPI_Recv",
-             MPI_Recv(shorter.data(), 1, shorter.datatype, 0, 0, MPI_COMM_WORLD, &status));
+             MPI_Recv(shorter.data(), 1, shorter.datatype, peer(), 0, MPI_COMM_WORLD, &status));
     say("from %d, tag %d", status.MPI_SOURCE, status.MPI_TAG);
-    say_code("MPI_Recv", MPI_Recv(shorter.data(), 1, shorter.datatype, 0, 1, MPI_COMM_WORLD,
+    say_code("MPI_Recv", MPI_Recv(shorter.data(), 1, shorter.datatype, peer(), 1, MPI_COMM_WORLD,
                                   MPI_STATUS_IGNORE));
     start(2);
     say_code("MPI_Wait", MPI_Wait(&request, &status));
@@ -123,13 +124,13 @@ void truncated_one_by_one(int n) {
     while (flag == 0 && rc == MPI_SUCCESS) rc = MPI_Test(&request, &flag, &status);
     say_code("MPI_Test", rc);
     CHECK(request == MPI_REQUEST_NULL);
-    MPI_OK(MPI_Mprobe(0, 4, MPI_COMM_WORLD, &message, &status));
+    MPI_OK(MPI_Mprobe(peer(), 4, MPI_COMM_WORLD, &message, &status));
     say_code("MPI_Mrecv", MPI_Mrecv(shorter.data(), 1, shorter.datatype, &message, &status));
-    MPI_OK(MPI_Mprobe(0, 5, MPI_COMM_WORLD, &message, &status));
+    MPI_OK(MPI_Mprobe(peer(), 5, MPI_COMM_WORLD, &message, &status));
     MPI_OK(MPI_Imrecv(shorter.data(), 1, shorter.datatype, &message, &request));
     say_code("MPI_Imrecv", MPI_Wait(&request, &status));
     // A persistent request is used again after the error.
-    MPI_OK(MPI_Recv_init(shorter.data(), 1, shorter.datatype, 0, 6, MPI_COMM_WORLD, &request));
+    MPI_OK(MPI_Recv_init(shorter.data(), 1, shorter.datatype, peer(), 6, MPI_COMM_WORLD, &request));
     MPI_OK(MPI_Start(&request));
     say_code("MPI_Start", MPI_Wait(&request, &status));
     say("the request is %s", request == MPI_REQUEST_NULL ? "freed" : "kept");
@@ -141,7 +142,7 @@ void truncated_one_by_one(int n) {
     say_code("MPI_Request_get_status", rc);
     say_code("MPI_Wait after it", MPI_Wait(&request, &status));
     third.clear();
-    MPI_OK(MPI_Recv(third.data(), 1, third.datatype, 0, 8, MPI_COMM_WORLD, &status));
+    MPI_OK(MPI_Recv(third.data(), 1, third.datatype, peer(), 8, MPI_COMM_WORLD, &status));
     CHECK(third.has(8));
 }
 
@@ -149,14 +150,14 @@ void truncated_persistent_again() {
     current = "a persistent request after an error";
     Third longer(1000), third(700);
     MPI_Request request = MPI_REQUEST_NULL;
-    if (rank == 0) {
+    if (is_first_of_pair()) {
         longer.fill(1);
         third.fill(2);
-        MPI_OK(MPI_Send(longer.data(), 1, longer.datatype, 1, 0, MPI_COMM_WORLD));
-        MPI_OK(MPI_Send(third.data(), 1, third.datatype, 1, 0, MPI_COMM_WORLD));
+        MPI_OK(MPI_Send(longer.data(), 1, longer.datatype, peer(), 0, MPI_COMM_WORLD));
+        MPI_OK(MPI_Send(third.data(), 1, third.datatype, peer(), 0, MPI_COMM_WORLD));
         return;
     }
-    MPI_OK(MPI_Recv_init(third.data(), 1, third.datatype, 0, 0, MPI_COMM_WORLD, &request));
+    MPI_OK(MPI_Recv_init(third.data(), 1, third.datatype, peer(), 0, MPI_COMM_WORLD, &request));
     MPI_OK(MPI_Startall(1, &request));
     say_code("MPI_Startall", MPI_Waitall(1, &request, MPI_STATUSES_IGNORE));
     say("the request is %s", request == MPI_REQUEST_NULL ? "freed" : "kept");
@@ -164,7 +165,7 @@ void truncated_persistent_again() {
     // If it is freed, another one may be at the same place: with a buffer of its own.
     if (request == MPI_REQUEST_NULL) {
         std::vector<int> ints(700);
-        MPI_OK(MPI_Recv_init(ints.data(), 700, MPI_INT, 0, 0, MPI_COMM_WORLD, &request));
+        MPI_OK(MPI_Recv_init(ints.data(), 700, MPI_INT, peer(), 0, MPI_COMM_WORLD, &request));
         MPI_OK(MPI_Start(&request));
         MPI_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
         CHECK(ints[0] == 2 && ints[699] == 701 && third.has(0, 0));
@@ -182,15 +183,15 @@ void truncated_both_ways() {
     MPI_Status status;
     longer.fill(rank);
     say_code("MPI_Sendrecv",
-             MPI_Sendrecv(longer.data(), 1, longer.datatype, 1 - rank, 0, shorter.data(), 1,
-                          shorter.datatype, 1 - rank, 0, MPI_COMM_WORLD, &status));
+             MPI_Sendrecv(longer.data(), 1, longer.datatype, peer(), 0, shorter.data(), 1,
+                          shorter.datatype, peer(), 0, MPI_COMM_WORLD, &status));
     say_code("MPI_Sendrecv",
-             MPI_Sendrecv(longer.data(), 1, longer.datatype, 1 - rank, 0, shorter.data(), 1,
-                          shorter.datatype, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
-    // Process 0 receives less than there is room for, and process 1 more.
-    Third &mine = rank == 0 ? longer : shorter;
-    say_code("MPI_Sendrecv_replace", MPI_Sendrecv_replace(mine.data(), 1, mine.datatype, 1 - rank,
-                                                          1, 1 - rank, 1, MPI_COMM_WORLD, &status));
+             MPI_Sendrecv(longer.data(), 1, longer.datatype, peer(), 0, shorter.data(), 1,
+                          shorter.datatype, peer(), 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    // The first of a pair receives less than there is room for, and the second more.
+    Third &mine = is_first_of_pair() ? longer : shorter;
+    say_code("MPI_Sendrecv_replace", MPI_Sendrecv_replace(mine.data(), 1, mine.datatype, peer(), 1,
+                                                          peer(), 1, MPI_COMM_WORLD, &status));
 }
 
 } // namespace
@@ -216,7 +217,7 @@ void cancelled_receives() {
         say("%s: cancelled: %d", what, cancelled);
     };
     const auto start = [&] {
-        MPI_OK(MPI_Irecv(third.data(), 1, third.datatype, 1 - rank, 7, MPI_COMM_WORLD, &request));
+        MPI_OK(MPI_Irecv(third.data(), 1, third.datatype, peer(), 7, MPI_COMM_WORLD, &request));
         MPI_OK(MPI_Cancel(&request));
     };
     int flag = 0, index = -1, done = 0;
@@ -274,21 +275,20 @@ void freed_under_way() {
         sent.fill(rank);
         first.fill(10 + rank);
         if (rank == 0) all.fill(20);
-        const int peer = 1 - rank;
-        MPI_OK(MPI_Irecv(received.data(), 1, received.datatype, peer, 0, MPI_COMM_WORLD,
+        MPI_OK(MPI_Irecv(received.data(), 1, received.datatype, peer(), 0, MPI_COMM_WORLD,
                          &requests[0]));
-        MPI_OK(MPI_Recv_init(second.data(), 1, second.datatype, peer, 1, MPI_COMM_WORLD,
+        MPI_OK(MPI_Recv_init(second.data(), 1, second.datatype, peer(), 1, MPI_COMM_WORLD,
                              &requests[1]));
         received.free_type();
         second.free_type();
         // So processes are late for each other.
-        if (rank == 0) MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
-        MPI_OK(MPI_Isend(sent.data(), 1, sent.datatype, peer, 0, MPI_COMM_WORLD, &requests[2]));
-        MPI_OK(
-            MPI_Ssend_init(first.data(), 1, first.datatype, peer, 1, MPI_COMM_WORLD, &requests[3]));
+        if (is_first_of_pair()) MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
+        MPI_OK(MPI_Isend(sent.data(), 1, sent.datatype, peer(), 0, MPI_COMM_WORLD, &requests[2]));
+        MPI_OK(MPI_Ssend_init(first.data(), 1, first.datatype, peer(), 1, MPI_COMM_WORLD,
+                              &requests[3]));
         sent.free_type();
         first.free_type();
-        if (rank == 1) MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
+        if (!is_first_of_pair()) MPI_OK(MPI_Barrier(MPI_COMM_WORLD));
         MPI_OK(MPI_Ibcast(all.data(), 1, all.datatype, 0, MPI_COMM_WORLD, &requests[4]));
         MPI_OK(MPI_Issend(sent.data(), 0, MPI_INT, rank, 5, MPI_COMM_WORLD, &requests[5]));
         all.free_type();
@@ -299,7 +299,7 @@ void freed_under_way() {
             MPI_OK(MPI_Start(&requests[1]));
             MPI_OK(MPI_Start(&requests[3]));
             MPI_OK(MPI_Waitall(round == 0 ? 6 : 4, requests, MPI_STATUSES_IGNORE));
-            CHECK(received.has(peer) && second.has(10 + peer) && all.has(20));
+            CHECK(received.has(peer()) && second.has(10 + peer()) && all.has(20));
             second.clear();
         }
         for (const int i : {1, 3}) MPI_OK(MPI_Request_free(&requests[i]));
@@ -310,7 +310,6 @@ void freed_under_way() {
 // Requests that are freed while they are active.
 void freed_requests() {
     current = "requests that are freed while they are active";
-    const int peer = 1 - rank;
     for (const int n : {small, large}) {
         MPI_Request request = MPI_REQUEST_NULL;
         // Of the second message, which does not fit, nobody is told. MPICH has no way to ask
@@ -322,20 +321,22 @@ void freed_requests() {
 #endif
         Third received(n), shorter(fitting), sent(n), last(n);
         sent.fill(4);
-        MPI_OK(MPI_Irecv(received.data(), 1, received.datatype, peer, 0, MPI_COMM_WORLD, &request));
+        MPI_OK(
+            MPI_Irecv(received.data(), 1, received.datatype, peer(), 0, MPI_COMM_WORLD, &request));
         MPI_OK(MPI_Request_free(&request));
         CHECK(request == MPI_REQUEST_NULL);
-        MPI_OK(MPI_Irecv(shorter.data(), 1, shorter.datatype, peer, 1, MPI_COMM_WORLD, &request));
+        MPI_OK(MPI_Irecv(shorter.data(), 1, shorter.datatype, peer(), 1, MPI_COMM_WORLD, &request));
         MPI_OK(MPI_Request_free(&request));
         handler_calls();
         for (int tag = 0; tag < 2; ++tag) {
-            MPI_OK(MPI_Isend(sent.data(), 1, sent.datatype, peer, tag, MPI_COMM_WORLD, &request));
+            MPI_OK(MPI_Isend(sent.data(), 1, sent.datatype, peer(), tag, MPI_COMM_WORLD, &request));
             MPI_OK(MPI_Request_free(&request));
         }
-        MPI_OK(MPI_Ssend_init(sent.data(), 1, sent.datatype, peer, 2, MPI_COMM_WORLD, &request));
+        MPI_OK(MPI_Ssend_init(sent.data(), 1, sent.datatype, peer(), 2, MPI_COMM_WORLD, &request));
         MPI_OK(MPI_Start(&request));
         MPI_OK(MPI_Request_free(&request));
-        MPI_OK(MPI_Recv(last.data(), 1, last.datatype, peer, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+        MPI_OK(
+            MPI_Recv(last.data(), 1, last.datatype, peer(), 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
         CHECK(last.has(4));
         // MPI does not say when the first one is complete: at the latest after some more messages.
         for (int i = 0; i < 1000 && !received.has(4); ++i) {

@@ -3,7 +3,7 @@
     faults_test.py LAUNCHER FAULTS PRELOAD [UCD]
 
 With UCD_TEST_DEVICE=cuda:0, the program has its buffers on that device when it runs with the library, and still in host
-memory without: the same has to happen. UCD is a libucd that is loaded in place of the program's.
+memory without: the same has to happen. UCD_TEST_PROCESSES says by how many processes it runs, two by default. UCD is a libucd that is loaded in place of the program's.
 """
 
 import concurrent.futures
@@ -18,16 +18,17 @@ import unittest
 LAUNCHER, FAULTS, PRELOAD = sys.argv[1:4]
 LIBRARIES = ':'.join([*sys.argv[4:], PRELOAD])
 del sys.argv[1:]
+PROCESSES = os.environ.get('UCD_TEST_PROCESSES', '2')
 TAKEN = re.compile(r'rank \d: MPI_(?!Pack)\w+: (\d+) taken over')
 
 
 class Run:
-    """One run of the program by two processes: what each said, how it ended, and what the library did."""
+    """One run of the program: what each said, how it ended, and what the library did."""
 
     def __init__(self, *arguments, settings):
         # Launchers of Open MPI at the same time need folders of their own for temporary files.
         with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as temporary:
-            done = subprocess.run([LAUNCHER, '-n', '2', 'env', *settings, FAULTS, folder, *arguments],
+            done = subprocess.run([LAUNCHER, '-n', PROCESSES, 'env', *settings, FAULTS, folder, *arguments],
                                   env=os.environ | {'TMPDIR': temporary}, stdin=subprocess.DEVNULL,
                                   capture_output=True, text=True, check=False, timeout=100)
             self.said = [path.read_text() for path in sorted(pathlib.Path(folder).iterdir())]
@@ -97,7 +98,7 @@ class Endings(unittest.TestCase):
         plain, with_ucd = both_ways(ending, statistics='0')
         self.assertNotEqual(plain.status, 0, plain.text)
         self.assertEqual(with_ucd.status, plain.status, with_ucd.text)
-        # Process 0 waits, and is ended by the launcher.
+        # The others wait, and the launcher ends them.
         self.assertEqual(with_ucd.said, plain.said)
         self.assertIn(last_words, plain.said[1])
         self.assertNotIn('nothing has ended', ''.join(plain.said))
@@ -107,7 +108,7 @@ class Endings(unittest.TestCase):
         self.assertEqual(plain.status, 0, plain.text)
         self.assertEqual(with_ucd.status, 0, with_ucd.text)
         self.assertEqual(with_ucd.said, plain.said)
-        self.assertEqual(plain.said, ['before MPI_Finalize\nafter MPI_Finalize\n'] * 2)
+        self.assertEqual(plain.said, ['before MPI_Finalize\nafter MPI_Finalize\n'] * int(PROCESSES))
         self.assertGreater(with_ucd.taken, 50)
 
 
