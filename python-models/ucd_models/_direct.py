@@ -113,7 +113,7 @@ class Direct:
             ])
         )
         self._opened_arrays = {peer: opened[peer] or {} for peer in self.peers}
-        self._moves = Moves(saturate, ucd.Hints({'inbuf': self._device, 'outbuf': self._device}))
+        self._moves = Moves(saturate, (ucd.Hints({'inbuf': self._device, 'outbuf': self._device}),) * 2)
 
     def plan(self) -> None:
         """Prepares the moves of this rank. Not collective."""

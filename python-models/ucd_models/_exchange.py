@@ -17,6 +17,11 @@ from ucd_models._rounds import Messages, Round, Share
 from ucd_models._routing import Routing
 from ucd_models._scaled_arrays import ScaledRun
 
+# Thread blocks that pack and unpack a round on a device, without a conversion and with one. They keep up with a link, and
+# leave the rest of the device to the kernels of the engine that send at the same time: with more, messages over NCCL
+# take longer (python-models/bench/message_profile.py).
+BLOCKS_BESIDE_MESSAGES = (80, 400)
+
 
 class Plan(Protocol):
     """A Redistribution."""
@@ -49,7 +54,8 @@ class _Prepared:
         self._ways = ways
         middle = ways[0].nbytes
         self.memories = (buffer[:middle], buffer[middle : middle + ways[1].nbytes]) if buffer is not None else (None, None)
-        self.packing, self.unpacking = Moves(saturate), Moves(saturate)
+        plain, converting = [ucd.Hints({'max_blocks': blocks}) for blocks in BLOCKS_BESIDE_MESSAGES]
+        self.packing, self.unpacking = [Moves(saturate, (plain, converting)) for _ in (0, 1)]
 
     def by_peer(self) -> list[dict[int, Any]]:
         """The messages to each peer, and those from each."""

@@ -10,9 +10,9 @@ import ucd
 
 class Moves:
     """Moves of one launch: those that convert and those that do not are one each. saturate: what conversions do with
-    numbers that are too large. hints: of all."""
+    numbers that are too large. hints: of those that do not convert, and of those that do."""
 
-    def __init__(self, saturate: bool = False, hints: ucd.Hints | None = None) -> None:
+    def __init__(self, saturate: bool = False, hints: tuple[ucd.Hints | None, ucd.Hints | None] = (None, None)) -> None:
         self._op = 'convert_sat' if saturate else 'convert'
         self._hints = hints
         self._members: tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]] = ([], [])
@@ -24,9 +24,9 @@ class Moves:
     def prepare(self) -> None:
         plain, converting = self._members
         if plain:
-            self._batches.append(ucd.Batch(plain, hints=self._hints))
+            self._batches.append(ucd.Batch(plain, hints=self._hints[0]))
         if converting:
-            self._batches.append(ucd.Batch(converting, op=self._op, hints=self._hints))
+            self._batches.append(ucd.Batch(converting, op=self._op, hints=self._hints[1]))
         self._members = ([], [])
 
     def run(self, in_stream: bool, non_blocking: bool = False) -> None:
