@@ -7,6 +7,7 @@ fails.
 * In `code` alone: paths of files and folders, absolute from the repository's root or the end of a path,
   and in docs/internals the names of C++ functions and classes.
 * The commands of docs/measurements/data/*.csv, and the pages that sources name (docs/...md).
+* On pages of promises, a test behind each sentence (promises.py).
 """
 
 import ast
@@ -17,6 +18,7 @@ import pathlib
 import re
 import sys
 
+import promises
 from pages import ROOT, files, folders
 
 SOURCE = {'.h', '.hpp', '.c', '.cpp', '.cu', '.cuh', '.py', '.j2', '.def', '.build', '.in', '.sh', '.cmake'}
@@ -162,6 +164,8 @@ class Page:
 
     def check(self):
         self.check_links()
+        if self.path.name in promises.PAGES:
+            self.problems += [(self.text.count('\n', 0, at) + 1, text) for at, text in promises.problems(self.text)]
         if self.path.name not in PAGES_OF_THE_PAST:
             self.used = {name for name in programs() if re.search(rf'(?<![\w-]){re.escape(name)}(?![\w-])', self.text)}
             in_blocks = []

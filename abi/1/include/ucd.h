@@ -51,11 +51,11 @@
  *             or free them when it returns. Using a handle that UCD did not create, or that was
  *             freed, is undefined behaviour, and INVALID_ARG with ucd.check=handles.
  * Threads     Any thread may call any function at any time, with these exceptions. A request, a
- *             plan, an info that is being modified, and a native stream are used by one thread at a
- *             time. No handle is freed while another thread is in a call that uses it. During the
- *             last ucd_finalize, no other thread is in UCD except in ucd_init (which waits for its
- *             end) and ucd_finalize. Threads may share an info that no thread modifies.
- *             share/doc/ucd/reference/thread-safety.md has this as a table.
+ *             plan (except by ucd_plan_start_with), an info that is being modified, and a native
+ *             stream are used by one thread at a time. No handle is freed while another thread is
+ *             in a call that uses it. During the last ucd_finalize, no other thread is in UCD
+ *             except in ucd_init (which waits for its end) and ucd_finalize. Threads may share an
+ *             info that no thread modifies. Table: share/doc/ucd/reference/thread-safety.md.
  * Blocking    A function works in the calling thread, and its work is complete when it returns,
  *             unless its comment says otherwise. Only functions that move data access user buffers.
  * struct_size The caller sets it to sizeof the struct as compiled (4 at least, else INVALID_ARG).
