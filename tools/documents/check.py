@@ -30,7 +30,7 @@ GONE = {'from-0.3.md': {'ucd_ucx_pipeline_t', 'ucd_ucx_rma_t', 'ucd_ucx_pipeline
                         'ucd_ucx_pipeline_create', 'ucd_ucx_rma_create', 'ucd_ucx_pipeline_destroy', 'ucd_ucx_rma_destroy',
                         'ucd_ucx_rma_lose_endpoint', 'ucd_ucx_rma_progress', 'ucd_ucx_rma_fence', 'ucd_ucx_rma_flush_nbx',
                         'ucd_pack_desc_t', 'ucd_unpack_desc_t', 'ucd_ipack_batch', 'ucd_iunpack_batch', 'ucd_pack_batch_stream',
-                        'ucd_unpack_batch_stream', 'UCD_TUNING'}}
+                        'ucd_unpack_batch_stream', 'UCD_TUNING', 'UCD_UCX_PIPELINE__NULL', 'UCD_UCX_RMA__NULL'}}
 
 # Of Meson itself.
 MESON_OPTIONS = re.compile(r'b_\w+|buildtype|debug|optimization|prefix|libdir|bindir|werror|warning_level|'
