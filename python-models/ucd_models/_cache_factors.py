@@ -61,36 +61,28 @@ def _stride_at(split: tuple[tuple[int, int], ...], apart: int) -> int:
     return 0
 
 
-def _cuts(axis: str, *sizes: set[int]) -> list[int]:
-    """Where an axis is divided on any side."""
-    cuts = sorted(set().union({1}, *sizes))
-    if any(outer % inner for inner, outer in zip(cuts, cuts[1:])):
-        raise NotSupported(f'{axis} is split into {" and ".join(map(str, cuts))}, which do not divide each other')
-    return cuts
+def _levels(axis: str, cuts: set[int]) -> list[tuple[int, int]]:
+    """Of an axis that is divided at some numbers of indices, how many are within each dimension and with it, the outermost
+    first."""
+    ordered = sorted(cuts)
+    levels = list(zip(ordered, ordered[1:]))
+    if any(outer % inner for inner, outer in levels):
+        raise NotSupported(f'{axis} is split into {" and ".join(map(str, ordered))}, which do not divide each other')
+    return levels[::-1]
 
 
 def _factors(axis: str, source: Tensor, target: Tensor, size: int) -> list[Factor]:
     """An axis of which both sides have so many indices."""
     a, b = source.split(axis), target.split(axis)
-    cuts = [cut for cut in _cuts(axis, _inner_sizes(a), _inner_sizes(b)) if cut < size] + [size]
-    if size % cuts[-2 if len(cuts) > 1 else -1]:
-        raise NotSupported(f'{size} indices of {axis} do not divide into those of its dimensions')
-    return [
-        Factor(outer // inner, _stride_at(a, inner), _stride_at(b, inner))
-        for inner, outer in reversed(list(zip(cuts, cuts[1:])))
-    ]
+    cuts = {1, size, *[cut for cut in _inner_sizes(a) | _inner_sizes(b) if cut < size]}
+    return [Factor(outer // inner, _stride_at(a, inner), _stride_at(b, inner)) for inner, outer in _levels(axis, cuts)]
 
 
 def _rest_of_page(tensor: Tensor, tokens: int) -> tuple[tuple[int, int], ...]:
     """The dimension of a page's parts of so many tokens."""
-    parts = tensor.size('token') // tokens
     split = tensor.split('token')
-    if parts == 1:
-        return ()
-    cuts = sorted({tokens, *(cut for cut in _inner_sizes(split) if cut > tokens), parts * tokens})
-    if any(outer % inner for inner, outer in zip(cuts, cuts[1:])):
-        raise NotSupported(f'tokens are split into {" and ".join(map(str, cuts))}, which do not divide each other')
-    return tuple((outer // inner, _stride_at(split, inner)) for inner, outer in reversed(list(zip(cuts, cuts[1:]))))
+    cuts = {tokens, tensor.size('token'), *[cut for cut in _inner_sizes(split) if cut > tokens]}
+    return tuple((outer // inner, _stride_at(split, inner)) for inner, outer in _levels('token', cuts))
 
 
 def _contiguous(dims: list[tuple[int, int]], width: int) -> tuple[int, int]:

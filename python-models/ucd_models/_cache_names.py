@@ -57,8 +57,7 @@ def named(
         raise ValueError(f'{axes!r} says which lists there are')
     depth, found = NAMES[axes]
     if axes in _OF_VLLM and is_list:
-        depth, found = ('layer',), ' '.join([word for word in found.replace('(kv dim)', 'kv+dim').split() if word != 'layer'])
-        found = found.replace('kv+dim', '(kv dim)')
+        depth, found = ('layer',), ' '.join([word for word in found.split() if word != 'layer'])
     return found, depth, {'kv': 2, **sizes} if '(kv dim)' in found else sizes
 
 

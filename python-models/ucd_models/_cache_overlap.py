@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ucd import interop
 from ucd_models._cache_tensor import Tensor
+from ucd_models._overlap import meeting
 
 
 class Place(NamedTuple):
@@ -46,15 +47,11 @@ def clashes(sources: Sequence[Place], targets: Sequence[Place]) -> set[Clash]:
     """Which pages have bytes in common. Raises ValueError where no list of pages can tell: where both sides are one
     memory, but its pages are not the same."""
     found: set[Clash] = set()
-    places = sorted([(p, False) for p in sources] + [(p, True) for p in targets], key=lambda placed: placed[0].address)
-    open_places: list[tuple[Place, bool]] = []
-    for place, is_target in places:
-        open_places = [entry for entry in open_places if entry[0].end > place.address]
-        for other, other_is_target in open_places:
-            if is_target != other_is_target:
-                source, target = (other, place) if is_target else (place, other)
-                found |= {Clash(source.part, target.part, apart) for apart in _shared(source, target)}
-        open_places.append((place, is_target))
+    places = [(p.address, p.end, (p, is_target)) for is_target, some in ((False, sources), (True, targets)) for p in some]
+    for (a, a_is_target), (b, b_is_target) in meeting(places):
+        if a_is_target != b_is_target:
+            source, target = (b, a) if a_is_target else (a, b)
+            found |= {Clash(source.part, target.part, apart) for apart in _shared(source, target)}
     return found
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple, TypeVar
 
 from ucd import interop
 
+What = TypeVar('What')
 
 
 class Place(NamedTuple):
@@ -45,18 +46,24 @@ class Place(NamedTuple):
         return interop.reaches(terms, apart + 1 - self.itemsize, apart + other.itemsize - 1) is not False
 
 
+def meeting(ranges: Iterable[tuple[int, int, What]]) -> Iterator[tuple[What, What]]:
+    """What pairs of ranges stand for that have a byte in common, from a first byte to behind a last one."""
+    open_ranges: list[tuple[int, What]] = []
+    for low, high, what in sorted(ranges, key=lambda entry: entry[0]):
+        open_ranges = [entry for entry in open_ranges if entry[0] > low]
+        for _, other in open_ranges:
+            yield other, what
+        open_ranges.append((high, what))
+
+
 def require_apart(written: Iterable[Place], read: Iterable[Place]) -> None:
     """Raises ValueError if one of the arrays that are written has a byte in common with another one of all."""
     written = list(written)
     for place in written:
         if place.folds():
             raise ValueError(f'{place.what} is written, and has several indices for one place')
-    places = [(place.low, place.high, is_written, place) for is_written, some in ((True, written), (False, read)) for place in some]
-    open_places: list[tuple[int, bool, Place]] = []
-    for low, high, is_written, place in sorted([entry for entry in places if 0 not in entry[3].shape], key=lambda entry: entry[0]):
-        open_places = [entry for entry in open_places if entry[0] > low]
-        for _, other_is_written, other in open_places:
-            if (is_written or other_is_written) and place.meets(other):
-                first, second = (place, other) if is_written else (other, place)
-                raise ValueError(f'{first.what} is written, and has bytes in common with {second.what}')
-        open_places.append((high, is_written, place))
+    places = [(place, is_written) for is_written, some in ((True, written), (False, read)) for place in some if 0 not in place.shape]
+    for (a, a_is_written), (b, b_is_written) in meeting([(place.low, place.high, (place, is_w)) for place, is_w in places]):
+        if (a_is_written or b_is_written) and a.meets(b):
+            first, second = (b, a) if b_is_written else (a, b)
+            raise ValueError(f'{first.what} is written, and has bytes in common with {second.what}')

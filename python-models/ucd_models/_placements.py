@@ -7,7 +7,7 @@ import itertools
 import math
 import operator
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, NamedTuple
 
 from ucd_models import _routes
@@ -96,14 +96,15 @@ class Segment:
         return sum([piece.size for piece in self.pieces])
 
 
-Placement = Shard | StridedShard | Cyclic | Replicate | Segment
+Splitting = Shard | StridedShard | Cyclic | Segment
+Placement = Splitting | Replicate
 
 
 class Split(NamedTuple):
     """How a dimension of the mesh splits an axis."""
 
     parts: int
-    by: Placement
+    by: Splitting
 
 
 Splits = tuple[Split, ...]
@@ -114,7 +115,7 @@ def arithmetic(splits: Splits) -> _routes.Splits:
     """The splits of an axis, of which the last one's parts are numbered fastest, for the functions of the core: one
     object for equal splits."""
 
-    def fields(by: Placement) -> tuple[int, int, tuple[tuple[int, int], ...]]:
+    def fields(by: Splitting) -> tuple[int, int, tuple[tuple[int, int], ...]]:
         match by:
             case Shard():
                 return 0, 0, ()
@@ -124,7 +125,6 @@ def arithmetic(splits: Splits) -> _routes.Splits:
                 return 2, block, ()
             case Segment(_, pieces, groups):
                 return 3, groups, tuple([piece[1:] for piece in pieces])
-        raise AssertionError(by)
 
     return _routes.Splits([(split.parts, *fields(split.by)) for split in splits])
 
@@ -344,9 +344,9 @@ def _check(ndim: int, mesh: tuple[int, ...], placements: tuple[Any, ...]) -> Non
             raise ValueError(f'dimension {dim} is split before its Segment is: use StridedShard for the other')
 
 
-def _order(mesh: tuple[int, ...], placements: tuple[Placement, ...], dim: int) -> list[tuple[int, Placement]]:
+def _order(mesh: tuple[int, ...], placements: tuple[Placement, ...], dim: int) -> list[tuple[int, Splitting]]:
     """The dimensions of the mesh that split a dimension of the array, in the order in which they do, and how."""
-    found: list[tuple[int, Placement]] = []
+    found: list[tuple[int, Splitting]] = []
     for axis in reversed(range(len(mesh))):
         placement = placements[axis]
         if isinstance(placement, Replicate) or placement.dim != dim:
@@ -401,21 +401,8 @@ def _roles(ndim: int, mesh: tuple[int, ...], placements: tuple[Placement, ...]) 
         replicas = [at + k * strides[axis] for at in replicas for k in range(mesh[axis])]
     return Roles(
         # The dimension of a placement is known by now: equal splits of different dimensions are equal.
-        tuple([arithmetic(tuple([Split(mesh[a], _without_dim(p)) for a, p in order])) for order in orders]),
+        tuple([arithmetic(tuple([Split(mesh[a], replace(p, dim=0)) for a, p in order])) for order in orders]),
         tuple([tuple([(strides[a], mesh[a]) for a, _ in order]) for order in orders]),
         tuple(replicas),
         tuple([(strides[a], mesh[a]) for a in replicated]),
     )
-
-
-def _without_dim(placement: Any) -> Placement:
-    match placement:
-        case Shard():
-            return Shard(0)
-        case StridedShard(_, factor):
-            return StridedShard(0, factor)
-        case Cyclic(_, block):
-            return Cyclic(0, block)
-        case Segment(_, pieces, groups):
-            return Segment(0, pieces, groups)
-    raise AssertionError(placement)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-import ucd
 from ucd_models import _routes
 from ucd_models._fans import Fan
 from ucd_models._routing import Cut, Routing
@@ -26,10 +25,6 @@ class Share(NamedTuple):
     def nbytes(self) -> int:
         """Bytes in a message."""
         return self.fan.elements * self.routing.wire_element.size
-
-    def type(self, side: int, strides: tuple[int, ...]) -> ucd.Type:
-        """Of the elements in the array of the source (side 0) or target."""
-        return self.routing.type_of(self.fan, side, strides)
 
 
 class Round(NamedTuple):

@@ -7,25 +7,11 @@
 The guide is docs/guide/caches.md of UCD.
 """
 
-from ucd_models._cache import Cache
-from ucd_models._cache_format import Difference, Format, Placed
-from ucd_models._cache_lists import Descriptors, descriptor_pair, descriptors
-from ucd_models._cache_moves import Relayout, relayout
-from ucd_models._cache_names import NAMES
-from ucd_models._cache_tensor import AXES, Dim, Tensor
+from ucd_models._cache import Cache as Cache
+from ucd_models._cache_format import Difference as Difference, Format as Format, Placed as Placed
+from ucd_models._cache_lists import Descriptors as Descriptors, descriptor_pair as descriptor_pair, descriptors as descriptors
+from ucd_models._cache_moves import Relayout as Relayout, relayout as relayout
+from ucd_models._cache_names import NAMES as NAMES
+from ucd_models._cache_tensor import AXES as AXES, Dim as Dim, Tensor as Tensor
 
-__all__ = [
-    'AXES',
-    'NAMES',
-    'Cache',
-    'Descriptors',
-    'Difference',
-    'Dim',
-    'Format',
-    'Placed',
-    'Relayout',
-    'Tensor',
-    'descriptor_pair',
-    'descriptors',
-    'relayout',
-]
+__all__ = sorted(name for name in globals() if not name.startswith('_'))

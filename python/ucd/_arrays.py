@@ -20,39 +20,31 @@ def library_of(array: Any) -> str:
     return ''
 
 
-def _numpy() -> Any:
-    """NumPy, or None."""
-    try:
-        import numpy
-    except ImportError:
-        return None
-    return numpy
+def new_array(like: Any, shape: Any, dtype: Any) -> Any:
+    """An uninitialised C-contiguous array in the library and the memory of another one; None: that would be NumPy's, which is
+    not installed. dtype: the library's, or a name."""
+    library = library_of(like)
+    if library == 'torch':
+        torch = sys.modules['torch']
+        return torch.empty(shape, dtype=getattr(torch, dtype) if isinstance(dtype, str) else dtype, device=like.device)
+    maker = sys.modules['cupy'] if library else _dtypes.installed_numpy()
+    return maker.empty(shape, dtype=dtype) if maker else None
 
 
 def new_bytes(like: Any, count: int) -> Any:
     """Uninitialised bytes in the memory that an array is in."""
-    library = library_of(like)
-    if library == 'torch':
-        torch = sys.modules['torch']
-        return torch.empty(count, dtype=torch.uint8, device=like.device)
-    if library == 'cupy':
-        return sys.modules['cupy'].empty(count, dtype='uint8')
-    numpy = _numpy()
-    return numpy.empty(count, dtype=numpy.uint8) if numpy else bytearray(count)
+    made = new_array(like, count, 'uint8')
+    return bytearray(count) if made is None else made
 
 
 def new_packed(like: Any, shape: tuple[int, ...], type: _core.Type, dtype: Any) -> Any:
     """An uninitialised C-contiguous array of packed elements, in another array's library and memory. type and dtype:
     as _dtypes.Element has them."""
-    library = library_of(like)
-    if library == 'torch':
-        return sys.modules['torch'].empty(shape, dtype=like.dtype, device=like.device)
-    if library == 'cupy':
-        return sys.modules['cupy'].empty(shape, dtype=like.dtype)
-    numpy = _numpy()
-    if numpy is None:
+    if library_of(like):
+        return new_array(like, shape, like.dtype)
+    if _dtypes.installed_numpy() is None:
         return bytearray(type.size * math.prod(shape))
-    return numpy.empty(shape, dtype=_dtypes.packed_dtype(type, dtype))
+    return new_array(like, shape, _dtypes.packed_dtype(type, dtype))
 
 
 def new_like(like: Any, shape: tuple[int, ...]) -> Any:
@@ -61,9 +53,9 @@ def new_like(like: Any, shape: tuple[int, ...]) -> Any:
     _, type, dtype = _core.described(like)
     if type.extent == type.size:
         return new_packed(like, shape, type, dtype)
-    numpy = _numpy()
-    element = _dtypes.Element(type, dtype)
-    return numpy.empty(shape, _dtypes.dtype_of(element)) if numpy else bytearray(type.extent * math.prod(shape))
+    if _dtypes.installed_numpy() is None:
+        return bytearray(type.extent * math.prod(shape))
+    return new_array(like, shape, _dtypes.dtype_of(_dtypes.Element(type, dtype)))
 
 
 def pack(
@@ -110,17 +102,13 @@ def cast(
     stream, wait, errors, and when the work is done: as copy.
     """
     shape, *_ = _core.described(src, 'src')
-    library = library_of(src)
-    if library == 'torch':
-        torch = sys.modules['torch']
-        out = torch.empty(shape, dtype=getattr(torch, dtype) if isinstance(dtype, str) else dtype, device=src.device)
-    elif library == 'cupy':
-        out = sys.modules['cupy'].empty(shape, dtype=dtype)
-    else:
-        numpy = _numpy()
-        if numpy is None:
-            raise TypeError('cast makes arrays of NumPy, torch or CuPy; none of them is there')
-        out = numpy.empty(shape, dtype=dtype)
+    try:
+        out = new_array(src, shape, dtype)
+    except (AttributeError, TypeError):
+        _dtypes.of(dtype)  # says which names there are, if it is none
+        raise
+    if out is None:
+        raise TypeError('cast makes arrays of NumPy, torch or CuPy; none of them is there')
     _core.copy(src, out, convert='saturate' if saturate else True, hints=hints, stream=stream, wait=wait)
     return out
 

@@ -68,6 +68,15 @@ class Fields(NamedTuple):
     itemsize: int
 
 
+def installed_numpy() -> Any:
+    """NumPy, or None."""
+    try:
+        import numpy
+    except ImportError:
+        return None
+    return numpy
+
+
 @functools.lru_cache(maxsize=1024)
 def of_bytes(count: int) -> Type:
     """So many bytes without meaning."""
@@ -147,18 +156,23 @@ def element_of(dtype: Any) -> Element:
     """An element of what `of` takes."""
     if isinstance(dtype, Type):
         return Element(dtype, None)
-    if isinstance(dtype, str) and dtype in _NAMES:
-        return Element(predefined[_NAMES[dtype]], None)
-    if type(dtype).__module__ == 'torch':
-        name = str(dtype).removeprefix('torch.')
-        if name not in _NAMES:
-            raise TypeError(f'{dtype} is not one of {", ".join(_NAMES)}')
+    is_of_torch = type(dtype).__module__ == 'torch'
+    name = str(dtype).removeprefix('torch.') if is_of_torch else dtype
+    if isinstance(name, str) and name in _NAMES:
         return Element(predefined[_NAMES[name]], None)
+    numpy = None if is_of_torch else installed_numpy()
     try:
-        import numpy
-    except ImportError:
-        raise TypeError(f'{dtype!r} is neither a ucd.Type nor one of {", ".join(_NAMES)}') from None
-    return _of_dtype(numpy.dtype(dtype))
+        found = numpy and numpy.dtype(dtype)
+    except TypeError:
+        if not isinstance(dtype, str):
+            raise
+        found = None
+    if found is None:
+        import difflib
+
+        close = [] if is_of_torch else difflib.get_close_matches(str(name), _NAMES, 1, 0.5)
+        raise TypeError(f'{dtype} is not one of {", ".join(_NAMES)}' + ''.join([f'; say {known!r}' for known in close]))
+    return _of_dtype(found)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -321,29 +335,12 @@ def _of_format(text: str, itemsize: int) -> Element:
     return bytes_as_element(itemsize)
 
 
-# Letter: kind of NumPy's, bytes of '@', bytes of '=', '<' and '>'.
-_LETTERS = {
-    '?': ('b', 1, 1),
-    'b': ('i', 1, 1),
-    'B': ('u', 1, 1),
-    'h': ('i', 2, 2),
-    'H': ('u', 2, 2),
-    'i': ('i', 4, 4),
-    'I': ('u', 4, 4),
-    'l': ('i', 8, 4),
-    'L': ('u', 8, 4),
-    'q': ('i', 8, 8),
-    'Q': ('u', 8, 8),
-    'n': ('i', 8, 8),
-    'N': ('u', 8, 8),
-    'e': ('f', 2, 2),
-    'f': ('f', 4, 4),
-    'd': ('f', 8, 8),
-    'g': ('f', 16, 16),
-    'Zf': ('c', 8, 8),
-    'Zd': ('c', 16, 16),
-    'Zg': ('c', 32, 32),
+# NumPy's kind of each letter, and the native bytes of one; of complex numbers those of a half.
+_KIND_OF = {
+    **{letter: kind for kind, letters in {'b': '?', 'i': 'bhilqn', 'u': 'BHILQN', 'f': 'efdg'}.items() for letter in letters},
+    **dict.fromkeys(('Zf', 'Zd', 'Zg'), 'c'),
 }
+_BYTES = {letter: size for size, letters in {1: '?bB', 2: 'hHe', 4: 'iIf', 8: 'lLqQnNd', 16: 'g'}.items() for letter in letters}
 
 
 class _Format:
@@ -457,12 +454,12 @@ class _Format:
             return bytes_as_element(2 * count), 2
         if letter == 'w':
             return Element(of_bytes(4 * count), f'U{count}'), 4
-        if letter not in _LETTERS:
+        if letter not in _KIND_OF:
             self.at -= len(letter)
             raise self.refuse()
-        kind, native, standard = _LETTERS[letter]
-        size = native if self.order in '@^' else standard
+        kind = _KIND_OF[letter]
+        alignment = 4 if letter in 'lL' and self.order not in '@^' else _BYTES[letter[-1]]
+        size = 2 * alignment if kind == 'c' else alignment
         order = {'>': '>', '!': '>', '<': '<'}.get(self.order, _NATIVE)
         element = Element(_of_kind(kind, size, order == _NATIVE), f'{order}{kind}{size}')
-        alignment = size // 2 if kind == 'c' else size
         return _repeated(element, several), alignment

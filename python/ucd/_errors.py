@@ -64,20 +64,7 @@ class InternalError(Error, RuntimeError):
     status = 9
 
 
-_BY_STATUS: dict[int, type[Error]] = {
-    c.status: c
-    for c in (
-        InvalidArgument,
-        OutOfMemory,
-        NotSupported,
-        NotInitialized,
-        Overflow,
-        Corrupt,
-        Truncated,
-        DeviceError,
-        InternalError,
-    )
-}
+_BY_STATUS = {kind.status: kind for kind in Error.__subclasses__()}
 
 
 def of_status(status: int) -> type[Error]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ucd import _core
+from ucd import _core, _dtypes
 
 
 class ElementRun(NamedTuple):
@@ -41,23 +41,18 @@ def _placed(source: Any, type: _core.Type | None) -> tuple[int, _core.Type]:
     return source, type
 
 
-def _table(data: bytearray, columns: int, signed: bool) -> Any:
-    rows = len(data) // (8 * columns)
-    try:
-        import numpy
-    except ImportError:
-        if rows == 0:  # a memoryview cannot have an empty shape
-            return memoryview(data).cast('q' if signed else 'Q')
-        return memoryview(data).cast('q' if signed else 'Q', (rows, columns))
-    return numpy.frombuffer(data, dtype=numpy.int64 if signed else numpy.uint64).reshape(rows, columns)
+def _column(data: bytearray, format: str = 'Q') -> Any:
+    numpy = _dtypes.installed_numpy()
+    if numpy is None:
+        return memoryview(data).cast(format)  # type: ignore[call-overload]
+    return numpy.frombuffer(data, dtype={'q': numpy.int64, 'Q': numpy.uint64}[format])
 
 
-def _column(data: bytearray) -> Any:
-    try:
-        import numpy
-    except ImportError:
-        return memoryview(data).cast('Q')
-    return numpy.frombuffer(data, dtype=numpy.uint64)
+def _table(data: bytearray, columns: int, format: str) -> Any:
+    flat = _column(data, format)
+    if isinstance(flat, memoryview):  # which cannot have an empty shape
+        return memoryview(data).cast(format, (len(flat) // columns, columns)) if flat else flat  # type: ignore[call-overload]
+    return flat.reshape(-1, columns)
 
 
 def iov(source: Any, type: _core.Type | None = None, count: int = 1) -> Any:
@@ -68,7 +63,7 @@ def iov(source: Any, type: _core.Type | None = None, count: int = 1) -> Any:
     for displacements. Data is not accessed. Raises NotSupported for types of indexed_block_ref.
     """
     address, layout = _placed(source, type)
-    return _table(_core.iov(layout, address, count), 2, signed=False)
+    return _table(_core.iov(layout, address, count), 2, 'Q')
 
 
 def boxes(source: Any, type: _core.Type | None = None, count: int = 1) -> Any:
@@ -83,7 +78,7 @@ def boxes(source: Any, type: _core.Type | None = None, count: int = 1) -> Any:
     That is what descriptor lists of transfer libraries take. source, type, count and errors: as iov.
     """
     address, layout = _placed(source, type)
-    return _table(_core.boxes(layout, address, count), 5, signed=True)
+    return _table(_core.boxes(layout, address, count), 5, 'q')
 
 
 def sgl(source: Any, type: _core.Type | None = None, count: int = 1, *, expand: bool = False) -> SGL:

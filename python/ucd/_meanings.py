@@ -5,15 +5,12 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-import sys
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from ucd._core import Type
-from ucd._dtypes import Element, Fields, _in_memory, dtype_of
+from ucd._dtypes import _NATIVE, Element, Fields, _in_memory, dtype_of
 from ucd._errors import NotSupported
-
-_NATIVE = '<' if sys.byteorder == 'little' else '>'
 
 
 class Meaning(NamedTuple):

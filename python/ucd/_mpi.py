@@ -11,36 +11,19 @@ from typing import Any
 from ucd import _core, _dtypes
 from ucd._errors import NotSupported
 
+# Those whose types have the names of MPI.
+_SAME = (
+    'CHAR', 'SIGNED_CHAR', 'UNSIGNED_CHAR', 'BYTE', 'SHORT', 'UNSIGNED_SHORT', 'INT', 'UNSIGNED', 'LONG', 'UNSIGNED_LONG',
+    'LONG_LONG', 'UNSIGNED_LONG_LONG', 'FLOAT', 'DOUBLE', 'LONG_DOUBLE', 'C_BOOL', 'C_DOUBLE_COMPLEX', 'C_LONG_DOUBLE_COMPLEX',
+    'FLOAT_INT', 'DOUBLE_INT', 'LONG_INT', 'TWOINT', 'SHORT_INT', 'LONG_DOUBLE_INT',
+)  # fmt: skip
 # Predefined datatypes by mpi4py's names: the type, or the kind of one of the datatype's size.
 _PREDEFINED = {
-    'CHAR': 'CHAR',
-    'SIGNED_CHAR': 'SIGNED_CHAR',
-    'UNSIGNED_CHAR': 'UNSIGNED_CHAR',
-    'WCHAR': 'WCHAR_T',
-    'BYTE': 'BYTE',
-    'PACKED': 'BYTE',
-    'SHORT': 'SHORT',
-    'UNSIGNED_SHORT': 'UNSIGNED_SHORT',
-    'INT': 'INT',
-    'UNSIGNED': 'UNSIGNED',
-    'LONG': 'LONG',
-    'UNSIGNED_LONG': 'UNSIGNED_LONG',
-    'LONG_LONG': 'LONG_LONG',
-    'UNSIGNED_LONG_LONG': 'UNSIGNED_LONG_LONG',
-    'FLOAT': 'FLOAT',
-    'DOUBLE': 'DOUBLE',
-    'LONG_DOUBLE': 'LONG_DOUBLE',
-    'C_BOOL': 'C_BOOL',
-    'C_FLOAT_COMPLEX': 'C_COMPLEX',
-    'C_DOUBLE_COMPLEX': 'C_DOUBLE_COMPLEX',
-    'C_LONG_DOUBLE_COMPLEX': 'C_LONG_DOUBLE_COMPLEX',
-    'FLOAT_INT': 'FLOAT_INT',
-    'DOUBLE_INT': 'DOUBLE_INT',
-    'LONG_INT': 'LONG_INT',
-    'TWOINT': 'TWOINT',
-    'SHORT_INT': 'SHORT_INT',
-    'LONG_DOUBLE_INT': 'LONG_DOUBLE_INT',
+    **{name: name for name in _SAME},
     **{f'{sign}INT{bits}_T': f'{sign}INT{bits}_T' for sign in ('', 'U') for bits in (8, 16, 32, 64)},
+    'WCHAR': 'WCHAR_T',
+    'PACKED': 'BYTE',
+    'C_FLOAT_COMPLEX': 'C_COMPLEX',
     'AINT': 'INTPTR_T',
     'OFFSET': 'INT64_T',
     'COUNT': 'INT64_T',
@@ -49,10 +32,16 @@ _PREDEFINED = {
     'CXX_DOUBLE_COMPLEX': 'C_DOUBLE_COMPLEX',
     'CXX_LONG_DOUBLE_COMPLEX': 'C_LONG_DOUBLE_COMPLEX',
     'CHARACTER': 'CHAR',
-    **dict.fromkeys(('INTEGER', 'INTEGER1', 'INTEGER2', 'INTEGER4', 'INTEGER8', 'LOGICAL'), 'i'),
+    **dict.fromkeys(('INTEGER', 'INTEGER1', 'INTEGER2', 'INTEGER4', 'INTEGER8', 'LOGICAL', 'F90_INTEGER'), 'i'),
     **dict.fromkeys(('REAL', 'DOUBLE_PRECISION', 'REAL4', 'REAL8', 'F90_REAL'), 'f'),
     **dict.fromkeys(('COMPLEX', 'DOUBLE_COMPLEX', 'COMPLEX8', 'COMPLEX16', 'F90_COMPLEX'), 'c'),
-    'F90_INTEGER': 'i',
+}
+# The arguments of constructors that Type and Datatype have alike, by MPI's names of both.
+_ARGUMENTS = {
+    'CONTIGUOUS': ('count',),
+    **dict.fromkeys(('VECTOR', 'HVECTOR'), ('count', 'blocklength', 'stride')),
+    **dict.fromkeys(('INDEXED', 'HINDEXED'), ('blocklengths', 'displacements')),
+    **dict.fromkeys(('INDEXED_BLOCK', 'HINDEXED_BLOCK'), ('blocklength', 'displacements')),
 }
 
 
@@ -124,7 +113,6 @@ def _built(node: _Node, parts: list[_core.Type]) -> _core.Type:
     from mpi4py import MPI
 
     a, make = node.arguments, _core.Type
-    lengths, displacements = a.get('blocklengths'), a.get('displacements')
     order = 'F' if a.get('order') == MPI.ORDER_FORTRAN else 'C'
     match node.combiner:
         case 'NAMED':
@@ -133,22 +121,11 @@ def _built(node: _Node, parts: list[_core.Type]) -> _core.Type:
             return _known(node.combiner, node.size)
         case 'DUP' | 'RESIZED':  # the bounds come afterwards
             return parts[0]
-        case 'CONTIGUOUS':
-            return make.contiguous(a['count'], parts[0])
-        case 'VECTOR':
-            return make.vector(a['count'], a['blocklength'], a['stride'], parts[0])
-        case 'HVECTOR':
-            return make.hvector(a['count'], a['blocklength'], a['stride'], parts[0])
-        case 'INDEXED':
-            return make.indexed(lengths, displacements, parts[0])
-        case 'HINDEXED':
-            return make.hindexed(lengths, displacements, parts[0])
-        case 'INDEXED_BLOCK':
-            return make.indexed_block(a['blocklength'], displacements, parts[0])
-        case 'HINDEXED_BLOCK':
-            return make.hindexed_block(a['blocklength'], displacements, parts[0])
+        case known if known in _ARGUMENTS:
+            made: _core.Type = getattr(make, known.lower())(*[a[name] for name in _ARGUMENTS[known]], parts[0])
+            return made
         case 'STRUCT':
-            return make.struct(lengths, displacements, parts)
+            return make.struct(a['blocklengths'], a['displacements'], parts)
         case 'SUBARRAY':
             return make.subarray(a['sizes'], a['subsizes'], a['starts'], parts[0], order)
         case 'DARRAY':
@@ -196,18 +173,8 @@ def _datatype(name: str, arguments: list[Any], size: int, made: list[Any]) -> An
     match name, arguments:
         case 'contig', [count, old]:
             return made[old].Create_contiguous(count)
-        case 'vector', [count, length, stride, old]:
-            return made[old].Create_vector(count, length, stride)
-        case 'hvector', [count, length, stride, old]:
-            return made[old].Create_hvector(count, length, stride)
-        case 'indexed_block', [length, displacements, old]:
-            return made[old].Create_indexed_block(length, displacements)
-        case 'hindexed_block', [length, displacements, old]:
-            return made[old].Create_hindexed_block(length, displacements)
-        case 'indexed', [lengths, displacements, old]:
-            return made[old].Create_indexed(lengths, displacements)
-        case 'hindexed', [lengths, displacements, old]:
-            return made[old].Create_hindexed(lengths, displacements)
+        case _, [*given, old] if name.upper() in _ARGUMENTS:
+            return getattr(made[old], f'Create_{name}')(*given)
         case 'struct', [lengths, displacements, types]:
             return MPI.Datatype.Create_struct(lengths, displacements, [made[old] for old in types])
         case 'ndarray', [shape, strides, old]:
