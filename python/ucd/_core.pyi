@@ -112,11 +112,11 @@ def pack_into(
     count: int = 1,
     offset: int = 0,
     op: str | int | None = None,
+    partial: bool = False,
     hints: Hints | None = None,
     stream: Any = None,
     wait: bool = False,
     non_blocking: bool = False,
-    partial: bool = False,
 ) -> int: ...
 def unpack(
     packed: Any,
@@ -126,11 +126,11 @@ def unpack(
     count: int = 1,
     offset: int = 0,
     op: str | int | None = None,
+    partial: bool = False,
     hints: Hints | None = None,
     stream: Any = None,
     wait: bool = False,
     non_blocking: bool = False,
-    partial: bool = False,
 ) -> int: ...
 def copy(
     src: Any,
@@ -166,8 +166,8 @@ def ipack_into(
     count: int = 1,
     offset: int = 0,
     op: str | int | None = None,
-    hints: Hints | None = None,
     partial: bool = False,
+    hints: Hints | None = None,
 ) -> Request: ...
 def iunpack(
     packed: Any,
@@ -177,8 +177,8 @@ def iunpack(
     count: int = 1,
     offset: int = 0,
     op: str | int | None = None,
-    hints: Hints | None = None,
     partial: bool = False,
+    hints: Hints | None = None,
 ) -> Request: ...
 def icopy(
     src: Any,

@@ -115,14 +115,6 @@ void require_usable(const Sides &sides, ucd_info_t info, ucd_op_t op) {
     for (const auto &side : sides) require_device(side->whole.indices, info, Notices::no);
 }
 
-std::vector<char> flattened(ucd_type_t type) {
-    uintptr_t size = 0;
-    check(ucd_flatten_size(type, &size));
-    std::vector<char> bytes(size);
-    check(ucd_flatten(type, bytes.data(), size));
-    return bytes;
-}
-
 bool is_same_layout(const Typed &a, const Typed &b) {
     return a.count == b.count && (a.type == b.type || flattened(a.type) == flattened(b.type));
 }
@@ -359,10 +351,6 @@ private:
     std::atomic<std::shared_ptr<const std::vector<Sides>>> sides_;
 };
 
-Batch *make(const Kind *kind, nb::handle members, nb::handle op, nb::object hints, bool partial) {
-    return new Batch(kind, members, op, std::move(hints), partial); // nanobind takes it over
-}
-
 // Binds a batch of which all members are of one kind.
 template <const Kind &kind>
 void bind_kind(nb::class_<Batch> &batch, const char *text) {
@@ -370,7 +358,7 @@ void bind_kind(nb::class_<Batch> &batch, const char *text) {
     batch.def_static(
         kind.name,
         [](nb::handle members, nb::handle op, nb::object hints, bool partial) {
-            return make(&kind, members, op, std::move(hints), partial);
+            return new Batch(&kind, members, op, std::move(hints), partial); // nanobind's to free
         },
         arg("members"), nb::kw_only(), arg("op").none() = nb::none(),
         arg("hints").none() = nb::none(), arg("partial") = false, text);

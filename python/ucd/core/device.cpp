@@ -14,14 +14,8 @@ namespace {
 
 // Returns why a backend cannot be used. The text is empty if it can.
 std::string reason_against(const std::string &backend) {
-    int count = 0;
-    check(ucd_backend_count(&count));
-    for (int i = 0; i < count; ++i) {
-        ucd_backend_desc_t d{};
-        d.struct_size = sizeof d;
-        check(run(false, [&] { return ucd_backend_get(i, &d); }));
+    for (const ucd_backend_desc_t &d : backend_list())
         if (backend == d.name) return d.available ? "" : d.reason;
-    }
     return "libucd does not know it";
 }
 
@@ -52,6 +46,18 @@ std::string hinted(ucd_info_t info, const char *key, const char *variable) {
 }
 
 } // namespace
+
+std::vector<ucd_backend_desc_t> backend_list() {
+    int count = 0;
+    check(ucd_backend_count(&count));
+    std::vector<ucd_backend_desc_t> list(static_cast<std::size_t>(count));
+    for (int i = 0; i < count; ++i) {
+        ucd_backend_desc_t &d = list[static_cast<std::size_t>(i)];
+        d.struct_size = sizeof d;
+        check(run(false, [&] { return ucd_backend_get(i, &d); }));
+    }
+    return list;
+}
 
 void require_device(const View &array, HintOf hint, ucd_info_t info, Notices notices,
                     const char *what) {

@@ -4,6 +4,8 @@
 
 #include "core/view.h"
 
+#include <vector>
+
 namespace ucdpy {
 
 // The hint that says where an array is.
@@ -23,5 +25,8 @@ void require_device(const View &array, HintOf hint, ucd_info_t info, Notices not
 
 // Does the same for the arrays of indices that a type reads.
 void require_device(const IndexLists &indices, ucd_info_t info, Notices notices);
+
+// The backends of libucd. May initialise drivers.
+std::vector<ucd_backend_desc_t> backend_list();
 
 } // namespace ucdpy

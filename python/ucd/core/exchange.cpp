@@ -85,13 +85,6 @@ const KnownClass *known_class_of(nb::handle array) {
     return nullptr;
 }
 
-bool has_plain_values(nb::handle array, const dlpack::DataType &dtype) {
-    if (dlpack::is_integer(dtype)) return true;
-    return !is_true(PyObject_GetAttr(array.ptr(), names().requires_grad)) &&
-           !calls_true(array, names().is_neg) &&
-           !(dlpack::is_complex(dtype) && calls_true(array, names().is_conj));
-}
-
 const dlpack::Exchange *exchange_of(nb::handle array) {
     if (const KnownClass *found = known_class_of(array)) return found->exchange;
     const dlpack::Exchange *found = defined_by(array.type());
@@ -105,17 +98,16 @@ void check_producer(int rc) {
     throw nb::python_error();
 }
 
-void require_plain_values(nb::handle array, const dlpack::DataType &dtype) {
-    if (dlpack::is_integer(dtype)) return;
+const char *reason_against_values(nb::handle array, const dlpack::DataType &dtype) {
+    if (dlpack::is_integer(dtype)) return nullptr;
     if (is_true(PyObject_GetAttr(array.ptr(), names().requires_grad)) && records_gradients())
-        raise(PyExc_BufferError, "the tensor requires a gradient, which ucd does not pass on; use "
-                                 "tensor.detach() or torch.no_grad()");
+        return "the tensor requires a gradient, which ucd does not pass on; use "
+               "tensor.detach() or torch.no_grad()";
     if (calls_true(array, names().is_neg))
-        raise(PyExc_BufferError,
-              "the tensor's values are negated when they are read; use tensor.resolve_neg()");
+        return "the tensor's values are negated when they are read; use tensor.resolve_neg()";
     if (dlpack::is_complex(dtype) && calls_true(array, names().is_conj))
-        raise(PyExc_BufferError,
-              "the tensor's values are conjugated when they are read; use tensor.resolve_conj()");
+        return "the tensor's values are conjugated when they are read; use tensor.resolve_conj()";
+    return nullptr;
 }
 
 void *current_stream_of(const dlpack::Exchange &exchange, const char *backend, int device) {

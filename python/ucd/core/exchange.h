@@ -24,12 +24,9 @@ const KnownClass *known_class_of(nb::handle array);
 // Raises what the producer raised, if a function of the interface failed.
 void check_producer(int rc);
 
-// Raises BufferError if a tensor's values are not those in its memory, or if it takes part in
-// automatic differentiation: __dlpack__ asks for that, the exchange interface does not.
-void require_plain_values(nb::handle array, const dlpack::DataType &dtype);
-
-// Whether that is so without an exception. May leave one of Python.
-bool has_plain_values(nb::handle array, const dlpack::DataType &dtype);
+// Why a tensor's values are not those in its memory, or that it takes part in automatic
+// differentiation; nullptr: they are. __dlpack__ asks for that, the exchange interface does not.
+const char *reason_against_values(nb::handle array, const dlpack::DataType &dtype);
 
 // The stream in which the library of such an array works now; nullptr is the default stream.
 void *current_stream_of(const dlpack::Exchange &exchange, const char *backend, int device);

@@ -98,17 +98,17 @@ Side side_of(nb::handle pool, nb::handle index_array, int axis, nb::handle strea
 uintptr_t gather_into(nb::handle pool, nb::handle indices, nb::handle out, int axis, nb::handle op,
                       nb::handle hints, nb::handle stream, bool wait, bool non_blocking,
                       bool partial) {
-    const Options options{hints, stream, wait, non_blocking, partial};
+    const Options options{hints, stream, wait, non_blocking};
     return Call(Call::packing, side_of(pool, indices, axis, stream), {out, stream, "out"}, 0,
-                op_of(op), options)
+                op_of(op), partial, options)
         .move(options);
 }
 
 uintptr_t scatter(nb::handle packed, nb::handle pool, nb::handle indices, int axis, nb::handle op,
                   nb::handle hints, nb::handle stream, bool wait, bool non_blocking, bool partial) {
-    const Options options{hints, stream, wait, non_blocking, partial};
+    const Options options{hints, stream, wait, non_blocking};
     return Call(Call::unpacking, {packed, stream, "packed"}, side_of(pool, indices, axis, stream),
-                0, op_of(op), options)
+                0, op_of(op), partial, options)
         .move(options);
 }
 

@@ -28,30 +28,15 @@ ucd_info_t host_only() {
 } // namespace
 
 Hints::Hints(const nb::dict &values) {
+    for (auto [key, value] : values)
+        values_[full_key(nb::cast<std::string>(key))] = nb::str(value).c_str();
     check(ucd_info_create(&info_));
     try {
-        for (auto [key, value] : values)
-            check(ucd_info_set(info_, full_key(nb::cast<std::string>(key)).c_str(),
-                               nb::str(value).c_str()));
+        for (const auto &[key, value] : values_)
+            check(ucd_info_set(info_, key.c_str(), value.c_str()));
     } catch (...) {
         (void)ucd_info_free(&info_);
         throw;
-    }
-}
-
-nb::dict Hints::values() const {
-    nb::dict all;
-    for (uintptr_t n = 0;; ++n) {
-        std::string key, value;
-        uintptr_t needed = 0;
-        (void)ucd_info_get_nthkey(info_, n, nullptr, 0, &needed);
-        if (needed == 0) return all;
-        key.resize(needed);
-        check(ucd_info_get_nthkey(info_, n, key.data(), key.size(), &needed));
-        (void)ucd_info_get(info_, key.c_str(), nullptr, 0, &needed);
-        value.resize(needed);
-        check(ucd_info_get(info_, key.c_str(), value.data(), value.size(), &needed));
-        all[nb::str(key.c_str())] = nb::str(value.c_str());
     }
 }
 
@@ -97,7 +82,9 @@ Make them once and use them often. Raises InvalidArgument for a bad value and fo
 and names the nearest known one. A hint that is not true of a buffer is undefined behaviour.)")
         .def(nb::init<const nb::dict &>(), nb::arg("values"))
         .def("__repr__", [](const Hints &h) {
-            return "ucd.Hints(" + std::string(nb::repr(h.values()).c_str()) + ")";
+            nb::dict all;
+            for (const auto &[key, value] : h.values()) all[key.c_str()] = nb::str(value.c_str());
+            return "ucd.Hints(" + std::string(nb::repr(all).c_str()) + ")";
         });
 }
 

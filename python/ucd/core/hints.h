@@ -3,6 +3,9 @@
 
 #include "core/view.h"
 
+#include <map>
+#include <string>
+
 namespace ucdpy {
 
 // A set of hints of libucd.
@@ -13,9 +16,11 @@ public:
     Hints(const Hints &) = delete;
     Hints &operator=(const Hints &) = delete;
     ucd_info_t get() const noexcept { return info_; }
-    nb::dict values() const;
+    // With whole keys, in their order.
+    const std::map<std::string, std::string> &values() const noexcept { return values_; }
 
 private:
+    std::map<std::string, std::string> values_;
     ucd_info_t info_ = UCD_INFO__NULL;
 };
 

@@ -123,13 +123,10 @@ nb::list element_runs(const Type &type, uintptr_t count) {
     std::vector<ucd_element_run_t> runs(total);
     check(ucd_get_element_runs(count, type.get(), 0, runs.data(), total, &written, &total));
     nb::list list;
-    const nb::object names = nb::module_::import_("ucd._core").attr("predefined");
     for (const ucd_element_run_t &run : runs) {
-        nb::object element = nb::none();
-        for (auto [name, candidate] : nb::cast<nb::dict>(names))
-            if (nb::cast<const Type &>(candidate).get() == run.element)
-                element = nb::borrow(candidate);
-        list.append(nb::make_tuple(element, run.element_bytes, run.elements, run.offset));
+        const nb::object element = predefined_object(run.element);
+        list.append(nb::make_tuple(element.is_valid() ? element : nb::none(), run.element_bytes,
+                                   run.elements, run.offset));
     }
     return list;
 }

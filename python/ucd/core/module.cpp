@@ -28,15 +28,9 @@ nb::tuple version() {
 }
 
 nb::list backends() {
-    int count = 0;
-    check(ucd_backend_count(&count));
     nb::list list;
-    for (int i = 0; i < count; ++i) {
-        ucd_backend_desc_t d{};
-        d.struct_size = sizeof d;
-        check(run(false, [&] { return ucd_backend_get(i, &d); }));
+    for (const ucd_backend_desc_t &d : backend_list())
         list.append(nb::make_tuple(d.name, d.available != 0, d.devices, d.version, d.reason));
-    }
     return list;
 }
 

@@ -116,7 +116,7 @@ void require_same_length(const Side &typed, const Side &packed, uintptr_t offset
     raise_status(UCD_ERR__TRUNCATED, sentence.c_str());
 }
 
-Call::Call(Kind what, Side &&from, Side &&to, intptr_t skipped, ucd_op_t with,
+Call::Call(Kind what, Side &&from, Side &&to, intptr_t skipped, ucd_op_t with, bool partial,
            const Options &options)
     : kind(what), in(std::move(from)), out(std::move(to)), offset(static_cast<uintptr_t>(skipped)),
       op(with), info(info_of(options.hints, in.plain_host() && out.plain_host())) {
@@ -124,7 +124,7 @@ Call::Call(Kind what, Side &&from, Side &&to, intptr_t skipped, ucd_op_t with,
     out.view.require_writable(out.what);
     out.require_distinct(op);
     require_same_meaning(in, out);
-    if (kind != copying && !options.partial)
+    if (kind != copying && !partial)
         require_same_length(kind == packing ? in : out, kind == packing ? out : in, offset);
     const Side &smaller = kind == packing ? out : in;
     const std::optional<uintptr_t> bytes = smaller.bytes();
@@ -146,28 +146,21 @@ int Call::invoke(uintptr_t &bytes, const ucd_stream_t *stream, ucd_request_t *re
     const void *const from = in.view.data;
     void *const to = out.view.data;
     const Typed &a = in.whole, &b = out.whole;
-    if (kind == packing) {
-        if (stream)
-            return ucd_pack_stream(from, a.count, a.type, offset, to, b.count, &bytes, info, op,
-                                   *stream);
-        return request ? ucd_ipack(from, a.count, a.type, offset, to, b.count, &bytes, info, op,
-                                   request)
-                       : ucd_pack(from, a.count, a.type, offset, to, b.count, &bytes, info, op);
+    const auto call = [&](auto blocking, auto starting, auto in_stream, auto... sides) {
+        if (stream) return in_stream(sides..., &bytes, info, op, *stream);
+        if (request) return starting(sides..., &bytes, info, op, request);
+        return blocking(sides..., &bytes, info, op);
+    };
+    switch (kind) {
+    case packing:
+        return call(ucd_pack, ucd_ipack, ucd_pack_stream, from, a.count, a.type, offset, to,
+                    b.count);
+    case unpacking:
+        return call(ucd_unpack, ucd_iunpack, ucd_unpack_stream, from, a.count, to, b.count, b.type,
+                    offset);
+    case copying: break;
     }
-    if (kind == unpacking) {
-        if (stream)
-            return ucd_unpack_stream(from, a.count, to, b.count, b.type, offset, &bytes, info, op,
-                                     *stream);
-        return request ? ucd_iunpack(from, a.count, to, b.count, b.type, offset, &bytes, info, op,
-                                     request)
-                       : ucd_unpack(from, a.count, to, b.count, b.type, offset, &bytes, info, op);
-    }
-    if (stream)
-        return ucd_copy_stream(from, a.count, a.type, to, b.count, b.type, &bytes, info, op,
-                               *stream);
-    return request
-               ? ucd_icopy(from, a.count, a.type, to, b.count, b.type, &bytes, info, op, request)
-               : ucd_copy(from, a.count, a.type, to, b.count, b.type, &bytes, info, op);
+    return call(ucd_copy, ucd_icopy, ucd_copy_stream, from, a.count, a.type, to, b.count, b.type);
 }
 
 void Call::separate(nb::handle stream) {
@@ -244,98 +237,47 @@ Request *Call::start() {
 
 namespace {
 
-const nb::handle nothing(Py_None);
-
-Call packing(nb::handle src, nb::handle out, nb::handle type, intptr_t count, intptr_t offset,
-             nb::handle op, const Options &options) {
+Call packing(const Options &options, nb::handle src, nb::handle out, nb::handle type,
+             intptr_t count, intptr_t offset, nb::handle op, bool partial) {
     return {Call::packing,
             {src, type, count, options.stream, "src"},
             {out, options.stream, "out"},
             offset,
             op_of(op),
+            partial,
             options};
 }
 
-Call unpacking(nb::handle packed, nb::handle dst, nb::handle type, intptr_t count, intptr_t offset,
-               nb::handle op, const Options &options) {
+Call unpacking(const Options &options, nb::handle packed, nb::handle dst, nb::handle type,
+               intptr_t count, intptr_t offset, nb::handle op, bool partial) {
     return {Call::unpacking,
             {packed, options.stream, "packed"},
             {dst, type, count, options.stream, "dst"},
             offset,
             op_of(op),
+            partial,
             options};
 }
 
-Call copying(nb::handle src, nb::handle dst, nb::handle op, nb::handle convert,
-             const Options &options) {
-    Side from(src, nothing, 1, options.stream, "src"), to(dst, nothing, 1, options.stream, "dst");
+Call copying(const Options &options, nb::handle src, nb::handle dst, nb::handle op,
+             nb::handle convert) {
+    const nb::handle own(Py_None);
+    Side from(src, own, 1, options.stream, "src"), to(dst, own, 1, options.stream, "dst");
     const ucd_op_t with = op_of(op, convert);
     require_alike(from, to, with == UCD_OP__CONVERT || with == UCD_OP__CONVERT_SAT);
-    return {Call::copying, std::move(from), std::move(to), 0, with, options};
+    return {Call::copying, std::move(from), std::move(to), 0, with, true, options};
 }
 
-Call copying_bytes(nb::handle src, nb::handle dst, nb::handle src_type, intptr_t src_count,
-                   nb::handle dst_type, intptr_t dst_count, nb::handle op, nb::handle convert,
-                   const Options &options) {
+Call copying_bytes(const Options &options, nb::handle src, nb::handle dst, nb::handle src_type,
+                   intptr_t src_count, nb::handle dst_type, intptr_t dst_count, nb::handle op,
+                   nb::handle convert) {
     return {Call::copying,
             {src, src_type, src_count, options.stream, "src"},
             {dst, dst_type, dst_count, options.stream, "dst"},
             0,
             op_of(op, convert),
+            true,
             options};
-}
-
-uintptr_t pack_into(nb::handle src, nb::handle out, nb::handle type, intptr_t count,
-                    intptr_t offset, nb::handle op, nb::handle hints, nb::handle stream, bool wait,
-                    bool non_blocking, bool partial) {
-    const Options options{hints, stream, wait, non_blocking, partial};
-    return packing(src, out, type, count, offset, op, options).move(options);
-}
-
-uintptr_t unpack(nb::handle packed, nb::handle dst, nb::handle type, intptr_t count,
-                 intptr_t offset, nb::handle op, nb::handle hints, nb::handle stream, bool wait,
-                 bool non_blocking, bool partial) {
-    const Options options{hints, stream, wait, non_blocking, partial};
-    return unpacking(packed, dst, type, count, offset, op, options).move(options);
-}
-
-uintptr_t copy(nb::handle src, nb::handle dst, nb::handle op, nb::handle convert, nb::handle hints,
-               nb::handle stream, bool wait, bool non_blocking) {
-    const Options options{hints, stream, wait, non_blocking};
-    return copying(src, dst, op, convert, options).move(options);
-}
-
-uintptr_t copy_bytes(nb::handle src, nb::handle dst, nb::handle src_type, intptr_t src_count,
-                     nb::handle dst_type, intptr_t dst_count, nb::handle op, nb::handle convert,
-                     nb::handle hints, nb::handle stream, bool wait, bool non_blocking) {
-    const Options options{hints, stream, wait, non_blocking};
-    return copying_bytes(src, dst, src_type, src_count, dst_type, dst_count, op, convert, options)
-        .move(options);
-}
-
-Request *ipack_into(nb::handle src, nb::handle out, nb::handle type, intptr_t count,
-                    intptr_t offset, nb::handle op, nb::handle hints, bool partial) {
-    return packing(src, out, type, count, offset, op, {hints, nothing, false, false, partial})
-        .start();
-}
-
-Request *iunpack(nb::handle packed, nb::handle dst, nb::handle type, intptr_t count,
-                 intptr_t offset, nb::handle op, nb::handle hints, bool partial) {
-    return unpacking(packed, dst, type, count, offset, op, {hints, nothing, false, false, partial})
-        .start();
-}
-
-Request *icopy(nb::handle src, nb::handle dst, nb::handle op, nb::handle convert,
-               nb::handle hints) {
-    return copying(src, dst, op, convert, {hints, nothing}).start();
-}
-
-Request *icopy_bytes(nb::handle src, nb::handle dst, nb::handle src_type, intptr_t src_count,
-                     nb::handle dst_type, intptr_t dst_count, nb::handle op, nb::handle convert,
-                     nb::handle hints) {
-    return copying_bytes(src, dst, src_type, src_count, dst_type, dst_count, op, convert,
-                         {hints, nothing})
-        .start();
 }
 
 } // namespace
@@ -343,11 +285,8 @@ Request *icopy_bytes(nb::handle src, nb::handle dst, nb::handle src_type, intptr
 void bind_move(nb::module_ &m) {
     using nb::arg;
     const nb::object none = nb::none();
-    m.def("pack_into", &pack_into, arg("src").none(), arg("out").none(), nb::kw_only(),
-          arg("type").none() = none, arg("count") = 1, arg("offset") = 0, arg("op").none() = none,
-          arg("hints").none() = none, arg("stream").none() = none, arg("wait") = false,
-          arg("non_blocking") = false, arg("partial") = false,
-          R"(Packs an array into contiguous memory, and returns the bytes written.
+    bind_call(m, "pack_into", &packing,
+              R"(Packs an array into contiguous memory, and returns the bytes written.
 
 src     any array, of any shape and strides. Its elements are packed in C order, without the padding
         of structured ones.
@@ -373,23 +312,22 @@ known to be apart.
 Raises Truncated if the lengths differ, BufferError if out is read-only, ValueError if it is not
 contiguous, type leaves src's memory, or an op meets a byte of the output twice, NotSupported between
 elements of the two byte orders and between dates in different units, TypeError for objects that are
-no arrays, and ucd.Error.)");
-    m.def("unpack", &unpack, arg("packed").none(), arg("dst").none(), nb::kw_only(),
-          arg("type").none() = none, arg("count") = 1, arg("offset") = 0, arg("op").none() = none,
-          arg("hints").none() = none, arg("stream").none() = none, arg("wait") = false,
-          arg("non_blocking") = false, arg("partial") = false,
-          R"(Unpacks contiguous bytes into an array, and returns the bytes read.
+no arrays, and ucd.Error.)",
+              arg("src").none(), arg("out").none(), nb::kw_only(), arg("type").none() = none,
+              arg("count") = 1, arg("offset") = 0, arg("op").none() = none, arg("partial") = false);
+    bind_call(m, "unpack", &unpacking,
+              R"(Unpacks contiguous bytes into an array, and returns the bytes read.
 
 packed  a contiguous array of any element, of as many bytes as dst has packed.
 dst     any writable array; type and count as in pack_into. An element that its strides repeat gets
         an unspecified one of its values.
 offset  where in dst's packed stream the bytes belong.
 
-op, hints, stream, wait, non_blocking, partial, errors, and when the work is done: as pack_into.)");
-    m.def(
-        "copy", &copy, arg("src").none(), arg("dst").none(), nb::kw_only(), arg("op").none() = none,
-        arg("convert") = false, arg("hints").none() = none, arg("stream").none() = none,
-        arg("wait") = false, arg("non_blocking") = false,
+op, hints, stream, wait, non_blocking, partial, errors, and when the work is done: as pack_into.)",
+              arg("packed").none(), arg("dst").none(), nb::kw_only(), arg("type").none() = none,
+              arg("count") = 1, arg("offset") = 0, arg("op").none() = none, arg("partial") = false);
+    bind_call(
+        m, "copy", &copying,
         R"(Copies an array into another one of the same shape and dtype, with any strides, and returns the
 bytes written.
 
@@ -400,13 +338,11 @@ op       dst = dst op src; see pack_into.
 
 Arrays may be in host memory and on any devices. hints, stream, wait, non_blocking, overlap, and when
 the work is done: as pack_into. Raises ValueError if shapes differ, or dtypes without convert, byte
-order included; and what pack_into raises.)");
-    m.def(
-        "copy_bytes", &copy_bytes, arg("src").none(), arg("dst").none(), nb::kw_only(),
-        arg("src_type").none() = none, arg("src_count") = 1, arg("dst_type").none() = none,
-        arg("dst_count") = 1, arg("op").none() = none, arg("convert") = false,
-        arg("hints").none() = none, arg("stream").none() = none, arg("wait") = false,
-        arg("non_blocking") = false,
+order included; and what pack_into raises.)",
+        arg("src").none(), arg("dst").none(), nb::kw_only(), arg("op").none() = none,
+        arg("convert") = false);
+    bind_call(
+        m, "copy_bytes", &copying_bytes,
         R"(Moves the packed bytes of an array into another one of any other layout, and returns how many.
 
 Both sides are read in packed order, so shapes and dtypes need not agree; dst must have room for all of
@@ -414,24 +350,10 @@ src, else ucd.Truncated is raised and nothing moves. src_type and dst_type are l
 in pack_into. With convert=True or 'saturate', element i of dst becomes element i of src instead, as in
 copy. With an op other than 'replace', both sides must have the same sequence of elements.
 
-hints, stream, wait, non_blocking, overlap, errors, and when the work is done: as pack_into.)");
-    m.def("ipack_into", &ipack_into, arg("src").none(), arg("out").none(), nb::kw_only(),
-          arg("type").none() = none, arg("count") = 1, arg("offset") = 0, arg("op").none() = none,
-          arg("hints").none() = none, arg("partial") = false,
-          "As pack_into, but returns a Request and does not wait for "
-          "the work.\nWhat the current streams of the arrays' libraries have enqueued is waited "
-          "for first.");
-    m.def("iunpack", &iunpack, arg("packed").none(), arg("dst").none(), nb::kw_only(),
-          arg("type").none() = none, arg("count") = 1, arg("offset") = 0, arg("op").none() = none,
-          arg("hints").none() = none, arg("partial") = false,
-          "As unpack, but returns a Request: see ipack_into.");
-    m.def("icopy", &icopy, arg("src").none(), arg("dst").none(), nb::kw_only(),
-          arg("op").none() = none, arg("convert") = false, arg("hints").none() = none,
-          "As copy, but returns a Request: see ipack_into.");
-    m.def("icopy_bytes", &icopy_bytes, arg("src").none(), arg("dst").none(), nb::kw_only(),
-          arg("src_type").none() = none, arg("src_count") = 1, arg("dst_type").none() = none,
-          arg("dst_count") = 1, arg("op").none() = none, arg("convert") = false,
-          arg("hints").none() = none, "As copy_bytes, but returns a Request: see ipack_into.");
+hints, stream, wait, non_blocking, overlap, errors, and when the work is done: as pack_into.)",
+        arg("src").none(), arg("dst").none(), nb::kw_only(), arg("src_type").none() = none,
+        arg("src_count") = 1, arg("dst_type").none() = none, arg("dst_count") = 1,
+        arg("op").none() = none, arg("convert") = false);
 }
 
 } // namespace ucdpy

@@ -7,6 +7,7 @@
 #include "core/stream.h"
 
 #include <optional>
+#include <string>
 
 namespace ucdpy {
 
@@ -53,13 +54,14 @@ void require_same_length(const Side &typed, const Side &packed, uintptr_t offset
 // What a call takes beside its arrays.
 struct Options {
     nb::handle hints, stream;
-    bool wait = false, non_blocking = false, partial = false;
+    bool wait = false, non_blocking = false;
 };
 
 // A call with its arguments, checked as far as they are no matter of devices.
 struct Call {
     enum Kind { packing, unpacking, copying };
-    Call(Kind what, Side &&from, Side &&to, intptr_t skipped, ucd_op_t with,
+    // partial: whether sides of different lengths may move what both have.
+    Call(Kind what, Side &&from, Side &&to, intptr_t skipped, ucd_op_t with, bool partial,
          const Options &options);
     // Moves the data, and returns its bytes: complete on return, or in stream order.
     uintptr_t move(const Options &options);
@@ -82,6 +84,33 @@ private:
     bool quick;
     std::optional<View> copied; // memory of the source, if that was copied
 };
+
+// Binds `name`, which makes a call of its own arguments and moves, and `iname`, which starts to.
+// own: what these arguments are in Python. text: the docstring of `name`.
+template <class... Own, class... Arguments>
+void bind_call(nb::module_ &m, const char *name, Call (*make)(const Options &, Own...),
+               const char *text, const Arguments &...own) {
+    using nb::arg;
+    const nb::object none = nb::none();
+    m.def(
+        name,
+        [make](Own... given, nb::handle hints, nb::handle stream, bool wait, bool non_blocking) {
+            const Options options{hints, stream, wait, non_blocking};
+            return make(options, given...).move(options);
+        },
+        own..., arg("hints").none() = none, arg("stream").none() = none, arg("wait") = false,
+        arg("non_blocking") = false, text);
+    const std::string as_that =
+        std::string("As ") + name +
+        ", but returns a Request and does not wait for the work.\nWhat the "
+        "current streams of the arrays' libraries have enqueued is waited for "
+        "first.";
+    m.def((std::string("i") + name).c_str(),
+          [make](Own... given, nb::handle hints) {
+              return make(Options{hints, nb::handle(Py_None)}, given...).start();
+          },
+          own..., arg("hints").none() = none, as_that.c_str());
+}
 
 void bind_move(nb::module_ &m);
 

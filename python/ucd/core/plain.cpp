@@ -4,6 +4,7 @@
 #include "core/library.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstdlib>
 
@@ -28,31 +29,22 @@ struct NumpyDescr {
 };
 constexpr int writeable = 0x400;
 
-ucd_type_t element_of_number(int type_num) {
-    switch (type_num) {
-    case 0: return UCD_TYPE___BOOL;
-    case 1: return UCD_TYPE__INT8_T;
-    case 2: return UCD_TYPE__UINT8_T;
-    case 3: return UCD_TYPE__INT16_T;
-    case 4: return UCD_TYPE__UINT16_T;
-    case 5: return UCD_TYPE__INT32_T;
-    case 6: return UCD_TYPE__UINT32_T;
-    case 7: return integer_of(sizeof(long), true);
-    case 8: return integer_of(sizeof(long), false);
-    case 9: return UCD_TYPE__INT64_T;
-    case 10: return UCD_TYPE__UINT64_T;
-    case 11: return UCD_TYPE__FLOAT;
-    case 12: return UCD_TYPE__DOUBLE;
-    case 14: return UCD_TYPE__C_COMPLEX;
-    case 15: return UCD_TYPE__C_DOUBLE_COMPLEX;
-    case 23: return UCD_TYPE__FLOAT16;
-    default: return UCD_TYPE__NULL;
-    }
+// The elements of a dtype, as a View has read them.
+struct Number {
+    ucd_type_t element = UCD_TYPE__NULL;
+    intptr_t itemsize = 0;
+};
+// By NumPy's numbers of dtypes, of which the last one is that of float16.
+std::array<Number, 24> numbers;
+
+const NumpyDescr &descr_of(nb::handle array) {
+    const auto *found = reinterpret_cast<const NumpyArray *>(array.ptr());
+    return *reinterpret_cast<const NumpyDescr *>(found->descr);
 }
 
-intptr_t bytes_of_number(int type_num) {
-    constexpr int bytes[] = {1, 1, 1, 2, 2, 4, 4, sizeof(long), sizeof(long), 8, 8, 4, 8, 0, 8, 16};
-    return type_num == 23 ? 2 : bytes[type_num];
+Number *number_of(const NumpyDescr &descr) {
+    const auto at = static_cast<std::size_t>(descr.type_num);
+    return at < numbers.size() ? &numbers[at] : nullptr;
 }
 
 // Fills in what follows from shape and strides.
@@ -76,18 +68,28 @@ bool finish(Plain &plain, uintptr_t most) {
 
 bool read_numpy(nb::handle array, uintptr_t most, Plain &plain) {
     const auto *found = reinterpret_cast<const NumpyArray *>(array.ptr());
-    const auto *descr = reinterpret_cast<const NumpyDescr *>(found->descr);
-    if (found->nd > Plain::max_dims || (descr->byteorder != '=' && descr->byteorder != '|'))
+    const NumpyDescr &descr = descr_of(array);
+    if (found->nd > Plain::max_dims || (descr.byteorder != '=' && descr.byteorder != '|'))
         return false;
-    plain.element = element_of_number(descr->type_num);
-    if (plain.element == UCD_TYPE__NULL) return false;
-    plain.itemsize = bytes_of_number(descr->type_num);
+    const Number *const number = number_of(descr);
+    if (!number || number->element == UCD_TYPE__NULL) return false;
+    plain.element = number->element;
+    plain.itemsize = number->itemsize;
     plain.data = found->data;
     plain.ndim = found->nd;
     std::copy_n(found->dimensions, found->nd, plain.shape);
     std::copy_n(found->strides, found->nd, plain.strides);
     plain.is_writable = (found->flags & writeable) != 0;
     return finish(plain, most);
+}
+
+// Notes the elements of an array's dtype. False if its number is no number of one dtype.
+bool learn_number(nb::handle array) {
+    const View view(array);
+    Number *const number = number_of(descr_of(array));
+    if (!number || number->element != UCD_TYPE__NULL) return false;
+    *number = {view.element, view.itemsize};
+    return true;
 }
 
 bool agrees(nb::handle array) {
@@ -114,7 +116,7 @@ void learn_numpy() {
         const nb::object made = numpy.attr("ones")(nb::make_tuple(2, 3), kind);
         const nb::object turned = made.attr("T");
         const nb::object frozen = turned[nb::int_(1)];
-        all = all && agrees(made) && agrees(turned);
+        all = all && learn_number(made) && agrees(made) && agrees(turned);
         frozen.attr("flags").attr("writeable") = nb::bool_(false);
         all = all && agrees(frozen);
     }
@@ -137,7 +139,7 @@ bool read_tensor(nb::handle array, const KnownClass &known, uintptr_t most, Plai
     plain.is_on_host = tensor.device.type == dlpack::cpu;
     if (plain.element == UCD_TYPE__NULL) return false;
     // Of others, the general function asks.
-    if (plain.is_on_host && !has_plain_values(array, tensor.dtype)) return false;
+    if (plain.is_on_host && reason_against_values(array, tensor.dtype)) return false;
     plain.itemsize = tensor.dtype.bits / 8;
     plain.data = static_cast<char *>(tensor.data);
     if (!plain.data) return false;

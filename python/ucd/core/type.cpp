@@ -21,6 +21,14 @@ std::vector<PyObject *> predefined_objects;
 
 } // namespace
 
+std::vector<char> flattened(ucd_type_t type) {
+    uintptr_t size = 0;
+    check(ucd_flatten_size(type, &size));
+    std::vector<char> bytes(size);
+    check(ucd_flatten(type, bytes.data(), size));
+    return bytes;
+}
+
 nb::object predefined_object(ucd_type_t type) {
     const std::size_t index = reinterpret_cast<uintptr_t>(type) - 1;
     return index < predefined_objects.size() ? nb::borrow(predefined_objects[index]) : nb::object();
@@ -82,11 +90,8 @@ nb::dict advice(const Type &type, uintptr_t count, uintptr_t min_segment, uintpt
 }
 
 nb::object flatten(const Type &type) {
-    uintptr_t size = 0;
-    check(ucd_flatten_size(type.get(), &size));
-    std::vector<char> bytes(size);
-    check(ucd_flatten(type.get(), bytes.data(), size));
-    return nb::bytes(bytes.data(), size);
+    const std::vector<char> bytes = flattened(type.get());
+    return nb::bytes(bytes.data(), bytes.size());
 }
 
 Type unflatten(nb::handle source) {

@@ -54,6 +54,9 @@ Type to_type(nb::handle object);
 // The one object of a predefined type, no object for a derived one.
 nb::object predefined_object(ucd_type_t type);
 
+// The bytes of ucd_flatten.
+std::vector<char> flattened(ucd_type_t type);
+
 void bind_type(nb::module_ &m);
 void bind_type_constructors(nb::class_<Type> &type);
 void bind_type_text(nb::module_ &m, nb::class_<Type> &type);

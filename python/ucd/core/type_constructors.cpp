@@ -56,22 +56,15 @@ Type dup(nb::handle old) {
     return make(ucd_create_dup, old);
 }
 
+template <auto create>
 Type vector(intptr_t count, intptr_t blocklength, intptr_t stride, nb::handle old) {
-    return make(ucd_create_vector, old, count, blocklength, stride);
+    return make(create, old, count, blocklength, stride);
 }
 
-Type hvector(intptr_t count, intptr_t blocklength, intptr_t stride, nb::handle old) {
-    return make(ucd_create_hvector, old, count, blocklength, stride);
-}
-
+template <auto create>
 Type indexed_block(intptr_t blocklength, nb::handle displacements, nb::handle old) {
     const auto displs = integers(displacements, "displacements");
-    return make(ucd_create_indexed_block, old, length(displs), blocklength, displs.data());
-}
-
-Type hindexed_block(intptr_t blocklength, nb::handle displacements, nb::handle old) {
-    const auto displs = integers(displacements, "displacements");
-    return make(ucd_create_hindexed_block, old, length(displs), blocklength, displs.data());
+    return make(create, old, length(displs), blocklength, displs.data());
 }
 
 template <auto create>
@@ -172,15 +165,17 @@ void bind_type_constructors(nb::class_<Type> &t) {
     t.def_static("contiguous", &contiguous, arg("count"), arg("oldtype"),
                  "count elements, one extent apart.");
     t.def_static("dup", &dup, arg("oldtype"), "The same type under a new handle.");
-    t.def_static("vector", &vector, arg("count"), arg("blocklength"), arg("stride"), arg("oldtype"),
+    t.def_static("vector", &vector<ucd_create_vector>, arg("count"), arg("blocklength"),
+                 arg("stride"), arg("oldtype"),
                  "count blocks of blocklength elements; block starts are stride extents apart.");
-    t.def_static("hvector", &hvector, arg("count"), arg("blocklength"), arg("stride"),
-                 arg("oldtype"), "As vector, with the stride in bytes.");
-    t.def_static("indexed_block", &indexed_block, arg("blocklength"), arg("displacements"),
-                 arg("oldtype"),
+    t.def_static("hvector", &vector<ucd_create_hvector>, arg("count"), arg("blocklength"),
+                 arg("stride"), arg("oldtype"), "As vector, with the stride in bytes.");
+    t.def_static("indexed_block", &indexed_block<ucd_create_indexed_block>, arg("blocklength"),
+                 arg("displacements"), arg("oldtype"),
                  "Blocks of blocklength elements; block i starts at displacements[i] extents.");
-    t.def_static("hindexed_block", &hindexed_block, arg("blocklength"), arg("displacements"),
-                 arg("oldtype"), "As indexed_block, with displacements in bytes.");
+    t.def_static("hindexed_block", &indexed_block<ucd_create_hindexed_block>, arg("blocklength"),
+                 arg("displacements"), arg("oldtype"),
+                 "As indexed_block, with displacements in bytes.");
     t.def_static("indexed", &indexed<ucd_create_indexed>, arg("blocklengths"), arg("displacements"),
                  arg("oldtype"),
                  "Blocks of their own lengths; block i starts at displacements[i] extents.");

@@ -305,7 +305,8 @@ bool View::from_exchange(nb::handle array, int64_t stream) {
     dlpack::require_version(managed_->major);
     readonly = dlpack::is_readonly(*managed_);
     if (!set_tensor(managed_->tensor)) raise_strides();
-    require_plain_values(array, managed_->tensor.dtype);
+    if (const char *reason = reason_against_values(array, managed_->tensor.dtype))
+        raise(PyExc_BufferError, "%s", reason);
     exchange = found;
     if (!backend || stream == no_stream ||
         follows(backend, current_stream_of(*found, backend, device), stream))
