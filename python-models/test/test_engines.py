@@ -326,7 +326,7 @@ def test_bad_arguments():
     half = ucd_models.Redistribution({'a': (*pair, 'bfloat16')})
     bits = np.arange(2, dtype='u2')
     half.execute(None, {'a': [bits, bits]}, {'a': [np.zeros(4, 'u2')]})  # NumPy has no name for them
-    with pytest.raises(ValueError, match='elements FLOAT16; those of the routing are BFLOAT16'):
+    with pytest.raises(ValueError, match="elements FLOAT16; the target's dtype is BFLOAT16"):
         half.execute(None, {'a': [bits, bits]}, {'a': [np.zeros(4, 'f2')]})
 
 

@@ -131,7 +131,8 @@ class Relayout:
             self._parts.append(_Part(source, target, *pages, scale[0] if scale else None))
         different = [part.elements for part in self._parts if part.elements[0] != part.elements[1]]
         if different and convert is False:
-            raise ValueError(f'the source has {different[0][0].name}, the target {different[0][1].name}; convert=True converts')
+            names = [element.name for element in different[0]]
+            raise ValueError(f"the source has {names[0]}, the target {names[1]}; convert=True or convert='saturate' converts")
         self._saturate = convert == 'saturate'
         self._nbytes = sum([part.require_fit() for part in self._parts])
         self._moved = [part for part in self._parts if min(part.source_pages.count, part.target_pages.count) > 0]

@@ -274,11 +274,12 @@ class Routing:
         if shape != held.local_shape(rank):
             raise ValueError(f'{what} has shape {shape}; the distribution says {held.local_shape(rank)}')
         found = of_array[0]
+        of_side = ("source's", "target's")[side]
         if found.size != element.size:
-            raise ValueError(f'{what} has elements of {found.size} bytes; those of the routing have {element.size}')
+            raise ValueError(f'{what} has elements of {found.size} bytes; those of the {of_side} dtype have {element.size}')
         # Integers and bytes stand for any format: NumPy has no bfloat16.
         if found.name != element.name and {found.name, element.name} <= _FLOATING:
-            raise ValueError(f'{what} has elements {found.name}; those of the routing are {element.name}')
+            raise ValueError(f'{what} has elements {found.name}; the {of_side} dtype is {element.name}')
         meanings = meaning_of(interop.Element(*of_array)), meaning or self._meanings[side]
         require_same(*(meanings[::-1] if side else meanings), what)
         return Place(what, address, shape, strides, found.extent)

@@ -51,7 +51,14 @@ def test_dtypes_must_be_equal(source, target, words):
     for call in (ucd.copy, ucd.icopy):
         with pytest.raises(ValueError, match=words) as raised:
             call(src, dst)
-        assert 'convert=True' in str(raised.value) and 'copy_bytes' in str(raised.value)
+        assert all(word in str(raised.value) for word in ('convert=True', "convert='saturate'", 'copy_bytes'))
+
+
+@pytest.mark.parametrize('source, target, hinted', [('u2', 'f4', True), ('u1', 'f2', True), ('i2', 'f4', False), ('u2', 'i4', False)])
+def test_integers_that_may_be_floats_of_a_file(source, target, hinted):
+    with pytest.raises(ValueError, match='convert=True') as raised:
+        ucd.copy(np.zeros(3, source), np.zeros(3, target))
+    assert ('.view(ml_dtypes.bfloat16)' in str(raised.value)) is hinted
 
 
 def test_byte_orders_are_named():

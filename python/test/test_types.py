@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ucd
+import ucd_models
 
 # A recipe is a type and what it means: the displacement of each byte in packed order, lb and extent.
 
@@ -291,6 +292,24 @@ def test_dtypes_of_torch():
         assert ucd.Type.contiguous(3, TorchDtype(name)).flatten() == ucd.Type.contiguous(3, type).flatten()
     with pytest.raises(TypeError, match='torch.qint8 is not one of bool, bfloat16'):
         ucd.Type.contiguous(1, TorchDtype('qint8'))
+
+
+@pytest.mark.parametrize('library', ['numpy', 'torch'])
+@pytest.mark.parametrize('name, known', [('bf16', 'bfloat16'), ('fp16', 'float16'), ('fp8_e4m3', 'float8_e4m3fn')])
+def test_names_that_no_library_has(library, name, known):
+    """Every function refuses them, and says the name that was meant."""
+    ones = pytest.importorskip(library).ones(3)
+    source, target = [ucd_models.Distribution((3,), 1, ucd_models.Replicate())] * 2
+    for call in (
+        lambda: ucd.Type.contiguous(3, name),
+        lambda: ucd.cast(ones, name),
+        lambda: ucd_models.cast(ones, name, 1.0),
+        lambda: ucd_models.Redistribution({'a': (source, target, name)}),
+        lambda: ucd_models.Redistribution({'a': (source, target, 'float32')}, convert=name),
+        lambda: ucd_models.cache.Format.of_shapes(name, 'page token', [(2, 2)]),
+    ):
+        with pytest.raises(TypeError, match=f"{name} is not one of bool, .*; say '{known}'"):
+            call()
 
 
 def test_advice():

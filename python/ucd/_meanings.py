@@ -87,9 +87,12 @@ def require_same_dtype(source: Type, source_dtype: Any, name: str, target: Type,
     ours, theirs = Element(source, source_dtype), Element(target, target_dtype)
     if meaning_of(ours) == meaning_of(theirs) and (source is target or source.flatten() == target.flatten()):
         return
+    # Safetensors gives BF16 and F8 as such integers.
+    may_be_floats = ours.type.name in ('UINT8_T', 'UINT16_T') and 'FLOAT' in (theirs.type.name or '')
+    hint = '; if these integers stand for BF16 or F8, view them as that first: .view(ml_dtypes.bfloat16)' if may_be_floats else ''
     raise ValueError(
-        f'{name} has elements {text_of(ours)}, and {target_name} has {text_of(theirs)}: copy converts with convert=True; '
-        'copy_bytes moves bytes as they are'
+        f'{name} has elements {text_of(ours)}, and {target_name} has {text_of(theirs)}: copy converts with convert=True, or '
+        f"convert='saturate' where values may not fit; copy_bytes moves bytes as they are{hint}"
     )
 
 
