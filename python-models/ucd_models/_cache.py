@@ -12,7 +12,7 @@ import ucd
 from ucd import interop
 from ucd_models import _cache_overlap as overlap
 from ucd_models._cache_format import Format, Placed, tokens_of
-from ucd_models._cache_names import flatten
+from ucd_models._cache_names import flattened
 from ucd_models._cache_tensor import Dim, Tensor, element_name, part_of
 
 
@@ -38,9 +38,7 @@ class Cache:
     ) -> Cache:
         """The cache that an engine has in these tensors. Arguments and errors: as Format.of."""
         format = Format.of(tensors, axes, lists=lists, name=name, **sizes)
-        found: list[Any] = []
-        flatten(tensors, found)
-        return cls(format, found)
+        return cls(format, list(flattened(tensors)))
 
     def __repr__(self) -> str:
         return f'<ucd_models.cache.Cache of {self.format!r}>'

@@ -81,13 +81,13 @@ def leaves(nested: Any, depth: tuple[str, ...], index: tuple[int, ...] = ()) -> 
         yield from leaves(inner, depth, (*index, i))
 
 
-def flatten(nested: Any, found: list[Any]) -> None:
-    """Adds the arrays in lists of lists, in order."""
-    if not isinstance(nested, (list, tuple)):
-        found.append(nested)
-        return
-    for inner in nested:
-        flatten(inner, found)
+def flattened(nested: Any) -> Iterator[Any]:
+    """The arrays in lists of lists, in order."""
+    if isinstance(nested, (list, tuple)):
+        for inner in nested:
+            yield from flattened(inner)
+    else:
+        yield nested
 
 
 def names_of(axes: str) -> list[tuple[str, ...]]:

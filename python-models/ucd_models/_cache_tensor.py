@@ -81,15 +81,15 @@ class Tensor:
         return ' '.join(name for i, name in enumerate(names) if i == 0 or name != names[i - 1])
 
 
+# One name for each representation: LONG and INT64_T are one on this machine.
+_BY_BYTES = {ucd.predefined[name].flatten(): name for name in ELEMENTS}
+_BY_BYTES |= {ucd.predefined[name].flatten(): f'{sign}INT8_T' for name, sign in (('CHAR', ''), ('BYTE', 'U'), ('C_BOOL', 'U'))}
+
+
 def element_name(type: ucd.Type) -> str:
-    """One name for each representation: LONG and INT64_T are one on this machine."""
-    known = {
-        'CHAR': 'INT8_T', 'SIGNED_CHAR': 'INT8_T', 'UNSIGNED_CHAR': 'UINT8_T', 'BYTE': 'UINT8_T', 'C_BOOL': 'UINT8_T',
-        'SHORT': 'INT16_T', 'UNSIGNED_SHORT': 'UINT16_T', 'INT': 'INT32_T', 'UNSIGNED': 'UINT32_T',
-        'LONG': 'INT64_T', 'UNSIGNED_LONG': 'UINT64_T', 'LONG_LONG': 'INT64_T', 'UNSIGNED_LONG_LONG': 'UINT64_T',
-    }  # fmt: skip
-    name = known.get(type.name or '', type.name or '')
-    if name not in ELEMENTS:
+    """The one of ELEMENTS that has the representation of a type."""
+    name = _BY_BYTES.get(type.flatten()) if type.name else None
+    if name is None:
         raise ValueError(f'elements are {", ".join(ELEMENTS)}, not {type.name or "of several members"}')
     return name
 

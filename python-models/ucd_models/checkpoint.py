@@ -143,38 +143,33 @@ def open(path: Path | Sequence[Path], shards: Mapping[str, Distribution] | None 
     Raises ucd.Corrupt, which is a ValueError, if a file breaks a rule; NotSupported for parts that extensions
     compressed; OSError as os.open; ValueError if shards differ from the files.
     """
+    files = Files()
     if not isinstance(path, (str, os.PathLike)):
         paths = [os.fspath(each) for each in path]
         if not paths:
             raise ValueError('the list of files is empty')
-        files = Files()
+        where = os.path.dirname(paths[0])
         entries = files.sharded(paths, shards or {})
-        return Checkpoint('safetensors', os.path.dirname(paths[0]), entries, frozenset(), files.bytes)
-    if shards is not None:
+    elif shards is not None:
         raise ValueError('shards needs a list of files')
-    where = os.fspath(path)
-    if not os.path.isdir(where):
-        files = Files()
-        entries = files.by_index(where) if where.endswith('.json') else files.together(*_split(where))
-        return Checkpoint('safetensors', where, entries, frozenset(), files.bytes)
-    if os.path.exists(os.path.join(where, METADATA)):
+    elif not os.path.isdir(where := os.fspath(path)):
+        entries = files.by_index(where) if where.endswith('.json') else files.together(os.path.dirname(where), [os.path.basename(where)])
+    elif os.path.exists(os.path.join(where, METADATA)):
         directory = Directory(where)
         return Checkpoint('dcp', where, directory.entries, frozenset(directory.objects), directory.bytes)
-    files = Files()
-    names = sorted(os.listdir(where))
-    indices = [name for name in names if name.endswith(INDEX)]
-    if len(indices) > 1:
-        raise ValueError(f'{where} has several indices: {", ".join(indices)}')
-    if indices:
-        entries = files.by_index(os.path.join(where, indices[0]))
     else:
-        members = [name for name in names if name.endswith(ENDING)]
-        if not members:
-            raise ValueError(f'{where} has neither {METADATA} nor safetensors files')
-        entries = files.together(where, members)
+        entries = _in_folder(files, where)
     return Checkpoint('safetensors', where, entries, frozenset(), files.bytes)
 
 
-def _split(path: str) -> tuple[str, list[str]]:
-    folder, name = os.path.split(path)
-    return folder, [name]
+def _in_folder(files: Files, folder: str) -> dict[str, Entry]:
+    names = sorted(os.listdir(folder))
+    indices = [name for name in names if name.endswith(INDEX)]
+    if len(indices) > 1:
+        raise ValueError(f'{folder} has several indices: {", ".join(indices)}')
+    if indices:
+        return files.by_index(os.path.join(folder, indices[0]))
+    members = [name for name in names if name.endswith(ENDING)]
+    if not members:
+        raise ValueError(f'{folder} has neither {METADATA} nor safetensors files')
+    return files.together(folder, members)

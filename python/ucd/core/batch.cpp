@@ -105,14 +105,8 @@ Member member_of(const nb::tuple &entries) {
 }
 
 void require_usable(const Sides &sides, ucd_info_t info, ucd_op_t op) {
-    const Side &in = *sides[0], &out = *sides[1];
-    out.view.require_writable(out.what);
-    out.require_distinct(op);
-    require_same_meaning(in, out);
-    if (in.whole.count == 0 || out.whole.count == 0) return; // nothing moves
-    require_device(in.view, HintOf::inbuf, info, Notices::no, in.what);
-    require_device(out.view, HintOf::outbuf, info, Notices::no, out.what);
-    for (const auto &side : sides) require_device(side->whole.indices, info, Notices::no);
+    require_usable(*sides[0], *sides[1], op);
+    require_devices(*sides[0], *sides[1], info, Notices::no);
 }
 
 bool is_same_layout(const Typed &a, const Typed &b) {

@@ -97,12 +97,31 @@ bool may_meet(const Side &in, const Side &out) {
            Reached::no;
 }
 
-} // namespace
-
+// Raises NotSupported if bytes of the one mean something else in the other: numbers of the two byte
+// orders, or dates in different units. Types that are given say what bytes mean, and are believed.
 void require_same_meaning(const Side &from, const Side &to) {
     const View &a = from.view, &b = to.view;
     if (!from.own_layout || !to.own_layout || a.itemsize <= 1 || b.itemsize <= 1) return;
     if (!are_plain_numbers(a, b)) compare_elements("require_same_meaning", from, to);
+}
+
+bool move_something(const Side &from, const Side &to) {
+    return from.whole.count > 0 && to.whole.count > 0;
+}
+
+} // namespace
+
+void require_usable(const Side &from, const Side &to, ucd_op_t op) {
+    to.view.require_writable(to.what);
+    to.require_distinct(op);
+    require_same_meaning(from, to);
+}
+
+void require_devices(const Side &from, const Side &to, ucd_info_t info, Notices notices) {
+    if (!move_something(from, to)) return;
+    require_device(from.view, HintOf::inbuf, info, notices, from.what);
+    require_device(to.view, HintOf::outbuf, info, notices, to.what);
+    for (const Side *side : {&from, &to}) require_device(side->whole.indices, info, notices);
 }
 
 void require_same_length(const Side &typed, const Side &packed, uintptr_t offset) {
@@ -121,25 +140,12 @@ Call::Call(Kind what, Side &&from, Side &&to, intptr_t skipped, ucd_op_t with, b
     : kind(what), in(std::move(from)), out(std::move(to)), offset(static_cast<uintptr_t>(skipped)),
       op(with), info(info_of(options.hints, in.plain_host() && out.plain_host())) {
     if (skipped < 0) raise(PyExc_ValueError, "offset is %zd; it must be >= 0", skipped);
-    out.view.require_writable(out.what);
-    out.require_distinct(op);
-    require_same_meaning(in, out);
+    require_usable(in, out, op);
     if (kind != copying && !partial)
         require_same_length(kind == packing ? in : out, kind == packing ? out : in, offset);
     const Side &smaller = kind == packing ? out : in;
     const std::optional<uintptr_t> bytes = smaller.bytes();
     quick = bytes && *bytes < quick_bytes && in.plain_host() && out.plain_host();
-}
-
-bool Call::has_work() const {
-    return in.whole.count > 0 && out.whole.count > 0;
-}
-
-void Call::require_devices(Notices notices) const {
-    if (!has_work()) return;
-    require_device(in.view, HintOf::inbuf, info, notices, in.what);
-    require_device(out.view, HintOf::outbuf, info, notices, out.what);
-    for (const Side *side : {&in, &out}) require_device(side->whole.indices, info, notices);
 }
 
 int Call::invoke(uintptr_t &bytes, const ucd_stream_t *stream, ucd_request_t *request) const {
@@ -164,7 +170,7 @@ int Call::invoke(uintptr_t &bytes, const ucd_stream_t *stream, ucd_request_t *re
 }
 
 void Call::separate(nb::handle stream) {
-    if (!has_work() || !may_meet(in, out)) return;
+    if (!move_something(in, out) || !may_meet(in, out)) return;
     const View::Range range = in.range();
     const auto span = static_cast<uintptr_t>(range.high - range.low);
     const nb::object memory =
@@ -183,16 +189,17 @@ void Call::separate(nb::handle stream) {
 }
 
 void Call::make_capturable(const Order &order) const {
-    std::vector<Prepared> calls;
+    std::vector<Typed> types;
     for (const Side *side : {&in, &out})
-        if (side->whole.type != UCD_TYPE__NULL) calls.push_back({side->whole, op, info});
-    check(order.make_capturable(std::move(calls)));
+        if (side->whole.type != UCD_TYPE__NULL) types.push_back(side->whole);
+    check(order.make_capturable(std::move(types), op, info));
 }
 
 uintptr_t Call::move(const Options &options) {
     // Without hints, arrays of which both are in device memory are a stream's.
     const bool on_devices = in.view.backend && out.view.backend;
-    require_devices(on_devices && info == UCD_INFO__NULL ? Notices::yes : Notices::no);
+    require_devices(in, out, info,
+                    on_devices && info == UCD_INFO__NULL ? Notices::yes : Notices::no);
     separate(options.stream);
     const IndexLists &indices = (kind == unpacking ? out : in).whole.indices;
     const Order order = order_of(in.view, out.view, indices, options.stream);
@@ -216,7 +223,7 @@ uintptr_t Call::move(const Options &options) {
 }
 
 Request *Call::start() {
-    require_devices(Notices::no);
+    require_devices(in, out, info, Notices::no);
     synchronize_producers(in.view, out.view);
     for (const Side *side : {&in, &out}) synchronize_producers(side->whole.indices);
     separate(nb::none());

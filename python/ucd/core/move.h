@@ -44,9 +44,13 @@ struct Side {
     bool own_layout = true; // no type was given
 };
 
-// Raises NotSupported if bytes of the one mean something else in the other: numbers of the two byte
-// orders, or dates in different units. Types that are given say what bytes mean, and are believed.
-void require_same_meaning(const Side &from, const Side &to);
+// Raises what the arrays of a move are refused for whatever device they are on: BufferError if the
+// target is read-only, ValueError as require_distinct, NotSupported if bytes of the one side mean
+// something else in the other.
+void require_usable(const Side &from, const Side &to, ucd_op_t op);
+
+// As require_device, of both sides and their indices, if something is moved.
+void require_devices(const Side &from, const Side &to, ucd_info_t info, Notices notices);
 
 // Raises Truncated unless a packed side has as many bytes as the other side from an offset on.
 void require_same_length(const Side &typed, const Side &packed, uintptr_t offset);
@@ -70,9 +74,7 @@ struct Call {
 
 private:
     int invoke(uintptr_t &bytes, const ucd_stream_t *stream, ucd_request_t *request) const;
-    void require_devices(Notices notices) const;
     void make_capturable(const Order &order) const;
-    bool has_work() const;
     // Copies the source if it may have bytes in common with the target, and moves from there.
     void separate(nb::handle stream);
 

@@ -100,12 +100,10 @@ void Order::wait(const View &array) const {
     if (!captured) driver::wait_for(array, native.native);
 }
 
-int Order::make_capturable(std::vector<Prepared> calls) const {
-    std::vector<Typed> types;
-    for (Prepared &call : calls) {
-        const int rc = ucd_prepare(call.typed.count, call.typed.type, call.op, native, call.info);
+int Order::make_capturable(std::vector<Typed> types, ucd_op_t op, ucd_info_t info) const {
+    for (const Typed &typed : types) {
+        const int rc = ucd_prepare(typed.count, typed.type, op, native, info);
         if (rc != UCD_SUCCESS) return rc;
-        types.push_back(std::move(call.typed));
     }
     driver::keep_with_graph(native, std::move(types));
     return UCD_SUCCESS;

@@ -7,13 +7,6 @@
 
 namespace ucdpy {
 
-// What ucd_prepare is to be called for.
-struct Prepared {
-    Typed typed;
-    ucd_op_t op;
-    ucd_info_t info;
-};
-
 // What a call does about streams. If in_stream, it enqueues its work into `native` and returns;
 // otherwise it is complete on return, and what was enqueued for its arrays before is complete too.
 struct Order {
@@ -26,7 +19,7 @@ struct Order {
 
     // For a captured call: libucd wants it prepared, and its types alive as long as the graph. Both
     // is allowed during the capture. Needs the GIL. Returns a status.
-    int make_capturable(std::vector<Prepared> calls) const;
+    int make_capturable(std::vector<Typed> types, ucd_op_t op, ucd_info_t info) const;
 };
 
 // The order of a call that moves data between two arrays, with the stream= that it was given or

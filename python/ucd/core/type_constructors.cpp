@@ -48,17 +48,9 @@ int distribution_of(nb::handle object) {
     raise(PyExc_ValueError, "a distribution must be 'block', 'cyclic' or 'none'");
 }
 
-Type contiguous(intptr_t count, nb::handle old) {
-    return make(ucd_create_contig, old, count);
-}
-
-Type dup(nb::handle old) {
-    return make(ucd_create_dup, old);
-}
-
-template <auto create>
-Type vector(intptr_t count, intptr_t blocklength, intptr_t stride, nb::handle old) {
-    return make(create, old, count, blocklength, stride);
+template <auto create, class... Numbers>
+Type of_numbers(Numbers... numbers, nb::handle old) {
+    return make(create, old, numbers...);
 }
 
 template <auto create>
@@ -162,14 +154,16 @@ Type indexed_block_ref(intptr_t blocklength, nb::handle indices, intptr_t unit, 
 
 void bind_type_constructors(nb::class_<Type> &t) {
     using nb::arg;
-    t.def_static("contiguous", &contiguous, arg("count"), arg("oldtype"),
-                 "count elements, one extent apart.");
-    t.def_static("dup", &dup, arg("oldtype"), "The same type under a new handle.");
-    t.def_static("vector", &vector<ucd_create_vector>, arg("count"), arg("blocklength"),
-                 arg("stride"), arg("oldtype"),
+    t.def_static("contiguous", &of_numbers<ucd_create_contig, intptr_t>, arg("count"),
+                 arg("oldtype"), "count elements, one extent apart.");
+    t.def_static("dup", &of_numbers<ucd_create_dup>, arg("oldtype"),
+                 "The same type under a new handle.");
+    t.def_static("vector", &of_numbers<ucd_create_vector, intptr_t, intptr_t, intptr_t>,
+                 arg("count"), arg("blocklength"), arg("stride"), arg("oldtype"),
                  "count blocks of blocklength elements; block starts are stride extents apart.");
-    t.def_static("hvector", &vector<ucd_create_hvector>, arg("count"), arg("blocklength"),
-                 arg("stride"), arg("oldtype"), "As vector, with the stride in bytes.");
+    t.def_static("hvector", &of_numbers<ucd_create_hvector, intptr_t, intptr_t, intptr_t>,
+                 arg("count"), arg("blocklength"), arg("stride"), arg("oldtype"),
+                 "As vector, with the stride in bytes.");
     t.def_static("indexed_block", &indexed_block<ucd_create_indexed_block>, arg("blocklength"),
                  arg("displacements"), arg("oldtype"),
                  "Blocks of blocklength elements; block i starts at displacements[i] extents.");
