@@ -1,4 +1,4 @@
-"""What carries the messages of a redistribution."""
+"""A redistribution that is prepared, and what carries its messages."""
 
 from __future__ import annotations
 
@@ -30,6 +30,16 @@ class Engine(Protocol):
     def post(self, sends: Mapping[int, Any], receives: Mapping[int, Any]) -> list[tuple[list[int], Wait]]:
         """Starts messages to and from peers. Returns waits, each with the peers that it is for: none, if the engine does
         not tell them apart. A message that does not start fails in its wait."""
+
+
+class Execution(Protocol):
+    """A redistribution of certain arrays, which may be made as often as wanted."""
+
+    direct_peers: tuple[int, ...]
+    """The ranks with which this rank exchanges data without messages."""
+
+    def run(self) -> None:
+        """Moves what the arrays hold now: as Redistribution.execute."""
 
 
 # Memory of messages that were given up, which an engine may still read and write, and their requests.

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any
 
 from ucd_models._agreement import attempted
-from ucd_models._engine import Engine
+from ucd_models._engine import Engine, Execution
 from ucd_models._exchange import Exchange, Plan
 from ucd_models._local import Local
 from ucd_models._mpi_engine import MpiEngine
 from ucd_models._torch_engine import TorchEngine
 from ucd_models._ucx_engine import UcxEngine, UcxMessages
-
-
-class Execution(Protocol):
-    """A redistribution of certain arrays, which may be made as often as wanted."""
-
-    direct_peers: tuple[int, ...]
-    """The ranks with which this rank exchanges data without messages."""
-
-    def run(self) -> None:
-        """Moves what the arrays hold now: as Redistribution.execute."""
 
 
 def engine_of(given: Any, timeout: float | None) -> Engine:

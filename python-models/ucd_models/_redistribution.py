@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ucd_models._execution import Execution, execution_of
+from ucd_models._engine import Execution
+from ucd_models._execution import execution_of
 from ucd_models._placements import Distribution, Segment
 from ucd_models._rounds import Round, round_of
 from ucd_models._routing import WHOLE, Cut, Routing, routing

@@ -6,11 +6,12 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import ucd
 from ucd import interop
 from ucd_models._agreement import attempted
+from ucd_models._engine import Execution
 from ucd_models._kernel_moves import SMALL, Digit, KernelMove, Member, one_memory
 from ucd_models._placements import arithmetic
 from ucd_models._routing import Routing, common
@@ -93,12 +94,6 @@ def _members(
         yield Member(starts[0], starts[1], digits, scale, scales.number())
 
 
-class _Run(Protocol):
-    direct_peers: tuple[int, ...]
-
-    def run(self) -> None: ...
-
-
 class ScaledRun:
     """A redistribution with what converts before and after it."""
 
@@ -110,7 +105,7 @@ class ScaledRun:
         self.arrays: tuple[dict[str, Any], dict[str, Any]] = (dict(given[0]), dict(given[1]))
         self._moves: tuple[list[KernelMove], list[KernelMove]] = ([], [])
         self._written: list[Any] = []
-        self._move: _Run | None = None
+        self._move: Execution | None = None
         self.problem = attempted(self._prepare)
         self.direct_peers: tuple[int, ...] = ()
 
@@ -139,7 +134,7 @@ class ScaledRun:
                 self._written.append(array)
         return small
 
-    def around(self, move: _Run, in_stream: bool) -> ScaledRun:
+    def around(self, move: Execution, in_stream: bool) -> ScaledRun:
         """in_stream: whether the caller orders what follows by the stream."""
         self._move, self._in_stream = move, in_stream
         self.direct_peers = move.direct_peers

@@ -6,8 +6,9 @@ from __future__ import annotations
 import struct
 from typing import Any, NamedTuple
 
-from ucd import Corrupt, NotSupported
+from ucd import Corrupt, NotSupported, interop
 from ucd_models import _inert_pickle
+from ucd_models._checkpoint_entry import OPAQUE, element_of
 from ucd_models._checkpoint_files import OpenFile
 from ucd_models._inert_pickle import Made, Named, Persistent
 
@@ -26,30 +27,8 @@ _ENTRY = struct.Struct('<4s6H3I5H2I')
 _LOCAL = struct.Struct('<4s5H3I2H')
 _ENCRYPTED = 1
 
-# Bytes of an element, by the names that torch has for dtypes.
-DTYPES = {
-    'float64': 8,
-    'float32': 4,
-    'float16': 2,
-    'bfloat16': 2,
-    'float8_e4m3fn': 1,
-    'float8_e5m2': 1,
-    'float8_e4m3fnuz': 1,
-    'float8_e5m2fnuz': 1,
-    'float8_e8m0fnu': 1,
-    'float4_e2m1fn_x2': 1,
-    'complex64': 8,
-    'complex128': 16,
-    'int64': 8,
-    'int32': 4,
-    'int16': 2,
-    'int8': 1,
-    'uint64': 8,
-    'uint32': 4,
-    'uint16': 2,
-    'uint8': 1,
-    'bool': 1,
-}
+# Bytes of an element, by the names that torch has for dtypes: those of C are none of them.
+DTYPES = {name: element_of(name).size for name in (*interop.dtype_names, *OPAQUE) if name != 'longdouble'}
 _STORAGES = {
     'DoubleStorage': 'float64',
     'FloatStorage': 'float32',

@@ -59,7 +59,8 @@ class TorchEngine:
         work.wait(*self._timeout)
 
     def post(self, sends: Mapping[int, Any], receives: Mapping[int, Any]) -> list[tuple[list[int], Wait]]:
-        listed = [(start, peer, whole) for start, some in self._ways(sends, receives) for peer, whole in some.items()]
+        ways: Any = (self._dist.irecv, receives), (self._dist.isend, sends)
+        listed = [(start, peer, whole) for start, some in ways for peer, whole in some.items()]
         if not self.in_stream:
             return [
                 started_with(peer, functools.partial(start, whole, peer, self.group), lambda work: work.wait(*self._timeout))
@@ -71,6 +72,3 @@ class TorchEngine:
         works = self._dist.batch_isend_irecv([self._dist.P2POp(start, whole, peer, self.group) for start, peer, whole in listed])
         peers = {peer for _, peer, _ in listed}
         return [(list(peers) if len(peers) == 1 else [], work.wait) for work in works]
-
-    def _ways(self, sends: Mapping[int, Any], receives: Mapping[int, Any]) -> tuple[tuple[Any, Mapping[int, Any]], ...]:
-        return (self._dist.irecv, receives), (self._dist.isend, sends)

@@ -13,7 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ucd_models._execution import Execution, engine_of
+from ucd_models._engine import Execution
+from ucd_models._execution import engine_of
 from ucd_models._placements import Cyclic, Distribution, Placement, Replicate, Segment
 from ucd_models._redistribution import Redistribution
 

@@ -23,5 +23,7 @@ from ucd._meanings import Meaning as Meaning, meaning_of as meaning_of, require_
 element_of_dtype = _dtypes.element_of
 type_of_dtype = _dtypes.of
 type_of_bytes = _dtypes.of_bytes
+dtype_names = tuple(_dtypes._NAMES)
+"""The names that type_of_dtype takes without NumPy."""
 
 __all__ = sorted(name for name in globals() if not name.startswith('_'))
