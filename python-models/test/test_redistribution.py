@@ -76,7 +76,7 @@ def test_long_cycles():
     huge = [ucd_models.Distribution((10**15 + 1,), ranks, ucd_models.Cyclic(0, block)) for ranks, block in ((63, 5), (127, 7))]
     routing = ucd_models.routing(*huge, 'uint8')
     assert sum(route.nbytes for route in routing.sends(62)) == huge[0].local_shape(62)[0]
-    assert sum(len(route._fan((0, 1)).runs[0]) for route in routing.sends(62)) < 127 * 13
+    assert sum(len(route._fan.runs[0]) for route in routing.sends(62)) < 127 * 13
 
 
 def fused(heads, kv_heads, width, groups=0):
@@ -242,7 +242,7 @@ def test_fans_are_the_routes():
                 found = [(p, fan.part(k, 1).runs) for fan in others for k, p in enumerate(fan.places)]
                 found += [(rank, kept.runs)] if kept else []
                 routes = routing.receives(rank) if side else routing.sends(rank)
-                assert sorted(found) == sorted([((r.target, r.source)[side], r._fan((0, 1)).runs) for r in routes])
+                assert sorted(found) == sorted([((r.target, r.source)[side], r._fan.runs) for r in routes])
     rows, columns = [ucd_models.Distribution((8192, 4096), 64, ucd_models.Shard(dim)) for dim in (0, 1)]
     move = ucd_models.Redistribution({f'{k}': (rows, columns, 'float32') for k in range(20)})
     for made in move.rounds(5):

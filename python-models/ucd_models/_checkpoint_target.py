@@ -13,7 +13,7 @@ from ucd_models import _routes
 from ucd_models._checkpoint_entry import OPAQUE, Entry, element_of, whole
 from ucd_models._checkpoint_sections import Run, named
 from ucd_models._placements import Distribution
-from ucd_models._routing import WHOLE, Routing, routing
+from ucd_models._routing import Routing, routing
 
 
 class Target:
@@ -59,7 +59,7 @@ class Target:
         held = self.routing.target
         if self.entry.source is not None:
             for route in self.routing.receives(self.rank):
-                yield route._places[0], [named(runs) for runs in self.routing.runs(*route._places, WHOLE)]
+                yield route._places[0], [named(runs) for runs in self.routing.runs(*route._places)]
             return
         if not self.elements:
             return

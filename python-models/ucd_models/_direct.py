@@ -13,8 +13,9 @@ import ucd
 from ucd import interop
 from ucd.ipc import PeerMemory, exported
 from ucd_models._engine import Engine
+from ucd_models._fans import Fan
 from ucd_models._launches import Moves
-from ucd_models._routing import WHOLE, Cut, Route, Routing
+from ucd_models._routing import Routing
 from ucd_models._untrusted import json_of
 
 # Routes are cut into pieces of about so many bytes. Pieces that cross the link lie between those that stay on the
@@ -121,29 +122,30 @@ class Direct:
             self._add_moves(self._opened_arrays)
             self._moves.prepare()
 
-    def _routes(self, side: int) -> Iterable[tuple[str, Route, int]]:
-        """This rank's routes: those that it sends (side 0) or receives (1), with the other rank."""
-        me = self._engine.rank
+    def _routes(self, side: int) -> Iterable[tuple[str, Fan]]:
+        """This rank's routes, each as a fan of one whose place is the other rank: those that it sends (side 0) or receives
+        (1)."""
         for name, of_array in self._routings.items():
-            for route in of_array.receives(me) if side else of_array.sends(me):
-                yield name, route, route.source if side else route.target
+            fans, kept = of_array.fans(side, self._engine.rank)
+            for fan in (*fans, kept) if kept else fans:
+                yield from [(name, fan.part(k, 1)) for k in range(fan.number)]
 
-    def _made(self) -> Iterable[tuple[str, Route, int]]:
+    def _made(self) -> Iterable[tuple[str, Fan]]:
         """The routes whose data this rank moves itself, if the other rank is reached."""
         for side in (0, 1):
-            for name, route, peer in self._routes(side):
-                if peer != self._engine.rank and _accessed(self._routings[name]) != side:
-                    yield name, route, peer
+            for name, route in self._routes(side):
+                if route.place != self._engine.rank and _accessed(self._routings[name]) != side:
+                    yield name, route
 
     def _all_peers(self) -> list[int]:
-        return sorted({peer for side in (0, 1) for _, _, peer in self._routes(side)} - {self._engine.rank})
+        return sorted({route.place for side in (0, 1) for _, route in self._routes(side)} - {self._engine.rank})
 
     def _offer(self) -> bytes:
         """What this rank lets others access."""
         arrays: dict[str, Any] = {}
         for side in (0, 1):
-            for name, _, peer in self._routes(side):
-                if peer == self._engine.rank or name in arrays or _accessed(self._routings[name]) != side:
+            for name, route in self._routes(side):
+                if route.place == self._engine.rank or name in arrays or _accessed(self._routings[name]) != side:
                     continue
                 handle = None
                 with contextlib.suppress(Exception):  # then there are messages
@@ -156,43 +158,46 @@ class Direct:
         if peer not in offers or not offers[peer].machine or offers[peer].machine != machine():
             return None
         found: dict[str, tuple[PeerMemory, tuple[int, ...]]] = {}
-        for name, route, other in self._made():
-            if other != peer:
+        for name, route in self._made():
+            if route.place != peer:
                 continue
-            side = _accessed(self._routings[name])
+            of_array = self._routings[name]
+            side = _accessed(of_array)
             try:
                 if name not in found:
-                    offered = offers[peer].array(name, len(self._routings[name].source.shape))
+                    offered = offers[peer].array(name, len(of_array.source.shape))
                     if offered is None:
                         return None
                     found[name] = PeerMemory(offered[0], self._device), offered[1]
                 memory, strides = found[name]
-                interop.packed_size(memory, route._type(side, strides, WHOLE))  # raises if the type leaves the memory
+                interop.packed_size(memory, of_array.type_of(route, side, strides))  # raises if the type leaves the memory
             except Exception:  # the others wait for an answer
                 return None
         return found
 
     def _add_moves(self, opened: Mapping[int, Mapping[str, tuple[PeerMemory, tuple[int, ...]]]]) -> None:
         """Adds the moves: those of peers between those that stay on this rank."""
-        crossing = [(*piece, peer) for name, route, peer in self._made() if peer in opened for piece in _pieces(name, route)]
-        staying = [
-            (*piece, self._engine.rank)
-            for name, route, peer in self._routes(0)
-            if peer == self._engine.rank
-            for piece in _pieces(name, route)
-        ]
+        me = self._engine.rank
+        crossing = [(name, piece) for name, route in self._made() if route.place in opened for piece in self._pieces(name, route)]
+        staying = [(name, piece) for name, route in self._routes(0) if route.place == me for piece in self._pieces(name, route)]
         order = [((k + 0.5) / len(some), piece) for some in (crossing, staying) for k, piece in enumerate(some)]
-        for _, (name, route, cut, peer) in sorted(order, key=lambda placed: placed[0]):
+        for _, (name, piece) in sorted(order, key=lambda placed: placed[0]):
             of_array = self._routings[name]
             ends = []
             for side in (0, 1):
-                if peer != self._engine.rank and _accessed(of_array) == side:
-                    memory, strides = opened[peer][name]
+                if piece.place != me and _accessed(of_array) == side:
+                    memory, strides = opened[piece.place][name]
                 else:
                     memory, strides = self._arrays[side][name], self._strides[side, name]
-                ends.append((memory, route._type(side, strides, cut)))
+                ends.append((memory, of_array.type_of(piece, side, strides)))
             (a, send), (b, receive) = ends
             self._moves.add(of_array.converts, 'copy', a, b, send, 1, receive, 1)
+
+    def _pieces(self, name: str, route: Fan) -> list[Fan]:
+        of_array = self._routings[name]
+        longest = max(of_array.source.largest_shape, default=1)
+        parts = max(1, min(-(-route.elements * of_array.wire_element.size // PIECE), longest))
+        return [piece for k in range(parts) for piece in of_array.cut([route], self._engine.rank, (k, parts))]
 
     def run(self) -> None:
         if not self._engine.in_stream and self._like is not None:
@@ -200,11 +205,3 @@ class Direct:
         self._engine.barrier()
         self._moves.run(self._engine.in_stream, non_blocking=True)
         self._engine.barrier()
-
-
-def _pieces(name: str, route: Route) -> list[tuple[str, Route, Cut]]:
-    of_array = route._routing
-    parts = max(1, min(-(-route.elements * of_array.wire_element.size // PIECE), max(of_array.source.largest_shape, default=1)))
-    if parts == 1:
-        return [(name, route, WHOLE)]
-    return [(name, route, (k, parts)) for k in range(parts) if route._elements((k, parts))]

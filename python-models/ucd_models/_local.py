@@ -12,7 +12,7 @@ from ucd_models._exchange import Plan, require_known
 from ucd_models._launches import Moves
 from ucd_models._overlap import Place, require_apart
 from ucd_models._placements import Distribution
-from ucd_models._routing import WHOLE, Routing, routing
+from ucd_models._routing import Routing, routing
 
 
 def _copies(
@@ -35,7 +35,7 @@ def _copies(
                 what = f'{names[side]}[{k}]'
                 if what not in places[side]:
                     places[side][what] = of_array.place_of(arrays[side][k], side, rank, what, meaning)
-                ends.append((arrays[side][k], route._type(side, places[side][what].strides, WHOLE)))
+                ends.append((arrays[side][k], route._type(side, places[side][what].strides)))
             (a, send), (b, receive) = ends
             moves = by_memory.setdefault((ucd.memory(a), ucd.memory(b)), Moves(saturate, (hints, hints)))
             moves.add(of_array.converts, 'copy', a, b, send, 1, receive, 1)

@@ -190,8 +190,7 @@ def _most_bytes(r: Routing, cut: Cut) -> int:
     """What a rank sends to others and receives from others of an array, or of a part of it, at most."""
     if max(r.source.size, r.target.size) <= _COUNTED_RANKS:
         needs = [
-            sum([route._elements(cut) for route in r.sends(rank) if route.target != rank])
-            + sum([route._elements(cut) for route in r.receives(rank) if route.source != rank])
+            sum([fan.number * fan.elements for side in (0, 1) for fan in r.cut(r.fans(side, rank)[0], rank, cut)])
             for rank in {*r.source.ranks, *r.target.ranks}
         ]
         return max(needs, default=0) * r.wire_element.size

@@ -66,9 +66,13 @@ class Route:
         return f'<ucd_models.Route {self.source} -> {self.target}, {self.nbytes} bytes>'
 
     @property
+    def _fan(self) -> Fan:
+        return Fan(0, 0, 1, tuple(self._routing.runs(self._from, self._to)), 0, (0, 0))
+
+    @property
     def elements(self) -> int:
         """How many elements there are."""
-        return self._elements(WHOLE)
+        return self._fan.elements
 
     @property
     def nbytes(self) -> int:
@@ -78,26 +82,20 @@ class Route:
     def send_type(self, strides: tuple[int, ...] | None = None) -> ucd.Type:
         """What is sent, in the local array of the source, whose strides are given in bytes. None:
         the array is C-contiguous."""
-        return self._type(0, strides, WHOLE)
+        return self._type(0, strides)
 
     def receive_type(self, strides: tuple[int, ...] | None = None) -> ucd.Type:
         """Where it goes, in the local array of the target. If the routing converts, elements are the target's."""
-        return self._type(1, strides, WHOLE)
+        return self._type(1, strides)
 
-    def _fan(self, cut: Cut) -> Fan:
-        return Fan(0, 0, 1, tuple(self._routing.runs(self._from, self._to, cut)), 0, (0, 0))
-
-    def _elements(self, cut: Cut) -> int:
-        return self._fan(cut).elements
-
-    def _type(self, side: int, strides: tuple[int, ...] | None, cut: Cut) -> ucd.Type:
+    def _type(self, side: int, strides: tuple[int, ...] | None) -> ucd.Type:
         routing = self._routing
         if strides is None:
             held, element = ((routing.source, routing.element), (routing.target, routing.target_element))[side]
             strides = c_strides(held.local_shape((self.source, self.target)[side]), element.extent)
         if len(strides) != len(routing.source.shape):
             raise ValueError(f'{len(strides)} strides for {len(routing.source.shape)} dimensions')
-        return routing.type_of(self._fan(cut), side, strides)
+        return routing.type_of(self._fan, side, strides)
 
 
 def c_strides(shape: Sequence[int], itemsize: int) -> tuple[int, ...]:
@@ -174,15 +172,10 @@ class Routing:
             self._of_rank[key] = tuple([Route(self, other, at) if side else Route(self, at, other) for other in others])
         return self._of_rank[key]
 
-    def runs(self, source: int, target: int, cut: Cut = WHOLE) -> list[Runs]:
+    def runs(self, source: int, target: int) -> list[Runs]:
         """For each dimension, what a place of the source's mesh sends to one of the target's."""
         ours, theirs = self.source.roles.parts(source), self.target.roles.parts(target)
-        found = [common(n, a, p, b, q) for (n, a, b), p, q in zip(self._dims, ours, theirs)]
-        if cut != WHOLE:
-            # Each pair of ranks begins with another part, so that the short ones are not all in the same.
-            number, parts = cut
-            found[self._cut_axis] = _routes.part(found[self._cut_axis], (number + source + target) % parts, parts)
-        return found
+        return [common(n, a, p, b, q) for (n, a, b), p, q in zip(self._dims, ours, theirs)]
 
     def fans(self, side: int, rank: int) -> tuple[tuple[Fan, ...], Fan | None]:
         """The routes from a rank of the source (side 0), or to one of the target, in few entries, whose places are
