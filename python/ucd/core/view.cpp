@@ -97,17 +97,36 @@ View::View(nb::handle array, int64_t stream, const char *what) : object(nb::borr
     }
 }
 
-void View::require_sound() const {
+void View::require_sound() {
     if (itemsize < 0 || std::any_of(shape, shape + ndim, [](intptr_t n) { return n < 0; }))
         raise(PyExc_ValueError, "the array's shape or the size of its elements is negative");
-    if (itemsize == 0 || size() == 0) return;
+    if (!find_bounds()) raise(PyExc_OverflowError, "the array's shape and strides do not fit");
+    if (itemsize == 0 || size_ == 0) return;
     if (!data) raise(PyExc_BufferError, "the array has elements, but their address is 0");
-    const Range r = range();
     const auto at = reinterpret_cast<uintptr_t>(data);
     uintptr_t end = 0;
-    if (at < -static_cast<uintptr_t>(r.low) ||
-        __builtin_add_overflow(at, static_cast<uintptr_t>(r.high), &end))
+    if (at < -static_cast<uintptr_t>(range_.low) ||
+        __builtin_add_overflow(at, static_cast<uintptr_t>(range_.high), &end))
         raise(PyExc_OverflowError, "the array's elements are beyond the end of memory");
+}
+
+bool View::find_bounds() {
+    if (std::find(shape, shape + ndim, 0) != shape + ndim) {
+        size_ = 0;
+        return true;
+    }
+    intptr_t expected = itemsize; // the stride without gaps
+    for (int k = ndim; k-- > 0;) {
+        intptr_t reach = 0;
+        if (__builtin_mul_overflow(shape[k] - 1, strides[k], &reach) ||
+            __builtin_mul_overflow(size_, shape[k], &size_))
+            return false;
+        intptr_t &end = reach < 0 ? range_.low : range_.high;
+        if (__builtin_add_overflow(end, reach, &end)) return false;
+        if (shape[k] > 1 && strides[k] != expected) is_contiguous_ = false;
+        if (__builtin_mul_overflow(expected, shape[k], &expected)) is_contiguous_ = false;
+    }
+    return !__builtin_add_overflow(range_.high, itemsize, &range_.high);
 }
 
 void View::read(nb::handle array, int64_t stream, const char *what) {
@@ -140,7 +159,8 @@ View::View(View &&other) noexcept
       backend(other.backend), device(other.device), plain_host(other.plain_host),
       exchange(other.exchange), object(std::move(other.object)), buffer_(other.buffer_),
       has_buffer_(other.has_buffer_), managed_(other.managed_), managed_0_(other.managed_0_),
-      owner_(std::move(other.owner_)), reading_(std::move(other.reading_)),
+      owner_(std::move(other.owner_)), reading_(std::move(other.reading_)), size_(other.size_),
+      is_contiguous_(other.is_contiguous_), range_(other.range_),
       shape_list_(std::move(other.shape_list_)), strides_list_(std::move(other.strides_list_)) {
     other.has_buffer_ = false;
     other.managed_ = nullptr;
@@ -226,8 +246,6 @@ void View::set_shape(std::vector<intptr_t> shape_list) {
     shape_list_ = std::move(shape_list);
     shape = shape_list_.data();
     ndim = static_cast<int>(shape_list_.size());
-    for (const intptr_t n : shape_list_)
-        if (n < 0) raise(PyExc_ValueError, "the array's shape has a negative entry");
 }
 
 void View::set_lists(std::vector<intptr_t> shape_list, nb::handle strides_or_none) {
@@ -334,7 +352,8 @@ bool View::set_tensor(const dlpack::Tensor &tensor) {
     data = static_cast<char *>(tensor.data);
     uintptr_t at = 0;
     // Tensors without memory: those of a tracer, or on no device.
-    if (!data && size() > 0) raise(PyExc_BufferError, "%s", no_memory);
+    const bool has_elements = std::find(shape, shape + ndim, 0) == shape + ndim;
+    if (!data && has_elements) raise(PyExc_BufferError, "%s", no_memory);
     if (data && __builtin_add_overflow(reinterpret_cast<uintptr_t>(data), tensor.byte_offset, &at))
         raise(PyExc_OverflowError, "the tensor's elements are beyond the end of memory");
     if (data) data = reinterpret_cast<char *>(at);
@@ -362,48 +381,6 @@ nb::tuple extents(const intptr_t *numbers, int n) {
     nb::list list;
     for (int k = 0; k < n; ++k) list.append(numbers[k]);
     return nb::tuple(list);
-}
-
-intptr_t View::size() const {
-    intptr_t n = 1;
-    bool fits = true;
-    for (int k = 0; k < ndim; ++k) {
-        if (shape[k] == 0) return 0;
-        fits = fits && !__builtin_mul_overflow(n, shape[k], &n);
-    }
-    if (!fits) raise(PyExc_OverflowError, "the array has more elements than fit");
-    return n;
-}
-
-bool View::contiguous() const {
-    intptr_t expected = itemsize;
-    for (int k = ndim; k-- > 0;) {
-        if (shape[k] == 0) return true;
-        if (shape[k] == 1) continue;
-        if (strides[k] != expected) {
-            // A later dimension of 0 entries makes any strides contiguous.
-            for (int j = k; j-- > 0;)
-                if (shape[j] == 0) return true;
-            return false;
-        }
-        if (__builtin_mul_overflow(expected, shape[k], &expected)) return false;
-    }
-    return true;
-}
-
-View::Range View::range() const {
-    Range r;
-    bool fits = true;
-    for (int k = 0; k < ndim; ++k) {
-        if (shape[k] == 0) return Range();
-        intptr_t reach = 0;
-        fits = fits && !__builtin_mul_overflow(shape[k] - 1, strides[k], &reach);
-        intptr_t &end = reach < 0 ? r.low : r.high;
-        fits = fits && !__builtin_add_overflow(end, reach, &end);
-    }
-    fits = fits && !__builtin_add_overflow(r.high, itemsize, &r.high);
-    if (!fits) raise(PyExc_OverflowError, "the array's range of bytes does not fit");
-    return r;
 }
 
 void View::require_writable(const char *what) const {

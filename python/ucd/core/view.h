@@ -41,15 +41,15 @@ public:
     // What was handed in.
     nb::object object;
 
-    // Number of elements; OverflowError if it does not fit.
-    intptr_t size() const;
+    // Number of elements.
+    intptr_t size() const { return size_; }
     // Elements follow each other without gaps, the last index fastest.
-    bool contiguous() const;
+    bool contiguous() const { return is_contiguous_; }
     // The range of bytes that elements lie in, relative to data: 0 and 0 if there are none.
     struct Range {
         intptr_t low = 0, high = 0;
     };
-    Range range() const;
+    Range range() const { return range_; }
 
     // What keeps `element` alive: a Type, or None for predefined ones.
     nb::object element_owner() const {
@@ -73,8 +73,10 @@ public:
 private:
     void read(nb::handle array, int64_t stream, const char *what);
     bool from_buffer(nb::handle array);
+    // Finds size and range. False if a number does not fit.
+    bool find_bounds();
     // Raises unless bytes from data on can be what shape and strides say.
-    void require_sound() const;
+    void require_sound();
     void from_interface(nb::handle array, nb::handle interface, bool on_device);
     bool from_exchange(nb::handle array, int64_t stream);
     void from_dlpack(nb::handle array, int64_t stream);
@@ -92,6 +94,9 @@ private:
     dlpack::Managed *managed_0_ = nullptr; // of DLPack before version 1
     nb::object owner_;                     // a capsule or an interface's dict
     Element reading_;                      // of `element`
+    intptr_t size_ = 1;
+    bool is_contiguous_ = true;
+    Range range_;
     std::vector<intptr_t> shape_list_, strides_list_;
     intptr_t line_[2] = {}; // shape and stride of one dimension
 };
