@@ -53,27 +53,27 @@ class _ScaleAt(NamedTuple):
 _NO_SCALE = _ScaleAt(0, 1.0, (), 1, 0, 0, -1, 0, 0)
 
 
-class KernelPart:
-    """What moves from one cache to another, by the kernels."""
+class Part(NamedTuple):
+    """What moves from one cache to another."""
 
-    def __init__(self, source: End, target: End, scale: Any, like: Any) -> None:
-        """like: an array in the memory that all are in."""
-        self.source, self.target = source, target
-        self._scale = scale
-        self._like = like
-        elements = source.cache.format.type, target.cache.format.type
-        if scale is not None:
-            require_scalable(*elements)
-        self._scaled_side = 0 if elements[0].name in SMALL else 1
+    ends: tuple[End, End]
+    scale: Any
 
-    def members(self) -> Iterator[Member]:
-        ends = self.source, self.target
-        on_device = ucd.memory(self._like) != 'host'
-        tables = [end.pages.for_kernels(self._like, on_device) for end in ends]
+    @property
+    def elements(self) -> tuple[ucd.Type, ucd.Type]:
+        source, target = self.ends
+        return source.cache.format.type, target.cache.format.type
+
+    def members(self, like: Any) -> Iterator[Member]:
+        """For the kernels. like: an array in the memory that all are in."""
+        ends = self.ends
+        if self.scale is not None:
+            require_scalable(*self.elements)
+        on_device = ucd.memory(like) != 'host'
+        tables = [end.pages.for_kernels(like, on_device) for end in ends]
         addresses = [list(map(interop.address, end.cache.arrays)) for end in ends]
-        for end in ends[1:]:
-            for array in end.cache.arrays:
-                interop.placed(array, True)  # raises if it is read-only
+        for array in ends[1].cache.arrays:
+            interop.placed(array, True)  # raises if it is read-only
         for piece in pieces(ends[0].cache.format, ends[1].cache.format):
             tensors = piece.source, piece.target
             tokens = [end.tokens(tensor.size('token')) for end, tensor in zip(ends, tensors)]
@@ -117,14 +117,14 @@ class KernelPart:
         return digits
 
     def _scale_at(self, piece: Piece) -> _ScaleAt:
-        if self._scale is None:
+        if self.scale is None:
             return _NO_SCALE
-        if isinstance(self._scale, (int, float)):
-            return _NO_SCALE._replace(number=float(self._scale))
-        if isinstance(self._scale, Cache):
-            return self._in_pages(self._scale, piece)
-        address, shape, strides, type, _ = interop.placed(self._scale)
-        format = self.source.cache.format
+        if isinstance(self.scale, (int, float)):
+            return _NO_SCALE._replace(number=float(self.scale))
+        if isinstance(self.scale, Cache):
+            return self._in_pages(self.scale, piece)
+        address, shape, strides, type, _ = interop.placed(self.scale)
+        format = self.ends[0].cache.format
         sizes = format.sizes['layer'], format.sizes['kv'], format.sizes['head']
         if type.name != 'FLOAT' or len(shape) not in (2, 3) or shape[:2] != sizes[:2] or shape[2:] not in ((), (1,), sizes[2:]):
             raise ValueError(f'scales are float32, layers x {sizes[1]} or layers x {sizes[1]} x heads, not {type.name} of {shape}')
@@ -134,18 +134,18 @@ class KernelPart:
 
     def _in_pages(self, scales: Cache, piece: Piece) -> _ScaleAt:
         """Scales in pages of the side that has floats of 8 bits."""
-        side = self._scaled_side
-        pages = (self.source, self.target)[side].cache.format.pages
+        side = 0 if self.elements[0].name in SMALL else 1
+        values = self.ends[side].cache.format
         if scales.tokens is not None:
             raise ValueError('tokens of a cache of scales are chosen by the values, so it is given without a selection')
-        if scales.format.pages < pages:
-            raise ValueError(f'a cache of scales with {scales.format.pages} pages for values with {pages}')
-        of_values = (self.source, self.target)[side].cache.format.sizes_of(piece.layer)
+        if scales.format.pages < values.pages:
+            raise ValueError(f'a cache of scales with {scales.format.pages} pages for values with {values.pages}')
+        of_values = values.sizes_of(piece.layer)
         sizes = scales.format.sizes_of(piece.layer)
         tensor = (piece.source, piece.target)[side]
         if (
             scales.format.element != 'FLOAT'
-            or scales.format.sizes['layer'] != self.source.cache.format.sizes['layer']
+            or scales.format.sizes['layer'] != values.sizes['layer']
             or sizes['kv'] not in (1, of_values['kv'])
             or sizes['head'] not in (1, of_values['head'])
             or of_values['dim'] % sizes['dim']

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Generator, Iterable, Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import ucd
 from ucd_models import _cache_overlap as overlap
 from ucd_models._cache import Cache, Pages, pieces, require_equal_axes
 from ucd_models._cache_factors import Side, inside
-from ucd_models._cache_format import Format
-from ucd_models._cache_kernels import End, KernelPart, temporary
+from ucd_models._cache_kernels import End, Part, temporary
 from ucd_models._cache_tensor import Tensor
-from ucd_models._kernel_moves import SMALL, KernelMove, one_memory
+from ucd_models._kernel_moves import SMALL, KernelMove, Member, one_memory
 from ucd_models._untrusted import key_of
 
 
@@ -47,59 +46,45 @@ class Done:
         yield
 
 
-class _Part(NamedTuple):
-    """What moves from one cache to another."""
+def _is_plain(part: Part) -> bool:
+    """Whether whole pages are moved, and no scale is used."""
+    return part.scale is None and all([end.cache.tokens is None for end in part.ends])
 
-    source: Cache
-    target: Cache
-    source_pages: Pages
-    target_pages: Pages
-    scale: Any
 
-    @property
-    def elements(self) -> tuple[ucd.Type, ucd.Type]:
-        return self.source.format.type, self.target.format.type
+def _require_fit(part: Part) -> int:
+    """The bytes that are moved. Raises ValueError unless both sides have as many tokens."""
+    a, b = [end.cache.format for end in part.ends]
+    require_equal_axes(a, b)
+    nbytes = 0
+    for layer in range(a.sizes['layer']):
+        pages = [end.cache.format.sizes_of(layer)['token'] for end in part.ends]
+        tokens = [len(end.tokens(page)) for end, page in zip(part.ends, pages)]
+        if tokens[0] != tokens[1]:
+            said = ' for '.join([f'{end.pages.count} pages of {page} tokens' for end, page in zip(part.ends, pages)])
+            chosen = any([end.cache.tokens is not None for end in part.ends])
+            raise ValueError(said + (f': {tokens[0]} tokens for {tokens[1]}' if chosen else ''))
+        sizes = a.sizes_of(layer)
+        nbytes += tokens[0] * sizes['kv'] * sizes['head'] * sizes['dim'] * b.type.size
+    return nbytes
 
-    @property
-    def ends(self) -> tuple[End, End]:
-        return End(self.source, self.source_pages), End(self.target, self.target_pages)
 
-    def is_plain(self) -> bool:
-        """Whether whole pages are moved, and no scale is used."""
-        return self.scale is None and self.source.tokens is None and self.target.tokens is None
-
-    def require_fit(self) -> int:
-        """The bytes that are moved. Raises ValueError unless both sides have as many tokens."""
-        a, b = self.source.format, self.target.format
-        require_equal_axes(a, b)
-        nbytes = 0
-        for layer in range(a.sizes['layer']):
-            tokens = [len(end.tokens(end.cache.format.sizes_of(layer)['token'])) for end in self.ends]
-            if tokens[0] != tokens[1]:
-                said = [f'{end.pages.count} pages of {end.cache.format.sizes_of(layer)["token"]} tokens' for end in self.ends]
-                chosen = [n for n, cache in zip(tokens, (self.source, self.target)) if cache.tokens is not None]
-                raise ValueError(f'{said[0]} for {said[1]}' + (f': {tokens[0]} tokens for {tokens[1]}' if chosen else ''))
-            sizes = a.sizes_of(layer)
-            nbytes += tokens[0] * sizes['kv'] * sizes['head'] * sizes['dim'] * b.type.size
-        return nbytes
-
-    def members(self, entries: dict[Any, ucd.Type]) -> Iterator[tuple[Any, ...]]:
-        """For a batch of ucd."""
-        a, b = self.source.format, self.target.format
-        orders: dict[tuple[bytes, bytes], Any] = {}
-        for piece in pieces(a, b):
-            key = piece.source.layout, piece.target.layout
-            if key not in orders:
-                orders[key] = inside(piece.source, piece.target, (a.type.size, b.type.size))
-            order = orders[key]
-            yield (
-                self.source.arrays[piece.source.address],
-                self.target.arrays[piece.target.address],
-                _type(order.source, piece.source, self.source_pages, a.type, entries),
-                1,
-                _type(order.target, piece.target, self.target_pages, b.type, entries),
-                1,
-            )
+def _members(part: Part, entries: dict[Any, ucd.Type]) -> Iterator[tuple[Any, ...]]:
+    """For a batch of ucd."""
+    (source, target), (element, target_element) = part.ends, part.elements
+    orders: dict[tuple[bytes, bytes], Any] = {}
+    for piece in pieces(source.cache.format, target.cache.format):
+        key = piece.source.layout, piece.target.layout
+        if key not in orders:
+            orders[key] = inside(piece.source, piece.target, (element.size, target_element.size))
+        order = orders[key]
+        yield (
+            source.cache.arrays[piece.source.address],
+            target.cache.arrays[piece.target.address],
+            _type(order.source, piece.source, source.pages, element, entries),
+            1,
+            _type(order.target, piece.target, target.pages, target_element, entries),
+            1,
+        )
 
 
 class Relayout:
@@ -125,58 +110,55 @@ class Relayout:
         Several are for several sources or targets: of each rank, its heads.
 
         convert, holes and hints, and what is raised: as relayout."""
-        self._parts: list[_Part] = []
+        self._parts: list[Part] = []
         for source, target, source_pages, target_pages, *scale in parts:
-            pages = Pages(source_pages, 'source_pages'), Pages(target_pages, 'target_pages')
-            self._parts.append(_Part(source, target, *pages, scale[0] if scale else None))
+            ends = End(source, Pages(source_pages, 'source_pages')), End(target, Pages(target_pages, 'target_pages'))
+            self._parts.append(Part(ends, scale[0] if scale else None))
         different = [part.elements for part in self._parts if part.elements[0] != part.elements[1]]
         if different and convert is False:
             names = [element.name for element in different[0]]
             raise ValueError(f"the source has {names[0]}, the target {names[1]}; convert=True or convert='saturate' converts")
         self._saturate = convert == 'saturate'
-        self._nbytes = sum([part.require_fit() for part in self._parts])
-        self._moved = [part for part in self._parts if min(part.source_pages.count, part.target_pages.count) > 0]
+        self._nbytes = sum([_require_fit(part) for part in self._parts])
+        self._moved = [part for part in self._parts if all([end.pages.count for end in part.ends])]
         self._kernels: list[list[KernelMove]] = []
         self._staged: list[list[KernelMove]] = []
         self._batch: ucd.Batch | None = None
-        if not holes and all([part.is_plain() for part in self._moved]):
+        if not holes and all([_is_plain(part) for part in self._moved]):
             op = None if not different else 'convert_sat' if self._saturate else 'convert'
             entries: dict[Any, ucd.Type] = {}
-            members = [member for part in self._moved for member in part.members(entries)]
+            members = [member for part in self._moved for member in _members(part, entries)]
             self._batch = ucd.Batch.copy(members, op=op, hints=hints)
         else:
-            self._kernels = self._by_kernels([part.ends for part in self._moved], [part.scale for part in self._moved])
-        places = [[cache._places(k) for k, cache in enumerate(side)] for side in zip(*[p[:2] for p in self._moved])] or [[], []]
+            self._kernels = self._by_kernels(self._moved)
+        places = [[part.ends[side].cache._places(k) for k, part in enumerate(self._moved)] for side in (0, 1)]
         try:
             self._clashes = overlap.clashes(*[list(itertools.chain.from_iterable(side)) for side in places])
             self._is_one_memory = False
         except ValueError:  # no list of pages can tell
             self._is_one_memory = True
         self._in_place = [
-            p.source.format == p.target.format and places[0][k] == places[1][k] and p.source.tokens == p.target.tokens
-            for k, p in enumerate(self._moved)
+            a.cache.format == b.cache.format and places[0][k] == places[1][k] and a.cache.tokens == b.cache.tokens
+            for k, (a, b) in enumerate([part.ends for part in self._moved])
         ]
         if self._is_one_memory or any([not (s.on_host and t.on_host) for s, t in map(self._tables, self._clashes)]):
             self._stage()
 
     def _tables(self, clash: overlap.Clash) -> tuple[Pages, Pages]:
-        return self._moved[clash.source].source_pages, self._moved[clash.target].target_pages
+        return self._moved[clash.source].ends[0].pages, self._moved[clash.target].ends[1].pages
 
-    def _by_kernels(self, ends: list[tuple[End, End]], scales: list[Any]) -> list[list[KernelMove]]:
-        """A launch for each pair of elements. scales: of each part."""
-        arrays = [array for pair in ends for end in pair for array in end.cache.arrays]
+    def _by_kernels(self, parts: list[Part]) -> list[list[KernelMove]]:
+        """A launch for each pair of elements."""
+        arrays = [array for part in parts for end in part.ends for array in end.cache.arrays]
         if not arrays:
             return []
-        like = one_memory([*arrays, *[array for scale in scales for array in scale_arrays(scale)]])
-        by_elements: dict[tuple[str, str], list[KernelPart]] = {}
-        for scale, (source, target) in zip(scales, ends):
-            made = KernelPart(source, target, scale, like)
-            by_elements.setdefault((source.cache.format.element, target.cache.format.element), []).append(made)
-        moves = []
-        for some in by_elements.values():
-            elements = some[0].source.cache.format.type, some[0].target.cache.format.type
-            moves.append(KernelMove(*elements, self._saturate, [m for part in some for m in part.members()], like))
-        return [moves]
+        like = one_memory([*arrays, *[array for part in parts for array in scale_arrays(part.scale)]])
+        by_elements: dict[tuple[str, str], tuple[Part, list[Member]]] = {}
+        for part in parts:
+            source, target = part.ends
+            _, members = by_elements.setdefault((source.cache.format.element, target.cache.format.element), (part, []))
+            members += part.members(like)
+        return [[KernelMove(*part.elements, self._saturate, members, like) for part, members in by_elements.values()]]
 
     def _stage(self) -> None:
         """Prepares the move through a temporary copy of the source, with pages in the order of its tables."""
@@ -185,21 +167,21 @@ class Relayout:
         # Scales in pages of the source are used at once, those of the target with the target.
         at_once = [isinstance(part.scale, Cache) and part.elements[0].name in SMALL for part in self._moved]
         copies = [temporary(*part.ends[0], part.elements[now].name or '') for part, now in zip(self._moved, at_once)]
-        first, second = [[part.scale if now is is_first else None for part, now in zip(self._moved, at_once)] for is_first in (True, False)]
-        self._staged = self._by_kernels([(part.ends[0], copy) for part, copy in zip(self._moved, copies)], first)
-        self._staged += self._by_kernels([(copy, part.ends[1]) for part, copy in zip(self._moved, copies)], second)
+        staged = list(zip(self._moved, copies, at_once))
+        self._staged = self._by_kernels([Part((p.ends[0], copy), p.scale if now else None) for p, copy, now in staged])
+        self._staged += self._by_kernels([Part((copy, p.ends[1]), None if now else p.scale) for p, copy, now in staged])
 
     def _steps(self) -> list[list[KernelMove]]:
         """What is to be run now; none: the batch."""
         has_holes = False
         for part in self._moved:
-            for pages, cache in ((part.source_pages, part.source), (part.target_pages, part.target)):
-                has_holes |= pages.check(cache.format.pages)
+            for end in part.ends:
+                has_holes |= end.pages.check(end.cache.format.pages)
         if self._is_one_memory or not self._are_apart():
             self._stage()
             return self._staged
         if has_holes and not self._kernels:
-            self._kernels = self._by_kernels([part.ends for part in self._moved], [part.scale for part in self._moved])
+            self._kernels = self._by_kernels(self._moved)
         return self._kernels if has_holes or self._batch is None else []
 
     def _are_apart(self) -> bool:
@@ -218,8 +200,8 @@ class Relayout:
         if not steps and self._batch is not None:
             return self._batch.run(stream=stream)
         for part in self._moved:
-            for pages in (part.source_pages, part.target_pages):
-                pages.renew(stream)
+            for end in part.ends:
+                end.pages.renew(stream)
         for moves in steps:
             for move in moves:
                 move.run(stream)
@@ -231,7 +213,7 @@ class Relayout:
             return self._batch.start()
         self.run()
         for part in self._moved[:1]:
-            ucd.interop.synchronize(part.target.arrays[0])
+            ucd.interop.synchronize(part.ends[1].cache.arrays[0])
         return Done(self._nbytes)
 
 
