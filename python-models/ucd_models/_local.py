@@ -16,33 +16,29 @@ from ucd_models._routing import Routing, routing
 
 
 def _copies(
-    of_arrays: Iterable[tuple[Routing, tuple[Sequence[Any], Sequence[Any]], tuple[str, str]]],
-    saturate: bool = False,
-    hints: ucd.Hints | None = None,
-    meaning: Meaning | None = None,
-) -> list[Moves]:
-    """The copies of all routes, prepared. of_arrays: for each array, what the ranks of both sides have, and what that is called.
-    meaning: as Routing.place_of."""
-    by_memory: dict[tuple[str, str], Moves] = {}
-    places: tuple[dict[str, Place], dict[str, Place]] = ({}, {})
+    of_arrays: Iterable[tuple[Routing, tuple[Sequence[Any], Sequence[Any]], tuple[str, str]]], meaning: Meaning | None = None
+) -> list[tuple[bool, Any, Any, ucd.Type, ucd.Type]]:
+    """The copies of all routes: whether one converts, both arrays, and their types. of_arrays: for each array, what the ranks of
+    both sides have, and what that is called. meaning: as Routing.place_of."""
+    copies = []
+    places: tuple[dict[tuple[str, int], Place], dict[tuple[str, int], Place]] = ({}, {})
     for of_array, arrays, names in of_arrays:
         for given, held, what in zip(arrays, (of_array.source, of_array.target), names):
             if len(given) != held.size:
                 raise ValueError(f'{what} has {len(given)} arrays for {held.size} ranks')
         for route in of_array.routes:
-            ends = []
-            for side, (k, rank) in enumerate(zip(route._places, (route.source, route.target))):
-                what = f'{names[side]}[{k}]'
-                if what not in places[side]:
-                    places[side][what] = of_array.place_of(arrays[side][k], side, rank, what, meaning)
-                ends.append((arrays[side][k], route._type(side, places[side][what].strides)))
-            (a, send), (b, receive) = ends
-            moves = by_memory.setdefault((ucd.memory(a), ucd.memory(b)), Moves(saturate, (hints, hints)))
-            moves.add(of_array.converts, 'copy', a, b, send, 1, receive, 1)
+            at = route._places
+            types = []
+            for side in (0, 1):
+                key = names[side], at[side]
+                if key not in places[side]:
+                    rank, what = (route.source, route.target)[side], f'{names[side]}[{at[side]}]'
+                    places[side][key] = of_array.place_of(arrays[side][at[side]], side, rank, what, meaning)
+                types.append(route._type(side, places[side][key].strides))
+            copies.append((of_array.converts, arrays[0][at[0]], arrays[1][at[1]], types[0], types[1]))
+    # All types are made first: an array of a wrong shape leaves the others as they were.
     require_apart(places[1].values(), places[0].values())
-    for moves in by_memory.values():
-        moves.prepare()
-    return list(by_memory.values())
+    return copies
 
 
 class Local:
@@ -56,10 +52,15 @@ class Local:
             (of_array, (sources[name], targets[name]), (f'sources[{name!r}]', f'targets[{name!r}]'))
             for name, of_array in plan.routings.items()
         ]
-        self._moves = _copies(of_arrays, plan.saturate)
+        self._moves: dict[tuple[str, str], Moves] = {}
+        for converts, a, b, send, receive in _copies(of_arrays):
+            moves = self._moves.setdefault((ucd.memory(a), ucd.memory(b)), Moves(plan.saturate))
+            moves.add(converts, 'copy', a, b, send, 1, receive, 1)
+        for moves in self._moves.values():
+            moves.prepare()
 
     def run(self) -> None:
-        for moves in self._moves:
+        for moves in self._moves.values():
             moves.run(True)
 
 
@@ -85,6 +86,6 @@ def redistribute(
     of_array = routing(source, target, element.type)
     if out is None:
         out = [interop.new_like(arrays[0], target.local_shape(rank)) for rank in target.ranks]
-    for moves in _copies([(of_array, (arrays, out), ('arrays', 'out'))], hints=hints, meaning=meaning_of(element)):
-        moves.run(False)
+    for _, a, b, send, receive in _copies([(of_array, (arrays, out), ('arrays', 'out'))], meaning_of(element)):
+        ucd.copy_bytes(a, b, src_type=send, dst_type=receive, hints=hints, wait=True)
     return out

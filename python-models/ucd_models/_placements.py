@@ -375,19 +375,20 @@ class Roles(NamedTuple):
 
     def parts(self, at: int) -> tuple[int, ...]:
         """What a place in the mesh has of each dimension of the array."""
-        return tuple([_number(at, axes) for axes in self.axes])
+        found = []
+        for axes in self.axes:
+            number = 0
+            for stride, ranks in axes:
+                number = number * ranks + at // stride % ranks
+            found.append(number)
+        return tuple(found)
 
     def replica(self, at: int) -> int:
         """The number of a place among those that have the same."""
-        return _number(at, self.replicated)
-
-
-def _number(at: int, axes: Iterable[tuple[int, int]]) -> int:
-    """The number of a place along some dimensions of the mesh, of which the last one's counts fastest."""
-    number = 0
-    for stride, ranks in axes:
-        number = number * ranks + at // stride % ranks
-    return number
+        number = 0
+        for stride, ranks in self.replicated:
+            number = number * ranks + at // stride % ranks
+        return number
 
 
 @functools.lru_cache(maxsize=256)

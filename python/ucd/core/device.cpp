@@ -47,6 +47,15 @@ std::string hinted(ucd_info_t info, const char *key, const char *variable) {
 
 } // namespace
 
+std::string memory_of(const View &array) {
+    const Typed whole = typed(array);
+    char name[32];
+    uintptr_t needed;
+    check(ucd_get_memory(array.data, whole.count, whole.type, UCD_INFO__NULL, name, sizeof name,
+                         &needed));
+    return name;
+}
+
 std::vector<ucd_backend_desc_t> backend_list() {
     int count = 0;
     check(ucd_backend_count(&count));

@@ -4,6 +4,7 @@
 
 #include "core/view.h"
 
+#include <string>
 #include <vector>
 
 namespace ucdpy {
@@ -25,6 +26,9 @@ void require_device(const View &array, HintOf hint, ucd_info_t info, Notices not
 
 // Does the same for the arrays of indices that a type reads.
 void require_device(const IndexLists &indices, ucd_info_t info, Notices notices);
+
+// The memory that an array is in, as libucd names it: "host" or "cuda:0".
+std::string memory_of(const View &array);
 
 // The backends of libucd. May initialise drivers.
 std::vector<ucd_backend_desc_t> backend_list();

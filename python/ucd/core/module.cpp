@@ -37,12 +37,7 @@ nb::list backends() {
 std::string memory(nb::handle array) {
     const View view(array);
     require_device(view, HintOf::none, UCD_INFO__NULL, Notices::no, "array");
-    const Typed whole = typed(view);
-    char name[32];
-    uintptr_t needed;
-    check(ucd_get_memory(view.data, whole.count, whole.type, UCD_INFO__NULL, name, sizeof name,
-                         &needed));
-    return name;
+    return memory_of(view);
 }
 
 uintptr_t address(nb::handle array) {

@@ -1,11 +1,11 @@
 #include "core/stream.h"
 
+#include "core/device.h"
 #include "core/driver.h"
 #include "core/exchange.h"
 #include "core/library.h"
 
 #include <algorithm>
-#include <cstring>
 
 namespace ucdpy {
 
@@ -110,13 +110,7 @@ int Order::make_capturable(std::vector<Typed> types, ucd_op_t op, ucd_info_t inf
 }
 
 bool devices_reach(const View &array) {
-    if (array.backend) return true;
-    char memory[32];
-    uintptr_t needed;
-    const Typed whole = typed(array);
-    check(ucd_get_memory(array.data, whole.count, whole.type, UCD_INFO__NULL, memory, sizeof memory,
-                         &needed));
-    return std::strcmp(memory, "host") != 0;
+    return array.backend || memory_of(array) != "host";
 }
 
 bool devices_reach(const IndexLists &indices) {

@@ -128,10 +128,7 @@ Type resized(nb::handle old, intptr_t lb, intptr_t extent) {
 
 Type from_view(nb::handle array) {
     const View view(array);
-    ucd_type_t made = UCD_TYPE__NULL;
-    check(ucd_create_ndarray(view.ndim, view.shape, view.strides, view.element, UCD_INFO__NULL,
-                             &made));
-    return Type::own(made);
+    return Type(shared_type(view.ndim, view.shape, view.strides, view.element));
 }
 
 Type indexed_block_ref(intptr_t blocklength, nb::handle indices, intptr_t unit, intptr_t lb,
