@@ -1,12 +1,23 @@
-// HIP 6's names over the headers of HIP 5, as far as the backend uses them.
+// HIP 6's names over the headers of HIP 5.2 (Debian 12) and 5.7 (Debian 13, Ubuntu 24.04), as far as
+// the backend uses them.
 #pragma once
 #pragma GCC system_header // for include_next
 
+#include_next <hip/hip_version.h>
+// HIP 5.7 has both names of the field, and some of what HIP 6 has.
+#define UCD_HIP_5_HAS_MORE (HIP_VERSION >= 50700000)
+
+#if UCD_HIP_5_HAS_MORE
+#define memoryType memoryType_5
+#define hipMemoryTypeManaged hipMemoryTypeManaged_5
+#else
 #define memoryType type
+#endif
 #define hipMemoryTypeHost hipMemoryTypeHost_5
 #define hipMemoryTypeDevice hipMemoryTypeDevice_5
 #include_next <hip/hip_runtime_api.h>
 #undef memoryType
+#undef hipMemoryTypeManaged
 #undef hipMemoryTypeHost
 #undef hipMemoryTypeDevice
 
@@ -23,6 +34,7 @@ inline constexpr auto hipMemoryTypeHost = static_cast<hipMemoryType>(1);
 inline constexpr auto hipMemoryTypeDevice = static_cast<hipMemoryType>(2);
 inline constexpr auto hipMemoryTypeManaged = static_cast<hipMemoryType>(3);
 
+#if !UCD_HIP_5_HAS_MORE
 struct hipUserObject;
 using hipUserObject_t = hipUserObject *;
 enum { hipUserObjectNoDestructorSync = 1, hipGraphUserObjectMove = 1 };
@@ -34,3 +46,4 @@ hipError_t hipGraphRetainUserObject(hipGraph_t graph, hipUserObject_t object, un
                                     unsigned flags);
 hipError_t hipStreamGetDevice(hipStream_t stream, hipDevice_t *device);
 }
+#endif
