@@ -6,6 +6,7 @@
 #include "support/moves/calls.hpp"
 #include "support/moves/move_list.hpp"
 #include "support/moves/reducing.hpp"
+#include "support/random/random_layouts.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -61,25 +62,6 @@ void check_any_copy(Case &one, const Subject &source, const Subject &target) {
 
 RecipePtr bytes_of(std::size_t size) {
     return contig(static_cast<std::intptr_t>(size), leaf(UCD_TYPE__BYTE));
-}
-
-// The same elements in the same order elsewhere: each element is placed by itself, at increasing or
-// shuffled positions, in a type that shares nothing with the original's shape.
-RecipePtr same_elements_elsewhere(Rng &rng, const TypeMap &map) {
-    const std::size_t elements = map.entries.size();
-    std::vector<std::size_t> order(elements);
-    for (std::size_t i = 0; i < elements; ++i) order[i] = i;
-    if (rng.chance(50)) rng.shuffle(order);
-    Ints displs(elements);
-    std::intptr_t cursor = rng.between(-100, 100);
-    for (const std::size_t i : order) {
-        displs[i] = cursor;
-        cursor += static_cast<std::intptr_t>(map.entries[i].type->extent);
-        if (rng.chance(40)) cursor += rng.between(0, 9);
-    }
-    std::vector<RecipePtr> types;
-    for (const Entry &entry : map.entries) types.push_back(leaf(entry.type->handle));
-    return structure(Ints(elements, 1), displs, types);
 }
 
 void check_reducing_copy(Case &one, ucd_op_t op, const ReducedSubject &source,

@@ -2,47 +2,18 @@
 #include "support/catch.hpp"
 
 #include "support/moves/device_converting.hpp"
+#include "support/random/random_layouts.hpp"
 
 #include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <list>
-#include <numeric>
 #include <vector>
 
 namespace device_convert_test {
 
 using namespace ucdtest;
 using namespace ucdtest::recipes;
-
-namespace {
-
-// An array of `total` elements in a few dimensions, in any order of memory.
-RecipePtr any_strides(Rng &rng, std::intptr_t total, ucd_type_t type) {
-    Ints shape;
-    for (std::intptr_t rest = total; rest > 1;) {
-        std::intptr_t n = rest;
-        for (int tries = 0; tries < 4; ++tries)
-            if (const std::intptr_t d = rng.between(2, rest); rest % d == 0) n = d;
-        shape.push_back(n);
-        rest /= n;
-    }
-    if (shape.empty()) shape.push_back(1);
-    std::vector<std::size_t> order(shape.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    if (rng.chance(50)) rng.shuffle(order);
-    Ints strides(shape.size());
-    const auto bytes = static_cast<std::intptr_t>(predefined(type).size);
-    std::intptr_t stride = bytes;
-    for (const std::size_t d : order) {
-        strides[d] = rng.chance(10) ? -stride : stride;
-        stride *= shape[d];
-        if (rng.chance(30)) stride += bytes * rng.between(1, 3);
-    }
-    return ndarray(shape, strides, leaf(type));
-}
-
-} // namespace
 
 TEST_CASE("conversions between any two layouts in any two memories") {
     DeviceSession session;
@@ -64,7 +35,9 @@ TEST_CASE("conversions between arrays of other shapes and orders") {
         const auto types = converted_types(rng.chance(10));
         const auto array = [&](const char *role) {
             const ucd_type_t type = types[rng.below(types.size())];
-            return with_elements(make_subject(one, any_strides(rng, total, type), 1, role));
+            const auto bytes = static_cast<std::intptr_t>(predefined(type).size);
+            return with_elements(
+                make_subject(one, random_strides(rng, total, leaf(type), bytes), 1, role));
         };
         const ConvertedPair pair{array("source"), array("target")};
         check_device_conversion(one, pair, random_memory(rng), random_memory(rng));
@@ -110,9 +83,11 @@ private:
     }
     Subject array(Case &one, ucd_type_t type, const char *role) const {
         Rng &rng = one.rng();
-        return make_subject(
-            one, rng.chance(30) ? contig(total_, leaf(type)) : any_strides(rng, total_, type), 1,
-            role);
+        const auto bytes = static_cast<std::intptr_t>(predefined(type).size);
+        return make_subject(one,
+                            rng.chance(30) ? contig(total_, leaf(type))
+                                           : random_strides(rng, total_, leaf(type), bytes),
+                            1, role);
     }
     std::intptr_t total_;
     ConvertedPair pair_;

@@ -4,9 +4,9 @@
 
 #include "support/moves/batch_moves.hpp"
 #include "support/moves/strided_move.hpp"
+#include "support/random/random_layouts.hpp"
 
-#include <algorithm>
-#include <numeric>
+#include <iterator>
 #include <utility>
 
 namespace device_copy_test {
@@ -32,37 +32,6 @@ void check_copy(Case &one, const ReducedSubject &source, const ReducedSubject &t
 Memory near_memory(Rng &rng) {
     constexpr Memory near[] = {device0, device0, device0, device1, pinned, managed};
     return near[rng.below(std::size(near))];
-}
-
-// `total` elements as an array of a few dimensions, in any order of memory, upwards and downwards,
-// with and without gaps.
-RecipePtr random_strides(Rng &rng, std::intptr_t total, const RecipePtr &element,
-                         std::intptr_t bytes) {
-    Ints shape;
-    for (std::intptr_t rest = total; rest > 1;) {
-        std::intptr_t n = rest;
-        for (int tries = 0; tries < 4; ++tries)
-            if (const std::intptr_t d = rng.between(2, rest); rest % d == 0) n = d;
-        shape.push_back(n);
-        rest /= n;
-    }
-    if (shape.empty()) shape.push_back(1);
-    rng.shuffle(shape);
-    std::vector<std::size_t> order(shape.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    if (rng.chance(50))
-        rng.shuffle(order);
-    else
-        std::reverse(order.begin(), order.end()); // as in C
-    Ints strides(shape.size());
-    std::intptr_t stride = bytes;
-    for (const std::size_t d : order) {
-        strides[d] = rng.chance(20) ? -stride : stride;
-        stride *= shape[d];
-        if (rng.chance(40)) stride += bytes * rng.between(1, 3);
-        if (rng.chance(5)) stride += 1;
-    }
-    return ndarray(shape, strides, element);
 }
 
 } // namespace

@@ -4,6 +4,7 @@
 #include "support/keys.hpp"
 #include "support/moves/move_now.hpp"
 #include "support/moves/strided_move.hpp"
+#include "support/random/random_layouts.hpp"
 
 #include <utility>
 
@@ -38,20 +39,6 @@ void check_moves(Case &one, ucd_op_t op, const ReducedSubject &what, Memory a, M
         check_device_pack(move);
         check_device_unpack(move);
     }
-}
-
-// The same elements in the same order, each at a place of its own.
-RecipePtr same_elements_elsewhere(Rng &rng, const TypeMap &map) {
-    Ints displs;
-    std::vector<RecipePtr> types;
-    std::intptr_t cursor = rng.between(-100, 100);
-    for (const Entry &entry : map.entries) {
-        displs.push_back(cursor);
-        types.push_back(leaf(entry.type->handle));
-        cursor += static_cast<std::intptr_t>(entry.type->extent);
-        if (rng.chance(40)) cursor += rng.between(0, 9);
-    }
-    return structure(Ints(types.size(), 1), displs, types);
 }
 
 // Rows of bytes in planes, one behind the other or not.
@@ -109,7 +96,7 @@ TEST_CASE("copies between every two memories") {
                     rng.chance(20) && op == UCD_OP__REPLACE
                         ? contig(static_cast<std::intptr_t>(source.subject.map->size),
                                  leaf(UCD_TYPE__BYTE))
-                        : same_elements_elsewhere(rng, *source.subject.map);
+                        : same_elements_elsewhere(rng, *source.subject.map, true);
                 const ReducedSubject target =
                     with_elements(make_subject(one, other, source.subject.count, "target"));
                 DeviceBuffer in(rng, source.subject.range, a), out(rng, target.subject.range, b);

@@ -39,33 +39,6 @@ TEST_CASE("a batch is one launch for each device, whatever its members", "[bulk]
     moves.check("many forms");
 }
 
-TEST_CASE("a small batch is a launch and nothing else") {
-    DeviceSession session;
-    Vectors few(20);
-    few.pack_and_check("a few");
-    forget_counts();
-    few.pack_and_check("a few again");
-    CHECK(mock::counts.launches == 1);
-    CHECK(mock::counts.copies == 0);
-    CHECK(mock::counts.allocations == 0);
-}
-
-TEST_CASE("members on the host and on both devices") {
-    DeviceSession session;
-    Vectors a(200), b(200, device1, pinned), c(50, pageable, managed);
-    MoveList descs;
-    for (Vectors *v : {&a, &b, &c}) {
-        v->moves.set_up_pack();
-        const auto packs = v->moves.packs();
-        descs.insert(descs.end(), packs.begin(), packs.end());
-    }
-    a.one.rng().shuffle(descs);
-    forget_counts();
-    REQUIRE(move_all(descs) == UCD_SUCCESS);
-    CHECK(mock::counts.launches == 2);
-    for (Vectors *v : {&a, &b, &c}) v->moves.check("mixed");
-}
-
 TEST_CASE("threads with batches of their own") {
     DeviceSession session;
     const Hints hints(GENERATE(false, true));
@@ -134,20 +107,6 @@ TEST_CASE("graphs keep their batch") {
         }
         CHECK(mock::counts.live_allocations == live);
     }
-}
-
-TEST_CASE("batches that each come again share their tables", "[bulk]") {
-    DeviceSession session;
-    Vectors batch(700);
-    batch.moves.set_up_pack();
-    for (int i = 0; i < 60; ++i) {
-        if (i == 30) forget_counts();
-        MoveList descs = batch.moves.packs();
-        descs.resize(descs.size() - static_cast<std::size_t>(i));
-        for (int again = 0; again < 4; ++again) REQUIRE(move_all(descs) == UCD_SUCCESS);
-    }
-    CHECK(mock::counts.allocations == 0);
-    batch.moves.check("packed");
 }
 
 TEST_CASE("a graph may go after the last ucd_finalize") {
@@ -284,31 +243,15 @@ TEST_CASE("a cap on blocks, and batches") {
     CHECK(ucd::hostgpu::stored_by_blocks().size() == 3);
 }
 
-TEST_CASE("faults in a batch: refused launches, failing work, no memory") {
+TEST_CASE("work of a batch that fails, and tables that make way for others") {
     DeviceSession session;
     Vectors batch(300);
     MoveList descs = batch.moves.packs();
-    for (const int nth : {1, 2}) { // the upload of the table, the kernel
-        mock::knobs.failing_launch = nth;
-        CHECK(move_all(descs) == UCD_ERR__DEVICE);
-        CHECK(last_error_says("refused"));
-        mock::knobs.failing_launch = 0;
-    }
-    batch.pack_and_check("after a refused launch");
     for (int time = 0; time < 4; ++time) { // whether or not a table is uploaded, or is found
         mock::knobs.failing_work = 1;
         CHECK(move_all(descs) == UCD_ERR__DEVICE);
         batch.pack_and_check("after work that failed");
     }
-
-    REQUIRE(ucd_finalize() == UCD_SUCCESS); // no memory from before
-    REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
-    for (const int nth : {1, 2}) { // on the device, pinned
-        mock::knobs.failing_allocation = nth;
-        CHECK(move_all(descs) == UCD_ERR__OUT_OF_MEM);
-        mock::knobs.failing_allocation = 0;
-    }
-    batch.pack_and_check("after memory had run out");
     // Tables that nobody uses make way for others.
     Vectors larger(5000);
     mock::knobs.failing_allocation = 1;

@@ -293,9 +293,6 @@ TEST_CASE("the public function refuses descriptors that are none, and other numb
     const int negative[2] = {range.fds[0], -1};
     CHECK(open_with(closed, 2) == UCD_ERR__INVALID_ARG);
     CHECK(open_with(negative, 2) == UCD_ERR__INVALID_ARG);
-    CHECK(open_with(nullptr, 2) == UCD_ERR__INVALID_ARG);
-    CHECK(open_with(range.fds.data(), -1) == UCD_ERR__INVALID_ARG);
-    CHECK(open_with(range.fds.data(), UCD_IPC__MAX_FDS + 1) == UCD_ERR__INVALID_ARG);
     CHECK(open_with(range.fds.data(), std::numeric_limits<int>::max()) == UCD_ERR__INVALID_ARG);
     CHECK(open_with(nullptr, 0) == UCD_ERR__CORRUPT);
     CHECK(ucd_ipc_open(&range.handle, device().c_str(), &address, &bytes) == UCD_ERR__CORRUPT);

@@ -3,11 +3,8 @@
 
 #include "support/host_vendor/capture.h"
 #include "support/moves/device_moves.hpp"
-#include "support/moves/move_now.hpp"
 #include "support/moves/strided_move.hpp"
 #include "support/random/random_cases.hpp"
-
-#include "types/type.h"
 
 #include <string>
 #include <vector>
@@ -97,30 +94,6 @@ TEST_CASE("a duplicate of a long list is moved by what was prepared for the list
     finish_in(stream);
     m.check();
     for (ucd_type_t *type : {&once, &twice}) REQUIRE(ucd_free(type) == UCD_SUCCESS);
-}
-
-TEST_CASE("a list that a device or the host moves for the first time gets no layout") {
-    DeviceSession session;
-    constexpr std::size_t count = 5000;
-    Ints places;
-    for (std::size_t i = 0; i < count; ++i)
-        places.push_back(static_cast<std::intptr_t>(3 * i + (i * i % 7 == 2)));
-    constexpr std::size_t bytes = 4 * count * sizeof(double);
-    void *const in_device = mock::allocate(ucd::MemoryKind::device, 0, bytes);
-    void *const out_device = mock::allocate(ucd::MemoryKind::device, 0, bytes);
-    std::vector<double> in_host(4 * count), out_host(count);
-    for (const bool device : {true, false}) {
-        INFO("device: " << device);
-        const BuiltType built(indexed_block(1, places, leaf(UCD_TYPE__DOUBLE)));
-        const ucd::Type &type = *reinterpret_cast<const ucd::Type *>(built.get());
-        for (int use = 0; use < 2; ++use) {
-            pack_now(device ? in_device : in_host.data(), 1, built.get(), 0,
-                     device ? out_device : out_host.data(), count * sizeof(double));
-            CHECK((type.state.cache.load() == nullptr) == (use == 0));
-        }
-    }
-    mock::release(in_device);
-    mock::release(out_device);
 }
 
 } // namespace hostgpu_first_use_test

@@ -129,19 +129,6 @@ TEST_CASE("a large batch whose members are partly on another device or on the ho
     there.check("there");
 }
 
-TEST_CASE("a large batch of which one member's indices are by reference") {
-    DeviceSession session;
-    const Hints hints(GENERATE(false, true));
-    Vectors many(300);
-    many.moves.set_up_pack();
-    MoveList descs = many.moves.packs();
-    MemberByReference member;
-    descs.insert(descs.begin() + 150, pack_of(member.move()));
-    REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
-    member.check();
-    many.moves.check("beside it");
-}
-
 // The work before it is held back, in every lane, so that a call that waits does not return.
 TEST_CASE("a large batch that cannot be made at once waits for no earlier work") {
     DeviceSession session;

@@ -200,28 +200,4 @@ TEST_CASE("work that fails is told to its requests, and to few others") {
     many.check();
 }
 
-TEST_CASE("streams and events that cannot be had") {
-    for (const RecipePtr &recipe : {strided(), listed()})
-        for (int n = 1;; ++n) {
-            INFO(to_text(*recipe) << ", handle " << n);
-            REQUIRE(n < 1000);
-            REQUIRE(ucd_finalize() == UCD_SUCCESS); // so that all are made anew
-            REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
-            ManyPacks pack(recipe, 150);
-            mock::Stream stream(0);
-            mock::hold();
-            mock::knobs.failing_handle = n;
-            pack.start_all(UCD_INFO__NULL);
-            mock::let_go(); // a call that cannot mark the end of its work waits for it
-            const int in_stream = pack.start_in(stream, UCD_INFO__NULL);
-            const bool none_failed = mock::knobs.failing_handle.exchange(0) > 0;
-            CHECK(pack.failed() + (in_stream == UCD_SUCCESS ? 0 : 1) <= 1);
-            pack.wait_all();
-            stream.synchronise();
-            CHECK(pack.failed() <= 1);
-            check_result(pack.move());
-            if (none_failed) break;
-        }
-}
-
 } // namespace hostgpu_lanes_test

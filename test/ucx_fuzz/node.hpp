@@ -73,7 +73,6 @@ public:
     std::string left() const; // what is under way
     std::string honest_left() const;
     void excuse_honest(); // its endpoint is lost
-    void no_more_honest() { honest_possible_ = false; }
     void start_afresh() { honest_possible_ = true; }
     void give_up(); // cancels what only a peer could complete, drops what is held
     // Ends the windows. False: not yet.
@@ -87,7 +86,6 @@ public:
     std::size_t close();
 
     ucd_ucx_window_key_t public_key() const { return public_key_; }
-    bool window_is_public(std::string_view name) const;
 
 private:
     struct Held {

@@ -128,27 +128,6 @@ TEST_CASE_METHOD(OnBackend,
     CHECK(kernel_of(backend, pack) != "unpack_aligned_stores");
 }
 
-TEST_CASE_METHOD(
-    OnBackend, "a cap on blocks holds for host memory, too, and else a few for each processor do") {
-    const OwnedLayout layout = strided(8, 9000, 16);
-    const auto plan = backend.plan(layout);
-    for (const MemoryKind kind : {MemoryKind::device, MemoryKind::pinned}) {
-        Member member(*plan, 8, steps(9000, 16), Direction::pack, 0, kind);
-        member.move.limits.engine = Engine::kernel;
-        for (const uint32_t cap : {0, 1, 2, 1000}) {
-            member.move.limits.max_blocks = cap;
-            (void)stored_by_blocks();
-            (void)kernel_of(backend, member);
-            const uint32_t blocks = static_cast<uint32_t>(stored_by_blocks().size());
-            CHECK(blocks <= (cap > 0                      ? cap
-                             : kind == MemoryKind::pinned ? tuning.host_blocks * processors
-                                                          : UINT32_MAX));
-            if (cap == 1 || cap == 2) CHECK(blocks == cap);
-            if (cap == 0) CHECK(blocks >= tuning.host_blocks * processors);
-        }
-    }
-}
-
 TEST_CASE_METHOD(OnBackend,
                  "there are as many tiles as it takes, whatever each thread moves of one") {
     std::vector<std::int64_t> displacements;
@@ -271,32 +250,6 @@ TEST_CASE_METHOD(OnBackend, "plans say how they move") {
     CHECK(said(listed(8, {0, 24, 40, 88})) == "pack_b_w8, lists of 16 bytes");
     CHECK(said(listed(8, {0, 24, 40, 88}), 0) ==
           "pack_interpreter: a walk over 2 nodes for each run of bytes");
-}
-
-TEST_CASE("preparing fails with the load of a kernel") {
-    const OwnedLayout layout = matrix(40, 40, 4);
-    for (const Op op : {Op::replace, Op::sum}) {
-        int refused_loads = 0;
-        for (int nth = 1;; ++nth) {
-            FreshBackend backend;
-            const auto plan = backend.plan(layout, 40 * 40 * 4, true);
-            // So many that one kernel does not do.
-            Move move = move_of(*plan, nullptr, nullptr, 0, Direction::pack, uint64_t{1} << 40);
-            move.op = op;
-            move.elements = op == Op::sum ? &unsigned_ints : nullptr;
-            Capture capture;
-            failing_call = nth;
-            const Status status = backend->prepare(capture.native(), move);
-            if (failing_call.exchange(0) > 0) {
-                CHECK(status.ok());
-                break;
-            }
-            if (refused_call.load() != std::string("gpuFuncGetAttributes")) continue;
-            ++refused_loads;
-            CHECK(status.code() == UCD_ERR__DEVICE);
-        }
-        CHECK(refused_loads > 5);
-    }
 }
 
 TEST_CASE_METHOD(OnBackend, "a copy of more words than positions is one launch for each half") {
