@@ -59,7 +59,7 @@ struct Conversion {
 #pragma GCC ivdep
         for (std::size_t i = 0; i < count; ++i)
             to[i] = static_cast<To>(
-                converted<F, T, false>(from[i], Scale{values[i], 0, false, false}, most));
+                converted<F, T, false>(from[i], Scale{values[i], 0, false}, most));
     }
 };
 
