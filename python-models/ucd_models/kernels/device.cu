@@ -79,9 +79,9 @@ __device__ bool find(const Member &of, uint32_t number, Unit &unit) {
     if (of.token >= 0 && !add_token(of, token, at)) return false;
     unit.from = reinterpret_cast<const char *>(of.source) + at.side[0];
     unit.to = reinterpret_cast<char *>(of.target) + at.side[1];
-    unit.scale = has_scale && of.scale ? in_memory<const float>(
-                                             reinterpret_cast<const char *>(of.scale) + at.scale)
-                                       : of.constant;
+    unit.scale = has_scale && of.scale
+                     ? in_memory<const float>(reinterpret_cast<const char *>(of.scale) + at.scale)
+                     : of.constant;
     return true;
 }
 
@@ -196,10 +196,9 @@ struct Factor {
     __device__ float operator()(float value) const {
         if constexpr (divides<From, To>) {
             const float result = __fmaf_rz(value, first, value * second);
-            const uint32_t rest =
-                From::fraction_bits == 23
-                    ? bits_of(__builtin_fmaf(-result, scale, value)) >> 24 & 0x7fu
-                    : odd;
+            const uint32_t rest = From::fraction_bits == 23
+                                      ? bits_of(__builtin_fmaf(-result, scale, value)) >> 24 & 0x7fu
+                                      : odd;
             return float_of(bits_of(result) | rest);
         } else if constexpr (multiplies<From, To> && sizeof(typename To::Bits) == 2) {
             return float_of(bits_of(__fmul_rz(value, scale)) | odd);
@@ -223,8 +222,7 @@ __device__ bool convert_all(const Chunk<typename From::Bits, vector> (&in)[count
     for (uint32_t k = 0; k < count; ++k) {
         float wide[vector];
 #pragma unroll
-        for (uint32_t i = 0; i < vector; i += 2)
-            widen<From>(&in[k].element[i], &wide[i], largest);
+        for (uint32_t i = 0; i < vector; i += 2) widen<From>(&in[k].element[i], &wide[i], largest);
 #pragma unroll
         for (uint32_t i = 0; i < vector; ++i) wide[i] = factor(wide[i]);
 #pragma unroll
@@ -263,8 +261,8 @@ struct Conversion {
         return false;
     }
     __device__ void one(const char *from, char *to, float scale) const {
-        *reinterpret_cast<To *>(to) = static_cast<To>(convert_one<F, T>(
-            *reinterpret_cast<const From *>(from), scale, limit_of<T>(saturate)));
+        *reinterpret_cast<To *>(to) = static_cast<To>(
+            convert_one<F, T>(*reinterpret_cast<const From *>(from), scale, limit_of<T>(saturate)));
     }
 };
 
@@ -342,14 +340,13 @@ struct Launch {
         if (vector == widest)
             move<Work, widest><<<grid, threads, 0, stream>>>(few, list, work);
         else if (widest > 4 && vector == 4)
-            move<Work, widest < 4 ? 1 : 4><<<grid, threads, 0, stream>>>(few, list, work);
+            move < Work, widest<4 ? 1 : 4><<<grid, threads, 0, stream>>>(few, list, work);
         else
             move<Work, 1><<<grid, threads, 0, stream>>>(few, list, work);
     }
     template <class From, class To>
     void convert() const {
-        constexpr auto widest =
-            vector_of(sizeof(typename From::Bits), sizeof(typename To::Bits));
+        constexpr auto widest = vector_of(sizeof(typename From::Bits), sizeof(typename To::Bits));
         start<Conversion<From, To>, widest>({saturate});
     }
     template <class Bits>

@@ -212,8 +212,7 @@ Moves moves_of(Kind kind, const std::vector<MemberText> &members) {
     Moves made{kind, {}, 1};
     const Widths widths = widths_of(kind);
     for (const MemberText &text : members) made.members.push_back(member_of(text));
-    const auto widest =
-        static_cast<uint32_t>(vector_of(widths.of[0], widths.of[1]));
+    const auto widest = static_cast<uint32_t>(vector_of(widths.of[0], widths.of[1]));
     for (const uint32_t vector : {widest, 4u, 1u}) {
         made.vector = vector;
         if (vector <= widest &&
