@@ -14,6 +14,12 @@
 #define UCD_MODELS_PROCESSORS cudaDevAttrMultiProcessorCount
 #endif
 
+// Tests run the kernels on the host, and define these otherwise.
+#if !defined(UCD_MODELS_LAUNCHED)
+#define UCD_MODELS_LAUNCHED(kernel, grid, threads, stream) kernel<<<grid, threads, 0, stream>>>
+#define UCD_MODELS_THREADS 256
+#endif
+
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 890
 #define UCD_MODELS_CONVERTS
 #endif
@@ -22,7 +28,7 @@ namespace ucd_models {
 
 namespace {
 
-constexpr uint32_t threads = 256;
+constexpr uint32_t threads = UCD_MODELS_THREADS;
 
 struct Few {
     Member member[max_few];
@@ -337,12 +343,10 @@ struct Launch {
         const uint32_t needed = (most_units + threads - 1) / threads;
         const uint32_t room = processors * 32 / count + 1; // more blocks gain nothing
         const dim3 grid(needed < room ? needed : room, count);
-        if (vector == widest)
-            move<Work, widest><<<grid, threads, 0, stream>>>(few, list, work);
-        else if (widest > 4 && vector == 4)
-            move < Work, widest<4 ? 1 : 4><<<grid, threads, 0, stream>>>(few, list, work);
-        else
-            move<Work, 1><<<grid, threads, 0, stream>>>(few, list, work);
+        const auto kernel = vector == widest ? move<Work, widest>
+                                             : widest > 4 && vector == 4 ? move < Work,
+                   widest < 4 ? 1 : 4 > : move<Work, 1>;
+        UCD_MODELS_LAUNCHED(kernel, grid, threads, stream)(few, list, work);
     }
     template <class From, class To>
     void convert() const {
