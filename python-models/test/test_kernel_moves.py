@@ -1,4 +1,5 @@
-"""The way to a device's kernels, by a library whose device has the host's memory."""
+"""The kernels of devices and the way to them, by a device that has the host's memory: which element a thread moves, and with
+which scale. What the instructions of a device make of it, test_scales.py sees on one."""
 
 import os
 import pathlib
@@ -25,8 +26,9 @@ def library(tmp_path_factory):
     if not compiler:
         pytest.skip('no c++')
     made = tmp_path_factory.mktemp('kernels') / 'fake.so'
-    source = pathlib.Path(__file__).with_name('fake_kernels.cpp')
-    command = [compiler, '-std=c++20', '-O1', '-ffp-contract=off', '-shared', '-fPIC', f'-I{KERNELS}', source, '-o', made]
+    fake = pathlib.Path(__file__).with_name('fake_device')
+    command = [compiler, '-std=c++20', '-O1', '-ffp-contract=off', '-shared', '-fPIC', f'-I{fake}', '-x', 'c++']
+    command += [KERNELS / 'device.cu', '-o', made]
     subprocess.run(command, check=True)
     return made
 
@@ -48,6 +50,36 @@ def test_conversion(on_a_device):
     found = ucd_models.cast(x, 'float8_e4m3fn', scales, block=(1, 128), stream='given')
     assert (found == oracle.converted(x.view('u4'), 'float32', 'float8_e4m3fn', 0.5)).all()
     assert on_a_device == ['given']
+
+
+@pytest.mark.parametrize('source, target', [('uint16', 'float8_e4m3fn'), ('float32', 'float8_e5m2'), ('uint8', 'bfloat16')])
+def test_shares_of_threads(on_a_device, source, target):
+    """Rows that threads share evenly and rows that they do not, scales within a thread's share, strides, and more blocks than fit."""
+    rng = np.random.default_rng(3)
+    named = {'uint16': 'bfloat16', 'uint8': 'float8_e4m3fn'}.get(source, source)
+    for shape in ((1, 1), (3, 8), (2, 7), (5, 40), (70, 128), (3, 1000), (2, 4096), (300, 24)):
+        for block in (None, (1, 128), (3, 5), (1, 8), (2, 48), (1, 1), (128, 128)):
+            counts = tuple([-(-n // b) for n, b in zip(shape, block)]) if block else (1, 1)
+            scales = np.exp2(rng.uniform(-4, 4, counts)).astype('f4')
+            of_element = np.ix_(*[np.arange(n) // b for n, b in zip(shape, block or shape)])
+            whole = rng.integers(0, 1 << 8 * np.dtype(source).itemsize, (shape[0] + 1, 2 * shape[1] + 1), 'u8')
+            whole = whole.astype(oracle.BITS[named])
+            for x in (whole[1:, : shape[1]].copy(), whole[1:, : shape[1]], whole[1:, ::2][:, : shape[1]], whole[1:, : shape[1]].T.copy().T):
+                found = np.zeros(shape, oracle.BITS[target])
+                ucd_models.copy(x, found, scales, block=block, src_dtype=named, dst_dtype=target)
+                expected = oracle.converted(np.ascontiguousarray(x), named, target, scales[of_element])
+                assert (found == expected).all(), (shape, block, x.strides)
+
+
+def test_an_array_that_begins_within_a_block(on_a_device):
+    x, found, scales = np.random.default_rng(4).standard_normal(48).astype('f4'), np.zeros(48, 'u1'), np.array([1, 2, 4, 8], 'f4')
+    for phase in (8, 12, 3):
+        digit = _kernel_moves.Digit(48, 4, 1, 16, phase, 4)
+        member = _kernel_moves.Member(x.ctypes.data, found.ctypes.data, [digit], scales.ctypes.data)
+        types = [interop.type_of_dtype(name) for name in ('float32', 'float8_e4m3fn')]
+        _kernel_moves.KernelMove(*types, False, [member], x).run()
+        each = scales[(np.arange(48) + phase) // 16]
+        assert (found == oracle.converted(x.view('u4'), 'float32', 'float8_e4m3fn', each)).all()
 
 
 @pytest.mark.parametrize('layers', [1, 6])

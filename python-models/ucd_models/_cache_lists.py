@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
@@ -237,6 +238,8 @@ def descriptors(cache: Cache | Placed, pages: Any) -> Descriptors:
     Needs NumPy. Raises IndexError for a page that the cache does not have, and ValueError for more than 2^25 rows
     before they are merged.
     """
+    import numpy
+
     placed = _placed(cache)
     numbers = _host_pages(pages, 'pages', placed.format.pages)
     if placed.tokens is not None:
@@ -246,7 +249,10 @@ def descriptors(cache: Cache | Placed, pages: Any) -> Descriptors:
     numbers = numbers[numbers >= 0]
     boxes = []
     runs: dict[tuple[int, int], Any] = {}
-    for tensor in placed.format.tensors:
+    # Tensors that are alike are taken together: each step of NumPy takes some us.
+    for _, alike in itertools.groupby(placed.format.tensors, key=lambda tensor: tensor.dims):
+        tensors = list(alike)
+        tensor = tensors[0]
         by_stride = sorted((d for d in tensor.dims if d.size > 1 and d.axis != 'page'), key=lambda d: -d.stride)
         block, around = _block_of([(d.size, d.stride) for d in by_stride if d.stride <= tensor.page_stride], placed.format.type.size)
         outer = [(d.size, d.stride) for d in by_stride if d.stride > tensor.page_stride]
@@ -254,8 +260,10 @@ def descriptors(cache: Cache | Placed, pages: Any) -> Descriptors:
         key = tensor.page_stride, block
         if key not in runs:
             runs[key] = _progressions([own], block)
-        base = placed.addresses[tensor.address] + tensor.offset
-        boxes.append(_boxes_of(block, [base], [_sums(outer + around)], [own], runs[key]))
+        bases: Any = numpy.array([placed.addresses[t.address] + t.offset for t in tensors], numpy.int64)
+        _require_few(len(bases) * len(_sums(outer + around)))
+        inside = (bases[:, None] + _sums(outer + around)[None, :]).ravel()
+        boxes.append(_boxes_of(block, [0], [inside], [own], runs[key]))
     return Descriptors(_all(boxes, False), 0)
 
 

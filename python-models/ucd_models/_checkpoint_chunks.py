@@ -5,13 +5,13 @@ from __future__ import annotations
 import mmap
 import sys
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import ucd
 from ucd import interop
 from ucd_models._checkpoint_files import OpenFile
-from ucd_models._checkpoint_sections import Axis, Section, from_first, sections
+from ucd_models._checkpoint_sections import Axis, Section, from_first, windows
 from ucd_models._checkpoint_target import Target
 
 ALIGNMENT = 64
@@ -73,34 +73,60 @@ class Chunk:
 class MappedFile:
     """A file as memory, and moves from there. Pages that were moved no longer count as memory of this process."""
 
-    def __init__(self, file: OpenFile) -> None:
-        self._file = file
-        self._mapping = file.mapped()
-        self._memory = memoryview(self._mapping)
+    def __init__(self, file: OpenFile, with_lease: bool) -> None:
+        """with_lease: only while the system keeps others from making it shorter."""
+        self._file, self._with_lease = file, with_lease
+        self._is_leased = self._is_over = False
+        self._mapping: mmap.mmap | None = None
         self._moves = Moves()
         self._covered = 0
 
-    def move(self, start: int, axes: Sequence[Axis], target: Target) -> None:
-        """start: of the part's first element, in the file."""
-        near, begin, key = from_first(axes)
-        if key not in target.windows:
-            made = [section for section, _ in sections(near, target.element.size, len(self._memory), _WINDOW, False)]
-            types = target.element, target.routing.target_element
-            target.windows[key] = [(*section.pieces(False)[0], section.elements, *section.types(*types)) for section in made]
-        for offset, _, length, elements, send, receive in target.windows[key]:
-            placed = ucd.Type.hindexed_block(1, [begin], receive) if begin else receive
-            self._moves.add(self._memory[start + offset : start + offset + length], target, send, placed)
-            self._file.bytes += elements * target.element.size
-            self._covered += length
-            if self._covered >= _WINDOW:
+    def move(self, start: int, axes: Sequence[Axis], target: Target) -> Iterator[list[Axis]]:
+        """Moves by windows. Yields those that are to be read instead. start: of the part's first element, in the file."""
+        for alike in windows(axes, _WINDOW):
+            near, at, begin, key = from_first(alike.axes)
+            if key not in target.windows:
+                made = Section(near, target.element.size, self._file.file.size)
+                target.windows[key] = made.nbytes, made.elements, *made.types(target.element, target.routing.target_element)
+            in_file, in_target = alike.steps()
+            for k in range(alike.count):
+                if self._may_move():
+                    self._move(start + at + k * in_file, begin + k * in_target, target, *target.windows[key])
+                else:
+                    yield alike.axes_of(k)
+
+    def _may_move(self) -> bool:
+        if self._with_lease and not self._is_over:
+            if self._is_leased and not self._file.has_lease():  # another process waits for its end
                 self.finish()
-                self._mapping.madvise(mmap.MADV_DONTNEED)
-                self._covered = 0
+                self.close()
+            elif not self._is_leased:
+                self._is_leased = self._file.lease()
+                self._is_over = not self._is_leased
+        return not self._is_over
+
+    def _move(self, at: int, begin: int, target: Target, nbytes: int, elements: int, send: ucd.Type, receive: ucd.Type) -> None:
+        mapping = self._mapping = self._mapping or self._file.mapped()
+        if self._covered + nbytes > _WINDOW:
+            self.finish()
+            mapping.madvise(mmap.MADV_DONTNEED)
+            self._covered = 0
+        placed = ucd.Type.hindexed_block(1, [begin], receive) if begin else receive
+        self._moves.add(memoryview(mapping)[at : at + nbytes], target, send, placed)
+        self._file.bytes += elements * target.element.size
+        self._covered += nbytes
 
     def finish(self) -> None:
         """Moves what is left."""
         self._moves.start()
         self._moves.wait()
+
+    def close(self) -> None:
+        self._mapping = None
+        self._is_over = True
+        if self._is_leased:
+            self._file.end_lease()
+            self._is_leased = False
 
 
 def memory_for(targets: Sequence[Target], nbytes: int) -> Any:

@@ -102,30 +102,38 @@ class Reading:
     def _read_file(self, file: OpenFile, tasks: list[_Task]) -> int:
         """Reads what one file has. Returns how many bytes it took to find it."""
         headers = 0
-        mapped = None
-        for task in sorted(tasks, key=lambda t: t.part.start):
-            before = file.bytes
-            placed = self._locate(file, task.part, task.target.entry)
-            headers += file.bytes - before  # what is pending counts later
-            axes = self._axes(task, placed)
-            item = task.target.element.size
-            direct_too = task.target.is_on_host and not task.target.routing.converts
-            if self._mapped or self._mapped is None and task.target.is_on_host and is_for_mapping(axes, item, direct_too):
-                mapped = mapped or MappedFile(file)
-                mapped.move(placed.start, axes, task.target)
-                continue
-            gap = chosen_gap(axes, item, direct_too) if self._gap is None else self._gap
-            for section, direct in sections(axes, item, gap, self._limit, direct_too):
-                if direct:
-                    view, at = task.target.view()
-                    file.read_pieces(placed.start, section.pieces(True), view, at)
-                    continue
-                chunk, at = self._place(file, section.nbytes)
-                file.read_pieces(placed.start, section.pieces(False), chunk.view, at)
-                chunk.move(at, section, task.target)
-        if mapped:
+        mapped = MappedFile(file, with_lease=not self._mapped)
+        try:
+            for task in sorted(tasks, key=lambda t: t.part.start):
+                before = file.bytes
+                placed = self._locate(file, task.part, task.target.entry)
+                headers += file.bytes - before  # what is pending counts later
+                axes = self._axes(task, placed)
+                rest = mapped.move(placed.start, axes, task.target) if self._is_for_mapping(task, axes) else (axes,)
+                for part in rest:
+                    self._read(file, task, part, placed.start)
             mapped.finish()
+        finally:
+            mapped.close()
         return headers
+
+    def _is_for_mapping(self, task: _Task, axes: Sequence[Axis]) -> bool:
+        if self._mapped is not None:
+            return self._mapped
+        return task.target.is_on_host and is_for_mapping(axes, task.target.element.size, task.target.may_be_direct)
+
+    def _read(self, file: OpenFile, task: _Task, axes: Sequence[Axis], start: int) -> None:
+        target = task.target
+        item, direct_too = target.element.size, target.may_be_direct
+        gap = chosen_gap(axes, item, direct_too) if self._gap is None else self._gap
+        for section, direct in sections(axes, item, gap, self._limit, direct_too):
+            if direct:
+                view, at = target.view()
+                file.read_pieces(start, section.pieces(True), view, at)
+                continue
+            chunk, at = self._place(file, section.nbytes)
+            file.read_pieces(start, section.pieces(False), chunk.view, at)
+            chunk.move(at, section, target)
 
     def _axes(self, task: _Task, placed: Placed) -> list[Axis]:
         """The dimensions, in the order of the file. Those of one index have any stride, and come first."""

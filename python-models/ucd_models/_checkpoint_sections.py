@@ -61,7 +61,7 @@ class Axis(NamedTuple):
     @property
     def length(self) -> int:
         """How many indices there are."""
-        return sum([run.size for run in self.runs])
+        return sum([run.block * run.count for run in self.runs])
 
     def blocks(self) -> Iterator[tuple[int, int, int]]:
         """Each block's index in the source, in the target, and its length."""
@@ -189,17 +189,57 @@ class Section:
         return send, receive
 
 
-def from_first(axes: Sequence[Axis]) -> tuple[list[Axis], int, bytes]:
-    """The axes with indices of the target counted from the first one that is needed on, how many bytes that one is behind the
-    array's first element, and a key: parts of an array are often alike but for this."""
-    begin, near, numbers = 0, [], []
+def from_first(axes: Sequence[Axis]) -> tuple[list[Axis], int, int, bytes]:
+    """The axes with indices counted from the first ones that are needed on, how many bytes these are behind the first
+    elements of the part and of the array, and a key: what is moved is often alike but for this."""
+    near, begins, numbers = [], [0, 0], []
     for axis in axes:
-        first = axis.runs[0].target
-        begin += first * axis.target
-        runs = axis.runs if first == 0 else tuple([run._replace(target=run.target - first) for run in axis.runs])
-        near.append(axis._replace(runs=runs))
-        numbers += [len(runs), axis.source, axis.target, *itertools.chain.from_iterable(runs)]
-    return near, begin, key_of(numbers)
+        source, target = axis.low, axis.runs[0].target
+        if source or target:
+            begins = [begins[0] + source * axis.source, begins[1] + target * axis.target]
+            runs = tuple([Run(run[0] - source, run[1] - target, *run[2:]) for run in axis.runs])
+            axis = Axis(runs, axis.source, axis.target)
+        near.append(axis)
+        numbers += [len(axis.runs), axis.source, axis.target, *itertools.chain.from_iterable(axis.runs)]
+    return near, begins[0], begins[1], key_of(numbers)
+
+
+class Windows(NamedTuple):
+    """What moves, in parts of the file that are alike: each is `step` indices of dimension k behind the one before."""
+
+    axes: list[Axis]
+    """Of the first one."""
+    k: int
+    step: int
+    count: int  # type: ignore[assignment] # hides tuple.count
+
+    def steps(self) -> tuple[int, int]:
+        """Bytes from one to the next, in the file and in the target."""
+        axis = self.axes[self.k] if self.step else Axis((), 0, 0)
+        return self.step * axis.source, self.step * axis.target
+
+    def axes_of(self, number: int) -> list[Axis]:
+        axis, by = self.axes[self.k], number * self.step
+        runs = tuple([run._replace(source=run.source + by, target=run.target + by) for run in axis.runs])
+        return [*self.axes[: self.k], axis._replace(runs=runs), *self.axes[self.k + 1 :]]
+
+
+def windows(axes: Sequence[Axis], limit: int) -> Iterator[Windows]:
+    """What moves, by windows that take at most `limit` bytes of the file, unless an index of the last dimension takes more."""
+    k = next((k for k, axis in enumerate(axes) if axis.length > 1), None)
+    if k is None or (axes[k].high - axes[k].low) * axes[k].source <= limit:
+        yield Windows(list(axes), 0, 0, 1)
+        return
+    axis, step = axes[k], max(limit // axes[k].source, 1)
+    start, count = axis.low, axis.length // step
+    if axis.length == axis.high - axis.low and axis.runs[0].block == axis.length and step > 1:  # consecutive on both sides
+        first = axis._replace(runs=(axis.runs[0]._replace(block=step),))
+        yield Windows([*axes[:k], first, *axes[k + 1 :]], k, step, count)
+        start += count * step
+    for begin in range(start, axis.high, step):
+        if runs := named(_routes.clipped(axis.runs, begin, begin + step)):
+            part = [*axes[:k], axis._replace(runs=runs), *axes[k + 1 :]]
+            yield from windows(part, limit) if step == 1 else (Windows(part, 0, 0, 1),)
 
 
 def is_for_mapping(axes: Sequence[Axis], item: int, may_be_direct: bool) -> bool:

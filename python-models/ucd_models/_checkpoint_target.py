@@ -40,8 +40,8 @@ class Target:
         self.memory = ucd.memory(array) if self.elements else 'host'
         if self.is_on_host:
             ucd.unpack(b'', array, type=ucd.Type.contiguous(0, 'uint8'))  # raises BufferError if it is read-only
-        self.windows: dict[bytes, list[Any]] = {}
-        """Of mapped files, by what parts are alike in: pieces, their elements, and their two types."""
+        self.windows: dict[bytes, tuple[Any, ...]] = {}
+        """Of mapped files, by what windows are alike in: bytes, elements, and the two types."""
         self._view: tuple[memoryview, int] | None = None
 
     def _check_elements(self, what: str) -> None:
@@ -53,6 +53,11 @@ class Target:
     @property
     def is_on_host(self) -> bool:
         return self.memory in ('host', 'pinned')
+
+    @property
+    def may_be_direct(self) -> bool:
+        """Whether what lies as in the file can be read straight into it."""
+        return self.is_on_host and not self.routing.converts
 
     def runs(self) -> Iterator[tuple[int, list[tuple[Run, ...]]]]:
         """The parts that have something for it, and what."""

@@ -58,8 +58,8 @@ struct Conversion {
         const uint32_t most = limit;
 #pragma GCC ivdep
         for (std::size_t i = 0; i < count; ++i)
-            to[i] = static_cast<To>(
-                converted<F, T, false>(from[i], Scale{values[i], 0, false, false}, most));
+            to[i] =
+                static_cast<To>(converted<F, T, false>(from[i], Scale{values[i], 0, false}, most));
     }
 };
 

@@ -50,11 +50,21 @@ struct Member {
     int32_t token;      // which digit has the tokens; -1: there are no pages
     int32_t scale_side; // whose pages the scales are in; -1: in none
     int64_t scale_page, scale_token;
-    uint32_t chunks; // of as many elements as a thread moves at once, of the last digit
-    Divisor of_last; // chunks in the last digit
+    // What a thread of a device moves: chunks of the last digit, each of as many elements as it
+    // moves at once. 2^shift threads in a row move `span` chunks in a row, each as many as the
+    // others, which are that many chunks apart.
+    uint32_t units; // threads
+    Divisor of_row; // threads that move the last digit
+    uint32_t row;   // chunks in the last digit
+    uint32_t shift, span;
+    uint32_t unused;
+    int64_t apart[2]; // bytes from a thread's chunk to its next one
     Digit digit[max_digits];
     Paged paged[2];
 };
+
+// A thread moves at most so many chunks, with one scale for all of them.
+constexpr uint32_t most_at_once = 4;
 
 // A kernel takes so many members as parameters, and reads more of them from the device's memory.
 constexpr uint32_t max_few = 4;

@@ -172,14 +172,47 @@ bool fits(const Member &member, const Widths &widths, uint32_t vector) {
     return true;
 }
 
+// Shares the member among threads. A thread's chunks have one scale, and one token.
+void share(Member &member, uint32_t vector) {
+    const Digit &last = member.digit[member.digits - 1];
+    const bool is_token = static_cast<uint32_t>(member.token) + 1 == member.digits;
+    uint32_t shift = 5, chunks = is_token ? 1 : most_at_once;
+    member.row = last.size.by / vector;
+    const auto fits_the_row = [&] {
+        const uint32_t elements = vector * chunks << shift;
+        const bool is_one =
+            last.scale == 0 || (last.block.by % elements == 0 && last.phase % elements == 0);
+        return is_one && chunks << shift < 2 * member.row;
+    };
+    // Where four threads are side by side, they store whole sectors of memory.
+    while (!fits_the_row() && (shift > 0 || chunks > 1)) {
+        if (shift > 2 || chunks == 1)
+            --shift;
+        else
+            chunks /= 2;
+    }
+    member.shift = shift;
+    member.span = chunks << shift;
+    const int64_t rows = (member.row + member.span - 1) / member.span;
+    member.of_row = divisor_of(rows << shift);
+    int64_t units = rows << shift;
+    for (uint32_t i = 0; i + 1 < member.digits; ++i) {
+        units *= member.digit[i].size.by;
+        if (units >= most)
+            throw std::invalid_argument("an array has too many elements for one launch");
+    }
+    member.units = static_cast<uint32_t>(units);
+    for (const int side : {0, 1})
+        member.apart[side] = (int64_t{vector} << shift) * last.stride[side];
+}
+
 } // namespace
 
 Moves moves_of(Kind kind, const std::vector<MemberText> &members) {
     Moves made{kind, {}, 1};
     const Widths widths = widths_of(kind);
     for (const MemberText &text : members) made.members.push_back(member_of(text));
-    const auto widest =
-        static_cast<uint32_t>(vector_of(widths.of[0], widths.of[1], kind.from >= Number::bytes1));
+    const auto widest = static_cast<uint32_t>(vector_of(widths.of[0], widths.of[1]));
     for (const uint32_t vector : {widest, 4u, 1u}) {
         made.vector = vector;
         if (vector <= widest &&
@@ -187,15 +220,7 @@ Moves moves_of(Kind kind, const std::vector<MemberText> &members) {
                         [&](const Member &member) { return fits(member, widths, vector); }))
             break;
     }
-    for (Member &member : made.members) {
-        uint64_t chunks = 1;
-        for (uint32_t i = 0; i < member.digits; ++i)
-            chunks *= member.digit[i].size.by / (i + 1 == member.digits ? made.vector : 1);
-        if (chunks >= static_cast<uint64_t>(most))
-            throw std::invalid_argument("an array has too many elements for one launch");
-        member.chunks = static_cast<uint32_t>(chunks);
-        member.of_last = divisor_of(member.digit[member.digits - 1].size.by / made.vector);
-    }
+    for (Member &member : made.members) share(member, made.vector);
     return made;
 }
 

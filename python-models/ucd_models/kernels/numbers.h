@@ -112,13 +112,13 @@ struct Scale {
     float value, reciprocal;
     bool is_ordinary; // neither results that matter nor what is left of them leave the range of
                       // floats
-    bool is_power_of_two;
 };
+UCD_MODELS_FUNCTION bool is_ordinary(float scale) {
+    const uint32_t magnitude = bits_of(scale) & 0x7fffffffu;
+    return UCD_MODELS_HAS_FMA && magnitude >= bits_of(0x1p-60f) && magnitude <= bits_of(0x1p100f);
+}
 UCD_MODELS_FUNCTION Scale scale_of(float value) {
-    const uint32_t magnitude = bits_of(value) & 0x7fffffffu;
-    const bool ordinary =
-        UCD_MODELS_HAS_FMA && magnitude >= bits_of(0x1p-60f) && magnitude <= bits_of(0x1p100f);
-    return {value, 1.0f / value, ordinary, (magnitude & 0x7fffffu) == 0};
+    return {value, 1.0f / value, is_ordinary(value)};
 }
 
 // Results beyond these become 0 or too large for 8 bits, or have their low bits all rounded away.

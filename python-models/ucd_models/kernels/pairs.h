@@ -5,11 +5,9 @@
 
 namespace ucd_models {
 
-// How many elements a thread moves at once, if they lie side by side: two words of 16 bytes of the
-// wider ones; or one word, if they stay as they are, or become floats, of which each store is to
-// fill whole sectors.
-constexpr int64_t vector_of(int64_t from, int64_t to, bool is_copy) {
-    return (is_copy || to == 4 ? 16 : 32) / (from > to ? from : to);
+// How many elements a thread moves at once, if they lie side by side: 16 bytes of the wider ones.
+constexpr int64_t vector_of(int64_t from, int64_t to) {
+    return 16 / (from > to ? from : to);
 }
 
 template <class From, class To, class Calls>

@@ -53,6 +53,30 @@ template <class To, class From>
         out[i] = Stored<To>::store(convert<To>(Stored<From>::load(in[i]), limit));
 }
 
+#if defined(UCD_SEQ_HAS_F16C) && defined(UCD_SEQ_HAS_AVX2)
+// The instruction keeps the bits of NaNs, which become the quiet one here as by convert().
+template <>
+[[gnu::always_inline]] inline void
+convert_block<Float16, float>(Anywhere<Float16> *__restrict out,
+                              const Anywhere<float> *__restrict in, uint16_t limit) {
+    const __m256i sign = _mm256_set1_epi16(INT16_MIN), infinity = _mm256_set1_epi16(0x7c00);
+    const __m256i nan = _mm256_set1_epi16(Format<Float16>::quiet_nan);
+    const __m256i largest = _mm256_set1_epi16(static_cast<int16_t>(limit));
+    for (uint64_t i = 0; i < block_elements; i += 16) {
+        const __m128i first = _mm256_cvtps_ph(_mm256_loadu_ps(&in[i]), _MM_FROUND_TO_NEAREST_INT);
+        const __m128i second =
+            _mm256_cvtps_ph(_mm256_loadu_ps(&in[i + 8]), _MM_FROUND_TO_NEAREST_INT);
+        const __m256i all = _mm256_set_m128i(second, first);
+        const __m256i magnitude = _mm256_andnot_si256(sign, all);
+        const __m256i is_nan = _mm256_cmpgt_epi16(magnitude, infinity);
+        const __m256i finite = _mm256_min_epi16(magnitude, largest);
+        const __m256i result = _mm256_blendv_epi8(finite, nan, is_nan);
+        _mm256_storeu_si256(reinterpret_cast<__m256i *>(&out[i]),
+                            _mm256_or_si256(result, _mm256_and_si256(all, sign)));
+    }
+}
+#endif
+
 // The last elements are converted in a buffer of a whole block.
 template <class To, class From>
 [[gnu::always_inline]] inline void convert_all(void *out_bytes, const void *in_bytes,
