@@ -3,6 +3,7 @@
 #include <ucd.h>
 
 #include <array>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>

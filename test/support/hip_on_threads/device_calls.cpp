@@ -192,7 +192,7 @@ hipError_t hipThreadExchangeStreamCaptureMode(hipStreamCaptureMode *) {
 }
 
 // Graphs are their streams.
-#if HIP_VERSION_MAJOR >= 6
+#if HIP_VERSION >= 50300000
 
 hipError_t hipStreamGetCaptureInfo_v2(hipStream_t stream, hipStreamCaptureStatus *status,
                                       unsigned long long *, hipGraph_t *graph,
