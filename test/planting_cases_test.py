@@ -68,6 +68,8 @@ int main() {
 SCRIPT = '''
 import os, subprocess, sys, unittest
 
+from beside import RIGHT
+
 def reach(number):
     # As a program that the case starts.
     subprocess.run([sys.executable, '-c', f"""
@@ -85,7 +87,7 @@ class Some(unittest.TestCase):
         if 'PLANTED_MAP' in os.environ: reach(3)
     def test_two(self):
         if 'PLANTED_MAP' in os.environ: reach(5)
-        self.assertEqual(SAID, 'right')
+        self.assertEqual(SAID, RIGHT)
     @unittest.skip('as an example')
     def test_three(self):
         pass
@@ -101,6 +103,7 @@ class Cases(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
         (self.folder / 'some_test.py').write_text(SCRIPT)
+        (self.folder / 'beside.py').write_text("RIGHT = 'right'\n")
 
     def run_script(self, said, **environment):
         return subprocess.run([sys.executable, CASES, self.folder / 'some_test.py', said], capture_output=True,

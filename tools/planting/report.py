@@ -105,9 +105,8 @@ class Report:
         self.row('all', planted)
         ends = Counter(o for _, o, _ in self.outcomes)
         print(', '.join(f'{n} {o}' for o, n in sorted(ends.items())) + f'; {about}')
-        unjudged = 0 if self.readings.reasons else sum(d.place.mark is not None for d in planted)
-        if len(self.outcomes) + unjudged < len(planted):
-            print(f'{len(planted) - len(self.outcomes) - unjudged} were not tried')
+        if len(self.outcomes) < len(planted):
+            print(f'{len(planted) - len(self.outcomes)} were not tried')
 
     def row(self, name, planted):
         if not planted:
