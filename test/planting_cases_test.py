@@ -199,6 +199,14 @@ class Samples(unittest.TestCase):
         second = self.report(self.readings())
         self.assertEqual(second.take_last_time(self.defects), self.defects[:2])
         self.assertEqual([o[1:] for o in second.outcomes], [('failed', 'a case'), ('survived', '2 cases')])
+        # A defect that any run has caught is caught.
+        other = self.report(self.readings(), 'other.json')
+        other.add(self.defects[0], 'survived', '1 cases')
+        other.add(self.defects[1], 'crashed', 'a case')
+        other.save()
+        second.paths.append(self.folder / 'other.json')
+        self.assertEqual(second.take_last_time(self.defects), self.defects[:2])
+        self.assertEqual([o[1] for o in second.outcomes], ['failed', 'crashed'])
 
 
 @unittest.skipUnless(places_of, 'tree-sitter is not installed')

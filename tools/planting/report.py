@@ -68,8 +68,13 @@ class Report:
         return [o for o in self.survivors if self.readings.of(o[0]) != 'equivalent']
 
     def take_last_time(self, defects):
-        """Takes over what became of these defects; returns those of which that is known."""
-        last = {tuple(o['key']): o for path in self.paths if path.exists() for o in json.loads(path.read_text())}
+        """Takes over what became of these defects, which are caught if any run caught them; returns those of which that is
+        known."""
+        last = {}
+        for outcome in (o for path in self.paths if path.exists() for o in json.loads(path.read_text())):
+            key = tuple(outcome['key'])
+            if key not in last or not self.is_caught(last[key]['outcome']):
+                last[key] = outcome
         known = [d for d in defects if self.keys[id(d)] in last]
         for defect in known:
             found = last[self.keys[id(defect)]]
