@@ -15,7 +15,8 @@ import unittest
 
 
 def loaded(path):
-    """The script as a module, so that it does not run its tests by itself."""
+    """The script as a module, so that it does not run its tests by itself. It finds the modules beside it."""
+    sys.path.insert(0, os.path.dirname(os.path.abspath(path)))
     spec = importlib.util.spec_from_file_location('planted_script', path)
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module

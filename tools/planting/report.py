@@ -1,4 +1,4 @@
-"""What became of the defects, and which are known to change nothing, or performance only."""
+"""What became of the defects, and which of them people have judged to change nothing."""
 
 import json
 from collections import Counter
@@ -6,59 +6,125 @@ from collections import Counter
 NOT_CAUGHT = {'not reached', 'survived'}
 
 
-def on_one_line(context):
-    """A line of a source without the spaces by which clang-format aligns it."""
-    return ' '.join(context.split())
+class Readings:
+    """Which defects of a sample change nothing that a caller can see, as people judged apart from each other before any test
+    ran: in each file a line for each defect, its number and E with a sentence why, or its number and V."""
 
-
-class Equivalents:
-    """test/equivalent-defects.txt: paragraphs of three lines, and comments.
-
-        FILE: BEFORE  ->  AFTER
-        in: THE LINE OF THE SOURCE
-        because: WHY
-    """
-
-    def __init__(self, path):
-        self.reasons = {}
-        for paragraph in path.read_text().split('\n\n') if path.exists() else []:
-            lines = [line for line in paragraph.strip().split('\n') if line and not line.startswith('#')]
-            if not lines:
-                continue
-            if len(lines) < 3 or not lines[1].startswith('in: ') or not lines[2].startswith('because: '):
-                raise SystemExit(f'{path}: not three lines: {lines[0]}')
-            file, change = lines[0].split(': ', 1)
-            before, _, after = change.partition('  ->')
-            self.reasons[file, on_one_line(lines[1][4:]), before, after.strip()] = lines[2]
+    def __init__(self, paths, sample):
+        self.reasons = [self.read(path, sample) for path in paths]  # of each reading: the reasons, by defect
+        self.numbers = {id(defect): number for number, defect in sample.items()}
 
     @staticmethod
-    def key_of(defect):
-        file, context, before, after = defect.key()
-        return file, on_one_line(context), before, after
+    def read(path, sample):
+        reasons, judged = {}, set()
+        for line in path.read_text().splitlines():
+            number, _, verdict = line.partition(' ')
+            letter, _, why = verdict.strip().partition(' ')
+            if not number.isdecimal() or letter not in {'E', 'V'} or (letter == 'E' and not why):
+                raise SystemExit(f'{path}: not a number and V, or a number, E and a reason: {line}')
+            judged.add(int(number))
+            if letter == 'E' and int(number) in sample:
+                reasons[id(sample[int(number)])] = why
+        missing = sorted(set(sample) - judged)
+        if missing:
+            raise SystemExit(f'{path}: says nothing of {", ".join(map(str, missing))}')
+        return reasons
 
-    def __contains__(self, defect):
-        return self.key_of(defect) in self.reasons
+    def of(self, defect):
+        """'equivalent' if all readings say so, 'differ' if only some do, or ''."""
+        said = [id(defect) in reasons for reasons in self.reasons]
+        return 'equivalent' if said and all(said) else 'differ' if any(said) else ''
+
+    def number(self, defect):
+        return self.numbers[id(defect)]
 
 
 class Report:
-    def __init__(self, rooms, equivalents, outcomes):
+    def __init__(self, rooms, paths, readings, keys):
         self.rooms = rooms
-        self.equivalents = Equivalents(equivalents)
-        self.path = outcomes
-        self.outcomes = []  # (defect, what happened, where)
-
-    def is_equivalent(self, defect):
-        return defect in self.equivalents
-
-    def stale(self, places, folders):
-        """Entries of the list for files in these folders that stand for none of the defects of their places any more,
-        or for one that a mark of performance only covers as well."""
-        keys = {Equivalents.key_of(d) for p in places if p.mark is None for d in p.defects}
-        below = tuple(f'{folder}/' for folder in folders)
-        return [key for key in self.equivalents.reasons if key[0].startswith(below) and key not in keys]
+        self.paths = paths  # of outcomes; the first is written
+        self.readings = readings
+        self.keys = keys  # of the defects, by id
+        self.became = {}  # by id: (defect, what happened, where)
 
     def add(self, defect, outcome, where):
-        self.outcomes.append((defect, outcome, where))
+        self.became[id(defect)] = (defect, outcome, where)
+
+    @property
+    def outcomes(self):
+        return list(self.became.values())
+
+    @staticmethod
+    def is_caught(outcome):
+        return outcome not in NOT_CAUGHT
+
+    @property
+    def survivors(self):
+        return [o for o in self.outcomes if not self.is_caught(o[1])]
+
+    @property
+    def missed(self):
+        """What survives, and is not equivalent by all readings."""
+        return [o for o in self.survivors if self.readings.of(o[0]) != 'equivalent']
+
+    def take_last_time(self, defects):
+        """Takes over what became of these defects, which are caught if any run caught them; returns those of which that is
+        known."""
+        last = {}
+        for outcome in (o for path in self.paths if path.exists() for o in json.loads(path.read_text())):
+            key = tuple(outcome['key'])
+            if key not in last or not self.is_caught(last[key]['outcome']):
+                last[key] = outcome
+        known = [d for d in defects if self.keys[id(d)] in last]
+        for defect in known:
+            found = last[self.keys[id(defect)]]
+            self.add(defect, found['outcome'], found['where'])
+        return known
+
+    def room_of(self, defect):
+        return next(name for name, folder in self.rooms.items() if defect.file.startswith(folder + '/'))
+
+    def save(self):
+        self.paths[0].write_text(json.dumps(
+            [{'number': self.readings.number(d), 'key': self.keys[id(d)], 'line': d.line, 'rule': d.rule, 'outcome': o, 'where': w}
+             for d, o, w in self.outcomes], indent=1))
+
+    def show(self, outcomes):
+        for defect, outcome, where in sorted(outcomes, key=lambda o: (o[0].file, o[0].line)):
+            judged = {'differ': ', readings differ', 'equivalent': ', equivalent by all readings'}.get(self.readings.of(defect), '')
+            print(f'\n{self.readings.number(defect)} {defect.file}:{defect.line}: {defect.rule}, {outcome}{" by " + where if where else ""}{judged}')
+            print(f'    in: {defect.place.context}\n    {defect.before}  ->  {defect.after}')
+
+    def print(self, planted, about):
+        self.save()
+        self.show(self.missed)
+        self.show(o for o in self.outcomes if self.is_caught(o[1]) and self.readings.of(o[0]) == 'equivalent')
+        print()
+        self.performance_only(planted)
+        print(f'\n{"":<24} {"planted":>8} {"equivalent":>11} {"readings":>9} {"of these":>9} {"not":>8} {"":>7} {"":>7} {"caught of":>10}')
+        print(f'{"room or rule":<24} {"":>8} {"":>11} {"differ":>9} {"caught":>9} {"reached":>8} {"caught":>7} {"missed":>7} {"the rest":>10}')
+        for room in self.rooms:
+            self.row(room, [d for d in planted if self.room_of(d) == room])
+        for rule in sorted({d.rule for d in planted}):
+            self.row(rule, [d for d in planted if d.rule == rule])
+        self.row('all', planted)
+        ends = Counter(o for _, o, _ in self.outcomes)
+        print(', '.join(f'{n} {o}' for o, n in sorted(ends.items())) + f'; {about}')
+        if len(self.outcomes) < len(planted):
+            print(f'{len(planted) - len(self.outcomes)} were not tried')
+
+    def row(self, name, planted):
+        if not planted:
+            return
+        ids = {id(d) for d in planted}
+        outcomes = [o for o in self.outcomes if id(o[0]) in ids]
+        judged = Counter(self.readings.of(d) for d in planted)
+        missed = sum(id(d) in ids for d, _, _ in self.missed)
+        of_these = sum(self.is_caught(o) and self.readings.of(d) == 'equivalent' for d, o, _ in outcomes)
+        caught = sum(self.is_caught(o) for _, o, _ in outcomes) - of_these
+        share = f'{100 * caught / max(caught + missed, 1):.1f} %'
+        print(f'{name:<24} {len(planted):>8} {judged["equivalent"]:>11} {judged["differ"]:>9} {of_these:>9} '
+              f'{sum(o == "not reached" for _, o, _ in outcomes):>8} {caught:>7} {missed:>7} {share:>10}')
 
     def performance_only(self, planted):
         """Prints the marks of the planted defects, and how many of those each covers."""
@@ -67,75 +133,15 @@ class Report:
         for mark in sorted(marks.values(), key=lambda m: (m.file, m.line)):
             print(f'{mark.file}:{mark.line}: {covered[id(mark)]} in a place of performance only: {mark.why}')
 
-    @property
-    def tried(self):
-        return len(self.outcomes)
-
-    @property
-    def survivors(self):
-        return [o for o in self.outcomes if o[1] in NOT_CAUGHT]
-
-    def take_caught_of_last_time(self, defects):
-        """Takes over what was caught; returns the defects that were not."""
-        last = {tuple(o['key']): o for o in json.loads(self.path.read_text())}
-        left = []
-        for defect in defects:
-            known = last.get(defect.key())
-            if known is not None and known['outcome'] not in NOT_CAUGHT:
-                self.add(defect, known['outcome'], known['where'])
-            else:
-                left.append(defect)
-        return left
-
-    def room_of(self, defect):
-        return next(name for name, folder in self.rooms.items() if defect.file.startswith(folder + '/'))
-
-    def save(self):
-        self.path.write_text(json.dumps(
-            [{'key': d.key(), 'line': d.line, 'rule': d.rule, 'outcome': o, 'where': w} for d, o, w in self.outcomes], indent=1))
-
-    def print(self, planted, seed, seconds):
-        self.save()
-        for defect, outcome, where in sorted(self.survivors, key=lambda o: (o[0].file, o[0].line)):
-            print(f'\n{defect.file}:{defect.line}: {defect.rule}, {outcome}{" by " + where if where else ""}')
-            print(f'    in: {defect.place.context}\n    {defect.before}  ->  {defect.after}')
-        print()
-        self.performance_only(planted)
-        print(f'\n{"room":<12} {"rule":<12} {"planted":>8} {"performance":>11} {"equivalent":>11} {"reached":>8} {"caught":>8} {"survived":>9}')
-        for room in self.rooms:
-            rules = sorted({d.rule for d in planted if self.room_of(d) == room})
-            for rule in rules:
-                self.row(room, rule, [d for d in planted if self.room_of(d) == room and d.rule == rule])
-            if rules:
-                self.row(room, 'all', [d for d in planted if self.room_of(d) == room])
-        self.row('all', 'all', planted)
-        ends = Counter(o for _, o, _ in self.outcomes)
-        print(', '.join(f'{n} {o}' for o, n in sorted(ends.items())))
-        caught = self.tried - len(self.survivors)
-        known = sum(d.place.mark is not None or d in self.equivalents for d in planted)
-        if self.tried + known < len(planted):
-            print(f'{len(planted) - self.tried - known} were not tried')
-        print(f'seed {seed}: {caught} of {self.tried} caught, {100 * caught / max(self.tried, 1):.1f} %, in {seconds / 60:.1f} minutes')
-
-    def print_marked(self, planted, seed, seconds):
+    def print_marked(self, planted, about):
         """What came of trying what the sources mark; it should not have been caught."""
-        refuted = [o for o in self.outcomes if o[1] not in NOT_CAUGHT]
-        for defect, outcome, where in sorted(refuted, key=lambda o: (o[0].file, o[0].line)):
-            print(f'\n{defect.file}:{defect.line}: {defect.rule}, {outcome} by {where}')
-            print(f'    in: {defect.place.context}\n    {defect.before}  ->  {defect.after}')
-            print(f'    but line {defect.place.mark.line} says: performance only: {defect.place.mark.why}')
+        refuted = [o for o in self.outcomes if self.is_caught(o[1])]
+        for outcome in refuted:
+            self.show([outcome])
+            print(f'    but line {outcome[0].place.mark.line} says: performance only: {outcome[0].place.mark.why}')
         print()
         self.performance_only(planted)
         ends = Counter(o for _, o, _ in self.outcomes)
-        print(f'seed {seed}: of {len(self.outcomes)} in places marked as performance only, tests notice {len(refuted)}; '
-              f'{ends["survived"]} were reached and not noticed, {ends["not reached"]} not reached; in {seconds / 60:.1f} minutes')
+        print(f'of {len(self.outcomes)} in places marked as performance only, tests notice {len(refuted)}; '
+              f'{ends["survived"]} were reached and not noticed, {ends["not reached"]} not reached; {about}')
         return len(refuted)
-
-    def row(self, room, rule, planted):
-        ids = {id(d) for d in planted}
-        ends = [o for d, o, _ in self.outcomes if id(d) in ids]
-        survived = sum(o in NOT_CAUGHT for o in ends)
-        marked = sum(d.place.mark is not None for d in planted)
-        known = sum(d.place.mark is None and d in self.equivalents for d in planted)
-        print(f'{room:<12} {rule:<12} {len(planted):>8} {marked:>11} {known:>11} {len(ends) - ends.count("not reached"):>8} '
-              f'{len(ends) - survived:>8} {survived:>9}')

@@ -39,8 +39,7 @@ class Workplace:
 
     def copy(self):
         """Brings the copy up to date. Files with defects are written by `write`."""
-        names = run('git', 'ls-files', '-co', '--exclude-standard', cwd=self.root).split('\n')
-        wanted = {n for n in names if n and (self.root / n).is_file()}
+        wanted = {n for n in self.names() if n and (self.root / n).is_file()}
         for name in sorted(wanted):
             if name not in self.places:
                 text = self.originals.get(name) or (self.root / name).read_bytes()
@@ -50,6 +49,13 @@ class Workplace:
         for path in list(self.source.rglob('*')):
             if path.is_file() and str(path.relative_to(self.source)) not in wanted:
                 path.unlink()
+
+    def names(self):
+        if (self.root / '.git').exists():
+            return run('git', 'ls-files', '-co', '--exclude-standard', cwd=self.root).split('\n')
+        # An unpacked archive has no repository.
+        found = [path.relative_to(self.root) for path in self.root.rglob('*')]
+        return [str(path) for path in found if not path.parts[0].startswith('build')]
 
     def put(self, name, text, executable=False):
         path = self.source / name
