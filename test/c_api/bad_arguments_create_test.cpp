@@ -192,8 +192,9 @@ TEST_CASE("Constructors accept what is only unusual") {
     made(ucd_create_vector(1, 1, INTPTR_MAX, int_, nullptr, &t), t);
     made(ucd_create_indexed_block(0, 5, nullptr, int_, nullptr, &t), t);
     made(ucd_create_hindexed_block(0, 5, nullptr, int_, nullptr, &t), t);
-    made(ucd_create_indexed_block_ref(5, 0, nullptr, UCD_TYPE__INT64_T, 8, 0, 64, int_, nullptr, &t),
-         t);
+    made(
+        ucd_create_indexed_block_ref(5, 0, nullptr, UCD_TYPE__INT64_T, 8, 0, 64, int_, nullptr, &t),
+        t);
     made(ucd_create_indexed(0, nullptr, nullptr, int_, nullptr, &t), t);
     made(ucd_create_hindexed(0, nullptr, nullptr, int_, nullptr, &t), t);
     made(ucd_create_struct(0, nullptr, nullptr, nullptr, nullptr, &t), t);
