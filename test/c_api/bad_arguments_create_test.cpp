@@ -69,6 +69,20 @@ TEST_CASE_METHOD(Refusing, "ucd_create_indexed_block and ucd_create_hindexed_blo
     }
 }
 
+TEST_CASE_METHOD(Refusing, "ucd_create_indexed_block_ref refuses") {
+    const char *const f = "ucd_create_indexed_block_ref";
+    const auto make = [&](std::intptr_t count, std::intptr_t blocklength, const void *indices,
+                          ucd_type_t child) {
+        return ucd_create_indexed_block_ref(count, blocklength, indices, UCD_TYPE__INT64_T, 8, 0,
+                                            64, child, nullptr, &r.out.type);
+    };
+    r.invalid(f, "count is -1", [&] { return make(-1, 1, two, int_); });
+    r.invalid(f, "blocklength is -1", [&] { return make(2, -1, two, int_); });
+    r.invalid(f, "indices is NULL", [&] { return make(1, 1, nullptr, UCD_TYPE__BYTE); });
+    r.invalid(f, "it must be a multiple of 8",
+              [&] { return make(2, 1, reinterpret_cast<const char *>(two) + 4, int_); });
+}
+
 TEST_CASE_METHOD(Refusing, "ucd_create_indexed and ucd_create_hindexed refuse") {
     for (const auto &[f, create] : {std::pair("ucd_create_indexed", &ucd_create_indexed),
                                     std::pair("ucd_create_hindexed", &ucd_create_hindexed)}) {
@@ -178,6 +192,9 @@ TEST_CASE("Constructors accept what is only unusual") {
     made(ucd_create_vector(1, 1, INTPTR_MAX, int_, nullptr, &t), t);
     made(ucd_create_indexed_block(0, 5, nullptr, int_, nullptr, &t), t);
     made(ucd_create_hindexed_block(0, 5, nullptr, int_, nullptr, &t), t);
+    made(
+        ucd_create_indexed_block_ref(5, 0, nullptr, UCD_TYPE__INT64_T, 8, 0, 64, int_, nullptr, &t),
+        t);
     made(ucd_create_indexed(0, nullptr, nullptr, int_, nullptr, &t), t);
     made(ucd_create_hindexed(0, nullptr, nullptr, int_, nullptr, &t), t);
     made(ucd_create_struct(0, nullptr, nullptr, nullptr, nullptr, &t), t);

@@ -2,6 +2,7 @@
 #include "c_api/refusal.hpp"
 
 #include <string>
+#include <unistd.h>
 
 namespace bad_arguments_memory_test {
 
@@ -66,6 +67,12 @@ TEST_CASE_METHOD(Refusing, "ucd_ipc_open_fds refuses") {
               [&] { return ucd_ipc_open_fds(&handle, none, 1, "cuda:0", &o.address, &o.size); });
     r.needs(f, ucd_ipc_open_fds, {"handle", nullptr, nullptr, "device", "address", "bytes"},
             &handle, nullptr, 0, "cuda:0", &o.address, &o.size);
+    // A descriptor may be one that programs inherit. Then it is the device that is missing.
+    int ends[2];
+    REQUIRE(::pipe(ends) == 0);
+    r.invalid(f, "device is",
+              [&] { return ucd_ipc_open_fds(&handle, ends, 1, "teapot:0", &o.address, &o.size); });
+    for (const int end : ends) CHECK(::close(end) == 0);
 }
 
 TEST_CASE_METHOD(Refusing, "ucd_ipc_get_device refuses") {

@@ -3,9 +3,11 @@
 #include "in_threads.h"
 #include "support/catch.hpp"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <new>
+#include <thread>
 
 namespace in_threads_test {
 
@@ -25,6 +27,15 @@ TEST_CASE("each share runs once, and memory that runs out in one is reported at 
             CHECK_NOTHROW(ucd::in_threads(threads, share));
         for (const std::atomic<int> &each : runs) CHECK(each == 1);
     }
+}
+
+TEST_CASE("the last share runs in the calling thread, and each other one in a thread of its own") {
+    std::array<std::thread::id, threads> ran{};
+    ucd::in_threads(threads, [&](unsigned i) { ran[i] = std::this_thread::get_id(); });
+    CHECK(ran.back() == std::this_thread::get_id());
+    CHECK(std::count(ran.begin(), ran.end(), ran.back()) == 1);
+    ucd::in_threads(1, [&](unsigned i) { ran[i] = std::this_thread::get_id(); });
+    CHECK(ran.front() == ran.back());
 }
 
 TEST_CASE("a share whose thread finds no memory runs in the calling thread") {

@@ -100,6 +100,13 @@ TEST_CASE("lists of MPI that are longer than all its arguments are refused") {
     }
 }
 
+TEST_CASE("bounds are equal if both of them are") {
+    const ucd_mpi::Bounds bounds{4, 12};
+    CHECK(bounds == ucd_mpi::Bounds{4, 12});
+    CHECK_FALSE(bounds == ucd_mpi::Bounds{0, 12});
+    CHECK_FALSE(bounds == ucd_mpi::Bounds{4, 16});
+}
+
 TEST_CASE("a combiner that no MPI has is refused") {
     ucd_type_t type = UCD_TYPE__NULL;
     CHECK(build(987654, {1}, 1, type) == UCD_ERR__NOT_SUPPORTED);

@@ -202,6 +202,16 @@ TEST_CASE("predefined MPI types, of C and Fortran") {
     CHECK(layout.element == UCD_TYPE__INT32_T);
     REQUIRE(ucd_get_layout(1, real.get(), &layout) == UCD_SUCCESS);
     CHECK(layout.element == UCD_TYPE__DOUBLE);
+    const std::pair<MPI_Datatype, ucd_type_t> sized[] = {
+        {MPI_INT8_T, UCD_TYPE__INT8_T},     {MPI_INT16_T, UCD_TYPE__INT16_T},
+        {MPI_INT32_T, UCD_TYPE__INT32_T},   {MPI_INT64_T, UCD_TYPE__INT64_T},
+        {MPI_UINT8_T, UCD_TYPE__UINT8_T},   {MPI_UINT16_T, UCD_TYPE__UINT16_T},
+        {MPI_UINT32_T, UCD_TYPE__UINT32_T}, {MPI_UINT64_T, UCD_TYPE__UINT64_T}};
+    for (const auto &[datatype, element] : sized) {
+        const FromMpi type(datatype);
+        REQUIRE(ucd_get_layout(1, type.get(), &layout) == UCD_SUCCESS);
+        CHECK(layout.element == element);
+    }
 }
 
 TEST_CASE("a UCD type outlives its MPI type, and duplicates share it") {

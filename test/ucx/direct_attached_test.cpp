@@ -226,6 +226,8 @@ DEVICE_TEST("hostile offers of memory to map are declined, and nothing stays map
     check_new("a descriptor that has not come",
               [](DirectHeader &o) { o.place.first_descriptor += 1; });
     check_new("another kind of handle", [](DirectHeader &o) { o.place.handle.bytes[0] ^= 1; });
+    check_new("a name that is followed by more",
+              [](DirectHeader &o) { o.place.handle.bytes[sizeof(AttachableName)] = 1; });
     for (const uint64_t bytes :
          {uint64_t{0}, uint64_t{4095}, uint64_t{8192}, uint64_t{1} << 40, UINT64_MAX})
         check_new("another size", [&](DirectHeader &o) {

@@ -240,6 +240,14 @@ TEST_CASE("Shapes of flattened types that differ in one respect are two shapes")
          [&] { return s.indexed(even, runs, 16, a).id; },
          [&] { return s.indexed(twice, runs, 16, a).id; },
          [&] { return s.indexed(displs, runs, 16, c).id; }},
+        // Written in one byte each, and in two; the shorter list and what follows it are the bytes
+        // of the longer one.
+        {[&] {
+             return s.indexed({0, 9000, 18000}, {1, 2, 3}, 16, a).id;
+         },
+         [&] {
+             return s.indexed({0, 9000, 18000}, {0x201, 0x103, 0x302}, 16, a).id;
+         }},
         {[&] {
              return s.structure({0, 100, 300}, {a, c, a}).id;
          },

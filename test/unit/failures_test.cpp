@@ -106,6 +106,8 @@ TEST_CASE("the edit distance counts insertions, deletions, replacements and swap
     CHECK(edit_distance("abc", "axc") == 1);
     CHECK(edit_distance("abcd", "acbd") == 1);
     CHECK(edit_distance("ab", "ba") == 1);
+    CHECK(edit_distance("ab", "bc") == 2); // not a swap: the second letter is another one
+    CHECK(edit_distance("ab", "ca") == 2);
     CHECK(edit_distance("kitten", "sitting") == 3);
 }
 

@@ -109,6 +109,9 @@ TEST_CASE("Flattened types are small") {
     CHECK(flat(structure({1, 2, 1}, {0, 1 << 23, 1 << 26},
                          {list(), resized(dup(list()), 0, 1 << 24), list()}))
               .size() <= n + 256);
+    // Runs of one length that continue each other are one run.
+    const RecipePtr sparse = resized(leaf(UCD_TYPE__INT), 0, 8);
+    CHECK(flat(indexed({2, 2, 2}, {0, 2, 4}, sparse)) == flat(contig(6, sparse)));
     // Constructors that change no layout leave nothing behind.
     CHECK(flat(dup(contig(1, resized(structure({1}, {0}, {leaf(UCD_TYPE__INT)}), 0, 4)))).size() <=
           40);

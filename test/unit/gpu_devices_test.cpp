@@ -42,6 +42,14 @@ TEST_CASE_METHOD(OnBackend, "preparing a conversion loads the kernels of all con
     CHECK(std::includes(loaded.begin(), loaded.end(), all.begin(), all.end()));
 }
 
+TEST_CASE_METHOD(OnBackend, "ops and elements of a later library are not supported") {
+    for (const Op op : {Op::replace, Op::sum, Op::convert}) {
+        CHECK(backend->supports(op, Element::int32));
+        CHECK_FALSE(backend->supports(op, Element::count_));
+    }
+    CHECK_FALSE(backend->supports(Op::count_, Element::int32));
+}
+
 TEST_CASE_METHOD(OnBackend, "peers reach each other, in both directions; no other devices do") {
     mock::knobs.peers = true;
     for (const int owner : {0, 1}) {

@@ -67,6 +67,9 @@ std::vector<Edge> edges() {
          indexed({half, half, half}, {0, 0, 0}, byte)},
         {"hindexed, sum of many lengths", hindexed(Ints(1024, 1LL << 52), Ints(1024, 0), byte),
          hindexed(Ints(1024, 1LL << 54), Ints(1024, 0), byte)}, // 64 bits do not hold it
+        {"hindexed, reach of a long block of a wide child",
+         hindexed({1LL << 41, 1}, {0, 0}, resized(byte, 0, 1 << 20)),
+         hindexed({1LL << 45, 1}, {0, 0}, resized(byte, 0, 1 << 20))}, // wraps around to fit
         {"hindexed, end of a block", hindexed({4}, {most - 4}, byte),
          hindexed({5}, {most - 4}, byte)},
         {"hindexed, blocks without length do not count", hindexed({0, 1}, {INTPTR_MIN, 0}, byte),

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstring>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace ucd {
@@ -62,7 +63,36 @@ private:
     std::vector<char> to_ = std::vector<char>(bytes * count);
 };
 
+class Described final : public KernelPlanOf<Described> {
+public:
+    explicit Described(std::size_t length) : text_(length, 'a') { text_.back() = 'z'; }
+    std::string description() const { return text_; }
+    std::size_t memory() const { return 0; }
+
+private:
+    std::string text_;
+};
+
 } // namespace
+
+TEST_CASE("a plan's description is whole, whatever its length") {
+    for (const std::size_t length : {1, 254, 255, 256, 257, 1000}) {
+        INFO(length);
+        const Described plan(length);
+        CHECK(description_of(plan) == plan.description());
+    }
+}
+
+TEST_CASE("a text of a fixed size has room for all but one of its bytes, and drops what is more") {
+    FixedText<8> text("abcdef");
+    text += "g";
+    CHECK(text == "abcdefg");
+    text += "h";
+    CHECK(text == "abcdefg");
+    CHECK(FixedText<8>("abcdefghi") == "abcdefg");
+    text.clear();
+    CHECK(text.empty());
+}
 
 TEST_CASE("the host's backend runs moves that are made, and launches that are prepared") {
     const Owner<Backend> backend = create_seq_backend();

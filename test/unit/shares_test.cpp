@@ -3,6 +3,7 @@
 #include "host_functions.h"
 #include "plan.h"
 #include "share.h"
+#include "useful_threads.h"
 
 #include "support/catch.hpp"
 
@@ -47,6 +48,17 @@ void check_shares(const ucd::Move &move, unsigned shares) {
 }
 
 } // namespace
+
+TEST_CASE("a move gets a thread for each half MiB, up to as many as the caller allows") {
+    using ucd::seq::useful_threads;
+    constexpr uint64_t half = uint64_t{512} << 10;
+    CHECK(useful_threads(0, 8) == 1);
+    CHECK(useful_threads(2 * half - 1, 8) == 1);
+    CHECK(useful_threads(2 * half, 8) == 2);
+    CHECK(useful_threads(3 * half, 2) == 2);
+    CHECK(useful_threads(UINT64_MAX, 8) == 8);
+    for (const uint32_t most : {0, 1}) CHECK(useful_threads(100 * half, most) == 1);
+}
 
 TEST_CASE("threads move lists of blocks with lengths of their own as one does") {
     // Some are empty; 1.5 MiB and more, which is worth three threads.

@@ -1,4 +1,5 @@
 // The table behind the handles, with a bound that a test can reach.
+#include "c_api/allocations.hpp"
 #include "support/catch.hpp"
 
 #include "handle_table.h"
@@ -48,6 +49,21 @@ TEST_CASE("a table of handles is bounded, and forgets what is removed") {
     const std::uint64_t fresh = table.insert(3);
     CHECK(seen.count(fresh) == 0);
     CHECK(*table.find(fresh) == 3);
+}
+
+TEST_CASE("handles are removed without memory, however many there have been") {
+    for (std::size_t entries = 1; entries < 40; ++entries) {
+        INFO(entries);
+        HandleTable<int> table(57, 200);
+        std::vector<std::uint64_t> handles;
+        for (std::size_t i = 0; i < entries; ++i) handles.push_back(table.insert(7));
+        int value = 0;
+        std::size_t removed = 0;
+        ucdtest::fail_allocation(1);
+        for (const std::uint64_t handle : handles) removed += table.remove(handle, value);
+        CHECK(ucdtest::end_failing());
+        CHECK(removed == entries);
+    }
 }
 
 } // namespace handle_table_test

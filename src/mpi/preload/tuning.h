@@ -31,7 +31,6 @@ struct Sizes {
 // from one other process in a collective call.
 struct Gains {
     Sizes pack, message, collective;
-    bool any() const { return pack.most != 0 || message.most != 0 || collective.most != 0; }
 };
 
 // For types whose mean segment has at most so many bytes. Of the rows that fit, the first counts;
