@@ -98,4 +98,44 @@ TEST_CASE_METHOD(OnBackend, "the driver is given no copy of more rows than it co
     CHECK(copies_of_pack(backend, strided(1, too_many, 2)) == 2);
 }
 
+TEST_CASE_METHOD(OnBackend, "engines copy long rows from layout to layout, in planes, too") {
+    // Planes of rows of 2000 bytes.
+    const auto planes_of = [](std::int64_t row, std::int64_t plane) {
+        OwnedLayout layout = strided(2000, 5, row);
+        repeat_last(layout, 4, plane);
+        return layout;
+    };
+    const auto is_by_engine = [&](const OwnedLayout &a, const OwnedLayout &b, MemoryKind to_kind,
+                                  std::int64_t row, std::int64_t plane, std::int64_t to_row,
+                                  std::int64_t to_plane) {
+        Rng rng(3);
+        const auto from = backend.plan(a), to = backend.plan(b);
+        DeviceBytes in(static_cast<std::size_t>(4 * plane)),
+            out(static_cast<std::size_t>(4 * to_plane), to_kind);
+        in.fill(rng);
+        out.fill(rng);
+        const std::vector<char> source = in.get();
+        std::vector<char> expected = out.get();
+        for (std::int64_t i = 0; i < 20; ++i)
+            std::copy_n(source.begin() + i / 5 * plane + i % 5 * row, 2000,
+                        expected.begin() + i / 5 * to_plane + i % 5 * to_row);
+        Move move = copy_of({from.get(), in.at(0), 1, 0}, {to.get(), out.at(0), 1, 0}, 40000);
+        move.to_kind = to_kind;
+        mock::counts.launches = 0;
+        REQUIRE(backend.run(std::span(&move, 1)).ok());
+        CHECK(out.get() == expected);
+        return mock::counts.launches == 0;
+    };
+    const auto pinned = MemoryKind::pinned;
+    CHECK(is_by_engine(planes_of(2048, 10240), planes_of(3000, 18000), pinned, 2048, 10240, 3000,
+                       18000));
+    CHECK_FALSE(is_by_engine(planes_of(2048, 10240), planes_of(3000, 18000), MemoryKind::device,
+                             2048, 10240, 3000, 18000));
+    // Planes that are no whole rows apart on one side.
+    CHECK_FALSE(is_by_engine(planes_of(2048, 10240), planes_of(3000, 18008), pinned, 2048, 10240,
+                             3000, 18008));
+    CHECK_FALSE(is_by_engine(planes_of(2048, 10248), planes_of(3000, 18000), pinned, 2048, 10248,
+                             3000, 18000));
+}
+
 } // namespace gpu_pitched_test
