@@ -21,6 +21,7 @@ struct Options {
     std::int64_t count = 1; // of the type
     bool list = false, all = false, no_mpi = false;
     std::vector<std::int64_t> sizes = {16, 256, 16384}; // packed KiB
+    RowSizes rows;
 };
 
 // A part of the program, and whether it was asked for.
@@ -50,6 +51,8 @@ std::vector<Section> all_sections() {
         {"--permutations", "Arrays whose dimensions are packed in another order", run_permutations,
          run_permutations},
         {"--memories", "Between every two kinds of memory", nullptr, gpu::run_memories},
+        {"--rows", "Rows between host and device, of many lengths, in pinned and pageable memory",
+         nullptr, gpu::run_rows},
         {"--fresh", "Lists that are new every time: types created, packed from once, freed",
          cpu::run_fresh, gpu::run_fresh},
         {"--busy", "Packs beside other work on the device; with few blocks; by each engine",
@@ -88,6 +91,14 @@ std::vector<Option> declared(Options &o, std::vector<Section> &sections) {
         {"--type", &o.type, "A type in the language of the tool ucd", host},
         {"--count", &o.count, "How many of --type", host},
         {"--sizes", &o.sizes, "The lengths of --sweep, packed KiB", host},
+        {"--widths", &o.rows.widths, "The lengths of a row of --rows, bytes", gpu_only},
+        {"--totals", &o.rows.totals, "The lengths of all rows of --rows, KiB", gpu_only},
+        {"--pitch",
+         &o.rows.pitch,
+         "The distance of rows of --rows, bytes; 0: twice the length",
+         gpu_only,
+         {},
+         0},
         {"--suite",
          &o.suite,
          "papers: what Jenkins et al. (TPDS 2014) and Wu et al. (HPDC 2016) measured",
@@ -164,7 +175,7 @@ int run(const Options &o, const std::vector<Section> &sections) {
         run.effort.clock = Clock::wall;
         fmt::print("device: {}\n", device->name());
     }
-    run_wanted(sections, o, {run, *device, mpi.get(), o.sizes, o.type, o.count, o.hptt});
+    run_wanted(sections, o, {run, *device, mpi.get(), o.sizes, o.type, o.count, o.hptt, o.rows});
     run.progress.clear();
     run.write(facts);
     if (!o.plot.empty()) plot(o, run.results());

@@ -13,6 +13,13 @@
 
 namespace bench {
 
+// Which rows are copied between host and device.
+struct RowSizes {
+    std::vector<std::int64_t> widths = {8, 64, 512, 4096, 65536}; // bytes
+    std::vector<std::int64_t> totals = {64, 4096, 65536};         // KiB
+    std::int64_t pitch = 0; // the distance of rows in bytes; 0: twice the width
+};
+
 struct Setting {
     Run &run;
     Device &device;
@@ -21,6 +28,7 @@ struct Setting {
     const std::string &type;                // of run_type, in the language of the tool
     std::int64_t count;                     // of that type
     const std::string &hptt;                // of run_permutations: its library; may be empty
+    const RowSizes &rows;
 };
 
 // Packs and unpacks with an op, of these sizes (packed KiB).
@@ -61,6 +69,7 @@ void run_reductions(const Setting &setting); // unpacks with an op
 void run_batches(const Setting &setting);
 void run_copies(const Setting &setting); // from layout to layout
 void run_memories(const Setting &setting);
+void run_rows(const Setting &setting);    // between host and device
 void run_fresh(const Setting &setting);   // lists that are new every time
 void run_busy(const Setting &setting);    // packs beside other work; blocks; engines
 void run_shapes(const Setting &setting);  // of many kinds, to and from host memory too

@@ -30,6 +30,7 @@ using gpuMemcpy3DParms = UCD_BENCH_GPU(Memcpy3DParms);
 #define gpuGraphExecDestroy UCD_BENCH_GPU(GraphExecDestroy)
 #define gpuStreamDestroy UCD_BENCH_GPU(StreamDestroy)
 #define gpuEventDisableTiming UCD_BENCH_GPU(EventDisableTiming)
+#define gpuStreamWaitEvent UCD_BENCH_GPU(StreamWaitEvent)
 #define gpuEventBlockingSync UCD_BENCH_GPU(EventBlockingSync)
 #define gpuEventCreateWithFlags UCD_BENCH_GPU(EventCreateWithFlags)
 #define gpuEventRecord UCD_BENCH_GPU(EventRecord)

@@ -67,10 +67,13 @@ TEST_CASE("the built-in figures choose engine or kernel", "[bulk]") {
     REQUIRE(launches(rows(3000), device0, pinned, true) == 1);
     REQUIRE(launches(rows(1000), device0, pinned, false) == 0);
     REQUIRE(launches(rows(3000), device0, pinned, false) == 1);
-    // Typed data in pinned memory: unpacking goes there.
-    REQUIRE(launches(rows(2000), pinned, device0, false) == 0);
-    REQUIRE(launches(rows(2400), pinned, device0, true) == 1);
-    REQUIRE(launches(rows(2400), pinned, device0, false) == 0);
+    // Rows in pinned memory, where kernels are never faster: unpacking goes there.
+    REQUIRE(launches(rows(3000), pinned, device0, true) == 0);
+    REQUIRE(launches(rows(3000), pinned, device0, false) == 0);
+    // But they load several rows at a time if these are near.
+    const RecipePtr near = vector(3000, 2, 3, leaf(UCD_TYPE__DOUBLE));
+    REQUIRE(launches(near, pinned, device0, true) == 1);
+    REQUIRE(launches(near, pinned, device0, false) == 0);
     // Between devices' memory always a kernel.
     REQUIRE(launches(rows(10), device0, device0, true) == 1);
     REQUIRE(launches(blocks(256 * 1024), device0, pinned, true) == 0);

@@ -6,6 +6,7 @@
 #include "support/moves/move_now.hpp"
 #include "support/moves/strided_move.hpp"
 
+#include "support/streaming_copy.h"
 #include "transfer/staged.h"
 
 #include <cerrno>
@@ -267,6 +268,32 @@ TEST_CASE("much data from host memory to a device leaves its source as it is") {
     CHECK((out == before));
     pack_now(device, bytes, UCD_TYPE__BYTE, 0, in.data(), bytes);
     CHECK((in == before));
+    mock::release(device);
+}
+
+TEST_CASE("much data from a device to rows of host memory leaves what is between them") {
+    DeviceSession session;
+    use_staging(std::size_t{1} << 18, 2);
+    // Two planes, the second one in front, of rows of so many bytes.
+    constexpr std::intptr_t rows = 20000, row = 110, stride = 163, plane = rows * stride;
+    const BuiltType type(hvector(2, 1, -plane, hvector(rows, row, stride, leaf(UCD_TYPE__BYTE))));
+    constexpr std::size_t all = 2 * rows * row;
+    static_assert(all > ucd::worth_streaming);
+    std::vector<char> stream(all);
+    for (std::size_t i = 0; i < all; ++i) stream[i] = static_cast<char>(i % 251 + 1);
+    void *const device = mock::allocate(ucd::MemoryKind::device, 0, all);
+    mock::write(device, stream.data(), all);
+    for (const auto &[offset, bytes] :
+         {std::pair<std::size_t, std::size_t>{0, all}, {77, all - 200}}) {
+        std::vector<char> out(2 * plane), expected(2 * plane);
+        for (std::size_t i = offset; i < offset + bytes; ++i) {
+            const std::size_t number = i / row, first = number < rows ? plane : 0;
+            expected[first + number % rows * stride + i % row] = stream[i];
+        }
+        CHECK(unpack_now(static_cast<const char *>(device) + offset, bytes, out.data() + plane, 1,
+                         type.get(), offset) == bytes);
+        CHECK((out == expected));
+    }
     mock::release(device);
 }
 

@@ -30,6 +30,24 @@ TEST_CASE("streaming copies move what they should and touch nothing else") {
             }
 }
 
+TEST_CASE("streaming rows move what they should and touch nothing else") {
+    constexpr std::size_t room = 2048;
+    std::vector<char> from(room), to(room);
+    for (std::size_t i = 0; i < room; ++i) from[i] = static_cast<char>(i * 7 + i / 251 + 1);
+    for (const std::size_t row : {1, 63, 64, 65, 200})
+        for (const std::ptrdiff_t stride : {256, 201, -256, -203})
+            for (const std::size_t at : {0, 5, 64}) {
+                const std::size_t first = stride < 0 ? at + 3 * 256 : at;
+                std::fill(to.begin(), to.end(), '\0');
+                ucd::streaming_rows(&to[first], stride, &from[at], row, 4);
+                std::vector<char> expected(room);
+                for (std::size_t i = 0; i < 4; ++i)
+                    std::memcpy(&expected[first] + static_cast<std::ptrdiff_t>(i) * stride,
+                                &from[at + i * row], row);
+                REQUIRE(to == expected);
+            }
+}
+
 // On a processor with stores past the caches, and with two cores free, a copy that does not wait
 // for them is found out in a third of the rounds.
 TEST_CASE("who is told that a streaming copy is complete sees what was copied") {

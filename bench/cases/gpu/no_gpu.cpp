@@ -8,6 +8,7 @@ void run_reductions(const Setting &) {}
 void run_batches(const Setting &) {}
 void run_copies(const Setting &) {}
 void run_memories(const Setting &) {}
+void run_rows(const Setting &) {}
 void run_fresh(const Setting &) {}
 void run_busy(const Setting &) {}
 void run_shapes(const Setting &) {}

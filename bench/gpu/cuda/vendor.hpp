@@ -4,9 +4,34 @@
 
 #include <cuda_runtime.h>
 
+#include <cstddef>
+
 namespace bench::gpu {
 
 inline constexpr const char *vendor_name = "cuda"; // as UCD names its devices
+
+// Copies that one call starts, since CUDA 12.8; the legacy stream does not take them.
+inline constexpr bool has_batches = CUDART_VERSION >= 12080;
+inline cudaError_t copy_batch([[maybe_unused]] void **to, [[maybe_unused]] const void **from,
+                              [[maybe_unused]] std::size_t *bytes,
+                              [[maybe_unused]] std::size_t count,
+                              [[maybe_unused]] cudaStream_t stream) {
+#if CUDART_VERSION >= 12080
+    cudaMemcpyAttributes attributes{};
+    attributes.srcAccessOrder = cudaMemcpySrcAccessOrderStream;
+    attributes.flags = cudaMemcpyFlagPreferOverlapWithCompute;
+    std::size_t first = 0;
+#if CUDART_VERSION >= 13000
+    return cudaMemcpyBatchAsync(to, from, bytes, count, &attributes, &first, 1, stream);
+#else
+    std::size_t failed = 0;
+    return cudaMemcpyBatchAsync(to, const_cast<void **>(from), bytes, count, &attributes, &first, 1,
+                                &failed, stream);
+#endif
+#else
+    return cudaErrorNotSupported;
+#endif
+}
 
 } // namespace bench::gpu
 

@@ -18,6 +18,11 @@ inline hipError_t instantiate(hipGraphExec_t *made, hipGraph_t graph, unsigned l
     return hipGraphInstantiateWithFlags(made, graph, flags);
 }
 
+inline constexpr bool has_batches = false; // of copies, in one call
+inline hipError_t copy_batch(void **, const void **, std::size_t *, std::size_t, hipStream_t) {
+    return hipErrorNotSupported;
+}
+
 } // namespace bench::gpu
 
 #define UCD_BENCH_GPU(name) hip##name

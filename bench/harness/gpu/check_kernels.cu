@@ -41,6 +41,16 @@ struct CountDifferent {
         if (a[i] != b[i]) atomicAdd(count, 1ull);
     }
 };
+struct CountWrongRows {
+    const char *to;
+    std::size_t to_pitch, from_pitch, width;
+    unsigned long long *count;
+    __device__ void operator()(std::size_t i) const {
+        const std::size_t row = i / to_pitch, in = i % to_pitch;
+        const std::uint8_t expected = in < width ? content(row * from_pitch + in) : blank;
+        if (static_cast<std::uint8_t>(to[i]) != expected) atomicAdd(count, 1ull);
+    }
+};
 
 template <class Body>
 std::size_t counted(std::size_t bytes, Body body) {
@@ -69,6 +79,11 @@ std::size_t count_foreign(const char *buffer, std::size_t bytes) {
 
 std::size_t count_different(const char *a, const char *b, std::size_t bytes) {
     return counted(bytes, CountDifferent{a, b, nullptr});
+}
+
+std::size_t count_wrong_rows(const char *to, std::size_t to_pitch, std::size_t from_pitch,
+                             std::size_t width, std::size_t rows) {
+    return counted(to_pitch * rows, CountWrongRows{to, to_pitch, from_pitch, width, nullptr});
 }
 
 } // namespace bench::gpu

@@ -3,13 +3,31 @@
 
 #include "boxes.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 
 namespace ucd {
 
-// Rows of bytes in planes, which CUDA and HIP copy in one call. The rows of a plane have ascending
-// addresses and do not overlap, and the distance of planes is a multiple of the row stride. A
-// single row is consecutive bytes.
+// The limits of one copy: CUDA has strides of up to 2^31 - 1 bytes, and drivers of several vendors
+// count rows in 31 or 32 bits.
+inline constexpr int64_t max_row_stride = INT32_MAX;
+inline constexpr uint64_t max_rows = INT32_MAX; // of a plane, and from one plane to the next
+
+// Whether rows at this distance can be rows of one copy: their addresses ascend, and they do not
+// overlap.
+inline bool are_rows(uint64_t row, int64_t row_stride) {
+    return row_stride >= static_cast<int64_t>(row) && row_stride <= max_row_stride;
+}
+
+// Whether planes of such rows at this distance can be planes of one copy.
+inline bool are_planes(uint64_t rows, int64_t row_stride, int64_t plane_stride) {
+    const int64_t rows_apart = plane_stride / row_stride;
+    return plane_stride % row_stride == 0 && rows_apart >= static_cast<int64_t>(rows) &&
+           rows_apart <= static_cast<int64_t>(max_rows);
+}
+
+// Rows of bytes in planes, which CUDA and HIP copy in one call. A single row is consecutive bytes.
 struct PitchedCopy {
     int64_t start = 0; // displacement of the first byte
     uint64_t row = 0;  // in bytes
@@ -20,15 +38,24 @@ struct PitchedCopy {
 
 // The number of a box's innermost levels that one copy covers: 0, 1 or 2.
 inline uint32_t pitched_levels(const Box &box) {
-    constexpr int64_t longest_stride = INT32_MAX;
     if (is_piece(box)) return 0;
     const uint32_t row = box.dims - 1;
-    if (box.stride[row] < static_cast<int64_t>(box.block) || box.stride[row] > longest_stride)
-        return 0;
+    if (!are_rows(box.block, box.stride[row])) return 0;
     if (row == 0) return 1;
-    const int64_t plane = box.stride[row - 1], step = box.stride[row];
-    const bool planes = plane % step == 0 && plane / step >= static_cast<int64_t>(box.count[row]);
-    return planes ? 2 : 1;
+    return are_planes(box.count[row], box.stride[row], box.stride[row - 1]) ? 2 : 1;
+}
+
+// Calls visit(part) for parts of the copy that have no more rows than one may have.
+template <class Visit>
+bool for_each_part(const PitchedCopy &copy, Visit &visit) {
+    if (copy.rows <= max_rows) return visit(copy);
+    PitchedCopy part = copy;
+    for (uint64_t done = 0; done < copy.rows; done += part.rows) {
+        part.start = displace(copy.start, done, copy.row_stride);
+        part.rows = std::min(copy.rows - done, max_rows);
+        if (!visit(part)) return false;
+    }
+    return true;
 }
 
 // Calls visit(copy) for each copy of a box, in packed order. Stops and returns false if visit does.
@@ -51,7 +78,7 @@ bool for_each_copy(const Box &box, uint32_t levels, Visit &visit) {
         copy.start = box.start;
         for (uint32_t k = 0; k < outer; ++k)
             copy.start = displace(copy.start, index[k], box.stride[k]);
-        if (!visit(copy)) return false;
+        if (!for_each_part(copy, visit)) return false;
         uint32_t k = outer;
         while (k > 0 && ++index[k - 1] == box.count[k - 1]) index[--k] = 0;
         if (k == 0) return true;

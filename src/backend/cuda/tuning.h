@@ -23,19 +23,23 @@ inline constexpr gpu::Tuning tuning = {
     .cached_bytes = uint64_t{32} << 20,
     // H200, nests and lists of 1 and 2 bytes: handling four words at a time is 3 to 12 % slower.
     .narrow_words_by_four = false,
-    // H200: measured by `ucd-bench --tune` (docs/internals/decisions/gpu-kernels.md).
+    // H200: measured by `ucd-bench --tune`, and row_per_byte, per_row and host_distance so that rows
+    // of `ucd-bench --rows` are moved in the faster way
+    // (docs/internals/decisions/gpu-kernels.md).
     .copy_engines = {.to_host = {.earlier = 2600,
-                                 .per_row = 1.3,
+                                 .per_row = 1.4,
                                  .per_odd_row = 0.8,
                                  .kernel_per_byte = 0.0197,
-                                 .row_per_byte = 0.0205,
-                                 .list_block = 256 * 1024},
+                                 .row_per_byte = 0.0202,
+                                 .list_block = 256 * 1024,
+                                 .host_distance = 0},
                      .from_host = {.earlier = 2600,
                                    .per_row = 1.5,
                                    .per_odd_row = 0.8,
                                    .kernel_per_byte = 0.0203,
-                                   .row_per_byte = 0.021,
-                                   .list_block = 256 * 1024}},
+                                   .row_per_byte = 0.0205,
+                                   .list_block = 256 * 1024,
+                                   .host_distance = 128}},
 };
 
 // Capabilities of the runtime.

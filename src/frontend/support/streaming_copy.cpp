@@ -9,33 +9,56 @@
 #endif
 
 namespace ucd {
+namespace {
 
 #if defined(__SSE2__)
 
-void streaming_copy(char *to, const char *from, std::size_t bytes) {
+void stream(char *to, const char *from, std::size_t bytes) {
     constexpr std::size_t vector = sizeof(__m128i), line = 64;
+    constexpr std::size_t ahead = 2048; // of what is loaded; it may be behind the end
     // Whole lines of the destination are streamed.
     const std::size_t head =
         std::min<std::size_t>(-reinterpret_cast<std::uintptr_t>(to) % line, bytes);
-    std::memcpy(to, from, head);
+    if (head > 0) std::memcpy(to, from, head);
     std::size_t at = head;
     for (; at + line <= bytes; at += line) {
         __m128i part[line / vector];
+        _mm_prefetch(from + at + ahead, _MM_HINT_T0);
         for (std::size_t i = 0; i < line / vector; ++i)
             part[i] = _mm_loadu_si128(reinterpret_cast<const __m128i *>(from + at + i * vector));
         for (std::size_t i = 0; i < line / vector; ++i)
             _mm_stream_si128(reinterpret_cast<__m128i *>(to + at + i * vector), part[i]);
     }
-    std::memcpy(to + at, from + at, bytes - at);
-    _mm_sfence(); // who is told that the copy is complete sees it
+    if (at < bytes) std::memcpy(to + at, from + at, bytes - at);
+}
+
+// Who is told that the copy is complete sees it.
+void finish() {
+    _mm_sfence();
 }
 
 #else
 
-void streaming_copy(char *to, const char *from, std::size_t bytes) {
+void stream(char *to, const char *from, std::size_t bytes) {
     std::memcpy(to, from, bytes);
 }
 
+void finish() {}
+
 #endif
+
+} // namespace
+
+void streaming_copy(char *to, const char *from, std::size_t bytes) {
+    stream(to, from, bytes);
+    finish();
+}
+
+void streaming_rows(char *to, std::int64_t stride, const char *from, std::size_t row,
+                    std::uint64_t rows) {
+    for (std::uint64_t i = 0; i < rows; ++i)
+        stream(to + static_cast<std::int64_t>(i) * stride, from + i * row, row);
+    finish();
+}
 
 } // namespace ucd

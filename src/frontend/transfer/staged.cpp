@@ -3,6 +3,7 @@
 #include "transfer/conversion.h"
 #include "transfer/host.h"
 #include "transfer/route.h"
+#include "transfer/streamed_rows.h"
 
 #include "element_runs.h"
 #include "support/streaming_copy.h"
@@ -15,6 +16,10 @@
 namespace ucd {
 
 namespace {
+
+// The most chunks between a device and the host. More of them do not fit into the inner caches of a
+// core, and 64 MiB took up to a tenth longer.
+constexpr unsigned max_host_slots = 4;
 
 // If one device does both halves of the work, chunks are in its memory; otherwise, and for
 // conversions, the host must be able to access them, too.
@@ -92,6 +97,7 @@ StagedPipeline::StagedPipeline(Context &context, const Executor &from, const Exe
     : from_(from), to_(to), plain_(plain_sides(moves.front())), op_(moves.front().op),
       pool_(pool_between(context.progress->pools(), from, to, op_)), max_slots_(pool_.max_chunks()),
       limits_(moves.front().limits), loader_(moves) {
+    if (from.on_host() || to.on_host()) max_slots_ = std::min(max_slots_, max_host_slots);
     if (limits_.max_blocks > 0) { // slots divide the call's limit
         max_slots_ = std::min(max_slots_, limits_.max_blocks);
         limits_.max_blocks /= max_slots_;
@@ -192,6 +198,40 @@ Status StagedPipeline::convert(Slot &slot, char *&chunk) {
     return success;
 }
 
+// Moves parts that are plain bytes outside of the chunk.
+Status StagedPipeline::copy_bytes(Slot &slot, const Executor &executor, Direction direction,
+                                  char *chunk) {
+    const bool out = direction == Direction::unpack;
+    Owner<Event> done;
+    for (const Part &part : slot.parts) {
+        char *outside = (out ? part.to : part.from).first();
+        char *inside = chunk + (out ? part.to_at : part.from_at);
+        char *const to = out ? outside : inside, *const from = out ? inside : outside;
+        const uint64_t bytes = out ? part.to_length : part.length;
+        if (executor.on_host() && part.whole >= worth_streaming) {
+            streaming_copy(to, from, bytes);
+            started_ = started_ || out;
+            continue;
+        }
+        UCD_TRY(executor.backend->copy(executor.device, to, from, bytes, done));
+        note(slot, direction, done);
+    }
+    return success;
+}
+
+// Returns false if it did nothing. The host's backend sees parts only, which its caches hold.
+bool StagedPipeline::unpack_long_rows(const Slot &slot, const char *chunk) {
+    Box box;
+    for (const Part &part : slot.parts)
+        if (part.whole < worth_streaming || !has_long_rows(part, box)) return false;
+    for (const Part &part : slot.parts) {
+        (void)has_long_rows(part, box);
+        unpack_streaming(part, box, chunk + part.to_at);
+    }
+    started_ = true;
+    return true;
+}
+
 // Makes an executor move the parts of a slot between their source or destination and the chunk.
 Status StagedPipeline::run(Slot &slot, const Executor &executor, Direction direction, Op op,
                            char *chunk) {
@@ -199,28 +239,16 @@ Status StagedPipeline::run(Slot &slot, const Executor &executor, Direction direc
     const bool bytes = out ? plain_.to : plain_.from;
     // Reserve memory first, so that recording work that was started cannot fail.
     slot.events.reserve(slot.parts.size());
-    Owner<Event> done;
-    if (bytes && (executor.on_host() || slot.parts.size() == 1)) {
-        for (const Part &part : slot.parts) {
-            char *outside = (out ? part.to : part.from).first();
-            char *inside = chunk + (out ? part.to_at : part.from_at);
-            const uint64_t bytes_here = out ? part.to_length : part.length;
-            if (out && executor.on_host() && part.whole >= worth_streaming) {
-                streaming_copy(outside, inside, bytes_here);
-                started_ = true;
-                continue;
-            }
-            UCD_TRY(executor.backend->copy(executor.device, out ? outside : inside,
-                                           out ? inside : outside, bytes_here, done));
-            note(slot, direction, done);
-        }
+    if (bytes && (executor.on_host() || slot.parts.size() == 1))
+        return copy_bytes(slot, executor, direction, chunk);
+    if (out && executor.on_host() && op_ == Op::replace && unpack_long_rows(slot, chunk))
         return success;
-    }
     Move like;
     like.op = op;
     (out ? like.from_kind : like.to_kind) = pool_.kind();
     like.limits = limits_;
     UCD_TRY(moves_of_parts(slot.parts, direction, like, executor, chunk, launch_));
+    Owner<Event> done;
     UCD_TRY(executor.backend->launch(executor.device, launch_, done));
     note(slot, direction, done);
     return success;

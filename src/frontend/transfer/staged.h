@@ -105,6 +105,8 @@ private:
     Status take_chunks(Chunk &chunk, Chunk &relay);
     Status step(Slot &slot);
     Status run(Slot &slot, const Executor &executor, Direction direction, Op op, char *chunk);
+    Status copy_bytes(Slot &slot, const Executor &executor, Direction direction, char *chunk);
+    bool unpack_long_rows(const Slot &slot, const char *chunk);
     Status convert(Slot &slot, char *&chunk);
     std::size_t room() const;
     void note(Slot &slot, Direction direction, Owner<Event> &done);

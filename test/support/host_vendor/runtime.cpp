@@ -446,12 +446,12 @@ gpuError_t gpuMemcpy2DAsync(void *to, std::size_t to_pitch, const void *from,
 
 gpuError_t gpuMemcpy3DAsync(const gpuMemcpy3DParms *copy, gpuStream_t stream) {
     if (is_failing_one(mock::knobs.failing_launch) || is_refused()) return gpuErrorRefused;
-    constexpr std::size_t longest_pitch = INT32_MAX;
+    constexpr std::size_t longest_pitch = INT32_MAX, max_rows = INT32_MAX;
     const gpuExtent extent = copy->extent;
     const gpuPitchedPtr from = copy->srcPtr, to = copy->dstPtr;
     for (const gpuPitchedPtr &side : {from, to})
         if (side.pitch < extent.width || side.pitch > longest_pitch || side.xsize < extent.width ||
-            side.ysize < extent.height)
+            side.ysize < extent.height || side.ysize > max_rows)
             return gpuErrorRefused;
     ++mock::counts.copies;
     submit(stream, [=] {

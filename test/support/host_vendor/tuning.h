@@ -22,13 +22,15 @@ inline constexpr gpu::Tuning tuning = {
                                  .per_odd_row = 0.8,
                                  .kernel_per_byte = 0.0197,
                                  .row_per_byte = 0.0205,
-                                 .list_block = 256 * 1024},
+                                 .list_block = 256 * 1024,
+                                 .host_distance = 0},
                      .from_host = {.earlier = 2600,
                                    .per_row = 1.5,
                                    .per_odd_row = 0.8,
                                    .kernel_per_byte = 0.0203,
                                    .row_per_byte = 0.021,
-                                   .list_block = 4096}}, // little, so that tests have such lists
+                                   .list_block = 4096, // little, so that tests have such lists
+                                   .host_distance = 128}},
 };
 
 inline constexpr bool runs_device_code = true; // of ucd_device.h

@@ -20,6 +20,7 @@ struct CopyLaunch {
     MemberTables &tables;
     const Move &move;
     PlannedSide from, to;
+    bool is_alone;    // not a member of a batch
     bool one_of_many; // a member of a batch with more words than the device has threads
 
     template <class Params>
@@ -139,9 +140,15 @@ Status launch_in_order(const CopyLaunch &copy) {
 Status launch_copy(const CopyLaunch &copy) {
     CopyNests nests;
     if (!are_nests(copy, nests)) return launch_in_order(copy);
-    for (const PlacedCopyNest &placed : nests) {
-        NestParts parts(placed.nest, copy.from.typed() + static_cast<uintptr_t>(placed.from),
-                        copy.to.typed() + static_cast<uintptr_t>(placed.to));
+    for (const PlacedCopyNest &displaced : nests) {
+        const PlacedNest placed{displaced.nest,
+                                copy.from.typed() + static_cast<uintptr_t>(displaced.from),
+                                copy.to.typed() + static_cast<uintptr_t>(displaced.to)};
+        bool launched = false;
+        if (copy.is_alone && nests.size() == 1)
+            UCD_TRY(launch_if_faster(copy.target, copy.move, placed, launched));
+        if (launched) return success;
+        NestParts parts(placed.nest, placed.from, placed.to);
         for (; !parts.is_over(); parts.next()) UCD_TRY(launch_nest(copy, parts.part()));
     }
     return success;
@@ -161,9 +168,10 @@ Status launch_copies(LaunchTarget &to, std::span<const Move> copies) {
     MemberTables tables(to, copies.size());
     uint64_t bytes = 0;
     for (const Move &move : copies) bytes += move.length;
-    const bool many = copies.size() > 1 && bytes / vector_bytes >= tuning.many_threads;
+    const bool alone = copies.size() == 1;
+    const bool many = !alone && bytes / vector_bytes >= tuning.many_threads;
     for (const Move &move : copies)
-        UCD_TRY(launch_copy({to, tables, move, {move.from}, {move.to}, many}));
+        UCD_TRY(launch_copy({to, tables, move, {move.from}, {move.to}, alone, many}));
     return tables.launch(copies.front().limits.max_blocks);
 }
 

@@ -9,6 +9,8 @@
 
 namespace ucd::UCD_GPU {
 
+struct PlacedNest; // see launch/copy_places.h
+
 // Launches the whole list.
 Status launch_list(LaunchTarget &to, std::span<const Move> moves);
 
@@ -34,9 +36,13 @@ Status prepare_batches();
 // Packs and unpacks by copy engines, which leave the device's processors free: one copy of the
 // vendor's API for each pitched copy in the moves' boxes.
 Status copy_boxes(LaunchTarget &to, std::span<const Move> moves);
-// Whether the engine is estimated to finish the move sooner than a kernel. One side must be device
-// memory, and the other one pinned.
-bool is_engine_faster(const Move &move);
+// Does a pack or an unpack between device and pinned memory by a copy engine, if it is estimated to
+// finish sooner than a kernel; otherwise `launched` stays false. Captured copies are not always
+// faster when replayed, but give the same result.
+Status launch_if_faster(LaunchTarget &to, const Move &move, bool &launched);
+// Same, for a copy between layouts that is this nest.
+Status launch_if_faster(LaunchTarget &to, const Move &move, const PlacedNest &placed,
+                        bool &launched);
 
 Status launch_reductions(LaunchTarget &to, std::span<const Move> moves);
 Status prepare_reduction(Device &device, const Move &move);

@@ -9,37 +9,30 @@
 namespace ucd::UCD_GPU {
 namespace {
 
-gpuPitchedPtr pitched(void *address, uint64_t pitch, uint64_t rows) {
+gpuPitchedPtr pitched(const PitchedSide &side) {
     gpuPitchedPtr p{};
-    p.ptr = address;
-    p.pitch = pitch;
-    p.xsize = pitch;
-    p.ysize = rows;
+    p.ptr = side.first;
+    p.pitch = static_cast<std::size_t>(side.row_stride);
+    p.xsize = p.pitch;
+    p.ysize = static_cast<std::size_t>(side.plane_stride / side.row_stride);
     return p;
 }
 
 gpuError_t copy_planes(gpuStream_t stream, const PitchedStep &step) {
-    const PitchedCopy &planes = step.copy;
-    const gpuPitchedPtr there =
-        pitched(step.typed, static_cast<uint64_t>(planes.row_stride),
-                static_cast<uint64_t>(planes.plane_stride / planes.row_stride));
-    const gpuPitchedPtr here = pitched(step.packed, planes.row, planes.rows);
     gpuMemcpy3DParms copy{};
-    copy.srcPtr = step.pack ? there : here;
-    copy.dstPtr = step.pack ? here : there;
-    copy.extent.width = planes.row;
-    copy.extent.height = planes.rows;
-    copy.extent.depth = planes.planes;
+    copy.srcPtr = pitched(step.from);
+    copy.dstPtr = pitched(step.to);
+    copy.extent.width = step.row;
+    copy.extent.height = step.rows;
+    copy.extent.depth = step.planes;
     copy.kind = gpuMemcpyDefault;
     return gpuMemcpy3DAsync(&copy, stream);
 }
 
 gpuError_t copy_rows(gpuStream_t stream, const PitchedStep &step) {
-    const PitchedCopy &rows = step.copy;
-    const auto stride = static_cast<std::size_t>(rows.row_stride);
-    return gpuMemcpy2DAsync(step.pack ? step.packed : step.typed, step.pack ? rows.row : stride,
-                            step.pack ? step.typed : step.packed, step.pack ? stride : rows.row,
-                            rows.row, rows.rows, gpuMemcpyDefault, stream);
+    return gpuMemcpy2DAsync(step.to.first, static_cast<std::size_t>(step.to.row_stride),
+                            step.from.first, static_cast<std::size_t>(step.from.row_stride),
+                            step.row, step.rows, gpuMemcpyDefault, stream);
 }
 
 } // namespace
@@ -115,7 +108,7 @@ Status LaunchTarget::copy(const PitchedStep &step) {
         return success;
     }
     begin();
-    return check(step.copy.planes > 1 ? copy_planes(stream_, step) : copy_rows(stream_, step),
+    return check(step.planes > 1 ? copy_planes(stream_, step) : copy_rows(stream_, step),
                  "copying");
 }
 

@@ -1,7 +1,6 @@
 // Where a launch puts its work: kernels, copies by engines, uploads.
 #pragma once
 
-#include "pitched_copies.h"
 #include "plan/move_range.h"
 #include "runtime/batch_tables.h"
 #include "runtime/device_lists.h"
@@ -25,11 +24,15 @@ struct KernelStep {
     std::vector<char> params;
 };
 
-// Rows, or planes of rows; one side is packed.
+// Rows, or planes of rows, within the limits of pitched_copies.h on both sides.
+struct PitchedSide {
+    char *first; // row
+    int64_t row_stride, plane_stride = 0;
+};
 struct PitchedStep {
-    PitchedCopy copy;
-    char *typed, *packed; // of the first row
-    bool pack;
+    PitchedSide from, to;
+    uint64_t row; // in bytes
+    uint64_t rows, planes = 1;
 };
 
 using PlainStep = std::vector<PlainCopy>; // in no particular order

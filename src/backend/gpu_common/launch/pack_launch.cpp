@@ -155,16 +155,6 @@ Status launch_interpreter(const LaunchContext &launch) {
                             max_blocks(launch.to.device(), launch.move), params);
 }
 
-// Copy engines --------------------------------------------------------------
-
-// Captured copies would give the same result, but are not always faster when replayed.
-bool is_faster_by_copy_engine(const Move &move) {
-    const bool to_host =
-        (move.from_kind == MemoryKind::device) != (move.to_kind == MemoryKind::device) &&
-        touches_host_memory(move);
-    return move.limits.engine == Engine::automatic && to_host && is_engine_faster(move);
-}
-
 // In the order of the stream.
 Status launch_in_order(const LaunchContext &launch) {
     const Move &move = launch.move;
@@ -204,7 +194,9 @@ Status launch_pack(LaunchTarget &to, const Move &move) {
     const LaunchContext launch(to, move);
     const LayoutPlan &plan = launch.plan();
     if (plan.contiguous) return copy_range(launch, launch.typed() + launch.side.offset);
-    if (is_faster_by_copy_engine(move)) return copy_boxes(to, {&move, 1});
+    bool launched;
+    UCD_TRY(launch_if_faster(to, move, launched));
+    if (launched) return success;
     TiledRange range;
     if (plan.permuted_word == 0 || !tile_range(launch, range)) return launch_in_order(launch);
     // Elements that the range cuts are moved on their own.

@@ -27,7 +27,8 @@ inline constexpr gpu::Tuning tuning = {
     .copy_engines = {.to_host = gpu::unmeasured_engine,
                      .from_host = gpu::unmeasured_engine,
                      .row_alignment = 16,
-                     .long_row = UINT64_MAX},
+                     .long_row = UINT64_MAX,
+                     .long_odd_row = UINT64_MAX},
 };
 
 // Capabilities of the runtime.
