@@ -343,9 +343,12 @@ TEST_CASE("device code copies transposes of which the kernel knows the shape") {
         const std::size_t log = rng.below(4);
         const auto element = std::intptr_t{1} << log;
         const std::intptr_t matrices = log < 3 ? rng.between(1, 4) : 1; // of 8 bytes, two levels
-        const std::intptr_t rows = rng.between(32, 70), columns = rng.between(32, 70);
+        // Columns of whole vectors, or of any number of words.
+        const bool vectors = rng.chance(50);
+        const std::intptr_t rows = vectors ? 16 * rng.between(2, 4) : rng.between(32, 70);
+        const std::intptr_t columns = rng.between(32, 70);
         const auto transposed = [&](const char *role) {
-            const std::intptr_t line = (rows + rng.between(1, 3)) * element;
+            const std::intptr_t line = (rows + (vectors ? 16 : rng.between(1, 3))) * element;
             Ints shape{rows, columns}, strides{element, line};
             if (matrices > 1) {
                 shape.insert(shape.begin(), matrices);
@@ -357,8 +360,9 @@ TEST_CASE("device code copies transposes of which the kernel knows the shape") {
         const Plan from(one, 1, source.type()), to(one, 1, target.type());
         REQUIRE(from.get().row < from.get().levels);
         REQUIRE(to.get().row < to.get().levels);
-        const auto in = aligned_buffer(rng, source.range, Memory::device0, 8),
-                   out = aligned_buffer(rng, target.range, Memory::device0, 8);
+        const std::size_t alignment = vectors ? 16 : 8;
+        const auto in = aligned_buffer(rng, source.range, Memory::device0, alignment),
+                   out = aligned_buffer(rng, target.range, Memory::device0, alignment);
         in->send();
         out->send();
         KernelCall move = random_call(rng, DeviceCall::copy, from, *in, *out, {});

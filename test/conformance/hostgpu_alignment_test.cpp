@@ -51,6 +51,7 @@ TEST_CASE("matrices are transposed in tiles, from any byte to any byte") {
         const std::intptr_t apart = 47 * 70 * width + 64;
         const RecipePtr recipes[] = {
             matrix, hvector(3, 1, apart, matrix),
+            hvector(150, 1, width, vector(300, 1, 153, leaf(element))), // lines of several tiles
             hvector(45, 1, width, hvector(3, 1, apart, vector(40, 1, 47, leaf(element))))};
         for (const RecipePtr &recipe : recipes) {
             INFO(to_text(*recipe));

@@ -82,10 +82,10 @@ TEST_CASE("a copy between layouts is one launch, by the kernel that suits both",
     CHECK(Copied(structs, arrays).run() == "copy_rows_w8");
     CHECK(Copied(arrays, structs).run() == "copy_rows_w8");
     // What is close on one side is far apart on the other.
-    CHECK(Copied(rows(70, 65), columns(70, 65)).run() == "copy_tiles_w8");
-    CHECK(Copied(columns(70, 65), rows(70, 65)).run() == "copy_tiles_w8");
+    CHECK(Copied(rows(70, 65), columns(70, 65)).run() == "copy_windows_w8");
+    CHECK(Copied(columns(70, 65), rows(70, 65)).run() == "copy_windows_w8");
     CHECK(Copied(ndarray({3, 40, 50}, {80000, 8, 400}, one_double), rows(3 * 40, 50)).run() ==
-          "copy_tiles_w8");
+          "copy_windows_w8");
     // Levels that do not fit into each other; lists.
     CHECK(Copied(vector(35, 5, 8, one_double), vector(25, 7, 9, one_double))
               .run()

@@ -26,9 +26,10 @@ __global__ void __launch_bounds__(threads) transpose(const double *from, double 
 }
 
 // 16 bytes a thread.
-template <unsigned part, unsigned from_side, unsigned to_side>
+template <unsigned element, unsigned part, unsigned from_side, unsigned to_side>
 __global__ void __launch_bounds__(threads) box_to_box(const uint4 *from, uint4 *to) {
-    constexpr unsigned row = part * 8 / 16, in_row = from_side * 8 / 16, out_row = to_side * 8 / 16;
+    constexpr unsigned row = part * element / 16, in_row = from_side * element / 16,
+                       out_row = to_side * element / 16;
     const unsigned i = blockIdx.x * threads + threadIdx.x;
     const unsigned x = i % row, y = i / row % part, z = i / row / part;
     to[(z * to_side + y) * out_row + x] = from[(z * from_side + y) * in_row + x];
@@ -49,7 +50,11 @@ void copy_transposed_4096(char *from, char *to) {
                                                  reinterpret_cast<double *>(to));
 }
 void copy_box_to_box(char *from, char *to) {
-    box_to_box<128, 512, 256><<<128 * 128 * 64 / threads, threads>>>(
+    box_to_box<8, 128, 512, 256><<<128 * 128 * 64 / threads, threads>>>(
+        reinterpret_cast<const uint4 *>(from), reinterpret_cast<uint4 *>(to));
+}
+void copy_small_box_to_box(char *from, char *to) {
+    box_to_box<4, 64, 128, 96><<<64 * 64 * 16 / threads, threads>>>(
         reinterpret_cast<const uint4 *>(from), reinterpret_cast<uint4 *>(to));
 }
 void copy_blocks_8_to_128(char *from, char *to) {

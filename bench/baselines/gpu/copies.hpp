@@ -6,6 +6,7 @@ namespace bench::gpu::hand {
 // In the null stream.
 void copy_transposed_4096(char *from, char *to);   // a matrix of doubles to its transpose
 void copy_box_to_box(char *from, char *to);        // 128^3 doubles of 512^3 to such of 256^3
+void copy_small_box_to_box(char *from, char *to);  // 64^3 floats of 128^3 to such of 96^3
 void copy_blocks_8_to_128(char *from, char *to);   // blocks of 8 of 512 to 128 of 512 bytes
 void copy_blocks_128_to_128(char *from, char *to); // 128 of 512 to 128 of 1024
 

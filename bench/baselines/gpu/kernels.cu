@@ -123,12 +123,13 @@ struct InList {
     }
 };
 
+template <std::int64_t side>
 struct InTriangle { // rows of 1, 2, 3, ... doubles
     static __device__ std::int64_t of(std::uint32_t word, const std::int32_t *) {
         auto row = static_cast<std::uint32_t>((sqrtf(8.0f * static_cast<float>(word) + 1) - 1) / 2);
         while (row * (row + 1) / 2 > word) --row;
         while ((row + 1) * (row + 2) / 2 <= word) ++row;
-        return (static_cast<std::int64_t>(row) * triangle_side + (word - row * (row + 1) / 2)) * 8;
+        return (static_cast<std::int64_t>(row) * side + (word - row * (row + 1) / 2)) * 8;
     }
 };
 
@@ -141,12 +142,12 @@ struct InRecords {
 
 // Records by way of shared memory: whole aligned words on both sides of the memory, bytes between.
 constexpr unsigned records_per_block = 256;
-template <bool pack>
+template <bool pack, std::int64_t records>
 __global__ void __launch_bounds__(threads) move_records(char *typed, char *packed) {
     __shared__ uint4 stage[records_per_block * record_fields / 16];
     char *bytes = reinterpret_cast<char *>(stage);
     const std::uint32_t first = blockIdx.x * records_per_block;
-    const std::uint32_t count = min(records_per_block, static_cast<unsigned>(gpu::records) - first);
+    const std::uint32_t count = min(records_per_block, static_cast<unsigned>(records) - first);
     const std::uint32_t stream = count * record_fields;
     uint4 *out =
         reinterpret_cast<uint4 *>(packed + static_cast<std::int64_t>(first) * record_fields);
@@ -221,6 +222,7 @@ UCD_BENCH_NEST(vector_8_of_512, 8)
 UCD_BENCH_NEST(vector_8_of_512_small, 8)
 UCD_BENCH_NEST(vector_4_of_8, 4)
 UCD_BENCH_NEST(vector_2_of_8, 2)
+UCD_BENCH_NEST(every_second, 4)
 UCD_BENCH_NEST(slab_xz, 16)
 UCD_BENCH_NEST(slab_xz_of_32, 16)
 UCD_BENCH_NEST(slab_yz, 16)
@@ -250,28 +252,43 @@ std::span<const HandMove> lines_of_128() {
     return kernels;
 }
 
-std::span<const HandMove> records() {
+template <std::int64_t count>
+std::span<const HandMove> record_kernels() {
     constexpr auto blocks =
-        static_cast<unsigned>((gpu::records + records_per_block - 1) / records_per_block);
+        static_cast<unsigned>((count + records_per_block - 1) / records_per_block);
     static const HandMove kernels[] = {
-        words_kernel<1, 1, InRecords, gpu::records * record_fields / 16 * 16>("bytes"),
-        neighbours_kernel<1, InRecords, gpu::records * record_fields / 16 * 16>(),
+        words_kernel<1, 1, InRecords, count * record_fields / 16 * 16>("bytes"),
+        neighbours_kernel<1, InRecords, count * record_fields / 16 * 16>(),
         {"through shared memory",
          [](const Lists &, char *typed, char *packed) {
-             move_records<true><<<blocks, threads>>>(typed, packed);
+             move_records<true, count><<<blocks, threads>>>(typed, packed);
          },
          [](const Lists &, char *typed, char *packed) {
-             move_records<false><<<blocks, threads>>>(typed, packed);
+             move_records<false, count><<<blocks, threads>>>(typed, packed);
          }}};
     return kernels;
 }
+std::span<const HandMove> records() {
+    return record_kernels<gpu::records>();
+}
+std::span<const HandMove> records_of_16_mib() {
+    return record_kernels<gpu::records_of_16_mib>();
+}
 
-std::span<const HandMove> triangle() {
-    constexpr std::int64_t bytes = triangle_side * (triangle_side + 1) / 2 * 8;
-    static const HandMove kernels[] = {words_kernel<8, 1, InTriangle, bytes>("1 vector a thread"),
-                                       words_kernel<8, 2, InTriangle, bytes>("2 vectors a thread"),
-                                       neighbours_kernel<8, InTriangle, bytes>()};
+template <std::int64_t side>
+std::span<const HandMove> triangle_kernels() {
+    constexpr std::int64_t bytes = side * (side + 1) / 2 * 8;
+    using Place = InTriangle<side>;
+    static const HandMove kernels[] = {words_kernel<8, 1, Place, bytes>("1 vector a thread"),
+                                       words_kernel<8, 2, Place, bytes>("2 vectors a thread"),
+                                       neighbours_kernel<8, Place, bytes>()};
     return kernels;
+}
+std::span<const HandMove> triangle() {
+    return triangle_kernels<triangle_side>();
+}
+std::span<const HandMove> small_triangle() {
+    return triangle_kernels<small_triangle_side>();
 }
 
 std::span<const HandMove> transpose() {

@@ -18,6 +18,7 @@ inline constexpr Nest<1> vector_128_of_512_large{128, {{1024 * mib / 128, 512}}}
 inline constexpr Nest<1> vector_8_of_512{8, {{64 * mib / 8, 512}}};
 inline constexpr Nest<1> vector_4_of_8{4, {{64 * mib / 4, 8}}};
 inline constexpr Nest<1> vector_2_of_8{2, {{64 * mib / 2, 8}}};
+inline constexpr Nest<3> every_second{4, {{128, 256 * 2048}, {128, 2048}, {128, 8}}}; // of 256^3
 inline constexpr Nest<1> vector_8_of_512_small{8, {{1024 / 8, 512}}};
 inline constexpr std::int64_t side = 512, plane = side * side * 8, line = side * 8;
 inline constexpr Nest<1> slab_xz{8 * line, {{side, plane}}};
@@ -31,7 +32,9 @@ inline constexpr Nest<5> nest_5{8,
 inline constexpr std::int64_t singles = 64 * mib / 8, lines_of_128 = 64 * mib / 128;
 inline constexpr std::int64_t records = 64 * mib / 17 / 16 * 16, record_fields = 17,
                               record_extent = 24;
-inline constexpr std::int64_t triangle_side = 4096, transpose_side = 4096;
+inline constexpr std::int64_t records_of_16_mib = records / 4 / 16 * 16;
+inline constexpr std::int64_t triangle_side = 4096, small_triangle_side = 2048,
+                              transpose_side = 4096;
 
 namespace hand {
 std::span<const HandMove> vector_128_of_512();
@@ -40,6 +43,7 @@ std::span<const HandMove> vector_8_of_512();
 std::span<const HandMove> vector_8_of_512_small();
 std::span<const HandMove> vector_4_of_8();
 std::span<const HandMove> vector_2_of_8();
+std::span<const HandMove> every_second();
 std::span<const HandMove> slab_xz();
 std::span<const HandMove> slab_xz_of_32();
 std::span<const HandMove> slab_yz();
@@ -52,7 +56,9 @@ std::span<const HandMove> singles();
 std::span<const HandMove> singles_small(); // 1 MiB
 std::span<const HandMove> lines_of_128();
 std::span<const HandMove> records();
+std::span<const HandMove> records_of_16_mib();
 std::span<const HandMove> triangle();
+std::span<const HandMove> small_triangle();
 std::span<const HandMove> transpose();
 } // namespace hand
 

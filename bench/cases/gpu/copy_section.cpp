@@ -29,10 +29,16 @@ std::vector<Pair> pairs() {
     const auto box = [](std::intptr_t of) {
         return recipe(Subarray{{of, of, of}, {128, 128, 128}, {0, 0, 0}, doubles()});
     };
+    const auto small_box = [](std::intptr_t of) {
+        return recipe(
+            Subarray{{of, of, of}, {64, 64, 64}, {0, 0, 0}, predefined(Element::float32)});
+    };
     return {
         {"matrix to its transpose, N=4096", recipe(Contig{side * side, doubles()}),
          transposed(side), hand::copy_transposed_4096},
         {"128^3 of 512^3 to 128^3 of 256^3", box(512), box(256), hand::copy_box_to_box},
+        {"64^3 of 128^3 to 64^3 of 96^3, 4 B", small_box(128), small_box(96),
+         hand::copy_small_box_to_box},
         {"8 B of 512 to 128 B of 512", blocks_of(8, 512), blocks_of(128, 512),
          hand::copy_blocks_8_to_128},
         {"128 B of 512 to 128 B of 1024", blocks_of(128, 512), blocks_of(128, 1024),

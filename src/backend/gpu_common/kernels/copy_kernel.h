@@ -65,6 +65,13 @@ struct CopyTiles {
         move_tile<Word<width>, Word<width>>(p, tile);
     }
 };
+template <unsigned width>
+struct CopyWindows {
+    using Params = TilesParams;
+    UCD_GPU_FUNCTION static void run(const Params &p, uint32_t tile) {
+        move_tile<Word<width>, Word<width>, true>(p, tile);
+    }
+};
 
 template <class Copy>
 UCD_GPU_FUNCTION void run_copy(const typename Copy::Params &p) {

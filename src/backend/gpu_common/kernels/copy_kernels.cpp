@@ -20,6 +20,12 @@ namespace ucd::UCD_GPU {
     UCD_GPU_KERNEL(copy_tiles_batch_w##width, BatchParams) {                                       \
         run_copy_batch<CopyTiles<width>>(params);                                                  \
     }                                                                                              \
+    UCD_GPU_INDEXING_KERNEL(copy_windows_w##width, TilesParams) {                                  \
+        run_copy<CopyWindows<width>>(params);                                                      \
+    }                                                                                              \
+    UCD_GPU_KERNEL(copy_windows_batch_w##width, BatchParams) {                                     \
+        run_copy_batch<CopyWindows<width>>(params);                                                \
+    }                                                                                              \
     UCD_GPU_INDEXING_KERNEL(copy_places_w##width, CopyPlacesParams) {                              \
         run_copy<CopyPlaces<width>>(params);                                                       \
     }                                                                                              \
@@ -50,6 +56,7 @@ UCD_GPU_KERNEL(copy_interpreters_batch, BatchParams) {
     }
 UCD_GPU_BY_WIDTH(copy_rows)
 UCD_GPU_BY_WIDTH(copy_tiles)
+UCD_GPU_BY_WIDTH(copy_windows)
 UCD_GPU_BY_WIDTH(copy_places)
 
 CopyKernel copy_interpreters_kernel() {

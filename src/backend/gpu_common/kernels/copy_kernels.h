@@ -12,6 +12,7 @@ struct CopyKernel {
 // For words of 1, 2, 4, 8 or 16 bytes.
 CopyKernel copy_rows_kernel(unsigned width);
 CopyKernel copy_tiles_kernel(unsigned width);
+CopyKernel copy_windows_kernel(unsigned width);
 CopyKernel copy_places_kernel(unsigned width);
 
 CopyKernel copy_interpreters_kernel();

@@ -314,22 +314,26 @@ UCD_GPU_FUNCTION void copy_known(const Group &group, const ucd_device_plan_t &fr
     const From from_places(from);
     const To to_places(to);
     const auto first = static_cast<uint32_t>(offset / width);
-    const auto words = static_cast<uint32_t>(bytes / width);
     const uint32_t size = threads_of(group);
-    const auto copy = [&](const auto &order) {
+    const auto copy = [&](auto each, const auto &order) {
+        const auto words = static_cast<uint32_t>(bytes / decltype(each)::bytes);
         UCD_GPU_FOR_EACH_RANK(group, rank) {
             if (rank < size)
-                copy_share<width>(order, from_places, {source}, first, to_places, {target}, first,
-                                  words, {static_cast<uint32_t>(rank), size});
+                copy_share<decltype(each)::bytes>(order, from_places, {source}, first, to_places,
+                                                  {target}, first, words,
+                                                  {static_cast<uint32_t>(rank), size});
         }
     };
     if constexpr (levels > 1) {
         RowsOrder order;
-        if (bytes > 0 && rows_order<levels>(from, to, width, static_cast<uint32_t>(offset),
-                                            static_cast<uint32_t>(bytes), order))
-            return copy(order);
+        if (bytes > 0 &&
+            rows_order<levels>(from, to, width, source | target, static_cast<uint32_t>(offset),
+                               static_cast<uint32_t>(bytes), order)) {
+            if (order.by_vectors) return copy(Width<vector_bytes>(), order);
+            return copy(Width<width>(), order);
+        }
     }
-    copy(StreamOrder());
+    copy(Width<width>(), StreamOrder());
 }
 
 // Copies between layouts of which the interpreter walks one.

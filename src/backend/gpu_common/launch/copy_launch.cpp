@@ -57,7 +57,9 @@ Status launch_nest(const CopyLaunch &copy, const PlacedNest &placed) {
     TilesParams tiles;
     if (placed.nest.block == word && make_tiles(placed.nest.levels, {word, word}, tuning, tiles)) {
         place_tiles(placed.from, placed.to, {word, word}, tiles);
-        return copy.launch(copy_tiles_kernel(word), tiles.tiles, tiles);
+        const bool windows = make_windows(word, tuning, tiles);
+        return copy.launch(windows ? copy_windows_kernel(word) : copy_tiles_kernel(word),
+                           tiles.tiles, tiles);
     }
     CopyNest rows = placed.nest;
     put_in_order(rows, word);
@@ -184,6 +186,7 @@ Status prepare_copies(const GpuPlan &plan) {
     if (is_listed(plan.host.shape)) return success;
     // Joined nests may have wider words than the plan, where blocks are contiguous.
     UCD_TRY(load_copy_kernels(vector_bytes, copy_rows_kernel));
+    UCD_TRY(load_copy_kernels(vector_bytes, copy_windows_kernel));
     return load_copy_kernels(vector_bytes, copy_tiles_kernel);
 }
 

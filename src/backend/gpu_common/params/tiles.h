@@ -21,6 +21,20 @@ UCD_GPU_CONSTANT(limit_nothing, 0);
 UCD_GPU_CONSTANT(limit_source, 1);
 UCD_GPU_CONSTANT(limit_target, 2);
 
+// Lines of the target that do not begin at sectors of memory: each tile moves a window of every
+// line that begins at a sector, so that no two tiles store to one sector. Tiles then have `slack`
+// more rows than they move of a line, as many as a sector has elements, because the windows of
+// different lines begin at different rows. On an H200, these are the best tiles for elements of so
+// many bytes.
+#ifdef __cplusplus
+inline constexpr uint32_t window_wide(uint32_t bytes) {
+    return bytes < cell_bytes ? 4 : 5;
+}
+inline constexpr uint32_t window_high(uint32_t bytes) { // log2 of the cells in a column
+    return bytes > cell_bytes ? 5 : 6;
+}
+#endif
+
 // How the columns follow each other in the source, or the rows in the target.
 UCD_GPU_CONSTANT(no_runs, 0);
 UCD_GPU_CONSTANT(runs_of_cells, 1); // a cell's elements are consecutive
@@ -36,7 +50,8 @@ typedef struct TilesParams {
     uint32_t columns, rows;          // of all tiles together
     Divisor column_tiles, row_tiles; // number of tiles along each
     uint32_t tiles;
-    uint32_t wide; // log2 of the number of cells in a row of a tile
+    uint32_t wide;  // log2 of the number of cells in a row of a tile
+    uint32_t slack; // 0 if tiles are not of windows
     uint32_t limited;
     uint32_t source_runs, target_runs;
     uint32_t saturate; // whether elements are converted with op convert_sat

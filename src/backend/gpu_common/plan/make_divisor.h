@@ -9,8 +9,11 @@ namespace ucd::gpu {
 
 __extension__ typedef unsigned __int128 Wide;
 
+// Divisors divide numbers below this.
+inline constexpr uint64_t divisible_limit = uint64_t{1} << 31;
+
 inline Divisor make_divisor(uint64_t divisor) {
-    if (divisor >= uint64_t{1} << 31) return {};
+    if (divisor >= divisible_limit) return {};
     const auto value = static_cast<uint32_t>(divisor);
     if (value <= 1) return {value, 0, 0};
     // The smallest magic number at or above 2^(31 + bits) / value.

@@ -13,8 +13,6 @@ using Level = CopyNest::Level;
 using Levels = CopyNest::Levels;
 using Stride = int64_t Level::*;
 
-constexpr uint64_t max_count = uint64_t{1} << 31; // that divisors are made for
-
 uint32_t in_cell(uint32_t bytes) {
     return std::max<uint32_t>(cell_bytes / bytes, 1);
 }
@@ -75,7 +73,7 @@ void extend(TileSide &columns, TileSide &rows, uint64_t least, Levels &rest) {
         if (side->count >= least && !other->is_enough() && !side->continues(*next) &&
             other->continues(*next))
             side = other;
-        if (side->count * next->count >= max_count) return;
+        if (side->count * next->count >= divisible_limit) return;
         side->add(*next);
         rest.erase(next);
     }
@@ -152,7 +150,7 @@ bool make_tiles(const Levels &levels, ElementBytes bytes, const Tuning &tuning,
         magnitude(row->to) > sector / 2 || magnitude(row->from) <= sector)
         return false;
     TileSide columns(&Level::from, bytes.from), rows(&Level::to, bytes.to);
-    if (column->count >= max_count || row->count >= max_count) return false;
+    if (column->count >= divisible_limit || row->count >= divisible_limit) return false;
     columns.add(*column);
     rows.add(*row);
     rest.erase(std::max(column, row));
@@ -175,7 +173,7 @@ bool make_tiles(const Levels &levels, ElementBytes bytes, const Tuning &tuning,
                    row_tiles = tiles_along(rows.cells(), tile_cell_bits - params.wide);
     Wide tiles = Wide{column_tiles} * row_tiles;
     for (const Level &level : rest) tiles *= level.count; // less than 2^64 elements
-    if (tiles >= max_count) return false;
+    if (tiles >= divisible_limit) return false;
     params.column_tiles = make_divisor(column_tiles);
     params.row_tiles = make_divisor(row_tiles);
     params.tiles = static_cast<uint32_t>(tiles);
@@ -191,24 +189,41 @@ bool make_tiles(const Levels &levels, ElementBytes bytes, const Tuning &tuning,
 
 namespace {
 
-// Whether cells are whole and begin at multiples of their size. `side` is the first level of the
-// side whose cells they are, and has so many levels.
-bool has_whole_cells(const TilesParams &params, int64_t CopyLevel::*stride, uint32_t bytes,
-                     uint64_t address, const CopyLevel *side, uint32_t levels, uint32_t count,
-                     uint32_t runs) {
-    const uint32_t elements = in_cell(bytes), cell = elements * bytes;
-    if (elements > 1 && (runs == no_runs || count % elements != 0)) return false;
-    uint64_t bits = address;
+// The side of tiles whose fastest level is made of cells.
+struct CellSide {
+    int64_t CopyLevel::*stride;
+    uint32_t width; // of an element
+    uint64_t start;
+    const CopyLevel *first; // level of the side
+    uint32_t levels, elements, runs;
+};
+
+CellSide target_side(const TilesParams &params, uint32_t bytes) {
+    const CopyLevel *const first = params.level + params.column_levels;
+    return {&CopyLevel::to,    bytes,       params.to,         first,
+            params.row_levels, params.rows, params.target_runs};
+}
+
+// The bits of the addresses at which runs of elements begin.
+uint64_t bits_of_runs(const TilesParams &params, const CellSide &side) {
+    uint64_t bits = side.start;
     const uint32_t all = params.column_levels + params.row_levels + params.outer_levels;
     for (uint32_t k = 0; k < all; ++k) {
         const CopyLevel &level = params.level[k];
         // Within a run, cells follow each other.
         const bool in_run =
-            &level >= side && &level < side + levels && level.each.value != 0 &&
-            level.*stride == static_cast<int64_t>(uint64_t{level.each.value} * bytes);
-        if (!in_run) bits |= static_cast<uint64_t>(level.*stride);
+            &level >= side.first && &level < side.first + side.levels && level.each.value != 0 &&
+            level.*side.stride == static_cast<int64_t>(uint64_t{level.each.value} * side.width);
+        if (!in_run) bits |= static_cast<uint64_t>(level.*side.stride);
     }
-    return bits % cell == 0;
+    return bits;
+}
+
+// Whether cells are whole and begin at multiples of their size.
+bool has_whole_cells(const TilesParams &params, const CellSide &side) {
+    const uint32_t elements = in_cell(side.width), cell = elements * side.width;
+    if (elements > 1 && (side.runs == no_runs || side.elements % elements != 0)) return false;
+    return bits_of_runs(params, side) % cell == 0;
 }
 
 } // namespace
@@ -216,16 +231,36 @@ bool has_whole_cells(const TilesParams &params, int64_t CopyLevel::*stride, uint
 void place_tiles(uint64_t from, uint64_t to, ElementBytes bytes, TilesParams &params) {
     params.from = from;
     params.to = to;
-    const CopyLevel *const rows = params.level + params.column_levels;
+    const CellSide source{&CopyLevel::from,  bytes.from,           from,
+                          params.level,      params.column_levels, params.columns,
+                          params.source_runs};
     params.whole_cells = 0;
-    if (params.limited != limit_source &&
-        has_whole_cells(params, &CopyLevel::from, bytes.from, from, params.level,
-                        params.column_levels, params.columns, params.source_runs))
+    if (params.limited != limit_source && has_whole_cells(params, source))
         params.whole_cells |= whole_in_source;
-    if (params.limited == limit_nothing &&
-        has_whole_cells(params, &CopyLevel::to, bytes.to, to, rows, params.row_levels, params.rows,
-                        params.target_runs))
+    if (params.limited == limit_nothing && has_whole_cells(params, target_side(params, bytes.to)))
         params.whole_cells |= whole_in_target;
+}
+
+bool make_windows(uint32_t bytes, const Tuning &tuning, TilesParams &params) {
+    const CellSide target = target_side(params, bytes);
+    const uint64_t sector = tuning.sector_bytes, slack = sector / bytes;
+    const uint64_t bits = bits_of_runs(params, target);
+    const uint64_t columns = in_cell(bytes) << window_wide(bytes), rows = in_cell(bytes)
+                                                                          << window_high(bytes);
+    // performance only: other tiles move the same elements
+    if (target.runs != one_run || bits % sector == 0 || bits % bytes != 0 ||
+        params.wide != tile_cell_bits / 2 || params.rows < rows || params.columns < columns)
+        return false;
+    const uint64_t around = params.tiles / params.column_tiles.value / params.row_tiles.value;
+    const uint64_t column_tiles = (params.columns + columns - 1) / columns;
+    const uint64_t row_tiles = (params.rows + slack - 2) / (rows - slack) + 1;
+    const Wide tiles = Wide{column_tiles} * row_tiles * around;
+    if (tiles >= divisible_limit) return false;
+    params.slack = static_cast<uint32_t>(slack);
+    params.column_tiles = make_divisor(column_tiles);
+    params.row_tiles = make_divisor(row_tiles);
+    params.tiles = static_cast<uint32_t>(tiles);
+    return true;
 }
 
 } // namespace ucd::gpu

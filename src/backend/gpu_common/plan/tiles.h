@@ -35,6 +35,10 @@ bool make_tiles(const CopyNest::Levels &levels, ElementBytes bytes, const Tuning
 // Sets the addresses of both sides. Limits must have been set.
 void place_tiles(uint64_t from, uint64_t to, ElementBytes bytes, TilesParams &params);
 
+// Makes tiles of windows, which another kernel moves, of tiles that have been placed. Returns false
+// if all lines of the target begin at sectors, or if they are too short.
+bool make_windows(uint32_t bytes, const Tuning &tuning, TilesParams &params);
+
 // Sets the divisors and strides of the levels. `each` is the number of words or tiles in a child of
 // the innermost level.
 void put_levels(const CopyNest::Levels &levels, uint64_t each, CopyLevel *to);
