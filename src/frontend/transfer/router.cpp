@@ -20,6 +20,10 @@ Status Router::divide(const CheckedMove &m, MemoryRanges &in, MemoryRanges &out)
 Status Router::locate(const char *in, const char *out, MemoryLocation &in_at,
                       MemoryLocation &out_at) {
     UCD_TRY(locations_.find(hints_.inbuf, in, in_at));
+    if (hints_.inbuf != nullptr && hints_.outbuf != nullptr && *hints_.inbuf == *hints_.outbuf) {
+        out_at = in_at;
+        return success;
+    }
     return locations_.find(hints_.outbuf, out, out_at);
 }
 

@@ -207,7 +207,7 @@ Status SubmissionBuilder::finish(KeptSubmission &submission) {
 Status SubmissionBuilder::start(std::unique_ptr<AsyncOperation> &operation) {
     if (stream_ == nullptr) {
         if (submission_.is_on_host()) return run_on_host(context_, submission_);
-        return ucd::start(context_, KeptSubmission(std::move(submission_)), nullptr, operation);
+        return ucd::start(context_, std::move(submission_), operation);
     }
     UCD_TRY(launch_staged_steps());
     const bool needs_nothing =
