@@ -44,11 +44,13 @@ Status launch(const Step &step, Owner<Event> &done) {
 // may have many of them outstanding, so this has little memory to write.
 class RunningLaunch final : public AsyncOperation {
 public:
+    RunningLaunch() = default;
     explicit RunningLaunch(Submission &submission)
         : types_(std::move(submission.types)), kept_(std::move(submission.kept)) {}
 
-    Status start(const Step &step) { return launch(step, done_); }
-    bool is_done() const { return done_ == nullptr; }
+    void keep(const Type &type) { types_.add(type); }
+    // What the launch sets; null if it was complete at once.
+    Owner<Event> &done() { return done_; }
 
     bool progress() noexcept override {
         bool completed = false;
@@ -226,8 +228,18 @@ Status start(Context &context, Submission &&submission,
     if (!submission.is_one_launch())
         return start(context, KeptSubmission(std::move(submission)), nullptr, operation);
     auto work = std::make_unique<RunningLaunch>(submission);
-    UCD_TRY(work->start(*submission.steps.begin()));
-    if (!work->is_done()) operation = std::move(work);
+    UCD_TRY(launch(*submission.steps.begin(), work->done()));
+    if (work->done() != nullptr) operation = std::move(work);
+    return success;
+}
+
+Status start_one(const Executor &device, const CheckedMove &m, bool needs_type,
+                 std::unique_ptr<AsyncOperation> &operation) {
+    auto work = std::make_unique<RunningLaunch>();
+    if (needs_type) work->keep(m.type());
+    const Move &move = m;
+    UCD_TRY(device.backend->launch(device.device, std::span(&move, 1), work->done()));
+    if (work->done() != nullptr) operation = std::move(work);
     return success;
 }
 
