@@ -25,6 +25,7 @@ const char *word(FreshKind kind) {
     switch (kind) {
     case FreshKind::random: return "random";
     case FreshKind::sorted: return "sorted";
+    case FreshKind::bytes: return "sorted, with lengths";
     case FreshKind::runs: break;
     }
     return "runs";
@@ -45,6 +46,9 @@ std::vector<FreshList> fresh_lists(std::int64_t max_footprint) {
                 if (entries * piece * each * places_per_entry <= max_footprint)
                     lists.push_back({kind, piece, entries});
             }
+    lists.push_back({FreshKind::sorted, 16, 254'000});
+    lists.push_back({FreshKind::bytes, 8, 10'000});
+    lists.push_back({FreshKind::bytes, 16, 254'000});
     return lists;
 }
 
@@ -57,6 +61,9 @@ FreshEntries make_entries(const FreshList &list) {
     made.packed_bytes = list.entries * list.piece;
     if (list.kind != FreshKind::runs) {
         for (std::intptr_t &d : made.displs) d *= doubles;
+        if (list.kind != FreshKind::bytes) return made;
+        made.lengths.assign(made.displs.size(), doubles);
+        for (const std::intptr_t d : made.displs) made.bytes.push_back(d * 8);
         return made;
     }
     made.packed_bytes = 0;

@@ -14,6 +14,7 @@ enum class FreshKind {
     random, // equal pieces in any order
     sorted, // the same, in ascending order: some touch
     runs,   // ascending runs of one to four pieces
+    bytes,  // sorted ones, in bytes and with a list of lengths, all of which are equal
 };
 
 // A list of doubles: what its sizes and its name are, before it is made.
@@ -25,14 +26,15 @@ struct FreshList {
     std::string name() const;
 };
 
-// Every kind, with pieces of 8 B to 16 KiB and 100 to 10 million entries, but for those whose
-// buffer is larger than `max_footprint` bytes.
+// Random and sorted lists, and runs, with pieces of 8 B to 16 KiB and 100 to 10 million entries, but
+// for those whose buffer is larger than `max_footprint` bytes; then some lists of every sorted kind.
 std::vector<FreshList> fresh_lists(std::int64_t max_footprint);
 
 // Where its entries lie: one place in four is taken.
 struct FreshEntries {
     Ints displs;  // in doubles
     Ints lengths; // in doubles; empty: each is one piece
+    Ints bytes;   // for FreshKind::bytes: `displs` in bytes
     std::int64_t packed_bytes = 0;
 };
 FreshEntries make_entries(const FreshList &list);

@@ -67,6 +67,8 @@ inline constexpr std::int64_t transpose_side = 1024;
 // Each level leaves a gap of its own, so that no two are one.
 inline constexpr Nest<4> nest_4{8, {{4, 54272}, {8, 6656}, {16, 400}, {16, 24}}};
 inline constexpr Nest<5> nest_5{8, {{4, 56576}, {4, 14016}, {8, 1728}, {8, 208}, {8, 24}}};
+inline constexpr Nest<5> nest_5_large{
+    8, {{16, 3417088}, {16, 213504}, {32, 6656}, {16, 400}, {16, 24}}};
 
 // MILC, the su3 vectors of both parities at one z of a lattice of 16^4: for each parity and t, half
 // of the (x, y) sites lie next to each other.

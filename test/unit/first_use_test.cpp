@@ -113,9 +113,10 @@ TEST_CASE("which lists are plain") {
     const RecipePtr d = leaf(UCD_TYPE__DOUBLE);
     CHECK(is_plain(indexed_block(2, {9, 3}, contig(3, d))));
     CHECK(is_plain(indexed_block(1, {9, 3}, resized(d, 0, 24)))); // single ones with gaps
+    CHECK(is_plain(indexed({1, 1}, {9, 3}, resized(d, 0, 24))));
     CHECK(is_plain(indexed({1, 2}, {9, 3}, structure({1, 1}, {0, 8}, {d, d}))));
     CHECK_FALSE(is_plain(indexed_block(2, {9, 3}, resized(d, 0, 24))));
-    CHECK_FALSE(is_plain(indexed({1, 1}, {9, 3}, resized(d, 0, 24))));
+    CHECK_FALSE(is_plain(indexed({1, 2}, {9, 3}, resized(d, 0, 24))));
     CHECK_FALSE(is_plain(indexed_block(1, {9, 3}, vector(2, 1, 2, d))));
     CHECK_FALSE(is_plain(indexed_block(1, {9, 3}, leaf(UCD_TYPE__SHORT_INT))));
     // As many bytes as its extent, in another order.

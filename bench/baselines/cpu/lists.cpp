@@ -57,6 +57,7 @@ std::span<const ListWay> one_loop() {
 std::span<const ListWay> lists_of_pieces(std::int64_t piece) {
     switch (piece) {
     case 8: return one_loop<8>();
+    case 16: return one_loop<16>();
     case 64: return one_loop<64>();
     case 512: return one_loop<512>();
     case 16384: return one_loop<16384>();

@@ -255,6 +255,7 @@ constexpr LayoutLoops table[] = {
      }},
     {"hvector nest, depth 4", {nest_loop<nest_4>}},
     {"hvector nest, depth 5", {nest_loop<nest_5>}},
+    {"hvector nest, depth 5, 16 MiB", {nest_loop<nest_5_large>}},
     {"MILC su3 face", {nest_loop<milc_face>}},
     {"NAS LU y face, 40 B blocks", {nest_loop<nas_lu_face>}},
     {"contiguous, 8 doubles", {nest_loop<small_contiguous>}},

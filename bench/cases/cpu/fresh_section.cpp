@@ -13,11 +13,15 @@ namespace {
 ucd_type_t create(const FreshList &list, const FreshEntries &entries) {
     const auto count = static_cast<std::intptr_t>(entries.displs.size());
     ucd_type_t type;
-    check_ucd(entries.lengths.empty()
-                  ? ucd_create_indexed_block(count, list.piece / 8, entries.displs.data(),
-                                             UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type)
-                  : ucd_create_indexed(count, entries.lengths.data(), entries.displs.data(),
-                                       UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type));
+    if (list.kind == FreshKind::bytes)
+        check_ucd(ucd_create_hindexed(count, entries.lengths.data(), entries.bytes.data(),
+                                      UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type));
+    else
+        check_ucd(entries.lengths.empty()
+                      ? ucd_create_indexed_block(count, list.piece / 8, entries.displs.data(),
+                                                 UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type)
+                      : ucd_create_indexed(count, entries.lengths.data(), entries.displs.data(),
+                                           UCD_TYPE__DOUBLE, UCD_INFO__NULL, &type));
     return type;
 }
 

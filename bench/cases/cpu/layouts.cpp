@@ -129,6 +129,7 @@ std::vector<Layout> whole_layouts() {
         {"transpose, N=1024", transposed(transpose_side)},
         nest_layout("hvector nest, depth 4", nest_4),
         nest_layout("hvector nest, depth 5", nest_5),
+        nest_layout("hvector nest, depth 5, 16 MiB", nest_5_large),
         {"MILC su3 face", milc()},
         {"NAS LU y face, 40 B blocks", nas_lu()},
     });

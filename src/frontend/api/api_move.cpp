@@ -49,6 +49,9 @@ namespace {
                                 const StreamTarget *stream,
                                 std::unique_ptr<AsyncOperation> &operation) {
     Router router(context, hints, stream);
+    bool started;
+    UCD_TRY(start_known(router, m, operation, started));
+    if (started) return success;
     SubmissionBuilder builder(router);
     UCD_TRY(builder.add(m));
     return builder.start(operation);

@@ -82,7 +82,7 @@ Status start_each(SubmissionBuilder &builder, std::span<ucd_move_t> descs, ucd_o
     for (uintptr_t i = 0; i < descs.size(); ++i) {
         UCD_TRY(at_member(i, check_member(descs[i], op, m)));
         UCD_TRY(at_member(i, builder.add(m)));
-        lengths.write(i, m.to_length, m.length);
+        lengths.write(i, 1, m.to_length, m.length);
     }
     UCD_TRY(builder.start(operation));
     lengths.leave();

@@ -140,6 +140,7 @@ std::string arguments_of(const Type &t) {
     case Form::nest: return arguments_of(as<NestType>(t));
     case Form::by_reference: return arguments_of(as<ByReferenceType>(t));
     case Form::indexed_block:
+        if (as<ListType>(t).has_lengths()) break;
         return join(as<ListType>(t).blocklength, displacements(as<ListType>(t)));
     case Form::indexed:
     case Form::structure: break;

@@ -84,27 +84,30 @@ private:
         }
         case Form::indexed_block: {
             const auto &list = as<ListType>(t);
+            if (list.has_lengths()) return indexed(list, c);
             std::vector<int64_t> displs;
             displs.reserve(list.displs.size());
             const int64_t first = displace(c.at, list.at);
             for (const int64_t displ : list.displs) displs.push_back(displace(first, displ));
             return shapes_.indexed_block(displs, blocks(list.blocklength, t, c));
         }
-        case Form::indexed: {
-            const auto &list = as<ListType>(t);
-            std::vector<int64_t> displs, lengths;
-            displs.reserve(list.displs.size());
-            lengths.reserve(list.displs.size());
-            for (int64_t i = 0; i < list.count(); ++i) {
-                if (list.block_length(i) == 0) continue;
-                displs.push_back(displace(c.at, list.displacement(i)));
-                lengths.push_back(list.block_length(i));
-            }
-            return shapes_.indexed(displs, lengths, t.child->extent(), c.id);
-        }
+        case Form::indexed: return indexed(as<ListType>(t), c);
         case Form::structure: break;
         }
         return combine_structure(as<StructureType>(t));
+    }
+
+    // Blocks whose lengths the user listed.
+    PlacedShape indexed(const ListType &list, const PlacedShape &child) {
+        std::vector<int64_t> displs, lengths;
+        displs.reserve(list.displs.size());
+        lengths.reserve(list.displs.size());
+        for (int64_t i = 0; i < list.count(); ++i) {
+            if (list.block_length(i) == 0) continue;
+            displs.push_back(displace(child.at, list.displacement(i)));
+            lengths.push_back(list.block_length(i));
+        }
+        return shapes_.indexed(displs, lengths, list.child->extent(), child.id);
     }
 
     ShapeId blocks(int64_t blocklength, const Type &list, const PlacedShape &child) {

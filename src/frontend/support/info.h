@@ -21,6 +21,7 @@ struct LocationHint {
     MemoryKind kind = MemoryKind::host;
     std::string backend; // for device memory
     int32_t device = 0;
+    friend bool operator==(const LocationHint &, const LocationHint &) = default;
 };
 
 struct Info {

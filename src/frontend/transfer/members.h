@@ -39,37 +39,49 @@ class WrittenLengths {
 public:
     explicit WrittenLengths(std::span<ucd_move_t> moves) : moves_(moves) {}
     ~WrittenLengths() {
-        for (const Replaced &r : replaced_)
-            for (ucd_move_t &move : moves_.subspan(r.first, r.count)) {
-                move.actual_bytes = r.actual;
-                move.consumed_bytes = r.consumed;
-            }
+        for (const Replaced &r : replaced_) set(r.first, r.count, r.before);
     }
     WrittenLengths(const WrittenLengths &) = delete;
     WrittenLengths &operator=(const WrittenLengths &) = delete;
 
-    [[gnu::always_inline]] void write(std::size_t member, uintptr_t actual, uintptr_t consumed) {
-        const ucd_move_t &move = moves_[member];
-        if (((move.actual_bytes ^ actual) | (move.consumed_bytes ^ consumed)) != 0)
-            replace(member, actual, consumed);
+    // Of `count` members from `first` on, which move the same.
+    void write(std::size_t first, std::size_t count, uintptr_t actual, uintptr_t consumed) {
+        const Lengths lengths{actual, consumed};
+        for (const std::size_t end = first + count; first < end;) {
+            const Lengths before = lengths_of(first);
+            std::size_t next = first + 1;
+            while (next < end && lengths_of(next) == before) ++next;
+            if (!(before == lengths)) replace(first, next - first, before, lengths);
+            first = next;
+        }
     }
     void leave() { replaced_.clear(); } // written
 
 private:
-    void replace(std::size_t member, uintptr_t actual, uintptr_t consumed) {
-        ucd_move_t &move = moves_[member];
-        if (replaced_.empty() || replaced_.back().actual != move.actual_bytes ||
-            replaced_.back().consumed != move.consumed_bytes ||
-            replaced_.back().first + replaced_.back().count != member)
-            replaced_.push_back({member, 0, move.actual_bytes, move.consumed_bytes});
-        ++replaced_.back().count;
-        move.actual_bytes = actual;
-        move.consumed_bytes = consumed;
+    struct Lengths {
+        uintptr_t actual, consumed;
+        friend bool operator==(const Lengths &, const Lengths &) = default;
+    };
+    Lengths lengths_of(std::size_t member) const {
+        return {moves_[member].actual_bytes, moves_[member].consumed_bytes};
+    }
+    void set(std::size_t first, std::size_t count, Lengths lengths) {
+        for (ucd_move_t &move : moves_.subspan(first, count)) {
+            move.actual_bytes = lengths.actual;
+            move.consumed_bytes = lengths.consumed;
+        }
+    }
+    void replace(std::size_t first, std::size_t count, Lengths before, Lengths lengths) {
+        if (replaced_.empty() || !(replaced_.back().before == before) ||
+            replaced_.back().first + replaced_.back().count != first)
+            replaced_.push_back({first, 0, before});
+        replaced_.back().count += count;
+        set(first, count, lengths);
     }
     // Consecutive members that had the same lengths before.
     struct Replaced {
         std::size_t first, count;
-        uintptr_t actual, consumed;
+        Lengths before;
     };
     std::span<ucd_move_t> moves_;
     std::vector<Replaced> replaced_;
@@ -133,31 +145,28 @@ public:
                 std::size_t &made) {
         made = 0;
         CheckedMove &m = move_;
-        do {
+        for (;; ++first) {
             if (first == descs_.size()) return success;
             UCD_TRY(at_member(before_ + first, check(descs_[first], m)));
-            lengths_.write(first, m.length, m.length);
-            ++first;
-        } while (m.length == 0);
-        UCD_TRY(
-            at_member(before_ + first - 1, complete(m, one_way_.direction(), one_way_.route().to)));
+            if (m.length > 0) break;
+            lengths_.write(first, 1, 0, 0);
+        }
+        UCD_TRY(at_member(before_ + first, complete(m, one_way_.direction(), one_way_.route().to)));
         move = m;
         at[0] = {m.from.address, m.to.address};
-        // Copies, which the compiler keeps in registers.
-        const ucd_move_t checked = descs_[first - 1];
-        const uint64_t length = m.length;
         const ucd_move_t *const begin = descs_.data() + first;
-        const ucd_move_t *const end = begin + std::min(room - 1, descs_.size() - first);
-        const ucd_move_t *desc = begin;
+        const ucd_move_t checked = *begin; // a copy, which the compiler keeps in registers
+        const ucd_move_t *const end = begin + std::min(room, descs_.size() - first);
+        const ucd_move_t *desc = begin + 1;
         for (MoveAddresses *next = at + 1; desc != end; ++desc) {
             prefetch(desc + prefetched);
             const MoveAddresses each = addresses_of(*desc);
             if (!is_alike(*desc, checked) || must_be_checked(*desc) || !is_included(each)) break;
             *next++ = each;
-            lengths_.write(static_cast<std::size_t>(desc - descs_.data()), length, length);
         }
-        made = 1 + static_cast<std::size_t>(desc - begin);
-        first += made - 1;
+        made = static_cast<std::size_t>(desc - begin);
+        lengths_.write(first, made, m.length, m.length);
+        first += made;
         return success;
     }
 

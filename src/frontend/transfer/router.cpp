@@ -1,6 +1,14 @@
 #include "transfer/router.h"
 
 namespace ucd {
+namespace {
+
+// Whether the hints name one memory for both buffers, as most do. It is then looked up once.
+bool name_one_memory(const Hints &hints) {
+    return hints.inbuf != nullptr && hints.outbuf != nullptr && *hints.inbuf == *hints.outbuf;
+}
+
+} // namespace
 
 Router::Router(Context &context, const Hints &hints, const StreamTarget *stream)
     : context_(context), hints_(hints), stream_(stream), locations_(context, hints) {
@@ -20,7 +28,9 @@ Status Router::divide(const CheckedMove &m, MemoryRanges &in, MemoryRanges &out)
 Status Router::locate(const char *in, const char *out, MemoryLocation &in_at,
                       MemoryLocation &out_at) {
     UCD_TRY(locations_.find(hints_.inbuf, in, in_at));
-    return locations_.find(hints_.outbuf, out, out_at);
+    if (!name_one_memory(hints_)) return locations_.find(hints_.outbuf, out, out_at);
+    out_at = in_at;
+    return success;
 }
 
 Status Router::find(Direction direction, const char *in, const char *out, Route &route) {
@@ -57,7 +67,10 @@ Status Router::find_in_stream(const char *in, const char *out, Route &route) {
     }
     route = {RouteKind::direct, stream_->executor, stream_->executor};
     UCD_TRY(check_reached(hints_.inbuf, in, "inbuf", is_in_divided_, route.from_kind));
-    return check_reached(hints_.outbuf, out, "outbuf", is_out_divided_, route.to_kind);
+    if (!name_one_memory(hints_))
+        return check_reached(hints_.outbuf, out, "outbuf", is_out_divided_, route.to_kind);
+    route.to_kind = route.from_kind;
+    return success;
 }
 
 Status Router::check_reached(const LocationHint *hint, const char *address, const char *argument,

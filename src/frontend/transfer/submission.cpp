@@ -18,6 +18,7 @@ Status Step::prepare() {
 
 Step &Submission::add(StepKind kind, const Executor &from, const Executor &to) {
     steps.push_back({kind, from, to, {}, {}, nullptr, nullptr});
+    if (steps.size() == 1) return steps.back();
     const auto later = [](StepKind one, const Step &other) { return one < other.kind; };
     Step *const last = &steps.back();
     Step *const place = std::upper_bound(steps.begin(), last, kind, later);
@@ -30,6 +31,43 @@ Status run_incomplete(Context &context, CheckedMove m) {
 }
 
 namespace {
+
+Status launch(const Step &step, Owner<Event> &done) {
+    Backend &backend = *step.to.backend;
+    const int device = step.to.device;
+    if (step.prepared != nullptr) return backend.launch_prepared(*step.prepared, done);
+    if (step.maker != nullptr) return backend.launch_made(device, *step.maker, done);
+    return backend.launch(device, step.moves.span(), done);
+}
+
+// A launch in progress that is all of a submission. Most calls start nothing else, and a program
+// may have many of them outstanding, so this has little memory to write.
+class RunningLaunch final : public AsyncOperation {
+public:
+    RunningLaunch() = default;
+    explicit RunningLaunch(Submission &submission)
+        : types_(std::move(submission.types)), kept_(std::move(submission.kept)) {}
+
+    void keep(const Type &type) { types_.add(type); }
+    // What the launch sets; null if it was complete at once.
+    Owner<Event> &done() { return done_; }
+
+    bool progress() noexcept override {
+        bool completed = false;
+        attempt([&] { return done_->poll(completed); });
+        if (!completed && !failed()) return false;
+        done_ = nullptr;
+        types_ = {};
+        kept_ = nullptr;
+        return true;
+    }
+    bool staged() const noexcept override { return false; }
+
+private:
+    KeptTypes types_; // destroyed after the event, because the launch may use lists of their plans
+    std::shared_ptr<const void> kept_;
+    Owner<Event> done_;
+};
 
 // A submission in progress.
 class RunningSubmission final : public AsyncOperation {
@@ -53,7 +91,6 @@ public:
 private:
     using Events = ShortList<Owner<Event>>;
     Status copy_lists(const Step &step);
-    Status launch(const Step &step);
     Status run_on_host(const Step &step);
     Status advance(StagedPipeline &pipeline);
     void stop_if_failed();
@@ -102,20 +139,6 @@ Status RunningSubmission::copy_lists(const Step &step) {
     return success;
 }
 
-Status RunningSubmission::launch(const Step &step) {
-    Backend &backend = *step.to.backend;
-    const int device = step.to.device;
-    Owner<Event> done;
-    if (step.prepared != nullptr)
-        UCD_TRY(backend.launch_prepared(*step.prepared, done));
-    else if (step.maker != nullptr)
-        UCD_TRY(backend.launch_made(device, *step.maker, done));
-    else
-        UCD_TRY(backend.launch(device, step.moves.span(), done));
-    note(launches_, std::move(done));
-    return success;
-}
-
 Status RunningSubmission::advance(StagedPipeline &pipeline) {
     const Status status = pipeline.advance();
     started_ = started_ || pipeline.started();
@@ -142,7 +165,12 @@ Status RunningSubmission::begin_steps() {
             for (const Move &list : step.moves)
                 std::memcpy(list.to.address, list.from.address, list.length);
             break;
-        case StepKind::launch: UCD_TRY(launch(step)); break;
+        case StepKind::launch: {
+            Owner<Event> done;
+            UCD_TRY(launch(step, done));
+            note(launches_, std::move(done));
+            break;
+        }
         case StepKind::staged: UCD_TRY(advance(*pipelines_[begun_pipelines_++])); break;
         case StepKind::on_host: UCD_TRY(run_on_host(step)); break;
         }
@@ -193,6 +221,26 @@ Status start(Context &context, KeptSubmission submission, std::shared_ptr<const 
     UCD_TRY(work->reserve());
     work->attempt([&] { return work->begin_steps(); });
     return RunningSubmission::conclude(std::move(work), operation);
+}
+
+Status start(Context &context, Submission &&submission,
+             std::unique_ptr<AsyncOperation> &operation) {
+    if (!submission.is_one_launch())
+        return start(context, KeptSubmission(std::move(submission)), nullptr, operation);
+    auto work = std::make_unique<RunningLaunch>(submission);
+    UCD_TRY(launch(*submission.steps.begin(), work->done()));
+    if (work->done() != nullptr) operation = std::move(work);
+    return success;
+}
+
+Status start_one(const Executor &device, const CheckedMove &m, bool needs_type,
+                 std::unique_ptr<AsyncOperation> &operation) {
+    auto work = std::make_unique<RunningLaunch>();
+    if (needs_type) work->keep(m.type());
+    const Move &move = m;
+    UCD_TRY(device.backend->launch(device.device, std::span(&move, 1), work->done()));
+    if (work->done() != nullptr) operation = std::move(work);
+    return success;
 }
 
 Status start_in(const NativeStream &stream, const Submission &submission, const Keep &keep) {

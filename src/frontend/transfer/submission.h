@@ -43,10 +43,13 @@ struct Submission {
     bool is_on_host() const {
         return steps.empty() || (steps.size() == 1 && steps.begin()->kind == StepKind::on_host);
     }
-    // Whether one launch on the executor is all that has to be done.
+    // Whether one launch is all that has to be done.
+    bool is_one_launch() const {
+        return steps.size() == 1 && steps.begin()->kind == StepKind::launch;
+    }
+    // Same, on the executor.
     bool is_launch_on(const Executor &executor) const {
-        return steps.size() == 1 && steps.begin()->kind == StepKind::launch &&
-               steps.begin()->executor() == executor;
+        return is_one_launch() && steps.begin()->executor() == executor;
     }
     // Adds a step behind those of its kind.
     Step &add(StepKind kind, const Executor &from, const Executor &to);
@@ -73,6 +76,13 @@ Status run_incomplete(Context &context, CheckedMove m);
 // alive as well until the work is done. If it fails, nothing was started.
 Status start(Context &context, KeptSubmission submission, std::shared_ptr<const void> use,
              std::unique_ptr<AsyncOperation> &operation);
+
+// Same, for a submission that is started once.
+Status start(Context &context, Submission &&submission, std::unique_ptr<AsyncOperation> &operation);
+
+// Same, for one move of a device, whose type is kept if the launch needs it.
+Status start_one(const Executor &device, const CheckedMove &m, bool needs_type,
+                 std::unique_ptr<AsyncOperation> &operation);
 
 // Starts the launches of a submission for a stream, which orders them.
 Status start_in(const NativeStream &stream, const Submission &submission, const Keep &keep);

@@ -7,6 +7,46 @@
 
 namespace ucd {
 
+namespace {
+
+// The plan that the type of a pack or an unpack has for the executor, or null. Makes nothing.
+const KernelPlan *known_plan(const CheckedMove &m, const Executor &executor) {
+    const CachedOnType *const cache = m.type().state.cache.load(std::memory_order_acquire);
+    if (cache == nullptr) return nullptr;
+    return static_cast<const TypeCache &>(*cache).plans[executor.index][m.typed().count > 1].load(
+        std::memory_order_acquire);
+}
+
+} // namespace
+
+Status start_known(Router &router, const CheckedMove &m, std::unique_ptr<AsyncOperation> &operation,
+                   bool &started) {
+    started = false;
+    const Hints &hints = router.hints();
+    if (hints.inbuf == nullptr || hints.outbuf == nullptr || m.length == 0 || m.is_copy() ||
+        m.op != Op::replace || m.type().by_reference || hints.limits.engine == Engine::dma)
+        return success;
+    // Hints apply to all addresses.
+    Route route;
+    if (!router.find(m.direction(), nullptr, nullptr, route).ok() ||
+        route.kind != RouteKind::direct)
+        return success;
+    CheckedMove known = m;
+    const KernelPlan *const plan = known_plan(m, route.to);
+    if (plan == nullptr) return success;
+    (m.direction() == Direction::pack ? known.from : known.to).plan = plan;
+    known.from_kind = route.from_kind;
+    known.to_kind = route.to_kind;
+    known.limits = hints.limits;
+    const bool needs_type = plan->is_needed_by(known);
+    const StreamTarget *const stream = router.stream();
+    if (stream != nullptr && needs_type) return success; // the stream's work has to keep it
+    started = true;
+    if (stream == nullptr) return start_one(route.to, known, needs_type, operation);
+    const Move &move = known;
+    return route.to.backend->launch_in(stream->stream, std::span(&move, 1), Keep());
+}
+
 SubmissionBuilder::SubmissionBuilder(Router &router, Reuse reuse)
     : router_(router), context_(router.context()), hints_(router.hints()), stream_(router.stream()),
       reuse_(reuse) {}
@@ -207,7 +247,7 @@ Status SubmissionBuilder::finish(KeptSubmission &submission) {
 Status SubmissionBuilder::start(std::unique_ptr<AsyncOperation> &operation) {
     if (stream_ == nullptr) {
         if (submission_.is_on_host()) return run_on_host(context_, submission_);
-        return ucd::start(context_, KeptSubmission(std::move(submission_)), nullptr, operation);
+        return ucd::start(context_, std::move(submission_), operation);
     }
     UCD_TRY(launch_staged_steps());
     const bool needs_nothing =

@@ -19,6 +19,13 @@ Status prepare_in(const StreamTarget &stream, const Type &type, uint64_t count, 
 // that describe it.
 enum class Reuse : uint8_t { once, again };
 
+// Starts a pack or an unpack without an op that one device does, by the plan that the type has for
+// it, if hints say where both buffers are: nothing has to be built or kept for this, but the type
+// if the launch needs it. Leaves `started` false for any other move, and what is wrong to
+// SubmissionBuilder, which words it.
+Status start_known(Router &router, const CheckedMove &m, std::unique_ptr<AsyncOperation> &operation,
+                   bool &started);
+
 // Does everything that can fail without a device. Starts nothing.
 class SubmissionBuilder {
 public:

@@ -100,13 +100,12 @@ Status create_vector(int64_t count, int64_t blocklength, int64_t stride, Unit un
     return finish_nest(std::move(t), type);
 }
 
-Status create_indexed_block(int64_t count, int64_t blocklength, const int64_t *displs, Unit unit,
-                            const Type &child, TypeOwner &type) {
-    UCD_TRY(not_negative(count, "count"));
-    UCD_TRY(not_negative(blocklength, "blocklength"));
-    UCD_TRY(array_present(displs, count, "displs"));
-    TypeOwnerOf<IndexedBlockType> t(new IndexedBlockType(
-        unit == Unit::bytes ? Combiner::hindexed_block : Combiner::indexed_block, child));
+namespace {
+
+// Blocks of one length, for the constructor that the user called; the arguments have been checked.
+Status create_equal_blocks(Combiner combiner, int64_t count, int64_t blocklength,
+                           const int64_t *displs, Unit unit, const Type &child, TypeOwner &type) {
+    TypeOwnerOf<IndexedBlockType> t(new IndexedBlockType(combiner, child));
     t->blocklength = blocklength;
     const int64_t each = unit_of(unit, child);
     const SeenList seen = take_displacements(*t, displs, count, each);
@@ -116,6 +115,18 @@ Status create_indexed_block(int64_t count, int64_t blocklength, const int64_t *d
     const int128 b = static_cast<int128>(seen.most) * each;
     bounds.add_many(std::min(a, b), std::max(a, b), count, blocklength, child);
     return finish(bounds, std::move(t), type);
+}
+
+} // namespace
+
+Status create_indexed_block(int64_t count, int64_t blocklength, const int64_t *displs, Unit unit,
+                            const Type &child, TypeOwner &type) {
+    UCD_TRY(not_negative(count, "count"));
+    UCD_TRY(not_negative(blocklength, "blocklength"));
+    UCD_TRY(array_present(displs, count, "displs"));
+    return create_equal_blocks(unit == Unit::bytes ? Combiner::hindexed_block
+                                                   : Combiner::indexed_block,
+                               count, blocklength, displs, unit, child, type);
 }
 
 namespace {
@@ -175,10 +186,15 @@ Status create_indexed(int64_t count, const int64_t *blocklengths, const int64_t 
     UCD_TRY(not_negative(count, "count"));
     UCD_TRY(array_present(blocklengths, count, "blocklengths"));
     UCD_TRY(array_present(displs, count, "displs"));
-    TypeOwnerOf<IndexedType> t(
-        new IndexedType(unit == Unit::bytes ? Combiner::hindexed : Combiner::indexed, child));
-    const int64_t each = unit_of(unit, child);
+    const Combiner combiner = unit == Unit::bytes ? Combiner::hindexed : Combiner::indexed;
     const auto entries = static_cast<std::size_t>(count);
+    // If the lengths are equal, no sums of them are needed, and the displacements are read once.
+    if (count > 0 && std::equal(blocklengths + 1, blocklengths + count, blocklengths)) {
+        UCD_TRY(lengths_valid(1, blocklengths));
+        return create_equal_blocks(combiner, count, blocklengths[0], displs, unit, child, type);
+    }
+    TypeOwnerOf<IndexedType> t(new IndexedType(combiner, child));
+    const int64_t each = unit_of(unit, child);
     const BlocksOfOwnLength blocks{
         {displs, entries}, {blocklengths, entries}, each, child.extent()};
     Bounds bounds(*t);

@@ -138,6 +138,10 @@ struct ListType : Type {
     std::vector<uint64_t> first;
 
     int64_t count() const { return static_cast<int64_t>(displs.size()); }
+    // Whether the user gave a list of lengths, which may be equal.
+    bool has_lengths() const {
+        return combiner == Combiner::indexed || combiner == Combiner::hindexed;
+    }
     // Of block i, in bytes. Wraps: only sums in range are used.
     int64_t displacement(int64_t i) const {
         return static_cast<int64_t>(static_cast<uint64_t>(at) +
