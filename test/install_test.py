@@ -11,6 +11,8 @@ import sys
 import tempfile
 import unittest
 
+import size_limits
+
 BUILD, EXAMPLES, OUTSIDE, PREFIX, C, CXX = sys.argv[1:7]
 del sys.argv[1:7]
 os.environ['CMAKE_GENERATOR'] = 'Ninja'  # which is there, as Meson needs it; make need not be
@@ -25,9 +27,6 @@ DECLARED = re.compile(r'^UCD_(?:\w+_)?API [^;]*?\b((?:ucd|yaksa)_\w+)\(', re.M)
 PARTICLES = pathlib.Path(OUTSIDE) / 'particles.cpp'
 USES_YAKSA = pathlib.Path(OUTSIDE).parent / 'yaksa' / 'uses_yaksa.c'
 PARTICLES_SAYS = '24 bytes: 2 2.5 0; refused: 1\n'
-# MiB, stripped, by the compiler: clang, or GCC's version. Conversions are 0.42 of it. GCC 13 is Ubuntu's, which hardens by
-# default.
-LARGEST_LIBUCD = {'12': 4.75, '13': 4.8, 'clang': 4.8}
 USES_HINTS = """
 #include <ucd_types.hpp>
 #include <cstdio>
@@ -219,13 +218,10 @@ class Install(unittest.TestCase):
             self.skipTest('it is not optimised')
         stripped = self.root / 'stripped'
         run('strip', '-o', stripped, self.library / 'libucd.so')
-        comment = run('readelf', '-p', '.comment', self.library / 'libucd.so')
-        # Startup files of GCC are in what clang makes, too.
-        compilers = ['clang'] if 'clang version' in comment else re.findall(r'GCC: .* (\d+)\.\d+\.\d+', comment)
-        limit = LARGEST_LIBUCD.get(max(compilers, default=''))
+        limit = size_limits.limit_of(size_limits.LIBUCD, self.library / 'libucd.so')
         if limit is None:
-            self.skipTest(f'there is no limit for what {compilers} makes')
-        self.assertLessEqual(stripped.stat().st_size, limit * (1 << 20))
+            self.skipTest('there is no limit for this compiler')
+        self.assertLessEqual(stripped.stat().st_size, limit)
 
     def abi_version(self, package='ucd'):
         """By docs/reference/abi.md."""

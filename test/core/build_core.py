@@ -17,8 +17,9 @@ def main():
     tree, build = folder / 'tree', folder / 'build'
     subprocess.run([sys.executable, make_core, '--with', 'yaksa', tree], check=True)
     launcher = [f'-DCMAKE_CXX_COMPILER_LAUNCHER={compiler[0]}'] if len(compiler) > 1 else []
+    # Ninja is there, as Meson needs it; make need not be.
     quiet = {'check': True, 'stdout': subprocess.DEVNULL}
-    subprocess.run(['cmake', '-S', tree, '-B', build, f'-DCMAKE_CXX_COMPILER={compiler[-1]}', *launcher], **quiet)
+    subprocess.run(['cmake', '-S', tree, '-B', build, '-G', 'Ninja', f'-DCMAKE_CXX_COMPILER={compiler[-1]}', *launcher], **quiet)
     subprocess.run(['cmake', '--build', build, '--parallel', str(os.cpu_count())], **quiet)
     shutil.copyfile(build / 'libucd_core.a', library)
 

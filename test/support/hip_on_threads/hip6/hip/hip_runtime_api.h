@@ -1,13 +1,16 @@
-// HIP 6's names over the headers of HIP 5.2 (Debian 12) and 5.7 (Debian 13, Ubuntu 24.04), as far as
-// the backend uses them.
+// HIP 6's names over the headers of HIP 5.2 (Debian 12) and 5.7 (Debian 13, Ubuntu 24.04), as far
+// as the backend uses them.
 #pragma once
 #pragma GCC system_header // for include_next
 
 #include_next <hip/hip_version.h>
-// HIP 5.7 has both names of the field, and some of what HIP 6 has.
-#define UCD_HIP_5_HAS_MORE (HIP_VERSION >= 50700000)
+// HIP 5.7 has both names of the field, and some of what HIP 6 has. The version is another one
+// below.
+#if HIP_VERSION >= 50700000
+#define UCD_HIP_5_HAS_MORE
+#endif
 
-#if UCD_HIP_5_HAS_MORE
+#ifdef UCD_HIP_5_HAS_MORE
 #define memoryType memoryType_5
 #define hipMemoryTypeManaged hipMemoryTypeManaged_5
 #else
@@ -34,7 +37,7 @@ inline constexpr auto hipMemoryTypeHost = static_cast<hipMemoryType>(1);
 inline constexpr auto hipMemoryTypeDevice = static_cast<hipMemoryType>(2);
 inline constexpr auto hipMemoryTypeManaged = static_cast<hipMemoryType>(3);
 
-#if !UCD_HIP_5_HAS_MORE
+#ifndef UCD_HIP_5_HAS_MORE
 struct hipUserObject;
 using hipUserObject_t = hipUserObject *;
 enum { hipUserObjectNoDestructorSync = 1, hipGraphUserObjectMove = 1 };
