@@ -32,18 +32,11 @@ void stream(char *to, const char *from, std::size_t bytes) {
     if (at < bytes) std::memcpy(to + at, from + at, bytes - at);
 }
 
-// Who is told that the copy is complete sees it.
-void finish() {
-    _mm_sfence();
-}
-
 #else
 
 void stream(char *to, const char *from, std::size_t bytes) {
     std::memcpy(to, from, bytes);
 }
-
-void finish() {}
 
 #endif
 
@@ -51,14 +44,19 @@ void finish() {}
 
 void streaming_copy(char *to, const char *from, std::size_t bytes) {
     stream(to, from, bytes);
-    finish();
+    end_streaming();
 }
 
-void streaming_rows(char *to, std::int64_t stride, const char *from, std::size_t row,
-                    std::uint64_t rows) {
+void stream_rows(char *to, std::int64_t stride, const char *from, std::size_t row,
+                 std::uint64_t rows) {
     for (std::uint64_t i = 0; i < rows; ++i)
         stream(to + static_cast<std::int64_t>(i) * stride, from + i * row, row);
-    finish();
+}
+
+void end_streaming() {
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
 }
 
 } // namespace ucd

@@ -14,8 +14,10 @@ inline constexpr std::size_t worth_streaming = std::size_t{4} << 20;
 // As memcpy, but writes past the caches where the processor can: what is there is not loaded before
 // it is overwritten.
 void streaming_copy(char *to, const char *from, std::size_t bytes);
-// Same, for consecutive rows to rows at a distance.
-void streaming_rows(char *to, std::int64_t stride, const char *from, std::size_t row,
-                    std::uint64_t rows);
+// Same, for consecutive rows to rows at a distance. The stores are over after end_streaming().
+void stream_rows(char *to, std::int64_t stride, const char *from, std::size_t row,
+                 std::uint64_t rows);
+// Who is told afterwards that data was streamed sees it.
+void end_streaming();
 
 } // namespace ucd

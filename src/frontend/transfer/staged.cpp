@@ -241,8 +241,9 @@ Status StagedPipeline::run(Slot &slot, const Executor &executor, Direction direc
     slot.events.reserve(slot.parts.size());
     if (bytes && (executor.on_host() || slot.parts.size() == 1))
         return copy_bytes(slot, executor, direction, chunk);
-    if (out && executor.on_host() && op_ == Op::replace && unpack_long_rows(slot, chunk))
-        return success;
+    // The host's backend shares the work among threads, if the caller permits several.
+    const bool alone = executor.on_host() && limits_.threads == 1;
+    if (out && alone && op_ == Op::replace && unpack_long_rows(slot, chunk)) return success;
     Move like;
     like.op = op;
     (out ? like.from_kind : like.to_kind) = pool_.kind();

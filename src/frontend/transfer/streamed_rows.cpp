@@ -21,8 +21,8 @@ bool has_long_rows(const CheckedMove &m, Box &box) {
 
 void unpack_streaming(const CheckedMove &m, const Box &box, const char *packed) {
     const auto unpack = [&](const PitchedCopy &rows) {
-        streaming_rows(displaced(m.to.address, static_cast<uint64_t>(rows.start)), rows.row_stride,
-                       packed, rows.row, rows.rows);
+        stream_rows(displaced(m.to.address, static_cast<uint64_t>(rows.start)), rows.row_stride,
+                    packed, rows.row, rows.rows);
         packed += rows.bytes();
         return true;
     };
@@ -30,6 +30,7 @@ void unpack_streaming(const CheckedMove &m, const Box &box, const char *packed) 
         (void)for_each_copy(part, std::min(pitched_levels(part), 1U), unpack);
     };
     cut_box(box, m.to.offset, m.to.offset + m.length, store);
+    end_streaming();
 }
 
 } // namespace ucd

@@ -22,7 +22,7 @@ UCD_GPU_CONSTANT(limit_source, 1);
 UCD_GPU_CONSTANT(limit_target, 2);
 
 // Lines of the target that do not begin at sectors of memory: each tile moves a window of every
-// line that begins at a sector, so that no two tiles store to one sector. Tiles then have `slack`
+// line that begins at a sector, so that tiles share sectors at the ends of lines only. Tiles then have `slack`
 // more rows than they move of a line, as many as a sector has elements, because the windows of
 // different lines begin at different rows. On an H200, these are the best tiles for elements of so
 // many bytes.
