@@ -604,64 +604,6 @@ def test_files_are_mapped_where_that_saves_time(tmp_path, monkeypatch):
     assert not mapped
 
 
-def columns_to_map(tmp_path):
-    """A file, its array, and the arguments of a read of columns, which is done by mapping."""
-    array = np.random.default_rng(5).random((512, 2048), np.float32)
-    path = files.safetensors_file(tmp_path / 'a', {'a': array})
-    half = ucd_models.Distribution(array.shape, 2, ucd_models.Shard(1))
-    return path, array, {'rank': 1, 'placements': {'a': half}}
-
-
-@pytest.mark.skipif(sys.platform != 'linux', reason='leases are of Linux')
-@pytest.mark.parametrize('deed', ['os.truncate(path, 0)', 'open(path, "r+b").close()'])
-def test_who_would_write_a_mapped_file_waits(tmp_path, monkeypatch, deed):
-    """What is not yet moved is read, after the other process went on. Without the lease, this one could end by SIGBUS."""
-    path, array, how = columns_to_map(tmp_path)
-    monkeypatch.setattr(_checkpoint_chunks, '_WINDOW', 1 << 20)
-    others = []
-
-    def mapped(file, real=OpenFile.mapped):
-        others.append(subprocess.Popen([sys.executable, '-c', f'import os; path = {str(path)!r}; {deed}']))
-        while file.has_lease():  # until it waits
-            assert others[0].poll() is None
-        return real(file)
-
-    def end_lease(file, real=OpenFile.end_lease):
-        assert others[0].poll() is None
-        real(file)
-        assert others[0].wait(20) == 0
-
-    monkeypatch.setattr(OpenFile, 'mapped', mapped)
-    monkeypatch.setattr(OpenFile, 'end_lease', end_lease)
-    target = np.zeros((512, 1024), 'f4')
-    saved = ucd_models.checkpoint.open(path)
-    if 'truncate' in deed:
-        with pytest.raises(ucd.Corrupt, match='shorter'):
-            saved.read({'a': target}, **how)
-        assert (target[:128] == array[:128, 1024:]).all() and not target[128:].any()
-    else:
-        assert saved.read({'a': target}, **how).calls == 1 + 3  # one window from the mapped file
-        assert (target == array[:, 1024:]).all()
-    assert len(others) == 1
-
-
-def test_files_that_others_may_shorten_are_read(tmp_path, monkeypatch):
-    path, array, how = columns_to_map(tmp_path)
-    mapped = []
-    monkeypatch.setattr(OpenFile, 'mapped', lambda file, real=OpenFile.mapped: mapped.append(file) or real(file))
-    saved = ucd_models.checkpoint.open(path)
-    for writer, expected in ((path.open('r+b'), 0), (None, 1)):
-        target = np.zeros((512, 1024), 'f4')
-        saved.read({'a': target}, **how)
-        assert (target == array[:, 1024:]).all() and len(mapped) == expected
-        if writer:
-            saved.read({'a': target}, **how, mapped=True)  # the program says so
-            assert mapped.pop()
-            writer.close()
-    with path.open('r+b'):  # the lease has ended
-        pass
-
-
 def test_files_that_change(tmp_path, monkeypatch):
     array = np.arange(4000, dtype='f4').reshape(40, 100)
     path = files.safetensors_file(tmp_path / 'x.safetensors', {'a': array})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import ucd
@@ -73,16 +73,14 @@ class Chunk:
 class MappedFile:
     """A file as memory, and moves from there. Pages that were moved no longer count as memory of this process."""
 
-    def __init__(self, file: OpenFile, with_lease: bool) -> None:
-        """with_lease: only while the system keeps others from making it shorter."""
-        self._file, self._with_lease = file, with_lease
-        self._is_leased = self._is_over = False
-        self._mapping: mmap.mmap | None = None
+    def __init__(self, file: OpenFile) -> None:
+        self._file = file
+        self._mapping = file.mapped()
         self._moves = Moves()
         self._covered = 0
 
-    def move(self, start: int, axes: Sequence[Axis], target: Target) -> Iterator[list[Axis]]:
-        """Moves by windows. Yields those that are to be read instead. start: of the part's first element, in the file."""
+    def move(self, start: int, axes: Sequence[Axis], target: Target) -> None:
+        """Moves by windows. start: of the part's first element, in the file."""
         for alike in windows(axes, _WINDOW):
             near, at, begin, key = from_first(alike.axes)
             if key not in target.windows:
@@ -90,29 +88,15 @@ class MappedFile:
                 target.windows[key] = made.nbytes, made.elements, *made.types(target.element, target.routing.target_element)
             in_file, in_target = alike.steps()
             for k in range(alike.count):
-                if self._may_move():
-                    self._move(start + at + k * in_file, begin + k * in_target, target, *target.windows[key])
-                else:
-                    yield alike.axes_of(k)
-
-    def _may_move(self) -> bool:
-        if self._with_lease and not self._is_over:
-            if self._is_leased and not self._file.has_lease():  # another process waits for its end
-                self.finish()
-                self.close()
-            elif not self._is_leased:
-                self._is_leased = self._file.lease()
-                self._is_over = not self._is_leased
-        return not self._is_over
+                self._move(start + at + k * in_file, begin + k * in_target, target, *target.windows[key])
 
     def _move(self, at: int, begin: int, target: Target, nbytes: int, elements: int, send: ucd.Type, receive: ucd.Type) -> None:
-        mapping = self._mapping = self._mapping or self._file.mapped()
         if self._covered + nbytes > _WINDOW:
             self.finish()
-            mapping.madvise(mmap.MADV_DONTNEED)
+            self._mapping.madvise(mmap.MADV_DONTNEED)
             self._covered = 0
         placed = ucd.Type.hindexed_block(1, [begin], receive) if begin else receive
-        self._moves.add(memoryview(mapping)[at : at + nbytes], target, send, placed)
+        self._moves.add(memoryview(self._mapping)[at : at + nbytes], target, send, placed)
         self._file.bytes += elements * target.element.size
         self._covered += nbytes
 
@@ -120,13 +104,6 @@ class MappedFile:
         """Moves what is left."""
         self._moves.start()
         self._moves.wait()
-
-    def close(self) -> None:
-        self._mapping = None
-        self._is_over = True
-        if self._is_leased:
-            self._file.end_lease()
-            self._is_leased = False
 
 
 def memory_for(targets: Sequence[Target], nbytes: int) -> Any:

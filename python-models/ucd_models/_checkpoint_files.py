@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import fcntl
 import mmap
 import os
-import signal
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -92,28 +90,6 @@ class OpenFile:
         """The file as memory. If it becomes shorter, reading what is gone is the signal SIGBUS."""
         self.calls += 1
         return mmap.mmap(self._fd, self.file.size, access=mmap.ACCESS_READ)
-
-    def lease(self) -> bool:
-        """Asks the system to let nobody write the file or shorten it. False: it does not, since another user owns the
-        file, or it is open for writing, or is in a file system without leases, or the system is not Linux."""
-        try:
-            # Who waits for the end of a lease is told by SIGIO, which ends a process that does not expect it: another
-            # signal, which is ignored, and to no process.
-            fcntl.fcntl(self._fd, fcntl.F_SETSIG, signal.SIGURG)
-            fcntl.fcntl(self._fd, fcntl.F_SETLEASE, fcntl.F_RDLCK)
-            fcntl.fcntl(self._fd, fcntl.F_SETOWN, 0)
-        except (AttributeError, OSError):
-            return False
-        if os.fstat(self._fd).st_size != self.file.size:
-            raise Corrupt(f'{self.file.path} became shorter or longer while it was read')
-        return True
-
-    def has_lease(self) -> bool:
-        """Whether nobody waits for the end of the lease. Who does is kept for 45 s (/proc/sys/fs/lease-break-time)."""
-        return fcntl.fcntl(self._fd, fcntl.F_GETLEASE) == fcntl.F_RDLCK
-
-    def end_lease(self) -> None:
-        fcntl.fcntl(self._fd, fcntl.F_SETLEASE, fcntl.F_UNLCK)
 
     def read(self, offset: int, count: int) -> bytes:
         """So many bytes, at once."""

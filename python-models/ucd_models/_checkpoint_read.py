@@ -102,19 +102,19 @@ class Reading:
     def _read_file(self, file: OpenFile, tasks: list[_Task]) -> int:
         """Reads what one file has. Returns how many bytes it took to find it."""
         headers = 0
-        mapped = MappedFile(file, with_lease=not self._mapped)
-        try:
-            for task in sorted(tasks, key=lambda t: t.part.start):
-                before = file.bytes
-                placed = self._locate(file, task.part, task.target.entry)
-                headers += file.bytes - before  # what is pending counts later
-                axes = self._axes(task, placed)
-                rest = mapped.move(placed.start, axes, task.target) if self._is_for_mapping(task, axes) else (axes,)
-                for part in rest:
-                    self._read(file, task, part, placed.start)
+        mapped: MappedFile | None = None
+        for task in sorted(tasks, key=lambda t: t.part.start):
+            before = file.bytes
+            placed = self._locate(file, task.part, task.target.entry)
+            headers += file.bytes - before  # what is pending counts later
+            axes = self._axes(task, placed)
+            if self._is_for_mapping(task, axes):
+                mapped = mapped or MappedFile(file)
+                mapped.move(placed.start, axes, task.target)
+            else:
+                self._read(file, task, axes, placed.start)
+        if mapped:
             mapped.finish()
-        finally:
-            mapped.close()
         return headers
 
     def _is_for_mapping(self, task: _Task, axes: Sequence[Axis]) -> bool:

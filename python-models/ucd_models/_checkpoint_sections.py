@@ -218,11 +218,6 @@ class Windows(NamedTuple):
         axis = self.axes[self.k] if self.step else Axis((), 0, 0)
         return self.step * axis.source, self.step * axis.target
 
-    def axes_of(self, number: int) -> list[Axis]:
-        axis, by = self.axes[self.k], number * self.step
-        runs = tuple([run._replace(source=run.source + by, target=run.target + by) for run in axis.runs])
-        return [*self.axes[: self.k], axis._replace(runs=runs), *self.axes[self.k + 1 :]]
-
 
 def windows(axes: Sequence[Axis], limit: int) -> Iterator[Windows]:
     """What moves, by windows that take at most `limit` bytes of the file, unless an index of the last dimension takes more."""

@@ -91,9 +91,8 @@ class Checkpoint(Mapping[str, Entry]):
                     None: as many as take the time of a call, for each array by the length of the pieces that it needs.
         mapped      None maps files into memory, and moves from there, where that takes less time than to read: of each part for
                     an array on the host of which 128 KiB or more are needed, in pieces shorter than 32 KiB, or to be converted
-                    or strided. It does so only with a lease of the system, with which others wait until they may open the file for
-                    writing or shorten it. True maps all, without a lease: if a file becomes shorter meanwhile, the signal
-                    SIGBUS ends the process. False maps nothing.
+                    or strided. True maps all, and False nothing. If a mapped file becomes shorter meanwhile, the signal SIGBUS
+                    ends the process: say False for files that others may shorten.
 
         Ranks do not wait for each other. The work is done on return.
 
