@@ -294,6 +294,12 @@ def test_dtypes_of_torch():
         ucd.Type.contiguous(1, TorchDtype('qint8'))
 
 
+def test_a_name_that_the_library_of_the_array_has_not():
+    torch = pytest.importorskip('torch')
+    with pytest.raises(TypeError, match='longdouble'):
+        ucd.cast(torch.ones(3), 'longdouble')
+
+
 @pytest.mark.parametrize('library', ['numpy', 'torch'])
 @pytest.mark.parametrize('name, known', [('bf16', 'bfloat16'), ('fp16', 'float16'), ('fp8_e4m3', 'float8_e4m3fn')])
 def test_names_that_no_library_has(library, name, known):

@@ -104,9 +104,9 @@ def cast(
     shape, *_ = _core.described(src, 'src')
     try:
         out = new_array(src, shape, dtype)
-    except (AttributeError, TypeError):
+    except (AttributeError, TypeError) as error:
         _dtypes.of(dtype)  # says which names there are, if it is none
-        raise
+        raise error if isinstance(error, TypeError) else TypeError(f'the library of src has no {dtype!r}') from error
     if out is None:
         raise TypeError('cast makes arrays of NumPy, torch or CuPy; none of them is there')
     _core.copy(src, out, convert='saturate' if saturate else True, hints=hints, stream=stream, wait=wait)

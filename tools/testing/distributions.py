@@ -112,8 +112,8 @@ def main():
         passed &= fine
         record.append(text)
         print(text, flush=True)
-    if options.record:
-        options.record.write_text('\n\n'.join(record) + '\n')
+        if options.record:
+            options.record.write_text('\n\n'.join(record) + '\n')
     return 0 if passed else 1
 
 

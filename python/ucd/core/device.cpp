@@ -14,8 +14,15 @@ namespace {
 
 // Returns why a backend cannot be used. The text is empty if it can.
 std::string reason_against(const std::string &backend) {
-    for (const ucd_backend_desc_t &d : backend_list())
+    int count = 0;
+    check(ucd_backend_count(&count));
+    // Backends behind the one that is asked for are not, since that initialises their drivers.
+    for (int i = 0; i < count; ++i) {
+        ucd_backend_desc_t d{};
+        d.struct_size = sizeof d;
+        check(run(false, [&] { return ucd_backend_get(i, &d); }));
         if (backend == d.name) return d.available ? "" : d.reason;
+    }
     return "libucd does not know it";
 }
 
