@@ -20,10 +20,11 @@ bool has_long_rows(const CheckedMove &m, Box &box) {
 }
 
 void unpack_streaming(const CheckedMove &m, const Box &box, const char *packed) {
+    uint64_t done = 0;
     const auto unpack = [&](const PitchedCopy &rows) {
         stream_rows(displaced(m.to.address, static_cast<uint64_t>(rows.start)), rows.row_stride,
-                    packed, rows.row, rows.rows);
-        packed += rows.bytes();
+                    packed + done, rows.row, rows.rows);
+        done += rows.bytes();
         return true;
     };
     const auto store = [&](const Box &part) {

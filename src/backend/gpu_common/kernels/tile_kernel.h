@@ -258,7 +258,7 @@ struct TileMove {
             whole = whole && is_moved(column, row + i);
         if (whole) {
             const uintptr_t window = line - before + uintptr_t{t.first_row + slack} * sizeof(To);
-            return store<Word<bytes>>(window + row_cell * bytes, cell.word);
+            return store<Word<bytes>>(window + uintptr_t{row_cell} * bytes, cell.word);
         }
 #pragma unroll
         for (uint32_t i = 0; high > 1 && i < high; ++i)
