@@ -39,7 +39,7 @@ TEST_CASE("streaming rows move what they should and touch nothing else") {
             for (const std::size_t at : {0, 5, 64}) {
                 const std::size_t first = stride < 0 ? at + 3 * 256 : at;
                 std::fill(to.begin(), to.end(), '\0');
-                ucd::streaming_rows(&to[first], stride, &from[at], row, 4);
+                ucd::stream_rows(&to[first], stride, &from[at], row, 4);
                 std::vector<char> expected(room);
                 for (std::size_t i = 0; i < 4; ++i)
                     std::memcpy(&expected[first] + static_cast<std::ptrdiff_t>(i) * stride,
