@@ -39,10 +39,10 @@ struct WholeMove {
         return ucd_ipack(typed.real_base(), what.subject.count, type(), 0, packed.real_base(),
                          bytes(), &actual, info, op, &request);
     }
-    int start_unpack() {
+    int start_unpack(ucd_info_t info = UCD_INFO__NULL) {
         set_up_unpack(move());
         return ucd_iunpack(packed.real_base(), bytes(), typed.real_base(), what.subject.count,
-                           type(), 0, &actual, UCD_INFO__NULL, op, &request);
+                           type(), 0, &actual, info, op, &request);
     }
     int wait() { return ucd_wait(&request); }
     void check() { check_result(move()); }
