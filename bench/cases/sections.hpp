@@ -13,7 +13,7 @@
 
 namespace bench {
 
-// Which rows are copied between host and device.
+// These rows are copied between host and device.
 struct RowSizes {
     std::vector<std::int64_t> widths = {8, 64, 512, 4096, 65536}; // bytes
     std::vector<std::int64_t> totals = {64, 4096, 65536};         // KiB

@@ -117,7 +117,7 @@ Work by_ucd(const Rows &rows, ucd_info_t info) {
     });
 }
 
-// What takes much longer than others at once is not worth the time to measure it.
+// Returns whether the work takes much longer than others, so that it is not worth measuring.
 bool is_slow(const Work &work, std::int64_t bytes) {
     constexpr double least_rate = 2e9, start = 0.05;
     const auto begin = std::chrono::steady_clock::now();

@@ -1,5 +1,5 @@
-// What kernels/device.cu needs of CUDA, for a device whose memory is the host's: number 3, which
-// works in stream 77 only. A block has one thread, and one runs after the other.
+// This is what kernels/device.cu needs of CUDA, for a device whose memory is the host's. The device
+// is number 3, and works in stream 77 only. A block has one thread, and one runs after the other.
 #pragma once
 
 #include <cstdint>

@@ -40,7 +40,7 @@ struct alignas(count * sizeof(Element)) Chunk {
     Element element[count];
 };
 
-// Where a thread moves chunks: the first one and those at distances of `lanes` from it, before
+// A thread moves these chunks: the first one and those at distances of `lanes` from it, before
 // `end`.
 struct Unit {
     const char *from;

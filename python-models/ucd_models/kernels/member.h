@@ -50,7 +50,7 @@ struct Member {
     int32_t token;      // which digit has the tokens; -1: there are no pages
     int32_t scale_side; // whose pages the scales are in; -1: in none
     int64_t scale_page, scale_token;
-    // What a thread of a device moves: chunks of the last digit, each of as many elements as it
+    // A thread of a device moves a unit: chunks of the last digit, each of as many elements as it
     // moves at once. 2^shift threads in a row move `span` chunks in a row, each as many as the
     // others, which are that many chunks apart.
     uint32_t units; // threads
