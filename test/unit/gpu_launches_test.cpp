@@ -183,7 +183,7 @@ TEST_CASE_METHOD(OnBackend, "runs that end before 2^32 words are found by one se
     Member member(*plan, 8, places);
     (void)parameters_launched();
     CHECK(kernel_of(backend, member) == "pack_i_w8");
-    CHECK(as<NestParams>(parameters_launched().back()).dense == 1);
+    CHECK(as<NestParams>(parameters_launched().back()).together == 1);
 }
 
 TEST_CASE("displacements of 64 bits are counted in words") {
@@ -197,6 +197,25 @@ TEST_CASE("displacements of 64 bits are counted in words") {
         CHECK(displacement_at<1>(list, i) == bytes[i]);
         CHECK(displacement_at<2>(list, i) == bytes[i] / 2);
         CHECK(displacement_at<4>(list, i) == bytes[i] / 4);
+TEST_CASE_METHOD(OnBackend, "odd blocks are packed in pieces, except at the ends of the range") {
+    for (const std::size_t block : {15, 17, 18, 31, 33, 121})
+        for (const std::size_t gap : {1, 2, 7})
+            for (const std::size_t odd : {0, 1, 2, 3}) {
+                const std::size_t stride = block + gap, rows = 7, plane = rows * stride + 5;
+                OwnedLayout layout = strided(block, rows, static_cast<std::int64_t>(stride));
+                repeat_last(layout, 9, static_cast<std::int64_t>(plane));
+                std::vector<std::size_t> places;
+                for (std::size_t i = 0; i < 9 * rows; ++i)
+                    places.push_back(i / rows * plane + i % rows * stride);
+                const auto plan = backend.plan(layout);
+                Member member(*plan, block, places, Direction::pack, odd);
+                (void)parameters_launched();
+                CHECK(kernel_of(backend, member).starts_with("pack_ss_w"));
+                const auto params = as<NestParams>(parameters_launched().back());
+                CHECK(params.pieces == (block < 16 ? 0 : block / 16 + 2));
+            }
+}
+
         CHECK(displacement_at<8>(list, i) == bytes[i] / 8);
         CHECK(displacement_at<16>(list, i) == bytes[i] / 16);
     }

@@ -5,6 +5,7 @@
 
 #include "kernels/four_words.h"
 #include "kernels/levels.h"
+#include "kernels/load_bytes.h"
 #include "kernels/nest_kernels.h"
 #include "params/nest.h"
 
@@ -47,6 +48,18 @@ UCD_GPU_FUNCTION void move_words(const NestParams &p, uint32_t vector) {
 template <unsigned width, LevelKind... kinds>
 UCD_GPU_FUNCTION void places_of(const NestParams &p, uint32_t word, uintptr_t *places) {
     constexpr unsigned words = vector_bytes / width;
+    constexpr unsigned innermost = sizeof...(kinds) - 1;
+    constexpr LevelKind kind[] = {kinds...};
+    if constexpr (words > 1 && kind[innermost] == LevelKind::strided) {
+        if (p.together) {
+            const int64_t step = int64_t{p.level[innermost].stride} * width;
+            places[0] = place_of<width, kinds...>(p, word);
+#pragma unroll
+            for (unsigned k = 1; k < words; ++k)
+                places[k] = places[k - 1] + static_cast<uintptr_t>(step);
+            return;
+        }
+    }
 #pragma unroll
     for (unsigned k = 0; k < words; ++k) places[k] = place_of<width, kinds...>(p, word + k);
 }
@@ -128,13 +141,39 @@ UCD_GPU_FUNCTION void move_narrow_vector(const NestParams &p, uint32_t vector) {
                                  });
 }
 
+// Packs a vector that has bytes of one or two blocks: an odd block has narrow words only because of
+// the packed stream.
+template <unsigned width, LevelKind... kinds>
+UCD_GPU_FUNCTION void pack_pieces(const NestParams &p, uint32_t vector) {
+    uint32_t word = p.first_word + vector * (vector_bytes / width), within = word;
+    int64_t displacement = 0;
+    unsigned k = 0;
+    ((descend<width, kinds>(p.level[k], p.list[k], within, displacement), ++k), ...);
+    const uint32_t left = p.level[sizeof...(kinds) - 1].each.value - within; // words of the block
+    const uint32_t bytes = left * width;
+    Vector<4> v = load_bytes(p.typed + static_cast<uintptr_t>(displacement + within) * width, 0,
+                             bytes < vector_bytes ? bytes : vector_bytes);
+    if (bytes < vector_bytes) {
+        const Vector<4> next =
+            load_bytes(place_of<width, kinds...>(p, word + left) - bytes, bytes, vector_bytes);
+#pragma unroll
+        for (unsigned i = 0; i < v.words; ++i) v.word[i] |= next.word[i];
+    }
+    store<Quad>(p.packed + static_cast<uintptr_t>(vector) * vector_bytes, v.whole);
+}
+
 // Moves whole vectors, and finds the addresses in the fastest way that the levels allow.
 template <Direction direction, unsigned width, unsigned per_thread, LevelKind... kinds>
 UCD_GPU_FUNCTION void move_whole_vectors(const NestParams &p, uint32_t first) {
     constexpr LevelKind kind[] = {kinds...};
+    if constexpr (direction == Direction::pack && width < 4 &&
+                  ((kinds == LevelKind::strided) && ...)) {
+        if (p.pieces > 0 && first >= p.pieces && p.vectors - first > p.pieces)
+            return pack_pieces<width, kinds...>(p, first);
+    }
     if constexpr (sizeof...(kinds) == 1 && width < vector_bytes) {
         if constexpr (kind[0] == LevelKind::indexed) {
-            if (direction == Direction::pack && p.dense)
+            if (direction == Direction::pack && p.together)
                 return move_vectors<direction, width, per_thread, true>(p, first);
         }
     }

@@ -41,11 +41,6 @@ struct TileMemory {
     uintptr_t from[lines], to[lines];
 };
 
-// Four bytes of two words, from one of the first word's on.
-UCD_GPU_FUNCTION uint32_t shifted(uint32_t first, uint32_t second, uint32_t byte) {
-    return static_cast<uint32_t>((uint64_t{second} << 32 | first) >> (8 * byte));
-}
-
 // What a thread needs to know to move its part of a tile.
 template <class To, class From, bool windows>
 struct TileMove {

@@ -66,6 +66,11 @@ union WordOfElements {
     T element[count];
 };
 
+// Four bytes of two words, from one of the first word's on.
+UCD_GPU_FUNCTION uint32_t shifted(uint32_t first, uint32_t second, uint32_t byte) {
+    return static_cast<uint32_t>((uint64_t{second} << 32 | first) >> (8 * byte));
+}
+
 // A list whose address is in the parameters. Pointer arithmetic lets the compiler put constant
 // distances into load instructions.
 template <class T>

@@ -43,6 +43,35 @@ uint32_t vectors_per_thread(const LaunchContext &launch) {
     return launch.word == vector_bytes && pays ? max_per_thread<vector_bytes, 1> : 1;
 }
 
+// Whether the words of a vector are found together.
+bool are_found_together(const LaunchContext &launch, const NestParams &params) {
+    const Shape &shape = launch.plan().shape;
+    const ShapeLevel &innermost = shape.level[shape.levels - 1];
+    if (innermost.kind == LevelKind::strided) {
+        const uint32_t words = vector_bytes / launch.word;
+        return innermost.each == launch.word &&
+               (shape.levels == 1 ||
+                (innermost.count % words == 0 && params.first_word % words == 0));
+    }
+    // The kernel for this case counts the words of a run in 32 bits.
+    return shape.levels == 1 && innermost.stride == static_cast<int64_t>(innermost.each) &&
+           innermost.count * (innermost.each / launch.word) <= UINT32_MAX;
+}
+
+// The vectors at either end of the range that may have bytes of its first or last block, or 0 if
+// blocks are not packed in pieces. Further blocks have memory of the layout around them.
+uint32_t vectors_around_pieces(const LaunchContext &launch) {
+    const Shape &shape = launch.plan().shape;
+    const uint64_t block = shape.level[shape.levels - 1].each;
+    // performance only: words of any width are packed one by one
+    if (block < vector_bytes || block >= max_positions) return 0;
+    for (unsigned k = 0; k < shape.levels; ++k)
+        if (shape.level[k].kind != LevelKind::strided ||
+            shape.level[k].stride < int64_t{cell_bytes})
+            return 0;
+    return static_cast<uint32_t>(block / vector_bytes + 2);
+}
+
 Status launch_nest(const LaunchContext &launch) {
     const Shape &shape = launch.plan().shape;
     NestParams params{};
@@ -53,10 +82,8 @@ Status launch_nest(const LaunchContext &launch) {
     params.tiles = static_cast<uint32_t>((params.vectors + tile - 1) / tile);
     // With pinned memory, narrow loads across the bus would cost more than adjacent stores gain.
     params.neighbours = launch.move.packed_kind() != MemoryKind::pinned;
-    const ShapeLevel &innermost = shape.level[shape.levels - 1];
-    // The kernel for this case counts the words of a run in 32 bits.
-    params.dense = shape.levels == 1 && innermost.stride == static_cast<int64_t>(innermost.each) &&
-                   innermost.count * (innermost.each / launch.word) <= UINT32_MAX;
+    params.together = are_found_together(launch, params);
+    params.pieces = vectors_around_pieces(launch);
     const NestKernel &kernel =
         nest_kernel(launch.move.direction(), {kinds, shape.levels}, launch.word);
     return launch.to.launch(kernel.handle, params.tiles,

@@ -53,7 +53,12 @@ typedef struct NestParams {
     uint32_t tail;       // number of bytes of the last vector before the range's end
     uint32_t tiles;
     uint32_t per_thread; // vectors of a tile that each thread moves: 1 or max_per_thread
-    uint32_t dense;      // true for one level of runs whose children touch
+    // True if the words of a vector are found together: for one level of runs whose children touch,
+    // and if all words of each vector are in one row of an innermost strided level.
+    uint32_t together;
+    // Packing blocks of a vector and more in pieces: so many vectors at either end of the range may
+    // have bytes of its first or last block, and are not packed so. 0: none is.
+    uint32_t pieces;
     uint32_t neighbours; // true if neighbouring threads unpack neighbouring narrow words
     NestLevel level[max_levels];
     NestList list[max_levels];
