@@ -144,4 +144,26 @@ TEST_CASE("matrices of single bytes and pairs whose lines begin anywhere") {
     });
 }
 
+TEST_CASE("images of a few channels, whose lines consist of vectors or not") {
+    DeviceSession session;
+    run_cases("device channels", 200, [](Case &one) {
+        Rng &rng = one.rng();
+        const bool pairs = rng.chance(50);
+        const ArrayItem entry{leaf(pairs ? UCD_TYPE__SHORT : UCD_TYPE__BYTE), pairs ? 2 : 1};
+        const std::intptr_t unit = rng.chance(80) ? 16 / entry.bytes : 1;
+        const std::intptr_t channels = rng.between(2, 5), images = rng.between(1, 3);
+        const std::intptr_t positions = rng.between(1, 6000 / channels / unit) * unit;
+        const std::intptr_t plane = positions + rng.between(0, 2) * unit;
+        const std::intptr_t image = plane * channels + rng.between(0, 2) * unit;
+        const std::intptr_t bytes = entry.bytes, up = rng.chance(20) ? -bytes : bytes;
+        const auto check = [&](const Ints &counts, const Ints &strides) {
+            const RecipePtr array = ndarray(counts, strides, entry.type);
+            check_both_ways(one, with_elements(make_subject(one, array, 1)),
+                            {entry.type, unit * bytes});
+        };
+        check({images, positions, channels}, {image * up, bytes, plane * up});
+        check({images, channels, positions}, {image * up, bytes, channels * bytes});
+    });
+}
+
 } // namespace device_permuted_test

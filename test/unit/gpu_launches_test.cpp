@@ -110,6 +110,34 @@ TEST_CASE_METHOD(OnBackend, "any part of a matrix that is large enough is transp
     }
 }
 
+TEST_CASE_METHOD(OnBackend, "lines of a few channels that consist of vectors are moved together") {
+    for (const std::size_t bytes : {1, 2})
+        for (const std::size_t channels : {2, 3, 4, 5})
+            for (const std::size_t positions : {16, 5000, 5008}) {
+                const std::size_t plane = 5120 * bytes, image = channels * plane;
+                OwnedLayout layout = strided(bytes, channels, static_cast<std::int64_t>(plane));
+                repeat_last(layout, positions, static_cast<std::int64_t>(bytes));
+                repeat_last(layout, 2, static_cast<std::int64_t>(image));
+                std::vector<std::size_t> places;
+                for (std::size_t i = 0; i < 2 * positions * channels; ++i)
+                    places.push_back(i / channels / positions * image + i % channels * plane +
+                                     i / channels % positions * bytes);
+                const auto plan = backend.plan(layout);
+                for (const Direction direction : {Direction::pack, Direction::unpack})
+                    for (const std::size_t odd : {std::size_t{0}, bytes}) {
+                        Member member(*plan, bytes, places, direction, odd);
+                        const std::string kernel = kernel_of(backend, member);
+                        CHECK((kernel == "copy_channels_w" + std::to_string(bytes)) ==
+                              (channels < 5 && positions * bytes % 16 == 0 && odd == 0));
+                        // Whole images only.
+                        member.restrict(positions * channels, places.size());
+                        CHECK(kernel_of(backend, member) == kernel);
+                        member.restrict(channels, places.size());
+                        CHECK_FALSE(kernel_of(backend, member).starts_with("copy_channels"));
+                    }
+            }
+}
+
 TEST_CASE_METHOD(OnBackend,
                  "odd blocks are unpacked in aligned stores, wherever they begin in the stream") {
     const OwnedLayout layout = strided(17, 200, 24);
@@ -169,6 +197,25 @@ TEST_CASE_METHOD(OnBackend, "only launches that read what a plan has need it unt
     CHECK(is_needed(strided(8, 10, 24), most + 1));
 }
 
+TEST_CASE_METHOD(OnBackend, "odd blocks are packed in pieces, except at the ends of the range") {
+    for (const std::size_t block : {15, 17, 18, 31, 33, 121})
+        for (const std::size_t gap : {1, 2, 7})
+            for (const std::size_t odd : {0, 1, 2, 3}) {
+                const std::size_t stride = block + gap, rows = 7, plane = rows * stride + 5;
+                OwnedLayout layout = strided(block, rows, static_cast<std::int64_t>(stride));
+                repeat_last(layout, 9, static_cast<std::int64_t>(plane));
+                std::vector<std::size_t> places;
+                for (std::size_t i = 0; i < 9 * rows; ++i)
+                    places.push_back(i / rows * plane + i % rows * stride);
+                const auto plan = backend.plan(layout);
+                Member member(*plan, block, places, Direction::pack, odd);
+                (void)parameters_launched();
+                CHECK(kernel_of(backend, member).starts_with("pack_ss_w"));
+                const auto params = as<NestParams>(parameters_launched().back());
+                CHECK(params.pieces == (block < 16 ? 0 : block / 16 + 2));
+            }
+}
+
 TEST_CASE_METHOD(OnBackend, "runs that end before 2^32 words are found by one search") {
     OwnedLayout layout = block_of(8);
     Node n = around_last(layout, NodeKind::indexed, 100, 3000);
@@ -197,25 +244,6 @@ TEST_CASE("displacements of 64 bits are counted in words") {
         CHECK(displacement_at<1>(list, i) == bytes[i]);
         CHECK(displacement_at<2>(list, i) == bytes[i] / 2);
         CHECK(displacement_at<4>(list, i) == bytes[i] / 4);
-TEST_CASE_METHOD(OnBackend, "odd blocks are packed in pieces, except at the ends of the range") {
-    for (const std::size_t block : {15, 17, 18, 31, 33, 121})
-        for (const std::size_t gap : {1, 2, 7})
-            for (const std::size_t odd : {0, 1, 2, 3}) {
-                const std::size_t stride = block + gap, rows = 7, plane = rows * stride + 5;
-                OwnedLayout layout = strided(block, rows, static_cast<std::int64_t>(stride));
-                repeat_last(layout, 9, static_cast<std::int64_t>(plane));
-                std::vector<std::size_t> places;
-                for (std::size_t i = 0; i < 9 * rows; ++i)
-                    places.push_back(i / rows * plane + i % rows * stride);
-                const auto plan = backend.plan(layout);
-                Member member(*plan, block, places, Direction::pack, odd);
-                (void)parameters_launched();
-                CHECK(kernel_of(backend, member).starts_with("pack_ss_w"));
-                const auto params = as<NestParams>(parameters_launched().back());
-                CHECK(params.pieces == (block < 16 ? 0 : block / 16 + 2));
-            }
-}
-
         CHECK(displacement_at<8>(list, i) == bytes[i] / 8);
         CHECK(displacement_at<16>(list, i) == bytes[i] / 16);
     }

@@ -111,7 +111,7 @@ TEST_CASE("cells are whole only where all of them are aligned") {
         REQUIRE(params.columns == 36);
         REQUIRE(params.rows == 8 * rows);
         for (const uint64_t from : {4096, 4098}) {
-            place_tiles(from, 8192, {1, 1}, params);
+            place_tiles({from, 8192}, {1, 1}, params);
             const bool whole = (params.whole_cells & whole_in_source) != 0;
             CHECK(whole == (row % 4 == 0 && from % 4 == 0));
         }
@@ -128,7 +128,7 @@ TEST_CASE("tiles have windows that begin at sectors where the lines do not") {
             Tiled tiled(b, {rows, 2000}, {1, 0});
             REQUIRE(tiled.pays);
             params = tiled.params;
-            place_tiles(4096, to, {b, b}, params);
+            place_tiles({4096, to}, {b, b}, params);
             return make_windows(b, tuning, params);
         };
         TilesParams params;

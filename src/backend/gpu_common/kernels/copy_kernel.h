@@ -1,6 +1,7 @@
 // The bodies of the kernels that copy from layout to layout.
 #pragma once
 
+#include "kernels/channel_kernel.h"
 #include "kernels/copy_moves.h"
 #include "kernels/find_on_both.h"
 #include "kernels/member_tiles.h"
@@ -70,6 +71,13 @@ struct CopyWindows {
     using Params = TilesParams;
     UCD_GPU_FUNCTION static void run(const Params &p, uint32_t tile) {
         move_tile<Word<width>, Word<width>, true>(p, tile);
+    }
+};
+template <unsigned width>
+struct CopyChannels {
+    using Params = TilesParams;
+    UCD_GPU_FUNCTION static void run(const Params &p, uint32_t tile) {
+        move_channels<width>(p, tile);
     }
 };
 

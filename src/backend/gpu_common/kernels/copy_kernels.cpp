@@ -38,6 +38,16 @@ UCD_GPU_COPY(4)
 UCD_GPU_COPY(8)
 UCD_GPU_COPY(16)
 
+#define UCD_GPU_CHANNELS(width)                                                                    \
+    UCD_GPU_INDEXING_KERNEL(copy_channels_w##width, TilesParams) {                                 \
+        run_copy<CopyChannels<width>>(params);                                                     \
+    }                                                                                              \
+    UCD_GPU_KERNEL(copy_channels_batch_w##width, BatchParams) {                                    \
+        run_copy_batch<CopyChannels<width>>(params);                                               \
+    }
+UCD_GPU_CHANNELS(1)
+UCD_GPU_CHANNELS(2)
+
 UCD_GPU_KERNEL(copy_interpreters, CopyInterpretersParams) {
     copy_all_by_interpreters(params);
 }
@@ -58,6 +68,16 @@ UCD_GPU_BY_WIDTH(copy_rows)
 UCD_GPU_BY_WIDTH(copy_tiles)
 UCD_GPU_BY_WIDTH(copy_windows)
 UCD_GPU_BY_WIDTH(copy_places)
+
+CopyKernel copy_channels_kernel(unsigned width) {
+    static const CopyKernel kernels[] = {UCD_GPU_PAIR(copy_channels, 1),
+                                         UCD_GPU_PAIR(copy_channels, 2)};
+    return kernels[width - 1];
+}
+CopyKernel tiles_kernel(const TilesParams &params, unsigned width) {
+    if (params.channels > 0) return copy_channels_kernel(width);
+    return params.slack > 0 ? copy_windows_kernel(width) : copy_tiles_kernel(width);
+}
 
 CopyKernel copy_interpreters_kernel() {
     return {UCD_GPU_KERNEL_HANDLE(copy_interpreters),

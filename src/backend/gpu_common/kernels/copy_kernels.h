@@ -1,5 +1,6 @@
 #pragma once
 
+#include "params/tiles.h"
 #include "vendor.h"
 
 namespace ucd::UCD_GPU {
@@ -14,6 +15,10 @@ CopyKernel copy_rows_kernel(unsigned width);
 CopyKernel copy_tiles_kernel(unsigned width);
 CopyKernel copy_windows_kernel(unsigned width);
 CopyKernel copy_places_kernel(unsigned width);
+CopyKernel copy_channels_kernel(unsigned width); // 1 or 2 bytes
+
+// That moves these tiles, of words of so many bytes.
+CopyKernel tiles_kernel(const gpu::TilesParams &params, unsigned width);
 
 CopyKernel copy_interpreters_kernel();
 

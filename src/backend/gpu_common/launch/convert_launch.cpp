@@ -116,7 +116,7 @@ struct ConvertLaunch {
             !is_aligned(levels, from, to, 1, levels.size()) ||
             !make_tiles(levels, bytes, tuning, params))
             return false;
-        place_tiles(from, to, bytes, params);
+        place_tiles({from, to}, bytes, params);
         params.saturate = c.saturates();
         return true;
     }

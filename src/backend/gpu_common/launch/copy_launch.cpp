@@ -55,11 +55,11 @@ void put_in_order(CopyNest &nest, uint32_t word) {
 Status launch_nest(const CopyLaunch &copy, const PlacedNest &placed) {
     const uint32_t word = placed.word();
     TilesParams tiles;
-    if (placed.nest.block == word && make_tiles(placed.nest.levels, {word, word}, tuning, tiles)) {
-        place_tiles(placed.from, placed.to, {word, word}, tiles);
-        const bool windows = make_windows(word, tuning, tiles);
-        return copy.launch(windows ? copy_windows_kernel(word) : copy_tiles_kernel(word),
-                           tiles.tiles, tiles);
+    const TilePlace at{placed.from, placed.to};
+    if (placed.nest.block == word && make_copy_tiles(placed.nest.levels, at, word, tuning, tiles)) {
+        place_tiles(at, {word, word}, tiles);
+        make_windows(word, tuning, tiles);
+        return copy.launch(tiles_kernel(tiles, word), tiles.tiles, tiles);
     }
     CopyNest rows = placed.nest;
     put_in_order(rows, word);
@@ -187,6 +187,7 @@ Status prepare_copies(const GpuPlan &plan) {
     // Joined nests may have wider words than the plan, where blocks are contiguous.
     UCD_TRY(load_copy_kernels(vector_bytes, copy_rows_kernel));
     UCD_TRY(load_copy_kernels(vector_bytes, copy_windows_kernel));
+    UCD_TRY(load_copy_kernels(cell_bytes / 2, copy_channels_kernel));
     return load_copy_kernels(vector_bytes, copy_tiles_kernel);
 }
 

@@ -117,11 +117,14 @@ bool tile_range(const LaunchContext &launch, TiledRange &range) {
     const auto width = static_cast<uint32_t>(word);
     const uintptr_t typed = launch.typed() + static_cast<uintptr_t>(packed.start);
     const uintptr_t stream = launch.stream_base() + packed.position;
-    if (!make_tiles(packed.nest.levels, {width, width}, tuning, params)) return false;
+    const TilePlace at{pack ? typed : stream, pack ? stream : typed};
+    if (!make_copy_tiles(packed.nest.levels, at, width, tuning, params)) return false;
     if (bytes < packed.nest.bytes()) params.limited = pack ? limit_target : limit_source;
+    // performance only: channels are moved whole, and other kernels move any part
+    if (params.channels > 0 && params.limited != limit_nothing) return false;
     params.begin = launch.stream_base() + range.begin;
     params.bytes = bytes;
-    place_tiles(pack ? typed : stream, pack ? stream : typed, {width, width}, params);
+    place_tiles(at, {width, width}, params);
     make_windows(width, tuning, params);
     return true;
 }
@@ -209,6 +212,8 @@ Status load_pack_kernels(const GpuPlan &gpu_plan, uint64_t count) {
     if (plan.permuted_word > 0)
         UCD_TRY(load_kernels({copy_tiles_kernel(plan.permuted_word).one,
                               copy_windows_kernel(plan.permuted_word).one}));
+    if (plan.permuted_word > 0 && plan.permuted_word < cell_bytes)
+        UCD_TRY(load_kernels({copy_channels_kernel(plan.permuted_word).one}));
     if (!plan.aligned_stores.empty()) UCD_TRY(load_kernels({aligned_stores_kernel()}));
     for (const Direction d : {Direction::pack, Direction::unpack}) {
         if (gpu_plan.may_need_interpreter(count)) UCD_TRY(load_kernels({interpreter_kernel(d)}));
@@ -232,9 +237,8 @@ Status launch_pack(LaunchTarget &to, const Move &move) {
     // Elements that the range cuts are moved on their own.
     UCD_TRY(launch_part(launch, launch.side.offset, range.begin));
     const unsigned word = plan.permuted_word;
-    UCD_TRY(to.launch(range.params.slack > 0 ? copy_windows_kernel(word).one
-                                             : copy_tiles_kernel(word).one,
-                      range.params.tiles, max_blocks(to.device(), move), range.params));
+    UCD_TRY(to.launch(tiles_kernel(range.params, word).one, range.params.tiles,
+                      max_blocks(to.device(), move), range.params));
     return launch_part(launch, range.end, launch.side.offset + move.length);
 }
 

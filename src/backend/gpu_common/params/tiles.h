@@ -16,16 +16,19 @@ UCD_GPU_CONSTANT(cell_bytes, 4);
 UCD_GPU_CONSTANT(tile_cell_bits, 10);
 UCD_GPU_CONSTANT(min_side_bits, 3); // of the cells along either side
 
+// Of 2 to so many channels, another kernel moves lines that consist of whole vectors.
+UCD_GPU_CONSTANT(max_channels, 4);
+
 // The packed side, if elements of it are out of the range that is moved.
 UCD_GPU_CONSTANT(limit_nothing, 0);
 UCD_GPU_CONSTANT(limit_source, 1);
 UCD_GPU_CONSTANT(limit_target, 2);
 
 // Lines of the target that do not begin at sectors of memory: each tile moves a window of every
-// line that begins at a sector, so that tiles share sectors at the ends of lines only. Tiles then have `slack`
-// more rows than they move of a line, as many as a sector has elements, because the windows of
-// different lines begin at different rows. On an H200, these are the best tiles for elements of so
-// many bytes.
+// line that begins at a sector, so that tiles share sectors at the ends of lines only. Tiles then
+// have `slack` more rows than they move of a line, as many as a sector has elements, because the
+// windows of different lines begin at different rows. On an H200, these are the best tiles for
+// elements of so many bytes.
 #ifdef __cplusplus
 inline constexpr uint32_t window_wide(uint32_t bytes) {
     return bytes < cell_bytes ? 4 : 5;
@@ -52,6 +55,9 @@ typedef struct TilesParams {
     uint32_t tiles;
     uint32_t wide;  // log2 of the number of cells in a row of a tile
     uint32_t slack; // 0 if tiles are not of windows
+    // The number of channels, 0 if tiles are not of these. The first level has the positions, the
+    // second one the channels; columns are vectors of a channel's line.
+    uint32_t channels;
     uint32_t limited;
     uint32_t source_runs, target_runs;
     uint32_t saturate; // whether elements are converted with op convert_sat

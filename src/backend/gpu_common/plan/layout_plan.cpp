@@ -15,7 +15,7 @@ uint32_t permuted_word_of(const Layout &layout, const Node &top, bool repeated,
     if (repeated) packed.nest.levels[0].count = many;
     const auto word = static_cast<uint32_t>(packed.nest.block);
     TilesParams params;
-    return make_tiles(packed.nest.levels, {word, word}, tuning, params) ? word : 0;
+    return make_copy_tiles(packed.nest.levels, {0, 0}, word, tuning, params) ? word : 0;
 }
 
 } // namespace

@@ -189,6 +189,57 @@ bool make_tiles(const Levels &levels, ElementBytes bytes, const Tuning &tuning,
 
 namespace {
 
+// Tiles of channels, whose elements are next to each other on the side `together`.
+bool make_channels(const Levels &levels, const TilePlace &at, uint32_t bytes, Stride together,
+                   Stride apart, TilesParams &params) {
+    Levels rest = levels;
+    Level *const channels = fastest(rest, together), *const positions = fastest(rest, apart);
+    const Level channel = *channels, position = *positions;
+    const auto is_next = [bytes](int64_t stride, uint64_t elements) {
+        return stride == static_cast<int64_t>(elements * bytes);
+    };
+    // performance only: other ways move the same elements
+    if (channels == positions || bytes >= cell_bytes || channel.count > max_channels ||
+        !is_next(channel.*together, 1) || !is_next(position.*apart, 1) ||
+        !is_next(position.*together, channel.count))
+        return false;
+    rest.erase(std::max(channels, positions));
+    rest.erase(std::min(channels, positions));
+    uint64_t bits =
+        at.from | at.to | static_cast<uint64_t>(channel.*apart) | position.count * bytes;
+    for (const Level &level : rest)
+        bits |= static_cast<uint64_t>(level.from) | static_cast<uint64_t>(level.to);
+    const uint64_t vectors = position.count * bytes / vector_bytes;
+    const uint64_t along = (vectors + threads_per_block - 1) / threads_per_block;
+    Wide tiles = along;
+    for (const Level &level : rest) tiles *= level.count; // less than 2^64 elements
+    if (bits % vector_bytes != 0 || vectors >= divisible_limit || tiles >= divisible_limit)
+        return false;
+    params = {};
+    params.channels = static_cast<uint32_t>(channel.count);
+    params.columns = static_cast<uint32_t>(vectors);
+    params.column_tiles = make_divisor(along);
+    params.tiles = static_cast<uint32_t>(tiles);
+    params.column_levels = params.row_levels = 1;
+    params.outer_levels = static_cast<uint32_t>(rest.size());
+    params.level[0] = {{}, 0, position.from, position.to};
+    params.level[1] = {{}, 0, channel.from, channel.to};
+    sort_around(rest);
+    put_levels(rest, 1, params.level + 2);
+    return true;
+}
+
+} // namespace
+
+bool make_copy_tiles(const Levels &levels, const TilePlace &at, uint32_t bytes,
+                     const Tuning &tuning, TilesParams &params) {
+    return make_tiles(levels, {bytes, bytes}, tuning, params) ||
+           make_channels(levels, at, bytes, &Level::to, &Level::from, params) ||
+           make_channels(levels, at, bytes, &Level::from, &Level::to, params);
+}
+
+namespace {
+
 // The side of tiles whose fastest level is made of cells.
 struct CellSide {
     int64_t CopyLevel::*stride;
@@ -228,12 +279,11 @@ bool has_whole_cells(const TilesParams &params, const CellSide &side) {
 
 } // namespace
 
-void place_tiles(uint64_t from, uint64_t to, ElementBytes bytes, TilesParams &params) {
-    params.from = from;
-    params.to = to;
-    const CellSide source{&CopyLevel::from,  bytes.from,           from,
-                          params.level,      params.column_levels, params.columns,
-                          params.source_runs};
+void place_tiles(const TilePlace &at, ElementBytes bytes, TilesParams &params) {
+    params.from = at.from;
+    params.to = at.to;
+    const CellSide source{&CopyLevel::from,     bytes.from,     at.from,           params.level,
+                          params.column_levels, params.columns, params.source_runs};
     params.whole_cells = 0;
     if (params.limited != limit_source && has_whole_cells(params, source))
         params.whole_cells |= whole_in_source;

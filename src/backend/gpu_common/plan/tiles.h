@@ -32,8 +32,18 @@ struct ElementBytes {
 bool make_tiles(const CopyNest::Levels &levels, ElementBytes bytes, const Tuning &tuning,
                 TilesParams &params);
 
+// The addresses of both sides.
+struct TilePlace {
+    uint64_t from, to;
+};
+
+// The same for elements that are not converted, or tiles of channels: a side has the elements of a
+// few channels together, the other one a line for each channel.
+bool make_copy_tiles(const CopyNest::Levels &levels, const TilePlace &at, uint32_t bytes,
+                     const Tuning &tuning, TilesParams &params);
+
 // Sets the addresses of both sides. Limits must have been set.
-void place_tiles(uint64_t from, uint64_t to, ElementBytes bytes, TilesParams &params);
+void place_tiles(const TilePlace &at, ElementBytes bytes, TilesParams &params);
 
 // Makes tiles of windows, which another kernel moves, of tiles that have been placed. Returns false
 // if all lines of the target begin at sectors, or if they are too short.

@@ -1,0 +1,118 @@
+// The body of the kernels that move a few channels, such as the colours of an image: one side has a
+// line for each channel, the other one has the channels of each position together. A thread has a
+// vector of each channel, and threads exchange vectors so that neighbours access neighbouring ones.
+#pragma once
+
+#include "kernels/find_on_both.h"
+#include "kernels/words.h"
+#include "params/tiles.h"
+
+namespace ucd::UCD_GPU {
+
+// What a thread needs to know to move its part of a tile.
+template <unsigned width, unsigned channels>
+struct ChannelMove {
+    using V = Vector<width>;
+
+    const TilesParams &p;
+    Quad *memory;       // shared
+    uintptr_t from, to; // where the tile begins
+    uint32_t in_line;   // vectors of a line in the tile
+
+    // The place of a vector of the side that has the channels together. Neighbouring threads access
+    // vectors that are `channels` apart. A gap after each eight vectors lets them use different
+    // banks.
+    UCD_GPU_FUNCTION static uint32_t place(uint32_t vector) {
+        return channels % 2 != 0 ? vector : vector + vector / 8;
+    }
+    template <class Move>
+    UCD_GPU_FUNCTION void for_together(uint32_t thread, Move move) const {
+#pragma unroll
+        for (unsigned k = 0; k < channels; ++k) {
+            const uint32_t vector = thread + k * threads_per_block;
+            if (vector < in_line * channels) move(memory[place(vector)], vector * vector_bytes);
+        }
+    }
+    // Calls move(element of a line, element of those together) for those of a thread.
+    template <class Move>
+    UCD_GPU_FUNCTION static void for_elements(V (&line)[channels], V (&together)[channels],
+                                              Move move) {
+#pragma unroll
+        for (unsigned i = 0; i < channels * V::words; ++i)
+            move(line[i % channels].word[i / channels], together[i / V::words].word[i % V::words]);
+    }
+
+    UCD_GPU_FUNCTION void load_lines(uint32_t thread) const {
+        if (thread >= in_line) return;
+        V line[channels], together[channels];
+#pragma unroll
+        for (unsigned c = 0; c < channels; ++c)
+            line[c].whole = load<Quad>(from + c * static_cast<uint64_t>(p.level[1].from) +
+                                       thread * vector_bytes);
+        for_elements(line, together, [](Word<width> in, Word<width> &out) { out = in; });
+#pragma unroll
+        for (unsigned k = 0; k < channels; ++k)
+            memory[place(thread * channels + k)] = together[k].whole;
+    }
+    UCD_GPU_FUNCTION void store_lines(uint32_t thread) const {
+        if (thread >= in_line) return;
+        V line[channels], together[channels];
+#pragma unroll
+        for (unsigned k = 0; k < channels; ++k)
+            together[k].whole = memory[place(thread * channels + k)];
+        for_elements(line, together, [](Word<width> &out, Word<width> in) { out = in; });
+#pragma unroll
+        for (unsigned c = 0; c < channels; ++c)
+            store<Quad>(to + c * static_cast<uint64_t>(p.level[1].to) + thread * vector_bytes,
+                        line[c].whole);
+    }
+    UCD_GPU_FUNCTION void load_together(uint32_t thread) const {
+        for_together(thread, [this](Quad &held, uint32_t at) { held = load<Quad>(from + at); });
+    }
+    UCD_GPU_FUNCTION void store_together(uint32_t thread) const {
+        for_together(thread, [this](const Quad &held, uint32_t at) { store<Quad>(to + at, held); });
+    }
+};
+
+// Called by all threads of a block.
+template <unsigned width, unsigned channels>
+UCD_GPU_FUNCTION void move_channels_of(const TilesParams &p, Quad *memory, uint32_t index) {
+    uint32_t outer[1] = {quotient(index, p.column_tiles)};
+    const uint32_t first = (index - outer[0] * p.column_tiles.value) * threads_per_block;
+    uintptr_t from[1] = {p.from}, to[1] = {p.to};
+    find_on_both(p.level + 2, p.outer_levels, outer, from, to);
+    constexpr uint32_t positions = vector_bytes / width;
+    from[0] += first * (positions * static_cast<uint64_t>(p.level[0].from));
+    to[0] += first * (positions * static_cast<uint64_t>(p.level[0].to));
+    const ChannelMove<width, channels> move{
+        p, memory, from[0], to[0],
+        p.columns - first < threads_per_block ? p.columns - first : threads_per_block};
+    const bool lines_to_one = p.level[0].from == width;
+    UCD_GPU_FOR_EACH_THREAD(thread) {
+        if (lines_to_one)
+            move.load_lines(thread);
+        else
+            move.load_together(thread);
+    }
+    UCD_GPU_BARRIER();
+    UCD_GPU_FOR_EACH_THREAD(thread) {
+        if (lines_to_one)
+            move.store_together(thread);
+        else
+            move.store_lines(thread);
+    }
+    UCD_GPU_BARRIER();
+}
+
+template <unsigned width>
+UCD_GPU_FUNCTION void move_channels(const TilesParams &p, uint32_t index) {
+    constexpr unsigned most = max_channels * threads_per_block;
+    UCD_GPU_SHARED Quad memory[most + most / 8];
+    switch (p.channels) {
+    case 2: return move_channels_of<width, 2>(p, memory, index);
+    case 3: return move_channels_of<width, 3>(p, memory, index);
+    default: return move_channels_of<width, max_channels>(p, memory, index);
+    }
+}
+
+} // namespace ucd::UCD_GPU
