@@ -87,6 +87,15 @@ TEST_CASE("more rows than a copy may have are several copies") {
     CHECK(bytes == 2 * too_many);
 }
 
+TEST_CASE("more planes than a copy may have are several copies") {
+    const std::vector<PitchedCopy> copies = copies_of(too_many, 12, 2, 4);
+    REQUIRE(copies.size() == 2);
+    CHECK(copies[0].planes == max_planes);
+    CHECK(copies[1].planes == too_many - max_planes);
+    CHECK(copies[1].start == 12 * static_cast<std::int64_t>(max_planes));
+    for (const PitchedCopy &copy : copies) CHECK(copy.rows == 2);
+}
+
 TEST_CASE_METHOD(OnBackend, "the driver is given no copy of more rows than it counts") {
     OwnedLayout planes = strided(1, 4, 2);
     repeat_last(planes, 3, 2 * static_cast<std::int64_t>(max_rows));
@@ -96,6 +105,9 @@ TEST_CASE_METHOD(OnBackend, "the driver is given no copy of more rows than it co
     CHECK(copies_of_pack(backend, planes) == 3);
     CHECK(copies_of_pack(backend, strided(1, max_rows, 2)) == 1);
     CHECK(copies_of_pack(backend, strided(1, too_many, 2)) == 2);
+    planes = strided(1, 2, 2);
+    repeat_last(planes, too_many, 6);
+    CHECK(copies_of_pack(backend, planes) == 2);
 }
 
 TEST_CASE_METHOD(OnBackend, "engines copy long rows from layout to layout, in planes, too") {
@@ -136,6 +148,66 @@ TEST_CASE_METHOD(OnBackend, "engines copy long rows from layout to layout, in pl
                              3000, 18008));
     CHECK_FALSE(is_by_engine(planes_of(2048, 10248), planes_of(3000, 18000), pinned, 2048, 10248,
                              3000, 18000));
+}
+
+TEST_CASE_METHOD(OnBackend, "a copy whose rows are in two allocations is begun in parts") {
+    const auto check = [&](bool by_planes, MemoryKind typed_kind, Direction direction,
+                           Engine engine, bool prepared) {
+        constexpr std::size_t row = 2000, apart = 2048;
+        const std::size_t rows = by_planes ? 3 : 1, room = rows * apart;
+        const auto packed_kind =
+            typed_kind == MemoryKind::pinned ? MemoryKind::device : MemoryKind::pinned;
+        DeviceBytes one(2 * room, typed_kind), other(2 * room, typed_kind);
+        const bool in_order = one.at(0) < other.at(0);
+        const DeviceBytes &first = in_order ? one : other, &second = in_order ? other : one;
+        // Planes are whole rows apart.
+        std::int64_t distance = second.at(0) - first.at(0);
+        const std::size_t skipped = (apart - static_cast<std::size_t>(distance) % apart) % apart;
+        distance += static_cast<std::int64_t>(skipped);
+        REQUIRE(distance <= max_row_stride);
+        OwnedLayout layout = by_planes ? strided(row, rows, apart) : block_of(row);
+        repeat_last(layout, 2, distance);
+        const auto plan = backend.plan(layout);
+        DeviceBytes packed(2 * rows * row, packed_kind);
+        Rng rng(5);
+        one.fill(rng);
+        other.fill(rng);
+        packed.fill(rng);
+        std::vector<char> expected_first = first.get(), expected_second = second.get(),
+                          expected_packed = packed.get();
+        for (std::size_t i = 0; i < 2 * rows; ++i) {
+            char *const typed = i < rows ? &expected_first[i * apart]
+                                         : &expected_second[skipped + (i - rows) * apart];
+            char *const stream = &expected_packed[i * row];
+            const bool pack = direction == Direction::pack;
+            std::copy_n(pack ? typed : stream, row, pack ? stream : typed);
+        }
+        Move move = move_of(*plan, first.at(0), packed.at(0), 2 * rows * row, direction);
+        (direction == Direction::pack ? move.from_kind : move.to_kind) = typed_kind;
+        (direction == Direction::pack ? move.to_kind : move.from_kind) = packed_kind;
+        move.limits.engine = engine;
+        mock::counts.launches = mock::counts.copies = 0;
+        Owner<Event> done;
+        Owner<PreparedLaunch> launch;
+        if (prepared) {
+            REQUIRE(backend->prepare_launch(0, std::span(&move, 1), launch).ok());
+            REQUIRE(backend->launch_prepared(*launch, done).ok());
+        } else {
+            REQUIRE(backend->launch(0, std::span(&move, 1), done).ok());
+        }
+        REQUIRE(FreshBackend::wait(done).ok());
+        CHECK(mock::counts.launches == 0);
+        CHECK(mock::counts.copies == 2);
+        CHECK(first.get() == expected_first);
+        CHECK(second.get() == expected_second);
+        CHECK(packed.get() == expected_packed);
+    };
+    for (const bool by_planes : {false, true})
+        for (const MemoryKind typed : {MemoryKind::device, MemoryKind::pinned})
+            for (const Direction direction : {Direction::pack, Direction::unpack})
+                for (const Engine engine : {Engine::automatic, Engine::dma})
+                    for (const bool prepared : {false, true})
+                        check(by_planes, typed, direction, engine, prepared);
 }
 
 } // namespace gpu_pitched_test

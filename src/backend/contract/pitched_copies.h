@@ -10,9 +10,10 @@
 namespace ucd {
 
 // The limits of one copy: CUDA has strides of up to 2^31 - 1 bytes, and drivers of several vendors
-// count rows in 31 or 32 bits.
+// count rows and planes in 31 or 32 bits.
 inline constexpr int64_t max_row_stride = INT32_MAX;
 inline constexpr uint64_t max_rows = INT32_MAX; // of a plane, and from one plane to the next
+inline constexpr uint64_t max_planes = INT32_MAX;
 
 // Whether rows at this distance can be rows of one copy: their addresses ascend, and they do not
 // overlap.
@@ -45,14 +46,20 @@ inline uint32_t pitched_levels(const Box &box) {
     return are_planes(box.count[row], box.stride[row], box.stride[row - 1]) ? 2 : 1;
 }
 
-// Calls visit(part) for parts of the copy that have no more rows than one may have.
+// Calls visit(part) for parts of the copy that have no more rows, and no more planes, than one may
+// have.
 template <class Visit>
 bool for_each_part(const PitchedCopy &copy, Visit &visit) {
-    if (copy.rows <= max_rows) return visit(copy);
+    if (copy.rows <= max_rows && copy.planes <= max_planes) return visit(copy);
+    // See are_planes(): planes have no more rows than a copy may have.
+    const bool by_planes = copy.planes > 1;
+    const uint64_t count = by_planes ? copy.planes : copy.rows;
+    const uint64_t most = by_planes ? max_planes : max_rows;
     PitchedCopy part = copy;
-    for (uint64_t done = 0; done < copy.rows; done += part.rows) {
-        part.start = displace(copy.start, done, copy.row_stride);
-        part.rows = std::min(copy.rows - done, max_rows);
+    uint64_t &in_part = by_planes ? part.planes : part.rows;
+    for (uint64_t done = 0; done < count; done += in_part) {
+        part.start = displace(copy.start, done, by_planes ? copy.plane_stride : copy.row_stride);
+        in_part = std::min(count - done, most);
         if (!visit(part)) return false;
     }
     return true;

@@ -7,7 +7,8 @@ namespace {
 
 #if CUDART_VERSION >= 13000
 
-// Returns false if the driver does not support this call.
+// Returns false if the driver does not support this call, or refuses it because one of the copies
+// has a side in several allocations.
 bool copy_batch(gpuStream_t stream, std::span<const PlainCopy> copies, gpuError_t &error) {
     std::vector<void *> to;
     std::vector<const void *> from;
@@ -26,7 +27,9 @@ bool copy_batch(gpuStream_t stream, std::span<const PlainCopy> copies, gpuError_
     std::size_t first = 0; // the first copy that the attributes apply to
     error = cudaMemcpyBatchAsync(to.data(), from.data(), bytes.data(), copies.size(), &attributes,
                                  &first, 1, stream);
-    if (error != cudaErrorNotSupported && error != cudaErrorCallRequiresNewerDriver) return true;
+    if (error != cudaErrorNotSupported && error != cudaErrorCallRequiresNewerDriver &&
+        error != cudaErrorInvalidValue)
+        return true;
     (void)cudaGetLastError();
     return false;
 }

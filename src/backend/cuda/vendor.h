@@ -32,6 +32,7 @@ using gpuStreamCaptureMode = cudaStreamCaptureMode;
 #define gpuSuccess cudaSuccess
 #define gpuErrorNotReady cudaErrorNotReady
 #define gpuErrorMemoryAllocation cudaErrorMemoryAllocation
+#define gpuErrorInvalidValue cudaErrorInvalidValue
 #define gpuErrorNotSupported cudaErrorNotSupported
 #define gpuErrorPeerAccessAlreadyEnabled cudaErrorPeerAccessAlreadyEnabled
 #define gpuGetErrorString cudaGetErrorString

@@ -57,6 +57,7 @@ using gpuStreamCaptureMode = hipStreamCaptureMode;
 #define gpuSuccess hipSuccess
 #define gpuErrorNotReady hipErrorNotReady
 #define gpuErrorMemoryAllocation hipErrorOutOfMemory
+#define gpuErrorInvalidValue hipErrorInvalidValue
 #define gpuErrorNotSupported hipErrorNotSupported
 #define gpuErrorPeerAccessAlreadyEnabled hipErrorPeerAccessAlreadyEnabled
 #define gpuGetErrorString hipGetErrorString

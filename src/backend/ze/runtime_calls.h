@@ -57,6 +57,7 @@ struct gpuMemcpy3DParms {
 
 inline constexpr gpuError_t gpuSuccess = ZE_RESULT_SUCCESS, gpuErrorNotReady = ZE_RESULT_NOT_READY,
                             gpuErrorMemoryAllocation = ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY,
+                            gpuErrorInvalidValue = ZE_RESULT_ERROR_INVALID_ARGUMENT,
                             gpuErrorNotSupported = ZE_RESULT_ERROR_UNSUPPORTED_FEATURE,
                             // Peer access need not be enabled, so no call returns this.
     gpuErrorPeerAccessAlreadyEnabled = ZE_RESULT_FORCE_UINT32;

@@ -43,7 +43,8 @@ hipError_t done(gpuError_t error) {
     case gpuErrorNotReady: return done(hipErrorNotReady);
     case gpuErrorMemoryAllocation: return done(hipErrorOutOfMemory);
     case gpuErrorPeerAccessAlreadyEnabled: return done(hipErrorPeerAccessAlreadyEnabled);
-    case gpuErrorRefused: return done(hipErrorInvalidValue);
+    case gpuErrorInvalidValue: return done(hipErrorInvalidValue);
+    case gpuErrorRefused: return done(hipErrorUnknown);
     case gpuErrorInvalidHandle: return done(hipErrorInvalidHandle);
     case gpuErrorInvalidConfiguration: return done(hipErrorInvalidConfiguration);
     case gpuErrorFailed: return done(hipErrorLaunchFailure);
@@ -74,7 +75,8 @@ const char *hipGetErrorString(hipError_t error) {
     case hipSuccess: return gpuGetErrorString(gpuSuccess);
     case hipErrorNotReady: return gpuGetErrorString(gpuErrorNotReady);
     case hipErrorOutOfMemory: return gpuGetErrorString(gpuErrorMemoryAllocation);
-    case hipErrorInvalidValue: return gpuGetErrorString(gpuErrorRefused);
+    case hipErrorInvalidValue: return gpuGetErrorString(gpuErrorInvalidValue);
+    case hipErrorUnknown: return gpuGetErrorString(gpuErrorRefused);
     case hipErrorInvalidHandle: return gpuGetErrorString(gpuErrorInvalidHandle);
     case hipErrorLaunchFailure: return gpuGetErrorString(gpuErrorFailed);
     default: return "another error";

@@ -276,6 +276,7 @@ const char *gpuGetErrorString(gpuError_t error) {
     case gpuErrorMemoryAllocation: return "out of memory";
     case gpuErrorPeerAccessAlreadyEnabled: return "peer access is enabled already";
     case gpuErrorRefused: return "refused, as it was told to";
+    case gpuErrorInvalidValue: return "a side of the copy is in several allocations";
     case gpuErrorInvalidHandle: return "the handle is of no memory that can be reached";
     case gpuErrorInvalidConfiguration: return "a launch of no blocks";
     case gpuErrorFailed: return last_failure.c_str();
@@ -407,11 +408,21 @@ bool is_pageable(const void *address) {
     return !mock::find(address, a);
 }
 
+// As drivers do, which take the copy for one of the first allocation. They know nothing of memory
+// that is not theirs.
+bool is_in_several_allocations(const void *address, std::size_t bytes) {
+    mock::Allocation a;
+    return mock::find(address, a) &&
+           static_cast<const char *>(address) + bytes > a.address + a.bytes;
+}
+
 } // namespace
 
 gpuError_t gpuMemcpyAsync(void *to, const void *from, std::size_t bytes, gpuMemcpyKind,
                           gpuStream_t stream) {
     if (is_failing_one(mock::knobs.failing_launch) || is_refused()) return gpuErrorRefused;
+    if (is_in_several_allocations(to, bytes) || is_in_several_allocations(from, bytes))
+        return gpuErrorInvalidValue;
     // Pageable memory has been read when the call returns: lists on their way to the device.
     if (is_pageable(from)) {
         uploads += bytes;
@@ -451,8 +462,13 @@ gpuError_t gpuMemcpy3DAsync(const gpuMemcpy3DParms *copy, gpuStream_t stream) {
     const gpuPitchedPtr from = copy->srcPtr, to = copy->dstPtr;
     for (const gpuPitchedPtr &side : {from, to})
         if (side.pitch < extent.width || side.pitch > longest_pitch || side.xsize < extent.width ||
-            side.ysize < extent.height || side.ysize > max_rows)
+            side.ysize < extent.height || side.ysize > max_rows || extent.depth > max_rows)
             return gpuErrorRefused;
+    for (const gpuPitchedPtr &side : {from, to})
+        if (is_in_several_allocations(
+                side.ptr,
+                ((extent.depth - 1) * side.ysize + extent.height - 1) * side.pitch + extent.width))
+            return gpuErrorInvalidValue;
     ++mock::counts.copies;
     submit(stream, [=] {
         const auto row = [](const gpuPitchedPtr &side, std::size_t y, std::size_t z) {

@@ -36,6 +36,7 @@ enum gpuError_t {
     gpuSuccess,
     gpuErrorNotReady,
     gpuErrorMemoryAllocation,
+    gpuErrorInvalidValue,
     gpuErrorNotSupported,
     gpuErrorPeerAccessAlreadyEnabled,
     gpuErrorRefused,

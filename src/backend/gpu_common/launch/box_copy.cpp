@@ -64,7 +64,7 @@ bool is_one_copy(const PlacedNest &placed, PitchedStep &step) {
             nest.block,
             rows.count};
     if (levels == 1) return true;
-    if (!are_planes(rows.count, rows.from, planes.from) ||
+    if (planes.count > max_planes || !are_planes(rows.count, rows.from, planes.from) ||
         !are_planes(rows.count, rows.to, planes.to))
         return false;
     step.from.plane_stride = planes.from;

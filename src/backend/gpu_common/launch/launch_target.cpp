@@ -35,6 +35,33 @@ gpuError_t copy_rows(gpuStream_t stream, const PitchedStep &step) {
                             step.row, step.rows, gpuMemcpyDefault, stream);
 }
 
+// A part of the planes, or of the rows of the only plane.
+PitchedStep part_of(const PitchedStep &step, uint64_t first, uint64_t count) {
+    PitchedStep part = step;
+    const bool planes = step.planes > 1;
+    (planes ? part.planes : part.rows) = count;
+    for (PitchedSide *side : {&part.from, &part.to})
+        side->first +=
+            static_cast<int64_t>(first) * (planes ? side->plane_stride : side->row_stride);
+    return part;
+}
+
+// If the driver refuses it, as it may if the rows of a side are in several allocations, its halves
+// are copied, and theirs.
+gpuError_t copy_pitched(gpuStream_t stream, const PitchedStep &step) {
+    if (step.planes == 1 && step.rows == 1) {
+        const PlainCopy row{step.to.first, step.from.first, step.row};
+        return copy_each(stream, {&row, 1});
+    }
+    const gpuError_t error = step.planes > 1 ? copy_planes(stream, step) : copy_rows(stream, step);
+    if (error != gpuErrorInvalidValue) [[likely]]
+        return error;
+    (void)gpuGetLastError(); // clears it
+    const uint64_t count = step.planes > 1 ? step.planes : step.rows, half = count / 2;
+    const gpuError_t first = copy_pitched(stream, part_of(step, 0, half));
+    return first == gpuSuccess ? copy_pitched(stream, part_of(step, half, count - half)) : first;
+}
+
 } // namespace
 
 void LaunchNeeds::add(LaunchNeeds &&part) {
@@ -108,8 +135,7 @@ Status LaunchTarget::copy(const PitchedStep &step) {
         return success;
     }
     begin();
-    return check(step.planes > 1 ? copy_planes(stream_, step) : copy_rows(stream_, step),
-                 "copying");
+    return check(copy_pitched(stream_, step), "copying");
 }
 
 Status LaunchTarget::run(std::span<const LaunchStep> steps) {
