@@ -347,12 +347,14 @@ TEST_CASE("device code copies transposes of which the kernel knows the shape") {
         const bool vectors = rng.chance(50);
         const std::intptr_t rows = vectors ? 16 * rng.between(2, 4) : rng.between(32, 70);
         const std::intptr_t columns = rng.between(32, 70);
+        // A row has columns of each matrix, or each matrix has rows of its own.
+        const bool within_rows = matrices > 1 && rng.chance(50);
         const auto transposed = [&](const char *role) {
             const std::intptr_t line = (rows + (vectors ? 16 : rng.between(1, 3))) * element;
             Ints shape{rows, columns}, strides{element, line};
             if (matrices > 1) {
-                shape.insert(shape.begin(), matrices);
-                strides.insert(strides.begin(), columns * line + 64);
+                shape.insert(shape.begin() + within_rows, matrices);
+                strides.insert(strides.begin() + within_rows, columns * line + 64);
             }
             return make_subject(one, ndarray(shape, strides, leaf(elements[log])), 1, role);
         };
@@ -368,8 +370,10 @@ TEST_CASE("device code copies transposes of which the kernel knows the shape") {
         KernelCall move = random_call(rng, DeviceCall::copy, from, *in, *out, {});
         move.to = to.get();
         // Whole parts, which are copied along the rows, and others, which are not.
-        const std::intptr_t part = (matrices > 1 ? rows : 1) * columns * element;
-        const std::intptr_t parts = matrices > 1 ? matrices : rows;
+        const std::intptr_t row = (within_rows ? matrices : 1) * columns * element;
+        const bool by_matrices = matrices > 1 && !within_rows;
+        const std::intptr_t part = by_matrices ? rows * row : row;
+        const std::intptr_t parts = by_matrices ? matrices : rows;
         const std::intptr_t first = rng.below(static_cast<std::size_t>(parts));
         move.offset = static_cast<std::uint64_t>(first * part);
         move.bytes = static_cast<std::uint64_t>(rng.between(1, parts - first) * part);

@@ -227,21 +227,20 @@ UCD_GPU_FUNCTION void move_by_plan(const Group &group, const ucd_device_plan_t &
 }
 
 // Copies words of the range at distances of the group's size.
-template <unsigned width, class Order, class From, class To>
-UCD_GPU_FUNCTION void copy_share(const Order &order, const From &from,
-                                 const typename From::Layout &from_layout, uint32_t from_first,
-                                 const To &to, const typename To::Layout &to_layout,
-                                 uint32_t to_first, uint32_t words, GroupThread thread) {
-    constexpr unsigned at_once = Order::at_once;
+template <unsigned width, class From, class To>
+UCD_GPU_FUNCTION void copy_share(const From &from, const typename From::Layout &from_layout,
+                                 uint32_t from_first, const To &to,
+                                 const typename To::Layout &to_layout, uint32_t to_first,
+                                 uint32_t words, GroupThread thread) {
+    constexpr unsigned at_once = 4; // of a thread; more would need more registers
     uint32_t number = thread.rank;
 #pragma unroll 1
     for (; number + (at_once - 1) * thread.size < words; number += at_once * thread.size) {
         uint32_t from_word[at_once], to_word[at_once];
 #pragma unroll
         for (unsigned i = 0; i < at_once; ++i) {
-            const uint32_t word = order.word(number + i * thread.size);
-            from_word[i] = from_first + word;
-            to_word[i] = to_first + word;
+            from_word[i] = from_first + number + i * thread.size;
+            to_word[i] = to_first + number + i * thread.size;
         }
         uintptr_t source[at_once], target[at_once];
         from.find(from_layout, from_word, source);
@@ -250,8 +249,7 @@ UCD_GPU_FUNCTION void copy_share(const Order &order, const From &from,
     }
 #pragma unroll 1
     for (; number < words; number += thread.size) {
-        const uint32_t word = order.word(number);
-        uint32_t from_word[1] = {from_first + word}, to_word[1] = {to_first + word};
+        uint32_t from_word[1] = {from_first + number}, to_word[1] = {to_first + number};
         uintptr_t source[1], target[1];
         from.find(from_layout, from_word, source);
         to.find(to_layout, to_word, target);
@@ -282,8 +280,8 @@ UCD_GPU_FUNCTION void copy_nests(const Group &group, const ucd_device_plan_t &fr
         const uint32_t from_first = f.before >> shift, to_first = t.before >> shift;
         const auto words = static_cast<uint32_t>(t.bytes >> shift);
         const auto copy = [&](auto width, GroupThread thread) {
-            copy_share<decltype(width)::bytes>(StreamOrder(), from_places, source, from_first,
-                                               to_places, target, to_first, words, thread);
+            copy_share<decltype(width)::bytes>(from_places, source, from_first, to_places, target,
+                                               to_first, words, thread);
         };
         for_threads_of(group, [&](GroupThread thread) {
             switch (shift) {
@@ -314,26 +312,26 @@ UCD_GPU_FUNCTION void copy_known(const Group &group, const ucd_device_plan_t &fr
     const From from_places(from);
     const To to_places(to);
     const auto first = static_cast<uint32_t>(offset / width);
-    const uint32_t size = threads_of(group);
-    const auto copy = [&](auto each, const auto &order) {
-        const auto words = static_cast<uint32_t>(bytes / decltype(each)::bytes);
-        UCD_GPU_FOR_EACH_RANK(group, rank) {
-            if (rank < size)
-                copy_share<decltype(each)::bytes>(order, from_places, {source}, first, to_places,
-                                                  {target}, first, words,
-                                                  {static_cast<uint32_t>(rank), size});
-        }
-    };
     if constexpr (levels > 1) {
         RowsOrder order;
         if (bytes > 0 &&
             rows_order<levels>(from, to, width, source | target, static_cast<uint32_t>(offset),
                                static_cast<uint32_t>(bytes), order)) {
-            if (order.by_vectors) return copy(Width<vector_bytes>(), order);
-            return copy(Width<width>(), order);
+            const auto copy = [&](auto each) {
+                for_threads_of(group, [&](GroupThread thread) {
+                    copy_columns<decltype(each)::bytes, levels>(order, from_places, source,
+                                                                to_places, target, first,
+                                                                thread.rank, thread.size);
+                });
+            };
+            if (order.by_vectors) return copy(Width<vector_bytes>());
+            return copy(Width<width>());
         }
     }
-    copy(Width<width>(), StreamOrder());
+    for_threads_of(group, [&](GroupThread thread) {
+        copy_share<width>(from_places, {source}, first, to_places, {target}, first,
+                          static_cast<uint32_t>(bytes / width), thread);
+    });
 }
 
 // Copies between layouts of which the interpreter walks one.
