@@ -18,7 +18,25 @@
 #error "UCD_CUDA_OLDEST_ARCHITECTURE is not set"
 #endif
 
-namespace ucd::cuda::driver {
+namespace ucd::cuda {
+
+cudaError_t stream_is_capturing(cudaStream_t stream, cudaStreamCaptureStatus *status) {
+    CUstreamCaptureStatus found = CU_STREAM_CAPTURE_STATUS_NONE;
+    const CUresult result = DriverLibrary::instance().stream_is_capturing(stream, &found);
+    *status = static_cast<cudaStreamCaptureStatus>(found);
+    return static_cast<cudaError_t>(result); // the numbers are the same
+}
+
+cudaError_t exchange_capture_mode(cudaStreamCaptureMode *mode) {
+    const DriverLibrary &library = DriverLibrary::instance();
+    if (library.exchange_capture_mode == nullptr) return cudaErrorInsufficientDriver;
+    auto native = static_cast<CUstreamCaptureMode>(*mode);
+    const CUresult result = library.exchange_capture_mode(&native);
+    *mode = static_cast<cudaStreamCaptureMode>(native);
+    return static_cast<cudaError_t>(result);
+}
+
+namespace driver {
 namespace {
 
 std::string version_text(int version) {
@@ -321,4 +339,5 @@ Current::~Current() {
     if (pushed_) (void)DriverLibrary::instance().ctx_pop_current(&context);
 }
 
-} // namespace ucd::cuda::driver
+} // namespace driver
+} // namespace ucd::cuda

@@ -26,6 +26,8 @@ namespace ucd::cuda {
     call(ctx_pop_current, cuCtxPopCurrent);                                                        \
     call(ctx_get_device, cuCtxGetDevice);                                                          \
     call(stream_get_ctx, cuStreamGetCtx);                                                          \
+    call(stream_is_capturing, cuStreamIsCapturing);                                                \
+    call(exchange_capture_mode, cuThreadExchangeStreamCaptureMode);                                \
     call(pointer_get_attributes, cuPointerGetAttributes);                                          \
     call(mem_get_address_range, cuMemGetAddressRange);                                             \
     call(mem_get_access, cuMemGetAccess);                                                          \

@@ -48,10 +48,10 @@ namespace {
 [[gnu::noinline]] Status submit(Context &context, const CheckedMove &m, const Hints &hints,
                                 const StreamTarget *stream,
                                 std::unique_ptr<AsyncOperation> &operation) {
-    Router router(context, hints, stream);
     bool started;
-    UCD_TRY(start_known(router, m, operation, started));
+    UCD_TRY(start_known(context, m, hints, stream, operation, started));
     if (started) return success;
+    Router router(context, hints, stream);
     SubmissionBuilder builder(router);
     UCD_TRY(builder.add(m));
     return builder.start(operation);

@@ -16,12 +16,17 @@
 
 namespace ucd {
 
-// A buffer's memory as a hint gives it. The backend is looked up by its name in each call.
+// A buffer's memory as a hint gives it. The backend is looked up by its name in each call, except
+// that a thread remembers what its last hints meant.
 struct LocationHint {
     MemoryKind kind = MemoryKind::host;
     std::string backend; // for device memory
     int32_t device = 0;
-    friend bool operator==(const LocationHint &, const LocationHint &) = default;
+    uint64_t number = 0; // unique for each text that was parsed; 0: none was
+
+    friend bool operator==(const LocationHint &a, const LocationHint &b) {
+        return a.kind == b.kind && a.backend == b.backend && a.device == b.device;
+    }
 };
 
 struct Info {

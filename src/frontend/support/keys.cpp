@@ -6,6 +6,7 @@
 #include "support/log.h"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <span>
 #include <string>
@@ -84,6 +85,8 @@ const char *nearest_backend(std::string_view name) {
 }
 
 bool parse_location(std::string_view text, LocationHint &hint) {
+    static std::atomic<uint64_t> last_number{0};
+    hint.number = last_number.fetch_add(1, std::memory_order_relaxed) + 1;
     if (text == "host" || text == "pinned" || text == "managed") {
         hint.kind = text == "host"     ? MemoryKind::host
                     : text == "pinned" ? MemoryKind::pinned

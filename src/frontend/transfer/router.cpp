@@ -97,4 +97,30 @@ Status Router::check_reached(const LocationHint *hint, const char *address, cons
                 executor.device, executor.backend->name());
 }
 
+bool find_direct_route(Context &context, const Hints &hints, const StreamTarget *stream,
+                       Direction direction, Route &route) {
+    struct Known {
+        uint64_t context, in, out; // their numbers, which no others have
+        Executor in_stream;
+        bool peers;
+        Direction direction;
+        Route route;
+    };
+    thread_local constinit Known last{};
+    const uint64_t in = hints.inbuf->number, out = hints.outbuf->number;
+    const Executor in_stream = stream != nullptr ? stream->executor : Executor();
+    if (last.context == context.number && last.in == in && last.out == out &&
+        last.in_stream == in_stream && last.peers == hints.peers && last.direction == direction)
+        [[likely]] {
+        route = last.route;
+        return true;
+    }
+    if (!Router(context, hints, stream).find(direction, nullptr, nullptr, route).ok() ||
+        route.kind != RouteKind::direct)
+        return false;
+    if (in != 0 && out != 0)
+        last = {context.number, in, out, in_stream, hints.peers, direction, route};
+    return true;
+}
+
 } // namespace ucd

@@ -41,4 +41,9 @@ private:
     bool is_in_divided_ = false, is_out_divided_ = false;
 };
 
+// Finds the route between the memories that hints name for both buffers, if one device moves all.
+// Returns false if it does not, or a hint is not valid. Remembers the thread's last route.
+bool find_direct_route(Context &context, const Hints &hints, const StreamTarget *stream,
+                       Direction direction, Route &route);
+
 } // namespace ucd

@@ -19,18 +19,16 @@ const KernelPlan *known_plan(const CheckedMove &m, const Executor &executor) {
 
 } // namespace
 
-Status start_known(Router &router, const CheckedMove &m, std::unique_ptr<AsyncOperation> &operation,
+Status start_known(Context &context, const CheckedMove &m, const Hints &hints,
+                   const StreamTarget *stream, std::unique_ptr<AsyncOperation> &operation,
                    bool &started) {
     started = false;
-    const Hints &hints = router.hints();
     if (hints.inbuf == nullptr || hints.outbuf == nullptr || m.length == 0 || m.is_copy() ||
         m.op != Op::replace || m.type().by_reference || hints.limits.engine == Engine::dma)
         return success;
     // Hints apply to all addresses.
     Route route;
-    if (!router.find(m.direction(), nullptr, nullptr, route).ok() ||
-        route.kind != RouteKind::direct)
-        return success;
+    if (!find_direct_route(context, hints, stream, m.direction(), route)) return success;
     CheckedMove known = m;
     const KernelPlan *const plan = known_plan(m, route.to);
     if (plan == nullptr) return success;
@@ -39,7 +37,6 @@ Status start_known(Router &router, const CheckedMove &m, std::unique_ptr<AsyncOp
     known.to_kind = route.to_kind;
     known.limits = hints.limits;
     const bool needs_type = plan->is_needed_by(known);
-    const StreamTarget *const stream = router.stream();
     if (stream != nullptr && needs_type) return success; // the stream's work has to keep it
     started = true;
     if (stream == nullptr) return start_one(route.to, known, needs_type, operation);

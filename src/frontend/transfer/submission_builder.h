@@ -23,7 +23,8 @@ enum class Reuse : uint8_t { once, again };
 // it, if hints say where both buffers are: nothing has to be built or kept for this, but the type
 // if the launch needs it. Leaves `started` false for any other move, and what is wrong to
 // SubmissionBuilder, which words it.
-Status start_known(Router &router, const CheckedMove &m, std::unique_ptr<AsyncOperation> &operation,
+Status start_known(Context &context, const CheckedMove &m, const Hints &hints,
+                   const StreamTarget *stream, std::unique_ptr<AsyncOperation> &operation,
                    bool &started);
 
 // Does everything that can fail without a device. Starts nothing.

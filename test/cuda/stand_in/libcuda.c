@@ -116,6 +116,16 @@ DRIVER cuStreamGetCtx(CUstream stream, CUcontext *context) {
     return CUDA_ERROR_INVALID_CONTEXT;
 }
 
+DRIVER cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status) {
+    (void)stream, (void)status;
+    return CUDA_ERROR_INVALID_CONTEXT;
+}
+
+DRIVER cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
+    (void)mode;
+    return CUDA_ERROR_INVALID_CONTEXT;
+}
+
 DRIVER cuMemGetAddressRange(CUdeviceptr *start, size_t *bytes, CUdeviceptr pointer) {
     (void)start, (void)bytes, (void)pointer;
     return CUDA_ERROR_NOT_INITIALIZED;

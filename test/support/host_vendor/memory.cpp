@@ -11,6 +11,17 @@ using namespace ucd::hostgpu;
 
 std::atomic<bool> ucd::hostgpu::is_memory_full{false};
 
+bool ucd::hostgpu::is_pageable(const void *address) {
+    mock::Allocation a;
+    return !mock::find(address, a);
+}
+
+bool ucd::hostgpu::is_in_several_allocations(const void *address, std::size_t bytes) {
+    mock::Allocation a;
+    return mock::find(address, a) &&
+           static_cast<const char *>(address) + bytes > a.address + a.bytes;
+}
+
 namespace {
 
 gpuError_t allocate(void **memory, ucd::MemoryKind kind, std::size_t bytes) {

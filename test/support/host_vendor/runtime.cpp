@@ -401,23 +401,6 @@ gpuError_t gpuEventDestroy(gpuEvent_t event) {
     return is_refused() ? gpuErrorRefused : gpuSuccess;
 }
 
-namespace {
-
-bool is_pageable(const void *address) {
-    mock::Allocation a;
-    return !mock::find(address, a);
-}
-
-// As drivers do, which take the copy for one of the first allocation. They know nothing of memory
-// that is not theirs.
-bool is_in_several_allocations(const void *address, std::size_t bytes) {
-    mock::Allocation a;
-    return mock::find(address, a) &&
-           static_cast<const char *>(address) + bytes > a.address + a.bytes;
-}
-
-} // namespace
-
 gpuError_t gpuMemcpyAsync(void *to, const void *from, std::size_t bytes, gpuMemcpyKind,
                           gpuStream_t stream) {
     if (is_failing_one(mock::knobs.failing_launch) || is_refused()) return gpuErrorRefused;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 
 namespace ucd::hostgpu {
 
@@ -13,5 +14,11 @@ bool is_failing_one(std::atomic<int> &knob);
 // Whether this call of the runtime is the one to fail. Calls that give something back do so all the
 // same.
 bool is_refused(const char *call = __builtin_FUNCTION());
+
+bool is_pageable(const void *address);
+
+// Whether the bytes begin in memory of the driver's and end behind it. Drivers refuse copies of
+// such bytes; they know nothing of other memory.
+bool is_in_several_allocations(const void *address, std::size_t bytes);
 
 } // namespace ucd::hostgpu
