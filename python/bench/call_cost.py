@@ -3,11 +3,13 @@
     python3 python/bench/call_cost.py [--json FILE]
 
 Time to return: on a GPU, to enqueue. The least mean of many bursts of calls counts. A GPU is given time to
-finish between bursts, which are too short to fill its queue.
+finish between bursts, which are too short to fill its queue. At last, on a GPU, copies beside PyTorch's copy_:
+in loops, until the device is done.
 """
 
 import argparse
 import json
+import statistics
 import time
 
 import numpy as np
@@ -35,6 +37,43 @@ def burst_of(call, calls):
         return (time.perf_counter() - start) / calls
 
     return burst
+
+
+def in_loops(turns=7):
+    """Copies of PyTorch's arrays in loops: microseconds of each, beside copy_."""
+    import torch
+
+    def seconds(call, calls):
+        torch.cuda.synchronize()
+        start = time.perf_counter()
+        for _ in range(calls):
+            call()
+        torch.cuda.synchronize()
+        return (time.perf_counter() - start) / calls
+
+    print('\n| float32, by copy; copy_ | KiB | us | us | ratio |\n|---|---|---|---|---|')
+    for kib in (4, 64, 1024, 4096, 16 << 10, 64 << 10):
+        n = kib << 8
+        x, half = torch.randn(2 * n, device='cuda'), torch.zeros(n, dtype=torch.bfloat16, device='cuda')
+        square, out = x[:n].view(64, n // 64), torch.zeros(n, device='cuda')
+        pairs = {
+            'contiguous': (x[:n], out),
+            'every second element': (x[::2], out),
+            'transposed': (square.T, out.view(n // 64, 64)),
+            'to bfloat16': (x[:n], half),
+            'every second element, to bfloat16': (x[::2], half),
+            'from bfloat16': (half, out),
+        }
+        for name, (source, target) in pairs.items():
+            convert = source.dtype != target.dtype
+            ours = (lambda a=source, b=target: ucd.copy(a, b, convert=True)) if convert else (lambda a=source, b=target: ucd.copy(a, b))
+            theirs = lambda a=source, b=target: b.copy_(a)  # noqa: E731
+            found = ([], [])
+            for turn in range(turns + 1):
+                for call, times in zip((ours, theirs), found):
+                    times.append(seconds(call, 1000 if kib < 16 << 10 else 200))
+            one, other = [statistics.median(times[1:]) * 1e6 for times in found]
+            print(f'| {name} | {kib} | {one:.1f} | {other:.1f} | {one / other:.2f} |', flush=True)
 
 
 class Table:
@@ -147,6 +186,8 @@ def main():
             measure(table, calls)
         except ImportError as error:
             print(f'{name}: {error}')
+    if gpu:
+        in_loops()
     if options.json:
         with open(options.json, 'w') as file:
             json.dump(table.rows, file, indent=1)
