@@ -19,7 +19,7 @@ from placements_oracle import owned, parts_of, random_distribution
 
 import ucd
 import ucd_models
-from ucd_models import _checkpoint_chunks, _inert_pickle
+from ucd_models import _checkpoint_plan, _inert_pickle
 from ucd_models._checkpoint_files import OpenFile
 
 # UCD_TEST_CASES=10 reads ten times as many checkpoints, and damages ten times as many.
@@ -587,7 +587,7 @@ def test_files_are_mapped_where_that_saves_time(tmp_path, monkeypatch):
     """For short pieces, and what is converted, of arrays on the host that are not small: window by window."""
     mapped = []
     monkeypatch.setattr(OpenFile, 'mapped', lambda file, real=OpenFile.mapped: mapped.append(file) or real(file))
-    monkeypatch.setattr(_checkpoint_chunks, '_WINDOW', 100_000)
+    monkeypatch.setattr(_checkpoint_plan, 'WINDOW', 100_000)
     array = np.random.default_rng(5).random((128, 2048), np.float32)
     saved = ucd_models.checkpoint.open(files.safetensors_file(tmp_path / 'a', {'a': array, 'small': array[:4]}))
     for dim, convert, expected in ((0, None, False), (1, None, True), (0, 'float16', True), (1, 'float64', True)):

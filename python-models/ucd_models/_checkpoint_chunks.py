@@ -11,13 +11,17 @@ from typing import Any
 import ucd
 from ucd import interop
 from ucd_models._checkpoint_files import OpenFile
-from ucd_models._checkpoint_sections import Axis, Section, from_first, windows
+from ucd_models._checkpoint_plan import WINDOW, Plan
+from ucd_models._checkpoint_sections import Section
 from ucd_models._checkpoint_target import Target
 
 ALIGNMENT = 64
 PAGE = 4096
-# Of a mapped file, about so much is memory of the process at a time.
-_WINDOW = 8 << 20
+
+
+def behind(begin: int, type: ucd.Type) -> ucd.Type:
+    """A type that begins so many bytes behind an array's first element."""
+    return ucd.Type.hindexed_block(1, [begin], type) if begin else type
 
 
 class Moves:
@@ -60,9 +64,9 @@ class Chunk:
         self._used = at + nbytes
         return at
 
-    def move(self, at: int, section: Section, target: Target) -> None:
-        types = section.types(target.element, target.routing.target_element)
-        self.moves.add(self.array[at : at + section.nbytes], target, *types)
+    def move(self, at: int, section: Section, target: Target, begin: int) -> None:
+        send, receive = section.types(target.element, target.routing.target_element)
+        self.moves.add(self.array[at : at + section.nbytes], target, send, behind(begin, receive))
 
     def empty(self) -> None:
         """Waits until it may be filled again."""
@@ -76,34 +80,23 @@ class MappedFile:
     def __init__(self, file: OpenFile) -> None:
         self._file = file
         self._mapping = file.mapped()
-        self._moves = Moves()
+        self._view = memoryview(self._mapping)
         self._covered = 0
 
-    def move(self, start: int, axes: Sequence[Axis], target: Target) -> None:
-        """Moves by windows. start: of the part's first element, in the file."""
-        for alike in windows(axes, _WINDOW):
-            near, at, begin, key = from_first(alike.axes)
-            if key not in target.windows:
-                made = Section(near, target.element.size, self._file.file.size)
-                target.windows[key] = made.nbytes, made.elements, *made.types(target.element, target.routing.target_element)
-            in_file, in_target = alike.steps()
-            for k in range(alike.count):
-                self._move(start + at + k * in_file, begin + k * in_target, target, *target.windows[key])
-
-    def _move(self, at: int, begin: int, target: Target, nbytes: int, elements: int, send: ucd.Type, receive: ucd.Type) -> None:
-        if self._covered + nbytes > _WINDOW:
-            self.finish()
-            self._mapping.madvise(mmap.MADV_DONTNEED)
-            self._covered = 0
-        placed = ucd.Type.hindexed_block(1, [begin], receive) if begin else receive
-        self._moves.add(memoryview(self._mapping)[at : at + nbytes], target, send, placed)
-        self._file.bytes += elements * target.element.size
-        self._covered += nbytes
-
-    def finish(self) -> None:
-        """Moves what is left."""
-        self._moves.start()
-        self._moves.wait()
+    def move(self, start: int, begin: int, plan: Plan) -> None:
+        """Moves what a plan says. start: the first element in the file; begin: that in the target, from its first one on."""
+        target = plan.target
+        for window in plan.windows:
+            for k in range(window.count):
+                if self._covered + window.nbytes > WINDOW:
+                    self._mapping.madvise(mmap.MADV_DONTNEED)
+                    self._covered = 0
+                at, there = start + window.source + k * window.source_step, begin + window.target + k * window.target_step
+                placed = behind(there, window.receive)
+                source = self._view[at : at + window.nbytes]
+                ucd.copy_bytes(source, target.array, src_type=window.send, dst_type=placed, op=target.op or None)
+                self._file.bytes += window.needed
+                self._covered += window.nbytes
 
 
 def memory_for(targets: Sequence[Target], nbytes: int) -> Any:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import stat
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 from ucd import Corrupt
@@ -27,14 +26,16 @@ def plain_name(given: Any, what: str) -> str:
     raise Corrupt(f'{what} names a file {str(given)[:200]!r}, which is no name of a file in its own folder')
 
 
-def open_regular(path: str, flags: int) -> int:
-    """A descriptor of a regular file. Raises Corrupt if the file is none, OSError as os.open."""
+def open_regular(path: str, flags: int) -> tuple[int, os.stat_result]:
+    """A descriptor of a regular file, and what the system says of it. Raises Corrupt if the file is none, OSError as
+    os.open."""
     # A pipe that nobody writes to would keep os.open waiting, and a terminal become that of the process.
     fd = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY, 0o666)
-    if not stat.S_ISREG(os.fstat(fd).st_mode):
+    found = os.fstat(fd)
+    if not stat.S_ISREG(found.st_mode):
         os.close(fd)
         raise Corrupt(f'{path} is no regular file')
-    return fd
+    return fd, found
 
 
 class File:
@@ -48,19 +49,15 @@ class File:
     def __repr__(self) -> str:
         return f'<file {self.path!r}>'
 
-    @contextmanager
-    def opened(self) -> Iterator[OpenFile]:
+    def opened(self) -> OpenFile:
         """The file, open. Raises Corrupt if it is no regular file, or another one than before."""
-        fd = open_regular(self.path, os.O_RDONLY)
-        try:
-            found = os.fstat(fd)
-            identity = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
-            if self._identity is not None and identity != self._identity:
-                raise Corrupt(f'{self.path} has changed since it was checked')
-            self._identity, self.size = identity, found.st_size
-            yield OpenFile(self, fd)
-        finally:
+        fd, found = open_regular(self.path, os.O_RDONLY)
+        identity = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+        if self._identity is not None and identity != self._identity:
             os.close(fd)
+            raise Corrupt(f'{self.path} has changed since it was checked')
+        self._identity, self.size = identity, found.st_size
+        return OpenFile(self, fd)
 
     def require(self, stop: int) -> None:
         """Raises Corrupt if the file ends before a byte."""
@@ -76,7 +73,7 @@ def _part(view: memoryview, begin: int, length: int) -> memoryview:
 
 
 class OpenFile:
-    """Reads of a file at offsets, joined where they follow each other."""
+    """Reads of a file at offsets, joined where they follow each other. `with` closes it."""
 
     def __init__(self, file: File, fd: int) -> None:
         self.file = file
@@ -85,6 +82,12 @@ class OpenFile:
         self._fd = fd
         self._start = self._stop = 0
         self._places: list[memoryview] = []
+
+    def __enter__(self) -> OpenFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._fd)
 
     def mapped(self) -> mmap.mmap:
         """The file as memory. If it becomes shorter, reading what is gone is the signal SIGBUS."""

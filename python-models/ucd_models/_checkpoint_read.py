@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ucd import NotSupported
 from ucd_models._checkpoint_chunks import ALIGNMENT, PAGE, Chunk, MappedFile, memory_for
 from ucd_models._checkpoint_entry import Entry, Part
 from ucd_models._checkpoint_files import File, OpenFile
-from ucd_models._checkpoint_sections import Axis, Run, chosen_gap, is_for_mapping, sections
+from ucd_models._checkpoint_plan import Plan, plan_of
 from ucd_models._checkpoint_target import Target
+from ucd_models._fans import Runs
 from ucd_models._placements import Distribution
 from ucd_models._torch_archive import Placed
 
@@ -44,7 +44,7 @@ class _Task(NamedTuple):
 
     part: Part
     target: Target
-    runs: list[tuple[Run, ...]]
+    runs: Sequence[Runs]
 
 
 Locate = Callable[[OpenFile, Part, Entry], Placed]
@@ -66,18 +66,18 @@ class Reading:
         if gap is not None and gap < 0:
             raise ValueError(f'gap is {gap}; it must be >= 0')
         self._locate = locate
-        self._gap, self._mapped = gap, mapped
         self._targets = [Target(*given) for given in targets]
         self._limit = budget // 2 // ALIGNMENT * ALIGNMENT
         if all(target.is_on_host for target in self._targets):
             self._limit = min(self._limit, _HOST_CHUNK)
+        self._how = mapped, gap, self._limit
         self._chunks: list[Chunk] = []
         self._tasks: dict[File, list[_Task]] = defaultdict(list)
         self._needed = 0
         for target in self._targets:
             count = 0
             for k, runs in target.runs():
-                count += math.prod([sum([run.size for run in of_axis]) for of_axis in runs])
+                count += math.prod([sum([run[2] * run[5] for run in of_axis]) for of_axis in runs])
                 part = target.entry.parts[k]
                 self._tasks[part.file].append(_Task(part, target, runs))
             assert count == target.elements, 'the parts of an entry cover it'
@@ -107,45 +107,23 @@ class Reading:
             before = file.bytes
             placed = self._locate(file, task.part, task.target.entry)
             headers += file.bytes - before  # what is pending counts later
-            axes = self._axes(task, placed)
-            if self._is_for_mapping(task, axes):
+            plan, from_start, begin = plan_of(task.target, task.runs, placed, *self._how)
+            if plan.windows:
                 mapped = mapped or MappedFile(file)
-                mapped.move(placed.start, axes, task.target)
+                mapped.move(placed.start + from_start, begin, plan)
             else:
-                self._read(file, task, axes, placed.start)
-        if mapped:
-            mapped.finish()
+                self._read(file, placed.start + from_start, begin, plan)
         return headers
 
-    def _is_for_mapping(self, task: _Task, axes: Sequence[Axis]) -> bool:
-        if self._mapped is not None:
-            return self._mapped
-        return task.target.is_on_host and is_for_mapping(axes, task.target.element.size, task.target.may_be_direct)
-
-    def _read(self, file: OpenFile, task: _Task, axes: Sequence[Axis], start: int) -> None:
-        target = task.target
-        item, direct_too = target.element.size, target.may_be_direct
-        gap = chosen_gap(axes, item, direct_too) if self._gap is None else self._gap
-        for section, direct in sections(axes, item, gap, self._limit, direct_too):
+    def _read(self, file: OpenFile, start: int, begin: int, plan: Plan) -> None:
+        for section, direct in plan.sections():
             if direct:
-                view, at = target.view()
-                file.read_pieces(start, section.pieces(True), view, at)
+                view, at = plan.target.view()
+                file.read_pieces(start, section.pieces(True), view, at + begin)
                 continue
             chunk, at = self._place(file, section.nbytes)
             file.read_pieces(start, section.pieces(False), chunk.view, at)
-            chunk.move(at, section, target)
-
-    def _axes(self, task: _Task, placed: Placed) -> list[Axis]:
-        """The dimensions, in the order of the file. Those of one index have any stride, and come first."""
-        target = task.target
-        axes = [Axis(*given) for given in zip(task.runs, placed.strides, target.strides, strict=True)]
-        shapes = sorted(zip(axes, placed.shape), key=lambda pair: (pair[1] > 1, -pair[0].source))
-        inside = target.element.size
-        for axis, n in reversed(shapes):
-            if n > 1 and axis.source < inside:
-                raise NotSupported(f'{task.part.file.path}: the strides of a tensor do not nest')
-            inside = axis.source * n if n > 1 else inside
-        return [axis for axis, _ in shapes]
+            chunk.move(at, section, plan.target, begin)
 
     def _place(self, file: OpenFile, nbytes: int) -> tuple[Chunk, int]:
         """A place in the chunk that is being filled. Full ones are moved meanwhile."""

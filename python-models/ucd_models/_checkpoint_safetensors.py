@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from ucd import Corrupt
 from ucd_models import _safetensors
 from ucd_models._checkpoint_entry import Entry, Part, whole
-from ucd_models._checkpoint_files import File, OpenFile, plain_name
+from ucd_models._checkpoint_files import File, plain_name
 from ucd_models._placements import Distribution
 from ucd_models._safetensors import DTYPES
 from ucd_models._untrusted import json_of
@@ -16,19 +16,6 @@ from ucd_models._untrusted import json_of
 ENDING = '.safetensors'
 INDEX = '.safetensors.index.json'
 _MAX_INDEX = 1 << 28
-
-
-class _Sequential:
-    """An open file, read from its beginning."""
-
-    def __init__(self, file: OpenFile) -> None:
-        self._file = file
-        self._at = 0
-
-    def read(self, count: int) -> bytes:
-        found = self._file.read(self._at, min(count, self._file.file.size - self._at))
-        self._at += len(found)
-        return found
 
 
 class Files:
@@ -58,8 +45,7 @@ class Files:
         """The entries of one file."""
         with File(path).opened() as file:
             try:
-                header, data = _safetensors.read_header(_Sequential(file), file.file.size)
-                _, entries = _safetensors.checked(header, data, file.file.size)
+                _, entries = _safetensors.read_header(file.read, file.file.size)
             except ValueError as e:
                 raise Corrupt(f'{path}: {e}') from None
             self.bytes += file.bytes

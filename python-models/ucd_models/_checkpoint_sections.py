@@ -10,7 +10,6 @@ from typing import NamedTuple
 import ucd
 from ucd_models import _routes
 from ucd_models._fans import Runs, along
-from ucd_models._untrusted import key_of
 
 # performance only: a call for a piece, with its step in Python, takes the time of reading so many bytes of the page cache.
 _BYTES_OF_CALL = 12 << 10
@@ -29,11 +28,6 @@ class Run(NamedTuple):
     source_step: int
     target_step: int
     count: int  # type: ignore[assignment] # hides tuple.count
-
-    @property
-    def size(self) -> int:
-        """How many indices there are."""
-        return self.block * self.count
 
 
 def named(runs: Runs) -> tuple[Run, ...]:
@@ -117,6 +111,7 @@ class Section:
             self._steps.insert(0, step)
             step *= axes[k].length
         self.nbytes = step
+        self._types: tuple[ucd.Type, ucd.Type] | None = None
 
     @property
     def elements(self) -> int:
@@ -178,6 +173,8 @@ class Section:
 
     def types(self, source: ucd.Type, target: ucd.Type) -> tuple[ucd.Type, ucd.Type]:
         """What lies in a chunk, and where it goes in the target: elements in the same order."""
+        if self._types:
+            return self._types
         send, receive = source, target
         for k in reversed(range(len(self.axes))):
             axis = self.axes[k]
@@ -186,22 +183,22 @@ class Section:
             else:
                 send = along(send, axis.runs, 0, axis.source, axis.low)
             receive = along(receive, axis.runs, 1, axis.target)
-        return send, receive
+        self._types = send, receive
+        return self._types
 
 
-def from_first(axes: Sequence[Axis]) -> tuple[list[Axis], int, int, bytes]:
-    """The axes with indices counted from the first ones that are needed on, how many bytes these are behind the first
-    elements of the part and of the array, and a key: what is moved is often alike but for this."""
-    near, begins, numbers = [], [0, 0], []
-    for axis in axes:
-        source, target = axis.low, axis.runs[0].target
-        if source or target:
-            begins = [begins[0] + source * axis.source, begins[1] + target * axis.target]
-            runs = tuple([Run(run[0] - source, run[1] - target, *run[2:]) for run in axis.runs])
-            axis = Axis(runs, axis.source, axis.target)
-        near.append(axis)
-        numbers += [len(axis.runs), axis.source, axis.target, *itertools.chain.from_iterable(axis.runs)]
-    return near, begins[0], begins[1], key_of(numbers)
+def from_first(runs: Sequence[Runs], strides: Sequence[tuple[int, ...]]) -> tuple[list[Runs], int, int]:
+    """The runs of each dimension with indices counted from the first ones that are needed on, and how many bytes these are
+    behind the first elements of the part and of the array: what is moved is often alike but for this."""
+    near = []
+    source = target = 0
+    for of_axis, in_file, in_target in zip(runs, *strides, strict=True):
+        first, begin = of_axis[0][:2]
+        if first or begin:
+            source, target = source + first * in_file, target + begin * in_target
+            of_axis = tuple([(run[0] - first, run[1] - begin, *run[2:]) for run in of_axis])
+        near.append(of_axis)
+    return near, source, target
 
 
 class Windows(NamedTuple):

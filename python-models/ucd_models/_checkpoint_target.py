@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import ucd
 from ucd import NotSupported, interop
 from ucd_models import _routes
 from ucd_models._checkpoint_entry import OPAQUE, Entry, element_of, whole
-from ucd_models._checkpoint_sections import Run, named
+from ucd_models._fans import Runs
 from ucd_models._placements import Distribution
 from ucd_models._routing import Routing, routing
 
@@ -33,15 +33,15 @@ class Target:
         self.routing: Routing = routing(entry.source or whole(entry.shape), held, self.element, converted)
         self.op = '' if not self.routing.converts else 'convert_sat' if saturate else 'convert'
         self.rank = rank
-        what = f'targets[{name!r}]'
-        self.strides = self.routing.strides_of(array, 1, rank, what)
-        self._check_elements(what)
+        self.what = f'targets[{name!r}]'
+        self.strides = self.routing.strides_of(array, 1, rank, self.what)
+        self._check_elements(self.what)
         self.elements = math.prod(held.local_shape(rank))
         self.memory = ucd.memory(array) if self.elements else 'host'
         if self.is_on_host:
             ucd.unpack(b'', array, type=ucd.Type.contiguous(0, 'uint8'))  # raises BufferError if it is read-only
-        self.windows: dict[bytes, tuple[Any, ...]] = {}
-        """Of mapped files, by what windows are alike in: bytes, elements, and the two types."""
+        self.plans: dict[bytes, Any] = {}
+        """How it is read, by what parts are alike in."""
         self._view: tuple[memoryview, int] | None = None
 
     def _check_elements(self, what: str) -> None:
@@ -59,12 +59,12 @@ class Target:
         """Whether what lies as in the file can be read straight into it."""
         return self.is_on_host and not self.routing.converts
 
-    def runs(self) -> Iterator[tuple[int, list[tuple[Run, ...]]]]:
+    def runs(self) -> Iterator[tuple[int, Sequence[Runs]]]:
         """The parts that have something for it, and what."""
         held = self.routing.target
         if self.entry.source is not None:
             for route in self.routing.receives(self.rank):
-                yield route._places[0], [named(runs) for runs in self.routing.runs(*route._places)]
+                yield route._places[0], self.routing.runs(*route._places)
             return
         if not self.elements:
             return
@@ -79,7 +79,7 @@ class Target:
             if any(at >= high or at + n <= low for at, n, (low, high) in zip(part.offsets, part.shape, edges)):
                 continue
             found = [
-                named(_routes.common_with_block(n, at, length, splits, number))
+                _routes.common_with_block(n, at, length, splits, number)
                 for at, length, (n, splits, number) in zip(part.offsets, part.shape, axes)
             ]
             if all(found):

@@ -6,7 +6,7 @@ import json
 import math
 import mmap
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ucd_models._checkpoint_files import open_regular
@@ -48,7 +48,10 @@ DTYPES = {
 }
 # What the format's own library accepts. Also a bound on what is read of a file that is no such file.
 _MAX_HEADER = 100_000_000
+# performance only: the header of many a file is read by one call.
+_NEAR = 8192
 _ALIGNMENT = 8
+_KEYS = frozenset(['dtype', 'shape', 'data_offsets'])
 
 
 class Entry(NamedTuple):
@@ -101,7 +104,7 @@ class Safetensors(Mapping[str, Any]):
             at = stop
         text = json.dumps(header).encode()
         text += b' ' * (-len(text) % _ALIGNMENT)
-        with os.fdopen(open_regular(os.fspath(path), os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 'wb') as file:
+        with os.fdopen(open_regular(os.fspath(path), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)[0], 'wb') as file:
             file.write(len(text).to_bytes(8, 'little') + text)
             file.truncate(8 + len(text) + at)
         made = cls.__new__(cls)
@@ -110,16 +113,14 @@ class Safetensors(Mapping[str, Any]):
 
     def _open(self, path: str, writable: bool) -> None:
         self.path = path
-        flags, mode = (os.O_RDWR, 'r+b') if writable else (os.O_RDONLY, 'rb')
-        with os.fdopen(open_regular(path, flags), mode) as file:
-            size = os.fstat(file.fileno()).st_size
-            try:
-                header, start = read_header(file, size)
-                self.metadata, self.entries = checked(header, start, size)
-            except ValueError as e:
-                raise ValueError(f'{path}: {e}') from None
-            access = mmap.ACCESS_WRITE if writable else mmap.ACCESS_READ
-            self._memory = mmap.mmap(file.fileno(), size, access=access)
+        fd, found = open_regular(path, os.O_RDWR if writable else os.O_RDONLY)
+        try:
+            self.metadata, self.entries = read_header(lambda at, count: os.pread(fd, count, at), found.st_size)
+            self._memory = mmap.mmap(fd, found.st_size, access=mmap.ACCESS_WRITE if writable else mmap.ACCESS_READ)
+        except ValueError as e:
+            raise ValueError(f'{path}: {e}') from None
+        finally:
+            os.close(fd)
 
     def __repr__(self) -> str:
         return f'<ucd_models.Safetensors {self.path!r}, {len(self)} tensors>'
@@ -163,54 +164,70 @@ def _size(dtype: str, shape: Iterable[int]) -> int:
     return bits // 8
 
 
-def read_header(file: Any, size: int) -> tuple[dict[str, Any], int]:
-    """The header, and where the data begins."""
-    prefix = file.read(8)
-    length = int.from_bytes(prefix, 'little')
-    if len(prefix) < 8 or length > min(_MAX_HEADER, size - 8):
+def read_header(read: Callable[[int, int], bytes], size: int) -> tuple[dict[str, str], dict[str, Entry]]:
+    """Metadata and entries of a file of so many bytes. read: gives so many bytes from an offset on. Raises ValueError if
+    the file is none of this layout."""
+    near = read(0, min(size, _NEAR))
+    length = int.from_bytes(near[:8], 'little')
+    if len(near) < 8 or length > min(_MAX_HEADER, size - 8):
         raise ValueError('it is no safetensors file: the length of its header does not fit')
-    text = file.read(length)
+    text = near[8 : 8 + length]
+    if len(text) < length:
+        text += read(len(near), length - len(text))
     if len(text) < length:
         raise ValueError('its header is cut off')
     header = json_of(text, 'its header')
     if not isinstance(header, dict):
         raise ValueError('its header is no JSON object')
-    return header, 8 + length
+    return _checked(header, 8 + length, size)
 
 
-def _naturals(given: Any) -> bool:
-    # bool is a kind of int, which a JSON number is not.
-    return isinstance(given, list) and all(type(n) is int and 0 <= n < 2**63 for n in given)
+def _are_naturals(given: Any) -> bool:
+    if type(given) is not list:
+        return False
+    for n in given:
+        if type(n) is not int or not 0 <= n < 2**63:  # bool is a kind of int, which a JSON number is not
+            return False
+    return True
 
 
-def checked(header: dict[str, Any], data: int, size: int) -> tuple[dict[str, str], dict[str, Entry]]:
+def _entry(said: Any, data: int) -> Entry:
+    """What a header says of a tensor. Raises ValueError with what is wrong."""
+    if type(said) is not dict or not said.keys() >= _KEYS:
+        raise ValueError('lacks dtype, shape or data_offsets')
+    dtype, shape, offsets = said['dtype'], said['shape'], said['data_offsets']
+    if type(dtype) is not str or dtype not in DTYPES:
+        raise ValueError(f'has the dtype {str(dtype)[:200]!r}, which is not known')
+    if not _are_naturals(shape) or len(shape) > 64:  # NumPy's limit
+        raise ValueError('has no shape of sizes')
+    if not _are_naturals(offsets) or len(offsets) != 2:
+        raise ValueError('has no pair of data_offsets')
+    start, stop = offsets
+    nbytes = _size(dtype, shape)
+    if stop - start != nbytes:
+        raise ValueError('has data_offsets that do not fit its dtype and shape')
+    # Also of a tensor without elements: the strides of its array are products of the other sizes.
+    if nbytes >= 2**60 or nbytes == 0 and math.prod(filter(None, shape)) * DTYPES[dtype].bits >= 2**63:
+        raise ValueError('has a shape that is too large')
+    return Entry(dtype, tuple(shape), data + start, data + stop)
+
+
+def _checked(header: dict[str, Any], data: int, size: int) -> tuple[dict[str, str], dict[str, Entry]]:
     """Metadata and entries, if all that the header says is true of the file."""
     metadata = header.pop('__metadata__', {})
     if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
         raise ValueError('its __metadata__ is no map of strings')
     entries = {}
     for name, said in header.items():
-        what = f'tensor {name[:200]!r}'
-        if not isinstance(said, dict) or not {'dtype', 'shape', 'data_offsets'} <= said.keys():
-            raise ValueError(f'{what} lacks dtype, shape or data_offsets')
-        dtype, shape, offsets = said['dtype'], said['shape'], said['data_offsets']
-        if not isinstance(dtype, str) or dtype not in DTYPES:
-            raise ValueError(f'{what} has the dtype {str(dtype)[:200]!r}, which is not known')
-        if not _naturals(shape) or len(shape) > 64:  # NumPy's limit
-            raise ValueError(f'{what} has no shape of sizes')
-        if not _naturals(offsets) or len(offsets) != 2:
-            raise ValueError(f'{what} has no pair of data_offsets')
-        if offsets[1] - offsets[0] != _size(dtype, shape):
-            raise ValueError(f'{what} has data_offsets that do not fit its dtype and shape')
-        # Also of a tensor without elements: the strides of its array are products of the other sizes.
-        if math.prod(filter(None, shape)) * DTYPES[dtype].bits >= 2**63:
-            raise ValueError(f'{what} has a shape that is too large')
-        entries[name] = Entry(dtype, tuple(shape), data + offsets[0], data + offsets[1])
+        try:
+            entries[name] = _entry(said, data)
+        except ValueError as e:
+            raise ValueError(f'tensor {name[:200]!r} {e}') from None
     end = data
-    for entry in sorted(entries.values(), key=lambda e: (e.start, e.stop)):
-        if entry.start != end:
+    for start, stop in sorted([entry[2:] for entry in entries.values()]):
+        if start != end:
             raise ValueError('its tensors overlap or leave gaps')
-        end = entry.stop
+        end = stop
     if end != size:
         raise ValueError(f'its tensors end at byte {end}, the file at {size}')
     return metadata, entries

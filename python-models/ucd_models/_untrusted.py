@@ -62,14 +62,17 @@ def _constant(name: str) -> Any:
     raise ValueError(f'{name} is no number')
 
 
+# The standard library's loads() would make one for each text.
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer, parse_constant=_constant)
+
+
 def json_of(text: bytes, what: str) -> Any:
     """What JSON of anyone says; what: of whom errors speak. Raises ValueError if it is no JSON, is nested more than MAX_DEPTH
     deep, or has a name twice in an object or an integer of more than 640 digits."""
-    if _depth(text) > MAX_DEPTH:
+    if text.count(b'[') + text.count(b'{') > MAX_DEPTH and _depth(text) > MAX_DEPTH:
         raise ValueError(f'{what} is nested too deeply')
     try:
-        # Without decode(), loads() would guess the encoding.
-        return json.loads(text.decode(), object_pairs_hook=_object, parse_int=_integer, parse_constant=_constant)
+        return _DECODER.decode(text.decode())
     except UnicodeDecodeError:
         raise ValueError(f'{what} is no JSON: it is no UTF-8') from None
     except ValueError as e:
