@@ -47,13 +47,15 @@ class Member(NamedTuple):
     """As TokensText in kernels/moves.h."""
 
 
-def require_kernel(source: ucd.Type, target: ucd.Type) -> None:
-    """Raises NotSupported for elements that the kernels do not convert."""
+@functools.lru_cache(maxsize=256)
+def _numbers(source: ucd.Type, target: ucd.Type) -> tuple[int, int]:
+    """The kernels' numbers. Raises NotSupported for elements that the kernels do not convert."""
     for type in (source, target):
         if source != target and type.name not in NUMBERS:
             raise ucd.NotSupported(f'{type.name} is not converted here: {", ".join(NUMBERS)} are')
     if source.size not in _COPIED:
         raise ucd.NotSupported(f'elements of {source.size} bytes are not moved here')
+    return (NUMBERS[source.name or ''], NUMBERS[target.name or '']) if source != target else (_COPIED[source.size],) * 2
 
 
 class KernelMove:
@@ -63,25 +65,18 @@ class KernelMove:
     """
 
     def __init__(self, source: ucd.Type, target: ucd.Type, saturate: bool, members: Sequence[Member], like: Any) -> None:
-        require_kernel(source, target)
-        numbers = (
-            (NUMBERS[source.name or ''], NUMBERS[target.name or '']) if source != target else (_COPIED[source.size],) * 2
-        )
         self._like = like
-        self._moves = _kernels.Moves(*numbers, saturate, [tuple(m) for m in members])
-        self._backend, _, number = ucd.memory(like).partition(':')
-        self._device = int(number or 0)
+        self._moves = _kernels.Moves(*_numbers(source, target), saturate, list(map(tuple, members)))
+        backend, _, number = ucd.memory(like).partition(':')
+        self.on_device = backend != 'host'
         self._image: Any = None
         if self.on_device:
-            self._library = _library(self._backend)
+            self._device = int(number)
+            self._library = _library(backend)
             if not self._moves.few:
                 image = self._moves.image()
                 self._image = interop.new_bytes(like, len(image))
                 ucd.pack_into(image, self._image)
-
-    @property
-    def on_device(self) -> bool:
-        return self._backend != 'host'
 
     def run(self, stream: Any = None) -> None:
         """Moves what the arrays hold: on a device in the stream, or else in the library's current one; on the host at
@@ -105,7 +100,7 @@ def _library(backend: str) -> str:
 
 def one_memory(arrays: Sequence[Any]) -> Any:
     """The first of the arrays, which are all on the host or on one device. Raises ValueError if they are not."""
-    places = [ucd.memory(array) for array in arrays]
-    if len({*places}) > 1:
-        raise ValueError(f'the arrays are in {" and ".join(sorted({*places}))}; they must be in one memory')
+    places = {ucd.memory(array) for array in arrays}
+    if len(places) > 1:
+        raise ValueError(f'the arrays are in {" and ".join(sorted(places))}; they must be in one memory')
     return arrays[0]

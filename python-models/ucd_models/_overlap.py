@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple, TypeVar
 
 from ucd import interop
 
 What = TypeVar('What')
+
+
+def bounds(address: int, shape: Sequence[int], strides: Sequence[int], itemsize: int) -> tuple[int, int]:
+    """The first byte of an array that has elements, and that behind the last one."""
+    low, high = address, address + itemsize
+    for n, stride in zip(shape, strides):
+        if stride < 0:
+            low += (n - 1) * stride
+        else:
+            high += (n - 1) * stride
+    return low, high
 
 
 class Place(NamedTuple):
@@ -21,13 +32,8 @@ class Place(NamedTuple):
     itemsize: int
 
     @property
-    def low(self) -> int:
-        return self.address + sum([min(0, (n - 1) * stride) for n, stride in zip(self.shape, self.strides)])
-
-    @property
-    def high(self) -> int:
-        """Behind the last byte."""
-        return self.address + self.itemsize + sum([max(0, (n - 1) * stride) for n, stride in zip(self.shape, self.strides)])
+    def bounds(self) -> tuple[int, int]:
+        return bounds(self.address, self.shape, self.strides, self.itemsize)
 
     def folds(self) -> bool:
         """Whether elements of two indices have a byte in common, as in a view with a stride of 0."""
@@ -63,7 +69,7 @@ def require_apart(written: Iterable[Place], read: Iterable[Place]) -> None:
         if place.folds():
             raise ValueError(f'{place.what} is written, and has several indices for one place')
     places = [(place, is_written) for is_written, some in ((True, written), (False, read)) for place in some if 0 not in place.shape]
-    for (a, a_is_written), (b, b_is_written) in meeting([(place.low, place.high, (place, is_w)) for place, is_w in places]):
+    for (a, a_is_written), (b, b_is_written) in meeting([(*place.bounds, (place, is_w)) for place, is_w in places]):
         if (a_is_written or b_is_written) and a.meets(b):
             first, second = (b, a) if b_is_written else (a, b)
             raise ValueError(f'{first.what} is written, and has bytes in common with {second.what}')

@@ -46,14 +46,14 @@ class Scaled(NamedTuple):
         if 0 in place.shape:
             return small, None
         interop.placed(array, side == 1)  # raises if a target is read-only
-        blocks = self.scales.blocks(routing.source.shape)
+        scales = self.scales.placed(routing.source.shape)
         like = one_memory([array, *self.scales.arrays()])
-        spans = self._spans(rank, blocks)
+        spans = self._spans(rank, scales[2])
         strides = place.strides, interop.shape_and_strides(small)[1]
         addresses = place.address, interop.address(small)
         if side == 1:
             strides, addresses = strides[::-1], addresses[::-1]
-        members = list(_members(spans, addresses, strides, self.scales, blocks))
+        members = list(_members(spans, addresses, strides, scales))
         return small, KernelMove(routing.element, routing.target_element, saturate, members, like)
 
     def _spans(self, rank: int, blocks: Sequence[tuple[int, int]]) -> list[list[tuple[int, int, int, int, int]]]:
@@ -78,12 +78,13 @@ def _members(
     spans: Sequence[Sequence[tuple[int, int, int, int, int]]],
     addresses: tuple[int, int],
     strides: tuple[Sequence[int], Sequence[int]],
-    scales: Scales,
-    blocks: Sequence[tuple[int, int]],
+    scales: tuple[int, float, Sequence[tuple[int, int]]],
 ) -> Iterator[Member]:
+    """scales: as Scales.placed gives them."""
+    scales_at, number, blocks = scales
     for chosen in itertools.product(*spans):
         starts = list(addresses)
-        scale = scales.address()
+        scale = scales_at
         digits = []
         for (first, local, length, count, step), a, b, (block, scale_step) in zip(chosen, *strides, blocks):
             starts = [starts[0] + local * a, starts[1] + local * b]
@@ -91,7 +92,7 @@ def _members(
             digits.append(Digit(length, a, b, block, first % block, scale_step))
             if count > 1:
                 digits.append(Digit(count, length * a, length * b, 1, 0, step // block * scale_step))
-        yield Member(starts[0], starts[1], digits, scale, scales.number())
+        yield Member(starts[0], starts[1], digits, scale, number)
 
 
 class ScaledRun:

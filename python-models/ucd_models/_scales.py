@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 import math
+import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import ucd
 from ucd import interop
 from ucd_models._kernel_moves import SMALL, Digit, KernelMove, Member, one_memory
+from ucd_models._overlap import bounds
+
+_FLOAT = interop.type_of_dtype('float32')
 
 
 class Scales(NamedTuple):
@@ -23,40 +28,33 @@ class Scales(NamedTuple):
     scale: Any
     block: tuple[int, ...] | None = None
 
-    @property
-    def is_number(self) -> bool:
-        return isinstance(self.scale, (int, float))
-
-    def blocks(self, shape: Sequence[int]) -> list[tuple[int, int]]:
-        """For each dimension of an array, the length of blocks and the bytes between their scales. Raises ValueError if the
-        scales are not those of such an array."""
-        if self.is_number:
-            if self.block is not None:
+    def placed(self, shape: Sequence[int]) -> tuple[int, float, list[tuple[int, int]]]:
+        """Where they are, or 0, and the number that is the scale then; and for each dimension of an array, the length of blocks
+        and the bytes between their scales. Raises ValueError if the scales are not those of such an array."""
+        scale, block = self
+        if isinstance(scale, (int, float)):
+            if block is not None:
                 raise ValueError('a number is the scale of all elements, and has no blocks')
-            return [(max(n, 1), 0) for n in shape]
-        _, counts, strides, type, _ = interop.placed(self.scale)
-        if type.name != 'FLOAT':
+            return 0, float(scale), [(n or 1, 0) for n in shape]
+        address, counts, strides, type, _ = interop.placed(scale)
+        if type is not _FLOAT:
             raise ValueError(f'scales are float32, not {type.name}')
-        block = self.block
-        if math.prod(counts) == 1 and block is None:
-            return [(max(n, 1), 0) for n in shape]
+        if block is None and math.prod(counts) == 1:
+            return address, 1.0, [(n or 1, 0) for n in shape]
         if len(counts) != len(shape) or (block is not None and len(block) != len(shape)):
             raise ValueError(f'scales of shape {counts}, in blocks {block}, for an array of shape {tuple(shape)}')
         if block is None:
-            block = tuple([max(n, 1) if count == 1 else 1 for n, count in zip(shape, counts)])
-        if min(block, default=1) < 1 or any([-(-n // b) != count for n, b, count in zip(shape, block, counts)]):
-            needed = tuple([-(-n // max(b, 1)) for n, b in zip(shape, block)])
-            raise ValueError(f'scales of shape {counts} for an array of shape {tuple(shape)} in blocks {block}: {needed} are needed')
-        return list(zip(block, strides))
-
-    def address(self) -> int:
-        return 0 if self.is_number else interop.address(self.scale)
+            block = tuple([n or 1 if count == 1 else 1 for n, count in zip(shape, counts)])
+        for n, length, count in zip(shape, block, counts):
+            if length < 1 or -(-n // length) != count:
+                needed = tuple([-(-n // max(length, 1)) for n, length in zip(shape, block)])
+                raise ValueError(
+                    f'scales of shape {counts} for an array of shape {tuple(shape)} in blocks {block}: {needed} are needed'
+                )
+        return address, 1.0, list(zip(block, strides))
 
     def arrays(self) -> list[Any]:
-        return [] if self.is_number else [self.scale]
-
-    def number(self) -> float:
-        return float(self.scale) if self.is_number else 1.0
+        return [] if isinstance(self.scale, (int, float)) else [self.scale]
 
 
 def scales_of(given: Any, block: Sequence[int] | None = None) -> Scales:
@@ -68,6 +66,7 @@ def scales_of(given: Any, block: Sequence[int] | None = None) -> Scales:
     return Scales(given, None if block is None else tuple([int(n) for n in block]))
 
 
+@functools.lru_cache(maxsize=256)
 def require_scalable(source: ucd.Type, target: ucd.Type) -> None:
     """Raises ValueError unless one side is floats of 8 bits, and the other one wider floats."""
     if (source.name in SMALL) == (target.name in SMALL):
@@ -77,19 +76,12 @@ def require_scalable(source: ucd.Type, target: ucd.Type) -> None:
         )
 
 
-def _element(array: Any, dtype: Any, written: bool = False) -> tuple[int, tuple[int, ...], tuple[int, ...], ucd.Type]:
-    address, shape, strides, type, _ = interop.placed(array, written)
-    if dtype is None:
-        return address, shape, strides, type
+def _named(found: ucd.Type, dtype: Any) -> ucd.Type:
+    """The elements, where the caller says what they are."""
     named: ucd.Type = interop.type_of_dtype(dtype)
-    if named.size != type.size:
-        raise ValueError(f'elements of {type.size} bytes are not {dtype}')
-    return address, shape, strides, named
-
-
-def _bounds(address: int, shape: Sequence[int], strides: Sequence[int], width: int) -> tuple[int, int]:
-    ends = [(n - 1) * stride for n, stride in zip(shape, strides)]
-    return address + sum([min(end, 0) for end in ends]), address + sum([max(end, 0) for end in ends]) + width
+    if named.size != found.size:
+        raise ValueError(f'elements of {found.size} bytes are not {dtype}')
+    return named
 
 
 def copy(
@@ -121,18 +113,23 @@ def copy(
     Raises ValueError for shapes, scales and dtypes that do not fit, and NotSupported if the package was built without
     kernels for the device.
     """
-    at, shape, strides, source = _element(src, src_dtype)
-    to, target_shape, target_strides, target = _element(dst, dst_dtype, True)
+    at, shape, strides, source, _ = interop.placed(src)
+    to, target_shape, target_strides, target, _ = interop.placed(dst, True)
+    if src_dtype is not None:
+        source = _named(source, src_dtype)
+    if dst_dtype is not None:
+        target = _named(target, dst_dtype)
     if shape != target_shape:
         raise ValueError(f'src has shape {shape}, dst {target_shape}')
     require_scalable(source, target)
     scales = scales_of(scale, block)
-    blocks = scales.blocks(shape)
+    scale_at, number, blocks = scales.placed(shape)
     if 0 in shape:
         return 0
     like = one_memory([src, dst, *scales.arrays()])
-    low, high = _bounds(at, shape, strides, source.size)
-    first, last = _bounds(to, shape, target_strides, target.size)
+    width = target.size
+    low, high = bounds(at, shape, strides, source.size)
+    first, last = bounds(to, shape, target_strides, width)
     if first < high and low < last:
         if stream is not None:  # in which the copy might be in use when it is freed
             raise ValueError('src and dst overlap: convert in the current stream')
@@ -140,9 +137,8 @@ def copy(
         ucd.pack_into(src, first_copy)
         at, _, strides, *_ = interop.placed(first_copy)
     digits = [Digit(n, a, b, length, 0, step) for n, a, b, (length, step) in zip(shape, strides, target_strides, blocks)]
-    member = Member(at, to, digits, scales.address(), scales.number())
-    KernelMove(source, target, saturate, [member], like).run(stream)
-    return target.size * math.prod(shape)
+    KernelMove(source, target, saturate, [Member(at, to, digits, scale_at, number)], like).run(stream)
+    return width * math.prod(shape)
 
 
 def cast(
@@ -157,15 +153,12 @@ def cast(
 ) -> Any:
     """As copy, to a new C-contiguous array in the memory and of the library of src. dtype: 'float8_e4m3fn', 'bfloat16' and so
     on, or a dtype of the library. Of NumPy the result is unsigned integers of that size where NumPy lacks the dtype."""
-    import sys
-
-    shape, _ = interop.shape_and_strides(src)
-    library = interop.library_of(src)
-    type: ucd.Type = interop.type_of_dtype(dtype)
-    if library == 'torch':
-        torch = sys.modules['torch']
-        out = torch.empty(shape, dtype=getattr(torch, dtype) if isinstance(dtype, str) else dtype, device=src.device)
+    if interop.library_of(src) == 'torch':
+        made = getattr(sys.modules['torch'], dtype) if isinstance(dtype, str) else dtype
+        out, dtype = src.new_empty(src.shape, dtype=made), None
     else:
+        shape, _ = interop.shape_and_strides(src)
+        type: ucd.Type = interop.type_of_dtype(dtype)
         out = interop.new_bytes(src, math.prod(shape) * type.size)
         out = out.view({1: 'u1', 2: 'u2', 4: 'f4'}[type.size] if type.name != 'FLOAT16' else 'f2').reshape(shape)
     copy(src, out, scale, block=block, saturate=saturate, src_dtype=src_dtype, dst_dtype=dtype, stream=stream)
