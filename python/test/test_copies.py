@@ -1,6 +1,8 @@
 """What copy promises beyond copy_bytes: equal shapes and dtypes, sides that overlap; and what calls say of arrays that
 they cannot move."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -231,6 +233,10 @@ def test_small_arrays_are_read_as_large_ones_are(data):
         with np.errstate(all='ignore'):
             quick, general = [made.tobytes() for made in quick_and_general(lambda a, **how: ucd.cast(a, np.float64, **how), view)]
         assert quick == general
+        for convert, dtype in itertools.product((True, 'saturate'), ('f8', 'f2', 'i1')):
+            first, second = [np.zeros((*view.shape, 2), dtype)[..., 0] for _ in range(2)]
+            moved = ucd.copy(view, first, convert=convert), ucd.copy(view, second, convert=convert, hints=None)
+            assert moved == (first.nbytes,) * 2 and first.tobytes() == second.tobytes()
     if view.ndim and view.shape[0]:
         rows = np.array(data.draw(st.lists(st.integers(0, view.shape[0] - 1), max_size=5)), dtype=np.int64)
         quick, general = quick_and_general(lambda a, **how: ucd.gather(a, rows, **how), view)
@@ -243,6 +249,17 @@ def test_what_is_not_ordinary_is_left_to_the_general_function():
     for call in (ucd.copy, ucd.pack_into, ucd.unpack):
         with pytest.raises(BufferError, match='read-only'):
             call(np.ones(4), frozen)
+    with pytest.raises(BufferError, match='read-only'):
+        ucd.copy(np.ones(4, 'f4'), frozen, convert=True)
+    with pytest.raises(ValueError, match="convert must be True, False or 'saturate'"):
+        ucd.copy(np.ones(4, 'f4'), np.zeros(4), convert='saturated')
+    with pytest.raises(ValueError, match='has shape'):
+        ucd.copy(np.ones(4, 'f4'), np.zeros((2, 2)), convert=True)
+    with pytest.raises(ValueError, match='dtype|elements'):
+        ucd.copy(np.ones(4, 'f4'), np.zeros(4), convert=False)
+    both = np.arange(8, dtype='f4')
+    ucd.copy(both[:4], both.view('f8'), convert=True)
+    assert both.view('f8').tolist() == [0, 1, 2, 3]
     with pytest.raises(ucd.Truncated):
         ucd.pack_into(np.ones(3), np.zeros(4))
     with pytest.raises(ValueError, match='must be contiguous'):

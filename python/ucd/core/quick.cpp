@@ -1,6 +1,6 @@
-// Calls without options, of ordinary arrays of the host that are small: most of the time of such a
-// call would be the reading of arguments. What is not such a call, errors included, is left to the
-// general function.
+// Calls without options but `convert`, of ordinary arrays of the host that are small: most of the
+// time of such a call would be the reading of arguments. What is not such a call, errors included,
+// is left to the general function.
 #include "core/quick.h"
 
 #include "core/exchange.h"
@@ -26,10 +26,11 @@ constexpr uintptr_t most_bytes = quick_bytes - 1;
 struct Objects {
     explicit Objects(nb::handle module)
         : core(module.inc_ref().ptr()), keyword_dtype(PyTuple_Pack(1, dtype)),
-          keyword_convert(nb::make_tuple("convert").release().ptr()) {}
+          keyword_convert(PyTuple_Pack(1, convert)) {}
     PyObject *core, *new_empty = PyUnicode_InternFromString("new_empty"),
                     *shape = PyUnicode_InternFromString("shape"),
-                    *dtype = PyUnicode_InternFromString("dtype");
+                    *dtype = PyUnicode_InternFromString("dtype"),
+                    *convert = PyUnicode_InternFromString("convert");
     PyObject *keyword_dtype, *keyword_convert; // names of arguments
 };
 const Objects *objects;
@@ -75,7 +76,7 @@ bool move(const Plain &from, const Plain &to) {
 
 bool read_pair(PyObject *const *given, Plain &from, Plain &to) {
     return read_plain(given[0], most_bytes, from) && read_plain(given[1], most_bytes, to) &&
-           to.is_writable && from.bytes() == to.bytes() && are_apart(from, to);
+           to.is_writable && are_apart(from, to);
 }
 
 // What a quick function gives: a new reference, or nullptr if the general one has to do it.
@@ -83,22 +84,45 @@ PyObject *moved(const Plain &from, const Plain &to) {
     return move(from, to) ? PyLong_FromSize_t(from.bytes()) : nullptr;
 }
 
+bool have_same_shape(const Plain &from, const Plain &to) {
+    return from.ndim == to.ndim && std::equal(from.shape, from.shape + from.ndim, to.shape);
+}
+
 PyObject *copy(PyObject *, PyObject *const *given) {
     Plain from, to;
-    const bool usable = read_pair(given, from, to) && from.element == to.element &&
-                        from.ndim == to.ndim &&
-                        std::equal(from.shape, from.shape + from.ndim, to.shape);
+    const bool usable = read_pair(given, from, to) && from.bytes() == to.bytes() &&
+                        from.element == to.element && have_same_shape(from, to);
     return usable ? moved(from, to) : nullptr;
+}
+
+// Converts elements. False if the library refuses.
+bool convert(const Plain &from, const Plain &to, ucd_op_t op) {
+    const Layout a(from), b(to);
+    uintptr_t bytes = 0;
+    return ucd_copy(from.data, a.count, a.type, to.data, b.count, b.type, &bytes,
+                    info_of(nb::handle(Py_None), true), op) == UCD_SUCCESS;
+}
+
+// A copy with the option `convert`, which comes last.
+PyObject *converting_copy(PyObject *, PyObject *const *given) {
+    Plain from, to;
+    if (!read_pair(given, from, to) || !have_same_shape(from, to)) return nullptr;
+    const ucd_op_t op = op_of(nb::handle(Py_None), nb::handle(given[2]));
+    return op != UCD_OP__REPLACE && convert(from, to, op) ? PyLong_FromSize_t(to.bytes()) : nullptr;
 }
 
 PyObject *pack_into(PyObject *, PyObject *const *given) {
     Plain from, to;
-    return read_pair(given, from, to) && to.is_contiguous ? moved(from, to) : nullptr;
+    const bool usable =
+        read_pair(given, from, to) && from.bytes() == to.bytes() && to.is_contiguous;
+    return usable ? moved(from, to) : nullptr;
 }
 
 PyObject *unpack(PyObject *, PyObject *const *given) {
     Plain from, to;
-    return read_pair(given, from, to) && from.is_contiguous ? moved(from, to) : nullptr;
+    const bool usable =
+        read_pair(given, from, to) && from.bytes() == to.bytes() && from.is_contiguous;
+    return usable ? moved(from, to) : nullptr;
 }
 
 // A new array like another one. shape: a tuple or a number. dtype: nullptr for the same one.
@@ -141,14 +165,6 @@ PyObject *pack(PyObject *, PyObject *const *given) {
     return done ? made.release().ptr() : nullptr;
 }
 
-// Converts elements. False if the library refuses.
-bool convert(const Plain &from, const Plain &to) {
-    const Layout a(from), b(to);
-    uintptr_t bytes = 0;
-    return ucd_copy(from.data, a.count, a.type, to.data, b.count, b.type, &bytes,
-                    info_of(nb::handle(Py_None), true), UCD_OP__CONVERT) == UCD_SUCCESS;
-}
-
 PyObject *cast(PyObject *, PyObject *const *given) {
     Plain from, to;
     if (!read_anywhere(given[0], any_size, from)) return nullptr;
@@ -158,8 +174,9 @@ PyObject *cast(PyObject *, PyObject *const *given) {
     nb::object made = made_like(given[0], shape, given[1]);
     if (!made.is_valid()) return nullptr;
     const bool is_quick = from.is_on_host && from.bytes() <= most_bytes;
-    const bool done = (is_quick && read_plain(made, 8 * most_bytes, to) && convert(from, to)) ||
-                      moved_by("copy", {given[0], made.ptr()}, Py_True);
+    const bool done =
+        (is_quick && read_plain(made, 8 * most_bytes, to) && convert(from, to, UCD_OP__CONVERT)) ||
+        moved_by("copy", {given[0], made.ptr()}, Py_True);
     return done ? made.release().ptr() : nullptr;
 }
 
@@ -232,12 +249,18 @@ PyObject *gather(PyObject *, PyObject *const *given) {
 
 using Quick = PyObject *(*)(PyObject *, PyObject *const *);
 
+// Whether a call has one option, which is `convert`.
+bool only_converts(PyObject *names) {
+    return PyTuple_Size(names) == 1 && PyTuple_GetItem(names, 0) == objects->convert;
+}
+
 // What Python calls: `general` is the function that takes all arguments.
-template <Quick quick, Py_ssize_t arguments>
+template <Quick quick, Py_ssize_t arguments, Quick converting>
 PyObject *entry(PyObject *general, PyObject *const *given, Py_ssize_t count, PyObject *names) {
-    if (count == arguments && !names) {
+    const Quick chosen = !names ? quick : converting && only_converts(names) ? converting : nullptr;
+    if (count == arguments && chosen) {
         try {
-            if (PyObject *result = quick(general, given)) return result;
+            if (PyObject *result = chosen(general, given)) return result;
         } catch (...) { // which the general function raises again
         }
         PyErr_Clear();
@@ -245,12 +268,12 @@ PyObject *entry(PyObject *general, PyObject *const *given, Py_ssize_t count, PyO
     return PyObject_Vectorcall(general, given, static_cast<std::size_t>(count), names);
 }
 
-template <Quick quick, Py_ssize_t arguments>
+template <Quick quick, Py_ssize_t arguments, Quick converting = nullptr>
 nb::object before(nb::handle general, const char *name) {
     // Both stay as long as the process, as CPython wants it of a definition.
     auto *const text = new std::string(nb::str(nb::getattr(general, "__doc__")).c_str());
-    const auto function =
-        reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(&entry<quick, arguments>));
+    const auto function = reinterpret_cast<PyCFunction>(
+        reinterpret_cast<void (*)()>(&entry<quick, arguments, converting>));
     auto *const definition =
         new PyMethodDef{name, function, METH_FASTCALL | METH_KEYWORDS, text->c_str()};
     return nb::steal(PyCFunction_NewEx(definition, general.ptr(), nullptr));
@@ -267,7 +290,7 @@ nb::object quickened(nb::handle general) {
 
 void bind_quick(nb::module_ &m) {
     objects = new Objects(m);
-    m.attr("copy") = before<&copy, 2>(m.attr("copy"), "copy");
+    m.attr("copy") = before<&copy, 2, &converting_copy>(m.attr("copy"), "copy");
     m.attr("pack_into") = before<&pack_into, 2>(m.attr("pack_into"), "pack_into");
     m.attr("unpack") = before<&unpack, 2>(m.attr("unpack"), "unpack");
     m.attr("gather_into") = before<&gather_into, 3>(m.attr("gather_into"), "gather_into");
