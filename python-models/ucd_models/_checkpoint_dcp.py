@@ -12,10 +12,9 @@ from ucd_models import _inert_pickle, _torch_archive
 from ucd_models._checkpoint_entry import UNREADABLE, Box, Entry, Part, arranged, bits_of
 from ucd_models._checkpoint_files import File, plain_name
 from ucd_models._inert_pickle import Made, Named, Pairs
-from ucd_models._untrusted import key_of
+from ucd_models._untrusted import are_naturals, key_of
 
 METADATA = '.metadata'
-_MAX_DIMS = 64
 _METADATA = 'torch.distributed.checkpoint.metadata'
 _FILESYSTEM = 'torch.distributed.checkpoint.filesystem'
 _SIZE = Named('torch', 'Size')
@@ -52,9 +51,9 @@ def _state(given: Any, of: Named | str) -> dict[str, Any]:
 def _size(given: Any) -> tuple[int, ...]:
     if isinstance(given, Made) and given.of == _SIZE and len(given.arguments) == 1:
         (sizes,) = given.arguments
-        if type(sizes) is tuple and len(sizes) <= _MAX_DIMS and {int}.issuperset(map(type, sizes)):
-            if min(sizes, default=0) >= 0 and max(sizes, default=0) < 2**63:
-                return sizes
+        if are_naturals(sizes, tuple):
+            found: tuple[int, ...] = sizes
+            return found
     raise Corrupt('.metadata has no torch.Size where one belongs')
 
 

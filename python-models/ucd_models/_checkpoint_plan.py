@@ -58,15 +58,16 @@ class Plan:
     def _windows(self) -> Iterator[Window]:
         element, to = self.target.element, self.target.routing.target_element
         made: dict[bytes, Section] = {}
-        for alike in windows(self.axes, WINDOW):
-            strides = tuple(zip(*[(axis.source, axis.target) for axis in alike.axes])) or ((), ())
-            near, at, begin = from_first([tuple(map(tuple, axis.runs)) for axis in alike.axes], strides)
+        for axes, source_step, target_step, count in windows(self.axes, WINDOW):
+            strides = tuple(zip(*[(axis.source, axis.target) for axis in axes])) or ((), ())
+            near, at, begin = from_first([tuple([run[:] for run in axis.runs]) for axis in axes], strides)
             key = key_of(near)
             if key not in made:
-                axes = [Axis(named(runs), *steps) for runs, *steps in zip(near, *strides)]
-                made[key] = Section(axes, element.size, 1 << 62)
+                moved = [Axis(named(runs), *steps) for runs, *steps in zip(near, *strides)]
+                made[key] = Section(moved, element.size, 1 << 62)
             section = made[key]
-            yield Window(at, begin, *alike.steps(), alike.count, section.nbytes, section.elements * element.size, *section.types(element, to))
+            nbytes, needed = section.nbytes, section.elements * element.size
+            yield Window(at, begin, source_step, target_step, count, nbytes, needed, *section.types(element, to))
 
 
 def plan_of(target: Target, runs: Sequence[Runs], placed: Placed, *how: Any) -> tuple[Plan, int, int]:

@@ -201,37 +201,24 @@ def from_first(runs: Sequence[Runs], strides: Sequence[tuple[int, ...]]) -> tupl
     return near, source, target
 
 
-class Windows(NamedTuple):
-    """What moves, in parts of the file that are alike: each is `step` indices of dimension k behind the one before."""
-
-    axes: list[Axis]
-    """Of the first one."""
-    k: int
-    step: int
-    count: int  # type: ignore[assignment] # hides tuple.count
-
-    def steps(self) -> tuple[int, int]:
-        """Bytes from one to the next, in the file and in the target."""
-        axis = self.axes[self.k] if self.step else Axis((), 0, 0)
-        return self.step * axis.source, self.step * axis.target
-
-
-def windows(axes: Sequence[Axis], limit: int) -> Iterator[Windows]:
-    """What moves, by windows that take at most `limit` bytes of the file, unless an index of the last dimension takes more."""
+def windows(axes: Sequence[Axis], limit: int) -> Iterator[tuple[list[Axis], int, int, int]]:
+    """What moves, by windows that take at most `limit` bytes of the file, unless an index of the last dimension takes more.
+    Windows that are alike are one entry: the axes of the first one, the bytes from one to the next in the file and in the
+    target, and how many there are."""
     k = next((k for k, axis in enumerate(axes) if axis.length > 1), None)
     if k is None or (axes[k].high - axes[k].low) * axes[k].source <= limit:
-        yield Windows(list(axes), 0, 0, 1)
+        yield list(axes), 0, 0, 1
         return
     axis, step = axes[k], max(limit // axes[k].source, 1)
     start, count = axis.low, axis.length // step
     if axis.length == axis.high - axis.low and axis.runs[0].block == axis.length and step > 1:  # consecutive on both sides
         first = axis._replace(runs=(axis.runs[0]._replace(block=step),))
-        yield Windows([*axes[:k], first, *axes[k + 1 :]], k, step, count)
+        yield [*axes[:k], first, *axes[k + 1 :]], step * axis.source, step * axis.target, count
         start += count * step
     for begin in range(start, axis.high, step):
         if runs := named(_routes.clipped(axis.runs, begin, begin + step)):
             part = [*axes[:k], axis._replace(runs=runs), *axes[k + 1 :]]
-            yield from windows(part, limit) if step == 1 else (Windows(part, 0, 0, 1),)
+            yield from windows(part, limit) if step == 1 else ((part, 0, 0, 1),)
 
 
 def is_for_mapping(axes: Sequence[Axis], item: int, may_be_direct: bool) -> bool:

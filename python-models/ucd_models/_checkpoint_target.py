@@ -12,6 +12,7 @@ from ucd import NotSupported, interop
 from ucd_models import _routes
 from ucd_models._checkpoint_entry import OPAQUE, Entry, element_of, whole
 from ucd_models._fans import Runs
+from ucd_models._overlap import bounds
 from ucd_models._placements import Distribution
 from ucd_models._routing import Routing, routing
 
@@ -89,9 +90,7 @@ class Target:
         """The bytes that the array spans, and where its first element is among them."""
         if self._view is None:
             shape, strides = interop.shape_and_strides(self.array)
-            reach = [(n - 1) * stride for n, stride in zip(shape, strides)]
-            low = sum([min(r, 0) for r in reach])
-            nbytes = sum([max(r, 0) for r in reach]) - low + self.routing.target_element.size
-            memory = (ctypes.c_ubyte * nbytes).from_address(interop.address(self.array) + low)
+            low, high = bounds(0, shape, strides, self.routing.target_element.size)
+            memory = (ctypes.c_ubyte * (high - low)).from_address(interop.address(self.array) + low)
             self._view = memoryview(memory).cast('B'), -low
         return self._view

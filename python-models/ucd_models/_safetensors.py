@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ucd_models._checkpoint_files import open_regular
-from ucd_models._untrusted import json_of
+from ucd_models._untrusted import are_naturals, json_of
 
 
 class _Dtype(NamedTuple):
@@ -182,15 +182,6 @@ def read_header(read: Callable[[int, int], bytes], size: int) -> tuple[dict[str,
     return _checked(header, 8 + length, size)
 
 
-def _are_naturals(given: Any) -> bool:
-    if type(given) is not list:
-        return False
-    for n in given:
-        if type(n) is not int or not 0 <= n < 2**63:  # bool is a kind of int, which a JSON number is not
-            return False
-    return True
-
-
 def _entry(said: Any, data: int) -> Entry:
     """What a header says of a tensor. Raises ValueError with what is wrong."""
     if type(said) is not dict or not said.keys() >= _KEYS:
@@ -198,9 +189,9 @@ def _entry(said: Any, data: int) -> Entry:
     dtype, shape, offsets = said['dtype'], said['shape'], said['data_offsets']
     if type(dtype) is not str or dtype not in DTYPES:
         raise ValueError(f'has the dtype {str(dtype)[:200]!r}, which is not known')
-    if not _are_naturals(shape) or len(shape) > 64:  # NumPy's limit
+    if not are_naturals(shape, list):
         raise ValueError('has no shape of sizes')
-    if not _are_naturals(offsets) or len(offsets) != 2:
+    if not are_naturals(offsets, list) or len(offsets) != 2:
         raise ValueError('has no pair of data_offsets')
     start, stop = offsets
     nbytes = _size(dtype, shape)

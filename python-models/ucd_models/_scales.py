@@ -153,12 +153,12 @@ def cast(
 ) -> Any:
     """As copy, to a new C-contiguous array in the memory and of the library of src. dtype: 'float8_e4m3fn', 'bfloat16' and so
     on, or a dtype of the library. Of NumPy the result is unsigned integers of that size where NumPy lacks the dtype."""
+    type: ucd.Type = interop.type_of_dtype(dtype)
     if interop.library_of(src) == 'torch':
         made = getattr(sys.modules['torch'], dtype) if isinstance(dtype, str) else dtype
         out, dtype = src.new_empty(src.shape, dtype=made), None
     else:
         shape, _ = interop.shape_and_strides(src)
-        type: ucd.Type = interop.type_of_dtype(dtype)
         out = interop.new_bytes(src, math.prod(shape) * type.size)
         out = out.view({1: 'u1', 2: 'u2', 4: 'f4'}[type.size] if type.name != 'FLOAT16' else 'f2').reshape(shape)
     copy(src, out, scale, block=block, saturate=saturate, src_dtype=src_dtype, dst_dtype=dtype, stream=stream)

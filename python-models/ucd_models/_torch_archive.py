@@ -11,12 +11,12 @@ from ucd_models import _inert_pickle
 from ucd_models._checkpoint_entry import OPAQUE, element_of
 from ucd_models._checkpoint_files import OpenFile
 from ucd_models._inert_pickle import Made, Named, Persistent
+from ucd_models._untrusted import are_naturals
 
 # torch.save writes an entry for a tensor's storage, and half a dozen short ones.
 _MAX_ENTRIES = 64
 _MAX_DIRECTORY = 1 << 16
 _MAX_PICKLE = 1 << 20
-_MAX_DIMS = 64
 # What is read at first of either end: the directory is shorter, and so is all that precedes a storage.
 _NEAR = 1024
 
@@ -169,10 +169,6 @@ class _Archive:
         return self.read(begin, length)
 
 
-def _naturals(given: Any) -> bool:
-    return type(given) is tuple and len(given) <= _MAX_DIMS and all(type(n) is int and 0 <= n < 2**63 for n in given)
-
-
 def locate(file: OpenFile, start: int, length: int) -> Placed:
     """The one tensor that torch.save wrote to a part of a file.
 
@@ -197,7 +193,7 @@ def locate(file: OpenFile, start: int, length: int) -> Placed:
         raise archive.refuse('its tensor has no storage')
     _, kind, key, _, _ = storage.id
     dtype = _dtype_of(archive, made, kind)
-    if not (_naturals(shape) and _naturals(strides) and len(shape) == len(strides) and _naturals((offset,))):
+    if not all([are_naturals(given, tuple) for given in (shape, strides, (offset,))]) or len(shape) != len(strides):
         raise archive.refuse('its tensor has no shape, strides and offset')
     if type(key) is not str or not key.isascii() or not key.isdigit() or len(key) > 20:
         raise archive.refuse('its storage has no number')

@@ -30,6 +30,16 @@ def distinct(values: Iterable[Any]) -> list[Any]:
     return [value for value, _ in itertools.groupby(sorted(values))]
 
 
+def are_naturals(given: Any, kind: type[Any]) -> bool:
+    """Whether that is a list, or a tuple, of at most 64 numbers that fit 63 bits: as many as NumPy has dimensions."""
+    if type(given) is not kind or len(given) > 64:
+        return False
+    for n in given:
+        if type(n) is not int or not 0 <= n < 2**63:  # bool is a kind of int
+            return False
+    return True
+
+
 # What brackets do to the depth: 1, and -1 as a byte.
 _STEPS = bytes.maketrans(b'[{]}', b'\x01\x01\xff\xff')
 _NO_BRACKETS = bytes(set(range(256)) - set(b'[{]}'))
