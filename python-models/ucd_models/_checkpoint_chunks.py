@@ -83,9 +83,8 @@ class MappedFile:
         self._view = memoryview(self._mapping)
         self._covered = 0
 
-    def move(self, start: int, begin: int, plan: Plan) -> None:
+    def move(self, start: int, begin: int, plan: Plan, target: Target) -> None:
         """Moves what a plan says. start: the first element in the file; begin: that in the target, from its first one on."""
-        target = plan.target
         for window in plan.windows:
             for k in range(window.count):
                 if self._covered + window.nbytes > WINDOW:

@@ -1,4 +1,4 @@
-"""How it is read what a part of an array has for a target: worked out once for all parts that have alike things."""
+"""How it is read what a part of an array has for a target: worked out once for all parts and targets that are alike."""
 
 from __future__ import annotations
 
@@ -39,12 +39,11 @@ class Plan:
 
     def __init__(self, target: Target, runs: Sequence[Runs], placed: Placed, mapped: bool | None, gap: int | None, limit: int) -> None:
         """limit: bytes of a section that is not read straight into the target."""
-        self.target = target
         self.axes = _in_order(target, runs, placed)
         item, direct = target.element.size, target.may_be_direct
         if mapped is None:
             mapped = target.is_on_host and is_for_mapping(self.axes, item, direct)
-        self.windows = list(self._windows()) if mapped else []
+        self.windows = list(self._windows(target)) if mapped else []
         if not mapped:
             self._how = item, chosen_gap(self.axes, item, direct) if gap is None else gap, limit, direct
             found = sections(self.axes, *self._how)
@@ -55,8 +54,8 @@ class Plan:
         """As of _checkpoint_sections."""
         return iter(self._only) if self._only else sections(self.axes, *self._how)
 
-    def _windows(self) -> Iterator[Window]:
-        element, to = self.target.element, self.target.routing.target_element
+    def _windows(self, target: Target) -> Iterator[Window]:
+        element, to = target.element, target.routing.target_element
         made: dict[bytes, Section] = {}
         for axes, source_step, target_step, count in windows(self.axes, WINDOW):
             strides = tuple(zip(*[(axis.source, axis.target) for axis in axes])) or ((), ())
@@ -70,13 +69,16 @@ class Plan:
             yield Window(at, begin, source_step, target_step, count, nbytes, needed, *section.types(element, to))
 
 
-def plan_of(target: Target, runs: Sequence[Runs], placed: Placed, *how: Any) -> tuple[Plan, int, int]:
-    """The plan, and how many bytes the first elements that are needed are behind those of the part and of the array."""
+def plan_of(
+    plans: dict[bytes, Plan], target: Target, runs: Sequence[Runs], placed: Placed, *how: Any
+) -> tuple[Plan, int, int]:
+    """The plan, and how many bytes the first elements that are needed are behind those of the part and of the array. plans:
+    those of a reading; how: the rest of what Plan takes, which is the same in all of it."""
     near, source, to = from_first(runs, (placed.strides, target.strides))
-    key = key_of((placed.shape, placed.strides, *near))
-    if key not in target.plans:
-        target.plans[key] = Plan(target, near, placed, *how)
-    return target.plans[key], source, to
+    key = key_of((placed.shape, placed.strides, target.strides, target.kind, *near))
+    if key not in plans:
+        plans[key] = Plan(target, near, placed, *how)
+    return plans[key], source, to
 
 
 def _in_order(target: Target, runs: Sequence[Runs], placed: Placed) -> list[Axis]:

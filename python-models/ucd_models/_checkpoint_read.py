@@ -70,6 +70,7 @@ class Reading:
         self._limit = budget // 2 // ALIGNMENT * ALIGNMENT
         if all(target.is_on_host for target in self._targets):
             self._limit = min(self._limit, _HOST_CHUNK)
+        self._plans: dict[bytes, Plan] = {}
         self._how = mapped, gap, self._limit
         self._chunks: list[Chunk] = []
         self._tasks: dict[File, list[_Task]] = defaultdict(list)
@@ -107,23 +108,23 @@ class Reading:
             before = file.bytes
             placed = self._locate(file, task.part, task.target.entry)
             headers += file.bytes - before  # what is pending counts later
-            plan, from_start, begin = plan_of(task.target, task.runs, placed, *self._how)
+            plan, from_start, begin = plan_of(self._plans, task.target, task.runs, placed, *self._how)
             if plan.windows:
                 mapped = mapped or MappedFile(file)
-                mapped.move(placed.start + from_start, begin, plan)
+                mapped.move(placed.start + from_start, begin, plan, task.target)
             else:
-                self._read(file, placed.start + from_start, begin, plan)
+                self._read(file, placed.start + from_start, begin, plan, task.target)
         return headers
 
-    def _read(self, file: OpenFile, start: int, begin: int, plan: Plan) -> None:
+    def _read(self, file: OpenFile, start: int, begin: int, plan: Plan, target: Target) -> None:
         for section, direct in plan.sections():
             if direct:
-                view, at = plan.target.view()
+                view, at = target.view()
                 file.read_pieces(start, section.pieces(True), view, at + begin)
                 continue
             chunk, at = self._place(file, section.nbytes)
             file.read_pieces(start, section.pieces(False), chunk.view, at)
-            chunk.move(at, section, plan.target, begin)
+            chunk.move(at, section, target, begin)
 
     def _place(self, file: OpenFile, nbytes: int) -> tuple[Chunk, int]:
         """A place in the chunk that is being filled. Full ones are moved meanwhile."""

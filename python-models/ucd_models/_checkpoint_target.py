@@ -40,9 +40,9 @@ class Target:
         self.elements = math.prod(held.local_shape(rank))
         self.memory = ucd.memory(array) if self.elements else 'host'
         if self.is_on_host:
-            ucd.unpack(b'', array, type=ucd.Type.contiguous(0, 'uint8'))  # raises BufferError if it is read-only
-        self.plans: dict[bytes, Any] = {}
-        """How it is read, by what parts are alike in."""
+            interop.placed(array, True)  # raises BufferError if it is read-only
+        self.kind = id(self.element), id(self.routing.target_element), self.is_on_host
+        """Equal for targets that are alike but for their layout."""
         self._view: tuple[memoryview, int] | None = None
 
     def _check_elements(self, what: str) -> None:
