@@ -102,6 +102,24 @@ def test_tiny_models(trainers, mesh, kv_heads, experts, by_expert):
         assert all((one[name] == other[name]).all() for name in other)
 
 
+@pytest.mark.parametrize('kv_heads', [2, 8])
+def test_a_checkpoint_into_parameters_that_are_served(tmp_path, kv_heads):
+    whole = model(kv_heads)
+    file = ucd_models.Safetensors.create(tmp_path / 'x.safetensors', {name: ('F32', a.shape) for name, a in whole.items()})
+    for name, array in whole.items():
+        file[name][:] = array
+    file.flush()
+    saved = ucd_models.checkpoint.open(tmp_path)
+    before = {name: (ucd_models.Distribution(e.shape, 1, ucd_models.Replicate()), e.dtype) for name, e in saved.items()}
+    sync = weights.Sync(weights.LLAMA, before, 4, units={'head': WIDTH})
+    placements = {name: routing.target for name, routing in sync.redistribution.routings.items()}
+    for rank in range(4):
+        expected = served(whole, kv_heads, 4, rank, 0, False)
+        found = {name: np.zeros_like(a) for name, a in expected.items()}
+        saved.read(sync.targets(found, rank), rank=rank, placements=placements)
+        assert all((found[name] == expected[name]).all() for name in expected)
+
+
 def test_what_rules_refuse():
     pair = ucd_models.Distribution((8, 4), 2, ucd_models.Shard(0)), 'float32'
     with pytest.raises(ValueError, match="'model.unknown' has no rule"):
