@@ -106,5 +106,13 @@ def test_there_are_the_names():
         Format.of_shapes('f4', 'NHD', [(2, 3, 4, 5, 6)])
     with pytest.raises(ValueError, match='says which lists'):
         Format.of_shapes('f4', 'LBNHC', [(3, 4, 5, 6)], lists=('layer',))
+    with pytest.raises(ValueError, match="'NL_X_TWO_NB_BS_NH_HD' is none of cache.NAMES, and none of layer"):
+        Format.of_shapes('f4', 'NL_X_TWO_NB_BS_NH_HD', [(2, 3, 4, 5, 6)])
+    with pytest.raises(ValueError, match='there is no list along layer, but a ndarray'):
+        Format.of(np.zeros((2, 3, 4, 5, 6)), 'NL_X_TWO_NB_BS_NH_HS')
+    with pytest.raises(ValueError, match=r'a tensor of shape \(2, 9, 4, 5, 6\) has 9 of kv, not 2'):
+        Format.of_shapes('f4', 'NL_X_NB_TWO_BS_NH_HS', [(2, 9, 4, 5, 6)])
+    with pytest.raises(ValueError, match='has 16 of token, not 32'):
+        Format.of_shapes('f4', 'page token dim', [(2, 16, 4)], token=32)
     with pytest.raises(ValueError, match='a dimension of 7'):
         Format.of_shapes('f4', 'LBNHC', (2, 3, 4, 5, 7))

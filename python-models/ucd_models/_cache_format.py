@@ -369,6 +369,7 @@ def _made(
     tensors = []
     for leaf in found:
         dims = dims_of(names, leaf.shape, leaf.strides, sizes)
+        _check_sizes(leaf.shape, dims, {axis: n for axis, n in sizes.items() if axis not in depth})
         starts = dict.fromkeys(AXES, 0)
         for k, axis in enumerate(depth):
             among, here = leaf.place[:k], leaf.place[: k + 1]
@@ -378,6 +379,14 @@ def _made(
             starts[axis] = begins[here]
         tensors.append(Tensor(leaf.address, leaf.offset, tuple(starts.values()), dims))
     return Format(elements.pop(), tuple(tensors), name)
+
+
+def _check_sizes(shape: tuple[int, ...], dims: Sequence[Dim], sizes: dict[str, int]) -> None:
+    """Raises ValueError if an axis that is one dimension has another size than the one that was said."""
+    for axis, size in sizes.items():
+        found = [dim.size for dim in dims if dim.axis == axis]
+        if len(found) == 1 and found[0] != size:
+            raise ValueError(f'a tensor of shape {shape} has {found[0]} of {axis}, not {size}')
 
 
 def _check(format: Format) -> None:

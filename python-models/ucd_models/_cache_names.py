@@ -58,6 +58,8 @@ def named(
     depth, found = NAMES[axes]
     if axes in _OF_VLLM and is_list:
         depth, found = ('layer',), ' '.join([word for word in found.split() if word != 'layer'])
+    if 'kv' in found.split():
+        return found, depth, {**sizes, 'kv': 2}
     return found, depth, {'kv': 2, **sizes} if '(kv dim)' in found else sizes
 
 
@@ -76,7 +78,8 @@ def leaves(nested: Any, depth: tuple[str, ...], index: tuple[int, ...] = ()) -> 
         yield index, nested
         return
     if not isinstance(nested, (list, tuple)):
-        raise ValueError(f'lists along {" and ".join(depth)} are needed; there is no list along {depth[len(index)]}')
+        missing = f'there is no list along {depth[len(index)]}, but a {type(nested).__name__}'
+        raise ValueError(f'lists along {" and ".join(depth)} are needed; {missing}')
     for i, inner in enumerate(nested):
         yield from leaves(inner, depth, (*index, i))
 
@@ -101,6 +104,8 @@ def names_of(axes: str) -> list[tuple[str, ...]]:
             found.append(tuple(inside))
             inside = None
         elif word not in AXES:
+            if word == axes:
+                raise ValueError(f'{axes!r} is none of cache.NAMES, and none of {", ".join(AXES)}')
             raise ValueError(f'{word!r} in {axes!r} is none of {", ".join(AXES)}')
         elif inside is None:
             found.append((word,))
