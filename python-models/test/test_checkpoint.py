@@ -227,7 +227,7 @@ def test_what_does_not_fit_is_refused_before_anything_is_read(tmp_path, monkeypa
         saved.read({'b': good})
     with pytest.raises(ValueError, match=r"targets\['a'\] has shape \(4, 3\)"):
         saved.read({'a': good.T.copy()})
-    with pytest.raises(ValueError, match='elements of 8 bytes'):
+    with pytest.raises(ValueError, match="elements of 8 bytes; the target's dtype, FLOAT, has 4"):
         saved.read({'a': np.zeros((3, 4))})
     with pytest.raises(ValueError, match='say convert='):
         saved.read({'a': np.zeros((3, 4), 'i4')})
@@ -235,6 +235,8 @@ def test_what_does_not_fit_is_refused_before_anything_is_read(tmp_path, monkeypa
         saved.read({'a': good}, convert='float16')
     with pytest.raises(ValueError, match='the source has shape'):
         saved.read({'a': good}, placements={'a': ucd_models.Distribution((3, 5), 1, ucd_models.Shard(0))})
+    with pytest.raises(TypeError, match=r"placements\['a'\] is of class Shard; it must be a Distribution"):
+        saved.read({'a': good}, placements={'a': ucd_models.Shard(0)})
     with pytest.raises(ValueError, match='rank 4 is not in the mesh'):
         saved.read({'a': good}, rank=4, placements={'a': ucd_models.Distribution((3, 4), 2, ucd_models.Shard(0))})
     with pytest.raises(BufferError, match='read-only'):

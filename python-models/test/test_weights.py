@@ -127,12 +127,16 @@ def test_what_rules_refuse():
     twice = (weights.Rule('a|b', 'c', 0),)
     with pytest.raises(ValueError, match="'b' and another parameter have one place in 'c'"):
         weights.Sync(twice, {'a': pair, 'b': pair}, 2)
-    with pytest.raises(ValueError, match='8 indices in units of 1 on 3 ranks'):
+    with pytest.raises(ValueError, match="'a' has 8 indices in units of 1, which 3 ranks cannot share evenly"):
         weights.Sync(twice, {'a': pair}, 3)
     with pytest.raises(ValueError, match="units has no 'head'"):
         weights.Sync(weights.LLAMA, {'model.layers.0.self_attn.k_proj.weight': pair}, 2)
     with pytest.raises(ValueError, match='expert 4 of 4 on 2 ranks'):
         weights.Sync(weights.MIXTRAL, {'x.block_sparse_moe.experts.4.w1.weight': pair}, 2, experts=4)
+    with pytest.raises(ValueError, match="'lm_head.weight' has 8 indices, padded to 64, in units of 1, which 3 ranks"):
+        weights.Sync(weights.LLAMA, {'lm_head.weight': pair}, 3)
+    with pytest.raises(TypeError, match="'a' is no DTensor, but a ndarray"):
+        weights.described({'a': np.zeros(3)})
     sync = weights.Sync(twice, {'a': pair}, 2)
     with pytest.raises(ValueError, match="'c' has 5 indices; its sources have 4"):
         sync.targets({'c': np.zeros((5, 4), 'f4')}, 0)['a']

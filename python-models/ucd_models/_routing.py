@@ -269,7 +269,8 @@ class Routing:
         found = of_array[0]
         of_side = ("source's", "target's")[side]
         if found.size != element.size:
-            raise ValueError(f'{what} has elements of {found.size} bytes; those of the {of_side} dtype have {element.size}')
+            named = f', {element.name},' if element.name else ''
+            raise ValueError(f'{what} has elements of {found.size} bytes; the {of_side} dtype{named} has {element.size}')
         # Integers and bytes stand for any format: NumPy has no bfloat16.
         if found.name != element.name and {found.name, element.name} <= _FLOATING:
             raise ValueError(f'{what} has elements {found.name}; the {of_side} dtype is {element.name}')

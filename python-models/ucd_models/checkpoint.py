@@ -108,6 +108,8 @@ class Checkpoint(Mapping[str, Entry]):
                 raise KeyError(f'{self.path} has no array {name!r}')
             entry = self._entries[name]
             how = held.get(name)
+            if how is not None and not isinstance(how, Distribution):
+                raise TypeError(f'placements[{name!r}] is of class {type(how).__name__}; it must be a Distribution')
             given.append((name, array, entry, how or whole(entry.shape), rank if how else 0, convert, saturate))
         return Reading(given, self._locate, budget, gap, mapped).run()
 

@@ -67,6 +67,9 @@ MIXTRAL: tuple[Rule, ...] = (
 def described(parameters: Mapping[str, Any]) -> dict[str, tuple[Distribution, str]]:
     """The distribution and the dtype of DTensors by name, which ranks that do not have them are told: it can be pickled,
     so torch.distributed.broadcast_object_list will do."""
+    for name, p in parameters.items():
+        if not hasattr(p, 'device_mesh'):
+            raise TypeError(f'{name!r} is no DTensor, but a {type(p).__name__}: give its Distribution and dtype instead')
     return {name: (Distribution.from_dtensor(p), str(p.dtype).removeprefix('torch.')) for name, p in parameters.items()}
 
 
@@ -139,10 +142,10 @@ class Sync:
                 return None
             number = found.groupdict().get('expert')
             expert = None if number is None else int(number)
-            return _Place(found.expand(rule.target), self._held(rule, shape, expert), rule, expert)
+            return _Place(found.expand(rule.target), self._held(rule, name, shape, expert), rule, expert)
         raise ValueError(f'{name!r} has no rule')
 
-    def _held(self, rule: Rule, shape: tuple[int, ...], expert: int | None) -> Distribution:
+    def _held(self, rule: Rule, name: str, shape: tuple[int, ...], expert: int | None) -> Distribution:
         """How the source lies on the ranks that serve."""
         replicas, parallel = self._mesh
         if expert is not None and self._experts:
@@ -158,7 +161,8 @@ class Sync:
             unit = rule.unit if isinstance(rule.unit, int) else self._units[rule.unit]
             padded = -(-size // rule.padding) * rule.padding if rule.padding else size
             if padded % unit or (rule.padding or unit == 1) and padded % parallel:
-                raise ValueError(f'{size} indices in units of {unit} on {parallel} ranks')
+                length = f'{size} indices, padded to {padded},' if padded != size else f'{size} indices'
+                raise ValueError(f'{name!r} has {length} in units of {unit}, which {parallel} ranks cannot share evenly')
             placement = Segment(rule.split, [(size, unit)]) if not rule.padding else Cyclic(rule.split, max(padded // parallel, 1))
         return Distribution(shape, self._mesh, [Replicate(), placement], self._ranks)
 
