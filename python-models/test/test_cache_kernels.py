@@ -275,7 +275,7 @@ def test_what_scales_refuse():
     wide = Cache.of(np.zeros((4, 2, 3, 8), 'f4'), 'page token head dim')
     with pytest.raises(ValueError, match='a scale is for'):
         relayout(wide, Cache.of(np.zeros((4, 2, 3, 8), 'f4'), 'page token head dim'), [0], [0], scale=2.0)
-    with pytest.raises(ValueError, match='layers x 1'):
+    with pytest.raises(ValueError, match='layers x kv x heads are float32 of'):
         relayout(wide, small, [0], [0], convert=True, scale=np.ones((1, 2), 'f4'))
     with pytest.raises(ValueError, match='not DOUBLE'):
         relayout(wide, small, [0], [0], convert=True, scale=np.ones((1, 1)))

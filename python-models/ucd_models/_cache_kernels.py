@@ -127,7 +127,9 @@ class Part(NamedTuple):
         format = self.ends[0].cache.format
         sizes = format.sizes['layer'], format.sizes['kv'], format.sizes['head']
         if type.name != 'FLOAT' or len(shape) not in (2, 3) or shape[:2] != sizes[:2] or shape[2:] not in ((), (1,), sizes[2:]):
-            raise ValueError(f'scales are float32, layers x {sizes[1]} or layers x {sizes[1]} x heads, not {type.name} of {shape}')
+            raise ValueError(
+                f'scales of layers x kv x heads are float32 of {sizes[:2]} or {sizes} here, not {type.name} of {shape}'
+            )
         heads = shape[2:] if shape[2:] != (1,) else ()
         address += piece.layer * strides[0] + piece.kv * strides[1] + sum([piece.head * stride for stride in strides[2:] if heads])
         return _NO_SCALE._replace(address=address, head=tuple(zip(heads, strides[2:])))

@@ -246,7 +246,8 @@ def relayout(
     convert         converts the elements: True, or 'saturate' as for ucd.copy. Without, both have the same.
     scale           of conversions to floats of 8 bits, and from them: value = stored * scale, as ucd_models.copy has it. A
                     number; an array of float32, layers x 2 or layers x 2 x heads; or a Cache of float32 with a scale for
-                    each token and head, or each block of dims, in the pages of the side that has the floats of 8 bits.
+                    each token and head, or each block of dims, in the pages of the side that has the floats of 8 bits. Its
+                    layers and heads are those that select has chosen of the values.
     holes           whether tables on a device may have pages below 0
     hints, stream   and when the work is done: as ucd.pack_into.
 
