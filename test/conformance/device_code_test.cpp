@@ -346,19 +346,22 @@ TEST_CASE("device code copies transposes of which the kernel knows the shape") {
         // Columns of whole vectors, or of any number of words.
         const bool vectors = rng.chance(50);
         const std::intptr_t rows = vectors ? 16 * rng.between(2, 4) : rng.between(32, 70);
-        const std::intptr_t columns = rng.between(32, 70);
+        // An element of the target may be two of the source, and a word is one of the source then.
+        const std::size_t wider = log < 3 && rng.chance(25) ? 1 : 0;
+        const std::intptr_t columns = rng.between(32, 70) << wider;
         // A row has columns of each matrix, or each matrix has rows of its own.
         const bool within_rows = matrices > 1 && rng.chance(50);
-        const auto transposed = [&](const char *role) {
-            const std::intptr_t line = (rows + (vectors ? 16 : rng.between(1, 3))) * element;
-            Ints shape{rows, columns}, strides{element, line};
+        const auto transposed = [&](const char *role, std::size_t more) {
+            const std::intptr_t bytes = element << more, across = columns >> more;
+            const std::intptr_t line = (rows + (vectors ? 16 : rng.between(1, 3))) * bytes;
+            Ints shape{rows, across}, strides{bytes, line};
             if (matrices > 1) {
                 shape.insert(shape.begin() + within_rows, matrices);
-                strides.insert(strides.begin() + within_rows, columns * line + 64);
+                strides.insert(strides.begin() + within_rows, across * line + 64);
             }
-            return make_subject(one, ndarray(shape, strides, leaf(elements[log])), 1, role);
+            return make_subject(one, ndarray(shape, strides, leaf(elements[log + more])), 1, role);
         };
-        const Subject source = transposed("source"), target = transposed("target");
+        const Subject source = transposed("source", 0), target = transposed("target", wider);
         const Plan from(one, 1, source.type()), to(one, 1, target.type());
         REQUIRE(from.get().row < from.get().levels);
         REQUIRE(to.get().row < to.get().levels);

@@ -33,7 +33,8 @@ UCD_GPU_FUNCTION bool rows_order(const ucd_device_plan_t &from, const ucd_device
     }
     constexpr unsigned last = levels - 1;
     const unsigned row = from.row;
-    uint64_t differ = from.level[last].each ^ width;
+    // On both sides, each child of the innermost level is a word.
+    uint64_t differ = (from.level[last].each ^ width) | (to.level[last].each ^ width);
     Divisor by_row = divisor_of(from.level[0]), by_matrix{bytes, 0, 0};
     order.from_row = static_cast<int32_t>(from.level[0].stride);
     order.to_row = static_cast<int32_t>(to.level[0].stride);
