@@ -102,7 +102,7 @@ bool find_direct_route(Context &context, const Hints &hints, const StreamTarget 
     struct Known {
         uint64_t context, in, out; // their numbers, which no others have
         Executor in_stream;
-        bool peers;
+        bool host_only, peers;
         Direction direction;
         Route route;
     };
@@ -110,8 +110,8 @@ bool find_direct_route(Context &context, const Hints &hints, const StreamTarget 
     const uint64_t in = hints.inbuf->number, out = hints.outbuf->number;
     const Executor in_stream = stream != nullptr ? stream->executor : Executor();
     if (last.context == context.number && last.in == in && last.out == out &&
-        last.in_stream == in_stream && last.peers == hints.peers && last.direction == direction)
-        [[likely]] {
+        last.in_stream == in_stream && last.host_only == hints.host_only &&
+        last.peers == hints.peers && last.direction == direction) [[likely]] {
         route = last.route;
         return true;
     }
@@ -119,7 +119,7 @@ bool find_direct_route(Context &context, const Hints &hints, const StreamTarget 
         route.kind != RouteKind::direct)
         return false;
     if (in != 0 && out != 0)
-        last = {context.number, in, out, in_stream, hints.peers, direction, route};
+        last = {context.number, in, out, in_stream, hints.host_only, hints.peers, direction, route};
     return true;
 }
 
