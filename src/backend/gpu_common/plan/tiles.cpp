@@ -192,6 +192,7 @@ namespace {
 // Tiles of channels, whose elements are next to each other on the side `together`.
 bool make_channels(const Levels &levels, const TilePlace &at, uint32_t bytes, Stride together,
                    Stride apart, TilesParams &params) {
+    if (levels.size() < 2) return false;
     Levels rest = levels;
     Level *const channels = fastest(rest, together), *const positions = fastest(rest, apart);
     const Level channel = *channels, position = *positions;
@@ -199,9 +200,9 @@ bool make_channels(const Levels &levels, const TilePlace &at, uint32_t bytes, St
         return stride == static_cast<int64_t>(elements * bytes);
     };
     // performance only: other ways move the same elements
-    if (channels == positions || bytes >= cell_bytes || channel.count > max_channels ||
-        !is_next(channel.*together, 1) || !is_next(position.*apart, 1) ||
-        !is_next(position.*together, channel.count))
+    if (channels == positions || bytes >= cell_bytes || channel.count < 2 ||
+        channel.count > max_channels || !is_next(channel.*together, 1) ||
+        !is_next(position.*apart, 1) || !is_next(position.*together, channel.count))
         return false;
     rest.erase(std::max(channels, positions));
     rest.erase(std::min(channels, positions));
