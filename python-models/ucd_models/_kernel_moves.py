@@ -71,8 +71,8 @@ class KernelMove:
         self.on_device = backend != 'host'
         self._image: Any = None
         if self.on_device:
+            self._library = _library(backend)  # raises for memory that is no device's, which has no number
             self._device = int(number)
-            self._library = _library(backend)
             if not self._moves.few:
                 image = self._moves.image()
                 self._image = interop.new_bytes(like, len(image))
