@@ -14,7 +14,7 @@ import ucd
 import ucd_models
 from test_cache_kernels import AXES, Pool, moved
 from ucd import interop
-from ucd_models import _kernel_moves
+from ucd_models import _kernel_moves, _kernels
 from ucd_models.cache import Cache, Relayout, relayout
 
 KERNELS = pathlib.Path(os.environ.get('UCD_SOURCE', pathlib.Path(__file__).resolve().parents[2]), 'python-models/ucd_models/kernels')
@@ -119,3 +119,62 @@ def test_what_is_refused(on_a_device, monkeypatch):
     monkeypatch.setattr(ucd, 'memory', lambda array: 'host' if array is x else 'cuda:0')
     with pytest.raises(ValueError, match='must be in one memory'):
         ucd_models.cast(x, 'float8_e4m3fn', 2.0)
+
+
+def paged(page=16, inner=1, start=0, step=1):
+    return 0, True, False, page, inner, start, step, 64, 4, 4
+
+
+def tokens(count=4, source=None, target=None):
+    return count, source or paged(), target or paged(), -1, 0, 0
+
+
+ROW = _kernel_moves.Digit(8, 4, 4)
+APART = [_kernel_moves.Digit(2, 3 << 2 * k, 3 << 2 * k) for k in range(2, 11)]  # no two of them are one
+LONG = [_kernel_moves.Digit(1 << 14, 1 << 40, 1 << 40), _kernel_moves.Digit(1 << 15, 1 << 20, 1 << 20), _kernel_moves.Digit(4, 12, 12)]
+NO_KERNEL = {
+    'a dimension has no index': {
+        'no element': ([ROW._replace(size=0)], None),
+        '2^31 elements': ([ROW._replace(size=1 << 31)], None),
+        'blocks of none': ([ROW._replace(block=0)], None),
+        'a phase before the block': ([ROW._replace(phase=-1)], None),
+        'pages of none': ([ROW], tokens(target=paged(page=0))),
+        'inner pages of none': ([ROW], tokens(source=paged(inner=0))),
+    },
+    'tokens are before the first page': {
+        'before the first': ([ROW], tokens(source=paged(start=-1))),
+        'no step': ([ROW], tokens(target=paged(step=0))),
+    },
+    'too many tokens': {
+        'none': ([ROW], tokens(count=0)),
+        '2^31': ([ROW], tokens(count=1 << 30, target=paged(step=2))),
+    },
+    'too many dimensions': {'nine': (APART, None)},
+    'too many elements for one launch': {'2^31': (LONG, None)},
+}
+
+
+@pytest.mark.parametrize(('reason', 'case'), [(reason, case) for reason, cases in NO_KERNEL.items() for case in cases])
+def test_members_without_a_kernel_are_refused(reason, case):
+    digits, of_tokens = NO_KERNEL[reason][case]
+    with pytest.raises(ValueError, match=reason):
+        _kernels.Moves(10, 10, False, [_kernel_moves.Member(0, 0, digits, tokens=of_tokens)])
+
+
+def test_what_is_at_the_limit_has_a_kernel():
+    shorter = [LONG[0]._replace(size=1 << 13), *LONG[1:]]
+    for digits, of_tokens in (([ROW._replace(size=1 << 30)], None), (APART[1:], None), (shorter, None), ([ROW._replace(size=1)], tokens(count=1 << 30))):
+        assert _kernels.Moves(10, 10, False, [_kernel_moves.Member(0, 0, digits, tokens=of_tokens)]).few
+
+
+def test_elements_instructions_and_libraries_that_there_are_not():
+    member = _kernel_moves.Member(0, 0, [ROW])
+    with pytest.raises(ValueError, match='no kernel for these elements'):
+        _kernels.Moves(0, 10, False, [member])
+    moves = _kernels.Moves(10, 10, False, [member])
+    with pytest.raises(ValueError, match='sse9'):
+        moves.run('sse9')
+    for library, reason in (('/nowhere/kernels.so', 'nowhere'), ('libm.so.6', 'ucd_models_launch')):
+        for _ in range(2):
+            with pytest.raises(RuntimeError, match=reason):
+                moves.launch(library, 0, 0, 0)

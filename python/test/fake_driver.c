@@ -9,9 +9,41 @@ int cuStreamSynchronize(void *stream) {
 }
 
 int cuStreamIsCapturing(void *stream, int *status) {
-    (void)stream;
-    *status = 0;
+    *status = stream == (void *)0x777;
     return 0;
+}
+
+/* The graph that stream 0x777 is captured into, and the object that it keeps: one at a time. */
+static char graph;
+static void *kept;
+static void (*release_kept)(void *object);
+
+int cuStreamGetCaptureInfo_v2(void *stream, int *status, uint64_t *id, void **captured,
+                              const void **dependencies, size_t *count) {
+    *captured = &graph;
+    *id = 1;
+    return dependencies || count ? 400 : cuStreamIsCapturing(stream, status);
+}
+
+int cuUserObjectCreate(void **object, void *what, void (*release)(void *object),
+                       unsigned references, unsigned flags) {
+    *object = what;
+    release_kept = release;
+    return references == 1 && flags == 1 ? 0 : 400;
+}
+
+int cuGraphRetainUserObject(void *of, void *object, unsigned references, unsigned flags) {
+    if (of != &graph || references != 1 || flags != 1) return 400;
+    kept = object;
+    return 0;
+}
+
+/* For the test: destroys the graph. Returns whether it kept an object. */
+int destroy_graph(void) {
+    if (!kept) return 0;
+    release_kept(kept);
+    kept = NULL;
+    return 1;
 }
 
 int cuEventCreate(void **event, unsigned flags) {

@@ -34,9 +34,9 @@ def says(tmp_path_factory):
     folder = tmp_path_factory.mktemp('driver')
     subprocess.run([compiler, '-shared', '-fPIC', HERE / 'fake_driver.c', '-o', folder / 'libcuda.so.1'], check=True)
 
-    def run(script):
+    def run(script, **more):
         paths = [str(folder), *filter(None, [os.environ.get('LD_LIBRARY_PATH')])]
-        environment = os.environ | {'LD_LIBRARY_PATH': ':'.join(paths), 'UCD_BACKENDS': 'seq'}
+        environment = os.environ | {'LD_LIBRARY_PATH': ':'.join(paths), 'UCD_BACKENDS': 'seq'} | more
         environment['PYTHONPATH'] = ':'.join([str(HERE), *filter(None, [os.environ.get('PYTHONPATH')])])
         done = subprocess.run([sys.executable, '-c', START + script], env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
@@ -92,3 +92,46 @@ except (BufferError, ucd.NotSupported) as error:
     assert says(script.format(current=0x7000, given=0x7000)) == ['NotSupported']
     refused = ['record 0x102 in 0x666', 'destroy 0x102', '__dlpack__ 0x7100', 'BufferError']
     assert says(script.format(current=0x666, given=0x7100)) == refused
+
+
+CAPTURE = """
+import ctypes, gc, weakref
+driver = ctypes.CDLL('libcuda.so.1')
+map_memory = ctypes.CDLL(None).mmap
+map_memory.restype, map_memory.argtypes = ctypes.c_size_t, [ctypes.c_size_t] * 2 + [ctypes.c_int] * 3 + [ctypes.c_long]
+# Private and anonymous memory, for reading and writing, at the addresses of the fake's device.
+assert map_memory(0x10000, 0x10000, 3, 0x32, -1, 0) == 0x10000
+
+def batch_of_pages():
+    indices = Array((2,), typestr='<i8', data=(0x10800, False))
+    pages = ucd.Type.indexed_block_ref(1, indices, 8, 0, 96, 'float64')
+    return ucd.Batch.pack([(Array((3, 4)), Array((2,), data=(0x10400, False)), pages)]), weakref.ref(indices)
+
+def run(stream):
+    batch, indices = batch_of_pages()
+    try:
+        batch.run(stream=stream)
+    except ucd.InvalidArgument:  # the fake does not tell a stream's device
+        print('not launched')
+    del batch
+    gc.collect()
+    return indices
+
+elsewhere = run(0x500)
+print(elsewhere() is None, driver.destroy_graph())
+captured = run(0x777)
+print(captured() is None)
+print(driver.destroy_graph(), captured() is None)
+again = run(0x777)
+print(captured() is None, again() is None)
+"""
+
+
+def test_a_graph_keeps_the_indices_of_a_captured_batch(says, tmp_path):
+    """Until it is gone, which the next capture notices. Nothing is launched on the fake."""
+    plugin = os.environ.get('UCD_FAKE_PLUGIN')
+    if not plugin:
+        pytest.skip('no fake plugin was built')
+    shutil.copy(plugin, tmp_path / 'libucd_cuda.so')
+    said = says(CAPTURE, UCD_PLUGIN_PATH=str(tmp_path), UCD_BACKENDS='seq,cuda')
+    assert said == ['not launched', 'True 0', 'not launched', 'False', '1 False', 'not launched', 'True False']

@@ -563,6 +563,29 @@ def test_hints_that_contradict_a_device(beside_a_fake):
     assert said.count('the hint ucd.inbuf is host') == 4
 
 
+def test_memory_that_a_handle_opens(beside_a_fake):
+    """Of an array from its first element on, in memory of a device that the driver knows."""
+    said = beside_a_fake("""
+from ucd import _core, ipc
+
+backwards = Array(0x10058)
+backwards.__cuda_array_interface__ |= {'shape': (12,), 'strides': (-8,)}
+print(*[ipc.exported(array) for array in (host, Array(0x30000), backwards)])
+handle = ipc.exported(Array(0x10008))
+opened = ipc.PeerMemory(handle, 'cuda:0')
+print(opened.__array_interface__['data'], opened.__array_interface__['shape'])
+del opened
+for call in lambda: _core.ipc_close(0x10008), lambda: ipc.PeerMemory(handle[:-1], 'cuda:0'), lambda: ipc.PeerMemory(bytes(128), 'cuda:0'):
+    try:
+        call()
+    except (ucd.Error, ValueError) as error:
+        print(error)
+""").splitlines()
+    assert said[:2] == ['None None None', '(65544, False) (96,)'], said
+    assert said[2] == 'ucd_ipc_close: address is 0x10008, which ucd_ipc_open did not give out'
+    assert said[3] == 'a handle has 128 bytes; this one has 127' and said[4].startswith('ucd_ipc_open: ') and len(said) == 5, said
+
+
 def test_indices_in_memory_of_the_host_that_the_device_does_not_reach(beside_a_fake):
     """Calls that are done on return are made instead of those in a stream, which refuse them. The fake moves nothing."""
     said = beside_a_fake("""
