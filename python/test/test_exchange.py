@@ -190,6 +190,27 @@ def test_hostile_tensors(library, changes, error):
         ucd.unpack(bytes(24), library.Array(np.zeros(3)))
 
 
+@pytest.mark.parametrize(
+    ('code', 'bits', 'lanes', 'name'),
+    [(4, 16, 1, 'BFLOAT16'), (10, 8, 1, 'FLOAT8_E4M3'), (12, 8, 1, 'FLOAT8_E5M2'), (9, 8, 1, None), (2, 16, 4, None), (4, 32, 1, None)],
+)
+def test_elements_that_numpy_has_not(library, code, bits, lanes, name):
+    """What has no type of its own is moved as bytes, and is no number."""
+    size = bits * lanes // 8
+    memory = np.arange(3 * size, dtype='u1')
+    strides = (ctypes.c_int64 * 1)(1)
+    shape = (ctypes.c_int64 * 1)(3)
+    changes = {'code': code, 'bits': bits, 'lanes': lanes, 'strides': strides, 'shape': shape}
+    library.changes = {k: ctypes.cast(v, ctypes.POINTER(ctypes.c_int64)) if k in ('strides', 'shape') else v for k, v in changes.items()}
+    array, out = library.Array(memory), np.zeros(3 * size, 'u1')
+    assert ucd.pack_into(array, out) == 3 * size and (out == memory).all()
+    found = ucd.interop.element_of(array)
+    assert found.size == size and (found.name == name if name else found.name not in ('BFLOAT16', 'FLOAT8_E4M3', 'FLOAT8_E5M2'))
+    if name is None:
+        with pytest.raises(ucd.NotSupported):
+            ucd.pack_into(array, out, op='sum')
+
+
 def test_tensors_without_elements_need_no_memory(library):
     library.changes = {'data': None}
     assert ucd.pack_into(library.Array(np.zeros((0, 3))), bytearray(0)) == 0

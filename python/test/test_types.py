@@ -245,6 +245,11 @@ def test_errors_are_by_status_and_carry_the_sentence():
         lambda: ucd.pack_into(np.zeros(3), bytearray(3), op='total'),
         lambda: ucd.pack_into(np.zeros(3), bytearray(3), offset=-1),
         lambda: ucd.pack_into(np.zeros(3), bytearray(3), type=ucd.types.BYTE, count=-1),
+        lambda: ucd.Type.darray(2, 0, [4], ['diagonal'], [-1], [2], 'int32'),
+        lambda: ucd.gather_into(np.zeros((2, 2)), np.array([0]), np.zeros(2), axis=2),
+        lambda: ucd.gather_into(np.zeros((2, 2)), np.array([0]), np.zeros(2), axis=-3),
+        lambda: ucd._core.reaches([(1, 2)], 0, 1),
+        lambda: ucd._core.reaches([(2, 1, 8)], 0, 1),
     ):
         with pytest.raises(ValueError):
             call()
@@ -254,6 +259,8 @@ def test_errors_are_by_status_and_carry_the_sentence():
         lambda: ucd.Type.indexed_block(1, 7, 'int32'),
         lambda: ucd.Type.indexed_block(1, [1.5], 'int32'),
         lambda: ucd.pack_into(np.zeros(3), bytearray(3), hints=7),
+        lambda: ucd.pack_into(np.zeros(3), bytearray(24), op=1.5),
+        lambda: ucd.Type.indexed_block_ref(1, np.zeros(2), 8, 0, 16, 'int32'),
     ):
         with pytest.raises(TypeError):
             call()
