@@ -135,3 +135,38 @@ def test_a_graph_keeps_the_indices_of_a_captured_batch(says, tmp_path):
     shutil.copy(plugin, tmp_path / 'libucd_cuda.so')
     said = says(CAPTURE, UCD_PLUGIN_PATH=str(tmp_path), UCD_BACKENDS='seq,cuda')
     assert said == ['not launched', 'True 0', 'not launched', 'False', '1 False', 'not launched', 'True False']
+
+
+def test_a_captured_call_is_prepared_first(says, tmp_path):
+    plugin = os.environ.get('UCD_FAKE_PLUGIN')
+    if not plugin:
+        pytest.skip('no fake plugin was built')
+    shutil.copy(plugin, tmp_path / 'libucd_cuda.so')
+    script = """
+for stream in 0x500, 0x777:
+    try:
+        ucd.pack_into(Array((3, 4)), Array((12,), data=(0x10400, False)), stream=stream)
+    except ucd.Error as error:
+        print(str(error).partition(':')[0])
+"""
+    assert says(script, UCD_PLUGIN_PATH=str(tmp_path), UCD_BACKENDS='seq,cuda') == ['ucd_pack_stream', 'ucd_prepare']
+
+
+def test_the_stream_of_one_library_waits_for_the_others(says):
+    """By an event; by the host if the driver refuses, which fails for this stream."""
+    script = """
+from test_exchange import CUDA, LIBRARY
+LIBRARY.changes = {{'device_type': CUDA}}
+LIBRARY.Array.__dlpack_device__ = lambda self: (CUDA, 0)
+LIBRARY.stream = 0x7000
+try:
+    ucd.pack_into(LIBRARY.Array(np.zeros(3)), Array((3,), stream={stream}), type=ucd.types.BYTE, count=0, partial=True)
+except RuntimeError as error:
+    print(type(error).__name__)
+"""
+    ordered = ['record 0x102 in 0x500', '0x7000 waits for 0x102', 'destroy 0x102']
+    # The stream refuses arrays of two devices, so the call goes through host memory, after both streams.
+    again = ['device 3', 'push 0xc0', 'wait (nil)', 'pop', 'release 3']
+    assert says(script.format(stream=0x500)) == [*ordered, *again, 'wait 0x500']
+    assert says(script.format(stream=0x7000)) == [*again, 'wait 0x7000']
+    assert says(script.format(stream=0x666)) == ['record 0x102 in 0x666', 'destroy 0x102', 'wait 0x666', 'RuntimeError']
