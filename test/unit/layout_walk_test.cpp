@@ -1,5 +1,6 @@
 // Walks over ranges of layouts: which of them are consecutive in memory.
 #include "box.h"
+#include "box_index.h"
 #include "layout_walk.h"
 
 #include "support/catch.hpp"
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 namespace layout_walk_test {
 
@@ -42,6 +44,30 @@ TEST_CASE("blocks that touch are consecutive, and others are not") {
     CHECK(first_of(apart, 0, 24) == scattered);
     CHECK(first_of(apart, 7, 2) == scattered);
     CHECK(first_of(apart, 8, 8) == 20);
+}
+
+TEST_CASE("a box of a list ends with the list, whatever lies behind it in memory") {
+    for (const std::uint64_t entries : {2, 63, 64, 65, 128, 130})
+        for (const std::int64_t gap : {0, 1000}) { // between the first entry and the others
+            // The list is the first part of an array that goes on with the same distance.
+            std::vector<std::int64_t> displs = {0};
+            while (displs.size() < entries + 100)
+                displs.push_back(gap + 100 * static_cast<std::int64_t>(displs.size()));
+            ucd::OwnedLayout layout = block_of(8);
+            put_on_top(layout, around_last(layout, ucd::NodeKind::indexed_block, entries,
+                                           displs[entries - 1] + 8));
+            layout.add(ucd::Table{.displs = ucd::Span<const std::int64_t>(displs.data(), entries)});
+            const ucd::BoxIndex index(layout);
+            const bool is_one = gap == 0 || entries == 2;
+            const auto first = index.box_with_entry(layout->top(), 0),
+                       last = index.box_with_entry(layout->top(), entries - 1);
+            INFO(entries << " entries, gap " << gap);
+            CHECK(index.boxes(layout->top()) == (is_one ? 1 : 2));
+            CHECK(first.end == (is_one ? entries : 2));
+            CHECK(last.first == (is_one ? 0 : 2));
+            CHECK(last.end == entries);
+            if (!is_one) CHECK(index.box_after(layout->top(), first).end == entries);
+        }
 }
 
 TEST_CASE("the parts of a box say which bytes of the packed stream they are") {

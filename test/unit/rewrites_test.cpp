@@ -363,6 +363,29 @@ TEST_CASE("What becomes part of a longer segment is none") {
     CHECK(std::max({s.first_bytes, s.inner_max, s.last_bytes}) == 40);
 }
 
+TEST_CASE("The shortest and the longest segment of a structure are those of any of its parts") {
+    for (const uint64_t other : {4, 100})
+        for (const uint64_t count : {1, 3})
+            for (int place = 0; place < 3; ++place) {
+                const Outcome o = outcome_of([&](Builder &b) {
+                    std::vector<Placed> parts;
+                    for (int64_t i = 0; i < 3; ++i)
+                        parts.push_back(i == place
+                                            ? b.strided(count, 200, bytes(b, other, 100000 * i))
+                                            : many(b, 100000 * i));
+                    return b.structure(std::move(parts));
+                });
+                const Segments &s = o.layout->top().segments;
+                INFO(other << " bytes, " << count << " times, as part " << place);
+                CHECK(o.layout->top().kind == NodeKind::structure);
+                CHECK(s.count == 4000 + count);
+                CHECK(std::min({s.first_bytes, s.inner_min, s.last_bytes}) ==
+                      std::min<uint64_t>(other, 8));
+                CHECK(std::max({s.first_bytes, s.inner_max, s.last_bytes}) ==
+                      std::max<uint64_t>(other, 8));
+            }
+}
+
 TEST_CASE("structure-of-bytes") {
     check_by("structure-of-bytes", "@0 indexed(stride 4, 2; 1@0, 3@8) block(4)",
              LAYOUT(b.structure({bytes(b, 4), bytes(b, 8, 8), bytes(b, 4, 16)})));
