@@ -101,7 +101,8 @@ DEVICE_TEST("what an origin can see is refused at once") {
     };
     for (const What what : every) {
         RmaTestOperation op(10);
-        refused(op.start(what, pair.a, window.key(), 0, UCD_TYPE__INT, 9), "36 at the target");
+        refused(op.start(what, pair.a, window.key(), 0, UCD_TYPE__INT, 9),
+                ": there are 40 bytes at the origin, and 36 at the target");
         refused(op.start(what, pair.a, nullptr, 0), "key is NULL");
         ucd_ucx_window_key_t no_key = {};
         refused(op.start(what, pair.a, &no_key, 0), "no window's key");
@@ -113,7 +114,9 @@ DEVICE_TEST("what an origin can see is refused at once") {
         }
         CHECK(op.start(what, pair.a, window.key(), 0, UCD_TYPE__NULL) == UCD_ERR__INVALID_ARG);
         if (what == What::put || what == What::get) continue;
-        refused(op.start(what, pair.a, window.key(), 0, UCD_TYPE__FLOAT), "same predefined type");
+        // No argument's name, so that none gets a prefix.
+        refused(op.start(what, pair.a, window.key(), 0, UCD_TYPE__FLOAT),
+                ": the types of origin and target are not made of the same predefined type");
         // Named before the sizes, which differ as well.
         refused(op.start(what, pair.a, window.key(), 0, UCD_TYPE__DOUBLE), "same predefined type");
         refused(op.start(what, pair.a, window.key(), 0, UCD_TYPE__UNSIGNED),

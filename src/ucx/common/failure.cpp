@@ -29,14 +29,11 @@ Status ucd_ok(int code) {
     return fail(code, "%s", sentence + (renamed ? std::strlen("old") : 0));
 }
 
-Status of_argument(const char *prefix, Status status) {
+Status of_argument(const char *prefix, Status failed) {
     const char *const text = last_error.text;
-    if (!status.ok() &&
-        (std::strncmp(text, "type ", 5) == 0 || std::strncmp(text, "count ", 6) == 0)) {
-        const ucd_base::LastError without = last_error;
-        return fail(status.code(), "%s%s", prefix, without.text);
-    }
-    return status;
+    if (std::strncmp(text, "type ", 5) != 0 && std::strncmp(text, "count ", 6) != 0) return failed;
+    const ucd_base::LastError without = last_error;
+    return fail(failed.code(), "%s%s", prefix, without.text);
 }
 
 Status ucx_ok(ucs_status_t status, const char *call) {

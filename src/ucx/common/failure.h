@@ -29,8 +29,8 @@ inline constexpr Status success{};
 // names of its functions, which the user did not call.
 Status ucd_ok(int code);
 // For arguments that are called origin_type, origin_count and so on: puts the prefix before the
-// name in the message of a failure.
-Status of_argument(const char *prefix, Status status);
+// name in the message of the failure.
+Status of_argument(const char *prefix, Status failed);
 Status ucx_ok(ucs_status_t status, const char *call);
 
 // The status of a transfer that ended because a function of libucd or libucd-ucx failed with
