@@ -53,7 +53,6 @@ void RecvMessage::take(std::unique_ptr<RecvPart> part, Admission admission) {
     if (admission == Admission::ignore) {
         settled_ += part->bytes;
         if (part->is_direct()) settled_ = total(); // dropping it ends the transfer
-        is_answered_ |= part->is_route();          // dropping it, or UCX before, is an answer
         part.reset();
         return conclude();
     }
@@ -70,7 +69,7 @@ void RecvMessage::take(std::unique_ptr<RecvPart> part, Admission admission) {
     if (part->am_data->is_cut()) return lose_part(part->bytes);
     if (part->bytes == 0 || !state_.takes_data()) return;
     // A chunk proves that the sender knows the answer, if there was one.
-    if (state_.is_claimed() && is_answered_)
+    if (is_answered_)
         for (std::unique_ptr<RecvPart> &route : routes_) fetch(route);
     waiting_bytes_ += part->bytes;
     waiting_.push(*part.release());

@@ -111,7 +111,7 @@ private:
     Queue<Event> waiting_;                                     // chunks of this transfer, owned
     uint64_t waiting_bytes_ = 0;                               // of these
     std::array<std::unique_ptr<RecvPart>, max_routes> routes_; // those offered
-    // The sender knows, or will know, which one was chosen: UCX has completed its offer.
+    // One was chosen, and the sender knows or will know which: UCX completes its offer.
     bool is_answered_ = false;
     // An offer to read the data where it is: until it is taken, or, after a decline, until the
     // sender's next message shows that it has the decline.

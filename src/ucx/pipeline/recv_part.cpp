@@ -193,7 +193,6 @@ void RecvPart::read_ring() {
 void RecvPart::unpack(const void *from) {
     const Receiving &receiving = *message_->receiving();
     const TypedBuffer &buffer = receiving.buffer();
-    if (receiving.has_failed()) return;
     transfers_.trace(UCD_UCX_EVENT__UNPACK_BEGIN, header.id, header.offset, bytes);
     ++under_way_;
     if (receiving.account() != nullptr && buffer.on_host()) {

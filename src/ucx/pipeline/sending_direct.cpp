@@ -55,7 +55,7 @@ bool Sending::find_memory(DirectPlace &place) const {
 // has mapped other memory there since.
 bool Sending::share(Link &to_reader, DirectPlace &place) {
     int numbers[UCD_IPC__MAX_FDS];
-    int count = buffer_.on_host() ? 1 : 0;
+    int count = 1; // of host memory
     const auto export_range = [&](int *to) {
         return ucd_ipc_export_fds(reinterpret_cast<const void *>(buffer_.lowest()),
                                   static_cast<uintptr_t>(buffer_.range()), &place.handle, to,
