@@ -1,6 +1,7 @@
 // Hostile offers to read data where it is: by a peer that has a link, and so knows its key, and by
 // one that has none.
 
+#include "api/object.h"
 #include "support/device_test.hpp"
 #include "ucx/offer_victim.hpp"
 
@@ -90,6 +91,26 @@ DEVICE_TEST("an offer without a link is declined") {
         CHECK(a.was_declined());
         check_usable(a.pair);
     }
+}
+
+DEVICE_TEST("a type is learned from a peer that has a link, and says nothing without a meaning") {
+    OfferVictim a;
+    const auto learns = [&](std::intptr_t stride, uint16_t detail = 0) {
+        const std::string text = taken_apart(made(ucd_create_vector, 3, 1, stride, UCD_TYPE__INT));
+        MessageHeader header;
+        a.set(header, MessageKind::direct_type, 0);
+        header.detail = detail;
+        a.send(header, text, false);
+        a.attacker.progress(20);
+        const ucd_ucx::ContentId id = ucd_ucx::content_id(text.data(), text.size());
+        return a.pair.b.pipeline->transfers.types_of_peers.find(id) != nullptr;
+    };
+    CHECK(learns(2));
+    CHECK_FALSE(learns(3, 1));
+    a.unlink();
+    CHECK_FALSE(learns(4));
+    CHECK_FALSE(learns(5, 1));
+    check_usable(a.pair);
 }
 
 DEVICE_TEST("offered that are no types are not remembered, and cost little") {

@@ -153,10 +153,12 @@ void send_at_words(char *memory) {
             mock::replace_piece(memory + unit);
             fill(memory, 4 * unit, 'r');
         }
+        const int files = count_open_files();
         Outcome outcome;
         start_send(side, {memory + offset, 1, type}, outcome);
         progress_until(side, [&] { return outcome.done(); });
         REQUIRE(outcome.result.status == UCS_OK);
+        if (word == 'r') REQUIRE(count_open_files() == files); // the reader has its own
     }
     (void)ucd_free(&type);
 }
@@ -202,6 +204,7 @@ DEVICE_TEST("other memory that is mapped in the place of a piece is opened anew"
     REQUIRE(receive(c.side, c.other, 'r', received) == UCS_OK);
     CHECK(received.is('r'));
     CHECK(mock::counts.opens == opens + 1);
+    REQUIRE(receive(c.side, c.other, 's', received) == UCS_OK); // the sender is content
 }
 
 DEVICE_TEST("memory that cannot be opened takes another route, and is passed again") {

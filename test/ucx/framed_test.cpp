@@ -149,8 +149,12 @@ DEVICE_TEST("fragments of a message with its header are the header and the strea
         received.prefix = before;
         received.arrival = &arrival;
         state = call.start_unpack(nullptr, &received, 1);
-        for (const auto &[at, some] : fragments)
+        for (const auto &[at, some] : fragments) {
             if (call.unpack(state, at, expected.data() + at, some) != UCS_OK) one.fail("a status");
+            // Before all of it is here, nobody knows how much follows.
+            if (arrival.has_header != (has_header && at + some >= before))
+                one.fail("the header has come with ", at + some, " bytes: ", arrival.has_header);
+        }
         if (has_header && std::memcmp(&header_received, &header, sizeof header) != 0)
             one.fail("the header");
         std::vector<char> in_rows(rows.data.size(), 'u');

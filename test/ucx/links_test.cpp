@@ -215,6 +215,9 @@ TEST_CASE("hostile bytes on the reader's socket close the connection") {
     reader.links.connect(endpoint(1), introduction);
     const FileDescriptor socket = accept_from(listening.get());
     REQUIRE(socket);
+    char token[128];
+    SocketMessage shown;
+    REQUIRE(read_message(socket.get(), token, sizeof token, shown) == Heard::message);
     const std::string key = link_message(2, 0, 0, std::string(32, 'k'));
     const FileDescriptor file = file_of("x");
     const int passed[] = {file.get()};
@@ -228,6 +231,9 @@ TEST_CASE("hostile bytes on the reader's socket close the connection") {
     };
     SECTION("descriptors before the key") {
         CHECK_FALSE(send(link_message(3, 0, 1), passed));
+    }
+    SECTION("a recall before the key") {
+        CHECK_FALSE(send(link_message(4, 0, 0)));
     }
     SECTION("a key with descriptors") {
         CHECK_FALSE(send(key, passed));
@@ -270,6 +276,7 @@ TEST_CASE("hostile bytes on the reader's socket close the connection") {
         }
     }
     CHECK(reader.links.to_owner(endpoint(1)) == nullptr);
+    CHECK(is_closed(socket.get()));
     reader.links.close(endpoint(1));
     CHECK(reader.ledger.bytes() == 0);
     CHECK(Links::descriptors() == 1); // epoll's

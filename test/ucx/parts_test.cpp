@@ -5,6 +5,7 @@
 #include "common/queue.h"
 #include "common/tokens.h"
 #include "datatype/options.h"
+#include "engine/am_claim.h"
 #include "engine/engine.h"
 #include "engine/version.h"
 #include "memory/staging.h"
@@ -54,6 +55,23 @@ TEST_CASE("ids that differ in all bytes are not the same") {
     ones.fill(0xff);
     CHECK_FALSE(same(zeros, ones));
     CHECK(same(ones, ones));
+}
+
+// Threads that make progress with several objects of one worker must not be in UCX at once.
+TEST_CASE("the objects of a worker share a lock, and those of another one have their own") {
+    char places[3];
+    for (const int order : {0, 1, 2}) { // which one of the workers is the first in memory
+        const auto worker = [&](int i) {
+            return reinterpret_cast<ucp_worker_h>(&places[(order + i) % 3]);
+        };
+        AmClaim claims[3][2];
+        for (const unsigned id : {0U, 1U})
+            for (int i = 0; i < 3; ++i) REQUIRE(claims[i][id].take(worker(i), 7 + id, true).ok());
+        for (int i = 0; i < 3; ++i) {
+            CHECK(&claims[i][0].progress_lock() == &claims[i][1].progress_lock());
+            CHECK(&claims[i][0].progress_lock() != &claims[(i + 1) % 3][0].progress_lock());
+        }
+    }
 }
 
 TEST_CASE("bytes that have come are each noted once") {

@@ -6,6 +6,7 @@
 #include "support/device_test.hpp"
 #include "support/random/random_cases.hpp"
 #include "ucx/rma_access.hpp"
+#include "ucx/rma_by_hand.hpp"
 
 #include <atomic>
 #include <fcntl.h>
@@ -241,6 +242,7 @@ DEVICE_TEST("allocated windows: accumulates by message wait for the turn of an o
     CHECK_FALSE(add.done());
     CHECK_FALSE(fetching.done());
     CHECK(window.memory[0] == 0);
+    CHECK(ucd_ucx_progress(pair.b.rma) != 0); // no event tells of the turn, so it may not sleep
     memory.end_turn();
     pair.until([&] { return add.done() && fetching.done(); });
     CHECK(window.memory[0] == 2);
@@ -251,6 +253,35 @@ DEVICE_TEST("allocated windows: accumulates by message wait for the turn of an o
     ok(late.start(What::accumulate, pair.a, &window.key, 0), "accumulate");
     pair.until([&] { return late.done(); });
     CHECK(window.memory[0] == 3);
+    CHECK(memory.whose_turn() == 0);
+}
+
+DEVICE_TEST("allocated windows: what is done at once leaves the turn to an accumulate at work") {
+    HandOrigin o;
+    const AllocatedWindow window(o.b, 50);
+    const WindowMemory &memory = *window.handle->shared;
+    o.request.window = wire::window_name(window.key);
+    o.request.type = flattened(UCD_TYPE__INT);
+    o.request.verb = wire::accumulate;
+    o.request.op = UCD_OP__SUM;
+    wire::Message m = o.hand.new_message(wire::user_offer, 200);
+    m.user_header = o.request.text();
+    const std::uint64_t number = o.request.number;
+    o.hand.active(m);
+    REQUIRE(o.hand.within(5, [&] { return memory.whose_turn() == WindowMemory::owner; }));
+    for (const bool puts : {true, false}) {
+        o.request.verb = puts ? wire::put : wire::get;
+        o.request.op = UCD_OP__REPLACE;
+        o.data.assign(puts ? 200 : 0, 1);
+        CHECK(o.verdict() == wire::done);
+        CHECK(memory.whose_turn() == WindowMemory::owner);
+    }
+    m.kind = wire::chunk;
+    m.user_header.clear();
+    o.hand.active(m, std::string(200, 1));
+    const wire::Said said = o.hand.next_said();
+    CHECK((said.is_answer() && said.first == wire::done && said.number == number));
+    CHECK(std::all_of(window.memory, window.memory + 50, [](int i) { return i == 0x02020202; }));
     CHECK(memory.whose_turn() == 0);
 }
 

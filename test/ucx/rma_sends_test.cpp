@@ -93,30 +93,36 @@ DEVICE_TEST(
 DEVICE_TEST("a request is lost with its endpoint if it came before, and not if it came later") {
     HandOrigin by_hand;
     ucd_ucx::rma::OneSided &target = *by_hand.b.rma->one_sided;
-    const auto deliver = [&](const std::string &message) {
+    const auto deliver = [&](const std::string &message, bool at_work = false) {
         ucp_am_recv_param_t param = {};
         param.recv_attr = UCP_AM_RECV_ATTR_FIELD_REPLY_EP;
         param.reply_ep = by_hand.b.ep();
         std::string data = message;
         CHECK(ucd_ucx::WorkerEngine::on_am(&target.engine, nullptr, 0, data.data(), data.size(),
                                            &param) == UCS_OK);
+        if (at_work) (void)target.engine.events.handle_all();
         by_hand.hand.progress(5);
     };
-    const std::string type = by_hand.request.type;
     by_hand.request.by_name = true;
-    by_hand.request.type = name_of(type);
-    const auto ask = [&] {
+    const auto ask = [&](bool at_work = false) {
         ++by_hand.request.number;
-        deliver(by_hand.request.text() + by_hand.data);
+        deliver(by_hand.request.text() + by_hand.data, at_work);
         REQUIRE(by_hand.hand.next_said().verb == wire::need_type);
     };
-    ask();
-    by_hand.b.lose_endpoint();
-    ask(); // before progress handles the failure
-    deliver(wire::preamble(wire::type_message, by_hand.request.number - 1) + type);
-    deliver(wire::preamble(wire::type_message, by_hand.request.number) + type);
-    const wire::Said said = by_hand.hand.next_said();
-    CHECK((said.is_answer() && said.first == wire::done && said.number == by_hand.request.number));
+    // Before progress handles the failure; and while it is at work, having looked for failures.
+    for (const bool at_work : {false, true}) {
+        const std::string type = flattened(at_work ? UCD_TYPE__BYTE : UCD_TYPE__CHAR);
+        by_hand.request.type = name_of(type);
+        ask();
+        by_hand.b.lose_endpoint();
+        ask(at_work);
+        deliver(wire::preamble(wire::type_message, by_hand.request.number - 1) + type);
+        deliver(wire::preamble(wire::type_message, by_hand.request.number) + type);
+        const wire::Said said = by_hand.hand.next_said();
+        CHECK((said.is_answer() && said.first == wire::done));
+        CHECK(said.number == by_hand.request.number);
+        CHECK_FALSE(by_hand.hand.has_said());
+    }
     by_hand.b.lose_endpoint();
     by_hand.hand.progress(5);
     CHECK(ucd_ucx_window_destroy(&by_hand.window->handle) == UCD_SUCCESS); // nothing waits
@@ -175,6 +181,26 @@ DEVICE_TEST("an operation whose data cannot be packed sends nothing, and nothing
         CHECK(b.o.result.ucd != UCD_SUCCESS);
     }
     CHECK(last.o.result.status == UCS_OK);
+}
+
+DEVICE_TEST("a fence holds until all that is before it has ended") {
+    HandTarget target;
+    const ucd_ucx_window_key_t key = made_up_key();
+    Put first, second, behind;
+    ok(first.start(target.a, key), "put");
+    const wire::Said one = target.hand.next_said();
+    ok(second.start(target.a, key), "put");
+    const wire::Said other = target.hand.next_said();
+    ok(ucd_ucx_fence(target.a.rma, target.a.ep()), "fence");
+    target.answer(other.number);
+    REQUIRE(target.hand.within(5, [&] { return second.o.done(); }));
+    ok(behind.start(target.a, key), "put");
+    target.hand.progress(20);
+    CHECK_FALSE(target.hand.has_said());
+    target.answer(one.number);
+    target.answer(target.hand.next_said().number);
+    REQUIRE(target.hand.within(5, [&] { return behind.o.done(); }));
+    for (const Put *put : {&first, &second, &behind}) CHECK(put->o.result.status == UCS_OK);
 }
 
 DEVICE_TEST("fences hold for an endpoint that is used again after it was lost") {

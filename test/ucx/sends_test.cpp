@@ -10,9 +10,11 @@
 #include "ucx/rma_pair.hpp"
 #include "ucx/ucx_sends.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace sends_test {
 
@@ -141,6 +143,52 @@ DEVICE_TEST("a receive whose data UCX does not fetch fails with UCX's status") {
         CHECK(received.result.bytes == 0);
     }
     check_usable(sides);
+}
+
+DEVICE_TEST("nothing is fetched from an endpoint that was lost while its data was read directly") {
+    TwoSides sides({ALWAYS_DIRECT});
+    link_up(sides);
+    MappableStrided in(2 << 20); // many steps
+    Strided out(2 << 20);
+    Outcome sent, received;
+    ok(start_receive(sides.b, out, received), "receive");
+    ok(start_send(sides.a, in, sent), "send");
+    sides.b.events.clear();
+    sides.until([&] {
+        return std::any_of(sides.b.events.begin(), sides.b.events.end(), [](const auto &event) {
+            return event.what == UCD_UCX_EVENT__UNPACK_BEGIN;
+        });
+    });
+    REQUIRE_FALSE(received.done());
+    {
+        UcxSends sends;
+        sends.fetched = UCS_ERR_CONNECTION_RESET;
+        sides.b.lose_endpoint();
+        sides.until([&] { return received.done(); });
+        CHECK(sends.fetches == 0);
+    }
+    CHECK(received.result.status == UCS_ERR_CONNECTION_RESET);
+    sides.until([&] { return sent.done(); }); // its offer was dropped
+}
+
+DEVICE_TEST("a sender says nothing to a receiver whose process has ended") {
+    TwoSides sides({ALWAYS_DIRECT});
+    link_up(sides);
+    MappableStrided in(5000);
+    Outcome sent;
+    ok(start_send(sides.a, in, sent), "send");
+    REQUIRE(has_offered_directly(sides.a));
+    {
+        const UcxSends sends(sides.a.ep);
+        sides.a.pipeline->transfers.on_link_ended(sides.a.ep, true);
+        for (int i = 0; i < 20; ++i) sides.progress();
+        CHECK(sends.calls.empty());
+    }
+    CHECK_FALSE(sent.done()); // UCX still has the offer
+    CHECK(sides.a.unresponsive == std::vector{sides.a.ep});
+    for (Side *side : {&sides.a, &sides.b}) side->lose_endpoint();
+    sides.until([&] { return sent.done(); });
+    CHECK(sent.result.status == UCS_ERR_CONNECTION_RESET);
 }
 
 DEVICE_TEST("as many chunks are under way as the window has, and not one more") {

@@ -145,6 +145,24 @@ TEST_CASE("streams that have ended are remembered, the last 1024 of them") {
     table.clear();
 }
 
+TEST_CASE("the end of a stream is that of its own transfers, as far as they are only opened") {
+    Endpoints eps;
+    Table of({.peer = 1 << 20, .peers = 1 << 20});
+    MessageTable &table = of.table;
+    ucs_status_t status;
+    const auto open = [&](uint64_t stream, uint64_t number) {
+        return table.open(header_of(MessageKind::opening, stream, number), &status);
+    };
+    RecvMessage *const before = open(1, UINT64_MAX), *const first = open(2, 0),
+                       *const second = open(2, UINT64_MAX), *const behind = open(3, 0);
+    REQUIRE(table.get(eps[0], header_of(MessageKind::chunk, 2, 1), 0) != nullptr);
+    CHECK(table.end_stream(2, UCS_ERR_CANCELED) == std::vector{first, second});
+    CHECK(table.end_stream(1, UCS_ERR_CANCELED) == std::vector{before});
+    CHECK(table.end_stream(3, UCS_ERR_CANCELED) == std::vector{behind});
+    CHECK(table.end_stream(4, UCS_ERR_CANCELED).empty());
+    table.clear();
+}
+
 TEST_CASE("an opening finds its transfer, whichever of its messages came first") {
     Endpoints eps;
     Table of({.peer = 1 << 20, .peers = 1 << 20});
