@@ -38,9 +38,8 @@ class RangeOfAxes {
 public:
     RangeOfAxes(const Axes &axes, const Whole &whole, const Part &part)
         : axes_(axes), whole_(whole), part_(part) {
-        each_[axes.count] = axes.block;
-        for (unsigned k = axes.count; k-- > 0;)
-            each_[k] = k + 1 == axes.count ? axes.block : each_[k + 1] * axes.axis[k + 1].count;
+        uint64_t bytes = axes.block;
+        for (unsigned k = axes.count; k-- > 0; bytes *= axes.axis[k].count) each_[k] = bytes;
     }
 
     // The bytes [begin, end) of the loops from `level` on. `from` and `to` are the addresses of
@@ -73,7 +72,7 @@ private:
     const Axes &axes_;
     const Whole &whole_;
     const Part &part_;
-    uint64_t each_[max_axes + 1]; // of the stream, in an iteration
+    uint64_t each_[max_axes]; // of the stream, in an iteration
 };
 
 } // namespace ucd::seq

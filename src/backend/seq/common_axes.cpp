@@ -17,7 +17,6 @@ public:
         advance();
     }
 
-    bool done() const { return current_.count == 1; }
     bool outermost() const { return next_ == 0; }
     bool listed() const { return current_.from.displs != nullptr; }
     uint64_t left() const { return current_.count; }
@@ -60,7 +59,7 @@ bool find_common_axes(const Axes &from, uint64_t from_unit, const Axes &to, uint
     uint64_t units = 1;
     Unwinding a(from, from_unit), b(to, to_unit);
     while (units < end) {
-        if (a.done() || b.done() || common.count == max_axes) return false;
+        if (common.count == max_axes) return false;
         uint64_t step = std::min(a.left(), b.left());
         const bool last = a.outermost() && b.outermost();
         if (last)

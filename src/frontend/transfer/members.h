@@ -229,8 +229,8 @@ private:
         if (type == UCD_TYPE__NULL || (pack ? d.outoffset : d.inoffset) != 0 ||
             !is_zero(d.reserved)) [[unlikely]]
             return check_member(d, UCD_OP__REPLACE, m);
-        m.from = side_of(d.inbuf, pack ? d.incount : 0, d.inoffset);
-        m.to = side_of(d.outbuf, pack ? 0 : d.outcount, d.outoffset);
+        m.from = side_of(d.inbuf, d.incount, d.inoffset);
+        m.to = side_of(d.outbuf, d.outcount, d.outoffset);
         m.length = std::min(pack ? d.outcount : d.incount, d.bytes);
         return pack ? check_move(type, "intype", UCD_OP__REPLACE, Direction::pack, m)
                     : check_move(type, "outtype", UCD_OP__REPLACE, Direction::unpack, m);

@@ -34,6 +34,7 @@ const Type *member_at(const StructureType &structure, uint64_t bytes, StreamPlac
 } // namespace
 
 void keep_member_places(StructureType &structure) {
+    // performance only: a structure without places is searched from its first member on
     if (structure.element != Element::none) return;
     const std::size_t places =
         (std::max<std::size_t>(structure.children.size(), 1) - 1) / members_per_place;

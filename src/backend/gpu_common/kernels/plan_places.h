@@ -251,7 +251,8 @@ UCD_GPU_FUNCTION Stretch locate(const ucd_device_plan_t &plan, uintptr_t typed, 
         s.place += displacement_of_any(plan, k, child);
         s.bytes = level.each;
         // Children that touch, at the end of which a run may end.
-        if (kind_of(plan, k) == LevelKind::indexed && k + 1u == plan.levels &&
+        if (kind_of(plan, k) == LevelKind::indexed &&
+            k + 1u == plan.levels && // performance only: the level below sets s.bytes again
             level.stride == static_cast<int64_t>(level.each)) {
             const NestList list = list_at(plan, k);
             const uint32_t run = run_holding(list, static_cast<uint32_t>(child));

@@ -25,7 +25,6 @@ struct Placed {
     int64_t at = 0;
     NodeId id = no_node;
     bool none() const { return id == no_node; }
-    friend bool operator==(const Placed &, const Placed &) = default;
 };
 
 // Blocks (consecutive bytes) of one element kind each, in packed order.
