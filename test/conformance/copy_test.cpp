@@ -98,6 +98,28 @@ TEST_CASE("copy between two random layouts of any sizes") {
     });
 }
 
+// Loops of two and of four that divide each other's add up to one for each power of two.
+TEST_CASE("copies between layouts whose loops have no common one") {
+    const auto nested = [](const Ints &counts) {
+        RecipePtr type = leaf(UCD_TYPE__INT);
+        std::intptr_t extent = 4;
+        for (const std::intptr_t count : counts) {
+            type = hvector(count, 1, extent + 4, type);
+            extent = count * (extent + 4);
+        }
+        return type;
+    };
+    for (std::size_t fours = 2; fours < 7; ++fours) {
+        Ints shifted(fours + 1, 4);
+        shifted.front() = shifted.back() = 2;
+        Case one("loops", fours);
+        const Subject source = make_subject(one, nested(shifted), 1, "source"),
+                      target = make_subject(one, nested(Ints(fours, 4)), 1, "target");
+        check_any_copy(one, source, target);
+        check_any_copy(one, target, source);
+    }
+}
+
 TEST_CASE("any range of one layout goes to any place in another") {
     run_cases("copy ranges", 8000, [](Case &one) {
         Rng &rng = one.rng();

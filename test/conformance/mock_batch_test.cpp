@@ -75,6 +75,15 @@ TEST_CASE("one wrong member, and nothing starts") {
     descs[4].inoffset = 1000000;
     CHECK(move_all(descs) == UCD_ERR__INVALID_ARG);
     CHECK(last_error_says("moves[4]"));
+    // The packed side has no offset, whichever it is.
+    for (const bool packs : {true, false}) {
+        StridedMoves alike;
+        alike.add(6, device0, device0);
+        MoveList wrong = alike.list(packs);
+        (packs ? wrong[4].outoffset : wrong[4].inoffset) = 4;
+        CHECK(move_all(wrong) == UCD_ERR__INVALID_ARG);
+        CHECK(last_error_says(packs ? "moves[4]: outoffset is 4" : "moves[4]: inoffset is 4"));
+    }
     descs = moves.list();
     descs[7].incount = 0;                    // nothing to do is no mistake
     descs[8].intype = UCD_TYPE__LONG_DOUBLE; // no device reduces that
@@ -239,6 +248,45 @@ TEST_CASE("members at addresses of their own are moved as far as the range goes"
         packed.fetch();
         CHECK_FALSE(packed.first_difference());
     }
+}
+
+TEST_CASE("members in two memories of a device, of which its peer reaches one") {
+    DeviceSession session;
+    mock::knobs.peers = true;
+    Rng rng(10);
+    DeviceBuffer first(rng, {0, 8}, device0);
+    mock::knobs.pools = true;
+    DeviceBuffer second(rng, {0, 8}, device0), packed(rng, {0, 16}, device1);
+    mock::knobs.pools = false;
+    std::vector<std::intptr_t> displs;
+    for (DeviceBuffer *each : {&first, &second}) {
+        std::copy_n(each->actual(0), 8, packed.expected(8 * static_cast<int>(displs.size())));
+        displs.push_back(reinterpret_cast<std::intptr_t>(each->real_base()));
+        each->send();
+    }
+    packed.send();
+    const BuiltType type(recipes::hindexed_block(2, displs, recipes::leaf(UCD_TYPE__INT)));
+    CHECK(pack_now(nullptr, 1, type.get(), 0, packed.real_base(), 16) == 16);
+    packed.fetch();
+    CHECK_FALSE(packed.first_difference());
+}
+
+TEST_CASE("members of a single byte at the ends of memories") {
+    DeviceSession session;
+    char *const ends[] = {static_cast<char *>(mock::allocate(ucd::MemoryKind::device, 0, 100)),
+                          static_cast<char *>(mock::allocate(ucd::MemoryKind::device, 1, 100))};
+    const char bytes[] = {5, 6, 7, 8};
+    std::vector<std::intptr_t> displs;
+    for (std::size_t i = 0; i < 4; ++i) {
+        char *const at = ends[i / 2] + (i % 2 == 0 ? 0 : 99);
+        mock::write(at, &bytes[i], 1);
+        displs.push_back(reinterpret_cast<std::intptr_t>(at));
+    }
+    const BuiltType type(recipes::hindexed_block(1, displs, recipes::leaf(UCD_TYPE__BYTE)));
+    char packed[4] = {};
+    CHECK(pack_now(nullptr, 1, type.get(), 0, packed, 4) == 4);
+    CHECK(std::equal(bytes, bytes + 4, packed));
+    for (char *memory : ends) mock::release(memory);
 }
 
 } // namespace mock_batch_test

@@ -1,6 +1,7 @@
 // What happens between the call that starts work and the one that ends its request.
 #include "support/catch.hpp"
 
+#include "support/keys.hpp"
 #include "support/moves/strided_move.hpp"
 
 #include <atomic>
@@ -78,6 +79,15 @@ TEST_CASE("types may be freed while requests use them") {
         pack.wait_and_check();
         CHECK(mock::counts.live_plans == plans);
     }
+    // A call that is told where all is, of a type that the device has moved before.
+    const Keys hints({{"ucd.inbuf", hint_for(device0)}, {"ucd.outbuf", hint_for(pinned)}});
+    StridedMove known("freed", 1000, device0, pinned);
+    known.pack_and_check(hints);
+    mock::hold();
+    REQUIRE(known.start_pack(hints) == UCD_SUCCESS);
+    known.free_type();
+    mock::let_go();
+    known.wait_and_check();
 }
 
 TEST_CASE("more data than the pool holds, and waiting for the second request first") {

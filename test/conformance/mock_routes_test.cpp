@@ -276,7 +276,8 @@ TEST_CASE("much data from a device to rows of host memory leaves what is between
     use_staging(std::size_t{1} << 18, 2);
     // Two planes, the second one in front, of rows of so many bytes.
     constexpr std::intptr_t rows = 20000, row = 110, stride = 163, plane = rows * stride;
-    const BuiltType type(hvector(2, 1, -plane, hvector(rows, row, stride, leaf(UCD_TYPE__BYTE))));
+    const BuiltType type(
+        hvector(2, 1, -plane, hvector(rows, row, stride, leaf(UCD_TYPE__UINT8_T))));
     constexpr std::size_t all = 2 * rows * row;
     static_assert(all > ucd::worth_streaming);
     std::vector<char> stream(all);
@@ -285,14 +286,19 @@ TEST_CASE("much data from a device to rows of host memory leaves what is between
     mock::write(device, stream.data(), all);
     for (const auto &[offset, bytes] :
          {std::pair<std::size_t, std::size_t>{0, all}, {77, all - 200}}) {
-        std::vector<char> out(2 * plane), expected(2 * plane);
-        for (std::size_t i = offset; i < offset + bytes; ++i) {
-            const std::size_t number = i / row, first = number < rows ? plane : 0;
-            expected[first + number % rows * stride + i % row] = stream[i];
+        // Added to what is there, each byte is another one.
+        for (const bool adds : {false, true}) {
+            std::vector<char> out(2 * plane, 3), expected(2 * plane, 3);
+            for (std::size_t i = offset; i < offset + bytes; ++i) {
+                const std::size_t number = i / row, first = number < rows ? plane : 0;
+                expected[first + number % rows * stride + i % row] =
+                    static_cast<char>(stream[i] + (adds ? 3 : 0));
+            }
+            CHECK(unpack_now(static_cast<const char *>(device) + offset, bytes, out.data() + plane,
+                             1, type.get(), offset, UCD_INFO__NULL,
+                             adds ? UCD_OP__SUM : UCD_OP__REPLACE) == bytes);
+            CHECK((out == expected));
         }
-        CHECK(unpack_now(static_cast<const char *>(device) + offset, bytes, out.data() + plane, 1,
-                         type.get(), offset) == bytes);
-        CHECK((out == expected));
     }
     mock::release(device);
 }

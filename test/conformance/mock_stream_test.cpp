@@ -2,6 +2,7 @@
 #include "support/catch.hpp"
 
 #include "support/keys.hpp"
+#include "support/moves/move_list.hpp"
 #include "support/moves/move_now.hpp"
 #include "support/moves/strided_move.hpp"
 
@@ -161,6 +162,16 @@ TEST_CASE("buffers must be reachable from the stream's device") {
         CHECK(pack_in(native(stream), target.move()) == UCD_ERR__NOT_SUPPORTED);
         CHECK(last_error_says("outbuf"));
     }
+    // Hints, too, are looked at for each buffer.
+    for (const std::string inbuf : {hint_for(device0), hint_for(pinned), hint_for(managed)})
+        for (const std::string outbuf :
+             {hint_for(pageable), hint_for(device1), std::string("cuda:0")}) {
+            INFO(inbuf << " to " << outbuf);
+            const Keys hints({{"ucd.inbuf", inbuf}, {"ucd.outbuf", outbuf}});
+            StridedMove hinted("hinted", 10, pinned, pinned);
+            CHECK(pack_in(native(stream), hinted.move(), hints) == UCD_ERR__NOT_SUPPORTED);
+            CHECK(last_error_says(outbuf == "cuda:0" ? "cuda" : "outbuf"));
+        }
     // A hint for one buffer says nothing of the other.
     const Keys hint({{"ucd.inbuf", hint_for(device0)}});
     StridedMove a("outside", 10, device0, pageable), b("outside", 10, device0, pageable);
@@ -175,6 +186,29 @@ TEST_CASE("buffers must be reachable from the stream's device") {
     stream.synchronise();
     peer.check();
     CHECK(mock::counts.stream_launches == 1);
+}
+
+TEST_CASE("a plan goes into streams of each device that reaches its buffers") {
+    DeviceSession session;
+    mock::knobs.peers = true;
+    mock::Stream streams[] = {mock::Stream(0), mock::Stream(1)};
+    StridedMove m("planned", 50, device0, pinned);
+    MoveList list = {pack_of(m.move())};
+    const MoveBuffers same(list);
+    ucd_plan_t plan = UCD_PLAN__NULL;
+    REQUIRE(ucd_plan_create(list.data(), 1, UCD_INFO__NULL, UCD_OP__REPLACE, &plan) == UCD_SUCCESS);
+    for (mock::Stream &stream : streams)
+        for (const bool with : {false, true}) {
+            INFO("device " << stream.device() << (with ? ", with buffers" : ""));
+            set_up_pack(m.move());
+            const int rc = with ? ucd_plan_start_with_stream(plan, same.in.data(), same.out.data(),
+                                                             native(stream))
+                                : ucd_plan_start_stream(plan, native(stream));
+            CHECK(rc == UCD_SUCCESS);
+            finish_in(stream);
+            m.check();
+        }
+    CHECK(ucd_plan_free(&plan) == UCD_SUCCESS);
 }
 
 TEST_CASE("a stream says which device it belongs to") {

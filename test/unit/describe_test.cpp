@@ -185,6 +185,11 @@ TEST_CASE("steps name constructors, results and rewrites") {
     CHECK(lines.at("step")[1] == "vector -> @0 strided(3, 32) block(16) by collapse-single");
     CHECK(lines.at("type") ==
           std::vector<std::string>{"vector(3, 1, 2)", "  contig(4)", "    int"});
+    // What several members share is one step.
+    const ucd::Type pair =
+        ucd::Type::structure({1, 1, 1}, {0, 16, 24}, {row.get(), UCD_TYPE__INT8_T, row.get()});
+    REQUIRE(lines_of(pair).at("step").size() == 2);
+    CHECK(lines_of(pair).at("step")[0] == lines.at("step")[0]);
 }
 
 TEST_CASE("descriptions of deep types are cut short") {

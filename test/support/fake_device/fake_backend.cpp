@@ -276,7 +276,8 @@ public:
     }
 
     bool reaches(int device, const MemoryLocation &location) const {
-        return location.owner == this && mock::reaches(device, location.kind, location.device);
+        return location.owner == this &&
+               mock::reaches(device, location.kind, location.device, location.own_access);
     }
 
     bool supports(Op op, Element element) const {

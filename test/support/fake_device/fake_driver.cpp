@@ -180,7 +180,8 @@ void *open_shared(const Shared &shared) {
 }
 
 void *allocate(ucd::MemoryKind kind, int device, std::size_t bytes) {
-    Allocation a{.bytes = bytes == 0 ? 1 : bytes, .kind = kind, .device = device};
+    Allocation a{
+        .bytes = bytes == 0 ? 1 : bytes, .kind = kind, .device = device, .pooled = knobs.pools};
     if (kind == ucd::MemoryKind::device) {
         if (!map_device_memory(a)) return nullptr;
     } else {
@@ -246,21 +247,27 @@ bool find(const void *address, Allocation &allocation) {
     return true;
 }
 
+namespace {
+bool has_own_access(const Allocation &a) {
+    return a.pooled || knobs.pools;
+}
+} // namespace
+
 bool find(const void *address, ucd::MemoryLocation &location) {
     Allocation a;
     if (!find(address, a)) return false;
     const auto begin = reinterpret_cast<uintptr_t>(a.address);
-    location = {a.kind, a.device, nullptr, begin, begin + a.bytes, knobs.pools};
+    location = {a.kind, a.device, nullptr, begin, begin + a.bytes, has_own_access(a)};
     return true;
 }
 
-bool reaches(int device, ucd::MemoryKind kind, int memory_device) {
+bool reaches(int device, ucd::MemoryKind kind, int memory_device, bool own_access) {
     switch (kind) {
     case ucd::MemoryKind::host: return false;
     case ucd::MemoryKind::managed: return true;
     case ucd::MemoryKind::pinned: return device == memory_device || !knobs.private_pinned;
     case ucd::MemoryKind::device:
-        return device == memory_device || (knobs.pools ? knobs.pools_for_peers : knobs.peers);
+        return device == memory_device || (own_access ? knobs.pools_for_peers : knobs.peers);
     }
     return false;
 }
@@ -311,7 +318,7 @@ char *DeviceView::at(const char *address, std::size_t bytes) {
         std::snprintf(text, sizeof text, "device %d does not reach %zu bytes at %p", device_, bytes,
                       static_cast<const void *>(address));
         if (!find(address, last_) || !within(last_) ||
-            !reaches(device_, last_.kind, last_.device)) {
+            !reaches(device_, last_.kind, last_.device, has_own_access(last_))) {
             last_ = {};
             throw std::runtime_error(text);
         }

@@ -35,7 +35,8 @@ extern const BackendTraits backend;
 // Set by tests; read by driver and backend. All zero: everything works, at once.
 struct Knobs {
     std::atomic<bool> peers;             // each device reaches the memory of the other
-    std::atomic<bool> pools;             // device memory has access of its own,
+    std::atomic<bool> pools;             // device memory has access of its own, for good if it
+                                         // is allocated meanwhile,
     std::atomic<bool> pools_for_peers;   // which others have, too
     std::atomic<bool> private_pinned;    // pinned memory is reached by the device it is for only
     std::atomic<bool> hides_memory;      // for ucd_init: there may be memory that it does not know
@@ -90,6 +91,7 @@ struct Allocation {
     std::uint64_t range = 0;
     std::size_t file_offset = 0;
     bool exportable = true;
+    bool pooled = false; // allocated with Knobs::pools
 };
 
 // Adds memory that has been mapped already.
@@ -117,7 +119,7 @@ bool share(const void *address, Shared &shared);
 // Null if it is not there. Ended with release().
 void *open_shared(const Shared &shared);
 
-bool reaches(int device, ucd::MemoryKind kind, int memory_device);
+bool reaches(int device, ucd::MemoryKind kind, int memory_device, bool own_access = knobs.pools);
 std::uint64_t identity(int device);
 
 // What tests do in place of the driver's memcpy; `address` may be host memory as well.

@@ -21,9 +21,16 @@ ucd_info_t random_hints(Rng &rng) {
     return hints[rng.below(std::size(hints))].get();
 }
 
+// What a request is before a call, which has to set it.
+ucd_request_t unset_request() {
+    static char nothing;
+    return reinterpret_cast<ucd_request_t>(&nothing);
+}
+
 } // namespace
 
 int finish(Rng &rng, ucd_request_t &request) {
+    if (request == unset_request()) throw std::runtime_error("a call did not set its request");
     int rc = UCD_SUCCESS;
     switch (rng.below(3)) {
     case 0: rc = ucd_wait(&request); break;
@@ -64,7 +71,7 @@ int run_plan(Rng &rng, ucd_move_t &move, ucd_info_t info, ucd_op_t op, bool may_
     move.intype = move.outtype = UCD_TYPE__NULL;
     const unsigned starts = op == UCD_OP__REPLACE ? 1 + static_cast<unsigned>(rng.below(2)) : 1;
     for (unsigned i = 0; rc == UCD_SUCCESS && i < starts; ++i) {
-        ucd_request_t request = UCD_REQUEST__NULL;
+        ucd_request_t request = unset_request();
         rc = is_started_with ? ucd_plan_start_with(plan, &inbuf, &outbuf, &request)
                              : ucd_plan_start(plan, &request);
         const bool frees_early = i + 1 == starts && rng.chance(50);
@@ -87,7 +94,7 @@ int call_move(Rng &rng, ucd_move_t move, std::uintptr_t *actual, ucd_info_t info
     switch (rng.below(3)) {
     case 0: rc = ucd_move(&move, 1, info, op); break;
     case 1: {
-        ucd_request_t request = UCD_REQUEST__NULL;
+        ucd_request_t request = unset_request();
         rc = ucd_imove(&move, 1, info, op, &request);
         if (rc == UCD_SUCCESS) rc = finish(rng, request);
         break;
@@ -128,7 +135,7 @@ int call_any(Rng &rng, const ucd_move_t &m, std::uintptr_t *actual, ucd_info_t i
         if (!is_part && unpacks && rng.chance(50)) std::swap(move.bytes, move.incount);
         return call_move(rng, move, actual, info, op, may_rebase);
     }
-    ucd_request_t request = UCD_REQUEST__NULL;
+    ucd_request_t request = unset_request();
     const bool waits = rng.chance(70);
     int rc;
     if (packs)
