@@ -351,17 +351,23 @@ TEST_CASE("device code copies transposes of which the kernel knows the shape") {
         const std::intptr_t columns = rng.between(32, 70) << wider;
         // A row has columns of each matrix, or each matrix has rows of its own.
         const bool within_rows = matrices > 1 && rng.chance(50);
-        const auto transposed = [&](const char *role, std::size_t more) {
-            const std::intptr_t bytes = element << more, across = columns >> more;
-            const std::intptr_t line = (rows + (vectors ? 16 : rng.between(1, 3))) * bytes;
-            Ints shape{rows, across}, strides{bytes, line};
+        const auto transposed = [&](const char *role, std::size_t more, std::intptr_t height,
+                                    std::intptr_t width) {
+            const std::intptr_t bytes = element << more, across = width >> more;
+            const std::intptr_t line = (height + (vectors ? 16 : rng.between(1, 3))) * bytes;
+            Ints shape{height, across}, strides{bytes, line};
             if (matrices > 1) {
                 shape.insert(shape.begin() + within_rows, matrices);
                 strides.insert(strides.begin() + within_rows, across * line + 64);
             }
             return make_subject(one, ndarray(shape, strides, leaf(elements[log + more])), 1, role);
         };
-        const Subject source = transposed("source", 0), target = transposed("target", wider);
+        // Or of another shape on each side, which no order along the rows suits.
+        const std::intptr_t longer = rng.chance(70) ? 0 : 16;
+        const bool higher = rng.chance(50);
+        const Subject source = transposed("source", 0, rows, columns),
+                      target = transposed("target", wider, rows + (higher ? longer : 0),
+                                          columns + (higher ? 0 : longer));
         const Plan from(one, 1, source.type()), to(one, 1, target.type());
         REQUIRE(from.get().row < from.get().levels);
         REQUIRE(to.get().row < to.get().levels);

@@ -11,7 +11,10 @@
 #include <ucd_memory.h>
 
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <memory>
+#include <span>
 #include <string>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -51,12 +54,16 @@ int open_on(int number, const ucd_ipc_handle_t &handle, void **address, std::uin
     return ucd_ipc_open(&handle, device(number).c_str(), address, bytes);
 }
 
+std::uint64_t fnv_1a(std::span<const unsigned char> bytes) {
+    std::uint64_t sum = 0xcbf29ce484222325u;
+    for (const unsigned char byte : bytes) sum = (sum ^ byte) * 0x100000001b3u;
+    return sum;
+}
+
 // As if libucd had exported the handle with these bytes.
 void set_checksum(ucd_ipc_handle_t &handle) {
     constexpr std::size_t check_at = 4, checked_from = 8;
-    std::uint64_t sum = 0xcbf29ce484222325u; // FNV-1a
-    for (std::size_t i = checked_from; i < sizeof handle.bytes; ++i)
-        sum = (sum ^ handle.bytes[i]) * 0x100000001b3u;
+    const std::uint64_t sum = fnv_1a(std::span(handle.bytes).subspan(checked_from));
     const auto check = static_cast<std::uint32_t>(sum ^ sum >> 32);
     std::memcpy(handle.bytes + check_at, &check, sizeof check);
 }
@@ -183,6 +190,27 @@ TEST_CASE("a handle with bytes behind the backend's name does not open") {
             CHECK(open_on(0, handle, &address, &bytes) ==
                   (is_good ? UCD_ERR__NOT_SUPPORTED : UCD_ERR__CORRUPT));
         }
+    // A name that does not end.
+    ucd_ipc_handle_t endless = exported(memory.address, 1000);
+    std::fill(endless.bytes + name_at, endless.bytes + name_end, 'c');
+    set_checksum(endless);
+    void *address = nullptr;
+    std::uintptr_t bytes = 0;
+    CHECK(open_on(0, endless, &address, &bytes) == UCD_ERR__CORRUPT);
+}
+
+// Containers of one machine have different host names, and share its memory.
+TEST_CASE("a handle names the machine by what Linux calls this start of it") {
+    DeviceSession session;
+    const DeviceBytes memory(0, 1000);
+    constexpr std::size_t machine_at = 8;
+    std::ifstream file("/proc/sys/kernel/random/boot_id");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    REQUIRE(text.size() > 30);
+    const ucd_ipc_handle_t handle = exported(memory.address, 1000);
+    std::uint64_t machine = 0;
+    std::memcpy(&machine, handle.bytes + machine_at, sizeof machine);
+    CHECK(machine == fnv_1a({reinterpret_cast<const unsigned char *>(text.data()), text.size()}));
 }
 
 TEST_CASE("what does not open in another process is an error there") {
@@ -280,6 +308,20 @@ TEST_CASE("a process knows its handles whatever their bits for the device are") 
         REQUIRE(open_on(0, handle, &address, &bytes) == UCD_SUCCESS);
         CHECK(address == memory.address);
         CHECK(ucd_ipc_close(address) == UCD_SUCCESS);
+    }
+}
+
+TEST_CASE("a backend owns the memory of its driver, and no other") {
+    DeviceSession session;
+    const ucd::Owner<ucd::Backend> backend = ucd::hostgpu::make_backend();
+    Rng rng(1);
+    for (const Memory memory : all_memories) {
+        const DeviceBuffer buffer(rng, {0, 64}, memory);
+        ucd::MemoryLocation location;
+        REQUIRE(backend->find(buffer.real_base(), location).ok());
+        INFO(name_of(memory));
+        CHECK((location.kind == ucd::MemoryKind::host) == (memory == Memory::pageable));
+        CHECK(location.owner == (memory == Memory::pageable ? nullptr : backend.get()));
     }
 }
 
